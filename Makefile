@@ -1,0 +1,101 @@
+# nsysx -- see README.md. `make` builds everything into $B/bin; B=DIR builds elsewhere.
+# Objects built with other flags belong in another B.
+B ?= build
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
+WARN = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror=incompatible-pointer-types
+STD = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -pthread
+LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lm
+ASAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+TSAN = -O1 -g -fsanitize=thread
+FUZZ_TIME ?= 60
+# What `make check` is given to run side by side, unless -j says otherwise.
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
+
+LIB_SRC = $(wildcard lib/*/*.c lib/*/*/*.c)
+LIB_OBJ = $(LIB_SRC:%.c=$B/%.o) $(PB_OBJ)
+TOOL_SRC = $(wildcard cmd/nsysx*.c)
+TOOLS = $(TOOL_SRC:cmd/%.c=$B/bin/%)
+SYNTH = $B/tests/synth/nsysx-synth
+SYNTH_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tests/synth/*.c)) $(filter $B/lib/base/%,$(LIB_OBJ))
+UNIT = $(patsubst %.c,$B/%,$(wildcard tests/unit/*.c))
+BENCH = $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
+# One target a file; replay.c is a main() that feeds them their corpus without libFuzzer.
+FUZZ = $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+REPLAY = $(FUZZ:%=$B/tests/fuzz/%-replay)
+MAN = $(wildcard docs/man/*.[1-8])
+# nsysx.proto describes what we write by hand; the tests hold it to that. The others become code.
+PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out protos/nsysx.proto,$(wildcard protos/*.proto)))
+PB_OBJ = $(PB_SRC:%.c=%.o)
+
+all: $(TOOLS)
+
+$B/%.o: %.c | $B/.ready $(PB_SRC)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -MMD -MP -Ilib -I$B $(CPPFLAGS) -c -o $@ $<
+$B/protos/%.pb-c.c: protos/%.proto | $B/.ready
+	protoc-c --c_out=$B $<
+$(PB_OBJ): %.o: %.c
+	$(CC) $(STD) $(CFLAGS) -w -MMD -MP -I$B $(CPPFLAGS) -c -o $@ $<
+$B/libnsysx.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/libnsysx.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(SYNTH): $(SYNTH_OBJ)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lm
+$(UNIT) $(BENCH): %: %.o $B/libnsysx.a
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$B/tests/fuzz/%-replay: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/libnsysx.a
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$B/fuzz/%: $B/tests/fuzz/%.o $B/libnsysx.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -pthread -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# Says in one line what a compiler would say in fifty, where something that the build needs is missing.
+$B/.ready: tests/setup.sh
+	@B=$B CC='$(CC)' sh tests/setup.sh --build
+	@touch $@
+
+# make check T='view num' runs the test files of those names alone.
+check:
+	@B=$B CC='$(CC)' sh tests/setup.sh
+	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
+	@B=$B T='$T' sh tests/run.sh
+tests: $(UNIT) $(REPLAY) $(if $(wildcard tests/synth/*.c),$(SYNTH))
+asan:
+	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
+tsan:
+	$(MAKE) B=build/tsan CFLAGS='$(TSAN)' check
+# make fuzz T=reader fuzzes that target alone, FUZZ_TIME seconds.
+fuzz:
+	for t in $(or $T,$(FUZZ)); do \
+		$(MAKE) $(JOBS) B=build/fuzz CC=clang CFLAGS='$(ASAN) -fsanitize=fuzzer-no-link' build/fuzz/fuzz/$$t && \
+		mkdir -p build/found/$$t && \
+		build/fuzz/fuzz/$$t -max_total_time=$(FUZZ_TIME) -artifact_prefix=build/found/$$t- build/found/$$t tests/fuzz/corpus/$$t || exit 1; \
+	done
+demo:
+	@B=$B CC='$(CC)' sh tests/setup.sh
+	@$(MAKE) $(JOBS) --no-print-directory --silent all $(SYNTH)
+	@B=$B sh tests/demo.sh
+bench: all $(SYNTH) $(BENCH)
+	B=$B sh tests/bench/run.sh
+
+install: all
+	install -d $(DESTDIR)$(BINDIR)
+	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	for page in $(MAN); do \
+		dir=$(DESTDIR)$(MANDIR)/man$${page##*.}; \
+		install -d $$dir && install -m 644 $$page $$dir || exit 1; \
+	done
+clean:
+	rm -rf $B
+.SECONDARY:
+.PHONY: all check tests asan tsan fuzz demo bench install clean
+-include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

@@ -1,0 +1,136 @@
+/* tool.c -- what commands share: the options of outputs, opening and closing a filter's ends, diags. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/outfile.h"
+
+struct nsx_tool_output nsx_tool_output;
+struct nsx_tool_input nsx_tool_input;
+struct nsx_tool_table nsx_tool_table;
+
+struct nsx_out
+nsx_tool_out(const struct nsx_cli *cli)
+{
+	const char *format = getenv("NSYSX_FORMAT");
+	struct nsx_out out = { .path = nsx_tool_output.path, .binary = nsx_tool_output.binary };
+	int64_t level;
+
+	if (nsx_tool_output.binary && nsx_tool_output.text)
+		nsx_cli_misuse(cli, "--binary and --text exclude each other");
+	if (format && *format && strcmp(format, "binary") != 0 && strcmp(format, "text") != 0)
+		nsx_cli_misuse(cli, "NSYSX_FORMAT: want text or binary, got \"%s\"", format);
+	if (format && strcmp(format, "binary") == 0 && !nsx_tool_output.text)
+		out.binary = true;
+	if (nsx_tool_output.zlevel) {
+		out.zlevel = 3;
+		if (*nsx_tool_output.zlevel) {
+			if (!nsx_get_int(nsx_str_c(nsx_tool_output.zlevel), &level) || level < 1 || level > 19)
+				nsx_cli_misuse(cli, "--compress: want a level from 1 to 19, got \"%s\"", nsx_tool_output.zlevel);
+			out.zlevel = (int)level;
+		}
+	}
+	return out;
+}
+
+void
+nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags)
+{
+	*t = (struct nsx_tool){ .cli = cli };
+	if (nops > 1)
+		nsx_cli_misuse(cli, "one FILE at most; nsysx-merge makes one stream of several");
+	if (nsx_tool_input.require && nsx_kind_find(nsx_str_c(nsx_tool_input.require)) == NSX_NKINDS)
+		nsx_cli_note(cli, "--require: %s is not a kind that this version knows", nsx_tool_input.require);
+	t->in_name = nops ? ops[0] : "-";
+	if (nsx_tool_input.partial)
+		flags |= NSX_READ_PARTIAL;
+	t->in = nsx_reader_open(t->in_name, flags, &t->err);
+	if (!t->in)
+		nsx_cli_die(cli, t->err.msg);
+}
+
+void
+nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags)
+{
+	struct nsx_out out = nsx_tool_out(cli);
+
+	nsx_tool_open_in(t, cli, nops, ops, flags);
+	t->out = nsx_writer_open(&out, &t->err);
+	if (!t->out)
+		nsx_cli_die(cli, t->err.msg);
+	nsx_writer_follow(t->out, t->in);
+	if (nsx_tool_input.require)
+		nsx_writer_require(t->out, nsx_tool_input.require);
+}
+
+int
+nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d)
+{
+	union nsx_val v[NSX_MAX_COLS];
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < d->list.n && rc == NSX_OK; i++) {
+		const struct nsx_diag *g = &d->list.p[i];
+		struct nsx_rec rec = { nsx_kind_builtin(NSX_DIAG), 0, v };
+		struct nsx_buf source = { 0 };
+
+		nsx_buf_c(&source, cli->name);
+		if (g->source[0])
+			nsx_buf_fmt(&source, ": %s", g->source);
+		nsx_set_s(&rec, NSX_DIAG_severity, nsx_str_c(nsx_severity_name(g->severity)));
+		nsx_set_s(&rec, NSX_DIAG_source, nsx_buf_view(&source));
+		nsx_set_s(&rec, NSX_DIAG_text, nsx_str_c(g->text));
+		nsx_set_i(&rec, NSX_DIAG_count, g->count);
+		rc = source.failed ? NSX_ERR : nsx_write(out, &rec);
+		nsx_buf_free(&source);
+	}
+	return rc;
+}
+
+int
+nsx_tool_finish(struct nsx_tool *t, int rc)
+{
+	if (rc == NSX_OK && t->diags.failed)
+		rc = nsx_err_nomem(&t->err, NULL);
+	if (rc == NSX_OK && t->out)
+		rc = nsx_tool_write_diags(t->cli, t->out, &t->diags);
+	if (rc == NSX_OK && t->out)
+		rc = nsx_writer_finish(t->out);
+	if (rc != NSX_OK)
+		nsx_cli_die(t->cli, t->err.msg[0] ? t->err.msg : "out of memory");
+	nsx_cli_diags(t->cli, &t->diags);
+	nsx_writer_free(t->out);
+	nsx_reader_close(t->in);
+	nsx_diags_free(&t->diags);
+	return NSX_EXIT_OK;
+}
+
+enum nsx_table_form
+nsx_tool_table_form(const struct nsx_cli *cli)
+{
+	const char *path = nsx_tool_output.path;
+
+	if (nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json > 1)
+		nsx_cli_misuse(cli, "--tsv, --table and --json exclude each other");
+	if (nsx_tool_table.json)
+		return NSX_TABLE_JSON;
+	if (nsx_tool_table.tsv || nsx_tool_table.aligned)
+		return nsx_tool_table.tsv ? NSX_TABLE_TSV : NSX_TABLE_ALIGNED;
+	return (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO) ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV;
+}
+
+int
+nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
+{
+	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
+	int rc = NSX_ERR;
+
+	if (f && nsx_table_write(table, nsx_tool_table_form(t->cli), diags, f, &t->err) == NSX_OK)
+		rc = nsx_outfile_commit(f);
+	nsx_outfile_free(f);
+	return rc;
+}

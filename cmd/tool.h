@@ -1,0 +1,67 @@
+/* tool.h -- what commands share: the options of outputs, opening and closing a filter's ends, diags. */
+#ifndef NSX_TOOL_H
+#define NSX_TOOL_H
+
+#include "base/cli.h"
+#include "base/diag.h"
+#include "base/table.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+/* Where the options of NSX_TOOL_OUTPUT put their answers. */
+extern struct nsx_tool_output { const char *path; bool binary; bool text; const char *zlevel; } nsx_tool_output;
+
+/* Rows of an option table: -o, -b, --text and -z for programs that write a stream. */
+#define NSX_TOOL_OUTPUT \
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"), \
+	NSX_OPT_FLAG('b', "binary", &nsx_tool_output.binary, "write the binary encoding [text; NSYSX_FORMAT=binary]"), \
+	NSX_OPT_FLAG(0, "text", &nsx_tool_output.text, "write text, whatever NSYSX_FORMAT says"), \
+	NSX_OPT_MAYBE('z', "compress", &nsx_tool_output.zlevel, "LEVEL", "compress with zstd [level 3]")
+
+/* Row of an option table: --partial, --require. */
+extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_input;
+#define NSX_TOOL_INPUT \
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
+
+/* Rows of an option table: --tsv, --table, --json for programs that print a table; they have -o of their own or NSX_TOOL_OUTPUT's. */
+extern struct nsx_tool_table { bool tsv, aligned, json; } nsx_tool_table;
+#define NSX_TOOL_TABLE \
+	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
+	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, "print aligned columns with units [if a terminal reads it]"), \
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
+
+/* The two ends of a filter. */
+struct nsx_tool {
+	const struct nsx_cli *cli;
+	struct nsx_err        err;
+	struct nsx_diags      diags;
+	struct nsx_reader    *in;
+	struct nsx_writer    *out;
+	const char           *in_name;
+};
+
+/* What the output options ask for, checked (misuse exits). */
+struct nsx_out nsx_tool_out(const struct nsx_cli *cli);
+
+/* Open the reader of the one operand (or standard input) and the writer, which follows it. Exits on failure
+ * or misuse. flags: enum nsx_read_flags; --partial is added. */
+void nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
+
+/* Only the reader: for programs whose output is no stream. */
+void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
+
+/* End a filter: write diags as records, show them, finish the output, close all; returns the exit status.
+ * rc is what the work returned; if that is not NSX_OK nothing is finished and this exits with the message. */
+int nsx_tool_finish(struct nsx_tool *t, int rc);
+
+/* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes to a terminal. */
+enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
+
+/* Write the table to where -o says. diags: how many the stream holds. NSX_OK, or NSX_ERR with t->err filled. */
+int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);
+
+/* Write the collected diags as records, source prefixed with the program's name. */
+int nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d);
+
+#endif

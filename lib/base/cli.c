@@ -1,0 +1,400 @@
+/* cli.c -- one table of options feeds the parser and --help; every message is one line, written at once. */
+#include "base/cli.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "base/outfile.h"
+#include "base/str.h"
+
+enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30 };
+
+static bool verbose, quiet, want_help, want_version;
+
+static const struct nsx_opt common[] = {
+	NSX_OPT_FLAG('v', "verbose", &verbose, "say more on standard error"),
+	NSX_OPT_FLAG('q', "quiet", &quiet, "say only errors on standard error"),
+	NSX_OPT_FLAG('h', "help", &want_help, "show this help and exit"),
+	NSX_OPT_FLAG('V', "version", &want_version, "show the version and exit"),
+	NSX_OPT_END
+};
+
+/* NAME: [WHAT: ]TEXT as one printable line in one write: programs of a pipeline share standard error. */
+static void
+say(const struct nsx_cli *cli, const char *what, const char *fmt, va_list ap)
+{
+	char line[2048];
+	int head = snprintf(line, sizeof line, "%s: %s%s", cli->name, what, *what ? ": " : "");
+	int n = vsnprintf(line + head, sizeof line - (size_t)head, fmt, ap);
+	size_t len = n < 0 ? (size_t)head : (size_t)head + (size_t)n;
+
+	if (len > sizeof line - 2) {
+		len = sizeof line - 2;
+		memcpy(line + len - 3, "...", 3);
+	}
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+	line[len++] = '\n';
+	/* Nowhere to report a failure to. */
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;
+}
+
+static void NSX_PRINTF(3, 4)
+sayf(const struct nsx_cli *cli, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(cli, what, fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(cli, "", fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "usage: %s%s%s\n", cli->name, *cli->usage ? " " : "", cli->usage);
+	nsx_outfile_abandon_all();
+	exit(NSX_EXIT_MISUSE);
+}
+
+void
+nsx_cli_die(const struct nsx_cli *cli, const char *msg)
+{
+	sayf(cli, "", "%s", msg && *msg ? msg : "failed");
+	nsx_outfile_abandon_all();
+	exit(NSX_EXIT_FAILED);
+}
+
+void
+nsx_cli_warn(const struct nsx_cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (quiet)
+		return;
+	va_start(ap, fmt);
+	say(cli, nsx_severity_name(NSX_WARNING), fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!verbose)
+		return;
+	va_start(ap, fmt);
+	say(cli, "", fmt, ap);
+	va_end(ap);
+}
+
+void
+nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d)
+{
+	for (size_t i = 0; i < d->list.n; i++) {
+		const struct nsx_diag *g = &d->list.p[i];
+		char count[32] = "";
+
+		if ((g->severity == NSX_INFO && !verbose) || (g->severity == NSX_WARNING && quiet))
+			continue;
+		if (g->count > 1)
+			snprintf(count, sizeof count, " (%" PRId64 ")", g->count);
+		sayf(cli, nsx_severity_name(g->severity), "%s%s%s%s", g->source, *g->source ? ": " : "", g->text, count);
+	}
+	if (d->failed)
+		nsx_cli_warn(cli, "out of memory: some diagnostics are lost");
+}
+
+bool
+nsx_cli_verbose(void)
+{
+	return verbose;
+}
+
+/* "  -o, --output=FILE" for o's row of --help. */
+static int
+left_column(char *out, size_t size, const struct nsx_opt *o)
+{
+	char ch[8] = "    ";
+
+	if (o->ch)
+		snprintf(ch, sizeof ch, "-%c, ", o->ch);
+	if (!o->arg)
+		return snprintf(out, size, "  %s--%s", ch, o->name);
+	return snprintf(out, size, o->type == NSX_OPT_T_MAYBE ? "  %s--%s[=%s]" : "  %s--%s=%s", ch, o->name, o->arg);
+}
+
+static void
+print_rows(const struct nsx_opt *opts, int column)
+{
+	char left[256];
+
+	for (const struct nsx_opt *o = opts; o->name; o++) {
+		int n = left_column(left, sizeof left, o);
+		if (n > column)
+			printf("%s\n%*s  %s\n", left, column, "", o->help);
+		else
+			printf("%-*s  %s\n", column, left, o->help);
+	}
+}
+
+static int
+widest(const struct nsx_opt *opts, int column)
+{
+	char left[256];
+
+	for (const struct nsx_opt *o = opts; o->name; o++) {
+		int n = left_column(left, sizeof left, o);
+		if (n > column && n <= HELP_COLUMN)
+			column = n;
+	}
+	return column;
+}
+
+/* Help or version went to standard output: leave with what became of it. */
+static void
+leave(const struct nsx_cli *cli)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		sayf(cli, "", "standard output: %s", strerror(errno));
+		exit(NSX_EXIT_FAILED);
+	}
+	exit(NSX_EXIT_OK);
+}
+
+void
+nsx_cli_help(const struct nsx_cli *cli)
+{
+	int column = widest(common, widest(cli->opts, 0));
+
+	printf("usage: %s%s%s\n%s\n\n", cli->name, *cli->usage ? " " : "", cli->usage, cli->summary);
+	print_rows(cli->opts, column);
+	print_rows(common, column);
+}
+
+static bool
+is_choice(const char *choices, const char *arg)
+{
+	size_t len = strlen(arg);
+
+	for (const char *p = choices; ; p++) {
+		size_t n = strcspn(p, "|");
+		if (n == len && memcmp(p, arg, n) == 0)
+			return true;
+		p += n;
+		if (!*p)
+			return false;
+	}
+}
+
+/* Give o its argument (NULL: none); operands counts those met before it. */
+static void
+apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int operands)
+{
+	const char *wrong;
+
+	switch (o->type) {
+	case NSX_OPT_T_FLAG:
+		*o->to.flag = true;
+		break;
+	case NSX_OPT_T_STRING:
+		*o->to.str = arg;
+		break;
+	case NSX_OPT_T_INT:
+		if (!nsx_get_int(nsx_str_c(arg), o->to.num) || *o->to.num < o->min || *o->to.num > o->max)
+			nsx_cli_misuse(cli, "--%s: want a whole number from %" PRId64 " to %" PRId64 ", got \"%s\"",
+			               o->name, o->min, o->max, arg);
+		break;
+	case NSX_OPT_T_TIME:
+		if (!nsx_time_parse(arg, o->to.num))
+			nsx_cli_misuse(cli, "--%s: want a time such as 200, 1.5ms or 3min, got \"%s\"", o->name, arg);
+		break;
+	case NSX_OPT_T_CHOICE:
+		if (!is_choice(o->arg, arg))
+			nsx_cli_misuse(cli, "--%s: want %s, got \"%s\"", o->name, o->arg, arg);
+		*o->to.str = arg;
+		break;
+	case NSX_OPT_T_MAYBE:
+		*o->to.str = arg ? arg : "";
+		break;
+	case NSX_OPT_T_CALL:
+		if ((wrong = o->to.call(arg, operands)) != NULL)
+			nsx_cli_misuse(cli, "--%s: %s", o->name, wrong);
+		break;
+	case NSX_OPT_T_END:
+		break;
+	}
+}
+
+/* The tables as getopt_long wants them. */
+struct spec {
+	const struct nsx_opt *opts[MAX_OPTS];
+	struct option         longs[MAX_OPTS + 1];
+	char                  shorts[3 * MAX_OPTS + 3];
+	int                   n;
+};
+
+static void
+add_opts(struct spec *s, const struct nsx_opt *opts)
+{
+	static const int has_arg[] = { no_argument, required_argument, optional_argument };
+	char *p = s->shorts + strlen(s->shorts);
+
+	for (const struct nsx_opt *o = opts; o->name; o++) {
+		int arg = o->type == NSX_OPT_T_FLAG ? 0 : o->type == NSX_OPT_T_MAYBE ? 2 : 1;
+
+		assert(s->n < MAX_OPTS);
+		assert(!o->ch || !strchr(s->shorts, o->ch));
+		s->longs[s->n] = (struct option){ o->name, has_arg[arg], NULL, LONG_BASE + s->n };
+		s->opts[s->n++] = o;
+		if (o->ch)
+			*p++ = o->ch;
+		for (int i = 0; o->ch && i < arg; i++)
+			*p++ = ':';
+		*p = '\0';
+	}
+}
+
+static const struct nsx_opt *
+opt_of(const struct spec *s, int got)
+{
+	if (got >= LONG_BASE)
+		return s->opts[got - LONG_BASE];
+	for (int i = 0; i < s->n; i++)
+		if (s->opts[i]->ch && s->opts[i]->ch == got)
+			return s->opts[i];
+	return NULL;
+}
+
+/* getopt_long returned '?' for the argument word. */
+static void
+refuse(const struct nsx_cli *cli, const struct spec *s, const char *word)
+{
+	const struct nsx_opt *o = optopt >= LONG_BASE ? opt_of(s, optopt) : NULL;
+	size_t len = strcspn(word, "=");
+	int similar = 0;
+
+	if (o)
+		nsx_cli_misuse(cli, "--%s takes no argument", o->name);
+	if (optopt)
+		nsx_cli_misuse(cli, "unknown option -%c", optopt);
+	for (int i = 0; len > 2 && i < s->n; i++)
+		similar += strncmp(s->opts[i]->name, word + 2, len - 2) == 0;
+	nsx_cli_misuse(cli, "%s option %.*s", similar > 1 ? "ambiguous" : "unknown", (int)len, word);
+}
+
+/* A descriptor that was closed when we were started would be given to the next file opened, and what is meant
+ * for standard output would go there. Fill the gaps with files that refuse to be read or written. */
+static void
+fill_std_fds(const struct nsx_cli *cli)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
+
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+			nsx_cli_die(cli, "/dev/null: cannot be opened in place of a closed descriptor");
+}
+
+int
+nsx_cli_parse(const struct nsx_cli *cli, int argc, char **argv)
+{
+	/* '-': operands come in their places, as option 1; ':': a missing argument is told from an unknown option. */
+	struct spec s = { .shorts = "-:" };
+	int n = 0, got;
+
+	fill_std_fds(cli);
+	add_opts(&s, cli->opts);
+	add_opts(&s, common);
+	opterr = 0;
+	while ((got = getopt_long(argc, argv, s.shorts, s.longs, NULL)) != -1) {
+		if (got == 1) {
+			/* n never passes what getopt has read. */
+			argv[n++] = optarg;
+			continue;
+		}
+		if (got == '?')
+			refuse(cli, &s, argv[optind - 1]);
+		const struct nsx_opt *o = opt_of(&s, got == ':' ? optopt : got);
+		if (got == ':')
+			nsx_cli_misuse(cli, "--%s wants an argument, %s", o->name, o->arg);
+		apply(cli, o, optarg, n);
+		if (want_help) {
+			nsx_cli_help(cli);
+			leave(cli);
+		}
+		if (want_version) {
+			printf("%s %s\n", cli->name, NSX_VERSION);
+			leave(cli);
+		}
+	}
+	while (optind < argc)
+		argv[n++] = argv[optind++];
+	if (n < argc)
+		argv[n] = NULL;
+	return n;
+}
+
+/* Digits at *s, *n of them, as a number; false when it does not fit. */
+static bool
+digits(const char **s, int64_t *v, int *n)
+{
+	*v = 0;
+	for (*n = 0; **s >= '0' && **s <= '9'; ++*s, ++*n)
+		if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, **s - '0', v))
+			return false;
+	return true;
+}
+
+bool
+nsx_time_parse(const char *s, int64_t *ns)
+{
+	static const struct { const char *name; int64_t ns; } units[] = {
+		{ "", 1 }, { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+		{ "min", INT64_C(60000000000) }, { "h", INT64_C(3600000000000) },
+	};
+	bool negative = *s == '-';
+	int64_t whole, part = 0, scale = 1, unit = 0;
+	int n, decimals = 0;
+
+	s += negative;
+	if (!digits(&s, &whole, &n))
+		return false;
+	if (*s == '.') {
+		s++;
+		if (!digits(&s, &part, &decimals))
+			return false;
+	}
+	if (n + decimals == 0)
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(s, units[i].name) == 0)
+			unit = units[i].ns;
+	for (; decimals > 0 && part % 10 == 0; decimals--)
+		part /= 10;
+	for (int i = 0; i < decimals; i++)
+		if (__builtin_mul_overflow(scale, 10, &scale))
+			return false;
+	/* Each factor fits 64 bits, so no product leaves 128. Half a nanosecond is no time. */
+	__int128 fraction = (__int128)part * unit, v = (__int128)whole * unit + fraction / scale;
+	if (unit == 0 || fraction % scale != 0 || v > INT64_MAX)
+		return false;
+	*ns = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}

@@ -1,0 +1,38 @@
+/* diag.h -- what a user should know of a run: dropped, truncated, assumed, repaired.
+ * Collected here, written into the stream as `diag` records and shown on standard error. */
+#ifndef NSX_BASE_DIAG_H
+#define NSX_BASE_DIAG_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum nsx_severity { NSX_INFO, NSX_WARNING, NSX_ERROR };
+
+struct nsx_diag {
+	enum nsx_severity severity;
+	char             *source;   /* whom it concerns: a profile, a program; "" for the whole run */
+	char             *text;     /* one sentence without its count */
+	int64_t           count;    /* how many things */
+};
+
+/* Diags in order of first arrival; {0} is empty. */
+struct nsx_diags { NSX_VEC(struct nsx_diag) list; bool failed; struct nsx_map index; };
+
+/* Count `count` more of what `fmt` says about `source`; equal texts of one source add up.
+ * A count of 0 adds nothing. When memory runs out `failed` is set. */
+void nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t count,
+                  const char *fmt, ...) NSX_PRINTF(5, 6);
+
+/* Append all of `from` to `d`, adding up equal ones. */
+void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);
+
+/* "info", "warning" or "error". */
+const char *nsx_severity_name(enum nsx_severity s);
+
+void nsx_diags_free(struct nsx_diags *d);
+
+#endif

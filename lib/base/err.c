@@ -1,0 +1,33 @@
+/* err.c -- statuses, and the one message that says why something failed. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int
+nsx_err_set(struct nsx_err *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err || err->msg[0])
+		return NSX_ERR;
+	va_start(ap, fmt);
+	int n = vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof err->msg)
+		memcpy(err->msg + sizeof err->msg - 4, "...", 4);
+	/* Names from profiles may hold anything; a message stays one printable line. */
+	for (char *p = err->msg; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return NSX_ERR;
+}
+
+int
+nsx_err_nomem(struct nsx_err *err, const char *path)
+{
+	if (path)
+		return nsx_err_set(err, "%s: out of memory", path);
+	return nsx_err_set(err, "out of memory");
+}

@@ -1,0 +1,30 @@
+/* err.h -- statuses, and the one message that says why something failed. */
+#ifndef NSX_BASE_ERR_H
+#define NSX_BASE_ERR_H
+
+#include <stdbool.h>
+
+enum nsx_status {
+	NSX_OK  = 0,
+	NSX_EOF = 1,   /* clean end; a stream cut short is NSX_ERR */
+	NSX_ERR = -1   /* the nsx_err given at open says why */
+};
+
+#if defined(__GNUC__)
+#define NSX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define NSX_PRINTF(fmt, args)
+#endif
+
+/* The first error wins: a second nsx_err_set leaves msg alone. {""} is "no error".
+ * A message names the place, what was wanted and what came; no tool name, no
+ * capital, no full stop. */
+struct nsx_err { char msg[1024]; };
+
+/* Fill err (which may be NULL) unless it is filled already. Always returns NSX_ERR. */
+int nsx_err_set(struct nsx_err *err, const char *fmt, ...) NSX_PRINTF(2, 3);
+
+/* nsx_err_set with "PATH: out of memory"; path may be NULL. */
+int nsx_err_nomem(struct nsx_err *err, const char *path);
+
+#endif

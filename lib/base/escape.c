@@ -1,0 +1,80 @@
+/* escape.c -- strings as text that holds no control character and no byte that is not UTF-8. */
+#include "base/escape.h"
+
+size_t
+nsx_utf8_char(struct nsx_str s)
+{
+	const unsigned char *p = (const unsigned char *)s.ptr;
+	unsigned char low = 0x80, high = 0xbf;
+	size_t len;
+
+	if (s.len == 0)
+		return 0;
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	/* Overlong forms, surrogates and what is above U+10FFFF show in the second byte. */
+	switch (p[0]) {
+	case 0xe0: low = 0xa0; break;
+	case 0xed: high = 0x9f; break;
+	case 0xf0: low = 0x90; break;
+	case 0xf4: high = 0x8f; break;
+	}
+	if (s.len < len || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++)
+		if (p[i] < 0x80 || p[i] > 0xbf)
+			return 0;
+	return len;
+}
+
+/* The letter after the backslash of c's short form, 0 if it has none. */
+static char
+letter(unsigned char c)
+{
+	return c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\\' ? '\\' : '\0';
+}
+
+void
+nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s)
+{
+	while (s.len) {
+		unsigned char c = (unsigned char)*s.ptr;
+		size_t n = nsx_utf8_char(s);
+
+		if (letter(c))
+			nsx_buf_fmt(b, "\\%c", letter(c));
+		else if (n == 0 || c < 0x20 || c == 0x7f)
+			nsx_buf_fmt(b, "\\x%02X", c);
+		else
+			nsx_buf_add(b, s.ptr, n);
+		n += !n;
+		s.ptr += n;
+		s.len -= n;
+	}
+}
+
+void
+nsx_buf_json(struct nsx_buf *b, struct nsx_str s)
+{
+	nsx_buf_char(b, '"');
+	while (s.len) {
+		unsigned char c = (unsigned char)*s.ptr;
+		size_t n = nsx_utf8_char(s);
+
+		if (n == 0)
+			nsx_buf_fmt(b, "\\\\x%02X", c);
+		else if (c == '"' || letter(c))
+			nsx_buf_fmt(b, "\\%c", c == '"' ? '"' : letter(c));
+		else if (c < 0x20 || c == 0x7f)
+			nsx_buf_fmt(b, "\\u%04x", c);
+		else
+			nsx_buf_add(b, s.ptr, n);
+		n += !n;
+		s.ptr += n;
+		s.len -= n;
+	}
+	nsx_buf_char(b, '"');
+}

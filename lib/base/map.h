@@ -1,0 +1,62 @@
+/* map.h -- hash tables: integers to integers, and strings to dense numbers.
+ * Hashes are fixed, so a run repeats exactly; nothing iterates in hash order. */
+#ifndef NSX_BASE_MAP_H
+#define NSX_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum { NSX_NONE = UINT32_MAX };
+
+/* A key of two 64-bit words: pack what identifies a thing into it. */
+struct nsx_key { uint64_t a, b; };
+
+/* Keys to 32-bit numbers; {0} is empty. */
+struct nsx_map { struct nsx_map_slot *slots; size_t n, cap; };
+
+/* The number under key, NSX_NONE if there is none. */
+uint32_t nsx_map_get(const struct nsx_map *m, struct nsx_key key);
+
+/* Where key's number is kept, added as NSX_NONE if it was missing; valid until the
+ * next nsx_map_at. NULL when out of memory. */
+uint32_t *nsx_map_at(struct nsx_map *m, struct nsx_key key);
+
+/* Take key out; false if it is not there. */
+bool nsx_map_del(struct nsx_map *m, struct nsx_key key);
+void nsx_map_free(struct nsx_map *m);
+
+/* Distinct byte strings, numbered 0, 1, ... in order of arrival; {0} is empty. The
+ * table owns copies; what nsx_intern_str returns lives as long as the table. */
+struct nsx_intern {
+	struct nsx_arena arena;
+	struct nsx_str  *strs;    /* by number */
+	uint64_t        *hashes;
+	size_t           n, cap;
+	uint32_t        *slots;
+	size_t           nslots;
+};
+
+/* s's number, new or old; NSX_NONE when out of memory. */
+uint32_t nsx_intern(struct nsx_intern *t, struct nsx_str s);
+/* s's number, NSX_NONE if it is not in the table. */
+uint32_t nsx_intern_find(const struct nsx_intern *t, struct nsx_str s);
+static inline struct nsx_str nsx_intern_str(const struct nsx_intern *t, uint32_t id) { return t->strs[id]; }
+void nsx_intern_reset(struct nsx_intern *t);   /* forget every string, keep the memory */
+void nsx_intern_free(struct nsx_intern *t);
+
+/* The hash both use for bytes; 64 well-mixed bits, the same on every machine of one byte order. */
+uint64_t nsx_hash(const void *p, size_t n);
+static inline uint64_t
+nsx_hash_u64(uint64_t x)
+{
+	/* Finaliser of MurmurHash3 (public domain constants). */
+	x ^= x >> 33; x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33; x *= 0xc4ceb9fe1a85ec53ULL;
+	return x ^ x >> 33;
+}
+
+#endif

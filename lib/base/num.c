@@ -1,0 +1,204 @@
+/* num.c -- numbers to text and back, exactly and without regard to the locale. */
+#include "base/num.h"
+
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+	"495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+char *
+nsx_put_int(char *out, int64_t v)
+{
+	uint64_t u = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	char digits[NSX_INT_CHARS];
+	char *p = digits + sizeof digits;
+
+	while (u >= 100) {
+		p -= 2;
+		memcpy(p, pairs + u % 100 * 2, 2);
+		u /= 100;
+	}
+	if (u >= 10) {
+		p -= 2;
+		memcpy(p, pairs + u * 2, 2);
+	} else {
+		*--p = (char)('0' + u);
+	}
+	if (v < 0)
+		*out++ = '-';
+	size_t n = (size_t)(digits + sizeof digits - p);
+	memcpy(out, p, n);
+	return out + n;
+}
+
+/* printf and strtod follow the thread's locale; an embedding program may have set one. */
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void
+make_c_locale(void)
+{
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* The locale before, for leave_c_locale. */
+static locale_t
+enter_c_locale(void)
+{
+	pthread_once(&c_locale_once, make_c_locale);
+	return uselocale(c_locale);
+}
+
+static void
+leave_c_locale(locale_t before)
+{
+	if (before != (locale_t)0)
+		uselocale(before);
+}
+
+/* text (d.ddde[+-]xx) with one added to the last digit of its mantissa; false when that carries out of it. */
+static bool
+bump_last_digit(char *text)
+{
+	char *p = strchr(text, 'e');
+
+	while (p && p-- > text) {
+		if (*p == '.' || *p == '-')
+			continue;
+		if (*p != '9') {
+			++*p;
+			return true;
+		}
+		*p = '0';
+	}
+	return false;
+}
+
+/* What printf may write of 17 digits, by its own reckoning. */
+enum { PRINT_CHARS = 64 };
+
+/* v at text with the fewest digits that read back; v is finite. */
+static void
+shortest(char text[PRINT_CHARS], double v)
+{
+	int exponent;
+
+	/* Every decimal of 15 digits survives the way through a normal double, and %g drops zeros at
+	 * the end; a subnormal may need any number of digits. */
+	for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
+		snprintf(text, PRINT_CHARS, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			return;
+		/* The doubles above a power of two are twice as far apart as those below it, so a decimal
+		 * above may read back when the nearest one, below, does not. */
+		if (digits == 16 && fabs(frexp(v, &exponent)) == 0.5) {
+			snprintf(text, PRINT_CHARS, "%.15e", v);
+			if (bump_last_digit(text) && strtod(text, NULL) == v)
+				return;
+		}
+	}
+}
+
+char *
+nsx_put_double(char *out, double v)
+{
+	char text[PRINT_CHARS];
+
+	if (isnan(v))
+		return (char *)memcpy(out, "nan", 3) + 3;
+	if (isinf(v)) {
+		size_t n = v < 0 ? 4 : 3;
+		return (char *)memcpy(out, v < 0 ? "-inf" : "inf", n) + n;
+	}
+	if (fabs(v) < 1e15 && v == (double)(int64_t)v && !(v == 0 && signbit(v)))
+		return nsx_put_int(out, (int64_t)v);
+
+	locale_t before = enter_c_locale();
+	shortest(text, v);
+	leave_c_locale(before);
+	size_t n = strlen(text);
+	memcpy(out, text, n);
+	return out + n;
+}
+
+bool
+nsx_get_int(struct nsx_str s, int64_t *v)
+{
+	const char *p = s.ptr, *end = s.ptr + s.len;
+	bool negative = s.len > 0 && *p == '-';
+	/* The magnitude of INT64_MIN is one more than INT64_MAX. */
+	uint64_t limit = (uint64_t)INT64_MAX + negative, u = 0;
+
+	if (negative)
+		p++;
+	if (p == end)
+		return false;
+	for (; p < end; p++) {
+		unsigned d = (unsigned)(unsigned char)*p - '0';
+		if (d > 9 || u > (limit - d) / 10)
+			return false;
+		u = u * 10 + d;
+	}
+	*v = negative ? (int64_t)-u : (int64_t)u;
+	return true;
+}
+
+bool
+nsx_get_double(struct nsx_str s, double *v)
+{
+	char room[128], *text = room, *end;
+
+	/* strtod would skip white space before the number. */
+	if (s.len == 0 || (unsigned char)s.ptr[0] <= ' ')
+		return false;
+	if (s.len >= sizeof room && !(text = malloc(s.len + 1)))
+		return false;
+	memcpy(text, s.ptr, s.len);
+	text[s.len] = '\0';
+
+	locale_t before = enter_c_locale();
+	errno = 0;
+	double got = strtod(text, &end);
+	bool fits = !(errno == ERANGE && fabs(got) > 1);   /* a tiny one becomes subnormal or 0 */
+	leave_c_locale(before);
+
+	bool whole = end == text + s.len;
+	if (text != room)
+		free(text);
+	if (!whole || !fits)
+		return false;
+	*v = got;
+	return true;
+}
+
+int64_t
+nsx_add_sat(int64_t a, int64_t b, bool *clipped)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	if (clipped)
+		*clipped = true;
+	return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+int64_t
+nsx_sub_sat(int64_t a, int64_t b, bool *clipped)
+{
+	int64_t diff;
+
+	if (!__builtin_sub_overflow(a, b, &diff))
+		return diff;
+	if (clipped)
+		*clipped = true;
+	return b < 0 ? INT64_MAX : INT64_MIN;
+}

@@ -1,0 +1,32 @@
+/* num.h -- numbers to text and back. */
+#ifndef NSX_BASE_NUM_H
+#define NSX_BASE_NUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Sums of nanoseconds that 64 bits might not hold. */
+typedef unsigned __int128 nsx_u128;
+
+enum { NSX_INT_CHARS = 20, NSX_DOUBLE_CHARS = 32 };
+
+/* Write v in decimal at out (at least NSX_INT_CHARS bytes, no NUL); the end. */
+char *nsx_put_int(char *out, int64_t v);
+
+/* Write v with the fewest digits that read back exactly (no trailing ".0"; nan, inf, -inf) at
+ * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
+char *nsx_put_double(char *out, double v);
+
+/* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C
+ * locale); false when it is anything else or does not fit. */
+bool nsx_get_int(struct nsx_str s, int64_t *v);
+bool nsx_get_double(struct nsx_str s, double *v);
+
+/* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set when that was needed. */
+int64_t nsx_add_sat(int64_t a, int64_t b, bool *clipped);
+int64_t nsx_sub_sat(int64_t a, int64_t b, bool *clipped);
+
+#endif

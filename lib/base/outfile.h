@@ -1,0 +1,34 @@
+/* outfile.h -- an output that appears under its name only when it is complete. */
+#ifndef NSX_BASE_OUTFILE_H
+#define NSX_BASE_OUTFILE_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct nsx_outfile;
+
+/* Open path for writing; NULL or "-" is standard output. A regular file (or a new one) is written under a
+ * temporary name beside it and renamed by nsx_outfile_commit; a pipe, terminal or device is written in place.
+ * NULL on failure, with err filled; err must outlive the outfile. SIGINT, SIGTERM and SIGHUP remove the temporary file. */
+struct nsx_outfile *nsx_outfile_open(const char *path, struct nsx_err *err);
+
+/* Write all n bytes: NSX_OK or NSX_ERR. Unbuffered: the caller collects. */
+int nsx_outfile_write(struct nsx_outfile *f, const void *p, size_t n);
+
+/* Close, checking for late errors, and give the file its name: NSX_OK or NSX_ERR (nothing under the name then). */
+int nsx_outfile_commit(struct nsx_outfile *f);
+
+/* Free f (NULL allowed); without a commit before it, the temporary file is removed. */
+void nsx_outfile_free(struct nsx_outfile *f);
+
+/* Remove the temporary files of every open outfile (for exits on errors). */
+void nsx_outfile_abandon_all(void);
+
+/* How messages name it: the path, or "standard output". */
+const char *nsx_outfile_name(const struct nsx_outfile *f);
+
+/* An open, already unlinked temporary file in $TMPDIR (or /tmp); -1 with err filled. The caller closes it. */
+int nsx_tmpfile(struct nsx_err *err);
+
+#endif

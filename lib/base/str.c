@@ -1,0 +1,125 @@
+/* str.c -- borrowed strings, and a growing byte buffer. */
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nsx_str
+nsx_str_c(const char *s)
+{
+	return (struct nsx_str){ s, s ? strlen(s) : 0 };
+}
+
+bool
+nsx_str_eq(struct nsx_str a, struct nsx_str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+int
+nsx_str_cmp(struct nsx_str a, struct nsx_str b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
+
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+bool
+nsx_str_starts(struct nsx_str s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && memcmp(s.ptr, prefix, n) == 0;
+}
+
+char *
+nsx_str_dup(struct nsx_str s)
+{
+	char *p = malloc(s.len + 1);
+
+	if (!p)
+		return NULL;
+	if (s.len)
+		memcpy(p, s.ptr, s.len);
+	p[s.len] = '\0';
+	return p;
+}
+
+bool
+nsx_buf_room(struct nsx_buf *b, size_t more)
+{
+	if (b->failed)
+		return false;
+	if (b->cap - b->len >= more)
+		return true;
+	if (more > SIZE_MAX / 2 - b->len) {
+		b->failed = true;
+		return false;
+	}
+	size_t cap = b->cap ? b->cap : 64;
+	while (cap - b->len < more)
+		cap *= 2;
+	char *p = realloc(b->ptr, cap);
+	if (!p) {
+		b->failed = true;
+		return false;
+	}
+	b->ptr = p;
+	b->cap = cap;
+	return true;
+}
+
+void
+nsx_buf_add(struct nsx_buf *b, const void *p, size_t n)
+{
+	if (n == 0 || !nsx_buf_room(b, n))
+		return;
+	memcpy(b->ptr + b->len, p, n);
+	b->len += n;
+}
+
+void
+nsx_buf_char(struct nsx_buf *b, char c)
+{
+	nsx_buf_add(b, &c, 1);
+}
+
+void
+nsx_buf_str(struct nsx_buf *b, struct nsx_str s)
+{
+	nsx_buf_add(b, s.ptr, s.len);
+}
+
+void
+nsx_buf_c(struct nsx_buf *b, const char *s)
+{
+	nsx_buf_add(b, s, strlen(s));
+}
+
+void
+nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		b->failed = true;
+	else if (nsx_buf_room(b, (size_t)n + 1)) {
+		vsnprintf(b->ptr + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void
+nsx_buf_free(struct nsx_buf *b)
+{
+	free(b->ptr);
+	*b = (struct nsx_buf){ 0 };
+}

@@ -1,0 +1,36 @@
+/* str.h -- borrowed strings, and a growing byte buffer. */
+#ifndef NSX_BASE_STR_H
+#define NSX_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Bytes that someone else owns; no NUL at the end; any byte may occur. */
+struct nsx_str { const char *ptr; size_t len; };
+
+#define NSX_STR(literal) ((struct nsx_str){ (literal), sizeof(literal) - 1 })
+struct nsx_str nsx_str_c(const char *s);                 /* NULL gives the empty string */
+bool nsx_str_eq(struct nsx_str a, struct nsx_str b);
+int  nsx_str_cmp(struct nsx_str a, struct nsx_str b);    /* bytewise, as memcmp, the shorter first */
+bool nsx_str_starts(struct nsx_str s, const char *prefix);
+
+/* A malloc'd, NUL-terminated copy; NULL when out of memory. The caller frees it. */
+char *nsx_str_dup(struct nsx_str s);
+
+/* A growing buffer; {0} is empty. When memory runs out `failed` is set, it stays
+ * set, and later calls do nothing: check it once, before the bytes are used. */
+struct nsx_buf { char *ptr; size_t len, cap; bool failed; };
+
+bool nsx_buf_room(struct nsx_buf *b, size_t more);       /* false when out of memory */
+void nsx_buf_add(struct nsx_buf *b, const void *p, size_t n);
+void nsx_buf_char(struct nsx_buf *b, char c);
+void nsx_buf_str(struct nsx_buf *b, struct nsx_str s);
+void nsx_buf_c(struct nsx_buf *b, const char *s);
+void nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...) NSX_PRINTF(2, 3);
+void nsx_buf_free(struct nsx_buf *b);                    /* back to {0} */
+static inline struct nsx_str nsx_buf_view(const struct nsx_buf *b) { return (struct nsx_str){ b->ptr, b->len }; }
+
+#endif

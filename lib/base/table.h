@@ -1,0 +1,50 @@
+/* table.h -- the table that a report ends in: aligned with human units, TSV, or JSON. TSV and JSON hold exact integers
+ * and unrounded doubles, and rows only. */
+#ifndef NSX_BASE_TABLE_H
+#define NSX_BASE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/outfile.h"
+#include "base/str.h"
+
+/* What a column holds: how TSV and JSON spell it, and what people read. */
+enum nsx_cell {
+	NSX_CELL_INT,       /* integer */
+	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
+	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */
+	NSX_CELL_DOUBLE,    /* double */
+	NSX_CELL_MEAN_NS,   /* double, nanoseconds; 1.234 ms */
+	NSX_CELL_GBPS,      /* double, 1e9 bytes a second */
+	NSX_CELL_SHARE,     /* double, 1 is the whole; 12.3% */
+	NSX_CELL_PERCENT,   /* double, 100 is the whole; 12.3% */
+	NSX_CELL_STRING
+};
+
+struct nsx_table_col { const char *name; enum nsx_cell type; };
+
+enum nsx_table_form { NSX_TABLE_ALIGNED, NSX_TABLE_TSV, NSX_TABLE_JSON };
+
+struct nsx_table;
+
+/* A table of ncols columns, which must outlive it; NULL when out of memory. */
+struct nsx_table *nsx_table_new(const struct nsx_table_col *cols, int ncols);
+void nsx_table_free(struct nsx_table *t);   /* NULL allowed */
+
+/* Begin a row, all its cells absent; then fill cells of it by column number. A string is copied, an empty one is absent.
+ * The call must fit the column's type. Running out of memory is kept for nsx_table_write to report. */
+void nsx_table_row(struct nsx_table *t);
+void nsx_table_int(struct nsx_table *t, int col, int64_t v);
+void nsx_table_double(struct nsx_table *t, int col, double v);
+void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
+
+size_t nsx_table_rows(const struct nsx_table *t);
+
+/* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table, which ends with
+ * a line that says how many diags the stream holds. NSX_OK or NSX_ERR; err is for memory, out has its own. */
+int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
+                    struct nsx_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+#!/bin/sh
+# demo.sh -- nsysx on a made-up training job of two processes; shows every command before it runs it.
+set -eu
+B=$(cd "${B:-build}" && pwd)
+PATH=$B/bin:$B/tests/synth:$PATH
+LC_ALL=C
+export PATH LC_ALL
+unset NSYSX_FORMAT
+
+rm -rf "$B/demo"
+mkdir -p "$B/demo"
+cd "$B/demo"
+
+say() {
+	printf '\n%s\n' "$*"
+}
+
+# Show a command, then run it and show what it prints. A pipeline's status is its last command's, which is
+# enough: a filter refuses a stream that was cut short.
+show() {
+	printf '  $ %s\n' "$1"
+	if ! sh -c "$1" >.printed; then
+		echo "demo: that failed" >&2
+		exit 1
+	fi
+	sed 's/^/    /' .printed
+}
+
+echo "nsysx: what a GPU did, from Nsight Systems profiles of JAX programs"
+
+say "1. A profile to look at: two processes, one GPU each, a few training steps. (Yours comes from
+   'nsys profile' and 'nsys export --type=sqlite'.)"
+show 'nsysx-synth -o .'
+show 'ls -s --block-size=K *.sqlite'
+
+say "2. What ran on the GPUs, as a stream of text lines, without the first, slow executions,
+   and with what of communication is hidden behind computation:"
+show 'nsysx-extract r0.sqlite r1.sqlite | nsysx-warmup | nsysx-overlap > steady.nsysx'
+show "grep -m 3 '^thunk' steady.nsysx"
+
+say "3. Its columns have names; here are those of a thunk, one executed instruction of a program:"
+show "grep '^#thunk' steady.nsysx | tr '\\t' ' '"
+
+say "4. GPU time by module, in ms. One line of awk over the stream is enough:"
+show "awk -F'\\t' '\$1 == \"module\" { n[\$11]++; t[\$11] += \$7 } END { for (m in t) printf \"%10.3f ms %5d times  %s\\n\", t[m] / 1e6, n[m], m }' steady.nsysx | sort -rn"
+
+say "5. The operations that take longest, over both GPUs:"
+show "awk -F'\\t' '\$1 == \"thunk\" { n[\$8]++; t[\$8] += \$10 } END { for (o in t) printf \"%10.3f ms %5d times  %s\\n\", t[o] / 1e6, n[o], o }' steady.nsysx | sort -rn | head"
+
+say "6. The same as folded stacks, ready for a flame graph:"
+show 'nsysx-fold --by module -o steady.folded steady.nsysx'
+show "awk '{ print \$NF, \$0 }' steady.folded | sort -rn | cut -d' ' -f2- | head -n 5"
+
+say "7. One kind as a plain table, for sort, join, a spreadsheet or a database:"
+show 'nsysx-view -t device steady.nsysx'
+
+say "The files are in ${B}/demo. 'nsysx --help' lists the tools, docs/man has a page for each."

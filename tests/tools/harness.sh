@@ -1,0 +1,194 @@
+#!/bin/sh
+# The test harness: claims that do not hold fail, and the runner counts what there is.
+. "${0%/*}/../testlib.sh"
+
+# A tree of tests of its own, with these files of this one.
+mkdir -p "$T/tests/tools" "$T/build/bin" "$T/build/tests/unit"
+cp "$tests_dir/run.sh" "$tests_dir/testlib.sh" "$T/tests"
+cat >"$T/build/bin/nsysx-toy" <<'TOY'
+#!/bin/sh
+case $1 in
+say) echo "$2" ;;
+warn) echo "$2"; echo "nsysx-toy: warning: $2" >&2 ;;
+refuse) echo "nsysx-toy: $2: no" >&2; exit 1 ;;
+half) echo "$2"; echo "nsysx-toy: $2: no" >&2; exit 1 ;;
+mute) exit 1 ;;
+crash) echo "nsysx-toy: $2: no" >&2; kill -SEGV $$ ;;
+esac
+TOY
+chmod +x "$T/build/bin/nsysx-toy"
+
+# The test file $1 of the lines on standard input.
+file() {
+	# shellcheck disable=SC2016  # for the file to expand
+	{ printf '. "${0%%/*}/../testlib.sh"\n'; cat; } >"$T/tests/tools/$1.sh"
+}
+
+# Run a test file of the lines on standard input: TAP in $T/tap, its status in $T/status.
+try() {
+	{ cat; echo done_testing; } | file it
+	env -u T B="$T/build" UPDATE="${UPDATE_TOY-}" sh "$T/tests/tools/it.sh" >"$T/tap" 2>/dev/null
+	echo $? >"$T/status"
+}
+
+# Claim that the one claim on standard input passes; that it fails.
+passes() {
+	claim=$1
+	try
+	equal "$claim" "$(cat "$T/status"):$(grep -c '^ok' "$T/tap"):$(grep -c '^not ok' "$T/tap"):$(tail -n 1 "$T/tap")" 0:1:0:1..1
+}
+breaks() {
+	claim=$1
+	try
+	equal "$claim" "$(cat "$T/status"):$(grep -c '^ok' "$T/tap"):$(grep -c '^not ok' "$T/tap"):$(tail -n 1 "$T/tap")" 1:0:1:1..1
+}
+
+echo yes >"$T/tests/tools/yes"
+passes 'golden takes the same bytes' <<'X'
+golden c yes nsysx-toy say yes
+X
+breaks 'golden refuses other bytes' <<'X'
+golden c yes nsysx-toy say no
+X
+breaks 'golden refuses a file that is not there' <<'X'
+golden c none nsysx-toy say yes
+X
+breaks 'golden refuses words on standard error' <<'X'
+golden c yes nsysx-toy warn yes
+X
+breaks 'golden refuses the right bytes with the wrong status' <<'X'
+golden c yes nsysx-toy half yes
+X
+UPDATE_TOY=1
+passes 'UPDATE=1 writes what golden holds' <<'X'
+golden c warned nsysx-toy warn careful
+X
+UPDATE_TOY=
+equal 'standard output to the file' "$(cat "$T/tests/tools/warned")" careful
+equal 'standard error beside it' "$(cat "$T/tests/tools/warned.err")" 'nsysx-toy: warning: careful'
+passes 'golden takes the standard error that is wanted' <<'X'
+golden c warned nsysx-toy warn careful
+X
+breaks 'golden refuses silence where a warning is wanted' <<'X'
+golden c warned nsysx-toy say careful
+X
+
+passes 'fails takes a refusal' <<'X'
+fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy refuse f.tsv
+X
+breaks 'fails refuses success' <<'X'
+fails c 1 'nsysx-toy' nsysx-toy say f.tsv
+X
+breaks 'fails refuses another status' <<'X'
+fails c 2 'nsysx-toy: f.tsv: no' nsysx-toy refuse f.tsv
+X
+breaks 'fails refuses another message' <<'X'
+fails c 1 'nsysx-toy: g.tsv: no' nsysx-toy refuse f.tsv
+X
+breaks 'fails refuses no message' <<'X'
+fails c 1 'nsysx-toy' nsysx-toy mute
+X
+breaks 'fails refuses to be asked for no message' <<'X'
+fails c 1 '' nsysx-toy refuse f.tsv
+X
+breaks 'fails refuses output on the way' <<'X'
+fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy half f.tsv
+X
+breaks 'fails refuses a crash' <<'X'
+fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy crash f.tsv
+X
+breaks 'fails refuses a crash that was asked for' <<'X'
+fails c 139 'nsysx-toy: f.tsv: no' nsysx-toy crash f.tsv
+X
+breaks 'fails refuses a command that is not there' <<'X'
+fails c 1 'not found' nsysx-none
+X
+
+passes 'ok takes status 0' <<'X'
+ok c nsysx-toy warn yes
+X
+breaks 'ok refuses status 1' <<'X'
+ok c nsysx-toy refuse yes
+X
+breaks 'ok refuses a crash' <<'X'
+ok c nsysx-toy crash yes
+X
+passes 'same takes equal files' <<'X'
+same c yes yes
+X
+breaks 'same refuses different files' <<'X'
+same c yes it.sh
+X
+breaks 'same refuses missing files' <<'X'
+same c none none
+X
+passes 'equal takes equal strings' <<'X'
+equal c a a
+X
+breaks 'equal refuses different strings' <<'X'
+equal c a b
+X
+passes 'a test has a directory of its own' <<'X'
+echo "$T" >"$B/where"; ok c test -d "$T"
+X
+ok 'which goes with it' test ! -e "$(cat "$T/build/where")"
+
+# The runner, on files that pass, fail, skip, die, forget their plan or some claims, and on a unit test.
+rm -f "$T/tests/tools"/*.sh
+file passing <<'X'
+ok a true; ok b true; skip c 'no reason'; done_testing
+X
+file failing <<'X'
+ok a true; equal b 1 2; done_testing
+X
+file dying <<'X'
+ok a true; kill -KILL $$
+X
+file planless <<'X'
+ok a true; exit 0
+X
+file few <<'X'
+ok a true; echo 1..2; exit 0
+X
+file silent <<'X'
+exit 0
+X
+file nonzero <<'X'
+ok a true; echo 1..1; exit 3
+X
+file slow <<'X'
+ok a true; sleep 20; done_testing
+X
+file absent <<'X'
+skip_all 'not here'
+X
+mkdir "$T/tests/unit"
+: >"$T/tests/unit/toy.c"
+: >"$T/tests/unit/unbuilt.c"
+printf '#!/bin/sh\necho ok 1 - a; echo ok 2 - b; echo 1..2\n' >"$T/build/tests/unit/toy"
+chmod +x "$T/build/tests/unit/toy"
+
+# The runner's last line for the files named.
+sum() {
+	env B="$T/build" T="$*" TEST_TIMEOUT=1 sh "$T/tests/run.sh" >"$T/said" 2>/dev/null
+	echo "$? $(tail -n 1 "$T/said")"
+}
+equal 'passing and skipped claims' "$(sum passing)" '0 2 passed, 0 failed, 1 skipped'
+equal 'a skipped claim is named' "$(grep -c 'skipped: c: no reason' "$T/said")" 1
+equal 'a failing claim' "$(sum failing)" '1 1 passed, 1 failed, 0 skipped'
+equal 'it is shown' "$(grep -c '^not ok 2 - b' "$T/said")" 1
+equal 'a file that dies' "$(sum dying)" '1 1 passed, 1 failed, 0 skipped'
+equal 'a file without a plan' "$(sum planless)" '1 1 passed, 1 failed, 0 skipped'
+equal 'a file with fewer claims than planned' "$(sum few)" '1 1 passed, 1 failed, 0 skipped'
+equal 'a file without claims' "$(sum silent)" '1 0 passed, 1 failed, 0 skipped'
+equal 'a file that fails after its claims' "$(sum nonzero)" '1 1 passed, 1 failed, 0 skipped'
+equal 'a file that takes too long' "$(sum slow)" '1 1 passed, 1 failed, 0 skipped'
+equal 'a file that is skipped' "$(sum absent)" '0 0 passed, 0 failed, 1 skipped'
+equal 'a unit test' "$(sum toy)" '0 2 passed, 0 failed, 0 skipped'
+equal 'a unit test that was not built' "$(sum unbuilt)" '1 0 passed, 1 failed, 0 skipped'
+equal 'several files' "$(sum passing failing unit/toy)" '1 5 passed, 1 failed, 1 skipped'
+equal 'no file at all' "$(sum none)" '1 0 passed, 1 failed, 0 skipped'
+echo overlap >"$T/tests/checks.list"
+equal 'a reference check without its data is skipped' "$(sum overlap)" '0 0 passed, 0 failed, 1 skipped'
+equal 'by name' "$(grep -c 'skipped: overlap: ' "$T/said")" 1
+done_testing

@@ -1,0 +1,131 @@
+#!/bin/sh
+# Every tool's manual page: it is sound, lists the options that --help lists, and its examples run.
+. "${0%/*}/../testlib.sh"
+
+man=$tests_dir/../docs/man
+sections='NAME
+SYNOPSIS
+DESCRIPTION
+OPTIONS
+EXIT STATUS
+EXAMPLES
+MEMORY'
+
+# The page $1 as plain text.
+rendered() {
+	mandoc -T ascii "$1" | sed "s/.$(printf '\b')//g"
+}
+
+# "-c --long =" for the option of each line that starts with one, behind spaces: '=' when it takes an argument, '[='
+# when it may, '.' when it has none or no short form.
+options() {
+	awk '
+		match($0, /--[a-z0-9][a-z0-9-]*/) {
+			name = substr($0, RSTART, RLENGTH)
+			rest = substr($0, RSTART + RLENGTH)
+			ch = match($0, /^ *-[A-Za-z0-9]/) ? substr($0, RLENGTH - 1, 2) : "."
+			print ch, name, rest ~ /^\[=/ ? "[=" : rest ~ /^=/ ? "=" : "."
+		}' | sort
+}
+
+# The options that --help of tool $1 shows; those that page $1 has entries for.
+help_options() {
+	"$1" --help | grep -E '^  (-[A-Za-z0-9], |    )--' | options
+}
+page_options() {
+	rendered "$1" | awk '/^[A-Z]/ { on = $0 == "OPTIONS" } on && /^     -/' | options
+}
+
+# The literal lines of the examples on page $1.
+examples() {
+	awk '/^\.Sh / { on = $2 == "EXAMPLES" } on && /^\.Bd -literal/ { show = 1; next } /^\.Ed/ { show = 0 } show' "$1" |
+		sed 's/\\&//g; s/\\-/-/g; s/\\(ti/~/g; s/\\(ha/^/g; s/\\e/\\/g'
+}
+
+# The commands of examples on standard input, each a file $1/N.sh, with the output they should have in N.want.
+split_examples() {
+	awk -v dir="$1" '
+		more { print >file; more = /\\$/; next }
+		/^\$ / { n++; file = dir "/" n ".sh"; want = dir "/" n ".want"; print substr($0, 3) >file; more = /\\$/; next }
+		n { print >want }'
+}
+
+# The files of this directory, with size and time.
+listing() {
+	ls -lR --time-style=full-iso .
+}
+
+# Claim that example $2 of page $1 does what the page says. Runs in the folder of samples.
+example() {
+	claim="$1: $(head -n 1 "$T/examples/$2.sh" | cut -c1-60)"
+	want=$T/examples/$2.want
+	listing >"$T/before"
+	run sh "$T/examples/$2.sh"
+	listing >"$T/after"
+	cp "$T_private/out" "$T/got"
+	if [ -e "$want" ] && [ "$(tail -n 1 "$want")" = ... ]; then
+		sed -i '$d' "$want"
+		head -n "$(wc -l <"$want")" "$T_private/out" >"$T/got"
+	fi
+	if [ "$status" -ne 0 ]; then
+		fail "$claim" "status $status, want 0" "$(cat "$T/examples/$2.sh")"
+	elif [ ! -s "$T_private/out" ] && cmp -s "$T/before" "$T/after"; then
+		fail "$claim" "it prints nothing and makes no file" "$(cat "$T/examples/$2.sh")"
+	elif [ -e "$want" ] && ! cmp -s "$want" "$T/got"; then
+		fail "$claim" "it prints something else" "$(cat "$T/examples/$2.sh")"
+		show_diff "$want" "$T/got"
+	else
+		pass "$claim"
+	fi
+}
+
+# Two exports with what belongs to them, and their stream, as examples find them.
+samples=
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	ok 'the samples are made' "$SYNTH" -o "$T/samples"
+	rm -rf "$T/samples/answers"
+	ok 'and extracted' nsysx-extract -o "$T/samples/s.nsysx" "$T/samples/r0.sqlite" "$T/samples/r1.sqlite"
+	[ -s "$T/samples/s.nsysx" ] && samples=1
+fi
+
+for tool in "$B"/bin/nsysx*; do
+	tool=$(basename "$tool")
+	page=$man/$tool.1
+	ok "$tool has a page" test -s "$page"
+	[ -s "$page" ] || continue
+	if command -v mandoc >/dev/null 2>&1; then
+		run mandoc -T lint -W warning "$page"
+		equal "$tool.1 is sound" "$(cat "$T_private/out")" ''
+		equal "$tool.1 has its sections" "$(rendered "$page" | grep -xF "$sections" | sort)" "$(echo "$sections" | sort)"
+		help_options "$tool" >"$T/help"
+		page_options "$page" >"$T/page"
+		ok "$tool --help lists options" test -s "$T/help"
+		same "$tool.1 lists the options of $tool --help" "$T/help" "$T/page"
+	else
+		skip "$tool.1 is sound" 'mandoc is not here'
+	fi
+
+	rm -rf "$T/examples" "$T/work"
+	mkdir "$T/examples"
+	examples "$page" | split_examples "$T/examples"
+	ok "$tool.1 has examples" test -e "$T/examples/1.sh"
+	if [ -z "$samples" ]; then
+		skip "$tool.1's examples run" 'there is no nsysx-synth or nsysx-extract'
+		continue
+	fi
+	cp -r "$T/samples" "$T/work"
+	n=1
+	while [ -e "$T/examples/$n.sh" ]; do
+		cd "$T/work" || exit 1
+		example "$tool.1" "$n"
+		cd "$tests_dir/tools" || exit 1
+		n=$((n + 1))
+	done
+done
+
+# The other direction: a page of section 1 is a tool's.
+for page in "$man"/*.1; do
+	tool=$(basename "$page" .1)
+	ok "$tool.1 belongs to a tool" test -x "$B/bin/$tool"
+done
+done_testing

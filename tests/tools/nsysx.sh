@@ -1,0 +1,51 @@
+#!/bin/sh
+# nsysx against its manual page: it becomes the tool, and says what there is.
+. "${0%/*}/../testlib.sh"
+
+# A copy, beside tools of our own.
+mkdir "$T/bin" "$T/path"
+cp "$B/bin/nsysx" "$T/bin"
+nsysx=$T/bin/nsysx
+cat >"$T/bin/nsysx-toy" <<'TOY'
+#!/bin/sh
+case ${1-} in
+--help) printf 'usage: nsysx-toy\nPlay.\n\n  -h, --help  this\n' ;;
+exit) exit "$2" ;;
+kill) kill -TERM $$ ;;
+*) printf '%s\n' "$@"; cat ;;
+esac
+TOY
+printf '#!/bin/sh\necho from PATH\n' >"$T/path/nsysx-far"
+cp "$T/path/nsysx-far" "$T/path/nsysx-toy"
+: >"$T/bin/nsysx-notes"
+chmod +x "$T/bin/nsysx-toy" "$T/path/nsysx-far" "$T/path/nsysx-toy"
+PATH=$T/path:$PATH
+
+equal 'arguments and standard input are the tool'"'"'s' "$(echo in | "$nsysx" toy -o --help '' 'a b')" "-o
+--help
+
+a b
+in"
+equal 'the one beside it comes before PATH' "$("$nsysx" toy x </dev/null)" x
+equal 'then PATH' "$("$nsysx" far)" 'from PATH'
+"$nsysx" toy exit 7
+equal 'the exit status is the tool'"'"'s' $? 7
+{ "$nsysx" toy kill; } 2>/dev/null
+equal 'and the signal' $? 143
+ln -s ../bin/nsysx "$T/path/link"
+equal 'through a symbolic link the tools are beside the program' "$("$T/path/link" toy x </dev/null)" x
+run "$nsysx" --help
+equal '--help lists the tools with their summaries' "$(sed -n '/^Tools:/,$p' "$T_private/out")" 'Tools:
+  toy           Play.'
+cp "$T_private/out" "$T/help"
+run "$nsysx"
+same 'so it does without arguments' "$T_private/out" "$T/help"
+equal 'its version' "$("$nsysx" -V)" 'nsysx 0.1.0'
+fails 'an unknown tool' 2 'nsysx: "none" is not a tool' "$nsysx" none
+fails 'a path' 2 'nsysx: "../bin/nsysx-toy" is not a tool' "$nsysx" ../bin/nsysx-toy
+fails 'an unknown option' 2 'nsysx: unknown option -y' "$nsysx" -y toy
+fails 'options without a tool' 2 'nsysx: which TOOL?' "$nsysx" -q
+chmod -x "$T/bin/nsysx-toy"
+fails 'a tool that cannot be run' 1 "nsysx: $T/bin/nsysx-toy: Permission denied" "$nsysx" toy
+fails 'a full disk' 1 'nsysx: standard output' sh -c "$nsysx --help >/dev/full"
+done_testing

@@ -1,0 +1,85 @@
+/* diag.c -- equal sentences about one thing become one with a count, in order of arrival. */
+#include "base/diag.h"
+
+#include <stdlib.h>
+
+#include "tap.h"
+
+static void
+adds_up(void)
+{
+	struct nsx_diags d = { 0 };
+
+	nsx_diag_add(&d, NSX_WARNING, "p0", 2, "%s ranges dropped", "bad");
+	nsx_diag_add(&d, NSX_INFO, "p1", 1, "bad ranges dropped");
+	nsx_diag_add(&d, NSX_INFO, "p0", 3, "bad ranges dropped");
+	nsx_diag_add(&d, NSX_INFO, "p0", 0, "nothing happened");
+	nsx_diag_add(&d, NSX_INFO, NULL, 1, "of the whole run");
+	is_int((int64_t)d.list.n, 3, "equal texts of one source are one, a count of 0 is none");
+	is_int(d.list.p[0].count, 5, "counts add up");
+	is_int(d.list.p[0].severity, NSX_WARNING, "the graver severity stays");
+	is_str(d.list.p[0].text, "bad ranges dropped", "the text is formatted");
+	is_str(d.list.p[1].source, "p1", "another source is another diag");
+	is_str(d.list.p[2].source, "", "no source is the empty one");
+	nsx_diag_add(&d, NSX_ERROR, "p1", INT64_MAX, "bad ranges dropped");
+	is_int(d.list.p[1].count, INT64_MAX, "a count too large stays at the largest");
+	is_int(d.list.p[1].severity, NSX_ERROR, "a graver severity replaces the other");
+	ok(!d.failed, "nothing failed");
+	nsx_diags_free(&d);
+	is_int((int64_t)d.list.n, 0, "freed, it is empty");
+	nsx_diag_add(&d, NSX_INFO, "x", 1, "again");
+	is_int((int64_t)d.list.n, 1, "and can be used again");
+	nsx_diags_free(&d);
+}
+
+static void
+joins(void)
+{
+	struct nsx_diags a = { 0 }, b = { 0 };
+
+	nsx_diag_add(&a, NSX_INFO, "p", 1, "one");
+	nsx_diag_add(&b, NSX_INFO, "p", 2, "two");
+	nsx_diag_add(&b, NSX_INFO, "p", 3, "one");
+	nsx_diags_join(&a, &b);
+	is_int((int64_t)a.list.n, 2, "joined, equal ones are one");
+	is_int(a.list.p[0].count, 4, "with their counts added");
+	is_str(a.list.p[1].text, "two", "and new ones behind");
+	is_int((int64_t)b.list.n, 2, "the other is as it was");
+	nsx_diags_free(&a);
+	nsx_diags_free(&b);
+}
+
+static void
+many(void)
+{
+	struct nsx_diags d = { 0 };
+	char text[2000], source[16];
+	bool good = true;
+
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 20000; i++) {
+			snprintf(source, sizeof source, "p%d", i);
+			nsx_diag_add(&d, NSX_INFO, source, 1, "dropped");
+		}
+	is_int((int64_t)d.list.n, 20000, "20000 sources");
+	for (size_t i = 0; i < d.list.n; i++)
+		good &= d.list.p[i].count == 2;
+	ok(good, "each found again");
+	memset(text, 'x', sizeof text);
+	text[sizeof text - 1] = '\0';
+	nsx_diag_add(&d, NSX_INFO, "", 1, "%s", text);
+	is_str(d.list.p[20000].text, text, "a long text is not cut");
+	nsx_diags_free(&d);
+}
+
+int
+main(void)
+{
+	adds_up();
+	joins();
+	many();
+	is_str(nsx_severity_name(NSX_INFO), "info", "info");
+	is_str(nsx_severity_name(NSX_WARNING), "warning", "warning");
+	is_str(nsx_severity_name(NSX_ERROR), "error", "error");
+	return done();
+}
