@@ -1,0 +1,190 @@
+/* nsysx-view -- a stream in the other encoding, some of its kinds, or one kind as a plain table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/outfile.h"
+#include "tool.h"
+
+static const char *keep, *table;
+static bool schema;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR('k', "kinds", &keep, "KIND,...", "keep only these kinds"),
+	NSX_OPT_STR('t', "table", &table, "KIND", "print this kind as a plain table with a row of column names"),
+	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
+	NSX_TOOL_OUTPUT,
+	NSX_TOOL_INPUT,
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND] [-o FILE] [FILE]",
+                                    "Convert a stream between text and binary, select kinds, print one as a table.", opts };
+
+/* The kinds asked for, and how many records each had. */
+struct wanted { struct nsx_str name; int64_t records; };
+static struct wanted *wanted;
+static size_t nwanted;
+
+static void
+want(const char *list)
+{
+	for (const char *p = list;; p++) {
+		size_t len = strcspn(p, ",");
+		struct wanted *more = realloc(wanted, (nwanted + 1) * sizeof *wanted);
+
+		if (!more)
+			nsx_cli_die(&cli, "out of memory");
+		if (len == 0)
+			nsx_cli_misuse(&cli, "want names of kinds, got \"%s\"", list);
+		wanted = more;
+		wanted[nwanted++] = (struct wanted){ { p, len }, 0 };
+		p += len;
+		if (!*p)
+			return;
+	}
+}
+
+static struct wanted *
+find(const struct nsx_kind *k)
+{
+	for (size_t i = 0; i < nwanted; i++)
+		if (nsx_str_eq(wanted[i].name, nsx_str_c(k->name)))
+			return &wanted[i];
+	return NULL;
+}
+
+static int
+copy_all(struct nsx_tool *t)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(t->in, &rec)) == NSX_OK)
+		if (nsx_write(t->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+/* Write the wanted ones of the headers that came since the last call. */
+static int
+declare_wanted(struct nsx_tool *t, int *seen)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
+
+	for (; *seen < n; ++*seen)
+		if (find(kinds[*seen]) && kinds[*seen]->id != NSX_END && nsx_writer_declare(t->out, kinds[*seen]) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+static int
+copy_wanted(struct nsx_tool *t)
+{
+	const struct nsx_kind *last = NULL;
+	struct wanted *to = NULL;
+	struct nsx_rec rec;
+	int seen = 0, rc;
+
+	while ((rc = nsx_read(t->in, &rec)) == NSX_OK) {
+		if (declare_wanted(t, &seen) != NSX_OK)
+			return NSX_ERR;
+		if (rec.kind != last)
+			to = find(last = rec.kind);
+		if (!to)
+			continue;
+		to->records++;
+		if (nsx_write(t->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (rc == NSX_ERR || declare_wanted(t, &seen) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < nwanted; i++)
+		if (wanted[i].records == 0)
+			nsx_cli_warn(&cli, "%s: no record of kind %.*s%s", t->in_name, (int)wanted[i].name.len, wanted[i].name.ptr,
+			             nsx_kind_find(wanted[i].name) == NSX_NKINDS ? ", which this version does not know" : "");
+	return NSX_OK;
+}
+
+static int
+view_table(int nops, char **ops)
+{
+	struct nsx_tool t;
+	struct nsx_out out = nsx_tool_out(&cli);
+
+	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	t.out = nsx_writer_open_table(&out, &t.err);
+	if (!t.out)
+		nsx_cli_die(&cli, t.err.msg);
+	if (nsx_tool_input.require)
+		nsx_writer_require(t.out, nsx_tool_input.require);
+	want(table);
+	if (nwanted > 1)
+		nsx_cli_misuse(&cli, "--table: one kind at most");
+	int rc = copy_wanted(&t);
+	enum nsx_kind_id id = nsx_kind_find(wanted[0].name);
+	/* A table without rows still says what its columns are. */
+	if (rc == NSX_OK && id != NSX_NKINDS)
+		rc = nsx_writer_declare(t.out, nsx_kind_builtin(id));
+	return nsx_tool_finish(&t, rc);
+}
+
+static int
+view_stream(int nops, char **ops)
+{
+	struct nsx_tool t;
+
+	nsx_tool_open(&t, &cli, nops, ops, 0);
+	if (!keep)
+		return nsx_tool_finish(&t, copy_all(&t));
+	want(keep);
+	nsx_writer_follow(t.out, NULL);
+	return nsx_tool_finish(&t, copy_wanted(&t));
+}
+
+static int
+view_schema(int nops)
+{
+	struct nsx_err err = { "" };
+	struct nsx_buf b = { 0 };
+	struct nsx_out out = nsx_tool_out(&cli);
+	struct nsx_outfile *f;
+
+	if (nops)
+		nsx_cli_misuse(&cli, "--schema reads no FILE");
+	nsx_buf_c(&b, "kind\tcolumn\ttype\tunit\tmeaning\n");
+	for (int k = 0; k < NSX_NKINDS; k++) {
+		const struct nsx_kind *kind = nsx_kind_builtin((enum nsx_kind_id)k);
+
+		nsx_buf_fmt(&b, "%s\t\t\t\t%s\n", kind->name, kind->meaning);
+		for (int i = 0; i < kind->ncols; i++)
+			nsx_buf_fmt(&b, "%s\t%s\t%c\t%s\t%s\n", kind->name, kind->cols[i].name, kind->cols[i].type,
+			            kind->cols[i].unit, kind->cols[i].meaning);
+	}
+	if (b.failed)
+		nsx_cli_die(&cli, "out of memory");
+	f = nsx_outfile_open(out.path, &err);
+	if (!f || nsx_outfile_write(f, b.ptr, b.len) != NSX_OK || nsx_outfile_commit(f) != NSX_OK)
+		nsx_cli_die(&cli, err.msg);
+	nsx_outfile_free(f);
+	nsx_buf_free(&b);
+	return NSX_EXIT_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv), rc;
+
+	if (!!keep + !!table + schema > 1)
+		nsx_cli_misuse(&cli, "--kinds, --table and --schema exclude each other");
+	if (table && nsx_tool_output.binary)
+		nsx_cli_misuse(&cli, "--table is text");
+	if (schema)
+		rc = view_schema(nops);
+	else if (table)
+		rc = view_table(nops, argv);
+	else
+		rc = view_stream(nops, argv);
+	free(wanted);
+	return rc;
+}

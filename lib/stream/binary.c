@@ -1,0 +1,57 @@
+/* binary.c -- what both sides of the binary encoding share: which records are alike. */
+#include "stream/binary.h"
+
+#include <string.h>
+
+#include "base/map.h"
+
+bool
+nsx_binary_magic(const char *p, size_t n)
+{
+	return n >= NSX_MAGIC_BYTES && p[0] == 0x0a && memcmp(p + 2, "\x0a\x05nsysx", 7) == 0;
+}
+
+size_t
+nsx_key_slots(size_t rows)
+{
+	size_t n = 16;
+
+	while (n < rows * 2)
+		n *= 2;
+	return n;
+}
+
+void
+nsx_key_prev(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table)
+{
+	size_t mask = nsx_key_slots(rows) - 1;
+
+	memset(table, 0xff, (mask + 1) * sizeof *table);
+	for (size_t r = 0; r < rows; r++) {
+		uint64_t h = 0;
+
+		for (int c = 0; c < ncols; c++)
+			h = nsx_hash_u64(h ^ cols[c][r]);
+		size_t i = h & mask;
+		for (; table[i] >= 0; i = (i + 1) & mask) {
+			int c = 0;
+
+			while (c < ncols && cols[c][table[i]] == cols[c][r])
+				c++;
+			if (c == ncols)
+				break;
+		}
+		prev[r] = table[i];
+		table[i] = (int32_t)r;
+	}
+}
+
+void
+nsx_key_present(const int32_t *prev, const uint64_t *has, int bit, size_t rows, int32_t *last)
+{
+	for (size_t r = 0; r < rows; r++) {
+		int32_t p = prev ? prev[r] : (int32_t)r - 1;
+
+		last[r] = p < 0 || has[p] >> bit & 1 ? p : last[p];
+	}
+}

@@ -1,0 +1,356 @@
+/* columns.c -- the records of one kind in one binary block, decoded. Nothing is used before it is checked. */
+#include "stream/columns.h"
+
+#include <string.h>
+
+/* A Values message, taken apart. */
+struct values {
+	unsigned column, of, key, plus, minus;
+	uint64_t base, first;
+	struct nsx_span presence, differences, run_differences, run_counts, doubles;
+};
+
+struct decode {
+	struct nsx_columns     *c;
+	const struct nsx_heads *k;
+	size_t                  rows, strings;
+	struct nsx_pool        *pool;
+	struct nsx_span         keys[NSX_MAX_KEYS];
+	int32_t                *prev[NSX_MAX_KEYS];   /* made when first used */
+	size_t                  nkeys;
+	uint64_t                partial;              /* columns that are absent somewhere */
+};
+
+static uint64_t *
+take(struct nsx_pool *pool, size_t n)
+{
+	uint64_t *p = pool->p + pool->n;
+
+	pool->n += n;
+	return p;
+}
+
+/* Numbers in the pool that n 32-bit ones take. */
+static size_t
+halves(size_t n)
+{
+	return (n + 1) / 2;
+}
+
+size_t
+nsx_columns_need(struct nsx_span s, size_t rows)
+{
+	struct nsx_wire_field f;
+	size_t cols = 0, keys = 0;
+	int rc;
+
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		cols += f.field == RECORDS_COLUMN;
+		keys += f.field == RECORDS_KEY;
+	}
+	if (rc < 0 || cols > NSX_MAX_COLS || keys > NSX_MAX_KEYS)
+		return SIZE_MAX;
+	/* `has`, the columns, prev per key, the key's table, last. */
+	return (cols + 1) * rows + (keys + 1) * halves(rows) + halves(nsx_key_slots(rows));
+}
+
+static bool
+read_values(struct nsx_span s, struct values *v)
+{
+	struct nsx_wire_field f;
+	int rc;
+
+	*v = (struct values){ 0 };
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		bool bytes = (f.field == VALUES_PRESENCE || f.field >= VALUES_DIFFERENCES) && f.field <= VALUES_DOUBLES;
+
+		if (f.field > VALUES_DOUBLES)
+			continue;
+		if (f.wire != (bytes ? WIRE_BYTES : WIRE_VARINT))
+			return false;
+		if (!bytes && f.field != VALUES_FIRST && f.number > 255)
+			return false;
+		switch (f.field) {
+		case VALUES_COLUMN:          v->column = (unsigned)f.number; break;
+		case VALUES_PRESENCE:        v->presence = f.bytes; break;
+		case VALUES_BASE:            v->base = f.number; break;
+		case VALUES_OF:              v->of = (unsigned)f.number; break;
+		case VALUES_KEY:             v->key = (unsigned)f.number; break;
+		case VALUES_PLUS:            v->plus = (unsigned)f.number; break;
+		case VALUES_MINUS:           v->minus = (unsigned)f.number; break;
+		case VALUES_FIRST:           v->first = nsx_zag(f.number); break;
+		case VALUES_DIFFERENCES:     v->differences = f.bytes; break;
+		case VALUES_RUN_DIFFERENCES: v->run_differences = f.bytes; break;
+		case VALUES_RUN_COUNTS:      v->run_counts = f.bytes; break;
+		case VALUES_DOUBLES:         v->doubles = f.bytes; break;
+		}
+	}
+	return rc == 0;
+}
+
+/* Presence runs into c->has: how many records have the column, SIZE_MAX if the runs do not add up. */
+static size_t
+read_presence(struct decode *d, struct nsx_span runs, unsigned column)
+{
+	struct nsx_columns *c = d->c;
+	uint64_t bit = 1ULL << column, n;
+	size_t at = 0, values = 0;
+	bool now = true;
+
+	if (!c->has) {
+		c->has = take(d->pool, d->rows);
+		memset(c->has, 0, d->rows * sizeof *c->has);
+	}
+	while (runs.p < runs.end) {
+		if (!nsx_get_varint(&runs, &n) || n > d->rows - at)
+			return SIZE_MAX;
+		if (now)
+			values += n;
+		for (size_t end = at + n; at < end; at++)
+			c->has[at] |= now ? bit : 0;
+		now = !now;
+	}
+	return at == d->rows ? values : SIZE_MAX;
+}
+
+static bool
+read_runs(struct nsx_span diffs, struct nsx_span counts, uint64_t *v, size_t n)
+{
+	uint64_t x, count;
+	size_t at = 0;
+
+	while (diffs.p < diffs.end) {
+		if (!nsx_get_varint(&diffs, &x) || !nsx_get_varint(&counts, &count) || count > n - at)
+			return false;
+		x = nsx_zag(x);
+		for (size_t end = at + count; at < end; at++)
+			v[at] = x;
+	}
+	return at == n && counts.p == counts.end;
+}
+
+static void
+read_doubles(const unsigned char *p, uint64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++, p += 8) {
+		v[i] = 0;
+		for (int b = 0; b < 8; b++)
+			v[i] |= (uint64_t)p[b] << 8 * b;
+	}
+}
+
+/* The stored numbers of a column, one after the other, into v. */
+static const char *
+read_data(const struct values *s, uint64_t *v, size_t n)
+{
+	struct nsx_span diffs = s->differences;
+
+	if (s->doubles.p != s->doubles.end) {
+		if ((size_t)(s->doubles.end - s->doubles.p) / 8 != n || (size_t)(s->doubles.end - s->doubles.p) % 8)
+			return "doubles that do not match their records";
+		read_doubles(s->doubles.p, v, n);
+		return NULL;
+	}
+	if (s->run_differences.p != s->run_differences.end)
+		return read_runs(s->run_differences, s->run_counts, v, n) ? NULL : "runs that do not match their records";
+	return nsx_get_signed(&diffs, v, n) && diffs.p == diffs.end ? NULL : "values that do not match their records";
+}
+
+/* Move the first numbers of v to the records that have them, from the back. */
+static void
+spread(const struct decode *d, uint64_t *v, size_t n, unsigned column)
+{
+	for (size_t r = d->rows; r-- > 0;)
+		v[r] = d->c->has[r] >> column & 1 ? v[--n] : 0;
+}
+
+/* prev of a key, made if it is not. NULL if the key is damaged. */
+static const int32_t *
+key_prev(struct decode *d, unsigned key)
+{
+	const uint64_t *cols[NSX_MAX_COLS];
+	struct nsx_span s = d->keys[key];
+	struct nsx_wire_field f;
+	int n = 0, rc;
+
+	if (d->prev[key])
+		return d->prev[key];
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		uint64_t col;
+
+		if (f.field != KEY_COLUMNS)
+			continue;
+		if (f.wire != WIRE_BYTES)
+			return NULL;
+		while (f.bytes.p < f.bytes.end) {
+			if (!nsx_get_varint(&f.bytes, &col) || col >= NSX_MAX_COLS || !d->c->v[col] || n == NSX_MAX_COLS)
+				return NULL;
+			cols[n++] = d->c->v[col];
+		}
+	}
+	if (rc < 0)
+		return NULL;
+	size_t mark = d->pool->n + halves(d->rows);
+	d->prev[key] = (int32_t *)(void *)take(d->pool, halves(d->rows));
+	if (n == 0)
+		for (size_t r = 0; r < d->rows; r++)
+			d->prev[key][r] = (int32_t)r - 1;
+	else
+		nsx_key_prev(cols, n, d->rows, d->prev[key],
+		             (int32_t *)(void *)take(d->pool, halves(nsx_key_slots(d->rows))));
+	/* The table is needed no more. */
+	d->pool->n = mark;
+	return d->prev[key];
+}
+
+static bool
+key_is_empty(struct nsx_span s)
+{
+	return s.p == s.end;
+}
+
+/* What the values of a column are expected to be: NULL, or what is wrong. */
+static const char *
+expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect *e)
+{
+	uint64_t *const *v = d->c->v;
+
+	*e = (struct nsx_expect){ .base = (enum nsx_base)s->base, .first = s->first };
+	if (s->base >= NSX_NBASES)
+		return "a column stored in a way that this version does not know";
+	if (s->base == BASE_SAME) {
+		if (s->of >= NSX_MAX_COLS || !v[s->of])
+			return "a column relative to one that is not there";
+		e->of = v[s->of];
+	}
+	if (s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP) {
+		if (s->key >= d->nkeys)
+			return "a column with a key that is not there";
+		if (!key_is_empty(d->keys[s->key]) && !(e->last = key_prev(d, s->key)))
+			return "a damaged key";
+		if (partial) {
+			int32_t *last = (int32_t *)(void *)(d->pool->p + d->pool->n);
+
+			/* Scratch behind all that is taken: used before anything else is. */
+			nsx_key_present(e->last, d->c->has, (int)s->column, d->rows, last);
+			e->last = last;
+		}
+	}
+	if (s->plus > NSX_MAX_COLS || s->minus > NSX_MAX_COLS || (s->plus && !v[s->plus - 1]) || (s->minus && !v[s->minus - 1]))
+		return "a column relative to one that is not there";
+	if (s->plus)
+		e->plus = v[s->plus - 1];
+	if (s->minus)
+		e->minus = v[s->minus - 1];
+	return NULL;
+}
+
+/* From differences to values. */
+static void
+resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool partial, unsigned column)
+{
+	uint64_t top = e->first;
+
+	if (e->base == BASE_ZERO)
+		return;
+	if (!partial && e->base == BASE_LAST && !e->last && !e->minus) {
+		/* The commonest ones, without questions asked per record. */
+		v[0] += e->first;
+		if (e->plus)
+			for (size_t r = 1; r < d->rows; r++)
+				v[r] += v[r - 1] + e->plus[r - 1];
+		else
+			for (size_t r = 1; r < d->rows; r++)
+				v[r] += v[r - 1];
+		return;
+	}
+	if (!partial && e->base == BASE_LAST && e->last && !e->plus && !e->minus) {
+		for (size_t r = 0; r < d->rows; r++)
+			v[r] += e->last[r] < 0 ? e->first : v[e->last[r]];
+		return;
+	}
+	for (size_t r = 0; r < d->rows; r++) {
+		if (partial && !(d->c->has[r] >> column & 1))
+			continue;
+		v[r] += nsx_expected(e, v, r, top);
+		if ((int64_t)v[r] >= (int64_t)top)
+			top = v[r] + 1;
+	}
+}
+
+static const char *
+check_strings(const struct decode *d, const uint64_t *v)
+{
+	uint64_t most = 0;
+
+	/* Absent ones are 0. */
+	for (size_t r = 0; r < d->rows; r++)
+		most = v[r] > most ? v[r] : most;
+	return most < d->strings ? NULL : "a string that is not there";
+}
+
+static const char *
+read_column(struct decode *d, struct nsx_span bytes)
+{
+	struct nsx_columns *c = d->c;
+	struct nsx_expect e;
+	struct values s;
+	size_t n = d->rows;
+	const char *wrong;
+
+	if (!read_values(bytes, &s))
+		return "a damaged column";
+	if (s.column >= (unsigned)d->k->ncols)
+		return "a column that its kind does not have";
+	if (c->v[s.column])
+		return "a column twice";
+	bool partial = s.presence.p != s.presence.end, string = d->k->type[s.column] == 's';
+	if (partial && (n = read_presence(d, s.presence, s.column)) == SIZE_MAX)
+		return "presence that does not match the records";
+	if (n == 0)
+		return "a column without values";
+	if (s.doubles.p != s.doubles.end && (d->k->type[s.column] != 'f' || s.base != BASE_ZERO))
+		return "doubles in a column of another type";
+
+	uint64_t *v = take(d->pool, d->rows);
+	if ((wrong = read_data(&s, v, n)) || (wrong = expect(d, &s, partial, &e)))
+		return wrong;
+	if (partial) {
+		spread(d, v, n, s.column);
+		d->partial |= 1ULL << s.column;
+	} else {
+		c->all |= 1ULL << s.column;
+	}
+	resolve(d, &e, v, partial, s.column);
+	c->v[s.column] = v;
+	return string ? check_strings(d, v) : NULL;
+}
+
+const char *
+nsx_columns_decode(struct nsx_columns *c, struct nsx_span s, const struct nsx_heads *k, size_t rows, size_t strings,
+                   struct nsx_pool *pool)
+{
+	struct decode d = { .c = c, .k = k, .rows = rows, .strings = strings, .pool = pool };
+	struct nsx_span again = s;
+	struct nsx_wire_field f;
+	const char *wrong;
+
+	*c = (struct nsx_columns){ .n = rows };
+	while (nsx_get_field(&again, &f) > 0)
+		if (f.field == RECORDS_KEY) {
+			if (f.wire != WIRE_BYTES)
+				return "a damaged key";
+			d.keys[d.nkeys++] = f.bytes;
+		}
+	while (nsx_get_field(&s, &f) > 0)
+		if (f.field == RECORDS_COLUMN) {
+			if (f.wire != WIRE_BYTES)
+				return "a damaged column";
+			if ((wrong = read_column(&d, f.bytes)))
+				return wrong;
+		}
+	if (d.partial)
+		for (size_t r = 0; r < rows; r++)
+			c->has[r] |= c->all;
+	return NULL;
+}

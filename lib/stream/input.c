@@ -1,0 +1,195 @@
+/* input.c -- bytes into the window, through zstd where the first bytes say so. A frame that ends early is an error. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "stream/codec.h"
+
+enum { CHUNK = 256 << 10, ZSTD_WINDOW_LOG = 27 };
+
+struct nsx_unzip {
+	ZSTD_DCtx *ctx;
+	char      *buf;         /* compressed bytes: [pos, end) not yet used */
+	size_t     pos, end;
+	bool       open;        /* within a frame */
+};
+
+/* Bytes as they come: how many, 0 at the end; -1 with err filled. */
+static ssize_t
+fetch(struct nsx_input *in, char *p, size_t n)
+{
+	if (in->fd < 0) {
+		if (n > in->mem_left)
+			n = in->mem_left;
+		if (n)
+			memcpy(p, in->mem, n);
+		in->mem += n;
+		in->mem_left -= n;
+		return (ssize_t)n;
+	}
+	for (;;) {
+		ssize_t got = read(in->fd, p, n);
+
+		if (got >= 0)
+			return got;
+		if (errno != EINTR) {
+			nsx_err_set(in->err, "%s: %s", in->name, strerror(errno));
+			return -1;
+		}
+	}
+}
+
+static bool
+make_room(struct nsx_input *in)
+{
+	if (in->pos) {
+		memmove(in->buf, in->buf + in->pos, in->end - in->pos);
+		in->end -= in->pos;
+		in->pos = 0;
+	}
+	if (in->cap - in->end >= CHUNK + NSX_SLACK)
+		return true;
+	size_t cap = in->cap + in->cap / 2 + CHUNK + NSX_SLACK;
+	char *p = realloc(in->buf, cap);
+	if (!p)
+		return false;
+	in->buf = p;
+	in->cap = cap;
+	return true;
+}
+
+static int
+unzip_open(struct nsx_input *in)
+{
+	struct nsx_unzip *u = calloc(1, sizeof *u);
+
+	if (!u)
+		return nsx_err_nomem(in->err, in->name);
+	in->unzip = u;
+	u->ctx = ZSTD_createDCtx();
+	u->buf = malloc(CHUNK);
+	if (!u->ctx || !u->buf || ZSTD_isError(ZSTD_DCtx_setParameter(u->ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG)))
+		return nsx_err_nomem(in->err, in->name);
+	return NSX_OK;
+}
+
+/* Decompress into the free part of the window, whose room is n bytes. */
+static int
+unzip(struct nsx_input *in, size_t n)
+{
+	struct nsx_unzip *u = in->unzip;
+	ZSTD_outBuffer out = { in->buf + in->end, n, 0 };
+
+	while (out.pos == 0) {
+		if (u->pos == u->end && !in->dry) {
+			ssize_t got = fetch(in, u->buf, CHUNK);
+
+			if (got < 0)
+				return NSX_ERR;
+			u->pos = 0;
+			u->end = (size_t)got;
+			in->dry = got == 0;
+		}
+		if (u->pos == u->end && !u->open)
+			return NSX_EOF;
+
+		ZSTD_inBuffer src = { u->buf, u->end, u->pos };
+		size_t left = ZSTD_decompressStream(u->ctx, &out, &src);
+
+		if (ZSTD_isError(left))
+			return nsx_err_set(in->err, "%s: damaged zstd data: %s", in->name, ZSTD_getErrorName(left));
+		/* With no input left zstd may still hold output; no progress at all means that the frame was cut. */
+		if (in->dry && src.pos == u->pos && out.pos == 0 && left != 0)
+			return nsx_err_set(in->err, "%s: cut short: the zstd frame is not complete", in->name);
+		u->pos = src.pos;
+		u->open = left != 0;
+	}
+	in->end += out.pos;
+	return NSX_OK;
+}
+
+static bool
+is_zstd(const char *p, size_t n)
+{
+	/* A frame, or a frame to be skipped (RFC 8878, 3.1). */
+	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0
+	                  || (((unsigned char)p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
+}
+
+static int
+more_plain(struct nsx_input *in, size_t n)
+{
+	if (in->dry)
+		return NSX_EOF;
+	ssize_t got = fetch(in, in->buf + in->end, n);
+	if (got < 0)
+		return NSX_ERR;
+	in->dry = got == 0;
+	in->end += (size_t)got;
+	return got ? NSX_OK : NSX_EOF;
+}
+
+/* The first bytes: as many as tell whether it is zstd; if so they become the decompressor's. */
+static int
+begin(struct nsx_input *in)
+{
+	int rc = NSX_OK;
+
+	in->begun = true;
+	while (rc == NSX_OK && in->end < 4)
+		rc = more_plain(in, CHUNK - in->end);
+	if (rc == NSX_ERR)
+		return rc;
+	if (!is_zstd(in->buf, in->end))
+		return in->end ? NSX_OK : NSX_EOF;
+	if (unzip_open(in) != NSX_OK)
+		return NSX_ERR;
+	memcpy(in->unzip->buf, in->buf, in->end);
+	in->unzip->end = in->end;
+	in->end = 0;
+	return unzip(in, in->cap - NSX_SLACK);
+}
+
+int
+nsx_input_more(struct nsx_input *in)
+{
+	int rc;
+
+	if (!make_room(in))
+		return nsx_err_nomem(in->err, in->name);
+	size_t room = in->cap - in->end - NSX_SLACK;
+	if (!in->begun)
+		rc = begin(in);
+	else if (in->unzip)
+		rc = unzip(in, room);
+	else
+		rc = more_plain(in, room);
+	memset(in->buf + in->end, 0, NSX_SLACK);
+	return rc;
+}
+
+int
+nsx_input_need(struct nsx_input *in, size_t n)
+{
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK && in->end - in->pos < n)
+		rc = nsx_input_more(in);
+	return rc;
+}
+
+void
+nsx_input_close(struct nsx_input *in)
+{
+	if (in->unzip) {
+		ZSTD_freeDCtx(in->unzip->ctx);
+		free(in->unzip->buf);
+		free(in->unzip);
+	}
+	free(in->buf);
+	if (in->fd >= 0)
+		close(in->fd);
+	*in = (struct nsx_input){ .fd = -1 };
+}

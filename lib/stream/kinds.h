@@ -1,0 +1,108 @@
+/* kinds.h -- the record model: kinds, columns, values. All of it is declared in kinds.def. */
+#ifndef NSX_STREAM_KINDS_H
+#define NSX_STREAM_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* NSX_PROFILE, NSX_DEVICE, ...; NSX_NKINDS stands for every kind we do not know. */
+enum nsx_kind_id {
+#define KIND(id, name, meaning) NSX_##id,
+#define COL(id, name, type, unit, meaning)
+#include "stream/kinds.def"
+#undef KIND
+#undef COL
+	NSX_NKINDS
+};
+
+/* Slots: NSX_THUNK_start is where a thunk record has its start. They count from 0 in each kind. */
+#define KIND(id, name, meaning) NSX_##id##_FIRST_, NSX_##id##_BASE_ = NSX_##id##_FIRST_ - 1,
+#define COL(id, name, type, unit, meaning) NSX_##id##_##name##_SEQ_,
+enum nsx_slot_seq_ {
+	NSX_SEQ_ZERO_,
+#include "stream/kinds.def"
+};
+#undef KIND
+#undef COL
+#define KIND(id, name, meaning)
+#define COL(id, name, type, unit, meaning) NSX_##id##_##name = NSX_##id##_##name##_SEQ_ - NSX_##id##_BASE_ - 1,
+enum nsx_slot {
+#include "stream/kinds.def"
+	NSX_SLOTS_END_ = 64
+};
+#undef KIND
+#undef COL
+
+enum {
+	NSX_MAX_COLS  = 64,    /* columns of one kind in one stream */
+	NSX_MAX_KINDS = 1000   /* kinds of one stream */
+};
+
+struct nsx_col {
+	const char *name;
+	char        type;      /* 'i', 'f' or 's' */
+	const char *unit;      /* "" if none; NULL for a column that we do not know */
+	const char *meaning;   /* NULL for a column that we do not know */
+};
+
+/* A kind as one stream has it. Known columns are at their enum's slots whatever the header's order (and whether or
+ * not it has them); columns that we do not know follow. `order` lists the slots that the stream's header has, in its order. */
+struct nsx_kind {
+	enum nsx_kind_id id;
+	const char      *name;
+	const char      *meaning;   /* NULL if not known */
+	int              nslots;
+	const struct nsx_col *cols; /* nslots of them */
+	int              ncols;
+	uint8_t          order[NSX_MAX_COLS];
+	uint64_t         print;     /* hash of name, columns and order; 0 in a kind made outside lib/stream */
+};
+
+/* The kind as this version writes it, all columns in order. One object for the whole process: readers hand out
+ * this very pointer for streams whose header is the same. */
+const struct nsx_kind *nsx_kind_builtin(enum nsx_kind_id id);
+
+/* The known kind of that name, NSX_NKINDS if there is none. */
+enum nsx_kind_id nsx_kind_find(struct nsx_str name);
+
+/* The slot of the column of that name, -1 if the kind has none (known columns: also if this stream's header lacks it). */
+int nsx_kind_slot(const struct nsx_kind *k, struct nsx_str column);
+
+/* Whether the stream's header of k has the column in that slot. */
+bool nsx_kind_has(const struct nsx_kind *k, int slot);
+
+/* A value; which member holds follows from the column's type. Strings are never empty: those are absent. */
+union nsx_val { int64_t i; double f; struct nsx_str s; };
+
+/* One record. `v` has NSX_MAX_COLS slots; bit n of `has` says that slot n holds a value, otherwise v[n] is undefined. */
+struct nsx_rec {
+	const struct nsx_kind *kind;
+	uint64_t               has;
+	union nsx_val         *v;
+};
+
+static inline bool nsx_has(const struct nsx_rec *r, int slot) { return r->has >> slot & 1; }
+static inline void nsx_set_i(struct nsx_rec *r, int slot, int64_t i) { r->v[slot].i = i; r->has |= 1ULL << slot; }
+static inline void nsx_set_f(struct nsx_rec *r, int slot, double f) { r->v[slot].f = f; r->has |= 1ULL << slot; }
+/* Setting the empty string makes the value absent. */
+static inline void
+nsx_set_s(struct nsx_rec *r, int slot, struct nsx_str s)
+{
+	r->v[slot].s = s;
+	r->has = (r->has & ~(1ULL << slot)) | (uint64_t)(s.len > 0) << slot;
+}
+static inline void nsx_clear(struct nsx_rec *r, int slot) { r->has &= ~(1ULL << slot); }
+/* The value, or `otherwise` if it is absent. */
+static inline int64_t nsx_int(const struct nsx_rec *r, int slot, int64_t otherwise) { return nsx_has(r, slot) ? r->v[slot].i : otherwise; }
+static inline struct nsx_str nsx_string(const struct nsx_rec *r, int slot) { return nsx_has(r, slot) ? r->v[slot].s : (struct nsx_str){ "", 0 }; }
+
+/* Section of the stream a kind belongs to: 0 metadata, 1 compile, 2 by GPU start, 3 ranges without GPU work and skew,
+ * 4 anywhere (diag, kinds we do not know). A `range` is 2 with a start, 3 without. */
+int nsx_rec_section(const struct nsx_rec *r);
+
+/* Rank of a section 2 kind among records of equal start: module, range, thunk, op, collective. */
+int nsx_kind_rank(enum nsx_kind_id id);
+
+#endif

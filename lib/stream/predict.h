@@ -1,0 +1,47 @@
+/* predict.h -- how the binary encoder stores columns: what is expected of each, chosen by measuring; private to lib/stream. */
+#ifndef NSX_STREAM_PREDICT_H
+#define NSX_STREAM_PREDICT_H
+
+#include "stream/binary.h"
+#include "stream/codec.h"
+
+enum { NSX_OWN_KEYS = 3 };
+
+/* What follows from the names of a kind's columns, once per kind: the order in which columns are stored (one may be
+ * expected from those before it) and what records may be alike under. */
+struct nsx_layout {
+	int     ncols;
+	uint8_t list[NSX_MAX_COLS];
+	char    type[NSX_MAX_COLS];
+	bool    start[NSX_MAX_COLS];        /* a time whose duration is the next column */
+	uint8_t key[NSX_OWN_KEYS][2];
+	int     nkey[NSX_OWN_KEYS];         /* columns of each key; key 0 has none, others without columns are not there */
+};
+
+void nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols);
+
+/* The records of one kind in a block. */
+struct nsx_table {
+	const struct nsx_layout *layout;
+	size_t          n;
+	const uint64_t *has;
+	const uint64_t *v[NSX_MAX_COLS];
+};
+
+/* Scratch that is kept from block to block; {0} is empty. */
+struct nsx_predictor {
+	uint64_t *scratch;
+	size_t    cap;                      /* numbers in scratch */
+	uint64_t *diff, *top;               /* NSX_BLOCK_ROWS each, as all below */
+	int32_t  *prev[NSX_OWN_KEYS], *last[NSX_OWN_KEYS], *table;
+	struct nsx_buf records, values, list, key;
+};
+
+/* Room for n numbers in scratch: false when out of memory. */
+bool nsx_predictor_room(struct nsx_predictor *p, size_t n);
+void nsx_predictor_free(struct nsx_predictor *p);
+
+/* Append the records of t as a field of a block; false when out of memory. */
+bool nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_table *t);
+
+#endif

@@ -1,0 +1,410 @@
+/* reader.c -- what every encoding shares on the way in: opening, telling encodings apart, kinds, the end, the order.
+ * A stream that is cut short, or in the wrong order where order is asked for, is never taken for a whole one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream/binary.h"
+#include "stream/codec.h"
+
+static struct nsx_reader *
+reader_new(int fd, const char *name, unsigned flags, struct nsx_err *err)
+{
+	struct nsx_reader *r = calloc(1, sizeof *r);
+
+	if (r)
+		r->name = nsx_str_dup(nsx_str_c(name));
+	if (!r || !r->name) {
+		nsx_err_nomem(err, name);
+		if (fd >= 0)
+			close(fd);
+		free(r);
+		return NULL;
+	}
+	r->err = err;
+	r->flags = flags;
+	r->in = (struct nsx_input){ .fd = fd, .name = r->name, .err = err };
+	return r;
+}
+
+struct nsx_reader *
+nsx_reader_fd(int fd, const char *name, unsigned flags, struct nsx_err *err)
+{
+	return reader_new(fd, name, flags, err);
+}
+
+struct nsx_reader *
+nsx_reader_mem(const void *p, size_t n, const char *name, unsigned flags, struct nsx_err *err)
+{
+	struct nsx_reader *r = reader_new(-1, name, flags, err);
+
+	if (r) {
+		r->in.mem = p;
+		r->in.mem_left = n;
+	}
+	return r;
+}
+
+struct nsx_reader *
+nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err)
+{
+	bool std = !path || strcmp(path, "-") == 0;
+	/* A descriptor of our own, so that closing the reader leaves standard input alone. */
+	int fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		nsx_err_set(err, "%s: %s", std ? "standard input" : path, strerror(errno));
+		return NULL;
+	}
+	return reader_new(fd, std ? "standard input" : path, flags, err);
+}
+
+void
+nsx_reader_close(struct nsx_reader *r)
+{
+	if (!r)
+		return;
+	if (r->dec)
+		r->dec->close(r);
+	nsx_input_close(&r->in);
+	nsx_arena_free(&r->arena);
+	nsx_intern_free(&r->names);
+	nsx_buf_free(&r->place);
+	free(r->kinds.p);
+	free(r->met.p);
+	free(r->added.p);
+	free(r->name);
+	free(r);
+}
+
+int
+nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	return nsx_err_set(r->err, "%s: %s", nsx_reader_where(r), text);
+}
+
+int
+nsx_reader_cut(struct nsx_reader *r)
+{
+	return nsx_err_set(r->err, "%s: cut short after %" PRId64 " record%s: no end record", r->name, r->records,
+	                   r->records == 1 ? "" : "s");
+}
+
+const char *
+nsx_reader_where(struct nsx_reader *r)
+{
+	r->place.len = 0;
+	if (r->dec)
+		r->dec->where(r);
+	else
+		nsx_buf_c(&r->place, r->name);
+	nsx_buf_char(&r->place, '\0');
+	return r->place.failed ? r->name : r->place.ptr;
+}
+
+int64_t
+nsx_reader_records(const struct nsx_reader *r)
+{
+	return r->records;
+}
+
+const struct nsx_kind *const *
+nsx_reader_kinds(const struct nsx_reader *r, int *n)
+{
+	*n = (int)r->kinds.n;
+	return r->kinds.p;
+}
+
+/* ---- kinds ---- */
+
+bool
+nsx_kind_word(struct nsx_str s)
+{
+	if (s.len == 0 || s.ptr[0] < 'a' || s.ptr[0] > 'z')
+		return false;
+	for (size_t i = 1; i < s.len; i++) {
+		char c = s.ptr[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+			return false;
+	}
+	return true;
+}
+
+int
+nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type)
+{
+	struct nsx_str name = nsx_arena_str(&r->arena, nsx_str_c(column));
+
+	if (!name.ptr || !nsx_vec_push(&r->added, ((struct nsx_added){ kind, name.ptr, type })))
+		return nsx_err_nomem(r->err, r->name);
+	return NSX_OK;
+}
+
+struct nsx_met *
+nsx_reader_met(struct nsx_reader *r, struct nsx_str name)
+{
+	uint32_t i = nsx_intern_find(&r->names, name);
+
+	return i == NSX_NONE ? NULL : r->met.p[i];
+}
+
+/* A kind in the making. */
+struct making {
+	struct nsx_kind *kind;
+	struct nsx_col  *cols;
+	int              known;   /* columns of the built-in kind */
+};
+
+/* Put a column into the kind: NSX_OK; NSX_EOF if it is there already; NSX_ERR. */
+static int
+add_column(struct nsx_reader *r, struct making *m, struct nsx_str name, char type)
+{
+	struct nsx_kind *k = m->kind;
+	int slot = nsx_kind_slot(k, name);
+
+	if (slot >= 0 && m->cols[slot].type != type)
+		return nsx_reader_fail(r, "column %s of %s: want type %c, got %c", m->cols[slot].name, k->name,
+		                       m->cols[slot].type, type);
+	if (slot >= 0 && nsx_kind_has(k, slot))
+		return NSX_EOF;
+	if (slot < 0) {
+		if (k->nslots == NSX_MAX_COLS)
+			return nsx_reader_fail(r, "kind %s has more than %d columns, known ones counted", k->name, NSX_MAX_COLS);
+		struct nsx_str copy = nsx_arena_str(&r->arena, name);
+		if (!copy.ptr)
+			return nsx_err_nomem(r->err, r->name);
+		slot = k->nslots++;
+		m->cols[slot] = (struct nsx_col){ copy.ptr, type, NULL, NULL };
+	}
+	k->order[k->ncols++] = (uint8_t)slot;
+	return NSX_OK;
+}
+
+static int
+start_kind(struct nsx_reader *r, struct making *m, struct nsx_str name)
+{
+	struct nsx_kind *k = m->kind = nsx_arena_alloc(&r->arena, sizeof *k);
+	struct nsx_str copy = nsx_arena_str(&r->arena, name);
+
+	m->cols = nsx_arena_alloc(&r->arena, NSX_MAX_COLS * sizeof *m->cols);
+	if (!k || !copy.ptr || !m->cols)
+		return nsx_err_nomem(r->err, r->name);
+	*k = (struct nsx_kind){ .id = nsx_kind_find(name), .name = copy.ptr, .cols = m->cols };
+	m->known = 0;
+	if (k->id != NSX_NKINDS) {
+		const struct nsx_kind *b = nsx_kind_builtin(k->id);
+
+		k->name = b->name;
+		k->meaning = b->meaning;
+		k->nslots = m->known = b->nslots;
+		memcpy(m->cols, b->cols, (size_t)b->nslots * sizeof *b->cols);
+	}
+	return NSX_OK;
+}
+
+static uint64_t
+print_of(const struct nsx_kind *k)
+{
+	uint64_t h = nsx_hash(k->name, strlen(k->name));
+
+	for (int i = 0; i < k->ncols; i++) {
+		const struct nsx_col *c = &k->cols[k->order[i]];
+
+		h = nsx_hash_u64(h ^ nsx_hash(c->name, strlen(c->name)) ^ (uint64_t)c->type << 56 ^ k->order[i]);
+	}
+	return h | 1ULL << 63;
+}
+
+static bool
+is_builtin(const struct making *m)
+{
+	const struct nsx_kind *k = m->kind;
+
+	if (k->id == NSX_NKINDS || k->nslots != m->known || k->ncols != m->known)
+		return false;
+	for (int i = 0; i < k->ncols; i++)
+		if (k->order[i] != i)
+			return false;
+	return true;
+}
+
+struct nsx_met *
+nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols)
+{
+	int shown = name.len > 40 ? 40 : (int)name.len;
+	struct making m;
+	struct nsx_met *met;
+
+	if (!nsx_kind_word(name)) {
+		nsx_reader_fail(r, "want a kind (a lower-case word), got \"%.*s\"", shown, name.ptr);
+		return NULL;
+	}
+	if (nsx_reader_met(r, name)) {
+		nsx_reader_fail(r, "second header of %.*s", shown, name.ptr);
+		return NULL;
+	}
+	if (r->kinds.n >= NSX_MAX_KINDS) {
+		nsx_reader_fail(r, "more than %d kinds", NSX_MAX_KINDS);
+		return NULL;
+	}
+	if (start_kind(r, &m, name) != NSX_OK)
+		return NULL;
+	for (size_t i = 0; i < ncols; i++) {
+		int wide = cols[i].name.len > 40 ? 40 : (int)cols[i].name.len;
+		int rc;
+
+		if (!nsx_kind_word(cols[i].name))
+			rc = nsx_reader_fail(r, "want a column (a lower-case word), got \"%.*s\"", wide, cols[i].name.ptr);
+		else if (!cols[i].type || !strchr("ifs", cols[i].type))
+			rc = nsx_reader_fail(r, "column %.*s of %.*s: want type i, f or s, got %c: from a newer nsysx?",
+			                     wide, cols[i].name.ptr, shown, name.ptr, cols[i].type ? cols[i].type : '?');
+		else
+			rc = add_column(r, &m, cols[i].name, cols[i].type);
+		if (rc == NSX_EOF)
+			nsx_reader_fail(r, "column %.*s of %.*s twice", wide, cols[i].name.ptr, shown, name.ptr);
+		if (rc != NSX_OK)
+			return NULL;
+	}
+	for (size_t i = 0; i < r->added.n; i++)
+		if (r->added.p[i].kind == m.kind->id
+		    && add_column(r, &m, nsx_str_c(r->added.p[i].name), r->added.p[i].type) == NSX_ERR)
+			return NULL;
+	m.kind->print = print_of(m.kind);
+
+	met = nsx_arena_alloc(&r->arena, sizeof *met);
+	if (!met || !nsx_vec_room(&r->kinds, 1) || !nsx_vec_room(&r->met, 1) || nsx_intern(&r->names, name) == NSX_NONE) {
+		nsx_err_nomem(r->err, r->name);
+		return NULL;
+	}
+	met->kind = is_builtin(&m) ? nsx_kind_builtin(m.kind->id) : m.kind;
+	met->n = (int)ncols;
+	for (size_t i = 0; i < ncols; i++)
+		met->type[i] = cols[i].type;
+	r->kinds.p[r->kinds.n++] = met->kind;
+	r->met.p[r->met.n++] = met;
+	return met;
+}
+
+/* ---- reading ---- */
+
+static bool
+is_beginning(const char *p, size_t n, const char *of, size_t len)
+{
+	return n > 0 && n < len && memcmp(p, of, n) == 0;
+}
+
+/* The encoding by the first bytes. */
+static int
+begin(struct nsx_reader *r)
+{
+	static const char sqlite[] = "SQLite format 3";
+	static const char text[] = "#nsysx\t";
+	int rc = nsx_input_need(&r->in, sizeof sqlite);
+	const char *p = r->in.buf + r->in.pos;
+	size_t n = r->in.end - r->in.pos;
+
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	if (n == 0 && !(r->flags & NSX_READ_PARTIAL))
+		return nsx_err_set(r->err, "%s: empty: not an nsysx stream (did the command before it fail?)", r->name);
+	if (n >= sizeof sqlite && memcmp(p, sqlite, sizeof sqlite) == 0)
+		return nsx_err_set(r->err, "%s: an SQLite file: nsysx-extract reads those", r->name);
+	if (nsx_binary_magic(p, n))
+		r->dec = &nsx_binary_decoder;
+	else if ((n >= sizeof text - 1 && memcmp(p, text, sizeof text - 1) == 0) || (r->flags & NSX_READ_PARTIAL))
+		r->dec = &nsx_text_decoder;
+	else if (is_beginning(p, n, text, sizeof text - 1) || is_beginning(p, n, "\x0a\x09\x0a\x05nsysx", NSX_MAGIC_BYTES))
+		return nsx_reader_cut(r);
+	else
+		return nsx_err_set(r->err, "%s: not an nsysx stream", r->name);
+	return r->dec->begin(r);
+}
+
+static int
+disorder(struct nsx_reader *r, const struct nsx_rec *rec, int64_t start)
+{
+	if (r->last_section != nsx_rec_section(rec))
+		return nsx_reader_fail(r, "out of order: %s after %s; sort with nsysx-merge", rec->kind->name, r->last_kind->name);
+	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; sort with nsysx-merge",
+	                       rec->kind->name, start, r->last_kind->name, r->last_start);
+}
+
+/* docs/format.md, "Order". */
+static int
+check_order(struct nsx_reader *r, const struct nsx_rec *rec)
+{
+	static const struct { int8_t start, profile; } at[NSX_NKINDS] = {
+		[NSX_COMPILE]    = { NSX_COMPILE_start, NSX_COMPILE_profile },
+		[NSX_MODULE]     = { NSX_MODULE_start, 0 },
+		[NSX_RANGE]      = { NSX_RANGE_start, 0 },
+		[NSX_THUNK]      = { NSX_THUNK_start, 0 },
+		[NSX_OP]         = { NSX_OP_start, 0 },
+		[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, 0 },
+	};
+	enum nsx_kind_id id = rec->kind->id;
+	int section = nsx_rec_section(rec), rank = nsx_kind_rank(id);
+	int64_t start = 0, profile = 0;
+	bool back;
+
+	if (section > 3)
+		return NSX_OK;
+	if (section == 1 || section == 2) {
+		if (!nsx_has(rec, at[id].start))
+			return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
+		start = rec->v[at[id].start].i;
+	}
+	if (section == 1) {
+		profile = nsx_int(rec, at[id].profile, INT64_MIN);
+		rank = 0;
+	}
+	if (section != r->last_section)
+		back = section < r->last_section;
+	else if (section == 1)
+		back = profile < r->last_profile || (profile == r->last_profile && start < r->last_start);
+	else if (section == 2)
+		back = start < r->last_start || (start == r->last_start && rank < r->last_rank);
+	else
+		back = false;
+	if (back)
+		return disorder(r, rec, start);
+	r->last_kind = rec->kind;
+	r->last_section = section;
+	r->last_rank = rank;
+	r->last_profile = profile;
+	r->last_start = start;
+	return NSX_OK;
+}
+
+int
+nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
+{
+	int rc = r->status;
+
+	if (rc != NSX_OK)
+		return rc;
+	rec->v = r->v;
+	if (!r->dec)
+		rc = begin(r);
+	if (rc == NSX_OK)
+		rc = r->dec->next(r, rec);
+	if (rc == NSX_OK) {
+		r->records++;
+		if (r->flags & NSX_READ_ORDERED)
+			rc = check_order(r, rec);
+	}
+	if (rc != NSX_OK)
+		r->status = rc;
+	return rc;
+}

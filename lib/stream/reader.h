@@ -1,0 +1,41 @@
+/* reader.h -- records from a stream, text or binary, zstd-compressed or not. */
+#ifndef NSX_STREAM_READER_H
+#define NSX_STREAM_READER_H
+
+#include "base/err.h"
+#include "stream/kinds.h"
+
+struct nsx_reader;
+
+enum nsx_read_flags {
+	NSX_READ_PARTIAL = 1,   /* accept a text stream without `end`, or (known kinds) without headers or first line */
+	NSX_READ_ORDERED = 2    /* check docs/format.md "Order"; the record that breaks it is an error */
+};
+
+/* Open path; NULL or "-" is standard input. The first bytes, never the name, tell the encoding. NULL on failure, with err
+ * filled; the reader keeps err, which must outlive it. An empty input is an error at the first nsx_read. */
+struct nsx_reader *nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err);
+
+/* The same from an open file descriptor, which the reader closes; name is for messages. */
+struct nsx_reader *nsx_reader_fd(int fd, const char *name, unsigned flags, struct nsx_err *err);
+
+/* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
+ * column is named by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
+int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);
+
+/* Next record other than `end`: NSX_OK, NSX_EOF or NSX_ERR. What rec points to is the reader's and lives until the next
+ * nsx_read; values may be changed and absent ones set in place before the record is written on. */
+int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
+
+/* The kinds met so far, in order of their headers: *n pointers, valid until the next nsx_read. */
+const struct nsx_kind *const *nsx_reader_kinds(const struct nsx_reader *r, int *n);
+
+/* "FILE:LINE" or "FILE: record N" of the last record read, for messages; valid until the next call. */
+const char *nsx_reader_where(struct nsx_reader *r);
+
+/* Records read so far, `end` not counted; bytes of input taken so far. */
+int64_t nsx_reader_records(const struct nsx_reader *r);
+
+void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */
+
+#endif

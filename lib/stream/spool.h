@@ -1,0 +1,20 @@
+/* spool.h -- records put aside in a compressed temporary file ($TMPDIR), to be read back in order. */
+#ifndef NSX_STREAM_SPOOL_H
+#define NSX_STREAM_SPOOL_H
+
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+struct nsx_spool;
+
+/* NULL on failure, with err filled; err must outlive the spool. */
+struct nsx_spool *nsx_spool_open(struct nsx_err *err);
+int nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec);
+int64_t nsx_spool_records(const struct nsx_spool *s);
+
+/* Finish writing and hand out a reader from the beginning; the caller closes it, before or after
+ * nsx_spool_free. NULL on failure. Once only. */
+struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
+void nsx_spool_free(struct nsx_spool *s);   /* NULL allowed */
+
+#endif

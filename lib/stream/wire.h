@@ -1,0 +1,46 @@
+/* wire.h -- protobuf's wire format, by hand: numbers, fields, packed lists; private to lib/stream.
+ * Writing appends to a buffer, whose `failed` the caller checks. Reading never goes past the end it was given. */
+#ifndef NSX_STREAM_WIRE_H
+#define NSX_STREAM_WIRE_H
+
+#include "base/str.h"
+
+enum { NSX_VARINT_MAX = 10 };
+
+static inline char *
+nsx_varint_at(char *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	return p;
+}
+
+void nsx_put_varint(struct nsx_buf *b, uint64_t v);
+void nsx_put_tag(struct nsx_buf *b, unsigned field, unsigned wire);
+
+/* A whole field; 0 is left out, as protobuf does. */
+void nsx_put_number(struct nsx_buf *b, unsigned field, uint64_t v);
+void nsx_put_bytes(struct nsx_buf *b, unsigned field, struct nsx_str s);
+
+/* A packed list; an empty one is left out. tmp is scratch. */
+void nsx_put_list(struct nsx_buf *b, unsigned field, const uint64_t *v, size_t n, struct nsx_buf *tmp);
+void nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, struct nsx_buf *tmp);
+
+/* Bytes being read. */
+struct nsx_span { const unsigned char *p, *end; };
+
+/* One field: its number, wire type, and a number or bytes. */
+struct nsx_wire_field { unsigned field, wire; uint64_t number; struct nsx_span bytes; };
+
+bool nsx_get_varint(struct nsx_span *s, uint64_t *v);
+
+/* The next field of a message: 1, 0 at its end, -1 if it is damaged. */
+int nsx_get_field(struct nsx_span *s, struct nsx_wire_field *f);
+
+/* How many numbers a packed list holds (SIZE_MAX if it is damaged), and the next n of it. */
+size_t nsx_list_count(struct nsx_span s);
+bool nsx_get_numbers(struct nsx_span *s, uint64_t *v, size_t n);
+bool nsx_get_signed(struct nsx_span *s, uint64_t *v, size_t n);   /* the same of zigzag numbers */
+
+#endif
