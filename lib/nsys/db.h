@@ -1,0 +1,106 @@
+/* db.h -- an export as a database: opened once, read by several threads; private to lib/nsys. */
+#ifndef NSX_NSYS_DB_H
+#define NSX_NSYS_DB_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/* A connection and the row function of the scan that it is at. */
+struct nsx_db_conn {
+	sqlite3 *sql;
+	int    (*row)(void *ctx, sqlite3_value **v);
+	void    *ctx;
+};
+
+struct nsx_db {
+	const char        *path;     /* as the user gave it; borrowed */
+	struct nsx_str     name;     /* points into path: without folder and known endings */
+	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
+	struct nsx_intern  tables;   /* names of its tables */
+	pthread_mutex_t    lock;     /* of idle */
+	NSX_VEC(struct nsx_db_conn *) idle;
+};
+
+/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. NSX_OK, or NSX_ERR with err
+ * filled and db closed. */
+int nsx_db_open(struct nsx_db *db, const char *path, struct nsx_err *err);
+void nsx_db_close(struct nsx_db *db);
+
+/* Read the names of its tables (nsx_db_open does). */
+int nsx_db_list(struct nsx_db *db, struct nsx_err *err);
+
+/* Register the VFS "nsysx", whose file names are numbers of descriptors. False when that cannot be. */
+bool nsx_vfs_ready(void);
+
+/* Turn the .nsys-rep into a database with the nsys of this machine: a descriptor of the (unlinked) file, -1 with err filled. */
+int nsx_rep_open(const char *path, struct nsx_err *err);
+
+bool nsx_db_has(const struct nsx_db *db, const char *table);
+
+/* A column to be read. One that is optional reads as NULL where the table lacks it. */
+struct nsx_db_col { const char *name; bool optional; };
+
+/* A scan over the rows of one table, in rowid order. */
+struct nsx_db_scan {
+	const char              *table;
+	const struct nsx_db_col *cols;
+	int                      ncols;
+	bool                     part;     /* only rowids lo..hi */
+	int64_t                  lo, hi;
+	/* Gets the columns of each row; NSX_ERR stops the scan. Values live until it returns. */
+	int                    (*row)(void *ctx, sqlite3_value **v);
+	void                    *ctx;
+};
+
+/* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory" stands). May
+ * be called from several threads. The table must be there. */
+int nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err);
+
+/* The lowest and highest rowid of a table; lo > hi if it is empty. NSX_OK or NSX_ERR. */
+int nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, struct nsx_err *err);
+
+/* Is this column what SQLite finds a row by? */
+int nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bool *yes, struct nsx_err *err);
+
+/* For each of the n keys run query, whose one parameter it is, and give the first row's first column, if there is a row, to found
+ * with the key's number. NSX_OK or NSX_ERR, as nsx_db_run. */
+int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
+                  int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
+
+/* v as an integer; false where it is anything else, NULL too. */
+static inline bool
+nsx_db_int(sqlite3_value *v, int64_t *out)
+{
+	if (sqlite3_value_type(v) != SQLITE_INTEGER)
+		return false;
+	*out = sqlite3_value_int64(v);
+	return true;
+}
+
+/* The same where NULL is allowed: *there tells. */
+static inline bool
+nsx_db_int_null(sqlite3_value *v, int64_t *out, bool *there)
+{
+	*there = nsx_db_int(v, out);
+	return *there || sqlite3_value_type(v) == SQLITE_NULL;
+}
+
+/* v as text, valid as long as v; ptr is NULL where it is not text. */
+static inline struct nsx_str
+nsx_db_text(sqlite3_value *v)
+{
+	/* As a blob, which saves SQLite looking for a terminator. */
+	if (sqlite3_value_type(v) != SQLITE_TEXT)
+		return (struct nsx_str){ NULL, 0 };
+	const char *p = sqlite3_value_blob(v);
+	return p ? (struct nsx_str){ p, (size_t)sqlite3_value_bytes(v) } : (struct nsx_str){ "", 0 };
+}
+
+#endif

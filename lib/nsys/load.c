@@ -1,0 +1,327 @@
+/* load.c -- an export into memory: what is read when, and in how many parts. load.h draws it. */
+#include "nsys/load.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/par.h"
+#include "nsys/cuda.h"
+
+/* Rowids of a part: few enough to share work, enough to be worth a query. */
+enum { PART_ROWS = 131072, MAX_PARTS = 32 };
+
+/* ---- small things that the parts of loading share */
+
+int
+nsx_load_nomem(struct nsx_loader *l)
+{
+	return nsx_err_nomem(l->err, l->db.path);
+}
+
+void
+nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t count, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	nsx_diag_add(l->diags, severity, l->source, (int64_t)count, "%s", text);
+}
+
+uint32_t
+nsx_ids_at(struct nsx_ids *ids, int64_t id)
+{
+	uint32_t *at = nsx_map_at(&ids->map, (struct nsx_key){ (uint64_t)id, 0 });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (ids->list.n >= NSX_NONE - 1 || !nsx_vec_push(&ids->list, id))
+			return NSX_NONE;
+		*at = (uint32_t)ids->list.n - 1;
+	}
+	return *at;
+}
+
+void
+nsx_ids_free(struct nsx_ids *ids)
+{
+	nsx_map_free(&ids->map);
+	free(ids->list.p);
+	*ids = (struct nsx_ids){ 0 };
+}
+
+uint32_t
+nsx_tracks_find_(struct nsx_tracks *t, uint64_t gtid, int64_t domain)
+{
+	uint32_t *at = nsx_map_at(&t->map, (struct nsx_key){ gtid, (uint64_t)domain });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (t->list.n >= NSX_NONE - 1 || !nsx_vec_push(&t->list, ((struct nsx_track){ .gtid = gtid, .domain = domain })))
+			return NSX_NONE;
+		*at = (uint32_t)t->list.n - 1;
+	}
+	return t->cache[((uint32_t)gtid + (uint32_t)domain * 37) % NSX_TRACK_CACHE] = *at;
+}
+
+void
+nsx_tracks_free(struct nsx_tracks *t)
+{
+	nsx_map_free(&t->map);
+	free(t->list.p);
+	t->list.p = NULL;
+	t->list.n = t->list.cap = 0;
+}
+
+/* ---- parts of tables */
+
+int
+nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, int64_t *hi)
+{
+	*n = 0;
+	if (!nsx_db_has(&l->db, table))
+		return NSX_OK;
+	if (nsx_db_bounds(&l->db, table, lo, hi, l->err) != NSX_OK)
+		return NSX_ERR;
+	if (*lo > *hi)
+		return NSX_OK;
+	uint64_t parts = ((uint64_t)*hi - (uint64_t)*lo) / PART_ROWS + 1;
+	*n = parts < MAX_PARTS ? (int)parts : MAX_PARTS;
+	return NSX_OK;
+}
+
+void
+nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi)
+{
+	uint64_t span = (uint64_t)hi - (uint64_t)lo, step = span / (uint64_t)n + 1;
+
+	scan->part = true;
+	scan->lo = (int64_t)((uint64_t)lo + (uint64_t)i * step);
+	scan->hi = i == n - 1 ? hi : (int64_t)((uint64_t)scan->lo + (step - 1));
+}
+
+struct run { struct nsx_loader *l; struct nsx_task *tasks; atomic_bool failed; };
+
+static void
+run_task(void *ctx, int i)
+{
+	struct run *run = ctx;
+
+	if (!atomic_load(&run->failed) && nsx_db_run(&run->l->db, &run->tasks[i].scan, &run->tasks[i].err) != NSX_OK) {
+		run->tasks[i].failed = true;
+		atomic_store(&run->failed, true);
+	}
+}
+
+int
+nsx_load_run(struct nsx_loader *l, nsx_tasks *tasks)
+{
+	struct run run = { .l = l, .tasks = tasks->p };
+
+	nsx_par_run((int)tasks->n, l->opts->jobs, run_task, &run);
+	for (size_t i = 0; i < tasks->n; i++)
+		if (tasks->p[i].failed)
+			return nsx_err_set(l->err, "%s", tasks->p[i].err.msg);
+	return NSX_OK;
+}
+
+/* ---- the whole */
+
+/* Is this an export at all? */
+static int
+check_tables(struct nsx_loader *l)
+{
+	static const char *const ops[] = {
+		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+	};
+	bool nvtx = nsx_db_has(&l->db, "NVTX_EVENTS"), any_op = false;
+
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		any_op |= nsx_db_has(&l->db, ops[i]);
+	if (!nvtx && !any_op && !nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_RUNTIME") && !nsx_db_has(&l->db, "StringIds")
+	    && !nsx_db_has(&l->db, "META_DATA_EXPORT") && !nsx_db_has(&l->db, "EXPORT_META_DATA"))
+		return nsx_err_set(l->err, "%s: not an Nsight Systems export: no table NVTX_EVENTS, CUPTI_ACTIVITY_KIND_KERNEL or StringIds",
+		                   l->db.path);
+	nsx_load_diag(l, NSX_WARNING, !nvtx, "no NVTX ranges: no table NVTX_EVENTS");
+	nsx_load_diag(l, NSX_WARNING, !any_op, "no GPU operations: no table of kernels, copies, memory sets or graphs");
+	return NSX_OK;
+}
+
+static int
+by_value(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static uint32_t
+process_of(const struct nsx_trace *t, uint64_t gpid)
+{
+	uint32_t lo = 0, hi = t->nprocesses;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->processes[mid].gpid < gpid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Of threads and devices: t->processes. */
+static int
+join_processes(struct nsx_loader *l)
+{
+	struct nsx_trace *t = l->t;
+	size_t n = 0, all = (size_t)t->nthreads + l->gpids.n;
+	uint64_t *gpids = malloc((all + 1) * sizeof *gpids);
+
+	t->processes = calloc(all + 1, sizeof *t->processes);
+	if (!gpids || !t->processes) {
+		free(gpids);
+		return nsx_load_nomem(l);
+	}
+	for (uint32_t i = 0; i < t->nthreads; i++)
+		gpids[n++] = t->threads[i].gtid & ~(uint64_t)0xFFFFFF;
+	for (size_t i = 0; i < l->gpids.n; i++)
+		gpids[n++] = l->gpids.p[i];
+	qsort(gpids, n, sizeof *gpids, by_value);
+	for (size_t i = 0; i < n; i++)
+		if (!i || gpids[i] != gpids[i - 1])
+			t->processes[t->nprocesses++] = (struct nsx_process){ gpids[i], (uint32_t)(gpids[i] >> 24 & 0xFFFFFF) };
+	free(gpids);
+	for (uint32_t i = 0; i < t->nthreads; i++)
+		t->threads[i].process = process_of(t, t->threads[i].gtid & ~(uint64_t)0xFFFFFF);
+	for (uint32_t i = 0; i < t->ndevices; i++)
+		t->devices[i].process = process_of(t, l->gpids.p[t->devices[i].process]);
+	return NSX_OK;
+}
+
+static int
+read_ops(struct nsx_loader *l)
+{
+	nsx_tasks tasks = { 0 };
+	int rc = nsx_ops_tasks(l, &tasks);
+
+	if (rc == NSX_OK)
+		rc = nsx_load_run(l, &tasks);
+	free(tasks.p);
+	return rc == NSX_OK ? nsx_ops_join(l) : rc;
+}
+
+static int
+read_ranges_and_calls(struct nsx_loader *l)
+{
+	nsx_tasks tasks = { 0 };
+	int rc = nsx_nvtx_tasks(l, &tasks);
+
+	if (rc == NSX_OK)
+		rc = nsx_runtime_tasks(l, &tasks);
+	if (rc == NSX_OK)
+		rc = nsx_load_run(l, &tasks);
+	free(tasks.p);
+	return rc;
+}
+
+static int
+load(struct nsx_loader *l)
+{
+	if (check_tables(l) != NSX_OK
+	    || read_ops(l) != NSX_OK
+	    || read_ranges_and_calls(l) != NSX_OK
+	    || nsx_nvtx_threads(l) != NSX_OK
+	    || nsx_runtime_join(l) != NSX_OK
+	    || nsx_nvtx_ids(l) != NSX_OK
+	    || nsx_names_read(l) != NSX_OK
+	    || nsx_nvtx_join(l) != NSX_OK
+	    || nsx_project_all(l) != NSX_OK
+	    || nsx_ops_finish(l) != NSX_OK
+	    || join_processes(l) != NSX_OK
+	    || nsx_info_read(l) != NSX_OK)
+		return NSX_ERR;
+	return l->diags->failed ? nsx_load_nomem(l) : NSX_OK;
+}
+
+static void
+loader_free(struct nsx_loader *l)
+{
+	nsx_nvtx_free(l);
+	nsx_ops_free(l);
+	nsx_runtime_free(l);
+	if (l->launches)
+		nsx_launches_free(l->launches);
+	free(l->launches);
+	free(l->gpids.p);
+	free(l->op_launch);
+	free(l->calls);
+	free(l->call_first);
+	free(l->last_calls);
+	nsx_ids_free(&l->ids);
+	free(l->id_names);
+	free(l->device_names.p);
+	free(l->thread_names.p);
+	free(l->thread_name_ids.p);
+	free(l->source);
+	pthread_mutex_destroy(&l->last_lock);
+	nsx_db_close(&l->db);
+}
+
+int
+nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_err unheard = { "" };
+	struct nsx_loader l = { .opts = opts, .t = t, .diags = diags, .err = err ? err : &unheard };
+
+	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
+	if (nsx_db_open(&l.db, path, l.err) != NSX_OK)
+		return NSX_ERR;
+	pthread_mutex_init(&l.last_lock, NULL);
+	t->name = nsx_arena_str(&t->arena, l.db.name);
+	l.source = nsx_str_dup(l.db.name);
+	int rc = t->name.ptr && l.source ? load(&l) : nsx_load_nomem(&l);
+	loader_free(&l);
+	if (rc != NSX_OK)
+		nsx_trace_free(t);
+	return rc;
+}
+
+const struct nsx_thread *
+nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	/* The last thread that starts at or before it. */
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].first <= range)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &t->threads[lo];
+}
+
+void
+nsx_trace_free(struct nsx_trace *t)
+{
+	free(t->processes);
+	free(t->threads);
+	free(t->devices);
+	free(t->ranges);
+	free(t->spans);
+	free(t->ops);
+	free(t->device_names);
+	free(t->thread_names);
+	nsx_intern_free(&t->names);
+	nsx_intern_free(&t->domains);
+	nsx_arena_free(&t->arena);
+	*t = (struct nsx_trace){ 0 };
+}

@@ -1,0 +1,67 @@
+/* names.c -- the strings behind string ids: of those that are used and of no others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsys/load.h"
+
+static int
+found(void *ctx, size_t i, sqlite3_value *v)
+{
+	struct nsx_loader *l = ctx;
+	struct nsx_str s = nsx_db_text(v);
+
+	if (s.ptr && l->id_names[i] == NSX_NONE && (l->id_names[i] = nsx_intern(&l->t->names, s)) == NSX_NONE)
+		return NSX_ERR;
+	return NSX_OK;
+}
+
+static int
+read_row(void *ctx, sqlite3_value **v)
+{
+	const struct nsx_loader *l = ctx;
+	int64_t id;
+
+	if (!nsx_db_int(v[0], &id))
+		return NSX_OK;
+	uint32_t at = nsx_map_get(&l->ids.map, (struct nsx_key){ (uint64_t)id, 0 });
+	return at == NSX_NONE ? NSX_OK : found(ctx, at, v[1]);
+}
+
+/* All ids are wanted, or SQLite has no quick way to one: read the table through. */
+static int
+read_all(struct nsx_loader *l)
+{
+	static const struct nsx_db_col columns[] = { { "id", false }, { "value", false } };
+	struct nsx_db_scan scan = { "StringIds", columns, 2, .row = read_row, .ctx = l };
+
+	return nsx_db_run(&l->db, &scan, l->err);
+}
+
+int
+nsx_names_read(struct nsx_loader *l)
+{
+	int64_t lo, hi;
+	bool quick;
+	uint64_t missing = 0;
+	int rc = NSX_OK;
+
+	l->id_names = malloc((l->ids.list.n + 1) * sizeof *l->id_names);
+	if (!l->id_names)
+		return nsx_load_nomem(l);
+	memset(l->id_names, 0xff, (l->ids.list.n + 1) * sizeof *l->id_names);
+	if (l->ids.list.n && nsx_db_has(&l->db, "StringIds")) {
+		rc = nsx_db_bounds(&l->db, "StringIds", &lo, &hi, l->err);
+		if (rc == NSX_OK)
+			rc = nsx_db_is_rowid(&l->db, "StringIds", "id", &quick, l->err);
+		/* A look-up costs about what a few rows of a scan do. */
+		if (rc == NSX_OK && quick && lo <= hi && l->ids.list.n < ((uint64_t)hi - (uint64_t)lo) / 8)
+			rc = nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->ids.list.p, l->ids.list.n,
+			                   found, l, l->err);
+		else if (rc == NSX_OK)
+			rc = read_all(l);
+	}
+	for (size_t i = 0; i < l->ids.list.n; i++)
+		missing += l->id_names[i] == NSX_NONE;
+	nsx_load_diag(l, NSX_WARNING, missing, "strings that names refer to are not in StringIds");
+	return rc;
+}

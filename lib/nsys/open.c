@@ -1,0 +1,270 @@
+/* open.c -- an export, whatever it is packed in, as connections to SQLite. Changes nothing of the input: it is opened for
+ * reading only, and SQLite neither locks it nor leaves a journal beside it. */
+#define _XOPEN_SOURCE 700   /* realpath */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "nsys/db.h"
+#include "stream/codec.h"   /* nsx_input: the one place that unpacks zstd */
+
+enum { HEADER = 100 };
+
+static const char sqlite_magic[16] = "SQLite format 3";
+
+static bool
+ends(struct nsx_str s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s.len > n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
+
+static struct nsx_str
+export_name(const char *path)
+{
+	static const char *const endings[] = { ".sqlite.zst", ".sqlite", ".nsys-rep" };
+	const char *slash = strrchr(path, '/');
+	struct nsx_str s = nsx_str_c(slash && slash[1] ? slash + 1 : path);
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (ends(s, endings[i])) {
+			s.len -= strlen(endings[i]);
+			break;
+		}
+	return s;
+}
+
+/* ---- what the file is */
+
+/* Up to n bytes from offset 0 without moving the descriptor; how many, -1 with errno. */
+static ssize_t
+peek(int fd, unsigned char *p, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t k = pread(fd, p + got, n - got, (off_t)got);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		if (k == 0)
+			break;
+		got += (size_t)k;
+	}
+	return (ssize_t)got;
+}
+
+static bool
+is_zstd(const unsigned char *p, ssize_t n)
+{
+	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
+}
+
+/* Why these first bytes are not SQLite's. */
+static int
+not_sqlite(const char *path, const unsigned char *p, ssize_t n, struct nsx_err *err)
+{
+	if (n == 0)
+		return nsx_err_set(err, "%s: empty: not an Nsight Systems export", path);
+	if ((n >= 7 && memcmp(p, "#nsysx\t", 7) == 0) || (n >= 9 && memcmp(p + 2, "\x0a\x05nsysx", 7) == 0))
+		return nsx_err_set(err, "%s: an nsysx stream: it is extracted already", path);
+	return nsx_err_set(err, "%s: not an SQLite file: want an export made by `nsys export --type=sqlite`", path);
+}
+
+static uint32_t
+be32(const unsigned char *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* The header's count of pages against the file's size. */
+static int
+check_size(const char *path, const unsigned char *h, int fd, struct nsx_err *err)
+{
+	uint32_t page = (uint32_t)h[16] << 8 | h[17], pages = be32(h + 28);
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return nsx_err_set(err, "%s: %s", path, strerror(errno));
+	if (page == 1)
+		page = 65536;
+	/* SQLite before 3.7.0 left the count alone; then the two change counters differ. */
+	if (page < 512 || pages == 0 || be32(h + 24) != be32(h + 92))
+		return NSX_OK;
+	uint64_t whole = (uint64_t)st.st_size / page;
+	if (whole < pages)
+		return nsx_err_set(err, "%s: cut short: holds %" PRIu64 " of %" PRIu32 " pages", path, whole, pages);
+	return NSX_OK;
+}
+
+/* A log beside the file holds changes that the file lacks. */
+static int
+check_log(const char *path, const char *file, const char *suffix, struct nsx_err *err)
+{
+	struct nsx_buf b = { 0 };
+	struct stat st;
+
+	nsx_buf_fmt(&b, "%s%s", file, suffix);
+	nsx_buf_char(&b, '\0');
+	if (b.failed) {
+		nsx_buf_free(&b);
+		return nsx_err_nomem(err, path);
+	}
+	if (stat(b.ptr, &st) == 0 && st.st_size > 0)
+		nsx_err_set(err, "%s: %s beside it is not empty: someone is still writing it, or it was not closed; "
+		            "open it once with sqlite3 to fold the log in", path, suffix);
+	else
+		st.st_size = 0;
+	nsx_buf_free(&b);
+	return st.st_size ? NSX_ERR : NSX_OK;
+}
+
+static int
+check_logs(const char *path, struct nsx_err *err)
+{
+	static const char *const suffixes[] = { "-wal", "-journal" };
+	char *real = realpath(path, NULL);   /* SQLite keeps them beside the file, not beside a link to it */
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < 2 && rc == NSX_OK; i++)
+		rc = check_log(path, real ? real : path, suffixes[i], err);
+	free(real);
+	return rc;
+}
+
+/* ---- compressed exports */
+
+static int
+write_all(int fd, const char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t k = write(fd, p, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		p += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+/* Unpack fd (taken over) into an unlinked file: its descriptor, -1 with err filled. */
+static int
+unpack(const char *path, int fd, struct nsx_err *err)
+{
+	struct nsx_input in = { .fd = fd, .name = path, .err = err };
+	int out = -1, rc = nsx_input_need(&in, HEADER);
+
+	if (rc != NSX_ERR && (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))
+		rc = not_sqlite(path, (const unsigned char *)in.buf + in.pos, (ssize_t)(in.end - in.pos), err);
+	if (rc == NSX_OK) {
+		out = nsx_tmpfile(err);
+		rc = out < 0 ? NSX_ERR : NSX_OK;
+	}
+	while (rc == NSX_OK) {
+		if (write_all(out, in.buf + in.pos, in.end - in.pos) != 0)
+			rc = nsx_err_set(err, "%s: unpacking it into a temporary file: %s; TMPDIR names another folder", path, strerror(errno));
+		in.pos = in.end;
+		if (rc == NSX_OK)
+			rc = nsx_input_more(&in);
+	}
+	nsx_input_close(&in);
+	if (rc == NSX_EOF)
+		return out;
+	if (out >= 0)
+		close(out);
+	return -1;
+}
+
+/* ---- opening */
+
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. */
+static int
+open_file(const char *path, struct nsx_err *err)
+{
+	unsigned char h[HEADER];
+	struct stat st;
+	/* Not blocking: a FIFO must give a message, not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		nsx_err_set(err, "%s: %s", path, strerror(errno));
+		goto fail;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		nsx_err_set(err, "%s: a folder: want an export", path);
+		goto fail;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		nsx_err_set(err, "%s: not a regular file: an export is read in several places at once and cannot come through a pipe", path);
+		goto fail;
+	}
+	ssize_t n = peek(fd, h, sizeof h);
+	if (n < 0) {
+		nsx_err_set(err, "%s: %s", path, strerror(errno));
+		goto fail;
+	}
+	if (is_zstd(h, n)) {
+		fd = unpack(path, fd, err);
+	} else if (n >= (ssize_t)sizeof sqlite_magic && memcmp(h, sqlite_magic, sizeof sqlite_magic) == 0) {
+		if (check_logs(path, err) != NSX_OK)
+			goto fail;
+	} else if (ends(nsx_str_c(path), ".nsys-rep") && n > 0) {
+		close(fd);
+		fd = nsx_rep_open(path, err);
+	} else {
+		not_sqlite(path, h, n, err);
+		goto fail;
+	}
+	if (fd < 0)
+		return -1;
+	n = peek(fd, h, sizeof h);
+	if (n == HEADER && memcmp(h, sqlite_magic, sizeof sqlite_magic) == 0) {
+		if (check_size(path, h, fd, err) == NSX_OK)
+			return fd;
+	} else {
+		nsx_err_set(err, "%s: cut short: not even SQLite's header is whole", path);
+	}
+fail:
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int
+nsx_db_open(struct nsx_db *db, const char *path, struct nsx_err *err)
+{
+	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1 };
+	pthread_mutex_init(&db->lock, NULL);
+	db->fd = open_file(path, err);
+	if (db->fd >= 0 && nsx_db_list(db, err) == NSX_OK)
+		return NSX_OK;
+	nsx_db_close(db);
+	return NSX_ERR;
+}
+
+void
+nsx_db_close(struct nsx_db *db)
+{
+	for (size_t i = 0; i < db->idle.n; i++) {
+		sqlite3_close(db->idle.p[i]->sql);
+		free(db->idle.p[i]);
+	}
+	free(db->idle.p);
+	nsx_intern_free(&db->tables);
+	if (db->fd >= 0)
+		close(db->fd);
+	pthread_mutex_destroy(&db->lock);
+	db->fd = -1;
+	db->idle.p = NULL;
+	db->idle.n = 0;
+}

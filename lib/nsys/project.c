@@ -1,0 +1,137 @@
+/* project.c -- parents and projection by one sweep with a stack, while a thread's ranges nest; project_any.c does the rest.
+ *
+ * Ranges and calls are met in order of start. The stack holds the ranges that are open, ends falling towards its top, so what
+ * contains a call is the part of the stack from the bottom to the innermost range that ends late enough. A call is folded
+ * into that range, a range into its parent when it leaves the stack.
+ *
+ * Two things break that picture, and both give the thread away: a range that ends within another that began before it, and
+ * ranges that touch ([0,10] and [10,20]) where something of no length begins at their common instant, which is in both.
+ *
+ * Calls that share a correlation id count once. The caller leaves of each thread's only those that contain no other (whoever
+ * contains a call contains what is in it), and adds a call of weight -1 and no GPU time over each neighbouring pair: a range
+ * around k of them is around the k - 1 pairs between. */
+#include <stdlib.h>
+
+#include "nsys/project_any.h"
+
+struct sweep {
+	struct nsx_range *r;
+	struct nsx_span  *spans;
+	uint32_t          base;
+	uint32_t         *stack, depth, cap;
+	bool              popped;      /* has a range left the stack because another began at its end? */
+	int64_t           popped_at;   /* the last such instant */
+};
+
+static inline void
+pop(struct sweep *s)
+{
+	uint32_t i = s->stack[--s->depth];
+
+	if (s->depth) {
+		const struct nsx_span *own = &s->spans[i];
+		nsx_span_fold(&s->spans[s->stack[s->depth - 1]], own->start, own->end, own->ops, own->device);
+	}
+}
+
+/* Open range i: 1 if it fits the stack, 0 if it does not, NSX_ERR when out of memory. */
+static inline int
+push(struct sweep *s, uint32_t i)
+{
+	const struct nsx_range *c = &s->r[i];
+	bool instant = c->start == c->end;
+
+	while (s->depth) {
+		int64_t end = s->r[s->stack[s->depth - 1]].end;
+
+		if (end > c->start || (instant && end == c->start))
+			break;
+		if (end == c->start) {
+			s->popped = true;
+			s->popped_at = end;
+		}
+		pop(s);
+	}
+	if (instant && s->popped && s->popped_at == c->start)
+		return 0;
+	if (s->depth && s->r[s->stack[s->depth - 1]].end < c->end)
+		return 0;
+	if (s->depth == s->cap) {
+		uint32_t cap = s->cap ? s->cap * 2 : 64;
+		uint32_t *p = realloc(s->stack, cap * sizeof *p);
+		if (!p)
+			return NSX_ERR;
+		s->stack = p;
+		s->cap = cap;
+	}
+	s->r[i].parent = s->depth ? s->base + s->stack[s->depth - 1] : NSX_NONE;
+	s->spans[i] = nsx_span_empty;
+	s->stack[s->depth++] = i;
+	return 1;
+}
+
+/* Fold a call into the innermost range around it: false if this sweep cannot tell. */
+static inline bool
+place(struct sweep *s, struct nsx_call *c)
+{
+	uint32_t lo = 0, hi = s->depth;
+
+	if (c->start == c->end && s->popped && s->popped_at == c->start)
+		return false;
+	while (s->depth && s->r[s->stack[s->depth - 1]].end < c->start)
+		pop(s);
+	hi = s->depth;
+	if (hi && s->r[s->stack[hi - 1]].end >= c->end) {
+		lo = hi;
+	} else {
+		while (lo < hi) {
+			uint32_t mid = lo + (hi - lo) / 2;
+			if (s->r[s->stack[mid]].end >= c->end)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+	}
+	if (!lo) {
+		c->range = NSX_NONE;
+		return true;
+	}
+	uint32_t i = s->stack[lo - 1];
+	c->range = s->base + i;
+	nsx_span_fold(&s->spans[i], c->gpu_start, c->gpu_end, (uint32_t)c->weight, c->device);
+	return true;
+}
+
+/* 1 done, 0 the ranges do not nest, NSX_ERR. */
+static int
+sweep_nested(struct sweep *s, uint32_t n, struct nsx_call *calls, uint32_t ncalls)
+{
+	uint32_t j = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (; j < ncalls && calls[j].start < s->r[i].start; j++)
+			if (!place(s, &calls[j]))
+				return 0;
+		int fits = push(s, i);
+		if (fits != 1)
+			return fits;
+	}
+	for (; j < ncalls; j++)
+		if (!place(s, &calls[j]))
+			return 0;
+	while (s->depth)
+		pop(s);
+	return 1;
+}
+
+int
+nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls, struct nsx_span *spans)
+{
+	struct sweep s = { .r = ranges, .spans = spans, .base = base };
+	int done = sweep_nested(&s, n, calls, ncalls);
+
+	free(s.stack);
+	if (done == NSX_ERR)
+		return NSX_ERR;
+	return done ? NSX_OK : nsx_project_any(ranges, n, base, calls, ncalls, spans);
+}

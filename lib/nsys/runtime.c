@@ -1,0 +1,201 @@
+/* runtime.c -- CUDA calls: of all that were made only those that launched something are kept, by thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nsys/cuda.h"
+
+struct nsx_call_part {
+	const struct nsx_loader *l;
+	struct nsx_pile          calls;    /* struct nsx_raw_call; thread is the track */
+	struct nsx_tracks        tracks;   /* thread: the process's number; later the thread's */
+	uint64_t                 bad, backward;
+};
+
+/* The call of a launch that started last. */
+struct nsx_last_call { int64_t start, end; uint32_t range; bool any; };
+
+static const struct nsx_db_col columns[] = {
+	{ "correlationId", false }, { "globalTid", false }, { "start", false }, { "end", false }
+};
+enum { CORRELATION, GLOBAL_TID, START, END, NCOLUMNS };
+
+static int
+read_row(void *ctx, sqlite3_value **v)
+{
+	struct nsx_call_part *p = ctx;
+	struct nsx_raw_call call;
+	int64_t id, gtid;
+
+	if (!nsx_db_int(v[CORRELATION], &id) || !nsx_db_int(v[GLOBAL_TID], &gtid)) {
+		/* Either may be NULL in a good export: such a call launched nothing that tells. */
+		p->bad += (sqlite3_value_type(v[CORRELATION]) != SQLITE_INTEGER && sqlite3_value_type(v[CORRELATION]) != SQLITE_NULL)
+		          || (sqlite3_value_type(v[GLOBAL_TID]) != SQLITE_INTEGER && sqlite3_value_type(v[GLOBAL_TID]) != SQLITE_NULL);
+		return NSX_OK;
+	}
+	size_t ntracks = p->tracks.list.n;
+	call.thread = nsx_tracks_at(&p->tracks, (uint64_t)gtid, 0);
+	if (call.thread == NSX_NONE)
+		return NSX_ERR;
+	struct nsx_track *tr = &p->tracks.list.p[call.thread];
+	if (call.thread == ntracks)
+		tr->thread = nsx_gpid_find(p->l, (uint64_t)gtid & ~(uint64_t)0xFFFFFF);
+	if (tr->thread == NSX_NONE)
+		return NSX_OK;
+	call.launch = nsx_launch_find(p->l->launches, tr->thread, id);
+	if (call.launch == NSX_NONE)
+		return NSX_OK;
+	if (!nsx_db_int(v[START], &call.start) || !nsx_db_int(v[END], &call.end)) {
+		p->bad++;
+		return NSX_OK;
+	}
+	if (call.end < call.start) {
+		p->backward++;
+		return NSX_OK;
+	}
+	struct nsx_raw_call *out = nsx_pile_add(&p->calls);
+	if (!out)
+		return NSX_ERR;
+	*out = call;
+	tr->n++;
+	return NSX_OK;
+}
+
+int
+nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
+{
+	int64_t lo, hi;
+	int n = 0;
+
+	/* Without operations no call is of interest. */
+	if (l->nops && nsx_load_cut(l, "CUPTI_ACTIVITY_KIND_RUNTIME", &n, &lo, &hi) != NSX_OK)
+		return NSX_ERR;
+	if (!n)
+		return NSX_OK;
+	l->call_parts = calloc((size_t)n, sizeof *l->call_parts);
+	if (!l->call_parts || !nsx_vec_room(tasks, (size_t)n))
+		return nsx_load_nomem(l);
+	l->ncall_parts = n;
+	for (int i = 0; i < n; i++) {
+		struct nsx_call_part *p = &l->call_parts[i];
+		struct nsx_task *task = &tasks->p[tasks->n++];
+
+		*p = (struct nsx_call_part){ .l = l, .calls = { .size = sizeof(struct nsx_raw_call) } };
+		*task = (struct nsx_task){ .scan = { "CUPTI_ACTIVITY_KIND_RUNTIME", columns, NCOLUMNS, .row = read_row, .ctx = p } };
+		nsx_load_part(&task->scan, i, n, lo, hi);
+	}
+	return NSX_OK;
+}
+
+/* ---- the call that started last */
+
+static void
+consider(struct nsx_last_call *last, int64_t start, int64_t end, uint32_t range)
+{
+	if (last->any && (start < last->start || (start == last->start && (end > last->end || (end == last->end && range >= last->range)))))
+		return;
+	*last = (struct nsx_last_call){ start, end, range, true };
+}
+
+void
+nsx_calls_placed(struct nsx_loader *l, const struct nsx_calls *c)
+{
+	if (!l->last_calls)
+		return;
+	pthread_mutex_lock(&l->last_lock);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->launch[i] != NSX_NONE)
+			consider(&l->last_calls[c->launch[i]], c->p[i].start, c->p[i].end, c->p[i].range);
+	pthread_mutex_unlock(&l->last_lock);
+}
+
+void
+nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op)
+{
+	const struct nsx_last_call *last = &l->last_calls[launch];
+
+	if (last->any) {
+		op->call_start = last->start;
+		op->range = last->range;
+	}
+}
+
+/* ---- joining */
+
+static uint32_t
+thread_of(const struct nsx_trace *t, uint64_t gtid)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* One past the last stands for all threads without ranges. */
+	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : t->nthreads;
+}
+
+int
+nsx_runtime_join(struct nsx_loader *l)
+{
+	struct nsx_trace *t = l->t;
+	uint64_t total = 0, bad = 0, backward = 0;
+	struct nsx_launch *launches = l->launches->list.p;
+
+	l->call_first = calloc((size_t)t->nthreads + 3, sizeof *l->call_first);
+	if (!l->call_first)
+		return nsx_load_nomem(l);
+	for (int i = 0; i < l->ncall_parts; i++) {
+		struct nsx_call_part *p = &l->call_parts[i];
+		bad += p->bad;
+		backward += p->backward;
+		total += p->calls.n;
+		for (size_t k = 0; k < p->tracks.list.n; k++) {
+			struct nsx_track *tr = &p->tracks.list.p[k];
+			tr->thread = thread_of(t, tr->gtid);
+			l->call_first[tr->thread + 2] += tr->n;
+		}
+	}
+	nsx_load_diag(l, NSX_WARNING, bad, "CUPTI_ACTIVITY_KIND_RUNTIME: rows left out that hold something else in the place of a number");
+	nsx_load_diag(l, NSX_WARNING, backward, "CUDA calls left out that end before they start");
+	if (total > UINT32_MAX / 4)
+		return nsx_err_set(l->err, "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls that launched something", l->db.path, UINT32_MAX / 4);
+	/* Counted two places on: filling moves each place on by its count, so that they end up as starts. */
+	for (uint32_t k = 1; k < t->nthreads + 3; k++)
+		l->call_first[k] += l->call_first[k - 1];
+	l->calls = nsx_big_alloc(total, sizeof *l->calls);
+	if (l->opts->ops)
+		l->last_calls = calloc(l->launches->list.n + 1, sizeof *l->last_calls);
+	if (!l->calls || (l->opts->ops && !l->last_calls))
+		return nsx_load_nomem(l);
+	for (int i = 0; i < l->ncall_parts; i++) {
+		struct nsx_call_part *p = &l->call_parts[i];
+		for (; p->calls.first; nsx_pile_drop(&p->calls)) {
+			const struct nsx_raw_call *c = (const void *)p->calls.first->data, *end = c + p->calls.first->n;
+			for (; c < end; c++) {
+				struct nsx_raw_call *out = &l->calls[l->call_first[p->tracks.list.p[c->thread].thread + 1]++];
+				*out = *c;
+				out->thread = p->tracks.list.p[c->thread].thread;
+				launches[c->launch].ncalls++;
+				if (out->thread == t->nthreads && l->last_calls)
+					consider(&l->last_calls[c->launch], c->start, c->end, NSX_NONE);
+			}
+		}
+	}
+	nsx_runtime_free(l);
+	return NSX_OK;
+}
+
+void
+nsx_runtime_free(struct nsx_loader *l)
+{
+	for (int i = 0; i < l->ncall_parts; i++) {
+		nsx_pile_free(&l->call_parts[i].calls);
+		nsx_tracks_free(&l->call_parts[i].tracks);
+	}
+	free(l->call_parts);
+	l->call_parts = NULL;
+	l->ncall_parts = 0;
+}

@@ -1,0 +1,98 @@
+/* trace.h -- one Nsight Systems export in memory: NVTX ranges, GPU operations, and the ranges' projection onto the GPU.
+ * Knows what the export's tables mean and nothing of XLA. */
+#ifndef NSX_NSYS_TRACE_H
+#define NSX_NSYS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+
+enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
+
+enum nsx_range_flags {
+	NSX_RANGE_UNFINISHED = 1,   /* it had no end: that of the latest range stands in */
+	NSX_RANGE_PUSHPOP    = 2,   /* push/pop; otherwise start/end */
+	NSX_RANGE_NO_DOMAIN  = 4    /* its domain's name is not in the export (domain is then 0) */
+};
+
+/* An NVTX range on its thread. */
+struct nsx_range {
+	int64_t  start, end;    /* host ns; end >= start */
+	int64_t  id;            /* rowid in the export, what Nsight Systems calls RangeId */
+	uint32_t name;          /* in trace.names; NSX_NONE: no message */
+	uint32_t parent;        /* index of the tightest range of the thread around it, NSX_NONE: none */
+	uint32_t gpu;           /* index in trace.spans, NSX_NONE: no GPU work was launched in it */
+	uint16_t domain;        /* in trace.domains; 0 is the default domain, "" */
+	uint16_t flags;
+};
+
+/* GPU work launched in a range: first start to last end. */
+struct nsx_span {
+	int64_t  start, end;    /* GPU ns */
+	uint32_t ops;           /* distinct CUDA calls that launched it */
+	uint32_t device;        /* index in trace.devices, NSX_NONE: several */
+};
+
+/* A GPU operation. */
+struct nsx_gpu_op {
+	int64_t  start, end;    /* GPU ns */
+	int64_t  bytes;         /* copied or set; -1: not a copy or set */
+	int64_t  graph_node;    /* -1: not part of a CUDA graph, or a whole graph */
+	int64_t  call_start;    /* host start of the call that launched it; INT64_MIN: call not in the export */
+	uint32_t device;        /* index in trace.devices */
+	uint32_t stream;        /* CUDA stream id */
+	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`, `[CUDA graph]` */
+	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
+	uint8_t  type;          /* enum nsx_op_type */
+};
+
+struct nsx_thread  { uint64_t gtid; uint32_t process; uint32_t tid; uint32_t first, n; /* its ranges */ };
+struct nsx_process { uint64_t gpid; uint32_t pid; };
+/* One GPU as one process sees it. */
+struct nsx_device  { uint32_t process; int64_t cuda; struct nsx_str gpu_name, uuid; /* empty if not told */ };
+struct nsx_named   { uint64_t key; struct nsx_str name; };
+
+/* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start, longer
+ * first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process, cuda). */
+struct nsx_trace {
+	struct nsx_str      name;         /* of the export, without folder and .sqlite, .sqlite.zst or .nsys-rep */
+	struct nsx_str      host;         /* only if asked for */
+	struct nsx_str      product, schema;   /* "NVIDIA Nsight Systems 2024.4.1", "3.13.1"; empty if not told */
+	int64_t             start_utc;    /* ns since 1970; INT64_MIN: not told */
+	int64_t             stop;         /* end of the capture on the host clock; INT64_MIN: not told */
+	struct nsx_process *processes; uint32_t nprocesses;
+	struct nsx_thread  *threads;   uint32_t nthreads;
+	struct nsx_device  *devices;   uint32_t ndevices;
+	struct nsx_range   *ranges;    uint32_t nranges;
+	struct nsx_span    *spans;     uint32_t nspans;
+	struct nsx_gpu_op  *ops;       uint32_t nops;       /* none unless opts.ops */
+	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
+	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
+	struct nsx_intern   names;        /* of ranges and operations */
+	struct nsx_intern   domains;      /* number 0 is "" */
+	struct nsx_arena    arena;
+};
+
+struct nsx_trace_opts {
+	const char *domain;     /* keep only ranges of this domain, and those of domains whose name the export lost; NULL: all */
+	bool        ops;        /* keep GPU operations */
+	bool        host;       /* read the host's name */
+	int         jobs;       /* threads to use; 0: as many as there are processors */
+};
+
+/* Load an export: SQLite (.sqlite, any name), zstd-compressed (told by its first bytes), or an .nsys-rep through `nsys export`
+ * where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What was left out
+ * or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as after nsx_trace_free. */
+int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
+                   struct nsx_diags *diags, struct nsx_err *err);
+
+/* The thread a range belongs to. */
+const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);
+
+void nsx_trace_free(struct nsx_trace *t);   /* back to {0} */
+
+#endif
