@@ -1,0 +1,123 @@
+/* nsysx-extract -- Nsight Systems exports to a stream. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/extract.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "tool.h"
+
+static const char *ranges, *window, *devices, *processes, *match = "auto";
+static int64_t jobs;
+static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
+
+/* -x DIR holds for the exports that follow it. */
+static NSX_VEC(struct dump { const char *dir; int from; }) dumps;
+
+static const char *
+add_dump(const char *arg, int operands)
+{
+	return nsx_vec_push(&dumps, ((struct dump){ arg, operands })) ? NULL : "out of memory";
+}
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
+	NSX_OPT_MAYBE('r', "ranges", &ranges, "WHICH", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
+	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
+	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
+	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),
+	NSX_OPT_STR('t', "time", &window, "A:B", "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
+	NSX_OPT_STR(0, "device", &devices, "N,...", "only these devices of the job"),
+	NSX_OPT_STR(0, "process", &processes, "N,...", "only these processes of the job"),
+	NSX_OPT_FLAG(0, "host", &opt.host, "name the host in the profile records"),
+	NSX_OPT_FLAG(0, "strip-paths", &opt.strip_paths, "keep only the last component of source paths"),
+	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
+	NSX_TOOL_OUTPUT,
+	NSX_OPT_END
+};
+
+static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] EXPORT...",
+	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they say of XLA programs as a stream.", opts };
+
+/* "A:B", either may be missing. */
+static void
+parse_window(const char *text)
+{
+	const char *colon = strchr(text, ':');
+	struct nsx_str a = { text, colon ? (size_t)(colon - text) : 0 };
+	char *from = nsx_str_dup(a);
+
+	if (!from)
+		nsx_cli_die(&cli, "out of memory");
+	if (!colon || (*from && !nsx_time_parse(from, &opt.from)) || (colon[1] && !nsx_time_parse(colon + 1, &opt.to)) || opt.from >= opt.to)
+		nsx_cli_misuse(&cli, "--time: want A:B with A before B, such as 10s:20s or 1500ms:, got \"%s\"", text);
+	free(from);
+}
+
+/* "0,1,5" */
+static int64_t *
+parse_list(const char *option, const char *text, int *n)
+{
+	NSX_VEC(int64_t) list = { 0 };
+	int64_t v;
+
+	for (const char *p = text;; p++) {
+		size_t len = strcspn(p, ",");
+		if (!nsx_get_int((struct nsx_str){ p, len }, &v) || v < 0)
+			nsx_cli_misuse(&cli, "--%s: want numbers separated by commas, got \"%s\"", option, text);
+		if (!nsx_vec_push(&list, v))
+			nsx_cli_die(&cli, "out of memory");
+		p += len;
+		if (!*p)
+			break;
+	}
+	*n = (int)list.n;
+	return list.p;
+}
+
+static void
+parse_options(void)
+{
+	if (ranges) {
+		if (*ranges && strcmp(ranges, "gpu") != 0 && strcmp(ranges, "all") != 0)
+			nsx_cli_misuse(&cli, "--ranges: want gpu or all, got \"%s\"", ranges);
+		opt.ranges = strcmp(ranges, "all") == 0 ? NSX_RANGES_ALL : NSX_RANGES_GPU;
+	}
+	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0 ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
+	if (window)
+		parse_window(window);
+	if (devices)
+		opt.devices = parse_list("device", devices, &opt.ndevices);
+	if (processes)
+		opt.processes = parse_list("process", processes, &opt.nprocesses);
+	opt.jobs = (int)jobs;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct nsx_tool tool = { .cli = &cli };
+
+	argc = nsx_cli_parse(&cli, argc, argv);
+	parse_options();
+	if (!argc)
+		nsx_cli_misuse(&cli, "no export given");
+	struct nsx_out out = nsx_tool_out(&cli);
+	struct nsx_extract_input *inputs = calloc((size_t)argc, sizeof *inputs);
+	if (!inputs)
+		nsx_cli_die(&cli, "out of memory");
+	for (int i = 0; i < argc; i++) {
+		inputs[i].path = argv[i];
+		for (size_t d = 0; d < dumps.n; d++)
+			if (dumps.p[d].from <= i)
+				inputs[i].dumps = dumps.p[d].dir;
+	}
+	tool.out = nsx_writer_open(&out, &tool.err);
+	if (!tool.out)
+		nsx_cli_die(&cli, tool.err.msg);
+	if (nsx_tool_input.require)
+		nsx_writer_require(tool.out, nsx_tool_input.require);
+	return nsx_tool_finish(&tool, nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err));
+}

@@ -1,0 +1,481 @@
+/* emit.c -- the stream of one or several exports, section by section. */
+#include "analysis/extract/profile.h"
+
+#include <stdlib.h>
+
+#include "base/sort.h"
+
+struct emit {
+	struct ex_job     *job;
+	struct nsx_writer *out;
+	union nsx_val      v[NSX_MAX_COLS];
+	struct nsx_rec     rec;
+};
+
+static struct nsx_rec *
+begin(struct emit *e, enum nsx_kind_id kind)
+{
+	e->rec = (struct nsx_rec){ nsx_kind_builtin(kind), 0, e->v };
+	return &e->rec;
+}
+
+static int
+done(struct emit *e)
+{
+	return nsx_write(e->out, &e->rec);
+}
+
+/* Values below 0 are absent. */
+static void
+set_known(struct nsx_rec *r, int slot, int64_t v)
+{
+	if (v >= 0)
+		nsx_set_i(r, slot, v);
+}
+
+/* ---- metadata */
+
+static int
+emit_profile(struct emit *e, const struct ex_profile *p)
+{
+	struct nsx_rec *r = begin(e, NSX_PROFILE);
+
+	nsx_set_i(r, NSX_PROFILE_profile, p->number);
+	nsx_set_s(r, NSX_PROFILE_name, p->trace.name);
+	nsx_set_s(r, NSX_PROFILE_host, p->trace.host);
+	nsx_set_s(r, NSX_PROFILE_product, p->trace.product);
+	nsx_set_s(r, NSX_PROFILE_schema, p->trace.schema);
+	if (p->trace.start_utc != INT64_MIN)
+		nsx_set_i(r, NSX_PROFILE_start_utc, p->trace.start_utc);
+	return done(e);
+}
+
+struct device_ref { int64_t global; const struct ex_profile *p; uint32_t d; };
+
+static int
+by_global(const void *a, const void *b)
+{
+	const struct device_ref *x = a, *y = b;
+
+	return (x->global > y->global) - (x->global < y->global);
+}
+
+static int
+emit_devices(struct emit *e)
+{
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	for (int i = 0; i < e->job->n; i++)
+		n += e->job->profiles[i].trace.ndevices;
+	struct device_ref *refs = malloc((n + 1) * sizeof *refs);
+	if (!refs)
+		return nsx_err_nomem(e->job->err, NULL);
+	n = 0;
+	for (int i = 0; i < e->job->n; i++)
+		for (uint32_t d = 0; d < e->job->profiles[i].trace.ndevices; d++)
+			refs[n++] = (struct device_ref){ e->job->profiles[i].devices[d].global, &e->job->profiles[i], d };
+	qsort(refs, n, sizeof *refs, by_global);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct nsx_device *td = &refs[i].p->trace.devices[refs[i].d];
+		const struct ex_device *d = &refs[i].p->devices[refs[i].d];
+		if (!d->kept)
+			continue;
+		struct nsx_rec *r = begin(e, NSX_DEVICE);
+		nsx_set_i(r, NSX_DEVICE_device, d->global);
+		nsx_set_i(r, NSX_DEVICE_profile, refs[i].p->number);
+		set_known(r, NSX_DEVICE_process, d->process);
+		set_known(r, NSX_DEVICE_local, d->local);
+		set_known(r, NSX_DEVICE_partition, d->partition);
+		nsx_set_i(r, NSX_DEVICE_cuda, td->cuda);
+		nsx_set_i(r, NSX_DEVICE_pid, refs[i].p->trace.processes[td->process].pid);
+		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
+		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
+		nsx_set_i(r, NSX_DEVICE_known, d->known);
+		rc = done(e);
+	}
+	free(refs);
+	return rc;
+}
+
+static int
+emit_programs(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->programs.n; i++) {
+		const struct ex_job_program *g = &e->job->programs.p[i];
+		struct nsx_rec *r = begin(e, NSX_PROGRAM);
+		nsx_set_i(r, NSX_PROGRAM_program, (int64_t)i);
+		set_known(r, NSX_PROGRAM_id, g->id);
+		nsx_set_s(r, NSX_PROGRAM_name, g->name);
+		nsx_set_s(r, NSX_PROGRAM_fingerprint, g->fingerprint);
+		nsx_set_s(r, NSX_PROGRAM_key, g->key);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (size_t i = 0; i < e->job->aliases.n; i++) {
+		const struct ex_alias *a = &e->job->aliases.p[i];
+		struct nsx_rec *r = begin(e, NSX_ALIAS);
+		nsx_set_i(r, NSX_ALIAS_profile, a->profile);
+		nsx_set_i(r, NSX_ALIAS_program, a->program);
+		set_known(r, NSX_ALIAS_id, a->id);
+		nsx_set_s(r, NSX_ALIAS_fingerprint, a->fingerprint);
+		nsx_set_s(r, NSX_ALIAS_digest, a->digest);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+emit_places(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->groups.n; i++) {
+		struct nsx_rec *r = begin(e, NSX_GROUPS);
+		nsx_set_i(r, NSX_GROUPS_groups, (int64_t)i);
+		nsx_set_s(r, NSX_GROUPS_members, nsx_intern_str(&e->job->groups, (uint32_t)i));
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (size_t i = 0; i < e->job->stacks.n; i++) {
+		struct nsx_rec *r = begin(e, NSX_STACK);
+		nsx_set_i(r, NSX_STACK_stack, (int64_t)i);
+		nsx_set_s(r, NSX_STACK_frames, nsx_intern_str(&e->job->stacks, (uint32_t)i));
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int64_t
+number_in_program(const struct ex_job *job, size_t i)
+{
+	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
+}
+
+static int
+emit_insts(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->insts.n; i++) {
+		const struct ex_job_inst *n = &e->job->insts.p[i];
+		struct nsx_rec *r = begin(e, NSX_INST);
+		nsx_set_i(r, NSX_INST_program, n->program);
+		nsx_set_i(r, NSX_INST_inst, number_in_program(e->job, i));
+		nsx_set_s(r, NSX_INST_name, n->name);
+		nsx_set_i(r, NSX_INST_comm, n->comm);
+		if (n->info) {
+			nsx_set_s(r, NSX_INST_opcode, n->info->opcode);
+			nsx_set_s(r, NSX_INST_collective, n->info->collective);
+			set_known(r, NSX_INST_bytes, n->info->bytes);
+			nsx_set_s(r, NSX_INST_op_name, n->info->op_name);
+			nsx_set_s(r, NSX_INST_scheduling_name, n->info->scheduling_name);
+		}
+		if (n->groups != NSX_NONE)
+			nsx_set_i(r, NSX_INST_groups, n->groups);
+		if (n->stack != NSX_NONE)
+			nsx_set_i(r, NSX_INST_stack, n->stack);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+emit_locs(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->insts.n; i++) {
+		const struct ex_job_inst *n = &e->job->insts.p[i];
+		for (uint32_t k = 0; n->info && k < n->info->nlocs; k++) {
+			struct nsx_rec *r = begin(e, NSX_LOC);
+			uint32_t stack = e->job->loc_stacks.p[n->locs + k];
+			nsx_set_i(r, NSX_LOC_program, n->program);
+			nsx_set_i(r, NSX_LOC_inst, number_in_program(e->job, i));
+			nsx_set_s(r, NSX_LOC_op_name, n->p->info_locs.p[n->info->locs + k].op_name);
+			if (stack != NSX_NONE)
+				nsx_set_i(r, NSX_LOC_stack, stack);
+			if (done(e) != NSX_OK)
+				return NSX_ERR;
+		}
+	}
+	return NSX_OK;
+}
+
+/* ---- compilation and ranges without GPU work: by profile and host start */
+
+/* Whether ranges of this process are kept: some device of it is, or nothing is filtered. */
+static bool
+process_kept(const struct ex_profile *p, uint32_t process)
+{
+	if (!p->opts->ndevices && !p->opts->nprocesses)
+		return true;
+	for (uint32_t d = 0; d < p->trace.ndevices; d++)
+		if (p->trace.devices[d].process == process && p->devices[d].kept)
+			return true;
+	return false;
+}
+
+static void
+set_thread(struct nsx_rec *r, const struct ex_profile *p, uint32_t range, int pid, int tid)
+{
+	const struct nsx_thread *thread = nsx_trace_thread(&p->trace, range);
+
+	nsx_set_i(r, pid, p->trace.processes[thread->process].pid);
+	nsx_set_i(r, tid, thread->tid);
+}
+
+static int
+emit_compile(struct emit *e, const struct ex_profile *p, const struct ex_compile *c)
+{
+	const struct nsx_range *range = &p->trace.ranges[c->range];
+	int64_t dur = ex_dur(range->start, range->end);
+	struct nsx_rec *r = begin(e, NSX_COMPILE);
+
+	nsx_set_i(r, NSX_COMPILE_profile, p->number);
+	nsx_set_i(r, NSX_COMPILE_range, range->id);
+	if (c->parent != NSX_NONE)
+		nsx_set_i(r, NSX_COMPILE_parent, p->trace.ranges[c->parent].id);
+	set_thread(r, p, c->range, NSX_COMPILE_pid, NSX_COMPILE_tid);
+	nsx_set_i(r, NSX_COMPILE_start, range->start);
+	nsx_set_i(r, NSX_COMPILE_dur, dur);
+	nsx_set_i(r, NSX_COMPILE_child, c->child);
+	nsx_set_i(r, NSX_COMPILE_self, dur - c->child);
+	nsx_set_i(r, NSX_COMPILE_children, c->children);
+	if (c->program != NSX_NONE)
+		nsx_set_i(r, NSX_COMPILE_program, p->programs.p[c->program].number);
+	nsx_set_s(r, NSX_COMPILE_name, nsx_intern_str(&p->strings, c->name));
+	return done(e);
+}
+
+static int
+emit_compiles(struct emit *e, const struct ex_profile *p)
+{
+	struct nsx_sort_key *keys = malloc((p->compiles.n + 1) * sizeof *keys);
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	if (!keys)
+		return nsx_err_nomem(e->job->err, p->input->path);
+	for (size_t i = 0; i < p->compiles.n; i++) {
+		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
+		if (ex_in_window(p->opts, r->start, r->end) && process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
+			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), 0 }, (uint32_t)i };
+	}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = emit_compile(e, p, &p->compiles.p[keys[i].i]);
+	free(keys);
+	return rc;
+}
+
+static int
+emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	const struct nsx_trace *t = &p->trace;
+	const struct nsx_range *range = &t->ranges[i];
+	struct nsx_rec *r = begin(e, NSX_RANGE);
+	int64_t level = 0;
+
+	for (uint32_t up = range->parent; up != NSX_NONE; up = t->ranges[up].parent)
+		level++;
+	nsx_set_i(r, NSX_RANGE_profile, p->number);
+	nsx_set_i(r, NSX_RANGE_range, range->id);
+	if (range->parent != NSX_NONE)
+		nsx_set_i(r, NSX_RANGE_parent, t->ranges[range->parent].id);
+	nsx_set_i(r, NSX_RANGE_level, level);
+	set_thread(r, p, i, NSX_RANGE_pid, NSX_RANGE_tid);
+	nsx_set_s(r, NSX_RANGE_domain, nsx_intern_str(&t->domains, range->domain));
+	if (range->name != NSX_NONE)
+		nsx_set_s(r, NSX_RANGE_name, nsx_intern_str(&t->names, range->name));
+	if (range->gpu != NSX_NONE) {
+		const struct nsx_span *s = &t->spans[range->gpu];
+		set_known(r, NSX_RANGE_device, ex_global(p, s->device));
+		nsx_set_i(r, NSX_RANGE_start, s->start);
+		nsx_set_i(r, NSX_RANGE_dur, ex_dur(s->start, s->end));
+		nsx_set_i(r, NSX_RANGE_ops, s->ops);
+	}
+	nsx_set_i(r, NSX_RANGE_host_start, range->start);
+	nsx_set_i(r, NSX_RANGE_host_dur, ex_dur(range->start, range->end));
+	return done(e);
+}
+
+static int
+emit_host_ranges(struct emit *e, const struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	struct nsx_sort_key *keys = malloc((t->nranges - t->nspans + 1) * sizeof *keys);
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	if (!keys)
+		return nsx_err_nomem(e->job->err, p->input->path);
+	for (uint32_t i = 0; i < t->nranges; i++) {
+		const struct nsx_range *r = &t->ranges[i];
+		if (r->gpu == NSX_NONE && ex_in_window(p->opts, r->start, r->end) && process_kept(p, nsx_trace_thread(t, i)->process))
+			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), r->id }, i };
+	}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = emit_range(e, p, keys[i].i);
+	free(keys);
+	return rc;
+}
+
+/* ---- GPU work, by start */
+
+static int
+emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *m)
+{
+	const struct nsx_range *range = &p->trace.ranges[m->range];
+	const struct nsx_span *s = &p->trace.spans[range->gpu];
+	struct nsx_rec *r = begin(e, NSX_MODULE);
+
+	nsx_set_i(r, NSX_MODULE_profile, p->number);
+	nsx_set_i(r, NSX_MODULE_program, p->programs.p[m->program].number);
+	nsx_set_i(r, NSX_MODULE_execution, m->execution);
+	nsx_set_i(r, NSX_MODULE_device, ex_global(p, m->device));
+	nsx_set_i(r, NSX_MODULE_start, s->start);
+	nsx_set_i(r, NSX_MODULE_dur, ex_dur(s->start, s->end));
+	nsx_set_i(r, NSX_MODULE_host_start, range->start);
+	nsx_set_i(r, NSX_MODULE_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_MODULE_thunks, m->thunks);
+	nsx_set_s(r, NSX_MODULE_name, p->programs.p[m->program].name);
+	nsx_set_i(r, NSX_MODULE_range, range->id);
+	return done(e);
+}
+
+static int
+emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th)
+{
+	const struct nsx_range *range = &p->trace.ranges[th->range];
+	const struct ex_module *m = &p->modules.p[th->module];
+	const struct ex_inst *inst = &p->insts.p[th->inst];
+	const struct ex_job_program *program = &e->job->programs.p[p->programs.p[m->program].number];
+	struct nsx_rec *r = begin(e, NSX_THUNK);
+
+	nsx_set_i(r, NSX_THUNK_profile, p->number);
+	nsx_set_i(r, NSX_THUNK_program, p->programs.p[m->program].number);
+	nsx_set_i(r, NSX_THUNK_execution, m->execution);
+	nsx_set_i(r, NSX_THUNK_device, ex_global(p, th->device));
+	nsx_set_i(r, NSX_THUNK_inst, inst->number);
+	nsx_set_i(r, NSX_THUNK_occurrence, th->occurrence);
+	nsx_set_s(r, NSX_THUNK_name, nsx_intern_str(&p->inst_names, inst->name));
+	nsx_set_i(r, NSX_THUNK_start, th->start);
+	nsx_set_i(r, NSX_THUNK_dur, ex_dur(th->start, th->end));
+	nsx_set_i(r, NSX_THUNK_host_start, range->start);
+	nsx_set_i(r, NSX_THUNK_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_THUNK_ops, p->trace.spans[range->gpu].ops);
+	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
+	nsx_set_i(r, NSX_THUNK_range, range->id);
+	return done(e);
+}
+
+static int
+emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
+	const struct nsx_gpu_op *op = &p->trace.ops[i];
+	uint32_t module = op->range == NSX_NONE ? NSX_NONE : p->module_at[op->range];
+	uint32_t thunk = op->range == NSX_NONE ? NSX_NONE : p->thunk_at[op->range];
+	struct nsx_rec *r = begin(e, NSX_OP);
+
+	nsx_set_i(r, NSX_OP_profile, p->number);
+	nsx_set_i(r, NSX_OP_op, i);
+	nsx_set_s(r, NSX_OP_type, types[op->type]);
+	nsx_set_i(r, NSX_OP_device, ex_global(p, op->device));
+	nsx_set_i(r, NSX_OP_stream, op->stream);
+	if (op->name != NSX_NONE)
+		nsx_set_s(r, NSX_OP_name, nsx_intern_str(&p->trace.names, op->name));
+	nsx_set_i(r, NSX_OP_start, op->start);
+	nsx_set_i(r, NSX_OP_dur, ex_dur(op->start, op->end));
+	if (op->range != NSX_NONE)
+		nsx_set_i(r, NSX_OP_range, p->trace.ranges[op->range].id);
+	set_known(r, NSX_OP_bytes, op->bytes);
+	if (op->graph_node != -1)
+		nsx_set_i(r, NSX_OP_graph_node, op->graph_node);
+	if (module != NSX_NONE) {
+		nsx_set_i(r, NSX_OP_program, p->programs.p[p->modules.p[module].program].number);
+		nsx_set_i(r, NSX_OP_execution, p->modules.p[module].execution);
+	}
+	if (thunk != NSX_NONE)
+		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
+	return done(e);
+}
+
+struct cursor { const struct ex_profile *p; struct ex_event *events; size_t n, at; };
+
+static bool
+before(const struct cursor *a, const struct cursor *b)
+{
+	return ex_event_cmp(a->p, &a->events[a->at], b->p, &b->events[b->at]) < 0;
+}
+
+/* Put heap[i] where it belongs among what is below it. */
+static void
+sink(struct cursor *heap, size_t n, size_t i)
+{
+	for (size_t c; (c = 2 * i + 1) < n; i = c) {
+		if (c + 1 < n && before(&heap[c + 1], &heap[c]))
+			c++;
+		if (!before(&heap[c], &heap[i]))
+			return;
+		struct cursor t = heap[i];
+		heap[i] = heap[c];
+		heap[c] = t;
+	}
+}
+
+static int
+emit_gpu(struct emit *e)
+{
+	struct cursor *heap = calloc((size_t)e->job->n + 1, sizeof *heap);
+	size_t n = 0;
+	int rc = heap ? NSX_OK : nsx_err_nomem(e->job->err, NULL);
+
+	for (int i = 0; i < e->job->n && rc == NSX_OK; i++) {
+		struct cursor c = { &e->job->profiles[i], NULL, 0, 0 };
+		if (ex_events(c.p, &c.events, &c.n) != NSX_OK)
+			rc = nsx_err_nomem(e->job->err, c.p->input->path);
+		else if (c.n)
+			heap[n++] = c;
+		else
+			free(c.events);
+	}
+	for (size_t i = n; i-- > 0;)
+		sink(heap, n, i);
+	while (n && rc == NSX_OK) {
+		const struct ex_event *ev = &heap[0].events[heap[0].at];
+		const struct ex_profile *p = heap[0].p;
+		rc = ev->rank == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->rank == 1 ? emit_range(e, p, ev->i) :
+		     ev->rank == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
+		if (++heap[0].at == heap[0].n) {
+			free(heap[0].events);
+			heap[0] = heap[--n];
+		}
+		sink(heap, n, 0);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(heap[i].events);
+	free(heap);
+	return rc;
+}
+
+int
+ex_emit(struct ex_job *job, struct nsx_writer *out)
+{
+	struct emit e = { .job = job, .out = out };
+
+	for (int i = 0; i < job->n; i++)
+		if (emit_profile(&e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_devices(&e) != NSX_OK || emit_programs(&e) != NSX_OK || emit_places(&e) != NSX_OK ||
+	    emit_insts(&e) != NSX_OK || emit_locs(&e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < job->n; i++)
+		if (emit_compiles(&e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_gpu(&e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < job->n && job->opts->ranges == NSX_RANGES_ALL; i++)
+		if (emit_host_ranges(&e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}

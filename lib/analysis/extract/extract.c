@@ -1,0 +1,80 @@
+/* extract.c -- exports in parallel, then one stream of them all. */
+#include "analysis/extract.h"
+
+#include <stdlib.h>
+
+#include "analysis/extract/profile.h"
+#include "base/par.h"
+
+struct load { struct ex_profile *profiles; int jobs; };
+
+static void
+load_one(void *ctx, int i)
+{
+	struct load *load = ctx;
+
+	ex_load(&load->profiles[i], load->jobs);
+}
+
+static int
+load_all(struct ex_profile *profiles, int n, const struct nsx_extract_opts *opts, struct nsx_err *err)
+{
+	int threads = opts->jobs ? opts->jobs : nsx_par_cpus();
+	/* Several exports: one thread each; one export: all threads for it. */
+	int at_once = threads < n ? threads : n;
+	struct load load = { profiles, threads / at_once };
+
+	nsx_par_run(n, at_once, load_one, &load);
+	for (int i = 0; i < n; i++)
+		if (profiles[i].rc != NSX_OK)
+			return nsx_err_set(err, "%s", profiles[i].err.msg[0] ? profiles[i].err.msg : "out of memory");
+	return NSX_OK;
+}
+
+/* What a stream without any record of the kinds people look for should say. */
+static void
+report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
+{
+	const char *who = p->trace.name.ptr;
+
+	if (!p->trace.nranges && !p->trace.ndevices)
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "neither NVTX ranges nor GPU operations in the export");
+	else if (!p->trace.ndevices)
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the export: was CUDA traced?");
+	else if (!p->modules.n && !p->opts->ranges && !p->opts->ops)
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and GPU operations");
+}
+
+int
+nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct ex_job job = { .n = n, .opts = opts, .err = err, .diags = diags };
+	int rc = NSX_ERR;
+
+	job.profiles = calloc((size_t)n, sizeof *job.profiles);
+	if (!job.profiles)
+		return nsx_err_nomem(err, NULL);
+	for (int i = 0; i < n; i++) {
+		job.profiles[i].input = &inputs[i];
+		job.profiles[i].opts = opts;
+	}
+	if (load_all(job.profiles, n, opts, err) == NSX_OK && ex_number(&job) == NSX_OK) {
+		for (int i = 0; i < n; i++) {
+			nsx_diags_join(diags, &job.profiles[i].diags);
+			report_nothing(&job.profiles[i], diags);
+		}
+		rc = ex_emit(&job, out);
+	}
+	for (int i = 0; i < n; i++)
+		ex_free(&job.profiles[i]);
+	free(job.profiles);
+	free(job.programs.p);
+	free(job.aliases.p);
+	free(job.insts.p);
+	free(job.loc_stacks.p);
+	nsx_intern_free(&job.groups);
+	nsx_intern_free(&job.stacks);
+	nsx_arena_free(&job.arena);
+	return rc;
+}

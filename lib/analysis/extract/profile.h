@@ -1,0 +1,168 @@
+/* profile.h -- private to extraction: what one export says about XLA programs.
+ *
+ * An export's way through: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs; find_runs turns XLA's ranges into modules
+ * and thunks; find_compiles into compile records. After all exports are done, number.c gives devices, programs and instructions
+ * their numbers in the job, and emit.c writes the stream. */
+#ifndef NSX_ANALYSIS_EXTRACT_PROFILE_H
+#define NSX_ANALYSIS_EXTRACT_PROFILE_H
+
+#include "analysis/extract.h"
+#include "base/vec.h"
+#include "nsys/trace.h"
+#include "xla/title.h"
+
+struct ex_device {
+	int64_t  process, local, partition;  /* as the program names them; -1: not known */
+	int64_t  global;                     /* number in the job; -1 until number.c assigns one */
+	bool     known;                      /* the profile tells the global number */
+	bool     kept;                       /* not filtered out */
+	bool     ran;                        /* it has a module or a thunk */
+};
+
+/* A program as this export knows it. */
+struct ex_program {
+	int64_t        id;        /* -1: none (autotuner) */
+	struct nsx_str name;
+	uint32_t       process;   /* of the trace */
+	bool           executed, dumped;   /* dumped: its dump was read */
+	struct nsx_str fingerprint;  /* of its dump; empty if none */
+	char           digest[20];   /* "x:" and 16 hex digits; "" if never executed */
+	uint32_t       number;    /* in the job */
+};
+
+struct ex_inst {
+	uint32_t program, name;   /* name in ex_profile.inst_names */
+	uint32_t number;          /* within the job's program */
+	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
+	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
+};
+
+/* What a dump says of an instruction; strings live as long as the profile, empty if there is none. */
+struct ex_info {
+	struct nsx_str opcode, collective, op_name, scheduling_name, frames, groups;
+	int64_t        bytes;     /* -1: none */
+	uint32_t       locs, nlocs;
+	bool           comm;
+};
+struct ex_loc { struct nsx_str op_name, frames; };
+
+struct ex_module {
+	uint32_t range, program, device;
+	uint32_t execution, thunks;
+};
+
+struct ex_thunk {
+	uint32_t range, module, inst;
+	uint32_t occurrence;
+	int64_t  start, end;      /* GPU ns */
+	uint32_t device;
+};
+
+struct ex_compile {
+	uint32_t range, parent;   /* indices of ranges; parent NSX_NONE: none */
+	uint32_t program;         /* NSX_NONE: not told */
+	uint32_t name;            /* in ex_profile.strings */
+	uint32_t children;
+	int64_t  child;           /* ns */
+};
+
+/* Something of the third section of the stream, in the order of the stream: i is its index in what rank (nsx_kind_rank) says. */
+struct ex_event { int64_t start; uint32_t i, rank; };
+
+struct ex_profile {
+	const struct nsx_extract_input *input;
+	const struct nsx_extract_opts  *opts;
+	struct nsx_trace   trace;
+	struct nsx_diags   diags;
+	struct nsx_err     err;
+	int                rc;
+	int64_t            number;       /* of the profile in the stream */
+	struct ex_device  *devices;      /* one per trace.devices */
+	uint32_t          *title_of;     /* by name of the trace: index in titles, NSX_NONE: not looked at */
+	NSX_VEC(struct nsx_title) titles;
+	struct nsx_intern  strings;      /* compile names, what dumps say */
+	struct nsx_intern  inst_names;
+	NSX_VEC(struct ex_program) programs;
+	struct nsx_map     program_of;   /* (id and process, name) -> program */
+	NSX_VEC(struct ex_inst) insts;
+	NSX_VEC(struct ex_info) infos;
+	NSX_VEC(struct ex_loc) info_locs;
+	struct nsx_map     inst_of;      /* (program, inst name) -> inst */
+	NSX_VEC(struct ex_module) modules;
+	NSX_VEC(struct ex_thunk) thunks;
+	NSX_VEC(struct ex_compile) compiles;
+	uint32_t          *thunk_at;     /* by range: index in thunks, NSX_NONE; NULL without XLA ranges */
+	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE */
+};
+
+/* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
+const struct nsx_title *ex_title(struct ex_profile *p, uint32_t r);
+
+/* The program of that id (-1: none) and name in that process, made when it is new; NSX_NONE when out of memory. */
+uint32_t ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
+
+/* Load the export and fill all of *p but numbers. Errors go to p->rc and p->err. */
+void ex_load(struct ex_profile *p, int jobs);
+void ex_free(struct ex_profile *p);
+
+int ex_find_devices(struct ex_profile *p);
+int ex_find_runs(struct ex_profile *p);
+int ex_find_compiles(struct ex_profile *p);
+int ex_read_dumps(struct ex_profile *p);
+
+/* A program of the job. */
+struct ex_job_program {
+	int64_t        id;
+	struct nsx_str name, fingerprint, key;
+	uint32_t       first_inst, ninsts;   /* in ex_job.insts */
+};
+struct ex_job_inst {
+	uint32_t                 program;
+	struct nsx_str           name;
+	bool                     comm;
+	const struct ex_profile *p;      /* that of info */
+	const struct ex_info    *info;   /* NULL: no dump */
+	uint32_t                 groups, stack;   /* in ex_job; NSX_NONE: none */
+	uint32_t                 locs;   /* of its info's places, in ex_job.loc_stacks */
+};
+
+/* What a program is called in one profile: a row of the stream. */
+struct ex_alias { int64_t profile; uint32_t program; int64_t id; struct nsx_str fingerprint, digest; };
+
+struct ex_job {
+	struct ex_profile      *profiles;   /* in the order of the stream */
+	int                     n;
+	const struct nsx_extract_opts *opts;
+	NSX_VEC(struct ex_job_program) programs;
+	NSX_VEC(struct ex_alias) aliases;
+	NSX_VEC(struct ex_job_inst) insts;  /* by program, then name */
+	NSX_VEC(uint32_t)       loc_stacks; /* stacks of the insts' further places */
+	struct nsx_intern       groups, stacks;
+	struct nsx_arena        arena;
+	struct nsx_err         *err;
+	struct nsx_diags       *diags;
+};
+
+/* Give profiles, devices, programs and instructions their numbers. */
+int ex_number(struct ex_job *job);
+
+/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream; the caller frees them.
+ * NSX_OK or NSX_ERR. */
+int ex_events(const struct ex_profile *p, struct ex_event **events, size_t *n);
+
+/* Order of two events, maybe of different profiles: negative, 0 or positive. */
+int ex_event_cmp(const struct ex_profile *p, const struct ex_event *a, const struct ex_profile *q, const struct ex_event *b);
+
+/* end - start of anything; clamped where it does not fit. */
+int64_t ex_dur(int64_t start, int64_t end);
+
+/* Whether [start, end] is in the window that the options ask for. */
+bool ex_in_window(const struct nsx_extract_opts *opts, int64_t start, int64_t end);
+
+/* Number of the device in the job; -1 for NSX_NONE. */
+int64_t ex_global(const struct ex_profile *p, uint32_t device);
+
+/* Write the whole stream but diags and `end`. */
+int ex_emit(struct ex_job *job, struct nsx_writer *out);
+
+#endif

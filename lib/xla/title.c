@@ -1,0 +1,221 @@
+/* title.c -- the grammar of XLA's NVTX titles. Keys are found by name, never by place. */
+#include "xla/title.h"
+
+#include <string.h>
+
+#include "base/num.h"
+
+/* A title is LABEL:#KEY=VALUE,KEY=VALUE,...# and early 2024 versions lacked the last '#'. */
+struct fields { struct nsx_str rest; };
+struct field { struct nsx_str key, value, whole; };
+
+static struct nsx_str
+until(struct nsx_str s, size_t n)
+{
+	return (struct nsx_str){ s.ptr, n };
+}
+
+static struct nsx_str
+after(struct nsx_str s, size_t n)
+{
+	return (struct nsx_str){ s.ptr + n, s.len - n };
+}
+
+/* Where needle begins for the last (or first) time in s; s.len if nowhere. */
+static size_t
+find_last(struct nsx_str s, const char *needle)
+{
+	size_t n = strlen(needle);
+
+	for (size_t i = s.len; i-- > 0;)
+		if (s.len - i >= n && memcmp(s.ptr + i, needle, n) == 0)
+			return i;
+	return s.len;
+}
+
+static bool
+is_key(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '_'))
+			return false;
+	return s.len > 0;
+}
+
+/* op_names hold commas and '='; they end where the last of the keys that may follow one begins. */
+static size_t
+end_of_wild(struct nsx_str s)
+{
+	static const char *const next[] = { ",hlo_op=", ",hlo_module=", ",module=", ",unique_hlo_op_id=", ",program_id=" };
+	size_t i = s.len;
+
+	for (size_t k = 0; k < sizeof next / sizeof *next && i == s.len; k++)
+		i = find_last(s, next[k]);
+	return i;
+}
+
+static bool
+next_field(struct fields *f, struct field *out)
+{
+	struct nsx_str s = f->rest;
+
+	if (!s.len)
+		return false;
+	const char *eq = memchr(s.ptr, '=', s.len);
+	size_t k = eq ? (size_t)(eq - s.ptr) : s.len, end;
+	out->key = until(s, k);
+	struct nsx_str value = eq ? after(s, k + 1) : after(s, s.len);
+	if (!eq || !is_key(out->key)) {
+		/* Not a key: skip to the next comma. */
+		const char *comma = memchr(s.ptr, ',', s.len);
+		end = comma ? (size_t)(comma - s.ptr) : s.len;
+		out->key = until(s, 0);
+		out->value = until(s, end);
+	} else {
+		const char *comma = memchr(value.ptr, ',', value.len);
+		size_t n = comma ? (size_t)(comma - value.ptr) : value.len;
+		if (nsx_str_eq(out->key, NSX_STR("name")) || nsx_str_eq(out->key, NSX_STR("prefix")))
+			n = end_of_wild(value);
+		out->value = until(value, n);
+		end = k + 1 + n;
+	}
+	out->whole = until(s, end);
+	f->rest = end < s.len ? after(s, end + 1) : after(s, s.len);
+	return true;
+}
+
+/* Split text into the label and what is between the '#' marks; false if it is no title. */
+static bool
+split(struct nsx_str text, struct nsx_str *label, struct nsx_str *body, bool *truncated)
+{
+	static const char cut[] = "\n[truncated]";
+	size_t t = find_last(text, cut);
+
+	*label = text;
+	*body = until(text, 0);
+	*truncated = t < text.len && text.len - t <= sizeof cut;
+	if (*truncated)
+		text = until(text, t);
+	const char *hash = memchr(text.ptr, '#', text.len);
+	if (!text.len || !hash || hash == text.ptr || hash[-1] != ':')
+		return false;
+	size_t at = (size_t)(hash - text.ptr);
+	*label = until(text, at - 1);
+	*body = after(text, at + 1);
+	if (body->len && body->ptr[body->len - 1] == '#')
+		body->len--;
+	else
+		body->len = find_last(*body, "#");
+	return true;
+}
+
+static int64_t
+whole_number(struct nsx_str s)
+{
+	int64_t v;
+
+	return nsx_get_int(s, &v) && v >= 0 ? v : -1;
+}
+
+void
+nsx_title_parse(struct nsx_str text, struct nsx_title *t)
+{
+	struct fields fields;
+	struct field f;
+
+	*t = (struct nsx_title){ .program_id = -1, .op_id = -1 };
+	split(text, &t->label, &fields.rest, &t->truncated);
+	while (next_field(&fields, &f)) {
+		if (nsx_str_eq(f.key, NSX_STR("name")))
+			t->name = f.value;
+		else if (nsx_str_eq(f.key, NSX_STR("prefix")))
+			t->prefix = f.value;
+		else if (nsx_str_eq(f.key, NSX_STR("hlo_module")) || nsx_str_eq(f.key, NSX_STR("module")))
+			t->module = f.value;
+		else if (nsx_str_eq(f.key, NSX_STR("hlo_op")))
+			t->hlo_op = f.value;
+		else if (nsx_str_eq(f.key, NSX_STR("program_id")))
+			t->program_id = whole_number(f.value);
+		else if (nsx_str_eq(f.key, NSX_STR("unique_hlo_op_id")))
+			t->op_id = whole_number(f.value);
+	}
+	if (nsx_str_eq(t->label, NSX_STR("XlaModule")))
+		t->kind = NSX_TITLE_MODULE;
+	else if (nsx_str_eq(t->label, NSX_STR("Thunk")))
+		t->kind = NSX_TITLE_THUNK;
+	else if (nsx_str_eq(t->label, NSX_STR("XlaCompile")))
+		t->kind = NSX_TITLE_COMPILE;
+	else if (nsx_str_eq(t->label, NSX_STR("XlaCompileBackend")))
+		t->kind = NSX_TITLE_BACKEND;
+	else if (nsx_str_eq(t->label, NSX_STR("XlaAutotunerMeasurement")) || nsx_str_eq(t->label, NSX_STR("XlaAutotunerCompilation")))
+		t->kind = NSX_TITLE_AUTOTUNER;
+}
+
+void
+nsx_title_strip(struct nsx_str text, bool drop_op, struct nsx_buf *out)
+{
+	struct nsx_str label;
+	struct fields fields;
+	struct field f;
+	bool truncated, any = false;
+
+	if (!split(text, &label, &fields.rest, &truncated)) {
+		nsx_buf_str(out, text);
+		return;
+	}
+	nsx_buf_str(out, label);
+	while (next_field(&fields, &f)) {
+		if (nsx_str_eq(f.key, NSX_STR("module")) || nsx_str_eq(f.key, NSX_STR("program_id")) ||
+		    (drop_op && nsx_str_eq(f.key, NSX_STR("hlo_op"))))
+			continue;
+		nsx_buf_c(out, any ? "," : ":#");
+		nsx_buf_str(out, f.whole);
+		any = true;
+	}
+	if (any)
+		nsx_buf_char(out, '#');
+}
+
+bool
+nsx_device_title_parse(struct nsx_str text, bool launcher, struct nsx_device_title *d)
+{
+	struct nsx_str label;
+	struct fields fields;
+	struct field f;
+	bool truncated;
+
+	*d = (struct nsx_device_title){ -1, -1, -1, -1 };
+	if (!split(text, &label, &fields.rest, &truncated) || !nsx_str_eq(label, launcher ? NSX_STR("XlaLauncher") : NSX_STR("Xla")))
+		return false;
+	while (next_field(&fields, &f)) {
+		if (nsx_str_eq(f.key, NSX_STR("global")))
+			d->global = whole_number(f.value);
+		else if (nsx_str_eq(f.key, NSX_STR("local")))
+			d->local = whole_number(f.value);
+		else if (nsx_str_eq(f.key, NSX_STR("process")))
+			d->process = whole_number(f.value);
+		else if (nsx_str_eq(f.key, NSX_STR("partition")) || nsx_str_eq(f.key, NSX_STR("slice")))
+			d->partition = whole_number(f.value);
+	}
+	return d->global >= 0;
+}
+
+const char *
+nsx_collective_by_name(struct nsx_str inst)
+{
+	/* Longer spellings first: ragged-all-to-all is no all-to-all. */
+	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all", "collective-broadcast",
+		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		if (!nsx_str_starts(inst, kinds[k]))
+			continue;
+		struct nsx_str rest = after(inst, strlen(kinds[k]));
+		if (nsx_str_starts(rest, "-start"))
+			rest = after(rest, 6);
+		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are others. */
+		if (rest.len == 0 || rest.ptr[0] == '.')
+			return kinds[k];
+	}
+	return NULL;
+}
