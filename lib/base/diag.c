@@ -102,6 +102,22 @@ nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from)
 	d->failed |= from->failed;
 }
 
+static int
+by_source(const void *a, const void *b)
+{
+	const struct nsx_diag *x = a, *y = b;
+	int c = strcmp(x->source, y->source);
+
+	return c ? c : strcmp(x->text, y->text);
+}
+
+void
+nsx_diags_sort(struct nsx_diags *d)
+{
+	if (d->list.n)
+		qsort(d->list.p, d->list.n, sizeof *d->list.p, by_source);
+}
+
 const char *
 nsx_severity_name(enum nsx_severity s)
 {

@@ -1,0 +1,60 @@
+/* nsysx-collectives -- add `collective` records with size, group and bandwidth, or sum them up in a table. */
+#include <string.h>
+
+#include "analysis/bandwidth.h"
+#include "analysis/collectives.h"
+#include "tool.h"
+
+static bool summary;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
+	NSX_TOOL_TABLE,
+	NSX_TOOL_OUTPUT,
+	NSX_TOOL_INPUT,
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-collectives", "[-b] [-z[LEVEL]] [--summary [--tsv | --table | --json]] [-o FILE] [FILE]",
+                                    "Add records of collectives with their bandwidths, or sum them up.", opts };
+
+static int
+add_records(int nops, char **ops)
+{
+	struct nsx_tool t;
+
+	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
+		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary");
+	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, &t.diags, &t.err));
+}
+
+static int
+print_summary(int nops, char **ops)
+{
+	struct nsx_tool t;
+	struct nsx_bandwidth b;
+	const char *require = nsx_tool_input.require;
+
+	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
+		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with --summary");
+	if (require && strcmp(require, "collective") != 0)
+		nsx_cli_misuse(&cli, "--require: a summary is of collective records only");
+	nsx_tool_table_form(&cli);
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	int rc = nsx_bandwidth(t.in, &b, &t.diags, &t.err);
+	if (rc == NSX_OK && require && b.instances == 0)
+		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, b.table, b.diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(b.table);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+
+	return summary ? print_summary(nops, argv) : add_records(nops, argv);
+}

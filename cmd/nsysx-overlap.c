@@ -1,0 +1,26 @@
+/* nsysx-overlap -- set on every thunk how much of it is hidden behind computation, in one pass. */
+#include "analysis/overlap.h"
+#include "tool.h"
+
+static int64_t hold_mib = 64;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20, "memory for records that wait, beyond it they go to a file [64]"),
+	NSX_TOOL_OUTPUT,
+	NSX_TOOL_INPUT,
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-overlap", "[-b] [-z[LEVEL]] [-o FILE] [FILE]",
+                                    "Set how much of every thunk is hidden behind computation.", opts };
+
+int
+main(int argc, char **argv)
+{
+	struct nsx_tool t;
+
+	argc = nsx_cli_parse(&cli, argc, argv);
+	nsx_tool_open(&t, &cli, argc, argv, NSX_READ_ORDERED);
+	/* Headers wait with the records they came before. */
+	nsx_writer_follow(t.out, NULL);
+	return nsx_tool_finish(&t, nsx_overlap(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
+}

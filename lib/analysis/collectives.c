@@ -1,0 +1,162 @@
+/* collectives.c -- communication thunks as `collective` records, with size, group and bandwidth. The records of one start wait
+ * until all others of that start have passed: memory for as many as start at once. */
+#include "analysis/collectives.h"
+
+#include <stdlib.h>
+
+#include "analysis/comm.h"
+#include "analysis/own.h"
+
+/* A record to be, and what sorts it among those of equal start. */
+struct pending { union nsx_val v[NSX_COLLECTIVE_busbw + 1]; uint64_t has; int64_t range; size_t came; };
+
+struct collectives {
+	struct nsx_reader *in;
+	struct nsx_writer *out;
+	struct nsx_err    *err;
+	struct nsx_comm    comm;
+	struct nsx_arena   arena;   /* names of what is pending */
+	NSX_VEC(struct pending) pending;
+	int64_t            start;   /* of what is pending */
+};
+
+static int64_t
+value(const struct pending *p, int slot, int64_t otherwise)
+{
+	return p->has >> slot & 1 ? p->v[slot].i : otherwise;
+}
+
+static int
+compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* The longer first, then profile, device, range, name. */
+static int
+compare_pending(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+	int c;
+
+	if ((c = compare(value(y, NSX_COLLECTIVE_dur, 0), value(x, NSX_COLLECTIVE_dur, 0))) != 0
+	    || (c = compare(value(x, NSX_COLLECTIVE_profile, -1), value(y, NSX_COLLECTIVE_profile, -1))) != 0
+	    || (c = compare(value(x, NSX_COLLECTIVE_device, -1), value(y, NSX_COLLECTIVE_device, -1))) != 0
+	    || (c = compare(x->range, y->range)) != 0)
+		return c;
+	bool named = x->has >> NSX_COLLECTIVE_name & 1, other = y->has >> NSX_COLLECTIVE_name & 1;
+	if (named != other)
+		return named ? 1 : -1;
+	if (named && (c = nsx_str_cmp(x->v[NSX_COLLECTIVE_name].s, y->v[NSX_COLLECTIVE_name].s)) != 0)
+		return c;
+	return x->came < y->came ? -1 : 1;
+}
+
+static int
+flush(struct collectives *c)
+{
+	if (c->pending.n > 1)
+		qsort(c->pending.p, c->pending.n, sizeof *c->pending.p, compare_pending);
+	for (size_t i = 0; i < c->pending.n; i++) {
+		struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), c->pending.p[i].has, c->pending.p[i].v };
+
+		if (nsx_write(c->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	c->pending.n = 0;
+	nsx_arena_reset(&c->arena);
+	return NSX_OK;
+}
+
+static int
+meet_comm(struct collectives *c, const struct nsx_rec *thunk)
+{
+	static const struct { int8_t from, to; } copied[] = {
+		{ NSX_THUNK_profile, NSX_COLLECTIVE_profile }, { NSX_THUNK_program, NSX_COLLECTIVE_program },
+		{ NSX_THUNK_execution, NSX_COLLECTIVE_execution }, { NSX_THUNK_device, NSX_COLLECTIVE_device },
+		{ NSX_THUNK_inst, NSX_COLLECTIVE_inst }, { NSX_THUNK_occurrence, NSX_COLLECTIVE_occurrence },
+		{ NSX_THUNK_start, NSX_COLLECTIVE_start }, { NSX_THUNK_dur, NSX_COLLECTIVE_dur },
+		{ NSX_THUNK_hidden, NSX_COLLECTIVE_hidden },
+	};
+	struct nsx_comm_part part;
+	struct nsx_str name = nsx_arena_str(&c->arena, nsx_string(thunk, NSX_THUNK_name));
+
+	if (nsx_comm_part(&c->comm, thunk, &part, c->err) != NSX_OK)
+		return NSX_ERR;
+	if (!name.ptr || !nsx_vec_room(&c->pending, 1))
+		return nsx_err_nomem(c->err, NULL);
+	struct pending *p = &c->pending.p[c->pending.n];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), 0, p->v };
+
+	for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+		if (nsx_has(thunk, copied[i].from))
+			nsx_set_i(&rec, copied[i].to, thunk->v[copied[i].from].i);
+	nsx_set_s(&rec, NSX_COLLECTIVE_name, name);
+	if (part.kind != NSX_NONE)
+		nsx_set_s(&rec, NSX_COLLECTIVE_collective, nsx_intern_str(&c->comm.kinds, part.kind));
+	if (part.has_bytes)
+		nsx_set_i(&rec, NSX_COLLECTIVE_bytes, part.bytes);
+	if (part.has_group)
+		nsx_set_i(&rec, NSX_COLLECTIVE_group, part.group);
+	if (part.has_bandwidth) {
+		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, part.algbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, part.busbw);
+	}
+	p->has = rec.has;
+	p->range = nsx_int(thunk, NSX_THUNK_range, -1);
+	p->came = c->pending.n++;
+	c->start = nsx_int(thunk, NSX_THUNK_start, 0);
+	return NSX_OK;
+}
+
+/* Whether rec comes after the collectives of that start. */
+static bool
+is_after(const struct nsx_rec *rec, int64_t start)
+{
+	switch (rec->kind->id) {
+	case NSX_MODULE: return nsx_int(rec, NSX_MODULE_start, start) > start;
+	case NSX_THUNK:  return nsx_int(rec, NSX_THUNK_start, start) > start;
+	case NSX_OP:     return nsx_int(rec, NSX_OP_start, start) > start;
+	case NSX_RANGE:  return !nsx_has(rec, NSX_RANGE_start) || rec->v[NSX_RANGE_start].i > start;
+	default:         return nsx_rec_section(rec) == 3;
+	}
+}
+
+static int
+pass(struct collectives *c)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(c->in, &rec)) == NSX_OK) {
+		if (rec.kind->id == NSX_COLLECTIVE || nsx_is_diag_of(&rec, "nsysx-collectives"))
+			continue;
+		if (c->pending.n && is_after(&rec, c->start) && flush(c) != NSX_OK)
+			return NSX_ERR;
+		if (nsx_comm_meta(&c->comm, &rec, c->err) != NSX_OK || nsx_write(c->out, &rec) != NSX_OK)
+			return NSX_ERR;
+		if (nsx_is_comm(&rec) && meet_comm(c, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	return rc == NSX_EOF ? flush(c) : NSX_ERR;
+}
+
+int
+nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct collectives c = { .in = in, .out = out, .err = err };
+	const struct nsx_kind *k = nsx_kind_builtin(NSX_COLLECTIVE);
+	int rc = NSX_OK;
+
+	/* A header of collectives that is there already gets the columns that it lacks. */
+	for (int i = 0; i < k->nslots && rc == NSX_OK; i++)
+		rc = nsx_reader_add_column(in, NSX_COLLECTIVE, k->cols[i].name, k->cols[i].type);
+	if (rc == NSX_OK)
+		rc = pass(&c);
+	if (rc == NSX_OK)
+		nsx_comm_diags(&c.comm, diags);
+	nsx_comm_free(&c.comm);
+	nsx_arena_free(&c.arena);
+	free(c.pending.p);
+	return rc;
+}

@@ -1,0 +1,202 @@
+/* hold.c -- records held back, given out again in the order they came.
+ *
+ *     taken here -> spool, spool, ... spool  memory <- added here
+ *
+ * Memory holds the newest. What exceeds the limit moves to the last spool if nobody reads that yet, else to a new one. */
+#include "analysis/hold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "stream/spool.h"
+
+/* A temporary file: written while `spool`, read while `reader`. */
+struct part { struct nsx_spool *spool; struct nsx_reader *reader; };
+
+struct nsx_hold {
+	struct nsx_err *err;
+	size_t          limit;
+	struct nsx_buf  mem;      /* records from `head` on */
+	size_t          head;
+	NSX_VEC(struct part) parts;
+	size_t          first;    /* of parts, the oldest not yet read to its end */
+	union nsx_val   v[NSX_MAX_COLS];
+};
+
+/* In memory: this, then the value of every slot that has one, in order; a string is its length and its bytes. */
+struct entry { const struct nsx_kind *kind; uint64_t has; };
+
+struct nsx_hold *
+nsx_hold_new(size_t limit, struct nsx_err *err)
+{
+	struct nsx_hold *h = calloc(1, sizeof *h);
+
+	if (!h) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	h->err = err;
+	h->limit = limit;
+	return h;
+}
+
+static void
+part_close(struct part *p)
+{
+	nsx_reader_close(p->reader);
+	nsx_spool_free(p->spool);
+	*p = (struct part){ 0 };
+}
+
+void
+nsx_hold_free(struct nsx_hold *h)
+{
+	if (!h)
+		return;
+	while (h->first < h->parts.n)
+		part_close(&h->parts.p[h->first++]);
+	free(h->parts.p);
+	nsx_buf_free(&h->mem);
+	free(h);
+}
+
+static bool
+is_string(const struct nsx_kind *k, int slot)
+{
+	return k->cols[slot].type == 's';
+}
+
+/* The lowest slot in `has`, which is taken out of it. */
+static int
+next_slot(uint64_t *has)
+{
+	int slot = __builtin_ctzll(*has);
+
+	*has &= *has - 1;
+	return slot;
+}
+
+static void
+put(struct nsx_buf *b, const struct nsx_rec *rec)
+{
+	struct entry e = { rec->kind, rec->has };
+
+	nsx_buf_add(b, &e, sizeof e);
+	for (uint64_t has = rec->has; has;) {
+		int slot = next_slot(&has);
+
+		if (is_string(rec->kind, slot)) {
+			nsx_buf_add(b, &rec->v[slot].s.len, sizeof rec->v[slot].s.len);
+			nsx_buf_str(b, rec->v[slot].s);
+		} else {
+			nsx_buf_add(b, &rec->v[slot], sizeof rec->v[slot].i);
+		}
+	}
+}
+
+/* The record at p into rec and its values into v; where the next one is. */
+static const char *
+get(const char *p, struct nsx_rec *rec, union nsx_val *v)
+{
+	struct entry e;
+
+	memcpy(&e, p, sizeof e);
+	p += sizeof e;
+	*rec = (struct nsx_rec){ e.kind, e.has, v };
+	for (uint64_t has = e.has; has;) {
+		int slot = next_slot(&has);
+
+		if (is_string(e.kind, slot)) {
+			memcpy(&v[slot].s.len, p, sizeof v[slot].s.len);
+			v[slot].s.ptr = p + sizeof v[slot].s.len;
+			p = v[slot].s.ptr + v[slot].s.len;
+		} else {
+			memcpy(&v[slot], p, sizeof v[slot].i);
+			p += sizeof v[slot].i;
+		}
+	}
+	return p;
+}
+
+/* The spool that is being written. */
+static struct nsx_spool *
+last_spool(struct nsx_hold *h)
+{
+	if (h->first < h->parts.n && !h->parts.p[h->parts.n - 1].reader)
+		return h->parts.p[h->parts.n - 1].spool;
+	struct nsx_spool *s = nsx_spool_open(h->err);
+	if (s && !nsx_vec_push(&h->parts, ((struct part){ s, NULL }))) {
+		nsx_err_nomem(h->err, NULL);
+		nsx_spool_free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+static int
+spill(struct nsx_hold *h)
+{
+	struct nsx_spool *s = last_spool(h);
+	const char *p = h->mem.ptr + h->head, *end = h->mem.ptr + h->mem.len;
+	struct nsx_rec rec;
+
+	if (!s)
+		return NSX_ERR;
+	while (p < end) {
+		p = get(p, &rec, h->v);
+		if (nsx_spool_write(s, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	h->head = h->mem.len = 0;
+	return NSX_OK;
+}
+
+int
+nsx_hold_push(struct nsx_hold *h, const struct nsx_rec *rec)
+{
+	/* Moving what is left costs no more than taking out what was before it. */
+	if (h->head > h->mem.len - h->head) {
+		memmove(h->mem.ptr, h->mem.ptr + h->head, h->mem.len - h->head);
+		h->mem.len -= h->head;
+		h->head = 0;
+	}
+	put(&h->mem, rec);
+	if (h->mem.failed)
+		return nsx_err_nomem(h->err, NULL);
+	return h->mem.len - h->head > h->limit ? spill(h) : NSX_OK;
+}
+
+/* The next record of the oldest spool; NSX_EOF after its last one. */
+static int
+pop_part(struct nsx_hold *h, struct nsx_rec *rec)
+{
+	struct part *p = &h->parts.p[h->first];
+	int rc;
+
+	if (!p->reader)
+		p->reader = nsx_spool_reader(p->spool);
+	if (!p->reader)
+		return NSX_ERR;
+	rc = nsx_read(p->reader, rec);
+	if (rc == NSX_EOF) {
+		part_close(p);
+		h->first++;
+	}
+	return rc;
+}
+
+int
+nsx_hold_pop(struct nsx_hold *h, struct nsx_rec *rec)
+{
+	int rc;
+
+	while (h->first < h->parts.n)
+		if ((rc = pop_part(h, rec)) != NSX_EOF)
+			return rc;
+	h->first = h->parts.n = 0;
+	if (h->head == h->mem.len)
+		return NSX_EOF;
+	h->head = (size_t)(get(h->mem.ptr + h->head, rec, h->v) - h->mem.ptr);
+	return NSX_OK;
+}

@@ -1,0 +1,278 @@
+/* overlap.c -- how much of communication is hidden behind computation, in one pass.
+ *
+ * Let c(t) be the time before t in which a device computed. Then what hides a communication thunk is c(end) - c(start). Thunks come by
+ * start, so when the stream has come to t everything that began before t is known: c(t) is the length of the union of all computing
+ * intervals so far, less what reaches beyond t. Intervals come by start, too, so only the union's last piece can. */
+#include "analysis/overlap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hold.h"
+#include "analysis/own.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+
+/* The union of a device's computing intervals so far. */
+struct device {
+	uint64_t length;   /* modulo 2^64: only differences count, and those fit */
+	int64_t  end;      /* of its last piece */
+	bool     any;
+};
+
+/* A communication thunk that has not ended. */
+struct open { int64_t end; uint64_t before, answer; uint32_t device; };   /* before: c(start) */
+
+/* What becomes of a communication thunk, in order of the stream. */
+struct answer { uint64_t record; int64_t hidden; };   /* hidden: -1 while open */
+
+struct overlap {
+	struct nsx_reader *in;
+	struct nsx_writer *out;
+	struct nsx_err    *err;
+	struct nsx_hold   *hold;
+	struct nsx_map     device_of;
+	NSX_VEC(struct device) devices;
+	NSX_VEC(struct open) heap;       /* the earliest end first */
+	NSX_VEC(struct answer) answers;  /* answers.p[0] is number `gone` */
+	uint64_t           gone, used, ready;   /* number of the first answer not forgotten, not used, not known */
+	uint64_t           read, written;       /* records */
+	NSX_VEC(uint64_t) headers;       /* number of the record that a kind's header comes before */
+	int                declared;
+	uint64_t           thunks, comm;
+};
+
+/* ---- intervals ---- */
+
+static uint32_t
+device_of(struct overlap *o, const struct nsx_rec *rec)
+{
+	bool has = nsx_has(rec, NSX_THUNK_device);
+	uint32_t *at = nsx_map_at(&o->device_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_device, 0), has });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&o->devices, ((struct device){ 0 })))
+		*at = (uint32_t)o->devices.n - 1;
+	return at ? *at : NSX_NONE;
+}
+
+/* c(t), when no interval that began after t is in the union. */
+static uint64_t
+computed_before(const struct device *d, int64_t t)
+{
+	return d->any && d->end > t ? d->length - ((uint64_t)d->end - (uint64_t)t) : d->length;
+}
+
+static void
+add_interval(struct device *d, int64_t start, int64_t dur)
+{
+	int64_t end = nsx_add_sat(start, dur, NULL);
+
+	if (dur <= 0 || (d->any && end <= d->end))
+		return;
+	if (d->any && d->end > start)
+		start = d->end;
+	d->length += (uint64_t)end - (uint64_t)start;
+	d->end = end;
+	d->any = true;
+}
+
+/* ---- communication that is under way ---- */
+
+static bool
+open_push(struct overlap *o, struct open c)
+{
+	if (!nsx_vec_room(&o->heap, 1))
+		return false;
+	size_t i = o->heap.n++;
+	for (; i && o->heap.p[(i - 1) / 2].end > c.end; i = (i - 1) / 2)
+		o->heap.p[i] = o->heap.p[(i - 1) / 2];
+	o->heap.p[i] = c;
+	return true;
+}
+
+static struct open
+open_pop(struct overlap *o)
+{
+	struct open *h = o->heap.p, first = h[0], last = h[--o->heap.n];
+	size_t n = o->heap.n, i = 0;
+
+	for (size_t child; (child = 2 * i + 1) < n; i = child) {
+		child += child + 1 < n && h[child + 1].end < h[child].end;
+		if (h[child].end >= last.end)
+			break;
+		h[i] = h[child];
+	}
+	h[i] = last;
+	return first;
+}
+
+/* The stream has come to `now`: answer what has ended. */
+static void
+answer_until(struct overlap *o, int64_t now)
+{
+	while (o->heap.n && o->heap.p[0].end <= now) {
+		struct open c = open_pop(o);
+
+		o->answers.p[c.answer - o->gone].hidden = (int64_t)(computed_before(&o->devices.p[c.device], c.end) - c.before);
+	}
+	while (o->ready - o->gone < o->answers.n && o->answers.p[o->ready - o->gone].hidden >= 0)
+		o->ready++;
+}
+
+/* Whether rec is a thunk whose answer has to wait. */
+static bool
+takes_time(const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_THUNK && nsx_int(rec, NSX_THUNK_comm, 0) && nsx_int(rec, NSX_THUNK_dur, 0) > 0;
+}
+
+static int
+meet_thunk(struct overlap *o, struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_THUNK_start, 0), dur = nsx_int(rec, NSX_THUNK_dur, 0);
+	uint32_t device = device_of(o, rec);
+
+	if (device == NSX_NONE)
+		return nsx_err_nomem(o->err, NULL);
+	o->thunks++;
+	o->comm += nsx_int(rec, NSX_THUNK_comm, 0) != 0;
+	nsx_set_i(rec, NSX_THUNK_hidden, 0);
+	if (!takes_time(rec)) {
+		if (!nsx_int(rec, NSX_THUNK_comm, 0))
+			add_interval(&o->devices.p[device], start, dur);
+		return NSX_OK;
+	}
+	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->devices.p[device], start),
+	                  o->gone + o->answers.n, device };
+	if (!nsx_vec_push(&o->answers, ((struct answer){ o->read, -1 })) || !open_push(o, c))
+		return nsx_err_nomem(o->err, NULL);
+	return NSX_OK;
+}
+
+/* ---- records in and out ---- */
+
+/* Write the next record, and before it the headers that came before it. */
+static int
+emit(struct overlap *o, struct nsx_rec *rec)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(o->in, &n);
+
+	for (; o->declared < n && o->headers.p[o->declared] <= o->written; o->declared++)
+		if (nsx_writer_declare(o->out, kinds[o->declared]) != NSX_OK)
+			return NSX_ERR;
+	if (!rec)
+		return NSX_OK;
+	if (takes_time(rec))
+		nsx_set_i(rec, NSX_THUNK_hidden, o->answers.p[o->used++ - o->gone].hidden);
+	o->written++;
+	return nsx_write(o->out, rec);
+}
+
+/* Write what waits for nothing any more. */
+static int
+release(struct overlap *o)
+{
+	bool all = o->ready - o->gone == o->answers.n;
+	uint64_t until = all ? o->read : o->answers.p[o->ready - o->gone].record;
+	struct nsx_rec rec;
+
+	while (o->written < until) {
+		int rc = nsx_hold_pop(o->hold, &rec);
+
+		if (rc != NSX_OK)
+			return rc == NSX_EOF ? nsx_err_set(o->err, "a temporary file holds too few records") : NSX_ERR;
+		if (emit(o, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	/* Forget answers that were used, once they are more than half. */
+	if (2 * (o->used - o->gone) > o->answers.n) {
+		o->answers.n -= (size_t)(o->used - o->gone);
+		memmove(o->answers.p, o->answers.p + (o->used - o->gone), o->answers.n * sizeof *o->answers.p);
+		o->gone = o->used;
+	}
+	return NSX_OK;
+}
+
+/* Remember which headers came before the record that is next. */
+static int
+note_headers(struct overlap *o)
+{
+	int n;
+
+	nsx_reader_kinds(o->in, &n);
+	while (o->headers.n < (size_t)n)
+		if (!nsx_vec_push(&o->headers, o->read))
+			return nsx_err_nomem(o->err, NULL);
+	return NSX_OK;
+}
+
+static int
+take(struct overlap *o, struct nsx_rec *rec)
+{
+	static const int8_t starts[NSX_NKINDS] = {
+		[NSX_MODULE] = NSX_MODULE_start, [NSX_RANGE] = NSX_RANGE_start, [NSX_THUNK] = NSX_THUNK_start,
+		[NSX_OP] = NSX_OP_start, [NSX_COLLECTIVE] = NSX_COLLECTIVE_start,
+	};
+	int section = nsx_rec_section(rec);
+
+	if (note_headers(o) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_is_diag_of(rec, "nsysx-overlap"))
+		return NSX_OK;
+	if (o->heap.n && section == 2)
+		answer_until(o, nsx_int(rec, starts[rec->kind->id], INT64_MIN));
+	else if (o->heap.n && section == 3)
+		answer_until(o, INT64_MAX);
+	if (release(o) != NSX_OK)
+		return NSX_ERR;
+	if (rec->kind->id == NSX_THUNK && meet_thunk(o, rec) != NSX_OK)
+		return NSX_ERR;
+	o->read++;
+	/* Nothing waits, neither before rec nor with it. */
+	if (o->written == o->read - 1 && !takes_time(rec))
+		return emit(o, rec);
+	if (takes_time(rec))
+		nsx_clear(rec, NSX_THUNK_hidden);
+	return nsx_hold_push(o->hold, rec);
+}
+
+static int
+pass(struct overlap *o)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(o->in, &rec)) == NSX_OK)
+		if (take(o, &rec) != NSX_OK)
+			return NSX_ERR;
+	if (rc != NSX_EOF || note_headers(o) != NSX_OK)
+		return NSX_ERR;
+	answer_until(o, INT64_MAX);
+	if (release(o) != NSX_OK)
+		return NSX_ERR;
+	return emit(o, NULL);
+}
+
+int
+nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct overlap o = { .in = in, .out = out, .err = err };
+	int rc = NSX_ERR;
+
+	o.hold = nsx_hold_new(hold_bytes, err);
+	if (o.hold && nsx_reader_add_column(in, NSX_THUNK, "hidden", 'i') == NSX_OK)
+		rc = pass(&o);
+	if (rc == NSX_OK && o.thunks == 0)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no thunks");
+	else if (rc == NSX_OK && o.comm == 0)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication: hidden is 0 throughout");
+	nsx_hold_free(o.hold);
+	nsx_map_free(&o.device_of);
+	free(o.devices.p);
+	free(o.heap.p);
+	free(o.answers.p);
+	free(o.headers.p);
+	return rc;
+}

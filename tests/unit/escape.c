@@ -1,0 +1,58 @@
+/* escape.c -- escaped strings hold no control character, and say what they were made of. */
+#include "base/escape.h"
+
+#include "tap.h"
+
+static const char *
+escaped(const char *s, size_t n)
+{
+	static struct nsx_buf b;
+
+	b.len = 0;
+	nsx_buf_escaped(&b, (struct nsx_str){ s, n });
+	nsx_buf_char(&b, '\0');
+	return b.ptr;
+}
+
+static const char *
+json(const char *s, size_t n)
+{
+	static struct nsx_buf b;
+
+	b.len = 0;
+	nsx_buf_json(&b, (struct nsx_str){ s, n });
+	nsx_buf_char(&b, '\0');
+	return b.ptr;
+}
+
+#define TEXT(s) escaped((s), sizeof(s) - 1)
+#define JSON(s) json((s), sizeof(s) - 1)
+#define CHAR(s) ((int64_t)nsx_utf8_char(NSX_STR(s)))
+
+int
+main(void)
+{
+	is_str(TEXT("plain, \"text\""), "plain, \"text\"", "plain text stays");
+	is_str(TEXT("a\tb\nc\rd\\e"), "a\\tb\\nc\\rd\\\\e", "short escapes");
+	is_str(TEXT("\0\x01\x1f\x7f"), "\\x00\\x01\\x1F\\x7F", "control characters");
+	is_str(TEXT("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "UTF-8 stays");
+	is_str(TEXT("\xff\xc3"), "\\xFF\\xC3", "bytes that are not UTF-8");
+	is_str(TEXT("\xe2\x82"), "\\xE2\\x82", "a character cut short");
+	is_str(TEXT(""), "", "nothing");
+
+	is_str(JSON("a\"b\\c\td"), "\"a\\\"b\\\\c\\td\"", "JSON: quote, backslash, tab");
+	is_str(JSON("\x01\x7f"), "\"\\u0001\\u007f\"", "JSON: control characters");
+	is_str(JSON("\xc3\xa9\xff"), "\"\xc3\xa9\\\\xFF\"", "JSON: UTF-8 stays, another byte is spelt");
+
+	is_int(CHAR("\xc2\x80"), 2, "U+0080");
+	is_int(CHAR("\xef\xbf\xbf"), 3, "U+FFFF");
+	is_int(CHAR("\xf4\x8f\xbf\xbf"), 4, "U+10FFFF");
+	is_int(CHAR("\xf4\x90\x80\x80"), 0, "above U+10FFFF");
+	is_int(CHAR("\xc1\xbf"), 0, "overlong, two bytes");
+	is_int(CHAR("\xe0\x9f\xbf"), 0, "overlong, three bytes");
+	is_int(CHAR("\xf0\x8f\xbf\xbf"), 0, "overlong, four bytes");
+	is_int(CHAR("\xed\xa0\x80"), 0, "a surrogate");
+	is_int(CHAR("\x80"), 0, "a trailing byte alone");
+	is_int(CHAR(""), 0, "nothing is no character");
+	return done();
+}

@@ -1,0 +1,83 @@
+/* map.c -- what is put into a map or a table of strings is found there, and nothing else. */
+#include "base/map.h"
+
+#include "tap.h"
+
+enum { KEYS = 200000 };
+
+static struct nsx_key
+key(uint64_t i)
+{
+	/* Keys that differ in one word only, in either, and in high bits only. */
+	switch (i % 3) {
+	case 0:  return (struct nsx_key){ i, 0 };
+	case 1:  return (struct nsx_key){ 0, i };
+	default: return (struct nsx_key){ i << 40, i };
+	}
+}
+
+static void
+maps(void)
+{
+	struct nsx_map m = { 0 };
+	bool good = true;
+
+	ok(nsx_map_get(&m, key(1)) == NSX_NONE, "an empty map has no key");
+	for (uint32_t i = 0; i < KEYS; i++) {
+		uint32_t *at = nsx_map_at(&m, key(i));
+		good = good && at && *at == NSX_NONE;
+		if (at)
+			*at = i;
+	}
+	ok(good, "new keys come without a number");
+	for (uint32_t i = 0; i < KEYS; i++)
+		good = good && nsx_map_get(&m, key(i)) == i && *nsx_map_at(&m, key(i)) == i;
+	ok(good, "and are found with the one they were given");
+	for (uint32_t i = KEYS; i < 2 * KEYS; i++)
+		good = good && nsx_map_get(&m, key(i)) == NSX_NONE;
+	ok(good, "others are not found");
+	is_int((int64_t)m.n, KEYS, "each is there once");
+	nsx_map_free(&m);
+	ok(nsx_map_get(&m, key(5)) == NSX_NONE, "freed, it is empty");
+}
+
+static void
+interns(void)
+{
+	struct nsx_intern t = { 0 };
+	char text[32];
+	bool good = true;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < KEYS; i++) {
+			int n = snprintf(text, sizeof text, "name.%u", i);
+			good = good && nsx_intern(&t, (struct nsx_str){ text, (size_t)n }) == i;
+		}
+	ok(good, "strings are numbered in order of arrival, once");
+	is_int((int64_t)t.n, KEYS, "so many are there");
+	is_str(nsx_intern_str(&t, 777).ptr, "name.777", "a number leads back to its string");
+	ok(nsx_intern_find(&t, NSX_STR("name.777")) == 777 && nsx_intern_find(&t, NSX_STR("name")) == NSX_NONE, "finding adds none");
+	is_int((int64_t)t.n, KEYS, "indeed");
+	ok(nsx_intern(&t, NSX_STR("a\0b")) != nsx_intern(&t, NSX_STR("a\0c")) && nsx_intern(&t, NSX_STR("")) == KEYS + 2,
+	   "a NUL is a byte, and nothing is a string");
+	nsx_intern_free(&t);
+	ok(nsx_intern_find(&t, NSX_STR("name.1")) == NSX_NONE, "freed, it is empty");
+}
+
+static void
+hashes(void)
+{
+	const char *s = "thunk";
+
+	ok(nsx_hash(s, 5) == nsx_hash("xthunk" + 1, 5), "a hash depends on the bytes, not on where they are");
+	ok(nsx_hash(s, 5) != nsx_hash(s, 4) && nsx_hash("", 0) != nsx_hash("\0", 1), "and on how many they are");
+}
+
+int
+main(void)
+{
+	maps();
+	interns();
+	hashes();
+	return done();
+}
