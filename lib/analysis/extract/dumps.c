@@ -144,15 +144,13 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path)
 	return rc;
 }
 
-int
-ex_read_dumps(struct ex_profile *p)
+static int
+read_dumps(struct ex_profile *p)
 {
 	int64_t missing = 0;
 	const char *path;
 	int rc = NSX_OK;
 
-	if (!p->input->dumps)
-		return NSX_OK;
 	struct nsx_dump_dir *dir = nsx_dump_dir_open(p->input->dumps, &p->err);
 	if (!dir)
 		return NSX_ERR;
@@ -176,4 +174,17 @@ ex_read_dumps(struct ex_profile *p)
 	nsx_dump_dir_free(dir);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s: their instructions are known by name only", p->input->dumps);
 	return rc;
+}
+
+int
+ex_read_dumps(struct ex_profile *p)
+{
+	int64_t named = 0;
+
+	if (p->input->dumps && read_dumps(p) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < p->programs.n; i++)
+		named += p->programs.p[i].executed && !p->programs.p[i].dumped;
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, named, "executed programs without a dump: what communicates is told by the names of instructions");
+	return NSX_OK;
 }

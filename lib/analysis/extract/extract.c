@@ -64,6 +64,7 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 			nsx_diags_join(diags, &job.profiles[i].diags);
 			report_nothing(&job.profiles[i], diags);
 		}
+		nsx_diags_sort(diags);
 		rc = ex_emit(&job, out);
 	}
 	for (int i = 0; i < n; i++)

@@ -66,7 +66,7 @@ static int
 number_devices(struct ex_job *job)
 {
 	size_t most = 0, n = 0, kept = 0, all = 0;
-	int64_t next = 0, unknown = 0;
+	int64_t next = 0;
 
 	for (int i = 0; i < job->n; i++)
 		most += job->profiles[i].trace.ndevices;
@@ -88,7 +88,8 @@ number_devices(struct ex_job *job)
 		next = owners[i].global + 1;
 	}
 	free(owners);
-	for (int i = 0; i < job->n; i++)
+	for (int i = 0; i < job->n; i++) {
+		int64_t unknown = 0;
 		for (uint32_t d = 0; d < job->profiles[i].trace.ndevices; d++) {
 			struct ex_device *device = &job->profiles[i].devices[d];
 			if (!device->known) {
@@ -100,7 +101,8 @@ number_devices(struct ex_job *job)
 			kept += device->kept;
 			all++;
 		}
-	nsx_diag_add(job->diags, NSX_INFO, "", unknown, "devices without a global number in their profile: numbered in order of profile and local number");
+		nsx_diag_add(&job->profiles[i].diags, NSX_INFO, job->profiles[i].trace.name.ptr, unknown, "devices without a global number in their profile: numbered in order of profile and local number");
+	}
 	if (all && !kept)
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process leave no device");
 	return NSX_OK;
@@ -253,22 +255,6 @@ number_places(struct ex_job *job)
 	return NSX_OK;
 }
 
-/* Programs whose communication is told by name. */
-static void
-report_named(struct ex_job *job)
-{
-	int64_t n = 0;
-
-	for (size_t i = 0; i < job->programs.n; i++) {
-		const struct ex_job_program *g = &job->programs.p[i];
-		bool dumped = false;
-		for (uint32_t k = 0; k < g->ninsts && !dumped; k++)
-			dumped = job->insts.p[g->first_inst + k].info != NULL;
-		n += g->ninsts && !dumped;
-	}
-	nsx_diag_add(job->diags, NSX_INFO, "", n, "executed programs without a dump: what communicates is told by the names of instructions");
-}
-
 static int
 number_refs(struct ex_job *job, const struct inst_ref *refs, size_t n)
 {
@@ -309,8 +295,6 @@ number_insts(struct ex_job *job)
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);
 	free(refs);
-	if (rc == NSX_OK)
-		report_named(job);
 	return rc == NSX_OK ? number_places(job) : rc;
 }
 

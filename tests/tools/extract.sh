@@ -1,0 +1,159 @@
+#!/bin/sh
+# nsysx-extract against the generator's answers, in every form that exports come in.
+. "${0%/*}/../testlib.sh"
+. "$tests_dir/answers.sh"
+
+# make NAME OPTION...: a generated job in $T/NAME and its stream in $T/NAME.nsx.
+make_job() {
+	job=$1
+	shift
+	"$SYNTH" -o "$T/$job" "$@" || exit 1
+}
+
+extract() {
+	job=$1
+	shift
+	nsysx-extract -q "$@" "$T/$job"/*.sqlite >"$T/$job.nsx"
+}
+
+# all_agree CLAIM NAME: modules, thunks and compile records are those of the answers.
+all_agree() {
+	agrees "$1: modules" modules "$T/$2.nsx" "$T/$2"
+	agrees "$1: thunks" thunks "$T/$2.nsx" "$T/$2"
+	agrees "$1: compilation" compile "$T/$2.nsx" "$T/$2"
+}
+
+make_job plain
+ok 'extracts a job of two processes' extract plain --ranges --ops
+all_agree 'two processes' plain
+agrees 'two processes: projected ranges' ranges "$T/plain.nsx" "$T/plain"
+agrees 'two processes: GPU operations' ops "$T/plain.nsx" "$T/plain"
+
+for what in modules thunks ranges compile ops; do
+	rm -rf "$T/broken"
+	make_job broken --break $what
+	said $what "$T/plain.nsx" >"$T/said"
+	answered $what "$T/broken" >"$T/answered"
+	if cmp -s "$T/said" "$T/answered"; then differs=no; else differs=yes; fi
+	equal "a falsified answer is noticed: $what" "$differs" yes
+done
+
+for titles in early 2024 2026; do
+	make_job titles-$titles --titles $titles
+	extract titles-$titles
+	all_agree "titles of $titles" titles-$titles
+done
+
+for schema in 3.0.0 3.7.2 3.11.1 3.13.1 3.24.14 3.25.0; do
+	make_job schema-$schema --schema $schema --shuffle
+	extract schema-$schema --ranges
+	all_agree "schema $schema, shuffled" schema-$schema
+	agrees "schema $schema, shuffled: ranges" ranges "$T/schema-$schema.nsx" "$T/schema-$schema"
+done
+make_job full --full
+extract full
+all_agree 'an export with empty tables' full
+
+make_job devices --processes 2 --devices 2
+extract devices
+all_agree 'two devices a process' devices
+make_job one --processes 2 --devices 2 --one-export
+extract one
+all_agree 'processes in one export' one
+
+make_job late --late 1
+extract late
+all_agree 'a capture that began late' late
+make_job disagree --disagree
+extract disagree
+all_agree 'ids that disagree' disagree
+make_job autotune --autotune
+extract autotune
+all_agree 'autotuner runs left out' autotune
+make_job graphs --graphs
+extract graphs --ops
+all_agree 'command buffers' graphs
+agrees 'command buffers: GPU operations' ops "$T/graphs.nsx" "$T/graphs"
+make_job whole --graphs=whole
+extract whole --ops
+all_agree 'command buffers traced whole' whole
+agrees 'command buffers traced whole: GPU operations' ops "$T/whole.nsx" "$T/whole"
+make_job unfinished --unfinished
+extract unfinished
+all_agree 'a last module without end' unfinished
+make_job details --unfinished --details
+extract details
+all_agree 'a last module that ends with the capture' details
+make_job nocall --ops-without-call 7
+extract nocall --ops
+all_agree 'operations without a call' nocall
+agrees 'operations without a call: all are there' ops "$T/nocall.nsx" "$T/nocall"
+
+make_job torch --torch
+extract torch --ranges --ops
+agrees 'PyTorch: ranges' ranges "$T/torch.nsx" "$T/torch"
+agrees 'PyTorch: GPU operations' ops "$T/torch.nsx" "$T/torch"
+
+# The same bytes whatever the order of files and the number of threads, from a compressed export, in binary.
+nsysx-extract -q --ranges=all --ops "$T/plain/r1.sqlite" "$T/plain/r0.sqlite" >"$T/other"
+nsysx-extract -q --ranges=all --ops -j 1 "$T/plain/r0.sqlite" "$T/plain/r1.sqlite" >"$T/one.out"
+same 'order of files does not matter' "$T/one.out" "$T/other"
+nsysx-extract -q --ranges=all --ops -j 3 "$T/plain/r0.sqlite" "$T/plain/r1.sqlite" >"$T/other"
+same 'number of threads does not matter' "$T/one.out" "$T/other"
+nsysx-extract -q -b -z --ranges=all --ops "$T/plain/r0.sqlite" "$T/plain/r1.sqlite" | nsysx-view >"$T/other"
+same 'binary and text agree' "$T/one.out" "$T/other"
+zstd -q "$T/plain/r0.sqlite" "$T/plain/r1.sqlite"
+nsysx-extract -q --ranges=all --ops "$T/plain/r0.sqlite.zst" "$T/plain/r1.sqlite.zst" >"$T/other"
+same 'compressed exports' "$T/one.out" "$T/other"
+
+nsysx-extract -q --ranges=all --ops -b -o "$T/m1" "$T/plain/r1.sqlite"
+nsysx-extract -q --ranges=all --ops -z -o "$T/m0" "$T/plain/r0.sqlite"
+nsysx-merge -q "$T/m1" "$T/m0" >"$T/other"
+same 'extracted apart and merged' "$T/one.out" "$T/other"
+
+# Windows and filters choose records; they never renumber.
+from=$(awk -F'\t' '$1 == "module" { start[n++] = $6 } END { print start[int(n / 2)] }' "$T/plain.nsx")
+nsysx-extract -q --time "$from:" "$T"/plain/r?.sqlite | nsysx-view -t thunk | sort >"$T/late.thunks"
+nsysx-view -t thunk "$T/plain.nsx" | sort >"$T/all.thunks"
+equal 'a window holds only records of the whole' "$(comm -23 "$T/late.thunks" "$T/all.thunks")" ''
+equal 'and leaves some out' "$([ "$(wc -l <"$T/late.thunks")" -lt "$(wc -l <"$T/all.thunks")" ] && [ "$(wc -l <"$T/late.thunks")" -gt 1 ] && echo yes)" yes
+nsysx-extract -q --device 1 "$T"/plain/r?.sqlite | nsysx-view -t thunk >"$T/device1"
+sort "$T/device1" >"$T/got"
+{ nsysx-view -t thunk "$T/plain.nsx" | head -n 1; awk -F'\t' '$4 == 1' "$T/all.thunks"; } | sort >"$T/want"
+same 'one device' "$T/got" "$T/want"
+
+# Privacy: what the extraction does not need never reaches its output.
+make_job secret --secret 'hush-hush-7261' --full
+nsysx-extract --ranges=all --ops "$T"/secret/*.sqlite >"$T/secret.nsx" 2>"$T/secret.err"
+equal 'no secret of the export enters the stream' "$(grep -c hush-hush "$T/secret.nsx" "$T/secret.err" | cut -d: -f2 | tr '\n' ' ')" '0 0 '
+
+# Nothing to say.
+make_job quiet --torch
+ok 'an export without XLA gives a valid stream' nsysx-extract "$T/quiet/r0.sqlite"
+fails 'unless modules are required' 1 'no module record' nsysx-extract --require module -o "$T/none" "$T/quiet/r0.sqlite"
+equal 'and nothing is left under the final name' "$(ls "$T" | grep -c '^none')" 0
+
+# Bad input.
+echo 'not a database, but long enough to be looked at twice' >"$T/junk.sqlite"
+fails 'no SQLite file' 1 "$T/junk.sqlite: not an SQLite file" nsysx-extract "$T/junk.sqlite"
+head -c 20000 "$T/plain/r0.sqlite" >"$T/cut.sqlite"
+fails 'a truncated export' 1 "$T/cut.sqlite: cut short" nsysx-extract "$T/cut.sqlite"
+sqlite3 "$T/foreign.sqlite" 'CREATE TABLE t (a); INSERT INTO t VALUES (1)'
+fails 'somebody else'"'"'s database' 1 "$T/foreign.sqlite: not an Nsight Systems export" nsysx-extract "$T/foreign.sqlite"
+cp "$T/plain/r0.sqlite" "$T/columns.sqlite"
+chmod u+w "$T/columns.sqlite"
+sqlite3 "$T/columns.sqlite" 'ALTER TABLE NVTX_EVENTS RENAME COLUMN globalTid TO tid'
+fails 'a table without a column that is needed' 1 'globalTid' nsysx-extract "$T/columns.sqlite"
+cp "$T/plain/r0.sqlite" "$T/wal.sqlite"
+echo log >"$T/wal.sqlite-wal"
+fails 'an export with a write-ahead log beside it' 1 'wal' nsysx-extract "$T/wal.sqlite"
+: >"$T/empty.sqlite"
+fails 'an empty file' 1 "$T/empty.sqlite" nsysx-extract "$T/empty.sqlite"
+fails 'a folder' 1 "$T" nsysx-extract "$T"
+fails 'a file that is not there' 1 'No such file' nsysx-extract "$T/nowhere.sqlite"
+fails 'a full disk' 1 '/dev/full' nsysx-extract -q -o /dev/full "$T/plain/r0.sqlite"
+fails 'the same export twice' 1 'both hold device' nsysx-extract "$T/plain/r0.sqlite" "$T/plain/r0.sqlite"
+fails 'no export' 2 'no export' nsysx-extract
+fails 'a window that ends before it begins' 2 '--time' nsysx-extract --time 5s:1s "$T/plain/r0.sqlite"
+fails 'a list that is none' 2 '--device' nsysx-extract --device 1,x "$T/plain/r0.sqlite"
+done_testing
