@@ -1,0 +1,537 @@
+/* programs.c -- fold thunks by what their instructions come from. Holds metadata and one sum per executed
+ * instruction; stacks are made when the stream has ended. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fold/fold.h"
+
+/* Stands for a number that a record does not have. */
+#define ABSENT INT64_MIN
+
+/* A place code comes from: strings by number, the node of a source stack; NSX_NONE: none. */
+struct place { uint32_t op_name, stack; };
+
+struct loc { struct place place; uint32_t next; };
+
+struct inst {
+	uint32_t     program;
+	bool         comm;
+	uint32_t     label;    /* opcode or name, whichever is asked for */
+	struct place place;
+	uint32_t     locs;     /* further places, linked; NSX_NONE ends */
+	nsx_u128     time;     /* exposed */
+};
+
+struct program {
+	int64_t  number;
+	uint32_t name, key;
+	bool     kept;
+	nsx_u128 module_time, exposed;
+};
+
+/* What a device did of a program. */
+struct run { int64_t device, first, last; uint32_t program; };
+
+struct programs {
+	struct nsx_stacks      *stacks;
+	struct nsx_err         *err;
+	struct nsx_fold_options options;
+	struct nsx_intern       strs;
+	NSX_VEC(struct program) programs;
+	struct nsx_map          program_of;   /* number -> programs */
+	NSX_VEC(struct inst)    insts;
+	struct nsx_map          inst_of;      /* (program, inst) -> insts */
+	NSX_VEC(struct loc)     locs;
+	struct nsx_map          stack_of;     /* stack -> node */
+	NSX_VEC(struct run)     runs;
+	struct nsx_map          run_of;       /* (program, device) -> runs */
+	uint32_t                active;       /* the stack [GPU active] */
+	bool                    any_module, any_thunk, any_comm, any_hidden, any_place;
+	int64_t                 timeless_thunks, timeless_modules, over_hidden;
+};
+
+static void *
+programs_open(const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
+{
+	struct programs *f = calloc(1, sizeof *f);
+
+	if (f) {
+		f->stacks = stacks;
+		f->err = err;
+		f->options = *options;
+		f->active = nsx_stacks_push(stacks, NSX_STACKS_ROOT, NSX_STR("[GPU active]"));
+	}
+	if (!f || f->active == NSX_NONE) {
+		nsx_err_nomem(err, NULL);
+		free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static void
+programs_free(void *state)
+{
+	struct programs *f = state;
+
+	nsx_intern_free(&f->strs);
+	nsx_map_free(&f->program_of);
+	nsx_map_free(&f->inst_of);
+	nsx_map_free(&f->stack_of);
+	nsx_map_free(&f->run_of);
+	free(f->programs.p);
+	free(f->insts.p);
+	free(f->locs.p);
+	free(f->runs.p);
+	free(f);
+}
+
+/* ---- metadata */
+
+/* The string's number in *id, NSX_NONE if it is absent; false when out of memory. */
+static bool
+string_of(struct programs *f, const struct nsx_rec *rec, int slot, uint32_t *id)
+{
+	*id = NSX_NONE;
+	if (!nsx_has(rec, slot))
+		return true;
+	*id = nsx_intern(&f->strs, rec->v[slot].s);
+	return *id != NSX_NONE;
+}
+
+/* Index of the program of that number, made if it is new; NSX_NONE when out of memory. */
+static uint32_t
+program_at(struct programs *f, int64_t number)
+{
+	uint32_t *at = nsx_map_at(&f->program_of, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (at && *at == NSX_NONE
+	    && nsx_vec_push(&f->programs, ((struct program){ .number = number, .name = NSX_NONE, .key = NSX_NONE })))
+		*at = (uint32_t)(f->programs.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
+/* The same for an instruction. */
+static struct inst *
+inst_at(struct programs *f, int64_t program, int64_t inst)
+{
+	uint32_t *at = nsx_map_at(&f->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
+
+	if (at && *at == NSX_NONE) {
+		struct inst new = { program_at(f, program), false, NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
+
+		if (new.program == NSX_NONE || !nsx_vec_push(&f->insts, new))
+			return NULL;
+		*at = (uint32_t)(f->insts.n - 1);
+	}
+	return at ? &f->insts.p[*at] : NULL;
+}
+
+static bool
+take_program(struct programs *f, const struct nsx_rec *rec)
+{
+	uint32_t at = program_at(f, nsx_int(rec, NSX_PROGRAM_program, ABSENT));
+
+	if (at == NSX_NONE)
+		return false;
+	return string_of(f, rec, NSX_PROGRAM_name, &f->programs.p[at].name)
+	       && string_of(f, rec, NSX_PROGRAM_key, &f->programs.p[at].key);
+}
+
+static bool
+take_stack(struct programs *f, const struct nsx_rec *rec)
+{
+	uint32_t *at;
+
+	if (f->options.by != NSX_FOLD_SOURCE || !nsx_has(rec, NSX_STACK_frames))
+		return true;
+	at = nsx_map_at(&f->stack_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 });
+	if (!at)
+		return false;
+	*at = nsx_stacks_path(f->stacks, f->active, rec->v[NSX_STACK_frames].s, ';');
+	return *at != NSX_NONE;
+}
+
+static bool
+place_of(struct programs *f, const struct nsx_rec *rec, int op_name, int stack, struct place *p)
+{
+	*p = (struct place){ NSX_NONE, NSX_NONE };
+	if (f->options.by != NSX_FOLD_SOURCE && f->options.by != NSX_FOLD_OP_NAME)
+		return true;
+	if (nsx_has(rec, stack))
+		p->stack = nsx_map_get(&f->stack_of, (struct nsx_key){ (uint64_t)rec->v[stack].i, 0 });
+	if (!string_of(f, rec, op_name, &p->op_name))
+		return false;
+	f->any_place |= p->op_name != NSX_NONE || p->stack != NSX_NONE;
+	return true;
+}
+
+static bool
+take_inst(struct programs *f, const struct nsx_rec *rec)
+{
+	struct inst *i = inst_at(f, nsx_int(rec, NSX_INST_program, ABSENT), nsx_int(rec, NSX_INST_inst, ABSENT));
+
+	if (!i)
+		return false;
+	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
+	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
+		return string_of(f, rec, f->options.by == NSX_FOLD_OPCODE ? NSX_INST_opcode : NSX_INST_name, &i->label);
+	return place_of(f, rec, NSX_INST_op_name, NSX_INST_stack, &i->place);
+}
+
+static bool
+take_loc(struct programs *f, const struct nsx_rec *rec)
+{
+	struct loc l;
+	struct inst *i;
+
+	if (f->options.by != NSX_FOLD_SOURCE && f->options.by != NSX_FOLD_OP_NAME)
+		return true;
+	i = inst_at(f, nsx_int(rec, NSX_LOC_program, ABSENT), nsx_int(rec, NSX_LOC_inst, ABSENT));
+	if (!i || f->locs.n >= NSX_NONE || !place_of(f, rec, NSX_LOC_op_name, NSX_LOC_stack, &l.place))
+		return false;
+	l.next = i->locs;
+	i->locs = (uint32_t)f->locs.n;
+	return nsx_vec_push(&f->locs, l);
+}
+
+/* ---- executions */
+
+static bool
+take_module(struct programs *f, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
+	int64_t device = nsx_int(rec, NSX_MODULE_device, ABSENT);
+	uint32_t program = program_at(f, nsx_int(rec, NSX_MODULE_program, ABSENT)), *at;
+	struct program *p;
+
+	if (program == NSX_NONE)
+		return false;
+	f->any_module = true;
+	p = &f->programs.p[program];
+	if (p->name == NSX_NONE && !string_of(f, rec, NSX_MODULE_name, &p->name))
+		return false;
+	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
+		f->timeless_modules++;
+		return true;
+	}
+	p->module_time += (nsx_u128)dur;
+	at = nsx_map_at(&f->run_of, (struct nsx_key){ program, (uint64_t)device });
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->runs, ((struct run){ device, start, start, program }))))
+		return false;
+	if (*at == NSX_NONE)
+		*at = (uint32_t)(f->runs.n - 1);
+	struct run *r = &f->runs.p[*at];
+	int64_t end = nsx_add_sat(start, dur, NULL);
+	r->first = start < r->first ? start : r->first;
+	r->last = end > r->last ? end : r->last;
+	return true;
+}
+
+static bool
+take_thunk(struct programs *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1), hidden = nsx_int(rec, NSX_THUNK_hidden, 0);
+	struct inst *i = inst_at(f, nsx_int(rec, NSX_THUNK_program, ABSENT), nsx_int(rec, NSX_THUNK_inst, ABSENT));
+
+	if (!i)
+		return false;
+	f->any_thunk = true;
+	f->any_comm |= i->comm || nsx_int(rec, NSX_THUNK_comm, 0) == 1;
+	f->any_hidden |= nsx_has(rec, NSX_THUNK_hidden);
+	if (i->label == NSX_NONE && f->options.by == NSX_FOLD_MODULE && !string_of(f, rec, NSX_THUNK_name, &i->label))
+		return false;
+	if (dur < 0) {
+		f->timeless_thunks++;
+		return true;
+	}
+	if (hidden < 0 || hidden > dur) {
+		f->over_hidden++;
+		hidden = hidden < 0 ? 0 : dur;
+	}
+	i->time += (nsx_u128)(dur - hidden);
+	return true;
+}
+
+static int
+programs_take(void *state, const struct nsx_rec *rec)
+{
+	struct programs *f = state;
+	bool good = true;
+
+	switch (rec->kind->id) {
+	case NSX_PROGRAM: good = take_program(f, rec); break;
+	case NSX_STACK:   good = take_stack(f, rec);   break;
+	case NSX_INST:    good = take_inst(f, rec);    break;
+	case NSX_LOC:     good = take_loc(f, rec);     break;
+	case NSX_MODULE:  good = take_module(f, rec);  break;
+	case NSX_THUNK:   good = take_thunk(f, rec);   break;
+	default: break;
+	}
+	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+/* ---- which programs */
+
+static struct nsx_str
+string(const struct programs *f, uint32_t id)
+{
+	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->strs, id);
+}
+
+/* ns as decimal digits, saturated: only for people to read. */
+static int64_t
+readable(nsx_u128 ns)
+{
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+static bool
+keep_top(struct programs *f, struct nsx_diags *diags)
+{
+	size_t n = f->programs.n;
+	struct nsx_cover_row *rows = malloc((n + 1) * sizeof *rows);
+	nsx_u128 time = 0, exposed = 0;
+	int64_t left = 0;
+
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct program *p = &f->programs.p[i];
+
+		rows[i] = (struct nsx_cover_row){ p->module_time, string(f, p->key), p->number, i, false };
+	}
+	nsx_cover_pick(rows, n, f->options.cover);
+	for (size_t i = 0; i < n; i++) {
+		struct program *p = &f->programs.p[rows[i].index];
+
+		p->kept = rows[i].kept || !f->any_module;
+		if (p->kept || (!p->module_time && !p->exposed))
+			continue;
+		left++;
+		time += p->module_time;
+		exposed += p->exposed;
+	}
+	free(rows);
+	nsx_diag_add(diags, NSX_WARNING, "", left, "programs beyond --cover left out: %" PRId64 " ns of module time, %" PRId64
+	             " ns of thunk time", readable(time), readable(exposed));
+	return true;
+}
+
+/* ---- stacks */
+
+static int
+place_cmp(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->stack != b->stack)
+		return a->stack < b->stack ? -1 : 1;
+	return (a->op_name > b->op_name) - (a->op_name < b->op_name);
+}
+
+/* Room for the places of one instruction, used again for each. */
+struct places { NSX_VEC(struct place) all; NSX_VEC(uint32_t) nodes; };
+
+/* The distinct places of i. */
+static bool
+gather(const struct programs *f, const struct inst *i, struct places *to)
+{
+	size_t n = 0;
+
+	to->all.n = 0;
+	if (!nsx_vec_push(&to->all, i->place))
+		return false;
+	for (uint32_t at = i->locs; at != NSX_NONE; at = f->locs.p[at].next)
+		if (!nsx_vec_push(&to->all, f->locs.p[at].place))
+			return false;
+	qsort(to->all.p, to->all.n, sizeof *to->all.p, place_cmp);
+	for (size_t k = 0; k < to->all.n; k++)
+		if (k == 0 || place_cmp(&to->all.p[k], &to->all.p[n - 1]) != 0)
+			to->all.p[n++] = to->all.p[k];
+	to->all.n = n;
+	return true;
+}
+
+/* Places with frames alone count, if there are any; those with an op_name else. They are sorted, no stack last. */
+static bool
+source_stacks(struct programs *f, struct places *at)
+{
+	uint32_t unknown = nsx_stacks_push(f->stacks, f->active, NSX_STR("[Unknown]"));
+	bool frames = at->all.p[0].stack != NSX_NONE;
+
+	at->nodes.n = 0;
+	for (size_t i = 0; i < at->all.n; i++) {
+		const struct place *p = &at->all.p[i];
+		uint32_t node = p->stack != NSX_NONE ? p->stack : unknown;
+
+		if (frames ? p->stack == NSX_NONE : p->op_name == NSX_NONE)
+			continue;
+		if (p->op_name != NSX_NONE)
+			node = nsx_stacks_push(f->stacks, node, string(f, p->op_name));
+		if (node == NSX_NONE || !nsx_vec_push(&at->nodes, node))
+			return false;
+	}
+	return at->nodes.n || (unknown != NSX_NONE && nsx_vec_push(&at->nodes, unknown));
+}
+
+static bool
+op_name_stacks(struct programs *f, struct places *at)
+{
+	at->nodes.n = 0;
+	/* The set of names alone: stacks are not looked at when folding by op-name, so places differ by name. */
+	for (size_t i = 0; i < at->all.n; i++) {
+		uint32_t node;
+
+		if (at->all.p[i].op_name == NSX_NONE)
+			continue;
+		node = nsx_stacks_path(f->stacks, f->active, string(f, at->all.p[i].op_name), '/');
+		if (node == NSX_NONE || !nsx_vec_push(&at->nodes, node))
+			return false;
+	}
+	return at->nodes.n || nsx_vec_push(&at->nodes, nsx_stacks_push(f->stacks, f->active, NSX_STR("[Unknown]")));
+}
+
+/* How many programs have each name, by the name's number; NULL when out of memory. */
+static uint32_t *
+count_names(const struct programs *f)
+{
+	uint32_t *count = calloc(f->strs.n + 1, sizeof *count);
+
+	for (size_t i = 0; count && i < f->programs.n; i++)
+		if (f->programs.p[i].name != NSX_NONE)
+			count[f->programs.p[i].name]++;
+	return count;
+}
+
+/* The stack of an instruction by opcode or by module. */
+static uint32_t
+label_stack(struct programs *f, const struct inst *i, const uint32_t *names)
+{
+	const struct program *p = &f->programs.p[i->program];
+	uint32_t module = p->name, node;
+
+	if (f->options.by == NSX_FOLD_OPCODE)
+		return nsx_stacks_push(f->stacks, f->active,
+		                       i->label == NSX_NONE ? NSX_STR("[no instruction]") : string(f, i->label));
+	if (module == NSX_NONE || (names[module] > 1 && p->key != NSX_NONE))
+		module = p->key;
+	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : string(f, module));
+	return nsx_stacks_push(f->stacks, node, i->label == NSX_NONE ? NSX_STR("[Unknown]") : string(f, i->label));
+}
+
+static bool
+fold_inst(struct programs *f, const struct inst *i, struct places *room, const uint32_t *names)
+{
+	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
+		return nsx_stacks_add(f->stacks, label_stack(f, i, names), i->time);
+	if (!gather(f, i, room)
+	    || !(f->options.by == NSX_FOLD_SOURCE ? source_stacks(f, room) : op_name_stacks(f, room)))
+		return false;
+	return nsx_stacks_split(f->stacks, room->nodes.p, (uint32_t)room->nodes.n, i->time);
+}
+
+static bool
+fold_insts(struct programs *f, nsx_u128 *exposed)
+{
+	struct places room = { { 0 }, { 0 } };
+	uint32_t *names = count_names(f);
+	bool good = names != NULL;
+
+	for (size_t i = 0; good && i < f->insts.n; i++) {
+		const struct inst *t = &f->insts.p[i];
+
+		if (t->time == 0 || !f->programs.p[t->program].kept)
+			continue;
+		*exposed += t->time;
+		good = fold_inst(f, t, &room, names);
+	}
+	free(room.all.p);
+	free(room.nodes.p);
+	free(names);
+	return good;
+}
+
+/* ---- idle time */
+
+static int
+run_cmp(const void *pa, const void *pb)
+{
+	const struct run *a = pa, *b = pb;
+
+	return (a->device > b->device) - (a->device < b->device);
+}
+
+/* From the first start to the last end of the kept programs on each device, summed. */
+static nsx_u128
+span_of_devices(struct programs *f)
+{
+	nsx_u128 sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->runs.n; i++)
+		if (f->programs.p[f->runs.p[i].program].kept)
+			f->runs.p[n++] = f->runs.p[i];
+	if (n)
+		qsort(f->runs.p, n, sizeof *f->runs.p, run_cmp);
+	for (size_t i = 0; i < n;) {
+		struct run all = f->runs.p[i];
+
+		for (; i < n && f->runs.p[i].device == all.device; i++) {
+			const struct run *r = &f->runs.p[i];
+
+			all.first = r->first < all.first ? r->first : all.first;
+			all.last = r->last > all.last ? r->last : all.last;
+		}
+		sum += (uint64_t)all.last - (uint64_t)all.first;
+	}
+	return sum;
+}
+
+static bool
+add_idle(struct programs *f, struct nsx_str what, nsx_u128 whole, nsx_u128 part)
+{
+	if (whole <= part)
+		return true;
+	return nsx_stacks_add(f->stacks, nsx_stacks_push(f->stacks, NSX_STACKS_ROOT, what), whole - part);
+}
+
+static void
+report(const struct programs *f, struct nsx_diags *diags)
+{
+	bool places = f->options.by == NSX_FOLD_SOURCE || f->options.by == NSX_FOLD_OP_NAME;
+
+	if (!f->any_thunk)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
+	else if (places && !f->any_place)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "the stream does not say where its code comes from: extract with -x DIR");
+	if (f->any_thunk && !f->any_module)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time is not known");
+	if (f->any_comm && !f->any_hidden)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
+}
+
+static int
+programs_finish(void *state, struct nsx_diags *diags)
+{
+	struct programs *f = state;
+	nsx_u128 exposed = 0, modules = 0;
+	bool good;
+
+	for (size_t i = 0; i < f->insts.n; i++)
+		f->programs.p[f->insts.p[i].program].exposed += f->insts.p[i].time;
+	good = keep_top(f, diags) && fold_insts(f, &exposed);
+	for (size_t i = 0; i < f->programs.n; i++)
+		if (f->programs.p[i].kept)
+			modules += f->programs.p[i].module_time;
+	good = good && add_idle(f, NSX_STR("[GPU idle during module execution]"), modules, exposed)
+	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), span_of_devices(f), modules);
+	report(f, diags);
+	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+const struct nsx_folder nsx_fold_programs = { programs_open, programs_take, programs_finish, programs_free };

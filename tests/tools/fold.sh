@@ -1,0 +1,122 @@
+#!/bin/sh
+# nsysx-fold against its manual page. The answers in fold/ are worked out by hand from the streams beside them.
+. "${0%/*}/../testlib.sh"
+
+# The sum of what folded stacks hold.
+total() { awk '{ n += $NF } END { print n + 0 }' "$@"; }
+
+golden 'splits time over the places with frames' fold/source.out nsysx-fold fold/step.tsv
+golden 'splits time over the set of op names' fold/op-name.out nsysx-fold --by op-name fold/step.tsv
+golden 'adds up opcodes' fold/opcode.out nsysx-fold --by opcode fold/step.tsv
+golden 'tells programs of one name apart by key' fold/module.out nsysx-fold --by module fold/step.tsv
+golden '--cover 1 keeps every program' fold/cover.out nsysx-fold --by opcode --cover 1 fold/step.tsv
+golden 'of equal programs the lower key is kept, and no more than the share' fold/tie.out \
+	nsysx-fold --by module --cover 0.5 fold/tie.tsv
+golden 'without a dump: what to do about it' fold/plain.out nsysx-fold fold/plain.tsv
+golden 'durations and hidden times that make no sense are said' fold/times.out nsysx-fold --by opcode fold/times.tsv
+golden 'follows NVTX ranges' fold/nvtx.out nsysx-fold --by nvtx fold/ranges.tsv
+golden 'kernels are leaves of their ranges' fold/kernel.out nsysx-fold --by kernel fold/ranges.tsv
+golden 'stacks are sorted bytewise' fold/sort.out nsysx-fold --by nvtx fold/sort.tsv
+golden 'ranges in a circle end somewhere' fold/circle.out nsysx-fold --by nvtx fold/circle.tsv
+
+# Every mode, exposed and idle time together: 111 exposed, 395 from first start to last end.
+for by in source op-name opcode module; do
+	nsysx-fold -q --by $by fold/step.tsv >"$T/out"
+	equal "--by $by adds up to the whole time" "$(total "$T/out")" 395
+	nsysx-view -b -z fold/step.tsv | nsysx-fold -q --by $by >"$T/binary"
+	same "--by $by of a binary stream" "$T/out" "$T/binary"
+	sort "$T/out" | cmp -s - "$T/out"
+	equal "--by $by is in sort's order" $? 0
+done
+for by in nvtx kernel; do
+	nsysx-fold -q --by $by fold/ranges.tsv >"$T/out"
+	equal "--by $by adds up to the time of operations" "$(total "$T/out")" 65
+	nsysx-view -b fold/ranges.tsv | nsysx-fold -q --by $by >"$T/binary"
+	same "--by $by of a binary stream" "$T/out" "$T/binary"
+done
+
+# Instruction i of 150 has i + 1 ns and i places, one of them the same for all: 150 + 5.59... ns there (the sum of
+# 1 / i). The divisors' common multiple has far more than 128 bits.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 1
+	print "#inst", "program:i", "inst:i", "name:s", "op_name:s"
+	print "#loc", "program:i", "inst:i", "op_name:s"
+	for (i = 1; i <= 150; i++) {
+		print "inst", 0, i, "i" i, "shared"; n++
+		for (k = 2; k <= i; k++) { print "loc", 0, i, "o" i "." k; n++ }
+	}
+	print "#thunk", "program:i", "execution:i", "device:i", "inst:i", "start:i", "dur:i"
+	for (i = 1; i <= 150; i++) { print "thunk", 0, 0, 0, i, i, i + 1; n++ }
+	print "#end", "records:i"
+	print "end", n
+}' >"$T/places"
+nsysx-fold -q --by op-name "$T/places" >"$T/out"
+equal 'shares with many divisors add up exactly' "$(total "$T/out")" 11475
+equal 'a stack of many divisors is within 1 ns' "$(grep ';shared ' "$T/out" | grep -c ' 15[56]$')" 1
+
+# 20000 ranges one after the other under one that holds them all, an operation of 3 ns in each and 1 ns outside.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 1
+	print "#range", "profile:i", "range:i", "parent:i", "name:s", "start:i", "dur:i"
+	print "#op", "profile:i", "op:i", "name:s", "start:i", "dur:i", "range:i"
+	print "range", 0, 0, "", "all", 0, "400000000000"
+	for (i = 0; i < 20000; i++) {
+		t = 2 * i "0000000"
+		print "range", 0, i + 1, 0, "r" i % 4, t, 10
+		print "op", 0, 2 * i, "k", t, 3, i + 1
+		print "op", 0, 2 * i + 1, "k", 2 * i "0000011", 1, 0
+	}
+	print "#end", "records:i"
+	print "end", 60001
+}' >"$T/many"
+nsysx-fold --by nvtx "$T/many" >"$T/out" 2>"$T/err"
+printf 'all 20000\nall;r0 15000\nall;r1 15000\nall;r2 15000\nall;r3 15000\n' >"$T/want"
+same 'closed ranges are forgotten, open ones are not' "$T/want" "$T/out"
+equal 'and nothing is said' "$(cat "$T/err")" ''
+
+printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+for by in source op-name opcode module nvtx kernel; do
+	ok "--by $by of a stream without records" nsysx-fold --by $by "$T/empty"
+	equal "--by $by has nothing to print then" "$(nsysx-fold -q --by $by "$T/empty")" ''
+	equal "--by $by says why" "$(nsysx-fold --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records: ')" 1
+	head -c 300 fold/step.tsv >"$T/cut"
+	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-fold --by $by "$T/cut"
+done
+fails 'ranges out of order are refused' 1 'fold/bad-order.tsv:6: out of order' nsysx-fold --by nvtx fold/bad-order.tsv
+fails 'times beyond 64 bits are refused' 1 'more than 64 bits hold' nsysx-fold --by opcode fold/huge.tsv
+fails '--require without such a record' 1 'no op record' nsysx-fold --by nvtx --require op "$T/empty"
+ok '--require with one' nsysx-fold -q --require thunk fold/step.tsv
+for share in 0 1.1 -0.5 99% . '' 0.1234567891; do
+	fails "--cover '$share' is no share" 2 'want a share' nsysx-fold --cover "$share" fold/step.tsv
+done
+fails 'an unknown way to fold' 2 'nsysx-fold:' nsysx-fold --by file fold/step.tsv
+
+# The generator's answers, summed by the name of the thunk or operation.
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] && [ -x "$B/bin/nsysx-overlap" ]; then
+	"$SYNTH" -o "$T/job"
+	nsysx-extract -q "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-overlap -q | nsysx-fold -q --by module --cover 1 |
+		grep '^\[GPU active' | sed 's/.*;//' | awk '{ t[$1] += $2 } END { for (i in t) print i, t[i] }' | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ t[$c["name"]] += $c["dur"] - $c["hidden"] } END { for (i in t) if (t[i]) print i, t[i] }' \
+		"$T/job/answers/thunks.tsv" | sort >"$T/want"
+	ok 'the generator made thunks' test -s "$T/want"
+	same 'exposed time by thunk is what the generator says' "$T/want" "$T/got"
+	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-fold --by kernel >"$T/kernels" 2>"$T/err"
+	equal 'every operation finds its range' "$(cat "$T/err")" ''
+	sed 's/.*;//' "$T/kernels" | awk '{ n = $NF; sub(/ [0-9]*$/, ""); t[$0] += n } END { for (i in t) print i, t[i] }' | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ t[$c["name"]] += $c["dur"] } END { for (i in t) print i, t[i] }' "$T/job/answers/ops.tsv" | sort >"$T/want"
+	same 'time by kernel is what the generator says' "$T/want" "$T/got"
+else
+	skip 'times are what the generator says' 'there is no nsysx-synth, nsysx-extract or nsysx-overlap'
+fi
+
+nsysx-fold -q -o "$T/file" fold/step.tsv
+nsysx-fold -q <fold/step.tsv >"$T/out"
+same '-o writes what standard output gets' "$T/out" "$T/file"
+fails 'no output after a failure' 1 'cut short' nsysx-fold -o "$T/none" "$T/cut"
+equal 'not even an empty one' "$(find "$T" -name '*none*')" ''
+fails 'a full disk is an error' 1 '/dev/full' nsysx-fold -q -o /dev/full fold/step.tsv
+done_testing

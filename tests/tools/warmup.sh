@@ -1,0 +1,118 @@
+#!/bin/sh
+# nsysx-warmup against its manual page. In the streams of warmup/ a column of their own, `want`, says which phase each
+# record is; nsysx-warmup does not know it.
+. "${0%/*}/../testlib.sh"
+
+# The records of a stream that are not the tool's own diags nor the end, sorted.
+records() { grep -v '^#' "$1" | grep -v -e '^end	' -e '^diag	[a-z]*	nsysx-warmup' | sort; }
+# Those of them whose phase is not $2.
+without() { records "$1" | grep -v "	$2\$"; }
+# Records whose phase (last field) is not what they want (the field before).
+wrong_phase() { awk -F'\t' '$1 ~ /^(module|thunk|op|range|collective)$/ && (NF < 3 || $NF != $(NF-1))' "$1"; }
+
+for name in job quiet short torch; do
+	in=warmup/$name.tsv
+	nsysx-warmup -q $in >"$T/steady"
+	equal "$name: runs" $? 0
+	records "$T/steady" >"$T/got"
+	without $in init >"$T/want"
+	same "$name: keeps what is steady, with columns and kinds it does not know" "$T/want" "$T/got"
+
+	nsysx-warmup -q --init $in >"$T/init"
+	equal "$name: --init runs" $? 0
+	records "$T/init" >"$T/got"
+	without $in steady >"$T/want"
+	same "$name: --init keeps initialisation" "$T/want" "$T/got"
+
+	nsysx-warmup -q --mark $in >"$T/mark"
+	equal "$name: --mark runs" $? 0
+	equal "$name: --mark says of each record what it is" "$(wrong_phase "$T/mark")" ''
+	records "$T/mark" | sed '/^\(module\|thunk\|op\|range\|collective\)	/s/	[a-z]*$//' >"$T/got"
+	records $in >"$T/want"
+	same "$name: --mark leaves nothing out" "$T/want" "$T/got"
+
+	for what in steady init mark; do
+		nsysx-warmup -q --mark "$T/$what" >"$T/again"
+		equal "$name: $what is a stream in order" $? 0
+	done
+	nsysx-warmup -q --mark "$T/mark" | grep -v '^end	\|^diag' >"$T/again"
+	grep -v '^end	\|^diag' "$T/mark" >"$T/want"
+	same "$name: --mark twice is once" "$T/want" "$T/again"
+	nsysx-warmup -q "$T/steady" >"$T/again"
+	records "$T/again" >"$T/got"
+	records "$T/steady" >"$T/want"
+	same "$name: what is steady stays" "$T/want" "$T/got"
+
+	for opt in '' --init --mark; do
+		nsysx-warmup -q $opt $in >"$T/text"
+		nsysx-view -b -z $in | nsysx-warmup -q -b $opt | nsysx-view >"$T/binary"
+		same "$name: warmup $opt of a binary stream" "$T/text" "$T/binary"
+	done
+done
+
+equal 'what was left out is counted' \
+	"$(nsysx-warmup warmup/job.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" { print $2, $4, $5 }')" \
+	'info module executions of initialisation left out 5'
+for name in short torch; do
+	equal "$name: a stream without steady state says so" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
+		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'
+	equal "$name: and in itself" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
+done
+printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+equal 'an empty stream says so' "$(nsysx-warmup "$T/empty" 2>&1 >/dev/null)" \
+	'nsysx-warmup: warning: no GPU work: nothing to divide into initialisation and steady state'
+equal 'and is a stream after it' "$(nsysx-warmup -q "$T/empty" | grep -v '^#' | tr '\t' '|')" \
+	'diag|warning|nsysx-warmup|no GPU work: nothing to divide into initialisation and steady state|1
+end|1'
+
+# A skew record knows no more than its device; alone, it goes by its execution all the same.
+printf '#nsysx\t1\n#device\tdevice:i\tprofile:i\ndevice\t4\t0\n#inst\tprogram:i\tinst:i\tcomm:i\ninst\t0\t0\t1\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\n#skew\tdevice:i\tprogram:i\texecution:i\nskew\t4\t0\t1\nskew\t4\t0\t2\nskew\t9\t0\t1\n#end\trecords:i\nend\t6\n' >"$T/skew"
+equal 'skew goes by execution' "$(nsysx-warmup -q "$T/skew" | grep '^skew' | tr '\t' ' ' | tr '\n' ,)" 'skew 4 0 2,skew 9 0 1,'
+
+# 30000 executions wait for the first steady one, which is the last.
+awk 'BEGIN {
+	OFS = "\t"
+	print "#nsysx", 1
+	print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"
+	print "#compile", "profile:i", "program:i", "start:i"
+	for (i = 0; i < 30000; i++) print "compile", 0, i, i
+	for (i = 0; i < 30000; i++) print "module", 0, i, 0, 0, i * 10, 10
+	print "module", 0, 29999, 1, 0, 300000, 10
+	print "#end", "records:i"
+	print "end", 60001
+}' >"$T/long"
+equal 'a long initialisation is left out' "$(nsysx-warmup -q "$T/long" | grep -c '^module')" 1
+equal 'or kept' "$(nsysx-warmup -q --init "$T/long" | grep -c '^module')" 30000
+sed 's/^end.*/end	60000/; /^module	0	29999	1/d' "$T/long" >"$T/longer"
+equal 'or all there is' "$(nsysx-warmup -q "$T/longer" | grep -c '^module')" 30000
+
+head -c 900 warmup/job.tsv >"$T/cut"
+for opt in '' --init --mark; do
+	fails "warmup $opt of a stream cut short fails" 1 'cut short' nsysx-warmup $opt -o "$T/none" "$T/cut"
+	equal "warmup $opt leaves no output then" "$(find "$T" -name '*none*')" ''
+	fails "warmup $opt of a stream out of order fails" 1 'out of order' nsysx-warmup -o "$T/none" $opt warmup/bad-order.tsv
+done
+fails 'init and mark exclude each other' 2 'exclude each other' nsysx-warmup --init --mark warmup/job.tsv
+fails '--require counts what is written' 1 'no module record' nsysx-warmup -q -o "$T/none" --init --require module warmup/short.tsv
+fails 'a full disk is an error' 1 '/dev/full' nsysx-warmup -q -o /dev/full warmup/job.tsv
+# The generator knows what is steady in its jobs.
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	. "$tests_dir/answers.sh"
+	"$SYNTH" -o "$T/job" && nsysx-extract -q -o "$T/job.nsysx" "$T/job/r0.sqlite" "$T/job/r1.sqlite"
+	for phase in 0:--init 1:; do
+		mkdir -p "$T/truth${phase#*:}/answers"
+		for kind in modules thunks; do
+			awk -F'\t' -v steady="${phase%%:*}" 'NR == 1 || $NF == steady' "$T/job/answers/$kind.tsv" >"$T/truth${phase#*:}/answers/$kind.tsv"
+		done
+		# shellcheck disable=SC2086  # an option or none
+		nsysx-warmup -q ${phase#*:} "$T/job.nsysx" >"$T/phase"
+		agrees "warmup ${phase#*:}: modules are the generator's" modules "$T/phase" "$T/truth${phase#*:}"
+		agrees "warmup ${phase#*:}: thunks are the generator's" thunks "$T/phase" "$T/truth${phase#*:}"
+	done
+else
+	skip 'phases are those that the generator knows' 'there is no nsysx-synth or nsysx-extract'
+fi
+
+TMPDIR=/nowhere nsysx-warmup warmup/job.tsv >/dev/null 2>"$T/err"
+equal 'no room for what waits is an error' "$?:$(grep -c '^nsysx-warmup: ' "$T/err")" 1:1
+done_testing
