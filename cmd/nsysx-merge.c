@@ -1,0 +1,66 @@
+/* nsysx-merge -- several streams into one, the same whatever their order. */
+#include <string.h>
+
+#include "analysis/merge.h"
+#include "tool.h"
+
+static struct { bool force; const char *match; } opt = { .match = "auto" };
+
+static const struct nsx_opt opts[] = {
+	NSX_TOOL_OUTPUT,
+	NSX_OPT_CHOICE(0, "match", &opt.match, "auto|id|fingerprint", "how programs of several reports are recognised as one [auto]"),
+	NSX_OPT_FLAG(0, "force", &opt.force, "merge what contradicts itself: one report twice, one device in two reports, aligned and unaligned streams"),
+	NSX_TOOL_INPUT,
+	NSX_OPT_END
+};
+
+static const struct nsx_cli cli = {
+	"nsysx-merge", "[-b] [-z[LEVEL]] [-o FILE] [--match=HOW] [--force] [FILE ...]",
+	"Merge streams into one stream, whatever their order.", opts
+};
+
+static enum nsx_match_by
+match_mode(void)
+{
+	if (strcmp(opt.match, "id") == 0)
+		return NSX_MATCH_ID;
+	return strcmp(opt.match, "fingerprint") == 0 ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
+}
+
+static void
+check_operands(int n, char **ops)
+{
+	int standard_input = 0;
+
+	for (int i = 0; i < n; i++)
+		standard_input += strcmp(ops[i], "-") == 0;
+	if (standard_input > 1)
+		nsx_cli_misuse(&cli, "standard input can be read once");
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const standard_input[] = { "-" };
+	struct nsx_err err = { "" };
+	struct nsx_diags diags = { 0 };
+
+	argc = nsx_cli_parse(&cli, argc, argv);
+	check_operands(argc, argv);
+	struct nsx_out to = nsx_tool_out(&cli);
+	struct nsx_merge_opts how = {
+		.match = match_mode(), .force = opt.force, .read_flags = nsx_tool_input.partial ? NSX_READ_PARTIAL : 0
+	};
+	struct nsx_writer *out = nsx_writer_open(&to, &err);
+	if (!out)
+		nsx_cli_die(&cli, err.msg);
+	if (nsx_tool_input.require)
+		nsx_writer_require(out, nsx_tool_input.require);
+	const char *const *paths = argc ? (const char *const *)argv : standard_input;
+	if (nsx_merge(paths, argc ? (size_t)argc : 1, &how, out, &diags, &err) != NSX_OK || nsx_writer_finish(out) != NSX_OK)
+		nsx_cli_die(&cli, err.msg);
+	nsx_cli_diags(&cli, &diags);
+	nsx_writer_free(out);
+	nsx_diags_free(&diags);
+	return NSX_EXIT_OK;
+}

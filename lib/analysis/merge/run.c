@@ -1,0 +1,199 @@
+/* run.c -- the records after the metadata: a binary heap of streams by the place of their next record. References become ours
+ * as a record is written; a kind that we do not know stays right behind the record that it followed. */
+#include "analysis/merge/impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns that refer to something, -1: none. */
+static const struct refs { int8_t profile, program, device, inst; } refs[NSX_NKINDS] = {
+	[NSX_COMPILE]    = { NSX_COMPILE_profile, NSX_COMPILE_program, -1, -1 },
+	[NSX_MODULE]     = { NSX_MODULE_profile, NSX_MODULE_program, NSX_MODULE_device, -1 },
+	[NSX_RANGE]      = { NSX_RANGE_profile, -1, NSX_RANGE_device, -1 },
+	[NSX_THUNK]      = { NSX_THUNK_profile, NSX_THUNK_program, NSX_THUNK_device, NSX_THUNK_inst },
+	[NSX_OP]         = { NSX_OP_profile, NSX_OP_program, NSX_OP_device, NSX_OP_inst },
+	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_profile, NSX_COLLECTIVE_program, NSX_COLLECTIVE_device, NSX_COLLECTIVE_inst },
+	[NSX_SKEW]       = { -1, NSX_SKEW_program, NSX_SKEW_device, NSX_SKEW_inst },
+};
+
+static int
+no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
+{
+	return mg_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name, rec->kind->cols[slot].name, rec->v[slot].i);
+}
+
+static int
+rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const struct refs *r)
+{
+	struct mg_use *u = mg_use(m, s, rec, r->profile, r->device, r->program);
+
+	if (!u)
+		return NSX_ERR;
+	if (r->inst >= 0 && nsx_has(rec, r->inst)) {
+		uint32_t i = mg_remap_get(&u->insts, rec->v[r->inst].i);
+		if (i == NSX_NONE)
+			return no_record(m, s, rec, r->inst);
+		/* What one report knows by the dump, another may have guessed from the name. */
+		if (rec->kind->id == NSX_THUNK && nsx_has(rec, NSX_THUNK_comm) && m->insts.p[i].comm != INT64_MIN)
+			rec->v[NSX_THUNK_comm].i = m->insts.p[i].comm;
+		rec->v[r->inst].i = m->insts.p[i].number;
+	}
+	rec->v[r->program].i = u->program;
+	return NSX_OK;
+}
+
+static int
+rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
+{
+	const struct refs *r = &refs[rec->kind->id];
+	uint32_t to;
+
+	/* The program first: it is looked up by the stream's own profile. */
+	if (r->program >= 0 && nsx_has(rec, r->program) && rewrite_program(m, s, rec, r) != NSX_OK)
+		return NSX_ERR;
+	if (r->profile >= 0 && nsx_has(rec, r->profile)) {
+		to = mg_remap_get(&s->profile_of, rec->v[r->profile].i);
+		if (to == NSX_NONE)
+			return no_record(m, s, rec, r->profile);
+		rec->v[r->profile].i = m->profiles.p[to].number;
+	}
+	if (r->device >= 0 && nsx_has(rec, r->device)) {
+		to = mg_remap_get(&s->device_of, rec->v[r->device].i);
+		if (to == NSX_NONE)
+			return no_record(m, s, rec, r->device);
+		rec->v[r->device].i = m->devices.p[to].number;
+	}
+	return NSX_OK;
+}
+
+static bool
+same_slots(const struct nsx_kind *x, const struct nsx_kind *y)
+{
+	if (x->nslots != y->nslots)
+		return false;
+	for (int i = nsx_kind_builtin(x->id)->nslots; i < x->nslots; i++)
+		if (strcmp(x->cols[i].name, y->cols[i].name) != 0)
+			return false;
+	return true;
+}
+
+static int
+write_head(struct mg *m, struct mg_source *s)
+{
+	struct nsx_rec *rec = &s->rec;
+	const struct nsx_kind *k = rec->kind;
+
+	/* This may read ahead, which moves the head's values. */
+	if (mg_declare(m, k) != NSX_OK)
+		return NSX_ERR;
+	if (k->id < NSX_NKINDS) {
+		if (rewrite(m, s, rec) != NSX_OK)
+			return NSX_ERR;
+		/* One kind for all streams spares the writer matching columns whenever streams alternate. */
+		if (s->plain[k->id] != k && same_slots(k, m->kinds[k->id]))
+			s->plain[k->id] = k;
+		if (s->plain[k->id] == k)
+			rec->kind = m->kinds[k->id];
+	}
+	return nsx_write(m->out, rec);
+}
+
+/* The head is the first record of its section. Two sections are by profile first. */
+static int
+enter(struct mg *m, struct mg_source *s)
+{
+	if (!s->disordered || !(s->key.section == 1 || s->rec.kind->id == NSX_RANGE) || s->key.section == 2)
+		return NSX_OK;
+	if (mg_source_sort_run(m, s) != NSX_OK)
+		return NSX_ERR;
+	return mg_key_of(m, s, &s->rec, &s->key);
+}
+
+/* Go on to the next record that has a place in the order; on the way write what follows the last one anyhow. */
+static int
+advance(struct mg *m, struct mg_source *s)
+{
+	int64_t section = s->key.section;
+	int rc;
+
+	while ((rc = mg_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == 4)
+		if ((s->rec.kind->id == NSX_DIAG ? mg_diag_record(m, &s->rec) : write_head(m, s)) != NSX_OK)
+			return NSX_ERR;
+	if (rc == NSX_OK)
+		rc = mg_key_of(m, s, &s->rec, &s->key);
+	return rc == NSX_OK && s->key.section != section ? enter(m, s) : rc;
+}
+
+struct heap { struct mg_source **p; size_t n; };
+
+static bool
+before(const struct mg_source *x, const struct mg_source *y)
+{
+	int c = mg_key_cmp(&x->key, &y->key);
+
+	return c < 0 || (c == 0 && x < y);
+}
+
+static void
+sink(struct heap *h, size_t i)
+{
+	struct mg_source *s = h->p[i];
+
+	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+		if (child + 1 < h->n && before(h->p[child + 1], h->p[child]))
+			child++;
+		if (!before(h->p[child], s))
+			break;
+		h->p[i] = h->p[child];
+	}
+	h->p[i] = s;
+}
+
+/* Heads that mg_load left, as if they had just been read. */
+static int
+fill(struct mg *m, struct heap *h)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct mg_source *s = &m->sources[i];
+		if (s->ended)
+			continue;
+		if (mg_key_of(m, s, &s->rec, &s->key) != NSX_OK || enter(m, s) != NSX_OK)
+			return NSX_ERR;
+		h->p[h->n++] = s;
+	}
+	for (size_t i = h->n / 2; i-- > 0;)
+		sink(h, i);
+	return NSX_OK;
+}
+
+static int
+drain(struct mg *m, struct heap *h)
+{
+	while (h->n) {
+		int rc = write_head(m, h->p[0]);
+		if (rc == NSX_OK)
+			rc = advance(m, h->p[0]);
+		if (rc == NSX_ERR)
+			return rc;
+		if (rc == NSX_EOF)
+			h->p[0] = h->p[--h->n];
+		if (h->n)
+			sink(h, 0);
+	}
+	return NSX_OK;
+}
+
+int
+mg_run(struct mg *m)
+{
+	struct heap h = { malloc((m->n + 1) * sizeof *h.p), 0 };
+	int rc = h.p ? fill(m, &h) : nsx_err_nomem(m->err, NULL);
+
+	if (rc == NSX_OK)
+		rc = drain(m, &h);
+	free(h.p);
+	if (rc == NSX_OK)
+		rc = mg_declare_rest(m);
+	return rc == NSX_OK ? mg_write_diags(m) : rc;
+}

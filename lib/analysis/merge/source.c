@@ -1,0 +1,373 @@
+/* source.c -- a stream on its way through the merge: its head, what was read ahead of it, its place in the order.
+ * Reading ahead never holds more than a fixed number of records in memory; what is beyond goes to a spool. */
+#include "analysis/merge/impl.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/spool.h"
+
+/* Records read ahead in memory: streams made alike show all their kinds well before that. */
+enum { AHEAD = 2000, DENSE = 1 << 20 };
+
+/* ---- numbers */
+
+bool
+mg_remap_put(struct mg_remap *r, int64_t number, uint32_t to)
+{
+	if (number >= 0 && number < DENSE) {
+		if ((size_t)number >= r->n) {
+			size_t n = ((size_t)number + 1) * 2;
+			uint32_t *p = realloc(r->dense, n * sizeof *p);
+			if (!p)
+				return false;
+			memset(p + r->n, 0xff, (n - r->n) * sizeof *p);
+			r->dense = p;
+			r->n = n;
+		}
+		r->dense[number] = to;
+		return true;
+	}
+	uint32_t *at = nsx_map_at(&r->sparse, (struct nsx_key){ (uint64_t)number, 0 });
+	if (at)
+		*at = to;
+	return at != NULL;
+}
+
+uint32_t
+mg_remap_get(const struct mg_remap *r, int64_t number)
+{
+	if (number >= 0 && number < DENSE)
+		return (size_t)number < r->n ? r->dense[number] : NSX_NONE;
+	return nsx_map_get(&r->sparse, (struct nsx_key){ (uint64_t)number, 0 });
+}
+
+void
+mg_remap_free(struct mg_remap *r)
+{
+	free(r->dense);
+	nsx_map_free(&r->sparse);
+	*r = (struct mg_remap){ 0 };
+}
+
+/* ---- records */
+
+int
+mg_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	/* Only what came straight from the reader has a place that the reader can tell. */
+	return nsx_err_set(m->err, "%s: %s", s->live && !s->rest ? nsx_reader_where(s->in) : s->name, text);
+}
+
+bool
+mg_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h)
+{
+	*h = (struct mg_held){ rec->kind, rec->has, nsx_arena_alloc(a, (size_t)(rec->kind->nslots + 1) * sizeof *h->v) };
+	if (!h->v)
+		return false;
+	for (int i = 0; i < rec->kind->nslots; i++) {
+		if (!nsx_has(rec, i))
+			continue;
+		h->v[i] = rec->v[i];
+		if (rec->kind->cols[i].type == 's' && !(h->v[i].s = nsx_arena_str(a, rec->v[i].s)).ptr)
+			return false;
+	}
+	return true;
+}
+
+/* From the stream itself. */
+static int
+read_in(struct mg_source *s, struct nsx_rec *rec)
+{
+	int rc = nsx_read(s->in, rec);
+
+	if (rc == NSX_EOF)
+		s->dry = true;
+	if (rc == NSX_OK) {
+		int section = nsx_rec_section(rec);
+		if (section < 4 && section > s->section)
+			s->section = section;
+	}
+	return rc;
+}
+
+int
+mg_source_next(struct mg *m, struct mg_source *s)
+{
+	int rc = NSX_EOF;
+
+	(void)m;
+	if (s->taken < s->queue.n) {
+		const struct mg_held *h = &s->queue.p[s->taken++];
+		s->rec = (struct nsx_rec){ h->kind, h->has, h->v };
+		s->live = false;
+		return NSX_OK;
+	}
+	s->taken = s->queue.n = 0;
+	if (s->arena.total)
+		nsx_arena_reset(&s->arena);
+	s->live = true;
+	if (s->rest) {
+		rc = nsx_read(s->rest, &s->rec);
+		if (rc == NSX_EOF) {
+			nsx_reader_close(s->rest);
+			s->rest = NULL;
+		}
+	} else if (!s->dry) {
+		rc = read_in(s, &s->rec);
+	}
+	if (rc == NSX_EOF)
+		s->ended = true;
+	return rc;
+}
+
+/* Reading ahead reuses the reader's values: the head gets its own. */
+static bool
+hold_head(struct mg_source *s)
+{
+	struct mg_held h;
+
+	if (!s->live || s->ended || !s->rec.kind)
+		return true;
+	if (!mg_hold(&s->arena, &s->rec, &h))
+		return false;
+	s->rec = (struct nsx_rec){ h.kind, h.has, h.v };
+	s->live = false;
+	return true;
+}
+
+static bool
+push(struct mg_source *s, const struct nsx_rec *rec)
+{
+	struct mg_held h;
+
+	return mg_hold(&s->arena, rec, &h) && nsx_vec_push(&s->queue, h);
+}
+
+/* All that is left in the stream goes to a spool. */
+static int
+spool_rest(struct mg *m, struct mg_source *s)
+{
+	struct nsx_spool *spool = nsx_spool_open(m->err);
+	struct nsx_rec rec;
+	int rc = spool ? NSX_OK : NSX_ERR;
+
+	while (rc == NSX_OK && (rc = read_in(s, &rec)) == NSX_OK)
+		rc = nsx_spool_write(spool, &rec);
+	if (rc == NSX_EOF) {
+		s->rest = nsx_spool_reader(spool);
+		rc = s->rest ? NSX_OK : NSX_ERR;
+	}
+	nsx_spool_free(spool);
+	return rc;
+}
+
+/* The last section that can hold a record of the kind. */
+static int
+last_section(enum nsx_kind_id id)
+{
+	switch (id) {
+	case NSX_COMPILE:
+		return 1;
+	case NSX_MODULE: case NSX_THUNK: case NSX_OP: case NSX_COLLECTIVE:
+		return 2;
+	case NSX_RANGE: case NSX_SKEW:
+		return 3;
+	default:
+		return id < NSX_COMPILE ? 0 : 4;
+	}
+}
+
+static bool
+met(const struct mg_source *s, const struct nsx_kind *k)
+{
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(s->in, &n);
+
+	for (int i = 0; i < n; i++)
+		if (kinds[i]->id == k->id && strcmp(kinds[i]->name, k->name) == 0)
+			return true;
+	return false;
+}
+
+int
+mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k)
+{
+	while (!s->dry && s->section <= last_section(k->id) && !met(s, k)) {
+		struct nsx_rec rec;
+		int rc;
+
+		if (!hold_head(s))
+			return nsx_err_nomem(m->err, s->name);
+		if (s->queue.n - s->taken >= AHEAD)
+			return spool_rest(m, s);
+		rc = read_in(s, &rec);
+		if (rc == NSX_EOF)
+			return NSX_OK;
+		if (rc != NSX_OK)
+			return rc;
+		if (!push(s, &rec))
+			return nsx_err_nomem(m->err, s->name);
+	}
+	return NSX_OK;
+}
+
+void
+mg_source_free(struct mg_source *s)
+{
+	nsx_reader_close(s->in);
+	nsx_reader_close(s->rest);
+	free(s->queue.p);
+	nsx_arena_free(&s->arena);
+	mg_remap_free(&s->profile_of);
+	mg_remap_free(&s->device_of);
+	mg_remap_free(&s->program_of);
+	*s = (struct mg_source){ 0 };
+}
+
+/* ---- order */
+
+int
+mg_key_cmp(const struct mg_key *x, const struct mg_key *y)
+{
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	if (x->c != y->c)
+		return x->c < y->c ? -1 : 1;
+	return (x->d > y->d) - (x->d < y->d);
+}
+
+static int
+profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot, int64_t *number)
+{
+	uint32_t p;
+
+	*number = -1;
+	if (!nsx_has(rec, slot))
+		return NSX_OK;
+	p = mg_remap_get(&s->profile_of, rec->v[slot].i);
+	if (p == NSX_NONE)
+		return mg_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name, (long long)rec->v[slot].i);
+	*number = m->profiles.p[p].number;
+	return NSX_OK;
+}
+
+/* Where GPU work has its start, duration and profile. */
+static const struct { int8_t start, dur, profile; } gpu[NSX_NKINDS] = {
+	[NSX_MODULE]     = { NSX_MODULE_start, NSX_MODULE_dur, NSX_MODULE_profile },
+	[NSX_RANGE]      = { NSX_RANGE_start, NSX_RANGE_dur, NSX_RANGE_profile },
+	[NSX_THUNK]      = { NSX_THUNK_start, NSX_THUNK_dur, NSX_THUNK_profile },
+	[NSX_OP]         = { NSX_OP_start, NSX_OP_dur, NSX_OP_profile },
+	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur, NSX_COLLECTIVE_profile },
+};
+
+int
+mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
+{
+	enum nsx_kind_id id = rec->kind->id;
+	uint32_t d;
+
+	*key = (struct mg_key){ .section = nsx_rec_section(rec) };
+	if (key->section == 1) {
+		key->b = nsx_int(rec, NSX_COMPILE_start, 0);
+		return profile_number(m, s, rec, NSX_COMPILE_profile, &key->a);
+	}
+	if (key->section == 2) {
+		key->a = nsx_int(rec, gpu[id].start, 0);
+		key->b = nsx_kind_rank(id);
+		key->c = ~nsx_int(rec, gpu[id].dur, 0);   /* as -dur, for every dur */
+		return profile_number(m, s, rec, gpu[id].profile, &key->d);
+	}
+	if (id == NSX_RANGE) {
+		key->c = nsx_int(rec, NSX_RANGE_host_start, 0);
+		return profile_number(m, s, rec, NSX_RANGE_profile, &key->b);
+	}
+	/* skew, after all ranges */
+	key->a = 1;
+	key->b = -1;
+	if (nsx_has(rec, NSX_SKEW_device)) {
+		d = mg_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
+		if (d == NSX_NONE)
+			return mg_fail(m, s, "skew of device %lld, which has no record", (long long)rec->v[NSX_SKEW_device].i);
+		key->b = m->devices.p[d].number;
+	}
+	return NSX_OK;
+}
+
+struct sorted { struct mg_key key; size_t at; struct mg_held rec; };
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+	int c = mg_key_cmp(&x->key, &y->key);
+
+	return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Whether the records of a run belong together: what has no place in the order stays behind what it followed. */
+static bool
+goes_on(const struct nsx_rec *rec, const struct mg_key *first, struct mg_key *key)
+{
+	return nsx_rec_section(rec) == 4 || (key->section == first->section && (first->section != 3 || key->a == first->a));
+}
+
+int
+mg_source_sort_run(struct mg *m, struct mg_source *s)
+{
+	NSX_VEC(struct sorted) run = { 0 };
+	NSX_VEC(struct mg_held) left = { 0 };
+	struct nsx_arena arena = { 0 };
+	struct mg_key first = s->key, key = first;
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	while (rc == NSX_OK) {
+		struct sorted x = { .key = key, .at = run.n };
+		bool on = goes_on(&s->rec, &first, &key);
+		if (!mg_hold(&arena, &s->rec, &x.rec) || !nsx_vec_push(&run, x))
+			rc = nsx_err_nomem(m->err, s->name);
+		n += on;
+		if (rc != NSX_OK || !on)
+			break;
+		rc = mg_source_next(m, s);
+		if (rc == NSX_OK && nsx_rec_section(&s->rec) != 4)
+			rc = mg_key_of(m, s, &s->rec, &key);
+	}
+	if (rc != NSX_ERR) {
+		qsort(run.p, n, sizeof *run.p, by_key);
+		for (; rc != NSX_ERR && s->taken < s->queue.n; s->taken++) {
+			struct nsx_rec rec = { s->queue.p[s->taken].kind, s->queue.p[s->taken].has, s->queue.p[s->taken].v };
+			struct mg_held h;
+			if (!mg_hold(&arena, &rec, &h) || !nsx_vec_push(&left, h))
+				rc = nsx_err_nomem(m->err, s->name);
+		}
+	}
+	s->queue.n = s->taken = 0;
+	nsx_arena_free(&s->arena);
+	s->arena = arena;
+	for (size_t i = 0; i < run.n && rc != NSX_ERR; i++)
+		if (!nsx_vec_push(&s->queue, run.p[i].rec))
+			rc = nsx_err_nomem(m->err, s->name);
+	for (size_t i = 0; i < left.n && rc != NSX_ERR; i++)
+		if (!nsx_vec_push(&s->queue, left.p[i]))
+			rc = nsx_err_nomem(m->err, s->name);
+	free(run.p);
+	free(left.p);
+	if (rc == NSX_ERR)
+		return rc;
+	s->ended = false;
+	return mg_source_next(m, s);
+}

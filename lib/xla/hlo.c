@@ -1,0 +1,419 @@
+/* hlo.c -- a dump as its users see it: instructions by name and by id, put together from what was read. */
+#include "xla/hlo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xla/hlo_int.h"
+
+enum { LOCS_MAX = 1 << 23 };
+
+static const struct { enum nsx_severity severity; const char *text; } misses[NSX_HLO_MISSES] = {
+	[NSX_HLO_CLASH]          = { NSX_WARNING, "fields of the dump have another wire type than known and were skipped" },
+	[NSX_HLO_NO_SIZE]        = { NSX_WARNING, "transfers have a shape whose size is not known" },
+	[NSX_HLO_NO_ASSIGNMENT]  = { NSX_WARNING, "collectives' logical ids are taken for global device indices: the dump has no device assignment" },
+	[NSX_HLO_BAD_ASSIGNMENT] = { NSX_WARNING, "device assignments are not understood and ignored" },
+	[NSX_HLO_BAD_GROUPS]     = { NSX_WARNING, "collectives have replica groups that are not understood: all devices are assumed" },
+	[NSX_HLO_BAD_DEVICE]     = { NSX_WARNING, "collectives' logical ids are not all in the device assignment and are taken for global device indices" },
+	[NSX_HLO_UNEQUAL]        = { NSX_WARNING, "reduce-scatters have groups of different sizes: bytes are by the first group" },
+	[NSX_HLO_MIXED]          = { NSX_WARNING, "instructions hold transfers of several kinds: one kind is reported" },
+	[NSX_HLO_BAD_FRAME]      = { NSX_WARNING, "source stacks have unknown or repeated frames and are incomplete" },
+	[NSX_HLO_MANY_FRAMES]    = { NSX_WARNING, "source stacks are left out: they are too many" },
+	[NSX_HLO_SAME_NAME]      = { NSX_WARNING, "instructions have the name of another one and are left out" },
+	[NSX_HLO_NO_NAME]        = { NSX_WARNING, "instructions have no name and are left out" },
+	[NSX_HLO_NO_CALLEE]      = { NSX_WARNING, "called computations are not in the dump" },
+	[NSX_HLO_MANY_LOCS]      = { NSX_WARNING, "instructions' further places are left out: they are too many" },
+	[NSX_HLO_SAME_COMP]      = { NSX_WARNING, "computations have the id of another one" },
+	[NSX_HLO_NO_ENTRY]       = { NSX_WARNING, "the dump does not tell its entry computation" },
+};
+
+static struct nsx_str
+string(const struct nsx_hlo_build *b, uint32_t s)
+{
+	return s == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&b->strs, s);
+}
+
+/* ---- calls */
+
+static uint32_t
+callee(const struct nsx_hlo_build *b, uint32_t call)
+{
+	return nsx_map_get(&b->comp_by_id, (struct nsx_key){ (uint64_t)b->calls.p[call].comp, 0 });
+}
+
+/* How every computation is called, and by whom that is not in the dump. */
+static void
+mark_called(struct nsx_hlo_build *b)
+{
+	for (size_t i = 0; i < b->calls.n; i++) {
+		uint32_t c = callee(b, (uint32_t)i);
+		if (c == NSX_NONE)
+			b->missed[NSX_HLO_NO_CALLEE]++;
+		else if (b->calls.p[i].embedded)
+			b->comps.p[c].embedded = true;
+		else
+			b->comps.p[c].controlled = true;
+	}
+}
+
+static bool
+executable(const struct nsx_hlo_comp *c)
+{
+	return c->entry || (!c->fused && (c->controlled || !c->embedded));
+}
+
+/* What computation c and all that it calls transfer, each counted once a call. Calls may be nested as deep as they like and, in a
+ * broken dump, in circles. */
+static int
+resolve(struct nsx_hlo_build *b, uint32_t c)
+{
+	NSX_VEC(struct { uint32_t comp, next; }) open = { 0 };
+	int rc = NSX_OK;
+
+	if (b->comps.p[c].resolved)
+		return NSX_OK;
+	for (uint32_t enter = c;;) {
+		if (enter != NSX_NONE) {
+			if (!nsx_vec_room(&open, 1)) {
+				rc = nsx_hlo_nomem(b);
+				break;
+			}
+			b->comps.p[enter].resolved = 1;
+			open.p[open.n].comp = enter;
+			open.p[open.n++].next = 0;
+			enter = NSX_NONE;
+		}
+		struct nsx_hlo_comp *top = &b->comps.p[open.p[open.n - 1].comp];
+		if (open.p[open.n - 1].next < top->ncalls) {
+			uint32_t sub = callee(b, top->calls + open.p[open.n - 1].next);
+			if (sub != NSX_NONE && b->comps.p[sub].resolved == 0) {
+				enter = sub;
+				continue;
+			}
+			if (sub != NSX_NONE && b->comps.p[sub].resolved == 2)
+				nsx_hlo_comm_add(&top->comm, &b->comps.p[sub].comm);
+			open.p[open.n - 1].next++;
+			continue;
+		}
+		top->resolved = 2;
+		if (--open.n == 0)
+			break;
+	}
+	free(open.p);
+	return rc;
+}
+
+static int
+resolve_wrapper(struct nsx_hlo_build *b, struct nsx_hlo_cand *c)
+{
+	for (uint32_t i = 0; i < c->ncalls; i++) {
+		uint32_t sub = callee(b, c->calls + i);
+		if (sub == NSX_NONE)
+			continue;
+		if (resolve(b, sub) != NSX_OK)
+			return NSX_ERR;
+		nsx_hlo_comm_add(&c->comm, &b->comps.p[sub].comm);
+	}
+	b->missed[NSX_HLO_MIXED] += c->comm.mixed;
+	return NSX_OK;
+}
+
+/* ---- places */
+
+/* round: of stamps, above all that reading has set. */
+struct locs { NSX_VEC(struct nsx_hlo_loc) v; uint32_t round; };
+
+/* The places of the direct instructions of what c calls, each once, without c's own. */
+static int
+add_locs(struct nsx_hlo_build *b, struct locs *l, const struct nsx_hlo_cand *c, struct nsx_hlo_inst *out)
+{
+	out->locs = (uint32_t)l->v.n;
+	l->round++;
+	if (c->pair != NSX_NONE)
+		b->pairs.p[c->pair].stamp = l->round;
+	for (uint32_t i = 0; i < c->ncalls; i++) {
+		uint32_t sub = callee(b, c->calls + i);
+		if (sub == NSX_NONE)
+			continue;
+		const struct nsx_hlo_comp *comp = &b->comps.p[sub];
+		if (l->v.n + comp->npairs > LOCS_MAX) {
+			b->missed[NSX_HLO_MANY_LOCS]++;
+			break;
+		}
+		for (uint32_t k = 0; k < comp->npairs; k++) {
+			uint32_t p = b->pair_refs.p[comp->pairs + k];
+			if (b->pairs.p[p].stamp == l->round)
+				continue;
+			b->pairs.p[p].stamp = l->round;
+			if (!nsx_vec_push(&l->v, ((struct nsx_hlo_loc){ string(b, b->pairs.p[p].op_name), b->pairs.p[p].stack })))
+				return nsx_hlo_nomem(b);
+		}
+	}
+	out->nlocs = (uint32_t)l->v.n - out->locs;
+	return NSX_OK;
+}
+
+/* ---- assembly */
+
+/* The candidates that are kept, sorted by name. */
+struct kept { struct nsx_str name; uint32_t cand; };
+
+static int
+by_name(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	int d = nsx_str_cmp(x->name, y->name);
+
+	return d ? d : x->cand < y->cand ? -1 : x->cand > y->cand;
+}
+
+static int
+fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct nsx_hlo_inst *out)
+{
+	struct nsx_hlo_cand *c = &b->cands.p[k->cand];
+
+	if (c->wrapper && resolve_wrapper(b, c) != NSX_OK)
+		return NSX_ERR;
+	*out = (struct nsx_hlo_inst){
+		.name = k->name, .opcode = string(b, c->opcode), .scheduling_name = string(b, c->scheduling_name),
+		.op_name = c->pair == NSX_NONE ? (struct nsx_str){ "", 0 } : string(b, b->pairs.p[c->pair].op_name),
+		.stack = c->pair == NSX_NONE ? (uint32_t)NSX_NONE : b->pairs.p[c->pair].stack,
+		.collective = nsx_hlo_kind_name(c->comm.kind),
+		.unique_id = c->id, .bytes = c->comm.bytes, .groups = c->comm.groups,
+		.comm = c->comm.kind != NSX_HLO_NO_COMM, .entry = b->comps.p[c->comp].entry,
+		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id)
+	};
+	/* Without a schedule: as the dump lists them, which is after what they need. */
+	if (out->order == NSX_NONE)
+		out->order = k->cand;
+	return add_locs(b, l, c, out);
+}
+
+/* The ids of instructions, two ways: as the dump has them where they are unique, and with the number of the computation in the
+ * upper half, as XLA announces those that count within their computation. */
+static int
+index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
+{
+	const uint32_t shared = NSX_NONE - 1;
+
+	for (uint32_t i = 0; i < h->ninsts; i++) {
+		uint32_t *at = nsx_map_at(&h->by_id, (struct nsx_key){ (uint64_t)h->insts[i].unique_id, 0 });
+		if (!at)
+			return nsx_hlo_nomem(b);
+		*at = *at == NSX_NONE ? i : shared;
+	}
+	for (uint32_t i = 0; i < h->ninsts; i++) {
+		uint64_t id = (uint64_t)h->insts[i].unique_id;
+		uint64_t comp = (uint64_t)b->comps.p[b->cands.p[kept[i].cand].comp].id;
+		if (id >> 32 || comp == 0 || comp >> 31)
+			continue;
+		if (nsx_map_get(&h->by_id, (struct nsx_key){ id, 0 }) == shared)
+			h->insts[i].unique_id = (int64_t)(comp << 32 | id);
+		uint32_t *at = nsx_map_at(&h->by_id, (struct nsx_key){ comp << 32 | id, 0 });
+		if (!at)
+			return nsx_hlo_nomem(b);
+		if (*at == NSX_NONE)
+			*at = i;
+	}
+	for (uint32_t i = 0; i < h->ninsts; i++) {
+		/* What several share is nobody's. */
+		uint64_t id = (uint64_t)b->cands.p[kept[i].cand].id;
+		uint32_t *at = nsx_map_at(&h->by_id, (struct nsx_key){ id, 0 });
+		if (!at)
+			return nsx_hlo_nomem(b);
+		if (*at == shared)
+			*at = NSX_NONE;
+	}
+	return NSX_OK;
+}
+
+/* The candidates that a thunk can be, sorted by name; *digest is of the names of the entry computation. NULL when out of memory. */
+static struct kept *
+keep_executable(struct nsx_hlo_build *b, size_t *count, uint64_t *digest)
+{
+	struct kept *kept = malloc((b->cands.n + 1) * sizeof *kept);
+	size_t n = 0, distinct = 0;
+
+	if (!kept)
+		return NULL;
+	for (size_t i = 0; i < b->cands.n; i++)
+		if (executable(&b->comps.p[b->cands.p[i].comp]) || b->cands.p[i].named)
+			kept[n++] = (struct kept){ string(b, b->cands.p[i].name), (uint32_t)i };
+	qsort(kept, n, sizeof *kept, by_name);
+	*digest = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (b->comps.p[b->cands.p[kept[i].cand].comp].entry)
+			*digest = nsx_hash_u64(*digest ^ nsx_hash(kept[i].name.ptr, kept[i].name.len)) + 1;
+		if (distinct && nsx_str_eq(kept[i].name, kept[distinct - 1].name))
+			b->missed[NSX_HLO_SAME_NAME]++;
+		else
+			kept[distinct++] = kept[i];
+	}
+	*count = distinct;
+	return kept;
+}
+
+static int
+make_insts(struct nsx_hlo_build *b, struct nsx_hlo *h, uint64_t *digest)
+{
+	struct locs l = { .round = (uint32_t)b->comps.n };
+	size_t n;
+	int rc = NSX_OK;
+	struct kept *kept = keep_executable(b, &n, digest);
+
+	if (!kept)
+		return nsx_hlo_nomem(b);
+	h->insts = malloc((n + 1) * sizeof *h->insts);
+	if (!h->insts)
+		rc = nsx_hlo_nomem(b);
+	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
+		rc = fill_inst(b, &l, &kept[i], &h->insts[i]);
+		h->ninsts = (uint32_t)i + 1;
+	}
+	if (rc == NSX_OK)
+		rc = index_ids(b, h, kept);
+	free(kept);
+	h->locs = l.v.p;
+	h->nlocs = (uint32_t)l.v.n;
+	return rc;
+}
+
+/* Numbers of strings to strings; NULL when out of memory. */
+static struct nsx_str *
+strings(const struct nsx_hlo_build *b, const uint32_t *s, size_t n)
+{
+	struct nsx_str *out = malloc((n + 1) * sizeof *out);
+
+	for (size_t i = 0; out && i < n; i++)
+		out[i] = nsx_intern_str(&b->strs, s[i]);
+	return out;
+}
+
+static int
+assemble(struct nsx_hlo_build *b, struct nsx_hlo *h)
+{
+	uint64_t digest = 0;
+	char text[32];
+
+	mark_called(b);
+	nsx_hlo_schedule_sort(b);
+	if (make_insts(b, h, &digest) != NSX_OK)
+		return NSX_ERR;
+	h->stacks = strings(b, b->stacks.p, b->stacks.n);
+	h->groups = strings(b, b->groups.p, b->groups.n);
+	if (!h->stacks || !h->groups)
+		return nsx_hlo_nomem(b);
+	h->nstacks = (uint32_t)b->stacks.n;
+	h->ngroups = (uint32_t)b->groups.n;
+	h->id = b->id;
+	h->name = b->module;
+	h->fingerprint = b->fingerprint;
+	snprintf(text, sizeof text, "d:%016" PRIx64, digest);
+	h->digest = nsx_arena_str(&b->strs.arena, nsx_str_c(text));
+	if (!h->digest.ptr)
+		return nsx_hlo_nomem(b);
+	/* Every string is in the table's arena: it changes hands. */
+	h->arena = b->strs.arena;
+	b->strs.arena = (struct nsx_arena){ 0 };
+	return NSX_OK;
+}
+
+static int
+report(const struct nsx_hlo_build *b, const struct nsx_hlo *h, struct nsx_diags *diags)
+{
+	char *source = nsx_str_dup(h->name);
+
+	if (!source)
+		return nsx_err_nomem(b->f->err, b->f->path);
+	for (int i = 0; i < NSX_HLO_MISSES; i++)
+		nsx_diag_add(diags, misses[i].severity, source, b->missed[i], "%s", misses[i].text);
+	free(source);
+	return NSX_OK;
+}
+
+static void
+build_free(struct nsx_hlo_build *b)
+{
+	nsx_unpacker_free(&b->u);
+	nsx_intern_free(&b->strs);
+	free(b->comps.p);
+	nsx_map_free(&b->comp_by_id);
+	free(b->cands.p);
+	free(b->calls.p);
+	free(b->pair_refs.p);
+	free(b->pairs.p);
+	nsx_map_free(&b->pair_by_key);
+	free(b->devices.device);
+	nsx_hlo_frames_free(&b->frames);
+	free(b->schedule.p);
+	free(b->stacks.p);
+	free(b->groups.p);
+	nsx_map_free(&b->stack_by_str);
+	nsx_map_free(&b->group_by_str);
+}
+
+int
+nsx_hlo_parse(struct nsx_dumpfile *f, struct nsx_hlo *h, struct nsx_diags *diags)
+{
+	struct nsx_hlo_build b = { .f = f, .u = { .f = f } };
+
+	*h = (struct nsx_hlo){ 0 };
+	int rc = nsx_hlo_load(&b);
+	if (rc == NSX_OK)
+		rc = assemble(&b, h);
+	if (rc == NSX_OK)
+		rc = report(&b, h, diags);
+	if (rc != NSX_OK)
+		nsx_hlo_free(h);
+	build_free(&b);
+	return rc;
+}
+
+/* ---- the interface */
+
+int
+nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_dumpfile f;
+
+	*h = (struct nsx_hlo){ 0 };
+	if (nsx_dumpfile_open(&f, path, err) != NSX_OK)
+		return NSX_ERR;
+	int rc = nsx_hlo_parse(&f, h, diags);
+	nsx_dumpfile_close(&f);
+	return rc;
+}
+
+static int
+inst_by_name(const void *name, const void *inst)
+{
+	return nsx_str_cmp(*(const struct nsx_str *)name, ((const struct nsx_hlo_inst *)inst)->name);
+}
+
+const struct nsx_hlo_inst *
+nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str name)
+{
+	return h->ninsts ? bsearch(&name, h->insts, h->ninsts, sizeof *h->insts, inst_by_name) : NULL;
+}
+
+const struct nsx_hlo_inst *
+nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id)
+{
+	uint32_t i = nsx_map_get(&h->by_id, (struct nsx_key){ (uint64_t)unique_id, 0 });
+
+	return i == NSX_NONE ? NULL : &h->insts[i];
+}
+
+void
+nsx_hlo_free(struct nsx_hlo *h)
+{
+	free(h->insts);
+	free(h->locs);
+	free(h->stacks);
+	free(h->groups);
+	nsx_map_free(&h->by_id);
+	nsx_arena_free(&h->arena);
+	*h = (struct nsx_hlo){ 0 };
+}

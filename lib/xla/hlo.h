@@ -1,0 +1,74 @@
+/* hlo.h -- what nsysx needs of XLA's HLO dumps: instructions, collectives, replica groups, source locations. */
+#ifndef NSX_XLA_HLO_H
+#define NSX_XLA_HLO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+
+/* A place in the source: op_name may be empty, stack NSX_NONE; not both. */
+struct nsx_hlo_loc { struct nsx_str op_name; uint32_t stack; };
+
+struct nsx_hlo_inst {
+	struct nsx_str name, opcode;
+	struct nsx_str op_name;          /* metadata.op_name; empty if none */
+	struct nsx_str scheduling_name;  /* empty if none or equal to name */
+	struct nsx_str collective;       /* all-reduce, ..., host-to-device; empty unless comm */
+	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
+	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in diags) */
+	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: none given (all devices), or not communication */
+	uint32_t       stack;            /* index in nsx_hlo.stacks; NSX_NONE: none */
+	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct instructions of the
+	                                  * computations it calls, without its own */
+	uint32_t       comp;             /* instructions of one computation have one number */
+	uint32_t       order;            /* they run in this order */
+	bool           comm;             /* it communicates */
+	bool           entry;            /* in the entry computation */
+};
+
+/* One dump; everything is owned by it. Instructions are those of the entry computation and of all computations that can be executed as
+ * thunks, and of fused ones those that XLA names thunks after all the same: collectives, custom calls, what calls computations (reductions:
+ * the thunk that clears their output), roots. Sorted by name bytewise. */
+struct nsx_hlo {
+	struct nsx_str       name;          /* of the module */
+	int64_t              id;            /* HloModuleProto.id */
+	struct nsx_str       fingerprint;   /* frontend attribute fingerprint_before_lhs; empty if none */
+	struct nsx_str       digest;        /* "d:" and 16 hex digits: hash of the sorted names of the entry computation's instructions */
+	struct nsx_hlo_inst *insts;  uint32_t ninsts;
+	struct nsx_hlo_loc  *locs;   uint32_t nlocs;
+	struct nsx_str      *stacks; uint32_t nstacks;   /* frames, outermost first, file:line[:column][function], joined by ';' */
+	struct nsx_str      *groups; uint32_t ngroups;   /* devices: groups separated by ';', members by ',', as the instruction gives them, made global
+	                                                  * through the device assignment */
+	struct nsx_map       by_id;         /* unique_id -> index */
+	struct nsx_arena     arena;
+};
+
+/* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes). What could not be understood is counted in diags (source: the
+ * module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free: not a dump, damaged, cut short, nested too deep. */
+int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err);
+
+/* The instruction of that name, NULL if there is none. */
+const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str name);
+/* The instruction with that unique id, NULL if there is none. */
+const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
+
+void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
+
+/* A folder of dumps: which file is which program's. */
+struct nsx_dump_dir;
+
+/* List DIR: files `module_NNNN.NAME.*after_optimizations*.hlo.pb` (.xz, .zst). NULL on failure, with err filled. */
+struct nsx_dump_dir *nsx_dump_dir_open(const char *dir, struct nsx_err *err);
+
+enum nsx_dump_found { NSX_DUMP_ONE, NSX_DUMP_NONE, NSX_DUMP_AMBIGUOUS };
+
+/* The dump of program id, whose module is called name (a file of another name is not it): *path is owned by d. */
+enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path);
+void nsx_dump_dir_free(struct nsx_dump_dir *d);   /* NULL allowed */
+
+#endif

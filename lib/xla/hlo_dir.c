@@ -1,0 +1,197 @@
+/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/vec.h"
+#include "xla/hlo.h"
+
+struct dump {
+	int64_t        id;
+	char          *path;
+	struct nsx_str rest;   /* in path: what follows the number, "NAME.sm_9.0_gpu_after_optimizations" */
+};
+
+struct nsx_dump_dir { NSX_VEC(struct dump) dumps; };
+
+static bool
+strip_end(struct nsx_str *s, const char *end)
+{
+	size_t n = strlen(end);
+
+	if (s->len < n || memcmp(s->ptr + s->len - n, end, n) != 0)
+		return false;
+	s->len -= n;
+	return true;
+}
+
+static size_t
+digits(struct nsx_str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && s.ptr[n] >= '0' && s.ptr[n] <= '9')
+		n++;
+	return n;
+}
+
+static bool
+contains(struct nsx_str s, struct nsx_str part)
+{
+	for (size_t i = 0; i + part.len <= s.len; i++)
+		if (memcmp(s.ptr + i, part.ptr, part.len) == 0)
+			return true;
+	return false;
+}
+
+static struct nsx_str
+skip(struct nsx_str s, size_t n)
+{
+	return (struct nsx_str){ s.ptr + n, s.len - n };
+}
+
+/* Whether a file of that name is a dump; then its program's number and what follows it. */
+static bool
+parse_name(struct nsx_str s, int64_t *id, struct nsx_str *rest)
+{
+	if (!strip_end(&s, ".xz"))
+		strip_end(&s, ".zst");
+	if (!strip_end(&s, ".hlo.pb"))
+		return false;
+	/* Dumps may be told to begin with a time. */
+	size_t n = digits(s);
+	if (n && n < s.len && s.ptr[n] == '.')
+		s = skip(s, n + 1);
+	if (!nsx_str_starts(s, "module_"))
+		return false;
+	s = skip(s, strlen("module_"));
+	n = digits(s);
+	if (!n || n == s.len || s.ptr[n] != '.' || !nsx_get_int((struct nsx_str){ s.ptr, n }, id))
+		return false;
+	*rest = skip(s, n + 1);
+	return contains(*rest, NSX_STR("after_optimizations"));
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct dump *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static int
+add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_err *err)
+{
+	struct nsx_buf b = { 0 };
+	struct dump dump = { 0 };
+
+	if (!parse_name(nsx_str_c(name), &dump.id, &dump.rest))
+		return NSX_OK;
+	size_t slash = dir[0] && dir[strlen(dir) - 1] == '/' ? 0 : 1, at = (size_t)(dump.rest.ptr - name);
+	nsx_buf_fmt(&b, "%s%s%s", dir, slash ? "/" : "", name);
+	nsx_buf_char(&b, '\0');
+	if (b.failed) {
+		nsx_buf_free(&b);
+		return nsx_err_nomem(err, dir);
+	}
+	dump.path = b.ptr;
+	dump.rest.ptr = b.ptr + strlen(dir) + slash + at;
+	if (!nsx_vec_push(&d->dumps, dump)) {
+		nsx_buf_free(&b);
+		return nsx_err_nomem(err, dir);
+	}
+	return NSX_OK;
+}
+
+struct nsx_dump_dir *
+nsx_dump_dir_open(const char *dir, struct nsx_err *err)
+{
+	const struct dirent *e;
+	int rc = NSX_OK;
+	DIR *files = opendir(dir);
+
+	if (!files) {
+		nsx_err_set(err, "%s: %s", dir, strerror(errno));
+		return NULL;
+	}
+	struct nsx_dump_dir *d = calloc(1, sizeof *d);
+	if (!d)
+		rc = nsx_err_nomem(err, dir);
+	while (rc == NSX_OK) {
+		errno = 0;
+		if (!(e = readdir(files))) {
+			if (errno)
+				rc = nsx_err_set(err, "%s: %s", dir, strerror(errno));
+			break;
+		}
+		rc = add_file(d, dir, e->d_name, err);
+	}
+	if (closedir(files) != 0 && rc == NSX_OK)
+		rc = nsx_err_set(err, "%s: %s", dir, strerror(errno));
+	if (rc != NSX_OK) {
+		nsx_dump_dir_free(d);
+		return NULL;
+	}
+	if (d->dumps.n)
+		qsort(d->dumps.p, d->dumps.n, sizeof *d->dumps.p, by_id);
+	return d;
+}
+
+/* Whether the file is of a module called name: XLA writes '_' for what it does not like in file names. */
+static bool
+is_named(struct nsx_str rest, struct nsx_str name)
+{
+	if (rest.len <= name.len || rest.ptr[name.len] != '.')
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (rest.ptr[i] != name.ptr[i] && rest.ptr[i] != '_')
+			return false;
+	return contains(skip(rest, name.len), NSX_STR("after_optimizations"));
+}
+
+enum nsx_dump_found
+nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path)
+{
+	const struct dump *found = NULL;
+	size_t lo = 0, hi = d->dumps.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (d->dumps.p[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*path = NULL;
+	for (; lo < d->dumps.n && d->dumps.p[lo].id == id; lo++) {
+		const struct dump *dump = &d->dumps.p[lo];
+		if (!is_named(dump->rest, name))
+			continue;
+		/* The same dump, compressed as well: paths are sorted, the plain one came first. */
+		if (found && nsx_str_eq(found->rest, dump->rest) && strlen(found->path) < strlen(dump->path))
+			continue;
+		if (found)
+			return NSX_DUMP_AMBIGUOUS;
+		found = dump;
+	}
+	if (!found)
+		return NSX_DUMP_NONE;
+	*path = found->path;
+	return NSX_DUMP_ONE;
+}
+
+void
+nsx_dump_dir_free(struct nsx_dump_dir *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->dumps.n; i++)
+		free(d->dumps.p[i].path);
+	free(d->dumps.p);
+	free(d);
+}

@@ -1,0 +1,363 @@
+/* hlo_read.c -- one pass over the module's parts, then one over its computations, an instruction at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "xla/hlo_int.h"
+
+enum { NAME_MAX_BYTES = 1 << 20, COUNT_MAX = 1 << 30 };
+
+/* A string of the dump, kept; *s is its number, NSX_NONE if it is empty. */
+static int
+keep(struct nsx_hlo_build *b, struct nsx_str str, uint32_t *s)
+{
+	*s = NSX_NONE;
+	if (!str.len)
+		return NSX_OK;
+	*s = nsx_intern(&b->strs, str);
+	return *s == NSX_NONE ? nsx_hlo_nomem(b) : NSX_OK;
+}
+
+static int
+keep_span(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_str *out)
+{
+	uint32_t s;
+
+	if (span.len > NAME_MAX_BYTES)
+		return nsx_err_set(b->f->err, "%s: not a dump: a name of more than a megabyte", b->f->path);
+	const unsigned char *p = nsx_dumpfile_at(b->f, span.off, (size_t)span.len);
+	if (!p)
+		return NSX_ERR;
+	if (keep(b, (struct nsx_str){ (const char *)p, (size_t)span.len }, &s) != NSX_OK)
+		return NSX_ERR;
+	*out = s == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&b->strs, s);
+	return NSX_OK;
+}
+
+/* ---- the module */
+
+static int
+read_attributes(struct nsx_hlo_build *b, struct nsx_span span)
+{
+	const Nsysx__NsxHloAttributes *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_attributes__descriptor);
+	uint32_t s;
+
+	if (!m)
+		return NSX_ERR;
+	for (size_t i = 0; i < m->n_map; i++)
+		if (nsx_str_eq(nsx_str_pb(m->map[i]->key), NSX_STR("fingerprint_before_lhs"))) {
+			if (keep(b, nsx_str_pb(m->map[i]->value), &s) != NSX_OK)
+				return NSX_ERR;
+			b->fingerprint = s == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&b->strs, s);
+		}
+	return NSX_OK;
+}
+
+/* What of a computation its instructions do not tell. */
+static int
+read_computation_head(struct nsx_hlo_build *b, struct nsx_span span)
+{
+	struct nsx_hlo_comp c = { .span = span, .comm = NSX_HLO_SILENT };
+	struct nsx_span name = { 0, 0 };
+	struct nsx_wire w = nsx_wire(b->f, span);
+	int rc;
+
+	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
+		bool varint = w.type == NSX_WIRE_VARINT, len = w.type == NSX_WIRE_LEN;
+		switch (w.field) {
+		case NSX_HLO_C_ID:          if (varint) c.id = (int64_t)w.value;    else b->u.clashes++; break;
+		case NSX_HLO_C_ROOT:        if (varint) c.root = (int64_t)w.value;  else b->u.clashes++; break;
+		case NSX_HLO_C_FUSED:       if (varint) c.fused = w.value != 0;     else b->u.clashes++; break;
+		case NSX_HLO_C_NAME:        if (len)    name = w.span;              else b->u.clashes++; break;
+		case NSX_HLO_C_INSTRUCTION: if (!len)   b->u.clashes++; break;
+		default: break;
+		}
+	}
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	if (name.len && !b->has_entry_id && b->entry_name.len == name.len) {
+		const unsigned char *p = nsx_dumpfile_at(b->f, name.off, (size_t)name.len);
+		if (!p)
+			return NSX_ERR;
+		c.entry = memcmp(p, b->entry_name.ptr, (size_t)name.len) == 0;
+	}
+	if (b->comps.n >= COUNT_MAX)
+		return nsx_err_set(b->f->err, "%s: more than %d computations", b->f->path, COUNT_MAX);
+	return nsx_vec_push(&b->comps, c) ? NSX_OK : nsx_hlo_nomem(b);
+}
+
+/* One field of the module; computations are only listed. */
+static int
+module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *name)
+{
+	enum nsx_wire_type wire = w->field == NSX_HLO_M_ID || w->field == NSX_HLO_M_ENTRY_ID ? NSX_WIRE_VARINT : NSX_WIRE_LEN;
+
+	switch (w->field) {
+	case NSX_HLO_M_NAME: case NSX_HLO_M_ENTRY_NAME: case NSX_HLO_M_COMPUTATION: case NSX_HLO_M_ID: case NSX_HLO_M_ENTRY_ID:
+	case NSX_HLO_M_DEVICES: case NSX_HLO_M_FRAMES: case NSX_HLO_M_ATTRIBUTES: case NSX_HLO_M_SCHEDULE:
+		break;
+	default:
+		return NSX_OK;
+	}
+	if (w->type != wire) {
+		b->u.clashes++;
+		return NSX_OK;
+	}
+	switch (w->field) {
+	case NSX_HLO_M_NAME:       return keep_span(b, w->span, name);
+	case NSX_HLO_M_ENTRY_NAME: return keep_span(b, w->span, &b->entry_name);
+	case NSX_HLO_M_DEVICES:    return nsx_hlo_devices_read(b, w->span);
+	case NSX_HLO_M_FRAMES:     return nsx_hlo_frames_read(b, w->span);
+	case NSX_HLO_M_SCHEDULE:   return nsx_hlo_schedule_read(b, w->span);
+	case NSX_HLO_M_ATTRIBUTES: return read_attributes(b, w->span);
+	case NSX_HLO_M_ID:
+		b->id = (int64_t)w->value;
+		return NSX_OK;
+	case NSX_HLO_M_ENTRY_ID:
+		b->entry_id = (int64_t)w->value;
+		b->has_entry_id = true;
+		return NSX_OK;
+	default:
+		return NSX_OK;
+	}
+}
+
+/* Everything of the module but computations, wherever it stands; then what computations there are. */
+static int
+read_module(struct nsx_hlo_build *b, struct nsx_span span)
+{
+	struct nsx_wire w = nsx_wire(b->f, span);
+	int rc;
+
+	while ((rc = nsx_wire_next(&w)) == NSX_OK)
+		if (module_field(b, &w, &b->module) != NSX_OK)
+			return NSX_ERR;
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	w = nsx_wire(b->f, span);
+	while ((rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == NSX_HLO_M_COMPUTATION && w.type == NSX_WIRE_LEN && read_computation_head(b, w.span) != NSX_OK)
+			return NSX_ERR;
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+/* ---- instructions */
+
+struct reading {
+	struct nsx_hlo_build *b;
+	uint32_t              comp;
+	NSX_VEC(struct nsx_hlo_pending) pending;
+};
+
+static int
+add_calls(struct reading *r, const Nsysx__NsxHloInstruction *m, bool embedded, uint32_t *first, uint32_t *n)
+{
+	struct nsx_hlo_build *b = r->b;
+
+	*first = (uint32_t)b->calls.n;
+	*n = (uint32_t)m->n_called_computation_ids;
+	if (b->calls.n + m->n_called_computation_ids >= COUNT_MAX)
+		return nsx_err_set(b->f->err, "%s: more than %d calls", b->f->path, COUNT_MAX);
+	for (size_t i = 0; i < m->n_called_computation_ids; i++)
+		if (!nsx_vec_push(&b->calls, ((struct nsx_hlo_call){ m->called_computation_ids[i], embedded })))
+			return nsx_hlo_nomem(b);
+	return NSX_OK;
+}
+
+static int
+add_candidate(struct reading *r, const Nsysx__NsxHloInstruction *m, const struct nsx_hlo_opcode *op, struct nsx_hlo_cand c)
+{
+	struct nsx_hlo_build *b = r->b;
+
+	if (keep(b, nsx_str_pb(m->name), &c.name) != NSX_OK || keep(b, nsx_str_pb(m->opcode), &c.opcode) != NSX_OK)
+		return NSX_ERR;
+	c.scheduling_name = NSX_NONE;
+	if (m->metadata && keep(b, nsx_str_pb(m->metadata->scheduling_name), &c.scheduling_name) != NSX_OK)
+		return NSX_ERR;
+	if (c.scheduling_name == c.name)
+		c.scheduling_name = NSX_NONE;
+	c.wrapper = op->cls == NSX_HLO_WRAPPER;
+	if (b->cands.n >= COUNT_MAX)
+		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
+	return nsx_vec_push(&b->cands, c) ? NSX_OK : nsx_hlo_nomem(b);
+}
+
+static int
+read_instruction(struct reading *r, struct nsx_span span)
+{
+	struct nsx_hlo_build *b = r->b;
+	struct nsx_hlo_comp *comp = &b->comps.p[r->comp];
+	const Nsysx__NsxHloInstruction *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_instruction__descriptor);
+	struct nsx_hlo_cand c = { .comp = r->comp, .comm = NSX_HLO_SILENT };
+	uint32_t cand = NSX_NONE;
+
+	if (!m)
+		return NSX_ERR;
+	const struct nsx_hlo_opcode *op = nsx_hlo_opcode(nsx_str_pb(m->opcode));
+	if (nsx_hlo_pair(b, m->metadata, &c.pair) != NSX_OK)
+		return NSX_ERR;
+	if (c.pair != NSX_NONE && b->pairs.p[c.pair].stamp != r->comp + 1) {
+		b->pairs.p[c.pair].stamp = r->comp + 1;
+		if (!nsx_vec_push(&b->pair_refs, c.pair))
+			return nsx_hlo_nomem(b);
+	}
+	if (add_calls(r, m, comp->fused || op->embeds, &c.calls, &c.ncalls) != NSX_OK)
+		return NSX_ERR;
+	c.id = m->id;
+	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the reduction, one that runs
+	 * a library's code or a collective on a slice after what it runs. */
+	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM || (comp->fused && c.id == comp->root);
+	if (!comp->fused || c.named) {
+		if (!m->name.len) {
+			b->missed[NSX_HLO_NO_NAME]++;
+		} else {
+			cand = (uint32_t)b->cands.n;
+			if (add_candidate(r, m, op, c) != NSX_OK)
+				return NSX_ERR;
+		}
+	}
+	if (op->cls == NSX_HLO_PLAIN || op->cls == NSX_HLO_WRAPPER || op->cls == NSX_HLO_CUSTOM)
+		return NSX_OK;
+	if (op->cls == NSX_HLO_FOLLOW && (cand == NSX_NONE || c.ncalls))
+		return NSX_OK;
+	return nsx_vec_push(&r->pending, ((struct nsx_hlo_pending){ span, op, c.id, cand })) ? NSX_OK : nsx_hlo_nomem(b);
+}
+
+/* Give the instructions that follow a start what the start calls. A start that follows in the list is found as well as one before. */
+static int
+follow(struct reading *r, uint32_t first)
+{
+	struct nsx_hlo_build *b = r->b;
+	struct nsx_map by_id = { 0 };
+	NSX_VEC(uint32_t) start = { 0 };   /* by pending instruction: the candidate it reads */
+	int64_t comp = b->comps.p[r->comp].id;
+	int rc = NSX_OK;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->pending.n; i++)
+		n += r->pending.p[i].op->cls == NSX_HLO_FOLLOW;
+	for (size_t i = first; n && rc == NSX_OK && i < b->cands.n; i++) {
+		uint32_t *at = nsx_map_at(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, b->cands.p[i].id), 0 });
+		if (at)
+			*at = (uint32_t)i;
+		else
+			rc = nsx_hlo_nomem(b);
+	}
+	for (size_t i = 0; n && rc == NSX_OK && i < r->pending.n; i++) {
+		if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
+			continue;
+		const Nsysx__NsxHloParticipants *m = nsx_unpack(&b->u, r->pending.p[i].span, &nsysx__nsx_hlo_participants__descriptor);
+		uint32_t s = NSX_NONE;
+		if (!m)
+			rc = NSX_ERR;
+		else if (m->n_operand_ids)
+			s = nsx_map_get(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, m->operand_ids[0]), 0 });
+		if (rc == NSX_OK && !nsx_vec_push(&start, s))
+			rc = nsx_hlo_nomem(b);
+	}
+	/* Through chains of updates: the calls arrive one link a round, and no chain is longer than there are links. Real chains have
+	 * one or two; what is not settled after a few rounds is no chain. */
+	for (int round = 0; rc == NSX_OK && round < 4; round++)
+		for (size_t i = 0, k = 0; n && i < r->pending.n; i++) {
+			if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
+				continue;
+			uint32_t s = start.p[k++];
+			if (s == NSX_NONE || b->cands.p[r->pending.p[i].cand].ncalls)
+				continue;
+			b->cands.p[r->pending.p[i].cand].calls = b->cands.p[s].calls;
+			b->cands.p[r->pending.p[i].cand].ncalls = b->cands.p[s].ncalls;
+		}
+	nsx_map_free(&by_id);
+	free(start.p);
+	return rc;
+}
+
+static int
+read_computation(struct reading *r)
+{
+	struct nsx_hlo_build *b = r->b;
+	struct nsx_hlo_comp *c = &b->comps.p[r->comp];
+	struct nsx_wire w = nsx_wire(b->f, c->span);
+	uint32_t first = (uint32_t)b->cands.n;
+	int rc;
+
+	r->pending.n = 0;
+	if (b->pair_refs.n >= COUNT_MAX)
+		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
+	c->pairs = (uint32_t)b->pair_refs.n;
+	c->calls = (uint32_t)b->calls.n;
+	while ((rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == NSX_HLO_C_INSTRUCTION && w.type == NSX_WIRE_LEN && read_instruction(r, w.span) != NSX_OK)
+			return NSX_ERR;
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	c->npairs = (uint32_t)b->pair_refs.n - c->pairs;
+	c->ncalls = (uint32_t)b->calls.n - c->calls;
+	if (!r->pending.n)
+		return NSX_OK;
+	if (follow(r, first) != NSX_OK)
+		return NSX_ERR;
+	size_t n = 0;
+	for (size_t i = 0; i < r->pending.n; i++)
+		if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
+			r->pending.p[n++] = r->pending.p[i];
+	return n ? nsx_hlo_transfers(b, c->span, c->id, r->pending.p, n, &c->comm) : NSX_OK;
+}
+
+/* ---- the whole */
+
+/* Which computation an id is, and which is the entry. */
+static int
+index_computations(struct nsx_hlo_build *b)
+{
+	bool entry = false;
+
+	for (size_t i = 0; i < b->comps.n; i++) {
+		uint32_t *at = nsx_map_at(&b->comp_by_id, (struct nsx_key){ (uint64_t)b->comps.p[i].id, 0 });
+		if (!at)
+			return nsx_hlo_nomem(b);
+		if (*at == NSX_NONE)
+			*at = (uint32_t)i;
+		else
+			b->missed[NSX_HLO_SAME_COMP]++;
+		if (b->has_entry_id)
+			b->comps.p[i].entry = !entry && b->comps.p[i].id == b->entry_id;
+		else if (entry)
+			b->comps.p[i].entry = false;
+		entry |= b->comps.p[i].entry;
+		if (b->comps.p[i].entry)
+			b->comps.p[i].fused = false;
+	}
+	b->missed[NSX_HLO_NO_ENTRY] += !entry;
+	return NSX_OK;
+}
+
+int
+nsx_hlo_load(struct nsx_hlo_build *b)
+{
+	struct nsx_wire w = nsx_wire(b->f, (struct nsx_span){ 0, b->f->size });
+	struct reading r = { .b = b };
+	bool module = false;
+	int rc;
+
+	while ((rc = nsx_wire_next(&w)) == NSX_OK)
+		if (w.field == NSX_HLO_F_MODULE && w.type == NSX_WIRE_LEN) {
+			module = true;
+			if (read_module(b, w.span) != NSX_OK)
+				return NSX_ERR;
+		}
+	if (rc == NSX_ERR)
+		return NSX_ERR;
+	if (!module || !b->module.len || !b->comps.n)
+		return nsx_err_set(b->f->err, "%s: not a dump: no %s in it", b->f->path,
+		                   !module ? "module" : !b->module.len ? "module with a name" : "computation");
+	if (index_computations(b) != NSX_OK)
+		return NSX_ERR;
+	rc = NSX_OK;
+	for (size_t i = 0; rc == NSX_OK && i < b->comps.n; i++) {
+		r.comp = (uint32_t)i;
+		rc = read_computation(&r);
+	}
+	free(r.pending.p);
+	b->missed[NSX_HLO_CLASH] += b->u.clashes;
+	return rc;
+}

@@ -1,0 +1,59 @@
+/* hlo_schedule.c -- the order in which the instructions of a computation run. */
+#include <stdlib.h>
+
+#include "xla/hlo_int.h"
+
+int
+nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span)
+{
+	struct nsx_wire w = nsx_wire(b->f, span);
+	int rc;
+
+	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
+		if (w.field != 1 || w.type != NSX_WIRE_LEN)
+			continue;
+		const Nsysx__NsxHloScheduled *s = nsx_unpack(&b->u, w.span, &nsysx__nsx_hlo_scheduled__descriptor);
+		if (!s)
+			return NSX_ERR;
+		for (size_t i = 0; s->sequence && i < s->sequence->n_instruction_ids; i++)
+			if (!nsx_vec_push(&b->schedule, ((struct nsx_hlo_slot){ s->computation, s->sequence->instruction_ids[i], (uint32_t)i })))
+				return nsx_hlo_nomem(b);
+	}
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+static int
+by_instruction(const void *a, const void *b)
+{
+	const struct nsx_hlo_slot *x = a, *y = b;
+
+	if (x->comp != y->comp)
+		return x->comp < y->comp ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+void
+nsx_hlo_schedule_sort(struct nsx_hlo_build *b)
+{
+	if (b->schedule.n)
+		qsort(b->schedule.p, b->schedule.n, sizeof *b->schedule.p, by_instruction);
+}
+
+uint32_t
+nsx_hlo_schedule_at(const struct nsx_hlo_build *b, int64_t comp, int64_t id)
+{
+	struct nsx_hlo_slot want = { comp, id, 0 };
+	size_t lo = 0, hi = b->schedule.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (by_instruction(&b->schedule.p[mid], &want) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	bool found = lo < b->schedule.n && b->schedule.p[lo].comp == comp && b->schedule.p[lo].id == id;
+	return found ? b->schedule.p[lo].at : NSX_NONE;
+}

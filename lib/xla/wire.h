@@ -1,0 +1,60 @@
+/* wire.h -- protobuf's wire format: fields walked by hand, and small messages unpacked from no more than what they
+ * declare. Private to lib/xla. */
+#ifndef NSX_XLA_WIRE_H
+#define NSX_XLA_WIRE_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "xla/dumpfile.h"
+
+enum nsx_wire_type { NSX_WIRE_VARINT = 0, NSX_WIRE_64 = 1, NSX_WIRE_LEN = 2, NSX_WIRE_32 = 5 };
+
+/* A part of a dump. */
+struct nsx_span { uint64_t off, len; };
+
+/* A walk over the fields of the message at pos .. end; set f, pos and end, then call nsx_wire_next. */
+struct nsx_wire {
+	struct nsx_dumpfile *f;
+	uint64_t             pos, end;
+	/* The field that was met last. */
+	uint32_t             field;
+	enum nsx_wire_type   type;
+	uint64_t             value;   /* of NSX_WIRE_VARINT */
+	struct nsx_span      span;    /* of the others: where the bytes are */
+};
+
+static inline struct nsx_wire
+nsx_wire(struct nsx_dumpfile *f, struct nsx_span span)
+{
+	return (struct nsx_wire){ .f = f, .pos = span.off, .end = span.off + span.len };
+}
+
+/* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is skipped costs no
+ * reading of its bytes. */
+int nsx_wire_next(struct nsx_wire *w);
+
+/* Unpacks messages. Set f; {0} else. */
+struct nsx_unpacker {
+	struct nsx_dumpfile *f;
+	struct nsx_arena     arena;     /* what the last message points to */
+	struct nsx_buf       sieved;
+	int64_t              clashes;   /* fields dropped since the start because their wire type was another than declared */
+	int                  depth;
+};
+
+/* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected wire type
+ * dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the latter. NULL with f->err
+ * filled: damaged, nested too deep, too large, out of memory. */
+void *nsx_unpack(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
+void nsx_unpacker_free(struct nsx_unpacker *u);
+
+static inline struct nsx_str
+nsx_str_pb(ProtobufCBinaryData b)
+{
+	return (struct nsx_str){ (const char *)b.data, b.len };
+}
+
+#endif
