@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "xla/hlo.h"
-
 static struct nsx_str
 keep(struct ex_profile *p, struct nsx_str s)
 {
@@ -49,9 +47,10 @@ frames(struct ex_profile *p, struct nsx_str s, struct nsx_buf *tmp)
 	return keep(p, nsx_buf_view(tmp));
 }
 
-static bool
-copy(struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_hlo_inst *from, struct ex_inst *to, struct nsx_buf *tmp)
+bool
+ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
 {
+	struct nsx_buf *tmp = &p->scratch;
 	struct ex_info info = {
 		.opcode = keep(p, from->opcode), .collective = keep(p, from->collective), .op_name = keep(p, from->op_name),
 		.scheduling_name = keep(p, from->scheduling_name), .frames = frames(p, at(h->stacks, from->stack), tmp),
@@ -63,16 +62,21 @@ copy(struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_hlo_inst *f
 		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ keep(p, loc->op_name), frames(p, at(h->stacks, loc->stack), tmp) })))
 			return false;
 	}
-	to->info = (uint32_t)p->infos.n;
+	p->insts.p[inst].info = (uint32_t)p->infos.n;
 	return p->rc == NSX_OK && nsx_vec_push(&p->infos, info);
 }
 
 static const struct nsx_hlo_inst *
 find(const struct ex_profile *p, const struct nsx_hlo *h, const struct ex_inst *inst)
 {
-	const struct nsx_hlo_inst *found = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
+	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
+	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
 
-	return found ? found : nsx_hlo_find(h, nsx_intern_str(&p->inst_names, inst->name));
+	/* Where both are known and disagree, the name decides: the meaning of ids has changed between versions of XLA. */
+	if (by_id && nsx_str_eq(by_id->name, name))
+		return by_id;
+	const struct nsx_hlo_inst *by_name = nsx_hlo_find(h, name);
+	return by_name ? by_name : by_id;
 }
 
 /* Names that XLA gives thunks which are no instruction. */
@@ -106,7 +110,6 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 {
 	struct ex_program *g = &p->programs.p[program];
 	struct joined n = count(p, h, program);
-	struct nsx_buf tmp = { 0 };
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.found * 2 < n.judged) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
@@ -117,14 +120,13 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	g->dumped = true;
 	g->fingerprint = keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
-	for (size_t i = 0; i < p->insts.n && p->rc == NSX_OK; i++) {
+	for (size_t i = 0, all = p->insts.n; i < all && p->rc == NSX_OK; i++) {
 		const struct nsx_hlo_inst *found = p->insts.p[i].program == program ? find(p, h, &p->insts.p[i]) : NULL;
-		if (found && !copy(p, h, found, &p->insts.p[i], &tmp))
+		if (found && !ex_describe(p, (uint32_t)i, h, found))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
-	nsx_buf_free(&tmp);
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.executed - n.found, "executed names that are no instruction of their program's dump");
-	return p->rc;
+	return p->rc == NSX_OK ? ex_open_graphs(p, program, h) : p->rc;
 }
 
 static int
@@ -181,7 +183,7 @@ ex_read_dumps(struct ex_profile *p)
 {
 	int64_t named = 0;
 
-	if (p->input->dumps && read_dumps(p) != NSX_OK)
+	if (p->input->dumps && (read_dumps(p) != NSX_OK || (p->op_thunk && ex_number_occurrences(p) != NSX_OK)))
 		return NSX_ERR;
 	for (size_t i = 0; i < p->programs.n; i++)
 		named += p->programs.p[i].executed && !p->programs.p[i].dumped;

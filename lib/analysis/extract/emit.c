@@ -362,7 +362,7 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	nsx_set_i(r, NSX_THUNK_dur, ex_dur(th->start, th->end));
 	nsx_set_i(r, NSX_THUNK_host_start, range->start);
 	nsx_set_i(r, NSX_THUNK_host_dur, ex_dur(range->start, range->end));
-	nsx_set_i(r, NSX_THUNK_ops, p->trace.spans[range->gpu].ops);
+	nsx_set_i(r, NSX_THUNK_ops, th->ops);
 	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
 	nsx_set_i(r, NSX_THUNK_range, range->id);
 	return done(e);
@@ -375,6 +375,9 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
 	uint32_t module = op->range == NSX_NONE ? NSX_NONE : p->module_at[op->range];
 	uint32_t thunk = op->range == NSX_NONE ? NSX_NONE : p->thunk_at[op->range];
+
+	if (p->op_thunk && p->op_thunk[i] != NSX_NONE)
+		thunk = p->op_thunk[i];
 	struct nsx_rec *r = begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);

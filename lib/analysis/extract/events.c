@@ -137,7 +137,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 				out[n++] = (struct nsx_sort_start){ s->start, r, RANGE };
 		}
 	for (uint32_t i = 0; i < p->thunks.n; i++)
-		if (keep(p, p->thunks.p[i].device, p->thunks.p[i].start, p->thunks.p[i].end))
+		if (!p->thunks.p[i].gone && keep(p, p->thunks.p[i].device, p->thunks.p[i].start, p->thunks.p[i].end))
 			out[n++] = (struct nsx_sort_start){ p->thunks.p[i].start, i, THUNK };
 	for (uint32_t i = 0; p->opts->ops && i < t->nops; i++)
 		if (keep(p, t->ops[i].device, t->ops[i].start, t->ops[i].end))

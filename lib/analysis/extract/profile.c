@@ -47,6 +47,28 @@ ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t proce
 	return *at;
 }
 
+uint32_t
+ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id)
+{
+	uint32_t n = nsx_intern(&p->inst_names, name);
+	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->inst_of, (struct nsx_key){ program, n });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ program, n, NSX_NONE, NSX_NONE, op_id })))
+			return NSX_NONE;
+		*at = (uint32_t)p->insts.n - 1;
+	}
+	return *at;
+}
+
+bool
+ex_is_command_buffer(const struct ex_profile *p, uint32_t inst)
+{
+	return nsx_str_starts(nsx_intern_str(&p->inst_names, p->insts.p[inst].name), "command_buffer");
+}
+
 static int
 compare_names(const void *a, const void *b)
 {
@@ -105,7 +127,7 @@ ex_load(struct ex_profile *p, int jobs)
 {
 	struct nsx_trace_opts opts = {
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
-		.ops = p->opts->ops, .host = p->opts->host, .jobs = jobs
+		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs
 	};
 
 	p->rc = nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err);
@@ -145,4 +167,6 @@ ex_free(struct ex_profile *p)
 	free(p->compiles.p);
 	free(p->thunk_at);
 	free(p->module_at);
+	free(p->op_thunk);
+	nsx_buf_free(&p->scratch);
 }

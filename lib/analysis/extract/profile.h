@@ -9,6 +9,7 @@
 #include "analysis/extract.h"
 #include "base/vec.h"
 #include "nsys/trace.h"
+#include "xla/hlo.h"
 #include "xla/title.h"
 
 struct ex_device {
@@ -56,6 +57,8 @@ struct ex_thunk {
 	uint32_t occurrence;
 	int64_t  start, end;      /* GPU ns */
 	uint32_t device;
+	uint32_t ops;             /* CUDA calls that launched its operations */
+	bool     gone;            /* a command buffer whose operations all became thunks of their own */
 };
 
 struct ex_compile {
@@ -82,6 +85,7 @@ struct ex_profile {
 	NSX_VEC(struct nsx_title) titles;
 	struct nsx_intern  strings;      /* compile names, what dumps say */
 	struct nsx_intern  inst_names;
+	struct nsx_buf     scratch;
 	NSX_VEC(struct ex_program) programs;
 	struct nsx_map     program_of;   /* (id and process, name) -> program */
 	NSX_VEC(struct ex_inst) insts;
@@ -93,6 +97,7 @@ struct ex_profile {
 	NSX_VEC(struct ex_compile) compiles;
 	uint32_t          *thunk_at;     /* by range: index in thunks, NSX_NONE; NULL without XLA ranges */
 	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE */
+	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 
 /* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
@@ -100,6 +105,15 @@ const struct nsx_title *ex_title(struct ex_profile *p, uint32_t r);
 
 /* The program of that id (-1: none) and name in that process, made when it is new; NSX_NONE when out of memory. */
 uint32_t ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
+
+/* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE when out of memory. */
+uint32_t ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
+
+/* Whether it is what XLA calls the thunk of a command buffer. */
+bool ex_is_command_buffer(const struct ex_profile *p, uint32_t inst);
+
+/* Fill what a dump says of the instruction; false when out of memory. */
+bool ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from);
 
 /* Load the export and fill all of *p but numbers. Errors go to p->rc and p->err. */
 void ex_load(struct ex_profile *p, int jobs);
@@ -109,6 +123,10 @@ int ex_find_devices(struct ex_profile *p);
 int ex_find_runs(struct ex_profile *p);
 int ex_find_compiles(struct ex_profile *p);
 int ex_read_dumps(struct ex_profile *p);
+/* Turn the program's command buffers into thunks of the instructions in them. */
+int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h);
+/* Occurrences count per instruction and module execution by GPU start. */
+int ex_number_occurrences(struct ex_profile *p);
 
 /* A program of the job. */
 struct ex_job_program {

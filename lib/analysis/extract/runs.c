@@ -251,14 +251,12 @@ keep(struct runs *x)
 		if (module == NSX_NONE)
 			continue;
 		const struct nsx_title *title = ex_title(p, c->range);
-		uint32_t program = p->modules.p[module].program, name = nsx_intern(&p->inst_names, title->hlo_op);
-		uint32_t *inst = name == NSX_NONE ? NULL : nsx_map_at(&p->inst_of, (struct nsx_key){ program, name });
-		if (!inst || (*inst == NSX_NONE && !nsx_vec_push(&p->insts, ((struct ex_inst){ program, name, NSX_NONE, NSX_NONE, title->op_id }))))
+		uint32_t inst = ex_inst(p, p->modules.p[module].program, title->hlo_op, title->op_id);
+		if (inst == NSX_NONE)
 			return nsx_err_nomem(&p->err, p->input->path);
-		if (*inst == NSX_NONE)
-			*inst = (uint32_t)p->insts.n - 1;
 		const struct nsx_span *s = span_of(x, c->range);
-		struct ex_thunk th = { .range = c->range, .module = module, .inst = *inst, .start = s->start, .end = s->end, .device = c->device };
+		struct ex_thunk th = { .range = c->range, .module = module, .inst = inst, .start = s->start, .end = s->end,
+			.device = c->device, .ops = s->ops };
 		if (!nsx_vec_push(&p->thunks, th))
 			return nsx_err_nomem(&p->err, p->input->path);
 		p->modules.p[module].thunks++;
@@ -287,21 +285,23 @@ number_executions(struct ex_profile *p)
 	return NSX_OK;
 }
 
-/* Occurrences count per instruction and module execution by GPU start. */
-static int
-number_occurrences(struct ex_profile *p)
+int
+ex_number_occurrences(struct ex_profile *p)
 {
 	struct nsx_sort_key *keys = malloc((p->thunks.n + 1) * sizeof *keys);
+	size_t n = 0;
 
 	if (!keys)
 		return nsx_err_nomem(&p->err, p->input->path);
 	for (size_t i = 0; i < p->thunks.n; i++) {
 		const struct ex_thunk *th = &p->thunks.p[i];
+		if (th->gone)
+			continue;
 		/* Thunks stand by thread and host start, so the index decides between equal GPU starts. */
-		keys[i] = (struct nsx_sort_key){ { th->module, th->inst, th->start }, (uint32_t)i };
+		keys[n++] = (struct nsx_sort_key){ { th->module, th->inst, th->start }, (uint32_t)i };
 	}
-	nsx_sort_keys(keys, p->thunks.n);
-	for (size_t i = 0; i < p->thunks.n; i++) {
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++) {
 		bool first = !i || keys[i].k[0] != keys[i - 1].k[0] || keys[i].k[1] != keys[i - 1].k[1];
 		p->thunks.p[keys[i].i].occurrence = first ? 0 : p->thunks.p[keys[i - 1].i].occurrence + 1;
 	}
@@ -356,7 +356,7 @@ run(struct runs *x)
 	drop_cut(x);
 	if (p->trace.stop == INT64_MIN && guess_cut(x) != NSX_OK)
 		return NSX_ERR;
-	if (keep(x) != NSX_OK || number_executions(p) != NSX_OK || number_occurrences(p) != NSX_OK)
+	if (keep(x) != NSX_OK || number_executions(p) != NSX_OK || ex_number_occurrences(p) != NSX_OK)
 		return NSX_ERR;
 	settle(p);
 	report(x);

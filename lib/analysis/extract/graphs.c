@@ -1,0 +1,245 @@
+/* graphs.c -- what ran inside a command buffer. With node-level traces of CUDA graphs the operations of a launch are known; those that can be told to be an
+ * instruction's become thunks of it, the rest stays with the command buffer's own thunk. */
+#include "analysis/extract/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+struct launch { uint32_t *ops, n; };   /* its operations by GPU start: indices in trace.ops */
+
+struct graphs {
+	struct ex_profile    *p;
+	const struct nsx_hlo *h;
+	struct nsx_intern     kernels;   /* names of kernels as XLA makes them of instructions' names */
+	uint32_t             *inst_of;   /* by number in kernels: instruction of h */
+	uint32_t             *found;     /* by operation of the launch: instruction of h, NSX_NONE: not told */
+	bool                 *used;      /* by instruction of h: a kernel of this launch has its name */
+	NSX_VEC(struct nsx_sort_key) left;   /* instructions by their order */
+	NSX_VEC(uint32_t)     rest;      /* operations, as places in the launch */
+	struct nsx_buf        name;
+	int64_t               all, told;
+};
+
+/* XLA names kernels after instructions, with '_' for what C identifiers lack. */
+static void
+kernel_name(struct nsx_str inst, struct nsx_buf *out)
+{
+	out->len = 0;
+	for (size_t i = 0; i < inst.len; i++) {
+		char c = inst.ptr[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+		nsx_buf_char(out, plain ? c : '_');
+	}
+}
+
+static bool
+index_kernels(struct graphs *g)
+{
+	g->inst_of = malloc((g->h->ninsts + 1) * sizeof *g->inst_of);
+	g->used = malloc(g->h->ninsts + 1);
+	if (!g->inst_of || !g->used)
+		return false;
+	for (uint32_t i = 0; i < g->h->ninsts; i++) {
+		kernel_name(g->h->insts[i].name, &g->name);
+		uint32_t k = g->name.failed ? NSX_NONE : nsx_intern(&g->kernels, nsx_buf_view(&g->name));
+		if (k == NSX_NONE)
+			return false;
+		if (k == g->kernels.n - 1 && k + 1 > 0)
+			g->inst_of[k] = i;
+	}
+	return true;
+}
+
+static struct nsx_str
+op_name(const struct graphs *g, uint32_t op)
+{
+	uint32_t n = g->p->trace.ops[op].name;
+
+	return n == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&g->p->trace.names, n);
+}
+
+static bool
+is_nccl(struct nsx_str kernel)
+{
+	return nsx_str_starts(kernel, "nccl");
+}
+
+/* The computation that most operations found by name are of; NSX_NONE if there are none. */
+static uint32_t
+computation(const struct graphs *g, const struct launch *l)
+{
+	uint32_t best = NSX_NONE;
+	int64_t votes = 0;
+
+	/* A majority, if there is one, survives pairing off. */
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (g->found[i] == NSX_NONE)
+			continue;
+		uint32_t c = g->h->insts[g->found[i]].comp;
+		if (!votes)
+			best = c;
+		votes += c == best ? 1 : -1;
+	}
+	return best;
+}
+
+/* Give the operations in g->rest to the instructions in g->left, one to one, if there are as many. */
+static void
+pair_up(struct graphs *g)
+{
+	if (g->rest.n != g->left.n)
+		return;
+	nsx_sort_keys(g->left.p, g->left.n);
+	for (size_t i = 0; i < g->rest.n; i++) {
+		g->found[g->rest.p[i]] = g->left.p[i].i;
+		g->used[g->left.p[i].i] = true;
+	}
+}
+
+/* By order: NCCL's kernels to collectives, or other kernels to the instructions that need one and have none. */
+static bool
+by_order(struct graphs *g, const struct launch *l, uint32_t comp, bool nccl)
+{
+	g->left.n = g->rest.n = 0;
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
+		if (g->found[i] == NSX_NONE && op->type == NSX_OP_KERNEL && is_nccl(op_name(g, l->ops[i])) == nccl && !nsx_vec_push(&g->rest, i))
+			return false;
+	}
+	for (uint32_t i = 0; i < g->h->ninsts && g->rest.n; i++) {
+		const struct nsx_hlo_inst *inst = &g->h->insts[i];
+		bool wanted = nccl ? inst->comm : nsx_str_eq(inst->opcode, NSX_STR("custom-call")) || nsx_str_eq(inst->opcode, NSX_STR("fusion"));
+		if (inst->comp == comp && wanted && !g->used[i] && (nccl || !inst->comm) &&
+		    !nsx_vec_push(&g->left, ((struct nsx_sort_key){ { inst->order, 0, 0 }, i })))
+			return false;
+	}
+	pair_up(g);
+	return true;
+}
+
+static bool
+assign(struct graphs *g, const struct launch *l)
+{
+	memset(g->used, 0, g->h->ninsts);
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t k = nsx_intern_find(&g->kernels, op_name(g, l->ops[i]));
+		g->found[i] = k == NSX_NONE ? NSX_NONE : g->inst_of[k];
+		if (g->found[i] != NSX_NONE)
+			g->used[g->found[i]] = true;
+	}
+	uint32_t comp = computation(g, l);
+	return comp == NSX_NONE || (by_order(g, l, comp, true) && by_order(g, l, comp, false));
+}
+
+/* Thunks of the operations that were told; the command buffer's own keeps the span of the others. */
+static bool
+split(struct graphs *g, uint32_t thunk, uint32_t program, const struct launch *l)
+{
+	struct ex_profile *p = g->p;
+	int64_t start = INT64_MAX, end = INT64_MIN;
+	uint32_t module = p->thunks.p[thunk].module;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct nsx_gpu_op *op = &p->trace.ops[l->ops[i]];
+		if (g->found[i] == NSX_NONE) {
+			start = op->start < start ? op->start : start;
+			end = op->end > end ? op->end : end;
+			continue;
+		}
+		uint32_t inst = ex_inst(p, program, g->h->insts[g->found[i]].name, -1);
+		if (inst == NSX_NONE || (p->insts.p[inst].info == NSX_NONE && !ex_describe(p, inst, g->h, &g->h->insts[g->found[i]])))
+			return false;
+		struct ex_thunk th = { .range = p->thunks.p[thunk].range, .module = module, .inst = inst, .start = op->start, .end = op->end,
+			.device = op->device, .ops = 1 };
+		if (!nsx_vec_push(&p->thunks, th))
+			return false;
+		p->op_thunk[l->ops[i]] = (uint32_t)p->thunks.n - 1;
+		p->modules.p[module].thunks++;
+		g->told++;
+	}
+	g->all += l->n;
+	if (start == INT64_MAX) {
+		p->thunks.p[thunk].gone = true;
+		p->modules.p[module].thunks--;
+	} else {
+		p->thunks.p[thunk].start = start;
+		p->thunks.p[thunk].end = end;
+	}
+	return true;
+}
+
+/* Operations of graph nodes, gathered by the thunk that launched them; *first has a place for each thunk and one more. NULL: out of memory. */
+static uint32_t *
+gather(const struct ex_profile *p, uint32_t nthunks, uint32_t *first)
+{
+	const struct nsx_trace *t = &p->trace;
+	uint32_t *ops = malloc((t->nops + 1) * sizeof *ops);
+
+	for (int pass = 0; ops && pass < 2; pass++) {
+		for (uint32_t i = 0; i < t->nops; i++) {
+			uint32_t th = t->ops[i].range == NSX_NONE || t->ops[i].graph_node == -1 ? NSX_NONE : p->thunk_at[t->ops[i].range];
+			if (th == NSX_NONE)
+				continue;
+			if (pass == 0)
+				first[th + 2]++;
+			else
+				ops[first[th + 1]++] = i;
+		}
+		for (uint32_t i = 2; pass == 0 && i < nthunks + 2; i++)
+			first[i] += first[i - 1];
+	}
+	return ops;
+}
+
+static bool
+open_all(struct graphs *g, uint32_t program)
+{
+	struct ex_profile *p = g->p;
+	uint32_t n = (uint32_t)p->thunks.n, longest = 0;
+	uint32_t *first = calloc((size_t)n + 3, sizeof *first), *ops = first ? gather(p, n, first) : NULL;
+	bool good = ops && index_kernels(g);
+
+	for (uint32_t i = 0; good && i < n; i++)
+		longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
+	g->found = malloc(((size_t)longest + 1) * sizeof *g->found);
+	for (uint32_t i = 0; good && g->found && i < n; i++) {
+		struct launch l = { ops + first[i], first[i + 1] - first[i] };
+		if (l.n && p->modules.p[p->thunks.p[i].module].program == program && ex_is_command_buffer(p, p->thunks.p[i].inst))
+			good = assign(g, &l) && split(g, i, program, &l);
+	}
+	good = good && g->found;
+	free(first);
+	free(ops);
+	return good;
+}
+
+int
+ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
+{
+	struct graphs g = { .p = p, .h = h };
+	bool any = false;
+
+	for (size_t i = 0; i < p->insts.n && !any; i++)
+		any = p->insts.p[i].program == program && ex_is_command_buffer(p, (uint32_t)i);
+	if (!any || !p->trace.nops)
+		return NSX_OK;
+	if (!p->op_thunk) {
+		p->op_thunk = malloc(p->trace.nops * sizeof *p->op_thunk);
+		if (!p->op_thunk)
+			return nsx_err_nomem(&p->err, p->input->path);
+		memset(p->op_thunk, 0xff, p->trace.nops * sizeof *p->op_thunk);
+	}
+	bool good = open_all(&g, program);
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.told, "GPU operations in command buffers told to be an instruction's");
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, g.all - g.told, "GPU operations in command buffers that could not be told to be an instruction's: they count for the command buffer");
+	nsx_intern_free(&g.kernels);
+	free(g.inst_of);
+	free(g.found);
+	free(g.used);
+	free(g.left.p);
+	free(g.rest.p);
+	nsx_buf_free(&g.name);
+	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+}

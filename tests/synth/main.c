@@ -1,0 +1,113 @@
+/* main.c -- nsysx-synth: exports of a made-up training job, and what tools must find in them. The same options and seed
+ * make the same bytes. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cli.h"
+#include "db.h"
+#include "synth.h"
+
+struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1 };
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR   ('o', "output", &syn_opt.dir, "DIR", "write DIR/r0.sqlite, ... and DIR/answers"),
+	NSX_OPT_INT   (0, "seed", &syn_opt.seed, "N", 0, INT32_MAX, "what chance depends on [1]"),
+	NSX_OPT_INT   (0, "processes", &syn_opt.procs, "P", 1, 4096, "processes [2]"),
+	NSX_OPT_INT   (0, "devices", &syn_opt.devices, "D", 1, 16, "devices of each process [1]"),
+	NSX_OPT_INT   (0, "steps", &syn_opt.steps, "N", 2, 1000000, "training steps [5]"),
+	NSX_OPT_INT   (0, "layers", &syn_opt.layers, "N", 1, 10000, "layers of the model [4]"),
+	NSX_OPT_CHOICE(0, "titles", &syn_opt.titles, "early|2024|2026", "how XLA writes its ranges [2024]"),
+	NSX_OPT_CHOICE(0, "schema", &syn_opt.schema, db_version_choices, "version of the export [3.13.1]"),
+	NSX_OPT_FLAG  (0, "full", &syn_opt.full, "empty tables too"),
+	NSX_OPT_FLAG  (0, "shuffle", &syn_opt.shuffle, "rows in random order, rowids and string ids with gaps"),
+	NSX_OPT_INT   (0, "offset", &syn_opt.offset, "NS", 0, 3600000000000, "clocks are off by up to NS [0]"),
+	NSX_OPT_INT   (0, "drift", &syn_opt.drift, "PPM", 0, 1000, "clocks drift by up to PPM [0]"),
+	NSX_OPT_INT   (0, "sessions", &syn_opt.sessions, "NS", 0, 3600000000000, "captures start up to NS apart, which they tell [0]"),
+	NSX_OPT_INT   (0, "jitter", &syn_opt.jitter, "NS", 0, 1000000, "ends of a collective scatter by up to NS [0]"),
+	NSX_OPT_INT   (0, "late", &syn_opt.late, "R", 0, 4095, "the capture of process R begins a step late"),
+	NSX_OPT_INT   (0, "ops-without-call", &syn_opt.no_call, "N", 0, 1000000000, "so many GPU operations have lost their call [0]"),
+	NSX_OPT_INT   (0, "groups", &syn_opt.groups, "N", 0, 4096, "some collectives in groups of N devices"),
+	NSX_OPT_FLAG  (0, "disagree", &syn_opt.disagree, "program ids differ between processes, programs share names"),
+	NSX_OPT_FLAG  (0, "autotune", &syn_opt.autotune, "autotuner runs while compiling"),
+	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
+	NSX_OPT_FLAG  (0, "torch", &syn_opt.torch, "ranges as PyTorch writes them, no XLA"),
+	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
+	NSX_OPT_FLAG  (0, "no-comm", &syn_opt.no_comm, "no communication"),
+	NSX_OPT_FLAG  (0, "no-warmup", &syn_opt.no_warmup, "no compilation, no slow first executions"),
+	NSX_OPT_FLAG  (0, "details", &syn_opt.details, "tell when the capture ended"),
+	NSX_OPT_FLAG  (0, "outside", &syn_opt.outside, "a collective runs outside its module's range"),
+	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
+	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
+	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
+	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-synth", "-o DIR [OPTION]...", "Write Nsight Systems exports of a made-up job and what is true of them.", opts };
+
+static void
+folder(const char *path)
+{
+	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+		syn_die("%s: %s", path, strerror(errno));
+}
+
+static void
+check(void)
+{
+	const struct syn_opts *o = &syn_opt;
+
+	if (!o->dir)
+		nsx_cli_misuse(&cli, "where to write to? -o DIR");
+	if (o->late >= o->procs)
+		nsx_cli_misuse(&cli, "--late %lld: there are %lld processes", (long long)o->late, (long long)o->procs);
+	if (o->one_export && *o->one_export && strcmp(o->one_export, "visible") != 0 && strcmp(o->one_export, "ordinal") != 0)
+		nsx_cli_misuse(&cli, "--one-export=%s: visible or ordinal", o->one_export);
+	if (o->unfinished && *o->unfinished && strcmp(o->unfinished, "null") != 0 && strcmp(o->unfinished, "stop") != 0)
+		nsx_cli_misuse(&cli, "--unfinished=%s: null or stop", o->unfinished);
+	if (o->graphs && *o->graphs && strcmp(o->graphs, "nodes") != 0 && strcmp(o->graphs, "whole") != 0)
+		nsx_cli_misuse(&cli, "--graphs=%s: nodes or whole", o->graphs);
+	if (o->graphs && strcmp(o->graphs, "whole") == 0 && db_version_of(o->schema) < 2)
+		nsx_cli_misuse(&cli, "schema %s has no whole graphs", o->schema);
+	if (o->one_export && (o->disagree || o->offset || o->drift))
+		nsx_cli_misuse(&cli, "processes of one export share clock and programs");
+	if (o->torch && (o->unfinished || o->late >= 0))
+		nsx_cli_misuse(&cli, "--torch has no steps to cut");
+}
+
+static void
+make(struct syn_plan *p)
+{
+	p->random = (uint64_t)syn_opt.seed * 0xd1342543de82ef95ULL;
+	syn_people(p);
+	if (syn_opt.torch) {
+		syn_torch(p);
+	} else {
+		syn_model(p);
+		syn_job(p);
+	}
+	syn_show(p);
+	syn_project(p);
+	syn_judge(p);
+	syn_export(p);
+	syn_answers(p);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct syn_plan p = { 0 };
+
+	if (nsx_cli_parse(&cli, argc, argv) > 0)
+		nsx_cli_misuse(&cli, "no files are read");
+	check();
+	folder(syn_opt.dir);
+	folder(syn_fmt(&p, "%s/answers", syn_opt.dir));
+	if (syn_opt.scale)
+		syn_scale();
+	else
+		make(&p);
+	syn_tsv_checked();
+	syn_free(&p);
+	return NSX_EXIT_OK;
+}

@@ -1,0 +1,350 @@
+/* model.c -- the programs of the job as a compiler would have made them: instructions, loops, collectives. */
+#include <string.h>
+
+#include "synth.h"
+
+enum { PRED = 1, S32 = 4, F32 = 11, BF16 = 16 };
+
+static const char STEP[] = "jit(train_step)/jit(main)";
+
+static uint32_t
+frame(struct syn_plan *p, const char *file, const char *function, int line, int column, uint32_t parent)
+{
+	syn_add(&p->frame, ((struct syn_frame){ file, function, line, column, parent }));
+	return (uint32_t)p->frame.n - 1;
+}
+
+static struct syn_program *
+program(struct syn_plan *p, const char *name, int64_t id)
+{
+	struct syn_program pr = { 0 };
+
+	pr.name = name;
+	pr.id = id;
+	pr.prefix = "";
+	syn_add(&p->prog, pr);
+	return &p->prog.p[p->prog.n - 1];
+}
+
+/* XLA numbers the first `add` plain, the others `add.1`, `add.2`, ... */
+static const char *
+numbered(struct syn_plan *p, const char *base, int k)
+{
+	return k ? syn_fmt(p, "%s.%d", base, k) : base;
+}
+
+static struct syn_inst
+inst(const char *name, const char *opcode, const char *op_name, enum syn_what what, int64_t cost)
+{
+	struct syn_inst in = { 0 };
+
+	in.name = name;
+	in.opcode = opcode;
+	in.op_name = op_name;
+	in.what = what;
+	in.cost = cost;
+	in.kernels = 1;
+	in.start = in.frame = in.body = SYN_NONE;
+	in.nin = 1;
+	in.in[0] = in.out = (struct syn_shape){ BF16, 2, { 1024, 512 } };
+	return in;
+}
+
+static uint32_t
+put(struct syn_program *pr, struct syn_inst in)
+{
+	syn_add(&pr->inst, in);
+	return (uint32_t)pr->inst.n - 1;
+}
+
+static void
+item(struct syn_program *pr, uint32_t i, enum syn_act act)
+{
+	syn_add(&pr->item, ((struct syn_item){ i, act, 0 }));
+}
+
+static uint32_t
+run(struct syn_program *pr, struct syn_inst in)
+{
+	uint32_t i = put(pr, in);
+
+	item(pr, i, SYN_RUN);
+	return i;
+}
+
+/* A fusion, whose computation holds two instructions with their own op_names and frames. */
+static struct syn_inst
+fusion(struct syn_plan *p, struct syn_program *pr, const char *base, int k, const char *op_name, uint32_t fr, int64_t cost)
+{
+	struct syn_inst in = inst(numbered(p, base, k), "fusion", op_name, SYN_COMPUTE, cost), a, b;
+	struct syn_comp c = { syn_fmt(p, "fused_%s", in.name), (uint32_t)pr->inner.n, 2 };
+
+	a = inst(numbered(p, "multiply", (int)pr->inner.n), "multiply", *op_name ? syn_fmt(p, "%s/mul", op_name) : "", SYN_COMPUTE, 0);
+	b = inst(numbered(p, "add", (int)pr->inner.n), "add", op_name, SYN_COMPUTE, 0);
+	a.frame = fr;
+	b.frame = fr != SYN_NONE && k % 2 ? p->frame.p[fr].parent : fr;
+	syn_add(&pr->inner, a);
+	syn_add(&pr->inner, b);
+	syn_add(&pr->comp, c);
+	in.frame = fr;
+	in.body = (uint32_t)pr->comp.n - 1;
+	return in;
+}
+
+static struct syn_inst
+collective(const char *name, const char *opcode, const char *what, const char *nccl, enum syn_what how, enum syn_group group,
+           struct syn_shape shape, int64_t cost)
+{
+	struct syn_inst in = inst(name, opcode, "", how, cost);
+
+	in.collective = what;
+	in.nccl = nccl;
+	in.group = group;
+	in.in[0] = in.out = shape;
+	return in;
+}
+
+static uint32_t
+done(struct syn_plan *p, struct syn_program *pr, uint32_t start, const char *base, const char *opcode, int k)
+{
+	struct syn_inst in = inst(numbered(p, base, k), opcode, "", SYN_DONE, 0);
+
+	in.start = start;
+	return run(pr, in);
+}
+
+static void
+forward(struct syn_plan *p, struct syn_program *pr, int k, const uint32_t *fr)
+{
+	struct syn_shape shard = { BF16, 2, { 5040 / (int64_t)p->dev.n, 512 } };
+	const char *at = syn_fmt(p, "%s/jvp(Transformer)/layers_%d", STEP, k);
+	struct syn_inst in;
+	uint32_t start = SYN_NONE, loop;
+
+	if (p->comm)
+		start = run(pr, collective(numbered(p, "all-gather-start", k), "all-gather-start", "all-gather", "AllGather", SYN_ASYNC,
+		                           k % 2 ? SYN_BLOCK : SYN_WORLD, shard, 70000));
+	run(pr, fusion(p, pr, "loop_convert_fusion", k, syn_fmt(p, "%s/norm/convert_element_type[new_dtype=bfloat16 weak_type=False]", at), fr[0], 18000));
+	in = fusion(p, pr, "input_reduce_fusion", k, syn_fmt(p, "%s/norm/reduce_sum[axes=(0, 1)]", at), fr[0], 6000);
+	in.kernels = syn_opt.graphs ? 1 : 2;
+	run(pr, in);
+	if (p->comm)
+		done(p, pr, start, "all-gather-done", "all-gather-done", k);
+	in = inst(numbered(p, "cublas-gemm", k), "custom-call", syn_fmt(p, "%s/attn/dot_general;q,k,v=[d h]", at), SYN_COMPUTE, 90000);
+	in.kernel = "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNN";
+	in.frame = fr[1];
+	run(pr, in);
+	run(pr, fusion(p, pr, "gemm_fusion_dot", k, syn_fmt(p, "%s/mlp/dot_general", at), fr[2], 60000));
+	if (k % 4 == 1) {
+		/* A thunk that encloses others: each trip copies the condition to the host, then runs the body. */
+		in = inst(numbered(p, "while", k / 4), "while", syn_fmt(p, "%s/while", at), SYN_WHILE, 1800);
+		loop = put(pr, in);
+		item(pr, loop, SYN_OPEN);
+		in = fusion(p, pr, "loop_dynamic_slice_fusion", k / 4, syn_fmt(p, "%s/while/body/dynamic_slice", at), SYN_NONE, 9000);
+		start = put(pr, in);
+		for (int trip = 0; trip < 3; trip++) {
+			item(pr, loop, SYN_RUN);
+			item(pr, start, SYN_RUN);
+		}
+		item(pr, loop, SYN_CLOSE);
+	}
+	if (p->comm && k % 3 == 0)
+		run(pr, collective(numbered(p, "all-to-all", k / 3), "all-to-all", "all-to-all", "SendRecv", SYN_SYNC, SYN_STRIDE, shard, 40000));
+	if (p->comm && k % 3 == 1) {
+		start = run(pr, collective(numbered(p, "collective-permute-start", k / 3), "collective-permute-start", "collective-permute", "SendRecv",
+		                           SYN_ASYNC, SYN_RING, shard, 25000));
+		run(pr, inst(numbered(p, "wrapped_slice", k / 3), "fusion", "", SYN_COMPUTE, 30000));
+		done(p, pr, start, "collective-permute-done", "collective-permute-done", k / 3);
+	}
+}
+
+static void
+backward(struct syn_plan *p, struct syn_program *pr, int k, const uint32_t *fr)
+{
+	struct syn_shape whole = { F32, 2, { 5040, 256 } };   /* divided by any small group */
+	const char *at = syn_fmt(p, "%s/transpose(jvp(Transformer))/layers_%d", STEP, k);
+	struct syn_inst in = fusion(p, pr, "loop_multiply_fusion", k, syn_fmt(p, "%s/mlp/mul", at), fr[2], 14000);
+	uint32_t start = SYN_NONE;
+
+	run(pr, in);
+	if (p->comm) {
+		/* An async-start around the collective; its range bears the name of what it wraps. */
+		in = collective(numbered(p, "reduce-scatter", k), "reduce-scatter", "reduce-scatter", "ReduceScatter", SYN_ASYNC,
+		                k % 2 ? SYN_BLOCK : SYN_WORLD, whole, 80000);
+		in.wrapper = numbered(p, "reduce-scatter-start", k);
+		start = run(pr, in);
+	}
+	run(pr, inst(numbered(p, "wrapped_transpose", k), "fusion", "", SYN_COMPUTE, 10000));
+	in = fusion(p, pr, "gemm_fusion_dot", k + (int)syn_opt.layers, syn_fmt(p, "%s/mlp/transpose[permutation=(1,0)]/dot_general", at), fr[2], 45000);
+	run(pr, in);
+	if (p->comm)
+		done(p, pr, start, "reduce-scatter-done", "async-done", k);
+}
+
+static void
+train_step(struct syn_plan *p, struct syn_program *pr)
+{
+	uint32_t top = frame(p, "train.py", "<module>", 212, 0, SYN_NONE);
+	uint32_t loop = frame(p, "train.py", "main", 187, 10, top);
+	uint32_t step = frame(p, "train.py", "train_step", 96, 17, loop);
+	uint32_t net = frame(p, "/opt/example/model/transformer.py", "Transformer.__call__", 55, 8, step);
+	uint32_t fr[3] = { frame(p, "/opt/example/model/layers.py", "norm", 14, 4, net), frame(p, "/opt/example/model/layers.py", "attention", 41, 11, net),
+	                   frame(p, "/opt/example/model/layers.py", "mlp", 77, 11, net) };
+	struct syn_inst in;
+	uint32_t start = SYN_NONE;
+
+	pr->spread = true;
+	for (int k = 0; k < syn_opt.layers; k++)
+		forward(p, pr, k, fr);
+	run(pr, fusion(p, pr, "loss_fusion", 0, syn_fmt(p, "%s/d\xc3\xa9" "codeur/log_softmax", STEP), step, 22000));
+	for (int k = (int)syn_opt.layers - 1; k >= 0; k--)
+		backward(p, pr, k, fr);
+	if (p->comm) {
+		in = collective("all-reduce-start", "all-reduce-start", "all-reduce", "AllReduce", SYN_ASYNC, SYN_WORLD,
+		                (struct syn_shape){ BF16, 2, { 512, 1024 } }, 120000);
+		in.nin = 2;
+		in.in[1] = (struct syn_shape){ F32, 1, { 1024 } };
+		start = run(pr, in);
+	}
+	run(pr, fusion(p, pr, "loop_add_fusion", 0, syn_fmt(p, "%s/adam/add", STEP), step, 70000));
+	in = fusion(p, pr, "loop_add_fusion", 3, syn_fmt(p, "%s/adam/sqrt", STEP), SYN_NONE, 90000);
+	run(pr, in);
+	if (p->comm) {
+		done(p, pr, start, "all-reduce-done", "all-reduce-done", 0);
+		run(pr, collective("all-reduce.1", "all-reduce", "all-reduce", "AllReduce", SYN_SYNC, SYN_WORLD, (struct syn_shape){ F32, 0, { 0 } }, 11000));
+	}
+	in = inst("copy.1", "copy", syn_fmt(p, "%s/copy", STEP), SYN_COPY, 2500);
+	run(pr, in);
+	run(pr, inst("memset_thunk", "fusion", "", SYN_SET, 1500));
+	if (p->comm && syn_opt.outside) {
+		in = collective("all-gather-start.99", "all-gather-start", "all-gather", "AllGather", SYN_ASYNC, SYN_WORLD,
+		                (struct syn_shape){ BF16, 1, { 4096 } }, 9000);
+		in.outside = true;
+		run(pr, in);
+	}
+}
+
+static void
+psum(struct syn_plan *p, int64_t id)
+{
+	struct syn_program *pr = program(p, "jit__psum", id);
+	uint32_t start;
+
+	run(pr, inst("wrapped_copy", "fusion", "", SYN_COMPUTE, 2000));
+	if (!p->comm)
+		return;
+	start = run(pr, collective("all-reduce-start", "all-reduce-start", "all-reduce", "AllReduce", SYN_ASYNC, SYN_WORLD,
+	                           (struct syn_shape){ S32, 1, { 8 } }, 12000));
+	pr->inst.p[start].op_name = "jit(_psum)/jit(main)/reduce_sum[axes=(0,)]";
+	done(p, pr, start, "all-reduce-done", "all-reduce-done", 0);
+}
+
+/* Two or more things in a row that a graph can hold become a command buffer. */
+static void
+buffers(struct syn_plan *p, struct syn_program *pr)
+{
+	struct syn_inst in = inst("command_buffer", "", "", SYN_BUFFER, 0);
+	uint32_t graph = 0;
+
+	in.title = syn_name(p, "Thunk:#hlo_op=command_buffer#");
+	pr->buffer = put(pr, in);
+	for (size_t i = 0, n; i < pr->item.n; i += n) {
+		for (n = 0; i + n < pr->item.n; n++) {
+			const struct syn_inst *it = &pr->inst.p[pr->item.p[i + n].inst];
+
+			if (it->what != SYN_COMPUTE && it->what != SYN_COPY && it->what != SYN_SET && it->what != SYN_SYNC)
+				break;
+		}
+		graph += n > 1;
+		for (size_t k = 0; k < n && n > 1; k++)
+			pr->item.p[i + k].graph = graph;
+		n += n == 0;
+	}
+}
+
+/* The longest prefix that all op_names share, cut at a '/'. */
+static const char *
+common_prefix(struct syn_plan *p, const struct syn_program *pr)
+{
+	const char *first = NULL;
+	size_t len = 0;
+
+	for (size_t i = 0; i < pr->inst.n; i++) {
+		const char *s = pr->inst.p[i].op_name;
+		size_t k = 0;
+
+		if (!*s)
+			continue;
+		if (!first) {
+			first = s;
+			len = strlen(s);
+		}
+		while (k < len && s[k] == first[k])
+			k++;
+		len = k;
+	}
+	while (len > 0 && first[len] != '/')
+		len--;
+	return len ? syn_fmt(p, "%.*s", (int)len, first) : "";
+}
+
+/* The text of an instruction's range, as each generation of XLA writes it. */
+static const char *
+title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in)
+{
+	bool recent = strcmp(syn_opt.titles, "2026") == 0;
+	const char *op = in->op_name, *kind = in->opcode;
+	size_t n = strlen(pr->prefix);
+
+	if (!recent && strcmp(kind, "fusion") != 0 && strcmp(kind, "custom-call") != 0)
+		op = "";
+	if (n && strncmp(op, pr->prefix, n) == 0 && op[n] == '/')
+		op += n + 1;
+	return syn_fmt(p, recent ? "Thunk:#%s%s%shlo_op=%s,unique_hlo_op_id=%lld#" : "Thunk:#%s%s%shlo_op=%s#", *op ? "name=" : "", op, *op ? "," : "",
+	               in->name, (long long)in->uid);
+}
+
+static void
+finish(struct syn_plan *p, struct syn_program *pr, int64_t entry)
+{
+	bool recent = strcmp(syn_opt.titles, "2026") == 0;
+
+	pr->prefix = common_prefix(p, pr);
+	for (size_t i = 0; i < pr->inst.n; i++) {
+		struct syn_inst *in = &pr->inst.p[i];
+
+		if (in->what == SYN_BUFFER)
+			continue;
+		/* Ids used to be small and of the module, now they hold the computation's in their upper half. */
+		in->uid = recent ? entry << 32 | (int64_t)(i + 1) : 10 + (int64_t)(2 * i);
+		in->title = syn_name(p, title(p, pr, in));
+		if (in->collective)
+			pr->comm = true;
+	}
+}
+
+void
+syn_model(struct syn_plan *p)
+{
+	struct syn_program *pr = program(p, "jit_convert_element_type", 3);
+
+	run(pr, inst("wrapped_convert", "fusion", "", SYN_COMPUTE, 1900));
+	pr->inst.p[0].op_name = "args[0]";
+	psum(p, 1);
+	pr = program(p, "jit_init_params", 19);
+	run(pr, inst("memset.1", "fusion", "", SYN_SET, 1700));
+	for (int k = 0; k < 5; k++)
+		run(pr, fusion(p, pr, "loop_select_fusion", k, syn_fmt(p, "jit(init_params)/jit(main)/jit(_uniform)/p%d/max", k), SYN_NONE, 15000));
+	pr = program(p, "jit_train_step", 40);
+	train_step(p, pr);
+	if (syn_opt.graphs)
+		buffers(p, pr);
+	if (syn_opt.disagree) {
+		/* Two programs of one name: one with the same instructions, one with others. */
+		psum(p, 38);
+		pr = program(p, "jit_convert_element_type", 21);
+		run(pr, inst("loop_convert_fusion", "fusion", "jit(convert_element_type)/jit(main)/convert_element_type", SYN_COMPUTE, 2200));
+	}
+	for (size_t i = 0; i < p->prog.n; i++)
+		finish(p, &p->prog.p[i], 7 + 4 * (int64_t)i);
+}

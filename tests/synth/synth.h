@@ -1,0 +1,229 @@
+/* synth.h -- the plan of a made-up training job: everything that happens, in true time. Exports and answers are
+ * both written from it, so that neither is derived from the other. Times are nanoseconds. */
+#ifndef SYNTH_H
+#define SYNTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+enum { SYN_NONE = UINT32_MAX };
+
+/* The command line. */
+struct syn_opts {
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale;
+	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside;
+};
+extern struct syn_opts syn_opt;
+
+/* Programs: what a compiler would have made. */
+enum syn_what {
+	SYN_COMPUTE,    /* kernels on the compute stream */
+	SYN_ASYNC,      /* a collective on the communication stream, waited for by its SYN_DONE */
+	SYN_SYNC,       /* a collective that the compute stream waits for at once */
+	SYN_DONE,       /* host work only: the compute stream waits for the collective `start` */
+	SYN_WHILE,      /* a loop: encloses the thunks of its body, and copies its condition to the host */
+	SYN_COPY,       /* device-to-device copy */
+	SYN_SET,        /* memset */
+	SYN_BUFFER      /* a command buffer: one CUDA graph of several instructions */
+};
+
+/* Which devices take part in a collective. */
+enum syn_group { SYN_WORLD, SYN_BLOCK, SYN_STRIDE, SYN_RING };
+
+struct syn_shape { int type; int ndim; int64_t dim[3]; };   /* type: PrimitiveType of the HLO protos */
+struct syn_frame { const char *file, *function; int line, column; uint32_t parent; };
+
+struct syn_inst {
+	const char *name, *opcode, *op_name;   /* op_name "" when there is none */
+	const char *collective;                /* NULL: no communication */
+	const char *wrapper;                   /* name of the async-start around it, NULL: none */
+	const char *kernel, *short_kernel;     /* NULL: after the name */
+	const char *nccl;                      /* NCCL's function */
+	enum syn_what what;
+	enum syn_group group;
+	struct syn_shape in[2], out;
+	int      nin;
+	int64_t  cost;       /* GPU ns per kernel */
+	int      kernels;
+	uint32_t start;      /* SYN_DONE: the instruction waited for */
+	uint32_t frame;      /* innermost source frame, SYN_NONE: none */
+	uint32_t body;       /* called computation, SYN_NONE: none */
+	bool     outside;    /* runs after its module range has ended */
+	int64_t  uid;        /* unique_hlo_op_id */
+	uint32_t title;      /* in plan.names */
+};
+
+struct syn_comp { const char *name; uint32_t first, n; };   /* instructions in program.inner */
+enum syn_act { SYN_RUN, SYN_OPEN, SYN_CLOSE };
+struct syn_item { uint32_t inst; enum syn_act act; uint32_t graph; /* number of its command buffer, 0: in none */ };
+
+struct syn_program {
+	const char *name, *prefix;            /* prefix "" when the op_names have none in common */
+	int64_t     id;                       /* in process 0 */
+	NSX_VEC(struct syn_inst) inst;        /* what can be executed */
+	NSX_VEC(struct syn_inst) inner;       /* of called computations */
+	NSX_VEC(struct syn_comp) comp;
+	NSX_VEC(struct syn_item) item;        /* one execution, loops unrolled */
+	bool        comm;
+	int64_t     execs;                    /* so far */
+	bool        spread;                   /* compiled on several threads */
+	uint32_t    buffer;                   /* the instruction that stands for command buffers */
+};
+
+/* Processes, threads, devices. */
+struct syn_thread {
+	uint32_t    tid;
+	const char *name;
+	int64_t     now;          /* host time it has got to */
+	uint32_t    top, thunk, module;   /* innermost that is open, SYN_NONE: none */
+};
+enum syn_domain { SYN_DEFAULT, SYN_TSL, SYN_NCCL, SYN_CUBLAS, SYN_DOMAINS };
+struct syn_proc {
+	uint32_t pid, vm;
+	uint32_t xport;           /* index of the export it is in */
+	NSX_VEC(struct syn_thread) thread;   /* 0 is the main thread; then launchers, then workers */
+	uint32_t workers;         /* first worker */
+	int64_t  offset, ppb, session;       /* clock: see syn_local */
+	int64_t  from, until;     /* capture window, true time */
+	bool     open_null;       /* ranges open at the end of the capture have no end (else the capture's) */
+	bool     cut;             /* the capture stops before the program does */
+	int      domain_id[SYN_DOMAINS];
+	int64_t  next_range_id;   /* of start/end ranges */
+};
+struct syn_dev {
+	uint32_t proc, thread;    /* thread that launches */
+	int      local, global;
+	int64_t  cuda;            /* deviceId */
+	int64_t  compute, comm, copy;   /* when each stream is free */
+	int64_t  step_end;        /* GPU end of the step before */
+	int      slow;            /* per mille slower than the fastest */
+};
+
+/* What happens. Ranges, calls: host time; operations: GPU time; all true. */
+enum syn_type { SYN_PUSHPOP = 59, SYN_STARTEND = 60 };
+struct syn_range {
+	int64_t  start, end;
+	uint32_t name, proc, thread;
+	uint32_t end_thread;      /* SYN_NONE: the same */
+	uint32_t strip;           /* name in a compile record, SYN_NONE: not part of a compilation */
+	uint32_t cprog, cparent;  /* compile: program, enclosing record */
+	int64_t  range_id;        /* start/end ranges */
+	uint8_t  type, domain;
+	bool     registered;      /* textId, not text */
+	bool     tuner, folded, measures;   /* autotuner range; below one; one whose name has hlo_op= */
+	/* as the export shows it */
+	bool     gone, open;
+	int64_t  lstart, lend, rowid;
+	uint32_t parent; int level;
+	int64_t  gpu_start, gpu_end, ops;
+	int64_t  child;           /* compile: duration of direct children */
+};
+struct syn_call {
+	int64_t  start, end;
+	uint32_t name, proc, thread, thunk, module;
+	uint32_t driver;          /* name of the driver call inside, SYN_NONE: none */
+	uint32_t corr;
+	bool     is_driver, gone, launches;
+};
+/* Part in an instance of a collective. */
+struct syn_meet { uint32_t instance; int64_t wait, group, bytes; };   /* instance SYN_NONE: no collective */
+enum syn_op_type { SYN_KERNEL, SYN_MEMCPY, SYN_MEMSET, SYN_GRAPH };
+struct syn_op {
+	int64_t  start, end, bytes;
+	uint32_t dev, call, name, short_name;
+	int      stream;
+	uint8_t  type, copy_kind;
+	bool     gone;
+	int64_t  node;            /* graphNodeId, 0: none */
+	uint32_t inst;            /* of a graph node: its instruction */
+	struct syn_meet meet;     /* of a graph node */
+};
+struct syn_thunk {
+	uint32_t range, module, inst, dev, outer;
+	struct syn_meet meet;
+	/* as the export shows it */
+	bool     inner, keep;
+	int64_t  start, end, ops, occurrence, hidden;
+};
+struct syn_module {
+	uint32_t range, prog, dev;   /* prog SYN_NONE: the autotuner's */
+	int64_t  exec;
+	/* as the export shows it */
+	bool     keep, steady;
+	int64_t  start, end, ops, execution, thunks;
+};
+/* Rows that are no ranges: marks (34), categories (33), thread names (39), domains (75). */
+struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, category; };
+
+struct syn_plan {
+	struct nsx_arena  arena;
+	struct nsx_intern names;
+	uint64_t          random;
+	uint32_t          nxports;
+	int64_t           base;        /* local time of true time 0 where clocks are right */
+	NSX_VEC(struct syn_program) prog;
+	NSX_VEC(struct syn_frame)   frame;
+	NSX_VEC(struct syn_proc)    proc;
+	NSX_VEC(struct syn_dev)     dev;
+	NSX_VEC(struct syn_range)   range;
+	NSX_VEC(struct syn_call)    call;
+	NSX_VEC(struct syn_op)      op;
+	NSX_VEC(struct syn_thunk)   thunk;
+	NSX_VEC(struct syn_thunk)   split;   /* the kept ones, command buffers taken apart, as one with a dump can */
+	NSX_VEC(struct syn_module)  module;
+	NSX_VEC(struct syn_mark)    mark;
+	uint32_t instances;
+	bool     comm;                 /* the job communicates */
+};
+
+/* plan.c: steps of making a plan. */
+void        syn_die(const char *fmt, ...) NSX_PRINTF(1, 2) __attribute__((noreturn));
+void       *syn_check(void *p);          /* p, which is not NULL: memory did not run out */
+#define syn_add(v, x) ((void)(nsx_vec_push((v), (x)) || (syn_die("out of memory"), 0)))
+const char *syn_fmt(struct syn_plan *p, const char *fmt, ...) NSX_PRINTF(2, 3);
+uint32_t    syn_name(struct syn_plan *p, const char *s);
+uint32_t    syn_namef(struct syn_plan *p, const char *fmt, ...) NSX_PRINTF(2, 3);
+const char *syn_str(const struct syn_plan *p, uint32_t name);
+int64_t     syn_rnd(struct syn_plan *p, int64_t lo, int64_t hi);   /* lo..hi, both included */
+int64_t     syn_local(const struct syn_plan *p, uint32_t proc, int64_t t);   /* what the process's clock shows at t */
+int64_t     syn_program_id(uint32_t proc, const struct syn_program *pr);
+const char *syn_profile(struct syn_plan *p, uint32_t xport);                 /* "r0" */
+uint64_t    syn_gtid(const struct syn_plan *p, uint32_t proc, uint32_t thread);
+uint64_t    syn_gpid(const struct syn_plan *p, uint32_t proc);
+void        syn_free(struct syn_plan *p);
+void        syn_people(struct syn_plan *p);                        /* processes, threads, devices, clocks */
+uint32_t    syn_push(struct syn_plan *p, uint32_t proc, uint32_t thread, int domain, uint32_t name, bool registered);
+void        syn_pop(struct syn_plan *p, uint32_t proc, uint32_t thread);
+uint32_t    syn_call(struct syn_plan *p, uint32_t proc, uint32_t thread, const char *name, int64_t dur);
+uint32_t    syn_launch(struct syn_plan *p, uint32_t proc, uint32_t thread);  /* a call that launches a kernel */
+uint32_t    syn_op(struct syn_plan *p, struct syn_op op);
+int         syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size);
+int64_t     syn_bytes(const struct syn_plan *p, const struct syn_inst *in, int device);
+
+void syn_model(struct syn_plan *p);                                /* model.c: the programs */
+void syn_compile(struct syn_plan *p, uint32_t proc, uint32_t prog);          /* compile.c */
+void syn_execute(struct syn_plan *p, uint32_t prog);               /* run.c: once, on every device */
+void syn_job(struct syn_plan *p);                                  /* run.c: all of it */
+void syn_torch(struct syn_plan *p);                                /* torch.c */
+void syn_show(struct syn_plan *p);                                 /* show.c: what the captures show of the plan */
+void syn_project(struct syn_plan *p);                              /* project.c */
+void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
+void syn_export(struct syn_plan *p);                               /* export.c */
+void syn_answers(struct syn_plan *p);                              /* answers.c */
+void syn_scale(void);                                              /* scale.c */
+
+/* tsv.c: an answers file. */
+struct syn_tsv { const char *name; struct nsx_buf buf; };
+void syn_tsv_open(struct syn_tsv *t, const char *name, const char *header);
+void syn_tsv_row(struct syn_tsv *t, const char *fmt, ...) NSX_PRINTF(2, 3);
+void syn_tsv_close(struct syn_tsv *t);    /* write DIR/answers/NAME.tsv; falsify one number if asked to */
+void syn_tsv_checked(void);               /* die when the file to falsify was not written */
+
+#endif

@@ -1,0 +1,188 @@
+/* torch.c -- a job as PyTorch annotates it: inline text in the default domain, deep nesting on two threads, start/end ranges that
+ * respect no nesting, some ended by another thread, and NCCL's domain with registered strings. */
+#include "synth.h"
+
+struct torch { struct syn_plan *p; uint32_t proc, dev; int64_t op_id, seq; };
+
+static struct syn_thread *
+thread_of(struct torch *t, uint32_t thread)
+{
+	return &t->p->proc.p[t->proc].thread.p[thread];
+}
+
+static void
+op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const char *name, int64_t dur)
+{
+	struct syn_plan *p = t->p;
+	struct syn_dev *d = &p->dev.p[t->dev];
+	struct syn_op o = { 0 };
+	int64_t *tail = stream == 7 ? &d->compute : &d->comm;
+
+	o.type = (uint8_t)type;
+	o.dev = t->dev;
+	o.stream = stream;
+	o.bytes = -1;
+	o.short_name = SYN_NONE;
+	if (type == SYN_KERNEL) {
+		o.call = syn_launch(p, t->proc, thread);
+	} else {
+		o.call = syn_call(p, t->proc, thread, type == SYN_MEMCPY ? "cudaMemcpyAsync_v3020" : "cudaMemsetAsync_v3020", syn_rnd(p, 1900, 4200));
+		o.bytes = 1024 * syn_rnd(p, 1, 4096);
+		o.copy_kind = type == SYN_MEMCPY ? 1 : 0;
+		name = type == SYN_MEMCPY ? "[CUDA memcpy Host-to-Device]" : "[CUDA memset]";
+	}
+	o.name = syn_name(p, name);
+	o.start = p->call.p[o.call].end + syn_rnd(p, 1000, 6000);
+	if (o.start < *tail)
+		o.start = *tail;
+	o.end = o.start + dur + syn_rnd(p, 0, dur / 4);
+	*tail = o.end + 400;
+	syn_op(p, o);
+}
+
+static uint32_t
+push(struct torch *t, uint32_t thread, const char *name)
+{
+	return syn_push(t->p, t->proc, thread, SYN_DEFAULT, syn_namef(t->p, "%s, op_id = %lld", name, (long long)t->op_id++), false);
+}
+
+static void
+pop(struct torch *t, uint32_t thread)
+{
+	syn_pop(t->p, t->proc, thread);
+}
+
+/* Start/end ranges know no stack. */
+static uint32_t
+start_range(struct torch *t, uint32_t thread, const char *name)
+{
+	uint32_t top = thread_of(t, thread)->top, i = syn_push(t->p, t->proc, thread, SYN_DEFAULT, syn_name(t->p, name), false);
+
+	thread_of(t, thread)->top = top;
+	t->p->range.p[i].type = SYN_STARTEND;
+	t->p->range.p[i].range_id = t->p->proc.p[t->proc].next_range_id++;
+	return i;
+}
+
+static void
+end_range(struct torch *t, uint32_t range, uint32_t thread)
+{
+	struct syn_range *r = &t->p->range.p[range];
+
+	thread_of(t, thread)->now += syn_rnd(t->p, 300, 700);
+	r->end = thread_of(t, thread)->now;
+	if (r->thread != thread)
+		r->end_thread = thread;
+}
+
+static void
+linear(struct torch *t, uint32_t thread, int layer)
+{
+	push(t, thread, "aten::linear");
+	push(t, thread, "aten::t");
+	pop(t, thread);
+	push(t, thread, layer % 2 ? "aten::addmm" : "aten::matmul");
+	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", 40000);
+	if (layer % 3 == 0)
+		op(t, thread, SYN_MEMSET, 7, NULL, 900);
+	pop(t, thread);
+	pop(t, thread);
+	push(t, thread, "aten::gelu");
+	op(t, thread, SYN_KERNEL, 7, "void at::native::vectorized_elementwise_kernel<(int)8, at::native::GeluCUDAKernelImpl(at::TensorIteratorBase &)::"
+	                             "[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)", 12000);
+	pop(t, thread);
+}
+
+static void
+all_reduce(struct torch *t, uint32_t thread)
+{
+	syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclGroupStart"), true);
+	syn_pop(t->p, t->proc, thread);
+	syn_push(t->p, t->proc, thread, SYN_NCCL, syn_name(t->p, "ncclAllReduce"), true);
+	op(t, thread, SYN_KERNEL, 24, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", 90000);
+	syn_pop(t->p, t->proc, thread);
+}
+
+static void
+backward(struct torch *t, uint32_t thread, int layer)
+{
+	struct syn_plan *p = t->p;
+
+	syn_push(p, t->proc, thread, SYN_DEFAULT,
+	         syn_namef(p, "autograd::engine::evaluate_function: AddmmBackward0, seq = %lld, op_id = %lld", (long long)t->seq++, (long long)t->op_id++), false);
+	push(t, thread, "aten::mm");
+	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NNT", 55000);
+	pop(t, thread);
+	push(t, thread, "aten::sum");
+	op(t, thread, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::func_wrapper_t<float>>>(T3)", 8000);
+	pop(t, thread);
+	if (layer % 2 == 0 && p->comm)
+		all_reduce(t, thread);
+	pop(t, thread);
+}
+
+static void
+iteration(struct torch *t, int64_t k, uint32_t *overlapping)
+{
+	struct syn_plan *p = t->p;
+	uint32_t cross, inside;
+
+	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "ProfilerStep#%lld", (long long)k), false);
+	push(t, 0, "aten::to");
+	op(t, 0, SYN_MEMCPY, 7, NULL, 15000);
+	pop(t, 0);
+	syn_push(p, t->proc, 0, SYN_DEFAULT, syn_name(p, "forward; \xe2\x86\x92 \"loss\", scaled"), false);
+	for (int layer = 0; layer < syn_opt.layers; layer++) {
+		/* Begins inside one iteration's forward pass and ends inside the next one's. */
+		if (layer == syn_opt.layers / 2) {
+			if (*overlapping != SYN_NONE)
+				end_range(t, *overlapping, 0);
+			*overlapping = k + 1 < syn_opt.steps ? start_range(t, 0, "prefetch window") : SYN_NONE;
+		}
+		syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "nn.Module: Block_%d", layer), false);
+		linear(t, 0, layer);
+		pop(t, 0);
+	}
+	pop(t, 0);
+	inside = start_range(t, 0, "loss scaling");
+	push(t, 0, "aten::mul");
+	op(t, 0, SYN_KERNEL, 7, "void at::native::elementwise_kernel<(int)128, (int)2>(at::TensorIteratorBase &)", 3000);
+	pop(t, 0);
+	end_range(t, inside, 0);
+	cross = start_range(t, 0, "handed to autograd");
+	if (thread_of(t, 1)->now < thread_of(t, 0)->now)
+		thread_of(t, 1)->now = thread_of(t, 0)->now + 5000;
+	for (int layer = (int)syn_opt.layers - 1; layer >= 0; layer--) {
+		backward(t, 1, layer);
+		if (layer == syn_opt.layers / 2)
+			end_range(t, cross, 1);
+	}
+	if (thread_of(t, 0)->now < thread_of(t, 1)->now)
+		thread_of(t, 0)->now = thread_of(t, 1)->now + 4000;
+	push(t, 0, "Optimizer.step#AdamW.step");
+	op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
+	pop(t, 0);
+	pop(t, 0);
+	/* Work in no range. */
+	op(t, 0, SYN_MEMCPY, 7, NULL, 2000);
+	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
+}
+
+void
+syn_torch(struct syn_plan *p)
+{
+	for (uint32_t d = 0; d < p->dev.n; d++) {
+		struct torch t = { p, p->dev.p[d].proc, d, 990346 + 1000 * (int64_t)d, 45328 };
+		uint32_t overlapping = SYN_NONE;
+
+		/* The second device of a process follows the first on the same threads. */
+		if (p->dev.p[d].local == 0) {
+			p->proc.p[t.proc].domain_id[SYN_NCCL] = 1;
+			syn_add(&p->mark, ((struct syn_mark){ 1000, t.proc, 0, syn_name(p, "NCCL"), 75, SYN_NCCL, 0 }));
+			syn_add(&p->mark, ((struct syn_mark){ 1200, t.proc, 0, syn_name(p, "io"), 33, SYN_DEFAULT, 1 }));
+			syn_add(&p->mark, ((struct syn_mark){ 1400, t.proc, 0, syn_name(p, "epoch 0"), 34, SYN_DEFAULT, 0 }));
+		}
+		for (int64_t k = 0; k < syn_opt.steps; k++)
+			iteration(&t, k, &overlapping);
+	}
+}

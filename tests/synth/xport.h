@@ -1,0 +1,26 @@
+/* xport.h -- what the two halves of the exporter share. */
+#ifndef SYNTH_XPORT_H
+#define SYNTH_XPORT_H
+
+#include "db.h"
+#include "synth.h"
+
+struct xport {
+	struct syn_plan *p;
+	struct db       *d;
+	uint32_t         number;
+	bool             shuffle;
+	uint32_t        *id;      /* of each of the plan's names in StringIds, SYN_NONE: not in it */
+	size_t           room;    /* of id */
+	uint32_t         nids;
+	uint64_t         random;
+};
+
+/* The StringIds id of a name of the plan, new or old. */
+int64_t xport_string(struct xport *x, uint32_t name);
+int64_t xport_cstring(struct xport *x, const char *s);
+bool    xport_here(const struct xport *x, uint32_t proc);
+
+void xport_meta(struct xport *x);   /* meta.c: what describes machine, session, processes and threads */
+
+#endif
