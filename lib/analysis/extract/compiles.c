@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 /* In `at`, which says for each range the record that it is or is in. */
 enum { OUTSIDE = NSX_NONE, FOLDED = NSX_NONE - 1, RUNNING = NSX_NONE - 2, LAST_RECORD = NSX_NONE - 3 };
 
@@ -39,7 +41,7 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 		struct ex_compile *up = &p->compiles.p[parent];
 		c.parent = up->range;
 		if (same) {
-			up->child += range->end - range->start;
+			up->child = nsx_add_sat(up->child, ex_dur(range->start, range->end), NULL);
 			up->children++;
 		}
 	}
@@ -203,10 +205,11 @@ int
 ex_find_compiles(struct ex_profile *p)
 {
 	struct compiles x = { .p = p };
-	size_t n = p->trace.nranges ? p->trace.nranges : 1;
 	int rc = NSX_ERR;
 
-	x.at = malloc(n * sizeof *x.at);
+	if (!p->module_at)
+		return NSX_OK;
+	x.at = malloc((p->trace.nranges + (size_t)1) * sizeof *x.at);
 	if (!x.at)
 		nsx_err_nomem(&p->err, p->input->path);
 	else if (collect_main(&x) == NSX_OK && collect_workers(&x) == NSX_OK)

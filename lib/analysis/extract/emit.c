@@ -373,8 +373,9 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
 	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
-	uint32_t module = op->range == NSX_NONE ? NSX_NONE : p->module_at[op->range];
-	uint32_t thunk = op->range == NSX_NONE ? NSX_NONE : p->thunk_at[op->range];
+	bool ours = op->range != NSX_NONE && p->module_at;
+	uint32_t module = ours ? p->module_at[op->range] : NSX_NONE;
+	uint32_t thunk = ours ? p->thunk_at[op->range] : NSX_NONE;
 
 	if (p->op_thunk && p->op_thunk[i] != NSX_NONE)
 		thunk = p->op_thunk[i];

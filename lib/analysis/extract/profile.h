@@ -96,7 +96,7 @@ struct ex_profile {
 	NSX_VEC(struct ex_thunk) thunks;
 	NSX_VEC(struct ex_compile) compiles;
 	uint32_t          *thunk_at;     /* by range: index in thunks, NSX_NONE; NULL without XLA ranges */
-	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE */
+	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE; NULL without XLA ranges */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 

@@ -363,12 +363,24 @@ run(struct runs *x)
 	return p->rc;
 }
 
+/* Whether any range is XLA's: PyTorch's millions need no tables. */
+static bool
+any_title(struct ex_profile *p)
+{
+	for (uint32_t r = 0; r < p->trace.nranges && p->rc == NSX_OK; r++)
+		if (ex_title(p, r))
+			return true;
+	return false;
+}
+
 int
 ex_find_runs(struct ex_profile *p)
 {
 	struct runs x = { .p = p };
-	size_t n = p->trace.nranges ? p->trace.nranges : 1;
+	size_t n = p->trace.nranges;
 
+	if (!any_title(p))
+		return p->rc;
 	x.first = malloc((p->trace.ndevices + 1) * sizeof *x.first);
 	p->thunk_at = malloc(n * sizeof *p->thunk_at);
 	p->module_at = malloc(n * sizeof *p->module_at);
