@@ -29,12 +29,12 @@ want(const char *list)
 {
 	for (const char *p = list;; p++) {
 		size_t len = strcspn(p, ",");
-		struct wanted *more = realloc(wanted, (nwanted + 1) * sizeof *wanted);
 
-		if (!more)
-			nsx_cli_die(&cli, "out of memory");
 		if (len == 0)
 			nsx_cli_misuse(&cli, "want names of kinds, got \"%s\"", list);
+		struct wanted *more = realloc(wanted, (nwanted + 1) * sizeof *wanted);
+		if (!more)
+			nsx_cli_die(&cli, "out of memory");
 		wanted = more;
 		wanted[nwanted++] = (struct wanted){ { p, len }, 0 };
 		p += len;
@@ -117,9 +117,6 @@ view_table(int nops, char **ops)
 		nsx_cli_die(&cli, t.err.msg);
 	if (nsx_tool_input.require)
 		nsx_writer_require(t.out, nsx_tool_input.require);
-	want(table);
-	if (nwanted > 1)
-		nsx_cli_misuse(&cli, "--table: one kind at most");
 	int rc = copy_wanted(&t);
 	enum nsx_kind_id id = nsx_kind_find(wanted[0].name);
 	/* A table without rows still says what its columns are. */
@@ -136,7 +133,6 @@ view_stream(int nops, char **ops)
 	nsx_tool_open(&t, &cli, nops, ops, 0);
 	if (!keep)
 		return nsx_tool_finish(&t, copy_all(&t));
-	want(keep);
 	nsx_writer_follow(t.out, NULL);
 	return nsx_tool_finish(&t, copy_wanted(&t));
 }
@@ -179,6 +175,10 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--kinds, --table and --schema exclude each other");
 	if (table && nsx_tool_output.binary)
 		nsx_cli_misuse(&cli, "--table is text");
+	if (keep || table)
+		want(keep ? keep : table);
+	if (table && nwanted > 1)
+		nsx_cli_misuse(&cli, "--table: one kind at most");
 	if (schema)
 		rc = view_schema(nops);
 	else if (table)

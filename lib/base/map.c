@@ -167,8 +167,12 @@ intern_grow(struct nsx_intern *t)
 uint32_t
 nsx_intern(struct nsx_intern *t, struct nsx_str s)
 {
-	uint64_t h = nsx_hash(s.ptr, s.len);
+	return nsx_intern_hashed(t, s, nsx_hash(s.ptr, s.len));
+}
 
+uint32_t
+nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t h)
+{
 	if ((t->n == t->cap || t->n * 4 >= t->nslots * 3) && !intern_grow(t))
 		return NSX_NONE;
 	size_t i = find(t, s, h);

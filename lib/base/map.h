@@ -42,6 +42,15 @@ struct nsx_intern {
 
 /* s's number, new or old; NSX_NONE when out of memory. */
 uint32_t nsx_intern(struct nsx_intern *t, struct nsx_str s);
+/* The same where s's nsx_hash is known. */
+uint32_t nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t hash);
+/* A string of this hash will be asked for soon. */
+static inline void
+nsx_intern_expect(const struct nsx_intern *t, uint64_t hash)
+{
+	if (t->nslots)
+		__builtin_prefetch(&t->slots[hash & (t->nslots - 1)]);
+}
 /* s's number, NSX_NONE if it is not in the table. */
 uint32_t nsx_intern_find(const struct nsx_intern *t, struct nsx_str s);
 static inline struct nsx_str nsx_intern_str(const struct nsx_intern *t, uint32_t id) { return t->strs[id]; }

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct nsx_table {
 	bool             failed;
 	struct nsx_arena arena;
 	NSX_VEC(struct cell) cells;   /* row by row */
+	struct nsx_buf   notes;       /* lines */
 };
 
 /* How a form begins, spells and ends. */
@@ -53,6 +55,7 @@ nsx_table_free(struct nsx_table *t)
 		return;
 	nsx_arena_free(&t->arena);
 	free(t->cells.p);
+	nsx_buf_free(&t->notes);
 	free(t);
 }
 
@@ -119,6 +122,19 @@ nsx_table_str(struct nsx_table *t, int col, struct nsx_str s)
 	c->v.s = nsx_arena_str(&t->arena, s);
 	c->has = s.len > 0;
 	t->failed = !c->v.s.ptr;
+}
+
+void
+nsx_table_note(struct nsx_table *t, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	nsx_buf_fmt(&t->notes, "%s\n", line);
+	t->failed |= t->notes.failed;
 }
 
 size_t
@@ -322,7 +338,9 @@ aligned_row(struct nsx_buf *b, const struct nsx_table *t, const size_t *widths, 
 static void
 aligned_end(struct nsx_buf *b, const struct nsx_table *t, int64_t diags)
 {
-	(void)t;
+	nsx_buf_str(b, nsx_buf_view(&t->notes));
+	if (diags < 0)
+		return;
 	if (diags == 0)
 		nsx_buf_c(b, "the stream holds no diags\n");
 	else

@@ -40,10 +40,13 @@ void nsx_table_int(struct nsx_table *t, int col, int64_t v);
 void nsx_table_double(struct nsx_table *t, int col, double v);
 void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
 
+/* Add a line below the rows of an aligned table; other forms leave it out. */
+void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
+
 size_t nsx_table_rows(const struct nsx_table *t);
 
 /* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table, which ends with
- * a line that says how many diags the stream holds. NSX_OK or NSX_ERR; err is for memory, out has its own. */
+ * its notes and a line that says how many diags the stream holds (unless that is negative: no stream). NSX_OK or NSX_ERR; err is for memory, out has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
 

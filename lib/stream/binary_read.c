@@ -203,7 +203,7 @@ add_kind(struct nsx_reader *r, struct nsx_span s)
 
 	if (!read_kind(s, &name, cols, &n))
 		return damaged(r, "a kind");
-	if (b->kinds.n >= NSX_MAX_KINDS)
+	if (b->kinds.n > NSX_MAX_KINDS)
 		return damaged(r, "too many kinds");
 	k.heads.ncols = (int)n;
 	for (size_t i = 0; i < n; i++)

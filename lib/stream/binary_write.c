@@ -200,7 +200,7 @@ put_all_records(struct nsx_writer *w)
 
 	b->table.n = 0;
 	b->records.len = 0;
-	if (!nsx_vec_room(&b->place, b->strings.n - b->place.n * 0))
+	if (!nsx_vec_room(&b->place, b->strings.n))
 		return nomem(w);
 	if (b->strings.n)
 		memset(b->place.p, 0xff, b->strings.n * sizeof *b->place.p);
@@ -252,7 +252,7 @@ binary_record(struct nsx_writer *w, struct nsx_put *p, const struct nsx_rec *rec
 {
 	struct block *b = w->state;
 	struct rows *k = p->state;
-	size_t r = k->n;
+	size_t r = k->n, before = b->bytes;
 	uint64_t has = 0;
 
 	if (r == k->cap && !grow(k, p->ncols))
@@ -282,7 +282,7 @@ binary_record(struct nsx_writer *w, struct nsx_put *p, const struct nsx_rec *rec
 	k->n++;
 	if (!add_run(b, k->number, 1))
 		return nomem(w);
-	if (b->bytes > NSX_LINE_MAX)
+	if (b->bytes - before > NSX_LINE_MAX)
 		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name, (int)NSX_LINE_MAX);
 	return ++b->nrows >= NSX_BLOCK_ROWS || b->bytes >= NSX_BLOCK_FULL ? flush(w) : NSX_OK;
 }

@@ -37,7 +37,7 @@ enum nsx_slot {
 
 enum {
 	NSX_MAX_COLS  = 64,    /* columns of one kind in one stream */
-	NSX_MAX_KINDS = 1000   /* kinds of one stream */
+	NSX_MAX_KINDS = 1000   /* kinds of one stream, `end` not counted */
 };
 
 struct nsx_col {

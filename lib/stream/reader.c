@@ -255,7 +255,8 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 		nsx_reader_fail(r, "second header of %.*s", shown, name.ptr);
 		return NULL;
 	}
-	if (r->kinds.n >= NSX_MAX_KINDS) {
+	/* `end` is not counted. */
+	if (r->kinds.n - (nsx_reader_met(r, NSX_STR("end")) != NULL) >= NSX_MAX_KINDS && nsx_kind_find(name) != NSX_END) {
 		nsx_reader_fail(r, "more than %d kinds", NSX_MAX_KINDS);
 		return NULL;
 	}

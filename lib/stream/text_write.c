@@ -152,6 +152,7 @@ static int
 put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec, bool bare)
 {
 	struct nsx_buf *b = &w->buf;
+	size_t from = b->len;
 
 	if (!nsx_buf_room(b, REST))
 		return nsx_err_nomem(w->err, w->name);
@@ -164,6 +165,9 @@ put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec
 			return nsx_err_nomem(w->err, w->name);
 	}
 	b->ptr[b->len++] = '\n';
+	/* What a reader would refuse is not written. */
+	if (b->len - from > NSX_LINE_MAX)
+		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name, (int)NSX_LINE_MAX);
 	return b->len >= FULL ? nsx_writer_flush(w) : NSX_OK;
 }
 

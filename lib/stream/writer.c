@@ -158,7 +158,7 @@ declare(struct nsx_writer *w, const struct nsx_kind *k)
 			return NULL;
 		}
 	}
-	if (index >= NSX_MAX_KINDS) {
+	if (w->puts.n - (w->known[NSX_END] != NULL) >= NSX_MAX_KINDS && k->id != NSX_END) {
 		nsx_err_set(w->err, "%s: more than %d kinds", w->name, NSX_MAX_KINDS);
 		return NULL;
 	}

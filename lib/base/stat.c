@@ -1,0 +1,74 @@
+/* stat.c -- mean and standard deviation of integers, from exact sums. */
+#include "base/stat.h"
+
+#include <math.h>
+
+typedef unsigned __int128 u128;
+
+void
+nsx_stat_add(struct nsx_stat *s, int64_t v)
+{
+	u128 size = v < 0 ? -(u128)v : (u128)v, square = size * size;
+
+	s->min = s->n == 0 || v < s->min ? v : s->min;
+	s->max = s->n == 0 || v > s->max ? v : s->max;
+	s->n++;
+	s->sum += v;
+	for (int i = 0; i < 3; i++) {
+		square += s->squares[i];
+		s->squares[i] = (uint64_t)square;
+		square >>= 64;
+	}
+}
+
+double
+nsx_stat_mean(const struct nsx_stat *s)
+{
+	return (double)s->sum / (double)s->n;
+}
+
+/* n * (sum of squares) - sum^2, which is n^2 times the variance, in four digits of 64 bits: no double comes in before
+ * the difference, whose terms may agree in almost all digits. */
+static double
+spread(const struct nsx_stat *s)
+{
+	u128 sum = s->sum < 0 ? -(u128)s->sum : (u128)s->sum, carry = 0;
+	uint64_t low = (uint64_t)sum, high = (uint64_t)(sum >> 64), digits[4];
+	u128 ll = (u128)low * low, lh = (u128)low * high, hh = (u128)high * high;
+	uint64_t square[4], borrow = 0;
+	double out = 0;
+
+	for (int i = 0; i < 3; i++) {
+		carry += (u128)s->squares[i] * (uint64_t)s->n;
+		digits[i] = (uint64_t)carry;
+		carry >>= 64;
+	}
+	digits[3] = (uint64_t)carry;
+	square[0] = (uint64_t)ll;
+	carry = (ll >> 64) + (uint64_t)lh + (uint64_t)lh;
+	square[1] = (uint64_t)carry;
+	carry = (carry >> 64) + (lh >> 64) + (lh >> 64) + (uint64_t)hh;
+	square[2] = (uint64_t)carry;
+	square[3] = (uint64_t)((carry >> 64) + (hh >> 64));
+	for (int i = 0; i < 4; i++) {
+		u128 d = (u128)digits[i] - square[i] - borrow;
+
+		digits[i] = (uint64_t)d;
+		borrow = (uint64_t)(d >> 64) & 1;
+	}
+	for (int i = 4; i-- > 0;)
+		out += ldexp((double)digits[i], 64 * i);
+	return out;
+}
+
+double
+nsx_stat_std(const struct nsx_stat *s)
+{
+	return sqrt(spread(s) / (double)s->n / (double)(s->n - 1));
+}
+
+double
+nsx_stat_std_all(const struct nsx_stat *s)
+{
+	return sqrt(spread(s)) / (double)s->n;
+}

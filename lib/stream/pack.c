@@ -1,0 +1,58 @@
+/* pack.c -- records as bytes: kind and presence, then the values there are in order of slots; a string is its length and its
+ * bytes. Nothing is aligned. */
+#include "stream/pack.h"
+
+#include <string.h>
+
+struct head { const struct nsx_kind *kind; uint64_t has; };
+
+/* The lowest slot in `has`, which is taken out of it. */
+static int
+next_slot(uint64_t *has)
+{
+	int slot = __builtin_ctzll(*has);
+
+	*has &= *has - 1;
+	return slot;
+}
+
+void
+nsx_pack(struct nsx_buf *b, const struct nsx_rec *rec)
+{
+	struct head h = { rec->kind, rec->has };
+
+	nsx_buf_add(b, &h, sizeof h);
+	for (uint64_t has = rec->has; has;) {
+		int slot = next_slot(&has);
+
+		if (rec->kind->cols[slot].type == 's') {
+			nsx_buf_add(b, &rec->v[slot].s.len, sizeof rec->v[slot].s.len);
+			nsx_buf_str(b, rec->v[slot].s);
+		} else {
+			nsx_buf_add(b, &rec->v[slot], sizeof rec->v[slot].i);
+		}
+	}
+}
+
+const char *
+nsx_unpack(const char *p, struct nsx_rec *rec, union nsx_val *v)
+{
+	struct head h;
+
+	memcpy(&h, p, sizeof h);
+	p += sizeof h;
+	*rec = (struct nsx_rec){ h.kind, h.has, v };
+	for (uint64_t has = h.has; has;) {
+		int slot = next_slot(&has);
+
+		if (h.kind->cols[slot].type == 's') {
+			memcpy(&v[slot].s.len, p, sizeof v[slot].s.len);
+			v[slot].s.ptr = p + sizeof v[slot].s.len;
+			p = v[slot].s.ptr + v[slot].s.len;
+		} else {
+			memcpy(&v[slot], p, sizeof v[slot].i);
+			p += sizeof v[slot].i;
+		}
+	}
+	return p;
+}

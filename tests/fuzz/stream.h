@@ -1,0 +1,53 @@
+/* stream.h -- what the fuzz targets of the stream share. */
+#ifndef NSX_FUZZ_STREAM_H
+#define NSX_FUZZ_STREAM_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "stream/codec.h"
+
+/* Read every record, look at all that it says is there, and write it in the other encodings. */
+static inline void
+fuzz_stream(const uint8_t *data, size_t size, unsigned flags)
+{
+	struct nsx_err err = { "" }, werr[2] = { { "" }, { "" } };
+	struct nsx_reader *r = nsx_reader_mem(data, size, "fuzz", flags, &err);
+	struct nsx_writer *w[2];
+	struct nsx_rec rec;
+	volatile char sink = 0;
+	int null = open("/dev/null", O_WRONLY), rc;
+
+	for (int i = 0; i < 2; i++) {
+		w[i] = nsx_writer_fd(null, "null", i == 1, 0, &werr[i]);
+		if (r && w[i])
+			nsx_writer_follow(w[i], r);
+	}
+	while (r && w[0] && w[1] && (rc = nsx_read(r, &rec)) != NSX_EOF) {
+		if (rc == NSX_ERR) {
+			if (!err.msg[0])
+				abort();   /* an error says why */
+			break;
+		}
+		for (int i = 0; i < rec.kind->nslots; i++)
+			if (nsx_has(&rec, i) && rec.kind->cols[i].type == 's') {
+				if (rec.v[i].s.len == 0)
+					abort();   /* a string is never empty */
+				sink = sink ^ rec.v[i].s.ptr[0] ^ rec.v[i].s.ptr[rec.v[i].s.len - 1];
+			}
+		for (int i = 0; i < 2; i++)
+			if (nsx_write(w[i], &rec) != NSX_OK)
+				abort();   /* what can be read can be written */
+	}
+	for (int i = 0; i < 2; i++) {
+		if (r && r->status == NSX_EOF && nsx_writer_finish(w[i]) != NSX_OK)
+			abort();
+		nsx_writer_free(w[i]);
+	}
+	nsx_reader_close(r);
+	close(null);
+}
+
+#endif

@@ -1,0 +1,153 @@
+#!/bin/sh
+# Exports with odd rows and odd files, made by hand, against answers worked out by hand.
+. "${0%/*}/../testlib.sh"
+
+# new NAME SQL: an export of two threads and a GPU with these rows.
+new() {
+	rm -f "$T/$1.sqlite"
+	sqlite3 -bail "$T/$1.sqlite" "
+		CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+		CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+		CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,
+			globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, globalTid INTEGER, correlationId INTEGER);
+		CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+			streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL);
+		INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.13.1');
+		INSERT INTO StringIds VALUES (1, 'kernel'), (-7, 'negative'), (9000000000000000000, 'huge'), (5, 'five');
+		$2" || exit 1
+}
+p=281474976710656               # process 0 of machine 1
+a=$((p + 16777216 + 11)) b=$((p + 16777216 + 12)) pid=$((p + 16777216))
+other=$((2 * p + 16777216))     # the same pid on machine 2
+
+# ranges NAME: "name start dur ops parent level" of each projected range, by id.
+ranges() {
+	nsysx-extract -q --ranges=all "$T/$1.sqlite" >"$T/s" || return
+	awk -F'\t' '$1 == "range" { print $3, ($9 != "" ? $9 ":" : "") $10, $11, $12, $15 + 0, $4, $5 }' "$T/s" | sort -n | cut -d' ' -f2- | paste -sd';' -
+}
+# diag NAME TEXT: the count of the diag that says TEXT.
+diag() {
+	nsysx-extract -q --ranges=all "$T/$1.sqlite" | awk -F'\t' -v t="$2" '$1 == "diag" && index($4, t) { print $5 }'
+}
+one="INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 77, $pid, 1);"
+range() { echo "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES ($1);"; }
+
+new simple "$(range "10, 40, 59, 'outer', $a, 0") $(range "15, 35, 59, 'inner', $a, 0") $(range "0, 99, 59, 'elsewhere', $b, 0") $one"
+equal 'a kernel is projected on the ranges around its call' "$(ranges simple)" 'outer 100 50 1  0;inner 100 50 1 1 1;elsewhere   0  0'
+
+new ends "$(range "20, 30, 59, 'exact', $a, 0") $(range "20, 29, 59, 'short', $a, 0") $(range "21, 99, 59, 'late', $a, 0") $one"
+equal 'both ends of a range belong to it' "$(ranges ends)" 'exact 100 50 1  0;short   0 1 1;late   0  0'
+
+new instant "$(range "0, 20, 59, 'before', $a, 0") $(range "20, 40, 59, 'after', $a, 0")
+	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 20, $a, 77);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 77, $pid, 1);"
+equal 'a call of no length where two ranges touch lies in both' "$(ranges instant)" 'before 100 50 1  0;after 100 50 1  0'
+
+new overlap "$(range "0, 30, 60, 'left', $a, 0") $(range "10, 50, 60, 'right', $a, 0") $one"
+equal 'ranges that overlap both hold the call, neither is a parent' "$(ranges overlap)" 'left 100 50 1  0;right 100 50 1  0'
+
+new twins "$(range "0, 50, 59, 'x', $a, 0") $(range "0, 50, 59, 'y', $a, 0") $one"
+equal 'of twins the first is the parent of the second' "$(ranges twins)" 'x 100 50 1  0;y 100 50 1 1 1'
+
+new driver "$(range "0, 50, 59, 'x', $a, 0") $(range "21, 25, 59, 'y', $a, 0") $one
+	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (22, 24, $a, 77);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (160, 170, 0, 7, 77, $pid, 1);"
+equal 'runtime and driver call of one launch count once, as do its kernels' "$(ranges driver)" 'x 100 70 1  0;y 100 70 1 1 1'
+
+new pids "$(range "0, 50, 59, 'x', $a, 0")
+	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 77, $other, 1), (200, 250, 0, 7, NULL, $pid, 1), (300, 350, 0, 7, 78, $pid, 1);"
+equal 'a correlation id is one of its process on its machine' "$(ranges pids)" 'x   0  0'
+equal 'operations without a call are counted' "$(diag pids 'kernels whose CUDA call is not in the export')" 3
+
+new names "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId) VALUES
+	(0, 50, 59, NULL, $a, -7, 0), (1, 49, 59, NULL, $a, 9000000000000000000, NULL), (2, 48, 59, 'text', $a, 5, 3),
+	(3, 47, 59, 'text', $a, 6, 3), (4, 46, 59, NULL, $a, NULL, 4), (5, 45, 59, NULL, $a, 6, 0),
+	(60, NULL, 75, 'late name', $b, NULL, 3), (50, NULL, 75, 'DOM', $a, NULL, 3), (40, NULL, 75, 'not here', $((other + 16777216)), NULL, 3); $one"
+equal 'names: string ids of any size first, then the text, with the earliest name of the domain' "$(ranges names)" \
+	'negative 100 50 1  0;huge 100 50 1 1 1;DOM:five 100 50 1 2 2;DOM:text 100 50 1 3 3; 100 50 1 4 4; 100 50 1 5 5'
+equal 'ranges of a domain without a name are counted' "$(diag names 'domains whose names are not in the export')" 1
+equal 'strings that are not there are counted' "$(diag names 'are not in StringIds')" 1
+
+new unfinished "$(range "0, NULL, 59, 'open', $a, 0") $(range "10, 40, 59, 'x', $a, 0") $(range "60, 90, 59, 'y', $b, 0") $one"
+equal 'a range without an end lasts as long as any' "$(nsysx-extract -q --ranges "$T/unfinished.sqlite" | awk -F'\t' '$10 == "open" { print $13, $14 }')" '0 90'
+equal 'and is counted' "$(diag unfinished 'without an end')" 1
+new endless "$(range "0, NULL, 59, 'open', $a, 0") $one"
+equal 'where no range has an end there is none' "$(ranges endless)" ''
+equal 'and that is told' "$(diag endless 'no range of the export has an end')" 1
+
+new odd "$(range "0, 50, 59, 'x', $a, 0") $(range "9, 5, 59, 'backward', $a, 0") $(range "'soon', 50, 59, 'y', $a, 0") $(range "1, 'later', 59, 'y', $a, 0")
+	$(range "1, 50, 59, 'z', NULL, 0") $(range "1, 50, 34, 'mark', $a, 0") $(range "1.5, 50, 59, 'z', $a, 0")
+	INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, endGlobalTid, domainId)
+		VALUES (0, 99, 60, 'thither', $a, $b, 0), (1, 49, 60, 'stayed', $a, $a, 0);
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 250, 0, 7, 77, $pid, 1), ('x', 250, 0, 7, 77, $pid, 1); $one"
+equal 'odd rows do not disturb the others' "$(ranges odd)" 'x 100 50 1  0;stayed 100 50 1 1 1'
+equal 'rows without a number are counted' "$(diag odd 'NVTX_EVENTS: rows left out')" 4
+equal 'rows of operations, too' "$(diag odd 'KERNEL: rows left out')" 1
+equal 'ranges that end before they start are counted' "$(diag odd 'NVTX ranges left out that end before')" 1
+equal 'operations, too' "$(diag odd 'kernels left out that end before')" 1
+equal 'ranges that end on another thread are counted' "$(diag odd 'end on another thread')" 1
+
+new limits "$(range "-9223372036854775808, 9223372036854775807, 59, 'all', $a, 0") $one"
+ok 'times at the limits' nsysx-extract -q --ranges=all "$T/limits.sqlite"
+new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', $a, 0") UPDATE NVTX_EVENTS SET rowid = -9000000000000000000;
+	$(range "-40, 40, 59, 'y', $a, 0") UPDATE NVTX_EVENTS SET rowid = 9000000000000000000 WHERE text = 'y'; $one"
+equal 'rowids far apart' "$(ranges minus)" 'x 100 50 1  0;y 100 50 1 -9000000000000000000 1'
+
+# Files.
+mkfifo "$T/fifo"
+fails 'a FIFO is refused without waiting' 1 'not a regular file' nsysx-extract "$T/fifo"
+fails 'a folder' 1 'a folder: want an export' nsysx-extract "$T"
+nsysx-extract -q "$T/simple.sqlite" >"$T/stream"
+fails 'a stream given in place of an export' 1 'an nsysx stream' nsysx-extract "$T/stream"
+nsysx-extract -q -b -z "$T/simple.sqlite" >"$T/stream"
+fails 'a compressed binary stream' 1 'an nsysx stream' nsysx-extract "$T/stream"
+zstd -q "$T/simple.sqlite" -o "$T/simple.sqlite.zst"
+head -c 500 "$T/simple.sqlite.zst" >"$T/cut.sqlite.zst"
+fails 'a compressed export that was cut' 1 'cut short' nsysx-extract "$T/cut.sqlite.zst"
+fails 'no room to unpack' 1 'temporary file' env TMPDIR="$T/nowhere" nsysx-extract "$T/simple.sqlite.zst"
+ln -s simple.sqlite "$T/link.sqlite"
+echo x >"$T/simple.sqlite-journal"
+fails 'a journal beside what a link leads to' 1 '-journal beside it is not empty' nsysx-extract "$T/link.sqlite"
+: >"$T/simple.sqlite-journal"
+ok 'an empty journal does no harm' nsysx-extract -q "$T/simple.sqlite"
+rm "$T/simple.sqlite-journal"
+cp "$T/simple.sqlite" "$T/logged.sqlite"
+sqlite3 "$T/logged.sqlite" 'PRAGMA journal_mode=wal' >"$T/null"
+equal 'a database kept with a log, which is folded in' "$(ranges logged)" "$(ranges simple)"
+cp "$T/simple.sqlite" "$T/100% #?&=ü.sqlite"
+equal 'a file whose name means something in a URI' "$(ranges '100% #?&=ü')" "$(ranges simple)"
+chmod 400 "$T/simple.sqlite"
+before=$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)
+nsysx-extract -q --ranges -o "$T/null" "$T/simple.sqlite"
+equal 'nothing of the input is changed, nothing is left beside it' "$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)" "$before"
+
+# Reports, through whatever nsys is on PATH.
+mkdir "$T/bin" "$T/tmp" "$T/none"
+printf 'report' >"$T/run.nsys-rep"
+cat >"$T/bin/nsys" <<'END'
+#!/bin/sh
+for arg; do case $arg in --output=*) out=${arg#--output=};; *.nsys-rep) in=$arg;; esac; done
+[ "$1" = export ] && [ "$(cat "$in")" = report ] || exit 3
+echo 'Processing...'
+cp "$DONOR" "$out" && chmod 600 "$out"
+END
+chmod +x "$T/bin/nsys"
+tool=$(command -v nsysx-extract)
+DONOR=$T/simple.sqlite TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" -q --ranges=all "$T/run.nsys-rep" >"$T/rep"
+"$tool" -q --ranges=all "$T/simple.sqlite" | sed 's/simple/run/' >"$T/want"
+same 'a report is exported by nsys' "$T/want" "$T/rep"
+fails 'nsys that fails' 1 'nsys export: exit status' env DONOR="$T/missing" TMPDIR="$T/tmp" PATH="$T/bin:$PATH" "$tool" "$T/run.nsys-rep"
+fails 'no nsys: the command to run is named' 1 'nsys export --type=sqlite' env TMPDIR="$T/tmp" PATH="$T/none" "$tool" "$T/run.nsys-rep"
+printf '#!/bin/sh\necho $$ >"%s/pid"; exec sleep 60\n' "$T" >"$T/bin/nsys"
+rm -f "$T/pid"
+TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" "$T/run.nsys-rep" >"$T/null" 2>&1 &
+while [ ! -s "$T/pid" ]; do sleep 0.05; done
+kill "$!"
+wait "$!"
+equal 'a signal meanwhile ends both' "$? $(kill -0 "$(cat "$T/pid")" 2>"$T/null" || echo gone)" '143 gone'
+equal 'no temporary folder is left, whatever happened' "$(ls "$T/tmp")" ''
+
+done_testing

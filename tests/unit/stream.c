@@ -1,0 +1,688 @@
+/* stream.c -- records written and read back, by every encoding, are the records that were written. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "stream/codec.h"
+#include "stream/spool.h"
+#include "tap.h"
+
+/* The encodings: every one that a stream may be written in. */
+static const struct { const char *name; bool binary; int zlevel; } forms[] = {
+	{ "text", false, 0 }, { "binary", true, 0 }, { "compressed text", false, 3 }, { "compressed binary", true, 1 },
+};
+enum { FORMS = 4 };
+
+static uint64_t seed = 1;
+
+static uint64_t
+draw(void)
+{
+	seed += 0x9e3779b97f4a7c15ULL;
+	return nsx_hash_u64(seed);
+}
+
+/* ---- records kept in memory: what is wanted ---- */
+
+struct kept { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
+static NSX_VEC(struct kept) kept;
+static struct nsx_arena memory;
+
+static void
+forget(void)
+{
+	kept.n = 0;
+	nsx_arena_reset(&memory);
+}
+
+static struct nsx_rec
+new_record(const struct nsx_kind *k)
+{
+	struct kept one = { k, 0, nsx_arena_alloc(&memory, NSX_MAX_COLS * sizeof(union nsx_val)) };
+
+	if (!one.v || !nsx_vec_push(&kept, one))
+		abort();
+	return (struct nsx_rec){ k, 0, one.v };
+}
+
+static void
+keep(const struct nsx_rec *rec)
+{
+	kept.p[kept.n - 1].has = rec->has;
+}
+
+static struct nsx_str
+random_string(void)
+{
+	char bytes[64];
+	size_t n = 1 + draw() % sizeof bytes;
+	unsigned how = draw() % 4;
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = how == 0 ? (char)draw() : how == 1 ? "\t\n\r\\x0#:;"[draw() % 9]
+		         : (char)((how == 2 ? 'a' : 0x80) + draw() % (how == 2 ? 3 : 128));
+	return nsx_arena_str(&memory, (struct nsx_str){ bytes, n });
+}
+
+static int64_t
+random_int(void)
+{
+	static const int64_t edges[] = { 0, 1, -1, 9, 10, 99999999, 100000000, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1,
+	                                 999999999999999999, 1000000000000000000, -999999999999999999, INT32_MAX, 1LL << 32 };
+
+	return draw() % 3 ? (int64_t)(draw() >> draw() % 64) : edges[draw() % (sizeof edges / sizeof *edges)];
+}
+
+static double
+random_double(void)
+{
+	static const double edges[] = { 0.0, -0.0, 0.1, 1e300, -1e-300, 5e-324, 1.7976931348623157e308, INFINITY, -INFINITY, 1.0 / 3 };
+	uint64_t bits = draw();
+	double d;
+
+	memcpy(&d, &bits, sizeof d);
+	return draw() % 2 && !isnan(d) ? d : edges[draw() % (sizeof edges / sizeof *edges)];
+}
+
+/* A record of k with a value in about `share` of 8 columns of those its header has. */
+static void
+random_record(const struct nsx_kind *k, unsigned share)
+{
+	struct nsx_rec rec = new_record(k);
+
+	for (int i = 0; i < k->ncols; i++) {
+		int slot = k->order[i];
+
+		if (draw() % 8 >= share)
+			continue;
+		if (k->cols[slot].type == 'i')
+			nsx_set_i(&rec, slot, random_int());
+		else if (k->cols[slot].type == 'f')
+			nsx_set_f(&rec, slot, random_double());
+		else
+			nsx_set_s(&rec, slot, random_string());
+	}
+	keep(&rec);
+}
+
+/* A kind that the library does not know. */
+static struct nsx_kind *
+make_kind(const char *name, const char *types)
+{
+	struct nsx_kind *k = nsx_arena_alloc(&memory, sizeof *k);
+	struct nsx_col *cols = nsx_arena_alloc(&memory, NSX_MAX_COLS * sizeof *cols);
+
+	*k = (struct nsx_kind){ .id = NSX_NKINDS, .name = nsx_arena_str(&memory, nsx_str_c(name)).ptr, .cols = cols };
+	for (; types[k->ncols]; k->ncols++, k->nslots++) {
+		char column[16];
+
+		snprintf(column, sizeof column, "c%d", k->ncols);
+		cols[k->ncols] = (struct nsx_col){ nsx_arena_str(&memory, nsx_str_c(column)).ptr, types[k->ncols], NULL, NULL };
+		k->order[k->ncols] = (uint8_t)k->ncols;
+	}
+	return k;
+}
+
+/* ---- writing and reading ---- */
+
+struct bytes { char *p; size_t n; };
+
+static struct bytes
+slurp(int fd)
+{
+	struct nsx_buf b = { 0 };
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	do {
+		nsx_buf_room(&b, 65536);
+		n = read(fd, b.ptr + b.len, 65536);
+		b.len += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	close(fd);
+	return (struct bytes){ b.ptr, b.len };
+}
+
+/* All that is kept, as a stream. */
+static struct bytes
+write_kept(int form)
+{
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", forms[form].binary, forms[form].zlevel, &err);
+	bool good = w != NULL;
+
+	for (size_t i = 0; i < kept.n && good; i++) {
+		struct nsx_rec rec = { kept.p[i].kind, kept.p[i].has, kept.p[i].v };
+
+		good = nsx_write(w, &rec) == NSX_OK;
+	}
+	if (!good || nsx_writer_finish(w) != NSX_OK)
+		printf("# %s\n", err.msg);
+	nsx_writer_free(w);
+	return slurp(fd);
+}
+
+static bool
+same_value(char type, union nsx_val a, union nsx_val b)
+{
+	return type == 'i' ? a.i == b.i : type == 's' ? nsx_str_eq(a.s, b.s) : memcmp(&a.f, &b.f, sizeof a.f) == 0;
+}
+
+/* rec holds what k holds, column by column. */
+static bool
+same_record(const struct nsx_rec *rec, const struct kept *k)
+{
+	if (strcmp(rec->kind->name, k->kind->name) != 0)
+		return false;
+	for (int i = 0; i < k->kind->ncols; i++) {
+		int from = k->kind->order[i], to = nsx_kind_slot(rec->kind, nsx_str_c(k->kind->cols[from].name));
+		bool has = k->has >> from & 1;
+
+		if (to < 0 || nsx_has(rec, to) != has || (has && !same_value(k->kind->cols[from].type, k->v[from], rec->v[to])))
+			return false;
+	}
+	return true;
+}
+
+/* The stream holds all that is kept, in order, and ends well. */
+static bool
+reads_back(struct bytes b)
+{
+	struct nsx_err err = { "" };
+	struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, &err);
+	struct nsx_rec rec;
+	size_t n = 0;
+	int rc;
+
+	while ((rc = nsx_read(r, &rec)) == NSX_OK && n < kept.n && same_record(&rec, &kept.p[n]))
+		n++;
+	if (rc != NSX_EOF)
+		printf("# record %zu: %s\n", n, rc == NSX_ERR ? err.msg : "differs");
+	nsx_reader_close(r);
+	return rc == NSX_EOF && n == kept.n;
+}
+
+/* The stream in another form, by reader and writer. */
+static struct bytes
+convert(struct bytes from, int form)
+{
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err), rc;
+	struct nsx_reader *r = nsx_reader_mem(from.p, from.n, "test", 0, &err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", forms[form].binary, forms[form].zlevel, &err);
+	struct nsx_rec rec;
+
+	nsx_writer_follow(w, r);
+	while ((rc = nsx_read(r, &rec)) == NSX_OK)
+		if (nsx_write(w, &rec) != NSX_OK)
+			break;
+	if (rc != NSX_EOF || nsx_writer_finish(w) != NSX_OK)
+		printf("# %s\n", err.msg);
+	nsx_writer_free(w);
+	nsx_reader_close(r);
+	return slurp(fd);
+}
+
+/* The text is somewhere in it. */
+static bool
+holds(struct bytes b, const char *text)
+{
+	for (size_t i = 0, n = strlen(text); i + n <= b.n; i++)
+		if (memcmp(b.p + i, text, n) == 0)
+			return true;
+	return false;
+}
+
+static bool
+equal(struct bytes a, struct bytes b)
+{
+	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+/* Every form reads back, and every form made of every other is the same bytes. */
+static void
+round_trips(const char *what)
+{
+	struct bytes made[FORMS];
+
+	for (int f = 0; f < FORMS; f++) {
+		made[f] = write_kept(f);
+		ok(reads_back(made[f]), "%s: %s reads back", what, forms[f].name);
+	}
+	for (int f = 0; f < FORMS; f++)
+		for (int g = 0; g < FORMS; g++) {
+			struct bytes b = convert(made[f], g);
+
+			ok(equal(b, made[g]), "%s: %s from %s is the same bytes", what, forms[g].name, forms[f].name);
+			free(b.p);
+		}
+	for (int f = 0; f < FORMS; f++)
+		free(made[f].p);
+	forget();
+}
+
+/* Read text to its end: the message, "" if it ends well. */
+static const char *
+message(const char *text, unsigned flags)
+{
+	static struct nsx_err err;
+	struct nsx_reader *r;
+	struct nsx_rec rec;
+
+	err.msg[0] = '\0';
+	r = nsx_reader_mem(text, strlen(text), "f", flags, &err);
+	while (nsx_read(r, &rec) == NSX_OK)
+		;
+	nsx_reader_close(r);
+	return err.msg;
+}
+
+/* ---- the claims ---- */
+
+static void
+random_streams(void)
+{
+	for (int i = 0; i < 6; i++) {
+		const struct nsx_kind *kinds[12];
+		char what[40], name[16], types[NSX_MAX_COLS + 1];
+
+		for (int k = 0; k < 6; k++)
+			kinds[k] = nsx_kind_builtin((enum nsx_kind_id)(draw() % NSX_END));
+		for (int k = 6; k < 12; k++) {
+			size_t n = k == 6 ? NSX_MAX_COLS : draw() % 10;
+
+			for (size_t c = 0; c < n; c++)
+				types[c] = "ifs"[draw() % 3];
+			types[n] = '\0';
+			snprintf(name, sizeof name, "kind%d", k);
+			kinds[k] = make_kind(name, types);
+		}
+		for (int n = 0; n < 3000; n++)
+			random_record(kinds[draw() % 12], (unsigned)i * 2);
+		snprintf(what, sizeof what, "random stream %d", i);
+		round_trips(what);
+	}
+}
+
+/* Like a profile: many devices, increasing times, names that follow from numbers. */
+static void
+long_stream(void)
+{
+	const struct nsx_kind *k = nsx_kind_builtin(NSX_THUNK);
+	int64_t now = 1000000000, host[4] = { 0 };
+	char name[40];
+
+	for (int n = 0; n < 70000; n++) {
+		struct nsx_rec rec = new_record(k);
+		int64_t device = (int64_t)(draw() % 4), inst = n / 4 % 900;
+
+		snprintf(name, sizeof name, "fusion.%" PRId64, inst);
+		nsx_set_i(&rec, NSX_THUNK_profile, device / 2);
+		nsx_set_i(&rec, NSX_THUNK_program, 3);
+		nsx_set_i(&rec, NSX_THUNK_execution, n / 3600);
+		nsx_set_i(&rec, NSX_THUNK_device, device);
+		nsx_set_i(&rec, NSX_THUNK_inst, inst);
+		nsx_set_s(&rec, NSX_THUNK_name, nsx_arena_str(&memory, nsx_str_c(name)));
+		nsx_set_i(&rec, NSX_THUNK_start, now += (int64_t)(draw() % 5000));
+		nsx_set_i(&rec, NSX_THUNK_dur, inst * 37 + (int64_t)(draw() % 16));
+		nsx_set_i(&rec, NSX_THUNK_host_start, host[device] += 4000);
+		nsx_set_i(&rec, NSX_THUNK_host_dur, 3000);
+		if (n % 7 == 0)
+			nsx_set_i(&rec, NSX_THUNK_hidden, n);
+		keep(&rec);
+	}
+	round_trips("70,000 records");
+}
+
+static void
+nans(void)
+{
+	static const uint64_t bits[] = { 0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001 };
+	const struct nsx_kind *k = make_kind("k", "f");
+
+	for (int f = 0; f < FORMS; f++) {
+		struct bytes first = { 0 };
+		bool good = true;
+
+		for (int i = 0; i < 3; i++) {
+			struct nsx_rec rec = new_record(k);
+			double nan;
+
+			memcpy(&nan, &bits[i], sizeof nan);
+			nsx_set_f(&rec, 0, nan);
+			keep(&rec);
+			struct bytes b = write_kept(f);
+			kept.n = 0;
+			good = good && (i == 0 || equal(b, first));
+			free(first.p);
+			first = b;
+		}
+		free(first.p);
+		ok(good, "all NaNs are one in %s", forms[f].name);
+	}
+	forget();
+}
+
+static void
+strings(void)
+{
+	const struct nsx_kind *k = make_kind("text", "s");
+	static const char *const odd[] = {
+		"\xc3\xa9", "\xc0\x80", "\xe0\x9f\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80\x80",
+		"\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xe2\x82\xac", "a\xffz", "\\x41", "\\", "#nsysx", "end",
+	};
+	char pair[2];
+
+	for (int a = 0; a < 256; a++)
+		for (int n = 1; n <= 2; n++) {
+			struct nsx_rec rec = new_record(k);
+
+			pair[0] = pair[1] = (char)a;
+			nsx_set_s(&rec, 0, nsx_arena_str(&memory, (struct nsx_str){ pair, (size_t)n }));
+			keep(&rec);
+		}
+	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+		struct nsx_rec rec = new_record(k);
+
+		nsx_set_s(&rec, 0, nsx_str_c(odd[i]));
+		keep(&rec);
+	}
+	struct bytes text = write_kept(0);
+	bool good = true;
+	for (size_t i = 0; i < text.n; i++)
+		good = good && ((unsigned char)text.p[i] >= 0x20 || text.p[i] == '\t' || text.p[i] == '\n') && text.p[i] != 0x7f;
+	ok(good, "text holds no control character but tab and newline");
+	text.p[text.n - 1] = '\0';
+	ok(strstr(text.p, "\ntext\t\\x00\n") && strstr(text.p, "\ntext\t\\xFF\\xFF\n") && strstr(text.p, "\ntext\t\xc3\xa9\n")
+	   && strstr(text.p, "\ntext\t\\xC0\\x80\n") && strstr(text.p, "\ntext\t\\xED\\xA0\\x80\n") && strstr(text.p, "\ntext\t\\t\n")
+	   && strstr(text.p, "\ntext\t\\xF4\\x90\\x80\\x80\n") && strstr(text.p, "\ntext\t\\xE2\\x82\n")
+	   && strstr(text.p, "\ntext\t\\xE0\\x9F\\xBF\n") && strstr(text.p, "\ntext\t\\xF0\\x8F\\xBF\\xBF\n") && strstr(text.p, "\ntext\t\xe0\xa0\x80\n") && strstr(text.p, "\ntext\t\xf4\x8f\xbf\xbf\n"),
+	   "characters are written as they are, bytes that are none as \\xHH");
+	free(text.p);
+	round_trips("every byte");
+
+	struct nsx_rec rec = new_record(k = make_kind("text", "si"));
+	size_t n = 5 << 20;
+	char *big = nsx_arena_alloc(&memory, n);
+	for (size_t i = 0; i < n; i++)
+		big[i] = (char)(i % 251 ? 'a' + i % 26 : i);
+	nsx_set_s(&rec, 0, (struct nsx_str){ big, n });
+	nsx_set_i(&rec, 1, 7);
+	keep(&rec);
+	rec = new_record(k);
+	nsx_set_s(&rec, 0, (struct nsx_str){ big, n - 1 });
+	keep(&rec);
+	random_record(k, 8);
+	round_trips("strings of five megabytes");
+}
+
+static void
+many_kinds(void)
+{
+	char name[16];
+
+	for (int i = 0; i < NSX_MAX_KINDS; i++) {
+		snprintf(name, sizeof name, "k%d", i);
+		random_record(make_kind(name, i % 2 ? "is" : ""), 6);
+	}
+	round_trips("a thousand kinds and end");
+
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err), rc = NSX_OK;
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", true, 0, &err);
+	for (int i = 0; i <= NSX_MAX_KINDS && rc == NSX_OK; i++) {
+		snprintf(name, sizeof name, "k%d", i);
+		rc = nsx_writer_declare(w, make_kind(name, "i"));
+	}
+	is_int(rc, NSX_ERR, "a thousand kinds and one are refused");
+	nsx_writer_free(w);
+	close(fd);
+	forget();
+}
+
+static void
+headers(void)
+{
+	static const char text[] = "#nsysx\t1\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
+	                           "#late\ty:f\n#end\trecords:i\tmore:s\nend\t3\tlost\n";
+	static const char want[] = "#nsysx\t1\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
+	                           "#late\ty:f\n#end\trecords:i\tmore:s\nend\t3\t\n";
+	struct bytes from = { (char *)(uintptr_t)text, sizeof text - 1 }, to = { (char *)(uintptr_t)want, sizeof want - 1 };
+
+	for (int f = 0; f < FORMS; f++) {
+		struct bytes b = convert(from, f), back = convert(b, 0);
+
+		ok(equal(back, to), "headers keep their places and columns through %s", forms[f].name);
+		free(b.p);
+		free(back.p);
+	}
+	struct bytes none = write_kept(0);
+	ok(none.n == strlen("#nsysx\t1\n#end\trecords:i\nend\t0\n") && memcmp(none.p, "#nsysx\t1\n#end\trecords:i\nend\t0\n", none.n) == 0,
+	   "a stream without records is its first line and its end");
+	free(none.p);
+	round_trips("no record");
+}
+
+static void
+kinds(void)
+{
+	static const char text[] = "#nsysx\t1\n#thunk\tdur:i\tnew:f\tname:s\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\t"
+	                           "dur:i\trange:i\tbytes:i\tgraph_node:i\tprogram:i\texecution:i\tinst:i\nthunk\t5\t0.5\tx\n#end\trecords:i\nend\t1\n";
+	struct nsx_err err = { "" };
+	struct nsx_reader *r = nsx_reader_mem(text, sizeof text - 1, "f", 0, &err);
+	struct nsx_rec rec;
+	int n;
+
+	nsx_reader_add_column(r, NSX_THUNK, "hidden", 'i');
+	nsx_reader_add_column(r, NSX_THUNK, "phase", 's');
+	nsx_reader_add_column(r, NSX_THUNK, "name", 's');
+	is_int(nsx_read(r, &rec), NSX_OK, "a record is read");
+	is_int(rec.v[NSX_THUNK_dur].i, 5, "a known column is in its slot whatever the header's order");
+	int fresh = nsx_kind_slot(rec.kind, NSX_STR("new")), phase = nsx_kind_slot(rec.kind, NSX_STR("phase"));
+	is_int(fresh, nsx_kind_builtin(NSX_THUNK)->nslots, "an unknown column is behind the known ones");
+	is_int(phase, fresh + 1, "an added one is behind that");
+	ok(nsx_has(&rec, fresh) && rec.v[fresh].f == 0.5, "the unknown column has its value");
+	ok(!nsx_has(&rec, phase) && !nsx_has(&rec, NSX_THUNK_hidden) && nsx_kind_has(rec.kind, phase) && nsx_kind_has(rec.kind, NSX_THUNK_hidden),
+	   "added columns are there, without values");
+	ok(!nsx_kind_has(rec.kind, NSX_THUNK_start), "a known column that the header lacks is not");
+	const struct nsx_kind *const *met = nsx_reader_kinds(r, &n);
+	ok(n == 2 && met[0] == rec.kind && met[1] == nsx_kind_builtin(NSX_OP), "the built-in header gives the built-in kind");
+	is_str(nsx_reader_where(r), "f:4", "a record has a place");
+
+	int fd = nsx_tmpfile(&err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
+	nsx_writer_follow(w, r);
+	nsx_set_i(&rec, NSX_THUNK_hidden, 3);
+	nsx_set_s(&rec, phase, NSX_STR("late"));
+	nsx_write(w, &rec);
+	is_int(nsx_read(r, &rec), NSX_EOF, "the stream ends");
+	is_int(nsx_writer_finish(w), NSX_OK, "the writer, too");
+	nsx_writer_free(w);
+	struct bytes b = slurp(fd);
+	b.p[b.n - 1] = '\0';
+	ok(strstr(b.p, "\n#thunk\tdur:i\tnew:f\tname:s\thidden:i\tphase:s\n") && strstr(b.p, "\nthunk\t5\t0.5\tx\t3\tlate\n"),
+	   "values set in place are written behind the stream's own columns");
+	free(b.p);
+	nsx_reader_close(r);
+}
+
+/* Write one record of kind a, then one of kind b, after declaring a: the writer's message. */
+static const char *
+write_two(const struct nsx_kind *a, const struct nsx_kind *b, struct bytes *out)
+{
+	static struct nsx_err err;
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_rec rec = { b, 0, v };
+	int fd;
+
+	err.msg[0] = '\0';
+	fd = nsx_tmpfile(&err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
+	nsx_writer_declare(w, a);
+	for (int i = 0; i < b->ncols; i++)
+		if (b->cols[i].type == 's')
+			nsx_set_s(&rec, i, NSX_STR("s"));
+		else
+			nsx_set_i(&rec, i, i);
+	if (nsx_write(w, &rec) == NSX_OK)
+		nsx_writer_finish(w);
+	nsx_writer_free(w);
+	*out = slurp(fd);
+	return err.msg;
+}
+
+static void
+matching(void)
+{
+	struct nsx_kind *ab = make_kind("k", "is"), *ba = make_kind("k", "is"), *less = make_kind("k", "i"), *other = make_kind("k", "ss");
+	struct nsx_col *cols = nsx_arena_alloc(&memory, 2 * sizeof *cols);
+	struct bytes out;
+
+	cols[0] = ab->cols[1];
+	cols[1] = ab->cols[0];
+	ba->cols = cols;
+	is_str(write_two(ba, ab, &out), "", "a record of another order of columns is written");
+	ok(holds(out, "\nk\ts\t0\n"), "by the names of its columns");
+	free(out.p);
+	is_str(write_two(ab, less, &out), "", "so is one with fewer columns");
+	ok(holds(out, "\nk\t0\t\n"), "the others empty");
+	free(out.p);
+	is_str(write_two(less, ab, &out), "test: a value for column c1, which the header of k lacks", "a value without a column is an error");
+	free(out.p);
+	is_str(write_two(ab, other, &out), "test: column c0 of k has type i in the header, s in the record", "so is a column of another type");
+	free(out.p);
+	is_str(write_two(ab, nsx_kind_builtin(NSX_END), &out), "test: the end record is the writer's own", "so is a record of kind end");
+	free(out.p);
+	forget();
+}
+
+/* A reader's kind may lie where that of one closed before lay. */
+static void
+reused_address(void)
+{
+	static const char *const texts[] = { "#nsysx\t1\n#k\ta:i\tb:i\nk\t1\t2\n#end\trecords:i\nend\t1\n",
+	                                     "#nsysx\t1\n#k\tb:i\ta:i\nk\t2\t1\n#end\trecords:i\nend\t1\n" };
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
+	struct nsx_rec rec;
+
+	for (int i = 0; i < 10; i++) {
+		struct nsx_reader *r = nsx_reader_mem(texts[i % 2], strlen(texts[i % 2]), "f", 0, &err);
+
+		if (nsx_read(r, &rec) == NSX_OK)
+			nsx_write(w, &rec);
+		nsx_reader_close(r);
+	}
+	nsx_writer_finish(w);
+	nsx_writer_free(w);
+	struct bytes b = slurp(fd);
+	int good = 0;
+	for (size_t i = 0; i + 6 <= b.n; i++)
+		good += memcmp(b.p + i, "k\t1\t2\n", 6) == 0;
+	is_int(good, 10, "ten streams of two headers: every value in its column");
+	free(b.p);
+}
+
+#define HEAD "#nsysx\t1\n#end\trecords:i\n"
+#define THUNK "#thunk\tprofile:i\tstart:i\n"
+#define MODULE "#module\tstart:i\n"
+#define COMPILE "#compile\tprofile:i\tstart:i\n"
+#define RANGE "#range\tstart:i\tname:s\n"
+
+static void
+order(void)
+{
+	is_str(message(HEAD "#profile\tprofile:i\n" COMPILE MODULE THUNK RANGE "#zebra\tx:i\n#skew\tdevice:i\nprofile\t0\nzebra\t1\ncompile\t0\t9\ncompile\t1\t3\nmodule\t5\n"
+	               "range\t5\t\nthunk\t0\t5\nthunk\t1\t5\nmodule\t6\nzebra\t0\nrange\t\t\nskew\t1\nrange\t\t\nend\t13\n", NSX_READ_ORDERED), "",
+	       "a stream in order is taken");
+	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: module at 6 after thunk at 7; sort with nsysx-merge", "GPU records by start");
+	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t7\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: module at 7 after thunk at 7; sort with nsysx-merge", "at one start by kind");
+	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t0\t8\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: compile at 8 after compile at 7; sort with nsysx-merge", "compile by profile");
+	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t1\t6\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: compile at 6 after compile at 7; sort with nsysx-merge", "then by start");
+	is_str(message(HEAD THUNK COMPILE "thunk\t0\t7\ncompile\t1\t8\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: compile after thunk; sort with nsysx-merge", "compile before GPU records");
+	is_str(message(HEAD RANGE "range\t\tx\nrange\t5\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: range after range; sort with nsysx-merge", "ranges with GPU work before those without");
+	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start has no place in the order",
+	       "a GPU record has a start");
+	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "none of it matters where it was not asked for");
+}
+
+static void
+spool(void)
+{
+	struct nsx_err err = { "" };
+	struct nsx_spool *s = nsx_spool_open(&err);
+	struct nsx_rec rec;
+	size_t n = 0;
+
+	for (int i = 0; i < 20000; i++)
+		random_record(nsx_kind_builtin(i % 3 ? NSX_THUNK : NSX_RANGE), 5);
+	for (size_t i = 0; i < kept.n; i++)
+		nsx_spool_write(s, &(struct nsx_rec){ kept.p[i].kind, kept.p[i].has, kept.p[i].v });
+	is_int(nsx_spool_records(s), 20000, "a spool counts its records");
+	struct nsx_reader *r = nsx_spool_reader(s);
+	nsx_spool_free(s);
+	while (r && nsx_read(r, &rec) == NSX_OK && n < kept.n && same_record(&rec, &kept.p[n]))
+		n++;
+	is_int((int64_t)n, 20000, "and gives them back");
+	nsx_reader_close(r);
+	forget();
+}
+
+static void
+require(void)
+{
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
+
+	nsx_writer_require(w, "thunk");
+	nsx_writer_declare(w, nsx_kind_builtin(NSX_THUNK));
+	is_int(nsx_writer_finish(w), NSX_ERR, "a required kind needs a record, not a header");
+	is_str(err.msg, "test: no thunk record", "and the message says so");
+	nsx_writer_free(w);
+	close(fd);
+}
+
+static void
+numbers(void)
+{
+	is_str(message(HEAD "#k\ti:i\tf:f\nk\t-9223372036854775808\tnan\nk\t9223372036854775807\t-inf\nk\t-0\t1e3\nk\t007\t.5\nend\t4\n", 0), "", "the limits of numbers are read");
+	is_str(message(HEAD "#k\ti:i\nk\t9223372036854775808\nend\t1\n", 0), "f:4: k.i: want an integer of 64 bits, got \"9223372036854775808\"", "one more is refused");
+	is_str(message(HEAD "#k\ti:i\nk\t-9223372036854775809\nend\t1\n", 0), "f:4: k.i: want an integer of 64 bits, got \"-9223372036854775809\"", "one less, too");
+	is_str(message(HEAD "#k\ti:i\nk\t-\nend\t1\n", 0), "f:4: k.i: want an integer of 64 bits, got \"-\"", "a sign is no number");
+	is_str(message(HEAD "#k\ti:i\nk\t12345678x\nend\t1\n", 0), "f:4: k.i: want an integer of 64 bits, got \"12345678x\"", "nor are digits and a letter");
+	is_str(message(HEAD "#k\ti:i\nk\t1.5\nend\t1\n", 0), "f:4: k.i: want an integer of 64 bits, got \"1.5\"", "nor is a fraction an integer");
+	is_str(message(HEAD "#k\tf:f\nk\t1e999x\nend\t1\n", 0), "f:4: k.f: want a number, got \"1e999x\"", "nor is any text a double");
+}
+
+int
+main(void)
+{
+	random_streams();
+	long_stream();
+	nans();
+	strings();
+	many_kinds();
+	headers();
+	kinds();
+	matching();
+	reused_address();
+	order();
+	spool();
+	require();
+	numbers();
+	nsx_arena_free(&memory);
+	free(kept.p);
+	return done();
+}
