@@ -33,6 +33,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "host", &opt.host, "name the host in the profile records"),
 	NSX_OPT_FLAG(0, "strip-paths", &opt.strip_paths, "keep only the last component of source paths"),
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
+	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export a thread at a time, the others in temporary files"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind"),
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
@@ -119,5 +120,10 @@ main(int argc, char **argv)
 		nsx_cli_die(&cli, tool.err.msg);
 	if (nsx_tool_input.require)
 		nsx_writer_require(tool.out, nsx_tool_input.require);
-	return nsx_tool_finish(&tool, nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err));
+	if (nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err) != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
+		nsx_cli_die(&cli, tool.err.msg);
+	nsx_cli_diags(&cli, &tool.diags);
+	nsx_writer_free(tool.out);
+	nsx_diags_free(&tool.diags);
+	return NSX_EXIT_OK;
 }

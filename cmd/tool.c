@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "stream/diags.h"
 #include "base/outfile.h"
 
 struct nsx_tool_output nsx_tool_output;
@@ -70,25 +71,7 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 int
 nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d)
 {
-	union nsx_val v[NSX_MAX_COLS];
-	int rc = NSX_OK;
-
-	for (size_t i = 0; i < d->list.n && rc == NSX_OK; i++) {
-		const struct nsx_diag *g = &d->list.p[i];
-		struct nsx_rec rec = { nsx_kind_builtin(NSX_DIAG), 0, v };
-		struct nsx_buf source = { 0 };
-
-		nsx_buf_c(&source, cli->name);
-		if (g->source[0])
-			nsx_buf_fmt(&source, ": %s", g->source);
-		nsx_set_s(&rec, NSX_DIAG_severity, nsx_str_c(nsx_severity_name(g->severity)));
-		nsx_set_s(&rec, NSX_DIAG_source, nsx_buf_view(&source));
-		nsx_set_s(&rec, NSX_DIAG_text, nsx_str_c(g->text));
-		nsx_set_i(&rec, NSX_DIAG_count, g->count);
-		rc = source.failed ? NSX_ERR : nsx_write(out, &rec);
-		nsx_buf_free(&source);
-	}
-	return rc;
+	return nsx_write_diags(out, cli->name, d);
 }
 
 int

@@ -28,9 +28,10 @@ struct nsx_extract_opts {
 	const int64_t          *processes;   /* keep only devices of these processes of the job; nprocesses 0: all */
 	int                     nprocesses;
 	int                     jobs;        /* threads; 0: as many as there are processors */
+	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their size */
 };
 
-/* Read the n exports, write their stream to out (not finished). The bytes depend on what the exports hold, not on their order or on jobs.
+/* Read the n exports, write their stream with its diag records to out (not finished); diags are for showing. The bytes depend on what the exports hold, not on their order or on jobs.
  * NSX_OK, or NSX_ERR with err filled. */
 int nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                 struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);

@@ -111,6 +111,10 @@ nsysx-extract -q --ranges=all --ops -z -o "$T/m0" "$T/plain/r0.sqlite"
 nsysx-merge -q "$T/m1" "$T/m0" >"$T/other"
 same 'extracted apart and merged' "$T/one.out" "$T/other"
 
+nsysx-extract -q --ranges=all --ops --spool "$T/plain/r1.sqlite" "$T/plain/r0.sqlite" >"$T/other"
+same 'extracted one at a time' "$T/one.out" "$T/other"
+fails 'one at a time: an export that cannot be read' 1 'nowhere.sqlite' nsysx-extract --spool "$T/plain/r0.sqlite" "$T/nowhere.sqlite"
+
 # Windows and filters choose records; they never renumber.
 from=$(awk -F'\t' '$1 == "module" { start[n++] = $6 } END { print start[int(n / 2)] }' "$T/plain.nsx")
 nsysx-extract -q --time "$from:" "$T"/plain/r?.sqlite | nsysx-view -t thunk | sort >"$T/late.thunks"

@@ -5,6 +5,7 @@
 
 #include "analysis/extract/profile.h"
 #include "base/par.h"
+#include "stream/diags.h"
 
 struct load { struct ex_profile *profiles; int jobs; };
 
@@ -46,8 +47,8 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 }
 
 int
-nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
-            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+           struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct ex_job job = { .n = n, .opts = opts, .err = err, .diags = diags };
 	int rc = NSX_ERR;
@@ -65,7 +66,9 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 			report_nothing(&job.profiles[i], diags);
 		}
 		nsx_diags_sort(diags);
-		rc = ex_emit(&job, out);
+		rc = diags->failed ? nsx_err_nomem(err, NULL) : ex_emit(&job, out);
+		if (rc == NSX_OK)
+			rc = nsx_write_diags(out, EX_TOOL, diags);
 	}
 	for (int i = 0; i < n; i++)
 		ex_free(&job.profiles[i]);
@@ -78,4 +81,12 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 	nsx_intern_free(&job.stacks);
 	nsx_arena_free(&job.arena);
 	return rc;
+}
+
+int
+nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	return ex_wants_spools(inputs, n, opts) ? ex_extract_spooled(inputs, n, opts, out, diags, err)
+	                                        : ex_extract(inputs, n, opts, out, diags, err);
 }

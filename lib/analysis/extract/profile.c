@@ -127,6 +127,7 @@ ex_load(struct ex_profile *p, int jobs)
 {
 	struct nsx_trace_opts opts = {
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
+		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs
 	};
 

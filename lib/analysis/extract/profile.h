@@ -161,6 +161,20 @@ struct ex_job {
 	struct nsx_diags       *diags;
 };
 
+/* What diag records name as their source. */
+#define EX_TOOL "nsysx-extract"
+
+/* All exports together, as nsx_extract. */
+int ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+               struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+
+/* Whether the exports are so large together that they are better held one after the other. */
+bool ex_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts);
+
+/* The same stream by way of compressed temporary files, one an export, and a merge. */
+int ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+                       struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+
 /* Give profiles, devices, programs and instructions their numbers. */
 int ex_number(struct ex_job *job);
 

@@ -1,0 +1,11 @@
+/* diags.h -- collected diags as records. */
+#ifndef NSX_STREAM_DIAGS_H
+#define NSX_STREAM_DIAGS_H
+
+#include "base/diag.h"
+#include "stream/writer.h"
+
+/* Write d as diag records whose source is the tool's name, then ": " and what the diag concerns: NSX_OK or NSX_ERR. */
+int nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *d);
+
+#endif
