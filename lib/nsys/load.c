@@ -8,6 +8,7 @@
 
 #include "base/par.h"
 #include "nsys/cuda.h"
+#include "nsys/payload.h"
 
 /* Rowids of a part: few enough to share work, enough to be worth a query. */
 enum { PART_ROWS = 131072, MAX_PARTS = 32 };
@@ -149,7 +150,6 @@ check_tables(struct nsx_loader *l)
 		return nsx_err_set(l->err, "%s: not an Nsight Systems export: no table NVTX_EVENTS, CUPTI_ACTIVITY_KIND_KERNEL or StringIds",
 		                   l->db.path);
 	nsx_load_diag(l, NSX_WARNING, !nvtx, "no NVTX ranges: no table NVTX_EVENTS");
-	nsx_load_diag(l, NSX_WARNING, !any_op, "no GPU operations: no table of kernels, copies, memory sets or graphs");
 	return NSX_OK;
 }
 
@@ -243,9 +243,11 @@ load(struct nsx_loader *l)
 	    || nsx_names_read(l) != NSX_OK
 	    || nsx_nvtx_join(l) != NSX_OK
 	    || nsx_project_all(l) != NSX_OK
+	    || nsx_texts_name(l) != NSX_OK
 	    || nsx_ops_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
-	    || nsx_info_read(l) != NSX_OK)
+	    || nsx_info_read(l) != NSX_OK
+	    || nsx_payload_keep(l) != NSX_OK)
 		return NSX_ERR;
 	return l->diags->failed ? nsx_load_nomem(l) : NSX_OK;
 }
@@ -266,6 +268,9 @@ loader_free(struct nsx_loader *l)
 	free(l->last_calls);
 	nsx_ids_free(&l->ids);
 	free(l->id_names);
+	for (int i = 0; i < l->ntexts; i++)
+		nsx_texts_free(&l->texts[i].texts);
+	free(l->texts);
 	free(l->device_names.p);
 	free(l->thread_names.p);
 	free(l->thread_name_ids.p);
@@ -312,6 +317,7 @@ nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
 void
 nsx_trace_free(struct nsx_trace *t)
 {
+	nsx_payload_close(t);
 	free(t->processes);
 	free(t->threads);
 	free(t->devices);

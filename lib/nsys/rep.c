@@ -46,9 +46,9 @@ wait_for(pid_t pid, int *sig)
 	return got < 0 ? -1 : status;
 }
 
-/* Run nsys with our signals blocked: NSX_OK if it says that it succeeded. */
+/* Run nsys with our signals blocked, its standard error thrown away if quiet: NSX_OK if it says that it succeeded. */
 static int
-run_nsys(const char *path, char **argv, const sigset_t *old, int *sig, struct nsx_err *err)
+run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *sig, struct nsx_err *err)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -63,6 +63,8 @@ run_nsys(const char *path, char **argv, const sigset_t *old, int *sig, struct ns
 	int rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!rc)
 		rc = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	if (!rc && quiet)
+		rc = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	if (!rc)
 		rc = posix_spawnattr_setsigmask(&attr, old);
 	if (!rc)
@@ -102,10 +104,20 @@ export_into(const char *path, const char *dir, const sigset_t *old, int *sig, st
 	if (out.failed || in.failed || opt.failed) {
 		nsx_err_nomem(err, path);
 	} else {
-		char *argv[] = { "nsys", "export", "--type=sqlite", "--include-blobs=true", "--force-overwrite=true", opt.ptr, in.ptr, NULL };
+		char *argv[] = { "nsys", "export", "--type=sqlite", "--force-overwrite=true", "--quiet=true", opt.ptr, in.ptr,
+		                 "--include-blobs=true", NULL };
+		struct nsx_err first = { "" };
+		bool done = run_nsys(path, argv, true, old, sig, &first) == NSX_OK;
 
-		if (run_nsys(path, argv, old, sig, err) == NSX_OK && (fd = open(out.ptr, O_RDONLY | O_CLOEXEC)) < 0)
+		/* Versions before payloads (2022.4) refuse the option; what else is wrong shows again without it. */
+		if (!done && !*sig) {
+			argv[7] = NULL;
+			done = run_nsys(path, argv, false, old, sig, err) == NSX_OK;
+		}
+		if (done && (fd = open(out.ptr, O_RDONLY | O_CLOEXEC)) < 0)
 			nsx_err_set(err, "%s: nsys export left no file: %s", path, strerror(errno));
+		if (!done && *sig)
+			nsx_err_set(err, "%s", first.msg);
 		unlink(out.ptr);
 	}
 	nsx_buf_free(&out);

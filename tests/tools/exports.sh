@@ -129,7 +129,8 @@ mkdir "$T/bin" "$T/tmp" "$T/none"
 printf 'report' >"$T/run.nsys-rep"
 cat >"$T/bin/nsys" <<'END'
 #!/bin/sh
-for arg; do case $arg in --output=*) out=${arg#--output=};; *.nsys-rep) in=$arg;; esac; done
+for arg; do case $arg in --output=*) out=${arg#--output=};; *.nsys-rep) in=$arg;; --include-blobs=true) [ -z "${OLD-}" ] || exit 1; blobs=1;; esac; done
+[ -n "${OLD-}${blobs-}" ] || exit 4
 [ "$1" = export ] && [ "$(cat "$in")" = report ] || exit 3
 echo 'Processing...'
 cp "$DONOR" "$out" && chmod 600 "$out"
@@ -139,6 +140,8 @@ tool=$(command -v nsysx-extract)
 DONOR=$T/simple.sqlite TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" -q --ranges=all "$T/run.nsys-rep" >"$T/rep"
 "$tool" -q --ranges=all "$T/simple.sqlite" | sed 's/simple/run/' >"$T/want"
 same 'a report is exported by nsys' "$T/want" "$T/rep"
+OLD=1 DONOR=$T/simple.sqlite TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" -q --ranges=all "$T/run.nsys-rep" >"$T/rep"
+same 'also by one that does not know payloads' "$T/want" "$T/rep"
 fails 'nsys that fails' 1 'nsys export: exit status' env DONOR="$T/missing" TMPDIR="$T/tmp" PATH="$T/bin:$PATH" "$tool" "$T/run.nsys-rep"
 fails 'no nsys: the command to run is named' 1 'nsys export --type=sqlite' env TMPDIR="$T/tmp" PATH="$T/none" "$tool" "$T/run.nsys-rep"
 printf '#!/bin/sh\necho $$ >"%s/pid"; exec sleep 60\n' "$T" >"$T/bin/nsys"

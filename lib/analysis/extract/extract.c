@@ -38,9 +38,7 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 {
 	const char *who = p->trace.name.ptr;
 
-	if (!p->trace.nranges && !p->trace.ndevices)
-		nsx_diag_add(diags, NSX_WARNING, who, 1, "neither NVTX ranges nor GPU operations in the export");
-	else if (!p->trace.ndevices)
+	if (!p->trace.ndevices)
 		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the export: was CUDA traced?");
 	else if (!p->modules.n && !p->opts->ranges && !p->opts->ops)
 		nsx_diag_add(diags, NSX_WARNING, who, 1, "no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and GPU operations");
