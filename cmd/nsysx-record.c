@@ -1,0 +1,80 @@
+/* nsysx-record -- profile a program so that nsysx has all it can use. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cli.h"
+#include "base/vec.h"
+#include "nsys/record.h"
+
+static struct nsx_record rec;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR('o', "output", &rec.out, "DIR", "folder to leave: report.nsys-rep, report.sqlite, dump; %q{VAR}, %h and %p are expanded"),
+	NSX_OPT_STR(0, "condition", &rec.condition, "EXPR", "profile only where this shell expression is true; elsewhere just run"),
+	NSX_OPT_FLAG(0, "force", &rec.force, "write over a report that is in the folder already"),
+	NSX_OPT_END
+};
+
+static const struct nsx_cli cli = { "nsysx-record", "[NSYS-OPTION]... -o DIR -- PROGRAM [ARG]...",
+	"Run a program under `nsys profile` with what nsysx needs: NVTX and CUDA, nodes of CUDA graphs, HLO dumps, deep source locations.", opts };
+
+static bool
+takes(const char *arg, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(arg, name, n) == 0 && (arg[n] == '=' || !arg[n]);
+}
+
+/* Options that are not ours are nsys's; ours stay in argv. The number of arguments that do, program and "--" left out. */
+static int
+split(int argc, char **argv)
+{
+	NSX_VEC(char *) nsys = { 0 };
+	int own = 1, end = 1;
+
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	for (int i = 1; i < end; i++) {
+		bool value = takes(argv[i], "--output") || takes(argv[i], "--condition") || strncmp(argv[i], "-o", 2) == 0;
+		static const char *const flags[] = { "--force", "-h", "--help", "-V", "--version", "-v", "--verbose", "-q", "--quiet" };
+		bool ours = value;
+		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+			ours |= strcmp(argv[i], flags[k]) == 0;
+		if (!ours && !nsx_vec_push(&nsys, argv[i]))
+			nsx_cli_die(&cli, "out of memory");
+		if (ours)
+			argv[own++] = argv[i];
+		bool alone = strcmp(argv[i], "-o") == 0 || (value && argv[i][1] == '-' && !strchr(argv[i], '='));
+		if (alone && i + 1 < end)
+			argv[own++] = argv[++i];
+	}
+	rec.nsys = nsys.p;
+	rec.nnsys = (int)nsys.n;
+	rec.program = end < argc ? argv + end + 1 : argv + argc;
+	return own;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct nsx_err err = { "" };
+
+	if (nsx_cli_parse(&cli, split(argc, argv), argv))
+		nsx_cli_misuse(&cli, "the program to run comes after --");
+	if (!rec.out)
+		nsx_cli_misuse(&cli, "-o DIR is wanted");
+	if (!*rec.program)
+		nsx_cli_misuse(&cli, "no program after --");
+	int rc = nsx_record(&rec, &err);
+	free(rec.nsys);
+	if (rc != NSX_OK && rec.status == 0)
+		nsx_cli_die(&cli, err.msg);
+	if (rc != NSX_OK)
+		nsx_cli_warn(&cli, "%s", err.msg);
+	else if (rec.killed)
+		nsx_cli_note(&cli, "nsys ended the program with its collection");
+	if (rc == NSX_OK && rec.profiled)
+		nsx_cli_note(&cli, "next: nsysx-extract -x %s/dump %s/report.sqlite", rec.folder, rec.folder);
+	return rec.status;
+}
