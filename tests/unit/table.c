@@ -103,6 +103,21 @@ aligned(void)
 	nsx_table_free(t);
 }
 
+static void
+notes(void)
+{
+	static const struct nsx_table_col one[] = { { "n", NSX_CELL_INT } };
+	struct nsx_table *t = nsx_table_new(one, 1);
+
+	nsx_table_note(t, "%d of %s", 3, "them");
+	nsx_table_note(t, "and more");
+	is_str(written(t, NSX_TABLE_ALIGNED, 0), "n\n3 of them\nand more\nthe stream holds no diags\n", "notes are below an aligned table");
+	is_str(written(t, NSX_TABLE_ALIGNED, -1), "n\n3 of them\nand more\n", "what is no stream has no diags to count");
+	is_str(written(t, NSX_TABLE_TSV, 0), "n\n", "TSV has no notes");
+	is_str(written(t, NSX_TABLE_JSON, 0), "[]\n", "nor has JSON");
+	nsx_table_free(t);
+}
+
 /* More than is written at once. */
 static void
 large(void)
@@ -128,6 +143,7 @@ main(void)
 	empty();
 	exact();
 	aligned();
+	notes();
 	large();
 	return done();
 }

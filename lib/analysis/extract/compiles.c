@@ -10,12 +10,15 @@
 enum { OUTSIDE = NSX_NONE, FOLDED = NSX_NONE - 1, RUNNING = NSX_NONE - 2, LAST_RECORD = NSX_NONE - 3 };
 
 struct root { uint32_t thread, range, record; };
+/* The roots of one thread, in order of start. */
+struct owner { uint32_t thread, first, n; };
 
 struct compiles {
 	struct ex_profile *p;
 	uint32_t          *at;
 	NSX_VEC(uint32_t)  top;       /* by record: the outermost XlaCompile it belongs to (a record) */
 	NSX_VEC(struct root) roots;   /* those, by thread and start */
+	NSX_VEC(struct owner) owners; /* the threads that have some */
 	struct nsx_buf     name;
 };
 
@@ -60,6 +63,20 @@ folds(const struct compiles *x, uint32_t record)
 	return title && title->kind == NSX_TITLE_AUTOTUNER && !x->p->opts->autotune;
 }
 
+static bool
+add_root(struct compiles *x, uint32_t thread, uint32_t range)
+{
+	uint32_t at = (uint32_t)x->roots.n;
+
+	if (!nsx_vec_push(&x->roots, ((struct root){ thread, range, x->at[range] })))
+		return false;
+	if ((!x->owners.n || x->owners.p[x->owners.n - 1].thread != thread) &&
+	    !nsx_vec_push(&x->owners, ((struct owner){ thread, at, 0 })))
+		return false;
+	x->owners.p[x->owners.n - 1].n++;
+	return true;
+}
+
 /* Everything below an XlaCompile on its own thread. */
 static int
 collect_main(struct compiles *x)
@@ -78,7 +95,7 @@ collect_main(struct compiles *x)
 				continue;
 			if (add(x, r, title, parent, true) != NSX_OK)
 				return NSX_ERR;
-			if (parent == OUTSIDE && !nsx_vec_push(&x->roots, ((struct root){ i, r, x->at[r] })))
+			if (parent == OUTSIDE && !add_root(x, i, r))
 				return nsx_err_nomem(&p->err, p->input->path);
 		}
 	return NSX_OK;
@@ -92,14 +109,11 @@ holder(const struct compiles *x, uint32_t thread, uint32_t r)
 	const struct nsx_range *range = &t->ranges[r];
 	const struct root *best = NULL;
 
-	for (size_t i = 0, k; i < x->roots.n; i = k) {
-		uint32_t owner = x->roots.p[i].thread;
+	for (size_t i = 0; i < x->owners.n; i++) {
+		const struct owner *owner = &x->owners.p[i];
 		const struct root *last = NULL;
-		size_t lo = i, hi;
-		for (k = i + 1; k < x->roots.n && x->roots.p[k].thread == owner; k++)
-			;
-		hi = k;
-		if (owner == thread || t->threads[owner].process != t->threads[thread].process)
+		size_t lo = owner->first, hi = lo + owner->n;
+		if (owner->thread == thread || t->threads[owner->thread].process != t->threads[thread].process)
 			continue;
 		while (lo < hi) {
 			size_t mid = lo + (hi - lo) / 2;
@@ -207,8 +221,6 @@ ex_find_compiles(struct ex_profile *p)
 	struct compiles x = { .p = p };
 	int rc = NSX_ERR;
 
-	if (!p->module_at)
-		return NSX_OK;
 	x.at = malloc((p->trace.nranges + (size_t)1) * sizeof *x.at);
 	if (!x.at)
 		nsx_err_nomem(&p->err, p->input->path);
@@ -217,6 +229,7 @@ ex_find_compiles(struct ex_profile *p)
 	free(x.at);
 	free(x.top.p);
 	free(x.roots.p);
+	free(x.owners.p);
 	nsx_buf_free(&x.name);
 	return rc;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nsys/payload.h"
+
 const struct nsx_title *
 ex_title(struct ex_profile *p, uint32_t r)
 {
@@ -56,7 +58,7 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ program, n, NSX_NONE, NSX_NONE, op_id })))
+		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ program, n, NSX_NONE, NSX_NONE, op_id, { "", 0 } })))
 			return NSX_NONE;
 		*at = (uint32_t)p->insts.n - 1;
 	}
@@ -141,10 +143,13 @@ ex_load(struct ex_profile *p, int jobs)
 		return;
 	}
 	memset(p->title_of, 0xff, (p->trace.names.n + 1) * sizeof *p->title_of);
-	if ((p->rc = ex_find_devices(p)) != NSX_OK || (p->rc = ex_find_runs(p)) != NSX_OK || (p->rc = ex_find_compiles(p)) != NSX_OK)
+	if ((p->rc = ex_find_devices(p)) != NSX_OK || (p->rc = ex_find_runs(p)) != NSX_OK ||
+	    /* Without one of XLA's ranges there is nothing to compile. */
+	    (p->module_at && (p->rc = ex_find_compiles(p)) != NSX_OK))
 		return;
-	if ((p->rc = digest_programs(p)) == NSX_OK)
-		p->rc = ex_read_dumps(p);
+	if ((p->rc = digest_programs(p)) == NSX_OK && (p->rc = ex_read_dumps(p)) == NSX_OK)
+		p->rc = ex_read_payloads(p);
+	nsx_payload_close(&p->trace);
 }
 
 void

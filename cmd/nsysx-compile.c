@@ -1,0 +1,78 @@
+/* nsysx-compile -- where compilation time goes: a table, or the text per compilation. */
+#include <string.h>
+
+#include "analysis/compile.h"
+#include "tool.h"
+
+static bool summary, full, loading;
+static const char *by;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_CHOICE(0, "by", &by, "range|pass|phase|module|process", "what a row is [range]"),
+	NSX_OPT_FLAG(0, "loading", &loading, "tell apart what the first compilation of a process spends on loading libraries"),
+	NSX_OPT_FLAG(0, "summary", &summary, "print text for each compilation instead: what 99 % of it is, by kind of range"),
+	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_TOOL_INPUT,
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-compile", "[--by WHAT | --summary [--full]] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "Print where compilation time goes.", opts };
+
+static int
+print_table(int nops, char **ops)
+{
+	struct nsx_compile_opts how = { .by = NSX_COMPILE_RANGE, .loading = loading };
+	struct nsx_compile_result result = { 0 };
+	struct nsx_tool t;
+
+	if (full)
+		nsx_cli_misuse(&cli, "--full goes with --summary");
+	if (by)
+		how.by = (enum nsx_compile_by)nsx_compile_by_name(by);
+	if (loading && (how.by == NSX_COMPILE_PASS || how.by == NSX_COMPILE_PROCESS))
+		nsx_cli_misuse(&cli, "--loading goes with --by range, phase and module");
+	nsx_tool_table_form(&cli);
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
+	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
+		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, result.table, result.diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(result.table);
+	return rc;
+}
+
+static int
+print_summary(int nops, char **ops)
+{
+	int64_t compilations;
+	struct nsx_tool t;
+
+	if (by || loading)
+		nsx_cli_misuse(&cli, "--by and --loading do not go with --summary");
+	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
+		nsx_cli_misuse(&cli, "--tsv, --table and --json do not go with --summary");
+	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	struct nsx_outfile *out = nsx_outfile_open(nsx_tool_output.path, &t.err);
+	int rc = out ? nsx_compile_summary(t.in, full, out, &compilations, &t.diags, &t.err) : NSX_ERR;
+	if (rc == NSX_OK && nsx_tool_input.require && !compilations)
+		rc = nsx_err_set(&t.err, "%s: no compilation", t.in_name);
+	if (rc == NSX_OK)
+		rc = nsx_outfile_commit(out);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_outfile_free(out);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+
+	if (nsx_tool_input.require && strcmp(nsx_tool_input.require, "compile") != 0)
+		nsx_cli_misuse(&cli, "--require: this is of compile records only");
+	return summary ? print_summary(nops, argv) : print_table(nops, argv);
+}
