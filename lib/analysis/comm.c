@@ -266,6 +266,14 @@ nsx_is_comm(const struct nsx_rec *rec)
 	return rec->kind->id == NSX_THUNK && nsx_int(rec, NSX_THUNK_comm, 0);
 }
 
+struct nsx_comm_clock
+nsx_comm_clock(const struct nsx_comm *c, int64_t device, int64_t profile)
+{
+	uint32_t at = nsx_map_get(&c->device_of, (struct nsx_key){ (uint64_t)device, 0 });
+
+	return at == NSX_NONE ? (struct nsx_comm_clock){ false, profile } : c->devices.p[at].clock;
+}
+
 /* The group of the instruction that holds the device, NULL if none does. */
 static const struct nsx_comm_group *
 group_of(const struct nsx_comm *c, const struct nsx_comm_inst *in, int64_t device)
@@ -317,10 +325,9 @@ nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_p
 		return nsx_err_nomem(err, NULL);
 	const struct nsx_comm_inst *in = &c->insts.p[at];
 	struct nsx_str kind = in->kind == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&c->kinds, in->kind);
-	uint32_t d = nsx_map_get(&c->device_of, (struct nsx_key){ (uint64_t)device, 0 });
 
 	*part = (struct nsx_comm_part){ .inst = at, .kind = in->kind, .has_bytes = in->has_bytes, .bytes = in->bytes };
-	part->clock = d == NSX_NONE ? (struct nsx_comm_clock){ false, nsx_int(thunk, NSX_THUNK_profile, -1) } : c->devices.p[d].clock;
+	part->clock = nsx_comm_clock(c, device, nsx_int(thunk, NSX_THUNK_profile, -1));
 	/* Whose kind is not known has no groups either, unless someone took the kind away. */
 	if (in->listed)
 		find_group(c, in, device, measure_of(kind)->n, part);

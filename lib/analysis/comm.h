@@ -47,6 +47,9 @@ struct nsx_comm_part {
 /* Take in a record of metadata: device, clock, groups, inst; others are ignored. NSX_OK or NSX_ERR. */
 int nsx_comm_meta(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err);
 
+/* The clock of a device; profile is that of a record of it, for a device that has no record of its own. */
+struct nsx_comm_clock nsx_comm_clock(const struct nsx_comm *c, int64_t device, int64_t profile);
+
 /* Whether rec is a thunk that communicates. */
 bool nsx_is_comm(const struct nsx_rec *rec);
 

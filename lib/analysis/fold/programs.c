@@ -1,10 +1,9 @@
 /* programs.c -- fold thunks by what their instructions come from. Holds metadata and one sum per executed
  * instruction; stacks are made when the stream has ended. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/fold/fold.h"
+#include "analysis/top.h"
 
 /* Stands for a number that a record does not have. */
 #define ABSENT INT64_MIN
@@ -23,32 +22,18 @@ struct inst {
 	nsx_u128     time;     /* exposed */
 };
 
-struct program {
-	int64_t  number;
-	uint32_t name, key;
-	bool     kept;
-	nsx_u128 module_time, exposed;
-};
-
-/* What a device did of a program. */
-struct run { int64_t device, first, last; uint32_t program; };
-
 struct programs {
 	struct nsx_stacks      *stacks;
 	struct nsx_err         *err;
 	struct nsx_fold_options options;
 	struct nsx_intern       strs;
-	NSX_VEC(struct program) programs;
-	struct nsx_map          program_of;   /* number -> programs */
+	struct nsx_top          top;
 	NSX_VEC(struct inst)    insts;
 	struct nsx_map          inst_of;      /* (program, inst) -> insts */
 	NSX_VEC(struct loc)     locs;
 	struct nsx_map          stack_of;     /* stack -> node */
-	NSX_VEC(struct run)     runs;
-	struct nsx_map          run_of;       /* (program, device) -> runs */
 	uint32_t                active;       /* the stack [GPU active] */
-	bool                    any_module, any_thunk, any_comm, any_hidden, any_place;
-	int64_t                 timeless_thunks, timeless_modules, over_hidden;
+	bool                    any_place;
 };
 
 static void *
@@ -76,14 +61,11 @@ programs_free(void *state)
 	struct programs *f = state;
 
 	nsx_intern_free(&f->strs);
-	nsx_map_free(&f->program_of);
+	nsx_top_free(&f->top);
 	nsx_map_free(&f->inst_of);
 	nsx_map_free(&f->stack_of);
-	nsx_map_free(&f->run_of);
-	free(f->programs.p);
 	free(f->insts.p);
 	free(f->locs.p);
-	free(f->runs.p);
 	free(f);
 }
 
@@ -100,43 +82,20 @@ string_of(struct programs *f, const struct nsx_rec *rec, int slot, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
-/* Index of the program of that number, made if it is new; NSX_NONE when out of memory. */
-static uint32_t
-program_at(struct programs *f, int64_t number)
-{
-	uint32_t *at = nsx_map_at(&f->program_of, (struct nsx_key){ (uint64_t)number, 0 });
-
-	if (at && *at == NSX_NONE
-	    && nsx_vec_push(&f->programs, ((struct program){ .number = number, .name = NSX_NONE, .key = NSX_NONE })))
-		*at = (uint32_t)(f->programs.n - 1);
-	return at ? *at : NSX_NONE;
-}
-
-/* The same for an instruction. */
+/* The instruction of that number, made if it is new; NULL when out of memory. */
 static struct inst *
 inst_at(struct programs *f, int64_t program, int64_t inst)
 {
 	uint32_t *at = nsx_map_at(&f->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
 
 	if (at && *at == NSX_NONE) {
-		struct inst new = { program_at(f, program), false, NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
+		struct inst new = { nsx_top_at(&f->top, program), false, NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
 
 		if (new.program == NSX_NONE || !nsx_vec_push(&f->insts, new))
 			return NULL;
 		*at = (uint32_t)(f->insts.n - 1);
 	}
 	return at ? &f->insts.p[*at] : NULL;
-}
-
-static bool
-take_program(struct programs *f, const struct nsx_rec *rec)
-{
-	uint32_t at = program_at(f, nsx_int(rec, NSX_PROGRAM_program, ABSENT));
-
-	if (at == NSX_NONE)
-		return false;
-	return string_of(f, rec, NSX_PROGRAM_name, &f->programs.p[at].name)
-	       && string_of(f, rec, NSX_PROGRAM_key, &f->programs.p[at].key);
 }
 
 static bool
@@ -199,58 +158,17 @@ take_loc(struct programs *f, const struct nsx_rec *rec)
 /* ---- executions */
 
 static bool
-take_module(struct programs *f, const struct nsx_rec *rec)
-{
-	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
-	int64_t device = nsx_int(rec, NSX_MODULE_device, ABSENT);
-	uint32_t program = program_at(f, nsx_int(rec, NSX_MODULE_program, ABSENT)), *at;
-	struct program *p;
-
-	if (program == NSX_NONE)
-		return false;
-	f->any_module = true;
-	p = &f->programs.p[program];
-	if (p->name == NSX_NONE && !string_of(f, rec, NSX_MODULE_name, &p->name))
-		return false;
-	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
-		f->timeless_modules++;
-		return true;
-	}
-	p->module_time += (nsx_u128)dur;
-	at = nsx_map_at(&f->run_of, (struct nsx_key){ program, (uint64_t)device });
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->runs, ((struct run){ device, start, start, program }))))
-		return false;
-	if (*at == NSX_NONE)
-		*at = (uint32_t)(f->runs.n - 1);
-	struct run *r = &f->runs.p[*at];
-	int64_t end = nsx_add_sat(start, dur, NULL);
-	r->first = start < r->first ? start : r->first;
-	r->last = end > r->last ? end : r->last;
-	return true;
-}
-
-static bool
 take_thunk(struct programs *f, const struct nsx_rec *rec)
 {
-	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1), hidden = nsx_int(rec, NSX_THUNK_hidden, 0);
+	int64_t dur, hidden;
 	struct inst *i = inst_at(f, nsx_int(rec, NSX_THUNK_program, ABSENT), nsx_int(rec, NSX_THUNK_inst, ABSENT));
 
 	if (!i)
 		return false;
-	f->any_thunk = true;
-	f->any_comm |= i->comm || nsx_int(rec, NSX_THUNK_comm, 0) == 1;
-	f->any_hidden |= nsx_has(rec, NSX_THUNK_hidden);
 	if (i->label == NSX_NONE && f->options.by == NSX_FOLD_MODULE && !string_of(f, rec, NSX_THUNK_name, &i->label))
 		return false;
-	if (dur < 0) {
-		f->timeless_thunks++;
-		return true;
-	}
-	if (hidden < 0 || hidden > dur) {
-		f->over_hidden++;
-		hidden = hidden < 0 ? 0 : dur;
-	}
-	i->time += (nsx_u128)(dur - hidden);
+	if (nsx_top_thunk(&f->top, rec, i->comm || nsx_int(rec, NSX_THUNK_comm, 0) == 1, &dur, &hidden))
+		i->time += (nsx_u128)(dur - hidden);
 	return true;
 }
 
@@ -261,65 +179,24 @@ programs_take(void *state, const struct nsx_rec *rec)
 	bool good = true;
 
 	switch (rec->kind->id) {
-	case NSX_PROGRAM: good = take_program(f, rec); break;
+	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
 	case NSX_STACK:   good = take_stack(f, rec);   break;
 	case NSX_INST:    good = take_inst(f, rec);    break;
 	case NSX_LOC:     good = take_loc(f, rec);     break;
-	case NSX_MODULE:  good = take_module(f, rec);  break;
+	case NSX_MODULE:  good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
 	case NSX_THUNK:   good = take_thunk(f, rec);   break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
-/* ---- which programs */
+/* ---- stacks */
 
 static struct nsx_str
 string(const struct programs *f, uint32_t id)
 {
 	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->strs, id);
 }
-
-/* ns as decimal digits, saturated: only for people to read. */
-static int64_t
-readable(nsx_u128 ns)
-{
-	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-}
-
-static bool
-keep_top(struct programs *f, struct nsx_diags *diags)
-{
-	size_t n = f->programs.n;
-	struct nsx_cover_row *rows = malloc((n + 1) * sizeof *rows);
-	nsx_u128 time = 0, exposed = 0;
-	int64_t left = 0;
-
-	if (!rows)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		const struct program *p = &f->programs.p[i];
-
-		rows[i] = (struct nsx_cover_row){ p->module_time, string(f, p->key), p->number, i, false };
-	}
-	nsx_cover_pick(rows, n, f->options.cover);
-	for (size_t i = 0; i < n; i++) {
-		struct program *p = &f->programs.p[rows[i].index];
-
-		p->kept = rows[i].kept || !f->any_module;
-		if (p->kept || (!p->module_time && !p->exposed))
-			continue;
-		left++;
-		time += p->module_time;
-		exposed += p->exposed;
-	}
-	free(rows);
-	nsx_diag_add(diags, NSX_WARNING, "", left, "programs beyond --cover left out: %" PRId64 " ns of module time, %" PRId64
-	             " ns of thunk time", readable(time), readable(exposed));
-	return true;
-}
-
-/* ---- stacks */
 
 static int
 place_cmp(const void *pa, const void *pb)
@@ -397,11 +274,12 @@ op_name_stacks(struct programs *f, struct places *at)
 static uint32_t *
 count_names(const struct programs *f)
 {
-	uint32_t *count = calloc(f->strs.n + 1, sizeof *count);
+	const struct nsx_top *t = &f->top;
+	uint32_t *count = calloc(t->strs.n + 1, sizeof *count);
 
-	for (size_t i = 0; count && i < f->programs.n; i++)
-		if (f->programs.p[i].name != NSX_NONE)
-			count[f->programs.p[i].name]++;
+	for (size_t i = 0; count && i < t->programs.n; i++)
+		if (t->programs.p[i].name != NSX_NONE)
+			count[t->programs.p[i].name]++;
 	return count;
 }
 
@@ -409,7 +287,7 @@ count_names(const struct programs *f)
 static uint32_t
 label_stack(struct programs *f, const struct inst *i, const uint32_t *names)
 {
-	const struct program *p = &f->programs.p[i->program];
+	const struct nsx_top_program *p = &f->top.programs.p[i->program];
 	uint32_t module = p->name, node;
 
 	if (f->options.by == NSX_FOLD_OPCODE)
@@ -417,7 +295,7 @@ label_stack(struct programs *f, const struct inst *i, const uint32_t *names)
 		                       i->label == NSX_NONE ? NSX_STR("[no instruction]") : string(f, i->label));
 	if (module == NSX_NONE || (names[module] > 1 && p->key != NSX_NONE))
 		module = p->key;
-	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : string(f, module));
+	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : nsx_top_str(&f->top, module));
 	return nsx_stacks_push(f->stacks, node, i->label == NSX_NONE ? NSX_STR("[Unknown]") : string(f, i->label));
 }
 
@@ -442,7 +320,7 @@ fold_insts(struct programs *f, nsx_u128 *exposed)
 	for (size_t i = 0; good && i < f->insts.n; i++) {
 		const struct inst *t = &f->insts.p[i];
 
-		if (t->time == 0 || !f->programs.p[t->program].kept)
+		if (t->time == 0 || !f->top.programs.p[t->program].kept)
 			continue;
 		*exposed += t->time;
 		good = fold_inst(f, t, &room, names);
@@ -454,40 +332,6 @@ fold_insts(struct programs *f, nsx_u128 *exposed)
 }
 
 /* ---- idle time */
-
-static int
-run_cmp(const void *pa, const void *pb)
-{
-	const struct run *a = pa, *b = pb;
-
-	return (a->device > b->device) - (a->device < b->device);
-}
-
-/* From the first start to the last end of the kept programs on each device, summed. */
-static nsx_u128
-span_of_devices(struct programs *f)
-{
-	nsx_u128 sum = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->runs.n; i++)
-		if (f->programs.p[f->runs.p[i].program].kept)
-			f->runs.p[n++] = f->runs.p[i];
-	if (n)
-		qsort(f->runs.p, n, sizeof *f->runs.p, run_cmp);
-	for (size_t i = 0; i < n;) {
-		struct run all = f->runs.p[i];
-
-		for (; i < n && f->runs.p[i].device == all.device; i++) {
-			const struct run *r = &f->runs.p[i];
-
-			all.first = r->first < all.first ? r->first : all.first;
-			all.last = r->last > all.last ? r->last : all.last;
-		}
-		sum += (uint64_t)all.last - (uint64_t)all.first;
-	}
-	return sum;
-}
 
 static bool
 add_idle(struct programs *f, struct nsx_str what, nsx_u128 whole, nsx_u128 part)
@@ -502,34 +346,28 @@ report(const struct programs *f, struct nsx_diags *diags)
 {
 	bool places = f->options.by == NSX_FOLD_SOURCE || f->options.by == NSX_FOLD_OP_NAME;
 
-	if (!f->any_thunk)
+	if (!f->top.any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
 	else if (places && !f->any_place)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "the stream does not say where its code comes from: extract with -x DIR");
-	if (f->any_thunk && !f->any_module)
+	if (f->top.any_thunk && !f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time is not known");
-	if (f->any_comm && !f->any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without start or duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", f->over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
+	nsx_top_diags(&f->top, diags);
 }
 
 static int
 programs_finish(void *state, struct nsx_diags *diags)
 {
 	struct programs *f = state;
-	nsx_u128 exposed = 0, modules = 0;
+	nsx_u128 exposed = 0, modules;
 	bool good;
 
 	for (size_t i = 0; i < f->insts.n; i++)
-		f->programs.p[f->insts.p[i].program].exposed += f->insts.p[i].time;
-	good = keep_top(f, diags) && fold_insts(f, &exposed);
-	for (size_t i = 0; i < f->programs.n; i++)
-		if (f->programs.p[i].kept)
-			modules += f->programs.p[i].module_time;
+		f->top.programs.p[f->insts.p[i].program].exposed += f->insts.p[i].time;
+	good = nsx_top_pick(&f->top, f->options.cover, diags) && fold_insts(f, &exposed);
+	modules = nsx_top_modules(&f->top);
 	good = good && add_idle(f, NSX_STR("[GPU idle during module execution]"), modules, exposed)
-	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), span_of_devices(f), modules);
+	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), nsx_top_span(&f->top), modules);
 	report(f, diags);
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }

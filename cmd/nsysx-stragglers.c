@@ -1,0 +1,54 @@
+/* nsysx-stragglers -- which device is late, and where. */
+#include <string.h>
+
+#include "analysis/stragglers.h"
+#include "tool.h"
+
+static bool curve;
+static const char *waits, *program;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_FLAG(0, "curve", &curve, "a row an edge of a thunk instead, in order of time, and a column a device"),
+	NSX_OPT_MAYBE(0, "waits", &waits, "WHAT", "who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
+	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program of this key, name or id"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-stragglers", "[--curve | --waits[=device|pairs]] [--program PROGRAM] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "Find the devices that are late.", opts };
+
+/* What the options ask for, checked (misuse exits). */
+static struct nsx_stragglers_options
+wanted(void)
+{
+	struct nsx_stragglers_options o = { .program = program, .require = nsx_tool_input.require };
+
+	if (curve && waits)
+		nsx_cli_misuse(&cli, "--curve and --waits exclude each other");
+	if (waits && *waits && strcmp(waits, "device") != 0 && strcmp(waits, "pairs") != 0)
+		nsx_cli_misuse(&cli, "--waits: want device or pairs, got \"%s\"", waits);
+	o.show = waits && strcmp(waits, "pairs") == 0 ? NSX_STRAGGLERS_PAIRS : waits ? NSX_STRAGGLERS_WAITS
+	         : curve ? NSX_STRAGGLERS_CURVE : NSX_STRAGGLERS_DEVICES;
+	nsx_tool_table_form(&cli);
+	return o;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_stragglers_options options = wanted();
+	struct nsx_stragglers s;
+	struct nsx_tool t;
+
+	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
+	int rc = nsx_stragglers(t.in, &options, &s, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, s.table, s.diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_stragglers_free(&s);
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* nsysx-summary -- tables of where GPU time goes. */
+#include <string.h>
+
+#include "analysis/summary.h"
+#include "base/num.h"
+#include "tool.h"
+
+enum { SLOWEST = 10 };
+
+static const char *by, *cover, *variable;
+static bool totals;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel", "what a row is [module]"),
+	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
+	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--cover SHARE] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "Print a table of where GPU time goes.", opts };
+
+/* What the options ask for, checked (misuse exits). */
+static struct nsx_summary_options
+wanted(void)
+{
+	struct nsx_summary_options o = { .require = nsx_tool_input.require };
+
+	if (totals && by && strcmp(by, "total") != 0)
+		nsx_cli_misuse(&cli, "--totals and --by %s exclude each other", by);
+	if (variable && (totals || (by && strcmp(by, "thunk") != 0)))
+		nsx_cli_misuse(&cli, "--variable goes with --by thunk");
+	o.by = (enum nsx_summary_by)nsx_summary_by_name(totals ? "total" : variable ? "thunk" : by ? by : "module");
+	if (cover && o.by != NSX_SUMMARY_THUNK && o.by != NSX_SUMMARY_OPCODE && o.by != NSX_SUMMARY_DEVICE
+	    && o.by != NSX_SUMMARY_TOTAL)
+		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, device and total");
+	if (!nsx_cover_parse(cover ? cover : "0.99", &o.cover))
+		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
+	if (variable && *variable && (!nsx_get_int(nsx_str_c(variable), &o.variable) || o.variable < 1))
+		nsx_cli_misuse(&cli, "--variable: want a number above 0, got \"%s\"", variable);
+	if (variable && !*variable)
+		o.variable = SLOWEST;
+	nsx_tool_table_form(&cli);
+	return o;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_summary_options options = wanted();
+	struct nsx_summary s;
+	struct nsx_tool t;
+
+	nsx_tool_open_in(&t, &cli, nops, argv, 0);
+	int rc = nsx_summary(t.in, &options, &s, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, s.table, s.diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(s.table);
+	return rc;
+}

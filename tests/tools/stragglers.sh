@@ -1,0 +1,292 @@
+#!/bin/sh
+# nsysx-stragglers: who is late, in lockstep and in collectives. Answers are worked out by hand beside the streams.
+. "${0%/*}/../testlib.sh"
+
+# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
+stream() {
+	printf '#nsysx\t1\n'
+	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) if ($i == "-") $i = ""; $1 = $1; print } !/^#/ { n++ }
+		END { print "#end", "records:i"; print "end", n + 0 }'
+}
+# A TSV table with 12 digits of numbers that have more, absent values as -.
+round() {
+	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
+		$1 = $1; print }' "$@"
+}
+# The table of nsysx-stragglers ARGS is what standard input says.
+is() {
+	claim=$1
+	shift
+	run nsysx-stragglers --tsv "$@"
+	round "$T_private/out" >"$T/got"
+	cat >"$T/want"
+	same "$claim" "$T/want" "$T/got"
+}
+
+# Three devices in two reports, on one clock unless CLOCKS says otherwise.
+head_of() {
+	cat <<'END'
+#profile profile:i name:s
+profile 0 r0
+profile 1 r1
+#device device:i profile:i
+device 0 0
+device 1 0
+device 2 1
+#clock device:i profile:i component:i
+END
+	printf '%b' "${CLOCKS-clock 0 0 0\nclock 1 0 0\nclock 2 1 0\n}"
+	cat <<'END'
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+program 1 9 tiny tiny@9
+#inst program:i inst:i name:s comm:i collective:s
+inst 0 0 a - -
+inst 0 1 b - -
+inst 0 2 ar 1 all-reduce
+inst 0 3 h2d 1 host-to-device
+inst 1 0 c - -
+#module profile:i program:i execution:i device:i start:i dur:i
+#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i
+END
+}
+# Biases of a, from the mean of three devices:
+#   execution 0: starts 1000 1003 1006: -3 0 3;  ends 1100 1100 1130: -10 -10 20
+#   execution 1: starts 2010 2004 2010: 2 -4 2;  ends 2110 2104 2116: 0 -6 6
+# of b, which devices 0 and 1 executed once: starts 1200 1210: -5 5;  ends 1300 1302: -1 1
+# Mean start of the modules 990, then 2002. c ran on one device. ar communicates.
+records() {
+	cat <<'END'
+module 0 1 0 0 100 20
+thunk 0 1 0 0 0 0 c 100 20 0
+module 0 0 0 0 990 600
+module 0 0 0 1 990 600
+module 1 0 0 2 990 600
+thunk 0 0 0 0 0 0 a 1000 100 0
+thunk 0 0 0 1 0 0 a 1003 97 0
+thunk 1 0 0 2 0 0 a 1006 124 0
+thunk 0 0 0 0 1 0 b 1200 100 0
+thunk 0 0 0 1 1 0 b 1210 92 0
+thunk 0 0 0 0 2 0 ar 1400 100 1
+thunk 1 0 0 2 2 0 ar 1405 97 1
+thunk 0 0 0 1 2 0 ar 1410 90 1
+thunk 0 0 0 0 3 0 h2d 1510 10 1
+thunk 0 0 0 1 3 0 h2d 1540 10 1
+module 0 0 1 0 2000 500
+module 0 0 1 1 2000 500
+thunk 0 0 1 1 0 0 a 2004 100 0
+module 1 0 1 2 2006 500
+thunk 1 0 1 2 0 0 a 2010 106 0
+thunk 0 0 1 0 0 0 a 2010 100 0
+thunk 1 0 1 2 2 0 ar 2400 50 1
+thunk 0 0 1 1 2 0 ar 2400 50 1
+thunk 0 0 1 0 2 0 ar 2400 50 1
+END
+}
+{ head_of; records; } | stream >"$T/step.tsv"
+
+# ---- lockstep ----
+# Largest per edge: device 0: 3 10 5 1; device 1: 4 10 5 1; device 2: 3 20. Means: -17/6, -14/6, 31/4.
+is 'a row a program and device, the latest first' "$T/step.tsv" <<'END'
+program id device executions bias_mean bias_max bias_sum rank
+step 7 2 2 7.75 20 23 1
+step 7 1 2 -2.33333333333 10 20 2
+step 7 0 2 -2.83333333333 10 19 3
+END
+is 'a row an edge, in order of time' --curve "$T/step.tsv" <<'END'
+program id name occurrence edge time min max std bias_0 bias_1 bias_2
+step 7 a 0 start 9.5 -4 3 2.64575131106 -0.5 -2 2.5
+step 7 a 0 end 114 -10 20 10.5830052443 -5 -8 13
+step 7 b 0 start 215 -5 5 5 -5 5 -
+step 7 b 0 end 311 -1 1 1 -1 1 -
+END
+for p in step@7 step 7; do
+	is "--program $p" --program $p "$T/step.tsv" <<'END'
+program id device executions bias_mean bias_max bias_sum rank
+step 7 2 2 7.75 20 23 1
+step 7 1 2 -2.33333333333 10 20 2
+step 7 0 2 -2.83333333333 10 19 3
+END
+done
+equal 'a program that ran on one device has nothing to compare' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
+equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device alone')" 1
+fails 'a program that is not there' 1 'no program of key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
+
+# Two programs, the one of more time first; occurrences of a name are edges of their own.
+{ head_of
+	cat <<'END'
+module 0 1 0 0 0 50
+module 0 1 0 1 0 50
+thunk 0 1 0 0 0 0 c 0 10 0
+thunk 0 1 0 1 0 0 c 2 10 0
+thunk 0 1 0 0 0 1 c 20 10 0
+thunk 0 1 0 1 0 1 c 26 12 0
+module 0 0 0 0 100 500
+module 0 0 0 1 100 500
+thunk 0 0 0 0 0 0 a 100 8 0
+thunk 0 0 0 1 0 0 a 100 8 0
+END
+} | stream >"$T/two"
+# c: 1 + 1, 3 + 4 on either device, device 1 being late; of equals the lower first.
+is 'programs by time, edges by occurrence' "$T/two" <<'END'
+program id device executions bias_mean bias_max bias_sum rank
+step 7 0 1 0 0 0 1
+step 7 1 1 0 0 0 2
+tiny 9 1 1 2.25 4 9 1
+tiny 9 0 1 -2.25 4 9 2
+END
+equal 'and in the curve' "$(nsysx-stragglers -q --curve --program tiny "$T/two" | cut -f 3-6,11 | sed 1d | tr '\n\t' '| ')" \
+	'c 0 start 1 1|c 0 end 11 1|c 1 start 23 3|c 1 end 34 4|'
+
+# ---- waits ----
+# ar, execution 0: starts 1400 1410 1405: 10, 0 and 5 for device 1; the last end is 1502, transfer 92. Execution 1: nobody waits, the
+# lowest device stands for the last; transfer 50. h2d is each device's own.
+is 'a row a kind and device, who made others wait first' --waits "$T/step.tsv" <<'END'
+collective device count wait wait_mean wait_max last caused transfer_mean
+all-reduce 1 2 0 0 0 1 15 71
+all-reduce 0 2 10 5 10 1 0 71
+all-reduce 2 2 5 2.5 5 0 0 71
+END
+nsysx-stragglers --waits=device --tsv "$T/step.tsv" | round >"$T/got"
+same '--waits=device is the same' "$T/want" "$T/got"
+is 'a row a pair' --waits=pairs "$T/step.tsv" <<'END'
+collective device waited_for count wait wait_mean wait_max
+all-reduce 0 1 1 10 10 10
+all-reduce 2 1 1 5 5 5
+all-reduce 1 0 1 0 0 0
+all-reduce 2 0 1 0 0 0
+END
+equal '--waits of a program without any' "$(nsysx-stragglers -q --waits --program tiny "$T/step.tsv" | wc -l)" 1
+
+# ---- clocks ----
+CLOCKS='clock 0 0 0\nclock 1 0 0\nclock 2 1 1\n'
+{ head_of; records; } | stream >"$T/parts"
+# Device 2 alone has nobody to compare with. Of the others: a start -1.5 1.5, end 0 0; 3 -3, 3 -3; b as before.
+# Largest: 3 3 5 1 on both; means (-1.5 + 0 + 3 + 3 - 5 - 1) / 6.
+is 'devices that no clock joins are not compared' "$T/parts" <<'END'
+program id device executions bias_mean bias_max bias_sum rank
+step 7 1 2 0.25 5 12 1
+step 7 0 2 -0.25 5 12 2
+END
+equal 'nor do they wait for each other' "$(nsysx-stragglers -q --waits "$T/parts" | wc -l)" 1
+equal 'which is said' "$(nsysx-stragglers --waits "$T/parts" 2>&1 | grep -c 'clocks cannot be compared: left out (2)')" 1
+CLOCKS=
+{ head_of; records; } | stream >"$T/unaligned"
+for option in --tsv --curve --waits --waits=pairs; do
+	fails "$option refuses reports that were not aligned" 1 'work of several reports whose clocks were not aligned: nsysx-align puts them on one' \
+		nsysx-stragglers $option -o "$T/none" "$T/unaligned"
+done
+unset CLOCKS
+sed 's/^\(device	2	\)1/\10/; /^clock/d; s/^\([mt][a-z]*	\)1	/\10	/' "$T/unaligned" >"$T/single"
+nsysx-stragglers -q "$T/single" >"$T/got"
+nsysx-stragglers -q "$T/step.tsv" >"$T/want"
+same 'one report needs no aligning' "$T/want" "$T/got"
+
+# ---- any order of what starts at once, any encoding ----
+for option in --tsv --curve --waits --waits=pairs; do
+	nsysx-stragglers -q $option "$T/step.tsv" >"$T/a"
+	nsysx-view -bz "$T/step.tsv" | nsysx-stragglers -q $option -o "$T/b"
+	same "$option of a binary stream, and -o" "$T/a" "$T/b"
+done
+awk -F'\t' -v OFS='\t' '$1 == "module" || $1 == "thunk" { n++; k = $1 == "module" ? 6 : 9; r[n] = $0; s[n] = $k + 0; next }
+	/^#end/ { for (i = 1; i <= n; i = j) { for (j = i; j <= n && s[j] == s[i] && substr(r[j], 1, 3) == substr(r[i], 1, 3); j++); for (k = j - 1; k >= i; k--) print r[k] } } { print }' "$T/step.tsv" >"$T/ties"
+ok 'ties in another order' sh -c '! cmp -s "$T/step.tsv" "$T/ties"'
+for option in --tsv --curve --waits --waits=pairs; do
+	nsysx-stragglers -q $option "$T/step.tsv" >"$T/a"
+	nsysx-stragglers -q $option "$T/ties" >"$T/b"
+	same "$option does not depend on the order of what starts at once" "$T/a" "$T/b"
+done
+nsysx-stragglers -q --json --curve "$T/step.tsv" >"$T/json"
+equal 'in JSON' "$(python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+print(len(r), r[0]["bias_2"], r[3]["bias_2"], r[1]["name"])' "$T/json")" '4 2.5 None a'
+nsysx-stragglers -q --table --waits "$T/step.tsv" >"$T/got"
+{
+	printf 'collective  device  count   wait  wait_mean  wait_max  last  caused  transfer_mean\n'
+	printf 'all-reduce       1      2   0 ns   0.000 ns      0 ns     1   15 ns       71.00 ns\n'
+	printf 'all-reduce       0      2  10 ns   5.000 ns     10 ns     1    0 ns       71.00 ns\n'
+	printf 'all-reduce       2      2   5 ns   2.500 ns      5 ns     0    0 ns       71.00 ns\n'
+	printf 'the stream holds no diags\n'
+} >"$T/want"
+same 'aligned columns with units' "$T/want" "$T/got"
+
+# ---- made-up jobs ----
+# Time waited by each device in true time, as the generator has it, in collectives of more than one device.
+waited() {
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		$c["group"] > 1 { n[$c["device"]]++; t[$c["device"]] += $c["wait"] } END { for (d in n) print d "\t" n[d] "\t" t[d] }' "$1/answers/collectives.tsv" | sort
+}
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	"$SYNTH" --processes 1 --devices 4 -o "$T/one"
+	nsysx-extract -q -b -o "$T/one/s" "$T/one/r0.sqlite"
+	nsysx-stragglers -q --waits --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { n[$2] += $3; t[$2] += $4 } END { for (d in n) print d "\t" n[d] "\t" t[d] }' | sort >"$T/got"
+	waited "$T/one" >"$T/want"
+	ok 'devices waited' test -s "$T/want"
+	same 'waits of one report are what the generator says' "$T/want" "$T/got"
+	nsysx-stragglers -q --waits=pairs --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { t += $5 } END { print t }' >"$T/got"
+	awk -F'\t' '{ t += $3 } END { print t }' "$T/want" >"$T/sum"
+	same 'pairs add up to the same' "$T/sum" "$T/got"
+	if [ -x "$B/bin/nsysx-align" ]; then
+		"$SYNTH" --processes 3 --offset 5000000 -o "$T/three"
+		nsysx-extract -q -b "$T/three/r0.sqlite" "$T/three/r1.sqlite" "$T/three/r2.sqlite" | nsysx-align -q -b -o "$T/three/s"
+		nsysx-stragglers -q --waits --tsv "$T/three/s" | awk -F'\t' 'NR > 1 { n[$2] += $3; t[$2] += $4 } END { for (d in n) print d "\t" n[d] "\t" t[d] }' | sort >"$T/got"
+		waited "$T/three" >"$T/want"
+		same 'waits of reports that were aligned are what the generator says' "$T/want" "$T/got"
+	else
+		skip 'waits of reports that were aligned' 'there is no nsysx-align'
+	fi
+else
+	skip 'waits are what the generator says' 'there is no nsysx-synth or nsysx-extract'
+fi
+
+# ---- reference results ----
+if [ -d "$SHARED/oracle" ] && [ -x "$B/bin/nsysx-extract" ] && [ -x "$B/bin/nsysx-align" ]; then
+	d=$SHARED/data/pax
+	nsysx-extract -q -b -x "$d/dump0" "$d/p0.sqlite.zst" -x "$d/dump1" "$d/p1.sqlite.zst" -x "$d/dump2" "$d/p2.sqlite.zst" \
+		-x "$d/dump3" "$d/p3.sqlite.zst" | nsysx-align -q | nsysx-warmup -q -b >"$T/combined"
+	nsysx-stragglers -q --program 40 --tsv "$T/combined" >"$T/got"
+	edges=$(nsysx-stragglers -q --program 40 --curve --tsv "$T/combined" | sed 1d | wc -l)
+	zstd -dcq "$SHARED/oracle/combined/lockstep_40_outlier.tsv.zst" >"$T/want"
+	# Clocks are corrected by whole nanoseconds here and by fractions there: up to 1 ns an edge apart.
+	equal 'lockstep agrees, and finds the same device' "$(python3 -c '
+import csv, sys
+g = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
+w = {r["Device"]: float(r["SumMaxAbsBias"]) * 1e6 for r in csv.DictReader(open(sys.argv[2]), delimiter="\t")}
+edges = int(sys.argv[3])
+print(len(w) == len(g) and edges > 5000 and all(abs(float(r["bias_sum"]) - w[r["device"]]) <= edges for r in g)
+      and [r["device"] for r in g] == sorted(w, key=lambda d: -w[d]))' "$T/got" "$T/want" "$edges")" True
+else
+	skip 'lockstep agrees with reference results' 'they, nsysx-extract or nsysx-align are not here'
+fi
+
+# ---- nothing to say, and refusals ----
+printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+head -c 900 "$T/step.tsv" >"$T/cut"
+for option in --tsv --curve --waits --waits=pairs; do
+	ok "$option of a stream without records" nsysx-stragglers $option "$T/empty"
+	equal "$option is a header then" "$(nsysx-stragglers -q $option "$T/empty" | wc -l)" 1
+	equal "$option says why" "$(nsysx-stragglers -v $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
+	fails "$option refuses a stream cut short" 1 'cut short' nsysx-stragglers $option -o "$T/none" "$T/cut"
+done
+sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"
+fails 'a stream out of order' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"
+{ head_of; echo 'thunk 0 0 0 0 0 0 a 5 - 0'; } | stream >"$T/timeless"
+equal 'thunks without a duration are said' "$(nsysx-stragglers "$T/timeless" 2>&1 | grep -c 'thunks without start or duration: left out')" 1
+# Times at both ends of 64 bits.
+{ head_of; echo 'module 0 0 0 0 -9223372036854775807 1'; echo 'module 0 0 0 1 -9223372036854775807 1'
+	echo 'thunk 0 0 0 0 0 0 a -9223372036854775807 1 0'; echo 'thunk 0 0 0 0 2 0 ar -9223372036854775807 1 1'
+	echo 'thunk 0 0 0 1 0 0 a 9223372036854775807 1 0'; echo 'thunk 0 0 0 1 2 0 ar 9223372036854775807 1 1'
+	echo 'thunk 1 0 0 2 2 0 ar 9223372036854775807 1 1'; } | stream >"$T/far"
+for option in --tsv --curve; do
+	ok "$option of times at both ends" nsysx-stragglers $option "$T/far"
+done
+fails 'waits beyond 64 bits' 1 'more than 64 bits hold' nsysx-stragglers --waits "$T/far"
+equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
+fails '--require without such a record' 1 'no op record' nsysx-stragglers --require op "$T/step.tsv"
+ok '--require with one' nsysx-stragglers -q --require thunk "$T/step.tsv"
+fails 'a full disk is an error' 1 '/dev/full' nsysx-stragglers -q -o /dev/full "$T/step.tsv"
+fails 'two questions' 2 'exclude each other' nsysx-stragglers --curve --waits "$T/step.tsv"
+fails 'waits of what' 2 'want device or pairs' nsysx-stragglers --waits=all "$T/step.tsv"
+fails 'two forms' 2 'exclude each other' nsysx-stragglers --table --json "$T/step.tsv"
+done_testing

@@ -1,0 +1,372 @@
+#!/bin/sh
+# nsysx-summary: tables of where GPU time goes. Answers are worked out by hand beside the streams.
+. "${0%/*}/../testlib.sh"
+
+# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
+stream() {
+	printf '#nsysx\t1\n'
+	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; } $1 = $1; print } !/^#/ { n++ }
+		END { print "#end", "records:i"; print "end", n + 0 }'
+}
+# A TSV table with 12 digits of numbers that have more, absent values as -.
+round() {
+	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
+		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
+}
+# The table of nsysx-summary ARGS is what standard input says.
+is() {
+	claim=$1
+	shift
+	run nsysx-summary --tsv "$@"
+	round "$T_private/out" >"$T/got"
+	cat >"$T/want"
+	same "$claim" "$T/want" "$T/got"
+}
+
+head_of() {
+	cat <<'END'
+#profile profile:i name:s
+profile 0 r0
+#device device:i profile:i
+device 0 0
+device 1 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+program 1 9 tiny tiny@9
+#inst program:i inst:i name:s opcode:s comm:i collective:s op_name:s
+inst 0 0 fusion.1 fusion - - jit/a
+inst 0 1 ar all-reduce-start 1 all-reduce -
+inst 0 2 other - - - -
+inst 1 0 copy copy - - -
+#module profile:i program:i execution:i device:i start:i dur:i thunks:i
+#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i
+END
+}
+# Two executions of step on two devices, one of tiny.
+{
+	head_of
+	cat <<'END'
+module 0 1 0 0 500 2 1
+thunk 0 1 0 0 0 0 copy 500 2 0 0
+module 0 0 0 1 1000 110 3
+module 0 0 0 0 1000 100 3
+thunk 0 0 0 1 0 0 fusion.1 1000 50 0 0
+thunk 0 0 0 0 0 0 fusion.1 1000 40 0 0
+thunk 0 0 0 0 1 0 ar 1040 50 10 1
+thunk 0 0 0 1 1 0 ar 1050 40 15 1
+thunk 0 0 0 0 2 0 other 1090 5 0 0
+module 0 0 1 1 2000 130 4
+module 0 0 1 0 2000 120 3
+thunk 0 0 1 1 0 0 fusion.1 2000 70 0 0
+thunk 0 0 1 0 0 0 fusion.1 2000 60 0 0
+thunk 0 0 1 0 1 0 ar 2060 30 0 1
+thunk 0 0 1 1 1 0 ar 2070 20 20 1
+thunk 0 0 1 1 2 0 other 2090 7 0 0
+END
+} >"$T/step"
+stream <"$T/step" >"$T/step.tsv"
+
+# Durations 100 110 120 130: mean 115, std sqrt(500/3); thunks 3 3 3 4. Exposed time of ar: 40 and 25, then 30 and 0: waits 15 and 30,
+# mean 22.5, std 15/sqrt 2, 22.5 of 115. step has 460 of 462 ns.
+is 'a row a program' --by module "$T/step.tsv" <<'END'
+id name key execs thunks_mean thunks_std total mean std percent wait_mean wait_std wait_percent
+7 step step@7 4 3.25 0.5 460 115 12.9099444874 99.5670995671 22.5 10.6066017178 19.5652173913
+9 tiny tiny@9 1 1 - 2 2 - 0.4329004329 - - -
+END
+nsysx-summary "$T/step.tsv" >"$T/default"
+nsysx-summary --by module "$T/step.tsv" >"$T/module"
+same 'which is what there is without --by' "$T/default" "$T/module"
+
+# Exposed: fusion.1 40 50 60 70; ar 40 25 30 0 (std of these sqrt(868.75/3)); other 5 7. tiny is beyond 0.99 of the time.
+is 'a row an instruction, the longest exposed time first' --by thunk "$T/step.tsv" <<'END'
+id program name opcode comm count total mean std relstd percent op_name
+7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
+7 step ar all-reduce-start 1 4 95 23.75 17.0171482139 0.716511503743 20.652173913 -
+7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
+END
+equal 'what is left out is said' "$(cat "$T_private/err")" \
+	'nsysx-summary: warning: programs beyond --cover left out: 2 ns of module time, 2 ns of thunk time'
+nsysx-summary -q --by thunk --cover 1 "$T/step.tsv" | cut -f 3,7 | tail -n 1 >"$T/got"
+equal '--cover 1 leaves nothing out' "$(cat "$T/got")" 'copy	2'
+# 327 exposed of 460.
+is 'a row an opcode, and what is left' --by opcode "$T/step.tsv" <<'END'
+opcode total percent
+fusion 220 47.8260869565
+all-reduce-start 95 20.652173913
+[no_instruction] 12 2.60869565217
+[GPU_idle_during_module_execution] 133 28.9130434783
+END
+is 'a row a kind of collective' --by collective "$T/step.tsv" <<'END'
+collective count total exposed hidden hidden_share
+all-reduce 4 140 95 45 0.321428571429
+[all] 4 140 95 45 0.321428571429
+END
+# Device 0 from 1000 to 2120, device 1 to 2130.
+is 'a row a device' --by device "$T/step.tsv" <<'END'
+device profile execs span modules compute exposed hidden idle compute_percent exposed_percent idle_percent
+0 r0 2 1120 220 105 70 10 945 9.375 6.25 84.375
+1 r0 2 1130 240 127 25 35 978 11.2389380531 2.21238938053 86.5486725664
+END
+is 'sums over the stream' --totals "$T/step.tsv" <<'END'
+quantity total percent
+wall 2250 100
+modules 460 20.4444444444
+thunks 327 14.5333333333
+computation 232 10.3111111111
+exposed_communication 95 4.22222222222
+hidden_communication 45 2
+idle_during_module_executions 133 5.91111111111
+idle_between_module_executions 1790 79.5555555556
+END
+# fusion.1 and other vary by more than a tenth of their mean; ar communicates. 55 is more than 6.
+is 'the slowest computations that vary' --variable "$T/step.tsv" <<'END'
+id program name opcode comm count total mean std relstd percent op_name
+7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
+7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
+END
+equal '--variable=1 is the slowest of them' "$(nsysx-summary -q --variable=1 "$T/step.tsv" | cut -f 3 | tr '\n' ' ')" 'name fusion.1 '
+
+# std 1 of mean 10 is a tenth, not more: 9 10 11. 8 10 12 is: std 2.
+{ head_of; echo 'module 0 0 0 0 0 100 1'; for d in 9 10 11; do echo "thunk 0 0 0 0 0 0 even $d $d 0 0"; done
+	for d in 8 10 12; do echo "thunk 0 0 0 0 2 0 uneven 1$d $d 0 0"; done; } | stream >"$T/vary"
+equal 'a tenth of the mean is not yet variable' "$(nsysx-summary -q --variable --tsv "$T/vary" | cut -f 3,9 | tr '\n\t' '  ')" 'name std other 2 '
+
+# ---- waits ----
+# Two groups side by side, {0,1} and {2,3}: exposed 50 and 10, 30 and 25: the instruction made its execution wait 40, not 45. A copy to
+# the host is each device's own. Another execution without communication has no wait to add.
+stream >"$T/groups" <<'END'
+#device device:i profile:i
+device 0 0
+device 1 0
+device 2 0
+device 3 0
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+#groups groups:i members:s
+groups 0 0,1;2,3
+#inst program:i inst:i name:s comm:i collective:s groups:i
+inst 0 0 ar 1 all-reduce 0
+inst 0 1 h2d 1 host-to-device -
+#module program:i execution:i device:i start:i dur:i thunks:i
+module 0 0 0 0 100 2
+module 0 0 1 0 100 2
+module 0 0 2 0 100 2
+module 0 0 3 0 100 2
+#thunk program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i
+thunk 0 0 0 0 0 ar 1 50 0 1
+thunk 0 0 2 0 0 ar 2 30 0 1
+thunk 0 0 3 0 0 ar 3 30 5 1
+thunk 0 0 1 0 0 ar 4 50 40 1
+thunk 0 0 0 1 0 h2d 60 20 0 1
+thunk 0 0 1 1 0 h2d 60 10 0 1
+thunk 0 0 0 0 1 ar 80 7 0 1
+thunk 0 0 1 0 1 ar 81 6 0 1
+module 0 1 0 200 100 0
+END
+# The second occurrence was met on two devices of four: 7 and 6.
+nsysx-summary -q "$T/groups" | cut -f 4,11,12,13 | tail -n 1 >"$T/got"
+equal 'groups that run side by side wait side by side' "$(cat "$T/got")" '5	41		41'
+
+# ---- operations and ranges ----
+stream >"$T/ops" <<'END'
+#range profile:i range:i domain:s name:s start:i dur:i host_start:i host_dur:i ops:i
+#op profile:i op:i type:s device:i name:s start:i dur:i
+range 0 1 - a 0 30 0 5 3
+range 0 2 TSL a 0 10 0 2 1
+op 0 1 kernel 0 gemm 0 10
+op 0 2 kernel 0 gemm 10 14
+op 0 3 memcpy 0 HtoD 20 5
+op 0 4 kernel 0 add 25 1
+range 0 3 - a 40 40 0 6 4
+range 0 4 - idle - - 0 9 -
+END
+# gemm: 10 14, std sqrt 8; 24 of 25 ns of kernels. Copies are a whole of their own.
+is 'operations by type and name, any profile' --by kernel "$T/ops" <<'END'
+type name count total mean std min max percent
+kernel gemm 2 24 12 2.82842712475 10 14 96
+memcpy HtoD 1 5 5 - 5 5 100
+kernel add 1 1 1 - 1 1 4
+END
+is 'ranges by domain and name' --by range "$T/ops" <<'END'
+domain name count total mean std min max ops host_total
+- a 2 70 35 7.07106781187 30 40 7 11
+TSL a 1 10 10 - 10 10 1 2
+END
+equal 'those without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: left out')" 1
+
+# ---- any order, any encoding ----
+awk '/^module|^thunk/ { late[++n] = $0; next } { print } END { while (n) print late[n--] }' "$T/step" | stream >"$T/back.tsv"
+nsysx-view -bz "$T/step.tsv" >"$T/step.nsx"
+for by in module thunk opcode collective device total; do
+	nsysx-summary -q --by $by "$T/step.tsv" >"$T/a"
+	nsysx-summary -q --by $by "$T/back.tsv" >"$T/b"
+	same "--by $by does not depend on the order of records" "$T/a" "$T/b"
+	nsysx-summary -q --by $by -o "$T/b" <"$T/step.nsx"
+	same "--by $by of a binary stream, and -o" "$T/a" "$T/b"
+	nsysx-summary -q --by $by --json "$T/step.tsv" >"$T/json"
+	python3 -c '
+import csv, json, sys
+rows = json.load(open(sys.argv[1]))
+want = list(csv.DictReader(open(sys.argv[2]), delimiter="\t"))
+print(len(rows) > 0 and [list(r) for r in rows] == [list(w) for w in want] and all(
+    (r[k] is None and w[k] == "") or (r[k] == w[k] if isinstance(r[k], str) else float(w[k]) == r[k]) for r, w in zip(rows, want) for k in w))' \
+		"$T/json" "$T/a" >"$T/b"
+	equal "--by $by in JSON" "$(cat "$T/b")" True
+done
+nsysx-summary -q --table --by opcode "$T/step.tsv" >"$T/got"
+{
+	printf 'opcode                               total  percent\n'
+	printf 'fusion                              220 ns    47.8%%\n'
+	printf 'all-reduce-start                     95 ns    20.7%%\n'
+	printf '[no instruction]                     12 ns     2.6%%\n'
+	printf '[GPU idle during module execution]  133 ns    28.9%%\n'
+	printf 'the stream holds no diags\n'
+} >"$T/want"
+same 'aligned columns with units' "$T/want" "$T/got"
+
+# ---- the same as nsysx-fold ----
+folded() { sed 's/^\[GPU active\];//' | awk '{ n = $NF; sub(/ [0-9]*$/, ""); print $0 "\t" n }' | sort; }
+# Its stacks by opcode are our rows, to the nanosecond.
+agree() {
+	nsysx-fold -q --by opcode --cover "$2" "$1" | folded >"$T/fold"
+	nsysx-summary -q --by opcode --cover "$2" "$1" | sed 1d | awk -F'\t' '$2 > 0 { print $1 "\t" $2 }' >"$T/rows"
+	nsysx-summary -q --totals --cover "$2" "$1" | awk -F'\t' '$1 ~ /^idle between/ && $2 > 0 { print "[GPU idle between module executions]\t" $2 }' >>"$T/rows"
+	sort "$T/rows" >"$T/sorted"
+	same "$3" "$T/fold" "$T/sorted"
+	nsysx-summary -q --by device --cover "$2" "$1" | sed 1d | awk -F'\t' '{ w += $4; m += $5; c += $6; e += $7; h += $8 } END { printf "%.0f %.0f %.0f %.0f %.0f\n", w, m, c, e, h }' >"$T/devices"
+	nsysx-summary -q --totals --cover "$2" "$1" | awk -F'\t' '{ v[$1] = $2 } END { print v["wall"], v["modules"], v["computation"], v["exposed communication"], v["hidden communication"] }' >"$T/totals"
+	same "$3: devices add up to the totals" "$T/devices" "$T/totals"
+}
+agree "$T/step.tsv" 1 'the same as nsysx-fold'
+agree "$T/step.tsv" 0.9 'the same as nsysx-fold of the top program'
+
+# ---- made-up job ----
+if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	"$SYNTH" --processes 2 --devices 2 -o "$T/job"
+	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-overlap -q -b >"$T/job/s"
+	nsysx-summary -q --by module --tsv "$T/job/s" | cut -f 1,4,7 | sed 1d | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ n[$c["program_id"]]++; t[$c["program_id"]] += $c["dur"] } END { for (p in n) print p "\t" n[p] "\t" t[p] }' "$T/job/answers/modules.tsv" | sort >"$T/want"
+	ok 'the generator made modules' test -s "$T/want"
+	same 'executions and time of modules are what it says' "$T/want" "$T/got"
+	nsysx-summary -q --by thunk --cover 1 --tsv "$T/job/s" | cut -f 1,3,6,7 | sed 1d | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ k = $c["program_id"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"] - $c["hidden"] } END { for (k in n) print k "\t" n[k] "\t" t[k] }' \
+		"$T/job/answers/thunks.tsv" | sort >"$T/want"
+	same 'exposed time of thunks is' "$T/want" "$T/got"
+	nsysx-summary -q --by collective --tsv "$T/job/s" | awk -F'\t' '$1 == "[all]" { print $2, $3, $5 }' >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { n++; t += $c["dur"]; h += $c["hidden"] } END { print n, t, h }' \
+		"$T/job/answers/collectives.tsv" >"$T/want"
+	same 'time of collectives is' "$T/want" "$T/got"
+	nsysx-summary -q --by kernel --tsv "$T/job/s" | cut -f 1-4 | sed 1d | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ k = $c["type"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"] } END { for (k in n) print k "\t" n[k] "\t" t[k] }' "$T/job/answers/ops.tsv" | sort >"$T/want"
+	same 'time of operations is' "$T/want" "$T/got"
+	nsysx-summary -q --by range --tsv "$T/job/s" | awk -F'\t' -v OFS='\t' 'NR > 1 { print $1, $2, $3, $4, $9 }' | sort >"$T/got"
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+		{ k = $c["domain"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"]; o[k] += $c["ops"] } END { for (k in n) print k "\t" n[k] "\t" t[k] "\t" o[k] }' \
+		"$T/job/answers/ranges.tsv" | sort >"$T/want"
+	same 'time of ranges is' "$T/want" "$T/got"
+	agree "$T/job/s" 1 'a whole job: the same as nsysx-fold'
+else
+	skip 'times are what the generator says' 'there is no nsysx-synth or nsysx-extract'
+fi
+
+# ---- reference results ----
+oracle() { zstd -dcq "$SHARED/oracle/$1/$2.tsv.zst"; }
+# Sums that were added up as doubles in ms, and a factor to ns: within 10 ns; means and shares to 1e-6.
+compare() {
+	python3 - "$@" <<'END'
+import csv, sys
+def rows(p): return list(csv.DictReader(open(p), delimiter="\t"))
+what, got, want = sys.argv[1], rows(sys.argv[2]), rows(sys.argv[3])
+ms = lambda v: float(v) * 1e6
+near = lambda a, b, tol: abs(float(a) - b) <= tol
+if what == "totals":
+    g = {r["quantity"]: r["total"] for r in got}
+    names = {"all_thunks_active_ms": "thunks", "all_modules_active_ms": "modules", "all_modules_wall_ms": "wall"}
+    print(len(want) == 3 and all(near(g[names[w["Quantity"]]], ms(w["Ms"]), 10) for w in want))
+elif what == "hidden":
+    g = {r["collective"]: r["hidden_share"] for r in got}
+    print(len(want) == len(g) and all(near(g[w["Collective"].replace("_overall", "[all]")], float(w["HiddenToTotal"]), 1e-6) for w in want))
+elif what == "variable":
+    g = [(r["id"], r["name"]) for r in got]
+    close = all(near(r["mean"], ms(w["mean"]), 1e-3) for r, w in zip(got, want))
+    print(len(want) == len(got) > 10 and close and sorted(g) == sorted((w["ProgramId"], w["Name"]) for w in want))
+elif what == "threshold":
+    print(len(got) == int(float(want[0]["num_selected"])) and min(float(r["mean"]) for r in got) > ms(want[0]["mean_threshold"]) - 1e-3)
+elif what == "kernels":
+    k = {r["name"]: r for r in got if r["type"] == "kernel"}
+    w = [(v, x) for x in csv.DictReader(open(sys.argv[3])) for v in [list(x.values())] if x.get("Name")]
+    print(len(w) == len(k) and all(
+        int(k[x["Name"]]["total"]) == int(v[1]) and int(k[x["Name"]]["count"]) == int(v[2]) and near(k[x["Name"]]["mean"], float(v[3]), 0.06)
+        and int(k[x["Name"]]["min"]) == int(v[5]) and int(k[x["Name"]]["max"]) == int(v[6]) and near(k[x["Name"]]["std"] or 0, float(v[7]), 0.06)
+        and near(k[x["Name"]]["percent"], float(v[0]), 0.06) for v, x in w))
+END
+}
+if [ -d "$SHARED/oracle" ] && [ -x "$B/bin/nsysx-extract" ]; then
+	d=$SHARED/data/pax
+	nsysx-extract -q -b -x "$d/dump0" "$d/p0.sqlite.zst" | nsysx-warmup -q | nsysx-overlap -q -b >"$T/p0"
+	nsysx-extract -q -b -x "$d/dump0" "$d/p0.sqlite.zst" -x "$d/dump1" "$d/p1.sqlite.zst" -x "$d/dump2" "$d/p2.sqlite.zst" \
+		-x "$d/dump3" "$d/p3.sqlite.zst" | { if [ -x "$B/bin/nsysx-align" ]; then nsysx-align -q; else cat; fi; } | nsysx-warmup -q | nsysx-overlap -q -b >"$T/combined"
+	for job in p0 combined; do
+		oracle $job totals >"$T/want"
+		nsysx-summary -q --totals --tsv "$T/$job" >"$T/got"
+		# Two of the three depend on no clock.
+		equal "$job: totals" "$(compare totals "$T/got" "$T/want")" True
+		oracle $job hidden_to_total >"$T/want"
+		nsysx-summary -q --by collective --tsv "$T/$job" >"$T/got"
+		equal "$job: what is hidden" "$(compare hidden "$T/got" "$T/want")" True
+		oracle $job compute_variability_high >"$T/want"
+		nsysx-summary -q --variable=100000 --tsv "$T/$job" >"$T/got"
+		equal "$job: what varies" "$(compare variable "$T/got" "$T/want")" True
+		oracle $job compute_variability_threshold >"$T/want"
+		nsysx-summary -q --variable --tsv "$T/$job" >"$T/got"
+		equal "$job: the ten slowest of it" "$(compare threshold "$T/got" "$T/want")" True
+		agree "$T/$job" 1 "$job: the same as nsysx-fold"
+	done
+	for profile in h100_2gpu_1s mfu_2gpu_before; do
+		nsysx-extract -q --ops "$SHARED/data/torch/$profile.sqlite.zst" | nsysx-summary -q --by kernel --tsv >"$T/got"
+		zstd -dcq "$SHARED/data/torch/$profile.cuda_gpu_kern_sum.csv.zst" >"$T/want"
+		equal "$profile: kernels" "$(compare kernels "$T/got" "$T/want")" True
+	done
+else
+	skip 'reference results' 'they are not here'
+fi
+
+# ---- nothing to say, and refusals ----
+printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+head -c 700 "$T/step.tsv" >"$T/cut"
+for by in module thunk opcode collective device total range kernel; do
+	ok "--by $by of a stream without records" nsysx-summary --by $by "$T/empty"
+	equal "--by $by is a header then" "$(nsysx-summary -q --by $by "$T/empty" | wc -l)" 1
+	equal "--by $by says why" "$(nsysx-summary --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records: ')" 1
+	equal "--by $by in JSON is empty" "$(nsysx-summary -q --by $by --json "$T/empty")" '[]'
+	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-summary --by $by -o "$T/none" "$T/cut"
+done
+equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
+{ head_of; echo 'module 0 0 0 0 0 -1 1'; echo 'module 0 0 1 0 0 50 1'; echo 'thunk 0 0 0 0 0 0 f 0 - 0 0'; echo 'thunk 0 0 0 0 1 0 ar 0 5 9 1'
+	echo 'thunk 0 0 0 0 1 1 ar 0 5 -9 1'; } | stream >"$T/odd"
+equal 'durations and hidden times that make no sense are said' "$(nsysx-summary --by opcode "$T/odd" 2>&1 >"$T/got" | sed 's/.*warning: //' | tr '\n' '|')" \
+	'thunks without a duration: left out|modules without start or duration: left out|thunks with hidden time that is no part of their duration: cut to it (2)|'
+equal 'and count nothing' "$(cut -f 1,2 "$T/got" | tr '\n\t' '|=')" 'opcode=total|all-reduce-start=5|[GPU idle during module execution]=45|'
+sed '/^thunk/s/	[0-9]*	\([01]\)$/		\1/' "$T/step.tsv" >"$T/plain"
+equal 'communication that counts whole is said' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'not through nsysx-overlap: communication counts whole')" 1
+{ head_of; for e in 1 2; do echo "module 0 0 $e 0 0 9223372036854775000 1"; done; } | stream >"$T/huge"
+for by in module device total; do
+	fails "--by $by: times beyond 64 bits" 1 'more than 64 bits hold' nsysx-summary --by $by "$T/huge"
+done
+fails '--require without such a record' 1 'no op record' nsysx-summary --require op -o "$T/none" "$T/step.tsv"
+ok '--require with one' nsysx-summary --require thunk "$T/step.tsv"
+fails 'a full disk is an error' 1 '/dev/full' nsysx-summary -o /dev/full "$T/step.tsv"
+for share in 0 1.1 99% ''; do
+	fails "--cover '$share' is no share" 2 'want a share' nsysx-summary --by thunk --cover "$share" "$T/step.tsv"
+done
+fails '--cover where every program counts' 2 '--cover goes with' nsysx-summary --by module --cover 0.9 "$T/step.tsv"
+fails '--variable of something else' 2 '--variable goes with' nsysx-summary --by opcode --variable "$T/step.tsv"
+fails '--variable of none' 2 'want a number' nsysx-summary --variable=0 "$T/step.tsv"
+fails '--totals of something else' 2 'exclude each other' nsysx-summary --by module --totals "$T/step.tsv"
+fails 'two forms' 2 'exclude each other' nsysx-summary --tsv --json "$T/step.tsv"
+fails 'an unknown row' 2 'nsysx-summary:' nsysx-summary --by file "$T/step.tsv"
+fails 'two files' 2 'one FILE at most' nsysx-summary "$T/step.tsv" "$T/step.tsv"
+done_testing
