@@ -1,16 +1,18 @@
 # answers.sh -- what a stream says, in the form of the generator's answers. Sourced by tests after testlib.sh.
 #
-#   said KIND STREAM           rows of the answers' KIND (modules, thunks, ranges, compile, ops) that a text stream holds, sorted
+#   said KIND STREAM           rows of the answers' KIND (modules, thunks, ranges, compile, ops, collectives) that a text stream holds, sorted
 #   answered KIND DIR          the same rows from DIR/answers/KIND.tsv, sorted
 #   agrees CLAIM KIND STREAM DIR   both are equal, and there are some
+#   modules_dump and thunks_dump: of a stream that was extracted with dumps, which take command buffers apart.
 
 # Columns of the answers that a stream must hold, in order.
 answer_columns() {
 	case $1 in
-	modules) echo profile program_id name execution device start dur host_start host_dur thunks ;;
-	thunks)  echo profile program_id name execution occurrence device start dur host_start host_dur comm ops ;;
+	modules | modules_dump) echo profile program_id name execution device start dur host_start host_dur thunks ;;
+	thunks | thunks_dump)  echo profile program_id name execution occurrence device start dur host_start host_dur comm ops ;;
 	ranges)  echo profile range parent level domain name pid tid start dur host_start host_dur ops ;;
 	compile) echo profile program_id name pid tid start dur self ;;
+	collectives) echo profile program_id name execution occurrence device collective bytes group start dur hidden ;;
 	ops)     echo profile type device stream name start dur ;;
 	esac
 }
@@ -18,7 +20,7 @@ answer_columns() {
 # profile and program_id stand for the numbers of a stream: the profile's name and the program's id in it.
 said() {
 	awk -F'\t' -v kind="$1" -v want="$(answer_columns "$1")" '
-		BEGIN { n = split(want, w, " "); k = kind == "compile" ? kind : substr(kind, 1, length(kind) - 1) }
+		BEGIN { n = split(want, w, " "); k = kind; sub(/_dump$/, "", k); if (k != "compile") sub(/s$/, "", k) }
 		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
 		function get(name) { return col[$1, name] ? $(col[$1, name]) : "" }
 		$1 == "profile" { profile[get("profile")] = get("name") }

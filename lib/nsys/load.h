@@ -16,6 +16,7 @@
 #include "nsys/calls.h"
 #include "nsys/db.h"
 #include "nsys/pile.h"
+#include "nsys/texts.h"
 #include "nsys/trace.h"
 
 /* String ids seen, numbered in order of arrival. */
@@ -84,6 +85,9 @@ struct nsx_loader {
 	struct nsx_ids               ids;           /* of strings that are used */
 	uint32_t                    *id_names;      /* their numbers in t->names */
 
+	struct nsx_part_texts       *texts;         /* one for each part of NVTX_EVENTS */
+	int                          ntexts;
+
 	struct nsx_str               product_name, product_version;
 	NSX_VEC(struct nsx_named)    device_names, thread_names;
 	NSX_VEC(int64_t)             thread_name_ids;
@@ -98,6 +102,12 @@ int nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, i
 void nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi);
 int nsx_load_run(struct nsx_loader *l, nsx_tasks *tasks);
 
+/* With this bit a range's name (but NSX_NONE) is where its text's code is, counted over all tables of texts. */
+#define NSX_NAME_TEXT 0x80000000u
+
+/* The texts of a part of NVTX_EVENTS. */
+struct nsx_part_texts { struct nsx_texts texts; uint32_t first; };
+
 int nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks);
 int nsx_nvtx_threads(struct nsx_loader *l);       /* after they ran: domains, threads */
 int nsx_nvtx_join(struct nsx_loader *l);          /* after names are known: the ranges */
@@ -105,7 +115,9 @@ int nsx_nvtx_ids(struct nsx_loader *l);           /* its string ids into l->ids 
 void nsx_nvtx_free(struct nsx_loader *l);
 
 int nsx_project_all(struct nsx_loader *l);
+int nsx_texts_name(struct nsx_loader *l);         /* after projection: texts of the ranges that are left become names */
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* all that is not an event */
+int nsx_payload_keep(struct nsx_loader *l);       /* a way back to payloads, if there are any */
 
 #endif

@@ -74,11 +74,14 @@ struct nsx_trace {
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
 	struct nsx_intern   domains;      /* number 0 is "" */
+	struct nsx_payloads *payloads;    /* for payload.h; NULL: the export has none */
 	struct nsx_arena    arena;
 };
 
 struct nsx_trace_opts {
 	const char *domain;     /* keep only ranges of this domain, and those of domains whose name the export lost; NULL: all */
+	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are then the tightest
+	                         * range kept); saves time and memory where programs name each range differently */
 	bool        ops;        /* keep GPU operations */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */

@@ -27,6 +27,7 @@ struct nsx_hlo_inst {
 	                                  * computations it calls, without its own */
 	uint32_t       comp;             /* instructions of one computation have one number */
 	uint32_t       order;            /* they run in this order */
+	uint32_t       runs;             /* of a call: the comp of what it calls; NSX_NONE: no call, or not in the dump */
 	bool           comm;             /* it communicates */
 	bool           entry;            /* in the entry computation */
 };
@@ -69,6 +70,10 @@ enum nsx_dump_found { NSX_DUMP_ONE, NSX_DUMP_NONE, NSX_DUMP_AMBIGUOUS };
 
 /* The dump of program id, whose module is called name (a file of another name is not it): *path is owned by d. */
 enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path);
+
+/* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next moves behind it: 0 begins. Of a dump that
+ * is there compressed as well, the plain one alone. */
+const char *nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next);
 void nsx_dump_dir_free(struct nsx_dump_dir *d);   /* NULL allowed */
 
 #endif

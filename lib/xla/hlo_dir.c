@@ -185,6 +185,19 @@ nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name,
 	return NSX_DUMP_ONE;
 }
 
+const char *
+nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next)
+{
+	size_t at = *next;
+
+	if (at == d->dumps.n)
+		return NULL;
+	do
+		++*next;
+	while (*next < d->dumps.n && d->dumps.p[*next].id == d->dumps.p[at].id && nsx_str_eq(d->dumps.p[*next].rest, d->dumps.p[at].rest));
+	return d->dumps.p[at].path;
+}
+
 void
 nsx_dump_dir_free(struct nsx_dump_dir *d)
 {

@@ -96,8 +96,9 @@ split(struct nsx_str text, struct nsx_str *label, struct nsx_str *body, bool *tr
 	*truncated = t < text.len && text.len - t <= sizeof cut;
 	if (*truncated)
 		text = until(text, t);
-	const char *hash = memchr(text.ptr, '#', text.len);
-	if (!text.len || !hash || hash == text.ptr || hash[-1] != ':')
+	/* An empty text may have no place in memory. */
+	const char *hash = text.len ? memchr(text.ptr, '#', text.len) : NULL;
+	if (!hash || hash == text.ptr || hash[-1] != ':')
 		return false;
 	size_t at = (size_t)(hash - text.ptr);
 	*label = until(text, at - 1);

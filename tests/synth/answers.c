@@ -53,9 +53,11 @@ module_name(struct syn_plan *p, const struct syn_module *m)
 	return syn_fmt(p, "%.*s", (int)strcspn(text, "#"), text);
 }
 
+/* split: thunks count with command buffers taken apart. */
 static void
-modules(struct syn_plan *p, const char *file, bool tuner)
+modules(struct syn_plan *p, const char *file, bool tuner, bool split)
 {
+	int64_t *thunks = syn_check(calloc(p->module.n + 1, sizeof *thunks));
 	struct key *v = syn_check(malloc((p->module.n + 1) * sizeof *v));
 	struct syn_tsv t;
 	size_t n = 0;
@@ -63,6 +65,10 @@ modules(struct syn_plan *p, const char *file, bool tuner)
 	for (uint32_t i = 0; i < p->module.n; i++)
 		if (p->module.p[i].keep && (p->module.p[i].prog == SYN_NONE) == tuner)
 			v[n++] = (struct key){ profile_of_dev(p, p->module.p[i].dev), p->module.p[i].dev, p->module.p[i].start, i };
+	for (size_t i = 0; i < p->module.n && !split; i++)
+		thunks[i] = p->module.p[i].thunks;
+	for (size_t i = 0; i < p->split.n && split; i++)
+		thunks[p->split.p[i].module] += p->split.p[i].keep;
 	qsort(v, n, sizeof *v, by_key);
 	syn_tsv_open(&t, file, "profile\tprogram_id\tname\texecution\tdevice\tstart\tdur\thost_start\thost_dur\tthunks\tsteady");
 	for (size_t i = 0; i < n; i++) {
@@ -71,9 +77,10 @@ modules(struct syn_plan *p, const char *file, bool tuner)
 
 		syn_tsv_row(&t, "%s\t%s\t%s\t%" PRId64 "\t%d\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%d", profile_name(p, r->proc),
 		            id_text(p, r->proc, m->prog), module_name(p, m), m->execution, p->dev.p[m->dev].global, m->start, m->end - m->start, r->lstart,
-		            r->lend - r->lstart, m->thunks, m->steady);
+		            r->lend - r->lstart, thunks[v[i].i], m->steady);
 	}
 	syn_tsv_close(&t);
+	free(thunks);
 	free(v);
 }
 
@@ -258,7 +265,7 @@ programs(struct syn_plan *p)
 	struct syn_tsv t;
 
 	/* One `program` number is one program, whatever id a process gives it. */
-	syn_tsv_open(&t, "programs", "profile\tprogram_id\tprogram\tname\tcomm\texecutions");
+	syn_tsv_open(&t, "programs", "profile\tprogram_id\tprogram\tname\tcomm\texecutions\tfingerprint");
 	for (uint32_t r = 0; r < p->proc.n; r++)
 		for (uint32_t g = 0; g < p->prog.n; g++) {
 			int64_t execs = 0;
@@ -266,7 +273,8 @@ programs(struct syn_plan *p)
 			for (size_t m = 0; m < p->module.n; m++)
 				execs += p->module.p[m].keep && p->module.p[m].prog == g && p->dev.p[p->module.p[m].dev].proc == r && p->dev.p[p->module.p[m].dev].local == 0;
 			if (execs)
-				syn_tsv_row(&t, "%s\t%s\t%" PRIu32 "\t%s\t%d\t%" PRId64, profile_name(p, r), id_text(p, r, g), g, p->prog.p[g].name, p->prog.p[g].comm, execs);
+				syn_tsv_row(&t, "%s\t%s\t%" PRIu32 "\t%s\t%d\t%" PRId64 "\t%s", profile_name(p, r), id_text(p, r, g), g, p->prog.p[g].name,
+				            p->prog.p[g].comm, execs, syn_opt.torch ? "" : syn_fingerprint(p, r, g));
 		}
 	syn_tsv_close(&t);
 }
@@ -349,11 +357,13 @@ totals(struct syn_plan *p)
 void
 syn_answers(struct syn_plan *p)
 {
-	modules(p, "modules", false);
+	modules(p, "modules", false, false);
 	thunks(p, "thunks", p->thunk.p, p->thunk.n, false);
-	if (syn_opt.graphs)
+	if (syn_opt.graphs) {
+		modules(p, "modules_dump", false, true);
 		thunks(p, "thunks_dump", p->split.p, p->split.n, false);
-	modules(p, "modules_autotune", true);
+	}
+	modules(p, "modules_autotune", true, false);
 	thunks(p, "thunks_autotune", p->thunk.p, p->thunk.n, true);
 	collectives(p);
 	ranges(p);

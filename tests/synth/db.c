@@ -227,6 +227,13 @@ db_text(struct db_table *t, int col, const char *s)
 }
 
 void
+db_blob(struct db_table *t, int col, const void *p, size_t n)
+{
+	if (col)
+		checked(t, sqlite3_bind_blob(t->insert, col, p, (int)n, SQLITE_TRANSIENT));
+}
+
+void
 db_null(struct db_table *t, int col)
 {
 	if (col)

@@ -3,6 +3,7 @@
 #define SYNTH_DB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Schema versions, oldest first. */
@@ -32,6 +33,7 @@ bool             db_has(struct db *d, const char *name);
 int  db_col(struct db_table *t, const char *name);
 void db_int(struct db_table *t, int col, int64_t v);
 void db_text(struct db_table *t, int col, const char *s);   /* NULL: null; borrowed until db_row */
+void db_blob(struct db_table *t, int col, const void *p, size_t n);   /* copied */
 void db_null(struct db_table *t, int col);
 
 /* Insert what is bound; bindings stay. The rowid is the last one + 1, with gaps when shuffled. */

@@ -104,6 +104,7 @@ write_range(struct xport *x, struct db_table *t, const int *c, struct syn_range 
 		db_text(t, c[11], syn_opt.secret);
 	else
 		db_null(t, c[11]);
+	xport_payload(x, t, c[12], (uint32_t)(r - p->range.p));
 	r->rowid = db_row(t);
 }
 
@@ -127,18 +128,19 @@ write_mark(struct xport *x, struct db_table *t, const int *c, const struct syn_m
 	db_int(t, c[9], p->proc.p[m->proc].domain_id[m->domain]);
 	db_null(t, c[10]);
 	db_null(t, c[11]);
+	db_null(t, c[12]);
 	db_row(t);
 }
 
 static void
 nvtx(struct xport *x)
 {
-	static const char *const cols[] = { "start", "end", "eventType", "rangeId", "category", "text", "textId", "globalTid", "endGlobalTid", "domainId", "color", "jsonText" };
+	static const char *const cols[] = { "start", "end", "eventType", "rangeId", "category", "text", "textId", "globalTid", "endGlobalTid", "domainId", "color", "jsonText", "binaryData" };
 	struct syn_plan *p = x->p;
 	struct ref *v = syn_check(malloc((p->range.n + p->mark.n + 1) * sizeof *v));
 	struct db_table *t;
 	size_t n = 0;
-	int c[12];
+	int c[13];
 
 	for (uint32_t i = 0; i < p->range.n; i++)
 		if (!p->range.p[i].gone && xport_here(x, p->range.p[i].proc))
@@ -149,7 +151,7 @@ nvtx(struct xport *x)
 	arrange(x, v, n);
 	if (n) {
 		t = db_table(x->d, "NVTX_EVENTS");
-		for (int k = 0; k < 12; k++)
+		for (int k = 0; k < 13; k++)
 			c[k] = db_col(t, cols[k]);
 		for (size_t i = 0; i < n; i++)
 			if (v[i].other)
@@ -334,6 +336,7 @@ syn_export(struct syn_plan *p)
 		runtime(&x);
 		for (int type = SYN_KERNEL; type <= SYN_GRAPH; type++)
 			operations(&x, (enum syn_op_type)type);
+		xport_schemas(&x);
 		xport_meta(&x);
 		strings(&x);
 		db_close(x.d);

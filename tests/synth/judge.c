@@ -153,7 +153,7 @@ number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
 	free(order);
 }
 
-/* Take command buffers apart: a kernel of a graph is a thunk of its instruction, anything else stays with the buffer. */
+/* Take command buffers apart: a kernel of a graph is a thunk of its instruction if the dump has that, anything else stays with the buffer. */
 static void
 split(struct syn_plan *p)
 {
@@ -177,7 +177,7 @@ split(struct syn_plan *p)
 		t.start = syn_local(p, proc, op->start);
 		t.end = syn_local(p, proc, op->end);
 		t.ops = 1;
-		if (op->type == SYN_KERNEL) {
+		if (op->type == SYN_KERNEL && syn_dumped(&p->prog.p[p->module.p[t.module].prog].inst.p[op->inst])) {
 			t.inst = op->inst;
 			t.meet = op->meet;
 			syn_add(&p->split, t);

@@ -8,7 +8,7 @@
 #include "db.h"
 #include "synth.h"
 
-struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1 };
+struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .dumps = "plain" };
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   ('o', "output", &syn_opt.dir, "DIR", "write DIR/r0.sqlite, ... and DIR/answers"),
@@ -40,6 +40,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
+	NSX_OPT_CHOICE(0, "dumps", &syn_opt.dumps, "plain|xz|zst|none", "how HLO dumps are written, a folder for each process [plain]"),
+	NSX_OPT_MAYBE (0, "payloads", &syn_opt.payloads, "basic|detailed|hex|broken", "what XLA of 2026 attaches to its ranges [basic]"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -69,8 +71,14 @@ check(void)
 		nsx_cli_misuse(&cli, "--graphs=%s: nodes or whole", o->graphs);
 	if (o->graphs && strcmp(o->graphs, "whole") == 0 && db_version_of(o->schema) < 2)
 		nsx_cli_misuse(&cli, "schema %s has no whole graphs", o->schema);
+	if (o->graphs && strcmp(o->titles, "early") == 0)
+		nsx_cli_misuse(&cli, "early XLA has no command buffers");
 	if (o->one_export && (o->disagree || o->offset || o->drift))
 		nsx_cli_misuse(&cli, "processes of one export share clock and programs");
+	if (o->payloads && (strcmp(o->titles, "2026") != 0 || db_version_of(o->schema) < 4))
+		nsx_cli_misuse(&cli, "--payloads came with --titles 2026 and schema 3.24.14");
+	if (o->payloads && *o->payloads && !strstr("basic|detailed|hex|broken", o->payloads))
+		nsx_cli_misuse(&cli, "--payloads=%s: basic, detailed, hex or broken", o->payloads);
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -90,7 +98,14 @@ make(struct syn_plan *p)
 	syn_project(p);
 	syn_judge(p);
 	syn_export(p);
+	if (!syn_opt.torch && strcmp(syn_opt.dumps, "none") != 0)
+		syn_dumps(p);
 	syn_answers(p);
+	syn_places(p);
+	if (!syn_opt.torch) {
+		syn_folds(p);
+		syn_heap_answers(p);
+	}
 }
 
 int

@@ -26,10 +26,12 @@ program(struct syn_plan *p, const char *name, int64_t id)
 	return &p->prog.p[p->prog.n - 1];
 }
 
-/* XLA numbers the first `add` plain, the others `add.1`, `add.2`, ... */
+/* XLA numbers the first `add` plain, the others `add.1`, `add.2`, ... Where a program's numbers begin depends on everything before, so
+ * other seeds have others. */
 static const char *
 numbered(struct syn_plan *p, const char *base, int k)
 {
+	k += (int)((syn_opt.seed - 1) % 90) * 1000;
 	return k ? syn_fmt(p, "%s.%d", base, k) : base;
 }
 
@@ -44,7 +46,7 @@ inst(const char *name, const char *opcode, const char *op_name, enum syn_what wh
 	in.what = what;
 	in.cost = cost;
 	in.kernels = 1;
-	in.start = in.frame = in.body = SYN_NONE;
+	in.start = in.frame = in.body = in.home = in.calls[0] = in.calls[1] = SYN_NONE;
 	in.nin = 1;
 	in.in[0] = in.out = (struct syn_shape){ BF16, 2, { 1024, 512 } };
 	return in;
@@ -164,18 +166,21 @@ backward(struct syn_plan *p, struct syn_program *pr, int k, const uint32_t *fr)
 	struct syn_shape whole = { F32, 2, { 5040, 256 } };   /* divided by any small group */
 	const char *at = syn_fmt(p, "%s/transpose(jvp(Transformer))/layers_%d", STEP, k);
 	struct syn_inst in = fusion(p, pr, "loop_multiply_fusion", k, syn_fmt(p, "%s/mlp/mul", at), fr[2], 14000);
+	/* Groups of a reduce-scatter have one size. */
+	bool equal = syn_opt.groups > 0 && p->dev.n % (size_t)syn_opt.groups == 0;
 	uint32_t start = SYN_NONE;
 
 	run(pr, in);
 	if (p->comm) {
 		/* An async-start around the collective; its range bears the name of what it wraps. */
 		in = collective(numbered(p, "reduce-scatter", k), "reduce-scatter", "reduce-scatter", "ReduceScatter", SYN_ASYNC,
-		                k % 2 ? SYN_BLOCK : SYN_WORLD, whole, 80000);
+		                k % 2 && equal ? SYN_BLOCK : SYN_WORLD, whole, 80000);
 		in.wrapper = numbered(p, "reduce-scatter-start", k);
 		start = run(pr, in);
 	}
 	run(pr, inst(numbered(p, "wrapped_transpose", k), "fusion", "", SYN_COMPUTE, 10000));
 	in = fusion(p, pr, "gemm_fusion_dot", k + (int)syn_opt.layers, syn_fmt(p, "%s/mlp/transpose[permutation=(1,0)]/dot_general", at), fr[2], 45000);
+	in.kernel = "triton_gemm_dot_kernel";
 	run(pr, in);
 	if (p->comm)
 		done(p, pr, start, "reduce-scatter-done", "async-done", k);
@@ -189,7 +194,7 @@ train_step(struct syn_plan *p, struct syn_program *pr)
 	uint32_t step = frame(p, "train.py", "train_step", 96, 17, loop);
 	uint32_t net = frame(p, "/opt/example/model/transformer.py", "Transformer.__call__", 55, 8, step);
 	uint32_t fr[3] = { frame(p, "/opt/example/model/layers.py", "norm", 14, 4, net), frame(p, "/opt/example/model/layers.py", "attention", 41, 11, net),
-	                   frame(p, "/opt/example/model/layers.py", "mlp", 77, 11, net) };
+	                   frame(p, "/opt/example/model[v2]/mlp.py", "mlp.<locals>.gelu/tanh", 77, 11, net) };
 	struct syn_inst in;
 	uint32_t start = SYN_NONE;
 
@@ -207,7 +212,9 @@ train_step(struct syn_plan *p, struct syn_program *pr)
 		start = run(pr, in);
 	}
 	run(pr, fusion(p, pr, "loop_add_fusion", 0, syn_fmt(p, "%s/adam/add", STEP), step, 70000));
+	/* Only one of its instructions tells a place in the source. */
 	in = fusion(p, pr, "loop_add_fusion", 3, syn_fmt(p, "%s/adam/sqrt", STEP), SYN_NONE, 90000);
+	pr->inner.p[pr->inner.n - 1].frame = step;
 	run(pr, in);
 	if (p->comm) {
 		done(p, pr, start, "all-reduce-done", "all-reduce-done", 0);
@@ -230,6 +237,7 @@ psum(struct syn_plan *p, int64_t id)
 	struct syn_program *pr = program(p, "jit__psum", id);
 	uint32_t start;
 
+	pr->replicas = true;
 	run(pr, inst("wrapped_copy", "fusion", "", SYN_COMPUTE, 2000));
 	if (!p->comm)
 		return;
@@ -292,7 +300,7 @@ common_prefix(struct syn_plan *p, const struct syn_program *pr)
 static const char *
 title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in)
 {
-	bool recent = strcmp(syn_opt.titles, "2026") == 0;
+	bool recent = syn_recent();
 	const char *op = in->op_name, *kind = in->opcode;
 	size_t n = strlen(pr->prefix);
 
@@ -305,18 +313,17 @@ title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *i
 }
 
 static void
-finish(struct syn_plan *p, struct syn_program *pr, int64_t entry)
+finish(struct syn_plan *p, uint32_t prog)
 {
-	bool recent = strcmp(syn_opt.titles, "2026") == 0;
+	struct syn_program *pr = &p->prog.p[prog];
 
 	pr->prefix = common_prefix(p, pr);
+	syn_layout(p, prog);
 	for (size_t i = 0; i < pr->inst.n; i++) {
 		struct syn_inst *in = &pr->inst.p[i];
 
 		if (in->what == SYN_BUFFER)
 			continue;
-		/* Ids used to be small and of the module, now they hold the computation's in their upper half. */
-		in->uid = recent ? entry << 32 | (int64_t)(i + 1) : 10 + (int64_t)(2 * i);
 		in->title = syn_name(p, title(p, pr, in));
 		if (in->collective)
 			pr->comm = true;
@@ -345,6 +352,6 @@ syn_model(struct syn_plan *p)
 		pr = program(p, "jit_convert_element_type", 21);
 		run(pr, inst("loop_convert_fusion", "fusion", "jit(convert_element_type)/jit(main)/convert_element_type", SYN_COMPUTE, 2200));
 	}
-	for (size_t i = 0; i < p->prog.n; i++)
-		finish(p, &p->prog.p[i], 7 + 4 * (int64_t)i);
+	for (uint32_t i = 0; i < p->prog.n; i++)
+		finish(p, i);
 }

@@ -330,6 +330,7 @@ syn_free(struct syn_plan *p)
 		free(p->prog.p[i].inner.p);
 		free(p->prog.p[i].comp.p);
 		free(p->prog.p[i].item.p);
+		free(p->prog.p[i].home.p);
 	}
 	for (size_t i = 0; i < p->proc.n; i++)
 		free(p->proc.p[i].thread.p);

@@ -16,7 +16,7 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale;
 	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside;
 };
@@ -58,6 +58,20 @@ struct syn_inst {
 	bool     outside;    /* runs after its module range has ended */
 	int64_t  uid;        /* unique_hlo_op_id */
 	uint32_t title;      /* in plan.names */
+	uint32_t home, calls[2];   /* in program.home: where it stands, what it calls (SYN_NONE: nothing) */
+	int      form;       /* how the dump has its groups: enum syn_form */
+};
+
+/* Computations of the dump. `of`: the instruction it belongs to; its instructions of the plan are among first .. last. */
+enum syn_home_kind { SYN_ENTRY, SYN_BODY, SYN_COND, SYN_NODES, SYN_WRAP, SYN_FUSED, SYN_REDUCER };
+struct syn_home { enum syn_home_kind kind; const char *name; int64_t id; uint32_t of, first, last; };
+
+/* Spellings of replica groups, in the order that XLA had them. */
+enum syn_form {
+	SYN_NO_GROUPS,       /* none given: all devices */
+	SYN_ALL_PARTITIONS,  /* one replica, which stands for all its partitions */
+	SYN_LIST, SYN_DEVICE_LIST, SYN_DEVICE_IOTA, SYN_IOTA, SYN_MESH,
+	SYN_PAIRS            /* source and target */
 };
 
 struct syn_comp { const char *name; uint32_t first, n; };   /* instructions in program.inner */
@@ -71,6 +85,9 @@ struct syn_program {
 	NSX_VEC(struct syn_inst) inner;       /* of called computations */
 	NSX_VEC(struct syn_comp) comp;
 	NSX_VEC(struct syn_item) item;        /* one execution, loops unrolled */
+	NSX_VEC(struct syn_home) home;        /* computations of the dump; 0 is the entry */
+	bool        replicas;                 /* the devices are replicas, not partitions */
+	bool        local_ids;                /* the dump counts instructions within their computation */
 	bool        comm;
 	int64_t     execs;                    /* so far */
 	bool        spread;                   /* compiled on several threads */
@@ -207,6 +224,20 @@ uint32_t    syn_op(struct syn_plan *p, struct syn_op op);
 int         syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size);
 int64_t     syn_bytes(const struct syn_plan *p, const struct syn_inst *in, int device);
 
+/* layout.c: what only dumps show of a program. */
+struct syn_groups { NSX_VEC(int) id; NSX_VEC(size_t) end; };       /* logical ids; where each group ends */
+bool        syn_recent(void);                                      /* XLA of 2026 */
+void        syn_layout(struct syn_plan *p, uint32_t prog);         /* computations and ids, once the instructions are there */
+bool        syn_dumped(const struct syn_inst *in);                 /* the dump has it under its name */
+int         syn_logical_device(const struct syn_plan *p, int id);  /* by the program's device assignment; its own inverse */
+bool        syn_reduces(const struct syn_inst *in);
+void        syn_groups(const struct syn_plan *p, const struct syn_inst *in, struct syn_groups *g);   /* the caller frees both lists */
+int         syn_first_group(const struct syn_plan *p, const struct syn_inst *in);   /* devices in it */
+const char *syn_stack(struct syn_plan *p, uint32_t frame);         /* as tools print it, "" for SYN_NONE */
+const char *syn_fingerprint(struct syn_plan *p, uint32_t proc, uint32_t prog);
+const char *syn_scheduling_name(struct syn_plan *p, const struct syn_inst *in);     /* "" for none */
+struct syn_inst syn_reducer(struct syn_plan *p, const struct syn_program *pr);      /* the instruction of its reducing computation */
+
 void syn_model(struct syn_plan *p);                                /* model.c: the programs */
 void syn_compile(struct syn_plan *p, uint32_t proc, uint32_t prog);          /* compile.c */
 void syn_execute(struct syn_plan *p, uint32_t prog);               /* run.c: once, on every device */
@@ -216,8 +247,17 @@ void syn_show(struct syn_plan *p);                                 /* show.c: wh
 void syn_project(struct syn_plan *p);                              /* project.c */
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
 void syn_export(struct syn_plan *p);                               /* export.c */
+void syn_places(struct syn_plan *p);                               /* payload.c: the answers of --payloads */
 void syn_answers(struct syn_plan *p);                              /* answers.c */
 void syn_scale(void);                                              /* scale.c */
+void syn_dumps(struct syn_plan *p);                                /* dump.c: DIR/dumpN */
+void syn_folds(struct syn_plan *p);                                /* folds.c: answers that need dumps */
+
+/* heap.c: an invented use of memory by the program's instructions. */
+struct syn_event { int kind; int64_t buffer, shares; uint32_t inst; };   /* kind: 0 ALLOC, 1 FREE, 2 SHARE_WITH; inst of the entry computation */
+struct syn_trace { NSX_VEC(int64_t) size; NSX_VEC(struct syn_event) event; int64_t peak, points; };   /* size by buffer */
+int  syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2]);   /* how many traces; the caller frees their lists */
+void syn_heap_answers(struct syn_plan *p);
 
 /* tsv.c: an answers file. */
 struct syn_tsv { const char *name; struct nsx_buf buf; };

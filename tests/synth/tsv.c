@@ -31,11 +31,11 @@ syn_tsv_row(struct syn_tsv *t, const char *fmt, ...)
 	nsx_buf_char(&t->buf, '\n');
 }
 
-/* Change a digit of the last number of a row in the middle: column `dur` if there is one. */
+/* Change a digit of the last number of a row in the middle: column `dur`, if there is one, or the last number before its end. */
 static void
 make_wrong(struct syn_tsv *t)
 {
-	char *p = t->buf.ptr, *line = p, *stop;
+	char *p = t->buf.ptr, *line = p, *row, *stop;
 	size_t lines = 0, column = SIZE_MAX, k = 0;
 
 	for (size_t i = 0; i < t->buf.len; i++)
@@ -52,13 +52,14 @@ make_wrong(struct syn_tsv *t)
 	}
 	for (size_t i = 0; i < lines / 2; i++)
 		line = (char *)memchr(line, '\n', (size_t)(p + t->buf.len - line)) + 1;
+	row = line;
 	stop = line + strcspn(line, "\n");
 	for (k = 0; k < column && line + strcspn(line, "\t\n") < stop; k++)
 		line += strcspn(line, "\t\n") + 1;
 	stop = line + strcspn(line, "\t\n");
-	while (stop > line && (stop[-1] < '0' || stop[-1] > '9'))
+	while (stop > row && (stop[-1] < '0' || stop[-1] > '9'))
 		stop--;
-	if (stop == line)
+	if (stop == row)
 		syn_die("%s.tsv has no number to falsify", t->name);
 	stop[-1] = stop[-1] == '7' ? '3' : '7';
 	falsified = true;

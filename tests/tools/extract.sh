@@ -131,6 +131,15 @@ make_job secret --secret 'hush-hush-7261' --full
 nsysx-extract --ranges=all --ops "$T"/secret/*.sqlite >"$T/secret.nsx" 2>"$T/secret.err"
 equal 'no secret of the export enters the stream' "$(grep -c hush-hush "$T/secret.nsx" "$T/secret.err" | cut -d: -f2 | tr '\n' ' ')" '0 0 '
 
+# XLA cuts long titles.
+cp "$T/plain/r0.sqlite" "$T/cut-title.sqlite"
+chmod u+w "$T/cut-title.sqlite"
+sqlite3 "$T/cut-title.sqlite" "UPDATE StringIds SET value = 'Thunk:#name=jit(f)/aaa' || char(10) || '[truncated]' || char(10) WHERE id = (SELECT min(id) FROM StringIds WHERE value LIKE 'Thunk:#%hlo_op=loop_add_fusion%')"
+nsysx-extract "$T/cut-title.sqlite" >"$T/cut-title.nsx" 2>"$T/cut-title.err"
+equal 'a thunk whose title was cut is not lost' "$(nsysx-view -t thunk "$T/cut-title.nsx" | wc -l)" "$(nsysx-extract -q "$T/plain/r0.sqlite" | nsysx-view -t thunk | wc -l)"
+equal 'and said' "$(grep -c 'cut before their name' "$T/cut-title.err")" 1
+ok 'and can be merged' nsysx-merge "$T/cut-title.nsx"
+
 # Nothing to say.
 make_job quiet --torch
 ok 'an export without XLA gives a valid stream' nsysx-extract "$T/quiet/r0.sqlite"

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static struct nsx_str
-keep(struct ex_profile *p, struct nsx_str s)
+struct nsx_str
+ex_keep(struct ex_profile *p, struct nsx_str s)
 {
 	if (!s.len)
 		return (struct nsx_str){ "", 0 };
@@ -24,17 +25,29 @@ at(const struct nsx_str *list, uint32_t i)
 	return i == NSX_NONE ? (struct nsx_str){ "", 0 } : list[i];
 }
 
-/* Keep only the last component of each frame's path. */
-static struct nsx_str
-frames(struct ex_profile *p, struct nsx_str s, struct nsx_buf *tmp)
+/* Whether the '[' at s[k] opens the function's name: what stands before it is the line or the column. */
+static bool
+opens_function(struct nsx_str s, size_t k)
 {
+	size_t i = k;
+
+	while (i > 0 && s.ptr[i - 1] >= '0' && s.ptr[i - 1] <= '9')
+		i--;
+	return i > 0 && i < k && s.ptr[i - 1] == ':';
+}
+
+struct nsx_str
+ex_keep_frames(struct ex_profile *p, struct nsx_str s)
+{
+	struct nsx_buf *tmp = &p->scratch;
+
 	if (!p->opts->strip_paths)
-		return keep(p, s);
+		return ex_keep(p, s);
 	tmp->len = 0;
 	for (size_t i = 0, k; i < s.len; i = k) {
 		size_t from = i;
 		/* A frame is file:line[function]; a '/' within the function's name is no folder. */
-		for (k = i; k < s.len && s.ptr[k] != ';' && s.ptr[k] != '['; k++)
+		for (k = i; k < s.len && s.ptr[k] != ';' && !(s.ptr[k] == '[' && opens_function(s, k)); k++)
 			if (s.ptr[k] == '/')
 				from = k + 1;
 		while (k < s.len && s.ptr[k] != ';')
@@ -44,22 +57,21 @@ frames(struct ex_profile *p, struct nsx_str s, struct nsx_buf *tmp)
 	}
 	if (tmp->failed)
 		p->rc = nsx_err_nomem(&p->err, p->input->path);
-	return keep(p, nsx_buf_view(tmp));
+	return ex_keep(p, nsx_buf_view(tmp));
 }
 
 bool
 ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
 {
-	struct nsx_buf *tmp = &p->scratch;
 	struct ex_info info = {
-		.opcode = keep(p, from->opcode), .collective = keep(p, from->collective), .op_name = keep(p, from->op_name),
-		.scheduling_name = keep(p, from->scheduling_name), .frames = frames(p, at(h->stacks, from->stack), tmp),
-		.groups = keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm,
+		.opcode = ex_keep(p, from->opcode), .collective = ex_keep(p, from->collective), .op_name = ex_keep(p, from->op_name),
+		.scheduling_name = ex_keep(p, from->scheduling_name), .frames = ex_keep_frames(p, at(h->stacks, from->stack)),
+		.groups = ex_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm,
 		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
 	};
 	for (uint32_t i = 0; i < from->nlocs; i++) {
 		const struct nsx_hlo_loc *loc = &h->locs[from->locs + i];
-		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ keep(p, loc->op_name), frames(p, at(h->stacks, loc->stack), tmp) })))
+		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ ex_keep(p, loc->op_name), ex_keep_frames(p, at(h->stacks, loc->stack)) })))
 			return false;
 	}
 	p->insts.p[inst].info = (uint32_t)p->infos.n;
@@ -86,21 +98,53 @@ is_made_up(struct nsx_str name)
 	return nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_");
 }
 
-struct joined { int64_t executed, judged, found; };
+/* Whether part, components of a path, is in whole. */
+static bool
+holds(struct nsx_str whole, struct nsx_str part)
+{
+	for (size_t i = 0; part.len <= whole.len && i <= whole.len - part.len; i++) {
+		size_t end = i + part.len;
+		if ((i == 0 || whole.ptr[i - 1] == '/') && (end == whole.len || whole.ptr[end] == '/') && memcmp(whole.ptr + i, part.ptr, part.len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the op_name that ranges tell may be that of the dump's instruction: they leave out what all of the module have in common,
+ * and of a fusion tell what those of its parts have in common. */
+static bool
+agrees(struct nsx_str told, const struct nsx_hlo *h, const struct nsx_hlo_inst *inst)
+{
+	bool good = !told.len || holds(inst->op_name, told);
+
+	for (uint32_t i = 0; i < inst->nlocs && !good; i++)
+		good = holds(h->locs[inst->locs + i].op_name, told);
+	return good;
+}
+
+/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone too; compared: those found
+ * whose ranges tell an op_name. */
+struct joined { int64_t executed, judged, named, found, compared, contrary; };
 
 static struct joined
 count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program)
 {
-	struct joined n = { 0, 0, 0 };
+	struct joined n = { 0 };
 
 	for (size_t i = 0; i < p->insts.n; i++) {
 		const struct ex_inst *inst = &p->insts.p[i];
 		if (inst->program != program)
 			continue;
-		bool there = find(p, h, inst) != NULL;
+		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
+		const struct nsx_hlo_inst *there = find(p, h, inst);
+		/* Any other dump has the same small ids, so an id is no evidence that it is of this run. */
+		bool named = there && nsx_str_eq(there->name, name);
 		n.executed++;
-		n.judged += there || !is_made_up(nsx_intern_str(&p->inst_names, inst->name));
-		n.found += there;
+		n.judged += named || !is_made_up(name);
+		n.named += named;
+		n.found += there != NULL;
+		n.compared += there && inst->op_name.len;
+		n.contrary += there && !agrees(inst->op_name, h, there);
 	}
 	return n;
 }
@@ -111,14 +155,16 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	struct ex_program *g = &p->programs.p[program];
 	struct joined n = count(p, h, program);
 
-	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.found * 2 < n.judged) {
+	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
-		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64 " executed names): not used, its instructions are known by name only",
-		             (int)g->name.len, g->name.ptr, g->id, n.found, n.judged);
+		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64 " executed names, %" PRId64
+		             " of them with another op_name): not used, its instructions are known by name only",
+		             (int)g->name.len, g->name.ptr, g->id, n.named, n.judged, n.contrary);
 		return NSX_OK;
 	}
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary, "instructions whose op_name in the dump is not the one that their ranges tell");
 	g->dumped = true;
-	g->fingerprint = keep(p, h->fingerprint);
+	g->fingerprint = ex_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
 	for (size_t i = 0, all = p->insts.n; i < all && p->rc == NSX_OK; i++) {
 		const struct nsx_hlo_inst *found = p->insts.p[i].program == program ? find(p, h, &p->insts.p[i]) : NULL;
@@ -174,19 +220,12 @@ read_dumps(struct ex_profile *p)
 		}
 	}
 	nsx_dump_dir_free(dir);
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s: their instructions are known by name only", p->input->dumps);
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s", p->input->dumps);
 	return rc;
 }
 
 int
 ex_read_dumps(struct ex_profile *p)
 {
-	int64_t named = 0;
-
-	if (p->input->dumps && (read_dumps(p) != NSX_OK || (p->op_thunk && ex_number_occurrences(p) != NSX_OK)))
-		return NSX_ERR;
-	for (size_t i = 0; i < p->programs.n; i++)
-		named += p->programs.p[i].executed && !p->programs.p[i].dumped;
-	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, named, "executed programs without a dump: what communicates is told by the names of instructions");
-	return NSX_OK;
+	return p->input->dumps && (read_dumps(p) != NSX_OK || (p->op_thunk && ex_number_occurrences(p) != NSX_OK)) ? NSX_ERR : NSX_OK;
 }

@@ -10,6 +10,7 @@ struct emit {
 	struct nsx_writer *out;
 	union nsx_val      v[NSX_MAX_COLS];
 	struct nsx_rec     rec;
+	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is written */
 };
 
 static struct nsx_rec *
@@ -266,21 +267,42 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 	return rc;
 }
 
+/* By range, from its parent's, which stands before it: walking up from each would take for ever where a program leaves its ranges
+ * open, one in another. */
+static uint32_t *
+levels_of(const struct nsx_trace *t)
+{
+	uint32_t *levels = malloc(((size_t)t->nranges + 1) * sizeof *levels);
+
+	for (uint32_t i = 0; levels && i < t->nranges; i++)
+		levels[i] = t->ranges[i].parent == NSX_NONE ? 0 : levels[t->ranges[i].parent] + 1;
+	return levels;
+}
+
+static int
+find_levels(struct emit *e)
+{
+	e->levels = calloc((size_t)e->job->n + 1, sizeof *e->levels);
+	if (!e->levels)
+		return nsx_err_nomem(e->job->err, NULL);
+	for (int i = 0; i < e->job->n && e->job->opts->ranges != NSX_RANGES_NONE; i++)
+		if (!(e->levels[i] = levels_of(&e->job->profiles[i].trace)))
+			return nsx_err_nomem(e->job->err, e->job->profiles[i].input->path);
+	return NSX_OK;
+}
+
 static int
 emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_range *range = &t->ranges[i];
 	struct nsx_rec *r = begin(e, NSX_RANGE);
-	int64_t level = 0;
 
-	for (uint32_t up = range->parent; up != NSX_NONE; up = t->ranges[up].parent)
-		level++;
 	nsx_set_i(r, NSX_RANGE_profile, p->number);
 	nsx_set_i(r, NSX_RANGE_range, range->id);
 	if (range->parent != NSX_NONE)
 		nsx_set_i(r, NSX_RANGE_parent, t->ranges[range->parent].id);
-	nsx_set_i(r, NSX_RANGE_level, level);
+	nsx_set_i(r, NSX_RANGE_level, e->levels[p - e->job->profiles][i]);
 	set_thread(r, p, i, NSX_RANGE_pid, NSX_RANGE_tid);
 	nsx_set_s(r, NSX_RANGE_domain, nsx_intern_str(&t->domains, range->domain));
 	if (range->name != NSX_NONE)
@@ -462,24 +484,36 @@ emit_gpu(struct emit *e)
 	return rc;
 }
 
+static int
+emit_all(struct emit *e)
+{
+	struct ex_job *job = e->job;
+
+	for (int i = 0; i < job->n; i++)
+		if (emit_profile(e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_devices(e) != NSX_OK || emit_programs(e) != NSX_OK || emit_places(e) != NSX_OK ||
+	    emit_insts(e) != NSX_OK || emit_locs(e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < job->n; i++)
+		if (emit_compiles(e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_gpu(e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < job->n && job->opts->ranges == NSX_RANGES_ALL; i++)
+		if (emit_host_ranges(e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
 int
 ex_emit(struct ex_job *job, struct nsx_writer *out)
 {
 	struct emit e = { .job = job, .out = out };
+	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
 
-	for (int i = 0; i < job->n; i++)
-		if (emit_profile(&e, &job->profiles[i]) != NSX_OK)
-			return NSX_ERR;
-	if (emit_devices(&e) != NSX_OK || emit_programs(&e) != NSX_OK || emit_places(&e) != NSX_OK ||
-	    emit_insts(&e) != NSX_OK || emit_locs(&e) != NSX_OK)
-		return NSX_ERR;
-	for (int i = 0; i < job->n; i++)
-		if (emit_compiles(&e, &job->profiles[i]) != NSX_OK)
-			return NSX_ERR;
-	if (emit_gpu(&e) != NSX_OK)
-		return NSX_ERR;
-	for (int i = 0; i < job->n && job->opts->ranges == NSX_RANGES_ALL; i++)
-		if (emit_host_ranges(&e, &job->profiles[i]) != NSX_OK)
-			return NSX_ERR;
-	return NSX_OK;
+	for (int i = 0; i < job->n && e.levels; i++)
+		free(e.levels[i]);
+	free(e.levels);
+	return rc;
 }

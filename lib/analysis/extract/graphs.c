@@ -7,7 +7,8 @@
 
 #include "base/sort.h"
 
-struct launch { uint32_t *ops, n; };   /* its operations by GPU start: indices in trace.ops */
+/* Its operations by GPU start: indices in trace.ops; call: the place among the calls, NSX_NONE: not known. */
+struct launch { uint32_t *ops, n, call; };
 
 struct graphs {
 	struct ex_profile    *p;
@@ -17,6 +18,9 @@ struct graphs {
 	uint32_t             *found;     /* by operation of the launch: instruction of h, NSX_NONE: not told */
 	bool                 *used;      /* by instruction of h: a kernel of this launch has its name */
 	NSX_VEC(struct nsx_sort_key) left;   /* instructions by their order */
+	NSX_VEC(struct nsx_sort_key) calls;  /* the entry computation's, by their order */
+	uint32_t             *launches;  /* by module: its command buffers */
+	uint32_t             *opened;    /* by module: those of them that were looked at */
 	NSX_VEC(uint32_t)     rest;      /* operations, as places in the launch */
 	struct nsx_buf        name;
 	int64_t               all, told;
@@ -85,37 +89,50 @@ computation(const struct graphs *g, const struct launch *l)
 	return best;
 }
 
-/* Give the operations in g->rest to the instructions in g->left, one to one, if there are as many. */
-static void
-pair_up(struct graphs *g)
+/* Give the kernels in g->rest to the instructions in g->left, one to one, if there are as many operations as instructions. */
+static bool
+pair_up(struct graphs *g, const struct launch *l)
 {
 	if (g->rest.n != g->left.n)
-		return;
+		return false;
 	nsx_sort_keys(g->left.p, g->left.n);
 	for (size_t i = 0; i < g->rest.n; i++) {
+		if (g->p->trace.ops[l->ops[g->rest.p[i]]].type != NSX_OP_KERNEL)
+			continue;
 		g->found[g->rest.p[i]] = g->left.p[i].i;
 		g->used[g->left.p[i].i] = true;
 	}
+	return true;
 }
 
 /* By order: NCCL's kernels to collectives, or other kernels to the instructions that need one and have none. */
 static bool
 by_order(struct graphs *g, const struct launch *l, uint32_t comp, bool nccl)
 {
-	g->left.n = g->rest.n = 0;
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
-		if (g->found[i] == NSX_NONE && op->type == NSX_OP_KERNEL && is_nccl(op_name(g, l->ops[i])) == nccl && !nsx_vec_push(&g->rest, i))
-			return false;
-	}
-	for (uint32_t i = 0; i < g->h->ninsts && g->rest.n; i++) {
+	g->left.n = 0;
+	for (uint32_t i = 0; i < g->h->ninsts; i++) {
 		const struct nsx_hlo_inst *inst = &g->h->insts[i];
 		bool wanted = nccl ? inst->comm : nsx_str_eq(inst->opcode, NSX_STR("custom-call")) || nsx_str_eq(inst->opcode, NSX_STR("fusion"));
 		if (inst->comp == comp && wanted && !g->used[i] && (nccl || !inst->comm) &&
 		    !nsx_vec_push(&g->left, ((struct nsx_sort_key){ { inst->order, 0, 0 }, i })))
 			return false;
 	}
-	pair_up(g);
+	/* A fusion may be a memset and nothing else: where kernels alone are too few, the launch's memsets have their turn among them. */
+	for (int memsets = 0; memsets < (nccl ? 1 : 2); memsets++) {
+		bool any = false;
+		g->rest.n = 0;
+		for (uint32_t i = 0; i < l->n; i++) {
+			const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
+			bool kernel = op->type == NSX_OP_KERNEL && is_nccl(op_name(g, l->ops[i])) == nccl;
+			if (g->found[i] != NSX_NONE || !(kernel || (memsets && op->type == NSX_OP_MEMSET)))
+				continue;
+			any |= kernel;
+			if (!nsx_vec_push(&g->rest, i))
+				return false;
+		}
+		if (!any || pair_up(g, l))
+			break;
+	}
 	return true;
 }
 
@@ -130,6 +147,8 @@ assign(struct graphs *g, const struct launch *l)
 			g->used[g->found[i]] = true;
 	}
 	uint32_t comp = computation(g, l);
+	if (comp == NSX_NONE && l->call != NSX_NONE)
+		comp = g->h->insts[g->calls.p[l->call].i].runs;
 	return comp == NSX_NONE || (by_order(g, l, comp, true) && by_order(g, l, comp, false));
 }
 
@@ -194,19 +213,51 @@ gather(const struct ex_profile *p, uint32_t nthunks, uint32_t *first)
 }
 
 static bool
+is_buffer(const struct graphs *g, uint32_t thunk, uint32_t program)
+{
+	const struct ex_profile *p = g->p;
+
+	return p->modules.p[p->thunks.p[thunk].module].program == program && ex_is_command_buffer(p, p->thunks.p[thunk].inst);
+}
+
+/* The calls of the entry computation that run what a command buffer may hold, and how many command buffers each execution ran. */
+static bool
+index_calls(struct graphs *g, uint32_t program)
+{
+	g->launches = calloc(g->p->modules.n + 1, sizeof *g->launches);
+	g->opened = calloc(g->p->modules.n + 1, sizeof *g->opened);
+	if (!g->launches || !g->opened)
+		return false;
+	for (uint32_t i = 0; i < g->p->thunks.n; i++)
+		g->launches[g->p->thunks.p[i].module] += is_buffer(g, i, program);
+	for (uint32_t i = 0; i < g->h->ninsts; i++)
+		if (g->h->insts[i].entry && g->h->insts[i].runs != NSX_NONE &&
+		    !nsx_vec_push(&g->calls, ((struct nsx_sort_key){ { g->h->insts[i].order, 0, 0 }, i })))
+			return false;
+	nsx_sort_keys(g->calls.p, g->calls.n);
+	return true;
+}
+
+static bool
 open_all(struct graphs *g, uint32_t program)
 {
 	struct ex_profile *p = g->p;
 	uint32_t n = (uint32_t)p->thunks.n, longest = 0;
 	uint32_t *first = calloc((size_t)n + 3, sizeof *first), *ops = first ? gather(p, n, first) : NULL;
-	bool good = ops && index_kernels(g);
+	bool good = ops && index_kernels(g) && index_calls(g, program);
 
 	for (uint32_t i = 0; good && i < n; i++)
 		longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
 	g->found = malloc(((size_t)longest + 1) * sizeof *g->found);
 	for (uint32_t i = 0; good && g->found && i < n; i++) {
-		struct launch l = { ops + first[i], first[i + 1] - first[i] };
-		if (l.n && p->modules.p[p->thunks.p[i].module].program == program && ex_is_command_buffer(p, p->thunks.p[i].inst))
+		uint32_t module = p->thunks.p[i].module;
+		struct launch l = { ops + first[i], first[i + 1] - first[i], NSX_NONE };
+		if (!is_buffer(g, i, program))
+			continue;
+		/* Executions launch in the order of the calls; where there are as many, a launch is known by its place. */
+		if (g->launches[module] == g->calls.n)
+			l.call = g->opened[module]++;
+		if (l.n)
 			good = assign(g, &l) && split(g, i, program, &l);
 	}
 	good = good && g->found;
@@ -239,6 +290,9 @@ ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	free(g.found);
 	free(g.used);
 	free(g.left.p);
+	free(g.calls.p);
+	free(g.launches);
+	free(g.opened);
 	free(g.rest.p);
 	nsx_buf_free(&g.name);
 	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);

@@ -212,19 +212,25 @@ compare_insts(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
-/* What is said of an instruction is what the first profile with a dump of it says; without one, its name tells whether it communicates. */
+/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first profile. Without a dump
+ * the name tells whether it communicates. */
 static void
 describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 {
 	const struct ex_inst *own = &r->p->insts.p[r->i];
 	const struct ex_info *info = own->info == NSX_NONE ? NULL : &r->p->infos.p[own->info];
+	bool known = inst->info && inst->info->opcode.len;
 
-	if (!info) {
-		if (!inst->info && !r->p->programs.p[own->program].dumped)
+	if (!info || !info->opcode.len) {
+		if (!known && !r->p->programs.p[own->program].dumped)
 			inst->comm = nsx_collective_by_name(r->name) != NULL;
+		if (!inst->p) {
+			inst->info = info;
+			inst->p = r->p;
+		}
 		return;
 	}
-	if (!inst->info) {
+	if (!known) {
 		inst->info = info;
 		inst->p = r->p;
 		inst->comm = info->comm;

@@ -36,9 +36,11 @@ struct ex_inst {
 	uint32_t number;          /* within the job's program */
 	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
+	struct nsx_str op_name;   /* the part that its ranges tell of it; empty: none */
 };
 
-/* What a dump says of an instruction; strings live as long as the profile, empty if there is none. */
+/* What is known of an instruction beyond its name: from a dump, else from its NVTX payload, else from its title (op_name alone). Strings
+ * live as long as the profile, empty if there is none; without opcode nothing but what ranges tell is known. */
 struct ex_info {
 	struct nsx_str opcode, collective, op_name, scheduling_name, frames, groups;
 	int64_t        bytes;     /* -1: none */
@@ -112,6 +114,11 @@ uint32_t ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, in
 /* Whether it is what XLA calls the thunk of a command buffer. */
 bool ex_is_command_buffer(const struct ex_profile *p, uint32_t inst);
 
+/* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last component of each
+ * path where the options ask for that. */
+struct nsx_str ex_keep(struct ex_profile *p, struct nsx_str s);
+struct nsx_str ex_keep_frames(struct ex_profile *p, struct nsx_str s);
+
 /* Fill what a dump says of the instruction; false when out of memory. */
 bool ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from);
 
@@ -123,6 +130,8 @@ int ex_find_devices(struct ex_profile *p);
 int ex_find_runs(struct ex_profile *p);
 int ex_find_compiles(struct ex_profile *p);
 int ex_read_dumps(struct ex_profile *p);
+/* Of executed programs without a dump: what NVTX payloads say of the instructions, else what titles do. */
+int ex_read_payloads(struct ex_profile *p);
 /* Turn the program's command buffers into thunks of the instructions in them. */
 int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h);
 /* Occurrences count per instruction and module execution by GPU start. */
@@ -138,8 +147,8 @@ struct ex_job_inst {
 	uint32_t                 program;
 	struct nsx_str           name;
 	bool                     comm;
-	const struct ex_profile *p;      /* that of info */
-	const struct ex_info    *info;   /* NULL: no dump */
+	const struct ex_profile *p;      /* that of info; NULL: no profile has spoken */
+	const struct ex_info    *info;   /* NULL: only the name is known */
 	uint32_t                 groups, stack;   /* in ex_job; NSX_NONE: none */
 	uint32_t                 locs;   /* of its info's places, in ex_job.loc_stacks */
 };

@@ -22,7 +22,7 @@ struct runs {
 	NSX_VEC(struct candidate) modules;
 	NSX_VEC(struct candidate) thunks;
 	int64_t *first;     /* by device: GPU start of the first wanted module */
-	int64_t  edge, homeless, tuning, spread, cut, guessed, adopted;
+	int64_t  edge, homeless, tuning, spread, cut, guessed, adopted, nameless;
 };
 
 static const struct nsx_span *
@@ -224,6 +224,16 @@ guess_cut(struct runs *x)
 	return NSX_OK;
 }
 
+/* XLA cuts long titles, and what stands last in them is the name that matters. */
+static struct nsx_str
+or_nameless(struct nsx_str name, int64_t *count)
+{
+	if (name.len)
+		return name;
+	++*count;
+	return NSX_STR("[nameless]");
+}
+
 /* Candidates that stay become modules and thunks. */
 static int
 keep(struct runs *x)
@@ -237,7 +247,7 @@ keep(struct runs *x)
 		if (!c->wanted || !c->thunks)
 			continue;
 		const struct nsx_title *title = ex_title(p, c->range);
-		uint32_t program = ex_program(p, title->program_id, title->module, nsx_trace_thread(t, c->range)->process);
+		uint32_t program = ex_program(p, title->program_id, or_nameless(title->module, &x->nameless), nsx_trace_thread(t, c->range)->process);
 		struct ex_module m = { .range = c->range, .program = program, .device = c->device };
 		if (program == NSX_NONE || !nsx_vec_push(&p->modules, m))
 			return nsx_err_nomem(&p->err, p->input->path);
@@ -251,9 +261,12 @@ keep(struct runs *x)
 		if (module == NSX_NONE)
 			continue;
 		const struct nsx_title *title = ex_title(p, c->range);
-		uint32_t inst = ex_inst(p, p->modules.p[module].program, title->hlo_op, title->op_id);
+		struct nsx_str op = or_nameless(title->hlo_op, &x->nameless);
+		uint32_t inst = ex_inst(p, p->modules.p[module].program, op, title->op_id);
 		if (inst == NSX_NONE)
 			return nsx_err_nomem(&p->err, p->input->path);
+		if (!title->truncated)
+			p->insts.p[inst].op_name = title->name;
 		const struct nsx_span *s = span_of(x, c->range);
 		struct ex_thunk th = { .range = c->range, .module = module, .inst = inst, .start = s->start, .end = s->end,
 			.device = c->device, .ops = s->ops };
@@ -339,6 +352,7 @@ report(struct runs *x)
 	nsx_diag_add(d, NSX_INFO, who, x->adopted, "thunks outside any module range given to the module running at their start");
 	nsx_diag_add(d, NSX_INFO, who, x->tuning, "thunks of autotuner runs left out; --autotune keeps them");
 	nsx_diag_add(d, NSX_WARNING, who, x->spread, "modules and thunks with work on several devices: counted for the first");
+	nsx_diag_add(d, NSX_WARNING, who, x->nameless, "modules and thunks whose title was cut before their name: called [nameless]");
 	nsx_diag_add(d, NSX_WARNING, who, x->cut, "module executions dropped: the end of the capture cut them off");
 	nsx_diag_add(d, NSX_WARNING, who, x->guessed, "last module executions dropped: so few GPU operations that the end of the capture must have cut them off");
 }

@@ -1,0 +1,53 @@
+/* heap.h -- what a dump's buffer assignment says of heap memory: its use in program order, the peak, what is alive then. */
+#ifndef NSX_XLA_HEAP_H
+#define NSX_XLA_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "xla/hlo.h"
+
+/* From event number `step` on, counted from 1, so much is in use; step 0: before the first. */
+struct nsx_heap_point { int64_t step, bytes; };
+
+/* A buffer and where it comes from; strings are empty when that is not known. */
+struct nsx_heap_live {
+	int64_t        buffer;        /* its number in the dump */
+	int64_t        size;          /* bytes */
+	struct nsx_str instruction;   /* that defines it */
+	struct nsx_str op_name;
+	struct nsx_str stack;         /* as in nsx_hlo.stacks */
+};
+
+/* One simulation of a heap. */
+struct nsx_heap_trace {
+	struct nsx_heap_point *points;  size_t npoints;   /* the first is 0 bytes at step 0; then one for each change */
+	int64_t                peak;                      /* the most bytes, at the step that reached them first */
+	struct nsx_heap_live  *live;    size_t nlive;     /* what is alive there, largest first, equal ones by number; NULL unless asked for */
+};
+
+/* One dump; everything is owned by it. */
+struct nsx_heap {
+	struct nsx_str         name;      /* of the module */
+	int64_t                id;        /* HloModuleProto.id */
+	struct nsx_heap_trace *traces;
+	size_t                 ntraces;   /* 0: the program needs no heap, or the dump does not tell */
+	struct nsx_hlo         hlo;       /* {0} unless live buffers were asked for */
+	struct nsx_arena       arena;
+};
+
+/* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes); with `live`, what is alive at each peak too. What does
+ * not fit together is counted in diags (source: the module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_heap_free:
+ * not a dump, damaged, cut short, sizes whose sum does not fit in 63 bits. */
+int nsx_heap_read(const char *path, bool live, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err);
+
+/* The same of n bytes at p; name is for messages. */
+int nsx_heap_memory(const void *p, size_t n, const char *name, bool live, struct nsx_heap *h, struct nsx_diags *diags,
+                    struct nsx_err *err);
+
+void nsx_heap_free(struct nsx_heap *h);   /* back to {0} */
+
+#endif

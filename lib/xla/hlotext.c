@@ -1,0 +1,282 @@
+/* hlotext.c -- pieces of HLO text: enough to tell what an instruction is, no parser of the language. */
+#include "xla/hlotext.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { DEVICES_MAX = 1 << 20, DIMS_MAX = 32 };
+
+static struct nsx_str
+from(struct nsx_str s, size_t i)
+{
+	return (struct nsx_str){ s.ptr + i, s.len - i };
+}
+
+/* Where what starts at s[i], a bracket, is closed; s.len if nowhere. Brackets in strings do not count. */
+static size_t
+closing(struct nsx_str s, size_t i)
+{
+	size_t deep = 0;
+	bool quoted = false;
+
+	for (; i < s.len; i++) {
+		char c = s.ptr[i];
+		if (quoted) {
+			i += c == '\\';
+			quoted = c != '"' || i >= s.len;
+		} else if (c == '"') {
+			quoted = true;
+		} else if (c == '(' || c == '{' || c == '[') {
+			deep++;
+		} else if ((c == ')' || c == '}' || c == ']') && --deep == 0) {
+			return i;
+		}
+	}
+	return s.len;
+}
+
+static bool
+is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+/* Behind the shape s begins with, s.len if it has no end: `(f32[2]{0}, s32[])`, `bf16[8,4]{1,0:T(8)}`. */
+static size_t
+shape_end(struct nsx_str s)
+{
+	size_t i = 0;
+
+	while (i < s.len && s.ptr[i] != ' ') {
+		if (s.ptr[i] == '(' || s.ptr[i] == '[' || s.ptr[i] == '{')
+			i = closing(s, i);
+		i += i < s.len;
+	}
+	return i;
+}
+
+/* What is between the braces of metadata={...}; it stands after the operands. *whole: it would have been there. */
+static struct nsx_str
+metadata(struct nsx_str s, bool *whole)
+{
+	static const char key[] = "metadata={";
+
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.ptr[i] == '{' || s.ptr[i] == '(' || s.ptr[i] == '[') {
+			i = closing(s, i);
+		} else if (nsx_str_starts(from(s, i), key)) {
+			size_t open = i + sizeof key - 2, end = closing(s, open);
+			if (end == s.len)
+				break;
+			*whole = true;
+			return (struct nsx_str){ s.ptr + open + 1, end - open - 1 };
+		}
+	}
+	return (struct nsx_str){ "", 0 };
+}
+
+/* The string of key="..." among the fields of metadata. */
+static struct nsx_str
+quoted(struct nsx_str s, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (size_t i = 0; i < s.len; i++) {
+		bool here = (!i || s.ptr[i - 1] == ' ') && nsx_str_starts(from(s, i), key) && s.len - i > n && s.ptr[i + n] == '"';
+		size_t open = here ? i + n : i;
+		if (s.ptr[open] != '"')
+			continue;
+		size_t end = open + 1;
+		while (end < s.len && s.ptr[end] != '"')
+			end += s.ptr[end] == '\\' ? 2 : 1;
+		if (end >= s.len)
+			break;
+		if (here)
+			return (struct nsx_str){ s.ptr + open + 1, end - open - 1 };
+		i = end;
+	}
+	return (struct nsx_str){ "", 0 };
+}
+
+bool
+nsx_hlotext_read(struct nsx_str text, struct nsx_hlotext *out)
+{
+	size_t i = 0, n;
+
+	*out = (struct nsx_hlotext){ .whole = true };
+	for (size_t k = 0; k + 12 <= text.len; k++)
+		if (memcmp(text.ptr + k, "\n[truncated]", 12) == 0)
+			out->whole = false;
+	while (i < text.len && (text.ptr[i] == ' ' || text.ptr[i] == '\n'))
+		i++;
+	if (nsx_str_starts(from(text, i), "ROOT "))
+		i += 5;
+	if (i < text.len && text.ptr[i] == '%')
+		i++;
+	for (n = i; n < text.len && is_name(text.ptr[n]); n++)
+		;
+	out->name = (struct nsx_str){ text.ptr + i, n - i };
+	if (n == i || !nsx_str_starts(from(text, n), " = "))
+		return false;
+	i = n + 3;
+	n = i + shape_end(from(text, i));
+	if (n == i || n >= text.len)
+		return false;
+	i = n + 1;
+	for (n = i; n < text.len && is_name(text.ptr[n]); n++)
+		;
+	if (n == i || n == text.len || text.ptr[n] != '(')
+		return false;
+	out->opcode = (struct nsx_str){ text.ptr + i, n - i };
+	out->op_name = quoted(metadata(from(text, n), &out->whole), "op_name=");
+	return true;
+}
+
+static int
+octal(struct nsx_str s, size_t i)
+{
+	int v = 0;
+
+	for (size_t k = i; k < i + 3; k++) {
+		if (k >= s.len || s.ptr[k] < '0' || s.ptr[k] > '7')
+			return -1;
+		v = v * 8 + (s.ptr[k] - '0');
+	}
+	return v < 256 ? v : -1;
+}
+
+void
+nsx_hlotext_unescape(struct nsx_str s, struct nsx_buf *out)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.ptr[i] != '\\' || i + 1 == s.len) {
+			nsx_buf_char(out, s.ptr[i]);
+			continue;
+		}
+		int v = octal(s, i + 1);
+		char c = s.ptr[++i];
+		nsx_buf_char(out, v >= 0 ? (char)v : c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c);
+		i += v >= 0 ? 2 : 0;
+	}
+}
+
+/* ---- replica groups */
+
+/* Numbers separated by commas between two brackets; *at moves behind the second. How many, -1 when it is not that. */
+static int
+numbers(struct nsx_str s, size_t *at, char open, char close, int64_t *list, int max)
+{
+	size_t i = *at;
+	int n = 0;
+
+	if (i >= s.len || s.ptr[i] != open)
+		return -1;
+	for (i++;; i++) {
+		int64_t v = 0;
+		size_t digits = i;
+		while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9' && v <= DEVICES_MAX)
+			v = v * 10 + (s.ptr[i++] - '0');
+		if (i == digits || n == max || v > DEVICES_MAX || i >= s.len || (s.ptr[i] != ',' && s.ptr[i] != close))
+			return -1;
+		list[n++] = v;
+		if (s.ptr[i] == close)
+			break;
+	}
+	*at = i + 1;
+	return n;
+}
+
+/* `{0,1},{2,3}` and the brace that closes the list. */
+static bool
+listed(struct nsx_str s, struct nsx_buf *out)
+{
+	bool inside = false, digit = false, comma = true;
+	size_t groups = 0, i;
+
+	for (i = 1; i < s.len; i++) {
+		char c = s.ptr[i];
+		if (c == '{' && !inside && comma) {
+			inside = true;
+			comma = false;
+			if (groups++)
+				nsx_buf_char(out, ';');
+			digit = false;
+		} else if (inside && c >= '0' && c <= '9') {
+			nsx_buf_char(out, c);
+			digit = true;
+		} else if (inside && c == ',' && digit) {
+			nsx_buf_char(out, c);
+			digit = false;
+		} else if (inside && c == '}' && (digit || groups == 1)) {
+			inside = false;
+		} else if (c == ',' && !inside && !comma) {
+			comma = true;
+		} else if (c == '}' && !inside && (!comma || !groups)) {
+			break;
+		} else if (c != ' ') {
+			return false;
+		}
+	}
+	return i + 1 == s.len;
+}
+
+/* `[GROUPS,SIZE]<=[DIMS]T(PERM)`: the numbers 0, 1, ... as an array of those dimensions, transposed, cut into rows. */
+static bool
+iota(struct nsx_str s, struct nsx_buf *out)
+{
+	int64_t cut[2], dims[DIMS_MAX], perm[DIMS_MAX], stride[DIMS_MAX], index[DIMS_MAX] = { 0 }, total = 1;
+	bool used[DIMS_MAX] = { false };
+	size_t at = 0;
+	int n, np;
+
+	if (numbers(s, &at, '[', ']', cut, 2) != 2 || !nsx_str_starts(from(s, at), "<="))
+		return false;
+	at += 2;
+	if ((n = numbers(s, &at, '[', ']', dims, DIMS_MAX)) < 1)
+		return false;
+	for (int d = n - 1; d >= 0; d--) {
+		stride[d] = total;
+		perm[d] = d;
+		if (dims[d] < 1 || total > DEVICES_MAX / dims[d])
+			return false;
+		total *= dims[d];
+	}
+	if (at < s.len && s.ptr[at] == 'T') {
+		at++;
+		np = numbers(s, &at, '(', ')', perm, DIMS_MAX);
+		if (np != n)
+			return false;
+	}
+	for (int d = 0; d < n; d++) {
+		if (perm[d] >= n || used[perm[d]])
+			return false;
+		used[perm[d]] = true;
+	}
+	if (at != s.len || cut[0] < 1 || cut[1] < 1 || cut[0] * cut[1] != total)
+		return false;
+	for (int64_t k = 0; k < total; k++) {
+		int64_t v = 0;
+		for (int d = 0; d < n; d++)
+			v += index[d] * stride[perm[d]];
+		nsx_buf_fmt(out, "%s%" PRId64, !k ? "" : k % cut[1] ? "," : ";", v);
+		for (int d = n - 1; d >= 0 && ++index[d] == dims[perm[d]]; d--)
+			index[d] = 0;
+	}
+	return true;
+}
+
+bool
+nsx_hlotext_groups(struct nsx_str text, struct nsx_buf *out)
+{
+	size_t before = out->len;
+	bool good;
+
+	while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\n'))
+		text.len--;
+	if (!text.len)
+		return true;
+	good = text.ptr[0] == '{' ? listed(text, out) : text.ptr[0] == '[' ? iota(text, out) : false;
+	if (!good)
+		out->len = before;
+	return good;
+}
