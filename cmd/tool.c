@@ -18,14 +18,17 @@ struct nsx_out
 nsx_tool_out(const struct nsx_cli *cli)
 {
 	const char *format = getenv("NSYSX_FORMAT");
-	struct nsx_out out = { .path = nsx_tool_output.path, .binary = nsx_tool_output.binary };
+	const char *path = nsx_tool_output.path;
+	struct nsx_out out = { .path = path, .binary = nsx_tool_output.binary };
+	bool terminal = (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
 	int64_t level;
 
 	if (nsx_tool_output.binary && nsx_tool_output.text)
 		nsx_cli_misuse(cli, "--binary and --text exclude each other");
 	if (format && *format && strcmp(format, "binary") != 0 && strcmp(format, "text") != 0)
 		nsx_cli_misuse(cli, "NSYSX_FORMAT: want text or binary, got \"%s\"", format);
-	if (format && strcmp(format, "binary") == 0 && !nsx_tool_output.text)
+	/* NSYSX_FORMAT is for what goes between programs; the last of them may well be read. */
+	if (format && strcmp(format, "binary") == 0 && !nsx_tool_output.text && !terminal)
 		out.binary = true;
 	if (nsx_tool_output.zlevel) {
 		out.zlevel = 3;
@@ -35,6 +38,8 @@ nsx_tool_out(const struct nsx_cli *cli)
 			out.zlevel = (int)level;
 		}
 	}
+	if (terminal && (out.binary || out.zlevel))
+		nsx_cli_misuse(cli, "--%s to a terminal: want -o FILE or a pipe", out.binary ? "binary" : "compress");
 	return out;
 }
 
@@ -60,6 +65,11 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 	struct nsx_out out = nsx_tool_out(cli);
 
 	nsx_tool_open_in(t, cli, nops, ops, flags);
+	/* Ours may follow in a stream whose header lacks some of the columns. */
+	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
+	for (int i = 0; i < diag->ncols; i++)
+		if (nsx_reader_add_column(t->in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type) != NSX_OK)
+			nsx_cli_die(cli, t->err.msg);
 	t->out = nsx_writer_open(&out, &t->err);
 	if (!t->out)
 		nsx_cli_die(cli, t->err.msg);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "stream/pack.h"
 #include "stream/spool.h"
 
 /* A temporary file: written while `spool`, read while `reader`. */
@@ -23,9 +24,6 @@ struct nsx_hold {
 	size_t          first;    /* of parts, the oldest not yet read to its end */
 	union nsx_val   v[NSX_MAX_COLS];
 };
-
-/* In memory: this, then the value of every slot that has one, in order; a string is its length and its bytes. */
-struct entry { const struct nsx_kind *kind; uint64_t has; };
 
 struct nsx_hold *
 nsx_hold_new(size_t limit, struct nsx_err *err)
@@ -61,64 +59,6 @@ nsx_hold_free(struct nsx_hold *h)
 	free(h);
 }
 
-static bool
-is_string(const struct nsx_kind *k, int slot)
-{
-	return k->cols[slot].type == 's';
-}
-
-/* The lowest slot in `has`, which is taken out of it. */
-static int
-next_slot(uint64_t *has)
-{
-	int slot = __builtin_ctzll(*has);
-
-	*has &= *has - 1;
-	return slot;
-}
-
-static void
-put(struct nsx_buf *b, const struct nsx_rec *rec)
-{
-	struct entry e = { rec->kind, rec->has };
-
-	nsx_buf_add(b, &e, sizeof e);
-	for (uint64_t has = rec->has; has;) {
-		int slot = next_slot(&has);
-
-		if (is_string(rec->kind, slot)) {
-			nsx_buf_add(b, &rec->v[slot].s.len, sizeof rec->v[slot].s.len);
-			nsx_buf_str(b, rec->v[slot].s);
-		} else {
-			nsx_buf_add(b, &rec->v[slot], sizeof rec->v[slot].i);
-		}
-	}
-}
-
-/* The record at p into rec and its values into v; where the next one is. */
-static const char *
-get(const char *p, struct nsx_rec *rec, union nsx_val *v)
-{
-	struct entry e;
-
-	memcpy(&e, p, sizeof e);
-	p += sizeof e;
-	*rec = (struct nsx_rec){ e.kind, e.has, v };
-	for (uint64_t has = e.has; has;) {
-		int slot = next_slot(&has);
-
-		if (is_string(e.kind, slot)) {
-			memcpy(&v[slot].s.len, p, sizeof v[slot].s.len);
-			v[slot].s.ptr = p + sizeof v[slot].s.len;
-			p = v[slot].s.ptr + v[slot].s.len;
-		} else {
-			memcpy(&v[slot], p, sizeof v[slot].i);
-			p += sizeof v[slot].i;
-		}
-	}
-	return p;
-}
-
 /* The spool that is being written. */
 static struct nsx_spool *
 last_spool(struct nsx_hold *h)
@@ -144,7 +84,7 @@ spill(struct nsx_hold *h)
 	if (!s)
 		return NSX_ERR;
 	while (p < end) {
-		p = get(p, &rec, h->v);
+		p = nsx_unpack(p, &rec, h->v);
 		if (nsx_spool_write(s, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -161,7 +101,7 @@ nsx_hold_push(struct nsx_hold *h, const struct nsx_rec *rec)
 		h->mem.len -= h->head;
 		h->head = 0;
 	}
-	put(&h->mem, rec);
+	nsx_pack(&h->mem, rec);
 	if (h->mem.failed)
 		return nsx_err_nomem(h->err, NULL);
 	return h->mem.len - h->head > h->limit ? spill(h) : NSX_OK;
@@ -197,6 +137,6 @@ nsx_hold_pop(struct nsx_hold *h, struct nsx_rec *rec)
 	h->first = h->parts.n = 0;
 	if (h->head == h->mem.len)
 		return NSX_EOF;
-	h->head = (size_t)(get(h->mem.ptr + h->head, rec, h->v) - h->mem.ptr);
+	h->head = (size_t)(nsx_unpack(h->mem.ptr + h->head, rec, h->v) - h->mem.ptr);
 	return NSX_OK;
 }

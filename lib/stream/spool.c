@@ -35,6 +35,12 @@ nsx_spool_open(struct nsx_err *err)
 	return s;
 }
 
+void
+nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in)
+{
+	nsx_writer_follow(s->out, in);
+}
+
 int
 nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec)
 {
