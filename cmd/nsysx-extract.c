@@ -23,11 +23,11 @@ add_dump(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
-	NSX_OPT_MAYBE('r', "ranges", &ranges, "WHICH", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
+	NSX_OPT_MAYBE(0, "ranges", &ranges, "WHICH", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
 	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),
-	NSX_OPT_STR('t', "time", &window, "A:B", "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
+	NSX_OPT_STR(0, "time", &window, "A:B", "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
 	NSX_OPT_STR(0, "device", &devices, "N,...", "only these devices of the job"),
 	NSX_OPT_STR(0, "process", &processes, "N,...", "only these processes of the job"),
 	NSX_OPT_FLAG(0, "host", &opt.host, "name the host in the profile records"),
@@ -125,5 +125,9 @@ main(int argc, char **argv)
 	nsx_cli_diags(&cli, &tool.diags);
 	nsx_writer_free(tool.out);
 	nsx_diags_free(&tool.diags);
+	free(inputs);
+	free(dumps.p);
+	free((int64_t *)opt.devices);
+	free((int64_t *)opt.processes);
 	return NSX_EXIT_OK;
 }

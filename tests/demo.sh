@@ -28,14 +28,15 @@ show() {
 
 echo "nsysx: what a GPU did, from Nsight Systems profiles of JAX programs"
 
-say "1. A profile to look at: two processes, one GPU each, a few training steps. (Yours comes from
-   'nsys profile' and 'nsys export --type=sqlite'.)"
+say "1. A profile to look at: two processes, one GPU each, a few training steps, and the HLO dumps of each
+   process. (Yours come from 'nsys profile', 'nsys export --type=sqlite' and
+   XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_proto'.)"
 show 'nsysx-synth -o .'
-show 'ls -s --block-size=K *.sqlite'
+show 'ls -s --block-size=K *.sqlite dump0/*after_opt*'
 
 say "2. What ran on the GPUs, as a stream of text lines, without the first, slow executions,
    and with what of communication is hidden behind computation:"
-show 'nsysx-extract r0.sqlite r1.sqlite | nsysx-warmup | nsysx-overlap > steady.nsysx'
+show 'nsysx-extract -q -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-warmup | nsysx-overlap > steady.nsysx'
 show "grep -m 3 '^thunk' steady.nsysx"
 
 say "3. Its columns have names; here are those of a thunk, one executed instruction of a program:"
@@ -47,9 +48,11 @@ show "awk -F'\\t' '\$1 == \"module\" { n[\$11]++; t[\$11] += \$7 } END { for (m 
 say "5. The operations that take longest, over both GPUs:"
 show "awk -F'\\t' '\$1 == \"thunk\" { n[\$8]++; t[\$8] += \$10 } END { for (o in t) printf \"%10.3f ms %5d times  %s\\n\", t[o] / 1e6, n[o], o }' steady.nsysx | sort -rn | head"
 
-say "6. The same as folded stacks, ready for a flame graph:"
-show 'nsysx-fold --by module -o steady.folded steady.nsysx'
-show "awk '{ print \$NF, \$0 }' steady.folded | sort -rn | cut -d' ' -f2- | head -n 5"
+say "6. The same by the lines of source that they come from, which the dumps tell: folded stacks, ready for a
+   flame graph. Here those with the most time, of each its innermost line and its operation:"
+show 'nsysx-fold -q -o source.folded steady.nsysx'
+show "awk -F';' '/:[0-9]+\\[/ { n = \$0; sub(/.* /, \"\", n); sub(/ [0-9]*\$/, \"\"); print n, \$(NF - 1), \$NF }' source.folded | sort -rn | head -n 5"
+show 'nsysx-fold -q --by opcode steady.nsysx'
 
 say "7. One kind as a plain table, for sort, join, a spreadsheet or a database:"
 show 'nsysx-view -t device steady.nsysx'

@@ -57,7 +57,7 @@ struct summing {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(struct instance) instances;   /* open ones; free places are chained through `met` */
 	uint32_t          unused;
-	int64_t           closed, partial, unknown_wait, no_hidden;
+	int64_t           closed, partial, unknown_wait, alone, no_hidden;
 };
 
 /* The dense number of key in m, n more than the number of keys before it; NSX_NONE when out of memory. */
@@ -133,12 +133,14 @@ close_instance(struct summing *s, struct instance *in)
 	s->partial += in->partial;
 	if (in->shortest_moving > 0 && !nsx_vec_push(&r->shortest, in->shortest_moving))
 		return nsx_err_nomem(s->err, NULL);
-	if (in->one_clock) {
+	if (!in->one_clock) {
+		s->unknown_wait++;
+	} else if (in->met == 1 && !(r->has_group && r->group == 1)) {
+		s->alone++;
+	} else {
 		r->wait += wait;
 		if (r->waits++ == 0 || wait > r->wait_max)
 			r->wait_max = wait;
-	} else {
-		s->unknown_wait++;
 	}
 	nsx_map_del(&s->open, in->key);
 	in->met = s->unused;
@@ -281,10 +283,12 @@ static void
 add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
+	nsx_comm_group_diags(&s->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->partial,
 	             "instances of collectives have devices that are not in the stream; what is known of them is used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,
 	             "instances of collectives run on devices whose clocks cannot be compared: no wait; nsysx-align puts them on one clock");
+	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives are known of one device alone: no wait");
 	nsx_diag_add(diags, NSX_WARNING, "", s->no_hidden,
 	             "communication thunks were not through nsysx-overlap: no hidden_share");
 }

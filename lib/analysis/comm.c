@@ -308,8 +308,8 @@ find_group(const struct nsx_comm *c, const struct nsx_comm_inst *in, int64_t dev
 	}
 	part->instance = -1;
 	part->expected = c->listed;
-	/* No groups given: all devices. */
-	if (!n && !in->has_groups && c->listed) {
+	/* No groups given: all devices. Where not even the kind is known, nobody has looked for groups. */
+	if (!n && !in->has_groups && c->listed && in->kind != NSX_NONE) {
 		part->has_group = true;
 		part->group = c->listed;
 	}
@@ -328,7 +328,6 @@ nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_p
 
 	*part = (struct nsx_comm_part){ .inst = at, .kind = in->kind, .has_bytes = in->has_bytes, .bytes = in->bytes };
 	part->clock = nsx_comm_clock(c, device, nsx_int(thunk, NSX_THUNK_profile, -1));
-	/* Whose kind is not known has no groups either, unless someone took the kind away. */
 	if (in->listed)
 		find_group(c, in, device, measure_of(kind)->n, part);
 	else
@@ -339,9 +338,17 @@ nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_p
 	c->parts++;
 	c->no_inst += !in->listed;
 	c->no_bytes += in->listed && !part->has_bytes;
-	c->no_group += in->listed && !part->has_group;
+	c->no_group += in->listed && !part->has_group && in->has_groups;
+	c->no_groups += !part->has_group && !in->has_groups;
 	c->no_dur += dur <= 0;
 	return NSX_OK;
+}
+
+void
+nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_WARNING, "", c->listed > 1 ? c->no_groups : 0,
+	             "communication thunks of unknown replica groups are taken to be of all devices; nsysx-extract -x DIR reads groups from the HLO dump");
 }
 
 void

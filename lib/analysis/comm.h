@@ -24,7 +24,7 @@ struct nsx_comm {
 	NSX_VEC(struct nsx_comm_group) groups;
 	uint32_t          listed;        /* devices that have a record */
 	/* Parts that lack something, for nsx_comm_diags. */
-	int64_t           parts, no_inst, no_bytes, no_group, no_dur;
+	int64_t           parts, no_inst, no_bytes, no_group, no_groups, no_dur;
 };
 
 /* What a device's clock can be compared with: devices of equal values are on one clock. */
@@ -59,7 +59,10 @@ int nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_co
 /* Bandwidths in GB/s of a collective of that kind: bytes of one device, group size n, ns > 0. */
 void nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, double *algbw, double *busbw);
 
-/* Say what was missing in the parts described. */
+/* Say of how many parts described the devices that took part were assumed. */
+void nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags);
+
+/* Say what else was missing in them. */
 void nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
 void nsx_comm_free(struct nsx_comm *c);

@@ -25,7 +25,7 @@ struct item {
 /* An id that some alias of a cluster has. */
 struct entry { int64_t id; uint32_t cluster; enum class class; };
 
-/* One profile's aliases of one name and digest: items first .. first + n. */
+/* One profile's aliases of one name and label: items first .. first + n. */
 struct run { const struct item *items; size_t first, n; };
 
 struct matcher {
@@ -240,9 +240,9 @@ take_slots(struct matcher *m, const struct run *run, const struct item *ref, siz
 	}
 }
 
-/* Items lo .. hi have one name and digest. */
+/* Items lo .. hi have one name and label. */
 static bool
-cluster_digest(struct matcher *m, size_t lo, size_t hi)
+cluster_label(struct matcher *m, size_t lo, size_t hi)
 {
 	NSX_VEC(struct run) runs = { 0 };
 	uint32_t base = (uint32_t)m->parent.n;
@@ -273,8 +273,8 @@ cluster(struct matcher *m)
 	for (size_t lo = 0, hi; lo < m->n; lo = hi) {
 		for (hi = lo + 1; hi < m->n && cmp_label(&m->items[lo], &m->items[hi]) == 0; hi++)
 			;
-		if (m->items[lo].class <= BY_RUN) {
-			if (!cluster_digest(m, lo, hi))
+		if (m->items[lo].class <= BY_FINGERPRINT) {
+			if (!cluster_label(m, lo, hi))
 				return false;
 			continue;
 		}

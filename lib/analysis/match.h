@@ -42,12 +42,14 @@ struct nsx_match {
 	struct nsx_arena          arena;
 };
 
-/* Match n aliases in mode AUTO like this. Programs of different names are never one. In one profile different ids are different programs.
+/* Match n aliases. In every mode programs of different names are never one, and in one profile different ids are different programs
+ * (else two executions of a device would have one number). In mode AUTO:
  *  - Across profiles those of one name and digest are one. Where a profile has several such, the longest list of ids that a
  *    profile has (of several the most frequent, then the lowest) makes the programs; another profile's take theirs by equal id, the rest of them
  *    what is left, in order of id.
  *  - Digests of unlike marks are not compared: then an equal id joins, as it does for aliases without a digest; never so that
  *    a profile has two ids in one program.
+ * In mode FINGERPRINT the first rule holds of fingerprints in place of digests.
  * A key is name@id where all profiles agree on the id; else, or if another program has that key, name@fingerprint, name@digest, name@(first) id;
  * programs with no id have their name. If all that leaves equal ones, the second gets "#2" appended, and so on.
  * NSX_OK or NSX_ERR (out of memory); m is to be freed in both cases. */

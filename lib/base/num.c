@@ -108,6 +108,24 @@ shortest(char text[PRINT_CHARS], double v)
 }
 
 char *
+nsx_put_thousandths(char *out, int64_t n)
+{
+	uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+	unsigned rest = (unsigned)(u % 1000);
+
+	if (n < 0)
+		*out++ = '-';
+	out = nsx_put_int(out, (int64_t)(u / 1000));
+	*out++ = '.';
+	*out++ = (char)('0' + rest / 100);
+	if (rest % 100)
+		*out++ = (char)('0' + rest / 10 % 10);
+	if (rest % 10)
+		*out++ = (char)('0' + rest % 10);
+	return out;
+}
+
+char *
 nsx_put_double(char *out, double v)
 {
 	char text[PRINT_CHARS];

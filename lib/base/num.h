@@ -20,6 +20,10 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
+/* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits behind the point. out: at least NSX_DOUBLE_CHARS
+ * bytes, no NUL; the end. */
+char *nsx_put_thousandths(char *out, int64_t n);
+
 /* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C
  * locale); false when it is anything else or does not fit. */
 bool nsx_get_int(struct nsx_str s, int64_t *v);

@@ -12,11 +12,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/* A connection and the row function of the scan that it is at. */
+struct nsx_db_scan;
+
+/* A connection and the scan that it is at. */
 struct nsx_db_conn {
 	sqlite3 *sql;
-	int    (*row)(void *ctx, sqlite3_value **v);
-	void    *ctx;
+	const struct nsx_db_scan *scan;
 };
 
 struct nsx_db {
@@ -24,6 +25,7 @@ struct nsx_db {
 	struct nsx_str     name;     /* points into path: without folder and known endings */
 	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
 	struct nsx_intern  tables;   /* names of its tables */
+	uint32_t           page, usable;   /* bytes of a page, and of it in use; 0 where pages are not to be read by us */
 	pthread_mutex_t    lock;     /* of idle */
 	NSX_VEC(struct nsx_db_conn *) idle;
 };
@@ -47,6 +49,12 @@ bool nsx_db_has(const struct nsx_db *db, const char *table);
 /* A column to be read. One that is optional reads as NULL where the table lacks it. */
 struct nsx_db_col { const char *name; bool optional; };
 
+/* A value of a row. */
+enum nsx_cell_type { NSX_CELL_NULL, NSX_CELL_INT, NSX_CELL_TEXT, NSX_CELL_OTHER };
+struct nsx_cell { enum nsx_cell_type type; int64_t i; /* the integer; of a text its length */ const char *text; };
+
+enum { NSX_DB_MAX_COLS = 16 };   /* of a scan that gives cells */
+
 /* A scan over the rows of one table, in rowid order. */
 struct nsx_db_scan {
 	const char              *table;
@@ -57,6 +65,8 @@ struct nsx_db_scan {
 	/* Gets the columns of each row; NSX_ERR stops the scan. Values live until it returns. */
 	int                    (*row)(void *ctx, sqlite3_value **v);
 	void                    *ctx;
+	/* The same in place of row: several times faster, as most rows do not pass through SQLite then (pages.h). */
+	int                    (*cells)(void *ctx, const struct nsx_cell *v);
 };
 
 /* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory" stands). May
@@ -73,6 +83,29 @@ int nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bo
  * with the key's number. NSX_OK or NSX_ERR, as nsx_db_run. */
 int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
                   int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
+
+static inline bool
+nsx_cell_int(const struct nsx_cell *v, int64_t *out)
+{
+	*out = v->i;
+	return v->type == NSX_CELL_INT;
+}
+
+/* The same where NULL is allowed: *there tells. */
+static inline bool
+nsx_cell_int_null(const struct nsx_cell *v, int64_t *out, bool *there)
+{
+	*out = v->i;
+	*there = v->type == NSX_CELL_INT;
+	return v->type <= NSX_CELL_INT;
+}
+
+/* A text, valid as long as the row; ptr is NULL where it is none. */
+static inline struct nsx_str
+nsx_cell_text(const struct nsx_cell *v)
+{
+	return v->type == NSX_CELL_TEXT ? (struct nsx_str){ v->text, (size_t)v->i } : (struct nsx_str){ NULL, 0 };
+}
 
 /* v as an integer; false where it is anything else, NULL too. */
 static inline bool
@@ -96,11 +129,10 @@ nsx_db_int_null(sqlite3_value *v, int64_t *out, bool *there)
 static inline struct nsx_str
 nsx_db_text(sqlite3_value *v)
 {
-	/* As a blob, which saves SQLite looking for a terminator. */
-	if (sqlite3_value_type(v) != SQLITE_TEXT)
-		return (struct nsx_str){ NULL, 0 };
-	const char *p = sqlite3_value_blob(v);
-	return p ? (struct nsx_str){ p, (size_t)sqlite3_value_bytes(v) } : (struct nsx_str){ "", 0 };
+	/* Asked for as text: it is UTF-16 in some databases. */
+	const char *p = sqlite3_value_type(v) == SQLITE_TEXT ? (const char *)sqlite3_value_text(v) : NULL;
+
+	return p ? (struct nsx_str){ p, (size_t)sqlite3_value_bytes(v) } : (struct nsx_str){ NULL, 0 };
 }
 
 #endif

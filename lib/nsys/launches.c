@@ -11,7 +11,7 @@ nsx_launches_room(struct nsx_launches *l, size_t n)
 {
 	struct nsx_launches bigger = { .nslots = 1024 };
 
-	while (bigger.nslots < n * 2)
+	while (bigger.nslots / 8 * 5 < n)
 		bigger.nslots *= 2;
 	if (bigger.nslots <= l->nslots)
 		return true;
@@ -37,7 +37,7 @@ nsx_launches_room(struct nsx_launches *l, size_t n)
 uint32_t
 nsx_launch_at(struct nsx_launches *l, uint32_t process, int64_t id)
 {
-	if (l->list.n * 2 >= l->nslots && !nsx_launches_room(l, l->list.n + 1))
+	if (l->list.n >= l->nslots / 8 * 5 && !nsx_launches_room(l, l->list.n + 1))
 		return NSX_NONE;
 	for (size_t i = nsx_launch_home(l, process, id); ; i = (i + 1) & (l->nslots - 1)) {
 		struct nsx_launch_slot *s = &l->slots[i];
@@ -51,6 +51,14 @@ nsx_launch_at(struct nsx_launches *l, uint32_t process, int64_t id)
 		*s = (struct nsx_launch_slot){ id, process, (uint32_t)l->list.n - 1 };
 		return s->launch;
 	}
+}
+
+void
+nsx_launches_close(struct nsx_launches *l)
+{
+	free(l->slots);
+	l->slots = NULL;
+	l->nslots = 0;
 }
 
 void

@@ -12,7 +12,7 @@ struct nsx_launch_slot { int64_t id; uint32_t process, launch; /* NSX_NONE: free
 
 struct nsx_launches {
 	struct nsx_launch_slot *slots;
-	size_t                  nslots;   /* a power of two, at least twice list.n */
+	size_t                  nslots;   /* a power of two; at most 5 in 8 are taken */
 	NSX_VEC(struct nsx_launch) list;
 };
 
@@ -40,6 +40,8 @@ bool nsx_launches_room(struct nsx_launches *l, size_t n);
 
 /* Its number, added with no GPU time yet (start > end) if need be; NSX_NONE when out of memory. */
 uint32_t nsx_launch_at(struct nsx_launches *l, uint32_t process, int64_t id);
+/* All were found: only the list is needed from here on. */
+void nsx_launches_close(struct nsx_launches *l);
 void nsx_launches_free(struct nsx_launches *l);
 
 #endif

@@ -21,8 +21,9 @@ struct domain_row { int64_t domain, start; uint64_t pid; uint32_t name; };
 struct part_thread { uint64_t gtid; uint32_t n, thread; uint64_t next; };
 
 struct nsx_nvtx_part {
+	bool               named_only;  /* no ranges of the default domain are wanted */
 	struct nsx_pile    ranges;      /* struct nsx_range; parent is the track, name as above, end of unfinished ones open */
-	struct nsx_intern  texts;
+	struct nsx_texts  *texts;       /* the loader's */
 	struct nsx_ids     ids;
 	struct nsx_map     both_map;
 	NSX_VEC(struct both) both;
@@ -35,7 +36,8 @@ struct nsx_nvtx_part {
 
 	struct nsx_loader *l;           /* for joining */
 	NSX_VEC(struct part_thread) threads;
-	uint32_t          *text_names, *ids_at;
+	uint32_t          *ids_at;
+	uint32_t           first_text;  /* what its texts' codes count from among all */
 };
 
 /* ---- reading */
@@ -53,13 +55,13 @@ pid_bits(uint64_t gtid)
 }
 
 static int
-domain_row(struct nsx_nvtx_part *p, sqlite3_value **v)
+domain_row(struct nsx_nvtx_part *p, const struct nsx_cell *v)
 {
-	struct nsx_str name = nsx_db_text(v[TEXT]);
+	struct nsx_str name = nsx_cell_text(&v[TEXT]);
 	struct domain_row d;
 	int64_t gtid;
 
-	if (!nsx_db_int(v[START], &d.start) || !nsx_db_int(v[GLOBAL_TID], &gtid) || !nsx_db_int(v[DOMAIN_ID], &d.domain)) {
+	if (!nsx_cell_int(&v[START], &d.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid) || !nsx_cell_int(&v[DOMAIN_ID], &d.domain)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -88,15 +90,15 @@ name_both(struct nsx_nvtx_part *p, uint32_t id, uint32_t text)
 
 /* Returns NSX_ERR when out of memory. */
 static inline int
-range_name(struct nsx_nvtx_part *p, sqlite3_value **v, bool has_id, int64_t text_id, uint32_t *name)
+range_name(struct nsx_nvtx_part *p, const struct nsx_cell *v, bool has_id, int64_t text_id, uint32_t *name)
 {
-	struct nsx_str s = nsx_db_text(v[TEXT]);
+	struct nsx_str s = nsx_cell_text(&v[TEXT]);
 	uint32_t id = NSX_NONE, text = NSX_NONE;
 
 	*name = NSX_NONE;
 	if (has_id && (id = nsx_ids_at(&p->ids, text_id)) > NAME_MAX)
 		return NSX_ERR;
-	if (s.ptr && (text = nsx_intern(&p->texts, s)) > NAME_MAX)
+	if (s.ptr && (text = nsx_texts_add(p->texts, s)) > NAME_MAX)
 		return NSX_ERR;
 	if (has_id && s.ptr)
 		return (*name = name_both(p, id, text)) == NSX_NONE ? NSX_ERR : NSX_OK;
@@ -108,14 +110,14 @@ range_name(struct nsx_nvtx_part *p, sqlite3_value **v, bool has_id, int64_t text
 }
 
 static int
-read_row(void *ctx, sqlite3_value **v)
+read_row(void *ctx, const struct nsx_cell *v)
 {
 	struct nsx_nvtx_part *p = ctx;
 	struct nsx_range r = { .gpu = NSX_NONE };
 	int64_t type, gtid, domain = 0, end_gtid = 0, text_id = 0;
 	bool has_end, has_domain, has_end_gtid, has_id;
 
-	if (!nsx_db_int(v[EVENT_TYPE], &type)) {
+	if (!nsx_cell_int(&v[EVENT_TYPE], &type)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -125,9 +127,9 @@ read_row(void *ctx, sqlite3_value **v)
 		r.flags = NSX_RANGE_PUSHPOP;
 	else if (type != STARTEND && type != NVTXT_STARTEND)
 		return NSX_OK;
-	if (!nsx_db_int(v[ROWID], &r.id) || !nsx_db_int(v[START], &r.start) || !nsx_db_int(v[GLOBAL_TID], &gtid)
-	    || !nsx_db_int_null(v[END], &r.end, &has_end) || !nsx_db_int_null(v[DOMAIN_ID], &domain, &has_domain)
-	    || !nsx_db_int_null(v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) || !nsx_db_int_null(v[TEXT_ID], &text_id, &has_id)) {
+	if (!nsx_cell_int(&v[ROWID], &r.id) || !nsx_cell_int(&v[START], &r.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid)
+	    || !nsx_cell_int_null(&v[END], &r.end, &has_end) || !nsx_cell_int_null(&v[DOMAIN_ID], &domain, &has_domain)
+	    || !nsx_cell_int_null(&v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) || !nsx_cell_int_null(&v[TEXT_ID], &text_id, &has_id)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -149,9 +151,13 @@ read_row(void *ctx, sqlite3_value **v)
 		r.flags |= NSX_RANGE_UNFINISHED;
 		p->unfinished++;
 	}
+	if (!has_domain)
+		domain = 0;
+	if (!domain && p->named_only)
+		return NSX_OK;
 	if (range_name(p, v, has_id, text_id, &r.name) != NSX_OK)
 		return NSX_ERR;
-	r.parent = nsx_tracks_at(&p->tracks, (uint64_t)gtid, has_domain ? domain : 0);
+	r.parent = nsx_tracks_at(&p->tracks, (uint64_t)gtid, domain);
 	struct nsx_range *out = r.parent == NSX_NONE ? NULL : nsx_pile_add(&p->ranges);
 	if (!out)
 		return NSX_ERR;
@@ -171,15 +177,17 @@ nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 	if (!n)
 		return NSX_OK;
 	l->nvtx_parts = calloc((size_t)n, sizeof *l->nvtx_parts);
-	if (!l->nvtx_parts || !nsx_vec_room(tasks, (size_t)n))
+	l->texts = calloc((size_t)n, sizeof *l->texts);
+	if (!l->nvtx_parts || !l->texts || !nsx_vec_room(tasks, (size_t)n))
 		return nsx_load_nomem(l);
-	l->nnvtx_parts = n;
+	l->nnvtx_parts = l->ntexts = n;
 	for (int i = 0; i < n; i++) {
 		struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 		struct nsx_task *task = &tasks->p[tasks->n++];
 
-		*p = (struct nsx_nvtx_part){ .ranges = { .size = sizeof(struct nsx_range) }, .l = l };
-		*task = (struct nsx_task){ .scan = { "NVTX_EVENTS", columns, NCOLUMNS, .row = read_row, .ctx = p } };
+		*p = (struct nsx_nvtx_part){ .ranges = { .size = sizeof(struct nsx_range) }, .l = l, .texts = &l->texts[i].texts,
+		                              .named_only = l->opts->domain && *l->opts->domain };
+		*task = (struct nsx_task){ .scan = { "NVTX_EVENTS", columns, NCOLUMNS, .ctx = p, .cells = read_row } };
 		nsx_load_part(&task->scan, i, n, lo, hi);
 	}
 	return NSX_OK;
@@ -224,8 +232,6 @@ resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *
 
 	if (at == NSX_NONE) {
 		tr->flags = tr->domain ? NSX_RANGE_NO_DOMAIN : 0;
-		/* Of the default domain we know the name: none. */
-		tr->drop = l->opts->domain && !tr->domain && *l->opts->domain;
 		return true;
 	}
 	if (l->opts->domain && !nsx_str_eq(d->names.p[at], nsx_str_c(l->opts->domain))) {
@@ -384,19 +390,19 @@ nsx_nvtx_threads(struct nsx_loader *l)
 int
 nsx_nvtx_ids(struct nsx_loader *l)
 {
-	struct nsx_trace *t = l->t;
+	uint64_t codes = 0;
 
 	for (int i = 0; i < l->nnvtx_parts; i++) {
 		struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 
-		p->text_names = malloc((p->texts.n + 1) * sizeof *p->text_names);
+		p->first_text = (uint32_t)codes;
+		l->texts[i].first = (uint32_t)codes;
+		codes += p->texts->codes.len;
+		if (codes > NSX_NAME_TEXT - 2)
+			return nsx_err_set(l->err, "%s: NVTX_EVENTS: more texts than there is room for", l->db.path);
 		p->ids_at = malloc((p->ids.list.n + 1) * sizeof *p->ids_at);
-		if (!p->text_names || !p->ids_at)
+		if (!p->ids_at)
 			return nsx_load_nomem(l);
-		for (size_t k = 0; k < p->texts.n; k++)
-			if ((p->text_names[k] = nsx_intern(&t->names, nsx_intern_str(&p->texts, (uint32_t)k))) == NSX_NONE)
-				return nsx_load_nomem(l);
-		nsx_intern_free(&p->texts);
 		for (size_t k = 0; k < p->ids.list.n; k++)
 			if ((p->ids_at[k] = nsx_ids_at(&l->ids, p->ids.list.p[k])) == NSX_NONE)
 				return nsx_load_nomem(l);
@@ -413,12 +419,12 @@ joined_name(const struct nsx_nvtx_part *p, uint32_t name)
 		return NSX_NONE;
 	switch (name >> NAME_BITS) {
 	case NAME_TEXT:
-		return p->text_names[at];
+		return NSX_NAME_TEXT | (p->first_text + at);
 	case NAME_ID:
 		return p->l->id_names[p->ids_at[at]];
 	default:
 		at = p->l->id_names[p->ids_at[p->both.p[at].id]];
-		return at != NSX_NONE ? at : p->text_names[p->both.p[name & NAME_MAX].text];
+		return at != NSX_NONE ? at : NSX_NAME_TEXT | (p->first_text + p->both.p[name & NAME_MAX].text);
 	}
 }
 
@@ -470,7 +476,6 @@ nsx_nvtx_free(struct nsx_loader *l)
 	for (int i = 0; i < l->nnvtx_parts; i++) {
 		struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 		nsx_pile_free(&p->ranges);
-		nsx_intern_free(&p->texts);
 		nsx_ids_free(&p->ids);
 		nsx_map_free(&p->both_map);
 		free(p->both.p);
@@ -478,7 +483,6 @@ nsx_nvtx_free(struct nsx_loader *l)
 		nsx_intern_free(&p->domain_names);
 		free(p->domains.p);
 		free(p->threads.p);
-		free(p->text_names);
 		free(p->ids_at);
 	}
 	free(l->nvtx_parts);

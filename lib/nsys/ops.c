@@ -56,7 +56,7 @@ device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
 }
 
 static int
-read_row(void *ctx, sqlite3_value **v)
+read_row(void *ctx, const struct nsx_cell *v)
 {
 	struct nsx_op_part *p = ctx;
 	struct op op = { 0 };
@@ -64,10 +64,10 @@ read_row(void *ctx, sqlite3_value **v)
 	int64_t cuda, gpid, stream = 0, node = -1, bytes = -1;
 	bool has_node = false, has_bytes = false;
 
-	if (!nsx_db_int(v[START], &op.start) || !nsx_db_int(v[END], &op.end) || !nsx_db_int(v[DEVICE], &cuda)
-	    || !nsx_db_int(v[PROCESS], &gpid) || !nsx_db_int_null(v[CORRELATION], &op.id, &op.has_id)
-	    || (p->whole && (!nsx_db_int(v[STREAM], &stream) || !nsx_db_int_null(v[NODE], &node, &has_node)
-	                     || !nsx_db_int_null(v[WHAT], &more.what, &more.has_what) || !nsx_db_int_null(v[BYTES], &bytes, &has_bytes)))) {
+	if (!nsx_cell_int(&v[START], &op.start) || !nsx_cell_int(&v[END], &op.end) || !nsx_cell_int(&v[DEVICE], &cuda)
+	    || !nsx_cell_int(&v[PROCESS], &gpid) || !nsx_cell_int_null(&v[CORRELATION], &op.id, &op.has_id)
+	    || (p->whole && (!nsx_cell_int(&v[STREAM], &stream) || !nsx_cell_int_null(&v[NODE], &node, &has_node)
+	                     || !nsx_cell_int_null(&v[WHAT], &more.what, &more.has_what) || !nsx_cell_int_null(&v[BYTES], &bytes, &has_bytes)))) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -116,7 +116,7 @@ nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 			*p = (struct nsx_op_part){ .type = (enum nsx_op_type)k, .whole = l->opts->ops,
 			                           .ops = { .size = sizeof(struct op) }, .more = { .size = sizeof(struct op_more) } };
 			*task = (struct nsx_task){ .scan = { tables[k].table, tables[k].cols, l->opts->ops ? NCOLUMNS : STREAM,
-			                                     .row = read_row, .ctx = p } };
+			                                     .ctx = p, .cells = read_row } };
 			nsx_load_part(&task->scan, i, n[k], lo[k], hi[k]);
 		}
 	return NSX_OK;

@@ -12,7 +12,7 @@ struct nsx_call_part {
 };
 
 /* The call of a launch that started last. */
-struct nsx_last_call { int64_t start, end; uint32_t range; bool any; };
+struct nsx_last_call { int64_t start, end; uint32_t thread, range; bool any; };
 
 static const struct nsx_db_col columns[] = {
 	{ "correlationId", false }, { "globalTid", false }, { "start", false }, { "end", false }
@@ -20,16 +20,15 @@ static const struct nsx_db_col columns[] = {
 enum { CORRELATION, GLOBAL_TID, START, END, NCOLUMNS };
 
 static int
-read_row(void *ctx, sqlite3_value **v)
+read_row(void *ctx, const struct nsx_cell *v)
 {
 	struct nsx_call_part *p = ctx;
 	struct nsx_raw_call call;
 	int64_t id, gtid;
 
-	if (!nsx_db_int(v[CORRELATION], &id) || !nsx_db_int(v[GLOBAL_TID], &gtid)) {
+	if (!nsx_cell_int(&v[CORRELATION], &id) || !nsx_cell_int(&v[GLOBAL_TID], &gtid)) {
 		/* Either may be NULL in a good export: such a call launched nothing that tells. */
-		p->bad += (sqlite3_value_type(v[CORRELATION]) != SQLITE_INTEGER && sqlite3_value_type(v[CORRELATION]) != SQLITE_NULL)
-		          || (sqlite3_value_type(v[GLOBAL_TID]) != SQLITE_INTEGER && sqlite3_value_type(v[GLOBAL_TID]) != SQLITE_NULL);
+		p->bad += v[CORRELATION].type > NSX_CELL_INT || v[GLOBAL_TID].type > NSX_CELL_INT;
 		return NSX_OK;
 	}
 	size_t ntracks = p->tracks.list.n;
@@ -44,7 +43,7 @@ read_row(void *ctx, sqlite3_value **v)
 	call.launch = nsx_launch_find(p->l->launches, tr->thread, id);
 	if (call.launch == NSX_NONE)
 		return NSX_OK;
-	if (!nsx_db_int(v[START], &call.start) || !nsx_db_int(v[END], &call.end)) {
+	if (!nsx_cell_int(&v[START], &call.start) || !nsx_cell_int(&v[END], &call.end)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -80,7 +79,7 @@ nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 		struct nsx_task *task = &tasks->p[tasks->n++];
 
 		*p = (struct nsx_call_part){ .l = l, .calls = { .size = sizeof(struct nsx_raw_call) } };
-		*task = (struct nsx_task){ .scan = { "CUPTI_ACTIVITY_KIND_RUNTIME", columns, NCOLUMNS, .row = read_row, .ctx = p } };
+		*task = (struct nsx_task){ .scan = { "CUPTI_ACTIVITY_KIND_RUNTIME", columns, NCOLUMNS, .ctx = p, .cells = read_row } };
 		nsx_load_part(&task->scan, i, n, lo, hi);
 	}
 	return NSX_OK;
@@ -89,22 +88,28 @@ nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 /* ---- the call that started last */
 
 static void
-consider(struct nsx_last_call *last, int64_t start, int64_t end, uint32_t range)
+consider(struct nsx_last_call *last, struct nsx_last_call c)
 {
-	if (last->any && (start < last->start || (start == last->start && (end > last->end || (end == last->end && range >= last->range)))))
-		return;
-	*last = (struct nsx_last_call){ start, end, range, true };
+	if (last->any) {
+		if (c.start != last->start ? c.start < last->start : c.end > last->end)
+			return;
+		if (c.start == last->start && c.end == last->end
+		    && (c.thread != last->thread ? c.thread > last->thread : c.range >= last->range))
+			return;
+	}
+	*last = c;
 }
 
 void
-nsx_calls_placed(struct nsx_loader *l, const struct nsx_calls *c)
+nsx_calls_placed(struct nsx_loader *l, uint32_t thread, const struct nsx_calls *c)
 {
 	if (!l->last_calls)
 		return;
 	pthread_mutex_lock(&l->last_lock);
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->launch[i] != NSX_NONE)
-			consider(&l->last_calls[c->launch[i]], c->p[i].start, c->p[i].end, c->p[i].range);
+			consider(&l->last_calls[c->launch[i]],
+			         (struct nsx_last_call){ c->p[i].start, c->p[i].end, thread, c->p[i].range, true });
 	pthread_mutex_unlock(&l->last_lock);
 }
 
@@ -115,7 +120,8 @@ nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op)
 
 	if (last->any) {
 		op->call_start = last->start;
-		op->range = last->range;
+		if (last->range != NSX_NONE)
+			op->range = l->t->threads[last->thread].first + last->range;
 	}
 }
 
@@ -180,10 +186,11 @@ nsx_runtime_join(struct nsx_loader *l)
 				out->thread = p->tracks.list.p[c->thread].thread;
 				launches[c->launch].ncalls++;
 				if (out->thread == t->nthreads && l->last_calls)
-					consider(&l->last_calls[c->launch], c->start, c->end, NSX_NONE);
+					consider(&l->last_calls[c->launch], (struct nsx_last_call){ c->start, c->end, out->thread, NSX_NONE, true });
 			}
 		}
 	}
+	nsx_launches_close(l->launches);
 	nsx_runtime_free(l);
 	return NSX_OK;
 }

@@ -6,20 +6,34 @@
 #include "nsys/cuda.h"
 #include "nsys/order.h"
 
-/* The projections of one thread, those that hold something. */
-struct spans { struct nsx_span *p; uint32_t n, base; bool failed; };
+/* What becomes of one thread: its projections that hold something, and how many of its ranges stay. */
+struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges, first_range; bool failed; };
 
-struct work { struct nsx_loader *l; struct spans *of; };
+struct work { struct nsx_loader *l; struct result *of; };
 
-/* By start, the longer first, then by id, as they lie by now. */
+static inline bool
+in_order(const struct nsx_range *x, const struct nsx_range *y)
+{
+	return x->start < y->start || (x->start == y->start && x->end >= y->end);
+}
+
+/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted: a few are moved to where they belong
+ * before the lot is sorted. */
 static bool
 sort_ranges(struct nsx_range *r, uint32_t n)
 {
-	uint32_t i = 1;
+	uint32_t i = 1, moves = n / 8 + 16;
 
-	while (i < n && (r[i - 1].start < r[i].start || (r[i - 1].start == r[i].start && r[i - 1].end >= r[i].end)))
-		i++;
-	if (i >= n)
+	for (; i < n && moves; i++) {
+		if (in_order(&r[i - 1], &r[i]))
+			continue;
+		struct nsx_range x = r[i];
+		uint32_t k = i;
+		for (; k > 0 && !in_order(&r[k - 1], &x) && moves; k--, moves--)
+			r[k] = r[k - 1];
+		r[k] = x;
+	}
+	if (moves)
 		return true;
 	struct nsx_order_key *k = malloc(n * sizeof *k);
 	if (!k)
@@ -33,32 +47,74 @@ sort_ranges(struct nsx_range *r, uint32_t n)
 	return good;
 }
 
+/* Keep only spans that hold something, and number them in their ranges. */
+static void
+pack_spans(struct nsx_range *r, struct result *out)
+{
+	for (uint32_t i = 0; i < out->nranges; i++)
+		if (out->spans[i].ops) {
+			r[i].gpu = out->nspans;
+			out->spans[out->nspans++] = out->spans[i];
+		}
+}
+
+/* The same, leaving out ranges of the default domain without GPU work: what is left moves up. What is around something that stays
+ * may go, so each parent becomes the nearest one that stays. A range that holds a call stays. */
 static bool
-project_thread(struct nsx_loader *l, uint32_t thread, struct spans *out)
+pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
+{
+	uint32_t *now = malloc(((size_t)out->nranges + 1) * sizeof *now), kept = 0;
+
+	if (!now)
+		return false;
+	for (uint32_t i = 0; i < out->nranges; i++) {
+		uint32_t parent = r[i].parent == NSX_NONE ? NSX_NONE : now[r[i].parent];
+
+		if (out->spans[i].ops) {
+			r[i].gpu = out->nspans;
+			out->spans[out->nspans++] = out->spans[i];
+		} else if (!r[i].domain && !(r[i].flags & NSX_RANGE_NO_DOMAIN)) {
+			now[i] = parent;
+			continue;
+		}
+		now[i] = kept;
+		if (kept != i)
+			r[kept] = r[i];
+		r[kept++].parent = parent;
+	}
+	for (uint32_t i = 0; i < calls->n; i++)
+		if (calls->p[i].range != NSX_NONE)
+			calls->p[i].range = now[calls->p[i].range];
+	out->nranges = kept;
+	free(now);
+	return true;
+}
+
+static bool
+project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 {
 	const struct nsx_thread *th = &l->t->threads[thread];
 	struct nsx_range *r = l->t->ranges + th->first;
 	uint64_t first = l->call_first[thread], n = l->call_first[thread + 1] - first;
 	struct nsx_calls calls;
 
+	out->nranges = th->n;
 	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) != NSX_OK)
 		return false;
-	out->p = nsx_big_alloc(th->n, sizeof *out->p);
-	bool good = out->p && nsx_project(r, th->n, th->first, calls.p, calls.n, out->p) == NSX_OK;
+	out->spans = nsx_big_alloc(th->n, sizeof *out->spans);
+	/* Parents are counted from the thread's first range until all threads are in place. */
+	bool good = out->spans && nsx_project(r, th->n, 0, calls.p, calls.n, out->spans) == NSX_OK;
+	if (good && l->opts->busy)
+		good = pack_busy(r, out, &calls);
+	else if (good)
+		pack_spans(r, out);
 	if (good)
-		nsx_calls_placed(l, &calls);
+		nsx_calls_placed(l, thread, &calls);
 	nsx_calls_free(&calls);
-	if (!good)
-		return false;
-	for (uint32_t i = 0; i < th->n; i++)
-		if (out->p[i].ops) {
-			r[i].gpu = out->n;
-			out->p[out->n++] = out->p[i];
-		}
-	struct nsx_span *less = realloc(out->p, ((size_t)out->n + 1) * sizeof *less);
+	struct nsx_span *less = good ? realloc(out->spans, ((size_t)out->nspans + 1) * sizeof *less) : NULL;
 	if (less)
-		out->p = less;
-	return true;
+		out->spans = less;
+	return good;
 }
 
 static void
@@ -69,22 +125,47 @@ project_task(void *ctx, int i)
 	w->of[i].failed = !project_thread(w->l, (uint32_t)i, &w->of[i]);
 }
 
-/* The thread's spans into their place among all. */
+/* The thread's spans into their place among all, its indices into those of all. */
 static void
 join_task(void *ctx, int i)
 {
 	struct work *w = ctx;
 	const struct nsx_thread *th = &w->l->t->threads[i];
 	struct nsx_range *r = w->l->t->ranges + th->first;
-	struct spans *s = &w->of[i];
+	struct result *s = &w->of[i];
 
-	if (s->n)
-		memcpy(w->l->t->spans + s->base, s->p, (size_t)s->n * sizeof *s->p);
-	free(s->p);
-	s->p = NULL;
-	for (uint32_t k = 0; s->base && k < th->n; k++)
+	if (s->nspans)
+		memcpy(w->l->t->spans + s->first_span, s->spans, (size_t)s->nspans * sizeof *s->spans);
+	free(s->spans);
+	s->spans = NULL;
+	for (uint32_t k = 0; (th->first || s->first_span) && k < th->n; k++) {
+		if (r[k].parent != NSX_NONE)
+			r[k].parent += th->first;
 		if (r[k].gpu != NSX_NONE)
-			r[k].gpu += s->base;
+			r[k].gpu += s->first_span;
+	}
+}
+
+/* Close the gaps that left-out ranges left between threads. Threads may be left without any. */
+static void
+close_gaps(struct nsx_loader *l, const struct result *of)
+{
+	struct nsx_trace *t = l->t;
+	uint32_t to = 0;
+
+	for (uint32_t i = 0; i < t->nthreads; i++) {
+		if (t->threads[i].first != to)
+			memmove(t->ranges + to, t->ranges + t->threads[i].first, of[i].nranges * sizeof *t->ranges);
+		t->threads[i].first = to;
+		t->threads[i].n = of[i].nranges;
+		to += of[i].nranges;
+	}
+	if (to == t->nranges)
+		return;
+	t->nranges = to;
+	struct nsx_range *less = realloc(t->ranges, ((size_t)to + 1) * sizeof *less);
+	if (less)
+		t->ranges = less;
 }
 
 int
@@ -97,21 +178,23 @@ nsx_project_all(struct nsx_loader *l)
 
 	if (good)
 		nsx_par_run(n, l->opts->jobs, project_task, &w);
+	free(l->calls);
+	l->calls = NULL;
 	for (int i = 0; good && i < n; i++) {
 		good = !w.of[i].failed;
-		w.of[i].base = t->nspans;
-		t->nspans += w.of[i].n;
+		w.of[i].first_span = t->nspans;
+		t->nspans += w.of[i].nspans;
 	}
 	if (good) {
 		t->spans = nsx_big_alloc(t->nspans, sizeof *t->spans);
 		good = t->spans != NULL;
 	}
-	if (good)
+	if (good) {
+		close_gaps(l, w.of);
 		nsx_par_run(n, l->opts->jobs, join_task, &w);
+	}
 	for (int i = 0; w.of && i < n; i++)
-		free(w.of[i].p);
+		free(w.of[i].spans);
 	free(w.of);
-	free(l->calls);
-	l->calls = NULL;
 	return good ? NSX_OK : nsx_load_nomem(l);
 }

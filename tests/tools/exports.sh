@@ -96,6 +96,47 @@ new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', 
 	$(range "-40, 40, 59, 'y', $a, 0") UPDATE NVTX_EVENTS SET rowid = 9000000000000000000 WHERE text = 'y'; $one"
 equal 'rowids far apart' "$(ranges minus)" 'x 100 50 1  0;y 100 50 1 -9000000000000000000 1'
 
+# Tables are read from SQLite's pages as far as these are plain; what is not goes through SQLite. A database in UTF-16 all goes
+# through SQLite, so that it can be held against the same in other forms.
+"$SYNTH" -o "$T/torch" --torch
+whole() { mkdir -p "$T/x" && ln -sf "$1" "$T/x/x.sqlite" && nsysx-extract -q --ranges=all --ops "$T/x/x.sqlite"; }
+copy() { { echo "PRAGMA encoding='$2'; PRAGMA page_size=$3; $5"; sqlite3 "$1" .dump; echo "$6"; } | sqlite3 "$4"; }
+plain=$T/torch/r0.sqlite
+whole "$plain" >"$T/want"
+equal 'there is something to compare' "$([ "$(grep -c '^range' "$T/want")" -gt 100 ] && echo yes)" yes
+for form in 'UTF-16le 4096' 'UTF-16be 4096' 'UTF-8 512' 'UTF-8 1024' 'UTF-8 65536'; do
+	set -- $form
+	copy "$plain" "$1" "$2" "$T/form-$1-$2.sqlite" '' ''
+	whole "$T/form-$1-$2.sqlite" >"$T/got"
+	same "the same export in $1, pages of $2 bytes" "$T/want" "$T/got"
+done
+long=$(printf '%3000s' '' | sed 's/ /ab/g')
+odd="
+	UPDATE NVTX_EVENTS SET text = '$long' || rowid, textId = NULL WHERE rowid % 7 = 0;
+	UPDATE NVTX_EVENTS SET text = 'x' || rowid || '0012 007 1e3 18446744073709551616', textId = NULL WHERE rowid % 7 = 3;
+	UPDATE NVTX_EVENTS SET text = char(1, 49, 50, 1), textId = NULL WHERE rowid % 7 = 4;
+	UPDATE NVTX_EVENTS SET text = 12 WHERE rowid % 7 = 5;
+	UPDATE NVTX_EVENTS SET text = x'3132' WHERE rowid % 29 = 5;
+	UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 'x' WHERE rowid % 31 = 5;
+	UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 0.5 WHERE rowid % 31 = 5;
+	DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE rowid % 3 = 1;
+	ALTER TABLE NVTX_EVENTS ADD COLUMN extra TEXT DEFAULT 'y';"
+copy "$plain" UTF-16le 4096 "$T/odd16.sqlite" '' "$odd"
+whole "$T/odd16.sqlite" >"$T/want"
+for page in 512 4096 65536; do
+	copy "$plain" UTF-8 $page "$T/odd$page.sqlite" '' "$odd"
+	whole "$T/odd$page.sqlite" >"$T/got"
+	same "an export with odd values and long texts, pages of $page bytes" "$T/want" "$T/got"
+done
+later="ALTER TABLE NVTX_EVENTS DROP COLUMN domainId; ALTER TABLE NVTX_EVENTS DROP COLUMN textId; ALTER TABLE NVTX_EVENTS ADD COLUMN textId INTEGER;"
+for default in '' 'DEFAULT 1'; do
+	copy "$plain" UTF-16le 4096 "$T/added16$default.sqlite" '' "$later ALTER TABLE NVTX_EVENTS ADD COLUMN domainId INTEGER $default;"
+	copy "$plain" UTF-8 4096 "$T/added$default.sqlite" '' "$later ALTER TABLE NVTX_EVENTS ADD COLUMN domainId INTEGER $default;"
+	whole "$T/added16$default.sqlite" >"$T/want"
+	whole "$T/added$default.sqlite" >"$T/got"
+	same "columns that were added later ${default:-without a default}" "$T/want" "$T/got"
+done
+
 # Files.
 mkfifo "$T/fifo"
 fails 'a FIFO is refused without waiting' 1 'not a regular file' nsysx-extract "$T/fifo"

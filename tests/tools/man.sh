@@ -79,12 +79,12 @@ example() {
 	fi
 }
 
-# Two exports with what belongs to them, and their stream, as examples find them.
+# Two exports, the dumps of each, and their stream, as examples find them.
 samples=
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	ok 'the samples are made' "$SYNTH" -o "$T/samples"
 	rm -rf "$T/samples/answers"
-	ok 'and extracted' nsysx-extract -o "$T/samples/s.nsysx" "$T/samples/r0.sqlite" "$T/samples/r1.sqlite"
+	ok 'and extracted' nsysx-extract -o "$T/samples/s.nsysx" -x "$T/samples/dump0" "$T/samples/r0.sqlite" -x "$T/samples/dump1" "$T/samples/r1.sqlite"
 	[ -s "$T/samples/s.nsysx" ] && samples=1
 fi
 

@@ -88,8 +88,10 @@ rules(void)
 	MATCH(NSX_MATCH_AUTO, "f@7:2 f:0,1", "programs without id are one by name, and last",
 	      { 0, 0, -1, "f", "", "x:1" }, { 0, 1, -1, "f", "", "x:2" }, { 0, 1, 7, "f", "", "x:1" });
 	MATCH(NSX_MATCH_ID, "f@1:0,1 f@2:2", "--match id", { 0, 0, 1, "f", "A", "d:1" }, { 0, 1, 1, "f", "B", "d:2" }, { 0, 1, 2, "f", "A", "d:1" });
-	MATCH(NSX_MATCH_FINGERPRINT, "f@1:1 f@A:0,2", "--match fingerprint, ids of one profile too",
-	      { 0, 0, 1, "f", "A", "d:1" }, { 0, 1, 1, "f", "B", "d:1" }, { 0, 0, 2, "f", "A", "d:2" });
+	MATCH(NSX_MATCH_FINGERPRINT, "f@1:1 f@A:0,2", "--match fingerprint",
+	      { 0, 0, 1, "f", "A", "d:1" }, { 0, 1, 1, "f", "B", "d:1" }, { 0, 2, 2, "f", "A", "d:2" });
+	MATCH(NSX_MATCH_FINGERPRINT, "f@1:0,3 f@2:1,2", "but never two ids of a profile in one program",
+	      { 0, 0, 1, "f", "A", "d:1" }, { 0, 0, 2, "f", "A", "d:1" }, { 0, 1, 2, "f", "A", "d:1" }, { 0, 1, 1, "f", "A", "d:1" });
 	MATCH(NSX_MATCH_AUTO, "f@A:0,1 f@3:2", "a unit is one program", { 1, 0, 1, "f", "A", "d:1" }, { 1, 0, 2, "f", "A", "d:2" }, { 0, 0, 3, "f", "", "d:3" });
 	MATCH(NSX_MATCH_AUTO, "f@1:0,1 f@1#2:2,3", "keys are distinct in the end",
 	      { 1, 0, 1, "f", "", "d:1" }, { 1, 0, 2, "f", "", "d:2" }, { 1, 1, 1, "f", "", "d:3" }, { 1, 1, 2, "f", "", "d:4" });
@@ -154,7 +156,7 @@ check(enum nsx_match_by mode)
 			bool one = m.program[i] == m.program[k];
 			if (one && !nsx_str_eq(x[i].name, x[k].name))
 				wrong = "two names are one program";
-			if (mode != NSX_MATCH_FINGERPRINT && one && a[i].profile == a[k].profile && a[i].id != a[k].id)
+			if (one && a[i].profile == a[k].profile && a[i].id != a[k].id)
 				wrong = "two ids of a profile are one program";
 			if (mode == NSX_MATCH_ID && one != (a[i].id == a[k].id && strcmp(a[i].name, a[k].name) == 0))
 				wrong = "name and id do not decide";

@@ -210,9 +210,33 @@ saturation(void)
 	ok(clipped, "it is clipped");
 }
 
+static const char *
+thousandths(int64_t n)
+{
+	static char out[2][NSX_DOUBLE_CHARS + 1];
+	static int next;
+
+	next = !next;
+	*nsx_put_thousandths(out[next], n) = '\0';
+	return out[next];
+}
+
+static void
+fractions(void)
+{
+	is_str(thousandths(0), "0.0", "a whole number has one digit behind the point");
+	is_str(thousandths(12500), "12.5", "zeros at the end are left out");
+	is_str(thousandths(1010), "1.01", "two digits");
+	is_str(thousandths(7), "0.007", "three, zeros before them");
+	is_str(thousandths(-1), "-0.001", "less than nothing");
+	is_str(thousandths(INT64_MAX), "9223372036854775.807", "the largest number is exact");
+	is_str(thousandths(INT64_MIN), "-9223372036854775.808", "so is the smallest");
+}
+
 int
 main(void)
 {
+	fractions();
 	ints();
 	doubles();
 	other_locale();

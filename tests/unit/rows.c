@@ -1,4 +1,5 @@
-/* rows.c -- what loading keeps rows in: sorting of nearly sorted rows, launches by (process, correlation id), piles. */
+/* rows.c -- what loading keeps rows in: sorting of nearly sorted rows, texts,
+ * launches by (process, correlation id), piles. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "nsys/launches.h"
 #include "nsys/order.h"
 #include "nsys/pile.h"
+#include "nsys/texts.h"
 
 static uint64_t seed = 0x123456789abcdefULL;
 
@@ -134,10 +136,73 @@ piles(void)
 	ok(nsx_big_alloc(SIZE_MAX / 2, 16) == NULL, "sizes that do not fit are refused");
 }
 
+/* Texts as programs write them, and some that nobody would. */
+static struct nsx_str
+random_text(char *s)
+{
+	static const char *const words[] = { "aten::to", ", op_id = ", "seq = ", " ", "0", "007", "\1", "", "ProfilerStep#", "é",
+	                                     "18446744073709551616", "999999999999999999", "1000000000000000000", "-", "x1y" };
+	size_t n = 0;
+
+	for (uint32_t k = rnd(9); k > 0; k--) {
+		const char *w = words[rnd(sizeof words / sizeof *words)];
+		memcpy(s + n, w, strlen(w));
+		n += strlen(w);
+		if (rnd(2))
+			n += (size_t)sprintf(s + n, "%u", rnd(rnd(2) ? 12 : 2000000));
+		if (rnd(40) == 0)
+			s[n++] = '\0';
+	}
+	if (rnd(200) == 0)
+		for (uint32_t k = 0; k < 1500; k++)
+			s[n++] = "a1"[k % 2];
+	return (struct nsx_str){ s, n };
+}
+
+static void
+texts(void)
+{
+	enum { N = 3000 };
+	static uint32_t code[N];
+	struct nsx_texts t = { 0 };
+	struct nsx_buf got = { 0 };
+	bool same = true, keys = true, added = true;
+	char s[4000];
+
+	for (uint32_t i = 0; i < N; i++) {
+		struct nsx_str x = random_text(s);
+		code[i] = nsx_texts_add(&t, x);
+		added &= code[i] != NSX_NONE;
+		got.len = 0;
+		nsx_texts_get(&t, code[i], &got);
+		same &= nsx_str_eq(nsx_buf_view(&got), x);
+	}
+	ok(added && same, "texts come back as they were");
+	for (uint32_t i = 0; i < N; i += 3)
+		for (uint32_t j = 0; j < N; j += 7) {
+			uint64_t a = nsx_texts_key(&t, code[i]), b = nsx_texts_key(&t, code[j]);
+			struct nsx_buf x = { 0 }, y = { 0 };
+			nsx_texts_get(&t, code[i], &x);
+			nsx_texts_get(&t, code[j], &y);
+			bool equal = nsx_str_eq(nsx_buf_view(&x), nsx_buf_view(&y));
+			keys &= !a || !b || (a == b) == equal;
+			nsx_buf_free(&x);
+			nsx_buf_free(&y);
+		}
+	ok(keys, "equal keys mean equal texts");
+	ok(nsx_texts_key(&t, nsx_texts_add(&t, NSX_STR("aten::to, op_id = 990347"))) != 0, "usual texts have a key");
+	size_t before = t.codes.len;
+	nsx_texts_add(&t, NSX_STR("aten::to, op_id = 990348"));
+	ok(t.codes.len - before < 8 && t.templates.n > 0, "and take a few bytes");
+	nsx_texts_free(&t);
+	nsx_buf_free(&got);
+}
+
 int
 main(void)
 {
 	sorting();
+	texts();
 	launches();
 	piles();
 	return done();

@@ -42,6 +42,8 @@ modules(void)
 	ok(t.kind == NSX_TITLE_MODULE && is(t.module, "jit_f") && t.program_id == 3, "early 2024 titles lack the last '#'");
 	t = parse("XlaModule:#hlo_module=extracted#");
 	ok(t.kind == NSX_TITLE_MODULE && t.program_id == -1, "an autotuner's module has no program id");
+	nsx_title_parse((struct nsx_str){ NULL, 0 }, &t);
+	ok(t.kind == NSX_TITLE_OTHER && t.program_id == -1 && !t.label.len, "no text is no title");
 	t = parse("XlaModule:#hlo_module=f,program_id=x#");
 	ok(t.program_id == -1, "a program id that is no number is none");
 	t = parse("XlaModule:#hlo_module=f,program_id=99999999999999999999#");

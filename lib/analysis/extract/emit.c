@@ -202,18 +202,6 @@ emit_locs(struct emit *e)
 
 /* ---- compilation and ranges without GPU work: by profile and host start */
 
-/* Whether ranges of this process are kept: some device of it is, or nothing is filtered. */
-static bool
-process_kept(const struct ex_profile *p, uint32_t process)
-{
-	if (!p->opts->ndevices && !p->opts->nprocesses)
-		return true;
-	for (uint32_t d = 0; d < p->trace.ndevices; d++)
-		if (p->trace.devices[d].process == process && p->devices[d].kept)
-			return true;
-	return false;
-}
-
 static void
 set_thread(struct nsx_rec *r, const struct ex_profile *p, uint32_t range, int pid, int tid)
 {
@@ -257,7 +245,7 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 		return nsx_err_nomem(e->job->err, p->input->path);
 	for (size_t i = 0; i < p->compiles.n; i++) {
 		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
-		if (ex_in_window(p->opts, r->start, r->end) && process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
+		if (ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
 			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), 0 }, (uint32_t)i };
 	}
 	nsx_sort_keys(keys, n);
@@ -331,7 +319,7 @@ emit_host_ranges(struct emit *e, const struct ex_profile *p)
 		return nsx_err_nomem(e->job->err, p->input->path);
 	for (uint32_t i = 0; i < t->nranges; i++) {
 		const struct nsx_range *r = &t->ranges[i];
-		if (r->gpu == NSX_NONE && ex_in_window(p->opts, r->start, r->end) && process_kept(p, nsx_trace_thread(t, i)->process))
+		if (r->gpu == NSX_NONE && ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(t, i)->process))
 			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), r->id }, i };
 	}
 	nsx_sort_keys(keys, n);

@@ -113,10 +113,30 @@ sort_run(const struct ex_profile *p, struct ex_event *a, struct ex_event *tmp, s
 	memcpy(a, tmp, k * sizeof *a);
 }
 
+bool
+ex_process_kept(const struct ex_profile *p, uint32_t process)
+{
+	if (!p->opts->ndevices && !p->opts->nprocesses)
+		return true;
+	for (uint32_t d = 0; d < p->trace.ndevices; d++)
+		if (p->trace.devices[d].process == process && p->devices[d].kept)
+			return true;
+	return false;
+}
+
 static bool
 keep(const struct ex_profile *p, uint32_t device, int64_t start, int64_t end)
 {
-	return (device == NSX_NONE || p->devices[device].kept) && ex_in_window(p->opts, start, end);
+	return p->devices[device].kept && ex_in_window(p->opts, start, end);
+}
+
+/* A range over several devices goes by its process. */
+static bool
+keep_range(const struct ex_profile *p, uint32_t range, const struct nsx_span *s)
+{
+	if (s->device != NSX_NONE)
+		return keep(p, s->device, s->start, s->end);
+	return ex_process_kept(p, nsx_trace_thread(&p->trace, range)->process) && ex_in_window(p->opts, s->start, s->end);
 }
 
 static size_t
@@ -133,7 +153,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	for (uint32_t r = 0; p->opts->ranges != NSX_RANGES_NONE && r < t->nranges; r++)
 		if (t->ranges[r].gpu != NSX_NONE) {
 			const struct nsx_span *s = &t->spans[t->ranges[r].gpu];
-			if (keep(p, s->device, s->start, s->end))
+			if (keep_range(p, r, s))
 				out[n++] = (struct nsx_sort_start){ s->start, r, RANGE };
 		}
 	for (uint32_t i = 0; i < p->thunks.n; i++)

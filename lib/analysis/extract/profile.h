@@ -200,6 +200,9 @@ int64_t ex_dur(int64_t start, int64_t end);
 /* Whether [start, end] is in the window that the options ask for. */
 bool ex_in_window(const struct nsx_extract_opts *opts, int64_t start, int64_t end);
 
+/* Whether records of the process are kept: some device of it is, or nothing is filtered. */
+bool ex_process_kept(const struct ex_profile *p, uint32_t process);
+
 /* Number of the device in the job; -1 for NSX_NONE. */
 int64_t ex_global(const struct ex_profile *p, uint32_t device);
 

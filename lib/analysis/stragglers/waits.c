@@ -279,6 +279,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	else if (f->rows.n == 0)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no collective has two devices of the stream on one clock: nobody waits for another");
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart, "executions of collectives on devices whose clocks cannot be compared: left out");
+	nsx_comm_group_diags(&f->late->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
 	             "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
 	return rc;

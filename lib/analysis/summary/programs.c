@@ -44,6 +44,7 @@ struct programs {
 	struct nsx_map  execution_of;  /* (program, execution) -> executions */
 	struct nsx_map  thing_of;      /* (executions, inst) -> a dense number */
 	NSX_VEC(uint32_t) things;      /* executions by that number */
+	int64_t         partial;
 };
 
 static int
@@ -160,6 +161,7 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	if (nsx_comm_part(&f->comm, rec, &part, f->err) != NSX_OK)
 		return NSX_ERR;
+	f->partial += part.partial;
 	thing = thing_at(f, rec, part.inst);
 	if (thing == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
@@ -241,6 +243,8 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
 	nsx_top_diags(&f->top, diags);
+	nsx_comm_group_diags(&f->comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->partial, "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
 	return rc;
 }
 

@@ -1,0 +1,37 @@
+/* nsysx-heap -- heap use of programs in program order, their peaks, or what is alive at the peak, from HLO dumps. */
+#include "analysis/heap.h"
+#include "tool.h"
+
+static bool peak, at_peak, stacks;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_FLAG(0, "peak", &peak, "print the peak of each program instead, the largest first"),
+	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
+	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: as source the whole stack, not its innermost frame"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-heap", "[--peak | --at-peak [--stacks]] [--tsv | --table | --json] [-o FILE] [DUMP]...",
+                                    "Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
+	struct nsx_heap_options options = { at_peak ? NSX_HEAP_AT_PEAK : peak ? NSX_HEAP_PEAK : NSX_HEAP_CURVE, stacks };
+	struct nsx_tool t = { .cli = &cli };
+	char *standard[] = { (char[]){ "-" } };
+
+	if (peak && at_peak)
+		nsx_cli_misuse(&cli, "--peak and --at-peak exclude each other");
+	if (stacks && !at_peak)
+		nsx_cli_misuse(&cli, "--stacks goes with --at-peak");
+	nsx_tool_table_form(&cli);
+	struct nsx_table *table = nsx_heap_table(nops ? argv : standard, nops ? nops : 1, &options, &t.diags, &t.err);
+	if (table)
+		rc = nsx_tool_write_table(&t, table, (int64_t)t.diags.list.n);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* nsysx-pgle -- a stream's instruction costs as profiles for XLA's latency-hiding scheduler. */
+#include <inttypes.h>
+
+#include "analysis/pgle.h"
+#include "tool.h"
+
+static const char *dir;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is made if needed"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [FILE]", "Write what instructions cost as profiles that XLA schedules by.", opts };
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_tool t;
+	int64_t files;
+
+	if (!dir)
+		nsx_cli_misuse(&cli, "--dir is needed");
+	nsx_tool_open_in(&t, &cli, nops, argv, 0);
+	int rc = nsx_pgle(t.in, dir, &files, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		nsx_cli_note(&cli, "%s: %" PRId64 " files written", dir, files);
+	return nsx_tool_finish(&t, rc);
+}

@@ -1,0 +1,99 @@
+#!/bin/sh
+# nsysx-pgle: costs by fingerprint, read back by protoc through a description of the format that is ours.
+. "${0%/*}/../testlib.sh"
+
+# "name cost" of a file, the cost in microseconds.
+costs() {
+	protoc -I pgle --encode=Costs pgle/costs.proto <"$1" | protoc -I pgle --decode=Costs pgle/costs.proto |
+		awk '/name:/ { name = $2 } /cost_us:/ { cost = $2 } /^}/ { printf "%s %.3f\n", name, cost; cost = 0 }' | sort
+}
+
+# Two profiles. Program 0 is f0 in the first and f1 in the second; 1 has f0 as well; 2 has none; 3's is no name for a file.
+{
+	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\n'
+	printf 'program\t0\t1\tstep\tf0\tstep@1\nprogram\t1\t2\tagain\tf0\tagain@2\nprogram\t2\t3\tbare\t\tbare@3\nprogram\t3\t4\tevil\t../f2\tevil@4\n'
+	printf '#alias\tprofile:i\tprogram:i\tid:i\tfingerprint:s\n'
+	printf 'alias\t0\t0\t1\tf0\nalias\t1\t0\t1\tf1\nalias\t1\t1\t2\t\n'
+	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\tscheduling_name:s\n'
+	printf 'inst\t0\t0\tfusion.1\tfusion\t\t\ninst\t0\t1\tall-reduce-start\tall-reduce-start\t1\tall-reduce-start.7\n'
+	printf 'inst\t0\t2\tcommand_buffer\t\t\t\ninst\t0\t3\tidle.1\tadd\t\t\ninst\t0\t4\t"q\\\\"\tadd\t\t\ninst\t0\t5\tbroken\tadd\t\t\n'
+	printf 'inst\t1\t0\tfusion.1\tfusion\t\t\ninst\t1\t1\tother\tadd\t\t\ninst\t2\t0\tx\tadd\t\t\ninst\t3\t0\tx\tadd\t\t\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\tname:s\tstart:i\tdur:i\thidden:i\tcomm:i\n'
+	awk -v OFS='\t' '{ print "thunk", $1, $2, 1, $1, $3, "n", NR, $4 == "-" ? "" : $4, $5, $6 }' <<'END'
+0 0 0 12500 0 0
+0 0 0 13000 0 0
+0 0 1 7000 6999 1
+0 0 1 9001 0 1
+0 0 2 5 0 0
+0 0 4 1000 0 0
+0 0 5 - 0 0
+1 0 0 200 0 0
+1 0 1 100 0 1
+1 1 0 12400 0 0
+1 1 1 0 0 0
+0 2 0 5 0 0
+0 3 0 5 0 0
+0 9 9 5 0 0
+END
+	printf '#end\trecords:i\nend\t0\n'
+} >"$T/s"
+nsysx-pgle -d "$T/out" "$T/s" >"$T/stdout" 2>"$T/err"
+equal 'a stream is understood' "$? $(cat "$T/stdout")" '0 '
+equal 'a file for each fingerprint' "$(ls "$T/out" | tr '\n' ' ')" 'f0.pbtxt f1.pbtxt '
+ok 'and none elsewhere' test ! -e "$T/f2.pbtxt"
+# Smallest of what computes, over both programs of f0; largest of what communicates, whatever is hidden; names as they were scheduled.
+equal 'costs of a fingerprint' "$(costs "$T/out/f0.pbtxt" | tr '\n' ';')" \
+	'"\"q\\\"" 1.000;"all-reduce-start.7" 9.001;"fusion.1" 12.400;"other" 0.000;'
+equal 'each profile goes by its own' "$(costs "$T/out/f1.pbtxt" | tr '\n' ';')" '"all-reduce-start.7" 0.100;"fusion.1" 0.200;'
+equal 'as text' "$(sed -n 2p "$T/out/f0.pbtxt")" 'costs { name: "all-reduce-start.7" cost_us: 9.001 }'
+equal 'what has no cost is said' "$(grep -c 'step@1: 3 of 6 instructions have a cost; 1 did not run in this stream; 1 are no instructions in the dump; 1 have no duration$' "$T/err")" 1
+equal 'what has all is not' "$(grep -c 'again@2' "$T/err")" 0
+equal 'unless asked for' "$(nsysx-pgle -v -d "$T/out2" "$T/s" 2>&1 | grep -c 'again@2: 2 of 2 instructions have a cost')" 1
+equal 'programs without a fingerprint' "$(grep -c 'programs without a fingerprint' "$T/err")" 1
+equal 'a fingerprint that is a path' "$(grep -c 'cannot be names of files' "$T/err")" 1
+equal 'executions of nothing known' "$(grep -c 'have no record' "$T/err")" 1
+equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
+nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"
+same 'binary gives what text gives' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
+printf 'old' >"$T/out/f1.pbtxt"
+nsysx-pgle -q -d "$T/out" "$T/s"
+same 'old files are replaced' "$T/out/f1.pbtxt" "$T/binary/f1.pbtxt"
+
+# ---- a job whose schedule is known ----
+if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
+	nsysx-extract -q -x "$T/job/dump0" -o "$T/job.nsysx" "$T/job/r0.sqlite"
+	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -d "$T/job.out" 2>"$T/err"
+	equal 'after warm-up nothing of it counts' "$(grep -c initialisation "$T/err")" 0
+	nsysx-pgle -d "$T/cold.out" "$T/job.nsysx" 2>"$T/err"
+	equal 'without it that is said' "$(grep -c 'executions of initialisation count' "$T/err")" 1
+	fingerprint=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["profile"] == "r0" && $at["name"] == "jit_train_step" { print $at["fingerprint"] }' "$T/job/answers/programs.tsv")
+	ok 'the file is there' test -s "$T/job.out/$fingerprint.pbtxt"
+	# Steady executions of the step are those above 1: it is compiled, and there is communication.
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["profile"] == "r0" && $at["program_id"] == 40 && $at["execution"] > 1 {
+			n = $at["name"]; d = $at["dur"]
+			if (!(n in cost) || ($at["comm"] == 1 ? d > cost[n] : d < cost[n])) cost[n] = d }
+		END { for (n in cost) printf "\"%s\" %.3f\n", n, cost[n] / 1000 }' "$T/job/answers/thunks.tsv" | sort >"$T/known"
+	costs "$T/job.out/$fingerprint.pbtxt" >"$T/got"
+	ok 'the schedule has instructions' test -s "$T/known"
+	same 'costs as scheduled' "$T/got" "$T/known"
+else
+	skip 'costs as scheduled' 'there is no nsysx-synth that writes dumps'
+fi
+
+# ---- nothing to say, and refusals ----
+printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+ok 'a stream without thunks' nsysx-pgle -d "$T/none" "$T/empty"
+equal 'writes no file' "$(ls "$T/none" | wc -l)" 0
+equal 'and says so' "$(cat "$T_private/err")" 'nsysx-pgle: warning: no thunks'
+sed '$d' "$T/s" >"$T/cut"
+fails 'a stream that was cut short' 1 'cut short' nsysx-pgle -d "$T/left" "$T/cut"
+ok 'writes nothing' test ! -e "$T/left"
+ok 'is taken with --partial' nsysx-pgle --partial -d "$T/left" "$T/cut"
+: >"$T/file"
+fails 'a folder that is a file' 1 "$T/file" nsysx-pgle -d "$T/file" "$T/s"
+fails 'a folder in one that is not there' 1 "$T/no/where: No such file" nsysx-pgle -d "$T/no/where" "$T/s"
+fails 'no folder' 2 '--dir is needed' nsysx-pgle "$T/s"
+fails 'two streams' 2 'one FILE at most' nsysx-pgle -d "$T/out" "$T/s" "$T/s"
+done_testing
