@@ -130,7 +130,7 @@ view_stream(int nops, char **ops)
 {
 	struct nsx_tool t;
 
-	nsx_tool_open(&t, &cli, nops, ops, 0);
+	nsx_tool_open(&t, &cli, nops, ops, NSX_TOOL_AS_IS);
 	if (!keep)
 		return nsx_tool_finish(&t, copy_all(&t));
 	nsx_writer_follow(t.out, NULL);

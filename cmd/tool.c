@@ -64,10 +64,10 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 {
 	struct nsx_out out = nsx_tool_out(cli);
 
-	nsx_tool_open_in(t, cli, nops, ops, flags);
+	nsx_tool_open_in(t, cli, nops, ops, flags & ~(unsigned)NSX_TOOL_AS_IS);
 	/* Ours may follow in a stream whose header lacks some of the columns. */
 	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
-	for (int i = 0; i < diag->ncols; i++)
+	for (int i = 0; i < diag->ncols && !(flags & NSX_TOOL_AS_IS); i++)
 		if (nsx_reader_add_column(t->in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type) != NSX_OK)
 			nsx_cli_die(cli, t->err.msg);
 	t->out = nsx_writer_open(&out, &t->err);

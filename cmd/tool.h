@@ -44,6 +44,9 @@ struct nsx_tool {
 /* What the output options ask for, checked (misuse exits). */
 struct nsx_out nsx_tool_out(const struct nsx_cli *cli);
 
+/* For nsx_tool_open: the stream passes as it is, with no diags of ours. */
+enum { NSX_TOOL_AS_IS = 1 << 8 };
+
 /* Open the reader of the one operand (or standard input) and the writer, which follows it. Exits on failure
  * or misuse. flags: enum nsx_read_flags; --partial is added. */
 void nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);

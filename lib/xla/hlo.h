@@ -21,7 +21,7 @@ struct nsx_hlo_inst {
 	struct nsx_str collective;       /* all-reduce, ..., host-to-device; empty unless comm */
 	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
 	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in diags) */
-	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: none given (all devices), or not communication */
+	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: not known, or not communication */
 	uint32_t       stack;            /* index in nsx_hlo.stacks; NSX_NONE: none */
 	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct instructions of the
 	                                  * computations it calls, without its own */

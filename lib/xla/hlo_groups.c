@@ -449,8 +449,6 @@ groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloPa
 			b->missed[NSX_HLO_UNEQUAL]++;
 			break;
 		}
-	if (!given && use->ends.n == 1 && (int64_t)use->ids.n == d->replicas * d->partitions)
-		return NSX_OK;
 	return write_groups(b, use, groups);
 }
 

@@ -43,7 +43,7 @@ struct nsx_str nsx_hlo_kind_name(enum nsx_hlo_kind k);
 struct nsx_hlo_comm {
 	enum nsx_hlo_kind kind;
 	int64_t           bytes;    /* -1: not known */
-	uint32_t          groups;   /* NSX_NONE: all, or no groups */
+	uint32_t          groups;   /* NSX_NONE: not known, or no groups */
 	bool              mixed;    /* there are some of another kind, which are not counted */
 };
 

@@ -30,7 +30,7 @@ mark(const struct syn_plan *p, const struct syn_thunk *list, size_t n, const uin
 			executed[first[p->module.p[list[i].module].prog] + list[i].inst] = true;
 }
 
-/* Devices of each group, as the instruction lists them; "" when it lists none. */
+/* Devices of each group, as the instruction lists them; all when it lists none. */
 static const char *
 members(struct syn_plan *p, const struct syn_inst *in)
 {
@@ -38,7 +38,7 @@ members(struct syn_plan *p, const struct syn_inst *in)
 	struct syn_groups g;
 	size_t from = 0;
 
-	if (!in->collective || in->form == SYN_NO_GROUPS)
+	if (!in->collective)
 		return "";
 	syn_groups(p, in, &g);
 	for (size_t k = 0; k < g.end.n; k++)

@@ -196,6 +196,18 @@ equal 'a group that is not all there counts with its whole size' "$(sed 1d "$T_p
 equal 'and is counted, as is a missing hidden' "$(grep -c -e 'devices that are not in the stream' -e 'not through nsysx-overlap' "$T_private/err")" 2
 equal 'whose share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
 
+# Of instances that one device alone is known of, nobody knows who waited: 0 would say that none did. The group of an instruction
+# whose kind is not known is not known either.
+{ meta | sed 's/^inst	0	8	.*/inst	0	8	nodump	1			/'; thunks <<'END'; tail_of; } >"$T/alone"
+0 0 9 0 wide 0 700 0 1
+0 0 5 0 hd 800 700 0 1
+1 2 8 0 nodump 900 100 0 1
+END
+run nsysx-collectives --summary -v "$T/alone"
+equal 'no wait is known of one device alone' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" ',,1,, all-reduce,8,1,, host-to-device,1,1,0,0 '
+equal 'which is said' "$(grep -c -e 'known of one device alone: no wait (2)' -e 'unknown replica groups are taken to be of all devices' "$T_private/err")" 2
+equal 'nor has its record a group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
+
 # The pairs of a permutation are one instance: 0 and 1, then 2 and 3, are connected.
 { meta; thunks <<'END'; tail_of; } >"$T/permute"
 0 0 4 0 cp 0 100 0 1

@@ -188,6 +188,14 @@ same 'four processes, merged two and two' "$T/four.merged" "$T/four.nsx"
 cp "$T/four.merged" "$T/four.nsx"
 all_agree four
 
+# Where an instruction lists no groups, the dump's device assignment tells who takes part, also those that were not profiled.
+nsysx-extract -q -x "$T/early/dump0" "$T/early/r0.sqlite" | nsysx-collectives -q >"$T/alone"
+awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && $at["device"] == 0 { print $at["name"], $at["execution"], $at["occurrence"], $at["group"] }' \
+	"$T/early/answers/collectives.tsv" | sort >"$T/want"
+nsysx-view -t collective "$T/alone" |
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { print $at["name"], $at["execution"], $at["occurrence"], $at["group"] }' | sort >"$T/got"
+same 'groups hold devices of reports that are not there' "$T/want" "$T/got"
+
 # ---- paths
 
 dumped plain --strip-paths
@@ -219,6 +227,14 @@ make_job larger --layers 8
 with_dumps plain "$T/larger/dump0" "$T/larger/dump1"
 equal 'dumps of another run that has all names' "$(warned plain 'of them with another op_name): not used')" 2
 named_only 'dumps of a run that has all names' plain jit_train_step
+# The same ids for other names: any two dumps share ids, so names decide.
+cp -r "$T/recent/dump0" "$T/renamed"
+for file in "$T"/renamed/*; do
+	sed 's/fusion/fusjon/g; s/gemm/gexm/g; s/wrapped/wrxpped/g' "$file" >"$T/renamed.pb" && mv "$T/renamed.pb" "$file"
+done
+with_dumps recent "$T/renamed" "$T/renamed"
+equal 'dumps that have the ids but not the names are of another run' "$(warned recent 'jit_train_step@40: the dump is of another run (it has')" 2
+named_only 'dumps of other names' recent jit_train_step
 # Of one process, another: the same programs by other ids.
 nsysx-extract -x "$T/disagree/dump1" "$T/disagree/r0.sqlite" >"$T/swapped.nsx" 2>"$T/swapped.err"
 equal 'dumps of another process are none of this one' "$(warned swapped 'executed programs without a dump')" 1

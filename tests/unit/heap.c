@@ -134,7 +134,7 @@ static void
 replays(void)
 {
 	claim("a1 a2 f1 f2", "0:0 1:100 2:150 3:50 4:0", 150, "1 2");
-	claim("a2 a1 f1 a1 f1 f2", "0:0 1:50 2:150 3:50 4:150 5:50 6:0", 150, "1 2");   /* the first of equal peaks */
+	claim("a1 f1 a4 a1", "0:0 1:100 2:0 4:100", 100, "1");   /* the first of equal peaks */
 	/* A buffer that shares adds nothing, and holds the other alive. */
 	claim("a1 s2=1 f1 a3 f2 f3", "0:0 1:100 4:107 5:7 6:0", 107, "1 3");
 	/* One that shares with a buffer that is gone brings it back. */

@@ -185,7 +185,7 @@ test_group_modes(void)
 	mode("collective-permute", 3, false, "0 1", "", "10,20;11,21", "pairs of a permute, by a channel");
 	mode("collective-permute-start", 0, false, "1 0", "", "11,10;21,20", "pairs of a permute, by replica, keep their direction");
 	mode("all-reduce", 0, false, "", "", "10,11;20,21", "none given, no channel: all replicas");
-	mode("all-reduce", 3, true, "", "", "none", "none given, global ids: all devices");
+	mode("all-reduce", 3, true, "", "", "10,20,11,21", "none given, global ids: all devices");
 	mode("all-to-all", 3, false, "0 2", "", "0,2", "ids the assignment lacks are taken as they are");
 	is_int(diag("device assignment"), 1, "and counted");
 	mode("collective-permute", 3, false, "", "", "none", "a permute without pairs");

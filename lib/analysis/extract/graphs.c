@@ -47,10 +47,11 @@ index_kernels(struct graphs *g)
 		return false;
 	for (uint32_t i = 0; i < g->h->ninsts; i++) {
 		kernel_name(g->h->insts[i].name, &g->name);
-		uint32_t k = g->name.failed ? NSX_NONE : nsx_intern(&g->kernels, nsx_buf_view(&g->name));
+		uint32_t known = g->kernels.n, k = g->name.failed ? NSX_NONE : nsx_intern(&g->kernels, nsx_buf_view(&g->name));
 		if (k == NSX_NONE)
 			return false;
-		if (k == g->kernels.n - 1 && k + 1 > 0)
+		/* Of two instructions that differ in nothing but this, the first. */
+		if (k == known)
 			g->inst_of[k] = i;
 	}
 	return true;
