@@ -30,7 +30,7 @@ main(int argc, char **argv)
 	nsx_tool_table_form(&cli);
 	struct nsx_table *table = nsx_heap_table(nops ? argv : standard, nops ? nops : 1, &options, &t.diags, &t.err);
 	if (table)
-		rc = nsx_tool_write_table(&t, table, (int64_t)t.diags.list.n);
+		rc = nsx_tool_write_table(&t, table, -1);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_table_free(table);
 	return rc;

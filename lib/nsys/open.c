@@ -38,6 +38,15 @@ export_name(const char *path)
 			s.len -= strlen(endings[i]);
 			break;
 		}
+	/* nsysx-record leaves a folder for each process, with the same names in all of them. */
+	if (slash && slash > path && nsx_str_eq(s, NSX_STR("report"))) {
+		const char *folder = slash;
+		while (folder > path && folder[-1] != '/')
+			folder--;
+		struct nsx_str of = { folder, (size_t)(slash - folder) };
+		if (of.len && !nsx_str_eq(of, NSX_STR(".")) && !nsx_str_eq(of, NSX_STR("..")))
+			return of;
+	}
 	return s;
 }
 

@@ -213,7 +213,8 @@ set_environment(const struct nsx_record *r, struct nsx_err *err)
 	if (!flag(flags ? flags : "", "--xla_dump_hlo_as_proto").ptr)
 		nsx_buf_fmt(&b, " --xla_dump_hlo_as_proto=true");
 	nsx_buf_char(&b, '\0');
-	if (rc == NSX_OK && (b.failed || setenv("XLA_FLAGS", b.ptr, 1) != 0 || setenv("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "-1", 0) != 0))
+	if (rc == NSX_OK && (b.failed || setenv("XLA_FLAGS", b.ptr, 1) != 0 || setenv("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "-1", 0) != 0 ||
+	                     setenv("JAX_ENABLE_COMPILATION_CACHE", "false", 0) != 0))
 		rc = nsx_err_nomem(err, r->folder);
 	nsx_buf_free(&b);
 	return rc;

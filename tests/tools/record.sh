@@ -25,12 +25,13 @@ chmod +x "$T/bin/nsys"
 cat >"$T/program" <<'END'
 #!/bin/sh
 printf '%s\n' "${XLA_FLAGS-unset}" "${JAX_TRACEBACK_IN_LOCATIONS_LIMIT-unset}" "$#" "$@" >"$PROGRAM_SAW"
+printf '%s\n' "${JAX_ENABLE_COMPILATION_CACHE-unset}" >>"$PROGRAM_SAW"
 exit "${STATUS:-0}"
 END
 chmod +x "$T/program"
 PATH=$T/bin:$PATH SAW=$T/saw DONOR=$T/job/r0.sqlite PROGRAM_SAW=$T/program.saw
 export PATH SAW DONOR PROGRAM_SAW
-unset XLA_FLAGS JAX_TRACEBACK_IN_LOCATIONS_LIMIT
+unset JAX_ENABLE_COMPILATION_CACHE XLA_FLAGS JAX_TRACEBACK_IN_LOCATIONS_LIMIT
 cd "$T" || exit 1
 
 # said LINE: the stand-in got this argument.
@@ -43,10 +44,12 @@ equal 'report, export and dump are there' "$(ls out | tr '\n' ' ')" 'dump report
 equal 'the program gets its arguments' "$(sed -n '3,5p' program.saw | tr '\n' '|')" '2|an argument||'
 equal 'dumps go into the folder' "$(sed -n 1p program.saw)" "--xla_dump_to=$(pwd -P)/out/dump --xla_dump_hlo_as_proto=true"
 equal 'source locations are deep' "$(sed -n 2p program.saw)" -1
+equal 'nothing comes out of a cache' "$(tail -n 1 program.saw)" false
 for arg in profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cuda-graph-trace=node "--output=$(pwd -P)/out/report" export --include-blobs=true; do
 	equal "nsys is given $arg" "$(said "$arg")" yes
 done
-ok 'what it leaves can be extracted' nsysx-extract -q -x out/dump out/report.sqlite
+ok 'what it leaves can be extracted' nsysx-extract -q -x out/dump -o out.nsx out/report.sqlite
+equal 'under the name of the folder' "$(nsysx-view -t profile out.nsx | cut -f2 | tail -n 1)" out
 fails 'a report is not written over' 1 'holds a report already' nsysx-record -o out -- "$T/program"
 ok 'unless told to' nsysx-record --force -o out -- "$T/program"
 equal 'then nsys is told so too' "$(said --force-overwrite=true)" yes
@@ -56,9 +59,10 @@ ok 'options of nsys pass' nsysx-record -t nvtx --sample=process-tree --cuda-grap
 equal 'as they are' "$(said -t)$(said nvtx)$(said --sample=process-tree)$(said --cuda-graph-trace=graph)$(said --nvtx-domain-include=TSL)" yesyesyesyesyes
 equal 'in place of ours' "$(said --trace=cuda,nvtx)$(said --sample=none)$(said --cuda-graph-trace=node)" nonono
 
-XLA_FLAGS="--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false" JAX_TRACEBACK_IN_LOCATIONS_LIMIT=7 nsysx-record -o set -- "$T/program"
+JAX_ENABLE_COMPILATION_CACHE=true XLA_FLAGS="--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false" JAX_TRACEBACK_IN_LOCATIONS_LIMIT=7 nsysx-record -o set -- "$T/program"
 equal 'what is set in XLA_FLAGS stays' "$(sed -n 1p program.saw)" "--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false"
 equal 'and the limit of tracebacks' "$(sed -n 2p program.saw)" 7
+equal 'and the cache' "$(tail -n 1 program.saw)" true
 equal 'the dumps are reached through the folder' "$(cd -P set/dump && pwd)" "$(cd -P mine && pwd)"
 
 RANK=3 nsysx-record -o 'all/%q{RANK}-100%%' -- "$T/program"

@@ -23,7 +23,7 @@ struct graphs {
 	uint32_t             *opened;    /* by module: those of them that were looked at */
 	NSX_VEC(uint32_t)     rest;      /* operations, as places in the launch */
 	struct nsx_buf        name;
-	int64_t               all, told;
+	int64_t               all, told, again;   /* again: of an instruction that ran in the same launch before */
 };
 
 /* XLA names kernels after instructions, with '_' for what C identifiers lack. */
@@ -144,8 +144,10 @@ assign(struct graphs *g, const struct launch *l)
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t k = nsx_intern_find(&g->kernels, op_name(g, l->ops[i]));
 		g->found[i] = k == NSX_NONE ? NSX_NONE : g->inst_of[k];
-		if (g->found[i] != NSX_NONE)
-			g->used[g->found[i]] = true;
+		if (g->found[i] == NSX_NONE)
+			continue;
+		g->again += g->used[g->found[i]];
+		g->used[g->found[i]] = true;
 	}
 	uint32_t comp = computation(g, l);
 	if (comp == NSX_NONE && l->call != NSX_NONE)
@@ -286,6 +288,8 @@ ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	bool good = open_all(&g, program);
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.told, "GPU operations in command buffers told to be an instruction's");
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, g.all - g.told, "GPU operations in command buffers that could not be told to be an instruction's: they count for the command buffer");
+	/* XLA compiles equal fusions once: whose turn it is, the name does not tell. */
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.again, "GPU operations in command buffers have the kernel of an instruction that ran before them there: counted for it, though others may share it");
 	nsx_intern_free(&g.kernels);
 	free(g.inst_of);
 	free(g.found);
