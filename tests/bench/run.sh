@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh -- nsysx-extract against its floor, as ratios of pairs of runs, warm: `make bench`.
+# run.sh -- nsysx-extract against its floor and the reading of large dumps, as ratios of pairs of runs, warm: `make bench`.
 # A table on standard output; the same numbers in $B/bench/extract.tsv. TIMES=N runs each pair N times [5], RANGES=N
 # scales the generated export [1000000].
 set -eu
@@ -33,3 +33,17 @@ echo
 awk -F'\t' '
 	NR == 1 { printf "%-24s %10s %10s %10s %10s %12s\n", "export", "floor", "extract", "wall", "CPU", "peak memory"; next }
 	{ printf "%-24s %8.2f s %8.2f s %9.2fx %9.2fx %8.0f MiB\n", $1, $2, $3, $4, $5, $7 / 1024 }' "$work/extract.tsv"
+
+# An HLO dump of 200 MB, beside reading its bytes.
+dump=$work/large.hlo.pb
+[ -e "$dump" ] || "$B/tests/bench/dump" make "$dump" 200
+{
+	printf 'dump\tcat_s\tread_s\twall_ratio\tcpu_ratio\tcat_kib\tread_kib\n'
+	"$B/tests/bench/pair" "$TIMES" dump "cat $dump" "$B/tests/bench/dump read $dump"
+} > "$work/dump.tsv"
+echo
+echo "Reading an HLO dump of 200 MB, beside cat ($("$B/tests/bench/dump" read "$dump")):"
+echo
+awk -F'\t' '
+	NR == 1 { printf "%-24s %10s %10s %10s %10s %12s\n", "dump", "cat", "read", "wall", "CPU", "peak memory"; next }
+	{ printf "%-24s %8.2f s %8.2f s %9.2fx %9.2fx %8.0f MiB\n", $1, $2, $3, $4, $5, $7 / 1024 }' "$work/dump.tsv"

@@ -151,6 +151,11 @@ nodes() {
 }
 equal 'coverage: all kernels are told' "$(warned graphs "r0: GPU operations in command buffers told to be an instruction's ($(nodes KERNEL))")" 1
 equal 'coverage: nothing else is' "$(warned graphs "r0: GPU operations in command buffers that could not be told to be an instruction's: they count for the command buffer ($(nodes MEMCPY MEMSET))")" 1
+# Equal fusions share a kernel: the name tells of one of them only.
+cp "$T/graphs/r0.sqlite" "$T/shared.sqlite"
+sqlite3 "$T/shared.sqlite" "UPDATE StringIds SET value = 'loop_convert_fusion' WHERE value = 'input_reduce_fusion'"
+nsysx-extract -v -x "$T/graphs/dump0" "$T/shared.sqlite" 2>&1 >"$T/shared" | grep -c 'have the kernel of an instruction that ran before them there.* (5)$' >"$T/said"
+equal 'coverage: kernels that instructions share' "$(cat "$T/said") $(grep -c 'that ran before them' "$T/graphs.err")" '1 0'
 # Each operation of a graph is that instruction's whose thunk has its time.
 awk -F'\t' '
 	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
