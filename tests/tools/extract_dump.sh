@@ -200,6 +200,7 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && $at["devi
 nsysx-view -t collective "$T/alone" |
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { print $at["name"], $at["execution"], $at["occurrence"], $at["group"] }' | sort >"$T/got"
 same 'groups hold devices of reports that are not there' "$T/want" "$T/got"
+equal 'and a summary says that their waits are not known' "$(nsysx-summary "$T/alone" 2>&1 >"$T/none" | grep -c 'waiting for those is not known')" 1
 
 # ---- paths
 

@@ -156,6 +156,13 @@ all-reduce 2 1 1 5 5 5
 all-reduce 1 0 1 0 0 0
 all-reduce 2 0 1 0 0 0
 END
+# Without a kind nobody looked for groups: that all devices take part is an assumption.
+sed 's/	all-reduce$/	/' "$T/step.tsv" >"$T/guess"
+for tool in 'stragglers --waits' summary; do
+	equal "nsysx-$tool: assumed groups are said" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups are taken to be of all devices.* (6)$') $(
+		nsysx-$tool -o "$T/none" "$T/step.tsv" 2>&1 | grep -c 'unknown replica')" '1 0'
+done
+rm -f "$T/none"
 equal '--waits of a program without any' "$(nsysx-stragglers -q --waits --program tiny "$T/step.tsv" | wc -l)" 1
 
 # ---- clocks ----
