@@ -126,15 +126,32 @@ agrees(struct nsx_str told, const struct nsx_hlo *h, const struct nsx_hlo_inst *
  * whose ranges tell an op_name. */
 struct joined { int64_t executed, judged, named, found, compared, contrary; };
 
+/* The executed instructions of each program: insts[first[program]] up to first[program + 1]. */
+struct by_program { uint32_t *first, *insts; };
+
+static bool
+group(const struct ex_profile *p, struct by_program *by)
+{
+	by->first = calloc(p->programs.n + 3, sizeof *by->first);
+	by->insts = malloc((p->insts.n + 1) * sizeof *by->insts);
+	if (!by->first || !by->insts)
+		return false;
+	for (size_t i = 0; i < p->insts.n; i++)
+		by->first[p->insts.p[i].program + 2]++;
+	for (size_t i = 2; i < p->programs.n + 2; i++)
+		by->first[i] += by->first[i - 1];
+	for (uint32_t i = 0; i < p->insts.n; i++)
+		by->insts[by->first[p->insts.p[i].program + 1]++] = i;
+	return true;
+}
+
 static struct joined
-count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program)
+count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, const struct by_program *by)
 {
 	struct joined n = { 0 };
 
-	for (size_t i = 0; i < p->insts.n; i++) {
-		const struct ex_inst *inst = &p->insts.p[i];
-		if (inst->program != program)
-			continue;
+	for (uint32_t i = by->first[program]; i < by->first[program + 1]; i++) {
+		const struct ex_inst *inst = &p->insts.p[by->insts[i]];
 		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 		const struct nsx_hlo_inst *there = find(p, h, inst);
 		/* Any other dump has the same small ids, so an id is no evidence that it is of this run. */
@@ -150,10 +167,10 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program)
 }
 
 static int
-join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
+join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h, const struct by_program *by)
 {
 	struct ex_program *g = &p->programs.p[program];
-	struct joined n = count(p, h, program);
+	struct joined n = count(p, h, program, by);
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
@@ -166,9 +183,9 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	g->dumped = true;
 	g->fingerprint = ex_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
-	for (size_t i = 0, all = p->insts.n; i < all && p->rc == NSX_OK; i++) {
-		const struct nsx_hlo_inst *found = p->insts.p[i].program == program ? find(p, h, &p->insts.p[i]) : NULL;
-		if (found && !ex_describe(p, (uint32_t)i, h, found))
+	for (uint32_t i = by->first[program]; i < by->first[program + 1] && p->rc == NSX_OK; i++) {
+		const struct nsx_hlo_inst *found = find(p, h, &p->insts.p[by->insts[i]]);
+		if (found && !ex_describe(p, by->insts[i], h, found))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.executed - n.found, "executed names that are no instruction of their program's dump");
@@ -176,7 +193,7 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 }
 
 static int
-read_dump(struct ex_profile *p, uint32_t program, const char *path)
+read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct by_program *by)
 {
 	const struct ex_program *g = &p->programs.p[program];
 	struct nsx_hlo h = { 0 };
@@ -187,7 +204,7 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path)
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
-	int rc = join(p, program, &h);
+	int rc = join(p, program, &h, by);
 	nsx_hlo_free(&h);
 	return rc;
 }
@@ -197,18 +214,21 @@ read_dumps(struct ex_profile *p)
 {
 	int64_t missing = 0;
 	const char *path;
+	struct by_program by = { NULL, NULL };
 	int rc = NSX_OK;
 
 	struct nsx_dump_dir *dir = nsx_dump_dir_open(p->input->dumps, &p->err);
 	if (!dir)
 		return NSX_ERR;
+	if (!group(p, &by))
+		rc = nsx_err_nomem(&p->err, p->input->path);
 	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
 		const struct ex_program *g = &p->programs.p[i];
 		if (!g->executed || g->id < 0)
 			continue;
 		switch (nsx_dump_dir_find(dir, g->id, g->name, &path)) {
 		case NSX_DUMP_ONE:
-			rc = read_dump(p, i, path);
+			rc = read_dump(p, i, path, &by);
 			break;
 		case NSX_DUMP_NONE:
 			missing++;
@@ -220,6 +240,8 @@ read_dumps(struct ex_profile *p)
 		}
 	}
 	nsx_dump_dir_free(dir);
+	free(by.first);
+	free(by.insts);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s", p->input->dumps);
 	return rc;
 }

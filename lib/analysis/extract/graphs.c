@@ -19,8 +19,6 @@ struct graphs {
 	bool                 *used;      /* by instruction of h: a kernel of this launch has its name */
 	NSX_VEC(struct nsx_sort_key) left;   /* instructions by their order */
 	NSX_VEC(struct nsx_sort_key) calls;  /* the entry computation's, by their order */
-	uint32_t             *launches;  /* by module: its command buffers */
-	uint32_t             *opened;    /* by module: those of them that were looked at */
 	NSX_VEC(uint32_t)     rest;      /* operations, as places in the launch */
 	struct nsx_buf        name;
 	int64_t               all, told, again;   /* again: of an instruction that ran in the same launch before */
@@ -192,47 +190,103 @@ split(struct graphs *g, uint32_t thunk, uint32_t program, const struct launch *l
 	return true;
 }
 
-/* Operations of graph nodes, gathered by the thunk that launched them; *first has a place for each thunk and one more. NULL: out of memory. */
-static uint32_t *
-gather(const struct ex_profile *p, uint32_t nthunks, uint32_t *first)
+/* ---- the command buffers of all programs */
+
+/* Operations of graph nodes, gathered by the thunk that launched them. */
+static bool
+gather(struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
-	uint32_t *ops = malloc((t->nops + 1) * sizeof *ops);
+	struct ex_buffers *b = &p->buffers;
+	size_t nthunks = p->thunks.n;
 
-	for (int pass = 0; ops && pass < 2; pass++) {
+	b->first = calloc(nthunks + 3, sizeof *b->first);
+	b->ops = malloc((t->nops + (size_t)1) * sizeof *b->ops);
+	for (int pass = 0; b->first && b->ops && pass < 2; pass++) {
 		for (uint32_t i = 0; i < t->nops; i++) {
 			uint32_t th = t->ops[i].range == NSX_NONE || t->ops[i].graph_node == -1 ? NSX_NONE : p->thunk_at[t->ops[i].range];
 			if (th == NSX_NONE)
 				continue;
 			if (pass == 0)
-				first[th + 2]++;
+				b->first[th + 2]++;
 			else
-				ops[first[th + 1]++] = i;
+				b->ops[b->first[th + 1]++] = i;
 		}
-		for (uint32_t i = 2; pass == 0 && i < nthunks + 2; i++)
-			first[i] += first[i - 1];
+		for (size_t i = 2; pass == 0 && i < nthunks + 2; i++)
+			b->first[i] += b->first[i - 1];
 	}
-	return ops;
+	return b->first && b->ops;
+}
+
+static int
+by_program(const void *x, const void *y)
+{
+	const struct ex_buffer *a = x, *b = y;
+
+	if (a->program != b->program)
+		return a->program < b->program ? -1 : 1;
+	return (a->thunk > b->thunk) - (a->thunk < b->thunk);
 }
 
 static bool
-is_buffer(const struct graphs *g, uint32_t thunk, uint32_t program)
+find_buffers(struct ex_profile *p)
 {
-	const struct ex_profile *p = g->p;
+	struct ex_buffers *b = &p->buffers;
 
-	return p->modules.p[p->thunks.p[thunk].module].program == program && ex_is_command_buffer(p, p->thunks.p[thunk].inst);
-}
-
-/* The calls of the entry computation that run what a command buffer may hold, and how many command buffers each execution ran. */
-static bool
-index_calls(struct graphs *g, uint32_t program)
-{
-	g->launches = calloc(g->p->modules.n + 1, sizeof *g->launches);
-	g->opened = calloc(g->p->modules.n + 1, sizeof *g->opened);
-	if (!g->launches || !g->opened)
+	b->made = true;
+	if (!p->trace.nops)
+		return true;
+	for (uint32_t i = 0; i < p->thunks.n; i++)
+		if (ex_is_command_buffer(p, p->thunks.p[i].inst) &&
+		    !nsx_vec_push(&b->list, ((struct ex_buffer){ p->modules.p[p->thunks.p[i].module].program, i })))
+			return false;
+	if (!b->list.n)
+		return true;
+	qsort(b->list.p, b->list.n, sizeof *b->list.p, by_program);
+	b->launches = calloc(p->modules.n + 1, sizeof *b->launches);
+	b->opened = calloc(p->modules.n + 1, sizeof *b->opened);
+	p->op_thunk = malloc(p->trace.nops * sizeof *p->op_thunk);
+	if (!b->launches || !b->opened || !p->op_thunk || !gather(p))
 		return false;
-	for (uint32_t i = 0; i < g->p->thunks.n; i++)
-		g->launches[g->p->thunks.p[i].module] += is_buffer(g, i, program);
+	memset(p->op_thunk, 0xff, p->trace.nops * sizeof *p->op_thunk);
+	return true;
+}
+
+void
+ex_buffers_free(struct ex_buffers *b)
+{
+	free(b->list.p);
+	free(b->first);
+	free(b->ops);
+	free(b->launches);
+	free(b->opened);
+}
+
+/* Those of one program; *n of them. */
+static const struct ex_buffer *
+buffers_of(const struct ex_profile *p, uint32_t program, size_t *n)
+{
+	const struct ex_buffer *list = p->buffers.list.p;
+	size_t lo = 0, hi = p->buffers.list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (list[mid].program < program)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (*n = 0; lo + *n < p->buffers.list.n && list[lo + *n].program == program; ++*n)
+		;
+	return *n ? list + lo : NULL;
+}
+
+/* ---- those of one program */
+
+/* The calls of the entry computation that run what a command buffer may hold. */
+static bool
+index_calls(struct graphs *g)
+{
 	for (uint32_t i = 0; i < g->h->ninsts; i++)
 		if (g->h->insts[i].entry && g->h->insts[i].runs != NSX_NONE &&
 		    !nsx_vec_push(&g->calls, ((struct nsx_sort_key){ { g->h->insts[i].order, 0, 0 }, i })))
@@ -242,30 +296,31 @@ index_calls(struct graphs *g, uint32_t program)
 }
 
 static bool
-open_all(struct graphs *g, uint32_t program)
+open_all(struct graphs *g, uint32_t program, const struct ex_buffer *list, size_t n)
 {
 	struct ex_profile *p = g->p;
-	uint32_t n = (uint32_t)p->thunks.n, longest = 0;
-	uint32_t *first = calloc((size_t)n + 3, sizeof *first), *ops = first ? gather(p, n, first) : NULL;
-	bool good = ops && index_kernels(g) && index_calls(g, program);
+	const struct ex_buffers *b = &p->buffers;
+	uint32_t longest = 0;
+	bool good = index_kernels(g) && index_calls(g);
 
-	for (uint32_t i = 0; good && i < n; i++)
-		longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i] : longest;
-	g->found = malloc(((size_t)longest + 1) * sizeof *g->found);
-	for (uint32_t i = 0; good && g->found && i < n; i++) {
-		uint32_t module = p->thunks.p[i].module;
-		struct launch l = { ops + first[i], first[i + 1] - first[i], NSX_NONE };
-		if (!is_buffer(g, i, program))
-			continue;
-		/* Executions launch in the order of the calls; where there are as many, a launch is known by its place. */
-		if (g->launches[module] == g->calls.n)
-			l.call = g->opened[module]++;
-		if (l.n)
-			good = assign(g, &l) && split(g, i, program, &l);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t ops = b->first[list[i].thunk + 1] - b->first[list[i].thunk];
+		longest = ops > longest ? ops : longest;
+		b->launches[p->thunks.p[list[i].thunk].module]++;
 	}
+	g->found = malloc(((size_t)longest + 1) * sizeof *g->found);
 	good = good && g->found;
-	free(first);
-	free(ops);
+	for (size_t i = 0; good && i < n; i++) {
+		uint32_t thunk = list[i].thunk, module = p->thunks.p[thunk].module;
+		struct launch l = { b->ops + b->first[thunk], b->first[thunk + 1] - b->first[thunk], NSX_NONE };
+		/* Executions launch in the order of the calls; where there are as many, a launch is known by its place. */
+		if (b->launches[module] == g->calls.n)
+			l.call = b->opened[module]++;
+		if (l.n)
+			good = assign(g, &l) && split(g, thunk, program, &l);
+	}
+	for (size_t i = 0; i < n; i++)
+		b->launches[p->thunks.p[list[i].thunk].module] = b->opened[p->thunks.p[list[i].thunk].module] = 0;
 	return good;
 }
 
@@ -273,19 +328,14 @@ int
 ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 {
 	struct graphs g = { .p = p, .h = h };
-	bool any = false;
+	size_t n;
 
-	for (size_t i = 0; i < p->insts.n && !any; i++)
-		any = p->insts.p[i].program == program && ex_is_command_buffer(p, (uint32_t)i);
-	if (!any || !p->trace.nops)
+	if (!p->buffers.made && !find_buffers(p))
+		return nsx_err_nomem(&p->err, p->input->path);
+	const struct ex_buffer *list = buffers_of(p, program, &n);
+	if (!n)
 		return NSX_OK;
-	if (!p->op_thunk) {
-		p->op_thunk = malloc(p->trace.nops * sizeof *p->op_thunk);
-		if (!p->op_thunk)
-			return nsx_err_nomem(&p->err, p->input->path);
-		memset(p->op_thunk, 0xff, p->trace.nops * sizeof *p->op_thunk);
-	}
-	bool good = open_all(&g, program);
+	bool good = open_all(&g, program, list, n);
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.told, "GPU operations in command buffers told to be an instruction's");
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, g.all - g.told, "GPU operations in command buffers that could not be told to be an instruction's: they count for the command buffer");
 	/* XLA compiles equal fusions once: whose turn it is, the name does not tell. */
@@ -296,8 +346,6 @@ ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 	free(g.used);
 	free(g.left.p);
 	free(g.calls.p);
-	free(g.launches);
-	free(g.opened);
 	free(g.rest.p);
 	nsx_buf_free(&g.name);
 	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);

@@ -174,5 +174,6 @@ ex_free(struct ex_profile *p)
 	free(p->thunk_at);
 	free(p->module_at);
 	free(p->op_thunk);
+	ex_buffers_free(&p->buffers);
 	nsx_buf_free(&p->scratch);
 }

@@ -74,6 +74,15 @@ struct ex_compile {
 /* Something of the third section of the stream, in the order of the stream: i is its index in what rank (nsx_kind_rank) says. */
 struct ex_event { int64_t start; uint32_t i, rank; };
 
+/* The command buffers of an export, made once for all its programs. */
+struct ex_buffer { uint32_t program, thunk; };
+struct ex_buffers {
+	NSX_VEC(struct ex_buffer) list;   /* by program, then thunk */
+	uint32_t *first, *ops;            /* operations of graph nodes by thunk: ops[first[thunk]] up to first[thunk + 1] */
+	uint32_t *launches, *opened;      /* by module, of the program at hand: its command buffers, and those looked at; 0 in between */
+	bool      made;
+};
+
 struct ex_profile {
 	const struct nsx_extract_input *input;
 	const struct nsx_extract_opts  *opts;
@@ -99,6 +108,7 @@ struct ex_profile {
 	NSX_VEC(struct ex_compile) compiles;
 	uint32_t          *thunk_at;     /* by range: index in thunks, NSX_NONE; NULL without XLA ranges */
 	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE; NULL without XLA ranges */
+	struct ex_buffers  buffers;
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 
@@ -134,6 +144,7 @@ int ex_read_dumps(struct ex_profile *p);
 int ex_read_payloads(struct ex_profile *p);
 /* Turn the program's command buffers into thunks of the instructions in them. */
 int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h);
+void ex_buffers_free(struct ex_buffers *b);
 /* Occurrences count per instruction and module execution by GPU start. */
 int ex_number_occurrences(struct ex_profile *p);
 
