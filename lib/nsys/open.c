@@ -255,6 +255,16 @@ nsx_db_open(struct nsx_db *db, const char *path, struct nsx_err *err)
 	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1 };
 	pthread_mutex_init(&db->lock, NULL);
 	db->fd = open_file(path, err);
+	unsigned char h[HEADER];
+	/* UTF-8, which every export is. */
+	if (db->fd >= 0 && peek(db->fd, h, sizeof h) == HEADER && be32(h + 56) == 1) {
+		db->page = (uint32_t)h[16] << 8 | h[17];
+		if (db->page == 1)
+			db->page = 65536;
+		db->usable = db->page - h[20];
+		if (db->page < 512 || (db->page & (db->page - 1)) || db->usable < 480)
+			db->page = 0;
+	}
 	if (db->fd >= 0 && nsx_db_list(db, err) == NSX_OK)
 		return NSX_OK;
 	nsx_db_close(db);

@@ -96,7 +96,8 @@ new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', 
 	$(range "-40, 40, 59, 'y', $a, 0") UPDATE NVTX_EVENTS SET rowid = 9000000000000000000 WHERE text = 'y'; $one"
 equal 'rowids far apart' "$(ranges minus)" 'x 100 50 1  0;y 100 50 1 -9000000000000000000 1'
 
-# The same tables in every form that SQLite gives a file.
+# Tables are read from SQLite's pages as far as these are plain; what is not goes through SQLite. A database in UTF-16 all goes
+# through SQLite, so that it can be held against the same in other forms.
 "$SYNTH" -o "$T/torch" --torch
 whole() { mkdir -p "$T/x" && ln -sf "$1" "$T/x/x.sqlite" && nsysx-extract -q --ranges=all --ops "$T/x/x.sqlite"; }
 copy() { { echo "PRAGMA encoding='$2'; PRAGMA page_size=$3; $5"; sqlite3 "$1" .dump; echo "$6"; } | sqlite3 "$4"; }
