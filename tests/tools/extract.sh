@@ -131,6 +131,14 @@ make_job secret --secret 'hush-hush-7261' --full
 nsysx-extract --ranges=all --ops "$T"/secret/*.sqlite >"$T/secret.nsx" 2>"$T/secret.err"
 equal 'no secret of the export enters the stream' "$(grep -c hush-hush "$T/secret.nsx" "$T/secret.err" | cut -d: -f2 | tr '\n' ' ')" '0 0 '
 
+# Times that no duration can hold.
+cp "$T/plain/r0.sqlite" "$T/wide.sqlite"
+chmod u+w "$T/wide.sqlite"
+sqlite3 "$T/wide.sqlite" "UPDATE NVTX_EVENTS SET start = -9000000000000000000, end = 9000000000000000000 WHERE rowid = (SELECT max(rowid) FROM NVTX_EVENTS WHERE eventType = 59)"
+nsysx-extract --ranges=all "$T/wide.sqlite" >"$T/wide.nsx" 2>"$T/wide.err"
+equal 'a duration beyond 63 bits is said' "$? $(grep -c 'do not fit 63 bits' "$T/wide.err")" '0 1'
+equal 'and cut to the largest' "$(nsysx-view -t range "$T/wide.nsx" | cut -f 13 | grep -c '^9223372036854775807$')" 1
+
 # XLA cuts long titles.
 cp "$T/plain/r0.sqlite" "$T/cut-title.sqlite"
 chmod u+w "$T/cut-title.sqlite"

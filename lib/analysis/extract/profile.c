@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
+
 #include "nsys/payload.h"
 
 const struct nsx_title *
@@ -124,6 +126,31 @@ nomem:
 	return nsx_err_nomem(&p->err, p->input->path);
 }
 
+static bool
+clamped(int64_t start, int64_t end)
+{
+	bool clipped = false;
+
+	nsx_sub_sat(end, start, &clipped);
+	return clipped;
+}
+
+/* Durations that ex_dur clamps. */
+static void
+report_clamped(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < t->nranges; i++)
+		n += clamped(t->ranges[i].start, t->ranges[i].end);
+	for (uint32_t i = 0; i < t->nspans; i++)
+		n += clamped(t->spans[i].start, t->spans[i].end);
+	for (uint32_t i = 0; i < t->nops; i++)
+		n += clamped(t->ops[i].start, t->ops[i].end);
+	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations that do not fit 63 bits: cut to what fits");
+}
+
 void
 ex_load(struct ex_profile *p, int jobs)
 {
@@ -136,6 +163,7 @@ ex_load(struct ex_profile *p, int jobs)
 	p->rc = nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err);
 	if (p->rc != NSX_OK)
 		return;
+	report_clamped(p);
 	p->title_of = malloc((p->trace.names.n + 1) * sizeof *p->title_of);
 	p->devices = calloc(p->trace.ndevices + 1, sizeof *p->devices);
 	if (!p->title_of || !p->devices) {

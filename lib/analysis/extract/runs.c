@@ -113,11 +113,12 @@ adopt(const struct runs *x, const struct candidate *c)
 		else
 			hi = mid;
 	}
-	/* The GPU lags behind the host by a few modules at most: look back no further than that. */
-	for (size_t m = lo, looked = 0; m-- > 0 && x->modules.p[m].range >= thread->first && looked < 64; looked++) {
+	/* The GPU lags behind the host by a few modules at most: look back no further than that, on a thread of many devices a few of each. */
+	for (size_t m = lo, looked = 0, all = 0; m-- > 0 && x->modules.p[m].range >= thread->first && looked < 64 && all < 4096; all++) {
 		const struct candidate *module = &x->modules.p[m];
 		if (!module->wanted || module->device != c->device)
 			continue;
+		looked++;
 		if (latest == NSX_NONE)
 			latest = (uint32_t)m;
 		if (span_of(x, module->range)->start <= start && start <= span_of(x, module->range)->end)
@@ -348,7 +349,7 @@ report(struct runs *x)
 	struct nsx_diags *d = &x->p->diags;
 
 	nsx_diag_add(d, NSX_WARNING, who, x->edge, "thunks dropped: their GPU work began before the first module of their device (the capture began within a module)");
-	nsx_diag_add(d, NSX_WARNING, who, x->homeless, "thunks dropped: no module of their thread was launched before them");
+	nsx_diag_add(d, NSX_WARNING, who, x->homeless, "thunks dropped: outside any module, and none of their device was launched on their thread shortly before");
 	nsx_diag_add(d, NSX_INFO, who, x->adopted, "thunks outside any module range given to the module running at their start");
 	nsx_diag_add(d, NSX_INFO, who, x->tuning, "thunks of autotuner runs left out; --autotune keeps them");
 	nsx_diag_add(d, NSX_WARNING, who, x->spread, "modules and thunks with work on several devices: counted for the first");
