@@ -1,0 +1,268 @@
+/* codec.c -- nsx-codec: how fast each encoding of the stream is written and read, on one core.
+ * usage: codec [RECORDS [RUNS]]
+ * Thunk records with all their columns, from a fixed seed: of two programs that eight devices run in step ("program"), and of names
+ * and numbers that hardly repeat ("varied"). They are written to /dev/null and read from memory. A table on standard
+ * output, a row per encoding, direction and mix: seconds are CPU time, the least of RUNS; mb_per_s counts 1e6 bytes of the encoding. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "stream/codec.h"
+
+enum { DEVICES = 8, PROGRAMS = 2, INSTS = 400, RECORDS = 400000, RUNS = 7, VARIED = 1 << 16 };
+
+/* What a record is made of, and the names: small enough that reading them is not what takes time. */
+struct thunk {
+	int64_t  start, host_start;
+	uint32_t dur, hidden, host_dur, name, range, execution;
+	uint16_t program, inst;
+	uint8_t  device, occurrence, ops, comm;
+};
+
+struct mix {
+	const char     *name;
+	struct thunk   *p;
+	size_t          n;
+	struct nsx_str *names;
+};
+
+static uint64_t seed = 1;
+
+static uint64_t
+draw(uint64_t below)
+{
+	seed += 0x9e3779b97f4a7c15ULL;
+	return nsx_hash_u64(seed) % below;
+}
+
+static void
+die(const char *what)
+{
+	fprintf(stderr, "nsx-codec: %s\n", what);
+	exit(1);
+}
+
+static void *
+need(void *p)
+{
+	if (!p)
+		die("out of memory");
+	return p;
+}
+
+static struct nsx_str *
+make_names(size_t n)
+{
+	static const char *const stem[] = { "loop_fusion", "input_reduce_fusion", "cublas-gemm", "all-reduce-start", "wrapped_convert",
+	                                    "loop_broadcast_fusion", "input_reduce_select_transpose_fusion", "copy" };
+	struct nsx_str *names = need(calloc(n, sizeof *names));
+	struct nsx_buf b = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		b.len = 0;
+		nsx_buf_fmt(&b, "%s.%d", stem[draw(8)], (int)i);
+		names[i] = nsx_str_c(need(nsx_str_dup(nsx_buf_view(&b))));
+	}
+	nsx_buf_free(&b);
+	return names;
+}
+
+/* Devices run the same instructions a little apart; every instruction takes about as long each time. */
+static struct mix
+program_mix(size_t n)
+{
+	struct mix m = { "program", need(calloc(n, sizeof *m.p)), n, make_names(PROGRAMS * INSTS) };
+	uint32_t dur[PROGRAMS * INSTS];
+	int64_t now[DEVICES], host[DEVICES];
+
+	for (int i = 0; i < PROGRAMS * INSTS; i++)
+		dur[i] = (uint32_t)(1000 + draw(30000));
+	for (int d = 0; d < DEVICES; d++) {
+		now[d] = 1000000000 + (int64_t)draw(1000);
+		host[d] = now[d] - 5000000;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t step = i / DEVICES, inst = step % INSTS, execution = step / INSTS;
+		uint32_t device = i % DEVICES, program = execution % PROGRAMS;
+		uint32_t name = (uint32_t)(program * INSTS + inst);
+		bool comm = dur[name] % 20 == 0;
+		struct thunk *t = &m.p[i];
+
+		*t = (struct thunk){ .program = (uint16_t)program, .inst = (uint16_t)inst, .execution = (uint32_t)(execution / PROGRAMS),
+		                     .device = (uint8_t)device, .name = name, .ops = (uint8_t)(1 + dur[name] % 16 / 15), .comm = comm,
+		                     .dur = dur[name] / 32 * 32 + (uint32_t)draw(9) * 32, .range = (uint32_t)(100 + i + step / 5) };
+		t->hidden = comm ? t->dur / 2 : 0;
+		t->start = now[device];
+		t->host_start = host[device];
+		t->host_dur = (uint32_t)(4000 + draw(4000));
+		now[device] += t->dur + 1000 + (int64_t)draw(500);
+		host[device] += t->host_dur + 500 + (int64_t)draw(500);
+	}
+	return m;
+}
+
+static struct mix
+varied_mix(size_t n)
+{
+	struct mix m = { "varied", need(calloc(n, sizeof *m.p)), n, make_names(VARIED) };
+	int64_t now = 1000000000;
+
+	for (size_t i = 0; i < n; i++) {
+		struct thunk *t = &m.p[i];
+
+		*t = (struct thunk){ .program = (uint16_t)draw(50), .inst = (uint16_t)draw(5000), .execution = (uint32_t)draw(1000),
+		                     .device = (uint8_t)draw(DEVICES), .name = (uint32_t)draw(VARIED), .ops = (uint8_t)draw(20),
+		                     .comm = (uint8_t)draw(2), .occurrence = (uint8_t)draw(4), .dur = (uint32_t)draw(1000000),
+		                     .hidden = (uint32_t)draw(100000), .range = (uint32_t)draw(1 << 30), .host_dur = (uint32_t)draw(100000) };
+		t->start = now += (int64_t)draw(3000);
+		t->host_start = now - (int64_t)draw(5000000);
+	}
+	return m;
+}
+
+static void
+fill(struct nsx_rec *rec, const struct mix *m, const struct thunk *t)
+{
+	rec->has = 0;
+	nsx_set_i(rec, NSX_THUNK_profile, 0);
+	nsx_set_i(rec, NSX_THUNK_program, t->program);
+	nsx_set_i(rec, NSX_THUNK_execution, t->execution);
+	nsx_set_i(rec, NSX_THUNK_device, t->device);
+	nsx_set_i(rec, NSX_THUNK_inst, t->inst);
+	nsx_set_i(rec, NSX_THUNK_occurrence, t->occurrence);
+	nsx_set_s(rec, NSX_THUNK_name, m->names[t->name]);
+	nsx_set_i(rec, NSX_THUNK_start, t->start);
+	nsx_set_i(rec, NSX_THUNK_dur, t->dur);
+	nsx_set_i(rec, NSX_THUNK_hidden, t->hidden);
+	nsx_set_i(rec, NSX_THUNK_host_start, t->host_start);
+	nsx_set_i(rec, NSX_THUNK_host_dur, t->host_dur);
+	nsx_set_i(rec, NSX_THUNK_ops, t->ops);
+	nsx_set_i(rec, NSX_THUNK_comm, t->comm);
+	nsx_set_i(rec, NSX_THUNK_range, t->range);
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double
+write_all(const struct mix *m, bool binary, int fd)
+{
+	struct nsx_err err = { "" };
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_THUNK), 0, v };
+	double from = seconds();
+	struct nsx_writer *w = nsx_writer_fd(fd, "codec", binary, 0, &err);
+
+	for (size_t i = 0; w && i < m->n; i++) {
+		fill(&rec, m, &m->p[i]);
+		if (nsx_write(w, &rec) != NSX_OK)
+			break;
+	}
+	if (!w || nsx_writer_finish(w) != NSX_OK)
+		die(err.msg);
+	nsx_writer_free(w);
+	return seconds() - from;
+}
+
+/* Reads the stream; what it says is summed, so that records cannot go unread. */
+static double
+read_all(const struct mix *m, struct nsx_str bytes, int64_t *sum)
+{
+	struct nsx_err err = { "" };
+	struct nsx_rec rec;
+	double from = seconds();
+	struct nsx_reader *r = nsx_reader_mem(bytes.ptr, bytes.len, "codec", 0, &err);
+	size_t n = 0;
+	int rc = NSX_ERR;
+
+	*sum = 0;
+	while (r && (rc = nsx_read(r, &rec)) == NSX_OK) {
+		*sum += rec.v[NSX_THUNK_start].i ^ rec.v[NSX_THUNK_range].i ^ (int64_t)rec.v[NSX_THUNK_name].s.len;
+		n++;
+	}
+	if (rc != NSX_EOF || n != m->n)
+		die(err.msg[0] ? err.msg : "records lost");
+	nsx_reader_close(r);
+	return seconds() - from;
+}
+
+static struct nsx_str
+encode(const struct mix *m, bool binary)
+{
+	struct nsx_err err = { "" };
+	int fd = nsx_tmpfile(&err);
+
+	if (fd < 0)
+		die(err.msg);
+	write_all(m, binary, fd);
+	off_t len = lseek(fd, 0, SEEK_END);
+	char *p = need(malloc((size_t)len + 1));
+	for (off_t at = 0; at < len;) {
+		ssize_t got = pread(fd, p + at, (size_t)(len - at), at);
+		if (got <= 0)
+			die("cannot read back");
+		at += got;
+	}
+	close(fd);
+	return (struct nsx_str){ p, (size_t)len };
+}
+
+static void
+row(const char *form, const char *what, const struct mix *m, size_t bytes, double s)
+{
+	printf("%s-%s-%s\t%zu\t%zu\t%.6f\t%.0f\t%.1f\n", form, what, m->name, m->n, bytes, s, (double)m->n / s, (double)bytes / s * 1e-6);
+}
+
+static void
+measure(const struct mix *m, bool binary, int runs)
+{
+	const char *form = binary ? "binary" : "text";
+	struct nsx_str bytes = encode(m, binary);
+	int null = open("/dev/null", O_WRONLY);
+	double out = 0, in = 0;
+	int64_t sum, want = 0;
+
+	if (null < 0)
+		die("cannot open /dev/null");
+	for (size_t i = 0; i < m->n; i++)
+		want += m->p[i].start ^ m->p[i].range ^ (int64_t)m->names[m->p[i].name].len;
+	for (int i = 0; i < runs; i++) {
+		double w = write_all(m, binary, null), r = read_all(m, bytes, &sum);
+
+		if (sum != want)
+			die("other records than were written");
+		out = i && out < w ? out : w;
+		in = i && in < r ? in : r;
+	}
+	row(form, "write", m, bytes.len, out);
+	row(form, "read", m, bytes.len, in);
+	close(null);
+	free((char *)bytes.ptr);
+}
+
+int
+main(int argc, char **argv)
+{
+	long n = argc > 1 ? atol(argv[1]) : RECORDS, runs = argc > 2 ? atol(argv[2]) : RUNS;
+
+	if (argc > 3 || n < 1 || runs < 1 || runs > 1000) {
+		fprintf(stderr, "usage: codec [RECORDS [RUNS]]\n");
+		return 2;
+	}
+	struct mix mixes[] = { program_mix((size_t)n), varied_mix((size_t)n) };
+	printf("codec\trecords\tbytes\tseconds\trecords_per_s\tmb_per_s\n");
+	for (int i = 0; i < 2; i++)
+		for (int binary = 0; binary < 2; binary++)
+			measure(&mixes[i], binary, (int)runs);
+	return fflush(stdout) != 0;
+}
