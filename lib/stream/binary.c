@@ -21,11 +21,43 @@ nsx_key_slots(size_t rows)
 	return n;
 }
 
+/* How far up the numbers of v have bits. */
+static unsigned
+width(const uint64_t *v, size_t n)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits |= v[i];
+	return bits ? 64 - (unsigned)__builtin_clzll(bits) : 0;
+}
+
+/* The same of one or two columns of small numbers, which are their own places in the table: false if they are not small. */
+static bool
+prev_small(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table)
+{
+	size_t slots = nsx_key_slots(rows);
+	unsigned low = ncols < 3 ? width(cols[0], rows) : 64, high = ncols == 2 && low < 32 ? width(cols[1], rows) : 0;
+
+	if (low >= 32 || high >= 32 || 1ULL << (low + high) > slots)
+		return false;
+	memset(table, 0xff, (1ULL << (low + high)) * sizeof *table);
+	for (size_t r = 0; r < rows; r++) {
+		size_t i = ncols == 2 ? (size_t)(cols[0][r] | cols[1][r] << low) : (size_t)cols[0][r];
+
+		prev[r] = table[i];
+		table[i] = (int32_t)r;
+	}
+	return true;
+}
+
 void
 nsx_key_prev(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table)
 {
 	size_t mask = nsx_key_slots(rows) - 1;
 
+	if (prev_small(cols, ncols, rows, prev, table))
+		return;
 	memset(table, 0xff, (mask + 1) * sizeof *table);
 	for (size_t r = 0; r < rows; r++) {
 		uint64_t h = 0;

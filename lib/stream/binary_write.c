@@ -11,8 +11,12 @@
 
 enum {
 	BACK = 8,          /* strings looked back at for a common beginning */
-	SMALL = 64         /* records that a kind first gets room for */
+	SMALL = 64,        /* records that a kind first gets room for */
+	RECALL = 1024      /* strings that are found without looking for them */
 };
+
+/* Where a value goes: from a slot of the record to a column, `at` numbers into the cells. */
+struct step { uint8_t slot, col; uint32_t at; };
 
 /* The waiting records of one kind. */
 struct rows {
@@ -20,13 +24,19 @@ struct rows {
 	uint32_t  number;
 	size_t    n, cap;
 	uint64_t *has;                  /* bit i: column i of the header has a value */
-	uint64_t *v[NSX_MAX_COLS];      /* 0 where absent; strings by arrival in `strings` */
+	uint64_t  all, any;             /* what all of these have, what one has at least */
+	uint64_t *cells;                /* a stretch for each column: 0 where absent; strings by arrival in `strings` */
+	size_t    stride;               /* numbers from one column to the next */
+
+	/* How a record is taken apart, as long as records have the same slots: numbers first, then doubles, then strings. */
+	struct { uint64_t slots, has; unsigned matches; int numbers, doubles, n, nabsent; struct step step[NSX_MAX_COLS]; uint8_t absent[NSX_MAX_COLS]; } plan;
 };
 
 struct block {
 	struct nsx_intern strings;      /* in order of arrival */
 	size_t            bytes;        /* of strings, repeated ones too */
 	size_t            nrows;
+	uint32_t          recall[RECALL];   /* a number in `strings`, or one that is none any more */
 	NSX_VEC(struct nsx_put *) declared;
 	NSX_VEC(uint32_t) order_kinds, order_counts;
 	NSX_VEC(uint32_t) place;        /* of a string in the block, by arrival; NSX_NONE: none yet */
@@ -76,23 +86,32 @@ binary_header(struct nsx_writer *w, struct nsx_put *p)
 	return nsx_vec_push(&b->declared, p) && add_run(b, k->number, 0) ? NSX_OK : nomem(w);
 }
 
+/* Columns begin a cache line apart in what would else be the same place of every page: they are written side by side. */
+static size_t
+stride(size_t cap)
+{
+	return cap + 8;
+}
+
 static bool
 grow(struct rows *k, int ncols)
 {
-	size_t cap = k->cap ? k->cap * 2 : SMALL;
+	size_t cap = k->cap ? k->cap * 2 : SMALL, wide = stride(cap);
 	uint64_t *has = realloc(k->has, cap * sizeof *has);
 
 	if (!has)
 		return false;
 	k->has = has;
-	for (int i = 0; i < ncols; i++) {
-		uint64_t *v = realloc(k->v[i], cap * sizeof *v);
-
-		if (!v)
-			return false;
-		k->v[i] = v;
-	}
+	uint64_t *cells = malloc((size_t)(ncols + 1) * wide * sizeof *cells);
+	if (!cells)
+		return false;
+	for (int i = 0; i < ncols && k->n; i++)
+		memcpy(cells + (size_t)i * wide, k->cells + (size_t)i * k->stride, k->n * sizeof *cells);
+	free(k->cells);
+	k->cells = cells;
+	k->stride = wide;
 	k->cap = cap;
+	k->plan.matches = 0;
 	return true;
 }
 
@@ -100,7 +119,7 @@ grow(struct rows *k, int ncols)
 static bool
 place_strings(struct block *b, const struct rows *k, int col)
 {
-	uint64_t *v = k->v[col];
+	uint64_t *v = k->cells + (size_t)col * k->stride;
 
 	for (size_t r = 0; r < k->n; r++) {
 		if (!(k->has[r] >> col & 1))
@@ -116,17 +135,43 @@ place_strings(struct block *b, const struct rows *k, int col)
 	return true;
 }
 
+/* Bytes before the first in which two words differ. */
+static size_t
+same_bytes(uint64_t differ)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return (size_t)__builtin_clzll(differ) / 8;
+#else
+	return (size_t)__builtin_ctzll(differ) / 8;
+#endif
+}
+
+static uint64_t
+word(const char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof w);
+	return w;
+}
+
+/* Bytes that both begin with. */
 static size_t
 common(struct nsx_str a, struct nsx_str b)
 {
 	size_t n = a.len < b.len ? a.len : b.len, i = 0;
+	uint64_t differ;
 
+	if (n < 8) {
+		while (i < n && a.ptr[i] == b.ptr[i])
+			i++;
+		return i;
+	}
 	for (; n - i >= 8; i += 8)
-		if (memcmp(a.ptr + i, b.ptr + i, 8) != 0)
-			break;
-	while (i < n && a.ptr[i] == b.ptr[i])
-		i++;
-	return i;
+		if ((differ = word(a.ptr + i) ^ word(b.ptr + i)))
+			return i + same_bytes(differ);
+	differ = word(a.ptr + n - 8) ^ word(b.ptr + n - 8);
+	return differ ? n - 8 + same_bytes(differ) : n;
 }
 
 static void
@@ -167,12 +212,12 @@ put_records(struct nsx_writer *w, struct nsx_put *p)
 {
 	struct block *b = w->state;
 	struct rows *k = p->state;
-	struct nsx_table t = { &k->layout, k->n, k->has, { NULL } };
+	struct nsx_table t = { &k->layout, k->n, k->has, k->all, k->any, { NULL } };
 
 	for (int i = 0; i < p->ncols; i++) {
 		int col = k->layout.list[i];
 
-		t.v[col] = k->v[col];
+		t.v[col] = k->cells + (size_t)col * k->stride;
 		if (p->cols[col].type == 's' && !place_strings(b, k, col))
 			return nomem(w);
 	}
@@ -210,6 +255,7 @@ put_all_records(struct nsx_writer *w)
 		if (k->n && put_records(w, w->puts.p[i]) != NSX_OK)
 			return NSX_ERR;
 		k->n = 0;
+		k->plan.matches = 0;
 	}
 	return nsx_predictor_room(&b->predictor, b->table.n * 2) ? NSX_OK : nomem(w);
 }
@@ -247,40 +293,93 @@ flush(struct nsx_writer *w)
 	return nsx_writer_flush(w);
 }
 
+/* A string's number. Those that come again and again are not looked for: a few of their bytes say where they were last. */
+static uint32_t
+number(struct block *b, struct nsx_str s)
+{
+	uint64_t few = s.len >= 8 ? word(s.ptr) + (word(s.ptr + s.len - 8) << 21 | word(s.ptr + s.len - 8) >> 43)
+	             : (unsigned char)s.ptr[0] | (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 | (uint64_t)(unsigned char)s.ptr[s.len - 1] << 16;
+	uint32_t *at = &b->recall[(few + s.len) * 0x9e3779b97f4a7c15ULL >> 54];
+
+	if (*at < b->strings.n && b->strings.strs[*at].len == s.len && common(b->strings.strs[*at], s) == s.len)
+		return *at;
+	return *at = nsx_intern(&b->strings, s);
+}
+
+/* Make the plan for records that have what rec has. */
+static void
+make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
+{
+	int n = 0;
+
+	k->plan.slots = rec->has;
+	k->plan.matches = p->matches;
+	k->plan.has = 0;
+	k->plan.nabsent = 0;
+	for (const char *type = "ifs"; *type; type++) {
+		for (int i = 0; i < p->ncols; i++) {
+			uint8_t slot = p->from[i];
+
+			if (p->cols[i].type != *type || slot == NSX_NO_SLOT || !nsx_has(rec, slot))
+				continue;
+			k->plan.has |= 1ULL << i;
+			k->plan.step[n++] = (struct step){ slot, (uint8_t)i, (uint32_t)((size_t)i * k->stride) };
+		}
+		if (*type == 'i')
+			k->plan.numbers = n;
+		if (*type == 'f')
+			k->plan.doubles = n;
+	}
+	k->plan.n = n;
+	for (int i = 0; i < p->ncols; i++)
+		if (!(k->plan.has >> i & 1))
+			k->plan.absent[k->plan.nabsent++] = (uint8_t)i;
+	k->any = k->n ? k->any | k->plan.has : k->plan.has;
+	k->all = k->n ? k->all & k->plan.has : k->plan.has;
+}
+
+/* Take the record apart, as planned; false when out of memory. */
+static bool
+take(struct block *b, struct rows *k, const struct nsx_rec *rec)
+{
+	const struct step *s = k->plan.step, *numbers = s + k->plan.numbers, *doubles = s + k->plan.doubles, *end = s + k->plan.n;
+	uint64_t *to = k->cells + k->n;
+
+	for (; s < numbers; s++)
+		to[s->at] = (uint64_t)rec->v[s->slot].i;
+	for (; s < doubles; s++) {
+		uint64_t x = 0x7ff8000000000000;   /* text has one NaN, too */
+
+		if (!isnan(rec->v[s->slot].f))
+			memcpy(&x, &rec->v[s->slot].f, sizeof x);
+		to[s->at] = x;
+	}
+	for (; s < end; s++) {
+		uint32_t x = number(b, rec->v[s->slot].s);
+
+		if (x == NSX_NONE)
+			return false;
+		to[s->at] = x;
+		b->bytes += rec->v[s->slot].s.len;
+	}
+	for (int i = 0; i < k->plan.nabsent; i++)
+		to[k->plan.absent[i] * k->stride] = 0;
+	k->has[k->n++] = k->plan.has;
+	return true;
+}
+
 static int
 binary_record(struct nsx_writer *w, struct nsx_put *p, const struct nsx_rec *rec)
 {
 	struct block *b = w->state;
 	struct rows *k = p->state;
-	size_t r = k->n, before = b->bytes;
-	uint64_t has = 0;
+	size_t before = b->bytes;
 
-	if (r == k->cap && !grow(k, p->ncols))
+	if (k->n == k->cap && !grow(k, p->ncols))
 		return nomem(w);
-	for (int i = 0; i < p->ncols; i++) {
-		unsigned slot = p->from[i];
-		uint64_t x = 0;
-
-		if (slot != NSX_NO_SLOT && nsx_has(rec, (int)slot)) {
-			const union nsx_val *v = &rec->v[slot];
-
-			has |= 1ULL << i;
-			if (p->cols[i].type == 's') {
-				x = nsx_intern(&b->strings, v->s);
-				if (x == NSX_NONE)
-					return nomem(w);
-				b->bytes += v->s.len;
-			} else if (p->cols[i].type == 'f' && isnan(v->f)) {
-				x = 0x7ff8000000000000;   /* text has one, too */
-			} else {
-				memcpy(&x, v, sizeof x);
-			}
-		}
-		k->v[i][r] = x;
-	}
-	k->has[r] = has;
-	k->n++;
-	if (!add_run(b, k->number, 1))
+	if (k->plan.slots != rec->has || k->plan.matches != p->matches)
+		make_plan(k, p, rec);
+	if (!take(b, k, rec) || !add_run(b, k->number, 1))
 		return nomem(w);
 	if (b->bytes - before > NSX_LINE_MAX)
 		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name, (int)NSX_LINE_MAX);
@@ -310,10 +409,10 @@ binary_free(struct nsx_writer *w)
 	for (size_t i = 0; i < w->puts.n; i++) {
 		struct rows *k = w->puts.p[i]->state;
 
-		for (int c = 0; k && c < NSX_MAX_COLS; c++)
-			free(k->v[c]);
-		if (k)
+		if (k) {
+			free(k->cells);
 			free(k->has);
+		}
 		free(k);
 	}
 	if (!b)

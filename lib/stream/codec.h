@@ -126,6 +126,7 @@ struct nsx_put {
 	const struct nsx_kind *kind;
 	uint64_t      print;
 	uint64_t      mask;         /* slots that have a column */
+	unsigned      matches;      /* how often `from` was made: another number, another `from` */
 	uint8_t       from[NSX_MAX_COLS];
 	void         *state;        /* the encoder's; freed by it */
 };

@@ -1,12 +1,18 @@
-/* predict.c -- how the binary encoder stores columns. A fixed sample of a column decides, so equal columns are stored alike. */
+/* predict.c -- how the binary encoder stores columns. A fixed sample of a column decides, and what
+ * was best in the blocks before it: so equal records are stored alike. */
 #include "stream/predict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/differences.h"
 #include "stream/wire.h"
 
-enum { SAMPLE_PARTS = 4, SAMPLE_ROWS = 32, NONE = 255 };
+enum {
+	SAMPLE_PARTS = 4, SAMPLE_ROWS = 32, SAMPLE = SAMPLE_PARTS * SAMPLE_ROWS,
+	HABIT = 16,        /* blocks after which other ways are tried again */
+	NONE = NSX_NO_SLOT
+};
 
 static int
 column(const struct nsx_head *cols, int ncols, const char *name)
@@ -109,9 +115,6 @@ nsx_predictor_free(struct nsx_predictor *p)
 	*p = (struct nsx_predictor){ 0 };
 }
 
-/* One way to store a column. Columns are places in the header, NONE if not used. */
-struct way { enum nsx_base base; uint8_t of, key, plus, minus; };
-
 /* The column that is being stored. */
 struct job {
 	struct nsx_predictor   *p;
@@ -123,7 +126,7 @@ struct job {
 	unsigned        keys;        /* bit k: records may be alike under key k by now */
 	unsigned        lasts;       /* bit k: p->last[k] is made */
 	bool            tops;        /* p->top is made */
-	struct way      best;
+	struct nsx_way      best;
 	uint64_t        best_cost, least_cost;
 };
 
@@ -148,7 +151,7 @@ make_tops(struct job *j)
 }
 
 static struct nsx_expect
-expect(struct job *j, const struct way *w)
+expect(struct job *j, const struct nsx_way *w)
 {
 	struct nsx_expect e = { .base = w->base, .first = j->first };
 	const struct nsx_table *t = j->t;
@@ -190,12 +193,12 @@ is_stored(const struct job *j, int col)
 
 /* Keep the way if it costs less than the best so far, by the bits of the differences in the sample. */
 static void
-try(struct job *j, struct way w)
+try(struct job *j, struct nsx_way w)
 {
 	if (j->best_cost <= j->least_cost)
 		return;
 	struct nsx_expect e = expect(j, &w);
-	size_t n = j->t->n, part = n > SAMPLE_PARTS * SAMPLE_ROWS ? SAMPLE_ROWS : n;
+	size_t n = j->t->n, part = n > SAMPLE ? SAMPLE_ROWS : n;
 	uint64_t cost = 0;
 
 	for (size_t s = 0; s < (part < n ? SAMPLE_PARTS : 1) && cost < j->best_cost; s++) {
@@ -217,32 +220,56 @@ try(struct job *j, struct way w)
 
 /* Try what may pay. */
 static void
-choose(struct job *j)
+try_all(struct job *j)
 {
 	const struct nsx_layout *l = j->t->layout;
 
-	j->best_cost = UINT64_MAX;
-	/* Nothing but zeros: cannot be beaten. */
-	j->least_cost = j->t->n > SAMPLE_PARTS * SAMPLE_ROWS ? SAMPLE_PARTS * SAMPLE_ROWS : j->t->n;
-	try(j, (struct way){ BASE_ZERO, NONE, NONE, NONE, NONE });
+	try(j, (struct nsx_way){ BASE_ZERO, NONE, NONE, NONE, NONE });
 	for (uint8_t k = 0; k < NSX_OWN_KEYS; k++) {
 		if (!(j->keys >> k & 1))
 			continue;
-		try(j, (struct way){ BASE_LAST, NONE, k, NONE, NONE });
+		try(j, (struct nsx_way){ BASE_LAST, NONE, k, NONE, NONE });
 		if (k)
-			try(j, (struct way){ BASE_LAST_OR_TOP, NONE, k, NONE, NONE });
+			try(j, (struct nsx_way){ BASE_LAST_OR_TOP, NONE, k, NONE, NONE });
 		if (l->start[j->col] && k < 2 && is_stored(j, j->col + 1))
-			try(j, (struct way){ BASE_LAST, NONE, k, (uint8_t)(j->col + 1), NONE });
+			try(j, (struct nsx_way){ BASE_LAST, NONE, k, (uint8_t)(j->col + 1), NONE });
 	}
-	try(j, (struct way){ BASE_TOP, NONE, NONE, NONE, NONE });
+	try(j, (struct nsx_way){ BASE_TOP, NONE, NONE, NONE, NONE });
 	if (l->type[j->col] != 'i')
 		return;
 	for (int i = 0; i < l->ncols; i++)
 		if (l->type[i] == 'i' && is_stored(j, i))
-			try(j, (struct way){ BASE_SAME, (uint8_t)i, NONE, NONE, NONE });
+			try(j, (struct nsx_way){ BASE_SAME, (uint8_t)i, NONE, NONE, NONE });
 	/* A column after two others may be their difference. */
 	if (j->col >= 2 && is_stored(j, j->col - 1) && is_stored(j, j->col - 2) && l->type[j->col - 1] == 'i' && l->type[j->col - 2] == 'i')
-		try(j, (struct way){ BASE_SAME, (uint8_t)(j->col - 2), NONE, NONE, (uint8_t)(j->col - 1) });
+		try(j, (struct nsx_way){ BASE_SAME, (uint8_t)(j->col - 2), NONE, NONE, (uint8_t)(j->col - 1) });
+}
+
+/* Whether what way w refers to is there. */
+static bool
+is_open(const struct job *j, const struct nsx_way *w)
+{
+	return (w->of == NONE || is_stored(j, w->of)) && (w->plus == NONE || is_stored(j, w->plus))
+	       && (w->minus == NONE || is_stored(j, w->minus)) && (w->key == NONE || j->keys >> w->key & 1);
+}
+
+/* The way of the blocks before if it is about as good as it was, else the best of all. */
+static void
+choose(struct job *j)
+{
+	struct nsx_habit *h = &j->t->layout->habit[j->col];
+
+	j->best_cost = UINT64_MAX;
+	/* Nothing but zeros: cannot be beaten. */
+	j->least_cost = j->t->n > SAMPLE ? SAMPLE : j->t->n;
+	if (h->blocks && j->t->n > SAMPLE && is_open(j, &h->way)) {
+		h->blocks--;
+		try(j, h->way);
+		if (j->best_cost <= h->cost + h->cost / 8)
+			return;
+	}
+	try_all(j);
+	*h = (struct nsx_habit){ j->best, j->best_cost, j->t->n > SAMPLE ? HABIT : 0 };
 }
 
 static void
@@ -261,83 +288,35 @@ put_presence(const struct job *j)
 	nsx_put_list(&j->p->values, VALUES_PRESENCE, runs, n, &j->p->list);
 }
 
+/* Put the differences into p->diff, and their runs into scratch, values, then counts, if they are the shorter way: m->run_size
+ * is then less than m->plain_size. */
 static size_t
-varint_size(uint64_t v)
-{
-	return (size_t)(70 - __builtin_clzll(v | 1)) / 7;
-}
-
-/* The differences of a column that every record has, for the commonest ways: false if it is stored in another. */
-static bool
-common_differences(const struct job *j, const struct nsx_expect *e)
-{
-	const uint64_t *v = j->t->v[j->col];
-	uint64_t *diff = j->p->diff;
-	size_t n = j->t->n;
-
-	if (j->nvalues < n || e->minus)
-		return false;
-	if (e->base == BASE_ZERO) {
-		for (size_t r = 0; r < n; r++)
-			diff[r] = nsx_zig(v[r]);
-	} else if (e->base == BASE_SAME && !e->plus) {
-		for (size_t r = 0; r < n; r++)
-			diff[r] = nsx_zig(v[r] - e->of[r]);
-	} else if (e->base == BASE_LAST && !e->last) {
-		diff[0] = nsx_zig(v[0] - e->first);
-		for (size_t r = 1; r < n; r++)
-			diff[r] = nsx_zig(v[r] - v[r - 1] - (e->plus ? e->plus[r - 1] : 0));
-	} else if (e->base == BASE_LAST && !e->plus) {
-		for (size_t r = 0; r < n; r++)
-			diff[r] = nsx_zig(v[r] - (e->last[r] < 0 ? e->first : v[e->last[r]]));
-	} else {
-		return false;
-	}
-	return true;
-}
-
-/* The differences in p->diff, and their runs in scratch: values, then counts. */
-struct measured { size_t n, runs, plain_size, run_size; };
-
-static struct measured
-measure(struct job *j)
+measure(struct job *j, struct nsx_runs *m)
 {
 	struct nsx_predictor *p = j->p;
-	uint64_t *value = p->scratch, *count = value + j->nvalues;
+	const struct nsx_table *t = j->t;
+	struct nsx_numbers c = { t->v[j->col], t->has, j->col, t->n, j->nvalues < t->n };
 	struct nsx_expect e = expect(j, &j->best);
-	struct measured m = { 0 };
-	size_t from = 0;
+	size_t n = nsx_differences(p->diff, &c, &e, j->tops ? p->top : NULL);
 
-	if (common_differences(j, &e))
-		m.n = j->nvalues;
-	else
-		for (size_t r = 0; r < j->t->n; r++)
-			if (has(j, r))
-				p->diff[m.n++] = difference(j, &e, r);
-	for (size_t i = 1; i <= m.n; i++) {
-		if (i < m.n && p->diff[i] == p->diff[from])
-			continue;
-		size_t size = varint_size(p->diff[from]);
-
-		value[m.runs] = p->diff[from];
-		count[m.runs++] = i - from;
-		m.plain_size += size * (i - from);
-		m.run_size += size + varint_size(i - from);
-		from = i;
-	}
-	return m;
+	*m = (struct nsx_runs){ 0 };
+	if (nsx_runs_likely(p->diff, n))
+		*m = nsx_find_runs(p->diff, n, p->scratch, p->scratch + j->nvalues);
+	else if (t->layout->type[j->col] == 'f')
+		m->plain_size = m->run_size = nsx_plain_size(p->diff, n);
+	return n;
 }
 
 static void
-put_differences(struct job *j, const struct measured *m)
+put_differences(struct job *j, size_t n, const struct nsx_runs *m)
 {
 	struct nsx_predictor *p = j->p;
 
 	if (m->run_size < m->plain_size) {
-		nsx_put_list(&p->values, VALUES_RUN_DIFFERENCES, p->scratch, m->runs, &p->list);
-		nsx_put_list(&p->values, VALUES_RUN_COUNTS, p->scratch + j->nvalues, m->runs, &p->list);
+		nsx_put_list(&p->values, VALUES_RUN_DIFFERENCES, p->scratch, m->n, &p->list);
+		nsx_put_list(&p->values, VALUES_RUN_COUNTS, p->scratch + j->nvalues, m->n, &p->list);
 	} else {
-		nsx_put_list(&p->values, VALUES_DIFFERENCES, p->diff, m->n, &p->list);
+		nsx_put_list(&p->values, VALUES_DIFFERENCES, p->diff, n, &p->list);
 	}
 }
 
@@ -345,7 +324,7 @@ static void
 put_way(struct job *j, const int *key_number)
 {
 	struct nsx_buf *out = &j->p->values;
-	const struct way *w = &j->best;
+	const struct nsx_way *w = &j->best;
 
 	nsx_put_number(out, VALUES_BASE, w->base);
 	if (w->base == BASE_SAME)
@@ -416,10 +395,10 @@ put_column(struct job *j, int *key_number, int *nkeys)
 	if (j->nvalues < j->t->n)
 		put_presence(j);
 
-	struct measured m = measure(j);
-	size_t size = m.run_size < m.plain_size ? m.run_size : m.plain_size;
+	struct nsx_runs m;
+	size_t n = measure(j, &m), size = m.run_size < m.plain_size ? m.run_size : m.plain_size;
 
-	if (l->type[j->col] == 'f' && size >= m.n * 8) {
+	if (l->type[j->col] == 'f' && size >= n * 8) {
 		put_doubles(j);
 	} else {
 		int k = j->best.key;
@@ -429,19 +408,19 @@ put_column(struct job *j, int *key_number, int *nkeys)
 			put_key(&p->records, l, k, &p->list, &p->key);
 		}
 		put_way(j, key_number);
-		put_differences(j, &m);
+		put_differences(j, n, &m);
 	}
 	nsx_put_bytes(&p->records, RECORDS_COLUMN, nsx_buf_view(&p->values));
 }
 
 /* How many records have the column, and its first value. */
 static void
-count_values(struct job *j, uint64_t all)
+count_values(struct job *j)
 {
 	const struct nsx_table *t = j->t;
 	size_t r = 0;
 
-	if (all >> j->col & 1) {
+	if (t->all >> j->col & 1) {
 		j->nvalues = t->n;
 	} else {
 		for (size_t i = t->n; i-- > 0;)
@@ -457,24 +436,19 @@ bool
 nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_table *t)
 {
 	int key_number[NSX_OWN_KEYS] = { -1, -1, -1 }, nkeys = 0;
-	uint64_t all = UINT64_MAX, any = 0;
 	uint64_t stored = 0;
 	unsigned keys = 1;
 
 	if (!begin(p) || !nsx_predictor_room(p, 2 * NSX_BLOCK_ROWS + 2))
 		return false;
-	for (size_t r = 0; r < t->n; r++) {
-		all &= t->has[r];
-		any |= t->has[r];
-	}
 	p->records.len = 0;
 	nsx_put_number(&p->records, RECORDS_KIND, kind);
 	for (int i = 0; i < t->layout->ncols; i++) {
 		struct job j = { .p = p, .t = t, .col = t->layout->list[i], .keys = keys, .stored = stored };
 
-		if (!(any >> j.col & 1))
+		if (!(t->any >> j.col & 1))
 			continue;
-		count_values(&j, all);
+		count_values(&j);
 		make_keys(&j);
 		keys = j.keys;
 		put_column(&j, key_number, &nkeys);

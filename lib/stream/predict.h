@@ -7,8 +7,15 @@
 
 enum { NSX_OWN_KEYS = 3 };
 
+/* One way to store a column. Columns are places in the header, NSX_NO_SLOT if not used. */
+struct nsx_way { enum nsx_base base; uint8_t of, key, plus, minus; };
+
+/* The way that was the best for a column in an earlier block, what the sample cost then, and for how many blocks more it is
+ * good if it goes on costing as little. */
+struct nsx_habit { struct nsx_way way; uint64_t cost; unsigned blocks; };
+
 /* What follows from the names of a kind's columns, once per kind: the order in which columns are stored (one may be
- * expected from those before it) and what records may be alike under. */
+ * expected from those before it) and what records may be alike under; and what was learnt from blocks so far. */
 struct nsx_layout {
 	int     ncols;
 	uint8_t list[NSX_MAX_COLS];
@@ -16,15 +23,17 @@ struct nsx_layout {
 	bool    start[NSX_MAX_COLS];        /* a time whose duration is the next column */
 	uint8_t key[NSX_OWN_KEYS][2];
 	int     nkey[NSX_OWN_KEYS];         /* columns of each key; key 0 has none, others without columns are not there */
+	struct nsx_habit habit[NSX_MAX_COLS];
 };
 
 void nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols);
 
 /* The records of one kind in a block. */
 struct nsx_table {
-	const struct nsx_layout *layout;
+	struct nsx_layout *layout;
 	size_t          n;
 	const uint64_t *has;
+	uint64_t        all, any;           /* columns that every record has; that one has at least */
 	const uint64_t *v[NSX_MAX_COLS];
 };
 

@@ -1,6 +1,8 @@
 /* wire.c -- protobuf's wire format, by hand. No length is believed before it is checked against the bytes there. */
 #include "stream/wire.h"
 
+#include <string.h>
+
 #include "stream/binary.h"
 
 void
@@ -33,16 +35,59 @@ nsx_put_bytes(struct nsx_buf *b, unsigned field, struct nsx_str s)
 	nsx_buf_str(b, s);
 }
 
+/* A number below 2^56 with its bytes spread to seven bits each, written with one store: eight bytes at p are ours. */
+static inline char *
+put_spread(char *p, uint64_t v)
+{
+	size_t size = nsx_varint_size(v);
+
+	v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
+	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
+	v = (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
+	/* All but the last byte say that more follows. */
+	v |= 0x8080808080808080 & ((1ULL << 8 * (size - 1)) - 1);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof v);
+	return p + size;
+}
+
+/* n numbers at p, which has room for NSX_VARINT_MAX bytes each: the end. Of mixed sizes, so without branches on them. */
+static char *
+put_numbers(char *p, const uint64_t *v, size_t n)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits |= v[i];
+	if (bits < 0x80) {
+		for (size_t i = 0; i < n; i++)
+			p[i] = (char)v[i];
+		return p + n;
+	}
+	if (bits >> 14 == 0) {
+		for (size_t i = 0; i < n; i++) {
+			unsigned more = v[i] >= 0x80;
+
+			p[0] = (char)(v[i] | more << 7);
+			p[1] = (char)(v[i] >> 7);
+			p += 1 + more;
+		}
+		return p;
+	}
+	for (size_t i = 0; i < n; i++)
+		p = v[i] >> 56 ? nsx_varint_at(p, v[i]) : put_spread(p, v[i]);
+	return p;
+}
+
 void
 nsx_put_list(struct nsx_buf *b, unsigned field, const uint64_t *v, size_t n, struct nsx_buf *tmp)
 {
 	tmp->len = 0;
 	if (n == 0 || !nsx_buf_room(tmp, n * NSX_VARINT_MAX))
 		return;
-	char *p = tmp->ptr;
-	for (size_t i = 0; i < n; i++)
-		p = nsx_varint_at(p, v[i]);
-	tmp->len = (size_t)(p - tmp->ptr);
+	tmp->len = (size_t)(put_numbers(tmp->ptr, v, n) - tmp->ptr);
 	nsx_put_bytes(b, field, nsx_buf_view(tmp));
 }
 
@@ -54,7 +99,7 @@ nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, s
 		return;
 	char *p = tmp->ptr;
 	for (size_t i = 0; i < n; i++)
-		p = nsx_varint_at(p, v[i]);
+		p = put_spread(p, v[i]);
 	tmp->len = (size_t)(p - tmp->ptr);
 	nsx_put_bytes(b, field, nsx_buf_view(tmp));
 }
@@ -125,38 +170,66 @@ nsx_list_count(struct nsx_span s)
 	return n;
 }
 
-/* One number; four bytes at least are there. */
+/* One number; eight bytes at least are there. Those of eight bytes and less are put together without a loop. */
 static inline bool
 next_number(struct nsx_span *s, uint64_t *v)
 {
 	const unsigned char *p = s->p;
+	uint64_t w;
 
 	if (p[0] < 0x80) {
 		*v = p[0];
 		s->p += 1;
-	} else if (p[1] < 0x80) {
+		return true;
+	}
+	if (p[1] < 0x80) {
 		*v = (p[0] & 0x7fU) | (unsigned)p[1] << 7;
 		s->p += 2;
-	} else if (p[2] < 0x80) {
-		*v = (p[0] & 0x7fU) | (p[1] & 0x7fU) << 7 | (unsigned)p[2] << 14;
-		s->p += 3;
-	} else {
-		return nsx_get_varint(s, v);
+		return true;
 	}
+	memcpy(&w, p, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	w = __builtin_bswap64(w);
+#endif
+	uint64_t ends = ~w & 0x8080808080808080;
+	if (!ends)
+		return nsx_get_varint(s, v);
+	/* Up to the first byte that says it is the last. */
+	w &= ends ^ (ends - 1);
+	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
+	w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
+	*v = (w & 0x000000000fffffff) | (w & 0x0fffffff00000000) >> 4;
+	s->p += (__builtin_ctzll(ends) >> 3) + 1;
 	return true;
+}
+
+/* Whether n numbers in a row take a byte each, as many bytes being there. */
+static bool
+single_bytes(const struct nsx_span *s, size_t n)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits |= s->p[i];
+	return bits < 0x80;
 }
 
 bool
 nsx_get_numbers(struct nsx_span *s, uint64_t *v, size_t n)
 {
+	struct nsx_span in = *s;
+	uint64_t x = 0;
 	size_t i = 0;
 
-	for (; i < n && s->end - s->p >= 4; i++)
-		if (!next_number(s, &v[i]))
+	for (; i < n && in.end - in.p >= 8; i++) {
+		if (!next_number(&in, &x))
 			return false;
+		v[i] = x;
+	}
 	for (; i < n; i++)
-		if (!nsx_get_varint(s, &v[i]))
+		if (!nsx_get_varint(&in, &v[i]))
 			return false;
+	*s = in;
 	return true;
 }
 
@@ -167,7 +240,13 @@ nsx_get_signed(struct nsx_span *s, uint64_t *v, size_t n)
 	uint64_t x = 0;
 	size_t i = 0;
 
-	for (; i < n && in.end - in.p >= 4; i++) {
+	if ((size_t)(in.end - in.p) == n && single_bytes(&in, n)) {
+		for (; i < n; i++)
+			v[i] = nsx_zag(in.p[i]);
+		s->p += n;
+		return true;
+	}
+	for (; i < n && in.end - in.p >= 8; i++) {
 		if (!next_number(&in, &x))
 			return false;
 		v[i] = nsx_zag(x);

@@ -16,6 +16,9 @@ nsx_varint_at(char *p, uint64_t v)
 	return p;
 }
 
+/* Bytes of a varint. */
+static inline size_t nsx_varint_size(uint64_t v) { return (size_t)(70 - __builtin_clzll(v | 1)) / 7; }
+
 void nsx_put_varint(struct nsx_buf *b, uint64_t v);
 void nsx_put_tag(struct nsx_buf *b, unsigned field, unsigned wire);
 

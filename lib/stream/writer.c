@@ -210,6 +210,7 @@ match(struct nsx_writer *w, struct nsx_put *p, const struct nsx_kind *k)
 	}
 	p->kind = k;
 	p->print = k->print;
+	p->matches++;
 	return NSX_OK;
 }
 
