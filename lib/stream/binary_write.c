@@ -28,8 +28,9 @@ struct rows {
 	uint64_t *cells;                /* a stretch for each column: 0 where absent; strings by arrival in `strings` */
 	size_t    stride;               /* numbers from one column to the next */
 
-	/* How a record is taken apart, as long as records have the same slots: numbers first, then doubles, then strings. */
-	struct { uint64_t slots, has; unsigned matches; int numbers, doubles, n, nabsent; struct step step[NSX_MAX_COLS]; uint8_t absent[NSX_MAX_COLS]; } plan;
+	/* How a record is taken apart, as long as records have the same slots: strings first, since their bytes may be far away, then
+	 * integers, then doubles. */
+	struct { uint64_t slots, has; unsigned matches; int strings, numbers, n, nabsent; struct step step[NSX_MAX_COLS]; uint8_t absent[NSX_MAX_COLS]; } plan;
 };
 
 struct block {
@@ -316,7 +317,7 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 	k->plan.matches = p->matches;
 	k->plan.has = 0;
 	k->plan.nabsent = 0;
-	for (const char *type = "ifs"; *type; type++) {
+	for (const char *type = "sif"; *type; type++) {
 		for (int i = 0; i < p->ncols; i++) {
 			uint8_t slot = p->from[i];
 
@@ -325,10 +326,10 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 			k->plan.has |= 1ULL << i;
 			k->plan.step[n++] = (struct step){ slot, (uint8_t)i, (uint32_t)((size_t)i * k->stride) };
 		}
+		if (*type == 's')
+			k->plan.strings = n;
 		if (*type == 'i')
 			k->plan.numbers = n;
-		if (*type == 'f')
-			k->plan.doubles = n;
 	}
 	k->plan.n = n;
 	for (int i = 0; i < p->ncols; i++)
@@ -342,25 +343,25 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 static bool
 take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 {
-	const struct step *s = k->plan.step, *numbers = s + k->plan.numbers, *doubles = s + k->plan.doubles, *end = s + k->plan.n;
+	const struct step *s = k->plan.step, *strings = s + k->plan.strings, *numbers = s + k->plan.numbers, *end = s + k->plan.n;
 	uint64_t *to = k->cells + k->n;
 
-	for (; s < numbers; s++)
-		to[s->at] = (uint64_t)rec->v[s->slot].i;
-	for (; s < doubles; s++) {
-		uint64_t x = 0x7ff8000000000000;   /* text has one NaN, too */
-
-		if (!isnan(rec->v[s->slot].f))
-			memcpy(&x, &rec->v[s->slot].f, sizeof x);
-		to[s->at] = x;
-	}
-	for (; s < end; s++) {
+	for (; s < strings; s++) {
 		uint32_t x = number(b, rec->v[s->slot].s);
 
 		if (x == NSX_NONE)
 			return false;
 		to[s->at] = x;
 		b->bytes += rec->v[s->slot].s.len;
+	}
+	for (; s < numbers; s++)
+		to[s->at] = (uint64_t)rec->v[s->slot].i;
+	for (; s < end; s++) {
+		uint64_t x = 0x7ff8000000000000;   /* text has one NaN, too */
+
+		if (!isnan(rec->v[s->slot].f))
+			memcpy(&x, &rec->v[s->slot].f, sizeof x);
+		to[s->at] = x;
 	}
 	for (int i = 0; i < k->plan.nabsent; i++)
 		to[k->plan.absent[i] * k->stride] = 0;

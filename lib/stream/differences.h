@@ -19,7 +19,7 @@ size_t nsx_differences(uint64_t *diff, const struct nsx_numbers *c, const struct
 /* Numbers as runs, and the bytes that either way of writing them takes. */
 struct nsx_runs { size_t n, plain_size, run_size; };
 
-/* Whether so many neighbours are equal that runs might be the shorter way. */
+/* Whether so many neighbours are equal, in a sample, that runs might be the shorter way. */
 bool nsx_runs_likely(const uint64_t *diff, size_t n);
 struct nsx_runs nsx_find_runs(const uint64_t *diff, size_t n, uint64_t *value, uint64_t *count);
 

@@ -35,22 +35,35 @@ nsx_put_bytes(struct nsx_buf *b, unsigned field, struct nsx_str s)
 	nsx_buf_str(b, s);
 }
 
-/* A number below 2^56 with its bytes spread to seven bits each, written with one store: eight bytes at p are ours. */
+/* Write a number spread to seven bits a byte with one store: eight bytes at p are ours. */
 static inline char *
 put_spread(char *p, uint64_t v)
 {
-	size_t size = nsx_varint_size(v);
+	unsigned more = (63U - (unsigned)__builtin_clzll(v | 1)) / 8;
 
-	v = (v & 0x000000000fffffff) | (v & 0x00fffffff0000000) << 4;
-	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
-	v = (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
 	/* All but the last byte say that more follows. */
-	v |= 0x8080808080808080 & ((1ULL << 8 * (size - 1)) - 1);
+	v |= 0x8080808080808080 & ((1ULL << 8 * more) - 1);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	v = __builtin_bswap64(v);
 #endif
 	memcpy(p, &v, sizeof v);
-	return p + size;
+	return p + more + 1;
+}
+
+/* A number below 2^28, below 2^56, with seven bits in each byte. */
+static inline uint64_t
+spread28(uint64_t v)
+{
+	v = (v & 0x3fff) | (v & 0x0fffc000) << 2;
+	return (v & 0x007f007f) | (v & 0x3f803f80) << 1;
+}
+
+static inline uint64_t
+spread56(uint64_t v)
+{
+	v = (v & 0x0fffffff) | (v & 0x00fffffff0000000) << 4;
+	v = (v & 0x00003fff00003fff) | (v & 0x0fffc0000fffc000) << 2;
+	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
 }
 
 /* n numbers at p, which has room for NSX_VARINT_MAX bytes each: the end. Of mixed sizes, so without branches on them. */
@@ -76,8 +89,15 @@ put_numbers(char *p, const uint64_t *v, size_t n)
 		}
 		return p;
 	}
-	for (size_t i = 0; i < n; i++)
-		p = v[i] >> 56 ? nsx_varint_at(p, v[i]) : put_spread(p, v[i]);
+	if (bits >> 28 == 0)
+		for (size_t i = 0; i < n; i++)
+			p = put_spread(p, spread28(v[i]));
+	else if (bits >> 56 == 0)
+		for (size_t i = 0; i < n; i++)
+			p = put_spread(p, spread56(v[i]));
+	else
+		for (size_t i = 0; i < n; i++)
+			p = v[i] >> 56 ? nsx_varint_at(p, v[i]) : put_spread(p, spread56(v[i]));
 	return p;
 }
 
@@ -99,7 +119,7 @@ nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, s
 		return;
 	char *p = tmp->ptr;
 	for (size_t i = 0; i < n; i++)
-		p = put_spread(p, v[i]);
+		p = put_spread(p, spread56(v[i]));
 	tmp->len = (size_t)(p - tmp->ptr);
 	nsx_put_bytes(b, field, nsx_buf_view(tmp));
 }

@@ -1,8 +1,9 @@
 /* codec.c -- nsx-codec: how fast each encoding of the stream is written and read, on one core.
- * usage: codec [RECORDS [RUNS]]
+ * usage: codec [RECORDS [RUNS [NAME]]]
  * Thunk records with all their columns, from a fixed seed: of two programs that eight devices run in step ("program"), and of names
  * and numbers that hardly repeat ("varied"). They are written to /dev/null and read from memory. A table on standard
- * output, a row per encoding, direction and mix: seconds are CPU time, the least of RUNS; mb_per_s counts 1e6 bytes of the encoding. */
+ * output, a row per encoding, direction and mix: seconds are CPU time, the least of RUNS; mb_per_s counts 1e6
+ * bytes of the encoding. NAME: only the row of that name. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ make_names(size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		b.len = 0;
-		nsx_buf_fmt(&b, "%s.%d", stem[draw(8)], (int)i);
+		nsx_buf_fmt(&b, "%s.%d", stem[draw(8)], (int)(i * 7919 % n));
 		names[i] = nsx_str_c(need(nsx_str_dup(nsx_buf_view(&b))));
 	}
 	nsx_buf_free(&b);
@@ -115,7 +116,7 @@ varied_mix(size_t n)
 		struct thunk *t = &m.p[i];
 
 		*t = (struct thunk){ .program = (uint16_t)draw(50), .inst = (uint16_t)draw(5000), .execution = (uint32_t)draw(1000),
-		                     .device = (uint8_t)draw(DEVICES), .name = (uint32_t)draw(VARIED), .ops = (uint8_t)draw(20),
+		                     .device = (uint8_t)draw(DEVICES), .name = (uint32_t)(i % VARIED), .ops = (uint8_t)draw(20),
 		                     .comm = (uint8_t)draw(2), .occurrence = (uint8_t)draw(4), .dur = (uint32_t)draw(1000000),
 		                     .hidden = (uint32_t)draw(100000), .range = (uint32_t)draw(1 << 30), .host_dur = (uint32_t)draw(100000) };
 		t->start = now += (int64_t)draw(3000);
@@ -127,22 +128,24 @@ varied_mix(size_t n)
 static void
 fill(struct nsx_rec *rec, const struct mix *m, const struct thunk *t)
 {
-	rec->has = 0;
-	nsx_set_i(rec, NSX_THUNK_profile, 0);
-	nsx_set_i(rec, NSX_THUNK_program, t->program);
-	nsx_set_i(rec, NSX_THUNK_execution, t->execution);
-	nsx_set_i(rec, NSX_THUNK_device, t->device);
-	nsx_set_i(rec, NSX_THUNK_inst, t->inst);
-	nsx_set_i(rec, NSX_THUNK_occurrence, t->occurrence);
-	nsx_set_s(rec, NSX_THUNK_name, m->names[t->name]);
-	nsx_set_i(rec, NSX_THUNK_start, t->start);
-	nsx_set_i(rec, NSX_THUNK_dur, t->dur);
-	nsx_set_i(rec, NSX_THUNK_hidden, t->hidden);
-	nsx_set_i(rec, NSX_THUNK_host_start, t->host_start);
-	nsx_set_i(rec, NSX_THUNK_host_dur, t->host_dur);
-	nsx_set_i(rec, NSX_THUNK_ops, t->ops);
-	nsx_set_i(rec, NSX_THUNK_comm, t->comm);
-	nsx_set_i(rec, NSX_THUNK_range, t->range);
+	union nsx_val *v = rec->v;
+
+	rec->has = (1ULL << (NSX_THUNK_range + 1)) - 1;
+	v[NSX_THUNK_profile].i = 0;
+	v[NSX_THUNK_program].i = t->program;
+	v[NSX_THUNK_execution].i = t->execution;
+	v[NSX_THUNK_device].i = t->device;
+	v[NSX_THUNK_inst].i = t->inst;
+	v[NSX_THUNK_occurrence].i = t->occurrence;
+	v[NSX_THUNK_name].s = m->names[t->name];
+	v[NSX_THUNK_start].i = t->start;
+	v[NSX_THUNK_dur].i = t->dur;
+	v[NSX_THUNK_hidden].i = t->hidden;
+	v[NSX_THUNK_host_start].i = t->host_start;
+	v[NSX_THUNK_host_dur].i = t->host_dur;
+	v[NSX_THUNK_ops].i = t->ops;
+	v[NSX_THUNK_comm].i = t->comm;
+	v[NSX_THUNK_range].i = t->range;
 }
 
 static double
@@ -217,35 +220,31 @@ encode(const struct mix *m, bool binary)
 	return (struct nsx_str){ p, (size_t)len };
 }
 
+/* One row: a mix, an encoding, a direction. */
 static void
-row(const char *form, const char *what, const struct mix *m, size_t bytes, double s)
+measure(const struct mix *m, bool binary, bool write, int runs, const char *only)
 {
-	printf("%s-%s-%s\t%zu\t%zu\t%.6f\t%.0f\t%.1f\n", form, what, m->name, m->n, bytes, s, (double)m->n / s, (double)bytes / s * 1e-6);
-}
-
-static void
-measure(const struct mix *m, bool binary, int runs)
-{
-	const char *form = binary ? "binary" : "text";
-	struct nsx_str bytes = encode(m, binary);
-	int null = open("/dev/null", O_WRONLY);
-	double out = 0, in = 0;
+	char name[64];
+	double best = 0;
 	int64_t sum, want = 0;
 
+	snprintf(name, sizeof name, "%s-%s-%s", binary ? "binary" : "text", write ? "write" : "read", m->name);
+	if (only && strcmp(only, name) != 0)
+		return;
+	struct nsx_str bytes = encode(m, binary);
+	int null = open("/dev/null", O_WRONLY);
 	if (null < 0)
 		die("cannot open /dev/null");
 	for (size_t i = 0; i < m->n; i++)
 		want += m->p[i].start ^ m->p[i].range ^ (int64_t)m->names[m->p[i].name].len;
 	for (int i = 0; i < runs; i++) {
-		double w = write_all(m, binary, null), r = read_all(m, bytes, &sum);
+		double s = write ? write_all(m, binary, null) : read_all(m, bytes, &sum);
 
-		if (sum != want)
+		if (!write && sum != want)
 			die("other records than were written");
-		out = i && out < w ? out : w;
-		in = i && in < r ? in : r;
+		best = i && best < s ? best : s;
 	}
-	row(form, "write", m, bytes.len, out);
-	row(form, "read", m, bytes.len, in);
+	printf("%s\t%zu\t%zu\t%.6f\t%.0f\t%.1f\n", name, m->n, bytes.len, best, (double)m->n / best, (double)bytes.len / best * 1e-6);
 	close(null);
 	free((char *)bytes.ptr);
 }
@@ -255,14 +254,13 @@ main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : RECORDS, runs = argc > 2 ? atol(argv[2]) : RUNS;
 
-	if (argc > 3 || n < 1 || runs < 1 || runs > 1000) {
-		fprintf(stderr, "usage: codec [RECORDS [RUNS]]\n");
+	if (argc > 4 || n < 1 || runs < 1 || runs > 1000) {
+		fprintf(stderr, "usage: codec [RECORDS [RUNS [NAME]]]\n");
 		return 2;
 	}
 	struct mix mixes[] = { program_mix((size_t)n), varied_mix((size_t)n) };
 	printf("codec\trecords\tbytes\tseconds\trecords_per_s\tmb_per_s\n");
-	for (int i = 0; i < 2; i++)
-		for (int binary = 0; binary < 2; binary++)
-			measure(&mixes[i], binary, (int)runs);
+	for (int i = 0; i < 8; i++)
+		measure(&mixes[i / 4], i / 2 % 2, i % 2 == 0, (int)runs, argc > 3 ? argv[3] : NULL);
 	return fflush(stdout) != 0;
 }
