@@ -19,6 +19,7 @@ struct kind {
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
+	bool               straight;  /* column i goes to slot i */
 };
 
 struct list { uint64_t *p; size_t n, cap; };
@@ -406,7 +407,7 @@ meet(struct nsx_reader *r, struct kind *k)
 static void
 fill(struct kind *k)
 {
-	k->filled = true;
+	k->filled = k->straight = true;
 	k->ncols = 0;
 	k->has = 0;
 	for (int strings = 1; strings >= 0; strings--) {
@@ -417,6 +418,7 @@ fill(struct kind *k)
 
 			k->way[k->ncols++] = (struct way){ k->c.v[i], slot, (uint8_t)i };
 			k->has |= 1ULL << slot;
+			k->straight = k->straight && slot == i;
 		}
 		if (strings)
 			k->nstrings = k->ncols;
@@ -428,6 +430,8 @@ present(const struct kind *k, size_t at)
 {
 	uint64_t has = 0;
 
+	if (k->straight)
+		return k->c.has[at];
 	for (int i = 0; i < k->ncols; i++)
 		has |= (k->c.has[at] >> k->way[i].col & 1) << k->way[i].slot;
 	return has;

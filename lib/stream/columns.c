@@ -264,9 +264,22 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 				v[r] += v[r - 1];
 		return;
 	}
-	if (!partial && e->base == BASE_LAST && e->last && !e->plus && !e->minus) {
-		for (size_t r = 0; r < d->rows; r++)
-			v[r] += e->last[r] < 0 ? e->first : v[e->last[r]];
+	if (!partial && e->base == BASE_LAST && e->last && !e->minus) {
+		if (e->plus)
+			for (size_t r = 0; r < d->rows; r++)
+				v[r] += e->last[r] < 0 ? e->first : v[e->last[r]] + e->plus[e->last[r]];
+		else
+			for (size_t r = 0; r < d->rows; r++)
+				v[r] += e->last[r] < 0 ? e->first : v[e->last[r]];
+		return;
+	}
+	if (!partial && e->base == BASE_SAME && !e->plus) {
+		if (e->minus)
+			for (size_t r = 0; r < d->rows; r++)
+				v[r] += e->of[r] - e->minus[r];
+		else
+			for (size_t r = 0; r < d->rows; r++)
+				v[r] += e->of[r];
 		return;
 	}
 	for (size_t r = 0; r < d->rows; r++) {
