@@ -39,6 +39,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "outside", &syn_opt.outside, "a collective runs outside its module's range"),
 	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
+	NSX_OPT_FLAG  (0, "ties", &syn_opt.ties, "with --scale: threads and kernels start at equal times"),
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
 	NSX_OPT_CHOICE(0, "dumps", &syn_opt.dumps, "plain|xz|zst|none", "how HLO dumps are written, a folder for each process [plain]"),
 	NSX_OPT_MAYBE (0, "payloads", &syn_opt.payloads, "basic|detailed|hex|broken", "what XLA of 2026 attaches to its ranges [basic]"),

@@ -1,6 +1,7 @@
 /* scale.c -- one export of any size, streamed: five threads nest ranges as PyTorch does, block after block. A block is
  * 16 ranges, 7 calls and 2.2 kernels on one thread; a frame is one block on each thread; a step is 64 frames. Rows are sorted by start.
- * What the ranges project to is summed from the schedule. Memory does not grow with the number of ranges. */
+ * What the ranges project to is summed from the schedule. Memory does not grow with the number of ranges.
+ * With --ties the threads run in lockstep and kernels start and end at round times, so that most starts are shared. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "db.h"
 #include "synth.h"
 
-enum { THREADS = 5, RANGES = 16, CALLS = 7, STEP = 64, FRAME = 160000, PID = 4242, LEVELS = 6 };
+enum { THREADS = 5, RANGES = 16, CALLS = 7, STEP = 64, FRAME = 160000, PID = 4242, LEVELS = 6, TICK = 10000 };
 
 /* Relative to the block's start. The last range of a step's first block is the step itself. */
 static const struct { int level, start, end; const char *name; } shape[RANGES] = {
@@ -52,6 +53,8 @@ begin_of(int64_t block)
 {
 	int64_t thread = block % THREADS;
 
+	if (syn_opt.ties)
+		return 2000000000 + block / THREADS * FRAME;
 	return 2000000000 + block / THREADS * FRAME + thread * 311 + (int64_t)(nsx_hash_u64((uint64_t)block * 2 + (uint64_t)syn_opt.seed) % 2000);
 }
 
@@ -61,13 +64,20 @@ runs(int64_t block, int call)
 	return calls[call].kernel && (calls[call].kernel != NORM || block % 5 == 0);
 }
 
+/* The next multiple of TICK with --ties: kernels of a block stay in order, those of other threads meet them. */
+static int64_t
+tick(int64_t t)
+{
+	return syn_opt.ties ? (t + TICK - 1) / TICK * TICK : t;
+}
+
 static void
 kernel_of(int64_t block, int call, int64_t *start, int64_t *end)
 {
 	uint64_t h = nsx_hash_u64((uint64_t)block * CALLS + (uint64_t)call + 77);
 
-	*start = begin_of(block) + calls[call].end + 1500 + (int64_t)(h % 3000);
-	*end = *start + 3000 + (int64_t)((h >> 20) % 20000);
+	*start = tick(begin_of(block) + calls[call].end + 1500 + (int64_t)(h % 3000));
+	*end = tick(*start + 3000 + (int64_t)((h >> 20) % 20000));
 }
 
 static bool
