@@ -22,27 +22,52 @@ nsx_sort_keys(struct nsx_sort_key *keys, size_t n)
 		qsort(keys, n, sizeof *keys, compare_keys);
 }
 
-enum { BITS = 11, BUCKETS = 1 << BITS };
+enum { BITS = 11, BUCKETS = 1 << BITS, FEW_RUNS = 16 };
 
-/* Radix sort, least significant digit first, of the digits in which starts differ at all. */
-bool
-nsx_sort_starts(struct nsx_sort_start *a, size_t n)
+static size_t
+run_end(const struct nsx_sort_start *a, size_t i, size_t n)
 {
-	uint64_t all = 0;
-	bool sorted = true;
+	for (i++; i < n && a[i - 1].start <= a[i].start; i++)
+		;
+	return i;
+}
 
-	for (size_t i = 1; i < n; i++) {
-		all |= (uint64_t)a[i].start ^ (uint64_t)a[0].start;
-		sorted = sorted && a[i - 1].start <= a[i].start;
+static void
+merge_two(const struct nsx_sort_start *a, size_t i, size_t mid, size_t end, struct nsx_sort_start *out)
+{
+	size_t j = mid;
+
+	while (i < mid && j < end)
+		*out++ = a[j].start < a[i].start ? a[j++] : a[i++];
+	memcpy(out, a + i, (mid - i) * sizeof *a);
+	memcpy(out + (mid - i), a + j, (end - j) * sizeof *a);
+}
+
+/* Neighbouring runs into one, until one is left. Which of the two arrays has it. */
+static struct nsx_sort_start *
+merge_runs(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n)
+{
+	while (run_end(from, 0, n) < n) {
+		for (size_t i = 0; i < n; ) {
+			size_t mid = run_end(from, i, n), end = mid < n ? run_end(from, mid, n) : mid;
+			merge_two(from, i, mid, end, to);
+			to += end - i;
+			i = end;
+		}
+		struct nsx_sort_start *swap = from;
+		from = to - n;
+		to = swap;
 	}
-	if (sorted)
-		return true;
-	struct nsx_sort_start *tmp = malloc(n * sizeof *tmp), *from = a, *to = tmp;
-	if (!tmp)
-		return false;
+	return from;
+}
+
+/* Least significant digit first, of the digits in which starts differ at all. Which of the two arrays has it. */
+static struct nsx_sort_start *
+radix(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n, uint64_t differ)
+{
 	for (int shift = 0; shift < 64; shift += BITS) {
 		size_t count[BUCKETS] = { 0 }, at = 0;
-		if (!(all >> shift & (BUCKETS - 1)))
+		if (!(differ >> shift & (BUCKETS - 1)))
 			continue;
 		/* Flipping the sign bit makes signed order unsigned order. */
 		for (size_t i = 0; i < n; i++)
@@ -58,8 +83,27 @@ nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 		from = to;
 		to = swap;
 	}
-	if (from != a)
-		memcpy(a, from, n * sizeof *a);
+	return from;
+}
+
+/* What comes from a few sorted lists is a few runs: then merging them beats sorting. */
+bool
+nsx_sort_starts(struct nsx_sort_start *a, size_t n)
+{
+	uint64_t differ = 0;
+	size_t runs = 1;
+
+	for (size_t i = 1; i < n; i++) {
+		differ |= (uint64_t)a[i].start ^ (uint64_t)a[0].start;
+		runs += a[i - 1].start > a[i].start;
+	}
+	if (runs == 1)
+		return true;
+	struct nsx_sort_start *tmp = malloc(n * sizeof *tmp);
+	if (!tmp)
+		return false;
+	if ((runs <= FEW_RUNS ? merge_runs(a, tmp, n) : radix(a, tmp, n, differ)) != a)
+		memcpy(a, tmp, n * sizeof *a);
 	free(tmp);
 	return true;
 }

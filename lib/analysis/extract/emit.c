@@ -1,29 +1,26 @@
 /* emit.c -- the stream of one or several exports, section by section. */
+#include "analysis/extract/outbox.h"
 #include "analysis/extract/profile.h"
 
 #include <stdlib.h>
 
-#include "base/sort.h"
-
 struct emit {
 	struct ex_job     *job;
-	struct nsx_writer *out;
-	union nsx_val      v[NSX_MAX_COLS];
-	struct nsx_rec     rec;
+	struct ex_outbox  *out;
+	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
 	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is written */
 };
 
 static struct nsx_rec *
 begin(struct emit *e, enum nsx_kind_id kind)
 {
-	e->rec = (struct nsx_rec){ nsx_kind_builtin(kind), 0, e->v };
-	return &e->rec;
+	return ex_outbox_rec(e->out, nsx_kind_builtin(kind));
 }
 
 static int
 done(struct emit *e)
 {
-	return nsx_write(e->out, &e->rec);
+	return ex_outbox_put(e->out);
 }
 
 /* Values below 0 are absent. */
@@ -71,7 +68,7 @@ emit_devices(struct emit *e)
 		n += e->job->profiles[i].trace.ndevices;
 	struct device_ref *refs = malloc((n + 1) * sizeof *refs);
 	if (!refs)
-		return nsx_err_nomem(e->job->err, NULL);
+		return nsx_err_nomem(&e->err, NULL);
 	n = 0;
 	for (int i = 0; i < e->job->n; i++)
 		for (uint32_t d = 0; d < e->job->profiles[i].trace.ndevices; d++)
@@ -242,7 +239,7 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 	int rc = NSX_OK;
 
 	if (!keys)
-		return nsx_err_nomem(e->job->err, p->input->path);
+		return nsx_err_nomem(&e->err, p->input->path);
 	for (size_t i = 0; i < p->compiles.n; i++) {
 		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
 		if (ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
@@ -272,10 +269,10 @@ find_levels(struct emit *e)
 {
 	e->levels = calloc((size_t)e->job->n + 1, sizeof *e->levels);
 	if (!e->levels)
-		return nsx_err_nomem(e->job->err, NULL);
+		return nsx_err_nomem(&e->err, NULL);
 	for (int i = 0; i < e->job->n && e->job->opts->ranges != NSX_RANGES_NONE; i++)
 		if (!(e->levels[i] = levels_of(&e->job->profiles[i].trace)))
-			return nsx_err_nomem(e->job->err, e->job->profiles[i].input->path);
+			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
 	return NSX_OK;
 }
 
@@ -310,22 +307,12 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 static int
 emit_host_ranges(struct emit *e, const struct ex_profile *p)
 {
-	const struct nsx_trace *t = &p->trace;
-	struct nsx_sort_key *keys = malloc((t->nranges - t->nspans + 1) * sizeof *keys);
-	size_t n = 0;
-	int rc = NSX_OK;
+	struct ex_hosts h;
+	int rc = ex_hosts_open(&h, p) ? NSX_OK : nsx_err_nomem(&e->err, p->input->path);
 
-	if (!keys)
-		return nsx_err_nomem(e->job->err, p->input->path);
-	for (uint32_t i = 0; i < t->nranges; i++) {
-		const struct nsx_range *r = &t->ranges[i];
-		if (r->gpu == NSX_NONE && ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(t, i)->process))
-			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), r->id }, i };
-	}
-	nsx_sort_keys(keys, n);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		rc = emit_range(e, p, keys[i].i);
-	free(keys);
+	for (uint32_t i; rc == NSX_OK && (i = ex_hosts_next(&h)) != NSX_NONE; )
+		rc = emit_range(e, p, i);
+	ex_hosts_close(&h);
 	return rc;
 }
 
@@ -414,7 +401,7 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	return done(e);
 }
 
-struct cursor { const struct ex_profile *p; struct ex_event *events; size_t n, at; };
+struct cursor { const struct ex_profile *p; struct nsx_sort_start *events; size_t n, at; };
 
 static bool
 before(const struct cursor *a, const struct cursor *b)
@@ -442,12 +429,12 @@ emit_gpu(struct emit *e)
 {
 	struct cursor *heap = calloc((size_t)e->job->n + 1, sizeof *heap);
 	size_t n = 0;
-	int rc = heap ? NSX_OK : nsx_err_nomem(e->job->err, NULL);
+	int rc = heap ? NSX_OK : nsx_err_nomem(&e->err, NULL);
 
 	for (int i = 0; i < e->job->n && rc == NSX_OK; i++) {
 		struct cursor c = { &e->job->profiles[i], NULL, 0, 0 };
 		if (ex_events(c.p, &c.events, &c.n) != NSX_OK)
-			rc = nsx_err_nomem(e->job->err, c.p->input->path);
+			rc = nsx_err_nomem(&e->err, c.p->input->path);
 		else if (c.n)
 			heap[n++] = c;
 		else
@@ -456,10 +443,10 @@ emit_gpu(struct emit *e)
 	for (size_t i = n; i-- > 0;)
 		sink(heap, n, i);
 	while (n && rc == NSX_OK) {
-		const struct ex_event *ev = &heap[0].events[heap[0].at];
+		const struct nsx_sort_start *ev = &heap[0].events[heap[0].at];
 		const struct ex_profile *p = heap[0].p;
-		rc = ev->rank == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->rank == 1 ? emit_range(e, p, ev->i) :
-		     ev->rank == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
+		rc = ev->tag == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->tag == 1 ? emit_range(e, p, ev->i) :
+		     ev->tag == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
 		if (++heap[0].at == heap[0].n) {
 			free(heap[0].events);
 			heap[0] = heap[--n];
@@ -497,9 +484,16 @@ emit_all(struct emit *e)
 int
 ex_emit(struct ex_job *job, struct nsx_writer *out)
 {
-	struct emit e = { .job = job, .out = out };
-	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
+	struct emit e = { .job = job, .out = ex_outbox_open(out, job->opts->jobs) };
 
+	if (!e.out)
+		return nsx_err_nomem(job->err, NULL);
+	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
+	/* Where both failed, the writer's is the first. */
+	if (ex_outbox_close(e.out) != NSX_OK)
+		rc = NSX_ERR;
+	else if (rc != NSX_OK)
+		nsx_err_set(job->err, "%s", e.err.msg);
 	for (int i = 0; i < job->n && e.levels; i++)
 		free(e.levels[i]);
 	free(e.levels);

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "base/sort.h"
 
-enum { MODULE, RANGE, THUNK, OP };   /* nsx_kind_rank */
+enum { MODULE, RANGE, THUNK, OP };   /* tags: nsx_kind_rank */
 
 struct keys { int64_t dur, device, range; };
 
@@ -30,12 +29,12 @@ ex_global(const struct ex_profile *p, uint32_t device)
 }
 
 static struct keys
-keys_of(const struct ex_profile *p, const struct ex_event *e)
+keys_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 {
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_span *s;
 
-	switch (e->rank) {
+	switch (e->tag) {
 	case MODULE: {
 		const struct ex_module *m = &p->modules.p[e->i];
 		s = &t->spans[t->ranges[m->range].gpu];
@@ -57,25 +56,25 @@ keys_of(const struct ex_profile *p, const struct ex_event *e)
 }
 
 static struct nsx_str
-name_of(const struct ex_profile *p, const struct ex_event *e)
+name_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 {
 	uint32_t name;
 
-	if (e->rank == THUNK)
+	if (e->tag == THUNK)
 		return nsx_intern_str(&p->inst_names, p->insts.p[p->thunks.p[e->i].inst].name);
-	if (e->rank == MODULE)
+	if (e->tag == MODULE)
 		return p->programs.p[p->modules.p[e->i].program].name;
-	name = e->rank == RANGE ? p->trace.ranges[e->i].name : p->trace.ops[e->i].name;
+	name = e->tag == RANGE ? p->trace.ranges[e->i].name : p->trace.ops[e->i].name;
 	return name == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&p->trace.names, name);
 }
 
 int
-ex_event_cmp(const struct ex_profile *p, const struct ex_event *a, const struct ex_profile *q, const struct ex_event *b)
+ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
+	if (a->tag != b->tag)
+		return a->tag < b->tag ? -1 : 1;
 	struct keys x = keys_of(p, a), y = keys_of(q, b);
 	if (x.dur != y.dur)
 		return x.dur > y.dur ? -1 : 1;
@@ -91,11 +90,11 @@ ex_event_cmp(const struct ex_profile *p, const struct ex_event *a, const struct 
 
 /* Merge sort of a run of equal starts; tmp has room for n. */
 static void
-sort_run(const struct ex_profile *p, struct ex_event *a, struct ex_event *tmp, size_t n)
+sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_start *tmp, size_t n)
 {
 	if (n <= 8) {
 		for (size_t i = 1; i < n; i++) {
-			struct ex_event e = a[i];
+			struct nsx_sort_start e = a[i];
 			size_t k = i;
 			for (; k && ex_event_cmp(p, &e, p, &a[k - 1]) < 0; k--)
 				a[k] = a[k - 1];
@@ -166,28 +165,20 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 }
 
 int
-ex_events(const struct ex_profile *p, struct ex_event **events, size_t *n)
+ex_events(const struct ex_profile *p, struct nsx_sort_start **events, size_t *n)
 {
 	const struct nsx_trace *t = &p->trace;
 	size_t most = p->modules.n + p->thunks.n + (p->opts->ranges ? t->nspans : 0) + (p->opts->ops ? t->nops : 0);
-	struct nsx_sort_start *starts = malloc((most + 1) * sizeof *starts);
-	struct ex_event *out = NULL, *tmp = NULL;
+	struct nsx_sort_start *out = malloc((most + 1) * sizeof *out), *tmp = NULL;
 	size_t longest = 0;
 
 	*events = NULL;
 	*n = 0;
-	if (!starts)
-		return NSX_ERR;
-	size_t count = collect(p, starts);
-	if (!nsx_sort_starts(starts, count))
-		goto fail;
-	out = malloc((count + 1) * sizeof *out);
 	if (!out)
+		return NSX_ERR;
+	size_t count = collect(p, out);
+	if (!nsx_sort_starts(out, count))
 		goto fail;
-	for (size_t i = 0; i < count; i++)
-		out[i] = (struct ex_event){ starts[i].start, starts[i].i, starts[i].tag };
-	free(starts);
-	starts = NULL;
 	for (size_t i = 0, k; i < count; i = k) {
 		for (k = i + 1; k < count && out[k].start == out[i].start; k++)
 			;
@@ -206,7 +197,6 @@ ex_events(const struct ex_profile *p, struct ex_event **events, size_t *n)
 	*n = count;
 	return NSX_OK;
 fail:
-	free(starts);
 	free(out);
 	return NSX_ERR;
 }

@@ -7,6 +7,7 @@
 #define NSX_ANALYSIS_EXTRACT_PROFILE_H
 
 #include "analysis/extract.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "nsys/trace.h"
 #include "xla/hlo.h"
@@ -70,9 +71,6 @@ struct ex_compile {
 	uint32_t children;
 	int64_t  child;           /* ns */
 };
-
-/* Something of the third section of the stream, in the order of the stream: i is its index in what rank (nsx_kind_rank) says. */
-struct ex_event { int64_t start; uint32_t i, rank; };
 
 /* The command buffers of an export, made once for all its programs. */
 struct ex_buffer { uint32_t program, thunk; };
@@ -198,12 +196,22 @@ int ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const stru
 /* Give profiles, devices, programs and instructions their numbers. */
 int ex_number(struct ex_job *job);
 
-/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream; the caller frees them.
- * NSX_OK or NSX_ERR. */
-int ex_events(const struct ex_profile *p, struct ex_event **events, size_t *n);
+/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream: i is the index in what the tag
+ * (nsx_kind_rank) says. The caller frees them. NSX_OK or NSX_ERR. */
+int ex_events(const struct ex_profile *p, struct nsx_sort_start **events, size_t *n);
 
 /* Order of two events, maybe of different profiles: negative, 0 or positive. */
-int ex_event_cmp(const struct ex_profile *p, const struct ex_event *a, const struct ex_profile *q, const struct ex_event *b);
+int ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
+
+/* The ranges of p without GPU work that its options keep, in the order of the stream. Each thread's lie in order, so that they need
+ * only be merged, and no memory but a place in each thread. */
+struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
+
+/* False when out of memory; ex_hosts_close afterwards all the same. */
+bool ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
+/* Index of the next; NSX_NONE: there is none. */
+uint32_t ex_hosts_next(struct ex_hosts *h);
+void ex_hosts_close(struct ex_hosts *h);
 
 /* end - start of anything; clamped where it does not fit. */
 int64_t ex_dur(int64_t start, int64_t end);

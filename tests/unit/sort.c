@@ -1,0 +1,62 @@
+/* Sorting by start: of any number of runs, equal starts in the order in which they stood. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "tap.h"
+
+static uint64_t state = 7;
+
+static uint64_t
+next(void)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return state >> 33;
+}
+
+/* n things in so many rising runs; i is the place each had. */
+static void
+fill(struct nsx_sort_start *a, size_t n, size_t runs, int64_t from)
+{
+	for (size_t r = 0; r < runs; r++) {
+		int64_t t = from;
+		for (size_t i = n * r / runs; i < n * (r + 1) / runs; i++)
+			a[i] = (struct nsx_sort_start){ t += (int64_t)(next() % 3), (uint32_t)i, (uint32_t)(i % 4) };
+	}
+}
+
+static bool
+sorted(const struct nsx_sort_start *a, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i].tag != a[i].i % 4 || (i && (a[i - 1].start > a[i].start || (a[i - 1].start == a[i].start && a[i - 1].i >= a[i].i))))
+			return false;
+	return true;
+}
+
+int
+main(void)
+{
+	static const size_t runs[] = { 1, 2, 3, 5, 16, 17, 18, 40, 333 };
+	static const int64_t froms[] = { 0, -500, INT64_MIN, INT64_MAX - 5000 };
+	enum { MOST = 1000 };
+	struct nsx_sort_start a[MOST];
+
+	for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
+		for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
+			int64_t sum = 0, want = 0;
+			fill(a, MOST, runs[k], froms[f]);
+			for (size_t i = 0; i < MOST; i++)
+				want ^= a[i].start ^ (int64_t)a[i].i << 40;
+			ok(nsx_sort_starts(a, MOST) && sorted(a, MOST), "%zu runs from %lld", runs[k], (long long)froms[f]);
+			for (size_t i = 0; i < MOST; i++)
+				sum ^= a[i].start ^ (int64_t)a[i].i << 40;
+			ok(sum == want, "%zu runs from %lld: nothing lost", runs[k], (long long)froms[f]);
+		}
+	/* The last run shorter than the others, and of one. */
+	fill(a, 7, 1, 0);
+	a[6].start = -1;
+	ok(nsx_sort_starts(a, 7) && a[0].i == 6 && sorted(a, 7), "a run of one");
+	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "none and one");
+	return done();
+}
