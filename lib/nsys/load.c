@@ -107,7 +107,7 @@ nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi)
 	scan->hi = i == n - 1 ? hi : (int64_t)((uint64_t)scan->lo + (step - 1));
 }
 
-struct run { struct nsx_loader *l; struct nsx_task *tasks; atomic_bool failed; };
+struct run { struct nsx_loader *l; struct nsx_task *tasks; int nops; atomic_int ops_left; atomic_bool failed; bool ops_failed; };
 
 static void
 run_task(void *ctx, int i)
@@ -118,18 +118,25 @@ run_task(void *ctx, int i)
 		run->tasks[i].failed = true;
 		atomic_store(&run->failed, true);
 	}
+	/* Joining operations is one thread's work; the others read on meanwhile. */
+	if (i < run->nops && atomic_fetch_sub(&run->ops_left, 1) == 1 && !atomic_load(&run->failed) && nsx_ops_join(run->l) != NSX_OK) {
+		run->ops_failed = true;
+		atomic_store(&run->failed, true);
+	}
 }
 
-int
-nsx_load_run(struct nsx_loader *l, nsx_tasks *tasks)
+/* The first nops tasks read operations, which are joined when they are done. */
+static int
+run_tasks(struct nsx_loader *l, const nsx_tasks *tasks, size_t nops)
 {
-	struct run run = { .l = l, .tasks = tasks->p };
+	struct run run = { .l = l, .tasks = tasks->p, .nops = (int)nops };
 
+	atomic_init(&run.ops_left, (int)nops);
 	nsx_par_run((int)tasks->n, l->opts->jobs, run_task, &run);
 	for (size_t i = 0; i < tasks->n; i++)
 		if (tasks->p[i].failed)
 			return nsx_err_set(l->err, "%s", tasks->p[i].err.msg);
-	return NSX_OK;
+	return run.ops_failed ? NSX_ERR : NSX_OK;
 }
 
 /* ---- the whole */
@@ -206,27 +213,30 @@ join_processes(struct nsx_loader *l)
 }
 
 static int
-read_ops(struct nsx_loader *l)
+read_ops_and_ranges(struct nsx_loader *l)
 {
 	nsx_tasks tasks = { 0 };
 	int rc = nsx_ops_tasks(l, &tasks);
+	size_t nops = tasks.n;
 
+	if (rc == NSX_OK && !nops)
+		rc = nsx_ops_join(l);
 	if (rc == NSX_OK)
-		rc = nsx_load_run(l, &tasks);
+		rc = nsx_nvtx_tasks(l, &tasks);
+	if (rc == NSX_OK)
+		rc = run_tasks(l, &tasks, nops);
 	free(tasks.p);
-	return rc == NSX_OK ? nsx_ops_join(l) : rc;
+	return rc;
 }
 
 static int
-read_ranges_and_calls(struct nsx_loader *l)
+read_calls(struct nsx_loader *l)
 {
 	nsx_tasks tasks = { 0 };
-	int rc = nsx_nvtx_tasks(l, &tasks);
+	int rc = nsx_runtime_tasks(l, &tasks);
 
 	if (rc == NSX_OK)
-		rc = nsx_runtime_tasks(l, &tasks);
-	if (rc == NSX_OK)
-		rc = nsx_load_run(l, &tasks);
+		rc = run_tasks(l, &tasks, 0);
 	free(tasks.p);
 	return rc;
 }
@@ -235,8 +245,8 @@ static int
 load(struct nsx_loader *l)
 {
 	if (check_tables(l) != NSX_OK
-	    || read_ops(l) != NSX_OK
-	    || read_ranges_and_calls(l) != NSX_OK
+	    || read_ops_and_ranges(l) != NSX_OK
+	    || read_calls(l) != NSX_OK
 	    || nsx_nvtx_threads(l) != NSX_OK
 	    || nsx_runtime_join(l) != NSX_OK
 	    || nsx_nvtx_ids(l) != NSX_OK

@@ -1,7 +1,8 @@
 /* load.h -- what the parts of loading share; private to lib/nsys.
  *
  *   operations' tables -> launches, by (process, correlation id)          ops.c, launches.c
- *   NVTX_EVENTS -> ranges; RUNTIME -> calls that launched something       nvtx.c, runtime.c; both at once, in parts
+ *   NVTX_EVENTS -> ranges                                                 nvtx.c; at the same time, in parts
+ *   RUNTIME -> calls that launched something                              runtime.c; in parts
  *   texts and string ids -> names                                         names.c
  *   parts' ranges -> one array, by thread; each thread is projected       threads.c, calls.c, project.c
  *
@@ -100,7 +101,6 @@ void nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t co
 /* Into how many parts to cut a table, 0 if it is missing or empty, and where; nsx_load_part sets rowids of part i of n. */
 int nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, int64_t *hi);
 void nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi);
-int nsx_load_run(struct nsx_loader *l, nsx_tasks *tasks);
 
 /* With this bit a range's name (but NSX_NONE) is where its text's code is, counted over all tables of texts. */
 #define NSX_NAME_TEXT 0x80000000u
