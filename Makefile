@@ -70,7 +70,7 @@ check:
 	@B=$B CC='$(CC)' sh tests/setup.sh
 	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
 	@B=$B T='$T' sh tests/run.sh
-tests: $(UNIT) $(REPLAY) $(if $(wildcard tests/synth/*.c),$(SYNTH))
+tests: $(UNIT) $(REPLAY) $(BENCH) $(if $(wildcard tests/synth/*.c),$(SYNTH))
 asan:
 	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
 tsan:

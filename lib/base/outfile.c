@@ -274,7 +274,7 @@ nsx_tmpfile(struct nsx_err *err)
 	}
 	struct temp *t = temp_make(b.ptr, &fd);
 	if (!t)
-		return nsx_err_set(err, "temporary file in %s: %s", dir && *dir ? dir : "/tmp", strerror(errno));
+		return nsx_err_set(err, "temporary file in %s, which TMPDIR can change: %s", dir && *dir ? dir : "/tmp", strerror(errno));
 	temp_drop(t, false);
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
 		nsx_err_set(err, "temporary file: %s", strerror(errno));

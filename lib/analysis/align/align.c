@@ -17,7 +17,7 @@ struct source {
 	off_t             from;      /* -1: not a regular file */
 	unsigned          flags;
 	struct nsx_spool *spool;
-	struct nsx_reader *first;    /* kept: the spool follows its headers */
+	struct nsx_reader *first;    /* kept while the spool is read, which follows its headers */
 	struct nsx_err   *err;
 };
 
@@ -72,6 +72,9 @@ read_again(struct source *s)
 {
 	if (s->spool)
 		return nsx_spool_reader(s->spool);
+	/* Its buffers are as large as the next one's. */
+	nsx_reader_close(s->first);
+	s->first = NULL;
 	if (lseek(s->fd, s->from, SEEK_SET) < 0) {
 		nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
 		return NULL;

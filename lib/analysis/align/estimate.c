@@ -2,70 +2,139 @@
 #include <stdlib.h>
 
 #include "analysis/align/impl.h"
+#include "base/sort.h"
 
 /* ---- skews ---- */
 
-struct row { int64_t program, execution, inst, occurrence, device; uint32_t instance, obs; };
+/* A part of a collective that was used. There is one for each, so numbers of 64 bits are replaced by their ranks. */
+struct row { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
+
+/* Ranks, by index, of programs, instructions and devices in order of their numbers. */
+struct ranks { uint32_t *program, *inst, *device; };
 
 static int
 by_row(const void *x, const void *y)
 {
 	const struct row *a = x, *b = y;
-	const int64_t p[] = { a->program, a->execution, a->inst, a->occurrence, a->device };
-	const int64_t q[] = { b->program, b->execution, b->inst, b->occurrence, b->device };
 
-	for (size_t i = 0; i < sizeof p / sizeof *p; i++)
-		if (p[i] != q[i])
-			return p[i] < q[i] ? -1 : 1;
+	if (a->program != b->program)
+		return a->program < b->program ? -1 : 1;
+	if (a->execution != b->execution)
+		return a->execution < b->execution ? -1 : 1;
+	if (a->inst != b->inst)
+		return a->inst < b->inst ? -1 : 1;
+	if (a->occurrence != b->occurrence)
+		return a->occurrence < b->occurrence ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
 	return (a->obs > b->obs) - (a->obs < b->obs);
+}
+
+/* The rank of each of n keys, whose i is their index; NULL when out of memory. Frees the keys. */
+static uint32_t *
+rank(struct nsx_sort_key *keys, size_t n)
+{
+	uint32_t *of = malloc((n + 1) * sizeof *of);
+
+	if (keys && of) {
+		nsx_sort_keys(keys, n);
+		for (uint32_t i = 0; i < n; i++)
+			of[keys[i].i] = i;
+	} else {
+		free(of);
+		of = NULL;
+	}
+	free(keys);
+	return of;
+}
+
+static bool
+find_ranks(const struct al_job *j, struct ranks *r)
+{
+	struct nsx_sort_key *p = malloc((j->programs.n + 1) * sizeof *p), *i = malloc((j->insts.n + 1) * sizeof *i),
+	                    *d = malloc((j->devices.n + 1) * sizeof *d);
+
+	for (uint32_t k = 0; p && k < j->programs.n; k++)
+		p[k] = (struct nsx_sort_key){ { j->programs.p[k], 0, 0 }, k };
+	for (uint32_t k = 0; i && k < j->insts.n; k++)
+		i[k] = (struct nsx_sort_key){ { j->insts.p[k].program, j->insts.p[k].inst, 0 }, k };
+	for (uint32_t k = 0; d && k < j->devices.n; k++)
+		d[k] = (struct nsx_sort_key){ { j->devices.p[k].number, 0, 0 }, k };
+	*r = (struct ranks){ rank(p, j->programs.n), rank(i, j->insts.n), rank(d, j->devices.n) };
+	return r->program && r->inst && r->device;
+}
+
+/* The execution by the device's own number, as in its other records. */
+static int32_t
+own_execution(const struct al_job *j, const struct al_obs *o)
+{
+	return o->execution - al_shift(j, j->whats.p[o->what].program, o->device);
 }
 
 static void
 fill(const struct al_job *j, const struct row *r, struct nsx_rec *rec)
 {
-	const struct al_instance *in = &j->instances.p[r->instance];
-	const struct al_inst *inst = &j->insts.p[j->whats.p[j->obs.p[r->obs].what].inst];
+	const struct al_obs *o = &j->obs.p[r->obs];
+	const struct al_inst *inst = &j->insts.p[j->whats.p[o->what].inst];
+	uint32_t n = j->instances.p[r->instance].n;
 	int64_t num = j->num[r->obs];
 
 	rec->has = 0;
-	nsx_set_i(rec, NSX_SKEW_device, r->device);
-	nsx_set_i(rec, NSX_SKEW_program, r->program);
+	nsx_set_i(rec, NSX_SKEW_device, j->devices.p[o->device].number);
+	nsx_set_i(rec, NSX_SKEW_program, j->programs.p[j->whats.p[o->what].program]);
 	nsx_set_i(rec, NSX_SKEW_execution, r->execution);
-	nsx_set_i(rec, NSX_SKEW_inst, r->inst);
+	nsx_set_i(rec, NSX_SKEW_inst, inst->inst);
 	nsx_set_i(rec, NSX_SKEW_occurrence, r->occurrence);
 	if (inst->name != NSX_NONE)
 		nsx_set_s(rec, NSX_SKEW_name, nsx_intern_str(&j->names, inst->name));
-	nsx_set_f(rec, NSX_SKEW_skew, (double)(num / in->n) + (double)(num % in->n) / in->n);
+	nsx_set_f(rec, NSX_SKEW_skew, (double)(num / n) + (double)(num % n) / n);
+}
+
+/* The parts of the instances used, sorted; NULL when out of memory. */
+static struct row *
+sorted_rows(const struct al_job *j, size_t *n)
+{
+	struct ranks rank = { 0 };
+	struct row *rows = NULL;
+
+	*n = 0;
+	for (size_t i = 0; i < j->instances.n; i++)
+		*n += j->instances.p[i].n;
+	if (find_ranks(j, &rank))
+		rows = malloc((*n + 1) * sizeof *rows);
+	*n = 0;
+	for (uint32_t i = 0; rows && i < j->instances.n; i++) {
+		const struct al_instance *in = &j->instances.p[i];
+
+		for (uint32_t k = in->first; k < in->first + in->n; k++) {
+			const struct al_obs *o = &j->obs.p[k];
+			const struct al_what *w = &j->whats.p[o->what];
+			rows[(*n)++] = (struct row){ rank.program[w->program], rank.inst[w->inst], rank.device[o->device], i, k,
+			                             own_execution(j, o), o->occurrence };
+		}
+	}
+	free(rank.program);
+	free(rank.inst);
+	free(rank.device);
+	if (rows && *n > 1)
+		qsort(rows, *n, sizeof *rows, by_row);
+	return rows;
 }
 
 int
 al_write_skews(const struct al_job *j, struct nsx_writer *out)
 {
-	NSX_VEC(struct row) rows = { 0 };
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec rec = { nsx_kind_builtin(NSX_SKEW), 0, v };
-	bool room = true;
-	int rc = NSX_OK;
+	size_t n;
+	struct row *rows = sorted_rows(j, &n);
+	int rc = rows ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
-	for (uint32_t i = 0; i < j->instances.n && room; i++) {
-		const struct al_instance *in = &j->instances.p[i];
-		for (uint32_t o = in->first; o < in->first + in->n && room; o++) {
-			const struct al_obs *obs = &j->obs.p[o];
-			const struct al_what *w = &j->whats.p[obs->what];
-			/* Its own number of the execution, as in its other records. */
-			room = nsx_vec_push(&rows, ((struct row){ j->programs.p[w->program], (int64_t)obs->execution - al_shift(j, w->program, obs->device),
-			                                          j->insts.p[w->inst].inst, obs->occurrence, j->devices.p[obs->device].number, i, o }));
-		}
-	}
-	if (!room)
-		rc = nsx_err_nomem(j->err, NULL);
-	else if (rows.n)
-		qsort(rows.p, rows.n, sizeof *rows.p, by_row);
-	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
-		fill(j, &rows.p[i], &rec);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		fill(j, &rows[i], &rec);
 		rc = nsx_write(out, &rec);
 	}
-	free(rows.p);
+	free(rows);
 	return rc;
 }
 

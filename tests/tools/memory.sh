@@ -1,0 +1,98 @@
+#!/bin/sh
+# What memory grows with. Filters pass 16 times as many records in the same memory, from files and from pipes; align keeps its
+# collectives alone. Peaks are resident sets, which repeat to a few percent.
+. "${0%/*}/../testlib.sh"
+PEAK=$B/tests/bench/peak REPEAT=$B/tests/bench/repeat
+grep -qE '__(asan|tsan|msan)_init' "$B/bin/nsysx-view" && skip_all 'a sanitizer takes memory of its own'
+
+"$SYNTH" -q -o "$T/job" --steps 28 --processes 2 --offset 100000
+for p in 0 1; do
+	nsysx-extract -q -b --ranges --ops -x "$T/job/dump$p" "$T/job/r$p.sqlite" -o "$T/r$p"
+done
+nsysx-merge -q -b "$T/r0" "$T/r1" -o "$T/both"
+# The first executions alone, over and over: they never leave initialisation.
+nsysx-warmup -q -b --init "$T/both" -o "$T/init"
+
+small=10 large=160
+{ "$REPEAT" $small <"$T/both" >"$T/both.1" && "$REPEAT" $large <"$T/both" >"$T/both.16"; } &
+for p in 0 1; do
+	"$REPEAT" $small <"$T/r$p" >"$T/r$p.1"
+	"$REPEAT" $large <"$T/r$p" >"$T/r$p.16"
+done
+"$REPEAT" $((small * 16)) same <"$T/init" >"$T/init.1"
+"$REPEAT" $((large * 16)) same <"$T/init" >"$T/init.16"
+wait
+
+n=$(nsysx-view "$T/both.1" | sed -n '$s/^end	//p')
+equal 'the small stream has over 100000 records, in many blocks' "$((n > 100000))" 1
+nsysx-warmup "$T/init.1" 2>&1 >"$T/steady" | grep -q 'everything counts as steady state'
+equal 'first executions alone show nothing steady' $? 0
+equal 'over 50000 records of them wait' "$(($(nsysx-view -k thunk,op,module "$T/init.1" | wc -l) > 50000))" 1
+
+# Peaks of a command on stdin, as file and as pipe, in KiB, to $T/file.$1 and $T/pipe.$1. It reads $2.
+peaks() {
+	size=$1 input=$2
+	shift 2
+	cat "$input" | "$PEAK" "$T/pipe.$size" "$@" >/dev/null 2>"$T/err.pipe" &
+	"$PEAK" "$T/file.$size" "$@" <"$input" >/dev/null 2>"$T/err.file" || cat "$T/err.file" >&2
+	wait $! || cat "$T/err.pipe" >&2
+}
+
+# 16 times the records take 1.2 times the memory at most: CLAIM STREAM COMMAND...
+flat() {
+	claim=$1 stream=$2
+	shift 2
+	rm -f "$T"/file.* "$T"/pipe.*
+	peaks 1 "$stream.1" "$@"
+	for a; do
+		shift
+		case $a in *.1) a=${a%.1}.16 ;; esac
+		set -- "$@" "$a"
+	done
+	peaks 16 "$stream.16" "$@"
+	for how in file pipe; do
+		small_kib=$(cat "$T/$how.1") large_kib=$(cat "$T/$how.16")
+		if [ "${small_kib:-0}" -gt 0 ] && [ $((large_kib * 10)) -le $((small_kib * 12)) ]; then
+			pass "$claim, from a $how"
+		else
+			fail "$claim, from a $how" "$small_kib KiB, then $large_kib KiB"
+		fi
+	done
+}
+
+flat 'overlap is flat' "$T/both" nsysx-overlap -q -b
+flat 'warmup is flat' "$T/both" nsysx-warmup -q -b
+flat 'warmup is flat while nothing is steady' "$T/init" nsysx-warmup -q -b
+flat 'collectives is flat' "$T/both" nsysx-collectives -q -b
+flat 'fold is flat' "$T/both" nsysx-fold -q
+flat 'fold by NVTX range is flat' "$T/both" nsysx-fold -q --by nvtx
+flat 'merge is flat' "$T/r0" nsysx-merge -q -b - "$T/r1.1"
+
+# ---- align ----
+
+# Bytes of memory for each device's part in a collective: what the large stream takes more than the small.
+parts() { nsysx-view -t thunk "$1" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm") c = i; next } $c == 1 { n++ } END { print n }'; }
+one=$(parts "$T/both")
+more=$(((large - small) * one))
+peaks 1 "$T/both.1" nsysx-align -q -b
+peaks 16 "$T/both.16" nsysx-align -q -b
+for how in file pipe; do
+	each=$((($(cat "$T/$how.16") - $(cat "$T/$how.1")) * 1024 / more))
+	if [ "$each" -ge 24 ] && [ "$each" -le 128 ]; then
+		pass "align keeps up to 128 bytes of a part, from a $how"
+	else
+		fail "align keeps up to 128 bytes of a part, from a $how" "$each bytes"
+	fi
+done
+
+# A file is read twice; what comes through a pipe is put aside, compressed, in TMPDIR.
+nsysx-align -q "$T/both.1" -o "$T/aligned"
+TMPDIR=$T/nowhere nsysx-align -q "$T/both.1" -o "$T/file.aligned"
+same 'a file needs no temporary file' "$T/file.aligned" "$T/aligned"
+TMPDIR=$T/nowhere nsysx-align -q <"$T/both.1" >"$T/stdin.aligned"
+same 'nor does a file on standard input' "$T/stdin.aligned" "$T/aligned"
+cat "$T/both.1" | nsysx-align -q >"$T/pipe.aligned"
+same 'through a pipe comes the same' "$T/pipe.aligned" "$T/aligned"
+fails 'a pipe needs one, and where it was to be is said' 1 'TMPDIR' \
+	sh -c 'cat "$T/both.1" | TMPDIR=$T/nowhere nsysx-align -q'
+done_testing
