@@ -16,22 +16,47 @@ next_slot(uint64_t *has)
 	return slot;
 }
 
+/* How many bytes rec takes at most. */
+static size_t
+size_of(const struct nsx_rec *rec)
+{
+	size_t size = sizeof(struct head);
+
+	for (uint64_t has = rec->has; has;) {
+		int slot = next_slot(&has);
+
+		size += sizeof(uint64_t);
+		if (rec->kind->cols[slot].type == 's')
+			size += rec->v[slot].s.len;
+	}
+	return size;
+}
+
 void
 nsx_pack(struct nsx_buf *b, const struct nsx_rec *rec)
 {
 	struct head h = { rec->kind, rec->has };
 
-	nsx_buf_add(b, &h, sizeof h);
+	if (!nsx_buf_room(b, size_of(rec)))
+		return;
+	char *p = b->ptr + b->len;
+	memcpy(p, &h, sizeof h);
+	p += sizeof h;
 	for (uint64_t has = rec->has; has;) {
 		int slot = next_slot(&has);
 
 		if (rec->kind->cols[slot].type == 's') {
-			nsx_buf_add(b, &rec->v[slot].s.len, sizeof rec->v[slot].s.len);
-			nsx_buf_str(b, rec->v[slot].s);
+			struct nsx_str s = rec->v[slot].s;
+
+			memcpy(p, &s.len, sizeof s.len);
+			memcpy(p + sizeof s.len, s.ptr, s.len);
+			p += sizeof s.len + s.len;
 		} else {
-			nsx_buf_add(b, &rec->v[slot], sizeof rec->v[slot].i);
+			memcpy(p, &rec->v[slot].i, sizeof rec->v[slot].i);
+			p += sizeof rec->v[slot].i;
 		}
 	}
+	b->len = (size_t)(p - b->ptr);
 }
 
 const char *
