@@ -86,8 +86,11 @@ demo:
 	@B=$B CC='$(CC)' sh tests/setup.sh
 	@$(MAKE) $(JOBS) --no-print-directory --silent all $(SYNTH)
 	@B=$B sh tests/demo.sh
+# make bench T='extract filters' runs these parts alone; SCALE=large takes an export of 16 million ranges.
 bench: all $(SYNTH) $(BENCH)
-	B=$B sh tests/bench/run.sh
+	@B=$B T='$T' SCALE='$(SCALE)' sh tests/bench/run.sh
+bench-doc: bench
+	@B=$B sh tests/bench/table.sh docs/performance.md
 
 install: all
 	install -d $(DESTDIR)$(BINDIR)
@@ -99,5 +102,5 @@ install: all
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench install clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

@@ -1,5 +1,5 @@
 /* floor.c -- nsx-floor: what libsqlite3 itself needs to step, on one thread, through the columns that extracting ranges uses.
- * The yardstick of `make bench`; prints how many rows each table has and a sum that keeps the reading honest. */
+ * The yardstick of `make bench`; prints how many rows each table has and a sum that keeps the reading honest. -V: the library's version. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -71,8 +71,10 @@ main(int argc, char **argv)
 {
 	sqlite3 *db = NULL;
 
+	if (argc == 2 && strcmp(argv[1], "-V") == 0)
+		return puts(sqlite3_libversion()) < 0;
 	if (argc != 2) {
-		fprintf(stderr, "usage: nsx-floor EXPORT\n");
+		fprintf(stderr, "usage: nsx-floor EXPORT | -V\n");
 		return 2;
 	}
 	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)

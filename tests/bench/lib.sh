@@ -1,0 +1,78 @@
+# lib.sh -- what the parts of `make bench` share; run.sh sources it, then each part.
+#
+#   about TITLE LINE...    what the next table shows
+#   turns NAME COMMAND...  run commands in turn (turns.c); $rows then holds a line a command: its name, tab, $cost
+#   over SECONDS           the same with a limit, its first argument
+#   row FILE VALUE...      add a row to the table $work/FILE.tsv
+#   show FILE              print that table
+#   bytes FILE, records STREAM
+#   scale N, job STEPS     set $export, or $exports and $inputs, to what the generator made; made once
+#
+# Set: $work, where everything goes; $bin, $tools, directories of the tools and of the programs beside this file.
+bin=$B/bin tools=$B/tests/bench work=${WORK:-$B/bench}
+tab=$(printf '\t')
+cost="wall_s${tab}wall_least_s${tab}cpu_s${tab}peak_kib${tab}wall_ratio${tab}cpu_ratio${tab}over"
+
+about() {
+	echo
+	printf '%s\n' "$@" ''
+}
+
+turns() {
+	"$tools/turns" "$TIMES" "$@" >"$work/turns.rows"
+	rows=$work/turns.rows
+}
+
+over() {
+	limit=$1
+	shift
+	"$tools/turns" -l "$limit" "$TIMES" "$@" >"$work/turns.rows"
+	rows=$work/turns.rows
+}
+
+# A row a line; the first one of a table names its columns.
+row() {
+	table=$work/$1.tsv
+	shift
+	printf '%s' "$1" >>"$table"
+	shift
+	[ $# -eq 0 ] || printf '\t%s' "$@" >>"$table"
+	echo >>"$table"
+}
+
+show() {
+	awk -f tests/bench/table.awk "$work/$1.tsv"
+}
+
+bytes() {
+	wc -c <"$1" | tr -d ' '
+}
+
+# A stream's own count, in its last record.
+records() {
+	"$bin/nsysx-view" -q --text "$1" | awk -F'\t' '$1 == "end" { n = $2 } END { print n; exit n == "" }'
+}
+
+# Files appear whole: what is there is not made again.
+generate() {
+	[ -e "$1" ] && return
+	rm -rf "$1.part"
+	dir=$1
+	shift
+	"$B/tests/synth/nsysx-synth" -q -o "$dir.part" "$@"
+	mv "$dir.part" "$dir"
+}
+
+# An export of N ranges as PyTorch nests them, on five threads.
+scale() {
+	generate "$work/scale-$1" --scale "$1"
+	export=$work/scale-$1/r0.sqlite
+}
+
+# An XLA job of two processes, and what nsysx-extract is given of it.
+job() {
+	generate "$work/job-$1-$LAYERS" --steps "$1" --layers "$LAYERS"
+	dir=$work/job-$1-$LAYERS
+	exports="$dir/r0.sqlite $dir/r1.sqlite"
+	inputs="-x $dir/dump0 $dir/r0.sqlite -x $dir/dump1 $dir/r1.sqlite"
+}
