@@ -57,10 +57,10 @@ records() {
 generate() {
 	[ -e "$1" ] && return
 	rm -rf "$1.part"
-	dir=$1
+	made=$1
 	shift
-	"$B/tests/synth/nsysx-synth" -q -o "$dir.part" "$@"
-	mv "$dir.part" "$dir"
+	"$B/tests/synth/nsysx-synth" -q -o "$made.part" "$@"
+	mv "$made.part" "$made"
 }
 
 # An export of N ranges as PyTorch nests them, on five threads.

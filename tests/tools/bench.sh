@@ -55,6 +55,9 @@ equal 'joins: numbers hold' "$(wrong sql 1)" ''
 equal 'growth: numbers hold' "$(wrong growth 1)" ''
 equal 'dump: numbers hold' "$(wrong dump 0)" ''
 equal 'joins in SQL answer as nsysx does' "$(cut -f 2,10 "$T/work/sql.tsv" | grep -c "^sqlite3.*${tab}same$")" 6
+if [ -x "$B/tests/bench/codec" ]; then
+	equal 'codecs: numbers hold' "$(awk -F'\t' 'NR > 1 { for (i = 2; i <= NF; i++) if (!($i > 0)) print; n++ } END { if (!n) print "none" }' "$T/work/codec.tsv")" ''
+fi
 
 # Against what the generator says, and files as they are.
 equal 'bytes read are the export'"'"'s' "$(cells extract read_bytes ranges binary)" "$(wc -c <"$T/work/scale-2000/r0.sqlite" | tr -d ' ')"
