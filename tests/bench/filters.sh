@@ -1,4 +1,5 @@
-# filters.sh -- each filter over one stream, in text and in binary, beside cat of that stream.
+# filters.sh -- each filter over one stream, in text and in binary, beside cat of that stream. Rates are by CPU time: a filter has
+# one thread, and what it waits for is not its own.
 
 # filters_of STREAM FORM [NAME COMMAND]...: commands that read $work/STREAM.FORM, @ in them.
 filters_of() {
@@ -18,11 +19,11 @@ filters_of() {
 	turns cat "cat $file" "$@"
 	while IFS=$tab read -r name numbers; do
 		printf '%s\n' "$numbers" | awk -F'\t' -v n="$n" -v size="$size" -v head="$stream$tab$form$tab$name" \
-			'{ printf "%s\t%s\t%d\t%.1f\t%.0f\t%.1f\n", head, $0, n, size / n, n / $1, size / $1 / 1e6 }'
+			'{ printf "%s\t%s\t%d\t%.1f\t%.0f\t%.1f\n", head, $0, n, size / n, n / $3, size / $3 / 1e6 }'
 	done <"$rows" >>"$work/filters.tsv"
 }
 
-row filters stream form filter "$cost" records bytes_per_record records_per_s mb_per_s
+row filters stream form filter "$cost" records bytes_per_record records_per_cpu_s mb_per_cpu_s
 
 # What each filter is given: the job as extracted, aligned, without warm-up and with what is hidden; PyTorch's ranges and operations.
 job "$STEPS"

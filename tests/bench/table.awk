@@ -18,7 +18,7 @@ function human(v, unit) {
 	return v
 }
 function unit_of(name) {
-	if (name ~ /_per_s$/)
+	if (name ~ /_per_(cpu_)?s$/)
 		return "per_s"
 	sub(/.*_/, "", name)
 	return name
@@ -44,9 +44,10 @@ NR == 1 {
 		i = column[c]
 		v = NR == 1 ? $i : human($i, unit[i])
 		if (NR == 1) {
-			sub(/_(s|kib|bytes|ratio|ns)$/, "", v)
-			if (unit[i] == "per_s")
-				v = substr($i, 1, length($i) - 6) "/s"
+			if (unit[i] != "per_s")
+				sub(/_(s|kib|bytes|ratio|ns)$/, "", v)
+			else
+				sub(/_per_/, "/", v)
 			if (unit[i] == "ratio")
 				v = v " ratio"
 			gsub(/_/, " ", v)

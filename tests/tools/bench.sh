@@ -65,7 +65,7 @@ nsysx-extract -q -b --ranges -o "$T/ranges.b" "$T/work/scale-2000/r0.sqlite"
 equal 'bytes written are the stream'"'"'s' "$(cells extract written_bytes ranges binary)" "$(wc -c <"$T/ranges.b" | tr -d ' ')"
 equal 'records are the stream'"'"'s' "$(cells extract records ranges text)" "$(nsysx-view --text "$T/ranges.b" | grep -cv -e '^#' -e '^end')"
 equal 'events are ranges, calls and kernels' "$(cells growth events floor 16x)" "$(($(total ranges) + $(total calls) + $(total kernels)))"
-equal 'rates are records by time' "$(awk -F'\t' 'NR > 1 { r = $11 / $4 / $13; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
+equal 'rates are records by time' "$(awk -F'\t' 'NR > 1 { r = $11 / $6 / $13; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
 
 # Commands in turn.
 run "$turns" 1 small 'cat /dev/null' large 'head -c 64000000 /dev/zero | tail -c 64000000'
