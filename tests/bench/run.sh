@@ -8,7 +8,7 @@
 #   RANGES=N             ranges of the largest export [500000; large: 16000000]
 #   STEPS=N LAYERS=N     of the largest XLA job [500, 12; large: 4000, 12]
 #   LIMIT=SECONDS        for one join in SQL [10; large: 60]
-#   JOINS='N...'         joins in SQL of an Nth of RANGES [32 8 1; large: 1024 256 32]
+#   JOINS='N...'         joins in SQL of an Nth of RANGES [128 32 16 1; large: 1024 256 32]
 #   COPIES=N             of a real export, where that is at hand [30; large: 100]
 #   DUMP_MIB=N           size of the HLO dump [200; large: 2000]
 #   WORK=DIR             for inputs and results [$B/bench]
@@ -19,7 +19,7 @@ export LC_ALL
 unset NSYSX_FORMAT
 B=${B:-build}
 case ${SCALE:-small} in
-small) : "${TIMES:=5}" "${RANGES:=500000}" "${STEPS:=500}" "${LAYERS:=12}" "${LIMIT:=10}" "${COPIES:=30}" "${DUMP_MIB:=200}" "${JOINS:=32 8 1}" ;;
+small) : "${TIMES:=5}" "${RANGES:=500000}" "${STEPS:=500}" "${LAYERS:=12}" "${LIMIT:=10}" "${COPIES:=30}" "${DUMP_MIB:=200}" "${JOINS:=128 32 16 1}" ;;
 large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "${LIMIT:=60}" "${COPIES:=100}" "${DUMP_MIB:=2000}" "${JOINS:=1024 256 32}" ;;
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac

@@ -1,4 +1,5 @@
 # sql.sh -- kernel time by enclosing NVTX range, as people ask for it in SQL, beside nsysx; the answers are held together.
+# Joins are exec'd: of what is ended at the limit only the process that timeout(1) waits for is counted.
 
 # Kernels join their calls, and calls every range around them.
 join="SELECT n.text, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k
@@ -22,7 +23,7 @@ for part in $JOINS; do
 		mv "$indexed.part" "$indexed"
 	fi
 	nsysx="$bin/nsysx-extract -q -b --ranges --ops $export | $bin/nsysx-fold -q --by nvtx | awk '$by_range'"
-	over "$LIMIT" nsysx "$nsysx" sqlite3 "sqlite3 -readonly $export '$join'" 'sqlite3, indexed' "sqlite3 -readonly $indexed '$join'"
+	over "$LIMIT" nsysx "$nsysx" sqlite3 "exec sqlite3 -readonly $export '$join'" 'sqlite3, indexed' "exec sqlite3 -readonly $indexed '$join'"
 	sh -c "$nsysx" | sort >"$work/sql.want"
 	while IFS=$tab read -r name numbers; do
 		case $name in

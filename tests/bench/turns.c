@@ -3,8 +3,8 @@
  * Runs each command (by sh, standard output discarded) once to warm up and then TIMES times, one after the other, and prints
  * a row a command: name, wall time (median, least), median CPU time of all its processes, user and system, the memory of its
  * largest process, and medians of the ratios of wall and CPU time to the first command's in the same round.
- * A command that takes longer than -l allows is ended and not run again: its row is of that one run and says 1 in the last
- * column, `over`. A command that fails ends it all. */
+ * A command that takes longer than -l allows is ended and not run again: its row is of that one run, of the process that sh
+ * became where it says exec, and has 1 in the last column, `over`. A command that fails ends it all. */
 #define _DEFAULT_SOURCE   /* wait4 */
 #include <errno.h>
 #include <fcntl.h>
