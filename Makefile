@@ -39,8 +39,6 @@ all: $(TOOLS)
 $B/%.o: %.c | $B/.ready $(PB_SRC)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS) -MMD -MP -Ilib -I$B $(CPPFLAGS) -c -o $@ $<
-# Loops over whole columns, which gcc makes vectors of from -O3 on only: a third off the time of writing and reading binary.
-$B/lib/stream/wire.o $B/lib/stream/differences.o $B/lib/stream/binary.o $B/lib/stream/columns.o: CFLAGS := $(CFLAGS:-O2=-O3)
 $B/protos/%.pb-c.c: protos/%.proto | $B/.ready
 	protoc-c --c_out=$B $<
 $(PB_OBJ): %.o: %.c
