@@ -30,7 +30,13 @@ struct rows {
 
 	/* How a record is taken apart, as long as records have the same slots: strings first, since their bytes may be far away, then
 	 * integers, then doubles. */
-	struct { uint64_t slots, has; unsigned matches; int strings, numbers, n, nabsent; struct step step[NSX_MAX_COLS]; uint8_t absent[NSX_MAX_COLS]; } plan;
+	struct {
+		uint64_t    slots, has;
+		unsigned    matches;
+		int         strings, numbers, n, nabsent;
+		struct step step[NSX_MAX_COLS];
+		uint8_t     absent[NSX_MAX_COLS];
+	} plan;
 };
 
 struct block {

@@ -126,7 +126,7 @@ struct job {
 	unsigned        keys;        /* bit k: records may be alike under key k by now */
 	unsigned        lasts;       /* bit k: p->last[k] is made */
 	bool            tops;        /* p->top is made */
-	struct nsx_way      best;
+	struct nsx_way  best;
 	uint64_t        best_cost, least_cost;
 };
 

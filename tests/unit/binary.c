@@ -1,0 +1,138 @@
+/* binary.c -- the binary encoding where its shortcuts end: numbers of every width, columns that change their ways between
+ * blocks, strings that look alike. Each stream reads back, and is the same bytes by way of text. */
+#include "records.h"
+
+/* Text written by way of the form is the same text, and the form by way of text the same form. */
+static void
+both_ways(const char *what)
+{
+	struct bytes text = write_kept(0), binary = write_kept(1), a = convert(binary, 0), b = convert(text, 1);
+
+	ok(reads_back(binary), "%s: reads back", what);
+	ok(equal(a, text) && equal(b, binary), "%s: the same by way of the other encoding", what);
+	free(text.p);
+	free(binary.p);
+	free(a.p);
+	free(b.p);
+	forget();
+}
+
+/* Numbers of which the longest has just so many bits, as they are and as what is added from record to record. */
+static void
+widths(void)
+{
+	char what[40];
+
+	for (int bits = 0; bits <= 64; bits++) {
+		const struct nsx_kind *k = make_kind("k", "iif");
+		int64_t sum = 0;
+
+		for (int n = 0; n < 300; n++) {
+			struct nsx_rec rec = new_record(k);
+			uint64_t x = bits ? draw() >> (64 - bits) : 0;
+			double d;
+
+			/* Now and then the greatest of its width, and the least of the next. */
+			if (bits && n % 50 == 0)
+				x = UINT64_MAX >> (64 - bits);
+			if (bits && bits < 64 && n % 50 == 1)
+				x = 1ULL << bits >> (n % 100 == 1);
+			sum = (int64_t)((uint64_t)sum + x);
+			memcpy(&d, &x, sizeof d);
+			nsx_set_i(&rec, 0, (int64_t)x);
+			nsx_set_i(&rec, 1, sum);
+			nsx_set_f(&rec, 2, isnan(d) ? (double)x : d);
+			keep(&rec);
+		}
+		snprintf(what, sizeof what, "numbers of %d bits", bits);
+		both_ways(what);
+	}
+}
+
+/* What a column is like, for a while. */
+static int64_t
+column_value(unsigned manner, int64_t n, int64_t other)
+{
+	switch (manner) {
+	case 0:  return 7;
+	case 1:  return n * 1000;
+	case 2:  return (int64_t)draw();
+	case 3:  return other;
+	case 4:  return n % 5;
+	default: return -n * n;
+	}
+}
+
+/* Columns change what they are like at the borders of blocks and inside them, and are absent for a while. */
+static void
+changes(void)
+{
+	const struct nsx_kind *k = make_kind("k", "iiiis");
+	unsigned manner[4] = { 0 }, absent = 0;
+	char name[24];
+
+	for (int64_t n = 0; n < 40 * 8192; n++) {
+		struct nsx_rec rec = new_record(k);
+		int64_t other = n * 3;
+
+		/* Mostly for several blocks, so that a way of storing has been kept. */
+		if (n % (n % 3 ? 8192 : 5000) == 0 && draw() % 3 == 0) {
+			for (int c = 0; c < 4; c++)
+				manner[c] = (unsigned)(draw() % 6);
+			absent = draw() % 2 ? 0 : (unsigned)(draw() % 32);
+		}
+		for (int c = 0; c < 4; c++)
+			if (!(absent >> c & 1) || n % 9 == 0)
+				nsx_set_i(&rec, c, other = column_value(manner[c], n, other));
+		if (!(absent >> 4 & 1)) {
+			snprintf(name, sizeof name, "name %" PRId64, n % (manner[0] + 2));
+			nsx_set_s(&rec, 4, nsx_arena_str(&memory, nsx_str_c(name)));
+		}
+		keep(&rec);
+	}
+	both_ways("columns that change");
+}
+
+/* Strings that differ only where a glance does not look. */
+static void
+alike(void)
+{
+	const struct nsx_kind *k = make_kind("k", "ss");
+	char s[40];
+
+	for (int n = 0; n < 30000; n++) {
+		struct nsx_rec rec = new_record(k);
+		size_t len = 1 + draw() % (sizeof s - 1), differ = draw() % 4;
+
+		memset(s, 'a', sizeof s);
+		for (size_t i = 0; i < differ; i++)
+			s[draw() % len] = (char)('a' + draw() % 3);
+		nsx_set_s(&rec, 0, nsx_arena_str(&memory, (struct nsx_str){ s, len }));
+		nsx_set_s(&rec, 1, nsx_arena_str(&memory, (struct nsx_str){ s + len / 2, len - len / 2 }));
+		keep(&rec);
+	}
+	both_ways("strings that look alike");
+}
+
+/* Records of one kind by turns with these columns and those. */
+static void
+turns(void)
+{
+	const struct nsx_kind *k = make_kind("k", "isfisfisf");
+
+	for (int n = 0; n < 20000; n++)
+		random_record(k, n % 3 ? 8 : (unsigned)(draw() % 8));
+	both_ways("records that have different columns by turns");
+}
+
+int
+main(void)
+{
+	widths();
+	changes();
+	alike();
+	turns();
+	nsx_arena_free(&memory);
+	free(kept.p);
+	return done();
+}
