@@ -401,60 +401,76 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	return done(e);
 }
 
-struct cursor { const struct ex_profile *p; struct nsx_sort_start *events; size_t n, at; };
+/* A profile's events, and the one whose turn it is. */
+struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
 static bool
 before(const struct cursor *a, const struct cursor *b)
 {
-	return ex_event_cmp(a->p, &a->events[a->at], b->p, &b->events[b->at]) < 0;
+	return ex_event_cmp(a->events.p, a->next, b->events.p, b->next) < 0;
 }
 
 /* Put heap[i] where it belongs among what is below it. */
 static void
-sink(struct cursor *heap, size_t n, size_t i)
+sink(struct cursor **heap, size_t n, size_t i)
 {
 	for (size_t c; (c = 2 * i + 1) < n; i = c) {
-		if (c + 1 < n && before(&heap[c + 1], &heap[c]))
+		if (c + 1 < n && before(heap[c + 1], heap[c]))
 			c++;
-		if (!before(&heap[c], &heap[i]))
+		if (!before(heap[c], heap[i]))
 			return;
-		struct cursor t = heap[i];
+		struct cursor *t = heap[i];
 		heap[i] = heap[c];
 		heap[c] = t;
 	}
 }
 
 static int
-emit_gpu(struct emit *e)
+emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
 {
-	struct cursor *heap = calloc((size_t)e->job->n + 1, sizeof *heap);
-	size_t n = 0;
-	int rc = heap ? NSX_OK : nsx_err_nomem(&e->err, NULL);
+	return ev->tag == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->tag == 1 ? emit_range(e, p, ev->i) :
+	       ev->tag == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
+}
 
-	for (int i = 0; i < e->job->n && rc == NSX_OK; i++) {
-		struct cursor c = { &e->job->profiles[i], NULL, 0, 0 };
-		if (ex_events(c.p, &c.events, &c.n) != NSX_OK)
-			rc = nsx_err_nomem(&e->err, c.p->input->path);
-		else if (c.n)
-			heap[n++] = c;
-		else
-			free(c.events);
+static int
+merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
+{
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	for (int i = 0; i < e->job->n; i++) {
+		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
+			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
+		all[i].next = ex_events_peek(&all[i].events);
+		if (all[i].next)
+			heap[n++] = &all[i];
 	}
 	for (size_t i = n; i-- > 0;)
 		sink(heap, n, i);
 	while (n && rc == NSX_OK) {
-		const struct nsx_sort_start *ev = &heap[0].events[heap[0].at];
-		const struct ex_profile *p = heap[0].p;
-		rc = ev->tag == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->tag == 1 ? emit_range(e, p, ev->i) :
-		     ev->tag == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
-		if (++heap[0].at == heap[0].n) {
-			free(heap[0].events);
+		struct cursor *c = heap[0];
+		rc = emit_event(e, c->events.p, c->next);
+		c->events.at++;
+		c->next = ex_events_peek(&c->events);
+		if (!c->next) {
+			ex_events_close(&c->events);
 			heap[0] = heap[--n];
 		}
 		sink(heap, n, 0);
 	}
-	for (size_t i = 0; i < n; i++)
-		free(heap[i].events);
+	return rc;
+}
+
+static int
+emit_gpu(struct emit *e)
+{
+	struct cursor *all = calloc((size_t)e->job->n + 1, sizeof *all);
+	struct cursor **heap = calloc((size_t)e->job->n + 1, sizeof *heap);
+	int rc = all && heap ? merge_events(e, all, heap) : nsx_err_nomem(&e->err, NULL);
+
+	for (int i = 0; all && i < e->job->n; i++)
+		ex_events_close(&all[i].events);
+	free(all);
 	free(heap);
 	return rc;
 }

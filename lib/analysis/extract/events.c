@@ -88,7 +88,7 @@ ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const s
 	return c ? c : (a->i > b->i) - (a->i < b->i);
 }
 
-/* Merge sort of a run of equal starts; tmp has room for n. */
+/* Merge sort of things with equal starts; tmp has room for n. */
 static void
 sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_start *tmp, size_t n)
 {
@@ -164,39 +164,47 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	return n;
 }
 
-int
-ex_events(const struct ex_profile *p, struct nsx_sort_start **events, size_t *n)
+bool
+ex_events_open(struct ex_events *e, const struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
-	size_t most = p->modules.n + p->thunks.n + (p->opts->ranges ? t->nspans : 0) + (p->opts->ops ? t->nops : 0);
-	struct nsx_sort_start *out = malloc((most + 1) * sizeof *out), *tmp = NULL;
-	size_t longest = 0;
+	size_t most = p->modules.n + p->thunks.n + (p->opts->ranges ? t->nspans : 0) + (p->opts->ops ? t->nops : 0), longest = 0;
 
-	*events = NULL;
-	*n = 0;
-	if (!out)
-		return NSX_ERR;
-	size_t count = collect(p, out);
-	if (!nsx_sort_starts(out, count))
-		goto fail;
-	for (size_t i = 0, k; i < count; i = k) {
-		for (k = i + 1; k < count && out[k].start == out[i].start; k++)
+	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
+	if (!e->list)
+		return false;
+	e->n = collect(p, e->list);
+	if (!nsx_sort_starts(e->list, e->n))
+		return false;
+	for (size_t i = 0, k; i < e->n; i = k) {
+		for (k = i + 1; k < e->n && e->list[k].start == e->list[i].start; k++)
 			;
 		longest = k - i > longest ? k - i : longest;
 	}
-	tmp = malloc((longest + 1) * sizeof *tmp);
-	if (!tmp)
-		goto fail;
-	for (size_t i = 0, k; i < count; i = k) {
-		for (k = i + 1; k < count && out[k].start == out[i].start; k++)
-			;
-		sort_run(p, out + i, tmp, k - i);
+	e->tmp = malloc((longest + 1) * sizeof *e->tmp);
+	return e->tmp != NULL;
+}
+
+const struct nsx_sort_start *
+ex_events_peek(struct ex_events *e)
+{
+	if (e->at == e->n)
+		return NULL;
+	if (e->at == e->ordered) {
+		size_t k = e->at + 1;
+		while (k < e->n && e->list[k].start == e->list[e->at].start)
+			k++;
+		if (k - e->at > 1)
+			sort_run(e->p, e->list + e->at, e->tmp, k - e->at);
+		e->ordered = k;
 	}
-	free(tmp);
-	*events = out;
-	*n = count;
-	return NSX_OK;
-fail:
-	free(out);
-	return NSX_ERR;
+	return &e->list[e->at];
+}
+
+void
+ex_events_close(struct ex_events *e)
+{
+	free(e->list);
+	free(e->tmp);
+	*e = (struct ex_events){ 0 };
 }

@@ -197,8 +197,18 @@ int ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const stru
 int ex_number(struct ex_job *job);
 
 /* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream: i is the index in what the tag
- * (nsx_kind_rank) says. The caller frees them. NSX_OK or NSX_ERR. */
-int ex_events(const struct ex_profile *p, struct nsx_sort_start **events, size_t *n);
+ * (nsx_kind_rank) says. Sorted by start at once, but what starts at one time only when its turn comes. */
+struct ex_events {
+	const struct ex_profile *p;
+	struct nsx_sort_start   *list, *tmp;
+	size_t                   n, at, ordered;   /* all before list[ordered] are in order */
+};
+
+/* False when out of memory; ex_events_close afterwards all the same. */
+bool ex_events_open(struct ex_events *e, const struct ex_profile *p);
+/* The next one, NULL at the end; at + 1 moves on. */
+const struct nsx_sort_start *ex_events_peek(struct ex_events *e);
+void ex_events_close(struct ex_events *e);
 
 /* Order of two events, maybe of different profiles: negative, 0 or positive. */
 int ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
