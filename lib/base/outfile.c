@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -26,6 +27,8 @@ struct temp {
 };
 
 static struct temp *_Atomic temps;
+static atomic_bool ending;         /* by a signal: no new ones */
+static atomic_bool making;         /* a file that may exist and is not in the list yet */
 static pthread_mutex_t temps_lock = PTHREAD_MUTEX_INITIALIZER;   /* for writers of the list */
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 
@@ -45,20 +48,42 @@ nsx_outfile_abandon_all(void)
 			unlink(t->path);
 }
 
+/* Another thread may be making a file: it goes on, with signals blocked, while this one waits. After that it makes none. */
+static void
+await_making(void)
+{
+	const struct timespec moment = { 0, 1000000 };
+
+	while (atomic_load(&making))
+		nanosleep(&moment, NULL);
+}
+
 static void
 on_signal(int sig)
 {
-	nsx_outfile_abandon_all();
-	raise(sig);   /* blocked until we return; the default action is back by SA_RESETHAND */
+	struct sigaction act = { .sa_handler = SIG_DFL };
+	int before = errno;
+
+	/* One more signal while the first is at work must not cut that short. */
+	if (!atomic_exchange(&ending, true)) {
+		await_making();
+		nsx_outfile_abandon_all();
+		sigemptyset(&act.sa_mask);
+		sigaction(sig, &act, NULL);
+		raise(sig);   /* blocked until we return */
+	}
+	errno = before;
 }
 
 static void
 install_handlers(void)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction act = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, old;
+	struct sigaction act = { .sa_handler = on_signal }, old;
 
 	sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
+		sigaddset(&act.sa_mask, sigs[i]);
 	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
 		/* nohup and background shells have these ignored: leave it so. */
 		if (sigaction(sigs[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -83,12 +108,16 @@ temp_make(char *path, int *fd)
 		t->next = atomic_load(&temps);
 		atomic_store(&temps, t);
 	}
-	*fd = t ? mkstemp(path) : -1;
-	int why = t ? errno : ENOMEM;
+	/* Said before `ending` is looked at, as on_signal sets that before it looks here: one sees the other. */
+	atomic_store(&making, true);
+	*fd = t && !atomic_load(&ending) ? mkstemp(path) : -1;
+	int why = !t ? ENOMEM : atomic_load(&ending) ? EINTR : errno;
 	if (*fd >= 0) {
 		t->path = path;
 		atomic_store(&t->live, true);
-	} else {
+	}
+	atomic_store(&making, false);
+	if (*fd < 0) {
 		free(path);
 		t = NULL;
 	}
@@ -99,16 +128,18 @@ temp_make(char *path, int *fd)
 }
 
 /* The file is renamed or no longer wanted: unlink it if it is still ours. It stays in the list until that
- * is done, so a signal in between finds it; unlinking it twice does no harm. */
+ * is done, so a signal in between finds it; unlinking it twice does no harm. Who takes it off the list was the last to
+ * use its path: when a handler in another thread did so, it may be using it still, and the program is about to end. */
 static void
 temp_drop(struct temp *t, bool renamed)
 {
 	pthread_mutex_lock(&temps_lock);
 	if (!renamed && atomic_load(&t->live))
 		unlink(t->path);
-	atomic_store(&t->live, false);
-	free(t->path);
-	t->path = NULL;
+	if (atomic_exchange(&t->live, false)) {
+		free(t->path);
+		t->path = NULL;
+	}
 	pthread_mutex_unlock(&temps_lock);
 }
 

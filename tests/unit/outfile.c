@@ -5,10 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -199,6 +201,60 @@ ends(void)
 	ok(access(in_dir("a"), F_OK) != 0, "and nothing is under the name");
 }
 
+static void *
+open_and_drop(void *name)
+{
+	for (;;) {
+		struct nsx_err err = { "" };
+		nsx_outfile_free(nsx_outfile_open(name, &err));
+	}
+	return NULL;
+}
+
+/* Threads make and drop outputs all the time when the signal comes, and once more: nothing stays, whatever each was at. */
+static void
+signals_among_threads(void)
+{
+	enum { ROUNDS = 100, THREADS = 4 };
+	static char names[THREADS][512];
+	int by_signal = 0, left = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		const struct timespec moment = { 0, 500000 + round * 7919 % 1500000 };
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			pthread_t t;
+			for (int i = 0; i < THREADS; i++) {
+				snprintf(names[i], sizeof names[i], "%s/t%d", dir, i);
+				pthread_create(&t, NULL, open_and_drop, names[i]);
+			}
+			for (;;)
+				pause();
+		}
+		nanosleep(&moment, NULL);
+		/* Before it has made any, the second alone would end it. */
+		while (entries() == 0)
+			;
+		kill(pid, SIGTERM);
+		kill(pid, SIGTERM);
+		int status = 0;
+		waitpid(pid, &status, 0);
+		by_signal += WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+		left += entries();
+		while (entries() > 0) {
+			DIR *d = opendir(dir);
+			for (struct dirent *e; d && (e = readdir(d));)
+				if (e->d_name[0] != '.' || strlen(e->d_name) > 2)
+					unlink(in_dir(e->d_name));
+			if (d)
+				closedir(d);
+		}
+	}
+	is_int(by_signal, ROUNDS, "a signal ends a program whose threads make and drop outputs");
+	is_int(left, 0, "and none of their temporary files stays");
+}
+
 /* What nsx_outfile_open says of standard output when it is what `how` opens in its place. */
 static int
 with_stdout(int how)
@@ -249,6 +305,7 @@ main(void)
 	links();
 	refusals();
 	ends();
+	signals_among_threads();
 	is_int(with_stdout(O_WRONLY), 0, "standard output takes bytes");
 	is_int(with_stdout(O_RDONLY), 1, "a standard output that cannot be written is an error");
 	is_int(with_stdout(-1), 1, "a standard output that is closed is an error");
