@@ -29,6 +29,8 @@ BENCH = $(patsubst %.c,$B/%,$(wildcard tests/bench/*.c))
 # One target a file; replay.c is a main() that feeds them their corpus without libFuzzer.
 FUZZ = $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 REPLAY = $(FUZZ:%=$B/tests/fuzz/%-replay)
+# What makes calls fail under the tools, and what tries each call in turn.
+FAULT = $B/tests/fault/shim.so $B/tests/fault/sweep
 MAN = $(wildcard docs/man/*.[1-8])
 # nsysx.proto describes what we write by hand; the tests hold it to that. The others become code.
 PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out protos/nsysx.proto,$(wildcard protos/*.proto)))
@@ -55,6 +57,12 @@ $(UNIT) $(BENCH): %: %.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $B/tests/fuzz/%-replay: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# Without the flags of sanitizers, which have allocators of their own.
+$B/tests/fault/shim.so: tests/fault/shim.c tests/fault/fault.h | $B/.ready
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) -O2 -g -fPIC -shared -o $@ $< -ldl
+$B/tests/fault/sweep: $B/tests/fault/sweep.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 $B/fuzz/%: $B/tests/fuzz/%.o $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -68,7 +76,10 @@ check:
 	@B=$B CC='$(CC)' sh tests/setup.sh
 	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
 	@B=$B T='$T' sh tests/run.sh
-tests: $(UNIT) $(REPLAY) $(BENCH) $(if $(wildcard tests/synth/*.c),$(SYNTH))
+tests: $(UNIT) $(REPLAY) $(BENCH) $(FAULT) $(if $(wildcard tests/synth/*.c),$(SYNTH))
+# Fails each call of the tools to the system, not a sample of them: half an hour of a core.
+faults: all tests
+	@B=$B FAULTS=all sh tests/tools/faults.sh
 asan:
 	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
 tsan:
@@ -100,5 +111,5 @@ install: all
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

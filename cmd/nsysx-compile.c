@@ -61,7 +61,7 @@ print_summary(int nops, char **ops)
 	if (rc == NSX_OK && nsx_tool_input.require && !compilations)
 		rc = nsx_err_set(&t.err, "%s: no compilation", t.in_name);
 	if (rc == NSX_OK)
-		rc = nsx_outfile_commit(out);
+		rc = nsx_tool_commit(&t, out);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_outfile_free(out);
 	return rc;

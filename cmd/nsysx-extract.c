@@ -15,10 +15,14 @@ static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
 /* -x DIR holds for the exports that follow it. */
 static NSX_VEC(struct dump { const char *dir; int from; }) dumps;
 
+static const struct nsx_cli cli;
+
 static const char *
 add_dump(const char *arg, int operands)
 {
-	return nsx_vec_push(&dumps, ((struct dump){ arg, operands })) ? NULL : "out of memory";
+	if (!nsx_vec_push(&dumps, ((struct dump){ arg, operands })))
+		nsx_cli_die(&cli, NULL);
+	return NULL;
 }
 
 static const struct nsx_opt opts[] = {

@@ -56,7 +56,7 @@ write_trace(struct nsx_tool *t, const struct nsx_mosaic *m)
 	int rc = NSX_ERR;
 
 	if (f && nsx_mosaic_json(m, f, &t->err) == NSX_OK)
-		rc = nsx_outfile_commit(f);
+		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;
 }

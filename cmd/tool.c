@@ -117,13 +117,19 @@ nsx_tool_table_form(const struct nsx_cli *cli)
 }
 
 int
+nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f)
+{
+	return t->diags.failed ? nsx_err_nomem(&t->err, NULL) : nsx_outfile_commit(f);
+}
+
+int
 nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
 {
 	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
 	int rc = NSX_ERR;
 
 	if (f && nsx_table_write(table, nsx_tool_table_form(t->cli), diags, f, &t->err) == NSX_OK)
-		rc = nsx_outfile_commit(f);
+		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "base/cli.h"
 #include "base/diag.h"
+#include "base/outfile.h"
 #include "base/table.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
@@ -60,6 +61,9 @@ int nsx_tool_finish(struct nsx_tool *t, int rc);
 
 /* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes to a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
+
+/* nsx_outfile_commit; NSX_ERR, before anything is under the name, if a diag was lost, with which nsx_tool_finish would fail. */
+int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
 /* Write the table to where -o says. diags: how many the stream holds. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);

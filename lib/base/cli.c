@@ -76,7 +76,8 @@ nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...)
 void
 nsx_cli_die(const struct nsx_cli *cli, const char *msg)
 {
-	sayf(cli, "", "%s", msg && *msg ? msg : "failed");
+	/* What fails without a word lacks the memory for one. */
+	sayf(cli, "", "%s", msg && *msg ? msg : "out of memory");
 	nsx_outfile_abandon_all();
 	exit(NSX_EXIT_FAILED);
 }

@@ -240,6 +240,8 @@ open_file(const char *path, struct nsx_err *err)
 	if (n == HEADER && memcmp(h, sqlite_magic, sizeof sqlite_magic) == 0) {
 		if (check_size(path, h, fd, err) == NSX_OK)
 			return fd;
+	} else if (n < 0) {
+		nsx_err_set(err, "%s: %s", path, strerror(errno));
 	} else {
 		nsx_err_set(err, "%s: cut short: not even SQLite's header is whole", path);
 	}

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/outfile.h"
 #include "base/str.h"
@@ -23,6 +24,21 @@ enum {
 };
 /* No dump is that large (a protobuf ends at 2 GB): it keeps a few bytes of .xz from filling a disk. */
 static const uint64_t SIZE_LIMIT = UINT64_C(8) << 30;
+
+int
+nsx_dumpfile_nomem(struct nsx_dumpfile *f)
+{
+	f->trouble = true;
+	return nsx_err_nomem(f->err, f->path);
+}
+
+/* errno as the error: what the file's owner chose, or a folder in its place, is no trouble of the system's. */
+static int
+refused(struct nsx_dumpfile *f)
+{
+	f->trouble = errno != EACCES && errno != EPERM && errno != ENOENT && errno != EISDIR;
+	return nsx_err_set(f->err, "%s: %s", f->path, strerror(errno));
+}
 
 /* ---- where decompressed bytes go */
 
@@ -40,8 +56,10 @@ write_all(struct sink *s, const char *p, size_t n)
 		ssize_t done = write(s->fd, p, n);
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0)
+		if (done < 0) {
+			s->f->trouble = true;
 			return nsx_err_set(s->f->err, "%s: decompressing to a temporary file: %s", s->f->path, strerror(errno));
+		}
 		p += done;
 		n -= (size_t)done;
 	}
@@ -56,10 +74,12 @@ sink_add(struct sink *s, const char *p, size_t n)
 		return nsx_err_set(s->f->err, "%s: more than %" PRIu64 " bytes when decompressed: not a dump", s->f->path, SIZE_LIMIT);
 	if (s->fd < 0 && s->size <= IN_MEMORY) {
 		nsx_buf_add(&s->mem, p, n);
-		return s->mem.failed ? nsx_err_nomem(s->f->err, s->f->path) : NSX_OK;
+		return s->mem.failed ? nsx_dumpfile_nomem(s->f) : NSX_OK;
 	}
 	if (s->fd < 0) {
-		if ((s->fd = nsx_tmpfile(s->f->err)) < 0 || write_all(s, s->mem.ptr, s->mem.len) != NSX_OK)
+		s->fd = nsx_tmpfile(s->f->err);
+		s->f->trouble |= s->fd < 0;
+		if (s->fd < 0 || write_all(s, s->mem.ptr, s->mem.len) != NSX_OK)
 			return NSX_ERR;
 		nsx_buf_free(&s->mem);
 	}
@@ -103,7 +123,7 @@ xz_feed(struct decoder *d, struct sink *s, const char *p, size_t n)
 	if (rc == LZMA_OK || rc == LZMA_STREAM_END)
 		return NSX_OK;
 	if (rc == LZMA_MEM_ERROR)
-		return nsx_err_nomem(s->f->err, s->f->path);
+		return nsx_dumpfile_nomem(s->f);
 	if (rc == LZMA_MEMLIMIT_ERROR)
 		return nsx_err_set(s->f->err, "%s: xz: needs more than %d MB to decompress", s->f->path, XZ_MEMORY >> 20);
 	if (rc == LZMA_BUF_ERROR && n)
@@ -136,6 +156,8 @@ zstd_feed(struct decoder *d, struct sink *s, const char *p, size_t n)
 		do {
 			out = (ZSTD_outBuffer){ d->out, CHUNK, 0 };
 			d->want = ZSTD_decompressStream(d->zstd, &out, &in);
+			if (ZSTD_getErrorCode(d->want) == ZSTD_error_memory_allocation)
+				return nsx_dumpfile_nomem(s->f);
 			if (ZSTD_isError(d->want))
 				return nsx_err_set(s->f->err, "%s: zstd: %s", s->f->path, ZSTD_getErrorName(d->want));
 			if (sink_add(s, d->out, out.pos) != NSX_OK)
@@ -187,7 +209,7 @@ decoder_for(const unsigned char *magic, size_t n)
 
 /* read(2) until n bytes or the end; the number of bytes, -1 with err filled. */
 static ssize_t
-read_full(const struct nsx_dumpfile *f, int fd, char *p, size_t n)
+read_full(struct nsx_dumpfile *f, int fd, char *p, size_t n)
 {
 	size_t have = 0;
 
@@ -196,7 +218,7 @@ read_full(const struct nsx_dumpfile *f, int fd, char *p, size_t n)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return nsx_err_set(f->err, "%s: %s", f->path, strerror(errno));
+			return refused(f);
 		if (got == 0)
 			break;
 		have += (size_t)got;
@@ -214,7 +236,7 @@ decode(struct nsx_dumpfile *f, int fd, struct decoder *d, char *in, size_t n)
 
 	d->out = malloc(CHUNK);
 	if (!d->out || !d->begin(d))
-		rc = nsx_err_nomem(f->err, f->path);
+		rc = nsx_dumpfile_nomem(f);
 	while (rc == NSX_OK) {
 		rc = d->feed(d, &s, in, (size_t)got);
 		if (rc != NSX_OK || got == 0)
@@ -250,15 +272,15 @@ nsx_dumpfile_open(struct nsx_dumpfile *f, const char *path, struct nsx_err *err)
 	*f = (struct nsx_dumpfile){ .path = path, .err = err, .fd = -1 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return nsx_err_set(err, "%s: %s", path, strerror(errno));
+		return refused(f);
 	char *in = malloc(CHUNK);
 	if (!in) {
 		close(fd);
-		return nsx_err_nomem(err, path);
+		return nsx_dumpfile_nomem(f);
 	}
 	ssize_t n = -1;
 	if (fstat(fd, &st) != 0)
-		nsx_err_set(err, "%s: %s", path, strerror(errno));
+		refused(f);
 	else
 		n = read_full(f, fd, in, MAGIC);
 	if (n >= 0) {
@@ -302,7 +324,7 @@ nsx_dumpfile_load(struct nsx_dumpfile *f, uint64_t off, size_t n)
 	if (f->cap < want) {
 		unsigned char *buf = realloc(f->buf, want);
 		if (!buf) {
-			nsx_err_nomem(f->err, f->path);
+			nsx_dumpfile_nomem(f);
 			return NULL;
 		}
 		f->buf = buf;
@@ -318,7 +340,7 @@ nsx_dumpfile_load(struct nsx_dumpfile *f, uint64_t off, size_t n)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			nsx_err_set(f->err, "%s: %s", f->path, strerror(errno));
+			refused(f);
 			return NULL;
 		}
 		if (got == 0)

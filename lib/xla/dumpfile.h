@@ -3,6 +3,7 @@
 #ifndef NSX_XLA_DUMPFILE_H
 #define NSX_XLA_DUMPFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct nsx_dumpfile {
 	const unsigned char *window;  /* bytes start .. start + have of the file */
 	uint64_t             start;
 	size_t               have;
+	bool                 trouble; /* it failed for want of memory, or since the system could not read it: that says nothing of the dump */
 };
 
 /* Open path; .xz and .zst are told by their first bytes and decompressed, to memory or, when they are larger than a few MB,
@@ -27,6 +29,9 @@ int nsx_dumpfile_open(struct nsx_dumpfile *f, const char *path, struct nsx_err *
 
 /* The same over n bytes at p, which stay the caller's; never fails. */
 void nsx_dumpfile_memory(struct nsx_dumpfile *f, const void *p, size_t n, const char *name, struct nsx_err *err);
+
+/* The error of a reader of f that ran out of memory. */
+int nsx_dumpfile_nomem(struct nsx_dumpfile *f);
 
 void nsx_dumpfile_close(struct nsx_dumpfile *f);
 

@@ -62,7 +62,7 @@ struct reading {
 static int
 nomem(const struct reading *r)
 {
-	return nsx_err_nomem(r->f->err, r->f->path);
+	return nsx_dumpfile_nomem(r->f);
 }
 
 /* ---- the dump's parts */

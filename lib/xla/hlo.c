@@ -328,7 +328,7 @@ report(const struct nsx_hlo_build *b, const struct nsx_hlo *h, struct nsx_diags 
 	char *source = nsx_str_dup(h->name);
 
 	if (!source)
-		return nsx_err_nomem(b->f->err, b->f->path);
+		return nsx_dumpfile_nomem(b->f);
 	for (int i = 0; i < NSX_HLO_MISSES; i++)
 		nsx_diag_add(diags, misses[i].severity, source, b->missed[i], "%s", misses[i].text);
 	free(source);
@@ -381,9 +381,12 @@ nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struc
 	struct nsx_dumpfile f;
 
 	*h = (struct nsx_hlo){ 0 };
-	if (nsx_dumpfile_open(&f, path, err) != NSX_OK)
+	if (nsx_dumpfile_open(&f, path, err) != NSX_OK) {
+		h->trouble = f.trouble;
 		return NSX_ERR;
+	}
 	int rc = nsx_hlo_parse(&f, h, diags);
+	h->trouble = rc != NSX_OK && f.trouble;
 	nsx_dumpfile_close(&f);
 	return rc;
 }

@@ -47,10 +47,12 @@ struct nsx_hlo {
 	                                                  * through the device assignment */
 	struct nsx_map       by_id;         /* unique_id -> index */
 	struct nsx_arena     arena;
+	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump may well be sound */
 };
 
 /* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes). What could not be understood is counted in diags (source: the
- * module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free: not a dump, damaged, cut short, nested too deep. */
+ * module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free, but for trouble: not a dump, damaged, cut
+ * short, nested too deep. */
 int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err);
 
 /* The instruction of that name, NULL if there is none. */

@@ -125,7 +125,7 @@ struct nsx_hlo_build {
 static inline int
 nsx_hlo_nomem(struct nsx_hlo_build *b)
 {
-	return nsx_err_nomem(b->f->err, b->f->path);
+	return nsx_dumpfile_nomem(b->f);
 }
 
 /* hlo_source.c: the table of stack frames, which must be read before stacks are asked for. */

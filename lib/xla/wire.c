@@ -159,7 +159,7 @@ sieve_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessa
 	if (sieve(u, span, d) != NSX_OK)
 		return NSX_ERR;
 	if (u->sieved.failed)
-		return nsx_err_nomem(u->f->err, u->f->path);
+		return nsx_dumpfile_nomem(u->f);
 	size_t len = u->sieved.len - at - LENGTH_BYTES;
 	for (int i = 0; i < LENGTH_BYTES; i++, len >>= 7)
 		u->sieved.ptr[at + (size_t)i] = (char)((len & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
@@ -227,13 +227,13 @@ nsx_unpack(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageD
 	if (sieve(u, span, d) != NSX_OK)
 		return NULL;
 	if (u->sieved.failed) {
-		nsx_err_nomem(u->f->err, u->f->path);
+		nsx_dumpfile_nomem(u->f);
 		return NULL;
 	}
 	void *m = protobuf_c_message_unpack(d, &a, u->sieved.len, (const uint8_t *)u->sieved.ptr);
 	/* The sieve lets through what protobuf-c understands: memory is all that it can lack. */
 	if (!m)
-		nsx_err_nomem(u->f->err, u->f->path);
+		nsx_dumpfile_nomem(u->f);
 	return m;
 }
 

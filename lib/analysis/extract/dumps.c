@@ -200,6 +200,9 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct
 	struct nsx_err why = { "" };
 
 	if (nsx_hlo_read(path, &h, &p->diags, &why) != NSX_OK) {
+		/* The same command must give the same stream the next time. */
+		if (h.trouble)
+			return nsx_err_set(&p->err, "%s", why.msg);
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64 ": dump not used, its instructions are known by name only: %s",
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Each call to the system that may fail, failing in turn: a tool gives the very bytes of a run without faults, or status 1, words
+# and nothing under the name of its output. Not a sample of calls but each with FAULTS=all (make faults).
+. "${0%/*}/../testlib.sh"
+
+shim=$B/tests/fault/shim.so
+if grep -qa -e __asan_init -e __tsan_init "$B/bin/nsysx-view"; then
+	skip_all 'a sanitizer has an allocator of its own'
+fi
+# Calls 1 .. dense fail in turn, then each of a stride.
+dense=40 stride=97
+[ "${FAULTS-}" = all ] && dense=1000000 stride=1
+
+"$SYNTH" -o "$T/job" --steps 2 --layers 1 || exit 1
+"$SYNTH" -o "$T/xz" --steps 2 --layers 1 --dumps xz --titles 2026 --schema 3.24.14 --payloads=detailed --autotune || exit 1
+zstd -q --rm "$T/xz/r0.sqlite" || exit 1
+cd "$T" || exit 1
+nsysx-extract -q -x job/dump0 -o s0.tsv job/r0.sqlite
+nsysx-extract -q -x job/dump1 -b -z -o s1.nsysx job/r1.sqlite
+nsysx-extract -q --ranges=all --ops -x job/dump0 -o job.tsv job/r0.sqlite -x job/dump1 job/r1.sqlite
+nsysx-extract -q -b -z -x job/dump0 -o job.nsysx job/r0.sqlite -x job/dump1 job/r1.sqlite
+nsysx-align -q job.tsv | nsysx-overlap -q -o over.tsv
+nsysx-align -q job.nsysx | nsysx-overlap -q -b -z -o over.nsysx
+nsysx-align -q --estimate -o clocks.tsv job.tsv
+python3 -c 'import struct, sys
+sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
+printf '0\tload\n1\tmma\n' >names
+mkdir sweep
+
+# sweeps 'CLASS...' [-i FILE | -p FILE] [-o | -w] COMMAND...
+sweeps() {
+	classes=$1
+	shift
+	how=
+	while case $1 in -i | -p) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
+	for class in $classes; do
+		# shellcheck disable=SC2086  # words
+		run "$B/tests/fault/sweep" -d "$dense" -s "$stride" $how "$shim" "$T/sweep" "$class" "$@"
+		if [ "$status" -eq 0 ]; then
+			pass "$class: $*$how: $(cat "$T_private/out")"
+		else
+			fail "$class: $*$how" "$(cat "$T_private/out")" "$@"
+		fi
+	done
+}
+files='open open:on read read:on write write:on close rename short intr'
+memory='alloc alloc:on mmap mmap:on thread:on'
+
+sweeps "$files $memory" -o nsysx-extract -j 1 -x job/dump0 job/r0.sqlite
+sweeps "$memory" nsysx-extract -j 2 --ranges --ops job/r0.sqlite job/r1.sqlite
+sweeps "$files alloc" -o nsysx-extract -j 1 --spool -z -b --ranges=all --ops -x job/dump0 job/r0.sqlite -x job/dump1 job/r1.sqlite
+sweeps "$files alloc alloc:on" nsysx-extract -j 1 -x xz/dump0 --autotune xz/r0.sqlite.zst
+sweeps "$files alloc alloc:on" -o nsysx-view -b s0.tsv
+sweeps "$files alloc" -o nsysx-view -z s0.tsv
+sweeps "$files alloc" nsysx-view s1.nsysx
+sweeps "$files alloc" -o nsysx-view -t thunk s0.tsv
+sweeps "read write alloc" -p s0.tsv nsysx view -k thunk
+sweeps "$files alloc alloc:on" -o nsysx-merge s0.tsv s1.nsysx
+sweeps "$files alloc alloc:on" -p job.nsysx -o nsysx-align
+sweeps "$files alloc" nsysx-align job.tsv
+sweeps "read alloc" -o nsysx-align --estimate job.nsysx
+sweeps "read open alloc" -o nsysx-align --apply clocks.tsv job.tsv
+sweeps "$files alloc" -p job.nsysx -o nsysx-warmup
+sweeps "$files alloc" -o nsysx-warmup --mark job.tsv
+sweeps "$files alloc" -o nsysx-overlap job.nsysx
+sweeps "$files alloc" -o nsysx-collectives over.nsysx
+sweeps "$files alloc" -o nsysx-collectives --summary over.nsysx
+sweeps "$files alloc alloc:on" -o nsysx-fold over.nsysx
+for by in op-name module nvtx kernel; do sweeps "alloc" nsysx-fold --by $by over.tsv; done
+sweeps "$files alloc alloc:on" -o nsysx-summary over.nsysx
+for by in thunk opcode device kernel range; do sweeps "alloc" -o nsysx-summary --by $by over.tsv; done
+sweeps "alloc" -o nsysx-summary --json over.nsysx
+sweeps "alloc" -o nsysx-summary --table over.nsysx
+sweeps "$files alloc" -o nsysx-stragglers over.nsysx
+sweeps "alloc" -o nsysx-stragglers --waits over.nsysx
+sweeps "alloc" -o nsysx-stragglers --curve over.nsysx
+sweeps "$files alloc" -o nsysx-compile job.nsysx
+for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
+sweeps "$files alloc" -o nsysx-compile --summary job.tsv
+sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
+sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
+sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
+sweeps "alloc" nsysx-heap job/dump1
+sweeps "$files alloc" -w nsysx-pgle over.nsysx
+sweeps "$files alloc" -o nsysx-mosaic --grid 1 --block 128 --names names mosaic.bin
+sweeps "$files alloc" -o nsysx-mosaic --stream --grid 1 --block 128 --names names mosaic.bin
+done_testing
