@@ -78,7 +78,8 @@ on_signal(int sig)
 static void
 install_handlers(void)
 {
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	/* SIGPIPE: whoever read standard error may be gone while an output is in the making. */
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
 	struct sigaction act = { .sa_handler = on_signal }, old;
 
 	sigemptyset(&act.sa_mask);
@@ -88,6 +89,9 @@ install_handlers(void)
 		/* nohup and background shells have these ignored: leave it so. */
 		if (sigaction(sigs[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(sigs[i], &act, NULL);
+	/* A limit on the size of files is then an error of write(2), which has words. */
+	act.sa_handler = SIG_IGN;
+	sigaction(SIGXFSZ, &act, NULL);
 }
 
 /* Make the temporary file of pattern path (taken over, also on failure) and enter it in the list before

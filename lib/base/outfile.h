@@ -10,7 +10,8 @@ struct nsx_outfile;
 
 /* Open path for writing; NULL or "-" is standard output. A regular file (or a new one) is written under a
  * temporary name beside it and renamed by nsx_outfile_commit; a pipe, terminal or device is written in place.
- * NULL on failure, with err filled; err must outlive the outfile. SIGINT, SIGTERM and SIGHUP remove the temporary file. */
+ * NULL on failure, with err filled; err must outlive the outfile. Signals that end the
+ * program remove the temporary file. */
 struct nsx_outfile *nsx_outfile_open(const char *path, struct nsx_err *err);
 
 /* Write all n bytes: NSX_OK or NSX_ERR. Unbuffered: the caller collects. */

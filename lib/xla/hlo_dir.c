@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/num.h"
 #include "base/vec.h"
@@ -89,6 +90,7 @@ add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_e
 {
 	struct nsx_buf b = { 0 };
 	struct dump dump = { 0 };
+	struct stat st;
 
 	if (!parse_name(nsx_str_c(name), &dump.id, &dump.rest))
 		return NSX_OK;
@@ -98,6 +100,12 @@ add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_e
 	if (b.failed) {
 		nsx_buf_free(&b);
 		return nsx_err_nomem(err, dir);
+	}
+	/* Nobody may ever write into a pipe that lies in a folder. What else cannot be read shows when it is. */
+	if (stat(b.ptr, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		nsx_err_set(err, "%s: not a regular file", b.ptr);
+		nsx_buf_free(&b);
+		return NSX_ERR;
 	}
 	dump.path = b.ptr;
 	dump.rest.ptr = b.ptr + strlen(dir) + slash + at;

@@ -68,6 +68,40 @@ shortened(size_t n)
 	return n > 1 && turn(FAULT_SHORT) ? n / 2 : n;
 }
 
+/* ---- what others do to a file */
+
+static void
+change(enum fault_class c)
+{
+	const char *path = getenv("FAULT_FILE");
+	char other[4096];
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (fd < 0 || size < 0)
+		_exit(125);
+	if (c == FAULT_SHRINK && ftruncate(fd, size / 2) != 0)
+		_exit(125);
+	if (c == FAULT_GROW && ftruncate(fd, size + 4096) != 0)
+		_exit(125);
+	snprintf(other, sizeof other, "%s.new", path);
+	if (c == FAULT_REPLACE && rename(other, path) != 0)
+		_exit(125);
+	close(fd);
+}
+
+/* Before a read. */
+static void
+others_turn(void)
+{
+	if (class < FAULT_SHRINK || class > FAULT_REPLACE || !atomic_load(&armed) || atomic_fetch_add(&moves, 1) + 1 != wanted)
+		return;
+	atomic_store(&armed, false);
+	change(class);
+	atomic_store(&armed, true);
+	atomic_fetch_add(&report->fired, 1);
+}
+
 /* ---- starting */
 
 static int (*real_main)(int, char **, char **);
@@ -240,6 +274,7 @@ ssize_t
 read(int fd, void *p, size_t n)
 {
 	REAL(read);
+	others_turn();
 	return fails(FAULT_READ, EIO) || interrupted() ? -1 : real(fd, p, shortened(n));
 }
 
@@ -247,6 +282,7 @@ ssize_t
 pread(int fd, void *p, size_t n, off_t at)
 {
 	REAL(pread);
+	others_turn();
 	return fails(FAULT_READ, EIO) || interrupted() ? -1 : real(fd, p, shortened(n), at);
 }
 
@@ -254,6 +290,7 @@ ssize_t
 pread64(int fd, void *p, size_t n, off64_t at)
 {
 	REAL(pread64);
+	others_turn();
 	return fails(FAULT_READ, EIO) || interrupted() ? -1 : real(fd, p, shortened(n), at);
 }
 

@@ -1,11 +1,12 @@
 /* sweep.c -- run a command again and again, each time with another call failing, until none fails any more. Each run must end
  * with status 0 and the very bytes of a run without faults, or with status 1, words that fit the fault, and no file left.
  *
- *   sweep [-o | -w] [-d DENSE] [-s STRIDE] [-i FILE | -p FILE] SHIM DIR CLASS[:on] COMMAND [ARG]...
+ *   sweep [-o | -w] [-d DENSE] [-s STRIDE] [-i FILE | -p FILE] [-m FILE] SHIM DIR CLASS[:on] COMMAND [ARG]...
  *
  * -o: the command writes to a file of its option -o, not to standard output; -w: files into the folder of its option -d, each of
  * which is whole or not there. Calls 1 .. DENSE fail in turn, then each
- * STRIDEth, then the last few. -i: standard input; -p: the same through a pipe (up to 1 MB). Prints one line, `CALLS calls, RUNS runs, FAILED ended with status 1`;
+ * STRIDEth, then the last few. -m: a word @ of the command is the name of a copy of FILE, made anew for each run, for classes that
+ * change it. -i: standard input; -p: the same through a pipe (up to 1 MB). Prints one line, `CALLS calls, RUNS runs, FAILED ended with status 1`;
  * exits 1 when a run broke the promise, which is then described on standard error. DIR is empty, and used for all. */
 #define _GNU_SOURCE   /* memmem */
 #include "fault.h"
@@ -29,7 +30,7 @@ enum { SECONDS = 30, LAST = 4, MOST_WRONG = 5 };
 static struct {
 	bool        to_file, to_folder, pipe;
 	long        dense, stride;
-	const char *in, *shim, *dir, *class;
+	const char *in, *shim, *dir, *class, *model;
 	char      **argv;
 } opt = { .dense = 1L << 40, .stride = 1, .in = "/dev/null" };
 
@@ -111,6 +112,29 @@ put_pipe(void)
 }
 
 static void
+copy_to(struct bytes b, const char *name)
+{
+	int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, b.p, b.n) != (ssize_t)b.n)
+		die(name);
+	close(fd);
+}
+
+/* The file that others change, and what comes in its place. */
+static void
+make_model(void)
+{
+	struct bytes b = slurp(opt.model);
+
+	unlink(in_dir("input"));
+	copy_to(b, "input");
+	b.n /= 2;
+	copy_to(b, "input.new");
+	free(b.p);
+}
+
+static void
 child(const char *fault)
 {
 	static const struct rlimit no_core = { 0, 0 };
@@ -125,6 +149,8 @@ child(const char *fault)
 	setenv("TMPDIR", in_dir("work"), 1);
 	setenv("FAULT", fault, 1);
 	setenv("FAULT_REPORT", in_dir("report"), 1);
+	if (opt.model)
+		setenv("FAULT_FILE", in_dir("input"), 1);
 	setenv("LD_PRELOAD", opt.shim, 1);
 	alarm(SECONDS);
 	execvp(opt.argv[0], opt.argv);
@@ -167,6 +193,8 @@ run(const char *fault)
 	struct end e = { 0 };
 
 	memset((void *)report, 0, sizeof *report);
+	if (opt.model)
+		make_model();
 	pid_t pid = fork();
 	if (pid < 0)
 		die("fork");
@@ -233,6 +261,9 @@ wrong(const struct end *e, const struct end *sound)
 		return "what is no failure fails it";
 	if (strncmp(e->err.p, name, strlen(name)) != 0)
 		return "status 1 without a message of its own";
+	/* What a file is that changes meanwhile has many names. */
+	if (opt.model)
+		return strcmp(opt.class, "shrink") == 0 || strcmp(opt.class, "grow") == 0 ? NULL : "what is no failure fails it";
 	return fits(opt.class, e->err.p) ? NULL : "status 1 and a message that says something else";
 }
 
@@ -316,9 +347,10 @@ main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+owd:s:i:p:")) != -1)
+	while ((c = getopt(argc, argv, "+owd:s:i:p:m:")) != -1)
 		switch (c) {
 		case 'o': opt.to_file = true; break;
+		case 'm': opt.model = optarg; break;
 		case 'w': opt.to_folder = true; break;
 		case 'd': opt.dense = atol(optarg); break;
 		case 's': opt.stride = atol(optarg); break;
@@ -327,7 +359,7 @@ main(int argc, char **argv)
 		default: return 2;
 		}
 	if (argc - optind < 4 || opt.stride < 1) {
-		fprintf(stderr, "usage: sweep [-o | -w] [-d DENSE] [-s STRIDE] [-i FILE | -p FILE] SHIM DIR CLASS[:on] COMMAND [ARG]...\n");
+		fprintf(stderr, "usage: sweep [-o | -w] [-d DENSE] [-s STRIDE] [-i FILE | -p FILE] [-m FILE] SHIM DIR CLASS[:on] COMMAND [ARG]...\n");
 		return 2;
 	}
 	opt.shim = argv[optind];
@@ -336,6 +368,9 @@ main(int argc, char **argv)
 	opt.argv = argv + optind + 3;
 	for (char **a = opt.argv; *a; a++)
 		snprintf(shown + strlen(shown), sizeof shown - strlen(shown), "%s%s", a == opt.argv ? "" : " ", *a);
+	for (char **a = opt.argv; opt.model && *a; a++)
+		if (strcmp(*a, "@") == 0)
+			*a = strdup(in_dir("input"));
 	if (opt.to_file || opt.to_folder)
 		opt.argv = with_output(opt.argv, argc - optind - 3);
 	if (mkdir(in_dir("work"), 0700) != 0 && errno != EEXIST)

@@ -27,12 +27,12 @@ sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001,
 printf '0\tload\n1\tmma\n' >names
 mkdir sweep
 
-# sweeps 'CLASS...' [-i FILE | -p FILE] [-o | -w] COMMAND...
+# sweeps 'CLASS...' [-i FILE | -p FILE] [-m FILE] [-o | -w] COMMAND...
 sweeps() {
 	classes=$1
 	shift
 	how=
-	while case $1 in -i | -p) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
+	while case $1 in -i | -p | -m) how="$how $1 $2"; shift 2 ;; -o | -w) how="$how $1"; shift ;; *) false ;; esac; do :; done
 	for class in $classes; do
 		# shellcheck disable=SC2086  # words
 		run "$B/tests/fault/sweep" -d "$dense" -s "$stride" $how "$shim" "$T/sweep" "$class" "$@"
@@ -84,4 +84,15 @@ sweeps "alloc" nsysx-heap job/dump1
 sweeps "$files alloc" -w nsysx-pgle over.nsysx
 sweeps "$files alloc" -o nsysx-mosaic --grid 1 --block 128 --names names mosaic.bin
 sweeps "$files alloc" -o nsysx-mosaic --stream --grid 1 --block 128 --names names mosaic.bin
+
+# What others do to a file while it is read.
+changes='shrink grow replace'
+sweeps "$changes" -m job/r0.sqlite nsysx-extract -j 1 --ranges=all --ops -x job/dump0 @
+sweeps "$changes" -m xz/r0.sqlite.zst nsysx-extract -j 1 @
+for f in s0.tsv s1.nsysx; do sweeps "$changes" -m $f -o nsysx-view @; done
+sweeps "$changes" -m job.tsv -o nsysx-align @
+sweeps "$changes" -m s0.tsv -o nsysx-merge @ s1.nsysx
+for f in job/dump0/*train_step*after_optimizations.hlo.pb xz/dump0/*train_step*after_optimizations.hlo.pb.xz; do
+	sweeps "$changes" -m "$f" nsysx-heap @
+done
 done_testing

@@ -184,7 +184,7 @@ child(int sig)
 static void
 ends(void)
 {
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
 
 	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++) {
 		int status = child(sigs[i]);
