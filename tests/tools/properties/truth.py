@@ -156,9 +156,6 @@ for name in sorted({p["name"] for p in S["program"] if p["program"] in {m["progr
               for (p, e, d), v in own.items() if programs[p]["name"] == name}
     claim(f"measure --module {name}", {(r["id"], r["execution"], r["device"]): (r["kernels"], r["events"], r["ops"]) for r in table(f"measure.{name}")
                                if r["ops"]}, want_m)
-    claim(f"operations of {name} are within its modules", [(p, e, d) for (p, e, d), v in own.items() if programs[p]["name"] == name and v and
-          (lambda m: m and (min(o["start"] for o in v) < m["start"] or max(o["start"] + o["dur"] for o in v) > m["start"] + m["dur"]))(
-              next((m for k, m in spans.items() if k[1:] == (p, e, d)), None))][:3], [])
 
 # ---- collectives
 C = records(f"{DIR}/collectives.nsx")["collective"]
