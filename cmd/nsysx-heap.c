@@ -9,6 +9,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: as source the whole stack, not its innermost frame"),
 	NSX_TOOL_TABLE,
+	NSX_TOOL_UNPACK,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_END
 };

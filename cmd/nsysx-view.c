@@ -112,6 +112,7 @@ view_table(int nops, char **ops)
 	struct nsx_out out = nsx_tool_out(&cli);
 
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	t.as_is = true;
 	t.out = nsx_writer_open_table(&out, &t.err);
 	if (!t.out)
 		nsx_cli_die(&cli, t.err.msg);

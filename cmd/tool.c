@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "stream/diags.h"
 #include "base/outfile.h"
+#include "base/unpack.h"
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
@@ -43,6 +44,18 @@ nsx_tool_out(const struct nsx_cli *cli)
 	return out;
 }
 
+const char *
+nsx_tool_max_unpacked(const char *arg, int operands)
+{
+	int64_t bytes;
+
+	(void)operands;
+	if (!nsx_size_parse(arg, &bytes) || bytes == 0)
+		return "want a number of bytes, such as 500M or 64G";
+	nsx_unpack_set_max((uint64_t)bytes);
+	return NULL;
+}
+
 void
 nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags)
 {
@@ -65,6 +78,7 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 	struct nsx_out out = nsx_tool_out(cli);
 
 	nsx_tool_open_in(t, cli, nops, ops, flags & ~(unsigned)NSX_TOOL_AS_IS);
+	t->as_is = flags & NSX_TOOL_AS_IS;
 	/* Ours may follow in a stream whose header lacks some of the columns. */
 	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
 	for (int i = 0; i < diag->ncols && !(flags & NSX_TOOL_AS_IS); i++)
@@ -87,6 +101,8 @@ nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const st
 int
 nsx_tool_finish(struct nsx_tool *t, int rc)
 {
+	if (t->in && !t->as_is)
+		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in), "records that end beyond 63 bits: what rests on their ends is cut off there");
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
 	if (rc == NSX_OK && t->out)

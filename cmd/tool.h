@@ -32,6 +32,11 @@ extern struct nsx_tool_table { bool tsv, aligned, json; } nsx_tool_table;
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, "print aligned columns with units [if a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
 
+/* Row of an option table: --max-unpacked, for programs that read compressed files other than streams. */
+const char *nsx_tool_max_unpacked(const char *arg, int operands);
+#define NSX_TOOL_UNPACK \
+	NSX_OPT_CALL(0, "max-unpacked", nsx_tool_max_unpacked, "SIZE", "refuse a compressed file that unpacks to more, e.g. 500M [exports 64G, dumps 8G]")
+
 /* The two ends of a filter. */
 struct nsx_tool {
 	const struct nsx_cli *cli;
@@ -40,6 +45,7 @@ struct nsx_tool {
 	struct nsx_reader    *in;
 	struct nsx_writer    *out;
 	const char           *in_name;
+	bool                  as_is;      /* no diags of ours */
 };
 
 /* What the output options ask for, checked (misuse exits). */

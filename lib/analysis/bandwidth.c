@@ -57,7 +57,7 @@ struct summing {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(struct instance) instances;   /* open ones; free places are chained through `met` */
 	uint32_t          unused;
-	int64_t           closed, partial, unknown_wait, alone, no_hidden;
+	int64_t           closed, partial, unknown_wait, alone, no_hidden, negative;
 };
 
 /* The dense number of key in m, n more than the number of keys before it; NSX_NONE when out of memory. */
@@ -128,6 +128,9 @@ close_instance(struct summing *s, struct instance *in)
 	struct row *r = &s->rows.p[in->row];
 	int64_t wait = nsx_sub_sat(nsx_sub_sat(in->last_end, in->first_start, NULL), in->shortest, NULL);
 
+	/* An end that was cut off may leave less than the shortest. */
+	if (wait < 0)
+		wait = 0;
 	r->instances++;
 	s->closed++;
 	s->partial += in->partial;
@@ -152,10 +155,14 @@ static int
 meet_comm(struct summing *s, const struct nsx_rec *thunk)
 {
 	int64_t start = nsx_int(thunk, NSX_THUNK_start, 0), dur = nsx_int(thunk, NSX_THUNK_dur, 0);
-	int64_t end = nsx_add_sat(start, dur, NULL);
 	struct nsx_comm_part p;
 	struct nsx_key key;
 
+	if (dur < 0) {
+		s->negative++;
+		return NSX_OK;
+	}
+	int64_t end = nsx_add_sat(start, dur, NULL);
 	if (nsx_comm_part(&s->comm, thunk, &p, s->err) != NSX_OK)
 		return NSX_ERR;
 	uint32_t row = row_of(s, &p);
@@ -284,6 +291,7 @@ add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
 	nsx_comm_group_diags(&s->comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication thunks that end before they start: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", s->partial,
 	             "instances of collectives have devices that are not in the stream; what is known of them is used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,

@@ -399,3 +399,22 @@ nsx_time_parse(const char *s, int64_t *ns)
 	*ns = negative ? -(int64_t)v : (int64_t)v;
 	return true;
 }
+
+bool
+nsx_size_parse(const char *s, int64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	int n, shift = 0;
+
+	if (!digits(&s, bytes, &n) || n == 0)
+		return false;
+	if (*s && (unit = strchr(units, *s))) {
+		shift = 10 * (int)(unit - units + 1);
+		s++;
+	}
+	if (*s || *bytes > INT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}

@@ -83,4 +83,7 @@ bool nsx_cli_verbose(void);
 /* "1.5ms", "200", "3min" as nanoseconds; false when it is not a time or does not fit. */
 bool nsx_time_parse(const char *s, int64_t *ns);
 
+/* "4096", "512M", "64G" as bytes; K, M, G and T are powers of 1024. False when it is not a size or does not fit. */
+bool nsx_size_parse(const char *s, int64_t *bytes);
+
 #endif

@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "base/unpack.h"
 #include "nsys/db.h"
 #include "stream/codec.h"   /* nsx_input: the one place that unpacks zstd */
 
 enum { HEADER = 100 };
+/* Of a compressed one; the largest that are known have a few GB. */
+static const uint64_t UNPACKED_MAX = UINT64_C(64) << 30;
 
 static const char sqlite_magic[16] = "SQLite format 3";
 
@@ -94,19 +97,27 @@ be32(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+/* How many pages the header counts, and the bytes of each; 0 if it does not tell. */
+static uint32_t
+count_pages(const unsigned char *h, uint32_t *page)
+{
+	*page = (uint32_t)h[16] << 8 | h[17];
+	if (*page == 1)
+		*page = 65536;
+	/* SQLite before 3.7.0 left the count alone; then the two change counters differ. */
+	return *page < 512 || be32(h + 24) != be32(h + 92) ? 0 : be32(h + 28);
+}
+
 /* The header's count of pages against the file's size. */
 static int
 check_size(const char *path, const unsigned char *h, int fd, struct nsx_err *err)
 {
-	uint32_t page = (uint32_t)h[16] << 8 | h[17], pages = be32(h + 28);
+	uint32_t page, pages = count_pages(h, &page);
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
 		return nsx_err_set(err, "%s: %s", path, strerror(errno));
-	if (page == 1)
-		page = 65536;
-	/* SQLite before 3.7.0 left the count alone; then the two change counters differ. */
-	if (page < 512 || pages == 0 || be32(h + 24) != be32(h + 92))
+	if (pages == 0)
 		return NSX_OK;
 	uint64_t whole = (uint64_t)st.st_size / page;
 	if (whole < pages)
@@ -179,8 +190,15 @@ unpack(const char *path, int fd, struct nsx_err *err)
 		out = nsx_tmpfile(err);
 		rc = out < 0 ? NSX_ERR : NSX_OK;
 	}
+	uint32_t page = 0, pages = rc == NSX_OK ? count_pages((const unsigned char *)in.buf + in.pos, &page) : 0;
+	uint64_t size = 0;
 	while (rc == NSX_OK) {
-		if (write_all(out, in.buf + in.pos, in.end - in.pos) != 0)
+		size += in.end - in.pos;
+		if (pages && size > (uint64_t)pages * page)
+			rc = nsx_err_set(err, "%s: unpacks to more than the %" PRIu32 " pages that its header counts", path, pages);
+		else
+			rc = nsx_unpack_check(path, size, UNPACKED_MAX, err);
+		if (rc == NSX_OK && write_all(out, in.buf + in.pos, in.end - in.pos) != 0)
 			rc = nsx_err_set(err, "%s: unpacking it into a temporary file: %s; TMPDIR names another folder", path, strerror(errno));
 		in.pos = in.end;
 		if (rc == NSX_OK)

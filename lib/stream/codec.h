@@ -85,6 +85,7 @@ struct nsx_reader {
 	void             *state;         /* the decoder's */
 	int64_t           line;          /* text: of what was read last */
 	int64_t           records;
+	int64_t           beyond;        /* of them, ends that are no 64-bit integer */
 	int               status;        /* what ended it; NSX_OK while it goes on */
 	struct nsx_buf    place;
 	struct nsx_arena  arena;         /* kinds and added columns */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "stream/binary.h"
+#include "base/num.h"
 #include "stream/codec.h"
 
 static struct nsx_reader *
@@ -117,6 +118,12 @@ int64_t
 nsx_reader_records(const struct nsx_reader *r)
 {
 	return r->records;
+}
+
+int64_t
+nsx_reader_beyond(const struct nsx_reader *r)
+{
+	return r->beyond;
 }
 
 const struct nsx_kind *const *
@@ -342,18 +349,34 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, int64_t start)
 	                       rec->kind->name, start, r->last_kind->name, r->last_start);
 }
 
+/* Where a kind has its times; kinds without are all 0. */
+static const struct { int8_t start, dur, profile; } at[NSX_NKINDS] = {
+	[NSX_COMPILE]    = { NSX_COMPILE_start, NSX_COMPILE_dur, NSX_COMPILE_profile },
+	[NSX_MODULE]     = { NSX_MODULE_start, NSX_MODULE_dur, 0 },
+	[NSX_RANGE]      = { NSX_RANGE_start, NSX_RANGE_dur, 0 },
+	[NSX_THUNK]      = { NSX_THUNK_start, NSX_THUNK_dur, 0 },
+	[NSX_OP]         = { NSX_OP_start, NSX_OP_dur, 0 },
+	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur, 0 },
+};
+
+/* Whether rec ends where no time can be. */
+static bool
+ends_beyond(const struct nsx_rec *rec)
+{
+	enum nsx_kind_id id = rec->kind->id;
+	bool clipped = false;
+
+	if (id >= NSX_NKINDS || !at[id].dur || !nsx_has(rec, at[id].start) || !nsx_has(rec, at[id].dur))
+		return false;
+	nsx_add_sat(rec->v[at[id].start].i, rec->v[at[id].dur].i, &clipped);
+	return clipped;
+}
+
+
 /* docs/format.md, "Order". */
 static int
 check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
-	static const struct { int8_t start, profile; } at[NSX_NKINDS] = {
-		[NSX_COMPILE]    = { NSX_COMPILE_start, NSX_COMPILE_profile },
-		[NSX_MODULE]     = { NSX_MODULE_start, 0 },
-		[NSX_RANGE]      = { NSX_RANGE_start, 0 },
-		[NSX_THUNK]      = { NSX_THUNK_start, 0 },
-		[NSX_OP]         = { NSX_OP_start, 0 },
-		[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, 0 },
-	};
 	enum nsx_kind_id id = rec->kind->id;
 	int section = nsx_rec_section(rec), rank = nsx_kind_rank(id);
 	int64_t start = 0, profile = 0;
@@ -402,6 +425,7 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		rc = r->dec->next(r, rec);
 	if (rc == NSX_OK) {
 		r->records++;
+		r->beyond += ends_beyond(rec);
 		if (r->flags & NSX_READ_ORDERED)
 			rc = check_order(r, rec);
 	}

@@ -36,6 +36,9 @@ const char *nsx_reader_where(struct nsx_reader *r);
 /* Records read so far, `end` not counted; bytes of input taken so far. */
 int64_t nsx_reader_records(const struct nsx_reader *r);
 
+/* Of the records read so far, those whose start + dur is no 64-bit integer: whatever rests on their ends is cut off there. */
+int64_t nsx_reader_beyond(const struct nsx_reader *r);
+
 void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */
 
 #endif

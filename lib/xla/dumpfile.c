@@ -14,6 +14,7 @@
 
 #include "base/outfile.h"
 #include "base/str.h"
+#include "base/unpack.h"
 
 enum {
 	WINDOW = 256 << 10,
@@ -47,6 +48,7 @@ struct sink {
 	struct nsx_buf       mem;   /* while it is small */
 	int                  fd;    /* -1 until then */
 	uint64_t             size;
+	bool                 packed;
 };
 
 static int
@@ -70,8 +72,9 @@ static int
 sink_add(struct sink *s, const char *p, size_t n)
 {
 	s->size += n;
-	if (s->size > SIZE_LIMIT)
-		return nsx_err_set(s->f->err, "%s: more than %" PRIu64 " bytes when decompressed: not a dump", s->f->path, SIZE_LIMIT);
+	/* What is not compressed is as large as it is. */
+	if (s->packed && nsx_unpack_check(s->f->path, s->size, SIZE_LIMIT, s->f->err) != NSX_OK)
+		return NSX_ERR;
 	if (s->fd < 0 && s->size <= IN_MEMORY) {
 		nsx_buf_add(&s->mem, p, n);
 		return s->mem.failed ? nsx_dumpfile_nomem(s->f) : NSX_OK;
@@ -230,7 +233,7 @@ read_full(struct nsx_dumpfile *f, int fd, char *p, size_t n)
 static int
 decode(struct nsx_dumpfile *f, int fd, struct decoder *d, char *in, size_t n)
 {
-	struct sink s = { .f = f, .fd = -1 };
+	struct sink s = { .f = f, .fd = -1, .packed = d->feed != plain_feed };
 	ssize_t got = (ssize_t)n;
 	int rc = NSX_OK;
 

@@ -239,6 +239,27 @@ times(void)
 		ok(!nsx_time_parse(none[i], &ns), "'%s' is no time", none[i]);
 }
 
+static bool
+is_size(const char *s, int64_t want)
+{
+	int64_t bytes = -1;
+
+	return nsx_size_parse(s, &bytes) && bytes == want;
+}
+
+static void
+sizes(void)
+{
+	static const char *const none[] = { "", "K", "-1", "1.5G", "1 G", "1g", "1KB", "1P", "9223372036854775808", "9007199254740992K", "8388608T" };
+	int64_t bytes;
+
+	ok(is_size("0", 0) && is_size("4096", 4096) && is_size("9223372036854775807", INT64_MAX), "bytes");
+	ok(is_size("1K", 1024) && is_size("3M", 3 << 20) && is_size("2G", INT64_C(2) << 30) && is_size("5T", INT64_C(5) << 40), "powers of 1024");
+	ok(is_size("8388607T", INT64_C(8388607) << 40), "the largest of them");
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		ok(!nsx_size_parse(none[i], &bytes), "'%s' is no size", none[i]);
+}
+
 /* The name behind descriptor fd after a parse that began with it closed, as the mode it is open in. */
 static int
 closed_at_start(int fd)
@@ -261,6 +282,7 @@ int
 main(void)
 {
 	times();
+	sizes();
 	lines();
 	help_and_version();
 	talks();

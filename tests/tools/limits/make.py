@@ -1,0 +1,56 @@
+"""make.py WHAT FILE -- inputs at their limits."""
+import os
+import sys
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def calls(depth):
+    """A dump of program 7 whose fusion.1 calls what calls what ... all-reduces, `depth` times."""
+    shape = field(3, field(2, 11) + field(3, varint(256)))   # 256 floats
+    comps = []
+    for k in range(depth):
+        inner = field(1, b"c.%d" % k) + field(2, b"call") + shape + field(35, 10 + k) + field(38, varint(100 + k + 1))
+        comps.append(field(3, field(1, b"comp.%d" % k) + field(2, inner) + field(5, 100 + k) + field(6, 10 + k)))
+    reduce = field(1, b"all-reduce.9") + field(2, b"all-reduce") + shape + field(35, 9)
+    comps.append(field(3, field(1, b"last") + field(2, reduce) + field(5, 100 + depth) + field(6, 9)))
+    fusion = field(1, b"fusion.1") + field(2, b"fusion") + shape + field(35, 1) + field(38, varint(100))
+    entry = field(3, field(1, b"main") + field(2, fusion) + field(5, 1) + field(6, 1))
+    return field(1, field(1, b"m") + field(2, b"main") + b"".join(comps) + entry + field(5, 7) + field(6, 1))
+
+
+def names(n):
+    """n instructions that each run once."""
+    out = ["#nsysx\t1\n#profile\tprofile:i\tname:s\nprofile\t0\tr\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\ndevice\t0\t0\t0\t1\n"
+           "#program\tprogram:i\tid:i\tname:s\tkey:s\nprogram\t0\t7\tp\tp@7\n#alias\tprofile:i\tprogram:i\tid:i\nalias\t0\t0\t7\n"
+           "#inst\tprogram:i\tinst:i\tname:s\topcode:s\n"]
+    out += [f"inst\t0\t{i}\tfusion.{i}\tfusion\n" for i in range(n)]
+    out.append("#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\tthunks:i\n"
+               "#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\toccurrence:i\tname:s\tstart:i\tdur:i\n"
+               f"module\t0\t0\t0\t0\t0\t{10 * n}\t{n}\n")
+    out += [f"thunk\t0\t0\t0\t0\t{i}\t0\tfusion.{i}\t{10 * i}\t9\n" for i in range(n)]
+    return ("".join(out) + f"#end\trecords:i\nend\t{2 * n + 5}\n").encode()
+
+
+MAKE = {
+    "calls": lambda: calls(100000),
+    "names": lambda: names(1000000),
+    # A block of 300 MiB, of which 20 bytes come; one of 2^60; a string of 2^40 bytes.
+    "block": lambda: b"\n\x09\n\x05nsysx\x10\x01" + b"\x12" + varint(300 << 20) + b"\0" * 20,
+    "huge": lambda: b"\n\x09\n\x05nsysx\x10\x01" + b"\x12" + varint(1 << 60) + b"\0" * 20,
+    "string": lambda: b"\n\x09\n\x05nsysx\x10\x01" + field(2, field(4, field(3, varint(1 << 40)) + field(4, b"x"))),
+}
+with open(sys.argv[2], "wb") as f:
+    f.write(MAKE[sys.argv[1]]())
