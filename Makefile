@@ -45,6 +45,11 @@ $B/protos/%.pb-c.c: protos/%.proto | $B/.ready
 	protoc-c --c_out=$B $<
 $(PB_OBJ): %.o: %.c
 	$(CC) $(STD) $(CFLAGS) -w -MMD -MP -I$B $(CPPFLAGS) -c -o $@ $<
+# Style and script of a picture as C's bytes.
+$B/lib/report/flame/%.h: lib/report/flame/%
+	@mkdir -p $(@D)
+	od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' >$@
+$B/lib/report/flame/svg.o: $B/lib/report/flame/flame.css.h $B/lib/report/flame/flame.js.h
 $B/libnsysx.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^

@@ -1,0 +1,56 @@
+/* nsysx-flame -- folded stacks as a flame graph, one SVG that needs nothing else. */
+#include <string.h>
+
+#include "base/num.h"
+#include "report/flame.h"
+#include "tool.h"
+
+static const char *title, *subtitle, *base, *min_width = "0.0000833", *unit = "ns", *sort = "name";
+static bool icicle;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR(0, "diff", &base, "BASE", "colour by what changed since these folded stacks"),
+	NSX_OPT_FLAG(0, "icicle", &icicle, "put the root on top"),
+	NSX_OPT_STR(0, "min-width", &min_width, "SHARE", "draw no frame below this share of the total [0.0000833]"),
+	NSX_OPT_CHOICE(0, "sort", &sort, "name|size", "what stands left: names in order, or the largest [name]"),
+	NSX_OPT_STR(0, "subtitle", &subtitle, "TEXT", "a line below the title"),
+	NSX_OPT_STR(0, "title", &title, "TEXT", "the picture's title [Flame graph]"),
+	NSX_OPT_CHOICE(0, "unit", &unit, "ns|count|bytes", "what the numbers are [ns]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-flame", "[--diff BASE] [--icicle] [--title TEXT] [--unit UNIT] [-o FILE] [FILE]",
+                                    "Draw folded stacks as a flame graph.", opts };
+
+static struct nsx_flame_options
+options_given(void)
+{
+	struct nsx_flame_options o = { .title = title, .subtitle = subtitle, .base = base, .icicle = icicle };
+
+	if (!nsx_get_double(nsx_str_c(min_width), &o.min_share) || !(o.min_share >= 0 && o.min_share <= 1))
+		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
+	o.unit = strcmp(unit, "count") == 0 ? NSX_FLAME_COUNT : strcmp(unit, "bytes") == 0 ? NSX_FLAME_BYTES : NSX_FLAME_NS;
+	o.sort = strcmp(sort, "size") == 0 ? NSX_FLAME_SIZE : NSX_FLAME_NAME;
+	return o;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
+	struct nsx_flame_options options = options_given();
+	struct nsx_tool t = { .cli = &cli, .in_name = nops ? argv[0] : "-" };
+
+	if (nops > 1)
+		nsx_cli_misuse(&cli, "one FILE at most; cat makes one of several");
+	if (base && strcmp(base, "-") == 0 && strcmp(t.in_name, "-") == 0)
+		nsx_cli_misuse(&cli, "standard input is FILE or BASE, not both");
+	struct nsx_outfile *out = nsx_outfile_open(nsx_tool_output.path, &t.err);
+	if (out)
+		rc = nsx_flame(t.in_name, &options, out, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_outfile_commit(out);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_outfile_free(out);
+	return rc;
+}
