@@ -85,6 +85,9 @@ tests: $(UNIT) $(REPLAY) $(BENCH) $(FAULT) $(if $(wildcard tests/synth/*.c),$(SY
 # Fails each call of the tools to the system, not a sample of them: half an hour of a core.
 faults: all tests
 	@B=$B FAULTS=all sh tests/tools/faults.sh
+# Those that take a browser or a long time; each is skipped by name where what it needs is not here.
+check-slow: all tests
+	@B=$B SLOW=1 T='$T' sh tests/run.sh
 asan:
 	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
 tsan:
@@ -116,5 +119,5 @@ install: all
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

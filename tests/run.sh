@@ -3,6 +3,7 @@
 #
 # A test file is a unit test (tests/unit/NAME.c, built), a test of tools (tests/tools/NAME.sh), the replay of a fuzz
 # target's corpus (tests/fuzz/NAME.c, built), or a check named in tests/checks.list where the reference data are.
+# SLOW=1 runs those of tests/slow (tests/slow/NAME.sh) instead, which need more than `make check` installs.
 # T='NAME...' runs the files of those names alone. JOBS of them run at a time.
 # A file counts its claims; one that dies, prints no plan or fewer claims than planned has failed once more.
 set -u
@@ -38,7 +39,7 @@ one() {
 	out=$results/$kind-$name
 	case $kind in
 	unit)  set -- "$B/tests/unit/$name" ;;
-	tools) set -- sh "$here/tools/$name.sh" ;;
+	tools|slow) set -- sh "$here/$kind/$name.sh" ;;
 	fuzz)  set -- "$B/tests/fuzz/$name-replay" "$here/fuzz/corpus/$name" ;;
 	check) set -- reference_check "$name" ;;
 	esac
@@ -80,6 +81,10 @@ reference_check() {
 
 # Names of the test files, KIND/NAME, a line each.
 list() {
+	if [ "${SLOW-}" ]; then
+		for f in "$here"/slow/*.sh; do [ -e "$f" ] && basename "$f" .sh | sed 's,^,slow/,'; done
+		return
+	fi
 	for f in "$here"/unit/*.c; do [ -e "$f" ] && basename "$f" .c | sed 's,^,unit/,'; done
 	for f in "$here"/tools/*.sh; do [ -e "$f" ] && basename "$f" .sh | sed 's,^,tools/,'; done
 	for f in "$here"/fuzz/*.c; do [ -e "$f" ] && basename "$f" .c | grep -vx replay | sed 's,^,fuzz/,'; done
