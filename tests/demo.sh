@@ -53,6 +53,7 @@ say "6. The same by the lines of source that they come from, which the dumps tel
 show 'nsysx-fold -q -o source.folded steady.nsysx'
 show "awk -F';' '/:[0-9]+\\[/ { n = \$0; sub(/.* /, \"\", n); sub(/ [0-9]*\$/, \"\"); print n, \$(NF - 1), \$NF }' source.folded | sort -rn | head -n 5"
 show 'nsysx-fold -q --by opcode steady.nsysx'
+show "nsysx-flame --title 'By source line' -o source.svg source.folded && ls source.svg"
 
 say "7. One kind as a plain table, for sort, join, a spreadsheet or a database:"
 show 'nsysx-view -t device steady.nsysx'

@@ -260,7 +260,7 @@
 	}
 
 	function fit() {
-		barHeight = svg.getBoundingClientRect().width <= 640 ? 100 : 80;
+		barHeight = svg.getBoundingClientRect().width <= 640 ? 116 : 80;
 		box.setAttribute("height", barHeight);
 		graph.setAttribute("transform", "translate(0," + barHeight + ")");
 		svg.setAttribute("height", height + barHeight);

@@ -1,0 +1,221 @@
+#!/bin/sh
+# nsysx-flame against its manual page. Numbers are counted again from the stacks, by awk and Python; the picture is read by an XML parser.
+. "${0%/*}/../testlib.sh"
+
+# flame.py PICTURE: a line for each frame, DEPTH OFFSET VALUE CLASS X WIDTH Y NAME, tab-separated; fails unless it is well-formed.
+cat >"$T/flame.py" <<'END'
+import sys
+import xml.etree.ElementTree as ET
+S = "{http://www.w3.org/2000/svg}"
+root = ET.parse(sys.argv[1]).getroot()
+for g in root.iter(S + "g"):
+    if "f" in g.get("class").split():
+        r, t = g.find(S + "rect"), g.find(S + "title").text.split("\n")
+        print(*(g.get("data-" + k) for k in "dov"), g.get("class").split()[1], r.get("x"), r.get("width"), r.get("y"), t[0], " | ".join(t[1:]), sep="\t")
+END
+frames() { python3 "$T/flame.py" "$1"; }
+# The lines of text above the frames.
+head_of() { python3 -c '
+import sys, xml.etree.ElementTree as ET
+S = "{http://www.w3.org/2000/svg}"
+for g in ET.parse(sys.argv[1]).getroot().iter(S + "g"):
+    if g.get("class") == "head":
+        for t in g.iter(S + "text"): print(t.text)' "$1"; }
+class_of() { frames "$1" | awk -F'\t' -v n="$2" '$8 == n { print $4 }'; }
+
+# What every prefix of a stack has, by awk: PATH TAB SUM, sorted.
+prefixes() {
+	awk '{ n = $NF; sub(/ [^ ]*$/, ""); k = split($0, f, ";"); p = ""; for (i = 1; i <= k; i++) { p = p ";" f[i]; t[p] += n } }
+		END { for (p in t) if (t[p]) printf "%s\t%d\n", p, t[p] }' "$@" | LC_ALL=C sort
+}
+# The same of a picture's frames.
+drawn() {
+	frames "$1" | awk -F'\t' '{ path[$1] = $1 ? path[$1 - 1] ";" $8 : ""; if ($1) printf "%s\t%d\n", path[$1], $3 }' | LC_ALL=C sort
+}
+
+cat >"$T/small" <<'END'
+b;x 30
+a;y;z 10
+a 5
+a;y 15
+a;y;z 7
+[GPU idle between] 33
+END
+y_of() { frames "$1" | awk -F'\t' -v d="$2" '$1 == d { y = $7 } END { print y }'; }
+nsysx-flame -o "$T/small.svg" "$T/small"
+prefixes "$T/small" >"$T/want"
+drawn "$T/small.svg" >"$T/got"
+same 'each frame has the sum of the stacks above it' "$T/want" "$T/got"
+equal 'the root has the total' "$(frames "$T/small.svg" | sed -n 1p)" "$(printf '0\t0\t100\tg0\t0%%\t100%%\t%s\tall: 100 ns\t100 ns (100 ns), 100.00 %%' \
+	"$(y_of "$T/small.svg" 0)")"
+equal 'frames stand by name, offsets add up' "$(frames "$T/small.svg" | cut -f 1-3,5,6,8 | tail -n +2)" "$(printf '%s\n' \
+	'1 0 33 0% 33% [GPU idle between]' '1 33 37 33% 37% a' '2 33 32 33% 32% y' '3 33 17 33% 17% z' '1 70 30 70% 30% b' '2 70 30 70% 30% x' |
+	sed 's/ /\t/; s/ /\t/; s/ /\t/; s/ /\t/; s/ /\t/')"
+nsysx-flame --sort size "$T/small" >"$T/size.svg"
+equal '--sort size puts the largest left' "$(frames "$T/size.svg" | awk -F'\t' '$1 == 1 { print $2, $8 }')" "$(printf '0 a\n37 [GPU idle between]\n70 b')"
+ok 'the root is at the bottom' test "$(y_of "$T/small.svg" 0)" -gt "$(y_of "$T/small.svg" 1)"
+nsysx-flame --icicle <"$T/small" >"$T/icicle.svg"
+ok '--icicle: at the top' test "$(y_of "$T/icicle.svg" 0)" -lt "$(y_of "$T/icicle.svg" 1)"
+
+# Order, equal lines, line ends and compression do not matter.
+sort -r "$T/small" >"$T/sorted"
+nsysx-flame -o "$T/other.svg" "$T/sorted"
+same 'the order of lines does not matter' "$T/small.svg" "$T/other.svg"
+{ sed 's/$/\r/' "$T/small"; printf '\n\na;nothing 0\n'; } | zstd -q | nsysx-flame >"$T/other.svg"
+same 'line ends, empty lines, zeros and zstd do not matter' "$T/small.svg" "$T/other.svg"
+head -c -1 "$T/small" | nsysx-flame >"$T/other.svg"
+same 'the last line needs no end' "$T/small.svg" "$T/other.svg"
+
+# Many stacks, in random order; each frame within the frame that it stands on, none over another.
+awk 'BEGIN { srand(7); for (i = 0; i < 30000; i++) { s = "r" int(rand() * 5); for (d = int(rand() * 9); d > 0; d--) s = s ";f" int(rand() * 4) "/g" int(rand() * 3); print s, int(rand() * 1000) } }' >"$T/many"
+nsysx-flame --min-width 0 -o "$T/many.svg" "$T/many"
+prefixes "$T/many" >"$T/want"
+drawn "$T/many.svg" >"$T/got"
+same '30000 stacks: every sum' "$T/want" "$T/got"
+equal 'no frame sticks out or covers another' "$(frames "$T/many.svg" | awk -F'\t' '
+	{ d = $1; if (d && ($2 < from[d - 1] || $2 + $3 > to[d - 1] || (d in to && from[d] >= from[d - 1] && $2 < to[d]))) bad++; from[d] = $2; to[d] = $2 + $3 }
+	END { print bad + 0 }')" 0
+nsysx-flame -v --min-width 0.001 "$T/many" >"$T/few.svg" 2>"$T/err"
+total=$(awk '{ n += $NF } END { print n }' "$T/many")
+awk -F'\t' -v t="$total" '$2 >= t / 1000' "$T/want" >"$T/wide"
+drawn "$T/few.svg" >"$T/got"
+same '--min-width draws those of that share, with their sums' "$T/wide" "$T/got"
+narrow=$(($(wc -l <"$T/want") - $(wc -l <"$T/wide")))
+equal 'and says how many it does not' "$(head_of "$T/few.svg" | grep 'not drawn')" "$narrow frames below 0.1 % of it not drawn"
+equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/many: frames too narrow to be drawn; --min-width=0 draws all ($narrow)"
+
+# Kinds.
+printf '%s 1\n' 'all-reduce.1' 'm;all-gather-start' 'jit(f)/psum' 'psum_invariant' 'all_to_all[axis=(a/b)]' 'ncclDevKernel_AllGather(x)' 'recv-done.3' \
+	'TSL:Thunk:#name=x/mul,hlo_op=reduce-scatter.2#' '[CUDA memcpy Host-to-Device]' 'NCCL:ncclAllReduce;inner kernel' >"$T/comm"
+printf '%s 1\n' 'sender' 'gather' 'all-gathering' 'send_batch' '/x/psum/y.py:3[f]' 'jit(psum)/add' '[CUDA memset]' 'fusion.1' 'recv' >"$T/rest"
+printf '%s 1\n' '[GPU idle during module execution];x' >"$T/idle"
+printf '%s 1\n' '[Unknown]' '[no instruction]' 'x;' '[no NVTX range];gemm' >"$T/unknown"
+leaves() { nsysx-flame "$1" | python3 "$T/flame.py" /dev/stdin | awk -F'\t' '{ if (NR > 1 && $1 <= d) print k; d = $1; k = substr($4, 1, 1) } END { print k }' | sort | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' '; }
+equal 'communication is known by its names' "$(leaves "$T/comm")" '10m '
+equal 'and not by what looks like them' "$(leaves "$T/rest")" '8c 1m '
+equal 'idle time' "$(leaves "$T/idle")" '1i '
+equal 'unknown; what stands on it is what it is' "$(leaves "$T/unknown")" '1c 3u '
+printf '%s\n' 'a 500' 'all-reduce 300' '[x idle] 150' '[Unknown] 50' '[GPU active];a 1000' >"$T/kinds"
+nsysx-flame "$T/kinds" >"$T/kinds.svg"
+equal 'the legend has the share of each' "$(head_of "$T/kinds.svg" | tail -n 4)" "$(printf '%s\n' 'computation 75.00 %' 'communication 15.00 %' 'idle 7.50 %' 'unknown 2.50 %')"
+equal 'groups have no colour' "$(class_of "$T/kinds.svg" '[GPU active]' | cut -c 1)" g
+equal 'a name has one colour, wherever it stands' "$(class_of "$T/kinds.svg" a | sort -u | wc -l)" 1
+ok 'and shades tell names apart' test "$(frames "$T/many.svg" | cut -f 4 | grep -c '^c[0-5]$')" -gt 1000 -a "$(frames "$T/many.svg" | cut -f 4 | grep '^c' | sort -u | wc -l)" -gt 3
+
+# Comparing. Same, +0.5 %, +50 %, new, half, 1/10, gone.
+printf '%s\n' 'same 1000' 'near 1005' 'up 1500' 'new;deep 100' 'half 500' 'tenth 100' >"$T/new"
+printf '%s\n' 'same 1000' 'near 1000' 'up 1000' 'half 1000' 'tenth 1000' 'gone 40' 'same;gone 2' >"$T/base"
+nsysx-flame -v --diff "$T/base" "$T/new" >"$T/diff.svg" 2>"$T/err"
+equal 'the frames are the new ones' "$(drawn "$T/diff.svg")" "$(prefixes "$T/new")"
+equal 'red has grown, blue has shrunk' "$(frames "$T/diff.svg" | awk -F'\t' 'NR > 1 { print $8, $4 }' | sort)" "$(printf '%s\n' 'deep h5' 'half l4' 'near z0' 'new h5' 'same z0' 'tenth l5' 'up h3')"
+equal 'tooltips have base and change' "$(frames "$T/diff.svg" | awk -F'\t' '$8 == "up" || $8 == "tenth" || $8 == "new" { print $9 }')" "$(printf '%s\n' \
+	'100 ns (100 ns), 2.38 % | base 0 ns, change +100 ns, new' '100 ns (100 ns), 2.38 % | base 1000 ns, change -900 ns, -90.00 %' '1.500 us (1500 ns), 35.67 % | base 1000 ns, change +500 ns, +50.00 %')"
+equal 'the subtitle says what vanished' "$(head_of "$T/diff.svg" | sed -n 2,4p)" "$(printf '%s\n' '4.205 us in 6 stacks' 'base 5.042 us, change -837 ns, -16.60 %' '2 stacks of the base vanished, with 42 ns')"
+equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/base: stacks that the other file does not have, and that are not drawn (2)"
+nsysx-flame --diff "$T/new" "$T/new" >"$T/none.svg"
+equal 'nothing changed: no colour' "$(frames "$T/none.svg" | cut -f 4 | sort -u)" z0
+
+# Any byte.
+python3 -c '
+import sys
+b = bytes(c for c in range(256) if c not in (10, 13, 59))
+sys.stdout.buffer.write(b"<b>&amp\"\x27]]><![CDATA[;" + b + b" 7\n\xef\xbf\xbe\xed\xa0\x80\xc2\x85\xe2\x80\xae;\xf0\x9f\x94\xa5\xe4\xb8\xad x 3\n")' >"$T/bytes"
+nsysx-flame --title "$(printf '<t>&\001\377')" --subtitle '"]]>' -o "$T/bytes.svg" "$T/bytes"
+frames "$T/bytes.svg" | cut -f 8 >"$T/got"
+equal 'markup is text' "$(sed -n 2p "$T/got")" '<b>&amp"'"'"']]><![CDATA['
+equal 'control characters and bytes that are no characters are seen' "$(sed -n 3p "$T/got" | grep -c '^\\x00\\x01.*\\x1F !"#\$%&.*~\\x7F\\x80.*\\xFF$')" 1
+equal 'so are characters that XML refuses, or that hide' "$(sed -n 4p "$T/got")" '\xEF\xBF\xBE\xED\xA0\x80\xC2\x85\xE2\x80\xAE'
+equal 'others stay' "$(sed -n 5p "$T/got")" '🔥中 x'
+equal 'so in titles' "$(head_of "$T/bytes.svg" | sed -n 1,2p)" "$(printf '%s\n' '<t>&\x01\xFF' '"]]>')"
+equal 'there is one script, ours' "$(grep -c '<script' "$T/bytes.svg")" 1
+equal 'nothing is fetched' "$(sed 's,http://www.w3.org/[0-9a-z/]*,,g' "$T/bytes.svg" | grep -ciE 'https?:|url\(|@import|href')" 0
+equal 'no code is made of text' "$(grep -cE 'eval\(|new Function|innerHTML|document\.write' ../../lib/report/flame/flame.js)" 0
+equal 'style and script are ASCII and end no CDATA' "$(cat ../../lib/report/flame/flame.css ../../lib/report/flame/flame.js | LC_ALL=C grep -cE '[^[:print:][:space:]]|]]>')" 0
+
+# Labels: of a path the end.
+label_of() { nsysx-flame "$1" | python3 -c '
+import sys, xml.etree.ElementTree as ET
+S = "{http://www.w3.org/2000/svg}"
+for g in ET.parse(sys.stdin).getroot().iter(S + "g"):
+    if (g.get("class") or "").startswith("f ") and g.find(S + "title").text.startswith(sys.argv[1]): print(g.find(S + "text").text if g.find(S + "text") is not None else "")' "$2"; }
+printf '%s\n' '/opt/a_long_folder/of_things/model/layers.py:14[norm] 20' 'x 80' >"$T/label"
+equal 'a path that does not fit loses folders' "$(label_of "$T/label" /opt)" '…/model/layers.py:14[norm]'
+printf '%s\n' '/opt/a_long_folder/of_things/model/layers.py:14[norm] 8' 'x 92' >"$T/label"
+equal 'then its end' "$(label_of "$T/label" /opt)" 'layers.py:1…'
+printf '%s\n' 'a_kernel_of_a_long_name 1' 'x 999' >"$T/label"
+equal 'what fits nothing has no label' "$(label_of "$T/label" a_kernel)" ''
+
+# Units.
+units() { printf 'a %s\n' "$2" | nsysx-flame --unit "$1" | python3 "$T/flame.py" /dev/stdin | sed -n '1s/.*all: //p' | tr '\t' ' '; }
+equal 'times' "$(units ns 1234567890)" '1.235 s 1.235 s (1234567890 ns), 100.00 %'
+equal 'rounding goes into the next unit' "$(units ns 999999)" '1.000 ms 1.000 ms (999999 ns), 100.00 %'
+equal 'bytes' "$(units bytes 45678901)" '45.68 MB 45.68 MB (45678901 bytes), 100.00 %'
+equal 'counts' "$(units count 45678901)" '45678901 45678901, 100.00 %'
+equal 'the largest number' "$(units count 9223372036854775807)" '9223372036854775807 9223372036854775807, 100.00 %'
+
+# Empty, wrong.
+: >"$T/empty"
+nsysx-flame "$T/empty" >"$T/empty.svg" 2>"$T/err"
+equal 'no stacks is no error' $? 0
+equal 'it is said' "$(cat "$T/err")" "nsysx-flame: warning: $T/empty: no stacks: the picture is empty"
+equal 'and is in the picture' "$(head_of "$T/empty.svg" | sed -n 2p)" 'no stacks in the input'
+printf 'a 0\n' | nsysx-flame -q >"$T/zero.svg"
+same 'zeros alone are no stacks' "$T/empty.svg" "$T/zero.svg"
+refuses() {
+	printf "$3" >"$T/bad"
+	fails "$1" 1 "nsysx-flame: $T/bad:$2" nsysx-flame "$T/bad"
+}
+refuses 'a line without a number' '2: want FRAME;FRAME NUMBER' 'a 1\na;b\n'
+refuses 'a fraction' '1: want FRAME;FRAME NUMBER' 'a 1.5\n'
+refuses 'a number alone' '1: want FRAME;FRAME NUMBER' ' 12\n'
+refuses 'a negative number' '3: want a number that is not negative' 'a 1\n\na -1\n'
+refuses 'a number of more than 64 bits' '1: want FRAME;FRAME NUMBER' 'a 9223372036854775808\n'
+refuses 'a sum of more than 64 bits' '2: the numbers add up to more than 64 bits hold' 'a 9223372036854775807\nb 1\n'
+refuses 'a stream' '1: want folded stacks, got a stream' '#nsysx\t1\n'
+printf 'a 1\nb\n' >"$T/bad"
+fails 'also in the base' 1 "$T/bad:2: want FRAME" nsysx-flame --diff "$T/bad" "$T/small"
+fails 'a file that is not there' 1 "$T/nothing: No such file" nsysx-flame "$T/nothing"
+fails 'a full disk' 1 'nsysx-flame: ' sh -c 'nsysx-flame "$1" >/dev/full' - "$T/small"
+fails 'two files' 2 'one FILE at most' nsysx-flame "$T/small" "$T/small"
+fails 'standard input twice' 2 'standard input is FILE or BASE' nsysx-flame --diff - -
+fails 'a share above 1' 2 'want a share from 0 to 1' nsysx-flame --min-width 2 "$T/small"
+fails 'a share that is none' 2 'want a share from 0 to 1' nsysx-flame --min-width nan "$T/small"
+nsysx-flame -o "$T/kept.svg" "$T/bad" 2>/dev/null
+ok 'an error leaves no picture' test ! -e "$T/kept.svg"
+
+# A stack of 50000 frames, a line of a megabyte, and what chance makes.
+awk 'BEGIN { s = "f"; for (i = 1; i < 50000; i++) s = s ";f"; print s, 5; print s ";g", 6 }' >"$T/deep"
+ok 'a deep stack' nsysx-flame -o "$T/deep.svg" "$T/deep"
+equal 'has all its frames' "$(grep -c '<g class="f ' "$T/deep.svg")" 50002
+awk 'BEGIN { s = "n"; for (i = 0; i < 20; i++) s = s s; print "a;" s, 5; print "b 1" }' >"$T/long"
+ok 'a long name' nsysx-flame -o "$T/long.svg" "$T/long"
+equal 'is whole in its title' "$(frames "$T/long.svg" | awk -F'\t' '{ print length($8) }' | sort -n | tail -n 1)" 1048576
+equal 'random bytes: a picture or a refusal, nothing else' "$(python3 -c '
+import random, subprocess, sys, xml.dom.minidom
+random.seed(11)
+words = [b"a", b"b;", b";", b" ", b" 1\n", b" 22\n", b"\n", b"\0", b"\xff", b"\xe2\x80", b"<", b"&", b"]]>", b"[idle]", b"/", b"(", b" -1\n", b"\r\n", b"9" * 18 + b"\n"]
+for n in range(150):
+    data = b"".join(random.choices(words, k=random.randrange(30))) + random.choice([b"", b" 3\n"])
+    p = subprocess.run(["nsysx-flame", "-q"], input=data, capture_output=True)
+    if p.returncode not in (0, 1) or (p.returncode == 1) == bool(p.stdout): print("status", p.returncode, data)
+    if p.returncode == 0: xml.dom.minidom.parseString(p.stdout)
+')" ''
+
+# What nsysx-fold prints of the sample.
+if [ -x "$SYNTH" ]; then
+	"$SYNTH" -o "$T/s" >/dev/null
+	nsysx-extract -q --ranges --ops -x "$T/s/dump0" "$T/s/r0.sqlite" | nsysx-overlap -q -o "$T/s.nsysx"
+	for by in source op-name opcode module nvtx kernel; do
+		nsysx-fold -q --by $by --cover 1 -o "$T/folded" "$T/s.nsysx"
+		nsysx-flame --min-width 0 -o "$T/folded.svg" "$T/folded"
+		prefixes "$T/folded" >"$T/want"
+		drawn "$T/folded.svg" >"$T/got"
+		same "--by $by of the sample" "$T/want" "$T/got"
+	done
+	nsysx-fold -q --by opcode --cover 1 "$T/s.nsysx" | nsysx-flame --min-width 0 >"$T/opcode.svg"
+	equal 'communication by opcode is what the stacks say' "$(frames "$T/opcode.svg" | awk -F'\t' '$4 ~ /^m/ { n += $3 } END { print n + 0 }')" \
+		"$(nsysx-fold -q --by opcode --cover 1 "$T/s.nsysx" | awk '/;(all-|reduce-scatter|collective-|send|recv)/ { n += $NF } END { print n + 0 }')"
+else
+	skip 'the sample' 'there is no nsysx-synth'
+fi
+done_testing
