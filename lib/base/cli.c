@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/num.h"
 #include "base/outfile.h"
 #include "base/str.h"
@@ -20,7 +21,15 @@ enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30 };
 
 static bool verbose, quiet, want_help, want_version;
 
+static const char *
+set_memory(const char *arg, int operands)
+{
+	(void)operands;
+	return nsx_memory_set_limit(arg);
+}
+
 static const struct nsx_opt common[] = {
+	NSX_OPT_CALL(0, "max-memory", set_memory, "SIZE", "fail rather than take more memory, e.g. 2G"),
 	NSX_OPT_FLAG('v', "verbose", &verbose, "say more on standard error"),
 	NSX_OPT_FLAG('q', "quiet", &quiet, "say only errors on standard error"),
 	NSX_OPT_FLAG('h', "help", &want_help, "show this help and exit"),
@@ -76,8 +85,11 @@ nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...)
 void
 nsx_cli_die(const struct nsx_cli *cli, const char *msg)
 {
+	struct nsx_err nomem = { "" };
+
 	/* What fails without a word lacks the memory for one. */
-	sayf(cli, "", "%s", msg && *msg ? msg : "out of memory");
+	nsx_err_nomem(&nomem, NULL);
+	sayf(cli, "", "%s", msg && *msg ? msg : nomem.msg);
 	nsx_outfile_abandon_all();
 	exit(NSX_EXIT_FAILED);
 }

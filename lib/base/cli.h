@@ -49,7 +49,7 @@ struct nsx_opt {
 #define NSX_OPT_CALL(ch, name, fn, arg, help)            { ch, name, NSX_OPT_T_CALL,   { .call = fn }, arg, 0, 0, help }
 #define NSX_OPT_END                                      { 0, NULL, NSX_OPT_T_END, { .flag = NULL }, NULL, 0, 0, NULL }
 
-/* One program. Every one also has -h/--help, -V/--version, -v/--verbose and -q/--quiet. */
+/* One program. Every one also has -h/--help, -V/--version, -v/--verbose, -q/--quiet and --max-memory. */
 struct nsx_cli {
 	const char           *name;     /* "nsysx-fold" */
 	const char           *usage;    /* "[-b] [-o FILE] [FILE]" */

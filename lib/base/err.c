@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 int
 nsx_err_set(struct nsx_err *err, const char *fmt, ...)
 {
@@ -27,7 +29,7 @@ nsx_err_set(struct nsx_err *err, const char *fmt, ...)
 int
 nsx_err_nomem(struct nsx_err *err, const char *path)
 {
-	if (path)
-		return nsx_err_set(err, "%s: out of memory", path);
-	return nsx_err_set(err, "out of memory");
+	const char *limit = nsx_memory_limit();
+
+	return nsx_err_set(err, "%s%sout of memory%s%s", path ? path : "", path ? ": " : "", limit ? ": more than --max-memory=" : "", limit ? limit : "");
 }

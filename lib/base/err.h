@@ -24,7 +24,7 @@ struct nsx_err { char msg[1024]; };
 /* Fill err (which may be NULL) unless it is filled already. Always returns NSX_ERR. */
 int nsx_err_set(struct nsx_err *err, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* nsx_err_set with "PATH: out of memory"; path may be NULL. */
+/* nsx_err_set with "PATH: out of memory", and the limit if the user set one (memory.h); path may be NULL. */
 int nsx_err_nomem(struct nsx_err *err, const char *path);
 
 #endif

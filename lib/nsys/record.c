@@ -15,6 +15,7 @@
 
 #include "nsys/record.h"
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -48,8 +49,10 @@ run(char **argv, bool quiet, struct nsx_err *err)
 	/* Caught signals are reset to their defaults in the child. */
 	for (int i = 0; i < 3; i++)
 		sigaction(signals[i], &forward, &old[i]);
+	nsx_memory_lift();
 	if (!rc)
 		rc = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	nsx_memory_lower();
 	posix_spawn_file_actions_destroy(&files);
 	if (rc == 0) {
 		child = pid;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "nsys/db.h"
 
 extern char **environ;
@@ -69,8 +70,10 @@ run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *si
 		rc = posix_spawnattr_setsigmask(&attr, old);
 	if (!rc)
 		rc = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	nsx_memory_lift();
 	if (!rc)
 		rc = posix_spawnp(&pid, "nsys", &files, &attr, argv, environ);
+	nsx_memory_lower();
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (rc == ENOENT)

@@ -226,6 +226,22 @@ below 'and takes the memory of the longest line at most' 700 nsysx-view "$T/line
 { printf "$text_head"; head -c 100000 /dev/zero | tr '\0' x; } | zstd -q --ultra --long=30 >"$T/window.zst"
 fails 'a window of a gigabyte' 1 "$T/window.zst: damaged zstd data" nsysx-view "$T/window.zst"
 
+# A limit of the user's. One line of 200 MB needs more.
+{ printf "$text_head"; head -c 200000000 /dev/zero | tr '\0' x; printf '\nend\t1\n'; } | zstd -q >"$T/long.zst"
+case $B in
+*san*) skip 'less memory than is needed' 'sanitizers take memory of their own' ;;
+*)
+	fails 'less memory than is needed' 1 'out of memory: more than --max-memory=64M' nsysx-view --max-memory=64M "$T/long.zst"
+	nsysx-view --max-memory=64M -o "$T/none" "$T/long.zst" 2>"$T/err"
+	ok 'and nothing under the name of -o' test ! -e "$T/none"
+	ok 'as much as is needed' nsysx-view --max-memory=2G -o "$T/long" "$T/long.zst"
+	;;
+esac
+rm -f "$T/long" "$T/long.zst"
+for size in 0 -1 1X ''; do
+	fails "no memory: '$size'" 2 '--max-memory: want a number of bytes' nsysx-view --max-memory "$size" /dev/null
+done
+
 # Exports: what the header does not count, and what the user does not want.
 export_of "'kernel'" "'range'"
 ok 'an export can be read' nsysx-extract -q "$T/e.sqlite"

@@ -162,18 +162,19 @@ help_and_version(void)
 	       "usage: nsysx-test [-b] [FILE...]\n"
 	       "Test options.\n"
 	       "\n"
-	       "  -b, --binary       write binary\n"
-	       "  -o, --output=FILE  write to FILE\n"
-	       "  -n, --number=N     a number\n"
-	       "  -d, --dur=TIME     a time\n"
+	       "  -b, --binary           write binary\n"
+	       "  -o, --output=FILE      write to FILE\n"
+	       "  -n, --number=N         a number\n"
+	       "  -d, --dur=TIME         a time\n"
 	       "      --by=source|op-name|a-choice-that-is-too-long-for-the-column\n"
-	       "                     a choice\n"
-	       "  -z, --zip[=LEVEL]  compress\n"
-	       "  -x, --dump=DIR     a dump\n"
-	       "  -v, --verbose      say more on standard error\n"
-	       "  -q, --quiet        say only errors on standard error\n"
-	       "  -h, --help         show this help and exit\n"
-	       "  -V, --version      show the version and exit\n", "help names every option in line");
+	       "                         a choice\n"
+	       "  -z, --zip[=LEVEL]      compress\n"
+	       "  -x, --dump=DIR         a dump\n"
+	       "      --max-memory=SIZE  fail rather than take more memory, e.g. 2G\n"
+	       "  -v, --verbose          say more on standard error\n"
+	       "  -q, --quiet            say only errors on standard error\n"
+	       "  -h, --help             show this help and exit\n"
+	       "  -V, --version          show the version and exit\n","help names every option in line");
 	is_int(status, 0, "with status 0");
 	is_str(said("-V", NULL, &status), "nsysx-test " NSX_VERSION "\n", "the version");
 	is_int(status, 0, "with status 0");
