@@ -166,7 +166,7 @@ nsx_title_strip(struct nsx_str text, bool drop_op, struct nsx_buf *out)
 	}
 	nsx_buf_str(out, label);
 	while (next_field(&fields, &f)) {
-		if (nsx_str_eq(f.key, NSX_STR("module")) || nsx_str_eq(f.key, NSX_STR("program_id")) ||
+		if (!f.whole.len || nsx_str_eq(f.key, NSX_STR("module")) || nsx_str_eq(f.key, NSX_STR("program_id")) ||
 		    (drop_op && nsx_str_eq(f.key, NSX_STR("hlo_op"))))
 			continue;
 		nsx_buf_c(out, any ? "," : ":#");

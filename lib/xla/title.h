@@ -35,7 +35,7 @@ struct nsx_title {
  * hold commas, '=' and brackets. Never fails: what is no title has kind NSX_TITLE_OTHER and only a label. */
 void nsx_title_parse(struct nsx_str text, struct nsx_title *t);
 
-/* The title without its module=, hlo_module= and program_id= keys (and hlo_op= too if drop_op), `:##` dropped when no key is left, appended to out. */
+/* The title without its module= and program_id= keys (and hlo_op= too if drop_op), `:##` dropped when no key is left, appended to out. */
 void nsx_title_strip(struct nsx_str text, bool drop_op, struct nsx_buf *out);
 
 struct nsx_device_title { int64_t global, local, process, partition; };   /* -1: not given */

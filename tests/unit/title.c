@@ -83,6 +83,7 @@ others(void)
 	   parse("Thunk:#").kind == NSX_TITLE_THUNK && parse("Thunk:##").kind == NSX_TITLE_THUNK, "degenerate titles");
 	ok(strips_to("XlaPass:#name=algsimp,module=jit_f,program_id=40#", false, "XlaPass:#name=algsimp#"), "strip module and program id");
 	ok(strips_to("XlaEmitLlvmIr:#module=jit_f,program_id=40#", false, "XlaEmitLlvmIr"), "strip marks without keys");
+	ok(strips_to("XlaModule:#,program_id=40#", false, "XlaModule"), "strip commas without keys");
 	ok(strips_to("XlaAutotunerMeasurement:#hlo_op=a.1#", true, "XlaAutotunerMeasurement") &&
 	   strips_to("XlaAutotunerMeasurement:#hlo_op=a.1#", false, "XlaAutotunerMeasurement:#hlo_op=a.1#"), "strip hlo_op when asked to");
 	ok(strips_to("XlaModule:#hlo_module=extracted#", false, "XlaModule:#hlo_module=extracted#"), "hlo_module stays");

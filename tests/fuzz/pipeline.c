@@ -1,0 +1,209 @@
+/* pipeline.c -- fuzz what follows extraction: any bytes as a stream through merge, warmup, align, overlap and collectives, then into every
+ * table and fold. What one writes the next takes; a refusal says why. */
+#include "bytes.h"
+
+#include "analysis/align.h"
+#include "analysis/bandwidth.h"
+#include "analysis/collectives.h"
+#include "analysis/fold.h"
+#include "analysis/measure.h"
+#include "analysis/merge.h"
+#include "analysis/overlap.h"
+#include "analysis/stragglers.h"
+#include "analysis/summary.h"
+#include "analysis/warmup.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
+	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + 1
+};
+
+/* One filter at work, from one file to another. */
+struct stage {
+	const char        *from;
+	struct nsx_err     err, read_err, write_err;
+	struct nsx_diags   diags;
+	struct nsx_reader *in;
+	struct nsx_writer *out;
+};
+
+static void
+begin(struct stage *s, const char *from, struct fuzz_file *to, bool follow)
+{
+	*s = (struct stage){ .from = from };
+	fuzz_file_clear(to);
+	s->in = nsx_reader_open(from, NSX_READ_ORDERED, &s->read_err);
+	s->out = nsx_writer_fd(to->fd, "out", false, 0, &s->write_err);
+	fuzz_must(s->in && s->out);
+	if (follow)
+		nsx_writer_follow(s->out, s->in);
+}
+
+static bool
+end(struct stage *s, int rc)
+{
+	/* What was read can be written. */
+	fuzz_must(!s->write_err.msg[0]);
+	fuzz_must(rc == NSX_OK || s->err.msg[0] || s->read_err.msg[0]);
+	if (rc == NSX_OK)
+		fuzz_must(nsx_writer_finish(s->out) == NSX_OK);
+	nsx_writer_free(s->out);
+	nsx_reader_close(s->in);
+	nsx_diags_free(&s->diags);
+	return rc == NSX_OK;
+}
+
+/* Records of the stream, of which ours are in order. */
+static int64_t
+count(const char *path, enum nsx_kind_id kind)
+{
+	struct nsx_err err = { "" };
+	struct nsx_reader *r = nsx_reader_open(path, NSX_READ_ORDERED, &err);
+	struct nsx_rec rec;
+	int64_t n = 0;
+	int rc;
+
+	while ((rc = nsx_read(r, &rec)) == NSX_OK)
+		n += rec.kind->id == kind;
+	fuzz_must(rc == NSX_EOF);
+	nsx_reader_close(r);
+	return n;
+}
+
+static bool
+merge(const char *from, struct fuzz_file *to)
+{
+	const char *const paths[] = { from };
+	const struct nsx_merge_opts opts = { .match = NSX_MATCH_AUTO };
+	struct stage s;
+
+	begin(&s, from, to, false);
+	return end(&s, nsx_merge(paths, 1, &opts, s.out, &s.diags, &s.err));
+}
+
+static bool
+warmup(const char *from, struct fuzz_file *to, enum nsx_warmup_mode mode)
+{
+	struct stage s;
+
+	begin(&s, from, to, true);
+	return end(&s, nsx_warmup(s.in, s.out, mode, &s.diags, &s.err));
+}
+
+/* No execution is in neither part, none in both. */
+static bool
+parts(const char *from, struct fuzz_file *steady, struct fuzz_file *init)
+{
+	if (!warmup(from, steady, NSX_WARMUP_STEADY))
+		return false;
+	int64_t n = count(steady->path, NSX_MODULE);
+	fuzz_must(warmup(from, init, NSX_WARMUP_INIT));
+	n += count(init->path, NSX_MODULE);
+	fuzz_must(warmup(from, init, NSX_WARMUP_MARK));
+	fuzz_must(n == count(from, NSX_MODULE) && n == count(init->path, NSX_MODULE));
+	return true;
+}
+
+static bool
+align(const char *from, struct fuzz_file *to, bool drift, size_t hold_bytes)
+{
+	const struct nsx_align_opts opts = { .drift = drift, .hold_bytes = hold_bytes };
+	struct stage s;
+
+	begin(&s, from, to, false);
+	return end(&s, nsx_align(from, &opts, s.out, &s.diags, &s.err));
+}
+
+static bool
+overlap(const char *from, struct fuzz_file *to, size_t hold_bytes)
+{
+	struct stage s;
+
+	begin(&s, from, to, false);
+	return end(&s, nsx_overlap(s.in, s.out, hold_bytes, &s.diags, &s.err));
+}
+
+static bool
+collectives(const char *from, struct fuzz_file *to)
+{
+	struct stage s;
+
+	begin(&s, from, to, true);
+	return end(&s, nsx_collectives(s.in, s.out, &s.diags, &s.err));
+}
+
+/* Make and print one of the tables. */
+static void
+table(const char *from, int number)
+{
+	struct nsx_err err = { "" }, read_err = { "" };
+	struct nsx_diags diags = { 0 };
+	struct nsx_reader *in = nsx_reader_open(from, NSX_READ_ORDERED, &read_err);
+	struct nsx_outfile *out = nsx_outfile_open("/dev/null", &err);
+	struct nsx_summary summary = { 0 };
+	struct nsx_stragglers stragglers = { 0 };
+	struct nsx_measure measure = { 0 };
+	struct nsx_bandwidth bandwidth = { 0 };
+	struct nsx_table *t = NULL;
+	int rc;
+
+	fuzz_must(in && out);
+	if (number < SUMMARIES) {
+		const struct nsx_summary_options opts = { (enum nsx_summary_by)number, { 99, 100 }, 0, NULL };
+		rc = nsx_summary(in, &opts, &summary, &diags, &err);
+		t = summary.table;
+	} else if ((number -= SUMMARIES) < SHOWS) {
+		const struct nsx_stragglers_options opts = { (enum nsx_stragglers_show)number, NULL, NULL };
+		rc = nsx_stragglers(in, &opts, &stragglers, &diags, &err);
+		t = stragglers.table;
+	} else if ((number -= SHOWS) < FOLDS) {
+		const struct nsx_fold_options opts = { (enum nsx_fold_by)number, { 99, 100 }, NULL };
+		rc = nsx_fold(in, &opts, out, &diags, &err);
+	} else if ((number -= FOLDS) < MEASURES) {
+		const struct nsx_measure_options opts = { (enum nsx_measure_what)number, number ? "jit_f" : NULL, number ? NULL : "f", 0, NULL };
+		rc = nsx_measure(in, &opts, &measure, &diags, &err);
+		t = measure.table;
+	} else {
+		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);
+		t = bandwidth.table;
+	}
+	fuzz_must(rc == NSX_OK || err.msg[0] || read_err.msg[0]);
+	if (rc == NSX_OK && t)
+		fuzz_must(nsx_table_write(t, number % 2 ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV, 0, out, &err) == NSX_OK);
+	if (stragglers.table)
+		nsx_stragglers_free(&stragglers);
+	else
+		nsx_table_free(t);
+	nsx_outfile_free(out);
+	nsx_reader_close(in);
+	nsx_diags_free(&diags);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct fuzz_file given, file[5];
+	const struct fuzz_file *at = &given;
+	/* By chance, but the same for the same input: files in place of memory, and drift. */
+	unsigned chance = size ? data[size / 2] : 0;
+	size_t hold_bytes = chance % 16 == 0 ? 0 : 1 << 20;
+
+	fuzz_file_fill(&given, data, size);
+	/* What refuses is left out. */
+	if (merge(at->path, &file[0]))
+		at = &file[0];
+	if (chance % 4 == 0 ? parts(at->path, &file[1], &file[2]) : warmup(at->path, &file[1], NSX_WARMUP_STEADY))
+		at = &file[1];
+	if (align(at->path, &file[2], chance & 1, hold_bytes))
+		at = &file[2];
+	if (overlap(at->path, &file[3], hold_bytes))
+		at = &file[3];
+	if (collectives(at->path, &file[4]))
+		at = &file[4];
+	/* Some of the tables, or it takes long. */
+	for (int i = 0; i < 3; i++)
+		table(at->path, (int)((chance + (unsigned)i * 7) % TABLES));
+	return 0;
+}
