@@ -13,10 +13,13 @@ trim() {
 		PRAGMA journal_mode = delete;
 		CREATE TEMP TABLE title AS SELECT n.rowid AS id, coalesce(n.text, s.value) AS text
 			FROM NVTX_EVENTS AS n LEFT JOIN StringIds AS s ON s.id = n.textId;
-		DELETE FROM NVTX_EVENTS WHERE rowid IN (SELECT id FROM title WHERE (text LIKE 'XlaPass%' AND id % 8 > 0)
-			OR text LIKE 'nccl%' OR text LIKE 'Xla%Llvm%' OR text LIKE 'Xla%Asm%' OR (text LIKE 'Thunk%' AND id % 3 = 0));
-		DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId % 5 < 2;
-		DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId % 5 < 2;
+		DELETE FROM NVTX_EVENTS WHERE rowid IN (SELECT id FROM title WHERE (text LIKE 'XlaPass%' AND id % 24 > 0)
+			OR text LIKE 'nccl%' OR text LIKE 'Xla%Llvm%' OR text LIKE 'Xla%Asm%' OR (text LIKE 'Thunk%' AND id % 2 > 0));
+		DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId % 2 > 0;
+		DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId % 2 > 0;
+		DELETE FROM StringIds WHERE id NOT IN (SELECT textId FROM NVTX_EVENTS WHERE textId > 0
+			UNION SELECT nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME UNION SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL
+			UNION SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL);
 		DROP TABLE temp.title;
 		DELETE FROM TARGET_INFO_SYSTEM_ENV;
 		PRAGMA page_size = 512;
@@ -34,7 +37,7 @@ seed() {
 		trim "$f"
 	done
 	cp "$f" "corpus/export/$name.sqlite"
-	python3 rows.py "$f" 1000 "$T/$name/dump0"/module_0019*after* "$T/$name/dump0"/module_0001*after* >"corpus/rows/$name.rows"
+	python3 rows.py "$f" 1000 "$T/$name/dump0"/module_0001*after* >"corpus/rows/$name.rows"
 	for f in "$T/$name"/r*.sqlite; do
 		set -- "${f%.sqlite}"
 		"$B/bin/nsysx-extract" -q --ranges --ops -o "$1.nsysx" -x "$T/$name/dump0" "$f"
