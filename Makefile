@@ -92,6 +92,15 @@ asan:
 	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
 tsan:
 	$(MAKE) B=build/tsan CFLAGS='$(TSAN)' check
+# What of lib/ the tests run; make coverage T='view num' runs the test files of those names alone. The table is build/coverage/table.
+coverage:
+	@$(MAKE) $(JOBS) --no-print-directory --silent B=build/coverage CFLAGS='-O0 -g --coverage' all tests
+	@find build/coverage -name '*.gcda' -exec rm -f {} +
+	@B=build/coverage T='$T' sh tests/run.sh || echo 'coverage: of a run with failures' >&2
+	@sh tests/coverage.sh >build/coverage/table; status=$$?; cat build/coverage/table; exit $$status
+# What compilers and linters say: nothing, or it fails.
+lint:
+	@B=$B sh tests/lint.sh
 # make fuzz fuzzes each target for S seconds; make fuzz T=text S=600 that one alone. A crash is left as build/found/text-*.
 FUZZ_LIMITS = -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 -max_len=100000
 fuzz:
@@ -129,5 +138,5 @@ install: all
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow fuzz-keep clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow fuzz-keep coverage lint clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

@@ -237,7 +237,7 @@ get_child(const struct walk *k, const unsigned char *page, uint32_t i, uint32_t 
 static uint32_t
 run_of(const struct walk *k, const unsigned char *page, uint32_t i, uint32_t n)
 {
-	uint32_t first, no, run = 0;
+	uint32_t first = 0, no, run = 0;
 	int64_t highest;
 
 	get_child(k, page, i, n, &first, &highest);

@@ -74,7 +74,7 @@ push(struct sweep *s, uint32_t i)
 static inline bool
 place(struct sweep *s, struct nsx_call *c)
 {
-	uint32_t lo = 0, hi = s->depth;
+	uint32_t lo = 0, hi;
 
 	if (c->start == c->end && s->popped && s->popped_at == c->start)
 		return false;
