@@ -33,13 +33,15 @@ find_last(struct nsx_str s, const char *needle)
 	return s.len;
 }
 
-static bool
-is_key(struct nsx_str s)
+/* How many characters of a key s begins with. */
+static size_t
+key_length(struct nsx_str s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (!((s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '_'))
-			return false;
-	return s.len > 0;
+	size_t n = 0;
+
+	while (n < s.len && ((s.ptr[n] >= 'a' && s.ptr[n] <= 'z') || (s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == '_'))
+		n++;
+	return n;
 }
 
 /* op_names hold commas and '='; they end where the last of the keys that may follow one begins. */
@@ -61,17 +63,16 @@ next_field(struct fields *f, struct field *out)
 
 	if (!s.len)
 		return false;
-	const char *eq = memchr(s.ptr, '=', s.len);
-	size_t k = eq ? (size_t)(eq - s.ptr) : s.len, end;
+	size_t k = key_length(s), end;
 	out->key = until(s, k);
-	struct nsx_str value = eq ? after(s, k + 1) : after(s, s.len);
-	if (!eq || !is_key(out->key)) {
+	if (!k || k == s.len || s.ptr[k] != '=') {
 		/* Not a key: skip to the next comma. */
 		const char *comma = memchr(s.ptr, ',', s.len);
 		end = comma ? (size_t)(comma - s.ptr) : s.len;
 		out->key = until(s, 0);
 		out->value = until(s, end);
 	} else {
+		struct nsx_str value = after(s, k + 1);
 		const char *comma = memchr(value.ptr, ',', value.len);
 		size_t n = comma ? (size_t)(comma - value.ptr) : value.len;
 		if (nsx_str_eq(out->key, NSX_STR("name")) || nsx_str_eq(out->key, NSX_STR("prefix")))

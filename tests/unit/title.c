@@ -2,6 +2,7 @@
 #include "xla/title.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "tap.h"
 
@@ -90,6 +91,24 @@ others(void)
 	ok(strips_to("no title", false, "no title"), "what is no title stays");
 }
 
+/* A title of a megabyte, part after part: taken apart in time that grows with its length. */
+static void
+long_title(const char *part)
+{
+	struct nsx_buf b = { 0 }, out = { 0 };
+	struct nsx_title t;
+	clock_t before = clock();
+
+	nsx_buf_c(&b, "Thunk:#");
+	while (b.len < 1 << 20)
+		nsx_buf_c(&b, part);
+	nsx_title_parse(nsx_buf_view(&b), &t);
+	nsx_title_strip(nsx_buf_view(&b), true, &out);
+	ok(!b.failed && !out.failed && t.kind == NSX_TITLE_THUNK && clock() - before < 5 * CLOCKS_PER_SEC, "a megabyte of %s", part);
+	nsx_buf_free(&b);
+	nsx_buf_free(&out);
+}
+
 static void
 devices(void)
 {
@@ -122,6 +141,11 @@ main(void)
 	modules();
 	thunks();
 	others();
+	long_title(",");
+	long_title("A,");
+	long_title("a=,");
+	long_title("name=a,hlo_op=b,");
+	long_title("\n[truncated");
 	devices();
 	collectives();
 	return done();
