@@ -214,8 +214,8 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		const char *name = (const char *)sqlite3_column_text(s, 1), *type = (const char *)sqlite3_column_text(s, 5);
 
 		rc = name && type ? SQLITE_OK : SQLITE_NOMEM;
-		/* Generated columns are stored elsewhere, or not at all. */
-		plain = plain && sqlite3_column_int(s, 2) == 0;
+		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows' own number. */
+		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
 		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
 			if (strcmp(scan->cols[i].name, name) != 0)
 				continue;
