@@ -8,6 +8,7 @@ CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(PREFIX)/share/man
 WARN = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror=incompatible-pointer-types
 STD = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -pthread
@@ -21,7 +22,8 @@ JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN))
 LIB_SRC = $(wildcard lib/*/*.c lib/*/*/*.c)
 LIB_OBJ = $(LIB_SRC:%.c=$B/%.o) $(PB_OBJ)
 TOOL_SRC = $(wildcard cmd/nsysx*.c)
-TOOLS = $(TOOL_SRC:cmd/%.c=$B/bin/%)
+TOOLS = $(TOOL_SRC:cmd/%.c=$B/bin/%) $(SCRIPTS:cmd/%.sh=$B/bin/%)
+SCRIPTS = $(wildcard cmd/nsysx-*.sh)
 SYNTH = $B/tests/synth/nsysx-synth
 SYNTH_OBJ = $(patsubst %.c,$B/%.o,$(wildcard tests/synth/*.c)) $(filter $B/lib/base/%,$(LIB_OBJ))
 UNIT = $(patsubst %.c,$B/%,$(wildcard tests/unit/*.c))
@@ -56,6 +58,10 @@ $B/libnsysx.a: $(LIB_OBJ)
 $B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# A script in the build finds lib/report in the source; once installed, in share.
+$(SCRIPTS:cmd/%.sh=$B/bin/%): $B/bin/%: cmd/%.sh
+	@mkdir -p $(@D)
+	sed 's|@REPORT@|$(CURDIR)/lib/report|' $< >$@.new && chmod 755 $@.new && mv -f $@.new $@
 $(SYNTH): $(SYNTH_OBJ)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lm
 $(UNIT) $(BENCH): %: %.o $B/libnsysx.a
@@ -131,6 +137,14 @@ bench-doc: bench
 install: all
 	install -d $(DESTDIR)$(BINDIR)
 	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+	for script in $(SCRIPTS); do \
+		tool=$(DESTDIR)$(BINDIR)/$$(basename $$script .sh); \
+		sed 's|@REPORT@|$(DATADIR)/nsysx/report|' $$script >$$tool && chmod 755 $$tool || exit 1; \
+	done
+	install -d $(DESTDIR)$(DATADIR)/nsysx/report/page $(DESTDIR)$(DATADIR)/nsysx/report/plots
+	install -m 644 lib/report/report.mk $(DESTDIR)$(DATADIR)/nsysx/report
+	install -m 644 lib/report/page/* $(DESTDIR)$(DATADIR)/nsysx/report/page
+	install -m 644 lib/report/plots/* $(DESTDIR)$(DATADIR)/nsysx/report/plots
 	for page in $(MAN); do \
 		dir=$(DESTDIR)$(MANDIR)/man$${page##*.}; \
 		install -d $$dir && install -m 644 $$page $$dir || exit 1; \

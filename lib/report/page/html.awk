@@ -1,0 +1,29 @@
+# html.awk -- numbers and names as the page shows them. Everything that comes from data goes through esc().
+BEGIN { FS = "\t" }
+function esc(s) {
+	gsub(/&/, "\\&amp;", s)
+	gsub(/</, "\\&lt;", s)
+	gsub(/>/, "\\&gt;", s)
+	gsub(/"/, "\\&quot;", s)
+	return s
+}
+# Four figures of a number from 0 to 1000.
+function four(x) { return x < 9.9995 ? sprintf("%.3f", x) : x < 99.995 ? sprintf("%.2f", x) : sprintf("%.1f", x) }
+function short(x,   a) {
+	a = x < 0 ? -x : x
+	return a == int(a) && a < 1e6 ? x "" : a >= 0.01 && a < 1000 ? (x < 0 ? "−" : "") four(a) : sprintf("%.3g", x)
+}
+function ns(x,   a) {
+	a = x < 0 ? -x : x
+	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " µs" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
+}
+function size(x) {
+	return x < 1000 ? x " B" : x < 999.95e3 ? four(x / 1e3) " kB" : x < 999.95e6 ? four(x / 1e6) " MB" : x < 999.95e9 ? four(x / 1e9) " GB" : four(x / 1e12) " TB"
+}
+function percent(x) { return sprintf("%.1f %%", x) }
+# A value in the form a column asks for: n a count, ns, % percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
+function shown(x, form) {
+	return form == "ns" ? ns(x) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
+}
+# A number that keeps what the tool said.
+function data(x, form) { return "<data value=\"" esc(x) "\">" esc(shown(x, form)) "</data>" }

@@ -1,0 +1,22 @@
+# skew.dat: a device, the mean of what alignment left of its skews, their deviation, least and greatest, in us.
+{
+	d = $col["device"]
+	x = $col["skew"] / 1e3
+	if (!(d in n)) {
+		order[++devices] = d
+		low[d] = high[d] = x
+	}
+	n[d]++
+	sum[d] += x
+	square[d] += x * x
+	if (x < low[d]) low[d] = x
+	if (x > high[d]) high[d] = x
+}
+END {
+	for (i = 1; i <= devices; i++) {
+		d = order[i]
+		m = sum[d] / n[d]
+		v = square[d] / n[d] - m * m
+		print d, m, (v > 0 ? sqrt(v) : 0), low[d], high[d]
+	}
+}

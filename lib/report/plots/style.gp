@@ -1,0 +1,18 @@
+# style.gp -- how every plot looks; `data` and `picture` are given. dress.awk makes of its colours what a page wants, light or dark.
+set encoding utf8
+set terminal svg size 600,380 noenhanced font "sans-serif,14" name "plot"
+set output picture
+set datafile separator "\t"
+set border 3 lc rgb "#8a8f98"
+set tics nomirror out scale 0.6
+set grid back lt 1 lw 0.5 lc rgb "#d5d8dd"
+set linetype 1 lc rgb "#3b76d1"
+set linetype 2 lc rgb "#d9603b"
+set linetype 3 lc rgb "#2f9c8c"
+set linetype 4 lc rgb "#9a6fd0"
+set linetype 5 lc rgb "#c2952b"
+set linetype 6 lc rgb "#d0609a"
+set linetype 7 lc rgb "#6b8f3a"
+set linetype 8 lc rgb "#5aa6d6"
+set linetype cycle 8
+set key outside top left horizontal Left reverse maxrows 3 samplen 2 spacing 1.1

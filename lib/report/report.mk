@@ -1,0 +1,223 @@
+# report.mk -- a folder that answers what Nsight Systems profiles are asked first: streams, tables, flame graphs, plots and a page.
+#
+#   make -f report.mk PROFILES="r0.sqlite r1.sqlite" DUMPS="dump0 dump1" OUT=report
+#   make -f report.mk OUT=report clean
+#
+# It builds what is older than what it is made of, side by side with -j, and the same inputs give the same bytes. nsysx-report(1) calls it and says
+# what the folder holds. A makefile that includes this one has the targets nsysx-report and nsysx-report-clean.
+#
+#   PROFILES       exports, as nsysx-extract reads them
+#   DUMPS          folders of HLO dumps: one for each profile in order, - for none; or one for all
+#   OUT            the folder to make                          [report]
+#   TITLE          the page's title                            [made of the profiles' names]
+#   ALIGN=no       leave the clocks as they are
+#   WARMUP=no      keep the first executions
+#   DETAIL=no      leave out NVTX ranges and single GPU operations, which make streams large
+#   EXTRACT_FLAGS  further options of nsysx-extract, as the shell reads them; likewise ALIGN_FLAGS, FLAME_FLAGS
+#   NSYSX          the folder of the tools                     [PATH]
+#   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
+#   V=1            show commands
+
+nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+OUT ?= report
+GNUPLOT ?= gnuplot
+nsysx_alone := $(filter 1,$(words $(MAKEFILE_LIST)))
+nsysx_at := $(if $(V),,@)
+nsysx_bin := $(if $(NSYSX),$(NSYSX:%/=%)/)
+# $(call nsysx_quoted,TEXT): TEXT as one word of the shell.
+nsysx_quoted = '$(subst ','\'',$(1))'
+
+# What make or the shell would take for something else in the names of targets.
+nsysx_hash := \#
+nsysx_odd := : % $$ ' " \ ; & | ( ) < > * ? [ ] ~ = ` $(nsysx_hash)
+ifneq ($(words $(OUT)),1)
+$(error nsysx-report: OUT: want one folder, without spaces in its name, got "$(OUT)")
+endif
+$(foreach c,$(nsysx_odd),$(if $(findstring $(c),$(OUT)),$(error nsysx-report: OUT: want a name of letters, digits and _ - + , . @ /, got "$(OUT)")))
+nsysx_out := $(patsubst %/,%,$(OUT))
+ifneq ($(words $(DUMPS)),0)
+ifneq ($(words $(DUMPS)),1)
+ifneq ($(words $(DUMPS)),$(words $(PROFILES)))
+$(error nsysx-report: DUMPS: want none, one, or one for each of the $(words $(PROFILES)) PROFILES, got $(words $(DUMPS)))
+endif
+endif
+endif
+
+# $(call nsysx_dump,N): the dump of profile N, nothing where it has none.
+nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMPS)))
+nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
+nsysx_streams := $(nsysx_profiles:%=$(nsysx_out)/streams/profile-%.nsysx)
+nsysx_aligned := $(nsysx_out)/streams/$(if $(filter no,$(ALIGN)),extracted,aligned).nsysx
+nsysx_steady := $(if $(filter no,$(WARMUP)),$(nsysx_aligned),$(nsysx_out)/streams/steady.nsysx)
+nsysx_last := $(nsysx_out)/streams/collectives.nsysx
+nsysx_detail := $(if $(filter no,$(DETAIL)),,--ranges --ops)
+
+nsysx_summaries := $(addprefix $(nsysx_out)/tables/,$(addsuffix .tsv,module thunk opcode collective device total $(if $(nsysx_detail),range kernel)))
+nsysx_compiles := $(patsubst %,$(nsysx_out)/tables/compile-%.tsv,range pass phase module process)
+nsysx_kinds := $(patsubst %,$(nsysx_out)/tables/%.tsv,diag clock skew profile devices programs instances)
+nsysx_tables := $(nsysx_summaries) $(nsysx_compiles) $(nsysx_kinds) \
+	$(patsubst %,$(nsysx_out)/tables/%.tsv,variable bandwidth residual stragglers curve waits pairs heap heap-peak heap-at-peak)
+nsysx_flames := $(patsubst %,$(nsysx_out)/flame/%.svg,source op-name module $(if $(nsysx_detail),nvtx kernel))
+nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew variability lockstep heap)
+
+# $(call nsysx_run,COMMAND): run it, with what it says kept for the page, and shown where it fails. One file a target, of its name.
+nsysx_log = $(nsysx_out)/logs/$(patsubst $(nsysx_out)/%,%,$(basename $@)).log
+nsysx_run = @mkdir -p $(@D) $(dir $(nsysx_log))
+nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }
+nsysx_tool = $(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+
+.DELETE_ON_ERROR:
+ifneq ($(nsysx_alone),)
+.SUFFIXES:
+.DEFAULT_GOAL := nsysx-report
+report: nsysx-report
+clean: nsysx-report-clean
+.PHONY: report clean
+endif
+
+nsysx-report: $(nsysx_out)/index.html
+	@echo $(nsysx_out)/index.html
+nsysx-report-clean:
+	$(nsysx_at)cd $(nsysx_out) 2>/dev/null || exit 0; rm -rf .state streams tables flame plots logs index.html page.css; cd - >/dev/null; rmdir $(nsysx_out) 2>/dev/null || true
+nsysx-force:
+.PHONY: nsysx-report nsysx-report-clean nsysx-force
+
+# A state is rewritten only where what it says has changed, so that nothing is built for the sake of looking.
+nsysx_state = if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+# Of a profile: tools, options, file and dump, and that neither is newer than the state itself. Their names never become
+# targets, so they may hold whatever a word of make can.
+$(nsysx_out)/.state/profile-%: nsysx-force
+	@mkdir -p $(@D); LC_ALL=C; export LC_ALL; \
+	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
+	if ! [ -f "$$p" ] || ! [ -r "$$p" ]; then echo "nsysx-report: $$p: want a file that can be read (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
+	if [ "$$x" ] && ! [ -d "$$x" ]; then echo "nsysx-report: $$x: want a folder of dumps" >&2; exit 1; fi; \
+	case $$p in /*) ;; *) p=./$$p ;; esac; case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
+	{ $(nsysx_bin)nsysx-extract --version && printf '%s\n' $(call nsysx_quoted,$(nsysx_detail) $(EXTRACT_FLAGS)) "$$p" "$$x" && \
+	ls -iL "$$p" && wc -c <"$$p" && { [ -z "$$x" ] || find -L "$$x" -type f | sort; }; } >$@.new || exit 1; \
+	[ -e $@ ] && [ "$$(find -L "$$p" $${x:+"$$x"} -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
+$(nsysx_out)/.state/flags: nsysx-force
+	@mkdir -p $(@D); printf '%s\n' "$$($(nsysx_bin)nsysx-extract --version)" $(call nsysx_quoted,$(words $(PROFILES)) $(ALIGN) $(WARMUP) $(ALIGN_FLAGS) $(FLAME_FLAGS)) >$@.new; $(nsysx_state)
+$(nsysx_out)/.state/page: nsysx-force
+	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(DUMPS)) $(call nsysx_quoted,$(DETAIL)) >$@.new; $(nsysx_state)
+$(nsysx_out)/.state/gnuplot: nsysx-force
+	@mkdir -p $(@D); $(GNUPLOT) --version </dev/null >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
+
+# Streams, a step a file.
+$(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
+	$(nsysx_run)
+	$(nsysx_tool)extract -b -z $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
+		-o $@ -- $(call nsysx_quoted,$(word $*,$(PROFILES))) $(nsysx_said)
+# By a pattern of the shell: the names of thousands would not fit into its command. What is beyond the last is of an earlier list.
+ifeq ($(PROFILES),)
+$(nsysx_out)/streams/extracted.nsysx:
+	@echo 'nsysx-report: PROFILES: want the exports to report on' >&2; exit 1
+else
+$(nsysx_out)/streams/extracted.nsysx: $(nsysx_streams) $(nsysx_out)/.state/flags
+	$(nsysx_run)
+	@cd $(@D) && for f in profile-*.nsysx; do n=$${f#profile-}; [ "$${n%.nsysx}" -le $(words $(PROFILES)) ] || rm -f "$$f" ../logs/streams/profile-"$${n%.nsysx}".log; done
+	$(nsysx_tool)merge -b -z -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
+endif
+$(nsysx_out)/streams/aligned.nsysx: $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags
+	$(nsysx_run)
+	$(nsysx_tool)align -b -z $(ALIGN_FLAGS) -o $@ $< $(nsysx_said)
+$(nsysx_out)/streams/steady.nsysx: $(nsysx_aligned) $(nsysx_out)/.state/flags
+	$(nsysx_run)
+	$(nsysx_tool)warmup -b -z -o $@ $< $(nsysx_said)
+$(nsysx_out)/streams/overlapped.nsysx: $(nsysx_steady) $(nsysx_out)/.state/flags
+	$(nsysx_run)
+	$(nsysx_tool)overlap -b -z -o $@ $< $(nsysx_said)
+$(nsysx_last): $(nsysx_out)/streams/overlapped.nsysx
+	$(nsysx_run)
+	$(nsysx_tool)collectives -b -z -o $@ $< $(nsysx_said)
+
+# Tables.
+$(nsysx_summaries): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)summary --tsv --by $* -o $@ $< $(nsysx_said)
+$(nsysx_out)/tables/variable.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)summary --tsv --variable -o $@ $< $(nsysx_said)
+$(nsysx_out)/tables/bandwidth.tsv: $(nsysx_out)/streams/overlapped.nsysx
+	$(nsysx_run)
+	$(nsysx_tool)collectives --tsv --summary -o $@ $< $(nsysx_said)
+$(nsysx_compiles): $(nsysx_out)/tables/compile-%.tsv: $(nsysx_out)/streams/extracted.nsysx
+	$(nsysx_run)
+	$(nsysx_tool)compile --tsv --by $* -o $@ $< $(nsysx_said)
+nsysx_kind = $(or $(patsubst instances,collective,$(filter instances,$*)),$(patsubst %s,%,$(filter devices programs,$*)),$*)
+$(nsysx_kinds): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)view -t $(nsysx_kind) -o $@ $< $(nsysx_said)
+# Clocks that were not compared give no answer here; why not is left in the log, for the page.
+nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
+nsysx_refuse = $(nsysx_at)echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
+$(nsysx_out)/tables/stragglers.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv -o $@ $< $(nsysx_said))
+$(nsysx_out)/tables/curve.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --curve -o $@ $< $(nsysx_said))
+$(nsysx_out)/tables/waits.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --waits -o $@ $< $(nsysx_said))
+$(nsysx_out)/tables/pairs.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --waits=pairs -o $@ $< $(nsysx_said))
+# What alignment leaves: a second estimate, of what is aligned.
+$(nsysx_out)/tables/residual.tsv: $(nsysx_aligned)
+	$(nsysx_run)
+	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_tool)align -q --estimate -b -o $@.stream $< $(nsysx_said); \
+	$(nsysx_bin)nsysx-view -q -t skew -o $@ $@.stream; s=$$?; rm -f $@.stream; exit $$s)
+# Processes of a job have the same programs as a rule: the first dump stands for all.
+nsysx_first := $(firstword $(filter-out -,$(DUMPS)))
+nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at): >$@)
+nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
+$(nsysx_heaps): $(nsysx_out)/.state/dump
+$(nsysx_out)/.state/dump: nsysx-force
+	@mkdir -p $(@D); x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
+	{ $(nsysx_bin)nsysx-extract --version && [ -z "$$x" ] || find -L "$$x" -type f | LC_ALL=C sort; } >$@.new || exit 1; \
+	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
+$(nsysx_out)/tables/heap.tsv:
+	$(nsysx_run)
+	$(call nsysx_heap)
+$(nsysx_out)/tables/heap-peak.tsv:
+	$(nsysx_run)
+	$(call nsysx_heap,--peak)
+$(nsysx_out)/tables/heap-at-peak.tsv:
+	$(nsysx_run)
+	$(call nsysx_heap,--at-peak)
+
+# Flame graphs.
+nsysx_name_source := GPU time by source line
+nsysx_name_op-name := GPU time by operation
+nsysx_name_module := GPU time by program and instruction
+nsysx_name_nvtx := GPU operations by NVTX range
+nsysx_name_kernel := GPU operations by NVTX range and kernel
+$(nsysx_out)/flame/%.folded: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)fold --by $* -o $@ $< $(nsysx_said)
+$(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
+	@mkdir -p $(@D)
+	$(nsysx_tool)flame -q --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
+
+# Plots: awk makes of tables what gnuplot is given. One without data has no picture.
+nsysx_plot = $(nsysx_here)/plots
+$(nsysx_out)/plots/bandwidth.dat: $(nsysx_out)/tables/bandwidth.tsv
+$(nsysx_out)/plots/waits.dat: $(nsysx_out)/tables/bandwidth.tsv
+$(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
+$(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out)/tables/thunk.tsv
+$(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tables/curve.tsv $(nsysx_out)/plots/marks.tsv
+$(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tables/heap.tsv
+$(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
+	@mkdir -p $(@D)
+	$(nsysx_tool)view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
+$(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk
+	@mkdir -p $(@D)
+	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
+$(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_out)/.state/gnuplot
+	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) $* && : >$@
+
+$(nsysx_out)/page.css: $(nsysx_here)/page/page.css
+	@mkdir -p $(@D); cp $< $@
+$(nsysx_out)/index.html: $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/page.css $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
+	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(DUMPS)) \
+		sh $(nsysx_here)/page/page.sh $(nsysx_out) >$@.new && mv -f $@.new $@
