@@ -216,8 +216,12 @@ $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk
 $(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_out)/.state/gnuplot
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) $* && : >$@
 
+# What an earlier call with other options made, and this one does not, goes before the page lists what there is.
+nsysx_kept := $(patsubst %,$(nsysx_out)/streams/%.nsysx,extracted overlapped) $(nsysx_aligned) $(nsysx_steady) $(nsysx_last) \
+	$(nsysx_tables) $(nsysx_flames) $(nsysx_flames:.svg=.folded)
 $(nsysx_out)/page.css: $(nsysx_here)/page/page.css
 	@mkdir -p $(@D); cp $< $@
 $(nsysx_out)/index.html: $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/page.css $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
+	$(nsysx_at)rm -f $(filter-out $(nsysx_kept),$(wildcard $(patsubst %,$(nsysx_out)/%,streams/[!p]* tables/* flame/*)))
 	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(DUMPS)) \
 		sh $(nsysx_here)/page/page.sh $(nsysx_out) >$@.new && mv -f $@.new $@

@@ -188,7 +188,7 @@ section kernels 'Kernels and copies'
 if [ "${DETAIL:-}" = no ]; then
 	why "$no_detail"
 else
-	[ "$xla" ] && echo '<p class="note">Every GPU operation of that time, with what belongs to no program, as autotuning.</p>'
+	[ "$xla" ] && echo '<p class="note">Every GPU operation of the streams, also what belongs to no program, as autotuning does.</p>'
 	table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
 fi
 

@@ -1,0 +1,196 @@
+#!/bin/sh
+# nsysx-report and lib/report/report.mk against nsysx-report(1): what a report holds, that it is the same each time, and what is built anew.
+. "${0%/*}/../testlib.sh"
+
+[ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
+command -v make >/dev/null 2>&1 || skip_all 'there is no make'
+root=$(cd "$tests_dir/.." && pwd) || exit 1
+checker=$tests_dir/tools/report/page.py
+mk=$root/lib/report/report.mk
+unset MAKEFLAGS MFLAGS MAKELEVEL PROFILES DUMPS OUT TITLE ALIGN WARMUP DETAIL NSYSX V
+plots=1
+gnuplot --version >/dev/null 2>&1 </dev/null || plots=
+cd "$T" || exit 1
+
+# A report by make alone, its variables as given.
+build() { make --no-print-directory -f "$mk" "$@"; }
+# Files of report $1 with size and time, and what they say.
+listing() { (cd "$1" && find . -type f -printf '%p %s %T@\n' | sort); }
+contents() { (cd "$1" && find . -type f ! -path './.state/*' -exec cksum {} + | sort -k 3); }
+# Files of the report r that changed since $T/before, without folder and state.
+changed() { listing r | diff "$T/before" - | sed -n 's,^> \./\([^ ]*\) .*,\1,p' | grep -v '^\.state/'; }
+# The page of report $1 is sound.
+sound() { run python3 "$checker" "$1"; equal "$2" "$status $(cat "$T_private/out" "$T_private/err")" '0 '; }
+# The page of $1 has text $2 within section $3, up to the section's end.
+says() { sed -n "/<section id=\"$3\"/,/<\/section>/p" "$1/index.html" | grep -qF -e "$2"; }
+shows() { ok "$4" says "$1" "$2" "$3"; }
+
+"$SYNTH" -o s --offset=300000 >/dev/null || exit 1
+
+# Two processes with dumps.
+run nsysx-report -j 2 -o r -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
+equal 'it prints the page it made, and nothing else' "$status $(cat "$T_private/out" "$T_private/err")" '0 r/index.html'
+sound r 'the page is well formed, its links lead somewhere, its numbers are the data'"'"'s'
+(cd s && nsysx-extract -q --ranges --ops -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q -o ../steady.nsysx)
+for by in module opcode thunk collective device range kernel; do
+	nsysx-summary -q --tsv --by "$by" -o want.tsv steady.nsysx
+	run python3 "$checker" r "$by" want.tsv
+	equal "the page shows what nsysx-summary --by $by prints" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
+	same "so does its table $by" want.tsv "r/tables/$by.tsv"
+done
+nsysx-collectives -q --summary --tsv -o want.tsv steady.nsysx
+run python3 "$checker" r bandwidth want.tsv
+equal 'bandwidths are those of nsysx-collectives' "$status $(cat "$T_private/out")" '0 '
+nsysx-stragglers -q --tsv --waits -o want.tsv steady.nsysx
+same 'waits are those of nsysx-stragglers' want.tsv r/tables/waits.tsv
+nsysx-extract -q -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite | nsysx-compile -q --tsv --by phase -o want.tsv
+same 'compilation is that of the whole profile' want.tsv r/tables/compile-phase.tsv
+nsysx-heap --tsv --peak -o want.tsv s/dump0
+run python3 "$checker" r heap-peak want.tsv
+equal 'heaps are those of nsysx-heap' "$status $(cat "$T_private/out")" '0 '
+for f in source op-name module; do
+	nsysx-fold -q --by $f -o want.folded steady.nsysx
+	same "the flame graph by $f is of the steady state" want.folded r/flame/$f.folded
+done
+exposed=$(nsysx-summary -q --totals steady.nsysx | awk -F'\t' '$1 == "exposed communication" { print $3 }')
+ok 'exposed communication, above a tenth, is a finding with its number' sh -c "
+	sed -n '/class=\"findings\"/,/<.ul>/p' r/index.html | grep -F 'Exposed communication' | grep -qF 'value=\"$exposed\"'"
+warnings=$(nsysx-view -t diag r/streams/collectives.nsysx | awk -F'\t' 'NR > 1' | wc -l)
+equal 'every diag is on the page' "$(sed -n '/<section id="diags"/,/<\/table>/p' r/index.html | grep -c '^<tr>.*<td')" "$warnings"
+for f in bandwidth waits skew variability lockstep heap; do
+	ok "there are data of the plot $f" test -s r/plots/$f.dat
+	if [ "$plots" ]; then
+		run python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); sys.exit(len(d.getElementsByTagName("path")) < 5)' "r/plots/$f.svg"
+		equal "the plot $f is drawn" "$status" 0
+	else
+		skip "the plot $f is drawn" 'gnuplot is not here'
+	fi
+done
+equal 'a point of bandwidth a size and collective' "$(grep -c '^[0-9]' r/plots/bandwidth.dat)" "$(awk -F'\t' 'NR > 1 && $5 != ""' r/tables/bandwidth.tsv | wc -l)"
+equal 'a lockstep curve a device' "$(grep -c '^"device' r/plots/lockstep.dat)" 2
+
+# The same bytes.
+ok 'once more by make, one command at a time, elsewhere' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='s/dump0 s/dump1' OUT=deep/er
+contents r >"$T/a"
+contents deep/er >"$T/b"
+same 'gives the same bytes' "$T/a" "$T/b"
+ok 'no path of this machine is in it' sh -c "! grep -rlF '$T' r --exclude-dir=.state"
+for awk in gawk mawk; do
+	if ! command -v $awk >/dev/null 2>&1; then skip "$awk makes the same page" "$awk is not here"; continue; fi
+	mkdir -p awk-$awk
+	ln -sf "$(command -v $awk)" awk-$awk/awk
+	(PATH=$T/awk-$awk:$PATH; build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='s/dump0 s/dump1' OUT=by-$awk) >/dev/null
+	contents by-$awk >"$T/b"
+	same "$awk makes the same page" "$T/a" "$T/b"
+done
+
+# What is built anew.
+again() { nsysx-report -j 2 -o r -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite "$@"; }
+listing r >before
+ok 'again' again
+listing r >after
+same 'builds nothing, not even a state' before after
+touch s/r1.sqlite
+ok 'a touched profile' again
+changed >what
+equal 'is extracted again, the other is not' "$(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'streams/profile-1.nsysx' what)" '1 0'
+ok 'with what depends on it' sh -c 'grep -q streams/extracted.nsysx what && grep -q tables/module.tsv what && grep -q index.html what'
+equal 'not the heap, which is of the dumps' "$(grep -c heap what)" 0
+contents r >"$T/b"
+same 'and all is as before' "$T/a" "$T/b"
+listing r >before
+touch s/dump0/*jit_train_step*after*
+ok 'a touched dump' again
+changed >what
+equal 'concerns its profile and the heap' "$(grep -c 'streams/profile-1.nsysx' what) $(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'tables/heap.tsv' what)" '1 0 1'
+listing r >before
+ok 'another title' again --title 'Tom & <script>"x"</script>'
+changed >what
+equal 'changes the page alone' "$(cat what)" index.html
+sound r 'and is only text'
+ok 'other steps' again --no-warmup
+ok 'are said at the top' sh -c "sed -n '/<header>/,/<nav/p' r/index.html | grep -qF 'all executions, clocks aligned'"
+nsysx-extract -q --ranges --ops -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite | nsysx-align -q | nsysx-overlap -q | nsysx-summary -q --tsv --by module -o want.tsv
+same 'tables are of all executions then' want.tsv r/tables/module.tsv
+ok 'and no steady state is left' test ! -e r/streams/steady.nsysx
+sound r 'nor a link to it'
+ok 'an option of extraction' again --extract-flags '--time 0:1h'
+ok 'back' again
+contents r >"$T/b"
+same 'is as before again' "$T/a" "$T/b"
+ok 'fewer profiles' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=r
+ok 'leave nothing of those that are gone' test ! -e r/streams/profile-2.nsysx
+equal 'nor a device' "$(awk 'NR > 1' r/tables/devices.tsv | wc -l)" 1
+cp s/r0.sqlite good && head -c 5000 good >s/r0.sqlite
+fails 'a broken profile ends it, with the tool'"'"'s words' 1 'nsysx-extract: s/r0.sqlite' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
+ok 'and leaves no half files' sh -c '! find r -name "*.new" -o -name "*.tmp*" | grep -q . && ! test -e r/streams/profile-1.nsysx.new'
+cp good s/r0.sqlite
+ok 'it goes on once that is repaired' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
+sound r 'one device: the page is sound'
+shows r 'One device' devices 'and says why nobody is late'
+: >r/mine
+ok 'clean' nsysx-report -o r --clean
+equal 'leaves what is not its own' "$(ls -A r)" mine
+
+# Jobs of other shapes.
+"$SYNTH" -o one --processes=1 --no-comm >/dev/null
+ok 'one device without communication' nsysx-report -q -o r1 -x one/dump0 one/r0.sqlite
+sound r1 'its page is sound'
+shows r1 'executed no communication' communication 'it says that there is no communication'
+shows r1 'One device' devices 'and that there is one device'
+ok 'rules that cannot be answered say why' grep -q '<b>Exposed communication</b> cannot be told: no communication' r1/index.html
+ok 'no dump' nsysx-report -q -o r2 s/r0.sqlite s/r1.sqlite
+sound r2 'its page is sound'
+shows r2 'No HLO dumps were given' memory 'it says why there is no heap'
+shows r2 'No message size is known' communication 'and why no bandwidth'
+"$SYNTH" -o t --torch >/dev/null
+ok 'NVTX alone' nsysx-report -q -o r3 t/r0.sqlite t/r1.sqlite
+sound r3 'its page is sound'
+shows r3 'no work of XLA programs' summary 'it says that there is no XLA'
+nsysx-extract -q --ranges --ops t/r0.sqlite t/r1.sqlite | nsysx-summary -q --by kernel --tsv -o want.tsv
+run python3 "$checker" r3 kernel want.tsv
+equal 'kernels are there' "$status $(cat "$T_private/out")" '0 '
+shows r3 'src="flame/nvtx.svg"' flame 'and a flame graph by range'
+ok 'without detail' nsysx-report -q -o r3 --no-detail t/r0.sqlite t/r1.sqlite
+sound r3 'nothing links to what is gone'
+shows r3 'DETAIL=no' kernels 'and it says why'
+ok 'clocks left as they are' nsysx-report -q -o r4 --no-align -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
+sound r4 'its page is sound'
+shows r4 'ALIGN=no' devices 'devices are not compared, and it says why'
+ok 'gnuplot is not here' build PROFILES='s/r0.sqlite s/r1.sqlite' OUT=r5 GNUPLOT=no-gnuplot
+sound r5 'its page is sound'
+shows r5 'gnuplot is not here' diags 'it says why there are no plots'
+ok 'and there are none' sh -c '! ls r5/plots/*.svg 2>/dev/null'
+
+# Names.
+mkdir -p 'odd' 'x/a' 'x/b'
+odd="odd/r'0#%:\$&;(x)=~.sqlite"
+cp s/r0.sqlite "$odd"
+zstd -q -o x/a/r.sqlite.zst s/r0.sqlite && cp s/r1.sqlite x/b/r.sqlite
+ok 'a profile of an odd name' nsysx-report -q -o r6 -x s/dump0 "$odd"
+sound r6 'its page is sound'
+ok 'two of one name, one of them compressed; a dump for one' nsysx-report -q -o r7 x/a/r.sqlite.zst -x s/dump1 x/b/r.sqlite
+equal 'are two' "$(awk 'NR > 1' r7/tables/devices.tsv | wc -l)" 2
+cp s/r0.sqlite 'x/a b.sqlite'
+fails 'a space in a name is refused' 1 'nsysx-report: x/a b.sqlite: want a name without spaces' nsysx-report 'x/a b.sqlite'
+fails 'in that of the folder too' 2 'OUT: want one folder, without spaces' build PROFILES=s/r0.sqlite OUT='a b'
+fails 'and what make would take apart' 2 'OUT: want a name of letters' build PROFILES=s/r0.sqlite OUT='a:b'
+fails 'no profile' 2 'PROFILES: want' build OUT=r8
+fails 'one that is not there' 2 'none.sqlite: want a file' build PROFILES=none.sqlite OUT=r8
+fails 'dumps that are not as many' 2 'DUMPS: want none, one, or one for each of the 3' build PROFILES='a b c' DUMPS='a b' OUT=r8
+fails 'no argument' 2 'which EXPORT?' nsysx-report
+fails 'an unknown option' 2 'unknown option --frob' nsysx-report --frob s/r0.sqlite
+fails 'a number of jobs that is none' 2 '--jobs: want a number from 1' nsysx-report -j x s/r0.sqlite
+
+# Within another makefile, and installed.
+printf 'PROFILES = s/r0.sqlite\nOUT = in\nall: nsysx-report\n\techo done\ninclude %s\nclean:\n\techo mine\n' "$mk" >Makefile
+run make -s
+equal 'a makefile that includes it has its target' "$status $(tail -n 1 "$T_private/out")" '0 done'
+run make -s clean
+equal 'and keeps its own clean' "$(cat "$T_private/out" "$T_private/err")" mine
+run make -s -C "$root" B="$B" install DESTDIR="$T/inst" PREFIX=/usr
+equal 'make install' "$status" 0
+run env PATH="$T/inst/usr/bin:/usr/bin:/bin" nsysx-report -o r9 -x s/dump0 s/r0.sqlite
+equal 'what is installed finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
+ok 'and names none of the source' sh -c "! grep -rF '$root' inst/usr/bin/nsysx-report inst/usr/share"
+done_testing
