@@ -1,6 +1,7 @@
 #!/bin/sh
 # demo.sh -- nsysx on a made-up training job of two processes; shows every command before it runs it.
 set -eu
+here=$(cd "${0%/*}" && pwd)
 B=$(cd "${B:-build}" && pwd)
 PATH=$B/bin:$B/tests/synth:$PATH
 LC_ALL=C
@@ -58,4 +59,17 @@ show "nsysx-flame --title 'By source line' -o source.svg source.folded && ls sou
 say "7. One kind as a plain table, for sort, join, a spreadsheet or a database:"
 show 'nsysx-view -t device steady.nsysx'
 
-say "The files are in ${B}/demo. 'nsysx --help' lists the tools, docs/man has a page for each."
+say "8. All of this and more as a page, which 'make' keeps up to date:"
+shared=$here/../../shared/data/pax
+if [ -e "$shared/p0.sqlite.zst" ]; then
+	# Four processes of a real job, where they are at hand.
+	set -- -o report
+	for n in 0 1 2 3; do set -- "$@" -x "$shared/dump$n" "$shared/p$n.sqlite.zst"; done
+	nsysx-report -q "$@"
+	echo '    a report of four processes of a training job'
+else
+	show 'nsysx-report -q -o report -x dump0 r0.sqlite -x dump1 r1.sqlite'
+fi
+
+say "The files are in ${B}/demo. 'nsysx --help' lists the tools, docs/man has a page for each.
+The report: $B/demo/report/index.html"

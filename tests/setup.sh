@@ -50,6 +50,7 @@ missing() {
 	runs xz-utils xz --version
 	runs python3 python3 -c 'import csv, json'
 	runs mandoc mandoc -T ascii
+	runs gnuplot-nox gnuplot --version
 }
 
 done_here() {

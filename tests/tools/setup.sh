@@ -25,7 +25,7 @@ cat >"$T/bin/id" <<'X'
 cat "$T/uid"
 X
 printf '#!/bin/sh\nexit 1\n' >"$T/bin/sudo"
-for command in protoc protoc-c sqlite3 xz python3 mandoc; do
+for command in protoc protoc-c sqlite3 xz python3 mandoc gnuplot; do
 	printf '#!/bin/sh\n' >"$T/bin/$command"
 done
 chmod +x "$T/bin"/*

@@ -1,0 +1,20 @@
+#!/bin/sh
+# The page of nsysx-report in a browser: it opens without complaint, its pictures load, and it fits windows of 1280 and 390 px, light and dark.
+# Screenshots are left in $B/shots.
+. "${0%/*}/../testlib.sh"
+
+command -v chromium >/dev/null 2>&1 || skip_all 'there is no chromium'
+command -v chromedriver >/dev/null 2>&1 || skip_all 'there is no chromedriver (chromium-driver)'
+[ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+made() {
+	"$SYNTH" -o "$T/s" --offset=300000 --jitter=4000 >/dev/null && "$SYNTH" -o "$T/t" --torch >/dev/null && "$SYNTH" -o "$T/o" --processes=1 --no-comm >/dev/null &&
+	nsysx-report -q -o "$T/job" -x "$T/s/dump0" "$T/s/r0.sqlite" -x "$T/s/dump1" "$T/s/r1.sqlite" &&
+	nsysx-report -q -o "$T/torch" --title '<b>"x"</b>' "$T/t/r0.sqlite" &&
+	nsysx-report -q -o "$T/one" -x "$T/o/dump0" "$T/o/r0.sqlite"
+}
+made || { echo 'report_browser.sh: the reports could not be made' >&2; exit 1; }
+mkdir -p "$B/shots"
+python3 report_browser.py "$T" "$B/shots"
+exit
