@@ -29,6 +29,14 @@ plot() {
 		why "$2: $3"
 	fi
 }
+ranges() {
+	if [ "${DETAIL:-}" = no ]; then
+		why "By range: $no_detail"
+	else
+		echo '<h3>By NVTX range</h3>'
+		table range 'name:range:s,domain:domain:s,count:count:n,total:GPU time:ns,mean:mean:ns,ops:GPU operations:n,host_total:host time:ns' 12 'No NVTX range has GPU work.'
+	fi
+}
 section() { printf '</section>\n<section id="%s">\n<h2>%s</h2>\n' "$1" "$2"; }
 # What the logs of $1... say, a line once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
@@ -114,12 +122,7 @@ else
 	echo '<h3 id="instructions">Programs, kinds of operations, instructions</h3>'
 	why "$no_program"
 fi
-if [ "${DETAIL:-}" = no ]; then
-	why "By range: $no_detail"
-else
-	echo '<h3>By NVTX range</h3>'
-	table range 'name:range:s,domain:domain:s,count:count:n,total:GPU time:ns,mean:mean:ns,ops:GPU operations:n,host_total:host time:ns' 12 'No NVTX range has GPU work.'
-fi
+[ "$xla" ] || ranges
 
 section flame 'Flame graph'
 # The first with stacks is shown, the others linked.
@@ -184,12 +187,13 @@ echo '<div class="plots">'
 plot variability 'Mean time and variability of instructions; the numbers are rows of the table above' ''
 echo '</div>'
 
-section kernels 'Kernels and copies'
+section kernels 'Kernels and ranges'
 if [ "${DETAIL:-}" = no ]; then
 	why "$no_detail"
 else
 	[ "$xla" ] && echo '<p class="note">Every GPU operation of the streams, also what belongs to no program, as autotuning does.</p>'
 	table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
+	[ "$xla" ] && ranges
 fi
 
 section compilation 'Compilation'

@@ -27,7 +27,7 @@ rows <= limit {
 		if (x == "")
 			printf "<td class=\"%s none\">–</td>", form[i] == "s" ? "s" : "n"
 		else if (form[i] == "s")
-			printf "<td class=\"s\">%s</td>", esc(x)
+			printf "<td class=\"s%s\">%s</td>", (length(x) > 60 ? " long" : ""), esc(x)
 		else
 			printf "<td class=\"n\">%s</td>", data(x, form[i])
 	}
