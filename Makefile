@@ -34,8 +34,9 @@ REPLAY = $(FUZZ:%=$B/tests/fuzz/%-replay)
 # What makes calls fail under the tools, and what tries each call in turn.
 FAULT = $B/tests/fault/shim.so $B/tests/fault/sweep
 MAN = $(wildcard docs/man/*.[1-8])
-# nsysx.proto describes what we write by hand; the tests hold it to that. The others become code.
-PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out protos/nsysx.proto,$(wildcard protos/*.proto)))
+# These describe what we write by hand; the tests hold it to that. The others become code.
+PB_DOC = protos/nsysx.proto protos/perfetto.proto
+PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out $(PB_DOC),$(wildcard protos/*.proto)))
 PB_OBJ = $(PB_SRC:%.c=%.o)
 
 all: $(TOOLS)

@@ -1,0 +1,40 @@
+/* nsysx-perfetto -- a stream as a trace for Perfetto, or for Chrome's viewer. */
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/perfetto.h"
+#include "tool.h"
+
+static bool chrome, no_flows;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_FLAG(0, "chrome", &chrome, "write JSON, as Chrome's viewer reads it [Perfetto's protocol buffers]"),
+	NSX_OPT_FLAG(0, "no-flows", &no_flows, "draw no arrows from launches to GPU work and between the parts of collectives"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-perfetto", "[--chrome] [--no-flows] [-o FILE] [FILE]",
+                                    "Write a stream as a trace for Perfetto.", opts };
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
+	const char *path = nsx_tool_output.path;
+	struct nsx_perfetto_options options = { .chrome = chrome, .flows = !no_flows, .require = nsx_tool_input.require };
+	struct nsx_tool t;
+
+	if (!chrome && (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
+		nsx_cli_misuse(&cli, "a trace to a terminal: want -o FILE or a pipe");
+	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
+	struct nsx_outfile *out = nsx_outfile_open(path, &t.err);
+	if (out)
+		rc = nsx_perfetto(t.in, &options, out, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_outfile_commit(out);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_outfile_free(out);
+	return rc;
+}
