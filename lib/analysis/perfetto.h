@@ -13,8 +13,6 @@ struct nsx_perfetto_options {
 	bool               chrome;    /* JSON, not protocol buffers */
 	bool               flows;     /* draw what launched what, and what belongs to one collective */
 	const char        *require;   /* fail unless the stream has a record of this kind; NULL: none */
-	const char *const *dumps;     /* folders or files of HLO dumps, for how much heap is in use */
-	int                ndumps;
 };
 
 /* Read all of `in`, opened with NSX_READ_ORDERED, and write the trace to out as it comes; committing out is the caller's. Holds the

@@ -66,6 +66,8 @@ flat 'warmup is flat while nothing is steady' "$T/init" nsysx-warmup -q -b
 flat 'collectives is flat' "$T/both" nsysx-collectives -q -b
 flat 'fold is flat' "$T/both" nsysx-fold -q
 flat 'fold by NVTX range is flat' "$T/both" nsysx-fold -q --by nvtx
+flat 'a trace is flat' "$T/both" nsysx-perfetto -q
+flat 'one in JSON is flat' "$T/both" nsysx-perfetto -q --chrome
 flat 'merge is flat' "$T/r0" nsysx-merge -q -b - "$T/r1.1"
 
 # ---- align ----

@@ -6,7 +6,7 @@
 #include "base/num.h"
 
 /* Collectives of which some devices have come are remembered: as many as this, then the older half is forgotten. */
-enum { INSTANCES = 1 << 14 };
+enum { INSTANCES = 1 << 12 };
 
 struct chrome {
 	bool           any;                /* event */
@@ -74,9 +74,6 @@ chrome_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
 static int
 chrome_track(struct nsx_trace *t, const struct nsx_track *track)
 {
-	/* Counters are known by their name. */
-	if (track->counter)
-		return NSX_OK;
 	if (put_meta(t, "thread", track->process, track->id, track->name) != NSX_OK)
 		return NSX_ERR;
 	return put_place(t, "thread", track->process, track->id, track->rank);
@@ -145,15 +142,6 @@ chrome_slice(struct nsx_trace *t, const struct nsx_track *track, const struct ns
 }
 
 static int
-chrome_count(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value)
-{
-	begin_event(t, "C", track->process, 0);
-	put_time(&t->buf, ",\"ts\":", time);
-	nsx_buf_fmt(&t->buf, ",\"name\":\"heap\",\"args\":{\"bytes\":%" PRId64 "}", value);
-	return end_event(t);
-}
-
-static int
 chrome_finish(struct nsx_trace *t)
 {
 	nsx_buf_c(&t->buf, "\n]}\n");
@@ -170,5 +158,5 @@ chrome_free(struct nsx_trace *t)
 }
 
 const struct nsx_trace_form nsx_trace_chrome = {
-	sizeof(struct chrome), chrome_begin, chrome_process, chrome_track, chrome_slice, NULL, chrome_count, chrome_finish, chrome_free
+	sizeof(struct chrome), chrome_begin, chrome_process, chrome_track, chrome_slice, NULL, chrome_finish, chrome_free
 };

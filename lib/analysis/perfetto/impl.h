@@ -52,7 +52,6 @@ struct nsx_track {
 	uint32_t       process;    /* from 1 */
 	uint32_t       rank;       /* place among the tracks of its process */
 	struct nsx_str name;
-	bool           counter;    /* holds a count of bytes, no slices */
 };
 
 /* Each returns NSX_OK, or NSX_ERR with the trace's err filled. */
@@ -63,7 +62,6 @@ struct nsx_trace_form {
 	int  (*track)(struct nsx_trace *t, const struct nsx_track *track);
 	int  (*slice)(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s);
 	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);   /* of the innermost open slice; NULL: not needed */
-	int  (*count)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);
 	int  (*finish)(struct nsx_trace *t);
 	void (*free)(struct nsx_trace *t);
 };
@@ -84,7 +82,7 @@ int nsx_trace_flush(struct nsx_trace *t, bool all);
 
 /* Kinds of tracks, in the order in which a process shows them. */
 enum nsx_role {
-	NSX_ROLE_LAUNCHES, NSX_ROLE_RANGES, NSX_ROLE_MODULES, NSX_ROLE_COMPUTATION, NSX_ROLE_COMMUNICATION, NSX_ROLE_STREAM, NSX_ROLE_HEAP,
+	NSX_ROLE_LAUNCHES, NSX_ROLE_RANGES, NSX_ROLE_MODULES, NSX_ROLE_COMPUTATION, NSX_ROLE_COMMUNICATION, NSX_ROLE_STREAM,
 	NSX_ROLE_THREAD, NSX_ROLE_IDLE_THREAD, NSX_ROLE_COMPILE,
 	NSX_NROLES
 };
@@ -117,9 +115,6 @@ int nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_s
 /* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are not kept, except the
  * first number and the first string. */
 int nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
-
-/* A value of a group that counts bytes. */
-int nsx_tracks_count(struct nsx_tracks *t, struct nsx_group *g, int64_t time, int64_t value);
 
 /* Everything that waits or is open, written. */
 int nsx_tracks_finish(struct nsx_tracks *t);

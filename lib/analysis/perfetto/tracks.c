@@ -18,7 +18,6 @@ static const struct { const char *name; bool numbered, nests; const char *more; 
 	[NSX_ROLE_COMPUTATION]   = { "computation", false, true, "" },
 	[NSX_ROLE_COMMUNICATION] = { "communication", false, false, "" },
 	[NSX_ROLE_STREAM]        = { "stream ", true, false, "" },
-	[NSX_ROLE_HEAP]          = { "heap", false, false, "" },
 	[NSX_ROLE_THREAD]        = { "thread ", true, true, "" },
 	[NSX_ROLE_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
 	[NSX_ROLE_COMPILE]       = { "thread ", true, true, ", compilation" },
@@ -106,7 +105,7 @@ nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_role role, int
 static struct nsx_track
 track_of(const struct nsx_group *g, uint32_t lane)
 {
-	return (struct nsx_track){ .id = g->lanes.p[lane].id, .process = g->process, .counter = g->role == NSX_ROLE_HEAP,
+	return (struct nsx_track){ .id = g->lanes.p[lane].id, .process = g->process,
 	                           .rank = (uint32_t)g->role << 24 | (g->seq & 0x3ffff) << 6 | lane };
 }
 
@@ -172,15 +171,6 @@ nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice
 	}
 	t->crowded++;
 	return NSX_OK;
-}
-
-int
-nsx_tracks_count(struct nsx_tracks *t, struct nsx_group *g, int64_t time, int64_t value)
-{
-	if (g->lanes.n == 0 && add_lane(t, g) != NSX_OK)
-		return NSX_ERR;
-	struct nsx_track track = track_of(g, 0);
-	return t->trace->form->count(t->trace, &track, time, value);
 }
 
 /* ---- slices that wait ---- */

@@ -1,0 +1,219 @@
+#!/bin/sh
+# nsysx-perfetto: what it writes is decoded by protoc, laid out as a viewer does (perfetto/trace.py) and held to the stream.
+. "${0%/*}/../testlib.sh"
+protos=$tests_dir/../protos
+command -v protoc >/dev/null 2>&1 || skip_all 'protoc is not here'
+
+# The trace of a stream as lines; the same of the JSON: lines STREAM OUT [OPTION...].
+lines() {
+	from=$1 to=$2
+	shift 2
+	nsysx-perfetto -q "$@" -o "$T/trace" "$from" && protoc --decode=perfetto.protos.Trace -I "$protos" perfetto.proto <"$T/trace" >"$T/decoded" &&
+		python3 perfetto/trace.py <"$T/decoded" >"$to"
+}
+chrome() {
+	from=$1 to=$2
+	shift 2
+	nsysx-perfetto -q --chrome "$@" -o "$T/json" "$from" && python3 perfetto/trace.py --chrome <"$T/json" >"$to"
+}
+# Records of a kind by the names of columns: columns STREAM KIND COLUMN...
+columns() {
+	from=$1 kind=$2
+	shift 2
+	nsysx-view -t "$kind" "$from" | awk -F'\t' -v OFS='\t' -v want="$*" '
+		NR == 1 { n = split(want, name, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ line = $at[name[1]]; for (i = 2; i <= n; i++) line = line OFS $at[name[i]]; print line }'
+}
+stream() { printf '#nsysx\t1\n'; cat; printf '#end\trecords:i\nend\t0\n'; }
+
+# ---- a job of two processes, by every column that a trace shows ----
+"$SYNTH" -q -o "$T/job" --offset 2000000
+nsysx-extract -q --ranges=all --ops -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" | nsysx-overlap -q -o "$T/s"
+ok 'a trace is decoded, and nests' lines "$T/s" "$T/got"
+
+# Slices of category $1 as GPU or thread, name, start, duration.
+category() { awk -F'\t' -v OFS='\t' -v c="$1" '$4 == c { print $1, $5, $6, $7 }' "$T/got" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort; }
+# The same of tracks whose name matches $1: the track, then the rest.
+on() { awk -F'\t' -v OFS='\t' -v p="$1" '$2 ~ p { print $2, $5, $6, $7 }' "$T/got" | sort; }
+
+columns "$T/s" module device name start dur | sort >"$T/want"
+category module >"$T/is"
+same 'every module is a slice' "$T/is" "$T/want"
+for comm in 0 1; do
+	columns "$T/s" thunk device name start dur comm | awk -F'\t' -v OFS='\t' -v c=$comm '$5 + 0 == c { print $1, $2, $3, $4 }' | sort >"$T/want"
+	category "$([ $comm = 1 ] && echo communication || echo computation)" >"$T/is"
+	same "every thunk with comm $comm is a slice" "$T/is" "$T/want"
+done
+columns "$T/s" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
+on '^stream ' >"$T/is"
+same 'every operation is a slice of its CUDA stream' "$T/is" "$T/want"
+columns "$T/s" range device name start dur | awk -F'\t' '$3 != ""' | sort >"$T/want"
+awk -F'\t' -v OFS='\t' '$2 ~ /^ranges/ { print $1, $5, $6, $7 }' "$T/got" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
+same 'every range with GPU work is a slice of its GPU' "$T/is" "$T/want"
+columns "$T/s" range tid name host_start host_dur start | awk -F'\t' -v OFS='\t' '{ print "thread " $1 ($5 == "" ? ", no GPU work" : ""), $2, $3, $4 }' | sort >"$T/want"
+on '^thread [0-9]*(, no GPU work)?$' >"$T/is"
+same 'every range is a slice of its thread' "$T/is" "$T/want"
+columns "$T/s" compile tid name start dur | sed 's/\t/, compilation\t/; s/^/thread /' | sort >"$T/want"
+on 'compilation$' >"$T/is"
+same 'compilation too' "$T/is" "$T/want"
+{ columns "$T/s" module device name host_start host_dur; columns "$T/s" thunk device name host_start host_dur; } | sort >"$T/want"
+category launch >"$T/is"
+same 'every launch is a slice' "$T/is" "$T/want"
+equal 'launches of thunks lie within those of modules' "$(awk -F'\t' '$2 == "launches" && $3 == 0' "$T/got" | wc -l)" "$(columns "$T/s" module device | wc -l)"
+equal 'there is nothing else' "$(wc -l <"$T/got")" \
+	"$(($(nsysx-view -k module,thunk,op,range,compile "$T/s" | grep -vc '^#\|^end') + $(columns "$T/s" range start | grep -c .) + $(nsysx-view -k module,thunk "$T/s" | grep -vc '^#\|^end')))"
+
+# What is said of thunks: joined with the metadata by awk.
+{ nsysx-view -t program "$T/s"; echo; nsysx-view -t inst "$T/s"; echo; nsysx-view -t thunk "$T/s"; } | awk -F'\t' -v OFS='\t' '
+	!head { for (i = 1; i <= NF; i++) at[$i] = i; head = 1; part++; next }
+	/^$/ { head = 0; delete at; next }
+	part == 1 { key[$at["program"]] = $at["key"] }
+	part == 2 { op[$at["program"], $at["inst"]] = $at["opcode"] OFS $at["op_name"] }
+	part == 3 { p = $at["program"]; print $at["name"], $at["start"], key[p], $at["execution"], $at["occurrence"], op[p, $at["inst"]] }' | sort >"$T/want"
+python3 - "$T/got" >"$T/is" <<'END'
+import json, sys
+for line in open(sys.argv[1]):
+    f = line.rstrip("\n").split("\t")
+    if f[3] in ("computation", "communication"):
+        a = json.loads(f[7])
+        print(f[4], f[5], a["program"], a["execution"], a["occurrence"], a.get("opcode", ""), a.get("op_name", ""), sep="\t")
+END
+sort -o "$T/is" "$T/is"
+same 'thunks have their program, execution, opcode and op_name' "$T/is" "$T/want"
+
+# ---- arrows ----
+awk -F'\t' '$9 != ""' "$T/got" >"$T/flows"
+equal 'an arrow for every launch' "$(cut -f9 "$T/flows" | grep -c ^s)" "$(awk -F'\t' '$4 == "launch"' "$T/got" | wc -l)"
+awk -F'\t' -v OFS='\t' '{ print substr($9, 2), substr($9, 1, 1), $1, $5, $6 }' "$T/flows" | sort -t"$(printf '\t')" -k1,1n -k2,2r |
+	awk -F'\t' -v OFS='\t' 'NR % 2 { n = $1; gpu = $3; name = $4; t = $5; if ($2 != "s") bad++; next } { if ($2 != "f" || $1 != n || $3 != gpu || $4 != name || $5 <= t) bad++; print gpu, name, t, $5 } END { if (bad) print bad " bad" }' |
+	sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
+{ columns "$T/s" module device name host_start start; columns "$T/s" thunk device name host_start start; } | sort >"$T/want"
+same 'from the launch to what it launched' "$T/is" "$T/want"
+# (program, execution, instruction, occurrence) -> times on the devices; one arrow joins them, and nothing else.
+columns "$T/s" thunk program execution inst occurrence start comm | awk -F'\t' '$6 == 1 { k = $1 " " $2 " " $3 " " $4; t[k] = t[k] " " $5; n[k]++ } END { for (k in t) if (n[k] > 1) print t[k] }' |
+	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/want"
+awk -F'\t' '$10 != "" { t[$10] = t[$10] " " $6 } END { for (k in t) print t[k] }' "$T/got" |
+	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/is"
+same 'the parts of a collective are joined' "$T/is" "$T/want"
+equal 'there are collectives of two devices' "$(($(wc -l <"$T/want") > 30))" 1
+# Two groups of an instruction are two collectives.
+{
+	printf '#device\tdevice:i\tprofile:i\n'
+	for d in 0 1 2 3; do printf 'device\t%d\t0\n' $d; done
+	printf '#groups\tgroups:i\tmembers:s\ngroups\t0\t0,1;2,3\n#inst\tprogram:i\tinst:i\tname:s\tcomm:i\tcollective:s\tgroups:i\ninst\t0\t0\tar\t1\tall-reduce\t0\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\toccurrence:i\tname:s\tstart:i\tdur:i\tcomm:i\n'
+	for e in 0 1; do for d in 0 1 2 3; do printf 'thunk\t0\t0\t%d\t%d\t0\t0\tar\t%d\t5\t1\n' $e $d $((10 * e + d)); done; done
+} | stream >"$T/groups"
+lines "$T/groups" "$T/is"
+equal 'each group of devices has its own' "$(awk -F'\t' '{ t[$10] = t[$10] $1 $6 } END { for (k in t) print t[k] }' "$T/is" | sort | tr '\n' ';')" 'GPU 00GPU 11;GPU 010GPU 111;GPU 212GPU 313;GPU 22GPU 33;'
+lines "$T/s" "$T/plain" --no-flows
+cut -f1-8 "$T/got" | sed 's/$/\t\t/' >"$T/want"
+same '--no-flows: the same without arrows' "$T/plain" "$T/want"
+
+# ---- the other form ----
+ok 'JSON is read, and nests' chrome "$T/s" "$T/got.json"
+same 'and says the same' "$T/got.json" "$T/got"
+chrome "$T/s" "$T/plain.json" --no-flows
+same 'also without arrows' "$T/plain.json" "$T/plain"
+
+# ---- whatever the encoding; aligned ----
+nsysx-perfetto -q "$T/s" >"$T/one"
+nsysx-view -b -z "$T/s" | nsysx-perfetto -q >"$T/two"
+same 'text and binary give the same bytes' "$T/one" "$T/two"
+nsysx-perfetto -q -o "$T/two" "$T/s"
+same '-o' "$T/one" "$T/two"
+nsysx-align -q "$T/s" -o "$T/aligned"
+equal 'aligned times may be below 0' "$(columns "$T/aligned" compile start | grep -c ^-)$(columns "$T/aligned" range host_start | grep -c ^-)" 00
+# So that some are: 3.2 s earlier, as the record says.
+awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "#module" || $1 == "#thunk" { for (i = 2; i <= NF; i++) { sub(/:.*/, "", $i); at[$1, $i] = i } }
+	/^#/ { next }
+	$1 == "clock" { $at["#clock", "offset"] += 3200000000 }
+	$1 == "module" || $1 == "thunk" { k = "#" $1; $at[k, "start"] -= 3200000000; $at[k, "host_start"] -= 3200000000 }
+	$1 == "clock" || $1 == "module" || $1 == "thunk" || $1 == "device" || $1 == "program"' "$T/aligned" >"$T/shifted"
+equal 'a clock that was set back' "$(awk -F'\t' '$1 == "thunk" && $9 < 0' "$T/shifted" | wc -l | sed 's/[1-9].*/some/')" some
+lines "$T/shifted" "$T/is.s" --partial
+columns "$T/aligned" thunk device name start dur | awk -F'\t' -v OFS='\t' '{ print $1, $2, sprintf("%.0f", $3 - 3200000000 + 4000000000), $4 }' | sort >"$T/want"
+awk -F'\t' -v OFS='\t' '$4 == "computation" || $4 == "communication" { print $1, $5, $6, $7 }' "$T/is.s" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
+same 'the trace begins whole seconds earlier' "$T/is" "$T/want"
+
+# ---- tracks ----
+thunks() { printf '#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\tcomm:i\n'; cat; }
+tracks() { awk -F'\t' '{ print $2 "/" $3, $5, $6, $7 }' "$1" | tr '\n' ';'; }
+stream <<'END' >"$T/lanes"
+#thunk	profile:i	device:i	name:s	start:i	dur:i	comm:i
+thunk	0	3	outer	100	100	0
+thunk	0	3	a	100	100	1
+thunk	0	3	inner	110	20	0
+thunk	0	3	late	120	50	0
+thunk	0	3	b	150	100	1
+thunk	0	3	within	160	10	1
+thunk	0	3	zero	200	0	0
+thunk	0	3	zero	200	0	0
+thunk	0	3	c	200	5	1
+END
+lines "$T/lanes" "$T/is"
+equal 'computation nests or gets a track of its own, communication never nests' "$(tracks "$T/is")" \
+	'communication/0 a 100 100;communication/0 c 200 5;communication 2/0 b 150 100;communication 3/0 within 160 10;computation/0 outer 100 100;computation/1 inner 110 20;computation/0 zero 200 0;computation/0 zero 200 0;computation 2/0 late 120 50;'
+chrome "$T/lanes" "$T/is.json"
+same 'in JSON too' "$T/is.json" "$T/is"
+equal 'a device without a record' "$(cut -f1 "$T/is" | uniq)" 'GPU 3'
+i=0
+while [ $i -lt 70 ]; do printf 'thunk\t0\t0\tx\t%d\t100\t1\n' $i; i=$((i + 1)); done | thunks | stream >"$T/crowd"
+nsysx-perfetto "$T/crowd" 2>"$T/err" >"$T/out"
+equal 'of 70 that overlap 64 are drawn, which is said' "$(cat "$T/err")" 'nsysx-perfetto: warning: slices left out where more than 64 overlap (6)'
+lines "$T/crowd" "$T/is"
+equal 'those' "$(wc -l <"$T/is") $(cut -f2 "$T/is" | sort -u | wc -l)" '64 64'
+
+# Launches are put in order, though the GPU takes them in another one.
+python3 - >"$T/disorder.in" <<'END'
+import random
+random.seed(1)
+hosts = [(k * 10, 7) for k in range(20000)]
+order = sorted(range(20000), key=lambda k: k + random.randrange(2000))
+for i, k in enumerate(order):
+    print("thunk", 0, 0, f"t{k}", 1000000 + i * 5, 5, hosts[k][0], hosts[k][1], sep="\t")
+END
+{ printf '#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\n'; cat "$T/disorder.in"; } | stream >"$T/disorder"
+lines "$T/disorder" "$T/is"
+awk -F'\t' '$4 == "launch" { print $2 "\t" $5 "\t" $6 }' "$T/is" >"$T/launches"
+awk -F'\t' '{ print "launches\t" $4 "\t" $7 }' "$T/disorder.in" | sort -t"$(printf '\t')" -k3,3n >"$T/want"
+same 'launches are on one track, in order' "$T/launches" "$T/want"
+# One that comes 20000 records late has a track to itself.
+{ printf '#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\n'; cat "$T/disorder.in"
+	printf 'thunk\t0\t0\tlast\t2000000\t5\t3\t1\n'; } | stream >"$T/late"
+lines "$T/late" "$T/is"
+equal 'a launch that comes far too late is drawn' "$(awk -F'\t' '$5 == "last" && $4 == "launch" { print $2, $6, $7 }' "$T/is")" 'launches 2 3 1'
+
+# ---- names ----
+printf 'thunk\t0\t0\ta\\tb "q" \\\\ \303\251\t1\t1\t0\nthunk\t0\t0\tno\\xFF utf\\x01\t2\t1\t0\nthunk\t0\t0\t\t3\t1\t0\n' | thunks | stream >"$T/names"
+lines "$T/names" "$T/is"
+equal 'names of any bytes' "$(cut -f5- "$T/is" | cut -c1-30 | head -c 70 | od -An -c | tr -d ' \n')" "$(printf 'a\tb "q" \\ \303\251\t1\t1\t{}\t\t\nno\\xFF utf\\x01\t2\t1\t{}\t\t\n[unnamed]\t3\t1\t{}\t\t\n' | head -c 70 | od -An -c | tr -d ' \n')"
+ok 'are JSON' chrome "$T/names" "$T/is.json"
+equal 'which says them too' "$(tail -n 2 "$T/is.json" | cut -f5)" "$(printf 'no\\xFF utf\001\n[unnamed]')"
+# More distinct names than are kept: numbers start anew, and every name is still right.
+awk 'BEGIN { for (i = 0; i < 150000; i++) printf "thunk\t0\t0\tn%d\t%d\t1\t0\n", i, i }' | thunks | stream >"$T/many"
+lines "$T/many" "$T/is"
+awk -F'\t' '$5 != "n" $6 { bad++ } END { print NR, bad + 0 }' "$T/is" >"$T/out"
+equal 'a name for each of 150000' "$(cat "$T/out")" '150000 0'
+equal 'in three rounds of numbers' "$(python3 perfetto/trace.py --restarts <"$T/decoded")" 3
+
+# ---- what is wrong, or empty ----
+printf '' | stream >"$T/empty"
+lines "$T/empty" "$T/is"
+equal 'nothing to draw is a trace' "$(wc -c <"$T/is")$(grep -c ^packet "$T/decoded")" 01
+chrome "$T/empty" "$T/is"
+equal 'in JSON too' "$(cat "$T/json")" "$(printf '{"displayTimeUnit":"ns","traceEvents":[\n]}')"
+printf 'thunk\t0\t0\tx\t\t5\t0\n' | thunks | stream >"$T/timeless"
+fails 'a record without a place in the order' 1 'start' nsysx-perfetto -o "$T/out" "$T/timeless"
+printf 'thunk\t0\t0\tx\t5\t\t0\nthunk\t0\t0\ty\t-9\t5\t0\n' | sort -t"$(printf '\t')" -k5,5n | thunks | stream >"$T/timeless"
+nsysx-perfetto --chrome "$T/timeless" 2>"$T/err" | grep -c '"X"' >"$T/out"
+equal 'one without a duration is left out, one before 0 cut, and both said' "$(cat "$T/out" "$T/err")" \
+	"$(printf '1\nnsysx-perfetto: warning: records without a time were left out\nnsysx-perfetto: warning: times before the trace begins: cut')"
+head -c 3000 "$T/s" >"$T/cut"
+rm -f "$T/out"
+fails 'a stream cut short' 1 'cut short' nsysx-perfetto -o "$T/out" "$T/cut"
+ok 'leaves no trace' test ! -e "$T/out"
+fails 'no such kind' 1 'no op record' nsysx-perfetto --require op -o "$T/out" "$T/lanes"
+fails 'a full disk' 1 '/dev/full' nsysx-perfetto -o /dev/full "$T/s"
+fails 'two streams' 2 'one FILE at most' nsysx-perfetto "$T/s" "$T/s"
+done_testing
