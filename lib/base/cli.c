@@ -83,7 +83,7 @@ nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...)
 }
 
 void
-nsx_cli_die(const struct nsx_cli *cli, const char *msg)
+nsx_cli_exit(const struct nsx_cli *cli, int status, const char *msg)
 {
 	struct nsx_err nomem = { "" };
 
@@ -91,7 +91,23 @@ nsx_cli_die(const struct nsx_cli *cli, const char *msg)
 	nsx_err_nomem(&nomem, NULL);
 	sayf(cli, "", "%s", msg && *msg ? msg : nomem.msg);
 	nsx_outfile_abandon_all();
-	exit(NSX_EXIT_FAILED);
+	exit(status);
+}
+
+void
+nsx_cli_die(const struct nsx_cli *cli, const char *msg)
+{
+	nsx_cli_exit(cli, NSX_EXIT_FAILED, msg);
+}
+
+void
+nsx_cli_say(const struct nsx_cli *cli, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(cli, "", fmt, ap);
+	va_end(ap);
 }
 
 void

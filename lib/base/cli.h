@@ -71,6 +71,12 @@ void nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(
 /* "NAME: MSG" on standard error, temporary outputs removed, exit 1. */
 void nsx_cli_die(const struct nsx_cli *cli, const char *msg) __attribute__((noreturn));
 
+/* The same with another status, for programs that answer by it. */
+void nsx_cli_exit(const struct nsx_cli *cli, int status, const char *msg) __attribute__((noreturn));
+
+/* "NAME: ..." on standard error, one line, also with -q: an answer that was asked for. */
+void nsx_cli_say(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);
+
 /* A warning (not with -q) or a detail (only with -v), one line on standard error. */
 void nsx_cli_warn(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);
 void nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);

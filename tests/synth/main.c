@@ -33,6 +33,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
 	NSX_OPT_FLAG  (0, "torch", &syn_opt.torch, "ranges as PyTorch writes them, no XLA"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
+	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time"),
 	NSX_OPT_FLAG  (0, "no-comm", &syn_opt.no_comm, "no communication"),
 	NSX_OPT_FLAG  (0, "no-warmup", &syn_opt.no_warmup, "no compilation, no slow first executions"),
 	NSX_OPT_FLAG  (0, "details", &syn_opt.details, "tell when the capture ended"),

@@ -1,4 +1,5 @@
 /* model.c -- the programs of the job as a compiler would have made them: instructions, loops, collectives. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "synth.h"
@@ -312,6 +313,24 @@ title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *i
 	               in->name, (long long)in->uid);
 }
 
+/* Change the cost of what --slow names, "NAME:PERCENT,...", in this program; how many instructions that is. */
+static int
+slow_down(struct syn_program *pr)
+{
+	int found = 0;
+
+	for (const char *s = syn_opt.slow, *colon; s && (colon = strchr(s, ':')) != NULL; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+		for (size_t i = 0; i < pr->inst.n; i++) {
+			struct syn_inst *in = &pr->inst.p[i];
+
+			if (strlen(in->name) != (size_t)(colon - s) || strncmp(in->name, s, strlen(in->name)) != 0)
+				continue;
+			in->cost += in->cost * strtol(colon + 1, NULL, 10) / 100;
+			found++;
+		}
+	return found;
+}
+
 static void
 finish(struct syn_plan *p, uint32_t prog)
 {
@@ -352,6 +371,11 @@ syn_model(struct syn_plan *p)
 		pr = program(p, "jit_convert_element_type", 21);
 		run(pr, inst("loop_convert_fusion", "fusion", "jit(convert_element_type)/jit(main)/convert_element_type", SYN_COMPUTE, 2200));
 	}
-	for (uint32_t i = 0; i < p->prog.n; i++)
+	int slow = 0;
+	for (uint32_t i = 0; i < p->prog.n; i++) {
+		slow += slow_down(&p->prog.p[i]);
 		finish(p, i);
+	}
+	if (syn_opt.slow && !slow)
+		syn_die("--slow %s: no such instruction", syn_opt.slow);
 }

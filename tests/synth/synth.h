@@ -16,7 +16,7 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale;
 	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside, ties;
 };

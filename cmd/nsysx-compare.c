@@ -1,0 +1,117 @@
+/* nsysx-compare -- what became slower, faster, new or gone between two streams. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare.h"
+#include "base/num.h"
+#include "tool.h"
+
+/* With --gate; 1 is a regression then. */
+enum { NOT_COMPARABLE = 3 };
+
+static const char *by = "thunk", *what = "whole", *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
+static int64_t absolute = 100;
+static bool changed, gate;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_CHOICE(0, "by", &by, "thunk|module|opcode|source", "what a row is [thunk]"),
+	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed", "with or without what computation hides of communication [whole]"),
+	NSX_OPT_STR(0, "sigma", &sigma, "K", "differences are noise below this confidence, in deviations of a normal distribution [3]"),
+	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
+	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "differences of up to TIME per execution are none [100ns]"),
+	NSX_OPT_STR(0, "coverage", &coverage, "SHARE", "streams compare if so much of the time of each is matched [0.5]"),
+	NSX_OPT_FLAG(0, "changed", &changed, "leave out what is the same"),
+	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
+	NSX_OPT_CHOICE(0, "folded", &folded, "base|new", "print folded stacks of that side instead, names and executions as in NEW"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW", "Compare the GPU time of two streams.", opts };
+
+/* The number of an option from `least` to `most` (misuse exits). */
+static double
+number(const char *option, const char *s, double least, double most)
+{
+	double v;
+
+	if (!nsx_get_double(nsx_str_c(s), &v) || !(v >= least && v <= most))
+		nsx_cli_misuse(&cli, "--%s: want a number from %g to %g, got \"%s\"", option, least, most, s);
+	return v;
+}
+
+/* What the options ask for, checked (misuse exits). */
+static struct nsx_compare_options
+wanted(int nops, char **ops)
+{
+	struct nsx_compare_options o = { .by = (enum nsx_compare_by)nsx_compare_by_name(by), .exposed = strcmp(what, "exposed") == 0, .changed = changed };
+
+	if (nops != 2)
+		nsx_cli_misuse(&cli, "want two streams, BASE and NEW");
+	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
+		nsx_cli_misuse(&cli, "standard input can be read once");
+	if (absolute < 0)
+		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
+	if (o.exposed && o.by == NSX_COMPARE_MODULE)
+		nsx_cli_misuse(&cli, "modules have no exposed time");
+	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
+		nsx_cli_misuse(&cli, "--folded prints no table");
+	o.sigma = number("sigma", sigma, 0, 30);
+	o.percent = number("percent", percent, 0, 1e6);
+	o.coverage = number("coverage", coverage, 0, 1);
+	o.absolute = absolute;
+	o.fold = folded && strcmp(folded, "base") == 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
+	nsx_tool_table_form(&cli);
+	return o;
+}
+
+/* Read both and write the answer: NSX_OK or NSX_ERR. */
+static int
+compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
+{
+	unsigned flags = NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
+	struct nsx_reader *base = nsx_reader_open(ops[0], flags, &t->err), *new = base ? nsx_reader_open(ops[1], flags, &t->err) : NULL;
+	struct nsx_outfile *out = new && folded ? nsx_outfile_open(nsx_tool_output.path, &t->err) : NULL;
+	int rc = NSX_ERR;
+
+	if (new && (out || !folded))
+		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
+	if (rc == NSX_OK)
+		rc = folded ? nsx_outfile_commit(out) : nsx_tool_write_table(t, c->table, -1);
+	nsx_outfile_free(out);
+	nsx_reader_close(base);
+	nsx_reader_close(new);
+	return rc;
+}
+
+/* What --gate has to say of it: the exit status. */
+static int
+judge(const struct nsx_compare *c)
+{
+	if (!c->comparable) {
+		nsx_cli_say(&cli, "cannot be compared: %s", c->why);
+		return NOT_COMPARABLE;
+	}
+	for (size_t i = 0; i < c->regressions.n; i++)
+		nsx_cli_say(&cli, "slower: %s", c->regressions.p[i]);
+	return c->regressions.n ? NSX_EXIT_FAILED : NSX_EXIT_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_compare_options options = wanted(nops, argv);
+	struct nsx_tool t = { .cli = &cli };
+	struct nsx_compare c = { 0 };
+	int rc = compare(&t, argv, &options, &c);
+
+	if (rc != NSX_OK && gate)
+		nsx_cli_exit(&cli, NOT_COMPARABLE, t.err.msg);
+	rc = nsx_tool_finish(&t, rc);
+	if (gate)
+		rc = judge(&c);
+	nsx_compare_free(&c);
+	return rc;
+}
