@@ -90,7 +90,7 @@ static int
 judge(const struct nsx_compare *c)
 {
 	if (!c->comparable) {
-		nsx_cli_say(&cli, "cannot be compared: %s", c->why);
+		nsx_cli_say(&cli, "not comparable: %s", c->why);
 		return NOT_COMPARABLE;
 	}
 	for (size_t i = 0; i < c->regressions.n; i++)
@@ -112,6 +112,8 @@ main(int argc, char **argv)
 	rc = nsx_tool_finish(&t, rc);
 	if (gate)
 		rc = judge(&c);
+	else if (!c.comparable)
+		nsx_cli_warn(&cli, "not comparable: %s", c.why);
 	nsx_compare_free(&c);
 	return rc;
 }

@@ -53,7 +53,7 @@ int nsx_compare_by_name(const char *name);
  *
  * Into `folded` (committing it is the caller's), unless it is NULL, go folded stacks of side options->fold, in which what was matched
  * has one name, and times are those of as many executions as NEW has. Otherwise the table is made.
- * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 150 bytes for each row and device. */
+ * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 

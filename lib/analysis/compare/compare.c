@@ -66,6 +66,12 @@ static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
 	out->comparable = true;
+	/* Where one side has nothing, nothing of the other is matched: that is not the reason. */
+	for (int k = 0; k < 2 && out->comparable; k++)
+		if (!c->side[k].time) {
+			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, c->options.by == NSX_COMPARE_MODULE ? "modules" : "thunks");
+			out->comparable = false;
+		}
 	for (int k = 0; k < 2; k++) {
 		const struct cmp_side *s = &c->side[k];
 		double share = coverage(c, s);
@@ -77,14 +83,10 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
 			continue;
 		}
-		if (out->comparable && !s->time)
-			snprintf(out->why, sizeof out->why, "%s has no %s", s->name, c->options.by == NSX_COMPARE_MODULE ? "modules" : "thunks");
-		else if (out->comparable)
+		if (out->comparable)
 			snprintf(out->why, sizeof out->why, "%.1f%% of the time of %s is matched, less than --coverage wants", 100 * share, s->name);
 		out->comparable = false;
 	}
-	if (!out->comparable)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "not to be compared: %s", out->why);
 }
 
 /* ---- regressions */

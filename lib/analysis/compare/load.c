@@ -193,14 +193,16 @@ add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t n
 			o[i].sum = nsx_add_sat(o[i].sum, ns, NULL);
 			return;
 		}
-	if (o[0].used && execution < o[0].execution) {
-		/* Its sum is closed, if it had one that was: what comes late counts as an execution. */
-		s->late += o[1].used;
-		close_open(cell, &o[1]);
-		o[1] = (struct cmp_open){ execution, ns, true };
+	if (o[1].used && execution < o[1].execution) {
+		s->late++;
+		nsx_stat_add(&cell->stat, ns);
 		return;
 	}
 	close_open(cell, &o[1]);
+	if (o[0].used && execution < o[0].execution) {
+		o[1] = (struct cmp_open){ execution, ns, true };
+		return;
+	}
 	o[1] = o[0];
 	o[0] = (struct cmp_open){ execution, ns, true };
 }
@@ -324,7 +326,7 @@ cmp_load(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_thunks, "thunks without a duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_modules, "modules without start or duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->late, "thunks that start two executions late: each counts as one");
+	nsx_diag_add(diags, NSX_WARNING, s->name, s->late, "thunks that start after two later executions on their device have: each counts as an execution");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
 	return NSX_OK;

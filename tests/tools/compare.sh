@@ -1,0 +1,387 @@
+#!/bin/sh
+# nsysx-compare: what differs between two streams. Small answers are worked out by hand beside the streams, those of the made-up job are
+# counted again in Python, with Student's distribution integrated numerically.
+. "${0%/*}/../testlib.sh"
+
+# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
+stream() {
+	printf '#nsysx\t1\n'
+	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; } $1 = $1; print } !/^#/ { n++ }
+		END { print "#end", "records:i"; print "end", n + 0 }'
+}
+heads() {
+	cat <<'END'
+#device device:i profile:i name:s
+#program program:i id:i name:s fingerprint:s key:s
+#alias profile:i program:i id:i digest:s
+#stack stack:i frames:s
+#inst program:i inst:i name:s opcode:s comm:i op_name:s stack:i
+#module profile:i program:i execution:i device:i start:i dur:i
+#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i
+#diag severity:s source:s text:s count:i
+END
+}
+# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
+columns() {
+	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
+}
+# The columns WANTED of nsysx-compare ARGS are what standard input says.
+is() {
+	claim=$1 wanted=$2
+	shift 2
+	nsysx-compare -q --tsv "$@" | columns "$wanted" >"$T/got"
+	cat >"$T/want"
+	same "$claim" "$T/want" "$T/got"
+}
+
+# ---- times and verdicts ----
+# Program step, three executions on a device: i 90 100 110; twice 2 x 20; rare 30 in one execution of three.
+run_of() {
+	heads
+	cat <<END
+device 0 0 GPU
+program 0 7 step - step@7
+inst 0 0 i fusion - - -
+inst 0 1 twice copy - - -
+inst 0 2 rare fusion - - -
+inst 0 3 $1 fusion - jit/$1 -
+END
+	for e in 0 1 2; do
+		echo "module 0 0 $e 0 ${e}1000 900"
+		echo "thunk 0 0 $e 0 0 0 i ${e}1001 $(($2 + 10 * e)) - -"
+		echo "thunk 0 0 $e 0 1 0 twice ${e}1300 20 - -"
+		echo "thunk 0 0 $e 0 1 1 twice ${e}1400 $3 - -"
+		[ $e = 1 ] && echo "thunk 0 0 $e 0 2 0 rare ${e}1500 30 - -"
+		echo "thunk 0 0 $e 0 3 0 $1 ${e}1600 50 - -"
+	done
+}
+run_of old 90 20 | stream >"$T/base"
+run_of young 190 30 | stream >"$T/new"
+# i: 100 and 200; twice: 40 and 50, without any noise; rare: 30 in three executions; effects in NEW's three executions.
+is 'times per execution, what is new and what is gone' name,base_execs,new_execs,base,new,diff,percent,effect,verdict,match --absolute 0 "$T/base" "$T/new" <<'END'
+i 3 3 100 200 100 100 300 slower name
+old 3 - 50 - -50 - -150 gone -
+young - 3 - 50 50 - 150 new -
+twice 3 3 40 50 10 25 30 slower name
+rare 3 3 10 10 0 0 0 same name
+END
+# s is 10 on both sides: sqrt(2/3) * 10 times Student's t of 4 degrees at the two-sided probability of 3 sigma, 0.0026998. Integrating
+# the density of 4 degrees, whose tails are 1 - (t / sqrt(4 + t^2)) (1.5 - 0.5 (t^2 / (4 + t^2))), has a root at that.
+equal 'noise is Student'\''s' "$(nsysx-compare -q --tsv "$T/base" "$T/new" | columns name,noise | awk '$1 == "i" {
+	t = $2 / (10 * sqrt(2 / 3)); x = t / sqrt(4 + t * t); p = 1 - x * (1.5 - 0.5 * x * x); print (p > 0.00269979 && p < 0.00269981) }')" 1
+equal 'a difference below it is none' "$(nsysx-compare -q --tsv --sigma 6 "$T/base" "$T/new" | columns name,verdict | grep '^i ')" 'i same'
+is 'floors: 100 percent are none of --percent 100' name,verdict --percent 100 --absolute 0 --changed "$T/base" "$T/new" <<'END'
+old gone
+young new
+END
+is 'nor are 100 ns of --absolute 100ns' name,verdict --absolute 100ns --changed "$T/base" "$T/new" <<'END'
+old gone
+young new
+END
+is 'the other way round' name,diff,effect,verdict --absolute 0 "$T/new" "$T/base" <<'END'
+i -100 -300 faster
+old 50 150 new
+young -50 -150 gone
+twice -10 -30 faster
+rare 0 0 same
+END
+is 'a stream is as itself' name,diff,verdict "$T/base" "$T/base" <<'END'
+i 0 same
+old 0 same
+rare 0 same
+twice 0 same
+END
+is '--by module' name,key,base_execs,base,new,diff,noise,verdict,program_match --by module "$T/base" "$T/new" <<'END'
+step step@7 3 900 900 0 0 same key
+END
+# fusion: 100 + 10 + 50, then 260; the sums of an execution are 140 180 160, then 240 280 260: s is 20.
+is '--by opcode' opcode,base,new,diff,verdict --by opcode --absolute 0 "$T/base" "$T/new" <<'END'
+fusion 160 260 100 same
+copy 40 50 10 slower
+END
+
+# ---- a single execution ----
+grep -v '	1	0	[0-3]	[01]	\|	2	0	[0-3]	[01]	\|^module	0	0	[12]\|^end' "$T/new" >"$T/single"
+printf 'end\t\n' >>"$T/single"
+nsysx-compare --tsv "$T/base" "$T/single" >"$T/got" 2>"$T/err"
+equal 'a single execution has no noise' "$(columns name,noise,new,verdict <"$T/got" | grep '^i ')" 'i - 190 same'
+equal 'the floors alone decide' "$(nsysx-compare -q --absolute 10 --tsv "$T/base" "$T/single" | columns name,noise,verdict | grep '^i ')" 'i - slower'
+ok 'and that is said' grep -q 'warning: rows with a single execution on a side: noise is not known, the floors alone decide (3)' "$T/err"
+
+# ---- devices ----
+# Device 0: 100 100, device 1: 200 240: 160; one device: 100 200.
+{ heads; echo 'device 0 0 A'; echo 'device 1 0 A'; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
+	n=0; for d in '0 0 100' '0 1 200' '1 0 100' '1 1 240'; do set -- $d; n=$((n + 1))
+	echo "module 0 0 $1 $2 ${n}000 500"; echo "thunk 0 0 $1 $2 0 0 i ${n}001 $3 - -"; done; echo 'diag info nsysx-warmup left_out 1'; } | stream >"$T/two"
+{ heads; echo 'device 0 0 B'; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
+	for d in '0 100' '1 200'; do set -- $d; echo "module 0 0 $1 0 ${1}000 500"; echo "thunk 0 0 $1 0 0 0 i ${1}001 $2 - -"; done; } | stream >"$T/one"
+nsysx-compare --tsv "$T/two" "$T/one" >"$T/got" 2>"$T/err"
+equal 'means are over devices' "$(columns base_execs,new_execs,base,new <"$T/got")" '4 2 160 150'
+equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1: times are means over devices
+only BASE has devices of model A
+only NEW has devices of model B
+BASE went through nsysx-warmup, NEW did not, or had nothing to leave out'
+# Only device 1 varies, s = sqrt 800: its half of the executions has an error of 20. Against itself sqrt 2 times 10, of 2 degrees: t there
+# is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
+equal 'devices are taken to vary together' "$(nsysx-compare -q --tsv "$T/two" "$T/two" | columns noise | awk '{ q = (1 - 0.0026997960632602) ^ 2
+	want = 10 * sqrt(2) * sqrt(2 * q / (1 - q)); print (($1 / want - 1) ^ 2 < 1e-16) }')" 1
+# An execution's communication that starts before the last of the one before ends in that one.
+{ heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
+	for x in '0 10' '1 20' '0 5' '1 10' '2 30' '3 30' '4 30'; do set -- $x; n=$((n + 1)); echo "thunk 0 0 $1 0 0 0 i ${n}000 $2 - -"; done; } | stream >"$T/mixed"
+is 'executions that overlap' base_execs,base "$T/mixed" "$T/mixed" <<'END'
+5 27
+END
+# Their sums are 15 and four times 30: the mean's error is 3. Of 8 degrees the tails are 1 - x (1 + c/2 + 3/8 c^2 + 5/16 c^3).
+equal 'are told apart' "$(nsysx-compare -q --tsv "$T/mixed" "$T/mixed" | columns noise | awk '{ t = $1 / (3 * sqrt(2)); x = t / sqrt(8 + t * t)
+	c = 1 - x * x; p = 1 - x * (1 + c / 2 + 3 / 8 * c * c + 5 / 16 * c * c * c); print (p > 0.00269979 && p < 0.00269981) }')" 1
+# The third execution of a device is late when two later ones have begun.
+{ heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
+	for x in 0 1 2 0; do n=$((n + 1)); echo "thunk 0 0 $x 0 0 0 i ${n}000 10 - -"; done; } | stream >"$T/late"
+equal 'what comes too late is said' "$(nsysx-compare "$T/late" "$T/late" 2>&1 >"$T/null" | grep -c 'thunks that start after two later executions')" 2
+
+# ---- exposed ----
+{ heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 ar all-reduce 1 - -'; echo 'thunk 0 0 0 0 0 0 ar 1 100 60 1'; } | stream >"$T/hidden"
+is '--time exposed' base --time exposed "$T/hidden" "$T/hidden" <<'END'
+40
+END
+is '--time whole' base "$T/hidden" "$T/hidden" <<'END'
+100
+END
+sed 's/	60	1$/		1/' "$T/hidden" >"$T/plain"
+equal 'exposed time of a stream that did not go through nsysx-overlap' "$(nsysx-compare --time exposed "$T/hidden" "$T/plain" 2>&1 >"$T/null" | grep -c overlap)" 2
+
+# ---- what is what ----
+# The numbers have moved by one, fusion.2 is another operation now; line 10 is line 12; the loss is a fusion of another kind; the two
+# copies tell nothing but how many there are; alone was one, is two.
+{ heads; cat <<'END'
+program 0 7 step - step@7
+stack 0 a.py:10[f];b.py:3[g]
+stack 1 a.py:20[f];b.py:9[h]
+inst 0 0 fusion.1 fusion - jit/a 0
+inst 0 1 fusion.2 fusion - jit/b 0
+inst 0 2 fusion.3 fusion - jit/c 0
+inst 0 3 moved.1 fusion - jit/d 1
+inst 0 4 loop_loss fusion - jit/loss 0
+inst 0 5 copy.1 copy - - -
+inst 0 6 copy.2 copy - - -
+inst 0 7 alone.9 fusion - - -
+inst 0 8 same fusion - jit/e 0
+END
+	for i in 0 1 2 3 4 5 6 7 8; do echo "thunk 0 0 0 0 $i 0 - 1$i 1$i - -"; done; } | stream >"$T/names1"
+{ heads; cat <<'END'
+program 0 8 step - step@8
+stack 0 a.py:10[f];b.py:3[g]
+stack 1 a.py:22[f];b.py:11[h]
+inst 0 0 fusion.2 fusion - jit/a 0
+inst 0 1 fusion.3 fusion - jit/b 0
+inst 0 2 fusion.4 fusion - jit/c 0
+inst 0 3 moved.5 fusion - jit/d 1
+inst 0 4 input_loss fusion - jit/loss 0
+inst 0 5 copy.11 copy - - -
+inst 0 6 copy.7 copy - - -
+inst 0 7 alone.1 fusion - - -
+inst 0 8 alone.2 fusion - - -
+inst 0 9 same custom-call - jit/f 0
+END
+	for i in 0 1 2 3 4 5 6 7 8 9; do echo "thunk 0 0 0 0 $i 0 - 1$i 1$i - -"; done; } | stream >"$T/names2"
+nsysx-compare -q --tsv "$T/names1" "$T/names2" | columns base_name,name,match,program_match | sort >"$T/got"
+sort >"$T/want" <<'END'
+fusion.1 fusion.2 place name
+fusion.2 fusion.3 place name
+fusion.3 fusion.4 place name
+moved.1 moved.5 op_name name
+loop_loss input_loss place name
+copy.1 copy.7 place name
+copy.2 copy.11 place name
+- alone.9 - name
+- alone.1 - name
+- alone.2 - name
+- same name name
+END
+same 'instructions whose names, lines or kinds changed are found' "$T/want" "$T/got"
+nsysx-compare -q --by source --tsv "$T/names1" "$T/names2" | columns base_source,source,base,match | sort >"$T/got"
+sort >"$T/want" <<'END'
+- b.py:3[g] 65 name
+b.py:9[h] b.py:11[h] 13 place
+- [Unknown] 48 name
+END
+same 'and source lines that moved' "$T/want" "$T/got"
+
+# Three programs f on either side: one by its fingerprint, one by its digest, the others by time though their ids say nothing.
+programs() { heads; echo "program 0 $1 f aa f@$1"; echo "program 1 $2 f - f@$2"; echo "program 2 $3 f b$1 f@$3"; echo "program 3 $4 f - f@$4"
+	echo "alias 0 1 $2 x:55"; for p in "$5" "$6" "$7" "$8"; do set -- $p; echo "inst $1 0 i fusion - - -"; done
+	shift $(($# > 8 ? 0 : 0)); }
+{ programs 1 2 3 4 '0 0' '1 0' '2 0' '3 0'; n=0; for d in 10 20 500 40; do echo "thunk 0 $n 0 0 0 0 i 1$n $d - -"; n=$((n + 1)); done; } | stream >"$T/p1"
+{ programs 11 12 14 13 '0 0' '1 0' '2 0' '3 0'; n=0; for d in 11 21 41 501; do echo "thunk 0 $n 0 0 0 0 i 1$n $d - -"; n=$((n + 1)); done; } | stream >"$T/p2"
+nsysx-compare -q --tsv "$T/p1" "$T/p2" | columns id,base,new,program_match | sort >"$T/got"
+sort >"$T/want" <<'END'
+11 10 11 fingerprint
+12 20 21 digest
+13 500 501 name
+14 40 41 name
+END
+same 'programs of one name: by fingerprint, by digest, by time' "$T/want" "$T/got"
+
+# ---- gate ----
+# Runs nsysx-compare --gate ARGS: status $2, and TEXT on standard error.
+gate() {
+	claim=$1 want=$2 text=$3
+	shift 3
+	run nsysx-compare --gate "$@"
+	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
+	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
+	else pass "$claim"; fi
+}
+gate 'a stream passes against itself' 0 '' "$T/base" "$T/base"
+equal 'in silence' "$(cat "$T_private/err")" ''
+gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200.0 ns per execution, was 100.0 ns (+100.0%), noise 54.' -q --absolute 10 "$T/base" "$T/new"
+equal 'and the table is there' "$(grep -c '^7	step	i	' "$T_private/out")" 1
+gate 'an improvement is 0' 0 '' --absolute 10 "$T/new" "$T/base"
+gate 'too little is matched: 3' 3 'nsysx-compare: not comparable: 75.0% of the time of BASE is matched' -q --coverage 0.76 "$T/base" "$T/new"
+gate 'nothing is too little' 0 '' --coverage 0.75 --absolute 150 "$T/base" "$T/new"
+{ heads; echo 'diag info x y 1'; } | stream >"$T/empty"
+gate 'a stream without work cannot be compared' 3 'not comparable: NEW has no thunks' "$T/base" "$T/empty"
+sed '$d' "$T/new" >"$T/cut"
+gate 'nor can one that was cut short' 3 'cut short' "$T/base" "$T/cut"
+gate 'unless it is taken' 1 '' --partial --absolute 10 "$T/base" "$T/cut"
+gate 'nor one that is not there' 3 'no-such' "$T/no-such" "$T/base"
+fails 'which is 1 without --gate' 1 'cut short' nsysx-compare "$T/base" "$T/cut"
+ok 'what cannot be compared is a table without --gate' nsysx-compare "$T/base" "$T/empty"
+equal 'which is said' "$(cat "$T_private/err")" 'nsysx-compare: warning: not comparable: NEW has no thunks'
+fails 'one stream' 2 'want two streams' nsysx-compare "$T/base"
+fails 'standard input twice' 2 'once' nsysx-compare - -
+fails 'no number' 2 '--sigma: want a number from 0 to 30, got "x"' nsysx-compare --sigma x "$T/base" "$T/new"
+fails 'nan' 2 '--percent: want a number' nsysx-compare --percent nan "$T/base" "$T/new"
+fails 'exposed modules' 2 'no exposed time' nsysx-compare --by module --time exposed "$T/base" "$T/new"
+fails 'a table of stacks' 2 'prints no table' nsysx-compare --folded new --json "$T/base" "$T/new"
+
+# ---- forms ----
+nsysx-view -bz "$T/base" >"$T/base.bin"
+for by in thunk module opcode source; do
+	nsysx-compare -q --by $by "$T/base" "$T/new" >"$T/a"
+	nsysx-compare -q --by $by - "$T/new" <"$T/base.bin" >"$T/b"
+	same "--by $by of a binary stream" "$T/a" "$T/b"
+	nsysx-compare -q --by $by --json "$T/base" "$T/new" >"$T/json"
+	python3 -c '
+import csv, json, sys
+rows = json.load(open(sys.argv[1]))
+want = list(csv.DictReader(open(sys.argv[2]), delimiter="\t"))
+print(len(rows) > 0 and [list(r) for r in rows] == [list(w) for w in want] and all(
+    (r[k] is None and w[k] == "") or (r[k] == w[k] if isinstance(r[k], str) else float(w[k]) == r[k]) for r, w in zip(rows, want) for k in w))' \
+		"$T/json" "$T/a" >"$T/b"
+	equal "--by $by in JSON" "$(cat "$T/b")" True
+done
+equal 'the aligned table says what is matched' "$(nsysx-compare -q --table "$T/base" "$T/new" | tail -n 2)" "75.0% of BASE's time is matched; its stream holds 0 diags
+83.9% of NEW's time is matched; its stream holds 0 diags"
+
+# ---- folded ----
+# BASE's two executions of 'two' as one of 'one': 640 of 4 executions are 320 of 2; the name that is gone keeps its own.
+equal 'BASE in the executions of NEW' "$(nsysx-compare -q --folded base "$T/two" "$T/one")" 'step;i 320'
+nsysx-compare -q --folded base "$T/names1" "$T/names2" | sort >"$T/got"
+equal 'with the names and places of NEW' "$(grep -c 'step;a.py:22\[f\];b.py:11\[h\];moved.5 13$\|step;a.py:10\[f\];b.py:3\[g\];fusion.3 11$\|step;alone.9 17$' "$T/got")" 3
+equal '--folded new adds up to the stream' "$(nsysx-compare -q --folded new "$T/base" "$T/new" | awk '{ s += $NF } END { print s }')" \
+	"$(nsysx-view -t thunk "$T/new" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["dur"] } END { print s }')"
+
+# ---- made-up jobs ----
+if [ ! -x "$SYNTH" ] || [ ! -x "$B/bin/nsysx-warmup" ]; then
+	skip 'known changes are found' 'there is no nsysx-synth or nsysx-warmup'
+	done_testing
+fi
+# A job of so many steps as stream NAME.
+job() {
+	job=$T/$1
+	shift
+	"$SYNTH" -o "$job.d" "$@" && nsysx-extract -q -x "$job.d/dump0" "$job.d/r0.sqlite" -x "$job.d/dump1" "$job.d/r1.sqlite" |
+		nsysx-warmup -q | nsysx-overlap -q -o "$job"
+	rm -rf "$job.d"
+}
+job j1 --steps 12
+job j2 --steps 12 --slow cublas-gemm.1:30,loop_add_fusion:-25
+job j3 --steps 16 --seed 2 --slow cublas-gemm.1001:30,loop_add_fusion.1000:-25
+job j4 --steps 12 --seed 3
+is 'exactly the instructions that were changed differ' base_name,name,verdict --changed "$T/j1" "$T/j2" <<'END'
+- cublas-gemm.1 slower
+- loop_add_fusion faster
+END
+is 'also where all are named and numbered differently' base_name,name,verdict --changed "$T/j1" "$T/j3" <<'END'
+cublas-gemm.1 cublas-gemm.1001 slower
+loop_add_fusion loop_add_fusion.1000 faster
+END
+# The devices of another seed are of other speeds: only how long collectives wait for each other may differ.
+nsysx-compare -q --tsv "$T/j1" "$T/j4" | columns opcode,verdict >"$T/got"
+equal 'and no computation between two runs of the same' "$(grep -v ' same$' "$T/got" | grep -cv '^all-\|^collective-\|^reduce-scatter')" 0
+ok 'of which there is much' test "$(grep -c '^fusion same$' "$T/got")" -gt 20
+gate 'a gate finds it' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$T/j1" "$T/j2"
+equal 'and it alone' "$(grep -c 'slower:' "$T_private/err")" 1
+is 'and their source lines' source,verdict --changed --by source "$T/j1" "$T/j3" <<'END'
+/opt/example/model/layers.py:41[attention] slower
+train.py:96[train_step] faster
+END
+for by in thunk module opcode; do
+	nsysx-compare -q --by $by --tsv "$T/j1" "$T/j2" >"$T/got.$by"
+	for s in j1 j2; do for kind in program inst module thunk; do nsysx-view -t $kind "$T/$s" >"$T/$s.$kind"; done; done
+	python3 - "$T" $by >"$T/b" <<'END'
+import csv, math, sys
+from collections import defaultdict
+top, by = sys.argv[1:]
+def rows(p): return list(csv.DictReader(open(p), delimiter="\t"))
+def side(s):
+    f = {k: rows(f"{top}/{s}.{k}") for k in ("program", "inst", "module", "thunk")}
+    name = {p["program"]: p["name"] for p in f["program"]}
+    code = {(i["program"], i["inst"]): i["opcode"] for i in f["inst"]}
+    out = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
+    runs = [(m["program"], m["device"], m["execution"]) for m in f["module"]]
+    for t in f["module" if by == "module" else "thunk"]:
+        label = "" if by == "module" else t["name"] if by == "thunk" else code[t["program"], t["inst"]]
+        out[name[t["program"]], label][t["device"]][t["execution"]] += int(t["dur"])
+    # every execution counts, also one without the row
+    for (program, label), of in out.items():
+        for p, d, e in runs:
+            if name[p] == program: of[d][e] += 0
+    return out
+def time(devices):
+    n = sum(map(len, devices.values()))
+    total = sum(sum(d.values()) for d in devices.values())
+    if any(len(d) < 2 for d in devices.values()): return total / n, None, 0, n
+    error = 0
+    for d in devices.values():
+        m = sum(d.values()) / len(d)
+        error += len(d) / n * math.sqrt(sum((x - m) ** 2 for x in d.values()) / (len(d) - 1) / len(d))
+    return total / n, error, n / len(devices) - 1, n
+# 1 - P(|T| <= t), by Simpson's rule on the angle that makes the density a power of a cosine
+def tails(t, v):
+    f = lambda x: math.cos(x) ** (v - 1)
+    def simpson(b, n=400):
+        h = b / n
+        return h / 3 * (f(0) + f(b) + 4 * sum(f(h * i) for i in range(1, n, 2)) + 2 * sum(f(h * i) for i in range(2, n, 2)))
+    return 1 - simpson(math.atan(t / math.sqrt(v))) / simpson(math.pi / 2 - 1e-12)
+def noise(a, b):
+    x, y = a[1] ** 2, b[1] ** 2
+    if x + y == 0: return 0
+    v = (x + y) ** 2 / (x * x / a[2] + y * y / b[2])
+    p, lo, hi = math.erfc(3 / math.sqrt(2)), 0, 1e3
+    for _ in range(40):
+        mid = (lo + hi) / 2
+        lo, hi = (mid, hi) if tails(mid, v) > p else (lo, mid)
+    return lo * math.sqrt(x + y)
+near = lambda got, want: abs(float(got) - want) <= 1e-5 * abs(want) + 1e-6
+old, new, bad, n = side("j1"), side("j2"), [], 0
+for r in rows(f"{top}/got.{by}"):
+    k = (r["name"], "") if by == "module" else (r["program"], r["name"] if by == "thunk" else r["opcode"])
+    a, b = time(old.pop(k)), time(new.pop(k))
+    fine = near(r["base"], a[0]) and near(r["new"], b[0]) and int(r["base_execs"]) == a[3] and near(r["effect"], (b[0] - a[0]) * b[3])
+    z = 0
+    if a[1] is None or b[1] is None: fine &= r["noise"] == ""
+    else:
+        z = noise(a, b)
+        fine &= near(r["noise"], z)
+    far = abs(b[0] - a[0]) > max(z, 0.02 * a[0], 100)
+    fine &= r["verdict"] == ("slower" if far and b[0] > a[0] else "faster" if far else "same")
+    if not fine: bad.append((k, r, a, b, z))
+    n += 1
+print(n > 2 and not old and not new and not bad, *bad[:2])
+END
+	equal "--by $by of a job is what counting again says" "$(cat "$T/b")" True
+done
+done_testing
