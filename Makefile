@@ -8,8 +8,14 @@ CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
-MANDIR ?= $(PREFIX)/share/man
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/nsysx
+# Where the shells look for completions by themselves.
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 WARN = -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Werror=incompatible-pointer-types
 STD = -std=c11 -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -pthread
 LDLIBS = -lsqlite3 -lprotobuf-c -lzstd -llzma -lm
@@ -34,12 +40,20 @@ REPLAY = $(FUZZ:%=$B/tests/fuzz/%-replay)
 # What makes calls fail under the tools, and what tries each call in turn.
 FAULT = $B/tests/fault/shim.so $B/tests/fault/sweep
 MAN = $(wildcard docs/man/*.[1-8])
+DOCS = README.md LICENSE protos/nsysx.proto $(wildcard docs/*.md)
+# What -V prints, and what packages are called.
+VERSION = $(shell sed -n 's/^\#define NSX_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
+# Headers for programs of one's own; they include each other and nothing else of ours.
+PUBLIC = $(patsubst %,lib/base/%.h,arena cli diag err escape map num outfile str table vec) \
+	$(patsubst %,lib/stream/%,diags.h kinds.h kinds.def reader.h spool.h writer.h)
+# What a report is made with, where there is such a thing: not the C that is compiled in.
+REPORT = $(if $(wildcard lib/report),$(shell cd lib/report && find . -type f ! -name '*.[ch]' ! -path './flame/*'))
 # These describe what we write by hand; the tests hold it to that. The others become code.
 PB_DOC = protos/nsysx.proto protos/perfetto.proto
 PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out $(PB_DOC),$(wildcard protos/*.proto)))
 PB_OBJ = $(PB_SRC:%.c=%.o)
 
-all: $(TOOLS)
+all: $(TOOLS) $B/completion/.done
 
 $B/%.o: %.c | $B/.ready $(PB_SRC)
 	@mkdir -p $(@D)
@@ -63,6 +77,10 @@ $B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/libnsysx.a
 $(SCRIPTS:cmd/%.sh=$B/bin/%): $B/bin/%: cmd/%.sh
 	@mkdir -p $(@D)
 	sed 's|@REPORT@|$(CURDIR)/lib/report|' $< >$@.new && chmod 755 $@.new && mv -f $@.new $@
+# Completions of the shells, from the tools' --help.
+$B/completion/.done: $(TOOLS) $(wildcard lib/completion/*)
+	sh lib/completion/make.sh $B/completion $(sort $(TOOLS))
+	@touch $@
 $(SYNTH): $(SYNTH_OBJ)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lm
 $(UNIT) $(BENCH): %: %.o $B/libnsysx.a
@@ -135,23 +153,61 @@ bench: all $(SYNTH) $(BENCH)
 bench-doc: bench
 	@B=$B sh tests/bench/table.sh docs/performance.md
 
-install: all
-	install -d $(DESTDIR)$(BINDIR)
-	install -m 755 $(TOOLS) $(DESTDIR)$(BINDIR)
+# The tools and what belongs to them, and what programs of one's own are built with. DESTDIR is put before every path.
+install: install-tools install-dev
+put = install -d '$(DESTDIR)$2' && install -m $1 $3 '$(DESTDIR)$2'
+install-tools: all
+	$(call put,755,$(BINDIR),$(TOOLS))
+	# A script of ours looks for the report's makefile beside itself, or where it is installed.
 	for script in $(SCRIPTS); do \
-		tool=$(DESTDIR)$(BINDIR)/$$(basename $$script .sh); \
-		sed 's|@REPORT@|$(DATADIR)/nsysx/report|' $$script >$$tool && chmod 755 $$tool || exit 1; \
+		tool='$(DESTDIR)$(BINDIR)'/$$(basename $$script .sh); \
+		sed 's|@REPORT@|$(DATADIR)/nsysx/report|' $$script >"$$tool" && chmod 755 "$$tool" || exit 1; \
 	done
-	install -d $(DESTDIR)$(DATADIR)/nsysx/report/page $(DESTDIR)$(DATADIR)/nsysx/report/plots
-	install -m 644 lib/report/report.mk $(DESTDIR)$(DATADIR)/nsysx/report
-	install -m 644 lib/report/page/* $(DESTDIR)$(DATADIR)/nsysx/report/page
-	install -m 644 lib/report/plots/* $(DESTDIR)$(DATADIR)/nsysx/report/plots
 	for page in $(MAN); do \
-		dir=$(DESTDIR)$(MANDIR)/man$${page##*.}; \
-		install -d $$dir && install -m 644 $$page $$dir || exit 1; \
+		dir='$(DESTDIR)$(MANDIR)'/man$${page##*.}; \
+		install -d "$$dir" && install -m 644 $$page "$$dir" || exit 1; \
 	done
+	for f in $(REPORT); do \
+		dir='$(DESTDIR)$(DATADIR)/nsysx/report/'$${f%/*}; mode=644; [ -x lib/report/$$f ] && mode=755; \
+		install -d "$$dir" && install -m $$mode lib/report/$$f "$$dir" || exit 1; \
+	done
+	$(call put,644,$(DOCDIR),$(DOCS))
+	$(call put,644,$(BASHDIR),$B/completion/nsysx.bash)
+	mv '$(DESTDIR)$(BASHDIR)/nsysx.bash' '$(DESTDIR)$(BASHDIR)/nsysx'
+	for tool in $(filter-out nsysx,$(notdir $(TOOLS))); do ln -sf nsysx '$(DESTDIR)$(BASHDIR)'/$$tool || exit 1; done
+	$(call put,644,$(ZSHDIR),$B/completion/_nsysx)
+	$(call put,644,$(FISHDIR),$(TOOLS:$B/bin/%=$B/completion/fish/%.fish))
+install-dev: $B/libnsysx.a
+	$(call put,644,$(LIBDIR),$B/libnsysx.a)
+	$(call put,644,$(INCLUDEDIR)/nsysx/base,$(filter lib/base/%,$(PUBLIC)))
+	$(call put,644,$(INCLUDEDIR)/nsysx/stream,$(filter lib/stream/%,$(PUBLIC)))
+	$(call put,644,$(DOCDIR)/examples,$(wildcard docs/example/*))
+	install -d '$(DESTDIR)$(LIBDIR)/pkgconfig'
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@INCLUDEDIR@|$(call below,$(INCLUDEDIR))|; s|@LIBDIR@|$(call below,$(LIBDIR))|' \
+		-e 's|@VERSION@|$(VERSION)|; s|@LIBS@|-pthread $(LDLIBS)|' lib/nsysx.pc.in >$B/nsysx.pc
+	install -m 644 $B/nsysx.pc '$(DESTDIR)$(LIBDIR)/pkgconfig'
+below = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
+
+# What `make install` of the same paths left, and of folders those that are ours alone.
+drop = for f in $2; do rm -f '$(DESTDIR)$1'/$$f; done
+uninstall:
+	$(call drop,$(BINDIR),$(notdir $(TOOLS)))
+	for page in $(notdir $(MAN)); do rm -f '$(DESTDIR)$(MANDIR)'/man$${page##*.}/$$page; done
+	$(call drop,$(BASHDIR),$(notdir $(TOOLS)))
+	$(call drop,$(ZSHDIR),_nsysx)
+	$(call drop,$(FISHDIR),$(TOOLS:$B/bin/%=%.fish))
+	$(call drop,$(DATADIR)/nsysx/report,$(REPORT))
+	$(call drop,$(DOCDIR),$(notdir $(DOCS)) $(patsubst docs/example/%,examples/%,$(wildcard docs/example/*)))
+	$(call drop,$(LIBDIR),libnsysx.a pkgconfig/nsysx.pc)
+	$(call drop,$(INCLUDEDIR)/nsysx,$(PUBLIC:lib/%=%))
+	for dir in '$(DESTDIR)$(INCLUDEDIR)/nsysx' '$(DESTDIR)$(DATADIR)/nsysx' '$(DESTDIR)$(DOCDIR)'; do \
+		[ ! -d "$$dir" ] || find "$$dir" -depth -type d -empty -exec rmdir {} \; ; \
+	done
+# Debian packages in $B: nsysx and libnsysx-dev.
+deb:
+	@B=$B CC='$(CC)' JOBS='$(JOBS)' sh packaging/deb.sh $(VERSION)
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow fuzz-keep coverage lint clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow fuzz-keep coverage lint install-tools install-dev uninstall deb clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

@@ -27,7 +27,7 @@ add_dump(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
-	NSX_OPT_MAYBE(0, "ranges", &ranges, "WHICH", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
+	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
 	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),

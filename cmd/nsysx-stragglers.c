@@ -9,7 +9,7 @@ static const char *waits, *program;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "curve", &curve, "a row an edge of a thunk instead, in order of time, and a column a device"),
-	NSX_OPT_MAYBE(0, "waits", &waits, "WHAT", "who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
+	NSX_OPT_MAYBE(0, "waits", &waits, "device|pairs", "who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program of this key, name or id"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),

@@ -6,6 +6,8 @@
 
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 struct nsx_arena { struct nsx_arena_block *head; size_t used, total; };
 
 /* n bytes, aligned for any type, not cleared; NULL when out of memory. They live until reset or free. */
@@ -16,5 +18,7 @@ struct nsx_str nsx_arena_str(struct nsx_arena *a, struct nsx_str s);
 
 void nsx_arena_reset(struct nsx_arena *a);   /* forget everything, keep one block */
 void nsx_arena_free(struct nsx_arena *a);    /* back to {0} */
+
+NSX_END_C
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/diag.h"
 #include "base/err.h"
 
+NSX_BEGIN_C
+
 #define NSX_VERSION "0.1.0"
 
 enum { NSX_EXIT_OK = 0, NSX_EXIT_FAILED = 1, NSX_EXIT_MISUSE = 2 };
@@ -91,5 +93,7 @@ bool nsx_time_parse(const char *s, int64_t *ns);
 
 /* "4096", "512M", "64G" as bytes; K, M, G and T are powers of 1024. False when it is not a size or does not fit. */
 bool nsx_size_parse(const char *s, int64_t *bytes);
+
+NSX_END_C
 
 #endif

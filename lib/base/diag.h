@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 
+NSX_BEGIN_C
+
 enum nsx_severity { NSX_INFO, NSX_WARNING, NSX_ERROR };
 
 struct nsx_diag {
@@ -37,5 +39,7 @@ void nsx_diags_sort(struct nsx_diags *d);
 const char *nsx_severity_name(enum nsx_severity s);
 
 void nsx_diags_free(struct nsx_diags *d);
+
+NSX_END_C
 
 #endif

@@ -4,6 +4,17 @@
 
 #include <stdbool.h>
 
+/* Around what a header declares: it is C for programs in C++ too. */
+#ifdef __cplusplus
+#define NSX_BEGIN_C extern "C" {
+#define NSX_END_C   }
+#else
+#define NSX_BEGIN_C
+#define NSX_END_C
+#endif
+
+NSX_BEGIN_C
+
 enum nsx_status {
 	NSX_OK  = 0,
 	NSX_EOF = 1,   /* clean end; a stream cut short is NSX_ERR */
@@ -26,5 +37,7 @@ int nsx_err_set(struct nsx_err *err, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 /* nsx_err_set with "PATH: out of memory", and the limit if the user set one (memory.h); path may be NULL. */
 int nsx_err_nomem(struct nsx_err *err, const char *path);
+
+NSX_END_C
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 /* Append s as the stream's text spells it: \t \n \r \\, and \xHH for other control characters and for
  * bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
@@ -15,5 +17,7 @@ void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
  * U+10FFFF); 0 if they are none. */
 size_t nsx_utf8_char(struct nsx_str s);
+
+NSX_END_C
 
 #endif

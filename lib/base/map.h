@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 enum { NSX_NONE = UINT32_MAX };
 
 /* A key of two 64-bit words: pack what identifies a thing into it. */
@@ -67,5 +69,7 @@ nsx_hash_u64(uint64_t x)
 	x ^= x >> 33; x *= 0xc4ceb9fe1a85ec53ULL;
 	return x ^ x >> 33;
 }
+
+NSX_END_C
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 /* Sums of nanoseconds that 64 bits might not hold. */
 typedef unsigned __int128 nsx_u128;
 
@@ -32,5 +34,7 @@ bool nsx_get_double(struct nsx_str s, double *v);
 /* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set when that was needed. */
 int64_t nsx_add_sat(int64_t a, int64_t b, bool *clipped);
 int64_t nsx_sub_sat(int64_t a, int64_t b, bool *clipped);
+
+NSX_END_C
 
 #endif

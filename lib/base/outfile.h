@@ -6,6 +6,8 @@
 
 #include "base/err.h"
 
+NSX_BEGIN_C
+
 struct nsx_outfile;
 
 /* Open path for writing; NULL or "-" is standard output. A regular file (or a new one) is written under a
@@ -31,5 +33,7 @@ const char *nsx_outfile_name(const struct nsx_outfile *f);
 
 /* An open, already unlinked temporary file in $TMPDIR (or /tmp); -1 with err filled. The caller closes it. */
 int nsx_tmpfile(struct nsx_err *err);
+
+NSX_END_C
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "base/err.h"
 
+NSX_BEGIN_C
+
 /* Bytes that someone else owns; no NUL at the end; any byte may occur. */
 struct nsx_str { const char *ptr; size_t len; };
 
@@ -32,5 +34,7 @@ void nsx_buf_c(struct nsx_buf *b, const char *s);
 void nsx_buf_fmt(struct nsx_buf *b, const char *fmt, ...) NSX_PRINTF(2, 3);
 void nsx_buf_free(struct nsx_buf *b);                    /* back to {0} */
 static inline struct nsx_str nsx_buf_view(const struct nsx_buf *b) { return (struct nsx_str){ b->ptr, b->len }; }
+
+NSX_END_C
 
 #endif

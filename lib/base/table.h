@@ -10,6 +10,8 @@
 #include "base/outfile.h"
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 /* What a column holds: how TSV and JSON spell it, and what people read. */
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
@@ -49,5 +51,7 @@ size_t nsx_table_rows(const struct nsx_table *t);
  * its notes and a line that says how many diags the stream holds (unless that is negative: no stream). NSX_OK or NSX_ERR; err is for memory, out has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
+
+NSX_END_C
 
 #endif

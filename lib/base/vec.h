@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
+NSX_BEGIN_C
+
 #define NSX_VEC(...) struct { __VA_ARGS__ *p; size_t n, cap; }   /* a type with commas is one type too */
 
 /* Room for k more elements; false when out of memory, the vector unharmed. */
@@ -16,5 +20,7 @@
 
 /* pp is the address of the element pointer. */
 bool nsx_vec_grow_(void *pp, size_t size, size_t *cap, size_t n, size_t more);
+
+NSX_END_C
 
 #endif

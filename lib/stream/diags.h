@@ -5,7 +5,11 @@
 #include "base/diag.h"
 #include "stream/writer.h"
 
+NSX_BEGIN_C
+
 /* Write d as diag records whose source is the tool's name, then ": " and what the diag concerns: NSX_OK or NSX_ERR. */
 int nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *d);
+
+NSX_END_C
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "base/str.h"
 
+NSX_BEGIN_C
+
 /* NSX_PROFILE, NSX_DEVICE, ...; NSX_NKINDS stands for every kind we do not know. */
 enum nsx_kind_id {
 #define KIND(id, name, meaning) NSX_##id,
@@ -104,5 +106,7 @@ int nsx_rec_section(const struct nsx_rec *r);
 
 /* Rank of a section 2 kind among records of equal start: module, range, thunk, op, collective. */
 int nsx_kind_rank(enum nsx_kind_id id);
+
+NSX_END_C
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "stream/kinds.h"
 
+NSX_BEGIN_C
+
 struct nsx_reader;
 
 enum nsx_read_flags {
@@ -40,5 +42,7 @@ int64_t nsx_reader_records(const struct nsx_reader *r);
 int64_t nsx_reader_beyond(const struct nsx_reader *r);
 
 void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */
+
+NSX_END_C
 
 #endif

@@ -5,6 +5,8 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
+NSX_BEGIN_C
+
 struct nsx_spool;
 
 /* NULL on failure, with err filled; err must outlive the spool. */
@@ -19,5 +21,7 @@ int64_t nsx_spool_records(const struct nsx_spool *s);
  * nsx_spool_free. NULL on failure. Once only. */
 struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
 void nsx_spool_free(struct nsx_spool *s);   /* NULL allowed */
+
+NSX_END_C
 
 #endif

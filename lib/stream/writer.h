@@ -6,6 +6,8 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
+NSX_BEGIN_C
+
 struct nsx_writer;
 
 struct nsx_out {
@@ -46,5 +48,7 @@ int64_t nsx_writer_records(const struct nsx_writer *w);
 
 /* Free; without a successful finish nothing is left under the file's name. NULL allowed. */
 void nsx_writer_free(struct nsx_writer *w);
+
+NSX_END_C
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every tool's manual page: it is sound, lists the options that --help lists, and its examples run.
+# Every tool's manual page: it is sound, lists the options that --help lists, and its examples run. Other pages: sound, examples run.
 . "${0%/*}/../testlib.sh"
 
 man=$tests_dir/../docs/man
@@ -45,8 +45,8 @@ examples() {
 # The commands of examples on standard input, each a file $1/N.sh, with the output they should have in N.want.
 split_examples() {
 	awk -v dir="$1" '
-		more { print >file; more = /\\$/; next }
-		/^\$ / { n++; file = dir "/" n ".sh"; want = dir "/" n ".want"; print substr($0, 3) >file; more = /\\$/; next }
+		more { print >file; more = /[\\|]$/; next }
+		/^\$ / { n++; file = dir "/" n ".sh"; want = dir "/" n ".want"; print substr($0, 3) >file; more = /[\\|]$/; next }
 		n { print >want }'
 }
 
@@ -79,6 +79,27 @@ example() {
 	fi
 }
 
+# Claim that page $1 has examples and that they do what it says.
+run_examples() {
+	name=$(basename "$1")
+	rm -rf "$T/examples" "$T/work"
+	mkdir "$T/examples"
+	examples "$1" | split_examples "$T/examples"
+	ok "$name has examples" test -e "$T/examples/1.sh"
+	if [ -z "$samples" ]; then
+		skip "$name's examples run" 'there is no nsysx-synth or nsysx-extract'
+		return
+	fi
+	cp -r "$T/samples" "$T/work"
+	n=1
+	while [ -e "$T/examples/$n.sh" ]; do
+		cd "$T/work" || exit 1
+		example "$name" "$n"
+		cd "$tests_dir/tools" || exit 1
+		n=$((n + 1))
+	done
+}
+
 # Two exports, the dumps of each, and their stream, as examples find them.
 samples=
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
@@ -105,22 +126,27 @@ for tool in "$B"/bin/nsysx*; do
 		skip "$tool.1 is sound" 'mandoc is not here'
 	fi
 
-	rm -rf "$T/examples" "$T/work"
-	mkdir "$T/examples"
-	examples "$page" | split_examples "$T/examples"
-	ok "$tool.1 has examples" test -e "$T/examples/1.sh"
-	if [ -z "$samples" ]; then
-		skip "$tool.1's examples run" 'there is no nsysx-synth or nsysx-extract'
-		continue
+	run_examples "$page"
+done
+
+# Pages that are no tool's. The one to start from leads to every tool.
+for page in "$man"/*.[2-8]; do
+	name=$(basename "$page")
+	run_examples "$page"
+	if command -v mandoc >/dev/null 2>&1; then
+		run mandoc -T lint -W warning "$page"
+		equal "$name is sound" "$(cat "$T_private/out")" ''
+	else
+		skip "$name is sound" 'mandoc is not here'
 	fi
-	cp -r "$T/samples" "$T/work"
-	n=1
-	while [ -e "$T/examples/$n.sh" ]; do
-		cd "$T/work" || exit 1
-		example "$tool.1" "$n"
-		cd "$tests_dir/tools" || exit 1
-		n=$((n + 1))
-	done
+done
+for tool in "$B"/bin/nsysx*; do
+	tool=$(basename "$tool")
+	ok "nsysx.7 leads to $tool" grep -qE "^\.Xr $tool 1" "$man/nsysx.7"
+done
+for page in "$man"/*; do
+	equal "the pages that $(basename "$page") names are there" \
+		"$(sed -n 's/^\.Xr \(nsysx[^ ]*\) \([0-9]\).*/\1.\2/p' "$page" | sort -u | while read -r name; do [ -e "$man/$name" ] || echo "$name"; done)" ''
 done
 
 # The other direction: a page of section 1 is a tool's.

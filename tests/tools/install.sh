@@ -1,0 +1,86 @@
+#!/bin/sh
+# make install and uninstall: what is installed works from where it is, serves programs of one's own, and goes again.
+. "${0%/*}/../testlib.sh"
+
+root=$(cd "$tests_dir/.." && pwd) || exit 1
+D=$T/root
+own() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s -C "$root" "B=$B" "$@" "DESTDIR=$D" PREFIX=/opt/nsysx; }
+files() { (cd "$D" && find . ! -type d | sort); }
+
+mkdir -p "$D/opt/nsysx/bin" "$D/opt/nsysx/share/doc/nsysx"
+: >"$D/opt/nsysx/bin/other"
+: >"$D/opt/nsysx/share/doc/nsysx/notes"
+files >"$T/before"
+ok 'make install' own install
+files >"$T/installed"
+equal 'nothing is put elsewhere' "$(grep -v '^\./opt/nsysx/' "$T/installed")" ''
+for f in "$B"/bin/nsysx* "$root"/docs/man/*; do
+	case $f in
+	*/bin/*) dir=bin ;;
+	*) dir=share/man/man${f##*.} ;;
+	esac
+	same "$dir/${f##*/} is installed" "$f" "$D/opt/nsysx/$dir/${f##*/}"
+done
+equal 'programs may be run, pages only read' \
+	"$(cd "$D/opt/nsysx" && find . -type f ! -path '*/report/*' -perm -100 | sed 's,^\./bin/nsysx.*,tool,' | sort -u)" tool
+
+for tool in "$B"/bin/nsysx*; do
+	tool=${tool##*/}
+	same "bash finds completion of $tool" "$D/opt/nsysx/share/bash-completion/completions/$tool" "$B/completion/nsysx.bash"
+	same "fish finds completion of $tool" "$D/opt/nsysx/share/fish/vendor_completions.d/$tool.fish" "$B/completion/fish/$tool.fish"
+done
+same 'zsh finds completion' "$D/opt/nsysx/share/zsh/site-functions/_nsysx" "$B/completion/_nsysx"
+
+version=$("$D/opt/nsysx/bin/nsysx-view" -V | cut -d ' ' -f 2)
+equal 'the dispatcher runs the tool beside it' "$(env PATH=/nowhere "$D/opt/nsysx/bin/nsysx" view -V)" "nsysx-view $version"
+
+# Programs of one's own.
+stream=$T/s.nsysx
+"$SYNTH" -o "$T/samples" >/dev/null 2>&1 && nsysx-extract -q -o "$stream" "$T/samples/r0.sqlite"
+example=$D/opt/nsysx/share/doc/nsysx/examples/longer.c
+PKG_CONFIG_PATH=$D/opt/nsysx/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$D
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+
+# The example as LANGUAGE, by COMPILER: it builds without a warning, and leaves out what awk leaves out.
+built() {
+	claim="the example is $1 ($2)"
+	if ! command -v "$2" >/dev/null 2>&1; then
+		skip "$claim" "$2 is not here"
+		return
+	fi
+	# shellcheck disable=SC2046  # options
+	ok "$claim" "$2" -x "$1" -Wall -Wextra -Werror $(pkg-config --cflags nsysx) -o "$T/longer" "$example" \
+		-x none $(pkg-config --static --libs nsysx)
+	"$T/longer" --min 50us <"$stream" >"$T/got"
+	same "$claim and does what it says" "$T/got" "$T/want"
+	fails "$claim and refuses what is no stream" 1 "longer: $example" "$T/longer" "$example"
+	rm -f "$T/longer"
+}
+if ! command -v pkg-config >/dev/null 2>&1; then
+	skip 'programs are built with pkg-config' 'pkg-config is not here'
+elif nm "$B/libnsysx.a" 2>/dev/null | grep -q '__[atu]*san_'; then
+	skip 'programs are built with pkg-config' 'this library needs a sanitizer'
+else
+	equal 'pkg-config tells the version' "$(pkg-config --modversion nsysx)" "$version"
+	awk -F'\t' -v OFS='\t' '
+		$1 == "#thunk" { for (i = 2; i <= NF; i++) if ($i == "dur:i") dur = i }
+		$1 == "thunk" && $dur < 50000 { dropped++; next }
+		$1 == "end" { $2 -= dropped }
+		{ print }' "$stream" >"$T/want"
+	equal 'the sample has thunks of both sorts' "$(grep -c '^thunk' "$T/want" | awk -v all="$(grep -c '^thunk' "$stream")" '{ print ($1 > 0 && $1 < all) }')" 1
+	built c gcc
+	built c clang
+	built c++ g++
+	built c++ clang++
+	# shellcheck disable=SC2046
+	for h in $(cd "$D/opt/nsysx/include/nsysx" && echo ./*/*.h); do
+		echo "#include <$h>" >"$T/h.c"
+		ok "$h needs nothing but what is installed" gcc -Wall -Wextra -Werror $(pkg-config --cflags nsysx) -fsyntax-only "$T/h.c"
+	done
+fi
+
+ok 'make uninstall' own uninstall
+files >"$T/after"
+same 'takes away what was installed and no more' "$T/before" "$T/after"
+equal 'and the folders that are ours' "$(cd "$D" && find . -type d -name nsysx ! -path ./opt/nsysx)" ./opt/nsysx/share/doc/nsysx
+done_testing
