@@ -70,7 +70,7 @@ $B/lib/report/flame/svg.o: $B/lib/report/flame/flame.css.h $B/lib/report/flame/f
 $B/libnsysx.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
-$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/libnsysx.a
+$B/bin/%: $B/cmd/%.o $B/cmd/tool.o $B/cmd/progress.o $B/libnsysx.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # A script in the build finds lib/report in the source; once installed, in share.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/align.h"
+#include "base/progress.h"
 #include "tool.h"
 
 enum { HOLD_BYTES = 64 << 20 };
@@ -37,7 +38,8 @@ main(int argc, char **argv)
 {
 	struct nsx_err err = { "" };
 	struct nsx_diags diags = { 0 };
-	const char *path = operand(nsx_cli_parse(&cli, argc, argv), argv);
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	const char *path = operand(nops, argv);
 	struct nsx_out to = nsx_tool_out(&cli);
 
 	opt.read_flags = nsx_tool_input.partial ? NSX_READ_PARTIAL : 0;
@@ -46,7 +48,9 @@ main(int argc, char **argv)
 		nsx_cli_die(&cli, err.msg);
 	if (nsx_tool_input.require)
 		nsx_writer_require(out, nsx_tool_input.require);
+	nsx_tool_progress(&cli, nops, argv);
 	int rc = nsx_align(path, &opt, out, &diags, &err);
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
 	if (rc == NSX_OK && diags.failed)
 		rc = nsx_err_nomem(&err, NULL);
 	if (rc == NSX_OK)

@@ -5,6 +5,7 @@
 
 #include "analysis/extract.h"
 #include "base/num.h"
+#include "base/progress.h"
 #include "base/vec.h"
 #include "tool.h"
 
@@ -125,7 +126,10 @@ main(int argc, char **argv)
 		nsx_cli_die(&cli, tool.err.msg);
 	if (nsx_tool_input.require)
 		nsx_writer_require(tool.out, nsx_tool_input.require);
-	if (nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err) != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
+	nsx_tool_progress(&cli, argc, argv);
+	int rc = nsx_extract(inputs, argc, &opt, tool.out, &tool.diags, &tool.err);
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
+	if (rc != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
 		nsx_cli_die(&cli, tool.err.msg);
 	nsx_cli_diags(&cli, &tool.diags);
 	nsx_writer_free(tool.out);

@@ -45,6 +45,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "one FILE at most; cat makes one of several");
 	if (base && strcmp(base, "-") == 0 && strcmp(t.in_name, "-") == 0)
 		nsx_cli_misuse(&cli, "standard input is FILE or BASE, not both");
+	nsx_tool_progress(&cli, nops, argv);
 	struct nsx_outfile *out = nsx_outfile_open(nsx_tool_output.path, &t.err);
 	if (out)
 		rc = nsx_flame(t.in_name, &options, out, &t.diags, &t.err);

@@ -29,6 +29,7 @@ main(int argc, char **argv)
 	if (stacks && !at_peak)
 		nsx_cli_misuse(&cli, "--stacks goes with --at-peak");
 	nsx_tool_table_form(&cli);
+	nsx_tool_progress(&cli, nops, argv);
 	struct nsx_table *table = nsx_heap_table(nops ? argv : standard, nops ? nops : 1, &options, &t.diags, &t.err);
 	if (table)
 		rc = nsx_tool_write_table(&t, table, -1);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/merge.h"
+#include "base/progress.h"
 #include "tool.h"
 
 static struct { bool force; const char *match; } opt = { .match = "auto" };
@@ -57,7 +58,10 @@ main(int argc, char **argv)
 	if (nsx_tool_input.require)
 		nsx_writer_require(out, nsx_tool_input.require);
 	const char *const *paths = argc ? (const char *const *)argv : standard_input;
-	if (nsx_merge(paths, argc ? (size_t)argc : 1, &how, out, &diags, &err) != NSX_OK || nsx_writer_finish(out) != NSX_OK)
+	nsx_tool_progress(&cli, argc, argv);
+	int rc = nsx_merge(paths, argc ? (size_t)argc : 1, &how, out, &diags, &err);
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
+	if (rc != NSX_OK || nsx_writer_finish(out) != NSX_OK)
 		nsx_cli_die(&cli, err.msg);
 	nsx_cli_diags(&cli, &diags);
 	nsx_writer_free(out);

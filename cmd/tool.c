@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "stream/diags.h"
 #include "base/outfile.h"
+#include "base/progress.h"
+#include "stream/diags.h"
 #include "base/unpack.h"
 
 struct nsx_tool_output nsx_tool_output;
@@ -67,6 +68,7 @@ nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char *
 	t->in_name = nops ? ops[0] : "-";
 	if (nsx_tool_input.partial)
 		flags |= NSX_READ_PARTIAL;
+	nsx_tool_progress(cli, nops, ops);
 	t->in = nsx_reader_open(t->in_name, flags, &t->err);
 	if (!t->in)
 		nsx_cli_die(cli, t->err.msg);
@@ -105,6 +107,8 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in), "records that end beyond 63 bits: what rests on their ends is cut off there");
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
+	/* Before others learn that we are done. */
+	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
 	if (rc == NSX_OK && t->out)
 		rc = nsx_tool_write_diags(t->cli, t->out, &t->diags);
 	if (rc == NSX_OK && t->out)

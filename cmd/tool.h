@@ -37,6 +37,10 @@ const char *nsx_tool_max_unpacked(const char *arg, int operands);
 #define NSX_TOOL_UNPACK \
 	NSX_OPT_CALL(0, "max-unpacked", nsx_tool_max_unpacked, "SIZE", "refuse a compressed file that unpacks to more, e.g. 500M [exports 64G, dumps 8G]")
 
+/* Show on standard error, if a terminal is there and work takes long, how far it is with the n named files (0: standard input):
+ * docs/man/nsysx.1, "PROGRESS". */
+void nsx_tool_progress(const struct nsx_cli *cli, int n, char *const *files);
+
 /* The two ends of a filter. */
 struct nsx_tool {
 	const struct nsx_cli *cli;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/progress.h"
 #include "base/vec.h"
 #include "xla/heap.h"
 
@@ -134,6 +135,15 @@ put_peaks(struct job *j)
 
 /* ---- the dumps */
 
+/* What progress is told of a dump. */
+static int64_t
+size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+}
+
 static int
 add_dump(struct job *j, const char *path)
 {
@@ -164,8 +174,13 @@ add_folder(struct job *j, const char *path)
 
 	if (!d)
 		return NSX_ERR;
-	while (rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next)))
+	while ((dump = nsx_dump_dir_next(d, &next)))
+		nsx_progress_expect(size_of(dump));
+	next = 0;
+	while (rc == NSX_OK && (dump = nsx_dump_dir_next(d, &next))) {
 		rc = add_dump(j, dump);
+		nsx_progress_done((uint64_t)size_of(dump));
+	}
 	if (next == 0)
 		nsx_diag_add(j->diags, NSX_WARNING, path, 1, "no dump of an optimized program in this folder");
 	nsx_dump_dir_free(d);
@@ -196,8 +211,12 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	                 .table = nsx_table_new(forms[options->what].cols, forms[options->what].n) };
 	int rc = j.table ? NSX_OK : nsx_err_nomem(err, NULL);
 
-	for (int i = 0; rc == NSX_OK && i < n; i++)
+	for (int i = 0; i < n; i++)
+		nsx_progress_expect(size_of(paths[i]));
+	for (int i = 0; rc == NSX_OK && i < n; i++) {
 		rc = add_path(&j, paths[i]);
+		nsx_progress_done((uint64_t)size_of(paths[i]));
+	}
 	if (rc == NSX_OK) {
 		put_peaks(&j);
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,

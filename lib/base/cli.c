@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/num.h"
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "base/str.h"
 
 enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30 };
@@ -54,6 +55,7 @@ say(const struct nsx_cli *cli, const char *what, const char *fmt, va_list ap)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';
 	line[len++] = '\n';
+	nsx_progress_hide(NSX_HIDE_FOR_NOW);
 	/* Nowhere to report a failure to. */
 	if (write(STDERR_FILENO, line, len) < 0)
 		return;
@@ -155,6 +157,12 @@ bool
 nsx_cli_verbose(void)
 {
 	return verbose;
+}
+
+bool
+nsx_cli_quiet(void)
+{
+	return quiet;
 }
 
 /* "  -o, --output=FILE" for o's row of --help. */

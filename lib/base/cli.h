@@ -87,6 +87,7 @@ void nsx_cli_note(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2,
 void nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d);
 
 bool nsx_cli_verbose(void);
+bool nsx_cli_quiet(void);
 
 /* "1.5ms", "200", "3min" as nanoseconds; false when it is not a time or does not fit. */
 bool nsx_time_parse(const char *s, int64_t *ns);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "base/str.h"
 
 /* A temporary file that exists. A signal handler in any thread reads the list, so entries are never
@@ -31,12 +32,14 @@ static atomic_bool ending;         /* by a signal: no new ones */
 static atomic_bool making;         /* a file that may exist and is not in the list yet */
 static pthread_mutex_t temps_lock = PTHREAD_MUTEX_INITIALIZER;   /* for writers of the list */
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+static void (*_Atomic at_signal)(void);
 
 struct nsx_outfile {
 	int             fd;
 	char           *name;   /* as the user gave it */
 	char           *path;   /* the file behind it; NULL when written in place */
 	struct temp    *temp;   /* NULL when written in place */
+	bool            terminal;   /* where a line of progress may be, until something is written */
 	struct nsx_err *err;
 };
 
@@ -66,8 +69,12 @@ on_signal(int sig)
 
 	/* One more signal while the first is at work must not cut that short. */
 	if (!atomic_exchange(&ending, true)) {
+		void (*fn)(void) = atomic_load(&at_signal);
+
 		await_making();
 		nsx_outfile_abandon_all();
+		if (fn)
+			fn();
 		sigemptyset(&act.sa_mask);
 		sigaction(sig, &act, NULL);
 		raise(sig);   /* blocked until we return */
@@ -92,6 +99,13 @@ install_handlers(void)
 	/* A limit on the size of files is then an error of write(2), which has words. */
 	act.sa_handler = SIG_IGN;
 	sigaction(SIGXFSZ, &act, NULL);
+}
+
+void
+nsx_outfile_at_signal(void (*fn)(void))
+{
+	atomic_store(&at_signal, fn);
+	pthread_once(&handlers_once, install_handlers);
 }
 
 /* Make the temporary file of pattern path (taken over, also on failure) and enter it in the list before
@@ -183,6 +197,7 @@ open_stdout(struct nsx_outfile *f)
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return nsx_err_set(f->err, "%s: not open for writing", f->name);
 	f->fd = STDOUT_FILENO;
+	f->terminal = isatty(STDOUT_FILENO);
 	return NSX_OK;
 }
 
@@ -240,6 +255,9 @@ nsx_outfile_write(struct nsx_outfile *f, const void *p, size_t n)
 {
 	const char *at = p;
 
+	if (f->terminal && n)
+		nsx_progress_hide(NSX_HIDE_FOR_OUTPUT);
+	f->terminal = false;
 	while (n > 0) {
 		ssize_t done = write(f->fd, at, n);
 		if (done >= 0) {

@@ -28,6 +28,9 @@ void nsx_outfile_free(struct nsx_outfile *f);
 /* Remove the temporary files of every open outfile (for exits on errors). */
 void nsx_outfile_abandon_all(void);
 
+/* fn, which must be safe in a signal handler, is called as well when a signal ends the program. */
+void nsx_outfile_at_signal(void (*fn)(void));
+
 /* How messages name it: the path, or "standard output". */
 const char *nsx_outfile_name(const struct nsx_outfile *f);
 

@@ -107,13 +107,39 @@ nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi)
 	scan->hi = i == n - 1 ? hi : (int64_t)((uint64_t)scan->lo + (step - 1));
 }
 
-struct run { struct nsx_loader *l; struct nsx_task *tasks; int nops; atomic_int ops_left; atomic_bool failed; bool ops_failed; };
+void
+nsx_load_reached(struct nsx_loader *l, int from, int to, uint64_t part, uint64_t of)
+{
+	double share = part < of ? (double)part / (double)of : 1;
+
+	nsx_portion_reach(&l->work, (uint64_t)((from + (to - from) * share) * 1000), NSX_LOAD_ALL * 1000);
+}
+
+struct run {
+	struct nsx_loader *l;
+	struct nsx_task   *tasks;
+	int                nops;
+	atomic_int         ops_left;
+	atomic_bool        failed;
+	bool               ops_failed;
+	int                from, to;      /* for progress: shares of loading, rowids to be gone through, those that were */
+	uint64_t           rows;
+	_Atomic uint64_t   rows_done;
+};
+
+static uint64_t
+rows_of(const struct nsx_db_scan *scan)
+{
+	return scan->part ? (uint64_t)scan->hi - (uint64_t)scan->lo + 1 : 0;
+}
 
 static void
 run_task(void *ctx, int i)
 {
 	struct run *run = ctx;
+	uint64_t rows = rows_of(&run->tasks[i].scan);
 
+	nsx_progress_phase(i < run->nops ? "GPU operations" : run->to == NSX_LOAD_RANGES ? "NVTX ranges" : "CUDA calls");
 	if (!atomic_load(&run->failed) && nsx_db_run(&run->l->db, &run->tasks[i].scan, &run->tasks[i].err) != NSX_OK) {
 		run->tasks[i].failed = true;
 		atomic_store(&run->failed, true);
@@ -123,14 +149,17 @@ run_task(void *ctx, int i)
 		run->ops_failed = true;
 		atomic_store(&run->failed, true);
 	}
+	nsx_load_reached(run->l, run->from, run->to, atomic_fetch_add(&run->rows_done, rows) + rows, run->rows);
 }
 
 /* The first nops tasks read operations, which are joined when they are done. */
 static int
-run_tasks(struct nsx_loader *l, const nsx_tasks *tasks, size_t nops)
+run_tasks(struct nsx_loader *l, const nsx_tasks *tasks, size_t nops, int from, int to)
 {
-	struct run run = { .l = l, .tasks = tasks->p, .nops = (int)nops };
+	struct run run = { .l = l, .tasks = tasks->p, .nops = (int)nops, .from = from, .to = to };
 
+	for (size_t i = 0; i < tasks->n; i++)
+		run.rows += rows_of(&tasks->p[i].scan);
 	atomic_init(&run.ops_left, (int)nops);
 	nsx_par_run((int)tasks->n, l->opts->jobs, run_task, &run);
 	for (size_t i = 0; i < tasks->n; i++)
@@ -224,7 +253,7 @@ read_ops_and_ranges(struct nsx_loader *l)
 	if (rc == NSX_OK)
 		rc = nsx_nvtx_tasks(l, &tasks);
 	if (rc == NSX_OK)
-		rc = run_tasks(l, &tasks, nops);
+		rc = run_tasks(l, &tasks, nops, 0, NSX_LOAD_RANGES);
 	free(tasks.p);
 	return rc;
 }
@@ -236,7 +265,7 @@ read_calls(struct nsx_loader *l)
 	int rc = nsx_runtime_tasks(l, &tasks);
 
 	if (rc == NSX_OK)
-		rc = run_tasks(l, &tasks, 0);
+		rc = run_tasks(l, &tasks, 0, NSX_LOAD_RANGES, NSX_LOAD_CALLS);
 	free(tasks.p);
 	return rc;
 }
@@ -293,7 +322,7 @@ int
 nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_err unheard = { "" };
-	struct nsx_loader l = { .opts = opts, .t = t, .diags = diags, .err = err ? err : &unheard };
+	struct nsx_loader l = { .opts = opts, .t = t, .diags = diags, .err = err ? err : &unheard, .work.bytes = opts->bytes };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
 	if (nsx_db_open(&l.db, path, l.err) != NSX_OK)
@@ -302,6 +331,7 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	t->name = nsx_arena_str(&t->arena, l.db.name);
 	l.source = nsx_str_dup(l.db.name);
 	int rc = t->name.ptr && l.source ? load(&l) : nsx_load_nomem(&l);
+	nsx_portion_reach(&l.work, 1, 1);
 	loader_free(&l);
 	if (rc != NSX_OK)
 		nsx_trace_free(t);

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/progress.h"
 #include "base/vec.h"
 #include "nsys/calls.h"
 #include "nsys/db.h"
@@ -89,6 +90,7 @@ struct nsx_loader {
 	struct nsx_part_texts       *texts;         /* one for each part of NVTX_EVENTS */
 	int                          ntexts;
 
+	struct nsx_portion           work;          /* what progress is told of */
 	struct nsx_str               product_name, product_version;
 	NSX_VEC(struct nsx_named)    device_names, thread_names;
 	NSX_VEC(int64_t)             thread_name_ids;
@@ -101,6 +103,13 @@ void nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t co
 /* Into how many parts to cut a table, 0 if it is missing or empty, and where; nsx_load_part sets rowids of part i of n. */
 int nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, int64_t *hi);
 void nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi);
+
+/* Shares of loading, for progress: thousandths that are done when operations and ranges are read, when calls are. The rest is
+ * projection. As measured of a training job's export; what is left at the end is not shown to the second. */
+enum { NSX_LOAD_RANGES = 500, NSX_LOAD_CALLS = 700, NSX_LOAD_ALL = 1000 };
+
+/* `part` of the `of` steps between two such shares are done. */
+void nsx_load_reached(struct nsx_loader *l, int from, int to, uint64_t part, uint64_t of);
 
 /* With this bit a range's name (but NSX_NONE) is where its text's code is, counted over all tables of texts. */
 #define NSX_NAME_TEXT 0x80000000u

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "base/progress.h"
 #include "base/unpack.h"
 #include "nsys/db.h"
 #include "stream/codec.h"   /* nsx_input: the one place that unpacks zstd */
@@ -182,6 +183,7 @@ static int
 unpack(const char *path, int fd, struct nsx_err *err)
 {
 	struct nsx_input in = { .fd = fd, .name = path, .err = err };
+	nsx_progress_phase("unpacking");
 	int out = -1, rc = nsx_input_need(&in, HEADER);
 
 	if (rc != NSX_ERR && (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))

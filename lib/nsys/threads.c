@@ -9,7 +9,7 @@
 /* What becomes of one thread: its projections that hold something, and how many of its ranges stay. */
 struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges, first_range; bool failed; };
 
-struct work { struct nsx_loader *l; struct result *of; };
+struct work { struct nsx_loader *l; struct result *of; uint64_t ranges; _Atomic uint64_t ranges_done; };
 
 static inline bool
 in_order(const struct nsx_range *x, const struct nsx_range *y)
@@ -121,8 +121,10 @@ static void
 project_task(void *ctx, int i)
 {
 	struct work *w = ctx;
+	uint32_t n = w->l->t->threads[i].n;
 
 	w->of[i].failed = !project_thread(w->l, (uint32_t)i, &w->of[i]);
+	nsx_load_reached(w->l, NSX_LOAD_CALLS, NSX_LOAD_ALL, atomic_fetch_add(&w->ranges_done, n) + n, w->ranges);
 }
 
 /* The thread's spans into their place among all, its indices into those of all. */
@@ -172,10 +174,11 @@ int
 nsx_project_all(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
-	struct work w = { l, calloc((size_t)t->nthreads + 1, sizeof *w.of) };
+	struct work w = { .l = l, .of = calloc((size_t)t->nthreads + 1, sizeof *w.of), .ranges = t->nranges };
 	int n = (int)t->nthreads;
 	bool good = w.of != NULL;
 
+	nsx_progress_phase("projection");
 	if (good)
 		nsx_par_run(n, l->opts->jobs, project_task, &w);
 	free(l->calls);

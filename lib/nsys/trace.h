@@ -85,6 +85,7 @@ struct nsx_trace_opts {
 	bool        ops;        /* keep GPU operations */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
+	uint64_t    bytes;      /* of those that progress expects (base/progress.h), what loading is worth */
 };
 
 /* Load an export: SQLite (.sqlite, any name), zstd-compressed (told by its first bytes), or an .nsys-rep through `nsys export`

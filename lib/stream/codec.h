@@ -29,7 +29,14 @@ struct nsx_input {
 	size_t          mem_left;
 	bool            begun, dry;
 	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
+	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */
+	int64_t         left;      /* sized: bytes that were expected and have not come */
+	const int64_t  *records;   /* read from it so far; those that progress was told of */
+	int64_t         told;
 };
+
+/* What fd still gives is work of the process: from here on progress is told of its bytes, and of *records. */
+void nsx_input_watch(struct nsx_input *in, const int64_t *records);
 
 /* Widen the window: NSX_OK, NSX_EOF when the input has ended, NSX_ERR. Moves the bytes it holds: pointers into it die. */
 int nsx_input_more(struct nsx_input *in);

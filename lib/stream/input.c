@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/progress.h"
 #include "stream/codec.h"
 
 enum { CHUNK = 256 << 10, ZSTD_WINDOW_LOG = 27 };
@@ -15,6 +17,41 @@ struct nsx_unzip {
 	size_t     pos, end;
 	bool       open;        /* within a frame */
 };
+
+void
+nsx_input_watch(struct nsx_input *in, const int64_t *records)
+{
+	struct stat st;
+	off_t at = in->fd < 0 || fstat(in->fd, &st) != 0 || !S_ISREG(st.st_mode) ? -1 : lseek(in->fd, 0, SEEK_CUR);
+
+	in->records = records;
+	if (at >= 0) {
+		in->watched = NSX_SIZED;
+		in->left = st.st_size > at ? st.st_size - at : 0;
+		nsx_progress_expect(in->left);
+	} else {
+		in->watched = NSX_UNSIZED;
+		nsx_progress_unknown(1);
+	}
+}
+
+/* Tell of `got` more bytes; of none, that there will be no more. */
+static void
+tell(struct nsx_input *in, ssize_t got)
+{
+	if (in->watched == NSX_SIZED && got) {
+		in->left -= got;
+		nsx_progress_done((uint64_t)got);
+	} else if (in->watched == NSX_UNSIZED && !got) {
+		nsx_progress_unknown(-1);
+	}
+	nsx_progress_records((uint64_t)(*in->records - in->told));
+	in->told = *in->records;
+	if (!got) {
+		nsx_progress_expect(in->watched == NSX_SIZED ? -in->left : 0);
+		in->watched = NSX_UNWATCHED;
+	}
+}
 
 /* Bytes as they come: how many, 0 at the end; -1 with err filled. */
 static ssize_t
@@ -32,8 +69,11 @@ fetch(struct nsx_input *in, char *p, size_t n)
 	for (;;) {
 		ssize_t got = read(in->fd, p, n);
 
-		if (got >= 0)
+		if (got >= 0) {
+			if (in->watched)
+				tell(in, got);
 			return got;
+		}
 		if (errno != EINTR) {
 			nsx_err_set(in->err, "%s: %s", in->name, strerror(errno));
 			return -1;
@@ -183,6 +223,8 @@ nsx_input_need(struct nsx_input *in, size_t n)
 void
 nsx_input_close(struct nsx_input *in)
 {
+	if (in->watched)
+		tell(in, 0);
 	if (in->unzip) {
 		ZSTD_freeDCtx(in->unzip->ctx);
 		free(in->unzip->buf);

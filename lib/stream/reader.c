@@ -62,7 +62,16 @@ nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err)
 		nsx_err_set(err, "%s: %s", std ? "standard input" : path, strerror(errno));
 		return NULL;
 	}
-	return reader_new(fd, std ? "standard input" : path, flags, err);
+	struct nsx_reader *r = reader_new(fd, std ? "standard input" : path, flags, err);
+	if (r)
+		nsx_reader_watch(r);
+	return r;
+}
+
+void
+nsx_reader_watch(struct nsx_reader *r)
+{
+	nsx_input_watch(&r->in, &r->records);
 }
 
 void

@@ -21,6 +21,9 @@ struct nsx_reader *nsx_reader_open(const char *path, unsigned flags, struct nsx_
 /* The same from an open file descriptor, which the reader closes; name is for messages. */
 struct nsx_reader *nsx_reader_fd(int fd, const char *name, unsigned flags, struct nsx_err *err);
 
+/* Progress (base/progress.h) is told of what the reader takes; nsx_reader_open has it so. Before the first nsx_read. */
+void nsx_reader_watch(struct nsx_reader *r);
+
 /* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
  * column is named by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
 int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);

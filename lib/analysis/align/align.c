@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/align/impl.h"
+#include "base/progress.h"
 #include "stream/spool.h"
 
 /* An input that can be read twice: a regular file from where it stood, anything else by way of a spool. */
@@ -15,6 +16,7 @@ struct source {
 	const char       *name;
 	int               fd;
 	off_t             from;      /* -1: not a regular file */
+	int64_t           size;      /* of a regular file from there on */
 	unsigned          flags;
 	struct nsx_spool *spool;
 	struct nsx_reader *first;    /* kept while the spool is read, which follows its headers */
@@ -35,6 +37,8 @@ source_open(struct source *s, const char *path)
 	s->from = -1;
 	if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode))
 		s->from = lseek(s->fd, 0, SEEK_CUR);
+	if (s->from >= 0 && st.st_size > s->from)
+		s->size = st.st_size - s->from;
 	return NSX_OK;
 }
 
@@ -48,7 +52,10 @@ source_reader(struct source *s)
 		nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
 		return NULL;
 	}
-	return nsx_reader_fd(fd, s->name, s->flags, s->err);
+	struct nsx_reader *r = nsx_reader_fd(fd, s->name, s->flags, s->err);
+	if (r)
+		nsx_reader_watch(r);
+	return r;
 }
 
 /* The first pass, over all of the input. */
@@ -58,6 +65,9 @@ read_first(struct source *s, struct al_job *j)
 	s->first = source_reader(s);
 	if (!s->first)
 		return NSX_ERR;
+	/* It will be read again. */
+	nsx_progress_expect(s->size);
+	nsx_progress_phase("first pass");
 	if (s->from < 0) {
 		s->spool = nsx_spool_open(s->err);
 		if (!s->spool)
@@ -70,8 +80,15 @@ read_first(struct source *s, struct al_job *j)
 static struct nsx_reader *
 read_again(struct source *s)
 {
-	if (s->spool)
-		return nsx_spool_reader(s->spool);
+	struct nsx_reader *again;
+
+	nsx_progress_phase("second pass");
+	if (s->spool) {
+		again = nsx_spool_reader(s->spool);
+		if (again)
+			nsx_reader_watch(again);
+		return again;
+	}
 	/* Its buffers are as large as the next one's. */
 	nsx_reader_close(s->first);
 	s->first = NULL;
@@ -79,7 +96,9 @@ read_again(struct source *s)
 		nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
 		return NULL;
 	}
-	return source_reader(s);
+	again = source_reader(s);
+	nsx_progress_expect(-s->size);
+	return again;
 }
 
 static void

@@ -435,12 +435,14 @@ emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_sta
 static int
 merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 {
+	uint64_t events = 0, passed = 0;   /* for progress */
 	size_t n = 0;
 	int rc = NSX_OK;
 
 	for (int i = 0; i < e->job->n; i++) {
 		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
 			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
+		events += all[i].events.n;
 		all[i].next = ex_events_peek(&all[i].events);
 		if (all[i].next)
 			heap[n++] = &all[i];
@@ -449,6 +451,8 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 		sink(heap, n, i);
 	while (n && rc == NSX_OK) {
 		struct cursor *c = heap[0];
+		if (++passed % 4096 == 0)
+			nsx_portion_reach(&e->job->writing, passed, events);
 		rc = emit_event(e, c->events.p, c->next);
 		c->events.at++;
 		c->next = ex_events_peek(&c->events);
@@ -505,6 +509,7 @@ ex_emit(struct ex_job *job, struct nsx_writer *out)
 	if (!e.out)
 		return nsx_err_nomem(job->err, NULL);
 	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
+	nsx_portion_reach(&job->writing, 1, 1);
 	/* Where both failed, the writer's is the first. */
 	if (ex_outbox_close(e.out) != NSX_OK)
 		rc = NSX_ERR;

@@ -2,6 +2,7 @@
 #include "analysis/extract.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "analysis/extract/profile.h"
 #include "base/par.h"
@@ -44,6 +45,14 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, who, 1, "no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and GPU operations");
 }
 
+uint64_t
+ex_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 int
 ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
@@ -57,6 +66,8 @@ ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extra
 	for (int i = 0; i < n; i++) {
 		job.profiles[i].input = &inputs[i];
 		job.profiles[i].opts = opts;
+		job.profiles[i].bytes = ex_bytes(inputs[i].path);
+		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
 	}
 	if (load_all(job.profiles, n, opts, err) == NSX_OK && ex_number(&job) == NSX_OK) {
 		for (int i = 0; i < n; i++) {
@@ -64,6 +75,7 @@ ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extra
 			report_nothing(&job.profiles[i], diags);
 		}
 		nsx_diags_sort(diags);
+		nsx_progress_phase("writing");
 		rc = diags->failed ? nsx_err_nomem(err, NULL) : ex_emit(&job, out);
 		if (rc == NSX_OK)
 			rc = nsx_write_diags(out, EX_TOOL, diags);
@@ -85,6 +97,8 @@ int
 nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
             struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
+	for (int i = 0; i < n; i++)
+		nsx_progress_expect((int64_t)ex_bytes(inputs[i].path));
 	return ex_wants_spools(inputs, n, opts) ? ex_extract_spooled(inputs, n, opts, out, diags, err)
 	                                        : ex_extract(inputs, n, opts, out, diags, err);
 }

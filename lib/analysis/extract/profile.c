@@ -157,7 +157,8 @@ ex_load(struct ex_profile *p, int jobs)
 	struct nsx_trace_opts opts = {
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
-		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs
+		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs,
+		.bytes = ex_load_bytes(p)
 	};
 
 	p->rc = nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err);
@@ -175,6 +176,7 @@ ex_load(struct ex_profile *p, int jobs)
 	    /* Without one of XLA's ranges there is nothing to compile. */
 	    (p->module_at && (p->rc = ex_find_compiles(p)) != NSX_OK))
 		return;
+	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
 	if ((p->rc = digest_programs(p)) == NSX_OK && (p->rc = ex_read_dumps(p)) == NSX_OK)
 		p->rc = ex_read_payloads(p);
 	nsx_payload_close(&p->trace);

@@ -7,6 +7,7 @@
 #define NSX_ANALYSIS_EXTRACT_PROFILE_H
 
 #include "analysis/extract.h"
+#include "base/progress.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "nsys/trace.h"
@@ -88,6 +89,7 @@ struct ex_profile {
 	struct nsx_diags   diags;
 	struct nsx_err     err;
 	int                rc;
+	uint64_t           bytes;        /* of the export's file, by which progress is told */
 	int64_t            number;       /* of the profile in the stream */
 	struct ex_device  *devices;      /* one per trace.devices */
 	uint32_t          *title_of;     /* by name of the trace: index in titles, NSX_NONE: not looked at */
@@ -177,10 +179,21 @@ struct ex_job {
 	struct nsx_arena        arena;
 	struct nsx_err         *err;
 	struct nsx_diags       *diags;
+	struct nsx_portion      writing;    /* what progress is told of */
 };
+
+/* Of the bytes by which progress is told of an export, those that stand for loading it; the others are for writing. */
+static inline uint64_t
+ex_load_bytes(const struct ex_profile *p)
+{
+	return p->bytes - p->bytes / 4;
+}
 
 /* What diag records name as their source. */
 #define EX_TOOL "nsysx-extract"
+
+/* Size of the file at path, 0 if it is none: what progress expects of an export. */
+uint64_t ex_bytes(const char *path);
 
 /* All exports together, as nsx_extract. */
 int ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,

@@ -57,6 +57,8 @@ merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts
             struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_merge_opts how = { .match = opts->match };
+
+	nsx_progress_phase("merging");
 	const char **paths = calloc((size_t)n, sizeof *paths);
 
 	if (!paths)

@@ -96,6 +96,7 @@ struct mg {
 	struct nsx_writer *out;
 	struct nsx_diags  *shown;      /* what this and earlier rounds found */
 	struct nsx_err    *err;
+	bool               counted;    /* progress expects the inputs that have paths already */
 	struct nsx_arena   arena;      /* metadata */
 	struct nsx_intern  strings, places, lists, rows;
 	NSX_VEC(struct mg_profile) profiles;

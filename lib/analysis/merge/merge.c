@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/merge/impl.h"
 #include "base/outfile.h"
+#include "base/progress.h"
 
 enum {
 	FAN_IN = 100,    /* inputs of a round: each has buffers of its own */
@@ -25,6 +27,7 @@ struct job {
 	struct nsx_diags            *diags;
 	struct nsx_err              *err;
 	size_t                       fan_in;
+	bool                         counted;   /* progress expects all paths before any is opened */
 };
 
 /* ---- one round */
@@ -70,6 +73,15 @@ stop(struct mg *m)
 	nsx_arena_free(&m->arena);
 }
 
+/* What progress expects of path, if it is a file. */
+static int64_t
+size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+}
+
 /* Open every input; their descriptors are taken over. */
 static int
 open_sources(struct mg *m, struct input *inputs, size_t n)
@@ -91,6 +103,10 @@ open_sources(struct mg *m, struct input *inputs, size_t n)
 		inputs[i].fd = -1;
 		if (!s->in)
 			return NSX_ERR;
+		if (!inputs[i].path)
+			nsx_reader_watch(s->in);
+		else if (m->counted)
+			nsx_progress_expect(-size_of(inputs[i].path));
 	}
 	return NSX_OK;
 }
@@ -98,7 +114,7 @@ open_sources(struct mg *m, struct input *inputs, size_t n)
 static int
 merge_round(const struct job *j, struct input *inputs, size_t n, struct nsx_writer *out)
 {
-	struct mg m = { .opts = j->opts, .out = out, .shown = j->diags, .err = j->err };
+	struct mg m = { .opts = j->opts, .out = out, .shown = j->diags, .err = j->err, .counted = j->counted };
 	int rc = start(&m) ? open_sources(&m, inputs, n) : nsx_err_nomem(j->err, NULL);
 
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -198,8 +214,12 @@ int
 nsx_merge(const char *const *paths, size_t n, const struct nsx_merge_opts *opts,
           struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct job j = { paths, opts, diags, err, opts->fan_in >= 2 ? (size_t)opts->fan_in : choose_fan_in(n) };
+	struct job j = { paths, opts, diags, err, opts->fan_in >= 2 ? (size_t)opts->fan_in : choose_fan_in(n), false };
 
+	/* In several rounds most inputs are opened late. */
+	j.counted = n > j.fan_in;
+	for (size_t i = 0; i < n && j.counted; i++)
+		nsx_progress_expect(size_of(paths[i]));
 	if (merge_range(&j, 0, n, out) != NSX_OK)
 		return NSX_ERR;
 	return diags->failed ? nsx_err_nomem(err, NULL) : NSX_OK;

@@ -1,0 +1,212 @@
+/* progress.c -- counters of the process's work, and the one line that tells of them. */
+#include "base/progress.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static _Atomic int64_t total;
+static _Atomic uint64_t done, records;
+static atomic_int unknown;
+static const char *_Atomic phase;
+static void (*_Atomic hider)(enum nsx_progress_hide why);
+
+/* ---- counting */
+
+void
+nsx_progress_expect(int64_t bytes)
+{
+	atomic_fetch_add_explicit(&total, bytes, memory_order_relaxed);
+}
+
+void
+nsx_progress_done(uint64_t bytes)
+{
+	atomic_fetch_add_explicit(&done, bytes, memory_order_relaxed);
+}
+
+void
+nsx_progress_unknown(int change)
+{
+	atomic_fetch_add_explicit(&unknown, change, memory_order_relaxed);
+}
+
+void
+nsx_progress_records(uint64_t n)
+{
+	atomic_fetch_add_explicit(&records, n, memory_order_relaxed);
+}
+
+void
+nsx_progress_phase(const char *what)
+{
+	atomic_store_explicit(&phase, what, memory_order_relaxed);
+}
+
+void
+nsx_portion_reach(struct nsx_portion *p, uint64_t part, uint64_t of)
+{
+	uint64_t to = part >= of ? p->bytes : (uint64_t)((unsigned __int128)p->bytes * part / of);
+	uint64_t given = atomic_load_explicit(&p->given, memory_order_relaxed);
+
+	while (given < to)
+		if (atomic_compare_exchange_weak_explicit(&p->given, &given, to, memory_order_relaxed, memory_order_relaxed)) {
+			nsx_progress_done(to - given);
+			return;
+		}
+}
+
+void
+nsx_progress_get(struct nsx_progress *p)
+{
+	int64_t all = atomic_load_explicit(&total, memory_order_relaxed);
+
+	p->done = atomic_load_explicit(&done, memory_order_relaxed);
+	p->records = atomic_load_explicit(&records, memory_order_relaxed);
+	p->phase = atomic_load_explicit(&phase, memory_order_relaxed);
+	p->total = all < 0 || atomic_load_explicit(&unknown, memory_order_relaxed) > 0 ? 0 : (uint64_t)all;
+	/* A file that grew, or was read more than once. */
+	if (p->done > p->total)
+		p->done = p->total;
+}
+
+/* ---- telling */
+
+int64_t
+nsx_progress_left(const struct nsx_progress *p, uint64_t done0, int64_t elapsed)
+{
+	uint64_t since = p->done > done0 ? p->done - done0 : 0;
+
+	/* A hundredth of the work says little about the rest; nor does what took no time. */
+	if (!p->total || elapsed < SECOND / 2 || since < p->total / 100 || !since)
+		return -1;
+	double left = (double)elapsed * (double)(p->total - p->done) / (double)since;
+	return left < 1e18 ? (int64_t)left : -1;
+}
+
+/* Text of at most size - 1 bytes, added up. */
+struct line { char *p; size_t n, size; };
+
+static void
+put(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(l->p + l->n, l->size - l->n, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->n += (size_t)n < l->size - l->n ? (size_t)n : l->size - l->n - 1;
+}
+
+/* Three digits, or whole where there are fewer than a thousand: "999", "1.23 M", "12.3 G", with the unit after it. */
+static void
+put_scaled(struct line *l, uint64_t v, const char *unit)
+{
+	static const char prefix[] = " kMGTPE";   /* powers of 1000, as tables have them */
+	double d = (double)v;
+	int k = 0;
+
+	for (; d >= 999.5 && k < 6; k++)
+		d /= 1000;
+	put(l, k == 0 || d >= 99.95 ? "%.0f" : d >= 9.995 ? "%.1f" : "%.2f", d);
+	if (k)
+		put(l, " %c%s", prefix[k], unit);
+	else if (*unit)
+		put(l, " %s", unit);
+}
+
+/* Rounded up: what is left is never nothing. */
+static void
+put_left(struct line *l, int64_t ns)
+{
+	int64_t s = ns / SECOND + (ns % SECOND != 0), min = s / 60 + (s % 60 != 0);
+
+	if (s < 100)
+		put(l, "%" PRId64 " s left", s > 0 ? s : 1);
+	else if (min < 100)
+		put(l, "%" PRId64 " min left", min);
+	else
+		put(l, "%" PRId64 " h %" PRId64 " min left", min / 60, min % 60);
+}
+
+static void
+put_figures(struct line *l, const struct nsx_progress *p, int64_t left, int64_t elapsed)
+{
+	if (p->phase)
+		put(l, "%s", p->phase);
+	if (p->total) {
+		put(l, "%s%d %%  ", p->phase ? " " : "", (int)((double)p->done / (double)p->total * 100));
+		put_scaled(l, p->done, "B");
+		put(l, " of ");
+		put_scaled(l, p->total, "B");
+		if (left >= 0) {
+			put(l, "  ");
+			put_left(l, left);
+		}
+	} else if (p->records || !p->phase) {
+		put(l, "%s", p->phase ? "  " : "");
+		put_scaled(l, p->records, "");
+		put(l, " records");
+		if (elapsed > 0) {
+			put(l, "  ");
+			put_scaled(l, (uint64_t)((double)p->records / ((double)elapsed / SECOND)), "");
+			put(l, "/s");
+		}
+	}
+}
+
+/* One column for each character: what is no printable ASCII becomes '?', a UTF-8 character one of them. */
+static size_t
+plain(char *out, size_t size, const char *s)
+{
+	size_t n = 0;
+
+	for (; *s && n + 1 < size; s++)
+		if (((unsigned char)*s & 0xc0) != 0x80)
+			out[n++] = (unsigned char)*s < 0x20 || (unsigned char)*s >= 0x7f ? '?' : *s;
+	out[n] = '\0';
+	return n;
+}
+
+size_t
+nsx_progress_line(char *out, size_t size, int width, const char *tool, const char *name, const struct nsx_progress *p,
+                  int64_t left, int64_t elapsed)
+{
+	char shown[256], figures[128];
+	struct line f = { figures, 0, sizeof figures }, l = { out, 0, size };
+	size_t n = plain(shown, sizeof shown, name), room = width < 0 ? 0 : (size_t)width;
+
+	put_figures(&f, p, left, elapsed);
+	put(&l, "%s: ", tool);
+	/* The end of a name says more than its beginning; of a few letters neither says anything. */
+	size_t others = l.n + f.n + 2, fits = room > others ? room - others : 0;
+	if (n && n <= fits)
+		put(&l, "%s: ", shown);
+	else if (n && fits >= 8)
+		put(&l, "...%s: ", shown + n - (fits - 3));
+	put(&l, "%s", figures);
+	if (l.n > room)
+		out[l.n = room] = '\0';
+	return l.n;
+}
+
+/* ---- taking the line away */
+
+void
+nsx_progress_drawn_by(void (*hide)(enum nsx_progress_hide why))
+{
+	atomic_store(&hider, hide);
+}
+
+void
+nsx_progress_hide(enum nsx_progress_hide why)
+{
+	void (*hide)(enum nsx_progress_hide) = atomic_load(&hider);
+
+	if (hide)
+		hide(why);
+}
