@@ -184,7 +184,7 @@ yes)
 	fails 'an unreadable export' 1 'nsysx-extract: secret: Permission denied' python3 nobody.py nsysx-extract secret
 	fails 'an unreadable dump' 1 'nsysx-heap: secret: Permission denied' python3 nobody.py nsysx-heap secret
 	fails 'a folder that takes no file' 1 'nsysx-view: new: Permission denied' python3 nobody.py nsysx-view -o new over.tsv
-	fails 'a TMPDIR that takes no file' 1 "nsysx-warmup: temporary file in $T: Permission denied" \
+	fails 'a TMPDIR that takes no file' 1 "nsysx-warmup: temporary file in $T, which TMPDIR can change: Permission denied" \
 		env TMPDIR="$T" python3 nobody.py nsysx-warmup job.tsv ;;
 *)
 	skip 'unreadable files' 'another user cannot run the tools' ;;
@@ -193,7 +193,7 @@ esac
 # ---- temporary files ----
 remember
 spools() {
-	fails "$*: no TMPDIR" 1 "temporary file in $T/nosuch: No such file" env TMPDIR="$T/nosuch" "$@" -o new
+	fails "$*: no TMPDIR" 1 "temporary file in $T/nosuch, which TMPDIR can change: No such file" env TMPDIR="$T/nosuch" "$@" -o new
 }
 spools nsysx-warmup job.tsv
 spools nsysx-extract job/r1.sqlite.zst
