@@ -19,7 +19,12 @@ for f in "$B"/bin/nsysx* "$root"/docs/man/*; do
 	*/bin/*) dir=bin ;;
 	*) dir=share/man/man${f##*.} ;;
 	esac
-	same "$dir/${f##*/} is installed" "$f" "$D/opt/nsysx/$dir/${f##*/}"
+	# A script names where the rest of it is.
+	case $f in
+	*/bin/nsysx-report) sed "s|'$root/lib/report'|'/opt/nsysx/share/nsysx/report'|" "$f" >"$T/script" && f=$T/script name=nsysx-report ;;
+	*) name=${f##*/} ;;
+	esac
+	same "$dir/$name is installed" "$f" "$D/opt/nsysx/$dir/$name"
 done
 equal 'programs may be run, pages only read' \
 	"$(cd "$D/opt/nsysx" && find . -type f ! -path '*/report/*' -perm -100 | sed 's,^\./bin/nsysx.*,tool,' | sort -u)" tool
