@@ -1,16 +1,17 @@
 /* chrome.c -- a trace as JSON events, which Chrome's viewer and others read: slices are complete, an event a line. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/perfetto/impl.h"
 #include "base/escape.h"
 #include "base/num.h"
 
-/* Collectives of which some devices have come are remembered: as many as this, then the older half is forgotten. */
-enum { INSTANCES = 1 << 12 };
+/* Collectives of which some devices have come are remembered in rows by their number, the latest first; the last of a row is forgotten. */
+enum { ROWS = 1 << 14, ROW = 4 };
 
 struct chrome {
-	bool           any;                /* event */
-	struct nsx_map recent, older;      /* instances of collectives that have a beginning */
+	bool     any;                    /* event */
+	uint64_t begun[ROWS][ROW];       /* instances of collectives that have a beginning; 0: none */
 };
 
 static void
@@ -102,24 +103,18 @@ put_flow(struct nsx_trace *t, const struct nsx_track *track, const char *phase, 
 	return end_event(t);
 }
 
-/* Whether the instance has a beginning; from now on it has. NSX_NONE when out of memory. */
-static uint32_t
+/* Whether the instance has a beginning; from now on it has. */
+static bool
 begun(struct chrome *c, uint64_t instance)
 {
-	struct nsx_key key = { instance, 0 };
+	uint64_t *row = c->begun[instance % ROWS];
 
-	if (c->recent.n >= INSTANCES) {
-		nsx_map_free(&c->older);
-		c->older = c->recent;
-		c->recent = (struct nsx_map){ 0 };
-	}
-	bool older = nsx_map_get(&c->older, key) != NSX_NONE;
-	uint32_t *at = nsx_map_at(&c->recent, key);
-	if (!at)
-		return NSX_NONE;
-	bool recent = *at != NSX_NONE;
-	*at = 0;
-	return older || recent;
+	for (int i = 0; i < ROW; i++)
+		if (row[i] == instance)
+			return true;
+	memmove(row + 1, row, (ROW - 1) * sizeof *row);
+	row[0] = instance;
+	return false;
 }
 
 static int
@@ -137,8 +132,7 @@ chrome_slice(struct nsx_trace *t, const struct nsx_track *track, const struct ns
 		return NSX_ERR;
 	if (!s->instance)
 		return NSX_OK;
-	uint32_t step = begun(t->state, s->instance);
-	return step == NSX_NONE ? nsx_err_nomem(t->err, NULL) : put_flow(t, track, step ? "t" : "s", "collective", s->instance, s->start);
+	return put_flow(t, track, begun(t->state, s->instance) ? "t" : "s", "collective", s->instance, s->start);
 }
 
 static int
@@ -151,10 +145,7 @@ chrome_finish(struct nsx_trace *t)
 static void
 chrome_free(struct nsx_trace *t)
 {
-	struct chrome *c = t->state;
-
-	nsx_map_free(&c->recent);
-	nsx_map_free(&c->older);
+	(void)t;
 }
 
 const struct nsx_trace_form nsx_trace_chrome = {

@@ -8,7 +8,8 @@
 enum {
 	LANES = 64,       /* tracks of a group; a slice that none has room for is left out */
 	DEPTH = 256,      /* open slices of a track: viewers draw about 500 */
-	WAITING = 4096    /* slices of a group that are put in order; CUDA queues fewer launches than that */
+	WAITING = 4096,   /* slices of a group that are put in order; CUDA queues fewer launches than that */
+	ROOM = 128        /* bytes for the text of one that waits, more where it is longer */
 };
 
 static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NROLES] = {
@@ -229,6 +230,7 @@ static void
 keep(struct waiting *w, const struct nsx_slice *s)
 {
 	w->text.len = 0;
+	nsx_buf_room(&w->text, ROOM);   /* so that slots do not grow one by one as names come */
 	nsx_buf_str(&w->text, s->name);
 	w->name = w->text.len;
 	w->launch = s->launch;
