@@ -290,6 +290,7 @@ nsx_tracks_free(struct nsx_tracks *t)
 			free(g->lanes.p[k].open.p);
 		for (size_t k = 0; k < g->slots.n; k++)
 			nsx_buf_free(&g->slots.p[k].text);
+		free(g->lanes.p);
 		free(g->slots.p);
 		free(g->due.p);
 		free(g);
