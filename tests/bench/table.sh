@@ -10,6 +10,11 @@ work=${WORK:-${B:-build}/bench}
 page=$1
 trap 'rm -f "$page.new"' EXIT
 
+# The table `short`: a row a question, ours beside what it is measured by, of the tables there are.
+if [ -s "$work/extract.tsv" ] && [ -s "$work/pipeline.tsv" ] && [ -s "$work/sql.tsv" ]; then
+	awk -f "$here/short.awk" "$work/extract.tsv" "$work/pipeline.tsv" "$work/sql.tsv" >"$work/short.tsv"
+fi
+
 inside=
 while IFS= read -r line; do
 	case $line in
