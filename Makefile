@@ -136,12 +136,13 @@ fuzz:
 		build/fuzz/fuzz/$$t $(FUZZ_LIMITS) -max_total_time=$S -print_final_stats=1 -artifact_prefix=build/found/$$t- \
 			$$(find tests/fuzz/$$t.dict 2>/dev/null | sed 's/^/-dict=/') build/found/$$t tests/fuzz/corpus/$$t || exit 1; \
 	done
-# What fuzzing found that reaches more code, in few files, into the corpus: make fuzz-keep T=text.
+# Into the corpus what fuzzing found that reaches more code, in as few files as can be: make fuzz-keep T=text.
 fuzz-keep:
 	@for t in $(or $T,$(FUZZ)); do \
-		rm -rf build/kept && mkdir -p build/kept && \
-		build/fuzz/fuzz/$$t $(FUZZ_LIMITS) -set_cover_merge=1 build/kept tests/fuzz/corpus/$$t build/found/$$t || exit 1; \
-		for f in build/kept/*; do cmp -s $$f tests/fuzz/corpus/$$t/$${f##*/} || cp $$f tests/fuzz/corpus/$$t; done; \
+		rm -rf build/kept && mkdir -p build/kept/from build/kept/to && \
+		find build/found/$$t -type f -size -11k -exec cp {} build/kept/from \; && \
+		build/fuzz/fuzz/$$t $(FUZZ_LIMITS) -use_counters=0 -set_cover_merge=1 build/kept/to tests/fuzz/corpus/$$t build/kept/from || exit 1; \
+		for f in build/kept/to/*; do sha1sum tests/fuzz/corpus/$$t/* | grep -q "^$${f##*/} " || cp $$f tests/fuzz/corpus/$$t; done; \
 	done
 demo:
 	@B=$B CC='$(CC)' sh tests/setup.sh
