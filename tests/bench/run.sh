@@ -23,7 +23,7 @@ small) : "${TIMES:=5}" "${RANGES:=500000}" "${STEPS:=500}" "${LAYERS:=12}" "${LI
 large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "${LIMIT:=60}" "${COPIES:=100}" "${DUMP_MIB:=2000}" "${JOINS:=1024 256 32}" ;;
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac
-all='extract filters pipeline sql growth dump codec'
+all='extract filters pipeline sql growth dump codec startup'
 for part in ${T:-$all}; do
 	[ -e "tests/bench/$part.sh" ] && case " $all " in *" $part "*) continue ;; esac
 	echo "run.sh: no part of the name $part; there are: $all" >&2
