@@ -135,6 +135,24 @@ nsx_reader_beyond(const struct nsx_reader *r)
 	return r->beyond;
 }
 
+int
+nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec), void *state, struct nsx_err *err)
+{
+	const struct nsx_kind *last = NULL;
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(r, &rec)) == NSX_OK) {
+		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
+			require = NULL;
+		if (take(state, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (rc == NSX_EOF && require)
+		return nsx_err_set(err, "no %s record", require);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
 const struct nsx_kind *const *
 nsx_reader_kinds(const struct nsx_reader *r, int *n)
 {

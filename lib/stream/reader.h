@@ -32,6 +32,11 @@ int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const cha
  * nsx_read; values may be changed and absent ones set in place before the record is written on. */
 int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 
+/* Read to the end and give every record to take, which returns NSX_OK or fills err. require: a kind of which a record must come,
+ * NULL if none must. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
+int nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec), void *state,
+                 struct nsx_err *err);
+
 /* The kinds met so far, in order of their headers: *n pointers, valid until the next nsx_read. */
 const struct nsx_kind *const *nsx_reader_kinds(const struct nsx_reader *r, int *n);
 

@@ -22,24 +22,6 @@ nsx_fold_by_name(const char *name)
 	return -1;
 }
 
-static int
-read_all(struct nsx_reader *in, const struct nsx_folder *folder, void *state, const char *require, struct nsx_err *err)
-{
-	const struct nsx_kind *last = NULL;
-	struct nsx_rec rec;
-	int rc;
-
-	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
-			require = NULL;
-		if (folder->take(state, &rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	if (rc == NSX_EOF && require)
-		return nsx_err_set(err, "no %s record", require);
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
-}
-
 int
 nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
          struct nsx_diags *diags, struct nsx_err *err)
@@ -50,7 +32,7 @@ nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct n
 	int rc = NSX_ERR;
 
 	if (state)
-		rc = read_all(in, folder, state, options->require, err);
+		rc = nsx_read_all(in, options->require, folder->take, state, err);
 	if (rc == NSX_OK)
 		rc = folder->finish(state, diags);
 	if (rc == NSX_OK)

@@ -75,24 +75,15 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 	}
 }
 
-static int
-read_all(struct nsx_late *late, const struct nsx_later *how, void *state, int64_t *diags)
-{
-	const char *require = late->options.require;
-	const struct nsx_kind *last = NULL;
-	struct nsx_rec rec;
-	int rc;
+struct counted { struct nsx_late *late; const struct nsx_later *how; void *state; int64_t diags; };
 
-	while ((rc = nsx_read(late->in, &rec)) == NSX_OK) {
-		*diags += rec.kind->id == NSX_DIAG;
-		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
-			require = NULL;
-		if (take(late, how, state, &rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	if (rc == NSX_EOF && require)
-		return nsx_err_set(late->err, "no %s record", require);
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+static int
+take_counted(void *state, const struct nsx_rec *rec)
+{
+	struct counted *c = state;
+
+	c->diags += rec->kind->id == NSX_DIAG;
+	return take(c->late, c->how, c->state, rec);
 }
 
 /* Whether the program that was asked for is there. */
@@ -112,20 +103,21 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	struct nsx_late late = { .err = err, .in = in, .options = *options };
 	bool lockstep = options->show == NSX_STRAGGLERS_DEVICES || options->show == NSX_STRAGGLERS_CURVE;
 	const struct nsx_later *how = lockstep ? &nsx_late_lockstep : &nsx_late_waits;
-	void *state = how->open(&late);
+	struct counted c = { &late, how, how->open(&late), 0 };
 	int rc = NSX_ERR;
 
 	*s = (struct nsx_stragglers){ 0 };
-	if (state)
-		rc = read_all(&late, how, state, &s->diags);
+	if (c.state)
+		rc = nsx_read_all(in, options->require, take_counted, &c, err);
+	s->diags = c.diags;
 	if (rc == NSX_OK)
 		rc = check_program(&late);
 	if (rc == NSX_OK)
-		rc = how->finish(state, s, diags);
+		rc = how->finish(c.state, s, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: left out");
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);
-	how->free(state);
+	how->free(c.state);
 	nsx_comm_free(&late.comm);
 	nsx_crew_free(&late.crew);
 	nsx_top_free(&late.top);

@@ -39,24 +39,15 @@ nsx_sum_percent(nsx_u128 part, nsx_u128 whole)
 	return 100 * (double)part / (double)whole;
 }
 
-static int
-read_all(struct nsx_reader *in, const struct nsx_summer *summer, void *state, const char *require, int64_t *diags,
-         struct nsx_err *err)
-{
-	const struct nsx_kind *last = NULL;
-	struct nsx_rec rec;
-	int rc;
+struct counted { const struct nsx_summer *summer; void *state; int64_t diags; };
 
-	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		*diags += rec.kind->id == NSX_DIAG;
-		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
-			require = NULL;
-		if (summer->take(state, &rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	if (rc == NSX_EOF && require)
-		return nsx_err_set(err, "no %s record", require);
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct counted *c = state;
+
+	c->diags += rec->kind->id == NSX_DIAG;
+	return c->summer->take(c->state, rec);
 }
 
 int
@@ -64,18 +55,19 @@ nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, st
             struct nsx_diags *diags, struct nsx_err *err)
 {
 	const struct nsx_summer *summer = ways[options->by].summer;
-	void *state = summer->open(options, err);
+	struct counted c = { summer, summer->open(options, err), 0 };
 	int rc = NSX_ERR;
 
 	*s = (struct nsx_summary){ 0 };
-	if (state)
-		rc = read_all(in, summer, state, options->require, &s->diags, err);
+	if (c.state)
+		rc = nsx_read_all(in, options->require, take, &c, err);
+	s->diags = c.diags;
 	if (rc == NSX_OK)
-		rc = summer->finish(state, &s->table, diags);
+		rc = summer->finish(c.state, &s->table, diags);
 	if (rc != NSX_OK) {
 		nsx_table_free(s->table);
 		s->table = NULL;
 	}
-	summer->free(state);
+	summer->free(c.state);
 	return rc;
 }
