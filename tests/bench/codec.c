@@ -29,6 +29,7 @@ struct mix {
 	struct thunk   *p;
 	size_t          n;
 	struct nsx_str *names;
+	size_t          nnames;
 };
 
 static uint64_t seed = 1;
@@ -76,7 +77,7 @@ make_names(size_t n)
 static struct mix
 program_mix(size_t n)
 {
-	struct mix m = { "program", need(calloc(n, sizeof *m.p)), n, make_names(PROGRAMS * INSTS) };
+	struct mix m = { "program", need(calloc(n, sizeof *m.p)), n, make_names(PROGRAMS * INSTS), PROGRAMS * INSTS };
 	uint32_t dur[PROGRAMS * INSTS];
 	int64_t now[DEVICES], host[DEVICES];
 
@@ -109,7 +110,7 @@ program_mix(size_t n)
 static struct mix
 varied_mix(size_t n)
 {
-	struct mix m = { "varied", need(calloc(n, sizeof *m.p)), n, make_names(VARIED) };
+	struct mix m = { "varied", need(calloc(n, sizeof *m.p)), n, make_names(VARIED), VARIED };
 	int64_t now = 1000000000;
 
 	for (size_t i = 0; i < n; i++) {
@@ -262,5 +263,11 @@ main(int argc, char **argv)
 	printf("codec\trecords\tbytes\tseconds\trecords_per_s\tmb_per_s\n");
 	for (int i = 0; i < 8; i++)
 		measure(&mixes[i / 4], i / 2 % 2, i % 2 == 0, (int)runs, argc > 3 ? argv[3] : NULL);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < mixes[i].nnames; k++)
+			free((char *)mixes[i].names[k].ptr);
+		free(mixes[i].names);
+		free(mixes[i].p);
+	}
 	return fflush(stdout) != 0;
 }
