@@ -150,7 +150,7 @@ add_dump(struct job *j, const char *path)
 	struct nsx_heap h;
 	int rc = NSX_OK;
 
-	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK, &h, j->diags, j->err) != NSX_OK)
+	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK ? NSX_HEAP_LIVE : 0, &h, j->diags, j->err) != NSX_OK)
 		return NSX_ERR;
 	j->dumps++;
 	j->silent += h.ntraces == 0;

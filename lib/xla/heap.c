@@ -1,4 +1,4 @@
-/* heap.c -- replay the heap simulator's events of a dump: nothing of the instructions is read unless live buffers are asked for. */
+/* heap.c -- replay the heap simulator's events of a dump: nothing of the instructions is read unless live buffers or steps are asked for. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
@@ -271,11 +271,34 @@ apply(struct reading *r, const struct event *e)
 	return NSX_OK;
 }
 
-/* Replay a trace up to that step: into points, unless NULL. */
+/* Where a replay leaves what it meets. */
 struct points { NSX_VEC(struct nsx_heap_point) v; };
+struct steps { NSX_VEC(struct nsx_heap_step) v; };
+
+/* Take an event that was applied into the steps: names of FREEs are left alone, since versions of XLA differ in what they mean. */
+static int
+add_step(struct reading *r, const struct event *e, struct steps *steps)
+{
+	struct nsx_heap_step *last = steps->v.n ? &steps->v.p[steps->v.n - 1] : NULL;
+	struct nsx_heap_step new = { .at = r->bytes, .after = r->bytes };
+
+	if (e->kind == ALLOC || e->kind == SHARE) {
+		if (keep_name(r, e->name, &new.instruction) != NSX_OK)
+			return NSX_ERR;
+		if (!last || !nsx_str_eq(last->instruction, new.instruction))
+			return nsx_vec_push(&steps->v, new) ? NSX_OK : nomem(r);
+	}
+	if (last) {
+		last->at = r->bytes > last->at ? r->bytes : last->at;
+		last->after = r->bytes;
+	}
+	return NSX_OK;
+}
+
+/* Replay a trace up to that step: into points and steps, unless NULL. */
 
 static int
-replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *points)
+replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *points, struct steps *steps)
 {
 	struct nsx_wire w = nsx_wire(r->f, trace);
 	struct event e;
@@ -298,6 +321,8 @@ replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *p
 			return NSX_ERR;
 		if (points && r->bytes != before && !nsx_vec_push(&points->v, ((struct nsx_heap_point){ step, r->bytes })))
 			return nomem(r);
+		if (steps && add_step(r, &e, steps) != NSX_OK)
+			return NSX_ERR;
 	}
 	return rc == NSX_ERR ? NSX_ERR : NSX_OK;
 }
@@ -357,7 +382,7 @@ find_live(struct reading *r, struct nsx_span trace, struct nsx_heap_trace *t)
 			step = t->points[i].step;
 		}
 	r->counting = false;
-	int rc = replay(r, trace, step, NULL);
+	int rc = replay(r, trace, step, NULL, NULL);
 	r->counting = true;
 	if (rc != NSX_OK)
 		return rc;
@@ -379,20 +404,23 @@ find_live(struct reading *r, struct nsx_span trace, struct nsx_heap_trace *t)
 }
 
 static int
-read_trace(struct reading *r, struct nsx_span trace, bool live, struct nsx_heap_trace *t)
+read_trace(struct reading *r, struct nsx_span trace, unsigned more, struct nsx_heap_trace *t)
 {
 	struct points points = { { 0 } };
+	struct steps steps = { { 0 } };
 	int rc = NSX_OK;
 
 	if (!nsx_vec_push(&points.v, ((struct nsx_heap_point){ 0, 0 })))
 		return nomem(r);
-	rc = replay(r, trace, INT64_MAX, &points);
+	rc = replay(r, trace, INT64_MAX, &points, more & NSX_HEAP_STEPS ? &steps : NULL);
 	t->points = points.v.p;
 	t->npoints = points.v.n;
+	t->steps = steps.v.p;
+	t->nsteps = steps.v.n;
 	for (size_t i = 0; i < t->npoints; i++)
 		if (t->points[i].bytes > t->peak)
 			t->peak = t->points[i].bytes;
-	return rc == NSX_OK && live ? find_live(r, trace, t) : rc;
+	return rc == NSX_OK && more & NSX_HEAP_LIVE ? find_live(r, trace, t) : rc;
 }
 
 /* ---- the whole */
@@ -421,7 +449,7 @@ read_parts(struct reading *r)
 	return NSX_OK;
 }
 
-/* Instructions, for what is alive. What reading them meets concerns communication, not memory. */
+/* Instructions: what is alive is of them, and they tell whether a dump is of a run. What reading them meets concerns communication, not memory. */
 static int
 read_instructions(struct reading *r)
 {
@@ -433,28 +461,28 @@ read_instructions(struct reading *r)
 }
 
 static int
-read_all(struct reading *r, bool live)
+read_all(struct reading *r, unsigned more)
 {
 	int rc = read_parts(r);
 
 	if (rc != NSX_OK || !r->traces.n)
 		return rc;
-	if (live && read_instructions(r) != NSX_OK)
+	if (more && read_instructions(r) != NSX_OK)
 		return NSX_ERR;
 	r->h->traces = calloc(r->traces.n, sizeof *r->h->traces);
 	if (!r->h->traces)
 		return nomem(r);
 	r->h->ntraces = r->traces.n;
 	for (size_t i = 0; rc == NSX_OK && i < r->traces.n; i++)
-		rc = read_trace(r, r->traces.p[i], live, &r->h->traces[i]);
+		rc = read_trace(r, r->traces.p[i], more, &r->h->traces[i]);
 	return rc;
 }
 
 static int
-read_heap(struct nsx_dumpfile *f, bool live, struct nsx_heap *h, struct nsx_diags *diags)
+read_heap(struct nsx_dumpfile *f, unsigned more, struct nsx_heap *h, struct nsx_diags *diags)
 {
 	struct reading r = { .f = f, .h = h, .counting = true };
-	int rc = read_all(&r, live);
+	int rc = read_all(&r, more);
 
 	if (rc == NSX_OK) {
 		char *source = nsx_str_dup(h->name);
@@ -474,26 +502,26 @@ read_heap(struct nsx_dumpfile *f, bool live, struct nsx_heap *h, struct nsx_diag
 }
 
 int
-nsx_heap_read(const char *path, bool live, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err)
+nsx_heap_read(const char *path, unsigned more, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_dumpfile f;
 
 	*h = (struct nsx_heap){ 0 };
 	if (nsx_dumpfile_open(&f, path, err) != NSX_OK)
 		return NSX_ERR;
-	int rc = read_heap(&f, live, h, diags);
+	int rc = read_heap(&f, more, h, diags);
 	nsx_dumpfile_close(&f);
 	return rc;
 }
 
 int
-nsx_heap_memory(const void *p, size_t n, const char *name, bool live, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err)
+nsx_heap_memory(const void *p, size_t n, const char *name, unsigned more, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_dumpfile f;
 
 	*h = (struct nsx_heap){ 0 };
 	nsx_dumpfile_memory(&f, p, n, name, err);
-	int rc = read_heap(&f, live, h, diags);
+	int rc = read_heap(&f, more, h, diags);
 	nsx_dumpfile_close(&f);
 	return rc;
 }
@@ -504,6 +532,7 @@ nsx_heap_free(struct nsx_heap *h)
 	for (size_t i = 0; i < h->ntraces; i++) {
 		free(h->traces[i].points);
 		free(h->traces[i].live);
+		free(h->traces[i].steps);
 	}
 	free(h->traces);
 	nsx_hlo_free(&h->hlo);

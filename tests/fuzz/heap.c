@@ -12,7 +12,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nsx_err err = { "" };
 	struct nsx_heap h;
 
-	if (nsx_heap_memory(data, size, "fuzz", true, &h, &diags, &err) != NSX_OK && !err.msg[0])
+	if (nsx_heap_memory(data, size, "fuzz", NSX_HEAP_LIVE | NSX_HEAP_STEPS, &h, &diags, &err) != NSX_OK && !err.msg[0])
 		abort();   /* a refusal says why */
 	for (size_t i = 0; i < h.ntraces; i++) {
 		const struct nsx_heap_trace *t = &h.traces[i];

@@ -116,6 +116,52 @@ same 'and says the same' "$T/got.json" "$T/got"
 chrome "$T/s" "$T/plain.json" --no-flows
 same 'also without arrows' "$T/plain.json" "$T/plain"
 
+# ---- heap memory ----
+# Values as protoc decodes them, by GPU: heap STREAM OUT [OPTION...].
+heap() {
+	from=$1 to=$2
+	shift 2
+	nsysx-perfetto "$@" -o "$T/trace" "$from" 2>"$T/err" && protoc --decode=perfetto.protos.Trace -I "$protos" perfetto.proto <"$T/trace" >"$T/decoded" &&
+		python3 perfetto/trace.py --counters <"$T/decoded" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' >"$to"
+}
+for kind in program inst thunk; do nsysx-view -q -t $kind "$T/s" >"$T/table.$kind"; done
+for f in "$T"/job/dump0/*after_optimizations*.pb; do protoc -I heap --decode=Dump heap/dump.proto <"$f" >"$T/dump.$(basename "$f").text"; done
+python3 perfetto/heap.py "$T/table.program" "$T/table.inst" "$T/table.thunk" "$T"/dump.*.text | LC_ALL=C sort >"$T/want"
+heap "$T/s" "$T/is" -x "$T/job/dump0"
+LC_ALL=C sort -o "$T/is" "$T/is"
+same 'heap memory changes at thunks as the dumps say' "$T/is" "$T/want"
+equal 'on every GPU, of every program' "$(cut -f1,2 "$T/is" | sort -u | wc -l)" "$(awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ print $at["device"], $at["program"] }' "$T/table.thunk" | sort -u | sed 's/\t3$/\t3\n+/' | wc -l)"
+equal 'nothing is said' "$(cat "$T/err")" ''
+python3 perfetto/heap.py --full "$T/table.program" "$T/table.inst" "$T/table.thunk" "$T"/dump.*.text | sort >"$T/full"
+nsysx-heap --peak "$T/job/dump0" | awk -F'\t' 'NR > 1 { print $1 "\t" $3 "\t" $4 }' | sort >"$T/peaks"
+# PROGRAM@ID [trace N] -> id, trace, the largest value.
+awk -F'\t' -v OFS='\t' '{ t = $2 ~ / trace / ? $2 : $2 " trace 0"; sub(/.*@/, "", t); sub(/ trace /, OFS, t); if ($4 + 0 > most[t]) most[t] = $4 } END { for (t in most) print t, most[t] }' "$T/is" | sort >"$T/most"
+equal 'some programs have a thunk for all that allocates' "$(($(wc -l <"$T/full") > 0))" 1
+same 'whose largest value is the peak that nsysx-heap prints' "$T/full" "$(comm -12 "$T/most" "$T/peaks" >"$T/both"; comm -12 "$T/both" "$T/full" >"$T/three"; echo "$T/three")"
+equal 'no value is above the peak' "$(join -t"$(printf '\t')" -o 1.2,2.2 "$(sed 's/\t/ /' "$T/most" >"$T/most1"; echo "$T/most1")" "$(sed 's/\t/ /' "$T/peaks" >"$T/peaks1"; echo "$T/peaks1")" | awk -F'\t' '$1 > $2 + 0 || NF < 2' | wc -l)" 0
+nsysx-perfetto -q --chrome -x "$T/job/dump0" "$T/s" | python3 perfetto/trace.py --chrome --counters | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | LC_ALL=C sort >"$T/is.json"
+same 'in JSON too' "$T/is.json" "$T/is"
+lines "$T/s" "$T/plain" -x "$T/job/dump0"
+same 'slices stay as they are' "$T/plain" "$T/got"
+mkdir "$T/none" "$T/some"
+cp "$T"/job/dump0/*jit_init_params*after_optimizations*.pb "$T/some"
+heap "$T/s" "$T/few" -x "$T/none" -x "$T/some"
+equal 'of several folders the one that has the program counts' "$(cut -f2 "$T/few" | sort -u)" 'heap jit_init_params@19'
+equal 'programs without a dump are counted' "$(cat "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
+rm "$T"/some/*
+for f in "$T"/job/dump0/*jit_train_step*after_optimizations*.pb; do
+	# The same but for the names of instructions: another digest, no executed name.
+	sed 's/fusion/fusiom/g; s/all-/alm-/g; s/gemm/gelm/g; s/reduce/redume/g' "$f" >"$T/some/$(basename "$f")"
+done
+heap "$T/s" "$T/few" -x "$T/some"
+equal 'a dump of another run is not used' "$(cat "$T/few")" ''
+equal 'which is said' "$(head -n 1 "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
+equal 'for each' "$(tail -n 1 "$T/err")" 'nsysx-perfetto: warning: dumps are of another run of a program: not used'
+head -c 300 "$(ls "$T"/job/dump0/*jit_train_step*after_optimizations*.pb)" >"$(ls "$T"/some/*train_step*)"
+fails 'a damaged dump' 1 "$T/some/" nsysx-perfetto -x "$T/some" -o "$T/out" "$T/s"
+fails 'a folder that is not there' 1 "$T/absent: No such file" nsysx-perfetto -x "$T/absent" -o "$T/out" "$T/s"
+
 # ---- whatever the encoding; aligned ----
 nsysx-perfetto -q "$T/s" >"$T/one"
 nsysx-view -b -z "$T/s" | nsysx-perfetto -q >"$T/two"

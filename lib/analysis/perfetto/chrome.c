@@ -75,6 +75,9 @@ chrome_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
 static int
 chrome_track(struct nsx_trace *t, const struct nsx_track *track)
 {
+	/* Counters are told apart by their names. */
+	if (track->counter)
+		return NSX_OK;
 	if (put_meta(t, "thread", track->process, track->id, track->name) != NSX_OK)
 		return NSX_ERR;
 	return put_place(t, "thread", track->process, track->id, track->rank);
@@ -136,6 +139,17 @@ chrome_slice(struct nsx_trace *t, const struct nsx_track *track, const struct ns
 }
 
 static int
+chrome_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value)
+{
+	begin_event(t, "C", track->process, track->id);
+	nsx_buf_c(&t->buf, ",\"name\":");
+	nsx_buf_json(&t->buf, track->name);
+	put_time(&t->buf, ",\"ts\":", time);
+	nsx_buf_fmt(&t->buf, ",\"args\":{\"bytes\":%" PRId64 "}", value);
+	return end_event(t);
+}
+
+static int
 chrome_finish(struct nsx_trace *t)
 {
 	nsx_buf_c(&t->buf, "\n]}\n");
@@ -149,5 +163,6 @@ chrome_free(struct nsx_trace *t)
 }
 
 const struct nsx_trace_form nsx_trace_chrome = {
-	sizeof(struct chrome), chrome_begin, chrome_process, chrome_track, chrome_slice, NULL, chrome_finish, chrome_free
+	sizeof(struct chrome), chrome_begin, chrome_process, chrome_track, chrome_slice, NULL, chrome_counter,
+	chrome_finish, chrome_free
 };

@@ -1,6 +1,7 @@
 /* impl.h -- what the files of lib/analysis/perfetto share.
  *
  *   perfetto.c   records -> slices; info.c knows what metadata say of them
+ *   heap.c       thunks and dumps -> counters
  *   tracks.c     slices -> tracks, on each of which they nest
  *   proto.c, chrome.c   tracks and slices -> bytes, the two forms of a trace */
 #ifndef NSX_ANALYSIS_PERFETTO_IMPL_H
@@ -10,6 +11,7 @@
 #include "analysis/perfetto.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "xla/hlo.h"
 
 /* ---- slices ---- */
 
@@ -52,6 +54,7 @@ struct nsx_track {
 	uint32_t       process;    /* from 1 */
 	uint32_t       rank;       /* place among the tracks of its process */
 	struct nsx_str name;
+	bool           counter;    /* of bytes, not of slices */
 };
 
 /* Each returns NSX_OK, or NSX_ERR with the trace's err filled. */
@@ -62,6 +65,7 @@ struct nsx_trace_form {
 	int  (*track)(struct nsx_trace *t, const struct nsx_track *track);
 	int  (*slice)(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s);
 	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);   /* of the innermost open slice; NULL: not needed */
+	int  (*counter)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);   /* what it is from there on */
 	int  (*finish)(struct nsx_trace *t);
 	void (*free)(struct nsx_trace *t);
 };
@@ -82,7 +86,7 @@ int nsx_trace_flush(struct nsx_trace *t, bool all);
 
 /* Kinds of tracks, in the order in which a process shows them. */
 enum nsx_role {
-	NSX_ROLE_LAUNCHES, NSX_ROLE_RANGES, NSX_ROLE_MODULES, NSX_ROLE_COMPUTATION, NSX_ROLE_COMMUNICATION, NSX_ROLE_STREAM,
+	NSX_ROLE_LAUNCHES, NSX_ROLE_RANGES, NSX_ROLE_MODULES, NSX_ROLE_COMPUTATION, NSX_ROLE_COMMUNICATION, NSX_ROLE_HEAP, NSX_ROLE_STREAM,
 	NSX_ROLE_THREAD, NSX_ROLE_IDLE_THREAD, NSX_ROLE_COMPILE,
 	NSX_NROLES
 };
@@ -107,6 +111,9 @@ uint32_t nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, in
 
 /* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on failure. */
 struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_role role, int64_t number);
+
+/* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK or NSX_ERR. */
+int nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track);
 
 /* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest. Those of a
  * group come by start. NSX_OK or NSX_ERR. */
@@ -151,5 +158,44 @@ nsx_info_str(const struct nsx_info *info, uint32_t id)
 struct nsx_info_name { const struct nsx_info *info; int64_t profile, number; };
 void nsx_info_name_gpu(const void *name, struct nsx_buf *buf);
 void nsx_info_name_host(const void *name, struct nsx_buf *buf);
+
+/* ---- memory ---- */
+
+struct nsx_heap_program;
+
+/* A program on a GPU: the execution under way, its end so far, and a counter for each trace from `counter` on. */
+struct nsx_heap_line { uint32_t program, counter; int64_t execution, end; };
+
+/* The value told last, -1: none; and the one after what allocated last. */
+struct nsx_heap_counter { struct nsx_track track; int64_t value, after; };
+
+/* What nsx_heaps_thunk does: set trace, tracks, info, diags; {0} else. */
+struct nsx_heaps {
+	struct nsx_trace  *trace;
+	struct nsx_tracks *tracks;
+	const struct nsx_info *info;
+	struct nsx_diags  *diags;
+	struct nsx_intern  strings;
+	NSX_VEC(struct nsx_dump_dir *) dirs;
+	NSX_VEC(struct nsx_heap_program *) programs;
+	NSX_VEC(struct nsx_heap_line) lines;
+	NSX_VEC(struct nsx_heap_counter) counters;
+	struct nsx_map     program_of;   /* its number -> programs */
+	struct nsx_map     line_of;      /* (process, program) -> lines */
+	int64_t            missing, silent, other, ambiguous, late;
+};
+
+/* List the n folders. NSX_OK or NSX_ERR. */
+int nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n);
+
+/* Take in a record of metadata; without folders nothing is kept. NSX_OK or NSX_ERR. */
+int nsx_heaps_take(struct nsx_heaps *h, const struct nsx_rec *rec);
+
+/* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start. NSX_OK or NSX_ERR. */
+int nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end);
+
+/* The ends of the last executions, and what was missed as diags. NSX_OK or NSX_ERR. */
+int nsx_heaps_finish(struct nsx_heaps *h);
+void nsx_heaps_free(struct nsx_heaps *h);
 
 #endif

@@ -23,6 +23,7 @@ struct job {
 	struct nsx_trace  trace;
 	struct nsx_tracks tracks;
 	struct nsx_info   info;
+	struct nsx_heaps  heaps;
 	struct nsx_err   *err;
 	uint64_t          launches;      /* numbers given so far */
 	int64_t           early, timeless;
@@ -206,6 +207,8 @@ take_thunk(struct job *j, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (comm)
 		say_int(&s, NSX_ARG_HIDDEN, rec, NSX_THUNK_hidden);
+	if (nsx_heaps_thunk(&j->heaps, process, rec, s.start, s.end) != NSX_OK)
+		return NSX_ERR;
 	if (add_launch(j, process, &s, rec, NSX_THUNK_host_start, NSX_THUNK_host_dur, NSX_THUNK_execution) != NSX_OK)
 		return NSX_ERR;
 	return add(j, process, comm ? NSX_ROLE_COMMUNICATION : NSX_ROLE_COMPUTATION, 0, &s);
@@ -271,8 +274,11 @@ take(struct job *j, const struct nsx_rec *rec)
 	case NSX_RANGE:   return take_range(j, rec);
 	case NSX_OP:      return take_op(j, rec);
 	case NSX_COMPILE: return take_compile(j, rec);
-	default:          return nsx_rec_section(rec) == 0 ? nsx_info_take(&j->info, rec, j->err) : NSX_OK;
+	default: break;
 	}
+	if (nsx_rec_section(rec) != 0)
+		return NSX_OK;
+	return nsx_info_take(&j->info, rec, j->err) == NSX_OK ? nsx_heaps_take(&j->heaps, rec) : NSX_ERR;
 }
 
 /* ---- the whole ---- */
@@ -313,13 +319,20 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	                 .trace = { .form = options->chrome ? &nsx_trace_chrome : &nsx_trace_proto, .out = out, .err = err } };
 	int rc;
 
-	j.tracks.trace = &j.trace;
+	j.tracks.trace = j.heaps.trace = &j.trace;
+	j.heaps.tracks = &j.tracks;
+	j.heaps.info = &j.info;
+	j.heaps.diags = diags;
 	j.trace.state = calloc(1, j.trace.form->state);
 	rc = j.trace.state ? j.trace.form->begin(&j.trace) : nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = nsx_heaps_open(&j.heaps, options->dumps, options->ndumps);
 	if (rc == NSX_OK)
 		rc = pass(&j, in);
 	if (rc == NSX_OK)
 		rc = nsx_tracks_finish(&j.tracks);
+	if (rc == NSX_OK)
+		rc = nsx_heaps_finish(&j.heaps);
 	if (rc == NSX_OK)
 		rc = j.trace.form->finish(&j.trace);
 	if (rc == NSX_OK)
@@ -331,6 +344,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	free(j.trace.state);
 	nsx_buf_free(&j.trace.buf);
 	nsx_tracks_free(&j.tracks);
+	nsx_heaps_free(&j.heaps);
 	nsx_info_free(&j.info);
 	return rc;
 }

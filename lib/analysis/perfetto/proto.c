@@ -10,17 +10,19 @@ enum { SEQUENCE = 1, MANY = 1 << 16, LONG = 16 << 20 };   /* strings, bytes of t
 enum {
 	TRACE_PACKET = 1,
 	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13, PACKET_TRACK = 60,
-	EVENT_CATEGORY = 3, EVENT_ARG = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_FLOW = 47, EVENT_LAST_FLOW = 48,
+	EVENT_CATEGORY = 3, EVENT_ARG = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_VALUE = 30, EVENT_FLOW = 47, EVENT_LAST_FLOW = 48,
 	ARG_NAME = 1, ARG_INT = 4, ARG_STRING = 17,
-	TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_ORDERING = 11, TRACK_RANK = 12,
+	TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_COUNTER = 8, TRACK_ORDERING = 11, TRACK_RANK = 12,
+	COUNTER_UNIT = 3,
 	PROCESS_PID = 1, PROCESS_NAME = 6,
 	INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ARG = 3, INTERNED_STRING = 29,
 	ENTRY_NUMBER = 1, ENTRY_TEXT = 2
 };
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
 enum { CLEARED = 1, NEEDED = 2 };             /* flags of a packet: numbers start anew; it has numbers */
 enum { BY_RANK = 3 };
+enum { SIZE_BYTES = 3 };
 
 struct proto {
 	struct nsx_intern names, strings;
@@ -131,6 +133,11 @@ proto_track(struct nsx_trace *t, const struct nsx_track *track)
 	nsx_put_number(&p->event, TRACK_ID, track_id(track->id));
 	put_text(p, &p->event, TRACK_NAME, track->name);
 	nsx_put_number(&p->event, TRACK_PARENT, process_id(track->process));
+	if (track->counter) {
+		p->part.len = 0;
+		nsx_put_number(&p->part, COUNTER_UNIT, SIZE_BYTES);
+		nsx_put_bytes(&p->event, TRACK_COUNTER, nsx_buf_view(&p->part));
+	}
 	put_always(&p->event, TRACK_RANK, track->rank);
 	return put_packet(t, -1, PACKET_TRACK, nsx_buf_view(&p->event), 0);
 }
@@ -238,6 +245,17 @@ proto_end(struct nsx_trace *t, const struct nsx_track *track, int64_t time)
 }
 
 static int
+proto_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value)
+{
+	struct proto *p = t->state;
+
+	nsx_put_number(&p->event, EVENT_TYPE, COUNTER);
+	nsx_put_number(&p->event, EVENT_TRACK, track_id(track->id));
+	put_always(&p->event, EVENT_VALUE, (uint64_t)value);
+	return put_packet(t, time, PACKET_EVENT, nsx_buf_view(&p->event), 0);
+}
+
+static int
 proto_finish(struct nsx_trace *t)
 {
 	(void)t;
@@ -259,5 +277,6 @@ proto_free(struct nsx_trace *t)
 }
 
 const struct nsx_trace_form nsx_trace_proto = {
-	sizeof(struct proto), proto_begin, proto_process, proto_track, proto_slice, proto_end, proto_finish, proto_free
+	sizeof(struct proto), proto_begin, proto_process, proto_track, proto_slice, proto_end, proto_counter,
+	proto_finish, proto_free
 };

@@ -18,6 +18,7 @@ static const struct { const char *name; bool numbered, nests; const char *more; 
 	[NSX_ROLE_MODULES]       = { "modules", false, false, "" },
 	[NSX_ROLE_COMPUTATION]   = { "computation", false, true, "" },
 	[NSX_ROLE_COMMUNICATION] = { "communication", false, false, "" },
+	[NSX_ROLE_HEAP]          = { "heap ", false, false, "" },
 	[NSX_ROLE_STREAM]        = { "stream ", true, false, "" },
 	[NSX_ROLE_THREAD]        = { "thread ", true, true, "" },
 	[NSX_ROLE_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
@@ -129,6 +130,16 @@ add_lane(struct nsx_tracks *t, struct nsx_group *g)
 	int rc = name.failed ? nomem(t) : t->trace->form->track(t->trace, &track);
 	nsx_buf_free(&name);
 	return rc;
+}
+
+int
+nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track)
+{
+	track->id = ++t->tracks;
+	track->process = process;
+	track->rank = (uint32_t)NSX_ROLE_HEAP << 24 | (place & 0xffffff);
+	track->counter = true;
+	return t->trace->form->track(t->trace, track);
 }
 
 /* ---- slices on tracks ---- */

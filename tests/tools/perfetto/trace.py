@@ -1,5 +1,7 @@
 """A trace as lines: process, track, depth, category, name, start, duration, arguments, launch, instances.
 
+With --counters values of counters instead: process, counter, time, value.
+
 Reads what protoc --decode prints of a Perfetto trace, or with --chrome JSON, and lays slices out as a viewer does: by time, on each track
 the innermost open slice ends. Fails on what does not nest, what does not end, and what is not in order on its track in the file."""
 import ast, collections, json, re, sys
@@ -25,7 +27,7 @@ def one(message, key, default=None):
     return message[key][0] if message[key] else default
 
 processes, names, ranks = {}, {}, {}
-slices = []
+slices, counters = [], []
 
 def shown(track):
     parent, name = names[track]
@@ -34,7 +36,7 @@ def shown(track):
 def proto(lines):
     tables = ["event_categories", "event_names", "debug_annotation_names", "debug_annotation_string_values"]
     told = {t: {} for t in tables}
-    events, last, restarts = [], {}, 0
+    events, last, restarts, values = [], {}, 0, {}
     for i, p in enumerate(packets(lines)):
         assert one(p, "trusted_packet_sequence_id") == "1"
         flags = int(one(p, "sequence_flags", "0"))
@@ -62,6 +64,10 @@ def proto(lines):
                 rank = int(one(d, "sibling_order_rank"))
                 assert 0 <= rank < 1 << 31 and (parent, rank) not in ranks, "a place twice"
                 ranks[parent, rank] = uuid
+                c = one(d, "counter")
+                assert not c or one(c, "unit") == "UNIT_SIZE_BYTES"
+                if c:
+                    values[uuid] = True
                 assert parent in processes
         e = one(p, "track_event")
         if not e:
@@ -70,6 +76,10 @@ def proto(lines):
         assert track in names and last.get(track, 0) <= time, "out of order on its track"
         last[track] = time
         kind = one(e, "type")
+        assert (kind == "TYPE_COUNTER") == (track in values), "slices and values on one track"
+        if kind == "TYPE_COUNTER":
+            counters.append((*shown(track), time, int(one(e, "counter_value"))))
+            continue
         event = dict(kind=kind, track=track, time=time)
         if kind == "TYPE_SLICE_BEGIN":
             assert flags & 2
@@ -113,6 +123,9 @@ def chrome(text):
                 processes[e["pid"]] = e["args"]["name"]
             elif e["name"] == "thread_name":
                 names[e["tid"]] = e["pid"], e["args"]["name"]
+        elif e["ph"] == "C":
+            assert list(e["args"]) == ["bytes"]
+            counters.append((processes[e["pid"]], e["name"], ns(e["ts"]), int(e["args"]["bytes"])))
         elif e["ph"] == "X":
             s = dict(track=e["tid"], time=ns(e["ts"]), end=ns(e["ts"]) + ns(e["dur"]), category=e["cat"], name=e["name"], launch=[], instance=[],
                      args={k: int(v) if re.fullmatch("-?[0-9]+", v) else v for k, v in e.get("args", {}).items()})
@@ -137,6 +150,10 @@ if "--chrome" in sys.argv:
     chrome(sys.stdin.read())
 else:
     proto(sys.stdin)
+if "--counters" in sys.argv:
+    for c in sorted(counters, key=lambda c: c[:3]):   # values of one time as they come
+        print(*c, sep="\t")
+    sys.exit()
 lines = [(*shown(s["track"]), s["depth"], s["category"], s["name"], s["time"], s["end"] - s["time"],
           json.dumps(s["args"], sort_keys=True), ",".join(p + n for p, n in s["launch"]), ",".join(s["instance"])) for s in slices]
 lines.sort(key=lambda l: (l[0], l[1], l[5], -l[6], l[2]))
