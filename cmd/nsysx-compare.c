@@ -1,6 +1,7 @@
-/* nsysx-compare -- what became slower, faster, new or gone between two streams. */
+/* nsysx-compare -- what became slower, faster, new or gone between two streams, or tables of them. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/compare.h"
 #include "base/num.h"
@@ -9,12 +10,12 @@
 /* With --gate; 1 is a regression then. */
 enum { NOT_COMPARABLE = 3 };
 
-static const char *by = "thunk", *what = "whole", *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
+static const char *by, *what = "whole", *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
 static int64_t absolute = 100;
 static bool changed, gate;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "thunk|module|opcode|source", "what a row is [thunk]"),
+	NSX_OPT_CHOICE(0, "by", &by, "thunk|module|opcode|source", "what a row is [thunk, or what a table is by]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed", "with or without what computation hides of communication [whole]"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K", "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
@@ -28,7 +29,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW", "Compare the GPU time of two streams.", opts };
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW", "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
 /* The number of an option from `least` to `most` (misuse exits). */
 static double
@@ -45,10 +46,11 @@ number(const char *option, const char *s, double least, double most)
 static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
-	struct nsx_compare_options o = { .by = (enum nsx_compare_by)nsx_compare_by_name(by), .exposed = strcmp(what, "exposed") == 0, .changed = changed };
+	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK, .any = !by,
+	                                 .exposed = strcmp(what, "exposed") == 0, .changed = changed };
 
 	if (nops != 2)
-		nsx_cli_misuse(&cli, "want two streams, BASE and NEW");
+		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");
 	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
 		nsx_cli_misuse(&cli, "standard input can be read once");
 	if (absolute < 0)
@@ -66,12 +68,46 @@ wanted(int nops, char **ops)
 	return o;
 }
 
+/* What of an operand is read: of a folder that nsysx-report made the table, or for source lines the stream behind it. NULL with err filled
+ * when out of memory; the caller frees it. */
+static char *
+path_of(struct nsx_tool *t, const char *op)
+{
+	struct nsx_buf b = { 0 };
+	struct stat st;
+
+	nsx_buf_c(&b, op);
+	if (stat(op, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (by && strcmp(by, "source") == 0)
+			nsx_buf_c(&b, "/streams/collectives.nsysx");
+		else
+			nsx_buf_fmt(&b, "/tables/%s.tsv", by ? by : "thunk");
+	}
+	nsx_buf_char(&b, '\0');
+	if (b.failed) {
+		nsx_buf_free(&b);
+		nsx_err_nomem(&t->err, op);
+		return NULL;
+	}
+	return b.ptr;
+}
+
+static struct nsx_reader *
+open_side(struct nsx_tool *t, const char *op)
+{
+	unsigned flags = NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
+	char *path = path_of(t, op);
+	struct nsx_reader *r = path ? nsx_reader_open(path, flags, &t->err) : NULL;
+
+	free(path);
+	return r;
+}
+
 /* Read both and write the answer: NSX_OK or NSX_ERR. */
 static int
 compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
 {
-	unsigned flags = NSX_READ_ORDERED | (nsx_tool_input.partial ? NSX_READ_PARTIAL : 0);
-	struct nsx_reader *base = nsx_reader_open(ops[0], flags, &t->err), *new = base ? nsx_reader_open(ops[1], flags, &t->err) : NULL;
+	struct nsx_reader *base = open_side(t, ops[0]), *new = base ? open_side(t, ops[1]) : NULL;
 	struct nsx_outfile *out = new && folded ? nsx_outfile_open(nsx_tool_output.path, &t->err) : NULL;
 	int rc = NSX_ERR;
 

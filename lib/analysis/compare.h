@@ -24,6 +24,7 @@ enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
 
 struct nsx_compare_options {
 	enum nsx_compare_by by;
+	bool    any;          /* by what tables are by, if a side is one */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to 30 */
@@ -40,10 +41,15 @@ struct nsx_compare {
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 };
 
-/* "thunk", "module", ...; -1 if there is none of that name. */
+/* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
+const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
-/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). The time of a row is its sum over an execution of its
+/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by thunk, module or
+ * opcode as TSV instead; a stream beside one is summed up likewise first. With tables time is exposed time, a row of THUNK is a
+ * single thunk, one of OPCODE its sum over the whole run, and noise is that of n runs of no known devices; there are no folded stacks.
+ *
+ * The time of a row is its sum over an execution of its
  * program on one device, averaged over executions and devices. Its noise is the largest difference that chance would explain: with
  * s the standard deviation between the n executions of a device, and w the device's share of all of them,
  *     noise = k * sqrt(se_base^2 + se_new^2),  se = sum over devices of w * s / sqrt(n)
@@ -53,7 +59,7 @@ int nsx_compare_by_name(const char *name);
  *
  * Into `folded` (committing it is the caller's), unless it is NULL, go folded stacks of side options->fold, in which what was matched
  * has one name, and times are those of as many executions as NEW has. Otherwise the table is made.
- * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device. */
+ * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device; tables, and 300 bytes a row. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 

@@ -413,3 +413,12 @@ nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t dia
 	free(widths);
 	return rc;
 }
+
+void
+nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b)
+{
+	tsv_begin(b, t, NULL);
+	for (size_t row = 0; row < t->nrows; row++)
+		tsv_row(b, t, NULL, row);
+	b->failed |= t->failed;
+}

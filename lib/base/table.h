@@ -52,6 +52,9 @@ size_t nsx_table_rows(const struct nsx_table *t);
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
 
+/* Append it all as TSV to b, whose `failed` is set where memory has run out for either. */
+void nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b);
+
 NSX_END_C
 
 #endif

@@ -318,6 +318,92 @@ is 'and their source lines' source,verdict --changed --by source "$T/j1" "$T/j3"
 /opt/example/model/layers.py:41[attention] slower
 train.py:96[train_step] faster
 END
+# ---- tables instead of streams ----
+for j in j1 j2 j3; do
+	mkdir -p "$T/report.$j/tables" "$T/report.$j/streams"
+	cp "$T/$j" "$T/report.$j/streams/collectives.nsysx"
+	for by in 'thunk --cover 1' 'opcode --cover 1' module; do
+		# shellcheck disable=SC2086
+		nsysx-summary -q --tsv --by $by -o "$T/report.$j/tables/${by%% *}.tsv" "$T/$j"
+	done
+done
+r1=$T/report.j1/tables r2=$T/report.j2/tables r3=$T/report.j3/tables
+is 'tables of thunks tell the same changes' base_name,name,verdict --changed "$r1/thunk.tsv" "$r2/thunk.tsv" <<'END'
+- cublas-gemm.1 slower
+- loop_add_fusion faster
+END
+is 'also where all are numbered differently, in runs of other lengths' base_name,name,verdict --changed "$r1/thunk.tsv" "$r3/thunk.tsv" <<'END'
+cublas-gemm.1 cublas-gemm.1001 slower
+loop_add_fusion loop_add_fusion.1000 faster
+END
+# What both can have, of instructions that run once in each execution: all but one, which a table counts thrice.
+for by in thunk module; do
+	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,percent,effect,verdict,match,opcode
+	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,percent,effect,verdict
+	nsysx-compare -q --tsv --by $by --time $what "$T/j1" "$T/j2" | columns $cols | sort >"$T/want"
+	nsysx-compare -q --tsv "$r1/$by.tsv" "$r2/$by.tsv" | columns $cols | sort >"$T/got"
+	equal "as many rows by $by" "$(wc -l <"$T/got")" "$(wc -l <"$T/want")"
+	grep -v ' loop_dynamic_slice_fusion ' "$T/want" >"$T/want.once"
+	grep -v ' loop_dynamic_slice_fusion ' "$T/got" >"$T/got.once"
+	same "tables by $by say of each row what streams say" "$T/got.once" "$T/want.once"
+	ok 'of several' test "$(wc -l <"$T/got.once")" -gt 2
+done
+nsysx-compare -q --tsv --changed "$r1/thunk.tsv" "$r2/thunk.tsv" >"$T/want"
+# tells CLAIM BASE NEW: the same as both tables.
+tells() {
+	nsysx-compare -q --tsv --changed "$2" "$3" >"$T/got"
+	same "$1" "$T/got" "$T/want"
+}
+tells 'a table beside a stream' "$T/j1" "$r2/thunk.tsv"
+tells 'a stream beside a table' "$r1/thunk.tsv" "$T/j2"
+nsysx-summary -q --tsv --by thunk --cover 0.5 -o "$T/less.tsv" "$T/j2"
+nsysx-compare --tsv "$T/j1" "$T/less.tsv" 2>"$T/err" >"$T/got"
+equal 'programs that a table leaves out are not gone' "$(cut -f13 "$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 1 faster 46 same 1 slower 1 verdict '
+equal 'but left out, which is said' "$(cat "$T/err")" "nsysx-compare: warning: BASE: programs that the other side's table does not have: left out (2)"
+tells 'folders of reports' "$T/report.j1" "$T/report.j2/"
+tells 'one beside a stream' "$T/report.j1" "$T/j2"
+tells 'a table as standard input' - "$r2/thunk.tsv" <"$r1/thunk.tsv"
+zstd -q "$r1/thunk.tsv" -o "$T/thunk.zst"
+tells 'a compressed one' "$T/thunk.zst" "$r2/thunk.tsv"
+nsysx-compare -q --tsv --by source "$T/j1" "$T/j2" >"$T/want.source"
+for by in module opcode; do nsysx-compare -q --tsv "$r1/$by.tsv" "$r2/$by.tsv" >"$T/want.$by"; done
+for by in module opcode source; do
+	nsysx-compare -q --tsv --by $by "$T/report.j1" "$T/report.j2" >"$T/got"
+	same "of a report's folder --by $by takes what is by that" "$T/got" "$T/want.$by"
+done
+awk -F'\t' -v OFS='\t' 'FNR == 1 { next } NR == FNR { old[$1] = $2; next } { print $1, old[$1], $2, $2 - old[$1] }' "$r1/opcode.tsv" "$r2/opcode.tsv" | sort >"$T/want"
+cut -f3,6-8 "$T/want.opcode" | tail -n +2 | sort >"$T/got"
+same 'tables by opcode: sums of runs, and the idle time' "$T/got" "$T/want"
+ok 'of several opcodes' test "$(wc -l <"$T/want")" -gt 5
+equal 'of which is said what is not known' "$(nsysx-compare "$r1/opcode.tsv" "$r2/opcode.tsv" 2>&1 >/dev/null)" \
+	'nsysx-compare: warning: tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare'
+gate 'a gate finds it in tables' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$r1/thunk.tsv" "$r2/thunk.tsv"
+gate 'and nothing in one beside itself' 0 '' "$r1/thunk.tsv" "$r1/thunk.tsv"
+# Two executions each, equally sure: Student's t has 2 degrees of freedom then, for which it is sqrt(2) q / sqrt(1 - q^2) at 1 - q.
+table() { printf 'id\tname\tkey\texecs\tthunks_mean\tthunks_std\ttotal\tmean\tstd\tpercent\n%b' "$1"; }
+table '4\tf\tf@4\t2\t1\t0\t2000\t1000\t50\t100\n7\tg\\t\\xFF\tg\t1\t\t\t500\t500\t\t0\n' >"$T/a.tsv"
+table '4\tf\tf@4\t2\t1\t0\t2600\t1300\t50\t100\n9\th\th\t1\t\t\t5\t5\t\t0\n' >"$T/b.tsv"
+nsysx-compare -q --tsv --sigma 1 "$T/a.tsv" "$T/b.tsv" >"$T/got"
+equal 'noise is of std and count' "$(awk -F'\t' '$2 == "f" { q = 0.682689492137086; print ($11 / (sqrt(2) * q / sqrt(1 - q * q) * 50) - 1) ^ 2 < 1e-20, $7, $8, $13 }' "$T/got")" \
+	'1 1000 1300 slower'
+equal 'what is on one side alone' "$(awk -F'\t' 'NR > 1 && $2 != "f" { print $2, $13 }' "$T/got" | sort | tr '\n' ';')" 'g\t\xFF gone;h new;'
+sed 's/\t2\t1\t0/\t0\t1\t0/' "$T/a.tsv" >"$T/bad.tsv"
+fails 'no execution' 1 "$T/bad.tsv:2: execs: want a whole number above 0, got \"0\"" nsysx-compare "$T/bad.tsv" "$T/b.tsv"
+sed 's/\t50\t/\t-1\t/' "$T/a.tsv" >"$T/bad.tsv"
+fails 'a deviation below 0' 1 "$T/bad.tsv:2: std: want" nsysx-compare "$T/bad.tsv" "$T/b.tsv"
+sed '3s/\t0$//' "$T/a.tsv" >"$T/bad.tsv"
+fails 'a row with fewer columns' 1 "$T/bad.tsv:3: want 10 columns" nsysx-compare "$T/b.tsv" "$T/bad.tsv"
+head -c 120 "$T/a.tsv" >"$T/bad.tsv"
+fails 'a table that is cut' 1 "$T/bad.tsv: cut short" nsysx-compare "$T/bad.tsv" "$T/b.tsv"
+fails 'tables of two kinds' 1 "$T/a.tsv: a table by module: want one by thunk" nsysx-compare --by thunk "$T/a.tsv" "$r2/thunk.tsv"
+fails 'tables by another' 1 'want one by source' nsysx-compare --by source "$r1/thunk.tsv" "$r2/thunk.tsv"
+fails 'folded stacks of tables' 1 'want streams' nsysx-compare --folded new "$r1/thunk.tsv" "$r2/thunk.tsv"
+nsysx-summary -q --tsv --by device "$T/j1" -o "$T/device.tsv"
+fails 'a table by something else' 1 "$T/device.tsv" nsysx-compare "$T/device.tsv" "$r2/thunk.tsv"
+fails 'a folder that is no report' 1 'tables/thunk.tsv: No such file' nsysx-compare "$T" "$r2/thunk.tsv"
+head -n 1 "$r1/thunk.tsv" >"$T/header.tsv"
+gate 'a table without rows does not compare' 3 'not comparable: BASE has no thunks' "$T/header.tsv" "$r2/thunk.tsv"
+
 for by in thunk module opcode; do
 	nsysx-compare -q --by $by --tsv "$T/j1" "$T/j2" >"$T/got.$by"
 	for s in j1 j2; do for kind in program inst module thunk; do nsysx-view -t $kind "$T/$s" >"$T/$s.$kind"; done; done

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/compare/impl.h"
+#include "stream/raw.h"
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
@@ -77,7 +78,7 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 		double share = coverage(c, s);
 
 		if (out->table && s->time)
-			nsx_table_note(out->table, "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s", 100 * share, s->name, s->diags,
+			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched" : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s", 100 * share, s->name, s->diags,
 			               s->diags == 1 ? "" : "s");
 		if (s->time && share >= c->options.coverage) {
 			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
@@ -130,7 +131,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		if (r[i].verdict == CMP_SLOWER)
 			good = add_regression(c, out, &r[i]);
 	}
-	nsx_diag_add(diags, NSX_WARNING, "", unknown, "rows with a single execution on a side: noise is not known, the floors alone decide");
+	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
+		nsx_diag_add(diags, NSX_WARNING, "", unknown, "rows with a single execution on a side: noise is not known, the floors alone decide");
 	return good;
 }
 
@@ -165,11 +167,69 @@ side_free(struct cmp_side *s)
 	free(s->rows.p);
 	free(s->cells.p);
 	free(s->models.p);
+	free(s->given.p);
 	nsx_map_free(&s->inst_of);
 	nsx_map_free(&s->stack_of);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
+}
+
+/* Where a side is a table both are compared as such: by what, and that there are none of what was asked for. */
+static int
+choose(struct cmp *c, const int by[2], bool folded)
+{
+	int side = by[NSX_COMPARE_BASE] >= 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
+
+	if (c->options.any)
+		c->options.by = (enum nsx_compare_by)by[side];
+	for (int k = 0; k < 2; k++)
+		if (by[k] >= 0 && by[k] != (int)c->options.by)
+			return nsx_err_set(c->err, "%s: a table by %s: want one by %s", nsx_raw_name(c->side[k].in), nsx_compare_name((enum nsx_compare_by)by[k]),
+			                   nsx_compare_name(c->options.by));
+	if (folded)
+		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks", nsx_raw_name(c->side[side].in));
+	return NSX_OK;
+}
+
+static int
+load(struct cmp *c, bool folded, struct nsx_diags *diags)
+{
+	int by[2];
+
+	for (int k = 0; k < 2; k++)
+		if (cmp_is_table(&c->side[k], &by[k]) != NSX_OK)
+			return NSX_ERR;
+	c->tables = by[0] >= 0 || by[1] >= 0;
+	if (c->tables && choose(c, by, folded) != NSX_OK)
+		return NSX_ERR;
+	for (int k = 0; k < 2; k++)
+		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_load(c, &c->side[k], diags)) != NSX_OK)
+			return NSX_ERR;
+	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
+	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
+	             "tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare");
+	return NSX_OK;
+}
+
+/* A table may lack the programs that take least (nsysx-summary --cover): those of a stream beside it are not new for that, nor gone. */
+static void
+leave_out(struct cmp *c, struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+		int64_t alone = 0;
+
+		for (size_t i = 0; i < s->programs.n && s->summed; i++)
+			alone += s->programs.p[i].pair == NSX_NONE;
+		for (size_t i = 0; i < s->rows.n && s->summed; i++)
+			if (s->programs.p[s->rows.p[i].program].pair == NSX_NONE) {
+				s->time -= s->rows.p[i].sum;
+				s->rows.p[i].sum = 0;
+				s->given.p[i] = (struct cmp_time){ 0 };
+			}
+		nsx_diag_add(diags, NSX_WARNING, s->name, alone, "programs that the other side's table does not have: left out");
+	}
 }
 
 int
@@ -180,14 +240,14 @@ nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_co
 	int rc;
 
 	*out = (struct nsx_compare){ 0 };
-	rc = cmp_load(&c, &c.side[NSX_COMPARE_BASE], diags);
-	if (rc == NSX_OK)
-		rc = cmp_load(&c, &c.side[NSX_COMPARE_NEW], diags);
+	rc = load(&c, folded, diags);
 	if (rc == NSX_OK)
 		rc = cmp_pair(&c);
 	if (rc == NSX_OK)
+		leave_out(&c, diags);
+	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
-	if (rc == NSX_OK) {
+	if (rc == NSX_OK && !c.tables) {
 		report_devices(&c, diags);
 		report_filters(&c, diags);
 	}

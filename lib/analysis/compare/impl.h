@@ -55,6 +55,9 @@ struct cmp_cell {
 	struct nsx_stat stat;
 };
 
+/* What a row takes per execution on a device: mean and its standard error with degrees of freedom, ns. */
+struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
+
 struct cmp_side {
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
@@ -72,11 +75,14 @@ struct cmp_side {
 	nsx_u128          time;              /* of the rows that are compared */
 	bool              warm;              /* went through nsysx-warmup */
 	int64_t           diags, late;
+	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
+	bool              summed;            /* it is a table that was made of a stream */
 };
 
 struct cmp {
 	struct nsx_err   *err;
 	struct nsx_compare_options options;
+	bool              tables;            /* both sides are, or were made, tables */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
@@ -98,6 +104,11 @@ cmp_str(const struct cmp *c, uint32_t id)
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int cmp_load(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
+/* given.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+int cmp_is_table(struct cmp_side *s, int *by);
+/* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or NSX_ERR. */
+int cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
+
 /* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of memory. */
 uint32_t cmp_row_of(struct cmp *c, struct cmp_side *s, uint32_t inst);
 /* A row of the program, without any cell; NSX_NONE when out of memory. */
@@ -105,9 +116,6 @@ uint32_t cmp_row_add(struct cmp_side *s, struct cmp_row row);
 
 /* pair.c: find what is one program, and one row, on both sides. NSX_OK or NSX_ERR. */
 int cmp_pair(struct cmp *c);
-
-/* What a row takes per execution on a device: mean and its standard error with degrees of freedom, ns. */
-struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
 
 /* noise.c: the time of a row. */
 struct cmp_time cmp_time_of(const struct cmp_side *s, const struct cmp_row *r);

@@ -26,7 +26,11 @@ cmp_time_of(const struct cmp_side *s, const struct cmp_row *r)
 	const struct cmp_program *p = &s->programs.p[r->program];
 	struct cmp_time t = { .n = r->whole ? 0 : p->execs, .sum = r->sum };
 	int64_t devices = r->whole ? 0 : p->devices;
-	double other = pooled(s, r);
+	double other;
+
+	if (s->given.n)
+		return s->given.p[r - s->rows.p];
+	other = pooled(s, r);
 
 	/* Of a program in whose executions there are thunks alone, nothing is known of modules. */
 	for (uint32_t at = r->cells; at != NSX_NONE && r->whole; at = s->cells.p[at].next) {

@@ -42,6 +42,12 @@ static const char *const hows[] = {
 	[CMP_OP_NAME] = "op_name"
 };
 
+const char *
+nsx_compare_name(enum nsx_compare_by by)
+{
+	return ways[by].name;
+}
+
 int
 nsx_compare_by_name(const char *name)
 {
