@@ -110,8 +110,11 @@ tests: $(UNIT) $(REPLAY) $(BENCH) $(FAULT) $(if $(wildcard tests/synth/*.c),$(SY
 # Fails each call of the tools to the system, not a sample of them: half an hour of a core.
 faults: all tests
 	@B=$B FAULTS=all sh tests/tools/faults.sh
-# Those that take a browser or a long time; each is skipped by name where what it needs is not here.
-check-slow: all tests
+# Those that take a browser or a long time; each is skipped by name where what it needs is not here and cannot be installed.
+check-slow:
+	@B=$B CC='$(CC)' sh tests/setup.sh
+	@B=$B CC='$(CC)' sh tests/setup.sh --slow
+	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
 	@B=$B SLOW=1 T='$T' sh tests/run.sh
 asan:
 	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check

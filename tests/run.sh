@@ -3,7 +3,8 @@
 #
 # A test file is a unit test (tests/unit/NAME.c, built), a test of tools (tests/tools/NAME.sh), the replay of a fuzz
 # target's corpus (tests/fuzz/NAME.c, built), or a check named in tests/checks.list where the reference data are.
-# SLOW=1 runs those of tests/slow (tests/slow/NAME.sh) instead, which need more than `make check` installs.
+# SLOW=1 runs those of tests/slow (tests/slow/NAME.sh) instead, which need more than `make check` installs, and again those
+# of tests/tools that try more with it.
 # T='NAME...' runs the files of those names alone. JOBS of them run at a time.
 # A file counts its claims; one that dies, prints no plan or fewer claims than planned has failed once more.
 set -u
@@ -12,7 +13,10 @@ set -u
 here=$(cd "${0%/*}" && pwd) || exit 1
 B=$(cd "${B:-$here/../build}" && pwd) || exit 1
 export B LC_ALL=C
-results=$B/tests/results
+results=$B/tests/results${SLOW:+-slow}
+# Seconds that a file may take; slow ones fetch packages.
+TEST_TIMEOUT=${TEST_TIMEOUT:-${SLOW:+1800}}
+export TEST_TIMEOUT="${TEST_TIMEOUT:-600}"
 
 # Claims in the TAP file $1 of a program that exited with $2, as "passed failed skipped"; why it failed on
 # standard error, one line a reason.
@@ -47,7 +51,7 @@ one() {
 	if [ "$kind" = check ]; then
 		"$@" >"$out.tap" 2>"$out.err" </dev/null || status=$?
 	else
-		timeout "${TEST_TIMEOUT:-600}" "$@" >"$out.tap" 2>"$out.err" </dev/null || status=$?
+		timeout "$TEST_TIMEOUT" "$@" >"$out.tap" 2>"$out.err" </dev/null || status=$?
 	fi
 	count "$out.tap" "$status" >"$out.count" 2>"$out.why"
 	read -r passed failed skipped <"$out.count"
@@ -73,7 +77,7 @@ reference_check() {
 		printf 'ok 1 - %s # SKIP the reference data are not here\n1..1\n' "$1"
 		return
 	fi
-	timeout "${TEST_TIMEOUT:-600}" python3 "$reference" --bin "$B/bin" "$1" >"$results/check-$1.out" ||
+	timeout "$TEST_TIMEOUT" python3 "$reference" --bin "$B/bin" "$1" >"$results/check-$1.out" ||
 		[ $? -eq 1 ] || return
 	awk '$1 == "ok" { print "ok " ++n " - " $0 } $1 == "SHORT" { print "not ok " ++n " - " $0 } END { print "1.." n + 0; exit !n }' \
 		"$results/check-$1.out"
@@ -83,6 +87,7 @@ reference_check() {
 list() {
 	if [ "${SLOW-}" ]; then
 		for f in "$here"/slow/*.sh; do [ -e "$f" ] && basename "$f" .sh | sed 's,^,slow/,'; done
+		for f in completion cookbook install; do [ -e "$here/tools/$f.sh" ] && echo "tools/$f"; done
 		return
 	fi
 	for f in "$here"/unit/*.c; do [ -e "$f" ] && basename "$f" .c | sed 's,^,unit/,'; done

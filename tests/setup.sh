@@ -2,15 +2,19 @@
 # setup.sh -- see that what nsysx is built and tested with is here, by trying each thing, and install what
 # is not where the machine is a Debian that lets us. Silent when nothing is missing.
 #
-#   tests/setup.sh           everything that `make check` and `make demo` need
+#   tests/setup.sh           everything that `make check` and `make demo` need, and small programs that more is tried with
 #   tests/setup.sh --build   what `make` needs; installs nothing, names what is missing
+#   tests/setup.sh --slow    what `make check-slow` tries more with; nothing of it is needed, so this never fails
+#
+# What is not needed is skipped by name by the tests where it cannot be had.
 set -u
 cd "${0%/*}/.." || exit 1
 B=${B:-build} CC=${CC:-gcc}
-build_only=
-[ "${1-}" = --build ] && build_only=1
+# Daemons are installed, as others are, but found there only.
+PATH=$PATH:/usr/sbin:/sbin
+mode=${1-}
 
-stamp=$B/.setup${build_only:+-build}
+stamp=$B/.setup${mode#-}
 # Tried before with this very list.
 [ -n "$(find "$stamp" -newer tests/setup.sh 2>/dev/null)" ] && exit 0
 
@@ -43,7 +47,7 @@ missing() {
 		echo "${CC%% *}" libc6-dev libsqlite3-dev libzstd-dev liblzma-dev libprotobuf-c-dev
 	fi
 	runs protobuf-c-compiler protoc-c --version
-	[ "$build_only" ] && return
+	[ "$mode" = --build ] && return
 	runs protobuf-compiler protoc --version
 	runs sqlite3 sqlite3 -version
 	runs zstd zstd --version
@@ -53,47 +57,117 @@ missing() {
 	runs gnuplot-nox gnuplot --version
 }
 
+# Small, and what documentation shows is tried with them.
+# shellcheck disable=SC2317  # more() calls it
+small() {
+	runs datamash datamash --version
+	runs jq jq --version
+	runs parallel parallel --version
+	runs pkgconf pkg-config --version
+	python_modules protobuf google.protobuf
+}
+
+# Large: hundreds of megabytes, most of them the browser.
+# shellcheck disable=SC2317
+large() {
+	runs chromium chromium --version
+	runs chromium-driver chromedriver --version
+	runs slurm-wlm sh -c 'slurmctld -V && slurmd -V && command -v sbatch'
+	runs munge munged --version
+	runs debootstrap debootstrap --version
+	runs dpkg-dev sh -c 'dpkg-shlibdeps --version && dpkg-buildflags --version'
+	runs git git --version
+	runs zsh zsh --version
+	runs fish fish --version
+	runs g++ g++ --version
+	python_modules pandas pandas
+}
+
+# Python's package $1, which has module $2, where neither the first python3 nor Debian's own knows it.
+# shellcheck disable=SC2317
+python_modules() {
+	python3 -c "import $2" >/dev/null 2>&1 || runs "python3-$1" /usr/bin/python3 -c "import $2"
+}
+
 done_here() {
 	mkdir -p "$B" && : >"$stamp"
 	exit
 }
 
+# What may be installed where no command is asked for a password: 0, with $as_root before the command, or $why not.
+may_install() {
+	as_root='' why=''
+	if ! command -v apt-get >/dev/null 2>&1; then
+		why="there is no apt-get here; the Debian packages' names are"
+	elif [ "$(id -u)" -eq 0 ]; then
+		return 0
+	elif sudo -n true >/dev/null 2>&1; then
+		as_root='sudo -n'
+		return 0
+	else
+		why="installing them needs root; as root"
+	fi
+	return 1
+}
+
+# shellcheck disable=SC2086  # lists of words
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1; }
+
+# The lists of packages may be absent or old: fetch them when the first try fails. What it says is in $work/log.
+fetch_and_install() {
+	install "$1" >"$work/log" 2>&1 </dev/null ||
+	{ $as_root apt-get update -q && install "$1"; } >"$work/log" 2>&1 </dev/null
+}
+
+# Install what list $1, a function, finds missing and may be missing; where they do not install together, each that does.
+more() {
+	packages=$("$1" | tr '\n' ' ')
+	[ "$packages" ] || return 0
+	if may_install; then
+		echo "nsysx: installing Debian packages that more is tested with: $packages" >&2
+		fetch_and_install "$packages" || for p in $packages; do
+			install "$p" >>"$work/log" 2>&1 </dev/null
+		done
+		packages=$("$1" | tr '\n' ' ')
+	fi
+	[ -z "$packages" ]
+}
+
+if [ "$mode" = --slow ]; then
+	more small
+	more large && done_here
+	echo "nsysx: not here, and tests are skipped for it: $packages" >&2
+	exit 0
+fi
+
 packages=$(missing | tr '\n' ' ')
-[ "$packages" ] || done_here
+if [ -z "$packages" ]; then
+	[ "$mode" = --build ] || more small
+	done_here
+fi
 
 paste="apt-get update && apt-get install -y --no-install-recommends $packages"
-as_root=
-if [ "$build_only" ]; then
+if [ "$mode" = --build ]; then
 	echo "nsysx: missing: $packages" >&2
 	echo "nsysx: 'make check' installs them on a Debian machine, or as root: $paste" >&2
 	exit 1
 fi
-if ! command -v apt-get >/dev/null 2>&1; then
-	why="there is no apt-get here; the Debian packages' names are"
-elif [ "$(id -u)" -eq 0 ]; then
-	why=''
-elif sudo -n true >/dev/null 2>&1; then
-	why='' as_root='sudo -n'
-else
-	why="installing them needs root; as root"
-fi
-if [ "$why" ]; then
+if ! may_install; then
 	echo "nsysx: missing: $packages" >&2
 	echo "nsysx: $why: $paste" >&2
 	exit 1
 fi
 
 echo "nsysx: installing missing Debian packages: $packages" >&2
-# shellcheck disable=SC2086  # lists of words
-install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $packages; }
-# The lists of packages may be absent or old: fetch them when the first try fails.
-if ! install >"$work/log" 2>&1 </dev/null &&
-   ! { $as_root apt-get update -q && install; } >"$work/log" 2>&1 </dev/null; then
+if ! fetch_and_install "$packages"; then
 	tail -n 20 "$work/log" >&2
 	echo "nsysx: apt-get failed; as root: $paste" >&2
 	exit 1
 fi
 packages=$(missing | tr '\n' ' ')
-[ "$packages" ] || done_here
+if [ -z "$packages" ]; then
+	more small
+	done_here
+fi
 echo "nsysx: installed, but still not usable: $packages" >&2
 exit 1

@@ -17,7 +17,10 @@ cat >"$T/bin/apt-get" <<'X'
 echo "$*" >>"$T/apt"
 case $1 in
 update) : >"$T/lists" ;;
-install) [ -e "$T/lists" ] && [ ! -e "$T/broken" ] && : >"$T/installed" ;;
+install)
+	[ -e "$T/lists" ] && [ ! -e "$T/broken" ] || exit 1
+	for p; do rm -f "$T/no-$p"; done
+	: >"$T/installed" ;;
 esac
 X
 cat >"$T/bin/id" <<'X'
@@ -25,8 +28,14 @@ cat >"$T/bin/id" <<'X'
 cat "$T/uid"
 X
 printf '#!/bin/sh\nexit 1\n' >"$T/bin/sudo"
-for command in protoc protoc-c sqlite3 xz python3 mandoc gnuplot; do
+for command in protoc protoc-c sqlite3 xz python3 mandoc gnuplot datamash parallel pkg-config \
+	chromium chromedriver slurmctld slurmd sbatch munged dpkg-shlibdeps dpkg-buildflags git zsh fish g++; do
 	printf '#!/bin/sh\n' >"$T/bin/$command"
+done
+# Two that may be missing: a small one and a large one.
+# shellcheck disable=SC2016  # for the script to expand
+for command in jq debootstrap; do
+	printf '#!/bin/sh\n[ ! -e "$T/no-%s" ]\n' $command >"$T/bin/$command"
 done
 chmod +x "$T/bin"/*
 echo 1000 >"$T/uid"
@@ -68,4 +77,29 @@ mkdir "$T/build"
 run setup
 equal 'with everything there it is silent' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
 ok 'and installs nothing' test ! -e "$T/apt"
+
+# What is not needed: the small for `make check`, the large for --slow.
+afresh() { rm -rf "$T/build" "$T/apt"; mkdir "$T/build"; : >"$T/no-jq"; : >"$T/no-debootstrap"; }
+apt='install -y -q --no-install-recommends'
+afresh
+ok 'what is not needed is no failure' setup
+equal 'small programs are installed, large ones are not' "$(cat "$T/apt")" "$apt jq"
+ok '--slow installs the large' setup --slow
+equal 'and only those' "$(cat "$T/apt")" "$apt jq
+$apt debootstrap"
+rm "$T/apt"
+run setup --slow
+equal 'once' "$status $(cat "$T_private/err")$([ ! -e "$T/apt" ] || cat "$T/apt")" '0 '
+afresh
+: >"$T/broken"
+ok 'what cannot be installed and is not needed is no failure' setup
+run setup --slow
+equal 'nor for --slow, which names it' "$status $(tail -n 1 "$T_private/err")" '0 nsysx: not here, and tests are skipped for it: debootstrap '
+rm "$T/broken"
+afresh
+echo 1000 >"$T/uid"
+run setup
+equal 'without root what is not needed stays missing, in silence' "$status $(cat "$T_private/err")$([ ! -e "$T/apt" ] || cat "$T/apt")" '0 '
+run setup --build
+equal 'and a build asks for none of it' "$status $(cat "$T_private/err")" '0 '
 done_testing
