@@ -42,24 +42,25 @@ else
 fi
 
 mkdir "$T/source"
-(cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$T/source")
+(cd "$root" && git -c safe.directory='*' ls-files -co --exclude-standard -z | xargs -0 cp --parents -t "$T/source")
 ok 'make deb elsewhere' own "$T/source" deb "B=$T/source/other" "CC=${CC:-gcc}"
 for p in nsysx libnsysx-dev; do
 	same "$p is the same from another folder" "$T/debs/$p.deb" "$T/source/other/${p}_${dpkg_version}_$arch.deb"
 done
 
-# A clean system.
+# A clean system. What is mounted there when its making is cut short must not be removed with it.
 clean=$T/clean
+trap 'umount "$clean/proc" "$clean/sys" 2>/dev/null; rm -rf --one-file-system "$T" "$T_private"' EXIT
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
 	awk -v name="$(. /etc/os-release 2>/dev/null; echo "${VERSION_CODENAME-}")" '$1 == name { print $2; exit }')
 if [ "$(id -u)" -ne 0 ]; then
 	skip 'the packages install on a clean system' 'that needs root'
 elif ! command -v debootstrap >/dev/null 2>&1; then
 	skip 'the packages install on a clean system' 'debootstrap is not here'
-elif [ -z "$mirror" ] || ! debootstrap --variant=minbase "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$clean" "$mirror" >"$T/debootstrap.log" 2>&1; then
+elif [ -z "$mirror" ] || ! timeout 900 debootstrap --variant=minbase "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$clean" "$mirror" >"$T/debootstrap.log" 2>&1; then
 	skip 'the packages install on a clean system' 'no system can be made here: no mirror, or it is out of reach'
 else
-	inside() { chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+	inside() { timeout 600 chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
 	apt-config dump Acquire >"$clean/etc/apt/apt.conf.d/99acquire"
 	cp "$T/debs/nsysx.deb" "$T/debs/libnsysx-dev.deb" "$clean/tmp"
 	inside apt-get update -q >/dev/null 2>&1

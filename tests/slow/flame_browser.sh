@@ -3,7 +3,7 @@
 # left in $B/shots.
 . "${0%/*}/../testlib.sh"
 
-command -v chromium >/dev/null 2>&1 || skip_all 'there is no chromium'
+chromium --version >/dev/null 2>&1 || skip_all 'there is no chromium that runs'
 command -v chromedriver >/dev/null 2>&1 || skip_all 'there is no chromedriver (chromium-driver)'
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 
@@ -23,5 +23,5 @@ made() {
 }
 made || { echo 'flame_browser.sh: the pictures could not be made' >&2; exit 1; }
 mkdir -p "$B/shots"
-python3 flame_browser.py "$T" "$B/shots"
+TMPDIR=$T python3 flame_browser.py "$T" "$B/shots"
 exit

@@ -52,7 +52,7 @@ def look(b, name, width, dark):
     b.open("about:blank")
     b.open("file://%s/%s/index.html" % (DIR, name))
     high = b.js(OPENED)
-    for _ in range(50):
+    for _ in range(300):
         if b.js(LOADED):
             break
         time.sleep(0.1)

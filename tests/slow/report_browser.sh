@@ -3,7 +3,7 @@
 # Screenshots are left in $B/shots.
 . "${0%/*}/../testlib.sh"
 
-command -v chromium >/dev/null 2>&1 || skip_all 'there is no chromium'
+chromium --version >/dev/null 2>&1 || skip_all 'there is no chromium that runs'
 command -v chromedriver >/dev/null 2>&1 || skip_all 'there is no chromedriver (chromium-driver)'
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -16,5 +16,5 @@ made() {
 }
 made || { echo 'report_browser.sh: the reports could not be made' >&2; exit 1; }
 mkdir -p "$B/shots"
-python3 report_browser.py "$T" "$B/shots"
+TMPDIR=$T python3 report_browser.py "$T" "$B/shots"
 exit

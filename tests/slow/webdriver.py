@@ -1,6 +1,8 @@
 """A browser through the WebDriver protocol, with nothing but the standard library."""
 import base64
 import json
+import os
+import signal
 import socket
 import subprocess
 import time
@@ -13,7 +15,8 @@ class Browser:
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
-        self.driver = subprocess.Popen(["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.driver = subprocess.Popen(["chromedriver", "--port=%d" % self.port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       start_new_session=True)
         self.session = None
         args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
         try:
@@ -26,9 +29,9 @@ class Browser:
             raise
 
     def _wait(self):
-        for _ in range(100):
+        for _ in range(600):
             try:
-                with urllib.request.urlopen("http://127.0.0.1:%d/status" % self.port, timeout=5) as r:
+                with urllib.request.urlopen("http://127.0.0.1:%d/status" % self.port, timeout=60) as r:
                     if json.load(r)["value"]["ready"]:
                         return
             except OSError:
@@ -41,7 +44,7 @@ class Browser:
         data = None if method in ("GET", "DELETE") else json.dumps(body or {}).encode()
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, path), data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as r:
+            with urllib.request.urlopen(request, timeout=180) as r:
                 return json.load(r)["value"]
         except urllib.error.HTTPError as e:
             raise RuntimeError(e.read().decode()[:500])
@@ -82,5 +85,9 @@ class Browser:
             except (OSError, RuntimeError):
                 pass
             self.session = None
-        self.driver.terminate()
+        # A browser that did not end with its session goes too.
+        try:
+            os.killpg(self.driver.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
         self.driver.wait()

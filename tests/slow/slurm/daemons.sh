@@ -6,8 +6,9 @@
 # No file outside DIR is written and no daemon of the system is talked to. Ports come from the process's number.
 
 slurm_conf() {
-	port=$((20000 + $$ % 20000))
-	host=$(hostname -s)
+	# Below those that the system gives to clients.
+	port=$((12000 + $$ % 20000))
+	host=$(hostname | cut -d . -f 1)
 	cat <<-END
 	ClusterName=nsysx
 	SlurmctldHost=$host(127.0.0.1)
