@@ -34,11 +34,18 @@ install_as() {
 }
 multiarch() { dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || $CC -print-multiarch; }
 
+# Of these files those that a compiler made: some tools are scripts.
+compiled() {
+	for f; do readelf -h "$f" >/dev/null 2>&1 && echo "$f"; done
+	return 0
+}
+
 # The packages of the libraries that the tools need, as dpkg-shlibdeps tells from a source package of ours.
 needed() {
 	mkdir -p "$stage/source/debian"
 	printf 'Source: nsysx\n\nPackage: nsysx\nArchitecture: any\n' >"$stage/source/debian/control"
-	(cd "$stage/source" && dpkg-shlibdeps -O ../nsysx/usr/bin/* 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
+	# shellcheck disable=SC2046  # names of tools
+	(cd "$stage/source" && dpkg-shlibdeps -O $(compiled ../nsysx/usr/bin/*) 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
 }
 
 # What policy wants of package $1 beside its files.
@@ -61,7 +68,7 @@ documents() {
 	[ ! -d "$stage/$1/usr/share/man" ] || find "$stage/$1/usr/share/man" -type f -exec gzip -9n {} +
 }
 
-# Package $1 of section $2, which depends on $3; a line and more of description on standard input.
+# Package $1 of section $2, which depends on $3 and is better with $4; a line and more of description on standard input.
 package() {
 	documents "$1"
 	root=$stage/$1
@@ -71,6 +78,7 @@ package() {
 		# Of every file its whole KiB, and one for each folder: not what this file system takes.
 		find "$root/usr" -printf '%y %s\n' | awk '{ n += $1 == "f" ? int(($2 + 1023) / 1024) : 1 } END { print "Installed-Size: " n }'
 		[ -z "$3" ] || printf 'Depends: %s\n' "$3"
+		[ -z "$4" ] || printf 'Recommends: %s\n' "$4"
 		printf 'Section: %s\nPriority: optional\n' "$2"
 		sed '1s/^/Description: /; 2,$s/^/ /'
 	} >"$root/DEBIAN/control"
@@ -82,11 +90,14 @@ package() {
 
 install_as install-tools nsysx
 install_as install-dev libnsysx-dev
-strip --strip-unneeded --remove-section=.comment --remove-section=.note "$stage"/nsysx/usr/bin/*
+compiled "$stage"/nsysx/usr/bin/* | while read -r tool; do
+	strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tool"
+done
 strip --strip-debug --enable-deterministic-archives "$stage/libnsysx-dev/usr/lib/$(multiarch)/libnsysx.a"
 
 depends=$(needed)
-package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, libzstd1}" <<-'X'
+# A report is built by make, and drawn by gnuplot where that is there.
+package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, libzstd1}, make" gnuplot-nox <<-'X'
 	answers from Nsight Systems profiles of JAX and XLA programs
 	Small filters that turn profiles of NVIDIA Nsight Systems into answers: where
 	GPU time goes by program, operation and source line, what communication costs
@@ -95,7 +106,7 @@ package nsysx utils "${depends:-libc6, liblzma5, libprotobuf-c1, libsqlite3-0, l
 	.
 	Profiles are read from the SQLite exports of nsys, which is not needed.
 X
-package libnsysx-dev libdevel 'libsqlite3-dev, libprotobuf-c-dev, libzstd-dev, liblzma-dev' <<-'X'
+package libnsysx-dev libdevel 'libsqlite3-dev, libprotobuf-c-dev, libzstd-dev, liblzma-dev' '' <<-'X'
 	records of Nsight Systems profiles of XLA programs, for C and C++
 	The static library and headers that the tools of nsysx are made of: reading
 	and writing streams of records. A filter of one's own is an example.

@@ -14,7 +14,11 @@ SOURCE_DATE_EPOCH=1700000000
 export SOURCE_DATE_EPOCH
 
 ok 'make deb' own "$root" deb "B=$B"
+[ "$tests_failed" -eq 0 ] || done_testing
 mkdir "$T/debs"
+equal 'nsysx needs the libraries that its tools are linked with, and make' \
+	"$(dpkg-deb -f "$B/nsysx_${dpkg_version}_$arch.deb" Depends | tr ',' '\n' | sed 's/^ //; s/ (.*//' | sort | tr '\n' ' ')" \
+	'libc6 liblzma5 libprotobuf-c1 libsqlite3-0 libzstd1 make '
 for p in nsysx libnsysx-dev; do
 	mv "$B/${p}_${dpkg_version}_$arch.deb" "$T/debs/$p.deb"
 	deb=$T/debs/$p.deb
@@ -48,7 +52,7 @@ for p in nsysx libnsysx-dev; do
 	same "$p is the same from another folder" "$T/debs/$p.deb" "$T/source/other/${p}_${dpkg_version}_$arch.deb"
 done
 
-# A clean system. What is mounted there when its making is cut short must not be removed with it.
+# A clean system. A command in the foreground of `timeout` ends when the test is told to. What is mounted there when its making is cut short must not be removed with it.
 clean=$T/clean
 trap 'umount "$clean/proc" "$clean/sys" 2>/dev/null; rm -rf --one-file-system "$T" "$T_private"' EXIT
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
@@ -57,10 +61,10 @@ if [ "$(id -u)" -ne 0 ]; then
 	skip 'the packages install on a clean system' 'that needs root'
 elif ! command -v debootstrap >/dev/null 2>&1; then
 	skip 'the packages install on a clean system' 'debootstrap is not here'
-elif [ -z "$mirror" ] || ! timeout 900 debootstrap --variant=minbase "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$clean" "$mirror" >"$T/debootstrap.log" 2>&1; then
+elif [ -z "$mirror" ] || ! timeout --foreground 900 debootstrap --variant=minbase "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$clean" "$mirror" >"$T/debootstrap.log" 2>&1; then
 	skip 'the packages install on a clean system' 'no system can be made here: no mirror, or it is out of reach'
 else
-	inside() { timeout 600 chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
+	inside() { timeout --foreground 600 chroot "$clean" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
 	apt-config dump Acquire >"$clean/etc/apt/apt.conf.d/99acquire"
 	cp "$T/debs/nsysx.deb" "$T/debs/libnsysx-dev.deb" "$clean/tmp"
 	inside apt-get update -q >/dev/null 2>&1
@@ -74,6 +78,7 @@ else
 	(cd "$clean/tmp/s" && nsysx extract -q -x dump0 r0.sqlite | nsysx warmup | nsysx overlap -q | nsysx fold -q) >"$T/here"
 	ok 'an answer is not empty' test -s "$T/here"
 	same 'and the same there as here' "$T/there" "$T/here"
+	ok 'a report is built there' inside sh -c 'cd /tmp/s && nsysx-report -q -o report -x dump0 r0.sqlite && test -s report/index.html'
 	equal 'bash completes there' "$(inside bash -c 'source /usr/share/bash-completion/completions/nsysx-fold; COMP_WORDS=(nsysx-fold --by opc); COMP_CWORD=2; _nsysx; echo ${COMPREPLY[@]}')" opcode
 	ok 'libnsysx-dev installs there' inside apt-get install -y -q --no-install-recommends /tmp/libnsysx-dev.deb gcc libc6-dev pkgconf
 	ok 'and serves a program' inside sh -c 'cd /tmp && cc -o longer /usr/share/doc/libnsysx-dev/examples/longer.c $(pkg-config --static --cflags --libs nsysx) && ./longer --help'
