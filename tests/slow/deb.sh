@@ -52,7 +52,8 @@ for p in nsysx libnsysx-dev; do
 	same "$p is the same from another folder" "$T/debs/$p.deb" "$T/source/other/${p}_${dpkg_version}_$arch.deb"
 done
 
-# A clean system. A command in the foreground of `timeout` ends when the test is told to. What is mounted there when its making is cut short must not be removed with it.
+# A clean system. What is mounted there when its making is cut short must not be removed with it; and a command in the foreground
+# of `timeout` ends when the test is told to.
 clean=$T/clean
 trap 'umount "$clean/proc" "$clean/sys" 2>/dev/null; rm -rf --one-file-system "$T" "$T_private"' EXIT
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
