@@ -43,16 +43,25 @@ slurm_conf() {
 	END
 }
 
+# Why a daemon ended that has log $1.
+last_error() { sed -n 's/^\[[^]]*\] error: //p' "$1" 2>/dev/null | tail -n 2 | paste -sd ' '; }
+
 slurm_up() {
 	mkdir -p "$1/munge" "$1/state" "$1/spool" && chmod 700 "$1/munge"
 	(umask 077 && head -c 128 /dev/urandom >"$1/munge/key")
 	slurm_conf "$1" >"$1/slurm.conf"
+	# Containers may have no control groups that can be written, and nothing here uses them. Versions before 23 know no other word
+	# for that than the plugin that makes none by itself.
+	case $(slurmd -V) in
+	*\ 2[0-2].*) echo 'CgroupPlugin=cgroup/v1' ;;
+	*)           echo 'CgroupPlugin=disabled' ;;
+	esac >"$1/cgroup.conf"
 	SLURM_CONF=$1/slurm.conf
 	export SLURM_CONF
 	munged --force --key-file="$1/munge/key" --socket="$1/munge/socket" --pid-file="$1/munge/pid" --log-file="$1/munge/log" \
 		--seed-file="$1/munge/seed" >"$1/up.log" 2>&1 || { echo 'munged does not start'; return 1; }
-	slurmctld >>"$1/up.log" 2>&1 || { echo 'slurmctld does not start'; return 1; }
-	slurmd -N "$host" >>"$1/up.log" 2>&1 || { echo 'slurmd does not start'; return 1; }
+	slurmctld >>"$1/up.log" 2>&1 || { echo "slurmctld does not start: $(last_error "$1/slurmctld.log")"; return 1; }
+	slurmd -N "$host" >>"$1/up.log" 2>&1 || { echo "slurmd does not start: $(last_error "$1/slurmd.log")"; return 1; }
 	tries=0
 	until [ "$(timeout 5 sinfo -h -o %t 2>/dev/null)" = idle ]; do
 		tries=$((tries + 1))
