@@ -266,8 +266,10 @@ take_compile(struct job *j, const struct nsx_rec *rec)
 }
 
 static int
-take(struct job *j, const struct nsx_rec *rec)
+take(void *state, const struct nsx_rec *rec)
 {
+	struct job *j = state;
+
 	switch (rec->kind->id) {
 	case NSX_MODULE:  return take_module(j, rec);
 	case NSX_THUNK:   return take_thunk(j, rec);
@@ -282,25 +284,6 @@ take(struct job *j, const struct nsx_rec *rec)
 }
 
 /* ---- the whole ---- */
-
-static int
-pass(struct job *j, struct nsx_reader *in)
-{
-	const char *require = j->options->require;
-	const struct nsx_kind *last = NULL;
-	struct nsx_rec rec;
-	int rc;
-
-	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
-			require = NULL;
-		if (take(j, &rec) != NSX_OK)
-			return NSX_ERR;
-	}
-	if (rc == NSX_EOF && require)
-		return nsx_err_set(j->err, "no %s record", require);
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
-}
 
 static void
 say(const struct job *j, struct nsx_diags *diags)
@@ -328,7 +311,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	if (rc == NSX_OK)
 		rc = nsx_heaps_open(&j.heaps, options->dumps, options->ndumps);
 	if (rc == NSX_OK)
-		rc = pass(&j, in);
+		rc = nsx_read_all(in, options->require, take, &j, err);
 	if (rc == NSX_OK)
 		rc = nsx_tracks_finish(&j.tracks);
 	if (rc == NSX_OK)
