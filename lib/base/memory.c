@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE   /* RLIMIT_DATA */
 #include "base/memory.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -9,6 +10,8 @@
 
 static const char *limit;
 static struct rlimit before, after;
+static int lifted;               /* by so many threads, under the lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char *
 nsx_memory_set_limit(const char *size)
@@ -17,7 +20,8 @@ nsx_memory_set_limit(const char *size)
 
 	if (!nsx_size_parse(size, &bytes) || bytes == 0)
 		return "want a number of bytes, such as 500M or 64G";
-	if (getrlimit(RLIMIT_DATA, &before) != 0)
+	/* Of several the last counts; before is what was before all of them. */
+	if (!limit && getrlimit(RLIMIT_DATA, &before) != 0)
 		return "not to be had here";
 	after = before;
 	/* Nobody may raise what the system allows. */
@@ -39,13 +43,17 @@ nsx_memory_limit(void)
 void
 nsx_memory_lift(void)
 {
-	if (limit)
+	pthread_mutex_lock(&lock);
+	if (limit && lifted++ == 0)
 		setrlimit(RLIMIT_DATA, &before);
+	pthread_mutex_unlock(&lock);
 }
 
 void
 nsx_memory_lower(void)
 {
-	if (limit)
+	pthread_mutex_lock(&lock);
+	if (limit && --lifted == 0)
 		setrlimit(RLIMIT_DATA, &after);
+	pthread_mutex_unlock(&lock);
 }

@@ -10,7 +10,7 @@ const char *nsx_memory_set_limit(const char *size);
 /* The SIZE that was set, NULL if none. */
 const char *nsx_memory_limit(void);
 
-/* Lift the limit, and put it back, around starting programs that are not ours. */
+/* Lift the limit, and put it back, around starting programs that are not ours. Any thread; it is back when all have put it back. */
 void nsx_memory_lift(void);
 void nsx_memory_lower(void);
 

@@ -179,10 +179,10 @@ say_inst(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 {
 	uint32_t at = nsx_map_get(&j->info.inst_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_program, -1),
 	                                                              (uint64_t)nsx_int(rec, NSX_THUNK_inst, -1) });
-	const struct nsx_info_inst *i = &j->info.insts.p[at];
 
 	if (at == NSX_NONE)
 		return;
+	const struct nsx_info_inst *i = &j->info.insts.p[at];
 	say_str(s, NSX_ARG_OPCODE, nsx_info_str(&j->info, i->opcode));
 	say_str(s, NSX_ARG_OP_NAME, nsx_info_str(&j->info, i->op_name));
 	say_str(s, NSX_ARG_SOURCE, nsx_info_str(&j->info, i->source));

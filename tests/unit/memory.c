@@ -1,0 +1,56 @@
+/* The limit to memory: what the last option says, and none of it for other programs, whatever other threads do. */
+#define _DEFAULT_SOURCE   /* RLIMIT_DATA */
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+#include "tap.h"
+
+enum { TURNS = 20000, THREADS = 4 };
+
+static rlim_t without;
+static atomic_int wrong;
+
+static rlim_t
+now(void)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_DATA, &l) == 0 ? l.rlim_cur : 0;
+}
+
+/* Start programs, as it were. */
+static void *
+work(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < TURNS; i++) {
+		nsx_memory_lift();
+		if (now() != without)
+			atomic_fetch_add(&wrong, 1);
+		nsx_memory_lower();
+	}
+	return NULL;
+}
+
+int
+main(void)
+{
+	pthread_t threads[THREADS];
+	int n = 0;
+
+	without = now();
+	ok(nsx_memory_set_limit("1G") == NULL && nsx_memory_set_limit("2G") == NULL && now() == (rlim_t)2 << 30, "the last limit counts");
+	nsx_memory_lift();
+	ok(now() == without, "other programs have what there was before the first");
+	nsx_memory_lower();
+	while (n < THREADS && pthread_create(&threads[n], NULL, work, NULL) == 0)
+		n++;
+	for (int i = 0; i < n; i++)
+		pthread_join(threads[i], NULL);
+	ok(n == THREADS && atomic_load(&wrong) == 0, "lifted as long as one of several threads needs it");
+	ok(now() == (rlim_t)2 << 30, "put back after the last");
+	return done();
+}
