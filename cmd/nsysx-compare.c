@@ -114,7 +114,7 @@ compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *option
 	if (new && (out || !folded))
 		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
 	if (rc == NSX_OK)
-		rc = folded ? nsx_outfile_commit(out) : nsx_tool_write_table(t, c->table, -1);
+		rc = folded ? nsx_tool_commit(t, out) : nsx_tool_write_table(t, c->table, -1);
 	nsx_outfile_free(out);
 	nsx_reader_close(base);
 	nsx_reader_close(new);

@@ -50,7 +50,7 @@ main(int argc, char **argv)
 	if (out)
 		rc = nsx_perfetto(t.in, &options, out, &t.diags, &t.err);
 	if (rc == NSX_OK)
-		rc = nsx_outfile_commit(out);
+		rc = nsx_tool_commit(&t, out);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_outfile_free(out);
 	free(dumps.p);

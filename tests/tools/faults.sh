@@ -22,6 +22,9 @@ nsysx-extract -q -b -z -x job/dump0 -o job.nsysx job/r0.sqlite -x job/dump1 job/
 nsysx-align -q job.tsv | nsysx-overlap -q -o over.tsv
 nsysx-align -q job.nsysx | nsysx-overlap -q -b -z -o over.nsysx
 nsysx-align -q --estimate -o clocks.tsv job.tsv
+nsysx-fold -q -o over.folded over.nsysx
+# Of which there is something to say at the end.
+awk -F'\t' -v OFS='\t' '$1 == "module" { $7 = "" } 1' job.tsv >timeless.tsv
 python3 -c 'import struct, sys
 sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
 printf '0\tload\n1\tmma\n' >names
@@ -82,6 +85,13 @@ sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
 sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
 sweeps "alloc" nsysx-heap job/dump1
 sweeps "$files alloc" -w nsysx-pgle over.nsysx
+sweeps "$files alloc alloc:on" -o nsysx-compare job.nsysx over.tsv
+for by in module source; do sweeps "alloc" nsysx-compare --by $by over.nsysx job.tsv; done
+sweeps "alloc" -o nsysx-compare --folded base job.nsysx over.tsv
+sweeps "$files alloc alloc:on" -o nsysx-perfetto over.nsysx
+sweeps "alloc" -o nsysx-perfetto --chrome over.tsv
+sweeps "alloc" -o nsysx-perfetto timeless.tsv
+sweeps "$files alloc" -o nsysx-flame over.folded
 sweeps "$files alloc" -o nsysx-mosaic --grid 1 --block 128 --names names mosaic.bin
 sweeps "$files alloc" -o nsysx-mosaic --stream --grid 1 --block 128 --names names mosaic.bin
 
