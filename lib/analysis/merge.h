@@ -15,6 +15,7 @@ struct nsx_merge_opts {
 	enum nsx_match_by match;   /* how programs of several profiles are recognised as one */
 	bool     force;            /* merge what contradicts itself: a report twice, one device in two reports, aligned with unaligned */
 	unsigned read_flags;       /* enum nsx_read_flags; NSX_READ_ORDERED is added */
+	const char *const *names;  /* what messages call the inputs; NULL: by their paths */
 	int      fan_in;           /* inputs of one round, at least 2; 0: as many as open files allow, at most 100 */
 };
 

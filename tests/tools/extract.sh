@@ -174,6 +174,7 @@ fails 'a folder' 1 "$T" nsysx-extract "$T"
 fails 'a file that is not there' 1 'No such file' nsysx-extract "$T/nowhere.sqlite"
 fails 'a full disk' 1 '/dev/full' nsysx-extract -q -o /dev/full "$T/plain/r0.sqlite"
 fails 'the same export twice' 1 'both hold device' nsysx-extract "$T/plain/r0.sqlite" "$T/plain/r0.sqlite"
+fails 'the same export twice, one at a time' 1 "is in $T/plain/r0.sqlite and in $T/plain/r0.sqlite" nsysx-extract --spool "$T/plain/r0.sqlite" "$T/plain/r0.sqlite"
 fails 'no export' 2 'no export' nsysx-extract
 fails 'a window that ends before it begins' 2 '--time' nsysx-extract --time 5s:1s "$T/plain/r0.sqlite"
 fails 'a list that is none' 2 '--device' nsysx-extract --device 1,x "$T/plain/r0.sqlite"

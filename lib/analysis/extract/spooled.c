@@ -59,12 +59,15 @@ merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts
 	struct nsx_merge_opts how = { .match = opts->match };
 
 	nsx_progress_phase("merging");
-	const char **paths = calloc((size_t)n, sizeof *paths);
+	const char **paths = calloc((size_t)n * 2, sizeof *paths);
 
 	if (!paths)
 		return nsx_err_nomem(err, NULL);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		paths[i] = parts[i].path;
+		paths[n + i] = parts[i].input->path;
+	}
+	how.names = paths + n;
 	int rc = nsx_merge(paths, (size_t)n, &how, out, diags, err);
 	free(paths);
 	return rc;

@@ -19,7 +19,7 @@ enum {
 };
 
 /* An input of a round: a path, or a temporary file (fd) that holds what several were merged to. */
-struct input { const char *path; int fd; char *name; };
+struct input { const char *path, *called; int fd; char *name; };
 
 struct job {
 	const char *const           *paths;
@@ -95,7 +95,7 @@ open_sources(struct mg *m, struct input *inputs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct mg_source *s = &m->sources[i];
 		s->last.use = NSX_NONE;
-		s->name = inputs[i].path ? inputs[i].path : inputs[i].name;
+		s->name = inputs[i].path ? inputs[i].called : inputs[i].name;
 		if (strcmp(s->name, "-") == 0)
 			s->name = "standard input";
 		s->in = inputs[i].path ? nsx_reader_open(inputs[i].path, flags, m->err)
@@ -135,6 +135,12 @@ merge_round(const struct job *j, struct input *inputs, size_t n, struct nsx_writ
 
 static int merge_range(const struct job *j, size_t lo, size_t hi, struct nsx_writer *out);
 
+static const char *
+called(const struct job *j, size_t i)
+{
+	return j->opts->names ? j->opts->names[i] : j->paths[i];
+}
+
 /* Merge paths lo .. hi into a temporary file. */
 static int
 spool_range(const struct job *j, size_t lo, size_t hi, struct input *to)
@@ -147,7 +153,7 @@ spool_range(const struct job *j, size_t lo, size_t hi, struct input *to)
 	to->fd = nsx_tmpfile(j->err);
 	if (to->fd < 0)
 		return NSX_ERR;
-	nsx_buf_fmt(&name, "%s and %zu others", j->paths[lo], hi - lo - 1);
+	nsx_buf_fmt(&name, "%s and %zu others", called(j, lo), hi - lo - 1);
 	nsx_buf_char(&name, '\0');
 	if (name.failed)
 		return nsx_err_nomem(j->err, NULL);
@@ -174,6 +180,7 @@ merge_range(const struct job *j, size_t lo, size_t hi, struct nsx_writer *out)
 	for (size_t i = 0; i < parts && rc == NSX_OK; i++) {
 		size_t from = lo + (hi - lo) * i / parts, to = lo + (hi - lo) * (i + 1) / parts;
 		inputs[i].path = j->paths[from];
+		inputs[i].called = called(j, from);
 		if (to - from > 1)
 			rc = spool_range(j, from, to, &inputs[i]);
 	}
