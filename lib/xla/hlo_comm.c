@@ -196,7 +196,7 @@ static int
 read_participants(struct work *k, const struct nsx_hlo_pending *p)
 {
 	struct nsx_hlo_build *b = k->b;
-	const Nsysx__NsxHloParticipants *m = nsx_unpack(&b->u, p->span, &nsysx__nsx_hlo_participants__descriptor);
+	const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, p->span, &nsysx__nsx_hlo_participants__descriptor);
 	struct transfer t = { p->op->kind, NSX_NONE, 0, k->ids.n, 0, p->id };
 
 	if (!m)
@@ -234,7 +234,7 @@ read_sizes(struct work *k, struct nsx_span computation)
 		uint32_t i = nsx_map_get(&k->wanted, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(k->comp, id), 0 });
 		if (i == NSX_NONE)
 			continue;
-		const Nsysx__NsxHloShaped *m = nsx_unpack(&k->b->u, w.span, &nsysx__nsx_hlo_shaped__descriptor);
+		const Nsysx__NsxHloShaped *m = nsx_unpack_message(&k->b->u, w.span, &nsysx__nsx_hlo_shaped__descriptor);
 		if (!m)
 			return NSX_ERR;
 		if (m->shape)

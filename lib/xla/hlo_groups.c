@@ -55,7 +55,7 @@ int
 nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_span span)
 {
 	struct nsx_hlo_devices *d = &b->devices;
-	const Nsysx__NsxHloDeviceAssignment *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_device_assignment__descriptor);
+	const Nsysx__NsxHloDeviceAssignment *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_device_assignment__descriptor);
 
 	if (!m)
 		return NSX_ERR;

@@ -38,7 +38,7 @@ keep_span(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_str *out)
 static int
 read_attributes(struct nsx_hlo_build *b, struct nsx_span span)
 {
-	const Nsysx__NsxHloAttributes *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_attributes__descriptor);
+	const Nsysx__NsxHloAttributes *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_attributes__descriptor);
 	uint32_t s;
 
 	if (!m)
@@ -186,7 +186,7 @@ read_instruction(struct reading *r, struct nsx_span span)
 {
 	struct nsx_hlo_build *b = r->b;
 	struct nsx_hlo_comp *comp = &b->comps.p[r->comp];
-	const Nsysx__NsxHloInstruction *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_instruction__descriptor);
+	const Nsysx__NsxHloInstruction *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_instruction__descriptor);
 	struct nsx_hlo_cand c = { .comp = r->comp, .comm = NSX_HLO_SILENT };
 	uint32_t cand = NSX_NONE;
 
@@ -245,7 +245,7 @@ follow(struct reading *r, uint32_t first)
 	for (size_t i = 0; n && rc == NSX_OK && i < r->pending.n; i++) {
 		if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
 			continue;
-		const Nsysx__NsxHloParticipants *m = nsx_unpack(&b->u, r->pending.p[i].span, &nsysx__nsx_hlo_participants__descriptor);
+		const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, r->pending.p[i].span, &nsysx__nsx_hlo_participants__descriptor);
 		uint32_t s = NSX_NONE;
 		if (!m)
 			rc = NSX_ERR;

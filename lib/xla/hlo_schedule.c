@@ -12,7 +12,7 @@ nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span)
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.field != 1 || w.type != NSX_WIRE_LEN)
 			continue;
-		const Nsysx__NsxHloScheduled *s = nsx_unpack(&b->u, w.span, &nsysx__nsx_hlo_scheduled__descriptor);
+		const Nsysx__NsxHloScheduled *s = nsx_unpack_message(&b->u, w.span, &nsysx__nsx_hlo_scheduled__descriptor);
 		if (!s)
 			return NSX_ERR;
 		for (size_t i = 0; s->sequence && i < s->sequence->n_instruction_ids; i++)

@@ -31,7 +31,7 @@ static int
 add_place(struct nsx_hlo_build *b, struct nsx_span span)
 {
 	struct nsx_hlo_frames *fr = &b->frames;
-	const Nsysx__NsxHloFileLocation *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_file_location__descriptor);
+	const Nsysx__NsxHloFileLocation *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_file_location__descriptor);
 
 	if (!m)
 		return NSX_ERR;
@@ -48,7 +48,7 @@ static int
 add_frame(struct nsx_hlo_build *b, struct nsx_span span)
 {
 	struct nsx_hlo_frames *fr = &b->frames;
-	const Nsysx__NsxHloStackFrame *m = nsx_unpack(&b->u, span, &nsysx__nsx_hlo_stack_frame__descriptor);
+	const Nsysx__NsxHloStackFrame *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_stack_frame__descriptor);
 
 	if (!m)
 		return NSX_ERR;

@@ -216,7 +216,7 @@ release(void *arena, void *p)
 }
 
 void *
-nsx_unpack(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d)
+nsx_unpack_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d)
 {
 	ProtobufCAllocator a = { allocate, release, &u->arena };
 

@@ -48,7 +48,7 @@ struct nsx_unpacker {
 /* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected wire type
  * dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the latter. NULL with f->err
  * filled: damaged, nested too deep, too large, out of memory. */
-void *nsx_unpack(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
+void *nsx_unpack_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
 void nsx_unpacker_free(struct nsx_unpacker *u);
 
 static inline struct nsx_str

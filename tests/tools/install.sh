@@ -61,6 +61,8 @@ built() {
 	fails "$claim and refuses what is no stream" 1 "longer: $example" "$T/longer" "$example"
 	rm -f "$T/longer"
 }
+# Programs that use two of its parts could not be linked.
+equal 'no name is defined twice in the library' "$(nm "$B/libnsysx.a" 2>/dev/null | awk '$2 ~ /^[TDBR]$/ { print $3 }' | sort | uniq -d)" ''
 if ! command -v pkg-config >/dev/null 2>&1; then
 	skip 'programs are built with pkg-config' 'pkg-config is not here'
 elif nm "$B/libnsysx.a" 2>/dev/null | grep -q '__[atu]*san_'; then

@@ -150,7 +150,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	if (!r || (!modules && !whole) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? cmp_folded(c, r, n, folded) : cmp_table(c, r, n, &out->table);
+		rc = folded ? cmp_folded(c, r, n, folded) : cmp_print(c, r, n, &out->table);
 	free(r);
 	free(whole);
 	if (rc == NSX_OK)
@@ -204,7 +204,7 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	if (c->tables && choose(c, by, folded) != NSX_OK)
 		return NSX_ERR;
 	for (int k = 0; k < 2; k++)
-		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_load(c, &c->side[k], diags)) != NSX_OK)
+		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_read(c, &c->side[k], diags)) != NSX_OK)
 			return NSX_ERR;
 	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,

@@ -102,7 +102,7 @@ cmp_str(const struct cmp *c, uint32_t id)
 }
 
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
-int cmp_load(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* given.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
 int cmp_is_table(struct cmp_side *s, int *by);
@@ -140,7 +140,7 @@ const struct cmp_program *cmp_program_of(const struct cmp *c, const struct cmp_r
 const struct cmp_row *cmp_row_shown(const struct cmp_result *r);
 
 /* table.c, folded.c: the results. NSX_OK or NSX_ERR. */
-int cmp_table(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+int cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 int cmp_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out);
 
 #endif

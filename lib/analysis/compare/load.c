@@ -311,7 +311,7 @@ take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 }
 
 int
-cmp_load(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct nsx_rec rec;
 	int rc;

@@ -106,7 +106,7 @@ put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 }
 
 int
-cmp_table(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	const struct way *w = &ways[c->options.by];
 	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);

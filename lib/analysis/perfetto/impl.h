@@ -125,7 +125,7 @@ int nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct
 
 /* Everything that waits or is open, written. */
 int nsx_tracks_finish(struct nsx_tracks *t);
-void nsx_tracks_free(struct nsx_tracks *t);
+void nsx_tracks_drop(struct nsx_tracks *t);
 
 /* ---- what metadata say ---- */
 

@@ -326,7 +326,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 		j.trace.form->free(&j.trace);
 	free(j.trace.state);
 	nsx_buf_free(&j.trace.buf);
-	nsx_tracks_free(&j.tracks);
+	nsx_tracks_drop(&j.tracks);
 	nsx_heaps_free(&j.heaps);
 	nsx_info_free(&j.info);
 	return rc;

@@ -293,7 +293,7 @@ nsx_tracks_finish(struct nsx_tracks *t)
 }
 
 void
-nsx_tracks_free(struct nsx_tracks *t)
+nsx_tracks_drop(struct nsx_tracks *t)
 {
 	for (size_t i = 0; i < t->groups.n; i++) {
 		struct nsx_group *g = t->groups.p[i];
