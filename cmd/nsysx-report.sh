@@ -1,6 +1,7 @@
 #!/bin/sh
 # nsysx-report -- a report of profiles in a folder: finds lib/report/report.mk and has make build it.
 set -u
+unset CDPATH
 tool=nsysx-report
 
 usage='usage: nsysx-report [OPTION]... [-x DIR] EXPORT...'
@@ -47,6 +48,16 @@ word() {
 	esac
 	printf '%s' "$1" | sed 's/\$/$$/g'
 }
+
+# A text as make reads the value of a variable.
+text() {
+	case $1 in
+	*"$newline"*) misuse "$2: want one line" ;;
+	esac
+	printf '%s' "$1" | sed 's/\$/$$/g'
+}
+newline='
+'
 
 output=report title='' align='' warmup='' detail='' flags='' jobs='' verbose='' quiet='' clean=
 dump=- dumps='' profiles='' given=
@@ -101,14 +112,17 @@ case $jobs in
 '') jobs=$(getconf _NPROCESSORS_ONLN) ;;
 *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;;
 esac
-out=$(word "$output") || exit
+case $output in
+-*) output=./$output ;;
+esac
+out=$(word "$output") && title=$(text "$title" --title) && flags=$(text "$flags" --extract-flags) || exit
 [ "$given" ] || dumps=
 set -- --no-print-directory -f "$report/report.mk" -j "$jobs" PROFILES="${profiles# }" DUMPS="${dumps# }" OUT="$out" \
-	TITLE="$(printf '%s' "$title" | sed 's/\$/$$/g')" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
-	EXTRACT_FLAGS="$(printf '%s' "$flags" | sed 's/\$/$$/g')" NSYSX="$bin" V="$verbose"
+	TITLE="$title" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
+	EXTRACT_FLAGS="$flags" NSYSX="$bin" V="$verbose"
 [ "$clean" ] && set -- "$@" clean
 # Inside another make its flags are not meant for this one.
-unset MAKEFLAGS MFLAGS MAKELEVEL
+unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS MAKEFILES
 if [ "$quiet" ]; then
 	make "$@" >/dev/null || exit 1
 else

@@ -8,12 +8,13 @@
 enum { SLOWEST = 10 };
 
 static const char *by, *cover, *variable;
-static bool totals;
+static bool totals, no_compile;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel", "what a row is [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_FLAG(0, "no-compile", &no_compile, "leave out what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
@@ -21,14 +22,14 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--cover SHARE] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
 /* What the options ask for, checked (misuse exits). */
 static struct nsx_summary_options
 wanted(void)
 {
-	struct nsx_summary_options o = { .require = nsx_tool_input.require };
+	struct nsx_summary_options o = { .no_compile = no_compile, .require = nsx_tool_input.require };
 
 	if (totals && by && strcmp(by, "total") != 0)
 		nsx_cli_misuse(&cli, "--totals and --by %s exclude each other", by);
@@ -38,6 +39,8 @@ wanted(void)
 	if (cover && o.by != NSX_SUMMARY_THUNK && o.by != NSX_SUMMARY_OPCODE && o.by != NSX_SUMMARY_DEVICE
 	    && o.by != NSX_SUMMARY_TOTAL)
 		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, device and total");
+	if (no_compile && o.by != NSX_SUMMARY_KERNEL && o.by != NSX_SUMMARY_RANGE)
+		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
 	if (!nsx_cover_parse(cover ? cover : "0.99", &o.cover))
 		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
 	if (variable && *variable && (!nsx_get_int(nsx_str_c(variable), &o.variable) || o.variable < 1))

@@ -34,6 +34,9 @@ ifneq ($(words $(OUT)),1)
 $(error nsysx-report: OUT: want one folder, without spaces in its name, got "$(OUT)")
 endif
 $(foreach c,$(nsysx_odd),$(if $(findstring $(c),$(OUT)),$(error nsysx-report: OUT: want a name of letters, digits and _ - + , . @ /, got "$(OUT)")))
+ifneq ($(filter -%,$(OUT)),)
+$(error nsysx-report: OUT: want a name that does not begin with -, got "$(OUT)")
+endif
 nsysx_out := $(patsubst %/,%,$(OUT))
 ifneq ($(words $(DUMPS)),0)
 ifneq ($(words $(DUMPS)),1)
@@ -45,6 +48,7 @@ endif
 
 # $(call nsysx_dump,N): the dump of profile N, nothing where it has none.
 nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMPS)))
+nsysx_given := $(filter-out -,$(DUMPS))
 nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
 nsysx_streams := $(nsysx_profiles:%=$(nsysx_out)/streams/profile-%.nsysx)
 nsysx_aligned := $(nsysx_out)/streams/$(if $(filter no,$(ALIGN)),extracted,aligned).nsysx
@@ -62,9 +66,15 @@ nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew vari
 
 # $(call nsysx_run,COMMAND): run it, with what it says kept for the page, and shown where it fails. One file a target, of its name.
 nsysx_log = $(nsysx_out)/logs/$(patsubst $(nsysx_out)/%,%,$(basename $@)).log
-nsysx_run = @mkdir -p $(@D) $(dir $(nsysx_log))
-nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }
+# A page is of what lies beside it: before something else does, it goes, so that none is left of a report that could not be finished.
+nsysx_run = @rm -f $(nsysx_out)/index.html; mkdir -p $(@D) $(dir $(nsysx_log))
+# It is the same whatever the folder is called.
+nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
+	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
 nsysx_tool = $(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+
+# With it cd may go elsewhere, and say so.
+unexport CDPATH
 
 .DELETE_ON_ERROR:
 ifneq ($(nsysx_alone),)
@@ -78,11 +88,14 @@ endif
 nsysx-report: $(nsysx_out)/index.html
 	@echo $(nsysx_out)/index.html
 nsysx-report-clean:
-	$(nsysx_at)cd $(nsysx_out) 2>/dev/null || exit 0; rm -rf .state streams tables flame plots logs index.html page.css; cd - >/dev/null; rmdir $(nsysx_out) 2>/dev/null || true
+	$(nsysx_at)[ -d $(nsysx_out)/.state ] || exit 0; \
+	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html page.css .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
 nsysx-force:
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
 # A state is rewritten only where what it says has changed, so that nothing is built for the sake of looking.
+# Time, size and place on disk tell of a file that an older one took the place of.
+nsysx_stat := stat -L -c '%n %s %Y %i'
 nsysx_state = if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
 # Of a profile: tools, options, file and dump, and that neither is newer than the state itself. Their names never become
 # targets, so they may hold whatever a word of make can.
@@ -93,12 +106,12 @@ $(nsysx_out)/.state/profile-%: nsysx-force
 	if [ "$$x" ] && ! [ -d "$$x" ]; then echo "nsysx-report: $$x: want a folder of dumps" >&2; exit 1; fi; \
 	case $$p in /*) ;; *) p=./$$p ;; esac; case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ $(nsysx_bin)nsysx-extract --version && printf '%s\n' $(call nsysx_quoted,$(nsysx_detail) $(EXTRACT_FLAGS)) "$$p" "$$x" && \
-	ls -iL "$$p" && wc -c <"$$p" && { [ -z "$$x" ] || find -L "$$x" -type f | sort; }; } >$@.new || exit 1; \
+	$(nsysx_stat) "$$p" && { [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | sort; }; } >$@.new || exit 1; \
 	[ -e $@ ] && [ "$$(find -L "$$p" $${x:+"$$x"} -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
 $(nsysx_out)/.state/flags: nsysx-force
 	@mkdir -p $(@D); printf '%s\n' "$$($(nsysx_bin)nsysx-extract --version)" $(call nsysx_quoted,$(words $(PROFILES)) $(ALIGN) $(WARMUP) $(ALIGN_FLAGS) $(FLAME_FLAGS)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/page: nsysx-force
-	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(DUMPS)) $(call nsysx_quoted,$(DETAIL)) >$@.new; $(nsysx_state)
+	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(nsysx_given)) $(call nsysx_quoted,$(DETAIL)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/gnuplot: nsysx-force
 	@mkdir -p $(@D); $(GNUPLOT) --version </dev/null >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
 
@@ -114,7 +127,7 @@ $(nsysx_out)/streams/extracted.nsysx:
 else
 $(nsysx_out)/streams/extracted.nsysx: $(nsysx_streams) $(nsysx_out)/.state/flags
 	$(nsysx_run)
-	@cd $(@D) && for f in profile-*.nsysx; do n=$${f#profile-}; [ "$${n%.nsysx}" -le $(words $(PROFILES)) ] || rm -f "$$f" ../logs/streams/profile-"$${n%.nsysx}".log; done
+	@cd $(@D) && for f in profile-*.nsysx ../logs/streams/profile-*.log; do n=$${f##*/profile-}; n=$${n#profile-}; [ "$${n%.*}" -le $(words $(PROFILES)) ] || rm -f "$$f"; done
 	$(nsysx_tool)merge -b -z -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
 endif
 $(nsysx_out)/streams/aligned.nsysx: $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags
@@ -133,7 +146,7 @@ $(nsysx_last): $(nsysx_out)/streams/overlapped.nsysx
 # Tables.
 $(nsysx_summaries): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)summary --tsv --by $* -o $@ $< $(nsysx_said)
+	$(nsysx_tool)summary --tsv --by $* $(if $(filter range kernel,$*),--no-compile) -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tool)summary --tsv --variable -o $@ $< $(nsysx_said)
@@ -168,13 +181,13 @@ $(nsysx_out)/tables/residual.tsv: $(nsysx_aligned)
 	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_tool)align -q --estimate -b -o $@.stream $< $(nsysx_said); \
 	$(nsysx_bin)nsysx-view -q -t skew -o $@ $@.stream; s=$$?; rm -f $@.stream; exit $$s)
 # Processes of a job have the same programs as a rule: the first dump stands for all.
-nsysx_first := $(firstword $(filter-out -,$(DUMPS)))
+nsysx_first := $(firstword $(nsysx_given))
 nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at): >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
 $(nsysx_heaps): $(nsysx_out)/.state/dump
 $(nsysx_out)/.state/dump: nsysx-force
 	@mkdir -p $(@D); x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
-	{ $(nsysx_bin)nsysx-extract --version && [ -z "$$x" ] || find -L "$$x" -type f | LC_ALL=C sort; } >$@.new || exit 1; \
+	{ $(nsysx_bin)nsysx-extract --version && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
 $(nsysx_out)/tables/heap.tsv:
 	$(nsysx_run)
@@ -213,15 +226,18 @@ $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk
 	@mkdir -p $(@D)
 	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
-$(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_out)/.state/gnuplot
+$(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) $* && : >$@
 
-# What an earlier call with other options made, and this one does not, goes before the page lists what there is.
-nsysx_kept := $(patsubst %,$(nsysx_out)/streams/%.nsysx,extracted overlapped) $(nsysx_aligned) $(nsysx_steady) $(nsysx_last) \
-	$(nsysx_tables) $(nsysx_flames) $(nsysx_flames:.svg=.folded)
+# What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
+# Nothing else goes: other files in these folders are the user's.
+nsysx_optional := $(patsubst %,$(nsysx_out)/%,streams/aligned.nsysx streams/steady.nsysx tables/range.tsv tables/kernel.tsv \
+	flame/nvtx.folded flame/nvtx.svg flame/kernel.folded flame/kernel.svg)
+nsysx_gone := $(filter-out $(nsysx_aligned) $(nsysx_steady) $(nsysx_tables) $(nsysx_flames) $(nsysx_flames:.svg=.folded),$(nsysx_optional))
+nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))
 $(nsysx_out)/page.css: $(nsysx_here)/page/page.css
 	@mkdir -p $(@D); cp $< $@
 $(nsysx_out)/index.html: $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/page.css $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
-	$(nsysx_at)rm -f $(filter-out $(nsysx_kept),$(wildcard $(patsubst %,$(nsysx_out)/%,streams/[!p]* tables/* flame/*)))
-	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(DUMPS)) \
+	$(nsysx_at)rm -f $(nsysx_gone)
+	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(nsysx_given)) \
 		sh $(nsysx_here)/page/page.sh $(nsysx_out) >$@.new && mv -f $@.new $@

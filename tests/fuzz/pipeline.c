@@ -151,7 +151,7 @@ table(const char *from, int number)
 
 	fuzz_must(in && out);
 	if (number < SUMMARIES) {
-		const struct nsx_summary_options opts = { (enum nsx_summary_by)number, { 99, 100 }, 0, NULL };
+		const struct nsx_summary_options opts = { .by = (enum nsx_summary_by)number, .cover = { 99, 100 } };
 		rc = nsx_summary(in, &opts, &summary, &diags, &err);
 		t = summary.table;
 	} else if ((number -= SUMMARIES) < SHOWS) {

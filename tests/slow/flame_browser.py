@@ -124,6 +124,12 @@ def searches(b):
     b.shot("%s/flame-search.png" % SHOTS)
     equal("a pattern with capitals tells them apart", search(b, "TRAIN_STEP")[:14], "matched 0.00 %")
     equal("what is no pattern is said", search(b, "a["), "not a regular expression")
+    go(b, "narrow")
+    got = search(b, "norm")
+    shown, more = re.match(r"matched ([0-9.]+) %.*, at most ([0-9.]+) % more in frames not drawn$", got).groups() if "at most" in got else (0, 0)
+    true = float(share("source", "norm").split()[0])
+    claim("a search among frames of which some are not drawn says so", float(shown) < true <= float(shown) + float(more) + 0.011, got)
+    go(b, "source", "#s=x")
     b.js("document.querySelector('form button').click()")
     equal("cleared", (found(b), address(b), any(f["hit"] for f in frames(b))), ("", "", False))
 

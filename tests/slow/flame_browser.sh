@@ -16,6 +16,7 @@ made() {
 		"$T/source.folded" >"$T/base.folded" &&
 	printf '%s\n' '<script>window.hacked=1</script>;"onload="hacked=1;]]><g onclick=1> 10' "a;'b&amp;c 20" 'a 5' >"$T/hostile.folded" &&
 	nsysx-flame -q --min-width 0 --title 'Training step by source line' -o "$T/source.svg" "$T/source.folded" &&
+	nsysx-flame -q --min-width 0.02 -o "$T/narrow.svg" "$T/source.folded" &&
 	nsysx-flame -q --icicle --sort size --title 'By instruction' -o "$T/module.svg" "$T/module.folded" &&
 	nsysx-flame -q --diff "$T/base.folded" --title 'What changed' -o "$T/diff.svg" "$T/source.folded" &&
 	nsysx-flame -q -o "$T/hostile.svg" "$T/hostile.folded" &&

@@ -82,6 +82,9 @@ drawn "$T/few.svg" >"$T/got"
 same '--min-width draws those of that share, with their sums' "$T/wide" "$T/got"
 narrow=$(($(wc -l <"$T/want") - $(wc -l <"$T/wide")))
 equal 'and says how many it does not' "$(head_of "$T/few.svg" | grep 'not drawn')" "$narrow frames below 0.1 % of it not drawn"
+equal 'their sum, which no search can find' "$(sed -n 's/^<svg .* data-narrow="\([0-9]*\)".*/\1/p' "$T/few.svg")" "$(awk -F'\t' -v t="$total" '
+	$2 >= t / 1000 { wide[$1]; next } { p = $1; sub(/;[^;]*$/, "", p); narrow[$1] = p; n[$1] = $2 }
+	END { for (k in narrow) if (narrow[k] == "" || narrow[k] in wide) s += n[k]; print s + 0 }' "$T/want")"
 equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/many: frames too narrow to be drawn; --min-width=0 draws all ($narrow)"
 
 # Kinds.

@@ -33,7 +33,9 @@ equal 'it prints the page it made, and nothing else' "$status $(cat "$T_private/
 sound r 'the page is well formed, its links lead somewhere, its numbers are the data'"'"'s'
 (cd s && nsysx-extract -q --ranges --ops -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q -o ../steady.nsysx)
 for by in module opcode thunk collective device range kernel; do
-	nsysx-summary -q --tsv --by "$by" -o want.tsv steady.nsysx
+	flag=
+	case $by in range|kernel) flag=--no-compile ;; esac
+	nsysx-summary -q --tsv --by "$by" $flag -o want.tsv steady.nsysx
 	run python3 "$checker" r "$by" want.tsv
 	equal "the page shows what nsysx-summary --by $by prints" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
 	same "so does its table $by" want.tsv "r/tables/$by.tsv"
@@ -131,6 +133,73 @@ shows r 'One device' devices 'and says why nobody is late'
 : >r/mine
 ok 'clean' nsysx-report -o r --clean
 equal 'leaves what is not its own' "$(ls -A r)" mine
+
+# What a folder, an environment or a name must not do.
+mkdir -p work/tables work/logs cdpath/rc && echo 1 | tee work/tables/mine.tsv work/logs/mine >cdpath/rc/index.html
+cp -r work untouched
+ok 'clean where no report is' nsysx-report -o work --clean
+ok 'takes nothing away' diff -r work untouched
+ok 'a report beside files of the same folders' nsysx-report -q -o work --no-detail -x s/dump0 s/r0.sqlite
+ok 'leaves them' test -e work/tables/mine.tsv -a -e work/logs/mine
+fails 'a folder that cd takes for another' 2 'does not begin with -' env OLDPWD="$T/work" make --no-print-directory -f "$mk" OUT=- clean
+ok 'is not where cd - leads' test -e work/tables/module.tsv
+ok 'CDPATH leads nowhere' env CDPATH="$T/cdpath" nsysx-report -q -o rc -x s/dump0 s/r0.sqlite
+equal 'the page is in its folder' "$(cat cdpath/rc/index.html) $(sed -n 1p rc/index.html)" '1 <!DOCTYPE html>'
+ok 'CDPATH and clean' env CDPATH="$T/cdpath" nsysx-report -o rc --clean
+ok 'nor does clean go there' test -e cdpath/rc/index.html -a ! -e rc
+fails 'a title of two lines' 2 '--title: want one line' nsysx-report -o r8 --title "$(printf 'a\nb')" s/r0.sqlite
+ok 'dumps that are none' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='- -' OUT=rd
+ok 'are said to be none' grep -q 'clocks aligned, without HLO dumps' rd/index.html
+cp -p s/r0.sqlite older && python3 - s/r0.sqlite <<'END'
+import os, sqlite3, sys
+when = os.stat(sys.argv[1])
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE StringIds SET value = 'loop_added_fusion' || substr(value, 16) WHERE value LIKE 'loop_add_fusion%'")
+db.commit()
+db.close()
+os.utime(sys.argv[1], ns=(when.st_atime_ns, when.st_mtime_ns - 5000000000))
+END
+touch marker
+ok 'a profile that an older one took the place of' nsysx-report -q -o work --no-detail -x s/dump0 s/r0.sqlite
+ok 'is extracted again' test work/streams/profile-1.nsysx -nt marker
+mv older s/r0.sqlite
+
+# A step that fails leaves no page.
+ok 'a report' nsysx-report -q -o rf -x s/dump0 s/r0.sqlite
+cp s/r1.sqlite torn && head -c 70000 s/r1.sqlite >s/r1.sqlite.new && mv s/r1.sqlite.new s/r1.sqlite
+fails 'of which a profile is torn' 1 'r1.sqlite' nsysx-report -q -o rf -x s/dump0 s/r0.sqlite s/r1.sqlite
+ok 'no page claims to be of it' test ! -e rf/index.html
+mv torn s/r1.sqlite
+ok 'other options' nsysx-report -q -o rf --no-detail -x s/dump0 s/r0.sqlite
+ok 'the same in a folder of its own' nsysx-report -q -o rg --no-detail -x s/dump0 s/r0.sqlite
+contents rf >"$T/a"
+contents rg >"$T/b"
+same 'leave nothing of earlier ones, not even what was said' "$T/b" "$T/a"
+if [ "$plots" ]; then
+	mkdir -p gp && printf 'set title "mine"\nset border 31\n' >gp/.gnuplot
+	ok 'settings of gnuplot' env HOME="$T/gp" nsysx-report -q -o rh --no-detail -x s/dump0 s/r0.sqlite
+	contents rh >"$T/b"
+	same 'change no picture' "$T/a" "$T/b"
+	cat >half <<'END'
+#!/bin/sh
+case $* in --version) echo gnuplot 6.0 patchlevel 0; exit ;; esac
+for a; do case $a in data=*) echo '<svg>' >"$(printf '%s' "$a" | sed "s/.*picture='//; s/'.*//")" ;; esac; done
+END
+	chmod +x half
+	fails 'a picture that is cut' 2 'gnuplot left an unfinished picture' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=ri GNUPLOT=./half
+fi
+
+# Names of a megabyte: whole in the tables, cut in the page.
+mkdir -p big && cp s/r0.sqlite big/r0.sqlite && python3 - big/r0.sqlite <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE StringIds SET value = 'k\u00e9<script>\"&%\\' || replace(hex(zeroblob(500000)), '0', char(233)) WHERE id = (SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1 ORDER BY sum(end - start) DESC LIMIT 1)")
+db.commit()
+END
+ok 'a kernel with a name of a megabyte' nsysx-report -q -o rb big/r0.sqlite
+sound rb 'its page is sound'
+ok 'is whole in the table' sh -c 'test "$(wc -c <rb/tables/kernel.tsv)" -gt 2000000'
+ok 'and cut in the page' sh -c 'test "$(wc -c <rb/index.html)" -lt 200000 && iconv -f utf-8 -t utf-8 rb/index.html >/dev/null'
 
 # Jobs of other shapes.
 "$SYNTH" -o one --processes=1 --no-comm >/dev/null

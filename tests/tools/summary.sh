@@ -369,4 +369,38 @@ fails '--totals of something else' 2 'exclude each other' nsysx-summary --by mod
 fails 'two forms' 2 'exclude each other' nsysx-summary --tsv --json "$T/step.tsv"
 fails 'an unknown row' 2 'nsysx-summary:' nsysx-summary --by file "$T/step.tsv"
 fails 'two files' 2 'one FILE at most' nsysx-summary "$T/step.tsv" "$T/step.tsv"
+# Without compilation: ranges whose chain of parents meets one of compilation, and the operations in them, are counted again from the records.
+"$SYNTH" -o "$T/auto" --autotune >/dev/null
+nsysx-extract -q --ranges --ops -x "$T/auto/dump0" "$T/auto/r0.sqlite" | nsysx-view --text -o "$T/auto.text"
+python3 - "$T/auto.text" >"$T/want" <<'END'
+import sys
+cols, compile, parent, ranges, ops = {}, set(), {}, [], []
+for line in open(sys.argv[1], encoding="utf-8"):
+    f = line.rstrip("\n").split("\t")
+    if f[0].startswith("#"):
+        cols[f[0][1:]] = [c.split(":")[0] for c in f[1:]]
+        continue
+    r = dict(zip(cols[f[0]], f[1:]))
+    if f[0] == "compile":
+        compile.add(r["range"])
+    if f[0] == "range":
+        parent[r["range"]] = r["parent"]
+        ranges.append(r)
+    if f[0] == "op":
+        ops.append(r)
+def compiling(x):
+    while x:
+        if x in compile:
+            return True
+        x = parent.get(x)
+    return False
+for name, rows, of in ("kernel", ops, "range"), ("range", [r for r in ranges if r["start"]], "range"):
+    left = [r for r in rows if not compiling(r[of])]
+    print(name, len(left), sum(int(r["dur"]) for r in left), len(left) < len(rows))
+END
+for by in kernel range; do
+	nsysx-summary -q --tsv --by $by --no-compile "$T/auto.text" | awk -F'\t' -v by=$by 'NR > 1 { n += $3; t += $4 } END { printf "%s %d %d True\n", by, n, t }'
+done >"$T/got"
+same '--no-compile leaves out what compilation runs, and nothing else' "$T/want" "$T/got"
+fails '--no-compile goes with operations and ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
 done_testing

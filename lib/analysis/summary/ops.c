@@ -45,6 +45,8 @@ struct row {
 struct ops {
 	struct nsx_err *err;
 	bool            kernel;
+	bool            no_compile;
+	struct nsx_map  compiling; /* (profile, range) of compilation and what is within; with no_compile alone */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	struct nsx_map  row_of;
 	NSX_VEC(struct row) rows;
@@ -64,6 +66,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	}
 	f->err = err;
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
+	f->no_compile = options->no_compile;
 	return f;
 }
 
@@ -76,6 +79,7 @@ ops_free(void *state)
 		return;
 	nsx_intern_free(&f->strs);
 	nsx_map_free(&f->row_of);
+	nsx_map_free(&f->compiling);
 	free(f->rows.p);
 	free(f);
 }
@@ -92,6 +96,40 @@ row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .type = t, .name = n })))
 		*at = (uint32_t)(f->rows.n - 1);
 	return at && *at != NSX_NONE ? &f->rows.p[*at] : NULL;
+}
+
+/* Whether the profile's range of that column is one of compilation. */
+static bool
+compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
+{
+	return nsx_has(rec, range)
+	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
+}
+
+static int
+note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
+{
+	uint32_t *at = nsx_map_at(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) });
+
+	if (!at)
+		return nsx_err_nomem(f->err, NULL);
+	*at = 0;
+	return NSX_OK;
+}
+
+/* *out: the record is of compilation. Records of kind compile come first, and a range before what runs in it. */
+static int
+sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
+{
+	*out = false;
+	if (rec->kind->id == NSX_COMPILE)
+		return note_compiling(f, rec, NSX_COMPILE_profile, NSX_COMPILE_range);
+	if (rec->kind->id == NSX_OP)
+		*out = compiles(f, rec, NSX_OP_profile, NSX_OP_range);
+	if (rec->kind->id != NSX_RANGE)
+		return NSX_OK;
+	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_parent);
+	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
 }
 
 static int
@@ -140,7 +178,14 @@ static int
 ops_take(void *state, const struct nsx_rec *rec)
 {
 	struct ops *f = state;
+	bool out = false;
 
+	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
+		return NSX_ERR;
+	if (out) {
+		f->any = true;
+		return NSX_OK;
+	}
 	if (f->kernel && rec->kind->id == NSX_OP)
 		return take_op(f, rec);
 	if (!f->kernel && rec->kind->id == NSX_RANGE)

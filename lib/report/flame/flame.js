@@ -170,7 +170,12 @@
 			within = frames[i].hit ? frames[zoomed].v : -1;
 		if (zoomed)
 			text += ", " + percent(within >= 0 ? within : held(zoomed, frames[zoomed].end), frames[zoomed].v) + " of the zoomed";
-		bar.found.textContent = text + " (" + human(sum) + ", " + n + (n === 1 ? " frame)" : " frames)");
+		text += " (" + human(sum) + ", " + n + (n === 1 ? " frame)" : " frames)");
+		/* Names of frames that are not drawn are not here: what they could add is said. */
+		var narrow = Math.min(Number(svg.dataset.narrow), frames[0].v - sum);
+		if (narrow > 0)
+			text += ", at most " + percent(narrow, frames[0].v) + " more in frames not drawn";
+		bar.found.textContent = text;
 	}
 
 	/* ---- state, which the address holds: #z=FRAME&s=PATTERN */

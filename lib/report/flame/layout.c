@@ -59,7 +59,12 @@ drawn(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
 	*n = 0;
 	for (size_t i = 1; i < t->nodes.n; i++) {
 		*n += t->nodes.p[i].total[NSX_FLAME_NEW] >= min;
-		l->narrow += t->nodes.p[i].total[NSX_FLAME_NEW] > 0 && t->nodes.p[i].total[NSX_FLAME_NEW] < min;
+		bool narrow = t->nodes.p[i].total[NSX_FLAME_NEW] > 0 && t->nodes.p[i].total[NSX_FLAME_NEW] < min;
+		uint32_t parent = t->nodes.p[i].parent;
+
+		l->narrow += narrow;
+		if (narrow && (parent == 0 || t->nodes.p[parent].total[NSX_FLAME_NEW] >= min))
+			l->narrow_sum += t->nodes.p[i].total[NSX_FLAME_NEW];
 	}
 	keys = malloc((*n + 1) * sizeof *keys);
 	if (!keys)

@@ -13,6 +13,7 @@ struct nsx_flame_layout {
 	NSX_VEC(struct nsx_flame_frame) frames;   /* the root first, each before those above it, from left to right */
 	uint32_t       depth;                     /* rows above the root */
 	int64_t        narrow;                    /* frames that are too narrow to be drawn */
+	int64_t        narrow_sum;                /* what they and all above them have, each counted once */
 	unsigned char *kinds;                     /* enum nsx_flame_kind, by node */
 	int64_t        of_kind[NSX_FLAME_KINDS];  /* what the nodes have themselves, without those above them */
 	int64_t        stacks;                    /* distinct ones, of the new file */

@@ -323,8 +323,8 @@ put_page(struct page *p)
 	head = p->b;
 	p->b = (struct nsx_buf){ 0 };
 	nsx_buf_fmt(&p->b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-	            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" data-unit=\"%s\" data-top=\"%d\"%s>\n",
-	            WIDTH, p->height, units[p->options->unit], p->top, p->options->icicle ? " data-icicle=\"1\"" : "");
+	            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" data-unit=\"%s\" data-top=\"%d\" data-narrow=\"%" PRId64 "\"%s>\n",
+	            WIDTH, p->height, units[p->options->unit], p->top, p->layout->narrow_sum, p->options->icicle ? " data-icicle=\"1\"" : "");
 	nsx_buf_str(&p->b, nsx_buf_view(&head));
 	p->b.failed |= head.failed;
 	nsx_buf_free(&head);

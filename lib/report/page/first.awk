@@ -12,6 +12,7 @@ function v(name) { return $col[name] }
 file == "total" { total[v("quantity")] = v("total"); share[v("quantity")] = v("percent") }
 file == "devices" { devices++ }
 file == "profile" { profiles++ }
+file == "module" { module_time += v("total") }
 file == "module" && FNR == 2 { top = v("name"); top_mean = v("mean"); top_execs = v("execs") }
 file == "bandwidth" && v("busbw_mean") != "" && (best_bytes == "" || v("bytes") > best_bytes + 0 || (v("bytes") == best_bytes && v("busbw_mean") > best + 0)) {
 	best = v("busbw_mean")
@@ -25,6 +26,8 @@ function part(class, x) { if (x > 0) printf "<i class=\"%s\" style=\"width:%.3f%
 function legend(class, x, name) { printf "<li><i class=\"%s\"></i>%s %s</li>", class, esc(name), percent(x) }
 END {
 	print "<dl class=\"cards\">"
+	if (top != "")
+		card(top_mean, "ns", "an execution of " top ", mean of " top_execs)
 	if (total["wall"] > 0) {
 		idle = share["idle during module executions"] + share["idle between module executions"]
 		card(total["wall"], "ns", "GPU time, all devices")
@@ -40,8 +43,6 @@ END {
 	}
 	card(devices + 0, "n", devices == 1 ? "device" : "devices")
 	card(profiles + 0, "n", profiles == 1 ? "profile" : "profiles")
-	if (top != "")
-		card(top_mean, "ns", "an execution of " top ", mean of " top_execs)
 	if (best != "")
 		card(best, "bw", "bus bandwidth of " best_kind ", " size(best_bytes))
 	print "</dl>"
@@ -54,6 +55,7 @@ END {
 		legend("compute", share["computation"], "computing")
 		legend("exposed", share["exposed communication"], "exposed communication")
 		legend("idle", idle, "idle")
-		print "</ul>\n<p class=\"note\">From the first to the last execution of each device, summed over devices. Hidden communication runs beside computation and is part of that time already.</p>"
+		print "</ul>\n<p class=\"note\">From the first to the last execution of each device, summed over devices. Hidden communication runs beside computation and is part of that time already." \
+			(total["modules"] < module_time ? " Only programs that make up 99 % of executions\47 time are counted here, by kind of operation, instruction and device; tables by program and by collective hold all." : "") "</p>"
 	}
 }

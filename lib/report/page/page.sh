@@ -4,6 +4,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
+unset CDPATH
 here=$(cd "${0%/*}" && pwd) || exit 1
 cd "$1" || exit 1
 
@@ -191,7 +192,7 @@ section kernels 'Kernels and ranges'
 if [ "${DETAIL:-}" = no ]; then
 	why "$no_detail"
 else
-	[ "$xla" ] && echo '<p class="note">Every GPU operation of the streams, also what belongs to no program, as autotuning does.</p>'
+	awk -F'\t' -f "$here/html.awk" -f "$here/kernels.awk" tables/kernel.tsv
 	table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
 	[ "$xla" ] && ranges
 fi

@@ -32,7 +32,7 @@ file == "thunk" {
 	if (v("percent") > top_percent) { top_percent = v("percent"); top_name = v("name") }
 }
 file == "thunk" && v("relstd") != "" { several = 1 }
-file == "variable" { variable++; if (variable == 1) { vary_name = v("name"); vary = v("relstd") } }
+file == "variable" { variable++; vary_all += v("mean") * v("count"); if (variable == 1) { vary_name = v("name"); vary = v("relstd") } }
 file == "compile-process" { compiled += v("compilations"); compile += v("compile"); wall += v("wall") }
 file == "residual" {
 	x = v("skew")
@@ -72,8 +72,8 @@ END {
 	rule(waits && devices > 1 && total["wall"] > 0, total["wall"] ? 100 * late / total["wall"] : 0, 1, "%", "Straggler",
 		"of all GPU time the others wait for device " late_by " (" ns(late) " of " ns(wait_all) " that devices wait in collectives).", "devices",
 		devices < 2 ? "one device" : comms ? "the clocks of devices were not compared" : none)
-	rule(several, variable + 0, 0, "n", "Computation that varies",
-		variable ? "instructions vary by more than a tenth, the slowest of them " vary_name " by " percent(100 * vary) "." : "", "variability", xla ? "no instruction ran twice" : none)
+	rule(several, time_all ? 100 * vary_all / time_all : 0, 1, "%", "Computation that varies",
+		variable ? "of the time of instructions is in computation that varies by more than a tenth; of " (variable < 10 ? variable : "the slowest ten") " most in " vary_name ", by " percent(100 * vary) "." : "", "variability", xla ? "no instruction ran twice" : none)
 	rule(thunks, top_percent + 0, 20, "%", "One instruction", "of the time of instructions is " top_name ".", "instructions", none)
 	rule(compiled > 0, wall ? 100 * compile / wall : 0, 20, "%", "Compilation", "of the time of processes in the capture is compilation.", "compilation", "the capture holds no compilation")
 	rule(thunks, time_all ? 100 * (1 - time_known / time_all) : 0, 5, "%", "Names unknown",
@@ -81,7 +81,7 @@ END {
 	rule(active > 0, active ? 100 * unknown / active : 0, 25, "%", "Source unknown", "of active GPU time comes from no known source line. JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1 and the dump tell more.", "flame", none)
 	rule(residuals, residuals ? sqrt(square / residuals) : 0, 20000, "ns", "Clocks",
 		"is what skews still differ by after alignment (root mean square): times of different devices agree no better.", "clocks", devices < 2 ? "one device" : comms ? "the clocks of devices were not compared" : none)
-	rule(kernels > 0, kernels ? 100 * copies / kernels : 0, 10, "%", "Copies", "of the time of GPU operations are copies.", "kernels", "single GPU operations were left out (DETAIL=no)")
+	rule(kernels > 0, kernels ? 100 * copies / kernels : 0, 10, "%", "Copies", "of the time of GPU operations are copies (compilation aside).", "kernels", "single GPU operations were left out (DETAIL=no)")
 	rule(1, warned + 0, 0, "n", "Warnings", "warnings about the data, below: read them before you believe a number.", "diags", "")
 	if (bads)
 		list("findings", bad, bads)

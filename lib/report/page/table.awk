@@ -13,6 +13,19 @@ NR == 1 {
 	}
 	next
 }
+# A name. A long one is shown in two lines and whole when pointed at, but for a name beyond what anyone reads; the table has all of it.
+function put_name(x,   whole) {
+	whole = x
+	if (length(x) > 1000) {
+		x = substr(x, 1, 1000)
+		sub(/[\300-\377][\200-\277]*$/, "", x)
+		whole = x = x "…"
+	}
+	if (length(whole) > 60)
+		print "<td class=\"s long\"><div title=\"" esc(whole) "\">" esc(x) "</div></td>"
+	else
+		print "<td class=\"s\">" esc(x) "</td>"
+}
 { rows++ }
 rows == 1 {
 	print "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
@@ -27,7 +40,7 @@ rows <= limit {
 		if (x == "")
 			printf "<td class=\"%s none\">–</td>", form[i] == "s" ? "s" : "n"
 		else if (form[i] == "s")
-			printf "<td class=\"s%s\">%s</td>", (length(x) > 60 ? " long" : ""), esc(x)
+			put_name(x)
 		else
 			printf "<td class=\"n\">%s</td>", data(x, form[i])
 	}

@@ -1,0 +1,15 @@
+# kernels.awk -- what the table of kernels sums up, in a line above it.
+NR == 1 {
+	for (i = 1; i <= NF; i++)
+		col[$i] = i
+	next
+}
+{
+	time += $col["total"]
+	count += $col["count"]
+}
+END {
+	if (NR > 1)
+		print "<p class=\"note\">" data(count, "n") (count == 1 ? " GPU operation" : " GPU operations") ", of any program or none, " data(time, "ns") \
+			" in all; some run side by side. What compilation runs, as autotuning does, is left out.</p>"
+}
