@@ -13,7 +13,7 @@ NR == 1 {
 	}
 	next
 }
-# A name. A long one is shown in two lines and whole when pointed at, but for a name beyond what anyone reads; the table has all of it.
+# A name. A long one is shown in four lines and whole when pointed at, but for a name beyond what anyone reads; the table has all of it.
 function put_name(x,   whole) {
 	whole = x
 	if (length(x) > 1000) {
