@@ -5,6 +5,7 @@
 
 chromium --version >/dev/null 2>&1 || skip_all 'there is no chromium that runs'
 command -v chromedriver >/dev/null 2>&1 || skip_all 'there is no chromedriver (chromium-driver)'
+getent hosts localhost >/dev/null || skip_all 'localhost has no address, and chromedriver finds the browser by it'
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 unset MAKEFLAGS MFLAGS MAKELEVEL
 

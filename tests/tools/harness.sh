@@ -191,4 +191,30 @@ equal 'no file at all' "$(sum none)" '1 0 passed, 1 failed, 0 skipped'
 echo overlap >"$T/tests/checks.list"
 equal 'a reference check without its data is skipped' "$(sum overlap)" '0 0 passed, 0 failed, 1 skipped'
 equal 'by name' "$(grep -c 'skipped: overlap: ' "$T/said")" 1
+
+# .ci/run, with a make that says what is in a file of its target's name and exits with what is in TARGET.status.
+mkdir "$T/.ci" "$T/make"
+cp "$tests_dir/../.ci/run" "$T/.ci/run"
+cat >"$T/make/make" <<'X'
+#!/bin/sh
+cat "$T/make/$1"
+exit "$(cat "$T/make/$1.status")"
+X
+chmod +x "$T/make/make"
+
+# The status and last line of .ci/run where `make check` says $1 and exits with $2, and `make check-slow` $3 and $4.
+ci() {
+	printf '%b' "$1" >"$T/make/check"
+	echo "$2" >"$T/make/check.status"
+	printf '%b' "$3" >"$T/make/check-slow"
+	echo "$4" >"$T/make/check-slow.status"
+	run env PATH="$T/make:$PATH" bash "$T/.ci/run"
+	echo "$status $(tail -n 1 "$T_private/out")"
+}
+equal '.ci/run sums up' "$(ci 'x\n5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 0 failed, 2 skipped\n' 0)" '0 8 passed, 0 failed, 3 skipped'
+equal 'what fails first is not forgotten' "$(ci '5 passed, 2 failed, 1 skipped\nmake: Error 1\n' 2 '3 passed, 0 failed, 2 skipped\n' 0)" '1 8 passed, 2 failed, 3 skipped'
+equal 'nor what fails last' "$(ci '5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 4 failed, 0 skipped\n' 2)" '1 8 passed, 4 failed, 1 skipped'
+equal 'a build that fails is a failure' "$(ci 'cc: no\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
+equal 'so is silence' "$(ci '' 0 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
+equal 'and a status that nothing explains' "$(ci '5 passed, 0 failed, 0 skipped\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 8 passed, 1 failed, 0 skipped'
 done_testing
