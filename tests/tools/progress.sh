@@ -3,6 +3,7 @@
 . "${0%/*}/../testlib.sh"
 
 python3 -c 'import os, pty; os.waitstatus_to_exitcode' 2>/dev/null || skip_all 'no python3 of 3.9 or later, which makes terminals'
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip_all 'no terminal can be made here (/dev/pts)'
 TERM=xterm
 export TERM
 

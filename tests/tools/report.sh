@@ -261,5 +261,5 @@ run make -s -C "$root" B="$B" install DESTDIR="$T/inst" PREFIX=/usr
 equal 'make install' "$status" 0
 run env PATH="$T/inst/usr/bin:/usr/bin:/bin" nsysx-report -o r9 -x s/dump0 s/r0.sqlite
 equal 'what is installed finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
-ok 'and names none of the source' sh -c "! grep -rF '$root' inst/usr/bin/nsysx-report inst/usr/share"
+ok 'and names none of the source' sh -c "! grep -rF '$root/' inst/usr/bin/nsysx-report inst/usr/share"
 done_testing
