@@ -2,7 +2,7 @@
 function row(what, ours, beside, other, ratio) { print what, ours, beside, sprintf("%.2f s", other), ratio }
 BEGIN {
 	FS = OFS = "\t"
-	print "what", "nsysx_s", "beside", "takes", "ratio"
+	print "what", "nsysx_s", "beside", "takes", "relative"
 }
 FNR == 1 {
 	file++
