@@ -10,7 +10,7 @@
 /* With --gate; 1 is a regression then. */
 enum { NOT_COMPARABLE = 3 };
 
-static const char *by, *what = "whole", *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
+static const char *by, *what, *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
 static int64_t absolute = 100;
 static bool changed, gate;
 
@@ -47,7 +47,7 @@ static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
 	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK, .any = !by,
-	                                 .exposed = strcmp(what, "exposed") == 0, .changed = changed };
+	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what, "whole") == 0, .changed = changed };
 
 	if (nops != 2)
 		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");

@@ -25,6 +25,7 @@ enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
 struct nsx_compare_options {
 	enum nsx_compare_by by;
 	bool    any;          /* by what tables are by, if a side is one */
+	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to 30 */

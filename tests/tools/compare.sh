@@ -360,6 +360,8 @@ nsysx-summary -q --tsv --by thunk --cover 0.5 -o "$T/less.tsv" "$T/j2"
 nsysx-compare --tsv "$T/j1" "$T/less.tsv" 2>"$T/err" >"$T/got"
 equal 'programs that a table leaves out are not gone' "$(cut -f13 "$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 1 faster 46 same 1 slower 1 verdict '
 equal 'but left out, which is said' "$(cat "$T/err")" "nsysx-compare: warning: BASE: programs that the other side's table does not have: left out (2)"
+nsysx-compare --tsv --time whole "$T/j1" "$T/less.tsv" 2>"$T/err" >"$T/same"
+equal 'whole time asked of a table is said not to be had' "$(grep -c -- '--time whole does not apply' "$T/err") $(cmp "$T/got" "$T/same" && echo same)" '1 same'
 tells 'folders of reports' "$T/report.j1" "$T/report.j2/"
 tells 'one beside a stream' "$T/report.j1" "$T/j2"
 tells 'a table as standard input' - "$r2/thunk.tsv" <"$r1/thunk.tsv"

@@ -207,6 +207,8 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_read(c, &c->side[k], diags)) != NSX_OK)
 			return NSX_ERR;
 	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
+	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
+	             "tables hold exposed time: --time whole does not apply");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
 	             "tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare");
 	return NSX_OK;
