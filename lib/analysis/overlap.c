@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "stream/fields.h"
 
 /* The union of a device's computing intervals so far. */
 struct device {
@@ -211,10 +212,6 @@ note_headers(struct overlap *o)
 static int
 take(struct overlap *o, struct nsx_rec *rec)
 {
-	static const int8_t starts[NSX_NKINDS] = {
-		[NSX_MODULE] = NSX_MODULE_start, [NSX_RANGE] = NSX_RANGE_start, [NSX_THUNK] = NSX_THUNK_start,
-		[NSX_OP] = NSX_OP_start, [NSX_COLLECTIVE] = NSX_COLLECTIVE_start,
-	};
 	int section = nsx_rec_section(rec);
 
 	if (note_headers(o) != NSX_OK)
@@ -222,7 +219,7 @@ take(struct overlap *o, struct nsx_rec *rec)
 	if (nsx_is_diag_of(rec, "nsysx-overlap"))
 		return NSX_OK;
 	if (o->heap.n && section == 2)
-		answer_until(o, nsx_int(rec, starts[rec->kind->id], INT64_MIN));
+		answer_until(o, nsx_field_int(rec, NSX_ROLE_START, INT64_MIN));
 	else if (o->heap.n && section == 3)
 		answer_until(o, INT64_MAX);
 	if (release(o) != NSX_OK)

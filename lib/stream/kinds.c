@@ -10,7 +10,7 @@
 
 /* One array of columns for all kinds, in the order of kinds.def. */
 #define KIND(id, name, meaning)
-#define COL(id, name, type, unit, meaning) { #name, TYPE_##type, unit, meaning },
+#define COL(id, name, type, unit, role, meaning) { #name, TYPE_##type, unit, meaning },
 static const struct nsx_col columns[] = {
 #include "stream/kinds.def"
 };
@@ -19,7 +19,7 @@ static const struct nsx_col columns[] = {
 
 /* NSX_X_FIRST_ counts columns from 1. */
 #define KIND(id, name, meaning) [NSX_##id] = { NSX_##id, #name, meaning, 0, &columns[NSX_##id##_FIRST_ - 1], 0, { 0 }, 0 },
-#define COL(id, name, type, unit, meaning)
+#define COL(id, name, type, unit, role, meaning)
 static struct nsx_kind kinds[NSX_NKINDS] = {
 #include "stream/kinds.def"
 };
@@ -76,7 +76,7 @@ int
 nsx_rec_section(const struct nsx_rec *r)
 {
 	switch (r->kind->id) {
-	case NSX_PROFILE: case NSX_DEVICE: case NSX_CLOCK: case NSX_PROGRAM: case NSX_ALIAS:
+	case NSX_PROFILE: case NSX_DEVICE: case NSX_COMMUNICATOR: case NSX_CLOCK: case NSX_PROGRAM: case NSX_ALIAS:
 	case NSX_GROUPS: case NSX_STACK: case NSX_INST: case NSX_LOC:
 		return 0;
 	case NSX_COMPILE:

@@ -12,7 +12,7 @@ NSX_BEGIN_C
 /* NSX_PROFILE, NSX_DEVICE, ...; NSX_NKINDS stands for every kind we do not know. */
 enum nsx_kind_id {
 #define KIND(id, name, meaning) NSX_##id,
-#define COL(id, name, type, unit, meaning)
+#define COL(id, name, type, unit, role, meaning)
 #include "stream/kinds.def"
 #undef KIND
 #undef COL
@@ -21,7 +21,7 @@ enum nsx_kind_id {
 
 /* Slots: NSX_THUNK_start is where a thunk record has its start. They count from 0 in each kind. */
 #define KIND(id, name, meaning) NSX_##id##_FIRST_, NSX_##id##_BASE_ = NSX_##id##_FIRST_ - 1,
-#define COL(id, name, type, unit, meaning) NSX_##id##_##name##_SEQ_,
+#define COL(id, name, type, unit, role, meaning) NSX_##id##_##name##_SEQ_,
 enum nsx_slot_seq_ {
 	NSX_SEQ_ZERO_,
 #include "stream/kinds.def"
@@ -29,7 +29,7 @@ enum nsx_slot_seq_ {
 #undef KIND
 #undef COL
 #define KIND(id, name, meaning)
-#define COL(id, name, type, unit, meaning) NSX_##id##_##name = NSX_##id##_##name##_SEQ_ - NSX_##id##_BASE_ - 1,
+#define COL(id, name, type, unit, role, meaning) NSX_##id##_##name = NSX_##id##_##name##_SEQ_ - NSX_##id##_BASE_ - 1,
 enum nsx_slot {
 #include "stream/kinds.def"
 	NSX_SLOTS_END_ = 64

@@ -12,6 +12,7 @@
 #include "stream/binary.h"
 #include "base/num.h"
 #include "stream/codec.h"
+#include "stream/fields.h"
 
 static struct nsx_reader *
 reader_new(int fd, const char *name, unsigned flags, struct nsx_err *err)
@@ -376,48 +377,41 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, int64_t start)
 	                       rec->kind->name, start, r->last_kind->name, r->last_start);
 }
 
-/* Where a kind has its times; kinds without are all 0. */
-static const struct { int8_t start, dur, profile; } at[NSX_NKINDS] = {
-	[NSX_COMPILE]    = { NSX_COMPILE_start, NSX_COMPILE_dur, NSX_COMPILE_profile },
-	[NSX_MODULE]     = { NSX_MODULE_start, NSX_MODULE_dur, 0 },
-	[NSX_RANGE]      = { NSX_RANGE_start, NSX_RANGE_dur, 0 },
-	[NSX_THUNK]      = { NSX_THUNK_start, NSX_THUNK_dur, 0 },
-	[NSX_OP]         = { NSX_OP_start, NSX_OP_dur, 0 },
-	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur, 0 },
-};
-
 /* Whether rec ends where no time can be. */
 static bool
 ends_beyond(const struct nsx_rec *rec)
 {
-	enum nsx_kind_id id = rec->kind->id;
 	bool clipped = false;
+	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
 
-	if (id >= NSX_NKINDS || !at[id].dur || !nsx_has(rec, at[id].start) || !nsx_has(rec, at[id].dur))
+	/* A kind without GPU times has the host's. */
+	if (nsx_field(rec->kind->id, start) < 0)
+		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	if (!nsx_field_has(rec, start) || !nsx_field_has(rec, dur))
 		return false;
-	nsx_add_sat(rec->v[at[id].start].i, rec->v[at[id].dur].i, &clipped);
+	nsx_add_sat(nsx_field_int(rec, start, 0), nsx_field_int(rec, dur, 0), &clipped);
 	return clipped;
 }
-
 
 /* docs/format.md, "Order". */
 static int
 check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
-	enum nsx_kind_id id = rec->kind->id;
-	int section = nsx_rec_section(rec), rank = nsx_kind_rank(id);
+	int section = nsx_rec_section(rec), rank = nsx_kind_rank(rec->kind->id);
 	int64_t start = 0, profile = 0;
 	bool back;
 
 	if (section > 3)
 		return NSX_OK;
 	if (section == 1 || section == 2) {
-		if (!nsx_has(rec, at[id].start))
+		enum nsx_role time = section == 1 ? NSX_ROLE_HOST_START : NSX_ROLE_START;
+
+		if (!nsx_field_has(rec, time))
 			return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
-		start = rec->v[at[id].start].i;
+		start = nsx_field_int(rec, time, 0);
 	}
 	if (section == 1) {
-		profile = nsx_int(rec, at[id].profile, INT64_MIN);
+		profile = nsx_field_int(rec, NSX_ROLE_PROFILE, INT64_MIN);
 		rank = 0;
 	}
 	if (section != r->last_section)

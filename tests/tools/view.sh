@@ -98,7 +98,7 @@ fails 'unknown kinds need a header' 1 'record of kind zebra before its header' s
 run nsysx-view --schema
 equal 'the schema is a table' "$(awk -F'\t' 'NF != 5 || (NR > 1 && ($5 == "" || $3 !~ /^[ifs]?$/))' "$T_private/out")" ''
 equal 'with the kinds and their columns' "$(awk -F'\t' '$2 == "" && NR > 1 { k = k " " $1 } $1 == "skew" && $2 { c = c " " $2 ":" $3 } END { print k ";" c }' "$T_private/out")" \
-	' profile device clock program alias groups stack inst loc compile module range thunk op collective skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
+	' profile device communicator clock program alias groups stack inst loc compile overhead call module range thunk op collective skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
 equal 'times are nanoseconds' "$(awk -F'\t' '$2 ~ /start$|dur$|^hidden$|^start_utc$/ && $4 != "ns"' "$T_private/out")" ''
 fails '--schema reads nothing' 2 '--schema reads no FILE' nsysx-view --schema s
 done_testing

@@ -246,8 +246,8 @@ headers(void)
 static void
 kinds(void)
 {
-	static const char text[] = "#nsysx\t1\n#thunk\tdur:i\tnew:f\tname:s\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\t"
-	                           "dur:i\trange:i\tbytes:i\tgraph_node:i\tprogram:i\texecution:i\tinst:i\nthunk\t5\t0.5\tx\n#end\trecords:i\nend\t1\n";
+	static const char text[] = "#nsysx\t1\n#thunk\tdur:i\tnew:f\tname:s\n"
+	                           "#loc\tprogram:i\tinst:i\top_name:s\tstack:i\nthunk\t5\t0.5\tx\n#end\trecords:i\nend\t1\n";
 	struct nsx_err err = { "" };
 	struct nsx_reader *r = nsx_reader_mem(text, sizeof text - 1, "f", 0, &err);
 	struct nsx_rec rec;
@@ -266,7 +266,7 @@ kinds(void)
 	   "added columns are there, without values");
 	ok(!nsx_kind_has(rec.kind, NSX_THUNK_start), "a known column that the header lacks is not");
 	const struct nsx_kind *const *met = nsx_reader_kinds(r, &n);
-	ok(n == 2 && met[0] == rec.kind && met[1] == nsx_kind_builtin(NSX_OP), "the built-in header gives the built-in kind");
+	ok(n == 2 && met[0] == rec.kind && met[1] == nsx_kind_builtin(NSX_LOC), "the built-in header gives the built-in kind");
 	is_str(nsx_reader_where(r), "f:4", "a record has a place");
 
 	int fd = nsx_tmpfile(&err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analysis/align/impl.h"
+#include "stream/fields.h"
 #include "stream/spool.h"
 
 /* What the input calls a device or a report, and its correction. */
@@ -24,16 +25,6 @@ struct applying {
 	bool                         settled;     /* all devices are known */
 	bool                         clocked;     /* all have their clock records */
 	struct al_queue             *queue;
-};
-
-/* Where a kind has its times; -1: it has it not. Times named `host` are the process's. */
-static const struct { int8_t profile, device, start, host; } at[NSX_NKINDS] = {
-	[NSX_COMPILE]    = { NSX_COMPILE_profile, -1, -1, NSX_COMPILE_start },
-	[NSX_MODULE]     = { NSX_MODULE_profile, NSX_MODULE_device, NSX_MODULE_start, NSX_MODULE_host_start },
-	[NSX_RANGE]      = { NSX_RANGE_profile, NSX_RANGE_device, NSX_RANGE_start, NSX_RANGE_host_start },
-	[NSX_THUNK]      = { NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_start, NSX_THUNK_host_start },
-	[NSX_OP]         = { NSX_OP_profile, NSX_OP_device, NSX_OP_start, -1 },
-	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_profile, NSX_COLLECTIVE_device, NSX_COLLECTIVE_start, -1 },
 };
 
 static struct nsx_key
@@ -210,16 +201,19 @@ static const struct al_fix *
 fix_of(struct applying *a, const struct nsx_rec *rec, bool by_device)
 {
 	static const struct al_fix none = { 0, 0, 0 };
-	enum nsx_kind_id k = rec->kind->id;
-	const struct moved_device *d = by_device && at[k].device >= 0 && nsx_has(rec, at[k].device) ? device_at(a, rec->v[at[k].device].i) : NULL;
-	const struct moved_report *r = d || !nsx_has(rec, at[k].profile) ? NULL : report_at(a, rec->v[at[k].profile].i);
+	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_ROLE_DEVICE)
+	                               ? device_at(a, nsx_field_int(rec, NSX_ROLE_DEVICE, 0)) : NULL;
+	const struct moved_report *r = d || !nsx_field_has(rec, NSX_ROLE_PROFILE)
+	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 
 	return d ? &d->fix : r ? &r->fix : &none;
 }
 
 static void
-move(struct nsx_rec *rec, int slot, const struct al_fix *f)
+move(struct nsx_rec *rec, enum nsx_role time, const struct al_fix *f)
 {
+	int slot = nsx_field(rec->kind->id, time);
+
 	if (slot >= 0 && nsx_has(rec, slot))
 		rec->v[slot].i = al_fixed(f, rec->v[slot].i);
 }
@@ -241,15 +235,14 @@ horizon(const struct applying *a, int64_t t)
 static int
 take_work(struct applying *a, struct nsx_rec *rec)
 {
-	enum nsx_kind_id k = rec->kind->id;
 	const struct al_fix *f = fix_of(a, rec, true);
-	int64_t start = rec->v[at[k].start].i;
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0);
 	bool full;
 
 	if (a->fixes.n == 1)
 		return nsx_write(a->out, rec);
-	move(rec, at[k].start, f);
-	move(rec, at[k].host, f);
+	move(rec, NSX_ROLE_START, f);
+	move(rec, NSX_ROLE_HOST_START, f);
 	if (!a->queue && !(a->queue = al_queue_new(a->opts->hold_bytes, a->out, a->err)))
 		return NSX_ERR;
 	if (al_queue_add(a->queue, rec, &full) != NSX_OK)
@@ -308,7 +301,7 @@ take(struct applying *a, struct nsx_rec *rec)
 	if (rec->kind->id == NSX_SKEW)
 		return NSX_OK;
 	if (section != 0)
-		move(rec, at[rec->kind->id].host, fix_of(a, rec, false));
+		move(rec, NSX_ROLE_HOST_START, fix_of(a, rec, false));
 	return nsx_write(a->out, rec);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/align/impl.h"
+#include "stream/fields.h"
 #include "stream/pack.h"
 #include "stream/spool.h"
 
@@ -27,15 +28,6 @@ struct al_queue {
 	size_t             sorted;          /* entries that are, from the first */
 	NSX_VEC(struct run) runs;           /* oldest first */
 	union nsx_val      v[NSX_MAX_COLS], w[NSX_MAX_COLS];
-};
-
-/* Where kinds of section 2 have what they are ordered by; -1: they have it not. */
-static const struct { int8_t start, dur, profile, device, range, name; } at[NSX_NKINDS] = {
-	[NSX_MODULE]     = { NSX_MODULE_start, NSX_MODULE_dur, NSX_MODULE_profile, NSX_MODULE_device, NSX_MODULE_range, NSX_MODULE_name },
-	[NSX_RANGE]      = { NSX_RANGE_start, NSX_RANGE_dur, NSX_RANGE_profile, NSX_RANGE_device, NSX_RANGE_range, NSX_RANGE_name },
-	[NSX_THUNK]      = { NSX_THUNK_start, NSX_THUNK_dur, NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_range, NSX_THUNK_name },
-	[NSX_OP]         = { NSX_OP_start, NSX_OP_dur, NSX_OP_profile, NSX_OP_device, NSX_OP_range, NSX_OP_name },
-	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur, NSX_COLLECTIVE_profile, NSX_COLLECTIVE_device, -1, NSX_COLLECTIVE_name },
 };
 
 struct al_queue *
@@ -84,7 +76,7 @@ entry_of(const struct nsx_rec *rec, size_t where)
 {
 	enum nsx_kind_id k = rec->kind->id;
 
-	return (struct entry){ rec->v[at[k].start].i, nsx_int(rec, at[k].dur, 0), nsx_kind_rank(k), where };
+	return (struct entry){ nsx_field_int(rec, NSX_ROLE_START, 0), nsx_field_int(rec, NSX_ROLE_DUR, 0), nsx_kind_rank(k), where };
 }
 
 static int
@@ -97,14 +89,12 @@ cmp_int(int64_t a, int64_t b)
 static int
 cmp_rest(const struct nsx_rec *a, const struct nsx_rec *b)
 {
-	enum nsx_kind_id k = a->kind->id;
-	const int8_t slots[] = { at[k].profile, at[k].device, at[k].range };
+	static const enum nsx_role roles[] = { NSX_ROLE_PROFILE, NSX_ROLE_DEVICE, NSX_ROLE_RANGE };
 	int c = 0;
 
-	for (size_t i = 0; i < sizeof slots && c == 0; i++)
-		if (slots[i] >= 0)
-			c = cmp_int(nsx_int(a, slots[i], INT64_MIN), nsx_int(b, slots[i], INT64_MIN));
-	return c ? c : nsx_str_cmp(nsx_string(a, at[k].name), nsx_string(b, at[k].name));
+	for (size_t i = 0; i < sizeof roles / sizeof *roles && c == 0; i++)
+		c = cmp_int(nsx_field_int(a, roles[i], INT64_MIN), nsx_field_int(b, roles[i], INT64_MIN));
+	return c ? c : nsx_str_cmp(nsx_field_str(a, NSX_ROLE_NAME), nsx_field_str(b, NSX_ROLE_NAME));
 }
 
 static int

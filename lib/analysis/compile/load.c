@@ -5,6 +5,7 @@
 #include "analysis/compile/compile.h"
 #include "base/num.h"
 #include "nsys/csv.h"
+#include "stream/fields.h"
 #include "stream/raw.h"
 
 struct loading {
@@ -121,28 +122,15 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)
 {
-	static const struct { uint8_t profile, start, dur; } slots[NSX_NKINDS][2] = {
-		[NSX_COMPILE]    = { { NSX_COMPILE_profile, NSX_COMPILE_start, NSX_COMPILE_dur } },
-		[NSX_MODULE]     = { { NSX_MODULE_profile, NSX_MODULE_start, NSX_MODULE_dur },
-		                     { NSX_MODULE_profile, NSX_MODULE_host_start, NSX_MODULE_host_dur } },
-		[NSX_RANGE]      = { { NSX_RANGE_profile, NSX_RANGE_start, NSX_RANGE_dur },
-		                     { NSX_RANGE_profile, NSX_RANGE_host_start, NSX_RANGE_host_dur } },
-		[NSX_THUNK]      = { { NSX_THUNK_profile, NSX_THUNK_start, NSX_THUNK_dur },
-		                     { NSX_THUNK_profile, NSX_THUNK_host_start, NSX_THUNK_host_dur } },
-		[NSX_OP]         = { { NSX_OP_profile, NSX_OP_start, NSX_OP_dur } },
-		[NSX_COLLECTIVE] = { { NSX_COLLECTIVE_profile, NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur } },
-	};
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
 
 	for (int i = 0; i < 2; i++) {
-		int start = slots[rec->kind->id][i].start, dur = slots[rec->kind->id][i].dur;
-
-		/* The profile is a kind's first column; a start never is. */
-		if (start == 0 || !nsx_has(rec, start))
+		if (!nsx_field_has(rec, times[i][0]))
 			continue;
-		size_t p = cmp_profile(l->c, nsx_int(rec, slots[rec->kind->id][i].profile, 0));
+		size_t p = cmp_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 		if (p == SIZE_MAX)
 			return fail_nomem(l);
-		cmp_span(&l->c->profiles.p[p], rec->v[start].i, nsx_int(rec, dur, 0));
+		cmp_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));
 	}
 	return NSX_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "stream/fields.h"
 #include "stream/reader.h"
 
 /* A stream's numbers to ours; dense where the stream's are small, as they nearly always are. */

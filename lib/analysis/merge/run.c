@@ -7,15 +7,7 @@
 #include <string.h>
 
 /* Columns that refer to something, -1: none. */
-static const struct refs { int8_t profile, program, device, inst; } refs[NSX_NKINDS] = {
-	[NSX_COMPILE]    = { NSX_COMPILE_profile, NSX_COMPILE_program, -1, -1 },
-	[NSX_MODULE]     = { NSX_MODULE_profile, NSX_MODULE_program, NSX_MODULE_device, -1 },
-	[NSX_RANGE]      = { NSX_RANGE_profile, -1, NSX_RANGE_device, -1 },
-	[NSX_THUNK]      = { NSX_THUNK_profile, NSX_THUNK_program, NSX_THUNK_device, NSX_THUNK_inst },
-	[NSX_OP]         = { NSX_OP_profile, NSX_OP_program, NSX_OP_device, NSX_OP_inst },
-	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_profile, NSX_COLLECTIVE_program, NSX_COLLECTIVE_device, NSX_COLLECTIVE_inst },
-	[NSX_SKEW]       = { -1, NSX_SKEW_program, NSX_SKEW_device, NSX_SKEW_inst },
-};
+struct refs { int profile, program, device, inst; };
 
 static int
 no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
@@ -46,7 +38,9 @@ rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const st
 static int
 rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 {
-	const struct refs *r = &refs[rec->kind->id];
+	enum nsx_kind_id id = rec->kind->id;
+	const struct refs cols = { nsx_field(id, NSX_ROLE_PROFILE), nsx_field(id, NSX_ROLE_PROGRAM), nsx_field(id, NSX_ROLE_DEVICE),
+	                           nsx_field(id, NSX_ROLE_INST) }, *r = &cols;
 	uint32_t to;
 
 	/* The program first: it is looked up by the stream's own profile. */

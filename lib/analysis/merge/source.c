@@ -264,15 +264,6 @@ profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int
 	return NSX_OK;
 }
 
-/* Where GPU work has its start, duration and profile. */
-static const struct { int8_t start, dur, profile; } gpu[NSX_NKINDS] = {
-	[NSX_MODULE]     = { NSX_MODULE_start, NSX_MODULE_dur, NSX_MODULE_profile },
-	[NSX_RANGE]      = { NSX_RANGE_start, NSX_RANGE_dur, NSX_RANGE_profile },
-	[NSX_THUNK]      = { NSX_THUNK_start, NSX_THUNK_dur, NSX_THUNK_profile },
-	[NSX_OP]         = { NSX_OP_start, NSX_OP_dur, NSX_OP_profile },
-	[NSX_COLLECTIVE] = { NSX_COLLECTIVE_start, NSX_COLLECTIVE_dur, NSX_COLLECTIVE_profile },
-};
-
 int
 mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
 {
@@ -281,14 +272,14 @@ mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct m
 
 	*key = (struct mg_key){ .section = nsx_rec_section(rec) };
 	if (key->section == 1) {
-		key->b = nsx_int(rec, NSX_COMPILE_start, 0);
-		return profile_number(m, s, rec, NSX_COMPILE_profile, &key->a);
+		key->b = nsx_field_int(rec, NSX_ROLE_HOST_START, 0);
+		return profile_number(m, s, rec, nsx_field(id, NSX_ROLE_PROFILE), &key->a);
 	}
 	if (key->section == 2) {
-		key->a = nsx_int(rec, gpu[id].start, 0);
+		key->a = nsx_field_int(rec, NSX_ROLE_START, 0);
 		key->b = nsx_kind_rank(id);
-		key->c = ~nsx_int(rec, gpu[id].dur, 0);   /* as -dur, for every dur */
-		return profile_number(m, s, rec, gpu[id].profile, &key->d);
+		key->c = ~nsx_field_int(rec, NSX_ROLE_DUR, 0);   /* as -dur, for every dur */
+		return profile_number(m, s, rec, nsx_field(id, NSX_ROLE_PROFILE), &key->d);
 	}
 	if (id == NSX_RANGE) {
 		key->c = nsx_int(rec, NSX_RANGE_host_start, 0);
