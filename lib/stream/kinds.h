@@ -75,6 +75,9 @@ int nsx_kind_slot(const struct nsx_kind *k, struct nsx_str column);
 /* Whether the stream's header of k has the column in that slot. */
 bool nsx_kind_has(const struct nsx_kind *k, int slot);
 
+/* Stands for a number that a record does not have, wherever one is needed; no record of ours has it as a value. */
+#define NSX_ABSENT INT64_MIN
+
 /* A value; which member holds follows from the column's type. Strings are never empty: those are absent. */
 union nsx_val { int64_t i; double f; struct nsx_str s; };
 

@@ -1,0 +1,412 @@
+/* catalogue.c -- what a stream's metadata say of its job. */
+#include "job/catalogue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers */
+
+/* Numbers up to a little beyond how many there are lie in an array; a stream that skips many takes the map. */
+static bool
+is_dense(const struct nsx_cat_index *x, int64_t number)
+{
+	return number >= 0 && number < (int64_t)x->known * 2 + 64;
+}
+
+static uint32_t
+index_find(const struct nsx_cat_index *x, int64_t number)
+{
+	if (number >= 0 && number < x->ndense && x->dense[number] != NSX_NONE)
+		return x->dense[number];
+	return nsx_map_get(&x->sparse, (struct nsx_key){ (uint64_t)number, 0 });
+}
+
+/* Let number, which has none yet, have that index; false when out of memory. */
+static bool
+index_set(struct nsx_cat_index *x, int64_t number, uint32_t index)
+{
+	if (is_dense(x, number) && number >= x->ndense) {
+		uint32_t n = (uint32_t)number * 2 + 64, *dense = realloc(x->dense, n * sizeof *dense);
+
+		if (!dense)
+			return false;
+		memset(dense + x->ndense, 0xff, (n - x->ndense) * sizeof *dense);
+		x->dense = dense;
+		x->ndense = n;
+	}
+	x->known++;
+	if (number >= 0 && number < x->ndense) {
+		x->dense[number] = index;
+		return true;
+	}
+	uint32_t *at = nsx_map_at(&x->sparse, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (at)
+		*at = index;
+	return at != NULL;
+}
+
+static void
+index_free(struct nsx_cat_index *x)
+{
+	free(x->dense);
+	nsx_map_free(&x->sparse);
+}
+
+/* ---- entries, made when they are new */
+
+static uint32_t
+profile_at(struct nsx_catalogue *c, int64_t number)
+{
+	uint32_t at = index_find(&c->profile_at, number);
+	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT, 0 };
+
+	if (at != NSX_NONE)
+		return at;
+	at = (uint32_t)c->profiles.n;
+	return nsx_vec_push(&c->profiles, new) && index_set(&c->profile_at, number, at) ? at : (uint32_t)NSX_NONE;
+}
+
+static uint32_t
+device_at(struct nsx_catalogue *c, int64_t number)
+{
+	uint32_t at = index_find(&c->device_at, number);
+	struct nsx_cat_device new = {
+		.number = number, .profile = NSX_NONE, .name = NSX_NONE, .uuid = NSX_NONE, .process = NSX_ABSENT, .local = NSX_ABSENT, .cuda = NSX_ABSENT,
+		.pid = NSX_ABSENT, .last = NSX_ABSENT, .sms = NSX_ABSENT, .clock = NSX_ABSENT, .mem_bandwidth = NSX_ABSENT, .cc = NSX_ABSENT,
+		.component = NSX_ABSENT
+	};
+
+	if (at != NSX_NONE)
+		return at;
+	at = (uint32_t)c->devices.n;
+	return nsx_vec_push(&c->devices, new) && index_set(&c->device_at, number, at) ? at : (uint32_t)NSX_NONE;
+}
+
+static uint32_t
+program_at(struct nsx_catalogue *c, int64_t number)
+{
+	uint32_t at = index_find(&c->program_at, number);
+	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE, .key = NSX_NONE };
+
+	if (at != NSX_NONE)
+		return at;
+	at = (uint32_t)c->programs.n;
+	return nsx_vec_push(&c->programs, new) && index_set(&c->program_at, number, at) ? at : (uint32_t)NSX_NONE;
+}
+
+static uint32_t
+inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
+{
+	if (program == NSX_NONE)
+		return NSX_NONE;
+	struct nsx_cat_index *x = &c->programs.p[program].insts;
+	uint32_t at = index_find(x, number);
+	struct nsx_cat_inst new = {
+		.program = program, .number = number, .name = NSX_NONE, .opcode = NSX_NONE, .collective = NSX_NONE, .scheduling_name = NSX_NONE,
+		.math = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .locs = NSX_NONE, .bytes = NSX_ABSENT, .groups = NSX_ABSENT,
+		.flops = NSX_ABSENT, .vector = NSX_ABSENT, .mem_bytes = NSX_ABSENT
+	};
+
+	if (at != NSX_NONE)
+		return at;
+	at = (uint32_t)c->insts.n;
+	return at < NSX_NONE && nsx_vec_push(&c->insts, new) && index_set(x, number, at) ? at : (uint32_t)NSX_NONE;
+}
+
+uint32_t
+nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	return profile_at(c, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+}
+
+uint32_t
+nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	return device_at(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
+}
+
+uint32_t
+nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	return program_at(c, nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT));
+}
+
+uint32_t
+nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	return inst_at(c, nsx_cat_program(c, rec), nsx_field_int(rec, NSX_ROLE_INST, NSX_ABSENT));
+}
+
+uint32_t
+nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number)
+{
+	return index_find(&c->device_at, number);
+}
+
+uint32_t
+nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number)
+{
+	return index_find(&c->program_at, number);
+}
+
+/* ---- strings */
+
+/* Of a string's number: false when out of memory. */
+static bool
+string_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *id)
+{
+	*id = nsx_has(rec, slot) ? nsx_intern(&c->strings, rec->v[slot].s) : (uint32_t)NSX_NONE;
+	return *id != NSX_NONE || !nsx_has(rec, slot);
+}
+
+uint32_t
+nsx_cat_intern(struct nsx_catalogue *c, struct nsx_str s, struct nsx_err *err)
+{
+	uint32_t id = s.len ? nsx_intern(&c->strings, s) : (uint32_t)NSX_NONE;
+
+	if (s.len && id == NSX_NONE)
+		nsx_err_nomem(err, NULL);
+	return id;
+}
+
+struct nsx_str
+nsx_cat_program_label(const struct nsx_catalogue *c, uint32_t program)
+{
+	const struct nsx_cat_program *p = &c->programs.p[program];
+
+	return nsx_cat_str(c, p->key != NSX_NONE ? p->key : p->name);
+}
+
+/* ---- records */
+
+static bool
+take_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_profile(c, rec);
+
+	if (at == NSX_NONE)
+		return false;
+	struct nsx_cat_profile *p = &c->profiles.p[at];
+
+	p->listed = true;
+	p->start_utc = nsx_int(rec, NSX_PROFILE_start_utc, NSX_ABSENT);
+	return string_of(c, rec, NSX_PROFILE_name, &p->name) && string_of(c, rec, NSX_PROFILE_product, &p->product)
+	       && string_of(c, rec, NSX_PROFILE_schema, &p->schema);
+}
+
+static bool
+take_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_device(c, rec), profile = nsx_has(rec, NSX_DEVICE_profile) ? nsx_cat_profile(c, rec) : (uint32_t)NSX_NONE;
+
+	if (at == NSX_NONE || (profile == NSX_NONE && nsx_has(rec, NSX_DEVICE_profile)))
+		return false;
+	struct nsx_cat_device *d = &c->devices.p[at];
+
+	if (profile != NSX_NONE && !(d->listed && d->profile == profile))
+		c->profiles.p[profile].ndevices++;
+	d->listed = true;
+	d->profile = profile;
+	d->known = nsx_int(rec, NSX_DEVICE_known, 0) == 1;
+	d->process = nsx_int(rec, NSX_DEVICE_process, NSX_ABSENT);
+	d->local = nsx_int(rec, NSX_DEVICE_local, NSX_ABSENT);
+	d->cuda = nsx_int(rec, NSX_DEVICE_cuda, NSX_ABSENT);
+	d->pid = nsx_int(rec, NSX_DEVICE_pid, NSX_ABSENT);
+	d->last = nsx_int(rec, NSX_DEVICE_last, NSX_ABSENT);
+	d->sms = nsx_int(rec, NSX_DEVICE_sms, NSX_ABSENT);
+	d->clock = nsx_int(rec, NSX_DEVICE_clock, NSX_ABSENT);
+	d->mem_bandwidth = nsx_int(rec, NSX_DEVICE_mem_bandwidth, NSX_ABSENT);
+	d->cc = nsx_int(rec, NSX_DEVICE_cc, NSX_ABSENT);
+	return string_of(c, rec, NSX_DEVICE_name, &d->name) && string_of(c, rec, NSX_DEVICE_uuid, &d->uuid);
+}
+
+static bool
+take_clock(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_device(c, rec);
+
+	if (at == NSX_NONE)
+		return false;
+	struct nsx_cat_device *d = &c->devices.p[at];
+
+	d->aligned = true;
+	d->component = nsx_int(rec, NSX_CLOCK_component, NSX_ABSENT);
+	d->offset = nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0;
+	d->rate = nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0;
+	d->ref = nsx_int(rec, NSX_CLOCK_ref, 0);
+	return true;
+}
+
+static bool
+take_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_program(c, rec);
+
+	if (at == NSX_NONE)
+		return false;
+	struct nsx_cat_program *p = &c->programs.p[at];
+
+	p->listed = true;
+	p->id = nsx_int(rec, NSX_PROGRAM_id, NSX_ABSENT);
+	return string_of(c, rec, NSX_PROGRAM_name, &p->name) && string_of(c, rec, NSX_PROGRAM_key, &p->key)
+	       && string_of(c, rec, NSX_PROGRAM_fingerprint, &p->fingerprint);
+}
+
+static bool
+take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id, NSX_ABSENT), NSX_NONE, NSX_NONE };
+
+	if (!(c->keep & NSX_CAT_ALIASES))
+		return true;
+	if (a.profile == NSX_NONE || a.program == NSX_NONE || !string_of(c, rec, NSX_ALIAS_fingerprint, &a.fingerprint)
+	    || !string_of(c, rec, NSX_ALIAS_digest, &a.digest))
+		return false;
+	uint32_t *at = nsx_map_at(&c->alias_at, (struct nsx_key){ a.profile, a.program });
+
+	if (!at || c->aliases.n >= NSX_NONE || !nsx_vec_push(&c->aliases, a))
+		return false;
+	*at = (uint32_t)(c->aliases.n - 1);
+	return true;
+}
+
+const struct nsx_cat_alias *
+nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program)
+{
+	uint32_t at = nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program });
+
+	return at == NSX_NONE ? NULL : &c->aliases.p[at];
+}
+
+static bool
+take_groups(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t *at;
+
+	if (!(c->keep & NSX_CAT_GROUPS))
+		return true;
+	at = nsx_map_at(&c->groups, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_GROUPS_groups, NSX_ABSENT), 0 });
+	return at && string_of(c, rec, NSX_GROUPS_members, at);
+}
+
+struct nsx_str
+nsx_cat_groups(const struct nsx_catalogue *c, int64_t number)
+{
+	return nsx_cat_str(c, nsx_map_get(&c->groups, (struct nsx_key){ (uint64_t)number, 0 }));
+}
+
+static bool
+take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	int64_t number = nsx_int(rec, NSX_STACK_stack, NSX_ABSENT);
+	uint32_t at = index_find(&c->stack_at, number), frames;
+
+	if (!(c->keep & NSX_CAT_PLACES))
+		return true;
+	if (!string_of(c, rec, NSX_STACK_frames, &frames))
+		return false;
+	if (at != NSX_NONE) {
+		c->stacks.p[at] = frames;
+		return true;
+	}
+	at = (uint32_t)c->stacks.n;
+	return at < NSX_NONE && nsx_vec_push(&c->stacks, frames) && index_set(&c->stack_at, number, at);
+}
+
+/* The stack that rec refers to, NSX_NONE if to none or to one that has not come. */
+static uint32_t
+stack_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot)
+{
+	uint32_t at = nsx_has(rec, slot) ? index_find(&c->stack_at, rec->v[slot].i) : (uint32_t)NSX_NONE;
+
+	c->no_stack += nsx_has(rec, slot) && at == NSX_NONE;
+	return at;
+}
+
+static bool
+take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_inst(c, rec);
+
+	if (at == NSX_NONE)
+		return false;
+	struct nsx_cat_inst *i = &c->insts.p[at];
+
+	i->listed = true;
+	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
+	c->any_comm |= i->comm;
+	i->bytes = nsx_int(rec, NSX_INST_bytes, NSX_ABSENT);
+	i->groups = nsx_int(rec, NSX_INST_groups, NSX_ABSENT);
+	i->flops = nsx_int(rec, NSX_INST_flops, NSX_ABSENT);
+	i->vector = nsx_int(rec, NSX_INST_vector, NSX_ABSENT);
+	i->mem_bytes = nsx_int(rec, NSX_INST_mem_bytes, NSX_ABSENT);
+	if (c->keep & NSX_CAT_PLACES) {
+		i->stack = stack_of(c, rec, NSX_INST_stack);
+		if (!string_of(c, rec, NSX_INST_op_name, &i->op_name))
+			return false;
+	}
+	return string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
+	       && string_of(c, rec, NSX_INST_collective, &i->collective)
+	       && string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name) && string_of(c, rec, NSX_INST_math, &i->math);
+}
+
+static bool
+take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_cat_inst(c, rec);
+	struct nsx_cat_loc l;
+
+	if (at == NSX_NONE || c->locs.n >= NSX_NONE)
+		return false;
+	if (!(c->keep & NSX_CAT_PLACES))
+		return true;
+	l.stack = stack_of(c, rec, NSX_LOC_stack);
+	l.next = c->insts.p[at].locs;
+	if (!string_of(c, rec, NSX_LOC_op_name, &l.op_name) || !nsx_vec_push(&c->locs, l))
+		return false;
+	c->insts.p[at].locs = (uint32_t)(c->locs.n - 1);
+	return true;
+}
+
+int
+nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
+{
+	bool good = true;
+
+	switch (rec->kind->id) {
+	case NSX_PROFILE: good = take_profile(c, rec); break;
+	case NSX_DEVICE:  good = take_device(c, rec); break;
+	case NSX_CLOCK:   good = take_clock(c, rec); break;
+	case NSX_PROGRAM: good = take_program(c, rec); break;
+	case NSX_ALIAS:   good = take_alias(c, rec); break;
+	case NSX_GROUPS:  good = take_groups(c, rec); break;
+	case NSX_STACK:   good = take_stack(c, rec); break;
+	case NSX_INST:    good = take_inst(c, rec); break;
+	case NSX_LOC:     good = take_loc(c, rec); break;
+	default: break;
+	}
+	return good ? NSX_OK : nsx_err_nomem(err, NULL);
+}
+
+void
+nsx_cat_free(struct nsx_catalogue *c)
+{
+	for (size_t i = 0; i < c->programs.n; i++)
+		index_free(&c->programs.p[i].insts);
+	nsx_intern_free(&c->strings);
+	free(c->profiles.p);
+	free(c->devices.p);
+	free(c->programs.p);
+	free(c->aliases.p);
+	free(c->insts.p);
+	free(c->locs.p);
+	free(c->stacks.p);
+	nsx_map_free(&c->groups);
+	nsx_map_free(&c->alias_at);
+	index_free(&c->profile_at);
+	index_free(&c->device_at);
+	index_free(&c->program_at);
+	index_free(&c->stack_at);
+	*c = (struct nsx_catalogue){ .keep = c->keep };
+}

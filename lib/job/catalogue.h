@@ -1,0 +1,130 @@
+/* catalogue.h -- what a stream's metadata say of its job: profiles, devices and their clocks, programs and what they are called in
+ * each profile, instructions with their places and costs, replica groups. An analysis gives it each record it reads and asks it,
+ * instead of reading metadata itself.
+ *
+ * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in order of
+ * arrival. A thing that records refer to and that has no record of its own has an entry too, which is not `listed`. An absent number
+ * is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the later counts.
+ *
+ *   program 7 ...          programs.p[0] = { .number = 7, .listed = true, ... }
+ *   inst    7 3 fusion.1   insts.p[0] = { .program = 0, .number = 3, .listed = true, .name = "fusion.1", ... }
+ *   thunk   .. 7 .. 3 ..   nsx_cat_inst gives 0
+ *   thunk   .. 7 .. 4 ..   nsx_cat_inst gives 1: insts.p[1] = { .program = 0, .number = 4, .listed = false, ... } */
+#ifndef NSX_JOB_CATALOGUE_H
+#define NSX_JOB_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "stream/fields.h"
+#include "stream/kinds.h"
+
+/* What is kept beyond numbers and names; the rest reads as absent and takes no memory. */
+enum nsx_cat_keep {
+	NSX_CAT_PLACES  = 1,   /* of instructions: op_name, stack, loc; of stacks: frames */
+	NSX_CAT_GROUPS  = 2,   /* members of replica groups */
+	NSX_CAT_ALIASES = 4    /* what programs are called in each profile */
+};
+
+/* Numbers to indices; numbers that are nearly dense take 4 bytes each. {0} is empty. */
+struct nsx_cat_index { uint32_t *dense; uint32_t ndense, known; struct nsx_map sparse; };
+
+/* Strings are numbers in nsx_catalogue.strings, NSX_NONE if absent; other members are columns of the same name. */
+struct nsx_cat_profile {
+	int64_t  number;
+	bool     listed;
+	uint32_t name, product, schema;
+	int64_t  start_utc;   /* ns since 1970-01-01 UTC */
+	uint32_t ndevices;    /* that are listed */
+};
+
+struct nsx_cat_device {
+	int64_t  number;
+	bool     listed, known;
+	uint32_t profile;     /* in profiles; NSX_NONE if not known */
+	uint32_t name, uuid;
+	int64_t  process, local, cuda, pid;
+	int64_t  last;        /* ns: no operation of the device starts later */
+	int64_t  sms, clock, mem_bandwidth, cc;   /* multiprocessors, Hz, bytes/s, 10 major + minor */
+	bool     aligned;     /* it has a `clock` record */
+	int64_t  component;   /* of that: devices of one number are on one clock */
+	double   offset, rate;/* of that: ns at ref, change per ns; 0 if it has none */
+	int64_t  ref;         /* of that, ns */
+};
+
+struct nsx_cat_program { int64_t number, id; bool listed; uint32_t name, fingerprint, key; struct nsx_cat_index insts; };
+
+struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerprint, digest; };
+
+struct nsx_cat_inst {
+	uint32_t program;     /* in programs */
+	int64_t  number;
+	bool     listed, comm;
+	uint32_t name, opcode, collective, scheduling_name, math;
+	uint32_t op_name, stack;   /* stack: in stacks; both NSX_NONE without NSX_CAT_PLACES */
+	uint32_t locs;        /* further places: the first of a list in nsx_catalogue.locs; NSX_NONE ends */
+	int64_t  bytes, groups;    /* groups: a number, for nsx_cat_groups */
+	int64_t  flops, vector, mem_bytes;
+};
+
+struct nsx_cat_loc { uint32_t op_name, stack, next; };
+
+/* {0} with `keep` set is empty. What the vectors hold is to be read only; pointers into them last until the next call that is
+ * not const. */
+struct nsx_catalogue {
+	unsigned keep;
+	struct nsx_intern strings;
+	NSX_VEC(struct nsx_cat_profile) profiles;
+	NSX_VEC(struct nsx_cat_device)  devices;
+	NSX_VEC(struct nsx_cat_program) programs;
+	NSX_VEC(struct nsx_cat_alias)   aliases;
+	NSX_VEC(struct nsx_cat_inst)    insts;
+	NSX_VEC(struct nsx_cat_loc)     locs;
+	NSX_VEC(uint32_t)               stacks;   /* frames, by index of the stack */
+	struct nsx_map    groups;                 /* number -> members */
+	struct nsx_cat_index profile_at, device_at, program_at, stack_at;
+	struct nsx_map    alias_at;               /* (profile, program) -> aliases, the last of them */
+	bool              any_comm;               /* some instruction communicates */
+	int64_t           contradictions;         /* of nsx_cat_communicates */
+	int64_t           no_stack;               /* references to a stack that has no record before them */
+};
+
+/* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err filled. */
+int nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
+
+/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it is new. A record
+ * without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory, or if the kind has no such column. */
+uint32_t nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec);
+uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
+uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
+uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
+
+/* The index of that number, NSX_NONE if there is none. */
+uint32_t nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number);
+uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
+
+/* The alias of a program in a profile, NULL if it has none there; indices. Of several the last that came. */
+const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
+
+/* Members of the replica groups of that number as `groups.members` has them; empty if not known. */
+struct nsx_str nsx_cat_groups(const struct nsx_catalogue *c, int64_t number);
+
+/* The string of that number, empty for NSX_NONE. It lives as long as the catalogue. */
+static inline struct nsx_str
+nsx_cat_str(const struct nsx_catalogue *c, uint32_t id)
+{
+	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&c->strings, id);
+}
+
+/* The number of a string that the catalogue is to keep with its own; NSX_NONE for an empty one and, with err filled, when out of memory. */
+uint32_t nsx_cat_intern(struct nsx_catalogue *c, struct nsx_str s, struct nsx_err *err);
+
+/* What to call a program: its key, else its name; empty if it has neither. */
+struct nsx_str nsx_cat_program_label(const struct nsx_catalogue *c, uint32_t program);
+
+void nsx_cat_free(struct nsx_catalogue *c);
+
+#endif

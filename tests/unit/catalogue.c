@@ -1,0 +1,177 @@
+/* catalogue.c -- what metadata say is found again under what records refer to, whatever numbers a stream uses. */
+#include "job/catalogue.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "tap.h"
+
+enum { PROGRAMS = 40, INSTS = 50 };
+
+static struct nsx_err err;
+static union nsx_val values[NSX_MAX_COLS];   /* of the last record made */
+
+static struct nsx_rec
+record(enum nsx_kind_id kind)
+{
+	return (struct nsx_rec){ nsx_kind_builtin(kind), 0, values };
+}
+
+static void
+take(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	if (nsx_cat_take(c, rec, &err) != NSX_OK)
+		abort();
+}
+
+static void
+inst(struct nsx_catalogue *c, int64_t program, int64_t number, const char *name, int64_t comm)
+{
+	struct nsx_rec r = record(NSX_INST);
+
+	nsx_set_i(&r, NSX_INST_program, program);
+	nsx_set_i(&r, NSX_INST_inst, number);
+	nsx_set_s(&r, NSX_INST_name, nsx_str_c(name));
+	nsx_set_s(&r, NSX_INST_opcode, NSX_STR("fusion"));
+	nsx_set_i(&r, NSX_INST_comm, comm);
+	nsx_set_i(&r, NSX_INST_flops, number * 2);
+	nsx_set_s(&r, NSX_INST_op_name, NSX_STR("jit(f)/add"));
+	nsx_set_i(&r, NSX_INST_stack, 5);
+	take(c, &r);
+}
+
+static struct nsx_rec
+thunk(int64_t program, int64_t number)
+{
+	struct nsx_rec r = record(NSX_THUNK);
+
+	nsx_set_i(&r, NSX_THUNK_program, program);
+	nsx_set_i(&r, NSX_THUNK_inst, number);
+	return r;
+}
+
+/* Every way of numbering, dense, sparse, negative and mixed, finds the instruction that was meant. */
+static void
+numbers(void)
+{
+	static const struct { const char *name; int64_t base, step; } ways[] = {
+		{ "dense", 0, 1 }, { "from 1000", 1000, 1 }, { "sparse", 17, 1000003 }, { "negative", -5, -7 }, { "huge", INT64_MAX - 100000, 999 }
+	};
+
+	for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+		struct nsx_catalogue c = { 0 };
+		char name[32];
+		int good = 0;
+
+		/* Downwards, so that dense numbers do not come in order. */
+		for (int64_t p = PROGRAMS; p-- > 0;)
+			for (int64_t i = INSTS; i-- > 0;) {
+				snprintf(name, sizeof name, "i.%d.%d", (int)p, (int)i);
+				inst(&c, ways[w].base + p * ways[w].step, ways[w].base + i * ways[w].step, name, p == i);
+			}
+		for (int64_t p = 0; p < PROGRAMS; p++)
+			for (int64_t i = 0; i < INSTS; i++) {
+				struct nsx_rec r = thunk(ways[w].base + p * ways[w].step, ways[w].base + i * ways[w].step);
+				uint32_t at = nsx_cat_inst(&c, &r);
+				struct nsx_str got = nsx_cat_str(&c, c.insts.p[at].name);
+
+				snprintf(name, sizeof name, "i.%d.%d", (int)p, (int)i);
+				good += nsx_str_eq(got, nsx_str_c(name)) && c.insts.p[at].comm == (p == i) && c.insts.p[at].listed;
+			}
+		is_int(good, PROGRAMS * INSTS, "numbers that are %s: every instruction is found", ways[w].name);
+		is_int((int64_t)c.insts.n, PROGRAMS * INSTS, "and none twice");
+		nsx_cat_free(&c);
+	}
+}
+
+static void
+references(void)
+{
+	struct nsx_catalogue c = { .keep = NSX_CAT_PLACES };
+	struct nsx_rec none = record(NSX_THUNK), r = thunk(3, 4), stack = record(NSX_STACK), loc = record(NSX_LOC);
+
+	uint32_t early = nsx_cat_inst(&c, &r);
+	ok(early != NSX_NONE && !c.insts.p[early].listed, "an instruction without a record has an entry that is not listed");
+	inst(&c, 3, 4, "late", 0);
+	r = thunk(3, 4);
+	is_int(nsx_cat_inst(&c, &r), early, "its record, when it comes, is of that entry");
+	ok(c.insts.p[early].listed && c.insts.p[early].stack == NSX_NONE && c.no_stack == 1, "a stack that has not come is counted");
+	uint32_t absent = nsx_cat_inst(&c, &none);
+	ok(absent != early && nsx_cat_inst(&c, &none) == absent && c.insts.p[absent].number == NSX_ABSENT, "what refers to nothing refers to one thing");
+	nsx_set_i(&stack, NSX_STACK_stack, 5);
+	nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
+	take(&c, &stack);
+	inst(&c, 3, 9, "placed", 0);
+	nsx_set_i(&loc, NSX_LOC_program, 3);
+	nsx_set_i(&loc, NSX_LOC_inst, 9);
+	nsx_set_i(&loc, NSX_LOC_stack, 5);
+	take(&c, &loc);
+	r = thunk(3, 9);
+	const struct nsx_cat_inst *i = &c.insts.p[nsx_cat_inst(&c, &r)];
+	ok(i->stack != NSX_NONE && nsx_str_eq(nsx_cat_str(&c, c.stacks.p[i->stack]), NSX_STR("a;b")), "frames are found from the instruction");
+	ok(i->locs != NSX_NONE && c.locs.p[i->locs].stack == i->stack && c.locs.p[i->locs].next == NSX_NONE, "and its further places");
+	is_int(i->flops, 18, "columns are kept");
+	is_int(i->vector, NSX_ABSENT, "and absent ones are absent");
+	nsx_cat_free(&c);
+}
+
+static void
+devices(void)
+{
+	struct nsx_catalogue c = { 0 };
+	struct nsx_rec d = record(NSX_DEVICE), k = record(NSX_CLOCK);
+
+	for (int64_t i = 0; i < 4; i++) {
+		nsx_set_i(&d, NSX_DEVICE_device, i);
+		nsx_set_i(&d, NSX_DEVICE_profile, i / 2);
+		take(&c, &d);
+	}
+	take(&c, &d);
+	nsx_set_i(&k, NSX_CLOCK_device, 2);
+	nsx_set_i(&k, NSX_CLOCK_component, 6);
+	nsx_set_f(&k, NSX_CLOCK_offset, 1.5);
+	take(&c, &k);
+	is_int((int64_t)c.devices.n, 4, "a device is one whatever it is told twice");
+	is_int(c.profiles.p[1].ndevices, 2, "and its profile counts it once");
+	uint32_t at = nsx_cat_find_device(&c, 2);
+	ok(c.devices.p[at].aligned && c.devices.p[at].component == 6 && c.devices.p[at].offset == 1.5, "its clock is known");
+	is_int(nsx_cat_find_device(&c, 9), NSX_NONE, "one that nobody named is not there");
+	nsx_cat_free(&c);
+}
+
+static void
+programs(void)
+{
+	struct nsx_catalogue c = { .keep = NSX_CAT_ALIASES | NSX_CAT_GROUPS };
+	struct nsx_rec p = record(NSX_PROGRAM), a = record(NSX_ALIAS), g = record(NSX_GROUPS);
+
+	nsx_set_i(&p, NSX_PROGRAM_program, 1);
+	nsx_set_s(&p, NSX_PROGRAM_name, NSX_STR("jit_f"));
+	take(&c, &p);
+	ok(nsx_str_eq(nsx_cat_program_label(&c, 0), NSX_STR("jit_f")), "a program without a key is called by its name");
+	nsx_set_s(&p, NSX_PROGRAM_key, NSX_STR("jit_f@1"));
+	take(&c, &p);
+	ok(nsx_str_eq(nsx_cat_program_label(&c, 0), NSX_STR("jit_f@1")), "with one by that");
+	nsx_set_i(&a, NSX_ALIAS_profile, 0);
+	nsx_set_i(&a, NSX_ALIAS_program, 1);
+	nsx_set_s(&a, NSX_ALIAS_fingerprint, NSX_STR("f0"));
+	take(&c, &a);
+	const struct nsx_cat_alias *got = nsx_cat_alias(&c, 0, 0);
+	ok(got && nsx_str_eq(nsx_cat_str(&c, got->fingerprint), NSX_STR("f0")), "its alias is found");
+	ok(!nsx_cat_alias(&c, 0, 1), "another's is not");
+	nsx_set_i(&g, NSX_GROUPS_groups, 3);
+	nsx_set_s(&g, NSX_GROUPS_members, NSX_STR("0,1;2,3"));
+	take(&c, &g);
+	ok(nsx_str_eq(nsx_cat_groups(&c, 3), NSX_STR("0,1;2,3")) && !nsx_cat_groups(&c, 4).len, "replica groups are found by their number");
+	nsx_cat_free(&c);
+}
+
+int
+main(void)
+{
+	numbers();
+	references();
+	devices();
+	programs();
+	return done();
+}
