@@ -1,0 +1,188 @@
+/* names.c -- names of NVTX ranges that are one although they differ. */
+#include "job/names.h"
+
+#include <string.h>
+
+bool
+nsx_names_parse(const char *s, enum nsx_names *names)
+{
+	static const char *const words[] = { [NSX_NAMES_KEY] = "key", [NSX_NAMES_FULL] = "full", [NSX_NAMES_DIGITS] = "digits" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(s, words[i]) == 0) {
+			*names = (enum nsx_names)i;
+			return true;
+		}
+	return false;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* What of s from `at` on is not yet matched begins with word: step over it. */
+static bool
+skip(struct nsx_str s, size_t *at, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (s.len - *at < n || memcmp(s.ptr + *at, word, n) != 0)
+		return false;
+	*at += n;
+	return true;
+}
+
+static bool
+skip_digits(struct nsx_str s, size_t *at)
+{
+	size_t from = *at;
+
+	while (*at < s.len && is_digit(s.ptr[*at]))
+		++*at;
+	return *at > from;
+}
+
+/* Characters of `set` and digits, as many as there are. */
+static void
+skip_set(struct nsx_str s, size_t *at, const char *set)
+{
+	while (*at < s.len && (is_digit(s.ptr[*at]) || (s.ptr[*at] && strchr(set, s.ptr[*at]))))
+		++*at;
+}
+
+/* ", seq = N", ", seq=N", ", stashed seq=N"; *at moves over it if it is there. */
+static void
+skip_seq(struct nsx_str s, size_t *at)
+{
+	size_t i = *at;
+
+	if (!skip(s, &i, ", "))
+		return;
+	skip(s, &i, "stashed ");
+	if (!skip(s, &i, "seq"))
+		return;
+	skip(s, &i, " ");
+	if (!skip(s, &i, "="))
+		return;
+	skip(s, &i, " ");
+	if (skip_digits(s, &i))
+		*at = i;
+}
+
+static void
+skip_op_id(struct nsx_str s, size_t *at)
+{
+	size_t i = *at;
+
+	if (skip(s, &i, ", op_id = ") && skip_digits(s, &i))
+		*at = i;
+}
+
+/* A list of lists of sizes. Its characters run on over the ", " that follows it, so it ends at the last ']' of the run. */
+static void
+skip_sizes(struct nsx_str s, size_t *at)
+{
+	size_t i = *at, from;
+
+	if (!skip(s, &i, ", sizes = ["))
+		return;
+	from = i;
+	skip_set(s, &i, "-, []");
+	while (i > from && s.ptr[i - 1] != ']')
+		i--;
+	if (i > from)
+		*at = i;
+}
+
+static void
+skip_inputs(struct nsx_str s, size_t *at)
+{
+	size_t i = *at;
+
+	if (!skip(s, &i, ", input_op_ids = ["))
+		return;
+	skip_set(s, &i, "-, ()");
+	if (skip(s, &i, "]"))
+		*at = i;
+}
+
+/* Whether all of s from `at` on is what emit_nvtx appends. */
+static bool
+is_tail(struct nsx_str s, size_t at)
+{
+	skip_seq(s, &at);
+	skip_op_id(s, &at);
+	skip_sizes(s, &at);
+	skip_inputs(s, &at);
+	return at == s.len;
+}
+
+/* X of {'Module': 'X', ...}, as Python prints a dictionary; empty if the name is none. */
+static struct nsx_str
+module_of(struct nsx_str name)
+{
+	size_t at = 0, from;
+
+	if (!skip(name, &at, "{'Module': ") || at == name.len || (name.ptr[at] != '\'' && name.ptr[at] != '"'))
+		return (struct nsx_str){ "", 0 };
+	from = at + 1;
+	const char *end = memchr(name.ptr + from, name.ptr[at], name.len - from);
+
+	return end ? (struct nsx_str){ name.ptr + from, (size_t)(end - name.ptr) - from } : (struct nsx_str){ "", 0 };
+}
+
+struct nsx_str
+nsx_name_key(struct nsx_str name)
+{
+	struct nsx_str module = module_of(name);
+
+	if (module.len)
+		return module;
+	/* Each try ends at the first letter that does not fit, so all of them together are linear. */
+	for (size_t i = 1; i + 1 < name.len; i++) {
+		const char *comma = memchr(name.ptr + i, ',', name.len - i);
+
+		if (!comma)
+			break;
+		i = (size_t)(comma - name.ptr);
+		if (is_tail(name, i))
+			return (struct nsx_str){ name.ptr, i };
+	}
+	return name;
+}
+
+struct nsx_str
+nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struct nsx_buf *scratch)
+{
+	struct nsx_str key;
+	bool number = false;
+
+	if (names == NSX_NAMES_FULL || nsx_str_eq(domain, NSX_STR("TSL")))
+		return name;
+	key = nsx_name_key(name);
+	for (size_t i = 0; i < key.len && !number; i++)
+		number = is_digit(key.ptr[i]);
+	if (names == NSX_NAMES_KEY || !number)
+		return key;
+	scratch->len = 0;
+	for (size_t i = 0; i < key.len;) {
+		bool behind = i && (is_letter(key.ptr[i - 1]) || is_digit(key.ptr[i - 1]));
+
+		if (!is_digit(key.ptr[i]) || behind) {
+			nsx_buf_char(scratch, key.ptr[i++]);
+			continue;
+		}
+		nsx_buf_char(scratch, '#');
+		while (i < key.len && is_digit(key.ptr[i]))
+			i++;
+	}
+	return scratch->failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(scratch);
+}
