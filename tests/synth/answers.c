@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "synth.h"
+#include "x26.h"
 
 static const char *const domain_names[] = { "", "TSL", "NCCL", "cuBLAS" };
 
@@ -54,8 +54,8 @@ module_name(struct syn_plan *p, const struct syn_module *m)
 }
 
 /* split: thunks count with command buffers taken apart. */
-static void
-modules(struct syn_plan *p, const char *file, bool tuner, bool split)
+void
+syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, bool split)
 {
 	int64_t *thunks = syn_check(calloc(p->module.n + 1, sizeof *thunks));
 	struct key *v = syn_check(malloc((p->module.n + 1) * sizeof *v));
@@ -107,8 +107,8 @@ inst_name(const struct syn_plan *p, const struct syn_thunk *t)
 	return prog == SYN_NONE ? syn_str(p, t->inst) : p->prog.p[prog].inst.p[t->inst].name;
 }
 
-static void
-thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner)
+void
+syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner)
 {
 	struct key *v = syn_check(malloc((nlist + 1) * sizeof *v));
 	size_t n = kept_thunks(p, list, nlist, v, tuner);
@@ -128,12 +128,12 @@ thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_
 	free(v);
 }
 
-static void
-collectives(struct syn_plan *p)
+void
+syn_answer_collectives(struct syn_plan *p)
 {
 	/* With graphs as one with a dump sees it: collectives are in command buffers too. */
-	const struct syn_thunk *list = syn_opt.graphs ? p->split.p : p->thunk.p;
-	size_t nlist = syn_opt.graphs ? p->split.n : p->thunk.n;
+	const struct syn_thunk *list = syn_opt.graphs || syn_opt.xla26 ? p->split.p : p->thunk.p;
+	size_t nlist = syn_opt.graphs || syn_opt.xla26 ? p->split.n : p->thunk.n;
 	struct key *v = syn_check(malloc((nlist + 1) * sizeof *v));
 	size_t n = kept_thunks(p, list, nlist, v, false);
 	struct syn_tsv t;
@@ -146,7 +146,8 @@ collectives(struct syn_plan *p)
 		const struct syn_inst *in = &p->prog.p[m->prog].inst.p[k->inst];
 		uint32_t proc = p->dev.p[k->dev].proc;
 
-		if (k->meet.instance == SYN_NONE)
+		/* What cannot be told is in no collective that could be known. */
+		if (k->meet.instance == SYN_NONE || in->what == SYN_BUFFER)
 			continue;
 		syn_tsv_row(&t, "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%d\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%" PRIu32 "\t%" PRId64,
 		            id_text(p, proc, m->prog), in->name, m->execution, k->occurrence, p->dev.p[k->dev].global, in->collective, k->meet.bytes, k->meet.group, k->start,
@@ -357,15 +358,26 @@ totals(struct syn_plan *p)
 void
 syn_answers(struct syn_plan *p)
 {
-	modules(p, "modules", false, false);
-	thunks(p, "thunks", p->thunk.p, p->thunk.n, false);
-	if (syn_opt.graphs) {
-		modules(p, "modules_dump", false, true);
-		thunks(p, "thunks_dump", p->split.p, p->split.n, false);
+	if (syn_opt.xla26) {
+		x26_answers(p);
+		if (syn_opt.nodes)
+			return;
+		ranges(p);
+		operations(p);
+		clocks(p);
+		programs(p);
+		totals(p);
+		return;
 	}
-	modules(p, "modules_autotune", true, false);
-	thunks(p, "thunks_autotune", p->thunk.p, p->thunk.n, true);
-	collectives(p);
+	syn_answer_modules(p, "modules", false, false);
+	syn_answer_thunks(p, "thunks", p->thunk.p, p->thunk.n, false);
+	if (syn_opt.graphs) {
+		syn_answer_modules(p, "modules_dump", false, true);
+		syn_answer_thunks(p, "thunks_dump", p->split.p, p->split.n, false);
+	}
+	syn_answer_modules(p, "modules_autotune", true, false);
+	syn_answer_thunks(p, "thunks_autotune", p->thunk.p, p->thunk.n, true);
+	syn_answer_collectives(p);
 	ranges(p);
 	compilation(p, "compile", true);
 	compilation(p, "compile_raw", false);

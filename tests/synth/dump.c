@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <lzma.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/outfile.h"
+#include "x26.h"
 
 /* ---- the parts of a module */
 
@@ -209,7 +211,8 @@ make(struct syn_plan *p, uint32_t proc, uint32_t prog)
 	attribute(&attributes, "fingerprint_before_lhs", syn_fingerprint(p, proc, prog));
 	dump_msg(&module, 19, &attributes);
 	dump_msg(&out, 1, &module);
-	memory(&d, &out);
+	if (!d.pr->tree)
+		memory(&d, &out);
 	free(d.start);
 	return out;
 }
@@ -246,21 +249,35 @@ write_file(const char *path, const void *bytes, size_t n)
 	nsx_outfile_free(f);
 }
 
+/* One file of a dump, compressed as asked: PATH, PATH.xz or PATH.zst. */
+void
+syn_write_dump(const char *path, const struct nsx_buf *bytes)
+{
+	bool plain = strcmp(syn_opt.dumps, "plain") == 0;
+	char name[4096];
+	pb z = { 0 };
+
+	if (!plain)
+		z = compressed(bytes);
+	if (snprintf(name, sizeof name, "%s%s%s", path, plain ? "" : ".", plain ? "" : syn_opt.dumps) >= (int)sizeof name)
+		syn_die("%s: the name is too long", path);
+	write_file(name, plain ? bytes->ptr : z.ptr, plain ? bytes->len : z.len);
+	nsx_buf_free(&z);
+}
+
 static void
 dump_program(struct syn_plan *p, const char *dir, uint32_t proc, uint32_t prog)
 {
 	static const char older[] = "from before the optimizations: not for us";
 	const struct syn_program *pr = &p->prog.p[prog];
 	const char *base = syn_fmt(p, "%s/module_%04lld.%s", dir, (long long)syn_program_id(proc, pr), pr->name);
-	bool plain = strcmp(syn_opt.dumps, "plain") == 0;
-	pb m = make(p, proc, prog), z = { 0 };
+	pb m = make(p, proc, prog);
 
-	if (!plain)
-		z = compressed(&m);
-	write_file(syn_fmt(p, "%s.sm_9.0_gpu_after_optimizations.hlo.pb%s%s", base, plain ? "" : ".", plain ? "" : syn_opt.dumps), plain ? m.ptr : z.ptr, plain ? m.len : z.len);
+	syn_write_dump(syn_fmt(p, "%s.sm_9.0_gpu_after_optimizations.hlo.pb", base), &m);
 	write_file(syn_fmt(p, "%s.before_optimizations.hlo.pb", base), older, sizeof older - 1);
 	nsx_buf_free(&m);
-	nsx_buf_free(&z);
+	if (pr->tree)
+		x26_write_lists(p, prog, base);
 }
 
 void

@@ -38,6 +38,11 @@ int64_t dump_put(struct dump *d, struct dump_comp *c, struct dump_inst *i);   /*
 void    dump_meta(struct dump *d, struct dump_inst *i, const struct syn_inst *in);
 int64_t dump_id(const struct dump *d, uint32_t inst);         /* of an instruction of the plan, as this dump writes it */
 
+void    dump_groups(struct dump *d, pb *to, const struct syn_inst *in);     /* who takes part in a collective */
+void    syn_write_dump(const char *path, const struct nsx_buf *bytes);
+int64_t dump_reducer(struct dump *d, struct dump_comp *c);
+int64_t x26_instructions(struct dump *d, struct dump_comp *c);              /* x26_dump.c: dump_instructions of --xla26 */
+
 /* The instructions of computation c->home, and its root; the root's id. */
 int64_t dump_instructions(struct dump *d, struct dump_comp *c);
 

@@ -192,8 +192,8 @@ mesh(int64_t rows, int64_t columns, bool across)
 	return m;
 }
 
-static void
-groups(struct dump *d, pb *to, const struct syn_inst *in)
+void
+dump_groups(struct dump *d, pb *to, const struct syn_inst *in)
 {
 	struct syn_groups g;
 	int64_t columns = syn_first_group(d->p, in), rows = (int64_t)d->p->dev.n / columns;
@@ -362,7 +362,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n, const int64_t *operands
 		i.calls[1] = in->calls[1];
 	}
 	if (in->collective) {
-		groups(d, &i.extra, in);
+		dump_groups(d, &i.extra, in);
 		if (!in->wrapper)
 			config(&i, in->what == SYN_SYNC ? "{\"collective_backend_config\":{\"is_sync\":true}}" : "{\"collective_backend_config\":{\"is_sync\":false}}");
 	} else if (strcmp(in->opcode, "custom-call") == 0) {
@@ -465,8 +465,8 @@ fused(struct dump *d, struct dump_comp *c, const struct syn_inst *fusion)
 	return root;
 }
 
-static int64_t
-reducer(struct dump *d, struct dump_comp *c)
+int64_t
+dump_reducer(struct dump *d, struct dump_comp *c)
 {
 	struct syn_inst in = syn_reducer(d->p, d->pr);
 	struct dump_inst i = dump_new(in.name, in.opcode);
@@ -498,11 +498,13 @@ dump_instructions(struct dump *d, struct dump_comp *c)
 	const struct syn_home *h = &d->pr->home.p[c->home];
 	int64_t operands[2] = { 0, 0 };
 
+	if (d->pr->tree && h->kind != SYN_REDUCER)
+		return x26_instructions(d, c);
 	switch (h->kind) {
 	case SYN_FUSED:
 		return fused(d, c, &d->pr->inst.p[h->of]);
 	case SYN_REDUCER:
-		return reducer(d, c);
+		return dump_reducer(d, c);
 	case SYN_COND:
 		return condition(d, c);
 	case SYN_WRAP:

@@ -38,7 +38,7 @@ members(struct syn_plan *p, const struct syn_inst *in)
 	struct syn_groups g;
 	size_t from = 0;
 
-	if (!in->collective)
+	if (!in->collective || in->host)
 		return "";
 	syn_groups(p, in, &g);
 	for (size_t k = 0; k < g.end.n; k++)
@@ -49,8 +49,8 @@ members(struct syn_plan *p, const struct syn_inst *in)
 	return text;
 }
 
-static void
-instructions(struct syn_plan *p)
+void
+syn_answer_insts(struct syn_plan *p)
 {
 	uint32_t n, *first = first_numbers(p, &n);
 	bool *executed = syn_check(calloc(n + 1, sizeof *executed));
@@ -68,7 +68,8 @@ instructions(struct syn_plan *p)
 			if (!executed[first[g] + i])
 				continue;
 			if (!syn_dumped(in)) {
-				syn_tsv_row(&t, "%" PRId64 "\t%s\t%s\t\t0\t\t\t\t\t", syn_program_id(0, &p->prog.p[g]), p->prog.p[g].name, in->name);
+				syn_tsv_row(&t, "%" PRId64 "\t%s\t%s\t\t%d\t%s\t\t\t\t", syn_program_id(0, &p->prog.p[g]), p->prog.p[g].name, in->name, in->collective != NULL,
+				            in->collective ? in->collective : "");
 				continue;
 			}
 			syn_tsv_row(&t, "%" PRId64 "\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s", syn_program_id(0, &p->prog.p[g]), p->prog.p[g].name, in->name, in->opcode,
@@ -329,7 +330,7 @@ fold(struct syn_plan *p, enum by by, const char *file)
 void
 syn_folds(struct syn_plan *p)
 {
-	instructions(p);
+	syn_answer_insts(p);
 	fold(p, SOURCE, "fold_source");
 	fold(p, OP_NAME, "fold_op_name");
 	fold(p, OPCODE, "fold_opcode");

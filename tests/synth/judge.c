@@ -2,7 +2,7 @@
  * what. Where the projection by the definition says something else, the plan is wrong and nothing is written. */
 #include <stdlib.h>
 
-#include "synth.h"
+#include "x26.h"
 
 static const struct syn_thunk *sorting;
 
@@ -78,7 +78,8 @@ choose(struct syn_plan *p)
 		struct syn_thunk *t = &p->thunk.p[i];
 		struct syn_module *m = t->module == SYN_NONE ? NULL : &p->module.p[t->module];
 
-		t->keep = t->ops && !t->inner && !p->range.p[t->range].gone && m && !p->range.p[m->range].gone && !p->range.p[m->range].open;
+		/* Those of --xla26 are judged by what they ran, whatever ranges that was in. */
+		t->keep = !syn_opt.xla26 && t->ops && !t->inner && !p->range.p[t->range].gone && m && !p->range.p[m->range].gone && !p->range.p[m->range].open;
 		if (t->keep) {
 			m->keep = true;
 			m->thunks++;
@@ -128,8 +129,8 @@ hidden(const struct syn_plan *p, const struct syn_thunk *list, const uint32_t *v
 }
 
 /* Occurrences in order of GPU start, and what is hidden of communication. */
-static void
-number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
+void
+syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
 {
 	uint32_t *order = syn_check(malloc((nlist + 1) * sizeof *order));
 	size_t n = 0;
@@ -258,10 +259,15 @@ syn_judge(struct syn_plan *p)
 {
 	collect(p);
 	choose(p);
-	number(p, p->thunk.p, p->thunk.n);
+	if (syn_opt.xla26) {
+		x26_judge(p);
+		executions(p);
+		return;
+	}
+	syn_number(p, p->thunk.p, p->thunk.n);
 	if (syn_opt.graphs) {
 		split(p);
-		number(p, p->split.p, p->split.n);
+		syn_number(p, p->split.p, p->split.n);
 	}
 	executions(p);
 	edges(p);

@@ -208,7 +208,8 @@ syn_reducer(struct syn_plan *p, const struct syn_program *pr)
 {
 	struct syn_inst in = { .name = "region_add.1", .opcode = "add", .nin = 1, .frame = SYN_NONE, .body = SYN_NONE };
 
-	in.op_name = syn_fmt(p, "jit(%s)/jit(main)/reduce_sum[axes=(0,)]", pr->name + 4);
+	/* In a program of --xla26 what a fusion calls has a place of its own, which shortens the fusion's title. */
+	in.op_name = syn_fmt(p, "jit(%s)/jit(main)/%s", pr->name + 4, pr->tree ? "pool/add" : "reduce_sum[axes=(0,)]");
 	in.in[0] = in.out = (struct syn_shape){ 11, 0, { 0 } };
 	/* Where the program says anything of its source, so does this. */
 	for (size_t i = 0; i < pr->inst.n && in.frame == SYN_NONE; i++)

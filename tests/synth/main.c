@@ -6,9 +6,9 @@
 
 #include "base/cli.h"
 #include "db.h"
-#include "synth.h"
+#include "x26.h"
 
-struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .dumps = "plain" };
+struct syn_opts syn_opt = { .titles = "2024", .schema = "3.13.1", .seed = 1, .procs = 2, .devices = 1, .steps = 5, .layers = 4, .late = -1, .dumps = "plain", .lists = "good" };
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   ('o', "output", &syn_opt.dir, "DIR", "write DIR/r0.sqlite, ... and DIR/answers"),
@@ -44,6 +44,10 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
 	NSX_OPT_CHOICE(0, "dumps", &syn_opt.dumps, "plain|xz|zst|none", "how HLO dumps are written, a folder for each process [plain]"),
 	NSX_OPT_MAYBE (0, "payloads", &syn_opt.payloads, "basic|detailed|hex|broken", "what XLA of 2026 attaches to its ranges [basic]"),
+	NSX_OPT_MAYBE (0, "xla26", &syn_opt.xla26, "first|warm", "programs of 2026: command buffers run op by op, then as graphs; captures see all or begin warm [first]"),
+	NSX_OPT_CHOICE(0, "lists", &syn_opt.lists, "good|none|short|other", "with --xla26: XLA's list of thunks beside each dump: as it ran, none, one thunk short, of other thunks [good]"),
+	NSX_OPT_FLAG  (0, "no-uid", &syn_opt.no_uid, "with --xla26: titles without unique_hlo_op_id"),
+	NSX_OPT_INT   (0, "nodes", &syn_opt.nodes, "N", 1, 20000000, "with --xla26: at least N nodes of graphs run; answers are sums"),
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
@@ -81,6 +85,14 @@ check(void)
 		nsx_cli_misuse(&cli, "--payloads came with --titles 2026 and schema 3.24.14");
 	if (o->payloads && *o->payloads && !strstr("basic|detailed|hex|broken", o->payloads))
 		nsx_cli_misuse(&cli, "--payloads=%s: basic, detailed, hex or broken", o->payloads);
+	if (!o->xla26 && (o->nodes || o->no_uid || strcmp(o->lists, "good") != 0))
+		nsx_cli_misuse(&cli, "--nodes, --no-uid and --lists need --xla26");
+	if (o->xla26 && *o->xla26 && strcmp(o->xla26, "first") != 0 && strcmp(o->xla26, "warm") != 0)
+		nsx_cli_misuse(&cli, "--xla26=%s: first or warm", o->xla26);
+	if (o->xla26 && (o->graphs || o->torch || o->no_comm || o->autotune || o->payloads || o->unfinished || o->disagree || o->outside || o->no_call || o->slow || o->groups))
+		nsx_cli_misuse(&cli, "--xla26 is a job of its own");
+	if (o->xla26 && o->procs * o->devices < 2)
+		nsx_cli_misuse(&cli, "--xla26 needs two devices");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -92,6 +104,9 @@ make(struct syn_plan *p)
 	syn_people(p);
 	if (syn_opt.torch) {
 		syn_torch(p);
+	} else if (syn_opt.xla26) {
+		x26_model(p);
+		x26_job(p);
 	} else {
 		syn_model(p);
 		syn_job(p);
@@ -103,6 +118,8 @@ make(struct syn_plan *p)
 	if (!syn_opt.torch && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
 	syn_answers(p);
+	if (syn_opt.xla26)
+		return;
 	syn_places(p);
 	if (!syn_opt.torch) {
 		syn_folds(p);
@@ -118,6 +135,14 @@ main(int argc, char **argv)
 	if (nsx_cli_parse(&cli, argc, argv) > 0)
 		nsx_cli_misuse(&cli, "no files are read");
 	check();
+	if (syn_opt.xla26) {
+		syn_opt.titles = "2026";
+		syn_opt.no_warmup = true;
+		if (syn_opt.steps < 4)
+			syn_opt.steps = 4;
+		if (syn_opt.nodes && syn_opt.layers < 40)
+			syn_opt.layers = 40;
+	}
 	folder(syn_opt.dir);
 	folder(syn_fmt(&p, "%s/answers", syn_opt.dir));
 	if (syn_opt.scale)

@@ -1,5 +1,5 @@
 /* plan.c -- steps of which a plan is made: names, chance, clocks, processes, ranges, calls, operations. */
-#include "synth.h"
+#include "x26.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -331,6 +331,11 @@ syn_free(struct syn_plan *p)
 		free(p->prog.p[i].comp.p);
 		free(p->prog.p[i].item.p);
 		free(p->prog.p[i].home.p);
+		if (p->prog.p[i].tree) {
+			free(p->prog.p[i].tree->step.p);
+			free(p->prog.p[i].tree->ran.p);
+			free(p->prog.p[i].tree);
+		}
 	}
 	for (size_t i = 0; i < p->proc.n; i++)
 		free(p->proc.p[i].thread.p);
@@ -342,6 +347,7 @@ syn_free(struct syn_plan *p)
 	free(p->call.p);
 	free(p->op.p);
 	free(p->thunk.p);
+	free(p->unit.p);
 	free(p->split.p);
 	free(p->module.p);
 	free(p->mark.p);

@@ -19,16 +19,16 @@ max64(int64_t a, int64_t b)
 }
 
 /* GPU time of one operation of this cost, on this device, in this execution. */
-static int64_t
-spend(struct syn_plan *p, const struct syn_dev *d, int64_t cost, int64_t exec)
+int64_t
+syn_spend(struct syn_plan *p, const struct syn_dev *d, int64_t cost, int64_t exec)
 {
 	int64_t t = cost * (1000 + d->slow + syn_rnd(p, -20, 20)) / 1000;
 
 	return exec == 0 && !syn_opt.no_warmup ? t + t * 2 / 5 : t;
 }
 
-static void
-open_module(struct syn_plan *p, uint32_t prog, uint32_t dev)
+void
+syn_open_module(struct syn_plan *p, uint32_t prog, uint32_t dev)
 {
 	struct syn_program *pr = &p->prog.p[prog];
 	struct syn_dev *d = &p->dev.p[dev];
@@ -45,8 +45,8 @@ open_module(struct syn_plan *p, uint32_t prog, uint32_t dev)
 	th->module = (uint32_t)p->module.n - 1;
 }
 
-static void
-open_thunk(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev, uint32_t module)
+void
+syn_open_thunk(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev, uint32_t module)
 {
 	struct syn_dev *d = &p->dev.p[dev];
 	struct syn_thread *th = thread_of(p, d);
@@ -63,8 +63,8 @@ open_thunk(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t d
 	th->thunk = (uint32_t)p->thunk.n - 1;
 }
 
-static void
-close_thunk(struct syn_plan *p, uint32_t dev)
+void
+syn_close_thunk(struct syn_plan *p, uint32_t dev)
 {
 	struct syn_dev *d = &p->dev.p[dev];
 	struct syn_thread *th = thread_of(p, d);
@@ -140,7 +140,7 @@ work(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call,
 
 	if (in->what == SYN_COMPUTE) {
 		for (int k = 0; k < in->kernels; k++)
-			kernel(p, dev, call == SYN_NONE ? syn_launch(p, d->proc, d->thread) : call, in, spend(p, d, in->cost, exec));
+			kernel(p, dev, call == SYN_NONE ? syn_launch(p, d->proc, d->thread) : call, in, syn_spend(p, d, in->cost, exec));
 		return;
 	}
 	if (call == SYN_NONE)
@@ -148,15 +148,15 @@ work(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call,
 	op.type = in->what == SYN_COPY ? SYN_MEMCPY : SYN_MEMSET;
 	op.copy_kind = in->what == SYN_COPY ? 8 : 0;
 	op.bytes = in->what == SYN_COPY ? 4194304 : 65536;
-	place(p, op, spend(p, d, in->cost, exec), d->compute);
+	place(p, op, syn_spend(p, d, in->cost, exec), d->compute);
 }
 
 static void
 compute(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev, uint32_t module, int64_t exec)
 {
-	open_thunk(p, in, i, dev, module);
+	syn_open_thunk(p, in, i, dev, module);
 	work(p, in, dev, SYN_NONE, exec);
-	close_thunk(p, dev);
+	syn_close_thunk(p, dev);
 }
 
 /* A collective's kernel on one device, from when it can begin; how long it runs its group decides. */
@@ -182,7 +182,7 @@ join_collective(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint3
 	struct syn_dev *d = &p->dev.p[dev];
 	uint32_t call;
 
-	open_thunk(p, in, i, dev, module);
+	syn_open_thunk(p, in, i, dev, module);
 	syn_push(p, d->proc, d->thread, SYN_NCCL, syn_name(p, "ncclGroupStart"), true);
 	syn_pop(p, d->proc, d->thread);
 	for (int k = 0; k < in->nin; k++) {
@@ -193,13 +193,13 @@ join_collective(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint3
 	syn_call(p, d->proc, d->thread, "cudaStreamWaitEvent_v3020", 700);
 	call = syn_launch(p, d->proc, d->thread);
 	syn_pop(p, d->proc, d->thread);
-	close_thunk(p, dev);
+	syn_close_thunk(p, dev);
 	return arrive(p, in, dev, call);
 }
 
 /* The devices' kernels op[] begin when each arrives; those of a group end together. */
-static void
-meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec)
+void
+syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec)
 {
 	uint32_t n = (uint32_t)p->dev.n, first = p->instances;
 
@@ -241,7 +241,7 @@ run_collective(struct syn_plan *p, uint32_t prog, uint32_t i, const uint32_t *mo
 		op[d] = join_collective(p, in, i, d, module[d]);
 		thunk[d] = (uint32_t)p->thunk.n - 1;
 	}
-	meet(p, in, op, part, exec);
+	syn_meet(p, in, op, part, exec);
 	for (uint32_t d = 0; d < n; d++)
 		p->thunk.p[thunk[d]].meet = part[d];
 	free(part);
@@ -267,7 +267,7 @@ run_node(struct syn_plan *p, uint32_t prog, size_t item, const uint32_t *call, i
 			work(p, in, d, call[d], exec);
 	}
 	if (in->collective)
-		meet(p, in, op, part, exec);
+		syn_meet(p, in, op, part, exec);
 	for (; before < p->op.n; before++) {
 		struct syn_op *o = &p->op.p[before];
 
@@ -317,11 +317,11 @@ run_buffer(struct syn_plan *p, uint32_t prog, size_t item, const uint32_t *modul
 	for (uint32_t d = 0; d < p->dev.n; d++) {
 		struct syn_dev *dev = &p->dev.p[d];
 
-		open_thunk(p, &pr->inst.p[pr->buffer], pr->buffer, d, module[d]);
+		syn_open_thunk(p, &pr->inst.p[pr->buffer], pr->buffer, d, module[d]);
 		if (exec == 0)
 			syn_call(p, dev->proc, dev->thread, "cudaGraphInstantiateWithFlags_v11040", 30000);
 		call[d] = syn_call(p, dev->proc, dev->thread, "cudaGraphLaunch_v10000", syn_rnd(p, 7000, 12000));
-		close_thunk(p, d);
+		syn_close_thunk(p, d);
 	}
 	for (; item < pr->item.n && pr->item.p[item].graph == graph; item++)
 		run_node(p, prog, item, call, exec);
@@ -337,9 +337,9 @@ wait_done(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t de
 {
 	struct syn_dev *d = &p->dev.p[dev];
 
-	open_thunk(p, in, i, dev, module);
+	syn_open_thunk(p, in, i, dev, module);
 	syn_call(p, d->proc, d->thread, "cudaStreamWaitEvent_v3020", 900);
-	close_thunk(p, dev);
+	syn_close_thunk(p, dev);
 	d->compute = max64(d->compute, d->comm);
 }
 
@@ -351,7 +351,7 @@ syn_execute(struct syn_plan *p, uint32_t prog)
 	bool closed = false;
 
 	for (uint32_t d = 0; d < n; d++) {
-		open_module(p, prog, d);
+		syn_open_module(p, prog, d);
 		module[d] = (uint32_t)p->module.n - 1;
 	}
 	for (size_t k = 0; k < p->prog.p[prog].item.n; k++) {
@@ -377,11 +377,11 @@ syn_execute(struct syn_plan *p, uint32_t prog)
 			struct syn_dev *dev = &p->dev.p[d];
 
 			if (it.act == SYN_OPEN)
-				open_thunk(p, in, it.inst, d, module[d]);
+				syn_open_thunk(p, in, it.inst, d, module[d]);
 			else if (it.act == SYN_CLOSE)
-				close_thunk(p, d);
+				syn_close_thunk(p, d);
 			else if (in->what == SYN_WHILE)
-				copy_to_host(p, d, STREAM_COPY, 1, spend(p, dev, in->cost, exec), max64(dev->copy, dev->compute));
+				copy_to_host(p, d, STREAM_COPY, 1, syn_spend(p, dev, in->cost, exec), max64(dev->copy, dev->compute));
 			else if (in->what == SYN_DONE)
 				wait_done(p, in, it.inst, d, module[d]);
 			else
@@ -415,8 +415,8 @@ read_loss(struct syn_plan *p, uint32_t dev)
 }
 
 /* Everyone's GPU is idle and every host has noticed. */
-static void
-settle(struct syn_plan *p)
+void
+syn_settle(struct syn_plan *p)
 {
 	for (uint32_t d = 0; d < p->dev.n; d++) {
 		struct syn_dev *dev = &p->dev.p[d];
@@ -480,15 +480,22 @@ windows(struct syn_plan *p, uint32_t step)
 }
 
 void
+syn_domains(struct syn_plan *p)
+{
+	static const char *const domains[] = { NULL, "TSL", "NCCL", "cuBLAS" };
+
+	for (uint32_t r = 0; r < p->proc.n; r++)
+		for (int d = SYN_TSL; d < SYN_DOMAINS; d++)
+			syn_add(&p->mark, ((struct syn_mark){ 1000 + 10 * d, r, 0, syn_name(p, domains[d]), 75, d, 0 }));
+}
+
+void
 syn_job(struct syn_plan *p)
 {
 	uint32_t step = 3;
 
+	syn_domains(p);
 	for (uint32_t r = 0; r < p->proc.n; r++) {
-		const char *domains[] = { NULL, "TSL", "NCCL", "cuBLAS" };
-
-		for (int d = SYN_TSL; d < SYN_DOMAINS; d++)
-			syn_add(&p->mark, ((struct syn_mark){ 1000 + 10 * d, r, 0, syn_name(p, domains[d]), 75, d, 0 }));
 		if (syn_opt.unfinished) {
 			p->proc.p[r].cut = true;
 			p->proc.p[r].open_null = strcmp(syn_opt.unfinished, "stop") != 0 && (*syn_opt.unfinished || r % 2 == 0);
@@ -496,7 +503,7 @@ syn_job(struct syn_plan *p)
 	}
 	if (!syn_opt.no_warmup)
 		leftovers(p, step);
-	settle(p);
+	syn_settle(p);
 	compile_all(p, false);
 	for (int k = 0; k < 3; k++)
 		syn_execute(p, 0);
@@ -506,17 +513,17 @@ syn_job(struct syn_plan *p)
 	syn_execute(p, 1);
 	syn_execute(p, 2);
 	syn_execute(p, 1);
-	settle(p);
+	syn_settle(p);
 	compile_all(p, true);
 	for (int64_t k = 0; k < syn_opt.steps; k++) {
 		if (syn_opt.unfinished && k == syn_opt.steps - 1)
-			settle(p);
+			syn_settle(p);
 		syn_execute(p, step);
 		for (uint32_t d = 0; d < p->dev.n; d++)
 			read_loss(p, d);
 		if (k % 2 == 1)
 			syn_execute(p, 1);
 	}
-	settle(p);
+	syn_settle(p);
 	windows(p, step);
 }

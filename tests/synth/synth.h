@@ -16,9 +16,9 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow;
-	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale;
-	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside, ties;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists;
+	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, nodes;
+	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside, ties, no_uid;
 };
 extern struct syn_opts syn_opt;
 
@@ -60,6 +60,11 @@ struct syn_inst {
 	uint32_t title;      /* in plan.names */
 	uint32_t home, calls[2];   /* in program.home: where it stands, what it calls (SYN_NONE: nothing) */
 	int      form;       /* how the dump has its groups: enum syn_form */
+	/* of --xla26 */
+	int64_t  same;       /* fusions of one number have equal computations */
+	uint32_t inside;     /* a copy in its computation that has a range of its own, SYN_NONE: none */
+	int      host;       /* a slice from (1) or to (2) the host's memory */
+	bool     pools;      /* its computation calls another */
 };
 
 /* Computations of the dump. `of`: the instruction it belongs to; its instructions of the plan are among first .. last. */
@@ -92,6 +97,7 @@ struct syn_program {
 	int64_t     execs;                    /* so far */
 	bool        spread;                   /* compiled on several threads */
 	uint32_t    buffer;                   /* the instruction that stands for command buffers */
+	struct x26_tree *tree;                /* of --xla26; items are not used then */
 };
 
 /* Processes, threads, devices. */
@@ -161,6 +167,7 @@ struct syn_op {
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */
 	struct syn_meet meet;     /* of a graph node */
+	uint32_t unit;            /* of --xla26: in plan.unit; 0: directly under what holds thunks */
 };
 struct syn_thunk {
 	uint32_t range, module, inst, dev, outer;
@@ -175,6 +182,14 @@ struct syn_module {
 	/* as the export shows it */
 	bool     keep, steady;
 	int64_t  start, end, ops, execution, thunks;
+};
+/* Of --xla26: a thunk, wherever it ran. */
+struct syn_unit {
+	struct syn_thunk t;       /* its range: its own, or its graph's */
+	uint32_t step, buffer;    /* in the program's tree; the command buffer's instruction */
+	bool     graph;
+	/* as the export shows it */
+	int64_t  start, end, ops;
 };
 /* Rows that are no ranges: marks (34), categories (33), thread names (39), domains (75). */
 struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, category; };
@@ -193,6 +208,7 @@ struct syn_plan {
 	NSX_VEC(struct syn_call)    call;
 	NSX_VEC(struct syn_op)      op;
 	NSX_VEC(struct syn_thunk)   thunk;
+	NSX_VEC(struct syn_unit)    unit;    /* of --xla26; 0 is no thunk */
 	NSX_VEC(struct syn_thunk)   split;   /* the kept ones, command buffers taken apart, as one with a dump can */
 	NSX_VEC(struct syn_module)  module;
 	NSX_VEC(struct syn_mark)    mark;
@@ -242,15 +258,28 @@ void syn_model(struct syn_plan *p);                                /* model.c: t
 void syn_compile(struct syn_plan *p, uint32_t proc, uint32_t prog);          /* compile.c */
 void syn_execute(struct syn_plan *p, uint32_t prog);               /* run.c: once, on every device */
 void syn_job(struct syn_plan *p);                                  /* run.c: all of it */
+void syn_settle(struct syn_plan *p);                               /* run.c: every GPU is idle and every host has noticed */
+int64_t syn_spend(struct syn_plan *p, const struct syn_dev *d, int64_t cost, int64_t exec);   /* run.c: GPU time in that execution */
+void syn_open_module(struct syn_plan *p, uint32_t prog, uint32_t dev);
+void syn_open_thunk(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev, uint32_t module);
+void syn_close_thunk(struct syn_plan *p, uint32_t dev);
+/* run.c: the devices' kernels op[] of a collective have begun; when they end, and part[], their part in it. */
+void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec);
+void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
 void syn_torch(struct syn_plan *p);                                /* torch.c */
 void syn_show(struct syn_plan *p);                                 /* show.c: what the captures show of the plan */
 void syn_project(struct syn_plan *p);                              /* project.c */
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
 void syn_export(struct syn_plan *p);                               /* export.c */
 void syn_places(struct syn_plan *p);                               /* payload.c: the answers of --payloads */
+void syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, bool split);
+void syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner);
+void syn_answer_collectives(struct syn_plan *p);
+void syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist);   /* judge.c: occurrences, hidden time */
 void syn_answers(struct syn_plan *p);                              /* answers.c */
 void syn_scale(void);                                              /* scale.c */
 void syn_dumps(struct syn_plan *p);                                /* dump.c: DIR/dumpN */
+void syn_answer_insts(struct syn_plan *p);                         /* folds.c */
 void syn_folds(struct syn_plan *p);                                /* folds.c: answers that need dumps */
 
 /* heap.c: an invented use of memory by the program's instructions. */
