@@ -432,6 +432,36 @@ last_buffer(struct build *b)
 	end_buffer(b);
 }
 
+/* A copy between the host's memory and the device's: from it (1), to it (2). */
+static uint32_t
+host_copy(struct build *b, const char *name, const char *opcode, int host, int64_t bytes)
+{
+	struct x26_step s = { .kind = X26_COPY, .outer = SYN_NONE, .kernels = 1, .bytes = bytes, .copy_kind = host, .listed = "kCopy" };
+	struct syn_inst *in;
+
+	s.inst = put(b, name, opcode, "");
+	in = &b->pr->inst.p[s.inst];
+	in->host = host;
+	in->collective = host == 1 ? "host-to-device" : "device-to-host";
+	in->what = strcmp(opcode, "copy") == 0 ? SYN_SYNC : SYN_ASYNC;
+	in->in[0] = in->out = (struct syn_shape){ F32, 2, { 1, bytes / 4 } };
+	in->cost = 900 + bytes / 1000;
+	add(b, s);
+	return s.inst;
+}
+
+/* A loop whose trips XLA has counted: its condition never runs. */
+static void
+counted_loop(struct build *b)
+{
+	uint32_t n = loop(b, "while.40", 2, true);
+
+	plain(b, "loop_add_fusion.2", "while/body/add", 4000);
+	condition(b, n);
+	plain(b, "loop_compare_fusion.4", "while/cond/lt", 1500);
+	up(b);
+}
+
 static void
 offload(struct build *b)
 {
@@ -444,6 +474,10 @@ offload(struct build *b)
 	done(b, out, "dynamic-update-slice-done.1", "async-done");
 	/* Nothing hides this one. */
 	slice(b, "loop_dynamic_slice_fusion.20", "copy.32", 1, NULL, 131072);
+	host_copy(b, "copy.60", "copy", 1, 262144);
+	out = host_copy(b, "copy-start.1", "copy-start", 2, 524288);
+	plain(b, "loop_subtract_fusion.2", "sub", 10000);
+	done(b, out, "copy-done.1", "copy-done");
 }
 
 /* Buffers like those of many layers. */
@@ -489,6 +523,7 @@ step(struct build *b)
 	thunk(b, i, NULL);
 	last_buffer(b);
 	choice(b, "conditional.1", "loop_sine_fusion", "loop_cosine_fusion");
+	counted_loop(b);
 	offload(b);
 	for (int k = 0; k < syn_opt.layers; k++)
 		layer(b, k);

@@ -125,6 +125,16 @@ tuple_of(pb a, pb b)
 	return t;
 }
 
+/* (to, from, context) */
+static pb
+copy_start(pb to, pb from)
+{
+	pb t = tuple_of(to, from), context = dump_shape((struct syn_shape){ 8, 0, { 0 } });
+
+	dump_msg(&t, 4, &context);
+	return t;
+}
+
 static const char *
 target_of(struct dump *d, uint32_t n)
 {
@@ -142,7 +152,9 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n)
 	struct dump_inst i = dump_new(in->name, in->opcode);
 
 	i.id = dump_id(d, n);
-	i.shape = shape_of(in->host == 2 ? six(in->out) : in->out, in->host == 2);
+	i.shape = shape_of(in->host == 2 && in->inside != SYN_NONE ? six(in->out) : in->out, in->host == 2);
+	if (strcmp(in->opcode, "copy-start") == 0)
+		i.shape = copy_start(i.shape, shape_of(in->in[0], in->host == 1));
 	dump_meta(d, &i, in);
 	i.calls[0] = in->calls[0];
 	i.calls[1] = in->calls[1];
@@ -172,11 +184,11 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n)
 		int64_t operand;
 
 		/* What it reads has its shape. */
-		whole.shape = shape_of(in->inside != SYN_NONE ? six(in->in[0]) : in->in[0], in->host != 0);
+		whole.shape = in->inside != SYN_NONE ? shape_of(six(in->in[0]), in->host != 0) : shape_of(in->in[0], in->host == 1);
 		syn_add(&whole.operands, c->param);
 		operand = dump_put(d, c, &whole);
 		syn_add(&i.operands, operand);
-		if (in->host == 2) {
+		if (in->host == 2 && in->inside != SYN_NONE) {
 			struct dump_inst part = dump_new(syn_fmt(d->p, "bitcast.%u.1", n), "bitcast");
 
 			part.shape = dump_shape(in->in[0]);

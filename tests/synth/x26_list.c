@@ -162,7 +162,7 @@ list(struct list *l, uint32_t n, int depth)
 			record(l, "", -1, "kSequential");
 			list(l, s->child, depth + 1);
 			if (x26_lists() == X26_OTHER && is_first_buffer(l->pr, s->inst)) {
-				entry(l, depth + 1, "gemm_fusion_dot.77", "kCustomKernel", "gemm_fusion_dot_67 grid: [16, 1, 1] threads: [128, 1, 1]  shared_memory: 0 bytes");
+				entry(l, depth + 1, "gemm_fusion_dot.67", "kCustomKernel", "gemm_fusion_dot_67 grid: [16, 1, 1] threads: [128, 1, 1]  shared_memory: 0 bytes");
 				entry(l, depth + 1, "copy.777", "kCopy", "kCopy");
 				entry(l, depth + 1, "all-reduce.77", "kAllReduce", "kAllReduce");
 			}
