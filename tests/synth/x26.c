@@ -521,6 +521,10 @@ step(struct build *b)
 	i = fusion(b, "loop_reduce_window_fusion", "pool/window/reduce_window", 0, 9000);
 	b->pr->inst.p[i].pools = true;
 	thunk(b, i, NULL);
+	/* Nor has the fusion one: only what it calls calls something that has. */
+	i = fusion(b, "loop_reduce_window_fusion.1", "", 0, 7000);
+	b->pr->inst.p[i].pools = true;
+	thunk(b, i, NULL);
 	last_buffer(b);
 	choice(b, "conditional.1", "loop_sine_fusion", "loop_cosine_fusion");
 	counted_loop(b);
@@ -564,8 +568,8 @@ title(struct build *b, const struct syn_inst *in)
 		return syn_fmt(b->p, "Thunk:#hlo_op=%s#", in->name);
 	if (n && strncmp(op, b->pr->prefix, n) == 0 && op[n] == '/')
 		op += n + 1;
-	if (in->pools)
-		op = "pool";
+	if (in->pools || syn_reduces(in))
+		op = *op ? "pool" : "pool/add";
 	if (syn_opt.no_uid)
 		return syn_fmt(b->p, "Thunk:#%s%s%shlo_op=%s#", *op ? "name=" : "", op, *op ? "," : "", in->name);
 	return syn_fmt(b->p, "Thunk:#%s%s%shlo_op=%s,unique_hlo_op_id=%lld#", *op ? "name=" : "", op, *op ? "," : "", in->name, (long long)in->uid);

@@ -144,7 +144,7 @@ leaf(struct exec *x, uint32_t n)
 			if (s->outer != SYN_NONE && in->wrapper) {
 				struct syn_inst outer = *in;
 
-				outer.title = syn_namef(x->p, "Thunk:#hlo_op=%s#", in->wrapper);
+				outer.title = syn_namef(x->p, "Thunk:#%shlo_op=%s#", syn_reduces(in) ? "name=pool/add," : "", in->wrapper);
 				syn_open_thunk(x->p, &outer, s->inst, d, x->module[d]);
 				ranges++;
 			} else if (s->outer != SYN_NONE) {

@@ -225,7 +225,8 @@ sums(struct syn_plan *p, const char *file)
 	for (uint32_t g = 0; g < p->prog.n; g++)
 		for (uint32_t i = 0; i < p->prog.p[g].inst.n; i++)
 			if (count[first[g] + i].n)
-				syn_tsv_row(&t, "%" PRId64 "\t%s\t%" PRId64 "\t%" PRId64, syn_program_id(0, &p->prog.p[g]), p->prog.p[g].inst.p[i].name, count[first[g] + i].n, count[first[g] + i].ns);
+				syn_tsv_row(&t, "%" PRId64 "\t%s\t%" PRId64 "\t%" PRId64, syn_program_id(0, &p->prog.p[g]), p->prog.p[g].inst.p[i].name,
+				            count[first[g] + i].n, count[first[g] + i].ns);
 	syn_tsv_close(&t);
 	free(count);
 	free(first);
