@@ -219,7 +219,7 @@ take(struct overlap *o, struct nsx_rec *rec)
 	if (nsx_is_diag_of(rec, "nsysx-overlap"))
 		return NSX_OK;
 	if (o->heap.n && section == 2)
-		answer_until(o, nsx_field_int(rec, NSX_ROLE_START, INT64_MIN));
+		answer_until(o, nsx_field_int(rec, NSX_FIELD_START, INT64_MIN));
 	else if (o->heap.n && section == 3)
 		answer_until(o, INT64_MAX);
 	if (release(o) != NSX_OK)

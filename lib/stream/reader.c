@@ -382,11 +382,11 @@ static bool
 ends_beyond(const struct nsx_rec *rec)
 {
 	bool clipped = false;
-	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
+	enum nsx_field_role start = NSX_FIELD_START, dur = NSX_FIELD_DUR;
 
 	/* A kind without GPU times has the host's. */
-	if (nsx_field(rec->kind->id, start) < 0)
-		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	if (nsx_field_slot(rec->kind->id, start) < 0)
+		start = NSX_FIELD_HOST_START, dur = NSX_FIELD_HOST_DUR;
 	if (!nsx_field_has(rec, start) || !nsx_field_has(rec, dur))
 		return false;
 	nsx_add_sat(nsx_field_int(rec, start, 0), nsx_field_int(rec, dur, 0), &clipped);
@@ -404,14 +404,14 @@ check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 	if (section > 3)
 		return NSX_OK;
 	if (section == 1 || section == 2) {
-		enum nsx_role time = section == 1 ? NSX_ROLE_HOST_START : NSX_ROLE_START;
+		enum nsx_field_role time = section == 1 ? NSX_FIELD_HOST_START : NSX_FIELD_START;
 
 		if (!nsx_field_has(rec, time))
 			return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
 		start = nsx_field_int(rec, time, 0);
 	}
 	if (section == 1) {
-		profile = nsx_field_int(rec, NSX_ROLE_PROFILE, INT64_MIN);
+		profile = nsx_field_int(rec, NSX_FIELD_PROFILE, INT64_MIN);
 		rank = 0;
 	}
 	if (section != r->last_section)

@@ -201,18 +201,18 @@ static const struct al_fix *
 fix_of(struct applying *a, const struct nsx_rec *rec, bool by_device)
 {
 	static const struct al_fix none = { 0, 0, 0 };
-	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_ROLE_DEVICE)
-	                               ? device_at(a, nsx_field_int(rec, NSX_ROLE_DEVICE, 0)) : NULL;
-	const struct moved_report *r = d || !nsx_field_has(rec, NSX_ROLE_PROFILE)
-	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_FIELD_DEVICE)
+	                               ? device_at(a, nsx_field_int(rec, NSX_FIELD_DEVICE, 0)) : NULL;
+	const struct moved_report *r = d || !nsx_field_has(rec, NSX_FIELD_PROFILE)
+	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_FIELD_PROFILE, 0));
 
 	return d ? &d->fix : r ? &r->fix : &none;
 }
 
 static void
-move(struct nsx_rec *rec, enum nsx_role time, const struct al_fix *f)
+move(struct nsx_rec *rec, enum nsx_field_role time, const struct al_fix *f)
 {
-	int slot = nsx_field(rec->kind->id, time);
+	int slot = nsx_field_slot(rec->kind->id, time);
 
 	if (slot >= 0 && nsx_has(rec, slot))
 		rec->v[slot].i = al_fixed(f, rec->v[slot].i);
@@ -236,13 +236,13 @@ static int
 take_work(struct applying *a, struct nsx_rec *rec)
 {
 	const struct al_fix *f = fix_of(a, rec, true);
-	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0);
+	int64_t start = nsx_field_int(rec, NSX_FIELD_START, 0);
 	bool full;
 
 	if (a->fixes.n == 1)
 		return nsx_write(a->out, rec);
-	move(rec, NSX_ROLE_START, f);
-	move(rec, NSX_ROLE_HOST_START, f);
+	move(rec, NSX_FIELD_START, f);
+	move(rec, NSX_FIELD_HOST_START, f);
 	if (!a->queue && !(a->queue = al_queue_new(a->opts->hold_bytes, a->out, a->err)))
 		return NSX_ERR;
 	if (al_queue_add(a->queue, rec, &full) != NSX_OK)
@@ -301,7 +301,7 @@ take(struct applying *a, struct nsx_rec *rec)
 	if (rec->kind->id == NSX_SKEW)
 		return NSX_OK;
 	if (section != 0)
-		move(rec, NSX_ROLE_HOST_START, fix_of(a, rec, false));
+		move(rec, NSX_FIELD_HOST_START, fix_of(a, rec, false));
 	return nsx_write(a->out, rec);
 }
 

@@ -76,7 +76,7 @@ entry_of(const struct nsx_rec *rec, size_t where)
 {
 	enum nsx_kind_id k = rec->kind->id;
 
-	return (struct entry){ nsx_field_int(rec, NSX_ROLE_START, 0), nsx_field_int(rec, NSX_ROLE_DUR, 0), nsx_kind_rank(k), where };
+	return (struct entry){ nsx_field_int(rec, NSX_FIELD_START, 0), nsx_field_int(rec, NSX_FIELD_DUR, 0), nsx_kind_rank(k), where };
 }
 
 static int
@@ -89,12 +89,12 @@ cmp_int(int64_t a, int64_t b)
 static int
 cmp_rest(const struct nsx_rec *a, const struct nsx_rec *b)
 {
-	static const enum nsx_role roles[] = { NSX_ROLE_PROFILE, NSX_ROLE_DEVICE, NSX_ROLE_RANGE };
+	static const enum nsx_field_role roles[] = { NSX_FIELD_PROFILE, NSX_FIELD_DEVICE, NSX_FIELD_RANGE };
 	int c = 0;
 
 	for (size_t i = 0; i < sizeof roles / sizeof *roles && c == 0; i++)
 		c = cmp_int(nsx_field_int(a, roles[i], INT64_MIN), nsx_field_int(b, roles[i], INT64_MIN));
-	return c ? c : nsx_str_cmp(nsx_field_str(a, NSX_ROLE_NAME), nsx_field_str(b, NSX_ROLE_NAME));
+	return c ? c : nsx_str_cmp(nsx_field_str(a, NSX_FIELD_NAME), nsx_field_str(b, NSX_FIELD_NAME));
 }
 
 static int

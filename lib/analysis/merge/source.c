@@ -272,14 +272,14 @@ mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct m
 
 	*key = (struct mg_key){ .section = nsx_rec_section(rec) };
 	if (key->section == 1) {
-		key->b = nsx_field_int(rec, NSX_ROLE_HOST_START, 0);
-		return profile_number(m, s, rec, nsx_field(id, NSX_ROLE_PROFILE), &key->a);
+		key->b = nsx_field_int(rec, NSX_FIELD_HOST_START, 0);
+		return profile_number(m, s, rec, nsx_field_slot(id, NSX_FIELD_PROFILE), &key->a);
 	}
 	if (key->section == 2) {
-		key->a = nsx_field_int(rec, NSX_ROLE_START, 0);
+		key->a = nsx_field_int(rec, NSX_FIELD_START, 0);
 		key->b = nsx_kind_rank(id);
-		key->c = ~nsx_field_int(rec, NSX_ROLE_DUR, 0);   /* as -dur, for every dur */
-		return profile_number(m, s, rec, nsx_field(id, NSX_ROLE_PROFILE), &key->d);
+		key->c = ~nsx_field_int(rec, NSX_FIELD_DUR, 0);   /* as -dur, for every dur */
+		return profile_number(m, s, rec, nsx_field_slot(id, NSX_FIELD_PROFILE), &key->d);
 	}
 	if (id == NSX_RANGE) {
 		key->c = nsx_int(rec, NSX_RANGE_host_start, 0);
