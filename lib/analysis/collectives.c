@@ -6,9 +6,10 @@
 
 #include "analysis/comm.h"
 #include "analysis/own.h"
+#include "stream/order.h"
 
-/* A record to be, and what sorts it among those of equal start. */
-struct pending { union nsx_val v[NSX_COLLECTIVE_busbw + 1]; uint64_t has; int64_t range; size_t came; };
+/* A record to be, of which the last columns stay absent, and when it came. */
+struct pending { union nsx_val v[NSX_COLLECTIVE_busbw + 1]; uint64_t has; size_t came; };
 
 struct collectives {
 	struct nsx_reader *in;
@@ -20,36 +21,16 @@ struct collectives {
 	int64_t            start;   /* of what is pending */
 };
 
-static int64_t
-value(const struct pending *p, int slot, int64_t otherwise)
-{
-	return p->has >> slot & 1 ? p->v[slot].i : otherwise;
-}
-
-static int
-compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* The longer first, then profile, device, range, name. */
 static int
 compare_pending(const void *a, const void *b)
 {
 	const struct pending *x = a, *y = b;
-	int c;
+	const struct nsx_kind *kind = nsx_kind_builtin(NSX_COLLECTIVE);
+	/* Only read, but a record's values may be written to in general. */
+	struct nsx_rec p = { kind, x->has, (union nsx_val *)(uintptr_t)x->v }, q = { kind, y->has, (union nsx_val *)(uintptr_t)y->v };
+	int c = nsx_order_cmp(&p, &q);
 
-	if ((c = compare(value(y, NSX_COLLECTIVE_dur, 0), value(x, NSX_COLLECTIVE_dur, 0))) != 0
-	    || (c = compare(value(x, NSX_COLLECTIVE_profile, -1), value(y, NSX_COLLECTIVE_profile, -1))) != 0
-	    || (c = compare(value(x, NSX_COLLECTIVE_device, -1), value(y, NSX_COLLECTIVE_device, -1))) != 0
-	    || (c = compare(x->range, y->range)) != 0)
-		return c;
-	bool named = x->has >> NSX_COLLECTIVE_name & 1, other = y->has >> NSX_COLLECTIVE_name & 1;
-	if (named != other)
-		return named ? 1 : -1;
-	if (named && (c = nsx_str_cmp(x->v[NSX_COLLECTIVE_name].s, y->v[NSX_COLLECTIVE_name].s)) != 0)
-		return c;
-	return x->came < y->came ? -1 : 1;
+	return c ? c : x->came < y->came ? -1 : 1;
 }
 
 static int
@@ -103,7 +84,6 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, part.busbw);
 	}
 	p->has = rec.has;
-	p->range = nsx_int(thunk, NSX_THUNK_range, -1);
 	p->came = c->pending.n++;
 	c->start = nsx_int(thunk, NSX_THUNK_start, 0);
 	return NSX_OK;
@@ -113,13 +93,11 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 static bool
 is_after(const struct nsx_rec *rec, int64_t start)
 {
-	switch (rec->kind->id) {
-	case NSX_MODULE: return nsx_int(rec, NSX_MODULE_start, start) > start;
-	case NSX_THUNK:  return nsx_int(rec, NSX_THUNK_start, start) > start;
-	case NSX_OP:     return nsx_int(rec, NSX_OP_start, start) > start;
-	case NSX_RANGE:  return !nsx_has(rec, NSX_RANGE_start) || rec->v[NSX_RANGE_start].i > start;
-	default:         return nsx_rec_section(rec) == 3;
-	}
+	int64_t time;
+
+	if (nsx_rec_section(rec) == NSX_SECTION_SKEW)
+		return true;
+	return nsx_order_time(rec, &time) && nsx_rec_section(rec) == NSX_SECTION_WORK && time > start;
 }
 
 static int

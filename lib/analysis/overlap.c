@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "stream/fields.h"
+#include "stream/order.h"
 
 /* The union of a device's computing intervals so far. */
 struct device {
@@ -212,15 +212,15 @@ note_headers(struct overlap *o)
 static int
 take(struct overlap *o, struct nsx_rec *rec)
 {
-	int section = nsx_rec_section(rec);
+	int64_t time;
 
 	if (note_headers(o) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_is_diag_of(rec, "nsysx-overlap"))
 		return NSX_OK;
-	if (o->heap.n && section == 2)
-		answer_until(o, nsx_field_int(rec, NSX_FIELD_START, INT64_MIN));
-	else if (o->heap.n && section == 3)
+	if (o->heap.n && nsx_rec_section(rec) == NSX_SECTION_WORK && nsx_order_time(rec, &time))
+		answer_until(o, time);
+	else if (o->heap.n && nsx_rec_section(rec) == NSX_SECTION_SKEW)
 		answer_until(o, INT64_MAX);
 	if (release(o) != NSX_OK)
 		return NSX_ERR;

@@ -1,5 +1,6 @@
 /* warmup.c -- tell initialisation from steady state in one pass. Until the first steady execution shows that there is
- * one, records wait in a spool: memory does not grow with the stream. */
+ * one, records wait in a spool: memory does not grow with the stream. Where all work so far is steady, but the host's records from before
+ * it would be left out if any were not, they wait until some is not, or the stream ends. */
 #include "analysis/warmup.h"
 
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "stream/fields.h"
+#include "stream/order.h"
 #include "stream/spool.h"
 
 static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
@@ -32,14 +35,17 @@ struct warmup {
 	NSX_VEC(int64_t)     profiles;
 	struct nsx_map       ran_on;        /* (profile, device) -> ran; device ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
-	struct nsx_map       first_host;    /* profile -> index of first_hosts */
-	NSX_VEC(int64_t)     first_hosts;   /* smallest host_start of a steady module */
-	bool                 decided;       /* something steady came, or nothing can any more */
-	bool                 all_steady;
+	bool                 decided;       /* what waited is written, and nothing waits any more */
+	bool                 all_steady;    /* nothing is steady: then everything counts as it */
+	bool                 any_steady, any_init;   /* so far, of work on the GPU */
+	int64_t              first;         /* when the first that is steady starts */
 	struct nsx_spool    *waiting;       /* NULL if nothing waits */
+	bool                 waits_on;      /* the first steady execution is among it */
+	int64_t              host_least, host_most;  /* ends of the host's records that came so far */
 	struct phase_slots   slots;
 	bool                 work;          /* a record of GPU work came */
-	int64_t              modules;       /* of initialisation, each time they were met */
+	int64_t              modules;       /* of initialisation, as they are sorted out */
+	int64_t              awaiting;      /* modules that wait */
 };
 
 /* ---- what is known */
@@ -88,21 +94,6 @@ ran_at(struct warmup *w, int64_t profile, int64_t device)
 }
 
 static int
-note_host_start(struct warmup *w, const struct nsx_rec *rec)
-{
-	int64_t host_start = nsx_int(rec, NSX_MODULE_host_start, INT64_MAX);
-	uint32_t *at = nsx_map_at(&w->first_host, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_profile, ABSENT), 0 });
-
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&w->first_hosts, host_start)))
-		return nsx_err_nomem(w->err, NULL);
-	if (*at == NSX_NONE)
-		*at = (uint32_t)(w->first_hosts.n - 1);
-	else if (host_start < w->first_hosts.p[*at])
-		w->first_hosts.p[*at] = host_start;
-	return NSX_OK;
-}
-
-static int
 note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 {
 	int64_t profile = nsx_int(rec, NSX_MODULE_profile, ABSENT);
@@ -119,7 +110,7 @@ note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 	if (!r)
 		return NSX_ERR;
 	r->any_steady = true;
-	return note_host_start(w, rec);
+	return NSX_OK;
 }
 
 /* An execution without a number gives no reason to take it for initialisation. */
@@ -140,13 +131,11 @@ steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t sta
 	return nsx_add_sat(start, dur, NULL) <= w->ran.p[at].end ? w->ran.p[at].steady : w->ran.p[at].any_steady;
 }
 
+/* What the host did: a call, an overhead, a range. */
 static bool
-steady_host_range(const struct warmup *w, const struct nsx_rec *rec)
+is_host(enum nsx_kind_id id)
 {
-	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_RANGE_profile, ABSENT), 0 };
-	uint32_t at = nsx_map_get(&w->first_host, key);
-
-	return at != NSX_NONE && nsx_int(rec, NSX_RANGE_host_start, INT64_MIN) >= w->first_hosts.p[at];
+	return id == NSX_OVERHEAD || id == NSX_CALL || id == NSX_RANGE;
 }
 
 static bool
@@ -188,11 +177,8 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
 	case NSX_OP:
 		return steady_op(w, rec);
-	case NSX_RANGE:
-		if (!nsx_has(rec, NSX_RANGE_start))
-			return steady_host_range(w, rec);
-		return steady_time(w, nsx_int(rec, NSX_RANGE_profile, ABSENT), nsx_int(rec, NSX_RANGE_device, ABSENT),
-		                   rec->v[NSX_RANGE_start].i, nsx_int(rec, NSX_RANGE_dur, 0));
+	case NSX_OVERHEAD: case NSX_CALL: case NSX_RANGE:
+		return !w->any_init || (w->any_steady && nsx_order_end(rec) > w->first);
 	default:
 		return steady_skew(w, rec);
 	}
@@ -222,40 +208,78 @@ await(struct warmup *w, const struct nsx_rec *rec)
 {
 	if (!w->waiting && !(w->waiting = nsx_spool_open(w->err)))
 		return NSX_ERR;
-	w->modules += rec->kind->id == NSX_MODULE;
+	w->awaiting += rec->kind->id == NSX_MODULE;
 	return nsx_spool_write(w->waiting, rec);
 }
 
+/* Of a record of work, or skew, the phase. Each is asked for once, in the order of the stream: modules are noted. */
 static int
-release(struct warmup *w, bool steady)
+find_phase(struct warmup *w, const struct nsx_rec *rec, bool *steady)
+{
+	*steady = is_steady(w, rec);
+	return rec->kind->id == NSX_MODULE ? note_module(w, rec, *steady) : NSX_OK;
+}
+
+static int
+release(struct warmup *w)
 {
 	struct nsx_reader *back = nsx_spool_reader(w->waiting);
 	struct phase_slots slots;
 	struct nsx_rec rec;
+	bool steady;
 	int rc = NSX_ERR;
 
+	/* The modules come again. */
+	nsx_map_free(&w->ran_on);
+	w->ran.n = 0;
 	memset(&slots, -1, sizeof slots);
 	if (back)
 		while ((rc = nsx_read(back, &rec)) == NSX_OK)
-			if (pass(w, &rec, steady, &slots) != NSX_OK)
+			if (find_phase(w, &rec, &steady) != NSX_OK || pass(w, &rec, steady, &slots) != NSX_OK)
 				break;
 	nsx_reader_close(back);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* It is known whether anything is steady: end the waiting. */
+/* It is known what becomes of what waits: end the waiting. */
 static int
-decide(struct warmup *w, bool any_steady)
+decide(struct warmup *w)
 {
 	int rc = NSX_OK;
 
 	w->decided = true;
-	w->all_steady = !any_steady;
-	if (w->waiting && !(any_steady && w->mode == NSX_WARMUP_STEADY))
-		rc = release(w, w->all_steady);
+	w->all_steady = !w->any_steady;
+	/* Initialisation alone waits, and is not wanted: it need not be read again. */
+	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init && w->host_most <= w->first;
+	if (w->waiting && drop)
+		w->modules += w->awaiting;
+	else if (w->waiting)
+		rc = release(w);
 	nsx_spool_free(w->waiting);
 	w->waiting = NULL;
 	return rc;
+}
+
+/* Before the decision: what rec, which waits, has to say about it. */
+static int
+consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
+{
+	bool steady = false;
+
+	if (is_host(rec->kind->id)) {
+		int64_t end = nsx_order_end(rec);
+		w->host_least = end < w->host_least ? end : w->host_least;
+		w->host_most = end > w->host_most ? end : w->host_most;
+	} else {
+		if (find_phase(w, rec, &steady) != NSX_OK)
+			return NSX_ERR;
+		if (steady && !w->any_steady)
+			nsx_order_time(rec, &w->first);
+		w->any_steady |= steady;
+		w->any_init |= !steady;
+	}
+	*ready = w->any_steady && (w->any_init || w->host_least > w->first);
+	return NSX_OK;
 }
 
 /* A record that is of one phase or the other. */
@@ -263,21 +287,26 @@ static int
 sort_out(struct warmup *w, struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
-	bool execution = id == NSX_MODULE || id == NSX_THUNK || id == NSX_COLLECTIVE;
-	bool steady;
+	bool steady, ready = false, waited = w->any_steady;
 
-	w->work |= nsx_rec_section(rec) == 2;
-	if (!w->decided && nsx_rec_section(rec) == 3 && decide(w, false) != NSX_OK)
+	w->work |= nsx_field_has(rec, NSX_FIELD_START);
+	if (!w->decided && id == NSX_SKEW && decide(w) != NSX_OK)
 		return NSX_ERR;
-	steady = (w->decided || execution) && is_steady(w, rec);
 	if (!w->decided) {
-		if (!steady)
+		if (consider(w, rec, &ready) != NSX_OK)
+			return NSX_ERR;
+		if (!ready) {
+			w->waits_on |= w->any_steady;
 			return await(w, rec);
-		if (decide(w, true) != NSX_OK)
+		}
+		w->waits_on |= waited;
+		/* rec is noted; it comes after what waits, which is noted again. */
+		if (decide(w) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (id == NSX_MODULE && note_module(w, rec, steady) != NSX_OK)
+	if (find_phase(w, rec, &steady) != NSX_OK)
 		return NSX_ERR;
+	w->any_init |= !steady && !is_host(id) && id != NSX_SKEW;
 	return pass(w, rec, steady, &w->slots);
 }
 
@@ -297,7 +326,8 @@ take(struct warmup *w, struct nsx_rec *rec)
 		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, ABSENT), rec->v[NSX_COMPILE_program].i) != NSX_OK)
 			return NSX_ERR;
 		break;
-	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_SKEW:
+	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL: case NSX_OVERHEAD:
+	case NSX_SKEW:
 		return sort_out(w, rec);
 	default:
 		break;
@@ -320,8 +350,8 @@ int
 nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
            struct nsx_err *err)
 {
-	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE };
-	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode };
+	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE, NSX_CALL, NSX_OVERHEAD };
+	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX, .host_most = INT64_MIN };
 	struct nsx_rec rec;
 	int rc = NSX_OK;
 
@@ -331,16 +361,14 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK)
 		rc = take(&w, &rec);
 	if (rc == NSX_EOF)
-		rc = w.decided ? NSX_OK : decide(&w, false);
+		rc = w.decided ? NSX_OK : decide(&w);
 	if (rc == NSX_OK)
 		report(&w, diags);
 	nsx_spool_free(w.waiting);
 	nsx_map_free(&w.compiled);
 	nsx_map_free(&w.profile_of);
 	nsx_map_free(&w.ran_on);
-	nsx_map_free(&w.first_host);
 	free(w.profiles.p);
 	free(w.ran.p);
-	free(w.first_hosts.p);
 	return rc;
 }

@@ -110,7 +110,7 @@ binary_begin(struct nsx_reader *r)
 	if (rc < 0 || version == 0)
 		return nsx_err_set(r->err, "%s: damaged header: not an nsysx stream", r->name);
 	if (version != NSX_STREAM_VERSION)
-		return nsx_err_set(r->err, "%s: stream version %" PRIu64 ", this nsysx reads %d", r->name, version, NSX_STREAM_VERSION);
+		return nsx_reader_refuse(r, version);
 	r->in.pos += n;
 	return NSX_OK;
 }

@@ -6,11 +6,12 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "stream/order.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 
 enum {
-	NSX_STREAM_VERSION = 1,
+	NSX_STREAM_VERSION = 2,
 	NSX_LINE_MAX = 256 << 20,   /* bytes of one line of text */
 	NSX_NO_SLOT = 255
 };
@@ -104,8 +105,7 @@ struct nsx_reader {
 
 	/* NSX_READ_ORDERED: the last record that has a place in the order. */
 	const struct nsx_kind *last_kind;
-	int     last_section, last_rank;
-	int64_t last_profile, last_start;
+	struct nsx_order_key   last;
 };
 
 /* A reader over bytes in memory, which must outlive it (fuzzing, tests). */
@@ -119,6 +119,8 @@ struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 int nsx_reader_fail(struct nsx_reader *r, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* Fails with "FILE: cut short after N records: no end record". */
 int nsx_reader_cut(struct nsx_reader *r);
+/* Fails for a stream of that version, which is not ours. */
+int nsx_reader_refuse(struct nsx_reader *r, uint64_t version);
 /* [a-z][a-z0-9_]* */
 bool nsx_kind_word(struct nsx_str s);
 

@@ -71,36 +71,3 @@ nsx_kind_has(const struct nsx_kind *k, int slot)
 {
 	return slot >= 0 && memchr(k->order, slot, (size_t)k->ncols) != NULL;
 }
-
-int
-nsx_rec_section(const struct nsx_rec *r)
-{
-	switch (r->kind->id) {
-	case NSX_PROFILE: case NSX_DEVICE: case NSX_COMMUNICATOR: case NSX_CLOCK: case NSX_PROGRAM: case NSX_ALIAS:
-	case NSX_GROUPS: case NSX_STACK: case NSX_INST: case NSX_LOC:
-		return 0;
-	case NSX_COMPILE:
-		return 1;
-	case NSX_MODULE: case NSX_THUNK: case NSX_OP: case NSX_COLLECTIVE:
-		return 2;
-	case NSX_RANGE:
-		return nsx_has(r, NSX_RANGE_start) ? 2 : 3;
-	case NSX_SKEW:
-		return 3;
-	default:
-		return 4;
-	}
-}
-
-int
-nsx_kind_rank(enum nsx_kind_id id)
-{
-	switch (id) {
-	case NSX_MODULE:     return 0;
-	case NSX_RANGE:      return 1;
-	case NSX_THUNK:      return 2;
-	case NSX_OP:         return 3;
-	case NSX_COLLECTIVE: return 4;
-	default:             return 5;
-	}
-}

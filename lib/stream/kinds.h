@@ -103,13 +103,6 @@ static inline void nsx_clear(struct nsx_rec *r, int slot) { r->has &= ~(1ULL << 
 static inline int64_t nsx_int(const struct nsx_rec *r, int slot, int64_t otherwise) { return nsx_has(r, slot) ? r->v[slot].i : otherwise; }
 static inline struct nsx_str nsx_string(const struct nsx_rec *r, int slot) { return nsx_has(r, slot) ? r->v[slot].s : (struct nsx_str){ "", 0 }; }
 
-/* Section of the stream a kind belongs to: 0 metadata, 1 compile, 2 by GPU start, 3 ranges without GPU work and skew,
- * 4 anywhere (diag, kinds we do not know). A `range` is 2 with a start, 3 without. */
-int nsx_rec_section(const struct nsx_rec *r);
-
-/* Rank of a section 2 kind among records of equal start: module, range, thunk, op, collective. */
-int nsx_kind_rank(enum nsx_kind_id id);
-
 NSX_END_C
 
 #endif

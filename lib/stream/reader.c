@@ -112,6 +112,13 @@ nsx_reader_cut(struct nsx_reader *r)
 	                   r->records == 1 ? "" : "s");
 }
 
+int
+nsx_reader_refuse(struct nsx_reader *r, uint64_t version)
+{
+	return nsx_err_set(r->err, "%s: stream version %" PRIu64 ", this nsysx reads %d: %s", r->name, version, NSX_STREAM_VERSION,
+	                   version < NSX_STREAM_VERSION ? "extract again with this nsysx-extract" : "a newer nsysx reads it");
+}
+
 const char *
 nsx_reader_where(struct nsx_reader *r)
 {
@@ -369,12 +376,19 @@ begin(struct nsx_reader *r)
 }
 
 static int
-disorder(struct nsx_reader *r, const struct nsx_rec *rec, int64_t start)
+disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order_key *key)
 {
-	if (r->last_section != nsx_rec_section(rec))
-		return nsx_reader_fail(r, "out of order: %s after %s; sort with nsysx-merge", rec->kind->name, r->last_kind->name);
-	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; sort with nsysx-merge",
-	                       rec->kind->name, start, r->last_kind->name, r->last_start);
+	const char *sort = "sort with nsysx-merge";
+	const char *kind = rec->kind->name, *last = r->last_kind->name;
+
+	if (r->last.section != key->section)
+		return nsx_reader_fail(r, "out of order: %s after %s; %s", kind, last, sort);
+	if (key->section == NSX_SECTION_COMPILE && key->first != r->last.first)
+		return nsx_reader_fail(r, "out of order: %s of profile %" PRId64 " after one of %" PRId64 "; %s", kind, key->first,
+		                       r->last.first, sort);
+	bool compile = key->section == NSX_SECTION_COMPILE;
+	int64_t time = compile ? key->second : key->first, was = compile ? r->last.second : r->last.first;
+	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; %s", kind, time, last, was, sort);
 }
 
 /* Whether rec ends where no time can be. */
@@ -393,42 +407,21 @@ ends_beyond(const struct nsx_rec *rec)
 	return clipped;
 }
 
-/* docs/format.md, "Order". */
+/* docs/format.md, "Order", but for what is said about ties: those decide nothing that a program rests on. */
 static int
 check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {
-	int section = nsx_rec_section(rec), rank = nsx_kind_rank(rec->kind->id);
-	int64_t start = 0, profile = 0;
-	bool back;
+	struct nsx_order_key key;
 
-	if (section > 3)
+	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
 		return NSX_OK;
-	if (section == 1 || section == 2) {
-		enum nsx_field_role time = section == 1 ? NSX_FIELD_HOST_START : NSX_FIELD_START;
-
-		if (!nsx_field_has(rec, time))
-			return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
-		start = nsx_field_int(rec, time, 0);
-	}
-	if (section == 1) {
-		profile = nsx_field_int(rec, NSX_FIELD_PROFILE, INT64_MIN);
-		rank = 0;
-	}
-	if (section != r->last_section)
-		back = section < r->last_section;
-	else if (section == 1)
-		back = profile < r->last_profile || (profile == r->last_profile && start < r->last_start);
-	else if (section == 2)
-		back = start < r->last_start || (start == r->last_start && rank < r->last_rank);
-	else
-		back = false;
-	if (back)
-		return disorder(r, rec, start);
+	if (!nsx_order_key(rec, &key))
+		return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
+	key.third = 0;
+	if (r->last_kind && nsx_order_key_cmp(&key, &r->last) < 0)
+		return disorder(r, rec, &key);
 	r->last_kind = rec->kind;
-	r->last_section = section;
-	r->last_rank = rank;
-	r->last_profile = profile;
-	r->last_start = start;
+	r->last = key;
 	return NSX_OK;
 }
 

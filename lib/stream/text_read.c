@@ -95,7 +95,7 @@ first_line(struct nsx_reader *r, struct nsx_str line)
 	if (!nsx_get_int(version, &v) || v < 1)
 		return nsx_reader_fail(r, "want #nsysx, a tab and a version, got \"%.*s\": not an nsysx stream", SHOWN(line));
 	if (v != NSX_STREAM_VERSION)
-		return nsx_reader_fail(r, "stream version %" PRId64 ", this nsysx reads %d", v, NSX_STREAM_VERSION);
+		return nsx_reader_refuse(r, (uint64_t)v);
 	return NSX_OK;
 }
 

@@ -1,4 +1,4 @@
-/* repeat.c -- make a stream many times as long: its GPU work over and over, each time later, everything else once.
+/* repeat.c -- make a stream many times as long: its work over and over, each time later, everything else once.
  * usage: repeat TIMES [same] < STREAM > STREAM
  * The output is binary. Executions go on counting, or with `same` keep their numbers; ranges and operations get numbers of their own. */
 #include <stdio.h>
@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "stream/order.h"
 #include "stream/pack.h"
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* What grows from one time to the next, and where the kinds of section 2 have it; -1: they have it not. */
+/* What grows from one time to the next, and where kinds have it; -1: they have it not. */
 enum { START, HOST_START, EXECUTION, RANGE, PARENT, OP, NCOLS };
 static const char *const names[NCOLS] = { "start", "host_start", "execution", "range", "parent", "op" };
 
@@ -19,7 +20,7 @@ struct job {
 	struct nsx_err     err;
 	struct nsx_reader *in;
 	struct nsx_writer *out;
-	struct nsx_buf     work;         /* records of section 2 */
+	struct nsx_buf     work;         /* its records */
 	int                slots[NSX_NKINDS][NCOLS];
 	int64_t            step[NCOLS];  /* by which it grows */
 	int64_t            first, last;  /* times of the work */
@@ -44,7 +45,9 @@ static void
 keep(struct job *j, const struct nsx_rec *rec)
 {
 	const int *slot = j->slots[rec->kind->id];
-	int64_t start = rec->v[slot[START]].i, end = start + nsx_int(rec, nsx_kind_slot(rec->kind, NSX_STR("dur")), 0);
+	int64_t start = 0, end = nsx_order_end(rec);
+
+	nsx_order_time(rec, &start);
 
 	j->first = start < j->first ? start : j->first;
 	j->last = end > j->last ? end : j->last;
@@ -97,13 +100,13 @@ main(int argc, char **argv)
 	if (!j.in || !j.out)
 		die(&j);
 	while ((rc = nsx_read(j.in, &rec)) == NSX_OK) {
-		int section = nsx_rec_section(&rec);
+		enum nsx_section section = nsx_rec_section(&rec);
 
-		if (section == 2) {
+		if (section == NSX_SECTION_WORK) {
 			keep(&j, &rec);
 			continue;
 		}
-		if (section > 2 && j.work.len)
+		if (section > NSX_SECTION_WORK && j.work.len)
 			repeat(&j, times, same);
 		if (nsx_write(j.out, &rec) != NSX_OK)
 			die(&j);

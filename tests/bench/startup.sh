@@ -1,5 +1,5 @@
 # startup.sh -- every filter on a stream without a record, beside a shell that does nothing.
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$work/empty.nsysx"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$work/empty.nsysx"
 set -- nothing :
 for tool in view warmup align overlap collectives fold merge summary stragglers compile perfetto; do
 	[ ! -x "$bin/nsysx-$tool" ] || set -- "$@" "$tool" "exec $bin/nsysx-$tool -q $work/empty.nsysx"

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char head[] = "\x0a\x09\x0a\x05nsysx\x10\x01";
+	static const char head[] = "\x0a\x09\x0a\x05nsysx\x10\x02";
 	size_t n = sizeof head - 1;
 
 	fuzz_stream(data, size, 0);

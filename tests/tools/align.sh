@@ -10,7 +10,7 @@ warnings() { awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-align/ { print $2 "|" $3 "
 
 # A stream of profiles $1 (one device each), a lines `start` of profile records in $2 (may be empty), groups records in $3.
 meta() {
-	printf '#nsysx\t1\n#profile\tprofile:i\tname:s\tstart_utc:i\n'
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\tstart_utc:i\n'
 	for p in $1; do printf 'profile\t%s\tr%s\t%s\n' "$p" "$p" "$(echo "$2" | cut -d, -f $((p + 1)))"; done
 	printf '#device\tdevice:i\tprofile:i\n'
 	for p in $1; do printf 'device\t%s\t%s\n' "$p" "$p"; done
@@ -109,7 +109,7 @@ equal 'no communication: all stays, with a warning' "$?:$(table thunk "$T/out" |
 nsysx-align "$T/left" >"$T/out" 2>"$T/err"
 equal 'a device that meets none keeps its clock' "$(clocks "$T/out" | tr '\n' ,)$(cat "$T/err")" \
 	'-10 0 1 0,10 0 1 0,0 0 0 1,nsysx-align: warning: devices share no collective with others and could not be aligned'
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'an empty stream is a stream' nsysx-align -o "$T/out" "$T/empty"
 
 # ---- captures that began apart
@@ -133,15 +133,15 @@ compile 1 5 40 7 0
 compile 2 9 30 7 0
 #range profile:i range:i device:i name:s start:i dur:i host_start:i
 #op profile:i device:i name:s start:i dur:i note:s
+range 1 8 1 r 150 3 50
+range 2 8  both 150 3 50
 END
 { grep '^#thunk' "$T/plain"; grep '^thunk' "$T/plain" | sed 1q; cat <<'END' | tr ' ' '\t'; grep '^thunk' "$T/plain" | sed 1d; cat <<'END2' | tr ' ' '\t'; } >>"$T/rich"
 op 0 0 k 90 3 hello
 #mystery n:i
 mystery 4
-range 1 8 1 r 150 3 50
-range 2 8  both 150 3 50
 END
-range 1 9  host   700
+range 1 9  host   3000
 #skew device:i old:i
 skew 2 5
 #diag severity:s text:s count:i
@@ -153,12 +153,35 @@ END2
 nsysx-align -q "$T/rich" >"$T/out"
 # Report 1 moves by 100, report 2 by -299.
 equal 'compilation moves with its report' "$(table compile "$T/out" | sed 1d | cut -f 1,3 | tr '\t\n' ' ,')" '1 140,2 -269,'
-equal 'ranges go by device or report' "$(table range "$T/out" | sed 1d | cut -f 3-7 | tr '\t\n' ' ,')" ' both -149 3 -249,1 r 250 3 150, host   800,'
+equal 'ranges go by device or report' "$(table range "$T/out" | sed 1d | cut -f 3-7 | tr '\t\n' ' ,')" ' both -149 3 -249,1 r 250 3 150, host   3100,'
 equal 'columns of other versions pass' "$(table op "$T/out" | sed 1d | cut -f 4,6 | tr '\t' ' ')" '290 hello'
 equal 'kinds too, also without a record' "$(grep -c -e '^mystery' -e '^#unused' "$T/out")" 2
 equal 'a diag passes' "$(grep -c '^diag	info	before' "$T/out")" 1
 equal 'old skews are replaced' "$(table skew "$T/out" | head -n 1 | cut -f 1,2 | tr '\t' ' ') $(table skew "$T/out" | sed 1d | cut -f 2 | tr -d '\n') $(grep -c '^skew' "$T/out")" 'device old  9'
 nsysx-view "$T/out" >"$T/got" && same 'what comes out is canonical' "$T/out" "$T/got"
+
+# Two devices of one report that are corrected apart: the host's times, and those of a range without a device, go by the lowest one's.
+{
+	printf '#nsysx\t2\n#profile\tprofile:i\n#device\tdevice:i\tprofile:i\nprofile\t0\ndevice\t0\t0\ndevice\t1\t0\n'
+	printf '#clock\tdevice:i\tprofile:i\toffset:f\trate:f\tref:i\n'
+} >"$T/two"
+{ cat "$T/two"; printf 'clock\t1\t0\t100\t0\t0\nclock\t0\t0\t10\t0\t0\n'; tail_of; } >"$T/apart.clocks"
+{ cat "$T/two"; cat <<'END' | tr ' ' '\t'; tail_of; } >"$T/hosts"
+#call profile:i start:i name:s
+#overhead profile:i start:i name:s
+#range profile:i device:i start:i host_start:i name:s
+#thunk profile:i device:i start:i host_start:i name:s
+#op profile:i device:i start:i host_start:i name:s
+overhead 0 290 o
+call 0 295 c
+range 0 1 510 300 one
+range 0  510 310 both
+thunk 0 1 520 320 t
+op 0 1 520 320 k
+END
+nsysx-align -q --apply "$T/apart.clocks" "$T/hosts" | awk -F'\t' '/^#/ { next } $1 ~ /^(call|overhead)$/ { print $1, $3 } $1 ~ /^(range|thunk|op)$/ { print $1, $4, $5 }' >"$T/got"
+printf 'overhead 280\ncall 285\nrange 410 290\nrange 500 300\nthunk 420 310\nop 420 310\n' >"$T/want"
+same 'host times go by the lowest device of the report, GPU times by their own' "$T/want" "$T/got"
 
 for name in plain pairs graph apart rich mute; do
 	for opt in '' --drift --per-device; do

@@ -4,7 +4,7 @@
 
 # Metadata of four devices in two reports, whose clocks agree unless CLOCKS is given as other lines.
 meta() {
-	printf '#nsysx\t1\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\nprofile\t1\tr1\n'
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\nprofile\t1\tr1\n'
 	printf '#device\tdevice:i\tprofile:i\ndevice\t0\t0\ndevice\t1\t0\ndevice\t2\t1\ndevice\t3\t1\n'
 	printf '#clock\tdevice:i\tprofile:i\tcomponent:i\n%b' "${CLOCKS-clock\t0\t0\t0\nclock\t1\t0\t0\nclock\t2\t1\t0\nclock\t3\t1\t0\n}"
 	printf '#groups\tgroups:i\tmembers:s\ngroups\t0\t0,1;2,3\ngroups\t1\t0,1,2;3\ngroups\t2\t0,1;1,0;2,3\ngroups\t3\t0,1,2,3,4,5,6,7\n'
@@ -98,7 +98,7 @@ sed 's/^#skew	skew:i/#skew	skew:f/' "$T/ties" >"$T/ties.in"
 nsysx-collectives "$T/ties" >"$T/once"
 equal 'collectives come after all else of their start' "$(awk -F'\t' '
 	$1 == "collective" { printf "%s ", $8 } $1 == "thunk" { printf "(%s) ", $6 } $1 ~ /^(module|op|mystery|skew)$/ { printf "%s ", $1 }' "$T/once")" \
-	'module (b) (a) (d) (e) (f) (g) mystery op mystery g f e d a b module (h) op h skew '
+	'module (b) (a) (d) (e) (f) (g) mystery op mystery g e f d a b module (h) op h skew '
 ok 'what comes out is in order' nsysx-collectives -o "$T/twice" "$T/once"
 same 'twice is once' "$T/once" "$T/twice"
 nsysx-view -b "$T/ties" | nsysx-collectives -b -z | nsysx-view >"$T/binary"
@@ -107,7 +107,7 @@ same 'binary gives what text gives' "$T/once" "$T/binary"
 { sed '/^#end/,$d; /^skew/,$d' "$T/ties"; printf '#collective\tbusbw:f\tphase:s\tstart:i\ncollective\t-1\tinit\t6\n'; tail_of; } >"$T/old"
 nsysx-collectives "$T/old" >"$T/new"
 equal 'old collective records are replaced' "$(table collective "$T/new" | sed 1d | wc -l) $(grep -c -w -e init -e '-1' "$T/new")" '7 0'
-{ printf '#nsysx\t1\n#collective\tbusbw:f\tphase:s\tstart:i\n'; sed '1d' "$T/ties"; } >"$T/old"
+{ printf '#nsysx\t2\n#collective\tbusbw:f\tphase:s\tstart:i\n'; sed '1d' "$T/ties"; } >"$T/old"
 equal 'a header of theirs gets the columns that it lacks' "$(nsysx-collectives "$T/old" | nsysx-view -t collective | awk -F'\t' '{ print $1 "," $2 "," $3 }' | head -n 2 | tr '\n' ' ')" \
 	'busbw,phase,start 50,,5 '
 

@@ -4,7 +4,7 @@
 
 tab=$(printf '\t')
 head_of() {
-	printf '#nsysx\t1\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\nprofile\t1\tr1\n'
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\nprofile\t1\tr1\n'
 	printf '#program\tprogram:i\tid:i\tname:s\tkey:s\nprogram\t0\t7\tjit_f\tjit_f@7\nprogram\t1\t9\tjit_g\tjit_g@9\n'
 	printf '#compile\tprofile:i\trange:i\tparent:i\tpid:i\ttid:i\tstart:i\tdur:i\tchild:i\tself:i\tchildren:i\tprogram:i\tname:s\n'
 }
@@ -224,7 +224,7 @@ done
 # A compilation of 1000 ns: a pass of 300 with 200 of another library in it, code for 100. The user's range around it is no part of it.
 # Exclusive: 200, 100, 100 of 400.
 {
-	printf '#nsysx\t1\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\thost_start:i\thost_dur:i\n'
+	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\thost_start:i\thost_dur:i\n'
 	printf 'range\t0\t3\t2\tTSL\tXlaPass:#name=dce,module=m#\t50\t20\t300\n'
 	printf 'range\t0\t1\t\t\tuser\t\t0\t2000\n'
 	printf 'range\t0\t2\t1\tTSL\tXlaCompile:#module=m#\t\t10\t1000\n'

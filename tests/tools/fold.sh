@@ -39,7 +39,7 @@ done
 # 1 / i). The divisors' common multiple has far more than 128 bits.
 awk 'BEGIN {
 	OFS = "\t"
-	print "#nsysx", 1
+	print "#nsysx", 2
 	print "#inst", "program:i", "inst:i", "name:s", "op_name:s"
 	print "#loc", "program:i", "inst:i", "op_name:s"
 	for (i = 1; i <= 150; i++) {
@@ -58,7 +58,7 @@ equal 'a stack of many divisors is within 1 ns' "$(grep ';shared ' "$T/out" | gr
 # 20000 ranges one after the other under one that holds them all, an operation of 3 ns in each and 1 ns outside.
 awk 'BEGIN {
 	OFS = "\t"
-	print "#nsysx", 1
+	print "#nsysx", 2
 	print "#range", "profile:i", "range:i", "parent:i", "name:s", "start:i", "dur:i"
 	print "#op", "profile:i", "op:i", "name:s", "start:i", "dur:i", "range:i"
 	print "range", 0, 0, "", "all", 0, "400000000000"
@@ -76,7 +76,7 @@ printf 'all 20000\nall;r0 15000\nall;r1 15000\nall;r2 15000\nall;r3 15000\n' >"$
 same 'closed ranges are forgotten, open ones are not' "$T/want" "$T/out"
 equal 'and nothing is said' "$(cat "$T/err")" ''
 
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in source op-name opcode module nvtx kernel; do
 	ok "--by $by of a stream without records" nsysx-fold --by $by "$T/empty"
 	equal "--by $by has nothing to print then" "$(nsysx-fold -q --by $by "$T/empty")" ''

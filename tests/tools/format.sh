@@ -106,7 +106,7 @@ refused 'a count that is not so' '5 records, but its end counts 6' 's/end { reco
 # A stream with all that occurs, long enough for several blocks.
 awk 'BEGIN {
 	OFS = "\t"; srand(1)
-	print "#nsysx", 1; print "#inst", "program:i", "inst:i", "name:s", "stack:i"; print "#thunk", "device:i", "program:i", "inst:i", "name:s", "start:i", "dur:i", "hidden:i", "busbw:f"
+	print "#nsysx", 2; print "#inst", "program:i", "inst:i", "name:s", "stack:i"; print "#thunk", "device:i", "program:i", "inst:i", "name:s", "start:i", "dur:i", "hidden:i", "busbw:f"
 	for (i = 0; i < 300; i++) print "inst", 1, i, "fusion." i, i % 9 ? int(i / 3) : ""
 	for (i = 0; i < 20000; i++) {
 		t += int(rand() * 1000)

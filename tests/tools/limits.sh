@@ -24,7 +24,7 @@ below() {
 # A stream: executions of a program, each a module, a range, a computation, a collective and an operation of one start and duration.
 # stream START DUR [START DUR]... >FILE
 stream() {
-	printf '#nsysx\t1\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\ndevice\t0\t0\t0\t1\n'
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr0\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\ndevice\t0\t0\t0\t1\n'
 	printf '#program\tprogram:i\tid:i\tname:s\tkey:s\nprogram\t0\t7\tstep\tstep@7\n#alias\tprofile:i\tprogram:i\tid:i\nalias\t0\t0\t7\n'
 	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\tcollective:s\tbytes:i\ninst\t0\t0\ta\tfusion\t\t\t\ninst\t0\t1\tar\tall-reduce\t1\tall-reduce\t1000\n'
 	printf '#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\tthunks:i\tname:s\n#range\tprofile:i\trange:i\tlevel:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\tops:i\n'
@@ -219,7 +219,7 @@ for what in block huge string; do
 	fails "a length that is not there: $what" 1 "nsysx-view: $T/claims: " nsysx-view "$T/claims"
 	below "and takes no memory: $what" 100 nsysx-view "$T/claims"
 done
-text_head='#nsysx\t1\n#k\tname:s\n#end\trecords:i\nk\t'
+text_head='#nsysx\t2\n#k\tname:s\n#end\trecords:i\nk\t'
 { printf "$text_head"; head -c 300000000 /dev/zero | tr '\0' x; } | zstd -q >"$T/line.zst"
 fails 'a line that unpacks to 300 MB' 1 ':4: a line of more than' nsysx-view "$T/line.zst"
 below 'and takes the memory of the longest line at most' 700 nsysx-view "$T/line.zst"

@@ -4,7 +4,7 @@
 
 # Two programs of one name and one of another; operations `program execution device start dur name`, `-` for absent.
 {
-	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tkey:s\n'
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tkey:s\n'
 	printf 'program\t0\t7\tstep\tstep@7\nprogram\t1\t9\tstep\tstep@9\nprogram\t2\t8\tother\tother@8\n'
 	printf '#op\tprofile:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	awk -v OFS='\t' '{ for (i = 1; i <= NF; i++) if ($i == "-") $i = ""
@@ -50,7 +50,7 @@ equal 'of one execution: no deviation' "$(echo "$stats" | awk -F'\t' '$3 == 1 &&
 equal 'of an even number: the middle of two' "$(nsysx-measure -q --module step@7 --stats --skip 1 "$T/s" | awk -F'\t' '$4 == "kernels" { print $9 }')" 25
 # 1 .. 100 in an order that is none: the nearest rank of 90 and 99 of a hundred.
 {
-	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	awk 'BEGIN { for (i = 0; i < 100; i++) print "op\t0\t" i * 1000 "\t" i * 37 % 100 + 1 "\t0\t" i }'
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/hundred"
@@ -63,16 +63,18 @@ equal '--json' "$(nsysx-measure -q --module step --json "$T/s" | python3 -c 'imp
 
 # ---- ranges: 1 step [2 inner [3 step]] and 4 step, launched first, on two devices; 5 of another domain; 6 and 7 in a circle.
 {
-	printf '#nsysx\t1\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\tdur:i\thost_start:i\n'
+	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\tdur:i\thost_start:i\n'
 	printf '#op\tprofile:i\tdevice:i\tstart:i\tdur:i\trange:i\n'
-	printf 'range\t0\t1\t\t\tstep\t100\t100\t50\n'
-	printf 'range\t0\t3\t2\t\tstep\t100\t20\t52\n'
-	printf 'range\t0\t2\t1\t\tinner\t100\t50\t51\n'
-	printf 'op\t0\t0\t100\t20\t3\nop\t0\t0\t130\t20\t2\nop\t0\t0\t140\t60\t1\n'
 	printf 'range\t0\t4\t\t\tstep\t150\t50\t10\n'
+	printf 'range\t0\t1\t\t\tstep\t100\t100\t50\n'
+	printf 'range\t0\t2\t1\t\tinner\t100\t50\t51\n'
+	printf 'range\t0\t3\t2\t\tstep\t100\t20\t52\n'
+	printf 'range\t0\t5\t\tD\tstep\t300\t10\t60\n'
+	printf 'range\t0\t6\t7\tE\tloop\t400\t10\t70\nrange\t0\t7\t6\tE\tloop\t400\t10\t70\n'
+	printf 'op\t0\t0\t100\t20\t3\nop\t0\t0\t130\t20\t2\nop\t0\t0\t140\t60\t1\n'
 	printf 'op\t0\t0\t150\t7\t4\nop\t0\t1\t160\t40\t4\n'
-	printf 'range\t0\t5\t\tD\tstep\t300\t10\t60\nop\t0\t0\t300\t10\t5\n'
-	printf 'range\t0\t6\t7\tE\tloop\t400\t10\t70\nrange\t0\t7\t6\tE\tloop\t400\t10\t70\nop\t0\t0\t400\t10\t6\n'
+	printf 'op\t0\t0\t300\t10\t5\n'
+	printf 'op\t0\t0\t400\t10\t6\n'
 	printf 'op\t0\t0\t420\t10\t77\n'
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/r"
@@ -87,7 +89,7 @@ equal 'statistics of ranges are of all of one name' "$(nsysx-measure -q --range 
 	'0 kernels 4;0 events 4;1 kernels 1;1 events 1;'
 # Many ranges, one after the other, in one that holds them all: closed ones are forgotten, the open one is not.
 awk 'BEGIN {
-	print "#nsysx\t1\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i"
+	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i"
 	print "range\t0\t0\t\tall\t0\t2000000000000"
 	for (i = 1; i <= 20000; i++) printf "range\t0\t%d\t0\tone\t%d00000000\t10\nop\t0\t%d00000000\t3\t%d\n", i, i, i, i
 	print "#end\trecords:i\nend\t0" }' >"$T/many"

@@ -4,7 +4,7 @@
 
 # Lines `device name start dur comm` become a stream of thunks; the stream has neither all columns nor their order.
 thunks() {
-	printf '#nsysx\t1\n#device\tdevice:i\ndevice\t0\n#thunk\tname:s\tstart:i\tdur:i\tcomm:i\tdevice:i\n'
+	printf '#nsysx\t2\n#device\tdevice:i\ndevice\t0\n#thunk\tname:s\tstart:i\tdur:i\tcomm:i\tdevice:i\n'
 	sort -s -n -k 3,3 | awk -v OFS='\t' '{ print "thunk", $2, $3, $4, $5, $1 }'
 	printf '#end\trecords:i\nend\t0\n'
 }
@@ -65,7 +65,7 @@ equal 'times at the ends of the range' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
 
 # Communication that ends after everything else, among records of other kinds, known or not, with columns that are not known.
 {
-	printf '#nsysx\t1\n#device\tdevice:i\tcolour:s\ndevice\t0\tred\n'
+	printf '#nsysx\t2\n#device\tdevice:i\tcolour:s\ndevice\t0\tred\n'
 	printf '#thunk\tprogram:i\tname:s\tstart:i\tdur:i\tcomm:i\tdevice:i\tweight:f\thost_start:i\n'
 	printf 'thunk\t0\tlong\t0\t1000\t1\t0\t0.5\t7\n'
 	printf '#module\tname:s\tstart:i\tdur:i\tdevice:i\nmodule\tm\t5\t10\t0\n'
@@ -75,7 +75,7 @@ equal 'times at the ends of the range' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
 	printf '#op\tname:s\tstart:i\tdur:i\nop\tk\t12\t1\n'
 	printf '#diag\tseverity:s\tsource:s\ttext:s\tcount:i\ndiag\tinfo\tnsysx-other\tx\t2\n'
 	printf '#empty\tz:i\n'
-	printf '#range\tprofile:i\thost_start:i\tstart:i\nrange\t0\t5\t\n'
+	printf '#range\tprofile:i\thost_start:i\tstart:i\nrange\t0\t15\t\n'
 	printf '#skew\tdevice:i\tskew:f\nskew\t0\t-0.25\n'
 	printf '#end\trecords:i\nend\t10\n'
 } >"$T/mixed"
@@ -102,7 +102,7 @@ nsysx-overlap "$T/wrong" >"$T/right"
 same 'an old value of hidden is replaced' "$T/right" "$T/mixed.out"
 
 # ---- streams with nothing to say ----
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'a stream without thunks' nsysx-overlap -o "$T/empty.out" "$T/empty"
 equal 'gets a diag that says so' "$(grep -c '^diag	info	nsysx-overlap	no thunks	1$' "$T/empty.out")" 1
 printf '0 c 0 5 0\n' | thunks >"$T/quiet"

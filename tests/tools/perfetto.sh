@@ -24,7 +24,7 @@ columns() {
 		NR == 1 { n = split(want, name, " "); for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ line = $at[name[1]]; for (i = 2; i <= n; i++) line = line OFS $at[name[i]]; print line }'
 }
-stream() { printf '#nsysx\t1\n'; cat; printf '#end\trecords:i\nend\t0\n'; }
+stream() { printf '#nsysx\t2\n'; cat; printf '#end\trecords:i\nend\t0\n'; }
 
 # ---- a job of two processes, by every column that a trace shows ----
 "$SYNTH" -q -o "$T/job" --offset 2000000

@@ -10,7 +10,7 @@ costs() {
 
 # Two profiles. Program 0 is f0 in the first and f1 in the second; 1 has f0 as well; 2 has none; 3's is no name for a file.
 {
-	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\n'
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\n'
 	printf 'program\t0\t1\tstep\tf0\tstep@1\nprogram\t1\t2\tagain\tf0\tagain@2\nprogram\t2\t3\tbare\t\tbare@3\nprogram\t3\t4\tevil\t../f2\tevil@4\n'
 	printf '#alias\tprofile:i\tprogram:i\tid:i\tfingerprint:s\n'
 	printf 'alias\t0\t0\t1\tf0\nalias\t1\t0\t1\tf1\nalias\t1\t1\t2\t\n'
@@ -83,7 +83,7 @@ else
 fi
 
 # ---- nothing to say, and refusals ----
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'a stream without thunks' nsysx-pgle -d "$T/none" "$T/empty"
 equal 'writes no file' "$(ls "$T/none" | wc -l)" 0
 equal 'and says so' "$(cat "$T_private/err")" 'nsysx-pgle: warning: no thunks'

@@ -126,7 +126,7 @@ held() {
 	equal "$job: nor the folder of the export" "$(cat "$T/out/text" "$T/out/stripped" | grep -c "$T")" 0
 	# What the program says of itself is there.
 	equal "$job: ranges, operations, devices are named" "$(awk -F'\t' '
-		$1 == "range" && $NF > 0 { range = 1 } $1 == "op" && length($6) > 1 { op = 1 } $1 == "device" && /H300/ { device = 1 } END { print range op device }' "$T/out/text")" 111
+		$1 == "range" && $15 > 0 { range = 1 } $1 == "op" && length($6) > 1 { op = 1 } $1 == "device" && /H300/ { device = 1 } END { print range op device }' "$T/out/text")" 111
 }
 
 held old --schema 3.0.0 --full

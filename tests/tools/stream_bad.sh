@@ -4,7 +4,7 @@
 
 # A text stream of the lines given (printf formats) in $T/in.
 text() {
-	printf '#nsysx\t1\n#end\trecords:i\n' >"$T/in"
+	printf '#nsysx\t2\n#end\trecords:i\n' >"$T/in"
 	for line in "$@"; do printf "$line\\n" >>"$T/in"; done
 }
 # text's lines are refused with the message.
@@ -24,10 +24,12 @@ bytes() {
 bytes 'nothing is no stream' ': empty: not an nsysx stream (did the command before it fail?)' ''
 bytes 'other text' ': not an nsysx stream' 'hello\n'
 bytes 'text like a stream' ': not an nsysx stream' '#nsys\t1\n'
-bytes 'a newer version' ':1: stream version 2, this nsysx reads 1' '#nsysx\t2\n#end\trecords:i\nend\t0\n'
+bytes 'version 1' ': stream version 1, this nsysx reads 2: extract again with this nsysx-extract' '#nsysx\t1\n#end\trecords:i\nend\t0\n'
+bytes 'a newer version' ': stream version 3, this nsysx reads 2: a newer nsysx reads it' '#nsysx\t3\n#end\trecords:i\nend\t0\n'
 bytes 'no version' ':1: want #nsysx, a tab and a version' '#nsysx\tone\n'
-bytes 'a newer binary version' ': stream version 2, this nsysx reads 1' '\012\011\012\005nsysx\020\002'
-bytes 'a binary version of two bytes' ': stream version 300, this nsysx reads 1' '\012\012\012\005nsysx\020\254\002'
+bytes 'binary of version 1' ': stream version 1, this nsysx reads 2: extract again with this nsysx-extract' '\012\011\012\005nsysx\020\001'
+bytes 'a newer binary version' ': stream version 3, this nsysx reads 2' '\012\011\012\005nsysx\020\003'
+bytes 'a binary version of two bytes' ': stream version 300, this nsysx reads 2' '\012\012\012\005nsysx\020\254\002'
 printf 'SQLite format 3\000and so on' >"$T/in"
 fails 'an SQLite file' 1 "$T/in: an SQLite file: nsysx-extract reads those" nsysx-view "$T/in"
 zstd -q "$T/in" -o "$T/in.zst"
@@ -66,8 +68,8 @@ bad 'half a byte' ':4: k.x: a backslash that begins none of' '#k\tx:s' 'k\t\\x4'
 # The end.
 bad 'no end' ': cut short after 2 records: no end record' '#k\tx:i' 'k\t1' 'k\t2'
 bad 'a record after the end' ':5: something after the end record: "k?1"' '#k\tx:i' 'end\t0' 'k\t1'
-bad 'two streams' ':4: two streams one after the other: use nsysx-merge' 'end\t0' '#nsysx\t1'
-bad 'two first lines' ':3: two streams one after the other: use nsysx-merge' '#nsysx\t1'
+bad 'two streams' ':4: two streams one after the other: use nsysx-merge' 'end\t0' '#nsysx\t2'
+bad 'two first lines' ':3: two streams one after the other: use nsysx-merge' '#nsysx\t2'
 text 'end\t7'
 ok 'the count of a text stream is not checked: people drop lines' nsysx-view "$T/in"
 

@@ -4,7 +4,7 @@
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
 stream() {
-	printf '#nsysx\t1\n'
+	printf '#nsysx\t2\n'
 	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; } $1 = $1; print } !/^#/ { n++ }
 		END { print "#end", "records:i"; print "end", n + 0 }'
 }
@@ -335,7 +335,7 @@ else
 fi
 
 # ---- nothing to say, and refusals ----
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 head -c 700 "$T/step.tsv" >"$T/cut"
 for by in module thunk opcode collective device total range kernel; do
 	ok "--by $by of a stream without records" nsysx-summary --by $by "$T/empty"

@@ -24,18 +24,19 @@ for l in 0 1 2 3 4 5; do
 		"$(total projected_level_$l) $(total ops_level_$l) $(total dur_level_$l)"
 done
 
-# docs/format.md's order, where starts are equal: range before op, the longer first, then device, then range.
-equal 'equal starts stand in the order of the format' "$(awk -F'\t' '
-	$1 == "range" { kind = 0; start = $11; dur = $12; device = $8; id = $3 }
-	$1 == "op" { kind = 1; start = $8; dur = $9; device = $5; id = $10 == "" ? -1 : $10 }
-	$1 != "range" && $1 != "op" { next }
-	seen && (start < s || start == s && (kind < k || kind == k && (dur > d || dur == d && (device < v || device == v && id < i)))) { print NR; exit }
-	{ seen = 1; s = start; k = kind; d = dur; v = device; i = id }' "$T/one")" ''
-equal 'ranges without GPU work follow by host start' "$(awk -F'\t' '
-	$1 != "range" { next }
-	$11 != "" { if (host) { print NR; exit } next }
-	host && ($13 < s || $13 == s && ($14 > d || $14 == d && $3 < i)) { print NR; exit }
-	{ host = 1; s = $13; d = $14; i = $3 }' "$T/all")" ''
+# docs/format.md's order, where times are equal: range before op, the longer first, then device, pid, tid, range, name, number. An
+# absent number is before all.
+for f in one all; do
+	equal "$f: in the order of the format, equal times too" "$(awk -F'\t' '
+		function number(x) { return x == "" ? -1 : x + 0 }
+		$1 != "range" && $1 != "op" { next }
+		{ for (c in now) last[c] = now[c] }
+		$1 == "range" { now[1] = $11 != "" && $11 < $13 ? $11 : $13; now[2] = 0; now[3] = -$14; now[4] = number($8); now[5] = $6; now[6] = $7; now[7] = $3; now[8] = $10; now[9] = 0 }
+		$1 == "op" { now[1] = $8; now[2] = 1; now[3] = -$9; now[4] = number($5); now[5] = now[6] = 0; now[7] = number($10); now[8] = $7; now[9] = $3 }
+		seen++ { for (c = 1; c <= 9; c++) { x = c == 8 ? now[c] "" : now[c] + 0; y = c == 8 ? last[c] "" : last[c] + 0
+			if (x > y) break; if (x < y) { print NR; exit } } }
+		END { if (seen < 1000) print "few" }' "$T/$f")" ''
+done
 
 for j in 2 3 8; do
 	nsysx-extract -q --ranges --ops -j $j "$T/a.sqlite" >"$T/other"

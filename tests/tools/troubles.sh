@@ -88,7 +88,7 @@ head -n 40 over.tsv >cut.tsv
 remember
 equal 'a closed standard error' "$(python3 pipe.py default stderr nsysx-view -o new cut.tsv)" '-13 '
 leaves 'a closed standard error'
-head -c 3000000 /dev/zero | tr '\0' 'x' | { printf '#nsysx\t1\n#x\ts:s\nx\t'; cat; printf '\n#end\trecords:i\nend\t1\n'; } >big.tsv
+head -c 3000000 /dev/zero | tr '\0' 'x' | { printf '#nsysx\t2\n#x\ts:s\nx\t'; cat; printf '\n#end\trecords:i\nend\t1\n'; } >big.tsv
 for stage in 'nsysx-view -b' 'nsysx-view' 'nsysx-merge' 'nsysx-view -z'; do
 	run sh -c "(nsysx-view -b big.tsv; echo \$? >&2) | ($stage; echo \$? >&2) | head -c 10 >/dev/null"
 	equal "head behind $stage: no words" "$(grep -c '[a-z]' "$T_private/err")" 0

@@ -2,7 +2,7 @@
 # nsysx-view against its manual page.
 . "${0%/*}/../testlib.sh"
 
-printf '#nsysx\t1\n#module\tname:s\tstart:i\nmodule\tjit\\tf\t5\n#thunk\tname:s\tstart:i\tbusbw:f\nthunk\tmul\t7\t0.5\nthunk\t\t8\t\n#zebra\tx:i\nzebra\t1\n#range\tname:s\n#end\trecords:i\nend\t4\n' >"$T/s"
+printf '#nsysx\t2\n#module\tname:s\tstart:i\nmodule\tjit\\tf\t5\n#thunk\tname:s\tstart:i\tbusbw:f\nthunk\tmul\t7\t0.5\nthunk\t\t8\t\n#zebra\tx:i\nzebra\t1\n#range\tname:s\n#end\trecords:i\nend\t4\n' >"$T/s"
 cd "$T" || exit 1
 
 # Encodings.
@@ -43,7 +43,7 @@ fails 'one FILE at most' 2 'one FILE at most' nsysx-view s s
 equal 'a closed pipe is no message' "$(grep -v status err)" ''
 
 # Selection.
-printf '#nsysx\t1\n#thunk\tname:s\tstart:i\tbusbw:f\nthunk\tmul\t7\t0.5\nthunk\t\t8\t\n#range\tname:s\n#end\trecords:i\nend\t2\n' >want
+printf '#nsysx\t2\n#thunk\tname:s\tstart:i\tbusbw:f\nthunk\tmul\t7\t0.5\nthunk\t\t8\t\n#range\tname:s\n#end\trecords:i\nend\t2\n' >want
 run nsysx-view -q -k range,thunk s
 cp "$T_private/out" out
 same '-k keeps kinds in the order of the stream, with their headers' out want
@@ -85,7 +85,7 @@ printf 'thunk\t1\t2\t3\t0\t4\t0\tmul\t70\t1\t\t60\t2\t1\t0\t9\n' >part
 run nsysx-view --partial part
 equal 'with --partial records of known kinds are' "$(cut -f 1,2,9 "$T_private/out" | tail -n 3 | tr '\t\n' ' ,')" 'thunk 1 70,#end records:i,end 1,'
 run nsysx-view --partial /dev/null
-equal 'even none' "$(cat "$T_private/out")" "$(printf '#nsysx\t1\n#end\trecords:i\nend\t0')"
+equal 'even none' "$(cat "$T_private/out")" "$(printf '#nsysx\t2\n#end\trecords:i\nend\t0')"
 grep -v '^end' s >part
 run nsysx-view --partial part
 cp "$T_private/out" out

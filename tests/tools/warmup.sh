@@ -8,9 +8,9 @@ records() { grep -v '^#' "$1" | grep -v -e '^end	' -e '^diag	[a-z]*	nsysx-warmup
 # Those of them whose phase is not $2.
 without() { records "$1" | grep -v "	$2\$"; }
 # Records whose phase (last field) is not what they want (the field before).
-wrong_phase() { awk -F'\t' '$1 ~ /^(module|thunk|op|range|collective)$/ && (NF < 3 || $NF != $(NF-1))' "$1"; }
+wrong_phase() { awk -F'\t' '$1 ~ /^(module|thunk|op|range|collective|call|overhead)$/ && (NF < 3 || $NF != $(NF-1))' "$1"; }
 
-for name in job quiet short torch; do
+for name in job quiet short torch calm late; do
 	in=warmup/$name.tsv
 	nsysx-warmup -q $in >"$T/steady"
 	equal "$name: runs" $? 0
@@ -27,7 +27,7 @@ for name in job quiet short torch; do
 	nsysx-warmup -q --mark $in >"$T/mark"
 	equal "$name: --mark runs" $? 0
 	equal "$name: --mark says of each record what it is" "$(wrong_phase "$T/mark")" ''
-	records "$T/mark" | sed '/^\(module\|thunk\|op\|range\|collective\)	/s/	[a-z]*$//' >"$T/got"
+	records "$T/mark" | sed '/^\(module\|thunk\|op\|range\|collective\|call\|overhead\)	/s/	[a-z]*$//' >"$T/got"
 	records $in >"$T/want"
 	same "$name: --mark leaves nothing out" "$T/want" "$T/got"
 
@@ -58,7 +58,7 @@ for name in short torch; do
 		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'
 	equal "$name: and in itself" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
 done
-printf '#nsysx\t1\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 equal 'an empty stream says so' "$(nsysx-warmup "$T/empty" 2>&1 >/dev/null)" \
 	'nsysx-warmup: warning: no GPU work: nothing to divide into initialisation and steady state'
 equal 'and is a stream after it' "$(nsysx-warmup -q "$T/empty" | grep -v '^#' | tr '\t' '|')" \
@@ -66,13 +66,13 @@ equal 'and is a stream after it' "$(nsysx-warmup -q "$T/empty" | grep -v '^#' | 
 end|1'
 
 # A skew record knows no more than its device; alone, it goes by its execution all the same.
-printf '#nsysx\t1\n#device\tdevice:i\tprofile:i\ndevice\t4\t0\n#inst\tprogram:i\tinst:i\tcomm:i\ninst\t0\t0\t1\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\n#skew\tdevice:i\tprogram:i\texecution:i\nskew\t4\t0\t1\nskew\t4\t0\t2\nskew\t9\t0\t1\n#end\trecords:i\nend\t6\n' >"$T/skew"
+printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\ndevice\t4\t0\n#inst\tprogram:i\tinst:i\tcomm:i\ninst\t0\t0\t1\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\n#skew\tdevice:i\tprogram:i\texecution:i\nskew\t4\t0\t1\nskew\t4\t0\t2\nskew\t9\t0\t1\n#end\trecords:i\nend\t6\n' >"$T/skew"
 equal 'skew goes by execution' "$(nsysx-warmup -q "$T/skew" | grep '^skew' | tr '\t' ' ' | tr '\n' ,)" 'skew 4 0 2,skew 9 0 1,'
 
 # 30000 executions wait for the first steady one, which is the last.
 awk 'BEGIN {
 	OFS = "\t"
-	print "#nsysx", 1
+	print "#nsysx", 2
 	print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"
 	print "#compile", "profile:i", "program:i", "start:i"
 	for (i = 0; i < 30000; i++) print "compile", 0, i, i

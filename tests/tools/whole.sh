@@ -22,7 +22,7 @@ while read -r page; do
 done <"$T/pages"
 
 # A terminal as standard output: of what the command printed there, what is neither text nor white space.
-printf '#nsysx\t1\n#diag\tseverity:s\ttext:s\ndiag\tinfo\thello\n#end\trecords:i\nend\t1\n' >"$T/s.nsysx"
+printf '#nsysx\t2\n#diag\tseverity:s\ttext:s\ndiag\tinfo\thello\n#end\trecords:i\nend\t1\n' >"$T/s.nsysx"
 on_terminal() {
 	python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null >"$T/seen" 2>"$T/wrong"
 }

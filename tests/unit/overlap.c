@@ -35,7 +35,7 @@ make(struct nsx_buf *b, struct thunk *t, int n, int longest)
 		t[i] = (struct thunk){ below(DEVICES), below(TIME), below(longest), below(2) };
 	qsort(t, (size_t)n, sizeof *t, by_start);
 	b->len = 0;
-	nsx_buf_c(b, "#nsysx\t1\n#thunk\tdevice:i\tname:s\tstart:i\tdur:i\tcomm:i\n#module\tstart:i\n");
+	nsx_buf_c(b, "#nsysx\t2\n#thunk\tdevice:i\tname:s\tstart:i\tdur:i\tcomm:i\n#module\tstart:i\n");
 	for (int i = 0; i < n; i++) {
 		if (below(3) == 0 && (i == 0 || t[i - 1].start < t[i].start))
 			nsx_buf_fmt(b, "module\t%d\n", t[i].start);

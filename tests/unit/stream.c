@@ -223,9 +223,9 @@ many_kinds(void)
 static void
 headers(void)
 {
-	static const char text[] = "#nsysx\t1\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
+	static const char text[] = "#nsysx\t2\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
 	                           "#late\ty:f\n#end\trecords:i\tmore:s\nend\t3\tlost\n";
-	static const char want[] = "#nsysx\t1\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
+	static const char want[] = "#nsysx\t2\n#range\tnew:s\tname:s\tstart:i\n#zebra\tx:i\nzebra\t1\n#thunk\tname:s\n#apple\nzebra\t\napple\n"
 	                           "#late\ty:f\n#end\trecords:i\tmore:s\nend\t3\t\n";
 	struct bytes from = { (char *)(uintptr_t)text, sizeof text - 1 }, to = { (char *)(uintptr_t)want, sizeof want - 1 };
 
@@ -237,7 +237,7 @@ headers(void)
 		free(back.p);
 	}
 	struct bytes none = write_kept(0);
-	ok(none.n == strlen("#nsysx\t1\n#end\trecords:i\nend\t0\n") && memcmp(none.p, "#nsysx\t1\n#end\trecords:i\nend\t0\n", none.n) == 0,
+	ok(none.n == strlen("#nsysx\t2\n#end\trecords:i\nend\t0\n") && memcmp(none.p, "#nsysx\t2\n#end\trecords:i\nend\t0\n", none.n) == 0,
 	   "a stream without records is its first line and its end");
 	free(none.p);
 	round_trips("no record");
@@ -246,7 +246,7 @@ headers(void)
 static void
 kinds(void)
 {
-	static const char text[] = "#nsysx\t1\n#thunk\tdur:i\tnew:f\tname:s\n"
+	static const char text[] = "#nsysx\t2\n#thunk\tdur:i\tnew:f\tname:s\n"
 	                           "#loc\tprogram:i\tinst:i\top_name:s\tstack:i\nthunk\t5\t0.5\tx\n#end\trecords:i\nend\t1\n";
 	struct nsx_err err = { "" };
 	struct nsx_reader *r = nsx_reader_mem(text, sizeof text - 1, "f", 0, &err);
@@ -340,8 +340,8 @@ matching(void)
 static void
 reused_address(void)
 {
-	static const char *const texts[] = { "#nsysx\t1\n#k\ta:i\tb:i\nk\t1\t2\n#end\trecords:i\nend\t1\n",
-	                                     "#nsysx\t1\n#k\tb:i\ta:i\nk\t2\t1\n#end\trecords:i\nend\t1\n" };
+	static const char *const texts[] = { "#nsysx\t2\n#k\ta:i\tb:i\nk\t1\t2\n#end\trecords:i\nend\t1\n",
+	                                     "#nsysx\t2\n#k\tb:i\ta:i\nk\t2\t1\n#end\trecords:i\nend\t1\n" };
 	struct nsx_err err = { "" };
 	int fd = nsx_tmpfile(&err);
 	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
@@ -364,30 +364,47 @@ reused_address(void)
 	free(b.p);
 }
 
-#define HEAD "#nsysx\t1\n#end\trecords:i\n"
+#define HEAD "#nsysx\t2\n#end\trecords:i\n"
 #define THUNK "#thunk\tprofile:i\tstart:i\n"
 #define MODULE "#module\tstart:i\n"
 #define COMPILE "#compile\tprofile:i\tstart:i\n"
-#define RANGE "#range\tstart:i\tname:s\n"
+#define RANGE "#range\tstart:i\thost_start:i\tname:s\n"
+#define HOST "#call\tstart:i\n#overhead\tstart:i\n"
 
 static void
 order(void)
 {
 	is_str(message(HEAD "#profile\tprofile:i\n" COMPILE MODULE THUNK RANGE "#zebra\tx:i\n#skew\tdevice:i\nprofile\t0\nzebra\t1\ncompile\t0\t9\ncompile\t1\t3\nmodule\t5\n"
-	               "range\t5\t\nthunk\t0\t5\nthunk\t1\t5\nmodule\t6\nzebra\t0\nrange\t\t\nskew\t1\nrange\t\t\nend\t13\n", NSX_READ_ORDERED), "",
+	               "range\t5\t\t\nrange\t7\t5\t\nrange\t5\t7\t\nrange\t\t5\t\nthunk\t0\t5\nthunk\t1\t5\nmodule\t6\nzebra\t0\nskew\t1\nskew\t1\nend\t15\n", NSX_READ_ORDERED), "",
 	       "a stream in order is taken");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", NSX_READ_ORDERED),
 	       "f:6: out of order: module at 6 after thunk at 7; sort with nsysx-merge", "GPU records by start");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t7\nend\t2\n", NSX_READ_ORDERED),
 	       "f:6: out of order: module at 7 after thunk at 7; sort with nsysx-merge", "at one start by kind");
 	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t0\t8\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: compile at 8 after compile at 7; sort with nsysx-merge", "compile by profile");
+	       "f:5: out of order: compile of profile 0 after one of 1; sort with nsysx-merge", "compile by profile");
 	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t1\t6\nend\t2\n", NSX_READ_ORDERED),
 	       "f:5: out of order: compile at 6 after compile at 7; sort with nsysx-merge", "then by start");
 	is_str(message(HEAD THUNK COMPILE "thunk\t0\t7\ncompile\t1\t8\nend\t2\n", NSX_READ_ORDERED),
 	       "f:6: out of order: compile after thunk; sort with nsysx-merge", "compile before GPU records");
-	is_str(message(HEAD RANGE "range\t\tx\nrange\t5\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: range after range; sort with nsysx-merge", "ranges with GPU work before those without");
+	is_str(message(HEAD RANGE "range\t\t6\tx\nrange\t5\t\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: range at 5 after range at 6; sort with nsysx-merge", "ranges by their time on the host or the GPU");
+	is_str(message(HEAD RANGE "range\t9\t6\tx\nrange\t7\t5\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: range at 5 after range at 6; sort with nsysx-merge", "by the host's where that is the earlier");
+	is_str(message(HEAD RANGE "range\t6\t9\tx\nrange\t5\t10\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:5: out of order: range at 5 after range at 6; sort with nsysx-merge", "by the GPU's where that is");
+	is_str(message(HEAD RANGE THUNK "thunk\t0\t5\nrange\t5\t5\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: range at 5 after thunk at 5; sort with nsysx-merge", "a range before what starts with it");
+	is_str(message(HEAD RANGE "range\t\t\tx\nend\t1\n", NSX_READ_ORDERED),
+	       "f:4: range without a start has no place in the order", "a range has one of two starts");
+	is_str(message(HEAD HOST THUNK "call\t3\nthunk\t0\t4\noverhead\t5\ncall\t5\nthunk\t0\t5\nend\t5\n", NSX_READ_ORDERED), "",
+	       "calls and overhead stand among the rest, before it at one time");
+	is_str(message(HEAD HOST THUNK "thunk\t0\t4\ncall\t3\nend\t2\n", NSX_READ_ORDERED),
+	       "f:7: out of order: call at 3 after thunk at 4; sort with nsysx-merge", "calls by the host's start");
+	is_str(message(HEAD HOST "call\t3\noverhead\t3\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: overhead at 3 after call at 3; sort with nsysx-merge", "overhead before calls");
+	is_str(message(HEAD "#skew\tdevice:i\n" RANGE "skew\t0\nrange\t\t5\tx\nend\t2\n", NSX_READ_ORDERED),
+	       "f:6: out of order: range after skew; sort with nsysx-merge", "ranges without GPU work before skews");
 	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start has no place in the order",
 	       "a GPU record has a start");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "none of it matters where it was not asked for");

@@ -3,6 +3,7 @@
 
 #include "analysis/align/impl.h"
 #include "stream/fields.h"
+#include "stream/order.h"
 #include "stream/spool.h"
 
 /* What the input calls a device or a report, and its correction. */
@@ -75,29 +76,19 @@ take_device(struct applying *a, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* The correction of a report's own clock: that of its devices; if they differ, the mean, at the first one's ref. */
+/* The correction of a report's own clock, by which its host's times go: that of its lowest device that has one. */
 static void
 settle_report(struct applying *a, struct moved_report *r)
 {
-	double offset = 0, rate = 0;
-	bool same = true;
-	int64_t n = 0;
+	int64_t lowest = INT64_MAX;
 
 	for (size_t i = 0; i < a->devices.n; i++) {
 		const struct moved_device *d = &a->devices.p[i];
-		if (!d->clock || d->profile != r->number)
+		if (!d->clock || d->profile != r->number || (r->told && d->number >= lowest))
 			continue;
-		const struct al_fix *f = &d->clock->fix;
-		if (n++ == 0)
-			r->fix = *f;
-		same = same && f->offset == r->fix.offset && f->rate == r->fix.rate && f->ref == r->fix.ref;
-		offset += f->offset + f->rate * (double)nsx_sub_sat(r->fix.ref, f->ref, NULL);
-		rate += f->rate;
-	}
-	r->told = n > 0;
-	if (!same) {
-		r->fix.offset = offset / (double)n;
-		r->fix.rate = rate / (double)n;
+		lowest = d->number;
+		r->fix = d->clock->fix;
+		r->told = true;
 	}
 }
 
@@ -218,7 +209,15 @@ move(struct nsx_rec *rec, enum nsx_field_role time, const struct al_fix *f)
 		rec->v[slot].i = al_fixed(f, rec->v[slot].i);
 }
 
-/* Nothing that starts at t or later can get before this. */
+/* The GPU's by the device's clock; the host's, and those of a range on several devices, by the clock of the report. */
+static void
+move_times(struct applying *a, struct nsx_rec *rec)
+{
+	move(rec, NSX_FIELD_START, fix_of(a, rec, true));
+	move(rec, NSX_FIELD_HOST_START, fix_of(a, rec, false));
+}
+
+/* Nothing that stands at t or later can get before this. */
 static int64_t
 horizon(const struct applying *a, int64_t t)
 {
@@ -235,19 +234,18 @@ horizon(const struct applying *a, int64_t t)
 static int
 take_work(struct applying *a, struct nsx_rec *rec)
 {
-	const struct al_fix *f = fix_of(a, rec, true);
-	int64_t start = nsx_field_int(rec, NSX_FIELD_START, 0);
+	int64_t time = INT64_MIN;
 	bool full;
 
 	if (a->fixes.n == 1)
 		return nsx_write(a->out, rec);
-	move(rec, NSX_FIELD_START, f);
-	move(rec, NSX_FIELD_HOST_START, f);
+	nsx_order_time(rec, &time);
+	move_times(a, rec);
 	if (!a->queue && !(a->queue = al_queue_new(a->opts->hold_bytes, a->out, a->err)))
 		return NSX_ERR;
 	if (al_queue_add(a->queue, rec, &full) != NSX_OK)
 		return NSX_ERR;
-	return full ? al_queue_release(a->queue, horizon(a, start)) : NSX_OK;
+	return full ? al_queue_release(a->queue, horizon(a, time)) : NSX_OK;
 }
 
 static int
@@ -279,9 +277,9 @@ settle(struct applying *a, enum nsx_kind_id before)
 static int
 take(struct applying *a, struct nsx_rec *rec)
 {
-	int section = nsx_rec_section(rec);
+	enum nsx_section section = nsx_rec_section(rec);
 
-	if (section == 4)
+	if (section == NSX_SECTION_ANY)
 		return nsx_write(a->out, rec);
 	if (rec->kind->id == NSX_PROFILE || rec->kind->id == NSX_DEVICE) {
 		if (a->settled)
@@ -294,14 +292,14 @@ take(struct applying *a, struct nsx_rec *rec)
 		return NSX_ERR;
 	if (rec->kind->id == NSX_CLOCK)
 		return update_clock(a, rec);
-	if (section == 2)
+	if (section == NSX_SECTION_WORK)
 		return take_work(a, rec);
-	if (section == 3 && flush(a) != NSX_OK)
+	if (section == NSX_SECTION_SKEW && flush(a) != NSX_OK)
 		return NSX_ERR;
 	if (rec->kind->id == NSX_SKEW)
 		return NSX_OK;
-	if (section != 0)
-		move(rec, NSX_FIELD_HOST_START, fix_of(a, rec, false));
+	if (section != NSX_SECTION_METADATA)
+		move_times(a, rec);
 	return nsx_write(a->out, rec);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analysis/align/impl.h"
+#include "stream/order.h"
 #include "base/sort.h"
 
 /* ---- skews ---- */
@@ -218,9 +219,9 @@ al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al
 
 	/* The first pass has seen that the rest is sound. */
 	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK) {
-		int section = nsx_rec_section(&rec);
+		enum nsx_section section = nsx_rec_section(&rec);
 
-		if (section >= 1 && section <= 3) {
+		if (section != NSX_SECTION_METADATA && section != NSX_SECTION_ANY) {
 			rc = NSX_EOF;
 			break;
 		}

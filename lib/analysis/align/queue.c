@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "analysis/align/impl.h"
-#include "stream/fields.h"
+#include "stream/order.h"
 #include "stream/pack.h"
 #include "stream/spool.h"
 
 enum { LEAST_BYTES = 1 << 18 };
 
 /* What the order goes by first; the rest is in the record. */
-struct entry { int64_t start, dur; int rank; size_t at; };
+struct entry { struct nsx_order_key key; size_t at; };
 
 /* A sorted temporary file and the record it stands at; reader NULL after the last. */
 struct run { struct nsx_spool *spool; struct nsx_reader *reader; struct nsx_rec rec; struct entry head; };
@@ -74,43 +74,25 @@ al_queue_free(struct al_queue *q)
 static struct entry
 entry_of(const struct nsx_rec *rec, size_t where)
 {
-	enum nsx_kind_id k = rec->kind->id;
+	struct entry e = { .at = where };
 
-	return (struct entry){ nsx_field_int(rec, NSX_FIELD_START, 0), nsx_field_int(rec, NSX_FIELD_DUR, 0), nsx_kind_rank(k), where };
+	nsx_order_key(rec, &e.key);
+	return e;
 }
 
-static int
-cmp_int(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* docs/format.md, "Order", of records of one start, kind and duration. */
+/* Of records of one key. */
 static int
 cmp_rest(const struct nsx_rec *a, const struct nsx_rec *b)
 {
-	static const enum nsx_field_role roles[] = { NSX_FIELD_PROFILE, NSX_FIELD_DEVICE, NSX_FIELD_RANGE };
-	int c = 0;
+	struct nsx_order_tie x = nsx_order_tie(a), y = nsx_order_tie(b);
 
-	for (size_t i = 0; i < sizeof roles / sizeof *roles && c == 0; i++)
-		c = cmp_int(nsx_field_int(a, roles[i], INT64_MIN), nsx_field_int(b, roles[i], INT64_MIN));
-	return c ? c : nsx_str_cmp(nsx_field_str(a, NSX_FIELD_NAME), nsx_field_str(b, NSX_FIELD_NAME));
-}
-
-static int
-cmp_entry(const struct entry *a, const struct entry *b)
-{
-	int c = cmp_int(a->start, b->start);
-
-	if (c == 0)
-		c = a->rank - b->rank;
-	return c ? c : cmp_int(b->dur, a->dur);
+	return nsx_order_tie_cmp(&x, &y);
 }
 
 static int
 compare(struct al_queue *q, const struct entry *a, const struct entry *b)
 {
-	int c = cmp_entry(a, b);
+	int c = nsx_order_key_cmp(&a->key, &b->key);
 	struct nsx_rec x, y;
 
 	if (c)
@@ -208,7 +190,7 @@ first_run(struct al_queue *q)
 
 	for (size_t i = 0; i < q->runs.n; i++) {
 		struct run *r = &q->runs.p[i];
-		int c = first && r->reader ? cmp_entry(&r->head, &first->head) : -1;
+		int c = first && r->reader ? nsx_order_key_cmp(&r->head.key, &first->head.key) : -1;
 
 		if (r->reader && (c < 0 || (c == 0 && cmp_rest(&r->rec, &first->rec) < 0)))
 			first = r;
@@ -224,9 +206,9 @@ write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
 
 	for (;;) {
 		struct run *r = first_run(q);
-		if (!r || (r->head.start >= bound && bound != INT64_MAX))
+		if (!r || (r->head.key.first >= bound && bound != INT64_MAX))
 			return NSX_OK;
-		int c = e ? cmp_entry(&r->head, e) : -1;
+		int c = e ? nsx_order_key_cmp(&r->head.key, &e->key) : -1;
 		if (c == 0) {
 			nsx_unpack(q->mem.ptr + e->at, &rec, q->v);
 			c = cmp_rest(&r->rec, &rec);
@@ -305,7 +287,7 @@ al_queue_release(struct al_queue *q, int64_t bound)
 
 	if (sort_all(q) != NSX_OK)
 		return NSX_ERR;
-	for (; i < q->entries.n && (q->entries.p[i].start < bound || bound == INT64_MAX); i++) {
+	for (; i < q->entries.n && (q->entries.p[i].key.first < bound || bound == INT64_MAX); i++) {
 		if (q->runs.n && write_runs(q, &q->entries.p[i], bound) != NSX_OK)
 			return NSX_ERR;
 		nsx_unpack(q->mem.ptr + q->entries.p[i].at, &rec, q->v);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
+
 struct emit {
 	struct ex_job     *job;
 	struct ex_outbox  *out;
@@ -304,19 +306,7 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 	return done(e);
 }
 
-static int
-emit_host_ranges(struct emit *e, const struct ex_profile *p)
-{
-	struct ex_hosts h;
-	int rc = ex_hosts_open(&h, p) ? NSX_OK : nsx_err_nomem(&e->err, p->input->path);
-
-	for (uint32_t i; rc == NSX_OK && (i = ex_hosts_next(&h)) != NSX_NONE; )
-		rc = emit_range(e, p, i);
-	ex_hosts_close(&h);
-	return rc;
-}
-
-/* ---- GPU work, by start */
+/* ---- work, by time */
 
 static int
 emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *m)
@@ -405,31 +395,31 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
 static bool
-before(const struct cursor *a, const struct cursor *b)
+before(const struct emit *e, struct cursor *const *a, struct cursor *const *b)
 {
-	return ex_event_cmp(a->events.p, a->next, b->events.p, b->next) < 0;
+	(void)e;
+	return ex_event_cmp((*a)->events.p, (*a)->next, (*b)->events.p, (*b)->next) < 0;
 }
 
-/* Put heap[i] where it belongs among what is below it. */
-static void
-sink(struct cursor **heap, size_t n, size_t i)
-{
-	for (size_t c; (c = 2 * i + 1) < n; i = c) {
-		if (c + 1 < n && before(heap[c + 1], heap[c]))
-			c++;
-		if (!before(heap[c], heap[i]))
-			return;
-		struct cursor *t = heap[i];
-		heap[i] = heap[c];
-		heap[c] = t;
-	}
-}
+NSX_HEAP(cursors, struct cursor *, const struct emit *, before)
 
 static int
 emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
 {
-	return ev->tag == 0 ? emit_module(e, p, &p->modules.p[ev->i]) : ev->tag == 1 ? emit_range(e, p, ev->i) :
-	       ev->tag == 2 ? emit_thunk(e, p, &p->thunks.p[ev->i]) : emit_op(e, p, ev->i);
+	switch (ev->tag) {
+	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
+	case NSX_RANGE:  return emit_range(e, p, ev->i);
+	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);
+	default:         return emit_op(e, p, ev->i);
+	}
+}
+
+/* The next event of c, if there is one. */
+static int
+turn(struct emit *e, struct cursor *c)
+{
+	c->next = ex_events_peek(&c->events);
+	return c->events.failed ? nsx_err_nomem(&e->err, c->events.p->input->path) : NSX_OK;
 }
 
 static int
@@ -442,31 +432,33 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 	for (int i = 0; i < e->job->n; i++) {
 		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
 			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
-		events += all[i].events.n;
-		all[i].next = ex_events_peek(&all[i].events);
+		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0);
+		if (turn(e, &all[i]) != NSX_OK)
+			return NSX_ERR;
 		if (all[i].next)
 			heap[n++] = &all[i];
 	}
-	for (size_t i = n; i-- > 0;)
-		sink(heap, n, i);
+	cursors_make(e, heap, n);
 	while (n && rc == NSX_OK) {
 		struct cursor *c = heap[0];
 		if (++passed % 4096 == 0)
 			nsx_portion_reach(&e->job->writing, passed, events);
 		rc = emit_event(e, c->events.p, c->next);
-		c->events.at++;
-		c->next = ex_events_peek(&c->events);
-		if (!c->next) {
+		c->events.turn++;
+		if (rc == NSX_OK)
+			rc = turn(e, c);
+		if (rc == NSX_OK && !c->next) {
 			ex_events_close(&c->events);
 			heap[0] = heap[--n];
 		}
-		sink(heap, n, 0);
+		if (rc == NSX_OK)
+			cursors_down(e, heap, n);
 	}
 	return rc;
 }
 
 static int
-emit_gpu(struct emit *e)
+emit_work(struct emit *e)
 {
 	struct cursor *all = calloc((size_t)e->job->n + 1, sizeof *all);
 	struct cursor **heap = calloc((size_t)e->job->n + 1, sizeof *heap);
@@ -493,12 +485,7 @@ emit_all(struct emit *e)
 	for (int i = 0; i < job->n; i++)
 		if (emit_compiles(e, &job->profiles[i]) != NSX_OK)
 			return NSX_ERR;
-	if (emit_gpu(e) != NSX_OK)
-		return NSX_ERR;
-	for (int i = 0; i < job->n && job->opts->ranges == NSX_RANGES_ALL; i++)
-		if (emit_host_ranges(e, &job->profiles[i]) != NSX_OK)
-			return NSX_ERR;
-	return NSX_OK;
+	return emit_work(e);
 }
 
 int

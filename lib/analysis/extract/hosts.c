@@ -1,48 +1,31 @@
-/* hosts.c -- ranges without GPU work in the order of the stream, merged from the threads'. */
+/* hosts.c -- ranges by host start, merged from the threads'. */
 #include "analysis/extract/profile.h"
 
 #include <stdlib.h>
 
+#include "base/heap.h"
+
 /* A thread: the next of its ranges that is wanted, and where its ranges end. */
-struct ex_host { uint32_t at, end; };
+struct ex_host { int64_t start; uint32_t at, end; };
 
-/* As a thread's ranges are sorted. */
 static bool
-before(const struct ex_hosts *h, const struct ex_host *x, const struct ex_host *y)
+before(const struct ex_profile *p, const struct ex_host *x, const struct ex_host *y)
 {
-	const struct nsx_range *a = &h->p->trace.ranges[x->at], *b = &h->p->trace.ranges[y->at];
-
-	if (a->start != b->start)
-		return a->start < b->start;
-	if (a->end != b->end)
-		return a->end > b->end;
-	return a->id < b->id;
+	(void)p;
+	return x->start != y->start ? x->start < y->start : x->at < y->at;
 }
 
-/* Put heap[i] where it belongs among what is below it. */
-static void
-sink(struct ex_hosts *h, size_t i)
-{
-	for (size_t c; (c = 2 * i + 1) < h->n; i = c) {
-		if (c + 1 < h->n && before(h, &h->heap[c + 1], &h->heap[c]))
-			c++;
-		if (!before(h, &h->heap[c], &h->heap[i]))
-			return;
-		struct ex_host t = h->heap[i];
-		h->heap[i] = h->heap[c];
-		h->heap[c] = t;
-	}
-}
+NSX_HEAP(hosts, struct ex_host, const struct ex_profile *, before)
 
 /* From x->at on to a range that is wanted: false if there is none. */
 static bool
 seek(const struct ex_profile *p, struct ex_host *x)
 {
-	for (; x->at < x->end; x->at++) {
-		const struct nsx_range *r = &p->trace.ranges[x->at];
-		if (r->gpu == NSX_NONE && ex_in_window(p->opts, r->start, r->end))
+	for (; x->at < x->end; x->at++)
+		if (!ex_range_ahead(p, x->at) && ex_range_kept(p, x->at)) {
+			x->start = p->trace.ranges[x->at].start;
 			return true;
-	}
+		}
 	return false;
 }
 
@@ -55,24 +38,30 @@ ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p)
 	if (!h->heap)
 		return false;
 	for (uint32_t i = 0; i < t->nthreads; i++) {
-		struct ex_host x = { t->threads[i].first, t->threads[i].first + t->threads[i].n };
+		struct ex_host x = { 0, t->threads[i].first, t->threads[i].first + t->threads[i].n };
 		if (ex_process_kept(p, t->threads[i].process) && seek(p, &x))
 			h->heap[h->n++] = x;
 	}
-	for (size_t i = h->n; i-- > 0; )
-		sink(h, i);
+	hosts_make(p, h->heap, h->n);
 	return true;
+}
+
+bool
+ex_hosts_peek(const struct ex_hosts *h, int64_t *start)
+{
+	if (h->n)
+		*start = h->heap[0].start;
+	return h->n != 0;
 }
 
 uint32_t
 ex_hosts_next(struct ex_hosts *h)
 {
-	if (!h->n)
-		return NSX_NONE;
 	uint32_t found = h->heap[0].at++;
+
 	if (!seek(h->p, &h->heap[0]))
 		h->heap[0] = h->heap[--h->n];
-	sink(h, 0);
+	hosts_down(h->p, h->heap, h->n);
 	return found;
 }
 

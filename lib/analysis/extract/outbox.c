@@ -109,7 +109,9 @@ ex_outbox_put(struct ex_outbox *o)
 {
 	struct batch *b = o->at;
 
-	b->nvals += b->recs[b->n++].kind->nslots;
+	/* Up to the last value that there is: columns behind it take no room. */
+	uint64_t has = b->recs[b->n++].has;
+	b->nvals += has ? 64 - __builtin_clzll(has) : 0;
 	return b->n < RECS && b->nvals <= VALS - NSX_MAX_COLS ? NSX_OK : turn(o);
 }
 

@@ -209,32 +209,44 @@ int ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const stru
 /* Give profiles, devices, programs and instructions their numbers. */
 int ex_number(struct ex_job *job);
 
-/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream: i is the index in what the tag
- * (nsx_kind_rank) says. Sorted by start at once, but what starts at one time only when its turn comes. */
+/* The ranges of p that its options keep, by host start, but for those whose GPU work is ahead of it. Each thread's lie in order, so that
+ * they need only be merged, and no memory but a place in each thread. */
+struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
+
+/* False when out of memory; ex_hosts_close afterwards all the same. */
+bool ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
+/* When the next one starts; false: there is none. */
+bool ex_hosts_peek(const struct ex_hosts *h, int64_t *start);
+/* Index of the next one, which is there. */
+uint32_t ex_hosts_next(struct ex_hosts *h);
+void ex_hosts_close(struct ex_hosts *h);
+
+/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream: the time by which they are in it, the
+ * kind (enum nsx_kind_id) as the tag, and the index among those of the kind. Sorted by time at once, but what is of one time only when its
+ * turn comes. */
 struct ex_events {
 	const struct ex_profile *p;
-	struct nsx_sort_start   *list, *tmp;
-	size_t                   n, at, ordered;   /* all before list[ordered] are in order */
+	struct nsx_sort_start         *list;       /* by time: all but what `hosts` gives */
+	size_t                   n, at;
+	struct ex_hosts          hosts;
+	NSX_VEC(struct nsx_sort_start) run, tmp;   /* those of the time that it is, in order */
+	size_t                   turn;       /* in run */
+	bool                     failed;     /* out of memory */
 };
 
 /* False when out of memory; ex_events_close afterwards all the same. */
 bool ex_events_open(struct ex_events *e, const struct ex_profile *p);
-/* The next one, NULL at the end; at + 1 moves on. */
+/* The next one; NULL at the end, and when out of memory, which `failed` then says. turn + 1 moves on. */
 const struct nsx_sort_start *ex_events_peek(struct ex_events *e);
 void ex_events_close(struct ex_events *e);
 
 /* Order of two events, maybe of different profiles: negative, 0 or positive. */
 int ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
 
-/* The ranges of p without GPU work that its options keep, in the order of the stream. Each thread's lie in order, so that they need
- * only be merged, and no memory but a place in each thread. */
-struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
-
-/* False when out of memory; ex_hosts_close afterwards all the same. */
-bool ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
-/* Index of the next; NSX_NONE: there is none. */
-uint32_t ex_hosts_next(struct ex_hosts *h);
-void ex_hosts_close(struct ex_hosts *h);
+/* Whether the options keep the range: its process or, where its GPU work ran on one device, that, and either of its times. */
+bool ex_range_kept(const struct ex_profile *p, uint32_t range);
+/* Whether its GPU work starts before it does on the host, as on clocks that do not agree. */
+bool ex_range_ahead(const struct ex_profile *p, uint32_t range);
 
 /* end - start of anything; clamped where it does not fit. */
 int64_t ex_dur(int64_t start, int64_t end);

@@ -1,8 +1,9 @@
-/* ranges.c -- fold GPU operations by the NVTX ranges around their launch. Holds the ranges that are open on the GPU,
- * their names and the paths that have operations; never the whole stream's ranges. */
+/* ranges.c -- fold GPU operations by the NVTX ranges around their launch. Holds the ranges that are open on the host or
+ * on the GPU, their names and the paths that have operations; never the whole stream's ranges. */
 #include <stdlib.h>
 
 #include "analysis/fold/fold.h"
+#include "stream/order.h"
 
 enum {
 	RESOLVING = NSX_NONE - 1,    /* a node that is being looked for: who meets it again is in a circle */
@@ -85,21 +86,22 @@ forget(struct ranges *r, int64_t now)
 static int
 take_range(struct ranges *r, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, 0);
+	int64_t now = 0;
 	struct nsx_str name = nsx_string(rec, NSX_RANGE_name);
 	struct range g = {
 		.profile = nsx_int(rec, NSX_RANGE_profile, INT64_MIN),
 		.range = nsx_int(rec, NSX_RANGE_range, INT64_MIN),
 		.parent = nsx_int(rec, NSX_RANGE_parent, 0),
 		.has_parent = nsx_has(rec, NSX_RANGE_parent),
-		.end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur, 0), NULL),
+		.end = nsx_order_end(rec),
 		.node = UNRESOLVED,
 	};
 
 	r->any_range = true;
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;   /* no GPU work: no operation will name it */
-	if (r->open.n >= r->limit && forget(r, start) != NSX_OK)
+	nsx_order_time(rec, &now);
+	if (r->open.n >= r->limit && forget(r, now) != NSX_OK)
 		return NSX_ERR;
 	if (r->open.n >= RESOLVING)
 		return nsx_err_set(r->err, "more than %u ranges open at a time", (unsigned)RESOLVING - 1);

@@ -1,10 +1,11 @@
 /* collect.c -- GPU operations gathered by the execution they belong to. Holds a line for each execution that is measured and, of
- * ranges, those that are open on the GPU. */
+ * ranges, those that are open on the host or on the GPU. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/measure/measure.h"
 #include "base/num.h"
+#include "stream/order.h"
 
 enum {
 	RESOLVING = NSX_NONE - 1,    /* who meets it again is in a circle */
@@ -160,13 +161,13 @@ is_named(const struct nsx_rec *rec, struct nsx_str want)
 static int
 take_range(struct collecting *c, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, 0);
+	int64_t start = nsx_int(rec, NSX_RANGE_start, 0), now = start;
 	struct range g = {
 		.profile = nsx_int(rec, NSX_RANGE_profile, INT64_MIN),
 		.range = nsx_int(rec, NSX_RANGE_range, INT64_MIN),
 		.parent = nsx_int(rec, NSX_RANGE_parent, 0),
 		.has_parent = nsx_has(rec, NSX_RANGE_parent),
-		.end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur, 0), NULL),
+		.end = nsx_order_end(rec),
 		.matches = is_named(rec, nsx_str_c(c->s->options->range)),
 		.subject = NSX_NONE,
 	};
@@ -174,7 +175,8 @@ take_range(struct collecting *c, const struct nsx_rec *rec)
 	c->s->matching += g.matches;
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;   /* no GPU work */
-	if (c->open.n >= c->limit && forget(c, start) != NSX_OK)
+	nsx_order_time(rec, &now);
+	if (c->open.n >= c->limit && forget(c, now) != NSX_OK)
 		return NSX_ERR;
 	if (g.matches) {
 		g.subject = add_subject(c->s, (struct nsx_subject){ .id = g.range, .host_start = nsx_int(rec, NSX_RANGE_host_start, start) },

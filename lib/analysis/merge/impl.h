@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "stream/fields.h"
+#include "stream/order.h"
 #include "stream/reader.h"
 
 /* A stream's numbers to ours; dense where the stream's are small, as they nearly always are. */
@@ -23,8 +24,9 @@ void mg_remap_free(struct mg_remap *r);
 /* A record kept past the reader's next. */
 struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 
-/* Place in the merged order; compared member by member. Two streams never have equal ones. */
-struct mg_key { int64_t section, a, b, c, d; };
+/* Place in the merged order, and what decides among equal ones: the profile, of skews the device, -1 where there is none. Two streams never
+ * have both equal. */
+struct mg_key { struct nsx_order_key order; int64_t number; };
 
 /* What of a program of one stream goes to one of ours. */
 struct mg_use {
@@ -39,7 +41,7 @@ struct mg_source {
 	struct nsx_reader *in;
 	struct nsx_reader *rest;     /* what was read ahead and did not fit into the queue */
 	bool     dry;                /* nothing is left in `in` */
-	int      section;            /* of what was read from `in` last */
+	enum nsx_section section;    /* of what was read from `in` last */
 	NSX_VEC(struct mg_held) queue;   /* read ahead */
 	size_t   taken;
 	struct nsx_arena arena;      /* what the queue points to */

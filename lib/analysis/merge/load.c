@@ -362,8 +362,8 @@ mg_load(struct mg *m, uint32_t source)
 	int rc;
 
 	while ((rc = mg_source_next(m, l.s)) == NSX_OK) {
-		int section = nsx_rec_section(&l.s->rec);
-		if (section != 0 && section != 4)
+		enum nsx_section section = nsx_rec_section(&l.s->rec);
+		if (section != NSX_SECTION_METADATA && section != NSX_SECTION_ANY)
 			break;
 		if ((rc = load_record(&l, &l.s->rec)) != NSX_OK)
 			break;

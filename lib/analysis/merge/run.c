@@ -93,11 +93,11 @@ write_head(struct mg *m, struct mg_source *s)
 	return nsx_write(m->out, rec);
 }
 
-/* The head is the first record of its section. Two sections are by profile first. */
+/* The head is the first record of its section. Compilation is by profile first. */
 static int
 enter(struct mg *m, struct mg_source *s)
 {
-	if (!s->disordered || !(s->key.section == 1 || s->rec.kind->id == NSX_RANGE) || s->key.section == 2)
+	if (!s->disordered || s->key.order.section != NSX_SECTION_COMPILE)
 		return NSX_OK;
 	if (mg_source_sort_run(m, s) != NSX_OK)
 		return NSX_ERR;
@@ -108,15 +108,15 @@ enter(struct mg *m, struct mg_source *s)
 static int
 advance(struct mg *m, struct mg_source *s)
 {
-	int64_t section = s->key.section;
+	int64_t section = s->key.order.section;
 	int rc;
 
-	while ((rc = mg_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == 4)
+	while ((rc = mg_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == NSX_SECTION_ANY)
 		if ((s->rec.kind->id == NSX_DIAG ? mg_diag_record(m, &s->rec) : write_head(m, s)) != NSX_OK)
 			return NSX_ERR;
 	if (rc == NSX_OK)
 		rc = mg_key_of(m, s, &s->rec, &s->key);
-	return rc == NSX_OK && s->key.section != section ? enter(m, s) : rc;
+	return rc == NSX_OK && s->key.order.section != section ? enter(m, s) : rc;
 }
 
 struct heap { struct mg_source **p; size_t n; };

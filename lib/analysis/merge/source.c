@@ -92,8 +92,8 @@ read_in(struct mg_source *s, struct nsx_rec *rec)
 	if (rc == NSX_EOF)
 		s->dry = true;
 	if (rc == NSX_OK) {
-		int section = nsx_rec_section(rec);
-		if (section < 4 && section > s->section)
+		enum nsx_section section = nsx_rec_section(rec);
+		if (section != NSX_SECTION_ANY && section > s->section)
 			s->section = section;
 	}
 	return rc;
@@ -170,22 +170,6 @@ spool_rest(struct mg *m, struct mg_source *s)
 	return rc;
 }
 
-/* The last section that can hold a record of the kind. */
-static int
-last_section(enum nsx_kind_id id)
-{
-	switch (id) {
-	case NSX_COMPILE:
-		return 1;
-	case NSX_MODULE: case NSX_THUNK: case NSX_OP: case NSX_COLLECTIVE:
-		return 2;
-	case NSX_RANGE: case NSX_SKEW:
-		return 3;
-	default:
-		return id < NSX_COMPILE ? 0 : 4;
-	}
-}
-
 static bool
 met(const struct mg_source *s, const struct nsx_kind *k)
 {
@@ -201,7 +185,7 @@ met(const struct mg_source *s, const struct nsx_kind *k)
 int
 mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k)
 {
-	while (!s->dry && s->section <= last_section(k->id) && !met(s, k)) {
+	while (!s->dry && s->section <= nsx_section_of(k->id) && !met(s, k)) {
 		struct nsx_rec rec;
 		int rc;
 
@@ -238,15 +222,9 @@ mg_source_free(struct mg_source *s)
 int
 mg_key_cmp(const struct mg_key *x, const struct mg_key *y)
 {
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
-	if (x->c != y->c)
-		return x->c < y->c ? -1 : 1;
-	return (x->d > y->d) - (x->d < y->d);
+	int c = nsx_order_key_cmp(&x->order, &y->order);
+
+	return c ? c : (x->number > y->number) - (x->number < y->number);
 }
 
 static int
@@ -267,32 +245,23 @@ profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int
 int
 mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
 {
-	enum nsx_kind_id id = rec->kind->id;
 	uint32_t d;
 
-	*key = (struct mg_key){ .section = nsx_rec_section(rec) };
-	if (key->section == 1) {
-		key->b = nsx_field_int(rec, NSX_FIELD_HOST_START, 0);
-		return profile_number(m, s, rec, nsx_field_slot(id, NSX_FIELD_PROFILE), &key->a);
+	nsx_order_key(rec, &key->order);
+	key->number = -1;
+	if (key->order.section == NSX_SECTION_COMPILE || key->order.section == NSX_SECTION_WORK) {
+		if (profile_number(m, s, rec, nsx_field_slot(rec->kind->id, NSX_FIELD_PROFILE), &key->number) != NSX_OK)
+			return NSX_ERR;
+		/* By the number that it will have. */
+		if (key->order.section == NSX_SECTION_COMPILE)
+			key->order.first = key->number;
+		return NSX_OK;
 	}
-	if (key->section == 2) {
-		key->a = nsx_field_int(rec, NSX_FIELD_START, 0);
-		key->b = nsx_kind_rank(id);
-		key->c = ~nsx_field_int(rec, NSX_FIELD_DUR, 0);   /* as -dur, for every dur */
-		return profile_number(m, s, rec, nsx_field_slot(id, NSX_FIELD_PROFILE), &key->d);
-	}
-	if (id == NSX_RANGE) {
-		key->c = nsx_int(rec, NSX_RANGE_host_start, 0);
-		return profile_number(m, s, rec, NSX_RANGE_profile, &key->b);
-	}
-	/* skew, after all ranges */
-	key->a = 1;
-	key->b = -1;
-	if (nsx_has(rec, NSX_SKEW_device)) {
+	if (key->order.section == NSX_SECTION_SKEW && nsx_has(rec, NSX_SKEW_device)) {
 		d = mg_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
 		if (d == NSX_NONE)
 			return mg_fail(m, s, "skew of device %lld, which has no record", (long long)rec->v[NSX_SKEW_device].i);
-		key->b = m->devices.p[d].number;
+		key->number = m->devices.p[d].number;
 	}
 	return NSX_OK;
 }
@@ -312,7 +281,7 @@ by_key(const void *a, const void *b)
 static bool
 goes_on(const struct nsx_rec *rec, const struct mg_key *first, struct mg_key *key)
 {
-	return nsx_rec_section(rec) == 4 || (key->section == first->section && (first->section != 3 || key->a == first->a));
+	return nsx_rec_section(rec) == NSX_SECTION_ANY || key->order.section == first->order.section;
 }
 
 int
@@ -334,7 +303,7 @@ mg_source_sort_run(struct mg *m, struct mg_source *s)
 		if (rc != NSX_OK || !on)
 			break;
 		rc = mg_source_next(m, s);
-		if (rc == NSX_OK && nsx_rec_section(&s->rec) != 4)
+		if (rc == NSX_OK && nsx_rec_section(&s->rec) != NSX_SECTION_ANY)
 			rc = mg_key_of(m, s, &s->rec, &key);
 	}
 	if (rc != NSX_ERR) {

@@ -4,6 +4,7 @@
 
 #include "analysis/perfetto/impl.h"
 #include "base/num.h"
+#include "stream/order.h"
 
 enum { FLUSH = 1 << 18 };
 
@@ -104,7 +105,9 @@ add(struct job *j, uint32_t process, enum nsx_role role, int64_t number, const s
 
 	if (!g)
 		return NSX_ERR;
-	return role == NSX_ROLE_LAUNCHES || role == NSX_ROLE_THREAD ? nsx_tracks_add_later(&j->tracks, g, s) : nsx_tracks_add(&j->tracks, g, s);
+	/* What does not come in the order of its starts: ranges stand at the earlier of two. */
+	bool later = role == NSX_ROLE_LAUNCHES || role == NSX_ROLE_THREAD || role == NSX_ROLE_RANGES;
+	return later ? nsx_tracks_add_later(&j->tracks, g, s) : nsx_tracks_add(&j->tracks, g, s);
 }
 
 /* The launch of s, where rec tells its time, and the flow from there. */
@@ -278,7 +281,7 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_COMPILE: return take_compile(j, rec);
 	default: break;
 	}
-	if (nsx_rec_section(rec) != 0)
+	if (nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
 	return nsx_info_take(&j->info, rec, j->err) == NSX_OK ? nsx_heaps_take(&j->heaps, rec) : NSX_ERR;
 }

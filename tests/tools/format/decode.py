@@ -132,8 +132,8 @@ def main():
     stream = parse(iter(sys.stdin.buffer.read().splitlines()))
     out = sys.stdout.buffer
     header = stream["header"][0]
-    assert header["magic"] == [b"nsysx"] and header["version"] == ["1"]
-    out.write(b"#nsysx\t1\n")
+    assert header["magic"] == [b"nsysx"] and header["version"] == ["2"]
+    out.write(b"#nsysx\t2\n")
     kinds, met, count = [], 0, 0
     for block in stream.get("blocks", []):
         for k in block.get("kinds", []):

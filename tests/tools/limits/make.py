@@ -33,7 +33,7 @@ def calls(depth):
 
 def names(n):
     """n instructions that each run once."""
-    out = ["#nsysx\t1\n#profile\tprofile:i\tname:s\nprofile\t0\tr\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\ndevice\t0\t0\t0\t1\n"
+    out = ["#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t0\tr\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\ndevice\t0\t0\t0\t1\n"
            "#program\tprogram:i\tid:i\tname:s\tkey:s\nprogram\t0\t7\tp\tp@7\n#alias\tprofile:i\tprogram:i\tid:i\nalias\t0\t0\t7\n"
            "#inst\tprogram:i\tinst:i\tname:s\topcode:s\n"]
     out += [f"inst\t0\t{i}\tfusion.{i}\tfusion\n" for i in range(n)]
@@ -48,9 +48,9 @@ MAKE = {
     "calls": lambda: calls(100000),
     "names": lambda: names(1000000),
     # A block of 300 MiB, of which 20 bytes come; one of 2^60; a string of 2^40 bytes.
-    "block": lambda: b"\n\x09\n\x05nsysx\x10\x01" + b"\x12" + varint(300 << 20) + b"\0" * 20,
-    "huge": lambda: b"\n\x09\n\x05nsysx\x10\x01" + b"\x12" + varint(1 << 60) + b"\0" * 20,
-    "string": lambda: b"\n\x09\n\x05nsysx\x10\x01" + field(2, field(4, field(3, varint(1 << 40)) + field(4, b"x"))),
+    "block": lambda: b"\n\x09\n\x05nsysx\x10\x02" + b"\x12" + varint(300 << 20) + b"\0" * 20,
+    "huge": lambda: b"\n\x09\n\x05nsysx\x10\x02" + b"\x12" + varint(1 << 60) + b"\0" * 20,
+    "string": lambda: b"\n\x09\n\x05nsysx\x10\x02" + field(2, field(4, field(3, varint(1 << 40)) + field(4, b"x"))),
 }
 with open(sys.argv[2], "wb") as f:
     f.write(MAKE[sys.argv[1]]())

@@ -35,7 +35,7 @@ BEGIN {
 		ninst[k] = mark[k] == "" ? 0 : 8
 	}
 
-	print "#nsysx\t1"
+	print "#nsysx\t2"
 	head("#profile profile:i name:s product:s start_utc:i" (unknown ? " mood:s" : ""))
 	v[1] = 7; v[2] = "r" p; v[3] = "generator"; v[4] = 1000 + p % 3; v[5] = "mood" p; out("profile", unknown ? 5 : 4)
 	head("#device device:i profile:i process:i local:i cuda:i pid:i uuid:s known:i")
@@ -98,6 +98,11 @@ BEGIN {
 		t += rnd(3) * 5; v[1] = 7; v[2] = 900 + k; v[3] = t; v[4] = 5; v[5] = number[k]; v[6] = "XlaCompile"; out("compile", 6)
 	}
 
+	head("#range profile:i range:i level:i device:i name:s start:i dur:i host_start:i host_dur:i")
+	h = 0
+	for (i = 0; i < 6; i++) {
+		h += rnd(3); v[1] = 7; v[2] = 100 + i; v[3] = 0; v[4] = ""; v[5] = "host only"; v[6] = ""; v[7] = ""; v[8] = h; v[9] = 4; out("range", 9)
+	}
 	head("#module profile:i program:i execution:i device:i start:i dur:i thunks:i name:s range:i")
 	if (unknown && p % 2 == 0) head("#zoo animal:s n:i" (p % 4 ? " keeper:s" : ""))
 	t = 1000 + rnd(4) * 100
@@ -123,11 +128,6 @@ BEGIN {
 				}
 			t += 100 + rnd(2) * 10
 		}
-	}
-	head("#range profile:i range:i level:i device:i name:s start:i dur:i host_start:i host_dur:i")
-	h = 0
-	for (i = 0; i < 6; i++) {
-		h += rnd(3); v[1] = 7; v[2] = 100 + i; v[3] = 0; v[4] = ""; v[5] = "host only"; v[6] = ""; v[7] = ""; v[8] = h; v[9] = 4; out("range", 9)
 	}
 	if (aligned) {
 		head("#skew device:i program:i execution:i inst:i occurrence:i name:s skew:f")

@@ -1,0 +1,55 @@
+/* heap.h -- a binary heap in an array of anything: the first of what is in it is at h[0]. */
+#ifndef NSX_BASE_HEAP_H
+#define NSX_BASE_HEAP_H
+
+#include <stddef.h>
+
+/* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b, ctx (of type ctx_type) is
+ * handed through to it. The array is the caller's. Of elements neither of which is before the other, either may come first.
+ *
+ * NAME_make(ctx, h, n)    make a heap of the n elements of h, in any order: O(n)
+ * NAME_down(ctx, h, n)    h[0] was changed to come later, or replaced: put it where it belongs (n may be 0)
+ * NAME_push(ctx, h, n, x) put x in, into h[n], which has to be there; the caller counts n up
+ * NAME_pop(ctx, h, n)     take h[0] out, of n > 0; the caller counts n down */
+#define NSX_HEAP(name, type, ctx_type, before)                                     \
+	static inline void                                                         \
+	name##_sink_(ctx_type ctx, type *h, size_t n, size_t i)                    \
+	{                                                                          \
+		type x = h[i];                                                     \
+		for (size_t c; (c = 2 * i + 1) < n; i = c) {                       \
+			c += c + 1 < n && before(ctx, &h[c + 1], &h[c]);           \
+			if (!before(ctx, &h[c], &x))                               \
+				break;                                             \
+			h[i] = h[c];                                               \
+		}                                                                  \
+		h[i] = x;                                                          \
+	}                                                                          \
+	static inline void                                                         \
+	name##_make(ctx_type ctx, type *h, size_t n)                               \
+	{                                                                          \
+		for (size_t i = n / 2; i-- > 0;)                                   \
+			name##_sink_(ctx, h, n, i);                                \
+	}                                                                          \
+	static inline void                                                         \
+	name##_down(ctx_type ctx, type *h, size_t n)                               \
+	{                                                                          \
+		if (n)                                                             \
+			name##_sink_(ctx, h, n, 0);                                \
+	}                                                                          \
+	static inline void                                                         \
+	name##_push(ctx_type ctx, type *h, size_t n, type x)                       \
+	{                                                                          \
+		for (; n && before(ctx, &x, &h[(n - 1) / 2]); n = (n - 1) / 2)     \
+			h[n] = h[(n - 1) / 2];                                     \
+		h[n] = x;                                                          \
+	}                                                                          \
+	static inline type                                                         \
+	name##_pop(ctx_type ctx, type *h, size_t n)                                \
+	{                                                                          \
+		type first = h[0];                                                 \
+		h[0] = h[n - 1];                                                   \
+		name##_down(ctx, h, n - 1);                                        \
+		return first;                                                      \
+	}
+
+#endif

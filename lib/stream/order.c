@@ -1,0 +1,112 @@
+/* order.c -- the order of a stream's records. */
+#include "stream/order.h"
+
+#include "base/num.h"
+#include "stream/fields.h"
+
+bool
+nsx_order_time(const struct nsx_rec *r, int64_t *time)
+{
+	enum nsx_kind_id kind = r->kind->id;
+
+	if (kind < NSX_COMPILE || kind >= NSX_SKEW)
+		return false;
+	if (kind == NSX_RANGE && nsx_has(r, NSX_RANGE_start) && nsx_has(r, NSX_RANGE_host_start)) {
+		int64_t gpu = r->v[NSX_RANGE_start].i, host = r->v[NSX_RANGE_host_start].i;
+		*time = gpu < host ? gpu : host;
+		return true;
+	}
+	int slot = nsx_field_slot(kind, NSX_FIELD_START);
+	if (slot < 0 || (kind == NSX_RANGE && !nsx_has(r, slot)))
+		slot = nsx_field_slot(kind, NSX_FIELD_HOST_START);
+	if (!nsx_has(r, slot))
+		return false;
+	*time = r->v[slot].i;
+	return true;
+}
+
+int64_t
+nsx_order_end(const struct nsx_rec *r)
+{
+	static const enum nsx_field_role times[][2] = { { NSX_FIELD_START, NSX_FIELD_DUR }, { NSX_FIELD_HOST_START, NSX_FIELD_HOST_DUR } };
+	int64_t end = INT64_MIN;
+
+	for (int i = 0; i < 2; i++) {
+		if (!nsx_field_has(r, times[i][0]))
+			continue;
+		int64_t e = nsx_add_sat(nsx_field_int(r, times[i][0], 0), nsx_field_int(r, times[i][1], 0), NULL);
+		end = e > end ? e : end;
+	}
+	return end;
+}
+
+struct nsx_order_key
+nsx_order_work(enum nsx_kind_id kind, int64_t time, const int64_t *dur)
+{
+	/* ~dur falls as dur rises, for every dur. */
+	return (struct nsx_order_key){ NSX_SECTION_WORK, time, kind, dur ? ~*dur : INT64_MIN };
+}
+
+bool
+nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
+{
+	enum nsx_kind_id kind = r->kind->id;
+	enum nsx_section section = nsx_section_of(kind);
+	int64_t time = INT64_MIN;
+
+	*key = (struct nsx_order_key){ .section = section };
+	if (section != NSX_SECTION_COMPILE && section != NSX_SECTION_WORK)
+		return true;
+	bool placed = nsx_order_time(r, &time);
+	if (section == NSX_SECTION_COMPILE) {
+		key->first = nsx_int(r, NSX_COMPILE_profile, INT64_MIN);
+		key->second = time;
+		return placed;
+	}
+	/* Of a range the host's time, which its place goes by; call and overhead have no other. */
+	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur : nsx_field_slot(kind, NSX_FIELD_DUR);
+	if (slot < 0)
+		slot = nsx_field_slot(kind, NSX_FIELD_HOST_DUR);
+	*key = nsx_order_work(kind, time, nsx_has(r, slot) ? &r->v[slot].i : NULL);
+	return placed;
+}
+
+struct nsx_order_tie
+nsx_order_tie(const struct nsx_rec *r)
+{
+	static const enum nsx_field_role by[NSX_NTIES] = {
+		[NSX_TIE_PROFILE] = NSX_FIELD_PROFILE, [NSX_TIE_DEVICE] = NSX_FIELD_DEVICE, [NSX_TIE_PID] = NSX_FIELD_PID,
+		[NSX_TIE_TID] = NSX_FIELD_TID, [NSX_TIE_RANGE] = NSX_FIELD_RANGE,
+	};
+	struct nsx_order_tie tie = { .name = nsx_field_str(r, NSX_FIELD_NAME) };
+
+	for (int i = 0; i < NSX_NTIES; i++)
+		tie.by[i] = nsx_field_int(r, by[i], INT64_MIN);
+	/* An operation names its call, too. */
+	tie.number = nsx_field_int(r, nsx_field_slot(r->kind->id, NSX_FIELD_OP) >= 0 ? NSX_FIELD_OP : NSX_FIELD_CALL, INT64_MIN);
+	return tie;
+}
+
+int
+nsx_order_tie_cmp(const struct nsx_order_tie *a, const struct nsx_order_tie *b)
+{
+	for (int i = 0; i < NSX_NTIES; i++)
+		if (a->by[i] != b->by[i])
+			return a->by[i] < b->by[i] ? -1 : 1;
+	int c = nsx_str_cmp(a->name, b->name);
+	return c ? c : (a->number > b->number) - (a->number < b->number);
+}
+
+int
+nsx_order_cmp(const struct nsx_rec *a, const struct nsx_rec *b)
+{
+	struct nsx_order_key x, y;
+
+	nsx_order_key(a, &x);
+	nsx_order_key(b, &y);
+	int c = nsx_order_key_cmp(&x, &y);
+	if (c || x.section != NSX_SECTION_WORK)
+		return c;
+	struct nsx_order_tie s = nsx_order_tie(a), t = nsx_order_tie(b);
+	return nsx_order_tie_cmp(&s, &t);
+}

@@ -1,0 +1,77 @@
+/* order.h -- the order of a stream's records (docs/format.md, "Order"): the one place where it is written down. */
+#ifndef NSX_STREAM_ORDER_H
+#define NSX_STREAM_ORDER_H
+
+#include "stream/kinds.h"
+
+NSX_BEGIN_C
+
+/* The parts of a stream, one after the other. */
+enum nsx_section {
+	NSX_SECTION_METADATA,
+	NSX_SECTION_COMPILE,    /* by profile, then host start */
+	NSX_SECTION_WORK,       /* the host's and the GPU's, by time */
+	NSX_SECTION_SKEW,
+	NSX_SECTION_ANY         /* nowhere in particular: diag, kinds that we do not know; `end`, which is last */
+};
+
+/* kinds.def has the kinds in the order of a stream. */
+static inline enum nsx_section
+nsx_section_of(enum nsx_kind_id kind)
+{
+	if (kind < NSX_COMPILE)
+		return NSX_SECTION_METADATA;
+	if (kind == NSX_COMPILE)
+		return NSX_SECTION_COMPILE;
+	if (kind < NSX_SKEW)
+		return NSX_SECTION_WORK;
+	return kind == NSX_SKEW ? NSX_SECTION_SKEW : NSX_SECTION_ANY;
+}
+
+static inline enum nsx_section nsx_rec_section(const struct nsx_rec *r) { return nsx_section_of(r->kind->id); }
+
+/* When a record of compilation or work stands in the stream, in ns: call, overhead and compile at the host's start, a range at the
+ * earlier of its two starts (at the one it has), all others at the GPU's. False if it has no such time; of other sections always. */
+bool nsx_order_time(const struct nsx_rec *r, int64_t *time);
+
+/* When it is over, on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no time. Clamped to what a
+ * time can be. */
+int64_t nsx_order_end(const struct nsx_rec *r);
+
+/* What the order goes by first. Work: the time, the kind, the duration (of a range the host's) with the longer first. Compilation: the
+ * profile, the time. Others: nothing but the section. What is absent is before everything. */
+struct nsx_order_key { int64_t section, first, second, third; };
+
+/* For work of that kind, time and duration (pointed to; NULL: absent). */
+struct nsx_order_key nsx_order_work(enum nsx_kind_id kind, int64_t time, const int64_t *dur);
+
+/* False if r has no place for lack of a time: its key is then that of the earliest time. */
+bool nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key);
+
+static inline int
+nsx_order_key_cmp(const struct nsx_order_key *a, const struct nsx_order_key *b)
+{
+	if (a->first != b->first && a->section == b->section)
+		return a->first < b->first ? -1 : 1;
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	if (a->second != b->second)
+		return a->second < b->second ? -1 : 1;
+	return (a->third > b->third) - (a->third < b->third);
+}
+
+/* What work of equal keys goes by: numbers in this order, then the name, then the number of the operation or call. INT64_MIN and the
+ * empty name: absent. */
+enum { NSX_TIE_PROFILE, NSX_TIE_DEVICE, NSX_TIE_PID, NSX_TIE_TID, NSX_TIE_RANGE, NSX_NTIES };
+struct nsx_order_tie { int64_t by[NSX_NTIES]; struct nsx_str name; int64_t number; };
+
+/* The name stays the record's. */
+struct nsx_order_tie nsx_order_tie(const struct nsx_rec *r);
+int nsx_order_tie_cmp(const struct nsx_order_tie *a, const struct nsx_order_tie *b);
+
+/* Of two records: negative, 0 or positive. Metadata and skew are equal among themselves. */
+int nsx_order_cmp(const struct nsx_rec *a, const struct nsx_rec *b);
+
+NSX_END_C
+
+#endif
