@@ -150,6 +150,40 @@ nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number)
 	return index_find(&c->program_at, number);
 }
 
+/* ---- communication */
+
+/* Whether an instruction of this opcode may run what it does not say: then what it runs decides. */
+static bool
+runs_others(struct nsx_str opcode)
+{
+	static const char *const words[] = { "call", "while", "conditional", "custom-call" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (nsx_str_eq(opcode, nsx_str_c(words[i])))
+			return true;
+	return !opcode.len || nsx_str_starts(opcode, "async-");
+}
+
+bool
+nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	enum nsx_kind_id kind = rec->kind->id;
+	bool own = nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
+	uint32_t at;
+
+	if ((kind != NSX_THUNK && kind != NSX_OP) || !nsx_field_has(rec, NSX_ROLE_INST))
+		return kind == NSX_COLLECTIVE || own;
+	at = nsx_cat_inst(c, rec);
+	if (at == NSX_NONE || !c->insts.p[at].listed)
+		return own;
+	const struct nsx_cat_inst *i = &c->insts.p[at];
+
+	if (kind == NSX_OP && !i->comm && runs_others(nsx_cat_str(c, i->opcode)))
+		return own;
+	c->contradictions += i->comm != own;
+	return i->comm;
+}
+
 /* ---- strings */
 
 /* Of a string's number: false when out of memory. */

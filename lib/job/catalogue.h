@@ -102,6 +102,11 @@ uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
+/* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an operation whose instruction
+ * does not and runs others (call, while, conditional, custom-call, an async wrapper, a command buffer), and of whatever has no listed instruction, its own
+ * `comm`. Absent is no. What contradicts its instruction is counted. Other kinds do not communicate. */
+bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
+
 /* The index of that number, NSX_NONE if there is none. */
 uint32_t nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);

@@ -1,0 +1,101 @@
+/* nsysx-idle -- why a GPU was not computing: the parts of its time, and what its idle time comes from. */
+#include <string.h>
+
+#include "table/idle.h"
+#include "tool.h"
+
+static const char *by = "device", *names, *step, *module;
+static bool folded, verdict, all, zeros;
+static int64_t list = -1, latency = NSX_IDLE_LATENCY;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
+	NSX_OPT_STR(0, "module", &module, "NAME", "by step: executions of the program of that name or key are the steps"),
+	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
+	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
+	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
+	NSX_OPT_TIME(0, "latency", &latency, "TIME", "a launch may take this long to begin after its call returned [20us]"),
+	NSX_OPT_FLAG(0, "all", &all, "by device: one window for all devices, from the first start to the last end"),
+	NSX_OPT_FLAG(0, "zeros", &zeros, "print rows of 0 ns, too"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-idle", "[--by WINDOWS] [--verdict | --list N | --folded] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
+
+/* What --by says. */
+static void
+parse_by(struct nsx_idle_options *o)
+{
+	static const struct { const char *name; enum nsx_idle_by by; } plain[] = {
+		{ "device", NSX_IDLE_DEVICE }, { "module", NSX_IDLE_MODULE }, { "execution", NSX_IDLE_EXECUTION }, { "step", NSX_IDLE_STEP }
+	};
+	const char *why;
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (strcmp(by, plain[i].name) == 0) {
+			o->by = plain[i].by;
+			return;
+		}
+	if (strncmp(by, "range:", 6) == 0) {
+		o->by = NSX_IDLE_RANGE;
+		o->range = by + 6;
+		why = nsx_idle_check_pattern(o->range);
+		if (why)
+			nsx_cli_misuse(&cli, "--by %s: %s", by, why);
+	} else if (strncmp(by, "every:", 6) == 0) {
+		o->by = NSX_IDLE_EVERY;
+		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
+			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
+	} else {
+		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX or every:TIME", by);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_idle_options o = {
+		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >= 0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
+		.all = all, .zeros = zeros, .step = step, .module = module, .require = nsx_tool_input.require
+	};
+	struct nsx_outfile *out = NULL;
+	struct nsx_table *table = NULL;
+	struct nsx_tool t;
+	int64_t ndiags = 0;
+	int rc = NSX_OK;
+
+	parse_by(&o);
+	if (folded + verdict + (list >= 0) > 1)
+		nsx_cli_misuse(&cli, "--verdict, --list and --folded exclude each other");
+	if (all && o.by != NSX_IDLE_DEVICE)
+		nsx_cli_misuse(&cli, "--all goes with --by device");
+	if (latency < 0)
+		nsx_cli_misuse(&cli, "--latency: want 0 or more");
+	if (o.by == NSX_IDLE_STEP && !module)
+		nsx_cli_misuse(&cli, "--by step: want --module NAME");
+	if (names)
+		nsx_names_parse(names, &o.names);
+	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
+		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
+	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
+	nsx_tool_table_form(&cli);
+	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
+	if (folded) {
+		out = nsx_outfile_open(nsx_tool_output.path, &t.err);
+		rc = out ? NSX_OK : NSX_ERR;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_idle(t.in, &o, out, &table, &ndiags, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = folded ? nsx_tool_commit(&t, out) : nsx_tool_write_table(&t, table, ndiags);
+	nsx_outfile_free(out);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}

@@ -1,0 +1,157 @@
+/* gaps.c -- causes of a gap: what the thread that launched the next operation did until its call returned, and then how long the
+ * operation was on its way.
+ *
+ *   busy until 0, next operation at 100, its call [70, 80) on thread T, which is in a sync [0, 30) and a range "load" [0, 60)
+ *   ->  sync [0,30)  range [30,60)  host [60,70)  launch [70,80)  latency [80,100) */
+#include "base/num.h"
+#include "table/idle/idle.h"
+
+/* Launches of graphs that are remembered on a device: far more than any queue of a GPU holds. */
+enum { LAUNCHES = 1 << 16 };
+
+const char *
+nsx_cause_name(enum nsx_cause c)
+{
+	static const char *const names[NSX_NCAUSES] = {
+		"before", "after", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc", "api", "compile", "range", "host",
+		"latency", "dependency", "unresolved"
+	};
+
+	return names[c];
+}
+
+const char *
+nsx_cause_group(enum nsx_cause c)
+{
+	if (c <= NSX_CAUSE_AFTER)
+		return "edge";
+	if (c <= NSX_CAUSE_NO_CALL)
+		return nsx_cause_name(c);
+	return c <= NSX_CAUSE_HOST ? "launch-starved" : "issued";
+}
+
+int
+idle_is_second_node(struct idle *f, struct idle_device *d, const struct idle_op *op, bool *second)
+{
+	struct nsx_key key = { (uint64_t)op->call, (uint64_t)op->profile };
+	uint32_t *at;
+
+	*second = false;
+	if (!op->graph_node || op->call == NSX_ABSENT)
+		return NSX_OK;
+	at = nsx_map_at(&d->launches, key);
+	if (!at)
+		return nsx_err_nomem(f->err, NULL);
+	*second = *at != NSX_NONE;
+	if (*second)
+		return NSX_OK;
+	*at = 1;
+	if (d->launch_list.n < LAUNCHES)
+		return nsx_vec_push(&d->launch_list, op->call) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	nsx_map_del(&d->launches, (struct nsx_key){ (uint64_t)d->launch_list.p[d->launch_head], (uint64_t)op->profile });
+	d->launch_list.p[d->launch_head] = op->call;
+	d->launch_head = (d->launch_head + 1) % LAUNCHES;
+	return NSX_OK;
+}
+
+struct nsx_host_thread *
+idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
+{
+	struct nsx_key key = { (uint64_t)profile << 32 ^ (uint64_t)pid, (uint64_t)tid };
+	uint32_t *at = nsx_map_at(&f->thread_of, key);
+	struct nsx_host_thread t;
+
+	if (at && *at == NSX_NONE) {
+		if (nsx_host_thread_init(&t, profile, pid, tid, &f->host_paths, f->err) != NSX_OK)
+			return NULL;
+		if (!nsx_vec_push(&f->threads, t)) {
+			nsx_host_thread_free(&t);
+			return NULL;
+		}
+		*at = (uint32_t)(f->threads.n - 1);
+	}
+	return at ? &f->threads.p[*at] : NULL;
+}
+
+static int
+add(struct idle *f, int64_t start, int64_t end, enum nsx_cause cause, uint32_t path, uint32_t leaf)
+{
+	struct idle_segment s = { start, end, path, leaf, cause };
+
+	return start >= end || nsx_vec_push(&f->segments, s) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+static enum nsx_cause
+cause_of(const struct nsx_host_piece *p, int64_t call)
+{
+	switch ((enum nsx_host_state)p->state) {
+	case NSX_HOST_PROFILER:      return NSX_CAUSE_PROFILER;
+	case NSX_HOST_QUEUE_FULL:    return NSX_CAUSE_QUEUE_FULL;
+	case NSX_HOST_LOADING:       return NSX_CAUSE_LOADING;
+	case NSX_HOST_BLOCKING_CALL: return p->call == call ? NSX_CAUSE_LAUNCH : NSX_CAUSE_SYNC;
+	case NSX_HOST_LAUNCH_CALL:   return NSX_CAUSE_LAUNCH;
+	case NSX_HOST_ALLOC_CALL:    return NSX_CAUSE_ALLOC;
+	case NSX_HOST_API_CALL:      return NSX_CAUSE_API;
+	case NSX_HOST_COMPILE:       return NSX_CAUSE_COMPILE;
+	case NSX_HOST_RANGE:         return NSX_CAUSE_RANGE;
+	case NSX_HOST_UNKNOWN:       break;
+	}
+	return NSX_CAUSE_HOST;
+}
+
+/* What the thread did in [g0, m). */
+static int
+starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *drained)
+{
+	struct nsx_host_thread *t;
+
+	if (!f->calls) {
+		/* A stream without calls: the call itself is known from the operation, nothing else. */
+		int64_t c0 = op->host_start < g0 ? g0 : op->host_start < m ? op->host_start : m;
+
+		return add(f, g0, c0, NSX_CAUSE_HOST, f->host_paths.root, NSX_NONE) == NSX_OK
+		       && add(f, c0, m, NSX_CAUSE_LAUNCH, f->host_paths.root, NSX_NONE) == NSX_OK ? NSX_OK : NSX_ERR;
+	}
+	t = idle_thread(f, op->profile, op->pid, op->tid);
+	f->pieces.list.n = 0;
+	if (!t)
+		return nsx_err_nomem(f->err, NULL);
+	if (nsx_host_settle(t, m, &f->host_paths, f->err) != NSX_OK || nsx_host_between(t, g0, m, &f->pieces, f->err) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < f->pieces.list.n; i++) {
+		const struct nsx_host_piece *p = &f->pieces.list.p[i];
+		int64_t start = p->start > g0 ? p->start : g0, end = i + 1 < f->pieces.list.n ? p[1].start : m;
+
+		if (i == 0)
+			*drained = p->blocking && p->call != op->call && m > g0;
+		if (add(f, start, end, cause_of(p, op->call), p->path, p->call_name) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+int
+idle_explain(struct idle *f, struct idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained)
+{
+	enum nsx_cause rest;
+	int64_t m;
+	bool second;
+
+	f->segments.n = 0;
+	*drained = false;
+	if (idle_is_second_node(f, d, op, &second) != NSX_OK)
+		return NSX_ERR;
+	if (second)
+		return add(f, g0, g1, NSX_CAUSE_GRAPH, op->path, op->name);
+	if (op->call == NSX_ABSENT || op->host_start == NSX_ABSENT) {
+		f->no_calls++;
+		return add(f, g0, g1, NSX_CAUSE_NO_CALL, f->host_paths.root, op->name);
+	}
+	f->late_calls += op->host_start >= g1;
+	m = op->host_end < g1 ? op->host_end : g1;
+	m = m > g0 ? m : g0;
+	if (m > g0 && starved(f, op, g0, m, drained) != NSX_OK)
+		return NSX_ERR;
+	rest = g1 - m <= f->options->latency ? NSX_CAUSE_LATENCY : op->waits > 0 ? NSX_CAUSE_DEPENDENCY : NSX_CAUSE_UNRESOLVED;
+	return add(f, m, g1, rest, op->path, op->name);
+}

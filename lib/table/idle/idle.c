@@ -1,0 +1,513 @@
+/* idle.c -- why devices were not computing: one pass over a stream. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "table/idle/idle.h"
+
+enum { FEW = 4096 };   /* ranges worth looking through for those that are past; host records between two looks at what is not needed */
+
+/* ---- host */
+
+static struct nsx_host_thread *
+thread_at(struct idle *f, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID, NSX_ABSENT);
+	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
+
+	return idle_thread(f, profile, pid, tid);
+}
+
+/* The number of a frame's text if frames are wanted; false when out of memory. */
+static bool
+frame_of(struct idle *f, struct nsx_str text, uint32_t *id)
+{
+	*id = NSX_NONE;
+	if (!f->frames || !text.len)
+		return true;
+	*id = nsx_stacks_frame(&f->paths, text);
+	return *id != NSX_NONE;
+}
+
+/* What innermost calls of a class mean. */
+static uint32_t
+state_of_call(const struct nsx_rec *rec)
+{
+	static const struct { const char *class; enum nsx_host_state state; } classes[] = {
+		{ "launch", NSX_HOST_LAUNCH_CALL }, { "graph-launch", NSX_HOST_LAUNCH_CALL }, { "set", NSX_HOST_LAUNCH_CALL },
+		{ "copy", NSX_HOST_LAUNCH_CALL }, { "alloc", NSX_HOST_ALLOC_CALL }, { "module", NSX_HOST_LOADING },
+	};
+	struct nsx_str class = nsx_string(rec, NSX_CALL_class);
+
+	if (nsx_int(rec, NSX_CALL_blocking, 0) == 1)
+		return NSX_HOST_BLOCKING_CALL;
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+		if (nsx_str_eq(class, nsx_str_c(classes[i].class)))
+			return classes[i].state;
+	return NSX_HOST_API_CALL;
+}
+
+static int
+take_call(struct idle *f, const struct nsx_rec *rec)
+{
+	struct nsx_host_thread *t = thread_at(f, rec);
+	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
+	struct nsx_open_interval i = {
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL), .id = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
+		.what = state_of_call(rec)
+	};
+
+	f->calls++;
+	if (!t || !frame_of(f, nsx_string(rec, NSX_CALL_name), &i.name))
+		return nsx_err_nomem(f->err, NULL);
+	return start == NSX_ABSENT ? NSX_OK : nsx_host_call(t, i, &f->host_paths, f->err);
+}
+
+static int
+take_overhead(struct idle *f, const struct nsx_rec *rec)
+{
+	struct nsx_str class = nsx_string(rec, NSX_OVERHEAD_class);
+	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
+	struct nsx_open_interval i = {
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_OVERHEAD_dur, 0), NULL), .name = NSX_NONE,
+		.what = nsx_str_eq(class, NSX_STR("profiler")) ? NSX_HOST_PROFILER : nsx_str_eq(class, NSX_STR("queue-full")) ? NSX_HOST_QUEUE_FULL
+		        : nsx_str_eq(class, NSX_STR("loading")) ? NSX_HOST_LOADING : NSX_HOST_UNKNOWN
+	};
+	struct nsx_host_thread *t;
+
+	if (i.what == NSX_HOST_UNKNOWN || start == NSX_ABSENT)
+		return NSX_OK;
+	if (!nsx_has(rec, NSX_OVERHEAD_tid)) {
+		f->threadless++;
+		return NSX_OK;
+	}
+	t = thread_at(f, rec);
+	return t ? nsx_host_overhead(t, i, &f->host_paths, f->err) : nsx_err_nomem(f->err, NULL);
+}
+
+/* DOMAIN:NAME as options ask for names; into f->full. */
+static struct nsx_str
+shown_name(struct idle *f, const struct nsx_rec *rec, enum nsx_names names)
+{
+	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name = nsx_string(rec, NSX_RANGE_name);
+
+	name = name.len ? nsx_name(names, domain, name, &f->scratch) : NSX_STR("[unnamed]");
+	if (!domain.len)
+		return name;
+	f->full.len = 0;
+	nsx_buf_str(&f->full, domain);
+	nsx_buf_char(&f->full, ':');
+	nsx_buf_str(&f->full, name);
+	return f->full.failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(&f->full);
+}
+
+/* Forget the ranges that no operation can name any more. */
+static int
+forget_ranges(struct idle *f)
+{
+	size_t kept = 0;
+
+	nsx_map_free(&f->range_of);
+	for (size_t i = 0; i < f->ranges.n; i++) {
+		const struct idle_range *r = &f->ranges.p[i];
+		uint32_t *at;
+
+		if (r->end < f->now)
+			continue;
+		at = nsx_map_at(&f->range_of, (struct nsx_key){ (uint64_t)r->profile, (uint64_t)r->range });
+		if (!at)
+			return nsx_err_nomem(f->err, NULL);
+		*at = (uint32_t)kept;
+		f->ranges.p[kept++] = *r;
+	}
+	f->ranges.n = kept;
+	f->range_limit = 2 * kept > FEW ? 2 * kept : FEW;
+	return NSX_OK;
+}
+
+/* A range that operations may name is remembered for their paths. */
+static int
+remember(struct idle *f, const struct nsx_rec *rec, uint32_t name)
+{
+	int64_t host_end = nsx_add_sat(nsx_int(rec, NSX_RANGE_host_start, 0), nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
+	int64_t end = nsx_add_sat(nsx_int(rec, NSX_RANGE_start, 0), nsx_int(rec, NSX_RANGE_dur, 0), NULL);
+	struct idle_range r = {
+		nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT),
+		end > host_end ? end : host_end, name, NSX_NONE
+	};
+	uint32_t *at;
+
+	if (f->ranges.n >= f->range_limit && forget_ranges(f) != NSX_OK)
+		return NSX_ERR;
+	at = nsx_map_at(&f->range_of, (struct nsx_key){ (uint64_t)r.profile, (uint64_t)r.range });
+	if (!at || f->ranges.n >= NSX_NONE || !nsx_vec_push(&f->ranges, r))
+		return nsx_err_nomem(f->err, NULL);
+	*at = (uint32_t)(f->ranges.n - 1);
+	return NSX_OK;
+}
+
+static bool
+compiles(struct nsx_str name)
+{
+	return nsx_str_starts(name, "Xla") && !nsx_str_starts(name, "XlaModule:");
+}
+
+static int
+take_range(struct idle *f, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
+	struct nsx_open_interval i = {
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL), .id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
+		.name = NSX_NONE, .what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_HOST_COMPILE : NSX_HOST_RANGE
+	};
+	struct nsx_host_thread *t;
+
+	f->host_only += !nsx_has(rec, NSX_RANGE_start);
+	if (f->has_pattern) {
+		struct nsx_str full = shown_name(f, rec, NSX_NAMES_FULL);
+
+		f->match.len = 0;
+		nsx_buf_str(&f->match, full);
+		nsx_buf_char(&f->match, '\0');
+		if (f->match.failed)
+			return nsx_err_nomem(f->err, NULL);
+		if (regexec(&f->pattern, f->match.ptr, 0, NULL, 0) == 0 && idle_take_window(f, rec, shown_name(f, rec, f->options->names)) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (f->frames && (!frame_of(f, shown_name(f, rec, f->options->names), &i.name) || remember(f, rec, i.name) != NSX_OK))
+		return nsx_err_nomem(f->err, NULL);
+	if (start == NSX_ABSENT)
+		return NSX_OK;
+	t = thread_at(f, rec);
+	return t ? nsx_host_range(t, i, f->err) : nsx_err_nomem(f->err, NULL);
+}
+
+/* The path of the range that an operation names, and of those around it; the root if it is not known. NSX_NONE when out of memory. */
+static uint32_t
+path_of(struct idle *f, int64_t profile, int64_t range)
+{
+	uint32_t chain[512], n = 0, node = f->host_paths.root;
+
+	while (range != NSX_ABSENT && n < sizeof chain / sizeof *chain) {
+		uint32_t at = nsx_map_get(&f->range_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)range });
+
+		if (at == NSX_NONE)
+			break;
+		if (f->ranges.p[at].node != NSX_NONE) {
+			node = f->ranges.p[at].node;
+			break;
+		}
+		chain[n++] = at;
+		range = f->ranges.p[at].parent;
+	}
+	while (n && node != NSX_NONE) {
+		struct idle_range *r = &f->ranges.p[chain[--n]];
+
+		if (r->name != NSX_NONE)
+			node = nsx_stacks_child(&f->paths, node, r->name);
+		r->node = node;
+	}
+	return node;
+}
+
+/* ---- devices */
+
+/* Pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices that still have work to come. */
+static void
+trim(struct idle *f)
+{
+	f->since_trim = 0;
+	for (size_t i = 0; i < f->threads.n; i++) {
+		struct nsx_host_thread *t = &f->threads.p[i];
+		int64_t needed = f->now;
+
+		for (size_t k = 0; k < f->devices.n; k++) {
+			const struct idle_device *d = &f->devices.p[k];
+			const struct nsx_cat_device *c = &f->cat.devices.p[k];
+
+			if (d->begun && d->busy < needed && (c->last == NSX_ABSENT || c->last >= f->now)
+			    && (c->profile == NSX_NONE || f->cat.profiles.p[c->profile].number == t->profile) && (c->pid == NSX_ABSENT || c->pid == t->pid))
+				needed = d->busy;
+		}
+		nsx_host_forget(t, needed);
+	}
+}
+
+static int
+flush_run(struct idle *f, struct idle_device *d)
+{
+	int rc = NSX_OK;
+
+	if (d->run_start < d->run_end)
+		rc = idle_add_busy(f, d, d->run_part, d->run_start, d->run_end);
+	d->run_start = d->run_end;
+	return rc;
+}
+
+/* For nsx_parts: the operation that settles the time, and its device. */
+struct settling { struct idle *f; struct idle_device *d; const struct idle_op *op; };
+
+static int
+settled(void *state, enum nsx_part part, int64_t start, int64_t end)
+{
+	struct settling *s = state;
+	struct idle *f = s->f;
+	struct idle_device *d = s->d;
+	bool drained;
+
+	if (part == d->run_part && start == d->run_end && part != NSX_PART_IDLE) {
+		d->run_end = end;
+		return NSX_OK;
+	}
+	if (flush_run(f, d) != NSX_OK)
+		return NSX_ERR;
+	d->run_part = part;
+	d->run_start = start;
+	d->run_end = end;
+	if (part != NSX_PART_IDLE)
+		return NSX_OK;
+	d->run_start = end;
+	if (idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || idle_add_gap(f, d, start, end, drained) != NSX_OK)
+		return NSX_ERR;
+	if (f->options->form == NSX_IDLE_FOLDED)
+		return idle_fold_segments(f, d->index);
+	return f->options->form == NSX_IDLE_LIST ? idle_list_gap(f, d, s->op, start, end) : NSX_OK;
+}
+
+/* The state of the device of that index, and of those before it; NULL when out of memory. */
+static struct idle_device *
+device_at(struct idle *f, uint32_t index)
+{
+	while (index != NSX_NONE && f->devices.n <= index) {
+		struct idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
+
+		if (!nsx_vec_push(&f->devices, new))
+			return NULL;
+	}
+	return index == NSX_NONE ? NULL : &f->devices.p[index];
+}
+
+static int
+take_op(struct idle *f, const struct nsx_rec *rec)
+{
+	uint32_t index = nsx_cat_device(&f->cat, rec);
+	struct idle_device *d = device_at(f, index);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
+	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second, comm = nsx_cat_communicates(&f->cat, rec);
+	struct idle_op op;
+
+	if (!d)
+		return nsx_err_nomem(f->err, NULL);
+	f->ops++;
+	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	op = (struct idle_op){
+		.name = NSX_NONE, .path = f->host_paths.root, .start = start, .end = nsx_add_sat(start, dur, NULL), .call = nsx_int(rec, NSX_OP_call, NSX_ABSENT),
+		.tid = nsx_int(rec, NSX_OP_tid, NSX_ABSENT), .host_start = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT),
+		.host_end = has_call ? nsx_add_sat(rec->v[NSX_OP_host_start].i, nsx_int(rec, NSX_OP_host_dur, 0), NULL) : NSX_ABSENT,
+		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+		.graph_node = nsx_has(rec, NSX_OP_graph_node)
+	};
+	f->no_launch += !has_call;
+	if (!d->begun) {
+		d->begun = true;
+		d->first = d->busy = d->run_start = d->run_end = start;
+		d->run_part = NSX_PART_IDLE;
+	}
+	if (f->frames && start > d->busy) {
+		op.path = path_of(f, op.profile, nsx_int(rec, NSX_OP_range, NSX_ABSENT));
+		if (op.path == NSX_NONE || !frame_of(f, nsx_string(rec, NSX_OP_name), &op.name))
+			return nsx_err_nomem(f->err, NULL);
+	}
+	bool gap = start > d->busy;
+	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) != NSX_OK)
+		return NSX_ERR;
+	/* A node that ends no gap is remembered all the same. */
+	if (!gap && idle_is_second_node(f, d, &op, &second) != NSX_OK)
+		return NSX_ERR;
+	if (op.end > d->busy) {
+		d->busy = op.end;
+		if (f->options->form == NSX_IDLE_LIST && !frame_of(f, nsx_string(rec, NSX_OP_name), &d->prev))
+			return nsx_err_nomem(f->err, NULL);
+	}
+	return NSX_OK;
+}
+
+/* ---- all */
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct idle *f = state;
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
+	int rc = NSX_OK;
+
+	f->ndiags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_CALL:     rc = take_call(f, rec); break;
+	case NSX_OVERHEAD: rc = take_overhead(f, rec); break;
+	case NSX_RANGE:    rc = take_range(f, rec); break;
+	case NSX_MODULE:   rc = idle_take_module(f, rec); break;
+	case NSX_OP:
+		f->now = start != NSX_ABSENT ? start : f->now;
+		rc = take_op(f, rec);
+		break;
+	case NSX_DEVICE:
+		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || device_at(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
+		     : nsx_err_nomem(f->err, NULL);
+		break;
+	default:
+		rc = nsx_cat_take(&f->cat, rec, f->err);
+	}
+	if (++f->since_trim >= FEW)
+		trim(f);
+	return rc;
+}
+
+static int
+finish(struct idle *f)
+{
+	for (size_t i = 0; i < f->devices.n; i++) {
+		struct idle_device *d = &f->devices.p[i];
+
+		if (nsx_parts_finish(&d->parts, settled, &(struct settling){ f, d, NULL }) != NSX_OK || flush_run(f, d) != NSX_OK)
+			return NSX_ERR;
+	}
+	return idle_end_windows(f);
+}
+
+static void
+report(struct idle *f)
+{
+	if (!f->ops)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
+	else if (!f->calls)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, so what the host did is not known: extract with --calls");
+	else if (!f->host_only)
+		nsx_diag_add(f->diags, NSX_INFO, "", 1, "no ranges without GPU work in the stream, causes compile and range may be counted as host: extract with --ranges=all");
+	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch, "operations whose call is not in the export: a gap before one is no-call");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls, "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless, "operations without a device, start or duration are ignored");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread are ignored");
+	for (size_t i = 0; i < f->cat.devices.n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct nsx_cat_device *a = &f->cat.devices.p[k], *b = &f->cat.devices.p[i];
+
+			if (a->uuid != NSX_NONE && a->uuid == b->uuid) {
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "two processes share one GPU: what the other runs is idle time here");
+				k = i;
+			} else if (a->profile != NSX_NONE && a->profile == b->profile && a->aligned && b->aligned && a->offset != b->offset) {
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "devices of one profile have clocks of their own, so they part from their host's");
+				k = i;
+			}
+		}
+}
+
+static uint32_t
+push_path(void *state, uint32_t path, uint32_t name)
+{
+	return nsx_stacks_child(state, path, name);
+}
+
+static void
+idle_free(struct idle *f)
+{
+	for (size_t i = 0; i < f->threads.n; i++)
+		nsx_host_thread_free(&f->threads.p[i]);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		struct idle_device *d = &f->devices.p[i];
+
+		nsx_map_free(&d->launches);
+		free(d->launch_list.p);
+		free(d->modules.p);
+		free(d->open.p);
+		free(d->cuts.p);
+	}
+	for (size_t i = 0; i < f->windows.n; i++)
+		nsx_map_free(&f->windows.p[i].reasons);
+	nsx_cat_free(&f->cat);
+	nsx_stacks_free(&f->paths);
+	nsx_stacks_free(&f->folded);
+	if (f->has_pattern)
+		regfree(&f->pattern);
+	nsx_buf_free(&f->scratch);
+	nsx_buf_free(&f->full);
+	nsx_buf_free(&f->match);
+	free(f->threads.p);
+	nsx_map_free(&f->thread_of);
+	free(f->devices.p);
+	free(f->windows.p);
+	nsx_map_free(&f->window_of);
+	free(f->reasons.p);
+	nsx_map_free(&f->folded_of);
+	nsx_map_free(&f->range_of);
+	free(f->ranges.p);
+	free(f->gaps.p);
+	free(f->segments.p);
+	free(f->pieces.list.p);
+}
+
+const char *
+nsx_idle_check_pattern(const char *pattern)
+{
+	static char why[256];
+	regex_t re;
+	int rc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
+
+	if (rc == 0) {
+		regfree(&re);
+		return NULL;
+	}
+	regerror(rc, &re, why, sizeof why);
+	return why;
+}
+
+static int
+begin(struct idle *f)
+{
+	const struct nsx_idle_options *o = f->options;
+
+	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
+	f->frames = f->reasoned || o->form == NSX_IDLE_LIST || o->form == NSX_IDLE_FOLDED;
+	f->range_limit = FEW;
+	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
+	if (o->by == NSX_IDLE_RANGE) {
+		if (regcomp(&f->pattern, o->range, REG_EXTENDED | REG_NOSUB) != 0)
+			return nsx_err_set(f->err, "%s: not a regular expression", o->range);
+		f->has_pattern = true;
+	}
+	return NSX_OK;
+}
+
+int
+nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out, struct nsx_table **table, int64_t *ndiags,
+         struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct idle f = { .options = options, .diags = diags, .err = err };
+	int rc = begin(&f);
+
+	*table = NULL;
+	if (rc == NSX_OK)
+		rc = nsx_read_all(in, options->require, take, &f, err);
+	if (rc == NSX_OK)
+		rc = finish(&f);
+	if (rc == NSX_OK) {
+		report(&f);
+		*ndiags = f.ndiags;
+		if (options->form == NSX_IDLE_FOLDED) {
+			rc = nsx_stacks_print(&f.folded, out, err);
+		} else {
+			*table = options->form == NSX_IDLE_LIST ? idle_list_table(&f) : options->form == NSX_IDLE_VERDICT ? idle_verdicts(&f) : idle_table(&f);
+			for (size_t i = 0; *table && options->notes && i < f.windows.n; i++) {
+				f.full.len = 0;
+				idle_verdict_text(&f, (uint32_t)i, &f.full);
+				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
+			}
+			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+		}
+	}
+	idle_free(&f);
+	return rc;
+}

@@ -1,0 +1,158 @@
+/* idle.h -- what the files of nsysx-idle share; private to this folder.
+ *
+ * A record's way: idle.c reads it. Host records go to their thread (thread.c). An operation settles the time of its device before
+ * it (job/parts): busy runs go to the windows (windows.c) as they are, a gap first to gaps.c, which asks the thread that launched the
+ * operation what it did, and makes segments of one cause each. The windows clip and add up; rows.c makes tables of them, verdict.c says
+ * what a window is bound by. */
+#ifndef NSX_TABLE_IDLE_IDLE_H
+#define NSX_TABLE_IDLE_IDLE_H
+
+#include <regex.h>
+
+#include "analysis/fold/stacks.h"
+#include "job/catalogue.h"
+#include "job/parts.h"
+#include "table/idle.h"
+#include "table/idle/thread.h"
+
+/* Causes in order of rows; edges first. */
+enum nsx_cause {
+	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER, NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
+	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC, NSX_CAUSE_API,
+	NSX_CAUSE_COMPILE, NSX_CAUSE_RANGE, NSX_CAUSE_HOST,
+	NSX_CAUSE_LATENCY, NSX_CAUSE_DEPENDENCY, NSX_CAUSE_UNRESOLVED,
+	NSX_NCAUSES
+};
+/* A row of a window: busy parts, then causes. */
+enum { NSX_IDLE_CELLS = NSX_PART_IDLE + NSX_NCAUSES };
+static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int)c; }
+
+const char *nsx_cause_name(enum nsx_cause c);
+const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "graph", "no-call", "launch-starved", "issued" */
+
+/* A stretch of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE: none. */
+struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
+
+struct idle_cell { int64_t ns, count, longest, drained; };
+
+/* What is summed for one window or several of one key. Rows stand in order of device, `first`, `seq`. */
+struct idle_window {
+	uint32_t device;
+	int64_t  start, end;        /* what it covers; of several, unused */
+	int64_t  length;            /* ns, of all of them */
+	int64_t  first;             /* its first moment */
+	int64_t  key;               /* execution, start; NSX_ABSENT: none */
+	uint32_t label, next;       /* strings of the catalogue; NSX_NONE: none */
+	bool     closed;
+	struct idle_cell cells[NSX_IDLE_CELLS];
+	struct nsx_map reasons;     /* (cell, place) -> idle.reasons, for verdicts */
+	uint32_t reason;            /* the first of a list of them; NSX_NONE ends */
+};
+
+/* Time of one cause with one path and leaf within a window, for verdicts. */
+struct idle_reason { uint32_t cell, path, leaf, next; int64_t ns; };
+
+struct idle_module { int64_t start, end; uint32_t program; int64_t execution; };
+
+/* A device's state. */
+struct idle_device {
+	uint32_t index;             /* in the catalogue */
+	bool     begun;
+	int64_t  first, busy;       /* start of its first operation, largest end so far */
+	struct nsx_parts parts;
+	enum nsx_part run_part;     /* the busy run at hand */
+	int64_t  run_start, run_end;
+	uint32_t prev;              /* name of the operation that set busy, for lists */
+	struct nsx_map launches;    /* graph launches of which a node has come: call -> order */
+	NSX_VEC(int64_t) launch_list;
+	size_t   launch_head;
+	/* windows.c */
+	uint32_t window;            /* the one at hand; NSX_NONE: none */
+	uint32_t between;           /* the one between modules; NSX_NONE: not made */
+	NSX_VEC(struct idle_module) modules;    /* that may hold what is to be settled */
+	size_t   module_head;
+	bool     any_module;
+	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
+	NSX_VEC(int64_t) cuts;      /* starts of steps to come */
+	int64_t  step;              /* number of the next one */
+	bool     in_step;
+};
+
+/* A range that an operation may name, until both its ends are past. node: of its path, once it was asked for. */
+struct idle_range { int64_t profile, range, parent, end; uint32_t name, node; };
+
+struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
+
+struct idle {
+	const struct nsx_idle_options *options;
+	struct nsx_err    *err;
+	struct nsx_diags  *diags;
+	struct nsx_catalogue cat;
+	struct nsx_stacks  paths;          /* of ranges: nodes, no time */
+	struct nsx_stacks  folded;
+	struct nsx_host_paths host_paths;
+	bool               frames;         /* paths and names are wanted */
+	bool               reasoned;       /* verdicts are wanted: what is summed by path, too */
+	regex_t            pattern;
+	bool               has_pattern;
+	struct nsx_buf     scratch, full, match;
+	NSX_VEC(struct nsx_host_thread) threads;
+	struct nsx_map     thread_of;      /* (profile and pid, tid) -> threads */
+	NSX_VEC(struct idle_device) devices;   /* by index of the catalogue */
+	NSX_VEC(struct idle_window) windows;
+	struct nsx_map     window_of;      /* by module: (device, program and whether before it) -> windows */
+	NSX_VEC(struct idle_reason) reasons;
+	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
+	struct nsx_map     range_of;       /* (profile, range) -> ranges, for paths of operations */
+	NSX_VEC(struct idle_range) ranges;
+	size_t             range_limit;
+	NSX_VEC(struct idle_gap) gaps;
+	NSX_VEC(struct idle_segment) segments;
+	struct nsx_host_pieces pieces;
+	int64_t now, since_trim;
+	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch;
+	bool    required;
+};
+
+/* An operation as gaps need it; absent numbers are NSX_ABSENT. */
+struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile; bool graph_node; };
+
+/* ---- gaps.c */
+
+/* The thread, made when it is new; NULL when out of memory. */
+struct nsx_host_thread *idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
+
+/* Make the segments of the gap [g0, g1) that op ends, into idle.segments; *drained whether it counts as that. NSX_OK or NSX_ERR. */
+int idle_explain(struct idle *f, struct idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained);
+
+/* Whether another node of the same graph launch came before on the device; remembers this one. NSX_ERR when out of memory. */
+int idle_is_second_node(struct idle *f, struct idle_device *d, const struct idle_op *op, bool *second);
+
+/* ---- windows.c: all times of a device are given to it in order and once */
+
+int idle_add_busy(struct idle *f, struct idle_device *d, enum nsx_part part, int64_t start, int64_t end);
+int idle_add_gap(struct idle *f, struct idle_device *d, int64_t start, int64_t end, bool drained);   /* with idle.segments */
+int idle_take_module(struct idle *f, const struct nsx_rec *rec);
+/* A window by range: of the device, or of each of the process if it names none. */
+int idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
+int idle_end_windows(struct idle *f);
+
+/* ---- rows.c, verdict.c */
+int idle_fold_segments(struct idle *f, uint32_t device);
+int idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op *op, int64_t start, int64_t end);
+struct nsx_table *idle_table(struct idle *f);
+struct nsx_table *idle_list_table(struct idle *f);
+struct nsx_table *idle_verdicts(struct idle *f);
+/* The verdict of a window as text, for a note below a table. */
+void idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
+/* Windows in order of rows: their numbers, to be freed; NULL when out of memory. */
+uint32_t *idle_window_order(const struct idle *f);
+void idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
+int idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
+/* A table with the window's keys before these columns, 8 at most; NULL when out of memory. One at a time. */
+struct nsx_table *idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n);
+
+/* A path's or a leaf's text; empty for none. */
+void idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
+
+#endif

@@ -1,0 +1,297 @@
+/* rows.c -- windows, gaps and stacks as they are printed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/idle/idle.h"
+
+/* ---- texts */
+
+void
+idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
+{
+	uint32_t chain[256];
+	size_t n = 0, skipped = 0;
+
+	for (uint32_t at = path; at != NSX_NONE && at != NSX_STACKS_ROOT; at = f->paths.nodes.p[at].parent) {
+		if (n < sizeof chain / sizeof *chain)
+			chain[n++] = f->paths.nodes.p[at].frame;
+		else
+			skipped++;
+	}
+	if (skipped)
+		nsx_buf_c(to, "...;");
+	while (n) {
+		nsx_buf_str(to, nsx_intern_str(&f->paths.frames, chain[--n]));
+		if (n || leaf != NSX_NONE)
+			nsx_buf_char(to, ';');
+	}
+	if (leaf != NSX_NONE)
+		nsx_buf_str(to, nsx_intern_str(&f->paths.frames, leaf));
+}
+
+/* ---- folded stacks */
+
+/* The stack `device D;GROUP;CAUSE;frames`, NSX_NONE when out of memory. */
+static uint32_t
+stack_of(struct idle *f, int64_t device, const struct idle_segment *s)
+{
+	struct nsx_str cause = nsx_str_c(nsx_cause_name(s->cause)), group = nsx_str_c(nsx_cause_group(s->cause));
+	uint32_t node, chain = s->path;
+	NSX_VEC(uint32_t) frames = { 0 };
+
+	f->scratch.len = 0;
+	nsx_buf_fmt(&f->scratch, "device %lld", (long long)device);
+	node = f->scratch.failed ? (uint32_t)NSX_NONE : nsx_stacks_push(&f->folded, NSX_STACKS_ROOT, nsx_buf_view(&f->scratch));
+	node = nsx_stacks_push(&f->folded, node, group);
+	if (!nsx_str_eq(cause, group))
+		node = nsx_stacks_push(&f->folded, node, cause);
+	for (; chain != NSX_STACKS_ROOT && chain != NSX_NONE; chain = f->paths.nodes.p[chain].parent)
+		if (!nsx_vec_push(&frames, f->paths.nodes.p[chain].frame)) {
+			node = NSX_NONE;
+			break;
+		}
+	while (frames.n && node != NSX_NONE)
+		node = nsx_stacks_push(&f->folded, node, nsx_intern_str(&f->paths.frames, frames.p[--frames.n]));
+	if (s->leaf != NSX_NONE && node != NSX_NONE)
+		node = nsx_stacks_push(&f->folded, node, nsx_intern_str(&f->paths.frames, s->leaf));
+	free(frames.p);
+	return node;
+}
+
+int
+idle_fold_segments(struct idle *f, uint32_t device)
+{
+	for (size_t i = 0; i < f->segments.n; i++) {
+		const struct idle_segment *s = &f->segments.p[i];
+		uint32_t *at = nsx_map_at(&f->folded_of, (struct nsx_key){ (uint64_t)device << 8 | (uint64_t)s->cause, (uint64_t)s->path << 32 | s->leaf });
+
+		if (at && *at == NSX_NONE)
+			*at = stack_of(f, f->cat.devices.p[device].number, s);
+		if (!at || *at == NSX_NONE || !nsx_stacks_add(&f->folded, *at, (nsx_u128)(s->end - s->start)))
+			return nsx_err_nomem(f->err, NULL);
+	}
+	return NSX_OK;
+}
+
+/* ---- the longest gaps */
+
+static int
+by_length(const void *a, const void *b)
+{
+	const struct idle_gap *x = a, *y = b;
+
+	if (x->dur != y->dur)
+		return x->dur > y->dur ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+int
+idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op *op, int64_t start, int64_t end)
+{
+	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name, .start = start, .dur = end - start, .tid = op->tid,
+	                      .path = NSX_NONE, .leaf = NSX_NONE };
+	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
+	size_t want = (size_t)f->options->list;
+
+	if (want == 0)
+		return NSX_OK;
+	/* Behind those that are kept already it has no place. */
+	if (f->gaps.n >= 2 * want + 64) {
+		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+		f->gaps.n = want;
+	}
+	for (size_t i = 0; i < f->segments.n; i++)
+		sum[f->segments.p[i].cause] += f->segments.p[i].end - f->segments.p[i].start;
+	g.cause = NSX_CAUSE_GRAPH;
+	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++)
+		if (sum[c] > sum[g.cause])
+			g.cause = (enum nsx_cause)c;
+	g.ns = sum[g.cause];
+	for (size_t i = 0; i < f->segments.n; i++) {
+		const struct idle_segment *s = &f->segments.p[i];
+
+		if (s->cause == g.cause && s->end - s->start > longest) {
+			longest = s->end - s->start;
+			g.path = s->path;
+			g.leaf = s->leaf;
+		}
+	}
+	return nsx_vec_push(&f->gaps, g) ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_NCOLS };
+
+static const struct nsx_table_col list_cols[L_NCOLS] = {
+	[L_DEVICE] = { "device", NSX_CELL_INT },
+	[L_START]  = { "start", NSX_CELL_INT },
+	[L_DUR]    = { "dur", NSX_CELL_NS },
+	[L_CAUSE]  = { "cause", NSX_CELL_STRING },
+	[L_NS]     = { "ns", NSX_CELL_NS },
+	[L_TID]    = { "tid", NSX_CELL_INT },
+	[L_PREV]   = { "prev", NSX_CELL_STRING },
+	[L_NEXT]   = { "next", NSX_CELL_STRING },
+	[L_STACK]  = { "stack", NSX_CELL_STRING },
+};
+
+static struct nsx_str
+frame(const struct idle *f, uint32_t id)
+{
+	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->paths.frames, id);
+}
+
+struct nsx_table *
+idle_list_table(struct idle *f)
+{
+	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
+
+	qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+	for (size_t i = 0; t && i < f->gaps.n && i < (size_t)f->options->list; i++) {
+		const struct idle_gap *g = &f->gaps.p[i];
+
+		nsx_table_row(t);
+		nsx_table_int(t, L_DEVICE, g->device);
+		nsx_table_int(t, L_START, g->start);
+		nsx_table_int(t, L_DUR, g->dur);
+		nsx_table_str(t, L_CAUSE, nsx_str_c(nsx_cause_name(g->cause)));
+		nsx_table_int(t, L_NS, g->ns);
+		if (g->tid != NSX_ABSENT)
+			nsx_table_int(t, L_TID, g->tid);
+		nsx_table_str(t, L_PREV, frame(f, g->prev));
+		nsx_table_str(t, L_NEXT, frame(f, g->next));
+		f->scratch.len = 0;
+		idle_put_frames(f, g->path, g->leaf, &f->scratch);
+		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
+	}
+	return t;
+}
+
+/* ---- windows */
+
+static const struct idle *sorted;   /* for qsort, which takes no context; one table is made at a time */
+
+static int
+by_time(const void *a, const void *b)
+{
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	const struct idle_window *x = &sorted->windows.p[i], *y = &sorted->windows.p[j];
+	int64_t dx = sorted->cat.devices.p[x->device].number, dy = sorted->cat.devices.p[y->device].number;
+
+	if (dx != dy)
+		return dx < dy ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+uint32_t *
+idle_window_order(const struct idle *f)
+{
+	uint32_t *order = malloc((f->windows.n + 1) * sizeof *order);
+
+	for (size_t i = 0; order && i < f->windows.n; i++)
+		order[i] = (uint32_t)i;
+	sorted = f;
+	if (order)
+		qsort(order, f->windows.n, sizeof *order, by_time);
+	return order;
+}
+
+/* Columns of the window's keys by --by. */
+static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
+	[NSX_IDLE_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
+	[NSX_IDLE_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
+	[NSX_IDLE_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_INT } } },
+	[NSX_IDLE_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_INT } } },
+	[NSX_IDLE_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_INT } } },
+	[NSX_IDLE_EVERY]     = { 1, { { "start", NSX_CELL_INT } } },
+};
+
+int
+idle_nkeys(const struct idle *f)
+{
+	return 1 + keys[f->options->by].n;
+}
+
+void
+idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
+{
+	nsx_table_int(t, 0, f->cat.devices.p[w->device].number);
+	switch (f->options->by) {
+	case NSX_IDLE_DEVICE:
+		break;
+	case NSX_IDLE_MODULE:
+		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
+		nsx_table_str(t, 2, nsx_cat_str(&f->cat, w->next));
+		break;
+	case NSX_IDLE_EXECUTION:
+		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
+		if (w->key != NSX_ABSENT)
+			nsx_table_int(t, 2, w->key);
+		break;
+	case NSX_IDLE_STEP:
+		nsx_table_int(t, 1, w->key);
+		nsx_table_int(t, 2, w->start);
+		break;
+	case NSX_IDLE_RANGE:
+		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
+		nsx_table_int(t, 2, w->key);
+		break;
+	case NSX_IDLE_EVERY:
+		nsx_table_int(t, 1, w->key);
+		break;
+	}
+}
+
+struct nsx_table *
+idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
+{
+	static struct nsx_table_col cols[3 + 8];   /* a table's columns must outlive it */
+	int k = idle_nkeys(f);
+
+	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
+	memcpy(cols + 1, keys[f->options->by].cols, (size_t)(k - 1) * sizeof *cols);
+	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
+	return nsx_table_new(cols, k + n);
+}
+
+struct nsx_table *
+idle_table(struct idle *f)
+{
+	static const struct nsx_table_col rest[] = {
+		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING }, { "ns", NSX_CELL_NS },
+		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS }, { "drained", NSX_CELL_NS }
+	};
+	int k = idle_nkeys(f);
+	uint32_t *order = idle_window_order(f);
+	struct nsx_table *t;
+
+	t = order ? idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
+	for (size_t i = 0; t && i < f->windows.n; i++) {
+		const struct idle_window *w = &f->windows.p[order[i]];
+
+		for (int c = 0; c < NSX_IDLE_CELLS && w->length > 0; c++) {
+			const struct idle_cell *x = &w->cells[c];
+			bool busy = c < NSX_PART_IDLE;
+			enum nsx_cause cause = (enum nsx_cause)(busy ? 0 : c - NSX_PART_IDLE);
+
+			if (x->ns == 0 && !f->options->zeros)
+				continue;
+			nsx_table_row(t);
+			idle_put_keys(f, t, w);
+			nsx_table_str(t, k, nsx_str_c(nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
+			if (!busy) {
+				nsx_table_str(t, k + 1, nsx_str_c(nsx_cause_group(cause)));
+				nsx_table_str(t, k + 2, nsx_str_c(nsx_cause_name(cause)));
+			}
+			nsx_table_int(t, k + 3, x->ns);
+			nsx_table_double(t, k + 4, (double)x->ns / (double)w->length);
+			nsx_table_int(t, k + 5, x->count);
+			nsx_table_int(t, k + 6, x->longest);
+			nsx_table_int(t, k + 7, x->drained);
+		}
+	}
+	free(order);
+	return t;
+}

@@ -1,0 +1,133 @@
+/* verdict.c -- what a window is bound by, in a word and in a sentence. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/idle/idle.h"
+
+/* A window that computes for this share of its time is compute-bound: what is left to win elsewhere is little. */
+#define COMPUTE_BOUND 0.9
+
+enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, NGROUPS };
+
+static const struct { const char *verdict, *says; } words[NGROUPS] = {
+	[COMM]    = { "comm-bound", "communication with nothing computing beside it" },
+	[COPY]    = { "copy-bound", "copies with nothing computing beside them" },
+	[STARVED] = { "host-bound", "the device had nothing to do: the host had not launched" },
+	[ISSUED]  = { "latency-bound", "the work was launched and did not start" },
+	[GRAPH]   = { "graph-bound", "idle between the nodes of CUDA graphs" },
+	[NO_CALL] = { "unknown", "idle, and what launched the next work is not in the export" },
+};
+
+struct verdict { const char *word, *says; int64_t ns; int cause; uint32_t path, leaf; };
+
+static int
+group_of(enum nsx_cause c)
+{
+	if (c <= NSX_CAUSE_AFTER)
+		return -1;
+	if (c == NSX_CAUSE_GRAPH)
+		return GRAPH;
+	if (c == NSX_CAUSE_NO_CALL)
+		return NO_CALL;
+	return c <= NSX_CAUSE_HOST ? STARVED : ISSUED;
+}
+
+/* Of equal ones the first, in the order of rows. */
+static struct verdict
+judge(const struct idle *f, const struct idle_window *w)
+{
+	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1, longest = 0;
+	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
+	struct verdict v = { "compute-bound", "computing", compute, -1, NSX_NONE, NSX_NONE };
+	int best = -1;
+
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (group_of((enum nsx_cause)c) >= 0)
+			sum[group_of((enum nsx_cause)c)] += w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+	for (int g = 0; g < NGROUPS; g++)
+		if (sum[g] > most) {
+			most = sum[g];
+			best = g;
+		}
+	if ((double)compute >= COMPUTE_BOUND * (double)w->length || most <= 0)
+		return v;
+	v = (struct verdict){ words[best].verdict, words[best].says, most, -1, NSX_NONE, NSX_NONE };
+	for (int c = 0; c < NSX_NCAUSES; c++)
+		if (group_of((enum nsx_cause)c) == best
+		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns > w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
+			v.cause = c;
+	/* The list is in reverse order of arrival, and of equal ones the first counts. */
+	for (uint32_t i = w->reason; i != NSX_NONE && v.cause >= 0; i = f->reasons.p[i].next) {
+		const struct idle_reason *r = &f->reasons.p[i];
+
+		if ((int)r->cell == nsx_cause_cell((enum nsx_cause)v.cause) && r->ns >= longest) {
+			longest = r->ns;
+			v.path = r->path;
+			v.leaf = r->leaf;
+		}
+	}
+	return v;
+}
+
+static void
+put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
+{
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms %s", f->cat.devices.p[w->device].number, v->word,
+	            100 * (double)v->ns / (double)w->length, (double)w->length / 1e6, v->says);
+	if (v->cause >= 0)
+		nsx_buf_fmt(b, "; mostly %s, %.3f ms", nsx_cause_name((enum nsx_cause)v->cause),
+		            (double)w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns / 1e6);
+	if (v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
+		nsx_buf_c(b, ", most of it in ");
+		idle_put_frames(f, v->path, v->leaf, b);
+	}
+}
+
+void
+idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
+{
+	const struct idle_window *w = &f->windows.p[window];
+	struct verdict v = judge(f, w);
+
+	put_text(f, w, &v, text);
+}
+
+struct nsx_table *
+idle_verdicts(struct idle *f)
+{
+	static const struct nsx_table_col rest[] = {
+		{ "verdict", NSX_CELL_STRING }, { "ns", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }, { "cause", NSX_CELL_STRING },
+		{ "path", NSX_CELL_STRING }, { "call", NSX_CELL_STRING }, { "text", NSX_CELL_STRING }
+	};
+	int k = idle_nkeys(f);
+	uint32_t *order = idle_window_order(f);
+	struct nsx_table *t;
+
+	t = order ? idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
+	for (size_t i = 0; t && i < f->windows.n; i++) {
+		const struct idle_window *w = &f->windows.p[order[i]];
+		struct verdict v = judge(f, w);
+
+		if (w->length <= 0)
+			continue;
+		nsx_table_row(t);
+		idle_put_keys(f, t, w);
+		nsx_table_str(t, k, nsx_str_c(v.word));
+		nsx_table_int(t, k + 1, v.ns);
+		nsx_table_double(t, k + 2, (double)v.ns / (double)w->length);
+		if (v.cause >= 0)
+			nsx_table_str(t, k + 3, nsx_str_c(nsx_cause_name((enum nsx_cause)v.cause)));
+		f->scratch.len = 0;
+		idle_put_frames(f, v.path, NSX_NONE, &f->scratch);
+		nsx_table_str(t, k + 4, nsx_buf_view(&f->scratch));
+		f->scratch.len = 0;
+		idle_put_frames(f, NSX_NONE, v.leaf, &f->scratch);
+		nsx_table_str(t, k + 5, nsx_buf_view(&f->scratch));
+		f->scratch.len = 0;
+		put_text(f, w, &v, &f->scratch);
+		nsx_table_str(t, k + 6, nsx_buf_view(&f->scratch));
+	}
+	free(order);
+	return t;
+}
