@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "table/idle/idle.h"
 
-enum { FEW = 4096 };   /* ranges worth looking through for those that are past; host records between two looks at what is not needed */
+enum { OFTEN = 4096 };   /* records between two looks at what is not needed any more */
 
 /* ---- host */
 
@@ -85,67 +85,6 @@ take_overhead(struct idle *f, const struct nsx_rec *rec)
 	return t ? nsx_host_overhead(t, i, &f->host_paths, f->err) : nsx_err_nomem(f->err, NULL);
 }
 
-/* DOMAIN:NAME as options ask for names; into f->full. */
-static struct nsx_str
-shown_name(struct idle *f, const struct nsx_rec *rec, enum nsx_names names)
-{
-	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name = nsx_string(rec, NSX_RANGE_name);
-
-	name = name.len ? nsx_name(names, domain, name, &f->scratch) : NSX_STR("[unnamed]");
-	if (!domain.len)
-		return name;
-	f->full.len = 0;
-	nsx_buf_str(&f->full, domain);
-	nsx_buf_char(&f->full, ':');
-	nsx_buf_str(&f->full, name);
-	return f->full.failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(&f->full);
-}
-
-/* Forget the ranges that no operation can name any more. */
-static int
-forget_ranges(struct idle *f)
-{
-	size_t kept = 0;
-
-	nsx_map_free(&f->range_of);
-	for (size_t i = 0; i < f->ranges.n; i++) {
-		const struct idle_range *r = &f->ranges.p[i];
-		uint32_t *at;
-
-		if (r->end < f->now)
-			continue;
-		at = nsx_map_at(&f->range_of, (struct nsx_key){ (uint64_t)r->profile, (uint64_t)r->range });
-		if (!at)
-			return nsx_err_nomem(f->err, NULL);
-		*at = (uint32_t)kept;
-		f->ranges.p[kept++] = *r;
-	}
-	f->ranges.n = kept;
-	f->range_limit = 2 * kept > FEW ? 2 * kept : FEW;
-	return NSX_OK;
-}
-
-/* A range that operations may name is remembered for their paths. */
-static int
-remember(struct idle *f, const struct nsx_rec *rec, uint32_t name)
-{
-	int64_t host_end = nsx_add_sat(nsx_int(rec, NSX_RANGE_host_start, 0), nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
-	int64_t end = nsx_add_sat(nsx_int(rec, NSX_RANGE_start, 0), nsx_int(rec, NSX_RANGE_dur, 0), NULL);
-	struct idle_range r = {
-		nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT),
-		end > host_end ? end : host_end, name, NSX_NONE
-	};
-	uint32_t *at;
-
-	if (f->ranges.n >= f->range_limit && forget_ranges(f) != NSX_OK)
-		return NSX_ERR;
-	at = nsx_map_at(&f->range_of, (struct nsx_key){ (uint64_t)r.profile, (uint64_t)r.range });
-	if (!at || f->ranges.n >= NSX_NONE || !nsx_vec_push(&f->ranges, r))
-		return nsx_err_nomem(f->err, NULL);
-	*at = (uint32_t)(f->ranges.n - 1);
-	return NSX_OK;
-}
-
 static bool
 compiles(struct nsx_str name)
 {
@@ -164,17 +103,17 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 
 	f->host_only += !nsx_has(rec, NSX_RANGE_start);
 	if (f->has_pattern) {
-		struct nsx_str full = shown_name(f, rec, NSX_NAMES_FULL);
+		struct nsx_str full = nsx_range_book_name(&f->ranges, rec, NSX_NAMES_FULL);
 
 		f->match.len = 0;
 		nsx_buf_str(&f->match, full);
 		nsx_buf_char(&f->match, '\0');
 		if (f->match.failed)
 			return nsx_err_nomem(f->err, NULL);
-		if (regexec(&f->pattern, f->match.ptr, 0, NULL, 0) == 0 && idle_take_window(f, rec, shown_name(f, rec, f->options->names)) != NSX_OK)
+		if (regexec(&f->pattern, f->match.ptr, 0, NULL, 0) == 0 && idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (f->frames && (!frame_of(f, shown_name(f, rec, f->options->names), &i.name) || remember(f, rec, i.name) != NSX_OK))
+	if (f->frames && (!frame_of(f, nsx_range_book_name(&f->ranges, rec, f->options->names), &i.name) || nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
 	if (start == NSX_ABSENT)
 		return NSX_OK;
@@ -186,26 +125,25 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 static uint32_t
 path_of(struct idle *f, int64_t profile, int64_t range)
 {
-	uint32_t chain[512], n = 0, node = f->host_paths.root;
+	struct nsx_range_entry *chain[512], *r;
+	uint32_t node = f->host_paths.root;
+	size_t n = 0;
 
-	while (range != NSX_ABSENT && n < sizeof chain / sizeof *chain) {
-		uint32_t at = nsx_map_get(&f->range_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)range });
-
-		if (at == NSX_NONE)
+	for (; range != NSX_ABSENT && n < sizeof chain / sizeof *chain; range = r->parent) {
+		r = nsx_range_book_find(&f->ranges, profile, range);
+		if (!r)
 			break;
-		if (f->ranges.p[at].node != NSX_NONE) {
-			node = f->ranges.p[at].node;
+		if (r->mark != NSX_NONE) {
+			node = r->mark;
 			break;
 		}
-		chain[n++] = at;
-		range = f->ranges.p[at].parent;
+		chain[n++] = r;
 	}
 	while (n && node != NSX_NONE) {
-		struct idle_range *r = &f->ranges.p[chain[--n]];
-
+		r = chain[--n];
 		if (r->name != NSX_NONE)
 			node = nsx_stacks_child(&f->paths, node, r->name);
-		r->node = node;
+		r->mark = node;
 	}
 	return node;
 }
@@ -361,7 +299,7 @@ take(void *state, const struct nsx_rec *rec)
 	default:
 		rc = nsx_cat_take(&f->cat, rec, f->err);
 	}
-	if (++f->since_trim >= FEW)
+	if (++f->since_trim >= OFTEN)
 		trim(f);
 	return rc;
 }
@@ -442,8 +380,7 @@ idle_free(struct idle *f)
 	nsx_map_free(&f->window_of);
 	free(f->reasons.p);
 	nsx_map_free(&f->folded_of);
-	nsx_map_free(&f->range_of);
-	free(f->ranges.p);
+	nsx_range_book_free(&f->ranges);
 	free(f->gaps.p);
 	free(f->segments.p);
 	free(f->pieces.list.p);
@@ -471,7 +408,6 @@ begin(struct idle *f)
 
 	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
 	f->frames = f->reasoned || o->form == NSX_IDLE_LIST || o->form == NSX_IDLE_FOLDED;
-	f->range_limit = FEW;
 	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
 	if (o->by == NSX_IDLE_RANGE) {
 		if (regcomp(&f->pattern, o->range, REG_EXTENDED | REG_NOSUB) != 0)

@@ -12,6 +12,7 @@
 #include "analysis/fold/stacks.h"
 #include "job/catalogue.h"
 #include "job/parts.h"
+#include "job/range_book.h"
 #include "table/idle.h"
 #include "table/idle/thread.h"
 
@@ -78,9 +79,6 @@ struct idle_device {
 	bool     in_step;
 };
 
-/* A range that an operation may name, until both its ends are past. node: of its path, once it was asked for. */
-struct idle_range { int64_t profile, range, parent, end; uint32_t name, node; };
-
 struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
 
 struct idle {
@@ -103,9 +101,7 @@ struct idle {
 	struct nsx_map     window_of;      /* by module: (device, program and whether before it) -> windows */
 	NSX_VEC(struct idle_reason) reasons;
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
-	struct nsx_map     range_of;       /* (profile, range) -> ranges, for paths of operations */
-	NSX_VEC(struct idle_range) ranges;
-	size_t             range_limit;
+	struct nsx_range_book ranges;      /* that operations may name; mark: node of the path */
 	NSX_VEC(struct idle_gap) gaps;
 	NSX_VEC(struct idle_segment) segments;
 	struct nsx_host_pieces pieces;

@@ -1,0 +1,99 @@
+/* range_book.c -- the NVTX ranges that operations may still name. */
+#include "job/range_book.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+
+enum { FEW = 4096 };   /* ranges worth looking through for those that are past */
+
+/* Clocks that are corrected one by one may move an operation a little past the end of its range. */
+#define LATE INT64_C(10000000)
+
+static struct nsx_key
+key_of(int64_t profile, int64_t range)
+{
+	return (struct nsx_key){ (uint64_t)profile, (uint64_t)range };
+}
+
+/* Forget what was over before `now`. */
+static int
+forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
+{
+	size_t kept = 0;
+
+	nsx_map_free(&b->at);
+	for (size_t i = 0; i < b->list.n; i++) {
+		const struct nsx_range_entry *r = &b->list.p[i];
+		uint32_t *at;
+
+		if (nsx_add_sat(r->end, LATE, NULL) < now)
+			continue;
+		at = nsx_map_at(&b->at, key_of(r->profile, r->range));
+		if (!at)
+			return nsx_err_nomem(err, NULL);
+		*at = (uint32_t)kept;
+		b->list.p[kept++] = *r;
+	}
+	b->list.n = kept;
+	b->limit = 2 * kept > FEW ? 2 * kept : FEW;
+	return NSX_OK;
+}
+
+int
+nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err)
+{
+	int64_t host = nsx_int(range, NSX_RANGE_host_start, NSX_ABSENT), gpu = nsx_int(range, NSX_RANGE_start, NSX_ABSENT);
+	int64_t host_end = host == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0), NULL);
+	int64_t gpu_end = gpu == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(gpu, nsx_int(range, NSX_RANGE_dur, 0), NULL);
+	int64_t now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
+	struct nsx_range_entry r = {
+		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT), nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE
+	};
+	uint32_t *at;
+
+	if (!b->limit)
+		b->limit = FEW;
+	if (b->list.n >= b->limit && forget(b, now, err) != NSX_OK)
+		return NSX_ERR;
+	if (b->list.n >= NSX_NONE)
+		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
+	at = nsx_map_at(&b->at, key_of(r.profile, r.range));
+	if (!at || !nsx_vec_push(&b->list, r))
+		return nsx_err_nomem(err, NULL);
+	*at = (uint32_t)(b->list.n - 1);
+	return NSX_OK;
+}
+
+struct nsx_range_entry *
+nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range)
+{
+	uint32_t at = nsx_map_get(&b->at, key_of(profile, range));
+
+	return at == NSX_NONE ? NULL : &b->list.p[at];
+}
+
+struct nsx_str
+nsx_range_book_name(struct nsx_range_book *b, const struct nsx_rec *range, enum nsx_names names)
+{
+	struct nsx_str domain = nsx_string(range, NSX_RANGE_domain), name = nsx_string(range, NSX_RANGE_name);
+
+	name = name.len ? nsx_name(names, domain, name, &b->scratch) : NSX_STR("[unnamed]");
+	if (!domain.len)
+		return name;
+	b->text.len = 0;
+	nsx_buf_str(&b->text, domain);
+	nsx_buf_char(&b->text, ':');
+	nsx_buf_str(&b->text, name);
+	return b->text.failed ? (struct nsx_str){ "", 0 } : nsx_buf_view(&b->text);
+}
+
+void
+nsx_range_book_free(struct nsx_range_book *b)
+{
+	free(b->list.p);
+	nsx_map_free(&b->at);
+	nsx_buf_free(&b->text);
+	nsx_buf_free(&b->scratch);
+}

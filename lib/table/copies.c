@@ -1,0 +1,379 @@
+/* copies.c -- copies and sets of memory. Holds a row a kind, the copies that are running, and the calls on their way.
+ *
+ * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted. When it comes, all that started
+ * before it hides it until the largest end so far; what starts later adds what lies beyond the end that it knows of.
+ *
+ *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
+#include "table/copies.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/num.h"
+#include "job/call_book.h"
+#include "job/catalogue.h"
+
+enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
+static const char *const modes[] = { "", "sync", "async" };
+
+static const struct { int64_t up_to; const char *name; } sizes[] = {
+	{ INT64_C(4) << 10, "4 KiB" }, { INT64_C(64) << 10, "64 KiB" }, { INT64_C(1) << 20, "1 MiB" }, { INT64_C(16) << 20, "16 MiB" },
+	{ INT64_C(256) << 20, "256 MiB" }, { INT64_MAX, "more" }
+};
+enum { NSIZES = sizeof sizes / sizeof *sizes };
+
+enum rule { RULE_ASYNC_PAGEABLE, RULE_SYNC, RULE_SET_SYNC, NRULES };
+static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync", "memset-sync" };
+
+/* A synchronous copy to the device of so few bytes returns before it is done: it is no trouble. */
+#define SMALL_COPY 64000
+
+struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; bool any_bytes; };
+
+/* A copy that runs: hidden so far, and the end up to which it is known to be hidden or not. */
+struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
+
+struct device { int64_t cover_end; bool covered; NSX_VEC(struct running) running; };
+
+struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_t src, dst, api; };
+
+struct copies {
+	const struct nsx_copies_options *options;
+	struct nsx_err      *err;
+	struct nsx_catalogue cat;
+	struct nsx_call_book calls;
+	struct nsx_intern    strings;
+	NSX_VEC(struct row)  rows;
+	struct nsx_map       row_of;     /* (name and src, dst and mode and size) -> rows */
+	NSX_VEC(struct device) devices;  /* by index of the catalogue */
+	NSX_VEC(struct finding) findings;
+	int64_t ndiags, ops, timeless;
+};
+
+/* ---- what hides what */
+
+static void
+cover(struct running *r, int64_t start, int64_t end)
+{
+	int64_t from = start > r->cover_to ? start : r->cover_to, to = end < r->end ? end : r->end;
+
+	if (to > from)
+		r->hidden += to - from;
+	if (end > r->cover_to)
+		r->cover_to = end;
+}
+
+/* Book the copies that ended before `now`. */
+static void
+book(struct copies *f, struct device *d, int64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->running.n; i++) {
+		const struct running *r = &d->running.p[i];
+
+		if (r->end > now)
+			d->running.p[kept++] = *r;
+		else
+			f->rows.p[r->row].hidden += r->hidden;
+	}
+	d->running.n = kept;
+}
+
+/* ---- one copy */
+
+static enum mode
+mode_of(const struct nsx_rec *op, const struct nsx_call_entry *call, struct nsx_str api)
+{
+	if (!call)
+		return MODE_NONE;
+	if (nsx_has(op, NSX_OP_graph_node))
+		return MODE_ASYNC;
+	for (size_t i = 0; i + 5 <= api.len; i++)
+		if (strncasecmp(api.ptr + i, "async", 5) == 0)
+			return MODE_ASYNC;
+	return api.len ? MODE_SYNC : MODE_NONE;
+}
+
+static int
+size_of(int64_t bytes)
+{
+	int i = 0;
+
+	while (i < NSIZES - 1 && bytes > sizes[i].up_to)
+		i++;
+	return i;
+}
+
+static uint32_t
+row_at(struct copies *f, struct row new)
+{
+	struct nsx_key key = { (uint64_t)new.name << 32 | new.src, (uint64_t)new.dst << 16 | (uint64_t)new.mode << 8 | (uint64_t)new.size };
+	uint32_t *at = nsx_map_at(&f->row_of, key);
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, new))
+		*at = (uint32_t)(f->rows.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
+/* The rule of the experts that the copy breaks; NRULES: none. cudaMemcpy* and cuMemcpy* alike, names in any case. */
+static enum rule
+broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str api)
+{
+	struct nsx_str src = nsx_string(op, NSX_OP_src), dst = nsx_string(op, NSX_OP_dst), name = nsx_string(op, NSX_OP_name);
+	size_t prefix = api.len >= 4 && strncasecmp(api.ptr, "cuda", 4) == 0 ? 4 : api.len >= 2 && strncasecmp(api.ptr, "cu", 2) == 0 ? 2 : 0;
+	bool named = prefix && api.len >= prefix + 6 && strncasecmp(api.ptr + prefix, set ? "memset" : "memcpy", 6) == 0;
+
+	if (!named || nsx_has(op, NSX_OP_graph_node))
+		return NRULES;
+	if (set)
+		return mode == MODE_SYNC && (nsx_str_eq(dst, NSX_STR("pinned")) || nsx_str_eq(dst, NSX_STR("managed"))) ? RULE_SET_SYNC : NRULES;
+	if (mode == MODE_ASYNC)
+		return nsx_str_eq(src, NSX_STR("pageable")) || nsx_str_eq(dst, NSX_STR("pageable")) ? RULE_ASYNC_PAGEABLE : NRULES;
+	if (nsx_str_eq(name, NSX_STR("[CUDA memcpy Host-to-Device]")) && nsx_int(op, NSX_OP_bytes, 0) <= SMALL_COPY)
+		return NRULES;
+	return nsx_str_eq(name, NSX_STR("[CUDA memcpy Device-to-Device]")) ? NRULES : RULE_SYNC;
+}
+
+static int
+take_copy(struct copies *f, const struct nsx_rec *op, bool set, struct device *d, uint32_t device)
+{
+	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL), bytes = nsx_int(op, NSX_OP_bytes, 0);
+	struct nsx_call_entry *call, gone;
+	struct nsx_str api = { "", 0 };
+	struct row new = { .size = f->options->by_size ? size_of(bytes) : 0 };
+	uint32_t api_id, at;
+	int rc;
+
+	call = nsx_call_book_of(&f->calls, op, &rc, f->err);
+	if (rc != NSX_OK)
+		return NSX_ERR;
+	if (call && call->name != NSX_NONE)
+		api = nsx_intern_str(&f->calls.names, call->name);
+	new.mode = mode_of(op, call, api);
+	new.name = nsx_intern(&f->strings, nsx_string(op, NSX_OP_name));
+	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
+	new.dst = nsx_intern(&f->strings, nsx_string(op, NSX_OP_dst));
+	api_id = nsx_intern(&f->strings, api);
+	at = row_at(f, new);
+	if (new.name == NSX_NONE || new.src == NSX_NONE || new.dst == NSX_NONE || api_id == NSX_NONE || at == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	struct row *r = &f->rows.p[at];
+
+	r->count++;
+	r->bytes += bytes;
+	r->time += dur;
+	struct running run = { at, start, end, d->covered && d->cover_end > start ? d->cover_end : start, 0 };
+
+	run.hidden = (run.cover_to < end ? run.cover_to : end) - start;
+	if (!nsx_vec_push(&d->running, run))
+		return nsx_err_nomem(f->err, NULL);
+	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
+	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur, nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
+	                         new.src, new.dst, api_id };
+
+	if (rule != NRULES && !nsx_vec_push(&f->findings, found))
+		return nsx_err_nomem(f->err, NULL);
+	if (call)
+		nsx_call_book_done(&f->calls, call, &gone);
+	return NSX_OK;
+}
+
+static int
+take_op(struct copies *f, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&f->cat, rec);
+	struct nsx_str type = nsx_string(rec, NSX_OP_type);
+	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")), comm = nsx_cat_communicates(&f->cat, rec);
+	struct device *d;
+
+	f->ops++;
+	if (device == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	while (f->devices.n <= device)
+		if (!nsx_vec_push(&f->devices, ((struct device){ 0 })))
+			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	d = &f->devices.p[device];
+	int64_t start = rec->v[NSX_OP_start].i, end = nsx_add_sat(start, rec->v[NSX_OP_dur].i, NULL);
+	size_t others;
+
+	book(f, d, start);
+	others = d->running.n;
+	if (copy && take_copy(f, rec, set, d, device) != NSX_OK)
+		return NSX_ERR;
+	if (copy && !comm)
+		return NSX_OK;
+	for (size_t i = 0; i < others; i++)
+		cover(&d->running.p[i], start, end);
+	if (!d->covered || end > d->cover_end)
+		d->cover_end = end;
+	d->covered = true;
+	return NSX_OK;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct copies *f = state;
+
+	f->ndiags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_CALL: {
+		/* Only copies and sets are asked for their calls. */
+		struct nsx_str class = nsx_string(rec, NSX_CALL_class);
+
+		f->calls.records++;
+		return nsx_str_eq(class, NSX_STR("launch")) ? NSX_OK : nsx_call_book_add(&f->calls, rec, f->err);
+	}
+	case NSX_OP: return take_op(f, rec);
+	default:     return nsx_cat_take(&f->cat, rec, f->err);
+	}
+}
+
+/* ---- tables */
+
+static const struct copies *sorted;   /* for qsort, which takes no context */
+
+static int
+by_string(uint32_t a, uint32_t b)
+{
+	return nsx_str_cmp(nsx_intern_str(&sorted->strings, a), nsx_intern_str(&sorted->strings, b));
+}
+
+/* The longest time first; sizes of one kind together, the smallest first. */
+static int
+by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int c;
+
+	if (x->time != y->time && !sorted->options->by_size)
+		return x->time > y->time ? -1 : 1;
+	if ((c = by_string(x->name, y->name)) || (c = by_string(x->src, y->src)) || (c = by_string(x->dst, y->dst)))
+		return c;
+	return x->mode != y->mode ? x->mode - y->mode : x->size - y->size;
+}
+
+enum { C_NAME, C_SRC, C_DST, C_MODE, C_BUCKET };
+
+static struct nsx_table *
+make_table(struct copies *f)
+{
+	static const struct nsx_table_col by_size[] = {
+		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING }, { "mode", NSX_CELL_STRING }, { "bucket", NSX_CELL_STRING },
+		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS }, { "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+	};
+	static const struct nsx_table_col plain[] = {
+		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING }, { "mode", NSX_CELL_STRING },
+		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS }, { "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+	};
+	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
+	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
+
+	sorted = f;
+	if (t && f->rows.n)
+		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_time);
+	for (size_t i = 0; t && i < f->rows.n; i++) {
+		const struct row *r = &f->rows.p[i];
+
+		nsx_table_row(t);
+		nsx_table_str(t, C_NAME, nsx_intern_str(&f->strings, r->name));
+		nsx_table_str(t, C_SRC, nsx_intern_str(&f->strings, r->src));
+		nsx_table_str(t, C_DST, nsx_intern_str(&f->strings, r->dst));
+		nsx_table_str(t, C_MODE, nsx_str_c(modes[r->mode]));
+		if (f->options->by_size)
+			nsx_table_str(t, C_BUCKET, nsx_str_c(sizes[r->size].name));
+		nsx_table_int(t, k, r->count);
+		nsx_table_int(t, k + 1, r->bytes);
+		nsx_table_int(t, k + 2, r->time);
+		if (r->time) {
+			nsx_table_double(t, k + 3, (double)r->bytes / (double)r->time);
+			nsx_table_double(t, k + 4, (double)r->hidden / (double)r->time);
+		}
+	}
+	return t;
+}
+
+/* By rule, the longest first. */
+static int
+by_rule(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (x->rule != y->rule)
+		return x->rule < y->rule ? -1 : 1;
+	if (x->dur != y->dur)
+		return x->dur > y->dur ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+enum { F_RULE, F_PID, F_DEVICE, F_START, F_DUR, F_BYTES, F_SRC, F_DST, F_API, F_NCOLS };
+
+static struct nsx_table *
+make_findings(struct copies *f)
+{
+	static const struct nsx_table_col cols[F_NCOLS] = {
+		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device", NSX_CELL_INT },
+		[F_START] = { "start", NSX_CELL_INT }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes", NSX_CELL_BYTES },
+		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING }, [F_API] = { "api", NSX_CELL_STRING }
+	};
+	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
+
+	if (t && f->findings.n)
+		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, by_rule);
+	for (size_t i = 0; t && i < f->findings.n; i++) {
+		const struct finding *x = &f->findings.p[i];
+
+		nsx_table_row(t);
+		nsx_table_str(t, F_RULE, nsx_str_c(rules[x->rule]));
+		if (x->pid != NSX_ABSENT)
+			nsx_table_int(t, F_PID, x->pid);
+		nsx_table_int(t, F_DEVICE, x->device);
+		nsx_table_int(t, F_START, x->start);
+		nsx_table_int(t, F_DUR, x->dur);
+		if (x->bytes != NSX_ABSENT)
+			nsx_table_int(t, F_BYTES, x->bytes);
+		nsx_table_str(t, F_SRC, nsx_intern_str(&f->strings, x->src));
+		nsx_table_str(t, F_DST, nsx_intern_str(&f->strings, x->dst));
+		nsx_table_str(t, F_API, nsx_intern_str(&f->strings, x->api));
+	}
+	return t;
+}
+
+int
+nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+           struct nsx_err *err)
+{
+	struct copies f = { .options = options, .err = err };
+	int rc = nsx_read_all(in, options->require, take, &f, err);
+
+	*table = NULL;
+	for (size_t i = 0; rc == NSX_OK && i < f.devices.n; i++)
+		book(&f, &f.devices.p[i], INT64_MAX);
+	if (rc == NSX_OK) {
+		if (!f.ops)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+		else if (!f.calls.records)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, how copies were called is not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration are ignored");
+		*ndiags = f.ndiags;
+		*table = options->findings ? make_findings(&f) : make_table(&f);
+		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+	}
+	nsx_cat_free(&f.cat);
+	nsx_call_book_free(&f.calls);
+	nsx_intern_free(&f.strings);
+	free(f.rows.p);
+	nsx_map_free(&f.row_of);
+	for (size_t i = 0; i < f.devices.n; i++)
+		free(f.devices.p[i].running.p);
+	free(f.devices.p);
+	free(f.findings.p);
+	return rc;
+}

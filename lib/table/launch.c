@@ -1,0 +1,265 @@
+/* launch.c -- what launching costs. Holds a row a name, the calls whose operations have not all come, and the ranges open. */
+#include "table/launch.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "job/call_book.h"
+#include "job/catalogue.h"
+#include "job/range_book.h"
+#include "job/starved.h"
+
+enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT, C_NCOLS };
+
+static const struct nsx_table_col cols[C_NCOLS] = {
+	[C_NAME]    = { "name", NSX_CELL_STRING },
+	[C_KERNELS] = { "kernels", NSX_CELL_INT },
+	[C_CALLS]   = { "calls", NSX_CELL_INT },
+	[C_QUEUED]  = { "queued", NSX_CELL_INT },
+	[C_API]     = { "api", NSX_CELL_NS },
+	[C_QUEUE]   = { "queue", NSX_CELL_NS },
+	[C_KERNEL]  = { "kernel", NSX_CELL_NS },
+	[C_STARVED] = { "starved", NSX_CELL_NS },
+	[C_STALLED] = { "stalled", NSX_CELL_NS },
+	[C_LOADING] = { "loading", NSX_CELL_NS },
+	[C_VERDICT] = { "verdict", NSX_CELL_STRING },
+};
+
+struct row { uint32_t name; int64_t kernels, calls, queued, api, queue, kernel, starved, stalled, loading; };
+
+/* A row that a call is counted in; a call's are linked from its mark. */
+struct counted { uint32_t row, next; };
+
+struct launch {
+	const struct nsx_launch_options *options;
+	struct nsx_err       *err;
+	struct nsx_catalogue  cat;
+	struct nsx_range_book ranges;
+	struct nsx_intern     names;
+	struct nsx_map        row_of;     /* name -> rows */
+	NSX_VEC(struct row)   rows;
+	struct nsx_call_book  calls;
+	NSX_VEC(struct counted) counted;
+	NSX_VEC(uint32_t)     uncounted;  /* places in counted that are free */
+	NSX_VEC(int64_t)      busy;       /* by device: the largest end so far; NSX_ABSENT before the first */
+	int64_t ndiags, ops, no_call, timeless;
+};
+
+/* Whether the call is counted in the row for the first time; *failed when out of memory. */
+static bool
+first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
+{
+	uint32_t at;
+
+	for (uint32_t i = c->mark; i != NSX_NONE; i = f->counted.p[i].next)
+		if (f->counted.p[i].row == row)
+			return false;
+	if (f->uncounted.n) {
+		at = f->uncounted.p[--f->uncounted.n];
+		f->counted.p[at] = (struct counted){ row, c->mark };
+	} else {
+		at = (uint32_t)f->counted.n;
+		if (at == NSX_NONE || !nsx_vec_push(&f->counted, ((struct counted){ row, c->mark }))) {
+			*failed = true;
+			return false;
+		}
+	}
+	c->mark = at;
+	return true;
+}
+
+/* ---- operations */
+
+/* The row of that name; NSX_NONE when out of memory. */
+static uint32_t
+row_at(struct launch *f, uint32_t name)
+{
+	uint32_t *at = nsx_map_at(&f->row_of, (struct nsx_key){ name, 0 });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .name = name })))
+		*at = (uint32_t)(f->rows.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
+static uint32_t
+name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
+{
+	const struct nsx_range_entry *r;
+
+	if (!f->options->by_range)
+		return nsx_intern(&f->names, graph ? NSX_STR("[CUDA graph]") : nsx_string(rec, NSX_OP_name));
+	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_range].i) : NULL;
+	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
+}
+
+static int
+count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
+{
+	int64_t start = rec->v[NSX_OP_start].i, dur = rec->v[NSX_OP_dur].i, host_dur = nsx_int(rec, NSX_OP_host_dur, 0);
+	int64_t call_end = nsx_add_sat(rec->v[NSX_OP_host_start].i, host_dur, NULL);
+	uint32_t name = name_of(f, rec, graph), at = name == NSX_NONE ? (uint32_t)NSX_NONE : row_at(f, name);
+	bool failed = at == NSX_NONE;
+
+	if (!failed) {
+		struct row *r = &f->rows.p[at];
+
+		if (first_in_row(f, c, at, &failed)) {
+			r->calls++;
+			r->api += host_dur;
+			r->stalled += c->stalled;
+			r->loading += c->loading;
+		}
+		r->kernels++;
+		r->kernel += dur;
+		if (start >= call_end) {
+			r->queued++;
+			r->queue += start - call_end;
+		}
+		if (busy != NSX_ABSENT)
+			r->starved += nsx_starved(busy, start, call_end);
+	}
+	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
+}
+
+static int
+take_op(struct launch *f, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&f->cat, rec);
+	struct nsx_str type = nsx_string(rec, NSX_OP_type);
+	bool graph = nsx_str_eq(type, NSX_STR("graph")), kernel = graph || nsx_str_eq(type, NSX_STR("kernel"));
+	struct nsx_call_entry *c, gone;
+	int rc;
+
+	f->ops++;
+	if (device == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	while (f->busy.n <= device)
+		if (!nsx_vec_push(&f->busy, NSX_ABSENT))
+			return nsx_err_nomem(f->err, NULL);
+	if (!nsx_has(rec, NSX_OP_start) || nsx_int(rec, NSX_OP_dur, -1) < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	c = nsx_call_book_of(&f->calls, rec, &rc, f->err);
+	if (rc != NSX_OK)
+		return NSX_ERR;
+	if (!c || !nsx_has(rec, NSX_OP_host_start))
+		f->no_call += kernel;
+	else if (kernel && count(f, rec, graph, f->busy.p[device], c) != NSX_OK)
+		return NSX_ERR;
+	if (c && nsx_call_book_done(&f->calls, c, &gone))
+		for (uint32_t i = gone.mark; i != NSX_NONE; i = f->counted.p[i].next)
+			if (!nsx_vec_push(&f->uncounted, i))
+				return nsx_err_nomem(f->err, NULL);
+	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
+
+	if (f->busy.p[device] == NSX_ABSENT || end > f->busy.p[device])
+		f->busy.p[device] = end;
+	return NSX_OK;
+}
+
+static int
+take_range(struct launch *f, const struct nsx_rec *rec)
+{
+	uint32_t name;
+
+	if (!f->options->by_range || !nsx_has(rec, NSX_RANGE_start))
+		return NSX_OK;
+	name = nsx_intern(&f->names, nsx_range_book_name(&f->ranges, rec, f->options->names));
+	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct launch *f = state;
+
+	f->ndiags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_CALL:  return nsx_call_book_add(&f->calls, rec, f->err);
+	case NSX_RANGE: return take_range(f, rec);
+	case NSX_OP:    return take_op(f, rec);
+	default:        return nsx_cat_take(&f->cat, rec, f->err);
+	}
+}
+
+/* ---- the table: by starved time, then kernel time, longest first, then name */
+
+static const struct launch *sorted;   /* for qsort, which takes no context */
+
+static int
+by_starved(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->starved != y->starved)
+		return x->starved > y->starved ? -1 : 1;
+	if (x->kernel != y->kernel)
+		return x->kernel > y->kernel ? -1 : 1;
+	return nsx_str_cmp(nsx_intern_str(&sorted->names, x->name), nsx_intern_str(&sorted->names, y->name));
+}
+
+static struct nsx_table *
+make_table(struct launch *f)
+{
+	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
+
+	sorted = f;
+	if (t && f->rows.n)
+		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
+	for (size_t i = 0; t && i < f->rows.n; i++) {
+		const struct row *r = &f->rows.p[i];
+
+		nsx_table_row(t);
+		nsx_table_str(t, C_NAME, nsx_intern_str(&f->names, r->name));
+		nsx_table_int(t, C_KERNELS, r->kernels);
+		nsx_table_int(t, C_CALLS, r->calls);
+		nsx_table_int(t, C_QUEUED, r->queued);
+		nsx_table_int(t, C_API, r->api);
+		nsx_table_int(t, C_QUEUE, r->queue);
+		nsx_table_int(t, C_KERNEL, r->kernel);
+		nsx_table_int(t, C_STARVED, r->starved);
+		nsx_table_int(t, C_STALLED, r->stalled);
+		nsx_table_int(t, C_LOADING, r->loading);
+		if (r->starved > r->kernel)
+			nsx_table_str(t, C_VERDICT, NSX_STR("launch-bound"));
+	}
+	return t;
+}
+
+static void
+report(const struct launch *f, struct nsx_diags *diags)
+{
+	if (!f->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
+	else if (!f->calls.records)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export are not counted");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration are ignored");
+}
+
+int
+nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+           struct nsx_err *err)
+{
+	struct launch f = { .options = options, .err = err };
+	int rc = nsx_read_all(in, options->require, take, &f, err);
+
+	*table = NULL;
+	if (rc == NSX_OK) {
+		report(&f, diags);
+		*ndiags = f.ndiags;
+		*table = make_table(&f);
+		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+	}
+	nsx_cat_free(&f.cat);
+	nsx_range_book_free(&f.ranges);
+	nsx_intern_free(&f.names);
+	nsx_map_free(&f.row_of);
+	nsx_call_book_free(&f.calls);
+	free(f.rows.p);
+	free(f.counted.p);
+	free(f.uncounted.p);
+	free(f.busy.p);
+	return rc;
+}
