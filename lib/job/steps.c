@@ -1,0 +1,469 @@
+/* steps.c -- collect the steps of a job from a stream. */
+#include "job/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+int64_t
+nsx_percentile(const int64_t *sorted, size_t n, int p)
+{
+	size_t rank = ((size_t)p * n + 99) / 100;
+
+	return sorted[(rank ? rank : 1) - 1];
+}
+
+struct nsx_str
+nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
+{
+	struct nsx_str name = nsx_string(range, NSX_RANGE_name);
+
+	if (!name.len || nsx_name_key(name).len != name.len || nsx_str_starts(name, "nccl"))
+		return (struct nsx_str){ "", 0 };
+	return nsx_range_book_name(book, range, NSX_NAMES_DIGITS);
+}
+
+/* ---- threads */
+
+static struct nsx_step_thread *
+thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
+{
+	uint32_t *at = nsx_map_at(&s->thread_of, (struct nsx_key){ (uint64_t)profile << 32 ^ (uint64_t)pid, (uint64_t)tid });
+	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&s->threads, new))
+		*at = (uint32_t)(s->threads.n - 1);
+	return at && *at != NSX_NONE ? &s->threads.p[*at] : NULL;
+}
+
+static bool
+has(const uint32_t *list, size_t n, uint32_t x)
+{
+	while (n)
+		if (list[--n] == x)
+			return true;
+	return false;
+}
+
+/* ---- steps on devices */
+
+/* The step on the device, made if it is new; NULL when out of memory. */
+static struct nsx_step_of *
+step_on(struct nsx_step_set *s, uint32_t step, uint32_t device)
+{
+	uint32_t *at = nsx_map_at(&s->list_of, (struct nsx_key){ step, device });
+	struct nsx_step_of new = { .class = s->steps.p[step].class, .device = device, .step = step, .first = INT64_MAX, .last = INT64_MIN, .period = NSX_ABSENT };
+
+	if (at && *at == NSX_NONE && s->list.n < NSX_NONE && nsx_vec_push(&s->list, new))
+		*at = (uint32_t)(s->list.n - 1);
+	return at && *at != NSX_NONE ? &s->list.p[*at] : NULL;
+}
+
+static bool
+add_op(struct nsx_step_set *s, uint32_t step, uint32_t device, int64_t start, int64_t end, bool helper)
+{
+	struct nsx_step_of *o = step_on(s, step, device);
+
+	if (!o)
+		return false;
+	o->first = start < o->first ? start : o->first;
+	o->last = end > o->last ? end : o->last;
+	o->ops++;
+	o->helper += helper;
+	return true;
+}
+
+/* ---- ranges */
+
+/* The class of a range that matches, in names; NSX_NONE: it does not match. False when out of memory. */
+static bool
+class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
+{
+	regmatch_t m[10];
+	struct nsx_str full;
+
+	*class = NSX_NONE;
+	if (s->kind == NSX_STEP_CLASS) {
+		struct nsx_str name = nsx_step_class_name(&s->book, rec);
+
+		if (!nsx_str_eq(name, nsx_str_c(s->label)))
+			return true;
+		*class = nsx_intern(&s->names, name);
+		return *class != NSX_NONE;
+	}
+	full = nsx_range_book_name(&s->book, rec, NSX_NAMES_FULL);
+	s->text.len = 0;
+	nsx_buf_str(&s->text, full);
+	nsx_buf_char(&s->text, '\0');
+	if (s->text.failed)
+		return false;
+	if (regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0) != 0)
+		return true;
+	if (!s->groups) {
+		*class = nsx_intern(&s->names, nsx_str_c(s->label));
+		return *class != NSX_NONE;
+	}
+	size_t from = s->text.len;
+
+	for (size_t g = 1; g <= s->groups && g < 10; g++) {
+		if (g > 1)
+			nsx_buf_char(&s->text, ',');
+		if (m[g].rm_so >= 0 && nsx_buf_room(&s->text, (size_t)(m[g].rm_eo - m[g].rm_so)))
+			nsx_buf_add(&s->text, s->text.ptr + m[g].rm_so, (size_t)(m[g].rm_eo - m[g].rm_so));
+	}
+	*class = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->names, (struct nsx_str){ s->text.ptr + from, s->text.len - from });
+	return *class != NSX_NONE;
+}
+
+static bool
+take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
+	struct nsx_step_thread *t;
+	struct nsx_step new;
+	uint32_t class;
+
+	if (s->kind == NSX_STEP_MODULE || start == NSX_ABSENT)
+		return true;
+	if (!class_of(s, rec, &class))
+		return false;
+	if (class == NSX_NONE)
+		return true;
+	t = thread_at(s, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
+	if (!t)
+		return false;
+	if (start < t->until && end <= t->until) {
+		s->nested++;
+		return true;
+	}
+	if (nsx_int(rec, NSX_RANGE_unended, 0) == 1) {
+		s->unended++;
+		return true;
+	}
+	t->until = end > t->until ? end : t->until;
+	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class, (uint32_t)(t - s->threads.p) };
+	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps, (uint32_t)(s->steps.n - 1)))
+		return false;
+	if (!has(t->classes.p, t->classes.n, class) && !nsx_vec_push(&t->classes, class))
+		return false;
+	return has(s->classes.p, s->classes.n, class) || nsx_vec_push(&s->classes, class);
+}
+
+/* The thread's step that holds the call; NSX_NONE: none. Steps of a thread do not nest, and calls come nearly in order. */
+static uint32_t
+own_step(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
+{
+	size_t lo = 0, hi = t->steps.n;
+
+	while (hi > lo) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->steps.p[t->steps.p[mid]].host_start <= from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NSX_NONE;
+	uint32_t step = t->steps.p[lo - 1];
+
+	return s->steps.p[step].host_end >= to ? step : (uint32_t)NSX_NONE;
+}
+
+/* ---- modules */
+
+static bool
+take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&s->cat, rec), program = nsx_cat_program(&s->cat, rec);
+	int64_t start = nsx_int(rec, NSX_MODULE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_MODULE_dur, -1);
+	int64_t host = nsx_int(rec, NSX_MODULE_host_start, NSX_ABSENT), execution = nsx_int(rec, NSX_MODULE_execution, NSX_ABSENT);
+	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range, NSX_ABSENT), host,
+	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE };
+	uint32_t *at;
+
+	s->modules++;
+	if (device == NSX_NONE || program == NSX_NONE)
+		return false;
+	if (s->kind != NSX_STEP_MODULE || start == NSX_ABSENT || dur < 0)
+		return true;
+	const struct nsx_cat_program *p = &s->cat.programs.p[program];
+
+	if (s->label && !nsx_str_eq(nsx_cat_str(&s->cat, p->name), nsx_str_c(s->label)) && !nsx_str_eq(nsx_cat_str(&s->cat, p->key), nsx_str_c(s->label)))
+		return true;
+	new.class = nsx_intern(&s->names, s->label ? nsx_str_c(s->label) : nsx_cat_program_label(&s->cat, program));
+	struct nsx_step_of on = {
+		.class = new.class, .device = device, .step = (uint32_t)s->steps.n, .first = start, .last = nsx_add_sat(start, dur, NULL), .period = NSX_ABSENT
+	};
+
+	at = nsx_map_at(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)execution });
+	if (!at || new.class == NSX_NONE || s->list.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&s->list, on))
+		return false;
+	*at = (uint32_t)(s->list.n - 1);
+	return true;
+}
+
+/* ---- operations */
+
+static bool
+take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&s->cat, rec);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1), end = nsx_add_sat(start, dur, NULL);
+	int64_t from = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT), to = nsx_add_sat(from, nsx_int(rec, NSX_OP_host_dur, 0), NULL);
+	struct nsx_step_thread *t;
+	uint32_t step, program;
+
+	s->ops++;
+	if (device == NSX_NONE)
+		return false;
+	while (s->timelines.n <= device)
+		if (!nsx_vec_push(&s->timelines, ((struct nsx_timeline){ .end = 0 })))
+			return false;
+	if (start == NSX_ABSENT || dur < 0 || !nsx_has(rec, NSX_OP_device)) {
+		s->timeless++;
+		return true;
+	}
+	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start, end))
+		return false;
+	if (s->kind == NSX_STEP_MODULE) {
+		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
+			uint32_t at = nsx_map_get(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)nsx_int(rec, NSX_OP_execution, NSX_ABSENT) });
+
+			if (at != NSX_NONE)
+				s->list.p[at].ops++;
+		}
+		return true;
+	}
+	if (from == NSX_ABSENT || !nsx_has(rec, NSX_OP_tid)) {
+		s->no_call++;
+		return true;
+	}
+	t = thread_at(s, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), s->cat.devices.p[device].pid, rec->v[NSX_OP_tid].i);
+	if (!t)
+		return false;
+	step = own_step(s, t, from, to);
+	if (step != NSX_NONE) {
+		uint32_t *use = nsx_map_at(&s->uses, (struct nsx_key){ (uint64_t)(t - s->threads.p) << 32 | s->steps.p[step].class, device });
+
+		if (!use || !add_op(s, step, device, start, end, false))
+			return false;
+		*use = 1;
+	}
+	/* A step that holds the call has come, so its class is known by now. */
+	if (t->classes.n < s->classes.n && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device, 0 })))
+		return false;
+	return true;
+}
+
+int
+nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
+{
+	bool good = true;
+
+	s->ndiags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_RANGE:  good = take_range(s, rec); break;
+	case NSX_MODULE: good = take_module(s, rec); break;
+	case NSX_OP:     good = take_op(s, rec); break;
+	default:         return nsx_cat_take(&s->cat, rec, s->err);
+	}
+	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
+
+/* ---- helpers */
+
+static int
+by_call(const void *a, const void *b)
+{
+	const struct nsx_step_op *x = a, *y = b;
+
+	if (x->call != y->call)
+		return x->call < y->call ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Of the steps that are open, the one that a helper's operation belongs to: NSX_NONE if none is open. */
+static uint32_t
+choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struct nsx_step_op *op)
+{
+	uint32_t best = NSX_NONE;
+	bool used = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct nsx_step *x = &s->steps.p[open[i]];
+		bool uses = nsx_map_get(&s->uses, (struct nsx_key){ (uint64_t)x->thread << 32 | x->class, op->device }) != NSX_NONE;
+
+		if (uses < used)
+			continue;
+		if (best == NSX_NONE || uses > used || x->host_start > s->steps.p[best].host_start)
+			best = open[i];
+		used |= uses;
+	}
+	return best;
+}
+
+/* Give the operations of a thread without a step of the class to the steps of its process that are open: `steps` of n, by start. */
+static bool
+help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *steps, size_t n)
+{
+	NSX_VEC(uint32_t) open = { 0 };
+	size_t next = 0;
+	bool good = true;
+
+	for (size_t i = 0; good && i < t->ops.n; i++) {
+		const struct nsx_step_op *op = &t->ops.p[i];
+		size_t kept = 0;
+		uint32_t step;
+
+		for (; good && next < n && s->steps.p[steps[next]].host_start <= op->call; next++)
+			good = nsx_vec_push(&open, steps[next]);
+		for (size_t k = 0; k < open.n; k++)
+			if (s->steps.p[open.p[k]].host_end > op->call)
+				open.p[kept++] = open.p[k];
+		open.n = kept;
+		step = choose(s, open.p, open.n, op);
+		if (good && step != NSX_NONE)
+			good = add_op(s, step, op->device, op->start, op->end, true);
+	}
+	free(open.p);
+	return good;
+}
+
+static const struct nsx_step_set *sorting;   /* for qsort, which takes no context */
+
+static int
+by_process(const void *a, const void *b)
+{
+	const struct nsx_step *x = &sorting->steps.p[*(const uint32_t *)a], *y = &sorting->steps.p[*(const uint32_t *)b];
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->host_start != y->host_start)
+		return x->host_start < y->host_start ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static bool
+helpers_of(struct nsx_step_set *s, uint32_t class)
+{
+	NSX_VEC(uint32_t) steps = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; good && i < s->steps.n; i++)
+		if (s->steps.p[i].class == class)
+			good = nsx_vec_push(&steps, (uint32_t)i);
+	sorting = s;
+	if (steps.n)
+		qsort(steps.p, steps.n, sizeof *steps.p, by_process);
+	for (size_t i = 0; good && i < s->threads.n; i++) {
+		const struct nsx_step_thread *t = &s->threads.p[i];
+		size_t from = 0, to;
+
+		if (has(t->classes.p, t->classes.n, class))
+			continue;
+		while (from < steps.n && (s->steps.p[steps.p[from]].profile != t->profile || s->steps.p[steps.p[from]].pid != t->pid))
+			from++;
+		for (to = from; to < steps.n && s->steps.p[steps.p[to]].profile == t->profile && s->steps.p[steps.p[to]].pid == t->pid;)
+			to++;
+		good = help(s, t, steps.p + from, to - from);
+	}
+	free(steps.p);
+	return good;
+}
+
+/* ---- the end */
+
+static int
+by_class(const void *a, const void *b)
+{
+	const struct nsx_step_of *x = a, *y = b;
+	int64_t dx = sorting->cat.devices.p[x->device].number, dy = sorting->cat.devices.p[y->device].number;
+
+	if (x->class != y->class)
+		return nsx_str_cmp(nsx_intern_str(&sorting->names, x->class), nsx_intern_str(&sorting->names, y->class));
+	if (dx != dy)
+		return dx < dy ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+int
+nsx_steps_finish(struct nsx_step_set *s)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < s->timelines.n; i++)
+		good = good && nsx_timeline_finish(&s->timelines.p[i]);
+	for (size_t i = 0; i < s->threads.n; i++)
+		if (s->threads.p[i].ops.n)
+			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
+	for (size_t i = 0; good && i < s->classes.n; i++)
+		good = helpers_of(s, s->classes.p[i]);
+	if (!good)
+		return nsx_err_nomem(s->err, NULL);
+	s->empty = s->kind == NSX_STEP_MODULE ? 0 : (int64_t)s->steps.n;
+	sorting = s;
+	if (s->list.n)
+		qsort(s->list.p, s->list.n, sizeof *s->list.p, by_class);
+	NSX_VEC(uint8_t) met = { 0 };
+
+	for (size_t i = 0; i < s->list.n; i++) {
+		struct nsx_step_of *o = &s->list.p[i];
+		bool next = i + 1 < s->list.n && o[1].class == o->class && o[1].device == o->device;
+
+		o->number = i && o[-1].class == o->class && o[-1].device == o->device ? o[-1].number + 1 : 0;
+		o->period = next ? o[1].first - o->first : NSX_ABSENT;
+		if (o->device < s->timelines.n)
+			o->sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
+		while (met.n <= o->step && s->kind != NSX_STEP_MODULE)
+			if (!nsx_vec_push(&met, 0))
+				return nsx_err_nomem(s->err, NULL);
+		if (s->kind != NSX_STEP_MODULE && !met.p[o->step]) {
+			met.p[o->step] = 1;
+			s->empty--;
+		}
+	}
+	free(met.p);
+	return NSX_OK;
+}
+
+void
+nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
+{
+	if (!s->ops)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
+	nsx_diag_add(diags, NSX_INFO, "", s->nested, "matches within a step of their thread are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->unended, "steps have no end in the export and are ignored");
+	nsx_diag_add(diags, NSX_INFO, "", s->empty, "steps without GPU work are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration are ignored");
+	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the export belong to no step");
+}
+
+void
+nsx_steps_free(struct nsx_step_set *s)
+{
+	for (size_t i = 0; i < s->timelines.n; i++)
+		nsx_timeline_free(&s->timelines.p[i]);
+	for (size_t i = 0; i < s->threads.n; i++) {
+		free(s->threads.p[i].steps.p);
+		free(s->threads.p[i].classes.p);
+		free(s->threads.p[i].ops.p);
+	}
+	nsx_cat_free(&s->cat);
+	nsx_range_book_free(&s->book);
+	nsx_intern_free(&s->names);
+	nsx_buf_free(&s->text);
+	free(s->timelines.p);
+	free(s->threads.p);
+	nsx_map_free(&s->thread_of);
+	free(s->steps.p);
+	free(s->list.p);
+	nsx_map_free(&s->list_of);
+	nsx_map_free(&s->uses);
+	free(s->classes.p);
+}

@@ -1,0 +1,93 @@
+/* steps.h -- collect the steps of a job from a stream: which ranges or module executions are steps, which operations belong to each, and what
+ * each device did meanwhile.
+ *
+ * A range that matches and lies in no other match of its thread is a step. Its operations are those whose call lies in it, on its own thread;
+ * and of threads of its process that have no step of its class those whose call begins in it (backward work is launched by another thread):
+ *
+ *   thread 1   step [0,100)      call [10,12) -> in it             step [100,200)
+ *   thread 2                     call [50,52) -> in it, a helper's                  call [150,151) -> in the second
+ *
+ * Of several steps that are open then, those whose own threads use the operation's device come first, and of these the one that started last.
+ * Held are the steps, the runs of each device (timeline.h), and 32 bytes for each operation of a thread that may be a helper. */
+#ifndef NSX_JOB_STEPS_H
+#define NSX_JOB_STEPS_H
+
+#include <regex.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "job/catalogue.h"
+#include "job/names.h"
+#include "job/range_book.h"
+#include "job/timeline.h"
+
+/* Which records are steps. */
+enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE };
+
+/* A step on a device. */
+struct nsx_step_of {
+	uint32_t class;            /* in nsx_step_set.names */
+	uint32_t device;           /* in the catalogue */
+	uint32_t step;             /* in nsx_step_set.steps */
+	int64_t  number;           /* 0, 1, ... of its class on the device, by start */
+	int64_t  first, last;      /* start of its first operation, end of its last */
+	int64_t  period;           /* from its start to the next one's; NSX_ABSENT for the last */
+	int64_t  ops, helper;      /* operations; of them launched by other threads */
+	struct nsx_timeline_sums sums;   /* of [first, last): all that the device did */
+};
+
+struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; };
+
+/* 32 bytes: what is kept of an operation that a helper may have launched. */
+struct nsx_step_op { int64_t call, start, end; uint32_t device, unused; };
+
+struct nsx_step_thread {
+	int64_t profile, pid, tid;
+	NSX_VEC(uint32_t) steps;            /* by start; those that may still hold a call are from `open` on */
+	size_t  open;
+	int64_t until;                      /* end of its latest step: a match that begins before it lies within */
+	NSX_VEC(uint32_t) classes;          /* that it has steps of */
+	NSX_VEC(struct nsx_step_op) ops;
+};
+
+/* {0} with kind, pattern or label, err set is empty. */
+struct nsx_step_set {
+	enum nsx_step_kind kind;
+	const regex_t     *pattern;         /* NSX_STEP_PATTERN: of DOMAIN:NAME */
+	size_t             groups;          /* its groups */
+	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
+	struct nsx_err    *err;
+	struct nsx_catalogue  cat;
+	struct nsx_range_book book;         /* for names only */
+	struct nsx_intern  names;
+	struct nsx_buf     text;
+	NSX_VEC(struct nsx_timeline) timelines;     /* by device of the catalogue */
+	NSX_VEC(struct nsx_step_thread) threads;
+	struct nsx_map     thread_of;       /* (profile and pid, tid) */
+	NSX_VEC(struct nsx_step) steps;
+	NSX_VEC(struct nsx_step_of) list;   /* after nsx_steps_finish by class (bytewise), device number, start */
+	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
+	struct nsx_map     uses;            /* (thread and class, device) */
+	NSX_VEC(uint32_t)  classes;
+	int64_t ndiags, ops, modules, nested, unended, empty, timeless, no_call;
+};
+
+/* Take in any record of the stream. NSX_OK or NSX_ERR. */
+int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
+
+/* After the last record: `list` is complete and in order. NSX_OK or NSX_ERR. */
+int nsx_steps_finish(struct nsx_step_set *s);
+
+/* Say what was not used. */
+void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);
+
+void nsx_steps_free(struct nsx_step_set *s);
+
+/* The class of a range where classes are looked for: DOMAIN:NAME with digits as '#'; empty if it can be no step: its name has what frameworks append, or is
+ * NCCL's. Valid until the next call for the book. */
+struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
+
+/* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). */
+int64_t nsx_percentile(const int64_t *sorted, size_t n, int p);
+
+#endif

@@ -1,0 +1,100 @@
+/* timeline.c -- all of a device's time by what it did. */
+#include "job/timeline.h"
+
+#include <stdlib.h>
+
+enum { HIDING = NSX_NPARTS, EVERY = 64 };
+
+static void
+add_sum(struct nsx_timeline_sums *s, int what, int64_t ns)
+{
+	s->part[what == HIDING ? NSX_PART_COMPUTE : what] += ns;
+	s->hidden += what == HIDING ? ns : 0;
+}
+
+/* The run that begins at `start` does `what`. */
+static bool
+begin_run(struct nsx_timeline *t, int what, int64_t start)
+{
+	if (t->what.n && t->what.p[t->what.n - 1] == what)
+		return true;
+	if (t->what.n)
+		add_sum(&t->sums, t->what.p[t->what.n - 1], start - t->start.p[t->start.n - 1]);
+	if (t->what.n % EVERY == 0 && !nsx_vec_push(&t->marks, ((struct nsx_timeline_mark){ t->sums })))
+		return false;
+	return nsx_vec_push(&t->start, start) && nsx_vec_push(&t->what, (uint8_t)what);
+}
+
+static int
+settled(void *state, enum nsx_part part, int64_t start, int64_t end)
+{
+	struct nsx_timeline *t = state;
+	int64_t comm_end = t->parts.end[NSX_PART_COMM];
+	bool good;
+
+	if (part == NSX_PART_COMPUTE && comm_end > start)
+		good = begin_run(t, HIDING, start) && (comm_end >= end || begin_run(t, NSX_PART_COMPUTE, comm_end));
+	else
+		good = begin_run(t, (int)part, start);
+	t->end = end;
+	return good ? NSX_OK : NSX_ERR;
+}
+
+bool
+nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end)
+{
+	return nsx_parts_add(&t->parts, part, start, end, settled, t) == NSX_OK;
+}
+
+bool
+nsx_timeline_finish(struct nsx_timeline *t)
+{
+	return nsx_parts_finish(&t->parts, settled, t) == NSX_OK;
+}
+
+/* Sums from the beginning up to `to`. */
+static struct nsx_timeline_sums
+before(const struct nsx_timeline *t, int64_t to)
+{
+	struct nsx_timeline_sums s = { { 0 }, 0 };
+	size_t lo = 0, hi = t->start.n;
+
+	if (!hi || to <= t->start.p[0])
+		return s;
+	to = to < t->end ? to : t->end;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->start.p[mid] < to)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	s = t->marks.p[lo / EVERY].before;
+	for (size_t i = lo / EVERY * EVERY; i < lo; i++)
+		add_sum(&s, t->what.p[i], t->start.p[i + 1] - t->start.p[i]);
+	add_sum(&s, t->what.p[lo], to - t->start.p[lo]);
+	return s;
+}
+
+struct nsx_timeline_sums
+nsx_timeline_between(const struct nsx_timeline *t, int64_t from, int64_t to)
+{
+	struct nsx_timeline_sums a = before(t, from), b = before(t, to);
+
+	if (from >= to)
+		return (struct nsx_timeline_sums){ { 0 }, 0 };
+	for (int i = 0; i < NSX_NPARTS; i++)
+		b.part[i] -= a.part[i];
+	b.hidden -= a.hidden;
+	return b;
+}
+
+void
+nsx_timeline_free(struct nsx_timeline *t)
+{
+	free(t->start.p);
+	free(t->what.p);
+	free(t->marks.p);
+	*t = (struct nsx_timeline){ 0 };
+}

@@ -1,0 +1,177 @@
+/* classes.c -- the class of ranges that covers the GPU's work, where nobody names one: that whose GPU spans hold the largest share of
+ * all busy time, half of it at least, with three instances on some device. Of equal ones that of fewer instances, then by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "table/steps/rows.h"
+
+enum { STEPS = 3, BEST = 5 };
+
+static bool
+add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t start, int64_t end)
+{
+	return nsx_vec_push(&c->spans, ((struct nsx_step_span){ class, device, start, end }));
+}
+
+static bool
+take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur, 0), NULL);
+	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec);
+	uint32_t class;
+
+	if (!name.len)
+		return true;
+	class = nsx_intern(&c->names, name);
+	if (class == NSX_NONE)
+		return false;
+	if (nsx_has(rec, NSX_RANGE_device))
+		return add_span(c, class, nsx_cat_device(&c->cat, rec), start, end);
+	for (size_t i = 0; i < c->cat.devices.n; i++) {
+		const struct nsx_cat_device *d = &c->cat.devices.p[i];
+
+		if (d->profile != NSX_NONE && c->cat.profiles.p[d->profile].number == nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT)
+		    && d->pid == nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT) && !add_span(c, class, (uint32_t)i, start, end))
+			return false;
+	}
+	return true;
+}
+
+static bool
+take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	uint32_t device = nsx_cat_device(&c->cat, rec);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	while (device != NSX_NONE && c->timelines.n <= device)
+		if (!nsx_vec_push(&c->timelines, ((struct nsx_timeline){ .end = 0 })))
+			return false;
+	if (device == NSX_NONE)
+		return false;
+	return start == NSX_ABSENT || dur < 0
+	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL));
+}
+
+int
+nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
+{
+	bool good = true;
+
+	if (rec->kind->id == NSX_RANGE)
+		good = take_range(c, rec);
+	else if (rec->kind->id == NSX_OP)
+		good = take_op(c, rec);
+	else
+		return nsx_cat_take(&c->cat, rec, c->err);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+static int
+by_class(const void *a, const void *b)
+{
+	const struct nsx_step_span *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
+
+/* Busy time of the device within the union of n spans, by start. */
+static int64_t
+covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < n;) {
+		int64_t start = s[i].start, end = s[i].end;
+
+		for (; i < n && s[i].start <= end; i++)
+			end = s[i].end > end ? s[i].end : end;
+		sum += nsx_timeline_between(t, start, end).part[NSX_PART_COMPUTE];
+	}
+	return sum;
+}
+
+static const struct nsx_step_classes *sorting;
+
+static int
+by_busy(const void *a, const void *b)
+{
+	const struct class *x = a, *y = b;
+
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	if (x->instances != y->instances)
+		return x->instances < y->instances ? -1 : 1;
+	return nsx_str_cmp(nsx_intern_str(&sorting->names, x->name), nsx_intern_str(&sorting->names, y->name));
+}
+
+int
+nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags)
+{
+	NSX_VEC(struct class) classes = { 0 };
+	int64_t all = 0;
+	bool good = true;
+	size_t i, n;
+
+	*name = NULL;
+	for (i = 0; good && i < c->timelines.n; i++) {
+		good = nsx_timeline_finish(&c->timelines.p[i]);
+		all += nsx_timeline_between(&c->timelines.p[i], INT64_MIN, INT64_MAX).part[NSX_PART_COMPUTE];
+	}
+	if (c->spans.n)
+		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
+	for (i = 0; good && i < c->spans.n; i += n) {
+		const struct nsx_step_span *s = &c->spans.p[i];
+
+		for (n = 1; i + n < c->spans.n && s[n].class == s->class && s[n].device == s->device;)
+			n++;
+		if (!classes.n || classes.p[classes.n - 1].name != s->class)
+			good = nsx_vec_push(&classes, ((struct class){ s->class, 0, 0, false }));
+		if (!good)
+			break;
+		struct class *k = &classes.p[classes.n - 1];
+
+		k->instances += n;
+		k->repeats |= n >= STEPS;
+		if (s->device < c->timelines.n)
+			k->busy += covered(&c->timelines.p[s->device], s, n);
+	}
+	sorting = c;
+	if (good && classes.n)
+		qsort(classes.p, classes.n, sizeof *classes.p, by_busy);
+	for (i = 0; good && i < classes.n && classes.p[i].busy * 2 >= all && all > 0 && !*name; i++)
+		if (classes.p[i].repeats) {
+			*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[i].name));
+			good = *name != NULL;
+		}
+	if (good && !*name) {
+		for (i = n = 0; i < classes.n && n < BEST; i++) {
+			struct nsx_str s = nsx_intern_str(&c->names, classes.p[i].name);
+
+			if (classes.p[i].repeats && ++n)
+				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances, "ranges '%.*s' hold %.0f %% of the GPU's work",
+				             (int)(s.len < 200 ? s.len : 200), s.ptr, all ? 100 * (double)classes.p[i].busy / (double)all : 0);
+		}
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no class of ranges holds half of the GPU's work: name the steps with --step REGEX or --module NAME");
+	}
+	free(classes.p);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+void
+nsx_step_classes_free(struct nsx_step_classes *c)
+{
+	for (size_t i = 0; i < c->timelines.n; i++)
+		nsx_timeline_free(&c->timelines.p[i]);
+	free(c->timelines.p);
+	free(c->spans.p);
+	nsx_cat_free(&c->cat);
+	nsx_range_book_free(&c->book);
+	nsx_intern_free(&c->names);
+}

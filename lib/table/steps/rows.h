@@ -1,0 +1,31 @@
+/* rows.h -- the two tables of nsysx-steps, and the class that is taken when none is named; private to this folder. */
+#ifndef NSX_TABLE_STEPS_ROWS_H
+#define NSX_TABLE_STEPS_ROWS_H
+
+#include "base/table.h"
+#include "job/steps.h"
+
+/* A row a class and device, or with `each` a row a step; NULL when out of memory. */
+struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
+
+/* ---- the class that covers the GPU's work */
+
+struct nsx_step_span { uint32_t class, device; int64_t start, end; };
+
+/* {0} with err set is empty. */
+struct nsx_step_classes {
+	struct nsx_err       *err;
+	struct nsx_catalogue  cat;
+	struct nsx_range_book book;
+	struct nsx_intern     names;
+	NSX_VEC(struct nsx_timeline) timelines;
+	NSX_VEC(struct nsx_step_span) spans;
+};
+
+int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec);
+
+/* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags say which come closest. */
+int nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
+void nsx_step_classes_free(struct nsx_step_classes *c);
+
+#endif

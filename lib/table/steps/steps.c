@@ -1,0 +1,157 @@
+/* steps.c -- the table of steps: reads a stream once, twice (the second time from a spool) where the class of ranges has to be found. */
+#include "table/steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/steps.h"
+#include "stream/spool.h"
+#include "table/steps/rows.h"
+
+/* What a first reading is for when no class is named: modules are collected as they come, and all that ranges need is put aside. */
+struct first {
+	struct nsx_step_set     *set;
+	struct nsx_step_classes *classes;
+	struct nsx_spool        *spool;
+};
+
+static int
+take_set(void *state, const struct nsx_rec *rec)
+{
+	return nsx_steps_take(state, rec);
+}
+
+static int
+take_first(void *state, const struct nsx_rec *rec)
+{
+	struct first *f = state;
+
+	if (nsx_steps_take(f->set, rec) != NSX_OK)
+		return NSX_ERR;
+	/* Metadata come first, so that it is known by now whether this is XLA's. */
+	if (f->set->cat.programs.n)
+		return NSX_OK;
+	if (nsx_step_classes_take(f->classes, rec) != NSX_OK)
+		return NSX_ERR;
+	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
+}
+
+/* Of the programs executed twice or more the one of the longest time alone stays in the list; none if there is none. */
+static int
+keep_longest(struct nsx_step_set *s)
+{
+	NSX_VEC(int64_t) time = { 0 };
+	NSX_VEC(uint8_t) often = { 0 };
+	uint32_t best = NSX_NONE;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->list.n; i++) {
+		const struct nsx_step_of *o = &s->list.p[i];
+
+		while (time.n <= o->class)
+			if (!nsx_vec_push(&time, 0) || !nsx_vec_push(&often, 0))
+				return nsx_err_nomem(s->err, NULL);
+		time.p[o->class] += o->last - o->first;
+		often.p[o->class] |= o->number > 0;
+		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best] || best == o->class))
+			best = o->class;
+	}
+	/* Those that are executed twice come to be known late. */
+	for (size_t c = 0; c < time.n; c++)
+		if (often.p[c] && time.p[c] > time.p[best])
+			best = (uint32_t)c;
+	for (size_t i = 0; i < s->list.n; i++)
+		if (s->list.p[i].class == best)
+			s->list.p[kept++] = s->list.p[i];
+	s->list.n = kept;
+	free(time.p);
+	free(often.p);
+	return NSX_OK;
+}
+
+/* Read the ranges of the class again. */
+static int
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
+{
+	struct nsx_reader *in = nsx_spool_reader(spool);
+	int64_t ndiags = s->ndiags;
+	int rc;
+
+	if (!in)
+		return NSX_ERR;
+	nsx_steps_free(s);
+	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
+	rc = nsx_read_all(in, NULL, take_set, s, err);
+	s->ndiags = ndiags;
+	nsx_reader_close(in);
+	return rc;
+}
+
+static int
+find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, char **class, struct nsx_diags *diags,
+           struct nsx_err *err)
+{
+	struct nsx_step_classes classes = { .err = err };
+	struct first f = { s, &classes, nsx_spool_open(err) };
+	int rc = f.spool ? NSX_OK : NSX_ERR;
+
+	if (rc == NSX_OK) {
+		nsx_spool_follow(f.spool, in);
+		rc = nsx_read_all(in, options->require, take_first, &f, err);
+	}
+	if (rc == NSX_OK && !s->cat.programs.n) {
+		rc = nsx_step_classes_pick(&classes, class, diags);
+		if (rc == NSX_OK && *class)
+			rc = second_reading(f.spool, s, *class, err);
+		else
+			s->list.n = 0;
+	}
+	if (rc == NSX_OK)
+		rc = nsx_steps_finish(s);
+	if (rc == NSX_OK && s->kind == NSX_STEP_MODULE) {
+		rc = keep_longest(s);
+		if (rc == NSX_OK && !s->list.n && s->modules)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "no program was executed twice: name the steps with --step REGEX or --module NAME");
+	}
+	nsx_step_classes_free(&classes);
+	nsx_spool_free(f.spool);
+	return rc;
+}
+
+int
+nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+          struct nsx_err *err)
+{
+	struct nsx_step_set s = { .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step ? options->step : options->module, .err = err };
+	char *class = NULL;
+	regex_t pattern;
+	int rc = NSX_OK;
+
+	*table = NULL;
+	if (options->step) {
+		if (regcomp(&pattern, options->step, REG_EXTENDED) != 0)
+			return nsx_err_set(err, "%s: not a regular expression", options->step);
+		s.pattern = &pattern;
+		s.groups = pattern.re_nsub;
+	}
+	if (options->step || options->module) {
+		rc = nsx_read_all(in, options->require, take_set, &s, err);
+		if (rc == NSX_OK)
+			rc = nsx_steps_finish(&s);
+		if (rc == NSX_OK && !s.list.n)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step ? "no range matches: see nsysx-summary --by range" : "no program of that name was executed: see nsysx-summary");
+	} else {
+		rc = find_class(in, options, &s, &class, diags, err);
+	}
+	if (rc == NSX_OK) {
+		nsx_steps_report(&s, diags);
+		*ndiags = s.ndiags;
+		*table = nsx_steps_table(&s, options->each);
+		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+	}
+	if (options->step)
+		regfree(&pattern);
+	free(class);
+	nsx_steps_free(&s);
+	return rc;
+}
