@@ -13,16 +13,16 @@ enum {
 };
 
 static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NROLES] = {
-	[NSX_ROLE_LAUNCHES]      = { "launches", false, true, "" },
-	[NSX_ROLE_RANGES]        = { "ranges", false, true, "" },
-	[NSX_ROLE_MODULES]       = { "modules", false, false, "" },
-	[NSX_ROLE_COMPUTATION]   = { "computation", false, true, "" },
-	[NSX_ROLE_COMMUNICATION] = { "communication", false, false, "" },
-	[NSX_ROLE_HEAP]          = { "heap ", false, false, "" },
-	[NSX_ROLE_STREAM]        = { "stream ", true, false, "" },
-	[NSX_ROLE_THREAD]        = { "thread ", true, true, "" },
-	[NSX_ROLE_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
-	[NSX_ROLE_COMPILE]       = { "thread ", true, true, ", compilation" },
+	[NSX_FIELD_LAUNCHES]      = { "launches", false, true, "" },
+	[NSX_FIELD_RANGES]        = { "ranges", false, true, "" },
+	[NSX_FIELD_MODULES]       = { "modules", false, false, "" },
+	[NSX_FIELD_COMPUTATION]   = { "computation", false, true, "" },
+	[NSX_FIELD_COMMUNICATION] = { "communication", false, false, "" },
+	[NSX_FIELD_HEAP]          = { "heap ", false, false, "" },
+	[NSX_FIELD_STREAM]        = { "stream ", true, false, "" },
+	[NSX_FIELD_THREAD]        = { "thread ", true, true, "" },
+	[NSX_FIELD_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
+	[NSX_FIELD_COMPILE]       = { "thread ", true, true, ", compilation" },
 };
 
 /* A track, the ends of its open slices from the outermost to the innermost, and when something was last written to it. */
@@ -137,7 +137,7 @@ nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struc
 {
 	track->id = ++t->tracks;
 	track->process = process;
-	track->rank = (uint32_t)NSX_ROLE_HEAP << 24 | (place & 0xffffff);
+	track->rank = (uint32_t)NSX_FIELD_HEAP << 24 | (place & 0xffffff);
 	track->counter = true;
 	return t->trace->form->track(t->trace, track);
 }
