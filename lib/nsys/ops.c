@@ -22,7 +22,7 @@ static const struct { const char *table, *what; struct nsx_db_col cols[NCOLUMNS]
 };
 
 struct op { int64_t start, end, id; uint32_t device; bool has_id; };
-struct op_more { int64_t bytes, node, what; uint32_t stream; bool has_what; };
+struct op_more { int64_t bytes, node, what, stream; bool has_what; };
 struct part_device { uint64_t gpid; int64_t cuda; uint32_t process, device; };
 
 struct nsx_op_part {
@@ -84,7 +84,7 @@ read_row(void *ctx, const struct nsx_cell *v)
 		struct op_more *out_more = nsx_pile_add(&p->more);
 		if (!out_more)
 			return NSX_ERR;
-		more.stream = (uint32_t)stream;
+		more.stream = stream;
 		if (has_node)
 			more.node = node;
 		if (has_bytes)

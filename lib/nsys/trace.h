@@ -43,8 +43,8 @@ struct nsx_gpu_op {
 	int64_t  bytes;         /* copied or set; -1: not a copy or set */
 	int64_t  graph_node;    /* -1: not part of a CUDA graph, or a whole graph */
 	int64_t  call_start;    /* host start of the call that launched it; INT64_MIN: call not in the export */
+	int64_t  stream;        /* CUDA stream id */
 	uint32_t device;        /* index in trace.devices */
-	uint32_t stream;        /* CUDA stream id */
 	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`, `[CUDA graph]` */
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */

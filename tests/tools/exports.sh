@@ -62,6 +62,12 @@ new pids "$(range "0, 50, 59, 'x', $a, 0")
 equal 'a correlation id is one of its process on its machine' "$(ranges pids)" 'x   0  0'
 equal 'operations without a call are counted' "$(diag pids 'kernels whose CUDA call is not in the export')" 3
 
+# 4294967303 is 2^32 + 7; -1 is what a tool writes for none.
+new streams "$(range "0, 50, 59, 'x', $a, 0") $one
+	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (160, 170, 0, 4294967303, 77, $pid, 1), (180, 190, 0, 9223372036854775807, 77, $pid, 1), (195, 199, 0, -1, 77, $pid, 1);"
+equal 'CUDA streams keep all 64 bits of their numbers' "$(nsysx-extract -q --ops "$T/streams.sqlite" | nsysx-view -t op | cut -f 5 | paste -sd' ' -)" \
+	'stream 7 4294967303 9223372036854775807 -1'
+
 new names "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, textId, domainId) VALUES
 	(0, 50, 59, NULL, $a, -7, 0), (1, 49, 59, NULL, $a, 9000000000000000000, NULL), (2, 48, 59, 'text', $a, 5, 3),
 	(3, 47, 59, 'text', $a, 6, 3), (4, 46, 59, NULL, $a, NULL, 4), (5, 45, 59, NULL, $a, 6, 0),
