@@ -274,13 +274,32 @@ settle(struct applying *a, enum nsx_kind_id before)
 	return write_clocks(a);
 }
 
+/* Whether rec is what an earlier pass had to say and this one says in the same words: once is enough. */
+static bool
+said_again(const struct applying *a, const struct nsx_rec *rec)
+{
+	struct nsx_str source = nsx_string(rec, NSX_DIAG_source);
+
+	if (rec->kind->id != NSX_DIAG || !al_own(&source))
+		return false;
+	for (size_t i = 0; i < a->diags->list.n; i++) {
+		const struct nsx_diag *d = &a->diags->list.p[i];
+
+		if (nsx_int(rec, NSX_DIAG_count, 1) == d->count && nsx_str_eq(nsx_string(rec, NSX_DIAG_text), nsx_str_c(d->text))
+		    && nsx_str_eq(source, nsx_str_c(d->source))
+		    && nsx_str_eq(nsx_string(rec, NSX_DIAG_severity), nsx_str_c(nsx_severity_name(d->severity))))
+			return true;
+	}
+	return false;
+}
+
 static int
 take(struct applying *a, struct nsx_rec *rec)
 {
 	enum nsx_section section = nsx_rec_section(rec);
 
 	if (section == NSX_SECTION_ANY)
-		return nsx_write(a->out, rec);
+		return said_again(a, rec) ? NSX_OK : nsx_write(a->out, rec);
 	if (rec->kind->id == NSX_PROFILE || rec->kind->id == NSX_DEVICE) {
 		if (a->settled)
 			return nsx_err_set(a->err, "%s: out of order: %s after what refers to it", nsx_reader_where(a->in), rec->kind->name);

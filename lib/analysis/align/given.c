@@ -140,21 +140,31 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	return al_given_add(l->g, &c, l->err);
 }
 
+bool
+al_own(struct nsx_str *source)
+{
+	static const char own[] = "nsysx-align";
+	size_t skip = sizeof own - 1;
+
+	if (!nsx_str_starts(*source, own) || (source->len > skip && source->ptr[skip] != ':'))
+		return false;
+	if (source->len > skip)
+		skip += source->len > skip + 1 ? 2 : 1;
+	*source = (struct nsx_str){ source->ptr + skip, source->len - skip };
+	return true;
+}
+
 /* What the estimate had to say belongs to what is made with it. */
 static int
 load_diag(struct loading *l, const struct nsx_rec *rec)
 {
-	static const char own[] = "nsysx-align";
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), severity = nsx_string(rec, NSX_DIAG_severity);
 	struct nsx_str text = nsx_string(rec, NSX_DIAG_text);
 	enum nsx_severity how = nsx_str_eq(severity, NSX_STR("info")) ? NSX_INFO : nsx_str_eq(severity, NSX_STR("error")) ? NSX_ERROR : NSX_WARNING;
-	size_t skip = sizeof own - 1;
 
-	if (!nsx_str_starts(source, own) || (source.len > skip && source.ptr[skip] != ':'))
+	if (!al_own(&source))
 		return NSX_OK;
-	if (source.len > skip)
-		skip += source.len > skip + 1 ? 2 : 1;
-	char *of = nsx_str_dup((struct nsx_str){ source.ptr + skip, source.len - skip });
+	char *of = nsx_str_dup(source);
 	if (!of)
 		return nsx_err_nomem(l->err, NULL);
 	nsx_diag_add(l->diags, how, of, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", text.len > 1000 ? 1000 : (int)text.len, text.ptr);

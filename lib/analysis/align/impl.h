@@ -22,6 +22,9 @@ int64_t al_fixed(const struct al_fix *f, int64_t t);
 /* The correction that `first` and then `second` amount to, on the clock before both. */
 struct al_fix al_compose(const struct al_fix *first, const struct al_fix *second);
 
+/* Whether a diag's source is this tool; if so it is cut to what the diag concerns. */
+bool al_own(struct nsx_str *source);
+
 /* Whether f changes any time. */
 static inline bool al_moves(const struct al_fix *f) { return f->offset != 0 || f->rate != 0; }
 

@@ -34,6 +34,8 @@ struct solving {
 	uint32_t             *whole;       /* by root: the set of all its devices if it is enough, NSX_NONE */
 	uint32_t             *devices;     /* by root: profiled devices */
 	double               *x, *rate;    /* by clock */
+	double               *value;       /* by clock: x before it was rounded */
+	double               *half;        /* by root: half of what its collectives span, ns; 0 without drift */
 	int64_t              *ref;
 	int64_t              *count;       /* by clock: collectives */
 };
@@ -341,11 +343,15 @@ solve_offsets(struct solving *s)
 		const struct skew *k = &s->skews.p[i];
 		/* The start of the iteration elsewhere; the answer, exactly, where one set is. */
 		s->x[k->clock] = (double)al_round_div(k->twice, 2 * (al_wide)k->ndev);
+		s->value[k->clock] = k->value;
 	}
 	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK)
 		return NSX_ERR;
-	for (uint32_t c = 0; c < s->j->nclocks; c++)
+	for (uint32_t c = 0; c < s->j->nclocks; c++) {
+		if (s->whole[root_of(s, c)] == NSX_NONE)
+			s->value[c] = s->x[c];
 		s->x[c] = round(s->x[c]);
+	}
 	return NSX_OK;
 }
 
@@ -402,6 +408,8 @@ find_refs(struct solving *s)
 		uint32_t root = root_of(s, c);
 		if (lo[root] <= hi[root])
 			s->ref[c] = nsx_add_sat(lo[root] + (int64_t)(((uint64_t)hi[root] - (uint64_t)lo[root]) / 2), llround(s->x[c]), NULL);
+		if (c == root && lo[c] <= hi[c])
+			s->half[c] = (double)((uint64_t)hi[c] - (uint64_t)lo[c]) / 2;
 	}
 	free(lo);
 	free(hi);
@@ -427,7 +435,7 @@ solve_drift(struct solving *s)
 	for (uint32_t c = 0; c < s->j->nclocks; c++) {
 		/* More digits than a nanosecond in an hour needs would be noise. */
 		s->rate[c] = round(s->rate[c] * 1e6) / (1e6 * scale);
-		s->x[c] = round(s->x[c] * 1e3) / 1e3;
+		s->x[c] = s->value[c] = round(s->x[c] * 1e3) / 1e3;
 		if (!(fabs(s->rate[c]) <= AL_RATE_LIMIT)) {
 			wild++;
 			s->rate[c] = 0;
@@ -438,6 +446,36 @@ solve_drift(struct solving *s)
 }
 
 /* ---- corrections ---- */
+
+/* What an aligned stream still asks for: nothing in a component whose clocks would move by less than a nanosecond relative to each
+ * other, with drift by less than five, at both ends of what was compared. The median of a clock's skews need not be 0 where it is put,
+ * and half a nanosecond is rounded away from zero: without this each pass would move all clocks, and none relative to others. Lines
+ * through times that the pass before rounded lie a few nanoseconds beside its own. */
+static int
+rest(struct solving *s)
+{
+	uint32_t n = s->j->nclocks;
+	double *x = calloc(n + 1, sizeof *x), *rate = calloc(n + 1, sizeof *rate), least = s->j->opts->drift ? 5 : 1;
+	bool *moves = calloc(n + 1, sizeof *moves);
+	int rc = x && rate && moves ? NSX_OK : nsx_err_nomem(s->j->err, NULL);
+
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
+		uint32_t root = root_of(s, c);
+		x[root] += s->value[c] * s->weight[c] / fmax(s->devices[root], 1);
+		rate[root] += s->rate[c] * s->weight[c] / fmax(s->devices[root], 1);
+	}
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
+		uint32_t root = root_of(s, c);
+		moves[root] |= s->weight[c] && fabs(s->value[c] - x[root]) + fabs(s->rate[c] - rate[root]) * s->half[root] >= least;
+	}
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++)
+		if (!moves[root_of(s, c)])
+			s->x[c] = s->rate[c] = 0;
+	free(x);
+	free(rate);
+	free(moves);
+	return rc;
+}
 
 /* How far start-of-session times, where all profiles have them, put each component from the mean: by root, whole ns.
  * Within a component collectives tell more exactly what these tell. */
@@ -529,10 +567,12 @@ make_room(struct solving *s)
 	s->whole = malloc(n * sizeof *s->whole);
 	s->devices = calloc(n, sizeof *s->devices);
 	s->x = calloc(n, sizeof *s->x);
+	s->value = calloc(n, sizeof *s->value);
 	s->rate = calloc(n, sizeof *s->rate);
+	s->half = calloc(n, sizeof *s->half);
 	s->ref = calloc(n, sizeof *s->ref);
 	s->count = calloc(n, sizeof *s->count);
-	if (!s->parent || !s->weight || !s->whole || !s->devices || !s->x || !s->rate || !s->ref || !s->count)
+	if (!s->parent || !s->weight || !s->whole || !s->devices || !s->x || !s->value || !s->rate || !s->half || !s->ref || !s->count)
 		return false;
 	for (uint32_t c = 0; c < n; c++) {
 		s->parent[c] = c;
@@ -561,6 +601,8 @@ al_solve(struct al_job *j, struct al_given *g)
 		rc = solve_offsets(&s);
 	if (rc == NSX_OK && j->opts->drift)
 		rc = solve_drift(&s);
+	if (rc == NSX_OK && j->aligned)
+		rc = rest(&s);
 	if (rc == NSX_OK)
 		rc = give(&s, g);
 	nsx_intern_free(&s.members);
@@ -571,7 +613,9 @@ al_solve(struct al_job *j, struct al_given *g)
 	free(s.whole);
 	free(s.devices);
 	free(s.x);
+	free(s.value);
 	free(s.rate);
+	free(s.half);
 	free(s.ref);
 	free(s.count);
 	return rc;
