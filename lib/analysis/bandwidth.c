@@ -57,7 +57,7 @@ struct summing {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(struct instance) instances;   /* open ones; free places are chained through `met` */
 	uint32_t          unused;
-	int64_t           closed, partial, unknown_wait, alone, no_hidden, negative;
+	int64_t           closed, partial, unknown_wait, alone, no_hidden, over_hidden, negative;
 };
 
 /* The dense number of key in m, n more than the number of keys before it; NSX_NONE when out of memory. */
@@ -171,11 +171,11 @@ meet_comm(struct summing *s, const struct nsx_rec *thunk)
 		return nsx_err_nomem(s->err, NULL);
 
 	struct row *r = &s->rows.p[row];
+	int64_t hidden = nsx_int(thunk, NSX_THUNK_hidden, 0);
+	s->over_hidden += hidden < 0 || hidden > dur;
 	r->dur += dur;
-	if (nsx_has(thunk, NSX_THUNK_hidden))
-		r->hidden += thunk->v[NSX_THUNK_hidden].i;
-	else
-		r->no_hidden++;
+	r->hidden += hidden < 0 ? 0 : hidden > dur ? dur : hidden;
+	r->no_hidden += !nsx_has(thunk, NSX_THUNK_hidden);
 	s->no_hidden += !nsx_has(thunk, NSX_THUNK_hidden);
 
 	if (in->met == 0) {
@@ -299,6 +299,7 @@ add_diags(const struct summing *s, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives are known of one device alone: no wait");
 	nsx_diag_add(diags, NSX_WARNING, "", s->no_hidden,
 	             "communication thunks were not through nsysx-overlap: no hidden_share");
+	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden, "communication thunks with hidden time that is no part of their duration: cut to it");
 }
 
 static void

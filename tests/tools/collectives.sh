@@ -219,6 +219,16 @@ END
 equal 'devices that pairs connect share an instance' "$(nsysx-collectives --summary "$T/permute" | sed 1d | cut -f 1-5)" \
 	'collective-permute	1000	2	2	12.5'
 
+# Hidden for longer than they last, or for less than nothing: 1000 of 1000 and 0 of 1000, and 250 of 2000: 1250 of 4000.
+{ meta; thunks <<'END'; tail_of; } >"$T/over"
+0 0 5 0 hd 0 1000 1500 1
+0 0 5 1 hd 2000 1000 -100 1
+0 0 5 2 hd 4000 2000 250 1
+END
+equal 'hidden time is at most the duration' "$(nsysx-collectives -q --summary --tsv "$T/over" | sed 1d | cut -f 10)" 0.3125
+equal 'what was cut is counted' "$(nsysx-collectives --summary "$T/over" 2>&1 >"$T/x")" \
+	'nsysx-collectives: warning: communication thunks with hidden time that is no part of their duration: cut to it (2)'
+
 # The rows do not depend on the order of what starts at once, nor the doubles on that of the instances.
 awk 'BEGIN { srand(7); for (e = 0; e < 500; e++) { d = int(rand() * 1e6) + 1; for (i = 0; i < 4; i++) print (i > 1), i, 1, e, "ag", 5, d + i * 3, 0, 1 } }' >"$T/many"
 { meta; thunks <"$T/many"; tail_of; } | nsysx-collectives --summary >"$T/a"
