@@ -223,6 +223,33 @@ sort >"$T/want" <<'END'
 END
 same 'programs of one name: by fingerprint, by digest, by time' "$T/want" "$T/got"
 
+# Programs without a name: those with an id by it, whatever takes longer; the others by their time. One run each of $1, $2, ... ns.
+unnamed() {
+	heads
+	printf 'program %s\n' '0 7 - - -' '1 8 - - -' '2 - - - -' '3 - - - -'
+	printf 'inst %s 0 i fusion - - -\n' 0 1 2 3
+	for p in 0 1 2 3; do
+		echo "module 0 $p 0 0 ${p}0000 $1"
+		echo "thunk 0 $p 0 0 0 0 i ${p}0001 $1 - -"
+		shift
+	done
+}
+unnamed 5000 6000 7000 8000 | stream >"$T/unnamed"
+unnamed 6500 5500 8100 7100 | stream >"$T/slower"
+for how in module 'thunk --cover 1'; do
+	by=${how%% *}
+	is "programs without a name are those of the same id, then by time: by $by" id,base,new,program_match --by $by "$T/unnamed" "$T/slower" <<'END'
+7 5000 6500 key
+8 6000 5500 key
+- 8000 8100 name
+- 7000 7100 name
+END
+	nsysx-summary -q --tsv --by $how "$T/unnamed" >"$T/unnamed.table"
+	for side in "$T/unnamed" "$T/unnamed.table"; do
+		equal "the same twice has nothing new nor gone: by $by" "$(nsysx-compare -q --by $by --tsv "$T/unnamed" "$side" | columns verdict | sort | uniq -c | tr -s ' ')" ' 4 same'
+	done
+done
+
 # ---- gate ----
 # Runs nsysx-compare --gate ARGS: status $2, and TEXT on standard error.
 gate() {

@@ -74,21 +74,29 @@ join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 }
 
 /* What a program is recognised by, in the order of `signs`. */
-enum sign { FINGERPRINT, DUMPED, RUN, KEY, NAME, NSIGNS };
+enum sign { FINGERPRINT, DUMPED, RUN, KEY, ID, NAME, NSIGNS };
 static const enum cmp_how signs[NSIGNS] = {
-	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [NAME] = CMP_NAME
+	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [ID] = CMP_KEY, [NAME] = CMP_NAME
 };
 
-static uint32_t
-sign_of(const struct cmp_program *p, enum sign sign)
+/* Fill what a program is grouped by; false if it has no such sign. A program without a name is one of that name; its id, which others
+ * have in their keys, is a sign of its own. */
+static bool
+sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct loner *l)
 {
-	switch (sign) {
-	case FINGERPRINT: return p->fingerprint;
-	case DUMPED:      return p->dumped;
-	case RUN:         return p->run;
-	case KEY:         return p->key;
-	default:          return p->name;
+	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run, [KEY] = p->key };
+	bool named = cmp_str(c, p->name).len > 0;
+
+	l->key[0] = named ? p->name : NSX_NONE;
+	if (sign == NAME)
+		return true;
+	if (sign == ID) {
+		l->key[1] = (uint32_t)((uint64_t)p->id >> 32);
+		l->key[2] = (uint32_t)p->id;
+		return !named && p->has_id;
 	}
+	l->key[1] = of[sign];
+	return of[sign] != NSX_NONE;
 }
 
 /* Programs of one name that are alike count by their time: what was compiled again runs as often as it did. */
@@ -100,10 +108,9 @@ pair_programs(struct cmp *c, struct loners *l)
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < c->side[k].programs.n; i++) {
 				const struct cmp_program *p = &c->side[k].programs.p[i];
-				uint32_t what = sign_of(p, (enum sign)sign);
-				struct loner new = { { p->name, what }, p->time, p->number, cmp_str(c, p->key), k, (uint32_t)i };
+				struct loner new = { { 0 }, p->time, p->number, cmp_str(c, p->key), k, (uint32_t)i };
 
-				if (p->pair == NSX_NONE && what != NSX_NONE && p->execs > 0 && !nsx_vec_push(&l->all, new))
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, (enum sign)sign, &new) && !nsx_vec_push(&l->all, new))
 					return false;
 			}
 		pair_groups(c, l, true, signs[sign], join_programs);
