@@ -19,6 +19,17 @@ golden 'kernels are leaves of their ranges' fold/kernel.out nsysx-fold --by kern
 golden 'stacks are sorted bytewise' fold/sort.out nsysx-fold --by nvtx fold/sort.tsv
 golden 'ranges in a circle end somewhere' fold/circle.out nsysx-fold --by nvtx fold/circle.tsv
 
+# Stacks come before what refers to them. Without them the instruction's name is all there is.
+awk -F'\t' '/^stack/ { held = held $0 "\n"; next } /^(module|thunk)/ { printf "%s", held; held = "" } { print }' fold/step.tsv >"$T/late"
+n=$(grep -n '^stack' "$T/late" | head -n 1 | cut -d : -f 1)
+fails 'a stack after its instruction' 1 "$T/late:$n: out of order: stack $(grep '^stack' "$T/late" | head -n 1 | cut -f 2) after a record that refers to it" nsysx-fold "$T/late"
+nsysx-fold -q --by op-name "$T/late" >"$T/got"
+nsysx-fold -q --by op-name fold/step.tsv >"$T/want"
+same 'which counts only where frames do' "$T/got" "$T/want"
+grep -v '^stack' fold/step.tsv | nsysx-fold --cover 1 >"$T/got" 2>"$T/err"
+equal 'frames that are not in the stream are missed' "$(cat "$T/err")" \
+	"nsysx-fold: warning: references to source stacks that the stream has no frames of ($(awk -F'\t' '/^#(inst|loc)/ { for (i = 2; i <= NF; i++) if ($i == "stack:i") at[substr($1, 2)] = i } $1 in at && $at[$1] != "" { n++ } END { print n }' fold/step.tsv))"
+
 # Every mode, exposed and idle time together: 111 exposed, 395 from first start to last end.
 for by in source op-name opcode module; do
 	nsysx-fold -q --by $by fold/step.tsv >"$T/out"

@@ -28,7 +28,7 @@ nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct n
 {
 	const struct nsx_folder *folder = ways[options->by].folder;
 	struct nsx_stacks stacks = { 0 };
-	void *state = folder->open(options, &stacks, err);
+	void *state = folder->open(in, options, &stacks, err);
 	int rc = NSX_ERR;
 
 	if (state)

@@ -1,5 +1,6 @@
 /* programs.c -- fold thunks by what their instructions come from. Holds metadata and one sum per executed
  * instruction; stacks are made when the stream has ended. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/fold/fold.h"
@@ -23,6 +24,7 @@ struct inst {
 };
 
 struct programs {
+	struct nsx_reader *in;
 	struct nsx_stacks      *stacks;
 	struct nsx_err         *err;
 	struct nsx_fold_options options;
@@ -32,16 +34,19 @@ struct programs {
 	struct nsx_map          inst_of;      /* (program, inst) -> insts */
 	NSX_VEC(struct loc)     locs;
 	struct nsx_map          stack_of;     /* stack -> node */
+	struct nsx_map          awaited;      /* stacks that were referred to before they came */
+	int64_t                 lost;         /* references to them */
 	uint32_t                active;       /* the stack [GPU active] */
 	bool                    any_place;
 };
 
 static void *
-programs_open(const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
+programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
 {
 	struct programs *f = calloc(1, sizeof *f);
 
 	if (f) {
+		f->in = in;
 		f->stacks = stacks;
 		f->err = err;
 		f->options = *options;
@@ -64,6 +69,7 @@ programs_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->inst_of);
 	nsx_map_free(&f->stack_of);
+	nsx_map_free(&f->awaited);
 	free(f->insts.p);
 	free(f->locs.p);
 	free(f);
@@ -118,8 +124,18 @@ place_of(struct programs *f, const struct nsx_rec *rec, int op_name, int stack, 
 	*p = (struct place){ NSX_NONE, NSX_NONE };
 	if (f->options.by != NSX_FOLD_SOURCE && f->options.by != NSX_FOLD_OP_NAME)
 		return true;
-	if (nsx_has(rec, stack))
-		p->stack = nsx_map_get(&f->stack_of, (struct nsx_key){ (uint64_t)rec->v[stack].i, 0 });
+	if (nsx_has(rec, stack) && f->options.by == NSX_FOLD_SOURCE) {
+		struct nsx_key number = { (uint64_t)rec->v[stack].i, 0 };
+		uint32_t *at;
+
+		p->stack = nsx_map_get(&f->stack_of, number);
+		if (p->stack == NSX_NONE && !(at = nsx_map_at(&f->awaited, number)))
+			return false;
+		if (p->stack == NSX_NONE) {
+			*at = 1;
+			f->lost++;
+		}
+	}
 	if (!string_of(f, rec, op_name, &p->op_name))
 		return false;
 	f->any_place |= p->op_name != NSX_NONE || p->stack != NSX_NONE;
@@ -178,6 +194,10 @@ programs_take(void *state, const struct nsx_rec *rec)
 	struct programs *f = state;
 	bool good = true;
 
+	if (rec->kind->id == NSX_STACK && f->awaited.n
+	    && nsx_map_get(&f->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 }) != NSX_NONE)
+		return nsx_err_set(f->err, "%s: out of order: stack %" PRId64 " after a record that refers to it", nsx_reader_where(f->in),
+		                   nsx_int(rec, NSX_STACK_stack, ABSENT));
 	switch (rec->kind->id) {
 	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
 	case NSX_STACK:   good = take_stack(f, rec);   break;
@@ -348,8 +368,9 @@ report(const struct programs *f, struct nsx_diags *diags)
 
 	if (!f->top.any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
-	else if (places && !f->any_place)
+	else if (places && !f->any_place && !f->lost)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "the stream does not say where its code comes from: extract with -x DIR");
+	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "references to source stacks that the stream has no frames of");
 	if (f->top.any_thunk && !f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time is not known");
 	nsx_top_diags(&f->top, diags);

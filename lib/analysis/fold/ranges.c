@@ -37,7 +37,7 @@ struct ranges {
 };
 
 static void *
-ranges_open(const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
+ranges_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
 {
 	struct ranges *r = calloc(1, sizeof *r);
 
@@ -45,6 +45,7 @@ ranges_open(const struct nsx_fold_options *options, struct nsx_stacks *stacks, s
 		nsx_err_nomem(err, NULL);
 		return NULL;
 	}
+	(void)in;
 	r->stacks = stacks;
 	r->err = err;
 	r->kernel = options->by == NSX_FOLD_KERNEL;
