@@ -99,6 +99,41 @@ nsysx-merge -q "$T/s/plain2" "$T/liar" | nsysx-merge -q - "$T/s/plain4" >"$T/gro
 nsysx-merge -q "$T/s/plain2" "$T/liar" "$T/s/plain4" >"$T/all"
 same 'whatever the grouping, where the first report has no dump' "$T/all" "$T/grouped"
 
+# ---- what rests on what communicates
+
+# Reports 2 and 5 have no dump and do not know that inst.5 communicates: what was made of their thunks before holds no more.
+for p in 0 1 2 3 4 5 6 7; do
+	nsysx-overlap -q "$T/s/plain$p" | nsysx-collectives -q >"$T/s/made$p"
+done
+nsysx-merge "$T"/s/made[0-7] >"$T/all" 2>"$T/err"
+# By device: thunks without hidden, thunks, collectives.
+awk -F'\t' '/^#(thunk|collective)/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } }
+	$1 == "thunk" { d = $at[$1, "device"]; n[d]++; gone[d] += $at[$1, "hidden"] == "" } $1 == "collective" { c[$at[$1, "device"]]++ }
+	END { for (d in n) print d, gone[d], n[d], c[d] + 0 }' "$T/all" | sort -n >"$T/got"
+for p in 0 1 2 3 4 5 6 7; do
+	for d in $((2 * p)) $((2 * p + 1)); do
+		case $p in 2 | 5) echo "$d 128 128 0" ;; *) echo "$d 0 128 32" ;; esac
+	done
+done >"$T/want"
+same 'hidden and collectives of a device whose thunks get another comm are removed, those of others stay' "$T/got" "$T/want"
+for p in 2 5; do
+	echo "nsysx-merge: warning: r$p: other reports know better what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again (256)"
+	echo "nsysx-merge: warning: r$p: other reports know better what communicates on a device: its collective records are removed; run nsysx-collectives again (32)"
+done >"$T/want"
+same 'and counted' "$T/err" "$T/want"
+equal 'in the stream, too' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
+	'nsysx-merge: r2 256,nsysx-merge: r2 32,nsysx-merge: r5 256,nsysx-merge: r5 32,'
+records() { grep -v -e '^diag' -e '^end' "$1"; }
+nsysx-overlap -q "$T/all" | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/got"
+nsysx-merge -q "$T"/s/plain[0-7] | nsysx-overlap -q | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/want"
+same 'made again they are what merging first makes of them' "$T/got" "$T/want"
+nsysx-merge -q "$T/s/made2" "$T/s/made5" >"$T/a"
+nsysx-merge -q -b "$T/a" "$T/s/made1" "$T/s/made0" >"$T/b"
+nsysx-merge -q "$T/b" "$T"/s/made[3467] >"$T/grouped"
+same 'whatever the grouping' "$T/all" "$T/grouped"
+cat "$T/s/made2" | nsysx-merge -q - "$T"/s/made[0134567] >"$T/grouped"
+same 'and from a pipe' "$T/all" "$T/grouped"
+
 # ---- order
 
 tiny() { # report, records of GPU work

@@ -36,6 +36,9 @@ struct mg_use {
 	struct mg_remap insts;  /* instruction of the stream -> index in mg.insts */
 };
 
+/* Whether a thunk of a device gets another `comm`, and what that makes wrong (stale.c). */
+struct mg_stale { bool is; int64_t hidden, collectives; };
+
 struct mg_source {
 	const char        *name;
 	struct nsx_reader *in;
@@ -51,6 +54,8 @@ struct mg_source {
 	struct mg_key key;           /* of the head */
 
 	bool     aligned, devices;   /* it has clock records; device records */
+	bool     suspect;            /* some of its instructions get another `comm` */
+	struct mg_stale stale;       /* of thunks without a device */
 	bool     disordered;         /* renumbering changes the order of its profiles */
 	struct mg_remap profile_of, device_of, program_of;   /* -> index in mg.profiles, .devices, .programs */
 	struct { int64_t profile, program; uint32_t use; } last;   /* the use looked up last */
@@ -67,7 +72,7 @@ struct mg_profile {
 	int64_t        number;
 };
 
-struct mg_device { uint32_t source, profile; struct mg_held rec; bool known; int64_t number; };
+struct mg_device { uint32_t source, profile; struct mg_held rec; bool known; int64_t number; struct mg_stale stale; };
 
 /* A program of one stream. */
 struct mg_program { uint32_t source; struct mg_held rec; int64_t id; bool aliased, dumped; uint32_t uses; };
@@ -130,6 +135,9 @@ int mg_source_next(struct mg *m, struct mg_source *s);
 /* Read ahead until s has met that kind, or cannot meet a record of it that is not yet read. */
 int mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
 
+/* Have all records from s's head on seen, before they are read: they go to a spool. */
+int mg_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec));
+
 /* s->rec is the first of a run of records of its section (diags and unknown kinds between them count as part of what
  * they follow): put the run into the order of our profiles. */
 int mg_source_sort_run(struct mg *m, struct mg_source *s);
@@ -177,7 +185,21 @@ int mg_declare_rest(struct mg *m);
 /* Count a diag record of an input; say something ourselves (once, however often it is found). */
 int mg_diag_record(struct mg *m, const struct nsx_rec *rec);
 int mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...) NSX_PRINTF(4, 5);
+/* Say something of count things, which no other grouping of the same merge finds again. Nothing for 0. */
+int mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text);
 int mg_write_diags(struct mg *m);
+
+/* ---- stale.c */
+
+/* Find the devices with thunks whose `comm` changes; after mg_programs. */
+int mg_stale_find(struct mg *m);
+
+/* Take `hidden` from a thunk of such a device; true if rec is a collective of one and is to be left out. */
+bool mg_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
+int mg_stale_say(struct mg *m);
+
+/* Whether that is a text of these diags: their counts add up. */
+bool mg_stale_counts(struct nsx_str text);
 
 /* ---- emit.c */
 

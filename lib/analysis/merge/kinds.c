@@ -182,7 +182,8 @@ mg_diag_record(struct mg *m, const struct nsx_rec *rec)
 		mg_extras(m, rec), nsx_int(rec, NSX_DIAG_count, 1)
 	};
 
-	return add_diag(m, d, nsx_str_eq(source, NSX_STR(OURS)) || nsx_str_starts(source, OURS ": "));
+	return add_diag(m, d, (nsx_str_eq(source, NSX_STR(OURS)) || nsx_str_starts(source, OURS ": "))
+	                      && !mg_stale_counts(nsx_string(rec, NSX_DIAG_text)));
 }
 
 /* Whether the user is told already. */
@@ -217,6 +218,31 @@ mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, cons
 		rc = add_diag(m, d, true);
 		if (!is_shown(m->shown, who, text))
 			nsx_diag_add(m->shown, severity, who, 1, "%s", text);
+	}
+	nsx_buf_free(&source);
+	free(who);
+	return rc;
+}
+
+int
+mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text)
+{
+	struct nsx_buf source = { 0 };
+	char *who;
+	int rc;
+
+	if (count == 0)
+		return NSX_OK;
+	who = nsx_str_dup(about);
+	nsx_buf_c(&source, about.len ? OURS ": " : OURS);
+	nsx_buf_str(&source, about);
+	if (!who || source.failed) {
+		rc = nsx_err_nomem(m->err, NULL);
+	} else {
+		struct mg_diag d = { mg_string(m, nsx_str_c(nsx_severity_name(severity))), mg_string(m, nsx_buf_view(&source)),
+		                     mg_string(m, nsx_str_c(text)), 0, count };
+		rc = add_diag(m, d, false);
+		nsx_diag_add(m->shown, severity, who, count, "%s", text);
 	}
 	nsx_buf_free(&source);
 	free(who);

@@ -124,6 +124,8 @@ merge_round(const struct job *j, struct input *inputs, size_t n, struct nsx_writ
 	if (rc == NSX_OK)
 		rc = mg_programs(&m);
 	if (rc == NSX_OK)
+		rc = mg_stale_find(&m);
+	if (rc == NSX_OK)
 		rc = mg_write_metadata(&m);
 	if (rc == NSX_OK)
 		rc = mg_run(&m);

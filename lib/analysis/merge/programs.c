@@ -159,6 +159,20 @@ unite(struct mg *m, const struct mg_have *h, struct mg_use *u)
 	return mg_remap_put(&u->insts, h->inst, *at) ? NSX_OK : nsx_err_nomem(m->err, NULL);
 }
 
+/* Which streams have instructions that another one knows better. */
+static void
+suspect(struct mg *m)
+{
+	for (size_t i = 0; i < m->haves.n; i++) {
+		const struct mg_have *h = &m->haves.p[i];
+		const struct mg_program *p = &m->programs.p[h->program];
+		int64_t comm = row_of(m, h->row).comm;
+
+		for (uint32_t u = p->uses; u != NSX_NONE; u = m->uses.p[u].next)
+			m->sources[p->source].suspect |= differ(comm, row_of(m, m->insts.p[mg_remap_get(&m->uses.p[u].insts, h->inst)].row).comm);
+	}
+}
+
 struct named { uint32_t program, at; struct nsx_str name; };
 
 static int
@@ -202,6 +216,7 @@ mg_programs(struct mg *m)
 			if (unite(m, h, &m->uses.p[u]) != NSX_OK)
 				return NSX_ERR;
 	}
+	suspect(m);
 	free(m->haves.p);
 	m->haves.p = NULL;
 	m->haves.n = m->haves.cap = 0;

@@ -78,6 +78,8 @@ write_head(struct mg *m, struct mg_source *s)
 	struct nsx_rec *rec = &s->rec;
 	const struct nsx_kind *k = rec->kind;
 
+	if (mg_stale_drop(m, s, rec))
+		return NSX_OK;
 	/* This may read ahead, which moves the head's values. */
 	if (mg_declare(m, k) != NSX_OK)
 		return NSX_ERR;
@@ -189,5 +191,7 @@ mg_run(struct mg *m)
 	free(h.p);
 	if (rc == NSX_OK)
 		rc = mg_declare_rest(m);
+	if (rc == NSX_OK)
+		rc = mg_stale_say(m);
 	return rc == NSX_OK ? mg_write_diags(m) : rc;
 }

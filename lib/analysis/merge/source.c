@@ -170,6 +170,35 @@ spool_rest(struct mg *m, struct mg_source *s)
 	return rc;
 }
 
+int
+mg_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec))
+{
+	struct nsx_reader *from = s->rest;
+	struct nsx_spool *spool = s->ended ? NULL : nsx_spool_open(m->err);
+	struct nsx_rec rec;
+	int rc;
+
+	if (!spool)
+		return s->ended ? NSX_OK : NSX_ERR;
+	rc = see(m, s, &s->rec);
+	if (rc == NSX_OK && !hold_head(s))
+		rc = nsx_err_nomem(m->err, s->name);
+	for (size_t i = s->taken; i < s->queue.n && rc == NSX_OK; i++) {
+		rec = (struct nsx_rec){ s->queue.p[i].kind, s->queue.p[i].has, s->queue.p[i].v };
+		rc = see(m, s, &rec);
+	}
+	while (rc == NSX_OK && (rc = from ? nsx_read(from, &rec) : s->dry ? NSX_EOF : read_in(s, &rec)) == NSX_OK)
+		if ((rc = see(m, s, &rec)) == NSX_OK)
+			rc = nsx_spool_write(spool, &rec);
+	if (rc == NSX_EOF) {
+		nsx_reader_close(from);
+		s->rest = nsx_spool_reader(spool);
+		rc = s->rest ? NSX_OK : NSX_ERR;
+	}
+	nsx_spool_free(spool);
+	return rc;
+}
+
 static bool
 met(const struct mg_source *s, const struct nsx_kind *k)
 {
