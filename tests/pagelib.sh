@@ -67,6 +67,7 @@ lacking() {
 	done
 }
 
+# The files of this directory, with size and time.
 listing() {
 	ls -lR --time-style=full-iso .
 }
@@ -120,3 +121,18 @@ page() {
 	fi
 }
 
+# ---- manual pages
+
+# The literal lines of the examples on page $1.
+examples() {
+	awk '/^\.Sh / { on = $2 == "EXAMPLES" } on && /^\.Bd -literal/ { show = 1; next } /^\.Ed/ { show = 0 } show' "$1" |
+		sed 's/\\&//g; s/\\-/-/g; s/\\(ti/~/g; s/\\(ha/^/g; s/\\e/\\/g'
+}
+
+# The commands of examples on standard input, each a file $1/N.sh, with the output they should have in N.want.
+split_examples() {
+	awk -v dir="$1" '
+		more { print >file; more = /[\\|]$/; next }
+		/^\$ / { n++; file = dir "/" n ".sh"; want = dir "/" n ".want"; print substr($0, 3) >file; more = /[\\|]$/; next }
+		n { print >want }'
+}

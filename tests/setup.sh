@@ -61,6 +61,9 @@ missing() {
 # shellcheck disable=SC2317  # more() calls it
 small() {
 	runs datamash datamash --version
+	runs mawk mawk -W version
+	runs gawk gawk --version
+	runs busybox busybox true
 	runs jq jq --version
 	runs parallel parallel --version
 	runs pkgconf pkg-config --version

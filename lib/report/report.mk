@@ -223,9 +223,9 @@ $(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tabl
 $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
 	@mkdir -p $(@D)
 	$(nsysx_tool)view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
-$(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk
+$(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	@mkdir -p $(@D)
-	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
+	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
 $(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) $* && : >$@
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every tool's manual page: it is sound, lists the options that --help lists, and its examples run. Other pages: sound, examples run.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/pagelib.sh"
 
 man=$tests_dir/../docs/man
 sections='NAME
@@ -34,25 +35,6 @@ help_options() {
 }
 page_options() {
 	rendered "$1" | awk '/^[A-Z]/ { on = $0 == "OPTIONS" } on && /^     -/' | options
-}
-
-# The literal lines of the examples on page $1.
-examples() {
-	awk '/^\.Sh / { on = $2 == "EXAMPLES" } on && /^\.Bd -literal/ { show = 1; next } /^\.Ed/ { show = 0 } show' "$1" |
-		sed 's/\\&//g; s/\\-/-/g; s/\\(ti/~/g; s/\\(ha/^/g; s/\\e/\\/g'
-}
-
-# The commands of examples on standard input, each a file $1/N.sh, with the output they should have in N.want.
-split_examples() {
-	awk -v dir="$1" '
-		more { print >file; more = /[\\|]$/; next }
-		/^\$ / { n++; file = dir "/" n ".sh"; want = dir "/" n ".want"; print substr($0, 3) >file; more = /[\\|]$/; next }
-		n { print >want }'
-}
-
-# The files of this directory, with size and time.
-listing() {
-	ls -lR --time-style=full-iso .
 }
 
 # Claim that example $2 of page $1 does what the page says. Runs in the folder of samples.

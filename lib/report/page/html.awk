@@ -1,5 +1,6 @@
 # html.awk -- numbers and names as the page shows them. Everything that comes from data goes through esc().
-BEGIN { FS = "\t" }
+# A sum as text has all its digits: mawk writes six of 2147483648 and more otherwise, and 16 are those of 2^53.
+BEGIN { FS = "\t"; OFMT = CONVFMT = "%.16g" }
 function esc(s) {
 	gsub(/&/, "\\&amp;", s)
 	gsub(/</, "\\&lt;", s)
@@ -7,17 +8,21 @@ function esc(s) {
 	gsub(/"/, "\\&quot;", s)
 	return s
 }
+# What a function was given of a field compares as text in busybox: numbers are made numbers first.
 # Four figures of a number from 0 to 1000.
 function four(x) { return x < 9.9995 ? sprintf("%.3f", x) : x < 99.995 ? sprintf("%.2f", x) : sprintf("%.1f", x) }
 function short(x,   a) {
+	x += 0
 	a = x < 0 ? -x : x
 	return a == int(a) && a < 1e6 ? x "" : a >= 0.01 && a < 1000 ? (x < 0 ? "−" : "") four(a) : sprintf("%.3g", x)
 }
 function ns(x,   a) {
+	x += 0
 	a = x < 0 ? -x : x
 	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " µs" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
 }
 function size(x) {
+	x += 0
 	return x < 1000 ? x " B" : x < 999.95e3 ? four(x / 1e3) " kB" : x < 999.95e6 ? four(x / 1e6) " MB" : x < 999.95e9 ? four(x / 1e9) " GB" : four(x / 1e12) " TB"
 }
 function percent(x) { return sprintf("%.1f %%", x) }

@@ -109,7 +109,7 @@ section next 'What to look at next'
 tables=
 for t in total collective device waits thunk variable compile-process residual kernel diag; do [ -s "tables/$t.tsv" ] && tables="$tables tables/$t.tsv"; done
 # shellcheck disable=SC2086
-awk -f "$here/html.awk" -f "$here/rules.awk" $tables flame/source.folded
+awk -f "$here/html.awk" -f "$here/../root.awk" -f "$here/rules.awk" $tables flame/source.folded
 
 section time 'Where GPU time goes'
 if [ "$xla" ]; then

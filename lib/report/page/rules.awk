@@ -21,7 +21,7 @@ function v(name) { return $col[name] }
 file == "total" { total[v("quantity")] = v("total"); share[v("quantity")] = v("percent") }
 file == "collective" && v("collective") != "[all]" {
 	comms++
-	if (v("exposed") > worst_exposed) { worst_exposed = v("exposed"); worst_comm = v("collective") }
+	if (v("exposed") + 0 > worst_exposed + 0) { worst_exposed = v("exposed"); worst_comm = v("collective") }
 }
 file == "device" { devices++ }
 file == "waits" { caused[v("device")] += v("caused"); wait_all += v("wait"); waits++ }
@@ -29,7 +29,7 @@ file == "thunk" {
 	thunks++
 	time_all += v("total")
 	if (v("opcode") != "") time_known += v("total")
-	if (v("percent") > top_percent) { top_percent = v("percent"); top_name = v("name") }
+	if (v("percent") + 0 > top_percent + 0) { top_percent = v("percent"); top_name = v("name") }
 }
 file == "thunk" && v("relstd") != "" { several = 1 }
 file == "variable" { variable++; vary_all += v("mean") * v("count"); if (variable == 1) { vary_name = v("name"); vary = v("relstd") } }
@@ -49,7 +49,7 @@ file == "diag" { if (v("severity") != "info") warned++ }
 function rule(known, x, limit, form, name, text, anchor, why) {
 	if (!known)
 		open[++opens] = "<li><b>" esc(name) "</b> cannot be told: " esc(why) "</li>"
-	else if (x > limit)
+	else if (x + 0 > limit)
 		bad[++bads] = "<li><a href=\"#" anchor "\"><b>" esc(name) "</b></a> <span class=\"figure\">" data(x, form) "</span><br>" esc(text) "</li>"
 	else
 		good[++goods] = "<li><b>" esc(name) "</b> " data(x, form) ", at most " esc(shown(limit, form)) "</li>"
@@ -61,7 +61,7 @@ function list(class, items, n,   i) {
 	print "</ul>"
 }
 END {
-	xla = total["wall"] > 0
+	xla = total["wall"] + 0 > 0
 	none = xla ? "no communication" : "no work of XLA programs"
 	rule(xla && comms, share["exposed communication"], 10, "%", "Exposed communication",
 		"of GPU time is communication that no computation hides" (worst_comm ? ", most of it " worst_comm : "") ".", "communication", none)
@@ -69,7 +69,7 @@ END {
 	rule(xla, idle, 10, "%", "Idle GPUs", "of GPU time nothing runs: " percent(share["idle between module executions"]) " between executions, where the host is late, and " percent(share["idle during module executions"]) " within.", "time", none)
 	for (d in caused)
 		if (caused[d] > late || (caused[d] == late && (late_by == "" || d + 0 < late_by + 0))) { late = caused[d]; late_by = d }
-	rule(waits && devices > 1 && total["wall"] > 0, total["wall"] ? 100 * late / total["wall"] : 0, 1, "%", "Straggler",
+	rule(waits && devices > 1 && xla, xla ? 100 * late / total["wall"] : 0, 1, "%", "Straggler",
 		"of all GPU time the others wait for device " late_by " (" ns(late) " of " ns(wait_all) " that devices wait in collectives).", "devices",
 		devices < 2 ? "one device" : comms ? "the clocks of devices were not compared" : none)
 	rule(several, time_all ? 100 * vary_all / time_all : 0, 1, "%", "Computation that varies",
@@ -79,7 +79,7 @@ END {
 	rule(thunks, time_all ? 100 * (1 - time_known / time_all) : 0, 5, "%", "Names unknown",
 		"of instruction time has no opcode: its HLO dump is missing or another run's, or it is hidden in command buffers.", "diags", none)
 	rule(active > 0, active ? 100 * unknown / active : 0, 25, "%", "Source unknown", "of active GPU time comes from no known source line. JAX_TRACEBACK_IN_LOCATIONS_LIMIT=-1 and the dump tell more.", "flame", none)
-	rule(residuals, residuals ? sqrt(square / residuals) : 0, 20000, "ns", "Clocks",
+	rule(residuals, residuals ? root(square / residuals) : 0, 20000, "ns", "Clocks",
 		"is what skews still differ by after alignment (root mean square): times of different devices agree no better.", "clocks", devices < 2 ? "one device" : comms ? "the clocks of devices were not compared" : none)
 	rule(kernels > 0, kernels ? 100 * copies / kernels : 0, 10, "%", "Copies", "of the time of GPU operations are copies (compilation aside).", "kernels", "single GPU operations were left out (DETAIL=no)")
 	rule(1, warned + 0, 0, "n", "Warnings", "warnings about the data, below: read them before you believe a number.", "diags", "")

@@ -1,6 +1,6 @@
 # columns.awk -- a table's columns by name: before the rules of every script here. After a file's first line, col["total"] is the
 # place of that column, `$col["total"]` its value and head[i] the name of column i; `file` is the table's name without folder and ending.
-BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.12g" }
+BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.16g" }
 FNR == 1 {
 	file = FILENAME
 	sub(/.*\//, "", file)
@@ -18,5 +18,6 @@ function plain(s) {
 	return s
 }
 function bytes(n) {
+	n += 0
 	return n < 1000 ? n " B" : n < 1e6 ? sprintf("%.3g kB", n / 1e3) : n < 1e9 ? sprintf("%.3g MB", n / 1e6) : sprintf("%.3g GB", n / 1e9)
 }

@@ -17,6 +17,6 @@ END {
 		d = order[i]
 		m = sum[d] / n[d]
 		v = square[d] / n[d] - m * m
-		print d, m, (v > 0 ? sqrt(v) : 0), low[d], high[d]
+		print d, m, root(v), low[d], high[d]
 	}
 }
