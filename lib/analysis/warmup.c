@@ -289,7 +289,7 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 	enum nsx_kind_id id = rec->kind->id;
 	bool steady, ready = false, waited = w->any_steady;
 
-	w->work |= nsx_field_has(rec, NSX_FIELD_START);
+	w->work |= nsx_field_has(rec, NSX_ROLE_START);
 	if (!w->decided && id == NSX_SKEW && decide(w) != NSX_OK)
 		return NSX_ERR;
 	if (!w->decided) {

@@ -117,25 +117,25 @@ inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
 uint32_t
 nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return profile_at(c, nsx_field_int(rec, NSX_FIELD_PROFILE, NSX_ABSENT));
+	return profile_at(c, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
 }
 
 uint32_t
 nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return device_at(c, nsx_field_int(rec, NSX_FIELD_DEVICE, NSX_ABSENT));
+	return device_at(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 }
 
 uint32_t
 nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return program_at(c, nsx_field_int(rec, NSX_FIELD_PROGRAM, NSX_ABSENT));
+	return program_at(c, nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT));
 }
 
 uint32_t
 nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return inst_at(c, nsx_cat_program(c, rec), nsx_field_int(rec, NSX_FIELD_INST, NSX_ABSENT));
+	return inst_at(c, nsx_cat_program(c, rec), nsx_field_int(rec, NSX_ROLE_INST, NSX_ABSENT));
 }
 
 uint32_t
@@ -168,10 +168,10 @@ bool
 nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id kind = rec->kind->id;
-	bool own = nsx_field_int(rec, NSX_FIELD_COMM, 0) == 1;
+	bool own = nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
 	uint32_t at;
 
-	if ((kind != NSX_THUNK && kind != NSX_OP) || !nsx_field_has(rec, NSX_FIELD_INST))
+	if ((kind != NSX_THUNK && kind != NSX_OP) || !nsx_field_has(rec, NSX_ROLE_INST))
 		return kind == NSX_COLLECTIVE || own;
 	at = nsx_cat_inst(c, rec);
 	if (at == NSX_NONE || !c->insts.p[at].listed)

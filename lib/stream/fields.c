@@ -5,8 +5,8 @@
  * their own, so that they are not. */
 #define KIND(id, name, meaning)
 #define COL(id, name, type, unit, role, meaning) \
-	[NSX_##id][NSX_FIELD_##role + (NSX_FIELD_##role == NSX_FIELD_NONE) * NSX_##id##_##name] = NSX_##id##_##name + 1,
-const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NFIELDS + NSX_MAX_COLS] = {
+	[NSX_##id][NSX_ROLE_##role + (NSX_ROLE_##role == NSX_ROLE_NONE) * NSX_##id##_##name] = NSX_##id##_##name + 1,
+const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NROLES + NSX_MAX_COLS] = {
 #include "stream/kinds.def"
 };
 #undef KIND

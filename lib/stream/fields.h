@@ -8,75 +8,75 @@
 NSX_BEGIN_C
 
 /* What a column means, the same in every kind that has it. */
-enum nsx_field_role {
-	NSX_FIELD_PROFILE,      /* number of the report */
-	NSX_FIELD_DEVICE,       /* number of the device in the job */
-	NSX_FIELD_PROGRAM,      /* number of the program in the stream */
-	NSX_FIELD_EXECUTION,    /* of the program on the device */
-	NSX_FIELD_INST,         /* number of the instruction within the program */
-	NSX_FIELD_OCCURRENCE,   /* of the instruction within the execution */
-	NSX_FIELD_START,        /* ns, when GPU work began */
-	NSX_FIELD_DUR,          /* ns, how long it took */
-	NSX_FIELD_HOST_START,   /* ns, when the host began, by the clock of its process */
-	NSX_FIELD_HOST_DUR,     /* ns, how long it took */
-	NSX_FIELD_HIDDEN,       /* ns, part of DUR in which the device computed */
-	NSX_FIELD_PID,
-	NSX_FIELD_TID,
-	NSX_FIELD_RANGE,        /* the NVTX range's id in the report: of the range itself, else of the one that this is in */
-	NSX_FIELD_PARENT,       /* id of the range around the range */
-	NSX_FIELD_OP,           /* number of the GPU operation within the report */
-	NSX_FIELD_CALL,         /* id of the CUDA call in the report */
-	NSX_FIELD_NAME,
-	NSX_FIELD_OP_NAME,      /* the framework's name */
-	NSX_FIELD_STACK,        /* number of the stack */
-	NSX_FIELD_GROUPS,       /* number of the set of replica groups */
-	NSX_FIELD_COMM,         /* 1: communicates */
-	NSX_FIELD_COLLECTIVE,   /* kind of collective */
-	NSX_FIELD_COMM_ID,      /* NCCL communicator */
-	NSX_FIELD_CALLS,        /* NCCL calls carried out */
-	NSX_FIELD_GROUP,        /* devices in the group */
-	NSX_FIELD_PAIR,         /* ranks of a send-recv */
-	NSX_FIELD_BYTES,
-	NSX_FIELD_STREAM,       /* CUDA stream */
-	NSX_FIELD_OPS,          /* how much GPU work belongs to it */
-	NSX_FIELD_CLASS,
-	NSX_NFIELDS,
-	NSX_FIELD_NONE = NSX_NFIELDS
+enum nsx_role {
+	NSX_ROLE_PROFILE,      /* number of the report */
+	NSX_ROLE_DEVICE,       /* number of the device in the job */
+	NSX_ROLE_PROGRAM,      /* number of the program in the stream */
+	NSX_ROLE_EXECUTION,    /* of the program on the device */
+	NSX_ROLE_INST,         /* number of the instruction within the program */
+	NSX_ROLE_OCCURRENCE,   /* of the instruction within the execution */
+	NSX_ROLE_START,        /* ns, when GPU work began */
+	NSX_ROLE_DUR,          /* ns, how long it took */
+	NSX_ROLE_HOST_START,   /* ns, when the host began, by the clock of its process */
+	NSX_ROLE_HOST_DUR,     /* ns, how long it took */
+	NSX_ROLE_HIDDEN,       /* ns, part of DUR in which the device computed */
+	NSX_ROLE_PID,
+	NSX_ROLE_TID,
+	NSX_ROLE_RANGE,        /* the NVTX range's id in the report: of the range itself, else of the one that this is in */
+	NSX_ROLE_PARENT,       /* id of the range around the range */
+	NSX_ROLE_OP,           /* number of the GPU operation within the report */
+	NSX_ROLE_CALL,         /* id of the CUDA call in the report */
+	NSX_ROLE_NAME,
+	NSX_ROLE_OP_NAME,      /* the framework's name */
+	NSX_ROLE_STACK,        /* number of the stack */
+	NSX_ROLE_GROUPS,       /* number of the set of replica groups */
+	NSX_ROLE_COMM,         /* 1: communicates */
+	NSX_ROLE_COLLECTIVE,   /* kind of collective */
+	NSX_ROLE_COMM_ID,      /* NCCL communicator */
+	NSX_ROLE_CALLS,        /* NCCL calls carried out */
+	NSX_ROLE_GROUP,        /* devices in the group */
+	NSX_ROLE_PAIR,         /* ranks of a send-recv */
+	NSX_ROLE_BYTES,
+	NSX_ROLE_STREAM,       /* CUDA stream */
+	NSX_ROLE_OPS,          /* how much GPU work belongs to it */
+	NSX_ROLE_CLASS,
+	NSX_NROLES,
+	NSX_ROLE_NONE = NSX_NROLES
 };
 
-/* The slot plus 1; 0: the kind has no such column. Columns without a role are behind the roles. Use nsx_field_slot. */
-extern const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NFIELDS + NSX_MAX_COLS];
+/* The slot plus 1; 0: the kind has no such column. Columns without a role are behind the roles. Use nsx_field. */
+extern const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NROLES + NSX_MAX_COLS];
 
 /* The slot of the kind's column of that role, -1 if it has none; a kind that we do not know has none of any. */
 static inline int
-nsx_field_slot(enum nsx_kind_id kind, enum nsx_field_role role)
+nsx_field(enum nsx_kind_id kind, enum nsx_role role)
 {
 	return nsx_fields[kind][role] - 1;
 }
 
 /* Whether rec has a value in its column of that role. */
 static inline bool
-nsx_field_has(const struct nsx_rec *rec, enum nsx_field_role role)
+nsx_field_has(const struct nsx_rec *rec, enum nsx_role role)
 {
-	int slot = nsx_field_slot(rec->kind->id, role);
+	int slot = nsx_field(rec->kind->id, role);
 
 	return slot >= 0 && nsx_has(rec, slot);
 }
 
 /* That value, a number; `otherwise` where there is none. */
 static inline int64_t
-nsx_field_int(const struct nsx_rec *rec, enum nsx_field_role role, int64_t otherwise)
+nsx_field_int(const struct nsx_rec *rec, enum nsx_role role, int64_t otherwise)
 {
-	int slot = nsx_field_slot(rec->kind->id, role);
+	int slot = nsx_field(rec->kind->id, role);
 
 	return slot >= 0 ? nsx_int(rec, slot, otherwise) : otherwise;
 }
 
 /* That value, a string; the empty one where there is none. */
 static inline struct nsx_str
-nsx_field_str(const struct nsx_rec *rec, enum nsx_field_role role)
+nsx_field_str(const struct nsx_rec *rec, enum nsx_role role)
 {
-	int slot = nsx_field_slot(rec->kind->id, role);
+	int slot = nsx_field(rec->kind->id, role);
 
 	return slot >= 0 ? nsx_string(rec, slot) : (struct nsx_str){ "", 0 };
 }

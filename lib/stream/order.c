@@ -16,9 +16,9 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 		*time = gpu < host ? gpu : host;
 		return true;
 	}
-	int slot = nsx_field_slot(kind, NSX_FIELD_START);
+	int slot = nsx_field(kind, NSX_ROLE_START);
 	if (slot < 0 || (kind == NSX_RANGE && !nsx_has(r, slot)))
-		slot = nsx_field_slot(kind, NSX_FIELD_HOST_START);
+		slot = nsx_field(kind, NSX_ROLE_HOST_START);
 	if (!nsx_has(r, slot))
 		return false;
 	*time = r->v[slot].i;
@@ -28,7 +28,7 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 int64_t
 nsx_order_end(const struct nsx_rec *r)
 {
-	static const enum nsx_field_role times[][2] = { { NSX_FIELD_START, NSX_FIELD_DUR }, { NSX_FIELD_HOST_START, NSX_FIELD_HOST_DUR } };
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
 	int64_t end = INT64_MIN;
 
 	for (int i = 0; i < 2; i++) {
@@ -64,9 +64,9 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 		return placed;
 	}
 	/* Of a range the host's time, which its place goes by; call and overhead have no other. */
-	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur : nsx_field_slot(kind, NSX_FIELD_DUR);
+	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur : nsx_field(kind, NSX_ROLE_DUR);
 	if (slot < 0)
-		slot = nsx_field_slot(kind, NSX_FIELD_HOST_DUR);
+		slot = nsx_field(kind, NSX_ROLE_HOST_DUR);
 	*key = nsx_order_work(kind, time, nsx_has(r, slot) ? &r->v[slot].i : NULL);
 	return placed;
 }
@@ -74,16 +74,16 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 struct nsx_order_tie
 nsx_order_tie(const struct nsx_rec *r)
 {
-	static const enum nsx_field_role by[NSX_NTIES] = {
-		[NSX_TIE_PROFILE] = NSX_FIELD_PROFILE, [NSX_TIE_DEVICE] = NSX_FIELD_DEVICE, [NSX_TIE_PID] = NSX_FIELD_PID,
-		[NSX_TIE_TID] = NSX_FIELD_TID, [NSX_TIE_RANGE] = NSX_FIELD_RANGE,
+	static const enum nsx_role by[NSX_NTIES] = {
+		[NSX_TIE_PROFILE] = NSX_ROLE_PROFILE, [NSX_TIE_DEVICE] = NSX_ROLE_DEVICE, [NSX_TIE_PID] = NSX_ROLE_PID,
+		[NSX_TIE_TID] = NSX_ROLE_TID, [NSX_TIE_RANGE] = NSX_ROLE_RANGE,
 	};
-	struct nsx_order_tie tie = { .name = nsx_field_str(r, NSX_FIELD_NAME) };
+	struct nsx_order_tie tie = { .name = nsx_field_str(r, NSX_ROLE_NAME) };
 
 	for (int i = 0; i < NSX_NTIES; i++)
 		tie.by[i] = nsx_field_int(r, by[i], INT64_MIN);
 	/* An operation names its call, too. */
-	tie.number = nsx_field_int(r, nsx_field_slot(r->kind->id, NSX_FIELD_OP) >= 0 ? NSX_FIELD_OP : NSX_FIELD_CALL, INT64_MIN);
+	tie.number = nsx_field_int(r, nsx_field(r->kind->id, NSX_ROLE_OP) >= 0 ? NSX_ROLE_OP : NSX_ROLE_CALL, INT64_MIN);
 	return tie;
 }
 

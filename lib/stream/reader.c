@@ -396,11 +396,11 @@ static bool
 ends_beyond(const struct nsx_rec *rec)
 {
 	bool clipped = false;
-	enum nsx_field_role start = NSX_FIELD_START, dur = NSX_FIELD_DUR;
+	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
 
 	/* A kind without GPU times has the host's. */
-	if (nsx_field_slot(rec->kind->id, start) < 0)
-		start = NSX_FIELD_HOST_START, dur = NSX_FIELD_HOST_DUR;
+	if (nsx_field(rec->kind->id, start) < 0)
+		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
 	if (!nsx_field_has(rec, start) || !nsx_field_has(rec, dur))
 		return false;
 	nsx_add_sat(nsx_field_int(rec, start, 0), nsx_field_int(rec, dur, 0), &clipped);

@@ -192,18 +192,18 @@ static const struct al_fix *
 fix_of(struct applying *a, const struct nsx_rec *rec, bool by_device)
 {
 	static const struct al_fix none = { 0, 0, 0 };
-	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_FIELD_DEVICE)
-	                               ? device_at(a, nsx_field_int(rec, NSX_FIELD_DEVICE, 0)) : NULL;
-	const struct moved_report *r = d || !nsx_field_has(rec, NSX_FIELD_PROFILE)
-	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_FIELD_PROFILE, 0));
+	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_ROLE_DEVICE)
+	                               ? device_at(a, nsx_field_int(rec, NSX_ROLE_DEVICE, 0)) : NULL;
+	const struct moved_report *r = d || !nsx_field_has(rec, NSX_ROLE_PROFILE)
+	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 
 	return d ? &d->fix : r ? &r->fix : &none;
 }
 
 static void
-move(struct nsx_rec *rec, enum nsx_field_role time, const struct al_fix *f)
+move(struct nsx_rec *rec, enum nsx_role time, const struct al_fix *f)
 {
-	int slot = nsx_field_slot(rec->kind->id, time);
+	int slot = nsx_field(rec->kind->id, time);
 
 	if (slot >= 0 && nsx_has(rec, slot))
 		rec->v[slot].i = al_fixed(f, rec->v[slot].i);
@@ -213,8 +213,8 @@ move(struct nsx_rec *rec, enum nsx_field_role time, const struct al_fix *f)
 static void
 move_times(struct applying *a, struct nsx_rec *rec)
 {
-	move(rec, NSX_FIELD_START, fix_of(a, rec, true));
-	move(rec, NSX_FIELD_HOST_START, fix_of(a, rec, false));
+	move(rec, NSX_ROLE_START, fix_of(a, rec, true));
+	move(rec, NSX_ROLE_HOST_START, fix_of(a, rec, false));
 }
 
 /* Nothing that stands at t or later can get before this. */

@@ -122,12 +122,12 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)
 {
-	static const enum nsx_field_role times[][2] = { { NSX_FIELD_START, NSX_FIELD_DUR }, { NSX_FIELD_HOST_START, NSX_FIELD_HOST_DUR } };
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
 
 	for (int i = 0; i < 2; i++) {
 		if (!nsx_field_has(rec, times[i][0]))
 			continue;
-		size_t p = cmp_profile(l->c, nsx_field_int(rec, NSX_FIELD_PROFILE, 0));
+		size_t p = cmp_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 		if (p == SIZE_MAX)
 			return fail_nomem(l);
 		cmp_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));

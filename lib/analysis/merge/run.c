@@ -39,8 +39,8 @@ static int
 rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
-	const struct refs cols = { nsx_field_slot(id, NSX_FIELD_PROFILE), nsx_field_slot(id, NSX_FIELD_PROGRAM), nsx_field_slot(id, NSX_FIELD_DEVICE),
-	                           nsx_field_slot(id, NSX_FIELD_INST) }, *r = &cols;
+	const struct refs cols = { nsx_field(id, NSX_ROLE_PROFILE), nsx_field(id, NSX_ROLE_PROGRAM), nsx_field(id, NSX_ROLE_DEVICE),
+	                           nsx_field(id, NSX_ROLE_INST) }, *r = &cols;
 	uint32_t to;
 
 	/* The program first: it is looked up by the stream's own profile. */

@@ -279,7 +279,7 @@ mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct m
 	nsx_order_key(rec, &key->order);
 	key->number = -1;
 	if (key->order.section == NSX_SECTION_COMPILE || key->order.section == NSX_SECTION_WORK) {
-		if (profile_number(m, s, rec, nsx_field_slot(rec->kind->id, NSX_FIELD_PROFILE), &key->number) != NSX_OK)
+		if (profile_number(m, s, rec, nsx_field(rec->kind->id, NSX_ROLE_PROFILE), &key->number) != NSX_OK)
 			return NSX_ERR;
 		/* By the number that it will have. */
 		if (key->order.section == NSX_SECTION_COMPILE)

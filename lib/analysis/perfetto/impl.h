@@ -85,10 +85,10 @@ int nsx_trace_flush(struct nsx_trace *t, bool all);
 /* ---- tracks ---- */
 
 /* Kinds of tracks, in the order in which a process shows them. */
-enum nsx_role {
-	NSX_FIELD_LAUNCHES, NSX_FIELD_RANGES, NSX_FIELD_MODULES, NSX_FIELD_COMPUTATION, NSX_FIELD_COMMUNICATION, NSX_FIELD_HEAP, NSX_FIELD_STREAM,
-	NSX_FIELD_THREAD, NSX_FIELD_IDLE_THREAD, NSX_FIELD_COMPILE,
-	NSX_NROLES
+enum nsx_track_role {
+	NSX_TRACK_LAUNCHES, NSX_TRACK_RANGES, NSX_TRACK_MODULES, NSX_TRACK_COMPUTATION, NSX_TRACK_COMMUNICATION, NSX_TRACK_HEAP, NSX_TRACK_STREAM,
+	NSX_TRACK_THREAD, NSX_TRACK_IDLE_THREAD, NSX_TRACK_COMPILE,
+	NSX_NTRACKS
 };
 
 struct nsx_group;
@@ -110,7 +110,7 @@ uint32_t nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, in
                             void (*name)(const void *arg, struct nsx_buf *buf), const void *arg);
 
 /* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on failure. */
-struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_role role, int64_t number);
+struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number);
 
 /* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK or NSX_ERR. */
 int nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track);

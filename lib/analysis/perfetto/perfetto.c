@@ -99,14 +99,14 @@ process_of(struct job *j, bool host, int64_t profile, const struct nsx_rec *rec,
 }
 
 static int
-add(struct job *j, uint32_t process, enum nsx_role role, int64_t number, const struct nsx_slice *s)
+add(struct job *j, uint32_t process, enum nsx_track_role role, int64_t number, const struct nsx_slice *s)
 {
 	struct nsx_group *g = process ? nsx_tracks_group(&j->tracks, process, role, number) : NULL;
 
 	if (!g)
 		return NSX_ERR;
 	/* What does not come in the order of its starts: ranges stand at the earlier of two. */
-	bool later = role == NSX_FIELD_LAUNCHES || role == NSX_FIELD_THREAD || role == NSX_FIELD_RANGES;
+	bool later = role == NSX_TRACK_LAUNCHES || role == NSX_TRACK_THREAD || role == NSX_TRACK_RANGES;
 	return later ? nsx_tracks_add_later(&j->tracks, g, s) : nsx_tracks_add(&j->tracks, g, s);
 }
 
@@ -124,7 +124,7 @@ add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct ns
 		s->launched = true;
 	}
 	say_int(&launch, NSX_ARG_EXECUTION, rec, execution);
-	return add(j, process, NSX_FIELD_LAUNCHES, 0, &launch);
+	return add(j, process, NSX_TRACK_LAUNCHES, 0, &launch);
 }
 
 /* ---- records ---- */
@@ -145,7 +145,7 @@ take_module(struct job *j, const struct nsx_rec *rec)
 	say_int(&s, NSX_ARG_THUNKS, rec, NSX_MODULE_thunks);
 	if (add_launch(j, process, &s, rec, NSX_MODULE_host_start, NSX_MODULE_host_dur, NSX_MODULE_execution) != NSX_OK)
 		return NSX_ERR;
-	return add(j, process, NSX_FIELD_MODULES, 0, &s);
+	return add(j, process, NSX_TRACK_MODULES, 0, &s);
 }
 
 /* A number that a collective's parts on all devices have in common, and no other thunk: the upper bit tells it from launches. */
@@ -214,7 +214,7 @@ take_thunk(struct job *j, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (add_launch(j, process, &s, rec, NSX_THUNK_host_start, NSX_THUNK_host_dur, NSX_THUNK_execution) != NSX_OK)
 		return NSX_ERR;
-	return add(j, process, comm ? NSX_FIELD_COMMUNICATION : NSX_FIELD_COMPUTATION, 0, &s);
+	return add(j, process, comm ? NSX_TRACK_COMMUNICATION : NSX_TRACK_COMPUTATION, 0, &s);
 }
 
 /* A range has two times: on the thread that it is of, and that of the GPU work launched in it. */
@@ -233,14 +233,14 @@ take_range(struct job *j, const struct nsx_rec *rec)
 	if (gpu && begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_start, NSX_RANGE_dur)) {
 		say_int(&s, NSX_ARG_OPS, rec, NSX_RANGE_ops);
 		say_str(&s, NSX_ARG_DOMAIN, nsx_string(rec, NSX_RANGE_domain));
-		if (add(j, process_of(j, false, profile, rec, NSX_RANGE_device), NSX_FIELD_RANGES, 0, &s) != NSX_OK)
+		if (add(j, process_of(j, false, profile, rec, NSX_RANGE_device), NSX_TRACK_RANGES, 0, &s) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (!nsx_has(rec, NSX_RANGE_host_start) || !begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_host_start, NSX_RANGE_host_dur))
 		return NSX_OK;
 	say_int(&s, NSX_ARG_OPS, rec, NSX_RANGE_ops);
 	say_str(&s, NSX_ARG_DOMAIN, nsx_string(rec, NSX_RANGE_domain));
-	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_FIELD_THREAD : NSX_FIELD_IDLE_THREAD, nsx_int(rec, NSX_RANGE_tid, -1), &s);
+	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_TRACK_THREAD : NSX_TRACK_IDLE_THREAD, nsx_int(rec, NSX_RANGE_tid, -1), &s);
 }
 
 static int
@@ -253,7 +253,7 @@ take_op(struct job *j, const struct nsx_rec *rec)
 	say_str(&s, NSX_ARG_TYPE, nsx_string(rec, NSX_OP_type));
 	say_int(&s, NSX_ARG_BYTES, rec, NSX_OP_bytes);
 	say_int(&s, NSX_ARG_GRAPH_NODE, rec, NSX_OP_graph_node);
-	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_FIELD_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
+	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
 }
 
 static int
@@ -265,7 +265,7 @@ take_compile(struct job *j, const struct nsx_rec *rec)
 		return NSX_OK;
 	if (nsx_has(rec, NSX_COMPILE_program))
 		say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)rec->v[NSX_COMPILE_program].i, 0 })));
-	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid), NSX_FIELD_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
+	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid), NSX_TRACK_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
 }
 
 static int

@@ -12,17 +12,17 @@ enum {
 	ROOM = 128        /* bytes for the text of one that waits, more where it is longer */
 };
 
-static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NROLES] = {
-	[NSX_FIELD_LAUNCHES]      = { "launches", false, true, "" },
-	[NSX_FIELD_RANGES]        = { "ranges", false, true, "" },
-	[NSX_FIELD_MODULES]       = { "modules", false, false, "" },
-	[NSX_FIELD_COMPUTATION]   = { "computation", false, true, "" },
-	[NSX_FIELD_COMMUNICATION] = { "communication", false, false, "" },
-	[NSX_FIELD_HEAP]          = { "heap ", false, false, "" },
-	[NSX_FIELD_STREAM]        = { "stream ", true, false, "" },
-	[NSX_FIELD_THREAD]        = { "thread ", true, true, "" },
-	[NSX_FIELD_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
-	[NSX_FIELD_COMPILE]       = { "thread ", true, true, ", compilation" },
+static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NTRACKS] = {
+	[NSX_TRACK_LAUNCHES]      = { "launches", false, true, "" },
+	[NSX_TRACK_RANGES]        = { "ranges", false, true, "" },
+	[NSX_TRACK_MODULES]       = { "modules", false, false, "" },
+	[NSX_TRACK_COMPUTATION]   = { "computation", false, true, "" },
+	[NSX_TRACK_COMMUNICATION] = { "communication", false, false, "" },
+	[NSX_TRACK_HEAP]          = { "heap ", false, false, "" },
+	[NSX_TRACK_STREAM]        = { "stream ", true, false, "" },
+	[NSX_TRACK_THREAD]        = { "thread ", true, true, "" },
+	[NSX_TRACK_IDLE_THREAD]   = { "thread ", true, true, ", no GPU work" },
+	[NSX_TRACK_COMPILE]       = { "thread ", true, true, ", compilation" },
 };
 
 /* A track, the ends of its open slices from the outermost to the innermost, and when something was last written to it. */
@@ -42,7 +42,7 @@ struct due { int64_t start, end; uint64_t came; uint32_t slot; };
 
 struct nsx_group {
 	uint32_t      process;
-	enum nsx_role role;
+	enum nsx_track_role role;
 	int64_t       number;
 	uint32_t      seq;
 	NSX_VEC(struct lane) lanes;
@@ -82,7 +82,7 @@ nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t num
 }
 
 struct nsx_group *
-nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_role role, int64_t number)
+nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&t->group_of, (struct nsx_key){ (uint64_t)process << 8 | role, (uint64_t)number });
 	struct nsx_group *g;
@@ -137,7 +137,7 @@ nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struc
 {
 	track->id = ++t->tracks;
 	track->process = process;
-	track->rank = (uint32_t)NSX_FIELD_HEAP << 24 | (place & 0xffffff);
+	track->rank = (uint32_t)NSX_TRACK_HEAP << 24 | (place & 0xffffff);
 	track->counter = true;
 	return t->trace->form->track(t->trace, track);
 }

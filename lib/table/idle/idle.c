@@ -12,8 +12,8 @@ enum { OFTEN = 4096 };   /* records between two looks at what is not needed any 
 static struct nsx_host_thread *
 thread_at(struct idle *f, const struct nsx_rec *rec)
 {
-	int64_t profile = nsx_field_int(rec, NSX_FIELD_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_FIELD_PID, NSX_ABSENT);
-	int64_t tid = nsx_field_int(rec, NSX_FIELD_TID, NSX_ABSENT);
+	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID, NSX_ABSENT);
+	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
 
 	return idle_thread(f, profile, pid, tid);
 }
@@ -279,7 +279,7 @@ static int
 take(void *state, const struct nsx_rec *rec)
 {
 	struct idle *f = state;
-	int64_t start = nsx_field_int(rec, NSX_FIELD_START, NSX_ABSENT);
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
 	int rc = NSX_OK;
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
