@@ -10,6 +10,7 @@
 
 #include "analysis/hold.h"
 #include "analysis/own.h"
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -81,31 +82,21 @@ add_interval(struct device *d, int64_t start, int64_t dur)
 /* ---- communication that is under way ---- */
 
 static bool
+ends_before(const struct overlap *o, const struct open *a, const struct open *b)
+{
+	(void)o;
+	return a->end < b->end;
+}
+
+NSX_HEAP(ends, struct open, const struct overlap *, ends_before)
+
+static bool
 open_push(struct overlap *o, struct open c)
 {
 	if (!nsx_vec_room(&o->heap, 1))
 		return false;
-	size_t i = o->heap.n++;
-	for (; i && o->heap.p[(i - 1) / 2].end > c.end; i = (i - 1) / 2)
-		o->heap.p[i] = o->heap.p[(i - 1) / 2];
-	o->heap.p[i] = c;
+	ends_push(o, o->heap.p, o->heap.n++, c);
 	return true;
-}
-
-static struct open
-open_pop(struct overlap *o)
-{
-	struct open *h = o->heap.p, first = h[0], last = h[--o->heap.n];
-	size_t n = o->heap.n, i = 0;
-
-	for (size_t child; (child = 2 * i + 1) < n; i = child) {
-		child += child + 1 < n && h[child + 1].end < h[child].end;
-		if (h[child].end >= last.end)
-			break;
-		h[i] = h[child];
-	}
-	h[i] = last;
-	return first;
 }
 
 /* The stream has come to `now`: answer what has ended. */
@@ -113,7 +104,7 @@ static void
 answer_until(struct overlap *o, int64_t now)
 {
 	while (o->heap.n && o->heap.p[0].end <= now) {
-		struct open c = open_pop(o);
+		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
 
 		o->answers.p[c.answer - o->gone].hidden = (int64_t)(computed_before(&o->devices.p[c.device], c.end) - c.before);
 	}

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/num.h"
 
 NSX_BEGIN_C
 
@@ -88,12 +89,6 @@ void nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d);
 
 bool nsx_cli_verbose(void);
 bool nsx_cli_quiet(void);
-
-/* "1.5ms", "200", "3min" as nanoseconds; false when it is not a time or does not fit. */
-bool nsx_time_parse(const char *s, int64_t *ns);
-
-/* "4096", "512M", "64G" as bytes; K, M, G and T are powers of 1024. False when it is not a size or does not fit. */
-bool nsx_size_parse(const char *s, int64_t *bytes);
 
 NSX_END_C
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "base/cli.h"
+#include "base/num.h"
 
 static const char *limit;
 static struct rlimit before, after;

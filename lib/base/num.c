@@ -220,3 +220,70 @@ nsx_sub_sat(int64_t a, int64_t b, bool *clipped)
 		*clipped = true;
 	return b < 0 ? INT64_MAX : INT64_MIN;
 }
+
+/* Digits at *s, *n of them, as a number; false when it does not fit. */
+static bool
+digits(const char **s, int64_t *v, int *n)
+{
+	*v = 0;
+	for (*n = 0; **s >= '0' && **s <= '9'; ++*s, ++*n)
+		if (__builtin_mul_overflow(*v, 10, v) || __builtin_add_overflow(*v, **s - '0', v))
+			return false;
+	return true;
+}
+
+bool
+nsx_time_parse(const char *s, int64_t *ns)
+{
+	static const struct { const char *name; int64_t ns; } units[] = {
+		{ "", 1 }, { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
+		{ "min", INT64_C(60000000000) }, { "h", INT64_C(3600000000000) },
+	};
+	bool negative = *s == '-';
+	int64_t whole, part = 0, scale = 1, unit = 0;
+	int n, decimals = 0;
+
+	s += negative;
+	if (!digits(&s, &whole, &n))
+		return false;
+	if (*s == '.') {
+		s++;
+		if (!digits(&s, &part, &decimals))
+			return false;
+	}
+	if (n + decimals == 0)
+		return false;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(s, units[i].name) == 0)
+			unit = units[i].ns;
+	for (; decimals > 0 && part % 10 == 0; decimals--)
+		part /= 10;
+	for (int i = 0; i < decimals; i++)
+		if (__builtin_mul_overflow(scale, 10, &scale))
+			return false;
+	/* Each factor fits 64 bits, so no product leaves 128. Half a nanosecond is no time. */
+	__int128 fraction = (__int128)part * unit, v = (__int128)whole * unit + fraction / scale;
+	if (unit == 0 || fraction % scale != 0 || v > INT64_MAX)
+		return false;
+	*ns = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+bool
+nsx_size_parse(const char *s, int64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	int n, shift = 0;
+
+	if (!digits(&s, bytes, &n) || n == 0)
+		return false;
+	if (*s && (unit = strchr(units, *s))) {
+		shift = 10 * (int)(unit - units + 1);
+		s++;
+	}
+	if (*s || *bytes > INT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}

@@ -31,6 +31,19 @@ char *nsx_put_thousandths(char *out, int64_t n);
 bool nsx_get_int(struct nsx_str s, int64_t *v);
 bool nsx_get_double(struct nsx_str s, double *v);
 
+/* "1.5ms", "200", "3min" as nanoseconds; false when it is not a time or does not fit. */
+bool nsx_time_parse(const char *s, int64_t *ns);
+
+/* "4096", "512M", "64G" as bytes; K, M, G and T are powers of 1024. False when it is not a size or does not fit. */
+bool nsx_size_parse(const char *s, int64_t *bytes);
+
+/* What a hexadecimal digit of either case stands for, -1 for anything else. */
+static inline int
+nsx_hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set when that was needed. */
 int64_t nsx_add_sat(int64_t a, int64_t b, bool *clipped);
 int64_t nsx_sub_sat(int64_t a, int64_t b, bool *clipped);

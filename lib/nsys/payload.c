@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nsys/load.h"
+#include "base/num.h"
 
 enum { HEADER = 32, AT_SCHEMA = 8, AT_SIZE = 16, ENTRIES_MAX = 256 };
 /* Types of entries as NVTX numbers them, where they are not plain numbers. */
@@ -275,12 +276,6 @@ little(const unsigned char *p, int64_t n)
 	return v;
 }
 
-static int
-hex_digit(unsigned char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* s if it is no hexadecimal, else what it stands for, in buf. A payload's own header is never all digits. */
 static struct nsx_str
 unhex(struct nsx_str s, struct nsx_buf *buf)
@@ -290,11 +285,11 @@ unhex(struct nsx_str s, struct nsx_buf *buf)
 	if ((s.len - from) % 2 || s.len - from < 2 * HEADER)
 		return s;
 	for (size_t i = from; i < s.len; i++)
-		if (hex_digit((unsigned char)s.ptr[i]) < 0)
+		if (nsx_hex(s.ptr[i]) < 0)
 			return s;
 	buf->len = 0;
 	for (size_t i = from; i < s.len; i += 2)
-		nsx_buf_char(buf, (char)(hex_digit((unsigned char)s.ptr[i]) << 4 | hex_digit((unsigned char)s.ptr[i + 1])));
+		nsx_buf_char(buf, (char)(nsx_hex(s.ptr[i]) << 4 | nsx_hex(s.ptr[i + 1])));
 	return nsx_buf_view(buf);
 }
 

@@ -131,18 +131,6 @@ header(struct nsx_reader *r, struct nsx_str line)
 	return nsx_reader_declare(r, kind, cols, n) ? NSX_OK : NSX_ERR;
 }
 
-static int
-hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 /* Decode the field in place, from its first backslash on: its new length, SIZE_MAX for an escape that is none. */
 static size_t
 unescape(char *field, size_t at, size_t len)
@@ -162,8 +150,8 @@ unescape(char *field, size_t at, size_t len)
 				c = '\n';
 			else if (c == 'r')
 				c = '\r';
-			else if (c == 'x' && len - at >= 2 && hex(field[at]) >= 0 && hex(field[at + 1]) >= 0) {
-				c = (char)(hex(field[at]) << 4 | hex(field[at + 1]));
+			else if (c == 'x' && len - at >= 2 && nsx_hex(field[at]) >= 0 && nsx_hex(field[at + 1]) >= 0) {
+				c = (char)(nsx_hex(field[at]) << 4 | nsx_hex(field[at + 1]));
 				at += 2;
 			} else if (c != '\\')
 				return SIZE_MAX;

@@ -102,12 +102,6 @@ nomem(const struct parse *p)
 	return nsx_err_nomem(p->c->err, p->name);
 }
 
-static int
-hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The number of a string that is spelled as in a stream's text; NSX_NONE when out of memory. */
 static uint32_t
 keep(struct parse *p, struct nsx_str s)
@@ -122,8 +116,8 @@ keep(struct parse *p, struct nsx_str s)
 		if (plain && *plain) {
 			nsx_buf_char(b, to[plain - from]);
 			i++;
-		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && hex(s.ptr[i + 2]) >= 0 && hex(s.ptr[i + 3]) >= 0) {
-			nsx_buf_char(b, (char)(hex(s.ptr[i + 2]) << 4 | hex(s.ptr[i + 3])));
+		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 && nsx_hex(s.ptr[i + 3]) >= 0) {
+			nsx_buf_char(b, (char)(nsx_hex(s.ptr[i + 2]) << 4 | nsx_hex(s.ptr[i + 3])));
 			i += 3;
 		} else {
 			nsx_buf_char(b, s.ptr[i]);

@@ -1,10 +1,12 @@
-/* run.c -- the records after the metadata: a binary heap of streams by the place of their next record. References become ours
+/* run.c -- the records after the metadata: a heap of streams by the place of their next record. References become ours
  * as a record is written; a kind that we do not know stays right behind the record that it followed. */
 #include "analysis/merge/impl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/heap.h"
 
 /* Columns that refer to something, -1: none. */
 struct refs { int profile, program, device, inst; };
@@ -121,30 +123,18 @@ advance(struct mg *m, struct mg_source *s)
 	return rc == NSX_OK && s->key.order.section != section ? enter(m, s) : rc;
 }
 
-struct heap { struct mg_source **p; size_t n; };
-
 static bool
-before(const struct mg_source *x, const struct mg_source *y)
+before(const struct mg *m, struct mg_source *const *x, struct mg_source *const *y)
 {
-	int c = mg_key_cmp(&x->key, &y->key);
+	int c = mg_key_cmp(&(*x)->key, &(*y)->key);
 
-	return c < 0 || (c == 0 && x < y);
+	(void)m;
+	return c < 0 || (c == 0 && *x < *y);
 }
 
-static void
-sink(struct heap *h, size_t i)
-{
-	struct mg_source *s = h->p[i];
+NSX_HEAP(sources, struct mg_source *, const struct mg *, before)
 
-	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-		if (child + 1 < h->n && before(h->p[child + 1], h->p[child]))
-			child++;
-		if (!before(h->p[child], s))
-			break;
-		h->p[i] = h->p[child];
-	}
-	h->p[i] = s;
-}
+struct heap { struct mg_source **p; size_t n; };
 
 /* Heads that mg_load left, as if they had just been read. */
 static int
@@ -158,8 +148,7 @@ fill(struct mg *m, struct heap *h)
 			return NSX_ERR;
 		h->p[h->n++] = s;
 	}
-	for (size_t i = h->n / 2; i-- > 0;)
-		sink(h, i);
+	sources_make(m, h->p, h->n);
 	return NSX_OK;
 }
 
@@ -174,8 +163,7 @@ drain(struct mg *m, struct heap *h)
 			return rc;
 		if (rc == NSX_EOF)
 			h->p[0] = h->p[--h->n];
-		if (h->n)
-			sink(h, 0);
+		sources_down(m, h->p, h->n);
 	}
 	return NSX_OK;
 }

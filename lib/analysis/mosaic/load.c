@@ -38,12 +38,6 @@ nsx_mosaic_slurp(const char *path, struct nsx_buf *out, struct nsx_err *err)
 
 /* ---- names */
 
-static int
-hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Undo the escapes of s into out, which has room for it; the length, SIZE_MAX if one is none. */
 static size_t
 unescape(struct nsx_str s, char *out)
@@ -61,9 +55,9 @@ unescape(struct nsx_str s, char *out)
 			case 'r':  c = '\r'; break;
 			case '\\': break;
 			case 'x':
-				if (s.len - i < 3 || hex(s.ptr[i + 1]) < 0 || hex(s.ptr[i + 2]) < 0)
+				if (s.len - i < 3 || nsx_hex(s.ptr[i + 1]) < 0 || nsx_hex(s.ptr[i + 2]) < 0)
 					return SIZE_MAX;
-				c = (char)(hex(s.ptr[i + 1]) << 4 | hex(s.ptr[i + 2]));
+				c = (char)(nsx_hex(s.ptr[i + 1]) << 4 | nsx_hex(s.ptr[i + 2]));
 				i += 2;
 				break;
 			default:

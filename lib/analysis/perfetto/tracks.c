@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/perfetto/impl.h"
+#include "base/heap.h"
 
 enum {
 	LANES = 64,       /* tracks of a group; a slice that none has room for is left out */
@@ -188,44 +189,21 @@ nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice
 /* ---- slices that wait ---- */
 
 static bool
-before(const struct due *a, const struct due *b)
+before(const struct nsx_group *g, const struct due *a, const struct due *b)
 {
+	(void)g;
 	if (a->start != b->start)
 		return a->start < b->start;
 	return a->end != b->end ? a->end > b->end : a->came < b->came;
 }
 
-static void
-due_push(struct nsx_group *g, struct due d)
-{
-	size_t i = g->due.n++;
-
-	for (; i && before(&d, &g->due.p[(i - 1) / 2]); i = (i - 1) / 2)
-		g->due.p[i] = g->due.p[(i - 1) / 2];
-	g->due.p[i] = d;
-}
-
-static struct due
-due_pop(struct nsx_group *g)
-{
-	struct due *h = g->due.p, first = h[0], last = h[--g->due.n];
-	size_t n = g->due.n, i = 0;
-
-	for (size_t child; (child = 2 * i + 1) < n; i = child) {
-		child += child + 1 < n && before(&h[child + 1], &h[child]);
-		if (!before(&h[child], &last))
-			break;
-		h[i] = h[child];
-	}
-	h[i] = last;
-	return first;
-}
+NSX_HEAP(due, struct due, const struct nsx_group *, before)
 
 /* Add the one that is first; its slot is free then. */
 static int
 release(struct nsx_tracks *t, struct nsx_group *g, uint32_t *slot)
 {
-	struct due d = due_pop(g);
+	struct due d = due_pop(g, g->due.p, g->due.n--);
 	const struct waiting *w = &g->slots.p[d.slot];
 	struct nsx_slice s = { .name = { w->text.ptr, w->name }, .category = w->category, .start = d.start, .end = d.end, .launch = w->launch };
 
@@ -269,7 +247,7 @@ nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx
 		return nomem(t);
 	}
 	keep(&g->slots.p[slot], s);
-	due_push(g, (struct due){ s->start, s->end, g->came++, slot });
+	due_push(g, g->due.p, g->due.n++, (struct due){ s->start, s->end, g->came++, slot });
 	return g->slots.p[slot].text.failed ? nomem(t) : NSX_OK;
 }
 
