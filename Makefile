@@ -39,6 +39,8 @@ FUZZ = $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c
 REPLAY = $(FUZZ:%=$B/tests/fuzz/%-replay)
 # What makes calls fail under the tools, and what tries each call in turn.
 FAULT = $B/tests/fault/shim.so $B/tests/fault/sweep
+# What damages exports.
+DAMAGE = $B/tests/damage/damage
 MAN = $(wildcard docs/man/*.[1-8])
 DOCS = README.md LICENSE protos/nsysx.proto $(wildcard docs/*.md)
 # What -V prints, and what packages are called.
@@ -83,7 +85,7 @@ $B/completion/.done: $(TOOLS) $(wildcard lib/completion/*)
 	@touch $@
 $(SYNTH): $(SYNTH_OBJ)
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lsqlite3 -lzstd -llzma -lm
-$(UNIT) $(BENCH): %: %.o $B/libnsysx.a
+$(UNIT) $(BENCH) $(DAMAGE): %: %.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $B/tests/fuzz/%-replay: $B/tests/fuzz/%.o $B/tests/fuzz/replay.o $B/libnsysx.a
 	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -106,10 +108,13 @@ check:
 	@B=$B CC='$(CC)' sh tests/setup.sh
 	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
 	@B=$B T='$T' sh tests/run.sh
-tests: $(UNIT) $(REPLAY) $(BENCH) $(FAULT) $(if $(wildcard tests/synth/*.c),$(SYNTH))
+tests: $(UNIT) $(REPLAY) $(BENCH) $(FAULT) $(DAMAGE) $(if $(wildcard tests/synth/*.c),$(SYNTH))
 # Fails each call of the tools to the system, not a sample of them: half an hour of a core.
 faults: all tests
-	@B=$B FAULTS=all sh tests/tools/faults.sh
+	@B='$(abspath $B)' FAULTS=all sh tests/tools/faults.sh
+# 10,000 damaged exports, with a table of how reading them ended; N=NUMBER tries others.
+damage: all tests
+	@B='$(abspath $B)' DAMAGE=$(or $N,10000) sh tests/tools/damage.sh
 # Those that take a browser or a long time; each is skipped by name where what it needs is not here and cannot be installed.
 check-slow:
 	@B=$B CC='$(CC)' sh tests/setup.sh
@@ -213,5 +218,5 @@ deb:
 clean:
 	rm -rf $B
 .SECONDARY:
-.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults check-slow fuzz-keep coverage lint install-tools install-dev uninstall deb clean
+.PHONY: all check tests asan tsan fuzz demo bench bench-doc install faults damage check-slow fuzz-keep coverage lint install-tools install-dev uninstall deb clean
 -include $(wildcard $B/*/*.d $B/*/*/*.d $B/*/*/*/*.d)

@@ -28,6 +28,7 @@ struct nsx_extract_opts {
 	const int64_t          *processes;   /* keep only devices of these processes of the job; nprocesses 0: all */
 	int                     nprocesses;
 	int                     jobs;        /* threads; 0: as many as there are processors */
+	bool                    sqlite_alone;   /* leave reading of tables to SQLite, and check nothing: for tests */
 	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their size */
 };
 

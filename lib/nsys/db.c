@@ -1,6 +1,7 @@
 /* db.c -- connections to an export, and scans of its tables. A scan calls a function for each row from within SQLite, as an
  * aggregate: that spares the way out of and back into sqlite3_step, a fifth of the time that stepping takes. */
 #include "nsys/pages.h"
+#include "nsys/tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,14 +12,20 @@
 static int
 sql_error(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_err *err)
 {
-	return nsx_err_set(err, "%s: %s%s%s", db->path, table ? table : "", table ? ": " : "",
-	                   sql ? sqlite3_errmsg(sql) : "out of memory");
+	int code = sql ? sqlite3_errcode(sql) & 0xff : SQLITE_NOMEM;
+	const char *colon = table ? ": " : "", *what = sql ? sqlite3_errmsg(sql) : "out of memory";
+
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+		return nsx_err_set(err, "%s: damaged: %s%s%s; export again, or try `sqlite3 %s .recover`", db->path, table ? table : "", colon,
+		                   what, db->path);
+	return nsx_err_set(err, "%s: %s%s%s", db->path, table ? table : "", colon, what);
 }
 
 static void
 row_step(sqlite3_context *sc, int n, sqlite3_value **v)
 {
-	const struct nsx_db_scan *scan = ((struct nsx_db_conn *)sqlite3_user_data(sc))->scan;
+	struct nsx_db_conn *c = sqlite3_user_data(sc);
+	const struct nsx_db_scan *scan = c->scan;
 	struct nsx_cell cells[NSX_DB_MAX_COLS];
 
 	for (int i = 0; scan->cells && i < n; i++) {
@@ -30,6 +37,7 @@ row_step(sqlite3_context *sc, int n, sqlite3_value **v)
 		else
 			cells[i].type = sqlite3_value_type(v[i]) == SQLITE_NULL ? NSX_CELL_NULL : NSX_CELL_OTHER;
 	}
+	c->rows++;
 	if ((scan->cells ? scan->cells(scan->ctx, cells) : scan->row(scan->ctx, v)) != NSX_OK)
 		sqlite3_result_error_nomem(sc);
 }
@@ -114,15 +122,53 @@ add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *
 	return rc == SQLITE_DONE ? NSX_OK : NSX_ERR;
 }
 
+/* The entry that s is at; names go into db->tables. */
+static int
+read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct nsx_err *err)
+{
+	static const char *const types[] = { "table", "index", "view", "trigger" };
+	const char *type = (const char *)sqlite3_column_text(s, 0), *name = (const char *)sqlite3_column_text(s, 1);
+	int64_t root = sqlite3_column_int64(s, 2);
+	size_t i = 0;
+
+	while (type && i < 4 && strcmp(type, types[i]) != 0)
+		i++;
+	if (!type || !name || i == 4 || root < 0 || root > UINT32_MAX)
+		return nsx_tree_broken(db, "sqlite_master", 1, err, "an entry that is no table, index, view or trigger");
+	*e = (struct nsx_db_entry){ .root = (uint32_t)root, .table = i == 0 };
+	uint32_t number = nsx_intern(e->table ? &db->tables : &db->others, nsx_str_c(name));
+	if (number == NSX_NONE)
+		return nsx_err_nomem(err, db->path);
+	if (e->table && number + 1 != ++db->ntables)
+		return nsx_tree_broken(db, "sqlite_master", 1, err, "two tables called %.100s", name);
+	e->name = nsx_intern_str(e->table ? &db->tables : &db->others, number);
+	return NSX_OK;
+}
+
 int
 nsx_db_list(struct nsx_db *db, struct nsx_err *err)
 {
 	struct nsx_db_conn *c = take(db, err);
+	NSX_VEC(struct nsx_db_entry) entries = { 0 };
+	sqlite3_stmt *s = NULL;
+	int rc = NSX_OK;
 
 	if (!c)
 		return NSX_ERR;
-	int rc = add_name(db, &db->tables, c->sql, "SELECT name FROM sqlite_master WHERE type = 'table'", NULL, err);
+	int sq = sqlite3_prepare_v2(c->sql, "SELECT type, name, rootpage FROM sqlite_master", -1, &s, NULL);
+	while (rc == NSX_OK && (sq == SQLITE_OK || sq == SQLITE_ROW) && (sq = sqlite3_step(s)) == SQLITE_ROW) {
+		if (!nsx_vec_room(&entries, 1))
+			rc = nsx_err_nomem(err, db->path);
+		else if ((rc = read_entry(db, s, &entries.p[entries.n], err)) == NSX_OK)
+			entries.n++;
+	}
+	if (rc == NSX_OK && sq != SQLITE_DONE)
+		rc = sql_error(db, c->sql, NULL, err);
+	sqlite3_finalize(s);
 	give(db, c);
+	if (rc == NSX_OK && db->checked)
+		rc = nsx_trees_open(db, entries.p, entries.n, err);
+	free(entries.p);
 	return rc;
 }
 
@@ -130,184 +176,6 @@ bool
 nsx_db_has(const struct nsx_db *db, const char *table)
 {
 	return nsx_intern_find(&db->tables, nsx_str_c(table)) != NSX_NONE;
-}
-
-/* The text of a scan's query into b. */
-static int
-compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct nsx_buf *b, struct nsx_err *err)
-{
-	struct nsx_intern have = { 0 };
-	int rc = add_name(db, &have, sql, "SELECT name FROM pragma_table_info(?)", scan->table, err);
-
-	nsx_buf_c(b, "SELECT nsx_row(");
-	for (int i = 0; rc == NSX_OK && i < scan->ncols; i++) {
-		const struct nsx_db_col *col = &scan->cols[i];
-
-		if (i)
-			nsx_buf_char(b, ',');
-		if (strcmp(col->name, "rowid") == 0)
-			nsx_buf_c(b, "rowid");
-		else if (nsx_intern_find(&have, nsx_str_c(col->name)) != NSX_NONE)
-			nsx_buf_fmt(b, "\"%s\"", col->name);
-		else if (col->optional)
-			nsx_buf_c(b, "NULL");
-		else
-			rc = nsx_err_set(err, "%s: %s: no column %s", db->path, scan->table, col->name);
-	}
-	nsx_buf_fmt(b, ") FROM \"%s\"", scan->table);
-	if (scan->part)
-		nsx_buf_fmt(b, " WHERE rowid BETWEEN %" PRId64 " AND %" PRId64, scan->lo, scan->hi);
-	nsx_buf_char(b, '\0');
-	if (rc == NSX_OK && b->failed)
-		rc = nsx_err_nomem(err, db->path);
-	nsx_intern_free(&have);
-	return rc;
-}
-
-/* Have SQLite give the rows. */
-static int
-run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
-{
-	struct nsx_db_conn *c = take(db, err);
-	struct nsx_buf query = { 0 };
-	sqlite3_stmt *s = NULL;
-
-	if (!c)
-		return NSX_ERR;
-	int rc = compose(db, c->sql, scan, &query, err);
-	if (rc == NSX_OK) {
-		c->scan = scan;
-		int sq = sqlite3_prepare_v2(c->sql, query.ptr, -1, &s, NULL);
-		while (sq == SQLITE_OK || sq == SQLITE_ROW)
-			sq = sqlite3_step(s);
-		if (sq != SQLITE_DONE)
-			rc = sql_error(db, c->sql, scan->table, err);
-		sqlite3_finalize(s);
-	}
-	nsx_buf_free(&query);
-	give(db, c);
-	return rc;
-}
-
-/* What pages.c has to know of a table. t->root is 0 where anything about it is not plain. */
-static int
-describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_table *t, struct nsx_err *err)
-{
-	struct nsx_db_conn *c = take(db, err);
-	sqlite3_stmt *s = NULL;
-	bool plain = db->page != 0 && scan->ncols <= NSX_DB_MAX_COLS;
-
-	*t = (struct nsx_pages_table){ .rowid_slot = -1 };
-	memset(t->slot, -1, sizeof t->slot);
-	if (!c)
-		return NSX_ERR;
-	for (int i = 0; i < scan->ncols; i++)
-		if (strcmp(scan->cols[i].name, "rowid") == 0)
-			t->rowid_slot = i;
-	int rc = sqlite3_prepare_v2(c->sql, "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type), m.rootpage "
-	                            "FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ?",
-	                            -1, &s, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_text(s, 1, scan->table, -1, SQLITE_STATIC);
-	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		int cid = sqlite3_column_int(s, 0);
-		const char *name = (const char *)sqlite3_column_text(s, 1), *type = (const char *)sqlite3_column_text(s, 5);
-
-		rc = name && type ? SQLITE_OK : SQLITE_NOMEM;
-		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows' own number. */
-		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
-		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
-			if (strcmp(scan->cols[i].name, name) != 0)
-				continue;
-			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns store integers. */
-			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 && sqlite3_column_int(s, 4)
-			        && (strcmp(type, "INTEGER") == 0 || strcmp(type, "TEXT") == 0);
-			if (plain) {
-				t->slot[cid] = (int8_t)i;
-				t->nstored = cid + 1 > t->nstored ? cid + 1 : t->nstored;
-			}
-		}
-		t->root = (uint32_t)sqlite3_column_int64(s, 6);
-	}
-	if (!plain)
-		t->root = 0;
-	rc = rc == SQLITE_DONE ? NSX_OK : sql_error(db, c->sql, scan->table, err);
-	sqlite3_finalize(s);
-	give(db, c);
-	return rc;
-}
-
-/* A column that must be there and is not: SQLite's part of the work says so. */
-static bool
-all_there(const struct nsx_db_scan *scan, const struct nsx_pages_table *t)
-{
-	for (int i = 0; i < scan->ncols; i++)
-		if (!scan->cols[i].optional && i != t->rowid_slot && !memchr(t->slot, i, sizeof t->slot))
-			return false;
-	return true;
-}
-
-static int
-run_cells(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
-{
-	enum { MAX_SINGLES = 1000 };   /* then SQLite is the better reader */
-	struct nsx_db_scan rest = *scan;
-	struct nsx_pages_walk w = { .lo = scan->part ? scan->lo : INT64_MIN, .hi = scan->part ? scan->hi : INT64_MAX };
-	struct nsx_pages_table t;
-
-	if (describe(db, scan, &t, err) != NSX_OK)
-		return NSX_ERR;
-	for (int singles = 0; t.root && all_there(scan, &t) && singles < MAX_SINGLES; singles++) {
-		if (!nsx_pages_read(db, &t, scan, &w))
-			return nsx_err_nomem(err, db->path);
-		if (w.failed)
-			return nsx_err_nomem(err, db->path);
-		if (w.done)
-			return NSX_OK;
-		if (!w.single)
-			break;
-		rest.part = true;
-		rest.lo = rest.hi = w.lo;
-		if (run_sql(db, &rest, err) != NSX_OK)
-			return NSX_ERR;
-		if (w.lo == w.hi)
-			return NSX_OK;
-		w.lo++;
-	}
-	rest.part = scan->part || w.lo != INT64_MIN;
-	rest.lo = w.lo;
-	rest.hi = w.hi;
-	return run_sql(db, &rest, err);
-}
-
-int
-nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
-{
-	return scan->cells ? run_cells(db, scan, err) : run_sql(db, scan, err);
-}
-
-int
-nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
-              int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err)
-{
-	struct nsx_db_conn *c = take(db, err);
-	sqlite3_stmt *s = NULL;
-
-	if (!c)
-		return NSX_ERR;
-	int rc = sqlite3_prepare_v2(c->sql, query, -1, &s, NULL);
-	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
-		rc = sqlite3_bind_int64(s, 1, keys[i]);
-		if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
-			rc = found(ctx, i, sqlite3_column_value(s, 0)) == NSX_OK ? SQLITE_DONE : SQLITE_NOMEM;
-		if (rc == SQLITE_DONE)
-			rc = sqlite3_reset(s);
-	}
-	if (rc != SQLITE_OK)
-		rc == SQLITE_NOMEM ? nsx_err_nomem(err, db->path) : sql_error(db, c->sql, table, err);
-	sqlite3_finalize(s);
-	give(db, c);
-	return rc == SQLITE_OK ? NSX_OK : NSX_ERR;
 }
 
 /* One integer; *there is false if the query gives none. */
@@ -332,12 +200,217 @@ ask(struct nsx_db *db, const char *query, const char *table, int64_t *out, bool 
 	return rc;
 }
 
+/* nsx_tree_of, which does not know how many columns a table has. */
+static int
+tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_err *err)
+{
+	char query[160];
+	int64_t n = 0;
+	bool there;
+
+	if (nsx_tree_of(db, table, t, err) != NSX_OK)
+		return NSX_ERR;
+	if (!*t || atomic_load(&(*t)->columns))
+		return NSX_OK;
+	/* Columns that are computed when they are asked for are in no row. */
+	snprintf(query, sizeof query, "SELECT count(*) FROM pragma_table_xinfo('%s') WHERE hidden <> 2", table);
+	if (ask(db, query, table, &n, &there, err) != NSX_OK)
+		return NSX_ERR;
+	atomic_store(&(*t)->columns, (uint32_t)n);
+	return NSX_OK;
+}
+
+/* The text of a scan's query into b. */
+static int
+compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct nsx_buf *b, struct nsx_err *err)
+{
+	struct nsx_intern have = { 0 };
+	int rc = add_name(db, &have, sql, "SELECT name FROM pragma_table_info(?)", scan->table, err);
+
+	nsx_buf_c(b, "SELECT nsx_row(");
+	for (int i = 0; rc == NSX_OK && i < scan->ncols; i++) {
+		const struct nsx_db_col *col = &scan->cols[i];
+
+		if (i)
+			nsx_buf_char(b, ',');
+		if (strcmp(col->name, "rowid") == 0)
+			nsx_buf_c(b, "rowid");
+		else if (nsx_intern_find(&have, nsx_str_c(col->name)) != NSX_NONE)
+			nsx_buf_fmt(b, "\"%s\"", col->name);
+		else if (col->optional)
+			nsx_buf_c(b, "NULL");
+		else
+			rc = nsx_err_set(err, "%s: %s: no column %s", db->path, scan->table, col->name);
+	}
+	/* An index may hold other rows, if it is damaged. */
+	nsx_buf_fmt(b, ") FROM \"%s\" NOT INDEXED", scan->table);
+	if (scan->part)
+		nsx_buf_fmt(b, " WHERE rowid BETWEEN %" PRId64 " AND %" PRId64, scan->lo, scan->hi);
+	nsx_buf_char(b, '\0');
+	if (rc == NSX_OK && b->failed)
+		rc = nsx_err_nomem(err, db->path);
+	nsx_intern_free(&have);
+	return rc;
+}
+
+/* Have SQLite give the rows: those that the leaves have. */
+static int
+run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
+{
+	struct nsx_buf query = { 0 };
+	sqlite3_stmt *s = NULL;
+	uint64_t rows = 0;
+	struct nsx_tree *tree;
+
+	if (tree_of(db, scan->table, &tree, err) != NSX_OK)
+		return NSX_ERR;
+	if (tree && nsx_tree_check(db, tree, scan->part ? scan->lo : INT64_MIN, scan->part ? scan->hi : INT64_MAX, &rows, err) != NSX_OK)
+		return NSX_ERR;
+	struct nsx_db_conn *c = take(db, err);
+	if (!c)
+		return NSX_ERR;
+	int rc = compose(db, c->sql, scan, &query, err);
+	if (rc == NSX_OK) {
+		c->scan = scan;
+		c->rows = 0;
+		int sq = sqlite3_prepare_v2(c->sql, query.ptr, -1, &s, NULL);
+		while (sq == SQLITE_OK || sq == SQLITE_ROW)
+			sq = sqlite3_step(s);
+		if (sq != SQLITE_DONE)
+			rc = sql_error(db, c->sql, scan->table, err);
+		else if (tree && c->rows != rows)
+			rc = nsx_tree_broken(db, scan->table, tree->root, err, "%" PRIu64 " of %" PRIu64 " rows were read", c->rows, rows);
+		sqlite3_finalize(s);
+	}
+	nsx_buf_free(&query);
+	give(db, c);
+	return rc;
+}
+
+/* What pages.c has to know of a table. */
+static int
+describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_table *t, struct nsx_err *err)
+{
+	struct nsx_db_conn *c = take(db, err);
+	sqlite3_stmt *s = NULL;
+	bool plain = db->utf8 && scan->ncols <= NSX_DB_MAX_COLS;
+
+	*t = (struct nsx_pages_table){ .rowid_slot = -1 };
+	memset(t->slot, -1, sizeof t->slot);
+	if (!c)
+		return NSX_ERR;
+	for (int i = 0; i < scan->ncols; i++)
+		if (strcmp(scan->cols[i].name, "rowid") == 0)
+			t->rowid_slot = i;
+	int rc = sqlite3_prepare_v2(c->sql, "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type) "
+	                            "FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ?",
+	                            -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text(s, 1, scan->table, -1, SQLITE_STATIC);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		int cid = sqlite3_column_int(s, 0);
+		const char *name = (const char *)sqlite3_column_text(s, 1), *type = (const char *)sqlite3_column_text(s, 5);
+
+		rc = name && type ? SQLITE_OK : SQLITE_NOMEM;
+		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows' own number. */
+		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
+		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
+			if (strcmp(scan->cols[i].name, name) != 0)
+				continue;
+			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns store integers. */
+			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 && sqlite3_column_int(s, 4)
+			        && (strcmp(type, "INTEGER") == 0 || strcmp(type, "TEXT") == 0);
+			if (plain) {
+				t->slot[cid] = (int8_t)i;
+				t->nstored = cid + 1 > t->nstored ? cid + 1 : t->nstored;
+			}
+		}
+	}
+	t->plain = plain;
+	rc = rc == SQLITE_DONE ? NSX_OK : sql_error(db, c->sql, scan->table, err);
+	sqlite3_finalize(s);
+	give(db, c);
+	return rc;
+}
+
+/* A column that must be there and is not: SQLite's part of the work says so. */
+static bool
+all_there(const struct nsx_db_scan *scan, const struct nsx_pages_table *t)
+{
+	for (int i = 0; i < scan->ncols; i++)
+		if (!scan->cols[i].optional && i != t->rowid_slot && !memchr(t->slot, i, sizeof t->slot))
+			return false;
+	return true;
+}
+
+static int
+run_cells(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
+{
+	struct nsx_pages_table t;
+	struct nsx_tree *tree;
+
+	if (tree_of(db, scan->table, &tree, err) != NSX_OK)
+		return NSX_ERR;
+	if (!tree)
+		return run_sql(db, scan, err);
+	if (describe(db, scan, &t, err) != NSX_OK)
+		return NSX_ERR;
+	return t.plain && all_there(scan, &t) ? nsx_pages_read(db, tree, &t, scan, err) : run_sql(db, scan, err);
+}
+
+int
+nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
+{
+	return scan->cells ? run_cells(db, scan, err) : run_sql(db, scan, err);
+}
+
+int
+nsx_db_check(struct nsx_db *db, const char *table, struct nsx_err *err)
+{
+	struct nsx_tree *tree;
+
+	if (tree_of(db, table, &tree, err) != NSX_OK)
+		return NSX_ERR;
+	return tree ? nsx_tree_check(db, tree, INT64_MIN, INT64_MAX, NULL, err) : NSX_OK;
+}
+
+int
+nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
+              int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (nsx_db_check(db, table, err) != NSX_OK)
+		return NSX_ERR;
+	struct nsx_db_conn *c = take(db, err);
+	if (!c)
+		return NSX_ERR;
+	int rc = sqlite3_prepare_v2(c->sql, query, -1, &s, NULL);
+	for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
+		rc = sqlite3_bind_int64(s, 1, keys[i]);
+		if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
+			rc = found(ctx, i, sqlite3_column_value(s, 0)) == NSX_OK ? SQLITE_DONE : SQLITE_NOMEM;
+		if (rc == SQLITE_DONE)
+			rc = sqlite3_reset(s);
+	}
+	if (rc != SQLITE_OK)
+		rc == SQLITE_NOMEM ? nsx_err_nomem(err, db->path) : sql_error(db, c->sql, table, err);
+	sqlite3_finalize(s);
+	give(db, c);
+	return rc == SQLITE_OK ? NSX_OK : NSX_ERR;
+}
+
 int
 nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, struct nsx_err *err)
 {
+	struct nsx_tree *tree;
 	char query[160];
 	bool there = false;
 
+	if (tree_of(db, table, &tree, err) != NSX_OK)
+		return NSX_ERR;
+	if (tree)
+		return nsx_tree_bounds(db, tree, lo, hi, err);
 	*lo = 1;
 	*hi = 0;
 	/* Apart from each other: only then are both found without reading the table. */

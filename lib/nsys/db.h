@@ -6,6 +6,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/map.h"
@@ -18,6 +20,19 @@ struct nsx_db_scan;
 struct nsx_db_conn {
 	sqlite3 *sql;
 	const struct nsx_db_scan *scan;
+	uint64_t rows;               /* that it gave */
+};
+
+struct nsx_trees;
+
+/* What tells that a file is as it was; see nsx_db_unchanged. */
+struct nsx_db_stamp {
+	dev_t           dev;
+	ino_t           ino;
+	off_t           size;
+	struct timespec modified;
+	unsigned char   header[100];
+	bool            logs;      /* it is an SQLite file under its own name, beside which logs may lie */
 };
 
 struct nsx_db {
@@ -25,15 +40,28 @@ struct nsx_db {
 	struct nsx_str     name;     /* points into path: without folder and known endings */
 	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
 	struct nsx_intern  tables;   /* names of its tables */
-	uint32_t           page, usable;   /* bytes of a page, and of it in use; 0 where pages are not to be read by us */
+	struct nsx_intern  others;   /* of its indexes, views and triggers */
+	size_t             ntables;
+	uint32_t           page, usable;   /* bytes of a page, and of it in use */
+	uint32_t           npages;   /* as its header counts; 0: it does not */
+	bool               utf8;     /* texts are, which those of every export are */
+	bool               checked;  /* rows are those that its pages have, by their rules (tree.h) */
+	struct nsx_trees  *trees;    /* NULL: not checked */
+	struct nsx_db_stamp stamp;
 	pthread_mutex_t    lock;     /* of idle */
 	NSX_VEC(struct nsx_db_conn *) idle;
 };
 
-/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. NSX_OK, or NSX_ERR with err
- * filled and db closed. */
-int nsx_db_open(struct nsx_db *db, const char *path, struct nsx_err *err);
+/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` all is left to SQLite and
+ * nothing is checked, for tests to hold both ways against each other. NSX_OK, or NSX_ERR with err filled and db closed. */
+int nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err);
 void nsx_db_close(struct nsx_db *db);
+
+/* Is the file what it was when it was opened, and no log beside it? NSX_OK, or NSX_ERR with err filled. */
+int nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err);
+
+/* What went wrong comes of a change if there was one: then err, which is filled, says so instead. */
+void nsx_db_explain(const struct nsx_db *db, struct nsx_err *err);
 
 /* Read the names of its tables (nsx_db_open does). */
 int nsx_db_list(struct nsx_db *db, struct nsx_err *err);
@@ -72,6 +100,9 @@ struct nsx_db_scan {
 /* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory" stands). May
  * be called from several threads. The table must be there. */
 int nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err);
+
+/* Check the whole of a table, which nsx_db_run does of the rows that it gives. NSX_OK or NSX_ERR. */
+int nsx_db_check(struct nsx_db *db, const char *table, struct nsx_err *err);
 
 /* The lowest and highest rowid of a table; lo > hi if it is empty. NSX_OK or NSX_ERR. */
 int nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, struct nsx_err *err);

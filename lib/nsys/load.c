@@ -325,12 +325,16 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	struct nsx_loader l = { .opts = opts, .t = t, .diags = diags, .err = err ? err : &unheard, .work.bytes = opts->bytes };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
-	if (nsx_db_open(&l.db, path, l.err) != NSX_OK)
+	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
 	pthread_mutex_init(&l.last_lock, NULL);
 	t->name = nsx_arena_str(&t->arena, l.db.name);
 	l.source = nsx_str_dup(l.db.name);
 	int rc = t->name.ptr && l.source ? load(&l) : nsx_load_nomem(&l);
+	if (rc == NSX_OK)
+		rc = nsx_db_unchanged(&l.db, l.err);
+	else
+		nsx_db_explain(&l.db, l.err);
 	nsx_portion_reach(&l.work, 1, 1);
 	loader_free(&l);
 	if (rc != NSX_OK)

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/unpack.h"
 #include "nsys/db.h"
+#include "nsys/tree.h"
 #include "stream/codec.h"   /* nsx_input: the one place that unpacks zstd */
 
 enum { HEADER = 100 };
@@ -126,39 +127,98 @@ check_size(const char *path, const unsigned char *h, int fd, struct nsx_err *err
 	return NSX_OK;
 }
 
-/* A log beside the file holds changes that the file lacks. */
+/* A log beside the file holds changes that the file lacks: its suffix in *found, NULL if there is none. NSX_ERR when out of memory. */
 static int
-check_log(const char *path, const char *file, const char *suffix, struct nsx_err *err)
+find_log(const char *path, const char **found, struct nsx_err *err)
 {
+	static const char *const suffixes[] = { "-wal", "-journal" };
+	char *real = realpath(path, NULL);   /* SQLite keeps them beside the file, not beside a link to it */
 	struct nsx_buf b = { 0 };
 	struct stat st;
 
-	nsx_buf_fmt(&b, "%s%s", file, suffix);
-	nsx_buf_char(&b, '\0');
-	if (b.failed) {
-		nsx_buf_free(&b);
-		return nsx_err_nomem(err, path);
+	*found = NULL;
+	for (size_t i = 0; i < 2 && !*found && !b.failed; i++) {
+		b.len = 0;
+		nsx_buf_fmt(&b, "%s%s", real ? real : path, suffixes[i]);
+		nsx_buf_char(&b, '\0');
+		if (!b.failed && stat(b.ptr, &st) == 0 && st.st_size > 0)
+			*found = suffixes[i];
 	}
-	if (stat(b.ptr, &st) == 0 && st.st_size > 0)
-		nsx_err_set(err, "%s: %s beside it is not empty: someone is still writing it, or it was not closed; "
-		            "open it once with sqlite3 to fold the log in", path, suffix);
-	else
-		st.st_size = 0;
+	free(real);
+	bool failed = b.failed;
 	nsx_buf_free(&b);
-	return st.st_size ? NSX_ERR : NSX_OK;
+	return failed ? nsx_err_nomem(err, path) : NSX_OK;
 }
 
 static int
 check_logs(const char *path, struct nsx_err *err)
 {
-	static const char *const suffixes[] = { "-wal", "-journal" };
-	char *real = realpath(path, NULL);   /* SQLite keeps them beside the file, not beside a link to it */
-	int rc = NSX_OK;
+	const char *log;
 
-	for (size_t i = 0; i < 2 && rc == NSX_OK; i++)
-		rc = check_log(path, real ? real : path, suffixes[i], err);
-	free(real);
-	return rc;
+	if (find_log(path, &log, err) != NSX_OK)
+		return NSX_ERR;
+	if (!log)
+		return NSX_OK;
+	return nsx_err_set(err, "%s: %s beside it is not empty: someone is still writing it, or it was not closed; "
+	                   "open it once with sqlite3 to fold the log in", path, log);
+}
+
+/* ---- changes while it is read */
+
+static int
+take_stamp(const char *path, int fd, struct nsx_db_stamp *s, struct nsx_err *err)
+{
+	struct stat st;
+
+	memset(s->header, 0, sizeof s->header);
+	if (fstat(fd, &st) != 0 || peek(fd, s->header, sizeof s->header) < 0)
+		return nsx_err_set(err, "%s: %s", path, strerror(errno));
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	s->size = st.st_size;
+	s->modified = st.st_mtim;
+	return NSX_OK;
+}
+
+static int
+changed(const char *path, struct nsx_err *err)
+{
+	return nsx_err_set(err, "%s: changed while it was read: wait until it is written, or export again", path);
+}
+
+static int
+compare_stamps(const char *path, const struct nsx_db_stamp *a, const struct nsx_db_stamp *b, struct nsx_err *err)
+{
+	bool same = a->size == b->size && a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec
+	            && memcmp(a->header, b->header, sizeof a->header) == 0;
+
+	return same ? NSX_OK : changed(path, err);
+}
+
+int
+nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err)
+{
+	struct nsx_db_stamp now;
+	const char *log;
+	struct stat st;
+
+	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK || compare_stamps(db->path, &db->stamp, &now, err) != NSX_OK)
+		return NSX_ERR;
+	/* Where another file has come under the name, logs are that one's. */
+	if (!db->stamp.logs || stat(db->path, &st) != 0 || st.st_dev != db->stamp.dev || st.st_ino != db->stamp.ino)
+		return NSX_OK;
+	if (find_log(db->path, &log, err) != NSX_OK)
+		return NSX_ERR;
+	return log ? changed(db->path, err) : NSX_OK;
+}
+
+void
+nsx_db_explain(const struct nsx_db *db, struct nsx_err *err)
+{
+	struct nsx_err why = { "" };
+
+	if (nsx_db_unchanged(db, &why) != NSX_OK)
+		*err = why;
 }
 
 /* ---- compressed exports */
@@ -183,6 +243,11 @@ static int
 unpack(const char *path, int fd, struct nsx_err *err)
 {
 	struct nsx_input in = { .fd = fd, .name = path, .err = err };
+	struct nsx_db_stamp before = { 0 }, after = { 0 };
+	if (take_stamp(path, fd, &before, err) != NSX_OK) {
+		close(fd);
+		return -1;
+	}
 	nsx_progress_phase("unpacking");
 	int out = -1, rc = nsx_input_need(&in, HEADER);
 
@@ -206,6 +271,12 @@ unpack(const char *path, int fd, struct nsx_err *err)
 		if (rc == NSX_OK)
 			rc = nsx_input_more(&in);
 	}
+	/* Whatever else is wrong comes of it where the file has changed meanwhile. */
+	struct nsx_err why = { "" };
+	if (take_stamp(path, fd, &after, &why) != NSX_OK || compare_stamps(path, &before, &after, &why) != NSX_OK) {
+		*err = why;
+		rc = NSX_ERR;
+	}
 	nsx_input_close(&in);
 	if (rc == NSX_EOF)
 		return out;
@@ -216,9 +287,9 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 /* ---- opening */
 
-/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. */
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the very file at path. */
 static int
-open_file(const char *path, struct nsx_err *err)
+open_file(const char *path, bool *own, struct nsx_err *err)
 {
 	unsigned char h[HEADER];
 	struct stat st;
@@ -245,6 +316,7 @@ open_file(const char *path, struct nsx_err *err)
 	if (is_zstd(h, n)) {
 		fd = unpack(path, fd, err);
 	} else if (n >= (ssize_t)sizeof sqlite_magic && memcmp(h, sqlite_magic, sizeof sqlite_magic) == 0) {
+		*own = true;
 		if (check_logs(path, err) != NSX_OK)
 			goto fail;
 	} else if (ends(nsx_str_c(path), ".nsys-rep") && n > 0) {
@@ -271,24 +343,31 @@ fail:
 	return -1;
 }
 
-int
-nsx_db_open(struct nsx_db *db, const char *path, struct nsx_err *err)
+/* What the header says of pages. */
+static int
+read_header(struct nsx_db *db, struct nsx_err *err)
 {
-	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1 };
+	const unsigned char *h = db->stamp.header;
+
+	db->npages = count_pages(h, &db->page);
+	db->utf8 = be32(h + 56) == 1;
+	db->usable = db->page - h[20];
+	if (db->page < 512 || (db->page & (db->page - 1)) || db->usable < 480)
+		return nsx_err_set(err, "%s: damaged: pages of %" PRIu32 " bytes, %u of them not in use", db->path, db->page, h[20]);
+	return NSX_OK;
+}
+
+int
+nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err)
+{
+	*db = (struct nsx_db){ .path = path, .name = export_name(path), .fd = -1, .checked = !alone };
 	pthread_mutex_init(&db->lock, NULL);
-	db->fd = open_file(path, err);
-	unsigned char h[HEADER];
-	/* UTF-8, which every export is. */
-	if (db->fd >= 0 && peek(db->fd, h, sizeof h) == HEADER && be32(h + 56) == 1) {
-		db->page = (uint32_t)h[16] << 8 | h[17];
-		if (db->page == 1)
-			db->page = 65536;
-		db->usable = db->page - h[20];
-		if (db->page < 512 || (db->page & (db->page - 1)) || db->usable < 480)
-			db->page = 0;
+	db->fd = open_file(path, &db->stamp.logs, err);
+	if (db->fd >= 0 && take_stamp(path, db->fd, &db->stamp, err) == NSX_OK) {
+		if (read_header(db, err) == NSX_OK && nsx_db_list(db, err) == NSX_OK)
+			return NSX_OK;
+		nsx_db_explain(db, err);
 	}
-	if (db->fd >= 0 && nsx_db_list(db, err) == NSX_OK)
-		return NSX_OK;
 	nsx_db_close(db);
 	return NSX_ERR;
 }
@@ -301,7 +380,9 @@ nsx_db_close(struct nsx_db *db)
 		free(db->idle.p[i]);
 	}
 	free(db->idle.p);
+	nsx_trees_close(db);
 	nsx_intern_free(&db->tables);
+	nsx_intern_free(&db->others);
 	if (db->fd >= 0)
 		close(db->fd);
 	pthread_mutex_destroy(&db->lock);

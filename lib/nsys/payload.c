@@ -48,13 +48,17 @@ nsx_payload_keep(struct nsx_loader *l)
 
 	if (!nsx_db_has(&l->db, "NVTX_EVENTS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMAS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
 		return NSX_OK;
+	/* Here, for nothing is checked when they are read; of NVTX_EVENTS all rows were. */
+	if (nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMAS", l->err) != NSX_OK || nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", l->err) != NSX_OK
+	    || nsx_db_check(&l->db, "StringIds", l->err) != NSX_OK)
+		return NSX_ERR;
 	if (!(p = calloc(1, sizeof *p)))
 		return nsx_load_nomem(l);
 	if (!(p->path = nsx_str_dup(nsx_str_c(l->db.path)))) {
 		free(p);
 		return nsx_load_nomem(l);
 	}
-	p->db = (struct nsx_db){ .path = p->path, .fd = fcntl(l->db.fd, F_DUPFD_CLOEXEC, 3) };
+	p->db = (struct nsx_db){ .path = p->path, .stamp = l->db.stamp, .fd = fcntl(l->db.fd, F_DUPFD_CLOEXEC, 3) };
 	if (p->db.fd < 0) {
 		nsx_err_set(l->err, "%s: %s", p->path, strerror(errno));
 		free(p->path);
@@ -499,6 +503,8 @@ nsx_payload_read(struct nsx_trace *t, const int64_t *ids, size_t n, const struct
 	if (!t->payloads || !n)
 		return NSX_OK;
 	int rc = read_all(&r, ids, n, err);
+	if (rc == NSX_OK)
+		rc = nsx_db_unchanged(&t->payloads->db, err);
 	nsx_buf_free(&r.bytes);
 	nsx_ids_free(&r.strings);
 	free(r.string_at);

@@ -85,6 +85,7 @@ struct nsx_trace_opts {
 	bool        ops;        /* keep GPU operations */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
+	bool        sqlite_alone;   /* leave all reading of tables to SQLite, and check nothing: for tests */
 	uint64_t    bytes;      /* of those that progress expects (base/progress.h), what loading is worth */
 };
 

@@ -158,7 +158,7 @@ ex_load(struct ex_profile *p, int jobs)
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs,
-		.bytes = ex_load_bytes(p)
+		.sqlite_alone = p->opts->sqlite_alone, .bytes = ex_load_bytes(p)
 	};
 
 	p->rc = nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err);
