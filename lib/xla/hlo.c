@@ -183,7 +183,7 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 		.collective = nsx_hlo_kind_name(c->comm.kind),
 		.unique_id = c->id, .bytes = c->comm.bytes, .groups = c->comm.groups,
 		.comm = c->comm.kind != NSX_HLO_NO_COMM, .entry = b->comps.p[c->comp].entry,
-		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .runs = NSX_NONE
+		.comp = c->comp, .calls = c->calls, .ncalls = c->ncalls, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .runs = NSX_NONE
 	};
 	if (c->ncalls == 1 && nsx_str_eq(out->opcode, NSX_STR("call")))
 		out->runs = callee(b, c->calls);
@@ -305,7 +305,7 @@ assemble(struct nsx_hlo_build *b, struct nsx_hlo *h)
 		return NSX_ERR;
 	h->stacks = strings(b, b->stacks.p, b->stacks.n);
 	h->groups = strings(b, b->groups.p, b->groups.n);
-	if (!h->stacks || !h->groups)
+	if (!h->stacks || !h->groups || nsx_hlo_contents_keep(b, h) != NSX_OK)
 		return nsx_hlo_nomem(b);
 	h->nstacks = (uint32_t)b->stacks.n;
 	h->ngroups = (uint32_t)b->groups.n;
@@ -419,6 +419,7 @@ nsx_hlo_free(struct nsx_hlo *h)
 	free(h->stacks);
 	free(h->groups);
 	nsx_map_free(&h->by_id);
+	nsx_hlo_contents_free(h);
 	nsx_arena_free(&h->arena);
 	*h = (struct nsx_hlo){ 0 };
 }

@@ -28,9 +28,13 @@ struct nsx_hlo_inst {
 	uint32_t       comp;             /* instructions of one computation have one number */
 	uint32_t       order;            /* they run in this order */
 	uint32_t       runs;             /* of a call: the comp of what it calls; NSX_NONE: no call, or not in the dump */
+	uint32_t       calls, ncalls;    /* comps that it calls: in nsx_hlo.calls */
 	bool           comm;             /* it communicates */
 	bool           entry;            /* in the entry computation */
 };
+
+/* A computation: the distinct places of its own instructions, and the comps that they call, NSX_NONE: not in the dump. */
+struct nsx_hlo_contents { uint32_t places, nplaces, calls, ncalls; };
 
 /* One dump; everything is owned by it. Instructions are those of the entry computation and of all computations that can be executed as
  * thunks, and of fused ones those that XLA names thunks after all the same: collectives, custom calls, what calls computations (reductions:
@@ -46,6 +50,11 @@ struct nsx_hlo {
 	struct nsx_str      *groups; uint32_t ngroups;   /* devices: groups separated by ';', members by ',', as the instruction gives them, made global
 	                                                  * through the device assignment */
 	struct nsx_map       by_id;         /* unique_id -> index */
+	struct nsx_hlo_contents *contents; uint32_t ncontents;   /* by comp: every computation, fused ones among them */
+	uint32_t            *calls;         /* comps */
+	uint32_t            *places;        /* indices in op_names */
+	struct nsx_str      *op_names;      /* may be empty */
+	struct nsx_hlo_walk *walk;          /* of nsx_hlo_reaches */
 	struct nsx_arena     arena;
 	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump may well be sound */
 };
@@ -59,6 +68,11 @@ int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, s
 const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str name);
 /* The instruction with that unique id, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
+
+/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through the computations it
+ * calls, however deep. Op_names are compared up to a number in all for each dump, which no real one reaches: from there on the answer is
+ * true. True as well when out of memory. */
+bool nsx_hlo_reaches(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_str part);
 
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
 

@@ -159,6 +159,10 @@ int64_t nsx_hlo_local_id(int64_t comp, int64_t id);
 /* hlo_read.c: all of a dump into b. */
 int nsx_hlo_load(struct nsx_hlo_build *b);
 
+/* hlo_reach.c: hand what computations hold and call over to h. NSX_OK or NSX_ERR. Free takes what was handed over, or nothing. */
+int nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h);
+void nsx_hlo_contents_free(struct nsx_hlo *h);
+
 /* hlo.c: nsx_hlo_read of an open file. */
 int nsx_hlo_parse(struct nsx_dumpfile *f, struct nsx_hlo *h, struct nsx_diags *diags);
 

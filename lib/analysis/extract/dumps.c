@@ -98,30 +98,6 @@ is_made_up(struct nsx_str name)
 	return nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_");
 }
 
-/* Whether part, components of a path, is in whole. */
-static bool
-holds(struct nsx_str whole, struct nsx_str part)
-{
-	for (size_t i = 0; part.len <= whole.len && i <= whole.len - part.len; i++) {
-		size_t end = i + part.len;
-		if ((i == 0 || whole.ptr[i - 1] == '/') && (end == whole.len || whole.ptr[end] == '/') && memcmp(whole.ptr + i, part.ptr, part.len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Whether the op_name that ranges tell may be that of the dump's instruction: they leave out what all of the module have in common,
- * and of a fusion tell what those of its parts have in common. */
-static bool
-agrees(struct nsx_str told, const struct nsx_hlo *h, const struct nsx_hlo_inst *inst)
-{
-	bool good = !told.len || holds(inst->op_name, told);
-
-	for (uint32_t i = 0; i < inst->nlocs && !good; i++)
-		good = holds(h->locs[inst->locs + i].op_name, told);
-	return good;
-}
-
 /* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone too; compared: those found
  * whose ranges tell an op_name. */
 struct joined { int64_t executed, judged, named, found, compared, contrary; };
@@ -161,7 +137,8 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 		n.named += named;
 		n.found += there != NULL;
 		n.compared += there && inst->op_name.len;
-		n.contrary += there && !agrees(inst->op_name, h, there);
+		/* Ranges leave out what all of the module have in common. */
+		n.contrary += there && !nsx_hlo_reaches(h, there, inst->op_name);
 	}
 	return n;
 }
