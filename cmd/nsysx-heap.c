@@ -1,11 +1,12 @@
-/* nsysx-heap -- heap use of programs in program order, their peaks, or what is alive at the peak, from HLO dumps. */
+/* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, what is alive there, or all sums. */
 #include "analysis/heap.h"
 #include "tool.h"
 
-static bool peak, at_peak, stacks;
+static bool peak, summary, at_peak, stacks;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "peak", &peak, "print the peak of each program instead, the largest first"),
+	NSX_OPT_FLAG(0, "summary", &summary, "print what each program needs of each memory instead: arguments, results, heap"),
 	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: as source the whole stack, not its innermost frame"),
 	NSX_TOOL_TABLE,
@@ -13,19 +14,22 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-heap", "[--peak | --at-peak [--stacks]] [--tsv | --table | --json] [-o FILE] [DUMP]...",
+static const struct nsx_cli cli = { "nsysx-heap",
+                                    "[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [-o FILE] [DUMP]...",
                                     "Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
-	struct nsx_heap_options options = { at_peak ? NSX_HEAP_AT_PEAK : peak ? NSX_HEAP_PEAK : NSX_HEAP_CURVE, stacks };
+	struct nsx_heap_options options = { NSX_HEAP_CURVE, stacks };
 	struct nsx_tool t = { .cli = &cli };
 	char *standard[] = { (char[]){ "-" } };
 
-	if (peak && at_peak)
-		nsx_cli_misuse(&cli, "--peak and --at-peak exclude each other");
+	if (peak || summary || at_peak)
+		options.what = peak ? NSX_HEAP_PEAK : summary ? NSX_HEAP_SUMMARY : NSX_HEAP_AT_PEAK;
+	if (peak + summary + at_peak > 1)
+		nsx_cli_misuse(&cli, "--peak, --summary and --at-peak exclude each other");
 	if (stacks && !at_peak)
 		nsx_cli_misuse(&cli, "--stacks goes with --at-peak");
 	nsx_tool_table_form(&cli);

@@ -2,6 +2,8 @@
 #include "analysis/heap.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +14,11 @@
 
 enum { ID, NAME, TRACE };   /* columns of every form */
 enum { CURVE_STEP = 3, CURVE_BYTES, CURVE_NCOLS };
-enum { PEAK_PEAK = 3, PEAK_POINTS, PEAK_NCOLS };
+enum { PEAK_PEAK = 3, PEAK_POINTS, PEAK_MEMORY, PEAK_NCOLS };
+enum {
+	SUM_MEMORY = 2, SUM_ARGUMENTS, SUM_OUTPUTS, SUM_ALIASED, SUM_CONSTANTS, SUM_TEMP, SUM_HEAP, SUM_PEAK, SUM_FRAGMENTATION,
+	SUM_NCOLS
+};
 enum { AT_BUFFER = 3, AT_SIZE, AT_SHARE, AT_INSTRUCTION, AT_OP_NAME, AT_SOURCE, AT_NCOLS };
 
 static const struct nsx_table_col curve_cols[CURVE_NCOLS] = {
@@ -24,6 +30,19 @@ static const struct nsx_table_col peak_cols[PEAK_NCOLS] = {
 	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
 	[PEAK_PEAK]   = { "peak", NSX_CELL_BYTES },
 	[PEAK_POINTS] = { "points", NSX_CELL_INT },
+	[PEAK_MEMORY] = { "memory", NSX_CELL_STRING },
+};
+static const struct nsx_table_col sum_cols[SUM_NCOLS] = {
+	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING },
+	[SUM_MEMORY]        = { "memory", NSX_CELL_STRING },
+	[SUM_ARGUMENTS]     = { "arguments", NSX_CELL_BYTES },
+	[SUM_OUTPUTS]       = { "outputs", NSX_CELL_BYTES },
+	[SUM_ALIASED]       = { "aliased", NSX_CELL_BYTES },
+	[SUM_CONSTANTS]     = { "constants", NSX_CELL_BYTES },
+	[SUM_TEMP]          = { "temp", NSX_CELL_BYTES },
+	[SUM_HEAP]          = { "heap", NSX_CELL_BYTES },
+	[SUM_PEAK]          = { "peak", NSX_CELL_BYTES },
+	[SUM_FRAGMENTATION] = { "fragmentation", NSX_CELL_BYTES },
 };
 static const struct nsx_table_col at_cols[AT_NCOLS] = {
 	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "trace", NSX_CELL_INT },
@@ -36,7 +55,7 @@ static const struct nsx_table_col at_cols[AT_NCOLS] = {
 };
 
 /* A line of the table of peaks, kept until all are known. */
-struct peak { int64_t id, peak, trace, points; struct nsx_str name; size_t came; };
+struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came; };
 
 struct job {
 	const struct nsx_heap_options *options;
@@ -45,7 +64,7 @@ struct job {
 	struct nsx_err   *err;
 	struct nsx_arena  arena;             /* names of peaks */
 	NSX_VEC(struct peak) peaks;
-	int64_t           dumps, silent;     /* dumps read; those without a trace */
+	int64_t           dumps, silent;     /* dumps read; those without a trace, or with --summary without memory */
 };
 
 static void
@@ -57,7 +76,44 @@ start_row(struct nsx_table *t, int64_t id, struct nsx_str name, int64_t trace)
 	nsx_table_int(t, TRACE, trace);
 }
 
+/* The memory of a colour by name; one that has none as layouts spell it. */
+static void
+put_memory(struct nsx_table *t, int col, int64_t color)
+{
+	static const char *const names[] = { "device", "collective", "temp", NULL, NULL, "host" };
+	char text[32];
+
+	if (color >= 0 && color < (int64_t)(sizeof names / sizeof *names) && names[color]) {
+		nsx_table_str(t, col, nsx_str_c(names[color]));
+		return;
+	}
+	snprintf(text, sizeof text, "S(%" PRId64 ")", color);
+	nsx_table_str(t, col, nsx_str_c(text));
+}
+
 /* ---- the forms */
+
+static void
+put_summary(struct job *j, const struct nsx_heap *h)
+{
+	struct nsx_table *t = j->table;
+
+	for (size_t i = 0; i < h->nmemory; i++) {
+		const struct nsx_heap_memory *m = &h->memory[i];
+		nsx_table_row(t);
+		nsx_table_int(t, ID, h->id);
+		nsx_table_str(t, NAME, h->name);
+		put_memory(t, SUM_MEMORY, m->color);
+		nsx_table_int(t, SUM_ARGUMENTS, m->arguments);
+		nsx_table_int(t, SUM_OUTPUTS, m->outputs);
+		nsx_table_int(t, SUM_ALIASED, m->aliased);
+		nsx_table_int(t, SUM_CONSTANTS, m->constants);
+		nsx_table_int(t, SUM_TEMP, m->temp);
+		nsx_table_int(t, SUM_HEAP, m->heap);
+		nsx_table_int(t, SUM_PEAK, m->peak);
+		nsx_table_int(t, SUM_FRAGMENTATION, m->temp - m->heap);
+	}
+}
 
 static void
 put_curve(struct job *j, const struct nsx_heap *h, size_t trace)
@@ -103,7 +159,8 @@ static int
 keep_peak(struct job *j, const struct nsx_heap *h, size_t trace)
 {
 	const struct nsx_heap_trace *t = &h->traces[trace];
-	struct peak p = { h->id, t->peak, (int64_t)trace, (int64_t)t->npoints, nsx_arena_str(&j->arena, h->name), j->peaks.n };
+	struct peak p = { h->id, t->peak, (int64_t)trace, (int64_t)t->npoints, t->color,
+	                  nsx_arena_str(&j->arena, h->name), j->peaks.n };
 
 	if (!p.name.ptr || !nsx_vec_push(&j->peaks, p))
 		return nsx_err_nomem(j->err, NULL);
@@ -130,6 +187,7 @@ put_peaks(struct job *j)
 		start_row(j->table, p->id, p->name, p->trace);
 		nsx_table_int(j->table, PEAK_PEAK, p->peak);
 		nsx_table_int(j->table, PEAK_POINTS, p->points);
+		put_memory(j->table, PEAK_MEMORY, p->color);
 	}
 }
 
@@ -153,12 +211,15 @@ add_dump(struct job *j, const char *path)
 	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK ? NSX_HEAP_LIVE : 0, &h, j->diags, j->err) != NSX_OK)
 		return NSX_ERR;
 	j->dumps++;
-	j->silent += h.ntraces == 0;
+	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0;
+	if (j->options->what == NSX_HEAP_SUMMARY)
+		put_summary(j, &h);
 	for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
 		switch (j->options->what) {
 		case NSX_HEAP_CURVE:   put_curve(j, &h, i); break;
 		case NSX_HEAP_AT_PEAK: put_live(j, &h, i); break;
 		case NSX_HEAP_PEAK:    rc = keep_peak(j, &h, i); break;
+		case NSX_HEAP_SUMMARY: break;
 		}
 	nsx_heap_free(&h);
 	return rc;
@@ -205,6 +266,7 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	static const struct { const struct nsx_table_col *cols; int n; } forms[] = {
 		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS },
 		[NSX_HEAP_PEAK]    = { peak_cols, PEAK_NCOLS },
+		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS },
 		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS },
 	};
 	struct job j = { .options = options, .diags = diags, .err = err,
@@ -220,7 +282,8 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	if (rc == NSX_OK) {
 		put_peaks(&j);
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
-		             "programs without a heap trace in their dump");
+		             options->what == NSX_HEAP_SUMMARY ? "programs without an assignment of memory in their dump"
+		                                               : "programs without a heap trace in their dump");
 	} else {
 		nsx_table_free(j.table);
 		j.table = NULL;

@@ -8,7 +8,9 @@
 
 enum nsx_heap_what {
 	NSX_HEAP_CURVE,     /* a row for each change: id name trace step bytes */
-	NSX_HEAP_PEAK,      /* a row for each trace, the largest peak first: id name trace peak points */
+	NSX_HEAP_PEAK,      /* a row for each trace, the largest peak first: id name trace peak points memory */
+	NSX_HEAP_SUMMARY,   /* a row for each memory that a program has: id name memory arguments outputs aliased constants temp heap peak
+	                     * fragmentation */
 	NSX_HEAP_AT_PEAK    /* a row for each buffer alive there, the largest first: id name trace buffer size share instruction op_name source */
 };
 

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "xla/allocations.h"
 #include "xla/hlo_int.h"
 
 enum { NAME_MAX_BYTES = 1 << 20, TRACES_MAX = 1 << 16 };
 
 /* Field numbers. */
 enum {
-	B_BUFFER = 1, B_TRACE = 4,                            /* BufferAssignmentProto */
-	L_ID = 1, L_SIZE = 2, L_DEFINED = 3,                  /* LogicalBufferProto */
+	B_BUFFER = 1, B_ALLOCATION = 3, B_TRACE = 4,          /* BufferAssignmentProto */
+	L_ID = 1, L_SIZE = 2, L_DEFINED = 3, L_COLOR = 4,     /* LogicalBufferProto */
 	D_INSTRUCTION_NAME = 2, D_INSTRUCTION_ID = 4,         /* its Location */
 	T_EVENT = 1,                                          /* HeapSimulatorTrace */
 	E_KIND = 1, E_BUFFER = 2, E_INSTRUCTION = 4, E_CANONICAL = 5
@@ -20,7 +21,10 @@ enum {
 enum { ALLOC, FREE, SHARE };
 
 /* What does not fit together, counted. */
-enum miss { CLASH, UNKNOWN_BUFFER, BAD_SIZE, SAME_BUFFER, UNKNOWN_KIND, TWICE, NOT_ALLOCATED, NO_INSTRUCTION, MISSES };
+enum miss {
+	CLASH, UNKNOWN_BUFFER, BAD_SIZE, SAME_BUFFER, UNKNOWN_KIND, TWICE, NOT_ALLOCATED, NO_INSTRUCTION, OTHER_MEMORY,
+	BAD_ALLOCATION, MISSES
+};
 static const char *const misses[MISSES] = {
 	[CLASH]          = "fields of the dump have another wire type than known and were skipped",
 	[UNKNOWN_BUFFER] = "heap events are of buffers that the dump does not describe and were skipped",
@@ -30,10 +34,12 @@ static const char *const misses[MISSES] = {
 	[TWICE]          = "heap events allocate a buffer that is allocated already",
 	[NOT_ALLOCATED]  = "heap events free a buffer that is not allocated and were skipped",
 	[NO_INSTRUCTION] = "buffers at the peak are of instructions that the dump does not have",
+	[OTHER_MEMORY]   = "buffers are of another memory than the first of their trace and are counted as of that",
+	[BAD_ALLOCATION] = "allocations have a negative size, which is taken for 0",
 };
 
 struct buffer {
-	int64_t         id, size, inst;   /* instruction that defines it */
+	int64_t         id, size, color, inst;   /* inst: that defines it */
 	struct nsx_span name;             /* of that instruction, where the dump says it so */
 	struct nsx_span event_name;       /* of the instruction that first allocates it */
 	bool            has_inst;
@@ -51,9 +57,10 @@ struct reading {
 	NSX_VEC(struct buffer) buffers;
 	struct nsx_map        by_id;
 	NSX_VEC(struct nsx_span) traces;
+	struct nsx_allocations allocations;
 	/* Of the trace under way. */
 	uint32_t              stamp;
-	int64_t               bytes;
+	int64_t               bytes, color;
 	NSX_VEC(uint32_t)     met;       /* buffers of this stamp */
 	bool                  counting;  /* misses: each trace is replayed twice where live buffers are wanted */
 	int64_t               missed[MISSES];
@@ -127,9 +134,9 @@ read_buffer(struct reading *r, struct nsx_span span)
 	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK)
 		if (w.field == L_DEFINED && w.type == NSX_WIRE_LEN)
 			rc = read_location(r, w.span, &b);
-		else if ((w.field == L_ID || w.field == L_SIZE) && w.type == NSX_WIRE_VARINT)
-			*(w.field == L_ID ? &b.id : &b.size) = (int64_t)w.value;
-		else if (w.field >= L_ID && w.field <= L_DEFINED)
+		else if (w.field >= L_ID && w.field <= L_COLOR && w.field != L_DEFINED && w.type == NSX_WIRE_VARINT)
+			*(w.field == L_ID ? &b.id : w.field == L_SIZE ? &b.size : &b.color) = (int64_t)w.value;
+		else if (w.field >= L_ID && w.field <= L_COLOR)
 			r->missed[CLASH]++;
 	if (rc != NSX_EOF)
 		return NSX_ERR;
@@ -159,12 +166,14 @@ read_assignment(struct reading *r, struct nsx_span span)
 	int rc = NSX_OK;
 
 	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK) {
-		if (w.field != B_BUFFER && w.field != B_TRACE)
+		if (w.field != B_BUFFER && w.field != B_ALLOCATION && w.field != B_TRACE)
 			continue;
 		if (w.type != NSX_WIRE_LEN)
 			r->missed[CLASH]++;
 		else if (w.field == B_BUFFER)
 			rc = read_buffer(r, w.span);
+		else if (w.field == B_ALLOCATION)
+			rc = nsx_allocation_read(&r->allocations, r->f, w.span);
 		else if (r->traces.n == TRACES_MAX)
 			rc = nsx_err_set(r->f->err, "%s: damaged: more than %d heap traces", r->f->path, TRACES_MAX);
 		else if (!nsx_vec_push(&r->traces, w.span))
@@ -201,9 +210,13 @@ meet(struct reading *r, int64_t id, uint32_t *i)
 	*i = nsx_map_get(&r->by_id, (struct nsx_key){ (uint64_t)id, 0 });
 	if (*i == NSX_NONE || r->buffers.p[*i].stamp == r->stamp)
 		return NSX_OK;
+	struct buffer *b = &r->buffers.p[*i];
+	if (!r->met.n)
+		r->color = b->color;
+	else if (b->color != r->color && r->counting)
+		r->missed[OTHER_MEMORY]++;
 	if (!nsx_vec_push(&r->met, *i))
 		return nomem(r);
-	struct buffer *b = &r->buffers.p[*i];
 	b->stamp = r->stamp;
 	b->of = NSX_NONE;
 	b->refs = 0;
@@ -306,7 +319,7 @@ replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *p
 	int rc = NSX_OK;
 
 	r->stamp++;
-	r->bytes = 0;
+	r->bytes = r->color = 0;
 	r->met.n = 0;
 	while (step < until && (rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.field != T_EVENT)
@@ -417,6 +430,7 @@ read_trace(struct reading *r, struct nsx_span trace, unsigned more, struct nsx_h
 	t->npoints = points.v.n;
 	t->steps = steps.v.p;
 	t->nsteps = steps.v.n;
+	t->color = r->color;
 	for (size_t i = 0; i < t->npoints; i++)
 		if (t->points[i].bytes > t->peak)
 			t->peak = t->points[i].bytes;
@@ -461,20 +475,38 @@ read_instructions(struct reading *r)
 }
 
 static int
-read_all(struct reading *r, unsigned more)
+read_traces(struct reading *r, unsigned more)
 {
-	int rc = read_parts(r);
+	int rc = NSX_OK;
 
-	if (rc != NSX_OK || !r->traces.n)
-		return rc;
+	if (!r->traces.n)
+		return NSX_OK;
 	if (more && read_instructions(r) != NSX_OK)
 		return NSX_ERR;
 	r->h->traces = calloc(r->traces.n, sizeof *r->h->traces);
 	if (!r->h->traces)
 		return nomem(r);
 	r->h->ntraces = r->traces.n;
-	for (size_t i = 0; rc == NSX_OK && i < r->traces.n; i++)
-		rc = read_trace(r, r->traces.p[i], more, &r->h->traces[i]);
+	for (size_t i = 0; rc == NSX_OK && i < r->traces.n; i++) {
+		struct nsx_heap_trace *t = &r->h->traces[i];
+		rc = read_trace(r, r->traces.p[i], more, t);
+		if (rc == NSX_OK)
+			rc = nsx_allocation_heap(&r->allocations, r->f, t->color, t->peak);
+	}
+	return rc;
+}
+
+static int
+read_all(struct reading *r, unsigned more)
+{
+	int rc = read_parts(r);
+
+	if (rc == NSX_OK)
+		rc = read_traces(r, more);
+	if (rc == NSX_OK)
+		rc = nsx_allocations_close(&r->allocations, r->f, &r->h->memory, &r->h->nmemory);
+	r->missed[CLASH] += r->allocations.clashes;
+	r->missed[BAD_ALLOCATION] = r->allocations.negative;
 	return rc;
 }
 
@@ -496,6 +528,7 @@ read_heap(struct nsx_dumpfile *f, unsigned more, struct nsx_heap *h, struct nsx_
 	free(r.traces.p);
 	free(r.met.p);
 	nsx_map_free(&r.by_id);
+	nsx_allocations_free(&r.allocations);
 	if (rc != NSX_OK)
 		nsx_heap_free(h);
 	return rc;
@@ -535,6 +568,7 @@ nsx_heap_free(struct nsx_heap *h)
 		free(h->traces[i].steps);
 	}
 	free(h->traces);
+	free(h->memory);
 	nsx_hlo_free(&h->hlo);
 	nsx_arena_free(&h->arena);
 	*h = (struct nsx_heap){ 0 };

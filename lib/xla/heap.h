@@ -34,8 +34,17 @@ struct nsx_heap_step {
 struct nsx_heap_trace {
 	struct nsx_heap_point *points;  size_t npoints;   /* the first is 0 bytes at step 0; then one for each change */
 	int64_t                peak;                      /* the most bytes, at the step that reached them first */
+	int64_t                color;                     /* which memory: that of the first buffer met */
 	struct nsx_heap_live  *live;    size_t nlive;     /* what is alive there, largest first, equal ones by number; NULL unless asked for */
 	struct nsx_heap_step  *steps; size_t nsteps;     /* in program order; NULL unless asked for */
+};
+
+/* What a program reserves of one memory, in bytes. How each is worked out: allocations.c. */
+struct nsx_heap_memory {
+	int64_t color;                                        /* 0 device, 1 collective, 2 temp, 5 host */
+	int64_t arguments, outputs, aliased, constants, temp;
+	int64_t heap;                                         /* the sum of its traces' peaks */
+	int64_t peak;
 };
 
 /* One dump; everything is owned by it. */
@@ -44,6 +53,8 @@ struct nsx_heap {
 	int64_t                id;        /* HloModuleProto.id */
 	struct nsx_heap_trace *traces;
 	size_t                 ntraces;   /* 0: the program needs no heap, or the dump does not tell */
+	struct nsx_heap_memory *memory;
+	size_t                 nmemory;   /* memories that have an allocation or a trace, by colour */
 	struct nsx_hlo         hlo;       /* {0} unless live buffers or steps were asked for, or if there is no trace */
 	struct nsx_arena       arena;
 };

@@ -149,24 +149,55 @@ logical_buffers(struct dump *d, pb *to, const struct syn_trace *t, int64_t base)
 		pb_int(&m, 2, t->size.p[ev->buffer]);
 		pb_int(&at, 4, dump_id(d, ev->inst));
 		dump_msg(&m, 3, &at);
+		if (t->color)
+			pb_int(&m, 4, t->color);
 		dump_msg(to, 1, &m);
 	}
 }
 
-static void
-allocation(pb *to, const struct syn_trace *t, int64_t base, int number)
-{
-	pb m = { 0 }, part = { 0 };
+/* Fields of an allocation that say what it is for. */
+enum { TRACE = 0, LOCAL = 3, PARAMETER = 5, LIVE_OUT = 7, CONSTANT = 12 };
 
-	if (number)
-		pb_int(&m, 1, number);
-	pb_int(&m, 2, t->peak);
+static pb
+reserved(const struct syn_trace *t, int *number, int64_t size, int what)
+{
+	pb m = { 0 };
+
+	if (*number)
+		pb_int(&m, 1, *number);
+	++*number;
+	pb_int(&m, 2, size);
+	if (what)
+		pb_int(&m, (uint32_t)what, 1);
+	if (t->color)
+		pb_int(&m, 8, t->color);
+	return m;
+}
+
+/* All that the memory of a trace is reserved for; the number of the trace's own part. */
+static int
+allocations(pb *to, const struct syn_trace *t, int64_t base, int *number)
+{
+	pb m = reserved(t, number, t->arguments - t->shared, PARAMETER), part = { 0 };
+
+	dump_msg(to, 3, &m);
+	m = reserved(t, number, t->shared, PARAMETER);
+	pb_int(&m, LIVE_OUT, 1);
+	dump_msg(to, 3, &m);
+	m = reserved(t, number, t->outputs - t->shared, LIVE_OUT);
+	dump_msg(to, 3, &m);
+	m = reserved(t, number, t->constants, CONSTANT);
+	dump_msg(to, 3, &m);
+	m = reserved(t, number, t->local, LOCAL);
+	dump_msg(to, 3, &m);
+	m = reserved(t, number, t->peak + t->slack, TRACE);
 	for (size_t i = 0; i < t->size.n; i++) {
 		pb_int(&part, 1, base + (int64_t)i);
 		pb_int(&part, 3, t->size.p[i]);
 		dump_msg(&m, 9, &part);
 	}
 	dump_msg(to, 3, &m);
+	return *number - 1;
 }
 
 static void
@@ -176,13 +207,14 @@ memory(struct dump *d, pb *to)
 	int n = syn_heap(d->p, d->prog, trace);
 	pb m = { 0 };
 	const int64_t base[2] = { 100, 100 + (int64_t)trace[0].size.n };
+	int number = 0, own[2];
 
 	for (int k = 0; k < n; k++)
 		logical_buffers(d, &m, &trace[k], base[k]);
 	for (int k = 0; k < n; k++)
-		allocation(&m, &trace[k], base[k], k);
+		own[k] = allocations(&m, &trace[k], base[k], &number);
 	for (int k = 0; k < n; k++) {
-		heap_trace(d, &m, &trace[k], base[k], k);
+		heap_trace(d, &m, &trace[k], base[k], own[k]);
 		free(trace[k].size.p);
 		free(trace[k].event.p);
 	}

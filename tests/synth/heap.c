@@ -33,6 +33,17 @@ measure(struct syn_trace *t, const struct life *v, size_t n)
 	free(change);
 }
 
+static void
+reserve(struct syn_trace *t, uint64_t h)
+{
+	t->arguments = 1000 + (int64_t)(h % 90001);
+	t->outputs = 2000 + (int64_t)(h / 7 % 80001);
+	t->shared = (int64_t)(h / 11 % 1001);
+	t->constants = (int64_t)(h / 13 % 50);
+	t->local = (int64_t)(h / 17 % 3000);
+	t->slack = (int64_t)(h / 19 % 5000);
+}
+
 /* Each instruction of the list writes a buffer, some into that of the one before; buffer i is the i-th's. */
 static void
 use(uint32_t prog, const uint32_t *inst, size_t n, uint64_t salt, struct syn_trace *t)
@@ -63,6 +74,7 @@ use(uint32_t prog, const uint32_t *inst, size_t n, uint64_t salt, struct syn_tra
 			}
 	}
 	measure(t, life, n);
+	reserve(t, nsx_hash_u64(salt + 7 * prog));
 	free(users);
 	free(last);
 	free(owner);
@@ -77,7 +89,8 @@ syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2])
 	size_t n = 0;
 	int traces = pr->spread ? 2 : 1;
 
-	trace[0] = trace[1] = (struct syn_trace){ { 0 }, { 0 }, 0, 0 };
+	trace[0] = trace[1] = (struct syn_trace){ { 0 }, { 0 }, .color = 0 };
+	trace[1].color = (const int64_t[]){ 5, 1, 7 }[prog % 3];
 	for (uint32_t i = 0; i < pr->inst.n; i++)
 		if (pr->inst.p[i].home == 0 && syn_dumped(&pr->inst.p[i]))
 			inst[n++] = i;
@@ -90,19 +103,27 @@ syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2])
 void
 syn_heap_answers(struct syn_plan *p)
 {
-	struct syn_tsv t;
+	static const char *const names[] = { "device", "collective", [5] = "host", [7] = "S(7)" };
+	struct syn_tsv t, m;
 
 	/* Ids as process 0 has them. */
-	syn_tsv_open(&t, "heap", "program_id\tname\ttrace\tpeak\tpoints\tevents");
+	syn_tsv_open(&t, "heap", "program_id\tname\ttrace\tpeak\tpoints\tevents\tmemory");
+	syn_tsv_open(&m, "memory", "program_id\tname\tmemory\targuments\toutputs\taliased\tconstants\ttemp\theap\tpeak\tfragmentation");
 	for (uint32_t g = 0; g < p->prog.n; g++) {
 		struct syn_trace trace[2];
 
 		for (int k = 0, n = syn_heap(p, g, trace); k < n; k++) {
-			syn_tsv_row(&t, "%" PRId64 "\t%s\t%d\t%" PRId64 "\t%" PRId64 "\t%zu", syn_program_id(0, &p->prog.p[g]), p->prog.p[g].name, k, trace[k].peak,
-			            trace[k].points, trace[k].event.n);
+			const struct syn_trace *c = &trace[k];
+			int64_t id = syn_program_id(0, &p->prog.p[g]);
+			syn_tsv_row(&t, "%" PRId64 "\t%s\t%d\t%" PRId64 "\t%" PRId64 "\t%zu\t%s", id, p->prog.p[g].name, k, c->peak, c->points, c->event.n,
+			            names[c->color]);
+			syn_tsv_row(&m, "%" PRId64 "\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64,
+			            id, p->prog.p[g].name, names[c->color], c->arguments, c->outputs, c->shared, c->constants, c->peak + c->slack, c->peak,
+			            c->peak + (c->arguments - c->shared) + c->outputs + c->constants, c->slack);
 			free(trace[k].size.p);
 			free(trace[k].event.p);
 		}
 	}
 	syn_tsv_close(&t);
+	syn_tsv_close(&m);
 }

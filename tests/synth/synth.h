@@ -284,7 +284,13 @@ void syn_folds(struct syn_plan *p);                                /* folds.c: a
 
 /* heap.c: an invented use of memory by the program's instructions. */
 struct syn_event { int kind; int64_t buffer, shares; uint32_t inst; };   /* kind: 0 ALLOC, 1 FREE, 2 SHARE_WITH; inst of the entry computation */
-struct syn_trace { NSX_VEC(int64_t) size; NSX_VEC(struct syn_event) event; int64_t peak, points; };   /* size by buffer */
+struct syn_trace {
+	NSX_VEC(int64_t) size;   /* by buffer */
+	NSX_VEC(struct syn_event) event;
+	int64_t peak, points, color;
+	/* What is reserved of this memory. The first shared bytes of arguments are those of results too; slack is reserved for the trace beyond its peak. */
+	int64_t arguments, outputs, shared, constants, local, slack;
+};
 int  syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2]);   /* how many traces; the caller frees their lists */
 void syn_heap_answers(struct syn_plan *p);
 

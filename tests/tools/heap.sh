@@ -18,7 +18,7 @@ rows 'id\tname\ttrace\tstep\tbytes\n' >"$T/curve"
 rows '12\tjit_step\t0\t%s\t%s\n' 0 0 1 3000 4 8000 5 5000 6 0 >>"$T/curve"
 rows '12\tjit_step\t1\t%s\t%s\n' 0 0 1 5000 >>"$T/curve"
 golden 'the curve has a row for each change' "$T/curve" nsysx-heap "$step"
-rows 'id\tname\ttrace\tpeak\tpoints\n12\tjit_step\t0\t8000\t5\n12\tjit_step\t1\t5000\t2\n' >"$T/peak"
+rows 'id\tname\ttrace\tpeak\tpoints\tmemory\n12\tjit_step\t0\t8000\t5\tdevice\n12\tjit_step\t1\t5000\t2\tdevice\n' >"$T/peak"
 golden '--peak has one for each trace' "$T/peak" nsysx-heap --peak "$step"
 rows 'id\tname\ttrace\tbuffer\tsize\tshare\tinstruction\top_name\tsource\n' >"$T/at"
 rows '12\tjit_step\t0\t2\t5000\t0.625\tdot.1\tjit(step)/dot\tmodel.py:20[layer]\n' >>"$T/at"
@@ -32,8 +32,19 @@ equal '--table has units' "$(nsysx-heap --peak --table "$step" | awk 'NR == 2 { 
 nsysx-heap --peak -o "$T/out" "$step"
 same '-o' "$T/out" "$T/peak"
 
+# ---- memories ----
+ok 'a dump with memories is spelled' make_dump memory "$T/mix"
+head='id\tname\tmemory\targuments\toutputs\taliased\tconstants\ttemp\theap\tpeak\tfragmentation\n'
+rows "$head"'8\tjit_mix\tdevice\t100\t150\t100\t7\t64\t60\t217\t4\n8\tjit_mix\thost\t11\t0\t0\t0\t30\t18\t29\t12\n' >"$T/want"
+rows '8\tjit_mix\tS(9)\t0\t0\t0\t3\t0\t0\t3\t0\n' >>"$T/want"
+golden '--summary has a row for each memory' "$T/want" nsysx-heap --summary "$T/mix"
+equal 'nothing is amiss' "$(cat "$T_private/err")" ''
+equal '--peak names the memory of each trace' "$(nsysx-heap --peak "$T/mix" | cut -f 3,4,6 | tr '\t\n' ': ')" 'trace:peak:memory 0:60:device 1:9:host 2:9:host '
+rows "$head"'12\tjit_step\tdevice\t0\t0\t0\t0\t0\t13000\t13000\t-13000\n' >"$T/want"
+golden 'without allocations there is what traces tell' "$T/want" nsysx-heap --summary "$step"
+
 # ---- several, folders, compressed ----
-rows 'id\tname\ttrace\tpeak\tpoints\n3\tjit_init\t0\t1000000\t3\n12\tjit_step\t0\t8000\t5\n12\tjit_step\t1\t5000\t2\n' >"$T/peaks"
+rows 'id\tname\ttrace\tpeak\tpoints\tmemory\n3\tjit_init\t0\t1000000\t3\tdevice\n12\tjit_step\t0\t8000\t5\tdevice\n12\tjit_step\t1\t5000\t2\tdevice\n' >"$T/peaks"
 golden 'the largest peak comes first' "$T/peaks" nsysx-heap --peak "$step" "$big"
 : >"$dumps/module_0012.jit_step.before_optimizations.hlo.pb"
 : >"$dumps/module_0012.jit_step.sm_9.0_gpu_after_optimizations.txt"
@@ -53,11 +64,13 @@ same 'standard input, compressed' "$T/out" "$T/peak"
 # ---- nothing to say, and refusals ----
 mkdir "$T/none"
 ok 'an empty folder' nsysx-heap --peak "$T/none"
-equal 'gives a header' "$(cat "$T_private/out")" 'id	name	trace	peak	points'
+equal 'gives a header' "$(cat "$T_private/out")" 'id	name	trace	peak	points	memory'
 equal 'and says why' "$(cat "$T_private/err")" "nsysx-heap: warning: $T/none: no dump of an optimized program in this folder"
 printf 'hlo_module { name: "jit_f" id: 1 computations { name: "main" id: 1 } }' | protoc -I heap --encode=Dump heap/dump.proto >"$T/bare"
 ok 'a dump without a trace' nsysx-heap "$T/bare"
 equal 'says so' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without a heap trace in their dump'
+ok 'one without any memory' nsysx-heap --summary "$T/bare"
+equal 'says so too' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without an assignment of memory in their dump'
 nsysx-heap --peak "$T/bare" "$T/step" >"$T/out" 2>"$T/err"
 equal 'with others there is nothing to be said' "$(cat "$T/err")" ''
 head -c 150 "$T/step" >"$T/cut"
@@ -68,14 +81,19 @@ fails 'one bad dump of several' 1 "$T/cut" nsysx-heap --peak "$T/step" "$T/cut"
 fails 'a missing file' 1 "$T/absent: No such file" nsysx-heap "$T/absent"
 fails 'a full disk' 1 '/dev/full' nsysx-heap -o /dev/full "$T/step"
 fails 'two forms' 2 'exclude each other' nsysx-heap --peak --at-peak "$T/step"
+fails 'two other forms' 2 'exclude each other' nsysx-heap --summary --peak "$T/step"
 fails '--stacks alone' 2 'goes with --at-peak' nsysx-heap --stacks "$T/step"
 
 # ---- against a profile whose peak its makers know ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -s "$T/job/answers/heap.tsv" ]; then
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ print $at["program_id"], $at["name"], $at["trace"], $at["peak"], $at["points"] }' "$T/job/answers/heap.tsv" | sort -u >"$T/want"
-	nsysx-heap --peak "$T/job/dump0" 2>/dev/null | awk -F'\t' 'NR > 1 { print $1, $2, $3, $4, $5 }' | sort -u >"$T/got"
-	same 'peaks and points of the generated job' "$T/got" "$T/want"
+		{ print $at["program_id"], $at["name"], $at["trace"], $at["peak"], $at["points"], $at["memory"] }' "$T/job/answers/heap.tsv" | sort -u >"$T/want"
+	nsysx-heap --peak "$T/job/dump0" 2>/dev/null | awk -F'\t' 'NR > 1 { print $1, $2, $3, $4, $5, $6 }' | sort -u >"$T/got"
+	same 'peaks, points and memories of the generated job' "$T/got" "$T/want"
+	sed 1d "$T/job/answers/memory.tsv" | sort >"$T/want"
+	nsysx-heap --summary "$T/job/dump0" | sed 1d | sort >"$T/got"
+	same 'all memory of the generated job' "$T/got" "$T/want"
+	equal 'which is of several kinds' "$(cut -f3 "$T/got" | sort -u | tr '\n' ' ')" 'device host '
 else
 	skip 'peaks and points of the generated job' 'there is no nsysx-synth that writes dumps'
 fi

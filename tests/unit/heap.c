@@ -231,6 +231,64 @@ names(void)
 
 /* ---- what is broken */
 
+/* An allocation of so many bytes in that memory; flag: the field that says what it is for, 0: none. */
+static void
+allocation(pb *assignment_, int64_t size, int64_t color, uint32_t flag)
+{
+	pb m = { 0 };
+
+	pb_int(&m, 2, size);
+	pb_int(&m, 8, color);
+	if (flag)
+		pb_int(&m, flag, 1);
+	pb_msg(assignment_, 3, &m);
+}
+
+static void
+memories(void)
+{
+	pb a = { 0 }, t = trace("a1 a2 f1"), b = { 0 }, d;
+	struct nsx_heap h;
+
+	buffer(&a, 1, 100, 1);
+	pb_int(&b, 1, 2);
+	pb_int(&b, 2, 50);
+	pb_int(&b, 4, 5);
+	pb_msg(&a, 1, &b);
+	pb_msg(&a, 4, &t);
+	allocation(&a, -8, -1, 7);
+	allocation(&a, 5, 3, 12);
+	pb_str(&b, 2, "no number");
+	pb_msg(&a, 3, &b);
+	d = dump(&a);
+	if (ok(read_dump(&d, false, &h) == NSX_OK && h.nmemory == 3, "odd memories are read: '%s'", err.msg)) {
+		is_int(h.memory[0].color, -1, "memories come by colour");
+		is_int(h.memory[0].outputs, 0, "a negative size is 0");
+		is_int(h.memory[1].color, 0, "an allocation whose size is none is of no colour");
+		is_int(h.memory[1].peak, 150, "a trace of two memories is of the first's");
+		is_int(h.memory[2].constants, 5, "a constant");
+	}
+	is_int(diag("another memory"), 1, "one buffer is of another");
+	is_int(diag("allocations have a negative"), 1, "the negative size is said");
+	is_int(diag("another wire type"), 1, "and the size that is a text");
+	nsx_heap_free(&h);
+	nsx_buf_free(&d);
+
+	a = (pb){ 0 };
+	allocation(&a, INT64_MAX / 4, 0, 0);
+	allocation(&a, 1, 1, 0);
+	d = dump(&a);
+	ok(read_dump(&d, false, &h) == NSX_OK && h.memory[0].temp == INT64_MAX / 4, "the most that fits: '%s'", err.msg);
+	nsx_heap_free(&h);
+	nsx_buf_free(&d);
+	a = (pb){ 0 };
+	allocation(&a, INT64_MAX / 4, 0, 0);
+	allocation(&a, 1, 0, 0);
+	d = dump(&a);
+	ok(read_dump(&d, false, &h) == NSX_ERR && strstr(err.msg, "dump: damaged: allocations of more than 2^61"), "a byte more: '%s'", err.msg);
+	nsx_buf_free(&d);
+}
+
 static void
 refusals(void)
 {
@@ -276,6 +334,7 @@ refusals(void)
 	is_int((int64_t)fine, 1, "of all its beginnings one is a dump");
 	nsx_buf_free(&d);
 
+	memories();
 	m = module(1);
 	d = dump_of(&m);
 	if (ok(read_dump(&d, true, &h) == NSX_OK, "a module alone is a dump: '%s'", err.msg))
