@@ -4,14 +4,16 @@
 #include "analysis/pgle.h"
 #include "tool.h"
 
-static const char *dir;
+static const char *dir, *complete;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is made if needed"),
+	NSX_OPT_STR(0, "complete", &complete, "DUMPS", "add what XLA asks for and never ran, by the HLO dumps in folder DUMPS"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [FILE]", "Write what instructions cost as profiles that XLA schedules by.", opts };
+static const struct nsx_cli cli = { "nsysx-pgle", "-d DIR [--complete=DUMPS] [FILE]",
+                                    "Write what instructions cost as profiles that XLA schedules by.", opts };
 
 int
 main(int argc, char **argv)
@@ -23,7 +25,7 @@ main(int argc, char **argv)
 	if (!dir)
 		nsx_cli_misuse(&cli, "--dir is needed");
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
-	int rc = nsx_pgle(t.in, dir, &files, &t.diags, &t.err);
+	int rc = nsx_pgle(t.in, dir, complete, &files, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		nsx_cli_note(&cli, "%s: %" PRId64 " files written", dir, files);
 	return nsx_tool_finish(&t, rc);

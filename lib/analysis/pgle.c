@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/pgle_wants.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/outfile.h"
@@ -19,7 +20,12 @@ struct program {
 	bool     ran;
 };
 struct inst { uint32_t program, name; bool comm, has_opcode, ran, timed; };
-struct cost { uint32_t fingerprint, name; bool comm; int64_t least, most; };
+struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
+struct file {
+	uint32_t fingerprint, key;   /* key: of its first program */
+	bool     completed;
+	int64_t  in_buffers;         /* ns that stay with command buffers */
+};
 
 struct pgle {
 	struct nsx_err        *err;
@@ -27,7 +33,9 @@ struct pgle {
 	NSX_VEC(struct program) programs;
 	NSX_VEC(struct inst)   insts;
 	NSX_VEC(struct cost)   costs;
+	NSX_VEC(struct file)   files;
 	struct nsx_map         program_of, inst_of, cost_of;   /* number; (program, inst); (fingerprint, name) */
+	struct nsx_map         file_of;                        /* fingerprint */
 	struct nsx_map         alias_of;                       /* (profile, program) -> fingerprint */
 	struct nsx_map         compiled;                       /* (profile, program) */
 	bool                   comm;                           /* an instruction communicates */
@@ -124,19 +132,39 @@ take_compile(struct pgle *p, const struct nsx_rec *rec)
 /* ---- executions */
 
 static int
-add_cost(struct pgle *p, uint32_t fingerprint, const struct inst *n, int64_t dur)
+file_of(struct pgle *p, uint32_t fingerprint, uint32_t key, struct file **f)
 {
-	uint32_t *at = nsx_map_at(&p->cost_of, key_of(fingerprint, n->name));
+	uint32_t *at = nsx_map_at(&p->file_of, key_of(fingerprint, 0));
 
 	if (!at)
 		return nomem(p);
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->costs, ((struct cost){ fingerprint, n->name, n->comm, dur, dur })))
+		if (!nsx_vec_push(&p->files, ((struct file){ fingerprint, key, false, 0 })))
+			return nomem(p);
+		*at = (uint32_t)(p->files.n - 1);
+	}
+	*f = &p->files.p[*at];
+	return NSX_OK;
+}
+
+/* dur -1: it ran, and nobody knows how long. */
+static int
+add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t dur)
+{
+	uint32_t *at = nsx_map_at(&p->cost_of, key_of(fingerprint, name));
+
+	if (!at)
+		return nomem(p);
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->costs, ((struct cost){ fingerprint, name, comm, false, INT64_MAX, 0 })))
 			return nomem(p);
 		*at = (uint32_t)(p->costs.n - 1);
 	}
 	struct cost *c = &p->costs.p[*at];
-	c->comm |= n->comm;
+	c->comm |= comm;
+	if (dur < 0)
+		return NSX_OK;
+	c->timed = true;
 	if (dur < c->least)
 		c->least = dur;
 	if (dur > c->most)
@@ -167,9 +195,108 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	/* A profile without a dump of its own goes by what the program is elsewhere. */
 	if (fingerprint == NSX_NONE)
 		fingerprint = g->fingerprint;
-	if (fingerprint == NSX_NONE || dur < 0 || n->name == NSX_NONE || (g->has_opcodes && !n->has_opcode))
+	if (fingerprint == NSX_NONE || n->name == NSX_NONE)
 		return NSX_OK;
-	return add_cost(p, fingerprint, n, dur);
+	struct file *f = NULL;
+	if (file_of(p, fingerprint, g->key, &f) != NSX_OK)
+		return NSX_ERR;
+	if (!g->has_opcodes || n->has_opcode)
+		return add_cost(p, fingerprint, n->name, n->comm, dur);
+	if (dur > 0 && nsx_str_starts(nsx_intern_str(&p->names, n->name), "command_buffer"))
+		f->in_buffers += dur;
+	return NSX_OK;
+}
+
+/* ---- what did not run */
+
+/* What the profile has of a name; NULL: nothing. */
+static const struct cost *
+cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
+{
+	uint32_t n = nsx_intern_find(&p->names, name);
+	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->cost_of, key_of(fingerprint, n));
+
+	return at == NSX_NONE ? NULL : &p->costs.p[at];
+}
+
+static int64_t
+value(const struct cost *c)
+{
+	return c->comm ? c->most : c->least;
+}
+
+/* Add to the file what its program, whose dump is h, asks for and the stream does not have. */
+static int
+complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct nsx_diags *diags)
+{
+	struct nsx_pgle_wants w = { { 0 } };
+	int64_t idle = 0, starts = 0;
+	size_t ran = p->costs.n;
+	int rc = nsx_pgle_ask(h, &w) ? NSX_OK : nomem(p);
+
+	for (size_t i = 0; rc == NSX_OK && i < w.v.n; i++) {
+		const struct nsx_pgle_want *want = &w.v.p[i];
+		const struct cost *wrapped = want->wrapped.len ? cost_of(p, f->fingerprint, want->wrapped) : NULL;
+		uint32_t name;
+		/* Of costs added here only those that ran before are taken over. */
+		bool runs = wrapped && (size_t)(wrapped - p->costs.p) < ran;
+		if (cost_of(p, f->fingerprint, want->name) || (!runs && !want->idle) || (runs && !wrapped->timed))
+			continue;
+		int64_t ns = runs ? value(wrapped) : 0;
+		if ((rc = keep(p, want->name, &name)) == NSX_OK)
+			rc = add_cost(p, f->fingerprint, name, false, ns);
+		*(runs ? &starts : &idle) += 1;
+	}
+	free(w.v.p);
+	f->completed = true;
+	char *source = nsx_str_dup(h->name);
+	if (!source)
+		return rc == NSX_OK ? nomem(p) : rc;
+	nsx_diag_add(diags, NSX_INFO, source, idle, "instructions that did not run cost 0");
+	nsx_diag_add(diags, NSX_INFO, source, starts, "starts cost what runs in them");
+	free(source);
+	return rc;
+}
+
+static int
+complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
+{
+	struct nsx_diags others = { 0 };
+	struct nsx_hlo h = { 0 };
+	int rc = nsx_hlo_read(path, &h, &others, p->err);
+	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->names, h.fingerprint) : (uint32_t)NSX_NONE;
+	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->file_of, key_of(n, 0));
+
+	if (at != NSX_NONE && !p->files.p[at].in_buffers)
+		rc = complete_file(p, &p->files.p[at], &h, diags);
+	/* What reading instructions meets concerns communication. */
+	nsx_diags_free(&others);
+	nsx_hlo_free(&h);
+	return rc;
+}
+
+static int
+complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
+{
+	struct nsx_dump_dir *d = nsx_dump_dir_open(dumps, p->err);
+	int64_t lost = 0;
+	const char *path;
+	size_t next = 0;
+	int rc = d ? NSX_OK : NSX_ERR;
+
+	while (rc == NSX_OK && (path = nsx_dump_dir_next(d, &next)))
+		rc = complete_by(p, path, diags);
+	nsx_dump_dir_free(d);
+	for (size_t i = 0; rc == NSX_OK && i < p->files.n; i++) {
+		const struct file *f = &p->files.p[i];
+		if (f->in_buffers)
+			nsx_diag_add(diags, NSX_WARNING, nsx_intern_str(&p->names, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
+			             "not completed: %" PRId64 " ns are of command buffers, and what did not run there is not known", f->in_buffers);
+		else
+			lost += !f->completed;
+	}
+	nsx_diag_add(diags, NSX_WARNING, "", lost, "profiles not completed: no dump of their fingerprint in %s", dumps);
+	return rc;
 }
 
 /* ---- files */
@@ -245,18 +372,20 @@ write_file(struct pgle *p, const char *dir, const struct line *l, size_t n)
 	return rc;
 }
 
-/* All costs, sorted by file, then name; NULL when out of memory. */
+/* All *n costs, sorted by file, then name; NULL when out of memory. */
 static struct line *
-lines(const struct pgle *p)
+lines(const struct pgle *p, size_t *n)
 {
 	struct line *l = malloc((p->costs.n + 1) * sizeof *l);
 
+	*n = 0;
 	for (size_t i = 0; l && i < p->costs.n; i++) {
 		const struct cost *c = &p->costs.p[i];
-		l[i] = (struct line){ nsx_intern_str(&p->names, c->fingerprint), nsx_intern_str(&p->names, c->name), c->comm ? c->most : c->least };
+		if (c->timed)
+			l[(*n)++] = (struct line){ nsx_intern_str(&p->names, c->fingerprint), nsx_intern_str(&p->names, c->name), value(c) };
 	}
 	if (l)
-		qsort(l, p->costs.n, sizeof *l, by_file_and_name);
+		qsort(l, *n, sizeof *l, by_file_and_name);
 	return l;
 }
 
@@ -268,11 +397,12 @@ write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *d
 	*files = 0;
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return nsx_err_set(p->err, "%s: %s", dir, strerror(errno));
-	struct line *l = lines(p);
+	size_t n;
+	struct line *l = lines(p, &n);
 	if (!l)
 		return nomem(p);
-	for (size_t from = 0, to; rc == NSX_OK && from < p->costs.n; from = to) {
-		for (to = from + 1; to < p->costs.n && nsx_str_eq(l[to].fingerprint, l[from].fingerprint); to++)
+	for (size_t from = 0, to; rc == NSX_OK && from < n; from = to) {
+		for (to = from + 1; to < n && nsx_str_eq(l[to].fingerprint, l[from].fingerprint); to++)
 			;
 		if (!is_file_name(l[from].fingerprint)) {
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "fingerprints that cannot be names of files: left out");
@@ -345,7 +475,8 @@ report(const struct pgle *p, struct nsx_diags *diags)
 }
 
 int
-nsx_pgle(struct nsx_reader *in, const char *dir, int64_t *files, struct nsx_diags *diags, struct nsx_err *err)
+nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
+         struct nsx_err *err)
 {
 	struct pgle p = { .err = err };
 	struct nsx_rec rec;
@@ -363,16 +494,22 @@ nsx_pgle(struct nsx_reader *in, const char *dir, int64_t *files, struct nsx_diag
 		if (rc != NSX_OK)
 			break;
 	}
-	rc = rc == NSX_EOF ? write_files(&p, dir, files, diags) : NSX_ERR;
+	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && complete)
+		rc = complete_all(&p, complete, diags);
+	if (rc == NSX_OK)
+		rc = write_files(&p, dir, files, diags);
 	if (rc == NSX_OK)
 		rc = report(&p, diags);
 	nsx_intern_free(&p.names);
 	free(p.programs.p);
 	free(p.insts.p);
 	free(p.costs.p);
+	free(p.files.p);
 	nsx_map_free(&p.program_of);
 	nsx_map_free(&p.inst_of);
 	nsx_map_free(&p.cost_of);
+	nsx_map_free(&p.file_of);
 	nsx_map_free(&p.alias_of);
 	nsx_map_free(&p.compiled);
 	return rc;

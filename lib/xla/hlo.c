@@ -169,6 +169,18 @@ by_name(const void *a, const void *b)
 	return d ? d : x->cand < y->cand ? -1 : x->cand > y->cand;
 }
 
+/* What it calls, and its part in its computation. */
+static void
+describe_calls(const struct nsx_hlo_build *b, const struct nsx_hlo_cand *c, struct nsx_hlo_inst *out)
+{
+	const struct nsx_hlo_comp *comp = &b->comps.p[c->comp];
+
+	out->calls = c->calls;
+	out->ncalls = c->ncalls;
+	out->root = c->root;
+	out->scheduled = b->schedule.n ? nsx_hlo_schedule_at(b, comp->id, c->id) != NSX_NONE : !comp->fused;
+}
+
 static int
 fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct nsx_hlo_inst *out)
 {
@@ -183,13 +195,14 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 		.collective = nsx_hlo_kind_name(c->comm.kind),
 		.unique_id = c->id, .bytes = c->comm.bytes, .groups = c->comm.groups,
 		.comm = c->comm.kind != NSX_HLO_NO_COMM, .entry = b->comps.p[c->comp].entry,
-		.comp = c->comp, .calls = c->calls, .ncalls = c->ncalls, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .runs = NSX_NONE
+		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .runs = NSX_NONE
 	};
 	if (c->ncalls == 1 && nsx_str_eq(out->opcode, NSX_STR("call")))
 		out->runs = callee(b, c->calls);
 	/* Without a schedule: as the dump lists them, which is after what they need. */
 	if (out->order == NSX_NONE)
 		out->order = k->cand;
+	describe_calls(b, c, out);
 	return add_locs(b, l, c, out);
 }
 

@@ -19,6 +19,9 @@ struct nsx_hlo_inst {
 	struct nsx_str op_name;          /* metadata.op_name; empty if none */
 	struct nsx_str scheduling_name;  /* empty if none or equal to name */
 	struct nsx_str collective;       /* all-reduce, ..., host-to-device; empty unless comm */
+	uint32_t       calls, ncalls;    /* comps that it calls: in nsx_hlo.calls */
+	bool           scheduled;        /* the dump's schedule has it, or there is none and it is in no fused computation */
+	bool           root;             /* the result of its computation */
 	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
 	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in diags) */
 	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: not known, or not communication */
@@ -28,7 +31,6 @@ struct nsx_hlo_inst {
 	uint32_t       comp;             /* instructions of one computation have one number */
 	uint32_t       order;            /* they run in this order */
 	uint32_t       runs;             /* of a call: the comp of what it calls; NSX_NONE: no call, or not in the dump */
-	uint32_t       calls, ncalls;    /* comps that it calls: in nsx_hlo.calls */
 	bool           comm;             /* it communicates */
 	bool           entry;            /* in the entry computation */
 };
@@ -69,12 +71,12 @@ const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str 
 /* The instruction with that unique id, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
 
-/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through the computations it
- * calls, however deep. Op_names are compared up to a number in all for each dump, which no real one reaches: from there on the answer is
- * true. True as well when out of memory. */
-bool nsx_hlo_reaches(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_str part);
-
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
+
+/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through the
+ * computations it calls, however deep. Op_names are compared up to a number in all for each dump, which no real one
+ * reaches: from there on the answer is true. True as well when out of memory. */
+bool nsx_hlo_reaches(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_str part);
 
 /* A folder of dumps: which file is which program's. */
 struct nsx_dump_dir;

@@ -80,6 +80,7 @@ struct nsx_hlo_cand {
 	uint32_t            calls, ncalls;
 	bool                wrapper;
 	bool                named;           /* thunks are named after it, wherever it is */
+	bool                root;            /* of its computation */
 	struct nsx_hlo_comm comm;
 };
 

@@ -203,6 +203,7 @@ read_instruction(struct reading *r, struct nsx_span span)
 	if (add_calls(r, m, comp->fused || op->embeds, &c.calls, &c.ncalls) != NSX_OK)
 		return NSX_ERR;
 	c.id = m->id;
+	c.root = nsx_hlo_local_id(comp->id, c.id) == nsx_hlo_local_id(comp->id, comp->root);
 	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the reduction, one that runs
 	 * a library's code or a collective on a slice after what it runs. */
 	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM || (comp->fused && c.id == comp->root);

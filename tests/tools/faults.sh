@@ -84,7 +84,9 @@ sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
 sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
 sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
 sweeps "alloc" nsysx-heap job/dump1
+sweeps "alloc" nsysx-heap --summary job/dump1
 sweeps "$files alloc" -w nsysx-pgle over.nsysx
+sweeps "$files alloc" -w nsysx-pgle --complete job/dump0 over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-compare job.nsysx over.tsv
 for by in module source; do sweeps "alloc" nsysx-compare --by $by over.nsysx job.tsv; done
 sweeps "alloc" -o nsysx-compare --folded base job.nsysx over.tsv

@@ -59,6 +59,47 @@ printf 'old' >"$T/out/f1.pbtxt"
 nsysx-pgle -q -d "$T/out" "$T/s"
 same 'old files are replaced' "$T/out/f1.pbtxt" "$T/binary/f1.pbtxt"
 
+# ---- what XLA asks for and never ran ----
+
+# stream FINGERPRINT THUNK...: executions of the program that pgle/step.textproto spells, "INST DUR COMM" each.
+stream() {
+	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tjit_step\t%s\tjit_step@1\n' "$1"
+	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\tscheduling_name:s\n'
+	printf 'inst\t0\t0\tfusion.2\tfusion\t0\t\ninst\t0\t1\twrapped.4\tfusion\t1\t\ninst\t0\t2\treduce-scatter.23\treduce-scatter\t1\t\n'
+	printf 'inst\t0\t3\tcommand_buffer\t\t0\t\ninst\t0\t4\tuntimed.15\tcopy\t0\t\ninst\t0\t5\tfusion.3\tfusion\t0\tfusion.33\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\tname:s\tstart:i\tdur:i\thidden:i\tcomm:i\n'
+	shift
+	for thunk in "$@"; do
+		echo "$thunk"
+	done | awk -v OFS='\t' '{ print "thunk", 0, 0, 1, 0, $1, "n", NR, $2 == "-" ? "" : $2, 0, $3 }'
+	printf '#end\trecords:i\nend\t0\n'
+}
+mkdir "$T/dumps"
+protoc -I pgle --encode=Dump pgle/dump.proto <pgle/step.textproto >"$T/dumps/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
+stream f0 '0 7000 0' '1 12000 1' '1 15000 1' '2 9000 1' '4 - 0' >"$T/s"
+nsysx-pgle -v -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
+equal '--complete: a start costs what it wraps, what did not run nothing, a collective that did not run is left to XLA' \
+	"$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" "$(printf '"%s" %s;' allocate.14 0.000 done.13 0.000 done.6 0.000 fusion.2 7.000 fusion.33 0.000 less.22 0.000 \
+		reduce-scatter.23 9.000 start.10 9.000 start.12 0.000 start.5 15.000 wrapped.24 0.000 wrapped.4 15.000)"
+equal 'and says how many' "$(grep -c -e 'jit_step: instructions that did not run cost 0 (7)' -e 'jit_step: starts cost what runs in them (2)' "$T/err")" 2
+nsysx-pgle -q -d "$T/part" "$T/s"
+equal 'without it there is what ran' "$(costs "$T/part/f0.pbtxt" | cut -d' ' -f1 | tr '\n' ' ')" '"fusion.2" "reduce-scatter.23" "wrapped.4" '
+stream f0 '0 7000 0' '3 600 0' '3 34 0' '5 1 0' >"$T/s"
+nsysx-pgle -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
+equal 'where time stays with command buffers nothing costs 0' "$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;"fusion.33" 0.001;'
+equal 'which is said' "$(grep -c 'jit_step@1: not completed: 634 ns are of command buffers' "$T/err")" 1
+stream f0 '0 7000 0' '3 0 0' >"$T/s"
+nsysx-pgle -q -d "$T/full" --complete "$T/dumps" "$T/s"
+equal 'a command buffer that took no time holds none' "$(grep -c 'less.22' "$T/full/f0.pbtxt")" 1
+stream f7 '0 7000 0' >"$T/s"
+nsysx-pgle -d "$T/other" --complete "$T/dumps" "$T/s" 2>"$T/err"
+equal 'dumps of another fingerprint complete nothing' "$(costs "$T/other/f7.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;'
+equal 'which is said too' "$(grep -c "not completed: no dump of their fingerprint in $T/dumps" "$T/err")" 1
+fails 'a folder of dumps that is not there' 1 "$T/absent" nsysx-pgle -d "$T/left" --complete "$T/absent" "$T/s"
+ok 'writes nothing' test ! -e "$T/left"
+echo 'no dump' >"$T/dumps/module_0002.jit_bad.sm_9.0_gpu_after_optimizations.hlo.pb"
+fails 'a dump that is none' 1 "jit_bad" nsysx-pgle -d "$T/left" --complete "$T/dumps" "$T/s"
+
 # ---- a job whose schedule is known ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	nsysx-extract -q -x "$T/job/dump0" -o "$T/job.nsysx" "$T/job/r0.sqlite"
@@ -78,6 +119,10 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	costs "$T/job.out/$fingerprint.pbtxt" >"$T/got"
 	ok 'the schedule has instructions' test -s "$T/known"
 	same 'costs as scheduled' "$T/got" "$T/known"
+	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -q -d "$T/whole.out" --complete "$T/job/dump0"
+	costs "$T/whole.out/$fingerprint.pbtxt" >"$T/whole"
+	same 'completed they have the same costs' "$(awk 'NR == FNR { ran[$1]; next } $1 in ran' "$T/known" "$T/whole" >"$T/ran"; echo "$T/ran")" "$T/known"
+	equal 'and others are 0 or of what runs in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
 else
 	skip 'costs as scheduled' 'there is no nsysx-synth that writes dumps'
 fi
