@@ -3,29 +3,34 @@
 #include "tool.h"
 
 static const char *output, *by = "source", *cover = "0.99";
+static bool repeats;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel", "what the frames are [source]"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
 	NSX_OPT_STR('o', "output", &output, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-fold", "[--by WHAT] [--cover SHARE] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-fold", "[--by WHAT] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
-	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .require = nsx_tool_input.require };
+	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .repeats = repeats,
+	                                    .require = nsx_tool_input.require };
 	bool ranges = options.by == NSX_FOLD_NVTX || options.by == NSX_FOLD_KERNEL;
 	struct nsx_outfile *out;
 	struct nsx_tool t;
 
 	if (!nsx_cover_parse(cover, &options.cover))
 		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
+	if (repeats && options.by != NSX_FOLD_SOURCE)
+		nsx_cli_misuse(&cli, "--repeats goes with --by source");
 	nsx_tool_open_in(&t, &cli, nops, argv, ranges ? NSX_READ_ORDERED : 0);
 	out = nsx_outfile_open(output, &t.err);
 	if (out)

@@ -19,6 +19,7 @@ enum nsx_fold_by {
 struct nsx_fold_options {
 	enum nsx_fold_by by;
 	struct nsx_cover cover;     /* programs to look at; not for NVTX and KERNEL */
+	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 

@@ -159,7 +159,7 @@ table(const char *from, int number)
 		rc = nsx_stragglers(in, &opts, &stragglers, &diags, &err);
 		t = stragglers.table;
 	} else if ((number -= SHOWS) < FOLDS) {
-		const struct nsx_fold_options opts = { (enum nsx_fold_by)number, { 99, 100 }, NULL };
+		const struct nsx_fold_options opts = { (enum nsx_fold_by)number, { 99, 100 }, false, NULL };
 		rc = nsx_fold(in, &opts, out, &diags, &err);
 	} else if ((number -= FOLDS) < MEASURES) {
 		const struct nsx_measure_options opts = { (enum nsx_measure_what)number, number ? "jit_f" : NULL, number ? NULL : "f", 0, NULL };

@@ -124,6 +124,29 @@ else
 	skip 'times are what the generator says' 'there is no nsysx-synth, nsysx-extract or nsysx-overlap'
 fi
 
+# Frames that repeat at once: stack 1 is 0 with its first two frames thrice, 2 holds a run within a run. Instruction 0 is of 0 and 1, which
+# stay two places; 1 is of 2 alone.
+{
+	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tstep\t\tstep@1\n'
+	printf '#stack\tstack:i\tframes:s\nstack\t0\tt.py:9[step];t.py:5[loss];t.py:3[block]\n'
+	printf 'stack\t1\tt.py:9[step];t.py:5[loss];t.py:9[step];t.py:5[loss];t.py:9[step];t.py:5[loss];t.py:3[block]\n'
+	printf 'stack\t2\ta;b;b;c;a;b;c;c;d;b;c\n'
+	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\top_name:s\tstack:i\ninst\t0\t0\tf\tfusion\t0\tx\t0\ninst\t0\t1\tg\tfusion\t0\t\t2\n'
+	printf '#loc\tprogram:i\tinst:i\top_name:s\tstack:i\nloc\t0\t0\tx\t1\nloc\t0\t0\ty\t1\n'
+	printf '#thunk\tprofile:i\tprogram:i\texecution:i\tdevice:i\tinst:i\tname:s\tstart:i\tdur:i\thidden:i\tcomm:i\n'
+	printf 'thunk\t0\t0\t0\t0\t0\tf\t0\t300\t0\t0\nthunk\t0\t0\t0\t0\t1\tg\t400\t70\t0\t0\n'
+	printf '#end\trecords:i\nend\t0\n'
+} >"$T/runs"
+frames='t.py:9[step];t.py:5[loss]'
+printf '[GPU active];%s 70\n[GPU active];%s;t.py:3[block];x 200\n[GPU active];%s;t.py:3[block];y 100\n' 'a;b;c;d;b;c' "$frames" "$frames" >"$T/want"
+nsysx-fold -q --cover 1 "$T/runs" >"$T/out"
+same 'a run of frames that repeats at once is written a single time, of time nothing changes' "$T/out" "$T/want"
+printf '[GPU active];%s 70\n[GPU active];%s;t.py:3[block];x 100\n' 'a;b;b;c;a;b;c;c;d;b;c' "$frames" >"$T/want"
+printf '[GPU active];%s;t.py:3[block];%s 100\n' "$frames;$frames;$frames" x "$frames;$frames;$frames" y >>"$T/want"
+nsysx-fold -q --cover 1 --repeats "$T/runs" | sort >"$T/out"
+same '--repeats keeps what the stream says' "$T/out" "$(sort "$T/want" >"$T/sorted"; echo "$T/sorted")"
+fails '--repeats of what has no stacks' 2 'goes with --by source' nsysx-fold --repeats --by opcode "$T/runs"
+
 nsysx-fold -q -o "$T/file" fold/step.tsv
 nsysx-fold -q <fold/step.tsv >"$T/out"
 same '-o writes what standard output gets' "$T/out" "$T/file"

@@ -2,8 +2,10 @@
  * instruction; stacks are made when the stream has ended. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/fold/fold.h"
+#include "analysis/fold/repeats.h"
 #include "analysis/top.h"
 
 /* Stands for a number that a record does not have. */
@@ -36,6 +38,9 @@ struct programs {
 	struct nsx_map          stack_of;     /* stack -> node */
 	struct nsx_map          awaited;      /* stacks that were referred to before they came */
 	int64_t                 lost;         /* references to them */
+	struct nsx_repeats      repeats;
+	struct nsx_map          written_as;   /* node of a stack that repeats -> node without that */
+	NSX_VEC(uint32_t)       frames;       /* of the stack under way */
 	uint32_t                active;       /* the stack [GPU active] */
 	bool                    any_place;
 };
@@ -70,6 +75,9 @@ programs_free(void *state)
 	nsx_map_free(&f->inst_of);
 	nsx_map_free(&f->stack_of);
 	nsx_map_free(&f->awaited);
+	nsx_map_free(&f->written_as);
+	nsx_repeats_free(&f->repeats);
+	free(f->frames.p);
 	free(f->insts.p);
 	free(f->locs.p);
 	free(f);
@@ -104,6 +112,51 @@ inst_at(struct programs *f, int64_t program, int64_t inst)
 	return at ? &f->insts.p[*at] : NULL;
 }
 
+/* A stack's frames, separated by ';', by number. */
+static bool
+split_frames(struct programs *f, struct nsx_str text)
+{
+	f->frames.n = 0;
+	for (;;) {
+		const char *cut = text.len ? memchr(text.ptr, ';', text.len) : NULL;
+		size_t len = cut ? (size_t)(cut - text.ptr) : text.len;
+		uint32_t frame = nsx_stacks_frame(f->stacks, (struct nsx_str){ text.ptr, len });
+
+		if (frame == NSX_NONE || !nsx_vec_push(&f->frames, frame))
+			return false;
+		if (!cut)
+			return true;
+		text = (struct nsx_str){ cut + 1, text.len - len - 1 };
+	}
+}
+
+static uint32_t
+frames_node(struct programs *f, size_t n)
+{
+	uint32_t node = f->active;
+
+	for (size_t i = 0; i < n; i++)
+		node = nsx_stacks_child(f->stacks, node, f->frames.p[i]);
+	return node;
+}
+
+/* Places are told apart by what the stream says, so that time is shared out the same way whichever is written. */
+static bool
+note_repeats(struct programs *f, uint32_t node)
+{
+	size_t n = f->frames.n;
+	uint32_t *at;
+
+	if (f->options.repeats || !nsx_repeats_drop(&f->repeats, f->frames.p, &n))
+		return f->options.repeats;
+	if (n == f->frames.n)
+		return true;
+	at = nsx_map_at(&f->written_as, (struct nsx_key){ node, 0 });
+	if (at)
+		*at = frames_node(f, n);
+	return at && *at != NSX_NONE;
+}
+
 static bool
 take_stack(struct programs *f, const struct nsx_rec *rec)
 {
@@ -114,8 +167,10 @@ take_stack(struct programs *f, const struct nsx_rec *rec)
 	at = nsx_map_at(&f->stack_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 });
 	if (!at)
 		return false;
-	*at = nsx_stacks_path(f->stacks, f->active, rec->v[NSX_STACK_frames].s, ';');
-	return *at != NSX_NONE;
+	if (!split_frames(f, rec->v[NSX_STACK_frames].s))
+		return false;
+	*at = frames_node(f, f->frames.n);
+	return *at != NSX_NONE && note_repeats(f, *at);
 }
 
 static bool
@@ -262,7 +317,10 @@ source_stacks(struct programs *f, struct places *at)
 	for (size_t i = 0; i < at->all.n; i++) {
 		const struct place *p = &at->all.p[i];
 		uint32_t node = p->stack != NSX_NONE ? p->stack : unknown;
+		uint32_t written = nsx_map_get(&f->written_as, (struct nsx_key){ node, 0 });
 
+		if (written != NSX_NONE)
+			node = written;
 		if (frames ? p->stack == NSX_NONE : p->op_name == NSX_NONE)
 			continue;
 		if (p->op_name != NSX_NONE)
