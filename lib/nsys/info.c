@@ -81,16 +81,20 @@ gpu_row(void *ctx, sqlite3_value **v)
 	struct nsx_loader *l = ctx;
 	struct nsx_str name = nsx_db_text(v[1]), uuid = nsx_db_text(v[2]);
 	int64_t cuda;
+	int sharing = 0;
 
 	if (!nsx_db_int(v[0], &cuda))
 		return NSX_OK;
+	for (uint32_t i = 0; i < l->t->ndevices; i++)
+		sharing += l->t->devices[i].cuda == cuda;
 	for (uint32_t i = 0; i < l->t->ndevices; i++) {
 		struct nsx_device *d = &l->t->devices[i];
 		if (d->cuda != cuda)
 			continue;
 		if (name.len && !d->gpu_name.len && !keep(l, name, &d->gpu_name))
 			return NSX_ERR;
-		if (uuid.len && !d->uuid.len && !keep(l, uuid, &d->uuid))
+		/* What several processes call by one ordinal may be several GPUs. */
+		if (sharing == 1 && uuid.len && !d->uuid.len && !keep(l, uuid, &d->uuid))
 			return NSX_ERR;
 	}
 	return NSX_OK;

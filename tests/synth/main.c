@@ -42,6 +42,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
 	NSX_OPT_FLAG  (0, "ties", &syn_opt.ties, "with --scale: threads and kernels start at equal times"),
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
+	NSX_OPT_INT   (0, "hosts", &syn_opt.hosts, "N", 1, 4096, "N exports, each of a host's processes, in any order of pids; a process sees its devices alone"),
 	NSX_OPT_CHOICE(0, "dumps", &syn_opt.dumps, "plain|xz|zst|none", "how HLO dumps are written, a folder for each process [plain]"),
 	NSX_OPT_MAYBE (0, "payloads", &syn_opt.payloads, "basic|detailed|hex|broken", "what XLA of 2026 attaches to its ranges [basic]"),
 	NSX_OPT_MAYBE (0, "xla26", &syn_opt.xla26, "first|warm", "programs of 2026: command buffers run op by op, then as graphs; captures see all or begin warm [first]"),
@@ -79,6 +80,8 @@ check(void)
 		nsx_cli_misuse(&cli, "schema %s has no whole graphs", o->schema);
 	if (o->graphs && strcmp(o->titles, "early") == 0)
 		nsx_cli_misuse(&cli, "early XLA has no command buffers");
+	if (o->hosts && (o->one_export || o->disagree || o->late >= 0 || o->procs % o->hosts))
+		nsx_cli_misuse(&cli, "--hosts: want as many processes on each, which share programs and window");
 	if (o->one_export && (o->disagree || o->offset || o->drift))
 		nsx_cli_misuse(&cli, "processes of one export share clock and programs");
 	if (o->payloads && (strcmp(o->titles, "2026") != 0 || db_version_of(o->schema) < 4))

@@ -55,7 +55,7 @@ machine(struct xport *x)
 		db_put(x->d, "TARGET_INFO_GPU", "vmId:i id:i name:s busLocation:s isDiscrete:i totalMemory:i smCount:i uuid:s chipName:s cuDevice:i ctxswDevPath:s computeMajor:i "
 		                                "computeMinor:i",
 		       (int64_t)1, (int64_t)(7 - seen), "Example H300", idle(x, "0000:0a:00.0"), (int64_t)1, (int64_t)85899345920, (int64_t)132,
-		       syn_fmt(p, "GPU-00000000-0000-4000-8000-%012d", d->global), idle(x, "GX300"), syn_opt.one_export ? seen : d->cuda, idle(x, "/dev/none"), (int64_t)9,
+		       syn_fmt(p, "GPU-00000000-0000-4000-8000-%012d", d->global), idle(x, "GX300"), syn_opt.one_export || syn_opt.hosts ? seen : d->cuda, idle(x, "/dev/none"), (int64_t)9,
 		       (int64_t)0);
 		seen++;
 		if (syn_opt.torch)

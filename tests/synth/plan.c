@@ -148,17 +148,28 @@ add_proc(struct syn_plan *p, int i)
 	const char *slice = strcmp(o->titles, "2026") == 0 ? "partition" : "slice";
 	int64_t world = o->procs * o->devices;
 
+	/* Processes of a host share clock and capture, and are started in any order: by ranks on every other host. */
+	int on_host = o->hosts ? (int)(o->procs / o->hosts) : 1, rank = i % on_host;
+	const struct syn_proc *first = rank ? &p->proc.p[i - rank] : NULL;
+	int order = i / on_host % 2 ? rank : rank % 2 ? rank - 1 : rank + 1 < on_host ? rank + 1 : rank;
+
 	/* Process ids of containers: they repeat from one export to another, never within one. */
-	pr.pid = (uint32_t)(4242 + 37 * (o->one_export ? i : i % 3));
+	pr.pid = (uint32_t)(4242 + 37 * (o->one_export ? i : o->hosts ? order : i % 3));
 	pr.vm = 1;
-	pr.xport = o->one_export ? 0 : (uint32_t)i;
+	/* Reports are named in another order than ranks, too. */
+	pr.xport = o->one_export ? 0 : (uint32_t)(o->hosts ? o->hosts - 1 - i / on_host : i);
 	pr.from = INT64_MIN;
 	pr.until = INT64_MAX;
-	if (i > 0 && o->offset)
+	if (first) {
+		pr.offset = first->offset;
+		pr.ppb = first->ppb;
+		pr.session = first->session;
+	}
+	if (i > 0 && !first && o->offset)
 		pr.offset = syn_rnd(p, -o->offset, o->offset);
-	if (i > 0 && o->drift)
+	if (i > 0 && !first && o->drift)
 		pr.ppb = syn_rnd(p, -o->drift * 1000, o->drift * 1000);
-	if (i > 0 && o->sessions && !o->one_export)
+	if (i > 0 && !first && o->sessions && !o->one_export)
 		pr.session = syn_rnd(p, -o->sessions, o->sessions);
 	/* Nothing promises a library the same domain number in every process. */
 	pr.domain_id[SYN_TSL] = i % 2 ? 2 : 1;
@@ -194,7 +205,7 @@ void
 syn_people(struct syn_plan *p)
 {
 	p->base = 2000000000 + syn_opt.offset + syn_opt.sessions;
-	p->nxports = syn_opt.one_export ? 1 : (uint32_t)syn_opt.procs;
+	p->nxports = syn_opt.one_export ? 1 : (uint32_t)(syn_opt.hosts ? syn_opt.hosts : syn_opt.procs);
 	p->comm = !syn_opt.no_comm && syn_opt.procs * syn_opt.devices > 1;
 	for (int i = 0; i < syn_opt.procs; i++)
 		add_proc(p, i);

@@ -96,6 +96,29 @@ equal 'ranges that end before they start are counted' "$(diag odd 'NVTX ranges l
 equal 'operations, too' "$(diag odd 'kernels left out that end before')" 1
 equal 'ranges that end on another thread are counted' "$(diag odd 'end on another thread')" 1
 
+# Processes 1, 2 and 3 of one node, each with devices that it counts from 0 (its ordinals: 0; 0 and 3; 4 and 5): names of devices tell nothing.
+# launcher PROCESS THREAD NAME: a thread that does nothing but bear a name; used DEVICE PROCESS: a kernel there.
+string=100
+launcher() { string=$((string + 1)); named="$named INSERT INTO StringIds VALUES ($string, '$3'); INSERT INTO ThreadNames VALUES ($string, $((p + $1 * 16777216 + $2)));"; }
+used() { echo "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, $1, 7, 77, $((p + $2 * 16777216)), 1);"; }
+named='CREATE TABLE ThreadNames (nameId INTEGER, globalTid INTEGER); CREATE TABLE TARGET_INFO_NVTX_CUDA_DEVICE (name TEXT, deviceId INTEGER);'
+for name in 6,local=0 7,local=0 2,local=0 4,local=3; do
+	named="$named INSERT INTO TARGET_INFO_NVTX_CUDA_DEVICE VALUES ('Xla:#global=$name,process=0,partition=0#', ${name##*=});"
+done
+launcher 1 80 'XlaLauncher:#global=6,local=0,process=3,partition=0#'
+for local in 3 1 0 2; do launcher 2 $((90 - local)) "XlaLauncher:#global=$((1 + local)),local=$local,process=0,partition=0#"; done
+launcher 3 81 'XlaLauncher:#global=8,local=1,process=1,partition=0#'
+launcher 3 82 'XlaLauncher:#global=7,local=0,process=1,partition=0#'
+launcher 3 83 'XlaLauncher:#global=7,local=0,process=1,partition=0#'
+launcher 4 84 'XlaLauncher:#global=9,local=1,process=9,partition=0#'
+devices() { nsysx-extract -q --ops "$T/$1.sqlite" | nsysx-view -t device | sed 1d | awk -F'\t' '{ printf "%s=%s/%s ", $1, $7, $6 }'; }
+new node "$named $(range "0, 99, 59, 'x', $a, 0") $one $(used 0 2) $(used 3 2) $(used 4 3) $(used 5 3)"
+equal 'launcher threads tell whose device it is, though they launch nothing' "$(devices node)" '1=2/0 4=2/3 6=1/0 7=3/4 8=3/5 '
+# Process 2 uses one device of its four: the one of that local number. Process 5 has no launchers, 4 none of its device's local number.
+named="$named DELETE FROM TARGET_INFO_NVTX_CUDA_DEVICE WHERE deviceId = 3;"
+new node "$named $(used 3 2) $(used 0 4) $(used 7 4) $(used 0 5)"
+equal 'a device of several is that of its local number; what nothing tells is numbered behind' "$(devices node)" '4=2/3 5=4/0 6=4/7 7=5/0 '
+
 new limits "$(range "-9223372036854775808, 9223372036854775807, 59, 'all', $a, 0") $one"
 ok 'times at the limits' nsysx-extract -q --ranges=all "$T/limits.sqlite"
 new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', $a, 0") UPDATE NVTX_EVENTS SET rowid = -9000000000000000000;

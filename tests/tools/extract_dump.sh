@@ -129,6 +129,9 @@ job devices --devices 4 --groups 2
 job mesh --devices 4 --groups 2 --titles 2026 --seed 7
 job uneven --processes 4 --groups 3 --titles 2026
 job one --one-export --devices 2
+job hosts --hosts 2 --processes 4 --groups 2 --offset 5000000
+equal 'an ordinal that several GPUs have tells no identity' "$(nsysx-view -t device "$T/hosts.nsx" | sed 1d | cut -f 9 | sort | uniq -c | tr -s ' \n' ' ')" ' 4 '
+job host --hosts 1 --processes 3 --titles 2026
 job late --late 1
 job cut --unfinished --details
 job autotune --autotune
