@@ -119,6 +119,26 @@ named="$named DELETE FROM TARGET_INFO_NVTX_CUDA_DEVICE WHERE deviceId = 3;"
 new node "$named $(used 3 2) $(used 0 4) $(used 7 4) $(used 0 5)"
 equal 'a device of several is that of its local number; what nothing tells is numbered behind' "$(devices node)" '4=2/3 5=4/0 6=4/7 7=5/0 '
 
+# Titles hold what an instruction has in common with all that it reaches: here with what a reduction within the fusion calls.
+mkdir "$T/deep"
+protoc -I pgle --encode=Dump pgle/dump.proto >"$T/deep/module_0007.jit_f.sm_9.0_gpu_after_optimizations.hlo.pb" <<'END'
+hlo_module { name: "jit_f" id: 7 entry_computation_id: 1
+  computations { name: "added" id: 3 root_id: 30 instructions { name: "add.30" opcode: "add" id: 30 metadata { op_name: "jit(f)/cumsum/add" } } }
+  computations { name: "fused" id: 2 root_id: 20 is_fusion_computation: true
+    instructions { name: "window.20" opcode: "reduce-window" id: 20 called_computation_ids: 3 } }
+  computations { name: "main" id: 1 root_id: 10 instructions { name: "fusion.1" opcode: "fusion" id: 10 called_computation_ids: 2 } }
+}
+END
+# titled NAME: "opcode diags" of a program whose one range tells that op_name.
+titled() {
+	new deep "$(range "0, 60, 59, 'XlaModule:#hlo_module=jit_f,program_id=7#', $a, 5") $(range "5, 55, 59, 'Thunk:#name=$1,hlo_op=fusion.1#', $a, 5")
+		$(range "0, NULL, 75, 'TSL', $a, 5") $one"
+	nsysx-extract -x "$T/deep" "$T/deep.sqlite" 2>"$T/err" | nsysx-view -t inst | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["opcode"] }'
+	grep -c -e 'another run' -e 'op_name' "$T/err"
+}
+equal 'a dump whose op_names are as deep as titles tell is used' "$(titled cumsum/add | tr '\n' ' ')" 'fusion 0 '
+equal 'one that has the op_name nowhere is of another run' "$(titled cumsum/mul | tr '\n' ' ')" ' 1 '
+
 new limits "$(range "-9223372036854775808, 9223372036854775807, 59, 'all', $a, 0") $one"
 ok 'times at the limits' nsysx-extract -q --ranges=all "$T/limits.sqlite"
 new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', $a, 0") UPDATE NVTX_EVENTS SET rowid = -9000000000000000000;
