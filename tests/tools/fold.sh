@@ -127,7 +127,7 @@ fi
 # Frames that repeat at once: stack 1 is 0 with its first two frames thrice, 2 holds a run within a run. Instruction 0 is of 0 and 1, which
 # stay two places; 1 is of 2 alone.
 {
-	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tstep\t\tstep@1\n'
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tstep\t\tstep@1\n'
 	printf '#stack\tstack:i\tframes:s\nstack\t0\tt.py:9[step];t.py:5[loss];t.py:3[block]\n'
 	printf 'stack\t1\tt.py:9[step];t.py:5[loss];t.py:9[step];t.py:5[loss];t.py:9[step];t.py:5[loss];t.py:3[block]\n'
 	printf 'stack\t2\ta;b;b;c;a;b;c;c;d;b;c\n'

@@ -63,7 +63,7 @@ same 'old files are replaced' "$T/out/f1.pbtxt" "$T/binary/f1.pbtxt"
 
 # stream FINGERPRINT THUNK...: executions of the program that pgle/step.textproto spells, "INST DUR COMM" each.
 stream() {
-	printf '#nsysx\t1\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tjit_step\t%s\tjit_step@1\n' "$1"
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\nprogram\t0\t1\tjit_step\t%s\tjit_step@1\n' "$1"
 	printf '#inst\tprogram:i\tinst:i\tname:s\topcode:s\tcomm:i\tscheduling_name:s\n'
 	printf 'inst\t0\t0\tfusion.2\tfusion\t0\t\ninst\t0\t1\twrapped.4\tfusion\t1\t\ninst\t0\t2\treduce-scatter.23\treduce-scatter\t1\t\n'
 	printf 'inst\t0\t3\tcommand_buffer\t\t0\t\ninst\t0\t4\tuntimed.15\tcopy\t0\t\ninst\t0\t5\tfusion.3\tfusion\t0\tfusion.33\n'
