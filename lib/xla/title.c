@@ -201,23 +201,3 @@ nsx_device_title_parse(struct nsx_str text, bool launcher, struct nsx_device_tit
 	}
 	return d->global >= 0;
 }
-
-const char *
-nsx_collective_by_name(struct nsx_str inst)
-{
-	/* Longer spellings first: ragged-all-to-all is no all-to-all. */
-	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all", "collective-broadcast",
-		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
-
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-		if (!nsx_str_starts(inst, kinds[k]))
-			continue;
-		struct nsx_str rest = after(inst, strlen(kinds[k]));
-		if (nsx_str_starts(rest, "-start"))
-			rest = after(rest, 6);
-		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are others. */
-		if (rest.len == 0 || rest.ptr[0] == '.')
-			return kinds[k];
-	}
-	return NULL;
-}

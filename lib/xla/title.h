@@ -44,8 +44,4 @@ struct nsx_device_title { int64_t global, local, process, partition; };   /* -1:
  * wanted. False when text is not that. */
 bool nsx_device_title_parse(struct nsx_str text, bool launcher, struct nsx_device_title *d);
 
-/* Whether an instruction of that name communicates, and what kind of collective it is (static string), judged by its name alone:
- * for programs without a dump. NULL: it does not. */
-const char *nsx_collective_by_name(struct nsx_str inst);
-
 #endif

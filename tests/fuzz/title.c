@@ -38,7 +38,6 @@ title(struct nsx_str text)
 	for (int launcher = 0; launcher < 2; launcher++)
 		if (nsx_device_title_parse(text, launcher, &d))
 			must(d.global >= 0 && d.local >= -1 && d.process >= -1 && d.partition >= -1);
-	nsx_collective_by_name(text);
 }
 
 static void

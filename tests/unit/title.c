@@ -120,21 +120,6 @@ devices(void)
 	   !nsx_device_title_parse(NSX_STR("Xla:#local=0#"), false, &d), "anything else is not");
 }
 
-static void
-collectives(void)
-{
-	static const struct { const char *name, *kind; } t[] = {
-		{ "all-reduce", "all-reduce" }, { "all-reduce-start.12", "all-reduce" }, { "all-gather-start", "all-gather" },
-		{ "reduce-scatter.131", "reduce-scatter" }, { "ragged-all-to-all.1", "ragged-all-to-all" }, { "all-to-all", "all-to-all" },
-		{ "collective-permute-start.3", "collective-permute" }, { "send.1", "send" }, { "recv", "recv" },
-		{ "all-reduce-done.12", NULL }, { "all-reduce-scatter-fusion", NULL }, { "loop_add_fusion.3", NULL }, { "sender.1", NULL }, { "", NULL },
-	};
-	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-		const char *k = nsx_collective_by_name(nsx_str_c(t[i].name));
-		ok((!k && !t[i].kind) || (k && t[i].kind && strcmp(k, t[i].kind) == 0), "collective by name: \"%s\"", t[i].name);
-	}
-}
-
 int
 main(void)
 {
@@ -147,6 +132,5 @@ main(void)
 	long_title("name=a,hlo_op=b,");
 	long_title("\n[truncated");
 	devices();
-	collectives();
 	return done();
 }

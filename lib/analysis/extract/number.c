@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/comm_names.h"
 #include "analysis/match.h"
 
 /* ---- profiles */
@@ -223,7 +224,7 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 
 	if (!info || !info->opcode.len) {
 		if (!known && !r->p->programs.p[own->program].dumped)
-			inst->comm = nsx_collective_by_name(r->name) != NULL;
+			inst->comm = nsx_comm_by_instruction(r->name) != NULL;
 		if (!inst->p) {
 			inst->info = info;
 			inst->p = r->p;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/comm_names.h"
 #include "nsys/payload.h"
 #include "xla/hlotext.h"
 #include "xla/places.h"
@@ -227,7 +228,7 @@ take_inst(struct work *w, size_t i)
 	struct ex_profile *p = w->p;
 	struct ex_inst *inst = &p->insts.p[w->insts.what.p[i]];
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
-	const char *collective = nsx_collective_by_name(name);
+	const char *collective = nsx_comm_by_instruction(name);
 	const struct nsx_payload_value *v = &w->insts.values[i * INST_ENTRIES];
 	struct ex_info info = { .bytes = -1, .comm = collective != NULL };
 	struct nsx_hlotext hlo = { .whole = false };
