@@ -195,10 +195,8 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 		.collective = nsx_hlo_kind_name(c->comm.kind),
 		.unique_id = c->id, .bytes = c->comm.bytes, .groups = c->comm.groups,
 		.comm = c->comm.kind != NSX_HLO_NO_COMM, .entry = b->comps.p[c->comp].entry,
-		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .runs = NSX_NONE
+		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .thunk = executable(&b->comps.p[c->comp])
 	};
-	if (c->ncalls == 1 && nsx_str_eq(out->opcode, NSX_STR("call")))
-		out->runs = callee(b, c->calls);
 	/* Without a schedule: as the dump lists them, which is after what they need. */
 	if (out->order == NSX_NONE)
 		out->order = k->cand;

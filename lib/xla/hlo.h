@@ -30,9 +30,9 @@ struct nsx_hlo_inst {
 	                                  * computations it calls, without its own */
 	uint32_t       comp;             /* instructions of one computation have one number */
 	uint32_t       order;            /* they run in this order */
-	uint32_t       runs;             /* of a call: the comp of what it calls; NSX_NONE: no call, or not in the dump */
 	bool           comm;             /* it communicates */
 	bool           entry;            /* in the entry computation */
+	bool           thunk;            /* in a computation whose instructions run as thunks */
 };
 
 /* A computation: the distinct places of its own instructions, and the comps that they call, NSX_NONE: not in the dump. */
@@ -71,6 +71,10 @@ const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str 
 /* The instruction with that unique id, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
 
+/* By instruction of h, which is the dump at path: a hash of what the computation of a fusion does, 0 of what is none. Those of one hash may share a kernel, those of different ones
+ * do not. *bodies is malloc()ed. NSX_OK, or NSX_ERR with err filled and *bodies NULL: it is no longer the same, or memory ran out. */
+int nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err);
+
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
 
 /* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through the
@@ -88,6 +92,10 @@ enum nsx_dump_found { NSX_DUMP_ONE, NSX_DUMP_NONE, NSX_DUMP_AMBIGUOUS };
 
 /* The dump of program id, whose module is called name (a file of another name is not it): *path is owned by d. */
 enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path);
+
+/* The same of XLA's list of thunks beside it, `module_NNNN.NAME.thunk_sequence_after_thunk_passes.txt` and `module_NNNN.NAME.thunk_metadata.pb` (.xz,
+ * .zst): both, or NSX_DUMP_NONE. */
+enum nsx_dump_found nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text, const char **metadata);
 
 /* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next moves behind it: 0 begins. Of a dump that
  * is there compressed as well, the plain one alone. */

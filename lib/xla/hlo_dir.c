@@ -1,4 +1,4 @@
-/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone. */
+/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone; and XLA's lists of thunks beside them. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,12 @@
 #include "base/vec.h"
 #include "xla/hlo.h"
 
+/* A dump, or what XLA writes beside it: its list of thunks, in two files. */
+enum what { DUMP, LIST, METADATA };
+
 struct dump {
 	int64_t        id;
+	enum what      what;
 	char          *path;
 	struct nsx_str rest;   /* in path: what follows the number, "NAME.sm_9.0_gpu_after_optimizations" */
 };
@@ -53,14 +57,23 @@ skip(struct nsx_str s, size_t n)
 	return (struct nsx_str){ s.ptr + n, s.len - n };
 }
 
-/* Whether a file of that name is a dump; then its program's number and what follows it. */
+/* Whether a file of that name is a dump or beside one; then its program's number and what follows it. */
 static bool
-parse_name(struct nsx_str s, int64_t *id, struct nsx_str *rest)
+parse_name(struct nsx_str s, struct dump *dump)
 {
 	if (!strip_end(&s, ".xz"))
 		strip_end(&s, ".zst");
-	if (!strip_end(&s, ".hlo.pb"))
+	struct nsx_str whole = s;
+	if (strip_end(&s, ".hlo.pb"))
+		dump->what = DUMP;
+	else if (strip_end(&s, ".thunk_sequence_after_thunk_passes.txt"))
+		dump->what = LIST;
+	else if (strip_end(&s, ".thunk_metadata.pb"))
+		dump->what = METADATA;
+	else
 		return false;
+	if (dump->what != DUMP)
+		s = whole;
 	/* Dumps may be told to begin with a time. */
 	size_t n = digits(s);
 	if (n && n < s.len && s.ptr[n] == '.')
@@ -69,10 +82,10 @@ parse_name(struct nsx_str s, int64_t *id, struct nsx_str *rest)
 		return false;
 	s = skip(s, strlen("module_"));
 	n = digits(s);
-	if (!n || n == s.len || s.ptr[n] != '.' || !nsx_get_int((struct nsx_str){ s.ptr, n }, id))
+	if (!n || n == s.len || s.ptr[n] != '.' || !nsx_get_int((struct nsx_str){ s.ptr, n }, &dump->id))
 		return false;
-	*rest = skip(s, n + 1);
-	return contains(*rest, NSX_STR("after_optimizations"));
+	dump->rest = skip(s, n + 1);
+	return dump->what != DUMP || contains(dump->rest, NSX_STR("after_optimizations"));
 }
 
 static int
@@ -80,6 +93,8 @@ by_id(const void *a, const void *b)
 {
 	const struct dump *x = a, *y = b;
 
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return strcmp(x->path, y->path);
@@ -92,7 +107,7 @@ add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_e
 	struct dump dump = { 0 };
 	struct stat st;
 
-	if (!parse_name(nsx_str_c(name), &dump.id, &dump.rest))
+	if (!parse_name(nsx_str_c(name), &dump))
 		return NSX_OK;
 	size_t slash = dir[0] && dir[strlen(dir) - 1] == '/' ? 0 : 1, at = (size_t)(dump.rest.ptr - name);
 	nsx_buf_fmt(&b, "%s%s%s", dir, slash ? "/" : "", name);
@@ -152,33 +167,34 @@ nsx_dump_dir_open(const char *dir, struct nsx_err *err)
 
 /* Whether the file is of a module called name: XLA writes '_' for what it does not like in file names. */
 static bool
-is_named(struct nsx_str rest, struct nsx_str name)
+is_named(struct nsx_str rest, struct nsx_str name, enum what what)
 {
 	if (rest.len <= name.len || rest.ptr[name.len] != '.')
 		return false;
 	for (size_t i = 0; i < name.len; i++)
 		if (rest.ptr[i] != name.ptr[i] && rest.ptr[i] != '_')
 			return false;
-	return contains(skip(rest, name.len), NSX_STR("after_optimizations"));
+	return what != DUMP || contains(skip(rest, name.len), NSX_STR("after_optimizations"));
 }
 
-enum nsx_dump_found
-nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path)
+static enum nsx_dump_found
+find(const struct nsx_dump_dir *d, enum what what, int64_t id, struct nsx_str name, const char **path)
 {
 	const struct dump *found = NULL;
 	size_t lo = 0, hi = d->dumps.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (d->dumps.p[mid].id < id)
+		const struct dump *dump = &d->dumps.p[mid];
+		if (dump->what < what || (dump->what == what && dump->id < id))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	*path = NULL;
-	for (; lo < d->dumps.n && d->dumps.p[lo].id == id; lo++) {
+	for (; lo < d->dumps.n && d->dumps.p[lo].what == what && d->dumps.p[lo].id == id; lo++) {
 		const struct dump *dump = &d->dumps.p[lo];
-		if (!is_named(dump->rest, name))
+		if (!is_named(dump->rest, name, what))
 			continue;
 		/* The same dump, compressed as well: paths are sorted, the plain one came first. */
 		if (found && nsx_str_eq(found->rest, dump->rest) && strlen(found->path) < strlen(dump->path))
@@ -193,16 +209,32 @@ nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name,
 	return NSX_DUMP_ONE;
 }
 
+enum nsx_dump_found
+nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path)
+{
+	return find(d, DUMP, id, name, path);
+}
+
+enum nsx_dump_found
+nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text, const char **metadata)
+{
+	enum nsx_dump_found list = find(d, LIST, id, name, text), about = find(d, METADATA, id, name, metadata);
+
+	return list == NSX_DUMP_AMBIGUOUS || about == NSX_DUMP_AMBIGUOUS ? NSX_DUMP_AMBIGUOUS
+		: list == NSX_DUMP_ONE && about == NSX_DUMP_ONE ? NSX_DUMP_ONE : NSX_DUMP_NONE;
+}
+
 const char *
 nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next)
 {
 	size_t at = *next;
 
-	if (at == d->dumps.n)
+	/* Dumps stand before what lies beside them. */
+	if (at == d->dumps.n || d->dumps.p[at].what != DUMP)
 		return NULL;
 	do
 		++*next;
-	while (*next < d->dumps.n && d->dumps.p[*next].id == d->dumps.p[at].id && nsx_str_eq(d->dumps.p[*next].rest, d->dumps.p[at].rest));
+	while (*next < d->dumps.n && d->dumps.p[*next].what == DUMP && d->dumps.p[*next].id == d->dumps.p[at].id && nsx_str_eq(d->dumps.p[*next].rest, d->dumps.p[at].rest));
 	return d->dumps.p[at].path;
 }
 

@@ -141,6 +141,7 @@ nsx_title_parse(struct nsx_str text, struct nsx_title *t)
 		else if (nsx_str_eq(f.key, NSX_STR("unique_hlo_op_id")))
 			t->op_id = whole_number(f.value);
 	}
+	t->fusion = nsx_str_starts(t->hlo_op, "wrapped_") || find_last(t->hlo_op, "fusion") < t->hlo_op.len;
 	if (nsx_str_eq(t->label, NSX_STR("XlaModule")))
 		t->kind = NSX_TITLE_MODULE;
 	else if (nsx_str_eq(t->label, NSX_STR("Thunk")))

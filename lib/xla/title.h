@@ -28,6 +28,7 @@ struct nsx_title {
 	struct nsx_str hlo_op;      /* hlo_op= */
 	int64_t        program_id;  /* program_id=; -1 if none */
 	int64_t        op_id;       /* unique_hlo_op_id=; -1 if none */
+	bool           fusion;      /* hlo_op is a name that XLA gives fusions */
 	bool           truncated;   /* XLA cut the title: its end is missing */
 };
 

@@ -144,8 +144,9 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 }
 
 static int
-join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h, const struct by_program *by)
+join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
 {
+	const struct nsx_hlo *h = dump->h;
 	struct ex_program *g = &p->programs.p[program];
 	struct joined n = count(p, h, program, by);
 
@@ -166,11 +167,11 @@ join(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h, const stru
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.executed - n.found, "executed names that are no instruction of their program's dump");
-	return p->rc == NSX_OK ? ex_open_graphs(p, program, h) : p->rc;
+	return p->rc == NSX_OK ? ex_open_graphs(p, program, dump) : p->rc;
 }
 
 static int
-read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct by_program *by)
+read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir, const struct by_program *by)
 {
 	const struct ex_program *g = &p->programs.p[program];
 	struct nsx_hlo h = { 0 };
@@ -184,7 +185,7 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
-	int rc = join(p, program, &h, by);
+	int rc = join(p, program, &(struct ex_dump){ &h, path, dir }, by);
 	nsx_hlo_free(&h);
 	return rc;
 }
@@ -208,7 +209,7 @@ read_dumps(struct ex_profile *p)
 			continue;
 		switch (nsx_dump_dir_find(dir, g->id, g->name, &path)) {
 		case NSX_DUMP_ONE:
-			rc = read_dump(p, i, path, &by);
+			rc = read_dump(p, i, path, dir, &by);
 			break;
 		case NSX_DUMP_NONE:
 			missing++;
@@ -229,5 +230,5 @@ read_dumps(struct ex_profile *p)
 int
 ex_read_dumps(struct ex_profile *p)
 {
-	return p->input->dumps && (read_dumps(p) != NSX_OK || (p->op_thunk && ex_number_occurrences(p) != NSX_OK)) ? NSX_ERR : NSX_OK;
+	return p->input->dumps ? read_dumps(p) : NSX_OK;
 }

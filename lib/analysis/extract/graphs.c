@@ -1,222 +1,193 @@
-/* graphs.c -- what ran inside a command buffer. With node-level traces of CUDA graphs the operations of a launch are known; those that can be told to be an
- * instruction's become thunks of it, the rest stays with the command buffer's own thunk. */
-#include "analysis/extract/profile.h"
+/* graphs.c -- command buffers taken apart: the operations of each launch become thunks of the instructions that they are of, those that nothing tells thunks of the
+ * buffer itself. graphs.h says how. */
+#include "analysis/extract/graphs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
+#include "analysis/comm_names.h"
+#include "base/num.h"
 
-/* Its operations by GPU start: indices in trace.ops; call: the place among the calls, NSX_NONE: not known. */
-struct launch { uint32_t *ops, n, call; };
+/* ---- what the sources share */
 
-struct graphs {
-	struct ex_profile    *p;
-	const struct nsx_hlo *h;
-	struct nsx_intern     kernels;   /* names of kernels as XLA makes them of instructions' names */
-	uint32_t             *inst_of;   /* by number in kernels: instruction of h */
-	uint32_t             *found;     /* by operation of the launch: instruction of h, NSX_NONE: not told */
-	bool                 *used;      /* by instruction of h: a kernel of this launch has its name */
-	NSX_VEC(struct nsx_sort_key) left;   /* instructions by their order */
-	NSX_VEC(struct nsx_sort_key) calls;  /* the entry computation's, by their order */
-	NSX_VEC(uint32_t)     rest;      /* operations, as places in the launch */
-	struct nsx_buf        name;
-	int64_t               all, told, again;   /* again: of an instruction that ran in the same launch before */
-};
-
-/* XLA names kernels after instructions, with '_' for what C identifiers lack. */
-static void
-kernel_name(struct nsx_str inst, struct nsx_buf *out)
+uint32_t
+gr_class_of(struct graphs *g, const struct nsx_gpu_op *op)
 {
-	out->len = 0;
-	for (size_t i = 0; i < inst.len; i++) {
-		char c = inst.ptr[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-		nsx_buf_char(out, plain ? c : '_');
+	/* A kernel has no bytes; those of others tell them apart. */
+	struct nsx_key key = { (uint64_t)op->type << 32 | op->name, (uint64_t)op->bytes };
+	uint32_t *at = nsx_map_at(&g->by_class, key);
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		struct gr_class c = { .type = op->type, .name = op->name, .cat = NSX_NONE, .only = NSX_NONE, .left = NSX_NONE };
+		if (!nsx_vec_push(&g->classes, c))
+			return NSX_NONE;
+		*at = (uint32_t)g->classes.n - 1;
 	}
+	return *at;
 }
 
-static bool
-index_kernels(struct graphs *g)
-{
-	g->inst_of = malloc((g->h->ninsts + 1) * sizeof *g->inst_of);
-	g->used = malloc(g->h->ninsts + 1);
-	if (!g->inst_of || !g->used)
-		return false;
-	for (uint32_t i = 0; i < g->h->ninsts; i++) {
-		kernel_name(g->h->insts[i].name, &g->name);
-		uint32_t known = g->kernels.n, k = g->name.failed ? NSX_NONE : nsx_intern(&g->kernels, nsx_buf_view(&g->name));
-		if (k == NSX_NONE)
-			return false;
-		/* Of two instructions that differ in nothing but this, the first. */
-		if (k == known)
-			g->inst_of[k] = i;
-	}
-	return true;
-}
-
-static struct nsx_str
-op_name(const struct graphs *g, uint32_t op)
-{
-	uint32_t n = g->p->trace.ops[op].name;
-
-	return n == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&g->p->trace.names, n);
-}
-
-static bool
-is_nccl(struct nsx_str kernel)
-{
-	return nsx_str_starts(kernel, "nccl");
-}
-
-/* The computation that most operations found by name are of; NSX_NONE if there are none. */
-static uint32_t
-computation(const struct graphs *g, const struct launch *l)
-{
-	uint32_t best = NSX_NONE;
-	int64_t votes = 0;
-
-	/* A majority, if there is one, survives pairing off. */
-	for (uint32_t i = 0; i < l->n; i++) {
-		if (g->found[i] == NSX_NONE)
-			continue;
-		uint32_t c = g->h->insts[g->found[i]].comp;
-		if (!votes)
-			best = c;
-		votes += c == best ? 1 : -1;
-	}
-	return best;
-}
-
-/* Give the kernels in g->rest to the instructions in g->left, one to one, if there are as many operations as instructions. */
-static bool
-pair_up(struct graphs *g, const struct launch *l)
-{
-	if (g->rest.n != g->left.n)
-		return false;
-	nsx_sort_keys(g->left.p, g->left.n);
-	for (size_t i = 0; i < g->rest.n; i++) {
-		if (g->p->trace.ops[l->ops[g->rest.p[i]]].type != NSX_OP_KERNEL)
-			continue;
-		g->found[g->rest.p[i]] = g->left.p[i].i;
-		g->used[g->left.p[i].i] = true;
-	}
-	return true;
-}
-
-/* By order: NCCL's kernels to collectives, or other kernels to the instructions that need one and have none. */
-static bool
-by_order(struct graphs *g, const struct launch *l, uint32_t comp, bool nccl)
-{
-	g->left.n = 0;
-	for (uint32_t i = 0; i < g->h->ninsts; i++) {
-		const struct nsx_hlo_inst *inst = &g->h->insts[i];
-		bool wanted = nccl ? inst->comm : nsx_str_eq(inst->opcode, NSX_STR("custom-call")) || nsx_str_eq(inst->opcode, NSX_STR("fusion"));
-		if (inst->comp == comp && wanted && !g->used[i] && (nccl || !inst->comm) &&
-		    !nsx_vec_push(&g->left, ((struct nsx_sort_key){ { inst->order, 0, 0 }, i })))
-			return false;
-	}
-	/* A fusion may be a memset and nothing else: where kernels alone are too few, the launch's memsets have their turn among them. */
-	for (int memsets = 0; memsets < (nccl ? 1 : 2); memsets++) {
-		bool any = false;
-		g->rest.n = 0;
-		for (uint32_t i = 0; i < l->n; i++) {
-			const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
-			bool kernel = op->type == NSX_OP_KERNEL && is_nccl(op_name(g, l->ops[i])) == nccl;
-			if (g->found[i] != NSX_NONE || !(kernel || (memsets && op->type == NSX_OP_MEMSET)))
-				continue;
-			any |= kernel;
-			if (!nsx_vec_push(&g->rest, i))
-				return false;
-		}
-		if (!any || pair_up(g, l))
-			break;
-	}
-	return true;
-}
-
-static bool
-assign(struct graphs *g, const struct launch *l)
-{
-	memset(g->used, 0, g->h->ninsts);
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t k = nsx_intern_find(&g->kernels, op_name(g, l->ops[i]));
-		g->found[i] = k == NSX_NONE ? NSX_NONE : g->inst_of[k];
-		if (g->found[i] == NSX_NONE)
-			continue;
-		g->again += g->used[g->found[i]];
-		g->used[g->found[i]] = true;
-	}
-	uint32_t comp = computation(g, l);
-	if (comp == NSX_NONE && l->call != NSX_NONE)
-		comp = g->h->insts[g->calls.p[l->call].i].runs;
-	return comp == NSX_NONE || (by_order(g, l, comp, true) && by_order(g, l, comp, false));
-}
-
-/* Thunks of the operations that were told; the command buffer's own keeps the span of the others. */
-static bool
-split(struct graphs *g, uint32_t thunk, uint32_t program, const struct launch *l)
+uint32_t
+gr_inst(struct graphs *g, struct nsx_str name)
 {
 	struct ex_profile *p = g->p;
-	int64_t start = INT64_MAX, end = INT64_MIN;
-	uint32_t module = p->thunks.p[thunk].module;
+	uint32_t inst = ex_inst(p, g->program, name, -1);
+	const struct nsx_hlo_inst *there;
 
+	if (inst != NSX_NONE && p->insts.p[inst].info == NSX_NONE && g->dump && (there = nsx_hlo_find(g->dump->h, name)) != NULL &&
+	    !ex_describe(p, inst, g->dump->h, there))
+		return NSX_NONE;
+	return inst;
+}
+
+const char *
+gr_kind(struct graphs *g, struct nsx_str kernel)
+{
+	return nsx_comm_by_kernel(NULL, kernel, &g->text);
+}
+
+size_t
+gr_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes)
+{
+	size_t end = i + 1;
+
+	for (*nodes = 1; end < n && keys[end].k[0] == keys[i].k[0]; end++)
+		*nodes += keys[end].k[1] != keys[end - 1].k[1];
+	return end;
+}
+
+/* ---- a launch */
+
+/* Operations by class, node and start, those that are no nodes last. */
+static bool
+sort_launch(struct graphs *g, const struct gr_launch *l)
+{
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct nsx_gpu_op *op = &p->trace.ops[l->ops[i]];
-		if (g->found[i] == NSX_NONE) {
-			start = op->start < start ? op->start : start;
-			end = op->end > end ? op->end : end;
-			continue;
-		}
-		uint32_t inst = ex_inst(p, program, g->h->insts[g->found[i]].name, -1);
-		if (inst == NSX_NONE || (p->insts.p[inst].info == NSX_NONE && !ex_describe(p, inst, g->h, &g->h->insts[g->found[i]])))
+		const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
+		g->cls[i] = op->graph_node == -1 ? (uint32_t)NSX_NONE : gr_class_of(g, op);
+		if (op->graph_node != -1 && g->cls[i] == NSX_NONE)
 			return false;
-		struct ex_thunk th = { .range = p->thunks.p[thunk].range, .module = module, .inst = inst, .start = op->start, .end = op->end,
-			.device = op->device, .ops = 1 };
+		g->order[i] = (struct nsx_sort_key){ { g->cls[i], op->graph_node, 0 }, i };
+		g->found[i] = (struct gr_found){ NSX_NONE, NSX_NONE, EX_LEFT };
+	}
+	nsx_sort_keys(g->order, l->n);
+	return true;
+}
+
+/* What stands for an operation that nothing tells: its buffer, or of communication, which is not to count as computation, `BUFFER (KIND)`. */
+static uint32_t
+left_inst(struct graphs *g, uint32_t cls, uint32_t buffer)
+{
+	struct ex_profile *p = g->p;
+	struct gr_class *c = cls == NSX_NONE ? NULL : &g->classes.p[cls];
+
+	if (!c || c->type != NSX_OP_KERNEL)
+		return buffer;
+	if (c->left != NSX_NONE)
+		return c->left;
+	const char *kind = gr_kind(g, gr_name(g, c->name));
+	if (!kind)
+		return c->left = g->text.failed ? (uint32_t)NSX_NONE : buffer;
+	struct ex_info info = { .bytes = -1, .comm = true };
+	info.collective = ex_keep(p, nsx_str_c(kind));
+	struct nsx_str name = nsx_intern_str(&p->inst_names, p->insts.p[buffer].name);
+	g->text.len = 0;
+	nsx_buf_str(&g->text, name);
+	nsx_buf_fmt(&g->text, " (%s)", kind);
+	uint32_t inst = g->text.failed ? NSX_NONE : ex_inst(p, g->program, nsx_buf_view(&g->text), -1);
+	if (inst == NSX_NONE || p->rc != NSX_OK)
+		return NSX_NONE;
+	if (p->insts.p[inst].info == NSX_NONE) {
+		p->insts.p[inst].info = (uint32_t)p->infos.n;
+		if (!nsx_vec_push(&p->infos, info))
+			return NSX_NONE;
+	}
+	return c->left = inst;
+}
+
+static bool
+add_thunk(struct graphs *g, const struct gr_launch *l, uint32_t i)
+{
+	struct ex_profile *p = g->p;
+	const struct nsx_gpu_op *op = &p->trace.ops[l->ops[i]];
+	const struct gr_found *f = &g->found[i];
+	struct ex_thunk from = p->thunks.p[l->thunk];
+	uint32_t inst = f->inst != NSX_NONE ? f->inst : left_inst(g, g->cls[i], from.inst);
+
+	if (inst == NSX_NONE)
+		return false;
+	uint32_t at = f->slot == NSX_NONE ? NSX_NONE : g->slots[f->slot];
+	if (at != NSX_NONE) {
+		struct ex_thunk *th = &p->thunks.p[at];
+		th->end = op->end > th->end ? op->end : th->end;
+		th->ops++;
+	} else {
+		struct ex_thunk th = { .range = from.range, .module = from.module, .inst = inst, .start = op->start, .end = op->end, .device = op->device, .ops = 1 };
+		at = (uint32_t)p->thunks.n;
 		if (!nsx_vec_push(&p->thunks, th))
 			return false;
-		p->op_thunk[l->ops[i]] = (uint32_t)p->thunks.n - 1;
-		p->modules.p[module].thunks++;
-		g->told++;
+		p->modules.p[from.module].thunks++;
+		if (f->slot != NSX_NONE)
+			g->slots[f->slot] = at;
 	}
-	g->all += l->n;
-	if (start == INT64_MAX) {
-		p->thunks.p[thunk].gone = true;
-		p->modules.p[module].thunks--;
-	} else {
-		p->thunks.p[thunk].start = start;
-		p->thunks.p[thunk].end = end;
+	p->op_thunk[l->ops[i]] = at;
+	p->buffers.told[f->source]++;
+	p->buffers.ns[f->source] = nsx_add_sat(p->buffers.ns[f->source], ex_dur(op->start, op->end), NULL);
+	return true;
+}
+
+/* Thunks of the operations, in order of start, instead of the buffer's own. */
+static bool
+split(struct graphs *g, const struct gr_launch *l)
+{
+	struct ex_profile *p = g->p;
+
+	for (uint32_t i = 0; i < g->nslots; i++)
+		g->slots[i] = NSX_NONE;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (!add_thunk(g, l, i))
+			return false;
+	p->thunks.p[l->thunk].gone = true;
+	p->modules.p[p->thunks.p[l->thunk].module].thunks--;
+	return true;
+}
+
+static bool
+tell_by_name(struct graphs *g, const struct gr_launch *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (g->found[i].inst != NSX_NONE || g->cls[i] == NSX_NONE)
+			continue;
+		struct gr_class *c = &g->classes.p[g->cls[i]];
+		if (!c->asked && !gr_name_ask(g, c))
+			return false;
+		if (c->only != NSX_NONE)
+			g->found[i] = (struct gr_found){ c->only, NSX_NONE, EX_NAME };
 	}
 	return true;
+}
+
+static bool
+all_told(const struct graphs *g, const struct gr_launch *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (g->found[i].inst == NSX_NONE)
+			return false;
+	return true;
+}
+
+static bool
+open_launch(struct graphs *g, const struct gr_launch *l)
+{
+	if (!sort_launch(g, l) || !gr_ref_tell(g, l))
+		return false;
+	if (!all_told(g, l) && (!gr_list_tell(g, l) || !tell_by_name(g, l)))
+		return false;
+	return split(g, l);
 }
 
 /* ---- the command buffers of all programs */
-
-/* Operations of graph nodes, gathered by the thunk that launched them. */
-static bool
-gather(struct ex_profile *p)
-{
-	const struct nsx_trace *t = &p->trace;
-	struct ex_buffers *b = &p->buffers;
-	size_t nthunks = p->thunks.n;
-
-	b->first = calloc(nthunks + 3, sizeof *b->first);
-	b->ops = malloc((t->nops + (size_t)1) * sizeof *b->ops);
-	for (int pass = 0; b->first && b->ops && pass < 2; pass++) {
-		for (uint32_t i = 0; i < t->nops; i++) {
-			uint32_t th = t->ops[i].range == NSX_NONE || t->ops[i].graph_node == -1 ? NSX_NONE : p->thunk_at[t->ops[i].range];
-			if (th == NSX_NONE)
-				continue;
-			if (pass == 0)
-				b->first[th + 2]++;
-			else
-				b->ops[b->first[th + 1]++] = i;
-		}
-		for (size_t i = 2; pass == 0 && i < nthunks + 2; i++)
-			b->first[i] += b->first[i - 1];
-	}
-	return b->first && b->ops;
-}
 
 static int
 by_program(const void *x, const void *y)
@@ -225,41 +196,77 @@ by_program(const void *x, const void *y)
 
 	if (a->program != b->program)
 		return a->program < b->program ? -1 : 1;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
 	return (a->thunk > b->thunk) - (a->thunk < b->thunk);
 }
 
+/* Operations by thunk, of the launches and of the executions op by op. wanted: by thunk. */
 static bool
-find_buffers(struct ex_profile *p)
+gather(struct ex_profile *p, const bool *wanted)
+{
+	const struct nsx_trace *t = &p->trace;
+	struct ex_buffers *b = &p->buffers;
+	uint32_t n = 0;
+
+	b->first = calloc((size_t)b->nthunks + 3, sizeof *b->first);
+	for (uint32_t i = 0; b->first && i < t->nops; i++) {
+		uint32_t th = t->ops[i].range == NSX_NONE ? NSX_NONE : p->thunk_at[t->ops[i].range];
+		if (th != NSX_NONE && wanted[th]) {
+			b->first[th + 2]++;
+			n++;
+		}
+	}
+	b->ops = malloc((n + (size_t)1) * sizeof *b->ops);
+	if (!b->first || !b->ops)
+		return false;
+	for (uint32_t i = 2; i < b->nthunks + 2; i++)
+		b->first[i] += b->first[i - 1];
+	for (uint32_t i = 0; i < t->nops; i++) {
+		uint32_t th = t->ops[i].range == NSX_NONE ? NSX_NONE : p->thunk_at[t->ops[i].range];
+		if (th != NSX_NONE && wanted[th])
+			b->ops[b->first[th + 1]++] = i;
+	}
+	return true;
+}
+
+static bool
+make_buffers(struct ex_profile *p)
 {
 	struct ex_buffers *b = &p->buffers;
 
 	b->made = true;
-	if (!p->trace.nops)
-		return true;
-	for (uint32_t i = 0; i < p->thunks.n; i++)
-		if (ex_is_command_buffer(p, p->thunks.p[i].inst) &&
-		    !nsx_vec_push(&b->list, ((struct ex_buffer){ p->modules.p[p->thunks.p[i].module].program, i })))
-			return false;
-	if (!b->list.n)
+	b->nthunks = (uint32_t)p->thunks.n;
+	if (!p->trace.nops || !b->list.n)
 		return true;
 	qsort(b->list.p, b->list.n, sizeof *b->list.p, by_program);
-	b->launches = calloc(p->modules.n + 1, sizeof *b->launches);
-	b->opened = calloc(p->modules.n + 1, sizeof *b->opened);
+	bool *wanted = calloc((size_t)b->nthunks + 1, sizeof *wanted);
 	p->op_thunk = malloc(p->trace.nops * sizeof *p->op_thunk);
-	if (!b->launches || !b->opened || !p->op_thunk || !gather(p))
+	if (!wanted || !p->op_thunk) {
+		free(wanted);
 		return false;
+	}
 	memset(p->op_thunk, 0xff, p->trace.nops * sizeof *p->op_thunk);
-	return true;
+	for (size_t i = 0; i < b->list.n; i++) {
+		uint32_t first = 0, n = 0;
+		wanted[b->list.p[i].thunk] = true;
+		if (!i || b->list.p[i].key != b->list.p[i - 1].key)
+			ex_ref_thunks(p, b->list.p[i].key, &first, &n);
+		memset(wanted + first, true, n * sizeof *wanted);
+	}
+	bool good = gather(p, wanted);
+	free(wanted);
+	return good;
 }
 
 void
 ex_buffers_free(struct ex_buffers *b)
 {
+	free(b->keys.p);
 	free(b->list.p);
+	nsx_map_free(&b->by_key);
 	free(b->first);
 	free(b->ops);
-	free(b->launches);
-	free(b->opened);
 }
 
 /* Those of one program; *n of them. */
@@ -283,70 +290,126 @@ buffers_of(const struct ex_profile *p, uint32_t program, size_t *n)
 
 /* ---- those of one program */
 
-/* The calls of the entry computation that run what a command buffer may hold. */
-static bool
-index_calls(struct graphs *g)
+static struct gr_launch
+launch_of(const struct ex_profile *p, uint32_t thunk)
 {
-	for (uint32_t i = 0; i < g->h->ninsts; i++)
-		if (g->h->insts[i].entry && g->h->insts[i].runs != NSX_NONE &&
-		    !nsx_vec_push(&g->calls, ((struct nsx_sort_key){ { g->h->insts[i].order, 0, 0 }, i })))
+	const uint32_t *first = p->buffers.first + thunk;
+
+	return (struct gr_launch){ thunk, first[1] - first[0], p->buffers.ops + first[0] };
+}
+
+/* Whether it was traced by node. */
+static bool
+has_nodes(const struct ex_profile *p, const struct gr_launch *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (p->trace.ops[l->ops[i]].graph_node != -1)
+			return true;
+	return false;
+}
+
+static bool
+make_room(struct graphs *g, uint32_t nops)
+{
+	if (nops <= g->room && g->slots)
+		return true;
+	g->room = nops;
+	free(g->cls);
+	free(g->found);
+	free(g->order);
+	free(g->slots);
+	g->cls = malloc(((size_t)nops + 1) * sizeof *g->cls);
+	g->found = malloc(((size_t)nops + 1) * sizeof *g->found);
+	g->order = malloc(((size_t)nops + 1) * sizeof *g->order);
+	/* Of each operation at most one slot is its own; the others are thunks of the execution op by op. */
+	g->slots = malloc(((size_t)nops + g->ref.n + 1) * sizeof *g->slots);
+	return g->cls && g->found && g->order && g->slots;
+}
+
+/* The launches of one buffer. */
+static bool
+open_buffer(struct graphs *g, const struct ex_buffer *list, size_t n)
+{
+	uint32_t longest = 0;
+
+	g->key = list->key;
+	g->classes.n = 0;
+	nsx_map_free(&g->by_class);
+	for (size_t i = 0; i < n; i++) {
+		struct gr_launch l = launch_of(g->p, list[i].thunk);
+		longest = l.n > longest ? l.n : longest;
+	}
+	if (!longest)
+		return true;
+	if (!gr_ref_open(g) || !gr_list_open(g))
+		return false;
+	free(g->slots);
+	g->slots = NULL;
+	if (!make_room(g, longest))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct gr_launch l = launch_of(g->p, list[i].thunk);
+		if (has_nodes(g->p, &l) && !open_launch(g, &l))
 			return false;
-	nsx_sort_keys(g->calls.p, g->calls.n);
+	}
 	return true;
 }
 
 static bool
-open_all(struct graphs *g, uint32_t program, const struct ex_buffer *list, size_t n)
+open_program(struct graphs *g, const struct ex_buffer *list, size_t n)
 {
-	struct ex_profile *p = g->p;
-	const struct ex_buffers *b = &p->buffers;
-	uint32_t longest = 0;
-	bool good = index_kernels(g) && index_calls(g);
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t ops = b->first[list[i].thunk + 1] - b->first[list[i].thunk];
-		longest = ops > longest ? ops : longest;
-		b->launches[p->thunks.p[list[i].thunk].module]++;
+	if (!gr_list_read(g))
+		return false;
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && list[end].key == list[i].key; end++)
+			;
+		if (!open_buffer(g, list + i, end - i))
+			return false;
 	}
-	g->found = malloc(((size_t)longest + 1) * sizeof *g->found);
-	good = good && g->found;
-	for (size_t i = 0; good && i < n; i++) {
-		uint32_t thunk = list[i].thunk, module = p->thunks.p[thunk].module;
-		struct launch l = { b->ops + b->first[thunk], b->first[thunk + 1] - b->first[thunk], NSX_NONE };
-		/* Executions launch in the order of the calls; where there are as many, a launch is known by its place. */
-		if (b->launches[module] == g->calls.n)
-			l.call = b->opened[module]++;
-		if (l.n)
-			good = assign(g, &l) && split(g, thunk, program, &l);
-	}
-	for (size_t i = 0; i < n; i++)
-		b->launches[p->thunks.p[list[i].thunk].module] = b->opened[p->thunks.p[list[i].thunk].module] = 0;
-	return good;
+	return true;
 }
 
 int
-ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
+ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump)
 {
-	struct graphs g = { .p = p, .h = h };
+	struct graphs g = { .p = p, .dump = dump, .program = program };
 	size_t n;
 
-	if (!p->buffers.made && !find_buffers(p))
+	if (!p->buffers.made && !make_buffers(p))
 		return nsx_err_nomem(&p->err, p->input->path);
 	const struct ex_buffer *list = buffers_of(p, program, &n);
-	if (!n)
+	if (!n || !p->op_thunk)
 		return NSX_OK;
-	bool good = open_all(&g, program, list, n);
-	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.told, "GPU operations in command buffers told to be an instruction's");
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, g.all - g.told, "GPU operations in command buffers that could not be told to be an instruction's: they count for the command buffer");
-	/* XLA compiles equal fusions once: whose turn it is, the name does not tell. */
-	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, g.again, "GPU operations in command buffers have the kernel of an instruction that ran before them there: counted for it, though others may share it");
-	nsx_intern_free(&g.kernels);
-	free(g.inst_of);
+	bool good = open_program(&g, list, n);
+	free(g.classes.p);
+	nsx_map_free(&g.by_class);
+	gr_ref_free(&g.ref);
+	gr_list_free(&g.list);
+	gr_names_free(&g.names);
+	free(g.cls);
 	free(g.found);
-	free(g.used);
-	free(g.left.p);
-	free(g.calls.p);
-	free(g.rest.p);
-	nsx_buf_free(&g.name);
-	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+	free(g.order);
+	free(g.slots);
+	nsx_buf_free(&g.text);
+	return good ? NSX_OK : p->rc != NSX_OK ? NSX_ERR : nsx_err_nomem(&p->err, p->input->path);
+}
+
+int
+ex_open_other_graphs(struct ex_profile *p)
+{
+	static const char *const how[EX_LEFT] = {
+		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op: %lld ns",
+		[EX_LIST]     = "GPU operations of CUDA graphs known from XLA's list of thunks: %lld ns",
+		[EX_NAME]     = "GPU operations of CUDA graphs known from kernels' names that only one instruction can have: %lld ns",
+	};
+	const struct ex_buffers *b = &p->buffers;
+
+	for (uint32_t i = 0; i < p->programs.n; i++)
+		if (p->programs.p[i].executed && !p->programs.p[i].dumped && ex_open_graphs(p, i, NULL) != NSX_OK)
+			return NSX_ERR;
+	for (int i = 0; i < EX_LEFT; i++)
+		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
+	             "GPU operations that could not be told to be an instruction's remain with command buffers: %lld ns", (long long)b->ns[EX_LEFT]);
+	return p->op_thunk ? ex_number_occurrences(p) : NSX_OK;
 }

@@ -223,8 +223,10 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 	bool known = inst->info && inst->info->opcode.len;
 
 	if (!info || !info->opcode.len) {
+		if (!known)
+			inst->comm |= info && info->comm;
 		if (!known && !r->p->programs.p[own->program].dumped)
-			inst->comm = nsx_comm_by_instruction(r->name) != NULL;
+			inst->comm |= nsx_comm_by_instruction(r->name) != NULL;
 		if (!inst->p) {
 			inst->info = info;
 			inst->p = r->p;

@@ -67,12 +67,6 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 	return *at;
 }
 
-bool
-ex_is_command_buffer(const struct ex_profile *p, uint32_t inst)
-{
-	return nsx_str_starts(nsx_intern_str(&p->inst_names, p->insts.p[inst].name), "command_buffer");
-}
-
 static int
 compare_names(const void *a, const void *b)
 {
@@ -179,6 +173,9 @@ ex_load(struct ex_profile *p, int jobs)
 	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
 	if ((p->rc = digest_programs(p)) == NSX_OK && (p->rc = ex_read_dumps(p)) == NSX_OK)
 		p->rc = ex_read_payloads(p);
+	/* Last: payloads are asked of what has ranges of its own. */
+	if (p->rc == NSX_OK)
+		p->rc = ex_open_other_graphs(p);
 	nsx_payload_close(&p->trace);
 }
 

@@ -62,7 +62,7 @@ struct ex_thunk {
 	int64_t  start, end;      /* GPU ns */
 	uint32_t device;
 	uint32_t ops;             /* CUDA calls that launched its operations */
-	bool     gone;            /* a command buffer whose operations all became thunks of their own */
+	bool     gone;            /* a command buffer whose operations became thunks of their own */
 };
 
 struct ex_compile {
@@ -73,13 +73,26 @@ struct ex_compile {
 	int64_t  child;           /* ns */
 };
 
-/* The command buffers of an export, made once for all its programs. */
-struct ex_buffer { uint32_t program, thunk; };
+/* What tells which instruction an operation of a CUDA graph is of. */
+enum ex_source { EX_OP_BY_OP, EX_LIST, EX_NAME, EX_LEFT, EX_SOURCES };
+
+/* What XLA's thunks of command buffers are called, but for a number. */
+#define NSX_BUFFER_NAME "command_buffer"
+
+/* A command buffer of a program. Before 2026 they went by no number: then place says which of the `of` in an execution it is. ref: the range of an
+ * execution of it that ran op by op, NSX_NONE if there is none. */
+struct ex_buffer_key { uint32_t program, name, place, of, ref; };   /* name in ex_profile.inst_names */
+struct ex_buffer     { uint32_t program, key, thunk; };              /* one launched as a graph */
+
+/* The command buffers of an export. */
 struct ex_buffers {
-	NSX_VEC(struct ex_buffer) list;   /* by program, then thunk */
-	uint32_t *first, *ops;            /* operations of graph nodes by thunk: ops[first[thunk]] up to first[thunk + 1] */
-	uint32_t *launches, *opened;      /* by module, of the program at hand: its command buffers, and those looked at; 0 in between */
+	NSX_VEC(struct ex_buffer_key) keys;
+	NSX_VEC(struct ex_buffer)     list;   /* by thunk; once made, by program, key, thunk */
+	struct nsx_map by_key;
+	uint32_t  nthunks;                /* thunks that ranges made: by range */
+	uint32_t *first, *ops;            /* operations by thunk, of the launches and of those run op by op: ops[first[thunk]] up to first[thunk + 1] */
 	bool      made;
+	int64_t   told[EX_SOURCES], ns[EX_SOURCES];   /* operations of graphs by what told of them, and their time */
 };
 
 struct ex_profile {
@@ -121,9 +134,6 @@ uint32_t ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint3
 /* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE when out of memory. */
 uint32_t ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
 
-/* Whether it is what XLA calls the thunk of a command buffer. */
-bool ex_is_command_buffer(const struct ex_profile *p, uint32_t inst);
-
 /* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last component of each
  * path where the options ask for that. */
 struct nsx_str ex_keep(struct ex_profile *p, struct nsx_str s);
@@ -142,8 +152,13 @@ int ex_find_compiles(struct ex_profile *p);
 int ex_read_dumps(struct ex_profile *p);
 /* Of executed programs without a dump: what NVTX payloads say of the instructions, else what titles do. */
 int ex_read_payloads(struct ex_profile *p);
-/* Turn the program's command buffers into thunks of the instructions in them. */
-int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h);
+/* Turn the program's command buffers into thunks of the instructions in them. dump: what is known of its dump, NULL: there is none. */
+struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dump_dir *dir; };
+int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
+/* Those of the programs without a dump, and what there is to say of all. */
+int ex_open_other_graphs(struct ex_profile *p);
+/* The thunks of the execution op by op of that key. */
+void ex_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
 void ex_buffers_free(struct ex_buffers *b);
 /* Occurrences count per instruction and module execution by GPU start. */
 int ex_number_occurrences(struct ex_profile *p);

@@ -13,6 +13,8 @@ struct candidate {
 	uint32_t module;    /* thunks: candidate module it belongs to; modules: number in the end; NSX_NONE: none, dropped */
 	uint32_t device;
 	uint32_t thunks;    /* modules: kept thunks */
+	uint32_t fusion;    /* thunks: candidate thunk of the outermost fusion that it is, or is in; NSX_NONE: in none */
+	uint32_t buffers, seen;   /* modules: command buffers that go by no number, and those of them that were met */
 	bool     wanted;    /* modules: has a program id, or autotuner runs are wanted; thunks: kept */
 	bool     inner;     /* thunks: holds another thunk */
 };
@@ -23,6 +25,7 @@ struct runs {
 	NSX_VEC(struct candidate) thunks;
 	int64_t *first;     /* by device: GPU start of the first wanted module */
 	int64_t  edge, homeless, tuning, spread, cut, guessed, adopted, nameless;
+	bool     held;      /* thunks hold others */
 };
 
 static const struct nsx_span *
@@ -75,8 +78,14 @@ collect(struct runs *x)
 			if (c.wanted && span_of(x, r)->start < x->first[c.device])
 				x->first[c.device] = span_of(x, r)->start;
 		} else {
-			if (p->thunk_at[r] != NSX_NONE)
+			c.fusion = NSX_NONE;
+			if (p->thunk_at[r] != NSX_NONE) {
 				x->thunks.p[p->thunk_at[r]].inner = true;
+				c.fusion = x->thunks.p[p->thunk_at[r]].fusion;
+			}
+			/* Those that slice hold their copy. */
+			if (c.fusion == NSX_NONE && title->fusion)
+				c.fusion = (uint32_t)x->thunks.n;
 			if (!nsx_vec_push(&x->thunks, c))
 				return nsx_err_nomem(&p->err, p->input->path);
 			p->thunk_at[r] = (uint32_t)x->thunks.n - 1;
@@ -133,7 +142,9 @@ choose_thunks(struct runs *x)
 {
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		struct candidate *c = &x->thunks.p[i];
-		if (c->inner)
+		x->held |= c->inner;
+		/* Wrappers give way to what they hold, and what a fusion holds to it. */
+		if (c->fusion != NSX_NONE ? c->fusion != i : c->inner)
 			continue;
 		if (c->module == NSX_NONE) {
 			if (while_compiling(x, c->range)) {
@@ -235,6 +246,82 @@ or_nameless(struct nsx_str name, int64_t *count)
 	return NSX_STR("[nameless]");
 }
 
+/* The name of a command buffer without what XLA puts behind it when a profiler makes it run op by op. */
+static struct nsx_str
+buffer_name(struct nsx_str op)
+{
+	for (size_t i = 0; i + 1 < op.len; i++)
+		if (op.ptr[i] == ' ' && op.ptr[i + 1] == '(')
+			op.len = i;
+	return op;
+}
+
+/* Whether candidate thunk i is a command buffer in a module that is kept: launched as a graph, or run op by op. */
+static bool
+is_buffer(struct runs *x, size_t i)
+{
+	const struct candidate *c = &x->thunks.p[i];
+
+	return (c->wanted || c->inner) && c->module != NSX_NONE && x->modules.p[c->module].module != NSX_NONE &&
+	       nsx_str_starts(ex_title(x->p, c->range)->hlo_op, NSX_BUFFER_NAME);
+}
+
+/* What a command buffer is known by: its name, and where that has no number (before 2026) its place among those of the execution. */
+static uint32_t
+buffer_at(struct runs *x, const struct candidate *c)
+{
+	struct candidate *m = &x->modules.p[c->module];
+	struct ex_profile *p = x->p;
+	struct ex_buffer_key k = { .program = p->modules.p[m->module].program, .ref = NSX_NONE };
+	struct nsx_str name = buffer_name(ex_title(p, c->range)->hlo_op);
+
+	if (nsx_str_eq(name, NSX_STR(NSX_BUFFER_NAME))) {
+		k.place = m->seen++;
+		k.of = m->buffers;
+	}
+	k.name = nsx_intern(&p->inst_names, name);
+	uint32_t *at = k.name == NSX_NONE ? NULL
+		: nsx_map_at(&p->buffers.by_key, (struct nsx_key){ (uint64_t)k.program << 32 | k.name, (uint64_t)k.of << 32 | k.place });
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->buffers.keys, k))
+			return NSX_NONE;
+		*at = (uint32_t)p->buffers.keys.n - 1;
+	}
+	return *at;
+}
+
+/* The command buffers: launches, and of those that ran op by op the one that did most. */
+static bool
+note_buffers(struct runs *x)
+{
+	struct ex_profile *p = x->p;
+	uint32_t thunk = 0;
+
+	for (size_t i = 0; i < x->thunks.n; i++)
+		if (is_buffer(x, i) && nsx_str_eq(buffer_name(ex_title(p, x->thunks.p[i].range)->hlo_op), NSX_STR(NSX_BUFFER_NAME)))
+			x->modules.p[x->thunks.p[i].module].buffers++;
+	for (size_t i = 0; i < x->thunks.n; i++) {
+		const struct candidate *c = &x->thunks.p[i];
+		while (thunk < p->thunks.n && p->thunks.p[thunk].range < c->range)
+			thunk++;
+		if (!is_buffer(x, i))
+			continue;
+		uint32_t key = buffer_at(x, c);
+		if (key == NSX_NONE)
+			return false;
+		struct ex_buffer_key *k = &p->buffers.keys.p[key];
+		if (c->wanted) {
+			if (!nsx_vec_push(&p->buffers.list, ((struct ex_buffer){ k->program, key, thunk })))
+				return false;
+		} else if (k->ref == NSX_NONE || span_of(x, c->range)->ops > span_of(x, k->ref)->ops) {
+			k->ref = c->range;
+		}
+	}
+	return true;
+}
+
 /* Candidates that stay become modules and thunks. */
 static int
 keep(struct runs *x)
@@ -275,7 +362,7 @@ keep(struct runs *x)
 			return nsx_err_nomem(&p->err, p->input->path);
 		p->modules.p[module].thunks++;
 	}
-	return NSX_OK;
+	return note_buffers(x) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
 }
 
 /* Executions count per program and device by host start. */
