@@ -270,10 +270,39 @@ read_calls(struct nsx_loader *l)
 	return rc;
 }
 
+struct sniff { struct nsx_str begin; bool found; };
+
 static int
-load(struct nsx_loader *l)
+sniff_row(void *ctx, const struct nsx_cell *v)
+{
+	struct sniff *s = ctx;
+	struct nsx_str text = nsx_cell_text(&v[0]);
+
+	s->found |= text.ptr && text.len >= s->begin.len && memcmp(text.ptr, s->begin.ptr, s->begin.len) == 0;
+	return NSX_OK;
+}
+
+/* Whether operations are to be kept is to be known before they are read. */
+static int
+want_ops(struct nsx_loader *l, struct nsx_trace_opts *opts)
+{
+	static const struct nsx_db_col columns[] = { { "value", true } };
+	struct sniff s = { nsx_str_c(opts->ops_if), false };
+	struct nsx_db_scan scan = { "StringIds", columns, 1, .cells = sniff_row, .ctx = &s };
+
+	if (opts->ops || !opts->ops_if || !nsx_db_has(&l->db, "StringIds"))
+		return NSX_OK;
+	if (nsx_db_run(&l->db, &scan, l->err) != NSX_OK)
+		return NSX_ERR;
+	opts->ops = s.found;
+	return NSX_OK;
+}
+
+static int
+load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 {
 	if (check_tables(l) != NSX_OK
+	    || want_ops(l, opts) != NSX_OK
 	    || read_ops_and_ranges(l) != NSX_OK
 	    || read_calls(l) != NSX_OK
 	    || nsx_nvtx_threads(l) != NSX_OK
@@ -322,7 +351,8 @@ int
 nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_err unheard = { "" };
-	struct nsx_loader l = { .opts = opts, .t = t, .diags = diags, .err = err ? err : &unheard, .work.bytes = opts->bytes };
+	struct nsx_trace_opts own = *opts;
+	struct nsx_loader l = { .opts = &own, .t = t, .diags = diags, .err = err ? err : &unheard, .work.bytes = opts->bytes };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
 	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
@@ -330,7 +360,7 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	pthread_mutex_init(&l.last_lock, NULL);
 	t->name = nsx_arena_str(&t->arena, l.db.name);
 	l.source = nsx_str_dup(l.db.name);
-	int rc = t->name.ptr && l.source ? load(&l) : nsx_load_nomem(&l);
+	int rc = t->name.ptr && l.source ? load(&l, &own) : nsx_load_nomem(&l);
 	if (rc == NSX_OK)
 		rc = nsx_db_unchanged(&l.db, l.err);
 	else

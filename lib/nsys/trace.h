@@ -83,6 +83,7 @@ struct nsx_trace_opts {
 	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are then the tightest
 	                         * range kept); saves time and memory where programs name each range differently */
 	bool        ops;        /* keep GPU operations */
+	const char *ops_if;     /* keep them also if a string of the export begins so; NULL: no */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
 	bool        sqlite_alone;   /* leave all reading of tables to SQLite, and check nothing: for tests */

@@ -145,30 +145,56 @@ report_clamped(struct ex_profile *p)
 	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations that do not fit 63 bits: cut to what fits");
 }
 
-void
-ex_load(struct ex_profile *p, int jobs)
+/* Whether operations must be known that were not asked for: what ran in command buffers, they alone tell. */
+static bool
+lacks_ops(const struct ex_profile *p)
+{
+	return p->buffers.list.n && !p->trace.ops;
+}
+
+/* bytes: of those by which progress is told, what loading the export is worth. */
+static int
+load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 {
 	struct nsx_trace_opts opts = {
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
-		.ops = p->opts->ops || p->input->dumps, .host = p->opts->host, .jobs = jobs,
-		.sqlite_alone = p->opts->sqlite_alone, .bytes = ex_load_bytes(p)
+		.ops = ops || p->opts->ops || p->input->dumps, .ops_if = "Thunk:#hlo_op=" NSX_BUFFER_NAME, .host = p->opts->host, .jobs = jobs,
+		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
-	p->rc = nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err);
-	if (p->rc != NSX_OK)
-		return;
+	if (nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
+		return NSX_ERR;
 	report_clamped(p);
 	p->title_of = malloc((p->trace.names.n + 1) * sizeof *p->title_of);
 	p->devices = calloc(p->trace.ndevices + 1, sizeof *p->devices);
-	if (!p->title_of || !p->devices) {
-		p->rc = nsx_err_nomem(&p->err, p->input->path);
-		return;
-	}
+	if (!p->title_of || !p->devices)
+		return nsx_err_nomem(&p->err, p->input->path);
 	memset(p->title_of, 0xff, (p->trace.names.n + 1) * sizeof *p->title_of);
-	if ((p->rc = ex_find_devices(p)) != NSX_OK || (p->rc = ex_find_runs(p)) != NSX_OK ||
-	    /* Without one of XLA's ranges there is nothing to compile. */
-	    (p->module_at && (p->rc = ex_find_compiles(p)) != NSX_OK))
+	return ex_find_devices(p) == NSX_OK && ex_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
+}
+
+/* As it was before it was loaded. */
+static void
+reset(struct ex_profile *p)
+{
+	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number };
+
+	ex_free(p);
+	*p = fresh;
+}
+
+void
+ex_load(struct ex_profile *p, int jobs)
+{
+	p->rc = load(p, false, ex_load_bytes(p), jobs);
+	/* Titles that are no strings of the export's are known only now. */
+	if (p->rc == NSX_OK && lacks_ops(p)) {
+		reset(p);
+		p->rc = load(p, true, 0, jobs);
+	}
+	/* Without one of XLA's ranges there is nothing to compile. */
+	if (p->rc != NSX_OK || (p->module_at && (p->rc = ex_find_compiles(p)) != NSX_OK))
 		return;
 	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
 	if ((p->rc = digest_programs(p)) == NSX_OK && (p->rc = ex_read_dumps(p)) == NSX_OK)

@@ -2,9 +2,11 @@
  * one pass in order can hand down what a range is in. */
 #include "analysis/extract/profile.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/sort.h"
 
 /* A range that could be a module or a thunk: it has GPU work. */
@@ -410,11 +412,37 @@ ex_number_occurrences(struct ex_profile *p)
 	return NSX_OK;
 }
 
+/* Stands in thunk_at for a range that holds thunks and is none, and for what lies in it and in none of them. */
+enum { HOLDER = NSX_NONE - 1 };
+
+/* Operations directly under a wrapper that holds thunks, as copies of predicates are under a while or conditional, belong to none of them. */
+static void
+count_direct(struct runs *x)
+{
+	struct ex_profile *p = x->p;
+	int64_t n = 0, ns = 0;
+
+	for (uint32_t i = 0; i < p->trace.nops; i++) {
+		const struct nsx_gpu_op *op = &p->trace.ops[i];
+		if (op->range == NSX_NONE || p->thunk_at[op->range] != HOLDER || p->module_at[op->range] == NSX_NONE)
+			continue;
+		n++;
+		ns = nsx_add_sat(ns, ex_dur(op->start, op->end), NULL);
+	}
+	for (uint32_t r = 0; r < p->trace.nranges; r++)
+		if (p->thunk_at[r] == HOLDER)
+			p->thunk_at[r] = NSX_NONE;
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
+	             "GPU operations directly under a range that holds thunks, such as a while or conditional, are in no thunk: %" PRId64 " ns", ns);
+}
+
 /* thunk_at and module_at: from candidates to what was kept, for GPU operations to find what they belong to. */
 static void
-settle(struct ex_profile *p)
+settle(struct runs *x)
 {
+	struct ex_profile *p = x->p;
 	uint32_t module = 0, thunk = 0;
+	size_t holder = 0;
 
 	for (uint32_t r = 0; r < p->trace.nranges; r++) {
 		uint32_t parent = p->trace.ranges[r].parent;
@@ -422,11 +450,17 @@ settle(struct ex_profile *p)
 		p->thunk_at[r] = parent == NSX_NONE ? NSX_NONE : p->thunk_at[parent];
 		if (module < p->modules.n && p->modules.p[module].range == r)
 			p->module_at[r] = module++;
+		while (holder < x->thunks.n && x->thunks.p[holder].range < r)
+			holder++;
+		if (holder < x->thunks.n && x->thunks.p[holder].range == r && x->thunks.p[holder].inner && p->thunk_at[r] == NSX_NONE)
+			p->thunk_at[r] = HOLDER;
 		if (thunk < p->thunks.n && p->thunks.p[thunk].range == r) {
 			p->module_at[r] = p->thunks.p[thunk].module;
 			p->thunk_at[r] = thunk++;
 		}
 	}
+	if (x->held)
+		count_direct(x);
 }
 
 static void
@@ -460,7 +494,7 @@ run(struct runs *x)
 		return NSX_ERR;
 	if (keep(x) != NSX_OK || number_executions(p) != NSX_OK || ex_number_occurrences(p) != NSX_OK)
 		return NSX_ERR;
-	settle(p);
+	settle(x);
 	report(x);
 	return p->rc;
 }
