@@ -143,6 +143,24 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 	return n;
 }
 
+/* Names said of what holds thunks whether it is a fusion; the dump knows. */
+static int
+check_holders(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
+{
+	for (size_t i = 0; i < p->holders.n; i++) {
+		const struct ex_holder *o = &p->holders.p[i];
+		struct nsx_str name = nsx_intern_str(&p->inst_names, o->name);
+		const struct nsx_hlo_inst *inst = o->program == program ? nsx_hlo_find(h, name) : NULL;
+		if (!inst || nsx_str_eq(inst->opcode, NSX_STR("fusion")) == o->fusion)
+			continue;
+		struct nsx_str key = ex_misnamed_key(p, p->programs.p[program].id, name);
+		p->again |= nsx_intern_find(&p->misnamed, key) == NSX_NONE;
+		if (p->rc != NSX_OK || nsx_intern(&p->misnamed, key) == NSX_NONE)
+			return nsx_err_nomem(&p->err, p->input->path);
+	}
+	return NSX_OK;
+}
+
 static int
 join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
 {
@@ -167,7 +185,10 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.executed - n.found, "executed names that are no instruction of their program's dump");
-	return p->rc == NSX_OK ? ex_open_graphs(p, program, dump) : p->rc;
+	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
+		return NSX_ERR;
+	/* What is to be found anew needs no end. */
+	return p->again ? NSX_OK : ex_open_graphs(p, program, dump);
 }
 
 static int

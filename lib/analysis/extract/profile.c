@@ -1,11 +1,11 @@
 /* profile.c -- one export from file to modules, thunks and compile records. */
 #include "analysis/extract/profile.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
-
 #include "nsys/payload.h"
 
 const struct nsx_title *
@@ -65,6 +65,17 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 		*at = (uint32_t)p->insts.n - 1;
 	}
 	return *at;
+}
+
+struct nsx_str
+ex_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name)
+{
+	p->scratch.len = 0;
+	nsx_buf_fmt(&p->scratch, "%" PRId64 " ", program_id);
+	nsx_buf_str(&p->scratch, name);
+	if (p->scratch.failed)
+		p->rc = nsx_err_nomem(&p->err, p->input->path);
+	return nsx_buf_view(&p->scratch);
 }
 
 static int
@@ -174,30 +185,45 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	return ex_find_devices(p) == NSX_OK && ex_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
-/* As it was before it was loaded. */
+/* As it was before it was loaded, but for what dumps said of fusions. */
 static void
 reset(struct ex_profile *p)
 {
-	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number };
+	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number, .misnamed = p->misnamed };
 
+	p->misnamed = (struct nsx_intern){ 0 };
 	ex_free(p);
 	*p = fresh;
+}
+
+static int
+load_and_join(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
+{
+	if (load(p, ops, bytes, jobs) != NSX_OK)
+		return NSX_ERR;
+	/* Titles that are no strings of the export's are known only now. */
+	if (lacks_ops(p)) {
+		reset(p);
+		if (load(p, true, 0, jobs) != NSX_OK)
+			return NSX_ERR;
+	}
+	/* Without one of XLA's ranges there is nothing to compile. */
+	if (p->module_at && ex_find_compiles(p) != NSX_OK)
+		return NSX_ERR;
+	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
+	return digest_programs(p) == NSX_OK && ex_read_dumps(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
 void
 ex_load(struct ex_profile *p, int jobs)
 {
-	p->rc = load(p, false, ex_load_bytes(p), jobs);
-	/* Titles that are no strings of the export's are known only now. */
-	if (p->rc == NSX_OK && lacks_ops(p)) {
+	p->rc = load_and_join(p, false, ex_load_bytes(p), jobs);
+	/* Each time dumps have said something new: that comes to an end. */
+	while (p->rc == NSX_OK && p->again) {
 		reset(p);
-		p->rc = load(p, true, 0, jobs);
+		p->rc = load_and_join(p, false, 0, jobs);
 	}
-	/* Without one of XLA's ranges there is nothing to compile. */
-	if (p->rc != NSX_OK || (p->module_at && (p->rc = ex_find_compiles(p)) != NSX_OK))
-		return;
-	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
-	if ((p->rc = digest_programs(p)) == NSX_OK && (p->rc = ex_read_dumps(p)) == NSX_OK)
+	if (p->rc == NSX_OK)
 		p->rc = ex_read_payloads(p);
 	/* Last: payloads are asked of what has ranges of its own. */
 	if (p->rc == NSX_OK)
@@ -228,5 +254,8 @@ ex_free(struct ex_profile *p)
 	free(p->module_at);
 	free(p->op_thunk);
 	ex_buffers_free(&p->buffers);
+	free(p->holders.p);
+	nsx_map_free(&p->holder_of);
+	nsx_intern_free(&p->misnamed);
 	nsx_buf_free(&p->scratch);
 }

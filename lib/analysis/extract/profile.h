@@ -95,6 +95,9 @@ struct ex_buffers {
 	int64_t   told[EX_SOURCES], ns[EX_SOURCES];   /* operations of graphs by what told of them, and their time */
 };
 
+/* An instruction whose ranges hold other thunks'; whether they are taken for a fusion, which is the thunk then. */
+struct ex_holder { uint32_t program, name; bool fusion; };   /* name in ex_profile.inst_names */
+
 struct ex_profile {
 	const struct nsx_extract_input *input;
 	const struct nsx_extract_opts  *opts;
@@ -122,6 +125,10 @@ struct ex_profile {
 	uint32_t          *thunk_at;     /* by range: index in thunks, NSX_NONE; NULL without XLA ranges */
 	uint32_t          *module_at;    /* by range: index in modules, NSX_NONE; NULL without XLA ranges */
 	struct ex_buffers  buffers;
+	NSX_VEC(struct ex_holder) holders;   /* only with dumps */
+	struct nsx_map     holder_of;    /* (program, inst name) -> holder */
+	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name does not, or the other way round */
+	bool               again;        /* dumps have just said so: what is known by now is to be found anew */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 
@@ -133,6 +140,9 @@ uint32_t ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint3
 
 /* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE when out of memory. */
 uint32_t ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
+
+/* "PROGRAM_ID NAME", in p->scratch: an instruction for p->misnamed. */
+struct nsx_str ex_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name);
 
 /* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last component of each
  * path where the options ask for that. */

@@ -53,6 +53,19 @@ device_of(struct runs *x, uint32_t range)
 	return 0;
 }
 
+/* Whether a thunk is a fusion: by its name, but for what a dump said of it. */
+static bool
+is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *title)
+{
+	struct ex_profile *p = x->p;
+
+	if (!p->misnamed.n || c->module == NSX_NONE)
+		return title->fusion;
+	const struct nsx_title *module = ex_title(p, x->modules.p[c->module].range);
+	bool misnamed = nsx_intern_find(&p->misnamed, ex_misnamed_key(p, module->program_id, title->hlo_op)) != NSX_NONE;
+	return title->fusion != misnamed;
+}
+
 /* Find candidates; thunk_at and module_at hold, for now, the candidate that a range is in. */
 static int
 collect(struct runs *x)
@@ -86,7 +99,7 @@ collect(struct runs *x)
 				c.fusion = x->thunks.p[p->thunk_at[r]].fusion;
 			}
 			/* Those that slice hold their copy. */
-			if (c.fusion == NSX_NONE && title->fusion)
+			if (c.fusion == NSX_NONE && is_fusion(x, &c, title))
 				c.fusion = (uint32_t)x->thunks.n;
 			if (!nsx_vec_push(&x->thunks, c))
 				return nsx_err_nomem(&p->err, p->input->path);
@@ -248,6 +261,24 @@ or_nameless(struct nsx_str name, int64_t *count)
 	return NSX_STR("[nameless]");
 }
 
+/* What holds other thunks, for dumps to say whether it is a fusion. */
+static bool
+note_holder(struct runs *x, const struct candidate *c)
+{
+	struct ex_profile *p = x->p;
+	uint32_t program = p->modules.p[x->modules.p[c->module].module].program;
+	const struct nsx_title *title = ex_title(p, c->range);
+	uint32_t name = nsx_intern(&p->inst_names, title->hlo_op);
+	uint32_t *at = name == NSX_NONE ? NULL : nsx_map_at(&p->holder_of, (struct nsx_key){ program, name });
+
+	if (!at)
+		return false;
+	if (*at != NSX_NONE)
+		return true;
+	*at = (uint32_t)p->holders.n;
+	return nsx_vec_push(&p->holders, ((struct ex_holder){ program, name, is_fusion(x, c, title) }));
+}
+
 /* The name of a command buffer without what XLA puts behind it when a profiler makes it run op by op. */
 static struct nsx_str
 buffer_name(struct nsx_str op)
@@ -347,6 +378,8 @@ keep(struct runs *x)
 	}
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		const struct candidate *c = &x->thunks.p[i];
+		if (c->inner && p->input->dumps && c->module != NSX_NONE && x->modules.p[c->module].module != NSX_NONE && !note_holder(x, c))
+			return nsx_err_nomem(&p->err, p->input->path);
 		uint32_t module = c->wanted ? x->modules.p[c->module].module : NSX_NONE;
 		if (module == NSX_NONE)
 			continue;
