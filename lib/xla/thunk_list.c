@@ -24,7 +24,7 @@ struct reading {
 	struct nsx_dumpfile    f;
 	struct nsx_err        *err;
 	NSX_VEC(struct nsx_thunk) thunks;
-	NSX_VEC(uint32_t)      leaves;
+	NSX_VEC(uint32_t)      leaves, buffer;
 	/* The thunks that the next line may lie in, and whether their condition is being told. */
 	struct { uint32_t thunk; size_t indent; bool condition; } open[DEPTH_MAX];
 	int                    depth;
@@ -303,7 +303,7 @@ put_leaves(struct reading *r, uint32_t lo, uint32_t hi)
 	return true;
 }
 
-static int
+static bool
 put_in_order(struct reading *r)
 {
 	for (size_t i = 0; i < r->thunks.n; i++)
@@ -313,15 +313,36 @@ put_in_order(struct reading *r)
 		if (t->parent != NSX_NONE && r->thunks.p[t->parent].end < t->end)
 			r->thunks.p[t->parent].end = t->end;
 	}
-	return put_leaves(r, 0, (uint32_t)r->thunks.n) ? NSX_OK : nomem(r);
+	return put_leaves(r, 0, (uint32_t)r->thunks.n);
+}
+
+/* Command buffers by name. */
+static bool
+index_buffers(struct reading *r)
+{
+	for (uint32_t i = 0; i < r->thunks.n; i++) {
+		if (!r->thunks.p[i].name.len || !nsx_str_eq(r->thunks.p[i].kind, NSX_STR("kCommandBuffer")))
+			continue;
+		size_t known = r->buffer.n;
+		uint32_t n = nsx_intern(&r->l->buffers, r->thunks.p[i].name);
+		if (n == NSX_NONE || (n == known && !nsx_vec_push(&r->buffer, i)))
+			return false;
+		if (n < known)
+			r->buffer.p[n] = NSX_NONE;
+	}
+	return true;
 }
 
 /* ---- the interface */
 
+struct source { const char *path; const void *p; size_t n; };   /* path: of a file, unless p is its bytes */
+
 static int
-read_file(struct reading *r, const char *path, int (*read)(struct reading *))
+read_source(struct reading *r, const struct source *s, int (*read)(struct reading *))
 {
-	if (nsx_dumpfile_open(&r->f, path, r->err) != NSX_OK) {
+	if (s->p) {
+		nsx_dumpfile_memory(&r->f, s->p, s->n, s->path, r->err);
+	} else if (nsx_dumpfile_open(&r->f, s->path, r->err) != NSX_OK) {
 		r->l->trouble |= r->f.trouble;
 		return NSX_ERR;
 	}
@@ -331,22 +352,24 @@ read_file(struct reading *r, const char *path, int (*read)(struct reading *))
 	return rc;
 }
 
-int
-nsx_thunk_list_read(const char *text, const char *metadata, struct nsx_thunk_list *l, struct nsx_err *err)
+static int
+read_both(const struct source *text, const struct source *metadata, struct nsx_thunk_list *l, struct nsx_err *err)
 {
 	struct reading r = { .l = l, .err = err };
 
 	*l = (struct nsx_thunk_list){ 0 };
-	int rc = read_file(&r, text, read_text);
+	int rc = read_source(&r, text, read_text);
 	if (rc == NSX_OK)
-		rc = read_file(&r, metadata, read_metadata);
-	if (rc == NSX_OK)
-		rc = put_in_order(&r);
-	l->trouble |= r.f.trouble;
+		rc = read_source(&r, metadata, read_metadata);
+	if (rc == NSX_OK && (!put_in_order(&r) || !index_buffers(&r))) {
+		l->trouble = true;
+		rc = nsx_err_nomem(err, text->path);
+	}
 	l->thunks = r.thunks.p;
 	l->n = (uint32_t)r.thunks.n;
 	l->leaves = r.leaves.p;
 	l->nleaves = (uint32_t)r.leaves.n;
+	l->buffer = r.buffer.p;
 	if (rc != NSX_OK) {
 		bool trouble = l->trouble;
 		nsx_thunk_list_free(l);
@@ -355,19 +378,24 @@ nsx_thunk_list_read(const char *text, const char *metadata, struct nsx_thunk_lis
 	return rc;
 }
 
+int
+nsx_thunk_list_read(const char *text, const char *metadata, struct nsx_thunk_list *l, struct nsx_err *err)
+{
+	return read_both(&(struct source){ .path = text }, &(struct source){ .path = metadata }, l, err);
+}
+
+int
+nsx_thunk_list_memory(const void *text, size_t ntext, const void *metadata, size_t nmetadata, const char *name, struct nsx_thunk_list *l, struct nsx_err *err)
+{
+	return read_both(&(struct source){ name, text, ntext }, &(struct source){ name, metadata, nmetadata }, l, err);
+}
+
 uint32_t
 nsx_thunk_list_buffer(const struct nsx_thunk_list *l, struct nsx_str name)
 {
-	uint32_t found = NSX_NONE;
+	uint32_t n = nsx_intern_find(&l->buffers, name);
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		if (!nsx_str_eq(l->thunks[i].kind, NSX_STR("kCommandBuffer")) || !nsx_str_eq(l->thunks[i].name, name))
-			continue;
-		if (found != NSX_NONE)
-			return NSX_NONE;
-		found = i;
-	}
-	return found;
+	return n == NSX_NONE ? n : l->buffer[n];
 }
 
 void
@@ -375,6 +403,8 @@ nsx_thunk_list_free(struct nsx_thunk_list *l)
 {
 	free(l->thunks);
 	free(l->leaves);
+	free(l->buffer);
+	nsx_intern_free(&l->buffers);
 	nsx_arena_free(&l->arena);
 	*l = (struct nsx_thunk_list){ 0 };
 }

@@ -230,6 +230,55 @@ gather(struct ex_profile *p, const bool *wanted)
 	return true;
 }
 
+/* By program: the first of that id and name. Processes of an export run the same one. */
+static uint32_t *
+same_programs(const struct ex_profile *p)
+{
+	uint32_t *first = malloc((p->programs.n + 1) * sizeof *first);
+	struct nsx_map seen = { 0 };
+
+	for (uint32_t i = 0; first && i < p->programs.n; i++) {
+		const struct ex_program *g = &p->programs.p[i];
+		uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)g->id, nsx_intern_find(&p->strings, g->name) });
+		if (!at) {
+			free(first);
+			first = NULL;
+			break;
+		}
+		if (*at == NSX_NONE)
+			*at = i;
+		first[i] = *at;
+	}
+	nsx_map_free(&seen);
+	return first;
+}
+
+/* Buffers that no process of their own ran op by op take another's execution. */
+static bool
+share_refs(struct ex_profile *p)
+{
+	struct ex_buffers *b = &p->buffers;
+	struct nsx_map best = { 0 };
+	uint32_t *same = same_programs(p);
+	bool good = same != NULL;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; good && i < b->keys.n; i++) {
+			struct ex_buffer_key *k = &b->keys.p[i];
+			struct nsx_key key = { (uint64_t)same[k->program] << 32 | k->name, (uint64_t)k->of << 32 | k->place };
+			uint32_t *at = pass == 0 && k->ref != NSX_NONE ? nsx_map_at(&best, key) : NULL;
+			if (pass == 0 && k->ref != NSX_NONE && !at)
+				good = false;
+			else if (at && (*at == NSX_NONE || ex_ref_ops(p, k->ref) > ex_ref_ops(p, b->keys.p[*at].ref)))
+				*at = i;
+			else if (pass == 1 && k->ref == NSX_NONE && nsx_map_get(&best, key) != NSX_NONE)
+				k->ref = b->keys.p[nsx_map_get(&best, key)].ref;
+		}
+	free(same);
+	nsx_map_free(&best);
+	return good;
+}
+
 static bool
 make_buffers(struct ex_profile *p)
 {
@@ -240,6 +289,8 @@ make_buffers(struct ex_profile *p)
 	if (!p->trace.nops || !b->list.n)
 		return true;
 	qsort(b->list.p, b->list.n, sizeof *b->list.p, by_program);
+	if (!share_refs(p))
+		return false;
 	bool *wanted = calloc((size_t)b->nthunks + 1, sizeof *wanted);
 	p->op_thunk = malloc(p->trace.nops * sizeof *p->op_thunk);
 	if (!wanted || !p->op_thunk) {
@@ -394,13 +445,23 @@ ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dum
 	return good ? NSX_OK : p->rc != NSX_OK ? NSX_ERR : nsx_err_nomem(&p->err, p->input->path);
 }
 
+static void
+find_idle(struct ex_profile *p)
+{
+	for (size_t i = 0; i < p->insts.n; i++)
+		p->insts.p[i].idle = true;
+	for (size_t i = 0; i < p->thunks.n; i++)
+		if (!p->thunks.p[i].gone)
+			p->insts.p[p->thunks.p[i].inst].idle = false;
+}
+
 int
 ex_open_other_graphs(struct ex_profile *p)
 {
 	static const char *const how[EX_LEFT] = {
-		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op: %lld ns",
-		[EX_LIST]     = "GPU operations of CUDA graphs known from XLA's list of thunks: %lld ns",
-		[EX_NAME]     = "GPU operations of CUDA graphs known from kernels' names that only one instruction can have: %lld ns",
+		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op (%lld ns)",
+		[EX_LIST]     = "GPU operations of CUDA graphs known from XLA's list of thunks (%lld ns)",
+		[EX_NAME]     = "GPU operations of CUDA graphs known from kernels' names that only one instruction can have (%lld ns)",
 	};
 	const struct ex_buffers *b = &p->buffers;
 
@@ -411,5 +472,8 @@ ex_open_other_graphs(struct ex_profile *p)
 		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
 	             "GPU operations that could not be told to be an instruction's remain with command buffers: %lld ns", (long long)b->ns[EX_LEFT]);
-	return p->op_thunk ? ex_number_occurrences(p) : NSX_OK;
+	if (!p->op_thunk)
+		return NSX_OK;
+	find_idle(p);
+	return ex_number_occurrences(p);
 }

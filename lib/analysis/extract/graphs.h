@@ -38,7 +38,7 @@ struct gr_ref {
 };
 
 /* Leaves of the list that are matched with nodes among themselves. */
-struct gr_cat { uint32_t first, n; bool several; /* instructions for kernels of one name */ };
+struct gr_cat { uint32_t first, n; };
 
 struct gr_list {
 	struct nsx_thunk_list list;

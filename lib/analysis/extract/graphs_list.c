@@ -65,7 +65,7 @@ cat_of(struct graphs *g, const struct nsx_thunk *t)
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0, false })))
+		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0 })))
 			return NSX_NONE;
 		*at = (uint32_t)l->cats.n - 1;
 	}
@@ -87,7 +87,6 @@ sort_leaves(struct graphs *g)
 		struct gr_cat *c = &l->cats.p[l->keys.p[i].k[0]];
 		if (!c->n++)
 			c->first = (uint32_t)i;
-		c->several |= l->keys.p[i].k[0] >= NAMED && inst != l->leaves.p[c->first];
 	}
 	return true;
 }
@@ -103,7 +102,7 @@ gr_list_open(struct graphs *g)
 	if (buffer == NSX_NONE)
 		return true;
 	for (int i = 0; i < NAMED; i++)
-		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0, false })))
+		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0 })))
 			return false;
 	const struct nsx_thunk *t = &l->list.thunks[buffer];
 	for (uint32_t i = t->first; i < t->last; i++) {

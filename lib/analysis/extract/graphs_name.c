@@ -74,8 +74,8 @@ gr_name_ask(struct graphs *g, struct gr_class *c)
 	c->asked = true;
 	if (!g->dump || c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
 		return true;
-	/* What the better sources say that several have is nobody's alone. */
-	if (c->ninsts > 1 || (c->cat != NSX_NONE && g->list.cats.p[c->cat].several))
+	/* What several were seen to have is nobody's alone. */
+	if (c->ninsts > 1)
 		return true;
 	if (!g->names.made && !make_names(g))
 		return false;

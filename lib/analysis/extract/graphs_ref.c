@@ -47,7 +47,10 @@ add_item(struct graphs *g, uint32_t thunk, uint32_t op, bool joined)
 	struct gr_item item = { cls, thunk, g->p->thunks.p[thunk].inst, 0, joined };
 	struct nsx_sort_key key = { { cls, o->call_start, op }, (uint32_t)g->ref.found.n };
 
-	return cls != NSX_NONE && nsx_vec_push(&g->ref.keys, key) && nsx_vec_push(&g->ref.found, item);
+	/* Another process's program has instructions of its own. */
+	if (g->p->insts.p[item.inst].program != g->program)
+		item.inst = gr_inst(g, nsx_intern_str(&g->p->inst_names, g->p->insts.p[item.inst].name));
+	return cls != NSX_NONE && item.inst != NSX_NONE && nsx_vec_push(&g->ref.keys, key) && nsx_vec_push(&g->ref.found, item);
 }
 
 /* Of each class: where its items are, and of how many instructions. */

@@ -299,7 +299,8 @@ number_insts(struct ex_job *job)
 	for (int i = 0; i < job->n; i++) {
 		struct ex_profile *p = &job->profiles[i];
 		for (uint32_t k = 0; k < p->insts.n; k++)
-			refs[n++] = (struct inst_ref){ p->programs.p[p->insts.p[k].program].number, nsx_intern_str(&p->inst_names, p->insts.p[k].name), p, k };
+			if (!p->insts.p[k].idle)
+				refs[n++] = (struct inst_ref){ p->programs.p[p->insts.p[k].program].number, nsx_intern_str(&p->inst_names, p->insts.p[k].name), p, k };
 	}
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);

@@ -60,7 +60,7 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ program, n, NSX_NONE, NSX_NONE, op_id, { "", 0 } })))
+		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ .program = program, .name = n, .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
 			return NSX_NONE;
 		*at = (uint32_t)p->insts.n - 1;
 	}

@@ -37,6 +37,7 @@ struct ex_inst {
 	uint32_t program, name;   /* name in ex_profile.inst_names */
 	uint32_t number;          /* within the job's program */
 	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
+	bool     idle;            /* no thunk is of it: a command buffer taken apart, or what a list of thunks names and nothing ran */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
 	struct nsx_str op_name;   /* the part that its ranges tell of it; empty: none */
 };
@@ -167,6 +168,13 @@ struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dum
 int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
 /* Those of the programs without a dump, and what there is to say of all. */
 int ex_open_other_graphs(struct ex_profile *p);
+/* How many operations the execution op by op has whose range is ref. */
+static inline uint32_t
+ex_ref_ops(const struct ex_profile *p, uint32_t ref)
+{
+	return p->trace.spans[p->trace.ranges[ref].gpu].ops;
+}
+
 /* The thunks of the execution op by op of that key. */
 void ex_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
 void ex_buffers_free(struct ex_buffers *b);
