@@ -99,8 +99,8 @@ is_made_up(struct nsx_str name)
 }
 
 /* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone too; compared: those found
- * whose ranges tell an op_name. */
-struct joined { int64_t executed, judged, named, found, compared, contrary; };
+ * whose ranges tell an op_name; strange: those that are not, but for command buffers, which no dump has. */
+struct joined { int64_t executed, judged, named, found, strange, compared, contrary; };
 
 /* The executed instructions of each program: insts[first[program]] up to first[program + 1]. */
 struct by_program { uint32_t *first, *insts; };
@@ -136,6 +136,7 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 		n.judged += named || !is_made_up(name);
 		n.named += named;
 		n.found += there != NULL;
+		n.strange += !there && !nsx_str_starts(name, NSX_BUFFER_NAME);
 		n.compared += there && inst->op_name.len;
 		/* Ranges leave out what all of the module have in common. */
 		n.contrary += there && !nsx_hlo_reaches(h, there, inst->op_name);
@@ -184,7 +185,7 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 		if (found && !ex_describe(p, by->insts[i], h, found))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
-	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.executed - n.found, "executed names that are no instruction of their program's dump");
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange, "executed names that are no instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* What is to be found anew needs no end. */
