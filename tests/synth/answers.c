@@ -53,9 +53,8 @@ module_name(struct syn_plan *p, const struct syn_module *m)
 	return syn_fmt(p, "%.*s", (int)strcspn(text, "#"), text);
 }
 
-/* split: thunks count with command buffers taken apart. */
 void
-syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, bool split)
+syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, const struct syn_thunk *list, size_t nlist)
 {
 	int64_t *thunks = syn_check(calloc(p->module.n + 1, sizeof *thunks));
 	struct key *v = syn_check(malloc((p->module.n + 1) * sizeof *v));
@@ -65,10 +64,10 @@ syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, bool split)
 	for (uint32_t i = 0; i < p->module.n; i++)
 		if (p->module.p[i].keep && (p->module.p[i].prog == SYN_NONE) == tuner)
 			v[n++] = (struct key){ profile_of_dev(p, p->module.p[i].dev), p->module.p[i].dev, p->module.p[i].start, i };
-	for (size_t i = 0; i < p->module.n && !split; i++)
+	for (size_t i = 0; i < p->module.n && !list; i++)
 		thunks[i] = p->module.p[i].thunks;
-	for (size_t i = 0; i < p->split.n && split; i++)
-		thunks[p->split.p[i].module] += p->split.p[i].keep;
+	for (size_t i = 0; i < nlist && list; i++)
+		thunks[list[i].module] += list[i].keep;
 	qsort(v, n, sizeof *v, by_key);
 	syn_tsv_open(&t, file, "profile\tprogram_id\tname\texecution\tdevice\tstart\tdur\thost_start\thost_dur\tthunks\tsteady");
 	for (size_t i = 0; i < n; i++) {
@@ -369,13 +368,16 @@ syn_answers(struct syn_plan *p)
 		totals(p);
 		return;
 	}
-	syn_answer_modules(p, "modules", false, false);
-	syn_answer_thunks(p, "thunks", p->thunk.p, p->thunk.n, false);
 	if (syn_opt.graphs) {
-		syn_answer_modules(p, "modules_dump", false, true);
+		syn_answer_modules(p, "modules", false, p->bare.p, p->bare.n);
+		syn_answer_thunks(p, "thunks", p->bare.p, p->bare.n, false);
+		syn_answer_modules(p, "modules_dump", false, p->split.p, p->split.n);
 		syn_answer_thunks(p, "thunks_dump", p->split.p, p->split.n, false);
+	} else {
+		syn_answer_modules(p, "modules", false, NULL, 0);
+		syn_answer_thunks(p, "thunks", p->thunk.p, p->thunk.n, false);
 	}
-	syn_answer_modules(p, "modules_autotune", true, false);
+	syn_answer_modules(p, "modules_autotune", true, NULL, 0);
 	syn_answer_thunks(p, "thunks_autotune", p->thunk.p, p->thunk.n, true);
 	syn_answer_collectives(p);
 	ranges(p);

@@ -462,6 +462,15 @@ fused(struct dump *d, struct dump_comp *c, const struct syn_inst *fusion)
 		syn_add(&i.operands, root);
 		root = dump_put(d, c, &i);
 	}
+	/* Kernels of graphs have names of their own because no two computations are equal. */
+	for (uint32_t k = 0, n = (uint32_t)(fusion - d->pr->inst.p); k < 6 && syn_opt.graphs; k++, n /= 4) {
+		static const char *const opcodes[] = { "negate", "exponential", "tanh", "sine" };
+		struct dump_inst i = dump_new(syn_fmt(d->p, "%s.%u.%u", opcodes[n % 4], c->home, k), opcodes[n % 4]);
+
+		i.shape = dump_shape(fusion->out);
+		syn_add(&i.operands, root);
+		root = dump_put(d, c, &i);
+	}
 	return root;
 }
 

@@ -154,45 +154,44 @@ syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
 	free(order);
 }
 
-/* Take command buffers apart: a kernel of a graph is a thunk of its instruction if the dump has that, anything else stays with the buffer. */
+/* Take command buffers apart: an operation of a graph is its instruction's if a dump is at hand and its name can be no other's, as those of
+ * fusions are here; else it stays with the buffer, a thunk of its own. */
 static void
-split(struct syn_plan *p)
+split(struct syn_plan *p, bool dump)
 {
-	for (size_t i = 0; i < p->thunk.n; i++) {
-		struct syn_thunk t = p->thunk.p[i];
+	struct syn_thunk t;
 
-		if (!t.keep)
+	for (size_t i = 0; i < p->thunk.n; i++) {
+		t = p->thunk.p[i];
+		if (!t.keep || (p->module.p[t.module].prog != SYN_NONE && p->prog.p[p->module.p[t.module].prog].inst.p[t.inst].what == SYN_BUFFER))
 			continue;
-		if (p->module.p[t.module].prog == SYN_NONE || p->prog.p[p->module.p[t.module].prog].inst.p[t.inst].what != SYN_BUFFER)
+		if (dump)
 			syn_add(&p->split, t);
+		else
+			syn_add(&p->bare, t);
 	}
-	for (size_t i = 0, k; i < p->op.n; i = k) {
+	for (size_t i = 0; i < p->op.n; i++) {
 		const struct syn_op *op = &p->op.p[i];
-		struct syn_thunk t, rest;
+		const struct syn_program *pr;
+		const struct syn_inst *in;
 		uint32_t proc = p->dev.p[op->dev].proc;
 
-		k = i + 1;
 		if (op->gone || !(op->node || op->type == SYN_GRAPH) || p->call.p[op->call].gone || !p->thunk.p[p->call.p[op->call].thunk].keep)
 			continue;
 		t = p->thunk.p[p->call.p[op->call].thunk];
+		pr = &p->prog.p[p->module.p[t.module].prog];
+		in = &pr->inst.p[op->inst];
 		t.start = syn_local(p, proc, op->start);
 		t.end = syn_local(p, proc, op->end);
 		t.ops = 1;
-		if (op->type == SYN_KERNEL && syn_dumped(&p->prog.p[p->module.p[t.module].prog].inst.p[op->inst])) {
-			t.inst = op->inst;
+		if (op->type == SYN_KERNEL) {
+			t.inst = dump && !in->kernel && !in->nccl && syn_dumped(in) ? op->inst : syn_rest(p, pr, pr->buffer, in);
 			t.meet = op->meet;
-			syn_add(&p->split, t);
-			continue;
 		}
-		/* One remainder per launch. */
-		rest = t;
-		for (size_t q = 0; q < p->split.n && op->type != SYN_GRAPH; q++)
-			if (p->split.p[q].range == t.range && p->split.p[q].inst == t.inst) {
-				widen(&p->split.p[q].start, &p->split.p[q].end, 1, t.start, t.end);
-				rest.keep = false;
-			}
-		if (rest.keep)
-			syn_add(&p->split, rest);
+		if (dump)
+			syn_add(&p->split, t);
+		else
+			syn_add(&p->bare, t);
 	}
 }
 
@@ -266,8 +265,10 @@ syn_judge(struct syn_plan *p)
 	}
 	syn_number(p, p->thunk.p, p->thunk.n);
 	if (syn_opt.graphs) {
-		split(p);
+		split(p, true);
 		syn_number(p, p->split.p, p->split.n);
+		split(p, false);
+		syn_number(p, p->bare.p, p->bare.n);
 	}
 	executions(p);
 	edges(p);

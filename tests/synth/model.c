@@ -248,6 +248,52 @@ psum(struct syn_plan *p, int64_t id)
 	done(p, pr, start, "all-reduce-done", "all-reduce-done", 0);
 }
 
+const char *
+syn_kernel_kind(const struct syn_inst *in)
+{
+	static const char *const kinds[][2] = { { "AllReduce", "all-reduce" }, { "AllGather", "all-gather" }, { "ReduceScatter", "reduce-scatter" } };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(in->nccl, kinds[i][0]) == 0)
+			return kinds[i][1];
+	/* The ends of the name tell whether that is all it does. */
+	return syn_opt.xla26 ? "send-recv" : "nccl";
+}
+
+static const char *
+rest_name(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in)
+{
+	return syn_fmt(p, "%s (%s)", pr->inst.p[buffer].name, syn_kernel_kind(in));
+}
+
+uint32_t
+syn_rest(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in)
+{
+	const char *name;
+
+	if (!in->nccl)
+		return buffer;
+	name = rest_name(p, pr, buffer, in);
+	for (uint32_t i = 0; i < pr->inst.n; i++)
+		if (strcmp(pr->inst.p[i].name, name) == 0)
+			return i;
+	syn_die("%s is not in the plan", name);
+}
+
+void
+syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const struct syn_inst *in)
+{
+	struct syn_inst rest = inst(rest_name(p, pr, buffer, in), "", "", SYN_BUFFER, 0);
+
+	rest.inside = SYN_NONE;
+	rest.collective = syn_kernel_kind(in);
+	for (size_t i = 0; i < pr->inst.n; i++)
+		if (strcmp(pr->inst.p[i].name, rest.name) == 0)
+			return;
+	rest.home = pr->inst.p[buffer].home;
+	put(pr, rest);
+}
+
 /* Two or more things in a row that a graph can hold become a command buffer. */
 static void
 buffers(struct syn_plan *p, struct syn_program *pr)
@@ -268,6 +314,12 @@ buffers(struct syn_plan *p, struct syn_program *pr)
 		for (size_t k = 0; k < n && n > 1; k++)
 			pr->item.p[i + k].graph = graph;
 		n += n == 0;
+	}
+	for (size_t i = 0; i < pr->item.n; i++) {
+		struct syn_inst it = pr->inst.p[pr->item.p[i].inst];
+
+		if (pr->item.p[i].graph && it.nccl)
+			syn_rests(p, pr, pr->buffer, &it);
 	}
 }
 

@@ -360,6 +360,7 @@ syn_free(struct syn_plan *p)
 	free(p->thunk.p);
 	free(p->unit.p);
 	free(p->split.p);
+	free(p->bare.p);
 	free(p->module.p);
 	free(p->mark.p);
 	nsx_intern_free(&p->names);

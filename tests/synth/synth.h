@@ -210,6 +210,7 @@ struct syn_plan {
 	NSX_VEC(struct syn_thunk)   thunk;
 	NSX_VEC(struct syn_unit)    unit;    /* of --xla26; 0 is no thunk */
 	NSX_VEC(struct syn_thunk)   split;   /* the kept ones, command buffers taken apart, as one with a dump can */
+	NSX_VEC(struct syn_thunk)   bare;    /* the same without a dump */
 	NSX_VEC(struct syn_module)  module;
 	NSX_VEC(struct syn_mark)    mark;
 	uint32_t instances;
@@ -272,7 +273,11 @@ void syn_project(struct syn_plan *p);                              /* project.c 
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
 void syn_export(struct syn_plan *p);                               /* export.c */
 void syn_places(struct syn_plan *p);                               /* payload.c: the answers of --payloads */
-void syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, bool split);
+/* list: the thunks to count, NULL: those of the plan. */
+void syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, const struct syn_thunk *list, size_t nlist);
+uint32_t syn_rest(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);   /* model.c: what stands for in's kernels that stay with a buffer */
+void syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);            /* model.c: make it */
+const char *syn_kernel_kind(const struct syn_inst *in);            /* model.c: the collective of NCCL's kernel, as its name alone tells it */
 void syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner);
 void syn_answer_collectives(struct syn_plan *p);
 void syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist);   /* judge.c: occurrences, hidden time */

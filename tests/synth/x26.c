@@ -29,13 +29,6 @@ x26_lists(void)
 	return X26_GOOD;
 }
 
-const char *
-x26_kernel_kind(const struct syn_inst *in)
-{
-	return strcmp(in->nccl, "SendRecv") == 0 ? "send-recv" : strcmp(in->nccl, "AllReduce") == 0 ? "all-reduce" :
-	       strcmp(in->nccl, "AllGather") == 0 ? "all-gather" : "reduce-scatter";
-}
-
 static uint32_t
 home(struct build *b, enum syn_home_kind kind, const char *name, uint32_t of)
 {
@@ -580,7 +573,6 @@ program(struct syn_plan *p, const char *name, int64_t id, void (*make)(struct bu
 {
 	struct syn_program pr = { .name = name, .id = id };
 	struct build b = { .p = p, .home = 0, .buffer = SYN_NONE };
-	size_t n;
 
 	syn_add(&p->prog, pr);
 	b.pr = &p->prog.p[p->prog.n - 1];
@@ -591,25 +583,11 @@ program(struct syn_plan *p, const char *name, int64_t id, void (*make)(struct bu
 	home(&b, SYN_ENTRY, syn_fmt(p, "main.%lld", (long long)(10 * id)), 0);
 	b.pr->home.p[0].id = 7 + 4 * id;
 	make(&b);
-	/* What communicates in a buffer and cannot be told is of that buffer and kind. */
-	n = b.t->step.n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < b.t->step.n; i++) {
 		const struct x26_step *s = &b.t->step.p[i];
-		const char *kind, *rest;
-		size_t k = 0;
-		uint32_t r;
 
-		if (s->buffer == SYN_NONE || s->kind != X26_COLLECTIVE)
-			continue;
-		kind = x26_kernel_kind(&b.pr->inst.p[s->inst]);
-		rest = syn_fmt(p, "%s (%s)", b.pr->inst.p[s->buffer].name, kind);
-		while (k < b.pr->inst.n && strcmp(b.pr->inst.p[k].name, rest) != 0)
-			k++;
-		if (k < b.pr->inst.n)
-			continue;
-		r = put(&b, rest, "", "");
-		b.pr->inst.p[r].what = SYN_BUFFER;
-		b.pr->inst.p[r].collective = kind;
+		if (s->buffer != SYN_NONE && s->kind == X26_COLLECTIVE)
+			syn_rests(p, b.pr, s->buffer, &b.pr->inst.p[s->inst]);
 	}
 	for (size_t i = 0; i < b.pr->inst.n; i++) {
 		struct syn_inst *in = &b.pr->inst.p[i];

@@ -59,7 +59,4 @@ void x26_write_lists(struct syn_plan *p, uint32_t prog, const char *base);
 void x26_judge(struct syn_plan *p);
 void x26_answers(struct syn_plan *p);
 
-/* The kernel's collective as its name alone tells it. */
-const char *x26_kernel_kind(const struct syn_inst *in);
-
 #endif

@@ -102,23 +102,6 @@ x26_judge(struct syn_plan *p)
 	}
 }
 
-/* The instruction that stands for what is left of a buffer. */
-static uint32_t
-rest_of(struct syn_plan *p, uint32_t prog, const struct syn_unit *u)
-{
-	const struct syn_program *pr = &p->prog.p[prog];
-	const struct syn_inst *in = &pr->inst.p[pr->tree->step.p[u->step].inst];
-	const char *name;
-
-	if (!in->nccl)
-		return u->buffer;
-	name = syn_fmt(p, "%s (%s)", pr->inst.p[u->buffer].name, x26_kernel_kind(in));
-	for (uint32_t i = 0; i < pr->inst.n; i++)
-		if (strcmp(pr->inst.p[i].name, name) == 0)
-			return i;
-	syn_die("%s is not in the plan", name);
-}
-
 struct count { int64_t n, ns; };
 
 /* plan.split: the thunks that a tool finds. Of operations in graphs, by export and source, count[] says how many there are. */
@@ -160,7 +143,7 @@ tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 		}
 		if (how != LEFT)
 			continue;
-		t.inst = rest_of(p, prog, u);
+		t.inst = syn_rest(p, &p->prog.p[prog], u->buffer, &p->prog.p[prog].inst.p[u->t.inst]);
 		t.ops = 1;
 		syn_add(&p->split, t);
 	}
@@ -241,14 +224,14 @@ x26_answers(struct syn_plan *p)
 	look(p, &v);
 	if (!syn_opt.nodes) {
 		tell(p, &v, false, count);
-		syn_answer_modules(p, "modules", false, true);
+		syn_answer_modules(p, "modules", false, p->split.p, p->split.n);
 		syn_answer_thunks(p, "thunks", p->split.p, p->split.n, false);
 		by_source(p, "graphs", count);
 		memset(count, 0, (size_t)p->nxports * SOURCES * sizeof *count);
 	}
 	tell(p, &v, true, count);
 	if (!syn_opt.nodes) {
-		syn_answer_modules(p, "modules_dump", false, true);
+		syn_answer_modules(p, "modules_dump", false, p->split.p, p->split.n);
 		syn_answer_thunks(p, "thunks_dump", p->split.p, p->split.n, false);
 		syn_answer_collectives(p);
 	}
