@@ -1,0 +1,143 @@
+#!/bin/sh
+# CUDA graphs of XLA of 2026, traced by node, and ranges within ranges: nsysx-extract against the generator's answers. Whose a node is, an
+# execution of the same command buffer that ran op by op tells, XLA's list of thunks, or a name that one instruction alone can have.
+. "${0%/*}/../testlib.sh"
+. "$tests_dir/answers.sh"
+
+# dumped NAME: the job's stream, each export with its own dumps, in $T/NAME.nsx; diags in $T/NAME.err.
+dumped() {
+	job=$1
+	shift
+	for export in "$T/$job"/r*.sqlite; do
+		i=${export##*/r}
+		i=${i%.sqlite}
+		set -- "$@" -x "$T/$job/dump${i:-0}" "$export"
+	done
+	nsysx-extract -v "$@" >"$T/$job.nsx" 2>"$T/$job.err"
+	nsysx-extract -v "$T/$job"/r*.sqlite >"$T/$job-nodump.nsx" 2>"$T/$job-nodump.err"
+}
+
+# What the diags of stream NAME say of operations, count and ns: of those that no source tells ($2 is `command buffer`), which no other diag
+# that names command buffers gives a time for; of those in no thunk (`no thunk`).
+said_ns() {
+	grep -F "$2" "$T/$1.err" | grep -E ' [0-9]+ ns( |$)' | awk '
+		{
+			for (i = 2; i <= NF; i++)
+				if ($i == "ns") ns += $(i - 1)
+			if (match($NF, /^\([0-9]+\)$/)) n += substr($NF, 2)
+		}
+		END { printf "%d %d\n", n, ns }'
+}
+
+# The same from answers FILE, of rows that hold $2.
+known_ns() {
+	awk -F'\t' -v what="$2" 'NR > 1 && (what == "" || $2 == what) { n += $(NF - 1); ns += $NF } END { printf "%d %d\n", n, ns }' "$1"
+}
+
+# Instructions of a stream that have thunks, in the form of answers/insts.tsv, sorted.
+said_insts() {
+	awk -F'\t' -v OFS='\t' '
+		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
+		function get(name) { return col[$1, name] ? $(col[$1, name]) : "" }
+		$1 == "program" { id[get("program")] = get("id"); name[get("program")] = get("name") }
+		$1 == "inst" {
+			p = get("program")
+			row[p, get("inst")] = id[p] OFS name[p] OFS get("name") OFS get("opcode") OFS get("comm") OFS get("collective") OFS get("bytes") OFS get("op_name") OFS get("scheduling_name")
+		}
+		$1 == "thunk" && !seen[get("program"), get("inst")]++ { print row[get("program"), get("inst")] }' "$1" | sort
+}
+
+# job NAME OPTION...: everything about a job of those options is as its answers have it.
+job() {
+	job=$1
+	shift
+	"$SYNTH" -o "$T/$job" --xla26 "$@" || exit 1
+	dumped "$job"
+	agrees "$job: thunks" thunks_dump "$T/$job.nsx" "$T/$job"
+	agrees "$job: modules" modules_dump "$T/$job.nsx" "$T/$job"
+	agrees "$job: thunks without a dump" thunks "$T/$job-nodump.nsx" "$T/$job"
+	agrees "$job: modules without a dump" modules "$T/$job-nodump.nsx" "$T/$job"
+	said_insts "$T/$job.nsx" >"$T/said"
+	cut -f 1-7,9- "$T/$job/answers/insts.tsv" | sed 1d | sort >"$T/answered"
+	same "$job: instructions" "$T/answered" "$T/said"
+	# Of those that cannot be told, more than their kind is unknown.
+	nsysx-overlap -q "$T/$job.nsx" | nsysx-collectives -q | grep -v -e '^collective.*command_buffer' >"$T/$job.coll"
+	agrees "$job: collectives" collectives "$T/$job.coll" "$T/$job"
+	equal "$job: what no source tells is said" "$(said_ns "$job" 'command buffer')" "$(known_ns "$T/$job/answers/graphs_dump.tsv" left)"
+	equal "$job: the same without a dump" "$(said_ns "$job-nodump" 'command buffer')" "$(known_ns "$T/$job/answers/graphs.tsv" left)"
+	equal "$job: what is in no thunk is said" "$(said_ns "$job" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
+	equal "$job: the same without a dump" "$(said_ns "$job-nodump" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
+	equal "$job: nothing is said against the dumps" "$(grep -c -e 'another run' -e 'warning.*op_name' "$T/$job.err")" 0
+}
+
+job first --devices 2
+job no-uid --no-uid --seed 2
+job late --late 1 --dumps zst
+# One process saw command buffers run op by op: that tells of the other's, in the same export.
+job one --one-export --late 1
+job warm --xla26=warm --dumps xz
+job bare --xla26=warm --lists none
+job short --xla26=warm --lists short
+job other --xla26=warm --lists other
+job many --processes 3 --devices 2 --late 2 --steps 7 --layers 1 --seed 9 --offset 1000000
+job shuffled --late 1 --shuffle --full --schema 3.25.0 --titles 2026
+
+# The jobs hold what they are for: each source tells something, and each leaves something to the next.
+for want in 'first execution' 'late execution' 'late list' 'late left' 'warm list' 'warm left' 'bare name' 'bare left' 'short name' 'other list' 'other name' 'other left'; do
+	equal "by ${want#* } in ${want% *}" "$(awk -F'\t' -v by="${want#* }" '$2 == by { n += $3 } END { print (n > 0) }' "$T/${want% *}/answers/graphs_dump.tsv")" 1
+done
+"$SYNTH" -o "$T/broken" --xla26 --devices 2 --break thunks_dump || exit 1
+said thunks_dump "$T/first.nsx" >"$T/said"
+answered thunks_dump "$T/broken" >"$T/answered"
+answered thunks_dump "$T/first" >"$T/right"
+equal 'a falsified answer differs' "$(comm -13 "$T/said" "$T/answered" | wc -l | tr -d ' ')" "$(($(comm -13 "$T/said" "$T/right" | wc -l) + 1))"
+
+# ---- a large job
+
+"$SYNTH" -o "$T/large" --xla26 --nodes 30000 || exit 1
+dumped large
+awk -F'\t' -v OFS='\t' '
+	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
+	function get(name) { return $(col[$1, name]) }
+	$1 == "program" { id[get("program")] = get("id") }
+	$1 == "thunk" { k = id[get("program")] OFS get("name"); n[k]++; ns[k] += get("dur") }
+	END { for (k in n) print k, n[k], ns[k] }' "$T/large.nsx" | sort >"$T/said"
+sed 1d "$T/large/answers/sums_dump.tsv" | sort >"$T/answered"
+same 'large: thunks and time of every instruction' "$T/answered" "$T/said"
+
+# ---- extracted together, apart, in any order
+
+for j in late many; do
+	set --
+	for i in 0 1 2; do
+		[ -e "$T/$j/r$i.sqlite" ] || continue
+		set -- -x "$T/$j/dump$i" "$T/$j/r$i.sqlite" "$@"
+		nsysx-extract -q -b --ops -x "$T/$j/dump$i" "$T/$j/r$i.sqlite" >"$T/part$i"
+	done
+	nsysx-extract -q --ops "$@" >"$T/together"
+	nsysx-extract -q --ops -j 1 "$@" >"$T/other.nsx"
+	same "$j: the number of threads does not matter" "$T/together" "$T/other.nsx"
+	nsysx-extract -q --ops --spool "$@" >"$T/other.nsx"
+	same "$j: nor does it to extract one at a time" "$T/together" "$T/other.nsx"
+	nsysx-merge -q "$T"/part? >"$T/other.nsx"
+	same "$j: extracted apart and merged" "$T/together" "$T/other.nsx"
+	rm -f "$T"/part?
+done
+# Each operation of a graph is of the instruction whose thunk holds its time.
+awk -F'\t' '
+	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
+	function get(name) { return $(col[$1, name]) }
+	function place() { return get("profile") SUBSEP get("program") SUBSEP get("execution") SUBSEP get("inst") SUBSEP get("device") }
+	$1 == "thunk" { k = place(); i = m[k]++; start[k, i] = get("start"); end[k, i] = get("start") + get("dur") }
+	$1 == "op" && get("graph_node") != "" { n++; op[n] = place(); from[n] = get("start"); to[n] = get("start") + get("dur") }
+	END {
+		for (i = 1; i <= n; i++) {
+			found = 0
+			for (k = 0; k < m[op[i]] && !found; k++)
+				found = start[op[i], k] <= from[i] && to[i] <= end[op[i], k]
+			lost += !found
+		}
+		print (n > 0), lost + 0
+	}' "$T/together" >"$T/lost"
+equal 'every operation of a graph belongs to its thunk' "$(cat "$T/lost")" '1 0'
+done_testing
