@@ -26,10 +26,22 @@ add_dump(const char *arg, int operands)
 	return NULL;
 }
 
+static const char *
+add_rule(const char *arg, int operands)
+{
+	struct nsx_err err = { "" };
+
+	(void)operands;
+	if (nsx_comm_rules_add(&opt.comm, arg, &err) != NSX_OK)
+		nsx_cli_misuse(&cli, "--comm: %s", err.msg);
+	return NULL;
+}
+
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
 	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
+	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND", "kernels named so communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
 	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),
 	NSX_OPT_STR(0, "time", &window, "A:B", "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
@@ -136,6 +148,7 @@ main(int argc, char **argv)
 	nsx_diags_free(&tool.diags);
 	free(inputs);
 	free(dumps.p);
+	nsx_comm_rules_free(&opt.comm);
 	free((int64_t *)opt.devices);
 	free((int64_t *)opt.processes);
 	return NSX_EXIT_OK;

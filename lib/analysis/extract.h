@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/comm_names.h"
 #include "analysis/match.h"
 #include "base/diag.h"
 #include "base/err.h"
@@ -29,6 +30,7 @@ struct nsx_extract_opts {
 	int                     nprocesses;
 	int                     jobs;        /* threads; 0: as many as there are processors */
 	bool                    sqlite_alone;   /* leave reading of tables to SQLite, and check nothing: for tests */
+	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; the caller's */
 	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their size */
 };
 

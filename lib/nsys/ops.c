@@ -5,24 +5,25 @@
 #include "nsys/cuda.h"
 #include "nsys/order.h"
 
-enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, NCOLUMNS };
+enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, FROM_DEVICE, TO_DEVICE, NCOLUMNS };
 
 /* What only whole operations need stands last. `what`: a kernel's name, a copy's kind. */
 #define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, { "globalPid", false }
 
 static const struct { const char *table, *what; struct nsx_db_col cols[NCOLUMNS]; } tables[NSX_OP_TYPES] = {
 	{ "CUPTI_ACTIVITY_KIND_KERNEL", "kernels",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMCPY", "copies",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false },
+	    { "srcDeviceId", true }, { "dstDeviceId", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs",
-	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
 };
 
 struct op { int64_t start, end, id; uint32_t device; bool has_id; };
-struct op_more { int64_t bytes, node, what, stream; bool has_what; };
+struct op_more { int64_t bytes, node, what, stream; bool has_what, peer; };
 struct part_device { uint64_t gpid; int64_t cuda; uint32_t process, device; };
 
 struct nsx_op_part {
@@ -36,6 +37,19 @@ struct nsx_op_part {
 };
 
 /* ---- reading */
+
+enum { PEER_TO_PEER = 10 };   /* CUpti_ActivityMemcpyKind */
+
+/* Whether a copy goes from one device to another. Ids that are none of both ends tell nothing. */
+static bool
+is_peer(const struct nsx_cell *v, const struct op_more *more)
+{
+	int64_t from, to;
+
+	if (more->has_what && more->what == PEER_TO_PEER)
+		return true;
+	return nsx_cell_int(&v[FROM_DEVICE], &from) && nsx_cell_int(&v[TO_DEVICE], &to) && from != to;
+}
 
 static uint32_t
 device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
@@ -85,6 +99,7 @@ read_row(void *ctx, const struct nsx_cell *v)
 		if (!out_more)
 			return NSX_ERR;
 		more.stream = stream;
+		more.peer = p->type == NSX_OP_MEMCPY && is_peer(v, &more);
 		if (has_node)
 			more.node = node;
 		if (has_bytes)
@@ -294,6 +309,7 @@ join_more(struct nsx_loader *l, struct nsx_op_part *p, uint64_t at)
 			op->bytes = m->bytes;
 			op->graph_node = m->node;
 			op->stream = m->stream;
+			op->peer = m->peer;
 		}
 	}
 	return NSX_OK;

@@ -48,6 +48,7 @@ struct nsx_gpu_op {
 	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`, `[CUDA graph]` */
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */
+	bool     peer;          /* a copy from one device to another */
 };
 
 struct nsx_thread  { uint64_t gtid; uint32_t process; uint32_t tid; uint32_t first, n; /* its ranges */ };

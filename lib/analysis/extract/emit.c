@@ -162,9 +162,9 @@ emit_insts(struct emit *e)
 		nsx_set_i(r, NSX_INST_inst, number_in_program(e->job, i));
 		nsx_set_s(r, NSX_INST_name, n->name);
 		nsx_set_i(r, NSX_INST_comm, n->comm);
+		nsx_set_s(r, NSX_INST_collective, n->collective);
 		if (n->info) {
 			nsx_set_s(r, NSX_INST_opcode, n->info->opcode);
-			nsx_set_s(r, NSX_INST_collective, n->info->collective);
 			set_known(r, NSX_INST_bytes, n->info->bytes);
 			nsx_set_s(r, NSX_INST_op_name, n->info->op_name);
 			nsx_set_s(r, NSX_INST_scheduling_name, n->info->scheduling_name);
@@ -355,17 +355,29 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	return done(e);
 }
 
+/* Whether the operation communicates, and what kind of collective it is: what its instruction says, where that has a say; else what its own name does. */
+static void
+set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
+{
+	const struct ex_job_inst *inst = NULL;
+	const char *own = ex_op_kind(p, i);
+
+	if (thunk != NSX_NONE) {
+		const struct ex_job_program *program = &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
+		inst = &e->job->insts.p[program->first_inst + p->insts.p[p->thunks.p[thunk].inst].number];
+	}
+	bool comm = inst && inst->settled ? inst->comm : own != NULL;
+	nsx_set_i(r, NSX_OP_comm, comm);
+	if (comm)
+		nsx_set_s(r, NSX_OP_collective, inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own));
+}
+
 static int
 emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
 	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
-	bool ours = op->range != NSX_NONE && p->module_at;
-	uint32_t module = ours ? p->module_at[op->range] : NSX_NONE;
-	uint32_t thunk = ours ? p->thunk_at[op->range] : NSX_NONE;
-
-	if (p->op_thunk && p->op_thunk[i] != NSX_NONE)
-		thunk = p->op_thunk[i];
+	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE, thunk = ex_op_thunk(p, i);
 	struct nsx_rec *r = begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
@@ -388,6 +400,7 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	}
 	if (thunk != NSX_NONE)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
+	set_comm(e, p, i, thunk, r);
 	return done(e);
 }
 

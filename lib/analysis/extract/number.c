@@ -213,8 +213,20 @@ compare_insts(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
-/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first profile. Without a dump
- * the name tells whether it communicates. */
+/* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that does not know it, these alone. */
+static void
+judge(const struct inst_ref *r, struct ex_job_inst *inst)
+{
+	const struct ex_inst *own = &r->p->insts.p[r->i];
+	const char *kind = r->p->programs.p[own->program].dumped ? NULL : nsx_comm_by_instruction(r->name);
+
+	if (!kind)
+		kind = own->kernels;
+	inst->comm = kind != NULL;
+	inst->collective = nsx_str_c(kind);
+}
+
+/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first profile. */
 static void
 describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 {
@@ -223,11 +235,8 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 	bool known = inst->info && inst->info->opcode.len;
 
 	if (!info || !info->opcode.len) {
-		if (!known)
-			inst->comm |= info && info->comm;
-		if (!known && !r->p->programs.p[own->program].dumped)
-			inst->comm |= nsx_comm_by_instruction(r->name) != NULL;
 		if (!inst->p) {
+			judge(r, inst);
 			inst->info = info;
 			inst->p = r->p;
 		}
@@ -237,16 +246,21 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 		inst->info = info;
 		inst->p = r->p;
 		inst->comm = info->comm;
+		inst->collective = info->collective;
+		/* An opcode that NVTX payloads tell says nothing of what is inside a fusion. */
+		if (!info->comm && !r->p->programs.p[own->program].dumped)
+			judge(r, inst);
 	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode, info->opcode))
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "instructions of one program and name that dumps of several profiles describe differently: the first is used");
 }
 
-/* Stacks and groups are numbered in order of their first use. */
+/* Stacks and groups are numbered in order of their first use; and what an instruction's operations go by. */
 static int
 number_places(struct ex_job *job)
 {
 	for (size_t i = 0; i < job->insts.n; i++) {
 		struct ex_job_inst *inst = &job->insts.p[i];
+		inst->settled = nsx_comm_settles(inst->comm, inst->info ? inst->info->opcode : NSX_STR(""));
 		if (!inst->info)
 			continue;
 		inst->locs = (uint32_t)job->loc_stacks.n;

@@ -245,10 +245,9 @@ take_inst(struct work *w, size_t i)
 		good = nsx_places_read(w->common[inst->program], v[INST_SOURCE].text, nsx_buf_view(&w->op_name), &w->places) && add_places(w, v, &hlo, &info);
 		w->odd += w->places.odd;
 		info.opcode = ex_keep(p, hlo.opcode);
-		if (collective && w->insts.schema[i] == COLLECTIVE) {
-			info.collective = ex_keep(p, nsx_str_c(collective));
+		info.collective = nsx_str_c(collective);
+		if (collective && w->insts.schema[i] == COLLECTIVE)
 			add_groups(w, v, &info);
-		}
 		w->served[inst->program] = true;
 	} else {
 		info.op_name = ex_keep(p, nsx_buf_view(&w->op_name));
@@ -276,8 +275,8 @@ report(struct work *w)
 		silent += w->served[p->insts.p[w->insts.what.p[i]].program] && w->insts.schema[i] < 0;
 	struct nsx_diags *d = &w->p->diags;
 	const char *who = p->trace.name.ptr;
-	nsx_diag_add(d, NSX_INFO, who, named, "executed programs without a dump: what communicates is told by the names of instructions");
-	nsx_diag_add(d, NSX_INFO, who, served, "executed programs without a dump: NVTX payloads tell where their code comes from, the names of instructions what communicates");
+	nsx_diag_add(d, NSX_INFO, who, named, "executed programs without a dump: what communicates is told by the names of instructions and of their kernels");
+	nsx_diag_add(d, NSX_INFO, who, served, "executed programs without a dump: NVTX payloads tell where their code comes from, the names of instructions and of their kernels what communicates");
 	nsx_diag_add(d, NSX_INFO, who, silent, "executed names without an NVTX payload, in programs that have them: known by their titles only");
 	nsx_diag_add(d, NSX_WARNING, who, w->foreign, "NVTX payloads left out: they are of another module or instruction than their range");
 	nsx_diag_add(d, NSX_WARNING, who, w->odd, "lines of source locations in NVTX payloads that could not be understood, or were cut");

@@ -160,7 +160,7 @@ report_clamped(struct ex_profile *p)
 static bool
 lacks_ops(const struct ex_profile *p)
 {
-	return p->buffers.list.n && !p->trace.ops;
+	return p->thunks.n && !p->trace.ops;
 }
 
 /* bytes: of those by which progress is told, what loading the export is worth. */
@@ -170,7 +170,8 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	struct nsx_trace_opts opts = {
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
-		.ops = ops || p->opts->ops || p->input->dumps, .ops_if = "Thunk:#hlo_op=" NSX_BUFFER_NAME, .host = p->opts->host, .jobs = jobs,
+		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
+		.ops = ops || p->opts->ops || p->input->dumps, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
@@ -228,6 +229,8 @@ ex_load(struct ex_profile *p, int jobs)
 	/* Last: payloads are asked of what has ranges of its own. */
 	if (p->rc == NSX_OK)
 		p->rc = ex_open_other_graphs(p);
+	if (p->rc == NSX_OK)
+		p->rc = ex_find_comm(p);
 	nsx_payload_close(&p->trace);
 }
 
@@ -253,6 +256,7 @@ ex_free(struct ex_profile *p)
 	free(p->thunk_at);
 	free(p->module_at);
 	free(p->op_thunk);
+	free(p->kernel_kind);
 	ex_buffers_free(&p->buffers);
 	free(p->holders.p);
 	nsx_map_free(&p->holder_of);

@@ -40,6 +40,7 @@ struct ex_inst {
 	bool     idle;            /* no thunk is of it: a command buffer taken apart, or what a list of thunks names and nothing ran */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
 	struct nsx_str op_name;   /* the part that its ranges tell of it; empty: none */
+	const char *kernels;      /* the kind of collective that all kernels it ran carry out, by their names; NULL: none */
 };
 
 /* What is known of an instruction beyond its name: from a dump, else from its NVTX payload, else from its title (op_name alone). Strings
@@ -130,6 +131,7 @@ struct ex_profile {
 	struct nsx_map     holder_of;    /* (program, inst name) -> holder */
 	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name does not, or the other way round */
 	bool               again;        /* dumps have just said so: what is known by now is to be found anew */
+	const char       **kernel_kind;  /* by name of the trace: the kind of collective that kernels of it carry out; NULL: none. NULL without operations */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 
@@ -178,6 +180,12 @@ ex_ref_ops(const struct ex_profile *p, uint32_t ref)
 /* The thunks of the execution op by op of that key. */
 void ex_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
 void ex_buffers_free(struct ex_buffers *b);
+/* What the names of kernels say: which operations communicate, and which instructions by what they ran. */
+int ex_find_comm(struct ex_profile *p);
+/* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between devices; NULL: none. */
+const char *ex_op_kind(const struct ex_profile *p, uint32_t i);
+/* The thunk that operation i belongs to; NSX_NONE: none. */
+uint32_t ex_op_thunk(const struct ex_profile *p, uint32_t i);
 /* Occurrences count per instruction and module execution by GPU start. */
 int ex_number_occurrences(struct ex_profile *p);
 
@@ -190,7 +198,8 @@ struct ex_job_program {
 struct ex_job_inst {
 	uint32_t                 program;
 	struct nsx_str           name;
-	bool                     comm;
+	bool                     comm, settled;   /* settled: comm holds for its operations too (nsx_comm_settles) */
+	struct nsx_str           collective; /* empty: none, or not known */
 	const struct ex_profile *p;      /* that of info; NULL: no profile has spoken */
 	const struct ex_info    *info;   /* NULL: only the name is known */
 	uint32_t                 groups, stack;   /* in ex_job; NSX_NONE: none */

@@ -93,7 +93,11 @@ struct mg_row {
 struct mg_have { uint32_t program, row; int64_t inst; };
 
 /* An instruction of one of our programs. */
-struct mg_inst { uint32_t program, name, row; int64_t rank, number, comm; bool bare; };   /* comm: INT64_MIN if absent */
+struct mg_inst {
+	uint32_t program, name, row, collective;
+	int64_t  rank, number, comm;    /* comm: INT64_MIN if absent */
+	bool     bare, settles;         /* settles: comm holds for its operations too */
+};
 
 struct mg_diag { uint32_t severity, source, text, extras; int64_t count; };
 

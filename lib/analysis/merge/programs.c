@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/comm_names.h"
+
 static struct nsx_rec
 rec_of(const struct mg_held *h)
 {
@@ -197,7 +199,10 @@ number_insts(struct mg *m)
 		order[i] = (struct named){ m->insts.p[i].program, (uint32_t)i, mg_text(m, m->insts.p[i].name) };
 	qsort(order, m->insts.n, sizeof *order, by_name);
 	for (size_t i = 0; i < m->insts.n; i++) {
-		m->insts.p[i].comm = row_of(m, m->insts.p[i].row).comm;
+		struct mg_row row = row_of(m, m->insts.p[i].row);
+		m->insts.p[i].comm = row.comm;
+		m->insts.p[i].collective = row.collective;
+		m->insts.p[i].settles = row.comm != INT64_MIN && nsx_comm_settles(row.comm == 1, mg_text(m, row.opcode));
 		next = i && order[i].program == order[i - 1].program ? next + 1 : 0;
 		m->insts.p[order[i].at].number = next;
 	}

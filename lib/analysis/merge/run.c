@@ -17,6 +17,23 @@ no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot
 	return mg_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name, rec->kind->cols[slot].name, rec->v[slot].i);
 }
 
+/* What one report knows by the dump, another may have guessed from names. */
+static void
+rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
+{
+	if (inst->comm == INT64_MIN)
+		return;
+	if (rec->kind->id == NSX_THUNK && nsx_has(rec, NSX_THUNK_comm))
+		rec->v[NSX_THUNK_comm].i = inst->comm;
+	if (rec->kind->id != NSX_OP || !nsx_has(rec, NSX_OP_comm) || !inst->settles)
+		return;
+	rec->v[NSX_OP_comm].i = inst->comm;
+	if (inst->comm != 1)
+		nsx_clear(rec, NSX_OP_collective);
+	else if (inst->collective)
+		nsx_set_s(rec, NSX_OP_collective, mg_text(m, inst->collective));
+}
+
 static int
 rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const struct refs *r)
 {
@@ -28,9 +45,7 @@ rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const st
 		uint32_t i = mg_remap_get(&u->insts, rec->v[r->inst].i);
 		if (i == NSX_NONE)
 			return no_record(m, s, rec, r->inst);
-		/* What one report knows by the dump, another may have guessed from the name. */
-		if (rec->kind->id == NSX_THUNK && nsx_has(rec, NSX_THUNK_comm) && m->insts.p[i].comm != INT64_MIN)
-			rec->v[NSX_THUNK_comm].i = m->insts.p[i].comm;
+		rewrite_comm(m, &m->insts.p[i], rec);
 		rec->v[r->inst].i = m->insts.p[i].number;
 	}
 	rec->v[r->program].i = u->program;
