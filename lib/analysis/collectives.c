@@ -113,7 +113,7 @@ pass(struct collectives *c)
 			return NSX_ERR;
 		if (nsx_comm_meta(&c->comm, &rec, c->err) != NSX_OK || nsx_write(c->out, &rec) != NSX_OK)
 			return NSX_ERR;
-		if (nsx_is_comm(&rec) && meet_comm(c, &rec) != NSX_OK)
+		if (nsx_is_comm(&c->comm, &rec) && meet_comm(c, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
 	return rc == NSX_EOF ? flush(c) : NSX_ERR;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "job/communicates.h"
 
-struct nsx_comm_inst { uint32_t kind; bool listed, has_bytes, has_groups; int64_t bytes, groups; };
+/* told: more than its name told the kind. */
+struct nsx_comm_inst { uint32_t kind; bool listed, told, has_bytes, has_groups; int64_t bytes, groups; };
 struct nsx_comm_device { bool listed; struct nsx_comm_clock clock; };
 
 /* The devices that one instance of a collective runs on: a replica group, or, where groups share devices as the pairs of
@@ -53,6 +55,7 @@ nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, do
 void
 nsx_comm_free(struct nsx_comm *c)
 {
+	nsx_cat_free(&c->cat);
 	nsx_intern_free(&c->kinds);
 	nsx_map_free(&c->inst_of);
 	nsx_map_free(&c->device_of);
@@ -112,7 +115,7 @@ meet_inst(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
 	}
 	if (at == NSX_NONE)
 		return nsx_err_nomem(err, NULL);
-	c->insts.p[at] = (struct nsx_comm_inst){ kind, true, nsx_has(rec, NSX_INST_bytes), nsx_has(rec, NSX_INST_groups),
+	c->insts.p[at] = (struct nsx_comm_inst){ kind, true, nsx_has(rec, NSX_INST_opcode) || nsx_has(rec, NSX_INST_bytes), nsx_has(rec, NSX_INST_bytes), nsx_has(rec, NSX_INST_groups),
 	                                         nsx_int(rec, NSX_INST_bytes, 0), nsx_int(rec, NSX_INST_groups, 0) };
 	return NSX_OK;
 }
@@ -249,6 +252,8 @@ meet_groups(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
 int
 nsx_comm_meta(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
 {
+	if (nsx_cat_take(&c->cat, rec, err) != NSX_OK)
+		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_DEVICE: return meet_device(c, rec, err);
 	case NSX_CLOCK:  return meet_clock(c, rec, err);
@@ -261,9 +266,9 @@ nsx_comm_meta(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err
 /* ---- parts ---- */
 
 bool
-nsx_is_comm(const struct nsx_rec *rec)
+nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec)
 {
-	return rec->kind->id == NSX_THUNK && nsx_int(rec, NSX_THUNK_comm, 0);
+	return rec->kind->id == NSX_THUNK && nsx_cat_communicates(&c->cat, rec);
 }
 
 struct nsx_comm_clock
@@ -308,8 +313,8 @@ find_group(const struct nsx_comm *c, const struct nsx_comm_inst *in, int64_t dev
 	}
 	part->instance = -1;
 	part->expected = c->listed;
-	/* No groups given: all devices. Where not even the kind is known, nobody has looked for groups. */
-	if (!n && !in->has_groups && c->listed && in->kind != NSX_NONE) {
+	/* No groups given: all devices. Where names alone are known, nobody has looked for groups. */
+	if (!n && !in->has_groups && c->listed && in->kind != NSX_NONE && in->told) {
 		part->has_group = true;
 		part->group = c->listed;
 	}
@@ -329,7 +334,7 @@ nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_p
 	*part = (struct nsx_comm_part){ .inst = at, .kind = in->kind, .has_bytes = in->has_bytes, .bytes = in->bytes };
 	part->clock = nsx_comm_clock(c, device, nsx_int(thunk, NSX_THUNK_profile, -1));
 	if (in->listed)
-		find_group(c, in, device, measure_of(kind)->n, part);
+		find_group(c, in, device, in->told || measure_of(kind)->n == 1 ? measure_of(kind)->n : 0, part);
 	else
 		part->instance = -1;
 	part->has_bandwidth = part->has_bytes && part->has_group && dur > 0;
@@ -345,6 +350,12 @@ nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_p
 }
 
 void
+nsx_comm_flag_diags(const struct nsx_comm *c, struct nsx_diags *diags)
+{
+	nsx_cat_comm_diags(&c->cat, "", diags);
+}
+
+void
 nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", c->listed > 1 ? c->no_groups : 0,
@@ -356,7 +367,7 @@ nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
 	if (c->parts == 0)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
-	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing or says that they compute");
+	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_bytes,
 	             "communication thunks of unknown message size have no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_group,

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "job/catalogue.h"
 #include "stream/kinds.h"
 
 struct nsx_comm_inst;
@@ -17,6 +18,7 @@ struct nsx_comm_device;
 
 /* {0} is empty. */
 struct nsx_comm {
+	struct nsx_catalogue cat;
 	struct nsx_intern kinds;         /* kinds of collective */
 	struct nsx_map    inst_of, device_of, set_of, member_of;
 	NSX_VEC(struct nsx_comm_inst) insts;
@@ -50,14 +52,17 @@ int nsx_comm_meta(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err 
 /* The clock of a device; profile is that of a record of it, for a device that has no record of its own. */
 struct nsx_comm_clock nsx_comm_clock(const struct nsx_comm *c, int64_t device, int64_t profile);
 
-/* Whether rec is a thunk that communicates. */
-bool nsx_is_comm(const struct nsx_rec *rec);
+/* Whether rec is a thunk that communicates; ask once a record (job/communicates.h). */
+bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Describe the part of a communication thunk. NSX_OK or NSX_ERR. */
 int nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_part *part, struct nsx_err *err);
 
 /* Bandwidths in GB/s of a collective of that kind: bytes of one device, group size n, ns > 0. */
 void nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, double *algbw, double *busbw);
+
+/* Say how many thunks contradict their instructions. */
+void nsx_comm_flag_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
 /* Say of how many parts described the devices that took part were assumed. */
 void nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags);

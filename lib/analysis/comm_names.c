@@ -353,14 +353,3 @@ nsx_comm_by_instruction(struct nsx_str name)
 	}
 	return NULL;
 }
-
-bool
-nsx_comm_settles(bool comm, struct nsx_str opcode)
-{
-	static const char *const open[] = { "call", "while", "conditional", "async-start", "async-update", "async-done", "custom-call" };
-
-	for (size_t i = 0; i < sizeof open / sizeof *open && !comm; i++)
-		if (nsx_str_eq(opcode, nsx_str_c(open[i])))
-			return false;
-	return comm || opcode.len;
-}

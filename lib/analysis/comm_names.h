@@ -4,7 +4,6 @@
 #ifndef NSX_ANALYSIS_COMM_NAMES_H
 #define NSX_ANALYSIS_COMM_NAMES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -33,9 +32,5 @@ const char *nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_st
 /* The kind of collective that an executed instruction's name stands for, '_' read as '-': kind, maybe `-start`, and what XLA and JAX put
  * behind names to tell them apart, numbers; NULL: none. What stands in for the opcode where there is no dump. */
 const char *nsx_comm_by_instruction(struct nsx_str name);
-
-/* Whether an instruction decides for its operations too: it communicates, or its opcode (empty: not known) is of those that neither run others nor, as
- * custom calls do, what nobody knows. The operations of all others go by their own names. */
-bool nsx_comm_settles(bool comm, struct nsx_str opcode);
 
 #endif

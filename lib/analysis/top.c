@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "job/communicates.h"
+
 /* Stands for a number that a record does not have. */
 #define ABSENT INT64_MIN
 
@@ -184,6 +186,7 @@ nsx_top_span(struct nsx_top *t)
 void
 nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 {
+	nsx_cat_comm_diags(&t->cat, "", diags);
 	if (t->any_comm && !t->any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: left out");
@@ -194,6 +197,7 @@ nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 void
 nsx_top_free(struct nsx_top *t)
 {
+	nsx_cat_free(&t->cat);
 	nsx_intern_free(&t->strs);
 	nsx_map_free(&t->program_of);
 	nsx_map_free(&t->run_of);

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "job/catalogue.h"
 #include "stream/kinds.h"
 
 struct nsx_top_program {
@@ -28,6 +29,7 @@ struct nsx_top_run { int64_t device, first, last; uint32_t program; };
 /* {0} is empty. */
 struct nsx_top {
 	struct nsx_intern strs;
+	struct nsx_catalogue cat;       /* the caller's to fill and to ask what communicates */
 	NSX_VEC(struct nsx_top_program) programs;
 	struct nsx_map    program_of;   /* number -> programs */
 	NSX_VEC(struct nsx_top_run) runs;

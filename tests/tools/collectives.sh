@@ -36,7 +36,7 @@ table() { nsysx-view -t "$1" "$2"; }
 #   ar  group {0,1}: 1000 / 500 = 2, x 2 x 1/2 = 2
 #   rs  group {0,1,2} of sizes 3 and 1: 600 x 3 / 900 = 2, x 2/3 = 1.333...; on device 3 alone: 600 / 600 = 1, x 0 = 0
 #   cp  2 by definition: 1000 / 500 = 2, 2;  hd  1: 8000 / 1000 = 8, 8;  aa  4: 1000 / 250 = 4, x 3/4 = 3
-#   bc  {2,3}: 1000 / 100 = 10, 10;  nodump  no size: kind and group only;  a duration of 0: no bandwidth
+#   bc  {2,3}: 1000 / 100 = 10, 10;  nodump  neither size nor opcode: the kind only, which its name tells;  a duration of 0: no bandwidth
 { meta; thunks <<'END'; tail_of; } >"$T/all"
 0 0 0 0 add 0 5 0 0
 0 0 1 0 ag 10 1000 3 1
@@ -62,7 +62,7 @@ cat >"$T/want" <<'END'
 0 0 0 0 5 0 hd 50 1000 - host-to-device 8000 1 8 8
 1 0 0 3 6 0 aa 60 250 250 all-to-all 1000 4 4 3
 1 0 0 3 7 0 bc 70 100 0 collective-broadcast 1000 2 10 10
-0 0 0 0 8 0 nodump 80 10 0 all-reduce - 4 - -
+0 0 0 0 8 0 nodump 80 10 0 all-reduce - - - -
 0 0 1 0 2 0 ar 90 0 0 all-reduce 1000 2 - -
 END
 same 'kind, size, group and bandwidths' "$T/got" "$T/want"

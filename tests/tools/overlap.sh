@@ -80,8 +80,8 @@ equal 'times at the ends of the range' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
 	printf '#end\trecords:i\nend\t10\n'
 } >"$T/mixed"
 ok 'passes other kinds' nsysx-overlap -o "$T/mixed.out" "$T/mixed"
-# hidden is the thunk's last column, since the header lacked it.
-awk -F'\t' -v OFS='\t' '$1 == "thunk" || $1 == "#thunk" { NF-- } { print }' "$T/mixed.out" >"$T/mixed.back"
+# hidden is the last column of thunks and operations, since the headers lacked it.
+awk -F'\t' -v OFS='\t' '$1 ~ /^#?(thunk|op)$/ { NF-- } { print }' "$T/mixed.out" >"$T/mixed.back"
 same 'without hidden, the output is the input byte for byte' "$T/mixed.back" "$T/mixed"
 equal 'communication that is open to the end' "$(awk -F'\t' '$1 == "thunk" { printf "%s=%s ", $3, $NF }' "$T/mixed.out")" \
 	'long=5 c=0 short=2 '

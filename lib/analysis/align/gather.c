@@ -153,11 +153,11 @@ meet_work(struct al_job *j, const struct nsx_rec *rec)
 	uint32_t at = nsx_map_get(&j->device_of, key((uint64_t)number, 0));
 
 	if (at == NSX_NONE) {
-		j->odd += nsx_is_comm(rec);
+		j->odd += nsx_is_comm(&j->comm, rec);
 		return NSX_OK;
 	}
 	j->devices.p[at].profiled = true;
-	return nsx_is_comm(rec) ? meet_part(j, rec, at) : NSX_OK;
+	return nsx_is_comm(&j->comm, rec) ? meet_part(j, rec, at) : NSX_OK;
 }
 
 static int
@@ -187,6 +187,7 @@ al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 			return NSX_ERR;
 	if (rc != NSX_EOF)
 		return NSX_ERR;
+	nsx_comm_flag_diags(&j->comm, j->diags);
 	nsx_diag_add(j->diags, NSX_WARNING, "", j->odd, "communication thunks without a device, execution or occurrence are not used");
 	return NSX_OK;
 }

@@ -28,7 +28,6 @@ struct cmp_program {
 /* What the metadata say of an instruction. */
 struct cmp_inst {
 	uint32_t program, name, opcode, op_name, stack;
-	bool     comm;
 	uint32_t row;            /* NSX_NONE before its first execution */
 };
 

@@ -3,6 +3,7 @@
 
 #include "analysis/compare/impl.h"
 #include "analysis/own.h"
+#include "job/communicates.h"
 
 /* Stands for a number that a record does not have. */
 #define ABSENT INT64_MIN
@@ -87,7 +88,7 @@ inst_at(struct cmp_side *s, int64_t program, int64_t inst)
 	uint32_t *at = nsx_map_at(&s->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
 
 	if (at && *at == NSX_NONE) {
-		struct cmp_inst new = { nsx_top_at(&s->top, program), NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, false, NSX_NONE };
+		struct cmp_inst new = { nsx_top_at(&s->top, program), NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE };
 
 		if (!program_at(s, new.program) || s->insts.n >= NSX_NONE - 1 || !nsx_vec_push(&s->insts, new))
 			return NULL;
@@ -103,7 +104,6 @@ take_inst(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 
 	if (!i)
 		return false;
-	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
 	i->stack = stack_named(s, rec, NSX_INST_stack);
 	return string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
 	       && string_of(c, rec, NSX_INST_op_name, &i->op_name);
@@ -216,7 +216,7 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 
 	if (!i)
 		return false;
-	if (!nsx_top_thunk(&s->top, rec, i->comm || nsx_int(rec, NSX_THUNK_comm, 0) == 1, &dur, &hidden) || c->options.by == NSX_COMPARE_MODULE)
+	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) || c->options.by == NSX_COMPARE_MODULE)
 		return true;
 	if (i->name == NSX_NONE && !string_of(c, rec, NSX_THUNK_name, &i->name))
 		return false;
@@ -317,12 +317,13 @@ cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	int rc;
 
 	while ((rc = nsx_read(s->in, &rec)) == NSX_OK)
-		if (!take(c, s, &rec))
+		if (nsx_cat_take(&s->top.cat, &rec, c->err) != NSX_OK || !take(c, s, &rec))
 			return nsx_err_nomem(c->err, NULL);
 	if (rc != NSX_EOF)
 		return NSX_ERR;
 	if (!finish(c, s))
 		return nsx_err_nomem(c->err, NULL);
+	nsx_cat_comm_diags(&s->top.cat, s->name, diags);
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_thunks, "thunks without a duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_modules, "modules without start or duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden, "thunks with hidden time that is no part of their duration: cut to it");

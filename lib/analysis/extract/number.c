@@ -7,6 +7,7 @@
 
 #include "analysis/comm_names.h"
 #include "analysis/match.h"
+#include "job/communicates.h"
 
 /* ---- profiles */
 

@@ -7,6 +7,7 @@
 #include "analysis/fold/fold.h"
 #include "analysis/fold/repeats.h"
 #include "analysis/top.h"
+#include "job/communicates.h"
 
 /* Stands for a number that a record does not have. */
 #define ABSENT INT64_MIN
@@ -18,7 +19,6 @@ struct loc { struct place place; uint32_t next; };
 
 struct inst {
 	uint32_t     program;
-	bool         comm;
 	uint32_t     label;    /* opcode or name, whichever is asked for */
 	struct place place;
 	uint32_t     locs;     /* further places, linked; NSX_NONE ends */
@@ -103,7 +103,7 @@ inst_at(struct programs *f, int64_t program, int64_t inst)
 	uint32_t *at = nsx_map_at(&f->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
 
 	if (at && *at == NSX_NONE) {
-		struct inst new = { nsx_top_at(&f->top, program), false, NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
+		struct inst new = { nsx_top_at(&f->top, program), NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
 
 		if (new.program == NSX_NONE || !nsx_vec_push(&f->insts, new))
 			return NULL;
@@ -204,7 +204,6 @@ take_inst(struct programs *f, const struct nsx_rec *rec)
 
 	if (!i)
 		return false;
-	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
 	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
 		return string_of(f, rec, f->options.by == NSX_FOLD_OPCODE ? NSX_INST_opcode : NSX_INST_name, &i->label);
 	return place_of(f, rec, NSX_INST_op_name, NSX_INST_stack, &i->place);
@@ -238,7 +237,7 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 		return false;
 	if (i->label == NSX_NONE && f->options.by == NSX_FOLD_MODULE && !string_of(f, rec, NSX_THUNK_name, &i->label))
 		return false;
-	if (nsx_top_thunk(&f->top, rec, i->comm || nsx_int(rec, NSX_THUNK_comm, 0) == 1, &dur, &hidden))
+	if (nsx_top_thunk(&f->top, rec, nsx_cat_communicates(&f->top.cat, rec), &dur, &hidden))
 		i->time += (nsx_u128)(dur - hidden);
 	return true;
 }
@@ -253,6 +252,8 @@ programs_take(void *state, const struct nsx_rec *rec)
 	    && nsx_map_get(&f->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 }) != NSX_NONE)
 		return nsx_err_set(f->err, "%s: out of order: stack %" PRId64 " after a record that refers to it", nsx_reader_where(f->in),
 		                   nsx_int(rec, NSX_STACK_stack, ABSENT));
+	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
+		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
 	case NSX_STACK:   good = take_stack(f, rec);   break;

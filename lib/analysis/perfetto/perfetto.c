@@ -194,7 +194,7 @@ say_inst(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 static int
 take_thunk(struct job *j, const struct nsx_rec *rec)
 {
-	bool comm = nsx_is_comm(rec);
+	bool comm = nsx_is_comm(&j->info.comm, rec);
 	uint32_t process = process_of(j, false, nsx_int(rec, NSX_THUNK_profile, -1), rec, NSX_THUNK_device);
 	struct nsx_slice s;
 
@@ -291,6 +291,7 @@ take(void *state, const struct nsx_rec *rec)
 static void
 say(const struct job *j, struct nsx_diags *diags)
 {
+	nsx_comm_flag_diags(&j->info.comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", j->timeless, "records without a time were left out");
 	nsx_diag_add(diags, NSX_WARNING, "", j->early, "times before the trace begins: cut");
 	nsx_diag_add(diags, NSX_WARNING, "", j->tracks.crowded, "slices left out where more than 64 overlap");

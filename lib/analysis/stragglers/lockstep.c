@@ -319,7 +319,7 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 	int64_t occurrence = nsx_int(rec, NSX_THUNK_occurrence, -1);
 	uint32_t program, at;
 
-	if (nsx_is_comm(rec))
+	if (nsx_is_comm(&f->late->comm, rec))
 		return NSX_OK;
 	f->any_thunk = true;
 	program = nsx_top_at(&f->late->top, number);

@@ -114,6 +114,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 		rc = check_program(&late);
 	if (rc == NSX_OK)
 		rc = how->finish(c.state, s, diags);
+	nsx_comm_flag_diags(&late.comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: left out");
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);

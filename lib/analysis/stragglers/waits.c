@@ -167,7 +167,7 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 	struct nsx_comm_part p;
 	uint32_t program, thing, turn;
 
-	if (!nsx_is_comm(rec))
+	if (!nsx_is_comm(&f->late->comm, rec))
 		return NSX_OK;
 	program = nsx_top_at(&f->late->top, nsx_int(rec, NSX_THUNK_program, INT64_MIN));
 	if (program == NSX_NONE)

@@ -3,6 +3,7 @@
 
 #include "analysis/summary/summary.h"
 #include "analysis/top.h"
+#include "job/communicates.h"
 
 enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT, IDLE_PERCENT, NCOLS };
 
@@ -41,7 +42,6 @@ struct devices {
 	struct nsx_map   profile_of;   /* profile -> name, in nsx_top.strs */
 	struct nsx_map   device_of;    /* number -> devices */
 	struct nsx_map   work_of;      /* (program, device) -> works */
-	struct nsx_map   comm_of;      /* (program, inst) that communicate */
 	NSX_VEC(struct device) devices;
 	NSX_VEC(struct work)   works;
 };
@@ -71,7 +71,6 @@ devices_free(void *state)
 	nsx_map_free(&f->profile_of);
 	nsx_map_free(&f->device_of);
 	nsx_map_free(&f->work_of);
-	nsx_map_free(&f->comm_of);
 	free(f->devices.p);
 	free(f->works.p);
 	free(f);
@@ -116,20 +115,6 @@ take_profile(struct devices *f, const struct nsx_rec *rec)
 }
 
 static bool
-take_inst(struct devices *f, const struct nsx_rec *rec)
-{
-	uint32_t *at;
-
-	if (nsx_int(rec, NSX_INST_comm, 0) != 1)
-		return true;
-	at = nsx_map_at(&f->comm_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_INST_program, INT64_MIN),
-	                                               (uint64_t)nsx_int(rec, NSX_INST_inst, INT64_MIN) });
-	if (at)
-		*at = 1;
-	return at != NULL;
-}
-
-static bool
 take_module(struct devices *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1), end = nsx_add_sat(start, dur, NULL);
@@ -149,8 +134,7 @@ static bool
 take_thunk(struct devices *f, const struct nsx_rec *rec)
 {
 	int64_t program = nsx_int(rec, NSX_THUNK_program, INT64_MIN), dur, hidden;
-	struct nsx_key inst = { (uint64_t)program, (uint64_t)nsx_int(rec, NSX_THUNK_inst, INT64_MIN) };
-	bool comm = nsx_int(rec, NSX_THUNK_comm, 0) == 1 || nsx_map_get(&f->comm_of, inst) != NSX_NONE;
+	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 	uint32_t device = device_at(f, nsx_int(rec, NSX_THUNK_device, INT64_MIN), nsx_int(rec, NSX_THUNK_profile, INT64_MIN));
 	struct work *w = work_at(f, nsx_top_at(&f->top, program), device);
 
@@ -174,7 +158,6 @@ devices_take(void *state, const struct nsx_rec *rec)
 		/* One without work has a row too. */
 		good = device_at(f, nsx_int(rec, NSX_DEVICE_device, INT64_MIN), nsx_int(rec, NSX_DEVICE_profile, INT64_MIN)) != NSX_NONE;
 		break;
-	case NSX_INST:    good = take_inst(f, rec); break;
 	case NSX_MODULE:  good = take_module(f, rec); break;
 	case NSX_THUNK:   good = take_thunk(f, rec); break;
 	default: break;

@@ -6,6 +6,7 @@
 #include "analysis/summary/summary.h"
 #include "analysis/top.h"
 #include "base/stat.h"
+#include "job/communicates.h"
 
 /* Deviations of more than this share of the mean are worth a look. */
 #define VARIES 0.1
@@ -150,12 +151,14 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 
 	if (!i)
 		return false;
-	i->comm |= nsx_int(rec, NSX_THUNK_comm, 0) == 1;
+	bool comm = nsx_cat_communicates(&f->top.cat, rec);
+	/* Of instructions without a record each thunk speaks for itself. */
+	i->comm |= comm;
 	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && !string_of(f, rec, NSX_THUNK_name, &i->name))
 		return false;
-	if (!nsx_top_thunk(&f->top, rec, i->comm, &dur, &hidden))
+	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
 		return true;
-	f->no_hidden |= i->comm && !nsx_has(rec, NSX_THUNK_hidden);
+	f->no_hidden |= comm && !nsx_has(rec, NSX_THUNK_hidden);
 	nsx_stat_add(&i->exposed, dur - hidden);
 	i->hidden += (nsx_u128)hidden;
 	return true;
@@ -167,6 +170,8 @@ insts_take(void *state, const struct nsx_rec *rec)
 	struct insts *f = state;
 	bool good = true;
 
+	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
+		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
 	case NSX_MODULE:  good = nsx_top_module(&f->top, rec) != NSX_NONE; break;

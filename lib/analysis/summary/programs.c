@@ -152,7 +152,7 @@ thing_at(struct programs *f, const struct nsx_rec *thunk, uint32_t inst)
 static int
 take_thunk(struct programs *f, const struct nsx_rec *rec)
 {
-	bool comm = nsx_is_comm(rec);
+	bool comm = nsx_is_comm(&f->comm, rec);
 	struct nsx_comm_part part;
 	int64_t dur, hidden;
 	uint32_t thing;
@@ -243,6 +243,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
 	nsx_top_diags(&f->top, diags);
+	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->partial, "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
 	return rc;
