@@ -1,11 +1,13 @@
-/* devices.c -- a row a device: what it did between the first start and the last end of a top program's module. */
+/* devices.c -- a row a device: what it did between the first start and the last end of a top program's module, by its thunks; and what its
+ * operations did from the first to the last, which stands alone where there are no modules. Constant memory a device. */
 #include <stdlib.h>
 
 #include "analysis/summary/summary.h"
 #include "analysis/top.h"
 #include "job/communicates.h"
+#include "job/parts.h"
 
-enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT, IDLE_PERCENT, NCOLS };
+enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT, IDLE_PERCENT, WINDOW, COPY, COPY_HIDDEN, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[DEVICE]          = { "device", NSX_CELL_INT },
@@ -20,6 +22,9 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[COMPUTE_PERCENT] = { "compute_percent", NSX_CELL_PERCENT },
 	[EXPOSED_PERCENT] = { "exposed_percent", NSX_CELL_PERCENT },
 	[IDLE_PERCENT]    = { "idle_percent", NSX_CELL_PERCENT },
+	[WINDOW]          = { "window", NSX_CELL_NS },
+	[COPY]            = { "copy", NSX_CELL_NS },
+	[COPY_HIDDEN]     = { "copy_hidden", NSX_CELL_NS },
 };
 
 /* What a device did, of one program or of all that are kept. */
@@ -29,10 +34,19 @@ struct work {
 	nsx_u128 modules, compute, exposed, hidden;
 };
 
+/* What a device's operations did: parts that add up to the window, and the unions of what communicated and of what copied, hidden or not. */
+struct moments {
+	struct nsx_parts parts;
+	nsx_u128 of[NSX_NPARTS];
+	nsx_u128 whole[NSX_NPARTS];   /* of NSX_PART_COMM and NSX_PART_COPY alone */
+	int64_t  end[NSX_NPARTS];     /* of those unions so far */
+};
+
 struct device {
-	int64_t     number;
-	uint32_t    profile;        /* name; NSX_NONE if not known */
-	struct work all;
+	int64_t        number;
+	uint32_t       profile;        /* name; NSX_NONE if not known */
+	struct work    all;
+	struct moments moments;
 };
 
 struct devices {
@@ -44,6 +58,8 @@ struct devices {
 	struct nsx_map   work_of;      /* (program, device) -> works */
 	NSX_VEC(struct device) devices;
 	NSX_VEC(struct work)   works;
+	bool             any_op;
+	int64_t          timeless, late;   /* operations without a time, or that come after one that starts later */
 };
 
 static void *
@@ -146,11 +162,57 @@ take_thunk(struct devices *f, const struct nsx_rec *rec)
 }
 
 static int
+add_part(void *state, enum nsx_part part, int64_t start, int64_t end)
+{
+	struct moments *m = state;
+
+	m->of[part] += (uint64_t)end - (uint64_t)start;
+	return NSX_OK;
+}
+
+static void
+add_moments(struct moments *m, enum nsx_part part, int64_t start, int64_t end)
+{
+	int64_t from = m->parts.begun && m->end[part] > start ? m->end[part] : start;
+
+	if (!m->parts.begun)
+		for (int i = 0; i < NSX_NPARTS; i++)
+			m->end[i] = start;
+	if (end > from) {
+		m->whole[part] += (uint64_t)end - (uint64_t)from;
+		m->end[part] = end;
+	}
+	nsx_parts_add(&m->parts, part, start, end, add_part, m);
+}
+
+static bool
+take_op(struct devices *f, const struct nsx_rec *rec)
+{
+	uint32_t device = device_at(f, nsx_int(rec, NSX_OP_device, INT64_MIN), nsx_int(rec, NSX_OP_profile, INT64_MIN));
+	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = nsx_int(rec, NSX_OP_dur, -1);
+	bool comm = nsx_cat_communicates(&f->top.cat, rec);
+
+	f->any_op = true;
+	if (device == NSX_NONE)
+		return false;
+	struct moments *m = &f->devices.p[device].moments;
+	if (dur < 0 || !nsx_has(rec, NSX_OP_start)) {
+		f->timeless++;
+		return true;
+	}
+	f->late += m->parts.begun && start < m->parts.at;
+	add_moments(m, nsx_part_of(rec, comm), start, nsx_add_sat(start, dur, NULL));
+	return true;
+}
+
+static int
 devices_take(void *state, const struct nsx_rec *rec)
 {
 	struct devices *f = state;
 	bool good = true;
 
+	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
+		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_PROFILE: good = take_profile(f, rec); break;
 	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
@@ -160,6 +222,7 @@ devices_take(void *state, const struct nsx_rec *rec)
 		break;
 	case NSX_MODULE:  good = take_module(f, rec); break;
 	case NSX_THUNK:   good = take_thunk(f, rec); break;
+	case NSX_OP:      good = take_op(f, rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -195,8 +258,33 @@ device_cmp(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
+/* By its operations: all that the row has where there are no modules, else what comes with them. */
 static int
-put_device(struct devices *f, struct nsx_table *t, const struct device *device)
+put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alone)
+{
+	if (!m->parts.begun)
+		return NSX_OK;
+	nsx_parts_finish(&m->parts, add_part, m);
+	nsx_u128 window = m->of[NSX_PART_COMPUTE] + m->of[NSX_PART_COMM] + m->of[NSX_PART_COPY] + m->of[NSX_PART_IDLE];
+	const struct { int col, percent; nsx_u128 ns; bool always; } cells[] = {
+		{ COMPUTE, COMPUTE_PERCENT, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_PERCENT, m->of[NSX_PART_COMM], false },
+		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_PERCENT, m->of[NSX_PART_IDLE], false },
+		{ WINDOW, -1, window, true }, { COPY, -1, m->of[NSX_PART_COPY], true },
+		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY], true },
+	};
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		if (!alone && !cells[i].always)
+			continue;
+		if (nsx_sum_ns(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
+			return NSX_ERR;
+		if (cells[i].percent >= 0 && window)
+			nsx_table_double(t, cells[i].percent, nsx_sum_percent(cells[i].ns, window));
+	}
+	return NSX_OK;
+}
+
+static int
+put_device(struct devices *f, struct nsx_table *t, struct device *device, bool thunks)
 {
 	const struct work *d = &device->all;
 	nsx_u128 span = d->execs ? (uint64_t)d->last - (uint64_t)d->first : 0, busy = d->compute + d->exposed;
@@ -206,6 +294,10 @@ put_device(struct devices *f, struct nsx_table *t, const struct device *device)
 	if (device->number != INT64_MIN)
 		nsx_table_int(t, DEVICE, device->number);
 	nsx_table_str(t, PROFILE, nsx_top_str(&f->top, device->profile));
+	if (put_moments(f, t, &device->moments, !thunks) != NSX_OK)
+		return NSX_ERR;
+	if (!thunks)
+		return NSX_OK;
 	nsx_table_int(t, EXECS, d->execs);
 	if (nsx_sum_ns(t, MODULES, d->modules, f->err) != NSX_OK || nsx_sum_ns(t, COMPUTE, d->compute, f->err) != NSX_OK
 	    || nsx_sum_ns(t, EXPOSED, d->exposed, f->err) != NSX_OK || nsx_sum_ns(t, HIDDEN, d->hidden, f->err) != NSX_OK)
@@ -234,15 +326,19 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);
 	add_up(f);
-	if (!worked)
+	if (!worked && !f->any_op)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
+	else if (!worked)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no module records: operations alone are summed up, over the window from the first to the last of each device");
 	else if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time and shares are not known");
 	nsx_top_diags(&f->top, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->late, "operations that come after one of their device that starts later: what lies before that is left out");
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
-	for (size_t i = 0; worked && i < f->devices.n; i++)
-		if (put_device(f, *table, &f->devices.p[i]) != NSX_OK)
+	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)
+		if (put_device(f, *table, &f->devices.p[i], worked) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }

@@ -71,6 +71,10 @@ struct insts {
 	struct nsx_intern strs;
 	NSX_VEC(struct inst) insts;
 	struct nsx_map  inst_of;   /* (program, inst) -> insts */
+	NSX_VEC(struct inst) op_kinds;   /* operations by kind of collective */
+	struct nsx_map  op_kind_of;      /* label -> op_kinds */
+	bool            any_op;
+	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
 };
 
@@ -96,6 +100,8 @@ insts_free(void *state)
 	if (!f)
 		return;
 	nsx_top_free(&f->top);
+	nsx_map_free(&f->op_kind_of);
+	free(f->op_kinds.p);
 	nsx_intern_free(&f->strs);
 	nsx_map_free(&f->inst_of);
 	free(f->insts.p);
@@ -164,6 +170,40 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	return true;
 }
 
+/* An operation that communicates, and whose time is in no thunk that does: by kind of collective alone. */
+static bool
+take_op(struct insts *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
+	uint32_t label = NSX_NONE, *at;
+
+	f->any_op = true;
+	if (!nsx_cat_communicates(&f->top.cat, rec) || nsx_cat_inst_communicates(&f->top.cat, rec))
+		return true;
+	if (dur < 0) {
+		f->timeless_ops++;
+		return true;
+	}
+	if (!string_of(f, rec, NSX_OP_collective, &label))
+		return false;
+	at = nsx_map_at(&f->op_kind_of, (struct nsx_key){ label, 0 });
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->op_kinds, ((struct inst){ .comm = true, .label = label }))))
+		return false;
+	if (*at == NSX_NONE)
+		*at = (uint32_t)(f->op_kinds.n - 1);
+	struct inst *k = &f->op_kinds.p[*at];
+	if (hidden < 0 || hidden > dur) {
+		f->top.over_hidden++;
+		hidden = hidden < 0 ? 0 : dur;
+	}
+	f->top.any_comm = true;
+	f->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
+	f->no_hidden |= !nsx_has(rec, NSX_OP_hidden);
+	nsx_stat_add(&k->exposed, dur - hidden);
+	k->hidden += (nsx_u128)hidden;
+	return true;
+}
+
 static int
 insts_take(void *state, const struct nsx_rec *rec)
 {
@@ -177,6 +217,7 @@ insts_take(void *state, const struct nsx_rec *rec)
 	case NSX_MODULE:  good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
 	case NSX_INST:    good = take_inst(f, rec); break;
 	case NSX_THUNK:   good = take_thunk(f, rec); break;
+	case NSX_OP:      good = f->options.by != NSX_SUMMARY_COLLECTIVE || take_op(f, rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -301,8 +342,8 @@ add_up(const struct insts *f, bool kinds, size_t *n)
 
 	if (!rows)
 		return NULL;
-	for (size_t k = 0; k < f->insts.n; k++) {
-		const struct inst *i = &f->insts.p[k];
+	for (size_t k = 0; k < f->insts.n + f->op_kinds.n; k++) {
+		const struct inst *i = k < f->insts.n ? &f->insts.p[k] : &f->op_kinds.p[k - f->insts.n];
 
 		if (kinds ? !i->comm || i->exposed.n == 0 : !counts(f, i))
 			continue;
@@ -422,12 +463,15 @@ put_totals(struct insts *f, struct nsx_table *t)
 static void
 report(const struct insts *f, struct nsx_diags *diags)
 {
-	if (!f->top.any_thunk)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: nothing to sum up");
-	if (f->top.any_thunk && !f->top.any_module && f->options.by != NSX_SUMMARY_COLLECTIVE)
+	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
+
+	if (!f->top.any_thunk && !f->any_op)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk or op records: nothing to sum up" : "no thunk records: nothing to sum up");
+	if (f->top.any_thunk && !f->top.any_module && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time and shares are not known");
-	if (f->options.by == NSX_SUMMARY_COLLECTIVE && f->top.any_thunk && !f->top.any_comm)
+	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: left out");
 	nsx_top_diags(&f->top, diags);
 }
 
