@@ -290,6 +290,7 @@ static void
 add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
+	nsx_diag_add(diags, NSX_INFO, "", s->comm.ops, "operations that communicate by themselves are in no row: what they are an instance of is not known");
 	nsx_comm_flag_diags(&s->comm, diags);
 	nsx_comm_group_diags(&s->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication thunks that end before they start: left out");
@@ -328,6 +329,7 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	*b = (struct nsx_bandwidth){ 0 };
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		b->diags += rec.kind->id == NSX_DIAG;
+		nsx_is_comm_op(&s.comm, &rec);
 		if (nsx_comm_meta(&s.comm, &rec, err) != NSX_OK || (nsx_is_comm(&s.comm, &rec) && meet_comm(&s, &rec) != NSX_OK)) {
 			rc = NSX_ERR;
 			break;

@@ -1,5 +1,5 @@
-/* collectives.c -- communication thunks as `collective` records, with size, group and bandwidth. The records of one start wait
- * until all others of that start have passed: memory for as many as start at once. */
+/* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size, group and bandwidth. The
+ * records of one start wait until all others of that start have passed: memory for as many as start at once. */
 #include "analysis/collectives.h"
 
 #include <stdlib.h>
@@ -8,15 +8,15 @@
 #include "analysis/own.h"
 #include "stream/order.h"
 
-/* A record to be, of which the last columns stay absent, and when it came. */
-struct pending { union nsx_val v[NSX_COLLECTIVE_busbw + 1]; uint64_t has; size_t came; };
+/* A record to be, and when it came. */
+struct pending { union nsx_val v[NSX_COLLECTIVE_pair + 1]; uint64_t has; size_t came; };
 
 struct collectives {
 	struct nsx_reader *in;
 	struct nsx_writer *out;
 	struct nsx_err    *err;
 	struct nsx_comm    comm;
-	struct nsx_arena   arena;   /* names of what is pending */
+	struct nsx_arena   arena;   /* strings of what is pending */
 	NSX_VEC(struct pending) pending;
 	int64_t            start;   /* of what is pending */
 };
@@ -89,6 +89,46 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 	return NSX_OK;
 }
 
+/* By what the operation says of itself. */
+static int
+meet_op(struct collectives *c, const struct nsx_rec *op)
+{
+	static const struct { int8_t from, to; } numbers[] = {
+		{ NSX_OP_profile, NSX_COLLECTIVE_profile }, { NSX_OP_device, NSX_COLLECTIVE_device }, { NSX_OP_start, NSX_COLLECTIVE_start },
+		{ NSX_OP_dur, NSX_COLLECTIVE_dur }, { NSX_OP_hidden, NSX_COLLECTIVE_hidden }, { NSX_OP_bytes, NSX_COLLECTIVE_bytes },
+		{ NSX_OP_group, NSX_COLLECTIVE_group }, { NSX_OP_op, NSX_COLLECTIVE_op }, { NSX_OP_calls, NSX_COLLECTIVE_calls },
+	}, texts[] = {
+		{ NSX_OP_name, NSX_COLLECTIVE_name }, { NSX_OP_collective, NSX_COLLECTIVE_collective }, { NSX_OP_comm_id, NSX_COLLECTIVE_comm_id },
+		{ NSX_OP_pair, NSX_COLLECTIVE_pair },
+	};
+	int64_t n = nsx_int(op, NSX_OP_group, 0), bytes = nsx_int(op, NSX_OP_bytes, -1), dur = nsx_int(op, NSX_OP_dur, 0);
+	double algbw, busbw;
+
+	if (!nsx_vec_room(&c->pending, 1))
+		return nsx_err_nomem(c->err, NULL);
+	struct pending *p = &c->pending.p[c->pending.n];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), 0, p->v };
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (nsx_has(op, numbers[i].from))
+			nsx_set_i(&rec, numbers[i].to, op->v[numbers[i].from].i);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct nsx_str s = nsx_arena_str(&c->arena, nsx_string(op, texts[i].from));
+		if (!s.ptr)
+			return nsx_err_nomem(c->err, NULL);
+		nsx_set_s(&rec, texts[i].to, s);
+	}
+	if (n > 0 && bytes >= 0 && dur > 0) {
+		nsx_comm_bandwidth(nsx_string(op, NSX_OP_collective), bytes, n, dur, &algbw, &busbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, algbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, busbw);
+	}
+	p->has = rec.has;
+	p->came = c->pending.n++;
+	c->start = nsx_int(op, NSX_OP_start, 0);
+	return NSX_OK;
+}
+
 /* Whether rec comes after the collectives of that start. */
 static bool
 is_after(const struct nsx_rec *rec, int64_t start)
@@ -113,7 +153,7 @@ pass(struct collectives *c)
 			return NSX_ERR;
 		if (nsx_comm_meta(&c->comm, &rec, c->err) != NSX_OK || nsx_write(c->out, &rec) != NSX_OK)
 			return NSX_ERR;
-		if (nsx_is_comm(&c->comm, &rec) && meet_comm(c, &rec) != NSX_OK)
+		if ((nsx_is_comm(&c->comm, &rec) && meet_comm(c, &rec) != NSX_OK) || (nsx_is_comm_op(&c->comm, &rec) && meet_op(c, &rec) != NSX_OK))
 			return NSX_ERR;
 	}
 	return rc == NSX_EOF ? flush(c) : NSX_ERR;
@@ -133,6 +173,8 @@ nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags 
 		rc = pass(&c);
 	if (rc == NSX_OK)
 		nsx_comm_diags(&c.comm, diags);
+	if (rc == NSX_OK)
+		nsx_comm_flag_diags(&c.comm, diags);
 	nsx_comm_free(&c.comm);
 	nsx_arena_free(&c.arena);
 	free(c.pending.p);

@@ -27,6 +27,9 @@ static const struct measure measures[] = {
 	{ "recv",                 false, 0, 2 },
 	{ "collective-broadcast", false, 0, 0 },
 	{ "collective-reduce",    false, 0, 0 },
+	{ "broadcast",            false, 0, 0 },
+	{ "reduce",               false, 0, 0 },
+	{ "send-recv",            false, 0, 0 },
 	{ "host-to-device",       false, 0, 1 },
 	{ "device-to-host",       false, 0, 1 },
 	{ "",                     false, 1, 0 },   /* all-to-all, ragged-all-to-all, what is not known */
@@ -271,6 +274,15 @@ nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_THUNK && nsx_cat_communicates(&c->cat, rec);
 }
 
+bool
+nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec)
+{
+	bool alone = rec->kind->id == NSX_OP && nsx_cat_communicates(&c->cat, rec) && !nsx_cat_inst_communicates(&c->cat, rec);
+
+	c->ops += alone;
+	return alone;
+}
+
 struct nsx_comm_clock
 nsx_comm_clock(const struct nsx_comm *c, int64_t device, int64_t profile)
 {
@@ -365,7 +377,7 @@ nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 void
 nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
-	if (c->parts == 0)
+	if (c->parts == 0 && c->ops == 0)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_bytes,

@@ -27,6 +27,7 @@ struct nsx_comm {
 	uint32_t          listed;        /* devices that have a record */
 	/* Parts that lack something, for nsx_comm_diags. */
 	int64_t           parts, no_inst, no_bytes, no_group, no_groups, no_dur;
+	int64_t           ops;           /* found by nsx_is_comm_op */
 };
 
 /* What a device's clock can be compared with: devices of equal values are on one clock. */
@@ -54,6 +55,9 @@ struct nsx_comm_clock nsx_comm_clock(const struct nsx_comm *c, int64_t device, i
 
 /* Whether rec is a thunk that communicates; ask once a record (job/communicates.h). */
 bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
+
+/* Whether rec is an operation that communicates and is in no thunk that does: by itself a device's part in a collective. Ask once a record. */
+bool nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Describe the part of a communication thunk. NSX_OK or NSX_ERR. */
 int nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_part *part, struct nsx_err *err);

@@ -173,6 +173,9 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, ABSENT), nsx_int(rec, NSX_THUNK_program, ABSENT),
 		                        nsx_int(rec, NSX_THUNK_execution, INT64_MAX));
 	case NSX_COLLECTIVE:
+		if (!nsx_has(rec, NSX_COLLECTIVE_execution))
+			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_device, ABSENT),
+			                   nsx_int(rec, NSX_COLLECTIVE_start, 0), nsx_int(rec, NSX_COLLECTIVE_dur, 0));
 		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_program, ABSENT),
 		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
 	case NSX_OP:
