@@ -103,9 +103,9 @@ all-reduce 4 140 95 45 0.321428571429
 END
 # Device 0 from 1000 to 2120, device 1 to 2130.
 is 'a row a device' --by device "$T/step.tsv" <<'END'
-device profile execs span modules compute exposed hidden idle compute_percent exposed_percent idle_percent
-0 r0 2 1120 220 105 70 10 945 9.375 6.25 84.375
-1 r0 2 1130 240 127 25 35 978 11.2389380531 2.21238938053 86.5486725664
+device profile execs span modules compute exposed hidden idle compute_percent exposed_percent idle_percent window copy copy_hidden
+0 r0 2 1120 220 105 70 10 945 9.375 6.25 84.375 - - -
+1 r0 2 1130 240 127 25 35 978 11.2389380531 2.21238938053 86.5486725664 - - -
 END
 is 'sums over the stream' --totals "$T/step.tsv" <<'END'
 quantity total percent
