@@ -86,12 +86,20 @@ by_device = table("device")
 get = lambda column: {r["device"]: r[column] for r in by_device}
 zero = lambda d: {k: d.get(k, 0) for k in want}
 columns = {c for r in by_device for c in r}
-claim("a device's span", get("span"), {d: b - a for d, (a, b) in want.items()})
-claim("a device's modules", get("modules"), zero(whole(modules)))
-claim("a device's computation", get("compute"), zero(whole(t for t in thunks if not t.get("comm"))))
-claim("a device's exposed and hidden communication are the whole of it",
-      {r["device"]: r["exposed"] + r["hidden"] for r in by_device}, zero(whole(comm)))
-claim("a device's exposed communication", get("exposed"), zero(sums(comm, lambda t: t["device"], exposed)))
+if modules or thunks:
+    claim("a device's span", get("span"), {d: b - a for d, (a, b) in want.items()})
+    claim("a device's modules", get("modules"), zero(whole(modules)))
+    claim("a device's computation", get("compute"), zero(whole(t for t in thunks if not t.get("comm"))))
+    claim("a device's exposed and hidden communication are the whole of it",
+          {r["device"]: r["exposed"] + r["hidden"] for r in by_device}, zero(whole(comm)))
+    claim("a device's exposed communication", get("exposed"), zero(sums(comm, lambda t: t["device"], exposed)))
+else:
+    # Without modules it is what operations do, moment by moment.
+    span = lambda d: [o for o in ops if o["device"] == d]
+    claim("a device's window", {d: w for d, w in get("window").items() if w is not None},
+          {d: max(o["start"] + o["dur"] for o in span(d)) - min(o["start"] for o in span(d)) for d in {o["device"] for o in ops}})
+    claim("what a device does adds up to its window", [r for r in by_device if r["window"] is not None
+          and r["compute"] + r["exposed"] + r["copy"] + r["idle"] != r["window"]], [])
 
 # ---- one total, wherever it is asked for
 active = sum(map(exposed, thunks))
@@ -161,6 +169,9 @@ for name in sorted({p["name"] for p in S["program"] if p["program"] in {m["progr
 C = records(f"{DIR}/collectives.nsx")["collective"]
 place = lambda t: (t["profile"], t["program"], t["execution"], t["device"], t["inst"], t["occurrence"])
 claim("a collective for each communicating thunk, with its times",
-      sorted(place(c) + (c["start"], c["dur"], c["hidden"]) for c in C), sorted(place(t) + (t["start"], t["dur"], t["hidden"]) for t in comm))
+      sorted(place(c) + (c["start"], c["dur"], c["hidden"]) for c in C if "op" not in c), sorted(place(t) + (t["start"], t["dur"], t["hidden"]) for t in comm))
+comm_insts = {(n["program"], n["inst"]) for n in S.get("inst", []) if n.get("comm")}
+claim("and for each operation that communicates elsewhere", sorted((c["profile"], c["op"], c["start"], c["dur"]) for c in C if "op" in c),
+      sorted((o["profile"], o["op"], o["start"], o["dur"]) for o in ops if o.get("comm") and (o.get("program"), o.get("inst")) not in comm_insts))
 claim("summary by collective: counts", {r["collective"]: r["count"] for r in table("collective") if r["collective"] != "[all]"},
       {k: v for k, v in sums(C, lambda c: c.get("collective"), lambda c: 1).items()})
