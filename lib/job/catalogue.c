@@ -1,5 +1,6 @@
 /* catalogue.c -- what a stream's metadata say of its job. */
 #include "job/catalogue.h"
+#include "job/communicates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,18 +153,6 @@ nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number)
 
 /* ---- communication */
 
-/* Whether an instruction of this opcode may run what it does not say: then what it runs decides. */
-static bool
-runs_others(struct nsx_str opcode)
-{
-	static const char *const words[] = { "call", "while", "conditional", "custom-call" };
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (nsx_str_eq(opcode, nsx_str_c(words[i])))
-			return true;
-	return !opcode.len || nsx_str_starts(opcode, "async-");
-}
-
 bool
 nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
@@ -178,7 +167,7 @@ nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 		return own;
 	const struct nsx_cat_inst *i = &c->insts.p[at];
 
-	if (kind == NSX_OP && !i->comm && runs_others(nsx_cat_str(c, i->opcode)))
+	if (kind == NSX_OP && !nsx_comm_settles(i->comm, nsx_cat_str(c, i->opcode)))
 		return own;
 	c->contradictions += i->comm != own;
 	return i->comm;

@@ -1,15 +1,15 @@
-/* communicates.c -- whether a thunk or an operation communicates: the one answer, for whoever reads a stream. */
+/* communicates.c -- who has a say in whether a thunk or an operation communicates. */
 #include "job/communicates.h"
 
 bool
 nsx_comm_settles(bool comm, struct nsx_str opcode)
 {
-	static const char *const open[] = { "call", "while", "conditional", "async-start", "async-update", "async-done", "custom-call" };
+	static const char *const open[] = { "call", "while", "conditional", "custom-call" };
 
 	for (size_t i = 0; i < sizeof open / sizeof *open && !comm; i++)
 		if (nsx_str_eq(opcode, nsx_str_c(open[i])))
 			return false;
-	return comm || opcode.len;
+	return comm || (opcode.len && !nsx_str_starts(opcode, "async-"));
 }
 
 /* The instruction that rec refers to, NULL if there is no record of one. */
@@ -19,24 +19,6 @@ inst_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	uint32_t at = nsx_field_has(rec, NSX_ROLE_INST) ? nsx_cat_inst(c, rec) : NSX_NONE;
 
 	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
-}
-
-bool
-nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
-{
-	enum nsx_kind_id kind = rec->kind->id;
-
-	if (kind != NSX_THUNK && kind != NSX_OP)
-		return false;
-	bool own = nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
-	const struct nsx_cat_inst *inst = inst_of(c, rec);
-
-	if (!inst || inst->comm == own)
-		return own;
-	if (kind == NSX_OP && !nsx_comm_settles(inst->comm, nsx_cat_str(c, inst->opcode)))
-		return own;
-	c->contradictions++;
-	return inst->comm;
 }
 
 bool

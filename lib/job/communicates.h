@@ -1,4 +1,4 @@
-/* communicates.h -- whether a thunk or an operation communicates: the one answer, for whoever reads a stream.
+/* communicates.h -- who has a say in whether a thunk or an operation communicates; nsx_cat_communicates of the catalogue is the answer.
  *
  * Extraction has decided; what is left is to believe the instruction where a record says otherwise. Of an operation an instruction has a say if it
  * communicates, or if its opcode is known and runs nothing else; otherwise the operation speaks for itself. Absent is no. */
@@ -13,9 +13,6 @@
 /* Whether an instruction decides for its operations too: it communicates, or its opcode (empty: not known) is of those that neither run others nor, as
  * custom calls do, what nobody knows. The operations of all others go by their own names. */
 bool nsx_comm_settles(bool comm, struct nsx_str opcode);
-
-/* Whether a thunk or an operation communicates; records of other kinds do not. Counts contradictions: ask once a record. */
-bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* Whether the instruction that rec refers to communicates; false if it refers to none. */
 bool nsx_cat_inst_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);

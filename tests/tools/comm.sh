@@ -5,7 +5,7 @@
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
 stream() {
-	printf '#nsysx\t1\n'
+	printf '#nsysx\t2\n'
 	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) if ($i == "-") $i = ""; $1 = $1; print } !/^#/ { n++ }
 		END { print "#end", "records:i"; print "end", n + 0 }'
 }
