@@ -27,6 +27,8 @@ static const struct { enum nsx_severity severity; const char *text; } misses[NSX
 	[NSX_HLO_MANY_LOCS]      = { NSX_WARNING, "instructions' further places are left out: they are too many" },
 	[NSX_HLO_SAME_COMP]      = { NSX_WARNING, "computations have the id of another one" },
 	[NSX_HLO_NO_ENTRY]       = { NSX_WARNING, "the dump does not tell its entry computation" },
+	[NSX_HLO_BAD_COST]       = { NSX_WARNING, "instructions' work is not known: the dump contradicts itself or lacks what tells it" },
+	[NSX_HLO_LARGE_COST]     = { NSX_WARNING, "instructions' work is not known: it needs numbers of more than 64 bits" },
 };
 
 static struct nsx_str
@@ -181,6 +183,21 @@ describe_calls(const struct nsx_hlo_build *b, const struct nsx_hlo_cand *c, stru
 	out->scheduled = b->schedule.n ? nsx_hlo_schedule_at(b, comp->id, c->id) != NSX_NONE : !comp->fused;
 }
 
+/* Of what communicates, of names of instructions within a fusion: none. */
+static int
+fill_cost(struct nsx_hlo_build *b, uint32_t cand, struct nsx_hlo_inst *out)
+{
+	enum nsx_cost_state why;
+
+	if (out->comm || !executable(&b->comps.p[b->cands.p[cand].comp]))
+		return NSX_OK;
+	if (!nsx_costs_of(&b->costs, &b->comp_by_id, cand, &out->cost, &why))
+		return nsx_hlo_nomem(b);
+	b->missed[NSX_HLO_BAD_COST] += why == NSX_COST_BAD;
+	b->missed[NSX_HLO_LARGE_COST] += why == NSX_COST_OVERFLOW;
+	return NSX_OK;
+}
+
 static int
 fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct nsx_hlo_inst *out)
 {
@@ -201,6 +218,8 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 	if (out->order == NSX_NONE)
 		out->order = k->cand;
 	describe_calls(b, c, out);
+	if (fill_cost(b, k->cand, out) != NSX_OK)
+		return NSX_ERR;
 	return add_locs(b, l, c, out);
 }
 
@@ -365,6 +384,8 @@ build_free(struct nsx_hlo_build *b)
 	free(b->groups.p);
 	nsx_map_free(&b->stack_by_str);
 	nsx_map_free(&b->group_by_str);
+	free(b->payloads.p);
+	nsx_costs_free(&b->costs);
 }
 
 int

@@ -14,6 +14,23 @@
 /* A place in the source: op_name may be empty, stack NSX_NONE; not both. */
 struct nsx_hlo_loc { struct nsx_str op_name; uint32_t stack; };
 
+/* The arithmetic of dots and convolutions, slowest first. */
+enum nsx_hlo_math {
+	NSX_HLO_F64, NSX_HLO_F32, NSX_HLO_TF32, NSX_HLO_BF16, NSX_HLO_F16, NSX_HLO_S8, NSX_HLO_F8, NSX_HLO_F4, NSX_HLO_MATHS
+};
+
+/* "bf16", ...; static. */
+struct nsx_str nsx_hlo_math_name(enum nsx_hlo_math m);
+
+/* The work of an instruction, at least. */
+struct nsx_hlo_cost {
+	bool              modelled;    /* else nothing is known, and the others are 0 */
+	enum nsx_hlo_math math;        /* what most of flops is; when they are not 0 */
+	int64_t           flops;       /* of dots and convolutions; a multiply-add is 2 */
+	int64_t           vector;      /* results of other arithmetic */
+	int64_t           mem_bytes;   /* that must move between the device's memory and the chip */
+};
+
 struct nsx_hlo_inst {
 	struct nsx_str name, opcode;
 	struct nsx_str op_name;          /* metadata.op_name; empty if none */
@@ -24,6 +41,7 @@ struct nsx_hlo_inst {
 	bool           root;             /* the result of its computation */
 	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
 	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in diags) */
+	struct nsx_hlo_cost cost;        /* not modelled: of what communicates, of control flow, of what is inside a fusion, of what is unknown */
 	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: not known, or not communication */
 	uint32_t       stack;            /* index in nsx_hlo.stacks; NSX_NONE: none */
 	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct instructions of the

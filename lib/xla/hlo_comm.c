@@ -1,4 +1,4 @@
-/* hlo_comm.c -- what an instruction transfers, and how much: opcodes, shapes, copies between host and device. */
+/* hlo_comm.c -- what an instruction transfers, and how much: opcodes, sizes, copies between host and device. */
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -87,72 +87,6 @@ nsx_hlo_local_id(int64_t comp, int64_t id)
 	return comp > 0 && id >> 32 == comp ? (int64_t)((uint64_t)id & UINT32_MAX) : id;
 }
 
-/* ---- shapes */
-
-enum { OPAQUE = 14, TUPLE = 13, TOKEN = 17, BUFFER = 34, HOST = 5 };
-
-/* Bytes of a shape, -1 when they are not known; whether it is in host memory. Of a tuple also its first element's. */
-struct size { int64_t bytes, first; bool host; };
-
-static int
-element_bits(int32_t type)
-{
-	static const unsigned char bits[] = {
-		[1] = 8, [2] = 8, [3] = 16, [4] = 32, [5] = 64, [6] = 8, [7] = 16, [8] = 32, [9] = 64, [10] = 16, [11] = 32, [12] = 64,
-		[15] = 64, [16] = 16, [18] = 128, [19] = 8, [20] = 8, [21] = 4, [22] = 4, [23] = 8, [24] = 8, [25] = 8, [26] = 2, [27] = 2,
-		[28] = 8, [29] = 8, [30] = 1, [31] = 1, [32] = 4, [33] = 8
-	};
-
-	return type > 0 && (size_t)type < sizeof bits ? bits[type] : 0;
-}
-
-static int64_t
-array_bytes(const Nsysx__NsxHloShape *s)
-{
-	int64_t n = s->layout && s->layout->element_size_in_bits > 0 ? s->layout->element_size_in_bits : element_bits(s->element_type);
-
-	if (n <= 0)
-		return -1;
-	for (size_t i = 0; i < s->n_dimensions; i++) {
-		int64_t d = s->dimensions[i];
-		if (d < 0)
-			return -1;
-		if (d == 0)
-			return 0;
-		if (n > (INT64_MAX - 7) / d)
-			return -1;
-		n *= d;
-	}
-	return (n + 7) / 8;
-}
-
-static struct size
-size_of(const Nsysx__NsxHloShape *s)
-{
-	struct size z = { 0, -1, s->layout && s->layout->memory_space == HOST };
-	bool clipped = false;
-
-	if (s->element_type == OPAQUE || s->element_type == TOKEN)
-		return z;
-	if (s->element_type == BUFFER)
-		return s->n_tuple_shapes ? size_of(s->tuple_shapes[0]) : (struct size){ -1, -1, z.host };
-	if (s->element_type != TUPLE) {
-		z.bytes = z.first = array_bytes(s);
-		return z;
-	}
-	for (size_t i = 0; i < s->n_tuple_shapes; i++) {
-		struct size part = size_of(s->tuple_shapes[i]);
-		if (i == 0) {
-			z.first = part.bytes;
-			z.host = part.host;
-		}
-		z.bytes = part.bytes < 0 || z.bytes < 0 ? -1 : nsx_add_sat(z.bytes, part.bytes, &clipped);
-	}
-	if (clipped)
-		z.bytes = -1;
-	return z;
-}
-
 /* ---- the instructions of one computation */
 
 /* One pending instruction after its participants were read. */
@@ -166,30 +100,23 @@ struct transfer {
 
 struct work {
 	struct nsx_hlo_build *b;
-	int64_t               comp;
-	struct nsx_map        wanted;     /* local id: index in sizes */
-	NSX_VEC(struct size)  sizes;
 	NSX_VEC(int64_t)      ids;
 	NSX_VEC(struct transfer) transfers;
 };
 
-static bool
-want(struct work *k, int64_t id)
-{
-	uint32_t *at = nsx_map_at(&k->wanted, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(k->comp, id), 0 });
-
-	if (!at)
-		return false;
-	if (*at != NSX_NONE)
-		return true;
-	*at = (uint32_t)k->sizes.n;
-	return nsx_vec_push(&k->sizes, ((struct size){ -1, -1, false }));
-}
+/* Bytes of a shape, -1 when they are not known; whether it is in host memory. Of a tuple also its first element's. */
+struct size { int64_t bytes, first; bool host; };
 
 static struct size
 size_by_id(const struct work *k, int64_t id)
 {
-	return k->sizes.p[nsx_map_get(&k->wanted, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(k->comp, id), 0 })];
+	const struct nsx_cost_graph *g = &k->b->costs.graph;
+	uint32_t i = nsx_cost_graph_find(g, id);
+
+	if (i == NSX_NONE || !g->nodes.p[i].shaped)
+		return (struct size){ -1, -1, false };
+	const struct nsx_cost_shape *s = &g->nodes.p[i].shape;
+	return (struct size){ s->state == NSX_COST_OK ? s->bytes : -1, s->first_bytes, s->first_host };
 }
 
 static int
@@ -206,41 +133,10 @@ read_participants(struct work *k, const struct nsx_hlo_pending *p)
 	else if (p->op->cls == NSX_HLO_COLLECTIVE && nsx_hlo_groups(b, t.kind, m, &t.groups, &t.ranks) != NSX_OK)
 		return NSX_ERR;
 	t.n = m->n_operand_ids;
-	if (!want(k, p->id))
-		return nsx_hlo_nomem(b);
 	for (size_t i = 0; i < t.n; i++)
-		if (!want(k, m->operand_ids[i]) || !nsx_vec_push(&k->ids, m->operand_ids[i]))
+		if (!nsx_vec_push(&k->ids, m->operand_ids[i]))
 			return nsx_hlo_nomem(b);
 	return nsx_vec_push(&k->transfers, t) ? NSX_OK : nsx_hlo_nomem(b);
-}
-
-/* The shapes that were asked for, of the computation's instructions. */
-static int
-read_sizes(struct work *k, struct nsx_span computation)
-{
-	struct nsx_wire w = nsx_wire(k->b->f, computation);
-	int rc, field;
-
-	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
-		if (w.field != NSX_HLO_C_INSTRUCTION || w.type != NSX_WIRE_LEN)
-			continue;
-		struct nsx_wire in = nsx_wire(k->b->f, w.span);
-		int64_t id = 0;
-		while ((field = nsx_wire_next(&in)) == NSX_OK)
-			if (in.field == NSX_HLO_I_ID && in.type == NSX_WIRE_VARINT)
-				id = (int64_t)in.value;
-		if (field == NSX_ERR)
-			return NSX_ERR;
-		uint32_t i = nsx_map_get(&k->wanted, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(k->comp, id), 0 });
-		if (i == NSX_NONE)
-			continue;
-		const Nsysx__NsxHloShaped *m = nsx_unpack_message(&k->b->u, w.span, &nsysx__nsx_hlo_shaped__descriptor);
-		if (!m)
-			return NSX_ERR;
-		if (m->shape)
-			k->sizes.p[i] = size_of(m->shape);
-	}
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
 /* Bytes of all operands together. */
@@ -331,16 +227,13 @@ nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part)
 }
 
 int
-nsx_hlo_transfers(struct nsx_hlo_build *b, struct nsx_span computation, int64_t comp, const struct nsx_hlo_pending *pending, size_t n,
-                  struct nsx_hlo_comm *total)
+nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n, struct nsx_hlo_comm *total)
 {
-	struct work k = { .b = b, .comp = comp };
+	struct work k = { .b = b };
 	int rc = NSX_OK;
 
 	for (size_t i = 0; rc == NSX_OK && i < n; i++)
 		rc = read_participants(&k, &pending[i]);
-	if (rc == NSX_OK)
-		rc = read_sizes(&k, computation);
 	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
 		struct transfer *t = &k.transfers.p[i];
 		struct nsx_hlo_comm c = pending[i].op->cls == NSX_HLO_COLLECTIVE ? collective(&k, t) : host_copy(&k, t, pending[i].op->cls);
@@ -349,8 +242,6 @@ nsx_hlo_transfers(struct nsx_hlo_build *b, struct nsx_span computation, int64_t 
 			b->cands.p[pending[i].cand].comm = c;
 		nsx_hlo_comm_add(total, &c);
 	}
-	nsx_map_free(&k.wanted);
-	free(k.sizes.p);
 	free(k.ids.p);
 	free(k.transfers.p);
 	return rc;

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "protos/xla_hlo.pb-c.h"
+#include "xla/cost.h"
 #include "xla/hlo.h"
 #include "xla/wire.h"
 
@@ -51,7 +52,7 @@ struct nsx_hlo_comm {
 enum nsx_hlo_miss {
 	NSX_HLO_CLASH, NSX_HLO_NO_SIZE, NSX_HLO_NO_ASSIGNMENT, NSX_HLO_BAD_ASSIGNMENT, NSX_HLO_BAD_GROUPS, NSX_HLO_BAD_DEVICE,
 	NSX_HLO_UNEQUAL, NSX_HLO_MIXED, NSX_HLO_BAD_FRAME, NSX_HLO_MANY_FRAMES, NSX_HLO_SAME_NAME, NSX_HLO_NO_NAME,
-	NSX_HLO_NO_CALLEE, NSX_HLO_MANY_LOCS, NSX_HLO_SAME_COMP, NSX_HLO_NO_ENTRY, NSX_HLO_MISSES
+	NSX_HLO_NO_CALLEE, NSX_HLO_MANY_LOCS, NSX_HLO_SAME_COMP, NSX_HLO_NO_ENTRY, NSX_HLO_BAD_COST, NSX_HLO_LARGE_COST, NSX_HLO_MISSES
 };
 
 /* What has no transfer. */
@@ -82,6 +83,25 @@ struct nsx_hlo_cand {
 	bool                named;           /* thunks are named after it, wherever it is */
 	bool                root;            /* of its computation */
 	struct nsx_hlo_comm comm;
+};
+
+/* An instruction as it stands in the dump. Lists are in the graph of costs. */
+struct nsx_hlo_raw {
+	struct nsx_span span, name, opcode, shape, metadata, target, config;   /* config: backend_config, wherever it is */
+	int64_t         id, number;
+	uint32_t        operands, noperands, calls, ncalls;
+	bool            shaped, placed;   /* it has a shape, metadata */
+};
+
+/* OpMetadata; points into the dump. */
+struct nsx_hlo_meta { struct nsx_str op_name, source_file, scheduling_name; int32_t line, frame; };
+
+/* An opcode that was met. */
+struct nsx_hlo_known_opcode {
+	const struct nsx_hlo_opcode *op;   /* NULL: none yet */
+	enum nsx_cost_kind           kind;
+	size_t                       len;
+	char                         name[24];
 };
 
 /* Logical ids to devices. */
@@ -120,6 +140,9 @@ struct nsx_hlo_build {
 	NSX_VEC(uint32_t)      stacks, groups;                     /* by their number: in strs */
 	struct nsx_map         stack_by_str, group_by_str;
 	uint64_t               members;                            /* of all groups written */
+	NSX_VEC(struct nsx_span) payloads;                         /* of the module */
+	struct nsx_hlo_known_opcode known[257];                    /* by hash; the last is that of no name */
+	struct nsx_costs       costs;
 	int64_t                missed[NSX_HLO_MISSES];
 };
 
@@ -129,10 +152,16 @@ nsx_hlo_nomem(struct nsx_hlo_build *b)
 	return nsx_dumpfile_nomem(b->f);
 }
 
+/* hlo_inst.c: the instruction at span, the metadata at span (which lives until the dump is read on), what is known of an opcode.
+ * NSX_OK or NSX_ERR. */
+int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_raw *out);
+int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_meta *out);
+const struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
+
 /* hlo_source.c: the table of stack frames, which must be read before stacks are asked for. */
 int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_span span);
 /* The number of an instruction's place; NSX_NONE when it has none. NSX_OK or NSX_ERR. */
-int nsx_hlo_pair(struct nsx_hlo_build *b, const Nsysx__NsxHloMetadata *m, uint32_t *pair);
+int nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair);
 void nsx_hlo_frames_free(struct nsx_hlo_frames *fr);
 
 /* hlo_schedule.c: read the schedule; sort it, once all is read; the place of an instruction, NSX_NONE if the schedule lacks it. */
@@ -148,10 +177,8 @@ int nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx_
 
 /* hlo_comm.c: what the instructions of one computation transfer. A pending instruction is one that may. */
 struct nsx_hlo_pending { struct nsx_span span; const struct nsx_hlo_opcode *op; int64_t id; uint32_t cand; };
-/* Fill the comm of the candidates that communicate, and add up *total. spans: of all instructions of the computation, whose id
- * is comp. */
-int nsx_hlo_transfers(struct nsx_hlo_build *b, struct nsx_span computation, int64_t comp, const struct nsx_hlo_pending *pending, size_t n,
-                      struct nsx_hlo_comm *total);
+/* Fill the comm of the candidates that communicate, and add up *total. All of the computation is in the graph of costs, which is closed. */
+int nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n, struct nsx_hlo_comm *total);
 /* Add what one part of a computation or instruction transfers to what the parts before it do. */
 void nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part);
 /* An instruction id without the number of its computation, which newer dumps put into its upper half. */
@@ -180,12 +207,12 @@ enum {
 	NSX_HLO_M_DEVICES = 15,
 	NSX_HLO_M_FRAMES = 17,
 	NSX_HLO_M_ATTRIBUTES = 19,
+	NSX_HLO_M_PAYLOADS = 22,
 	NSX_HLO_C_NAME = 1,            /* HloComputationProto */
 	NSX_HLO_C_INSTRUCTION = 2,
 	NSX_HLO_C_ID = 5,
 	NSX_HLO_C_ROOT = 6,
-	NSX_HLO_C_FUSED = 7,
-	NSX_HLO_I_ID = 35              /* HloInstructionProto */
+	NSX_HLO_C_FUSED = 7
 };
 
 #endif

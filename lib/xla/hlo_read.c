@@ -4,7 +4,7 @@
 
 #include "xla/hlo_int.h"
 
-enum { NAME_MAX_BYTES = 1 << 20, COUNT_MAX = 1 << 30 };
+enum { NAME_MAX_BYTES = 1 << 20, COUNT_MAX = 1 << 30, TARGET_MAX = 64 };
 
 /* A string of the dump, kept; *s is its number, NSX_NONE if it is empty. */
 static int
@@ -93,7 +93,7 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 
 	switch (w->field) {
 	case NSX_HLO_M_NAME: case NSX_HLO_M_ENTRY_NAME: case NSX_HLO_M_COMPUTATION: case NSX_HLO_M_ID: case NSX_HLO_M_ENTRY_ID:
-	case NSX_HLO_M_DEVICES: case NSX_HLO_M_FRAMES: case NSX_HLO_M_ATTRIBUTES: case NSX_HLO_M_SCHEDULE:
+	case NSX_HLO_M_DEVICES: case NSX_HLO_M_FRAMES: case NSX_HLO_M_ATTRIBUTES: case NSX_HLO_M_SCHEDULE: case NSX_HLO_M_PAYLOADS:
 		break;
 	default:
 		return NSX_OK;
@@ -109,6 +109,7 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 	case NSX_HLO_M_FRAMES:     return nsx_hlo_frames_read(b, w->span);
 	case NSX_HLO_M_SCHEDULE:   return nsx_hlo_schedule_read(b, w->span);
 	case NSX_HLO_M_ATTRIBUTES: return read_attributes(b, w->span);
+	case NSX_HLO_M_PAYLOADS:   return nsx_vec_push(&b->payloads, w->span) ? NSX_OK : nsx_hlo_nomem(b);
 	case NSX_HLO_M_ID:
 		b->id = (int64_t)w->value;
 		return NSX_OK;
@@ -149,36 +150,90 @@ struct reading {
 };
 
 static int
-add_calls(struct reading *r, const Nsysx__NsxHloInstruction *m, bool embedded, uint32_t *first, uint32_t *n)
+add_calls(struct reading *r, const struct nsx_hlo_raw *raw, bool embedded, uint32_t *first, uint32_t *n)
 {
 	struct nsx_hlo_build *b = r->b;
 
 	*first = (uint32_t)b->calls.n;
-	*n = (uint32_t)m->n_called_computation_ids;
-	if (b->calls.n + m->n_called_computation_ids >= COUNT_MAX)
+	*n = raw->ncalls;
+	if (b->calls.n + raw->ncalls >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d calls", b->f->path, COUNT_MAX);
-	for (size_t i = 0; i < m->n_called_computation_ids; i++)
-		if (!nsx_vec_push(&b->calls, ((struct nsx_hlo_call){ m->called_computation_ids[i], embedded })))
+	for (uint32_t i = 0; i < raw->ncalls; i++)
+		if (!nsx_vec_push(&b->calls, ((struct nsx_hlo_call){ b->costs.graph.calls.p[raw->calls + i], embedded })))
 			return nsx_hlo_nomem(b);
 	return NSX_OK;
 }
 
+/* The string at span of the dump; *out is its number. */
 static int
-add_candidate(struct reading *r, const Nsysx__NsxHloInstruction *m, const struct nsx_hlo_opcode *op, struct nsx_hlo_cand c)
+keep_field(struct nsx_hlo_build *b, struct nsx_span span, uint32_t *out)
+{
+	struct nsx_wire w = nsx_wire(b->f, span);
+	const unsigned char *p = nsx_wire_bytes(&w, span);
+
+	return p ? keep(b, (struct nsx_str){ (const char *)p, (size_t)span.len }, out) : NSX_ERR;
+}
+
+/* scheduling_name is set already. */
+static int
+add_candidate(struct reading *r, const struct nsx_hlo_raw *raw, const struct nsx_hlo_opcode *op, struct nsx_hlo_cand c)
 {
 	struct nsx_hlo_build *b = r->b;
 
-	if (keep(b, nsx_str_pb(m->name), &c.name) != NSX_OK || keep(b, nsx_str_pb(m->opcode), &c.opcode) != NSX_OK)
-		return NSX_ERR;
-	c.scheduling_name = NSX_NONE;
-	if (m->metadata && keep(b, nsx_str_pb(m->metadata->scheduling_name), &c.scheduling_name) != NSX_OK)
+	if (keep_field(b, raw->name, &c.name) != NSX_OK || keep_field(b, raw->opcode, &c.opcode) != NSX_OK)
 		return NSX_ERR;
 	if (c.scheduling_name == c.name)
 		c.scheduling_name = NSX_NONE;
 	c.wrapper = op->cls == NSX_HLO_WRAPPER;
 	if (b->cands.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
-	return nsx_vec_push(&b->cands, c) ? NSX_OK : nsx_hlo_nomem(b);
+	return nsx_vec_push(&b->cands, c) && nsx_vec_push(&b->costs.insts, (struct nsx_cost_inst){ .from = NSX_COST_OWN }) ? NSX_OK : nsx_hlo_nomem(b);
+}
+
+/* Into the graph of costs. cand: NSX_NONE, or the candidate that it is. */
+static int
+add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind kind, uint32_t cand)
+{
+	struct nsx_hlo_build *b = r->b;
+	struct nsx_cost_graph *g = &b->costs.graph;
+	struct nsx_cost_node n = {
+		.id = raw->id, .kind = kind, .shaped = raw->shaped, .operands = raw->operands, .noperands = raw->noperands, .calls = raw->calls,
+		.ncalls = raw->ncalls, .work = NSX_NONE, .cand = cand, .number = raw->number, .state = raw->shaped ? NSX_COST_OK : NSX_COST_BAD
+	};
+	struct nsx_cost_custom custom = { NSX_COST_NO_TARGET, false, false };
+
+	if (raw->shaped && nsx_cost_shape_read(g, b->f, raw->shape, &n.shape, &b->u.clashes) != NSX_OK)
+		return NSX_ERR;
+	if (kind == NSX_COST_CUSTOM && raw->target.len <= TARGET_MAX) {
+		const unsigned char *p = nsx_dumpfile_at(b->f, raw->target.off, (size_t)raw->target.len);
+		if (!p)
+			return NSX_ERR;
+		custom = nsx_cost_target_of((struct nsx_str){ (const char *)p, (size_t)raw->target.len });
+	}
+	if ((kind == NSX_COST_DOT || kind == NSX_COST_CONVOLUTION || kind == NSX_COST_REDUCE_WINDOW || kind == NSX_COST_SELECT_SCATTER ||
+	     custom.target != NSX_COST_NO_TARGET) && nsx_cost_work_read(g, &b->u, raw->span, raw->config, custom, &n) != NSX_OK)
+		return NSX_ERR;
+	return nsx_vec_push(&g->nodes, n) ? NSX_OK : nsx_hlo_nomem(b);
+}
+
+/* Its place, and the name that schedules have of it. */
+static int
+read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struct nsx_hlo_cand *c)
+{
+	struct nsx_hlo_build *b = r->b;
+	struct nsx_hlo_meta meta;
+
+	c->pair = c->scheduling_name = NSX_NONE;
+	if (!raw->placed)
+		return NSX_OK;
+	if (nsx_hlo_meta_read(b, raw->metadata, &meta) != NSX_OK || nsx_hlo_pair(b, &meta, &c->pair) != NSX_OK)
+		return NSX_ERR;
+	if (c->pair != NSX_NONE && b->pairs.p[c->pair].stamp != r->comp + 1) {
+		b->pairs.p[c->pair].stamp = r->comp + 1;
+		if (!nsx_vec_push(&b->pair_refs, c->pair))
+			return nsx_hlo_nomem(b);
+	}
+	return kept ? keep(b, meta.scheduling_name, &c->scheduling_name) : NSX_OK;
 }
 
 static int
@@ -186,36 +241,38 @@ read_instruction(struct reading *r, struct nsx_span span)
 {
 	struct nsx_hlo_build *b = r->b;
 	struct nsx_hlo_comp *comp = &b->comps.p[r->comp];
-	const Nsysx__NsxHloInstruction *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_instruction__descriptor);
+	struct nsx_hlo_raw raw;
 	struct nsx_hlo_cand c = { .comp = r->comp, .comm = NSX_HLO_SILENT };
 	uint32_t cand = NSX_NONE;
 
-	if (!m)
+	if (nsx_hlo_inst_read(b, span, &raw) != NSX_OK)
 		return NSX_ERR;
-	const struct nsx_hlo_opcode *op = nsx_hlo_opcode(nsx_str_pb(m->opcode));
-	if (nsx_hlo_pair(b, m->metadata, &c.pair) != NSX_OK)
+	struct nsx_wire w = nsx_wire(b->f, raw.opcode);
+	const unsigned char *opcode = nsx_wire_bytes(&w, raw.opcode);
+	if (!opcode)
 		return NSX_ERR;
-	if (c.pair != NSX_NONE && b->pairs.p[c.pair].stamp != r->comp + 1) {
-		b->pairs.p[c.pair].stamp = r->comp + 1;
-		if (!nsx_vec_push(&b->pair_refs, c.pair))
-			return nsx_hlo_nomem(b);
-	}
-	if (add_calls(r, m, comp->fused || op->embeds, &c.calls, &c.ncalls) != NSX_OK)
+	const struct nsx_hlo_known_opcode *known = nsx_hlo_known(b, (struct nsx_str){ (const char *)opcode, (size_t)raw.opcode.len });
+	const struct nsx_hlo_opcode *op = known->op;
+	enum nsx_cost_kind kind = known->kind;
+	if (add_calls(r, &raw, comp->fused || op->embeds, &c.calls, &c.ncalls) != NSX_OK)
 		return NSX_ERR;
-	c.id = m->id;
+	c.id = raw.id;
 	c.root = nsx_hlo_local_id(comp->id, c.id) == nsx_hlo_local_id(comp->id, comp->root);
 	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the reduction, one that runs
 	 * a library's code or a collective on a slice after what it runs. */
 	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM || (comp->fused && c.id == comp->root);
-	if (!comp->fused || c.named) {
-		if (!m->name.len) {
-			b->missed[NSX_HLO_NO_NAME]++;
-		} else {
-			cand = (uint32_t)b->cands.n;
-			if (add_candidate(r, m, op, c) != NSX_OK)
-				return NSX_ERR;
-		}
+	bool kept = !comp->fused || c.named;
+	if (read_metadata(r, &raw, kept, &c) != NSX_OK)
+		return NSX_ERR;
+	if (kept && !raw.name.len) {
+		b->missed[NSX_HLO_NO_NAME]++;
+	} else if (kept) {
+		cand = (uint32_t)b->cands.n;
+		if (add_candidate(r, &raw, op, c) != NSX_OK)
+			return NSX_ERR;
 	}
+	if (add_node(r, &raw, kind, cand) != NSX_OK)
+		return NSX_ERR;
 	if (op->cls == NSX_HLO_PLAIN || op->cls == NSX_HLO_WRAPPER || op->cls == NSX_HLO_CUSTOM)
 		return NSX_OK;
 	if (op->cls == NSX_HLO_FOLLOW && (cand == NSX_NONE || c.ncalls))
@@ -282,6 +339,7 @@ read_computation(struct reading *r)
 	int rc;
 
 	r->pending.n = 0;
+	nsx_cost_graph_reset(&b->costs.graph, c->id);
 	if (b->pair_refs.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
 	c->pairs = (uint32_t)b->pair_refs.n;
@@ -293,6 +351,8 @@ read_computation(struct reading *r)
 		return NSX_ERR;
 	c->npairs = (uint32_t)b->pair_refs.n - c->pairs;
 	c->ncalls = (uint32_t)b->calls.n - c->calls;
+	if (!nsx_cost_graph_close(&b->costs.graph) || !nsx_costs_add(&b->costs, c->root))
+		return nsx_hlo_nomem(b);
 	if (!r->pending.n)
 		return NSX_OK;
 	if (follow(r, first) != NSX_OK)
@@ -301,7 +361,7 @@ read_computation(struct reading *r)
 	for (size_t i = 0; i < r->pending.n; i++)
 		if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
 			r->pending.p[n++] = r->pending.p[i];
-	return n ? nsx_hlo_transfers(b, c->span, c->id, r->pending.p, n, &c->comm) : NSX_OK;
+	return n ? nsx_hlo_transfers(b, r->pending.p, n, &c->comm) : NSX_OK;
 }
 
 /* ---- the whole */

@@ -199,21 +199,21 @@ frame_stack(struct nsx_hlo_build *b, uint32_t id, uint32_t *stack)
 }
 
 static int
-stack_of(struct nsx_hlo_build *b, const Nsysx__NsxHloMetadata *m, uint32_t *stack)
+stack_of(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *stack)
 {
 	struct nsx_buf out = { 0 };
 
 	*stack = NSX_NONE;
-	if (m->stack_frame_id > 0 && (uint32_t)m->stack_frame_id <= b->frames.frames.n) {
-		if (frame_stack(b, (uint32_t)m->stack_frame_id, stack) != NSX_OK)
+	if (m->frame > 0 && (uint32_t)m->frame <= b->frames.frames.n) {
+		if (frame_stack(b, (uint32_t)m->frame, stack) != NSX_OK)
 			return NSX_ERR;
-	} else if (m->stack_frame_id) {
+	} else if (m->frame) {
 		b->missed[NSX_HLO_BAD_FRAME]++;
 	}
 	if (*stack != NSX_NONE || !m->source_file.len)
 		return NSX_OK;
-	put_name(&out, nsx_str_pb(m->source_file));
-	nsx_buf_fmt(&out, ":%d", (int)m->source_line);
+	put_name(&out, m->source_file);
+	nsx_buf_fmt(&out, ":%d", (int)m->line);
 	int rc = stack_number(b, &out, stack);
 	nsx_buf_free(&out);
 	return rc;
@@ -222,7 +222,7 @@ stack_of(struct nsx_hlo_build *b, const Nsysx__NsxHloMetadata *m, uint32_t *stac
 /* ---- places */
 
 int
-nsx_hlo_pair(struct nsx_hlo_build *b, const Nsysx__NsxHloMetadata *m, uint32_t *pair)
+nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair)
 {
 	uint32_t op_name = NSX_NONE, stack;
 
@@ -231,7 +231,7 @@ nsx_hlo_pair(struct nsx_hlo_build *b, const Nsysx__NsxHloMetadata *m, uint32_t *
 		return NSX_OK;
 	if (stack_of(b, m, &stack) != NSX_OK)
 		return NSX_ERR;
-	if (m->op_name.len && (op_name = nsx_intern(&b->strs, nsx_str_pb(m->op_name))) == NSX_NONE)
+	if (m->op_name.len && (op_name = nsx_intern(&b->strs, m->op_name)) == NSX_NONE)
 		return nsx_hlo_nomem(b);
 	if (op_name == NSX_NONE && stack == NSX_NONE)
 		return NSX_OK;

@@ -131,13 +131,42 @@ varints(const unsigned char *p, size_t n)
 	return run == 0;
 }
 
+const unsigned char *
+nsx_wire_bytes(const struct nsx_wire *w, struct nsx_span span)
+{
+	if (span.len > SIEVED_MAX) {
+		nsx_err_set(w->f->err, "%s: byte %" PRIu64 ": field %" PRIu32 " of %" PRIu64 " bytes, want at most %d",
+		            w->f->path, span.off, w->field, span.len, SIEVED_MAX);
+		return NULL;
+	}
+	return nsx_dumpfile_at(w->f, span.off, (size_t)span.len);
+}
+
+int
+nsx_wire_ints(const struct nsx_wire *w, struct nsx_ints *out)
+{
+	uint64_t v;
+
+	if (w->type == NSX_WIRE_VARINT)
+		return nsx_vec_push(out, (int64_t)w->value) ? NSX_OK : nsx_dumpfile_nomem(w->f);
+	const unsigned char *p = nsx_wire_bytes(w, w->span);
+	if (!p)
+		return NSX_ERR;
+	for (size_t i = 0, n = (size_t)w->span.len; i < n;) {
+		size_t k = varint(p + i, n - i, &v);
+		if (!k)
+			return damaged(w, "packed numbers do not end where they should");
+		if (!nsx_vec_push(out, (int64_t)v))
+			return nsx_dumpfile_nomem(w->f);
+		i += k;
+	}
+	return NSX_OK;
+}
+
 static int
 sieve_bytes(struct nsx_unpacker *u, const struct nsx_wire *w, enum nsx_wire_type element)
 {
-	if (w->span.len > SIEVED_MAX)
-		return nsx_err_set(u->f->err, "%s: byte %" PRIu64 ": field %" PRIu32 " of %" PRIu64 " bytes, want at most %d",
-		                   u->f->path, w->span.off, w->field, w->span.len, SIEVED_MAX);
-	const unsigned char *p = nsx_dumpfile_at(u->f, w->span.off, (size_t)w->span.len);
+	const unsigned char *p = nsx_wire_bytes(w, w->span);
 	if (!p)
 		return NSX_ERR;
 	if (element == NSX_WIRE_VARINT && !varints(p, (size_t)w->span.len))

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "xla/dumpfile.h"
 
 enum nsx_wire_type { NSX_WIRE_VARINT = 0, NSX_WIRE_64 = 1, NSX_WIRE_LEN = 2, NSX_WIRE_32 = 5 };
@@ -35,6 +36,17 @@ nsx_wire(struct nsx_dumpfile *f, struct nsx_span span)
 /* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is skipped costs no
  * reading of its bytes. */
 int nsx_wire_next(struct nsx_wire *w);
+
+/* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be read or are more
+ * than any message that is read may have. Valid as those of nsx_dumpfile_at. */
+const unsigned char *nsx_wire_bytes(const struct nsx_wire *w, struct nsx_span span);
+
+/* Numbers of a repeated field. {0} is empty; free(v.p) ends it. */
+struct nsx_ints { int64_t *p; size_t n, cap; };
+
+/* Append the numbers of the field that was met last, one or many packed. NSX_OK, NSX_ERR with f->err filled. The field is a varint or has
+ * a length. */
+int nsx_wire_ints(const struct nsx_wire *w, struct nsx_ints *out);
 
 /* Unpacks messages. Set f; {0} else. */
 struct nsx_unpacker {

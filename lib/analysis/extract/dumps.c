@@ -66,7 +66,7 @@ ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const 
 	struct ex_info info = {
 		.opcode = ex_keep(p, from->opcode), .collective = ex_keep(p, from->collective), .op_name = ex_keep(p, from->op_name),
 		.scheduling_name = ex_keep(p, from->scheduling_name), .frames = ex_keep_frames(p, at(h->stacks, from->stack)),
-		.groups = ex_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm,
+		.groups = ex_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm, .cost = from->cost,
 		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
 	};
 	for (uint32_t i = 0; i < from->nlocs; i++) {

@@ -152,6 +152,19 @@ number_in_program(const struct ex_job *job, size_t i)
 	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
 }
 
+/* What is not modelled has nothing; work without a dot has no arithmetic of dots. */
+static void
+set_cost(struct nsx_rec *r, const struct nsx_hlo_cost *c)
+{
+	if (!c->modelled)
+		return;
+	nsx_set_i(r, NSX_INST_flops, c->flops);
+	if (c->flops)
+		nsx_set_s(r, NSX_INST_math, nsx_hlo_math_name(c->math));
+	nsx_set_i(r, NSX_INST_vector, c->vector);
+	nsx_set_i(r, NSX_INST_mem_bytes, c->mem_bytes);
+}
+
 static int
 emit_insts(struct emit *e)
 {
@@ -168,6 +181,7 @@ emit_insts(struct emit *e)
 			set_known(r, NSX_INST_bytes, n->info->bytes);
 			nsx_set_s(r, NSX_INST_op_name, n->info->op_name);
 			nsx_set_s(r, NSX_INST_scheduling_name, n->info->scheduling_name);
+			set_cost(r, &n->info->cost);
 		}
 		if (n->groups != NSX_NONE)
 			nsx_set_i(r, NSX_INST_groups, n->groups);

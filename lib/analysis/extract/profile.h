@@ -50,6 +50,7 @@ struct ex_info {
 	int64_t        bytes;     /* -1: none */
 	uint32_t       locs, nlocs;
 	bool           comm;
+	struct nsx_hlo_cost cost;
 };
 struct ex_loc { struct nsx_str op_name, frames; };
 
