@@ -75,12 +75,22 @@ host_row(void *ctx, sqlite3_value **v)
 	return NSX_OK;
 }
 
+/* Keep a number of a GPU, which is above 0 in any that works; the first that is told. */
+static void
+keep_number(sqlite3_value *v, int64_t *out)
+{
+	int64_t n;
+
+	if (*out < 0 && nsx_db_int(v, &n) && n > 0)
+		*out = n;
+}
+
 static int
 gpu_row(void *ctx, sqlite3_value **v)
 {
 	struct nsx_loader *l = ctx;
 	struct nsx_str name = nsx_db_text(v[1]), uuid = nsx_db_text(v[2]);
-	int64_t cuda;
+	int64_t cuda, major, minor;
 	int sharing = 0;
 
 	if (!nsx_db_int(v[0], &cuda))
@@ -96,6 +106,11 @@ gpu_row(void *ctx, sqlite3_value **v)
 		/* What several processes call by one ordinal may be several GPUs. */
 		if (sharing == 1 && uuid.len && !d->uuid.len && !keep(l, uuid, &d->uuid))
 			return NSX_ERR;
+		keep_number(v[3], &d->sms);
+		keep_number(v[4], &d->clock);
+		keep_number(v[5], &d->bandwidth);
+		if (d->cc < 0 && nsx_db_int(v[6], &major) && nsx_db_int(v[7], &minor) && major > 0 && major < 1000 && minor >= 0 && minor < 10)
+			d->cc = 10 * major + minor;
 	}
 	return NSX_OK;
 }
@@ -183,7 +198,10 @@ nsx_info_read(struct nsx_loader *l)
 	static const struct nsx_db_col pair[] = { { "name", true }, { "value", true } };
 	static const struct nsx_db_col start[] = { { "utcEpochNs", true } };
 	static const struct nsx_db_col stop[] = { { "duration", true } };
-	static const struct nsx_db_col gpu[] = { { "cuDevice", true }, { "name", true }, { "uuid", true } };
+	static const struct nsx_db_col gpu[] = {
+		{ "cuDevice", true }, { "name", true }, { "uuid", true }, { "smCount", true }, { "clockRate", true }, { "memoryBandwidth", true },
+		{ "computeMajor", true }, { "computeMinor", true }
+	};
 	static const struct nsx_db_col device[] = { { "deviceId", true }, { "name", true } };
 
 	if (scan_if_there(l, "META_DATA_EXPORT", pair, 2, meta_row) != NSX_OK
@@ -192,7 +210,7 @@ nsx_info_read(struct nsx_loader *l)
 	    || scan_if_there(l, "TARGET_INFO_SESSION_START_TIME", start, 1, start_row) != NSX_OK
 	    || scan_if_there(l, "ANALYSIS_DETAILS", stop, 1, stop_row) != NSX_OK
 	    || (l->opts->host && scan_if_there(l, "TARGET_INFO_SYSTEM_ENV", pair, 2, host_row) != NSX_OK)
-	    || scan_if_there(l, "TARGET_INFO_GPU", gpu, 3, gpu_row) != NSX_OK
+	    || scan_if_there(l, "TARGET_INFO_GPU", gpu, sizeof gpu / sizeof *gpu, gpu_row) != NSX_OK
 	    || scan_if_there(l, "TARGET_INFO_NVTX_CUDA_DEVICE", device, 2, device_name_row) != NSX_OK
 	    || read_thread_names(l) != NSX_OK)
 		return NSX_ERR;

@@ -187,7 +187,8 @@ join_devices(struct nsx_loader *l)
 		for (size_t k = 0; good && k < l->op_parts[i].devices.n; k++) {
 			struct part_device *d = &l->op_parts[i].devices.p[k];
 			uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ d->process = nsx_gpid_find(l, d->gpid), (uint64_t)d->cuda });
-			good = at && (*at != NSX_NONE || nsx_vec_push(&all, ((struct nsx_device){ .process = d->process, .cuda = d->cuda })));
+			good = at && (*at != NSX_NONE || nsx_vec_push(&all, ((struct nsx_device){
+				.process = d->process, .cuda = d->cuda, .sms = -1, .clock = -1, .bandwidth = -1, .cc = -1 })));
 			if (at)
 				*at = 0;
 		}

@@ -54,7 +54,12 @@ struct nsx_gpu_op {
 struct nsx_thread  { uint64_t gtid; uint32_t process; uint32_t tid; uint32_t first, n; /* its ranges */ };
 struct nsx_process { uint64_t gpid; uint32_t pid; };
 /* One GPU as one process sees it. */
-struct nsx_device  { uint32_t process; int64_t cuda; struct nsx_str gpu_name, uuid; /* empty if not told */ };
+struct nsx_device {
+	uint32_t process;
+	int64_t  cuda;
+	struct nsx_str gpu_name, uuid;           /* empty if not told */
+	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not told */
+};
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start, longer

@@ -92,6 +92,10 @@ emit_devices(struct emit *e)
 		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
 		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
 		nsx_set_i(r, NSX_DEVICE_known, d->known);
+		set_known(r, NSX_DEVICE_sms, td->sms);
+		set_known(r, NSX_DEVICE_clock, td->clock);
+		set_known(r, NSX_DEVICE_mem_bandwidth, td->bandwidth);
+		set_known(r, NSX_DEVICE_cc, td->cc);
 		rc = done(e);
 	}
 	free(refs);
