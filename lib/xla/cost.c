@@ -114,6 +114,24 @@ add_terms(struct nsx_costs *c, const struct nsx_cost_node *n, struct own *own)
 	return true;
 }
 
+/* How many operands a kind has at least. */
+static uint32_t
+arity(enum nsx_cost_kind k)
+{
+	switch (k) {
+	case NSX_COST_ELEMENT: case NSX_COST_BITCAST: case NSX_COST_ARITHMETIC: case NSX_COST_MOVE: case NSX_COST_SLICE: case NSX_COST_DYNAMIC_SLICE:
+	case NSX_COST_BROADCAST: case NSX_COST_CONCATENATE: case NSX_COST_MAP: case NSX_COST_COPY_START:
+		return 1;
+	case NSX_COST_DYNAMIC_UPDATE: case NSX_COST_GATHER: case NSX_COST_PAD: case NSX_COST_REDUCE: case NSX_COST_REDUCE_WINDOW: case NSX_COST_DOT:
+	case NSX_COST_CONVOLUTION:
+		return 2;
+	case NSX_COST_SCATTER: case NSX_COST_SELECT_SCATTER:
+		return 3;
+	default:
+		return 0;
+	}
+}
+
 /* Something that it reads or makes is in the host's memory, or of no known size. */
 static void
 check_shapes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum nsx_cost_state *s)
@@ -139,6 +157,8 @@ own_work(struct nsx_costs *c, const struct nsx_cost_node *n, struct own *own)
 
 	*own = (struct own){ .dot = { 0, NSX_HLO_F32, NSX_COST_OK }, .state = n->state };
 	check_shapes(g, n, &own->state);
+	if (n->noperands < arity(n->kind))
+		nsx_cost_worse(&own->state, NSX_COST_BAD);
 	switch (n->kind) {
 	case NSX_COST_OTHER:
 		nsx_cost_worse(&own->state, NSX_COST_UNKNOWN);
@@ -201,8 +221,6 @@ own_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum ns
 	case NSX_COST_SCATTER:
 		return nsx_cost_add(nsx_cost_mul(3, nsx_cost_update_bytes(g, n, s), s), operand_bytes(g, n, n->noperands / 2), s);
 	case NSX_COST_COPY_START:
-		if (!n->noperands)
-			nsx_cost_worse(s, NSX_COST_BAD);
 		return nsx_cost_mul(2, operand_bytes(g, n, 0), s);
 	default:
 		bytes = nsx_cost_output_bytes(g, n);
@@ -244,18 +262,22 @@ count_parameters(struct nsx_cost_graph *g, uint32_t *count, enum nsx_cost_state 
 {
 	uint32_t n = 0;
 
-	g->order.n = 0;
 	for (size_t i = 0; i < g->nodes.n; i++)
 		n += g->nodes.p[i].kind == NSX_COST_PARAMETER;
 	*count = n;
-	if (!nsx_vec_room(&g->order, n))
+	g->numbered.n = 0;
+	if (!nsx_vec_room(&g->numbered, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		g->order.p[i] = 0;
+		g->numbered.p[i] = false;
 	for (size_t i = 0; i < g->nodes.n; i++) {
 		int64_t k = g->nodes.p[i].number;
-		if (g->nodes.p[i].kind == NSX_COST_PARAMETER && (k < 0 || k >= n || g->order.p[k]++))
+		if (g->nodes.p[i].kind != NSX_COST_PARAMETER)
+			continue;
+		if (k < 0 || k >= n || g->numbered.p[k])
 			nsx_cost_worse(s, NSX_COST_BAD);
+		else
+			g->numbered.p[k] = true;
 	}
 	return true;
 }

@@ -158,10 +158,10 @@ struct nsx_cost_graph {
 	uint32_t             stamp;
 	int64_t              comp;
 	bool                 twice;      /* an id is there twice */
-	bool                 forward;    /* an operand stands before what it is read by, everywhere */
+	NSX_VEC(uint32_t)    order;      /* once closed: all nodes, operands before what reads them */
+	NSX_VEC(bool)        numbered;   /* of parameters */
 	/* Of cost_fusion.c, by node. */
-	NSX_VEC(struct nsx_cost_need { int64_t need; uint32_t base, readers; bool reached, in_place, source; }) needs;
-	NSX_VEC(uint32_t)    order;
+	NSX_VEC(struct nsx_cost_need { int64_t need; uint32_t base; bool reached, in_place, source; }) needs;
 	int64_t              taps;       /* of convolutions, in all of the dump: their counting is bounded */
 };
 

@@ -5,43 +5,6 @@
 #include "base/num.h"
 #include "xla/cost.h"
 
-/* The nodes in an order in which what is read stands before its readers. False when out of memory; *s is set where they read each
- * other in a circle. */
-static bool
-sort(struct nsx_cost_graph *g, enum nsx_cost_state *s)
-{
-	uint32_t n = (uint32_t)g->nodes.n;
-
-	g->order.n = 0;
-	if (!nsx_vec_room(&g->order, n))
-		return false;
-	if (g->forward) {
-		for (uint32_t i = 0; i < n; i++)
-			g->order.p[g->order.n++] = i;
-		return true;
-	}
-	/* From the last: a node whose readers all stand behind it. */
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < g->nodes.p[i].noperands; k++)
-			g->needs.p[g->operands.p[g->nodes.p[i].operands + k]].readers++;
-	uint32_t at = n;
-	for (uint32_t i = 0; i < n; i++)
-		if (!g->needs.p[i].readers)
-			g->order.p[--at] = i;
-	for (uint32_t done = n; done > at;) {
-		const struct nsx_cost_node *u = &g->nodes.p[g->order.p[--done]];
-		for (uint32_t k = 0; k < u->noperands; k++) {
-			uint32_t o = (uint32_t)g->operands.p[u->operands + k];
-			if (!--g->needs.p[o].readers)
-				g->order.p[--at] = o;
-		}
-	}
-	if (at)
-		nsx_cost_worse(s, NSX_COST_BAD);
-	g->order.n = n;
-	return true;
-}
-
 /* What bitcasts show, and what is a parameter or an element of one. */
 static void
 find_sources(struct nsx_cost_graph *g)
@@ -163,12 +126,6 @@ nsx_cost_fused_bytes(struct nsx_cost_graph *g, uint32_t root, enum nsx_cost_stat
 	}
 	for (size_t i = 0; i < g->nodes.n; i++)
 		g->needs.p[g->needs.n++] = (struct nsx_cost_need){ 0 };
-	if (!sort(g, s)) {
-		*nomem = true;
-		return 0;
-	}
-	if (*s != NSX_COST_OK)
-		return 0;
 	find_sources(g);
 	if (r->kind != NSX_COST_TUPLE)
 		bytes = result(g, root, s);

@@ -27,6 +27,7 @@ nsx_cost_graph_free(struct nsx_cost_graph *g)
 	free(g->slots);
 	free(g->needs.p);
 	free(g->order.p);
+	free(g->numbered.p);
 	*g = (struct nsx_cost_graph){ 0 };
 }
 
@@ -78,11 +79,56 @@ nsx_cost_graph_find(const struct nsx_cost_graph *g, int64_t id)
 	return g->slots[i].stamp == g->stamp ? g->slots[i].node : NSX_NONE;
 }
 
+/* Where what is read does not stand before its readers everywhere: from the last, a node whose readers all stand behind it. What reads itself
+ * in a circle, and what that reads, has no place. */
+static bool
+sort(struct nsx_cost_graph *g)
+{
+	uint32_t n = (uint32_t)g->nodes.n, at = n;
+	uint32_t *readers = calloc(n, sizeof *readers);
+
+	if (!readers)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < g->nodes.p[i].noperands; k++)
+			if (g->operands.p[g->nodes.p[i].operands + k] >= 0)
+				readers[g->operands.p[g->nodes.p[i].operands + k]]++;
+	for (uint32_t i = 0; i < n; i++)
+		if (!readers[i])
+			g->order.p[--at] = i;
+	for (uint32_t done = n; done > at;) {
+		const struct nsx_cost_node *u = &g->nodes.p[g->order.p[--done]];
+		for (uint32_t k = 0; k < u->noperands; k++) {
+			int64_t o = g->operands.p[u->operands + k];
+			if (o >= 0 && !--readers[o])
+				g->order.p[--at] = (uint32_t)o;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (readers[i])
+			nsx_cost_worse(&g->nodes.p[i].state, NSX_COST_BAD);
+	free(readers);
+	return true;
+}
+
+/* Operands stand before their readers. False when out of memory. */
+static bool
+order(struct nsx_cost_graph *g, bool forward)
+{
+	g->order.n = 0;
+	if (!nsx_vec_room(&g->order, g->nodes.n))
+		return false;
+	for (uint32_t i = 0; i < g->nodes.n; i++)
+		g->order.p[g->order.n++] = i;
+	return forward || sort(g);
+}
+
 bool
 nsx_cost_graph_close(struct nsx_cost_graph *g)
 {
+	bool forward = true;
+
 	g->twice = false;
-	g->forward = true;
 	if (!slots_for(g, g->nodes.n))
 		return false;
 	for (uint32_t k = 0; k < g->nodes.n; k++) {
@@ -104,8 +150,8 @@ nsx_cost_graph_close(struct nsx_cost_graph *g)
 			if (o == NSX_NONE)
 				nsx_cost_worse(&n->state, NSX_COST_BAD);
 			else if (o >= k)
-				g->forward = false;
+				forward = false;
 		}
 	}
-	return true;
+	return order(g, forward);
 }
