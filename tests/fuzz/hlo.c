@@ -23,6 +23,9 @@ look_at(const struct nsx_hlo *h)
 		must(x->stack == NSX_NONE || x->stack < h->nstacks);
 		must(x->locs <= h->nlocs && x->nlocs <= h->nlocs - x->locs);
 		must(x->bytes >= -1 && (x->comm ? x->collective.len > 0 : x->collective.len == 0 && x->bytes == -1));
+		const struct nsx_hlo_cost *c = &x->cost;
+		must(c->modelled ? !x->comm && c->math < NSX_HLO_MATHS : c->flops == 0 && c->vector == 0 && c->mem_bytes == 0);
+		must(c->flops >= 0 && c->vector >= 0 && c->mem_bytes >= 0);
 		const struct nsx_hlo_inst *same = nsx_hlo_find_id(h, x->unique_id);
 		must(!same || same->unique_id == x->unique_id || (uint64_t)same->unique_id >> 32 == 0);
 	}

@@ -300,7 +300,8 @@ push(struct graph *g, const char *opcode, int64_t elements, int n, const int *op
 
 	*m = (struct made){ .elements = elements, .n = n, .bitcast = strcmp(opcode, "bitcast") == 0 };
 	snprintf(m->opcode, sizeof m->opcode, "%s", opcode);
-	memcpy(m->operands, operands, (size_t)n * sizeof *operands);
+	for (int i = 0; i < n; i++)
+		m->operands[i] = operands[i];
 	if (is(m, "add") || is(m, "select") || is(m, "exponential"))
 		g->vector += elements;
 	else if (is(m, "reduce"))
