@@ -86,8 +86,7 @@ nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_
 		const unsigned char *p = nsx_dumpfile_at(u->f, config.off, (size_t)config.len);
 		if (!p)
 			return NSX_ERR;
-		if (!nsx_cost_config(g, (struct nsx_str){ (const char *)p, (size_t)config.len }, &w, &nomem))
-			nsx_cost_worse(&n->state, NSX_COST_BAD);
+		nsx_cost_worse(&n->state, nsx_cost_config(g, (struct nsx_str){ (const char *)p, (size_t)config.len }, &w, &nomem));
 	} else {
 		const Nsysx__NsxHloWork *m = nsx_unpack_message(u, inst, &nsysx__nsx_hlo_work__descriptor);
 		if (!m)

@@ -482,6 +482,7 @@ test_bad_windows_and_configs(void)
 	is_str(configured("cuBLAS", 6), "none", "a config that is no JSON");
 	is_int(diag("contradicts itself"), 1, "... is counted");
 	is_str(configured("", 0), "none", "no config");
+	is_int(diag("work is not known"), 0, "... is what is not modelled, not an error");
 	is_str(configured("[]", 2), "none", "a list");
 	is_str(configured("{\"gemm_backend_config\":{}}", 26), "none", "without dimension numbers");
 	is_str(configured("{\"gemm_backend_config\":{\"dot_dimension_numbers\":{\"lhs_contracting_dimensions\":[\"x\"]}}}", 86), "none", "words for numbers");

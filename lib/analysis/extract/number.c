@@ -214,6 +214,13 @@ compare_insts(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
+static bool
+same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
+{
+	return !x->modelled || !y->modelled ||
+	       (x->flops == y->flops && x->math == y->math && x->vector == y->vector && x->mem_bytes == y->mem_bytes);
+}
+
 /* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that does not know it, these alone. */
 static void
 judge(const struct inst_ref *r, struct ex_job_inst *inst)
@@ -251,7 +258,8 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 		/* An opcode that NVTX payloads tell says nothing of what is inside a fusion. */
 		if (!info->comm && !r->p->programs.p[own->program].dumped)
 			judge(r, inst);
-	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode, info->opcode))
+	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode, info->opcode) ||
+	           !same_work(&inst->info->cost, &info->cost))
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "instructions of one program and name that dumps of several profiles describe differently: the first is used");
 }
 

@@ -309,6 +309,10 @@ emit_inst(struct mg *m, const struct mg_inst *inst, const struct numbering *stac
 	if (row.stack)
 		nsx_set_i(&rec, NSX_INST_stack, stacks->number[row.stack]);
 	nsx_set_s(&rec, NSX_INST_scheduling_name, mg_text(m, row.scheduling_name));
+	set_some(&rec, NSX_INST_flops, row.flops);
+	nsx_set_s(&rec, NSX_INST_math, mg_text(m, row.math));
+	set_some(&rec, NSX_INST_vector, row.vector);
+	set_some(&rec, NSX_INST_mem_bytes, row.mem_bytes);
 	mg_set_extras(m, &rec, row.extras);
 	return nsx_write(m->out, &rec);
 }

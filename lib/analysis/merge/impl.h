@@ -84,9 +84,9 @@ struct mg_alias { uint32_t profile, program; struct mg_held rec; int64_t id; uin
 struct mg_place { uint32_t text, extras; };                    /* a stack or set of groups */
 struct mg_loc { uint32_t op_name, stack, extras; };
 struct mg_row {
-	int64_t  bytes, comm;                                  /* INT64_MIN: absent */
+	int64_t  bytes, comm, flops, vector, mem_bytes;        /* INT64_MIN: absent */
 	uint32_t name, opcode, collective, groups, op_name, stack, scheduling_name, extras;
-	uint32_t locs, unused;                                 /* locs: an array of mg_loc */
+	uint32_t locs, math;                                   /* locs: an array of mg_loc */
 };
 
 /* An instruction of one stream's program. */

@@ -229,7 +229,11 @@ inst_key(uint32_t program, int64_t inst)
 static int
 load_inst(struct loading *l, const struct nsx_rec *rec)
 {
-	struct mg_row row = { .bytes = nsx_int(rec, NSX_INST_bytes, INT64_MIN), .comm = nsx_int(rec, NSX_INST_comm, INT64_MIN) };
+	struct mg_row row = {
+		.bytes = nsx_int(rec, NSX_INST_bytes, INT64_MIN), .comm = nsx_int(rec, NSX_INST_comm, INT64_MIN),
+		.flops = nsx_int(rec, NSX_INST_flops, INT64_MIN), .vector = nsx_int(rec, NSX_INST_vector, INT64_MIN),
+		.mem_bytes = nsx_int(rec, NSX_INST_mem_bytes, INT64_MIN)
+	};
 	struct mg_have have = { 0 };
 	uint32_t *at;
 
@@ -239,6 +243,7 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 	    || string_of(l, rec, NSX_INST_collective, &row.collective) != NSX_OK
 	    || string_of(l, rec, NSX_INST_op_name, &row.op_name) != NSX_OK
 	    || string_of(l, rec, NSX_INST_scheduling_name, &row.scheduling_name) != NSX_OK
+	    || string_of(l, rec, NSX_INST_math, &row.math) != NSX_OK
 	    || place_of(l, &l->groups, rec, NSX_INST_groups, &row.groups) != NSX_OK
 	    || place_of(l, &l->stacks, rec, NSX_INST_stack, &row.stack) != NSX_OK)
 		return NSX_ERR;

@@ -105,16 +105,23 @@ differ(int64_t a, int64_t b)
 	return a != INT64_MIN && b != INT64_MIN && a != b;
 }
 
+/* Work that is known to one alone contradicts nothing. */
+static bool
+work_differs(const struct mg_row *x, const struct mg_row *y)
+{
+	return differ(x->flops, y->flops) || differ(x->vector, y->vector) || differ(x->mem_bytes, y->mem_bytes) || (x->math && y->math && x->math != y->math);
+}
+
 static int
 contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 {
 	struct mg_row x = row_of(m, inst->row), y = row_of(m, row);
 
 	/* What is only guessed from a name contradicts nothing. */
-	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes)))
+	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes) && !work_differs(&x, &y)))
 		return NSX_OK;
 	return mg_diag_say(m, NSX_WARNING, m->match.programs[inst->program].name,
-	                   "dumps disagree on opcode, comm or bytes of an instruction: the first report's is believed");
+	                   "dumps disagree on opcode, comm, bytes or work of an instruction: the first report's is believed");
 }
 
 /* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the reports of
@@ -122,7 +129,9 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 static uint32_t
 own_row(struct mg *m, const struct mg_have *h, const struct mg_use *u)
 {
-	struct mg_row row = row_of(m, h->row), bare = { .bytes = INT64_MIN, .comm = row.comm, .name = row.name };
+	struct mg_row row = row_of(m, h->row), bare = {
+		.bytes = INT64_MIN, .comm = row.comm, .flops = INT64_MIN, .vector = INT64_MIN, .mem_bytes = INT64_MIN, .name = row.name
+	};
 
 	if (!row.opcode || u->dumped != INT64_MAX || !m->programs.p[h->program].dumped)
 		return h->row;
