@@ -205,9 +205,9 @@ struct nsx_cost_flops nsx_cost_custom(struct nsx_cost_graph *g, const struct nsx
  * must be are positive. */
 int64_t nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps, enum nsx_cost_state *s);
 
-/* Fill w from the JSON of a backend_config: what the target needs of it. NSX_COST_BAD: it is no JSON, or says nonsense; NSX_COST_UNKNOWN: it
- * lacks it. *nomem is set when memory runs out. */
-enum nsx_cost_state nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_work *w, bool *nomem);
+/* Fill w from the JSON of a backend_config: what the target needs of it. False: it lacks that, or is no JSON; false too when memory runs out,
+ * with *nomem set. */
+bool nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_work *w, bool *nomem);
 
 /* ---- sums: cost.c, cost_fusion.c */
 

@@ -149,7 +149,7 @@ attention(struct config *c, struct nsx_json *j)
 	return true;
 }
 
-enum nsx_cost_state
+bool
 nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_work *w, bool *nomem)
 {
 	struct config c = { .g = g, .w = w };
@@ -167,7 +167,5 @@ nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_w
 			good = nsx_json_skip(&j);
 	}
 	*nomem |= c.nomem;
-	if (json.len && (!good || nsx_json_next(&j) != NSX_JSON_END))
-		return NSX_COST_BAD;
-	return (w->custom.target == NSX_COST_GEMM ? c.dot : w->scores.n > 0) ? NSX_COST_OK : NSX_COST_UNKNOWN;
+	return good && nsx_json_next(&j) == NSX_JSON_END && (w->custom.target == NSX_COST_GEMM ? c.dot : w->scores.n > 0);
 }

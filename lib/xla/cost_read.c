@@ -79,14 +79,16 @@ nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_
 	bool nomem = false;
 
 	if (custom.target == NSX_COST_GEMM || custom.target == NSX_COST_ATTENTION) {
+		/* Any text may stand there: one that does not tell the work is no contradiction. */
 		if (config.len > CONFIG_MAX) {
-			nsx_cost_worse(&n->state, NSX_COST_BAD);
+			nsx_cost_worse(&n->state, NSX_COST_UNKNOWN);
 			return NSX_OK;
 		}
 		const unsigned char *p = nsx_dumpfile_at(u->f, config.off, (size_t)config.len);
 		if (!p)
 			return NSX_ERR;
-		nsx_cost_worse(&n->state, nsx_cost_config(g, (struct nsx_str){ (const char *)p, (size_t)config.len }, &w, &nomem));
+		if (!nsx_cost_config(g, (struct nsx_str){ (const char *)p, (size_t)config.len }, &w, &nomem))
+			nsx_cost_worse(&n->state, NSX_COST_UNKNOWN);
 	} else {
 		const Nsysx__NsxHloWork *m = nsx_unpack_message(u, inst, &nsysx__nsx_hlo_work__descriptor);
 		if (!m)
