@@ -272,6 +272,26 @@ test_in_place(void)
 }
 
 static void
+test_unequal(void)
+{
+	pb c = two_parameters();
+
+	op(&c, "bitcast", 3, "1", BF16, "64");
+	op(&c, "slice", 4, "3", BF16, "2");
+	is_str(fusion(&c, 4, NULL), "0 - 0 132", "a bitcast to more elements: what is behind it is needed whole");
+	c = two_parameters();
+	op(&c, "convert", 3, "1", BF16, "8 4");
+	for (int i = 0; i < 2; i++) {
+		pb d = shaped("d", "dot", 5 + i, i ? "3 3" : "1 1", F32, "8 8", 0), n = { 0 };
+		pb_packed(&n, 1, "1");
+		pb_msg(&d, 30, &n);
+		add(&c, &d);
+	}
+	op(&c, "add", 8, "5 6", F32, "8 8");
+	is_str(fusion(&c, 8, NULL), "1024 tf32 96 384", "as much in two arithmetics: the slower");
+}
+
+static void
 test_calls(void)
 {
 	pb c = two_parameters(), more = { 0 }, d = { 0 }, n = { 0 };
@@ -495,6 +515,7 @@ main(void)
 	test_alone();
 	test_shapes();
 	test_in_place();
+	test_unequal();
 	test_calls();
 	test_unknown_inside();
 	test_contradictions();
