@@ -49,7 +49,7 @@ VERSION = $(shell sed -n 's/^\#define NSX_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
 PUBLIC = $(patsubst %,lib/base/%.h,arena cli diag err escape map num outfile str table vec) \
 	$(patsubst %,lib/stream/%,diags.h fields.h kinds.h kinds.def reader.h spool.h writer.h)
 # What a report is made with, where there is such a thing: not the C that is compiled in.
-REPORT = $(if $(wildcard lib/report),$(shell cd lib/report && find . -type f ! -name '*.[ch]' ! -path './flame/*'))
+REPORT = $(if $(wildcard lib/report),$(shell cd lib/report && find . -type f ! -name '*.[ch]'))
 # These describe what we write by hand; the tests hold it to that. The others become code.
 PB_DOC = protos/nsysx.proto protos/perfetto.proto
 PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out $(PB_DOC),$(wildcard protos/*.proto)))
@@ -65,10 +65,10 @@ $B/protos/%.pb-c.c: protos/%.proto | $B/.ready
 $(PB_OBJ): %.o: %.c
 	$(CC) $(STD) $(CFLAGS) -w -MMD -MP -I$B $(CPPFLAGS) -c -o $@ $<
 # Style and script of a picture as C's bytes.
-$B/lib/report/flame/%.h: lib/report/flame/%
+$B/lib/draw/flame/%.h: lib/draw/flame/%
 	@mkdir -p $(@D)
 	od -An -v -tx1 $< | sed 's/ *\([0-9a-f][0-9a-f]\)/0x\1,/g' >$@
-$B/lib/report/flame/svg.o: $B/lib/report/flame/flame.css.h $B/lib/report/flame/flame.js.h
+$B/lib/draw/flame/svg.o: $B/lib/draw/flame/flame.css.h $B/lib/draw/flame/flame.js.h
 $B/libnsysx.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^

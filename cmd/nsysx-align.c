@@ -1,7 +1,7 @@
 /* nsysx-align -- the times of several reports on one clock. */
 #include <string.h>
 
-#include "analysis/align.h"
+#include "filter/align.h"
 #include "base/progress.h"
 #include "tool.h"
 

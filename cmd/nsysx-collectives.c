@@ -1,8 +1,8 @@
 /* nsysx-collectives -- add `collective` records with size, group and bandwidth, or sum them up in a table. */
 #include <string.h>
 
-#include "analysis/bandwidth.h"
-#include "analysis/collectives.h"
+#include "table/bandwidth.h"
+#include "filter/collectives.h"
 #include "tool.h"
 
 static bool summary;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/compare.h"
+#include "table/compare.h"
 #include "base/num.h"
 #include "tool.h"
 

@@ -1,7 +1,7 @@
 /* nsysx-compile -- where compilation time goes: a table, or the text per compilation. */
 #include <string.h>
 
-#include "analysis/compile.h"
+#include "table/compile.h"
 #include "tool.h"
 
 static bool summary, full, loading;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/extract.h"
+#include "extract/extract.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "base/vec.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "report/flame.h"
+#include "draw/flame.h"
 #include "tool.h"
 
 static const char *title, *subtitle, *base, *min_width = "0.0000833", *unit = "ns", *sort = "name";

@@ -1,5 +1,5 @@
 /* nsysx-fold -- GPU time as folded stacks, a line each: frame;frame NANOSECONDS. */
-#include "analysis/fold.h"
+#include "draw/fold.h"
 #include "tool.h"
 
 static const char *output, *by = "source", *cover = "0.99";

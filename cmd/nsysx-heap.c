@@ -1,5 +1,5 @@
 /* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, what is alive there, or all sums. */
-#include "analysis/heap.h"
+#include "table/heap.h"
 #include "tool.h"
 
 static bool peak, summary, at_peak, stacks;

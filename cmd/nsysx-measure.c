@@ -1,5 +1,5 @@
 /* nsysx-measure -- GPU time of a program or an NVTX range, execution by execution. */
-#include "analysis/measure.h"
+#include "table/measure.h"
 #include "tool.h"
 
 static const char *module, *range;

@@ -1,7 +1,7 @@
 /* nsysx-merge -- several streams into one, the same whatever their order. */
 #include <string.h>
 
-#include "analysis/merge.h"
+#include "filter/merge.h"
 #include "base/progress.h"
 #include "tool.h"
 

@@ -1,7 +1,7 @@
 /* nsysx-mosaic -- the profiler buffer of a Mosaic GPU kernel as a Chrome trace, or as a stream of ranges. */
 #include <string.h>
 
-#include "analysis/mosaic.h"
+#include "draw/mosaic.h"
 #include "base/num.h"
 #include "tool.h"
 

@@ -1,5 +1,5 @@
 /* nsysx-overlap -- set on every thunk how much of it is hidden behind computation, in one pass. */
-#include "analysis/overlap.h"
+#include "filter/overlap.h"
 #include "tool.h"
 
 static int64_t hold_mib = 64;

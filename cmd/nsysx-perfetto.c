@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/perfetto.h"
+#include "draw/perfetto.h"
 #include "base/vec.h"
 #include "tool.h"
 

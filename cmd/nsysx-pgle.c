@@ -1,7 +1,7 @@
 /* nsysx-pgle -- a stream's instruction costs as profiles for XLA's latency-hiding scheduler. */
 #include <inttypes.h>
 
-#include "analysis/pgle.h"
+#include "table/pgle.h"
 #include "tool.h"
 
 static const char *dir, *complete;

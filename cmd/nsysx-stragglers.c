@@ -1,7 +1,7 @@
 /* nsysx-stragglers -- which device is late, and where. */
 #include <string.h>
 
-#include "analysis/stragglers.h"
+#include "table/stragglers.h"
 #include "tool.h"
 
 static bool curve;

@@ -1,7 +1,7 @@
 /* nsysx-summary -- tables of where GPU time goes. */
 #include <string.h>
 
-#include "analysis/summary.h"
+#include "table/summary.h"
 #include "base/num.h"
 #include "tool.h"
 

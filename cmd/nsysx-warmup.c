@@ -1,5 +1,5 @@
 /* nsysx-warmup -- leave out what programs do once: their first executions, where they warm up. */
-#include "analysis/warmup.h"
+#include "filter/warmup.h"
 #include "tool.h"
 
 static bool init, mark;

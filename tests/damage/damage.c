@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/extract.h"
+#include "extract/extract.h"
 #include "base/num.h"
 
 enum outcome { SAME, OTHER_VALUES, FEWER, BOTH_REFUSE, WE_REFUSE, STRICTER, SQLITE_REFUSES, DIFFER, OUTCOMES };

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/compile.h"
+#include "table/compile.h"
 #include "stream/codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

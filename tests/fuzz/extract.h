@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 
-#include "analysis/extract.h"
+#include "extract/extract.h"
 
 static inline void
 fuzz_extract_once(const char *path, const char *dumps, int n, const struct nsx_extract_opts *opts)

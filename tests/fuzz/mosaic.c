@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/mosaic.h"
+#include "draw/mosaic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

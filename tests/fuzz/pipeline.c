@@ -2,16 +2,16 @@
  * table and fold. What one writes the next takes; a refusal says why. */
 #include "bytes.h"
 
-#include "analysis/align.h"
-#include "analysis/bandwidth.h"
-#include "analysis/collectives.h"
-#include "analysis/fold.h"
-#include "analysis/measure.h"
-#include "analysis/merge.h"
-#include "analysis/overlap.h"
-#include "analysis/stragglers.h"
-#include "analysis/summary.h"
-#include "analysis/warmup.h"
+#include "filter/align.h"
+#include "table/bandwidth.h"
+#include "filter/collectives.h"
+#include "draw/fold.h"
+#include "table/measure.h"
+#include "filter/merge.h"
+#include "filter/overlap.h"
+#include "table/stragglers.h"
+#include "table/summary.h"
+#include "filter/warmup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -132,8 +132,8 @@ equal 'others stay' "$(sed -n 5p "$T/got")" '🔥中 x'
 equal 'so in titles' "$(head_of "$T/bytes.svg" | sed -n 1,2p)" "$(printf '%s\n' '<t>&\x01\xFF' '"]]>')"
 equal 'there is one script, ours' "$(grep -c '<script' "$T/bytes.svg")" 1
 equal 'nothing is fetched' "$(sed 's,http://www.w3.org/[0-9a-z/]*,,g' "$T/bytes.svg" | grep -ciE 'https?:|url\(|@import|href')" 0
-equal 'no code is made of text' "$(grep -cE 'eval\(|new Function|innerHTML|document\.write' ../../lib/report/flame/flame.js)" 0
-equal 'style and script are ASCII and end no CDATA' "$(cat ../../lib/report/flame/flame.css ../../lib/report/flame/flame.js | LC_ALL=C grep -cE '[^[:print:][:space:]]|]]>')" 0
+equal 'no code is made of text' "$(grep -cE 'eval\(|new Function|innerHTML|document\.write' ../../lib/draw/flame/flame.js)" 0
+equal 'style and script are ASCII and end no CDATA' "$(cat ../../lib/draw/flame/flame.css ../../lib/draw/flame/flame.js | LC_ALL=C grep -cE '[^[:print:][:space:]]|]]>')" 0
 
 # Labels: of a path the end.
 label_of() { nsysx-flame "$1" | python3 -c '

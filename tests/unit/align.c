@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/align/impl.h"
+#include "filter/align/aligning.h"
 #include "base/outfile.h"
 #include "stream/codec.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* comm_names.c -- what names say of communication: every rule for kernels with what it must not catch, the user's rules, instructions. */
-#include "analysis/comm_names.h"
+#include "job/comm_names.h"
 
 #include <stdlib.h>
 

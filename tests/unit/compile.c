@@ -1,7 +1,7 @@
 /* compile.c -- sharing the time of parallel compilation among any ranges, and the spelling of numbers. */
 #include <stdlib.h>
 
-#include "analysis/compile/compile.h"
+#include "table/compile/compile.h"
 #include "tap.h"
 
 enum { RANGES = 60, ROUNDS = 3000 };

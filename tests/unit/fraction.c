@@ -1,5 +1,5 @@
 /* fraction.c -- sums of fractions are exact, however large their common denominator grows. */
-#include "analysis/fold/fraction.h"
+#include "job/fraction.h"
 
 #include "tap.h"
 

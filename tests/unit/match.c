@@ -1,5 +1,5 @@
-/* match.c -- programs of several profiles are matched as analysis/match.h says, whatever the order of their aliases. */
-#include "analysis/match.h"
+/* match.c -- programs of several profiles are matched as job/match.h says, whatever the order of their aliases. */
+#include "job/match.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* overlap.c -- nsx_overlap against brute force: on small times every nanosecond is marked and counted. */
-#include "analysis/overlap.h"
+#include "filter/overlap.h"
 
 #include <stdlib.h>
 #include <unistd.h>

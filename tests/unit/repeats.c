@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/fold/repeats.h"
+#include "draw/fold/repeats.h"
 #include "tap.h"
 
 static struct nsx_repeats repeats;

@@ -9,7 +9,7 @@
 
 #include <regex.h>
 
-#include "analysis/fold/stacks.h"
+#include "job/stacks.h"
 #include "job/catalogue.h"
 #include "job/parts.h"
 #include "job/range_book.h"

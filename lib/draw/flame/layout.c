@@ -1,0 +1,176 @@
+/* flame/layout.c -- which frames are drawn, and where. Only they are sorted: of millions few are wide enough to be seen. */
+#include "draw/flame/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+
+/* Sorting by name is by rank among the names that are drawn. */
+struct ranked { struct nsx_str text; uint32_t name; };
+
+static int
+ranked_cmp(const void *a, const void *b)
+{
+	return nsx_str_cmp(((const struct ranked *)a)->text, ((const struct ranked *)b)->text);
+}
+
+/* The total that a frame needs to be drawn. */
+static int64_t
+least(int64_t total, double share)
+{
+	double v = ceil((double)total * share);
+
+	return v >= (double)INT64_MAX ? INT64_MAX : v < 1 ? 1 : (int64_t)v;
+}
+
+/* rank[name] of the names that nodes[0..n) have; NULL when out of memory. */
+static uint32_t *
+rank_names(const struct nsx_flame_tree *t, const struct nsx_sort_key *nodes, size_t n)
+{
+	uint32_t *rank = calloc(t->names.n + 1, sizeof *rank);
+	struct ranked *list = malloc((n + 1) * sizeof *list);
+	size_t m = 0;
+
+	for (size_t i = 0; rank && list && i < n; i++) {
+		uint32_t name = t->nodes.p[nodes[i].i].name;
+		if (rank[name]++ == 0)
+			list[m++] = (struct ranked){ nsx_intern_str(&t->names, name), name };
+	}
+	if (rank && list && m) {
+		qsort(list, m, sizeof *list, ranked_cmp);
+		for (size_t i = 0; i < m; i++)
+			rank[list[i].name] = (uint32_t)i;
+	} else if (!list) {
+		free(rank);
+		rank = NULL;
+	}
+	free(list);
+	return rank;
+}
+
+/* The nodes that are drawn but the root, children of one parent next to each other from left to right. NULL when out of memory. */
+static struct nsx_sort_key *
+drawn(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options, size_t *n)
+{
+	int64_t min = least(t->total[NSX_FLAME_NEW], options->min_share);
+	struct nsx_sort_key *keys;
+
+	*n = 0;
+	for (size_t i = 1; i < t->nodes.n; i++) {
+		*n += t->nodes.p[i].total[NSX_FLAME_NEW] >= min;
+		bool narrow = t->nodes.p[i].total[NSX_FLAME_NEW] > 0 && t->nodes.p[i].total[NSX_FLAME_NEW] < min;
+		uint32_t parent = t->nodes.p[i].parent;
+
+		l->narrow += narrow;
+		if (narrow && (parent == 0 || t->nodes.p[parent].total[NSX_FLAME_NEW] >= min))
+			l->narrow_sum += t->nodes.p[i].total[NSX_FLAME_NEW];
+	}
+	keys = malloc((*n + 1) * sizeof *keys);
+	if (!keys)
+		return NULL;
+	*n = 0;
+	for (size_t i = 1; i < t->nodes.n; i++)
+		if (t->nodes.p[i].total[NSX_FLAME_NEW] >= min)
+			keys[(*n)++].i = (uint32_t)i;
+	uint32_t *rank = rank_names(t, keys, *n);
+	for (size_t i = 0; rank && i < *n; i++) {
+		const struct nsx_flame_node *node = &t->nodes.p[keys[i].i];
+		keys[i].k[0] = node->parent;
+		keys[i].k[1] = options->sort == NSX_FLAME_SIZE ? -node->total[NSX_FLAME_NEW] : 0;
+		keys[i].k[2] = rank[node->name];
+	}
+	if (!rank) {
+		free(keys);
+		return NULL;
+	}
+	free(rank);
+	nsx_sort_keys(keys, *n);
+	return keys;
+}
+
+/* Nodes whose children are being placed: the next of them, and where it goes. */
+struct open { size_t at; int64_t offset; };
+
+/* first[node]: where the keys of its children begin. */
+static bool
+place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_sort_key *keys, size_t n, const size_t *first)
+{
+	NSX_VEC(struct open) stack = { 0 };
+	bool good = nsx_vec_push(&l->frames, ((struct nsx_flame_frame){ 0, 0, 0 })) && nsx_vec_push(&stack, ((struct open){ first[0], 0 }));
+	NSX_VEC(uint32_t) path = { 0 };
+
+	good = good && nsx_vec_push(&path, 0);
+	while (good && stack.n) {
+		struct open *o = &stack.p[stack.n - 1];
+
+		if (o->at == n || keys[o->at].k[0] != path.p[path.n - 1]) {
+			stack.n--;
+			path.n--;
+			continue;
+		}
+		struct nsx_flame_frame f = { keys[o->at++].i, (uint32_t)stack.n, o->offset };
+		o->offset += t->nodes.p[f.node].total[NSX_FLAME_NEW];
+		if (f.depth > l->depth)
+			l->depth = f.depth;
+		good = nsx_vec_push(&l->frames, f) && nsx_vec_push(&path, f.node)
+		       && nsx_vec_push(&stack, ((struct open){ first[f.node], f.offset }));
+	}
+	free(stack.p);
+	free(path.p);
+	return good;
+}
+
+/* Kinds of all nodes, and what each has. */
+static bool
+tell_kinds(struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
+{
+	unsigned char *of_name = malloc(t->names.n + 1);
+
+	l->kinds = calloc(t->nodes.n, 1);
+	for (size_t i = 0; of_name && i < t->names.n; i++)
+		of_name[i] = (unsigned char)nsx_flame_kind_of(nsx_intern_str(&t->names, (uint32_t)i));
+	for (size_t i = 1; of_name && l->kinds && i < t->nodes.n; i++) {
+		const struct nsx_flame_node *n = &t->nodes.p[i];
+		l->kinds[i] = (unsigned char)nsx_flame_kind_below(l->kinds[n->parent], of_name[n->name]);
+		l->of_kind[l->kinds[i]] += n->self[NSX_FLAME_NEW];
+	}
+	bool good = of_name && l->kinds;
+	free(of_name);
+	return good;
+}
+
+bool
+nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options)
+{
+	size_t n;
+
+	for (size_t i = 1; i < t->nodes.n; i++) {
+		const struct nsx_flame_node *node = &t->nodes.p[i];
+		bool gone = node->self[NSX_FLAME_BASE] > 0 && node->self[NSX_FLAME_NEW] == 0;
+
+		l->stacks += node->self[NSX_FLAME_NEW] > 0;
+		l->gone += gone;
+		l->gone_sum += gone ? node->self[NSX_FLAME_BASE] : 0;
+	}
+	if (!tell_kinds(l, t))
+		return false;
+	struct nsx_sort_key *keys = drawn(l, t, options, &n);
+	size_t *first = malloc(t->nodes.n * sizeof *first);
+	for (size_t i = 0; first && i < t->nodes.n; i++)
+		first[i] = n;
+	for (size_t i = n; keys && first && i-- > 0;)
+		first[keys[i].k[0]] = i;
+	bool good = keys && first && place(l, t, keys, n, first);
+	free(keys);
+	free(first);
+	return good;
+}
+
+void
+nsx_flame_layout_free(struct nsx_flame_layout *l)
+{
+	free(l->frames.p);
+	free(l->kinds);
+	*l = (struct nsx_flame_layout){ 0 };
+}

@@ -1,0 +1,28 @@
+/* flame/layout.h -- which frames are drawn, and where; private to lib/report. */
+#ifndef NSX_DRAW_FLAME_LAYOUT_H
+#define NSX_DRAW_FLAME_LAYOUT_H
+
+#include "draw/flame.h"
+#include "draw/flame/kind.h"
+#include "draw/flame/tree.h"
+
+struct nsx_flame_frame { uint32_t node, depth; int64_t offset; };
+
+/* {0} is empty. */
+struct nsx_flame_layout {
+	NSX_VEC(struct nsx_flame_frame) frames;   /* the root first, each before those above it, from left to right */
+	uint32_t       depth;                     /* rows above the root */
+	int64_t        narrow;                    /* frames that are too narrow to be drawn */
+	int64_t        narrow_sum;                /* what they and all above them have, each counted once */
+	unsigned char *kinds;                     /* enum nsx_flame_kind, by node */
+	int64_t        of_kind[NSX_FLAME_KINDS];  /* what the nodes have themselves, without those above them */
+	int64_t        stacks;                    /* distinct ones, of the new file */
+	int64_t        gone, gone_sum;            /* those of the base alone, and what they had there */
+};
+
+/* Of a tree with totals. False when out of memory. */
+bool nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options);
+
+void nsx_flame_layout_free(struct nsx_flame_layout *l);
+
+#endif

@@ -1,0 +1,207 @@
+/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not looked at again, so sorted input costs
+ * one comparison of memory a line. */
+#include "draw/flame/tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "stream/raw.h"
+
+enum { LINE_MAX_BYTES = 256 << 20 };
+
+/* A frame of the line before: its node, and where its text ends in that line. */
+struct step { uint32_t node; size_t end; };
+
+struct parse {
+	struct nsx_flame_tree *tree;
+	struct nsx_reader     *in;
+	struct nsx_err        *err;
+	int                    file;
+	int64_t                line;
+	struct nsx_buf         last;       /* the stack of the line before */
+	NSX_VEC(struct step)   steps;      /* its frames, outermost first */
+};
+
+static int
+wrong(struct parse *p, const char *what)
+{
+	return nsx_err_set(p->err, "%s:%" PRId64 ": %s", nsx_raw_name(p->in), p->line, what);
+}
+
+static bool
+make_root(struct nsx_flame_tree *t)
+{
+	return t->nodes.n || nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = NSX_NONE, .name = NSX_NONE }));
+}
+
+/* The node of that frame below parent, NSX_NONE when out of memory. */
+static uint32_t
+child(struct nsx_flame_tree *t, uint32_t parent, struct nsx_str frame)
+{
+	uint32_t name = nsx_intern(&t->names, frame);
+	uint32_t *at = name == NSX_NONE || t->nodes.n >= NSX_NONE - 1 ? NULL : nsx_map_at(&t->children, (struct nsx_key){ parent, name });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE && nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = parent, .name = name })))
+		*at = (uint32_t)(t->nodes.n - 1);
+	return *at;
+}
+
+/* How many bytes the two begin with alike. */
+static size_t
+common(struct nsx_str a, struct nsx_str b)
+{
+	size_t n = a.len < b.len ? a.len : b.len, i = 0;
+
+	while (i + 64 <= n && memcmp(a.ptr + i, b.ptr + i, 64) == 0)
+		i += 64;
+	while (i < n && a.ptr[i] == b.ptr[i])
+		i++;
+	return i;
+}
+
+/* Keep of the frames of the line before those that stack has too; where the first new one begins, SIZE_MAX if all is there. */
+static size_t
+keep(struct parse *p, struct nsx_str stack)
+{
+	size_t same = common(nsx_buf_view(&p->last), stack);
+
+	while (p->steps.n) {
+		size_t end = p->steps.p[p->steps.n - 1].end;
+
+		if (end == stack.len && end <= same)
+			return SIZE_MAX;
+		if (end <= same && end < stack.len && stack.ptr[end] == ';')
+			return end + 1;
+		p->steps.n--;
+	}
+	return 0;
+}
+
+static bool
+add_stack(struct parse *p, struct nsx_str stack, int64_t n)
+{
+	size_t at = keep(p, stack);
+
+	while (at != SIZE_MAX) {
+		const char *cut = at < stack.len ? memchr(stack.ptr + at, ';', stack.len - at) : NULL;
+		size_t end = cut ? (size_t)(cut - stack.ptr) : stack.len;
+		uint32_t parent = p->steps.n ? p->steps.p[p->steps.n - 1].node : 0;
+		struct step s = { child(p->tree, parent, (struct nsx_str){ stack.ptr + at, end - at }), end };
+
+		if (s.node == NSX_NONE || !nsx_vec_push(&p->steps, s))
+			return false;
+		at = cut ? end + 1 : SIZE_MAX;
+	}
+	p->last.len = 0;
+	nsx_buf_str(&p->last, stack);
+	p->tree->nodes.p[p->steps.p[p->steps.n - 1].node].self[p->file] += n;
+	return !p->last.failed;
+}
+
+/* A line without its end. Empty ones hold nothing. */
+static int
+take_line(struct parse *p, struct nsx_str line)
+{
+	int64_t n = -1, *total = &p->tree->total[p->file];
+	size_t cut;
+
+	p->line++;
+	if (line.len && line.ptr[line.len - 1] == '\r')
+		line.len--;
+	if (line.len == 0)
+		return NSX_OK;
+	for (cut = line.len; cut > 0 && line.ptr[cut - 1] != ' '; cut--)
+		;
+	if (p->line == 1 && nsx_str_starts(line, "#nsysx\t"))
+		return wrong(p, "want folded stacks, got a stream: nsysx-fold makes the one of the other");
+	if (cut < 2 || !nsx_get_int((struct nsx_str){ line.ptr + cut, line.len - cut }, &n))
+		return wrong(p, "want FRAME;FRAME NUMBER, a whole number");
+	if (n < 0)
+		return wrong(p, "want a number that is not negative");
+	if (__builtin_add_overflow(*total, n, total))
+		return wrong(p, "the numbers add up to more than 64 bits hold");
+	p->tree->lines[p->file]++;
+	if (n && !add_stack(p, (struct nsx_str){ line.ptr, cut - 1 }, n))
+		return nsx_err_nomem(p->err, nsx_raw_name(p->in));
+	return NSX_OK;
+}
+
+/* Every line of what is in the window, *used bytes of it. At the end of the input a last one needs no line feed. */
+static int
+take_lines(struct parse *p, struct nsx_str window, bool at_end, size_t *used)
+{
+	*used = 0;
+	while (*used < window.len) {
+		const char *from = window.ptr + *used, *end = memchr(from, '\n', window.len - *used);
+		size_t len = end ? (size_t)(end - from) : window.len - *used;
+
+		if (!end && !at_end)
+			break;
+		if (take_line(p, (struct nsx_str){ from, len }) != NSX_OK)
+			return NSX_ERR;
+		*used += len + (end != NULL);
+	}
+	return NSX_OK;
+}
+
+static int
+parse(struct parse *p)
+{
+	size_t want = 1, used;
+	struct nsx_str window;
+	int rc;
+
+	while ((rc = nsx_raw_peek(p->in, want, &window)) != NSX_ERR) {
+		if (take_lines(p, window, rc == NSX_EOF, &used) != NSX_OK)
+			return NSX_ERR;
+		nsx_raw_take(p->in, used);
+		if (rc == NSX_EOF)
+			return NSX_OK;
+		/* What is left is part of a line: it takes more than that. Half as much again, for lines of any length. */
+		want = window.len - used;
+		if (want > LINE_MAX_BYTES) {
+			p->line++;
+			return wrong(p, "want a shorter line");
+		}
+		want += want / 2 + 1;
+	}
+	return NSX_ERR;
+}
+
+int
+nsx_flame_read(struct nsx_flame_tree *t, const char *path, int file, struct nsx_err *err)
+{
+	struct parse p = { .tree = t, .err = err, .file = file, .in = nsx_reader_open(path, 0, err) };
+	int rc = NSX_ERR;
+
+	if (p.in)
+		rc = make_root(t) ? parse(&p) : nsx_err_nomem(err, path);
+	nsx_reader_close(p.in);
+	nsx_buf_free(&p.last);
+	free(p.steps.p);
+	return rc;
+}
+
+void
+nsx_flame_sum(struct nsx_flame_tree *t)
+{
+	for (int file = 0; file < NSX_FLAME_FILES; file++) {
+		for (size_t i = 0; i < t->nodes.n; i++)
+			t->nodes.p[i].total[file] = t->nodes.p[i].self[file];
+		for (size_t i = t->nodes.n; i-- > 1;)
+			t->nodes.p[t->nodes.p[i].parent].total[file] += t->nodes.p[i].total[file];
+	}
+}
+
+void
+nsx_flame_tree_free(struct nsx_flame_tree *t)
+{
+	nsx_intern_free(&t->names);
+	nsx_map_free(&t->children);
+	free(t->nodes.p);
+	*t = (struct nsx_flame_tree){ 0 };
+}

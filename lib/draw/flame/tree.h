@@ -1,0 +1,35 @@
+/* flame/tree.h -- stacks as a tree of frames with sums; private to lib/report. */
+#ifndef NSX_DRAW_FLAME_TREE_H
+#define NSX_DRAW_FLAME_TREE_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* The two files of a comparison. */
+enum { NSX_FLAME_NEW, NSX_FLAME_BASE, NSX_FLAME_FILES };
+
+/* One frame below one other. `total` is that of the frame and all above it. */
+struct nsx_flame_node {
+	uint32_t parent, name;
+	int64_t  self[NSX_FLAME_FILES], total[NSX_FLAME_FILES];
+};
+
+/* {0} is empty; the first node, which appears with the first stack, is the root: it has no name. A parent stands before its children. */
+struct nsx_flame_tree {
+	struct nsx_intern names;
+	NSX_VEC(struct nsx_flame_node) nodes;
+	struct nsx_map    children;                  /* (parent, name) -> node */
+	int64_t           total[NSX_FLAME_FILES];
+	int64_t           lines[NSX_FLAME_FILES];    /* lines that are stacks */
+};
+
+/* Add the stacks of path ("-": standard input). A line that is none, or a sum that 64 bits do not hold, is an error: NSX_OK or NSX_ERR. */
+int nsx_flame_read(struct nsx_flame_tree *t, const char *path, int file, struct nsx_err *err);
+
+/* Fill in the totals, once all files are read. */
+void nsx_flame_sum(struct nsx_flame_tree *t);
+
+void nsx_flame_tree_free(struct nsx_flame_tree *t);
+
+#endif

@@ -1,0 +1,34 @@
+/* fold.h -- a stream's GPU time as folded stacks. */
+#ifndef NSX_DRAW_FOLD_H
+#define NSX_DRAW_FOLD_H
+
+#include "job/share.h"
+#include "base/diag.h"
+#include "base/outfile.h"
+#include "stream/reader.h"
+
+enum nsx_fold_by {
+	NSX_FOLD_SOURCE,    /* exposed time of thunks by source stack and op_name */
+	NSX_FOLD_OP_NAME,   /* by op_name, split at '/' */
+	NSX_FOLD_OPCODE,
+	NSX_FOLD_MODULE,    /* by module and thunk */
+	NSX_FOLD_NVTX,      /* time of operations by the NVTX ranges around their launch */
+	NSX_FOLD_KERNEL     /* the same, the operation's name as leaf */
+};
+
+struct nsx_fold_options {
+	enum nsx_fold_by by;
+	struct nsx_cover cover;     /* programs to look at; not for NVTX and KERNEL */
+	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
+	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
+};
+
+/* "source", "op-name", ...; -1 if there is none of that name. */
+int nsx_fold_by_name(const char *name);
+
+/* Read all of `in` and write `frame;frame NANOSECONDS` lines, sorted bytewise, to out (committing it is the caller's).
+ * NVTX and KERNEL want `in` opened with NSX_READ_ORDERED. NSX_OK, or NSX_ERR with err filled. */
+int nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
+             struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

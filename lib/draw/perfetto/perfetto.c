@@ -1,0 +1,337 @@
+/* perfetto.c -- a stream as a trace: what each record is a slice of. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/perfetto/trace.h"
+#include "base/num.h"
+#include "stream/order.h"
+
+enum { FLUSH = 1 << 18 };
+
+const char *const nsx_category_names[NSX_NCATEGORIES] = {
+	[NSX_CAT_MODULE] = "module", [NSX_CAT_COMPUTATION] = "computation", [NSX_CAT_COMMUNICATION] = "communication",
+	[NSX_CAT_OP] = "op", [NSX_CAT_RANGE] = "range", [NSX_CAT_LAUNCH] = "launch", [NSX_CAT_COMPILE] = "compile",
+};
+const char *const nsx_arg_names[NSX_NARGS] = {
+	[NSX_ARG_PROGRAM] = "program", [NSX_ARG_EXECUTION] = "execution", [NSX_ARG_OCCURRENCE] = "occurrence", [NSX_ARG_OPCODE] = "opcode",
+	[NSX_ARG_OP_NAME] = "op_name", [NSX_ARG_SOURCE] = "source", [NSX_ARG_HIDDEN] = "hidden", [NSX_ARG_COLLECTIVE] = "collective",
+	[NSX_ARG_BYTES] = "bytes", [NSX_ARG_GROUP] = "group", [NSX_ARG_THUNKS] = "thunks", [NSX_ARG_OPS] = "ops", [NSX_ARG_DOMAIN] = "domain",
+	[NSX_ARG_TYPE] = "type", [NSX_ARG_GRAPH_NODE] = "graph_node",
+};
+
+struct job {
+	const struct nsx_perfetto_options *options;
+	struct nsx_trace  trace;
+	struct nsx_tracks tracks;
+	struct nsx_info   info;
+	struct nsx_heaps  heaps;
+	struct nsx_err   *err;
+	uint64_t          launches;      /* numbers given so far */
+	int64_t           early, timeless;
+};
+
+int
+nsx_trace_flush(struct nsx_trace *t, bool all)
+{
+	if (t->buf.failed)
+		return nsx_err_nomem(t->err, NULL);
+	if (t->buf.len < FLUSH && !all)
+		return NSX_OK;
+	int rc = nsx_outfile_write(t->out, t->buf.ptr, t->buf.len);
+	t->buf.len = 0;
+	return rc;
+}
+
+/* ---- making slices ---- */
+
+static int64_t
+shifted(struct job *j, int64_t time)
+{
+	bool clipped = false;
+	int64_t t = nsx_add_sat(time, j->info.shift, &clipped);
+
+	if (t >= 0)
+		return t;
+	j->early++;
+	return 0;
+}
+
+/* Begin a slice; false if it has no time. */
+static bool
+begin(struct job *j, struct nsx_slice *s, enum nsx_category category, struct nsx_str name, const struct nsx_rec *rec, int start, int dur)
+{
+	int64_t from = nsx_int(rec, start, 0), length = nsx_int(rec, dur, -1);
+
+	if (!nsx_has(rec, start) || length < 0) {
+		j->timeless++;
+		return false;
+	}
+	*s = (struct nsx_slice){ .category = category, .name = name.len ? name : NSX_STR("[unnamed]") };
+	s->end = nsx_add_sat(nsx_add_sat(from, length, NULL), j->info.shift, NULL);
+	s->start = shifted(j, from);
+	if (s->end < s->start)
+		s->end = s->start;
+	return true;
+}
+
+static void
+say_int(struct nsx_slice *s, enum nsx_arg_key key, const struct nsx_rec *rec, int slot)
+{
+	if (nsx_has(rec, slot))
+		s->args[s->nargs++] = (struct nsx_arg){ .key = key, .i = rec->v[slot].i };
+}
+
+static void
+say_str(struct nsx_slice *s, enum nsx_arg_key key, struct nsx_str text)
+{
+	if (text.len)
+		s->args[s->nargs++] = (struct nsx_arg){ .key = key, .s = text };
+}
+
+/* ---- where slices go ---- */
+
+static uint32_t
+process_of(struct job *j, bool host, int64_t profile, const struct nsx_rec *rec, int slot)
+{
+	struct nsx_info_name name = { &j->info, profile, nsx_int(rec, slot, INT64_MIN) };
+
+	return nsx_tracks_process(&j->tracks, host, profile, name.number, host ? nsx_info_name_host : nsx_info_name_gpu, &name);
+}
+
+static int
+add(struct job *j, uint32_t process, enum nsx_track_role role, int64_t number, const struct nsx_slice *s)
+{
+	struct nsx_group *g = process ? nsx_tracks_group(&j->tracks, process, role, number) : NULL;
+
+	if (!g)
+		return NSX_ERR;
+	/* What does not come in the order of its starts: ranges stand at the earlier of two. */
+	bool later = role == NSX_TRACK_LAUNCHES || role == NSX_TRACK_THREAD || role == NSX_TRACK_RANGES;
+	return later ? nsx_tracks_add_later(&j->tracks, g, s) : nsx_tracks_add(&j->tracks, g, s);
+}
+
+/* The launch of s, where rec tells its time, and the flow from there. */
+static int
+add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct nsx_rec *rec, int start, int dur, int execution)
+{
+	struct nsx_slice launch;
+
+	if (!nsx_has(rec, start) || !begin(j, &launch, NSX_CAT_LAUNCH, s->name, rec, start, dur))
+		return NSX_OK;
+	/* An arrow that would not go forward in time, as on clocks that do not agree, is none. */
+	if (j->options->flows && launch.start < s->start) {
+		s->launch = launch.launch = ++j->launches;
+		s->launched = true;
+	}
+	say_int(&launch, NSX_ARG_EXECUTION, rec, execution);
+	return add(j, process, NSX_TRACK_LAUNCHES, 0, &launch);
+}
+
+/* ---- records ---- */
+
+static int
+take_module(struct job *j, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_MODULE_profile, -1);
+	uint32_t process = process_of(j, false, profile, rec, NSX_MODULE_device);
+	struct nsx_slice s;
+
+	if (!process)
+		return NSX_ERR;
+	if (!begin(j, &s, NSX_CAT_MODULE, nsx_string(rec, NSX_MODULE_name), rec, NSX_MODULE_start, NSX_MODULE_dur))
+		return NSX_OK;
+	say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_program, -1), 0 })));
+	say_int(&s, NSX_ARG_EXECUTION, rec, NSX_MODULE_execution);
+	say_int(&s, NSX_ARG_THUNKS, rec, NSX_MODULE_thunks);
+	if (add_launch(j, process, &s, rec, NSX_MODULE_host_start, NSX_MODULE_host_dur, NSX_MODULE_execution) != NSX_OK)
+		return NSX_ERR;
+	return add(j, process, NSX_TRACK_MODULES, 0, &s);
+}
+
+/* A number that a collective's parts on all devices have in common, and no other thunk: the upper bit tells it from launches. */
+static uint64_t
+instance_of(const struct nsx_rec *rec, const struct nsx_comm_part *part)
+{
+	uint64_t h = nsx_hash_u64(part->inst + UINT64_C(1));
+
+	h = nsx_hash_u64(h + (uint64_t)nsx_int(rec, NSX_THUNK_execution, 0));
+	h = nsx_hash_u64(h + (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, 0));
+	return nsx_hash_u64(h + (uint64_t)part->instance) | UINT64_C(1) << 63;
+}
+
+static int
+say_collective(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
+{
+	struct nsx_comm_part part;
+
+	if (nsx_comm_part(&j->info.comm, rec, &part, j->err) != NSX_OK)
+		return NSX_ERR;
+	if (part.kind != NSX_NONE)
+		say_str(s, NSX_ARG_COLLECTIVE, nsx_intern_str(&j->info.comm.kinds, part.kind));
+	if (part.has_bytes)
+		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_BYTES, .i = part.bytes };
+	if (part.has_group)
+		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_GROUP, .i = part.group };
+	if (j->options->flows && (part.expected > 1 || (part.expected == 0 && j->info.devices.n > 1)))
+		s->instance = instance_of(rec, &part);
+	return NSX_OK;
+}
+
+static void
+say_inst(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_map_get(&j->info.inst_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_program, -1),
+	                                                              (uint64_t)nsx_int(rec, NSX_THUNK_inst, -1) });
+
+	if (at == NSX_NONE)
+		return;
+	const struct nsx_info_inst *i = &j->info.insts.p[at];
+	say_str(s, NSX_ARG_OPCODE, nsx_info_str(&j->info, i->opcode));
+	say_str(s, NSX_ARG_OP_NAME, nsx_info_str(&j->info, i->op_name));
+	say_str(s, NSX_ARG_SOURCE, nsx_info_str(&j->info, i->source));
+}
+
+static int
+take_thunk(struct job *j, const struct nsx_rec *rec)
+{
+	bool comm = nsx_is_comm(&j->info.comm, rec);
+	uint32_t process = process_of(j, false, nsx_int(rec, NSX_THUNK_profile, -1), rec, NSX_THUNK_device);
+	struct nsx_slice s;
+
+	if (!process)
+		return NSX_ERR;
+	if (!begin(j, &s, comm ? NSX_CAT_COMMUNICATION : NSX_CAT_COMPUTATION, nsx_string(rec, NSX_THUNK_name), rec, NSX_THUNK_start, NSX_THUNK_dur))
+		return NSX_OK;
+	say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_program, -1), 0 })));
+	say_int(&s, NSX_ARG_EXECUTION, rec, NSX_THUNK_execution);
+	say_int(&s, NSX_ARG_OCCURRENCE, rec, NSX_THUNK_occurrence);
+	say_inst(j, &s, rec);
+	if (comm && say_collective(j, &s, rec) != NSX_OK)
+		return NSX_ERR;
+	if (comm)
+		say_int(&s, NSX_ARG_HIDDEN, rec, NSX_THUNK_hidden);
+	if (nsx_heaps_thunk(&j->heaps, process, rec, s.start, s.end) != NSX_OK)
+		return NSX_ERR;
+	if (add_launch(j, process, &s, rec, NSX_THUNK_host_start, NSX_THUNK_host_dur, NSX_THUNK_execution) != NSX_OK)
+		return NSX_ERR;
+	return add(j, process, comm ? NSX_TRACK_COMMUNICATION : NSX_TRACK_COMPUTATION, 0, &s);
+}
+
+/* A range has two times: on the thread that it is of, and that of the GPU work launched in it. */
+static int
+take_range(struct job *j, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_RANGE_profile, -1);
+	bool gpu = nsx_has(rec, NSX_RANGE_start);
+	struct nsx_str name = nsx_string(rec, NSX_RANGE_name);
+	struct nsx_slice s;
+
+	if (!gpu && !nsx_has(rec, NSX_RANGE_host_start)) {
+		j->timeless++;
+		return NSX_OK;
+	}
+	if (gpu && begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_start, NSX_RANGE_dur)) {
+		say_int(&s, NSX_ARG_OPS, rec, NSX_RANGE_ops);
+		say_str(&s, NSX_ARG_DOMAIN, nsx_string(rec, NSX_RANGE_domain));
+		if (add(j, process_of(j, false, profile, rec, NSX_RANGE_device), NSX_TRACK_RANGES, 0, &s) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (!nsx_has(rec, NSX_RANGE_host_start) || !begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_host_start, NSX_RANGE_host_dur))
+		return NSX_OK;
+	say_int(&s, NSX_ARG_OPS, rec, NSX_RANGE_ops);
+	say_str(&s, NSX_ARG_DOMAIN, nsx_string(rec, NSX_RANGE_domain));
+	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_TRACK_THREAD : NSX_TRACK_IDLE_THREAD, nsx_int(rec, NSX_RANGE_tid, -1), &s);
+}
+
+static int
+take_op(struct job *j, const struct nsx_rec *rec)
+{
+	struct nsx_slice s;
+
+	if (!begin(j, &s, NSX_CAT_OP, nsx_string(rec, NSX_OP_name), rec, NSX_OP_start, NSX_OP_dur))
+		return NSX_OK;
+	say_str(&s, NSX_ARG_TYPE, nsx_string(rec, NSX_OP_type));
+	say_int(&s, NSX_ARG_BYTES, rec, NSX_OP_bytes);
+	say_int(&s, NSX_ARG_GRAPH_NODE, rec, NSX_OP_graph_node);
+	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
+}
+
+static int
+take_compile(struct job *j, const struct nsx_rec *rec)
+{
+	struct nsx_slice s;
+
+	if (!begin(j, &s, NSX_CAT_COMPILE, nsx_string(rec, NSX_COMPILE_name), rec, NSX_COMPILE_start, NSX_COMPILE_dur))
+		return NSX_OK;
+	if (nsx_has(rec, NSX_COMPILE_program))
+		say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)rec->v[NSX_COMPILE_program].i, 0 })));
+	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid), NSX_TRACK_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct job *j = state;
+
+	switch (rec->kind->id) {
+	case NSX_MODULE:  return take_module(j, rec);
+	case NSX_THUNK:   return take_thunk(j, rec);
+	case NSX_RANGE:   return take_range(j, rec);
+	case NSX_OP:      return take_op(j, rec);
+	case NSX_COMPILE: return take_compile(j, rec);
+	default: break;
+	}
+	if (nsx_rec_section(rec) != NSX_SECTION_METADATA)
+		return NSX_OK;
+	return nsx_info_take(&j->info, rec, j->err) == NSX_OK ? nsx_heaps_take(&j->heaps, rec) : NSX_ERR;
+}
+
+/* ---- the whole ---- */
+
+static void
+say(const struct job *j, struct nsx_diags *diags)
+{
+	nsx_comm_flag_diags(&j->info.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", j->timeless, "records without a time were left out");
+	nsx_diag_add(diags, NSX_WARNING, "", j->early, "times before the trace begins: cut");
+	nsx_diag_add(diags, NSX_WARNING, "", j->tracks.crowded, "slices left out where more than 64 overlap");
+	nsx_diag_add(diags, NSX_INFO, "", j->tracks.groups.n == 0, "nothing to draw");
+}
+
+int
+nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, struct nsx_outfile *out,
+             struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct job j = { .options = options, .err = err,
+	                 .trace = { .form = options->chrome ? &nsx_trace_chrome : &nsx_trace_proto, .out = out, .err = err } };
+	int rc;
+
+	j.tracks.trace = j.heaps.trace = &j.trace;
+	j.heaps.tracks = &j.tracks;
+	j.heaps.info = &j.info;
+	j.heaps.diags = diags;
+	j.trace.state = calloc(1, j.trace.form->state);
+	rc = j.trace.state ? j.trace.form->begin(&j.trace) : nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = nsx_heaps_open(&j.heaps, options->dumps, options->ndumps);
+	if (rc == NSX_OK)
+		rc = nsx_read_all(in, options->require, take, &j, err);
+	if (rc == NSX_OK)
+		rc = nsx_tracks_finish(&j.tracks);
+	if (rc == NSX_OK)
+		rc = nsx_heaps_finish(&j.heaps);
+	if (rc == NSX_OK)
+		rc = j.trace.form->finish(&j.trace);
+	if (rc == NSX_OK)
+		rc = nsx_trace_flush(&j.trace, true);
+	if (rc == NSX_OK)
+		say(&j, diags);
+	if (j.trace.state)
+		j.trace.form->free(&j.trace);
+	free(j.trace.state);
+	nsx_buf_free(&j.trace.buf);
+	nsx_tracks_drop(&j.tracks);
+	nsx_heaps_free(&j.heaps);
+	nsx_info_free(&j.info);
+	return rc;
+}

@@ -1,0 +1,201 @@
+/* trace.h -- what the files of lib/draw/perfetto share.
+ *
+ *   perfetto.c   records -> slices; info.c knows what metadata say of them
+ *   heap.c       thunks and dumps -> counters
+ *   tracks.c     slices -> tracks, on each of which they nest
+ *   proto.c, chrome.c   tracks and slices -> bytes, the two forms of a trace */
+#ifndef NSX_DRAW_PERFETTO_TRACE_H
+#define NSX_DRAW_PERFETTO_TRACE_H
+
+#include "job/communication.h"
+#include "draw/perfetto.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "xla/hlo.h"
+
+/* ---- slices ---- */
+
+enum nsx_category {
+	NSX_CAT_MODULE, NSX_CAT_COMPUTATION, NSX_CAT_COMMUNICATION, NSX_CAT_OP, NSX_CAT_RANGE, NSX_CAT_LAUNCH, NSX_CAT_COMPILE,
+	NSX_NCATEGORIES
+};
+extern const char *const nsx_category_names[NSX_NCATEGORIES];
+
+/* What may be said of a slice. */
+enum nsx_arg_key {
+	NSX_ARG_PROGRAM, NSX_ARG_EXECUTION, NSX_ARG_OCCURRENCE, NSX_ARG_OPCODE, NSX_ARG_OP_NAME, NSX_ARG_SOURCE, NSX_ARG_HIDDEN,
+	NSX_ARG_COLLECTIVE, NSX_ARG_BYTES, NSX_ARG_GROUP, NSX_ARG_THUNKS, NSX_ARG_OPS, NSX_ARG_DOMAIN, NSX_ARG_TYPE, NSX_ARG_GRAPH_NODE,
+	NSX_NARGS
+};
+extern const char *const nsx_arg_names[NSX_NARGS];
+
+/* A string, or where that is NULL a number. */
+struct nsx_arg { enum nsx_arg_key key; int64_t i; struct nsx_str s; };
+
+/* Something with a beginning and an end, in the trace's time. Strings are borrowed. */
+struct nsx_slice {
+	struct nsx_str    name;
+	enum nsx_category category;
+	int64_t           start, end;    /* ns; 0 <= start <= end */
+	uint64_t          launch;        /* what this launches, or was launched by, has the same; 0: none */
+	bool              launched;      /* it is at the receiving end of that */
+	uint64_t          instance;      /* of a collective: the same on all devices; 0: none */
+	int               nargs;
+	struct nsx_arg    args[NSX_NARGS];
+};
+
+/* ---- forms of a trace ---- */
+
+struct nsx_trace;
+
+/* Where slices go: a row of the viewer. */
+struct nsx_track {
+	uint64_t       id;         /* from 1, in the whole trace */
+	uint32_t       process;    /* from 1 */
+	uint32_t       rank;       /* place among the tracks of its process */
+	struct nsx_str name;
+	bool           counter;    /* of bytes, not of slices */
+};
+
+/* Each returns NSX_OK, or NSX_ERR with the trace's err filled. */
+struct nsx_trace_form {
+	size_t state;   /* bytes that the trace needs for this form, cleared */
+	int  (*begin)(struct nsx_trace *t);
+	int  (*process)(struct nsx_trace *t, uint32_t process, struct nsx_str name);
+	int  (*track)(struct nsx_trace *t, const struct nsx_track *track);
+	int  (*slice)(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s);
+	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);   /* of the innermost open slice; NULL: not needed */
+	int  (*counter)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);   /* what it is from there on */
+	int  (*finish)(struct nsx_trace *t);
+	void (*free)(struct nsx_trace *t);
+};
+extern const struct nsx_trace_form nsx_trace_proto, nsx_trace_chrome;
+
+struct nsx_trace {
+	const struct nsx_trace_form *form;
+	struct nsx_outfile *out;
+	struct nsx_err     *err;
+	struct nsx_buf      buf;     /* bytes not yet given to out */
+	void               *state;   /* the form's */
+};
+
+/* Give buf to the output if it is large; NSX_ERR also where its memory has run out. */
+int nsx_trace_flush(struct nsx_trace *t, bool all);
+
+/* ---- tracks ---- */
+
+/* Kinds of tracks, in the order in which a process shows them. */
+enum nsx_track_role {
+	NSX_TRACK_LAUNCHES, NSX_TRACK_RANGES, NSX_TRACK_MODULES, NSX_TRACK_COMPUTATION, NSX_TRACK_COMMUNICATION, NSX_TRACK_HEAP, NSX_TRACK_STREAM,
+	NSX_TRACK_THREAD, NSX_TRACK_IDLE_THREAD, NSX_TRACK_COMPILE,
+	NSX_NTRACKS
+};
+
+struct nsx_group;
+
+/* Processes and their groups of tracks; set trace, {0} else. */
+struct nsx_tracks {
+	struct nsx_trace *trace;
+	struct nsx_map    process_of[2];   /* GPUs; host processes */
+	struct nsx_map    group_of;
+	uint32_t          processes;
+	uint64_t          tracks;
+	NSX_VEC(struct nsx_group *) groups;
+	int64_t           crowded;         /* slices left out, since too many overlap */
+};
+
+/* The process of that number of a profile: a GPU, or a process of the host. Where it is new, name(arg, buf) says what it is called.
+ * 0 with err filled on failure. */
+uint32_t nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t number,
+                            void (*name)(const void *arg, struct nsx_buf *buf), const void *arg);
+
+/* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on failure. */
+struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number);
+
+/* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK or NSX_ERR. */
+int nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track);
+
+/* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest. Those of a
+ * group come by start. NSX_OK or NSX_ERR. */
+int nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
+
+/* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are not kept, except the
+ * first number and the first string. */
+int nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
+
+/* Everything that waits or is open, written. */
+int nsx_tracks_finish(struct nsx_tracks *t);
+void nsx_tracks_drop(struct nsx_tracks *t);
+
+/* ---- what metadata say ---- */
+
+struct nsx_info_inst { uint32_t opcode, op_name, source; };   /* in strings; NSX_NONE: not known */
+struct nsx_info_device { int64_t profile, device, process; bool has_process; };
+
+/* {0} is empty. */
+struct nsx_info {
+	struct nsx_intern strings;
+	struct nsx_map    inst_of, key_of, stack_of, profile_of, device_of;
+	NSX_VEC(struct nsx_info_inst) insts;
+	NSX_VEC(struct nsx_info_device) devices;
+	struct nsx_comm   comm;
+	int64_t           shift;      /* added to every time: aligned ones may be below 0 */
+	bool              several;    /* profiles */
+};
+
+/* Take in a record of metadata. NSX_OK or NSX_ERR. */
+int nsx_info_take(struct nsx_info *info, const struct nsx_rec *rec, struct nsx_err *err);
+void nsx_info_free(struct nsx_info *info);
+
+/* The string of that number, empty for NSX_NONE. */
+static inline struct nsx_str
+nsx_info_str(const struct nsx_info *info, uint32_t id)
+{
+	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&info->strings, id);
+}
+
+/* "GPU 3 (host process 0)"; "host, pid 4242". */
+struct nsx_info_name { const struct nsx_info *info; int64_t profile, number; };
+void nsx_info_name_gpu(const void *name, struct nsx_buf *buf);
+void nsx_info_name_host(const void *name, struct nsx_buf *buf);
+
+/* ---- memory ---- */
+
+struct nsx_heap_program;
+
+/* A program on a GPU: the execution under way, its end so far, and a counter for each trace from `counter` on. */
+struct nsx_heap_line { uint32_t program, counter; int64_t execution, end; };
+
+/* The value told last, -1: none; and the one after what allocated last. */
+struct nsx_heap_counter { struct nsx_track track; int64_t value, after; };
+
+/* What nsx_heaps_thunk does: set trace, tracks, info, diags; {0} else. */
+struct nsx_heaps {
+	struct nsx_trace  *trace;
+	struct nsx_tracks *tracks;
+	const struct nsx_info *info;
+	struct nsx_diags  *diags;
+	struct nsx_intern  strings;
+	NSX_VEC(struct nsx_dump_dir *) dirs;
+	NSX_VEC(struct nsx_heap_program *) programs;
+	NSX_VEC(struct nsx_heap_line) lines;
+	NSX_VEC(struct nsx_heap_counter) counters;
+	struct nsx_map     program_of;   /* its number -> programs */
+	struct nsx_map     line_of;      /* (process, program) -> lines */
+	int64_t            missing, silent, other, ambiguous, late;
+};
+
+/* List the n folders. NSX_OK or NSX_ERR. */
+int nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n);
+
+/* Take in a record of metadata; without folders nothing is kept. NSX_OK or NSX_ERR. */
+int nsx_heaps_take(struct nsx_heaps *h, const struct nsx_rec *rec);
+
+/* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start. NSX_OK or NSX_ERR. */
+int nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end);
+
+/* The ends of the last executions, and what was missed as diags. NSX_OK or NSX_ERR. */
+int nsx_heaps_finish(struct nsx_heaps *h);
+void nsx_heaps_free(struct nsx_heaps *h);
+
+#endif

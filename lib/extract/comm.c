@@ -1,0 +1,102 @@
+/* comm.c -- what of an export communicates, as far as the names of kernels tell: operations, and instructions by the kernels that they ran. Each distinct
+ * name is judged once. */
+#include "extract/profile.h"
+
+#include <stdlib.h>
+
+#include "job/comm_names.h"
+
+uint32_t
+ex_op_thunk(const struct ex_profile *p, uint32_t i)
+{
+	uint32_t range = p->trace.ops[i].range;
+
+	if (p->op_thunk && p->op_thunk[i] != NSX_NONE)
+		return p->op_thunk[i];
+	return range != NSX_NONE && p->thunk_at ? p->thunk_at[range] : NSX_NONE;
+}
+
+const char *
+ex_op_kind(const struct ex_profile *p, uint32_t i)
+{
+	const struct nsx_gpu_op *op = &p->trace.ops[i];
+
+	if (op->type == NSX_OP_KERNEL)
+		return op->name == NSX_NONE ? NULL : p->kernel_kind[op->name];
+	return op->peer ? "p2p-copy" : NULL;
+}
+
+/* Fill kernel_kind. */
+static bool
+judge_names(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	bool *seen = calloc(t->names.n + (size_t)1, sizeof *seen), good;
+
+	p->kernel_kind = calloc(t->names.n + (size_t)1, sizeof *p->kernel_kind);
+	good = seen && p->kernel_kind;
+	for (uint32_t i = 0; i < t->nops && good; i++) {
+		uint32_t name = t->ops[i].name;
+		if (t->ops[i].type != NSX_OP_KERNEL || name == NSX_NONE || seen[name])
+			continue;
+		seen[name] = true;
+		p->kernel_kind[name] = nsx_comm_by_kernel(&p->opts->comm, nsx_intern_str(&t->names, name), &p->scratch);
+		good = !p->scratch.failed;
+	}
+	free(seen);
+	return good;
+}
+
+/* Instructions whose kernels all communicate, of the kind of the first. */
+static bool
+judge_instructions(struct ex_profile *p)
+{
+	bool *computes = calloc(p->insts.n + 1, sizeof *computes);
+
+	for (uint32_t i = 0; computes && i < p->trace.nops; i++) {
+		uint32_t thunk = p->trace.ops[i].type == NSX_OP_KERNEL ? ex_op_thunk(p, i) : NSX_NONE;
+		if (thunk == NSX_NONE)
+			continue;
+		uint32_t inst = p->thunks.p[thunk].inst;
+		const char *kind = ex_op_kind(p, i);
+		if (!kind) {
+			computes[inst] = true;
+			p->insts.p[inst].kernels = NULL;
+		} else if (!computes[inst] && !p->insts.p[inst].kernels) {
+			p->insts.p[inst].kernels = kind;
+		}
+	}
+	free(computes);
+	return computes != NULL;
+}
+
+/* Graphs that were traced as a whole: nobody can look inside. */
+static void
+report_wholes(struct ex_profile *p)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < p->trace.nops; i++)
+		n += p->trace.ops[i].type == NSX_OP_GRAPH;
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
+	             "CUDA graphs recorded as a whole count as computation, whatever is in them; --cuda-graph-trace=node of nsys records their nodes");
+}
+
+int
+ex_find_comm(struct ex_profile *p)
+{
+	struct nsx_trace *t = &p->trace;
+
+	if (!t->nops)
+		return NSX_OK;
+	if (!judge_names(p) || !judge_instructions(p))
+		return nsx_err_nomem(&p->err, p->input->path);
+	if (p->opts->ops) {
+		report_wholes(p);
+	} else {
+		/* They were needed for this, and are not written. */
+		free(t->ops);
+		t->ops = NULL;
+	}
+	return NSX_OK;
+}

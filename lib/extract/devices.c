@@ -1,0 +1,194 @@
+/* devices.c -- which GPU of the job is it? By the names that XLA gives devices and launcher threads through NVTX.
+ *
+ * A device's name in the export has a CUDA ordinal and no process, so it tells only where one process alone has that
+ * ordinal. A capture of a whole node holds several processes, and each may call its only GPU 0: their launcher threads
+ * decide. One that launched work names the device that it launched to. Where a process has one device, XLA launches from
+ * the main thread, and the launcher thread only bears the name, which is of its process all the same. For example
+ *
+ *     device 0 of process 4242       launcher of 4242: global=1,local=0       device 1 of the job
+ *     device 0 of process 4279       launcher of 4279: global=0,local=0       device 0
+ *     devices 0, 3 of process 4300   launchers of 4300: local=0 to local=3    0 is of local=0, 3 of local=3
+ *     devices 4, 5 of process 4400   launchers of 4400: local=0, local=1      as many: by order */
+#include "extract/profile.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* A launcher thread's name, and the process it is of: its globalPid. */
+struct launcher { uint64_t gpid; uint32_t thread; struct nsx_device_title title; };
+struct launchers { NSX_VEC(struct launcher) v; };
+
+static void
+name_device(struct ex_device *d, const struct nsx_device_title *title)
+{
+	d->global = title->global;
+	d->local = title->local;
+	d->process = title->process;
+	d->partition = title->partition;
+	d->known = true;
+}
+
+/* The device of the first GPU work that the thread launched; NSX_NONE if there is none. */
+static uint32_t
+device_of_thread(const struct nsx_trace *t, const struct nsx_thread *thread)
+{
+	for (uint32_t r = thread->first; r < thread->first + thread->n; r++)
+		if (t->ranges[r].gpu != NSX_NONE && t->spans[t->ranges[r].gpu].device != NSX_NONE)
+			return t->spans[t->ranges[r].gpu].device;
+	return NSX_NONE;
+}
+
+/* What the table of names tells of an ordinal that one process alone has. */
+static void
+by_device_names(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+
+	for (uint32_t d = 0; d < t->ndevices; d++) {
+		struct nsx_device_title title = { -1, -1, -1, -1 }, found;
+		int sharing = 0, names = 0;
+		for (uint32_t e = 0; e < t->ndevices; e++)
+			sharing += t->devices[e].cuda == t->devices[d].cuda;
+		for (uint32_t n = 0; n < t->ndevice_names; n++) {
+			if ((int64_t)t->device_names[n].key != t->devices[d].cuda ||
+			    !nsx_device_title_parse(t->device_names[n].name, false, &found))
+				continue;
+			if (!names || found.global != title.global)
+				names++;
+			title = found;
+		}
+		if (sharing == 1 && names == 1)
+			name_device(&p->devices[d], &title);
+	}
+}
+
+/* The thread of that id; NSX_NONE if it has no ranges. */
+static uint32_t
+thread_at(const struct nsx_trace *t, uint64_t gtid)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : NSX_NONE;
+}
+
+/* By process, local number, global number. */
+static int
+compare_launchers(const void *a, const void *b)
+{
+	const struct launcher *x = a, *y = b;
+
+	if (x->gpid != y->gpid)
+		return x->gpid < y->gpid ? -1 : 1;
+	if (x->title.local != y->title.local)
+		return x->title.local < y->title.local ? -1 : 1;
+	return (x->title.global > y->title.global) - (x->title.global < y->title.global);
+}
+
+static bool
+find_launchers(const struct nsx_trace *t, struct launchers *l)
+{
+	const uint64_t thread_bits = 0xffffff;
+
+	for (uint32_t n = 0; n < t->nthread_names; n++) {
+		uint64_t gtid = t->thread_names[n].key;
+		struct launcher new = { gtid & ~thread_bits, thread_at(t, gtid), { -1, -1, -1, -1 } };
+		if (nsx_device_title_parse(t->thread_names[n].name, true, &new.title) && !nsx_vec_push(&l->v, new))
+			return false;
+	}
+	if (l->v.n)
+		qsort(l->v.p, l->v.n, sizeof *l->v.p, compare_launchers);
+	return true;
+}
+
+static void
+by_launched_work(struct ex_profile *p, const struct launchers *l)
+{
+	for (size_t i = 0; i < l->v.n; i++) {
+		uint32_t thread = l->v.p[i].thread, d = NSX_NONE;
+		if (thread != NSX_NONE)
+			d = device_of_thread(&p->trace, &p->trace.threads[thread]);
+		if (d != NSX_NONE && !p->devices[d].known)
+			name_device(&p->devices[d], &l->v.p[i].title);
+	}
+}
+
+/* Devices first .. end - 1 are all of a process, by ordinal; l[0] .. l[n - 1] its launchers, by local number. */
+static void
+name_process(struct ex_profile *p, uint32_t first, uint32_t end, const struct launcher *l, size_t n)
+{
+	bool in_order = n == end - first;
+
+	for (uint32_t d = first; d < end && in_order; d++)
+		in_order = !p->devices[d].known || p->devices[d].global == l[d - first].title.global;
+	for (uint32_t d = first; d < end; d++) {
+		if (p->devices[d].known)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (in_order ? i == d - first : l[i].title.local == p->trace.devices[d].cuda)
+				name_device(&p->devices[d], &l[i].title);
+	}
+}
+
+static void
+by_process(struct ex_profile *p, struct launchers *l)
+{
+	const struct nsx_trace *t = &p->trace;
+	size_t n = 0;
+
+	/* The name of a thread may be told twice. */
+	for (size_t i = 0; i < l->v.n; i++)
+		if (!n || l->v.p[i].gpid != l->v.p[n - 1].gpid || l->v.p[i].title.global != l->v.p[n - 1].title.global)
+			l->v.p[n++] = l->v.p[i];
+	for (uint32_t first = 0, end; first < t->ndevices; first = end) {
+		uint64_t gpid = t->processes[t->devices[first].process].gpid;
+		size_t from = 0, to;
+		for (end = first + 1; end < t->ndevices && t->devices[end].process == t->devices[first].process; end++)
+			;
+		while (from < n && l->v.p[from].gpid != gpid)
+			from++;
+		for (to = from; to < n && l->v.p[to].gpid == gpid; to++)
+			;
+		name_process(p, first, end, l->v.p + from, to - from);
+	}
+}
+
+int
+ex_find_devices(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	struct launchers l = { { 0 } };
+	int64_t twice = 0;
+
+	if (!find_launchers(t, &l)) {
+		free(l.v.p);
+		return nsx_err_nomem(&p->err, p->input->path);
+	}
+	for (uint32_t d = 0; d < t->ndevices; d++)
+		p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
+	by_device_names(p);
+	by_launched_work(p, &l);
+	by_process(p, &l);
+	free(l.v.p);
+	for (uint32_t d = 0; d < t->ndevices; d++)
+		for (uint32_t e = 0; e < d && p->devices[d].known; e++)
+			if (p->devices[e].known && p->devices[e].global == p->devices[d].global) {
+				p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
+				twice++;
+			}
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice, "devices with the name of another: numbered anew");
+	for (uint32_t d = 0, local = 0; d < t->ndevices; d++) {
+		/* Sorted by process and CUDA ordinal. */
+		local = d && t->devices[d].process == t->devices[d - 1].process ? local + 1 : 0;
+		if (!p->devices[d].known || p->devices[d].local < 0)
+			p->devices[d].local = local;
+	}
+	return NSX_OK;
+}

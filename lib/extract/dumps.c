@@ -1,0 +1,256 @@
+/* dumps.c -- what the HLO dumps say of the instructions that were executed; copied out, so that a dump is held only while it is read. */
+#include "extract/profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nsx_str
+ex_keep(struct ex_profile *p, struct nsx_str s)
+{
+	if (!s.len)
+		return (struct nsx_str){ "", 0 };
+	uint32_t n = nsx_intern(&p->strings, s);
+	if (n == NSX_NONE) {
+		p->rc = nsx_err_nomem(&p->err, p->input->path);
+		return (struct nsx_str){ "", 0 };
+	}
+	return nsx_intern_str(&p->strings, n);
+}
+
+static struct nsx_str
+at(const struct nsx_str *list, uint32_t i)
+{
+	return i == NSX_NONE ? (struct nsx_str){ "", 0 } : list[i];
+}
+
+/* Whether the '[' at s[k] opens the function's name: what stands before it is the line or the column. */
+static bool
+opens_function(struct nsx_str s, size_t k)
+{
+	size_t i = k;
+
+	while (i > 0 && s.ptr[i - 1] >= '0' && s.ptr[i - 1] <= '9')
+		i--;
+	return i > 0 && i < k && s.ptr[i - 1] == ':';
+}
+
+struct nsx_str
+ex_keep_frames(struct ex_profile *p, struct nsx_str s)
+{
+	struct nsx_buf *tmp = &p->scratch;
+
+	if (!p->opts->strip_paths)
+		return ex_keep(p, s);
+	tmp->len = 0;
+	for (size_t i = 0, k; i < s.len; i = k) {
+		size_t from = i;
+		/* A frame is file:line[function]; a '/' within the function's name is no folder. */
+		for (k = i; k < s.len && s.ptr[k] != ';' && !(s.ptr[k] == '[' && opens_function(s, k)); k++)
+			if (s.ptr[k] == '/')
+				from = k + 1;
+		while (k < s.len && s.ptr[k] != ';')
+			k++;
+		k += k < s.len;
+		nsx_buf_add(tmp, s.ptr + from, k - from);
+	}
+	if (tmp->failed)
+		p->rc = nsx_err_nomem(&p->err, p->input->path);
+	return ex_keep(p, nsx_buf_view(tmp));
+}
+
+bool
+ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
+{
+	struct ex_info info = {
+		.opcode = ex_keep(p, from->opcode), .collective = ex_keep(p, from->collective), .op_name = ex_keep(p, from->op_name),
+		.scheduling_name = ex_keep(p, from->scheduling_name), .frames = ex_keep_frames(p, at(h->stacks, from->stack)),
+		.groups = ex_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm, .cost = from->cost,
+		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
+	};
+	for (uint32_t i = 0; i < from->nlocs; i++) {
+		const struct nsx_hlo_loc *loc = &h->locs[from->locs + i];
+		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ ex_keep(p, loc->op_name), ex_keep_frames(p, at(h->stacks, loc->stack)) })))
+			return false;
+	}
+	p->insts.p[inst].info = (uint32_t)p->infos.n;
+	return p->rc == NSX_OK && nsx_vec_push(&p->infos, info);
+}
+
+static const struct nsx_hlo_inst *
+find(const struct ex_profile *p, const struct nsx_hlo *h, const struct ex_inst *inst)
+{
+	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
+	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
+
+	/* Where both are known and disagree, the name decides: the meaning of ids has changed between versions of XLA. */
+	if (by_id && nsx_str_eq(by_id->name, name))
+		return by_id;
+	const struct nsx_hlo_inst *by_name = nsx_hlo_find(h, name);
+	return by_name ? by_name : by_id;
+}
+
+/* Names that XLA gives thunks which are no instruction. */
+static bool
+is_made_up(struct nsx_str name)
+{
+	return nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_");
+}
+
+/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone too; compared: those found
+ * whose ranges tell an op_name; strange: those that are not, but for command buffers, which no dump has. */
+struct joined { int64_t executed, judged, named, found, strange, compared, contrary; };
+
+/* The executed instructions of each program: insts[first[program]] up to first[program + 1]. */
+struct by_program { uint32_t *first, *insts; };
+
+static bool
+group(const struct ex_profile *p, struct by_program *by)
+{
+	by->first = calloc(p->programs.n + 3, sizeof *by->first);
+	by->insts = malloc((p->insts.n + 1) * sizeof *by->insts);
+	if (!by->first || !by->insts)
+		return false;
+	for (size_t i = 0; i < p->insts.n; i++)
+		by->first[p->insts.p[i].program + 2]++;
+	for (size_t i = 2; i < p->programs.n + 2; i++)
+		by->first[i] += by->first[i - 1];
+	for (uint32_t i = 0; i < p->insts.n; i++)
+		by->insts[by->first[p->insts.p[i].program + 1]++] = i;
+	return true;
+}
+
+static struct joined
+count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, const struct by_program *by)
+{
+	struct joined n = { 0 };
+
+	for (uint32_t i = by->first[program]; i < by->first[program + 1]; i++) {
+		const struct ex_inst *inst = &p->insts.p[by->insts[i]];
+		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
+		const struct nsx_hlo_inst *there = find(p, h, inst);
+		/* Any other dump has the same small ids, so an id is no evidence that it is of this run. */
+		bool named = there && nsx_str_eq(there->name, name);
+		n.executed++;
+		n.judged += named || !is_made_up(name);
+		n.named += named;
+		n.found += there != NULL;
+		n.strange += !there && !nsx_str_starts(name, NSX_BUFFER_NAME);
+		n.compared += there && inst->op_name.len;
+		/* Ranges leave out what all of the module have in common. */
+		n.contrary += there && !nsx_hlo_reaches(h, there, inst->op_name);
+	}
+	return n;
+}
+
+/* Names said of what holds thunks whether it is a fusion; the dump knows. */
+static int
+check_holders(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
+{
+	for (size_t i = 0; i < p->holders.n; i++) {
+		const struct ex_holder *o = &p->holders.p[i];
+		struct nsx_str name = nsx_intern_str(&p->inst_names, o->name);
+		const struct nsx_hlo_inst *inst = o->program == program ? nsx_hlo_find(h, name) : NULL;
+		if (!inst || nsx_str_eq(inst->opcode, NSX_STR("fusion")) == o->fusion)
+			continue;
+		struct nsx_str key = ex_misnamed_key(p, p->programs.p[program].id, name);
+		p->again |= nsx_intern_find(&p->misnamed, key) == NSX_NONE;
+		if (p->rc != NSX_OK || nsx_intern(&p->misnamed, key) == NSX_NONE)
+			return nsx_err_nomem(&p->err, p->input->path);
+	}
+	return NSX_OK;
+}
+
+static int
+join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
+{
+	const struct nsx_hlo *h = dump->h;
+	struct ex_program *g = &p->programs.p[program];
+	struct joined n = count(p, h, program, by);
+
+	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
+		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
+		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64 " executed names, %" PRId64
+		             " of them with another op_name): not used, its instructions are known by name only",
+		             (int)g->name.len, g->name.ptr, g->id, n.named, n.judged, n.contrary);
+		return NSX_OK;
+	}
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary, "instructions whose op_name in the dump is not the one that their ranges tell");
+	g->dumped = true;
+	g->fingerprint = ex_keep(p, h->fingerprint);
+	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
+	for (uint32_t i = by->first[program]; i < by->first[program + 1] && p->rc == NSX_OK; i++) {
+		const struct nsx_hlo_inst *found = find(p, h, &p->insts.p[by->insts[i]]);
+		if (found && !ex_describe(p, by->insts[i], h, found))
+			p->rc = nsx_err_nomem(&p->err, p->input->path);
+	}
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange, "executed names that are no instruction of their program's dump");
+	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
+		return NSX_ERR;
+	/* What is to be found anew needs no end. */
+	return p->again ? NSX_OK : ex_open_graphs(p, program, dump);
+}
+
+static int
+read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir, const struct by_program *by)
+{
+	const struct ex_program *g = &p->programs.p[program];
+	struct nsx_hlo h = { 0 };
+	struct nsx_err why = { "" };
+
+	if (nsx_hlo_read(path, &h, &p->diags, &why) != NSX_OK) {
+		/* The same command must give the same stream the next time. */
+		if (h.trouble)
+			return nsx_err_set(&p->err, "%s", why.msg);
+		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64 ": dump not used, its instructions are known by name only: %s",
+		             (int)g->name.len, g->name.ptr, g->id, why.msg);
+		return NSX_OK;
+	}
+	int rc = join(p, program, &(struct ex_dump){ &h, path, dir }, by);
+	nsx_hlo_free(&h);
+	return rc;
+}
+
+static int
+read_dumps(struct ex_profile *p)
+{
+	int64_t missing = 0;
+	const char *path;
+	struct by_program by = { NULL, NULL };
+	int rc = NSX_OK;
+
+	struct nsx_dump_dir *dir = nsx_dump_dir_open(p->input->dumps, &p->err);
+	if (!dir)
+		return NSX_ERR;
+	if (!group(p, &by))
+		rc = nsx_err_nomem(&p->err, p->input->path);
+	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
+		const struct ex_program *g = &p->programs.p[i];
+		if (!g->executed || g->id < 0)
+			continue;
+		switch (nsx_dump_dir_find(dir, g->id, g->name, &path)) {
+		case NSX_DUMP_ONE:
+			rc = read_dump(p, i, path, dir, &by);
+			break;
+		case NSX_DUMP_NONE:
+			missing++;
+			break;
+		case NSX_DUMP_AMBIGUOUS:
+			nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64 ": several dumps in %s: none used, its instructions are known by name only",
+			             (int)g->name.len, g->name.ptr, g->id, p->input->dumps);
+			break;
+		}
+	}
+	nsx_dump_dir_free(dir);
+	free(by.first);
+	free(by.insts);
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s", p->input->dumps);
+	return rc;
+}
+
+int
+ex_read_dumps(struct ex_profile *p)
+{
+	return p->input->dumps ? read_dumps(p) : NSX_OK;
+}

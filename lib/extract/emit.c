@@ -1,0 +1,540 @@
+/* emit.c -- the stream of one or several exports, section by section. */
+#include "extract/outbox.h"
+#include "extract/profile.h"
+
+#include <stdlib.h>
+
+#include "base/heap.h"
+
+struct emit {
+	struct ex_job     *job;
+	struct ex_outbox  *out;
+	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
+	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is written */
+};
+
+static struct nsx_rec *
+begin(struct emit *e, enum nsx_kind_id kind)
+{
+	return ex_outbox_rec(e->out, nsx_kind_builtin(kind));
+}
+
+static int
+done(struct emit *e)
+{
+	return ex_outbox_put(e->out);
+}
+
+/* Values below 0 are absent. */
+static void
+set_known(struct nsx_rec *r, int slot, int64_t v)
+{
+	if (v >= 0)
+		nsx_set_i(r, slot, v);
+}
+
+/* ---- metadata */
+
+static int
+emit_profile(struct emit *e, const struct ex_profile *p)
+{
+	struct nsx_rec *r = begin(e, NSX_PROFILE);
+
+	nsx_set_i(r, NSX_PROFILE_profile, p->number);
+	nsx_set_s(r, NSX_PROFILE_name, p->trace.name);
+	nsx_set_s(r, NSX_PROFILE_host, p->trace.host);
+	nsx_set_s(r, NSX_PROFILE_product, p->trace.product);
+	nsx_set_s(r, NSX_PROFILE_schema, p->trace.schema);
+	if (p->trace.start_utc != INT64_MIN)
+		nsx_set_i(r, NSX_PROFILE_start_utc, p->trace.start_utc);
+	return done(e);
+}
+
+struct device_ref { int64_t global; const struct ex_profile *p; uint32_t d; };
+
+static int
+by_global(const void *a, const void *b)
+{
+	const struct device_ref *x = a, *y = b;
+
+	return (x->global > y->global) - (x->global < y->global);
+}
+
+static int
+emit_devices(struct emit *e)
+{
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	for (int i = 0; i < e->job->n; i++)
+		n += e->job->profiles[i].trace.ndevices;
+	struct device_ref *refs = malloc((n + 1) * sizeof *refs);
+	if (!refs)
+		return nsx_err_nomem(&e->err, NULL);
+	n = 0;
+	for (int i = 0; i < e->job->n; i++)
+		for (uint32_t d = 0; d < e->job->profiles[i].trace.ndevices; d++)
+			refs[n++] = (struct device_ref){ e->job->profiles[i].devices[d].global, &e->job->profiles[i], d };
+	qsort(refs, n, sizeof *refs, by_global);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct nsx_device *td = &refs[i].p->trace.devices[refs[i].d];
+		const struct ex_device *d = &refs[i].p->devices[refs[i].d];
+		if (!d->kept)
+			continue;
+		struct nsx_rec *r = begin(e, NSX_DEVICE);
+		nsx_set_i(r, NSX_DEVICE_device, d->global);
+		nsx_set_i(r, NSX_DEVICE_profile, refs[i].p->number);
+		set_known(r, NSX_DEVICE_process, d->process);
+		set_known(r, NSX_DEVICE_local, d->local);
+		set_known(r, NSX_DEVICE_partition, d->partition);
+		nsx_set_i(r, NSX_DEVICE_cuda, td->cuda);
+		nsx_set_i(r, NSX_DEVICE_pid, refs[i].p->trace.processes[td->process].pid);
+		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
+		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
+		nsx_set_i(r, NSX_DEVICE_known, d->known);
+		set_known(r, NSX_DEVICE_sms, td->sms);
+		set_known(r, NSX_DEVICE_clock, td->clock);
+		set_known(r, NSX_DEVICE_mem_bandwidth, td->bandwidth);
+		set_known(r, NSX_DEVICE_cc, td->cc);
+		rc = done(e);
+	}
+	free(refs);
+	return rc;
+}
+
+static int
+emit_programs(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->programs.n; i++) {
+		const struct ex_job_program *g = &e->job->programs.p[i];
+		struct nsx_rec *r = begin(e, NSX_PROGRAM);
+		nsx_set_i(r, NSX_PROGRAM_program, (int64_t)i);
+		set_known(r, NSX_PROGRAM_id, g->id);
+		nsx_set_s(r, NSX_PROGRAM_name, g->name);
+		nsx_set_s(r, NSX_PROGRAM_fingerprint, g->fingerprint);
+		nsx_set_s(r, NSX_PROGRAM_key, g->key);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (size_t i = 0; i < e->job->aliases.n; i++) {
+		const struct ex_alias *a = &e->job->aliases.p[i];
+		struct nsx_rec *r = begin(e, NSX_ALIAS);
+		nsx_set_i(r, NSX_ALIAS_profile, a->profile);
+		nsx_set_i(r, NSX_ALIAS_program, a->program);
+		set_known(r, NSX_ALIAS_id, a->id);
+		nsx_set_s(r, NSX_ALIAS_fingerprint, a->fingerprint);
+		nsx_set_s(r, NSX_ALIAS_digest, a->digest);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+emit_places(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->groups.n; i++) {
+		struct nsx_rec *r = begin(e, NSX_GROUPS);
+		nsx_set_i(r, NSX_GROUPS_groups, (int64_t)i);
+		nsx_set_s(r, NSX_GROUPS_members, nsx_intern_str(&e->job->groups, (uint32_t)i));
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (size_t i = 0; i < e->job->stacks.n; i++) {
+		struct nsx_rec *r = begin(e, NSX_STACK);
+		nsx_set_i(r, NSX_STACK_stack, (int64_t)i);
+		nsx_set_s(r, NSX_STACK_frames, nsx_intern_str(&e->job->stacks, (uint32_t)i));
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int64_t
+number_in_program(const struct ex_job *job, size_t i)
+{
+	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
+}
+
+/* What is not modelled has nothing; work without a dot has no arithmetic of dots. */
+static void
+set_cost(struct nsx_rec *r, const struct nsx_hlo_cost *c)
+{
+	if (!c->modelled)
+		return;
+	nsx_set_i(r, NSX_INST_flops, c->flops);
+	if (c->flops)
+		nsx_set_s(r, NSX_INST_math, nsx_hlo_math_name(c->math));
+	nsx_set_i(r, NSX_INST_vector, c->vector);
+	nsx_set_i(r, NSX_INST_mem_bytes, c->mem_bytes);
+}
+
+static int
+emit_insts(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->insts.n; i++) {
+		const struct ex_job_inst *n = &e->job->insts.p[i];
+		struct nsx_rec *r = begin(e, NSX_INST);
+		nsx_set_i(r, NSX_INST_program, n->program);
+		nsx_set_i(r, NSX_INST_inst, number_in_program(e->job, i));
+		nsx_set_s(r, NSX_INST_name, n->name);
+		nsx_set_i(r, NSX_INST_comm, n->comm);
+		nsx_set_s(r, NSX_INST_collective, n->collective);
+		if (n->info) {
+			nsx_set_s(r, NSX_INST_opcode, n->info->opcode);
+			set_known(r, NSX_INST_bytes, n->info->bytes);
+			nsx_set_s(r, NSX_INST_op_name, n->info->op_name);
+			nsx_set_s(r, NSX_INST_scheduling_name, n->info->scheduling_name);
+			set_cost(r, &n->info->cost);
+		}
+		if (n->groups != NSX_NONE)
+			nsx_set_i(r, NSX_INST_groups, n->groups);
+		if (n->stack != NSX_NONE)
+			nsx_set_i(r, NSX_INST_stack, n->stack);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+emit_locs(struct emit *e)
+{
+	for (size_t i = 0; i < e->job->insts.n; i++) {
+		const struct ex_job_inst *n = &e->job->insts.p[i];
+		for (uint32_t k = 0; n->info && k < n->info->nlocs; k++) {
+			struct nsx_rec *r = begin(e, NSX_LOC);
+			uint32_t stack = e->job->loc_stacks.p[n->locs + k];
+			nsx_set_i(r, NSX_LOC_program, n->program);
+			nsx_set_i(r, NSX_LOC_inst, number_in_program(e->job, i));
+			nsx_set_s(r, NSX_LOC_op_name, n->p->info_locs.p[n->info->locs + k].op_name);
+			if (stack != NSX_NONE)
+				nsx_set_i(r, NSX_LOC_stack, stack);
+			if (done(e) != NSX_OK)
+				return NSX_ERR;
+		}
+	}
+	return NSX_OK;
+}
+
+/* ---- compilation and ranges without GPU work: by profile and host start */
+
+static void
+set_thread(struct nsx_rec *r, const struct ex_profile *p, uint32_t range, int pid, int tid)
+{
+	const struct nsx_thread *thread = nsx_trace_thread(&p->trace, range);
+
+	nsx_set_i(r, pid, p->trace.processes[thread->process].pid);
+	nsx_set_i(r, tid, thread->tid);
+}
+
+static int
+emit_compile(struct emit *e, const struct ex_profile *p, const struct ex_compile *c)
+{
+	const struct nsx_range *range = &p->trace.ranges[c->range];
+	int64_t dur = ex_dur(range->start, range->end);
+	struct nsx_rec *r = begin(e, NSX_COMPILE);
+
+	nsx_set_i(r, NSX_COMPILE_profile, p->number);
+	nsx_set_i(r, NSX_COMPILE_range, range->id);
+	if (c->parent != NSX_NONE)
+		nsx_set_i(r, NSX_COMPILE_parent, p->trace.ranges[c->parent].id);
+	set_thread(r, p, c->range, NSX_COMPILE_pid, NSX_COMPILE_tid);
+	nsx_set_i(r, NSX_COMPILE_start, range->start);
+	nsx_set_i(r, NSX_COMPILE_dur, dur);
+	nsx_set_i(r, NSX_COMPILE_child, c->child);
+	nsx_set_i(r, NSX_COMPILE_self, dur - c->child);
+	nsx_set_i(r, NSX_COMPILE_children, c->children);
+	if (c->program != NSX_NONE)
+		nsx_set_i(r, NSX_COMPILE_program, p->programs.p[c->program].number);
+	nsx_set_s(r, NSX_COMPILE_name, nsx_intern_str(&p->strings, c->name));
+	return done(e);
+}
+
+static int
+emit_compiles(struct emit *e, const struct ex_profile *p)
+{
+	struct nsx_sort_key *keys = malloc((p->compiles.n + 1) * sizeof *keys);
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	if (!keys)
+		return nsx_err_nomem(&e->err, p->input->path);
+	for (size_t i = 0; i < p->compiles.n; i++) {
+		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
+		if (ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
+			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), 0 }, (uint32_t)i };
+	}
+	nsx_sort_keys(keys, n);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = emit_compile(e, p, &p->compiles.p[keys[i].i]);
+	free(keys);
+	return rc;
+}
+
+/* By range, from its parent's, which stands before it: walking up from each would take for ever where a program leaves its ranges
+ * open, one in another. */
+static uint32_t *
+levels_of(const struct nsx_trace *t)
+{
+	uint32_t *levels = malloc(((size_t)t->nranges + 1) * sizeof *levels);
+
+	for (uint32_t i = 0; levels && i < t->nranges; i++)
+		levels[i] = t->ranges[i].parent == NSX_NONE ? 0 : levels[t->ranges[i].parent] + 1;
+	return levels;
+}
+
+static int
+find_levels(struct emit *e)
+{
+	e->levels = calloc((size_t)e->job->n + 1, sizeof *e->levels);
+	if (!e->levels)
+		return nsx_err_nomem(&e->err, NULL);
+	for (int i = 0; i < e->job->n && e->job->opts->ranges != NSX_RANGES_NONE; i++)
+		if (!(e->levels[i] = levels_of(&e->job->profiles[i].trace)))
+			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
+	return NSX_OK;
+}
+
+static int
+emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	const struct nsx_trace *t = &p->trace;
+	const struct nsx_range *range = &t->ranges[i];
+	struct nsx_rec *r = begin(e, NSX_RANGE);
+
+	nsx_set_i(r, NSX_RANGE_profile, p->number);
+	nsx_set_i(r, NSX_RANGE_range, range->id);
+	if (range->parent != NSX_NONE)
+		nsx_set_i(r, NSX_RANGE_parent, t->ranges[range->parent].id);
+	nsx_set_i(r, NSX_RANGE_level, e->levels[p - e->job->profiles][i]);
+	set_thread(r, p, i, NSX_RANGE_pid, NSX_RANGE_tid);
+	nsx_set_s(r, NSX_RANGE_domain, nsx_intern_str(&t->domains, range->domain));
+	if (range->name != NSX_NONE)
+		nsx_set_s(r, NSX_RANGE_name, nsx_intern_str(&t->names, range->name));
+	if (range->gpu != NSX_NONE) {
+		const struct nsx_span *s = &t->spans[range->gpu];
+		set_known(r, NSX_RANGE_device, ex_global(p, s->device));
+		nsx_set_i(r, NSX_RANGE_start, s->start);
+		nsx_set_i(r, NSX_RANGE_dur, ex_dur(s->start, s->end));
+		nsx_set_i(r, NSX_RANGE_ops, s->ops);
+	}
+	nsx_set_i(r, NSX_RANGE_host_start, range->start);
+	nsx_set_i(r, NSX_RANGE_host_dur, ex_dur(range->start, range->end));
+	return done(e);
+}
+
+/* ---- work, by time */
+
+static int
+emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *m)
+{
+	const struct nsx_range *range = &p->trace.ranges[m->range];
+	const struct nsx_span *s = &p->trace.spans[range->gpu];
+	struct nsx_rec *r = begin(e, NSX_MODULE);
+
+	nsx_set_i(r, NSX_MODULE_profile, p->number);
+	nsx_set_i(r, NSX_MODULE_program, p->programs.p[m->program].number);
+	nsx_set_i(r, NSX_MODULE_execution, m->execution);
+	nsx_set_i(r, NSX_MODULE_device, ex_global(p, m->device));
+	nsx_set_i(r, NSX_MODULE_start, s->start);
+	nsx_set_i(r, NSX_MODULE_dur, ex_dur(s->start, s->end));
+	nsx_set_i(r, NSX_MODULE_host_start, range->start);
+	nsx_set_i(r, NSX_MODULE_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_MODULE_thunks, m->thunks);
+	nsx_set_s(r, NSX_MODULE_name, p->programs.p[m->program].name);
+	nsx_set_i(r, NSX_MODULE_range, range->id);
+	return done(e);
+}
+
+static int
+emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th)
+{
+	const struct nsx_range *range = &p->trace.ranges[th->range];
+	const struct ex_module *m = &p->modules.p[th->module];
+	const struct ex_inst *inst = &p->insts.p[th->inst];
+	const struct ex_job_program *program = &e->job->programs.p[p->programs.p[m->program].number];
+	struct nsx_rec *r = begin(e, NSX_THUNK);
+
+	nsx_set_i(r, NSX_THUNK_profile, p->number);
+	nsx_set_i(r, NSX_THUNK_program, p->programs.p[m->program].number);
+	nsx_set_i(r, NSX_THUNK_execution, m->execution);
+	nsx_set_i(r, NSX_THUNK_device, ex_global(p, th->device));
+	nsx_set_i(r, NSX_THUNK_inst, inst->number);
+	nsx_set_i(r, NSX_THUNK_occurrence, th->occurrence);
+	nsx_set_s(r, NSX_THUNK_name, nsx_intern_str(&p->inst_names, inst->name));
+	nsx_set_i(r, NSX_THUNK_start, th->start);
+	nsx_set_i(r, NSX_THUNK_dur, ex_dur(th->start, th->end));
+	nsx_set_i(r, NSX_THUNK_host_start, range->start);
+	nsx_set_i(r, NSX_THUNK_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_THUNK_ops, th->ops);
+	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
+	nsx_set_i(r, NSX_THUNK_range, range->id);
+	return done(e);
+}
+
+/* Whether the operation communicates, and what kind of collective it is: what its instruction says, where that has a say; else what its own name does. */
+static void
+set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
+{
+	const struct ex_job_inst *inst = NULL;
+	const char *own = ex_op_kind(p, i);
+
+	if (thunk != NSX_NONE) {
+		const struct ex_job_program *program = &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
+		inst = &e->job->insts.p[program->first_inst + p->insts.p[p->thunks.p[thunk].inst].number];
+	}
+	bool comm = inst && inst->settled ? inst->comm : own != NULL;
+	nsx_set_i(r, NSX_OP_comm, comm);
+	if (comm)
+		nsx_set_s(r, NSX_OP_collective, inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own));
+}
+
+static int
+emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
+	const struct nsx_gpu_op *op = &p->trace.ops[i];
+	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE, thunk = ex_op_thunk(p, i);
+	struct nsx_rec *r = begin(e, NSX_OP);
+
+	nsx_set_i(r, NSX_OP_profile, p->number);
+	nsx_set_i(r, NSX_OP_op, i);
+	nsx_set_s(r, NSX_OP_type, types[op->type]);
+	nsx_set_i(r, NSX_OP_device, ex_global(p, op->device));
+	nsx_set_i(r, NSX_OP_stream, op->stream);
+	if (op->name != NSX_NONE)
+		nsx_set_s(r, NSX_OP_name, nsx_intern_str(&p->trace.names, op->name));
+	nsx_set_i(r, NSX_OP_start, op->start);
+	nsx_set_i(r, NSX_OP_dur, ex_dur(op->start, op->end));
+	if (op->range != NSX_NONE)
+		nsx_set_i(r, NSX_OP_range, p->trace.ranges[op->range].id);
+	set_known(r, NSX_OP_bytes, op->bytes);
+	if (op->graph_node != -1)
+		nsx_set_i(r, NSX_OP_graph_node, op->graph_node);
+	if (module != NSX_NONE) {
+		nsx_set_i(r, NSX_OP_program, p->programs.p[p->modules.p[module].program].number);
+		nsx_set_i(r, NSX_OP_execution, p->modules.p[module].execution);
+	}
+	if (thunk != NSX_NONE)
+		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
+	set_comm(e, p, i, thunk, r);
+	return done(e);
+}
+
+/* A profile's events, and the one whose turn it is. */
+struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
+
+static bool
+before(const struct emit *e, struct cursor *const *a, struct cursor *const *b)
+{
+	(void)e;
+	return ex_event_cmp((*a)->events.p, (*a)->next, (*b)->events.p, (*b)->next) < 0;
+}
+
+NSX_HEAP(cursors, struct cursor *, const struct emit *, before)
+
+static int
+emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
+{
+	switch (ev->tag) {
+	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
+	case NSX_RANGE:  return emit_range(e, p, ev->i);
+	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);
+	default:         return emit_op(e, p, ev->i);
+	}
+}
+
+/* The next event of c, if there is one. */
+static int
+turn(struct emit *e, struct cursor *c)
+{
+	c->next = ex_events_peek(&c->events);
+	return c->events.failed ? nsx_err_nomem(&e->err, c->events.p->input->path) : NSX_OK;
+}
+
+static int
+merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
+{
+	uint64_t events = 0, passed = 0;   /* for progress */
+	size_t n = 0;
+	int rc = NSX_OK;
+
+	for (int i = 0; i < e->job->n; i++) {
+		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
+			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
+		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0);
+		if (turn(e, &all[i]) != NSX_OK)
+			return NSX_ERR;
+		if (all[i].next)
+			heap[n++] = &all[i];
+	}
+	cursors_make(e, heap, n);
+	while (n && rc == NSX_OK) {
+		struct cursor *c = heap[0];
+		if (++passed % 4096 == 0)
+			nsx_portion_reach(&e->job->writing, passed, events);
+		rc = emit_event(e, c->events.p, c->next);
+		c->events.turn++;
+		if (rc == NSX_OK)
+			rc = turn(e, c);
+		if (rc == NSX_OK && !c->next) {
+			ex_events_close(&c->events);
+			heap[0] = heap[--n];
+		}
+		if (rc == NSX_OK)
+			cursors_down(e, heap, n);
+	}
+	return rc;
+}
+
+static int
+emit_work(struct emit *e)
+{
+	struct cursor *all = calloc((size_t)e->job->n + 1, sizeof *all);
+	struct cursor **heap = calloc((size_t)e->job->n + 1, sizeof *heap);
+	int rc = all && heap ? merge_events(e, all, heap) : nsx_err_nomem(&e->err, NULL);
+
+	for (int i = 0; all && i < e->job->n; i++)
+		ex_events_close(&all[i].events);
+	free(all);
+	free(heap);
+	return rc;
+}
+
+static int
+emit_all(struct emit *e)
+{
+	struct ex_job *job = e->job;
+
+	for (int i = 0; i < job->n; i++)
+		if (emit_profile(e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	if (emit_devices(e) != NSX_OK || emit_programs(e) != NSX_OK || emit_places(e) != NSX_OK ||
+	    emit_insts(e) != NSX_OK || emit_locs(e) != NSX_OK)
+		return NSX_ERR;
+	for (int i = 0; i < job->n; i++)
+		if (emit_compiles(e, &job->profiles[i]) != NSX_OK)
+			return NSX_ERR;
+	return emit_work(e);
+}
+
+int
+ex_emit(struct ex_job *job, struct nsx_writer *out)
+{
+	struct emit e = { .job = job, .out = ex_outbox_open(out, job->opts->jobs) };
+
+	if (!e.out)
+		return nsx_err_nomem(job->err, NULL);
+	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
+	nsx_portion_reach(&job->writing, 1, 1);
+	/* Where both failed, the writer's is the first. */
+	if (ex_outbox_close(e.out) != NSX_OK)
+		rc = NSX_ERR;
+	else if (rc != NSX_OK)
+		nsx_err_set(job->err, "%s", e.err.msg);
+	for (int i = 0; i < job->n && e.levels; i++)
+		free(e.levels[i]);
+	free(e.levels);
+	return rc;
+}

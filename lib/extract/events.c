@@ -1,0 +1,272 @@
+/* events.c -- what an export holds by time, in the order of the stream. */
+#include "extract/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "stream/order.h"
+
+int64_t
+ex_dur(int64_t start, int64_t end)
+{
+	return nsx_sub_sat(end, start, NULL);
+}
+
+bool
+ex_in_window(const struct nsx_extract_opts *o, int64_t start, int64_t end)
+{
+	return start < o->to && (end > o->from || start >= o->from);
+}
+
+int64_t
+ex_global(const struct ex_profile *p, uint32_t device)
+{
+	return device == NSX_NONE ? -1 : p->devices[device].global;
+}
+
+/* ---- the order ---- */
+
+static int64_t
+dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
+{
+	const struct nsx_trace *t = &p->trace;
+
+	switch (e->tag) {
+	case NSX_MODULE: {
+		const struct nsx_span *s = &t->spans[t->ranges[p->modules.p[e->i].range].gpu];
+		return ex_dur(s->start, s->end);
+	}
+	case NSX_RANGE:
+		return ex_dur(t->ranges[e->i].start, t->ranges[e->i].end);
+	case NSX_THUNK:
+		return ex_dur(p->thunks.p[e->i].start, p->thunks.p[e->i].end);
+	default:
+		return ex_dur(t->ops[e->i].start, t->ops[e->i].end);
+	}
+}
+
+static struct nsx_str
+text(const struct nsx_intern *names, uint32_t name)
+{
+	return name == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(names, name);
+}
+
+/* As the record will have it. */
+static struct nsx_order_tie
+tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
+{
+	const struct nsx_trace *t = &p->trace;
+	struct nsx_order_tie tie = { { p->number, -1, INT64_MIN, INT64_MIN, -1 }, { "", 0 }, INT64_MIN };
+
+	switch (e->tag) {
+	case NSX_MODULE: {
+		const struct ex_module *m = &p->modules.p[e->i];
+		tie.by[NSX_TIE_DEVICE] = ex_global(p, m->device);
+		tie.by[NSX_TIE_RANGE] = t->ranges[m->range].id;
+		tie.name = p->programs.p[m->program].name;
+		return tie;
+	}
+	case NSX_RANGE: {
+		const struct nsx_range *r = &t->ranges[e->i];
+		const struct nsx_thread *thread = nsx_trace_thread(t, e->i);
+		tie.by[NSX_TIE_DEVICE] = r->gpu == NSX_NONE ? -1 : ex_global(p, t->spans[r->gpu].device);
+		tie.by[NSX_TIE_PID] = t->processes[thread->process].pid;
+		tie.by[NSX_TIE_TID] = thread->tid;
+		tie.by[NSX_TIE_RANGE] = r->id;
+		tie.name = text(&t->names, r->name);
+		return tie;
+	}
+	case NSX_THUNK: {
+		const struct ex_thunk *th = &p->thunks.p[e->i];
+		tie.by[NSX_TIE_DEVICE] = ex_global(p, th->device);
+		tie.by[NSX_TIE_RANGE] = t->ranges[th->range].id;
+		tie.name = nsx_intern_str(&p->inst_names, p->insts.p[th->inst].name);
+		return tie;
+	}
+	default: {
+		const struct nsx_gpu_op *op = &t->ops[e->i];
+		tie.by[NSX_TIE_DEVICE] = ex_global(p, op->device);
+		tie.by[NSX_TIE_RANGE] = op->range == NSX_NONE ? -1 : t->ranges[op->range].id;
+		tie.name = text(&t->names, op->name);
+		tie.number = e->i;
+		return tie;
+	}
+	}
+}
+
+int
+ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b)
+{
+	/* Most are told apart by less than the whole key. */
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	int64_t d = dur_of(p, a), f = dur_of(q, b);
+	struct nsx_order_key x = nsx_order_work((enum nsx_kind_id)a->tag, a->start, &d), y = nsx_order_work((enum nsx_kind_id)b->tag, b->start, &f);
+	int c = nsx_order_key_cmp(&x, &y);
+	if (c)
+		return c;
+	struct nsx_order_tie s = tie_of(p, a), t = tie_of(q, b);
+	c = nsx_order_tie_cmp(&s, &t);
+	return c ? c : (a->i > b->i) - (a->i < b->i);
+}
+
+/* Merge sort of what is of one time; tmp has room for n. */
+static void
+sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_start *tmp, size_t n)
+{
+	if (n <= 8) {
+		for (size_t i = 1; i < n; i++) {
+			struct nsx_sort_start e = a[i];
+			size_t k = i;
+			for (; k && ex_event_cmp(p, &e, p, &a[k - 1]) < 0; k--)
+				a[k] = a[k - 1];
+			a[k] = e;
+		}
+		return;
+	}
+	size_t half = n / 2, i = 0, j = half, k = 0;
+	sort_run(p, a, tmp, half);
+	sort_run(p, a + half, tmp, n - half);
+	while (i < half && j < n)
+		tmp[k++] = ex_event_cmp(p, &a[j], p, &a[i]) < 0 ? a[j++] : a[i++];
+	while (i < half)
+		tmp[k++] = a[i++];
+	memcpy(a, tmp, k * sizeof *a);
+}
+
+/* ---- what is kept ---- */
+
+bool
+ex_process_kept(const struct ex_profile *p, uint32_t process)
+{
+	if (!p->opts->ndevices && !p->opts->nprocesses)
+		return true;
+	for (uint32_t d = 0; d < p->trace.ndevices; d++)
+		if (p->trace.devices[d].process == process && p->devices[d].kept)
+			return true;
+	return false;
+}
+
+static bool
+keep(const struct ex_profile *p, uint32_t device, int64_t start, int64_t end)
+{
+	return p->devices[device].kept && ex_in_window(p->opts, start, end);
+}
+
+bool
+ex_range_ahead(const struct ex_profile *p, uint32_t range)
+{
+	const struct nsx_range *r = &p->trace.ranges[range];
+
+	return r->gpu != NSX_NONE && p->trace.spans[r->gpu].start < r->start;
+}
+
+bool
+ex_range_kept(const struct ex_profile *p, uint32_t range)
+{
+	const struct nsx_range *r = &p->trace.ranges[range];
+	const struct nsx_span *s = r->gpu == NSX_NONE ? NULL : &p->trace.spans[r->gpu];
+
+	if (p->opts->ranges == NSX_RANGES_NONE || (!s && p->opts->ranges != NSX_RANGES_ALL))
+		return false;
+	if (!ex_in_window(p->opts, r->start, r->end) && !(s && ex_in_window(p->opts, s->start, s->end)))
+		return false;
+	if (s && s->device != NSX_NONE)
+		return p->devices[s->device].kept;
+	/* Finding a range's thread takes a while. */
+	if (!p->opts->ndevices && !p->opts->nprocesses)
+		return true;
+	return ex_process_kept(p, nsx_trace_thread(&p->trace, range)->process);
+}
+
+static size_t
+collect(const struct ex_profile *p, struct nsx_sort_start *out)
+{
+	const struct nsx_trace *t = &p->trace;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->modules.n; i++) {
+		const struct nsx_span *s = &t->spans[t->ranges[p->modules.p[i].range].gpu];
+		if (keep(p, p->modules.p[i].device, s->start, s->end))
+			out[n++] = (struct nsx_sort_start){ s->start, i, NSX_MODULE };
+	}
+	for (uint32_t r = 0; p->opts->ranges != NSX_RANGES_NONE && r < t->nranges; r++)
+		if (ex_range_ahead(p, r) && ex_range_kept(p, r))
+			out[n++] = (struct nsx_sort_start){ t->spans[t->ranges[r].gpu].start, r, NSX_RANGE };
+	for (uint32_t i = 0; i < p->thunks.n; i++)
+		if (!p->thunks.p[i].gone && keep(p, p->thunks.p[i].device, p->thunks.p[i].start, p->thunks.p[i].end))
+			out[n++] = (struct nsx_sort_start){ p->thunks.p[i].start, i, NSX_THUNK };
+	for (uint32_t i = 0; p->opts->ops && i < t->nops; i++)
+		if (keep(p, t->ops[i].device, t->ops[i].start, t->ops[i].end))
+			out[n++] = (struct nsx_sort_start){ t->ops[i].start, i, NSX_OP };
+	return n;
+}
+
+/* How many ranges have GPU work ahead of their start. */
+static size_t
+count_ahead(const struct ex_profile *p)
+{
+	size_t n = 0;
+
+	for (uint32_t r = 0; p->opts->ranges != NSX_RANGES_NONE && r < p->trace.nranges; r++)
+		n += ex_range_ahead(p, r);
+	return n;
+}
+
+bool
+ex_events_open(struct ex_events *e, const struct ex_profile *p)
+{
+	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0);
+
+	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
+	if (!e->list)
+		return false;
+	e->n = collect(p, e->list);
+	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || ex_hosts_open(&e->hosts, p));
+}
+
+/* What is of the next time into run, in order; run stays empty at the end. */
+static bool
+gather(struct ex_events *e)
+{
+	int64_t time = 0, start;
+	bool host = ex_hosts_peek(&e->hosts, &time);
+
+	e->run.n = e->turn = 0;
+	if (!host && e->at == e->n)
+		return true;
+	if (e->at < e->n && (!host || e->list[e->at].start < time))
+		time = e->list[e->at].start;
+	for (; e->at < e->n && e->list[e->at].start == time; e->at++)
+		if (!nsx_vec_push(&e->run, e->list[e->at]))
+			return false;
+	while (ex_hosts_peek(&e->hosts, &start) && start == time)
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, ex_hosts_next(&e->hosts), NSX_RANGE })))
+			return false;
+	if (e->run.n == 1)
+		return true;
+	e->tmp.n = 0;
+	if (!nsx_vec_room(&e->tmp, e->run.n))
+		return false;
+	sort_run(e->p, e->run.p, e->tmp.p, e->run.n);
+	return true;
+}
+
+const struct nsx_sort_start *
+ex_events_peek(struct ex_events *e)
+{
+	if (e->turn == e->run.n && !e->failed)
+		e->failed = !gather(e);
+	return e->failed || e->turn == e->run.n ? NULL : &e->run.p[e->turn];
+}
+
+void
+ex_events_close(struct ex_events *e)
+{
+	free(e->list);
+	free(e->run.p);
+	free(e->tmp.p);
+	ex_hosts_close(&e->hosts);
+	*e = (struct ex_events){ 0 };
+}

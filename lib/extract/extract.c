@@ -1,0 +1,104 @@
+/* extract.c -- exports in parallel, then one stream of them all. */
+#include "extract/extract.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "extract/profile.h"
+#include "base/par.h"
+#include "stream/diags.h"
+
+struct load { struct ex_profile *profiles; int jobs; };
+
+static void
+load_one(void *ctx, int i)
+{
+	struct load *load = ctx;
+
+	ex_load(&load->profiles[i], load->jobs);
+}
+
+static int
+load_all(struct ex_profile *profiles, int n, const struct nsx_extract_opts *opts, struct nsx_err *err)
+{
+	int threads = opts->jobs ? opts->jobs : nsx_par_cpus();
+	/* Several exports: one thread each; one export: all threads for it. */
+	int at_once = threads < n ? threads : n;
+	struct load load = { profiles, threads / at_once };
+
+	nsx_par_run(n, at_once, load_one, &load);
+	for (int i = 0; i < n; i++)
+		if (profiles[i].rc != NSX_OK)
+			return nsx_err_set(err, "%s", profiles[i].err.msg[0] ? profiles[i].err.msg : "out of memory");
+	return NSX_OK;
+}
+
+/* What a stream without any record of the kinds people look for should say. */
+static void
+report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
+{
+	const char *who = p->trace.name.ptr;
+
+	if (!p->trace.ndevices)
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the export: was CUDA traced?");
+	else if (!p->modules.n && !p->opts->ranges && !p->opts->ops)
+		nsx_diag_add(diags, NSX_WARNING, who, 1, "no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and GPU operations");
+}
+
+uint64_t
+ex_bytes(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+int
+ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+           struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct ex_job job = { .n = n, .opts = opts, .err = err, .diags = diags };
+	int rc = NSX_ERR;
+
+	job.profiles = calloc((size_t)n, sizeof *job.profiles);
+	if (!job.profiles)
+		return nsx_err_nomem(err, NULL);
+	for (int i = 0; i < n; i++) {
+		job.profiles[i].input = &inputs[i];
+		job.profiles[i].opts = opts;
+		job.profiles[i].bytes = ex_bytes(inputs[i].path);
+		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
+	}
+	if (load_all(job.profiles, n, opts, err) == NSX_OK && ex_number(&job) == NSX_OK) {
+		for (int i = 0; i < n; i++) {
+			nsx_diags_join(diags, &job.profiles[i].diags);
+			report_nothing(&job.profiles[i], diags);
+		}
+		nsx_diags_sort(diags);
+		nsx_progress_phase("writing");
+		rc = diags->failed ? nsx_err_nomem(err, NULL) : ex_emit(&job, out);
+		if (rc == NSX_OK)
+			rc = nsx_write_diags(out, EX_TOOL, diags);
+	}
+	for (int i = 0; i < n; i++)
+		ex_free(&job.profiles[i]);
+	free(job.profiles);
+	free(job.programs.p);
+	free(job.aliases.p);
+	free(job.insts.p);
+	free(job.loc_stacks.p);
+	nsx_intern_free(&job.groups);
+	nsx_intern_free(&job.stacks);
+	nsx_arena_free(&job.arena);
+	return rc;
+}
+
+int
+nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	for (int i = 0; i < n; i++)
+		nsx_progress_expect((int64_t)ex_bytes(inputs[i].path));
+	return ex_wants_spools(inputs, n, opts) ? ex_extract_spooled(inputs, n, opts, out, diags, err)
+	                                        : ex_extract(inputs, n, opts, out, diags, err);
+}

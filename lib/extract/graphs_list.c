@@ -1,0 +1,176 @@
+/* graphs_list.c -- what XLA's list of thunks tells of a launch: the nodes of a graph are made in the order of the list, and number in it what they run. Most
+ * captures begin when every buffer has run before, so this is often all there is. */
+#include <stdlib.h>
+
+#include "extract/graphs.h"
+
+/* Categories that have no kernel's name; those that have follow. */
+enum { COLLECTIVES, COPIES, SETS, LIBRARIES, NAMED };
+
+bool
+gr_list_read(struct graphs *g)
+{
+	struct ex_profile *p = g->p;
+	const struct ex_program *program = &p->programs.p[g->program];
+	const char *text, *metadata;
+	struct nsx_err why = { "" };
+
+	if (!g->dump || nsx_dump_dir_list(g->dump->dir, program->id, program->name, &text, &metadata) != NSX_DUMP_ONE)
+		return true;
+	if (nsx_thunk_list_read(text, metadata, &g->list.list, &why) == NSX_OK) {
+		g->list.there = true;
+		return true;
+	}
+	/* The same command must give the same stream the next time. */
+	if (g->list.list.trouble) {
+		p->rc = nsx_err_set(&p->err, "%s", why.msg);
+		return false;
+	}
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%lld: XLA's list of thunks not used: %s", (int)program->name.len, program->name.ptr,
+	             (long long)program->id, why.msg);
+	return true;
+}
+
+/* A thunk's name; of one in a fusion, or several, the outermost's. */
+static struct nsx_str
+leaf_name(const struct graphs *g, uint32_t leaf)
+{
+	const struct nsx_thunk *t = g->list.list.thunks;
+	struct nsx_str name = t[leaf].name;
+
+	for (uint32_t i = leaf; i != NSX_NONE; i = t[i].parent) {
+		const struct nsx_hlo_inst *inst = t[i].name.len ? nsx_hlo_find(g->dump->h, t[i].name) : NULL;
+		if (inst && nsx_str_eq(inst->opcode, NSX_STR("fusion")))
+			name = t[i].name;
+	}
+	return name;
+}
+
+/* The category of a leaf; NSX_NONE when out of memory. */
+static uint32_t
+cat_of(struct graphs *g, const struct nsx_thunk *t)
+{
+	struct gr_list *l = &g->list;
+
+	switch (t->work) {
+	case NSX_WORK_COLLECTIVE: return COLLECTIVES;
+	case NSX_WORK_COPY:       return COPIES;
+	case NSX_WORK_SET:        return SETS;
+	case NSX_WORK_KERNEL:     break;
+	default:                  return LIBRARIES;
+	}
+	uint32_t name = nsx_intern_find(&g->p->trace.names, t->kernel);
+	/* Kernels that never ran need no place among the others. */
+	uint32_t *at = nsx_map_at(&l->by_name, (struct nsx_key){ name, 1 });
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0 })))
+			return NSX_NONE;
+		*at = (uint32_t)l->cats.n - 1;
+	}
+	return *at;
+}
+
+/* Leaves with the instructions that they are of, by category. */
+static bool
+sort_leaves(struct graphs *g)
+{
+	struct gr_list *l = &g->list;
+
+	nsx_sort_keys(l->keys.p, l->keys.n);
+	for (size_t i = 0; i < l->keys.n; i++) {
+		struct nsx_str name = leaf_name(g, l->keys.p[i].i);
+		uint32_t inst = name.len ? gr_inst(g, name) : NSX_NONE;
+		if ((name.len && inst == NSX_NONE) || !nsx_vec_push(&l->leaves, inst))
+			return false;
+		struct gr_cat *c = &l->cats.p[l->keys.p[i].k[0]];
+		if (!c->n++)
+			c->first = (uint32_t)i;
+	}
+	return true;
+}
+
+bool
+gr_list_open(struct graphs *g)
+{
+	struct gr_list *l = &g->list;
+
+	l->cats.n = l->leaves.n = l->keys.n = 0;
+	nsx_map_free(&l->by_name);
+	uint32_t buffer = l->there ? nsx_thunk_list_buffer(&l->list, nsx_intern_str(&g->p->inst_names, g->p->buffers.keys.p[g->key].name)) : NSX_NONE;
+	if (buffer == NSX_NONE)
+		return true;
+	for (int i = 0; i < NAMED; i++)
+		if (!nsx_vec_push(&l->cats, ((struct gr_cat){ 0, 0 })))
+			return false;
+	const struct nsx_thunk *t = &l->list.thunks[buffer];
+	for (uint32_t i = t->first; i < t->last; i++) {
+		uint32_t leaf = l->list.leaves[i], cat = cat_of(g, &l->list.thunks[leaf]);
+		if (cat == NSX_NONE || !nsx_vec_push(&l->keys, ((struct nsx_sort_key){ { cat, i, 0 }, leaf })))
+			return false;
+	}
+	return sort_leaves(g);
+}
+
+/* The category that operations of the class are in; NSX_NONE: there is no list, or they are no such work. */
+static uint32_t
+class_cat(struct graphs *g, const struct gr_class *c)
+{
+	if (!g->list.cats.n)
+		return NSX_NONE;
+	if (c->type == NSX_OP_MEMCPY)
+		return COPIES;
+	if (c->type == NSX_OP_MEMSET)
+		return SETS;
+	if (c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
+		return NSX_NONE;
+	uint32_t cat = nsx_map_get(&g->list.by_name, (struct nsx_key){ c->name, 1 });
+	return cat != NSX_NONE ? cat : gr_kind(g, gr_name(g, c->name)) ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
+}
+
+bool
+gr_list_tell(struct graphs *g, const struct gr_launch *l)
+{
+	if (!g->list.cats.n)
+		return true;
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t cls = g->cls[i], cat = NSX_NONE;
+		if (cls != NSX_NONE) {
+			struct gr_class *c = &g->classes.p[cls];
+			if (!c->sorted) {
+				c->cat = class_cat(g, c);
+				c->sorted = true;
+			}
+			cat = c->cat;
+		}
+		g->order[i] = (struct nsx_sort_key){ { cat, g->p->trace.ops[l->ops[i]].graph_node, 0 }, i };
+	}
+	nsx_sort_keys(g->order, l->n);
+	for (size_t i = 0, end, nodes; i < l->n; i = end) {
+		end = gr_run(g->order, l->n, i, &nodes);
+		if (g->order[i].k[0] == NSX_NONE)
+			break;
+		const struct gr_cat *c = &g->list.cats.p[g->order[i].k[0]];
+		if (nodes != c->n)
+			continue;
+		uint32_t leaf = c->first;
+		for (size_t k = i; k < end; k++) {
+			leaf += k > i && g->order[k].k[1] != g->order[k - 1].k[1];
+			struct gr_found *f = &g->found[g->order[k].i];
+			if (f->inst == NSX_NONE && g->list.leaves.p[leaf] != NSX_NONE)
+				*f = (struct gr_found){ g->list.leaves.p[leaf], NSX_NONE, EX_LIST };
+		}
+	}
+	return !g->text.failed;
+}
+
+void
+gr_list_free(struct gr_list *l)
+{
+	nsx_thunk_list_free(&l->list);
+	free(l->cats.p);
+	free(l->leaves.p);
+	free(l->keys.p);
+	nsx_map_free(&l->by_name);
+}

@@ -1,0 +1,93 @@
+/* graphs_name.c -- kernels that only one instruction can have. XLA names a kernel after an instruction, and gives the same to equal ones: where an instruction that runs as a
+ * thunk is called so, and no other such fusion has an equal computation, it is that one. Kernels named after what is inside a fusion are told by nothing here. */
+#include "extract/graphs.h"
+
+#include <stdlib.h>
+
+enum { SEVERAL = NSX_NONE - 1 };
+
+/* XLA names kernels after instructions, with '_' for what C identifiers lack. */
+static void
+kernel_name(struct nsx_str inst, struct nsx_buf *out)
+{
+	out->len = 0;
+	for (size_t i = 0; i < inst.len; i++) {
+		char c = inst.ptr[i];
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+		nsx_buf_char(out, plain ? c : '_');
+	}
+}
+
+/* Instructions by kernel, those alone whose computation no other fusion has. bodies: 0 where an instruction is no fusion. */
+static bool
+index_names(struct graphs *g, const uint64_t *bodies)
+{
+	const struct nsx_hlo *h = g->dump->h;
+	struct nsx_map equal = { 0 };
+	bool good = true;
+
+	for (uint32_t i = 0; i < h->ninsts && good; i++) {
+		uint32_t *at = bodies[i] && h->insts[i].thunk ? nsx_map_at(&equal, (struct nsx_key){ bodies[i], 0 }) : NULL;
+		if (at)
+			*at = *at == NSX_NONE ? i : SEVERAL;
+		else
+			good = !bodies[i] || !h->insts[i].thunk;
+	}
+	for (uint32_t i = 0; i < h->ninsts && good; i++) {
+		if (!h->insts[i].thunk)
+			continue;
+		kernel_name(h->insts[i].name, &g->text);
+		uint32_t name = g->text.failed ? NSX_NONE : nsx_intern_find(&g->p->trace.names, nsx_buf_view(&g->text));
+		if (name == NSX_NONE)
+			continue;
+		uint32_t *at = nsx_map_at(&g->names.by_name, (struct nsx_key){ name, 0 });
+		bool alone = !bodies[i] || nsx_map_get(&equal, (struct nsx_key){ bodies[i], 0 }) != SEVERAL;
+		if (at)
+			*at = *at == NSX_NONE && alone ? i : SEVERAL;
+		good = at != NULL;
+	}
+	nsx_map_free(&equal);
+	return good && !g->text.failed;
+}
+
+static bool
+make_names(struct graphs *g)
+{
+	struct ex_profile *p = g->p;
+	struct nsx_err why = { "" };
+	uint64_t *bodies = NULL;
+
+	g->names.made = true;
+	if (nsx_hlo_bodies(g->dump->path, g->dump->h, &bodies, &why) != NSX_OK) {
+		/* It could be read before. */
+		p->rc = nsx_err_set(&p->err, "%s", why.msg);
+		return false;
+	}
+	bool good = index_names(g, bodies);
+	free(bodies);
+	return good;
+}
+
+bool
+gr_name_ask(struct graphs *g, struct gr_class *c)
+{
+	c->asked = true;
+	if (!g->dump || c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
+		return true;
+	/* What several were seen to have is nobody's alone. */
+	if (c->ninsts > 1)
+		return true;
+	if (!g->names.made && !make_names(g))
+		return false;
+	uint32_t i = nsx_map_get(&g->names.by_name, (struct nsx_key){ c->name, 0 });
+	if (i >= SEVERAL)
+		return true;
+	c->only = gr_inst(g, g->dump->h->insts[i].name);
+	return c->only != NSX_NONE;
+}
+
+void
+gr_names_free(struct gr_names *n)
+{
+	nsx_map_free(&n->by_name);
+}

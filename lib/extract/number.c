@@ -1,0 +1,341 @@
+/* number.c -- numbers in the job for profiles, devices, programs and instructions, from what the exports hold alone. */
+#include "extract/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/comm_names.h"
+#include "job/match.h"
+#include "job/communicates.h"
+
+/* ---- profiles */
+
+static int64_t
+lowest_device(const struct ex_profile *p)
+{
+	int64_t lowest = INT64_MAX;
+
+	for (uint32_t d = 0; d < p->trace.ndevices; d++)
+		if (p->devices[d].known && p->devices[d].global < lowest)
+			lowest = p->devices[d].global;
+	return lowest;
+}
+
+static int
+compare_profiles(const void *a, const void *b)
+{
+	const struct ex_profile *x = a, *y = b;
+	int64_t p = lowest_device(x), q = lowest_device(y);
+	int c;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if ((c = nsx_str_cmp(x->trace.name, y->trace.name)) != 0)
+		return c;
+	if (x->trace.start_utc != y->trace.start_utc)
+		return x->trace.start_utc < y->trace.start_utc ? -1 : 1;
+	/* Of one name and start: by content, so that only what is the same everywhere is left to the path. */
+	if (x->trace.nranges != y->trace.nranges)
+		return x->trace.nranges < y->trace.nranges ? -1 : 1;
+	if (x->trace.nops != y->trace.nops)
+		return x->trace.nops < y->trace.nops ? -1 : 1;
+	return strcmp(x->input->path, y->input->path);
+}
+
+/* ---- devices */
+
+struct owner { int64_t global; const struct ex_profile *p; };
+
+static int
+compare_owners(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	return (x->global > y->global) - (x->global < y->global);
+}
+
+static bool
+listed(const int64_t *list, int n, int64_t v)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == v)
+			return true;
+	return n == 0;
+}
+
+static int
+number_devices(struct ex_job *job)
+{
+	size_t most = 0, n = 0, kept = 0, all = 0;
+	int64_t next = 0;
+
+	for (int i = 0; i < job->n; i++)
+		most += job->profiles[i].trace.ndevices;
+	struct owner *owners = malloc((most + 1) * sizeof *owners);
+	if (!owners)
+		return nsx_err_nomem(job->err, NULL);
+	for (int i = 0; i < job->n; i++)
+		for (uint32_t d = 0; d < job->profiles[i].trace.ndevices; d++)
+			if (job->profiles[i].devices[d].known)
+				owners[n++] = (struct owner){ job->profiles[i].devices[d].global, &job->profiles[i] };
+	qsort(owners, n, sizeof *owners, compare_owners);
+	for (size_t i = 0; i < n; i++) {
+		if (i && owners[i].global == owners[i - 1].global) {
+			nsx_err_set(job->err, "%s and %s: both hold device %" PRId64 " of the job: want profiles of one job, each once",
+			            owners[i - 1].p->input->path, owners[i].p->input->path, owners[i].global);
+			free(owners);
+			return NSX_ERR;
+		}
+		next = owners[i].global + 1;
+	}
+	free(owners);
+	for (int i = 0; i < job->n; i++) {
+		int64_t unknown = 0;
+		for (uint32_t d = 0; d < job->profiles[i].trace.ndevices; d++) {
+			struct ex_device *device = &job->profiles[i].devices[d];
+			if (!device->known) {
+				device->global = next++;
+				unknown += device->ran;
+			}
+			device->kept = listed(job->opts->devices, job->opts->ndevices, device->global) &&
+			               listed(job->opts->processes, job->opts->nprocesses, device->process);
+			kept += device->kept;
+			all++;
+		}
+		nsx_diag_add(&job->profiles[i].diags, NSX_INFO, job->profiles[i].trace.name.ptr, unknown, "devices without a global number in their profile: numbered in order of profile and local number");
+	}
+	if (all && !kept)
+		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process leave no device");
+	return NSX_OK;
+}
+
+/* ---- programs */
+
+static int
+compare_aliases(const void *a, const void *b)
+{
+	const struct ex_alias *x = a, *y = b;
+	int c;
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->program != y->program)
+		return x->program < y->program ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	c = nsx_str_cmp(x->fingerprint, y->fingerprint);
+	return c ? c : nsx_str_cmp(x->digest, y->digest);
+}
+
+/* The rows that the stream shows: distinct ones, and none without a digest where another of the same name has one. */
+static void
+tidy_aliases(struct ex_job *job)
+{
+	size_t n = 0;
+
+	if (!job->aliases.n)
+		return;
+	qsort(job->aliases.p, job->aliases.n, sizeof *job->aliases.p, compare_aliases);
+	for (size_t i = 1; i < job->aliases.n; i++) {
+		struct ex_alias *last = &job->aliases.p[n], *a = &job->aliases.p[i];
+		bool same = last->profile == a->profile && last->program == a->program && last->id == a->id;
+		if (same && (compare_aliases(last, a) == 0 || !last->digest.len))
+			*last = *a;
+		else
+			job->aliases.p[++n] = *a;
+	}
+	job->aliases.n = n + 1;
+}
+
+static int
+keep_programs(struct ex_job *job, const struct nsx_match *m)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < m->nprograms; i++) {
+		const struct nsx_match_program *g = &m->programs[i];
+		struct ex_job_program program = { .id = g->id, .name = g->name, .fingerprint = g->fingerprint,
+			.key = nsx_arena_str(&job->arena, g->key) };
+		if (!program.key.ptr || !nsx_vec_push(&job->programs, program))
+			return nsx_err_nomem(job->err, NULL);
+	}
+	for (int i = 0; i < job->n; i++)
+		for (size_t k = 0; k < job->profiles[i].programs.n; k++, at++) {
+			struct ex_program *program = &job->profiles[i].programs.p[k];
+			program->number = m->program[at];
+			struct ex_alias a = { job->profiles[i].number, program->number, program->id, program->fingerprint, nsx_str_c(program->digest) };
+			if (!nsx_vec_push(&job->aliases, a))
+				return nsx_err_nomem(job->err, NULL);
+		}
+	tidy_aliases(job);
+	return NSX_OK;
+}
+
+static int
+match_programs(struct ex_job *job)
+{
+	NSX_VEC(struct nsx_match_alias) list = { 0 };
+	struct nsx_match m = { 0 };
+	int rc = NSX_OK;
+
+	for (int i = 0; i < job->n && rc == NSX_OK; i++)
+		for (size_t k = 0; k < job->profiles[i].programs.n && rc == NSX_OK; k++) {
+			const struct ex_program *g = &job->profiles[i].programs.p[k];
+			struct nsx_match_alias a = { job->profiles[i].number, g->id, -1, g->name, g->fingerprint, nsx_str_c(g->digest) };
+			if (!nsx_vec_push(&list, a))
+				rc = nsx_err_nomem(job->err, NULL);
+		}
+	if (rc == NSX_OK)
+		rc = nsx_match(list.p, list.n, job->opts->match, &m, job->err);
+	if (rc == NSX_OK)
+		rc = keep_programs(job, &m);
+	nsx_match_free(&m);
+	free(list.p);
+	return rc;
+}
+
+/* ---- instructions */
+
+struct inst_ref { uint32_t program; struct nsx_str name; struct ex_profile *p; uint32_t i; };
+
+static int
+compare_insts(const void *a, const void *b)
+{
+	const struct inst_ref *x = a, *y = b;
+	int c;
+
+	if (x->program != y->program)
+		return x->program < y->program ? -1 : 1;
+	if ((c = nsx_str_cmp(x->name, y->name)) != 0)
+		return c;
+	if (x->p->number != y->p->number)
+		return x->p->number < y->p->number ? -1 : 1;
+	return (x->i > y->i) - (x->i < y->i);
+}
+
+static bool
+same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
+{
+	return !x->modelled || !y->modelled ||
+	       (x->flops == y->flops && x->math == y->math && x->vector == y->vector && x->mem_bytes == y->mem_bytes);
+}
+
+/* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that does not know it, these alone. */
+static void
+judge(const struct inst_ref *r, struct ex_job_inst *inst)
+{
+	const struct ex_inst *own = &r->p->insts.p[r->i];
+	const char *kind = r->p->programs.p[own->program].dumped ? NULL : nsx_comm_by_instruction(r->name);
+
+	if (!kind)
+		kind = own->kernels;
+	inst->comm = kind != NULL;
+	inst->collective = nsx_str_c(kind);
+}
+
+/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first profile. */
+static void
+describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
+{
+	const struct ex_inst *own = &r->p->insts.p[r->i];
+	const struct ex_info *info = own->info == NSX_NONE ? NULL : &r->p->infos.p[own->info];
+	bool known = inst->info && inst->info->opcode.len;
+
+	if (!info || !info->opcode.len) {
+		if (!inst->p) {
+			judge(r, inst);
+			inst->info = info;
+			inst->p = r->p;
+		}
+		return;
+	}
+	if (!known) {
+		inst->info = info;
+		inst->p = r->p;
+		inst->comm = info->comm;
+		inst->collective = info->collective;
+		/* An opcode that NVTX payloads tell says nothing of what is inside a fusion. */
+		if (!info->comm && !r->p->programs.p[own->program].dumped)
+			judge(r, inst);
+	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode, info->opcode) ||
+	           !same_work(&inst->info->cost, &info->cost))
+		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "instructions of one program and name that dumps of several profiles describe differently: the first is used");
+}
+
+/* Stacks and groups are numbered in order of their first use; and what an instruction's operations go by. */
+static int
+number_places(struct ex_job *job)
+{
+	for (size_t i = 0; i < job->insts.n; i++) {
+		struct ex_job_inst *inst = &job->insts.p[i];
+		inst->settled = nsx_comm_settles(inst->comm, inst->info ? inst->info->opcode : NSX_STR(""));
+		if (!inst->info)
+			continue;
+		inst->locs = (uint32_t)job->loc_stacks.n;
+		if (inst->info->groups.len && (inst->groups = nsx_intern(&job->groups, inst->info->groups)) == NSX_NONE)
+			return nsx_err_nomem(job->err, NULL);
+		if (inst->info->frames.len && (inst->stack = nsx_intern(&job->stacks, inst->info->frames)) == NSX_NONE)
+			return nsx_err_nomem(job->err, NULL);
+		for (uint32_t k = 0; k < inst->info->nlocs; k++) {
+			struct nsx_str frames = inst->p->info_locs.p[inst->info->locs + k].frames;
+			uint32_t stack = frames.len ? nsx_intern(&job->stacks, frames) : NSX_NONE;
+			if ((frames.len && stack == NSX_NONE) || !nsx_vec_push(&job->loc_stacks, stack))
+				return nsx_err_nomem(job->err, NULL);
+		}
+	}
+	return NSX_OK;
+}
+
+static int
+number_refs(struct ex_job *job, const struct inst_ref *refs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct inst_ref *r = &refs[i];
+		struct ex_job_program *program = &job->programs.p[r->program];
+		bool first = !program->ninsts;
+		if (first)
+			program->first_inst = (uint32_t)job->insts.n;
+		if (first || !nsx_str_eq(r->name, refs[i - 1].name)) {
+			struct ex_job_inst inst = { .program = r->program, .name = r->name, .groups = NSX_NONE, .stack = NSX_NONE };
+			if (!nsx_vec_push(&job->insts, inst))
+				return nsx_err_nomem(job->err, NULL);
+			program->ninsts++;
+		}
+		r->p->insts.p[r->i].number = program->ninsts - 1;
+		describe(job, r, &job->insts.p[job->insts.n - 1]);
+	}
+	return NSX_OK;
+}
+
+static int
+number_insts(struct ex_job *job)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < job->n; i++)
+		n += job->profiles[i].insts.n;
+	struct inst_ref *refs = malloc((n + 1) * sizeof *refs);
+	if (!refs)
+		return nsx_err_nomem(job->err, NULL);
+	n = 0;
+	for (int i = 0; i < job->n; i++) {
+		struct ex_profile *p = &job->profiles[i];
+		for (uint32_t k = 0; k < p->insts.n; k++)
+			if (!p->insts.p[k].idle)
+				refs[n++] = (struct inst_ref){ p->programs.p[p->insts.p[k].program].number, nsx_intern_str(&p->inst_names, p->insts.p[k].name), p, k };
+	}
+	qsort(refs, n, sizeof *refs, compare_insts);
+	int rc = number_refs(job, refs, n);
+	free(refs);
+	return rc == NSX_OK ? number_places(job) : rc;
+}
+
+int
+ex_number(struct ex_job *job)
+{
+	qsort(job->profiles, (size_t)job->n, sizeof *job->profiles, compare_profiles);
+	for (int i = 0; i < job->n; i++)
+		job->profiles[i].number = i;
+	return number_devices(job) == NSX_OK && match_programs(job) == NSX_OK ? number_insts(job) : NSX_ERR;
+}

@@ -1,0 +1,24 @@
+/* outbox.h -- records on their way to the writer: made by the caller, encoded and written in order by a thread of their own. */
+#ifndef NSX_EXTRACT_OUTBOX_H
+#define NSX_EXTRACT_OUTBOX_H
+
+#include <stdbool.h>
+
+#include "stream/writer.h"
+
+struct ex_outbox;
+
+/* threads: how many there may be, 0 for one a processor. With one, or where no second is to be had, the caller's does it all.
+ * NULL when out of memory. Until ex_outbox_close nothing else may use the writer, nor its error. */
+struct ex_outbox *ex_outbox_open(struct nsx_writer *out, int threads);
+
+/* The next record, without any value. Its strings must live until ex_outbox_close. */
+struct nsx_rec *ex_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind);
+
+/* It is filled. NSX_ERR if the writer has failed, at this record or one before. */
+int ex_outbox_put(struct ex_outbox *o);
+
+/* Write what is left, free: NSX_OK, or NSX_ERR if the writer failed; its error says why. NULL allowed. */
+int ex_outbox_close(struct ex_outbox *o);
+
+#endif

@@ -1,0 +1,265 @@
+/* profile.c -- one export from file to modules, thunks and compile records. */
+#include "extract/profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "nsys/payload.h"
+
+const struct nsx_title *
+ex_title(struct ex_profile *p, uint32_t r)
+{
+	const struct nsx_range *range = &p->trace.ranges[r];
+
+	if (range->name == NSX_NONE)
+		return NULL;
+	bool ours = nsx_str_eq(nsx_intern_str(&p->trace.domains, range->domain), NSX_STR(NSX_XLA_DOMAIN));
+	if (!ours && !(range->flags & NSX_RANGE_NO_DOMAIN))
+		return NULL;
+	uint32_t t = p->title_of[range->name];
+	if (t == NSX_NONE) {
+		struct nsx_title title;
+		nsx_title_parse(nsx_intern_str(&p->trace.names, range->name), &title);
+		if (!nsx_vec_push(&p->titles, title)) {
+			p->rc = nsx_err_nomem(&p->err, p->input->path);
+			return NULL;
+		}
+		t = p->title_of[range->name] = (uint32_t)p->titles.n - 1;
+	}
+	/* A capture that lost its domains' names: only what is spelled as XLA spells it. */
+	if (!ours && p->titles.p[t].kind == NSX_TITLE_OTHER)
+		return NULL;
+	return &p->titles.p[t];
+}
+
+uint32_t
+ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process)
+{
+	uint32_t n = nsx_intern(&p->strings, name);
+	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)id, (uint64_t)process << 32 | n });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		struct ex_program program = { .id = id, .name = nsx_intern_str(&p->strings, n), .process = process, .number = NSX_NONE };
+		if (!nsx_vec_push(&p->programs, program))
+			return NSX_NONE;
+		*at = (uint32_t)p->programs.n - 1;
+	}
+	return *at;
+}
+
+uint32_t
+ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id)
+{
+	uint32_t n = nsx_intern(&p->inst_names, name);
+	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->inst_of, (struct nsx_key){ program, n });
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ .program = program, .name = n, .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
+			return NSX_NONE;
+		*at = (uint32_t)p->insts.n - 1;
+	}
+	return *at;
+}
+
+struct nsx_str
+ex_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name)
+{
+	p->scratch.len = 0;
+	nsx_buf_fmt(&p->scratch, "%" PRId64 " ", program_id);
+	nsx_buf_str(&p->scratch, name);
+	if (p->scratch.failed)
+		p->rc = nsx_err_nomem(&p->err, p->input->path);
+	return nsx_buf_view(&p->scratch);
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return nsx_str_cmp(*(const struct nsx_str *)a, *(const struct nsx_str *)b);
+}
+
+/* The digest of executed names, sorted: what tells programs of one name apart without a dump. */
+static int
+digest_programs(struct ex_profile *p)
+{
+	static const char hex[] = "0123456789abcdef";
+	struct nsx_str *names = malloc((p->insts.n + 1) * sizeof *names);
+	uint32_t *first = calloc(p->programs.n + 2, sizeof *first);
+	struct nsx_buf all = { 0 };
+
+	if (!names || !first)
+		goto nomem;
+	for (size_t i = 0; i < p->insts.n; i++)
+		first[p->insts.p[i].program + 2]++;
+	for (size_t i = 2; i < p->programs.n + 2; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; i < p->insts.n; i++)
+		names[first[p->insts.p[i].program + 1]++] = nsx_intern_str(&p->inst_names, p->insts.p[i].name);
+	for (size_t i = 0; i < p->programs.n; i++) {
+		struct ex_program *program = &p->programs.p[i];
+		size_t n = first[i + 1] - first[i];
+		if (!program->executed)
+			continue;
+		qsort(names + first[i], n, sizeof *names, compare_names);
+		all.len = 0;
+		for (size_t k = 0; k < n; k++) {
+			nsx_buf_str(&all, names[first[i] + k]);
+			nsx_buf_char(&all, '\n');
+		}
+		if (all.failed)
+			goto nomem;
+		uint64_t h = nsx_hash(all.ptr, all.len);
+		memcpy(program->digest, "x:", 2);
+		for (int k = 0; k < 16; k++)
+			program->digest[2 + k] = hex[h >> (60 - 4 * k) & 15];
+		program->digest[18] = '\0';
+	}
+	free(names);
+	free(first);
+	nsx_buf_free(&all);
+	return NSX_OK;
+nomem:
+	free(names);
+	free(first);
+	nsx_buf_free(&all);
+	return nsx_err_nomem(&p->err, p->input->path);
+}
+
+static bool
+clamped(int64_t start, int64_t end)
+{
+	bool clipped = false;
+
+	nsx_sub_sat(end, start, &clipped);
+	return clipped;
+}
+
+/* Durations that ex_dur clamps. */
+static void
+report_clamped(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < t->nranges; i++)
+		n += clamped(t->ranges[i].start, t->ranges[i].end);
+	for (uint32_t i = 0; i < t->nspans; i++)
+		n += clamped(t->spans[i].start, t->spans[i].end);
+	for (uint32_t i = 0; i < t->nops; i++)
+		n += clamped(t->ops[i].start, t->ops[i].end);
+	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations that do not fit 63 bits: cut to what fits");
+}
+
+/* Whether operations must be known that were not asked for: what ran in command buffers, they alone tell. */
+static bool
+lacks_ops(const struct ex_profile *p)
+{
+	return p->thunks.n && !p->trace.ops;
+}
+
+/* bytes: of those by which progress is told, what loading the export is worth. */
+static int
+load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
+{
+	struct nsx_trace_opts opts = {
+		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
+		.busy = p->opts->ranges != NSX_RANGES_ALL,
+		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
+		.ops = ops || p->opts->ops || p->input->dumps, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
+		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
+	};
+
+	if (nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
+		return NSX_ERR;
+	report_clamped(p);
+	p->title_of = malloc((p->trace.names.n + 1) * sizeof *p->title_of);
+	p->devices = calloc(p->trace.ndevices + 1, sizeof *p->devices);
+	if (!p->title_of || !p->devices)
+		return nsx_err_nomem(&p->err, p->input->path);
+	memset(p->title_of, 0xff, (p->trace.names.n + 1) * sizeof *p->title_of);
+	return ex_find_devices(p) == NSX_OK && ex_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
+}
+
+/* As it was before it was loaded, but for what dumps said of fusions. */
+static void
+reset(struct ex_profile *p)
+{
+	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number, .misnamed = p->misnamed };
+
+	p->misnamed = (struct nsx_intern){ 0 };
+	ex_free(p);
+	*p = fresh;
+}
+
+static int
+load_and_join(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
+{
+	if (load(p, ops, bytes, jobs) != NSX_OK)
+		return NSX_ERR;
+	/* Titles that are no strings of the export's are known only now. */
+	if (lacks_ops(p)) {
+		reset(p);
+		if (load(p, true, 0, jobs) != NSX_OK)
+			return NSX_ERR;
+	}
+	/* Without one of XLA's ranges there is nothing to compile. */
+	if (p->module_at && ex_find_compiles(p) != NSX_OK)
+		return NSX_ERR;
+	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
+	return digest_programs(p) == NSX_OK && ex_read_dumps(p) == NSX_OK ? NSX_OK : NSX_ERR;
+}
+
+void
+ex_load(struct ex_profile *p, int jobs)
+{
+	p->rc = load_and_join(p, false, ex_load_bytes(p), jobs);
+	/* Each time dumps have said something new: that comes to an end. */
+	while (p->rc == NSX_OK && p->again) {
+		reset(p);
+		p->rc = load_and_join(p, false, 0, jobs);
+	}
+	if (p->rc == NSX_OK)
+		p->rc = ex_read_payloads(p);
+	/* Last: payloads are asked of what has ranges of its own. */
+	if (p->rc == NSX_OK)
+		p->rc = ex_open_other_graphs(p);
+	if (p->rc == NSX_OK)
+		p->rc = ex_find_comm(p);
+	nsx_payload_close(&p->trace);
+}
+
+void
+ex_free(struct ex_profile *p)
+{
+	nsx_trace_free(&p->trace);
+	nsx_diags_free(&p->diags);
+	free(p->devices);
+	free(p->title_of);
+	free(p->titles.p);
+	nsx_intern_free(&p->strings);
+	nsx_intern_free(&p->inst_names);
+	free(p->programs.p);
+	nsx_map_free(&p->program_of);
+	free(p->insts.p);
+	free(p->infos.p);
+	free(p->info_locs.p);
+	nsx_map_free(&p->inst_of);
+	free(p->modules.p);
+	free(p->thunks.p);
+	free(p->compiles.p);
+	free(p->thunk_at);
+	free(p->module_at);
+	free(p->op_thunk);
+	free(p->kernel_kind);
+	ex_buffers_free(&p->buffers);
+	free(p->holders.p);
+	nsx_map_free(&p->holder_of);
+	nsx_intern_free(&p->misnamed);
+	nsx_buf_free(&p->scratch);
+}

@@ -1,0 +1,163 @@
+/* align.c -- read once to learn, once to correct; or only once with what was learnt before. */
+#include "filter/align.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filter/align/aligning.h"
+#include "base/progress.h"
+#include "stream/spool.h"
+
+/* An input that can be read twice: a regular file from where it stood, anything else by way of a spool. */
+struct source {
+	const char       *name;
+	int               fd;
+	off_t             from;      /* -1: not a regular file */
+	int64_t           size;      /* of a regular file from there on */
+	unsigned          flags;
+	struct nsx_spool *spool;
+	struct nsx_reader *first;    /* kept while the spool is read, which follows its headers */
+	struct nsx_err   *err;
+};
+
+static int
+source_open(struct source *s, const char *path)
+{
+	bool std = !path || strcmp(path, "-") == 0;
+	struct stat st;
+
+	s->name = std ? "standard input" : path;
+	/* A descriptor of our own, so that closing it leaves standard input alone. */
+	s->fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+	if (s->fd < 0)
+		return nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
+	s->from = -1;
+	if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode))
+		s->from = lseek(s->fd, 0, SEEK_CUR);
+	if (s->from >= 0 && st.st_size > s->from)
+		s->size = st.st_size - s->from;
+	return NSX_OK;
+}
+
+/* A reader of all of it; NULL on failure. */
+static struct nsx_reader *
+source_reader(struct source *s)
+{
+	int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0) {
+		nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
+		return NULL;
+	}
+	struct nsx_reader *r = nsx_reader_fd(fd, s->name, s->flags, s->err);
+	if (r)
+		nsx_reader_watch(r);
+	return r;
+}
+
+/* The first pass, over all of the input. */
+static int
+read_first(struct source *s, struct al_job *j)
+{
+	s->first = source_reader(s);
+	if (!s->first)
+		return NSX_ERR;
+	/* It will be read again. */
+	nsx_progress_expect(s->size);
+	nsx_progress_phase("first pass");
+	if (s->from < 0) {
+		s->spool = nsx_spool_open(s->err);
+		if (!s->spool)
+			return NSX_ERR;
+		nsx_spool_follow(s->spool, s->first);
+	}
+	return al_gather(j, s->first, s->spool);
+}
+
+static struct nsx_reader *
+read_again(struct source *s)
+{
+	struct nsx_reader *again;
+
+	nsx_progress_phase("second pass");
+	if (s->spool) {
+		again = nsx_spool_reader(s->spool);
+		if (again)
+			nsx_reader_watch(again);
+		return again;
+	}
+	/* Its buffers are as large as the next one's. */
+	nsx_reader_close(s->first);
+	s->first = NULL;
+	if (lseek(s->fd, s->from, SEEK_SET) < 0) {
+		nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
+		return NULL;
+	}
+	again = source_reader(s);
+	nsx_progress_expect(-s->size);
+	return again;
+}
+
+static void
+source_close(struct source *s)
+{
+	nsx_spool_free(s->spool);
+	nsx_reader_close(s->first);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+static int
+estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct al_job j = { .err = err, .diags = diags, .opts = opts };
+	struct al_given g = { 0 };
+	struct nsx_reader *again = NULL;
+	int rc = read_first(s, &j);
+
+	if (rc == NSX_OK)
+		rc = al_assign_clocks(&j);
+	if (rc == NSX_OK)
+		rc = al_pair(&j);
+	if (rc == NSX_OK)
+		rc = al_solve(&j, &g);
+	if (rc == NSX_OK && !(again = read_again(s)))
+		rc = NSX_ERR;
+	if (rc == NSX_OK)
+		rc = opts->estimate ? al_write_estimate(again, out, &g, &j, err) : al_apply(again, out, &g, &j, opts, diags, err);
+	nsx_reader_close(again);
+	al_given_free(&g);
+	al_job_free(&j);
+	return rc;
+}
+
+static int
+apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct al_given g = { 0 };
+	struct nsx_reader *in = NULL;
+	int rc = al_given_load(&g, opts->apply, diags, err);
+
+	if (rc == NSX_OK && !(in = source_reader(s)))
+		rc = NSX_ERR;
+	if (rc == NSX_OK)
+		rc = al_apply(in, out, &g, NULL, opts, diags, err);
+	nsx_reader_close(in);
+	al_given_free(&g);
+	return rc;
+}
+
+int
+nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct source s = { .fd = -1, .flags = opts->read_flags | NSX_READ_ORDERED, .err = err };
+	int rc = source_open(&s, path);
+
+	if (rc == NSX_OK)
+		rc = opts->apply ? apply(&s, opts, out, diags, err) : estimate(&s, opts, out, diags, err);
+	source_close(&s);
+	return rc;
+}

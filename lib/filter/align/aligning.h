@@ -1,0 +1,163 @@
+/* aligning.h -- what the files of align share: the job that is aligned, what was seen of it, the corrections found. */
+#ifndef NSX_FILTER_ALIGN_ALIGNING_H
+#define NSX_FILTER_ALIGN_ALIGNING_H
+
+#include "filter/align.h"
+#include "job/communication.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "stream/reader.h"
+
+typedef __int128 al_wide;
+
+/* A correction: t becomes t - round(offset + rate * (t - ref)), halves away from zero. */
+struct al_fix { double offset, rate; int64_t ref; };
+
+/* Rates beyond this are no clocks; below it a correction keeps times in order. */
+#define AL_RATE_LIMIT 1e-3
+
+int64_t al_fixed(const struct al_fix *f, int64_t t);
+
+/* The correction that `first` and then `second` amount to, on the clock before both. */
+struct al_fix al_compose(const struct al_fix *first, const struct al_fix *second);
+
+/* Whether a diag's source is this tool; if so it is cut to what the diag concerns. */
+bool al_own(struct nsx_str *source);
+
+/* Whether f changes any time. */
+static inline bool al_moves(const struct al_fix *f) { return f->offset != 0 || f->rate != 0; }
+
+/* ---- corrections by device, from an estimate or from a file (given.c) ---- */
+
+struct al_clock {
+	int64_t       device;
+	struct nsx_str report;        /* name of its profile; empty if it has none */
+	struct al_fix fix;
+	int64_t       collectives, component;
+};
+struct al_given {
+	struct nsx_arena arena;
+	struct nsx_map   of;              /* device -> clocks */
+	NSX_VEC(struct al_clock) clocks;
+	struct nsx_spool *skews;          /* of a file; NULL: none */
+};
+
+/* Put a clock in; NULL report: none. The first of a device counts. NSX_OK or NSX_ERR. */
+int al_given_add(struct al_given *g, const struct al_clock *c, struct nsx_err *err);
+const struct al_clock *al_given_get(const struct al_given *g, int64_t device);   /* NULL if there is none */
+
+/* Read clocks, skews, and what nsysx-align said of them (into diags) from the stream at path. */
+int al_given_load(struct al_given *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
+void al_given_free(struct al_given *g);
+
+/* ---- what the first pass saw (gather.c) ---- */
+
+struct al_profile { int64_t number, utc; bool has_utc; struct nsx_str name; };
+
+struct al_device {
+	int64_t  number;
+	uint32_t profile;     /* index */
+	uint32_t clock;       /* dense number of its clock */
+	bool     profiled;    /* has a module or thunk */
+};
+
+/* An instruction that communicates. */
+struct al_inst { int64_t program, inst, groups, stack; uint32_t name; bool has_groups, has_stack, used; };
+
+/* What meets on several devices: an instruction in one of its groups. */
+struct al_what { uint32_t inst, program; bool pairs, known; };   /* pairs: of a permutation; known: its group is */
+
+/* One device's part in one collective. `execution` is the device's own number; pairing adds a shift. */
+struct al_obs { int64_t end; uint32_t what, device; int32_t execution, occurrence; };
+
+/* Collectives that have the same members are used alike. A collective: parts first .. first + n - 1 of obs. */
+struct al_instance { uint32_t first, n, set; };
+
+struct al_job {
+	struct nsx_err                *err;
+	struct nsx_diags              *diags;
+	const struct nsx_align_opts   *opts;
+	struct nsx_arena               arena;
+	struct nsx_comm                comm;
+	struct nsx_intern              names;
+	struct nsx_map                 profile_of, device_of, inst_of, what_of, program_of;
+	NSX_VEC(struct al_profile)     profiles;
+	NSX_VEC(struct al_device)      devices;
+	NSX_VEC(struct al_inst)        insts;
+	NSX_VEC(struct al_what)        whats;
+	NSX_VEC(int64_t)               programs;   /* numbers, by index */
+	NSX_VEC(struct al_obs)         obs;
+	NSX_VEC(struct al_instance)    instances;  /* those used, after al_solve: sorted for skew records */
+	int64_t                       *num;        /* by obs: n * (end - mean end), n: devices of its collective */
+	struct nsx_map                 shift_of;   /* (program, device) -> shifts; missing: 0 */
+	NSX_VEC(int32_t)               shifts;
+	uint32_t                       nclocks;
+	bool                           aligned;    /* the stream has clock records already */
+	int64_t                        odd;        /* parts that cannot be used */
+};
+
+/* Read all of `in`; if spool is not NULL everything goes there too. */
+int al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
+
+/* Give devices their clocks; call once after al_gather. */
+int al_assign_clocks(struct al_job *j);
+
+/* Write the skew records of the instances used. */
+int al_write_skews(const struct al_job *j, struct nsx_writer *out);
+void al_job_free(struct al_job *j);
+
+/* Which executions are the same (pair.c): fills shifts, takes out obs that cannot be paired. Sorts obs. */
+int al_pair(struct al_job *j);
+enum { AL_UNPAIRED = INT32_MIN };
+int32_t al_shift(const struct al_job *j, uint32_t program, uint32_t device);
+
+/* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
+int al_screen(struct al_job *j);
+
+/* From parts to corrections (solve.c). */
+int al_solve(struct al_job *j, struct al_given *g);
+
+/* ---- arithmetic (least_deviations.c) ---- */
+
+/* a / b, b > 0, to the nearest whole number, halves away from zero, clamped to 64 bits. */
+int64_t al_round_div(al_wide a, al_wide b);
+
+/* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded to the lower. */
+int64_t al_median(int64_t *v, size_t n);
+
+/* The line a + b * t of least absolute deviations through n > 0 points; work: room for 2n. If all t are equal b is 0. */
+void al_line(const double *t, const double *s, size_t n, double *a, double *b, double *work);
+
+/* Entry i says: x[node[i]] + (something of the star star[i]) = y[i], with weight w[i]. */
+struct al_star_data { size_t n; const uint32_t *node, *star; const double *y, *w; };
+
+/* The x of least absolute deviations, starting from the x given, mean over each component arbitrary. False when out of memory. */
+bool al_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
+
+/* ---- records in order again (queue.c) ---- */
+
+struct al_queue;
+struct al_queue *al_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
+
+/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for al_queue_release. */
+int al_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
+
+/* Write, in order, what starts before `bound`, which nothing added later does. */
+int al_queue_release(struct al_queue *q, int64_t bound);
+
+/* Write all that is left. */
+int al_queue_flush(struct al_queue *q);
+void al_queue_free(struct al_queue *q);   /* NULL allowed */
+
+/* ---- the second pass (apply.c) ---- */
+
+/* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (of the file otherwise). */
+int al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job,
+             const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err);
+
+/* Write only clocks, skews and the metadata they refer to. */
+int al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job,
+                      struct nsx_err *err);
+
+#endif

@@ -1,0 +1,213 @@
+/* clock_file.c -- corrections: their arithmetic, a table of them by device, and a stream that holds them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/align/aligning.h"
+#include "stream/spool.h"
+
+/* Far enough from the ends of 64 bits that the correction of a correction fits. */
+static const double FAR = 4e18;
+
+int64_t
+al_fixed(const struct al_fix *f, int64_t t)
+{
+	if (!al_moves(f))
+		return t;
+	double d = f->offset;
+
+	if (f->rate != 0)
+		d += f->rate * (double)nsx_sub_sat(t, f->ref, NULL);
+	return nsx_sub_sat(t, llround(fmax(fmin(d, FAR), -FAR)), NULL);
+}
+
+struct al_fix
+al_compose(const struct al_fix *first, const struct al_fix *second)
+{
+	if (first->rate == 0 && second->rate == 0)
+		return (struct al_fix){ first->offset + second->offset, 0, first->ref };
+	/* With u = t - ref of the first, the second acts on ref + u - offset - rate * u. */
+	struct al_fix f = *first;
+	if (f.rate == 0)
+		f.ref = nsx_add_sat(second->ref, llround(fmax(fmin(f.offset, FAR), -FAR)), NULL);
+	double apart = (double)nsx_sub_sat(f.ref, second->ref, NULL) - first->offset;
+
+	f.offset = first->offset + second->offset + second->rate * apart;
+	f.rate = first->rate + second->rate * (1 - first->rate);
+	return f;
+}
+
+int
+al_given_add(struct al_given *g, const struct al_clock *c, struct nsx_err *err)
+{
+	uint32_t *at = nsx_map_at(&g->of, (struct nsx_key){ (uint64_t)c->device, 0 });
+	struct al_clock copy = *c;
+
+	if (at && *at != NSX_NONE)
+		return NSX_OK;
+	copy.report = nsx_arena_str(&g->arena, c->report);
+	if (!at || !copy.report.ptr || !nsx_vec_push(&g->clocks, copy))
+		return nsx_err_nomem(err, NULL);
+	*at = (uint32_t)g->clocks.n - 1;
+	return NSX_OK;
+}
+
+const struct al_clock *
+al_given_get(const struct al_given *g, int64_t device)
+{
+	uint32_t at = nsx_map_get(&g->of, (struct nsx_key){ (uint64_t)device, 0 });
+
+	return at == NSX_NONE ? NULL : &g->clocks.p[at];
+}
+
+void
+al_given_free(struct al_given *g)
+{
+	nsx_spool_free(g->skews);
+	nsx_map_free(&g->of);
+	nsx_arena_free(&g->arena);
+	free(g->clocks.p);
+	*g = (struct al_given){ 0 };
+}
+
+/* ---- from a file ---- */
+
+/* Names of profiles, and the profile of each device. */
+struct loading {
+	struct al_given   *g;
+	struct nsx_reader *in;
+	struct nsx_diags  *diags;
+	struct nsx_err    *err;
+	struct nsx_arena   arena;
+	struct nsx_map     profile_of;    /* profile -> names */
+	struct nsx_map     device_of;     /* device -> index of profiles */
+	NSX_VEC(struct nsx_str) names;
+	NSX_VEC(int64_t)   profiles;
+};
+
+static struct nsx_str
+name_of(const struct loading *l, int64_t profile)
+{
+	uint32_t at = nsx_map_get(&l->profile_of, (struct nsx_key){ (uint64_t)profile, 0 });
+
+	return at == NSX_NONE ? (struct nsx_str){ "", 0 } : l->names.p[at];
+}
+
+static int
+load_profile(struct loading *l, const struct nsx_rec *rec)
+{
+	uint32_t *at = nsx_map_at(&l->profile_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROFILE_profile, -1), 0 });
+	struct nsx_str name = nsx_arena_str(&l->arena, nsx_string(rec, NSX_PROFILE_name));
+
+	if (!at || !name.ptr || !nsx_vec_push(&l->names, name))
+		return nsx_err_nomem(l->err, NULL);
+	*at = (uint32_t)l->names.n - 1;
+	return NSX_OK;
+}
+
+static int
+load_device(struct loading *l, const struct nsx_rec *rec)
+{
+	uint32_t *at = nsx_map_at(&l->device_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_DEVICE_device, -1), 0 });
+
+	if (!at || !nsx_vec_push(&l->profiles, nsx_int(rec, NSX_DEVICE_profile, -1)))
+		return nsx_err_nomem(l->err, NULL);
+	*at = (uint32_t)l->profiles.n - 1;
+	return NSX_OK;
+}
+
+static int
+load_clock(struct loading *l, const struct nsx_rec *rec)
+{
+	struct al_clock c = { .collectives = nsx_int(rec, NSX_CLOCK_collectives, 0), .component = nsx_int(rec, NSX_CLOCK_component, 0) };
+	uint32_t at;
+
+	if (!nsx_has(rec, NSX_CLOCK_device))
+		return nsx_err_set(l->err, "%s: clock without a device", nsx_reader_where(l->in));
+	c.device = rec->v[NSX_CLOCK_device].i;
+	c.fix.offset = nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0;
+	c.fix.rate = nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0;
+	c.fix.ref = nsx_int(rec, NSX_CLOCK_ref, 0);
+	/* These tests are false for what is no number, too. */
+	if (!(fabs(c.fix.offset) <= FAR))
+		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": an offset of %g ns", nsx_reader_where(l->in), c.device, c.fix.offset);
+	if (!(fabs(c.fix.rate) <= AL_RATE_LIMIT))
+		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": want a rate from %g to %g, got %g", nsx_reader_where(l->in),
+		                   c.device, -AL_RATE_LIMIT, AL_RATE_LIMIT, c.fix.rate);
+	at = nsx_map_get(&l->device_of, (struct nsx_key){ (uint64_t)c.device, 0 });
+	c.report = name_of(l, nsx_int(rec, NSX_CLOCK_profile, at == NSX_NONE ? -1 : l->profiles.p[at]));
+	return al_given_add(l->g, &c, l->err);
+}
+
+bool
+al_own(struct nsx_str *source)
+{
+	static const char own[] = "nsysx-align";
+	size_t skip = sizeof own - 1;
+
+	if (!nsx_str_starts(*source, own) || (source->len > skip && source->ptr[skip] != ':'))
+		return false;
+	if (source->len > skip)
+		skip += source->len > skip + 1 ? 2 : 1;
+	*source = (struct nsx_str){ source->ptr + skip, source->len - skip };
+	return true;
+}
+
+/* What the estimate had to say belongs to what is made with it. */
+static int
+load_diag(struct loading *l, const struct nsx_rec *rec)
+{
+	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), severity = nsx_string(rec, NSX_DIAG_severity);
+	struct nsx_str text = nsx_string(rec, NSX_DIAG_text);
+	enum nsx_severity how = nsx_str_eq(severity, NSX_STR("info")) ? NSX_INFO : nsx_str_eq(severity, NSX_STR("error")) ? NSX_ERROR : NSX_WARNING;
+
+	if (!al_own(&source))
+		return NSX_OK;
+	char *of = nsx_str_dup(source);
+	if (!of)
+		return nsx_err_nomem(l->err, NULL);
+	nsx_diag_add(l->diags, how, of, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", text.len > 1000 ? 1000 : (int)text.len, text.ptr);
+	free(of);
+	return NSX_OK;
+}
+
+static int
+load_record(struct loading *l, const struct nsx_rec *rec)
+{
+	switch (rec->kind->id) {
+	case NSX_PROFILE: return load_profile(l, rec);
+	case NSX_DEVICE:  return load_device(l, rec);
+	case NSX_CLOCK:   return load_clock(l, rec);
+	case NSX_DIAG:    return load_diag(l, rec);
+	case NSX_SKEW:
+		if (!l->g->skews && !(l->g->skews = nsx_spool_open(l->err)))
+			return NSX_ERR;
+		return nsx_spool_write(l->g->skews, rec);
+	default:
+		return NSX_OK;
+	}
+}
+
+int
+al_given_load(struct al_given *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct loading l = { .g = g, .diags = diags, .err = err };
+	struct nsx_rec rec;
+	int rc = NSX_ERR;
+
+	l.in = nsx_reader_open(path, NSX_READ_ORDERED, err);
+	if (l.in)
+		while ((rc = nsx_read(l.in, &rec)) == NSX_OK)
+			if ((rc = load_record(&l, &rec)) != NSX_OK)
+				break;
+	if (rc == NSX_EOF)
+		rc = g->clocks.n ? NSX_OK : nsx_err_set(err, "%s: no clock record: want what nsysx-align --estimate writes", path);
+	nsx_reader_close(l.in);
+	nsx_arena_free(&l.arena);
+	nsx_map_free(&l.profile_of);
+	nsx_map_free(&l.device_of);
+	free(l.names.p);
+	free(l.profiles.p);
+	return rc;
+}

@@ -1,0 +1,260 @@
+/* clock_fit.c -- two devices that ran the same program: which of their executions are the same. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "filter/align/pair.h"
+
+/* Executions; times; ns: misfits below LEAST tell nothing, those below NOISE little. */
+enum { MOST_SHIFT = 256, CLEARLY = 4, LEAST = 100, NOISE = 2000 };
+
+/* How many times worse a misfit must be than that of n intervals to be clearly worse: the more there are, the less they owe to chance. */
+static double
+margin(size_t n)
+{
+	return n < 2 ? CLEARLY * CLEARLY : fmax(1.5, 2 * CLEARLY / sqrt((double)n));
+}
+
+/* The longest series of v or of u that is compared. */
+static const struct series *
+series_of(const struct pairing *p, const struct edge *e, bool v)
+{
+	const struct couple *c = &p->couples.p[e->first];
+
+	return &p->series.p[v ? c->v : c->u];
+}
+
+/* Where a couple stands while executions go by. */
+struct walk { const struct al_obs *v, *vend, *u, *uend; };
+
+/* Go to v's execution `number`, u's `number` - shift; false if one of them lacks it. */
+static bool
+walk_to(struct walk *w, int64_t number, int32_t shift)
+{
+	while (w->v < w->vend && w->v->execution < number)
+		w->v++;
+	while (w->u < w->uend && (int64_t)w->u->execution + shift < number)
+		w->u++;
+	return w->v < w->vend && w->u < w->uend && w->v->execution == number && (int64_t)w->u->execution + shift == number;
+}
+
+/* The median over couples of u's end - v's end in v's execution `number`; jitter of the single ones goes. */
+static int64_t
+apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
+{
+	int64_t d[MOST_COUPLES];
+	size_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!walk_to(&w[i], number, shift))
+			continue;
+		int64_t x = nsx_sub_sat(w[i].u->end, w[i].v->end, NULL);
+		size_t at = k++;
+		for (; at > 0 && d[at - 1] > x; at--)
+			d[at] = d[at - 1];
+		d[at] = x;
+	}
+	return k ? d[(k - 1) / 2] + (int64_t)(((uint64_t)d[k / 2] - (uint64_t)d[(k - 1) / 2]) / 2) : 0;
+}
+
+/* Executions paired at this shift: u's end - v's end of each into d (which may be NULL), the absolute differences between
+ * successive ones into gaps (which may be NULL). How many pairs. */
+static size_t
+match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, int64_t *gaps)
+{
+	struct walk w[MOST_COUPLES], base;
+	size_t n = 0;
+	int64_t last = 0;
+
+	for (uint32_t i = 0; i < e->n; i++) {
+		const struct series *sv = &p->series.p[p->couples.p[e->first + i].v], *su = &p->series.p[p->couples.p[e->first + i].u];
+		const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
+
+		w[i] = (struct walk){ v, v + sv->n, u, u + su->n };
+	}
+	for (base = w[0]; base.u < base.uend; base.u++) {
+		int64_t number = (int64_t)base.u->execution + shift, apart = 0;
+
+		if (!walk_to(&base, number, shift))
+			continue;
+		if (d || gaps)
+			apart = apart_in(w, e->n, number, shift);
+		if (d)
+			d[n] = apart;
+		if (gaps && n) {
+			int64_t gap = nsx_sub_sat(apart, last, NULL);
+			gaps[n - 1] = gap < 0 ? nsx_sub_sat(0, gap, NULL) : gap;
+		}
+		last = apart;
+		n++;
+	}
+	return n;
+}
+
+/* How badly intervals agree at this shift; *intervals: how many there are. */
+static int64_t
+misfit(const struct pairing *p, const struct edge *e, int32_t shift, size_t *intervals)
+{
+	size_t n = match(p, e, shift, NULL, p->a);
+
+	*intervals = n > 1 ? n - 1 : 0;
+	return *intervals ? al_median(p->a, *intervals) : INT64_MAX;
+}
+
+/* How much the intervals of s differ among themselves. */
+static int64_t
+variation(const struct pairing *p, const struct series *s)
+{
+	const struct al_obs *o = p->j->obs.p + s->first;
+	size_t n = s->n - 1;
+
+	if (s->n < 2)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		p->a[i] = p->b[i] = nsx_sub_sat(o[i + 1].end, o[i].end, NULL);
+	int64_t middle = al_median(p->b, n);
+	for (size_t i = 0; i < n; i++) {
+		int64_t dev = nsx_sub_sat(p->a[i], middle, NULL);
+		p->a[i] = dev < 0 ? nsx_sub_sat(0, dev, NULL) : dev;
+	}
+	return al_median(p->a, n);
+}
+
+/* The shortest of s's intervals and `least`. */
+static int64_t
+shortest(const struct pairing *p, const struct series *s, int64_t least)
+{
+	const struct al_obs *o = p->j->obs.p + s->first;
+
+	for (uint32_t i = 1; i < s->n; i++) {
+		int64_t gap = nsx_sub_sat(o[i].end, o[i - 1].end, NULL);
+		if (gap < least)
+			least = gap;
+	}
+	return least < 0 ? 0 : least;
+}
+
+int64_t
+al_apart(const struct pairing *p, const struct edge *e, int32_t shift)
+{
+	size_t n = match(p, e, shift, p->a, NULL);
+
+	return n ? al_median(p->a, n) : 0;
+}
+
+static int32_t
+widest(const struct pairing *p, const struct edge *e)
+{
+	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
+	const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
+	int32_t most = v[sv->n - 1].execution > u[su->n - 1].execution ? v[sv->n - 1].execution : u[su->n - 1].execution;
+
+	return most < MOST_SHIFT ? most : MOST_SHIFT;
+}
+
+/* How far u's clock should be ahead of v's by the start of their sessions; false if that is not known. */
+static bool
+told_apart(const struct al_job *j, const struct edge *e, int64_t *apart)
+{
+	const struct al_profile *v = &j->profiles.p[j->devices.p[e->v].profile], *u = &j->profiles.p[j->devices.p[e->u].profile];
+
+	*apart = nsx_sub_sat(v->utc, u->utc, NULL);
+	return v->has_utc && u->has_utc && !j->aligned;
+}
+
+static int64_t
+distance(int64_t a, int64_t b)
+{
+	int64_t d = nsx_sub_sat(a, b, NULL);
+
+	return d < 0 ? nsx_sub_sat(0, d, NULL) : d;
+}
+
+/* Several shifts fit about equally, within the limit: the one that brings the sessions where they said they were. */
+static void
+choose_by_start(const struct pairing *p, struct edge *e, double limit, size_t enough)
+{
+	int32_t k = widest(p, e);
+	int64_t told, nearest = INT64_MAX;
+	size_t n;
+
+	e->lost = true;
+	if (!told_apart(p->j, e, &told))
+		return;
+	for (int32_t s = -k; s <= k; s++) {
+		if ((double)misfit(p, e, s, &n) > limit || n < enough)
+			continue;
+		int64_t off = distance(al_apart(p, e, s), told);
+		if (off < nearest) {
+			nearest = off;
+			e->shift = s;
+			e->lost = false;
+		}
+	}
+}
+
+void
+al_compare(const struct pairing *p, struct edge *e)
+{
+	int64_t best = INT64_MAX, second = INT64_MAX;
+	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
+	size_t fewer = sv->n < su->n ? sv->n : su->n, enough = fewer / 2 > 1 ? fewer / 2 : 1, n, at_best = 0;
+	int64_t same = misfit(p, e, 0, &e->intervals);
+	int32_t k = widest(p, e), at = 0;
+
+	/* 0 is taken wherever it will do. */
+	if (e->intervals >= enough && same < variation(p, sv) / CLEARLY) {
+		e->sure = true;
+		return;
+	}
+	for (int32_t s = -k; s <= k; s++) {
+		int64_t m = misfit(p, e, s, &n);
+		if (n < enough)
+			continue;
+		if (m < best) {
+			second = best;
+			best = m;
+			at = s;
+			at_best = n;
+		} else if (m < second) {
+			second = m;
+		}
+	}
+	if (best == INT64_MAX)
+		return;
+	double base = (double)(best > LEAST ? best : LEAST), limit = base * margin(at_best);
+	bool clear = limit < (double)second, as_good = (double)same <= fmin(limit, 2 * base) || (same <= NOISE && !clear);
+	if (at == 0 || (e->intervals >= enough && as_good)) {
+		e->sure = at == 0 && clear && second != INT64_MAX;
+	} else if (clear) {
+		e->shift = at;
+		misfit(p, e, at, &e->intervals);
+		e->sure = true;
+	} else {
+		choose_by_start(p, e, limit, enough);
+	}
+}
+
+void
+al_place(const struct pairing *p, struct edge *e, int64_t apart)
+{
+	int64_t near = shortest(p, series_of(p, e, false), shortest(p, series_of(p, e, true), INT64_MAX)) / CLEARLY, best = INT64_MAX;
+	int32_t k = widest(p, e);
+
+	e->lost = true;
+	for (int32_t i = 0; i <= 2 * k; i++) {
+		/* 0, 1, -1, 2, -2, ... */
+		int32_t s = i % 2 ? (i + 1) / 2 : -i / 2;
+		if (match(p, e, s, NULL, NULL) == 0)
+			continue;
+		int64_t off = distance(al_apart(p, e, s), apart);
+		if (off < best) {
+			best = off;
+			e->shift = s;
+		}
+		if (best <= near)
+			break;
+	}
+	e->lost = best != INT64_MAX && best > near;
+	if (best == INT64_MAX)
+		e->shift = 0;
+}

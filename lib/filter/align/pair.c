@@ -1,0 +1,428 @@
+/* pair.c -- which execution of a program in one report is which in another. Captures that began apart number them
+ * differently; the intervals between executions, which all devices of a job share, tell by how much.
+ *
+ * Each device is compared with one that it meets in a collective of the program, so the comparisons of a program form trees.
+ * Where intervals decide, they also tell how far two clocks are apart; that decides where they do not. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/align/pair.h"
+
+static int
+by_series(const void *x, const void *y)
+{
+	const struct al_obs *a = x, *b = y;
+
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	if (a->occurrence != b->occurrence)
+		return a->occurrence < b->occurrence ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->execution != b->execution ? (a->execution < b->execution ? -1 : 1) : (a->end > b->end) - (a->end < b->end);
+}
+
+static int
+find_series(struct pairing *p, size_t *longest)
+{
+	const struct al_obs *o = p->j->obs.p;
+
+	for (size_t i = 0, k; i < p->j->obs.n; i = k) {
+		for (k = i + 1; k < p->j->obs.n && o[k].what == o[i].what && o[k].occurrence == o[i].occurrence && o[k].device == o[i].device; k++)
+			;
+		if (o[i].occurrence != 0)
+			continue;
+		if (!nsx_vec_push(&p->series, ((struct series){ o[i].what, p->j->whats.p[o[i].what].program, o[i].device, (uint32_t)i, (uint32_t)(k - i) })))
+			return nsx_err_nomem(p->j->err, NULL);
+		if (k - i > *longest)
+			*longest = k - i;
+	}
+	return NSX_OK;
+}
+
+/* ---- clocks known to be apart ---- */
+
+/* The root of x; *ahead becomes how far x's clock is ahead of the root's. */
+static uint32_t
+root_of(struct pairing *p, uint32_t x, int64_t *ahead)
+{
+	int64_t total = 0;
+	uint32_t root = x;
+
+	for (; p->parent[root] != root; root = p->parent[root])
+		total = nsx_add_sat(total, p->ahead[root], NULL);
+	*ahead = total;
+	while (x != root) {
+		uint32_t up = p->parent[x];
+		int64_t step = p->ahead[x];
+
+		p->parent[x] = root;
+		p->ahead[x] = total;
+		total = nsx_sub_sat(total, step, NULL);
+		x = up;
+	}
+	return root;
+}
+
+/* u's clock is `apart` ahead of v's. */
+static void
+join(struct pairing *p, uint32_t v, uint32_t u, int64_t apart)
+{
+	int64_t av, au;
+	uint32_t rv = root_of(p, v, &av), ru = root_of(p, u, &au);
+
+	if (rv == ru)
+		return;
+	p->parent[ru] = rv;
+	p->ahead[ru] = nsx_sub_sat(nsx_add_sat(av, apart, NULL), au, NULL);
+}
+
+/* What intervals alone told, the longest series first. */
+static int
+by_intervals(const void *x, const void *y)
+{
+	const struct edge *a = *(const struct edge *const *)x, *b = *(const struct edge *const *)y;
+
+	if (a->intervals != b->intervals)
+		return a->intervals > b->intervals ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int
+join_clocks(struct pairing *p)
+{
+	const struct al_job *j = p->j;
+	struct edge **order = malloc((p->edges.n + 1) * sizeof *order);
+	uint32_t *first = malloc((j->profiles.n + 1) * sizeof *first);
+	size_t n = 0;
+
+	if (order && first) {
+		for (size_t i = 0; i < j->profiles.n; i++)
+			first[i] = NSX_NONE;
+		for (uint32_t i = 0; i < j->devices.n; i++) {
+			uint32_t *f = &first[j->devices.p[i].profile];
+			if (*f == NSX_NONE)
+				*f = i;
+			else
+				join(p, *f, i, 0);
+		}
+		for (size_t i = 0; i < p->edges.n; i++)
+			if (p->edges.p[i].sure)
+				order[n++] = &p->edges.p[i];
+		qsort(order, n, sizeof *order, by_intervals);
+		for (size_t i = 0; i < n; i++)
+			join(p, order[i]->v, order[i]->u, al_apart(p, order[i], order[i]->shift));
+	}
+	int rc = order && first ? NSX_OK : nsx_err_nomem(j->err, NULL);
+	free(order);
+	free(first);
+	return rc;
+}
+
+/* Settle what intervals left open, or shifted, by how far the clocks are apart. */
+static void
+settle(struct pairing *p)
+{
+	for (size_t i = 0; i < p->edges.n; i++) {
+		struct edge *e = &p->edges.p[i], again = *e;
+		int64_t av, au;
+
+		if ((e->sure && e->shift == 0) || root_of(p, e->v, &av) != root_of(p, e->u, &au))
+			continue;
+		again.shift = 0;
+		al_place(p, &again, nsx_sub_sat(au, av, NULL));
+		/* Where no other shift is nearer, clocks that drift may be why it is not near. */
+		if (!again.lost || again.shift == 0) {
+			e->shift = again.shift;
+			e->lost = false;
+		} else if (!e->sure) {
+			e->lost = true;
+		}
+	}
+}
+
+/* ---- who is compared with whom ---- */
+
+struct trees { uint32_t *first_of_what, *seen, *queue; bool *done; };
+
+static int
+by_device(const void *x, const void *y)
+{
+	const struct series *a = *(const struct series *const *)x, *b = *(const struct series *const *)y;
+
+	if (a->program != b->program)
+		return a->program < b->program ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* The place in `order`, sorted by_device, of the first series of that program and device. */
+static size_t
+find_device(struct series **order, size_t n, uint32_t program, uint32_t device)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct series *s = order[mid];
+
+		if (s->program < program || (s->program == program && s->device < device))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The edge from v to u, which meet in at least one collective of the program. */
+static int
+add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v, uint32_t u)
+{
+	struct edge e = { .program = program, .v = v, .u = u, .first = (uint32_t)p->couples.n };
+	size_t i = find_device(order, p->series.n, program, v), k = find_device(order, p->series.n, program, u), end = p->series.n;
+	uint32_t most = 0, longest = 0;
+
+	while (i < end && k < end && order[i]->program == program && order[k]->program == program && order[i]->device == v
+	       && order[k]->device == u && e.n < MOST_COUPLES) {
+		if (order[i]->what != order[k]->what) {
+			if (order[i]->what < order[k]->what)
+				i++;
+			else
+				k++;
+			continue;
+		}
+		uint32_t n = order[i]->n < order[k]->n ? order[i]->n : order[k]->n;
+		if (n > most) {
+			most = n;
+			longest = e.n;
+		}
+		if (!nsx_vec_push(&p->couples, ((struct couple){ (uint32_t)(order[i++] - p->series.p), (uint32_t)(order[k++] - p->series.p) })))
+			return nsx_err_nomem(p->j->err, NULL);
+		e.n++;
+	}
+	struct couple *c = &p->couples.p[e.first], swap = c[0];
+	c[0] = c[longest];
+	c[longest] = swap;
+	return nsx_vec_push(&p->edges, e) ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
+}
+
+/* Reach from device v, in this program, all that it meets. */
+static int
+grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program, uint32_t root)
+{
+	size_t head = 0, tail = 0;
+
+	t->queue[tail++] = root;
+	t->seen[root] = program;
+	while (head < tail) {
+		uint32_t v = t->queue[head++];
+
+		for (size_t i = find_device(order, p->series.n, program, v); i < p->series.n && order[i]->program == program && order[i]->device == v; i++) {
+			uint32_t what = order[i]->what;
+			if (t->done[what])
+				continue;
+			t->done[what] = true;
+			for (uint32_t k = t->first_of_what[what]; k < p->series.n && p->series.p[k].what == what; k++) {
+				uint32_t u = p->series.p[k].device;
+				if (t->seen[u] == program)
+					continue;
+				t->seen[u] = program;
+				t->queue[tail++] = u;
+				if (add_edge(p, order, program, v, u) != NSX_OK)
+					return NSX_ERR;
+			}
+		}
+	}
+	return NSX_OK;
+}
+
+static int
+find_edges(struct pairing *p)
+{
+	size_t n = p->series.n, devices = p->j->devices.n, whats = p->j->whats.n;
+	struct series **order = malloc((n + 1) * sizeof *order);
+	struct trees t = { malloc((whats + 1) * sizeof *t.first_of_what), malloc((devices + 1) * sizeof *t.seen),
+	                   malloc((devices + 1) * sizeof *t.queue), calloc(whats + 1, sizeof *t.done) };
+	int rc = order && t.first_of_what && t.seen && t.queue && t.done ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
+
+	if (rc == NSX_OK) {
+		memset(t.seen, 0xff, (devices + 1) * sizeof *t.seen);
+		for (size_t i = n; i-- > 0;) {
+			order[i] = &p->series.p[i];
+			t.first_of_what[p->series.p[i].what] = (uint32_t)i;
+		}
+		qsort(order, n, sizeof *order, by_device);
+		for (size_t i = 0; i < n && rc == NSX_OK; i++)
+			if (t.seen[order[i]->device] != order[i]->program)
+				rc = grow(p, &t, order, order[i]->program, order[i]->device);
+	}
+	free(order);
+	free(t.first_of_what);
+	free(t.seen);
+	free(t.queue);
+	free(t.done);
+	return rc;
+}
+
+/* ---- what comes of it ---- */
+
+int32_t
+al_shift(const struct al_job *j, uint32_t program, uint32_t device)
+{
+	uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, device });
+
+	return at == NSX_NONE ? 0 : j->shifts.p[at];
+}
+
+static int
+set_shift(struct al_job *j, uint32_t program, uint32_t device, int32_t shift)
+{
+	uint32_t *at = nsx_map_at(&j->shift_of, (struct nsx_key){ program, device });
+
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&j->shifts, 0)))
+		return nsx_err_nomem(j->err, NULL);
+	if (*at == NSX_NONE)
+		*at = (uint32_t)j->shifts.n - 1;
+	j->shifts.p[*at] = shift;
+	return NSX_OK;
+}
+
+static int
+by_number(const void *x, const void *y)
+{
+	return (*(const int64_t *)x > *(const int64_t *)y) - (*(const int64_t *)x < *(const int64_t *)y);
+}
+
+/* The shift that most devices have, so that the others are those that differ; of equally many the least. */
+static int32_t
+usual(int64_t *v, size_t n)
+{
+	size_t most = 0;
+	int64_t at = 0;
+
+	qsort(v, n, sizeof *v, by_number);
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && v[k] == v[i]; k++)
+			;
+		if (k - i > most || (k - i == most && llabs(v[i]) < llabs(at))) {
+			most = k - i;
+			at = v[i];
+		}
+	}
+	return (int32_t)at;
+}
+
+/* Edges [from, to) are those of one program: from shifts along edges to shifts by device. */
+static int
+add_up(struct pairing *p, size_t from, size_t to)
+{
+	struct al_job *j = p->j;
+	uint32_t program = p->edges.p[from].program;
+	int64_t *all = malloc((2 * (to - from) + 1) * sizeof *all);
+	size_t n = 0;
+	int rc = all ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	for (size_t i = from; i < to && rc == NSX_OK; i++) {
+		const struct edge *e = &p->edges.p[i];
+		int64_t base = al_shift(j, program, e->v), shift = base + e->shift;
+
+		/* A device that nothing leads to is where a tree begins. */
+		if (i == from || nsx_map_get(&j->shift_of, (struct nsx_key){ program, e->v }) == NSX_NONE) {
+			all[n++] = 0;
+			rc = set_shift(j, program, e->v, 0);
+		}
+		if (e->lost || base == AL_UNPAIRED || shift > INT32_MAX / 4 || shift < -(INT32_MAX / 4))
+			shift = AL_UNPAIRED;
+		else
+			all[n++] = shift;
+		if (rc == NSX_OK)
+			rc = set_shift(j, program, e->u, (int32_t)shift);
+	}
+	int32_t zero = rc == NSX_OK ? usual(all, n) : 0;
+	for (uint32_t d = 0; d < j->devices.n && rc == NSX_OK; d++) {
+		uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, d });
+		struct nsx_str report = j->profiles.p[j->devices.p[d].profile].name;
+		char name[64];
+
+		if (at == NSX_NONE)
+			continue;
+		snprintf(name, sizeof name, "%.*s", report.len > 60 ? 60 : (int)report.len, report.ptr);
+		if (j->shifts.p[at] == AL_UNPAIRED) {
+			nsx_diag_add(j->diags, NSX_WARNING, name, 1, "programs not used to align a device: which of its executions are those of the others is not clear");
+			continue;
+		}
+		j->shifts.p[at] -= zero;
+		if (j->shifts.p[at] != 0)
+			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
+			             "programs whose executions are numbered differently on a device: paired with the others by the intervals between them");
+	}
+	free(all);
+	return rc;
+}
+
+static int
+use_shifts(struct pairing *p)
+{
+	struct al_job *j = p->j;
+	size_t n = 0;
+
+	for (size_t i = 0, k; i < p->edges.n; i = k) {
+		bool plain = true;
+
+		for (k = i; k < p->edges.n && p->edges.p[k].program == p->edges.p[i].program; k++)
+			plain = plain && p->edges.p[k].shift == 0 && !p->edges.p[k].lost;
+		if (!plain && add_up(p, i, k) != NSX_OK)
+			return NSX_ERR;
+	}
+	for (size_t i = 0; i < j->obs.n && j->shifts.n; i++) {
+		struct al_obs o = j->obs.p[i];
+		int32_t shift = al_shift(j, j->whats.p[o.what].program, o.device);
+
+		o.execution += shift == AL_UNPAIRED ? 0 : shift;
+		if (shift != AL_UNPAIRED)
+			j->obs.p[n++] = o;
+	}
+	if (j->shifts.n)
+		j->obs.n = n;
+	return NSX_OK;
+}
+
+int
+al_pair(struct al_job *j)
+{
+	struct pairing p = { .j = j };
+	size_t longest = 1;
+
+	if (j->obs.n)
+		qsort(j->obs.p, j->obs.n, sizeof *j->obs.p, by_series);
+	int rc = find_series(&p, &longest);
+	p.parent = malloc((j->devices.n + 1) * sizeof *p.parent);
+	p.ahead = calloc(j->devices.n + 1, sizeof *p.ahead);
+	p.a = malloc(longest * sizeof *p.a);
+	p.b = malloc(longest * sizeof *p.b);
+	if (rc == NSX_OK && (!p.parent || !p.ahead || !p.a || !p.b))
+		rc = nsx_err_nomem(j->err, NULL);
+	if (rc == NSX_OK)
+		rc = find_edges(&p);
+	if (rc == NSX_OK) {
+		for (uint32_t i = 0; i < j->devices.n; i++)
+			p.parent[i] = i;
+		for (size_t i = 0; i < p.edges.n; i++)
+			al_compare(&p, &p.edges.p[i]);
+		rc = join_clocks(&p);
+	}
+	if (rc == NSX_OK) {
+		settle(&p);
+		rc = use_shifts(&p);
+	}
+	free(p.series.p);
+	free(p.edges.p);
+	free(p.couples.p);
+	free(p.parent);
+	free(p.ahead);
+	free(p.a);
+	free(p.b);
+	return rc;
+}

@@ -1,0 +1,108 @@
+/* screen.c -- without a dump nobody knows which devices a collective joins: it is taken to join all. Where that is wrong the ends on
+ * different devices scatter, and by that it is left out. */
+#include <stdlib.h>
+
+#include "filter/align/aligning.h"
+
+enum { WORSE = 4, FEW = 4, NOISE = 100 };   /* times; collectives; ns that scatter anyway */
+
+struct part { uint32_t device; int64_t skew; };
+
+static int
+by_device(const void *x, const void *y)
+{
+	const struct part *a = x, *b = y;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->skew > b->skew) - (a->skew < b->skew);
+}
+
+/* One instruction's parts: skews of each from the mean of its collective. How many collectives there are. */
+static size_t
+skews(const struct al_obs *o, size_t n, struct part *p)
+{
+	size_t instances = 0;
+
+	for (size_t i = 0, k; i < n; i = k) {
+		al_wide sum = 0;
+
+		for (k = i; k < n && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
+			sum += o[k].end;
+		for (size_t m = i; m < k; m++)
+			p[m] = (struct part){ o[m].device, al_round_div((al_wide)o[m].end * (al_wide)(k - i) - sum, (al_wide)(k - i)) };
+		instances++;
+	}
+	return instances;
+}
+
+/* The median of how far skews are from their device's median. */
+static int64_t
+scatter(struct part *p, size_t n, int64_t *room)
+{
+	qsort(p, n, sizeof *p, by_device);
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && p[k].device == p[i].device; k++)
+			;
+		for (size_t m = i; m < k; m++) {
+			int64_t d = nsx_sub_sat(p[m].skew, p[i + (k - i) / 2].skew, NULL);
+			room[m] = d < 0 ? nsx_sub_sat(0, d, NULL) : d;
+		}
+	}
+	return al_median(room, n);
+}
+
+/* The scatter of each instruction; -1: of too few collectives to tell. *least: that of the best. */
+static int
+measure(struct al_job *j, int64_t *of, int64_t *least)
+{
+	const struct al_obs *o = j->obs.p;
+	struct part *p = malloc((j->obs.n + 1) * sizeof *p);
+	int64_t *room = malloc((j->obs.n + 1) * sizeof *room);
+	int rc = p && room ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	*least = INT64_MAX;
+	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
+		for (k = i; k < j->obs.n && o[k].what == o[i].what; k++)
+			;
+		bool told = skews(o + i, k - i, p) >= FEW;
+		of[o[i].what] = told ? scatter(p, k - i, room) : -1;
+		if (told && of[o[i].what] < *least)
+			*least = of[o[i].what] > NOISE ? of[o[i].what] : NOISE;
+	}
+	free(p);
+	free(room);
+	return rc;
+}
+
+int
+al_screen(struct al_job *j)
+{
+	int64_t *of, least, left_out = 0;
+	size_t n = 0;
+	bool known = true;
+
+	for (size_t i = 0; i < j->whats.n; i++)
+		known = known && j->whats.p[i].known;
+	if (known)
+		return NSX_OK;
+	of = calloc(j->whats.n, sizeof *of);
+	if (!of)
+		return nsx_err_nomem(j->err, NULL);
+	if (measure(j, of, &least) != NSX_OK) {
+		free(of);
+		return NSX_ERR;
+	}
+	for (size_t i = 0; i < j->whats.n; i++)
+		left_out += !j->whats.p[i].known && of[i] / WORSE > least;
+	for (size_t i = 0; i < j->obs.n; i++) {
+		struct al_obs o = j->obs.p[i];
+		if (j->whats.p[o.what].known || of[o.what] / WORSE <= least)
+			j->obs.p[n++] = o;
+	}
+	j->obs.n = n;
+	free(of);
+	nsx_diag_add(j->diags, NSX_INFO, "", left_out,
+	             "collectives of unknown groups (no dump) do not end together on all devices: not used");
+	return NSX_OK;
+}

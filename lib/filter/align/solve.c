@@ -1,0 +1,622 @@
+/* solve.c -- from parts of collectives to corrections.
+ *
+ * Collectives with the same members are one set. In a set a clock's skew is the median over its parts of
+ * end - mean end. Where a set holds all devices that are connected, that is the answer. Otherwise skews in many sets are put
+ * together: what each set calls the mean is unknown, least absolute deviations find it (least_deviations.c). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter/align/aligning.h"
+
+/* So many collectives of all devices make those of fewer superfluous. */
+enum { ENOUGH = 8 };
+
+struct set {
+	uint32_t ndev, ninst, npairs;   /* collectives; pairwise exchanges */
+	uint32_t first;       /* obs of one of its instances, for the members */
+	uint32_t clock;       /* one of its clocks */
+	bool     pairs;       /* of permutations only */
+	bool     apart;       /* holds several clocks */
+	bool     used;
+};
+
+/* A clock's skew in a set. */
+struct skew { uint32_t set, clock; size_t n; al_wide twice; uint32_t ndev; double value, rate; };
+
+struct solving {
+	struct al_job        *j;
+	struct nsx_intern     members;     /* devices of a set, by set */
+	NSX_VEC(struct set)   sets;
+	NSX_VEC(struct skew)  skews;
+	uint32_t             *parent;      /* of clocks; a root stands for its component */
+	uint32_t             *weight;      /* of clocks: profiled devices */
+	uint32_t             *whole;       /* by root: the set of all its devices if it is enough, NSX_NONE */
+	uint32_t             *devices;     /* by root: profiled devices */
+	double               *x, *rate;    /* by clock */
+	double               *value;       /* by clock: x before it was rounded */
+	double               *half;        /* by root: half of what its collectives span, ns; 0 without drift */
+	int64_t              *ref;
+	int64_t              *count;       /* by clock: collectives */
+};
+
+static uint32_t
+root_of(struct solving *s, uint32_t c)
+{
+	while (s->parent[c] != c)
+		c = s->parent[c] = s->parent[s->parent[c]];
+	return c;
+}
+
+/* ---- instances and sets ---- */
+
+static int
+by_instance(const void *x, const void *y)
+{
+	const struct al_obs *a = x, *b = y;
+
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	if (a->execution != b->execution)
+		return a->execution < b->execution ? -1 : 1;
+	if (a->occurrence != b->occurrence)
+		return a->occurrence < b->occurrence ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+/* The set of these n parts; NSX_NONE when out of memory. */
+static uint32_t
+set_of(struct solving *s, uint32_t first, uint32_t n, uint32_t *devices)
+{
+	const struct al_job *j = s->j;
+	const struct al_obs *o = &j->obs.p[first];
+	struct set set = { .ndev = n, .first = first, .clock = j->devices.p[o->device].clock, .pairs = true };
+
+	for (uint32_t i = 0; i < n; i++) {
+		devices[i] = o[i].device;
+		set.apart = set.apart || j->devices.p[o[i].device].clock != set.clock;
+	}
+	uint32_t at = nsx_intern(&s->members, (struct nsx_str){ (const char *)devices, n * sizeof *devices });
+	if (at != NSX_NONE && at == s->sets.n && !nsx_vec_push(&s->sets, set))
+		return NSX_NONE;
+	return at;
+}
+
+static int
+find_instances(struct solving *s)
+{
+	struct al_job *j = s->j;
+	const struct al_obs *o = j->obs.p;
+	uint32_t *devices = malloc((j->devices.n + 1) * sizeof *devices);
+	int64_t twice = 0;
+	int rc = devices ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
+		bool distinct = true;
+
+		for (k = i + 1; k < j->obs.n && o[k].what == o[i].what && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
+			distinct = distinct && o[k].device != o[k - 1].device;
+		twice += !distinct;
+		if (!distinct || k - i < 2)
+			continue;
+		uint32_t at = set_of(s, (uint32_t)i, (uint32_t)(k - i), devices);
+		if (at == NSX_NONE || !nsx_vec_push(&j->instances, ((struct al_instance){ (uint32_t)i, (uint32_t)(k - i), at }))) {
+			rc = nsx_err_nomem(j->err, NULL);
+		} else {
+			bool pairs = j->whats.p[o[i].what].pairs;
+			s->sets.p[at].npairs += pairs;
+			s->sets.p[at].ninst += !pairs;
+			s->sets.p[at].pairs = s->sets.p[at].ninst == 0;
+		}
+	}
+	free(devices);
+	nsx_diag_add(j->diags, NSX_WARNING, "", twice, "collectives with two parts on one device are not used");
+	return rc;
+}
+
+/* Of a set's collectives those that are used. */
+static uint32_t
+set_size(const struct set *set)
+{
+	return set->pairs ? set->npairs : set->ninst;
+}
+
+/* A set that holds only pairwise exchanges is used as such; in others these do not count. */
+static bool
+counts(const struct solving *s, const struct al_instance *in)
+{
+	const struct set *set = &s->sets.p[in->set];
+
+	return set->used && (set->pairs || !s->j->whats.p[s->j->obs.p[in->first].what].pairs);
+}
+
+/* Whether the set's clocks are not all connected yet; connects them if `connect`. */
+static bool
+opens(struct solving *s, const struct set *set, bool connect)
+{
+	const struct al_job *j = s->j;
+	bool any = false;
+
+	for (uint32_t i = 0; i < set->ndev; i++) {
+		uint32_t a = root_of(s, set->clock), b = root_of(s, j->devices.p[j->obs.p[set->first + i].device].clock);
+		any = any || a != b;
+		if (connect && a != b)
+			s->parent[a < b ? b : a] = a < b ? a : b;
+	}
+	return any;
+}
+
+/* Devices that exchange only in pairs end at different times: such sets serve where nothing else connects. */
+static void
+choose_sets(struct solving *s)
+{
+	for (size_t i = 0; i < s->sets.n; i++)
+		if (!s->sets.p[i].pairs && s->sets.p[i].apart) {
+			s->sets.p[i].used = true;
+			opens(s, &s->sets.p[i], true);
+		}
+	for (size_t i = 0; i < s->sets.n; i++)
+		s->sets.p[i].used = s->sets.p[i].used || (s->sets.p[i].pairs && s->sets.p[i].apart && opens(s, &s->sets.p[i], false));
+	for (size_t i = 0; i < s->sets.n; i++)
+		if (s->sets.p[i].used && s->sets.p[i].pairs)
+			opens(s, &s->sets.p[i], true);
+	for (uint32_t c = 0; c < s->j->nclocks; c++)
+		s->devices[root_of(s, c)] += s->weight[c];
+	for (size_t i = 0; i < s->sets.n; i++) {
+		struct set *set = &s->sets.p[i];
+		uint32_t root = root_of(s, set->clock);
+		if (set->used && set->ndev == s->devices[root] && (s->whole[root] == NSX_NONE || s->sets.p[s->whole[root]].pairs))
+			s->whole[root] = (uint32_t)i;
+	}
+	/* One set that is enough, or alone, makes others of its component superfluous. */
+	for (size_t i = 0; i < s->sets.n; i++) {
+		uint32_t *whole = &s->whole[root_of(s, s->sets.p[i].clock)];
+		if (s->sets.p[i].used && *whole != NSX_NONE && *whole != i
+		    && (s->sets.p[*whole].pairs || s->sets.p[*whole].ninst < ENOUGH))
+			*whole = NSX_NONE;
+	}
+	for (size_t i = 0; i < s->sets.n; i++) {
+		uint32_t whole = s->whole[root_of(s, s->sets.p[i].clock)];
+		s->sets.p[i].used = s->sets.p[i].used && (whole == NSX_NONE || whole == i);
+	}
+}
+
+/* ---- skews ---- */
+
+/* num: by part, n * (end - mean end). */
+static int
+find_nums(struct solving *s)
+{
+	struct al_job *j = s->j;
+	size_t kept = 0;
+
+	j->num = malloc((j->obs.n + 1) * sizeof *j->num);
+	if (!j->num)
+		return nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0; i < j->instances.n; i++) {
+		struct al_instance in = j->instances.p[i];
+		const struct al_obs *o = &j->obs.p[in.first];
+		al_wide sum = 0;
+
+		if (!counts(s, &in))
+			continue;
+		for (uint32_t k = 0; k < in.n; k++)
+			sum += o[k].end;
+		for (uint32_t k = 0; k < in.n; k++) {
+			al_wide num = (al_wide)in.n * o[k].end - sum;
+			j->num[in.first + k] = num > INT64_MAX ? INT64_MAX : num < INT64_MIN ? INT64_MIN : (int64_t)num;
+		}
+		j->instances.p[kept++] = in;
+	}
+	j->instances.n = kept;
+	return NSX_OK;
+}
+
+/* A part, for sorting: by clock, then skew. */
+struct part { uint32_t clock, obs; int64_t num; };
+
+static int
+by_skew(const void *x, const void *y)
+{
+	const struct part *a = x, *b = y;
+
+	if (a->clock != b->clock)
+		return a->clock < b->clock ? -1 : 1;
+	if (a->num != b->num)
+		return a->num < b->num ? -1 : 1;
+	return (a->obs > b->obs) - (a->obs < b->obs);
+}
+
+static int
+by_set(const void *x, const void *y)
+{
+	const struct al_instance *a = x, *b = y;
+
+	if (a->set != b->set)
+		return a->set < b->set ? -1 : 1;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+typedef int (*each_set)(struct solving *s, uint32_t set, struct part *p, size_t n);
+
+/* Call fn for every set used, with its parts by clock and skew. */
+static int
+for_each_set(struct solving *s, each_set fn)
+{
+	struct al_job *j = s->j;
+	NSX_VEC(struct part) parts = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0, k; i < j->instances.n && rc == NSX_OK; i = k) {
+		parts.n = 0;
+		for (k = i; k < j->instances.n && j->instances.p[k].set == j->instances.p[i].set && rc == NSX_OK; k++) {
+			const struct al_instance *in = &j->instances.p[k];
+			if (!nsx_vec_room(&parts, in->n))
+				rc = nsx_err_nomem(j->err, NULL);
+			for (uint32_t o = in->first; rc == NSX_OK && o < in->first + in->n; o++)
+				parts.p[parts.n++] = (struct part){ j->devices.p[j->obs.p[o].device].clock, o, j->num[o] };
+		}
+		if (rc == NSX_OK) {
+			qsort(parts.p, parts.n, sizeof *parts.p, by_skew);
+			rc = fn(s, j->instances.p[i].set, parts.p, parts.n);
+		}
+	}
+	free(parts.p);
+	return rc;
+}
+
+static int
+medians(struct solving *s, uint32_t set, struct part *p, size_t n)
+{
+	uint32_t ndev = s->sets.p[set].ndev;
+
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && p[k].clock == p[i].clock; k++)
+			;
+		struct skew sk = { .set = set, .clock = p[i].clock, .n = k - i, .ndev = ndev };
+		sk.twice = (al_wide)p[i + (k - i - 1) / 2].num + p[i + (k - i) / 2].num;
+		sk.value = (double)sk.twice / (2.0 * ndev);
+		s->count[p[i].clock] += set_size(&s->sets.p[set]);
+		if (!nsx_vec_push(&s->skews, sk))
+			return nsx_err_nomem(s->j->err, NULL);
+	}
+	return NSX_OK;
+}
+
+/* ---- many sets ---- */
+
+/* Solve components without a set of all for value (or rate, times scale) of the skews, into x. */
+static int
+solve_stars(struct solving *s, bool rate, double scale, double *x)
+{
+	size_t n = s->skews.n;
+	uint32_t *node = malloc((n + 1) * sizeof *node), *star = malloc((n + 1) * sizeof *star);
+	double *y = malloc((n + 1) * sizeof *y), *w = malloc((n + 1) * sizeof *w);
+	struct al_star_data d = { 0, node, star, y, w };
+	int rc = node && star && y && w ? NSX_OK : nsx_err_nomem(s->j->err, NULL);
+
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct skew *k = &s->skews.p[i];
+
+		if (s->whole[root_of(s, k->clock)] != NSX_NONE)
+			continue;
+		node[d.n] = k->clock;
+		star[d.n] = k->set;
+		y[d.n] = rate ? k->rate * scale : k->value;
+		w[d.n++] = (double)k->n;
+	}
+	if (rc == NSX_OK && d.n && !al_stars(&d, s->j->nclocks, (uint32_t)s->sets.n, x))
+		rc = nsx_err_nomem(s->j->err, NULL);
+	free(node);
+	free(star);
+	free(y);
+	free(w);
+	return rc;
+}
+
+/* Shift each component without a set of all so that the mean over its devices is 0. */
+static int
+centre(struct solving *s, double *x)
+{
+	uint32_t n = s->j->nclocks;
+	double *mean = calloc(n + 1, sizeof *mean);
+
+	if (!mean)
+		return nsx_err_nomem(s->j->err, NULL);
+	for (uint32_t c = 0; c < n; c++)
+		mean[root_of(s, c)] += x[c] * s->weight[c] / fmax(s->devices[root_of(s, c)], 1);
+	for (uint32_t c = 0; c < n; c++)
+		if (s->whole[root_of(s, c)] == NSX_NONE)
+			x[c] -= mean[root_of(s, c)];
+	free(mean);
+	return NSX_OK;
+}
+
+static int
+solve_offsets(struct solving *s)
+{
+	if (for_each_set(s, medians) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < s->skews.n; i++) {
+		const struct skew *k = &s->skews.p[i];
+		/* The start of the iteration elsewhere; the answer, exactly, where one set is. */
+		s->x[k->clock] = (double)al_round_div(k->twice, 2 * (al_wide)k->ndev);
+		s->value[k->clock] = k->value;
+	}
+	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK)
+		return NSX_ERR;
+	for (uint32_t c = 0; c < s->j->nclocks; c++) {
+		if (s->whole[root_of(s, c)] == NSX_NONE)
+			s->value[c] = s->x[c];
+		s->x[c] = round(s->x[c]);
+	}
+	return NSX_OK;
+}
+
+/* ---- drift ---- */
+
+/* The skew of every clock of the set as a line over its time. */
+static int
+lines(struct solving *s, uint32_t set, struct part *p, size_t n)
+{
+	const struct al_job *j = s->j;
+	double ndev = s->sets.p[set].ndev, *t = malloc((4 * n + 1) * sizeof *t), a, b;
+
+	if (!t)
+		return nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0, k; i < n; i = k) {
+		struct skew sk = { .set = set, .clock = p[i].clock };
+		for (k = i; k < n && p[k].clock == p[i].clock; k++) {
+			t[k - i] = (double)nsx_sub_sat(j->obs.p[p[k].obs].end, s->ref[p[i].clock], NULL);
+			t[n + k - i] = (double)p[k].num / ndev;
+		}
+		sk.n = k - i;
+		al_line(t, t + n, sk.n, &a, &b, t + 2 * n);
+		sk.value = a;
+		sk.rate = b;
+		if (!nsx_vec_push(&s->skews, sk)) {
+			free(t);
+			return nsx_err_nomem(j->err, NULL);
+		}
+	}
+	free(t);
+	return NSX_OK;
+}
+
+/* Where each component's line holds: the middle of its collectives, on each clock. */
+static int
+find_refs(struct solving *s)
+{
+	const struct al_job *j = s->j;
+	int64_t *lo = malloc((j->nclocks + 1) * sizeof *lo), *hi = malloc((j->nclocks + 1) * sizeof *hi);
+	int rc = lo && hi ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++) {
+		lo[c] = INT64_MAX;
+		hi[c] = INT64_MIN;
+	}
+	for (size_t i = 0; i < j->instances.n && rc == NSX_OK; i++)
+		for (uint32_t o = j->instances.p[i].first; o < j->instances.p[i].first + j->instances.p[i].n; o++) {
+			uint32_t c = j->devices.p[j->obs.p[o].device].clock, root = root_of(s, c);
+			int64_t t = nsx_sub_sat(j->obs.p[o].end, llround(s->x[c]), NULL);
+			lo[root] = t < lo[root] ? t : lo[root];
+			hi[root] = t > hi[root] ? t : hi[root];
+		}
+	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++) {
+		uint32_t root = root_of(s, c);
+		if (lo[root] <= hi[root])
+			s->ref[c] = nsx_add_sat(lo[root] + (int64_t)(((uint64_t)hi[root] - (uint64_t)lo[root]) / 2), llround(s->x[c]), NULL);
+		if (c == root && lo[c] <= hi[c])
+			s->half[c] = (double)((uint64_t)hi[c] - (uint64_t)lo[c]) / 2;
+	}
+	free(lo);
+	free(hi);
+	return rc;
+}
+
+static int
+solve_drift(struct solving *s)
+{
+	const double scale = 1e9;   /* rates in ns a second are of the size of offsets */
+	int64_t wild = 0;
+
+	s->skews.n = 0;
+	if (find_refs(s) != NSX_OK || for_each_set(s, lines) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < s->skews.n; i++) {
+		s->x[s->skews.p[i].clock] = s->skews.p[i].value;
+		s->rate[s->skews.p[i].clock] = s->skews.p[i].rate * scale;
+	}
+	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK
+	    || solve_stars(s, true, scale, s->rate) != NSX_OK || centre(s, s->rate) != NSX_OK)
+		return NSX_ERR;
+	for (uint32_t c = 0; c < s->j->nclocks; c++) {
+		/* More digits than a nanosecond in an hour needs would be noise. */
+		s->rate[c] = round(s->rate[c] * 1e6) / (1e6 * scale);
+		s->x[c] = s->value[c] = round(s->x[c] * 1e3) / 1e3;
+		if (!(fabs(s->rate[c]) <= AL_RATE_LIMIT)) {
+			wild++;
+			s->rate[c] = 0;
+		}
+	}
+	nsx_diag_add(s->j->diags, NSX_WARNING, "", wild, "clocks that seem to drift more than 1000 ppm: taken not to drift");
+	return NSX_OK;
+}
+
+/* ---- corrections ---- */
+
+/* What an aligned stream still asks for: nothing in a component whose clocks would move by less than a nanosecond relative to each
+ * other, with drift by less than five, at both ends of what was compared. The median of a clock's skews need not be 0 where it is put,
+ * and half a nanosecond is rounded away from zero: without this each pass would move all clocks, and none relative to others. Lines
+ * through times that the pass before rounded lie a few nanoseconds beside its own. */
+static int
+rest(struct solving *s)
+{
+	uint32_t n = s->j->nclocks;
+	double *x = calloc(n + 1, sizeof *x), *rate = calloc(n + 1, sizeof *rate), least = s->j->opts->drift ? 5 : 1;
+	bool *moves = calloc(n + 1, sizeof *moves);
+	int rc = x && rate && moves ? NSX_OK : nsx_err_nomem(s->j->err, NULL);
+
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
+		uint32_t root = root_of(s, c);
+		x[root] += s->value[c] * s->weight[c] / fmax(s->devices[root], 1);
+		rate[root] += s->rate[c] * s->weight[c] / fmax(s->devices[root], 1);
+	}
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
+		uint32_t root = root_of(s, c);
+		moves[root] |= s->weight[c] && fabs(s->value[c] - x[root]) + fabs(s->rate[c] - rate[root]) * s->half[root] >= least;
+	}
+	for (uint32_t c = 0; rc == NSX_OK && c < n; c++)
+		if (!moves[root_of(s, c)])
+			s->x[c] = s->rate[c] = 0;
+	free(x);
+	free(rate);
+	free(moves);
+	return rc;
+}
+
+/* How far start-of-session times, where all profiles have them, put each component from the mean: by root, whole ns.
+ * Within a component collectives tell more exactly what these tell. */
+static int
+place_components(struct solving *s, int64_t *at)
+{
+	const struct al_job *j = s->j;
+	al_wide *sum = calloc(j->nclocks + 1, sizeof *sum), all = 0;
+	int64_t *n = calloc(j->nclocks + 1, sizeof *n);
+	bool told = !j->aligned && j->devices.n > 0;
+	int rc = sum && n ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	for (size_t i = 0; i < j->profiles.n; i++)
+		told = told && j->profiles.p[i].has_utc;
+	for (size_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
+		const struct al_device *d = &j->devices.p[i];
+		uint32_t root = root_of(s, d->clock);
+		/* Relative to one of them, sums stay small. */
+		al_wide utc = (al_wide)j->profiles.p[d->profile].utc - j->profiles.p[j->devices.p[0].profile].utc;
+		sum[root] += utc;
+		n[root]++;
+		all += utc;
+	}
+	/* A session that started later shows less: its times grow by that. */
+	for (uint32_t c = 0; told && rc == NSX_OK && c < j->nclocks; c++)
+		if (n[c])
+			at[c] = al_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n, (al_wide)n[c] * (al_wide)j->devices.n);
+	free(sum);
+	free(n);
+	return rc;
+}
+
+static void
+say(const struct solving *s, uint32_t components, uint32_t aligned, uint32_t lone)
+{
+	struct al_job *j = s->j;
+	uint32_t clocks = 0;
+
+	for (uint32_t c = 0; c < j->nclocks; c++)
+		clocks += s->weight[c] > 0;
+	if (clocks < 2)
+		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock" : "nothing to align: no devices");
+	else if (aligned == 0)
+		nsx_diag_add(j->diags, NSX_WARNING, "", 1, "nothing to align: no collective involves devices of different clocks");
+	else if (lone)
+		nsx_diag_add(j->diags, NSX_WARNING, "", lone, "devices share no collective with others and could not be aligned");
+	if (components > 1)
+		nsx_diag_add(j->diags, NSX_WARNING, "", components, "components of devices share no collectives: each is aligned in itself only");
+}
+
+static int
+give(struct solving *s, struct al_given *g)
+{
+	struct al_job *j = s->j;
+	int64_t *at = calloc(j->nclocks + 1, sizeof *at);
+	uint32_t *number = malloc((j->nclocks + 1) * sizeof *number), next = 0, components = 0, aligned = 0, lone = 0;
+	int rc = at && number ? place_components(s, at) : nsx_err_nomem(j->err, NULL);
+
+	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++)
+		number[c] = NSX_NONE;
+	for (size_t i = 0; i < j->devices.n && rc == NSX_OK; i++) {
+		const struct al_device *d = &j->devices.p[i];
+		uint32_t c = d->clock, root = root_of(s, c);
+
+		if (number[root] == NSX_NONE) {
+			number[root] = next++;
+			components += s->count[c] > 0;
+		}
+		aligned += s->count[c] > 0;
+		lone += s->count[c] == 0 && d->profiled;
+		struct al_clock k = { .device = d->number, .report = j->profiles.p[d->profile].name, .collectives = s->count[c],
+		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
+		rc = al_given_add(g, &k, j->err);
+	}
+	if (rc == NSX_OK)
+		say(s, components, aligned, lone);
+	free(at);
+	free(number);
+	return rc;
+}
+
+static bool
+make_room(struct solving *s)
+{
+	size_t n = s->j->nclocks + 1;
+
+	s->parent = malloc(n * sizeof *s->parent);
+	s->weight = calloc(n, sizeof *s->weight);
+	s->whole = malloc(n * sizeof *s->whole);
+	s->devices = calloc(n, sizeof *s->devices);
+	s->x = calloc(n, sizeof *s->x);
+	s->value = calloc(n, sizeof *s->value);
+	s->rate = calloc(n, sizeof *s->rate);
+	s->half = calloc(n, sizeof *s->half);
+	s->ref = calloc(n, sizeof *s->ref);
+	s->count = calloc(n, sizeof *s->count);
+	if (!s->parent || !s->weight || !s->whole || !s->devices || !s->x || !s->value || !s->rate || !s->half || !s->ref || !s->count)
+		return false;
+	for (uint32_t c = 0; c < n; c++) {
+		s->parent[c] = c;
+		s->whole[c] = NSX_NONE;
+	}
+	for (size_t i = 0; i < s->j->devices.n; i++)
+		s->weight[s->j->devices.p[i].clock] += s->j->devices.p[i].profiled;
+	return true;
+}
+
+int
+al_solve(struct al_job *j, struct al_given *g)
+{
+	struct solving s = { .j = j };
+	int rc = make_room(&s) ? NSX_OK : nsx_err_nomem(j->err, NULL);
+
+	if (j->obs.n)
+		qsort(j->obs.p, j->obs.n, sizeof *j->obs.p, by_instance);
+	if (rc == NSX_OK && (rc = al_screen(j)) == NSX_OK && (rc = find_instances(&s)) == NSX_OK) {
+		choose_sets(&s);
+		rc = find_nums(&s);
+	}
+	if (rc == NSX_OK && j->instances.n)
+		qsort(j->instances.p, j->instances.n, sizeof *j->instances.p, by_set);
+	if (rc == NSX_OK)
+		rc = solve_offsets(&s);
+	if (rc == NSX_OK && j->opts->drift)
+		rc = solve_drift(&s);
+	if (rc == NSX_OK && j->aligned)
+		rc = rest(&s);
+	if (rc == NSX_OK)
+		rc = give(&s, g);
+	nsx_intern_free(&s.members);
+	free(s.sets.p);
+	free(s.skews.p);
+	free(s.parent);
+	free(s.weight);
+	free(s.whole);
+	free(s.devices);
+	free(s.x);
+	free(s.value);
+	free(s.rate);
+	free(s.half);
+	free(s.ref);
+	free(s.count);
+	return rc;
+}

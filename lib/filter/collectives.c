@@ -1,0 +1,182 @@
+/* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size, group and bandwidth. The
+ * records of one start wait until all others of that start have passed: memory for as many as start at once. */
+#include "filter/collectives.h"
+
+#include <stdlib.h>
+
+#include "job/communication.h"
+#include "job/diags_of.h"
+#include "stream/order.h"
+
+/* A record to be, and when it came. */
+struct pending { union nsx_val v[NSX_COLLECTIVE_pair + 1]; uint64_t has; size_t came; };
+
+struct collectives {
+	struct nsx_reader *in;
+	struct nsx_writer *out;
+	struct nsx_err    *err;
+	struct nsx_comm    comm;
+	struct nsx_arena   arena;   /* strings of what is pending */
+	NSX_VEC(struct pending) pending;
+	int64_t            start;   /* of what is pending */
+};
+
+static int
+compare_pending(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+	const struct nsx_kind *kind = nsx_kind_builtin(NSX_COLLECTIVE);
+	/* Only read, but a record's values may be written to in general. */
+	struct nsx_rec p = { kind, x->has, (union nsx_val *)(uintptr_t)x->v }, q = { kind, y->has, (union nsx_val *)(uintptr_t)y->v };
+	int c = nsx_order_cmp(&p, &q);
+
+	return c ? c : x->came < y->came ? -1 : 1;
+}
+
+static int
+flush(struct collectives *c)
+{
+	if (c->pending.n > 1)
+		qsort(c->pending.p, c->pending.n, sizeof *c->pending.p, compare_pending);
+	for (size_t i = 0; i < c->pending.n; i++) {
+		struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), c->pending.p[i].has, c->pending.p[i].v };
+
+		if (nsx_write(c->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	c->pending.n = 0;
+	nsx_arena_reset(&c->arena);
+	return NSX_OK;
+}
+
+static int
+meet_comm(struct collectives *c, const struct nsx_rec *thunk)
+{
+	static const struct { int8_t from, to; } copied[] = {
+		{ NSX_THUNK_profile, NSX_COLLECTIVE_profile }, { NSX_THUNK_program, NSX_COLLECTIVE_program },
+		{ NSX_THUNK_execution, NSX_COLLECTIVE_execution }, { NSX_THUNK_device, NSX_COLLECTIVE_device },
+		{ NSX_THUNK_inst, NSX_COLLECTIVE_inst }, { NSX_THUNK_occurrence, NSX_COLLECTIVE_occurrence },
+		{ NSX_THUNK_start, NSX_COLLECTIVE_start }, { NSX_THUNK_dur, NSX_COLLECTIVE_dur },
+		{ NSX_THUNK_hidden, NSX_COLLECTIVE_hidden },
+	};
+	struct nsx_comm_part part;
+	struct nsx_str name = nsx_arena_str(&c->arena, nsx_string(thunk, NSX_THUNK_name));
+
+	if (nsx_comm_part(&c->comm, thunk, &part, c->err) != NSX_OK)
+		return NSX_ERR;
+	if (!name.ptr || !nsx_vec_room(&c->pending, 1))
+		return nsx_err_nomem(c->err, NULL);
+	struct pending *p = &c->pending.p[c->pending.n];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), 0, p->v };
+
+	for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+		if (nsx_has(thunk, copied[i].from))
+			nsx_set_i(&rec, copied[i].to, thunk->v[copied[i].from].i);
+	nsx_set_s(&rec, NSX_COLLECTIVE_name, name);
+	if (part.kind != NSX_NONE)
+		nsx_set_s(&rec, NSX_COLLECTIVE_collective, nsx_intern_str(&c->comm.kinds, part.kind));
+	if (part.has_bytes)
+		nsx_set_i(&rec, NSX_COLLECTIVE_bytes, part.bytes);
+	if (part.has_group)
+		nsx_set_i(&rec, NSX_COLLECTIVE_group, part.group);
+	if (part.has_bandwidth) {
+		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, part.algbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, part.busbw);
+	}
+	p->has = rec.has;
+	p->came = c->pending.n++;
+	c->start = nsx_int(thunk, NSX_THUNK_start, 0);
+	return NSX_OK;
+}
+
+/* By what the operation says of itself. */
+static int
+meet_op(struct collectives *c, const struct nsx_rec *op)
+{
+	static const struct { int8_t from, to; } numbers[] = {
+		{ NSX_OP_profile, NSX_COLLECTIVE_profile }, { NSX_OP_device, NSX_COLLECTIVE_device }, { NSX_OP_start, NSX_COLLECTIVE_start },
+		{ NSX_OP_dur, NSX_COLLECTIVE_dur }, { NSX_OP_hidden, NSX_COLLECTIVE_hidden }, { NSX_OP_bytes, NSX_COLLECTIVE_bytes },
+		{ NSX_OP_group, NSX_COLLECTIVE_group }, { NSX_OP_op, NSX_COLLECTIVE_op }, { NSX_OP_calls, NSX_COLLECTIVE_calls },
+	}, texts[] = {
+		{ NSX_OP_name, NSX_COLLECTIVE_name }, { NSX_OP_collective, NSX_COLLECTIVE_collective }, { NSX_OP_comm_id, NSX_COLLECTIVE_comm_id },
+		{ NSX_OP_pair, NSX_COLLECTIVE_pair },
+	};
+	int64_t n = nsx_int(op, NSX_OP_group, 0), bytes = nsx_int(op, NSX_OP_bytes, -1), dur = nsx_int(op, NSX_OP_dur, 0);
+	double algbw, busbw;
+
+	if (!nsx_vec_room(&c->pending, 1))
+		return nsx_err_nomem(c->err, NULL);
+	struct pending *p = &c->pending.p[c->pending.n];
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_COLLECTIVE), 0, p->v };
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (nsx_has(op, numbers[i].from))
+			nsx_set_i(&rec, numbers[i].to, op->v[numbers[i].from].i);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct nsx_str s = nsx_arena_str(&c->arena, nsx_string(op, texts[i].from));
+		if (!s.ptr)
+			return nsx_err_nomem(c->err, NULL);
+		nsx_set_s(&rec, texts[i].to, s);
+	}
+	if (n > 0 && bytes >= 0 && dur > 0) {
+		nsx_comm_bandwidth(nsx_string(op, NSX_OP_collective), bytes, n, dur, &algbw, &busbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, algbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, busbw);
+	}
+	p->has = rec.has;
+	p->came = c->pending.n++;
+	c->start = nsx_int(op, NSX_OP_start, 0);
+	return NSX_OK;
+}
+
+/* Whether rec comes after the collectives of that start. */
+static bool
+is_after(const struct nsx_rec *rec, int64_t start)
+{
+	int64_t time;
+
+	if (nsx_rec_section(rec) == NSX_SECTION_SKEW)
+		return true;
+	return nsx_order_time(rec, &time) && nsx_rec_section(rec) == NSX_SECTION_WORK && time > start;
+}
+
+static int
+pass(struct collectives *c)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(c->in, &rec)) == NSX_OK) {
+		if (rec.kind->id == NSX_COLLECTIVE || nsx_is_diag_of(&rec, "nsysx-collectives"))
+			continue;
+		if (c->pending.n && is_after(&rec, c->start) && flush(c) != NSX_OK)
+			return NSX_ERR;
+		if (nsx_comm_meta(&c->comm, &rec, c->err) != NSX_OK || nsx_write(c->out, &rec) != NSX_OK)
+			return NSX_ERR;
+		if ((nsx_is_comm(&c->comm, &rec) && meet_comm(c, &rec) != NSX_OK) || (nsx_is_comm_op(&c->comm, &rec) && meet_op(c, &rec) != NSX_OK))
+			return NSX_ERR;
+	}
+	return rc == NSX_EOF ? flush(c) : NSX_ERR;
+}
+
+int
+nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct collectives c = { .in = in, .out = out, .err = err };
+	const struct nsx_kind *k = nsx_kind_builtin(NSX_COLLECTIVE);
+	int rc = NSX_OK;
+
+	/* A header of collectives that is there already gets the columns that it lacks. */
+	for (int i = 0; i < k->nslots && rc == NSX_OK; i++)
+		rc = nsx_reader_add_column(in, NSX_COLLECTIVE, k->cols[i].name, k->cols[i].type);
+	if (rc == NSX_OK)
+		rc = pass(&c);
+	if (rc == NSX_OK)
+		nsx_comm_diags(&c.comm, diags);
+	if (rc == NSX_OK)
+		nsx_comm_flag_diags(&c.comm, diags);
+	nsx_comm_free(&c.comm);
+	nsx_arena_free(&c.arena);
+	free(c.pending.p);
+	return rc;
+}

@@ -1,0 +1,15 @@
+/* collectives.h -- communication thunks as `collective` records, with size, group and bandwidth. */
+#ifndef NSX_FILTER_COLLECTIVES_H
+#define NSX_FILTER_COLLECTIVES_H
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "stream/reader.h"
+#include "stream/writer.h"
+
+/* Pass all of `in` to `out`, with a `collective` record for every communication thunk, in its place in the order. Those
+ * that `in` holds, and diags of an earlier nsysx-collectives, are left out. `in` is open with NSX_READ_ORDERED and not read from
+ * yet; `out` follows it. Not finished: the caller does that. NSX_OK, or NSX_ERR with err filled. */
+int nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

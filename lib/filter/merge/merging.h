@@ -1,0 +1,223 @@
+/* merging.h -- private to merging: what the streams of one round hold.
+ *
+ * A round's way: load.c reads every stream's metadata; order.c numbers profiles and devices; programs.c matches programs and unites their
+ * instructions; emit.c and unknown.c write the metadata; run.c merges the records that follow, which source.c reads ahead of where kinds.c must know the
+ * columns of all streams; merge.c makes rounds of many inputs. */
+#ifndef NSX_FILTER_MERGE_MERGING_H
+#define NSX_FILTER_MERGE_MERGING_H
+
+#include "filter/merge.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "stream/fields.h"
+#include "stream/order.h"
+#include "stream/reader.h"
+
+/* A stream's numbers to ours; dense where the stream's are small, as they nearly always are. */
+struct mg_remap { uint32_t *dense; size_t n; struct nsx_map sparse; };
+
+bool mg_remap_put(struct mg_remap *r, int64_t number, uint32_t to);
+uint32_t mg_remap_get(const struct mg_remap *r, int64_t number);   /* NSX_NONE if there is none */
+void mg_remap_free(struct mg_remap *r);
+
+/* A record kept past the reader's next. */
+struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
+
+/* Place in the merged order, and what decides among equal ones: the profile, of skews the device, -1 where there is none. Two streams never
+ * have both equal. */
+struct mg_key { struct nsx_order_key order; int64_t number; };
+
+/* What of a program of one stream goes to one of ours. */
+struct mg_use {
+	uint32_t program;       /* ours */
+	uint32_t next;          /* next use of the stream's program, NSX_NONE: no more */
+	int64_t  rank, dumped;  /* lowest profile with it, and with its dump (INT64_MAX: none) */
+	struct mg_remap insts;  /* instruction of the stream -> index in mg.insts */
+};
+
+/* Whether a thunk of a device gets another `comm`, and what that makes wrong (stale.c). */
+struct mg_stale { bool is; int64_t hidden, collectives; };
+
+struct mg_source {
+	const char        *name;
+	struct nsx_reader *in;
+	struct nsx_reader *rest;     /* what was read ahead and did not fit into the queue */
+	bool     dry;                /* nothing is left in `in` */
+	enum nsx_section section;    /* of what was read from `in` last */
+	NSX_VEC(struct mg_held) queue;   /* read ahead */
+	size_t   taken;
+	struct nsx_arena arena;      /* what the queue points to */
+	struct nsx_rec rec;          /* the head: next to be written */
+	bool     live;               /* rec points into a reader */
+	bool     ended;
+	struct mg_key key;           /* of the head */
+
+	bool     aligned, devices;   /* it has clock records; device records */
+	bool     suspect;            /* some of its instructions get another `comm` */
+	struct mg_stale stale;       /* of thunks without a device */
+	bool     disordered;         /* renumbering changes the order of its profiles */
+	struct mg_remap profile_of, device_of, program_of;   /* -> index in mg.profiles, .devices, .programs */
+	struct { int64_t profile, program; uint32_t use; } last;   /* the use looked up last */
+	const struct nsx_kind *plain[NSX_NKINDS];   /* its kinds that have every column in the slot of ours */
+};
+
+struct mg_profile {
+	uint32_t       source;
+	struct mg_held rec;
+	struct nsx_str name, digest;   /* digest: text that tells the same devices */
+	int64_t        start_utc;      /* INT64_MIN: not known */
+	int64_t        lowest;         /* lowest known device, INT64_MAX: none */
+	uint32_t       base;           /* place in the order that does not depend on other profiles */
+	int64_t        number;
+};
+
+struct mg_device { uint32_t source, profile; struct mg_held rec; bool known; int64_t number; struct mg_stale stale; };
+
+/* A program of one stream. */
+struct mg_program { uint32_t source; struct mg_held rec; int64_t id; bool aliased, dumped; uint32_t uses; };
+
+struct mg_alias { uint32_t profile, program; struct mg_held rec; int64_t id; uint32_t ours; };
+
+/* Strings are numbers in mg.strings, and so are extras (columns that we do not know); stacks and groups are numbers in mg.places, lists
+ * of locations in mg.lists. 0 is the empty string, which stands for absent. Rows are compared bytewise: no padding. */
+struct mg_place { uint32_t text, extras; };                    /* a stack or set of groups */
+struct mg_loc { uint32_t op_name, stack, extras; };
+struct mg_row {
+	int64_t  bytes, comm, flops, vector, mem_bytes;        /* INT64_MIN: absent */
+	uint32_t name, opcode, collective, groups, op_name, stack, scheduling_name, extras;
+	uint32_t locs, math;                                   /* locs: an array of mg_loc */
+};
+
+/* An instruction of one stream's program. */
+struct mg_have { uint32_t program, row; int64_t inst; };
+
+/* An instruction of one of our programs. */
+struct mg_inst {
+	uint32_t program, name, row, collective;
+	int64_t  rank, number, comm;    /* comm: INT64_MIN if absent */
+	bool     bare, settles;         /* settles: comm holds for its operations too */
+};
+
+struct mg_diag { uint32_t severity, source, text, extras; int64_t count; };
+
+struct mg {
+	const struct nsx_merge_opts *opts;
+	struct mg_source  *sources;
+	size_t             n;
+	struct nsx_writer *out;
+	struct nsx_diags  *shown;      /* what this and earlier rounds found */
+	struct nsx_err    *err;
+	bool               counted;    /* progress expects the inputs that have paths already */
+	struct nsx_arena   arena;      /* metadata */
+	struct nsx_intern  strings, places, lists, rows;
+	NSX_VEC(struct mg_profile) profiles;
+	NSX_VEC(struct mg_device)  devices;
+	NSX_VEC(struct mg_held)    clocks;
+	NSX_VEC(uint32_t)          clock_source;
+	NSX_VEC(struct mg_program) programs;
+	NSX_VEC(struct mg_alias)   aliases;
+	NSX_VEC(struct mg_have)    haves;
+	NSX_VEC(struct mg_use)     uses;
+	NSX_VEC(struct mg_inst)    insts;
+	NSX_VEC(struct mg_held)    unknown;     /* metadata of kinds that we do not know */
+	NSX_VEC(uint32_t)          unknown_source;
+	NSX_VEC(struct mg_diag)    diags;
+	struct nsx_map     use_of;              /* (profile, program) -> use */
+	struct nsx_map     inst_of;             /* (our program, name) -> inst */
+	struct nsx_map     diag_of;
+	struct nsx_match   match;
+	struct nsx_kind   *kinds[NSX_NKINDS];   /* headers written */
+	struct nsx_intern  others;              /* names of other kinds whose header is written */
+};
+
+/* ---- source.c */
+
+/* Read the next record of any kind into s->rec: NSX_OK, NSX_EOF, NSX_ERR. */
+int mg_source_next(struct mg *m, struct mg_source *s);
+
+/* Read ahead until s has met that kind, or cannot meet a record of it that is not yet read. */
+int mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
+
+/* Have all records from s's head on seen, before they are read: they go to a spool. */
+int mg_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec));
+
+/* s->rec is the first of a run of records of its section (diags and unknown kinds between them count as part of what
+ * they follow): put the run into the order of our profiles. */
+int mg_source_sort_run(struct mg *m, struct mg_source *s);
+
+/* A copy of rec; false when out of memory. */
+bool mg_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h);
+void mg_source_free(struct mg_source *s);
+
+/* The key of a record of s that has a place in the order. NSX_OK, or NSX_ERR if it refers to what is not there. */
+int mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key);
+int mg_key_cmp(const struct mg_key *x, const struct mg_key *y);
+
+/* ---- load.c */
+
+/* Read the metadata of s; its head is the first record after. */
+int mg_load(struct mg *m, uint32_t source);
+
+/* The number of s in m->strings, 0 for the empty string; NSX_NONE when out of memory. */
+uint32_t mg_string(struct mg *m, struct nsx_str s);
+struct nsx_str mg_text(const struct mg *m, uint32_t string);
+
+/* The values of columns that we do not know, as a number; 0: none, NSX_NONE: out of memory. */
+uint32_t mg_extras(struct mg *m, const struct nsx_rec *rec);
+/* Put them back into rec, whose kind has the columns. */
+void mg_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras);
+
+/* ---- order.c */
+
+int mg_order(struct mg *m);
+
+/* ---- programs.c */
+
+int mg_programs(struct mg *m);
+
+/* The use of that program of s in that profile (either may be absent: has_profile), NULL with err filled if there is no such program. */
+struct mg_use *mg_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program);
+
+/* ---- kinds.c */
+
+/* Write the header of k if that is not done: all streams' columns. */
+int mg_declare(struct mg *m, const struct nsx_kind *k);
+/* Write the headers that streams have without a record. */
+int mg_declare_rest(struct mg *m);
+
+/* Count a diag record of an input; say something ourselves (once, however often it is found). */
+int mg_diag_record(struct mg *m, const struct nsx_rec *rec);
+int mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...) NSX_PRINTF(4, 5);
+/* Say something of count things, which no other grouping of the same merge finds again. Nothing for 0. */
+int mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text);
+int mg_write_diags(struct mg *m);
+
+/* ---- stale.c */
+
+/* Find the devices with thunks whose `comm` changes; after mg_programs. */
+int mg_stale_find(struct mg *m);
+
+/* Take `hidden` from a thunk of such a device; true if rec is a collective of one and is to be left out. */
+bool mg_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
+int mg_stale_say(struct mg *m);
+
+/* Whether that is a text of these diags: their counts add up. */
+bool mg_stale_counts(struct nsx_str text);
+
+/* ---- emit.c */
+
+int mg_write_metadata(struct mg *m);
+
+/* ---- unknown.c */
+
+int mg_write_unknown(struct mg *m);
+
+/* ---- run.c */
+
+int mg_run(struct mg *m);
+
+/* An error about the record that s read last. */
+int mg_fail(struct mg *m, struct mg_source *s, const char *fmt, ...) NSX_PRINTF(3, 4);
+
+#endif

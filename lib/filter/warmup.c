@@ -1,0 +1,377 @@
+/* warmup.c -- tell initialisation from steady state in one pass. Until the first steady execution shows that there is
+ * one, records wait in a spool: memory does not grow with the stream. Where all work so far is steady, but the host's records from before
+ * it would be left out if any were not, they wait until some is not, or the stream ends. */
+#include "filter/warmup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "stream/fields.h"
+#include "stream/order.h"
+#include "stream/spool.h"
+
+static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
+
+/* Stands for a profile, program or device that a record does not name. */
+#define ABSENT INT64_MIN
+
+/* Where the phase of a record goes, for the kinds of one reader; -1: not looked for yet. */
+struct phase_slots { int8_t of[NSX_NKINDS]; };
+
+/* What ran on a device, or in a profile: whether a steady module did, and until when the latest module runs. */
+struct ran { bool any_steady, steady; int64_t end; };
+
+struct warmup {
+	struct nsx_reader   *in;
+	struct nsx_writer   *out;
+	struct nsx_err      *err;
+	enum nsx_warmup_mode mode;
+	bool                 comm;          /* an instruction communicates */
+	struct nsx_map       compiled;      /* (profile, program) */
+	struct nsx_map       profile_of;    /* device -> index of profiles */
+	NSX_VEC(int64_t)     profiles;
+	struct nsx_map       ran_on;        /* (profile, device) -> ran; device ABSENT: any of the profile */
+	NSX_VEC(struct ran)  ran;
+	bool                 decided;       /* what waited is written, and nothing waits any more */
+	bool                 all_steady;    /* nothing is steady: then everything counts as it */
+	bool                 any_steady, any_init;   /* so far, of work on the GPU */
+	int64_t              first;         /* when the first that is steady starts */
+	struct nsx_spool    *waiting;       /* NULL if nothing waits */
+	bool                 waits_on;      /* the first steady execution is among it */
+	int64_t              host_least, host_most;  /* ends of the host's records that came so far */
+	struct phase_slots   slots;
+	bool                 work;          /* a record of GPU work came */
+	int64_t              modules;       /* of initialisation, as they are sorted out */
+	int64_t              awaiting;      /* modules that wait */
+};
+
+/* ---- what is known */
+
+static int
+note(struct warmup *w, struct nsx_map *set, int64_t a, int64_t b)
+{
+	uint32_t *at = nsx_map_at(set, (struct nsx_key){ (uint64_t)a, (uint64_t)b });
+
+	if (!at)
+		return nsx_err_nomem(w->err, NULL);
+	*at = 1;
+	return NSX_OK;
+}
+
+static bool
+noted(const struct nsx_map *set, int64_t a, int64_t b)
+{
+	return nsx_map_get(set, (struct nsx_key){ (uint64_t)a, (uint64_t)b }) != NSX_NONE;
+}
+
+static int
+note_device(struct warmup *w, const struct nsx_rec *rec)
+{
+	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_DEVICE_device, ABSENT), 0 };
+	uint32_t *at = nsx_map_at(&w->profile_of, key);
+
+	if (!at || !nsx_vec_push(&w->profiles, nsx_int(rec, NSX_DEVICE_profile, ABSENT)))
+		return nsx_err_nomem(w->err, NULL);
+	*at = (uint32_t)(w->profiles.n - 1);
+	return NSX_OK;
+}
+
+static struct ran *
+ran_at(struct warmup *w, int64_t profile, int64_t device)
+{
+	uint32_t *at = nsx_map_at(&w->ran_on, (struct nsx_key){ (uint64_t)profile, (uint64_t)device });
+
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&w->ran, ((struct ran){ false, false, INT64_MIN })))) {
+		nsx_err_nomem(w->err, NULL);
+		return NULL;
+	}
+	if (*at == NSX_NONE)
+		*at = (uint32_t)(w->ran.n - 1);
+	return &w->ran.p[*at];
+}
+
+static int
+note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
+{
+	int64_t profile = nsx_int(rec, NSX_MODULE_profile, ABSENT);
+	struct ran *r = ran_at(w, profile, nsx_int(rec, NSX_MODULE_device, ABSENT));
+
+	if (!r)
+		return NSX_ERR;
+	r->any_steady |= steady;
+	r->steady = steady;
+	r->end = nsx_add_sat(nsx_int(rec, NSX_MODULE_start, 0), nsx_int(rec, NSX_MODULE_dur, 0), NULL);
+	if (!steady)
+		return NSX_OK;
+	r = ran_at(w, profile, ABSENT);
+	if (!r)
+		return NSX_ERR;
+	r->any_steady = true;
+	return NSX_OK;
+}
+
+/* An execution without a number gives no reason to take it for initialisation. */
+static bool
+steady_execution(const struct warmup *w, int64_t profile, int64_t program, int64_t execution)
+{
+	return execution >= (int64_t)noted(&w->compiled, profile, program) + w->comm;
+}
+
+/* What is within the latest module of its device is of that module's phase; what is not goes by what came before. */
+static bool
+steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t start, int64_t dur)
+{
+	uint32_t at = nsx_map_get(&w->ran_on, (struct nsx_key){ (uint64_t)profile, (uint64_t)device });
+
+	if (at == NSX_NONE)
+		return false;
+	return nsx_add_sat(start, dur, NULL) <= w->ran.p[at].end ? w->ran.p[at].steady : w->ran.p[at].any_steady;
+}
+
+/* What the host did: a call, an overhead, a range. */
+static bool
+is_host(enum nsx_kind_id id)
+{
+	return id == NSX_OVERHEAD || id == NSX_CALL || id == NSX_RANGE;
+}
+
+static bool
+steady_op(const struct warmup *w, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_OP_profile, ABSENT);
+
+	if (nsx_has(rec, NSX_OP_program) && nsx_has(rec, NSX_OP_execution))
+		return steady_execution(w, profile, rec->v[NSX_OP_program].i, rec->v[NSX_OP_execution].i);
+	return steady_time(w, profile, nsx_int(rec, NSX_OP_device, ABSENT), nsx_int(rec, NSX_OP_start, 0),
+	                   nsx_int(rec, NSX_OP_dur, 0));
+}
+
+static bool
+steady_skew(const struct warmup *w, const struct nsx_rec *rec)
+{
+	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_SKEW_device, ABSENT), 0 };
+	uint32_t at = nsx_map_get(&w->profile_of, key);
+
+	return steady_execution(w, at == NSX_NONE ? ABSENT : w->profiles.p[at], nsx_int(rec, NSX_SKEW_program, ABSENT),
+	                        nsx_int(rec, NSX_SKEW_execution, INT64_MAX));
+}
+
+static bool
+is_steady(const struct warmup *w, const struct nsx_rec *rec)
+{
+	/* skew records alone, without the work they stem from, are sorted by themselves. */
+	if (w->all_steady && (w->work || rec->kind->id != NSX_SKEW))
+		return true;
+	switch (rec->kind->id) {
+	case NSX_MODULE:
+		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, ABSENT), nsx_int(rec, NSX_MODULE_program, ABSENT),
+		                        nsx_int(rec, NSX_MODULE_execution, INT64_MAX));
+	case NSX_THUNK:
+		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, ABSENT), nsx_int(rec, NSX_THUNK_program, ABSENT),
+		                        nsx_int(rec, NSX_THUNK_execution, INT64_MAX));
+	case NSX_COLLECTIVE:
+		if (!nsx_has(rec, NSX_COLLECTIVE_execution))
+			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_device, ABSENT),
+			                   nsx_int(rec, NSX_COLLECTIVE_start, 0), nsx_int(rec, NSX_COLLECTIVE_dur, 0));
+		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_program, ABSENT),
+		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
+	case NSX_OP:
+		return steady_op(w, rec);
+	case NSX_OVERHEAD: case NSX_CALL: case NSX_RANGE:
+		return !w->any_init || (w->any_steady && nsx_order_end(rec) > w->first);
+	default:
+		return steady_skew(w, rec);
+	}
+}
+
+/* ---- what becomes of it */
+
+/* Write the record if the mode wants its phase. */
+static int
+pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slots)
+{
+	enum nsx_kind_id id = rec->kind->id;
+
+	w->modules += id == NSX_MODULE && !steady;
+	if (w->mode != NSX_WARMUP_MARK && steady != (w->mode == NSX_WARMUP_STEADY))
+		return NSX_OK;
+	if (w->mode == NSX_WARMUP_MARK && id != NSX_SKEW) {
+		if (slots->of[id] < 0)
+			slots->of[id] = (int8_t)nsx_kind_slot(rec->kind, NSX_STR("phase"));
+		nsx_set_s(rec, slots->of[id], steady ? STEADY : INIT);
+	}
+	return nsx_write(w->out, rec);
+}
+
+static int
+await(struct warmup *w, const struct nsx_rec *rec)
+{
+	if (!w->waiting && !(w->waiting = nsx_spool_open(w->err)))
+		return NSX_ERR;
+	w->awaiting += rec->kind->id == NSX_MODULE;
+	return nsx_spool_write(w->waiting, rec);
+}
+
+/* Of a record of work, or skew, the phase. Each is asked for once, in the order of the stream: modules are noted. */
+static int
+find_phase(struct warmup *w, const struct nsx_rec *rec, bool *steady)
+{
+	*steady = is_steady(w, rec);
+	return rec->kind->id == NSX_MODULE ? note_module(w, rec, *steady) : NSX_OK;
+}
+
+static int
+release(struct warmup *w)
+{
+	struct nsx_reader *back = nsx_spool_reader(w->waiting);
+	struct phase_slots slots;
+	struct nsx_rec rec;
+	bool steady;
+	int rc = NSX_ERR;
+
+	/* The modules come again. */
+	nsx_map_free(&w->ran_on);
+	w->ran.n = 0;
+	memset(&slots, -1, sizeof slots);
+	if (back)
+		while ((rc = nsx_read(back, &rec)) == NSX_OK)
+			if (find_phase(w, &rec, &steady) != NSX_OK || pass(w, &rec, steady, &slots) != NSX_OK)
+				break;
+	nsx_reader_close(back);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+/* It is known what becomes of what waits: end the waiting. */
+static int
+decide(struct warmup *w)
+{
+	int rc = NSX_OK;
+
+	w->decided = true;
+	w->all_steady = !w->any_steady;
+	/* Initialisation alone waits, and is not wanted: it need not be read again. */
+	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init && w->host_most <= w->first;
+	if (w->waiting && drop)
+		w->modules += w->awaiting;
+	else if (w->waiting)
+		rc = release(w);
+	nsx_spool_free(w->waiting);
+	w->waiting = NULL;
+	return rc;
+}
+
+/* Before the decision: what rec, which waits, has to say about it. */
+static int
+consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
+{
+	bool steady = false;
+
+	if (is_host(rec->kind->id)) {
+		int64_t end = nsx_order_end(rec);
+		w->host_least = end < w->host_least ? end : w->host_least;
+		w->host_most = end > w->host_most ? end : w->host_most;
+	} else {
+		if (find_phase(w, rec, &steady) != NSX_OK)
+			return NSX_ERR;
+		if (steady && !w->any_steady)
+			nsx_order_time(rec, &w->first);
+		w->any_steady |= steady;
+		w->any_init |= !steady;
+	}
+	*ready = w->any_steady && (w->any_init || w->host_least > w->first);
+	return NSX_OK;
+}
+
+/* A record that is of one phase or the other. */
+static int
+sort_out(struct warmup *w, struct nsx_rec *rec)
+{
+	enum nsx_kind_id id = rec->kind->id;
+	bool steady, ready = false, waited = w->any_steady;
+
+	w->work |= nsx_field_has(rec, NSX_ROLE_START);
+	if (!w->decided && id == NSX_SKEW && decide(w) != NSX_OK)
+		return NSX_ERR;
+	if (!w->decided) {
+		if (consider(w, rec, &ready) != NSX_OK)
+			return NSX_ERR;
+		if (!ready) {
+			w->waits_on |= w->any_steady;
+			return await(w, rec);
+		}
+		w->waits_on |= waited;
+		/* rec is noted; it comes after what waits, which is noted again. */
+		if (decide(w) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (find_phase(w, rec, &steady) != NSX_OK)
+		return NSX_ERR;
+	w->any_init |= !steady && !is_host(id) && id != NSX_SKEW;
+	return pass(w, rec, steady, &w->slots);
+}
+
+static int
+take(struct warmup *w, struct nsx_rec *rec)
+{
+	switch (rec->kind->id) {
+	case NSX_DEVICE:
+		if (note_device(w, rec) != NSX_OK)
+			return NSX_ERR;
+		break;
+	case NSX_INST:
+		w->comm |= nsx_int(rec, NSX_INST_comm, 0) == 1;
+		break;
+	case NSX_COMPILE:
+		if (nsx_has(rec, NSX_COMPILE_program)
+		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, ABSENT), rec->v[NSX_COMPILE_program].i) != NSX_OK)
+			return NSX_ERR;
+		break;
+	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL: case NSX_OVERHEAD:
+	case NSX_SKEW:
+		return sort_out(w, rec);
+	default:
+		break;
+	}
+	return nsx_write(w->out, rec);
+}
+
+static void
+report(const struct warmup *w, struct nsx_diags *diags)
+{
+	if (w->all_steady)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, w->work
+		             ? "no execution is later than initialisation: everything counts as steady state"
+		             : "no GPU work: nothing to divide into initialisation and steady state");
+	else if (w->mode == NSX_WARMUP_STEADY)
+		nsx_diag_add(diags, NSX_INFO, "", w->modules, "module executions of initialisation left out");
+}
+
+int
+nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
+           struct nsx_err *err)
+{
+	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE, NSX_CALL, NSX_OVERHEAD };
+	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX, .host_most = INT64_MIN };
+	struct nsx_rec rec;
+	int rc = NSX_OK;
+
+	memset(&w.slots, -1, sizeof w.slots);
+	for (size_t i = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && i < sizeof marked / sizeof *marked; i++)
+		rc = nsx_reader_add_column(in, marked[i], "phase", 's');
+	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK)
+		rc = take(&w, &rec);
+	if (rc == NSX_EOF)
+		rc = w.decided ? NSX_OK : decide(&w);
+	if (rc == NSX_OK)
+		report(&w, diags);
+	nsx_spool_free(w.waiting);
+	nsx_map_free(&w.compiled);
+	nsx_map_free(&w.profile_of);
+	nsx_map_free(&w.ran_on);
+	free(w.profiles.p);
+	free(w.ran.p);
+	return rc;
+}

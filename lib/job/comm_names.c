@@ -1,0 +1,355 @@
+/* comm_names.c -- what names say of communication: those of GPU kernels, of executed instructions, and the user's own rules. */
+#include "job/comm_names.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct nsx_comm_rule { regex_t regex; const char *kind; };
+
+/* ---- the user's rules */
+
+int
+nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_err *err)
+{
+	const char *split = strrchr(text, '=');
+	char why[120], *regex;
+
+	/* What an empty expression matches is not told by POSIX. */
+	if (!split || split == text)
+		return nsx_err_set(err, "want REGEX=KIND, got \"%s\"", text);
+	regex = nsx_str_dup((struct nsx_str){ text, (size_t)(split - text) });
+	struct nsx_comm_rule *more = realloc(rules->rule, (rules->n + 1) * sizeof *more);
+	if (more)
+		rules->rule = more;
+	if (!regex || !more) {
+		free(regex);
+		return nsx_err_nomem(err, NULL);
+	}
+	int rc = regcomp(&more[rules->n].regex, regex, REG_EXTENDED | REG_NOSUB);
+	if (rc) {
+		regerror(rc, &more[rules->n].regex, why, sizeof why);
+		nsx_err_set(err, "\"%s\" is no extended regular expression: %s", regex, why);
+	} else {
+		more[rules->n++].kind = split + 1;
+	}
+	free(regex);
+	return rc ? NSX_ERR : NSX_OK;
+}
+
+void
+nsx_comm_rules_free(struct nsx_comm_rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		regfree(&rules->rule[i].regex);
+	free(rules->rule);
+	*rules = (struct nsx_comm_rules){ 0 };
+}
+
+/* ---- heads */
+
+static struct nsx_str
+from(struct nsx_str s, size_t at)
+{
+	return (struct nsx_str){ s.ptr + at, s.len - at };
+}
+
+struct nsx_str
+nsx_kernel_head(struct nsx_str s, struct nsx_buf *buf)
+{
+	static const char *const nameless[] = { "(anonymous namespace)::", "<unnamed>::" };
+
+	buf->len = 0;
+	if (nsx_str_starts(s, "void "))
+		s = from(s, 5);
+	while (s.len) {
+		if (nsx_str_starts(s, nameless[0]) || nsx_str_starts(s, nameless[1])) {
+			s = from(s, strlen(nameless[s.ptr[0] == '<']));
+			continue;
+		}
+		if (s.ptr[0] == '<' || s.ptr[0] == '(')
+			break;
+		nsx_buf_char(buf, s.ptr[0]);
+		s = from(s, 1);
+	}
+	nsx_buf_char(buf, '\0');
+	return buf->failed ? NSX_STR("") : (struct nsx_str){ buf->ptr, buf->len - 1 };
+}
+
+/* ---- the built-in rules */
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool
+is_word(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool
+is_lower_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || c == '_';
+}
+
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether no word runs across s[at]. */
+static bool
+is_boundary(struct nsx_str s, size_t at)
+{
+	return at == 0 || at >= s.len || !is_word(s.ptr[at - 1]) || !is_word(s.ptr[at]);
+}
+
+/* Skip any that s begins with, of a list that ends with NULL, the longer before what they begin with; whether there was one. */
+static bool
+skip_any(struct nsx_str *s, const char *const *list)
+{
+	for (; *list; list++)
+		if (nsx_str_starts(*s, *list)) {
+			*s = from(*s, strlen(*list));
+			return true;
+		}
+	return false;
+}
+
+static bool
+skip(struct nsx_str *s, const char *text)
+{
+	return skip_any(s, (const char *const[]){ text, NULL });
+}
+
+/* Whether `at`, a rule for what follows, holds anywhere in s, at a word's boundary. */
+static bool
+anywhere(struct nsx_str s, bool (*at)(struct nsx_str, const char **), const char **kind)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (is_boundary(s, i) && at(from(s, i), kind))
+			return true;
+	return false;
+}
+
+struct spelled { const char *spelling, *kind; };
+
+static bool
+starts_kind(struct nsx_str s, const struct spelled *k, const char **kind)
+{
+	for (; k->spelling; k++)
+		if (nsx_str_starts(s, k->spelling)) {
+			*kind = k->kind;
+			return true;
+		}
+	return false;
+}
+
+/* `scatter_reduce` is indexing, `oneRankReduce` NCCL's reduction of a communicator of one. */
+static bool
+computes(struct nsx_str s, const char **kind)
+{
+	(void)kind;
+	return nsx_str_starts(s, "scatter_reduce") || (skip(&s, "oneRankReduce") && (!s.len || !is_word(s.ptr[0])));
+}
+
+/* Inductor names kernels after what they fuse, collectives that ran before them too: triton_poi_fused_all_gather_into_tensor_1. */
+static bool
+is_inductor(struct nsx_str s)
+{
+	size_t n = 0;
+
+	if (!skip(&s, "triton_"))
+		return false;
+	while (n < s.len && s.ptr[n] >= 'a' && s.ptr[n] <= 'z')
+		n++;
+	return n && nsx_str_starts(from(s, n), "_fused");
+}
+
+static bool
+is_nccl_symmetric(struct nsx_str s, const char **kind)
+{
+	static const struct spelled kinds[] = { { "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "ReduceScatter_", "reduce-scatter" }, { NULL, NULL } };
+
+	return skip_any(&s, (const char *const[]){ "ncclSymkDevKernel_", "ncclSymDevKernel_", NULL }) && starts_kind(s, kinds, kind);
+}
+
+/* The name of an all-gather of unequal parts is AllGatherV. */
+static bool
+is_nccl_kind(struct nsx_str s, const char **kind)
+{
+	static const struct spelled kinds[] = {
+		{ "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "AllGatherV_", "all-gather" }, { "ReduceScatter_", "reduce-scatter" },
+		{ "Broadcast_", "broadcast" }, { "Reduce_", "reduce" }, { NULL, NULL }
+	};
+
+	return skip_any(&s, (const char *const[]){ "ncclDevKernel_", "ncclKernel_", NULL }) && starts_kind(s, kinds, kind);
+}
+
+static bool
+is_nccl_send(struct nsx_str s, const char **kind)
+{
+	*kind = "send-recv";
+	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !is_word(s.ptr[0]));
+}
+
+/* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran anything, as ncclDevKernel_Generic does: no kind can be told. */
+static bool
+is_nccl(struct nsx_str s, const char **kind)
+{
+	*kind = "nccl";
+	if (!skip(&s, "nccl"))
+		return false;
+	for (; s.len && is_letter(s.ptr[0]); s = from(s, 1))
+		if (nsx_str_starts(s, "Kernel"))
+			return true;
+	return false;
+}
+
+static bool
+has_nvshmem(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (nsx_str_starts(from(s, i), "nvshmem"))
+			return true;
+	return false;
+}
+
+/* Exchanges between experts: DeepEP's, whose short names tell nothing, and TensorRT-LLM's. */
+static bool
+is_expert_exchange(struct nsx_str s, const char **kind)
+{
+	size_t n = 0;
+
+	*kind = "all-to-all";
+	if (skip_any(&s, (const char *const[]){ "moeA2A", "moe_a2a_", "moeAllToAll", NULL }))
+		return true;
+	if (!skip(&s, "deep_ep::"))
+		return false;
+	while (n < s.len && is_lower_word(s.ptr[n]))
+		n++;
+	s = from(s, n);
+	return n && skip(&s, "::") && skip_any(&s, (const char *const[]){ "dispatch", "combine", "notify_dispatch", "cached_notify", "barrier", NULL });
+}
+
+static bool
+is_cross_device(struct nsx_str s, const char **kind)
+{
+	*kind = "all-reduce";
+	return nsx_str_starts(s, "cross_device_reduce_");
+}
+
+static bool
+is_userbuffers(struct nsx_str s, const char **kind)
+{
+	*kind = "nccl";
+	return nsx_str_starts(s, "userbuffers_");
+}
+
+/* Whether s begins with the pattern, case ignored; '?' in it stands for a '_' that may be missing. */
+static bool
+starts_loosely(struct nsx_str s, const char *pattern)
+{
+	size_t i = 0;
+
+	for (; *pattern; pattern++) {
+		if (*pattern == '?') {
+			i += i < s.len && s.ptr[i] == '_';
+			continue;
+		}
+		if (i == s.len || lower(s.ptr[i]) != *pattern)
+			return false;
+		i++;
+	}
+	return true;
+}
+
+/* By the last identifier of the head: multimem_all_reduce_kernel, allreduce_fusion_kernel_oneshot_lamport. */
+static const char *
+by_last_word(struct nsx_str s)
+{
+	static const struct spelled kinds[] = {
+		{ "all?reduce", "all-reduce" }, { "one?shot?reduce", "all-reduce" }, { "two?shot?reduce", "all-reduce" },
+		{ "all?gather", "all-gather" }, { "reduce?scatter", "reduce-scatter" }, { "all?to?all", "all-to-all" }
+	};
+	size_t first = s.len;
+
+	while (first && is_word(s.ptr[first - 1]))
+		first--;
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		for (size_t i = first; i < s.len; i++)
+			if (starts_loosely(from(s, i), kinds[k].spelling))
+				return kinds[k].kind;
+	return NULL;
+}
+
+const char *
+nsx_comm_by_head(struct nsx_str s)
+{
+	const char *kind = NULL;
+
+	if (is_inductor(s) || anywhere(s, computes, &kind))
+		return NULL;
+	if (anywhere(s, is_nccl_symmetric, &kind) || anywhere(s, is_nccl_kind, &kind) || anywhere(s, is_nccl_send, &kind) ||
+	    anywhere(s, is_nccl, &kind))
+		return kind;
+	if (has_nvshmem(s))
+		return "nvshmem";
+	if (anywhere(s, is_expert_exchange, &kind) || anywhere(s, is_cross_device, &kind))
+		return kind;
+	const char *word = by_last_word(s);
+	if (word)
+		return word;
+	return anywhere(s, is_userbuffers, &kind) ? kind : NULL;
+}
+
+const char *
+nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_str demangled, struct nsx_buf *buf)
+{
+	struct nsx_str head = nsx_kernel_head(demangled, buf);
+
+	for (size_t i = 0; rules && i < rules->n && !buf->failed; i++)
+		if (!regexec(&rules->rule[i].regex, head.ptr, 0, NULL, 0))
+			return rules->rule[i].kind[0] ? rules->rule[i].kind : NULL;
+	return nsx_comm_by_head(head);
+}
+
+/* ---- instructions */
+
+/* Skip text, '_' in s read as '-'; whether s began with it. */
+static bool
+skip_dashed(struct nsx_str *s, const char *text)
+{
+	size_t i = 0;
+
+	for (; text[i]; i++)
+		if (i == s->len || (s->ptr[i] == '_' ? '-' : s->ptr[i]) != text[i])
+			return false;
+	*s = from(*s, i);
+	return true;
+}
+
+const char *
+nsx_comm_by_instruction(struct nsx_str name)
+{
+	/* Longer spellings first: ragged-all-to-all is no all-to-all. */
+	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all", "collective-broadcast",
+		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		struct nsx_str rest = name;
+		if (!skip_dashed(&rest, kinds[k]))
+			continue;
+		skip_dashed(&rest, "-start");
+		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are others. */
+		if (rest.len == 0 || rest.ptr[0] == '.')
+			return kinds[k];
+	}
+	return NULL;
+}

@@ -1,0 +1,207 @@
+/* program_time.c -- the programs of a stream: the time of each, which of them account for most of it, and the totals over those. */
+#include "job/program_time.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "job/communicates.h"
+
+/* Stands for a number that a record does not have. */
+#define ABSENT INT64_MIN
+
+uint32_t
+nsx_top_at(struct nsx_top *t, int64_t number)
+{
+	uint32_t *at = nsx_map_at(&t->program_of, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (at && *at == NSX_NONE
+	    && nsx_vec_push(&t->programs, ((struct nsx_top_program){ .number = number, .name = NSX_NONE, .key = NSX_NONE })))
+		*at = (uint32_t)(t->programs.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
+/* The string's number in *id, NSX_NONE if it is absent; false when out of memory. */
+static bool
+string_of(struct nsx_top *t, const struct nsx_rec *rec, int slot, uint32_t *id)
+{
+	*id = NSX_NONE;
+	if (!nsx_has(rec, slot))
+		return true;
+	*id = nsx_intern(&t->strs, rec->v[slot].s);
+	return *id != NSX_NONE;
+}
+
+uint32_t
+nsx_top_program(struct nsx_top *t, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_top_at(t, nsx_int(rec, NSX_PROGRAM_program, ABSENT));
+
+	if (at == NSX_NONE)
+		return NSX_NONE;
+	struct nsx_top_program *p = &t->programs.p[at];
+	p->has_id = nsx_has(rec, NSX_PROGRAM_id);
+	p->id = nsx_int(rec, NSX_PROGRAM_id, 0);
+	return string_of(t, rec, NSX_PROGRAM_name, &p->name) && string_of(t, rec, NSX_PROGRAM_key, &p->key) ? at : NSX_NONE;
+}
+
+uint32_t
+nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
+	int64_t device = nsx_int(rec, NSX_MODULE_device, ABSENT);
+	uint32_t program = nsx_top_at(t, nsx_int(rec, NSX_MODULE_program, ABSENT)), *at;
+
+	if (program == NSX_NONE)
+		return NSX_NONE;
+	t->any_module = true;
+	struct nsx_top_program *p = &t->programs.p[program];
+	if (p->name == NSX_NONE && !string_of(t, rec, NSX_MODULE_name, &p->name))
+		return NSX_NONE;
+	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
+		t->timeless_modules++;
+		return program;
+	}
+	p->modules += (nsx_u128)dur;
+	at = nsx_map_at(&t->run_of, (struct nsx_key){ program, (uint64_t)device });
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&t->runs, ((struct nsx_top_run){ device, start, start, program }))))
+		return NSX_NONE;
+	if (*at == NSX_NONE)
+		*at = (uint32_t)(t->runs.n - 1);
+	struct nsx_top_run *r = &t->runs.p[*at];
+	int64_t end = nsx_add_sat(start, dur, NULL);
+	r->first = start < r->first ? start : r->first;
+	r->last = end > r->last ? end : r->last;
+	return program;
+}
+
+bool
+nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int64_t *dur, int64_t *hidden)
+{
+	t->any_thunk = true;
+	t->any_comm |= comm;
+	t->any_hidden |= nsx_has(rec, NSX_THUNK_hidden);
+	*dur = nsx_int(rec, NSX_THUNK_dur, -1);
+	*hidden = nsx_int(rec, NSX_THUNK_hidden, 0);
+	if (*dur < 0) {
+		t->timeless_thunks++;
+		return false;
+	}
+	if (*hidden < 0 || *hidden > *dur) {
+		t->over_hidden++;
+		*hidden = *hidden < 0 ? 0 : *dur;
+	}
+	return true;
+}
+
+struct nsx_str
+nsx_top_str(const struct nsx_top *t, uint32_t id)
+{
+	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&t->strs, id);
+}
+
+/* ns as decimal digits, saturated: only for people to read. */
+static int64_t
+readable(nsx_u128 ns)
+{
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+bool
+nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
+{
+	size_t n = t->programs.n;
+	struct nsx_cover_row *rows = malloc((n + 1) * sizeof *rows);
+	nsx_u128 time = 0, exposed = 0;
+	int64_t left = 0;
+
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct nsx_top_program *p = &t->programs.p[i];
+
+		rows[i] = (struct nsx_cover_row){ p->modules, nsx_top_str(t, p->key), p->number, i, false };
+	}
+	nsx_cover_pick(rows, n, c);
+	for (size_t i = 0; i < n; i++) {
+		struct nsx_top_program *p = &t->programs.p[rows[i].index];
+
+		p->kept = rows[i].kept || !t->any_module;
+		if (p->kept || (!p->modules && !p->exposed))
+			continue;
+		left++;
+		time += p->modules;
+		exposed += p->exposed;
+	}
+	free(rows);
+	nsx_diag_add(diags, NSX_WARNING, "", left, "programs beyond --cover left out: %" PRId64 " ns of module time, %" PRId64
+	             " ns of thunk time", readable(time), readable(exposed));
+	return true;
+}
+
+nsx_u128
+nsx_top_modules(const struct nsx_top *t)
+{
+	nsx_u128 sum = 0;
+
+	for (size_t i = 0; i < t->programs.n; i++)
+		if (t->programs.p[i].kept)
+			sum += t->programs.p[i].modules;
+	return sum;
+}
+
+static int
+run_cmp(const void *pa, const void *pb)
+{
+	const struct nsx_top_run *a = pa, *b = pb;
+
+	return (a->device > b->device) - (a->device < b->device);
+}
+
+nsx_u128
+nsx_top_span(struct nsx_top *t)
+{
+	nsx_u128 sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->runs.n; i++)
+		if (t->programs.p[t->runs.p[i].program].kept)
+			t->runs.p[n++] = t->runs.p[i];
+	if (n)
+		qsort(t->runs.p, n, sizeof *t->runs.p, run_cmp);
+	t->runs.n = n;
+	for (size_t i = 0; i < n;) {
+		struct nsx_top_run all = t->runs.p[i];
+
+		for (; i < n && t->runs.p[i].device == all.device; i++) {
+			const struct nsx_top_run *r = &t->runs.p[i];
+
+			all.first = r->first < all.first ? r->first : all.first;
+			all.last = r->last > all.last ? r->last : all.last;
+		}
+		sum += (uint64_t)all.last - (uint64_t)all.first;
+	}
+	return sum;
+}
+
+void
+nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
+{
+	nsx_cat_comm_diags(&t->cat, "", diags);
+	if (t->any_comm && !t->any_hidden)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
+	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
+}
+
+void
+nsx_top_free(struct nsx_top *t)
+{
+	nsx_cat_free(&t->cat);
+	nsx_intern_free(&t->strs);
+	nsx_map_free(&t->program_of);
+	nsx_map_free(&t->run_of);
+	free(t->programs.p);
+	free(t->runs.p);
+	*t = (struct nsx_top){ 0 };
+}

@@ -1,0 +1,374 @@
+/* stacks.c -- folded stacks as a tree. What is printed adds up to what was given, to the nanosecond. */
+#include "job/stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/fraction.h"
+
+/* ---- building */
+
+static bool
+needs_cleaning(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == ';' || s.ptr[i] == 0x7f)
+			return true;
+	return false;
+}
+
+uint32_t
+nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text)
+{
+	if (!needs_cleaning(text))
+		return nsx_intern(&s->frames, text.len ? text : NSX_STR(""));
+	s->clean.len = 0;
+	nsx_buf_str(&s->clean, text);
+	if (s->clean.failed)
+		return NSX_NONE;
+	for (char *p = s->clean.ptr; p < s->clean.ptr + s->clean.len; p++)
+		*p = *p == ';' ? ',' : (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
+	return nsx_intern(&s->frames, nsx_buf_view(&s->clean));
+}
+
+static bool
+make_root(struct nsx_stacks *s)
+{
+	return s->nodes.n || nsx_vec_push(&s->nodes, ((struct nsx_stacks_node){ NSX_NONE, NSX_NONE, 0 }));
+}
+
+uint32_t
+nsx_stacks_child(struct nsx_stacks *s, uint32_t parent, uint32_t frame)
+{
+	uint32_t *at;
+
+	if (parent == NSX_NONE || frame == NSX_NONE || !make_root(s) || s->nodes.n >= NSX_NONE - 1)
+		return NSX_NONE;
+	at = nsx_map_at(&s->children, (struct nsx_key){ parent, frame });
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE && nsx_vec_push(&s->nodes, ((struct nsx_stacks_node){ parent, frame, 0 })))
+		*at = (uint32_t)(s->nodes.n - 1);
+	return *at;
+}
+
+uint32_t
+nsx_stacks_push(struct nsx_stacks *s, uint32_t parent, struct nsx_str text)
+{
+	return nsx_stacks_child(s, parent, nsx_stacks_frame(s, text));
+}
+
+uint32_t
+nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char separator)
+{
+	for (;;) {
+		const char *cut = text.len ? memchr(text.ptr, separator, text.len) : NULL;
+		size_t len = cut ? (size_t)(cut - text.ptr) : text.len;
+
+		parent = nsx_stacks_push(s, parent, (struct nsx_str){ text.ptr, len });
+		if (!cut || parent == NSX_NONE)
+			return parent;
+		text = (struct nsx_str){ cut + 1, text.len - len - 1 };
+	}
+}
+
+bool
+nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time)
+{
+	if (node == NSX_NONE)
+		return false;
+	s->nodes.p[node].time += time;
+	s->total += time;
+	return true;
+}
+
+bool
+nsx_stacks_split(struct nsx_stacks *s, const uint32_t *nodes, uint32_t n, nsx_u128 time)
+{
+	if (n == 1)
+		return nsx_stacks_add(s, nodes[0], time);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *at = nodes[i] == NSX_NONE ? NULL : nsx_map_at(&s->share_of, (struct nsx_key){ nodes[i], n });
+
+		if (!at || (*at == NSX_NONE && !nsx_vec_push(&s->shares, ((struct nsx_stacks_share){ nodes[i], n, 0 }))))
+			return false;
+		if (*at == NSX_NONE)
+			*at = (uint32_t)(s->shares.n - 1);
+		s->shares.p[*at].sum += time;
+	}
+	s->total += time;
+	return true;
+}
+
+void
+nsx_stacks_free(struct nsx_stacks *s)
+{
+	nsx_intern_free(&s->frames);
+	nsx_map_free(&s->children);
+	nsx_map_free(&s->share_of);
+	nsx_buf_free(&s->clean);
+	free(s->nodes.p);
+	free(s->shares.p);
+	*s = (struct nsx_stacks){ 0 };
+}
+
+/* ---- order
+ *
+ * The lines of a tree, bytewise: "a", "a b", "a;x" is such an order, so a stack does not always stand next to what is
+ * below it. But all that is below it begins with "a;", and no frame holds a ';': sorting, under each parent, the frames of the
+ * stacks that end there ("a") together with those of the ones that go on ("a;") is enough. */
+
+struct item { uint32_t parent, node; struct nsx_str frame; bool more; };
+
+static int
+item_cmp(const void *pa, const void *pb)
+{
+	const struct item *a = pa, *b = pb;
+	size_t n = a->frame.len < b->frame.len ? a->frame.len : b->frame.len;
+	int c;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	c = n ? memcmp(a->frame.ptr, b->frame.ptr, n) : 0;
+	if (c)
+		return c;
+	/* The byte after the part they share, as if ';' were written. */
+	int ca = a->frame.len > n ? (unsigned char)a->frame.ptr[n] : a->more ? ';' : -1;
+	int cb = b->frame.len > n ? (unsigned char)b->frame.ptr[n] : b->more ? ';' : -1;
+	return ca - cb;
+}
+
+/* A line to print: floor + fraction nanoseconds. */
+struct line { uint32_t node; nsx_u128 floor; struct nsx_fraction part; };
+
+struct printing {
+	const struct nsx_stacks *s;
+	struct nsx_err   *err;
+	struct nsx_arena  arena;           /* digits */
+	struct line      *of;              /* by node */
+	size_t           *first;           /* items of a parent are first[parent] .. first[parent + 1] */
+	struct item      *items;
+	size_t            nitems;
+	NSX_VEC(uint32_t) order;           /* nodes with time, bytewise */
+};
+
+static bool
+make_items(struct printing *p)
+{
+	const struct nsx_stacks *s = p->s;
+	size_t n = s->nodes.n;
+	bool *inner = calloc(n, sizeof *inner);
+
+	p->items = malloc(2 * n * sizeof *p->items);
+	p->first = calloc(n + 1, sizeof *p->first);
+	if (!inner || !p->items || !p->first) {
+		free(inner);
+		return false;
+	}
+	for (size_t i = 1; i < n; i++)
+		inner[s->nodes.p[i].parent] = true;
+	for (size_t i = 1; i < n; i++) {
+		struct item it = { s->nodes.p[i].parent, (uint32_t)i, s->frames.strs[s->nodes.p[i].frame], false };
+
+		if (p->of[i].floor || p->of[i].part.limbs)
+			p->items[p->nitems++] = it;
+		it.more = true;
+		if (inner[i])
+			p->items[p->nitems++] = it;
+	}
+	free(inner);
+	if (p->nitems)
+		qsort(p->items, p->nitems, sizeof *p->items, item_cmp);
+	for (size_t i = 0; i < p->nitems; i++)
+		p->first[p->items[i].parent + 1] = i + 1;
+	for (size_t i = 1; i <= n; i++)
+		if (p->first[i] < p->first[i - 1])
+			p->first[i] = p->first[i - 1];
+	return true;
+}
+
+static bool
+make_order(struct printing *p)
+{
+	NSX_VEC(size_t) at = { 0 };   /* the next item, at each depth */
+	NSX_VEC(size_t) end = { 0 };
+	bool good = nsx_vec_push(&at, 0) && nsx_vec_push(&end, p->first[1]);
+
+	while (good && at.n) {
+		if (at.p[at.n - 1] == end.p[end.n - 1]) {
+			at.n--;
+			end.n--;
+			continue;
+		}
+		const struct item *it = &p->items[at.p[at.n - 1]++];
+		if (!it->more)
+			good = nsx_vec_push(&p->order, it->node);
+		else
+			good = nsx_vec_push(&at, p->first[it->node]) && nsx_vec_push(&end, p->first[it->node + 1]);
+	}
+	free(at.p);
+	free(end.p);
+	return good;
+}
+
+/* ---- sharing out */
+
+static bool
+add_share(struct printing *p, const struct nsx_stacks_share *share)
+{
+	struct line *l = &p->of[share->node];
+	uint32_t rest = (uint32_t)(share->sum % share->n);
+	bool carry = false;
+
+	l->floor += share->sum / share->n;
+	if (rest && !nsx_fraction_add(&l->part, rest, share->n, &carry, &p->arena))
+		return false;
+	l->floor += carry;
+	return true;
+}
+
+/* Shares of a node one after the other, whatever order they came in. */
+static int
+share_cmp(const void *pa, const void *pb)
+{
+	const struct nsx_stacks_share *a = pa, *b = pb;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+static bool
+make_lines(struct printing *p)
+{
+	const struct nsx_stacks *s = p->s;
+
+	p->of = calloc(s->nodes.n, sizeof *p->of);
+	if (!p->of)
+		return false;
+	for (size_t i = 0; i < s->nodes.n; i++)
+		p->of[i] = (struct line){ .node = (uint32_t)i, .floor = s->nodes.p[i].time };
+	if (s->shares.n)
+		qsort(s->shares.p, s->shares.n, sizeof *s->shares.p, share_cmp);
+	for (size_t i = 0; i < s->shares.n; i++)
+		if (!add_share(p, &s->shares.p[i]))
+			return false;
+	return true;
+}
+
+struct part { const struct nsx_fraction *value; size_t rank; uint32_t *scratch; };
+
+static int
+largest_first(const void *pa, const void *pb)
+{
+	const struct part *a = pa, *b = pb;
+	int c = nsx_fraction_cmp(b->value, a->value, a->scratch);
+
+	return c ? c : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static bool
+give_rest(struct printing *p)
+{
+	struct part *parts = malloc((p->order.n + 1) * sizeof *parts);
+	size_t n = 0, digits = 1;
+	nsx_u128 rest = p->s->total;
+
+	for (size_t i = 0; parts && i < p->order.n; i++) {
+		const struct line *l = &p->of[p->order.p[i]];
+
+		rest -= l->floor;
+		if (l->part.limbs)
+			parts[n++] = (struct part){ &l->part, i, NULL };
+		if (l->part.limbs > digits)
+			digits = l->part.limbs;
+	}
+	uint32_t *scratch = malloc(4 * digits * sizeof *scratch);
+	if (!parts || !scratch) {
+		free(parts);
+		free(scratch);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		parts[i].scratch = scratch;
+	qsort(parts, n, sizeof *parts, largest_first);
+	/* The fractions add up to a whole number, which is less than there are of them. */
+	for (size_t i = 0; i < n && i < rest; i++)
+		p->of[p->order.p[parts[i].rank]].floor++;
+	free(parts);
+	free(scratch);
+	return true;
+}
+
+/* ---- printing */
+
+static bool
+put_stack(const struct nsx_stacks *s, uint32_t node, uint32_t **path, size_t *cap, struct nsx_buf *b)
+{
+	size_t depth = 0;
+
+	for (; node != NSX_STACKS_ROOT; node = s->nodes.p[node].parent) {
+		if (depth == *cap && !nsx_vec_grow_(path, sizeof **path, cap, depth, 1))
+			return false;
+		(*path)[depth++] = s->nodes.p[node].frame;
+	}
+	while (depth-- > 0) {
+		nsx_buf_str(b, s->frames.strs[(*path)[depth]]);
+		nsx_buf_char(b, depth ? ';' : ' ');
+	}
+	return !b->failed;
+}
+
+static int
+put_lines(struct printing *p, struct nsx_outfile *out)
+{
+	struct nsx_buf b = { 0 };
+	uint32_t *path = NULL;
+	size_t cap = 0;
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < p->order.n && rc == NSX_OK; i++) {
+		const struct line *l = &p->of[p->order.p[i]];
+		char digits[NSX_INT_CHARS];
+
+		if (!l->floor)
+			continue;
+		if (!put_stack(p->s, l->node, &path, &cap, &b))
+			rc = nsx_err_nomem(p->err, NULL);
+		nsx_buf_add(&b, digits, (size_t)(nsx_put_int(digits, (int64_t)l->floor) - digits));
+		nsx_buf_char(&b, '\n');
+		if (rc == NSX_OK && b.failed)
+			rc = nsx_err_nomem(p->err, NULL);
+		if (rc == NSX_OK && (b.len >= 1 << 16 || i + 1 == p->order.n)) {
+			rc = nsx_outfile_write(out, b.ptr, b.len);
+			b.len = 0;
+		}
+	}
+	if (rc == NSX_OK && b.len)
+		rc = nsx_outfile_write(out, b.ptr, b.len);
+	nsx_buf_free(&b);
+	free(path);
+	return rc;
+}
+
+int
+nsx_stacks_print(struct nsx_stacks *s, struct nsx_outfile *out, struct nsx_err *err)
+{
+	struct printing p = { .s = s, .err = err };
+	int rc;
+
+	if (!s->nodes.n)
+		return NSX_OK;
+	if (s->total > INT64_MAX)
+		return nsx_err_set(err, "the times add up to more than 64 bits hold");
+	if (!make_lines(&p) || !make_items(&p) || !make_order(&p) || !give_rest(&p))
+		rc = nsx_err_nomem(err, NULL);
+	else
+		rc = put_lines(&p, out);
+	nsx_arena_free(&p.arena);
+	free(p.of);
+	free(p.first);
+	free(p.items);
+	free(p.order.p);
+	return rc;
+}

@@ -1,0 +1,48 @@
+/* stacks.h -- folded stacks: a tree of frames, time on its nodes, shared out exactly. */
+#ifndef NSX_JOB_STACKS_H
+#define NSX_JOB_STACKS_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/outfile.h"
+#include "base/vec.h"
+
+/* A part of a node's time: sum / n nanoseconds. */
+struct nsx_stacks_share { uint32_t node, n; nsx_u128 sum; };
+struct nsx_stacks_node { uint32_t parent, frame; nsx_u128 time; };
+
+/* {0} is empty. A stack is a node, its frames the path there from the root; equal stacks are one node. */
+struct nsx_stacks {
+	struct nsx_intern frames;
+	NSX_VEC(struct nsx_stacks_node) nodes;
+	struct nsx_map    children;              /* (parent, frame) -> node */
+	NSX_VEC(struct nsx_stacks_share) shares; /* n > 1 */
+	struct nsx_map    share_of;              /* (node, n) -> shares */
+	nsx_u128          total;
+	struct nsx_buf    clean;
+};
+
+enum { NSX_STACKS_ROOT = 0 };
+
+/* A frame's number; in its text ';' becomes ',' and control characters become spaces. NSX_NONE when out of memory. */
+uint32_t nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text);
+
+/* The stack with one frame more, NSX_NONE when out of memory; by the frame's number or by its text. */
+uint32_t nsx_stacks_child(struct nsx_stacks *s, uint32_t parent, uint32_t frame);
+uint32_t nsx_stacks_push(struct nsx_stacks *s, uint32_t parent, struct nsx_str text);
+
+/* The stack with the frames of `text`, which stand between `separator`s. */
+uint32_t nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char separator);
+
+/* Give `time` ns to a stack, or to n stacks in equal parts (a stack that stands there twice gets two). False when out of memory. */
+bool nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time);
+bool nsx_stacks_split(struct nsx_stacks *s, const uint32_t *nodes, uint32_t n, nsx_u128 time);
+
+/* Write `frame;frame NANOSECONDS` lines, bytewise by stack, none for 0. Each stack's exact time is rounded down, and
+ * what is missing of the total goes, 1 ns each, to the largest fractions (equal ones bytewise by stack). Nothing can be added after it. */
+int nsx_stacks_print(struct nsx_stacks *s, struct nsx_outfile *out, struct nsx_err *err);
+
+void nsx_stacks_free(struct nsx_stacks *s);
+
+#endif

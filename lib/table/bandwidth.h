@@ -1,0 +1,20 @@
+/* bandwidth.h -- a table of what collectives achieved and how long devices waited in them. */
+#ifndef NSX_TABLE_BANDWIDTH_H
+#define NSX_TABLE_BANDWIDTH_H
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "stream/reader.h"
+
+struct nsx_bandwidth {
+	struct nsx_table *table;      /* the caller frees it */
+	int64_t           instances;
+	int64_t           diags;      /* diag records in the stream */
+};
+
+/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication thunks by kind of collective,
+ * message size and group size. The rows do not depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

@@ -1,0 +1,69 @@
+/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, before and after. */
+#ifndef NSX_TABLE_COMPARE_H
+#define NSX_TABLE_COMPARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/outfile.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "stream/reader.h"
+
+/* What a row is; all but MODULE within a program. */
+enum nsx_compare_by {
+	NSX_COMPARE_THUNK,    /* an instruction */
+	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
+	NSX_COMPARE_OPCODE,
+	NSX_COMPARE_SOURCE    /* the innermost source line, or else the last part of the op_name */
+};
+
+enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
+
+struct nsx_compare_options {
+	enum nsx_compare_by by;
+	bool    any;          /* by what tables are by, if a side is one */
+	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
+	bool    exposed;      /* communication counts without what is hidden; not for MODULE */
+	bool    changed;      /* only rows that differ */
+	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to 30 */
+	double  percent;      /* differences of up to so many percent of BASE are none */
+	int64_t absolute;     /* nor are those of up to so many ns per execution */
+	double  coverage;     /* streams compare if so much of the time of each is matched; 0 to 1 */
+	int     fold;         /* which side's folded stacks are wanted */
+};
+
+struct nsx_compare {
+	struct nsx_table *table;         /* NULL if folded stacks are wanted */
+	bool              comparable;
+	char              why[256];      /* if not: why */
+	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
+};
+
+/* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
+const char *nsx_compare_name(enum nsx_compare_by by);
+int nsx_compare_by_name(const char *name);
+
+/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by thunk, module or
+ * opcode as TSV instead; a stream beside one is summed up likewise first. With tables time is exposed time, a row of THUNK is a
+ * single thunk, one of OPCODE its sum over the whole run, and noise is that of n runs of no known devices; there are no folded stacks.
+ *
+ * The time of a row is its sum over an execution of its
+ * program on one device, averaged over executions and devices. Its noise is the largest difference that chance would explain: with
+ * s the standard deviation between the n executions of a device, and w the device's share of all of them,
+ *     noise = k * sqrt(se_base^2 + se_new^2),  se = sum over devices of w * s / sqrt(n)
+ * se is that of the mean if devices vary together, as collectives make them do, and more than it if they do not. k is Student's
+ * t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947). With a
+ * single execution on a side noise is not known. A row is slower or faster if it differs by more than noise and both floors.
+ *
+ * Into `folded` (committing it is the caller's), unless it is NULL, go folded stacks of side options->fold, in which what was matched
+ * has one name, and times are those of as many executions as NEW has. Otherwise the table is made.
+ * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device; tables, and 300 bytes a row. */
+int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
+                struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
+
+void nsx_compare_free(struct nsx_compare *c);
+
+#endif

@@ -1,0 +1,270 @@
+/* compare.c -- two streams compared: reading both, matching, and whether the answer can be trusted. */
+#include "table/compare.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/compare/sides.h"
+#include "stream/raw.h"
+
+static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
+
+/* ---- what both runs must share */
+
+static bool
+has_model(const struct cmp_side *s, uint32_t model)
+{
+	for (size_t i = 0; i < s->models.n; i++)
+		if (s->models.p[i] == model)
+			return true;
+	return false;
+}
+
+static void
+report_devices(const struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
+
+	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "BASE ran on %zu devices, NEW on %zu: times are means over devices", b->devices.n, n->devices.n);
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
+			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
+
+			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
+				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k], (int)model.len, model.ptr);
+		}
+}
+
+static void
+report_filters(const struct cmp *c, struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
+
+		if (s->warm && !other->warm)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "%s went through nsysx-warmup, %s did not, or had nothing to leave out", s->name, other->name);
+		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s went through nsysx-overlap", s->name);
+	}
+}
+
+/* Share of a side's time that has a counterpart. */
+static double
+coverage(const struct cmp *c, const struct cmp_side *s)
+{
+	nsx_u128 matched = 0;
+
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (cmp_counts(c, &s->rows.p[i]) && s->rows.p[i].pair != NSX_NONE)
+			matched += s->rows.p[i].sum;
+	return s->time ? (double)matched / (double)s->time : 0;
+}
+
+static void
+judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
+{
+	out->comparable = true;
+	/* Where one side has nothing, nothing of the other is matched: that is not the reason. */
+	for (int k = 0; k < 2 && out->comparable; k++)
+		if (!c->side[k].time) {
+			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, c->options.by == NSX_COMPARE_MODULE ? "modules" : "thunks");
+			out->comparable = false;
+		}
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k];
+		double share = coverage(c, s);
+
+		if (out->table && s->time)
+			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched" : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s", 100 * share, s->name, s->diags,
+			               s->diags == 1 ? "" : "s");
+		if (s->time && share >= c->options.coverage) {
+			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
+			continue;
+		}
+		if (out->comparable)
+			snprintf(out->why, sizeof out->why, "%.1f%% of the time of %s is matched, less than --coverage wants", 100 * share, s->name);
+		out->comparable = false;
+	}
+}
+
+/* ---- regressions */
+
+static bool
+add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
+{
+	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+	struct nsx_str program = cmp_str(c, cmp_program_of(c, r)->name), name = cmp_str(c, cmp_row_shown(r)->name);
+	struct nsx_buf text = { 0 };
+	char *s;
+
+	nsx_buf_str(&text, program);
+	if (name.len) {
+		nsx_buf_c(&text, ": ");
+		nsx_buf_str(&text, name);
+	}
+	nsx_buf_fmt(&text, ": %.1f ns per execution, was %.1f ns", n->mean, b->mean);
+	if (b->mean > 0)
+		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
+	if (r->has_noise)
+		nsx_buf_fmt(&text, ", noise %.1f ns", r->noise);
+	else
+		nsx_buf_c(&text, ", noise not known");
+	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
+	nsx_buf_free(&text);
+	if (s && nsx_vec_push(&out->regressions, s))
+		return true;
+	free(s);
+	return false;
+}
+
+static bool
+add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
+{
+	int64_t unknown = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < n && good; i++) {
+		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
+		if (r[i].verdict == CMP_SLOWER)
+			good = add_regression(c, out, &r[i]);
+	}
+	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
+		nsx_diag_add(diags, NSX_WARNING, "", unknown, "rows with a single execution on a side: noise is not known, the floors alone decide");
+	return good;
+}
+
+/* ---- */
+
+static int
+answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
+{
+	bool modules = c->options.by == NSX_COMPARE_MODULE;
+	size_t n, nwhole = 0;
+	struct cmp_result *r = cmp_judge(c, modules, &n), *whole = modules ? NULL : cmp_judge(c, true, &nwhole);
+	int rc = NSX_OK;
+
+	/* Programs as a whole come first: that is what all rows together have come to. */
+	if (!r || (!modules && !whole) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (rc == NSX_OK)
+		rc = folded ? cmp_folded(c, r, n, folded) : cmp_print(c, r, n, &out->table);
+	free(r);
+	free(whole);
+	if (rc == NSX_OK)
+		judge_coverage(c, out, diags);
+	return rc;
+}
+
+static void
+side_free(struct cmp_side *s)
+{
+	nsx_top_free(&s->top);
+	free(s->programs.p);
+	free(s->insts.p);
+	free(s->rows.p);
+	free(s->cells.p);
+	free(s->models.p);
+	free(s->given.p);
+	nsx_map_free(&s->inst_of);
+	nsx_map_free(&s->stack_of);
+	nsx_map_free(&s->row_of);
+	nsx_map_free(&s->cell_of);
+	nsx_map_free(&s->devices);
+}
+
+/* Where a side is a table both are compared as such: by what, and that there are none of what was asked for. */
+static int
+choose(struct cmp *c, const int by[2], bool folded)
+{
+	int side = by[NSX_COMPARE_BASE] >= 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;
+
+	if (c->options.any)
+		c->options.by = (enum nsx_compare_by)by[side];
+	for (int k = 0; k < 2; k++)
+		if (by[k] >= 0 && by[k] != (int)c->options.by)
+			return nsx_err_set(c->err, "%s: a table by %s: want one by %s", nsx_raw_name(c->side[k].in), nsx_compare_name((enum nsx_compare_by)by[k]),
+			                   nsx_compare_name(c->options.by));
+	if (folded)
+		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks", nsx_raw_name(c->side[side].in));
+	return NSX_OK;
+}
+
+static int
+load(struct cmp *c, bool folded, struct nsx_diags *diags)
+{
+	int by[2];
+
+	for (int k = 0; k < 2; k++)
+		if (cmp_is_table(&c->side[k], &by[k]) != NSX_OK)
+			return NSX_ERR;
+	c->tables = by[0] >= 0 || by[1] >= 0;
+	if (c->tables && choose(c, by, folded) != NSX_OK)
+		return NSX_ERR;
+	for (int k = 0; k < 2; k++)
+		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_read(c, &c->side[k], diags)) != NSX_OK)
+			return NSX_ERR;
+	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
+	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
+	             "tables hold exposed time: --time whole does not apply");
+	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
+	             "tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare");
+	return NSX_OK;
+}
+
+/* A table may lack the programs that take least (nsysx-summary --cover): those of a stream beside it are not new for that, nor gone. */
+static void
+leave_out(struct cmp *c, struct nsx_diags *diags)
+{
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+		int64_t alone = 0;
+
+		for (size_t i = 0; i < s->programs.n && s->summed; i++)
+			alone += s->programs.p[i].pair == NSX_NONE;
+		for (size_t i = 0; i < s->rows.n && s->summed; i++)
+			if (s->programs.p[s->rows.p[i].program].pair == NSX_NONE) {
+				s->time -= s->rows.p[i].sum;
+				s->rows.p[i].sum = 0;
+				s->given.p[i] = (struct cmp_time){ 0 };
+			}
+		nsx_diag_add(diags, NSX_WARNING, s->name, alone, "programs that the other side's table does not have: left out");
+	}
+}
+
+int
+nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
+            struct nsx_compare *out, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = base }, { .name = sides[1], .in = new } } };
+	int rc;
+
+	*out = (struct nsx_compare){ 0 };
+	rc = load(&c, folded, diags);
+	if (rc == NSX_OK)
+		rc = cmp_pair(&c);
+	if (rc == NSX_OK)
+		leave_out(&c, diags);
+	if (rc == NSX_OK)
+		rc = answer(&c, folded, out, diags);
+	if (rc == NSX_OK && !c.tables) {
+		report_devices(&c, diags);
+		report_filters(&c, diags);
+	}
+	side_free(&c.side[0]);
+	side_free(&c.side[1]);
+	nsx_intern_free(&c.strs);
+	nsx_buf_free(&c.text);
+	return rc;
+}
+
+void
+nsx_compare_free(struct nsx_compare *c)
+{
+	nsx_table_free(c->table);
+	for (size_t i = 0; i < c->regressions.n; i++)
+		free(c->regressions.p[i]);
+	free(c->regressions.p);
+}

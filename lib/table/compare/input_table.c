@@ -1,0 +1,313 @@
+/* input_table.c -- a side that is a table, as nsysx-summary prints it by thunk, module or opcode: its rows with their means and deviations. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "table/compare/sides.h"
+#include "table/summary.h"
+#include "stream/raw.h"
+
+/* Columns that are read, of all tables. `STD` may be empty. */
+enum { ID, PROGRAM, KEY, NAME, OPCODE, OP_NAME, COUNT, TOTAL, STD, NCOLS };
+
+/* What its columns are called in each table; NULL: not there. Those of a table tell what it is by. */
+static const struct form { int by, summary; const char *col[NCOLS]; } forms[] = {
+	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, { [ID] = "id", [PROGRAM] = "program", [NAME] = "name", [OPCODE] = "opcode", [OP_NAME] = "op_name",
+	                                          [COUNT] = "count", [TOTAL] = "total", [STD] = "std" } },
+	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, { [ID] = "id", [PROGRAM] = "name", [KEY] = "key", [COUNT] = "execs", [TOTAL] = "total", [STD] = "std" } },
+	{ NSX_COMPARE_OPCODE, NSX_SUMMARY_OPCODE, { [OPCODE] = "opcode", [TOTAL] = "total" } },
+};
+enum { NFORMS = sizeof forms / sizeof *forms, HEADER_MAX = 4096 };
+
+struct parse {
+	struct cmp        *c;
+	struct cmp_side   *s;
+	const struct form *form;
+	const char        *name;        /* of the input */
+	int64_t            line;
+	int                at[NCOLS];   /* places in a row; -1: not there */
+	int                ncols;
+	struct nsx_map     program_of;  /* (name, id) -> programs */
+};
+
+/* ---- the header ---- */
+
+/* The first field of *rest, which is cut off it. */
+static struct nsx_str
+field(struct nsx_str *rest)
+{
+	const char *tab = rest->len ? memchr(rest->ptr, '\t', rest->len) : NULL;
+	struct nsx_str f = { rest->ptr, tab ? (size_t)(tab - rest->ptr) : rest->len };
+
+	rest->ptr += f.len + (tab != NULL);
+	rest->len -= f.len + (tab != NULL);
+	return f;
+}
+
+/* The first line of *rest, without what ends it, which is cut off too. */
+static struct nsx_str
+line_of(struct nsx_str *rest)
+{
+	const char *end = memchr(rest->ptr, '\n', rest->len);
+	struct nsx_str l = { rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len };
+
+	rest->ptr += l.len + (end != NULL);
+	rest->len -= l.len + (end != NULL);
+	return l;
+}
+
+/* Where the columns of the form are in a header; false if one is missing. */
+static bool
+find_columns(const struct form *form, struct nsx_str header, int at[NCOLS], int *ncols)
+{
+	for (int i = 0; i < NCOLS; i++)
+		at[i] = -1;
+	for (*ncols = 0; *ncols == 0 || header.len; ++*ncols) {
+		struct nsx_str name = field(&header);
+
+		for (int i = 0; i < NCOLS; i++)
+			if (form->col[i] && nsx_str_eq(name, nsx_str_c(form->col[i])))
+				at[i] = *ncols;
+	}
+	for (int i = 0; i < NCOLS; i++)
+		if (form->col[i] && at[i] < 0)
+			return false;
+	return true;
+}
+
+int
+cmp_is_table(struct cmp_side *s, int *by)
+{
+	struct nsx_str window, header;
+	int at[NCOLS], ncols;
+
+	*by = -1;
+	if (nsx_raw_peek(s->in, HEADER_MAX, &window) == NSX_ERR)
+		return NSX_ERR;
+	/* A stream begins with '#', the name of a kind, or bytes that no name has. */
+	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t"))
+		return NSX_OK;
+	header = line_of(&window);
+	for (int i = 0; i < NFORMS && *by < 0; i++)
+		if (find_columns(&forms[i], header, at, &ncols))
+			*by = forms[i].by;
+	return NSX_OK;
+}
+
+/* ---- rows ---- */
+
+static int
+nomem(const struct parse *p)
+{
+	return nsx_err_nomem(p->c->err, p->name);
+}
+
+/* The number of a string that is spelled as in a stream's text; NSX_NONE when out of memory. */
+static uint32_t
+keep(struct parse *p, struct nsx_str s)
+{
+	static const char from[] = "tnr\\", to[] = "\t\n\r\\";
+	struct nsx_buf *b = &p->c->text;
+
+	b->len = 0;
+	for (size_t i = 0; i < s.len; i++) {
+		const char *plain = s.ptr[i] == '\\' && i + 1 < s.len ? strchr(from, s.ptr[i + 1]) : NULL;
+
+		if (plain && *plain) {
+			nsx_buf_char(b, to[plain - from]);
+			i++;
+		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 && nsx_hex(s.ptr[i + 3]) >= 0) {
+			nsx_buf_char(b, (char)(nsx_hex(s.ptr[i + 2]) << 4 | nsx_hex(s.ptr[i + 3])));
+			i += 3;
+		} else {
+			nsx_buf_char(b, s.ptr[i]);
+		}
+	}
+	return b->failed ? (uint32_t)NSX_NONE : nsx_intern(&p->c->strs, b->len ? nsx_buf_view(b) : NSX_STR(""));
+}
+
+static int
+wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
+{
+	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line, p->form->col[col], want,
+	                   (int)(got.len < 80 ? got.len : 80), got.ptr);
+}
+
+/* A row whose time is that; NSX_NONE when out of memory. Rows of one opcode are one. */
+static uint32_t
+add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
+{
+	struct cmp_side *s = p->s;
+	struct cmp_inst i = { .program = program, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .row = NSX_NONE };
+
+	if (p->form->by == NSX_COMPARE_MODULE)
+		return s->programs.p[program].whole;
+	if (cell[OPCODE].len && (i.opcode = keep(p, cell[OPCODE])) == NSX_NONE)
+		return NSX_NONE;
+	if (cell[OP_NAME].len && (i.op_name = keep(p, cell[OP_NAME])) == NSX_NONE)
+		return NSX_NONE;
+	if (p->form->by == NSX_COMPARE_THUNK && (i.name = keep(p, cell[NAME])) == NSX_NONE)
+		return NSX_NONE;
+	s->insts.n = 0;
+	return nsx_vec_push(&s->insts, i) ? cmp_row_of(p->c, s, 0) : (uint32_t)NSX_NONE;
+}
+
+/* A program of that name and id, made if it is new; NSX_NONE when out of memory. Of tables by opcode all is of one. */
+static uint32_t
+program_at(struct parse *p, const struct nsx_str *cell, bool has_id, int64_t id)
+{
+	struct cmp_side *s = p->s;
+	struct cmp_program new = { .number = (int64_t)s->programs.n, .has_id = has_id, .id = id, .fingerprint = NSX_NONE, .dumped = NSX_NONE,
+	                           .run = NSX_NONE, .key = NSX_NONE, .pair = NSX_NONE, .devices = 1 };
+	uint32_t *at;
+
+	new.name = keep(p, cell[PROGRAM]);
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name << 1 | has_id, (uint64_t)id });
+	if (!at)
+		return NSX_NONE;
+	if (*at != NSX_NONE && p->form->by != NSX_COMPARE_MODULE)
+		return *at;
+	if (cell[KEY].len) {
+		new.key = keep(p, cell[KEY]);
+	} else if (has_id) {
+		struct nsx_str name = cmp_str(p->c, new.name);
+
+		p->c->text.len = 0;
+		nsx_buf_str(&p->c->text, name);
+		nsx_buf_fmt(&p->c->text, "@%" PRId64, id);
+		new.key = p->c->text.failed ? NSX_NONE : nsx_intern(&p->c->strs, nsx_buf_view(&p->c->text));
+	}
+	if (new.key == NSX_NONE && (cell[KEY].len || has_id))
+		return NSX_NONE;
+	new.whole = cmp_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+	                                             .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
+	if (new.whole == NSX_NONE || !nsx_vec_push(&s->programs, new))
+		return NSX_NONE;
+	return *at = (uint32_t)s->programs.n - 1;
+}
+
+/* The row has run n times. */
+static bool
+add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
+{
+	struct cmp_side *s = p->s;
+	struct cmp_program *of = &s->programs.p[s->rows.p[row].program];
+	struct cmp_time *t;
+
+	while (s->given.n < s->rows.n)
+		if (!nsx_vec_push(&s->given, ((struct cmp_time){ 0 })))
+			return false;
+	t = &s->given.p[row];
+	s->rows.p[row].sum += (nsx_u128)total;
+	t->n = n;
+	t->sum = s->rows.p[row].sum;
+	t->mean = (double)t->sum / (double)n;
+	t->known = n > 1 && std >= 0;
+	t->error = t->known ? std / sqrt((double)n) : 0;
+	t->freedom = n > 2 ? (double)(n - 1) : 1;
+	of->execs = n > of->execs ? n : of->execs;
+	of->time += (nsx_u128)total;
+	s->time += (nsx_u128)total;
+	return true;
+}
+
+static int
+take_row(struct parse *p, struct nsx_str line)
+{
+	struct nsx_str cell[NCOLS], rest = line;
+	int64_t id = 0, n = 1, total;
+	double std = -1;
+	uint32_t program, row;
+
+	for (int i = 0; i < NCOLS; i++)
+		cell[i] = NSX_STR("");
+	for (int k = 0; k < p->ncols; k++) {
+		/* The last field has no tab behind it, the others do. */
+		bool last = memchr(rest.ptr, '\t', rest.len) == NULL;
+		struct nsx_str f = field(&rest);
+
+		if (last != (k + 1 == p->ncols))
+			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name, p->line, p->ncols);
+		for (int i = 0; i < NCOLS; i++)
+			if (p->at[i] == k)
+				cell[i] = f;
+	}
+	if (cell[ID].len && !nsx_get_int(cell[ID], &id))
+		return wrong(p, ID, "a whole number", cell[ID]);
+	if (p->at[COUNT] >= 0 && (!nsx_get_int(cell[COUNT], &n) || n < 1))
+		return wrong(p, COUNT, "a whole number above 0", cell[COUNT]);
+	if (!nsx_get_int(cell[TOTAL], &total) || total < 0)
+		return wrong(p, TOTAL, "a whole number that is not negative", cell[TOTAL]);
+	if (cell[STD].len && (!nsx_get_double(cell[STD], &std) || !(std >= 0 && std <= 1e300)))
+		return wrong(p, STD, "a number that is not negative", cell[STD]);
+	program = program_at(p, cell, cell[ID].len > 0, id);
+	row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(p, program, cell);
+	return row != NSX_NONE && add_time(p, row, n, total, std) ? NSX_OK : nomem(p);
+}
+
+/* ---- the whole ---- */
+
+static int
+take_table(struct parse *p, struct nsx_str text)
+{
+	p->line = 1;
+	if (!find_columns(p->form, line_of(&text), p->at, &p->ncols))
+		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name, nsx_compare_name((enum nsx_compare_by)p->form->by));
+	if (text.len && text.ptr[text.len - 1] != '\n')
+		return nsx_err_set(p->c->err, "%s: cut short: the last line does not end", p->name);
+	while (text.len) {
+		p->line++;
+		if (take_row(p, line_of(&text)) != NSX_OK)
+			return NSX_ERR;
+	}
+	while (p->s->given.n < p->s->rows.n + 1)
+		if (!nsx_vec_push(&p->s->given, ((struct cmp_time){ 0 })))
+			return nomem(p);
+	return NSX_OK;
+}
+
+/* All of the input. */
+static int
+read_table(struct parse *p)
+{
+	struct nsx_str window;
+	size_t want = 1 << 16;
+	int rc;
+
+	while ((rc = nsx_raw_peek(p->s->in, want, &window)) == NSX_OK)
+		want = window.len + window.len / 2 + 1;
+	return rc == NSX_EOF ? take_table(p, window) : NSX_ERR;
+}
+
+/* A stream as a table. */
+static int
+sum_up(struct parse *p, struct nsx_diags *diags)
+{
+	struct nsx_summary_options options = { .by = (enum nsx_summary_by)p->form->summary, .cover = { 1, 1 } };
+	struct nsx_summary sum;
+	struct nsx_buf text = { 0 };
+
+	if (nsx_summary(p->s->in, &options, &sum, diags, p->c->err) != NSX_OK)
+		return NSX_ERR;
+	nsx_table_tsv(sum.table, &text);
+	nsx_table_free(sum.table);
+	p->s->diags = sum.diags;
+	int rc = text.failed ? nomem(p) : take_table(p, nsx_buf_view(&text));
+	nsx_buf_free(&text);
+	return rc;
+}
+
+int
+cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
+{
+	struct parse p = { .c = c, .s = s, .name = nsx_raw_name(s->in) };
+
+	for (int i = 0; i < NFORMS; i++)
+		if (forms[i].by == (int)c->options.by)
+			p.form = &forms[i];
+	s->diags = -1;
+	s->summed = !table;
+	int rc = table ? read_table(&p) : sum_up(&p, diags);
+	nsx_map_free(&p.program_of);
+	return rc;
+}

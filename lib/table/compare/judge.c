@@ -1,0 +1,120 @@
+/* judge.c -- the rows of both sides beside each other: which differ by more than chance and the floors. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "table/compare/sides.h"
+
+const struct cmp_row *
+cmp_row_shown(const struct cmp_result *r)
+{
+	return r->row[NSX_COMPARE_NEW] ? r->row[NSX_COMPARE_NEW] : r->row[NSX_COMPARE_BASE];
+}
+
+const struct cmp_program *
+cmp_program_of(const struct cmp *c, const struct cmp_result *r)
+{
+	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE].programs.p[cmp_row_shown(r)->program];
+}
+
+/* Executions that the effect of a difference is told for: those of NEW; of a program that is gone, BASE's. */
+static double
+weight(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_program *p;
+
+	if (r->row[NSX_COMPARE_NEW])
+		return (double)r->time[NSX_COMPARE_NEW].n;
+	p = &c->side[NSX_COMPARE_BASE].programs.p[r->row[NSX_COMPARE_BASE]->program];
+	return p->pair == NSX_NONE ? (double)r->time[NSX_COMPARE_BASE].n : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
+}
+
+static enum cmp_verdict
+verdict(const struct cmp *c, const struct cmp_result *r)
+{
+	double size = fabs(r->diff);
+
+	if (!r->row[NSX_COMPARE_NEW])
+		return CMP_GONE;
+	if (!r->row[NSX_COMPARE_BASE])
+		return CMP_NEW;
+	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * r->time[NSX_COMPARE_BASE].mean || (r->has_noise && size <= r->noise))
+		return CMP_SAME;
+	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
+}
+
+/* A result with the time of every row that is there. */
+static void
+judge(const struct cmp *c, struct cmp_result *r)
+{
+	struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+
+	r->diff = n->mean - b->mean;
+	r->has_noise = b->known && n->known;
+	if (r->has_noise)
+		r->noise = cmp_noise(b, n, c->options.sigma);
+	r->effect = r->diff * weight(c, r);
+	r->verdict = verdict(c, r);
+}
+
+/* What orders results: the result's own strings, looked up once. */
+struct order { double effect; struct nsx_str key, name; int64_t program; struct cmp_result result; };
+
+static int
+order_cmp(const void *pa, const void *pb)
+{
+	const struct order *a = pa, *b = pb;
+	double x = fabs(a->effect), y = fabs(b->effect);
+	int c;
+
+	if (x > y || x < y)
+		return x > y ? -1 : 1;
+	c = nsx_str_cmp(a->key, b->key);
+	if (c == 0)
+		c = nsx_str_cmp(a->name, b->name);
+	if (c == 0)
+		c = (int)a->result.verdict - (int)b->result.verdict;
+	return c ? c : (a->program > b->program) - (a->program < b->program);
+}
+
+static void
+add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base, const struct cmp_row *new)
+{
+	struct cmp_result r = { .row = { base, new } };
+
+	for (int k = 0; k < 2; k++)
+		if (r.row[k]) {
+			r.time[k] = cmp_time_of(&c->side[k], r.row[k]);
+			if (!r.time[k].n)
+				r.row[k] = NULL;
+		}
+	if (!r.row[0] && !r.row[1])
+		return;
+	judge(c, &r);
+	const struct cmp_program *p = cmp_program_of(c, &r);
+	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, cmp_row_shown(&r)->name), p->number, r };
+}
+
+struct cmp_result *
+cmp_judge(struct cmp *c, bool whole, size_t *n)
+{
+	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *s = &c->side[NSX_COMPARE_NEW];
+	struct order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);
+	struct cmp_result *r;
+
+	*n = 0;
+	if (!o)
+		return NULL;
+	for (size_t i = 0; i < b->rows.n; i++)
+		if (b->rows.p[i].whole == whole)
+			add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL : &s->rows.p[b->rows.p[i].pair]);
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (s->rows.p[i].whole == whole && s->rows.p[i].pair == NSX_NONE)
+			add(c, o, n, NULL, &s->rows.p[i]);
+	if (*n > 1)
+		qsort(o, *n, sizeof *o, order_cmp);
+	r = malloc((*n + 1) * sizeof *r);
+	for (size_t i = 0; i < *n && r; i++)
+		r[i] = o[i].result;
+	free(o);
+	return r;
+}

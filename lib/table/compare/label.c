@@ -1,0 +1,126 @@
+/* label.c -- which row an instruction counts in, and what its rows are recognised by on the other side. */
+#include <string.h>
+
+#include "table/compare/sides.h"
+
+uint32_t
+cmp_row_add(struct cmp_side *s, struct cmp_row row)
+{
+	row.pair = row.cells = NSX_NONE;
+	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
+		return NSX_NONE;
+	return (uint32_t)(s->rows.n - 1);
+}
+
+/* s without the digits at its end, which are *number; -1 if it has none, or more than are a number. */
+static struct nsx_str
+strip_number(struct nsx_str s, int64_t *number)
+{
+	size_t n = s.len;
+
+	while (n > 0 && s.ptr[n - 1] >= '0' && s.ptr[n - 1] <= '9')
+		n--;
+	*number = -1;
+	if (n == s.len || !nsx_get_int((struct nsx_str){ s.ptr + n, s.len - n }, number))
+		return s;
+	s.len = n;
+	return s;
+}
+
+/* fusion.12: fusion and 12. XLA calls the first one fusion. */
+static bool
+stem_of_name(struct cmp *c, struct cmp_row *row)
+{
+	struct nsx_str name = cmp_str(c, row->name), stem = strip_number(name, &row->number);
+
+	if (stem.len == name.len || stem.len < 2 || stem.ptr[stem.len - 1] != '.') {
+		row->number = -1;
+		row->stem = row->name;
+		return true;
+	}
+	stem.len--;
+	row->stem = nsx_intern(&c->strs, stem);
+	return row->stem != NSX_NONE;
+}
+
+/* file:line[:column][function]: without line and column, which any change of the file moves. */
+static bool
+stem_of_line(struct cmp *c, struct cmp_row *row)
+{
+	struct nsx_str s = cmp_str(c, row->name), head = s;
+	size_t bracket = s.len;
+	int64_t number;
+
+	row->stem = row->name;
+	row->number = -1;
+	if (s.len && s.ptr[s.len - 1] == ']')
+		while (bracket > 0 && s.ptr[bracket - 1] != '[')
+			bracket--;
+	head.len = s.len && bracket && bracket < s.len ? bracket - 1 : s.len;
+	for (int i = 0; i < 2; i++) {
+		struct nsx_str shorter = strip_number(head, &number);
+
+		if (shorter.len == head.len || shorter.len < 2 || shorter.ptr[shorter.len - 1] != ':')
+			break;
+		shorter.len--;
+		head = shorter;
+		row->number = number;
+	}
+	if (row->number < 0)
+		return true;
+	c->text.len = 0;
+	nsx_buf_str(&c->text, head);
+	if (bracket < s.len && bracket)
+		nsx_buf_add(&c->text, s.ptr + bracket - 1, s.len - bracket + 1);
+	row->stem = c->text.failed ? NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+	return row->stem != NSX_NONE;
+}
+
+/* What is behind the last separator. */
+static struct nsx_str
+last_part(struct nsx_str s, char separator)
+{
+	for (size_t i = s.len; i-- > 0;)
+		if (s.ptr[i] == separator && i + 1 < s.len)
+			return (struct nsx_str){ s.ptr + i + 1, s.len - i - 1 };
+	return s;
+}
+
+static struct nsx_str
+label_of(const struct cmp *c, const struct cmp_inst *i)
+{
+	if (c->options.by == NSX_COMPARE_OPCODE)
+		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
+	if (i->stack != NSX_NONE)
+		return last_part(cmp_str(c, i->stack), ';');
+	return i->op_name == NSX_NONE ? NSX_STR("[Unknown]") : last_part(cmp_str(c, i->op_name), '/');
+}
+
+/* The row of all instructions of the program that have the label of this one. */
+static uint32_t
+shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
+{
+	uint32_t label = nsx_intern(&c->strs, label_of(c, i));
+	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->program, label });
+	struct cmp_row row = { .program = i->program, .name = label, .stem = label, .number = -1, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+
+	if (!at)
+		return NSX_NONE;
+	if (*at == NSX_NONE) {
+		if (c->options.by == NSX_COMPARE_SOURCE && i->stack != NSX_NONE && !stem_of_line(c, &row))
+			return NSX_NONE;
+		*at = cmp_row_add(s, row);
+	}
+	return *at;
+}
+
+uint32_t
+cmp_row_of(struct cmp *c, struct cmp_side *s, uint32_t inst)
+{
+	const struct cmp_inst *i = &s->insts.p[inst];
+	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name, .stack = i->stack };
+
+	if (c->options.by != NSX_COMPARE_THUNK)
+		return shared_row(c, s, i);
+	return stem_of_name(c, &row) ? cmp_row_add(s, row) : NSX_NONE;
+}

@@ -1,0 +1,197 @@
+/* pair.c -- what is one program, and one row, on both sides. From sure signs to weak ones: each pass groups what is still alone by
+ * some of what is known of it, and pairs the groups that have as many members on either side, in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/compare/sides.h"
+
+/* Something that is alone: equal keys make a group; in it time, number and name give the order. */
+struct loner {
+	uint32_t key[5];
+	nsx_u128 time;        /* the longest first; 0 throughout if it does not count */
+	int64_t  number;
+	struct nsx_str name;
+	int      side;
+	uint32_t index;
+};
+
+static int
+key_cmp(const struct loner *a, const struct loner *b)
+{
+	for (size_t i = 0; i < sizeof a->key / sizeof *a->key; i++)
+		if (a->key[i] != b->key[i])
+			return a->key[i] < b->key[i] ? -1 : 1;
+	return 0;
+}
+
+static int
+loner_cmp(const void *pa, const void *pb)
+{
+	const struct loner *a = pa, *b = pb;
+	int c = key_cmp(a, b);
+
+	if (c == 0)
+		c = a->side - b->side;
+	if (c == 0 && a->time != b->time)
+		c = a->time > b->time ? -1 : 1;
+	if (c == 0)
+		c = (a->number > b->number) - (a->number < b->number);
+	if (c == 0)
+		c = nsx_str_cmp(a->name, b->name);
+	return c ? c : (a->index > b->index) - (a->index < b->index);
+}
+
+struct loners { NSX_VEC(struct loner) all; };
+
+/* Pair the members of groups by `join`; rest: also of groups that have more on a side, as many as there are on the other. */
+static void
+pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (*join)(struct cmp *, uint32_t, uint32_t, enum cmp_how))
+{
+	if (l->all.n > 1)
+		qsort(l->all.p, l->all.n, sizeof *l->all.p, loner_cmp);
+	for (size_t from = 0, to, middle; from < l->all.n; from = to) {
+		const struct loner *g = &l->all.p[from];
+
+		for (to = middle = from; to < l->all.n && key_cmp(g, &l->all.p[to]) == 0; to++)
+			middle += l->all.p[to].side == NSX_COMPARE_BASE;
+		if (!rest && middle - from != to - middle)
+			continue;
+		for (size_t i = 0; from + i < middle && middle + i < to; i++)
+			join(c, l->all.p[from + i].index, l->all.p[middle + i].index, how);
+	}
+}
+
+/* ---- programs */
+
+static void
+join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
+{
+	struct cmp_program *b = &c->side[NSX_COMPARE_BASE].programs.p[base], *n = &c->side[NSX_COMPARE_NEW].programs.p[new];
+
+	b->pair = new;
+	n->pair = base;
+	b->how = n->how = how;
+}
+
+/* What a program is recognised by, in the order of `signs`. */
+enum sign { FINGERPRINT, DUMPED, RUN, KEY, ID, NAME, NSIGNS };
+static const enum cmp_how signs[NSIGNS] = {
+	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [ID] = CMP_KEY, [NAME] = CMP_NAME
+};
+
+/* Fill what a program is grouped by; false if it has no such sign. A program without a name is one of that name; its id, which others
+ * have in their keys, is a sign of its own. */
+static bool
+sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct loner *l)
+{
+	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run, [KEY] = p->key };
+	bool named = cmp_str(c, p->name).len > 0;
+
+	l->key[0] = named ? p->name : NSX_NONE;
+	if (sign == NAME)
+		return true;
+	if (sign == ID) {
+		l->key[1] = (uint32_t)((uint64_t)p->id >> 32);
+		l->key[2] = (uint32_t)p->id;
+		return !named && p->has_id;
+	}
+	l->key[1] = of[sign];
+	return of[sign] != NSX_NONE;
+}
+
+/* Programs of one name that are alike count by their time: what was compiled again runs as often as it did. */
+static bool
+pair_programs(struct cmp *c, struct loners *l)
+{
+	for (int sign = 0; sign < NSIGNS; sign++) {
+		l->all.n = 0;
+		for (int k = 0; k < 2; k++)
+			for (size_t i = 0; i < c->side[k].programs.n; i++) {
+				const struct cmp_program *p = &c->side[k].programs.p[i];
+				struct loner new = { { 0 }, p->time, p->number, cmp_str(c, p->key), k, (uint32_t)i };
+
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, (enum sign)sign, &new) && !nsx_vec_push(&l->all, new))
+					return false;
+			}
+		pair_groups(c, l, true, signs[sign], join_programs);
+	}
+	return true;
+}
+
+/* ---- rows */
+
+static void
+join_rows(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
+{
+	struct cmp_row *b = &c->side[NSX_COMPARE_BASE].rows.p[base], *n = &c->side[NSX_COMPARE_NEW].rows.p[new];
+
+	b->pair = new;
+	n->pair = base;
+	b->how = n->how = how;
+}
+
+/* What must agree for a row to be taken for another. `place`: only where op_name or stack are known. */
+static const struct pass { bool name, stem, opcode, op_name, stack, place; enum cmp_how how; } passes[] = {
+	{ true,  false, true,  true,  true,  false, CMP_NAME },
+	{ false, true,  true,  true,  true,  false, CMP_PLACE },
+	{ true,  false, true,  true,  false, false, CMP_NAME },      /* lines of the source have moved */
+	{ false, true,  true,  true,  false, false, CMP_OP_NAME },
+	{ false, false, true,  true,  true,  true,  CMP_PLACE },     /* a fusion of another kind */
+	{ true,  false, false, false, false, false, CMP_NAME },      /* one side has no dump */
+};
+
+/* Rows of opcodes and lines have no more than a name and a stem. */
+static bool
+applies(const struct pass *p, const struct cmp_row *r)
+{
+	return !p->place || r->op_name != NSX_NONE || r->stack != NSX_NONE;
+}
+
+static bool
+gather_rows(struct cmp *c, struct loners *l, const struct pass *p)
+{
+	l->all.n = 0;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].rows.n; i++) {
+			const struct cmp_row *r = &c->side[k].rows.p[i];
+			const struct cmp_program *of = &c->side[k].programs.p[r->program];
+			struct loner new = {
+				{ k == NSX_COMPARE_BASE ? r->program : of->pair, p->name ? r->name : p->stem ? r->stem : 0, p->opcode ? r->opcode : 0,
+				  p->op_name ? r->op_name : 0, p->stack ? r->stack : 0 },
+				0, r->number, cmp_str(c, r->name), k, (uint32_t)i
+			};
+
+			if (!r->whole && r->pair == NSX_NONE && of->pair != NSX_NONE && applies(p, r) && !nsx_vec_push(&l->all, new))
+				return false;
+		}
+	return true;
+}
+
+/* Modules of paired programs are paired. */
+static void
+pair_whole(struct cmp *c)
+{
+	for (size_t i = 0; i < c->side[NSX_COMPARE_BASE].programs.n; i++) {
+		const struct cmp_program *p = &c->side[NSX_COMPARE_BASE].programs.p[i];
+
+		if (p->pair != NSX_NONE)
+			join_rows(c, p->whole, c->side[NSX_COMPARE_NEW].programs.p[p->pair].whole, p->how);
+	}
+}
+
+int
+cmp_pair(struct cmp *c)
+{
+	struct loners l = { 0 };
+	bool good = pair_programs(c, &l);
+
+	if (good)
+		pair_whole(c);
+	for (size_t i = 0; i < sizeof passes / sizeof *passes && good; i++) {
+		good = gather_rows(c, &l, &passes[i]);
+		if (good)
+			pair_groups(c, &l, false, passes[i].how, join_rows);
+	}
+	free(l.all.p);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}

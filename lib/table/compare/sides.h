@@ -1,0 +1,145 @@
+/* sides.h -- the parts of comparing; private to lib/table/compare. */
+#ifndef NSX_TABLE_COMPARE_SIDES_H
+#define NSX_TABLE_COMPARE_SIDES_H
+
+#include "table/compare.h"
+#include "job/program_time.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/stat.h"
+
+/* How two programs, or two rows, were found to be one; the first that holds. */
+enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLACE, CMP_OP_NAME };
+
+/* Strings are numbers in cmp.strs, NSX_NONE: none. `pair` is an index on the other side, NSX_NONE: none. */
+struct cmp_program {
+	int64_t      number;
+	bool         has_id;
+	int64_t      id;
+	uint32_t     name, key, fingerprint, dumped, run;   /* the last two: digests */
+	uint32_t     pair;
+	enum cmp_how how;
+	uint32_t     whole;      /* row of its modules */
+	int64_t      execs;      /* over all devices */
+	int64_t      devices;    /* that executed it */
+	nsx_u128     time;       /* of its rows */
+};
+
+/* What the metadata say of an instruction. */
+struct cmp_inst {
+	uint32_t program, name, opcode, op_name, stack;
+	uint32_t row;            /* NSX_NONE before its first execution */
+};
+
+struct cmp_row {
+	uint32_t     program;
+	bool         whole;      /* its program's modules */
+	uint32_t     name;       /* of an instruction, or the opcode or source line */
+	uint32_t     stem;       /* name without what numbers it */
+	int64_t      number;     /* what numbers it */
+	uint32_t     opcode, op_name, stack;
+	uint32_t     pair;
+	enum cmp_how how;
+	uint32_t     cells;      /* linked, NSX_NONE ends */
+	nsx_u128     sum;        /* ns */
+};
+
+/* A row on one device: sums of the executions that may still grow, and what is known of those that are over. */
+struct cmp_open { int64_t execution, sum; bool used; };
+struct cmp_cell {
+	uint32_t row, next;
+	int64_t  device;
+	int64_t  execs;          /* of a row of modules: executions of the program on the device */
+	struct cmp_open open[2]; /* the later first */
+	struct nsx_stat stat;
+};
+
+/* What a row takes per execution on a device: mean and its standard error with degrees of freedom, ns. */
+struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
+
+struct cmp_side {
+	const char       *name;              /* for messages */
+	struct nsx_reader *in;
+	struct nsx_top    top;
+	NSX_VEC(struct cmp_program) programs;/* by index in top */
+	NSX_VEC(struct cmp_inst) insts;
+	struct nsx_map    inst_of;           /* (program, inst) -> insts */
+	struct nsx_map    stack_of;          /* stack -> strs */
+	NSX_VEC(struct cmp_row) rows;
+	struct nsx_map    row_of;            /* (program, label) -> rows, where they are not instructions */
+	NSX_VEC(struct cmp_cell) cells;
+	struct nsx_map    cell_of;           /* (row, device) -> cells */
+	NSX_VEC(uint32_t) models;            /* names of GPU models */
+	struct nsx_map    devices;           /* devices that executed anything */
+	nsx_u128          time;              /* of the rows that are compared */
+	bool              warm;              /* went through nsysx-warmup */
+	int64_t           diags, late;
+	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
+	bool              summed;            /* it is a table that was made of a stream */
+};
+
+struct cmp {
+	struct nsx_err   *err;
+	struct nsx_compare_options options;
+	bool              tables;            /* both sides are, or were made, tables */
+	struct nsx_intern strs;
+	struct nsx_buf    text;
+	struct cmp_side   side[2];
+};
+
+/* Whether rows of this kind are compared (rows of modules are there with any). */
+static inline bool
+cmp_counts(const struct cmp *c, const struct cmp_row *r)
+{
+	return r->whole == (c->options.by == NSX_COMPARE_MODULE);
+}
+
+static inline struct nsx_str
+cmp_str(const struct cmp *c, uint32_t id)
+{
+	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&c->strs, id);
+}
+
+/* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
+int cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* given.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+int cmp_is_table(struct cmp_side *s, int *by);
+/* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or NSX_ERR. */
+int cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
+
+/* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of memory. */
+uint32_t cmp_row_of(struct cmp *c, struct cmp_side *s, uint32_t inst);
+/* A row of the program, without any cell; NSX_NONE when out of memory. */
+uint32_t cmp_row_add(struct cmp_side *s, struct cmp_row row);
+
+/* pair.c: find what is one program, and one row, on both sides. NSX_OK or NSX_ERR. */
+int cmp_pair(struct cmp *c);
+
+/* noise.c: the time of a row. */
+struct cmp_time cmp_time_of(const struct cmp_side *s, const struct cmp_row *r);
+/* The largest difference that chance explains; both errors must be known. */
+double cmp_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
+
+enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE };
+
+/* A row of either side or both. */
+struct cmp_result {
+	const struct cmp_row *row[2];   /* NULL: not there */
+	struct cmp_time  time[2];
+	double           diff, noise, effect;
+	bool             has_noise;
+	enum cmp_verdict verdict;
+};
+
+/* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of memory. */
+struct cmp_result *cmp_judge(struct cmp *c, bool whole, size_t *n);
+/* What to call a result: its program and name as NEW has them, or BASE alone. */
+const struct cmp_program *cmp_program_of(const struct cmp *c, const struct cmp_result *r);
+const struct cmp_row *cmp_row_shown(const struct cmp_result *r);
+
+/* table.c, folded.c: the results. NSX_OK or NSX_ERR. */
+int cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+int cmp_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out);
+
+#endif

@@ -1,0 +1,133 @@
+/* table.c -- what was found as a table. */
+#include "table/compare/sides.h"
+
+/* The columns that every table has, behind its own first ones. */
+enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT, PROGRAM_MATCH, COMMON };
+#define COMMON_COLS \
+	{ "base_execs", NSX_CELL_INT }, { "new_execs", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, { "new", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, { "effect", NSX_CELL_MEAN_NS }, \
+	{ "verdict", NSX_CELL_STRING }, { "program_match", NSX_CELL_STRING }
+
+/* The first ones; not all tables have the later. */
+enum { ID, PROGRAM, NAME, BASE_NAME };
+
+static const struct nsx_table_col thunk_cols[] = {
+	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "name", NSX_CELL_STRING }, { "base_name", NSX_CELL_STRING },
+	COMMON_COLS, { "match", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, { "op_name", NSX_CELL_STRING }
+};
+static const struct nsx_table_col source_cols[] = {
+	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "source", NSX_CELL_STRING }, { "base_source", NSX_CELL_STRING },
+	COMMON_COLS, { "match", NSX_CELL_STRING }
+};
+static const struct nsx_table_col opcode_cols[] = {
+	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, COMMON_COLS
+};
+static const struct nsx_table_col module_cols[] = {
+	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING }, { "base_key", NSX_CELL_STRING }, COMMON_COLS
+};
+
+#define NCOLS(cols) (int)(sizeof(cols) / sizeof *(cols))
+static const struct way { const char *name; const struct nsx_table_col *cols; int ncols, own; } ways[] = {
+	[NSX_COMPARE_THUNK]  = { "thunk",  thunk_cols,  NCOLS(thunk_cols),  4 },
+	[NSX_COMPARE_MODULE] = { "module", module_cols, NCOLS(module_cols), 4 },
+	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3 },
+	[NSX_COMPARE_SOURCE] = { "source", source_cols, NCOLS(source_cols), 4 },
+};
+
+static const char *const verdicts[] = {
+	[CMP_SAME] = "same", [CMP_SLOWER] = "slower", [CMP_FASTER] = "faster", [CMP_NEW] = "new", [CMP_GONE] = "gone"
+};
+static const char *const hows[] = {
+	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key", [CMP_NAME] = "name", [CMP_PLACE] = "place",
+	[CMP_OP_NAME] = "op_name"
+};
+
+const char *
+nsx_compare_name(enum nsx_compare_by by)
+{
+	return ways[by].name;
+}
+
+int
+nsx_compare_by_name(const char *name)
+{
+	for (int i = 0; i < NCOLS(ways); i++)
+		if (nsx_str_eq(nsx_str_c(name), nsx_str_c(ways[i].name)))
+			return i;
+	return -1;
+}
+
+/* What a row is called on that side: of modules the program's key. */
+static struct nsx_str
+called(const struct cmp *c, const struct cmp_result *r, int side)
+{
+	const struct cmp_row *row = r->row[side];
+
+	if (!row)
+		return NSX_STR("");
+	return cmp_str(c, row->whole ? c->side[side].programs.p[row->program].key : row->name);
+}
+
+static void
+put_own(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, const struct way *w)
+{
+	const struct cmp_program *p = cmp_program_of(c, r);
+	struct nsx_str base = called(c, r, NSX_COMPARE_BASE), new = called(c, r, NSX_COMPARE_NEW);
+
+	if (p->has_id)
+		nsx_table_int(t, ID, p->id);
+	nsx_table_str(t, PROGRAM, cmp_str(c, p->name));
+	nsx_table_str(t, NAME, r->row[NSX_COMPARE_NEW] ? new : base);
+	if (w->own > BASE_NAME && r->row[0] && r->row[1] && !nsx_str_eq(base, new))
+		nsx_table_str(t, BASE_NAME, base);
+}
+
+static void
+put_common(struct nsx_table *t, const struct cmp_result *r, int at)
+{
+	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
+	bool both = r->row[0] && r->row[1];
+
+	if (r->row[NSX_COMPARE_BASE]) {
+		nsx_table_int(t, at + BASE_EXECS, b->n);
+		nsx_table_double(t, at + BASE, b->mean);
+	}
+	if (r->row[NSX_COMPARE_NEW]) {
+		nsx_table_int(t, at + NEW_EXECS, n->n);
+		nsx_table_double(t, at + NEW, n->mean);
+	}
+	nsx_table_double(t, at + DIFF, r->diff);
+	if (both && b->mean > 0)
+		nsx_table_double(t, at + PERCENT, 100 * r->diff / b->mean);
+	if (both && r->has_noise)
+		nsx_table_double(t, at + NOISE, r->noise);
+	nsx_table_double(t, at + EFFECT, r->effect);
+	nsx_table_str(t, at + VERDICT, nsx_str_c(verdicts[r->verdict]));
+}
+
+int
+cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+{
+	const struct way *w = &ways[c->options.by];
+	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);
+
+	if (!t)
+		return nsx_err_nomem(c->err, NULL);
+	for (size_t i = 0; i < n; i++) {
+		const struct cmp_row *row = cmp_row_shown(&r[i]);
+
+		if (c->options.changed && r[i].verdict == CMP_SAME)
+			continue;
+		nsx_table_row(t);
+		put_own(c, t, &r[i], w);
+		put_common(t, &r[i], w->own);
+		nsx_table_str(t, w->own + PROGRAM_MATCH, nsx_str_c(hows[cmp_program_of(c, &r[i])->how]));
+		if (c->options.by == NSX_COMPARE_THUNK || c->options.by == NSX_COMPARE_SOURCE)
+			nsx_table_str(t, w->own + COMMON, nsx_str_c(hows[row->how]));
+		if (c->options.by == NSX_COMPARE_THUNK) {
+			nsx_table_str(t, w->own + COMMON + 1, cmp_str(c, row->opcode));
+			nsx_table_str(t, w->own + COMMON + 2, cmp_str(c, row->op_name));
+		}
+	}
+	return NSX_OK;
+}

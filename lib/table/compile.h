@@ -1,0 +1,44 @@
+/* compile.h -- where compilation time goes: a table, from a stream or from the CSV of `nsys stats --report nvtx_pushpop_trace`. */
+#ifndef NSX_TABLE_COMPILE_H
+#define NSX_TABLE_COMPILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/outfile.h"
+#include "base/table.h"
+#include "stream/reader.h"
+
+/* What a row of the table is. Its columns, times in ns:
+ *   range, pass, phase   name self child percent
+ *   module               id name key compilations total mean max work percent
+ *   process              profile name pid compilations compile wall share */
+enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NSX_COMPILE_MODULE, NSX_COMPILE_PROCESS };
+
+/* The value of that name ("range"); -1 if it is none. */
+int nsx_compile_by_name(const char *name);
+
+struct nsx_compile_opts {
+	enum nsx_compile_by by;
+	bool loading;    /* a row of its own for the non-leaf ranges of each process's first compilation */
+};
+
+struct nsx_compile_result {
+	struct nsx_table *table;     /* the caller frees it */
+	int64_t           diags;     /* that the stream holds; -1: it is no stream */
+	int64_t           records;   /* of compilation */
+};
+
+/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the table. NSX_OK or NSX_ERR with err filled;
+ * out->table may be there in either case. */
+int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
+                struct nsx_diags *diags, struct nsx_err *err);
+
+/* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By the kind of range,
+ * or (full) by whole names. From a stream that holds every range of the host, or the CSV. *compilations: how many. NSX_OK or NSX_ERR. */
+int nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
+                        struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

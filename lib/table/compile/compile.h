@@ -1,0 +1,103 @@
+/* compile.h -- private to nsysx-compile.
+ *
+ * load.c and csv.c give the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it up by
+ * what a row is, table.c turns the sums into rows. summary.c stands by itself. */
+#ifndef NSX_TABLE_COMPILE_COMPILE_H
+#define NSX_TABLE_COMPILE_COMPILE_H
+
+#include "table/compile.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* Nanoseconds with 64 bits behind the point. */
+typedef __int128 cmp_time;
+#define CMP_NS ((cmp_time)1 << 64)
+#define CMP_MAX (INT64_MAX / 4)
+
+/* A range of a compilation. */
+struct cmp_range {
+	int64_t  pid, tid;
+	int64_t  start, dur;     /* host ns; dur >= 0; no time of a range is beyond CMP_MAX */
+	int64_t  child, self;    /* ns; of its direct children on its thread, and dur less that */
+	int64_t  program;        /* number; -1: not told */
+	uint32_t parent;         /* index of the range it is in, which comes before it; NSX_NONE: none */
+	uint32_t name;           /* in cmp.names */
+	bool     inner;          /* it has children on its thread */
+	bool     orphan;         /* its parent is not there */
+};
+
+/* The part of a range in the time of its compilation. */
+struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads are directly in it */ };
+
+/* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive time. Where ranges of other
+ * threads are in one of them, the time in which any of those is open, and no child of it, is theirs, in proportion to
+ * their exclusive times, and their parent's no more. NSX_OK or NSX_ERR. */
+int cmp_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
+
+/* A row in the making. */
+struct cmp_row {
+	struct nsx_str name;
+	int64_t  program;        /* by module: number, -1 if not told */
+	cmp_time self, child;
+	cmp_time work, longest;  /* by module */
+	int64_t  compilations;
+};
+
+struct cmp_program { int64_t id; bool has_id; struct nsx_str name, key; };
+
+struct cmp_profile {
+	int64_t        number;
+	struct nsx_str name;
+	int64_t        first, last;   /* ns: of all its records; last < first: none */
+	bool           compiles;
+};
+
+/* A process of a profile. busy: ns in which a compilation of it is open. */
+struct cmp_process { size_t profile; int64_t pid, compilations; int64_t from, until; cmp_time busy; bool loaded; };
+
+struct cmp {
+	const struct nsx_compile_opts *opts;
+	struct nsx_diags  *diags;
+	struct nsx_err    *err;
+	const char        *where;        /* the input's name */
+	struct nsx_arena   arena;
+	struct nsx_intern  names;
+	NSX_VEC(struct cmp_program) programs;
+	struct nsx_map     program_at;   /* number -> programs */
+	NSX_VEC(struct cmp_profile) profiles;
+	struct nsx_map     profile_at;
+	NSX_VEC(struct cmp_process) processes;
+	NSX_VEC(struct cmp_row) rows;
+	struct nsx_map     row_at;
+	NSX_VEC(struct cmp_range) ranges;   /* of the profile that is being read */
+	size_t             profile;      /* that one */
+	int64_t            records, orphans;
+};
+
+/* The profile of that number, made when it is new: its place in c->profiles; SIZE_MAX when out of memory. */
+size_t cmp_profile(struct cmp *c, int64_t number);
+
+/* Something of that profile happened in [start, start + dur]. */
+void cmp_span(struct cmp_profile *p, int64_t start, int64_t dur);
+
+/* Whether all times of r are within CMP_MAX and its duration is not negative. */
+bool cmp_sound(const struct cmp_range *r);
+
+/* All of a profile is in c->ranges: add it up and forget it. */
+int cmp_tally(struct cmp *c);
+
+/* Name of the row of time that opts->loading tells apart. */
+#define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
+
+/* Read a stream, or CSV, into c. */
+int cmp_load(struct cmp *c, struct nsx_reader *in, int64_t *diags);
+int cmp_load_csv(struct cmp *c, struct nsx_reader *in);
+
+/* The rows as a table; NULL with c->err filled. */
+struct nsx_table *cmp_table(struct cmp *c);
+
+/* Append a number as the summary spells it: as short as reads back, with a ".0" if whole; and with four digits. */
+void cmp_put_seconds(struct nsx_buf *b, double v);
+void cmp_put_four(struct nsx_buf *b, double v);
+
+#endif

@@ -1,0 +1,202 @@
+/* load.c -- a stream's compile records, a profile at a time. Holds those of one profile, the names and the programs. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "table/compile/compile.h"
+#include "base/num.h"
+#include "nsys/csv.h"
+#include "stream/fields.h"
+#include "stream/raw.h"
+
+struct loading {
+	struct cmp        *c;
+	struct nsx_reader *in;
+	struct nsx_map     range_at;   /* id -> place in c->ranges; MISSING: a range that has come named it as its parent */
+	bool               open;       /* c->profile is one */
+	int64_t            diags;
+};
+
+enum { MISSING = NSX_NONE - 1 };
+
+static int
+fail_nomem(struct loading *l)
+{
+	return nsx_err_nomem(l->c->err, l->c->where);
+}
+
+static int
+load_profile(struct loading *l, const struct nsx_rec *rec)
+{
+	size_t i = cmp_profile(l->c, nsx_int(rec, NSX_PROFILE_profile, 0));
+	struct nsx_str name = nsx_arena_str(&l->c->arena, nsx_string(rec, NSX_PROFILE_name));
+
+	if (i == SIZE_MAX || !name.ptr)
+		return fail_nomem(l);
+	l->c->profiles.p[i].name = name;
+	return NSX_OK;
+}
+
+static int
+load_program(struct loading *l, const struct nsx_rec *rec)
+{
+	struct cmp *c = l->c;
+	struct cmp_program p = {
+		.id = nsx_int(rec, NSX_PROGRAM_id, -1), .has_id = nsx_has(rec, NSX_PROGRAM_id),
+		.name = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_name)),
+		.key = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_key))
+	};
+	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1), 0 });
+
+	if (!at || !p.name.ptr || !p.key.ptr || !nsx_vec_push(&c->programs, p))
+		return fail_nomem(l);
+	*at = (uint32_t)c->programs.n - 1;
+	return NSX_OK;
+}
+
+/* The profile is complete. */
+static int
+flush(struct loading *l)
+{
+	nsx_map_free(&l->range_at);
+	return l->open ? cmp_tally(l->c) : NSX_OK;
+}
+
+/* r's parent: a place, or NSX_NONE; the order of the stream makes it come first. */
+static int
+find_parent(struct loading *l, struct cmp_range *r, int64_t id)
+{
+	uint32_t *at = nsx_map_at(&l->range_at, (struct nsx_key){ (uint64_t)id, 0 });
+
+	if (!at)
+		return fail_nomem(l);
+	r->orphan = *at == NSX_NONE || *at == MISSING;
+	if (r->orphan)
+		*at = MISSING;
+	else
+		r->parent = *at;
+	return NSX_OK;
+}
+
+static int
+load_compile(struct loading *l, const struct nsx_rec *rec)
+{
+	struct cmp *c = l->c;
+	size_t profile = cmp_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
+	int64_t id = nsx_int(rec, NSX_COMPILE_range, 0);
+
+	if (profile == SIZE_MAX)
+		return fail_nomem(l);
+	if (!l->open || profile != c->profile) {
+		if (flush(l) != NSX_OK)
+			return NSX_ERR;
+		c->profile = profile;
+		l->open = true;
+	}
+	struct cmp_range r = {
+		.pid = nsx_int(rec, NSX_COMPILE_pid, -1), .tid = nsx_int(rec, NSX_COMPILE_tid, -1),
+		.start = nsx_int(rec, NSX_COMPILE_start, 0), .dur = nsx_int(rec, NSX_COMPILE_dur, 0),
+		.child = nsx_int(rec, NSX_COMPILE_child, 0), .program = nsx_int(rec, NSX_COMPILE_program, -1),
+		.inner = nsx_int(rec, NSX_COMPILE_children, 0) > 0,
+		.name = nsx_intern(&c->names, nsx_string(rec, NSX_COMPILE_name)), .parent = NSX_NONE
+	};
+	r.self = nsx_int(rec, NSX_COMPILE_self, nsx_sub_sat(r.dur, r.child, NULL));
+	if (r.program < 0)
+		r.program = -1;
+	if (r.name == NSX_NONE || c->ranges.n >= MISSING)
+		return fail_nomem(l);
+	if (!cmp_sound(&r))
+		return nsx_err_set(c->err, "%s: compile: a time that is negative or beyond 73 years", nsx_reader_where(l->in));
+	if (nsx_has(rec, NSX_COMPILE_parent) && find_parent(l, &r, rec->v[NSX_COMPILE_parent].i) != NSX_OK)
+		return NSX_ERR;
+	uint32_t *at = nsx_map_at(&l->range_at, (struct nsx_key){ (uint64_t)id, 0 });
+	if (!at || !nsx_vec_push(&c->ranges, r))
+		return fail_nomem(l);
+	if (*at != NSX_NONE)
+		return nsx_err_set(c->err, *at == MISSING ? "%s: compile: range %" PRId64 " comes after one that is in it"
+		                                          : "%s: compile: range %" PRId64 " comes twice", nsx_reader_where(l->in), id);
+	*at = (uint32_t)c->ranges.n - 1;
+	return NSX_OK;
+}
+
+/* When things happened in a profile, host and GPU alike. */
+static int
+load_span(struct loading *l, const struct nsx_rec *rec)
+{
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
+
+	for (int i = 0; i < 2; i++) {
+		if (!nsx_field_has(rec, times[i][0]))
+			continue;
+		size_t p = cmp_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+		if (p == SIZE_MAX)
+			return fail_nomem(l);
+		cmp_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));
+	}
+	return NSX_OK;
+}
+
+static int
+load(struct loading *l)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(l->in, &rec)) == NSX_OK) {
+		if (rec.kind->id == NSX_NKINDS)
+			continue;
+		if (rec.kind->id == NSX_PROFILE)
+			rc = load_profile(l, &rec);
+		else if (rec.kind->id == NSX_PROGRAM)
+			rc = load_program(l, &rec);
+		else if (rec.kind->id == NSX_COMPILE)
+			rc = load_compile(l, &rec);
+		l->diags += rec.kind->id == NSX_DIAG;
+		if (rc == NSX_OK)
+			rc = load_span(l, &rec);
+		if (rc != NSX_OK)
+			return NSX_ERR;
+	}
+	return rc == NSX_EOF ? flush(l) : NSX_ERR;
+}
+
+int
+cmp_load(struct cmp *c, struct nsx_reader *in, int64_t *diags)
+{
+	struct loading l = { .c = c, .in = in };
+	int rc = load(&l);
+
+	nsx_map_free(&l.range_at);
+	*diags = l.diags;
+	return rc;
+}
+
+int
+nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
+            struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct cmp c = { .opts = opts, .diags = diags, .err = err, .where = nsx_raw_name(in) };
+	bool csv;
+	int rc = nsx_csv_is(in, &csv);
+
+	*out = (struct nsx_compile_result){ .diags = -1 };
+	if (rc == NSX_OK)
+		rc = csv ? cmp_load_csv(&c, in) : cmp_load(&c, in, &out->diags);
+	if (rc == NSX_OK) {
+		nsx_diag_add(diags, NSX_WARNING, "", c.orphans, "compile ranges whose parent is not in the stream: their time counts, but as no compilation's");
+		nsx_diag_add(diags, NSX_INFO, "", c.records == 0, "no compilation: nothing was compiled while the profile was taken");
+		out->records = c.records;
+		out->table = cmp_table(&c);
+		rc = out->table ? NSX_OK : NSX_ERR;
+	}
+	nsx_arena_free(&c.arena);
+	nsx_intern_free(&c.names);
+	free(c.programs.p);
+	nsx_map_free(&c.program_at);
+	free(c.profiles.p);
+	nsx_map_free(&c.profile_at);
+	free(c.processes.p);
+	free(c.rows.p);
+	nsx_map_free(&c.row_at);
+	free(c.ranges.p);
+	return rc;
+}

@@ -1,0 +1,501 @@
+/* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. The rows are those of nvtx_pushpop_trace,
+ * or a stream's `range` records, from which the same follows. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/compile/compile.h"
+#include "base/num.h"
+#include "nsys/csv.h"
+#include "stream/raw.h"
+#include "xla/title.h"
+
+/* A place in the tree of ranges. `near`: the nearest compilation around it. */
+struct node { uint32_t parent, near, block; int64_t child; };
+enum { NOT_YET = NSX_NONE - 1, ON_THE_WAY = NSX_NONE - 2, MOST_NODES = NSX_NONE - 3 };
+
+/* A range. own: exclusive ns. */
+struct row { uint32_t node, name; int64_t own; };
+
+/* A compilation: a row of the output's headers. */
+struct block { uint32_t node, name; int64_t profile, start, dur, id; };
+
+struct entry { uint32_t block, key; int64_t ns; };
+
+struct summary {
+	struct nsx_reader *in;
+	struct nsx_err    *err;
+	struct nsx_diags  *diags;
+	const char        *where;
+	bool               full;
+	struct nsx_intern  names;    /* names of rows, then their keys */
+	struct nsx_buf     text;
+	NSX_VEC(struct node) nodes;
+	struct nsx_map     node_at;
+	NSX_VEC(struct row) rows;
+	NSX_VEC(struct block) blocks;
+	NSX_VEC(struct entry) entries;
+	struct nsx_map     entry_at;
+	NSX_VEC(uint32_t)  path;
+	int64_t            compiles;   /* compile records */
+};
+
+static int
+fail_nomem(struct summary *s)
+{
+	return nsx_err_nomem(s->err, s->where);
+}
+
+static int
+fail_large(struct summary *s)
+{
+	return nsx_err_set(s->err, "%s: more time than 64 bits hold", s->where);
+}
+
+/* ---- numbers as they are spelled there ---- */
+
+static bool
+is_whole(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.ptr[i] == '.' || s.ptr[i] == 'e' || s.ptr[i] == 'n')
+			return false;
+	return true;
+}
+
+void
+cmp_put_seconds(struct nsx_buf *b, double v)
+{
+	char text[NSX_DOUBLE_CHARS];
+	struct nsx_str s = { text, (size_t)(nsx_put_double(text, v) - text) };
+
+	nsx_buf_str(b, s);
+	if (is_whole(s))
+		nsx_buf_c(b, ".0");
+}
+
+void
+cmp_put_four(struct nsx_buf *b, double v)
+{
+	char text[32], *e;
+
+	snprintf(text, sizeof text, "%.3e", v);
+	e = strchr(text, 'e');
+	int exponent = e ? atoi(e + 1) : 0;
+	if (e && exponent >= -4 && exponent < 3) {
+		snprintf(text, sizeof text, "%.*f", 3 - exponent, v);
+		/* One digit stays behind the point. */
+		char *end = text + strlen(text);
+		while (end[-1] == '0' && end[-2] != '.')
+			*--end = '\0';
+		nsx_buf_c(b, text);
+	} else if (e) {
+		char *end = e;
+		while (end[-1] == '0')
+			end--;
+		if (end[-1] == '.')
+			end--;
+		nsx_buf_add(b, text, (size_t)(end - text));
+		nsx_buf_c(b, e);
+	} else {
+		nsx_buf_c(b, text);
+	}
+}
+
+/* ---- the tree ---- */
+
+static uint32_t
+new_node(struct summary *s, uint32_t parent)
+{
+	struct node n = { .parent = parent, .near = NOT_YET, .block = NSX_NONE };
+
+	if (s->nodes.n >= MOST_NODES || !nsx_vec_push(&s->nodes, n)) {
+		fail_nomem(s);
+		return NSX_NONE;
+	}
+	return (uint32_t)s->nodes.n - 1;
+}
+
+/* The node under that key, made when it is new; NSX_NONE when out of memory. */
+static uint32_t
+node_of(struct summary *s, struct nsx_key key, uint32_t parent)
+{
+	uint32_t *at = nsx_map_at(&s->node_at, key);
+
+	if (!at) {
+		fail_nomem(s);
+		return NSX_NONE;
+	}
+	if (*at == NSX_NONE)
+		*at = new_node(s, parent);
+	return *at;
+}
+
+/* Whether that is the name of a compilation. */
+static bool
+is_compilation(struct nsx_str name)
+{
+	static const char domain[] = NSX_XLA_DOMAIN ":";
+	struct nsx_title title;
+
+	if (!nsx_str_starts(name, domain))
+		return false;
+	nsx_title_parse((struct nsx_str){ name.ptr + sizeof domain - 1, name.len - (sizeof domain - 1) }, &title);
+	return title.kind == NSX_TITLE_COMPILE && title.module.len;
+}
+
+static int
+add_row(struct summary *s, uint32_t node, struct nsx_str name, int64_t own, const struct block *block)
+{
+	uint32_t id = nsx_intern(&s->names, name);
+
+	if (id == NSX_NONE || !nsx_vec_push(&s->rows, ((struct row){ node, id, own })))
+		return fail_nomem(s);
+	if (!is_compilation(name))
+		return NSX_OK;
+	if (!nsx_vec_push(&s->blocks, *block))
+		return fail_nomem(s);
+	s->blocks.p[s->blocks.n - 1].node = node;
+	s->blocks.p[s->blocks.n - 1].name = id;
+	/* Two rows of one place share the first one's sums. */
+	if (s->nodes.p[node].block == NSX_NONE)
+		s->nodes.p[node].block = (uint32_t)s->blocks.n - 1;
+	return NSX_OK;
+}
+
+/* The compilation around each node, as its parents have it. */
+static int
+find_near(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->nodes.n; i++) {
+		uint32_t k = i, near;
+
+		s->path.n = 0;
+		for (;;) {
+			struct node *n = &s->nodes.p[k];
+
+			if (n->near == ON_THE_WAY)
+				return nsx_err_set(s->err, "%s: a range that is in itself", s->where);
+			if (n->near != NOT_YET) {
+				near = n->near;
+				break;
+			}
+			n->near = ON_THE_WAY;
+			if (!nsx_vec_push(&s->path, k))
+				return fail_nomem(s);
+			if (n->parent == NSX_NONE) {
+				near = NSX_NONE;
+				s->nodes.p[k].near = NSX_NONE;
+				s->path.n--;
+				break;
+			}
+			k = n->parent;
+		}
+		/* k is done, and near is what is around it; the path below it comes next, from its end. */
+		while (s->path.n) {
+			if (s->nodes.p[k].block != NSX_NONE)
+				near = k;
+			k = s->path.p[--s->path.n];
+			s->nodes.p[k].near = near;
+		}
+	}
+	return NSX_OK;
+}
+
+/* ---- from CSV ---- */
+
+/* The node of a RangeStack, ":1:2:3": NSX_OK with *node, NSX_EOF if it is none, NSX_ERR. */
+static int
+stack_node(struct summary *s, struct nsx_str stack, uint32_t *node)
+{
+	size_t i = 0;
+
+	*node = NSX_NONE;
+	if (stack.len == 0)
+		return NSX_EOF;
+	while (i < stack.len) {
+		const char *end = memchr(stack.ptr + i + 1, ':', stack.len - i - 1);
+		size_t to = end ? (size_t)(end - stack.ptr) : stack.len;
+		int64_t id;
+
+		if (stack.ptr[i] != ':' || !nsx_get_int((struct nsx_str){ stack.ptr + i + 1, to - i - 1 }, &id))
+			return NSX_EOF;
+		*node = node_of(s, (struct nsx_key){ (uint64_t)id, *node }, *node);
+		if (*node == NSX_NONE)
+			return NSX_ERR;
+		i = to;
+	}
+	return NSX_OK;
+}
+
+static int
+read_csv(struct summary *s)
+{
+	enum { NAME, ID, STACK, OWN, NCOLUMNS };
+	static const char *const columns[NCOLUMNS] = { "Name", "RangeId", "RangeStack", "DurNonChild (ns)" };
+	struct nsx_csv *csv = nsx_csv_open(s->in, s->err);
+	struct nsx_str *fields;
+	int at[NCOLUMNS], rc = csv ? NSX_OK : NSX_ERR;
+
+	for (int i = 0; i < NCOLUMNS && rc == NSX_OK; i++)
+		if ((at[i] = nsx_csv_column(csv, columns[i])) < 0)
+			rc = NSX_ERR;
+	while (rc == NSX_OK && (rc = nsx_csv_next(csv, &fields)) == NSX_OK) {
+		int64_t own, id;
+		uint32_t node = NSX_NONE;
+
+		if (!nsx_get_int(fields[at[OWN]], &own) || !nsx_get_int(fields[at[ID]], &id))
+			rc = NSX_EOF;
+		else
+			rc = stack_node(s, fields[at[STACK]], &node);
+		if (rc == NSX_EOF) {
+			nsx_csv_reject(csv);
+			rc = NSX_OK;
+		} else if (rc == NSX_OK) {
+			/* Blocks come in the order of the file. */
+			rc = add_row(s, node, fields[at[NAME]], own, &(struct block){ .start = (int64_t)s->blocks.n });
+		}
+	}
+	if (rc == NSX_EOF) {
+		nsx_diag_add(s->diags, NSX_WARNING, "", nsx_csv_rejected(csv), NSX_CSV_REJECTED);
+		rc = NSX_OK;
+	}
+	nsx_csv_close(csv);
+	return rc;
+}
+
+/* ---- from a stream ---- */
+
+static int
+take_range(struct summary *s, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_RANGE_profile, 0), dur = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_RANGE_range, 0), (uint64_t)profile };
+	uint32_t node, up = NSX_NONE;
+
+	if (nsx_has(rec, NSX_RANGE_parent)) {
+		up = node_of(s, (struct nsx_key){ (uint64_t)rec->v[NSX_RANGE_parent].i, (uint64_t)profile }, NSX_NONE);
+		if (up == NSX_NONE)
+			return NSX_ERR;
+		if (__builtin_add_overflow(s->nodes.p[up].child, dur, &s->nodes.p[up].child))
+			return fail_large(s);
+	}
+	node = node_of(s, key, up);
+	if (node == NSX_NONE)
+		return NSX_ERR;
+	/* It may have been made for what is in it. */
+	s->nodes.p[node].parent = up;
+	s->text.len = 0;
+	if (nsx_has(rec, NSX_RANGE_domain)) {
+		nsx_buf_str(&s->text, rec->v[NSX_RANGE_domain].s);
+		nsx_buf_char(&s->text, ':');
+	}
+	nsx_buf_str(&s->text, nsx_string(rec, NSX_RANGE_name));
+	if (s->text.failed)
+		return fail_nomem(s);
+	return add_row(s, node, nsx_buf_view(&s->text), dur,
+	               &(struct block){ .profile = profile, .start = nsx_int(rec, NSX_RANGE_host_start, 0), .dur = dur, .id = (int64_t)key.a });
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->dur != y->dur)
+		return x->dur < y->dur ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int
+read_stream(struct summary *s)
+{
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(s->in, &rec)) == NSX_OK) {
+		s->compiles += rec.kind->id == NSX_COMPILE;
+		if (rec.kind->id == NSX_RANGE && take_range(s, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	if (rc == NSX_ERR)
+		return rc;
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (__builtin_sub_overflow(s->rows.p[i].own, s->nodes.p[s->rows.p[i].node].child, &s->rows.p[i].own))
+			return fail_large(s);
+	if (s->blocks.n)
+		qsort(s->blocks.p, s->blocks.n, sizeof *s->blocks.p, by_start);
+	for (size_t i = 0; i < s->blocks.n; i++)
+		s->nodes.p[s->blocks.p[i].node].block = (uint32_t)i;
+	if (s->blocks.n == 0 && s->compiles)
+		nsx_diag_add(s->diags, NSX_WARNING, "", 1,
+		             "the stream holds compilation, but not its ranges: --summary reads what nsysx-extract --ranges=all writes");
+	return NSX_OK;
+}
+
+/* ---- sums ---- */
+
+/* What rows of that name are summed up under; NSX_NONE when out of memory. */
+static uint32_t
+key_of(struct summary *s, uint32_t name)
+{
+	struct nsx_str text = nsx_intern_str(&s->names, name);
+	const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
+
+	if (s->full || !colon)
+		return name;
+	struct nsx_str key = { colon + 1, (size_t)(text.ptr + text.len - colon - 1) };
+	colon = key.len ? memchr(key.ptr, ':', key.len) : NULL;
+	if (colon)
+		key.len = (size_t)(colon - key.ptr);
+	if (nsx_str_eq(key, NSX_STR("XlaPassPipeline")))
+		key = NSX_STR("XlaPass");
+	return nsx_intern(&s->names, key);
+}
+
+static int
+add_up(struct summary *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct row *r = &s->rows.p[i];
+		uint32_t near = s->nodes.p[r->node].near;
+		uint32_t key = near == NSX_NONE ? 0 : key_of(s, r->name);
+
+		for (; near != NSX_NONE; near = s->nodes.p[near].near) {
+			uint32_t block = s->nodes.p[near].block;
+			uint32_t *at = nsx_map_at(&s->entry_at, (struct nsx_key){ block, key });
+
+			if (key == NSX_NONE || !at || !nsx_vec_room(&s->entries, 1))
+				return fail_nomem(s);
+			if (*at == NSX_NONE) {
+				*at = (uint32_t)s->entries.n;
+				s->entries.p[s->entries.n++] = (struct entry){ block, key, 0 };
+			}
+			struct entry *e = &s->entries.p[*at];
+			if (__builtin_add_overflow(e->ns, r->own, &e->ns))
+				return fail_large(s);
+		}
+	}
+	return NSX_OK;
+}
+
+struct ordered { uint32_t block; int64_t ns; struct nsx_str key; };
+
+static int
+by_ns(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	return x->ns != y->ns ? x->ns < y->ns ? 1 : -1 : nsx_str_cmp(x->key, y->key);
+}
+
+/* ---- text ---- */
+
+/* The lines of a block, whose n sums are e; the one that reaches 99 % is not among them. */
+static void
+put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_t n, int64_t total)
+{
+	double sum = 0;
+
+	nsx_buf_c(&s->text, "Compilation: ");
+	nsx_buf_str(&s->text, name);
+	nsx_buf_c(&s->text, ": ");
+	cmp_put_seconds(&s->text, (double)total / 1e9);
+	nsx_buf_char(&s->text, '\n');
+	for (size_t i = 0; i < n && total; i++) {
+		double part = (double)e[i].ns / (double)total;
+
+		sum += part;
+		if (!(sum < 0.99))
+			break;
+		nsx_buf_char(&s->text, ' ');
+		nsx_buf_str(&s->text, e[i].key);
+		nsx_buf_fmt(&s->text, " %.2f%% ", part * 100);
+		cmp_put_four(&s->text, (double)e[i].ns / 1e9);
+		nsx_buf_char(&s->text, '\n');
+	}
+}
+
+static int
+write_blocks(struct summary *s, const struct ordered *sorted, const size_t *first, struct nsx_outfile *out)
+{
+	for (size_t i = 0; i < s->blocks.n; i++) {
+		uint32_t of = s->nodes.p[s->blocks.p[i].node].block;
+		int64_t total = 0;
+
+		s->text.len = 0;
+		for (size_t k = first[of]; k < first[of + 1]; k++)
+			if (__builtin_add_overflow(total, sorted[k].ns, &total))
+				return fail_large(s);
+		put_block(s, nsx_intern_str(&s->names, s->blocks.p[i].name), sorted + first[of], first[of + 1] - first[of], total);
+		if (s->text.failed)
+			return fail_nomem(s);
+		if (nsx_outfile_write(out, s->text.ptr, s->text.len) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+print(struct summary *s, struct nsx_outfile *out)
+{
+	struct ordered *sorted = malloc((s->entries.n + 1) * sizeof *sorted);
+	size_t *first = calloc(s->blocks.n + 2, sizeof *first);
+	int rc = NSX_ERR;
+
+	if (!sorted || !first) {
+		fail_nomem(s);
+	} else {
+		for (size_t i = 0; i < s->entries.n; i++) {
+			const struct entry *e = &s->entries.p[i];
+
+			sorted[i] = (struct ordered){ e->block, e->ns, nsx_intern_str(&s->names, e->key) };
+			first[e->block + 1]++;
+		}
+		for (size_t i = 0; i < s->blocks.n; i++)
+			first[i + 1] += first[i];
+		if (s->entries.n)
+			qsort(sorted, s->entries.n, sizeof *sorted, by_ns);
+		rc = write_blocks(s, sorted, first, out);
+	}
+	free(sorted);
+	free(first);
+	return rc;
+}
+
+int
+nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_raw_name(in), .full = full };
+	bool csv;
+	int rc = nsx_csv_is(in, &csv);
+
+	if (rc == NSX_OK)
+		rc = csv ? read_csv(&s) : read_stream(&s);
+	if (rc == NSX_OK)
+		rc = find_near(&s);
+	if (rc == NSX_OK)
+		rc = add_up(&s);
+	if (rc == NSX_OK)
+		rc = print(&s, out);
+	if (rc == NSX_OK && !s.compiles)
+		nsx_diag_add(diags, NSX_INFO, "", s.blocks.n == 0, "no compilation: nothing was compiled while the profile was taken");
+	*compilations = (int64_t)s.blocks.n;
+	nsx_intern_free(&s.names);
+	nsx_buf_free(&s.text);
+	nsx_map_free(&s.node_at);
+	nsx_map_free(&s.entry_at);
+	free(s.nodes.p);
+	free(s.rows.p);
+	free(s.blocks.p);
+	free(s.entries.p);
+	free(s.path.p);
+	return rc;
+}

@@ -1,0 +1,215 @@
+/* tally.c -- a profile's ranges, added up by what a row of the table is. */
+#include "table/compile/compile.h"
+
+#include <stdlib.h>
+
+#include "xla/title.h"
+
+/* Rows of what has no key of its own, beyond every number of a name or program. */
+enum { LOADING_KEY = -2 };
+
+size_t
+cmp_profile(struct cmp *c, int64_t number)
+{
+	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct cmp_profile){ .number = number, .last = -1 }))))
+		return SIZE_MAX;
+	if (*at == NSX_NONE)
+		*at = (uint32_t)c->profiles.n - 1;
+	return *at;
+}
+
+void
+cmp_span(struct cmp_profile *p, int64_t start, int64_t dur)
+{
+	/* Of such times nothing can be said. */
+	if (start > CMP_MAX || start < -CMP_MAX || dur < 0 || dur > CMP_MAX)
+		return;
+	if (p->last < p->first || start < p->first) {
+		if (p->last < p->first)
+			p->last = start + dur;
+		p->first = start;
+	}
+	if (start + dur > p->last)
+		p->last = start + dur;
+}
+
+bool
+cmp_sound(const struct cmp_range *r)
+{
+	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX && r->child >= -CMP_MAX &&
+	       r->child <= CMP_MAX && r->self >= -CMP_MAX && r->self <= CMP_MAX;
+}
+
+static struct cmp_row *
+row_of(struct cmp *c, int64_t key, struct nsx_str name)
+{
+	uint32_t *at = nsx_map_at(&c->row_at, (struct nsx_key){ (uint64_t)key, 0 });
+
+	if (at && *at == NSX_NONE) {
+		if (!nsx_vec_push(&c->rows, ((struct cmp_row){ .name = name, .program = -1 })))
+			at = NULL;
+		else
+			*at = (uint32_t)c->rows.n - 1;
+	}
+	if (!at) {
+		nsx_err_nomem(c->err, c->where);
+		return NULL;
+	}
+	return &c->rows.p[*at];
+}
+
+static int
+add(struct cmp *c, cmp_time *sum, cmp_time v)
+{
+	if (!__builtin_add_overflow(*sum, v, sum))
+		return NSX_OK;
+	return nsx_err_set(c->err, "%s: compile records of more time than 63 bits hold", c->where);
+}
+
+/* ---- processes ---- */
+
+/* The process that r belongs to; NULL when out of memory. Few: a search is enough. */
+static struct cmp_process *
+process_of(struct cmp *c, const struct cmp_range *r)
+{
+	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;)
+		if (c->processes.p[i].pid == r->pid)
+			return &c->processes.p[i];
+	if (!nsx_vec_push(&c->processes, ((struct cmp_process){ .profile = c->profile, .pid = r->pid, .from = r->start, .until = r->start }))) {
+		nsx_err_nomem(c->err, c->where);
+		return NULL;
+	}
+	return &c->processes.p[c->processes.n - 1];
+}
+
+/* Compilations of a process count once where they overlap; they come in order of start. */
+static int
+open_compilation(struct cmp *c, const struct cmp_range *r)
+{
+	struct cmp_process *p = process_of(c, r);
+
+	if (!p)
+		return NSX_ERR;
+	p->compilations += !r->orphan;
+	if (r->start > p->until) {
+		p->busy += (p->until - p->from) * CMP_NS;
+		p->from = p->until = r->start;
+	}
+	if (r->start + r->dur > p->until)
+		p->until = r->start + r->dur;
+	return NSX_OK;
+}
+
+static void
+close_processes(struct cmp *c)
+{
+	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;) {
+		struct cmp_process *p = &c->processes.p[i];
+
+		p->busy += (p->until - p->from) * CMP_NS;
+		p->from = p->until;
+	}
+}
+
+/* ---- rows ---- */
+
+/* The row that r counts in; *row is NULL if it counts in none. */
+static int
+find_row(struct cmp *c, const struct cmp_range *r, struct cmp_row **row)
+{
+	struct nsx_str name = nsx_intern_str(&c->names, r->name);
+	struct nsx_title title;
+	int64_t key = r->name;
+
+	*row = NULL;
+	nsx_title_parse(name, &title);
+	switch (c->opts->by) {
+	case NSX_COMPILE_RANGE:
+		break;
+	case NSX_COMPILE_PASS:
+		if (!nsx_str_eq(title.label, NSX_STR("XlaPass")))
+			return NSX_OK;
+		break;
+	case NSX_COMPILE_PHASE:
+		name = title.label;
+		key = nsx_intern(&c->names, name);
+		if (key == NSX_NONE)
+			return nsx_err_nomem(c->err, c->where);
+		break;
+	case NSX_COMPILE_MODULE:
+		name = (struct nsx_str){ "", 0 };
+		key = r->program;
+		break;
+	case NSX_COMPILE_PROCESS:
+		return NSX_OK;
+	}
+	/* A name of the table of names: it lives as long as the rows. */
+	if (c->opts->by == NSX_COMPILE_PHASE)
+		name = nsx_intern_str(&c->names, (uint32_t)key);
+	*row = row_of(c, key, name);
+	if (!*row)
+		return NSX_ERR;
+	if (c->opts->by == NSX_COMPILE_MODULE)
+		(*row)->program = key;
+	return NSX_OK;
+}
+
+/* Add r to its row; apart: its own time is that of loading libraries. */
+static int
+count(struct cmp *c, const struct cmp_range *r, const struct cmp_part *part, bool apart)
+{
+	struct cmp_row *row;
+
+	if (find_row(c, r, &row) != NSX_OK)
+		return NSX_ERR;
+	if (!row)
+		return NSX_OK;
+	if (add(c, &row->child, part->child) != NSX_OK || add(c, &row->work, r->self * CMP_NS) != NSX_OK)
+		return NSX_ERR;
+	if (r->parent == NSX_NONE && !r->orphan) {
+		row->compilations++;
+		if (r->dur * CMP_NS > row->longest)
+			row->longest = r->dur * CMP_NS;
+	}
+	if (apart && !(row = row_of(c, LOADING_KEY, nsx_str_c(CMP_LOADING))))
+		return NSX_ERR;
+	return add(c, &row->self, part->self);
+}
+
+int
+cmp_tally(struct cmp *c)
+{
+	size_t n = c->ranges.n;
+	struct cmp_part *part = malloc((n + 1) * sizeof *part);
+	bool *first = calloc(n + 1, sizeof *first);   /* by range: it is in the first compilation of its process */
+	int rc = part && first ? NSX_OK : nsx_err_nomem(c->err, c->where);
+
+	if (rc == NSX_OK)
+		rc = cmp_share(c->ranges.p, n, part, c->err);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		const struct cmp_range *r = &c->ranges.p[i];
+
+		if (r->parent != NSX_NONE) {
+			first[i] = first[r->parent];
+		} else if ((rc = open_compilation(c, r)) == NSX_OK && !r->orphan) {
+			struct cmp_process *p = process_of(c, r);
+			first[i] = p && !p->loaded;
+			if (p)
+				p->loaded = true;
+		}
+		if (rc == NSX_OK)
+			rc = count(c, r, &part[i], c->opts->loading && first[i] && (r->inner || part[i].owns));
+		c->orphans += r->orphan;
+	}
+	if (rc == NSX_OK)
+		close_processes(c);
+	if (n)
+		c->profiles.p[c->profile].compiles = true;
+	c->records += (int64_t)n;
+	c->ranges.n = 0;
+	free(part);
+	free(first);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* measure.c -- GPU time of a program or an NVTX range, execution by execution. */
+#include "table/measure.h"
+
+#include "table/measure/measure.h"
+
+static void
+report(const struct nsx_spans *s, struct nsx_diags *diags)
+{
+	const struct nsx_measure_options *o = s->options;
+	const char *what = o->module ? "module" : "range", *name = o->module ? o->module : o->range;
+
+	if (!s->met)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module ? "no op records: extract with --ops" : "no op records: extract with --ranges --ops");
+	else if (!s->matching)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no %s of the name %s%s", what, name,
+		             o->range && s->homeless ? ", or no range records: extract with --ranges --ops" : "");
+	else if (!s->spans.n)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in %s %s", what, name);
+	if (s->matching)
+		nsx_diag_add(diags, NSX_WARNING, "", s->homeless, "operations whose range has no record: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a duration: left out");
+}
+
+int
+nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m, struct nsx_diags *diags,
+            struct nsx_err *err)
+{
+	struct nsx_spans s = { .options = options, .err = err };
+	int rc = nsx_spans_read(&s, in);
+
+	*m = (struct nsx_measure){ .diags = s.diags };
+	if (rc == NSX_OK && options->require && !s.required)
+		rc = nsx_err_set(err, "no %s record", options->require);
+	if (rc == NSX_OK && !(m->table = nsx_spans_table(&s)))
+		rc = nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		report(&s, diags);
+	nsx_spans_free(&s);
+	return rc;
+}

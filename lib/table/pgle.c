@@ -1,0 +1,516 @@
+/* pgle.c -- what instructions cost, by fingerprint of their program. Holds a line for each instruction. */
+#include "table/pgle.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "table/pgle_wants.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/outfile.h"
+#include "base/vec.h"
+
+/* Names are numbers in `names`, NSX_NONE: none. */
+struct program {
+	uint32_t key, fingerprint;
+	bool     has_opcodes;    /* it was extracted with a dump */
+	bool     ran;
+};
+struct inst { uint32_t program, name; bool comm, has_opcode, ran, timed; };
+struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
+struct file {
+	uint32_t fingerprint, key;   /* key: of its first program */
+	bool     completed;
+	int64_t  in_buffers;         /* ns that stay with command buffers */
+};
+
+struct pgle {
+	struct nsx_err        *err;
+	struct nsx_intern      names;
+	NSX_VEC(struct program) programs;
+	NSX_VEC(struct inst)   insts;
+	NSX_VEC(struct cost)   costs;
+	NSX_VEC(struct file)   files;
+	struct nsx_map         program_of, inst_of, cost_of;   /* number; (program, inst); (fingerprint, name) */
+	struct nsx_map         file_of;                        /* fingerprint */
+	struct nsx_map         alias_of;                       /* (profile, program) -> fingerprint */
+	struct nsx_map         compiled;                       /* (profile, program) */
+	bool                   comm;                           /* an instruction communicates */
+	int64_t                thunks, early, unknown;
+};
+
+static int
+nomem(const struct pgle *p)
+{
+	return nsx_err_nomem(p->err, NULL);
+}
+
+/* The number of s, NSX_NONE if it is empty. NSX_OK or NSX_ERR. */
+static int
+keep(struct pgle *p, struct nsx_str s, uint32_t *number)
+{
+	*number = s.len ? nsx_intern(&p->names, s) : (uint32_t)NSX_NONE;
+	return s.len && *number == NSX_NONE ? nomem(p) : NSX_OK;
+}
+
+static struct nsx_key
+key_of(int64_t a, int64_t b)
+{
+	return (struct nsx_key){ (uint64_t)a, (uint64_t)b };
+}
+
+/* ---- metadata */
+
+static int
+take_program(struct pgle *p, const struct nsx_rec *rec)
+{
+	struct program g = { 0 };
+	uint32_t *at = nsx_map_at(&p->program_of, key_of(nsx_int(rec, NSX_PROGRAM_program, -1), 0));
+	struct nsx_str key = nsx_string(rec, NSX_PROGRAM_key);
+
+	if (!at || keep(p, key.len ? key : nsx_string(rec, NSX_PROGRAM_name), &g.key) != NSX_OK
+	    || keep(p, nsx_string(rec, NSX_PROGRAM_fingerprint), &g.fingerprint) != NSX_OK || !nsx_vec_push(&p->programs, g))
+		return nomem(p);
+	*at = (uint32_t)(p->programs.n - 1);
+	return NSX_OK;
+}
+
+static int
+take_alias(struct pgle *p, const struct nsx_rec *rec)
+{
+	uint32_t fingerprint, *at;
+
+	if (keep(p, nsx_string(rec, NSX_ALIAS_fingerprint), &fingerprint) != NSX_OK)
+		return NSX_ERR;
+	if (fingerprint == NSX_NONE)
+		return NSX_OK;
+	at = nsx_map_at(&p->alias_of, key_of(nsx_int(rec, NSX_ALIAS_profile, -1), nsx_int(rec, NSX_ALIAS_program, -1)));
+	if (!at)
+		return nomem(p);
+	*at = fingerprint;
+	return NSX_OK;
+}
+
+static int
+take_inst(struct pgle *p, const struct nsx_rec *rec)
+{
+	int64_t number = nsx_int(rec, NSX_INST_program, -1);
+	struct inst n = {
+		.program = nsx_map_get(&p->program_of, key_of(number, 0)),
+		.comm = nsx_int(rec, NSX_INST_comm, 0) == 1, .has_opcode = nsx_has(rec, NSX_INST_opcode),
+	};
+	struct nsx_str name = nsx_string(rec, NSX_INST_scheduling_name);
+
+	p->comm |= n.comm;
+	if (n.program == NSX_NONE)
+		return NSX_OK;
+	p->programs.p[n.program].has_opcodes |= n.has_opcode;
+	uint32_t *at = nsx_map_at(&p->inst_of, key_of(number, nsx_int(rec, NSX_INST_inst, -1)));
+	if (!at || keep(p, name.len ? name : nsx_string(rec, NSX_INST_name), &n.name) != NSX_OK || !nsx_vec_push(&p->insts, n))
+		return nomem(p);
+	*at = (uint32_t)(p->insts.n - 1);
+	return NSX_OK;
+}
+
+static int
+take_compile(struct pgle *p, const struct nsx_rec *rec)
+{
+	uint32_t *at;
+
+	if (!nsx_has(rec, NSX_COMPILE_program))
+		return NSX_OK;
+	at = nsx_map_at(&p->compiled, key_of(nsx_int(rec, NSX_COMPILE_profile, -1), rec->v[NSX_COMPILE_program].i));
+	if (!at)
+		return nomem(p);
+	*at = 1;
+	return NSX_OK;
+}
+
+/* ---- executions */
+
+static int
+file_of(struct pgle *p, uint32_t fingerprint, uint32_t key, struct file **f)
+{
+	uint32_t *at = nsx_map_at(&p->file_of, key_of(fingerprint, 0));
+
+	if (!at)
+		return nomem(p);
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->files, ((struct file){ fingerprint, key, false, 0 })))
+			return nomem(p);
+		*at = (uint32_t)(p->files.n - 1);
+	}
+	*f = &p->files.p[*at];
+	return NSX_OK;
+}
+
+/* dur -1: it ran, and nobody knows how long. */
+static int
+add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t dur)
+{
+	uint32_t *at = nsx_map_at(&p->cost_of, key_of(fingerprint, name));
+
+	if (!at)
+		return nomem(p);
+	if (*at == NSX_NONE) {
+		if (!nsx_vec_push(&p->costs, ((struct cost){ fingerprint, name, comm, false, INT64_MAX, 0 })))
+			return nomem(p);
+		*at = (uint32_t)(p->costs.n - 1);
+	}
+	struct cost *c = &p->costs.p[*at];
+	c->comm |= comm;
+	if (dur < 0)
+		return NSX_OK;
+	c->timed = true;
+	if (dur < c->least)
+		c->least = dur;
+	if (dur > c->most)
+		c->most = dur;
+	return NSX_OK;
+}
+
+static int
+take_thunk(struct pgle *p, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_THUNK_profile, -1), number = nsx_int(rec, NSX_THUNK_program, -1);
+	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
+	uint32_t at = nsx_map_get(&p->inst_of, key_of(number, nsx_int(rec, NSX_THUNK_inst, -1)));
+
+	p->thunks++;
+	if (at == NSX_NONE) {
+		p->unknown++;
+		return NSX_OK;
+	}
+	struct inst *n = &p->insts.p[at];
+	struct program *g = &p->programs.p[n->program];
+	uint32_t fingerprint = nsx_map_get(&p->alias_of, key_of(profile, number));
+	bool compiled = nsx_map_get(&p->compiled, key_of(profile, number)) != NSX_NONE;
+
+	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)compiled + p->comm;
+	n->ran = g->ran = true;
+	n->timed |= dur >= 0;
+	/* A profile without a dump of its own goes by what the program is elsewhere. */
+	if (fingerprint == NSX_NONE)
+		fingerprint = g->fingerprint;
+	if (fingerprint == NSX_NONE || n->name == NSX_NONE)
+		return NSX_OK;
+	struct file *f = NULL;
+	if (file_of(p, fingerprint, g->key, &f) != NSX_OK)
+		return NSX_ERR;
+	if (!g->has_opcodes || n->has_opcode)
+		return add_cost(p, fingerprint, n->name, n->comm, dur);
+	if (dur > 0 && nsx_str_starts(nsx_intern_str(&p->names, n->name), "command_buffer"))
+		f->in_buffers += dur;
+	return NSX_OK;
+}
+
+/* ---- what did not run */
+
+/* What the profile has of a name; NULL: nothing. */
+static const struct cost *
+cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
+{
+	uint32_t n = nsx_intern_find(&p->names, name);
+	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->cost_of, key_of(fingerprint, n));
+
+	return at == NSX_NONE ? NULL : &p->costs.p[at];
+}
+
+static int64_t
+value(const struct cost *c)
+{
+	return c->comm ? c->most : c->least;
+}
+
+/* Add to the file what its program, whose dump is h, asks for and the stream does not have. */
+static int
+complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct nsx_diags *diags)
+{
+	struct nsx_pgle_wants w = { { 0 } };
+	int64_t idle = 0, starts = 0;
+	size_t ran = p->costs.n;
+	int rc = nsx_pgle_ask(h, &w) ? NSX_OK : nomem(p);
+
+	for (size_t i = 0; rc == NSX_OK && i < w.v.n; i++) {
+		const struct nsx_pgle_want *want = &w.v.p[i];
+		const struct cost *wrapped = want->wrapped.len ? cost_of(p, f->fingerprint, want->wrapped) : NULL;
+		uint32_t name;
+		/* Of costs added here only those that ran before are taken over. */
+		bool runs = wrapped && (size_t)(wrapped - p->costs.p) < ran;
+		if (cost_of(p, f->fingerprint, want->name) || (!runs && !want->idle) || (runs && !wrapped->timed))
+			continue;
+		int64_t ns = runs ? value(wrapped) : 0;
+		if ((rc = keep(p, want->name, &name)) == NSX_OK)
+			rc = add_cost(p, f->fingerprint, name, false, ns);
+		*(runs ? &starts : &idle) += 1;
+	}
+	free(w.v.p);
+	f->completed = true;
+	char *source = nsx_str_dup(h->name);
+	if (!source)
+		return rc == NSX_OK ? nomem(p) : rc;
+	nsx_diag_add(diags, NSX_INFO, source, idle, "instructions that did not run cost 0");
+	nsx_diag_add(diags, NSX_INFO, source, starts, "starts cost what runs in them");
+	free(source);
+	return rc;
+}
+
+static int
+complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
+{
+	struct nsx_diags others = { 0 };
+	struct nsx_hlo h = { 0 };
+	int rc = nsx_hlo_read(path, &h, &others, p->err);
+	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->names, h.fingerprint) : (uint32_t)NSX_NONE;
+	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->file_of, key_of(n, 0));
+
+	if (at != NSX_NONE && !p->files.p[at].in_buffers)
+		rc = complete_file(p, &p->files.p[at], &h, diags);
+	/* What reading instructions meets concerns communication. */
+	nsx_diags_free(&others);
+	nsx_hlo_free(&h);
+	return rc;
+}
+
+static int
+complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
+{
+	struct nsx_dump_dir *d = nsx_dump_dir_open(dumps, p->err);
+	int64_t lost = 0;
+	const char *path;
+	size_t next = 0;
+	int rc = d ? NSX_OK : NSX_ERR;
+
+	while (rc == NSX_OK && (path = nsx_dump_dir_next(d, &next)))
+		rc = complete_by(p, path, diags);
+	nsx_dump_dir_free(d);
+	for (size_t i = 0; rc == NSX_OK && i < p->files.n; i++) {
+		const struct file *f = &p->files.p[i];
+		if (f->in_buffers)
+			nsx_diag_add(diags, NSX_WARNING, nsx_intern_str(&p->names, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
+			             "not completed: %" PRId64 " ns are of command buffers, and what did not run there is not known", f->in_buffers);
+		else
+			lost += !f->completed;
+	}
+	nsx_diag_add(diags, NSX_WARNING, "", lost, "profiles not completed: no dump of their fingerprint in %s", dumps);
+	return rc;
+}
+
+/* ---- files */
+
+/* A cost as a line of a file. */
+struct line { struct nsx_str fingerprint, name; int64_t ns; };
+
+static int
+by_file_and_name(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int c = nsx_str_cmp(x->fingerprint, y->fingerprint);
+
+	return c ? c : nsx_str_cmp(x->name, y->name);
+}
+
+/* s between quotes as protobuf's text format has it. */
+static void
+put_quoted(struct nsx_buf *b, struct nsx_str s)
+{
+	nsx_buf_char(b, '"');
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i];
+		if (c == '"' || c == '\\')
+			nsx_buf_char(b, '\\');
+		if (c >= ' ' && c <= '~')
+			nsx_buf_char(b, (char)c);
+		else
+			nsx_buf_fmt(b, "\\%03o", c);
+	}
+	nsx_buf_char(b, '"');
+}
+
+/* Whether s can be the name of a file in a folder, and of no other. */
+static bool
+is_file_name(struct nsx_str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.ptr[i];
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'))
+			return false;
+	}
+	return s.len > 0 && s.len <= 200;
+}
+
+/* The file of n lines, all of one fingerprint. */
+static int
+write_file(struct pgle *p, const char *dir, const struct line *l, size_t n)
+{
+	struct nsx_buf path = { 0 }, text = { 0 };
+	struct nsx_outfile *f = NULL;
+	char us[NSX_DOUBLE_CHARS];
+	int rc = NSX_ERR;
+
+	nsx_buf_fmt(&path, "%s/%.*s.pbtxt", dir, (int)l->fingerprint.len, l->fingerprint.ptr);
+	nsx_buf_char(&path, '\0');
+	for (size_t i = 0; i < n; i++) {
+		nsx_buf_c(&text, "costs { name: ");
+		put_quoted(&text, l[i].name);
+		nsx_buf_c(&text, " cost_us: ");
+		nsx_buf_add(&text, us, (size_t)(nsx_put_thousandths(us, l[i].ns) - us));
+		nsx_buf_c(&text, " }\n");
+	}
+	if (path.failed || text.failed)
+		nomem(p);
+	else
+		f = nsx_outfile_open(path.ptr, p->err);
+	if (f && nsx_outfile_write(f, text.ptr, text.len) == NSX_OK)
+		rc = nsx_outfile_commit(f);
+	nsx_outfile_free(f);
+	nsx_buf_free(&path);
+	nsx_buf_free(&text);
+	return rc;
+}
+
+/* All *n costs, sorted by file, then name; NULL when out of memory. */
+static struct line *
+lines(const struct pgle *p, size_t *n)
+{
+	struct line *l = malloc((p->costs.n + 1) * sizeof *l);
+
+	*n = 0;
+	for (size_t i = 0; l && i < p->costs.n; i++) {
+		const struct cost *c = &p->costs.p[i];
+		if (c->timed)
+			l[(*n)++] = (struct line){ nsx_intern_str(&p->names, c->fingerprint), nsx_intern_str(&p->names, c->name), value(c) };
+	}
+	if (l)
+		qsort(l, *n, sizeof *l, by_file_and_name);
+	return l;
+}
+
+static int
+write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *diags)
+{
+	int rc = NSX_OK;
+
+	*files = 0;
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return nsx_err_set(p->err, "%s: %s", dir, strerror(errno));
+	size_t n;
+	struct line *l = lines(p, &n);
+	if (!l)
+		return nomem(p);
+	for (size_t from = 0, to; rc == NSX_OK && from < n; from = to) {
+		for (to = from + 1; to < n && nsx_str_eq(l[to].fingerprint, l[from].fingerprint); to++)
+			;
+		if (!is_file_name(l[from].fingerprint)) {
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "fingerprints that cannot be names of files: left out");
+			continue;
+		}
+		rc = write_file(p, dir, &l[from], to - from);
+		*files += rc == NSX_OK;
+	}
+	free(l);
+	return rc;
+}
+
+/* ---- what is said of it */
+
+struct coverage { int64_t all, costs, other, idle, timeless; };
+
+static void
+report_program(const struct pgle *p, const struct program *g, const struct coverage *c, struct nsx_diags *diags)
+{
+	struct nsx_buf text = { 0 };
+	char *source = nsx_str_dup(g->key == NSX_NONE ? NSX_STR("program without a name") : nsx_intern_str(&p->names, g->key));
+
+	nsx_buf_fmt(&text, "%" PRId64 " of %" PRId64 " instructions have a cost", c->costs, c->all);
+	if (c->idle)
+		nsx_buf_fmt(&text, "; %" PRId64 " did not run in this stream", c->idle);
+	if (c->other)
+		nsx_buf_fmt(&text, "; %" PRId64 " are no instructions in the dump", c->other);
+	if (c->timeless)
+		nsx_buf_fmt(&text, "; %" PRId64 " have no duration", c->timeless);
+	nsx_buf_char(&text, '\0');
+	if (!source || text.failed)
+		diags->failed = true;
+	else
+		nsx_diag_add(diags, c->costs < c->all ? NSX_WARNING : NSX_INFO, source, 1, "%s", text.ptr);
+	free(source);
+	nsx_buf_free(&text);
+}
+
+static int
+report(const struct pgle *p, struct nsx_diags *diags)
+{
+	struct coverage *c = calloc(p->programs.n + 1, sizeof *c);
+	int64_t silent = 0;
+
+	if (!c)
+		return nomem(p);
+	for (size_t i = 0; i < p->insts.n; i++) {
+		const struct inst *n = &p->insts.p[i];
+		struct coverage *v = &c[n->program];
+		bool other = p->programs.p[n->program].has_opcodes && !n->has_opcode;
+		v->all++;
+		v->other += other;
+		v->idle += !other && !n->ran;
+		v->timeless += !other && n->ran && !n->timed;
+		v->costs += !other && n->timed;
+	}
+	for (size_t i = 0; i < p->programs.n; i++) {
+		const struct program *g = &p->programs.p[i];
+		silent += g->ran && g->fingerprint == NSX_NONE;
+		if (g->ran && g->fingerprint != NSX_NONE)
+			report_program(p, g, &c[i], diags);
+	}
+	free(c);
+	nsx_diag_add(diags, NSX_WARNING, "", silent, "programs without a fingerprint, which HLO dumps have: extract with -x");
+	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", p->early, "executions of initialisation count: nsysx-warmup leaves them out");
+	if (!p->thunks)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunks");
+	return NSX_OK;
+}
+
+int
+nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
+         struct nsx_err *err)
+{
+	struct pgle p = { .err = err };
+	struct nsx_rec rec;
+	int rc;
+
+	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
+		switch (rec.kind->id) {
+		case NSX_PROGRAM: rc = take_program(&p, &rec); break;
+		case NSX_ALIAS:   rc = take_alias(&p, &rec); break;
+		case NSX_INST:    rc = take_inst(&p, &rec); break;
+		case NSX_COMPILE: rc = take_compile(&p, &rec); break;
+		case NSX_THUNK:   rc = take_thunk(&p, &rec); break;
+		default: break;
+		}
+		if (rc != NSX_OK)
+			break;
+	}
+	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && complete)
+		rc = complete_all(&p, complete, diags);
+	if (rc == NSX_OK)
+		rc = write_files(&p, dir, files, diags);
+	if (rc == NSX_OK)
+		rc = report(&p, diags);
+	nsx_intern_free(&p.names);
+	free(p.programs.p);
+	free(p.insts.p);
+	free(p.costs.p);
+	free(p.files.p);
+	nsx_map_free(&p.program_of);
+	nsx_map_free(&p.inst_of);
+	nsx_map_free(&p.cost_of);
+	nsx_map_free(&p.file_of);
+	nsx_map_free(&p.alias_of);
+	nsx_map_free(&p.compiled);
+	return rc;
+}

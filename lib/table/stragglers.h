@@ -1,0 +1,36 @@
+/* stragglers.h -- which device is late: in lockstep, and in collectives. */
+#ifndef NSX_TABLE_STRAGGLERS_H
+#define NSX_TABLE_STRAGGLERS_H
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "stream/reader.h"
+
+enum nsx_stragglers_show {
+	NSX_STRAGGLERS_DEVICES,   /* a row a program and device: how far it is from the mean of all */
+	NSX_STRAGGLERS_CURVE,     /* a row a program, thunk and edge (start or end), a column a device */
+	NSX_STRAGGLERS_WAITS,     /* a row a kind of collective and device: how long it waited, and made others wait */
+	NSX_STRAGGLERS_PAIRS      /* a row a kind of collective, device and who it waited for */
+};
+
+struct nsx_stragglers_options {
+	enum nsx_stragglers_show show;
+	const char *program;      /* only programs of this key, name or id; NULL: all */
+	const char *require;      /* fail unless the stream has a record of this kind; NULL: none */
+};
+
+struct nsx_stragglers {
+	struct nsx_table     *table;
+	struct nsx_table_col *cols;    /* of the table, where it made them; freed with the table */
+	int64_t               diags;   /* diag records in the stream */
+};
+
+/* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and fill s. A stream with work of several reports whose
+ * clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+                   struct nsx_diags *diags, struct nsx_err *err);
+
+void nsx_stragglers_free(struct nsx_stragglers *s);
+
+#endif

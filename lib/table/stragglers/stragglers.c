@@ -1,0 +1,136 @@
+/* stragglers.c -- which device is late: reading the stream, and which clocks can be compared. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/stragglers/rows.h"
+#include "base/num.h"
+
+uint32_t
+nsx_late_dense(struct nsx_map *m, uint64_t a, uint64_t b)
+{
+	uint32_t *at = nsx_map_at(m, (struct nsx_key){ a, b });
+
+	if (at && *at == NSX_NONE)
+		*at = (uint32_t)m->n - 1;
+	return at ? *at : NSX_NONE;
+}
+
+bool
+nsx_late_wanted(const struct nsx_late *late, const struct nsx_top_program *p)
+{
+	struct nsx_str want = nsx_str_c(late->options.program);
+	int64_t id;
+
+	if (!late->options.program)
+		return true;
+	if (p->has_id && nsx_get_int(want, &id) && id == p->id)
+		return true;
+	return want.len && (nsx_str_eq(want, nsx_top_str(&late->top, p->key)) || nsx_str_eq(want, nsx_top_str(&late->top, p->name)));
+}
+
+/* The clock of a device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's own. */
+static int
+find_clock(struct nsx_late *late, int64_t device, int64_t profile, uint32_t *clock)
+{
+	struct nsx_comm_clock c = nsx_comm_clock(&late->comm, device, profile);
+	size_t known = late->clock_of.n;
+
+	*clock = nsx_late_dense(&late->clock_of, c.aligned, (uint64_t)c.number);
+	if (*clock == NSX_NONE)
+		return nsx_err_nomem(late->err, NULL);
+	if (late->clock_of.n > known && !c.aligned && ++late->unaligned > 1)
+		return nsx_err_set(late->err, "%s: work of several reports whose clocks were not aligned: nsysx-align puts them on one",
+		                   nsx_reader_where(late->in));
+	return NSX_OK;
+}
+
+static int
+take(struct nsx_late *late, const struct nsx_later *how, void *state, const struct nsx_rec *rec)
+{
+	struct nsx_meet_part p;
+	uint32_t program, clock;
+
+	switch (rec->kind->id) {
+	case NSX_PROGRAM:
+		return nsx_top_program(&late->top, rec) != NSX_NONE ? NSX_OK : nsx_err_nomem(late->err, NULL);
+	case NSX_MODULE:
+		program = nsx_top_module(&late->top, rec);
+		if (program == NSX_NONE)
+			return nsx_err_nomem(late->err, NULL);
+		if (find_clock(late, nsx_int(rec, NSX_MODULE_device, INT64_MIN), nsx_int(rec, NSX_MODULE_profile, -1), &clock) != NSX_OK)
+			return NSX_ERR;
+		return how->module(state, rec, program, clock);
+	case NSX_THUNK:
+		if (!nsx_has(rec, NSX_THUNK_start) || nsx_int(rec, NSX_THUNK_dur, -1) < 0) {
+			late->timeless++;
+			return NSX_OK;
+		}
+		p = (struct nsx_meet_part){ .device = nsx_int(rec, NSX_THUNK_device, INT64_MIN), .start = rec->v[NSX_THUNK_start].i };
+		p.end = nsx_add_sat(p.start, rec->v[NSX_THUNK_dur].i, NULL);
+		if (find_clock(late, p.device, nsx_int(rec, NSX_THUNK_profile, -1), &p.clock) != NSX_OK)
+			return NSX_ERR;
+		return how->thunk(state, rec, &p);
+	default:
+		return nsx_crew_meta(&late->crew, rec, late->err) == NSX_OK ? nsx_comm_meta(&late->comm, rec, late->err) : NSX_ERR;
+	}
+}
+
+struct counted { struct nsx_late *late; const struct nsx_later *how; void *state; int64_t diags; };
+
+static int
+take_counted(void *state, const struct nsx_rec *rec)
+{
+	struct counted *c = state;
+
+	c->diags += rec->kind->id == NSX_DIAG;
+	return take(c->late, c->how, c->state, rec);
+}
+
+/* Whether the program that was asked for is there. */
+static int
+check_program(const struct nsx_late *late)
+{
+	for (size_t i = 0; i < late->top.programs.n; i++)
+		if (nsx_late_wanted(late, &late->top.programs.p[i]))
+			return NSX_OK;
+	return late->options.program ? nsx_err_set(late->err, "no program of key, name or id %s", late->options.program) : NSX_OK;
+}
+
+int
+nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
+               struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_late late = { .err = err, .in = in, .options = *options };
+	bool lockstep = options->show == NSX_STRAGGLERS_DEVICES || options->show == NSX_STRAGGLERS_CURVE;
+	const struct nsx_later *how = lockstep ? &nsx_late_lockstep : &nsx_late_waits;
+	struct counted c = { &late, how, how->open(&late), 0 };
+	int rc = NSX_ERR;
+
+	*s = (struct nsx_stragglers){ 0 };
+	if (c.state)
+		rc = nsx_read_all(in, options->require, take_counted, &c, err);
+	s->diags = c.diags;
+	if (rc == NSX_OK)
+		rc = check_program(&late);
+	if (rc == NSX_OK)
+		rc = how->finish(c.state, s, diags);
+	nsx_comm_flag_diags(&late.comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: left out");
+	if (rc != NSX_OK)
+		nsx_stragglers_free(s);
+	how->free(c.state);
+	nsx_comm_free(&late.comm);
+	nsx_crew_free(&late.crew);
+	nsx_top_free(&late.top);
+	nsx_map_free(&late.clock_of);
+	return rc;
+}
+
+void
+nsx_stragglers_free(struct nsx_stragglers *s)
+{
+	nsx_table_free(s->table);
+	/* Columns that a table made for itself own the names of those it made, all in one block behind them. */
+	free(s->cols);
+	*s = (struct nsx_stragglers){ 0 };
+}

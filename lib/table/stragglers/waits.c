@@ -1,0 +1,288 @@
+/* waits.c -- who waited in collectives, and for whom.
+ *
+ * In one execution of a collective by a group, a device waits from its own start to the start of the last, which is who it waits for;
+ * from there to the last end is transfer. Holds executions until all devices of the group have met, and a sum for each row. */
+#include <stdlib.h>
+
+#include "table/stragglers/rows.h"
+#include "base/num.h"
+
+enum { W_COLLECTIVE, W_DEVICE, W_COUNT, W_WAIT, W_WAIT_MEAN, W_WAIT_MAX, W_LAST, W_CAUSED, W_TRANSFER_MEAN, W_NCOLS };
+
+static const struct nsx_table_col wait_cols[W_NCOLS] = {
+	[W_COLLECTIVE]    = { "collective", NSX_CELL_STRING },
+	[W_DEVICE]        = { "device", NSX_CELL_INT },
+	[W_COUNT]         = { "count", NSX_CELL_INT },
+	[W_WAIT]          = { "wait", NSX_CELL_NS },
+	[W_WAIT_MEAN]     = { "wait_mean", NSX_CELL_MEAN_NS },
+	[W_WAIT_MAX]      = { "wait_max", NSX_CELL_NS },
+	[W_LAST]          = { "last", NSX_CELL_INT },
+	[W_CAUSED]        = { "caused", NSX_CELL_NS },
+	[W_TRANSFER_MEAN] = { "transfer_mean", NSX_CELL_MEAN_NS },
+};
+
+enum { P_COLLECTIVE, P_DEVICE, P_WAITED_FOR, P_COUNT, P_WAIT, P_WAIT_MEAN, P_WAIT_MAX, P_NCOLS };
+
+static const struct nsx_table_col pair_cols[P_NCOLS] = {
+	[P_COLLECTIVE] = { "collective", NSX_CELL_STRING },
+	[P_DEVICE]     = { "device", NSX_CELL_INT },
+	[P_WAITED_FOR] = { "waited_for", NSX_CELL_INT },
+	[P_COUNT]      = { "count", NSX_CELL_INT },
+	[P_WAIT]       = { "wait", NSX_CELL_NS },
+	[P_WAIT_MEAN]  = { "wait_mean", NSX_CELL_MEAN_NS },
+	[P_WAIT_MAX]   = { "wait_max", NSX_CELL_NS },
+};
+
+/* What a device did in collectives of a kind, or there for one other device. */
+struct row {
+	uint32_t kind;             /* in nsx_comm.kinds; NSX_NONE: not known */
+	int64_t  device, cause;
+	int64_t  count, last, wait_max;
+	nsx_u128 wait, caused, transfer;
+};
+
+struct waits {
+	struct nsx_late *late;
+	struct nsx_meet  meet;     /* keys: thing, turn */
+	struct nsx_map   thing_of; /* (inst, instance) */
+	struct nsx_map   turn_of;  /* (execution, occurrence) */
+	struct nsx_map   device_of, row_of;
+	NSX_VEC(uint32_t) kinds;   /* by thing */
+	NSX_VEC(struct row) rows;
+	bool             any;
+	int64_t          apart, partial;
+};
+
+static int
+nomem(struct waits *f)
+{
+	return nsx_err_nomem(f->late->err, NULL);
+}
+
+/* The row of a kind, a device and, for pairs, who it waited for; NULL when out of memory. */
+static struct row *
+row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
+{
+	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
+	uint32_t d = nsx_late_dense(&f->device_of, (uint64_t)device, 0);
+	uint32_t c = pairs ? nsx_late_dense(&f->device_of, (uint64_t)cause, 0) : 0;
+	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_late_dense(&f->row_of, (uint64_t)kind << 32 | d, c);
+
+	if (at == NSX_NONE
+	    || (at == f->rows.n && !nsx_vec_push(&f->rows, ((struct row){ .kind = kind, .device = device, .cause = cause }))))
+		return NULL;
+	return &f->rows.p[at];
+}
+
+static int
+whole(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n)
+{
+	struct waits *f = state;
+	const struct nsx_meet_part *last = parts;
+	int64_t end = parts->end;
+	nsx_u128 caused = 0;
+	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
+	uint32_t kind = f->kinds.p[key.a];
+
+	for (size_t i = 1; i < n; i++) {
+		if (parts[i].clock != parts->clock) {
+			f->apart++;
+			return NSX_OK;
+		}
+		if (parts[i].start > last->start || (parts[i].start == last->start && parts[i].device < last->device))
+			last = &parts[i];
+		end = parts[i].end > end ? parts[i].end : end;
+	}
+	for (size_t i = 0; i < n && n > 1; i++) {
+		nsx_u128 wait = (uint64_t)last->start - (uint64_t)parts[i].start;
+		int64_t shown = wait > INT64_MAX ? INT64_MAX : (int64_t)wait;
+
+		if (pairs && &parts[i] == last)
+			continue;
+		struct row *r = row_at(f, kind, parts[i].device, last->device);
+		if (!r)
+			return nomem(f);
+		r->count++;
+		r->wait += wait;
+		r->wait_max = shown > r->wait_max ? shown : r->wait_max;
+		r->transfer += (uint64_t)end - (uint64_t)last->start;
+		caused += wait;
+	}
+	if (n > 1 && !pairs) {
+		struct row *r = row_at(f, kind, last->device, 0);
+
+		if (!r)
+			return nomem(f);
+		r->last++;
+		r->caused += caused;
+	}
+	return NSX_OK;
+}
+
+static void *
+waits_open(struct nsx_late *late)
+{
+	struct waits *f = calloc(1, sizeof *f);
+
+	if (!f) {
+		nsx_err_nomem(late->err, NULL);
+		return NULL;
+	}
+	f->late = late;
+	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
+	return f;
+}
+
+static void
+waits_free(void *state)
+{
+	struct waits *f = state;
+
+	if (!f)
+		return;
+	nsx_meet_free(&f->meet);
+	nsx_map_free(&f->thing_of);
+	nsx_map_free(&f->turn_of);
+	nsx_map_free(&f->device_of);
+	nsx_map_free(&f->row_of);
+	free(f->kinds.p);
+	free(f->rows.p);
+	free(f);
+}
+
+static int
+take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock)
+{
+	(void)state;
+	(void)rec;
+	(void)program;
+	(void)clock;
+	return NSX_OK;
+}
+
+static int
+take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *part)
+{
+	struct waits *f = state;
+	struct nsx_comm_part p;
+	uint32_t program, thing, turn;
+
+	if (!nsx_is_comm(&f->late->comm, rec))
+		return NSX_OK;
+	program = nsx_top_at(&f->late->top, nsx_int(rec, NSX_THUNK_program, INT64_MIN));
+	if (program == NSX_NONE)
+		return nomem(f);
+	if (!nsx_late_wanted(f->late, &f->late->top.programs.p[program]))
+		return NSX_OK;
+	if (nsx_comm_part(&f->late->comm, rec, &p, f->late->err) != NSX_OK)
+		return NSX_ERR;
+	f->any = true;
+	f->partial += p.partial;
+	thing = nsx_late_dense(&f->thing_of, p.inst, (uint64_t)p.instance);
+	turn = nsx_late_dense(&f->turn_of, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1),
+	                      (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1));
+	if (thing == NSX_NONE || turn == NSX_NONE || (thing == f->kinds.n && !nsx_vec_push(&f->kinds, p.kind)))
+		return nomem(f);
+	return nsx_meet_add(&f->meet, (struct nsx_key){ thing, turn }, part, p.expected, f->late->err);
+}
+
+/* ---- the table ---- */
+
+/* What orders rows: by kind, who made others wait (of pairs: who waited) the longest first. */
+struct order { struct nsx_str kind; nsx_u128 time; const struct row *row; };
+
+static int
+order_cmp(const void *pa, const void *pb)
+{
+	const struct order *a = pa, *b = pb;
+	int c = nsx_str_cmp(a->kind, b->kind);
+
+	if (c != 0)
+		return c;
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	if (a->row->device != b->row->device)
+		return a->row->device < b->row->device ? -1 : 1;
+	return (a->row->cause > b->row->cause) - (a->row->cause < b->row->cause);
+}
+
+static int
+put_ns(struct waits *f, struct nsx_table *t, int col, nsx_u128 ns)
+{
+	if (ns > INT64_MAX)
+		return nsx_err_set(f->late->err, "the sum of times is more than 64 bits hold");
+	nsx_table_int(t, col, (int64_t)ns);
+	return NSX_OK;
+}
+
+static int
+put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
+{
+	const struct row *r = o->row;
+
+	nsx_table_row(t);
+	nsx_table_str(t, W_COLLECTIVE, o->kind);
+	if (r->device != INT64_MIN)
+		nsx_table_int(t, W_DEVICE, r->device);
+	nsx_table_int(t, W_COUNT, r->count);
+	nsx_table_double(t, W_WAIT_MEAN, (double)r->wait / (double)r->count);
+	nsx_table_int(t, W_WAIT_MAX, r->wait_max);
+	nsx_table_int(t, W_LAST, r->last);
+	nsx_table_double(t, W_TRANSFER_MEAN, (double)r->transfer / (double)r->count);
+	return put_ns(f, t, W_WAIT, r->wait) == NSX_OK ? put_ns(f, t, W_CAUSED, r->caused) : NSX_ERR;
+}
+
+static int
+put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
+{
+	const struct row *r = o->row;
+
+	nsx_table_row(t);
+	nsx_table_str(t, P_COLLECTIVE, o->kind);
+	if (r->device != INT64_MIN)
+		nsx_table_int(t, P_DEVICE, r->device);
+	if (r->cause != INT64_MIN)
+		nsx_table_int(t, P_WAITED_FOR, r->cause);
+	nsx_table_int(t, P_COUNT, r->count);
+	nsx_table_double(t, P_WAIT_MEAN, (double)r->wait / (double)r->count);
+	nsx_table_int(t, P_WAIT_MAX, r->wait_max);
+	return put_ns(f, t, P_WAIT, r->wait);
+}
+
+static int
+waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
+{
+	struct waits *f = state;
+	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
+	struct order *rows;
+	int rc = nsx_meet_rest(&f->meet, f->late->err);
+
+	if (rc != NSX_OK)
+		return rc;
+	rows = malloc((f->rows.n + 1) * sizeof *rows);
+	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
+	if (!rows || !out->table)
+		rc = nomem(f);
+	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
+		const struct row *r = &f->rows.p[i];
+
+		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_intern_str(&f->late->comm.kinds, r->kind),
+		                          pairs ? r->wait : r->caused, r };
+	}
+	if (rc == NSX_OK && f->rows.n > 1)
+		qsort(rows, f->rows.n, sizeof *rows, order_cmp);
+	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
+		rc = pairs ? put_pair(f, out->table, &rows[i]) : put_wait(f, out->table, &rows[i]);
+	free(rows);
+	if (!f->any)
+		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
+	else if (f->rows.n == 0)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no collective has two devices of the stream on one clock: nobody waits for another");
+	nsx_diag_add(diags, NSX_WARNING, "", f->apart, "executions of collectives on devices whose clocks cannot be compared: left out");
+	nsx_comm_group_diags(&f->late->comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
+	             "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
+	return rc;
+}
+
+const struct nsx_later nsx_late_waits = { waits_open, take_module, take_thunk, waits_finish, waits_free };

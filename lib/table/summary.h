@@ -1,0 +1,44 @@
+/* summary.h -- tables of where GPU time goes. */
+#ifndef NSX_TABLE_SUMMARY_H
+#define NSX_TABLE_SUMMARY_H
+
+#include "job/share.h"
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "stream/reader.h"
+
+/* What a row is. */
+enum nsx_summary_by {
+	NSX_SUMMARY_MODULE,       /* a program */
+	NSX_SUMMARY_THUNK,        /* an instruction */
+	NSX_SUMMARY_OPCODE,
+	NSX_SUMMARY_COLLECTIVE,   /* a kind of collective */
+	NSX_SUMMARY_DEVICE,
+	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
+	NSX_SUMMARY_RANGE,        /* an NVTX domain and name */
+	NSX_SUMMARY_KERNEL        /* a type and name of GPU operation */
+};
+
+struct nsx_summary_options {
+	enum nsx_summary_by by;
+	struct nsx_cover cover;     /* programs to look at; for THUNK, OPCODE, DEVICE and TOTAL */
+	int64_t          variable;  /* THUNK: only so many of the slowest computations whose durations vary; 0: all instructions */
+	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning does */
+	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
+};
+
+struct nsx_summary {
+	struct nsx_table *table;    /* the caller frees it */
+	int64_t           diags;    /* diag records in the stream */
+};
+
+/* "module", "thunk", ...; -1 if there is none of that name. */
+int nsx_summary_by_name(const char *name);
+
+/* Read all of `in` (open, not read from yet; metadata before what refers to it) and fill s. Rows do not depend on the
+ * order of records of one kind. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
+                struct nsx_diags *diags, struct nsx_err *err);
+
+#endif

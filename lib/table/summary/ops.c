@@ -1,0 +1,265 @@
+/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges, of any profile. Holds a sum for each. */
+#include <stdlib.h>
+
+#include "table/summary/summary.h"
+#include "base/map.h"
+#include "base/stat.h"
+#include "base/vec.h"
+
+enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_PERCENT, K_NCOLS };
+
+static const struct nsx_table_col kernel_cols[K_NCOLS] = {
+	[K_TYPE]    = { "type", NSX_CELL_STRING },
+	[K_NAME]    = { "name", NSX_CELL_STRING },
+	[K_COUNT]   = { "count", NSX_CELL_INT },
+	[K_TOTAL]   = { "total", NSX_CELL_NS },
+	[K_MEAN]    = { "mean", NSX_CELL_MEAN_NS },
+	[K_STD]     = { "std", NSX_CELL_MEAN_NS },
+	[K_MIN]     = { "min", NSX_CELL_NS },
+	[K_MAX]     = { "max", NSX_CELL_NS },
+	[K_PERCENT] = { "percent", NSX_CELL_PERCENT },
+};
+
+/* As above as far as they go together. */
+enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_NCOLS };
+
+static const struct nsx_table_col range_cols[R_NCOLS] = {
+	[R_DOMAIN]     = { "domain", NSX_CELL_STRING },
+	[K_NAME]       = { "name", NSX_CELL_STRING },
+	[K_COUNT]      = { "count", NSX_CELL_INT },
+	[K_TOTAL]      = { "total", NSX_CELL_NS },
+	[K_MEAN]       = { "mean", NSX_CELL_MEAN_NS },
+	[K_STD]        = { "std", NSX_CELL_MEAN_NS },
+	[K_MIN]        = { "min", NSX_CELL_NS },
+	[K_MAX]        = { "max", NSX_CELL_NS },
+	[R_OPS]        = { "ops", NSX_CELL_INT },
+	[R_HOST_TOTAL] = { "host_total", NSX_CELL_NS },
+};
+
+struct row {
+	uint32_t type, name;   /* or domain; 0: absent */
+	struct nsx_stat dur;
+	nsx_u128 ops, host;
+};
+
+struct ops {
+	struct nsx_err *err;
+	bool            kernel;
+	bool            no_compile;
+	struct nsx_map  compiling; /* (profile, range) of compilation and what is within; with no_compile alone */
+	struct nsx_intern strs;   /* 0 is the empty string */
+	struct nsx_map  row_of;
+	NSX_VEC(struct row) rows;
+	int64_t         timeless, no_work;
+	bool            any;
+};
+
+static void *
+ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
+{
+	struct ops *f = calloc(1, sizeof *f);
+
+	if (!f || nsx_intern(&f->strs, NSX_STR("")) == NSX_NONE) {
+		free(f);
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	f->err = err;
+	f->kernel = options->by == NSX_SUMMARY_KERNEL;
+	f->no_compile = options->no_compile;
+	return f;
+}
+
+static void
+ops_free(void *state)
+{
+	struct ops *f = state;
+
+	if (!f)
+		return;
+	nsx_intern_free(&f->strs);
+	nsx_map_free(&f->row_of);
+	nsx_map_free(&f->compiling);
+	free(f->rows.p);
+	free(f);
+}
+
+/* The row of that type or domain, and name; NULL when out of memory. */
+static struct row *
+row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
+{
+	uint32_t t = nsx_intern(&f->strs, type), n = nsx_intern(&f->strs, name), *at;
+
+	if (t == NSX_NONE || n == NSX_NONE)
+		return NULL;
+	at = nsx_map_at(&f->row_of, (struct nsx_key){ t, n });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .type = t, .name = n })))
+		*at = (uint32_t)(f->rows.n - 1);
+	return at && *at != NSX_NONE ? &f->rows.p[*at] : NULL;
+}
+
+/* Whether the profile's range of that column is one of compilation. */
+static bool
+compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
+{
+	return nsx_has(rec, range)
+	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
+}
+
+static int
+note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
+{
+	uint32_t *at = nsx_map_at(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) });
+
+	if (!at)
+		return nsx_err_nomem(f->err, NULL);
+	*at = 0;
+	return NSX_OK;
+}
+
+/* *out: the record is of compilation. Records of kind compile come first, and a range before what runs in it. */
+static int
+sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
+{
+	*out = false;
+	if (rec->kind->id == NSX_COMPILE)
+		return note_compiling(f, rec, NSX_COMPILE_profile, NSX_COMPILE_range);
+	if (rec->kind->id == NSX_OP)
+		*out = compiles(f, rec, NSX_OP_profile, NSX_OP_range);
+	if (rec->kind->id != NSX_RANGE)
+		return NSX_OK;
+	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_parent);
+	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
+}
+
+static int
+take_op(struct ops *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+	struct row *r;
+
+	f->any = true;
+	if (dur < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	r = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
+	if (!r)
+		return nsx_err_nomem(f->err, NULL);
+	nsx_stat_add(&r->dur, dur);
+	return NSX_OK;
+}
+
+static int
+take_range(struct ops *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	struct row *r;
+
+	f->any = true;
+	if (!nsx_has(rec, NSX_RANGE_start)) {
+		f->no_work++;
+		return NSX_OK;
+	}
+	if (dur < 0) {
+		f->timeless++;
+		return NSX_OK;
+	}
+	r = row_at(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
+	if (!r)
+		return nsx_err_nomem(f->err, NULL);
+	nsx_stat_add(&r->dur, dur);
+	r->ops += ops > 0 ? (nsx_u128)ops : 0;
+	r->host += host > 0 ? (nsx_u128)host : 0;
+	return NSX_OK;
+}
+
+static int
+ops_take(void *state, const struct nsx_rec *rec)
+{
+	struct ops *f = state;
+	bool out = false;
+
+	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
+		return NSX_ERR;
+	if (out) {
+		f->any = true;
+		return NSX_OK;
+	}
+	if (f->kernel && rec->kind->id == NSX_OP)
+		return take_op(f, rec);
+	if (!f->kernel && rec->kind->id == NSX_RANGE)
+		return take_range(f, rec);
+	return NSX_OK;
+}
+
+/* What orders rows: the longest first. */
+struct order { nsx_u128 time; struct nsx_str type, name; const struct row *row; };
+
+static int
+order_cmp(const void *pa, const void *pb)
+{
+	const struct order *a = pa, *b = pb;
+	int c;
+
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	c = nsx_str_cmp(a->type, b->type);
+	return c ? c : nsx_str_cmp(a->name, b->name);
+}
+
+/* The time of all rows of r's type, whose sums of_type holds. */
+static int
+put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u128 *of_type)
+{
+	const struct nsx_stat *s = &o->row->dur;
+
+	nsx_table_row(t);
+	nsx_table_str(t, K_TYPE, o->type);
+	nsx_table_str(t, K_NAME, o->name);
+	nsx_table_int(t, K_COUNT, s->n);
+	nsx_table_double(t, K_MEAN, nsx_stat_mean(s));
+	if (s->n > 1)
+		nsx_table_double(t, K_STD, nsx_stat_std(s));
+	nsx_table_int(t, K_MIN, s->min);
+	nsx_table_int(t, K_MAX, s->max);
+	if (nsx_sum_ns(t, K_TOTAL, o->time, f->err) != NSX_OK)
+		return NSX_ERR;
+	if (!f->kernel)
+		return nsx_sum_ns(t, R_OPS, o->row->ops, f->err) == NSX_OK ? nsx_sum_ns(t, R_HOST_TOTAL, o->row->host, f->err) : NSX_ERR;
+	if (of_type[o->row->type])
+		nsx_table_double(t, K_PERCENT, nsx_sum_percent(o->time, of_type[o->row->type]));
+	return NSX_OK;
+}
+
+static int
+ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct ops *f = state;
+	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
+	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
+	int rc = NSX_OK;
+
+	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
+	if (!rows || !of_type || !*table)
+		rc = nsx_err_nomem(f->err, NULL);
+	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
+		const struct row *r = &f->rows.p[i];
+
+		rows[i] = (struct order){ (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type), nsx_intern_str(&f->strs, r->name), r };
+		of_type[r->type] += rows[i].time;
+	}
+	if (rc == NSX_OK && f->rows.n > 1)
+		qsort(rows, f->rows.n, sizeof *rows, order_cmp);
+	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
+		rc = put_row(f, *table, &rows[i], of_type);
+	free(rows);
+	free(of_type);
+	if (!f->any)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops" : "no range records: extract with --ranges");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: left out");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: left out");
+	return rc;
+}
+
+const struct nsx_summer nsx_sum_ops = { ops_open, ops_take, ops_finish, ops_free };

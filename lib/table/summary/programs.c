@@ -1,0 +1,252 @@
+/* programs.c -- a row a program: how long its modules took, and how long devices waited for each other in it.
+ *
+ * What devices waited in one execution of a communicating instruction is known when all have it: the longest exposed time less the
+ * shortest, among the devices of a group. Groups that run it side by side wait side by side, so that the longest of these waits counts. */
+#include <stdlib.h>
+
+#include "job/communication.h"
+#include "job/instances.h"
+#include "table/summary/summary.h"
+#include "job/program_time.h"
+#include "base/stat.h"
+
+enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, PERCENT, WAIT_MEAN, WAIT_STD, WAIT_PERCENT, NCOLS };
+
+static const struct nsx_table_col cols[NCOLS] = {
+	[ID]           = { "id", NSX_CELL_INT },
+	[NAME]         = { "name", NSX_CELL_STRING },
+	[KEY]          = { "key", NSX_CELL_STRING },
+	[EXECS]        = { "execs", NSX_CELL_INT },
+	[THUNKS_MEAN]  = { "thunks_mean", NSX_CELL_DOUBLE },
+	[THUNKS_STD]   = { "thunks_std", NSX_CELL_DOUBLE },
+	[TOTAL]        = { "total", NSX_CELL_NS },
+	[MEAN]         = { "mean", NSX_CELL_MEAN_NS },
+	[STD]          = { "std", NSX_CELL_MEAN_NS },
+	[PERCENT]      = { "percent", NSX_CELL_PERCENT },
+	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
+	[WAIT_STD]     = { "wait_std", NSX_CELL_MEAN_NS },
+	[WAIT_PERCENT] = { "wait_percent", NSX_CELL_PERCENT },
+};
+
+struct module { struct nsx_stat dur, thunks, wait; };   /* by number of the program in nsx_top */
+
+/* One execution of a program, on all devices. */
+struct execution { uint32_t program; int64_t wait; };
+
+struct programs {
+	struct nsx_err *err;
+	struct nsx_top  top;
+	struct nsx_comm comm;
+	struct nsx_crew crew;
+	struct nsx_meet meet;          /* keys: number of (execution, inst), occurrence */
+	NSX_VEC(struct module) modules;
+	NSX_VEC(struct execution) executions;
+	struct nsx_map  execution_of;  /* (program, execution) -> executions */
+	struct nsx_map  thing_of;      /* (executions, inst) -> a dense number */
+	NSX_VEC(uint32_t) things;      /* executions by that number */
+	int64_t         partial;
+};
+
+static int
+group_cmp(const void *pa, const void *pb)
+{
+	const struct nsx_meet_part *a = pa, *b = pb;
+
+	return (a->group > b->group) - (a->group < b->group);
+}
+
+static int
+whole(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n)
+{
+	struct programs *f = state;
+	struct execution *e = &f->executions.p[f->things.p[key.a]];
+	int64_t longest = 0;
+
+	qsort(parts, n, sizeof *parts, group_cmp);
+	for (size_t i = 0; i < n;) {
+		int64_t group = parts[i].group, least = parts[i].exposed, most = least;
+
+		for (; i < n && parts[i].group == group; i++) {
+			least = parts[i].exposed < least ? parts[i].exposed : least;
+			most = parts[i].exposed > most ? parts[i].exposed : most;
+		}
+		longest = most - least > longest ? most - least : longest;
+	}
+	e->wait = nsx_add_sat(e->wait, longest, NULL);
+	return NSX_OK;
+}
+
+static void *
+programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
+{
+	struct programs *f = calloc(1, sizeof *f);
+
+	(void)options;
+	if (!f) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	f->err = err;
+	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
+	return f;
+}
+
+static void
+programs_free(void *state)
+{
+	struct programs *f = state;
+
+	if (!f)
+		return;
+	nsx_top_free(&f->top);
+	nsx_comm_free(&f->comm);
+	nsx_crew_free(&f->crew);
+	nsx_meet_free(&f->meet);
+	nsx_map_free(&f->execution_of);
+	nsx_map_free(&f->thing_of);
+	free(f->modules.p);
+	free(f->executions.p);
+	free(f->things.p);
+	free(f);
+}
+
+static int
+take_module(struct programs *f, const struct nsx_rec *rec)
+{
+	uint32_t program = nsx_top_module(&f->top, rec);
+
+	while (program != NSX_NONE && f->modules.n <= program)
+		if (!nsx_vec_push(&f->modules, ((struct module){ .dur = { 0 } })))
+			program = NSX_NONE;
+	if (program == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	/* One without start or duration is no execution: nsx_top counted it. */
+	if (!nsx_has(rec, NSX_MODULE_start) || nsx_int(rec, NSX_MODULE_dur, -1) < 0)
+		return NSX_OK;
+	nsx_stat_add(&f->modules.p[program].dur, rec->v[NSX_MODULE_dur].i);
+	if (nsx_has(rec, NSX_MODULE_thunks))
+		nsx_stat_add(&f->modules.p[program].thunks, rec->v[NSX_MODULE_thunks].i);
+	return NSX_OK;
+}
+
+/* The number of the instruction's execution; NSX_NONE when out of memory. */
+static uint32_t
+thing_at(struct programs *f, const struct nsx_rec *thunk, uint32_t inst)
+{
+	uint32_t program = nsx_top_at(&f->top, nsx_int(thunk, NSX_THUNK_program, INT64_MIN));
+	struct nsx_key key = { program, (uint64_t)nsx_int(thunk, NSX_THUNK_execution, -1) };
+	uint32_t *execution = program == NSX_NONE ? NULL : nsx_map_at(&f->execution_of, key), *at;
+
+	if (!execution)
+		return NSX_NONE;
+	if (*execution == NSX_NONE && nsx_vec_push(&f->executions, ((struct execution){ program, 0 })))
+		*execution = (uint32_t)(f->executions.n - 1);
+	if (*execution == NSX_NONE)
+		return NSX_NONE;
+	at = nsx_map_at(&f->thing_of, (struct nsx_key){ *execution, inst });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, *execution))
+		*at = (uint32_t)(f->things.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
+static int
+take_thunk(struct programs *f, const struct nsx_rec *rec)
+{
+	bool comm = nsx_is_comm(&f->comm, rec);
+	struct nsx_comm_part part;
+	int64_t dur, hidden;
+	uint32_t thing;
+
+	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden) || !comm)
+		return NSX_OK;
+	if (nsx_comm_part(&f->comm, rec, &part, f->err) != NSX_OK)
+		return NSX_ERR;
+	f->partial += part.partial;
+	thing = thing_at(f, rec, part.inst);
+	if (thing == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	struct nsx_key key = { thing, (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1) };
+	struct nsx_meet_part p = { .group = part.instance, .exposed = dur - hidden };
+	return nsx_meet_add(&f->meet, key, &p, nsx_crew_of(&f->crew, nsx_int(rec, NSX_THUNK_program, -1)), f->err);
+}
+
+static int
+programs_take(void *state, const struct nsx_rec *rec)
+{
+	struct programs *f = state;
+
+	switch (rec->kind->id) {
+	case NSX_PROGRAM: return nsx_top_program(&f->top, rec) != NSX_NONE ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	case NSX_MODULE:  return take_module(f, rec);
+	case NSX_THUNK:   return take_thunk(f, rec);
+	default: break;
+	}
+	return nsx_crew_meta(&f->crew, rec, f->err) == NSX_OK ? nsx_comm_meta(&f->comm, rec, f->err) : NSX_ERR;
+}
+
+static int
+put_row(struct programs *f, struct nsx_table *t, const struct nsx_top_program *p, const struct module *m, nsx_u128 all)
+{
+	nsx_table_row(t);
+	if (p->has_id)
+		nsx_table_int(t, ID, p->id);
+	nsx_table_str(t, NAME, nsx_top_str(&f->top, p->name));
+	nsx_table_str(t, KEY, nsx_top_str(&f->top, p->key));
+	nsx_table_int(t, EXECS, m->dur.n);
+	if (m->thunks.n > 0)
+		nsx_table_double(t, THUNKS_MEAN, nsx_stat_mean(&m->thunks));
+	if (m->thunks.n > 1)
+		nsx_table_double(t, THUNKS_STD, nsx_stat_std(&m->thunks));
+	if (nsx_sum_ns(t, TOTAL, p->modules, f->err) != NSX_OK)
+		return NSX_ERR;
+	nsx_table_double(t, MEAN, nsx_stat_mean(&m->dur));
+	if (m->dur.n > 1)
+		nsx_table_double(t, STD, nsx_stat_std(&m->dur));
+	if (all)
+		nsx_table_double(t, PERCENT, nsx_sum_percent(p->modules, all));
+	if (m->wait.n > 0)
+		nsx_table_double(t, WAIT_MEAN, nsx_stat_mean(&m->wait));
+	if (m->wait.n > 1)
+		nsx_table_double(t, WAIT_STD, nsx_stat_std(&m->wait));
+	if (m->wait.n > 0 && p->modules)
+		nsx_table_double(t, WAIT_PERCENT, 100 * nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur));
+	return NSX_OK;
+}
+
+static int
+programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
+{
+	struct programs *f = state;
+	struct nsx_cover_row *rows = malloc((f->modules.n + 1) * sizeof *rows);
+	nsx_u128 all = 0;
+	int rc = nsx_meet_rest(&f->meet, f->err);
+
+	*table = nsx_table_new(cols, NCOLS);
+	if (!rows || !*table)
+		rc = nsx_err_nomem(f->err, NULL);
+	/* A program of which only thunks are there has no execution to put them to. */
+	for (size_t i = 0; i < f->executions.n && rc == NSX_OK; i++)
+		if (f->executions.p[i].program < f->modules.n)
+			nsx_stat_add(&f->modules.p[f->executions.p[i].program].wait, f->executions.p[i].wait);
+	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
+		const struct nsx_top_program *p = &f->top.programs.p[i];
+
+		rows[i] = (struct nsx_cover_row){ p->modules, nsx_top_str(&f->top, p->key), p->number, i, false };
+		all += p->modules;
+	}
+	if (rc == NSX_OK)
+		nsx_cover_pick(rows, f->modules.n, (struct nsx_cover){ 1, 1 });
+	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++)
+		if (f->modules.p[rows[i].index].dur.n > 0)
+			rc = put_row(f, *table, &f->top.programs.p[rows[i].index], &f->modules.p[rows[i].index], all);
+	free(rows);
+	if (!f->top.any_module)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
+	nsx_top_diags(&f->top, diags);
+	nsx_comm_flag_diags(&f->comm, diags);
+	nsx_comm_group_diags(&f->comm, diags);
+	nsx_diag_add(diags, NSX_WARNING, "", f->partial, "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
+	return rc;
+}
+
+const struct nsx_summer nsx_sum_programs = { programs_open, programs_take, programs_finish, programs_free };

@@ -1,0 +1,25 @@
+/* summary/summary.h -- the ways to sum up a stream; private to lib/table/summary. */
+#ifndef NSX_TABLE_SUMMARY_SUMMARY_H
+#define NSX_TABLE_SUMMARY_SUMMARY_H
+
+#include "table/summary.h"
+#include "base/num.h"
+
+/* One way to sum up: take() gets every record of the stream, finish() makes the table. Both return NSX_OK or NSX_ERR with err filled. */
+struct nsx_summer {
+	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
+	int (*take)(void *state, const struct nsx_rec *rec);
+	int (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
+	void (*free)(void *state);   /* NULL allowed */
+};
+
+/* programs.c: a row a program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations and ranges by name. */
+extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
+
+/* Put ns into a cell of the last row. NSX_OK, or NSX_ERR if 64 bits do not hold it. */
+int nsx_sum_ns(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err);
+
+/* part of whole in percent; whole must be above 0. */
+double nsx_sum_percent(nsx_u128 part, nsx_u128 whole);
+
+#endif
