@@ -11,10 +11,10 @@
 enum { WIDTH = 1200, ROW = 18, BASELINE = 13, PAD = 4, LETTER_HUNDREDTHS = 725, LEGEND_COLUMN = 190, SWATCH = 12, LEFT = 8, FULL = 64 << 10 };
 
 static const char css[] = {
-#include "lib/report/flame/flame.css.h"
+#include "lib/draw/flame/flame.css.h"
 };
 static const char js[] = {
-#include "lib/report/flame/flame.js.h"
+#include "lib/draw/flame/flame.js.h"
 };
 
 struct page {
