@@ -1,22 +1,24 @@
 /* nsysx-steps -- how long steps take, and what devices did in each. */
+#include "base/num.h"
 #include "table/idle.h"
 #include "table/steps.h"
 #include "tool.h"
 
-static const char *step, *module;
+static const char *step, *module, *explain;
 static bool each;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "step", &step, "REGEX", "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each step"),
+	NSX_OPT_MAYBE(0, "explain", &explain, "P", "print what made the step at percentile P longer than the median step [99]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-steps", "[--step REGEX | --module NAME] [--each] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-steps", "[--step REGEX | --module NAME] [--each | --explain[=P]] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 
 int
@@ -26,8 +28,16 @@ main(int argc, char **argv)
 	struct nsx_steps_options o = { .step = step, .module = module, .each = each, .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
-	int64_t ndiags = 0;
+	int64_t ndiags = 0, percentile;
 
+	if (explain && !*explain)
+		o.explain = 99;
+	else if (explain && (!nsx_get_int(nsx_str_c(explain), &percentile) || percentile < 1 || percentile > 100))
+		nsx_cli_misuse(&cli, "--explain=%s: want a percentile from 1 to 100", explain);
+	else if (explain)
+		o.explain = (int)percentile;
+	if (each && explain)
+		nsx_cli_misuse(&cli, "--each and --explain exclude each other");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_idle_check_pattern(step))

@@ -6,12 +6,18 @@
 
 #include "base/num.h"
 
-int64_t
-nsx_percentile(const int64_t *sorted, size_t n, int p)
+size_t
+nsx_percentile_rank(size_t n, int p)
 {
 	size_t rank = ((size_t)p * n + 99) / 100;
 
-	return sorted[(rank ? rank : 1) - 1];
+	return (rank ? rank : 1) - 1;
+}
+
+int64_t
+nsx_percentile(const int64_t *sorted, size_t n, int p)
+{
+	return sorted[nsx_percentile_rank(n, p)];
 }
 
 struct nsx_str

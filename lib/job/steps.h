@@ -89,5 +89,7 @@ struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx
 
 /* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). */
 int64_t nsx_percentile(const int64_t *sorted, size_t n, int p);
+/* Its place among them, from 0. */
+size_t nsx_percentile_rank(size_t n, int p);
 
 #endif

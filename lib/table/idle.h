@@ -10,9 +10,12 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY };
+enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY, NSX_IDLE_GIVEN };
 
 enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
+
+/* A window of a device, by number: [start, end) in ns. */
+struct nsx_idle_given { int64_t device, start, end; };
 
 struct nsx_idle_options {
 	enum nsx_idle_by   by;
@@ -21,6 +24,8 @@ struct nsx_idle_options {
 	const char   *step;       /* by step: the same for steps; NULL: `module` says */
 	const char   *module;     /* by step: name or key of a program */
 	int64_t       every;      /* by every: ns, above 0 */
+	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its place here */
+	size_t        ngiven;
 	int64_t       latency;    /* ns of a gap after the call returned that are taken for the latency of a launch; default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */

@@ -14,6 +14,7 @@ struct nsx_steps_options {
 	const char *step;      /* POSIX extended regular expression of DOMAIN:NAME; its groups make classes; NULL: none */
 	const char *module;    /* name or key of a program; NULL: none. With neither, the class that covers the GPU's work is looked for */
 	bool        each;      /* a row a step instead of a row a class and device */
+	int         explain;   /* above 0: the step of that percentile against the median one instead */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 

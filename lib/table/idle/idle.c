@@ -253,6 +253,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
 		d->run_part = NSX_PART_IDLE;
+		if (f->options->by == NSX_IDLE_GIVEN && idle_open_given(f, d) != NSX_OK)
+			return NSX_ERR;
 	}
 	if (f->frames && start > d->busy) {
 		op.path = path_of(f, op.profile, nsx_int(rec, NSX_OP_range, NSX_ABSENT));
@@ -275,8 +277,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 
 /* ---- all */
 
-static int
-take(void *state, const struct nsx_rec *rec)
+int
+idle_take(void *state, const struct nsx_rec *rec)
 {
 	struct idle *f = state;
 	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
@@ -304,8 +306,8 @@ take(void *state, const struct nsx_rec *rec)
 	return rc;
 }
 
-static int
-finish(struct idle *f)
+int
+idle_finish(struct idle *f)
 {
 	for (size_t i = 0; i < f->devices.n; i++) {
 		struct idle_device *d = &f->devices.p[i];
@@ -316,8 +318,8 @@ finish(struct idle *f)
 	return idle_end_windows(f);
 }
 
-static void
-report(struct idle *f)
+void
+idle_report(struct idle *f)
 {
 	if (!f->ops)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
@@ -349,7 +351,7 @@ push_path(void *state, uint32_t path, uint32_t name)
 	return nsx_stacks_child(state, path, name);
 }
 
-static void
+void
 idle_free(struct idle *f)
 {
 	for (size_t i = 0; i < f->threads.n; i++)
@@ -401,8 +403,8 @@ nsx_idle_check_pattern(const char *pattern)
 	return why;
 }
 
-static int
-begin(struct idle *f)
+int
+idle_begin(struct idle *f)
 {
 	const struct nsx_idle_options *o = f->options;
 
@@ -422,15 +424,15 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
          struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
-	int rc = begin(&f);
+	int rc = idle_begin(&f);
 
 	*table = NULL;
 	if (rc == NSX_OK)
-		rc = nsx_read_all(in, options->require, take, &f, err);
+		rc = nsx_read_all(in, options->require, idle_take, &f, err);
 	if (rc == NSX_OK)
-		rc = finish(&f);
+		rc = idle_finish(&f);
 	if (rc == NSX_OK) {
-		report(&f);
+		idle_report(&f);
 		*ndiags = f.ndiags;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);

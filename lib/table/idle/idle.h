@@ -113,6 +113,15 @@ struct idle {
 /* An operation as gaps need it; absent numbers are NSX_ABSENT. */
 struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile; bool graph_node; };
 
+/* ---- idle.c: a stream's records one by one, for those who read it for more than this. {0} with options, diags, err set is empty; between
+ * idle_begin and idle_free. NSX_OK or NSX_ERR. */
+
+int idle_begin(struct idle *f);
+int idle_take(void *f, const struct nsx_rec *rec);
+int idle_finish(struct idle *f);      /* after the last record: windows are complete */
+void idle_report(struct idle *f);     /* diags */
+void idle_free(struct idle *f);
+
 /* ---- gaps.c */
 
 /* The thread, made when it is new; NULL when out of memory. */
@@ -131,6 +140,8 @@ int idle_add_gap(struct idle *f, struct idle_device *d, int64_t start, int64_t e
 int idle_take_module(struct idle *f, const struct nsx_rec *rec);
 /* A window by range: of the device, or of each of the process if it names none. */
 int idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
+/* By NSX_IDLE_GIVEN: the windows of a device that has begun. */
+int idle_open_given(struct idle *f, struct idle_device *d);
 int idle_end_windows(struct idle *f);
 
 /* ---- rows.c, verdict.c */

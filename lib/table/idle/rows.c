@@ -220,6 +220,7 @@ idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
 	nsx_table_int(t, 0, f->cat.devices.p[w->device].number);
 	switch (f->options->by) {
 	case NSX_IDLE_DEVICE:
+	case NSX_IDLE_GIVEN:
 		break;
 	case NSX_IDLE_MODULE:
 		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));

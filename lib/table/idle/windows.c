@@ -388,6 +388,23 @@ idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str sho
 	return NSX_OK;
 }
 
+int
+idle_open_given(struct idle *f, struct idle_device *d)
+{
+	int64_t number = f->cat.devices.p[d->index].number;
+
+	for (size_t i = 0; i < f->options->ngiven; i++) {
+		const struct nsx_idle_given *g = &f->options->given[i];
+
+		if (g->device != number)
+			continue;
+		if (open_window(f, d, g->start, g->end, NSX_NONE) != NSX_OK)
+			return NSX_ERR;
+		f->windows.p[f->windows.n - 1].key = (int64_t)i;
+	}
+	return NSX_OK;
+}
+
 static int
 add_to_ranges(struct idle *f, struct idle_device *d, struct piece *p)
 {
@@ -421,7 +438,8 @@ add_piece(struct idle *f, struct idle_device *d, struct piece p)
 	case NSX_IDLE_MODULE:
 	case NSX_IDLE_EXECUTION: return add_to_modules(f, d, &p);
 	case NSX_IDLE_STEP:      return add_to_steps(f, d, &p);
-	case NSX_IDLE_RANGE:     return add_to_ranges(f, d, &p);
+	case NSX_IDLE_RANGE:
+	case NSX_IDLE_GIVEN:     return add_to_ranges(f, d, &p);
 	}
 	return NSX_OK;
 }
@@ -475,6 +493,7 @@ idle_end_windows(struct idle *f)
 			add_edges(w, d, f->options->all ? first : d->first, f->options->all ? last : d->busy);
 			break;
 		case NSX_IDLE_RANGE:
+		case NSX_IDLE_GIVEN:
 			if (d->begun)
 				add_edges(w, d, w->start, w->end);
 			else

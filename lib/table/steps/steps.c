@@ -6,11 +6,15 @@
 
 #include "job/steps.h"
 #include "stream/spool.h"
+#include "table/steps/explain.h"
 #include "table/steps/rows.h"
+
+/* Collects steps, and puts all records aside where they are to be read once more. */
+struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
 
 /* What a first reading is for when no class is named: modules are collected as they come, and all that ranges need is put aside. */
 struct first {
-	struct nsx_step_set     *set;
+	struct collecting        collecting;
 	struct nsx_step_classes *classes;
 	struct nsx_spool        *spool;
 };
@@ -18,7 +22,11 @@ struct first {
 static int
 take_set(void *state, const struct nsx_rec *rec)
 {
-	return nsx_steps_take(state, rec);
+	struct collecting *c = state;
+
+	if (nsx_steps_take(c->set, rec) != NSX_OK)
+		return NSX_ERR;
+	return !c->again || rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(c->again, rec);
 }
 
 static int
@@ -26,10 +34,12 @@ take_first(void *state, const struct nsx_rec *rec)
 {
 	struct first *f = state;
 
-	if (nsx_steps_take(f->set, rec) != NSX_OK)
+	/* Metadata come first, so that it is known when work comes whether this is XLA's. */
+	if (nsx_steps_take(f->collecting.set, rec) != NSX_OK)
 		return NSX_ERR;
-	/* Metadata come first, so that it is known by now whether this is XLA's. */
-	if (f->set->cat.programs.n)
+	if (f->collecting.again && rec->kind->id != NSX_DIAG && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
+		return NSX_ERR;
+	if (f->collecting.set->cat.programs.n)
 		return NSX_OK;
 	if (nsx_step_classes_take(f->classes, rec) != NSX_OK)
 		return NSX_ERR;
@@ -81,18 +91,18 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 		return NSX_ERR;
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
-	rc = nsx_read_all(in, NULL, take_set, s, err);
+	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
 	nsx_reader_close(in);
 	return rc;
 }
 
 static int
-find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, char **class, struct nsx_diags *diags,
-           struct nsx_err *err)
+find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again, char **class,
+           struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
-	struct first f = { s, &classes, nsx_spool_open(err) };
+	struct first f = { { s, again }, &classes, nsx_spool_open(err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
 	if (rc == NSX_OK) {
@@ -118,11 +128,29 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 	return rc;
 }
 
+static int
+make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again, struct nsx_table **table,
+           struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_reader *in;
+	int rc;
+
+	if (!options->explain) {
+		*table = nsx_steps_table(s, options->each);
+		return *table ? NSX_OK : nsx_err_nomem(err, NULL);
+	}
+	in = nsx_spool_reader(again);
+	rc = in ? nsx_steps_explain(in, s, options->explain, table, diags, err) : NSX_ERR;
+	nsx_reader_close(in);
+	return rc;
+}
+
 int
 nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
           struct nsx_err *err)
 {
 	struct nsx_step_set s = { .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step ? options->step : options->module, .err = err };
+	struct nsx_spool *again = NULL;
 	char *class = NULL;
 	regex_t pattern;
 	int rc = NSX_OK;
@@ -134,21 +162,27 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
 		s.pattern = &pattern;
 		s.groups = pattern.re_nsub;
 	}
-	if (options->step || options->module) {
-		rc = nsx_read_all(in, options->require, take_set, &s, err);
+	if (options->explain) {
+		again = nsx_spool_open(err);
+		rc = again ? NSX_OK : NSX_ERR;
+		if (again)
+			nsx_spool_follow(again, in);
+	}
+	if (rc == NSX_OK && (options->step || options->module)) {
+		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ &s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(&s);
 		if (rc == NSX_OK && !s.list.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step ? "no range matches: see nsysx-summary --by range" : "no program of that name was executed: see nsysx-summary");
-	} else {
-		rc = find_class(in, options, &s, &class, diags, err);
+	} else if (rc == NSX_OK) {
+		rc = find_class(in, options, &s, again, &class, diags, err);
 	}
 	if (rc == NSX_OK) {
 		nsx_steps_report(&s, diags);
 		*ndiags = s.ndiags;
-		*table = nsx_steps_table(&s, options->each);
-		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+		rc = make_table(&s, options, again, table, diags, err);
 	}
+	nsx_spool_free(again);
 	if (options->step)
 		regfree(&pattern);
 	free(class);
