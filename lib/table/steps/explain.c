@@ -179,7 +179,7 @@ take(void *state, const struct nsx_rec *rec)
 	if (idle_take(&e->idle, rec) != NSX_OK)
 		return NSX_ERR;
 	if (rec->kind->id == NSX_RANGE && nsx_has(rec, NSX_RANGE_start)) {
-		name = nsx_intern(&e->names, nsx_range_book_name(&e->book, rec, NSX_NAMES_KEY));
+		name = nsx_intern(&e->names, nsx_range_book_name(&e->book, rec, NSX_NAMES_DIGITS));
 		return name == NSX_NONE ? nsx_err_nomem(e->err, NULL) : nsx_range_book_add(&e->book, rec, name, e->err);
 	}
 	return rec->kind->id != NSX_OP || take_op(e, rec) ? NSX_OK : nsx_err_nomem(e->err, NULL);

@@ -1,0 +1,48 @@
+#!/bin/sh
+# nsysx-steps --explain: what made a slow step slow, and that the differences add up to that of the periods.
+. "${0%/*}/../testlib.sh"
+
+# Four steps of one device and thread: three of 100 ns, of which 80 compute, and one of 160 ns in which a kernel takes 20 more, an all-reduce is exposed for
+# 25 and the host is 15 later. Every kernel's call ends when the kernel starts, 5 ns long; nothing else happens on the host.
+#   step 0 [0,100) 1 [100,200) 2 [200,360) slow 3 [360,...)
+stream() {
+	printf '#nsysx\t2\n#profile\tprofile:i\nprofile\t0\n#device\tdevice:i\tprofile:i\tpid:i\ndevice\t0\t0\t7\n'
+	printf '#call\tprofile:i\tcall:i\tpid:i\ttid:i\tstart:i\tdur:i\tname:s\tclass:s\tops:i\n'
+	printf '#range\tprofile:i\trange:i\tpid:i\ttid:i\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\n'
+	printf '#op\tprofile:i\top:i\ttype:s\tdevice:i\tname:s\tstart:i\tdur:i\trange:i\tcall:i\ttid:i\thost_start:i\thost_dur:i\tcomm:i\n'
+	awk -v OFS='\t' '
+		function work(t, line) { printf "%d\t%s\n", t, line }
+		function kernel(start, dur, name, comm,   n) {
+			n = ++calls
+			work((start - 5) * 10 + 1, "call" OFS 0 OFS n OFS 7 OFS 7 OFS start - 5 OFS 5 OFS "cudaLaunchKernel" OFS "launch" OFS 1)
+			work(start * 10 + 3, "op" OFS 0 OFS n OFS "kernel" OFS 0 OFS name OFS start OFS dur OFS step OFS n OFS 7 OFS start - 5 OFS 5 OFS comm)
+		}
+		function begin(t, host, dur) { step++; work((t - 5) * 10 + 2, "range" OFS 0 OFS step OFS 7 OFS 7 OFS 0 OFS "step " step OFS t OFS dur OFS t - 5 OFS host) }
+		BEGIN {
+			for (i = 0; i < 2; i++) { begin(1000 + 100 * i, 90, 80); kernel(1000 + 100 * i, 50, "gemm", 0); kernel(1060 + 100 * i, 30, "norm", 0) }
+			begin(1200, 150, 155); kernel(1200, 70, "gemm", 0); kernel(1270, 25, "ncclAllReduce", 1); kernel(1320, 30, "norm", 0)
+			begin(1360, 90, 80); kernel(1360, 50, "gemm", 0); kernel(1420, 30, "norm", 0)
+		}' | sort -n -s -k 1,1 | cut -f 2-
+	printf '#end\trecords:i\nend\t28\n'
+}
+stream >"$T/raw"
+awk -F'\t' -v OFS='\t' '$1 == "end" { $2 = n } !/^#/ { n++ } 1' "$T/raw" >"$T/s"
+run nsysx-view "$T/s"
+equal 'the stream keeps the order' 0 "$status"
+
+nsysx-steps -q --tsv --step '^step ' --each "$T/s" | cut -f 3,7,9 >"$T/each"
+printf 'step\tstart\tperiod\n0\t1000\t100\n1\t1100\t100\n2\t1200\t160\n3\t1360\t\n' >"$T/want"
+same 'periods as they were planted' "$T/want" "$T/each"
+
+nsysx-steps -q --tsv --step '^step ' --explain "$T/s" | cut -f 3- >"$T/got"
+awk -F'\t' 'NR > 1 { s += $7; if ($7 != $6 - $5) s += 1e6 } END { printf "%.0f\n", s }' "$T/got" >"$T/sums"
+printf "60\n" >"$T/want"
+same 'the differences add up to that of the periods' "$T/want" "$T/sums"
+# Kernels count for their range, whose name is shown without its number; the host is in that range, too, when it is late.
+printf 'collective\tncclAllReduce\t0\t25\t25\nrange\tstep #\t80\t100\t20\nidle\trange\t5\t20\t15\n' >"$T/want"
+tail -n +2 "$T/got" | cut -f 3- >"$T/rows"
+same 'and what each thing took is told, the largest difference first' "$T/want" "$T/rows"
+
+fails 'a percentile above 100 is wrong usage' 2 'nsysx-steps: --explain=101' nsysx-steps --explain=101 "$T/s"
+fails '--each and --explain exclude each other' 2 'nsysx-steps: --each and --explain' nsysx-steps --each --explain "$T/s"
+done_testing
