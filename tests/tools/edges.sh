@@ -65,7 +65,7 @@ page=$(sqlite3 "$export" 'PRAGMA page_size')
 root=$(sqlite3 "$export" "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
 cp "$export" "$T/damaged.sqlite"
 poke "$T/damaged.sqlite" $(((root - 1) * page)) '\377\377\377\377\377\377\377\377'
-fails 'a damaged page names its table' 1 'damaged.sqlite: NVTX_EVENTS:' nsysx-extract "$T/damaged.sqlite"
+fails 'a damaged page names its table' 1 'damaged.sqlite: damaged: NVTX_EVENTS, page 2' nsysx-extract "$T/damaged.sqlite"
 
 # ---- reports
 
