@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "tool.h"
 
+static bool all;
 static const char *ranges, *window, *devices, *processes, *match = "auto";
 static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
@@ -41,6 +42,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
 	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
+	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call, and time that the host lost"),
+	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND", "kernels named so communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
 	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),
@@ -104,6 +107,12 @@ parse_options(void)
 			nsx_cli_misuse(&cli, "--ranges: want gpu or all, got \"%s\"", ranges);
 		opt.ranges = strcmp(ranges, "all") == 0 ? NSX_RANGES_ALL : NSX_RANGES_GPU;
 	}
+	if (all) {
+		opt.ops = opt.calls = true;
+		opt.ranges = NSX_RANGES_ALL;
+	}
+	if (opt.calls && !opt.ops)
+		nsx_cli_misuse(&cli, "--calls needs --ops");
 	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0 ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
 	if (window)
 		parse_window(window);

@@ -92,6 +92,7 @@ emit_devices(struct emit *e)
 		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
 		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
 		nsx_set_i(r, NSX_DEVICE_known, d->known);
+		nsx_set_i(r, NSX_DEVICE_last, td->last);
 		set_known(r, NSX_DEVICE_sms, td->sms);
 		set_known(r, NSX_DEVICE_clock, td->clock);
 		set_known(r, NSX_DEVICE_mem_bandwidth, td->bandwidth);
@@ -321,6 +322,8 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 	}
 	nsx_set_i(r, NSX_RANGE_host_start, range->start);
 	nsx_set_i(r, NSX_RANGE_host_dur, ex_dur(range->start, range->end));
+	if (range->flags & NSX_RANGE_UNFINISHED)
+		nsx_set_i(r, NSX_RANGE_unended, 1);
 	return done(e);
 }
 
@@ -418,7 +421,22 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	}
 	if (thunk != NSX_NONE)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
+	ex_set_op_host(p, i, r);
 	set_comm(e, p, i, thunk, r);
+	return done(e);
+}
+
+static int
+emit_call(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	ex_set_call(p, i, begin(e, NSX_CALL));
+	return done(e);
+}
+
+static int
+emit_overhead(struct emit *e, const struct ex_profile *p, uint32_t i)
+{
+	ex_set_overhead(p, i, begin(e, NSX_OVERHEAD));
 	return done(e);
 }
 
@@ -438,6 +456,8 @@ static int
 emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
 {
 	switch (ev->tag) {
+	case NSX_CALL:   return emit_call(e, p, ev->i);
+	case NSX_OVERHEAD: return emit_overhead(e, p, ev->i);
 	case NSX_MODULE: return emit_module(e, p, &p->modules.p[ev->i]);
 	case NSX_RANGE:  return emit_range(e, p, ev->i);
 	case NSX_THUNK:  return emit_thunk(e, p, &p->thunks.p[ev->i]);
@@ -463,7 +483,7 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 	for (int i = 0; i < e->job->n; i++) {
 		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
 			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
-		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0);
+		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0) + e->job->profiles[i].trace.ncalls;
 		if (turn(e, &all[i]) != NSX_OK)
 			return NSX_ERR;
 		if (all[i].next)

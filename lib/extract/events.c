@@ -41,6 +41,9 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 		return ex_dur(t->ranges[e->i].start, t->ranges[e->i].end);
 	case NSX_THUNK:
 		return ex_dur(p->thunks.p[e->i].start, p->thunks.p[e->i].end);
+	case NSX_CALL:
+	case NSX_OVERHEAD:
+		return ex_host_dur(p, e);
 	default:
 		return ex_dur(t->ops[e->i].start, t->ops[e->i].end);
 	}
@@ -84,6 +87,10 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 		tie.name = nsx_intern_str(&p->inst_names, p->insts.p[th->inst].name);
 		return tie;
 	}
+	case NSX_CALL:
+	case NSX_OVERHEAD:
+		ex_host_tie(p, e, &tie);
+		return tie;
 	default: {
 		const struct nsx_gpu_op *op = &t->ops[e->i];
 		tie.by[NSX_TIE_DEVICE] = ex_global(p, op->device);
@@ -200,6 +207,9 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	for (uint32_t i = 0; p->opts->ops && i < t->nops; i++)
 		if (keep(p, t->ops[i].device, t->ops[i].start, t->ops[i].end))
 			out[n++] = (struct nsx_sort_start){ t->ops[i].start, i, NSX_OP };
+	for (uint32_t i = 0; i < t->noverheads; i++)
+		if (ex_overhead_kept(p, i))
+			out[n++] = (struct nsx_sort_start){ t->overheads[i].start, i, NSX_OVERHEAD };
 	return n;
 }
 
@@ -217,13 +227,14 @@ count_ahead(const struct ex_profile *p)
 bool
 ex_events_open(struct ex_events *e, const struct ex_profile *p)
 {
-	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0);
+	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) + p->trace.noverheads;
 
 	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
 	if (!e->list)
 		return false;
 	e->n = collect(p, e->list);
-	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || ex_hosts_open(&e->hosts, p));
+	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || ex_hosts_open(&e->hosts, p))
+	       && ex_calls_open(&e->calls, p);
 }
 
 /* What is of the next time into run, in order; run stays empty at the end. */
@@ -231,18 +242,27 @@ static bool
 gather(struct ex_events *e)
 {
 	int64_t time = 0, start;
-	bool host = ex_hosts_peek(&e->hosts, &time);
+	bool any = ex_hosts_peek(&e->hosts, &time);
 
 	e->run.n = e->turn = 0;
-	if (!host && e->at == e->n)
-		return true;
-	if (e->at < e->n && (!host || e->list[e->at].start < time))
+	if (ex_calls_peek(&e->calls, &start) && (!any || start < time)) {
+		any = true;
+		time = start;
+	}
+	if (e->at < e->n && (!any || e->list[e->at].start < time)) {
+		any = true;
 		time = e->list[e->at].start;
+	}
+	if (!any)
+		return true;
 	for (; e->at < e->n && e->list[e->at].start == time; e->at++)
 		if (!nsx_vec_push(&e->run, e->list[e->at]))
 			return false;
 	while (ex_hosts_peek(&e->hosts, &start) && start == time)
 		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, ex_hosts_next(&e->hosts), NSX_RANGE })))
+			return false;
+	while (ex_calls_peek(&e->calls, &start) && start == time)
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, ex_calls_next(&e->calls), NSX_CALL })))
 			return false;
 	if (e->run.n == 1)
 		return true;
@@ -268,5 +288,6 @@ ex_events_close(struct ex_events *e)
 	free(e->run.p);
 	free(e->tmp.p);
 	ex_hosts_close(&e->hosts);
+	ex_calls_close(&e->calls);
 	*e = (struct ex_events){ 0 };
 }

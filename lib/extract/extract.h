@@ -19,6 +19,7 @@ struct nsx_extract_input { const char *path, *dumps; };
 struct nsx_extract_opts {
 	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */
 	bool                    ops;         /* op records */
+	bool                    calls;       /* call and overhead records; needs ops */
 	bool                    autotune;    /* keep autotuner runs, and what is inside their compile ranges */
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */

@@ -153,6 +153,10 @@ report_clamped(struct ex_profile *p)
 		n += clamped(t->spans[i].start, t->spans[i].end);
 	for (uint32_t i = 0; i < t->nops; i++)
 		n += clamped(t->ops[i].start, t->ops[i].end);
+	for (uint32_t i = 0; i < t->ncalls; i++)
+		n += clamped(t->calls[i].start, t->calls[i].end);
+	for (uint32_t i = 0; i < t->noverheads; i++)
+		n += clamped(t->overheads[i].start, t->overheads[i].end);
 	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations that do not fit 63 bits: cut to what fits");
 }
 
@@ -171,7 +175,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
-		.ops = ops || p->opts->ops || p->input->dumps, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
+		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 

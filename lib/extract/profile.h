@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "nsys/trace.h"
+#include "stream/order.h"
 #include "xla/hlo.h"
 #include "xla/title.h"
 
@@ -264,14 +265,35 @@ bool ex_hosts_peek(const struct ex_hosts *h, int64_t *start);
 uint32_t ex_hosts_next(struct ex_hosts *h);
 void ex_hosts_close(struct ex_hosts *h);
 
-/* The modules, ranges, thunks and operations of p that its options keep, in the order of the stream: the time by which they are in it, the
+/* The calls of p that its options keep, by host start, merged from the threads' as ranges are. */
+struct ex_calls { const struct ex_profile *p; struct ex_caller *heap; size_t n; };
+bool ex_calls_open(struct ex_calls *c, const struct ex_profile *p);
+bool ex_calls_peek(const struct ex_calls *c, int64_t *start);
+uint32_t ex_calls_next(struct ex_calls *c);
+void ex_calls_close(struct ex_calls *c);
+
+/* Whether the options keep the overhead. */
+bool ex_overhead_kept(const struct ex_profile *p, uint32_t overhead);
+
+/* Of a call or an overhead: its duration, and what it goes by among those of its time, kind and duration. */
+int64_t ex_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
+void ex_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie);
+
+/* The record of a call or an overhead. */
+void ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r);
+void ex_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r);
+/* What an op record says of the call that issued the operation, of waits, and of memory. */
+void ex_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
+
+/* The modules, ranges, thunks, operations, calls and overheads of p that its options keep, in the order of the stream: the time by which they are in it, the
  * kind (enum nsx_kind_id) as the tag, and the index among those of the kind. Sorted by time at once, but what is of one time only when its
  * turn comes. */
 struct ex_events {
 	const struct ex_profile *p;
-	struct nsx_sort_start         *list;       /* by time: all but what `hosts` gives */
+	struct nsx_sort_start         *list;       /* by time: all but what `hosts` and `calls` give */
 	size_t                   n, at;
 	struct ex_hosts          hosts;
+	struct ex_calls          calls;
 	NSX_VEC(struct nsx_sort_start) run, tmp;   /* those of the time that it is, in order */
 	size_t                   turn;       /* in run */
 	bool                     failed;     /* out of memory */

@@ -8,6 +8,7 @@
 
 #include "base/par.h"
 #include "nsys/cuda.h"
+#include "nsys/host.h"
 #include "nsys/payload.h"
 
 /* Rowids of a part: few enough to share work, enough to be worth a query. */
@@ -217,7 +218,7 @@ static int
 join_processes(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
-	size_t n = 0, all = (size_t)t->nthreads + l->gpids.n;
+	size_t n = 0, all = (size_t)t->nthreads + l->gpids.n + t->nhost_threads + t->noverheads;
 	uint64_t *gpids = malloc((all + 1) * sizeof *gpids);
 
 	t->processes = calloc(all + 1, sizeof *t->processes);
@@ -229,6 +230,10 @@ join_processes(struct nsx_loader *l)
 		gpids[n++] = t->threads[i].gtid & ~(uint64_t)0xFFFFFF;
 	for (size_t i = 0; i < l->gpids.n; i++)
 		gpids[n++] = l->gpids.p[i];
+	for (uint32_t i = 0; i < t->nhost_threads; i++)
+		gpids[n++] = t->host_threads[i].gtid & ~(uint64_t)0xFFFFFF;
+	for (uint32_t i = 0; i < t->noverheads; i++)
+		gpids[n++] = t->overheads[i].gtid & ~(uint64_t)0xFFFFFF;
 	qsort(gpids, n, sizeof *gpids, by_value);
 	for (size_t i = 0; i < n; i++)
 		if (!i || gpids[i] != gpids[i - 1])
@@ -238,6 +243,10 @@ join_processes(struct nsx_loader *l)
 		t->threads[i].process = process_of(t, t->threads[i].gtid & ~(uint64_t)0xFFFFFF);
 	for (uint32_t i = 0; i < t->ndevices; i++)
 		t->devices[i].process = process_of(t, l->gpids.p[t->devices[i].process]);
+	for (uint32_t i = 0; i < t->nhost_threads; i++)
+		t->host_threads[i].process = process_of(t, t->host_threads[i].gtid & ~(uint64_t)0xFFFFFF);
+	for (uint32_t i = 0; i < t->noverheads; i++)
+		t->overheads[i].process = process_of(t, t->overheads[i].gtid & ~(uint64_t)0xFFFFFF);
 	return NSX_OK;
 }
 
@@ -304,6 +313,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	if (check_tables(l) != NSX_OK
 	    || want_ops(l, opts) != NSX_OK
 	    || read_ops_and_ranges(l) != NSX_OK
+	    || nsx_host_keys(l) != NSX_OK
 	    || read_calls(l) != NSX_OK
 	    || nsx_nvtx_threads(l) != NSX_OK
 	    || nsx_runtime_join(l) != NSX_OK
@@ -313,6 +323,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_project_all(l) != NSX_OK
 	    || nsx_texts_name(l) != NSX_OK
 	    || nsx_ops_finish(l) != NSX_OK
+	    || nsx_host_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
 	    || nsx_info_read(l) != NSX_OK
 	    || nsx_payload_keep(l) != NSX_OK)
@@ -326,6 +337,7 @@ loader_free(struct nsx_loader *l)
 	nsx_nvtx_free(l);
 	nsx_ops_free(l);
 	nsx_runtime_free(l);
+	nsx_host_free(l);
 	if (l->launches)
 		nsx_launches_free(l->launches);
 	free(l->launches);
@@ -388,6 +400,21 @@ nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
 	return &t->threads[lo];
 }
 
+const struct nsx_host_thread *
+nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
+{
+	uint32_t lo = 0, hi = t->nhost_threads;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->host_threads[mid].first <= call)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &t->host_threads[lo];
+}
+
 void
 nsx_trace_free(struct nsx_trace *t)
 {
@@ -398,6 +425,13 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->ranges);
 	free(t->spans);
 	free(t->ops);
+	free(t->issues);
+	free(t->op_waits);
+	free(t->host_threads);
+	free(t->calls);
+	free(t->call_names);
+	free(t->losses);
+	free(t->overheads);
 	free(t->device_names);
 	free(t->thread_names);
 	nsx_intern_free(&t->names);

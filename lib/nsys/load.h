@@ -62,6 +62,7 @@ typedef NSX_VEC(struct nsx_task) nsx_tasks;
 struct nsx_nvtx_part;
 struct nsx_op_part;
 struct nsx_call_part;
+struct nsx_host;
 
 struct nsx_loader {
 	struct nsx_db                db;
@@ -82,6 +83,7 @@ struct nsx_loader {
 	struct nsx_raw_call         *calls;         /* by thread; those of threads without ranges come last */
 	uint64_t                    *call_first;    /* nthreads + 2 places in it */
 	struct nsx_last_call        *last_calls;    /* of each launch; only if operations are wanted */
+	struct nsx_host             *host;          /* the same */
 	pthread_mutex_t              last_lock;
 
 	struct nsx_ids               ids;           /* of strings that are used */

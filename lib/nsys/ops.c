@@ -3,28 +3,29 @@
 #include <string.h>
 
 #include "nsys/cuda.h"
+#include "nsys/host.h"
 #include "nsys/order.h"
 
-enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, FROM_DEVICE, TO_DEVICE, NCOLUMNS };
+enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC, DST, FROM_DEVICE, TO_DEVICE, NCOLUMNS };
 
 /* What only whole operations need stands last. `what`: a kernel's name, a copy's kind. */
 #define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, { "globalPid", false }
 
 static const struct { const char *table, *what; struct nsx_db_col cols[NCOLUMNS]; } tables[NSX_OP_TYPES] = {
 	{ "CUPTI_ACTIVITY_KIND_KERNEL", "kernels",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMCPY", "copies",
 	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false },
-	    { "srcDeviceId", true }, { "dstDeviceId", true } } },
+	    { "srcKind", true }, { "dstKind", true }, { "srcDeviceId", true }, { "dstDeviceId", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true }, { "memKind", true }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs",
-	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
 };
 
 struct op { int64_t start, end, id; uint32_t device; bool has_id; };
-struct op_more { int64_t bytes, node, what, stream; bool has_what, peer; };
-struct part_device { uint64_t gpid; int64_t cuda; uint32_t process, device; };
+struct op_more { int64_t bytes, node, what, stream; bool has_what, peer; uint8_t src, dst; };
+struct part_device { uint64_t gpid; int64_t cuda, last; uint32_t process, device; };
 
 struct nsx_op_part {
 	enum nsx_op_type  type;
@@ -62,11 +63,18 @@ device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->devices, ((struct part_device){ .gpid = gpid, .cuda = cuda })))
+		if (!nsx_vec_push(&p->devices, ((struct part_device){ .gpid = gpid, .cuda = cuda, .last = INT64_MIN })))
 			return NSX_NONE;
 		*at = (uint32_t)p->devices.n - 1;
 	}
 	return p->last_device = *at;
+}
+
+/* enum nsx_memory_kind; what is not one of them is not told. */
+static uint8_t
+memory_kind(const struct nsx_cell *v)
+{
+	return v->type == NSX_CELL_INT && v->i >= 0 && v->i < NSX_MEMORY_KINDS ? (uint8_t)v->i : (uint8_t)NSX_MEMORY_KINDS;
 }
 
 static int
@@ -94,12 +102,16 @@ read_row(void *ctx, const struct nsx_cell *v)
 	if (!out)
 		return NSX_ERR;
 	*out = op;
+	if (op.start > p->devices.p[op.device].last)
+		p->devices.p[op.device].last = op.start;
 	if (p->whole) {
 		struct op_more *out_more = nsx_pile_add(&p->more);
 		if (!out_more)
 			return NSX_ERR;
 		more.stream = stream;
 		more.peer = p->type == NSX_OP_MEMCPY && is_peer(v, &more);
+		more.src = memory_kind(&v[SRC]);
+		more.dst = memory_kind(&v[DST]);
 		if (has_node)
 			more.node = node;
 		if (has_bytes)
@@ -188,7 +200,7 @@ join_devices(struct nsx_loader *l)
 			struct part_device *d = &l->op_parts[i].devices.p[k];
 			uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ d->process = nsx_gpid_find(l, d->gpid), (uint64_t)d->cuda });
 			good = at && (*at != NSX_NONE || nsx_vec_push(&all, ((struct nsx_device){
-				.process = d->process, .cuda = d->cuda, .sms = -1, .clock = -1, .bandwidth = -1, .cc = -1 })));
+				.process = d->process, .cuda = d->cuda, .last = INT64_MIN, .sms = -1, .clock = -1, .bandwidth = -1, .cc = -1 })));
 			if (at)
 				*at = 0;
 		}
@@ -200,6 +212,8 @@ join_devices(struct nsx_loader *l)
 		for (size_t k = 0; k < l->op_parts[i].devices.n; k++) {
 			struct part_device *d = &l->op_parts[i].devices.p[k];
 			d->device = nsx_map_get(&seen, (struct nsx_key){ d->process, (uint64_t)d->cuda });
+			if (d->last > all.p[d->device].last)
+				all.p[d->device].last = d->last;
 		}
 	nsx_map_free(&seen);
 	l->t->devices = all.p;
@@ -285,7 +299,8 @@ join_part(struct nsx_loader *l, struct nsx_op_part *p, uint64_t *at)
 			if (!p->whole)
 				continue;
 			l->t->ops[*at - 1] = (struct nsx_gpu_op){ .start = op->start, .end = op->end, .call_start = INT64_MIN,
-			                                          .device = d->device, .range = NSX_NONE, .type = (uint8_t)p->type };
+			                                          .device = d->device, .range = NSX_NONE, .launch = NSX_NONE,
+			                                          .type = (uint8_t)p->type };
 		}
 	}
 	return NSX_OK;
@@ -311,6 +326,8 @@ join_more(struct nsx_loader *l, struct nsx_op_part *p, uint64_t at)
 			op->graph_node = m->node;
 			op->stream = m->stream;
 			op->peer = m->peer;
+			op->src = m->src;
+			op->dst = m->dst;
 		}
 	}
 	return NSX_OK;
@@ -382,8 +399,11 @@ nsx_ops_finish(struct nsx_loader *l)
 			uint32_t launch = l->op_launch[at];
 			if (launch == NSX_NONE || !l->launches->list.p[launch].ncalls)
 				lost++;
-			else if (l->t->ops)
+			else if (l->t->ops) {
 				nsx_calls_of(l, launch, &l->t->ops[at]);
+				if (l->opts->calls)
+					nsx_host_issued(l, launch, &l->t->ops[at]);
+			}
 			if (l->t->ops && k == NSX_OP_KERNEL && l->t->ops[at].name != NSX_NONE)
 				l->t->ops[at].name = l->id_names[l->t->ops[at].name];
 		}

@@ -82,7 +82,7 @@ nsx_order_keys(struct nsx_order_key *k, size_t n)
 void
 nsx_order_apply(void *p, size_t size, struct nsx_order_key *k, size_t n)
 {
-	char *base = p, hold[64];
+	char *base = p, hold[96];
 
 	/* Along each cycle of the permutation: place i wants what is at k[i].at. */
 	for (size_t i = 0; i < n; i++) {

@@ -49,6 +49,56 @@ struct nsx_gpu_op {
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */
 	bool     peer;          /* a copy from one device to another */
+	uint8_t  src, dst;      /* enum nsx_memory_kind copied from, copied to or set; NSX_MEMORY_KINDS: not told */
+	uint32_t launch;        /* index in trace.issues; NSX_NONE: call not in the export */
+};
+
+/* As CUPTI numbers them. */
+enum nsx_memory_kind {
+	NSX_MEMORY_PAGEABLE, NSX_MEMORY_PINNED, NSX_MEMORY_DEVICE, NSX_MEMORY_ARRAY, NSX_MEMORY_MANAGED, NSX_MEMORY_DEVICE_STATIC,
+	NSX_MEMORY_MANAGED_STATIC, NSX_MEMORY_UNKNOWN, NSX_MEMORY_KINDS
+};
+
+/* The call that issued what one correlation id of one process launched: of several the one that started first, then that of the lowest
+ * row. start > end: it is not in the export. */
+struct nsx_issue { int64_t start, end, id; uint64_t gtid; };
+
+enum nsx_call_class {
+	NSX_CALL_OTHER, NSX_CALL_LAUNCH, NSX_CALL_GRAPH_LAUNCH, NSX_CALL_COPY, NSX_CALL_SET, NSX_CALL_SYNC, NSX_CALL_EVENT, NSX_CALL_ALLOC,
+	NSX_CALL_MODULE, NSX_CALL_CLASSES
+};
+
+/* What CUDA calls of one name share. */
+struct nsx_call_name {
+	uint32_t name;          /* in trace.names, without version; NSX_NONE: not told */
+	uint8_t  class;         /* enum nsx_call_class */
+	bool     async, wait;   /* it has "async" in its name; it makes a stream wait for an event */
+};
+
+/* A CUDA call on the host. */
+struct nsx_host_call {
+	int64_t  start, end;    /* host ns; end >= start */
+	int64_t  id;            /* rowid in the export */
+	uint32_t name;          /* in trace.call_names */
+	uint32_t range;         /* index of the innermost range of its thread around it, NSX_NONE: none */
+	uint32_t ops;           /* GPU operations that it issued */
+	bool     back;          /* it copies from a device to pageable memory */
+	bool     lost;          /* it has a place in trace.losses */
+};
+struct nsx_host_thread { uint64_t gtid; uint32_t process, tid, first, n; /* its calls */ };
+/* Of a call's time, ns: the command queue was full; code was loaded or compiled, and the queue was not full. */
+struct nsx_call_loss { uint32_t call; int64_t stalled, loading; };
+
+enum nsx_overhead_class { NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_QUEUE_FULL, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_UNKNOWN };
+/* Time that a thread lost. */
+struct nsx_overhead {
+	int64_t  start, end;    /* host ns; end >= start */
+	int64_t  call;          /* rowid of the call that it is in */
+	uint64_t gtid;          /* the thread; the low 24 bits are its id */
+	uint32_t process;
+	uint32_t name;          /* in trace.names; NSX_NONE: not told */
+	uint8_t  class;         /* enum nsx_overhead_class */
+	bool     has_call;
 };
 
 struct nsx_thread  { uint64_t gtid; uint32_t process; uint32_t tid; uint32_t first, n; /* its ranges */ };
@@ -57,13 +107,15 @@ struct nsx_process { uint64_t gpid; uint32_t pid; };
 struct nsx_device {
 	uint32_t process;
 	int64_t  cuda;
+	int64_t  last;                           /* start of its last operation, GPU ns */
 	struct nsx_str gpu_name, uuid;           /* empty if not told */
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not told */
 };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start, longer
- * first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process, cuda). */
+ * first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process, cuda). Calls are grouped
+ * by thread (threads by gtid) and sorted like ranges; losses are by call, overheads by (start, end, table, id). */
 struct nsx_trace {
 	struct nsx_str      name;         /* of the export, without folder and .sqlite, .sqlite.zst or .nsys-rep */
 	struct nsx_str      host;         /* only if asked for */
@@ -76,6 +128,14 @@ struct nsx_trace {
 	struct nsx_range   *ranges;    uint32_t nranges;
 	struct nsx_span    *spans;     uint32_t nspans;
 	struct nsx_gpu_op  *ops;       uint32_t nops;       /* none unless opts.ops */
+	struct nsx_issue   *issues;                         /* of the operations' launches */
+	uint32_t           *op_waits;                       /* by operation: event waits put on its stream since the one issued before it; NULL: no waits */
+	struct nsx_host_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless opts.calls */
+	struct nsx_host_call   *calls;        uint32_t ncalls;
+	struct nsx_call_name   *call_names;   uint32_t ncall_names;
+	struct nsx_call_loss   *losses;       uint32_t nlosses;
+	bool                    losses_known;               /* the export tells of overheads, if there were any */
+	struct nsx_overhead    *overheads;    uint32_t noverheads;
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
@@ -90,6 +150,8 @@ struct nsx_trace_opts {
 	                         * range kept); saves time and memory where programs name each range differently */
 	bool        ops;        /* keep GPU operations */
 	const char *ops_if;     /* keep them also if a string of the export begins so; NULL: no */
+	bool        issues;     /* with ops: tell which call issued each, and what it waits for */
+	bool        calls;      /* keep every CUDA call, and overheads; needs issues */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
 	bool        sqlite_alone;   /* leave all reading of tables to SQLite, and check nothing: for tests */
@@ -104,6 +166,18 @@ int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct n
 
 /* The thread a range belongs to. */
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);
+
+/* The thread that made a call. */
+const struct nsx_host_thread *nsx_trace_caller(const struct nsx_trace *t, uint32_t call);
+
+/* Whether a call waits for the GPU: it synchronises, or copies and does not return before that is done. */
+static inline bool
+nsx_call_blocks(const struct nsx_trace *t, const struct nsx_host_call *c)
+{
+	const struct nsx_call_name *n = &t->call_names[c->name];
+
+	return n->class == NSX_CALL_SYNC || (n->class == NSX_CALL_COPY && (!n->async || c->back));
+}
 
 void nsx_trace_free(struct nsx_trace *t);   /* back to {0} */
 

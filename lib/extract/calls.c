@@ -1,0 +1,223 @@
+/* calls.c -- the host in the stream: calls by host start, merged from the threads', and what records say of them. */
+#include "extract/profile.h"
+
+#include <stdlib.h>
+
+#include "base/heap.h"
+
+/* A thread: the next of its calls that is wanted, and where its calls end. */
+struct ex_caller { int64_t start; uint32_t at, end; };
+
+static bool
+before(const struct ex_profile *p, const struct ex_caller *x, const struct ex_caller *y)
+{
+	(void)p;
+	return x->start != y->start ? x->start < y->start : x->at < y->at;
+}
+
+NSX_HEAP(callers, struct ex_caller, const struct ex_profile *, before)
+
+/* From x->at on to a call that is wanted: false if there is none. */
+static bool
+seek(const struct ex_profile *p, struct ex_caller *x)
+{
+	for (; x->at < x->end; x->at++) {
+		const struct nsx_host_call *c = &p->trace.calls[x->at];
+		if (ex_in_window(p->opts, c->start, c->end)) {
+			x->start = c->start;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+ex_calls_open(struct ex_calls *c, const struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+
+	*c = (struct ex_calls){ p, malloc(((size_t)t->nhost_threads + 1) * sizeof *c->heap), 0 };
+	if (!c->heap)
+		return false;
+	for (uint32_t i = 0; i < t->nhost_threads; i++) {
+		const struct nsx_host_thread *th = &t->host_threads[i];
+		struct ex_caller x = { 0, th->first, th->first + th->n };
+		if (ex_process_kept(p, th->process) && seek(p, &x))
+			c->heap[c->n++] = x;
+	}
+	callers_make(p, c->heap, c->n);
+	return true;
+}
+
+bool
+ex_calls_peek(const struct ex_calls *c, int64_t *start)
+{
+	if (c->n)
+		*start = c->heap[0].start;
+	return c->n != 0;
+}
+
+uint32_t
+ex_calls_next(struct ex_calls *c)
+{
+	uint32_t found = c->heap[0].at++;
+
+	if (!seek(c->p, &c->heap[0]))
+		c->heap[0] = c->heap[--c->n];
+	callers_down(c->p, c->heap, c->n);
+	return found;
+}
+
+void
+ex_calls_close(struct ex_calls *c)
+{
+	free(c->heap);
+}
+
+bool
+ex_overhead_kept(const struct ex_profile *p, uint32_t overhead)
+{
+	const struct nsx_overhead *o = &p->trace.overheads[overhead];
+
+	return ex_in_window(p->opts, o->start, o->end) && ex_process_kept(p, o->process);
+}
+
+/* ---- order */
+
+int64_t
+ex_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e)
+{
+	if (e->tag == NSX_CALL)
+		return ex_dur(p->trace.calls[e->i].start, p->trace.calls[e->i].end);
+	return ex_dur(p->trace.overheads[e->i].start, p->trace.overheads[e->i].end);
+}
+
+static struct nsx_str
+name_of(const struct nsx_trace *t, uint32_t name)
+{
+	return name == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&t->names, name);
+}
+
+void
+ex_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie)
+{
+	const struct nsx_trace *t = &p->trace;
+
+	tie->by[NSX_TIE_DEVICE] = INT64_MIN;
+	if (e->tag == NSX_CALL) {
+		const struct nsx_host_call *c = &t->calls[e->i];
+		const struct nsx_host_thread *th = nsx_trace_caller(t, e->i);
+		tie->by[NSX_TIE_PID] = t->processes[th->process].pid;
+		tie->by[NSX_TIE_TID] = th->tid;
+		tie->by[NSX_TIE_RANGE] = c->range == NSX_NONE ? INT64_MIN : t->ranges[c->range].id;
+		tie->name = name_of(t, t->call_names[c->name].name);
+		tie->number = c->id;
+		return;
+	}
+	const struct nsx_overhead *o = &t->overheads[e->i];
+	tie->by[NSX_TIE_PID] = t->processes[o->process].pid;
+	tie->by[NSX_TIE_TID] = (int64_t)(o->gtid & 0xFFFFFF);
+	tie->by[NSX_TIE_RANGE] = INT64_MIN;
+	tie->name = name_of(t, o->name);
+	tie->number = o->has_call ? o->call : INT64_MIN;
+}
+
+/* ---- records */
+
+static const struct nsx_call_loss *
+loss_of(const struct nsx_trace *t, uint32_t call)
+{
+	static const struct nsx_call_loss none = { 0, 0, 0 };
+	uint32_t lo = 0, hi = t->nlosses;
+
+	if (!t->calls[call].lost)
+		return &none;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->losses[mid].call < call)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return &t->losses[lo];
+}
+
+void
+ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
+{
+	static const struct nsx_str classes[NSX_CALL_CLASSES] = {
+		[NSX_CALL_OTHER] = { "other", 5 }, [NSX_CALL_LAUNCH] = { "launch", 6 }, [NSX_CALL_GRAPH_LAUNCH] = { "graph-launch", 12 },
+		[NSX_CALL_COPY] = { "copy", 4 }, [NSX_CALL_SET] = { "set", 3 }, [NSX_CALL_SYNC] = { "sync", 4 }, [NSX_CALL_EVENT] = { "event", 5 },
+		[NSX_CALL_ALLOC] = { "alloc", 5 }, [NSX_CALL_MODULE] = { "module", 6 }
+	};
+	const struct nsx_trace *t = &p->trace;
+	const struct nsx_host_call *c = &t->calls[call];
+	const struct nsx_host_thread *th = nsx_trace_caller(t, call);
+	const struct nsx_call_name *name = &t->call_names[c->name];
+
+	nsx_set_i(r, NSX_CALL_profile, p->number);
+	nsx_set_i(r, NSX_CALL_call, c->id);
+	nsx_set_i(r, NSX_CALL_pid, t->processes[th->process].pid);
+	nsx_set_i(r, NSX_CALL_tid, th->tid);
+	nsx_set_i(r, NSX_CALL_start, c->start);
+	nsx_set_i(r, NSX_CALL_dur, ex_dur(c->start, c->end));
+	if (name->name != NSX_NONE)
+		nsx_set_s(r, NSX_CALL_name, nsx_intern_str(&t->names, name->name));
+	nsx_set_s(r, NSX_CALL_class, classes[name->class]);
+	nsx_set_i(r, NSX_CALL_ops, c->ops);
+	if (c->range != NSX_NONE)
+		nsx_set_i(r, NSX_CALL_range, t->ranges[c->range].id);
+	if (nsx_call_blocks(t, c))
+		nsx_set_i(r, NSX_CALL_blocking, 1);
+	if (t->losses_known) {
+		const struct nsx_call_loss *loss = loss_of(t, call);
+		nsx_set_i(r, NSX_CALL_stalled, loss->stalled);
+		nsx_set_i(r, NSX_CALL_loading, loss->loading);
+	}
+}
+
+void
+ex_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r)
+{
+	static const struct nsx_str classes[] = {
+		[NSX_OVERHEAD_PROFILER] = { "profiler", 8 }, [NSX_OVERHEAD_QUEUE_FULL] = { "queue-full", 10 },
+		[NSX_OVERHEAD_LOADING] = { "loading", 7 }, [NSX_OVERHEAD_UNKNOWN] = { "", 0 }
+	};
+	const struct nsx_trace *t = &p->trace;
+	const struct nsx_overhead *o = &t->overheads[overhead];
+
+	nsx_set_i(r, NSX_OVERHEAD_profile, p->number);
+	nsx_set_i(r, NSX_OVERHEAD_pid, t->processes[o->process].pid);
+	nsx_set_i(r, NSX_OVERHEAD_tid, (int64_t)(o->gtid & 0xFFFFFF));
+	if (o->has_call)
+		nsx_set_i(r, NSX_OVERHEAD_call, o->call);
+	nsx_set_i(r, NSX_OVERHEAD_start, o->start);
+	nsx_set_i(r, NSX_OVERHEAD_dur, ex_dur(o->start, o->end));
+	nsx_set_s(r, NSX_OVERHEAD_class, classes[o->class]);
+	nsx_set_s(r, NSX_OVERHEAD_name, name_of(t, o->name));
+}
+
+void
+ex_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
+{
+	static const struct nsx_str kinds[NSX_MEMORY_KINDS] = {
+		[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 }, [NSX_MEMORY_DEVICE] = { "device", 6 },
+		[NSX_MEMORY_ARRAY] = { "array", 5 }, [NSX_MEMORY_MANAGED] = { "managed", 7 }, [NSX_MEMORY_DEVICE_STATIC] = { "device-static", 13 },
+		[NSX_MEMORY_MANAGED_STATIC] = { "managed-static", 14 }, [NSX_MEMORY_UNKNOWN] = { "unknown", 7 }
+	};
+	const struct nsx_trace *t = &p->trace;
+	const struct nsx_gpu_op *o = &t->ops[op];
+
+	if (o->launch != NSX_NONE) {
+		const struct nsx_issue *c = &t->issues[o->launch];
+		nsx_set_i(r, NSX_OP_call, c->id);
+		nsx_set_i(r, NSX_OP_tid, (int64_t)(c->gtid & 0xFFFFFF));
+		nsx_set_i(r, NSX_OP_host_start, c->start);
+		nsx_set_i(r, NSX_OP_host_dur, ex_dur(c->start, c->end));
+		nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);
+	}
+	if (o->src < NSX_MEMORY_KINDS)
+		nsx_set_s(r, NSX_OP_src, kinds[o->src]);
+	if (o->dst < NSX_MEMORY_KINDS)
+		nsx_set_s(r, NSX_OP_dst, kinds[o->dst]);
+}

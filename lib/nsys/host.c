@@ -1,0 +1,413 @@
+/* host.c -- see host.h: overheads, and waits for events, by the calls that they belong to. */
+#include "nsys/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "nsys/call_name.h"
+#include "nsys/cuda.h"
+#include "nsys/order.h"
+
+/* The key's number, new or old; NSX_NONE when out of memory. */
+static uint32_t
+key_at(struct nsx_host *h, uint64_t gpid, int64_t id)
+{
+	uint32_t *process = nsx_map_at(&h->process_map, (struct nsx_key){ gpid, 0 });
+
+	if (!process)
+		return NSX_NONE;
+	if (*process == NSX_NONE)
+		*process = h->nprocesses++;
+	uint32_t key = nsx_launch_at(&h->keys, *process, id);
+	if (key == h->key_calls.n
+	    && !nsx_vec_push(&h->key_calls, ((struct nsx_key_call){ { INT64_MAX, INT64_MIN, 0, 0 }, NSX_NONE })))
+		return NSX_NONE;
+	return key;
+}
+
+/* ---- SYNCHRONIZATION */
+
+static const struct nsx_db_col sync_columns[] = {
+	{ "deviceId", true }, { "streamId", true }, { "correlationId", true }, { "globalPid", true }
+};
+
+static uint32_t
+device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
+{
+	uint32_t lo = 0, hi = t->ndevices;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct nsx_device *d = &t->devices[mid];
+		if (d->process < process || (d->process == process && d->cuda < cuda))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->ndevices && t->devices[lo].process == process && t->devices[lo].cuda == cuda ? lo : (uint32_t)NSX_NONE;
+}
+
+static int
+sync_row(void *ctx, const struct nsx_cell *v)
+{
+	struct nsx_loader *l = ctx;
+	int64_t cuda, stream, id, gpid;
+
+	/* What does not tell whose wait it is, or what waits, is none of an operation that we know. */
+	if (!nsx_cell_int(&v[0], &cuda) || !nsx_cell_int(&v[1], &stream) || !nsx_cell_int(&v[2], &id) || !nsx_cell_int(&v[3], &gpid))
+		return NSX_OK;
+	uint32_t process = nsx_gpid_find(l, (uint64_t)gpid), device = process == NSX_NONE ? NSX_NONE : device_of(l->t, process, cuda);
+	if (device == NSX_NONE)
+		return NSX_OK;
+	uint32_t key = key_at(l->host, (uint64_t)gpid, id);
+	return key != NSX_NONE && nsx_vec_push(&l->host->syncs, ((struct nsx_sync){ stream, device, key })) ? NSX_OK : NSX_ERR;
+}
+
+/* ---- overheads */
+
+enum { START, END, GLOBAL_TID, NAME, TYPE, CORRELATION, NOVERHEAD };
+
+static const struct nsx_db_col cupti_columns[] = {
+	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true }, { "correlationId", true }
+};
+static const struct nsx_db_col profiler_columns[] = {
+	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true }, { "-", true }
+};
+
+/* CUPTI's types 1 to 8; others, and none, are `other`. */
+static uint8_t
+class_of(const struct nsx_cell *type, enum nsx_overhead_class other)
+{
+	static const uint8_t classes[] = {
+		0, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
+		NSX_OVERHEAD_LOADING, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_QUEUE_FULL
+	};
+
+	return type->type == NSX_CELL_INT && type->i >= 1 && type->i <= 8 ? classes[type->i] : (uint8_t)other;
+}
+
+static int
+overhead_row(struct nsx_loader *l, const struct nsx_cell *v, enum nsx_overhead_class other)
+{
+	struct nsx_host *h = l->host;
+	struct nsx_raw_overhead o = { .key = NSX_NONE, .o.name = NSX_NONE };
+	int64_t gtid, name, id;
+
+	if (!nsx_cell_int(&v[START], &o.o.start) || !nsx_cell_int(&v[END], &o.o.end)) {
+		h->bad++;
+		return NSX_OK;
+	}
+	if (o.o.end < o.o.start) {
+		h->backward++;
+		return NSX_OK;
+	}
+	if (!nsx_cell_int(&v[GLOBAL_TID], &gtid)) {
+		h->homeless++;
+		return NSX_OK;
+	}
+	o.o.gtid = (uint64_t)gtid;
+	o.o.class = class_of(&v[TYPE], other);
+	h->unknown += o.o.class == NSX_OVERHEAD_UNKNOWN;
+	if (nsx_cell_int(&v[NAME], &name) && (o.o.name = nsx_ids_at(&l->ids, name)) == NSX_NONE)
+		return NSX_ERR;
+	if (nsx_cell_int(&v[CORRELATION], &id) && (o.key = key_at(h, o.o.gtid & ~(uint64_t)0xFFFFFF, id)) == NSX_NONE)
+		return NSX_ERR;
+	return nsx_vec_push(&h->overheads, o) ? NSX_OK : NSX_ERR;
+}
+
+static int cupti_row(void *ctx, const struct nsx_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_UNKNOWN); }
+static int profiler_row(void *ctx, const struct nsx_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_PROFILER); }
+
+static int
+scan(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int n, int (*row)(void *, const struct nsx_cell *))
+{
+	struct nsx_db_scan s = { .table = table, .cols = cols, .ncols = n, .ctx = l, .cells = row };
+
+	return nsx_db_has(&l->db, table) ? nsx_db_run(&l->db, &s, l->err) : NSX_OK;
+}
+
+int
+nsx_host_keys(struct nsx_loader *l)
+{
+	if (!l->opts->issues)
+		return NSX_OK;
+	l->host = calloc(1, sizeof *l->host);
+	if (!l->host)
+		return nsx_load_nomem(l);
+	if (scan(l, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns, 4, sync_row) != NSX_OK)
+		return NSX_ERR;
+	if (!l->opts->calls)
+		return NSX_OK;
+	l->t->losses_known = nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_OVERHEAD") || nsx_db_has(&l->db, "ENUM_CUPTI_OVERHEAD_TYPE");
+	if (scan(l, "CUPTI_ACTIVITY_KIND_OVERHEAD", cupti_columns, NOVERHEAD, cupti_row) != NSX_OK
+	    || scan(l, "PROFILER_OVERHEAD", profiler_columns, NOVERHEAD, profiler_row) != NSX_OK)
+		return NSX_ERR;
+	nsx_load_diag(l, NSX_WARNING, l->host->bad, "overheads left out that lack a time or hold something else in its place");
+	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads left out that end before they start");
+	nsx_load_diag(l, NSX_WARNING, l->host->homeless, "overheads left out that name no thread");
+	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of a type that is not known: of no class");
+	return NSX_OK;
+}
+
+/* ---- the calls of the keys */
+
+struct nsx_part_thread *
+nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track, uint64_t gtid)
+{
+	while (p->threads.n <= track)
+		if (!nsx_vec_push(&p->threads, ((struct nsx_part_thread){ NSX_NONE, 0, NSX_NONE })))
+			return NULL;
+	p->threads.p[track].process = nsx_map_get(&l->host->process_map, (struct nsx_key){ gtid & ~(uint64_t)0xFFFFFF, 0 });
+	return &p->threads.p[track];
+}
+
+uint32_t
+nsx_host_name(struct nsx_host_part *p, int64_t id)
+{
+	size_t i = (uint64_t)id % NSX_NAME_CACHE;
+
+	if (!p->cache[i].set || p->cache[i].id != id) {
+		uint32_t name = nsx_ids_at(&p->names, id);
+		if (name == NSX_NONE)
+			return NSX_NONE;
+		p->cache[i].id = id;
+		p->cache[i].name = name;
+		p->cache[i].set = true;
+	}
+	return p->cache[i].name;
+}
+
+/* The part's names among all: an array by the part's number, NULL when out of memory. */
+static uint32_t *
+join_names(struct nsx_host *h, const struct nsx_ids *names)
+{
+	uint32_t *to = malloc((names->list.n + 1) * sizeof *to);
+
+	for (size_t i = 0; to && i < names->list.n; i++)
+		if ((to[i] = nsx_ids_at(&h->names, names->list.p[i])) == NSX_NONE) {
+			free(to);
+			return NULL;
+		}
+	return to;
+}
+
+static void
+join_keys(struct nsx_host *h, struct nsx_host_part *p, const uint32_t *names)
+{
+	for (; p->keys.first; nsx_pile_drop(&p->keys)) {
+		const struct nsx_part_key_call *c = (const void *)p->keys.first->data, *end = c + p->keys.first->n;
+		for (; c < end; c++) {
+			struct nsx_key_call *k = &h->key_calls.p[c->key];
+			if (nsx_issue_before(&c->call, &k->call))
+				*k = (struct nsx_key_call){ c->call, c->name == NSX_NONE ? (uint32_t)NSX_NONE : names[c->name] };
+		}
+	}
+}
+
+int
+nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks, int n)
+{
+	struct nsx_host *h = l->host;
+	uint32_t **names = calloc((size_t)n + 1, sizeof *names);
+	uint64_t homeless = 0;
+	int rc = NSX_OK;
+
+	if (!names)
+		return nsx_load_nomem(l);
+	for (int i = 0; i < n && rc == NSX_OK; i++) {
+		homeless += parts[i]->homeless;
+		if (!(names[i] = join_names(h, &parts[i]->names)))
+			rc = nsx_load_nomem(l);
+		else
+			join_keys(h, parts[i], names[i]);
+	}
+	nsx_load_diag(l, NSX_WARNING, homeless, "CUDA calls left out that name no thread");
+	if (rc == NSX_OK && l->opts->calls)
+		rc = nsx_host_calls_join(l, parts, tracks, n, names);
+	h->name_ids = malloc((h->names.list.n + 1) * sizeof *h->name_ids);
+	for (size_t i = 0; h->name_ids && rc == NSX_OK && i < h->names.list.n; i++)
+		if ((h->name_ids[i] = nsx_ids_at(&l->ids, h->names.list.p[i])) == NSX_NONE)
+			rc = nsx_load_nomem(l);
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return rc == NSX_OK && !h->name_ids ? nsx_load_nomem(l) : rc;
+}
+
+void
+nsx_host_part_free(struct nsx_host_part *p)
+{
+	nsx_pile_free(&p->calls);
+	nsx_pile_free(&p->keys);
+	nsx_ids_free(&p->names);
+	free(p->threads.p);
+}
+
+/* ---- names */
+
+static int
+name_calls(struct nsx_loader *l)
+{
+	struct nsx_trace *t = l->t;
+	struct nsx_host *h = l->host;
+
+	/* One more, for calls without a name. */
+	t->call_names = calloc(h->names.list.n + 1, sizeof *t->call_names);
+	if (!t->call_names)
+		return nsx_load_nomem(l);
+	t->ncall_names = (uint32_t)h->names.list.n + 1;
+	t->call_names[h->names.list.n].name = NSX_NONE;
+	for (size_t i = 0; i < h->names.list.n; i++) {
+		struct nsx_call_name *n = &t->call_names[i];
+		n->name = l->id_names[h->name_ids[i]];
+		if (n->name == NSX_NONE)
+			continue;
+		struct nsx_str s = nsx_intern_str(&t->names, n->name);
+		n->class = (uint8_t)nsx_call_class_of(s);
+		n->async = nsx_call_is_async(s);
+		n->wait = nsx_call_is_wait(s);
+		if ((n->name = nsx_intern(&t->names, nsx_call_name_bare(s))) == NSX_NONE)
+			return nsx_load_nomem(l);
+	}
+	return NSX_OK;
+}
+
+/* ---- waits
+ * n's waits are those put on its stream after the call of whatever was issued there before it, s, and before its own, c0: s < w < c0.
+ *
+ *   operations of a stream, in order   a: called at 10   b: called at 50   c: called at 40   d: called at 90
+ *   waits put on it at                 20, 45, 60
+ *   s < w < c0                         a: none           b: 20, 45         c: none (s 50)    d: 60 */
+
+struct stream { int64_t since; uint32_t first, n; };
+
+static void
+wait_ops(struct nsx_trace *t, const struct nsx_map *streams_at, struct stream *streams, const struct nsx_sort_key *waits)
+{
+	for (uint32_t i = 0; i < t->nops; i++) {
+		const struct nsx_gpu_op *op = &t->ops[i];
+		uint32_t at = nsx_map_get(streams_at, (struct nsx_key){ op->device, (uint64_t)op->stream });
+		if (at == NSX_NONE || op->launch == NSX_NONE)
+			continue;
+		struct stream *s = &streams[at];
+		int64_t c0 = t->issues[op->launch].start;
+		if (c0 <= s->since)
+			continue;
+		/* Calls of a stream come in about the order of its operations: what is before s is behind us. */
+		for (; s->n && waits[s->first].k[2] <= s->since; s->n--)
+			s->first++;
+		for (; s->n && waits[s->first].k[2] < c0; s->n--, s->first++)
+			t->op_waits[i]++;
+		s->since = c0;
+	}
+}
+
+static int
+count_waits(struct nsx_loader *l)
+{
+	struct nsx_trace *t = l->t;
+	const struct nsx_host *h = l->host;
+	struct nsx_sort_key *waits = malloc((h->syncs.n + 1) * sizeof *waits);
+	struct stream *streams = malloc((h->syncs.n + 1) * sizeof *streams);
+	struct nsx_map at = { 0 };
+	uint32_t nstreams = 0;
+	size_t n = 0;
+	bool good = waits && streams;
+
+	for (size_t i = 0; good && i < h->syncs.n && i < NSX_NONE; i++) {
+		const struct nsx_sync *s = &h->syncs.p[i];
+		const struct nsx_key_call *k = &h->key_calls.p[s->key];
+		if (k->call.start <= k->call.end && k->name != NSX_NONE && t->call_names[k->name].wait)
+			waits[n++] = (struct nsx_sort_key){ { s->device, s->stream, k->call.start }, (uint32_t)i };
+	}
+	if (good && n) {
+		t->op_waits = calloc((size_t)t->nops + 1, sizeof *t->op_waits);
+		good = t->op_waits != NULL;
+		nsx_sort_keys(waits, n);
+	}
+	for (size_t i = 0; good && i < n; i++) {
+		const struct nsx_sync *s = &h->syncs.p[waits[i].i];
+		uint32_t *to = nsx_map_at(&at, (struct nsx_key){ s->device, (uint64_t)s->stream });
+		good = to != NULL;
+		if (good && *to == NSX_NONE) {
+			*to = nstreams;
+			streams[nstreams++] = (struct stream){ INT64_MIN, (uint32_t)i, 0 };
+		}
+		if (good)
+			streams[*to].n++;
+	}
+	if (good && n)
+		wait_ops(t, &at, streams, waits);
+	nsx_map_free(&at);
+	free(streams);
+	free(waits);
+	return good ? NSX_OK : nsx_load_nomem(l);
+}
+
+/* ---- overheads, finished */
+
+static int
+place_overheads(struct nsx_loader *l)
+{
+	struct nsx_trace *t = l->t;
+	struct nsx_host *h = l->host;
+	size_t n = h->overheads.n;
+	struct nsx_order_key *k = malloc((n + 1) * sizeof *k);
+
+	t->overheads = malloc((n + 1) * sizeof *t->overheads);
+	if (!k || !t->overheads || n >= NSX_NONE) {
+		free(k);
+		return nsx_load_nomem(l);
+	}
+	for (size_t i = 0; i < n; i++)
+		k[i] = (struct nsx_order_key){ h->overheads.p[i].o.start, h->overheads.p[i].o.end, (uint32_t)i };
+	bool good = nsx_order_keys(k, n);
+	for (size_t i = 0; good && i < n; i++) {
+		const struct nsx_raw_overhead *from = &h->overheads.p[k[i].at];
+		struct nsx_overhead *o = &t->overheads[i];
+		*o = from->o;
+		if (o->name != NSX_NONE)
+			o->name = l->id_names[o->name];
+		const struct nsx_issue *call = from->key == NSX_NONE ? NULL : &h->key_calls.p[from->key].call;
+		if (call && call->start <= call->end) {
+			o->has_call = true;
+			o->call = call->id;
+		}
+	}
+	t->noverheads = (uint32_t)n;
+	free(k);
+	return good ? NSX_OK : nsx_load_nomem(l);
+}
+
+int
+nsx_host_finish(struct nsx_loader *l)
+{
+	if (!l->host)
+		return NSX_OK;
+	if (name_calls(l) != NSX_OK || count_waits(l) != NSX_OK)
+		return NSX_ERR;
+	if (!l->opts->calls)
+		return NSX_OK;
+	return place_overheads(l) == NSX_OK ? nsx_host_calls_finish(l) : NSX_ERR;
+}
+
+void
+nsx_host_free(struct nsx_loader *l)
+{
+	struct nsx_host *h = l->host;
+
+	if (!h)
+		return;
+	nsx_map_free(&h->process_map);
+	nsx_launches_free(&h->keys);
+	free(h->key_calls.p);
+	free(h->syncs.p);
+	free(h->overheads.p);
+	nsx_ids_free(&h->names);
+	free(h->name_ids);
+	free(h->launch_ops);
+	free(h->launch_back);
+	free(h);
+	l->host = NULL;
+}
