@@ -11,12 +11,13 @@ enum { FLUSH = 1 << 18 };
 const char *const nsx_category_names[NSX_NCATEGORIES] = {
 	[NSX_CAT_MODULE] = "module", [NSX_CAT_COMPUTATION] = "computation", [NSX_CAT_COMMUNICATION] = "communication",
 	[NSX_CAT_OP] = "op", [NSX_CAT_RANGE] = "range", [NSX_CAT_LAUNCH] = "launch", [NSX_CAT_COMPILE] = "compile",
+	[NSX_CAT_CALL] = "call", [NSX_CAT_OVERHEAD] = "overhead",
 };
 const char *const nsx_arg_names[NSX_NARGS] = {
 	[NSX_ARG_PROGRAM] = "program", [NSX_ARG_EXECUTION] = "execution", [NSX_ARG_OCCURRENCE] = "occurrence", [NSX_ARG_OPCODE] = "opcode",
 	[NSX_ARG_OP_NAME] = "op_name", [NSX_ARG_SOURCE] = "source", [NSX_ARG_HIDDEN] = "hidden", [NSX_ARG_COLLECTIVE] = "collective",
 	[NSX_ARG_BYTES] = "bytes", [NSX_ARG_GROUP] = "group", [NSX_ARG_THUNKS] = "thunks", [NSX_ARG_OPS] = "ops", [NSX_ARG_DOMAIN] = "domain",
-	[NSX_ARG_TYPE] = "type", [NSX_ARG_GRAPH_NODE] = "graph_node",
+	[NSX_ARG_TYPE] = "type", [NSX_ARG_GRAPH_NODE] = "graph_node", [NSX_ARG_CLASS] = "class",
 };
 
 struct job {
@@ -27,6 +28,7 @@ struct job {
 	struct nsx_heaps  heaps;
 	struct nsx_err   *err;
 	uint64_t          launches;      /* numbers given so far */
+	struct nsx_pending pending;
 	int64_t           early, timeless;
 };
 
@@ -243,6 +245,40 @@ take_range(struct job *j, const struct nsx_rec *rec)
 	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_TRACK_THREAD : NSX_TRACK_IDLE_THREAD, nsx_int(rec, NSX_RANGE_tid, -1), &s);
 }
 
+/* Arrows from calls are numbered apart from those of launches, which are as many as records. */
+#define CALLS (UINT64_C(1) << 62)
+
+static int
+take_call(struct job *j, const struct nsx_rec *rec)
+{
+	int64_t profile = nsx_int(rec, NSX_CALL_profile, -1);
+	struct nsx_slice s;
+
+	if (!begin(j, &s, NSX_CAT_CALL, nsx_string(rec, NSX_CALL_name), rec, NSX_CALL_start, NSX_CALL_dur))
+		return NSX_OK;
+	say_int(&s, NSX_ARG_OPS, rec, NSX_CALL_ops);
+	say_str(&s, NSX_ARG_CLASS, nsx_string(rec, NSX_CALL_class));
+	if (j->options->flows && nsx_int(rec, NSX_CALL_ops, 0) > 0 && nsx_has(rec, NSX_CALL_call)) {
+		uint32_t arrow = nsx_pending_call(&j->pending, profile, rec->v[NSX_CALL_call].i);
+		if (!arrow)
+			return nsx_err_nomem(j->err, NULL);
+		s.launch = CALLS | arrow;
+	}
+	return add(j, process_of(j, true, profile, rec, NSX_CALL_pid), NSX_TRACK_THREAD, nsx_int(rec, NSX_CALL_tid, -1), &s);
+}
+
+static int
+take_overhead(struct job *j, const struct nsx_rec *rec)
+{
+	struct nsx_slice s;
+
+	if (!begin(j, &s, NSX_CAT_OVERHEAD, nsx_string(rec, NSX_OVERHEAD_name), rec, NSX_OVERHEAD_start, NSX_OVERHEAD_dur))
+		return NSX_OK;
+	say_str(&s, NSX_ARG_CLASS, nsx_string(rec, NSX_OVERHEAD_class));
+	return add(j, process_of(j, true, nsx_int(rec, NSX_OVERHEAD_profile, -1), rec, NSX_OVERHEAD_pid), NSX_TRACK_THREAD,
+	           nsx_int(rec, NSX_OVERHEAD_tid, -1), &s);
+}
+
 static int
 take_op(struct job *j, const struct nsx_rec *rec)
 {
@@ -253,6 +289,12 @@ take_op(struct job *j, const struct nsx_rec *rec)
 	say_str(&s, NSX_ARG_TYPE, nsx_string(rec, NSX_OP_type));
 	say_int(&s, NSX_ARG_BYTES, rec, NSX_OP_bytes);
 	say_int(&s, NSX_ARG_GRAPH_NODE, rec, NSX_OP_graph_node);
+	uint32_t arrow = j->options->flows && nsx_has(rec, NSX_OP_call)
+	                 ? nsx_pending_op(&j->pending, nsx_int(rec, NSX_OP_profile, -1), rec->v[NSX_OP_call].i) : 0;
+	if (arrow) {
+		s.launch = CALLS | arrow;
+		s.launched = true;
+	}
 	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
 }
 
@@ -278,6 +320,8 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_THUNK:   return take_thunk(j, rec);
 	case NSX_RANGE:   return take_range(j, rec);
 	case NSX_OP:      return take_op(j, rec);
+	case NSX_CALL:    return take_call(j, rec);
+	case NSX_OVERHEAD: return take_overhead(j, rec);
 	case NSX_COMPILE: return take_compile(j, rec);
 	default: break;
 	}
@@ -332,6 +376,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	nsx_buf_free(&j.trace.buf);
 	nsx_tracks_drop(&j.tracks);
 	nsx_heaps_free(&j.heaps);
+	nsx_pending_free(&j.pending);
 	nsx_info_free(&j.info);
 	return rc;
 }

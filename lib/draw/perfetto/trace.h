@@ -1,6 +1,7 @@
 /* trace.h -- what the files of lib/draw/perfetto share.
  *
  *   perfetto.c   records -> slices; info.c knows what metadata say of them
+ *   calls.c      calls whose first operation has yet to come, for arrows
  *   heap.c       thunks and dumps -> counters
  *   tracks.c     slices -> tracks, on each of which they nest
  *   proto.c, chrome.c   tracks and slices -> bytes, the two forms of a trace */
@@ -17,6 +18,7 @@
 
 enum nsx_category {
 	NSX_CAT_MODULE, NSX_CAT_COMPUTATION, NSX_CAT_COMMUNICATION, NSX_CAT_OP, NSX_CAT_RANGE, NSX_CAT_LAUNCH, NSX_CAT_COMPILE,
+	NSX_CAT_CALL, NSX_CAT_OVERHEAD,
 	NSX_NCATEGORIES
 };
 extern const char *const nsx_category_names[NSX_NCATEGORIES];
@@ -25,6 +27,7 @@ extern const char *const nsx_category_names[NSX_NCATEGORIES];
 enum nsx_arg_key {
 	NSX_ARG_PROGRAM, NSX_ARG_EXECUTION, NSX_ARG_OCCURRENCE, NSX_ARG_OPCODE, NSX_ARG_OP_NAME, NSX_ARG_SOURCE, NSX_ARG_HIDDEN,
 	NSX_ARG_COLLECTIVE, NSX_ARG_BYTES, NSX_ARG_GROUP, NSX_ARG_THUNKS, NSX_ARG_OPS, NSX_ARG_DOMAIN, NSX_ARG_TYPE, NSX_ARG_GRAPH_NODE,
+	NSX_ARG_CLASS,
 	NSX_NARGS
 };
 extern const char *const nsx_arg_names[NSX_NARGS];
@@ -43,6 +46,22 @@ struct nsx_slice {
 	int               nargs;
 	struct nsx_arg    args[NSX_NARGS];
 };
+
+/* ---- arrows from calls (calls.c) ---- */
+
+/* Calls that issued operations none of which came yet. Beyond a bound the oldest are forgotten. */
+struct nsx_pending {
+	struct nsx_map   number_of;      /* (profile, call) -> number of the arrow */
+	struct nsx_key  *ring;
+	size_t           first, n;
+	uint32_t         numbers;
+};
+
+/* A call that issued something: the number of its arrow, from 1; 0 when out of memory. */
+uint32_t nsx_pending_call(struct nsx_pending *p, int64_t profile, int64_t call);
+/* An operation of the call: the same number if it is the first that comes, else 0. */
+uint32_t nsx_pending_op(struct nsx_pending *p, int64_t profile, int64_t call);
+void nsx_pending_free(struct nsx_pending *p);
 
 /* ---- forms of a trace ---- */
 

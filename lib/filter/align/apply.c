@@ -4,6 +4,7 @@
 #include "filter/align/aligning.h"
 #include "stream/fields.h"
 #include "stream/order.h"
+#include "stream/pack.h"
 #include "stream/spool.h"
 
 /* What the input calls a device or a report, and its correction. */
@@ -21,6 +22,7 @@ struct applying {
 	struct nsx_arena             arena;
 	struct nsx_map               device_of, report_of;
 	NSX_VEC(struct moved_device) devices;
+	struct nsx_buf               held;        /* their records, which hold times and wait until all are known */
 	NSX_VEC(struct moved_report) reports;
 	NSX_VEC(struct al_fix)       fixes;       /* the different ones, for how far records can still move */
 	bool                         settled;     /* all devices are known */
@@ -73,6 +75,26 @@ take_device(struct applying *a, const struct nsx_rec *rec)
 	if (!i || !nsx_vec_push(&a->devices, d))
 		return nsx_err_nomem(a->err, NULL);
 	*i = (uint32_t)a->devices.n - 1;
+	nsx_pack(&a->held, rec);
+	return a->held.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;
+}
+
+/* The devices' records, their last starts corrected. */
+static int
+write_devices(struct applying *a)
+{
+	union nsx_val v[NSX_MAX_COLS];
+	struct nsx_rec rec;
+	const char *p = a->held.ptr;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		p = nsx_unpack(p, &rec, v);
+		if (nsx_has(&rec, NSX_DEVICE_last))
+			rec.v[NSX_DEVICE_last].i = al_fixed(&a->devices.p[i].fix, rec.v[NSX_DEVICE_last].i);
+		if (nsx_write(a->out, &rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	nsx_buf_free(&a->held);
 	return NSX_OK;
 }
 
@@ -128,7 +150,7 @@ static int
 find_fixes(struct applying *a)
 {
 	const struct al_fix none = { 0, 0, 0 };
-	int64_t unmoved = 0;
+	int64_t unmoved = 0, parted = 0;
 	int rc = add_fix(a, &none);
 
 	for (size_t i = 0; i < a->reports.n && rc == NSX_OK; i++) {
@@ -141,9 +163,11 @@ find_fixes(struct applying *a)
 
 		d->fix = d->clock ? d->clock->fix : r ? r->fix : none;
 		unmoved += !d->clock && !(r && r->told);
+		parted += r && (r->fix.offset != d->fix.offset || r->fix.rate != d->fix.rate || r->fix.ref != d->fix.ref);
 		rc = add_fix(a, &d->fix);
 	}
 	nsx_diag_add(a->diags, NSX_WARNING, "", unmoved, "devices without a clock in the file applied: not moved");
+	nsx_diag_add(a->diags, NSX_WARNING, "", parted, "devices corrected otherwise than their host: its times do not compare with theirs");
 	return rc;
 }
 
@@ -265,7 +289,7 @@ settle(struct applying *a, enum nsx_kind_id before)
 {
 	if (!a->settled) {
 		a->settled = true;
-		if (find_fixes(a) != NSX_OK)
+		if (find_fixes(a) != NSX_OK || write_devices(a) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (before == NSX_CLOCK || a->clocked)
@@ -303,9 +327,9 @@ take(struct applying *a, struct nsx_rec *rec)
 	if (rec->kind->id == NSX_PROFILE || rec->kind->id == NSX_DEVICE) {
 		if (a->settled)
 			return nsx_err_set(a->err, "%s: out of order: %s after what refers to it", nsx_reader_where(a->in), rec->kind->name);
-		if ((rec->kind->id == NSX_PROFILE ? take_profile(a, rec) : take_device(a, rec)) != NSX_OK)
-			return NSX_ERR;
-		return nsx_write(a->out, rec);
+		if (rec->kind->id == NSX_DEVICE)
+			return take_device(a, rec);
+		return take_profile(a, rec) == NSX_OK ? nsx_write(a->out, rec) : NSX_ERR;
 	}
 	if (settle(a, rec->kind->id) != NSX_OK)
 		return NSX_ERR;
@@ -395,6 +419,7 @@ al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g
 	nsx_map_free(&a.device_of);
 	nsx_map_free(&a.report_of);
 	free(a.devices.p);
+	nsx_buf_free(&a.held);
 	free(a.reports.p);
 	free(a.fixes.p);
 	return rc;
