@@ -94,7 +94,7 @@ people(struct xport *x)
 		db_put(x->d, "DIAGNOSTIC_EVENT", "timestamp:i timestampType:i source:i severity:i text:s globalPid:i", p->base, (int64_t)0, (int64_t)1, (int64_t)1,
 		       idle(x, "Process was launched by the profiler"), (int64_t)syn_gpid(p, r));
 		db_put(x->d, "PROFILER_OVERHEAD", "start:i end:i globalTid:i nameId:i returnValue:i overheadType:i", p->base + 100, p->base + 900,
-		       (int64_t)syn_gtid(p, r, 0), xport_cstring(x, idle(x, "CUPTI buffer flush")), (int64_t)0, (int64_t)1);
+		       (int64_t)syn_gtid(p, r, 0), xport_cstring(x, "CUPTI buffer flush"), (int64_t)0, (int64_t)1);
 	}
 }
 

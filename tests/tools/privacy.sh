@@ -84,7 +84,8 @@ everything() {
 	done
 	for by in source op-name opcode module nvtx kernel; do keep "fold-$by" nsysx-fold -v --by $by "$T/out/overlap"; done
 	keep compile-summary nsysx-compile -v --summary --full "$s"
-	for kind in profile device program alias groups stack inst loc compile module range thunk op diag; do keep "view-$kind" nsysx-view -v -t $kind "$s"; done
+	for kind in profile device program alias groups stack inst loc compile overhead call module range thunk op diag; do keep "view-$kind" nsysx-view -v -t $kind "$s"; done
+	keep perfetto nsysx-perfetto -v --chrome "$s"
 	mkdir -p "$T/pgle"
 	keep pgle nsysx-pgle -v -d "$T/pgle" "$s"
 	cat "$T/pgle"/* >"$T/out/pgle.files"
@@ -107,10 +108,10 @@ held() {
 	equal "$job: secrets were planted" "$(sqlite3 "$T/$job/r0.sqlite" .dump | grep -o 'hush-[0-9]*-hush' | sort -u | wc -l | awk '{ print ($1 > 20) }')" 1
 	# shellcheck disable=SC2086  # no blanks in these names
 	{
-		keep text nsysx-extract -v --ranges=all --ops --autotune $args
-		keep binary nsysx-extract -v -b --ranges=all --ops --autotune $args
+		keep text nsysx-extract -v -a --autotune $args
+		keep binary nsysx-extract -v -b -a --autotune $args
 		keep plain nsysx-extract -v $args
-		keep stripped nsysx-extract -v --strip-paths --ranges=all --ops $args
+		keep stripped nsysx-extract -v --strip-paths -a $args
 	}
 	keep decoded nsysx-view -v "$T/out/binary"
 	same "$job: binary holds what text holds" "$T/out/text" "$T/out/decoded"
@@ -125,8 +126,11 @@ held() {
 	quiet "$job"
 	equal "$job: nor the folder of the export" "$(cat "$T/out/text" "$T/out/stripped" | grep -c "$T")" 0
 	# What the program says of itself is there.
-	equal "$job: ranges, operations, devices are named" "$(awk -F'\t' '
-		$1 == "range" && $15 > 0 { range = 1 } $1 == "op" && length($6) > 1 { op = 1 } $1 == "device" && /H300/ { device = 1 } END { print range op device }' "$T/out/text")" 111
+	equal "$job: ranges, operations, calls, devices are named" "$(awk -F'\t' '
+		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } next }
+		function named(kind) { return $1 == kind && length($at[kind, "name"]) > 1 }
+		named("range") && $at["range", "ops"] > 0 { range = 1 } named("op") { op = 1 } named("call") && $at["call", "ops"] > 0 { call = 1 }
+		named("device") && /H300/ { device = 1 } END { print range op call device }' "$T/out/text")" 1111
 }
 
 held old --schema 3.0.0 --full
@@ -179,7 +183,7 @@ if [ -d "$SHARED/data" ]; then
 		plant "$T/real.sqlite" 2>"$T/planting"
 		rm -rf "$T/out"
 		mkdir "$T/out"
-		keep text nsysx-extract -v --ranges=all --ops --autotune "$T/real.sqlite"
+		keep text nsysx-extract -v -a --autotune "$T/real.sqlite"
 		everything "$T/out/text"
 		equal "$name: secrets were planted" "$(sqlite3 "$T/real.sqlite" .dump | grep -o 'hush-[0-9]*-hush' | sort -u | wc -l | awk '{ print ($1 > 20) }')" 1
 		quiet "$name"

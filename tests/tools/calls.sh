@@ -1,0 +1,176 @@
+#!/bin/sh
+# The host in the stream: calls, overheads, and what operations tell of the calls that issued them. calls/hand.sql is an export of which
+# all is known; the generator's exports are held to what SQL finds in them.
+. "${0%/*}/../testlib.sh"
+
+sqlite3 "$T/hand.sqlite" <calls/hand.sql
+run nsysx-extract -q -a -o "$T/hand.nsx" "$T/hand.sqlite"
+equal 'an export made by hand is read' "$status" 0
+
+# columns KIND NAME...: these of every record of the kind, `-` where there is none.
+columns() {
+	kind=$1
+	shift
+	awk -F'\t' -v kind="$kind" -v want="$*" '
+		$1 == "#" kind { n = split(want, w, " "); for (i = 2; i <= NF; i++) { split($i, c, ":"); at[c[1]] = i } }
+		$1 == kind { for (i = 1; i <= n; i++) printf "%s%s", (i == 1 ? "" : " "), ($at[w[i]] == "" ? "-" : $at[w[i]]); print "" }'
+}
+
+columns call call tid start dur name class ops range blocking stalled loading <"$T/hand.nsx" | sort -n >"$T/calls"
+cat >"$T/want" <<'EOF'
+1 100 1000 100 cudaLaunchKernel launch 1 2 - 0 0
+3 100 1200 100 cudaGraphLaunch graph-launch 2 1 - 0 0
+4 101 1400 100 cuLaunchKernelEx launch 1 3 - 0 0
+5 101 1410 80 cudaLaunchKernel launch 0 3 - 0 0
+6 100 1600 100 cudaMemcpyAsync_ptsz copy 1 1 1 0 0
+7 100 1800 100 cuMemcpyHtoDAsync_v2 copy 1 1 - 0 0
+8 100 2000 100 cudaMemcpy copy 1 1 1 0 0
+9 100 2200 100 cudaMemsetAsync set 1 1 - 0 0
+10 100 2400 100 cuCtxSynchronize sync 0 1 1 0 0
+11 100 2600 100 cudaStreamSynchronize_ptsz sync 0 1 1 0 0
+12 100 2800 10 cudaEventQuery event 0 1 - 0 0
+13 100 2900 10 cudaStreamWaitEvent event 0 1 - 0 0
+14 100 3000 10 cudaStreamWaitEvent event 0 1 - 0 0
+15 100 3100 100 cudaMalloc alloc 0 - - 0 0
+16 100 3300 100 cuModuleLoadData module 0 - - 0 0
+17 100 3500 100 cudaStreamIsCapturing other 0 - - 0 0
+18 100 3700 100 cudaLaunchHostFunc other 0 - - 0 0
+19 100 4000 1000 cudaLaunchKernel launch 1 - - 400 300
+20 200 1000 100 cudaLaunchKernel launch 1 - - 0 0
+21 100 6000 10 cuMemFree_v2 alloc 0 - - 0 0
+22 100 6100 10 cuLibraryGetKernel module 0 - - 0 0
+23 100 6200 10 cuGraphLaunch_ptsz graph-launch 0 - - 0 0
+24 100 6300 10 cuMemsetD8Async set 0 - - 0 0
+EOF
+same 'calls: class, name, operations, range, blocking, what they lost' "$T/calls" "$T/want"
+
+columns op type start call tid host_start host_dur waits src dst <"$T/hand.nsx" >"$T/ops"
+cat >"$T/want" <<'EOF'
+kernel 1500 1 100 1000 100 0 - -
+kernel 1500 20 200 1000 100 0 - -
+kernel 1700 3 100 1200 100 0 - -
+kernel 1800 3 100 1200 100 0 - -
+kernel 1900 4 101 1400 100 0 - -
+memcpy 2000 6 100 1600 100 0 device pageable
+memcpy 2100 7 100 1800 100 0 pinned device
+memcpy 2200 8 100 2000 100 0 - -
+memset 2400 9 100 2200 100 0 - managed
+kernel 5100 19 100 4000 1000 1 - -
+kernel 5300 - - - - - - -
+EOF
+same 'operations: call, waits, memory' "$T/ops" "$T/want"
+
+columns overhead call start dur class name <"$T/hand.nsx" | sort -k2n >"$T/overheads"
+cat >"$T/want" <<'EOF'
+- 500 100 profiler Flush
+19 4100 200 queue-full Command Buffer Full
+19 4200 300 queue-full Command Buffer Full
+19 4400 300 loading Lazy Function Loading
+19 4900 400 loading Lazy Function Loading
+19 4950 10 profiler Flush
+- 7000 10 - Flush
+EOF
+same 'overheads' "$T/overheads" "$T/want"
+equal 'what is left out has a diag' "$(columns diag text count <"$T/hand.nsx" | grep -e overheads -e 'CUDA calls' | sort)" "$(cat <<'EOF'
+CUDA calls left out that name no thread 1
+overheads left out that end before they start 1
+overheads left out that name no thread 1
+overheads of a type that is not known: of no class 1
+EOF
+)"
+equal 'device: the start of its last operation' "$(columns device pid last <"$T/hand.nsx")" "$(printf '100 5300\n200 1500')"
+equal 'a range without an end' "$(columns range name unended <"$T/hand.nsx" | sort)" "$(printf 'inner -\nopen 1\nouter -')"
+
+# ---- options
+fails '--calls needs --ops' 2 '--calls needs --ops' nsysx-extract --calls "$T/hand.sqlite"
+nsysx-extract -q --ops --calls --ranges=all "$T/hand.sqlite" >"$T/long"
+same '-a is --ops --calls --ranges=all' "$T/hand.nsx" "$T/long"
+nsysx-extract -q --ops "$T/hand.sqlite" | columns op type start call tid host_start host_dur waits src dst >"$T/plain"
+same 'operations are the same without --calls' "$T/plain" "$T/ops"
+equal 'and there are no calls then' "$(nsysx-extract -q --ops "$T/hand.sqlite" | grep -c -e '^call' -e '^overhead')" 0
+nsysx-extract -q -b -a "$T/hand.sqlite" | nsysx-view >"$T/decoded"
+same 'binary holds what text holds' "$T/decoded" "$T/hand.nsx"
+for jobs in 1 2 5; do
+	nsysx-extract -q -a -j $jobs "$T/hand.sqlite" >"$T/jobs"
+	same "the same with $jobs threads" "$T/jobs" "$T/hand.nsx"
+done
+equal '--time keeps whole calls that overlap' "$(nsysx-extract -q --ops --calls --time 1050ns:1250ns "$T/hand.sqlite" | columns call call dur ops | sort -n)" "$(printf '1 100 1\n3 100 2\n20 100 1')"
+equal '--time keeps overheads that overlap' "$(nsysx-extract -q --ops --calls --time 4450ns:4600ns "$T/hand.sqlite" | columns overhead start)" "$(printf '4200\n4400')"
+equal '--time leaves the last start alone' "$(nsysx-extract -q --ops --time 1050ns:1250ns "$T/hand.sqlite" | columns device last | head -n 1)" 5300
+equal '--device keeps the calls of its process' "$(nsysx-extract -q --ops --calls --device 1 "$T/hand.sqlite" | columns call call)" 20
+
+# ---- what exports lack
+# without TABLE COLUMN-OR-NOTHING: hand.sqlite without it, in $T/less.nsx.
+without() {
+	cp "$T/hand.sqlite" "$T/less.sqlite"
+	if [ "${2-}" ]; then
+		sqlite3 "$T/less.sqlite" "ALTER TABLE $1 DROP COLUMN $2" 2>/dev/null || sqlite3 "$T/less.sqlite" "ALTER TABLE $1 RENAME COLUMN $2 TO was"
+	else
+		sqlite3 "$T/less.sqlite" "DROP TABLE $1"
+	fi
+	nsysx-extract -q -a "$T/less.sqlite" >"$T/less.nsx"
+}
+ok 'no table of overheads' without CUPTI_ACTIVITY_KIND_OVERHEAD
+equal 'then what calls lost is not known' "$(columns call stalled loading <"$T/less.nsx" | sort -u)" '- -'
+sqlite3 "$T/less.sqlite" 'CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE(id INTEGER PRIMARY KEY, name TEXT, label TEXT)'
+equal 'unless its enumeration is there' "$(nsysx-extract -q -a "$T/less.sqlite" | columns call stalled loading | sort -u)" '0 0'
+ok 'no table of synchronisation' without CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
+equal 'then there are no waits' "$(columns op waits <"$T/less.nsx" | sort -u)" "$(printf -- '-\n0')"
+ok 'no table of calls' without CUPTI_ACTIVITY_KIND_RUNTIME
+equal 'then operations have no call' "$(columns op call tid host_start waits <"$T/less.nsx" | sort -u)" '- - - -'
+ok 'no class of rows' without CUPTI_ACTIVITY_KIND_RUNTIME eventClass
+equal 'then every row is a call' "$(columns call call <"$T/less.nsx" | wc -l | awk '{ print $1 }')" 24
+ok 'no kinds of memory' without CUPTI_ACTIVITY_KIND_MEMCPY dstKind
+equal 'then a copy blocks by its name alone' "$(columns call call blocking <"$T/less.nsx" | grep '^[678] ' | sort)" "$(printf '6 -\n7 -\n8 1')"
+ok 'no names of calls' without CUPTI_ACTIVITY_KIND_RUNTIME nameId
+equal 'then they are of class other' "$(columns call name class <"$T/less.nsx" | sort -u)" '- other'
+
+# ---- filters
+nsysx-extract -q -a "$T/hand.sqlite" | nsysx-merge -q >"$T/merged"
+same 'merge of one changes no call' "$T/merged" "$T/hand.nsx"
+ok 'in order: merge of two' sh -c 'cp "$T/hand.sqlite" "$T/other.sqlite" && nsysx-extract -q -a "$T/hand.sqlite" "$T/other.sqlite" >"$T/two"'
+nsysx-extract -q -a "$T/other.sqlite" >"$T/other.nsx"
+nsysx-merge -q "$T/other.nsx" "$T/hand.nsx" >"$T/merged"
+same 'two merged are two extracted' "$T/merged" "$T/two"
+# Host times of a profile move by its lowest device's clock, GPU times by their own.
+grep '^#nsysx' "$T/hand.nsx" >"$T/clocks"
+printf '#profile\tprofile:i\tname:s\nprofile\t0\thand\n#device\tdevice:i\tprofile:i\ndevice\t0\t0\ndevice\t1\t0\n#clock\tdevice:i\tprofile:i\toffset:f\trate:f\tref:i\nclock\t0\t0\t100\t0\t0\nclock\t1\t0\t-50\t0\t0\n#end\trecords:i\nend\t5\n' >>"$T/clocks"
+ok 'clocks of two devices' sh -c 'nsysx-align -q --apply "$T/clocks" "$T/hand.nsx" >"$T/aligned"'
+equal 'calls move by the clock of the lowest device' "$(columns call call start <"$T/aligned" | sort -n | sed -n '1p;$p')" "$(printf '1 900\n24 6200')"
+equal 'so do overheads' "$(columns overhead start <"$T/aligned" | head -n 1)" 400
+equal 'operations by their own, their calls as calls do' "$(columns op device start host_start <"$T/aligned" | grep '^1 ')" '1 1550 900'
+equal 'and the last start by its device' "$(columns device last <"$T/aligned")" "$(printf '5200\n1550')"
+ok 'what align wrote is in order' sh -c 'nsysx-overlap -q "$T/aligned" >/dev/null'
+equal 'a device that parts from its host has a diag' "$(columns diag text count <"$T/aligned" | grep -c 'otherwise than their host')" 1
+
+# ---- a trace
+nsysx-perfetto -q --chrome "$T/hand.nsx" >"$T/trace"
+equal 'calls are slices' "$(grep -c '"cat":"call"' "$T/trace")" 23
+equal 'overheads too' "$(grep -c '"cat":"overhead"' "$T/trace")" 7
+equal 'an arrow from each call that issued something to its first operation' "$(grep -c '"ph":"s"' "$T/trace") $(grep -c '"ph":"f"' "$T/trace")" '9 9'
+nsysx-perfetto -q --chrome --no-flows "$T/hand.nsx" >"$T/trace"
+equal 'no arrows with --no-flows' "$(grep -c -e '"ph":"s"' -e '"ph":"f"' "$T/trace")" 0
+
+# ---- generated jobs: SQL knows their calls
+for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--processes 2 --devices 2 --one-export'; do
+	rm -rf "$T/job"
+	# shellcheck disable=SC2086
+	"$SYNTH" -q -o "$T/job" $options || exit 1
+	set -- "$T/job"/*.sqlite
+	nsysx-extract -q -a "$1" >"$T/job.nsx"
+	sqlite3 -separator ' ' "$1" 'SELECT rowid, globalTid & 0xffffff, start, end - start FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass <> 67 ORDER BY rowid' >"$T/want"
+	columns call call tid start dur <"$T/job.nsx" | sort -n >"$T/calls"
+	same "calls of a generated job ${options:-without options}" "$T/calls" "$T/want"
+	sqlite3 -separator ' ' "$1" "
+		CREATE TEMP TABLE calls AS SELECT rowid AS id, start, end, correlationId AS corr, globalTid & ~0xffffff AS pid FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+		CREATE INDEX temp.by_id ON calls (corr, pid);
+		SELECT start, end - start, (SELECT id FROM calls c WHERE corr = k.correlationId AND pid = k.globalPid ORDER BY start, id LIMIT 1) FROM CUPTI_ACTIVITY_KIND_KERNEL k" |
+		awk '{ print $1, $2, $3 == "" ? "-" : $3 }' | sort >"$T/want"
+	awk -F'\t' '/^#op\t/ || ($1 == "op" && $4 == "kernel")' "$T/job.nsx" | columns op start dur call | sort >"$T/ops"
+	same 'and the calls of its kernels' "$T/ops" "$T/want"
+	columns op call <"$T/job.nsx" | grep -v '^-' | sort -n | uniq -c | awk '{ print $2, $1 }' | sort >"$T/want"
+	columns call call ops <"$T/job.nsx" | grep -v ' 0$' | sort >"$T/calls"
+	same 'ops counts the operations that name the call' "$T/calls" "$T/want"
+	ok 'what is written is in order' sh -c 'nsysx-overlap -q "$T/job.nsx" >/dev/null'
+done
+done_testing
