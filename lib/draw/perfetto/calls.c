@@ -2,7 +2,7 @@
  * may have been cut out of the stream. */
 #include <stdlib.h>
 
-#include "draw/perfetto/impl.h"
+#include "draw/perfetto/trace.h"
 
 /* CUDA queues fewer launches of a process than that. */
 enum { PENDING = 1 << 16 };
