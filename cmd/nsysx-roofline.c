@@ -1,0 +1,73 @@
+/* nsysx-roofline -- how far each instruction is from what the hardware can do. */
+#include <string.h>
+
+#include "table/roofline.h"
+#include "tool.h"
+
+static const char *by;
+static bool points, peaks;
+static int64_t top;
+static struct nsx_roofline_given given;
+
+static const char *
+give_peaks(const char *arg, int operands)
+{
+	(void)operands;
+	return nsx_roofline_give_peaks(&given, arg);
+}
+
+static const char *
+give_bandwidth(const char *arg, int operands)
+{
+	(void)operands;
+	return nsx_roofline_give_bandwidth(&given, arg);
+}
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_CHOICE(0, "by", &by, "opcode|op-name|program", "what a row is [an instruction]"),
+	NSX_OPT_INT(0, "top", &top, "N", 1, INT64_MAX, "the first N rows only [all]"),
+	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
+	NSX_OPT_FLAG(0, "peaks", &peaks, "print what the devices can do, and how that is known"),
+	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS", "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
+	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),
+	NSX_TOOL_TABLE,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = { "nsysx-roofline",
+                                    "[--by opcode|op-name|program | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "Print how far each instruction is from what the hardware can do.", opts };
+
+/* What the options ask for, checked (misuse exits). */
+static struct nsx_roofline_options
+wanted(void)
+{
+	struct nsx_roofline_options o = { .top = top, .given = given, .require = nsx_tool_input.require };
+
+	if ((by != NULL) + points + peaks > 1)
+		nsx_cli_misuse(&cli, "--by, --points and --peaks exclude each other");
+	o.by = points ? NSX_ROOFLINE_POINTS : peaks ? NSX_ROOFLINE_PEAKS : !by ? NSX_ROOFLINE_INST : strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE
+	       : strcmp(by, "program") == 0 ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
+	o.words = nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
+	return o;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_roofline_options o = wanted();
+	struct nsx_table *table = NULL;
+	struct nsx_tool t;
+	int64_t ndiags = 0;
+
+	nsx_tool_open_in(&t, &cli, nops, argv, 0);
+	int rc = nsx_roofline(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, table, ndiags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(table);
+	return rc;
+}

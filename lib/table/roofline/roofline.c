@@ -1,0 +1,116 @@
+/* roofline.c -- how far instructions are from their limits. Holds a cell for each instruction on each device. */
+#include "table/roofline.h"
+
+#include <stdlib.h>
+
+#include "table/roofline/rows.h"
+
+static int
+take_thunk(struct nsx_roof *f, const struct nsx_rec *rec)
+{
+	bool comm = nsx_cat_communicates(&f->cat, rec);
+	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
+	uint32_t inst, device, *at;
+
+	f->thunks++;
+	if (dur < 0) {
+		f->timeless_thunks++;
+		return NSX_OK;
+	}
+	if (comm)
+		return NSX_OK;
+	inst = nsx_cat_inst(&f->cat, rec);
+	device = nsx_cat_device(&f->cat, rec);
+	at = inst == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->cell_of, (struct nsx_key){ inst, device });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->cells, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
+		*at = (uint32_t)(f->cells.n - 1);
+	if (!at || *at == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	f->cells.p[*at].count++;
+	f->cells.p[*at].total += (nsx_u128)dur;
+	return NSX_OK;
+}
+
+static int
+take_module(struct nsx_roof *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
+	uint32_t program = nsx_cat_program(&f->cat, rec);
+
+	f->modules++;
+	if (program == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	while (f->programs.n <= program)
+		if (!nsx_vec_push(&f->programs, ((struct nsx_roof_program){ 0 })))
+			return nsx_err_nomem(f->err, NULL);
+	if (dur < 0) {
+		f->timeless_modules++;
+		return NSX_OK;
+	}
+	f->programs.p[program].executions++;
+	f->programs.p[program].time += (nsx_u128)dur;
+	return NSX_OK;
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct nsx_roof *f = state;
+
+	f->ndiags += rec->kind->id == NSX_DIAG;
+	switch (rec->kind->id) {
+	case NSX_THUNK:  return take_thunk(f, rec);
+	case NSX_MODULE: return take_module(f, rec);
+	default:         return nsx_cat_take(&f->cat, rec, f->err);
+	}
+}
+
+static void
+report(const struct nsx_roof *f, struct nsx_diags *diags)
+{
+	int64_t unmodelled = 0;
+
+	for (size_t i = 0; i < f->rows.n; i++)
+		unmodelled += !f->rows.p[i].modelled;
+	if (f->options->by == NSX_ROOFLINE_PEAKS)
+		return;
+	if (!f->thunks)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: nothing to weigh");
+	else if (!f->any_cost)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has its work in the stream: extract with the dump (-x)");
+	else
+		nsx_diag_add(diags, NSX_INFO, "", unmodelled, "instructions whose work is not modelled have no limit");
+	if (f->thunks && !f->modules)
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: the time of programs is not known");
+	nsx_diag_add(diags, NSX_WARNING, "", f->odd_costs, "instructions whose work is incomplete, negative or of an unknown math are not modelled");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without a duration are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->too_large, "sums of work that 64 bits do not hold are left out");
+}
+
+int
+nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table, int64_t *ndiags,
+             struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_roof f = { .options = options, .err = err };
+	int rc;
+
+	*table = NULL;
+	f.cat.keep = options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME ? NSX_CAT_PLACES : 0;
+	rc = nsx_read_all(in, options->require, take, &f, err);
+	if (rc == NSX_OK)
+		rc = nsx_roof_rows(&f, diags);
+	if (rc == NSX_OK)
+		rc = nsx_roof_table(&f, table);
+	if (rc == NSX_OK) {
+		report(&f, diags);
+		*ndiags = f.ndiags;
+	}
+	nsx_cat_free(&f.cat);
+	nsx_map_free(&f.cell_of);
+	free(f.cells.p);
+	free(f.programs.p);
+	free(f.peaks.p);
+	free(f.rows.p);
+	return rc;
+}

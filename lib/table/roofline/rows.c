@@ -1,0 +1,182 @@
+/* rows.c -- what each instruction could take at least. */
+#include "table/roofline/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the work of an instruction */
+
+/* Fill in what is known of it. Half of it is nothing: without bytes no limit holds, without flops it would be too low. */
+static void
+work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r)
+{
+	bool none = i->flops == NSX_ABSENT && i->vector == NSX_ABSENT && i->mem_bytes == NSX_ABSENT && i->math == NSX_NONE;
+
+	r->math = NSX_NMATHS;
+	r->note = NSX_NOTE_UNMODELLED;
+	if (none)
+		return;
+	f->any_cost = true;
+	enum nsx_math math = i->flops > 0 ? nsx_math_find(nsx_cat_str(&f->cat, i->math)) : NSX_NMATHS;
+
+	/* NSX_ABSENT is negative. */
+	if (i->flops < 0 || i->vector < 0 || i->mem_bytes < 0 || (i->flops > 0 && math == NSX_NMATHS)) {
+		f->odd_costs++;
+		return;
+	}
+	r->modelled = true;
+	r->flops = i->flops;
+	r->vector = i->vector;
+	r->bytes = i->mem_bytes;
+	r->math = math;
+	r->note = NSX_NOTE_NONE;
+}
+
+/* ---- its limit */
+
+/* Add what the cell's executions take at least on their device; the first cell of a row says what bounds it. */
+static void
+weigh(struct nsx_roof_row *r, const struct nsx_roof_cell *c, const struct nsx_peaks *p, bool first)
+{
+	double peak = r->flops ? p->tflops[r->math] : p->tflops[NSX_MATH_F32], scalar = p->tflops[NSX_MATH_F32], n = (double)c->count;
+	/* TFLOP/s are 1000 operations a ns, GB/s a byte. Without a peak of scalar units what is left is still a lower bound. */
+	double matrix = r->flops && peak > 0 ? (double)r->flops / (peak * 1000) : 0;
+	double vector = scalar > 0 ? (double)r->vector / (scalar * 1000) : 0;
+	double memory = p->gbps > 0 ? (double)r->bytes / p->gbps : 0;
+	enum nsx_bound bound = matrix > 0 && matrix >= vector && matrix >= memory ? NSX_BOUND_MATRIX : vector > 0 && vector >= memory ? NSX_BOUND_VECTOR : NSX_BOUND_MEMORY;
+
+	if (r->flops && peak == 0)
+		r->at_peak = -1;
+	else if (r->at_peak >= 0)
+		r->at_peak += n * matrix;
+	if (p->gbps == 0 || (r->flops && peak == 0))
+		r->note = NSX_NOTE_NO_PEAK;
+	r->limit += n * (bound == NSX_BOUND_MATRIX ? matrix : bound == NSX_BOUND_VECTOR ? vector : memory);
+	if (first) {
+		r->bound = bound;
+		r->peak = peak;
+		r->bandwidth = p->gbps;
+	}
+}
+
+static void
+judge(struct nsx_roof_row *r)
+{
+	double total = (double)r->total;
+
+	r->limited = r->modelled && r->note != NSX_NOTE_NO_PEAK;
+	if (!r->limited) {
+		r->limit = 0;
+		return;
+	}
+	r->headroom = total > r->limit ? total - r->limit : 0;
+	if (r->limit > total)
+		r->note = r->bound == NSX_BOUND_MEMORY ? NSX_NOTE_CACHE : NSX_NOTE_PEAK;
+}
+
+/* ---- order */
+
+static const struct nsx_catalogue *sorted;   /* for qsort, which takes no context */
+
+/* By instruction, then number of the device. */
+static int
+by_inst(const void *a, const void *b)
+{
+	const struct nsx_roof_cell *x = a, *y = b;
+	int64_t dx = sorted->devices.p[x->device].number, dy = sorted->devices.p[y->device].number;
+
+	return x->inst != y->inst ? (x->inst > y->inst) - (x->inst < y->inst) : (dx > dy) - (dx < dy);
+}
+
+static int
+by_headroom(const void *a, const void *b)
+{
+	const struct nsx_roof_row *x = a, *y = b;
+	const struct nsx_cat_inst *i = &sorted->insts.p[x->inst], *j = &sorted->insts.p[y->inst];
+	const struct nsx_cat_program *p = &sorted->programs.p[x->program], *q = &sorted->programs.p[y->program];
+	int c;
+
+	if (x->limited != y->limited)
+		return x->limited ? -1 : 1;
+	if (x->headroom != y->headroom)
+		return x->headroom > y->headroom ? -1 : 1;
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	if (p->id != q->id)
+		return p->id < q->id ? -1 : 1;
+	if ((c = nsx_str_cmp(nsx_cat_str(sorted, p->name), nsx_cat_str(sorted, q->name))) != 0)
+		return c;
+	if ((c = nsx_str_cmp(nsx_cat_str(sorted, i->name), nsx_cat_str(sorted, j->name))) != 0)
+		return c;
+	return p->number != q->number ? (p->number > q->number) - (p->number < q->number) : (i->number > j->number) - (i->number < j->number);
+}
+
+/* ---- */
+
+/* Say once for each device that ran what cannot be weighed what is not known of it. */
+static void
+say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct nsx_roof_cell *c, bool *said, struct nsx_diags *diags)
+{
+	const struct nsx_peaks *p = &f->peaks.p[c->device];
+	struct nsx_str name = nsx_cat_str(&f->cat, f->cat.devices.p[c->device].name);
+	char source[120];
+
+	if (!r->modelled || *said || (p->gbps > 0 && (!r->flops || p->tflops[r->math] > 0)))
+		return;
+	*said = true;
+	snprintf(source, sizeof source, "%.*s", (int)(name.len < 100 ? name.len : 100), name.ptr);
+	if (p->gbps == 0)
+		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices whose memory bandwidth is not known, their instructions have no limit: give --bandwidth");
+	else
+		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices whose peak is not known, their matrix operations have no limit: give --peak");
+}
+
+int
+nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
+{
+	bool *said = calloc(f->cat.devices.n + 1, sizeof *said);
+	struct nsx_roof_row *r = NULL;
+
+	if (!said || !nsx_vec_room(&f->peaks, f->cat.devices.n + 1)) {
+		free(said);
+		return nsx_err_nomem(f->err, NULL);
+	}
+	for (size_t i = 0; i < f->cat.devices.n; i++) {
+		const struct nsx_cat_device *d = &f->cat.devices.p[i];
+
+		f->peaks.p[f->peaks.n++] = nsx_peaks_of(d, nsx_cat_str(&f->cat, d->name), &f->options->given);
+	}
+	sorted = &f->cat;
+	if (f->cells.n)
+		qsort(f->cells.p, f->cells.n, sizeof *f->cells.p, by_inst);
+	for (size_t i = 0; i < f->cells.n; i++) {
+		const struct nsx_roof_cell *c = &f->cells.p[i];
+		bool first = !r || r->inst != c->inst;
+
+		if (first) {
+			struct nsx_roof_row fresh = { .inst = c->inst, .program = f->cat.insts.p[c->inst].program };
+
+			work_of(f, &f->cat.insts.p[c->inst], &fresh);
+			if (!nsx_vec_push(&f->rows, fresh)) {
+				free(said);
+				return nsx_err_nomem(f->err, NULL);
+			}
+			r = &f->rows.p[f->rows.n - 1];
+		}
+		r->count += c->count;
+		r->total += c->total;
+		f->total += c->total;
+		if (r->modelled) {
+			weigh(r, c, &f->peaks.p[c->device], first);
+			say_unknown(f, r, c, &said[c->device], diags);
+		}
+	}
+	free(said);
+	for (size_t i = 0; i < f->rows.n; i++)
+		judge(&f->rows.p[i]);
+	if (f->rows.n)
+		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom);
+	if (f->total > INT64_MAX)
+		return nsx_err_set(f->err, "the sum of times is more than 64 bits hold");
+	return NSX_OK;
+}

@@ -1,0 +1,83 @@
+/* rows.h -- what the files of nsysx-roofline share; private to this folder.
+ *
+ * roofline.c reads the stream: metadata go to the catalogue, a thunk to the cell of its instruction and device, a module to its program.
+ * After the last record rows.c makes a row of the cells of each instruction and weighs it against the peaks of its devices; tables.c adds
+ * rows up and prints them; words.c says of each program what they come to. */
+#ifndef NSX_TABLE_ROOFLINE_ROWS_H
+#define NSX_TABLE_ROOFLINE_ROWS_H
+
+#include "base/num.h"
+#include "table/roofline/peaks.h"
+
+enum nsx_bound { NSX_BOUND_MATRIX, NSX_BOUND_VECTOR, NSX_BOUND_MEMORY, NSX_NBOUNDS };
+
+enum nsx_note { NSX_NOTE_NONE, NSX_NOTE_CACHE, NSX_NOTE_PEAK, NSX_NOTE_NO_PEAK, NSX_NOTE_UNMODELLED, NSX_NNOTES };
+
+/* What an instruction did on a device; indices of the catalogue, ns. */
+struct nsx_roof_cell { uint32_t inst, device; int64_t count; nsx_u128 total; };
+
+/* An instruction. Work is that of one execution, time (ns) and count are those of all. */
+struct nsx_roof_row {
+	uint32_t inst, program;          /* in the catalogue */
+	int64_t  count;
+	nsx_u128 total;
+	bool     modelled, limited;      /* its work is known; its limit, too */
+	int64_t  flops, vector, bytes;   /* if modelled */
+	enum nsx_math math;              /* NSX_NMATHS where flops is 0 or not known */
+	enum nsx_bound bound;            /* if limited, as are the following: on the device of the lowest number */
+	double   peak, bandwidth;        /* TFLOP/s of math, of scalar units where flops is 0, or 0; GB/s */
+	double   limit, headroom;        /* ns */
+	double   at_peak;                /* ns: flops of all executions at the peak of math; negative where that is not known */
+	enum nsx_note note;
+};
+
+/* What rows add up to: those of an opcode, of an op_name, of a program. */
+struct nsx_roof_sum {
+	int64_t  instructions, count;
+	nsx_u128 total, modelled;        /* ns: of all rows; of those with a limit */
+	nsx_u128 by_bound[NSX_NBOUNDS];
+	nsx_u128 flops, bytes;           /* of the executions of rows with a limit */
+	nsx_u128 known_flops;            /* of all rows whose work is known */
+	double   limit, headroom, at_peak;   /* at_peak: negative where it is not known of a row */
+};
+
+/* What programs did as modules. */
+struct nsx_roof_program { int64_t executions; nsx_u128 time; };
+
+struct nsx_roof {
+	const struct nsx_roofline_options *options;
+	struct nsx_err      *err;
+	struct nsx_catalogue cat;
+	NSX_VEC(struct nsx_roof_cell)    cells;
+	struct nsx_map                   cell_of;    /* (inst, device) -> cells */
+	NSX_VEC(struct nsx_roof_program) programs;   /* by index of the catalogue, as far as it goes */
+	NSX_VEC(struct nsx_peaks)        peaks;      /* by index of the catalogue: after nsx_roof_rows */
+	NSX_VEC(struct nsx_roof_row)     rows;       /* after nsx_roof_rows: in the order of the table by instruction */
+	nsx_u128 total;                              /* ns: of all rows */
+	bool     any_cost;                           /* an instruction has work */
+	int64_t  ndiags, thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
+};
+
+/* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
+int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);
+
+static inline double nsx_roof_efficiency(double limit, nsx_u128 time) { return limit / (double)time; }
+/* Operations of an execution: on matrix units, or on scalar ones where there are none. */
+static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
+
+/* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of records. */
+void nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r);
+
+/* What a program's rows and modules come to, the longest time first. */
+struct nsx_roof_total { uint32_t program; struct nsx_roof_sum sum; struct nsx_roof_program ran; };
+
+/* *list: the programs that have rows or modules, *n of them, the caller's to free. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t *n);
+
+/* The table that the options ask for. NSX_OK, or NSX_ERR with err filled and *table NULL. */
+int nsx_roof_table(struct nsx_roof *f, struct nsx_table **table);
+
+/* Put a line for each program, and what rows cannot say, below the table. NSX_OK, or NSX_ERR with err filled. */
+int nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t);
+
+#endif

@@ -1,0 +1,143 @@
+/* words.c -- what the rows of a program come to, in a line for people. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "table/roofline/rows.h"
+
+/* First rows whose headroom is told apart; names of what is not modelled; characters of a name. */
+enum { FIRST = 5, LARGEST = 3, LONGEST = 60 };
+/* Programs with less than this share of the time of all rows have no line. */
+#define SMALL 0.01
+
+static void
+put_name(struct nsx_buf *b, struct nsx_str s)
+{
+	if (!s.len)
+		s = NSX_STR("?");
+	if (s.len > LONGEST)
+		s.len = LONGEST;
+	nsx_buf_escaped(b, s);
+}
+
+static void
+put_bound(struct nsx_buf *b, const struct nsx_roof_sum *s)
+{
+	static const char *const names[NSX_NBOUNDS] = { "matrix", "vector", "memory" };
+	int most = 0;
+
+	for (int i = 1; i < NSX_NBOUNDS; i++)
+		if (s->by_bound[i] > s->by_bound[most])
+			most = i;
+	double share = (double)s->by_bound[most] / (double)s->modelled;
+
+	if (share > 0.5)
+		nsx_buf_fmt(b, "%s-bound in %.0f%% of", names[most], share * 100);
+	else
+		nsx_buf_fmt(b, "bound by nothing in most of");
+	nsx_buf_fmt(b, " its time, at %.1f%% of the limit", 100 * nsx_roof_efficiency(s->limit, s->modelled));
+}
+
+/* The largest of what has no limit. Rows without one are the last of all, the longest first. */
+static void
+put_unmodelled(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
+{
+	nsx_u128 rest = p->sum.total - p->sum.modelled;
+	int named = 0;
+
+	if (!rest)
+		return;
+	nsx_buf_fmt(b, "; %.1f%% without a limit:", 100 * (double)rest / (double)p->sum.total);
+	for (size_t i = 0; i < f->rows.n && named < LARGEST; i++) {
+		const struct nsx_roof_row *r = &f->rows.p[i];
+
+		if (r->program != p->program || r->limited || !r->total)
+			continue;
+		nsx_buf_c(b, named++ ? ", " : " ");
+		put_name(b, nsx_cat_str(&f->cat, f->cat.insts.p[r->inst].name));
+	}
+}
+
+static double
+first_headroom(const struct nsx_roof *f, uint32_t program)
+{
+	double sum = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < f->rows.n && n < FIRST; i++)
+		if (f->rows.p[i].program == program && f->rows.p[i].limited) {
+			sum += f->rows.p[i].headroom;
+			n++;
+		}
+	return sum;
+}
+
+static void
+put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
+{
+	const struct nsx_roof_sum *s = &p->sum;
+	double per = p->ran.executions ? (double)p->ran.executions * 1e6 : 1e6;
+
+	b->len = 0;
+	put_name(b, nsx_cat_program_label(&f->cat, p->program));
+	nsx_buf_c(b, ": ");
+	if (s->modelled) {
+		put_bound(b, s);
+		nsx_buf_fmt(b, "; %.3f ms%s to be won, %.3f of them in the first %d rows", s->headroom / per, p->ran.executions ? " per execution" : "",
+		            first_headroom(f, p->program) / per, FIRST);
+		if (s->at_peak >= 0 && p->ran.time)
+			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
+	} else {
+		nsx_buf_c(b, "no limit is known");
+	}
+	put_unmodelled(f, b, p);
+}
+
+/* What the rows themselves cannot say. */
+static void
+put_limits(const struct nsx_roof *f, struct nsx_table *t)
+{
+	int64_t count[NSX_NNOTES] = { 0 };
+
+	for (size_t i = 0; i < f->rows.n; i++)
+		count[f->rows.p[i].note]++;
+	if (count[NSX_NOTE_CACHE])
+		nsx_table_note(t, "%" PRId64 " rows beat the memory (cache): their data stayed on the chip, or less moved than is modelled", count[NSX_NOTE_CACHE]);
+	if (count[NSX_NOTE_PEAK])
+		nsx_table_note(t, "%" PRId64 " rows beat the peak (peak): a clock above the table's, or a wrong --peak", count[NSX_NOTE_PEAK]);
+	if (count[NSX_NOTE_NO_PEAK])
+		nsx_table_note(t, "%" PRId64 " rows ran on devices of which too little is known (no-peak): give --peak, --bandwidth", count[NSX_NOTE_NO_PEAK]);
+	if (count[NSX_NOTE_UNMODELLED])
+		nsx_table_note(t, "%" PRId64 " rows have work that is not modelled (unmodelled)", count[NSX_NOTE_UNMODELLED]);
+	if (f->any_cost)
+		nsx_table_note(t, "HFU counts all that ran, what was computed twice, too; MFU cannot be told from a program's instructions");
+}
+
+int
+nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t)
+{
+	struct nsx_roof_total *all;
+	struct nsx_buf line = { 0 };
+	int64_t small = 0;
+	size_t n;
+
+	if (nsx_roof_programs(f, &all, &n) != NSX_OK)
+		return NSX_ERR;
+	for (size_t i = 0; i < n; i++) {
+		if ((double)all[i].sum.total < SMALL * (double)f->total || !all[i].sum.total) {
+			small += all[i].sum.total > 0;
+			continue;
+		}
+		put_program(f, &line, &all[i]);
+		if (!line.failed)
+			nsx_table_note(t, "%.*s", (int)line.len, line.ptr);
+	}
+	if (small)
+		nsx_table_note(t, "%" PRId64 " programs with less than 1%% of the time each: --by program", small);
+	put_limits(f, t);
+	free(all);
+	bool good = !line.failed;
+
+	nsx_buf_free(&line);
+	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
