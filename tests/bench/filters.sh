@@ -45,6 +45,7 @@ for form in text binary; do
 		compile 'nsysx-compile -q @' pgle "nsysx-pgle -q -d $work/pgle @"
 	filters_of steady $form fold 'nsysx-fold -q @' 'fold --by opcode' 'nsysx-fold -q --by opcode @' \
 		summary 'nsysx-summary -q @' 'summary --by thunk' 'nsysx-summary -q --by thunk @' \
+		roofline 'nsysx-roofline -q @' 'roofline --by program' 'nsysx-roofline -q --by program @' \
 		'collectives --summary' 'nsysx-collectives -q --summary @' stragglers 'nsysx-stragglers -q @'
 	filters_of ranges $form view 'nsysx-view -q + @' measure "nsysx-measure -q --range 'ProfilerStep#0' @" \
 		'summary --by range' 'nsysx-summary -q --by range @' 'summary --by kernel' 'nsysx-summary -q --by kernel @' \

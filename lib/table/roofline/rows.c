@@ -126,9 +126,9 @@ say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct
 	*said = true;
 	snprintf(source, sizeof source, "%.*s", (int)(name.len < 100 ? name.len : 100), name.ptr);
 	if (p->gbps == 0)
-		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices whose memory bandwidth is not known, their instructions have no limit: give --bandwidth");
+		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices of unknown memory bandwidth, no limits: give --bandwidth");
 	else
-		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices whose peak is not known, their matrix operations have no limit: give --peak");
+		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices of unknown peak, no limits of matrix operations: give --peak");
 }
 
 int

@@ -32,7 +32,7 @@ put_bound(struct nsx_buf *b, const struct nsx_roof_sum *s)
 	double share = (double)s->by_bound[most] / (double)s->modelled;
 
 	if (share > 0.5)
-		nsx_buf_fmt(b, "%s-bound in %.0f%% of", names[most], share * 100);
+		nsx_buf_fmt(b, "%s-bound in %.0f%% of", names[most], 100 * share);
 	else
 		nsx_buf_fmt(b, "bound by nothing in most of");
 	nsx_buf_fmt(b, " its time, at %.1f%% of the limit", 100 * nsx_roof_efficiency(s->limit, s->modelled));
@@ -102,15 +102,15 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 	for (size_t i = 0; i < f->rows.n; i++)
 		count[f->rows.p[i].note]++;
 	if (count[NSX_NOTE_CACHE])
-		nsx_table_note(t, "%" PRId64 " rows beat the memory (cache): their data stayed on the chip, or less moved than is modelled", count[NSX_NOTE_CACHE]);
+		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64 "; data stayed on the chip, or less moved than is modelled", count[NSX_NOTE_CACHE]);
 	if (count[NSX_NOTE_PEAK])
-		nsx_table_note(t, "%" PRId64 " rows beat the peak (peak): a clock above the table's, or a wrong --peak", count[NSX_NOTE_PEAK]);
+		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64 "; a clock above the table's, or a wrong --peak", count[NSX_NOTE_PEAK]);
 	if (count[NSX_NOTE_NO_PEAK])
-		nsx_table_note(t, "%" PRId64 " rows ran on devices of which too little is known (no-peak): give --peak, --bandwidth", count[NSX_NOTE_NO_PEAK]);
+		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64 "; give --peak, --bandwidth", count[NSX_NOTE_NO_PEAK]);
 	if (count[NSX_NOTE_UNMODELLED])
-		nsx_table_note(t, "%" PRId64 " rows have work that is not modelled (unmodelled)", count[NSX_NOTE_UNMODELLED]);
+		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
-		nsx_table_note(t, "HFU counts all that ran, what was computed twice, too; MFU cannot be told from a program's instructions");
+		nsx_table_note(t, "HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO");
 }
 
 int
@@ -133,7 +133,7 @@ nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t)
 			nsx_table_note(t, "%.*s", (int)line.len, line.ptr);
 	}
 	if (small)
-		nsx_table_note(t, "%" PRId64 " programs with less than 1%% of the time each: --by program", small);
+		nsx_table_note(t, "programs with less than 1%% of the time each: %" PRId64 "; --by program has them", small);
 	put_limits(f, t);
 	free(all);
 	bool good = !line.failed;

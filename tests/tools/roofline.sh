@@ -1,0 +1,307 @@
+#!/bin/sh
+# nsysx-roofline: what instructions take beside what the hardware allows. Answers are worked out by hand beside the streams.
+. "${0%/*}/../testlib.sh"
+
+# Lines `kind value ...` on standard input (`-`: absent, `_`: a space) as a text stream whose headers are lines `#kind column ...`.
+stream() {
+	printf '#nsysx\t2\n'
+	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; gsub("_", " ", $i) } $1 = $1; print } !/^#/ { n++ }
+		END { print "#end", "records:i"; print "end", n + 0 }' | sed '/^#/s/ /_/g'
+}
+# A TSV table with 12 digits of numbers that have more, absent values as -.
+round() {
+	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
+		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
+}
+# The table of nsysx-roofline ARGS is what standard input says.
+is() {
+	claim=$1
+	shift
+	run nsysx-roofline -q --tsv "$@"
+	round "$T_private/out" >"$T/got"
+	cat >"$T/want"
+	same "$claim" "$T/want" "$T/got"
+}
+# What nsysx-roofline ARGS warns of, a line each joined by |.
+warned() { nsysx-roofline "$@" 2>&1 >"$T/got" | sed 's/.*warning: //' | paste -sd'|' -; }
+
+devices='#device device:i profile:i pid:i name:s known:i sms:i clock:i mem_bandwidth:i cc:i'
+insts='#inst program:i inst:i name:s opcode:s comm:i op_name:s flops:i math:s vector:i mem_bytes:i'
+head_of() {
+	cat <<END
+#profile profile:i name:s
+profile 0 r0
+$devices
+device 0 0 1 Some_GPU 1 - - - -
+device 1 0 1 Some_GPU 1 - - - -
+#program program:i id:i name:s key:s
+program 0 7 step step@7
+program 1 9 tiny tiny@9
+$insts
+END
+}
+events='#module profile:i program:i execution:i device:i start:i dur:i thunks:i
+#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i'
+
+# ---- tables. At 1 TFLOP/s, 0.1 of f32 and 10 GB/s a ns holds 1000 operations, 100 of scalar units, 10 bytes.
+
+p='--peak bf16=1,f32=0.1 --bandwidth 10'
+{
+	head_of
+	# Least time on matrix units, scalar units, of memory: dot 1000 10 500; add - 20 300; exp - 500 100; tie 100 100 100; even - 100 100.
+	cat <<END
+inst 0 0 dot fusion 0 j/dot 1000000 bf16 1000 5000
+inst 0 1 add fusion 0 j/add 0 - 2000 3000
+inst 0 2 exp fusion 0 - 0 - 50000 1000
+inst 0 3 ar all-reduce 1 - - - - -
+inst 0 4 sort sort 0 j/sort - - - -
+inst 0 5 tie fusion 0 j/dot 100000 bf16 10000 1000
+inst 0 6 nil fusion 0 - 0 - 0 0
+inst 0 7 even fusion 0 - 0 - 10000 1000
+inst 1 0 copy copy 0 - 0 - 0 4000
+$events
+module 0 0 0 0 0 4000 9
+thunk 0 0 0 0 0 0 dot 0 1500 0
+module 0 0 0 1 0 6000 4
+thunk 0 0 0 1 0 0 dot 0 1500 0
+thunk 0 0 0 1 0 1 dot 1500 1250 0
+thunk 0 0 0 0 1 0 add 1500 400 0
+thunk 0 0 0 0 2 0 exp 1900 400 0
+thunk 0 0 0 0 3 0 ar 2300 9000 1
+thunk 0 0 0 0 4 0 sort 2400 300 0
+thunk 0 0 0 0 5 0 tie 2700 200 0
+thunk 0 0 0 1 0 2 dot 2750 750 0
+thunk 0 0 0 0 6 0 nil 2900 50 0
+thunk 0 0 0 0 7 0 even 2950 0 0
+thunk 0 0 0 1 1 0 add 3500 350 0
+module 0 1 0 0 7000 1000 2
+thunk 0 1 0 0 0 0 copy 7000 100 0
+thunk 0 1 0 0 0 1 copy 7100 100 0
+END
+} | stream >"$T/s"
+
+cat >"$T/by_inst" <<'END'
+id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps percent note op_name
+7 step dot fusion bf16 matrix 4 5000 4000 1000 0.8 1000000 1000 5000 200 0.8 4 72.4637681159 - j/dot
+7 step add fusion - memory 2 750 600 150 0.8 0 2000 3000 0.666666666667 0.00533333333333 8 10.8695652174 - j/add
+7 step tie fusion bf16 matrix 1 200 100 100 0.5 100000 10000 1000 100 0.5 5 2.89855072464 - j/dot
+7 step nil fusion - memory 1 50 0 50 0 0 0 0 - 0 0 0.724637681159 - -
+7 step exp fusion - vector 1 400 500 0 1.25 0 50000 1000 50 0.125 2.5 5.79710144928 peak -
+9 tiny copy copy - memory 2 200 800 0 4 0 0 4000 0 0 40 2.89855072464 cache -
+7 step even fusion - vector 1 0 100 0 - 0 10000 1000 10 - - 0 peak -
+7 step sort sort - - 1 300 - - - - - - - - - 4.34782608696 unmodelled j/sort
+END
+is 'a row an instruction' $p "$T/s" <"$T/by_inst"
+head -n 4 "$T/by_inst" >"$T/first"
+is '--top cuts' --top 3 $p "$T/s" <"$T/first"
+is 'by opcode and math' --by opcode $p "$T/s" <<'END'
+opcode math instructions count total modelled limit headroom efficiency flops bytes tflops gbps percent
+fusion bf16 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 75.3623188406
+fusion - 4 5 1200 1200 1200 200 1 0 8000 0 6.66666666667 17.3913043478
+sort - 1 1 300 0 0 0 - 0 0 - - 4.34782608696
+copy - 1 2 200 200 800 0 4 0 8000 0 40 2.89855072464
+END
+is 'by op_name' --by op-name $p "$T/s" <<'END'
+op_name instructions count total modelled limit headroom efficiency flops bytes tflops gbps percent
+j/dot 2 5 5200 5200 4100 1100 0.788461538462 4100000 21000 0.788461538462 4.03846153846 75.3623188406
+j/add 1 2 750 750 600 150 0.8 0 6000 0 8 10.8695652174
+- 4 5 650 650 1400 50 2.15384615385 0 10000 0 15.3846153846 9.42028985507
+j/sort 1 1 300 0 0 0 - 0 0 - - 4.34782608696
+END
+is 'by program' --by program $p "$T/s" <<'END'
+id program key executions time compute modelled matrix vector memory limit headroom efficiency share flops tflops hfu
+7 step step@7 2 10000 6700 6400 5200 400 800 5300 1300 0.828125 0.955223880597 4100000 0.41 0.41
+9 tiny tiny@9 1 1000 200 200 0 0 200 800 0 4 1 0 0 0
+END
+is 'points' --points $p "$T/s" <<'END'
+id program name opcode math bound intensity tflops gbps peak bandwidth total
+7 step dot fusion bf16 matrix 200 0.8 4 1 10 5000
+7 step add fusion vector memory 0.666666666667 0.00533333333333 8 0.1 10 750
+7 step tie fusion bf16 matrix 100 0.5 5 1 10 200
+7 step exp fusion vector vector 50 0.125 2.5 0.1 10 400
+7 step even fusion vector vector 10 - - 0.1 10 0
+END
+
+# ---- in words
+
+nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
+cat >"$T/want" <<'END'
+step@7: matrix-bound in 81% of its time, at 82.8% of the limit; 0.001 ms per execution to be won, 0.001 of them in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
+tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; 0.000 ms per execution to be won, 0.000 of them in the first 5 rows; HFU 0.0%
+rows faster than memory allows (cache): 1; data stayed on the chip, or less moved than is modelled
+rows faster than the peak (peak): 2; a clock above the table's, or a wrong --peak
+rows whose work is not modelled (unmodelled): 1
+HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO
+the stream holds no diags
+END
+same 'programs in words below an aligned table' "$T/want" "$T/got"
+equal 'not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
+equal 'nor in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
+
+# ---- the same whatever the form and the order of records
+
+for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
+	nsysx-roofline -q $by $p "$T/s" >"$T/a"
+	nsysx-view -b "$T/s" | nsysx-roofline -q $by $p -o "$T/b"
+	same "binary gives the same: ${by:-by instruction}" "$T/a" "$T/b"
+	{ grep -v '^thunk\|^module\|end' "$T/s"; grep '^thunk\|^module' "$T/s" | tac; sed -n '/^#end/,$p' "$T/s"; } >"$T/back"
+	nsysx-roofline -q $by $p "$T/back" >"$T/b"
+	same "and records in another order: ${by:-by instruction}" "$T/a" "$T/b"
+done
+equal 'JSON' "$(nsysx-roofline -q --json $p "$T/s" | head -n 2 | tail -n 1 | cut -c 1-71)" '{"id": 7, "program": "step", "name": "dot", "opcode": "fusion", "math":'
+
+# ---- two kinds of devices: 20.48 TFLOP/s and 1 GB/s, 20.48 and 1000. 20480000 operations take 1000 ns, 10000 bytes 10000 and 10.
+
+one='#program program:i id:i name:s key:s
+program 0 7 f f@7'
+{
+	cat <<END
+#profile profile:i name:s
+profile 0 r0
+$devices
+device 5 0 1 A 1 10 1000000000 1000000000000 80
+device 3 0 1 B 1 10 1000000000 1000000000 80
+$one
+$insts
+inst 0 0 dot fusion 0 - 20480000 bf16 0 10000
+$events
+thunk 0 0 0 5 0 0 dot 0 2000 0
+thunk 0 0 0 3 0 0 dot 0 20000 0
+thunk 0 0 0 5 0 1 dot 2000 2000 0
+END
+} | stream >"$T/two"
+equal 'each execution by its own device, the bound by the lowest number' "$(nsysx-roofline -q --tsv "$T/two" | awk -F'\t' 'NR == 2 { print $6, $7, $8, $9, $10 }')" 'memory 3 24000 12000 12000'
+equal 'and so are points' "$(nsysx-roofline -q --tsv --points "$T/two" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '20.48 1'
+
+# ---- peaks
+
+# gpus LINE...: peaks of devices: name sms clock mem_bandwidth cc; f8 bf16 f32 of each with where they are from.
+gpus() {
+	{ printf '#profile profile:i name:s\nprofile 0 r0\n%s\n' "$devices"; for d; do echo "$d"; done | awk '{ print "device", NR, 0, 1, $1, 1, $2, $3, $4, $5 }'; } | stream >"$T/gpus"
+	nsysx-roofline -q --tsv --peaks $o "$T/gpus" | awk -F'\t' 'NR > 1 && $3 ~ /^(f8|bf16|f32)$/ { printf "%s:%s=%s,%s %s,%s;", $1, $3, $4, $7, $6, $8 }'
+}
+o=
+equal 'all from the export; matrix units below its clock' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90')" \
+	'1:f8=1978.85952,export 3352.32,export;1:bf16=989.42976,export 3352.32,export;1:f32=66.90816,export 3352.32,export;'
+equal 'all from the table, by name in any case' "$(gpus 'nvidia_a100-sxm4-80gb - - - -')" '1:bf16=311.86944,table 2039.04,table;1:f32=19.49184,table 2039.04,table;'
+equal 'half of it from the export' "$(gpus 'NVIDIA_A100-SXM4-40GB 54 - 1000000000 -')" '1:bf16=155.93472,table 1,export;1:f32=9.74592,table 1,export;'
+equal 'zeros and less are absent' "$(gpus 'NVIDIA_A100-SXM4-40GB 0 -5 0 -1')" '1:bf16=311.86944,table 1555.2,table;1:f32=19.49184,table 1555.2,table;'
+equal 'a GeForce that is not listed accumulates at half the rate' "$(gpus 'NVIDIA_GeForce_RTX_3060 28 1777000000 360048000000 86')" \
+	'1:bf16=25.475072,export 360.048,export;1:f32=12.737536,export 360.048,export;'
+equal 'a name within a word is none' "$(gpus 'NVIDIA_L400 - - - -' 'XA100 - - - -' 'GB2000 - - - -' 'A100x - - - -')" ''
+equal 'nor is an unknown compute capability' "$(gpus 'New_GPU 100 1000000000 1000000000 130')" ''
+o='--peak f8=7,bf16=989.4 --peak f32=3 --bandwidth 0.5'
+equal 'options win, on any device' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90' 'New_GPU - - - -')" \
+	'1:f8=7,option 0.5,option;1:bf16=989.4,option 0.5,option;1:f32=3,option 0.5,option;2:f8=7,option 0.5,option;2:bf16=989.4,option 0.5,option;2:f32=3,option 0.5,option;'
+o=
+gpus 'NVIDIA_L4 - - - -' 'NVIDIA_GeForce_RTX_4090 - - - -' >/dev/null
+equal '--top cuts, ridges are operations for each byte' "$(nsysx-roofline -q --tsv --peaks --top 2 "$T/gpus" | cut -f 3,4,5 | tr '\n\t' '| ')" 'math tflops ridge|f8 242.31936 807.7312|s8 242.31936 807.7312|'
+
+# Every math on a chip of compute capability 8.6, 1 multiprocessor of 1 GHz: f4 and f8 as bf16 (1024 a clock), s8 2048, tf32 512, f64 4, f32 256; and on 7.0:
+# bf16, tf32, s8 as f32 (128). 1e6 operations are 1e6 / that many ns.
+for cc in 86 70; do
+	{
+		printf '%s\n' '#profile profile:i name:s' 'profile 0 r0' "$devices" "device 0 0 1 A 1 1 1000000000 1000000000000 $cc" "$one" "$insts"
+		n=0
+		for m in f4 f8 s8 f16 bf16 tf32 f64 f32; do echo "inst 0 $n $m dot 0 - 1000000 $m 0 0"; n=$((n + 1)); done
+		echo "$events"
+		for n in 0 1 2 3 4 5 6 7; do echo "thunk 0 0 0 0 $n 0 x $n 1 0"; done
+	} | stream >"$T/maths.$cc"
+done
+limits() { nsysx-roofline -q --tsv "$1" | awk -F'\t' 'NR > 1 { printf "%s %.0f\n", $3, $9 }' | sort | paste -sd' ' -; }
+equal 'maths that a chip lacks' "$(limits "$T/maths.86")" 'bf16 977 f16 977 f32 3906 f4 977 f64 250000 f8 977 s8 488 tf32 1953'
+equal '... down to scalar units' "$(limits "$T/maths.70")" 'bf16 7812 f16 977 f32 7812 f4 7812 f64 15625 f8 7812 s8 7812 tf32 7812'
+sed 's/	86$/	1/' "$T/maths.86" >"$T/maths.none"
+equal 'not on a chip of which it is not known what it has' "$(nsysx-roofline -q --tsv --peak bf16=1 "$T/maths.none" | awk -F'\t' 'NR > 1 && $9 != "" { print $3, $9, $19 }')" 'bf16 1000 peak'
+
+# ---- what is not known
+
+equal 'without a peak: no limit, but its work' "$(nsysx-roofline -q --tsv --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "dot" { print $6 "|" $9 "|" $10 "|" $11 "|" $12 "|" $16 "|" $19 }')" \
+	'||||1000000|0.8|no-peak'
+equal '... which is said' "$(warned --peak f32=1 --bandwidth 10 "$T/s")" 'Some GPU: devices of unknown peak, no limits of matrix operations: give --peak (2)'
+equal '... and gives no HFU' "$(nsysx-roofline -q --tsv --by program --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' 'NR == 2 { print $7, $15, $17 "." }')" '1200 4100000 .'
+equal 'without a peak of scalar units: what is left is a limit' "$(nsysx-roofline -q --tsv --peak bf16=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "exp" { print $6, $9 }')" 'memory 100'
+equal 'without a bandwidth: no limit at all' "$(nsysx-roofline -q --tsv --peak bf16=1,f32=1 "$T/s" | awk -F'\t' 'NR > 1 { print $9 $19 }' | sort -u | paste -sd' ' -)" 'no-peak unmodelled'
+equal '... which is said' "$(warned --peak bf16=1,f32=1 "$T/s")" 'Some GPU: devices of unknown memory bandwidth, no limits: give --bandwidth (2)'
+{
+	head_of
+	cat <<END
+inst 0 0 flops fusion 0 - 1000 bf16 - -
+inst 0 1 bytes fusion 0 - - - - 1000
+inst 0 2 negative fusion 0 - 1000 bf16 0 -1
+inst 0 3 unknown fusion 0 - 1000 f7 0 1000
+inst 0 4 nameless fusion 0 - 1000 - 0 1000
+inst 0 5 good fusion 0 - 0 f7 0 1000
+inst 0 6 none fusion 0 - - - - -
+$events
+END
+	for i in 0 1 2 3 4 5 6; do echo "thunk 0 0 0 0 $i 0 x $i 100 0"; done
+	echo 'thunk 0 0 0 0 0 1 x 7 - 0'
+	echo 'thunk 0 0 0 0 0 2 x 7 -5 0'
+	echo 'module 0 0 0 0 8 - 1'
+	echo 'thunk 0 0 0 0 99 0 x 8 3 0'
+	echo 'thunk 0 0 0 7 5 0 x 9 100 0'
+} | stream >"$T/odd"
+equal 'work that is incomplete, negative or of an unknown math is not modelled' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' 'NR > 1 { print $3, $12 $13 $14, $19 }' | sort | paste -sd'|' -)" \
+	'  unmodelled|bytes  unmodelled|flops  unmodelled|good 001000 |nameless  unmodelled|negative  unmodelled|none  unmodelled|unknown  unmodelled'
+equal '... which is said, as is what has no duration' "$(warned $p "$T/odd")" \
+	'instructions whose work is incomplete, negative or of an unknown math: taken as not modelled (5)|thunks without a duration: left out (2)|modules without a duration: left out'
+equal 'a device without a record counts, with what options say' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' '$3 == "good" { print $7, $8, $9 }')" '2 200 200'
+ok 'in words, too' nsysx-roofline --table $p "$T/odd"
+sed 's/:i	op_name:s.*/:i/; /^inst/s/^\(\([^	]*	\)\{5\}[^	]*\).*/\1/' "$T/s" >"$T/bare"
+run nsysx-roofline --tsv $p "$T/bare"
+equal 'a stream without the columns: status 0' "$status" 0
+equal '... nothing is modelled' "$(awk -F'\t' 'NR > 1 { print $19 }' "$T_private/out" | sort -u)" unmodelled
+equal '... which is said' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector, mem_bytes: extract with -x'
+equal 'of instructions, with -v' "$(nsysx-roofline -v $p "$T/s" 2>&1 >/dev/null | grep -c 'instructions whose work is not modelled: without a limit')" 1
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+equal 'a stream without records says why' "$(warned --by opcode "$T/empty")" 'no thunk records: nothing to weigh'
+for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
+	equal "nothing is a header: ${by:-by instruction}" "$(nsysx-roofline -q --tsv $by "$T/empty" | wc -l)" 1
+	ok 'also in words' nsysx-roofline -q --table $by "$T/empty"
+done
+
+# ---- sums that 64 bits do not hold
+
+M=9223372036854775807
+{ head_of; echo "inst 0 0 dot fusion 0 - $M bf16 $M $M"; echo "$events"; echo 'module 0 0 0 0 0 1 2'; echo 'thunk 0 0 0 0 0 0 dot 0 1 0'; echo 'thunk 0 0 0 0 0 1 dot 1 1 0'; } | stream >"$T/work"
+equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
+equal 'sums of work are absent then' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
+equal '... which is said' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes that 64 bits do not hold: left out (2)'
+{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream >"$T/times"
+fails 'times beyond 64 bits' 1 'more than 64 bits hold' nsysx-roofline $p "$T/times"
+{ head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream >"$T/times"
+fails 'times of modules beyond 64 bits' 1 'more than 64 bits hold' nsysx-roofline --by program $p "$T/times"
+
+# ---- random streams, against a second computation
+
+mkdir "$T/tables"
+for seed in $(seq 1 "${ROOFLINE_SEEDS:-40}"); do
+	python3 roofline/random.py stream "$seed" >"$T/random"
+	nsysx-roofline -q --tsv "$T/random" >"$T/tables/inst"
+	for by in program opcode; do nsysx-roofline -q --tsv --by $by "$T/random" >"$T/tables/$by"; done
+	python3 roofline/random.py hold "$T/random" "$T/tables" 2>&1 | sed "s/^/seed $seed: /"
+done >"$T/differs"
+equal 'random streams have the tables that fractions give' "$(head -n 3 "$T/differs")" ''
+
+# ---- refusals
+
+for peak in bf16=0 foo=3 bf16 =3 bf16= bf16=-1 bf16=x bf16=nan bf16=inf bf16=1e99 '' , bf16=1, ,bf16=1 'bf16=1,foo=3' 'BF16=1' 'bf16=1 '; do
+	fails "--peak '$peak'" 2 'want MATH=TFLOPS' nsysx-roofline --peak "$peak" "$T/s"
+done
+for gbps in 0 -1 x '' nan inf 1e99 10GB; do
+	fails "--bandwidth '$gbps'" 2 'want GB/s' nsysx-roofline "--bandwidth=$gbps" "$T/s"
+done
+for top in 0 -1 x; do fails "--top $top" 2 '--top' nsysx-roofline "--top=$top" "$T/s"; done
+fails 'another row' 2 '--by' nsysx-roofline --by thunk "$T/s"
+fails '--by and --points' 2 'exclude each other' nsysx-roofline --by opcode --points "$T/s"
+fails '--points and --peaks' 2 'exclude each other' nsysx-roofline --peaks --points "$T/s"
+fails 'two forms' 2 'exclude each other' nsysx-roofline --tsv --json "$T/s"
+fails 'two files' 2 'one FILE at most' nsysx-roofline "$T/s" "$T/s"
+head -c 900 "$T/s" >"$T/cut"
+fails 'a stream cut short' 1 'cut short' nsysx-roofline -o "$T/none" "$T/cut"
+equal 'no output then' "$(find "$T" -name '*none')" "$T/maths.none"
+fails '--require without such a record' 1 'no op record' nsysx-roofline --require op -o "$T/none" "$T/s"
+fails 'a full disk' 1 '/dev/full' nsysx-roofline -o /dev/full "$T/s"
+
+done_testing
