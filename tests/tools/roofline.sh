@@ -284,6 +284,63 @@ for seed in $(seq 1 "${ROOFLINE_SEEDS:-40}"); do
 done >"$T/differs"
 equal 'random streams have the tables that fractions give' "$(head -n 3 "$T/differs")" ''
 
+# ---- through merge and align: what is known stays, what is absent stays absent
+
+# report FILE PID COST: a report of one device and one program, whose dot has that cost (flops math vector mem_bytes).
+report() {
+	printf '%s\n' '#profile profile:i name:s' "profile 0 r$2" "$devices" "device $2 0 $2 GPU$2 1 ${4:-- - - -}" '#program program:i id:i name:s fingerprint:s key:s' \
+		"program 0 ${5:-7} f ${5:-7}a f@${5:-7}" '#inst program:i inst:i name:s opcode:s comm:i flops:i math:s vector:i mem_bytes:i' "inst 0 0 dot fusion 0 $3" \
+		'#module profile:i program:i execution:i device:i start:i dur:i host_start:i host_dur:i thunks:i' \
+		'#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i host_start:i host_dur:i comm:i' \
+		"module 0 0 0 $2 10 100 1 5 1" "thunk 0 0 0 $2 0 0 dot 10 100 1 5 0" | stream >"$T/$1"
+}
+# cells FILE KIND NAME...: those columns of records of that kind, absent as -.
+cells() {
+	file=$1 kind=$2
+	shift 2
+	nsysx-view --text "$file" | awk -F'\t' -v kind="$kind" -v names="$*" 'BEGIN { n = split(names, name, " ") }
+		$1 == "#" kind { for (i = 2; i <= NF; i++) { sub(":.*", "", $i); at[$i] = i } }
+		$1 == kind { for (k = 1; k <= n; k++) { v = name[k] in at ? $at[name[k]] : ""; printf "%s%s", v == "" ? "-" : v, k < n ? " " : ";" } }'
+}
+work() { cells "$1" inst flops math vector mem_bytes; }
+report with 1 '1000 bf16 20 500' '132 1980000000 3352320000000 90'
+report without 2 '- - - -'
+report other 2 '- - - -' '- - - -' 8
+report partly 1 '0 - 5 6' '10 - - 80'
+for r in with without partly; do
+	for tool in align warmup overlap 'view -b' merge; do
+		nsysx-${tool} -q "$T/$r" >"$T/through" 2>/dev/null
+		equal "$tool of a stream $r: instructions" "$(work "$T/through")" "$(work "$T/$r")"
+		equal "$tool of a stream $r: devices" "$(cells "$T/through" device sms clock mem_bandwidth cc)" "$(cells "$T/$r" device sms clock mem_bandwidth cc)"
+	done
+done
+equal '(which hold what they are to hold)' "$(work "$T/with")$(work "$T/without")$(work "$T/partly")" '1000 bf16 20 500;- - - -;0 - 5 6;'
+sed 's/	flops:i.*//; s/	sms:i.*//; /^inst/s/\(	[^	]*\)\{4\}$//; /^device/s/\(	[^	]*\)\{4\}$//' "$T/without" >"$T/bare"
+nsysx-align -q "$T/bare" >"$T/through"
+equal 'align of a stream without the columns' "$(work "$T/through")$(cells "$T/through" device sms cc)" '- - - -;- -;'
+for bare in other bare; do
+	nsysx-merge -q "$T/with" "$T/$bare" >"$T/merged"
+	equal "merge of with and $bare: devices" "$(cells "$T/merged" device sms clock mem_bandwidth cc)" '132 1980000000 3352320000000 90;- - - -;'
+done
+nsysx-merge -q "$T/with" "$T/other" >"$T/merged"
+equal 'merge of with and other programs: each its own' "$(work "$T/merged")" '1000 bf16 20 500;- - - -;'
+for pair in 'with bare' 'bare with' 'with without'; do
+	# shellcheck disable=SC2086  # two names
+	set -- $pair
+	nsysx-merge "$T/$1" "$T/$2" >"$T/merged" 2>"$T/said"
+	equal "merge of $pair: what one knows" "$(work "$T/merged")" '1000 bf16 20 500;'
+	equal "... is no contradiction" "$(grep -c disagree "$T/said")" 0
+done
+for cost in '1001 bf16 20 500' '1000 f16 20 500' '1000 bf16 21 500' '1000 bf16 20 501' '0 - 20 500'; do
+	report disagrees 2 "$cost"
+	nsysx-merge "$T/with" "$T/disagrees" >"$T/merged" 2>"$T/said"
+	equal "dumps that disagree ($cost): the first wins" "$(work "$T/merged")" '1000 bf16 20 500;'
+	equal '... which is said' "$(grep -c 'dumps disagree on opcode, comm, bytes or work' "$T/said")" 1
+done
+nsysx-roofline -q "$T/with" >"$T/want"
+nsysx-align -q "$T/with" | nsysx-roofline -q >"$T/got"
+same 'the table through nsysx-align' "$T/want" "$T/got"
+
 # ---- refusals
 
 for peak in bf16=0 foo=3 bf16 =3 bf16= bf16=-1 bf16=x bf16=nan bf16=inf bf16=1e99 '' , bf16=1, ,bf16=1 'bf16=1,foo=3' 'BF16=1' 'bf16=1 '; do
