@@ -37,7 +37,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
-                                    "[--by opcode|op-name|program | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "[--by WHAT | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
+                                    "[--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
 /* What the options ask for, checked (misuse exits). */
@@ -48,8 +49,10 @@ wanted(void)
 
 	if ((by != NULL) + points + peaks > 1)
 		nsx_cli_misuse(&cli, "--by, --points and --peaks exclude each other");
-	o.by = points ? NSX_ROOFLINE_POINTS : peaks ? NSX_ROOFLINE_PEAKS : !by ? NSX_ROOFLINE_INST : strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE
-	       : strcmp(by, "program") == 0 ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
+	if (points || peaks)
+		o.by = points ? NSX_ROOFLINE_POINTS : NSX_ROOFLINE_PEAKS;
+	else if (by)
+		o.by = strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE : strcmp(by, "program") == 0 ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
 	o.words = nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	return o;
 }

@@ -9,6 +9,7 @@
 #include "table/measure.h"
 #include "filter/merge.h"
 #include "filter/overlap.h"
+#include "table/roofline.h"
 #include "table/stragglers.h"
 #include "table/summary.h"
 #include "filter/warmup.h"
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + 1
+	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + 1
 };
 
 /* One filter at work, from one file to another. */
@@ -165,6 +166,12 @@ table(const char *from, int number)
 		const struct nsx_measure_options opts = { (enum nsx_measure_what)number, number ? "jit_f" : NULL, number ? NULL : "f", 0, NULL };
 		rc = nsx_measure(in, &opts, &measure, &diags, &err);
 		t = measure.table;
+	} else if ((number -= MEASURES) < ROOFLINES) {
+		struct nsx_roofline_options opts = { .by = (enum nsx_roofline_by)number, .words = true, .given.bandwidth = 1000 };
+		int64_t ndiags;
+
+		opts.given.peak[NSX_MATH_BF16] = opts.given.peak[NSX_MATH_F32] = 1;
+		rc = nsx_roofline(in, &opts, &t, &ndiags, &diags, &err);
 	} else {
 		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);
 		t = bandwidth.table;

@@ -74,6 +74,9 @@ sweeps "$files alloc alloc:on" -o nsysx-summary over.nsysx
 for by in thunk opcode device kernel range; do sweeps "alloc" -o nsysx-summary --by $by over.tsv; done
 sweeps "alloc" -o nsysx-summary --json over.nsysx
 sweeps "alloc" -o nsysx-summary --table over.nsysx
+sweeps "$files alloc alloc:on" -o nsysx-roofline --bandwidth 3352 over.nsysx
+for by in opcode op-name program; do sweeps "alloc" -o nsysx-roofline --table --by $by --bandwidth 3352 over.tsv; done
+for what in points peaks; do sweeps "alloc" -o nsysx-roofline --$what --peak f32=1 --bandwidth 3352 over.tsv; done
 sweeps "$files alloc" -o nsysx-stragglers over.nsysx
 sweeps "alloc" -o nsysx-stragglers --waits over.nsysx
 sweeps "alloc" -o nsysx-stragglers --curve over.nsysx

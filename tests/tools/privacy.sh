@@ -76,6 +76,8 @@ everything() {
 		for by in module thunk opcode collective device total range kernel; do keep "summary-$by$form" nsysx-summary -v --by $by $form "$T/out/overlap"; done
 		for by in range pass phase module process; do keep "compile-$by$form" nsysx-compile -v --by $by $form "$s"; done
 		keep "collectives$form" nsysx-collectives -v --summary $form "$T/out/overlap"
+		for by in opcode op-name program; do keep "roofline-$by$form" nsysx-roofline -v --by $by $form "$s"; done
+		keep "roofline$form" nsysx-roofline -v $form "$s"
 		keep "stragglers$form" nsysx-stragglers -v $form "$s"
 		keep "curve$form" nsysx-stragglers -v --curve $form "$s"
 		keep "waits$form" nsysx-stragglers -v --waits $form "$T/out/overlap"

@@ -29,6 +29,7 @@ over.nsysx nsysx-collectives --summary @
 over.nsysx nsysx-fold @
 over.tsv nsysx-fold --by nvtx @
 over.nsysx nsysx-summary @
+over.nsysx nsysx-roofline @
 over.nsysx nsysx-stragglers @
 job.tsv nsysx-compile @
 job.tsv nsysx-compile --summary @

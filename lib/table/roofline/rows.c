@@ -43,8 +43,12 @@ weigh(struct nsx_roof_row *r, const struct nsx_roof_cell *c, const struct nsx_pe
 	double matrix = r->flops && peak > 0 ? (double)r->flops / (peak * 1000) : 0;
 	double vector = scalar > 0 ? (double)r->vector / (scalar * 1000) : 0;
 	double memory = p->gbps > 0 ? (double)r->bytes / p->gbps : 0;
-	enum nsx_bound bound = matrix > 0 && matrix >= vector && matrix >= memory ? NSX_BOUND_MATRIX : vector > 0 && vector >= memory ? NSX_BOUND_VECTOR : NSX_BOUND_MEMORY;
+	enum nsx_bound bound = NSX_BOUND_MEMORY;
 
+	if (matrix > 0 && matrix >= vector && matrix >= memory)
+		bound = NSX_BOUND_MATRIX;
+	else if (vector > 0 && vector >= memory)
+		bound = NSX_BOUND_VECTOR;
 	if (r->flops && peak == 0)
 		r->at_peak = -1;
 	else if (r->at_peak >= 0)

@@ -83,8 +83,8 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 	nsx_buf_c(b, ": ");
 	if (s->modelled) {
 		put_bound(b, s);
-		nsx_buf_fmt(b, "; %.3f ms%s to be won, %.3f of them in the first %d rows", s->headroom / per, p->ran.executions ? " per execution" : "",
-		            first_headroom(f, p->program) / per, FIRST);
+		nsx_buf_fmt(b, "; %.3f ms%s to be won, %.3f of them in the first %d rows", s->headroom / per,
+		            p->ran.executions ? " per execution" : "", first_headroom(f, p->program) / per, FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
 			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
 	} else {
@@ -102,11 +102,14 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 	for (size_t i = 0; i < f->rows.n; i++)
 		count[f->rows.p[i].note]++;
 	if (count[NSX_NOTE_CACHE])
-		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64 "; data stayed on the chip, or less moved than is modelled", count[NSX_NOTE_CACHE]);
+		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64 "; data stayed on the chip, or less moved than is modelled",
+		               count[NSX_NOTE_CACHE]);
 	if (count[NSX_NOTE_PEAK])
-		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64 "; a clock above the table's, or a wrong --peak", count[NSX_NOTE_PEAK]);
+		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64 "; a clock above the table's, or a wrong --peak",
+		               count[NSX_NOTE_PEAK]);
 	if (count[NSX_NOTE_NO_PEAK])
-		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64 "; give --peak, --bandwidth", count[NSX_NOTE_NO_PEAK]);
+		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64 "; give --peak, --bandwidth",
+		               count[NSX_NOTE_NO_PEAK]);
 	if (count[NSX_NOTE_UNMODELLED])
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)

@@ -67,8 +67,8 @@ def read(path):
 
 def sums(rows):
     known = [x for x in rows if "limit" in x]
-    s = dict(count=sum(x["count"] for x in rows), total=sum(x["total"] for x in rows), modelled=sum(x["total"] for x in known), limit=sum((x["limit"] for x in known), F(0)),
-             headroom=sum((x["headroom"] for x in known), F(0)))
+    s = dict(count=sum(x["count"] for x in rows), total=sum(x["total"] for x in rows), modelled=sum(x["total"] for x in known),
+             limit=sum((x["limit"] for x in known), F(0)), headroom=sum((x["headroom"] for x in known), F(0)))
     if s["modelled"]:
         s["efficiency"] = s["limit"] / s["modelled"]
     return s, known
@@ -152,8 +152,12 @@ def hold(path, tables):
             print(f"{what}: other rows")
             continue
         for k, r in found[what].items():
-            same(f"{what} {k}", {c: v for c, v in r.items() if c not in ("id", "program", "name", "key", "op_name") and (c != "percent" or what == "inst")}, {"math": k[1], "opcode": k[0], **wanted[k]} if what == "opcode" else wanted[k])
-        order = [(x["headroom"] == "", -float(x["headroom"] or 0), -int(x["total"])) if what == "inst" else (-float(x["headroom"]), -int(x["total"])) if what == "opcode" else -int(x["time"]) for x in table(what)]
+            held = {c: v for c, v in r.items() if c not in ("id", "program", "name", "key", "op_name") and (c != "percent" or what == "inst")}
+            same(f"{what} {k}", held, {"opcode": k[0], "math": k[1], **wanted[k]} if what == "opcode" else wanted[k])
+        if what == "program":
+            order = [-int(x["time"]) for x in table(what)]
+        else:
+            order = [(x["headroom"] == "", -float(x["headroom"] or 0), -int(x["total"])) for x in table(what)]
         if order != sorted(order):
             print(f"{what}: order")
 
