@@ -14,7 +14,7 @@ static struct nsx_call_entry *
 call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 {
 	uint32_t *at = nsx_map_at(&b->at, key_of(profile, id));
-	struct nsx_call_entry new = { profile, id, INT64_MAX, 0, 0, NSX_NONE, NSX_NONE };
+	struct nsx_call_entry new = { .profile = profile, .id = id, .left = INT64_MAX, .name = NSX_NONE, .mark = NSX_NONE };
 
 	if (!at)
 		return NULL;
@@ -30,23 +30,36 @@ call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 	return &b->list.p[*at];
 }
 
+/* Forget a call; its entry is in *gone. */
+static void
+forget(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry *gone)
+{
+	*gone = *c;
+	nsx_map_del(&b->at, key_of(c->profile, c->id));
+	b->unused.p[b->unused.n++] = (uint32_t)(c - b->list.p);
+}
+
 int
-nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_err *err)
+nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry, struct nsx_err *err)
 {
 	int64_t ops = nsx_int(call, NSX_CALL_ops, 0);
 	struct nsx_call_entry *c;
 
 	b->records++;
+	*entry = (struct nsx_call_entry){ .early = 0 };
 	if (ops <= 0)
 		return NSX_OK;
 	c = call_at(b, nsx_int(call, NSX_CALL_profile, NSX_ABSENT), nsx_int(call, NSX_CALL_call, NSX_ABSENT));
 	if (!c)
 		return nsx_err_nomem(err, NULL);
-	c->left = ops;
+	c->left = ops > c->early ? ops - c->early : 0;
 	c->stalled = nsx_int(call, NSX_CALL_stalled, 0);
 	c->loading = nsx_int(call, NSX_CALL_loading, 0);
 	if (nsx_has(call, NSX_CALL_name) && (c->name = nsx_intern(&b->names, call->v[NSX_CALL_name].s)) == NSX_NONE)
 		return nsx_err_nomem(err, NULL);
+	*entry = *c;
+	if (c->left == 0)
+		forget(b, c, entry);
 	return NSX_OK;
 }
 
@@ -67,11 +80,13 @@ nsx_call_book_of(struct nsx_call_book *b, const struct nsx_rec *op, int *rc, str
 bool
 nsx_call_book_done(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry *gone)
 {
-	if (c->left == INT64_MAX || --c->left > 0)
+	if (c->left == INT64_MAX) {
+		c->early++;
 		return false;
-	*gone = *c;
-	nsx_map_del(&b->at, key_of(c->profile, c->id));
-	b->unused.p[b->unused.n++] = (uint32_t)(c - b->list.p);
+	}
+	if (--c->left > 0)
+		return false;
+	forget(b, c, gone);
 	return true;
 }
 

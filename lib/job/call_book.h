@@ -14,7 +14,8 @@
 /* `mark` is the caller's, NSX_NONE at first. */
 struct nsx_call_entry {
 	int64_t  profile, id;
-	int64_t  left;               /* operations still to come */
+	int64_t  left;               /* operations still to come; INT64_MAX before its record has come */
+	int64_t  early;              /* operations that came before its record: the clocks of GPU and host disagree */
 	int64_t  stalled, loading;   /* ns; 0 where not known */
 	uint32_t name;               /* in nsx_call_book.names; NSX_NONE: none, or no `call` record came before it */
 	uint32_t mark;
@@ -29,8 +30,9 @@ struct nsx_call_book {
 	int64_t records;             /* call records met */
 };
 
-/* Take in a `call` record. NSX_OK, or NSX_ERR (out of memory). */
-int nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_err *err);
+/* Take in a `call` record. *entry is what is known of it now, where operations came before it (early > 0; if left is 0 it is forgotten already);
+ * else its early is 0. NSX_OK, or NSX_ERR (out of memory). */
+int nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry, struct nsx_err *err);
 
 /* The call that launched an operation, made if it is new; NULL if op names none (*rc NSX_OK) or when out of memory (*rc NSX_ERR). Valid until the
  * next call of this book's functions. */

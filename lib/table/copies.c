@@ -47,7 +47,7 @@ struct copies {
 	struct nsx_map       row_of;     /* (name and src, dst and mode and size) -> rows */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	NSX_VEC(struct finding) findings;
-	int64_t ndiags, ops, timeless;
+	int64_t ndiags, ops, timeless, early;   /* early: copies that came before their calls */
 };
 
 /* ---- what hides what */
@@ -83,12 +83,10 @@ book(struct copies *f, struct device *d, int64_t now)
 /* ---- one copy */
 
 static enum mode
-mode_of(const struct nsx_rec *op, const struct nsx_call_entry *call, struct nsx_str api)
+mode_of(const struct nsx_rec *op, struct nsx_str api)
 {
-	if (!call)
-		return MODE_NONE;
 	if (nsx_has(op, NSX_OP_graph_node))
-		return MODE_ASYNC;
+		return nsx_has(op, NSX_OP_call) ? MODE_ASYNC : MODE_NONE;
 	for (size_t i = 0; i + 5 <= api.len; i++)
 		if (strncasecmp(api.ptr + i, "async", 5) == 0)
 			return MODE_ASYNC;
@@ -139,18 +137,20 @@ static int
 take_copy(struct copies *f, const struct nsx_rec *op, bool set, struct device *d, uint32_t device)
 {
 	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL), bytes = nsx_int(op, NSX_OP_bytes, 0);
-	struct nsx_call_entry *call, gone;
+	struct nsx_call_entry *call = NULL, gone;
 	struct nsx_str api = { "", 0 };
 	struct row new = { .size = f->options->by_size ? size_of(bytes) : 0 };
 	uint32_t api_id, at;
-	int rc;
+	int rc = NSX_OK;
 
-	call = nsx_call_book_of(&f->calls, op, &rc, f->err);
+	/* Of a graph's launch only some operations are copies, so that its call would never be done. */
+	if (!nsx_has(op, NSX_OP_graph_node))
+		call = nsx_call_book_of(&f->calls, op, &rc, f->err);
 	if (rc != NSX_OK)
 		return NSX_ERR;
 	if (call && call->name != NSX_NONE)
 		api = nsx_intern_str(&f->calls.names, call->name);
-	new.mode = mode_of(op, call, api);
+	new.mode = mode_of(op, api);
 	new.name = nsx_intern(&f->strings, nsx_string(op, NSX_OP_name));
 	new.src = nsx_intern(&f->strings, nsx_string(op, NSX_OP_src));
 	new.dst = nsx_intern(&f->strings, nsx_string(op, NSX_OP_dst));
@@ -225,9 +225,16 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_CALL: {
 		/* Only copies and sets are asked for their calls. */
 		struct nsx_str class = nsx_string(rec, NSX_CALL_class);
+		struct nsx_call_entry c;
 
-		f->calls.records++;
-		return nsx_str_eq(class, NSX_STR("launch")) ? NSX_OK : nsx_call_book_add(&f->calls, rec, f->err);
+		if (nsx_str_eq(class, NSX_STR("launch")) || nsx_str_eq(class, NSX_STR("graph-launch"))) {
+			f->calls.records++;
+			return NSX_OK;
+		}
+		if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
+			return NSX_ERR;
+		f->early += c.early;
+		return NSX_OK;
 	}
 	case NSX_OP: return take_op(f, rec);
 	default:     return nsx_cat_take(&f->cat, rec, f->err);
@@ -361,6 +368,8 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
 		else if (!f.calls.records)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, how copies were called is not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", f.early,
+		             "copies start before their call, whose name is not used: the clocks of GPU and host disagree");
 		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration are ignored");
 		*ndiags = f.ndiags;
 		*table = options->findings ? make_findings(&f) : make_table(&f);

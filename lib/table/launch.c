@@ -121,6 +121,32 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
 
+/* The call is forgotten, and in which rows it counts. */
+static int
+uncount(struct launch *f, const struct nsx_call_entry *gone)
+{
+	for (uint32_t i = gone->mark; i != NSX_NONE; i = f->counted.p[i].next)
+		if (!nsx_vec_push(&f->uncounted, i))
+			return nsx_err_nomem(f->err, NULL);
+	return NSX_OK;
+}
+
+static int
+take_call(struct launch *f, const struct nsx_rec *rec)
+{
+	struct nsx_call_entry c;
+
+	if (nsx_call_book_add(&f->calls, rec, &c, f->err) != NSX_OK)
+		return NSX_ERR;
+	if (!c.early)
+		return NSX_OK;
+	for (uint32_t i = c.mark; i != NSX_NONE; i = f->counted.p[i].next) {
+		f->rows.p[f->counted.p[i].row].stalled += c.stalled;
+		f->rows.p[f->counted.p[i].row].loading += c.loading;
+	}
+	return c.left ? NSX_OK : uncount(f, &c);
+}
+
 static int
 take_op(struct launch *f, const struct nsx_rec *rec)
 {
@@ -147,10 +173,8 @@ take_op(struct launch *f, const struct nsx_rec *rec)
 		f->no_call += kernel;
 	else if (kernel && count(f, rec, graph, f->busy.p[device], c) != NSX_OK)
 		return NSX_ERR;
-	if (c && nsx_call_book_done(&f->calls, c, &gone))
-		for (uint32_t i = gone.mark; i != NSX_NONE; i = f->counted.p[i].next)
-			if (!nsx_vec_push(&f->uncounted, i))
-				return nsx_err_nomem(f->err, NULL);
+	if (c && nsx_call_book_done(&f->calls, c, &gone) && uncount(f, &gone) != NSX_OK)
+		return NSX_ERR;
 	int64_t end = nsx_add_sat(rec->v[NSX_OP_start].i, rec->v[NSX_OP_dur].i, NULL);
 
 	if (f->busy.p[device] == NSX_ABSENT || end > f->busy.p[device])
@@ -176,7 +200,7 @@ take(void *state, const struct nsx_rec *rec)
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
 	switch (rec->kind->id) {
-	case NSX_CALL:  return nsx_call_book_add(&f->calls, rec, f->err);
+	case NSX_CALL:  return take_call(f, rec);
 	case NSX_RANGE: return take_range(f, rec);
 	case NSX_OP:    return take_op(f, rec);
 	default:        return nsx_cat_take(&f->cat, rec, f->err);
