@@ -10,6 +10,7 @@ static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
+	NSX_OPT_STR(0, "step", &step, "REGEX", "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME", "by step: executions of the program of that name or key are the steps"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
@@ -77,8 +78,14 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (latency < 0)
 		nsx_cli_misuse(&cli, "--latency: want 0 or more");
-	if (o.by == NSX_IDLE_STEP && !module)
-		nsx_cli_misuse(&cli, "--by step: want --module NAME");
+	if (o.by == NSX_IDLE_STEP && !step == !module)
+		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
+	if (o.by != NSX_IDLE_STEP && (step || module))
+		nsx_cli_misuse(&cli, "--%s goes with --by step", step ? "step" : "module");
+	if (step && nsx_idle_check_pattern(step))
+		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
+	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
+		nsx_cli_misuse(&cli, "--%s is of all time of each device: --by does not go with it", folded ? "folded" : "list");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))

@@ -258,7 +258,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		*use = 1;
 	}
 	/* A step that holds the call has come, so its class is known by now. */
-	if (t->classes.n < s->classes.n && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device, 0 })))
+	if (t->classes.n < s->classes.n && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device })))
 		return false;
 	return true;
 }
@@ -439,13 +439,19 @@ nsx_steps_finish(struct nsx_step_set *s)
 }
 
 void
+nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_INFO, "", s->nested, "matches within a step of their thread are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->unended, "steps have no end in the export and are ignored");
+	nsx_diag_add(diags, NSX_INFO, "", s->empty, "steps without GPU work are ignored");
+}
+
+void
 nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
 	if (!s->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
-	nsx_diag_add(diags, NSX_INFO, "", s->nested, "matches within a step of their thread are ignored");
-	nsx_diag_add(diags, NSX_WARNING, "", s->unended, "steps have no end in the export and are ignored");
-	nsx_diag_add(diags, NSX_INFO, "", s->empty, "steps without GPU work are ignored");
+	nsx_steps_report_ranges(s, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration are ignored");
 	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the export belong to no step");
 }

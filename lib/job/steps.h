@@ -39,12 +39,11 @@ struct nsx_step_of {
 struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; };
 
 /* 32 bytes: what is kept of an operation that a helper may have launched. */
-struct nsx_step_op { int64_t call, start, end; uint32_t device, unused; };
+struct nsx_step_op { int64_t call, start, end; uint32_t device; };
 
 struct nsx_step_thread {
 	int64_t profile, pid, tid;
-	NSX_VEC(uint32_t) steps;            /* by start; those that may still hold a call are from `open` on */
-	size_t  open;
+	NSX_VEC(uint32_t) steps;            /* by start */
 	int64_t until;                      /* end of its latest step: a match that begins before it lies within */
 	NSX_VEC(uint32_t) classes;          /* that it has steps of */
 	NSX_VEC(struct nsx_step_op) ops;
@@ -78,7 +77,8 @@ int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 /* After the last record: `list` is complete and in order. NSX_OK or NSX_ERR. */
 int nsx_steps_finish(struct nsx_step_set *s);
 
-/* Say what was not used. */
+/* Say which ranges are no steps though they match; nsx_steps_report also which operations were not used. */
+void nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags);
 void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);
 
 void nsx_steps_free(struct nsx_step_set *s);

@@ -21,7 +21,7 @@ struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	const char   *step;       /* by step: the same for steps; NULL: `module` says */
+	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL: `module` says */
 	const char   *module;     /* by step: name or key of a program */
 	int64_t       every;      /* by every: ns, above 0 */
 	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its place here */

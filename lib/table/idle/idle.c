@@ -219,7 +219,7 @@ device_at(struct idle *f, uint32_t index)
 	while (index != NSX_NONE && f->devices.n <= index) {
 		struct idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
 
-		if (!nsx_vec_push(&f->devices, new))
+		if (!nsx_vec_push(&f->devices, new) || idle_take_steps(f, &f->devices.p[f->devices.n - 1]) != NSX_OK)
 			return NULL;
 	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];
@@ -370,6 +370,8 @@ idle_free(struct idle *f)
 	nsx_cat_free(&f->cat);
 	nsx_stacks_free(&f->paths);
 	nsx_stacks_free(&f->folded);
+	free(f->steps.p);
+	nsx_intern_free(&f->classes);
 	if (f->has_pattern)
 		regfree(&f->pattern);
 	nsx_buf_free(&f->scratch);
@@ -424,16 +426,23 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
          struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
+	int64_t spooled = 0;   /* diags do not go into the spool */
 	int rc = idle_begin(&f);
 
 	*table = NULL;
-	if (rc == NSX_OK)
+	if (rc == NSX_OK && options->by == NSX_IDLE_STEP && options->step) {
+		struct nsx_reader *again = idle_find_steps(&f, in, &spooled);
+
+		rc = again ? nsx_read_all(again, NULL, idle_take, &f, err) : NSX_ERR;
+		nsx_reader_close(again);
+	} else if (rc == NSX_OK) {
 		rc = nsx_read_all(in, options->require, idle_take, &f, err);
+	}
 	if (rc == NSX_OK)
 		rc = idle_finish(&f);
 	if (rc == NSX_OK) {
 		idle_report(&f);
-		*ndiags = f.ndiags;
+		*ndiags = f.ndiags + spooled;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);
 		} else {

@@ -79,6 +79,9 @@ struct idle_device {
 	bool     in_step;
 };
 
+/* A step whose window is known before the operations come: from its start to the next one's of its class. `number`: as in idle_window.key. */
+struct idle_step { int64_t device, start, end, number; uint32_t class; };
+
 struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
 
 struct idle {
@@ -94,6 +97,9 @@ struct idle {
 	regex_t            pattern;
 	bool               has_pattern;
 	struct nsx_buf     scratch, full, match;
+	NSX_VEC(struct idle_step) steps;   /* by step: from a first reading, of each device by start */
+	struct nsx_intern  classes;        /* of the steps */
+	bool               classed;        /* there may be several */
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_map     thread_of;      /* (profile and pid, tid) -> threads */
 	NSX_VEC(struct idle_device) devices;   /* by index of the catalogue */
@@ -142,7 +148,13 @@ int idle_take_module(struct idle *f, const struct nsx_rec *rec);
 int idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
 /* By NSX_IDLE_GIVEN: the windows of a device that has begun. */
 int idle_open_given(struct idle *f, struct idle_device *d);
+/* The windows of the device's steps; before its first operation. */
+int idle_take_steps(struct idle *f, struct idle_device *d);
 int idle_end_windows(struct idle *f);
+
+/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader of the spool, which the
+ * caller closes; *ndiags: diags in the stream. */
+struct nsx_reader *idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
 int idle_fold_segments(struct idle *f, uint32_t device);

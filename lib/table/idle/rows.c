@@ -180,6 +180,8 @@ by_time(const void *a, const void *b)
 
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
+	if (sorted->classed && x->label != y->label)
+		return nsx_str_cmp(nsx_intern_str(&sorted->classes, x->label), nsx_intern_str(&sorted->classes, y->label));
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return (i > j) - (i < j);
@@ -211,7 +213,7 @@ static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
 int
 idle_nkeys(const struct idle *f)
 {
-	return 1 + keys[f->options->by].n;
+	return 1 + f->classed + keys[f->options->by].n;
 }
 
 void
@@ -232,8 +234,10 @@ idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
 			nsx_table_int(t, 2, w->key);
 		break;
 	case NSX_IDLE_STEP:
-		nsx_table_int(t, 1, w->key);
-		nsx_table_int(t, 2, w->start);
+		if (f->classed)
+			nsx_table_str(t, 1, nsx_intern_str(&f->classes, w->label));
+		nsx_table_int(t, 1 + f->classed, w->key);
+		nsx_table_int(t, 2 + f->classed, w->start);
 		break;
 	case NSX_IDLE_RANGE:
 		nsx_table_str(t, 1, nsx_cat_str(&f->cat, w->label));
@@ -248,11 +252,12 @@ idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
 struct nsx_table *
 idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
 {
-	static struct nsx_table_col cols[3 + 8];   /* a table's columns must outlive it */
+	static struct nsx_table_col cols[4 + 8];   /* a table's columns must outlive it */
 	int k = idle_nkeys(f);
 
 	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
-	memcpy(cols + 1, keys[f->options->by].cols, (size_t)(k - 1) * sizeof *cols);
+	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
+	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
 	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
 	return nsx_table_new(cols, k + n);
 }

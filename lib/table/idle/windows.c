@@ -362,6 +362,30 @@ open_window(struct idle *f, struct idle_device *d, int64_t start, int64_t end, u
 }
 
 int
+idle_take_steps(struct idle *f, struct idle_device *d)
+{
+	int64_t device = f->cat.devices.p[d->index].number;
+	size_t lo = 0, hi = f->steps.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->steps.p[mid].device < device)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < f->steps.n && f->steps.p[lo].device == device; lo++) {
+		const struct idle_step *s = &f->steps.p[lo];
+
+		if (open_window(f, d, s->start, s->end, s->class) != NSX_OK)
+			return NSX_ERR;
+		f->windows.p[f->windows.n - 1].key = s->number;
+	}
+	return NSX_OK;
+}
+
+int
 idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown)
 {
 	int64_t start = nsx_int(range, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(range, NSX_RANGE_dur, 0);
@@ -422,7 +446,9 @@ add_to_ranges(struct idle *f, struct idle_device *d, struct piece *p)
 			d->open.p[kept++] = d->open.p[i];
 		}
 	}
-	memmove(d->open.p + kept, d->open.p + i, (d->open.n - i) * sizeof *d->open.p);
+	/* Windows of steps are all there from the start: they are moved when one is past, not for every piece. */
+	if (kept < i)
+		memmove(d->open.p + kept, d->open.p + i, (d->open.n - i) * sizeof *d->open.p);
 	d->open.n -= i - kept;
 	return NSX_OK;
 }
@@ -437,7 +463,7 @@ add_piece(struct idle *f, struct idle_device *d, struct piece p)
 	case NSX_IDLE_EVERY:     return add_to_buckets(f, d, &p);
 	case NSX_IDLE_MODULE:
 	case NSX_IDLE_EXECUTION: return add_to_modules(f, d, &p);
-	case NSX_IDLE_STEP:      return add_to_steps(f, d, &p);
+	case NSX_IDLE_STEP:      return f->options->step ? add_to_ranges(f, d, &p) : add_to_steps(f, d, &p);
 	case NSX_IDLE_RANGE:
 	case NSX_IDLE_GIVEN:     return add_to_ranges(f, d, &p);
 	}
@@ -503,7 +529,10 @@ idle_end_windows(struct idle *f)
 			w->length = w->end - w->start;
 			break;
 		case NSX_IDLE_STEP:
-			w->length = w->closed ? w->end - w->start : 0;
+			if (f->options->step)
+				break;
+			if (w->closed)
+				add_edges(w, d, w->start, w->end);
 			break;
 		case NSX_IDLE_MODULE:
 		case NSX_IDLE_EXECUTION:

@@ -1,0 +1,93 @@
+/* steps.c -- the windows of steps that are ranges. Where one begins on a device is known when the last operation launched in it has come, so
+ * the stream is read twice: first for the steps, into a spool, then from the spool for what filled the time between them. */
+#include <regex.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "job/steps.h"
+#include "stream/spool.h"
+#include "table/idle/idle.h"
+
+struct first { struct nsx_step_set *set; struct nsx_spool *spool; };
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct first *f = state;
+
+	if (nsx_steps_take(f->set, rec) != NSX_OK)
+		return NSX_ERR;
+	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct idle_step *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* All but the last of a class on a device have a window. */
+static int
+keep(struct idle *f, const struct nsx_step_set *set)
+{
+	for (size_t i = 0; i < set->list.n; i++) {
+		const struct nsx_step_of *o = &set->list.p[i];
+		struct idle_step s = { set->cat.devices.p[o->device].number, o->first, nsx_add_sat(o->first, o->period, NULL), o->number, NSX_NONE };
+
+		if (o->period == NSX_ABSENT)
+			continue;
+		s.class = nsx_intern(&f->classes, nsx_intern_str(&set->names, o->class));
+		if (s.class == NSX_NONE || !nsx_vec_push(&f->steps, s))
+			return nsx_err_nomem(f->err, NULL);
+	}
+	if (f->steps.n)
+		qsort(f->steps.p, f->steps.n, sizeof *f->steps.p, by_start);
+	return NSX_OK;
+}
+
+struct nsx_reader *
+idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
+{
+	struct nsx_step_set set = { .kind = NSX_STEP_PATTERN, .label = f->options->step, .err = f->err };
+	struct first first = { &set, NULL };
+	struct nsx_reader *again = NULL;
+	regex_t pattern;
+	int rc;
+
+	if (regcomp(&pattern, f->options->step, REG_EXTENDED) != 0) {
+		nsx_err_set(f->err, "%s: not a regular expression", f->options->step);
+		return NULL;
+	}
+	set.pattern = &pattern;
+	set.groups = pattern.re_nsub;
+	f->classed = set.groups > 0;
+	first.spool = nsx_spool_open(f->err);
+	rc = first.spool ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK) {
+		nsx_spool_follow(first.spool, in);
+		rc = nsx_read_all(in, f->options->require, take, &first, f->err);
+	}
+	if (rc == NSX_OK)
+		rc = nsx_steps_finish(&set);
+	if (rc == NSX_OK)
+		rc = keep(f, &set);
+	if (rc == NSX_OK) {
+		nsx_steps_report_ranges(&set, f->diags);
+		if (!set.list.n)
+			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
+		else if (!f->steps.n)
+			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no device has two steps of a class, so none has a window: the last one has none");
+		*ndiags = set.ndiags;
+		again = nsx_spool_reader(first.spool);
+	}
+	nsx_spool_free(first.spool);
+	nsx_steps_free(&set);
+	regfree(&pattern);
+	return again;
+}
