@@ -8,7 +8,7 @@ static const char *by = "kernel", *names;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row a kernel, or an innermost NVTX range [kernel]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "by range: names with what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
@@ -27,6 +27,8 @@ main(int argc, char **argv)
 	struct nsx_tool t;
 	int64_t ndiags = 0;
 
+	if (names && !o.by_range)
+		nsx_cli_misuse(&cli, "--names goes with --by range");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	nsx_tool_table_form(&cli);

@@ -327,6 +327,10 @@ idle_report(struct idle *f)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, so what the host did is not known: extract with --calls");
 	else if (!f->host_only)
 		nsx_diag_add(f->diags, NSX_INFO, "", 1, "no ranges without GPU work in the stream, causes compile and range may be counted as host: extract with --ranges=all");
+	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
+	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no program of that name was executed: see nsysx-summary");
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch, "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls, "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless, "operations without a device, start or duration are ignored");

@@ -53,7 +53,7 @@ def make_job(rnd, odd):
                 call["loading"] = rnd.randrange(1, 5)
             job["call"].append(call)
             t += rnd.randrange(0, 40) if rnd.random() < .9 else 0      # the next may begin within this one
-        for _ in range(rnd.randrange(3)):
+        for _ in range(rnd.randrange(6)):
             o = dict(pid=pid, tid=tid, start=rnd.randrange(SPAN), dur=rnd.randrange(40), **{"class": rnd.choice(["profiler", "queue-full", "loading"])})
             if rnd.random() < .2:
                 del o["class"]
@@ -70,7 +70,7 @@ def make_job(rnd, odd):
             continue
         for node in range(rnd.randrange(1, 5) if c["class"] == "graph-launch" else 1):
             issued = c["start"] + c["dur"] if rnd.random() < .8 else c["start"]
-            start = max(issued + rnd.choice([0, 1, 3, LATENCY, LATENCY + 1, 30]), free.get((device, stream), 0))
+            start = max(issued + rnd.choice([0, 1, 3, LATENCY, LATENCY + 1, 30]), free.get((device, stream), 0) + rnd.choice([0, 0, 2, 5]))
             if odd and rnd.random() < .1:
                 start = max(0, c["start"] - rnd.randrange(20))
             dur = rnd.choice([0, 1, 3, 8, 20])

@@ -1,0 +1,116 @@
+#!/bin/sh
+# nsysx-copies: copies, what hides them, and the rules, worked out by hand. Random jobs: tests/tools/host.sh.
+. "${0%/*}/../testlib.sh"
+
+stream() { awk -f host/stream.awk >"$T/$1"; }
+copies() {
+	file=$1
+	shift
+	nsysx-copies -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR > 1 { for (i = 1; i <= NF; i++) printf "%s%s", $i == "" ? "-" : $i, i < NF ? " " : "\n" }'
+}
+says() {
+	claim=$1 text=$2
+	shift 2
+	run "$@"
+	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
+}
+
+# h2d [0,100): hidden by kernels [20,30) and [25,50), and by [90,120): 40. h2d [200,300) by nothing. d2h [110,130), sync: [110,120), half of it.
+# A copy that communicates hides p2p [400,410) and is not hidden by it; a copy that does not hides none. A set in [500,510) within a graph.
+stream mix <<'END_STREAM'
+device device=0
+device device=1
+call call=1 start=0 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=h2d src=pinned dst=device bytes=1000 start=0 dur=100 call=1 tid=1 host_start=0 host_dur=1
+op name=k start=20 dur=10
+op name=k start=25 dur=25 stream=2
+op name=k start=90 dur=30
+call call=2 start=2 dur=1 name=cuMemcpyHtoDASYNC class=copy ops=1
+op type=memcpy name=h2d src=pinned dst=device bytes=500 start=200 dur=100 call=2 tid=1 host_start=2 host_dur=1
+call call=3 start=3 dur=1 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=d2h src=device dst=pageable bytes=40 start=110 dur=20 call=3 tid=1 host_start=3 host_dur=1
+op type=memcpy name=p2p bytes=8 start=400 dur=10
+op type=memcpy name=send bytes=8 start=404 dur=4 comm=1 stream=3
+op type=memcpy name=p2p bytes=8 start=400 dur=10 device=1
+op type=memcpy name=p2p bytes=8 start=405 dur=10 device=1
+call call=4 start=450 dur=1 name=cudaGraphLaunch class=graph-launch ops=2
+op type=memset name=set dst=device bytes=64 start=500 dur=10 call=4 tid=1 host_start=450 host_dur=1 graph_node=1
+op type=graph name=g start=505 dur=10
+END_STREAM
+equal 'copies' "$(copies mix)" 'h2d pinned device async 2 1500 200 7.5 0.2
+p2p - - - 3 24 30 0.8 0.13333333333333333
+d2h device pageable sync 1 40 20 2 0.5
+set - device async 1 64 10 6.4 0.5
+send - - - 1 8 4 2 0'
+stream sizes <<'END_STREAM'
+device device=0
+op type=memcpy name=c bytes=4096 start=0 dur=1
+op type=memcpy name=c bytes=4097 start=10 dur=1
+op type=memcpy name=c bytes=65536 start=20 dur=1
+op type=memcpy name=c bytes=1048577 start=30 dur=1
+op type=memcpy name=c bytes=268435456 start=40 dur=1
+op type=memcpy name=c bytes=268435457 start=50 dur=1
+op type=memcpy name=b bytes=1048576 start=60 dur=0
+END_STREAM
+equal 'by size: each bound belongs to the smaller' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed 1d | cut -f 1,5-8 | tr '\t' ' ')" 'b 1 MiB 1 1048576 0
+c 4 KiB 1 4096 1
+c 64 KiB 2 69633 2
+c 16 MiB 1 1048577 1
+c 256 MiB 1 268435456 1
+c more 1 268435457 1'
+equal 'a copy of no time has no speed and no share' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed -n 2p | cut -f 9-)" '	'
+
+# ---- rules
+
+stream rules <<'END_STREAM'
+device device=0
+call call=1 start=0 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=10 start=10 dur=5 call=1 tid=1 host_start=0 host_dur=1
+call call=2 start=1 dur=1 name=cuMemcpyDtoHAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=20 start=20 dur=9 call=2 tid=1 host_start=1 host_dur=1
+call call=3 start=2 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pinned dst=device bytes=10 start=30 dur=5 call=3 tid=1 host_start=2 host_dur=1
+call call=4 start=3 dur=1 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=64000 start=40 dur=5 call=4 tid=1 host_start=3 host_dur=1
+call call=5 start=4 dur=1 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=64001 start=50 dur=5 call=5 tid=1 host_start=4 host_dur=1
+call call=6 start=5 dur=1 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=[CUDA~memcpy~Device-to-Device] src=device dst=device bytes=99999 start=60 dur=5 call=6 tid=1 host_start=5 host_dur=1
+call call=7 start=6 dur=1 name=cudaMemset class=set ops=1
+op type=memset name=[CUDA~memset] dst=managed bytes=7 start=70 dur=5 call=7 tid=1 host_start=6 host_dur=1
+call call=8 start=7 dur=1 name=cudaMemset class=set ops=1
+op type=memset name=[CUDA~memset] dst=device bytes=7 start=80 dur=5 call=8 tid=1 host_start=7 host_dur=1
+call call=9 start=8 dur=1 name=someMemcpy class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=7 start=90 dur=5 call=9 tid=1 host_start=8 host_dur=1
+END_STREAM
+equal 'findings: by rule, the longest first' "$(copies rules --findings)" 'memcpy-async-pageable 1 0 20 9 20 device pageable cuMemcpyDtoHAsync
+memcpy-async-pageable 1 0 10 5 10 pageable device cudaMemcpyAsync
+memcpy-sync 1 0 50 5 64001 pageable device cudaMemcpy
+memset-sync 1 0 70 5 7 - managed cudaMemset'
+
+# ---- what is missing or odd
+
+grep -v '^call' "$T/mix" >"$T/silent"
+equal 'without calls no mode is known, but of graphs' "$(copies silent | cut -d ' ' -f 1,4)" 'h2d -
+p2p -
+d2h -
+set async
+send -'
+says 'it says so' 'no CUDA calls in the stream' nsysx-copies "$T/silent"
+stream late <<'END_STREAM'
+device device=0
+op type=memcpy name=c bytes=10 start=0 dur=10 call=1 tid=1 host_start=5 host_dur=5
+call call=1 start=5 dur=5 name=cudaMemcpy class=copy blocking=1 ops=1
+END_STREAM
+equal 'a copy before its call' "$(copies late | cut -d ' ' -f 1-6)" 'c - - - 1 10'
+says 'it says so' 'copies start before their call' nsysx-copies "$T/late"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+for option in '--by size' --findings; do
+	# shellcheck disable=SC2086  # two words
+	says "an empty stream, $option" 'no operations in the stream' nsysx-copies $option "$T/empty"
+	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+done
+fails 'a stream cut short' 1 'nsysx-copies: ' sh -c 'sed \$d "$T/mix" | nsysx-copies'
+fails 'rows of no kind' 2 '--by' nsysx-copies --by zz "$T/mix"
+fails 'findings by size' 2 'exclude each other' nsysx-copies --by size --findings "$T/mix"
+done_testing

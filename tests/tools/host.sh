@@ -1,0 +1,19 @@
+#!/bin/sh
+# nsysx-idle, nsysx-launch, nsysx-copies and nsysx-steps on random jobs of overlapping calls, ranges, streams and graphs, held to counting moment by moment.
+. "${0%/*}/../testlib.sh"
+command -v python3 >/dev/null 2>&1 || skip_all 'there is no python3'
+
+python3 host/brute.py "${HOST_JOBS:-40}" "$T" >"$T/said" 2>&1
+equal 'no claim fails' "$(sed '$d' "$T/said")" ''
+equal 'all jobs were tried' "$(tail -n 1 "$T/said")" "${HOST_JOBS:-40} jobs"
+# What is tried is there to be tried.
+for cause in graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved; do
+	n=$(for job in "$T"/job*; do nsysx-idle -q --tsv --latency=9ns "$job"; done | cut -f 4 | grep -cx "$cause")
+	equal "over ten windows have $cause" "$((n > 10))" 1
+done
+for n in 0 1 7 21; do
+	nsysx-idle -q --tsv "$T/job$n" >"$T/text"
+	nsysx-view -b "$T/job$n" | nsysx-idle -q --tsv >"$T/binary"
+	same "job $n is the same in binary" "$T/text" "$T/binary"
+done
+done_testing

@@ -1,0 +1,343 @@
+#!/bin/sh
+# nsysx-idle: gaps of each cause, worked out by hand. Random jobs: tests/tools/host.sh.
+. "${0%/*}/../testlib.sh"
+
+stream() { awk -f host/stream.awk >"$T/$1"; }
+# idle FILE OPTION...: the table's rows without share, fields parted by a space, absent ones as '-'.
+idle() {
+	file=$1
+	shift
+	nsysx-idle -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "share") no = i; next }
+		{ line = ""; for (i = 1; i <= NF; i++) if (i != no) line = line " " ($i == "" ? "-" : $i); print substr(line, 2) }'
+}
+# says CLAIM TEXT COMMAND...: it says TEXT on standard error, and exits with 0.
+says() {
+	claim=$1 text=$2
+	shift 2
+	run "$@"
+	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
+}
+
+# ---- a gap of each cause: thread 1 launches all; a launch may take 10 ns to begin
+
+stream causes <<'END_STREAM'
+device device=0 last=1090
+call call=1 start=0 dur=10 name=cudaLaunchKernel class=launch ops=1
+op name=k0 start=100 dur=100 call=1 tid=1 host_start=0 host_dur=10
+
+# the gap [200,500)
+overhead start=200 dur=10 class=profiler
+overhead start=210 dur=20 class=queue-full
+overhead start=230 dur=30 class=loading
+call call=2 start=250 dur=50 name=cudaStreamSynchronize class=sync blocking=1
+call call=3 start=300 dur=30 name=cudaMalloc class=alloc
+call call=4 start=330 dur=20 name=cudaEventRecord class=event
+call call=5 start=350 dur=15 name=cuModuleLoadData class=module
+range range=1 host_start=365 host_dur=30 name=XlaCompile
+range range=2 host_start=395 host_dur=45 name=load
+call call=6 start=470 dur=20 name=cudaLaunchKernel class=launch ops=1
+op name=k1 start=500 dur=100 call=6 tid=1 host_start=470 host_dur=20
+# what other threads and other processes do is no cause
+call call=90 tid=2 start=395 dur=80 name=cudaFree class=alloc
+call call=91 pid=2 start=395 dur=80 name=cudaFree class=alloc
+
+# [600,700) waits for an event, [750,800) for nothing that is known, [850,900) has no call
+call call=7 start=560 dur=20 name=cudaLaunchKernel class=launch ops=1
+op name=k2 start=700 dur=50 call=7 tid=1 host_start=560 host_dur=20 waits=1
+call call=8 start=710 dur=20 name=cudaLaunchKernel class=launch ops=1
+op name=k3 start=800 dur=50 call=8 tid=1 host_start=710 host_dur=20
+op name=k4 start=900 dur=50
+
+# a graph: [950,1000) before its first node is a gap like any other, [1010,1015) is the graph's
+call call=9 start=960 dur=10 name=cudaGraphLaunch class=graph-launch ops=2
+op name=node1 start=1000 dur=10 call=9 tid=1 host_start=960 host_dur=10 graph_node=1
+op name=node2 start=1015 dur=5 call=9 tid=1 host_start=960 host_dur=10 graph_node=2
+
+# busy parts
+call call=10 start=970 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=copy start=1020 dur=40 call=10 tid=1 host_start=970 host_dur=1
+op name=reduce start=1060 dur=30 comm=1
+op name=k5 start=1070 dur=10 stream=2
+END_STREAM
+# starved: 10 + 20 + [230,260) and [350,365) + [260,300) + [470,490) and [960,970) + 30 + 20 + 30 + 45 + [440,470) and [950,960);
+# issued: [490,500) is 10; [600,700); [750,800) and [970,1000).
+equal 'each cause has its ns' "$(idle causes --latency 10ns)" '0 compute - - 375 8 100 0
+0 comm - - 20 2 10 0
+0 copy - - 40 1 40 0
+0 idle graph graph 5 1 5 0
+0 idle no-call no-call 50 1 50 0
+0 idle launch-starved profiler 10 1 10 0
+0 idle launch-starved queue-full 20 1 20 0
+0 idle launch-starved loading 45 1 45 0
+0 idle launch-starved sync 40 1 40 0
+0 idle launch-starved launch 30 2 20 0
+0 idle launch-starved alloc 30 1 30 0
+0 idle launch-starved api 20 1 20 0
+0 idle launch-starved compile 30 1 30 0
+0 idle launch-starved range 45 1 45 0
+0 idle launch-starved host 40 2 30 0
+0 idle issued latency 10 1 10 0
+0 idle issued dependency 100 1 100 0
+0 idle issued unresolved 80 2 50 0'
+equal 'within the default latency nothing is unresolved' "$(idle causes | grep issued)" '0 idle issued latency 190 4 100 0'
+equal 'with --zeros every row is there' "$(idle causes --zeros | wc -l | tr -d ' ')" 20
+equal 'shares are of the window' "$(nsysx-idle -q --tsv "$T/causes" | awk -F'\t' '$2 == "copy" { printf "%.6f", $6 }')" 0.040404
+
+equal 'stacks' "$(nsysx-idle -q --folded --latency 10ns "$T/causes" | sort)" 'device 0;graph;node2 5
+device 0;issued;dependency;k2 100
+device 0;issued;latency;k1 10
+device 0;issued;unresolved;k3 50
+device 0;issued;unresolved;node1 30
+device 0;launch-starved;alloc;cudaMalloc 30
+device 0;launch-starved;api;cudaEventRecord 20
+device 0;launch-starved;compile;XlaCompile 30
+device 0;launch-starved;host 40
+device 0;launch-starved;launch;cudaGraphLaunch 10
+device 0;launch-starved;launch;cudaLaunchKernel 20
+device 0;launch-starved;loading 20
+device 0;launch-starved;loading;cuModuleLoadData 15
+device 0;launch-starved;loading;cudaStreamSynchronize 10
+device 0;launch-starved;profiler 10
+device 0;launch-starved;queue-full 20
+device 0;launch-starved;range;load 45
+device 0;launch-starved;sync;cudaStreamSynchronize 40
+device 0;no-call;k4 50'
+
+# Of equal causes the first in the order of rows; of equal gaps the first in time.
+equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack
+0|200|300|loading|45|1|k0|k1|
+0|600|100|dependency|100|1|k1|k2|k2
+0|750|50|unresolved|50|1|k2|k3|k3'
+equal 'no gaps are wanted' "$(nsysx-idle -q --tsv --list 0 "$T/causes" | wc -l | tr -d ' ')" 1
+
+# starved 310 of 990, most of it loading, of which [230,250) is the longest with one path and call: none.
+equal 'the verdict' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" | cut -f 1-6 | tr '\t' '|')" \
+	"device|verdict|ns|share|cause|path
+0|host-bound|310|$(awk 'BEGIN { printf "%.17g", 310 / 990 }')|loading|"
+ok 'it stands below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3 % of "'
+
+# ---- verdicts
+
+bound() { nsysx-idle -q --tsv --verdict "$T/$1" | sed 1d | cut -f "${2:-2}" | tr '\t' ' '; }
+# 90 of 100 ns.
+stream v <<'END_STREAM'
+device device=0
+op name=k start=0 dur=50
+op name=k start=60 dur=40
+END_STREAM
+equal 'nine tenths of the time are compute-bound' "$(bound v 2,3)" 'compute-bound 90'
+sed 's/	60	40	/	61	39	/' "$T/v" >"$T/v1"
+equal 'less are not: no call is known' "$(bound v1 2,3,5)" 'unknown 11 no-call'
+stream v2 <<'END_STREAM'
+device device=0
+op name=k start=0 dur=10
+op name=c type=memcpy start=10 dur=30
+op name=r comm=1 start=40 dur=20
+op name=k start=80 dur=1
+END_STREAM
+equal 'copies' "$(bound v2)" copy-bound
+sed 's/	40	20	/	40	30	/' "$T/v2" >"$T/v3"
+equal 'of equal ones communication comes first' "$(bound v3 2,3,5)" 'comm-bound 30 '
+stream v4 <<'END_STREAM'
+device device=0
+range range=1 host_start=0 host_dur=100 name=epoch~7
+range range=2 parent=1 host_start=20 host_dur=30 name=batch
+call call=1 start=0 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=1 dur=9 call=1 tid=1 host_start=0 host_dur=1 range=1
+call call=2 start=60 dur=40 name=cudaLaunchKernel class=launch ops=1
+op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
+END_STREAM
+# [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
+equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
+equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 0.000 ms the device had nothing to do: the host had not launched; mostly range, 0.000 ms, most of it in epoch 7;batch'
+
+# ---- the host waits
+
+stream drained <<'END_STREAM'
+device device=0
+op name=k0 start=0 dur=100
+call call=2 start=90 dur=70 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=c start=100 dur=40 call=2 tid=1 host_start=90 host_dur=70
+call call=3 start=170 dur=10 name=cudaLaunchKernel class=launch ops=1
+op name=k1 start=200 dur=10 call=3 tid=1 host_start=170 host_dur=10
+call call=4 start=220 dur=60 name=cudaMemcpy class=copy blocking=1 ops=1
+op type=memcpy name=d start=260 dur=5 call=4 tid=1 host_start=220 host_dur=60
+END_STREAM
+# [140,200): the blocking copy held the thread when the device ran dry: sync 20, host 10, launch 10, 20 on its way. [210,260): host 10, then
+# the copy's own call, which is launching it.
+equal 'a blocking copy that drained the queue' "$(idle drained --latency 10ns | grep idle)" '0 idle launch-starved sync 20 1 20 20
+0 idle launch-starved launch 50 2 40 10
+0 idle launch-starved host 20 2 10 10
+0 idle issued unresolved 20 1 20 20'
+
+# ---- several streams and devices
+
+stream streams <<'END_STREAM'
+device device=0
+device device=1
+op name=a start=10 dur=10 stream=1
+op name=b start=15 dur=25 stream=2
+op name=c start=30 dur=5 stream=1
+op name=none start=50 dur=0 stream=3
+op name=d start=60 dur=10 stream=1
+op name=e device=1 start=5 dur=10
+END_STREAM
+# Device 0 is idle in [40,50) and [50,60): an operation of no length ends a gap. In all, [5,70).
+equal 'streams of a device count together' "$(idle streams)" '0 compute - - 40 2 30 0
+0 idle no-call no-call 20 2 10 0
+1 compute - - 10 1 10 0'
+equal 'one window for all devices' "$(idle streams --all)" '0 compute - - 40 2 30 0
+0 idle edge before 5 1 5 0
+0 idle no-call no-call 20 2 10 0
+1 compute - - 10 1 10 0
+1 idle edge after 55 1 55 0'
+
+# ---- windows
+
+stream windows <<'END_STREAM'
+device device=0
+program program=0 id=1 name=m1 key=m1@1
+op name=k start=0 dur=10
+module program=0 execution=0 device=0 start=20 dur=20 name=m1
+op name=k start=20 dur=10 program=0 execution=0
+op name=k start=35 dur=5 program=0 execution=0
+op name=k start=50 dur=10
+module program=0 execution=1 device=0 start=70 dur=10 name=m1
+op name=k start=70 dur=10 program=0 execution=1
+op name=k start=90 dur=5
+range range=1 domain=D name=phase~1 host_start=0 host_dur=9 start=15 dur=20
+range range=2 domain=D name=phase~2 host_start=3 host_dur=5 start=90 dur=20
+range range=3 name=other host_start=3 host_dur=5 start=90 dur=20
+END_STREAM
+equal 'by module' "$(idle windows --by module)" '0 [before] m1@1 compute - - 20 2 10 0
+0 [before] m1@1 idle no-call no-call 30 3 10 0
+0 m1@1 - compute - - 25 3 10 0
+0 m1@1 - idle no-call no-call 5 1 5 0
+0 [after] - compute - - 5 1 5 0
+0 [after] - idle no-call no-call 10 1 10 0'
+equal 'by execution' "$(idle windows --by execution)" '0 [between] - compute - - 25 3 10 0
+0 [between] - idle no-call no-call 40 4 10 0
+0 m1@1 0 compute - - 15 2 10 0
+0 m1@1 0 idle no-call no-call 5 1 5 0
+0 m1@1 1 compute - - 10 1 10 0'
+equal 'by step: the last execution has no window' "$(idle windows --by step --module m1)" '0 0 20 compute - - 25 3 10 0
+0 0 20 idle no-call no-call 25 3 10 0'
+equal 'the program by its key' "$(idle windows --by step --module m1@1 | wc -l | tr -d ' ')" 2
+# [15,35): [20,30) is busy. [90,110): [90,95) is, then nothing is left of the device.
+equal 'by range' "$(idle windows --by 'range:^D:phase')" '0 D:phase 1 15 compute - - 10 1 10 0
+0 D:phase 1 15 idle no-call no-call 10 2 5 0
+0 D:phase 2 90 compute - - 5 1 5 0
+0 D:phase 2 90 idle edge after 15 1 15 0'
+# [0,40), [40,80), [80,95).
+equal 'by time' "$(idle windows --by every:40ns)" '0 0 compute - - 25 3 10 0
+0 0 idle no-call no-call 15 2 10 0
+0 40 compute - - 20 2 10 0
+0 40 idle no-call no-call 20 2 10 0
+0 80 compute - - 5 1 5 0
+0 80 idle no-call no-call 10 1 10 0'
+
+# Steps that are ranges begin with their first operation on the device. Steps A and B: classes by a group.
+stream steps <<'END_STREAM'
+device device=0
+range range=1 name=step~A host_start=0 host_dur=10 start=20 dur=20 device=0
+call call=1 start=1 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=20 dur=20 call=1 tid=1 host_start=1 host_dur=1 range=1
+range range=2 name=step~B host_start=10 host_dur=10 start=45 dur=5 device=0
+call call=2 start=11 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=45 dur=5 call=2 tid=1 host_start=11 host_dur=1 range=2
+range range=3 name=step~A host_start=60 host_dur=10 start=80 dur=5 device=0
+call call=3 start=61 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=80 dur=5 call=3 tid=1 host_start=61 host_dur=1 range=3
+range range=4 name=step~B host_start=70 host_dur=10 start=90 dur=5 device=0
+call call=4 start=71 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=90 dur=5 call=4 tid=1 host_start=71 host_dur=1 range=4
+END_STREAM
+# Gaps [40,45) latency; [50,80): step 10 of [50,60) is host, [60,62) ... the call [61,62), then 18 on the way; [85,90) latency.
+equal 'by step' "$(idle steps --by step --step '^step')" '0 0 20 compute - - 20 1 20 0
+0 0 20 idle issued latency 5 1 5 0
+0 1 45 compute - - 5 1 5 0
+0 1 45 idle launch-starved launch 1 1 1 0
+0 1 45 idle launch-starved range 1 1 1 0
+0 1 45 idle launch-starved host 10 1 10 0
+0 1 45 idle issued latency 18 1 18 0
+0 2 80 compute - - 5 1 5 0
+0 2 80 idle issued latency 5 1 5 0'
+equal 'steps of classes' "$(idle steps --by step --step '^step (.)' | awk '{ print $1, $2, $3, $4, $5, $8 }' | awk '{ sum[$2 " " $3 " " $4] += $6 } END { for (k in sum) print k, sum[k] }' | sort)" 'A 0 20 60
+B 0 45 45'
+equal 'their columns' "$(nsysx-idle -q --tsv --by step --step '^step (.)' --verdict "$T/steps" | cut -f 1-5 | tr '\t' ' ')" 'device class step start verdict
+0 A 0 20 latency-bound
+0 B 0 45 latency-bound'
+same 'from a pipe as from a file' "$(cat "$T/steps" | nsysx-idle -q --by step --step ^step --tsv >"$T/p"; echo "$T/p")" "$(nsysx-idle -q --by step --step ^step --tsv "$T/steps" >"$T/f"; echo "$T/f")"
+
+# ---- names
+
+stream names <<'END_STREAM'
+device device=0
+range range=1 host_start=0 host_dur=100 name=aten::add,~seq~=~7,~op_id~=~52
+op name=k start=0 dur=1
+call call=1 start=11 dur=2 name=cudaLaunchKernel class=launch ops=1
+op name=k start=13 dur=1 call=1 tid=1 host_start=11 host_dur=2 range=1
+END_STREAM
+for names in key full digits; do
+	nsysx-idle -q --folded --names=$names "$T/names" | grep ';range;'
+done >"$T/named"
+equal 'names by key, in full, without digits' "$(cat "$T/named")" 'device 0;launch-starved;range;aten::add 10
+device 0;launch-starved;range;aten::add, seq = 7, op_id = 52 10
+device 0;launch-starved;range;aten::add 10'
+
+# ---- what is missing or odd
+
+grep -v '^call' "$T/causes" >"$T/silent"
+# Of the operations the calls are known all the same: [200,470) host, [470,490) launch, [490,500) latency.
+equal 'without calls the host is host until its launch' "$(idle silent --latency 10ns | grep -v issued | grep idle)" '0 idle graph graph 5 1 5 0
+0 idle no-call no-call 50 1 50 0
+0 idle launch-starved launch 30 2 20 0
+0 idle launch-starved host 280 2 270 0'
+says 'it says so' 'no CUDA calls in the stream' nsysx-idle "$T/silent"
+says 'and how many operations have no call' 'operations whose call is not in the export' nsysx-idle -v "$T/causes"
+equal 'operations that name no call' "$(printf 'device device=0\nop start=0 dur=5\nop start=9 dur=1\n' | awk -f host/stream.awk | nsysx-idle -q --tsv | cut -f 4,5 | sed 1,2d | tr '\t' ' ')" 'no-call 4'
+
+stream late <<'END_STREAM'
+device device=0
+op name=k start=0 dur=10
+op name=k start=50 dur=10 call=1 tid=1 host_start=60 host_dur=5
+call call=1 start=60 dur=5 name=cudaLaunchKernel class=launch ops=1
+call call=2 start=5 dur=15 name=cudaMalloc class=alloc
+END_STREAM
+equal 'an operation before its call: all of the gap is launch-starved' "$(idle late | grep idle)" '0 idle launch-starved alloc 10 1 10 0
+0 idle launch-starved host 30 1 30 0'
+says 'and the clocks are blamed' 'the clocks of GPU and host disagree' nsysx-idle "$T/late"
+
+printf 'device device=0\ncall call=1 start=0 dur=1 class=other\noverhead start=3 dur=5 class=profiler tid=\nop name=k start=0 dur=1\n' | awk -f host/stream.awk >"$T/over"
+says 'an overhead without a thread' 'overheads without a thread are ignored' nsysx-idle "$T/over"
+printf 'device device=0 uuid=G\ndevice device=1 pid=2 uuid=G\nop start=0 dur=1\n' | awk -f host/stream.awk >"$T/shared"
+says 'two processes on one GPU' 'two processes share one GPU' nsysx-idle "$T/shared"
+printf 'device device=0\nop start=0\nop start=5 dur=1\n' | awk -f host/stream.awk >"$T/odd"
+says 'operations without a duration' 'operations without a device, start or duration are ignored' nsysx-idle "$T/odd"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+for by in device module execution 'range:x' every:1ms 'step --module m' 'step --step x'; do
+	# shellcheck disable=SC2086  # two words
+	says "an empty stream, by $by" 'no operations in the stream' nsysx-idle --by $by "$T/empty"
+	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+done
+says 'an empty stream has no stacks' 'no operations in the stream' nsysx-idle --folded "$T/empty"
+says 'no range of that name' 'no range matches' nsysx-idle --by range:zzz "$T/causes"
+says 'no step of that name' 'no range matches' nsysx-idle --by step --step zzz "$T/causes"
+says 'no program of that name' 'no program of that name was executed' nsysx-idle --by step --module zzz "$T/causes"
+fails 'a stream cut short' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/causes" | nsysx-idle'
+fails 'and in a first reading' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/steps" | nsysx-idle --by step --step step'
+fails 'a kind that is not there' 1 'skew' nsysx-idle --require=skew "$T/causes"
+
+fails 'windows that are none' 2 '--by zz: want device, module' nsysx-idle --by zz "$T/causes"
+fails 'no time' 2 'want a time above 0' nsysx-idle --by every:0 "$T/causes"
+fails 'no expression' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
+fails 'a step that is no expression' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
+fails 'steps of neither kind' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"
+fails 'steps of both' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step --step x --module y "$T/causes"
+fails 'steps of a device' 2 '--step goes with --by step' nsysx-idle --step x "$T/causes"
+fails 'all of modules' 2 '--all goes with --by device' nsysx-idle --all --by module "$T/causes"
+fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/causes"
+fails 'a list of windows' 2 '--list is of all time of each device' nsysx-idle --list 3 --by module "$T/causes"
+fails 'stacks as a table' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
+fails 'names of no kind' 2 '--names' nsysx-idle --names=zz "$T/causes"
+done_testing

@@ -1,0 +1,161 @@
+#!/bin/sh
+# nsysx-steps: steps, their operations and sums, worked out by hand. Random jobs: tests/tools/host.sh.
+. "${0%/*}/../testlib.sh"
+
+stream() { awk -f host/stream.awk >"$T/$1"; }
+# cells FILE COLUMNS OPTION...: columns of the table by name, a row a line.
+cells() {
+	file=$1 names=$2
+	shift 2
+	nsysx-steps -q --tsv "$@" "$T/$file" | awk -F'\t' -v names="$names" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, want, ","); next }
+		{ for (i = 1; i <= n; i++) printf "%s%s", $at[want[i]] == "" ? "-" : $at[want[i]], i < n ? " " : "\n" }'
+}
+says() {
+	claim=$1 text=$2
+	shift 2
+	run "$@"
+	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
+}
+
+# Three steps of thread 1. Step 1: kernels [20,50) and [60,70), communication [40,65), a copy [70,80), a helper's kernel [90,100): span [20,100),
+# compute 10 + 30 + 10, exposed [50,60), hidden 10 + 5, copy 10, idle [80,90). A kernel of nobody's in [120,130) lies between the steps.
+# Step 2 has one kernel, step 3 another. A range of that name within step 1 is part of it; one without GPU work is no step on any device.
+stream job <<'END_STREAM'
+device device=0
+range range=1 host_start=0 host_dur=100 start=20 dur=60 device=0 name=step~1~train
+range range=2 parent=1 host_start=10 host_dur=20 start=20 dur=30 device=0 name=step~9~inner
+call call=1 start=12 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=k start=20 dur=30 call=1 tid=1 host_start=12 host_dur=3 range=2
+call call=2 start=31 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=r start=40 dur=25 comm=1 stream=2 call=2 tid=1 host_start=31 host_dur=3 range=1
+call call=3 start=35 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=k start=60 dur=10 call=3 tid=1 host_start=35 host_dur=3 range=1
+call call=4 start=39 dur=3 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=c start=70 dur=10 call=4 tid=1 host_start=39 host_dur=3 range=1
+call call=5 tid=2 start=85 dur=30 name=cudaLaunchKernel class=launch ops=1
+op name=back start=90 dur=10 call=5 tid=2 host_start=85 host_dur=30
+call call=6 tid=2 start=101 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=alone start=120 dur=10 call=6 tid=2 host_start=101 host_dur=3
+op name=uncalled start=132 dur=1
+range range=3 host_start=140 host_dur=60 start=150 dur=20 device=0 name=step~2~train
+call call=7 start=141 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=k start=150 dur=20 call=7 tid=1 host_start=141 host_dur=3 range=3
+range range=4 host_start=200 host_dur=60 start=210 dur=5 device=0 name=step~3~eval
+call call=8 start=201 dur=3 name=cudaLaunchKernel class=launch ops=1
+op name=k start=210 dur=5 call=8 tid=1 host_start=201 host_dur=3 range=4
+range range=5 host_start=270 host_dur=5 name=step~4~train
+range range=6 host_start=280 host_dur=60 unended=1 name=step~5~train
+END_STREAM
+columns=device,step,range,host_start,host_dur,start,span,period,busy,compute,exposed,hidden,copy,idle,between,ops,helper
+equal 'each step' "$(cells job $columns --step '^step' --each)" '0 0 1 0 100 20 80 130 70 50 10 15 10 10 50 5 1
+0 1 3 140 60 150 20 60 20 20 0 0 0 0 40 1 0
+0 2 4 200 60 210 5 - 5 5 0 0 0 0 - 1 0'
+equal 'groups make classes' "$(cells job class,step,start,period,helper --step '^step [0-9] (train|eval)' --each)" 'eval 0 210 - 0
+train 0 20 130 1
+train 1 150 - 0'
+equal 'several groups are joined, one without a match is empty' "$(cells job class,count --step '^(step) ([0-9]) (train|x)?')" 'step,1,train 1
+step,2,train 1
+step,3, 1'
+equal 'without groups the class is the expression' "$(cells job class,count --step '^step')" '^step 3'
+equal 'sums of a class' "$(cells job count,period_mean,period_p50,period_p90,period_max,span_mean,span_p50,span_max,idle_p50,idle_max --step '^step')" '3 95 60 130 130 35 20 80 0 10'
+says 'matches within a step' 'matches within a step of their thread are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'a step without an end' 'steps have no end in the export and are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'a step without GPU work' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'operations without a call' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
+
+# Threads 1 and 2 have steps of their own on devices 0 and 1, open at a time; a helper's operation goes to the step whose thread uses its
+# device, of steps 11 and 12 of one device to the one that started last.
+stream helpers <<'END_STREAM'
+device device=0
+device device=1
+range range=10 host_start=0 host_dur=100 start=10 dur=5 device=0 name=s
+call call=1 start=1 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=10 dur=5 call=1 tid=1 host_start=1 host_dur=1 range=10
+range range=11 tid=2 host_start=5 host_dur=100 start=20 dur=5 device=1 name=s
+call call=2 tid=2 start=6 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k device=1 start=20 dur=5 call=2 tid=2 host_start=6 host_dur=1 range=11
+range range=12 tid=4 host_start=20 host_dur=70 start=28 dur=1 device=1 name=s
+call call=3 tid=4 start=21 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k device=1 start=28 dur=1 call=3 tid=4 host_start=21 host_dur=1 range=12
+call call=4 tid=3 start=30 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=40 dur=5 call=4 tid=3 host_start=30 host_dur=1
+call call=5 tid=3 start=31 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k device=1 start=50 dur=5 call=5 tid=3 host_start=31 host_dur=1
+call call=6 tid=3 start=99 dur=99 name=cudaLaunchKernel class=launch ops=1
+op name=k start=200 dur=5 call=6 tid=3 host_start=99 host_dur=99
+call call=7 tid=3 pid=2 start=50 dur=1 name=cudaLaunchKernel class=launch ops=1
+END_STREAM
+equal 'helpers of several threads' "$(cells helpers range,device,start,span,ops,helper --step s --each)" '10 0 10 195 3 2
+11 1 20 5 1 0
+12 1 28 27 2 1'
+
+# ---- percentiles are values that some step has: of 1 to 200 the nearest ranks
+
+{
+	echo 'device device=0'
+	i=0
+	while [ $i -lt 200 ]; do
+		# Step i is (i * 77 mod 200) + 1 ns long.
+		n=$((i * 77 % 200 + 1)) t=$((i * 1000))
+		echo "range range=$i host_start=$t host_dur=900 start=$((t + 20)) dur=$n device=0 name=it"
+		echo "op name=k start=$((t + 20)) dur=$n call=$i tid=1 host_start=$((t + 5)) host_dur=1 range=$i"
+		i=$((i + 1))
+	done
+} | awk -f host/stream.awk >"$T/many"
+equal 'percentiles' "$(cells many count,span_mean,span_p50,span_p90,span_p99,span_max,period_p50 --step it)" '200 100.5 100 180 198 200 1000'
+equal 'of one step all are that step' "$(cells job span_p50,span_p90,span_p99,span_max,period_max --step eval)" '5 5 5 5 -'
+
+# ---- programs
+
+stream xla <<'END_STREAM'
+device device=0
+program program=0 name=train key=train@7
+program program=1 name=init key=init@3
+module program=1 execution=0 device=0 start=0 dur=900 name=init
+op name=k start=0 dur=900 program=1 execution=0
+module program=0 execution=0 device=0 start=1000 dur=100 name=train
+op name=k start=1000 dur=60 program=0 execution=0
+op name=r comm=1 start=1050 dur=50 program=0 execution=0
+module program=0 execution=1 device=0 start=1200 dur=80 name=train
+op name=k start=1200 dur=10 program=0 execution=1
+op name=k start=1270 dur=10 program=0 execution=1
+END_STREAM
+# The module's span, not its operations'.
+want='0 0 1000 100 200 100 60 40 10 0 100 2
+0 1 1200 80 - 20 20 0 0 60 - 2'
+columns=device,step,start,span,period,busy,compute,exposed,hidden,idle,between,ops
+equal 'executions of a program' "$(cells xla $columns --module train --each)" "$want"
+equal 'by its key' "$(cells xla $columns --module train@7 --each)" "$want"
+equal 'of those executed twice the longest is taken' "$(cells xla $columns --each)" "$want"
+equal 'and named by its key' "$(cells xla class,count)" 'train@7 2'
+
+# ---- the class of ranges that holds the GPU's work
+
+equal 'ranges that hold half of the work are found' "$(cells many class,count)" 'it 200'
+equal 'their digits are one' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digits"; cells digits class,count)" 'it # 200'
+sed 's/	it	/	ncclAll	/' "$T/many" >"$T/nccl"
+says 'names of NCCL are none' "no class of ranges holds half of the GPU's work" nsysx-steps "$T/nccl"
+says 'fewer than three are none' "no class of ranges holds half of the GPU's work" nsysx-steps "$T/helpers"
+equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q --tsv)" "$(nsysx-steps -q --tsv "$T/many")"
+
+# ---- what is missing or odd
+
+says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
+says 'no such program' 'no program of that name was executed' nsysx-steps --module zzz "$T/xla"
+sed 's/	train@7	/	x	/' "$T/xla" | grep -v '	1200	80	' >"$T/once"
+says 'no program twice' 'no program was executed twice' nsysx-steps "$T/once"
+# Without the columns of --calls operations belong to nothing.
+grep -v '^op' "$T/job" >"$T/ranges"
+says 'ranges alone' 'no operations in the stream' nsysx-steps --step step "$T/ranges"
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+for option in '' --each '--step x' '--module x'; do
+	# shellcheck disable=SC2086  # two words
+	says "an empty stream, $option" 'no operations in the stream' nsysx-steps $option "$T/empty"
+	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+done
+fails 'a stream cut short' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps --step step'
+fails 'and where a class is looked for' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps'
+fails 'no expression' 2 '--step (' nsysx-steps --step '(' "$T/job"
+fails 'steps of both kinds' 2 'exclude each other' nsysx-steps --step x --module y "$T/job"
+done_testing
