@@ -1,0 +1,68 @@
+/* range_book.c -- ranges are found until their ends are past, and the book does not grow with those that are. */
+#include "job/range_book.h"
+
+#include "tap.h"
+
+static struct nsx_err err;
+
+static int
+add(struct nsx_range_book *b, int64_t id, int64_t start, int64_t host_dur, int64_t gpu_start, int64_t gpu_dur)
+{
+	union nsx_val v[64];
+	struct nsx_rec r = { .kind = nsx_kind_builtin(NSX_RANGE), .v = v };
+
+	nsx_set_i(&r, NSX_RANGE_profile, 0);
+	nsx_set_i(&r, NSX_RANGE_range, id);
+	nsx_set_i(&r, NSX_RANGE_host_start, start);
+	nsx_set_i(&r, NSX_RANGE_host_dur, host_dur);
+	if (gpu_dur) {
+		nsx_set_i(&r, NSX_RANGE_start, gpu_start);
+		nsx_set_i(&r, NSX_RANGE_dur, gpu_dur);
+	}
+	return nsx_range_book_add(b, &r, (uint32_t)id, &err);
+}
+
+static void
+name_is(const char *domain, const char *name, enum nsx_names names, const char *want, const char *claim)
+{
+	struct nsx_range_book b = { .limit = 0 };
+	union nsx_val v[64];
+	struct nsx_rec r = { .kind = nsx_kind_builtin(NSX_RANGE), .v = v };
+	char got[128];
+
+	if (domain)
+		nsx_set_s(&r, NSX_RANGE_domain, nsx_str_c(domain));
+	if (name)
+		nsx_set_s(&r, NSX_RANGE_name, nsx_str_c(name));
+	struct nsx_str s = nsx_range_book_name(&b, &r, names);
+
+	snprintf(got, sizeof got, "%.*s", (int)s.len, s.ptr);
+	is_str(got, want, "%s", claim);
+	nsx_range_book_free(&b);
+}
+
+int
+main(void)
+{
+	struct nsx_range_book b = { .limit = 0 };
+	const int64_t second = INT64_C(1000000000);
+	int rc = NSX_OK;
+
+	add(&b, 1, 0, 100 * second, 0, 0);
+	add(&b, 2, 5, 10, second, 50 * second);
+	for (int64_t i = 10; i < 20000 && rc == NSX_OK; i++)
+		rc = add(&b, i, i * second / 500, 10, i * second / 500 + 1, 10);
+	is_int(rc, NSX_OK, "20000 ranges in 40 s");
+	ok(nsx_range_book_find(&b, 0, 1) && nsx_range_book_find(&b, 0, 1)->name == 1, "one that the host has open is found");
+	ok(nsx_range_book_find(&b, 0, 2), "and one whose GPU work lasts");
+	ok(nsx_range_book_find(&b, 0, 19999), "and the last");
+	ok(!nsx_range_book_find(&b, 0, 10), "one that is long past is not");
+	ok(!nsx_range_book_find(&b, 1, 1), "nor is another report's");
+	ok(b.list.n <= 8192, "the book did not grow with those that are past");
+	nsx_range_book_free(&b);
+	name_is(NULL, "a", NSX_NAMES_FULL, "a", "a name");
+	name_is("D", "a", NSX_NAMES_FULL, "D:a", "with its domain");
+	name_is("D", NULL, NSX_NAMES_FULL, "D:[unnamed]", "without a name");
+	name_is(NULL, "aten::add, seq = 1, op_id = 2", NSX_NAMES_KEY, "aten::add", "its key");
+	return done();
+}
