@@ -1,6 +1,7 @@
 /* repeat.c -- make a stream many times as long: its work over and over, each time later, everything else once.
  * usage: repeat TIMES [same] < STREAM > STREAM
- * The output is binary. Executions go on counting, or with `same` keep their numbers; ranges and operations get numbers of their own. */
+ * The output is binary. Executions go on counting, or with `same` keep their numbers; ranges, operations and calls get numbers of their own.
+ * Devices lose what they say of their last operation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "stream/writer.h"
 
 /* What grows from one time to the next, and where kinds have it; -1: they have it not. */
-enum { START, HOST_START, EXECUTION, RANGE, PARENT, OP, NCOLS };
-static const char *const names[NCOLS] = { "start", "host_start", "execution", "range", "parent", "op" };
+enum { START, HOST_START, EXECUTION, RANGE, PARENT, OP, CALL, NCOLS };
+static const char *const names[NCOLS] = { "start", "host_start", "execution", "range", "parent", "op", "call" };
 
 struct job {
 	struct nsx_err     err;
@@ -108,6 +109,8 @@ main(int argc, char **argv)
 		}
 		if (section > NSX_SECTION_WORK && j.work.len)
 			repeat(&j, times, same);
+		if (rec.kind->id == NSX_DEVICE)
+			nsx_clear(&rec, NSX_DEVICE_last);
 		if (nsx_write(j.out, &rec) != NSX_OK)
 			die(&j);
 	}

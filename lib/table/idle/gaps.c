@@ -6,8 +6,8 @@
 #include "base/num.h"
 #include "table/idle/idle.h"
 
-/* Launches of graphs that are remembered on a device: far more than any queue of a GPU holds. */
-enum { LAUNCHES = 1 << 16 };
+/* Launches of graphs that are remembered on a device, from their first node on: far more than run side by side. */
+enum { LAUNCHES = 1 << 13 };
 
 const char *
 nsx_cause_name(enum nsx_cause c)
