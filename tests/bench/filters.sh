@@ -25,7 +25,7 @@ filters_of() {
 
 row filters stream form filter "$cost" records bytes_per_record records_per_cpu_s mb_per_cpu_s
 
-# What each filter is given: the job as extracted, aligned, without warm-up and with what is hidden; PyTorch's ranges and operations.
+# What each filter is given: the job as extracted, aligned, without warm-up and with what is hidden; PyTorch's ranges, operations and calls.
 job "$STEPS"
 set -- $exports
 for form in text binary; do
@@ -36,6 +36,7 @@ for form in text binary; do
 	"$bin/nsysx-align" -q "$work/job.$form" | "$bin/nsysx-warmup" -q | "$bin/nsysx-overlap" -q $o -o "$work/steady.$form"
 	scale "$RANGES"
 	"$bin/nsysx-extract" -q --ranges --ops $o "$export" -o "$work/ranges.$form"
+	"$bin/nsysx-extract" -q -a $o "$export" -o "$work/host.$form"
 	mkdir -p "$work/pgle"
 
 	filters_of job $form view 'nsysx-view -q + @' 'view to text' 'nsysx-view -q --text @' 'view to binary' 'nsysx-view -q -b @' \
@@ -50,9 +51,14 @@ for form in text binary; do
 	filters_of ranges $form view 'nsysx-view -q + @' measure "nsysx-measure -q --range 'ProfilerStep#0' @" \
 		'summary --by range' 'nsysx-summary -q --by range @' 'summary --by kernel' 'nsysx-summary -q --by kernel @' \
 		'fold --by nvtx' 'nsysx-fold -q --by nvtx @'
-	rm -rf "$work/job.$form" "$work/r0.$form" "$work/r1.$form" "$work/steady.$form" "$work/ranges.$form" "$work/pgle"
+	filters_of host $form idle 'nsysx-idle -q @' 'idle --verdict' 'nsysx-idle -q --verdict @' 'idle --folded' 'nsysx-idle -q --folded @' \
+		'idle --by step' "nsysx-idle -q --by step --step 'ProfilerStep#' @" launch 'nsysx-launch -q @' \
+		'launch --by range' 'nsysx-launch -q --by range @' copies 'nsysx-copies -q @' steps "nsysx-steps -q --step 'ProfilerStep#' @" \
+		'steps, looked for' 'nsysx-steps -q @'
+	rm -rf "$work/job.$form" "$work/r0.$form" "$work/r1.$form" "$work/steady.$form" "$work/ranges.$form" "$work/host.$form" "$work/pgle"
 done
 
 about 'Filters over a stream, written as it was read; ratios are to cat of the same file.' \
-	"'job': an XLA job as extracted. 'steady': aligned, without warm-up, overlapped. 'ranges': NVTX ranges and GPU operations."
+	"'job': an XLA job as extracted. 'steady': aligned, without warm-up, overlapped. 'ranges': NVTX ranges and GPU operations;" \
+	"'host': these with CUDA calls, and ranges without GPU work."
 show filters
