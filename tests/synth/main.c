@@ -40,6 +40,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "outside", &syn_opt.outside, "a collective runs outside its module's range"),
 	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
+	NSX_OPT_INT   (0, "gaps", &syn_opt.gaps, "N", 1, 100000, "one export of a device that is idle N times for known causes instead"),
 	NSX_OPT_FLAG  (0, "ties", &syn_opt.ties, "with --scale: threads and kernels start at equal times"),
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
 	NSX_OPT_INT   (0, "hosts", &syn_opt.hosts, "N", 1, 4096, "N exports, each of a host's processes, in any order of pids; a process sees its devices alone"),
@@ -150,6 +151,8 @@ main(int argc, char **argv)
 	folder(syn_fmt(&p, "%s/answers", syn_opt.dir));
 	if (syn_opt.scale)
 		syn_scale();
+	else if (syn_opt.gaps)
+		syn_gaps();
 	else
 		make(&p);
 	syn_tsv_checked();

@@ -16,4 +16,19 @@ for n in 0 1 7 21; do
 	nsysx-view -b "$T/job$n" | nsysx-idle -q --tsv >"$T/binary"
 	same "job $n is the same in binary" "$T/text" "$T/binary"
 done
+
+# ---- from an export: the generator's gaps, through nsysx-extract
+
+if nsysx-extract --help | grep -q -e --calls; then
+	for how in '--seed 1' '--seed 2 --gaps 300' '--seed 3 --gaps 300 --shuffle' '--seed 4 --gaps 2000' '--seed 5 --gaps 60 --schema 3.7.2'; do
+		# shellcheck disable=SC2086  # several words
+		"$SYNTH" -q -o "$T/gaps" --gaps 15 $how
+		nsysx-extract -q -a "$T/gaps/r0.sqlite" | nsysx-idle -q --tsv >"$T/idle"
+		awk -F'\t' -v OFS='\t' 'NR == 1 { print "cause", "ns", "count", "longest", "drained"; next } { print $4 == "" ? $2 : $4, $5, $7, $8, $9 }' "$T/idle" >"$T/got"
+		same "planted gaps have their causes, $how" "$T/got" "$T/gaps/answers/idle.tsv"
+		rm -rf "$T/gaps"
+	done
+else
+	skip 'planted gaps have their causes' 'this nsysx-extract reads no calls'
+fi
 done_testing
