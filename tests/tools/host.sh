@@ -20,7 +20,7 @@ done
 # ---- from an export: the generator's gaps, through nsysx-extract
 
 if nsysx-extract --help | grep -q -e --calls; then
-	for how in '--seed 1' '--seed 2 --gaps 300' '--seed 3 --gaps 300 --shuffle' '--seed 4 --gaps 2000' '--seed 5 --gaps 60 --schema 3.7.2'; do
+	for how in '--seed 1' '--seed 2 --gaps 300' '--seed 3 --gaps 300 --shuffle' '--seed 4 --gaps 2000 --schema 3.25.0' '--seed 5 --gaps 60 --schema 3.7.2'; do
 		# shellcheck disable=SC2086  # several words
 		"$SYNTH" -q -o "$T/gaps" --gaps 15 $how
 		nsysx-extract -q -a "$T/gaps/r0.sqlite" | nsysx-idle -q --tsv >"$T/idle"
