@@ -149,7 +149,7 @@ op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
-equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 0.000 ms the device had nothing to do: the host had not launched; mostly range, 0.000 ms, most of it in epoch 7;batch'
+equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 0.000 ms is idle time in which the host had not launched the next work; mostly range, 0.000 ms, most of it in epoch 7;batch'
 
 # ---- the host waits
 
@@ -205,8 +205,8 @@ op name=k start=50 dur=10
 module program=0 execution=1 device=0 start=70 dur=10 name=m1
 op name=k start=70 dur=10 program=0 execution=1
 op name=k start=90 dur=5
-range range=1 domain=D name=phase~1 host_start=0 host_dur=9 start=15 dur=20
-range range=2 domain=D name=phase~2 host_start=3 host_dur=5 start=90 dur=20
+range range=1 domain=D name=phase~1 device=0 host_start=0 host_dur=9 start=15 dur=20
+range range=2 domain=D name=phase~2 device=0 host_start=3 host_dur=5 start=90 dur=20
 range range=3 name=other host_start=3 host_dur=5 start=90 dur=20
 END_STREAM
 equal 'by module' "$(idle windows --by module)" '0 [before] m1@1 compute - - 20 2 10 0
@@ -235,6 +235,11 @@ equal 'by time' "$(idle windows --by every:40ns)" '0 0 compute - - 25 3 10 0
 0 40 idle no-call no-call 20 2 10 0
 0 80 compute - - 5 1 5 0
 0 80 idle no-call no-call 10 1 10 0'
+grep -v '^device' "$T/windows" >"$T/deviceless"
+for by in range:^D:phase module execution 'step --module m1'; do
+	# shellcheck disable=SC2086  # two words
+	equal "the same without device records, by $by" "$(idle deviceless --by $by)" "$(idle windows --by $by)"
+done
 
 # Steps that are ranges begin with their first operation on the device. Steps A and B: classes by a group.
 stream steps <<'END_STREAM'

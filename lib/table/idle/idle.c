@@ -212,9 +212,8 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	return f->options->form == NSX_IDLE_LIST ? idle_list_gap(f, d, s->op, start, end) : NSX_OK;
 }
 
-/* The state of the device of that index, and of those before it; NULL when out of memory. */
-static struct idle_device *
-device_at(struct idle *f, uint32_t index)
+struct idle_device *
+idle_device(struct idle *f, uint32_t index)
 {
 	while (index != NSX_NONE && f->devices.n <= index) {
 		struct idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
@@ -229,7 +228,7 @@ static int
 take_op(struct idle *f, const struct nsx_rec *rec)
 {
 	uint32_t index = nsx_cat_device(&f->cat, rec);
-	struct idle_device *d = device_at(f, index);
+	struct idle_device *d = idle_device(f, index);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
 	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second, comm = nsx_cat_communicates(&f->cat, rec);
 	struct idle_op op;
@@ -295,7 +294,7 @@ idle_take(void *state, const struct nsx_rec *rec)
 		rc = take_op(f, rec);
 		break;
 	case NSX_DEVICE:
-		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || device_at(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
+		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || idle_device(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
 		     : nsx_err_nomem(f->err, NULL);
 		break;
 	default:

@@ -127,6 +127,8 @@ int idle_take(void *f, const struct nsx_rec *rec);
 int idle_finish(struct idle *f);      /* after the last record: windows are complete */
 void idle_report(struct idle *f);     /* diags */
 void idle_free(struct idle *f);
+/* The state of the device of that index in the catalogue, made with those before it; NULL when out of memory. */
+struct idle_device *idle_device(struct idle *f, uint32_t index);
 
 /* ---- gaps.c */
 

@@ -13,10 +13,10 @@ enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, NGROUPS };
 static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[COMM]    = { "comm-bound", "communication with nothing computing beside it" },
 	[COPY]    = { "copy-bound", "copies with nothing computing beside them" },
-	[STARVED] = { "host-bound", "the device had nothing to do: the host had not launched" },
-	[ISSUED]  = { "latency-bound", "the work was launched and did not start" },
-	[GRAPH]   = { "graph-bound", "idle between the nodes of CUDA graphs" },
-	[NO_CALL] = { "unknown", "idle, and what launched the next work is not in the export" },
+	[STARVED] = { "host-bound", "idle time in which the host had not launched the next work" },
+	[ISSUED]  = { "latency-bound", "idle time in which the next work was launched and had not started" },
+	[GRAPH]   = { "graph-bound", "idle time between the nodes of CUDA graphs" },
+	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the export" },
 };
 
 struct verdict { const char *word, *says; int64_t ns; int cause; uint32_t path, leaf; };
@@ -39,7 +39,7 @@ judge(const struct idle *f, const struct idle_window *w)
 {
 	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1, longest = 0;
 	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
-	struct verdict v = { "compute-bound", "computing", compute, -1, NSX_NONE, NSX_NONE };
+	struct verdict v = { "compute-bound", "computation", compute, -1, NSX_NONE, NSX_NONE };
 	int best = -1;
 
 	for (int c = 0; c < NSX_NCAUSES; c++)
@@ -73,7 +73,7 @@ judge(const struct idle *f, const struct idle_window *w)
 static void
 put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
 {
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms %s", f->cat.devices.p[w->device].number, v->word,
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms is %s", f->cat.devices.p[w->device].number, v->word,
 	            100 * (double)v->ns / (double)w->length, (double)w->length / 1e6, v->says);
 	if (v->cause >= 0)
 		nsx_buf_fmt(b, "; mostly %s, %.3f ms", nsx_cause_name((enum nsx_cause)v->cause),

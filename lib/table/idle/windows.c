@@ -149,9 +149,9 @@ idle_take_module(struct idle *f, const struct nsx_rec *rec)
 		return nsx_err_nomem(f->err, NULL);
 	if (start == NSX_ABSENT || dur < 0)
 		return NSX_OK;
-	if (device >= f->devices.n)
-		return NSX_OK;   /* see idle.c: it has an entry before it has a module */
-	d = &f->devices.p[device];
+	d = idle_device(f, device);
+	if (!d)
+		return nsx_err_nomem(f->err, NULL);
 	if (f->options->by == NSX_IDLE_STEP) {
 		struct nsx_str module = nsx_str_c(f->options->module);
 		const struct nsx_cat_program *p = &f->cat.programs.p[program];
@@ -390,6 +390,7 @@ idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str sho
 {
 	int64_t start = nsx_int(range, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(range, NSX_RANGE_dur, 0);
 	uint32_t label = nsx_cat_intern(&f->cat, shown, f->err), device;
+	struct idle_device *d;
 
 	if (label == NSX_NONE && shown.len)
 		return NSX_ERR;
@@ -397,9 +398,8 @@ idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str sho
 		return NSX_OK;
 	if (nsx_has(range, NSX_RANGE_device)) {
 		device = nsx_cat_device(&f->cat, range);
-		if (device == NSX_NONE)
-			return nsx_err_nomem(f->err, NULL);
-		return device < f->devices.n ? open_window(f, &f->devices.p[device], start, nsx_add_sat(start, dur, NULL), label) : NSX_OK;
+		d = device == NSX_NONE ? NULL : idle_device(f, device);
+		return d ? open_window(f, d, start, nsx_add_sat(start, dur, NULL), label) : nsx_err_nomem(f->err, NULL);
 	}
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct nsx_cat_device *c = &f->cat.devices.p[i];
