@@ -69,6 +69,7 @@ main(int argc, char **argv)
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
 	int64_t ndiags = 0;
+	const char *why;
 	int rc = NSX_OK;
 
 	parse_by(&o);
@@ -82,8 +83,9 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
 	if (o.by != NSX_IDLE_STEP && (step || module))
 		nsx_cli_misuse(&cli, "--%s goes with --by step", step ? "step" : "module");
-	if (step && nsx_idle_check_pattern(step))
-		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
+	why = step ? nsx_idle_check_pattern(step) : NULL;
+	if (why)
+		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of all time of each device: --by does not go with it", folded ? "folded" : "list");
 	if (names)

@@ -28,6 +28,7 @@ main(int argc, char **argv)
 	struct nsx_steps_options o = { .step = step, .module = module, .each = each, .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
+	const char *why;
 	int64_t ndiags = 0, percentile;
 
 	if (explain && !*explain)
@@ -40,8 +41,9 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--each and --explain exclude each other");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (step && nsx_idle_check_pattern(step))
-		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
+	why = step ? nsx_idle_check_pattern(step) : NULL;
+	if (why)
+		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_steps(t.in, &o, &table, &ndiags, &t.diags, &t.err);

@@ -104,8 +104,11 @@ class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
 	nsx_buf_char(&s->text, '\0');
 	if (s->text.failed)
 		return false;
-	if (regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0) != 0)
-		return true;
+	int matched = regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0);
+
+	/* Which takes memory, too; glibc's tells that as no match. */
+	if (matched != 0)
+		return matched == REG_NOMATCH;
 	if (!s->groups) {
 		*class = nsx_intern(&s->names, nsx_str_c(s->label));
 		return *class != NSX_NONE;

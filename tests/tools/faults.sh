@@ -14,6 +14,7 @@ dense=40 stride=97
 "$SYNTH" -o "$T/job" --steps 2 --layers 1 || exit 1
 "$SYNTH" -o "$T/xz" --steps 2 --layers 1 --dumps xz --titles 2026 --schema 3.24.14 --payloads=detailed --autotune || exit 1
 zstd -q --rm "$T/xz/r0.sqlite" || exit 1
+awk -v steps=4 -f host/steps.awk | awk -f host/stream.awk >"$T/host.tsv"
 cd "$T" || exit 1
 nsysx-extract -q -x job/dump0 -o s0.tsv job/r0.sqlite
 nsysx-extract -q -x job/dump1 -b -z -o s1.nsysx job/r1.sqlite
@@ -80,6 +81,22 @@ for what in points peaks; do sweeps "alloc" -o nsysx-roofline --$what --peak f32
 sweeps "$files alloc" -o nsysx-stragglers over.nsysx
 sweeps "alloc" -o nsysx-stragglers --waits over.nsysx
 sweeps "alloc" -o nsysx-stragglers --curve over.nsysx
+sweeps "$files alloc alloc:on" -o nsysx-idle host.tsv
+# Not by expressions: glibc's regexec takes memory, and without it says that nothing matches.
+for by in module execution every:50us; do sweeps "alloc" nsysx-idle --by $by host.tsv; done
+sweeps "$files" -p host.tsv -o nsysx-idle --by step --step step
+sweeps "alloc" nsysx-idle --by execution --verdict over.tsv
+for form in --verdict --folded '--list 5'; do
+	# shellcheck disable=SC2086  # words
+	sweeps "alloc" -o nsysx-idle $form host.tsv
+done
+sweeps "$files alloc" -o nsysx-launch --by range host.tsv
+sweeps "alloc" nsysx-launch host.tsv
+sweeps "$files alloc" -o nsysx-copies --by size host.tsv
+sweeps "alloc" nsysx-copies --findings host.tsv
+sweeps "$files alloc" -o nsysx-steps host.tsv
+sweeps "$files" nsysx-steps --step '(step|layer_1)' --each host.tsv
+sweeps "alloc" nsysx-steps --module train_step over.tsv
 sweeps "$files alloc" -o nsysx-compile job.nsysx
 for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
 sweeps "$files alloc" -o nsysx-compile --summary job.tsv

@@ -335,6 +335,8 @@ fails 'a kind that is not there' 1 'skew' nsysx-idle --require=skew "$T/causes"
 
 fails 'windows that are none' 2 '--by zz: want device, module' nsysx-idle --by zz "$T/causes"
 fails 'no time' 2 'want a time above 0' nsysx-idle --by every:0 "$T/causes"
+printf 'device device=0\nop start=0 dur=1\nop start=2000000000 dur=1\n' | awk -f host/stream.awk >"$T/years"
+fails 'windows without end' 1 'more than 1000000 windows: take a longer time' nsysx-idle --by every:1us "$T/years"
 fails 'no expression' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
 fails 'a step that is no expression' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
 fails 'steps of neither kind' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"

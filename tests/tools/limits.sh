@@ -125,6 +125,24 @@ measure --range r
 stragglers
 stragglers --curve
 stragglers --waits
+idle
+idle --all
+idle --verdict
+idle --by module
+idle --by execution
+idle --by range:r
+idle --by step --module step
+idle --by step --step r
+idle --by every:1000000000s
+idle --list 3
+idle --folded
+launch
+launch --by range
+copies
+copies --by size
+steps
+steps --step r
+steps --module step
 merge $T/extreme
 view -b
 END

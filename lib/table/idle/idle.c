@@ -110,8 +110,13 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 		nsx_buf_char(&f->match, '\0');
 		if (f->match.failed)
 			return nsx_err_nomem(f->err, NULL);
-		if (regexec(&f->pattern, f->match.ptr, 0, NULL, 0) == 0 && idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
+		int matched = regexec(&f->pattern, f->match.ptr, 0, NULL, 0);
+
+		if (matched == 0 && idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
 			return NSX_ERR;
+		/* Which takes memory, too; glibc's tells that as no match. */
+		if (matched != 0 && matched != REG_NOMATCH)
+			return nsx_err_nomem(f->err, NULL);
 	}
 	if (f->frames && (!frame_of(f, nsx_range_book_name(&f->ranges, rec, f->options->names), &i.name) || nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
@@ -404,8 +409,21 @@ nsx_idle_check_pattern(const char *pattern)
 		regfree(&re);
 		return NULL;
 	}
+	/* No fault of the expression: who compiles it says so. */
+	if (rc == REG_ESPACE)
+		return NULL;
 	regerror(rc, &re, why, sizeof why);
 	return why;
+}
+
+int
+nsx_idle_compile_pattern(const char *pattern, int flags, regex_t *re, struct nsx_err *err)
+{
+	int rc = regcomp(re, pattern, REG_EXTENDED | flags);
+
+	if (rc == REG_ESPACE)
+		return nsx_err_nomem(err, NULL);
+	return rc == 0 ? NSX_OK : nsx_err_set(err, "%s: not a regular expression", pattern);
 }
 
 int
@@ -417,8 +435,8 @@ idle_begin(struct idle *f)
 	f->frames = f->reasoned || o->form == NSX_IDLE_LIST || o->form == NSX_IDLE_FOLDED;
 	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
 	if (o->by == NSX_IDLE_RANGE) {
-		if (regcomp(&f->pattern, o->range, REG_EXTENDED | REG_NOSUB) != 0)
-			return nsx_err_set(f->err, "%s: not a regular expression", o->range);
+		if (nsx_idle_compile_pattern(o->range, REG_NOSUB, &f->pattern, f->err) != NSX_OK)
+			return NSX_ERR;
 		f->has_pattern = true;
 	}
 	return NSX_OK;
@@ -455,6 +473,7 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 				idle_verdict_text(&f, (uint32_t)i, &f.full);
 				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
 			}
+			*table = idle_sound(&f, *table);
 			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 		}
 	}

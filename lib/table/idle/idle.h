@@ -168,6 +168,8 @@ struct nsx_table *idle_verdicts(struct idle *f);
 void idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 /* Windows in order of rows: their numbers, to be freed; NULL when out of memory. */
 uint32_t *idle_window_order(const struct idle *f);
+/* The table, or NULL, freed, if a text for it found no memory. */
+struct nsx_table *idle_sound(const struct idle *f, struct nsx_table *t);
 void idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
 int idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
 /* A table with the window's keys before these columns, 8 at most; NULL when out of memory. One at a time. */

@@ -121,6 +121,16 @@ idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op 
 	return nsx_vec_push(&f->gaps, g) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
+struct nsx_table *
+idle_sound(const struct idle *f, struct nsx_table *t)
+{
+	if (t && (f->scratch.failed || f->full.failed)) {
+		nsx_table_free(t);
+		t = NULL;
+	}
+	return t;
+}
+
 enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_NCOLS };
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
@@ -164,7 +174,7 @@ idle_list_table(struct idle *f)
 		idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
 	}
-	return t;
+	return idle_sound(f, t);
 }
 
 /* ---- windows */

@@ -60,10 +60,8 @@ idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	regex_t pattern;
 	int rc;
 
-	if (regcomp(&pattern, f->options->step, REG_EXTENDED) != 0) {
-		nsx_err_set(f->err, "%s: not a regular expression", f->options->step);
+	if (nsx_idle_compile_pattern(f->options->step, 0, &pattern, f->err) != NSX_OK)
 		return NULL;
-	}
 	set.pattern = &pattern;
 	set.groups = pattern.re_nsub;
 	f->classed = set.groups > 0;

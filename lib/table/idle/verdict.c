@@ -129,5 +129,5 @@ idle_verdicts(struct idle *f)
 		nsx_table_str(t, k + 6, nsx_buf_view(&f->scratch));
 	}
 	free(order);
-	return t;
+	return idle_sound(f, t);
 }

@@ -116,6 +116,9 @@ bucket_start(int64_t t, int64_t every)
 	return t - (rest < 0 ? rest + every : rest);
 }
 
+/* Windows by time, of all devices: 700 MB of them. Nobody reads more, and a short time by mistake would fill all memory. */
+enum { BUCKETS = 1000000 };
+
 static int
 add_to_buckets(struct idle *f, struct idle_device *d, struct piece *p)
 {
@@ -124,6 +127,8 @@ add_to_buckets(struct idle *f, struct idle_device *d, struct piece *p)
 		int64_t stop = min2(end, p->end);
 
 		if (d->window == NSX_NONE || f->windows.p[d->window].key != start) {
+			if (f->windows.n >= BUCKETS)
+				return nsx_err_set(f->err, "--by every: more than %d windows: take a longer time", BUCKETS);
 			d->window = new_window(f, d, t, stop, start, NSX_NONE, NSX_NONE);
 			if (d->window == NSX_NONE)
 				return NSX_ERR;

@@ -7,6 +7,7 @@
 #include "job/steps.h"
 #include "stream/spool.h"
 #include "table/steps/explain.h"
+#include "table/idle.h"
 #include "table/steps/rows.h"
 
 /* Collects steps, and puts all records aside where they are to be read once more. */
@@ -157,8 +158,8 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
 
 	*table = NULL;
 	if (options->step) {
-		if (regcomp(&pattern, options->step, REG_EXTENDED) != 0)
-			return nsx_err_set(err, "%s: not a regular expression", options->step);
+		if (nsx_idle_compile_pattern(options->step, 0, &pattern, err) != NSX_OK)
+			return NSX_ERR;
 		s.pattern = &pattern;
 		s.groups = pattern.re_nsub;
 	}
