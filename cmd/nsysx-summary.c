@@ -7,13 +7,14 @@
 
 enum { SLOWEST = 10 };
 
-static const char *by, *cover, *variable;
+static const char *by, *names, *cover, *variable;
 static bool totals, no_compile;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel", "what a row is [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "by range: without what frameworks append, as they are, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "leave out what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_TABLE,
@@ -22,7 +23,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
 /* What the options ask for, checked (misuse exits). */
@@ -41,6 +42,10 @@ wanted(void)
 		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, device and total");
 	if (no_compile && o.by != NSX_SUMMARY_KERNEL && o.by != NSX_SUMMARY_RANGE)
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
+	if (names && o.by != NSX_SUMMARY_RANGE)
+		nsx_cli_misuse(&cli, "--names goes with --by range");
+	if (names)
+		nsx_names_parse(names, &o.names);
 	if (!nsx_cover_parse(cover ? cover : "0.99", &o.cover))
 		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
 	if (variable && *variable && (!nsx_get_int(nsx_str_c(variable), &o.variable) || o.variable < 1))

@@ -2,6 +2,7 @@
 #ifndef NSX_TABLE_SUMMARY_H
 #define NSX_TABLE_SUMMARY_H
 
+#include "job/names.h"
 #include "job/share.h"
 #include "base/diag.h"
 #include "base/err.h"
@@ -16,7 +17,7 @@ enum nsx_summary_by {
 	NSX_SUMMARY_COLLECTIVE,   /* a kind of collective */
 	NSX_SUMMARY_DEVICE,
 	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
-	NSX_SUMMARY_RANGE,        /* an NVTX domain and name */
+	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name as options.names shows it */
 	NSX_SUMMARY_KERNEL        /* a type and name of GPU operation */
 };
 
@@ -25,6 +26,7 @@ struct nsx_summary_options {
 	struct nsx_cover cover;     /* programs to look at; for THUNK, OPCODE, DEVICE and TOTAL */
 	int64_t          variable;  /* THUNK: only so many of the slowest computations whose durations vary; 0: all instructions */
 	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning does */
+	enum nsx_names   names;     /* RANGE: names that are shown alike are one row */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 

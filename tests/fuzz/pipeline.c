@@ -160,10 +160,10 @@ table(const char *from, int number)
 		rc = nsx_stragglers(in, &opts, &stragglers, &diags, &err);
 		t = stragglers.table;
 	} else if ((number -= SHOWS) < FOLDS) {
-		const struct nsx_fold_options opts = { (enum nsx_fold_by)number, { 99, 100 }, false, NULL };
+		const struct nsx_fold_options opts = { .by = (enum nsx_fold_by)number, .cover = { 99, 100 }, .names = (enum nsx_names)(number % 3), .exposed = number % 2 };
 		rc = nsx_fold(in, &opts, out, &diags, &err);
 	} else if ((number -= FOLDS) < MEASURES) {
-		const struct nsx_measure_options opts = { (enum nsx_measure_what)number, number ? "jit_f" : NULL, number ? NULL : "f", 0, NULL };
+		const struct nsx_measure_options opts = { .what = (enum nsx_measure_what)number, .module = number ? "jit_f" : NULL, .range = number ? NULL : "f" };
 		rc = nsx_measure(in, &opts, &measure, &diags, &err);
 		t = measure.table;
 	} else if ((number -= MEASURES) < ROOFLINES) {

@@ -87,6 +87,26 @@ printf 'all 20000\nall;r0 15000\nall;r1 15000\nall;r2 15000\nall;r3 15000\n' >"$
 same 'closed ranges are forgotten, open ones are not' "$T/want" "$T/out"
 equal 'and nothing is said' "$(cat "$T/err")" ''
 
+# Calls of one operation in steps of their own numbers; an operation that communicates, 30 of its 50 ns hidden, and one of which that is not known.
+{
+	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\tdur:i\n'
+	printf '#op\tprofile:i\tname:s\tstart:i\tdur:i\trange:i\tcomm:i\thidden:i\n'
+	printf 'range\t0\t1\t\t\tstep_1\t0\t100\nrange\t0\t2\t1\t\taten::mm, seq = 4, op_id = 9\t0\t40\n'
+	printf 'op\t0\tgemm\t0\t40\t2\t0\t\nrange\t0\t3\t1\tNCCL\tncclGroupEnd\t10\t50\nop\t0\tar\t10\t50\t3\t1\t30\n'
+	printf 'range\t0\t4\t\t\tstep_2\t100\t100\nrange\t0\t5\t4\t\taten::mm, op_id = 10\t100\t40\n'
+	printf 'op\t0\tgemm\t100\t40\t5\t0\t\nop\t0\tar\t150\t8\t4\t1\t\n#end\trecords:i\nend\t9\n'
+} >"$T/calls"
+stacks() { nsysx-fold -q "$@" "$T/calls" | tr '\n' '|'; }
+equal 'ranges by key, operations whole' "$(stacks --by nvtx)" 'step_1;NCCL:ncclGroupEnd 50|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
+equal 'ranges with their numbers left out' "$(stacks --by kernel --names=digits)" 'step_#;NCCL:ncclGroupEnd;ar 50|step_#;ar 8|step_#;aten::mm;gemm 80|'
+equal 'ranges as they are' "$(stacks --by nvtx --names=full | grep -o 'aten::mm[^|]*' | tr '\n' '|')" 'aten::mm, seq = 4, op_id = 9 40|aten::mm, op_id = 10 40|'
+equal '--exposed takes off what is hidden' "$(stacks --by nvtx --exposed)" 'step_1;NCCL:ncclGroupEnd 20|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
+nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
+equal 'and says what it does not know' "$(cat "$T/err")" \
+	'nsysx-fold: warning: operations that communicate, without their hidden time: counted whole; nsysx-overlap finds it'
+fails '--exposed goes with ranges' 2 '--exposed goes with --by nvtx and kernel' nsysx-fold --by source --exposed "$T/calls"
+fails '--names goes with ranges' 2 '--names goes with --by nvtx and kernel' nsysx-fold --names=full "$T/calls"
+
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in source op-name opcode module nvtx kernel; do
 	ok "--by $by of a stream without records" nsysx-fold --by $by "$T/empty"

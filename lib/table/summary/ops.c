@@ -1,4 +1,4 @@
-/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges, of any profile. Holds a sum for each. */
+/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges as it is shown, of any profile. Holds a sum for each. */
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -44,6 +44,8 @@ struct row {
 
 struct ops {
 	struct nsx_err *err;
+	enum nsx_names  names;
+	struct nsx_buf  scratch;
 	bool            kernel;
 	bool            no_compile;
 	struct nsx_map  compiling; /* (profile, range) of compilation and what is within; with no_compile alone */
@@ -67,6 +69,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->err = err;
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
+	f->names = options->names;
 	return f;
 }
 
@@ -78,6 +81,7 @@ ops_free(void *state)
 	if (!f)
 		return;
 	nsx_intern_free(&f->strs);
+	nsx_buf_free(&f->scratch);
 	nsx_map_free(&f->row_of);
 	nsx_map_free(&f->compiling);
 	free(f->rows.p);
@@ -154,6 +158,7 @@ static int
 take_range(struct ops *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
 	struct row *r;
 
 	f->any = true;
@@ -165,7 +170,8 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 		f->timeless++;
 		return NSX_OK;
 	}
-	r = row_at(f, nsx_string(rec, NSX_RANGE_domain), nsx_string(rec, NSX_RANGE_name));
+	name = nsx_name(f->names, domain, nsx_string(rec, NSX_RANGE_name), &f->scratch);
+	r = f->scratch.failed ? NULL : row_at(f, domain, name);
 	if (!r)
 		return nsx_err_nomem(f->err, NULL);
 	nsx_stat_add(&r->dur, dur);
