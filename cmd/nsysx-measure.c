@@ -2,13 +2,14 @@
 #include "table/measure.h"
 #include "tool.h"
 
-static const char *module, *range;
+static const char *module, *range, *names;
 static bool stats, list;
 static int64_t skip;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "module", &module, "NAME", "measure the executions of the program of that name or key"),
-	NSX_OPT_STR(0, "range", &range, "NAME", "measure the NVTX ranges of that name, or DOMAIN:NAME"),
+	NSX_OPT_STR(0, "range", &range, "NAME", "measure the NVTX ranges of that name or key, or DOMAIN:NAME"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "what NAME may be besides a full name: its key, nothing, or its key with digits as # [key]"),
 	NSX_OPT_INT(0, "skip", &skip, "N", 0, INT64_MAX, "leave out the executions of lower numbers [0]"),
 	NSX_OPT_FLAG(0, "stats", &stats, "print statistics over the executions instead"),
 	NSX_OPT_FLAG(0, "list", &list, "print every GPU operation instead"),
@@ -18,7 +19,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-measure", "--module NAME | --range NAME [--skip N] [--stats | --list] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-measure", "--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 
 int
@@ -34,6 +35,10 @@ main(int argc, char **argv)
 
 	if (!module == !range)
 		nsx_cli_misuse(&cli, "want one of --module and --range");
+	if (names && !range)
+		nsx_cli_misuse(&cli, "--names goes with --range");
+	if (names)
+		nsx_names_parse(names, &options.names);
 	if (stats && list)
 		nsx_cli_misuse(&cli, "--stats and --list exclude each other");
 	nsx_tool_table_form(&cli);

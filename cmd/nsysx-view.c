@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/outfile.h"
 #include "tool.h"
 
@@ -77,6 +78,64 @@ declare_wanted(struct nsx_tool *t, int *seen)
 	return NSX_OK;
 }
 
+/* How a stream comes to have records of a kind, to go behind "no record of kind K"; "" where nothing is to be done. */
+static const char *
+source_of(enum nsx_kind_id id)
+{
+	switch (id) {
+	case NSX_OP:
+		return ": extract with --ops";
+	case NSX_RANGE:
+		return ": extract with --ranges, or --ranges=all";
+	case NSX_CALL:
+	case NSX_OVERHEAD:
+		return ": extract with --calls";
+	case NSX_COMMUNICATOR:
+		return ": extract with --ops what nsys exported with --include-blobs=true";
+	case NSX_STACK:
+	case NSX_LOC:
+	case NSX_GROUPS:
+		return ": extract with -x DIR, the HLO dumps of the run";
+	case NSX_PROGRAM:
+	case NSX_INST:
+	case NSX_MODULE:
+	case NSX_THUNK:
+	case NSX_COMPILE:
+		return ": they come from XLA's ranges in a profile; nsysx-summary --by range and --by kernel do without";
+	case NSX_COLLECTIVE:
+		return ": nsysx-collectives makes them";
+	case NSX_CLOCK:
+	case NSX_SKEW:
+		return ": nsysx-align makes them";
+	default:
+		return "";
+	}
+}
+
+/* Say of a kind without records why, or what was meant. */
+static void
+warn_missing(const struct nsx_tool *t, struct nsx_str name)
+{
+	struct nsx_near near = { .want = name };
+	struct nsx_str meant;
+	int n;
+	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
+	enum nsx_kind_id id = nsx_kind_find(name);
+
+	if (id != NSX_NKINDS) {
+		nsx_cli_warn(&cli, "%s: no record of kind %.*s%s", t->in_name, (int)name.len, name.ptr, source_of(id));
+		return;
+	}
+	for (int k = 0; k < n; k++)
+		nsx_near_offer(&near, nsx_str_c(kinds[k]->name));
+	for (int k = 0; k < NSX_NKINDS; k++)
+		nsx_near_offer(&near, nsx_str_c(nsx_kind_builtin((enum nsx_kind_id)k)->name));
+	meant = nsx_near_best(&near);
+	nsx_cli_warn(&cli, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name, (int)name.len, name.ptr,
+	             meant.len ? "; did you mean " : "", (int)meant.len, meant.len ? meant.ptr : "", meant.len ? "?" : "");
+	nsx_near_free(&near);
+}
+
 static int
 copy_wanted(struct nsx_tool *t)
 {
@@ -100,8 +159,7 @@ copy_wanted(struct nsx_tool *t)
 		return NSX_ERR;
 	for (size_t i = 0; i < nwanted; i++)
 		if (wanted[i].records == 0)
-			nsx_cli_warn(&cli, "%s: no record of kind %.*s%s", t->in_name, (int)wanted[i].name.len, wanted[i].name.ptr,
-			             nsx_kind_find(wanted[i].name) == NSX_NKINDS ? ", which this version does not know" : "");
+			warn_missing(t, wanted[i].name);
 	return NSX_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/table.h"
+#include "job/names.h"
 #include "stream/reader.h"
 
 enum nsx_measure_what {
@@ -16,7 +17,8 @@ enum nsx_measure_what {
 struct nsx_measure_options {
 	enum nsx_measure_what what;
 	const char *module;    /* name or key of programs; NULL: range says what is measured */
-	const char *range;     /* name of NVTX ranges, or DOMAIN:NAME */
+	const char *range;     /* name of NVTX ranges, or DOMAIN:NAME; the full one or what `names` makes of it */
+	enum nsx_names names;
 	int64_t     skip;      /* leave out executions of lower numbers */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

@@ -95,6 +95,52 @@ awk 'BEGIN {
 	print "#end\trecords:i\nend\t0" }' >"$T/many"
 equal 'a range that stays open' "$(nsysx-measure --range all "$T/many" | awk 'NR == 2 { print $4, $6 }')" '60000 20000'
 equal 'and those that do not' "$(nsysx-measure --range one "$T/many" | awk 'NR > 1 { n += $4 } END { print n, NR, $3 }')" '60000 20001 19999'
+# Ranges of one name within each other, an operation in each: the i-th has the operations of all within it. The time is of the CPU and a
+# hundredth of what a walk outwards for each operation takes.
+awk -v n=60000 'BEGIN {
+	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i"
+	for (i = 1; i <= n; i++) printf "range\t0\t%d\t%s\tdeep\t1000\t%d\t%d\n", i, (i > 1 ? i - 1 : ""), n, i
+	for (i = 1; i <= n; i++) printf "op\t0\t%d\t2\t%d\n", 1000 + 2 * i, n + 1 - i
+	print "#end\trecords:i\nend\t" 2 * n }' >"$T/deep"
+(ulimit -t 20; nsysx-measure --range deep "$T/deep") >"$T/out"
+equal 'ranges within each other do not cost a walk outwards for each operation' \
+	"$(awk -F'\t' 'NR > 1 { good += $5 == 2 * (60001 - $1) && $6 == $5 && $7 == 60001 - $1 } END { print NR - 1, good }' "$T/out")" '60000 60000'
+# Nested by chance, some of the name, on two devices: --list walks outwards for each operation and says the same.
+awk 'BEGIN {
+	srand(7); depth = 0; id = 0
+	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tdevice:i\tstart:i\tdur:i\trange:i"
+	for (t = 1; t <= 3000; t++) {
+		if (depth && rand() < 0.45) depth--
+		else { printf "range\t0\t%d\t%s\t%s\t%d\t9000\t%d\n", ++id, depth ? open[depth] : "", rand() < 0.6 ? "mine" : "other", t, t; open[++depth] = id }
+		for (k = int(3 * rand()); depth && k > 0; k--) printf "op\t0\t%d\t%d\t%d\t%d\n", int(2 * rand()), t, 1 + int(9 * rand()), open[1 + int(depth * rand())]
+	}
+	print "#end\trecords:i\nend\t0" }' >"$T/chance"
+nsysx-measure -q --partial --range mine "$T/chance" | awk -F'\t' 'NR > 1 { print $1, $3, $4, $5, $6, $7 }' | sort >"$T/out"
+nsysx-measure -q --partial --range mine --list "$T/chance" | awk -F'\t' 'NR > 1 { k = $1 " " $3 " " $4; if (!(k in n)) from[k] = $7; n[k]++; sum[k] += $8
+	if (from[k] > $7) from[k] = $7
+	if (to[k] < $7 + $8) to[k] = $7 + $8 } END { for (k in n) print k, sum[k], to[k] - from[k], n[k] }' | sort >"$T/want"
+ok 'chance nests ranges' test -s "$T/want"
+same 'what is in a range is in those around it' "$T/out" "$T/want"
+
+# ---- names as frameworks write them ----
+{
+	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tdomain:s\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i\n'
+	printf 'range\t0\t1\t\taten::mm, seq = 7, op_id = 52\t0\t5\t0\nop\t0\t0\t5\t1\n'
+	printf 'range\t0\t2\tD\taten::mm, op_id = 53\t10\t6\t10\nop\t0\t10\t6\t2\n'
+	printf 'range\t0\t3\t\tblocks.1.attn\t20\t7\t20\nop\t0\t20\t7\t3\nrange\t0\t4\t\tblocks.2.attn\t30\t8\t30\nop\t0\t30\t8\t4\n'
+	printf 'range\t0\t5\tTSL\tmm, op_id = 9\t40\t9\t40\nop\t0\t40\t9\t5\n#end\trecords:i\nend\t10\n'
+} >"$T/names"
+named() { nsysx-measure -q --range "$@" "$T/names" | awk -F'\t' 'NR > 1 { print $1, $2, $5 }' | tr '\n' ';'; }
+equal 'ranges of a key' "$(named aten::mm)" '1 aten::mm 5;2 aten::mm 6;'
+equal 'of a key in a domain' "$(named D:aten::mm)" '2 aten::mm 6;'
+equal 'of a full name' "$(named 'aten::mm, seq = 7, op_id = 52')" '1 aten::mm, seq = 7, op_id = 52 5;'
+equal 'of a full name in a domain' "$(named 'D:aten::mm, op_id = 53')" '2 aten::mm, op_id = 53 6;'
+equal 'names of XLA are whole' "$(named mm)" ''
+equal 'ranges of a key whose numbers are left out' "$(named 'blocks.#.attn' --names=digits)" '3 blocks.#.attn 7;4 blocks.#.attn 8;'
+equal 'with its numbers' "$(named blocks.2.attn --names=digits)" '4 blocks.2.attn 8;'
+equal 'ranges of a full name alone' "$(named aten::mm --names=full)" ''
+equal 'statistics are of a key' "$(nsysx-measure -q --range aten::mm --stats "$T/names" | awk -F'\t' 'NR == 2 { print $2, $5, $6 }')" 'aten::mm 2 5.5'
+fails '--names goes with ranges' 2 '--names goes with --range' nsysx-measure --module a --names=full "$T/s"
 
 # ---- a job whose schedule is known ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job"; then
@@ -128,6 +174,14 @@ equal 'gives a header' "$(cat "$T_private/out")" 'id	name	execution	device	kerne
 equal 'and says so' "$(grep -c 'no module of the name none' "$T_private/err")" 1
 ok 'one that has no work' nsysx-measure --range nowork "$T/r"
 equal 'is said' "$(grep -c 'no range of the name nowork' "$T_private/err")" 1
+says() { nsysx-measure "$@" 2>&1 >"$T/out" | sed 's/^nsysx-measure: warning: //'; }
+equal 'a range that was probably meant' "$(says --range aten:mm "$T/names")" 'no range of the name aten:mm; did you mean aten::mm?'
+equal 'in its domain' "$(says --range d:aten::mm "$T/names")" 'no range of the name d:aten::mm; did you mean D:aten::mm?'
+equal 'none that is near' "$(says --range forward "$T/names")" 'no range of the name forward: nsysx-summary --by range lists those with GPU work'
+equal 'a program that was probably meant' "$(says --module other@9 "$T/s" | head -n 1)" 'no module of the name other@9; did you mean other@8?'
+grep -v '^#*range' "$T/names" >"$T/rangeless"
+equal 'a stream without ranges' "$(says --partial --range aten::mm "$T/rangeless")" 'no range records: extract with --ranges --ops'
+equal 'a stream without programs' "$(says --module jit_step "$T/names")" 'no program records: the profile has none of XLA; --range measures NVTX ranges'
 grep -v '^op' "$T/s" >"$T/opless"
 ok 'a stream without operations' nsysx-measure --module step "$T/opless"
 equal 'says how to get them' "$(cat "$T_private/err")" 'nsysx-measure: warning: no op records: extract with --ops'

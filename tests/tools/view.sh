@@ -48,10 +48,16 @@ run nsysx-view -q -k range,thunk s
 cp "$T_private/out" out
 same '-k keeps kinds in the order of the stream, with their headers' out want
 run nsysx-view -k thunk,modul s
-equal 'a kind without a record is named' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind modul, which this version does not know'
+equal 'a kind without a record is named' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind modul, which this version does not know; did you mean module?'
 equal 'and is no failure' "$status" 0
 run nsysx-view -k op s
-equal 'a known kind, too' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind op'
+equal 'a known kind, too' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind op: extract with --ops'
+run nsysx-view -t thunks s
+equal 'a table of one that was meant' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind thunks, which this version does not know; did you mean thunk?'
+run nsysx-view -t zebras s
+equal 'of the stream, too' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind zebras, which this version does not know; did you mean zebra?'
+run nsysx-view -t nothing s
+equal 'or of none' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind nothing, which this version does not know'
 fails '-k wants names' 2 'want names of kinds, got ""' nsysx-view -k '' s
 fails '-k wants names between commas' 2 'want names of kinds' nsysx-view -k 'a,,b' s
 fails '--require' 1 'standard output: no zebra record' sh -c 'nsysx-view -q -k thunk --require zebra s >out'

@@ -1,35 +1,28 @@
 /* collect.c -- GPU operations gathered by the execution they belong to. Holds a line for each execution that is measured and, of
- * ranges, those that are open on the host or on the GPU. */
+ * ranges, those that are open on the host or on the GPU.
+ *
+ *   of range step:  step [inner [step [op 20 ns]] [op 5 ns]]   ->  20 ns for the inner step, 25 ns for the outer one */
 #include <stdlib.h>
 #include <string.h>
 
 #include "table/measure/measure.h"
 #include "base/num.h"
-#include "stream/order.h"
+#include "job/range_book.h"
 
+/* What ranges are marked with: the subject they are or are in. */
 enum {
+	UNRESOLVED = NSX_NONE,
 	RESOLVING = NSX_NONE - 1,    /* who meets it again is in a circle */
-	FEW = 4096                   /* ranges worth looking through for closed ones */
+	NOWHERE = NSX_NONE - 2       /* in none that is measured */
 };
 
-/* Clocks corrected one by one may move an operation a little past the end of its range. */
-#define LATE INT64_C(10000000)
-
-struct range {
-	int64_t  profile, range, parent, end;
-	uint32_t subject;      /* it is this, or within it; NSX_NONE: neither. Of one that does not match not known before `resolved` */
-	uint32_t resolved;     /* in that round; 0: not yet */
-	bool     matches, has_parent;
-};
-
+/* Of a range in the book, `name` is the subject that it is, NSX_NONE if it is not measured; `mark` the one that its operations are in. */
 struct collecting {
 	struct nsx_spans   *s;
 	struct nsx_map      programs;   /* program -> subject, for programs that are measured */
-	NSX_VEC(struct range) open;
-	struct nsx_map      index;      /* (profile, range) -> open */
-	size_t              limit;      /* look for closed ones when there are this many */
-	NSX_VEC(uint32_t)   chain;
-	uint32_t            round;
+	struct nsx_range_book book;
+	struct nsx_buf      scratch;
+	NSX_VEC(struct nsx_range_entry *) chain;
 };
 
 static int
@@ -43,7 +36,7 @@ add_subject(struct nsx_spans *s, struct nsx_subject sub, struct nsx_str name)
 {
 	sub.name = nsx_intern(&s->names, name);
 	sub.outer = NSX_NONE;
-	if (sub.name == NSX_NONE || s->subjects.n >= RESOLVING || !nsx_vec_push(&s->subjects, sub))
+	if (sub.name == NSX_NONE || s->subjects.n >= NOWHERE || !nsx_vec_push(&s->subjects, sub))
 		return NSX_NONE;
 	return (uint32_t)(s->subjects.n - 1);
 }
@@ -60,26 +53,39 @@ dense(struct nsx_map *m, uint64_t a, uint64_t b)
 	return at ? *at : (uint32_t)NSX_NONE;
 }
 
-static int
-add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct nsx_rec *rec)
+/* The span of the subject's execution on the device, which begins at `start` if it is new; NSX_NONE when out of memory. */
+static uint32_t
+span_at(struct nsx_spans *s, uint32_t subject, int64_t execution, int64_t device, int64_t start)
 {
-	struct nsx_spans *s = c->s;
-	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = rec->v[NSX_OP_dur].i, device = nsx_int(rec, NSX_OP_device, INT64_MIN);
 	uint32_t turn = dense(&s->executions, subject, (uint64_t)execution);
 	uint32_t at = turn == NSX_NONE ? turn : dense(&s->span_of, turn, (uint64_t)device);
 
-	if (at == NSX_NONE)
-		return nomem(c);
 	if (at == s->spans.n && !nsx_vec_push(&s->spans, ((struct nsx_span_of){ subject, execution, device, start, start, 0, 0 })))
-		return nomem(c);
-	struct nsx_span_of *sp = &s->spans.p[at];
-	int64_t end = nsx_add_sat(start, dur, NULL);
+		return NSX_NONE;
+	return at;
+}
+
+static void
+widen(struct nsx_span_of *sp, int64_t start, int64_t end, int64_t kernels, int64_t ops)
+{
 	if (start < sp->start)
 		sp->start = start;
 	if (end > sp->end)
 		sp->end = end;
-	sp->kernels = nsx_add_sat(sp->kernels, dur, NULL);
-	sp->ops++;
+	sp->kernels = nsx_add_sat(sp->kernels, kernels, NULL);
+	sp->ops += ops;
+}
+
+static int
+add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct nsx_rec *rec)
+{
+	struct nsx_spans *s = c->s;
+	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = rec->v[NSX_OP_dur].i;
+	uint32_t at = span_at(s, subject, execution, nsx_int(rec, NSX_OP_device, INT64_MIN), start);
+
+	if (at == NSX_NONE)
+		return nomem(c);
+	widen(&s->spans.p[at], start, nsx_add_sat(start, dur, NULL), dur, 1);
 	if (s->options->what != NSX_MEASURE_LIST)
 		return NSX_OK;
 	struct nsx_span_op op = { at, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)), nsx_intern(&s->names, nsx_string(rec, NSX_OP_name)), start, dur };
@@ -93,8 +99,12 @@ take_program(struct collecting *c, const struct nsx_rec *rec)
 {
 	struct nsx_str want = nsx_str_c(c->s->options->module), name = nsx_string(rec, NSX_PROGRAM_name);
 
-	if (!nsx_str_eq(name, want) && !nsx_str_eq(nsx_string(rec, NSX_PROGRAM_key), want))
+	c->s->candidates++;
+	if (!nsx_str_eq(name, want) && !nsx_str_eq(nsx_string(rec, NSX_PROGRAM_key), want)) {
+		nsx_near_offer(&c->s->near, name);
+		nsx_near_offer(&c->s->near, nsx_string(rec, NSX_PROGRAM_key));
 		return NSX_OK;
+	}
 	uint32_t sub = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_PROGRAM_id, INT64_MIN) }, name);
 	uint32_t *at = nsx_map_at(&c->programs, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1), 0 });
 	if (sub == NSX_NONE || !at)
@@ -117,111 +127,103 @@ take_module_op(struct collecting *c, const struct nsx_rec *rec)
 
 /* ---- ranges */
 
-static struct nsx_key
-key_of(int64_t profile, int64_t range)
-{
-	return (struct nsx_key){ (uint64_t)profile, (uint64_t)range };
-}
-
-/* Forget the ranges that were over before `now`. */
-static int
-forget(struct collecting *c, int64_t now)
-{
-	size_t kept = 0;
-
-	nsx_map_free(&c->index);
-	for (size_t i = 0; i < c->open.n; i++) {
-		const struct range *g = &c->open.p[i];
-
-		if (nsx_add_sat(g->end, LATE, NULL) < now)
-			continue;
-		uint32_t *at = nsx_map_at(&c->index, key_of(g->profile, g->range));
-		if (!at)
-			return nomem(c);
-		*at = (uint32_t)kept;
-		c->open.p[kept++] = *g;
-	}
-	c->open.n = kept;
-	c->limit = 2 * kept > FEW ? 2 * kept : FEW;
-	return NSX_OK;
-}
-
 /* NAME, or DOMAIN:NAME. */
 static bool
-is_named(const struct nsx_rec *rec, struct nsx_str want)
+is_named(struct nsx_str domain, struct nsx_str name, struct nsx_str want)
 {
-	struct nsx_str name = nsx_string(rec, NSX_RANGE_name), domain = nsx_string(rec, NSX_RANGE_domain);
-
 	if (nsx_str_eq(name, want))
 		return true;
 	return domain.len && want.len == domain.len + 1 + name.len && memcmp(want.ptr, domain.ptr, domain.len) == 0
 	       && want.ptr[domain.len] == ':' && (!name.len || memcmp(want.ptr + domain.len + 1, name.ptr, name.len) == 0);
 }
 
+/* Whether the range is one of those asked for, by its full name, its key or what else options.names makes of it; *as: by which. Valid
+ * until the next call. */
+static bool
+is_asked_for(struct collecting *c, const struct nsx_rec *rec, struct nsx_str *as)
+{
+	struct nsx_str want = nsx_str_c(c->s->options->range), domain = nsx_string(rec, NSX_RANGE_domain), name = nsx_string(rec, NSX_RANGE_name);
+
+	*as = name;
+	if (is_named(domain, name, want))
+		return true;
+	if (c->s->options->names == NSX_NAMES_FULL)
+		return false;
+	*as = nsx_name(NSX_NAMES_KEY, domain, name, &c->scratch);
+	if (is_named(domain, *as, want))
+		return true;
+	*as = nsx_name(c->s->options->names, domain, name, &c->scratch);
+	return c->s->options->names == NSX_NAMES_DIGITS && is_named(domain, *as, want);
+}
+
+/* What might have been meant, as long as nothing has the name. */
+static int
+offer(struct collecting *c, const struct nsx_rec *rec)
+{
+	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain);
+
+	if (c->s->matching)
+		return NSX_OK;
+	nsx_near_offer(&c->s->near, nsx_name(c->s->options->names, domain, nsx_string(rec, NSX_RANGE_name), &c->scratch));
+	if (domain.len)
+		nsx_near_offer(&c->s->near, nsx_range_book_name(&c->book, rec, c->s->options->names));
+	return c->scratch.failed || c->book.text.failed ? nomem(c) : NSX_OK;
+}
+
 static int
 take_range(struct collecting *c, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, 0), now = start;
-	struct range g = {
-		.profile = nsx_int(rec, NSX_RANGE_profile, INT64_MIN),
-		.range = nsx_int(rec, NSX_RANGE_range, INT64_MIN),
-		.parent = nsx_int(rec, NSX_RANGE_parent, 0),
-		.has_parent = nsx_has(rec, NSX_RANGE_parent),
-		.end = nsx_order_end(rec),
-		.matches = is_named(rec, nsx_str_c(c->s->options->range)),
-		.subject = NSX_NONE,
-	};
+	struct nsx_str as;
+	uint32_t subject = NSX_NONE;
+	bool matches = is_asked_for(c, rec, &as);
 
-	c->s->matching += g.matches;
+	c->s->candidates++;
+	c->s->matching += matches;
+	if (c->scratch.failed)
+		return nomem(c);
+	if (!matches && offer(c, rec) != NSX_OK)
+		return NSX_ERR;
 	if (!nsx_has(rec, NSX_RANGE_start))
 		return NSX_OK;   /* no GPU work */
-	nsx_order_time(rec, &now);
-	if (c->open.n >= c->limit && forget(c, now) != NSX_OK)
-		return NSX_ERR;
-	if (g.matches) {
-		g.subject = add_subject(c->s, (struct nsx_subject){ .id = g.range, .host_start = nsx_int(rec, NSX_RANGE_host_start, start) },
-		                        nsx_string(rec, NSX_RANGE_name));
-		if (g.subject == NSX_NONE)
+	if (matches) {
+		int64_t host_start = nsx_int(rec, NSX_RANGE_host_start, rec->v[NSX_RANGE_start].i);
+		subject = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_RANGE_range, INT64_MIN), .host_start = host_start }, as);
+		if (subject == NSX_NONE)
 			return nomem(c);
 	}
-	uint32_t *at = nsx_map_at(&c->index, key_of(g.profile, g.range));
-	if (!at || c->open.n >= RESOLVING || !nsx_vec_push(&c->open, g))
-		return nomem(c);
-	*at = (uint32_t)(c->open.n - 1);
-	return NSX_OK;
+	return nsx_range_book_add(&c->book, rec, subject, c->s->err);
 }
 
 /* Which measured range an open one is or is in, for it and all around it. A parent may stand after its child when both start at once,
  * so it is looked for when the first operation comes. */
 static int
-resolve(struct collecting *c, uint32_t at)
+resolve(struct collecting *c, struct nsx_range_entry *at)
 {
-	uint32_t around = NSX_NONE, up = NSX_NONE;
+	uint32_t around = NOWHERE;
 
 	c->chain.n = 0;
-	c->round++;
-	while (!c->open.p[at].resolved) {
-		struct range *g = &c->open.p[at];
+	while (at->mark == UNRESOLVED) {
+		struct nsx_range_entry *up;
 
-		g->resolved = c->round;
+		at->mark = RESOLVING;
 		if (!nsx_vec_push(&c->chain, at))
 			return nomem(c);
-		up = g->has_parent ? nsx_map_get(&c->index, key_of(g->profile, g->parent)) : (uint32_t)NSX_NONE;
-		if (up == NSX_NONE)
+		up = at->parent == NSX_ABSENT ? NULL : nsx_range_book_find(&c->book, at->profile, at->parent);
+		/* In a broken stream the chain may come back to itself: then it is taken to end there. */
+		if (!up || up->mark == RESOLVING)
 			break;
 		at = up;
 	}
-	/* In a broken stream the chain may come back to itself: then it is taken to end there. */
-	if (up != NSX_NONE && c->open.p[at].resolved != c->round)
-		around = c->open.p[at].subject;
+	if (at->mark != RESOLVING)
+		around = at->mark;
 	while (c->chain.n) {
-		struct range *g = &c->open.p[c->chain.p[--c->chain.n]];
+		struct nsx_range_entry *g = c->chain.p[--c->chain.n];
 
-		if (g->matches)
-			c->s->subjects.p[g->subject].outer = around;
-		else
-			g->subject = around;
-		around = g->subject;
+		if (g->name != NSX_NONE) {
+			c->s->subjects.p[g->name].outer = around == NOWHERE ? (uint32_t)NSX_NONE : around;
+			around = g->name;
+		}
+		g->mark = around;
 	}
 	return NSX_OK;
 }
@@ -229,21 +231,88 @@ resolve(struct collecting *c, uint32_t at)
 static int
 take_range_op(struct collecting *c, const struct nsx_rec *rec)
 {
-	uint32_t at, sub;
+	struct nsx_range_entry *at;
+	uint32_t sub;
 
 	if (!nsx_has(rec, NSX_OP_range))
 		return NSX_OK;
-	at = nsx_map_get(&c->index, key_of(nsx_int(rec, NSX_OP_profile, INT64_MIN), rec->v[NSX_OP_range].i));
-	if (at == NSX_NONE) {
+	at = nsx_range_book_find(&c->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_range].i);
+	if (!at) {
 		c->s->homeless++;
 		return NSX_OK;
 	}
-	if (!c->open.p[at].resolved && resolve(c, at) != NSX_OK)
+	if (at->mark == UNRESOLVED && resolve(c, at) != NSX_OK)
 		return NSX_ERR;
-	for (sub = c->open.p[at].subject; sub != NSX_NONE; sub = c->s->subjects.p[sub].outer)
+	if (at->mark == NOWHERE)
+		return NSX_OK;
+	if (c->s->options->what != NSX_MEASURE_LIST)
+		return add_op(c, at->mark, 0, rec);   /* carry_outward() does the rest */
+	for (sub = at->mark; sub != NSX_NONE; sub = c->s->subjects.p[sub].outer)
 		if (add_op(c, sub, 0, rec) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
+}
+
+/* Measured ranges so that each stands before the one around it: a range is next when all within it have been. NULL when out of memory. */
+static uint32_t *
+inner_first(const struct nsx_spans *s)
+{
+	size_t count = s->subjects.n, n = 0;
+	uint32_t *within = calloc(count + 1, sizeof *within), *order = within ? malloc((count + 1) * sizeof *order) : NULL;
+
+	for (size_t i = 0; order && i < count; i++)
+		if (s->subjects.p[i].outer != NSX_NONE)
+			within[s->subjects.p[i].outer]++;
+	for (size_t i = 0; order && i < count; i++)
+		if (!within[i])
+			order[n++] = (uint32_t)i;
+	for (size_t i = 0; order && i < n; i++) {
+		uint32_t outer = s->subjects.p[order[i]].outer;
+
+		if (outer != NSX_NONE && --within[outer] == 0)
+			order[n++] = outer;
+	}
+	free(within);
+	return order;
+}
+
+/* What is in a range is also in the measured ranges around it. Each range's spans go once to the next one out, inner ranges first, so that
+ * this takes as long as there are rows; operations have gone to their innermost range alone. */
+static int
+carry_outward(struct collecting *c)
+{
+	struct nsx_spans *s = c->s;
+	size_t count = s->subjects.n;
+	uint32_t *order = inner_first(s), *head = malloc((count + 1) * sizeof *head);
+	NSX_VEC(uint32_t) next = { 0 };   /* of the same subject: head, next */
+	bool good = order && head;
+
+	for (size_t i = 0; good && i < count; i++)
+		head[i] = NSX_NONE;
+	for (size_t i = 0; good && i < s->spans.n; i++) {
+		good = nsx_vec_push(&next, head[s->spans.p[i].subject]);
+		head[s->spans.p[i].subject] = (uint32_t)i;
+	}
+	for (size_t i = 0; good && i < count; i++) {
+		uint32_t outer = s->subjects.p[order[i]].outer;
+
+		for (uint32_t k = head[order[i]]; good && outer != NSX_NONE && k != NSX_NONE; k = next.p[k]) {
+			struct nsx_span_of from = s->spans.p[k];
+			uint32_t at = span_at(s, outer, 0, from.device, from.start);
+
+			if (at == next.n) {
+				good = nsx_vec_push(&next, head[outer]);
+				head[outer] = at;
+			}
+			good = good && at != NSX_NONE;
+			if (good)
+				widen(&s->spans.p[at], from.start, from.end, from.kernels, from.ops);
+		}
+	}
+	free(order);
+	free(head);
+	free(next.p);
+	return good ? NSX_OK : nomem(c);
 }
 
 /* Executions of ranges: counted by host start, for each device. */
@@ -315,7 +384,7 @@ take(struct collecting *c, const struct nsx_rec *rec)
 int
 nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 {
-	struct collecting c = { .s = s, .limit = FEW };
+	struct collecting c = { .s = s };
 	struct nsx_rec rec;
 	int rc;
 
@@ -325,11 +394,13 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 			break;
 		}
 	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && s->options->range && s->options->what != NSX_MEASURE_LIST)
+		rc = carry_outward(&c);
 	if (rc == NSX_OK && s->options->range)
 		rc = count_executions(&c);
 	nsx_map_free(&c.programs);
-	nsx_map_free(&c.index);
-	free(c.open.p);
+	nsx_range_book_free(&c.book);
+	nsx_buf_free(&c.scratch);
 	free(c.chain.p);
 	return rc;
 }
@@ -343,4 +414,5 @@ nsx_spans_free(struct nsx_spans *s)
 	nsx_map_free(&s->executions);
 	nsx_map_free(&s->span_of);
 	free(s->ops.p);
+	nsx_near_free(&s->near);
 }

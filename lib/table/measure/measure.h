@@ -4,6 +4,7 @@
 
 #include "table/measure.h"
 #include "base/map.h"
+#include "base/near.h"
 #include "base/vec.h"
 
 /* What is measured: a program, or one instance of a range. Numbers of names are in nsx_spans.names. */
@@ -30,7 +31,8 @@ struct nsx_spans {
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* op records */
 	int64_t                       timeless, homeless;    /* without a duration; whose range is not there */
-	int64_t                       matching;              /* programs or ranges of that name */
+	int64_t                       candidates, matching;  /* programs or ranges; of that name */
+	struct nsx_near               near;                  /* what might have been meant */
 	bool                          required;              /* a record of the kind that is required came */
 	int64_t                       diags;
 };

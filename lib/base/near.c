@@ -1,0 +1,92 @@
+/* near.c -- the name that was probably meant. Edit distance by Wagner and Fischer: a row of the table at a time. */
+#include "base/near.h"
+
+static unsigned char
+lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* Whether a holds b. */
+static bool
+holds(struct nsx_str a, struct nsx_str b)
+{
+	for (size_t i = 0; i + b.len <= a.len; i++) {
+		size_t k = 0;
+
+		while (k < b.len && lower(a.ptr[i + k]) == lower(b.ptr[k]))
+			k++;
+		if (k == b.len)
+			return true;
+	}
+	return false;
+}
+
+/* How many letters to change, add or take away make a of b; `most` + 1 for any number beyond most. */
+static unsigned
+distance(struct nsx_str a, struct nsx_str b, unsigned most)
+{
+	unsigned row[NSX_NEAR_BYTES + 1];   /* of the first letters of b, for those of a so far */
+
+	if ((a.len > b.len ? a.len - b.len : b.len - a.len) > most)
+		return most + 1;
+	for (unsigned k = 0; k <= b.len; k++)
+		row[k] = k;
+	for (unsigned i = 0; i < a.len; i++) {
+		unsigned corner = row[0], least;
+
+		least = row[0] = i + 1;
+		for (unsigned k = 1; k <= b.len; k++) {
+			unsigned change = corner + (lower(a.ptr[i]) != lower(b.ptr[k - 1])), more = 1 + (row[k - 1] < row[k] ? row[k - 1] : row[k]);
+
+			corner = row[k];
+			row[k] = change < more ? change : more;
+			least = row[k] < least ? row[k] : least;
+		}
+		if (least > most)
+			return most + 1;
+	}
+	return row[b.len] <= most ? row[b.len] : most + 1;
+}
+
+void
+nsx_near_offer(struct nsx_near *n, struct nsx_str name)
+{
+	unsigned most = n->want.len < 3 ? 1 : (unsigned)(n->want.len / 3), cost;
+	struct nsx_str best;
+	size_t known = n->seen.n;
+	uint32_t id;
+
+	if (!name.len || name.len > NSX_NEAR_BYTES || !n->want.len || n->want.len > NSX_NEAR_BYTES || known >= NSX_NEAR_NAMES)
+		return;
+	id = nsx_intern(&n->seen, name);
+	if (id == NSX_NONE || id < known)
+		return;
+	if (n->cost && n->cost - 1 < most)
+		most = n->cost - 1;
+	cost = distance(name, n->want, most);
+	if (cost > 1 && n->want.len >= 3 && holds(name, n->want))
+		cost = 1;
+	if (cost > most)
+		return;
+	if (n->cost && cost == n->cost - 1) {
+		best = nsx_near_best(n);
+		if (name.len > best.len || (name.len == best.len && nsx_str_cmp(name, best) > 0))
+			return;
+	}
+	n->cost = cost + 1;
+	n->best = id;
+}
+
+struct nsx_str
+nsx_near_best(const struct nsx_near *n)
+{
+	return n->cost ? nsx_intern_str(&n->seen, n->best) : (struct nsx_str){ "", 0 };
+}
+
+void
+nsx_near_free(struct nsx_near *n)
+{
+	nsx_intern_free(&n->seen);
+	n->cost = 0;
+}
