@@ -31,7 +31,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG  (0, "disagree", &syn_opt.disagree, "program ids differ between processes, programs share names"),
 	NSX_OPT_FLAG  (0, "autotune", &syn_opt.autotune, "autotuner runs while compiling"),
 	NSX_OPT_MAYBE (0, "graphs", &syn_opt.graphs, "nodes|whole", "the step runs in CUDA graphs, traced by node or as wholes [nodes]"),
-	NSX_OPT_FLAG  (0, "torch", &syn_opt.torch, "ranges as PyTorch writes them, no XLA"),
+	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
 	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time"),
 	NSX_OPT_FLAG  (0, "no-comm", &syn_opt.no_comm, "no communication"),
@@ -97,6 +97,9 @@ check(void)
 		nsx_cli_misuse(&cli, "--xla26 is a job of its own");
 	if (o->xla26 && o->procs * o->devices < 2)
 		nsx_cli_misuse(&cli, "--xla26 needs two devices");
+	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
+	    && strcmp(o->torch, "tensorrt-llm") != 0)
+		nsx_cli_misuse(&cli, "--torch=%s: train, vllm, sglang or tensorrt-llm", o->torch);
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }

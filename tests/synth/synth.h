@@ -16,9 +16,9 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, nodes, hosts;
-	bool full, shuffle, disagree, autotune, torch, no_comm, no_warmup, details, outside, ties, no_uid;
+	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid;
 };
 extern struct syn_opts syn_opt;
 

@@ -1,8 +1,11 @@
 /* torch.c -- a job as PyTorch annotates it: inline text in the default domain, deep nesting on two threads, start/end ranges that
- * respect no nesting, some ended by another thread, and NCCL's domain with registered strings. */
+ * respect no nesting, some ended by another thread, and NCCL's domain with registered strings; or steps as servers of language models
+ * name them, by what they do. */
+#include <string.h>
+
 #include "synth.h"
 
-struct torch { struct syn_plan *p; uint32_t proc, dev; int64_t op_id, seq; };
+struct torch { struct syn_plan *p; uint32_t proc, dev; int64_t op_id, seq, tokens; };
 
 static struct syn_thread *
 thread_of(struct torch *t, uint32_t thread)
@@ -82,7 +85,7 @@ linear(struct torch *t, uint32_t thread, int layer)
 	push(t, thread, "aten::t");
 	pop(t, thread);
 	push(t, thread, layer % 2 ? "aten::addmm" : "aten::matmul");
-	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", 40000);
+	op(t, thread, SYN_KERNEL, 7, "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN", 40000 + 200 * t->tokens);
 	if (layer % 3 == 0)
 		op(t, thread, SYN_MEMSET, 7, NULL, 900);
 	pop(t, thread);
@@ -122,7 +125,7 @@ backward(struct torch *t, uint32_t thread, int layer)
 }
 
 static void
-iteration(struct torch *t, int64_t k, uint32_t *overlapping)
+train(struct torch *t, int64_t k, uint32_t *overlapping)
 {
 	struct syn_plan *p = t->p;
 	uint32_t cross, inside;
@@ -168,11 +171,47 @@ iteration(struct torch *t, int64_t k, uint32_t *overlapping)
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 
+/* A step of a server: every fourth one takes on requests (prefill), of 512 tokens each, the others make a token for each (decode). */
+static void
+serve(struct torch *t, int64_t k)
+{
+	struct syn_plan *p = t->p;
+	int takes = k % 4 == 0 ? 1 + (int)(k / 4 % 2) : 0, has = k ? 6 + (int)(k / 4 % 3) : 0;
+	uint32_t name;
+
+	t->tokens = 512 * takes + has;
+	if (strcmp(syn_opt.torch, "vllm") == 0)
+		name = syn_namef(p, "execute_context_%d(%d)_generation_%d(%d)", takes, 512 * takes, has, has);
+	else if (strcmp(syn_opt.torch, "sglang") == 0)
+		name = takes ? syn_namef(p, "step[EXTEND bs=%d toks=%d]", takes, 512 * takes) : syn_namef(p, "step[DECODE bs=%d]", has);
+	else
+		name = syn_namef(p, "[Executor] _forward_step %lld: %d ctx reqs, %d ctx tokens, %d gen reqs", (long long)k, takes, 512 * takes, has);
+	syn_push(p, t->proc, 0, SYN_DEFAULT, name, false);
+	push(t, 0, "aten::to");
+	op(t, 0, SYN_MEMCPY, 7, NULL, 3000);
+	pop(t, 0);
+	for (int layer = 0; layer < syn_opt.layers; layer++) {
+		syn_push(p, t->proc, 0, SYN_DEFAULT, syn_namef(p, "{'Module': 'model.layers.%d', 'TrainableParams': 4096}", layer), false);
+		linear(t, 0, layer);
+		if (p->comm)
+			all_reduce(t, 0);
+		pop(t, 0);
+	}
+	push(t, 0, "aten::argmax");
+	op(t, 0, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>>>(T3)", 6000);
+	pop(t, 0);
+	/* The tokens are needed before the next step can be put together. */
+	if (thread_of(t, 0)->now < p->dev.p[t->dev].compute)
+		syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", p->dev.p[t->dev].compute - thread_of(t, 0)->now + syn_rnd(p, 2000, 5000));
+	pop(t, 0);
+	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
+}
+
 void
 syn_torch(struct syn_plan *p)
 {
 	for (uint32_t d = 0; d < p->dev.n; d++) {
-		struct torch t = { p, p->dev.p[d].proc, d, 990346 + 1000 * (int64_t)d, 45328 };
+		struct torch t = { p, p->dev.p[d].proc, d, 990346 + 1000 * (int64_t)d, 45328, 0 };
 		uint32_t overlapping = SYN_NONE;
 
 		/* The second device of a process follows the first on the same threads. */
@@ -183,6 +222,9 @@ syn_torch(struct syn_plan *p)
 			syn_add(&p->mark, ((struct syn_mark){ 1400, t.proc, 0, syn_name(p, "epoch 0"), 34, SYN_DEFAULT, 0 }));
 		}
 		for (int64_t k = 0; k < syn_opt.steps; k++)
-			iteration(&t, k, &overlapping);
+			if (*syn_opt.torch && strcmp(syn_opt.torch, "train") != 0)
+				serve(&t, k);
+			else
+				train(&t, k, &overlapping);
 	}
 }

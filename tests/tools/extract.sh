@@ -93,6 +93,12 @@ make_job torch --torch
 extract torch --ranges --ops
 agrees 'PyTorch: ranges' ranges "$T/torch.nsx" "$T/torch"
 agrees 'PyTorch: GPU operations' ops "$T/torch.nsx" "$T/torch"
+for server in vllm sglang tensorrt-llm; do
+	make_job $server --torch=$server --steps 9
+	extract $server --ranges --ops
+	agrees "$server: ranges" ranges "$T/$server.nsx" "$T/$server"
+	agrees "$server: GPU operations" ops "$T/$server.nsx" "$T/$server"
+done
 
 # The same bytes whatever the order of files and the number of threads, from a compressed export, in binary.
 nsysx-extract -q --ranges=all --ops "$T/plain/r1.sqlite" "$T/plain/r0.sqlite" >"$T/other"

@@ -164,6 +164,16 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job"; then
 	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" | nsysx-measure --range "$range" | awk -F'\t' 'NR > 1 { print $1, $6 }' | sort >"$T/out"
 	ok 'the schedule has ranges' test -s "$T/known"
 	same 'ranges as scheduled' "$T/out" "$T/known"
+	# Steps of a server: by key the calls of an operation, by digits the steps of each shape.
+	"$SYNTH" -o "$T/server" --torch=sglang --steps 9
+	nsysx-extract -q --ranges --ops -o "$T/server.nsysx" "$T/server/r0.sqlite"
+	for want in 'aten::linear|^aten::linear,|key' 'step[DECODE bs=#]|^step\[DECODE|digits' 'model.layers.#|model\.layers\.|digits'; do
+		awk -F'\t' -v re="$(echo "$want" | cut -d'|' -f 2 | sed 's/\\/\\\\/g')" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["profile"] == "r0" && $at["name"] ~ re { print $at["range"], $at["dur"] }' "$T/server/answers/ranges.tsv" | sort >"$T/known"
+		nsysx-measure --range "${want%%|*}" --names="${want##*|}" "$T/server.nsysx" | awk -F'\t' 'NR > 1 { print $1, $6 }' | sort >"$T/out"
+		ok "the server has ${want%%|*}" test -s "$T/known"
+		same "ranges of ${want%%|*} as scheduled" "$T/out" "$T/known"
+	done
 else
 	skip 'executions of a program as scheduled' 'there is no nsysx-synth'
 fi
