@@ -103,7 +103,7 @@ equal 'ranges as they are' "$(stacks --by nvtx --names=full | grep -o 'aten::mm[
 equal '--exposed takes off what is hidden' "$(stacks --by nvtx --exposed)" 'step_1;NCCL:ncclGroupEnd 20|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
 nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
 equal 'and says what it does not know' "$(cat "$T/err")" \
-	'nsysx-fold: warning: operations that communicate, without their hidden time: counted whole; nsysx-overlap finds it'
+	'nsysx-fold: warning: operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it'
 fails '--exposed goes with ranges' 2 '--exposed goes with --by nvtx and kernel' nsysx-fold --by source --exposed "$T/calls"
 fails '--names goes with ranges' 2 '--names goes with --by nvtx and kernel' nsysx-fold --names=full "$T/calls"
 
