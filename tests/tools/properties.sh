@@ -32,7 +32,11 @@ events() { awk -F'\t' '$1 ~ /^(compile|module|range|thunk|op|collective)$/' "$1"
 # Every table and stack of the stream $1 that truth.py looks at, into folder $2.
 tables() {
 	for by in source op-name opcode module; do nsysx-fold -q --cover 1 --by $by "$1" >"$2/$by.folded"; done
-	for by in nvtx kernel; do nsysx-fold -q --by $by "$1" >"$2/$by.folded"; done
+	for by in nvtx kernel; do
+		nsysx-fold -q --by $by "$1" >"$2/$by.folded"
+		nsysx-fold -q --by $by --exposed "$1" >"$2/$by.exposed.folded"
+	done
+	for names in key full digits; do nsysx-summary -q --by range --names=$names --json "$1" >"$2/range.$names.json"; done
 	for by in thunk opcode device total; do nsysx-summary -q --cover 1 --by $by --json "$1" >"$2/$by.json"; done
 	for by in module collective range kernel; do nsysx-summary -q --by $by --json "$1" >"$2/$by.json"; done
 	nsysx-collectives -q "$1" >"$2/collectives.nsx"
@@ -92,6 +96,7 @@ three --seed 7 --processes 3 --groups 3 --jitter 500 --offset 10000 --steps 3
 lost --seed 8 --ops-without-call 9 --shuffle --unfinished
 shared --seed 9 --one-export --devices 2 --steps 3
 torch --seed 10 --torch
+server --seed 11 --torch=sglang --steps 9
 odd --seed 11 --devices 2
 oddnodes --seed 12 --graphs --titles 2026
 END

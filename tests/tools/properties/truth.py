@@ -5,6 +5,7 @@ with it if something is. Everything is brute force on purpose: nothing here has 
 """
 import collections
 import json
+import re
 import sys
 
 sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -141,17 +142,36 @@ claim("a module counts its thunks", {k: m["thunks"] for k, m in spans.items()}, 
 claim("every thunk has its module", [t["name"] for t in thunks if key(t) not in spans], [])
 
 # ---- ranges and operations
-name_of = lambda r: (r.get("domain") or "", r["name"])
+TAIL = re.compile(r"(?s)(?<=.)(?=, )(, (stashed )?seq ?= ?[0-9]+)?(, op_id = [0-9]+)?(, sizes = \[[-0-9, \[\]]*\])?(, input_op_ids = \[[-0-9, ()]*\])?\Z")
+MODULE = re.compile(r"""(?s)\{'Module': (['"])(.+?)\1""")
+
+
+def named(r, names):
+    """Domain and name of a range as --names of that value shows it."""
+    domain, name = r.get("domain") or "", r["name"]
+    if names != "full" and domain != "TSL":
+        module = MODULE.match(name)
+        name = module.group(2) if module else TAIL.sub("", name, count=1)
+        if names == "digits":
+            name = re.sub(r"(?<![0-9A-Za-z])[0-9]+", "#", name)
+    return domain, name
+
+
 with_work = [r for r in ranges if "start" in r]
-said = table("range")
-claim("ranges: time", sums(said, name_of, lambda r: r["total"]), sums(with_work, name_of, lambda r: r["dur"]))
-claim("ranges: count", sums(said, name_of, lambda r: r["count"]), sums(with_work, name_of, lambda r: 1))
-claim("ranges: host time", sums(said, name_of, lambda r: r["host_total"]), sums(with_work, name_of, lambda r: r["host_dur"]))
-claim("ranges: launches", sums(said, name_of, lambda r: r["ops"]), sums(with_work, name_of, lambda r: r["ops"]))
+for names in "key", "full", "digits":
+    want, got = lambda r: named(r, names), lambda r: (r.get("domain") or "", r["name"])
+    said = table(f"range.{names}")
+    claim(f"ranges by {names}: time", sums(said, got, lambda r: r["total"]), sums(with_work, want, lambda r: r["dur"]))
+    claim(f"ranges by {names}: count", sums(said, got, lambda r: r["count"]), sums(with_work, want, lambda r: 1))
+    claim(f"ranges by {names}: host time", sums(said, got, lambda r: r["host_total"]), sums(with_work, want, lambda r: r["host_dur"]))
+    claim(f"ranges by {names}: launches", sums(said, got, lambda r: r["ops"]), sums(with_work, want, lambda r: r["ops"]))
+    claim(f"ranges by {names}: a row each", len(said), len({got(r) for r in said}))
+claim("ranges by default: by key", table("range"), table("range.key"))
 op_of = lambda o: (o["type"], o["name"]) if "name" in o else (o["type"], "")
 claim("kernels: time", sums(table("kernel"), lambda r: (r["type"], r.get("name") or ""), lambda r: r["total"]), sums(ops, op_of, lambda o: o["dur"]))
 for by in "nvtx", "kernel":
     claim(f"fold by {by}: the time of all operations", sum(n for s, n in stacks(by)), sum(o["dur"] for o in ops))
+    claim(f"fold by {by}: less what is hidden", sum(n for s, n in stacks(by + ".exposed")), sum(o["dur"] - (o["hidden"] if o.get("comm") else 0) for o in ops))
 
 # ---- operations of modules
 own = collections.defaultdict(list)
