@@ -10,6 +10,7 @@ struct emit {
 	struct ex_job     *job;
 	struct ex_outbox  *out;
 	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
+	struct ex_place   *places;   /* of communicators */
 	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is written */
 };
 
@@ -101,6 +102,29 @@ emit_devices(struct emit *e)
 	}
 	free(refs);
 	return rc;
+}
+
+/* places stays until the outbox is closed: it holds the names. */
+static int
+emit_communicators(struct emit *e)
+{
+	size_t n;
+
+	e->places = ex_places(e->job, &n);
+	if (!e->places)
+		return nsx_err_nomem(&e->err, NULL);
+	for (size_t i = 0; i < n; i++) {
+		const struct ex_place *p = &e->places[i];
+		struct nsx_rec *r = begin(e, NSX_COMMUNICATOR);
+		nsx_set_s(r, NSX_COMMUNICATOR_comm_id, nsx_str_c(p->comm_id));
+		nsx_set_i(r, NSX_COMMUNICATOR_profile, p->profile);
+		set_known(r, NSX_COMMUNICATOR_device, p->device);
+		set_known(r, NSX_COMMUNICATOR_rank, p->rank);
+		set_known(r, NSX_COMMUNICATOR_ranks, p->ranks);
+		if (done(e) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
 }
 
 static int
@@ -376,12 +400,14 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	return done(e);
 }
 
-/* Whether the operation communicates, and what kind of collective it is: what its instruction says, where that has a say; else what its own name does. */
+/* Whether the operation communicates: what its instruction says, where that has a say; else what its own name does. And what kind of collective it is:
+ * that of the NCCL calls that it carries out, of its instruction, of its name. */
 static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
 	const struct ex_job_inst *inst = NULL;
 	const char *own = ex_op_kind(p, i);
+	const struct ex_carried *c = ex_op_carried(p, i);
 
 	if (thunk != NSX_NONE) {
 		const struct ex_job_program *program = &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
@@ -389,8 +415,21 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	}
 	bool comm = inst && inst->settled ? inst->comm : own != NULL;
 	nsx_set_i(r, NSX_OP_comm, comm);
-	if (comm)
-		nsx_set_s(r, NSX_OP_collective, inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own));
+	if (!comm)
+		return;
+	struct nsx_str kind = inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own);
+	/* A kind by a call's name alone, of which nothing else is known, leaves that of an instruction be: merging could not tell it apart. */
+	if (c && c->kind && (c->calls > 0 || c->comm_id.len || !(inst && inst->settled && inst->collective.len)))
+		kind = nsx_str_c(c->kind);
+	nsx_set_s(r, NSX_OP_collective, kind);
+	if (!c)
+		return;
+	set_known(r, NSX_OP_bytes, c->bytes);
+	nsx_set_s(r, NSX_OP_comm_id, c->comm_id);
+	set_known(r, NSX_OP_calls, c->calls);
+	if (c->group > 0)
+		nsx_set_i(r, NSX_OP_group, c->group);
+	nsx_set_s(r, NSX_OP_pair, c->pair);
 }
 
 static int
@@ -530,7 +569,7 @@ emit_all(struct emit *e)
 	for (int i = 0; i < job->n; i++)
 		if (emit_profile(e, &job->profiles[i]) != NSX_OK)
 			return NSX_ERR;
-	if (emit_devices(e) != NSX_OK || emit_programs(e) != NSX_OK || emit_places(e) != NSX_OK ||
+	if (emit_devices(e) != NSX_OK || emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK || emit_places(e) != NSX_OK ||
 	    emit_insts(e) != NSX_OK || emit_locs(e) != NSX_OK)
 		return NSX_ERR;
 	for (int i = 0; i < job->n; i++)
@@ -556,5 +595,6 @@ ex_emit(struct ex_job *job, struct nsx_writer *out)
 	for (int i = 0; i < job->n && e.levels; i++)
 		free(e.levels[i]);
 	free(e.levels);
+	free(e.places);
 	return rc;
 }

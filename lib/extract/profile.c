@@ -1,4 +1,5 @@
 /* profile.c -- one export from file to modules, thunks and compile records. */
+#include "extract/nccl.h"
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -171,8 +172,11 @@ lacks_ops(const struct ex_profile *p)
 static int
 load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 {
+	static const char *const xla[] = { NSX_XLA_DOMAIN, NULL }, *const both[] = { NSX_XLA_DOMAIN, NSX_NCCL_DOMAIN, NULL };
 	struct nsx_trace_opts opts = {
-		.domain = p->opts->ranges == NSX_RANGES_NONE ? NSX_XLA_DOMAIN : NULL,
+		/* What operations carry out is told by NCCL's ranges. */
+		.domains = p->opts->ranges != NSX_RANGES_NONE ? NULL : p->opts->ops ? both : xla,
+		.captures = p->opts->ops,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
@@ -235,6 +239,8 @@ ex_load(struct ex_profile *p, int jobs)
 		p->rc = ex_open_other_graphs(p);
 	if (p->rc == NSX_OK)
 		p->rc = ex_find_comm(p);
+	if (p->rc == NSX_OK)
+		p->rc = ex_find_nccl(p);
 	nsx_payload_close(&p->trace);
 }
 
@@ -260,6 +266,7 @@ ex_free(struct ex_profile *p)
 	free(p->thunk_at);
 	free(p->module_at);
 	free(p->op_thunk);
+	ex_nccl_free(p);
 	free(p->kernel_kind);
 	ex_buffers_free(&p->buffers);
 	free(p->holders.p);

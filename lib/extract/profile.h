@@ -102,6 +102,12 @@ struct ex_buffers {
 /* An instruction whose ranges hold other thunks'; whether they are taken for a fusion, which is the thunk then. */
 struct ex_holder { uint32_t program, name; bool fusion; };   /* name in ex_profile.inst_names */
 
+/* What NCCL's calls and their payloads say of an operation. Kind NULL: its kernel's name tells; bytes and calls -1, group 0: not known;
+ * texts empty: none. */
+struct ex_carried { const char *kind; struct nsx_str comm_id, pair; int64_t bytes, calls, group; };
+
+struct ex_nccl;   /* nccl.h */
+
 struct ex_profile {
 	const struct nsx_extract_input *input;
 	const struct nsx_extract_opts  *opts;
@@ -134,6 +140,7 @@ struct ex_profile {
 	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name does not, or the other way round */
 	bool               again;        /* dumps have just said so: what is known by now is to be found anew */
 	const char       **kernel_kind;  /* by name of the trace: the kind of collective that kernels of it carry out; NULL: none. NULL without operations */
+	struct ex_nccl    *nccl;         /* NULL: not looked for */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
 };
 
@@ -186,6 +193,10 @@ void ex_buffers_free(struct ex_buffers *b);
 int ex_find_comm(struct ex_profile *p);
 /* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between devices; NULL: none. */
 const char *ex_op_kind(const struct ex_profile *p, uint32_t i);
+/* NCCL's calls: which of them each operation carries out, and who is who in communicators. */
+int ex_find_nccl(struct ex_profile *p);
+const struct ex_carried *ex_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
+void ex_nccl_free(struct ex_profile *p);
 /* The thunk that operation i belongs to; NSX_NONE: none. */
 uint32_t ex_op_thunk(const struct ex_profile *p, uint32_t i);
 /* Occurrences count per instruction and module execution by GPU start. */
@@ -324,6 +335,13 @@ bool ex_process_kept(const struct ex_profile *p, uint32_t process);
 
 /* Number of the device in the job; -1 for NSX_NONE. */
 int64_t ex_global(const struct ex_profile *p, uint32_t device);
+
+/* A device's place in a communicator, for the stream; device -1: not told. */
+struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; };
+
+/* The places of all profiles' communicators that are kept, in order of communicator, profile and device; *n of them, which the caller frees.
+ * NULL when out of memory. */
+struct ex_place *ex_places(const struct ex_job *job, size_t *n);
 
 /* Write the whole stream but diags and `end`. */
 int ex_emit(struct ex_job *job, struct nsx_writer *out);

@@ -326,6 +326,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_host_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
 	    || nsx_info_read(l) != NSX_OK
+	    || nsx_captures_read(l) != NSX_OK
 	    || nsx_payload_keep(l) != NSX_OK)
 		return NSX_ERR;
 	return l->diags->failed ? nsx_load_nomem(l) : NSX_OK;
@@ -434,6 +435,7 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->overheads);
 	free(t->device_names);
 	free(t->thread_names);
+	free(t->captures);
 	nsx_intern_free(&t->names);
 	nsx_intern_free(&t->domains);
 	nsx_arena_free(&t->arena);

@@ -129,6 +129,7 @@ int nsx_project_all(struct nsx_loader *l);
 int nsx_texts_name(struct nsx_loader *l);         /* after projection: texts of the ranges that are left become names */
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* all that is not an event */
+int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if they are wanted */
 int nsx_payload_keep(struct nsx_loader *l);       /* a way back to payloads, if there are any */
 
 #endif

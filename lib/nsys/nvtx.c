@@ -186,7 +186,7 @@ nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 		struct nsx_task *task = &tasks->p[tasks->n++];
 
 		*p = (struct nsx_nvtx_part){ .ranges = { .size = sizeof(struct nsx_range) }, .l = l, .texts = &l->texts[i].texts,
-		                              .named_only = l->opts->domain && *l->opts->domain };
+		                              .named_only = l->opts->domains != NULL };
 		*task = (struct nsx_task){ .scan = { "NVTX_EVENTS", columns, NCOLUMNS, .ctx = p, .cells = read_row } };
 		nsx_load_part(&task->scan, i, n, lo, hi);
 	}
@@ -224,6 +224,14 @@ collect_domains(struct nsx_loader *l, struct domains *d)
 	return true;
 }
 
+static bool
+is_among(struct nsx_str name, const char *const *list)
+{
+	while (*list && !nsx_str_eq(name, nsx_str_c(*list)))
+		list++;
+	return *list != NULL;
+}
+
 /* What the domain of a track is called, and whether its ranges are wanted. False when out of memory. */
 static bool
 resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *tr, uint64_t *crowded)
@@ -234,7 +242,7 @@ resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *
 		tr->flags = tr->domain ? NSX_RANGE_NO_DOMAIN : 0;
 		return true;
 	}
-	if (l->opts->domain && !nsx_str_eq(d->names.p[at], nsx_str_c(l->opts->domain))) {
+	if (l->opts->domains && !is_among(d->names.p[at], l->opts->domains)) {
 		tr->drop = true;
 		return true;
 	}

@@ -386,7 +386,7 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 		r->torn++;
 		return NSX_OK;
 	}
-	int number = schema->name == NSX_NONE ? -1 : number_of(r->ask->schemas, r->ask->nschemas, nsx_intern_str(&r->p->names, schema->name));
+	int number = !r->ask->schemas ? 0 : schema->name == NSX_NONE ? -1 : number_of(r->ask->schemas, r->ask->nschemas, nsx_intern_str(&r->p->names, schema->name));
 	if (number < 0)
 		return NSX_OK;
 	if (size < schema->size) {
@@ -394,11 +394,19 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 		return NSX_OK;
 	}
 	r->schema[i] = number;
+	int64_t unreadable = r->unreadable;
 	for (int k = 0; k < r->ask->nentries; k++) {
 		size_t value = i * (size_t)r->ask->nentries + (size_t)k;
 		const struct entry *e = entry_of(r->p, schema, r->ask->entries[k].name);
 		if (e && !read_value(r, e, r->ask->entries[k].text, blob + HEADER, size, &r->values[value], &r->string_at[value]))
 			return NSX_ERR;
+	}
+	if (!r->ask->schemas && r->unreadable > unreadable) {
+		r->unreadable = unreadable;
+		r->malformed++;
+		r->schema[i] = -1;
+		memset(&r->values[i * (size_t)r->ask->nentries], 0, (size_t)r->ask->nentries * sizeof *r->values);
+		memset(&r->string_at[i * (size_t)r->ask->nentries], 0xff, (size_t)r->ask->nentries * sizeof *r->string_at);
 	}
 	return NSX_OK;
 }

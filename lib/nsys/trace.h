@@ -112,6 +112,8 @@ struct nsx_device {
 	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not told */
 };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
+/* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
+struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start, longer
  * first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process, cuda). Calls are grouped
@@ -140,18 +142,21 @@ struct nsx_trace {
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
 	struct nsx_intern   domains;      /* number 0 is "" */
+	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if asked for; the first row of each (process, node), in that order */
 	struct nsx_payloads *payloads;    /* for payload.h; NULL: the export has none */
 	struct nsx_arena    arena;
 };
 
 struct nsx_trace_opts {
-	const char *domain;     /* keep only ranges of this domain, and those of domains whose name the export lost; NULL: all */
+	const char *const *domains;   /* NULL-ended: keep only ranges of these domains, never of the default one, and those of domains whose name the
+	                               * export lost; NULL: all */
 	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are then the tightest
 	                         * range kept); saves time and memory where programs name each range differently */
 	bool        ops;        /* keep GPU operations */
 	const char *ops_if;     /* keep them also if a string of the export begins so; NULL: no */
 	bool        issues;     /* with ops: tell which call issued each, and what it waits for */
 	bool        calls;      /* keep every CUDA call, and overheads; needs issues */
+	bool        captures;   /* read where nodes of CUDA graphs come from */
 	bool        host;       /* read the host's name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
 	bool        sqlite_alone;   /* leave all reading of tables to SQLite, and check nothing: for tests */
@@ -163,6 +168,12 @@ struct nsx_trace_opts {
  * or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as after nsx_trace_free. */
 int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                    struct nsx_diags *diags, struct nsx_err *err);
+
+/* The process of a thread, as nsx_process.gpid. */
+static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }
+
+/* Where the node of that process's graph was captured: of what it is a clone of, as far back as the export tells. NULL: not in the export. */
+const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node);
 
 /* The thread a range belongs to. */
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);

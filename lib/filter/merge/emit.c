@@ -91,6 +91,57 @@ emit_devices(struct mg *m)
 	return rc;
 }
 
+/* A record of a communicator with our numbers. */
+struct member { struct mg_held rec; int64_t profile, device; };
+
+static int
+compare_members(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	struct nsx_rec p = { x->rec.kind, x->rec.has, x->rec.v }, q = { y->rec.kind, y->rec.has, y->rec.v };
+	int c = nsx_str_cmp(nsx_string(&p, NSX_COMMUNICATOR_comm_id), nsx_string(&q, NSX_COMMUNICATOR_comm_id));
+
+	if (c)
+		return c;
+	if (x->profile != y->profile)
+		return x->profile < y->profile ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	int64_t i = nsx_int(&p, NSX_COMMUNICATOR_rank, -1), j = nsx_int(&q, NSX_COMMUNICATOR_rank, -1);
+	return (i > j) - (i < j);
+}
+
+static int
+emit_communicators(struct mg *m)
+{
+	struct member *list = malloc((m->communicators.n + 1) * sizeof *list);
+	union nsx_val v[NSX_MAX_COLS];
+	int rc = list ? NSX_OK : nsx_err_nomem(m->err, NULL);
+
+	for (size_t i = 0; i < m->communicators.n && list; i++) {
+		const struct mg_source *s = &m->sources[m->communicator_source.p[i]];
+		const struct mg_held *h = &m->communicators.p[i];
+		struct nsx_rec rec = { h->kind, h->has, h->v };
+		list[i] = (struct member){ *h, -1, -1 };
+		if (nsx_has(&rec, NSX_COMMUNICATOR_profile))
+			list[i].profile = m->profiles.p[mg_remap_get(&s->profile_of, h->v[NSX_COMMUNICATOR_profile].i)].number;
+		if (nsx_has(&rec, NSX_COMMUNICATOR_device))
+			list[i].device = m->devices.p[mg_remap_get(&s->device_of, h->v[NSX_COMMUNICATOR_device].i)].number;
+	}
+	if (list)
+		qsort(list, m->communicators.n, sizeof *list, compare_members);
+	for (size_t i = 0; i < m->communicators.n && rc == NSX_OK; i++) {
+		struct nsx_rec rec = copy(&list[i].rec, v);
+		if (nsx_has(&rec, NSX_COMMUNICATOR_profile))
+			rec.v[NSX_COMMUNICATOR_profile].i = list[i].profile;
+		if (nsx_has(&rec, NSX_COMMUNICATOR_device))
+			rec.v[NSX_COMMUNICATOR_device].i = list[i].device;
+		rc = put(m, &rec);
+	}
+	free(list);
+	return rc;
+}
+
 /* Streams aligned apart number their components alike: they are numbered anew, by lowest device. */
 static int
 emit_clocks(struct mg *m)
@@ -374,6 +425,8 @@ mg_write_metadata(struct mg *m)
 
 	if (rc == NSX_OK)
 		rc = emit_devices(m);
+	if (rc == NSX_OK)
+		rc = emit_communicators(m);
 	if (rc == NSX_OK)
 		rc = emit_clocks(m);
 	if (rc == NSX_OK)

@@ -172,6 +172,19 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 }
 
 static int
+load_communicator(struct loading *l, const struct nsx_rec *rec)
+{
+	struct mg_held h;
+	uint32_t to;
+
+	if ((nsx_has(rec, NSX_COMMUNICATOR_device) && refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) != NSX_OK)
+	    || (nsx_has(rec, NSX_COMMUNICATOR_profile) && refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile, &to) != NSX_OK))
+		return NSX_ERR;
+	return mg_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) && nsx_vec_push(&l->m->communicator_source, l->source)
+	       ? NSX_OK : nomem(l);
+}
+
+static int
 load_program(struct loading *l, const struct nsx_rec *rec)
 {
 	struct mg_program p = { .source = l->source, .id = nsx_int(rec, NSX_PROGRAM_id, -1), .uses = NSX_NONE };
@@ -284,6 +297,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_PROFILE: return load_profile(l, rec);
 	case NSX_DEVICE:  return load_device(l, rec);
+	case NSX_COMMUNICATOR: return load_communicator(l, rec);
 	case NSX_CLOCK:   return load_clock(l, rec);
 	case NSX_PROGRAM: return load_program(l, rec);
 	case NSX_ALIAS:   return load_alias(l, rec);

@@ -53,6 +53,8 @@ stop(struct mg *m)
 	free(m->devices.p);
 	free(m->clocks.p);
 	free(m->clock_source.p);
+	free(m->communicators.p);
+	free(m->communicator_source.p);
 	free(m->programs.p);
 	free(m->aliases.p);
 	free(m->haves.p);

@@ -115,6 +115,8 @@ struct mg {
 	NSX_VEC(struct mg_device)  devices;
 	NSX_VEC(struct mg_held)    clocks;
 	NSX_VEC(uint32_t)          clock_source;
+	NSX_VEC(struct mg_held)    communicators;
+	NSX_VEC(uint32_t)          communicator_source;
 	NSX_VEC(struct mg_program) programs;
 	NSX_VEC(struct mg_alias)   aliases;
 	NSX_VEC(struct mg_have)    haves;

@@ -28,10 +28,17 @@ rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 	if (rec->kind->id != NSX_OP || !nsx_has(rec, NSX_OP_comm) || !inst->settles)
 		return;
 	rec->v[NSX_OP_comm].i = inst->comm;
-	if (inst->comm != 1)
-		nsx_clear(rec, NSX_OP_collective);
-	else if (inst->collective)
-		nsx_set_s(rec, NSX_OP_collective, mg_text(m, inst->collective));
+	/* What NCCL's calls say of an operation that communicates goes before what its instruction is. */
+	bool nccl = nsx_has(rec, NSX_OP_calls) || nsx_has(rec, NSX_OP_comm_id);
+	if (inst->comm == 1) {
+		if (inst->collective && !nccl)
+			nsx_set_s(rec, NSX_OP_collective, mg_text(m, inst->collective));
+		return;
+	}
+	if (nccl)
+		nsx_clear(rec, NSX_OP_bytes);
+	for (int slot = NSX_OP_collective; slot <= NSX_OP_pair; slot++)
+		nsx_clear(rec, slot);
 }
 
 static int

@@ -1,0 +1,388 @@
+/* nccl.c -- which of NCCL's calls each communicating operation carries out, by the range that it was launched in or, in a CUDA graph, captured in. */
+#include "extract/nccl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+/* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: when it was launched or captured. */
+struct joined { uint32_t op, unit; int64_t launch, order; };
+
+/* The peers that calls of one direction name, and what they carry. */
+struct way { NSX_VEC(int64_t) peers; int64_t bytes; bool known; };
+
+struct join {
+	struct ex_profile   *p;
+	NSX_VEC(struct joined) ops;
+	struct way           sends, receives;
+	struct nsx_map       captured;   /* (process, graph node) -> index in units_of */
+	NSX_VEC(struct { uint32_t unit; int64_t order; }) units_of;
+	int64_t              unclear, uncaptured;
+};
+
+/* ---- the unit of an operation */
+
+/* The innermost range of the thread around the time; NSX_NONE: none. */
+static uint32_t
+range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == t->nthreads || t->threads[lo].gtid != gtid)
+		return NSX_NONE;
+	uint32_t first = t->threads[lo].first;
+	hi = first + t->threads[lo].n;
+	lo = first;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->ranges[mid].start <= time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	uint32_t r = lo > first ? lo - 1 : NSX_NONE;
+	while (r != NSX_NONE && t->ranges[r].end <= time)
+		r = t->ranges[r].parent;
+	return r;
+}
+
+/* By where the node was captured: each node is looked up once, however often its graph ran. */
+static bool
+unit_of_node(struct join *j, const struct nsx_gpu_op *op, struct joined *out)
+{
+	const struct nsx_trace *t = &j->p->trace;
+	uint32_t process = t->devices[op->device].process, *at = nsx_map_at(&j->captured, (struct nsx_key){ process, (uint64_t)op->graph_node });
+
+	if (!at)
+		return false;
+	if (*at == NSX_NONE) {
+		const struct nsx_capture *c = nsx_capture_of(t, t->processes[process].gpid, op->graph_node);
+		uint32_t range = c ? range_around(t, c->gtid, c->start) : NSX_NONE;
+		if (!nsx_vec_room(&j->units_of, 1))
+			return false;
+		*at = (uint32_t)j->units_of.n++;
+		j->units_of.p[*at].unit = range == NSX_NONE ? NSX_NONE : j->p->nccl->unit_at[range];
+		j->units_of.p[*at].order = c ? c->start : 0;
+	}
+	out->unit = j->units_of.p[*at].unit;
+	out->order = j->units_of.p[*at].order;
+	out->launch = op->call_start;
+	j->uncaptured += out->unit == NSX_NONE;
+	return true;
+}
+
+/* Operations that NCCL's calls launched, in order of unit, launch of a graph, launch. */
+static bool
+collect(struct join *j)
+{
+	const struct nsx_trace *t = &j->p->trace;
+	struct ex_nccl *n = j->p->nccl;
+
+	for (uint32_t i = 0; i < t->nops; i++) {
+		const struct nsx_gpu_op *op = &t->ops[i];
+		struct joined of = { .op = i, .unit = NSX_NONE, .launch = INT64_MIN, .order = op->call_start };
+		if (op->type != NSX_OP_KERNEL || !ex_op_kind(j->p, i))
+			continue;
+		if (op->graph_node != -1) {
+			if (!unit_of_node(j, op, &of))
+				return false;
+		} else if (op->range != NSX_NONE) {
+			of.unit = n->unit_at[op->range];
+		}
+		if (of.unit == NSX_NONE)
+			continue;
+		if (!nsx_vec_push(&j->ops, of))
+			return false;
+		for (uint32_t k = 0; k < n->units.p[of.unit].n; k++)
+			n->calls.p[n->units.p[of.unit].first + k].wanted = true;
+	}
+	return true;
+}
+
+static bool
+sort_ops(struct join *j)
+{
+	struct nsx_sort_key *keys = malloc((j->ops.n + 1) * sizeof *keys);
+	struct joined *sorted = malloc((j->ops.n + 1) * sizeof *sorted);
+	bool good = keys && sorted;
+
+	for (size_t i = 0; good && i < j->ops.n; i++)
+		keys[i] = (struct nsx_sort_key){ { j->ops.p[i].unit, j->ops.p[i].launch, j->ops.p[i].order }, (uint32_t)i };
+	if (good)
+		nsx_sort_keys(keys, j->ops.n);
+	for (size_t i = 0; good && i < j->ops.n; i++)
+		sorted[i] = j->ops.p[keys[i].i];
+	free(keys);
+	if (good) {
+		free(j->ops.p);
+		j->ops.p = sorted;
+		j->ops.cap = j->ops.n + 1;
+	} else {
+		free(sorted);
+	}
+	return good;
+}
+
+/* ---- what calls come to */
+
+static bool
+is_p2p(uint8_t kind)
+{
+	return kind == NCCL_SEND || kind == NCCL_RECV;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorted, each once. */
+static void
+distinct(struct way *w)
+{
+	size_t n = 0;
+
+	if (w->peers.n)
+		qsort(w->peers.p, w->peers.n, sizeof *w->peers.p, by_value);
+	for (size_t i = 0; i < w->peers.n; i++)
+		if (!n || w->peers.p[n - 1] != w->peers.p[i])
+			w->peers.p[n++] = w->peers.p[i];
+	w->peers.n = n;
+}
+
+static bool
+add_bytes(int64_t *sum, int64_t bytes)
+{
+	return bytes >= 0 && !__builtin_add_overflow(*sum, bytes, sum);
+}
+
+/* The communicator of all n calls, if it is one and known. */
+static bool
+one_comm(const struct nccl_call *c, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!c[i].has_comm || c[i].comm != c[0].comm)
+			return false;
+	return n > 0;
+}
+
+/* The kind of all n calls: of NCCL_SEND and NCCL_RECV either stands for both. NCCL_KINDS: they have several. */
+static int
+one_kind(const struct nccl_call *c, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (c[i].kind != c[0].kind && !(is_p2p(c[i].kind) && is_p2p(c[0].kind)))
+			return NCCL_KINDS;
+	return n ? c[0].kind : NCCL_KINDS;
+}
+
+/* Sends and receives alone: an all-to-all where all exchange with all, else something between two. False when out of memory. */
+static bool
+put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, struct ex_carried *out)
+{
+	bool peers = true;
+	struct way *ways[] = { &j->sends, &j->receives };
+
+	for (int i = 0; i < 2; i++) {
+		ways[i]->peers.n = 0;
+		ways[i]->bytes = 0;
+		ways[i]->known = true;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct way *w = ways[c[i].kind == NCCL_RECV];
+		peers &= c[i].peer >= 0;
+		w->known &= add_bytes(&w->bytes, c[i].bytes);
+		if (c[i].peer >= 0 && !nsx_vec_push(&w->peers, c[i].peer))
+			return false;
+	}
+	distinct(&j->sends);
+	distinct(&j->receives);
+	int64_t npeers = (int64_t)j->sends.peers.n;
+	bool same = peers && j->sends.peers.n == j->receives.peers.n && npeers > 0 &&
+	            memcmp(j->sends.peers.p, j->receives.peers.p, j->sends.peers.n * sizeof *j->sends.peers.p) == 0;
+	if (same && npeers >= 2 && npeers >= ranks - 1) {
+		out->kind = nccl_kinds[NCCL_ALL_TO_ALL];
+		out->group = ranks ? ranks : npeers;
+		out->bytes = j->sends.known ? j->sends.bytes : -1;
+		return true;
+	}
+	out->kind = nccl_kinds[NCCL_SEND];
+	out->group = 2;
+	if (j->sends.known && j->receives.known)
+		out->bytes = j->sends.bytes > j->receives.bytes ? j->sends.bytes : j->receives.bytes;
+	const struct way *only = npeers ? &j->sends : &j->receives;
+	int64_t rank = one_comm(c, n) ? nccl_rank(j->p, c[0].comm, device) : -1;
+	if (peers && rank >= 0 && only->peers.n == 1 && (same || !npeers || !j->receives.peers.n)) {
+		int64_t peer = only->peers.p[0];
+		char text[2 * NSX_INT_CHARS + 2], *end = nsx_put_int(text, rank < peer ? rank : peer);
+		*end++ = '-';
+		end = nsx_put_int(end, rank < peer ? peer : rank);
+		out->pair = ex_keep(j->p, (struct nsx_str){ text, (size_t)(end - text) });
+	}
+	return true;
+}
+
+/* Calls of one kind but sends and receives: sizes add up, those given for each peer times the ranks. */
+static void
+put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carried *out)
+{
+	bool by_peer = c->kind == NCCL_ALL_TO_ALL || c->kind == NCCL_GATHER || c->kind == NCCL_SCATTER, known = !by_peer || ranks > 0;
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < n && known; i++)
+		known = add_bytes(&sum, c[i].bytes);
+	if (known && by_peer)
+		known = !__builtin_mul_overflow(sum, ranks, &sum);
+	out->bytes = known ? sum : -1;
+}
+
+/* What an operation on the device comes to that carries out these n calls together; all false: they are more than one such. False when out of memory. */
+static bool
+put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t device)
+{
+	struct ex_nccl *x = j->p->nccl;
+	const struct nccl_call *c = x->calls.p + first;
+	struct ex_carried out = { .bytes = -1, .calls = all && n ? (int64_t)n : -1 };
+	int64_t ranks = 0;
+	int kind = one_kind(c, n);
+
+	if (one_comm(c, n)) {
+		char hex[17];
+		snprintf(hex, sizeof hex, "%016" PRIx64, c->comm);
+		out.comm_id = ex_keep(j->p, nsx_str_c(hex));
+		ranks = nccl_ranks(x, c->comm);
+	}
+	out.group = ranks;
+	if (kind != NCCL_KINDS && is_p2p((uint8_t)kind)) {
+		if (all && !put_p2p(j, c, n, ranks, device, &out))
+			return false;
+		if (!all) {
+			out.kind = nccl_kinds[NCCL_SEND];
+			out.group = 2;
+		}
+	} else if (kind != NCCL_KINDS) {
+		out.kind = nccl_kinds[kind];
+		if (all)
+			put_bytes(c, n, ranks, &out);
+	} else if (all && n) {
+		out.kind = "mixed";
+	}
+	return j->p->rc == NSX_OK && nsx_vec_push(&x->carried, out);
+}
+
+/* ---- operations to calls */
+
+/* Operations [a, b) of one unit and launch. */
+static bool
+join_run(struct join *j, size_t a, size_t b)
+{
+	struct ex_nccl *n = j->p->nccl;
+	const struct nccl_unit *u = &n->units.p[j->ops.p[a].unit];
+	bool together = b - a == 1, apart = !together && b - a == u->n;
+
+	j->unclear += together || apart ? 0 : (int64_t)(b - a);
+	for (size_t i = a; i < b; i++) {
+		const struct joined *of = &j->ops.p[i];
+		uint32_t device = j->p->trace.ops[of->op].device, first = u->first + (apart ? (uint32_t)(i - a) : 0);
+		if (!put_carried(j, first, apart ? 1 : u->n, together || apart, device))
+			return false;
+		n->op_carried[of->op] = (uint32_t)n->carried.n - 1;
+	}
+	return true;
+}
+
+static bool
+join_all(struct join *j)
+{
+	struct ex_nccl *n = j->p->nccl;
+
+	n->op_carried = malloc(((size_t)j->p->trace.nops + 1) * sizeof *n->op_carried);
+	if (!n->op_carried)
+		return false;
+	memset(n->op_carried, 0xff, ((size_t)j->p->trace.nops + 1) * sizeof *n->op_carried);
+	for (size_t a = 0, b; a < j->ops.n; a = b) {
+		for (b = a + 1; b < j->ops.n && j->ops.p[b].unit == j->ops.p[a].unit && j->ops.p[b].launch == j->ops.p[a].launch; b++)
+			;
+		if (!join_run(j, a, b))
+			return false;
+	}
+	return true;
+}
+
+static void
+report(struct join *j)
+{
+	struct nsx_diags *d = &j->p->diags;
+	const char *who = j->p->trace.name.ptr;
+
+	nsx_diag_add(d, NSX_WARNING, who, j->unclear, "operations of NCCL calls that are neither one for all calls nor one for each: no sizes");
+	nsx_diag_add(d, NSX_INFO, who, j->uncaptured, "communicating nodes of CUDA graphs that were captured in no NCCL call of the export: known by their kernels' names alone");
+}
+
+int
+ex_find_nccl(struct ex_profile *p)
+{
+	struct join j = { .p = p };
+	int rc;
+
+	if (!p->opts->ops || !p->trace.nops || !p->trace.nranges)
+		return NSX_OK;
+	if (!(p->nccl = calloc(1, sizeof *p->nccl)))
+		return nsx_err_nomem(&p->err, p->input->path);
+	if ((rc = nccl_find_calls(p)) != NSX_OK || !p->nccl->units.n)
+		return rc;
+	bool good = collect(&j) && sort_ops(&j);
+	if (good && (rc = nccl_read_calls(p)) == NSX_OK)
+		good = join_all(&j);
+	if (good && rc == NSX_OK)
+		report(&j);
+	else if (rc == NSX_OK)
+		rc = p->rc != NSX_OK ? p->rc : nsx_err_nomem(&p->err, p->input->path);
+	free(p->nccl->unit_at);
+	p->nccl->unit_at = NULL;
+	free(j.ops.p);
+	free(j.units_of.p);
+	free(j.sends.peers.p);
+	free(j.receives.peers.p);
+	nsx_map_free(&j.captured);
+	return rc;
+}
+
+const struct ex_carried *
+ex_op_carried(const struct ex_profile *p, uint32_t i)
+{
+	uint32_t at = p->nccl && p->nccl->op_carried ? p->nccl->op_carried[i] : NSX_NONE;
+
+	return at == NSX_NONE ? NULL : &p->nccl->carried.p[at];
+}
+
+void
+ex_nccl_free(struct ex_profile *p)
+{
+	struct ex_nccl *n = p->nccl;
+
+	if (!n)
+		return;
+	free(n->unit_at);
+	free(n->calls.p);
+	free(n->units.p);
+	free(n->places.p);
+	free(n->carried.p);
+	free(n->op_carried);
+	nsx_map_free(&n->ranks);
+	free(n);
+	p->nccl = NULL;
+}

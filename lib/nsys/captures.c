@@ -1,0 +1,101 @@
+/* captures.c -- CUDA_GRAPH_NODE_EVENTS: where and when nodes of CUDA graphs were made, by capturing a stream or by cloning another graph's. */
+#include <stdlib.h>
+
+#include "nsys/load.h"
+
+/* A row and where it came, by which equal nodes are told apart. */
+struct row { struct nsx_capture c; size_t at; };
+struct reading { NSX_VEC(struct row) rows; uint64_t bad; };
+
+static int
+read_row(void *ctx, const struct nsx_cell *v)
+{
+	struct reading *r = ctx;
+	struct row row = { .at = r->rows.n };
+	int64_t gtid;
+	bool cloned;
+
+	if (!nsx_cell_int(&v[0], &row.c.start) || !nsx_cell_int(&v[1], &gtid) || !nsx_cell_int(&v[2], &row.c.node) ||
+	    !nsx_cell_int_null(&v[3], &row.c.original, &cloned)) {
+		r->bad++;
+		return NSX_OK;
+	}
+	row.c.gtid = (uint64_t)gtid;
+	if (!cloned)
+		row.c.original = -1;
+	return nsx_vec_push(&r->rows, row) ? NSX_OK : NSX_ERR;
+}
+
+static int
+by_node(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	uint64_t p = nsx_capture_process(x->c.gtid), q = nsx_capture_process(y->c.gtid);
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (x->c.node != y->c.node)
+		return x->c.node < y->c.node ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+int
+nsx_captures_read(struct nsx_loader *l)
+{
+	static const struct nsx_db_col cols[] = { { "start", false }, { "globalTid", true }, { "graphNodeId", false }, { "originalGraphNodeId", true } };
+	struct reading r = { .bad = 0 };
+	struct nsx_db_scan scan = { "CUDA_GRAPH_NODE_EVENTS", cols, 4, .cells = read_row, .ctx = &r };
+	struct nsx_trace *t = l->t;
+
+	if (!l->opts->captures || !nsx_db_has(&l->db, scan.table))
+		return NSX_OK;
+	int rc = nsx_db_run(&l->db, &scan, l->err);
+	if (rc == NSX_OK && r.rows.n >= NSX_NONE)
+		rc = nsx_err_set(l->err, "%s: more than %u nodes of CUDA graphs", l->db.path, NSX_NONE);
+	if (rc == NSX_OK && !(t->captures = malloc((r.rows.n + 1) * sizeof *t->captures)))
+		rc = nsx_load_nomem(l);
+	if (rc == NSX_OK && r.rows.n)
+		qsort(r.rows.p, r.rows.n, sizeof *r.rows.p, by_node);
+	for (size_t i = 0; i < r.rows.n && rc == NSX_OK; i++) {
+		const struct nsx_capture *c = &r.rows.p[i].c, *last = t->ncaptures ? &t->captures[t->ncaptures - 1] : NULL;
+		if (!last || last->node != c->node || nsx_capture_process(last->gtid) != nsx_capture_process(c->gtid))
+			t->captures[t->ncaptures++] = *c;
+	}
+	nsx_load_diag(l, NSX_WARNING, r.bad, "CUDA_GRAPH_NODE_EVENTS: rows left out that lack a number or hold something else in its place");
+	free(r.rows.p);
+	return rc;
+}
+
+static const struct nsx_capture *
+find(const struct nsx_trace *t, uint64_t gpid, int64_t node)
+{
+	uint32_t lo = 0, hi = t->ncaptures;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct nsx_capture *c = &t->captures[mid];
+		uint64_t p = nsx_capture_process(c->gtid);
+		if (p == gpid && c->node == node)
+			return c;
+		if (p < gpid || (p == gpid && c->node < node))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+const struct nsx_capture *
+nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node)
+{
+	enum { CLONES_MAX = 64 };
+	const struct nsx_capture *c = find(t, gpid, node), *from;
+
+	for (int i = 0; c && c->original != -1 && (from = find(t, gpid, c->original)) != NULL; i++) {
+		/* Clones of clones, or a circle, which no program makes. */
+		if (i == CLONES_MAX)
+			return NULL;
+		c = from;
+	}
+	return c;
+}
