@@ -1,20 +1,25 @@
-/* nsysx-collectives -- add `collective` records with size, group and bandwidth, or sum them up in a table. */
+/* nsysx-collectives -- add `collective` records with size, group and bandwidth, or print tables of collectives. */
 #include <string.h>
 
 #include "table/bandwidth.h"
+#include "table/nccl_instances.h"
 #include "filter/collectives.h"
 #include "tool.h"
 
-static bool summary;
+static bool summary, instances, each;
+static int64_t hold_mib = 64;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
+	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
+	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
+	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20, "memory for records that wait, beyond it they go to a file [64]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-collectives", "[-b] [-z[LEVEL]] [--summary [--tsv | --table | --json]] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-collectives", "[-b] [-z[LEVEL]] [--summary | --instances | --each] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int
@@ -23,9 +28,41 @@ add_records(int nops, char **ops)
 	struct nsx_tool t;
 
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
-		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary");
+		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary, --instances and --each");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
-	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, &t.diags, &t.err));
+	return nsx_tool_finish(&t, nsx_collectives(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
+}
+
+static void
+check_table_options(void)
+{
+	const char *require = nsx_tool_input.require;
+
+	if (summary + instances + each > 1)
+		nsx_cli_misuse(&cli, "--summary, --instances and --each exclude each other");
+	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
+		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with a table");
+	if (require && strcmp(require, "collective") != 0)
+		nsx_cli_misuse(&cli, "--require: a table is of collective records only");
+	nsx_tool_table_form(&cli);
+}
+
+static int
+print_instances(int nops, char **ops)
+{
+	struct nsx_tool t;
+	struct nsx_nccl_table n;
+
+	check_table_options();
+	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	int rc = nsx_nccl_instances(t.in, each, &n, &t.diags, &t.err);
+	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
+		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table(&t, n.table, n.diags);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(n.table);
+	return rc;
 }
 
 static int
@@ -35,11 +72,7 @@ print_summary(int nops, char **ops)
 	struct nsx_bandwidth b;
 	const char *require = nsx_tool_input.require;
 
-	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
-		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with --summary");
-	if (require && strcmp(require, "collective") != 0)
-		nsx_cli_misuse(&cli, "--require: a summary is of collective records only");
-	nsx_tool_table_form(&cli);
+	check_table_options();
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	int rc = nsx_bandwidth(t.in, &b, &t.diags, &t.err);
 	if (rc == NSX_OK && require && b.instances == 0)
@@ -56,5 +89,7 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 
+	if (instances || each)
+		return print_instances(nops, argv);
 	return summary ? print_summary(nops, argv) : add_records(nops, argv);
 }

@@ -1,12 +1,16 @@
 /* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size, group and bandwidth. The
- * records of one start wait until all others of that start have passed: memory for as many as start at once. */
+ * records of one start wait until all others of that start have passed: memory for as many as start at once. Where nothing tells how many ranks an
+ * NCCL communicator has, all that follows waits until the end, when all its devices are known. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>
 
 #include "job/communication.h"
+#include "job/communicates.h"
 #include "job/diags_of.h"
+#include "job/nccl.h"
 #include "stream/order.h"
+#include "stream/spill.h"
 
 /* A record to be, and when it came. */
 struct pending { union nsx_val v[NSX_COLLECTIVE_pair + 1]; uint64_t has; size_t came; };
@@ -16,6 +20,10 @@ struct collectives {
 	struct nsx_writer *out;
 	struct nsx_err    *err;
 	struct nsx_comm    comm;
+	struct nsx_nccl_comms nccl;
+	struct nsx_hold   *hold;    /* NULL: nothing waits for the end */
+	size_t             hold_bytes;
+	int64_t            inferred;
 	struct nsx_arena   arena;   /* strings of what is pending */
 	NSX_VEC(struct pending) pending;
 	int64_t            start;   /* of what is pending */
@@ -96,12 +104,13 @@ meet_op(struct collectives *c, const struct nsx_rec *op)
 	static const struct { int8_t from, to; } numbers[] = {
 		{ NSX_OP_profile, NSX_COLLECTIVE_profile }, { NSX_OP_device, NSX_COLLECTIVE_device }, { NSX_OP_start, NSX_COLLECTIVE_start },
 		{ NSX_OP_dur, NSX_COLLECTIVE_dur }, { NSX_OP_hidden, NSX_COLLECTIVE_hidden }, { NSX_OP_bytes, NSX_COLLECTIVE_bytes },
-		{ NSX_OP_group, NSX_COLLECTIVE_group }, { NSX_OP_op, NSX_COLLECTIVE_op }, { NSX_OP_calls, NSX_COLLECTIVE_calls },
+		{ NSX_OP_op, NSX_COLLECTIVE_op }, { NSX_OP_calls, NSX_COLLECTIVE_calls },
 	}, texts[] = {
 		{ NSX_OP_name, NSX_COLLECTIVE_name }, { NSX_OP_collective, NSX_COLLECTIVE_collective }, { NSX_OP_comm_id, NSX_COLLECTIVE_comm_id },
 		{ NSX_OP_pair, NSX_COLLECTIVE_pair },
 	};
-	int64_t n = nsx_int(op, NSX_OP_group, 0), bytes = nsx_int(op, NSX_OP_bytes, -1), dur = nsx_int(op, NSX_OP_dur, 0);
+	bool inferred;
+	int64_t n = nsx_nccl_group(&c->nccl, op, &inferred), bytes = nsx_int(op, NSX_OP_bytes, -1), dur = nsx_int(op, NSX_OP_dur, 0);
 	double algbw, busbw;
 
 	if (!nsx_vec_room(&c->pending, 1))
@@ -118,6 +127,9 @@ meet_op(struct collectives *c, const struct nsx_rec *op)
 			return nsx_err_nomem(c->err, NULL);
 		nsx_set_s(&rec, texts[i].to, s);
 	}
+	c->inferred += inferred && n > 0;
+	if (n > 0)
+		nsx_set_i(&rec, NSX_COLLECTIVE_group, n);
 	if (n > 0 && bytes >= 0 && dur > 0) {
 		nsx_comm_bandwidth(nsx_string(op, NSX_OP_collective), bytes, n, dur, &algbw, &busbw);
 		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, algbw);
@@ -140,6 +152,30 @@ is_after(const struct nsx_rec *rec, int64_t start)
 	return nsx_order_time(rec, &time) && nsx_rec_section(rec) == NSX_SECTION_WORK && time > start;
 }
 
+/* One record whose time has come. */
+static int
+meet(struct collectives *c, const struct nsx_rec *rec)
+{
+	if (c->pending.n && is_after(rec, c->start) && flush(c) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_comm_meta(&c->comm, rec, c->err) != NSX_OK || nsx_write(c->out, rec) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_is_comm(&c->comm, rec) && meet_comm(c, rec) != NSX_OK)
+		return NSX_ERR;
+	return nsx_is_comm_op(&c->comm, rec) ? meet_op(c, rec) : NSX_OK;
+}
+
+/* Whether its record needs to know devices that may be seen only later. */
+static bool
+needs_all(struct collectives *c, const struct nsx_rec *rec)
+{
+	bool inferred = false;
+
+	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && !nsx_cat_inst_communicates(&c->comm.cat, rec))
+		nsx_nccl_group(&c->nccl, rec, &inferred);
+	return inferred;
+}
+
 static int
 pass(struct collectives *c)
 {
@@ -149,20 +185,22 @@ pass(struct collectives *c)
 	while ((rc = nsx_read(c->in, &rec)) == NSX_OK) {
 		if (rec.kind->id == NSX_COLLECTIVE || nsx_is_diag_of(&rec, "nsysx-collectives"))
 			continue;
-		if (c->pending.n && is_after(&rec, c->start) && flush(c) != NSX_OK)
+		if (nsx_nccl_comms_take(&c->nccl, &rec, c->err) != NSX_OK)
 			return NSX_ERR;
-		if (nsx_comm_meta(&c->comm, &rec, c->err) != NSX_OK || nsx_write(c->out, &rec) != NSX_OK)
+		if (!c->hold && needs_all(c, &rec) && !(c->hold = nsx_hold_new(c->hold_bytes, c->err)))
 			return NSX_ERR;
-		if ((nsx_is_comm(&c->comm, &rec) && meet_comm(c, &rec) != NSX_OK) || (nsx_is_comm_op(&c->comm, &rec) && meet_op(c, &rec) != NSX_OK))
+		if ((c->hold ? nsx_hold_push(c->hold, &rec) : meet(c, &rec)) != NSX_OK)
 			return NSX_ERR;
 	}
+	while (rc == NSX_EOF && c->hold && (rc = nsx_hold_pop(c->hold, &rec)) == NSX_OK)
+		rc = meet(c, &rec) == NSX_OK ? NSX_EOF : NSX_ERR;
 	return rc == NSX_EOF ? flush(c) : NSX_ERR;
 }
 
 int
-nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct collectives c = { .in = in, .out = out, .err = err };
+	struct collectives c = { .in = in, .out = out, .hold_bytes = hold_bytes, .err = err };
 	const struct nsx_kind *k = nsx_kind_builtin(NSX_COLLECTIVE);
 	int rc = NSX_OK;
 
@@ -175,6 +213,9 @@ nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, struct nsx_diags 
 		nsx_comm_diags(&c.comm, diags);
 	if (rc == NSX_OK)
 		nsx_comm_flag_diags(&c.comm, diags);
+	nsx_diag_add(diags, NSX_INFO, "", c.inferred, "operations of NCCL communicators that no record tells the size of: group is the number of devices that ran operations of it");
+	nsx_hold_free(c.hold);
+	nsx_nccl_comms_free(&c.nccl);
 	nsx_comm_free(&c.comm);
 	nsx_arena_free(&c.arena);
 	free(c.pending.p);

@@ -132,7 +132,7 @@ collectives(const char *from, struct fuzz_file *to)
 	struct stage s;
 
 	begin(&s, from, to, true);
-	return end(&s, nsx_collectives(s.in, s.out, &s.diags, &s.err));
+	return end(&s, nsx_collectives(s.in, s.out, 4096, &s.diags, &s.err));
 }
 
 /* Make and print one of the tables. */

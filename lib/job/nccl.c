@@ -1,0 +1,361 @@
+/* nccl.c -- see nccl.h. */
+#include "job/nccl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/sort.h"
+
+enum { SHIFT_MAX = 64 };
+
+/* ---- communicators */
+
+/* Its number in c->list; NSX_NONE when out of memory. */
+static uint32_t
+comm_at(struct nsx_nccl_comms *c, struct nsx_str id)
+{
+	uint32_t at = nsx_intern(&c->ids, id);
+
+	if (at == NSX_NONE || (at == c->list.n && !nsx_vec_room(&c->list, 1)))
+		return NSX_NONE;
+	if (at == c->list.n) {
+		c->list.p[c->list.n].ranks = c->list.p[c->list.n].devices = 0;
+		c->list.n++;
+	}
+	return at;
+}
+
+int
+nsx_nccl_comms_take(struct nsx_nccl_comms *c, const struct nsx_rec *rec, struct nsx_err *err)
+{
+	bool member = rec->kind->id == NSX_COMMUNICATOR;
+
+	if (!member && rec->kind->id != NSX_OP)
+		return NSX_OK;
+	struct nsx_str id = nsx_string(rec, member ? NSX_COMMUNICATOR_comm_id : NSX_OP_comm_id);
+	if (!id.len)
+		return NSX_OK;
+	uint32_t at = comm_at(c, id);
+	if (at == NSX_NONE)
+		return nsx_err_nomem(err, NULL);
+	if (member) {
+		int64_t ranks = nsx_int(rec, NSX_COMMUNICATOR_ranks, 0);
+		if (ranks > c->list.p[at].ranks)
+			c->list.p[at].ranks = ranks;
+		return NSX_OK;
+	}
+	uint32_t *seen = nsx_map_at(&c->seen, (struct nsx_key){ at, (uint64_t)nsx_int(rec, NSX_OP_device, -1) });
+	if (!seen)
+		return nsx_err_nomem(err, NULL);
+	c->list.p[at].devices += *seen == NSX_NONE;
+	*seen = 0;
+	return NSX_OK;
+}
+
+int64_t
+nsx_nccl_group(const struct nsx_nccl_comms *c, const struct nsx_rec *op, bool *inferred)
+{
+	int64_t group = nsx_int(op, NSX_OP_group, 0);
+	uint32_t at = group > 0 || !nsx_has(op, NSX_OP_comm_id) ? NSX_NONE : nsx_intern_find(&c->ids, nsx_string(op, NSX_OP_comm_id));
+
+	if (inferred)
+		*inferred = at != NSX_NONE && !c->list.p[at].ranks;
+	if (at == NSX_NONE)
+		return group > 0 ? group : 0;
+	return c->list.p[at].ranks ? c->list.p[at].ranks : c->list.p[at].devices;
+}
+
+void
+nsx_nccl_comms_free(struct nsx_nccl_comms *c)
+{
+	nsx_intern_free(&c->ids);
+	nsx_map_free(&c->seen);
+	free(c->list.p);
+	*c = (struct nsx_nccl_comms){ 0 };
+}
+
+/* ---- operations */
+
+bool
+nsx_nccl_is(const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && nsx_has(rec, NSX_OP_comm_id) && nsx_has(rec, NSX_OP_start) &&
+	       nsx_int(rec, NSX_OP_dur, 0) >= 0 && (nsx_has(rec, NSX_OP_pair) || !nsx_str_eq(nsx_string(rec, NSX_OP_collective), NSX_STR("send-recv")));
+}
+
+/* The number of its key; NSX_NONE when out of memory. */
+static uint32_t
+key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
+{
+	struct nsx_nccl_key k = { nsx_intern(&s->texts, nsx_string(rec, NSX_OP_comm_id)), nsx_intern(&s->texts, nsx_string(rec, NSX_OP_collective)),
+	                          nsx_intern(&s->texts, nsx_string(rec, NSX_OP_pair)) };
+
+	if (k.comm == NSX_NONE || k.kind == NSX_NONE || k.pair == NSX_NONE)
+		return NSX_NONE;
+	uint32_t *at = nsx_map_at(&s->key_of, (struct nsx_key){ (uint64_t)k.comm << 32 | k.kind, k.pair });
+	if (at && *at == NSX_NONE && nsx_vec_push(&s->keys, k))
+		*at = (uint32_t)s->keys.n - 1;
+	return at ? *at : NSX_NONE;
+}
+
+static uint32_t
+device_at(struct nsx_nccl_set *s, int64_t number, struct nsx_comm_clock clock)
+{
+	uint32_t *at = nsx_map_at(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&s->devices, ((struct nsx_nccl_device){ number, clock })))
+		*at = (uint32_t)s->devices.n - 1;
+	return at ? *at : NSX_NONE;
+}
+
+int
+nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, struct nsx_comm_clock clock, struct nsx_err *err)
+{
+	if (nsx_nccl_comms_take(&s->comms, rec, err) != NSX_OK)
+		return NSX_ERR;
+	if (rec->kind->id != NSX_OP || !nsx_has(rec, NSX_OP_comm_id))
+		return NSX_OK;
+	if (!nsx_nccl_is(rec)) {
+		s->loose++;
+		return NSX_OK;
+	}
+	struct nsx_nccl_op op = {
+		.start = nsx_int(rec, NSX_OP_start, 0), .dur = nsx_int(rec, NSX_OP_dur, 0), .bytes = nsx_int(rec, NSX_OP_bytes, -1),
+		.calls = nsx_int(rec, NSX_OP_calls, -1), .group = nsx_int(rec, NSX_OP_group, -1), .hidden = nsx_int(rec, NSX_OP_hidden, -1),
+		.op = nsx_int(rec, NSX_OP_op, -1), .key = key_at(s, rec), .device = device_at(s, nsx_int(rec, NSX_OP_device, -1), clock)
+	};
+	if (op.key == NSX_NONE || op.device == NSX_NONE || s->ops.n >= NSX_NONE - 1 || !nsx_vec_push(&s->ops, op))
+		return nsx_err_nomem(err, NULL);
+	return NSX_OK;
+}
+
+bool
+nsx_nccl_apart(const struct nsx_nccl_set *s)
+{
+	uint32_t *of = malloc((s->keys.n + 1) * sizeof *of);
+	bool apart = false;
+
+	/* Nothing is numbered where memory ran out, so that is found there. */
+	if (!of)
+		return false;
+	memset(of, 0xff, (s->keys.n + 1) * sizeof *of);
+	for (size_t i = 0; i < s->ops.n && !apart; i++) {
+		const struct nsx_nccl_op *o = &s->ops.p[i];
+		if (of[o->key] == NSX_NONE)
+			of[o->key] = o->device;
+		const struct nsx_comm_clock *a = &s->devices.p[of[o->key]].clock, *b = &s->devices.p[o->device].clock;
+		apart = a->aligned != b->aligned || a->number != b->number;
+	}
+	free(of);
+	return apart;
+}
+
+/* ---- numbering */
+
+struct ranked { const struct nsx_nccl_set *s; uint32_t key; };
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	const struct nsx_nccl_key *p = &x->s->keys.p[x->key], *q = &y->s->keys.p[y->key];
+	int c = nsx_str_cmp(nsx_intern_str(&x->s->texts, p->comm), nsx_intern_str(&x->s->texts, q->comm));
+
+	if (!c)
+		c = nsx_str_cmp(nsx_intern_str(&x->s->texts, p->kind), nsx_intern_str(&x->s->texts, q->kind));
+	return c ? c : nsx_str_cmp(nsx_intern_str(&x->s->texts, p->pair), nsx_intern_str(&x->s->texts, q->pair));
+}
+
+static bool
+rank_keys(struct nsx_nccl_set *s)
+{
+	struct ranked *list = malloc((s->keys.n + 1) * sizeof *list);
+
+	s->rank = malloc((s->keys.n + 1) * sizeof *s->rank);
+	for (uint32_t i = 0; list && i < s->keys.n; i++)
+		list[i] = (struct ranked){ s, i };
+	if (list && s->keys.n > 1)
+		qsort(list, s->keys.n, sizeof *list, by_key);
+	for (uint32_t i = 0; list && s->rank && i < s->keys.n; i++)
+		s->rank[list[i].key] = i;
+	free(list);
+	return list && s->rank;
+}
+
+/* Into order of (rank of the key, second, third). False when out of memory. */
+static bool
+sort_ops(struct nsx_nccl_set *s, bool numbered)
+{
+	struct nsx_sort_key *keys = malloc((s->ops.n + 1) * sizeof *keys);
+	struct nsx_nccl_op *sorted = malloc((s->ops.n + 1) * sizeof *sorted);
+	bool good = keys && sorted;
+
+	for (uint32_t i = 0; good && i < s->ops.n; i++) {
+		const struct nsx_nccl_op *o = &s->ops.p[i];
+		int64_t device = s->devices.p[o->device].number;
+		keys[i] = (struct nsx_sort_key){ { s->rank[o->key], numbered ? o->seq : device, numbered ? device : o->start }, i };
+	}
+	if (good)
+		nsx_sort_keys(keys, s->ops.n);
+	for (size_t i = 0; good && i < s->ops.n; i++)
+		sorted[i] = s->ops.p[keys[i].i];
+	free(keys);
+	if (good) {
+		free(s->ops.p);
+		s->ops.p = sorted;
+		s->ops.cap = s->ops.n + 1;
+	} else {
+		free(sorted);
+	}
+	return good;
+}
+
+static int64_t
+end_of(const struct nsx_nccl_op *o)
+{
+	return nsx_add_sat(o->start, o->dur, NULL);
+}
+
+/* The k-th smallest of n, from 0; v is reordered. */
+static int64_t
+kth(int64_t *v, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n - 1;
+
+	while (lo < hi) {
+		int64_t pivot = v[lo + (hi - lo) / 2];
+		size_t i = lo, j = hi;
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			int64_t t = v[i];
+			v[i++] = v[j];
+			v[j--] = t;
+		}
+		/* What is at j or before is at most the pivot, what is behind at least. */
+		if (k <= j)
+			hi = j;
+		else
+			lo = j + 1;
+	}
+	return v[lo];
+}
+
+/* Operations of one key on a reference device and on another, n and m of them, with their ends. */
+struct ends { const int64_t *r, *d; int64_t nr, nd; int64_t *room; };
+
+/* How far apart the ends are where d's numbers are shifted so: into e->room. How many pairs. */
+static int64_t
+apart(const struct ends *e, int64_t shift)
+{
+	int64_t from = shift < 0 ? -shift : 0, to = e->nr - shift < e->nd ? e->nr - shift : e->nd;
+
+	for (int64_t i = from; i < to; i++) {
+		int64_t diff = nsx_sub_sat(e->d[i], e->r[i + shift], NULL);
+		e->room[i - from] = diff < 0 ? nsx_sub_sat(0, diff, NULL) : diff;
+	}
+	return to > from ? to - from : 0;
+}
+
+/* The shift of d's numbers. Shifts are tried nearest to 0 first; a median is found only where as many as a median needs are not above the best. */
+static int64_t
+best_shift(const struct ends *e)
+{
+	int64_t best = 0, median = INT64_MAX, pairs = 0, shorter = e->nr < e->nd ? e->nr : e->nd;
+
+	for (int64_t step = 0; step <= 2 * SHIFT_MAX; step++) {
+		int64_t shift = step % 2 ? -(step / 2 + 1) : step / 2;
+		if (shift < -SHIFT_MAX || -shift >= e->nd || shift >= e->nr)
+			continue;
+		int64_t n = apart(e, shift), rank = (n + 1) / 2, within = 0;
+		if (n <= 0 || 2 * n < shorter)
+			continue;
+		for (int64_t i = 0; i < n; i++)
+			within += e->room[i] <= median;
+		if (within < rank)
+			continue;
+		int64_t m = kth(e->room, (size_t)n, (size_t)rank - 1);
+		if (m < median || (m == median && n > pairs)) {
+			best = shift;
+			median = m;
+			pairs = n;
+		}
+	}
+	return best;
+}
+
+/* Number operations [from, to) of one key, sorted by device and start. ends, room: as long. */
+static void
+number_key(struct nsx_nccl_op *ops, size_t from, size_t to, int64_t *ends, int64_t *room)
+{
+	int64_t least = 0;
+	size_t nr = 0;
+
+	for (size_t i = from; i < to; i++)
+		ends[i - from] = end_of(&ops[i]);
+	for (size_t a = from, b; a < to; a = b) {
+		for (b = a + 1; b < to && ops[b].device == ops[a].device; b++)
+			;
+		struct ends e = { ends, ends + (a - from), (int64_t)nr, (int64_t)(b - a), room };
+		int64_t shift = a == from ? 0 : best_shift(&e);
+		nr = a == from ? b - a : nr;
+		least = shift < least ? shift : least;
+		for (size_t i = a; i < b; i++)
+			ops[i].seq = (int64_t)(i - a) + shift;
+	}
+	for (size_t i = from; i < to; i++)
+		ops[i].seq -= least;
+}
+
+int
+nsx_nccl_number(struct nsx_nccl_set *s, struct nsx_err *err)
+{
+	int64_t *ends = malloc((s->ops.n + 1) * sizeof *ends), *room = malloc((s->ops.n + 1) * sizeof *room);
+	bool good = ends && room && rank_keys(s) && sort_ops(s, false);
+
+	for (size_t a = 0, b; good && a < s->ops.n; a = b) {
+		for (b = a + 1; b < s->ops.n && s->ops.p[b].key == s->ops.p[a].key; b++)
+			;
+		number_key(s->ops.p, a, b, ends, room);
+	}
+	free(ends);
+	free(room);
+	good = good && sort_ops(s, true);
+	for (size_t i = 0; good && i < s->ops.n; i++) {
+		struct nsx_nccl_op *o = &s->ops.p[i];
+		if (o->group > 0)
+			continue;
+		uint32_t at = nsx_intern_find(&s->comms.ids, nsx_intern_str(&s->texts, s->keys.p[o->key].comm));
+		o->group = s->comms.list.p[at].ranks ? s->comms.list.p[at].ranks : s->comms.list.p[at].devices;
+	}
+	return good ? NSX_OK : nsx_err_nomem(err, NULL);
+}
+
+size_t
+nsx_nccl_instance(const struct nsx_nccl_set *s, size_t i)
+{
+	size_t k = i + 1;
+
+	while (k < s->ops.n && s->ops.p[k].key == s->ops.p[i].key && s->ops.p[k].seq == s->ops.p[i].seq)
+		k++;
+	return k;
+}
+
+void
+nsx_nccl_free(struct nsx_nccl_set *s)
+{
+	nsx_nccl_comms_free(&s->comms);
+	nsx_intern_free(&s->texts);
+	nsx_map_free(&s->key_of);
+	nsx_map_free(&s->device_of);
+	free(s->keys.p);
+	free(s->devices.p);
+	free(s->ops.p);
+	free(s->rank);
+	*s = (struct nsx_nccl_set){ 0 };
+}
