@@ -121,7 +121,7 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 	if (rc == NSX_OK)
 		rc = al_assign_clocks(&j);
 	if (rc == NSX_OK)
-		rc = al_pair(&j);
+		rc = j.nccl.ops.n ? al_use_nccl(&j) : al_pair(&j);
 	if (rc == NSX_OK)
 		rc = al_solve(&j, &g);
 	if (rc == NSX_OK && !(again = read_again(s)))

@@ -4,6 +4,7 @@
 
 #include "filter/align.h"
 #include "job/communication.h"
+#include "job/nccl.h"
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
@@ -95,6 +96,8 @@ struct al_job {
 	uint32_t                       nclocks;
 	bool                           aligned;    /* the stream has clock records already */
 	int64_t                        odd;        /* parts that cannot be used */
+	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is met */
+	bool                           by_nccl;    /* obs are theirs */
 };
 
 /* Read all of `in`; if spool is not NULL everything goes there too. */
@@ -103,7 +106,13 @@ int al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 /* Give devices their clocks; call once after al_gather. */
 int al_assign_clocks(struct al_job *j);
 
-/* Write the skew records of the instances used. */
+/* Take in an operation, for al_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
+int al_meet_op(struct al_job *j, const struct nsx_rec *rec);
+
+/* Fill obs by instances of NCCL's communicators, paired; after al_assign_clocks, where XLA's collectives told nothing. */
+int al_use_nccl(struct al_job *j);
+
+/* Write the skew records of the instances used: none of NCCL's, which have no instructions. */
 int al_write_skews(const struct al_job *j, struct nsx_writer *out);
 void al_job_free(struct al_job *j);
 

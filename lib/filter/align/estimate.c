@@ -99,12 +99,12 @@ sorted_rows(const struct al_job *j, size_t *n)
 	struct row *rows = NULL;
 
 	*n = 0;
-	for (size_t i = 0; i < j->instances.n; i++)
+	for (size_t i = 0; i < j->instances.n && !j->by_nccl; i++)
 		*n += j->instances.p[i].n;
 	if (find_ranks(j, &rank))
 		rows = malloc((*n + 1) * sizeof *rows);
 	*n = 0;
-	for (uint32_t i = 0; rows && i < j->instances.n; i++) {
+	for (uint32_t i = 0; rows && i < j->instances.n && !j->by_nccl; i++) {
 		const struct al_instance *in = &j->instances.p[i];
 
 		for (uint32_t k = in->first; k < in->first + in->n; k++) {
@@ -165,7 +165,7 @@ find_wanted(const struct al_job *j, struct wanted *w)
 {
 	bool good = true;
 
-	for (size_t i = 0; i < j->instances.n && good; i++) {
+	for (size_t i = 0; i < j->instances.n && good && !j->by_nccl; i++) {
 		const struct al_inst *in = &j->insts.p[j->whats.p[j->obs.p[j->instances.p[i].first].what].inst];
 		good = want(&w->programs, in->program, 0) && want(&w->insts, in->program, in->inst)
 		       && (!in->has_groups || want(&w->groups, in->groups, 0)) && (!in->has_stack || want(&w->stacks, in->stack, 0));

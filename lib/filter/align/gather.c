@@ -171,6 +171,7 @@ meet(struct al_job *j, const struct nsx_rec *rec)
 	case NSX_INST:    rc = meet_inst(j, rec); break;
 	case NSX_CLOCK:   j->aligned = true; return NSX_OK;
 	case NSX_MODULE: case NSX_THUNK: return meet_work(j, rec);
+	case NSX_OP:      return j->obs.n ? NSX_OK : al_meet_op(j, rec);
 	default: break;
 	}
 	return rc == NSX_OK ? nsx_comm_meta(&j->comm, rec, j->err) : rc;
@@ -187,8 +188,10 @@ al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 			return NSX_ERR;
 	if (rc != NSX_EOF)
 		return NSX_ERR;
+	if (j->obs.n)
+		nsx_nccl_free(&j->nccl);
 	nsx_comm_flag_diags(&j->comm, j->diags);
-	nsx_diag_add(j->diags, NSX_WARNING, "", j->odd, "communication thunks without a device, execution or occurrence are not used");
+	nsx_diag_add(j->diags, NSX_WARNING, "", j->odd, "communication thunks and operations without a device, execution or occurrence are not used");
 	return NSX_OK;
 }
 
@@ -216,6 +219,7 @@ al_job_free(struct al_job *j)
 {
 	nsx_arena_free(&j->arena);
 	nsx_comm_free(&j->comm);
+	nsx_nccl_free(&j->nccl);
 	nsx_intern_free(&j->names);
 	nsx_map_free(&j->profile_of);
 	nsx_map_free(&j->device_of);

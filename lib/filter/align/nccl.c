@@ -1,0 +1,298 @@
+/* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used as XLA's are.
+ *
+ * Instances are found by ends that fall together, so clocks that are apart come first, by votes. Operations of two clocks that are equal in communicator,
+ * kind, bytes and calls may be one instance: each pair of them votes for the difference of its ends. Those that are one agree, the others scatter:
+ *
+ *   clock a ends at  10  50  90     clock b ends at  1010  1050  1090     differences 1000 three times, 960 and 1040 twice, 920 and 1080 once
+ *
+ * The window of 100 us with most votes has the offset. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "filter/align/aligning.h"
+
+enum { SAMPLES = 64, WINDOW = 100000 };
+
+/* Operations that may be one instance, of one clock: [first, first + n) of `sample`. */
+struct votes { uint32_t like, clock, device; uint32_t first, n; };
+
+struct voting {
+	struct al_job *j;
+	NSX_VEC(struct votes)  list;      /* by like, then clock */
+	NSX_VEC(int64_t)       samples;   /* ends */
+	NSX_VEC(int64_t)       diffs;
+	int64_t               *offset;    /* by clock */
+	bool                  *placed;
+};
+
+/* Whether all devices of an instance end together: others need not wait for all. */
+static bool
+ends_together(struct nsx_str kind)
+{
+	static const char *const kinds[] = { "all-reduce", "all-gather", "reduce-scatter", "all-to-all" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (nsx_str_eq(kind, nsx_str_c(kinds[i])))
+			return true;
+	return false;
+}
+
+int
+al_meet_op(struct al_job *j, const struct nsx_rec *rec)
+{
+	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective)))
+		return NSX_OK;
+	uint32_t at = nsx_map_get(&j->device_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_OP_device, -1), 0 });
+	if (at == NSX_NONE) {
+		j->odd++;
+		return NSX_OK;
+	}
+	/* The index of the device serves as its clock for now. */
+	return nsx_nccl_take(&j->nccl, rec, (struct nsx_comm_clock){ false, at }, j->err);
+}
+
+static uint32_t
+device_of(const struct al_job *j, const struct nsx_nccl_op *o)
+{
+	return (uint32_t)j->nccl.devices.p[o->device].clock.number;
+}
+
+static int64_t
+end_of(const struct nsx_nccl_op *o)
+{
+	return nsx_add_sat(o->start, o->dur, NULL);
+}
+
+/* ---- votes */
+
+static int
+by_like(const void *a, const void *b)
+{
+	const struct votes *x = a, *y = b;
+
+	if (x->like != y->like)
+		return x->like < y->like ? -1 : 1;
+	if (x->clock != y->clock)
+		return x->clock < y->clock ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Those of one like and device, in order of start: at most SAMPLES of them, spread evenly. */
+static bool
+add_votes(struct voting *v, struct votes of, const struct nsx_sort_key *keys, size_t n)
+{
+	of.first = (uint32_t)v->samples.n;
+	of.n = n < SAMPLES ? (uint32_t)n : SAMPLES;
+	for (uint32_t i = 0; i < of.n; i++)
+		if (!nsx_vec_push(&v->samples, end_of(&v->j->nccl.ops.p[keys[n <= SAMPLES ? i : i * n / SAMPLES].i])))
+			return false;
+	return nsx_vec_push(&v->list, of);
+}
+
+/* Of each clock and like the votes of its lowest device. */
+static bool
+find_votes(struct voting *v)
+{
+	struct al_job *j = v->j;
+	size_t n = j->nccl.ops.n, kept = 0;
+	struct nsx_sort_key *keys = malloc((n + 1) * sizeof *keys);
+	struct nsx_map like_of = { 0 }, size_of = { 0 };
+	bool good = keys != NULL;
+
+	for (uint32_t i = 0; good && i < n; i++) {
+		const struct nsx_nccl_op *o = &j->nccl.ops.p[i];
+		uint32_t *size = nsx_map_at(&size_of, (struct nsx_key){ (uint64_t)o->bytes, (uint64_t)o->calls });
+		if (size && *size == NSX_NONE)
+			*size = (uint32_t)size_of.n - 1;
+		uint32_t *like = size ? nsx_map_at(&like_of, (struct nsx_key){ o->key, *size }) : NULL;
+		if (like && *like == NSX_NONE)
+			*like = (uint32_t)like_of.n - 1;
+		good = like != NULL;
+		if (good)
+			keys[i] = (struct nsx_sort_key){ { *like, device_of(j, o), o->start }, i };
+	}
+	if (good)
+		nsx_sort_keys(keys, n);
+	for (size_t a = 0, b; good && a < n; a = b) {
+		for (b = a + 1; b < n && keys[b].k[0] == keys[a].k[0] && keys[b].k[1] == keys[a].k[1]; b++)
+			;
+		uint32_t device = (uint32_t)keys[a].k[1];
+		good = add_votes(v, (struct votes){ .like = (uint32_t)keys[a].k[0], .clock = j->devices.p[device].clock, .device = device }, keys + a, b - a);
+	}
+	if (v->list.n)
+		qsort(v->list.p, v->list.n, sizeof *v->list.p, by_like);
+	for (size_t i = 0; i < v->list.n; i++)
+		if (!kept || v->list.p[kept - 1].like != v->list.p[i].like || v->list.p[kept - 1].clock != v->list.p[i].clock)
+			v->list.p[kept++] = v->list.p[i];
+	v->list.n = kept;
+	free(keys);
+	nsx_map_free(&like_of);
+	nsx_map_free(&size_of);
+	return good;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int64_t
+size_of(int64_t v)
+{
+	return v < 0 ? nsx_sub_sat(0, v, NULL) : v;
+}
+
+/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There are some. */
+static int64_t
+elect(struct voting *v)
+{
+	int64_t *d = v->diffs.p, best_width = 0, best = 0;
+	size_t n = v->diffs.n, most = 0;
+
+	qsort(d, n, sizeof *d, by_value);
+	for (size_t i = 0, k = 0; i < n; i++) {
+		while (k < n && nsx_sub_sat(d[k], d[i], NULL) <= WINDOW)
+			k++;
+		int64_t width = d[k - 1] - d[i], median = d[i + (k - i - 1) / 2];
+		if (k - i > most || (k - i == most && (width < best_width || (width == best_width && size_of(median) < size_of(best))))) {
+			most = k - i;
+			best_width = width;
+			best = median;
+		}
+	}
+	return best;
+}
+
+/* All differences between the ends of clocks a and b that may be one instance's. False when out of memory. */
+static bool
+differ(struct voting *v, uint32_t a, uint32_t b)
+{
+	const struct votes *l = v->list.p;
+
+	v->diffs.n = 0;
+	for (size_t i = 0, k; i < v->list.n; i = k) {
+		const struct votes *x = NULL, *y = NULL;
+		for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
+			x = l[k].clock == a ? &l[k] : x;
+			y = l[k].clock == b ? &l[k] : y;
+		}
+		for (uint32_t p = 0; x && y && p < x->n; p++)
+			for (uint32_t q = 0; q < y->n; q++)
+				if (!nsx_vec_push(&v->diffs, nsx_sub_sat(v->samples.p[y->first + q], v->samples.p[x->first + p], NULL)))
+					return false;
+	}
+	return true;
+}
+
+/* A clock that has its offset and shares a like with clock c, the lowest; NSX_NONE: none. */
+static uint32_t
+neighbour(const struct voting *v, uint32_t c)
+{
+	const struct votes *l = v->list.p;
+	uint32_t least = NSX_NONE;
+
+	for (size_t i = 0, k; i < v->list.n; i = k) {
+		uint32_t lowest = NSX_NONE;
+		bool has = false;
+		for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
+			has |= l[k].clock == c;
+			if (v->placed[l[k].clock] && lowest == NSX_NONE)
+				lowest = l[k].clock;
+		}
+		if (has && lowest < least)
+			least = lowest;
+	}
+	return least;
+}
+
+/* Offsets relative to the lowest clock of those that are connected. */
+static bool
+vote(struct voting *v)
+{
+	uint32_t n = v->j->nclocks, left = n;
+
+	while (left) {
+		bool found = false;
+		for (uint32_t c = 0; c < n; c++) {
+			uint32_t from = v->placed[c] ? NSX_NONE : neighbour(v, c);
+			if (from == NSX_NONE)
+				continue;
+			if (!differ(v, from, c))
+				return false;
+			v->offset[c] = nsx_add_sat(v->offset[from], elect(v), NULL);
+			v->placed[c] = found = true;
+			left--;
+		}
+		for (uint32_t c = 0; c < n && !found; c++)
+			if (!v->placed[c]) {
+				v->placed[c] = found = true;
+				left--;
+			}
+	}
+	return true;
+}
+
+/* ---- instances */
+
+/* Move starts by their clock's offset, there or back. */
+static void
+move(struct al_job *j, const int64_t *offset, bool back)
+{
+	for (size_t i = 0; i < j->nccl.ops.n; i++) {
+		struct nsx_nccl_op *o = &j->nccl.ops.p[i];
+		int64_t by = offset[j->devices.p[device_of(j, o)].clock];
+		o->start = back ? nsx_add_sat(o->start, by, NULL) : nsx_sub_sat(o->start, by, NULL);
+	}
+}
+
+/* What meets is a key; instructions and programs there are none. */
+static bool
+add_obs(struct al_job *j)
+{
+	struct nsx_nccl_set *s = &j->nccl;
+
+	if (!nsx_vec_push(&j->insts, ((struct al_inst){ .name = NSX_NONE })) || !nsx_vec_push(&j->programs, 0))
+		return false;
+	for (uint32_t i = 0; i < s->keys.n; i++)
+		if (!nsx_vec_push(&j->whats, ((struct al_what){ .inst = (uint32_t)j->insts.n - 1, .program = (uint32_t)j->programs.n - 1, .known = true })))
+			return false;
+	for (size_t a = 0, b; a < s->ops.n; a = b) {
+		b = nsx_nccl_instance(s, a);
+		for (size_t i = a; i < b && b - a > 1; i++) {
+			const struct nsx_nccl_op *o = &s->ops.p[i];
+			if (!nsx_vec_push(&j->obs, ((struct al_obs){ end_of(o), o->key, device_of(j, o), (int32_t)o->seq, 0 })))
+				return false;
+		}
+	}
+	return true;
+}
+
+int
+al_use_nccl(struct al_job *j)
+{
+	struct voting v = { .j = j, .offset = calloc(j->nclocks + 1, sizeof *v.offset), .placed = calloc(j->nclocks + 1, sizeof *v.placed) };
+	int rc = NSX_OK;
+	bool good = v.offset && v.placed;
+
+	j->by_nccl = true;
+	for (size_t i = 0; i < j->nccl.devices.n; i++)
+		j->devices.p[j->nccl.devices.p[i].clock.number].profiled = true;
+	good = good && find_votes(&v) && vote(&v);
+	if (good) {
+		move(j, v.offset, false);
+		rc = nsx_nccl_number(&j->nccl, j->err);
+		move(j, v.offset, true);
+		j->whats.n = 0;
+		good = rc != NSX_OK || add_obs(j);
+	}
+	free(v.list.p);
+	free(v.samples.p);
+	free(v.diffs.p);
+	free(v.offset);
+	free(v.placed);
+	return good ? rc : nsx_err_nomem(j->err, NULL);
+}
