@@ -10,6 +10,7 @@
 
 #include "job/communication.h"
 #include "base/num.h"
+#include "job/nccl.h"
 
 enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN, WAIT_MEAN, WAIT_MAX, HIDDEN_SHARE, NCOLS };
 
@@ -25,6 +26,9 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[WAIT_MAX]     = { "wait_max", NSX_CELL_NS },
 	[HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
 };
+
+/* Operations that communicate by themselves are in here too: instances of NCCL's communicators as XLA's, all of them held (job/nccl.h); each other
+ * operation alone. */
 
 /* One line of the table. */
 struct row {
@@ -57,7 +61,8 @@ struct summing {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(struct instance) instances;   /* open ones; free places are chained through `met` */
 	uint32_t          unused;
-	int64_t           closed, partial, unknown_wait, alone, no_hidden, over_hidden, negative;
+	struct nsx_nccl_set nccl;
+	int64_t           lone_ops, closed, partial, unknown_wait, alone, no_hidden, over_hidden, negative;
 };
 
 /* The dense number of key in m, n more than the number of keys before it; NSX_NONE when out of memory. */
@@ -122,8 +127,9 @@ instance_at(struct summing *s, struct nsx_key key)
 	return &s->instances.p[*at];
 }
 
+/* Add an instance to its row. NSX_OK or NSX_ERR. */
 static int
-close_instance(struct summing *s, struct instance *in)
+sum_instance(struct summing *s, const struct instance *in)
 {
 	struct row *r = &s->rows.p[in->row];
 	int64_t wait = nsx_sub_sat(nsx_sub_sat(in->last_end, in->first_start, NULL), in->shortest, NULL);
@@ -145,10 +151,29 @@ close_instance(struct summing *s, struct instance *in)
 		if (r->waits++ == 0 || wait > r->wait_max)
 			r->wait_max = wait;
 	}
+	return NSX_OK;
+}
+
+static int
+close_instance(struct summing *s, struct instance *in)
+{
+	if (sum_instance(s, in) != NSX_OK)
+		return NSX_ERR;
 	nsx_map_del(&s->open, in->key);
 	in->met = s->unused;
 	s->unused = (uint32_t)(in - s->instances.p);
 	return NSX_OK;
+}
+
+static void
+add_hidden(struct summing *s, struct row *r, int64_t dur, bool there, int64_t hidden)
+{
+	hidden = there ? hidden : 0;
+	s->over_hidden += hidden < 0 || hidden > dur;
+	r->dur += dur;
+	r->hidden += hidden < 0 ? 0 : hidden > dur ? dur : hidden;
+	r->no_hidden += !there;
+	s->no_hidden += !there;
 }
 
 static int
@@ -171,12 +196,7 @@ meet_comm(struct summing *s, const struct nsx_rec *thunk)
 		return nsx_err_nomem(s->err, NULL);
 
 	struct row *r = &s->rows.p[row];
-	int64_t hidden = nsx_int(thunk, NSX_THUNK_hidden, 0);
-	s->over_hidden += hidden < 0 || hidden > dur;
-	r->dur += dur;
-	r->hidden += hidden < 0 ? 0 : hidden > dur ? dur : hidden;
-	r->no_hidden += !nsx_has(thunk, NSX_THUNK_hidden);
-	s->no_hidden += !nsx_has(thunk, NSX_THUNK_hidden);
+	add_hidden(s, r, dur, nsx_has(thunk, NSX_THUNK_hidden), nsx_int(thunk, NSX_THUNK_hidden, 0));
 
 	if (in->met == 0) {
 		in->row = row;
@@ -196,6 +216,85 @@ meet_comm(struct summing *s, const struct nsx_rec *thunk)
 	if (dur > 0 && (in->shortest_moving == 0 || dur < in->shortest_moving))
 		in->shortest_moving = dur;
 	return in->met == in->expected ? close_instance(s, in) : NSX_OK;
+}
+
+/* ---- operations ---- */
+
+/* One that is in no instance, or whose devices' clocks cannot be compared, by itself. */
+static int
+close_op(struct summing *s, const struct nsx_nccl_op *o, struct nsx_str kind)
+{
+	struct nsx_comm_part p = { .kind = kind.len ? nsx_intern(&s->comm.kinds, kind) : NSX_NONE, .has_bytes = o->bytes >= 0, .bytes = o->bytes,
+	                           .has_group = o->group > 0, .group = o->group };
+	uint32_t row = kind.len && p.kind == NSX_NONE ? NSX_NONE : row_of(s, &p);
+
+	if (row == NSX_NONE)
+		return nsx_err_nomem(s->err, NULL);
+	struct row *r = &s->rows.p[row];
+	r->instances++;
+	s->closed++;
+	add_hidden(s, r, o->dur, o->hidden >= 0, o->hidden);
+	return o->dur <= 0 || nsx_vec_push(&r->shortest, o->dur) ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
+
+static int
+meet_op(struct summing *s, const struct nsx_rec *op)
+{
+	struct nsx_nccl_op o = { .dur = nsx_int(op, NSX_OP_dur, 0), .bytes = nsx_int(op, NSX_OP_bytes, -1), .group = nsx_int(op, NSX_OP_group, -1),
+	                         .hidden = nsx_int(op, NSX_OP_hidden, -1) };
+
+	if (o.dur < 0) {
+		s->negative++;
+		return NSX_OK;
+	}
+	if (nsx_nccl_is(op))
+		return nsx_nccl_take(&s->nccl, op, nsx_comm_clock(&s->comm, nsx_int(op, NSX_OP_device, -1), nsx_int(op, NSX_OP_profile, -1)), s->err);
+	s->lone_ops++;
+	/* A copy's bytes are what it moves, and it has two ends. */
+	return close_op(s, &o, nsx_string(op, NSX_OP_collective));
+}
+
+/* Operations [from, to) of one instance on clocks that can be compared. */
+static int
+close_ops(struct summing *s, size_t from, size_t to, struct nsx_str kind)
+{
+	const struct nsx_nccl_op *ops = &s->nccl.ops.p[from];
+	struct nsx_nccl_op all = ops[0];
+	struct instance in = { .met = (uint32_t)(to - from), .first_start = ops[0].start, .last_end = INT64_MIN, .shortest = INT64_MAX, .one_clock = true };
+
+	for (size_t i = 0; i < to - from; i++) {
+		int64_t end = nsx_add_sat(ops[i].start, ops[i].dur, NULL);
+		all.bytes = ops[i].bytes > all.bytes ? ops[i].bytes : all.bytes;
+		in.first_start = ops[i].start < in.first_start ? ops[i].start : in.first_start;
+		in.last_end = end > in.last_end ? end : in.last_end;
+		in.shortest = ops[i].dur < in.shortest ? ops[i].dur : in.shortest;
+		if (ops[i].dur > 0 && (in.shortest_moving == 0 || ops[i].dur < in.shortest_moving))
+			in.shortest_moving = ops[i].dur;
+	}
+	struct nsx_comm_part p = { .kind = kind.len ? nsx_intern(&s->comm.kinds, kind) : NSX_NONE, .has_bytes = all.bytes >= 0, .bytes = all.bytes,
+	                           .has_group = all.group > 0, .group = all.group };
+	if ((kind.len && p.kind == NSX_NONE) || (in.row = row_of(s, &p)) == NSX_NONE)
+		return nsx_err_nomem(s->err, NULL);
+	for (size_t i = 0; i < to - from; i++)
+		add_hidden(s, &s->rows.p[in.row], ops[i].dur, ops[i].hidden >= 0, ops[i].hidden);
+	in.partial = (int64_t)in.met < all.group;
+	return sum_instance(s, &in);
+}
+
+static int
+close_nccl(struct summing *s)
+{
+	struct nsx_nccl_set *n = &s->nccl;
+	bool apart = nsx_nccl_apart(n);
+	int rc = nsx_nccl_number(n, s->err);
+
+	for (size_t a = 0, b; a < n->ops.n && rc == NSX_OK; a = b) {
+		struct nsx_str kind = nsx_intern_str(&n->texts, n->keys.p[n->ops.p[a].key].kind);
+		b = apart ? a + 1 : nsx_nccl_instance(n, a);
+		rc = apart ? close_op(s, &n->ops.p[a], kind) : close_ops(s, a, b, kind);
+		s->unknown_wait += apart;
+	}
+	return rc;
 }
 
 /* ---- the table ---- */
@@ -275,6 +374,8 @@ finish(struct summing *s, struct nsx_bandwidth *b)
 	for (size_t i = 0; i < s->instances.n; i++)
 		if (nsx_map_get(&s->open, s->instances.p[i].key) == i && close_instance(s, &s->instances.p[i]) != NSX_OK)
 			return NSX_ERR;
+	if (close_nccl(s) != NSX_OK)
+		return NSX_ERR;
 	b->instances = s->closed;
 	if (s->rows.n > 1)
 		qsort(s->rows.p, s->rows.n, sizeof *s->rows.p, compare_rows);
@@ -290,18 +391,18 @@ static void
 add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
-	nsx_diag_add(diags, NSX_INFO, "", s->comm.ops, "operations that communicate by themselves are in no row: what they are an instance of is not known");
+	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops, "communicating operations are each an instance of their own: what other devices did with them is not known");
 	nsx_comm_flag_diags(&s->comm, diags);
 	nsx_comm_group_diags(&s->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication thunks that end before they start: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication that ends before it starts: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", s->partial,
 	             "instances of collectives have devices that are not in the stream; what is known of them is used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,
 	             "instances of collectives run on devices whose clocks cannot be compared: no wait; nsysx-align puts them on one clock");
 	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives are known of one device alone: no wait");
 	nsx_diag_add(diags, NSX_WARNING, "", s->no_hidden,
-	             "communication thunks were not through nsysx-overlap: no hidden_share");
-	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden, "communication thunks with hidden time that is no part of their duration: cut to it");
+	             "communication thunks and operations were not through nsysx-overlap: no hidden_share");
+	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden, "communication thunks and operations with hidden time that is no part of their duration: cut to it");
 }
 
 static void
@@ -316,6 +417,7 @@ summing_free(struct summing *s)
 	nsx_map_free(&s->group_of);
 	nsx_map_free(&s->turn_of);
 	nsx_map_free(&s->open);
+	nsx_nccl_free(&s->nccl);
 	nsx_comm_free(&s->comm);
 }
 
@@ -329,8 +431,8 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	*b = (struct nsx_bandwidth){ 0 };
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		b->diags += rec.kind->id == NSX_DIAG;
-		nsx_is_comm_op(&s.comm, &rec);
-		if (nsx_comm_meta(&s.comm, &rec, err) != NSX_OK || (nsx_is_comm(&s.comm, &rec) && meet_comm(&s, &rec) != NSX_OK)) {
+		if (nsx_comm_meta(&s.comm, &rec, err) != NSX_OK || nsx_nccl_comms_take(&s.nccl.comms, &rec, err) != NSX_OK ||
+		    (nsx_is_comm(&s.comm, &rec) && meet_comm(&s, &rec) != NSX_OK) || (nsx_is_comm_op(&s.comm, &rec) && meet_op(&s, &rec) != NSX_OK)) {
 			rc = NSX_ERR;
 			break;
 		}
