@@ -227,7 +227,7 @@ equal 'devices that pairs connect share an instance' "$(nsysx-collectives --summ
 END
 equal 'hidden time is at most the duration' "$(nsysx-collectives -q --summary --tsv "$T/over" | sed 1d | cut -f 10)" 0.3125
 equal 'what was cut is counted' "$(nsysx-collectives --summary "$T/over" 2>&1 >"$T/x")" \
-	'nsysx-collectives: warning: communication thunks with hidden time that is no part of their duration: cut to it (2)'
+	'nsysx-collectives: warning: communication thunks and operations with hidden time that is no part of their duration: cut to it (2)'
 
 # The rows do not depend on the order of what starts at once, nor the doubles on that of the instances.
 awk 'BEGIN { srand(7); for (e = 0; e < 500; e++) { d = int(rand() * 1e6) + 1; for (i = 0; i < 4; i++) print (i > 1), i, 1, e, "ag", 5, d + i * 3, 0, 1 } }' >"$T/many"
@@ -257,6 +257,6 @@ sed 's/^groups	1	.*/groups	1	0,x;3/' "$T/sum" >"$T/badgroups"
 fails 'groups that are none' 1 'groups 1: want devices such as 0,1;2,3, got "0,x;3"' nsysx-collectives -o "$T/none" "$T/badgroups"
 fails 'table forms without --summary' 2 'go with --summary' nsysx-collectives --tsv "$T/sum"
 fails 'two table forms' 2 'exclude each other' nsysx-collectives --summary --tsv --json "$T/sum"
-fails 'a binary summary' 2 'do not go with --summary' nsysx-collectives --summary -b "$T/sum"
+fails 'a binary summary' 2 'do not go with a table' nsysx-collectives --summary -b "$T/sum"
 fails 'a full disk' 1 '/dev/full' nsysx-collectives --summary -o /dev/full "$T/sum"
 done_testing
