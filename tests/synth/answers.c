@@ -274,7 +274,7 @@ programs(struct syn_plan *p)
 				execs += p->module.p[m].keep && p->module.p[m].prog == g && p->dev.p[p->module.p[m].dev].proc == r && p->dev.p[p->module.p[m].dev].local == 0;
 			if (execs)
 				syn_tsv_row(&t, "%s\t%s\t%" PRIu32 "\t%s\t%d\t%" PRId64 "\t%s", profile_name(p, r), id_text(p, r, g), g, p->prog.p[g].name,
-				            p->prog.p[g].comm, execs, syn_opt.torch ? "" : syn_fingerprint(p, r, g));
+				            p->prog.p[g].comm, execs, syn_opt.torch || syn_opt.nccl ? "" : syn_fingerprint(p, r, g));
 		}
 	syn_tsv_close(&t);
 }

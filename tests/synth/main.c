@@ -46,6 +46,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT   (0, "hosts", &syn_opt.hosts, "N", 1, 4096, "N exports, each of a host's processes, in any order of pids; a process sees its devices alone"),
 	NSX_OPT_CHOICE(0, "dumps", &syn_opt.dumps, "plain|xz|zst|none", "how HLO dumps are written, a folder for each process [plain]"),
 	NSX_OPT_MAYBE (0, "payloads", &syn_opt.payloads, "basic|detailed|hex|broken", "what XLA of 2026 attaches to its ranges [basic]"),
+	NSX_OPT_MAYBE (0, "nccl", &syn_opt.nccl, "2.28|2.27|2.24|hex|broken|none", "NCCL's calls and their payloads, no XLA: as versions number and fill them, in hexadecimal, spoilt, or none [2.28]"),
 	NSX_OPT_MAYBE (0, "xla26", &syn_opt.xla26, "first|warm", "programs of 2026: command buffers run op by op, then as graphs; captures see all or begin warm [first]"),
 	NSX_OPT_CHOICE(0, "lists", &syn_opt.lists, "good|none|short|other", "with --xla26: XLA's list of thunks beside each dump: as it ran, none, one thunk short, of other thunks [good]"),
 	NSX_OPT_FLAG  (0, "no-uid", &syn_opt.no_uid, "with --xla26: titles without unique_hlo_op_id"),
@@ -100,6 +101,10 @@ check(void)
 	if (o->torch && *o->torch && strcmp(o->torch, "train") != 0 && strcmp(o->torch, "vllm") != 0 && strcmp(o->torch, "sglang") != 0
 	    && strcmp(o->torch, "tensorrt-llm") != 0)
 		nsx_cli_misuse(&cli, "--torch=%s: train, vllm, sglang or tensorrt-llm", o->torch);
+	if (o->nccl && *o->nccl && !strstr("2.28|2.27|2.24|hex|broken|none", o->nccl))
+		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
+	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->procs * o->devices > 32 || db_version_of(o->schema) < 4))
+		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices, and came with schema 3.24.14");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -109,7 +114,9 @@ make(struct syn_plan *p)
 {
 	p->random = (uint64_t)syn_opt.seed * 0xd1342543de82ef95ULL;
 	syn_people(p);
-	if (syn_opt.torch) {
+	if (syn_opt.nccl) {
+		syn_nccl(p);
+	} else if (syn_opt.torch) {
 		syn_torch(p);
 	} else if (syn_opt.xla26) {
 		x26_model(p);
@@ -122,9 +129,13 @@ make(struct syn_plan *p)
 	syn_project(p);
 	syn_judge(p);
 	syn_export(p);
-	if (!syn_opt.torch && strcmp(syn_opt.dumps, "none") != 0)
+	if (!syn_opt.torch && !syn_opt.nccl && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
 	syn_answers(p);
+	if (syn_opt.nccl) {
+		syn_nccl_answers(p);
+		return;
+	}
 	if (syn_opt.xla26)
 		return;
 	syn_places(p);

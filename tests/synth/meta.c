@@ -169,6 +169,14 @@ nodes(struct xport *x)
 	struct nsx_map seen = { 0 };
 	const char *table = db_has(x->d, "CUDA_GRAPH_NODE_EVENTS") ? "CUDA_GRAPH_NODE_EVENTS" : "CUDA_GRAPH_EVENTS";
 
+	/* First: a column that is not put keeps the last row's value, and captured nodes are no clones. */
+	for (size_t i = 0; i < p->capture.n; i++) {
+		const struct syn_capture *c = &p->capture.p[i];
+		int64_t t = syn_local(p, c->proc, c->time);
+		if (xport_here(x, c->proc) && c->time >= p->proc.p[c->proc].from)
+			db_put(x->d, table, "start:i end:i eventClass:i globalTid:i nameId:i graphNodeId:i", t, t + 100, (int64_t)0, (int64_t)syn_gtid(p, c->proc, c->thread),
+			       xport_cstring(x, "cudaLaunchKernel_v7000"), c->node);
+	}
 	for (size_t i = 0; i < p->op.n; i++) {
 		const struct syn_op *op = &p->op.p[i];
 		uint32_t proc = p->dev.p[op->dev].proc, *at;

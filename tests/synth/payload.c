@@ -8,8 +8,10 @@
 #include "xport.h"
 
 enum { DEEPEST = 32, MOST = 16 };
-enum { HANDLE = 80, INT32 = 15, INT64 = 17, UINT64 = 18, UINT8 = 12 };
-enum { S_MODULE, S_BASIC, S_DETAILED, S_COLLECTIVE, S_NCCL };
+enum { HANDLE = 80, INT = 5, INT32 = 15, INT64 = 17, UINT64 = 18, UINT8 = 12, SIZE = 22 };
+/* Those of --nccl follow: of 2.25 and later, then of before, in the order of enum syn_shape_of. */
+enum { S_MODULE, S_BASIC, S_DETAILED, S_COLLECTIVE, S_NCCL, S_NEW, S_OLD = S_NEW + SYN_N_SHAPES };
+
 
 /* Innermost frame and the whole op_name; SYN_NONE: no frame. */
 struct stack { uint32_t frame; const char *op; };
@@ -272,6 +274,16 @@ static const struct { const char *name; int size; struct field f[12]; } shapes[]
 	                     { "HLO unique ID", INT64, 32 }, { "Framework op name", HANDLE, 48 }, { "Source file", HANDLE, 56 }, { "Source line", INT32, 64 },
 	                     { "Replica groups", HANDLE, 80 }, { "Is pipelined", UINT8, 88 }, { "Combiner key", HANDLE, 104 } } },
 	[S_NCCL] = { NULL, 8, { { "NCCL communicator ID", UINT64, 0 } } },
+	[S_NEW + SYN_N_COLL]   = { NULL, 16, { { "NCCL communicator ID", UINT64, 0 }, { "Message size [bytes]", SIZE, 8 } } },
+	[S_NEW + SYN_N_REDUCE] = { NULL, 24, { { "NCCL communicator ID", UINT64, 0 }, { "Message size [bytes]", SIZE, 8 }, { "Reduction operation", 1 << 24 | 16, 16 } } },
+	[S_NEW + SYN_N_ROOTED] = { NULL, 24, { { "NCCL communicator ID", UINT64, 0 }, { "Message size [bytes]", SIZE, 8 }, { "Root", INT, 16 } } },
+	[S_NEW + SYN_N_P2P]    = { NULL, 24, { { "NCCL communicator ID", UINT64, 0 }, { "Message size [bytes]", SIZE, 8 }, { "Peer rank", INT, 16 } } },
+	[S_NEW + SYN_N_INIT]   = { NULL, 24, { { "NCCL communicator ID", UINT64, 0 }, { "No. of ranks", INT, 8 }, { "Rank", INT, 12 }, { "CUDA device", INT, 16 } } },
+	[S_OLD + SYN_N_COLL]   = { NULL, 8, { { "Message size [bytes]", SIZE, 0 } } },
+	[S_OLD + SYN_N_REDUCE] = { NULL, 16, { { "Message size [bytes]", SIZE, 0 }, { "Reduction operation", 1 << 24 | 14, 8 } } },
+	[S_OLD + SYN_N_ROOTED] = { NULL, 16, { { "Message size [bytes]", SIZE, 0 }, { "Root", INT, 8 } } },
+	[S_OLD + SYN_N_P2P]    = { NULL, 16, { { "Bytes", SIZE, 0 }, { "Peer rank", INT, 8 } } },
+	[S_OLD + SYN_N_INIT]   = { NULL, 16, { { "No. of ranks", INT, 0 }, { "Rank", INT, 4 }, { "CUDA device", INT, 8 } } },
 };
 
 static bool
@@ -280,10 +292,18 @@ is(const char *what)
 	return syn_opt.payloads && strcmp(syn_opt.payloads, what) == 0;
 }
 
-/* Newer profilers number schemas from 2^32 on. */
+static bool
+is_nccl(const char *what)
+{
+	return syn_opt.nccl && strcmp(syn_opt.nccl, what) == 0;
+}
+
+/* Newer profilers number schemas from 2^32 on. Of NCCL's a number means one thing in one version and another in the next. */
 static int64_t
 schema_id(int schema)
 {
+	if (schema >= S_NEW)
+		return (1 << 24) + (is_nccl("2.27") ? 1 + schema % SYN_N_SHAPES : 16 - schema % SYN_N_SHAPES);
 	return (strcmp(syn_opt.schema, "3.25.0") == 0 ? (int64_t)1 << 32 : 1 << 24) + schema;
 }
 
@@ -319,12 +339,14 @@ schema_rows(struct db_table *schemas, struct db_table *entries, int64_t domain, 
 void
 xport_schemas(struct xport *x)
 {
-	if (!syn_opt.payloads)
+	int from = syn_opt.nccl ? is_nccl("2.24") ? S_OLD : S_NEW : S_MODULE, to = syn_opt.nccl ? from + SYN_N_SHAPES - 1 : S_NCCL;
+
+	if (!syn_opt.payloads && !syn_opt.nccl)
 		return;
 	struct db_table *schemas = db_table(x->d, "NVTX_PAYLOAD_SCHEMAS"), *entries = db_table(x->d, "NVTX_PAYLOAD_SCHEMA_ENTRIES");
 	for (uint32_t r = 0; r < x->p->proc.n; r++)
-		for (int s = S_MODULE; s <= S_NCCL && xport_here(x, r); s++)
-			schema_rows(schemas, entries, x->p->proc.p[r].domain_id[s == S_NCCL ? SYN_NCCL : SYN_TSL], s);
+		for (int s = from; s <= to && xport_here(x, r); s++)
+			schema_rows(schemas, entries, x->p->proc.p[r].domain_id[s >= S_NCCL ? SYN_NCCL : SYN_TSL], s);
 }
 
 struct blob { unsigned char b[32 + 128]; int schema; };
@@ -343,7 +365,7 @@ number(struct blob *b, const char *name, int64_t v)
 	for (int i = 0; i < 12 && shapes[b->schema].f[i].name; i++) {
 		const struct field *f = &shapes[b->schema].f[i];
 		if (strcmp(f->name, name) == 0)
-			put(b->b + 32 + f->offset, v, f->type == UINT8 ? 1 : f->type == INT32 ? 4 : 8);
+			put(b->b + 32 + f->offset, v, f->type == UINT8 ? 1 : f->type == INT32 || f->type == INT ? 4 : 8);
 	}
 }
 
@@ -428,6 +450,26 @@ spoil(struct blob *b, uint32_t inst, int n)
 	return n;
 }
 
+bool
+syn_payload_spoilt(uint32_t payload)
+{
+	return is_nccl("broken") && (payload % 6 == 1 || payload % 6 == 2 || payload % 6 == 3 || payload % 6 == 5);
+}
+
+static void
+fill_nccl(struct blob *b, const struct syn_payload *pl)
+{
+	b->schema = (is_nccl("2.24") ? S_OLD : S_NEW) + pl->shape;
+	number(b, "NCCL communicator ID", pl->comm);
+	number(b, "Message size [bytes]", pl->size);
+	number(b, "Bytes", pl->size);
+	number(b, "Peer rank", pl->peer);
+	number(b, "Root", 1);
+	number(b, "No. of ranks", pl->ranks);
+	number(b, "Rank", pl->rank);
+	number(b, "CUDA device", pl->cuda);
+}
+
 void
 xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range)
 {
@@ -438,9 +480,11 @@ xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range)
 	int n;
 
 	db_null(t, col);
-	if (!syn_opt.payloads || !col)
+	if (!(syn_opt.payloads || r->payload) || !col)
 		return;
-	if (r->domain == SYN_NCCL) {
+	if (r->payload) {
+		fill_nccl(&b, &p->payload.p[r->payload - 1]);
+	} else if (r->domain == SYN_NCCL) {
 		b.schema = S_NCCL;
 		number(&b, "NCCL communicator ID", INT64_MIN + 7);
 	} else if ((i = thunk_of(p, range)) != SYN_NONE) {
@@ -469,7 +513,9 @@ xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range)
 	put(b.b + 24, n, 8);
 	if (is("broken") && b.schema == S_BASIC)
 		n = spoil(&b, p->thunk.p[i].inst, n);
-	if (is("hex")) {
+	if (is_nccl("broken"))
+		n = spoil(&b, r->payload % 6 == 4 ? 0 : r->payload, n);
+	if (is("hex") || is_nccl("hex")) {
 		struct nsx_buf h = { 0 };
 		for (int k = 0; k < n; k++)
 			nsx_buf_fmt(&h, "%02X", b.b[k]);

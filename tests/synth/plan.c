@@ -363,6 +363,8 @@ syn_free(struct syn_plan *p)
 	free(p->bare.p);
 	free(p->module.p);
 	free(p->mark.p);
+	free(p->payload.p);
+	free(p->capture.p);
 	nsx_intern_free(&p->names);
 	nsx_arena_free(&p->arena);
 }

@@ -16,7 +16,7 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, nodes, hosts;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid;
 };
@@ -126,6 +126,8 @@ struct syn_dev {
 	int64_t  cuda;            /* deviceId */
 	int64_t  compute, comm, copy;   /* when each stream is free */
 	int64_t  step_end;        /* GPU end of the step before */
+	bool     member;          /* of --nccl: the payloads of its communicators are whole */
+	bool     captured;        /* of --nccl: the payload of the call in its graph is whole */
 	int      slow;            /* per mille slower than the fastest */
 };
 
@@ -138,6 +140,7 @@ struct syn_range {
 	uint32_t strip;           /* name in a compile record, SYN_NONE: not part of a compilation */
 	uint32_t cprog, cparent;  /* compile: program, enclosing record */
 	int64_t  range_id;        /* start/end ranges */
+	uint32_t payload;         /* of --nccl: 1 + index in plan.payload, 0: none */
 	uint8_t  type, domain;
 	bool     registered;      /* textId, not text */
 	bool     tuner, folded, measures;   /* autotuner range; below one; one whose name has hlo_op= */
@@ -194,6 +197,11 @@ struct syn_unit {
 /* Rows that are no ranges: marks (34), categories (33), thread names (39), domains (75). */
 struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, category; };
 
+/* Of --nccl: what a range's payload says, and a node of a CUDA graph as it was captured. */
+enum syn_shape_of { SYN_N_COLL, SYN_N_REDUCE, SYN_N_ROOTED, SYN_N_P2P, SYN_N_INIT, SYN_N_SHAPES };
+struct syn_payload { int shape; int64_t comm, size, peer, ranks, rank, cuda; };
+struct syn_capture { uint32_t proc, thread; int64_t time, node; };
+
 struct syn_plan {
 	struct nsx_arena  arena;
 	struct nsx_intern names;
@@ -213,6 +221,8 @@ struct syn_plan {
 	NSX_VEC(struct syn_thunk)   bare;    /* the same without a dump */
 	NSX_VEC(struct syn_module)  module;
 	NSX_VEC(struct syn_mark)    mark;
+	NSX_VEC(struct syn_payload) payload;
+	NSX_VEC(struct syn_capture) capture;
 	uint32_t instances;
 	bool     comm;                 /* the job communicates */
 };
@@ -268,6 +278,9 @@ void syn_close_thunk(struct syn_plan *p, uint32_t dev);
 void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec);
 void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
 void syn_torch(struct syn_plan *p);                                /* torch.c */
+void syn_nccl(struct syn_plan *p);                                 /* nccl.c */
+void syn_nccl_answers(struct syn_plan *p);
+bool syn_payload_spoilt(uint32_t payload);                         /* payload.c: whether that one (1 + index) is not to be understood */
 void syn_show(struct syn_plan *p);                                 /* show.c: what the captures show of the plan */
 void syn_project(struct syn_plan *p);                              /* project.c */
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
