@@ -169,13 +169,20 @@ nodes(struct xport *x)
 	struct nsx_map seen = { 0 };
 	const char *table = db_has(x->d, "CUDA_GRAPH_NODE_EVENTS") ? "CUDA_GRAPH_NODE_EVENTS" : "CUDA_GRAPH_EVENTS";
 
-	/* First: a column that is not put keeps the last row's value, and captured nodes are no clones. */
 	for (size_t i = 0; i < p->capture.n; i++) {
 		const struct syn_capture *c = &p->capture.p[i];
-		int64_t t = syn_local(p, c->proc, c->time);
-		if (xport_here(x, c->proc) && c->time >= p->proc.p[c->proc].from)
-			db_put(x->d, table, "start:i end:i eventClass:i globalTid:i nameId:i graphNodeId:i", t, t + 100, (int64_t)0, (int64_t)syn_gtid(p, c->proc, c->thread),
-			       xport_cstring(x, "cudaLaunchKernel_v7000"), c->node);
+		struct db_table *to = db_table(x->d, table);
+		int64_t start = syn_local(p, c->proc, c->time);
+		if (!xport_here(x, c->proc) || c->time < p->proc.p[c->proc].from)
+			continue;
+		db_int(to, db_col(to, "start"), start);
+		db_int(to, db_col(to, "end"), start + 100);
+		db_int(to, db_col(to, "eventClass"), 0);
+		db_int(to, db_col(to, "globalTid"), (int64_t)syn_gtid(p, c->proc, c->thread));
+		db_int(to, db_col(to, "nameId"), xport_cstring(x, "cudaLaunchKernel_v7000"));
+		db_int(to, db_col(to, "graphNodeId"), c->node);
+		db_null(to, db_col(to, "originalGraphNodeId"));
+		db_row(to);
 	}
 	for (size_t i = 0; i < p->op.n; i++) {
 		const struct syn_op *op = &p->op.p[i];
