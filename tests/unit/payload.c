@@ -191,6 +191,31 @@ bad(void)
 	unload();
 }
 
+/* Schemas told by their entries alone: one entry that cannot be read makes all of it void, and a schema need not have a name. */
+static void
+any_schema(void)
+{
+	static const struct nsx_payload_entry numbers[] = { { "Line", false }, { "Small", false } }, wrong[] = { { "Line", false }, { "Source", false } };
+	static const struct nsx_payload_ask some = { NULL, 0, numbers, 2 }, none = { NULL, 0, wrong, 2 };
+	static const int64_t ids[] = { 10, 11 };
+	struct nsx_payload_value v[4];
+	struct nsx_err err = { "" };
+	sqlite3 *sql = make();
+	struct blob x = whole(77, 24, 9, 5, 8), unknown = whole(78, 24, 9, 5, 8);
+	int schema[2];
+
+	sqlite3_exec(sql, "UPDATE NVTX_PAYLOAD_SCHEMAS SET name = NULL", NULL, NULL, NULL);
+	range(sql, 10, x.b, 56, false);
+	range(sql, 11, unknown.b, 56, false);
+	load(sql);
+	ok(nsx_payload_read(&trace, ids, 2, &some, schema, v, &diags, &err) == NSX_OK && schema[0] == 0 && v[0].there && v[0].num == 8 && v[1].there && v[1].num == 9,
+	   "a schema without a name, by its entries");
+	ok(schema[1] == -1 && !v[2].there && !v[3].there, "one that is not in the export");
+	ok(nsx_payload_read(&trace, ids, 1, &none, schema, v, &diags, &err) == NSX_OK && schema[0] == -1 && !v[0].there && !v[1].there,
+	   "an entry that cannot be read makes the payload void");
+	unload();
+}
+
 static void
 without(void)
 {
@@ -219,6 +244,7 @@ main(void)
 {
 	good();
 	bad();
+	any_schema();
 	without();
 	return done();
 }
