@@ -4,19 +4,23 @@
 #include <sys/stat.h>
 
 #include "table/compare.h"
+#include "table/idle.h"
 #include "base/num.h"
 #include "tool.h"
 
 /* With --gate; 1 is a regression then. */
 enum { NOT_COMPARABLE = 3 };
 
-static const char *by, *what, *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
+static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
 static int64_t absolute = 100;
 static bool changed, gate;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "thunk|module|opcode|source", "what a row is [thunk, or what a table is by]"),
+	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row is [thunk, or what a table is by]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed", "with or without what computation hides of communication [whole]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_OPT_STR(0, "step", &step, "REGEX", "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	NSX_OPT_STR(0, "module", &module, "NAME", "by step: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K", "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "differences of up to TIME per execution are none [100ns]"),
@@ -49,14 +53,30 @@ wanted(int nops, char **ops)
 	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK, .any = !by,
 	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what, "whole") == 0, .changed = changed };
 
+	if (names)
+		nsx_names_parse(names, &o.names);
+	o.step = step;
+	o.module = module;
 	if (nops != 2)
 		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");
 	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
 		nsx_cli_misuse(&cli, "standard input can be read once");
 	if (absolute < 0)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
-	if (o.exposed && o.by == NSX_COMPARE_MODULE)
-		nsx_cli_misuse(&cli, "modules have no exposed time");
+	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))
+		nsx_cli_misuse(&cli, "%ss have no exposed time", nsx_compare_name(o.by));
+	if (o.exposed && o.by == NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "steps tell exposed time beside the whole: want no --time exposed");
+	if (folded && o.by >= NSX_COMPARE_RANGE)
+		nsx_cli_misuse(&cli, "--folded: want thunks, modules, opcodes or source lines, not %ss", nsx_compare_name(o.by));
+	if (names && o.by != NSX_COMPARE_RANGE && o.by != NSX_COMPARE_KERNEL)
+		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
+	if ((step || module) && o.by != NSX_COMPARE_STEP)
+		nsx_cli_misuse(&cli, "--%s: want --by step", step ? "step" : "module");
+	if (step && module)
+		nsx_cli_misuse(&cli, "--step and --module exclude each other");
+	if (step && nsx_idle_check_pattern(step))
+		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
 	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);
@@ -68,7 +88,7 @@ wanted(int nops, char **ops)
 	return o;
 }
 
-/* What of an operand is read: of a folder that nsysx-report made the table, or for source lines the stream behind it. NULL with err filled
+/* What of an operand is read: of a folder that nsysx-report made the table, or the stream behind it for what there is none of. NULL with err filled
  * when out of memory; the caller frees it. */
 static char *
 path_of(struct nsx_tool *t, const char *op)
@@ -78,7 +98,7 @@ path_of(struct nsx_tool *t, const char *op)
 
 	nsx_buf_c(&b, op);
 	if (stat(op, &st) == 0 && S_ISDIR(st.st_mode)) {
-		if (by && strcmp(by, "source") == 0)
+		if (by && nsx_compare_by_name(by) >= NSX_COMPARE_SOURCE)
 			nsx_buf_c(&b, "/streams/collectives.nsysx");
 		else
 			nsx_buf_fmt(&b, "/tables/%s.tsv", by ? by : "thunk");

@@ -1,4 +1,5 @@
-/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, before and after. */
+/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, what each NVTX range or GPU
+ * operation takes, and how long steps are and what of them grew, before and after. */
 #ifndef NSX_TABLE_COMPARE_H
 #define NSX_TABLE_COMPARE_H
 
@@ -10,14 +11,18 @@
 #include "base/outfile.h"
 #include "base/table.h"
 #include "base/vec.h"
+#include "job/names.h"
 #include "stream/reader.h"
 
-/* What a row is; all but MODULE within a program. */
+/* What a row is; the first four are of programs, and all of them but MODULE within one. */
 enum nsx_compare_by {
 	NSX_COMPARE_THUNK,    /* an instruction */
 	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
 	NSX_COMPARE_OPCODE,
-	NSX_COMPARE_SOURCE    /* the innermost source line, or else the last part of the op_name */
+	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
+	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the spans of their GPU work */
+	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
+	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, what devices did in it, from first to last operation */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -26,13 +31,15 @@ struct nsx_compare_options {
 	enum nsx_compare_by by;
 	bool    any;          /* by what tables are by, if a side is one */
 	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
-	bool    exposed;      /* communication counts without what is hidden; not for MODULE */
+	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE and STEP */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to 30 */
 	double  percent;      /* differences of up to so many percent of BASE are none */
 	int64_t absolute;     /* nor are those of up to so many ns per execution */
 	double  coverage;     /* streams compare if so much of the time of each is matched; 0 to 1 */
 	int     fold;         /* which side's folded stacks are wanted */
+	enum nsx_names names; /* which ranges and operations are of one name; RANGE and KERNEL */
+	const char *step, *module;   /* which records are steps, as in struct nsx_steps_options; STEP */
 };
 
 struct nsx_compare {
@@ -41,6 +48,9 @@ struct nsx_compare {
 	char              why[256];      /* if not: why */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 };
+
+/* The names that nsx_compare_by_name knows, as an option's help spells a choice. */
+#define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step"
 
 /* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);
@@ -58,7 +68,10 @@ int nsx_compare_by_name(const char *name);
  * t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947). With a
  * single execution on a side noise is not known. A row is slower or faster if it differs by more than noise and both floors.
  *
- * Into `folded` (committing it is the caller's), unless it is NULL, go folded stacks of side options->fold, in which what was matched
+ * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. What devices did in a step is told of the time to the
+ * start of the next one, so that compute, exposed, copy and idle add up to the period; the floor of percent is one of the period then.
+ *
+ * Into `folded` (committing it is the caller's), unless it is NULL, which it is by RANGE, KERNEL and STEP, go folded stacks of side options->fold, in which what was matched
  * has one name, and times are those of as many executions as NEW has. Otherwise the table is made.
  * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device; tables, and 300 bytes a row. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,

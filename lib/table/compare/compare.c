@@ -63,6 +63,17 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
+/* What is compared. */
+static const char *const things[] = {
+	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks", [NSX_COMPARE_SOURCE] = "thunks",
+	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps"
+};
+/* What times are of, one by one. */
+static const char *const units[] = {
+	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution", [NSX_COMPARE_SOURCE] = "execution",
+	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step"
+};
+
 static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
@@ -70,7 +81,7 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 	/* Where one side has nothing, nothing of the other is matched: that is not the reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
-			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, c->options.by == NSX_COMPARE_MODULE ? "modules" : "thunks");
+			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, things[c->options.by]);
 			out->comparable = false;
 		}
 	for (int k = 0; k < 2; k++) {
@@ -96,22 +107,27 @@ static bool
 add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
-	struct nsx_str program = cmp_str(c, cmp_program_of(c, r)->name), name = cmp_str(c, cmp_row_shown(r)->name);
+	const struct cmp_row *row = cmp_row_shown(r);
+	struct nsx_str program = cmp_str(c, cmp_program_of(c, r)->name), name = cmp_str(c, row->name);
 	struct nsx_buf text = { 0 };
 	char *s;
 
 	nsx_buf_str(&text, program);
+	if (c->options.by == NSX_COMPARE_STEP && row->detail && row->opcode != NSX_NONE)
+		nsx_buf_fmt(&text, " on device %" PRId64, row->number);
 	if (name.len) {
-		nsx_buf_c(&text, ": ");
+		nsx_buf_c(&text, text.len ? ": " : "");
 		nsx_buf_str(&text, name);
 	}
-	nsx_buf_fmt(&text, ": %.1f ns per execution, was %.1f ns", n->mean, b->mean);
+	nsx_buf_fmt(&text, ": %.1f ns per %s, was %.1f ns", n->mean, units[c->options.by], b->mean);
 	if (b->mean > 0)
 		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
 	if (r->has_noise)
 		nsx_buf_fmt(&text, ", noise %.1f ns", r->noise);
 	else
 		nsx_buf_c(&text, ", noise not known");
+	if (c->options.by == NSX_COMPARE_STEP)
+		cmp_tell_growth(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	if (s && nsx_vec_push(&out->regressions, s))
@@ -141,16 +157,16 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	bool modules = c->options.by == NSX_COMPARE_MODULE;
+	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP;
 	size_t n, nwhole = 0;
 	struct cmp_result *r = cmp_judge(c, modules, &n), *whole = modules ? NULL : cmp_judge(c, true, &nwhole);
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: that is what all rows together have come to. */
-	if (!r || (!modules && !whole) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (!modules && !whole) || (steps && !cmp_order_steps(c, r, n)) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? cmp_folded(c, r, n, folded) : cmp_print(c, r, n, &out->table);
+		rc = folded ? cmp_folded(c, r, n, folded) : steps ? cmp_print_steps(c, r, n, &out->table) : cmp_print(c, r, n, &out->table);
 	free(r);
 	free(whole);
 	if (rc == NSX_OK)
@@ -163,13 +179,11 @@ side_free(struct cmp_side *s)
 {
 	nsx_top_free(&s->top);
 	free(s->programs.p);
-	free(s->insts.p);
+	free(s->row_of_inst.p);
 	free(s->rows.p);
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
-	nsx_map_free(&s->inst_of);
-	nsx_map_free(&s->stack_of);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
@@ -193,6 +207,17 @@ choose(struct cmp *c, const int by[2], bool folded)
 }
 
 static int
+load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	switch (c->options.by) {
+	case NSX_COMPARE_RANGE:
+	case NSX_COMPARE_KERNEL: return cmp_read_names(c, s, diags);
+	case NSX_COMPARE_STEP:   return cmp_read_steps(c, s, diags);
+	default:                 return cmp_read(c, s, diags);
+	}
+}
+
+static int
 load(struct cmp *c, bool folded, struct nsx_diags *diags)
 {
 	int by[2];
@@ -204,7 +229,7 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	if (c->tables && choose(c, by, folded) != NSX_OK)
 		return NSX_ERR;
 	for (int k = 0; k < 2; k++)
-		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : cmp_read(c, &c->side[k], diags)) != NSX_OK)
+		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k], diags)) != NSX_OK)
 			return NSX_ERR;
 	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,

@@ -138,7 +138,7 @@ static uint32_t
 add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 {
 	struct cmp_side *s = p->s;
-	struct cmp_inst i = { .program = program, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .row = NSX_NONE };
+	struct cmp_inst i = { .program = program, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
 
 	if (p->form->by == NSX_COMPARE_MODULE)
 		return s->programs.p[program].whole;
@@ -148,28 +148,27 @@ add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 		return NSX_NONE;
 	if (p->form->by == NSX_COMPARE_THUNK && (i.name = keep(p, cell[NAME])) == NSX_NONE)
 		return NSX_NONE;
-	s->insts.n = 0;
-	return nsx_vec_push(&s->insts, i) ? cmp_row_of(p->c, s, 0) : (uint32_t)NSX_NONE;
+	return cmp_row_of(p->c, s, &i);
 }
 
-/* A program of that name and id, made if it is new; NSX_NONE when out of memory. Of tables by opcode all is of one. */
+/* A program of that name and id (NSX_ABSENT: it has none), made if it is new; NSX_NONE when out of memory. Of tables by opcode all is of one. */
 static uint32_t
-program_at(struct parse *p, const struct nsx_str *cell, bool has_id, int64_t id)
+program_at(struct parse *p, const struct nsx_str *cell, int64_t id)
 {
 	struct cmp_side *s = p->s;
-	struct cmp_program new = { .number = (int64_t)s->programs.n, .has_id = has_id, .id = id, .fingerprint = NSX_NONE, .dumped = NSX_NONE,
+	struct cmp_program new = { .number = (int64_t)s->programs.n, .id = id, .fingerprint = NSX_NONE, .dumped = NSX_NONE,
 	                           .run = NSX_NONE, .key = NSX_NONE, .pair = NSX_NONE, .devices = 1 };
 	uint32_t *at;
 
 	new.name = keep(p, cell[PROGRAM]);
-	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name << 1 | has_id, (uint64_t)id });
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name, (uint64_t)id });
 	if (!at)
 		return NSX_NONE;
 	if (*at != NSX_NONE && p->form->by != NSX_COMPARE_MODULE)
 		return *at;
 	if (cell[KEY].len) {
 		new.key = keep(p, cell[KEY]);
-	} else if (has_id) {
+	} else if (id != NSX_ABSENT) {
 		struct nsx_str name = cmp_str(p->c, new.name);
 
 		p->c->text.len = 0;
@@ -177,7 +176,7 @@ program_at(struct parse *p, const struct nsx_str *cell, bool has_id, int64_t id)
 		nsx_buf_fmt(&p->c->text, "@%" PRId64, id);
 		new.key = p->c->text.failed ? NSX_NONE : nsx_intern(&p->c->strs, nsx_buf_view(&p->c->text));
 	}
-	if (new.key == NSX_NONE && (cell[KEY].len || has_id))
+	if (new.key == NSX_NONE && (cell[KEY].len || id != NSX_ABSENT))
 		return NSX_NONE;
 	new.whole = cmp_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
 	                                             .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
@@ -215,7 +214,7 @@ static int
 take_row(struct parse *p, struct nsx_str line)
 {
 	struct nsx_str cell[NCOLS], rest = line;
-	int64_t id = 0, n = 1, total;
+	int64_t id = NSX_ABSENT, n = 1, total;
 	double std = -1;
 	uint32_t program, row;
 
@@ -240,7 +239,7 @@ take_row(struct parse *p, struct nsx_str line)
 		return wrong(p, TOTAL, "a whole number that is not negative", cell[TOTAL]);
 	if (cell[STD].len && (!nsx_get_double(cell[STD], &std) || !(std >= 0 && std <= 1e300)))
 		return wrong(p, STD, "a number that is not negative", cell[STD]);
-	program = program_at(p, cell, cell[ID].len > 0, id);
+	program = program_at(p, cell, id);
 	row = program == NSX_NONE ? (uint32_t)NSX_NONE : add_row(p, program, cell);
 	return row != NSX_NONE && add_time(p, row, n, total, std) ? NSX_OK : nomem(p);
 }

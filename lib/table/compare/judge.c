@@ -25,19 +25,23 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	if (r->row[NSX_COMPARE_NEW])
 		return (double)r->time[NSX_COMPARE_NEW].n;
 	p = &c->side[NSX_COMPARE_BASE].programs.p[r->row[NSX_COMPARE_BASE]->program];
+	if (c->side[NSX_COMPARE_BASE].each)
+		return (double)r->time[NSX_COMPARE_BASE].n;
 	return p->pair == NSX_NONE ? (double)r->time[NSX_COMPARE_BASE].n : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
 }
 
 static enum cmp_verdict
 verdict(const struct cmp *c, const struct cmp_result *r)
 {
-	double size = fabs(r->diff);
+	double size = fabs(r->diff), of = r->time[NSX_COMPARE_BASE].mean;
 
 	if (!r->row[NSX_COMPARE_NEW])
 		return CMP_GONE;
 	if (!r->row[NSX_COMPARE_BASE])
 		return CMP_NEW;
-	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * r->time[NSX_COMPARE_BASE].mean || (r->has_noise && size <= r->noise))
+	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
+		of = cmp_time_of(&c->side[NSX_COMPARE_BASE], &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
+	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * of || (r->has_noise && size <= r->noise))
 		return CMP_SAME;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }

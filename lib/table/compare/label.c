@@ -6,7 +6,7 @@
 uint32_t
 cmp_row_add(struct cmp_side *s, struct cmp_row row)
 {
-	row.pair = row.cells = NSX_NONE;
+	row.pair = row.cells = row.of = NSX_NONE;
 	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
 		return NSX_NONE;
 	return (uint32_t)(s->rows.n - 1);
@@ -115,9 +115,8 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 }
 
 uint32_t
-cmp_row_of(struct cmp *c, struct cmp_side *s, uint32_t inst)
+cmp_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
-	const struct cmp_inst *i = &s->insts.p[inst];
 	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name, .stack = i->stack };
 
 	if (c->options.by != NSX_COMPARE_THUNK)

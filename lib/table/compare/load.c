@@ -1,31 +1,20 @@
-/* load.c -- one side's stream: what the metadata say, and sums of executions by row and device. */
+/* load.c -- one side's stream by its programs: what the metadata say, and sums of executions by row and device. */
 #include <string.h>
 
 #include "table/compare/sides.h"
 #include "job/diags_of.h"
 #include "job/communicates.h"
 
-/* Stands for a number that a record does not have. */
-#define ABSENT INT64_MIN
-
-/* ---- metadata */
-
-/* The string's number in *id, NSX_NONE if it is absent; false when out of memory. */
-static bool
-string_of(struct cmp *c, const struct nsx_rec *rec, int slot, uint32_t *id)
-{
-	*id = nsx_has(rec, slot) ? nsx_intern(&c->strs, rec->v[slot].s) : (uint32_t)NSX_NONE;
-	return *id != NSX_NONE || !nsx_has(rec, slot);
-}
-
-/* The program of that index in top; NULL when out of memory. */
+/* The program of that number; NULL when out of memory. */
 static struct cmp_program *
-program_at(struct cmp_side *s, uint32_t index)
+program_at(struct cmp_side *s, int64_t number)
 {
+	uint32_t index = nsx_top_at(&s->top, number);
+
 	while (index != NSX_NONE && s->programs.n <= index) {
-		const struct nsx_top_program *t = &s->top.programs.p[s->programs.n];
 		struct cmp_program p = {
-			.number = t->number, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE
+			.number = s->top.programs.p[s->programs.n].number, .id = NSX_ABSENT,
+			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE
 		};
 
 		p.whole = cmp_row_add(s, (struct cmp_row){
@@ -37,113 +26,93 @@ program_at(struct cmp_side *s, uint32_t index)
 	return index == NSX_NONE ? NULL : &s->programs.p[index];
 }
 
-static bool
-take_program(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
-{
-	struct cmp_program *p = program_at(s, nsx_top_program(&s->top, rec));
+/* ---- what the metadata say */
 
-	if (!p)
-		return false;
-	p->has_id = nsx_has(rec, NSX_PROGRAM_id);
-	p->id = nsx_int(rec, NSX_PROGRAM_id, 0);
-	return string_of(c, rec, NSX_PROGRAM_name, &p->name) && string_of(c, rec, NSX_PROGRAM_key, &p->key)
-	       && string_of(c, rec, NSX_PROGRAM_fingerprint, &p->fingerprint);
+bool
+cmp_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
+{
+	*id = string == NSX_NONE ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_cat_str(cat, string));
+	return *id != NSX_NONE || string == NSX_NONE;
 }
 
-/* Of several digests of a kind the first counts. */
-static bool
-take_alias(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
+bool
+cmp_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat)
 {
-	struct nsx_str digest = nsx_string(rec, NSX_ALIAS_digest);
-	struct cmp_program *p;
-	uint32_t *to;
+	for (size_t i = 0; i < cat->devices.n; i++) {
+		uint32_t model;
+		bool had = false;
 
-	if (!digest.len || !nsx_has(rec, NSX_ALIAS_program))
-		return true;
-	p = program_at(s, nsx_top_at(&s->top, rec->v[NSX_ALIAS_program].i));
-	if (!p)
-		return false;
-	to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
-	return *to != NSX_NONE || string_of(c, rec, NSX_ALIAS_digest, to);
-}
-
-static bool
-take_stack(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
-{
-	uint32_t *at = nsx_map_at(&s->stack_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 });
-
-	return at && string_of(c, rec, NSX_STACK_frames, at);
-}
-
-static uint32_t
-stack_named(const struct cmp_side *s, const struct nsx_rec *rec, int slot)
-{
-	return nsx_has(rec, slot) ? nsx_map_get(&s->stack_of, (struct nsx_key){ (uint64_t)rec->v[slot].i, 0 }) : (uint32_t)NSX_NONE;
-}
-
-/* The instruction of that number, made if it is new; NULL when out of memory. */
-static struct cmp_inst *
-inst_at(struct cmp_side *s, int64_t program, int64_t inst)
-{
-	uint32_t *at = nsx_map_at(&s->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
-
-	if (at && *at == NSX_NONE) {
-		struct cmp_inst new = { nsx_top_at(&s->top, program), NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE };
-
-		if (!program_at(s, new.program) || s->insts.n >= NSX_NONE - 1 || !nsx_vec_push(&s->insts, new))
-			return NULL;
-		*at = (uint32_t)(s->insts.n - 1);
+		if (!cmp_keep(c, cat, cat->devices.p[i].name, &model))
+			return false;
+		for (size_t k = 0; k < s->models.n; k++)
+			had |= s->models.p[k] == model;
+		if (!had && model != NSX_NONE && !nsx_vec_push(&s->models, model))
+			return false;
 	}
-	return at ? &s->insts.p[*at] : NULL;
+	return true;
 }
 
+/* Programs as the catalogue has them. Of several digests of a kind the first counts. */
 static bool
-take_inst(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
+describe_programs(struct cmp *c, struct cmp_side *s)
 {
-	struct cmp_inst *i = inst_at(s, nsx_int(rec, NSX_INST_program, ABSENT), nsx_int(rec, NSX_INST_inst, ABSENT));
+	const struct nsx_catalogue *cat = &s->top.cat;
 
-	if (!i)
-		return false;
-	i->stack = stack_named(s, rec, NSX_INST_stack);
-	return string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
-	       && string_of(c, rec, NSX_INST_op_name, &i->op_name);
+	for (size_t i = 0; i < s->programs.n; i++) {
+		struct cmp_program *p = &s->programs.p[i];
+		uint32_t at = nsx_cat_find_program(cat, p->number);
+
+		if (at == NSX_NONE)
+			continue;
+		p->id = cat->programs.p[at].id;
+		if (!cmp_keep(c, cat, cat->programs.p[at].name, &p->name) || !cmp_keep(c, cat, cat->programs.p[at].key, &p->key)
+		    || !cmp_keep(c, cat, cat->programs.p[at].fingerprint, &p->fingerprint))
+			return false;
+	}
+	for (size_t i = 0; i < cat->aliases.n; i++) {
+		const struct nsx_cat_alias *a = &cat->aliases.p[i];
+		struct nsx_str digest = nsx_cat_str(cat, a->digest);
+		struct cmp_program *p = digest.len ? program_at(s, cat->programs.p[a->program].number) : NULL;
+		uint32_t *to;
+
+		if (!digest.len)
+			continue;
+		if (!p)
+			return false;
+		to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
+		if (*to == NSX_NONE && !cmp_keep(c, cat, a->digest, to))
+			return false;
+	}
+	return true;
 }
 
-/* A further place counts where the instruction has none of its own. */
+/* What is known of an instruction; of its further places the first counts where it has none of its own. Without a name it has the thunk's. */
 static bool
-take_loc(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
+describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk, struct cmp_inst *i)
 {
-	struct cmp_inst *i = inst_at(s, nsx_int(rec, NSX_LOC_program, ABSENT), nsx_int(rec, NSX_LOC_inst, ABSENT));
+	const struct nsx_cat_inst *from = &cat->insts.p[inst];
+	uint32_t op_name = NSX_NONE, stack = NSX_NONE;
 
-	if (!i)
+	/* The list begins with the last. */
+	for (uint32_t l = from->locs; l != NSX_NONE; l = cat->locs.p[l].next) {
+		op_name = cat->locs.p[l].op_name == NSX_NONE ? op_name : cat->locs.p[l].op_name;
+		stack = cat->locs.p[l].stack == NSX_NONE ? stack : cat->locs.p[l].stack;
+	}
+	op_name = from->op_name == NSX_NONE ? op_name : from->op_name;
+	stack = from->stack == NSX_NONE ? stack : from->stack;
+	i->name = NSX_NONE;
+	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) && (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
 		return false;
-	if (i->stack == NSX_NONE)
-		i->stack = stack_named(s, rec, NSX_LOC_stack);
-	return i->op_name != NSX_NONE || string_of(c, rec, NSX_LOC_op_name, &i->op_name);
-}
-
-static bool
-take_device(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
-{
-	uint32_t model;
-
-	if (!nsx_has(rec, NSX_DEVICE_name))
-		return true;
-	if (!string_of(c, rec, NSX_DEVICE_name, &model))
-		return false;
-	for (size_t i = 0; i < s->models.n; i++)
-		if (s->models.p[i] == model)
-			return true;
-	return nsx_vec_push(&s->models, model);
+	return (from->name == NSX_NONE || cmp_keep(c, cat, from->name, &i->name)) && cmp_keep(c, cat, from->opcode, &i->opcode)
+	       && cmp_keep(c, cat, op_name, &i->op_name) && cmp_keep(c, cat, stack == NSX_NONE ? stack : cat->stacks.p[stack], &i->stack);
 }
 
 /* ---- executions */
 
-/* The row's cell of that device, made if it is new; NULL when out of memory. */
-static struct cmp_cell *
-cell_at(struct cmp_side *s, uint32_t row, int64_t device)
+struct cmp_cell *
+cmp_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
 {
-	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, (uint64_t)device });
+	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, device });
 
 	if (at && *at == NSX_NONE) {
 		struct cmp_cell new = { .row = row, .device = device, .next = s->rows.p[row].cells };
@@ -158,14 +127,15 @@ cell_at(struct cmp_side *s, uint32_t row, int64_t device)
 static bool
 take_module(struct cmp_side *s, const struct nsx_rec *rec)
 {
-	struct cmp_program *p = program_at(s, nsx_top_module(&s->top, rec));
+	struct cmp_program *p = nsx_top_module(&s->top, rec) == NSX_NONE ? NULL : program_at(s, nsx_int(rec, NSX_MODULE_program, NSX_ABSENT));
+	uint32_t device = nsx_cat_device(&s->top.cat, rec);
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	struct cmp_cell *cell;
 
 	/* nsx_top counted those without. */
 	if (!p || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
 		return p != NULL;
-	cell = cell_at(s, p->whole, nsx_int(rec, NSX_MODULE_device, ABSENT));
+	cell = device == NSX_NONE ? NULL : cmp_cell_at(s, p->whole, device);
 	if (!cell)
 		return false;
 	nsx_stat_add(&cell->stat, dur);
@@ -207,24 +177,39 @@ add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t n
 	o[0] = (struct cmp_open){ execution, ns, true };
 }
 
+/* The row of the instruction, made when it is first executed; NSX_NONE when out of memory. */
+static uint32_t
+row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *thunk)
+{
+	struct cmp_program *p;
+	struct cmp_inst i;
+
+	while (s->row_of_inst.n <= inst)
+		if (!nsx_vec_push(&s->row_of_inst, NSX_NONE))
+			return NSX_NONE;
+	if (s->row_of_inst.p[inst] == NSX_NONE) {
+		p = program_at(s, nsx_int(thunk, NSX_THUNK_program, NSX_ABSENT));
+		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
+			return NSX_NONE;
+		i.program = (uint32_t)(p - s->programs.p);
+		s->row_of_inst.p[inst] = cmp_row_of(c, s, &i);
+	}
+	return s->row_of_inst.p[inst];
+}
+
 static bool
 take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 {
-	struct cmp_inst *i = inst_at(s, nsx_int(rec, NSX_THUNK_program, ABSENT), nsx_int(rec, NSX_THUNK_inst, ABSENT));
+	uint32_t inst = nsx_cat_inst(&s->top.cat, rec), device = nsx_cat_device(&s->top.cat, rec), row;
 	struct cmp_cell *cell;
 	int64_t dur, hidden;
 
-	if (!i)
+	if (inst == NSX_NONE || device == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) || c->options.by == NSX_COMPARE_MODULE)
 		return true;
-	if (i->name == NSX_NONE && !string_of(c, rec, NSX_THUNK_name, &i->name))
-		return false;
-	if (i->row == NSX_NONE)
-		i->row = cmp_row_of(c, s, (uint32_t)(i - s->insts.p));
-	if (i->row == NSX_NONE)
-		return false;
-	cell = cell_at(s, i->row, nsx_int(rec, NSX_THUNK_device, ABSENT));
+	row = row_at(c, s, inst, rec);
+	cell = row == NSX_NONE ? NULL : cmp_cell_at(s, row, device);
 	if (cell)
 		add_time(s, cell, nsx_int(rec, NSX_THUNK_execution, -1), c->options.exposed ? dur - hidden : dur);
 	return cell != NULL;
@@ -243,7 +228,7 @@ count_executions(struct cmp_side *s)
 
 		close_open(cell, &cell->open[1]);
 		close_open(cell, &cell->open[0]);
-		whole = cell_at(s, s->programs.p[s->rows.p[cell->row].program].whole, cell->device);
+		whole = cmp_cell_at(s, s->programs.p[s->rows.p[cell->row].program].whole, cell->device);
 		if (!whole)
 			return false;
 		cell = &s->cells.p[i];
@@ -257,7 +242,7 @@ count_executions(struct cmp_side *s)
 static bool
 finish(struct cmp *c, struct cmp_side *s)
 {
-	if (!count_executions(s))
+	if (!describe_programs(c, s) || !cmp_take_models(c, s, &s->top.cat) || !count_executions(s))
 		return false;
 	for (size_t i = 0; i < s->cells.n; i++) {
 		struct cmp_cell *cell = &s->cells.p[i];
@@ -265,7 +250,7 @@ finish(struct cmp *c, struct cmp_side *s)
 		struct cmp_program *p = &s->programs.p[r->program];
 
 		if (r->whole) {
-			uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ (uint64_t)cell->device, 0 });
+			uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ cell->device, 0 });
 
 			if (!at)
 				return false;
@@ -275,7 +260,7 @@ finish(struct cmp *c, struct cmp_side *s)
 			continue;
 		}
 		/* A cell whose program's modules come later in the list is no matter: theirs are counted already. */
-		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole, (uint64_t)cell->device })];
+		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole, cell->device })];
 		cell->stat.n = whole->execs;
 	}
 	for (size_t i = 0; i < s->rows.n; i++) {
@@ -293,12 +278,7 @@ static bool
 take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
-	case NSX_DEVICE:  return take_device(c, s, rec);
-	case NSX_PROGRAM: return take_program(c, s, rec);
-	case NSX_ALIAS:   return take_alias(c, s, rec);
-	case NSX_STACK:   return take_stack(c, s, rec);
-	case NSX_INST:    return take_inst(c, s, rec);
-	case NSX_LOC:     return take_loc(c, s, rec);
+	case NSX_PROGRAM: return program_at(s, nsx_int(rec, NSX_PROGRAM_program, NSX_ABSENT)) != NULL;
 	case NSX_MODULE:  return take_module(s, rec);
 	case NSX_THUNK:   return take_thunk(c, s, rec);
 	default: break;
@@ -316,6 +296,7 @@ cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	struct nsx_rec rec;
 	int rc;
 
+	s->top.cat.keep = NSX_CAT_PLACES | NSX_CAT_ALIASES;
 	while ((rc = nsx_read(s->in, &rec)) == NSX_OK)
 		if (nsx_cat_take(&s->top.cat, &rec, c->err) != NSX_OK || !take(c, s, &rec))
 			return nsx_err_nomem(c->err, NULL);

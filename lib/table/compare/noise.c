@@ -24,8 +24,9 @@ struct cmp_time
 cmp_time_of(const struct cmp_side *s, const struct cmp_row *r)
 {
 	const struct cmp_program *p = &s->programs.p[r->program];
-	struct cmp_time t = { .n = r->whole ? 0 : p->execs, .sum = r->sum };
-	int64_t devices = r->whole ? 0 : p->devices;
+	bool own = r->whole || s->each;
+	struct cmp_time t = { .n = own ? 0 : p->execs, .sum = r->sum };
+	int64_t devices = own ? 0 : p->devices;
 	double other;
 
 	if (s->given.n)
@@ -33,7 +34,7 @@ cmp_time_of(const struct cmp_side *s, const struct cmp_row *r)
 	other = pooled(s, r);
 
 	/* Of a program in whose executions there are thunks alone, nothing is known of modules. */
-	for (uint32_t at = r->cells; at != NSX_NONE && r->whole; at = s->cells.p[at].next) {
+	for (uint32_t at = r->cells; at != NSX_NONE && own; at = s->cells.p[at].next) {
 		t.n += s->cells.p[at].stat.n;
 		devices += s->cells.p[at].stat.n > 0;
 	}

@@ -93,7 +93,7 @@ sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct
 	if (sign == ID) {
 		l->key[1] = (uint32_t)((uint64_t)p->id >> 32);
 		l->key[2] = (uint32_t)p->id;
-		return !named && p->has_id;
+		return !named && p->id != NSX_ABSENT;
 	}
 	l->key[1] = of[sign];
 	return of[sign] != NSX_NONE;

@@ -14,7 +14,6 @@ enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLAC
 /* Strings are numbers in cmp.strs, NSX_NONE: none. `pair` is an index on the other side, NSX_NONE: none. */
 struct cmp_program {
 	int64_t      number;
-	bool         has_id;
 	int64_t      id;
 	uint32_t     name, key, fingerprint, dumped, run;   /* the last two: digests */
 	uint32_t     pair;
@@ -25,10 +24,9 @@ struct cmp_program {
 	nsx_u128     time;       /* of its rows */
 };
 
-/* What the metadata say of an instruction. */
+/* What is known of an instruction. */
 struct cmp_inst {
 	uint32_t program, name, opcode, op_name, stack;
-	uint32_t row;            /* NSX_NONE before its first execution */
 };
 
 struct cmp_row {
@@ -36,8 +34,10 @@ struct cmp_row {
 	bool         whole;      /* its program's modules */
 	uint32_t     name;       /* of an instruction, or the opcode or source line */
 	uint32_t     stem;       /* name without what numbers it */
-	int64_t      number;     /* what numbers it */
+	int64_t      number;     /* what numbers it; of a time of steps the device, NSX_ABSENT: of several */
 	uint32_t     opcode, op_name, stack;
+	bool         detail;     /* its time is that of other rows too */
+	uint32_t     of;         /* row whose time a difference is held against; NSX_NONE: its own */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
@@ -48,7 +48,7 @@ struct cmp_row {
 struct cmp_open { int64_t execution, sum; bool used; };
 struct cmp_cell {
 	uint32_t row, next;
-	int64_t  device;
+	uint32_t device;         /* in the catalogue */
 	int64_t  execs;          /* of a row of modules: executions of the program on the device */
 	struct cmp_open open[2]; /* the later first */
 	struct nsx_stat stat;
@@ -62,11 +62,9 @@ struct cmp_side {
 	struct nsx_reader *in;
 	struct nsx_top    top;
 	NSX_VEC(struct cmp_program) programs;/* by index in top */
-	NSX_VEC(struct cmp_inst) insts;
-	struct nsx_map    inst_of;           /* (program, inst) -> insts */
-	struct nsx_map    stack_of;          /* stack -> strs */
+	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
 	NSX_VEC(struct cmp_row) rows;
-	struct nsx_map    row_of;            /* (program, label) -> rows, where they are not instructions */
+	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, where they are not instructions */
 	NSX_VEC(struct cmp_cell) cells;
 	struct nsx_map    cell_of;           /* (row, device) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
@@ -76,6 +74,7 @@ struct cmp_side {
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was made of a stream */
+	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
 };
 
 struct cmp {
@@ -91,7 +90,7 @@ struct cmp {
 static inline bool
 cmp_counts(const struct cmp *c, const struct cmp_row *r)
 {
-	return r->whole == (c->options.by == NSX_COMPARE_MODULE);
+	return !r->detail && r->whole == (c->options.by == NSX_COMPARE_MODULE);
 }
 
 static inline struct nsx_str
@@ -103,20 +102,33 @@ cmp_str(const struct cmp *c, uint32_t id)
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* given.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+/* The row's cell of that device, made if it is new; NULL when out of memory. */
+struct cmp_cell *cmp_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
+/* A string of a catalogue as one of cmp.strs; false when out of memory. */
+bool cmp_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id);
+/* Note the GPU models of a catalogue; false when out of memory. */
+bool cmp_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
+
+/* by_name.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
+int cmp_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
+int cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* input_table.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
 int cmp_is_table(struct cmp_side *s, int *by);
 /* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or NSX_ERR. */
 int cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 
 /* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of memory. */
-uint32_t cmp_row_of(struct cmp *c, struct cmp_side *s, uint32_t inst);
+uint32_t cmp_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
 /* A row of the program, without any cell; NSX_NONE when out of memory. */
 uint32_t cmp_row_add(struct cmp_side *s, struct cmp_row row);
 
 /* pair.c: find what is one program, and one row, on both sides. NSX_OK or NSX_ERR. */
 int cmp_pair(struct cmp *c);
 
-/* noise.c: the time of a row. */
+/* noise.c: the time of a row; n is 0 if it has none. */
 struct cmp_time cmp_time_of(const struct cmp_side *s, const struct cmp_row *r);
 /* The largest difference that chance explains; both errors must be known. */
 double cmp_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
@@ -137,6 +149,15 @@ struct cmp_result *cmp_judge(struct cmp *c, bool whole, size_t *n);
 /* What to call a result: its program and name as NEW has them, or BASE alone. */
 const struct cmp_program *cmp_program_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *cmp_row_shown(const struct cmp_result *r);
+
+/* by_step.c: put results in order of class, device and statistic; false when out of memory. */
+bool cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
+/* Append what of the period a result's step grew by, unless it is no period, to a sentence. */
+void cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+int cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+/* "slower", ...: what it is called in a table. */
+const char *cmp_verdict_name(enum cmp_verdict v);
 
 /* table.c, folded.c: the results. NSX_OK or NSX_ERR. */
 int cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);

@@ -22,6 +22,13 @@ static const struct nsx_table_col source_cols[] = {
 static const struct nsx_table_col opcode_cols[] = {
 	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, COMMON_COLS
 };
+/* Of what is each by itself; the columns of COMMON but the last. */
+#define EACH_COLS \
+	{ "base_count", NSX_CELL_INT }, { "new_count", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, { "new", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, { "effect", NSX_CELL_MEAN_NS }, \
+	{ "verdict", NSX_CELL_STRING }
+static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, EACH_COLS };
+static const struct nsx_table_col kernel_cols[] = { { "type", NSX_CELL_STRING }, { "name", NSX_CELL_STRING }, EACH_COLS };
 static const struct nsx_table_col module_cols[] = {
 	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING }, { "base_key", NSX_CELL_STRING }, COMMON_COLS
 };
@@ -32,6 +39,9 @@ static const struct way { const char *name; const struct nsx_table_col *cols; in
 	[NSX_COMPARE_MODULE] = { "module", module_cols, NCOLS(module_cols), 4 },
 	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3 },
 	[NSX_COMPARE_SOURCE] = { "source", source_cols, NCOLS(source_cols), 4 },
+	[NSX_COMPARE_RANGE]  = { "range",  range_cols,  NCOLS(range_cols),  1 },
+	[NSX_COMPARE_KERNEL] = { "kernel", kernel_cols, NCOLS(kernel_cols), 2 },
+	[NSX_COMPARE_STEP]   = { "step",   NULL,        0,                  0 },
 };
 
 static const char *const verdicts[] = {
@@ -57,6 +67,12 @@ nsx_compare_by_name(const char *name)
 	return -1;
 }
 
+const char *
+cmp_verdict_name(enum cmp_verdict v)
+{
+	return verdicts[v];
+}
+
 /* What a row is called on that side: of modules the program's key. */
 static struct nsx_str
 called(const struct cmp *c, const struct cmp_result *r, int side)
@@ -74,7 +90,13 @@ put_own(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, co
 	const struct cmp_program *p = cmp_program_of(c, r);
 	struct nsx_str base = called(c, r, NSX_COMPARE_BASE), new = called(c, r, NSX_COMPARE_NEW);
 
-	if (p->has_id)
+	if (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) {
+		if (c->options.by == NSX_COMPARE_KERNEL)
+			nsx_table_str(t, 0, cmp_str(c, cmp_row_shown(r)->opcode));
+		nsx_table_str(t, w->own - 1, cmp_str(c, cmp_row_shown(r)->name));
+		return;
+	}
+	if (p->id != NSX_ABSENT)
 		nsx_table_int(t, ID, p->id);
 	nsx_table_str(t, PROGRAM, cmp_str(c, p->name));
 	nsx_table_str(t, NAME, r->row[NSX_COMPARE_NEW] ? new : base);
@@ -121,6 +143,8 @@ cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table 
 		nsx_table_row(t);
 		put_own(c, t, &r[i], w);
 		put_common(t, &r[i], w->own);
+		if (c->options.by >= NSX_COMPARE_RANGE)
+			continue;
 		nsx_table_str(t, w->own + PROGRAM_MATCH, nsx_str_c(hows[cmp_program_of(c, &r[i])->how]));
 		if (c->options.by == NSX_COMPARE_THUNK || c->options.by == NSX_COMPARE_SOURCE)
 			nsx_table_str(t, w->own + COMMON, nsx_str_c(hows[row->how]));

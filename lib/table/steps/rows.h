@@ -1,9 +1,16 @@
-/* rows.h -- the two tables of nsysx-steps, and the class that is taken when none is named; private to this folder. */
+/* rows.h -- the steps that a stream has, the two tables of nsysx-steps, and the class that is taken when none is named; for tables of steps. */
 #ifndef NSX_TABLE_STEPS_ROWS_H
 #define NSX_TABLE_STEPS_ROWS_H
 
 #include "base/table.h"
 #include "job/steps.h"
+#include "stream/spool.h"
+#include "table/steps.h"
+
+/* Read all of `in` and collect its steps as the options say, whatever *s was; diags say what was not used. Into `again`, unless it is NULL, goes what
+ * nsx_steps_explain reads. NSX_OK or NSX_ERR; *s is to be freed in both cases. */
+int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again,
+                      struct nsx_diags *diags, struct nsx_err *err);
 
 /* A row a class and device, or with `each` a row a step; NULL when out of memory. */
 struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);

@@ -129,6 +129,42 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 	return rc;
 }
 
+int
+nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again,
+                  struct nsx_diags *diags, struct nsx_err *err)
+{
+	char *class = NULL;
+	regex_t pattern;
+	int rc = NSX_OK;
+
+	*s = (struct nsx_step_set){ .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step ? options->step : options->module, .err = err };
+	if (options->step) {
+		if (nsx_idle_compile_pattern(options->step, 0, &pattern, err) != NSX_OK)
+			return NSX_ERR;
+		s->pattern = &pattern;
+		s->groups = pattern.re_nsub;
+	}
+	if (again)
+		nsx_spool_follow(again, in);
+	if (options->step || options->module) {
+		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, again }, err);
+		if (rc == NSX_OK)
+			rc = nsx_steps_finish(s);
+		if (rc == NSX_OK && !s->list.n)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step ? "no range matches: see nsysx-summary --by range" : "no program of that name was executed: see nsysx-summary");
+	} else {
+		rc = find_class(in, options, s, again, &class, diags, err);
+	}
+	if (rc == NSX_OK)
+		nsx_steps_report(s, diags);
+	if (options->step)
+		regfree(&pattern);
+	s->pattern = NULL;
+	s->label = NULL;
+	free(class);
+	return rc;
+}
+
 static int
 make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again, struct nsx_table **table,
            struct nsx_diags *diags, struct nsx_err *err)
@@ -150,43 +186,16 @@ int
 nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
           struct nsx_err *err)
 {
-	struct nsx_step_set s = { .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step ? options->step : options->module, .err = err };
-	struct nsx_spool *again = NULL;
-	char *class = NULL;
-	regex_t pattern;
-	int rc = NSX_OK;
+	struct nsx_step_set s = { .err = err };
+	struct nsx_spool *again = options->explain ? nsx_spool_open(err) : NULL;
+	int rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
 
 	*table = NULL;
-	if (options->step) {
-		if (nsx_idle_compile_pattern(options->step, 0, &pattern, err) != NSX_OK)
-			return NSX_ERR;
-		s.pattern = &pattern;
-		s.groups = pattern.re_nsub;
-	}
-	if (options->explain) {
-		again = nsx_spool_open(err);
-		rc = again ? NSX_OK : NSX_ERR;
-		if (again)
-			nsx_spool_follow(again, in);
-	}
-	if (rc == NSX_OK && (options->step || options->module)) {
-		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ &s, again }, err);
-		if (rc == NSX_OK)
-			rc = nsx_steps_finish(&s);
-		if (rc == NSX_OK && !s.list.n)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step ? "no range matches: see nsysx-summary --by range" : "no program of that name was executed: see nsysx-summary");
-	} else if (rc == NSX_OK) {
-		rc = find_class(in, options, &s, again, &class, diags, err);
-	}
 	if (rc == NSX_OK) {
-		nsx_steps_report(&s, diags);
 		*ndiags = s.ndiags;
 		rc = make_table(&s, options, again, table, diags, err);
 	}
 	nsx_spool_free(again);
-	if (options->step)
-		regfree(&pattern);
-	free(class);
 	nsx_steps_free(&s);
 	return rc;
 }

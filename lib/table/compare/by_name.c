@@ -1,0 +1,152 @@
+/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all of a name, by device. */
+#include <inttypes.h>
+
+#include "table/compare/sides.h"
+#include "job/communicates.h"
+#include "job/diags_of.h"
+#include "job/range_book.h"
+
+struct names {
+	struct cmp           *c;
+	struct cmp_side      *s;
+	struct nsx_range_book book;      /* for names only */
+	struct nsx_buf        scratch;
+	int64_t               timeless, no_work, over_hidden;
+};
+
+/* All rows are of one program, which is nameless. */
+static bool
+begin(struct cmp_side *s)
+{
+	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
+
+	s->each = true;
+	p.whole = cmp_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
+	return p.whole != NSX_NONE && nsx_vec_push(&s->programs, p);
+}
+
+/* Another one of that type (an operation's; empty: a range) and name, which took so long. */
+static bool
+add(struct names *n, struct nsx_str type, struct nsx_str name, uint32_t device, int64_t ns)
+{
+	struct cmp_side *s = n->s;
+	struct cmp_row row = { .number = -1, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	struct cmp_cell *cell;
+	uint32_t *at;
+
+	row.name = row.stem = nsx_intern(&n->c->strs, name);
+	row.opcode = nsx_intern(&n->c->strs, type);
+	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
+		return false;
+	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
+	if (at && *at == NSX_NONE)
+		*at = cmp_row_add(s, row);
+	if (!at || *at == NSX_NONE)
+		return false;
+	cell = cmp_cell_at(s, *at, device);
+	if (!cell)
+		return false;
+	nsx_stat_add(&cell->stat, ns);
+	s->rows.p[*at].sum += (nsx_u128)ns;
+	return true;
+}
+
+static bool
+take_range(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1);
+	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
+	struct nsx_str name;
+
+	if (!nsx_has(rec, NSX_RANGE_start)) {
+		n->no_work++;
+		return true;
+	}
+	if (dur < 0) {
+		n->timeless++;
+		return true;
+	}
+	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
+	return device != NSX_NONE && name.len && add(n, NSX_STR(""), name, device, dur);
+}
+
+static bool
+take_op(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
+	uint32_t device = nsx_cat_device(&n->s->top.cat, rec);
+	bool comm = nsx_cat_communicates(&n->s->top.cat, rec);
+	struct nsx_str name;
+
+	n->s->top.any_comm |= comm;
+	n->s->top.any_hidden |= nsx_has(rec, NSX_OP_hidden);
+	if (dur < 0) {
+		n->timeless++;
+		return true;
+	}
+	if (hidden < 0 || hidden > dur) {
+		n->over_hidden++;
+		hidden = hidden < 0 ? 0 : dur;
+	}
+	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
+	return device != NSX_NONE && !n->scratch.failed && add(n, nsx_string(rec, NSX_OP_type), name, device, n->c->options.exposed ? dur - hidden : dur);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct names *n = state;
+	bool good = true;
+
+	if (rec->kind->id == NSX_DIAG) {
+		n->s->diags++;
+		n->s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
+	}
+	if (rec->kind->id == NSX_RANGE && n->c->options.by == NSX_COMPARE_RANGE)
+		good = take_range(n, rec);
+	else if (rec->kind->id == NSX_OP && n->c->options.by == NSX_COMPARE_KERNEL)
+		good = take_op(n, rec);
+	else
+		return nsx_cat_take(&n->s->top.cat, rec, n->c->err);
+	return good ? NSX_OK : nsx_err_nomem(n->c->err, NULL);
+}
+
+static bool
+finish(struct cmp *c, struct cmp_side *s)
+{
+	struct cmp_program *p = &s->programs.p[0];
+
+	for (size_t i = 0; i < s->rows.n; i++)
+		s->time += s->rows.p[i].sum;
+	p->time = s->time;
+	p->execs = 1;
+	for (size_t i = 0; i < s->cells.n; i++) {
+		uint32_t *at = nsx_map_at(&s->devices, (struct nsx_key){ s->cells.p[i].device, 0 });
+
+		if (!at)
+			return false;
+		*at = 1;
+	}
+	return cmp_take_models(c, s, &s->top.cat);
+}
+
+int
+cmp_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct names n = { .c = c, .s = s };
+	bool range = c->options.by == NSX_COMPARE_RANGE;
+	int rc = begin(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
+
+	if (rc == NSX_OK && !finish(c, s))
+		rc = nsx_err_nomem(c->err, NULL);
+	if (rc == NSX_OK && !s->time)
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges" : "no op records: extract with --ops");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: left out");
+	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: left out");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden, "operations with hidden time that is no part of their duration: cut to it");
+	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
+	nsx_range_book_free(&n.book);
+	nsx_buf_free(&n.scratch);
+	return rc;
+}

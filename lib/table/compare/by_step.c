@@ -1,0 +1,296 @@
+/* by_step.c -- streams by steps: how long they take from start to start, what devices did until then, and how long the steps themselves are.
+ *
+ * What a device did is told of the time up to the start of its next step, so that idle time between steps is seen, and the parts add up:
+ *
+ *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
+ *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/compare/sides.h"
+#include "table/steps/rows.h"
+
+enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, SPAN, NSTATS };
+static const char *const names[NSTATS] = {
+	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle", [SPAN] = "span"
+};
+static const enum nsx_part parts[NSTATS] = {
+	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
+};
+
+/* ---- one side */
+
+/* Times of n steps of a class on a device. */
+static void
+measure(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, struct nsx_stat stat[NSTATS])
+{
+	memset(stat, 0, NSTATS * sizeof *stat);
+	for (size_t i = 0; i < n; i++) {
+		struct nsx_timeline_sums sums;
+
+		nsx_stat_add(&stat[SPAN], o[i].last - o[i].first);
+		if (o[i].period == NSX_ABSENT)
+			continue;
+		nsx_stat_add(&stat[PERIOD], o[i].period);
+		/* Of executions alone, without operations, nothing is known of what devices did. */
+		if (!set->ops || o[i].device >= set->timelines.n)
+			continue;
+		sums = nsx_timeline_between(&set->timelines.p[o[i].device], o[i].first, o[i].first + o[i].period);
+		for (int k = COMPUTE; k <= IDLE; k++)
+			nsx_stat_add(&stat[k], sums.part[parts[k]]);
+	}
+}
+
+/* The rows of a class, one for each time: the first of them; NSX_NONE when out of memory. device: NSX_ABSENT for all of them. */
+static uint32_t
+add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bool detail)
+{
+	uint32_t first = (uint32_t)s->rows.n;
+
+	for (int k = 0; k < NSTATS; k++) {
+		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .detail = detail || k != SPAN };
+		uint32_t at;
+
+		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(names[k]));
+		/* By it rows of a device are found on the other side. */
+		c->text.len = 0;
+		nsx_buf_fmt(&c->text, "%" PRId64, device);
+		if (detail)
+			row.opcode = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE : cmp_row_add(s, row);
+		if (at == NSX_NONE)
+			return NSX_NONE;
+		if (k != PERIOD && k != SPAN)
+			s->rows.p[at].of = first;
+	}
+	return first;
+}
+
+static bool
+add_times(struct cmp_side *s, uint32_t first, uint32_t device, const struct nsx_stat stat[NSTATS])
+{
+	for (uint32_t k = 0; k < NSTATS; k++) {
+		struct cmp_cell *cell = stat[k].n ? cmp_cell_at(s, first + k, device) : NULL;
+
+		if (!stat[k].n)
+			continue;
+		if (!cell)
+			return false;
+		cell->stat = stat[k];
+		s->rows.p[first + k].sum += (nsx_u128)stat[k].sum;
+	}
+	return true;
+}
+
+/* The class as a program: executions are of one key there, NAME@ID, where only NAME outlives a compilation. */
+static uint32_t
+add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
+{
+	struct nsx_str key = nsx_intern_str(&set->names, class), name = key;
+	struct cmp_program p = { .number = (int64_t)s->programs.n, .id = NSX_ABSENT, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
+
+	for (size_t i = key.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
+		if (key.ptr[i] == '@') {
+			name.len = i;
+			break;
+		}
+	p.key = nsx_intern(&c->strs, key);
+	p.name = nsx_intern(&c->strs, name);
+	p.whole = cmp_row_add(s, (struct cmp_row){
+		.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
+	});
+	return p.key != NSX_NONE && p.name != NSX_NONE && p.whole != NSX_NONE && nsx_vec_push(&s->programs, p) ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
+}
+
+/* n steps of a class, by device and start. */
+static bool
+take_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n)
+{
+	uint32_t program = add_class(c, s, set, o->class), all, own;
+	bool several = o[0].device != o[n - 1].device;
+	struct nsx_stat stat[NSTATS];
+
+	if (program == NSX_NONE)
+		return false;
+	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
+	if (all == NSX_NONE)
+		return false;
+	for (size_t i = 0, m; i < n; i += m) {
+		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
+
+		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
+			m++;
+		measure(set, &o[i], m, stat);
+		if (!known || !add_times(s, all, o[i].device, stat))
+			return false;
+		*known = 1;
+		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true) : (uint32_t)NSX_NONE;
+		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat)))
+			return false;
+	}
+	s->programs.p[program].execs = (int64_t)n;
+	s->programs.p[program].time = s->rows.p[all + SPAN].sum;
+	s->time += s->rows.p[all + SPAN].sum;
+	return true;
+}
+
+int
+cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_step_set set;
+	struct nsx_diags own = { .failed = false };
+	int rc = nsx_steps_collect(s->in, &options, &set, NULL, &own, c->err);
+	bool good = true;
+
+	s->each = true;
+	s->diags = set.ndiags;
+	for (size_t i = 0, n; rc == NSX_OK && good && i < set.list.n; i += n) {
+		for (n = 1; i + n < set.list.n && set.list.p[i + n].class == set.list.p[i].class;)
+			n++;
+		good = take_class(c, s, &set, &set.list.p[i], n);
+	}
+	if (rc == NSX_OK && (!good || !cmp_take_models(c, s, &set.cat)))
+		rc = nsx_err_nomem(c->err, NULL);
+	for (size_t i = 0; i < own.list.n; i++)
+		nsx_diag_add(diags, own.list.p[i].severity, s->name, own.list.p[i].count, "%s", own.list.p[i].text);
+	diags->failed |= own.failed;
+	nsx_diags_free(&own);
+	nsx_steps_free(&set);
+	return rc;
+}
+
+/* ---- results */
+
+static enum stat
+stat_of(const struct cmp *c, const struct cmp_row *row)
+{
+	for (int k = 0; k < NSTATS; k++)
+		if (nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[k])))
+			return (enum stat)k;
+	return NSTATS;
+}
+
+/* What orders results. */
+struct order { struct nsx_str class; int64_t number, device; enum stat stat; struct cmp_result result; };
+
+static int
+order_cmp(const void *pa, const void *pb)
+{
+	const struct order *a = pa, *b = pb;
+	int c = nsx_str_cmp(a->class, b->class);
+
+	if (c == 0)
+		c = (a->number > b->number) - (a->number < b->number);
+	if (c == 0)
+		c = (a->device > b->device) - (a->device < b->device);
+	return c ? c : (int)a->stat - (int)b->stat;
+}
+
+bool
+cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
+{
+	struct order *o = malloc((n + 1) * sizeof *o);
+
+	for (size_t i = 0; o && i < n; i++) {
+		const struct cmp_program *p = cmp_program_of(c, &r[i]);
+		const struct cmp_row *row = cmp_row_shown(&r[i]);
+
+		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT : row->number, stat_of(c, row), r[i] };
+	}
+	if (o && n > 1)
+		qsort(o, n, sizeof *o, order_cmp);
+	for (size_t i = 0; o && i < n; i++)
+		r[i] = o[i].result;
+	free(o);
+	return o != NULL;
+}
+
+static double
+mean_of(const struct cmp *c, int side, const struct cmp_row *row)
+{
+	return cmp_time_of(&c->side[side], row).mean;
+}
+
+void
+cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
+{
+	double grown[NSTATS] = { 0 };
+	const char *before = "; of that";
+
+	if (!r->row[0] || !r->row[1] || stat_of(c, r->row[0]) != PERIOD)
+		return;
+	/* Rows of one class and device follow each other. */
+	for (int k = COMPUTE; k <= IDLE; k++)
+		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k) - mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k);
+	for (int told = 0; told < NSTATS; told++) {
+		int most = PERIOD;
+
+		for (int k = COMPUTE; k <= IDLE; k++)
+			if (grown[k] > grown[most])
+				most = k;
+		if (grown[most] <= 0)
+			return;
+		nsx_buf_fmt(text, "%s %s %+.1f ns", before, names[most], grown[most]);
+		grown[most] = 0;
+		before = ",";
+	}
+}
+
+enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, PERCENT, NOISE, VERDICT, NCOLS };
+
+static const struct nsx_table_col cols[NCOLS] = {
+	[CLASS]     = { "class", NSX_CELL_STRING },
+	[DEVICE]    = { "device", NSX_CELL_INT },
+	[STATISTIC] = { "statistic", NSX_CELL_STRING },
+	[BASE]      = { "base", NSX_CELL_MEAN_NS },
+	[NEW]       = { "new", NSX_CELL_MEAN_NS },
+	[DELTA]     = { "delta", NSX_CELL_MEAN_NS },
+	[PERCENT]   = { "percent", NSX_CELL_PERCENT },
+	[NOISE]     = { "noise", NSX_CELL_MEAN_NS },
+	[VERDICT]   = { "verdict", NSX_CELL_STRING },
+};
+
+static void
+put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
+{
+	const struct cmp_row *row = cmp_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
+	double was = r->time[NSX_COMPARE_BASE].mean;
+	bool both = base && r->row[NSX_COMPARE_NEW];
+
+	nsx_table_row(t);
+	nsx_table_str(t, CLASS, cmp_str(c, cmp_program_of(c, r)->key));
+	if (row->number != NSX_ABSENT && (!both || base->number == row->number))
+		nsx_table_int(t, DEVICE, row->number);
+	nsx_table_str(t, STATISTIC, cmp_str(c, row->name));
+	if (base)
+		nsx_table_double(t, BASE, was);
+	if (r->row[NSX_COMPARE_NEW])
+		nsx_table_double(t, NEW, r->time[NSX_COMPARE_NEW].mean);
+	nsx_table_double(t, DELTA, r->diff);
+	if (both && was > 0)
+		nsx_table_double(t, PERCENT, 100 * r->diff / was);
+	if (both && r->has_noise)
+		nsx_table_double(t, NOISE, r->noise);
+	nsx_table_str(t, VERDICT, nsx_str_c(cmp_verdict_name(r->verdict)));
+}
+
+int
+cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+{
+	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
+
+	if (!t)
+		return nsx_err_nomem(c->err, NULL);
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < c->side[k].programs.n; i++) {
+			struct nsx_str class = cmp_str(c, c->side[k].programs.p[i].key);
+
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s", c->side[k].name, c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200), class.ptr);
+		}
+	for (size_t i = 0; i < n; i++)
+		if (!c->options.changed || r[i].verdict != CMP_SAME)
+			put(c, t, &r[i]);
+	return NSX_OK;
+}
