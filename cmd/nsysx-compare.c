@@ -29,6 +29,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new", "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_TABLE,
+	NSX_TOOL_MARKDOWN,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
@@ -77,7 +78,7 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_idle_check_pattern(step))
 		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
-	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
+	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);
 	o.percent = number("percent", percent, 0, 1e6);

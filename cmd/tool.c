@@ -127,8 +127,12 @@ nsx_tool_table_form(const struct nsx_cli *cli)
 {
 	const char *path = nsx_tool_output.path;
 
+	if (nsx_tool_table.markdown && nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json)
+		nsx_cli_misuse(cli, "--markdown and --tsv, --table or --json exclude each other");
 	if (nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json > 1)
 		nsx_cli_misuse(cli, "--tsv, --table and --json exclude each other");
+	if (nsx_tool_table.markdown)
+		return NSX_TABLE_MARKDOWN;
 	if (nsx_tool_table.json)
 		return NSX_TABLE_JSON;
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned)

@@ -26,11 +26,14 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
 /* Rows of an option table: --tsv, --table, --json for programs that print a table; they have -o of their own or NSX_TOOL_OUTPUT's. */
-extern struct nsx_tool_table { bool tsv, aligned, json; } nsx_tool_table;
+extern struct nsx_tool_table { bool tsv, aligned, json, markdown; } nsx_tool_table;
 #define NSX_TOOL_TABLE \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, "print aligned columns with units [if a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
+/* And one for programs whose table goes into comments. */
+#define NSX_TOOL_MARKDOWN \
+	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, "print a summary and a Markdown table, for a comment")
 
 /* Row of an option table: --max-unpacked, for programs that read compressed files other than streams. */
 const char *nsx_tool_max_unpacked(const char *arg, int operands);

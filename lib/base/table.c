@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/escape.h"
@@ -27,6 +28,7 @@ struct nsx_table {
 	struct nsx_arena arena;
 	NSX_VEC(struct cell) cells;   /* row by row */
 	struct nsx_buf   notes;       /* lines */
+	struct nsx_buf   title;
 };
 
 /* How a form begins, spells and ends. */
@@ -56,6 +58,7 @@ nsx_table_free(struct nsx_table *t)
 	nsx_arena_free(&t->arena);
 	free(t->cells.p);
 	nsx_buf_free(&t->notes);
+	nsx_buf_free(&t->title);
 	free(t);
 }
 
@@ -135,6 +138,20 @@ nsx_table_note(struct nsx_table *t, const char *fmt, ...)
 	va_end(ap);
 	nsx_buf_fmt(&t->notes, "%s\n", line);
 	t->failed |= t->notes.failed;
+}
+
+void
+nsx_table_title(struct nsx_table *t, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	t->title.len = 0;
+	nsx_buf_c(&t->title, line);
+	t->failed |= t->title.failed;
 }
 
 size_t
@@ -348,6 +365,89 @@ aligned_end(struct nsx_buf *b, const struct nsx_table *t, int64_t diags)
 		            diags == 1 ? "it" : "them");
 }
 
+/* ---- Markdown: GitHub's tables, which take no line breaks, and '|' only as "\\|", in code too ---- */
+
+/* s as code, between more backquotes than any of its runs has. */
+static void
+put_code(struct nsx_buf *b, struct nsx_str s)
+{
+	size_t from = b->len, run = 0, most = 0, fence;
+
+	nsx_buf_escaped(b, s);
+	if (b->failed)
+		return;
+	for (size_t i = from; i < b->len; i++) {
+		run = b->ptr[i] == '`' ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	fence = most + 1;
+	b->len = from;
+	for (size_t i = 0; i < fence; i++)
+		nsx_buf_char(b, '`');
+	if (most)
+		nsx_buf_char(b, ' ');
+	from = b->len;
+	nsx_buf_escaped(b, s);
+	for (size_t i = from; i < b->len && !b->failed; i++)
+		if (b->ptr[i] == '|' && nsx_buf_room(b, 1)) {
+			memmove(b->ptr + i + 1, b->ptr + i, b->len - i);
+			b->ptr[i++] = '\\';
+			b->len++;
+		}
+	if (most)
+		nsx_buf_char(b, ' ');
+	for (size_t i = 0; i < fence; i++)
+		nsx_buf_char(b, '`');
+}
+
+static void
+markdown_begin(struct nsx_buf *b, const struct nsx_table *t, const size_t *widths)
+{
+	(void)widths;
+	if (t->title.len) {
+		nsx_buf_str(b, nsx_buf_view(&t->title));
+		nsx_buf_c(b, "\n\n");
+	}
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_fmt(b, "| %s ", t->cols[i].name);
+	nsx_buf_c(b, "|\n");
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_c(b, t->cols[i].type == NSX_CELL_STRING ? "|---" : "|--:");
+	nsx_buf_c(b, "|\n");
+}
+
+static void
+markdown_row(struct nsx_buf *b, const struct nsx_table *t, const size_t *widths, size_t row)
+{
+	(void)widths;
+	for (size_t i = 0; i < t->ncols; i++) {
+		const struct cell *c = cell_of(t, row, i);
+
+		nsx_buf_c(b, "| ");
+		if (c->has && t->cols[i].type == NSX_CELL_STRING)
+			put_code(b, c->v.s);
+		else if (c->has)
+			put_human(b, t->cols[i].type, c);
+		nsx_buf_char(b, ' ');
+	}
+	nsx_buf_c(b, "|\n");
+}
+
+/* Notes are a list. */
+static void
+markdown_end(struct nsx_buf *b, const struct nsx_table *t, int64_t diags)
+{
+	const char *p = t->notes.ptr, *end = p + t->notes.len, *line;
+
+	(void)diags;
+	for (; p && p < end; p = line + 1) {
+		line = memchr(p, '\n', (size_t)(end - p));
+		nsx_buf_c(b, p == t->notes.ptr ? "\n- " : "- ");
+		put_code(b, (struct nsx_str){ p, (size_t)(line - p) });
+		nsx_buf_char(b, '\n');
+	}
+}
+
 /* The widest of each column into widths; false when out of memory. */
 static bool
 measure(const struct nsx_table *t, size_t *widths)
@@ -373,6 +473,7 @@ static const struct form forms[] = {
 	[NSX_TABLE_ALIGNED] = { aligned_begin, aligned_row, aligned_end },
 	[NSX_TABLE_TSV]     = { tsv_begin, tsv_row, tsv_end },
 	[NSX_TABLE_JSON]    = { json_begin, json_row, json_end },
+	[NSX_TABLE_MARKDOWN] = { markdown_begin, markdown_row, markdown_end },
 };
 
 static int

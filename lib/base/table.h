@@ -1,4 +1,4 @@
-/* table.h -- the table that a report ends in: aligned with human units, TSV, or JSON. TSV and JSON hold exact integers
+/* table.h -- the table that a report ends in: aligned or in Markdown with human units, TSV, or JSON. TSV and JSON hold exact integers
  * and unrounded doubles, and rows only. */
 #ifndef NSX_BASE_TABLE_H
 #define NSX_BASE_TABLE_H
@@ -27,7 +27,7 @@ enum nsx_cell {
 
 struct nsx_table_col { const char *name; enum nsx_cell type; };
 
-enum nsx_table_form { NSX_TABLE_ALIGNED, NSX_TABLE_TSV, NSX_TABLE_JSON };
+enum nsx_table_form { NSX_TABLE_ALIGNED, NSX_TABLE_TSV, NSX_TABLE_JSON, NSX_TABLE_MARKDOWN };
 
 struct nsx_table;
 
@@ -42,13 +42,17 @@ void nsx_table_int(struct nsx_table *t, int col, int64_t v);
 void nsx_table_double(struct nsx_table *t, int col, double v);
 void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
 
-/* Add a line below the rows of an aligned table; other forms leave it out. */
+/* The line above a table in Markdown, which is Markdown itself; other forms leave it out. The last one counts. */
+void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
+
+/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms leave it out. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 size_t nsx_table_rows(const struct nsx_table *t);
 
 /* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table, which ends with
- * its notes and a line that says how many diags the stream holds (unless that is negative: no stream). NSX_OK or NSX_ERR; err is for memory, out has its own. */
+ * its notes and a line that says how many diags the stream holds (unless that is negative: no stream), and nothing in Markdown, where
+ * strings are code, which holds any of them. NSX_OK or NSX_ERR; err is for memory, out has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
 

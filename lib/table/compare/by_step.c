@@ -290,7 +290,7 @@ cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_
 			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s", c->side[k].name, c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200), class.ptr);
 		}
 	for (size_t i = 0; i < n; i++)
-		if (!c->options.changed || r[i].verdict != CMP_SAME)
+		if (cmp_shows(c, &r[i]))
 			put(c, t, &r[i]);
 	return NSX_OK;
 }

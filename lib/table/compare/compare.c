@@ -139,8 +139,8 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 static bool
 add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
 {
+	bool names = (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) && c->options.sigma > 0, good = true;
 	int64_t unknown = 0;
-	bool good = true;
 
 	for (size_t i = 0; i < n && good; i++) {
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
@@ -148,11 +148,38 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 			good = add_regression(c, out, &r[i]);
 	}
 	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
-		nsx_diag_add(diags, NSX_WARNING, "", unknown, "rows with a single execution on a side: noise is not known, the floors alone decide");
+		nsx_diag_add(diags, NSX_WARNING, "", unknown, names ? "rows with a single execution on a side: noise is not known, so they are not judged"
+		                                                             : "rows with a single execution on a side: noise is not known, the floors alone decide");
 	return good;
 }
 
 /* ---- */
+
+/* The line above the table: the answer, and how many rows of each verdict there are. */
+static void
+put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
+{
+	size_t count[CMP_VERDICTS] = { 0 };
+	struct nsx_buf b = { 0 };
+	const char *answer = out->regressions.n ? "slower" : "same";
+
+	for (size_t i = 0; i < n; i++)
+		count[r[i].verdict]++;
+	if (!out->regressions.n && count[CMP_FASTER])
+		answer = "faster";
+	for (int v = CMP_SLOWER; v < CMP_VERDICTS; v++)
+		if (count[v] || v == CMP_SLOWER)
+			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v], cmp_verdict_name((enum cmp_verdict)v));
+	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], cmp_verdict_name(CMP_SAME));
+	if (out->regressions.n > count[CMP_SLOWER])
+		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
+	nsx_buf_char(&b, '\0');
+	if (!b.failed && out->comparable)
+		nsx_table_title(out->table, "**%s** by %s: %s", answer, nsx_compare_name(c->options.by), b.ptr);
+	else if (!b.failed)
+		nsx_table_title(out->table, "**not comparable** by %s: %s", nsx_compare_name(c->options.by), out->why);
+	nsx_buf_free(&b);
+}
 
 static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
@@ -167,10 +194,12 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
 		rc = folded ? cmp_folded(c, r, n, folded) : steps ? cmp_print_steps(c, r, n, &out->table) : cmp_print(c, r, n, &out->table);
-	free(r);
-	free(whole);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
+	if (rc == NSX_OK && out->table)
+		put_title(c, out, r, n);
+	free(r);
+	free(whole);
 	return rc;
 }
 

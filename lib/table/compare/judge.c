@@ -41,6 +41,9 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_NEW;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
 		of = cmp_time_of(&c->side[NSX_COMPARE_BASE], &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
+	/* Of all that a profile has once, much differs between any two runs, such as what tunes kernels. */
+	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL))
+		return CMP_UNKNOWN;
 	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * of || (r->has_noise && size <= r->noise))
 		return CMP_SAME;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;

@@ -133,7 +133,7 @@ struct cmp_time cmp_time_of(const struct cmp_side *s, const struct cmp_row *r);
 /* The largest difference that chance explains; both errors must be known. */
 double cmp_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
-enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE };
+enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_VERDICTS };
 
 /* A row of either side or both. */
 struct cmp_result {
@@ -155,6 +155,13 @@ bool cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
 /* Append what of the period a result's step grew by, unless it is no period, to a sentence. */
 void cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+/* Whether the table is to show it. */
+static inline bool
+cmp_shows(const struct cmp *c, const struct cmp_result *r)
+{
+	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN);
+}
 
 /* "slower", ...: what it is called in a table. */
 const char *cmp_verdict_name(enum cmp_verdict v);

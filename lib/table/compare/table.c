@@ -45,7 +45,8 @@ static const struct way { const char *name; const struct nsx_table_col *cols; in
 };
 
 static const char *const verdicts[] = {
-	[CMP_SAME] = "same", [CMP_SLOWER] = "slower", [CMP_FASTER] = "faster", [CMP_NEW] = "new", [CMP_GONE] = "gone"
+	[CMP_SAME] = "same", [CMP_SLOWER] = "slower", [CMP_FASTER] = "faster", [CMP_NEW] = "new", [CMP_GONE] = "gone",
+	[CMP_UNKNOWN] = "unknown"
 };
 static const char *const hows[] = {
 	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key", [CMP_NAME] = "name", [CMP_PLACE] = "place",
@@ -138,7 +139,7 @@ cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table 
 	for (size_t i = 0; i < n; i++) {
 		const struct cmp_row *row = cmp_row_shown(&r[i]);
 
-		if (c->options.changed && r[i].verdict == CMP_SAME)
+		if (!cmp_shows(c, &r[i]))
 			continue;
 		nsx_table_row(t);
 		put_own(c, t, &r[i], w);

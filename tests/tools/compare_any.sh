@@ -1,0 +1,254 @@
+#!/bin/sh
+# nsysx-compare by step, range and kernel: made-up jobs without XLA whose changes are planted, counted again in Python from intervals.
+. "${0%/*}/../testlib.sh"
+
+# A stream of a job on standard output: ARGS are name=value of the planted change. Two processes of a device and a thread each. A step: a copy,
+# matrix products with an all-reduce that outlasts them, idle time before its end.
+cat >"$T/job.py" <<'END'
+import random, sys
+o = dict(a.split("=", 1) for a in sys.argv[1:])
+steps, seed, gap = int(o.get("steps", 14)), int(o.get("seed", 1)), int(o.get("gap", 0))
+devices, name, jitter = int(o.get("devices", 2)), o.get("name", "train step %d"), int(o.get("jitter", 400))
+slow = {k[5:]: int(v) for k, v in o.items() if k.startswith("slow:")}
+first = int(o.get("first", 0))
+rnd = random.Random(seed)
+heads = {"profile": "profile:i name:s", "device": "device:i profile:i pid:i name:s",
+         "range": "profile:i range:i parent:i pid:i tid:i device:i name:s start:i dur:i host_start:i host_dur:i ops:i",
+         "op": "profile:i op:i type:s device:i stream:i name:s start:i dur:i range:i tid:i host_start:i host_dur:i comm:i"}
+print("#nsysx\t2")
+for k, v in heads.items(): print("\t".join(["#" + k] + v.split()))
+out, body, ids = ["profile 0 p".split()], [], [0]
+for d in range(devices): out.append(["device", first + d, 0, 10 + d, "GPU"])
+for d in range(devices):
+    t = 1000000 + 777 * d
+    for s in range(steps):
+        ops = [("memcpy", "Host-to-Device", 0, 5000, 0), ("kernel", "gemm", 5000, 40000, 0), ("kernel", "gemm", 47000, 30000, 0),
+               ("kernel", "ncclDevKernel_AllReduce", 60000, 30000, 1), ("kernel", "loss", 100000, 8000, 0)]
+        made, late, base = [], 0, len(body)
+        for kind, what, at, dur, comm in ops:
+            dur += rnd.randrange(jitter)
+            more = dur * slow.get(what, 0) // 100
+            made.append((kind, what, t + at + late, dur + more, comm))
+            late += more
+        def rng(text, lo, hi, host, hdur):
+            ids[0] += 1
+            body.append((host, 0, ids[0], ["range", 0, ids[0], "", 10 + d, 1, first + d, text, lo, hi - lo, host, hdur, 1]))
+        end = max(x[2] + x[3] for x in made)
+        host = t - 500000
+        rng(name % s if "%d" in name else name, made[0][2], end, host, 90000)
+        rng("aten::mm, seq = %d, op_id = %d" % (s, s), made[1][2], made[2][2] + made[2][3], host + 10, 1000)
+        rng("fwd", made[1][2], made[1][2] + made[1][3], host + 2000, 1000)
+        for i, (kind, what, at, dur, comm) in enumerate(made):
+            body.append((at, 1, i, ["op", 0, ids[0] * 10 + i, kind, first + d, 7, what, at, dur, ids[0], 1, host + 20 + i, 5, comm]))
+        t += 120000 + late + gap + rnd.randrange(jitter)
+for x in sorted(body, key=lambda x: x[:3]): out.append(x[3])
+for x in out: print(*x, sep="\t")
+print("#end\trecords:i\nend\t%d" % len(out))
+END
+job() {
+	job=$T/$1
+	shift
+	python3 "$T/job.py" "$@" >"$job"
+}
+# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
+columns() {
+	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
+}
+# Runs nsysx-compare --gate ARGS: status $2, and TEXT on standard error.
+gate() {
+	claim=$1 want=$2 text=$3
+	shift 3
+	run nsysx-compare --gate "$@"
+	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
+	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
+	else pass "$claim"; fi
+}
+
+job base
+job again seed=2
+job idle seed=3 gap=30000
+job gemm seed=4 slow:gemm=30
+job comm seed=5 slow:ncclDevKernel_AllReduce=50
+job copy seed=6 slow:Host-to-Device=300
+job long seed=7 steps=31
+job one devices=1
+job other devices=1 first=1 seed=8
+
+# ---- by step ----
+gate 'a job is no slower than itself' 0 '' --by step "$T/base" "$T/base"
+gate 'nor than another run of it' 0 '' --by step "$T/base" "$T/again"
+gate 'also if that is longer' 0 '' --by step "$T/base" "$T/long"
+gate 'idle time between steps is seen' 1 'nsysx-compare: slower: train step #: period: ' --by step "$T/base" "$T/idle"
+equal 'and named' "$(sed -n 's/.*slower: train step #: period: .*; of that \([a-z]*\).*/\1/p' "$T_private/err")" idle
+gate 'it is none the other way round' 0 '' --by step "$T/idle" "$T/base"
+equal 'but faster' "$(nsysx-compare -q --tsv --changed --by step "$T/idle" "$T/base" | columns device,statistic,verdict | grep -c ' \(period\|idle\) faster$')" 6
+# What a job's rows over all devices say: the period and what it grew by; the step itself where it is what has grown.
+verdicts() {
+	nsysx-compare -q --tsv --changed --by step "$T/base" "$T/$1" | columns device,statistic,verdict | sed -n 's/^- //p' | tr '\n' ';'
+}
+equal 'idle time between steps is no part of them' "$(verdicts idle)" 'period slower;idle slower;'
+equal 'slower kernels are compute' "$(verdicts gemm)" 'period slower;compute slower;span slower;'
+equal 'slower communication is exposed' "$(verdicts comm)" 'period slower;exposed slower;span slower;'
+equal 'slower copies are copies' "$(verdicts copy)" 'period slower;copy slower;span slower;'
+equal 'nothing else changes' "$(verdicts again)" ''
+gate 'a floor is one of the period: what is less than so much of it is none' 0 '' --by step --percent 30 "$T/base" "$T/idle"
+nsysx-compare -q --tsv --by step --step '^train' "$T/base" "$T/gemm" >"$T/got"
+nsysx-compare -q --tsv --by step "$T/base" "$T/gemm" | sed 's/^train step #/^train/' >"$T/want"
+same 'steps are named by an expression' "$T/got" "$T/want"
+gate 'steps that have other names on the other side do not compare' 3 'not comparable: ' --by step "$T/base" "$(job renamed 'name=epoch %d' seed=2; echo "$T/renamed")"
+grep -v '^range\|^end' "$T/base" >"$T/bare"
+gate 'nor do streams without steps' 3 'not comparable: NEW has no steps' --partial --by step "$T/base" "$T/bare"
+ok 'which is a table without --gate' nsysx-compare --partial --by step "$T/base" "$T/bare"
+
+# All numbers again: intervals of each device, cut at each start of a step.
+cat >"$T/again.py" <<'END'
+import csv, math, sys
+from collections import defaultdict
+top, new = sys.argv[1:]
+def side(path):
+    head, ops, steps = {}, defaultdict(list), defaultdict(list)
+    for line in open(path):
+        f = line.rstrip("\n").split("\t")
+        if f[0].startswith("#"): head[f[0][1:]] = [c.split(":")[0] for c in f[1:]]
+        elif f[0] in ("op", "range"):
+            r = dict(zip(head[f[0]], f[1:]))
+            if f[0] == "op":
+                kind = 1 if r["comm"] == "1" else 2 if r["type"] != "kernel" else 0
+                ops[int(r["device"])].append((int(r["start"]), int(r["start"]) + int(r["dur"]), kind))
+            elif r["name"].startswith("train"): steps[int(r["device"])].append((int(r["start"]), int(r["start"]) + int(r["dur"])))
+    times = defaultdict(lambda: defaultdict(list))
+    for d in steps:
+        steps[d].sort()
+        for i, (lo, hi) in enumerate(steps[d]):
+            times["span"][d].append(hi - lo)
+            if i + 1 == len(steps[d]): continue
+            end = steps[d][i + 1][0]
+            cuts = sorted({lo, end} | {x for o in ops[d] for x in o[:2] if lo < x < end})
+            part = [0, 0, 0, 0]
+            for a, b in zip(cuts, cuts[1:]): part[min([k for s, e, k in ops[d] if s <= a and e >= b] + [3])] += b - a
+            assert sum(part) == end - lo
+            times["period"][d].append(end - lo)
+            for name, v in zip(("compute", "exposed", "copy", "idle"), part): times[name][d].append(v)
+    return times
+def time(devices):
+    n = sum(map(len, devices.values()))
+    error = 0
+    for v in devices.values():
+        m = sum(v) / len(v)
+        error += len(v) / n * math.sqrt(sum((x - m) ** 2 for x in v) / (len(v) - 1) / len(v))
+    return sum(map(sum, devices.values())) / n, error, n / len(devices) - 1
+def tails(t, v):
+    f = lambda x: math.cos(x) ** (v - 1)
+    def simpson(b, n=400):
+        h = b / n
+        return h / 3 * (f(0) + f(b) + 4 * sum(f(h * i) for i in range(1, n, 2)) + 2 * sum(f(h * i) for i in range(2, n, 2)))
+    return 1 - simpson(math.atan(t / math.sqrt(v))) / simpson(math.pi / 2 - 1e-12)
+def noise(a, b):
+    x, y = a[1] ** 2, b[1] ** 2
+    if x + y == 0: return 0
+    v = (x + y) ** 2 / (x * x / a[2] + y * y / b[2])
+    p, lo, hi = math.erfc(3 / math.sqrt(2)), 0, 1e3
+    for _ in range(40):
+        mid = (lo + hi) / 2
+        lo, hi = (mid, hi) if tails(mid, v) > p else (lo, mid)
+    return lo * math.sqrt(x + y)
+near = lambda got, want: abs(float(got) - want) <= 1e-5 * abs(want) + 1e-6
+old, now, bad, n = side(f"{top}/base"), side(f"{top}/{new}"), [], 0
+for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
+    only = lambda s, name: {d: v for d, v in s[name].items() if r["device"] in ("", str(d))}
+    a, b, p = time(only(old, r["statistic"])), time(only(now, r["statistic"])), time(only(old, "period"))
+    z, delta = noise(a, b), b[0] - a[0]
+    floor = 0.02 * (a if r["statistic"] in ("period", "span") else p)[0]
+    far = abs(delta) > max(z, floor, 100)
+    want = "slower" if far and delta > 0 else "faster" if far else "same"
+    good = near(r["base"], a[0]) and near(r["new"], b[0]) and near(r["delta"], delta) and near(r["noise"], z) and r["verdict"] == want
+    good &= near(r["percent"], 100 * delta / a[0]) and r["class"] == "train step #"
+    if not good: bad.append((r, a, b, z))
+    n += 1
+print(n, *bad[:2])
+END
+for new in again idle gemm comm long; do
+	nsysx-compare -q --tsv --by step "$T/base" "$T/$new" >"$T/got"
+	equal "every row of $new is what counting again says" "$(python3 "$T/again.py" "$T" $new)" 18
+done
+equal 'parts of a period add up to it' "$(nsysx-compare -q --tsv --by step "$T/base" "$T/gemm" | columns device,statistic,base,new | awk '
+	$2 == "period" { b = $3; n = $4 } /compute|exposed|copy|idle/ { b -= $3; n -= $4 }
+	$2 == "idle" { print (b < 1e-3 && b > -1e-3 && n < 1e-3 && n > -1e-3) }' | sort | uniq -c | tr -s ' ')" ' 3 1'
+equal 'a device that both sides have is named' "$(nsysx-compare -q --tsv --by step "$T/one" "$T/one" | columns device,statistic | head -n 1)" '0 period'
+equal 'another one is not' "$(nsysx-compare -q --tsv --by step "$T/one" "$T/other" | columns device,statistic,verdict | sort -u | grep -c '^- [a-z]* same$')" 6
+nsysx-compare --tsv --by step "$T/base" "$T/one" 2>"$T/err" >"$T/got"
+equal 'fewer devices: their rows are gone, those over all are not' "$(columns device,verdict <"$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 6 - same 6 0 gone 6 1 gone '
+equal 'which is said' "$(grep -c 'BASE ran on 2 devices, NEW on 1' "$T/err")" 1
+
+# ---- executions of programs as steps ----
+{ printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tkey:s\n#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\n'
+	printf 'program\t0\t7\tstep\tstep@7\n'; for e in 0 1 2 3 4; do printf 'module\t0\t0\t%d\t0\t%d00\t%d0\n' $e $((e * 10)) $((50 + e % 2)); done; } >"$T/m7"
+sed 's/step@7/step@9/; s/	7	/	9	/' "$T/m7" >"$T/m9"
+equal 'of a program that was compiled again, without operations' "$(nsysx-compare -q --partial --tsv --by step "$T/m7" "$T/m9" | columns class,device,statistic,base,new,verdict | tr '\n' ';')" \
+	'step@9 0 period 1000 1000 same;step@9 0 span 504 504 same;'
+equal 'what its devices did is said not to be known' "$(nsysx-compare --partial --by step "$T/m7" "$T/m9" 2>&1 >/dev/null | grep -c 'no operations in the stream')" 2
+head -n 5 "$T/m7" >"$T/m1"
+gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
+equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
+
+# ---- by range and kernel ----
+gate 'no range is slower in another run' 0 '' --by range "$T/base" "$T/again"
+gate 'nor is a kernel' 0 '' --by kernel "$T/base" "$T/again"
+gate 'a slower kernel' 1 'nsysx-compare: slower: gemm: ' --by kernel "$T/base" "$T/gemm"
+equal 'and it alone' "$(grep -c slower: "$T_private/err")" 1
+gate 'a slower range, whatever is appended to its name' 1 'nsysx-compare: slower: aten::mm: ' --by range "$T/base" "$T/gemm"
+equal 'and what is around it, but for what each device has once' "$(nsysx-compare -q --tsv --changed --by range "$T/base" "$T/gemm" | columns name,verdict | sort | tr '\n' ';')" \
+	'aten::mm slower;fwd slower;'
+equal '--names digits makes steps one' "$(nsysx-compare -q --tsv --changed --names digits --by range "$T/base" "$T/gemm" | columns name,base_count,new_count,verdict | sort | tr '\n' ';')" \
+	'aten::mm 28 28 slower;fwd 28 28 slower;train_step_# 28 28 slower;'
+gate 'a range of a longer run is new, and no regression' 0 '' --by range "$T/base" "$T/long"
+equal 'of full names each is its own' "$(nsysx-compare -q --tsv --names full --by range "$T/base" "$T/base" | columns name | grep -c '^aten::mm,_seq_=_')" 14
+nsysx-compare -q --tsv --by kernel "$T/base" "$T/gemm" >"$T/got"
+equal 'kernels: counts, means, effects' "$(python3 - "$T" <<'END'
+import csv, sys
+top = sys.argv[1]
+def side(p):
+    out = {}
+    for line in open(f"{top}/{p}"):
+        f = line.rstrip("\n").split("\t")
+        if f[0] == "op": out.setdefault((f[3], f[6]), []).append(int(f[8]))
+    return out
+a, b, bad, n = side("base"), side("gemm"), [], 0
+for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
+    x, y = a[r["type"], r["name"]], b[r["type"], r["name"]]
+    d = sum(y) / len(y) - sum(x) / len(x)
+    if (int(r["base_count"]), int(r["new_count"])) != (len(x), len(y)) or abs(float(r["diff"]) - d) > 1e-6 or abs(float(r["effect"]) - d * len(y)) > 1e-4: bad.append(r)
+    n += 1
+print(n, *bad[:2])
+END
+)" 4
+job single steps=1 devices=1 seed=9 slow:loss=100
+equal 'what ran once is not judged' "$(nsysx-compare -q --tsv --by kernel "$T/base" "$T/single" | columns name,verdict | grep loss)" 'loss unknown'
+equal 'unless the floors are to decide' "$(nsysx-compare -q --tsv --sigma 0 --by kernel "$T/base" "$T/single" | columns name,verdict | grep loss)" 'loss slower'
+gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by range "$T/base" "$T/bare"
+
+# ---- Markdown ----
+nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
+equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
+equal 'then a table' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | delta | percent | noise | verdict |
+|---|--:|---|--:|--:|--:|--:|--:|---|'
+equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
+equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'
+equal 'what is faster' "$(nsysx-compare -q --markdown --by step "$T/idle" "$T/base" | head -n 1)" '**faster** by step: 0 slower, 6 faster, 12 same'
+equal 'what does not compare' "$(nsysx-compare -q --partial --markdown --by step "$T/base" "$T/bare" | head -n 1)" '**not comparable** by step: NEW has no steps'
+job bars 'name=a|b `c` <d>'
+equal 'names are code, whatever they hold' "$(nsysx-compare -q --markdown --by range "$T/bars" "$T/bars" | grep -c '^| `` a\\|b `c` <d> `` | 28 | 28 |')" 1
+
+# ---- usage ----
+fails 'exposed steps' 2 'want no --time exposed' nsysx-compare --by step --time exposed "$T/base" "$T/base"
+fails 'exposed ranges' 2 'ranges have no exposed time' nsysx-compare --by range --time exposed "$T/base" "$T/base"
+fails 'folded steps' 2 'not steps' nsysx-compare --by step --folded new "$T/base" "$T/base"
+fails 'names of thunks' 2 '--names: want --by range or kernel' nsysx-compare --names full "$T/base" "$T/base"
+fails 'steps by thunk' 2 '--step: want --by step' nsysx-compare --step x "$T/base" "$T/base"
+fails 'both' 2 'exclude each other' nsysx-compare --by step --step x --module y "$T/base" "$T/base"
+fails 'no expression' 2 '--step (: ' nsysx-compare --by step --step '(' "$T/base" "$T/base"
+fails 'two forms' 2 'exclude' nsysx-compare --markdown --json "$T/base" "$T/base"
+printf 'type\tname\tcount\n' >"$T/kernel.tsv"
+fails 'a table by thunk' 1 'a table by thunk: want one by' nsysx-compare --by kernel "$(printf 'id\tprogram\tname\topcode\top_name\tcount\ttotal\tstd\n' >"$T/thunk.tsv"; echo "$T/thunk.tsv")" "$T/base"
+done_testing
