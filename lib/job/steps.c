@@ -272,6 +272,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	bool good = true;
 
 	s->ndiags += rec->kind->id == NSX_DIAG;
+	s->calls += rec->kind->id == NSX_CALL;
 	switch (rec->kind->id) {
 	case NSX_RANGE:  good = take_range(s, rec); break;
 	case NSX_MODULE: good = take_module(s, rec); break;

@@ -3,28 +3,87 @@
  * What a device did is told of the time up to the start of its next step, so that idle time between steps is seen, and the parts add up:
  *
  *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
- *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1 */
+ *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
+ *
+ * Where the stream has CUDA calls it is read once more, and idle time is told by cause too, as nsysx-idle has it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "table/compare/sides.h"
+#include "table/idle/idle.h"
 #include "table/steps/rows.h"
 
-enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, SPAN, NSTATS };
+enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
 static const char *const names[NSTATS] = {
 	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle", [SPAN] = "span"
 };
-static const enum nsx_part parts[NSTATS] = {
+static const enum nsx_part parts[] = {
 	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
 };
 
+/* The name of a time in cmp.strs; NSX_NONE when out of memory. */
+static uint32_t
+name_of(struct cmp *c, int stat)
+{
+	c->text.len = 0;
+	if (stat >= CAUSES && stat < SPAN)
+		nsx_buf_fmt(&c->text, "idle:%s", nsx_cause_name((enum nsx_cause)(stat - CAUSES)));
+	else
+		nsx_buf_c(&c->text, names[stat]);
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
 /* ---- one side */
+
+/* What is collected of a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: not known. */
+struct loaded { struct nsx_step_set set; int64_t *causes; };
+
+/* Read the stream again for why devices were idle from each start to the next. NSX_OK or NSX_ERR. */
+static int
+read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
+{
+	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
+	struct idle idle = { .options = &options, .diags = diags, .err = c->err };
+	NSX_VEC(struct nsx_idle_given) windows = { 0 };
+	NSX_VEC(size_t) of = { 0 };
+	struct nsx_reader *in = nsx_spool_reader(again);
+	bool good = true;
+	int rc = in ? NSX_OK : NSX_ERR;
+
+	for (size_t i = 0; good && i < l->set.list.n; i++) {
+		const struct nsx_step_of *o = &l->set.list.p[i];
+
+		good = o->period == NSX_ABSENT
+		       || (nsx_vec_push(&of, i)
+		           && nsx_vec_push(&windows, ((struct nsx_idle_given){ l->set.cat.devices.p[o->device].number, o->first, nsx_add_sat(o->first, o->period, NULL) })));
+	}
+	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
+	if (rc == NSX_OK && (!good || !l->causes))
+		rc = nsx_err_nomem(c->err, NULL);
+	options.given = windows.p;
+	options.ngiven = windows.n;
+	if (rc == NSX_OK && (rc = idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, idle_take, &idle, c->err)) == NSX_OK)
+		rc = idle_finish(&idle);
+	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++)
+		for (int k = 0; k < NSX_NCAUSES; k++)
+			l->causes[of.p[idle.windows.p[i].key] * NSX_NCAUSES + (size_t)k] += idle.windows.p[i].cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+	if (rc == NSX_OK)
+		idle_report(&idle);
+	idle_free(&idle);
+	nsx_reader_close(in);
+	free(windows.p);
+	free(of.p);
+	return rc;
+}
 
 /* Times of n steps of a class on a device. */
 static void
-measure(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, struct nsx_stat stat[NSTATS])
+measure(const struct loaded *l, const struct nsx_step_of *o, size_t n, struct nsx_stat stat[NSTATS])
 {
+	const struct nsx_step_set *set = &l->set;
+
+
 	memset(stat, 0, NSTATS * sizeof *stat);
 	for (size_t i = 0; i < n; i++) {
 		struct nsx_timeline_sums sums;
@@ -39,6 +98,8 @@ measure(const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n, s
 		sums = nsx_timeline_between(&set->timelines.p[o[i].device], o[i].first, o[i].first + o[i].period);
 		for (int k = COMPUTE; k <= IDLE; k++)
 			nsx_stat_add(&stat[k], sums.part[parts[k]]);
+		for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
+			nsx_stat_add(&stat[CAUSES + k], l->causes[(size_t)(&o[i] - set->list.p) * NSX_NCAUSES + (size_t)k]);
 	}
 }
 
@@ -49,10 +110,11 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bo
 	uint32_t first = (uint32_t)s->rows.n;
 
 	for (int k = 0; k < NSTATS; k++) {
-		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .detail = detail || k != SPAN };
+		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .detail = detail || k != SPAN,
+		                       .optional = k >= CAUSES && k < SPAN };
 		uint32_t at;
 
-		row.name = row.stem = nsx_intern(&c->strs, nsx_str_c(names[k]));
+		row.name = row.stem = name_of(c, k);
 		/* By it rows of a device are found on the other side. */
 		c->text.len = 0;
 		nsx_buf_fmt(&c->text, "%" PRId64, device);
@@ -105,8 +167,9 @@ add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uin
 
 /* n steps of a class, by device and start. */
 static bool
-take_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_of *o, size_t n)
+take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n)
 {
+	const struct nsx_step_set *set = &l->set;
 	uint32_t program = add_class(c, s, set, o->class), all, own;
 	bool several = o[0].device != o[n - 1].device;
 	struct nsx_stat stat[NSTATS];
@@ -121,7 +184,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, co
 
 		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
 			m++;
-		measure(set, &o[i], m, stat);
+		measure(l, &o[i], m, stat);
 		if (!known || !add_times(s, all, o[i].device, stat))
 			return false;
 		*known = 1;
@@ -139,37 +202,45 @@ int
 cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
-	struct nsx_step_set set;
+	struct loaded l = { .set = { .err = c->err } };
+	struct nsx_step_set *set = &l.set;
+	struct nsx_spool *again = nsx_spool_open(c->err);
 	struct nsx_diags own = { .failed = false };
-	int rc = nsx_steps_collect(s->in, &options, &set, NULL, &own, c->err);
+	int rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
 	bool good = true;
 
+	if (rc == NSX_OK && set->calls && set->list.n)
+		rc = read_causes(c, &l, again, &own);
 	s->each = true;
-	s->diags = set.ndiags;
-	for (size_t i = 0, n; rc == NSX_OK && good && i < set.list.n; i += n) {
-		for (n = 1; i + n < set.list.n && set.list.p[i + n].class == set.list.p[i].class;)
+	s->diags = set->ndiags;
+	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
+		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
 			n++;
-		good = take_class(c, s, &set, &set.list.p[i], n);
+		good = take_class(c, s, &l, &set->list.p[i], n);
 	}
-	if (rc == NSX_OK && (!good || !cmp_take_models(c, s, &set.cat)))
+	if (rc == NSX_OK && (!good || !cmp_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
 	for (size_t i = 0; i < own.list.n; i++)
 		nsx_diag_add(diags, own.list.p[i].severity, s->name, own.list.p[i].count, "%s", own.list.p[i].text);
 	diags->failed |= own.failed;
 	nsx_diags_free(&own);
-	nsx_steps_free(&set);
+	nsx_steps_free(set);
+	nsx_spool_free(again);
+	free(l.causes);
 	return rc;
 }
 
 /* ---- results */
 
 static enum stat
-stat_of(const struct cmp *c, const struct cmp_row *row)
+stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 {
-	for (int k = 0; k < NSTATS; k++)
-		if (nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[k])))
-			return (enum stat)k;
-	return NSTATS;
+	/* Rows of a class and device follow each other, the first of them being the period; those of a single step are held against none. */
+	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
+
+	if (first)
+		return (enum stat)(row - first);
+	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
 }
 
 /* What orders results. */
@@ -197,7 +268,8 @@ cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 		const struct cmp_program *p = cmp_program_of(c, &r[i]);
 		const struct cmp_row *row = cmp_row_shown(&r[i]);
 
-		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT : row->number, stat_of(c, row), r[i] };
+		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT : row->number,
+		                      stat_of(c, r[i].row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row), r[i] };
 	}
 	if (o && n > 1)
 		qsort(o, n, sizeof *o, order_cmp);
@@ -216,23 +288,31 @@ mean_of(const struct cmp *c, int side, const struct cmp_row *row)
 void
 cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
-	double grown[NSTATS] = { 0 };
+	double grown[SPAN] = { 0 };
 	const char *before = "; of that";
+	bool causes = false;
 
-	if (!r->row[0] || !r->row[1] || stat_of(c, r->row[0]) != PERIOD)
+	if (!r->row[0] || !r->row[1] || stat_of(c, NSX_COMPARE_BASE, r->row[0]) != PERIOD)
 		return;
 	/* Rows of one class and device follow each other. */
-	for (int k = COMPUTE; k <= IDLE; k++)
+	for (int k = COMPUTE; k < SPAN; k++) {
 		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k) - mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k);
-	for (int told = 0; told < NSTATS; told++) {
+		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
+	}
+	/* Idle time by cause where both sides have any. */
+	for (int k = IDLE; k < SPAN; k++)
+		grown[k] = causes == (k == IDLE) ? 0 : grown[k];
+	for (int told = 0; told < SPAN; told++) {
 		int most = PERIOD;
 
-		for (int k = COMPUTE; k <= IDLE; k++)
+		for (int k = COMPUTE; k < SPAN; k++)
 			if (grown[k] > grown[most])
 				most = k;
 		if (grown[most] <= 0)
 			return;
-		nsx_buf_fmt(text, "%s %s %+.1f ns", before, names[most], grown[most]);
+		struct nsx_str name = cmp_str(c, r->row[0][most].name);
+
+		nsx_buf_fmt(text, "%s %.*s %+.1f ns", before, (int)name.len, name.ptr, grown[most]);
 		grown[most] = 0;
 		before = ",";
 	}

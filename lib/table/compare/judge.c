@@ -94,7 +94,7 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 			if (!r.time[k].n)
 				r.row[k] = NULL;
 		}
-	if (!r.row[0] && !r.row[1])
+	if ((!r.row[0] && !r.row[1]) || (cmp_row_shown(&r)->optional && !r.time[0].sum && !r.time[1].sum))
 		return;
 	judge(c, &r);
 	const struct cmp_program *p = cmp_program_of(c, &r);

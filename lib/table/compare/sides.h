@@ -37,6 +37,7 @@ struct cmp_row {
 	int64_t      number;     /* what numbers it; of a time of steps the device, NSX_ABSENT: of several */
 	uint32_t     opcode, op_name, stack;
 	bool         detail;     /* its time is that of other rows too */
+	bool         optional;   /* not shown if it takes no time on either side */
 	uint32_t     of;         /* row whose time a difference is held against; NSX_NONE: its own */
 	uint32_t     pair;
 	enum cmp_how how;
