@@ -192,6 +192,29 @@ head -n 5 "$T/m7" >"$T/m1"
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
 equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
 
+# ---- made-up jobs of XLA ----
+made() {
+	at=$T/$1
+	shift
+	"$SYNTH" -o "$at.d" "$@" && nsysx-extract -q --ops --calls -x "$at.d/dump0" "$at.d/r0.sqlite" -x "$at.d/dump1" "$at.d/r1.sqlite" | nsysx-warmup -q -o "$at"
+	rm -rf "$at.d"
+}
+if [ -x "$SYNTH" ]; then
+	made x1 --steps 14
+	made x2 --steps 14 --seed 5
+	made x3 --steps 20 --slow cublas-gemm.1:300
+	gate 'another run of a job of XLA' 0 '' --by step "$T/x1" "$T/x2"
+	gate 'one of a slower program' 1 'slower: jit_train_step: period: ' --by step "$T/x1" "$T/x3"
+	equal 'whose computation is what grew' "$(sed -n 's/.*slower: jit_train_step: period: .*; of that \([^+]*\).*/\1/p' "$T_private/err")" 'compute '
+	nsysx-compare -q --tsv --by step "$T/x1" "$T/x2" >"$T/got"
+	equal 'causes of idle time add up to it' "$(columns device,statistic,base,new <"$T/got" | awk '$2 == "idle" { b[$1] = $3; n[$1] = $4; k++ } $2 ~ /^idle:/ { b[$1] -= $3; n[$1] -= $4; c++ }
+		END { for (d in b) bad += b[d] > 1e-3 || b[d] < -1e-3 || n[d] > 1e-3 || n[d] < -1e-3; print k, bad + 0, (c >= k) }')" '3 0 1'
+	nsysx-view "$T/x2" | grep -v '^#\{0,1\}call	\|^end' >"$T/x4"
+	equal 'without calls there are none' "$(nsysx-compare -q --partial --tsv --by step "$T/x4" "$T/x4" | columns statistic | sort -u | tr '\n' ' ')" 'compute copy exposed idle period span '
+else
+	skip 'steps of XLA' 'there is no nsysx-synth'
+fi
+
 # ---- by range and kernel ----
 gate 'no range is slower in another run' 0 '' --by range "$T/base" "$T/again"
 gate 'nor is a kernel' 0 '' --by kernel "$T/base" "$T/again"

@@ -308,7 +308,7 @@ cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf 
 		for (int k = COMPUTE; k < SPAN; k++)
 			if (grown[k] > grown[most])
 				most = k;
-		if (grown[most] <= 0)
+		if (grown[most] <= r->diff / 100 || grown[most] <= 0)
 			return;
 		struct nsx_str name = cmp_str(c, r->row[0][most].name);
 

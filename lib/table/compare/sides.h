@@ -153,7 +153,7 @@ const struct cmp_row *cmp_row_shown(const struct cmp_result *r);
 
 /* by_step.c: put results in order of class, device and statistic; false when out of memory. */
 bool cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
-/* Append what of the period a result's step grew by, unless it is no period, to a sentence. */
+/* Append to a sentence, if the result is of a period, what of it grew, the most first, down to a hundredth of the difference. */
 void cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 
