@@ -110,6 +110,9 @@ sweeps "$files alloc" -w nsysx-pgle --complete job/dump0 over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-compare job.nsysx over.tsv
 for by in module source; do sweeps "alloc" nsysx-compare --by $by over.nsysx job.tsv; done
 sweeps "alloc" -o nsysx-compare --folded base job.nsysx over.tsv
+for by in range kernel step; do sweeps "$files alloc" nsysx-compare --by $by job.tsv over.tsv; done
+nsysx-extract -q --ops --calls -x job/dump0 -o calls.tsv job/r0.sqlite
+sweeps "alloc" -o nsysx-compare --by step --markdown calls.tsv over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-perfetto over.nsysx
 sweeps "alloc" -o nsysx-perfetto --chrome over.tsv
 sweeps "alloc" -o nsysx-perfetto timeless.tsv

@@ -65,9 +65,12 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	options.ngiven = windows.n;
 	if (rc == NSX_OK && (rc = idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, idle_take, &idle, c->err)) == NSX_OK)
 		rc = idle_finish(&idle);
-	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++)
-		for (int k = 0; k < NSX_NCAUSES; k++)
-			l->causes[of.p[idle.windows.p[i].key] * NSX_NCAUSES + (size_t)k] += idle.windows.p[i].cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
+		const struct idle_window *w = &idle.windows.p[i];
+
+		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
+			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] += w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+	}
 	if (rc == NSX_OK)
 		idle_report(&idle);
 	idle_free(&idle);
