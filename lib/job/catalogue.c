@@ -140,6 +140,12 @@ nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 }
 
 uint32_t
+nsx_cat_find_profile(const struct nsx_catalogue *c, int64_t number)
+{
+	return index_find(&c->profile_at, number);
+}
+
+uint32_t
 nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number)
 {
 	return index_find(&c->device_at, number);
@@ -279,7 +285,7 @@ take_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
 static bool
 take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id, NSX_ABSENT), NSX_NONE, NSX_NONE };
+	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id, NSX_ABSENT), NSX_NONE, NSX_NONE, NSX_NONE };
 
 	if (!(c->keep & NSX_CAT_ALIASES))
 		return true;
@@ -288,7 +294,10 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 		return false;
 	uint32_t *at = nsx_map_at(&c->alias_at, (struct nsx_key){ a.profile, a.program });
 
-	if (!at || c->aliases.n >= NSX_NONE || !nsx_vec_push(&c->aliases, a))
+	if (!at || c->aliases.n >= NSX_NONE)
+		return false;
+	a.before = *at;
+	if (!nsx_vec_push(&c->aliases, a))
 		return false;
 	*at = (uint32_t)(c->aliases.n - 1);
 	return true;
@@ -300,6 +309,16 @@ nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program)
 	uint32_t at = nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program });
 
 	return at == NSX_NONE ? NULL : &c->aliases.p[at];
+}
+
+uint32_t
+nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program)
+{
+	const struct nsx_cat_alias *a = nsx_cat_alias(c, profile, program);
+
+	while (a && a->fingerprint == NSX_NONE)
+		a = a->before == NSX_NONE ? NULL : &c->aliases.p[a->before];
+	return a ? a->fingerprint : (uint32_t)NSX_NONE;
 }
 
 static bool
@@ -325,7 +344,7 @@ take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	int64_t number = nsx_int(rec, NSX_STACK_stack, NSX_ABSENT);
 	uint32_t at = index_find(&c->stack_at, number), frames;
 
-	if (!(c->keep & NSX_CAT_PLACES))
+	if (!(c->keep & NSX_CAT_STACKS))
 		return true;
 	if (!string_of(c, rec, NSX_STACK_frames, &frames))
 		return false;
@@ -337,14 +356,39 @@ take_stack(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return at < NSX_NONE && nsx_vec_push(&c->stacks, frames) && index_set(&c->stack_at, number, at);
 }
 
-/* The stack that rec refers to, NSX_NONE if to none or to one that has not come. */
-static uint32_t
-stack_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot)
+bool
+nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_has(rec, slot) ? index_find(&c->stack_at, rec->v[slot].i) : (uint32_t)NSX_NONE;
+	return rec->kind->id == NSX_STACK && c->awaited.n
+	       && nsx_map_get(&c->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, NSX_ABSENT), 0 }) != NSX_NONE;
+}
 
-	c->no_stack += nsx_has(rec, slot) && at == NSX_NONE;
-	return at;
+/* In *stack the stack that rec refers to, NSX_NONE if to none or to one whose frames have not come; false when out of memory. */
+static bool
+stack_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *stack)
+{
+	uint32_t *awaited;
+
+	*stack = NSX_NONE;
+	if (!(c->keep & NSX_CAT_STACKS) || !nsx_has(rec, slot))
+		return true;
+	*stack = index_find(&c->stack_at, rec->v[slot].i);
+	if (*stack != NSX_NONE && c->stacks.p[*stack] != NSX_NONE)
+		return true;
+	*stack = NSX_NONE;
+	c->no_stack++;
+	awaited = nsx_map_at(&c->awaited, (struct nsx_key){ (uint64_t)rec->v[slot].i, 0 });
+	if (awaited)
+		*awaited = 1;
+	return awaited != NULL;
+}
+
+/* The same for an op_name. */
+static bool
+op_name_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *id)
+{
+	*id = NSX_NONE;
+	return !(c->keep & NSX_CAT_OP_NAMES) || string_of(c, rec, slot, id);
 }
 
 static bool
@@ -364,12 +408,8 @@ take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	i->flops = nsx_int(rec, NSX_INST_flops, NSX_ABSENT);
 	i->vector = nsx_int(rec, NSX_INST_vector, NSX_ABSENT);
 	i->mem_bytes = nsx_int(rec, NSX_INST_mem_bytes, NSX_ABSENT);
-	if (c->keep & NSX_CAT_PLACES) {
-		i->stack = stack_of(c, rec, NSX_INST_stack);
-		if (!string_of(c, rec, NSX_INST_op_name, &i->op_name))
-			return false;
-	}
-	return string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
+	return stack_of(c, rec, NSX_INST_stack, &i->stack) && op_name_of(c, rec, NSX_INST_op_name, &i->op_name)
+	       && string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
 	       && string_of(c, rec, NSX_INST_collective, &i->collective)
 	       && string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name) && string_of(c, rec, NSX_INST_math, &i->math);
 }
@@ -382,11 +422,10 @@ take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 
 	if (at == NSX_NONE || c->locs.n >= NSX_NONE)
 		return false;
-	if (!(c->keep & NSX_CAT_PLACES))
+	if (!(c->keep & NSX_CAT_LOCS))
 		return true;
-	l.stack = stack_of(c, rec, NSX_LOC_stack);
 	l.next = c->insts.p[at].locs;
-	if (!string_of(c, rec, NSX_LOC_op_name, &l.op_name) || !nsx_vec_push(&c->locs, l))
+	if (!stack_of(c, rec, NSX_LOC_stack, &l.stack) || !op_name_of(c, rec, NSX_LOC_op_name, &l.op_name) || !nsx_vec_push(&c->locs, l))
 		return false;
 	c->insts.p[at].locs = (uint32_t)(c->locs.n - 1);
 	return true;
@@ -427,6 +466,7 @@ nsx_cat_free(struct nsx_catalogue *c)
 	free(c->stacks.p);
 	nsx_map_free(&c->groups);
 	nsx_map_free(&c->alias_at);
+	nsx_map_free(&c->awaited);
 	index_free(&c->profile_at);
 	index_free(&c->device_at);
 	index_free(&c->program_at);

@@ -24,9 +24,12 @@
 
 /* What is kept beyond numbers and names; the rest reads as absent and takes no memory. */
 enum nsx_cat_keep {
-	NSX_CAT_PLACES  = 1,   /* of instructions: op_name, stack, loc; of stacks: frames */
-	NSX_CAT_GROUPS  = 2,   /* members of replica groups */
-	NSX_CAT_ALIASES = 4    /* what programs are called in each profile */
+	NSX_CAT_OP_NAMES = 1,   /* of instructions and their further places */
+	NSX_CAT_STACKS   = 2,   /* of those: where they come from; frames */
+	NSX_CAT_LOCS     = 4,   /* further places */
+	NSX_CAT_PLACES   = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_LOCS,
+	NSX_CAT_GROUPS   = 8,   /* members of replica groups */
+	NSX_CAT_ALIASES  = 16   /* what programs are called in each profile */
 };
 
 /* Numbers to indices; numbers that are nearly dense take 4 bytes each. {0} is empty. */
@@ -57,14 +60,15 @@ struct nsx_cat_device {
 
 struct nsx_cat_program { int64_t number, id; bool listed; uint32_t name, fingerprint, key; struct nsx_cat_index insts; };
 
-struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerprint, digest; };
+/* before: in aliases, the one of the same profile and program that came before; NSX_NONE if it is the first. */
+struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerprint, digest, before; };
 
 struct nsx_cat_inst {
 	uint32_t program;     /* in programs */
 	int64_t  number;
 	bool     listed, comm;
 	uint32_t name, opcode, collective, scheduling_name, math;
-	uint32_t op_name, stack;   /* stack: in stacks; both NSX_NONE without NSX_CAT_PLACES */
+	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
 	uint32_t locs;        /* further places: the first of a list in nsx_catalogue.locs; NSX_NONE ends */
 	int64_t  bytes, groups;    /* groups: a number, for nsx_cat_groups */
 	int64_t  flops, vector, mem_bytes;
@@ -89,7 +93,8 @@ struct nsx_catalogue {
 	struct nsx_map    alias_at;               /* (profile, program) -> aliases, the last of them */
 	bool              any_comm;               /* some instruction communicates */
 	int64_t           contradictions;         /* of nsx_cat_communicates */
-	int64_t           no_stack;               /* references to a stack that has no record before them */
+	struct nsx_map    awaited;                /* numbers of stacks that were referred to before their frames came */
+	int64_t           no_stack;               /* references to a stack that has no record with frames before them */
 };
 
 /* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err filled. */
@@ -107,12 +112,19 @@ uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
  * `comm`. Absent is no. What contradicts its instruction is counted. Other kinds do not communicate. */
 bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
+/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is taken in. */
+bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);
+
 /* The index of that number, NSX_NONE if there is none. */
+uint32_t nsx_cat_find_profile(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
 
 /* The alias of a program in a profile, NULL if it has none there; indices. Of several the last that came. */
 const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
+
+/* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does. Without NSX_CAT_ALIASES there is none. */
+uint32_t nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
 /* Members of the replica groups of that number as `groups.members` has them; empty if not known. */
 struct nsx_str nsx_cat_groups(const struct nsx_catalogue *c, int64_t number);

@@ -6,57 +6,53 @@
 
 #include "job/communicates.h"
 
-/* Stands for a number that a record does not have. */
-#define ABSENT INT64_MIN
-
-uint32_t
-nsx_top_at(struct nsx_top *t, int64_t number)
+static const struct nsx_catalogue *
+catalogue(const struct nsx_top *t)
 {
-	uint32_t *at = nsx_map_at(&t->program_of, (struct nsx_key){ (uint64_t)number, 0 });
-
-	if (at && *at == NSX_NONE
-	    && nsx_vec_push(&t->programs, ((struct nsx_top_program){ .number = number, .name = NSX_NONE, .key = NSX_NONE })))
-		*at = (uint32_t)(t->programs.n - 1);
-	return at ? *at : NSX_NONE;
+	return t->given ? t->given : &t->cat;
 }
 
-/* The string's number in *id, NSX_NONE if it is absent; false when out of memory. */
+/* Let `programs` have n entries at least; false when out of memory. */
 static bool
-string_of(struct nsx_top *t, const struct nsx_rec *rec, int slot, uint32_t *id)
+grow(struct nsx_top *t, size_t n)
 {
-	*id = NSX_NONE;
-	if (!nsx_has(rec, slot))
-		return true;
-	*id = nsx_intern(&t->strs, rec->v[slot].s);
-	return *id != NSX_NONE;
+	while (t->programs.n < n)
+		if (!nsx_vec_push(&t->programs, ((struct nsx_top_program){ .module_name = NSX_NONE })))
+			return false;
+	return true;
 }
 
 uint32_t
 nsx_top_program(struct nsx_top *t, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_top_at(t, nsx_int(rec, NSX_PROGRAM_program, ABSENT));
+	uint32_t at = nsx_cat_program(nsx_top_cat(t), rec);
 
-	if (at == NSX_NONE)
-		return NSX_NONE;
-	struct nsx_top_program *p = &t->programs.p[at];
-	p->has_id = nsx_has(rec, NSX_PROGRAM_id);
-	p->id = nsx_int(rec, NSX_PROGRAM_id, 0);
-	return string_of(t, rec, NSX_PROGRAM_name, &p->name) && string_of(t, rec, NSX_PROGRAM_key, &p->key) ? at : NSX_NONE;
+	return at != NSX_NONE && grow(t, (size_t)at + 1) ? at : (uint32_t)NSX_NONE;
+}
+
+uint32_t
+nsx_top_name(const struct nsx_top *t, uint32_t program)
+{
+	uint32_t name = catalogue(t)->programs.p[program].name;
+
+	return name == NSX_NONE && program < t->programs.n ? t->programs.p[program].module_name : name;
 }
 
 uint32_t
 nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
-	int64_t device = nsx_int(rec, NSX_MODULE_device, ABSENT);
-	uint32_t program = nsx_top_at(t, nsx_int(rec, NSX_MODULE_program, ABSENT)), *at;
+	int64_t device = nsx_int(rec, NSX_MODULE_device, NSX_ABSENT);
+	uint32_t program = nsx_top_program(t, rec), *at;
+	struct nsx_err err;
 
 	if (program == NSX_NONE)
 		return NSX_NONE;
 	t->any_module = true;
-	struct nsx_top_program *p = &t->programs.p[program];
-	if (p->name == NSX_NONE && !string_of(t, rec, NSX_MODULE_name, &p->name))
+	if (nsx_string(rec, NSX_MODULE_name).len && nsx_top_name(t, program) == NSX_NONE
+	    && (t->programs.p[program].module_name = nsx_cat_intern(nsx_top_cat(t), rec->v[NSX_MODULE_name].s, &err)) == NSX_NONE)
 		return NSX_NONE;
+	struct nsx_top_program *p = &t->programs.p[program];
 	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
 		t->timeless_modules++;
 		return program;
@@ -93,10 +89,13 @@ nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int64_t *
 	return true;
 }
 
-struct nsx_str
-nsx_top_str(const struct nsx_top *t, uint32_t id)
+bool
+nsx_top_expose(struct nsx_top *t, uint32_t program, nsx_u128 ns)
 {
-	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&t->strs, id);
+	if (!grow(t, (size_t)program + 1))
+		return false;
+	t->programs.p[program].exposed += ns;
+	return true;
 }
 
 /* ns as decimal digits, saturated: only for people to read. */
@@ -109,17 +108,18 @@ readable(nsx_u128 ns)
 bool
 nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
 {
-	size_t n = t->programs.n;
-	struct nsx_cover_row *rows = malloc((n + 1) * sizeof *rows);
+	const struct nsx_catalogue *cat = catalogue(t);
+	size_t n = cat->programs.n;
+	struct nsx_cover_row *rows = grow(t, n) ? malloc((n + 1) * sizeof *rows) : NULL;
 	nsx_u128 time = 0, exposed = 0;
 	int64_t left = 0;
 
 	if (!rows)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct nsx_top_program *p = &t->programs.p[i];
+		const struct nsx_cat_program *p = &cat->programs.p[i];
 
-		rows[i] = (struct nsx_cover_row){ p->modules, nsx_top_str(t, p->key), p->number, i, false };
+		rows[i] = (struct nsx_cover_row){ t->programs.p[i].modules, nsx_cat_str(cat, p->key), p->number, i, false };
 	}
 	nsx_cover_pick(rows, n, c);
 	for (size_t i = 0; i < n; i++) {
@@ -186,7 +186,8 @@ nsx_top_span(struct nsx_top *t)
 void
 nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 {
-	nsx_cat_comm_diags(&t->cat, "", diags);
+	if (!t->given)
+		nsx_cat_comm_diags(&t->cat, "", diags);
 	if (t->any_comm && !t->any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: left out");
@@ -198,8 +199,6 @@ void
 nsx_top_free(struct nsx_top *t)
 {
 	nsx_cat_free(&t->cat);
-	nsx_intern_free(&t->strs);
-	nsx_map_free(&t->program_of);
 	nsx_map_free(&t->run_of);
 	free(t->programs.p);
 	free(t->runs.p);

@@ -13,41 +13,49 @@
 #include "job/catalogue.h"
 #include "stream/kinds.h"
 
+/* Time of the program of the same index in the catalogue. */
 struct nsx_top_program {
-	int64_t  number;         /* in the stream; INT64_MIN if records have none */
-	int64_t  id;
-	bool     has_id;
-	uint32_t name, key;      /* in nsx_top.strs; NSX_NONE if absent */
+	uint32_t module_name;    /* of its first module, in the catalogue's strings, where no record of the program names it; NSX_NONE if absent */
 	bool     kept;           /* set by nsx_top_pick */
 	nsx_u128 modules;        /* sum of module durations, ns */
-	nsx_u128 exposed;        /* sum of exposed time of thunks, ns; the caller's to add to */
+	nsx_u128 exposed;        /* sum of exposed time of thunks, ns: what nsx_top_expose added */
 };
 
 /* What a device did of a program: its first start and last end. */
 struct nsx_top_run { int64_t device, first, last; uint32_t program; };
 
-/* {0} is empty. */
+/* {0} is empty. It rests on a catalogue, which the caller fills with the metadata before it asks here. */
 struct nsx_top {
-	struct nsx_intern strs;
-	struct nsx_catalogue cat;       /* the caller's to fill and to ask what communicates */
-	NSX_VEC(struct nsx_top_program) programs;
-	struct nsx_map    program_of;   /* number -> programs */
+	struct nsx_catalogue *given;    /* that catalogue, which stays the caller's; NULL: `cat` */
+	struct nsx_catalogue cat;
+	NSX_VEC(struct nsx_top_program) programs;   /* those that nsx_top_program met; all of the catalogue after nsx_top_pick */
 	NSX_VEC(struct nsx_top_run) runs;
 	struct nsx_map    run_of;       /* (program, device) -> runs */
 	bool              any_module, any_thunk, any_comm, any_hidden;
 	int64_t           timeless_modules, timeless_thunks, over_hidden;
 };
 
-/* Index in `programs` of the program of that number, made if it is new; NSX_NONE when out of memory. */
-uint32_t nsx_top_at(struct nsx_top *t, int64_t number);
+static inline struct nsx_catalogue *
+nsx_top_cat(struct nsx_top *t)
+{
+	return t->given ? t->given : &t->cat;
+}
 
-/* Take in a `program` or a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration count nothing. */
+/* Index, here and in the catalogue, of the program that a record of any kind refers to; NSX_NONE when out of memory. */
 uint32_t nsx_top_program(struct nsx_top *t, const struct nsx_rec *rec);
+
+/* Take in a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration count nothing. */
 uint32_t nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec);
+
+/* What a program is called: by its record, else by its first module; NSX_NONE if by none. A number in the catalogue's strings. */
+uint32_t nsx_top_name(const struct nsx_top *t, uint32_t program);
 
 /* Duration of a thunk and the hidden part of it, 0 <= hidden <= dur; false if it has no duration and counts nothing.
  * comm: whether its instruction communicates. */
 bool nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int64_t *dur, int64_t *hidden);
+
+/* Add to the exposed time of the program of that index; false when out of memory. */
+bool nsx_top_expose(struct nsx_top *t, uint32_t program, nsx_u128 ns);
 
 /* Keep the programs of the longest module time that make up the share c; without any module record all. What is left
  * out is said. False when out of memory. */
@@ -57,11 +65,9 @@ bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags
 nsx_u128 nsx_top_modules(const struct nsx_top *t);
 nsx_u128 nsx_top_span(struct nsx_top *t);
 
-/* Say what was wrong with the times of modules and thunks, and that communication counts whole if it does. */
+/* Say what was wrong with the times of modules and thunks, that communication counts whole if it does, and what contradicts a catalogue that
+ * was not given. */
 void nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags);
-
-/* The string of that number, empty for NSX_NONE. */
-struct nsx_str nsx_top_str(const struct nsx_top *t, uint32_t id);
 
 void nsx_top_free(struct nsx_top *t);
 

@@ -8,18 +8,17 @@
 #include <sys/stat.h>
 
 #include "table/pgle_wants.h"
-#include "base/map.h"
 #include "base/num.h"
 #include "base/outfile.h"
 #include "base/vec.h"
+#include "job/catalogue.h"
 
-/* Names are numbers in `names`, NSX_NONE: none. */
+/* Strings are numbers in the catalogue's, NSX_NONE: none. What is kept of programs and instructions lies by index of the catalogue. */
 struct program {
-	uint32_t key, fingerprint;
-	bool     has_opcodes;    /* it was extracted with a dump */
-	bool     ran;
+	bool has_opcodes;    /* it was extracted with a dump */
+	bool ran;
 };
-struct inst { uint32_t program, name; bool comm, has_opcode, ran, timed; };
+struct inst { bool ran, timed; };
 struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
 struct file {
 	uint32_t fingerprint, key;   /* key: of its first program */
@@ -29,16 +28,14 @@ struct file {
 
 struct pgle {
 	struct nsx_err        *err;
-	struct nsx_intern      names;
+	struct nsx_catalogue   cat;
 	NSX_VEC(struct program) programs;
 	NSX_VEC(struct inst)   insts;
 	NSX_VEC(struct cost)   costs;
 	NSX_VEC(struct file)   files;
-	struct nsx_map         program_of, inst_of, cost_of;   /* number; (program, inst); (fingerprint, name) */
-	struct nsx_map         file_of;                        /* fingerprint */
-	struct nsx_map         alias_of;                       /* (profile, program) -> fingerprint */
-	struct nsx_map         compiled;                       /* (profile, program) */
-	bool                   comm;                           /* an instruction communicates */
+	struct nsx_map         cost_of;       /* (fingerprint, name) */
+	struct nsx_map         file_of;       /* fingerprint */
+	struct nsx_map         compiled;      /* (profile, program) */
 	int64_t                thunks, early, unknown;
 };
 
@@ -48,12 +45,10 @@ nomem(const struct pgle *p)
 	return nsx_err_nomem(p->err, NULL);
 }
 
-/* The number of s, NSX_NONE if it is empty. NSX_OK or NSX_ERR. */
-static int
-keep(struct pgle *p, struct nsx_str s, uint32_t *number)
+static struct nsx_str
+string(const struct pgle *p, uint32_t id)
 {
-	*number = s.len ? nsx_intern(&p->names, s) : (uint32_t)NSX_NONE;
-	return s.len && *number == NSX_NONE ? nomem(p) : NSX_OK;
+	return nsx_cat_str(&p->cat, id);
 }
 
 static struct nsx_key
@@ -64,69 +59,62 @@ key_of(int64_t a, int64_t b)
 
 /* ---- metadata */
 
-static int
-take_program(struct pgle *p, const struct nsx_rec *rec)
+/* Let there be an entry for each program and each instruction of the catalogue; false when out of memory. */
+static bool
+grow(struct pgle *p)
 {
-	struct program g = { 0 };
-	uint32_t *at = nsx_map_at(&p->program_of, key_of(nsx_int(rec, NSX_PROGRAM_program, -1), 0));
-	struct nsx_str key = nsx_string(rec, NSX_PROGRAM_key);
-
-	if (!at || keep(p, key.len ? key : nsx_string(rec, NSX_PROGRAM_name), &g.key) != NSX_OK
-	    || keep(p, nsx_string(rec, NSX_PROGRAM_fingerprint), &g.fingerprint) != NSX_OK || !nsx_vec_push(&p->programs, g))
-		return nomem(p);
-	*at = (uint32_t)(p->programs.n - 1);
-	return NSX_OK;
-}
-
-static int
-take_alias(struct pgle *p, const struct nsx_rec *rec)
-{
-	uint32_t fingerprint, *at;
-
-	if (keep(p, nsx_string(rec, NSX_ALIAS_fingerprint), &fingerprint) != NSX_OK)
-		return NSX_ERR;
-	if (fingerprint == NSX_NONE)
-		return NSX_OK;
-	at = nsx_map_at(&p->alias_of, key_of(nsx_int(rec, NSX_ALIAS_profile, -1), nsx_int(rec, NSX_ALIAS_program, -1)));
-	if (!at)
-		return nomem(p);
-	*at = fingerprint;
-	return NSX_OK;
+	while (p->programs.n < p->cat.programs.n)
+		if (!nsx_vec_push(&p->programs, ((struct program){ false, false })))
+			return false;
+	while (p->insts.n < p->cat.insts.n)
+		if (!nsx_vec_push(&p->insts, ((struct inst){ false, false })))
+			return false;
+	return true;
 }
 
 static int
 take_inst(struct pgle *p, const struct nsx_rec *rec)
 {
-	int64_t number = nsx_int(rec, NSX_INST_program, -1);
-	struct inst n = {
-		.program = nsx_map_get(&p->program_of, key_of(number, 0)),
-		.comm = nsx_int(rec, NSX_INST_comm, 0) == 1, .has_opcode = nsx_has(rec, NSX_INST_opcode),
-	};
-	struct nsx_str name = nsx_string(rec, NSX_INST_scheduling_name);
+	uint32_t at = nsx_cat_inst(&p->cat, rec);
 
-	p->comm |= n.comm;
-	if (n.program == NSX_NONE)
-		return NSX_OK;
-	p->programs.p[n.program].has_opcodes |= n.has_opcode;
-	uint32_t *at = nsx_map_at(&p->inst_of, key_of(number, nsx_int(rec, NSX_INST_inst, -1)));
-	if (!at || keep(p, name.len ? name : nsx_string(rec, NSX_INST_name), &n.name) != NSX_OK || !nsx_vec_push(&p->insts, n))
+	if (at == NSX_NONE || !grow(p))
 		return nomem(p);
-	*at = (uint32_t)(p->insts.n - 1);
+	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
+	p->programs.p[i->program].has_opcodes |= i->opcode != NSX_NONE;
 	return NSX_OK;
 }
 
 static int
 take_compile(struct pgle *p, const struct nsx_rec *rec)
 {
-	uint32_t *at;
+	uint32_t profile = nsx_cat_profile(&p->cat, rec), program, *at;
 
 	if (!nsx_has(rec, NSX_COMPILE_program))
 		return NSX_OK;
-	at = nsx_map_at(&p->compiled, key_of(nsx_int(rec, NSX_COMPILE_profile, -1), rec->v[NSX_COMPILE_program].i));
+	program = nsx_cat_program(&p->cat, rec);
+	at = profile == NSX_NONE || program == NSX_NONE ? NULL : nsx_map_at(&p->compiled, key_of(profile, program));
 	if (!at)
 		return nomem(p);
 	*at = 1;
 	return NSX_OK;
+}
+
+/* Whether the stream tells of the instruction and of its program. */
+static bool
+is_known(const struct pgle *p, size_t inst)
+{
+	const struct nsx_cat_inst *i = &p->cat.insts.p[inst];
+
+	return i->listed && p->cat.programs.p[i->program].listed;
+}
+
+/* What a program is called in words; NSX_NONE if nothing says so. */
+static uint32_t
+label_of(const struct pgle *p, uint32_t program)
+{
+	const struct nsx_cat_program *g = &p->cat.programs.p[program];
+
+	return g->key != NSX_NONE ? g->key : g->name;
 }
 
 /* ---- executions */
@@ -175,34 +163,35 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 static int
 take_thunk(struct pgle *p, const struct nsx_rec *rec)
 {
-	int64_t profile = nsx_int(rec, NSX_THUNK_profile, -1), number = nsx_int(rec, NSX_THUNK_program, -1);
 	int64_t dur = nsx_int(rec, NSX_THUNK_dur, -1);
-	uint32_t at = nsx_map_get(&p->inst_of, key_of(number, nsx_int(rec, NSX_THUNK_inst, -1)));
+	uint32_t profile = nsx_cat_profile(&p->cat, rec), at = nsx_cat_inst(&p->cat, rec);
 
+	if (profile == NSX_NONE || at == NSX_NONE || !grow(p))
+		return nomem(p);
 	p->thunks++;
-	if (at == NSX_NONE) {
+	if (!is_known(p, at)) {
 		p->unknown++;
 		return NSX_OK;
 	}
-	struct inst *n = &p->insts.p[at];
-	struct program *g = &p->programs.p[n->program];
-	uint32_t fingerprint = nsx_map_get(&p->alias_of, key_of(profile, number));
-	bool compiled = nsx_map_get(&p->compiled, key_of(profile, number)) != NSX_NONE;
+	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
+	struct program *g = &p->programs.p[i->program];
+	uint32_t fingerprint = nsx_cat_fingerprint(&p->cat, profile, i->program), name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
+	bool compiled = nsx_map_get(&p->compiled, key_of(profile, i->program)) != NSX_NONE, has_opcode = i->opcode != NSX_NONE;
 
-	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)compiled + p->comm;
-	n->ran = g->ran = true;
-	n->timed |= dur >= 0;
+	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)compiled + p->cat.any_comm;
+	p->insts.p[at].ran = g->ran = true;
+	p->insts.p[at].timed |= dur >= 0;
 	/* A profile without a dump of its own goes by what the program is elsewhere. */
 	if (fingerprint == NSX_NONE)
-		fingerprint = g->fingerprint;
-	if (fingerprint == NSX_NONE || n->name == NSX_NONE)
+		fingerprint = p->cat.programs.p[i->program].fingerprint;
+	if (fingerprint == NSX_NONE || name == NSX_NONE)
 		return NSX_OK;
 	struct file *f = NULL;
-	if (file_of(p, fingerprint, g->key, &f) != NSX_OK)
+	if (file_of(p, fingerprint, label_of(p, i->program), &f) != NSX_OK)
 		return NSX_ERR;
-	if (!g->has_opcodes || n->has_opcode)
-		return add_cost(p, fingerprint, n->name, n->comm, dur);
-	if (dur > 0 && nsx_str_starts(nsx_intern_str(&p->names, n->name), "command_buffer"))
+	if (!g->has_opcodes || has_opcode)
+		return add_cost(p, fingerprint, name, i->comm, dur);
+	if (dur > 0 && nsx_str_starts(string(p, name), "command_buffer"))
 		f->in_buffers += dur;
 	return NSX_OK;
 }
@@ -213,7 +202,7 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 static const struct cost *
 cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
 {
-	uint32_t n = nsx_intern_find(&p->names, name);
+	uint32_t n = nsx_intern_find(&p->cat.strings, name);
 	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->cost_of, key_of(fingerprint, n));
 
 	return at == NSX_NONE ? NULL : &p->costs.p[at];
@@ -243,8 +232,8 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 		if (cost_of(p, f->fingerprint, want->name) || (!runs && !want->idle) || (runs && !wrapped->timed))
 			continue;
 		int64_t ns = runs ? value(wrapped) : 0;
-		if ((rc = keep(p, want->name, &name)) == NSX_OK)
-			rc = add_cost(p, f->fingerprint, name, false, ns);
+		name = nsx_cat_intern(&p->cat, want->name, p->err);
+		rc = want->name.len && name == NSX_NONE ? NSX_ERR : add_cost(p, f->fingerprint, name, false, ns);
 		*(runs ? &starts : &idle) += 1;
 	}
 	free(w.v.p);
@@ -264,7 +253,7 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 	struct nsx_diags others = { 0 };
 	struct nsx_hlo h = { 0 };
 	int rc = nsx_hlo_read(path, &h, &others, p->err);
-	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->names, h.fingerprint) : (uint32_t)NSX_NONE;
+	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat.strings, h.fingerprint) : (uint32_t)NSX_NONE;
 	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->file_of, key_of(n, 0));
 
 	if (at != NSX_NONE && !p->files.p[at].in_buffers)
@@ -290,7 +279,7 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 	for (size_t i = 0; rc == NSX_OK && i < p->files.n; i++) {
 		const struct file *f = &p->files.p[i];
 		if (f->in_buffers)
-			nsx_diag_add(diags, NSX_WARNING, nsx_intern_str(&p->names, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
+			nsx_diag_add(diags, NSX_WARNING, string(p, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
 			             "not completed: %" PRId64 " ns are of command buffers, and what did not run there is not known", f->in_buffers);
 		else
 			lost += !f->completed;
@@ -382,7 +371,7 @@ lines(const struct pgle *p, size_t *n)
 	for (size_t i = 0; l && i < p->costs.n; i++) {
 		const struct cost *c = &p->costs.p[i];
 		if (c->timed)
-			l[(*n)++] = (struct line){ nsx_intern_str(&p->names, c->fingerprint), nsx_intern_str(&p->names, c->name), value(c) };
+			l[(*n)++] = (struct line){ string(p, c->fingerprint), string(p, c->name), value(c) };
 	}
 	if (l)
 		qsort(l, *n, sizeof *l, by_file_and_name);
@@ -420,10 +409,11 @@ write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *d
 struct coverage { int64_t all, costs, other, idle, timeless; };
 
 static void
-report_program(const struct pgle *p, const struct program *g, const struct coverage *c, struct nsx_diags *diags)
+report_program(const struct pgle *p, uint32_t program, const struct coverage *c, struct nsx_diags *diags)
 {
 	struct nsx_buf text = { 0 };
-	char *source = nsx_str_dup(g->key == NSX_NONE ? NSX_STR("program without a name") : nsx_intern_str(&p->names, g->key));
+	uint32_t label = label_of(p, program);
+	char *source = nsx_str_dup(label == NSX_NONE ? NSX_STR("program without a name") : string(p, label));
 
 	nsx_buf_fmt(&text, "%" PRId64 " of %" PRId64 " instructions have a cost", c->costs, c->all);
 	if (c->idle)
@@ -451,8 +441,11 @@ report(const struct pgle *p, struct nsx_diags *diags)
 		return nomem(p);
 	for (size_t i = 0; i < p->insts.n; i++) {
 		const struct inst *n = &p->insts.p[i];
-		struct coverage *v = &c[n->program];
-		bool other = p->programs.p[n->program].has_opcodes && !n->has_opcode;
+		const struct nsx_cat_inst *of = &p->cat.insts.p[i];
+		struct coverage *v = &c[of->program];
+		bool other = p->programs.p[of->program].has_opcodes && of->opcode == NSX_NONE;
+		if (!is_known(p, i))
+			continue;
 		v->all++;
 		v->other += other;
 		v->idle += !other && !n->ran;
@@ -460,10 +453,10 @@ report(const struct pgle *p, struct nsx_diags *diags)
 		v->costs += !other && n->timed;
 	}
 	for (size_t i = 0; i < p->programs.n; i++) {
-		const struct program *g = &p->programs.p[i];
-		silent += g->ran && g->fingerprint == NSX_NONE;
-		if (g->ran && g->fingerprint != NSX_NONE)
-			report_program(p, g, &c[i], diags);
+		bool has_fingerprint = p->cat.programs.p[i].fingerprint != NSX_NONE;
+		silent += p->programs.p[i].ran && !has_fingerprint;
+		if (p->programs.p[i].ran && has_fingerprint)
+			report_program(p, (uint32_t)i, &c[i], diags);
 	}
 	free(c);
 	nsx_diag_add(diags, NSX_WARNING, "", silent, "programs without a fingerprint, which HLO dumps have: extract with -x");
@@ -474,23 +467,28 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	return NSX_OK;
 }
 
+static int
+take(struct pgle *p, const struct nsx_rec *rec)
+{
+	switch (rec->kind->id) {
+	case NSX_INST:    return take_inst(p, rec);
+	case NSX_COMPILE: return take_compile(p, rec);
+	case NSX_THUNK:   return take_thunk(p, rec);
+	default:          return NSX_OK;
+	}
+}
+
 int
 nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
          struct nsx_err *err)
 {
-	struct pgle p = { .err = err };
+	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_ALIASES } };
 	struct nsx_rec rec;
 	int rc;
 
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		switch (rec.kind->id) {
-		case NSX_PROGRAM: rc = take_program(&p, &rec); break;
-		case NSX_ALIAS:   rc = take_alias(&p, &rec); break;
-		case NSX_INST:    rc = take_inst(&p, &rec); break;
-		case NSX_COMPILE: rc = take_compile(&p, &rec); break;
-		case NSX_THUNK:   rc = take_thunk(&p, &rec); break;
-		default: break;
-		}
+		if ((rc = nsx_cat_take(&p.cat, &rec, err)) == NSX_OK)
+			rc = take(&p, &rec);
 		if (rc != NSX_OK)
 			break;
 	}
@@ -501,16 +499,13 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *
 		rc = write_files(&p, dir, files, diags);
 	if (rc == NSX_OK)
 		rc = report(&p, diags);
-	nsx_intern_free(&p.names);
+	nsx_cat_free(&p.cat);
 	free(p.programs.p);
 	free(p.insts.p);
 	free(p.costs.p);
 	free(p.files.p);
-	nsx_map_free(&p.program_of);
-	nsx_map_free(&p.inst_of);
 	nsx_map_free(&p.cost_of);
 	nsx_map_free(&p.file_of);
-	nsx_map_free(&p.alias_of);
 	nsx_map_free(&p.compiled);
 	return rc;
 }

@@ -9,20 +9,13 @@
 #include "job/program_time.h"
 #include "job/communicates.h"
 
-/* Stands for a number that a record does not have. */
-#define ABSENT INT64_MIN
-
-/* A place code comes from: strings by number, the node of a source stack; NSX_NONE: none. */
+/* A place code comes from: an op_name in the catalogue, the node of a source stack; NSX_NONE: none. */
 struct place { uint32_t op_name, stack; };
 
-struct loc { struct place place; uint32_t next; };
-
+/* What an instruction took. */
 struct inst {
-	uint32_t     program;
-	uint32_t     label;    /* opcode or name, whichever is asked for */
-	struct place place;
-	uint32_t     locs;     /* further places, linked; NSX_NONE ends */
-	nsx_u128     time;     /* exposed */
+	nsx_u128 time;     /* exposed */
+	uint32_t name;     /* of its first thunk, in the catalogue's strings, where no record names it */
 };
 
 struct programs {
@@ -30,19 +23,13 @@ struct programs {
 	struct nsx_stacks      *stacks;
 	struct nsx_err         *err;
 	struct nsx_fold_options options;
-	struct nsx_intern       strs;
 	struct nsx_top          top;
-	NSX_VEC(struct inst)    insts;
-	struct nsx_map          inst_of;      /* (program, inst) -> insts */
-	NSX_VEC(struct loc)     locs;
-	struct nsx_map          stack_of;     /* stack -> node */
-	struct nsx_map          awaited;      /* stacks that were referred to before they came */
-	int64_t                 lost;         /* references to them */
+	NSX_VEC(struct inst)    insts;        /* by index of the catalogue, as far as any ran */
+	NSX_VEC(uint32_t)       nodes;        /* of stacks, by index of the catalogue */
 	struct nsx_repeats      repeats;
 	struct nsx_map          written_as;   /* node of a stack that repeats -> node without that */
 	NSX_VEC(uint32_t)       frames;       /* of the stack under way */
 	uint32_t                active;       /* the stack [GPU active] */
-	bool                    any_place;
 };
 
 static void *
@@ -55,6 +42,8 @@ programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, str
 		f->stacks = stacks;
 		f->err = err;
 		f->options = *options;
+		if (options->by == NSX_FOLD_SOURCE || options->by == NSX_FOLD_OP_NAME)
+			f->top.cat.keep = options->by == NSX_FOLD_SOURCE ? NSX_CAT_PLACES : NSX_CAT_OP_NAMES | NSX_CAT_LOCS;
 		f->active = nsx_stacks_push(stacks, NSX_STACKS_ROOT, NSX_STR("[GPU active]"));
 	}
 	if (!f || f->active == NSX_NONE) {
@@ -70,47 +59,16 @@ programs_free(void *state)
 {
 	struct programs *f = state;
 
-	nsx_intern_free(&f->strs);
 	nsx_top_free(&f->top);
-	nsx_map_free(&f->inst_of);
-	nsx_map_free(&f->stack_of);
-	nsx_map_free(&f->awaited);
 	nsx_map_free(&f->written_as);
 	nsx_repeats_free(&f->repeats);
 	free(f->frames.p);
 	free(f->insts.p);
-	free(f->locs.p);
+	free(f->nodes.p);
 	free(f);
 }
 
-/* ---- metadata */
-
-/* The string's number in *id, NSX_NONE if it is absent; false when out of memory. */
-static bool
-string_of(struct programs *f, const struct nsx_rec *rec, int slot, uint32_t *id)
-{
-	*id = NSX_NONE;
-	if (!nsx_has(rec, slot))
-		return true;
-	*id = nsx_intern(&f->strs, rec->v[slot].s);
-	return *id != NSX_NONE;
-}
-
-/* The instruction of that number, made if it is new; NULL when out of memory. */
-static struct inst *
-inst_at(struct programs *f, int64_t program, int64_t inst)
-{
-	uint32_t *at = nsx_map_at(&f->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
-
-	if (at && *at == NSX_NONE) {
-		struct inst new = { nsx_top_at(&f->top, program), NSX_NONE, { NSX_NONE, NSX_NONE }, NSX_NONE, 0 };
-
-		if (new.program == NSX_NONE || !nsx_vec_push(&f->insts, new))
-			return NULL;
-		*at = (uint32_t)(f->insts.n - 1);
-	}
-	return at ? &f->insts.p[*at] : NULL;
-}
+/* ---- source stacks */
 
 /* A stack's frames, separated by ';', by number. */
 static bool
@@ -157,72 +115,26 @@ note_repeats(struct programs *f, uint32_t node)
 	return at && *at != NSX_NONE;
 }
 
+/* The nodes of all stacks of the catalogue. */
 static bool
-take_stack(struct programs *f, const struct nsx_rec *rec)
+plant_stacks(struct programs *f)
 {
-	uint32_t *at;
+	const struct nsx_catalogue *cat = &f->top.cat;
 
-	if (f->options.by != NSX_FOLD_SOURCE || !nsx_has(rec, NSX_STACK_frames))
-		return true;
-	at = nsx_map_at(&f->stack_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 });
-	if (!at)
-		return false;
-	if (!split_frames(f, rec->v[NSX_STACK_frames].s))
-		return false;
-	*at = frames_node(f, f->frames.n);
-	return *at != NSX_NONE && note_repeats(f, *at);
-}
+	for (size_t i = 0; i < cat->stacks.n; i++) {
+		uint32_t node = NSX_NONE;
 
-static bool
-place_of(struct programs *f, const struct nsx_rec *rec, int op_name, int stack, struct place *p)
-{
-	*p = (struct place){ NSX_NONE, NSX_NONE };
-	if (f->options.by != NSX_FOLD_SOURCE && f->options.by != NSX_FOLD_OP_NAME)
-		return true;
-	if (nsx_has(rec, stack) && f->options.by == NSX_FOLD_SOURCE) {
-		struct nsx_key number = { (uint64_t)rec->v[stack].i, 0 };
-		uint32_t *at;
-
-		p->stack = nsx_map_get(&f->stack_of, number);
-		if (p->stack == NSX_NONE && !(at = nsx_map_at(&f->awaited, number)))
-			return false;
-		if (p->stack == NSX_NONE) {
-			*at = 1;
-			f->lost++;
+		if (cat->stacks.p[i] != NSX_NONE) {
+			if (!split_frames(f, nsx_cat_str(cat, cat->stacks.p[i])))
+				return false;
+			node = frames_node(f, f->frames.n);
+			if (node == NSX_NONE || !note_repeats(f, node))
+				return false;
 		}
+		if (!nsx_vec_push(&f->nodes, node))
+			return false;
 	}
-	if (!string_of(f, rec, op_name, &p->op_name))
-		return false;
-	f->any_place |= p->op_name != NSX_NONE || p->stack != NSX_NONE;
 	return true;
-}
-
-static bool
-take_inst(struct programs *f, const struct nsx_rec *rec)
-{
-	struct inst *i = inst_at(f, nsx_int(rec, NSX_INST_program, ABSENT), nsx_int(rec, NSX_INST_inst, ABSENT));
-
-	if (!i)
-		return false;
-	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
-		return string_of(f, rec, f->options.by == NSX_FOLD_OPCODE ? NSX_INST_opcode : NSX_INST_name, &i->label);
-	return place_of(f, rec, NSX_INST_op_name, NSX_INST_stack, &i->place);
-}
-
-static bool
-take_loc(struct programs *f, const struct nsx_rec *rec)
-{
-	struct loc l;
-	struct inst *i;
-
-	if (f->options.by != NSX_FOLD_SOURCE && f->options.by != NSX_FOLD_OP_NAME)
-		return true;
-	i = inst_at(f, nsx_int(rec, NSX_LOC_program, ABSENT), nsx_int(rec, NSX_LOC_inst, ABSENT));
-	if (!i || f->locs.n >= NSX_NONE || !place_of(f, rec, NSX_LOC_op_name, NSX_LOC_stack, &l.place))
-		return false;
-	l.next = i->locs;
-	i->locs = (uint32_t)f->locs.n;
-	return nsx_vec_push(&f->locs, l);
 }
 
 /* ---- executions */
@@ -231,11 +143,16 @@ static bool
 take_thunk(struct programs *f, const struct nsx_rec *rec)
 {
 	int64_t dur, hidden;
-	struct inst *i = inst_at(f, nsx_int(rec, NSX_THUNK_program, ABSENT), nsx_int(rec, NSX_THUNK_inst, ABSENT));
+	uint32_t at = nsx_cat_inst(&f->top.cat, rec);
 
-	if (!i)
+	while (at != NSX_NONE && f->insts.n <= at)
+		if (!nsx_vec_push(&f->insts, ((struct inst){ 0, NSX_NONE })))
+			return false;
+	if (at == NSX_NONE)
 		return false;
-	if (i->label == NSX_NONE && f->options.by == NSX_FOLD_MODULE && !string_of(f, rec, NSX_THUNK_name, &i->label))
+	struct inst *i = &f->insts.p[at];
+	if (i->name == NSX_NONE && f->options.by == NSX_FOLD_MODULE && f->top.cat.insts.p[at].name == NSX_NONE && nsx_string(rec, NSX_THUNK_name).len
+	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (nsx_top_thunk(&f->top, rec, nsx_cat_communicates(&f->top.cat, rec), &dur, &hidden))
 		i->time += (nsx_u128)(dur - hidden);
@@ -248,19 +165,14 @@ programs_take(void *state, const struct nsx_rec *rec)
 	struct programs *f = state;
 	bool good = true;
 
-	if (rec->kind->id == NSX_STACK && f->awaited.n
-	    && nsx_map_get(&f->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, ABSENT), 0 }) != NSX_NONE)
+	if (nsx_cat_is_late_stack(&f->top.cat, rec))
 		return nsx_err_set(f->err, "%s: out of order: stack %" PRId64 " after a record that refers to it", nsx_reader_where(f->in),
-		                   nsx_int(rec, NSX_STACK_stack, ABSENT));
+		                   nsx_field_int(rec, NSX_ROLE_STACK, NSX_ABSENT));
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
-	case NSX_STACK:   good = take_stack(f, rec);   break;
-	case NSX_INST:    good = take_inst(f, rec);    break;
-	case NSX_LOC:     good = take_loc(f, rec);     break;
-	case NSX_MODULE:  good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
-	case NSX_THUNK:   good = take_thunk(f, rec);   break;
+	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
+	case NSX_THUNK:  good = take_thunk(f, rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -271,7 +183,13 @@ programs_take(void *state, const struct nsx_rec *rec)
 static struct nsx_str
 string(const struct programs *f, uint32_t id)
 {
-	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->strs, id);
+	return nsx_cat_str(&f->top.cat, id);
+}
+
+static struct place
+place_of(const struct programs *f, uint32_t op_name, uint32_t stack)
+{
+	return (struct place){ op_name, stack == NSX_NONE ? stack : f->nodes.p[stack] };
 }
 
 static int
@@ -289,15 +207,16 @@ struct places { NSX_VEC(struct place) all; NSX_VEC(uint32_t) nodes; };
 
 /* The distinct places of i. */
 static bool
-gather(const struct programs *f, const struct inst *i, struct places *to)
+gather(const struct programs *f, const struct nsx_cat_inst *i, struct places *to)
 {
+	const struct nsx_catalogue *cat = &f->top.cat;
 	size_t n = 0;
 
 	to->all.n = 0;
-	if (!nsx_vec_push(&to->all, i->place))
+	if (!nsx_vec_push(&to->all, place_of(f, i->op_name, i->stack)))
 		return false;
-	for (uint32_t at = i->locs; at != NSX_NONE; at = f->locs.p[at].next)
-		if (!nsx_vec_push(&to->all, f->locs.p[at].place))
+	for (uint32_t at = i->locs; at != NSX_NONE; at = cat->locs.p[at].next)
+		if (!nsx_vec_push(&to->all, place_of(f, cat->locs.p[at].op_name, cat->locs.p[at].stack)))
 			return false;
 	qsort(to->all.p, to->all.n, sizeof *to->all.p, place_cmp);
 	for (size_t k = 0; k < to->all.n; k++)
@@ -353,40 +272,45 @@ op_name_stacks(struct programs *f, struct places *at)
 static uint32_t *
 count_names(const struct programs *f)
 {
-	const struct nsx_top *t = &f->top;
-	uint32_t *count = calloc(t->strs.n + 1, sizeof *count);
+	const struct nsx_catalogue *cat = &f->top.cat;
+	uint32_t *count = calloc(cat->strings.n + 1, sizeof *count);
 
-	for (size_t i = 0; count && i < t->programs.n; i++)
-		if (t->programs.p[i].name != NSX_NONE)
-			count[t->programs.p[i].name]++;
+	for (size_t i = 0; count && i < cat->programs.n; i++) {
+		uint32_t name = nsx_top_name(&f->top, (uint32_t)i);
+
+		if (name != NSX_NONE)
+			count[name]++;
+	}
 	return count;
 }
 
 /* The stack of an instruction by opcode or by module. */
 static uint32_t
-label_stack(struct programs *f, const struct inst *i, const uint32_t *names)
+label_stack(struct programs *f, uint32_t at, const uint32_t *names)
 {
-	const struct nsx_top_program *p = &f->top.programs.p[i->program];
-	uint32_t module = p->name, node;
+	const struct nsx_cat_inst *i = &f->top.cat.insts.p[at];
+	uint32_t module = nsx_top_name(&f->top, i->program), key = f->top.cat.programs.p[i->program].key, node;
+	uint32_t name = i->name != NSX_NONE ? i->name : f->insts.p[at].name;
 
 	if (f->options.by == NSX_FOLD_OPCODE)
-		return nsx_stacks_push(f->stacks, f->active,
-		                       i->label == NSX_NONE ? NSX_STR("[no instruction]") : string(f, i->label));
-	if (module == NSX_NONE || (names[module] > 1 && p->key != NSX_NONE))
-		module = p->key;
-	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : nsx_top_str(&f->top, module));
-	return nsx_stacks_push(f->stacks, node, i->label == NSX_NONE ? NSX_STR("[Unknown]") : string(f, i->label));
+		return nsx_stacks_push(f->stacks, f->active, i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : string(f, i->opcode));
+	if (module == NSX_NONE || (names[module] > 1 && key != NSX_NONE))
+		module = key;
+	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : string(f, module));
+	return nsx_stacks_push(f->stacks, node, name == NSX_NONE ? NSX_STR("[Unknown]") : string(f, name));
 }
 
 static bool
-fold_inst(struct programs *f, const struct inst *i, struct places *room, const uint32_t *names)
+fold_inst(struct programs *f, uint32_t at, struct places *room, const uint32_t *names)
 {
+	nsx_u128 time = f->insts.p[at].time;
+
 	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
-		return nsx_stacks_add(f->stacks, label_stack(f, i, names), i->time);
-	if (!gather(f, i, room)
+		return nsx_stacks_add(f->stacks, label_stack(f, at, names), time);
+	if (!gather(f, &f->top.cat.insts.p[at], room)
 	    || !(f->options.by == NSX_FOLD_SOURCE ? source_stacks(f, room) : op_name_stacks(f, room)))
 		return false;
-	return nsx_stacks_split(f->stacks, room->nodes.p, (uint32_t)room->nodes.n, i->time);
+	return nsx_stacks_split(f->stacks, room->nodes.p, (uint32_t)room->nodes.n, time);
 }
 
 static bool
@@ -394,15 +318,13 @@ fold_insts(struct programs *f, nsx_u128 *exposed)
 {
 	struct places room = { { 0 }, { 0 } };
 	uint32_t *names = count_names(f);
-	bool good = names != NULL;
+	bool good = names != NULL && plant_stacks(f);
 
 	for (size_t i = 0; good && i < f->insts.n; i++) {
-		const struct inst *t = &f->insts.p[i];
-
-		if (t->time == 0 || !f->top.programs.p[t->program].kept)
+		if (f->insts.p[i].time == 0 || !f->top.programs.p[f->top.cat.insts.p[i].program].kept)
 			continue;
-		*exposed += t->time;
-		good = fold_inst(f, t, &room, names);
+		*exposed += f->insts.p[i].time;
+		good = fold_inst(f, (uint32_t)i, &room, names);
 	}
 	free(room.all.p);
 	free(room.nodes.p);
@@ -420,6 +342,19 @@ add_idle(struct programs *f, struct nsx_str what, nsx_u128 whole, nsx_u128 part)
 	return nsx_stacks_add(f->stacks, nsx_stacks_push(f->stacks, NSX_STACKS_ROOT, what), whole - part);
 }
 
+/* Whether anything says where any code comes from, were it only a stack that is missing. */
+static bool
+any_place(const struct nsx_catalogue *cat)
+{
+	bool any = cat->no_stack > 0;
+
+	for (size_t i = 0; i < cat->insts.n && !any; i++)
+		any = cat->insts.p[i].op_name != NSX_NONE || cat->insts.p[i].stack != NSX_NONE;
+	for (size_t i = 0; i < cat->locs.n && !any; i++)
+		any = cat->locs.p[i].op_name != NSX_NONE || cat->locs.p[i].stack != NSX_NONE;
+	return any;
+}
+
 static void
 report(const struct programs *f, struct nsx_diags *diags)
 {
@@ -427,9 +362,9 @@ report(const struct programs *f, struct nsx_diags *diags)
 
 	if (!f->top.any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
-	else if (places && !f->any_place && !f->lost)
+	else if (places && !any_place(&f->top.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "the stream does not say where its code comes from: extract with -x DIR");
-	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "references to source stacks that the stream has no frames of");
+	nsx_diag_add(diags, NSX_WARNING, "", f->top.cat.no_stack, "references to source stacks that the stream has no frames of");
 	if (f->top.any_thunk && !f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time is not known");
 	nsx_top_diags(&f->top, diags);
@@ -440,11 +375,11 @@ programs_finish(void *state, struct nsx_diags *diags)
 {
 	struct programs *f = state;
 	nsx_u128 exposed = 0, modules;
-	bool good;
+	bool good = true;
 
-	for (size_t i = 0; i < f->insts.n; i++)
-		f->top.programs.p[f->insts.p[i].program].exposed += f->insts.p[i].time;
-	good = nsx_top_pick(&f->top, f->options.cover, diags) && fold_insts(f, &exposed);
+	for (size_t i = 0; i < f->insts.n && good; i++)
+		good = nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, f->insts.p[i].time);
+	good = good && nsx_top_pick(&f->top, f->options.cover, diags) && fold_insts(f, &exposed);
 	modules = nsx_top_modules(&f->top);
 	good = good && add_idle(f, NSX_STR("[GPU idle during module execution]"), modules, exposed)
 	       && add_idle(f, NSX_STR("[GPU idle between module executions]"), nsx_top_span(&f->top), modules);

@@ -11,10 +11,10 @@ struct value { int64_t at, after; bool known; };
 
 /* What the stream says of a program, and, once a thunk of it has come, its dump. */
 struct nsx_heap_program {
-	int64_t           number;
+	uint32_t          index;      /* in the catalogue */
 	struct nsx_str    name;
 	NSX_VEC(int64_t)  ids;        /* the stream's first, then those of its profiles */
-	NSX_VEC(uint32_t) digests;    /* in strings; of dumps alone */
+	NSX_VEC(uint32_t) digests;    /* in the catalogue's strings; of dumps alone */
 	struct nsx_intern insts;      /* names that are executed */
 	bool              looked;
 	size_t            ntraces;    /* 0: nothing to count */
@@ -45,34 +45,6 @@ nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n)
 
 /* ---- metadata ---- */
 
-/* Where the program of that number is in programs, made if it is new; NSX_NONE with err filled on failure. */
-static uint32_t
-program_at(struct nsx_heaps *h, int64_t number)
-{
-	uint32_t *at = nsx_map_at(&h->program_of, (struct nsx_key){ (uint64_t)number, 0 });
-	struct nsx_heap_program *p;
-
-	if (at && *at != NSX_NONE)
-		return *at;
-	p = at ? calloc(1, sizeof *p) : NULL;
-	if (!p || !nsx_vec_push(&h->programs, p)) {
-		free(p);
-		nomem(h);
-		return NSX_NONE;
-	}
-	p->number = number;
-	*at = (uint32_t)h->programs.n - 1;
-	return *at;
-}
-
-/* The bytes of s for as long as h lives; false when out of memory. */
-static bool
-keep(struct nsx_heaps *h, struct nsx_str s, uint32_t *id)
-{
-	*id = nsx_intern(&h->strings, s);
-	return *id != NSX_NONE;
-}
-
 static bool
 add_id(struct nsx_heap_program *p, int64_t id)
 {
@@ -82,51 +54,56 @@ add_id(struct nsx_heap_program *p, int64_t id)
 	return nsx_vec_push(&p->ids, id);
 }
 
+/* The program of that index of the catalogue, by its record alone. */
 static bool
-take_program(struct nsx_heaps *h, struct nsx_heap_program *p, const struct nsx_rec *rec)
+add_program(struct nsx_heaps *h, uint32_t index)
 {
-	uint32_t name;
+	const struct nsx_catalogue *cat = &h->info->comm.cat;
+	struct nsx_heap_program *p = calloc(1, sizeof *p);
 
-	if (!keep(h, nsx_string(rec, NSX_PROGRAM_name), &name))
+	if (!p || !nsx_vec_push(&h->programs, p)) {
+		free(p);
 		return false;
-	p->name = nsx_intern_str(&h->strings, name);
-	return !nsx_has(rec, NSX_PROGRAM_id) || add_id(p, rec->v[NSX_PROGRAM_id].i);
+	}
+	p->index = index;
+	p->name = nsx_cat_str(cat, cat->programs.p[index].name);
+	return cat->programs.p[index].id == NSX_ABSENT || add_id(p, cat->programs.p[index].id);
 }
 
+/* What profiles call programs, and their instructions, for those that have just been added. */
 static bool
-take_alias(struct nsx_heaps *h, struct nsx_heap_program *p, const struct nsx_rec *rec)
+add_names(struct nsx_heaps *h)
 {
-	struct nsx_str digest = nsx_string(rec, NSX_ALIAS_digest);
-	uint32_t id;
+	const struct nsx_catalogue *cat = &h->info->comm.cat;
 
-	if (nsx_has(rec, NSX_ALIAS_id) && !add_id(p, rec->v[NSX_ALIAS_id].i))
-		return false;
-	return !nsx_str_starts(digest, "d:") || (keep(h, digest, &id) && nsx_vec_push(&p->digests, id));
+	for (size_t i = 0; i < cat->aliases.n; i++) {
+		const struct nsx_cat_alias *a = &cat->aliases.p[i];
+		struct nsx_heap_program *p = h->programs.p[a->program];
+
+		if ((a->id != NSX_ABSENT && !add_id(p, a->id))
+		    || (nsx_str_starts(nsx_cat_str(cat, a->digest), "d:") && !nsx_vec_push(&p->digests, a->digest)))
+			return false;
+	}
+	for (size_t i = 0; i < cat->insts.n; i++)
+		if (cat->insts.p[i].listed && nsx_intern(&h->programs.p[cat->insts.p[i].program]->insts, nsx_cat_str(cat, cat->insts.p[i].name)) == NSX_NONE)
+			return false;
+	return true;
 }
 
-int
-nsx_heaps_take(struct nsx_heaps *h, const struct nsx_rec *rec)
+/* The index of a thunk's program, in the catalogue and in programs; NSX_NONE with err filled on failure. Metadata are complete when the first comes. */
+static uint32_t
+program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 {
-	static const struct { enum nsx_kind_id kind; int program; } kinds[] = {
-		{ NSX_PROGRAM, NSX_PROGRAM_program }, { NSX_ALIAS, NSX_ALIAS_program }, { NSX_INST, NSX_INST_program }
-	};
-	struct nsx_heap_program *p = NULL;
-	bool good;
+	struct nsx_catalogue *cat = &h->info->comm.cat;
+	uint32_t at = nsx_cat_program(cat, rec);
+	bool first = h->programs.n == 0, good = at != NSX_NONE;
 
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && h->dirs.n; i++)
-		if (rec->kind->id == kinds[i].kind && nsx_has(rec, kinds[i].program)) {
-			uint32_t at = program_at(h, rec->v[kinds[i].program].i);
-			if (at == NSX_NONE)
-				return NSX_ERR;
-			p = h->programs.p[at];
-		}
-	if (!p)
-		return NSX_OK;
-	if (rec->kind->id == NSX_INST)
-		good = nsx_intern(&p->insts, nsx_string(rec, NSX_INST_name)) != NSX_NONE;
-	else
-		good = rec->kind->id == NSX_PROGRAM ? take_program(h, p, rec) : take_alias(h, p, rec);
-	return good ? NSX_OK : nomem(h);
+	while (good && h->programs.n < cat->programs.n)
+		good = add_program(h, (uint32_t)h->programs.n);
+	if (good && (!first || add_names(h)))
+		return at;
+	nomem(h);
+	return NSX_NONE;
 }
 
 /* ---- dumps ---- */
@@ -139,7 +116,7 @@ is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct 
 	size_t found = 0, judged = 0;
 
 	for (size_t i = 0; i < p->digests.n; i++)
-		if (nsx_str_eq(nsx_intern_str(&h->strings, p->digests.p[i]), hlo->digest))
+		if (nsx_str_eq(nsx_cat_str(&h->info->comm.cat, p->digests.p[i]), hlo->digest))
 			return true;
 	for (uint32_t i = 0; i < p->insts.n; i++) {
 		struct nsx_str name = nsx_intern_str(&p->insts, i);
@@ -239,15 +216,14 @@ static int
 add_counter(struct nsx_heaps *h, uint32_t process, const struct nsx_heap_program *p, size_t trace)
 {
 	struct nsx_heap_counter c = { .value = -1 };
-	struct nsx_str key = nsx_info_str(h->info, nsx_map_get(&h->info->key_of, (struct nsx_key){ (uint64_t)p->number, 0 }));
 	struct nsx_buf name = { 0 };
-	uint32_t id;
+	uint32_t id = NSX_NONE;
 
 	nsx_buf_c(&name, "heap ");
-	nsx_buf_str(&name, key.len ? key : p->name);
+	nsx_buf_str(&name, nsx_cat_program_label(&h->info->comm.cat, p->index));
 	if (p->ntraces > 1)
 		nsx_buf_fmt(&name, " trace %zu", trace);
-	bool good = !name.failed && keep(h, nsx_buf_view(&name), &id);
+	bool good = !name.failed && (id = nsx_intern(&h->strings, nsx_buf_view(&name))) != NSX_NONE;
 	nsx_buf_free(&name);
 	if (!good || h->counters.n >= NSX_NONE)
 		return nomem(h);
@@ -295,7 +271,7 @@ int
 nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end)
 {
 	int64_t execution = nsx_int(rec, NSX_THUNK_execution, -1);
-	uint32_t at = h->dirs.n ? program_at(h, nsx_int(rec, NSX_THUNK_program, -1)) : (uint32_t)NSX_NONE, inst;
+	uint32_t at = h->dirs.n ? program_of(h, rec) : (uint32_t)NSX_NONE, inst;
 	struct nsx_heap_program *p;
 	struct nsx_heap_line *l;
 
@@ -366,7 +342,6 @@ nsx_heaps_free(struct nsx_heaps *h)
 	free(h->programs.p);
 	free(h->lines.p);
 	free(h->counters.p);
-	nsx_map_free(&h->program_of);
 	nsx_map_free(&h->line_of);
 	nsx_intern_free(&h->strings);
 }

@@ -142,7 +142,7 @@ take_module(struct job *j, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (!begin(j, &s, NSX_CAT_MODULE, nsx_string(rec, NSX_MODULE_name), rec, NSX_MODULE_start, NSX_MODULE_dur))
 		return NSX_OK;
-	say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_MODULE_program, -1), 0 })));
+	say_str(&s, NSX_ARG_PROGRAM, nsx_info_program(&j->info, rec));
 	say_int(&s, NSX_ARG_EXECUTION, rec, NSX_MODULE_execution);
 	say_int(&s, NSX_ARG_THUNKS, rec, NSX_MODULE_thunks);
 	if (add_launch(j, process, &s, rec, NSX_MODULE_host_start, NSX_MODULE_host_dur, NSX_MODULE_execution) != NSX_OK)
@@ -174,7 +174,7 @@ say_collective(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_BYTES, .i = part.bytes };
 	if (part.has_group)
 		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_GROUP, .i = part.group };
-	if (j->options->flows && (part.expected > 1 || (part.expected == 0 && j->info.devices.n > 1)))
+	if (j->options->flows && (part.expected > 1 || (part.expected == 0 && j->info.devices > 1)))
 		s->instance = instance_of(rec, &part);
 	return NSX_OK;
 }
@@ -182,15 +182,15 @@ say_collective(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 static void
 say_inst(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_map_get(&j->info.inst_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_program, -1),
-	                                                              (uint64_t)nsx_int(rec, NSX_THUNK_inst, -1) });
+	const struct nsx_catalogue *cat = &j->info.comm.cat;
+	uint32_t at = nsx_cat_inst(&j->info.comm.cat, rec);
 
 	if (at == NSX_NONE)
 		return;
-	const struct nsx_info_inst *i = &j->info.insts.p[at];
-	say_str(s, NSX_ARG_OPCODE, nsx_info_str(&j->info, i->opcode));
-	say_str(s, NSX_ARG_OP_NAME, nsx_info_str(&j->info, i->op_name));
-	say_str(s, NSX_ARG_SOURCE, nsx_info_str(&j->info, i->source));
+	const struct nsx_cat_inst *i = &cat->insts.p[at];
+	say_str(s, NSX_ARG_OPCODE, nsx_cat_str(cat, i->opcode));
+	say_str(s, NSX_ARG_OP_NAME, nsx_cat_str(cat, i->op_name));
+	say_str(s, NSX_ARG_SOURCE, nsx_info_source(&j->info, i->stack));
 }
 
 static int
@@ -204,7 +204,7 @@ take_thunk(struct job *j, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (!begin(j, &s, comm ? NSX_CAT_COMMUNICATION : NSX_CAT_COMPUTATION, nsx_string(rec, NSX_THUNK_name), rec, NSX_THUNK_start, NSX_THUNK_dur))
 		return NSX_OK;
-	say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_THUNK_program, -1), 0 })));
+	say_str(&s, NSX_ARG_PROGRAM, nsx_info_program(&j->info, rec));
 	say_int(&s, NSX_ARG_EXECUTION, rec, NSX_THUNK_execution);
 	say_int(&s, NSX_ARG_OCCURRENCE, rec, NSX_THUNK_occurrence);
 	say_inst(j, &s, rec);
@@ -306,7 +306,7 @@ take_compile(struct job *j, const struct nsx_rec *rec)
 	if (!begin(j, &s, NSX_CAT_COMPILE, nsx_string(rec, NSX_COMPILE_name), rec, NSX_COMPILE_start, NSX_COMPILE_dur))
 		return NSX_OK;
 	if (nsx_has(rec, NSX_COMPILE_program))
-		say_str(&s, NSX_ARG_PROGRAM, nsx_info_str(&j->info, nsx_map_get(&j->info.key_of, (struct nsx_key){ (uint64_t)rec->v[NSX_COMPILE_program].i, 0 })));
+		say_str(&s, NSX_ARG_PROGRAM, nsx_info_program(&j->info, rec));
 	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid), NSX_TRACK_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
 }
 
@@ -327,7 +327,7 @@ take(void *state, const struct nsx_rec *rec)
 	}
 	if (nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
-	return nsx_info_take(&j->info, rec, j->err) == NSX_OK ? nsx_heaps_take(&j->heaps, rec) : NSX_ERR;
+	return nsx_info_take(&j->info, rec, j->err);
 }
 
 /* ---- the whole ---- */
@@ -346,7 +346,7 @@ int
 nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, struct nsx_outfile *out,
              struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct job j = { .options = options, .err = err,
+	struct job j = { .options = options, .err = err, .info = NSX_INFO_EMPTY,
 	                 .trace = { .form = options->chrome ? &nsx_trace_chrome : &nsx_trace_proto, .out = out, .err = err } };
 	int rc;
 

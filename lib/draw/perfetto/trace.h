@@ -148,30 +148,25 @@ void nsx_tracks_drop(struct nsx_tracks *t);
 
 /* ---- what metadata say ---- */
 
-struct nsx_info_inst { uint32_t opcode, op_name, source; };   /* in strings; NSX_NONE: not known */
-struct nsx_info_device { int64_t profile, device, process; bool has_process; };
-
-/* {0} is empty. */
+/* NSX_INFO_EMPTY is empty. */
 struct nsx_info {
-	struct nsx_intern strings;
-	struct nsx_map    inst_of, key_of, stack_of, profile_of, device_of;
-	NSX_VEC(struct nsx_info_inst) insts;
-	NSX_VEC(struct nsx_info_device) devices;
-	struct nsx_comm   comm;
-	int64_t           shift;      /* added to every time: aligned ones may be below 0 */
-	bool              several;    /* profiles */
+	struct nsx_comm comm;       /* and the catalogue in it */
+	int64_t         shift;      /* added to every time: aligned ones may be below 0 */
+	uint32_t        devices;    /* that have a record */
 };
+
+/* What is kept of metadata. */
+#define NSX_INFO_EMPTY { .comm = { .cat = { .keep = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_ALIASES } } }
 
 /* Take in a record of metadata. NSX_OK or NSX_ERR. */
 int nsx_info_take(struct nsx_info *info, const struct nsx_rec *rec, struct nsx_err *err);
 void nsx_info_free(struct nsx_info *info);
 
-/* The string of that number, empty for NSX_NONE. */
-static inline struct nsx_str
-nsx_info_str(const struct nsx_info *info, uint32_t id)
-{
-	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&info->strings, id);
-}
+/* What the program is called that a record refers to; empty if not known. */
+struct nsx_str nsx_info_program(struct nsx_info *info, const struct nsx_rec *rec);
+
+/* The frame of a source stack that is innermost; empty for NSX_NONE. */
+struct nsx_str nsx_info_source(const struct nsx_info *info, uint32_t stack);
 
 /* "GPU 3 (host process 0)"; "host, pid 4242". */
 struct nsx_info_name { const struct nsx_info *info; int64_t profile, number; };
@@ -192,23 +187,19 @@ struct nsx_heap_counter { struct nsx_track track; int64_t value, after; };
 struct nsx_heaps {
 	struct nsx_trace  *trace;
 	struct nsx_tracks *tracks;
-	const struct nsx_info *info;
+	struct nsx_info   *info;
 	struct nsx_diags  *diags;
 	struct nsx_intern  strings;
 	NSX_VEC(struct nsx_dump_dir *) dirs;
-	NSX_VEC(struct nsx_heap_program *) programs;
+	NSX_VEC(struct nsx_heap_program *) programs;   /* by index of the catalogue; all from the first thunk on, then as they come */
 	NSX_VEC(struct nsx_heap_line) lines;
 	NSX_VEC(struct nsx_heap_counter) counters;
-	struct nsx_map     program_of;   /* its number -> programs */
 	struct nsx_map     line_of;      /* (process, program) -> lines */
 	int64_t            missing, silent, other, ambiguous, late;
 };
 
 /* List the n folders. NSX_OK or NSX_ERR. */
 int nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n);
-
-/* Take in a record of metadata; without folders nothing is kept. NSX_OK or NSX_ERR. */
-int nsx_heaps_take(struct nsx_heaps *h, const struct nsx_rec *rec);
 
 /* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start. NSX_OK or NSX_ERR. */
 int nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end);

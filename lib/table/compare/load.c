@@ -5,15 +5,13 @@
 #include "job/diags_of.h"
 #include "job/communicates.h"
 
-/* The program of that number; NULL when out of memory. */
+/* The program of that index in the catalogue; NULL when out of memory. */
 static struct cmp_program *
-program_at(struct cmp_side *s, int64_t number)
+program_at(struct cmp_side *s, uint32_t index)
 {
-	uint32_t index = nsx_top_at(&s->top, number);
-
 	while (index != NSX_NONE && s->programs.n <= index) {
 		struct cmp_program p = {
-			.number = s->top.programs.p[s->programs.n].number, .id = NSX_ABSENT,
+			.number = s->top.cat.programs.p[s->programs.n].number, .id = NSX_ABSENT,
 			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE
 		};
 
@@ -60,19 +58,17 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 
 	for (size_t i = 0; i < s->programs.n; i++) {
 		struct cmp_program *p = &s->programs.p[i];
-		uint32_t at = nsx_cat_find_program(cat, p->number);
+		const struct nsx_cat_program *from = &cat->programs.p[i];
 
-		if (at == NSX_NONE)
-			continue;
-		p->id = cat->programs.p[at].id;
-		if (!cmp_keep(c, cat, cat->programs.p[at].name, &p->name) || !cmp_keep(c, cat, cat->programs.p[at].key, &p->key)
-		    || !cmp_keep(c, cat, cat->programs.p[at].fingerprint, &p->fingerprint))
+		p->id = from->id;
+		if (!cmp_keep(c, cat, from->name, &p->name) || !cmp_keep(c, cat, from->key, &p->key)
+		    || !cmp_keep(c, cat, from->fingerprint, &p->fingerprint))
 			return false;
 	}
 	for (size_t i = 0; i < cat->aliases.n; i++) {
 		const struct nsx_cat_alias *a = &cat->aliases.p[i];
 		struct nsx_str digest = nsx_cat_str(cat, a->digest);
-		struct cmp_program *p = digest.len ? program_at(s, cat->programs.p[a->program].number) : NULL;
+		struct cmp_program *p = digest.len ? program_at(s, a->program) : NULL;
 		uint32_t *to;
 
 		if (!digest.len)
@@ -127,7 +123,7 @@ cmp_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
 static bool
 take_module(struct cmp_side *s, const struct nsx_rec *rec)
 {
-	struct cmp_program *p = nsx_top_module(&s->top, rec) == NSX_NONE ? NULL : program_at(s, nsx_int(rec, NSX_MODULE_program, NSX_ABSENT));
+	struct cmp_program *p = program_at(s, nsx_top_module(&s->top, rec));
 	uint32_t device = nsx_cat_device(&s->top.cat, rec);
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	struct cmp_cell *cell;
@@ -188,7 +184,7 @@ row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *t
 		if (!nsx_vec_push(&s->row_of_inst, NSX_NONE))
 			return NSX_NONE;
 	if (s->row_of_inst.p[inst] == NSX_NONE) {
-		p = program_at(s, nsx_int(thunk, NSX_THUNK_program, NSX_ABSENT));
+		p = program_at(s, nsx_top_program(&s->top, thunk));
 		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
 			return NSX_NONE;
 		i.program = (uint32_t)(p - s->programs.p);
@@ -278,7 +274,7 @@ static bool
 take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
-	case NSX_PROGRAM: return program_at(s, nsx_int(rec, NSX_PROGRAM_program, NSX_ABSENT)) != NULL;
+	case NSX_PROGRAM: return program_at(s, nsx_top_program(&s->top, rec)) != NULL;
 	case NSX_MODULE:  return take_module(s, rec);
 	case NSX_THUNK:   return take_thunk(c, s, rec);
 	default: break;

@@ -315,17 +315,17 @@ static int
 take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *part)
 {
 	struct lockstep *f = state;
-	int64_t number = nsx_int(rec, NSX_THUNK_program, INT64_MIN), inst = nsx_int(rec, NSX_THUNK_inst, INT64_MIN);
+	int64_t inst = nsx_int(rec, NSX_THUNK_inst, INT64_MIN);
 	int64_t occurrence = nsx_int(rec, NSX_THUNK_occurrence, -1);
 	uint32_t program, at;
 
 	if (nsx_is_comm(&f->late->comm, rec))
 		return NSX_OK;
 	f->any_thunk = true;
-	program = nsx_top_at(&f->late->top, number);
+	program = nsx_top_program(&f->late->top, rec);
 	if (program == NSX_NONE)
 		return nomem(f);
-	if (!nsx_late_wanted(f->late, &f->late->top.programs.p[program]))
+	if (!nsx_late_wanted(f->late, program))
 		return NSX_OK;
 	at = nsx_late_dense(&f->inst_of, program, (uint64_t)inst);
 	if (at != NSX_NONE)
@@ -339,7 +339,7 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 	if (at == NSX_NONE)
 		return nomem(f);
 	return nsx_meet_add(&f->meet, (struct nsx_key){ at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) }, part,
-	                    nsx_crew_of(&f->late->crew, number), f->late->err);
+	                    nsx_crew_of(&f->late->crew, nsx_int(rec, NSX_THUNK_program, NSX_ABSENT)), f->late->err);
 }
 
 /* ---- tables ---- */
@@ -383,8 +383,8 @@ order_units(const struct lockstep *f, size_t *n)
 	*n = 0;
 	for (size_t i = 0; rows && i < f->units.n; i++) {
 		const struct unit *u = &f->units.p[i];
-		const struct nsx_top_program *p = &f->late->top.programs.p[u->program];
-		struct order o = { p->modules, nsx_top_str(&f->late->top, p->key), p->number, INT64_MAX, (uint32_t)i };
+		const struct nsx_cat_program *p = &f->late->comm.cat.programs.p[u->program];
+		struct order o = { f->late->top.programs.p[u->program].modules, nsx_cat_str(&f->late->comm.cat, p->key), p->number, INT64_MAX, (uint32_t)i };
 
 		for (size_t k = 0; k < u->members.n; k++)
 			o.device = u->members.p[k].device < o.device ? u->members.p[k].device : o.device;
@@ -399,13 +399,13 @@ order_units(const struct lockstep *f, size_t *n)
 static void
 put_program(const struct lockstep *f, struct nsx_table *t, const struct unit *u)
 {
-	const struct nsx_top_program *p = &f->late->top.programs.p[u->program];
+	int64_t id = f->late->comm.cat.programs.p[u->program].id;
 
 	/* Both tables begin with these. */
 	nsx_table_row(t);
-	nsx_table_str(t, D_PROGRAM, nsx_top_str(&f->late->top, p->name));
-	if (p->has_id)
-		nsx_table_int(t, D_ID, p->id);
+	nsx_table_str(t, D_PROGRAM, nsx_cat_str(&f->late->comm.cat, nsx_top_name(&f->late->top, u->program)));
+	if (id != NSX_ABSENT)
+		nsx_table_int(t, D_ID, id);
 }
 
 static void

@@ -14,7 +14,7 @@ struct nsx_late {
 	struct nsx_stragglers_options options;
 	struct nsx_comm    comm;
 	struct nsx_crew    crew;
-	struct nsx_top     top;
+	struct nsx_top     top;            /* on the catalogue of comm */
 	struct nsx_map     clock_of;       /* (aligned, number) -> dense number of a clock */
 	uint32_t           unaligned;      /* clocks that are one report's own */
 	int64_t            timeless;       /* thunks without start or duration */
@@ -32,8 +32,8 @@ struct nsx_later {
 
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;
 
-/* Whether the options ask for the program. */
-bool nsx_late_wanted(const struct nsx_late *late, const struct nsx_top_program *p);
+/* Whether the options ask for the program of that index. */
+bool nsx_late_wanted(const struct nsx_late *late, uint32_t program);
 
 /* The dense number of (a, b) in m: how many others were asked for before it; NSX_NONE when out of memory. */
 uint32_t nsx_late_dense(struct nsx_map *m, uint64_t a, uint64_t b);

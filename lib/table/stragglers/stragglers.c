@@ -16,16 +16,18 @@ nsx_late_dense(struct nsx_map *m, uint64_t a, uint64_t b)
 }
 
 bool
-nsx_late_wanted(const struct nsx_late *late, const struct nsx_top_program *p)
+nsx_late_wanted(const struct nsx_late *late, uint32_t program)
 {
+	const struct nsx_catalogue *cat = &late->comm.cat;
+	const struct nsx_cat_program *p = &cat->programs.p[program];
 	struct nsx_str want = nsx_str_c(late->options.program);
 	int64_t id;
 
 	if (!late->options.program)
 		return true;
-	if (p->has_id && nsx_get_int(want, &id) && id == p->id)
+	if (p->id != NSX_ABSENT && nsx_get_int(want, &id) && id == p->id)
 		return true;
-	return want.len && (nsx_str_eq(want, nsx_top_str(&late->top, p->key)) || nsx_str_eq(want, nsx_top_str(&late->top, p->name)));
+	return want.len && (nsx_str_eq(want, nsx_cat_str(cat, p->key)) || nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
 }
 
 /* The clock of a device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's own. */
@@ -51,8 +53,6 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 	uint32_t program, clock;
 
 	switch (rec->kind->id) {
-	case NSX_PROGRAM:
-		return nsx_top_program(&late->top, rec) != NSX_NONE ? NSX_OK : nsx_err_nomem(late->err, NULL);
 	case NSX_MODULE:
 		program = nsx_top_module(&late->top, rec);
 		if (program == NSX_NONE)
@@ -90,8 +90,8 @@ take_counted(void *state, const struct nsx_rec *rec)
 static int
 check_program(const struct nsx_late *late)
 {
-	for (size_t i = 0; i < late->top.programs.n; i++)
-		if (nsx_late_wanted(late, &late->top.programs.p[i]))
+	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
+		if (nsx_late_wanted(late, (uint32_t)i))
 			return NSX_OK;
 	return late->options.program ? nsx_err_set(late->err, "no program of key, name or id %s", late->options.program) : NSX_OK;
 }
@@ -107,6 +107,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	int rc = NSX_ERR;
 
 	*s = (struct nsx_stragglers){ 0 };
+	late.top.given = &late.comm.cat;
 	if (c.state)
 		rc = nsx_read_all(in, options->require, take_counted, &c, err);
 	s->diags = c.diags;

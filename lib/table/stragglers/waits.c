@@ -169,10 +169,10 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 
 	if (!nsx_is_comm(&f->late->comm, rec))
 		return NSX_OK;
-	program = nsx_top_at(&f->late->top, nsx_int(rec, NSX_THUNK_program, INT64_MIN));
+	program = nsx_top_program(&f->late->top, rec);
 	if (program == NSX_NONE)
 		return nomem(f);
-	if (!nsx_late_wanted(f->late, &f->late->top.programs.p[program]))
+	if (!nsx_late_wanted(f->late, program))
 		return NSX_OK;
 	if (nsx_comm_part(&f->late->comm, rec, &p, f->late->err) != NSX_OK)
 		return NSX_ERR;

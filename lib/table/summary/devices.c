@@ -29,7 +29,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 
 /* What a device did, of one program or of all that are kept. */
 struct work {
-	uint32_t program, device;   /* in nsx_top, in devices.devices */
+	uint32_t program, device;   /* in the catalogue */
 	int64_t  first, last, execs;
 	nsx_u128 modules, compute, exposed, hidden;
 };
@@ -43,8 +43,9 @@ struct moments {
 };
 
 struct device {
+	bool           met;            /* it has a record, or something ran there: it has a row */
 	int64_t        number;
-	uint32_t       profile;        /* name; NSX_NONE if not known */
+	uint32_t       profile;        /* in the catalogue; NSX_NONE if not known */
 	struct work    all;
 	struct moments moments;
 };
@@ -53,10 +54,8 @@ struct devices {
 	struct nsx_err  *err;
 	struct nsx_cover cover;
 	struct nsx_top   top;
-	struct nsx_map   profile_of;   /* profile -> name, in nsx_top.strs */
-	struct nsx_map   device_of;    /* number -> devices */
 	struct nsx_map   work_of;      /* (program, device) -> works */
-	NSX_VEC(struct device) devices;
+	NSX_VEC(struct device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct work)   works;
 	bool             any_op;
 	int64_t          timeless, late;   /* operations without a time, or that come after one that starts later */
@@ -84,31 +83,31 @@ devices_free(void *state)
 	if (!f)
 		return;
 	nsx_top_free(&f->top);
-	nsx_map_free(&f->profile_of);
-	nsx_map_free(&f->device_of);
 	nsx_map_free(&f->work_of);
 	free(f->devices.p);
 	free(f->works.p);
 	free(f);
 }
 
-/* The number in `devices` of a device, made if it is new; NSX_NONE when out of memory. */
+/* The index in `devices` of the device that rec refers to; NSX_NONE when out of memory. */
 static uint32_t
-device_at(struct devices *f, int64_t number, int64_t profile)
+device_at(struct devices *f, const struct nsx_rec *rec)
 {
-	uint32_t *at = nsx_map_at(&f->device_of, (struct nsx_key){ (uint64_t)number, 0 });
+	uint32_t at = nsx_cat_device(&f->top.cat, rec);
 
-	if (at && *at == NSX_NONE) {
-		struct device fresh = { .number = number };
+	while (at != NSX_NONE && f->devices.n <= at)
+		if (!nsx_vec_push(&f->devices, ((struct device){ .profile = NSX_NONE })))
+			return NSX_NONE;
+	if (at == NSX_NONE || f->devices.p[at].met)
+		return at;
+	struct device *d = &f->devices.p[at];
 
-		fresh.profile = nsx_map_get(&f->profile_of, (struct nsx_key){ (uint64_t)profile, 0 });
-		if (nsx_vec_push(&f->devices, fresh))
-			*at = (uint32_t)(f->devices.n - 1);
-	}
-	return at ? *at : NSX_NONE;
+	*d = (struct device){ .met = true, .number = f->top.cat.devices.p[at].number };
+	d->profile = nsx_cat_find_profile(&f->top.cat, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+	return at;
 }
 
-/* What the device of that number in `devices` did of a program; NULL when out of memory. */
+/* What the device of that index did of a program; NULL when out of memory. */
 static struct work *
 work_at(struct devices *f, uint32_t program, uint32_t device)
 {
@@ -120,21 +119,10 @@ work_at(struct devices *f, uint32_t program, uint32_t device)
 }
 
 static bool
-take_profile(struct devices *f, const struct nsx_rec *rec)
-{
-	uint32_t *at = nsx_map_at(&f->profile_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROFILE_profile, INT64_MIN), 0 });
-
-	if (!at || !nsx_has(rec, NSX_PROFILE_name))
-		return at != NULL;
-	*at = nsx_intern(&f->top.strs, rec->v[NSX_PROFILE_name].s);
-	return *at != NSX_NONE;
-}
-
-static bool
 take_module(struct devices *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1), end = nsx_add_sat(start, dur, NULL);
-	uint32_t device = device_at(f, nsx_int(rec, NSX_MODULE_device, INT64_MIN), nsx_int(rec, NSX_MODULE_profile, INT64_MIN));
+	uint32_t device = device_at(f, rec);
 	struct work *w = work_at(f, nsx_top_module(&f->top, rec), device);
 
 	if (!w || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
@@ -149,10 +137,10 @@ take_module(struct devices *f, const struct nsx_rec *rec)
 static bool
 take_thunk(struct devices *f, const struct nsx_rec *rec)
 {
-	int64_t program = nsx_int(rec, NSX_THUNK_program, INT64_MIN), dur, hidden;
+	int64_t dur, hidden;
 	bool comm = nsx_cat_communicates(&f->top.cat, rec);
-	uint32_t device = device_at(f, nsx_int(rec, NSX_THUNK_device, INT64_MIN), nsx_int(rec, NSX_THUNK_profile, INT64_MIN));
-	struct work *w = work_at(f, nsx_top_at(&f->top, program), device);
+	uint32_t device = device_at(f, rec);
+	struct work *w = work_at(f, nsx_top_program(&f->top, rec), device);
 
 	if (w && nsx_top_thunk(&f->top, rec, comm, &dur, &hidden)) {
 		*(comm ? &w->exposed : &w->compute) += (nsx_u128)(dur - hidden);
@@ -188,7 +176,7 @@ add_moments(struct moments *m, enum nsx_part part, int64_t start, int64_t end)
 static bool
 take_op(struct devices *f, const struct nsx_rec *rec)
 {
-	uint32_t device = device_at(f, nsx_int(rec, NSX_OP_device, INT64_MIN), nsx_int(rec, NSX_OP_profile, INT64_MIN));
+	uint32_t device = device_at(f, rec);
 	int64_t start = nsx_int(rec, NSX_OP_start, 0), dur = nsx_int(rec, NSX_OP_dur, -1);
 	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 
@@ -214,15 +202,11 @@ devices_take(void *state, const struct nsx_rec *rec)
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	case NSX_PROFILE: good = take_profile(f, rec); break;
-	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
-	case NSX_DEVICE:
-		/* One without work has a row too. */
-		good = device_at(f, nsx_int(rec, NSX_DEVICE_device, INT64_MIN), nsx_int(rec, NSX_DEVICE_profile, INT64_MIN)) != NSX_NONE;
-		break;
-	case NSX_MODULE:  good = take_module(f, rec); break;
-	case NSX_THUNK:   good = take_thunk(f, rec); break;
-	case NSX_OP:      good = take_op(f, rec); break;
+	/* One without work has a row too. */
+	case NSX_DEVICE: good = device_at(f, rec) != NSX_NONE; break;
+	case NSX_MODULE: good = take_module(f, rec); break;
+	case NSX_THUNK:  good = take_thunk(f, rec); break;
+	case NSX_OP:     good = take_op(f, rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -291,9 +275,9 @@ put_device(struct devices *f, struct nsx_table *t, struct device *device, bool t
 	nsx_u128 idle = span > busy ? span - busy : 0;
 
 	nsx_table_row(t);
-	if (device->number != INT64_MIN)
+	if (device->number != NSX_ABSENT)
 		nsx_table_int(t, DEVICE, device->number);
-	nsx_table_str(t, PROFILE, nsx_top_str(&f->top, device->profile));
+	nsx_table_str(t, PROFILE, device->profile == NSX_NONE ? NSX_STR("") : nsx_cat_str(&f->top.cat, f->top.cat.profiles.p[device->profile].name));
 	if (put_moments(f, t, &device->moments, !thunks) != NSX_OK)
 		return NSX_ERR;
 	if (!thunks)
@@ -321,7 +305,8 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	bool worked = f->top.any_module || f->top.any_thunk;
 
 	for (size_t i = 0; i < f->works.n; i++)
-		f->top.programs.p[f->works.p[i].program].exposed += f->works.p[i].compute + f->works.p[i].exposed;
+		if (!nsx_top_expose(&f->top, f->works.p[i].program, f->works.p[i].compute + f->works.p[i].exposed))
+			return nsx_err_nomem(f->err, NULL);
 	*table = nsx_table_new(cols, NCOLS);
 	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);
@@ -338,7 +323,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
 	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)
-		if (put_device(f, *table, &f->devices.p[i], worked) != NSX_OK)
+		if (f->devices.p[i].met && put_device(f, *table, &f->devices.p[i], worked) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }

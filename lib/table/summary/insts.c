@@ -53,26 +53,25 @@ static const struct nsx_table_col collective_cols[C_NCOLS] = {
 	[C_HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
 };
 
+/* What an instruction took, or the operations of one kind of collective. */
 struct inst {
-	uint32_t program;               /* in nsx_top */
-	bool     comm;
-	uint32_t name, label, op_name;  /* label: opcode, by collective its kind; NSX_NONE: absent */
 	struct nsx_stat exposed;
 	nsx_u128 hidden;
+	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE: absent */
+	bool     comm;
 };
 
 /* What has one label. */
 struct row { struct nsx_str label; int64_t count; nsx_u128 exposed, hidden; };
+struct rows { struct row *p; size_t n, cap; };
 
 struct insts {
 	struct nsx_err *err;
 	struct nsx_summary_options options;
 	struct nsx_top  top;
-	struct nsx_intern strs;
-	NSX_VEC(struct inst) insts;
-	struct nsx_map  inst_of;   /* (program, inst) -> insts */
-	NSX_VEC(struct inst) op_kinds;   /* operations by kind of collective */
-	struct nsx_map  op_kind_of;      /* label -> op_kinds */
+	NSX_VEC(struct inst) insts;      /* by index of the catalogue, as far as any ran */
+	struct nsx_map  op_kind_of;      /* kind of collective, in the catalogue's strings -> op_kinds */
+	NSX_VEC(struct inst) op_kinds;   /* operations; `name` is the kind */
 	bool            any_op;
 	int64_t         timeless_ops;
 	bool            no_hidden; /* some communication has no `hidden` */
@@ -89,6 +88,7 @@ insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	}
 	f->err = err;
 	f->options = *options;
+	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_OP_NAMES : 0;
 	return f;
 }
 
@@ -102,65 +102,27 @@ insts_free(void *state)
 	nsx_top_free(&f->top);
 	nsx_map_free(&f->op_kind_of);
 	free(f->op_kinds.p);
-	nsx_intern_free(&f->strs);
-	nsx_map_free(&f->inst_of);
 	free(f->insts.p);
 	free(f);
-}
-
-/* The string's number in *id if there is one; false when out of memory. */
-static bool
-string_of(struct insts *f, const struct nsx_rec *rec, int slot, uint32_t *id)
-{
-	if (!nsx_has(rec, slot))
-		return true;
-	*id = nsx_intern(&f->strs, rec->v[slot].s);
-	return *id != NSX_NONE;
-}
-
-/* The instruction of that number, made if it is new; NULL when out of memory. */
-static struct inst *
-inst_at(struct insts *f, int64_t program, int64_t inst)
-{
-	uint32_t *at = nsx_map_at(&f->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
-
-	if (at && *at == NSX_NONE) {
-		struct inst fresh = { .program = nsx_top_at(&f->top, program), .name = NSX_NONE, .label = NSX_NONE, .op_name = NSX_NONE };
-
-		if (fresh.program == NSX_NONE || !nsx_vec_push(&f->insts, fresh))
-			return NULL;
-		*at = (uint32_t)(f->insts.n - 1);
-	}
-	return at ? &f->insts.p[*at] : NULL;
-}
-
-static bool
-take_inst(struct insts *f, const struct nsx_rec *rec)
-{
-	struct inst *i = inst_at(f, nsx_int(rec, NSX_INST_program, INT64_MIN), nsx_int(rec, NSX_INST_inst, INT64_MIN));
-	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
-
-	if (!i)
-		return false;
-	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
-	if (!string_of(f, rec, kinds ? NSX_INST_collective : NSX_INST_opcode, &i->label))
-		return false;
-	return f->options.by != NSX_SUMMARY_THUNK
-	       || (string_of(f, rec, NSX_INST_name, &i->name) && string_of(f, rec, NSX_INST_op_name, &i->op_name));
 }
 
 static bool
 take_thunk(struct insts *f, const struct nsx_rec *rec)
 {
-	struct inst *i = inst_at(f, nsx_int(rec, NSX_THUNK_program, INT64_MIN), nsx_int(rec, NSX_THUNK_inst, INT64_MIN));
+	uint32_t at = nsx_cat_inst(&f->top.cat, rec);
+	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 	int64_t dur, hidden;
 
-	if (!i)
+	while (at != NSX_NONE && f->insts.n <= at)
+		if (!nsx_vec_push(&f->insts, ((struct inst){ .name = NSX_NONE })))
+			return false;
+	if (at == NSX_NONE)
 		return false;
-	bool comm = nsx_cat_communicates(&f->top.cat, rec);
+	struct inst *i = &f->insts.p[at];
 	/* Of instructions without a record each thunk speaks for itself. */
 	i->comm |= comm;
-	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && !string_of(f, rec, NSX_THUNK_name, &i->name))
+	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE && nsx_string(rec, NSX_THUNK_name).len
+	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
 		return true;
@@ -175,7 +137,8 @@ static bool
 take_op(struct insts *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1), hidden = nsx_int(rec, NSX_OP_hidden, 0);
-	uint32_t label = NSX_NONE, *at;
+	struct nsx_str collective = nsx_string(rec, NSX_OP_collective);
+	uint32_t kind, *at;
 
 	f->any_op = true;
 	if (!nsx_cat_communicates(&f->top.cat, rec) || nsx_cat_inst_communicates(&f->top.cat, rec))
@@ -184,10 +147,11 @@ take_op(struct insts *f, const struct nsx_rec *rec)
 		f->timeless_ops++;
 		return true;
 	}
-	if (!string_of(f, rec, NSX_OP_collective, &label))
+	kind = nsx_cat_intern(&f->top.cat, collective, f->err);
+	if (kind == NSX_NONE && collective.len)
 		return false;
-	at = nsx_map_at(&f->op_kind_of, (struct nsx_key){ label, 0 });
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->op_kinds, ((struct inst){ .comm = true, .label = label }))))
+	at = nsx_map_at(&f->op_kind_of, (struct nsx_key){ kind, 0 });
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&f->op_kinds, ((struct inst){ .comm = true, .name = kind }))))
 		return false;
 	if (*at == NSX_NONE)
 		*at = (uint32_t)(f->op_kinds.n - 1);
@@ -213,33 +177,33 @@ insts_take(void *state, const struct nsx_rec *rec)
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	case NSX_PROGRAM: good = nsx_top_program(&f->top, rec) != NSX_NONE; break;
-	case NSX_MODULE:  good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
-	case NSX_INST:    good = take_inst(f, rec); break;
-	case NSX_THUNK:   good = take_thunk(f, rec); break;
-	case NSX_OP:      good = f->options.by != NSX_SUMMARY_COLLECTIVE || take_op(f, rec); break;
+	case NSX_MODULE: good = nsx_top_module(&f->top, rec) != NSX_NONE; break;
+	case NSX_THUNK:  good = take_thunk(f, rec); break;
+	case NSX_OP:     good = f->options.by != NSX_SUMMARY_COLLECTIVE || take_op(f, rec); break;
 	default: break;
 	}
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
-static struct nsx_str
-string(const struct insts *f, uint32_t id)
-{
-	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->strs, id);
-}
-
 /* Whether any of the kept programs executed it. */
 static bool
-counts(const struct insts *f, const struct inst *i)
+counts(const struct insts *f, size_t at)
 {
-	return i->exposed.n > 0 && f->top.programs.p[i->program].kept;
+	return f->insts.p[at].exposed.n > 0 && f->top.programs.p[f->top.cat.insts.p[at].program].kept;
+}
+
+static struct nsx_str
+name_of(const struct insts *f, size_t at)
+{
+	const struct nsx_cat_inst *i = &f->top.cat.insts.p[at];
+
+	return nsx_cat_str(&f->top.cat, i->name != NSX_NONE ? i->name : f->insts.p[at].name);
 }
 
 /* ---- instructions ---- */
 
 /* What orders the rows of instructions. */
-struct order { nsx_u128 time; double mean; int64_t program; struct nsx_str name; const struct inst *inst; };
+struct order { nsx_u128 time; double mean; int64_t program; struct nsx_str name; size_t inst; };
 
 static int
 tie(const struct order *a, const struct order *b)
@@ -272,17 +236,20 @@ varies(const struct inst *i)
 }
 
 static int
-put_inst(struct insts *f, struct nsx_table *t, const struct inst *i, nsx_u128 modules)
+put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
 {
-	const struct nsx_top_program *p = &f->top.programs.p[i->program];
+	const struct nsx_catalogue *cat = &f->top.cat;
+	const struct nsx_cat_inst *of = &cat->insts.p[at];
+	const struct inst *i = &f->insts.p[at];
+	int64_t id = cat->programs.p[of->program].id;
 	double mean = nsx_stat_mean(&i->exposed), std = i->exposed.n > 1 ? nsx_stat_std(&i->exposed) : 0;
 
 	nsx_table_row(t);
-	if (p->has_id)
-		nsx_table_int(t, T_ID, p->id);
-	nsx_table_str(t, T_PROGRAM, nsx_top_str(&f->top, p->name));
-	nsx_table_str(t, T_NAME, string(f, i->name));
-	nsx_table_str(t, T_OPCODE, string(f, i->label));
+	if (id != NSX_ABSENT)
+		nsx_table_int(t, T_ID, id);
+	nsx_table_str(t, T_PROGRAM, nsx_cat_str(cat, nsx_top_name(&f->top, of->program)));
+	nsx_table_str(t, T_NAME, name_of(f, at));
+	nsx_table_str(t, T_OPCODE, nsx_cat_str(cat, of->opcode));
 	nsx_table_int(t, T_COMM, i->comm);
 	nsx_table_int(t, T_COUNT, i->exposed.n);
 	nsx_table_double(t, T_MEAN, mean);
@@ -292,7 +259,7 @@ put_inst(struct insts *f, struct nsx_table *t, const struct inst *i, nsx_u128 mo
 		nsx_table_double(t, T_RELSTD, std / mean);
 	if (modules)
 		nsx_table_double(t, T_PERCENT, nsx_sum_percent((nsx_u128)i->exposed.sum, modules));
-	nsx_table_str(t, T_OP_NAME, string(f, i->op_name));
+	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
 	return nsx_sum_ns(t, T_TOTAL, (nsx_u128)i->exposed.sum, f->err);
 }
 
@@ -310,9 +277,9 @@ put_insts(struct insts *f, struct nsx_table *t)
 	for (size_t k = 0; k < f->insts.n; k++) {
 		const struct inst *i = &f->insts.p[k];
 
-		if (counts(f, i) && (!most || varies(i)))
-			rows[n++] = (struct order){ (nsx_u128)i->exposed.sum, nsx_stat_mean(&i->exposed), f->top.programs.p[i->program].number,
-			                            string(f, i->name), i };
+		if (counts(f, k) && (!most || varies(i)))
+			rows[n++] = (struct order){ (nsx_u128)i->exposed.sum, nsx_stat_mean(&i->exposed),
+			                            f->top.cat.programs.p[f->top.cat.insts.p[k].program].number, name_of(f, k), k };
 	}
 	if (n > 1)
 		qsort(rows, n, sizeof *rows, most ? by_mean : by_time);
@@ -333,33 +300,45 @@ row_cmp(const void *pa, const void *pb)
 	return x != y ? x > y ? -1 : 1 : nsx_str_cmp(a->label, b->label);
 }
 
-/* Rows by opcode, or by kind for communication alone; *n of them, the caller frees them. NULL when out of memory. */
+/* The row of a label; NULL when out of memory. */
 static struct row *
-add_up(const struct insts *f, bool kinds, size_t *n)
+row_at(struct rows *rows, struct nsx_map *row_of, uint32_t label)
 {
-	struct row *rows = calloc(f->strs.n + 1, sizeof *rows);
-	size_t kept = 0;
+	uint32_t *at = nsx_map_at(row_of, (struct nsx_key){ label, 0 });
 
-	if (!rows)
-		return NULL;
-	for (size_t k = 0; k < f->insts.n + f->op_kinds.n; k++) {
-		const struct inst *i = k < f->insts.n ? &f->insts.p[k] : &f->op_kinds.p[k - f->insts.n];
+	if (at && *at == NSX_NONE && nsx_vec_push(rows, ((struct row){ .count = 0 })))
+		*at = (uint32_t)(rows->n - 1);
+	return at && *at != NSX_NONE ? &rows->p[*at] : NULL;
+}
 
-		if (kinds ? !i->comm || i->exposed.n == 0 : !counts(f, i))
+/* Rows by opcode, or by kind for communication alone, sorted. False when out of memory. */
+static bool
+add_up(const struct insts *f, bool kinds, struct rows *rows)
+{
+	const struct nsx_catalogue *cat = &f->top.cat;
+	struct nsx_map row_of = { 0 };
+	bool good = true;
+
+	for (size_t k = 0; k < f->insts.n + f->op_kinds.n && good; k++) {
+		bool op = k >= f->insts.n;
+		const struct inst *i = op ? &f->op_kinds.p[k - f->insts.n] : &f->insts.p[k];
+		uint32_t label = op ? i->name : kinds ? cat->insts.p[k].collective : cat->insts.p[k].opcode;
+
+		if (kinds ? !i->comm || i->exposed.n == 0 : op || !counts(f, k))
 			continue;
-		struct row *r = &rows[i->label == NSX_NONE ? f->strs.n : i->label];
-		r->label = i->label != NSX_NONE ? string(f, i->label) : kinds ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
+		struct row *r = row_at(rows, &row_of, label);
+		good = r != NULL;
+		if (!good)
+			break;
+		r->label = label != NSX_NONE ? nsx_cat_str(cat, label) : kinds ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
 		r->count += i->exposed.n;
 		r->exposed += (nsx_u128)i->exposed.sum;
 		r->hidden += i->hidden;
 	}
-	for (size_t k = 0; k <= f->strs.n; k++)
-		if (rows[k].count)
-			rows[kept++] = rows[k];
-	*n = kept;
-	if (kept > 1)
-		qsort(rows, kept, sizeof *rows, row_cmp);
-	return rows;
+	nsx_map_free(&row_of);
+	if (rows->n > 1)
+		qsort(rows->p, rows->n, sizeof *rows->p, row_cmp);
+	return good;
 }
 
 /* A row of a name, a sum and what it is of the whole. */
@@ -377,40 +356,38 @@ static int
 put_opcodes(struct insts *f, struct nsx_table *t)
 {
 	nsx_u128 modules = nsx_top_modules(&f->top), exposed = 0;
-	size_t n = 0;
-	struct row *rows = add_up(f, false, &n);
-	int rc = rows ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	struct rows rows = { 0 };
+	int rc = add_up(f, false, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
 	/* What is hidden shows in no opcode's time, nor in the order. */
-	for (size_t i = 0; i < n; i++)
-		rows[i].hidden = 0;
-	if (n > 1)
-		qsort(rows, n, sizeof *rows, row_cmp);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		exposed += rows[i].exposed;
-		rc = put_sum(f, t, rows[i].label, rows[i].exposed, modules);
+	for (size_t i = 0; i < rows.n; i++)
+		rows.p[i].hidden = 0;
+	if (rows.n > 1)
+		qsort(rows.p, rows.n, sizeof *rows.p, row_cmp);
+	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
+		exposed += rows.p[i].exposed;
+		rc = put_sum(f, t, rows.p[i].label, rows.p[i].exposed, modules);
 	}
 	if (rc == NSX_OK && f->top.any_module && f->top.any_thunk)
 		rc = put_sum(f, t, NSX_STR("[GPU idle during module execution]"), modules > exposed ? modules - exposed : 0, modules);
-	free(rows);
+	free(rows.p);
 	return rc;
 }
 
 static int
 put_collectives(struct insts *f, struct nsx_table *t)
 {
-	size_t n = 0;
-	struct row *rows = add_up(f, true, &n);
+	struct rows rows = { 0 };
 	struct row all = { .label = NSX_STR("[all]") };
-	int rc = rows ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	int rc = add_up(f, true, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
-	for (size_t i = 0; i < n; i++) {
-		all.count += rows[i].count;
-		all.exposed += rows[i].exposed;
-		all.hidden += rows[i].hidden;
+	for (size_t i = 0; i < rows.n; i++) {
+		all.count += rows.p[i].count;
+		all.exposed += rows.p[i].exposed;
+		all.hidden += rows.p[i].hidden;
 	}
-	for (size_t i = 0; n > 0 && i <= n && rc == NSX_OK; i++) {
-		const struct row *r = i < n ? &rows[i] : &all;
+	for (size_t i = 0; rows.n > 0 && i <= rows.n && rc == NSX_OK; i++) {
+		const struct row *r = i < rows.n ? &rows.p[i] : &all;
 		nsx_u128 time = r->exposed + r->hidden;
 
 		nsx_table_row(t);
@@ -422,7 +399,7 @@ put_collectives(struct insts *f, struct nsx_table *t)
 		if (!f->no_hidden && time)
 			nsx_table_double(t, C_HIDDEN_SHARE, (double)r->hidden / (double)time);
 	}
-	free(rows);
+	free(rows.p);
 	return rc;
 }
 
@@ -436,7 +413,7 @@ put_totals(struct insts *f, struct nsx_table *t)
 	for (size_t k = 0; k < f->insts.n; k++) {
 		const struct inst *i = &f->insts.p[k];
 
-		if (!counts(f, i))
+		if (!counts(f, k))
 			continue;
 		*(i->comm ? &exposed : &compute) += (nsx_u128)i->exposed.sum;
 		hidden += i->hidden;
@@ -482,7 +459,8 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	int rc;
 
 	for (size_t i = 0; i < f->insts.n; i++)
-		f->top.programs.p[f->insts.p[i].program].exposed += (nsx_u128)f->insts.p[i].exposed.sum;
+		if (!nsx_top_expose(&f->top, f->top.cat.insts.p[i].program, (nsx_u128)f->insts.p[i].exposed.sum))
+			return nsx_err_nomem(f->err, NULL);
 	if (f->options.by != NSX_SUMMARY_COLLECTIVE && !nsx_top_pick(&f->top, f->options.cover, diags))
 		return nsx_err_nomem(f->err, NULL);
 	switch (f->options.by) {

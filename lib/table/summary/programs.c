@@ -28,7 +28,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[WAIT_PERCENT] = { "wait_percent", NSX_CELL_PERCENT },
 };
 
-struct module { struct nsx_stat dur, thunks, wait; };   /* by number of the program in nsx_top */
+struct module { struct nsx_stat dur, thunks, wait; };   /* by index of the program in the catalogue */
 
 /* One execution of a program, on all devices. */
 struct execution { uint32_t program; int64_t wait; };
@@ -87,6 +87,7 @@ programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
 		return NULL;
 	}
 	f->err = err;
+	f->top.given = &f->comm.cat;
 	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
 	return f;
 }
@@ -133,7 +134,7 @@ take_module(struct programs *f, const struct nsx_rec *rec)
 static uint32_t
 thing_at(struct programs *f, const struct nsx_rec *thunk, uint32_t inst)
 {
-	uint32_t program = nsx_top_at(&f->top, nsx_int(thunk, NSX_THUNK_program, INT64_MIN));
+	uint32_t program = nsx_top_program(&f->top, thunk);
 	struct nsx_key key = { program, (uint64_t)nsx_int(thunk, NSX_THUNK_execution, -1) };
 	uint32_t *execution = program == NSX_NONE ? NULL : nsx_map_at(&f->execution_of, key), *at;
 
@@ -176,22 +177,26 @@ programs_take(void *state, const struct nsx_rec *rec)
 	struct programs *f = state;
 
 	switch (rec->kind->id) {
-	case NSX_PROGRAM: return nsx_top_program(&f->top, rec) != NSX_NONE ? NSX_OK : nsx_err_nomem(f->err, NULL);
-	case NSX_MODULE:  return take_module(f, rec);
-	case NSX_THUNK:   return take_thunk(f, rec);
+	case NSX_MODULE: return take_module(f, rec);
+	case NSX_THUNK:  return take_thunk(f, rec);
 	default: break;
 	}
 	return nsx_crew_meta(&f->crew, rec, f->err) == NSX_OK ? nsx_comm_meta(&f->comm, rec, f->err) : NSX_ERR;
 }
 
 static int
-put_row(struct programs *f, struct nsx_table *t, const struct nsx_top_program *p, const struct module *m, nsx_u128 all)
+put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
 {
+	const struct nsx_catalogue *cat = &f->comm.cat;
+	const struct nsx_cat_program *of = &cat->programs.p[at];
+	const struct nsx_top_program *p = &f->top.programs.p[at];
+	const struct module *m = &f->modules.p[at];
+
 	nsx_table_row(t);
-	if (p->has_id)
-		nsx_table_int(t, ID, p->id);
-	nsx_table_str(t, NAME, nsx_top_str(&f->top, p->name));
-	nsx_table_str(t, KEY, nsx_top_str(&f->top, p->key));
+	if (of->id != NSX_ABSENT)
+		nsx_table_int(t, ID, of->id);
+	nsx_table_str(t, NAME, nsx_cat_str(cat, nsx_top_name(&f->top, at)));
+	nsx_table_str(t, KEY, nsx_cat_str(cat, of->key));
 	nsx_table_int(t, EXECS, m->dur.n);
 	if (m->thunks.n > 0)
 		nsx_table_double(t, THUNKS_MEAN, nsx_stat_mean(&m->thunks));
@@ -229,16 +234,16 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		if (f->executions.p[i].program < f->modules.n)
 			nsx_stat_add(&f->modules.p[f->executions.p[i].program].wait, f->executions.p[i].wait);
 	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
-		const struct nsx_top_program *p = &f->top.programs.p[i];
+		const struct nsx_cat_program *p = &f->comm.cat.programs.p[i];
 
-		rows[i] = (struct nsx_cover_row){ p->modules, nsx_top_str(&f->top, p->key), p->number, i, false };
-		all += p->modules;
+		rows[i] = (struct nsx_cover_row){ f->top.programs.p[i].modules, nsx_cat_str(&f->comm.cat, p->key), p->number, i, false };
+		all += f->top.programs.p[i].modules;
 	}
 	if (rc == NSX_OK)
 		nsx_cover_pick(rows, f->modules.n, (struct nsx_cover){ 1, 1 });
 	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++)
 		if (f->modules.p[rows[i].index].dur.n > 0)
-			rc = put_row(f, *table, &f->top.programs.p[rows[i].index], &f->modules.p[rows[i].index], all);
+			rc = put_row(f, *table, (uint32_t)rows[i].index, all);
 	free(rows);
 	if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
