@@ -468,13 +468,15 @@ report(const struct pgle *p, struct nsx_diags *diags)
 }
 
 static int
-take(struct pgle *p, const struct nsx_rec *rec)
+take(void *state, const struct nsx_rec *rec)
 {
+	struct pgle *p = state;
+
 	switch (rec->kind->id) {
-	case NSX_INST:    return take_inst(p, rec);
-	case NSX_COMPILE: return take_compile(p, rec);
 	case NSX_THUNK:   return take_thunk(p, rec);
-	default:          return NSX_OK;
+	case NSX_COMPILE: return take_compile(p, rec);
+	case NSX_INST:    return nsx_cat_take(&p->cat, rec, p->err) == NSX_OK ? take_inst(p, rec) : NSX_ERR;
+	default:          return nsx_cat_take(&p->cat, rec, p->err);
 	}
 }
 
@@ -483,16 +485,8 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *
          struct nsx_err *err)
 {
 	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_ALIASES } };
-	struct nsx_rec rec;
-	int rc;
+	int rc = nsx_read_all(in, NULL, take, &p, err);
 
-	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
-		if ((rc = nsx_cat_take(&p.cat, &rec, err)) == NSX_OK)
-			rc = take(&p, &rec);
-		if (rc != NSX_OK)
-			break;
-	}
-	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && complete)
 		rc = complete_all(&p, complete, diags);
 	if (rc == NSX_OK)

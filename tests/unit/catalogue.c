@@ -115,6 +115,58 @@ references(void)
 	nsx_cat_free(&c);
 }
 
+/* Stacks that come after what refers to them, or come without frames. */
+static void
+late_stacks(void)
+{
+	struct nsx_catalogue c = { .keep = NSX_CAT_PLACES };
+	struct nsx_rec stack = record(NSX_STACK);
+
+	nsx_set_i(&stack, NSX_STACK_stack, 5);
+	ok(!nsx_cat_is_late_stack(&c, &stack), "a stack that nobody referred to is not late");
+	take(&c, &stack);
+	inst(&c, 1, 1, "placed", 0);   /* on stack 5 */
+	ok(c.insts.p[0].stack == NSX_NONE && c.no_stack == 1, "a stack without frames is no place");
+	stack = record(NSX_STACK);
+	nsx_set_i(&stack, NSX_STACK_stack, 5);
+	nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
+	ok(nsx_cat_is_late_stack(&c, &stack), "frames that come after what refers to them are late");
+	nsx_set_i(&stack, NSX_STACK_stack, 6);
+	ok(!nsx_cat_is_late_stack(&c, &stack), "another stack is not");
+	nsx_cat_free(&c);
+}
+
+/* Each part of a place is kept where it is asked for, and nowhere else. */
+static void
+keep(void)
+{
+	static const unsigned ways[] = { 0, NSX_CAT_OP_NAMES, NSX_CAT_STACKS, NSX_CAT_LOCS, NSX_CAT_OP_NAMES | NSX_CAT_LOCS, NSX_CAT_PLACES };
+
+	for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+		struct nsx_catalogue c = { .keep = ways[w] };
+		bool names = ways[w] & NSX_CAT_OP_NAMES, stacks = ways[w] & NSX_CAT_STACKS, locs = ways[w] & NSX_CAT_LOCS;
+		struct nsx_rec stack = record(NSX_STACK), loc;
+
+		nsx_set_i(&stack, NSX_STACK_stack, 5);
+		nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
+		take(&c, &stack);
+		inst(&c, 1, 1, "placed", 0);
+		loc = record(NSX_LOC);
+		nsx_set_i(&loc, NSX_LOC_program, 1);
+		nsx_set_i(&loc, NSX_LOC_inst, 1);
+		nsx_set_i(&loc, NSX_LOC_stack, 5);
+		nsx_set_s(&loc, NSX_LOC_op_name, NSX_STR("jit(f)/mul"));
+		take(&c, &loc);
+		const struct nsx_cat_inst *i = &c.insts.p[0];
+		const struct nsx_cat_loc *l = i->locs == NSX_NONE ? NULL : &c.locs.p[i->locs];
+		ok((i->op_name != NSX_NONE) == names && (i->stack != NSX_NONE) == stacks && (l != NULL) == locs,
+		   "keep %u: an instruction has what was asked for", ways[w]);
+		ok(!l || ((l->op_name != NSX_NONE) == names && (l->stack != NSX_NONE) == stacks), "and so have its further places");
+		is_int(c.no_stack, 0, "no stack is missed");
+		nsx_cat_free(&c);
+	}
+}
+
 static void
 devices(void)
 {
@@ -159,6 +211,19 @@ programs(void)
 	const struct nsx_cat_alias *got = nsx_cat_alias(&c, 0, 0);
 	ok(got && nsx_str_eq(nsx_cat_str(&c, got->fingerprint), NSX_STR("f0")), "its alias is found");
 	ok(!nsx_cat_alias(&c, 0, 1), "another's is not");
+	a = record(NSX_ALIAS);
+	nsx_set_i(&a, NSX_ALIAS_profile, 0);
+	nsx_set_i(&a, NSX_ALIAS_program, 1);
+	nsx_set_s(&a, NSX_ALIAS_digest, NSX_STR("d:1"));
+	take(&c, &a);
+	got = nsx_cat_alias(&c, 0, 0);
+	ok(got->fingerprint == NSX_NONE && nsx_str_eq(nsx_cat_str(&c, got->digest), NSX_STR("d:1")), "of two aliases the later is found");
+	ok(got->before == 0 && c.aliases.p[0].before == NSX_NONE, "and from there the one before");
+	uint32_t fingerprint = nsx_cat_fingerprint(&c, 0, 0);
+	ok(fingerprint != NSX_NONE && nsx_str_eq(nsx_cat_str(&c, fingerprint), NSX_STR("f0")), "a fingerprint is that of the last alias that has one");
+	is_int(nsx_cat_fingerprint(&c, 0, 1), NSX_NONE, "and of no other program");
+	is_int(nsx_cat_find_profile(&c, 0), 0, "a profile is found by its number");
+	is_int(nsx_cat_find_profile(&c, 1), NSX_NONE, "one that nobody named is not");
 	nsx_set_i(&g, NSX_GROUPS_groups, 3);
 	nsx_set_s(&g, NSX_GROUPS_members, NSX_STR("0,1;2,3"));
 	take(&c, &g);
@@ -171,6 +236,8 @@ main(void)
 {
 	numbers();
 	references();
+	late_stacks();
+	keep();
 	devices();
 	programs();
 	return done();

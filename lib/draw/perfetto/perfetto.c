@@ -95,7 +95,7 @@ say_str(struct nsx_slice *s, enum nsx_arg_key key, struct nsx_str text)
 static uint32_t
 process_of(struct job *j, bool host, int64_t profile, const struct nsx_rec *rec, int slot)
 {
-	struct nsx_info_name name = { &j->info, profile, nsx_int(rec, slot, INT64_MIN) };
+	struct nsx_info_name name = { &j->info, profile, nsx_int(rec, slot, NSX_ABSENT) };
 
 	return nsx_tracks_process(&j->tracks, host, profile, name.number, host ? nsx_info_name_host : nsx_info_name_gpu, &name);
 }
