@@ -1,6 +1,7 @@
 #!/bin/sh
-# lint.sh -- compilers with more warnings, cppcheck and clang-tidy over the sources: they say nothing, or this fails. Those that
-# are not installed are skipped by name. What is off and why: .clang-tidy, tests/cppcheck.suppress. B is a build's directory.
+# lint.sh -- the shape of lib/ (rooms.sh), compilers with more warnings, cppcheck and clang-tidy over the sources: they say nothing, or this
+# fails. Those that are not installed are skipped by name. What is off and why: tests/rooms.except, .clang-tidy, tests/cppcheck.suppress.
+# B is a build's directory.
 set -u
 cd "${0%/*}/.." || exit 1
 B=${B:-build}
@@ -44,6 +45,7 @@ check_cpp() {
 }
 
 make -s B="$B" all || exit 1   # headers that are made
+lint rooms env B="$B" sh tests/rooms.sh
 have gcc && lint gcc compile gcc
 have clang && lint clang compile clang
 have cppcheck && lint cppcheck check_cpp

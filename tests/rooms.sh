@@ -1,0 +1,201 @@
+#!/bin/sh
+# rooms.sh -- what the compiler does not hold of the shape of lib/: what may include what, who names columns of metadata, what there is
+# one of, what names mean. docs/hacking.md has the rules. Each violation is a line `CHECK WHAT`; those that are meant stand in
+# tests/rooms.except, with a reason, and one there that is no violation any more is to be taken out.
+#
+#     sh tests/rooms.sh [ROOT]     of the tree at ROOT [this one], whose archive is $B/libnsysx.a, where there is one [build]
+#     sh tests/rooms.sh --long     lines for tests/rooms.except of the files that have lines over 120 columns now
+set -u
+LC_ALL=C
+export LC_ALL
+cd "${0%/*}/.." || exit 1
+long=
+[ "${1-}" = --long ] && { long=1; shift; }
+cd "${1-.}" || exit 1
+B=${B:-build}
+T=$(mktemp -d) || exit 1
+trap 'rm -rf "$T"' EXIT
+
+files() {
+	find "$@" -name '*.[ch]' 2>/dev/null | sort
+}
+# Files of lib/ that have a line like $1, but for those whose names are like $2.
+those_with() {
+	files lib | grep -Ev "$2" | xargs grep -lE "$1" /dev/null
+}
+
+# Columns of metadata are for those who read metadata; everybody else asks the catalogue.
+metadata() {
+	those_with 'NSX_(PROFILE|DEVICE|COMMUNICATOR|CLOCK|PROGRAM|ALIAS|GROUPS|STACK|INST|LOC)_[a-z]' '^lib/(stream|job|extract|filter/merge)/' |
+		sed 's/^/metadata /'
+}
+
+# A number that is absent is NSX_ABSENT, here and everywhere.
+absent() {
+	those_with '#[ 	]*define[ 	]+ABSENT' '^$' | sed 's/^/absent /'
+}
+
+# The parent or the children of an element tell a heap.
+heap() {
+	those_with '(2 \* [a-z]+ \+ [12]|[a-z]+ \* 2 \+ [12])\)? <|\[\([a-z]+ - 1\) / 2\].*;.*= \([a-z]+ - 1\) / 2' '^lib/base/heap\.h$' | sed 's/^/heap /'
+}
+
+order() {
+	those_with '\(const struct nsx_rec \*[a-z]+, const struct nsx_rec \*[a-z]+\)' '^lib/stream/order\.[ch]$' | sed 's/^/order /'
+}
+
+# arrow FILE HEADER: FILE includes what its room may not.
+arrows() {
+	files lib cmd | xargs awk '
+	BEGIN {
+		may["base"] = " "
+		may["stream"] = may["nsys"] = may["xla"] = " base "
+		may["job"] = " stream base "
+		may["filter"] = " job stream base "
+		may["table"] = may["draw"] = " xla job stream base "
+		may["extract"] = " nsys xla job stream base "
+		may["cmd"] = " extract filter table draw nsys xla job stream base "
+	}
+	/^#include "[a-z]+\// {
+		split($0, quoted, "\"")
+		header = quoted[2]
+		sub(/^lib\//, "", header)
+		to = header
+		sub(/\/.*/, "", to)
+		room = FILENAME
+		sub(/^lib\//, "", room)
+		sub(/\/.*/, "", room)
+		if (to != room && to != "protos" && index(may[room], " " to " ") == 0)
+			print "arrow", FILENAME, header
+	}' /dev/null
+}
+
+# circle FILE FILE...: files, a source with its header, each of which includes the next by some way.
+circles() {
+	files lib | xargs awk '
+	function name(file) { sub(/\.[ch]$/, "", file); return file }
+	function reach(from, at,   n, i, list) {
+		n = split(next_of[at], list, " ")
+		for (i = 1; i <= n; i++)
+			if (!((from, list[i]) in reached)) {
+				reached[from, list[i]] = 1
+				reach(from, list[i])
+			}
+	}
+	FNR == 1 { self = name(FILENAME); if (!(self in known)) { known[self] = 1; all[++nall] = self } }
+	/^#include "/ {
+		split($0, quoted, "\"")
+		header = quoted[2]
+		if (header !~ /\//) { header = FILENAME; sub(/[^\/]*$/, "", header); header = header quoted[2] }
+		else if (header !~ /^lib\//) header = "lib/" header
+		if (name(header) != self && header ~ /\.h$/)
+			next_of[self] = next_of[self] " " name(header)
+	}
+	END {
+		for (i = 1; i <= nall; i++)
+			reach(all[i], all[i])
+		for (i = 1; i <= nall; i++) {
+			if (!((all[i], all[i]) in reached) || all[i] in told)
+				continue
+			line = "circle"
+			for (k = 1; k <= nall; k++)
+				if ((all[i], all[k]) in reached && (all[k], all[i]) in reached) {
+					line = line " " all[k]
+					told[all[k]] = 1
+				}
+			print line
+		}
+	}' /dev/null
+}
+
+# twice tag|constant NAME: struct, union and enum tags, and enum constants, that are defined in two places.
+twice() {
+	files lib | xargs awk '
+	FNR == 1 { inside = comment = 0 }
+	{
+		line = $0
+		if (comment) {
+			if (!match(line, /\*\//))
+				next
+			line = substr(line, RSTART + 2)
+			comment = 0
+		}
+		gsub(/\/\*[^*]*\*+([^\/*][^*]*\*+)*\//, "", line)
+		if (match(line, /\/\*/)) {
+			line = substr(line, 1, RSTART - 1)
+			comment = 1
+		}
+		if (line ~ /^[ \t]*#/)
+			next
+		if (match(line, /(struct|union|enum) [a-z_0-9]+ \{/)) {
+			split(substr(line, RSTART, RLENGTH), word, " ")
+			print "tag", word[2]
+		}
+		if (!inside && match(line, /(^|[ \t(])enum( [a-z_0-9]+)? \{/)) {
+			line = substr(line, RSTART + RLENGTH)
+			inside = 1
+		}
+		if (!inside)
+			next
+		if (match(line, /\}/)) {
+			line = substr(line, 1, RSTART - 1)
+			inside = 0
+		}
+		gsub(/\([^)]*\)/, "", line)
+		n = split(line, part, ",")
+		for (i = 1; i <= n; i++)
+			if (match(part[i], /^[ \t]*[A-Za-z_][A-Za-z_0-9]*/)) {
+				gsub(/[ \t]/, "", part[i])
+				sub(/=.*/, "", part[i])
+				print "constant", part[i]
+			}
+	}' /dev/null | sort | uniq -d | sed 's/^/twice /'
+}
+
+# export PREFIX: names that the archive exports begin with nsx_.
+exports() {
+	[ -f "$B/libnsysx.a" ] && command -v nm >/dev/null 2>&1 || return 0
+	nm -g "$B/libnsysx.a" 2>/dev/null | awk '$2 ~ /^[TDBRCV]$/ && $3 !~ /^nsx_/ { sub(/_.*/, "_", $3); print "export", $3 }' | sort -u
+}
+
+# Tabs are eight columns; a byte that goes on with a character is none.
+long() {
+	files lib cmd | xargs awk '
+	FNR == 1 { told = 0 }
+	!told && length($0) > 60 {
+		n = split($0, part, "\t")
+		width = 0
+		for (i = 1; i <= n; i++) {
+			gsub(/[\200-\277]/, "", part[i])
+			width += length(part[i])
+			if (i < n)
+				width += 8 - width % 8
+		}
+		if (width > 120) {
+			print "long", FILENAME
+			told = 1
+		}
+	}' /dev/null
+}
+
+if [ "$long" ]; then
+	long
+	exit 0
+fi
+for check in metadata absent heap order arrows circles twice exports long; do
+	$check
+done | sort >"$T/found"
+except=tests/rooms.except
+[ -f $except ] || except=/dev/null
+# A line of these: CHECK WHAT..., then what begins with a colon, the reason.
+sed -E '/^(#|$)/d; s/ *:.*//' $except | sort >"$T/meant"
+if [ "$(sed -E '/^(#|$)/d; /^long /d' $except | grep -vc ' : [^ ]')" -gt 0 ]; then
+	echo "tests/rooms.except: an exception without a reason:"
+	sed -E '/^(#|$)/d; /^long /d' $except | grep -v ' : [^ ]'
+	exit 1
+fi
+[ -f "$B/libnsysx.a" ] && command -v nm >/dev/null 2>&1 || sed -i '/^export /d' "$T/meant"
+comm -23 "$T/found" "$T/meant" >"$T/new"
+comm -13 "$T/found" "$T/meant" | sed 's/$/: no longer so: take it out of tests\/rooms.except/' >"$T/old"
+cat "$T/new" "$T/old"
+[ ! -s "$T/new" ] && [ ! -s "$T/old" ]

@@ -1,0 +1,90 @@
+#!/bin/sh
+# What `make lint` holds of the shape of lib/: each rule, broken in a small tree, is said; the same within the rules is not.
+. "${0%/*}/../testlib.sh"
+
+rooms=$tests_dir/rooms.sh
+
+# A sound tree, in $tree.
+plant() {
+	tree=$T/tree
+	rm -rf "$tree"
+	for room in base stream nsys xla job extract filter/merge filter/align table draw; do
+		mkdir -p "$tree/lib/$room"
+	done
+	mkdir -p "$tree/cmd" "$tree/tests" "$tree/build"
+	printf '#define NSX_ABSENT INT64_MIN\nenum nsx_kinds { NSX_ONE, NSX_TWO };\n' >"$tree/lib/stream/kinds.h"
+	printf '#include "stream/kinds.h"\nstruct nsx_catalogue { int n; };\nint a = NSX_INST_name;\n' >"$tree/lib/job/catalogue.h"
+	printf '#include "job/catalogue.h"\n#include "xla/hlo.h"\nstruct row { int x; };\n' >"$tree/lib/table/heap.c"
+	printf 'struct nsx_hlo { int x; };\n' >"$tree/lib/xla/hlo.h"
+	printf '#include "table/heap.h"\n' >"$tree/cmd/tool.c"
+	printf '/* enum { NSX_ONE } of a comment */\n#define F(x) enum { x }\nfor (size_t c; (c = 2 * i + 1) < n; i = c)\n' >"$tree/lib/base/heap.h"
+}
+found() {
+	B=build sh "$rooms" "$tree"
+}
+# $1: what is said of a tree in which file $2 has also the line $3.
+says() {
+	plant
+	printf '%b\n' "$3" >>"$tree/$2"
+	equal "$1" "$(found)" "$1"
+}
+
+plant
+equal "a sound tree: nothing is said" "$(found; echo $?)" 0
+
+says "metadata lib/table/heap.c" lib/table/heap.c 'x = nsx_int(rec, NSX_INST_name, 0);'
+says "metadata lib/filter/align/a.c" lib/filter/align/a.c 'NSX_GROUPS_members'
+says "" lib/filter/merge/a.c 'NSX_INST_name NSX_CLOCK_ref'
+says "" lib/table/heap.c 'NSX_INST NSX_THUNK_name NSX_DEVICE'
+says "absent lib/table/heap.c" lib/table/heap.c '#define ABSENT INT64_MIN'
+says "heap lib/draw/a.c" lib/draw/a.c '\twhile ((c = 2 * at + 1) < n)'
+says "heap lib/draw/a.c" lib/draw/a.c '\tfor (; n && less(x, h[(n - 1) / 2]); n = (n - 1) / 2)'
+says "order lib/filter/align/a.c" lib/filter/align/a.c 'cmp(const struct nsx_rec *a, const struct nsx_rec *b)'
+says "" lib/stream/order.c 'cmp(const struct nsx_rec *a, const struct nsx_rec *b)'
+for arrow in base:stream stream:job nsys:stream nsys:xla xla:nsys job:xla job:table filter:xla filter:table table:nsys table:filter draw:table draw:extract extract:filter; do
+	says "arrow lib/${arrow%:*}/a.c ${arrow#*:}/b.h" "lib/${arrow%:*}/a.c" "#include \"${arrow#*:}/b.h\""
+done
+for arrow in stream:base nsys:base xla:base job:stream filter:job table:job table:xla draw:xla extract:nsys extract:xla extract:job; do
+	says "" "lib/${arrow%:*}/a.c" "#include \"${arrow#*:}/b.h\""
+done
+says "twice constant NSX_ONE" lib/table/heap.c 'enum {\n\tOTHER = F(1, 2),\n\tNSX_ONE   /* , NSX_TWO */\n};'
+says "twice tag row" lib/draw/a.c 'struct row { int y; };'
+says "" lib/draw/a.c 'struct row *row(struct row r);'
+says "long cmd/tool.c" cmd/tool.c "$(printf '%121s' x)"
+says "long cmd/tool.c" cmd/tool.c "\t\t$(printf '%105s' x)"
+says "" cmd/tool.c "\t\t$(printf '%104s' x | sed 's/^  /ä /')"
+
+plant
+echo '#include "base/b.h"' >"$tree/lib/base/a.h"
+echo '#include "base/c.h"' >"$tree/lib/base/b.h"
+echo '#include "base/a.h"' >"$tree/lib/base/c.c"
+equal "files that include each other by way of others" "$(found)" "circle lib/base/a lib/base/b lib/base/c"
+echo '#include "base/c.h"' >"$tree/lib/base/c.c"
+equal "a source includes its header" "$(found)" ""
+
+# An archive of two names: one ours, one not.
+if command -v cc >/dev/null && command -v nm >/dev/null && command -v ar >/dev/null; then
+	plant
+	printf 'int nsx_ours; int other_name; static int own; int use(void); int use(void) { return own; }\n' >"$T/a.c"
+	(cd "$T" && cc -c -o a.o a.c && ar rc "$tree/build/libnsysx.a" a.o)
+	equal "exported names that are not ours" "$(found)" "export other_
+export use"
+	printf 'export other_ : planted\nexport use : planted\n' >"$tree/tests/rooms.except"
+	equal "which may be meant" "$(found)" ""
+	rm "$tree/build/libnsysx.a"
+	equal "and are not missed without the archive" "$(found)" ""
+else
+	skip "exported names" "no compiler"
+fi
+
+plant
+echo '#define ABSENT 1' >>"$tree/lib/table/heap.c"
+printf '# kept\n\nabsent lib/table/heap.c : planted\n' >"$tree/tests/rooms.except"
+equal "an exception is not said" "$(found; echo $?)" 0
+echo 'absent lib/draw/a.c : it was' >>"$tree/tests/rooms.except"
+equal "one that is not needed is" "$(found; echo $?)" "absent lib/draw/a.c: no longer so: take it out of tests/rooms.except
+1"
+printf 'absent lib/table/heap.c\n' >"$tree/tests/rooms.except"
+equal "one without a reason is refused" "$(found >/dev/null; echo $?)" 1
+
+done_testing
