@@ -34,7 +34,7 @@ inst(struct nsx_catalogue *c, int64_t program, int64_t number, const char *name,
 	nsx_set_s(&r, NSX_INST_name, nsx_str_c(name));
 	nsx_set_s(&r, NSX_INST_opcode, NSX_STR("fusion"));
 	nsx_set_i(&r, NSX_INST_comm, comm);
-	nsx_set_i(&r, NSX_INST_flops, number * 2);
+	nsx_set_i(&r, NSX_INST_flops, (int64_t)((uint64_t)number * 2));
 	nsx_set_s(&r, NSX_INST_op_name, NSX_STR("jit(f)/add"));
 	nsx_set_i(&r, NSX_INST_stack, 5);
 	take(c, &r);
