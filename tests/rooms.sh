@@ -108,7 +108,8 @@ circles() {
 	}' /dev/null
 }
 
-# twice tag|constant NAME: struct, union and enum tags, and enum constants, that are defined in two places.
+# twice tag|constant NAME: struct, union and enum tags, and enum constants, of a header that are defined in another place too. What a source has for
+# itself, such as the columns of its table, means something there alone.
 twice() {
 	files lib | xargs awk '
 	FNR == 1 { inside = comment = 0 }
@@ -129,7 +130,7 @@ twice() {
 			next
 		if (match(line, /(struct|union|enum) [a-z_0-9]+ \{/)) {
 			split(substr(line, RSTART, RLENGTH), word, " ")
-			print "tag", word[2]
+			print "tag", word[2], FILENAME
 		}
 		if (!inside && match(line, /(^|[ \t(])enum( [a-z_0-9]+)? \{/)) {
 			line = substr(line, RSTART + RLENGTH)
@@ -147,9 +148,11 @@ twice() {
 			if (match(part[i], /^[ \t]*[A-Za-z_][A-Za-z_0-9]*/)) {
 				gsub(/[ \t]/, "", part[i])
 				sub(/=.*/, "", part[i])
-				print "constant", part[i]
+				print "constant", part[i], FILENAME
 			}
-	}' /dev/null | sort | uniq -d | sed 's/^/twice /'
+	}' /dev/null | awk '
+	{ name = $1 " " $2; count[name]++; shared[name] = shared[name] + ($3 ~ /\.h$/ || $2 ~ /^(nsx|NSX)_/) }
+	END { for (name in count) if (count[name] > 1 && shared[name]) print "twice", name }'
 }
 
 # export PREFIX: names that the archive exports begin with nsx_.

@@ -48,7 +48,8 @@ for arrow in stream:base nsys:base xla:base job:stream filter:job table:job tabl
 	says "" "lib/${arrow%:*}/a.c" "#include \"${arrow#*:}/b.h\""
 done
 says "twice constant NSX_ONE" lib/table/heap.c 'enum {\n\tOTHER = F(1, 2),\n\tNSX_ONE   /* , NSX_TWO */\n};'
-says "twice tag row" lib/draw/a.c 'struct row { int y; };'
+says "twice tag nsx_hlo" lib/draw/a.c 'struct nsx_hlo { int y; };'
+says "" lib/draw/a.c 'struct row { int y; };\nenum { OTHER };'
 says "" lib/draw/a.c 'struct row *row(struct row r);'
 says "long cmd/tool.c" cmd/tool.c "$(printf '%121s' x)"
 says "long cmd/tool.c" cmd/tool.c "\t\t$(printf '%105s' x)"
