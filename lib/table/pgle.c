@@ -19,6 +19,8 @@ struct program {
 	bool ran;
 };
 struct inst { bool ran, timed; };
+/* What a profile runs just now: the program, NSX_NONE if none, and what is known of the two. */
+struct now { uint32_t program, fingerprint; bool compiled; };
 struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
 struct file {
 	uint32_t fingerprint, key;   /* key: of its first program */
@@ -31,6 +33,7 @@ struct pgle {
 	struct nsx_catalogue   cat;
 	NSX_VEC(struct program) programs;
 	NSX_VEC(struct inst)   insts;
+	NSX_VEC(struct now)    now;           /* by index of the profile in the catalogue */
 	NSX_VEC(struct cost)   costs;
 	NSX_VEC(struct file)   files;
 	struct nsx_map         cost_of;       /* (fingerprint, name) */
@@ -96,6 +99,7 @@ take_compile(struct pgle *p, const struct nsx_rec *rec)
 	if (!at)
 		return nomem(p);
 	*at = 1;
+	p->now.n = 0;
 	return NSX_OK;
 }
 
@@ -160,6 +164,23 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 	return NSX_OK;
 }
 
+/* Whether the profile compiles the program, and the fingerprint it has there, or else wherever there is a dump of it; NULL when out of memory. */
+static const struct now *
+now_of(struct pgle *p, uint32_t profile, uint32_t program)
+{
+	while (p->now.n <= profile)
+		if (!nsx_vec_push(&p->now, ((struct now){ .program = NSX_NONE })))
+			return NULL;
+	struct now *now = &p->now.p[profile];
+
+	if (now->program != program) {
+		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), nsx_map_get(&p->compiled, key_of(profile, program)) != NSX_NONE };
+		if (now->fingerprint == NSX_NONE)
+			now->fingerprint = p->cat.programs.p[program].fingerprint;
+	}
+	return now;
+}
+
 static int
 take_thunk(struct pgle *p, const struct nsx_rec *rec)
 {
@@ -175,21 +196,20 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	}
 	const struct nsx_cat_inst *i = &p->cat.insts.p[at];
 	struct program *g = &p->programs.p[i->program];
-	uint32_t fingerprint = nsx_cat_fingerprint(&p->cat, profile, i->program), name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
-	bool compiled = nsx_map_get(&p->compiled, key_of(profile, i->program)) != NSX_NONE, has_opcode = i->opcode != NSX_NONE;
+	const struct now *now = now_of(p, profile, i->program);
 
-	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)compiled + p->cat.any_comm;
+	if (!now)
+		return nomem(p);
+	uint32_t fingerprint = now->fingerprint, name = i->scheduling_name != NSX_NONE ? i->scheduling_name : i->name;
+	p->early += nsx_int(rec, NSX_THUNK_execution, INT64_MAX) < (int64_t)now->compiled + p->cat.any_comm;
 	p->insts.p[at].ran = g->ran = true;
 	p->insts.p[at].timed |= dur >= 0;
-	/* A profile without a dump of its own goes by what the program is elsewhere. */
-	if (fingerprint == NSX_NONE)
-		fingerprint = p->cat.programs.p[i->program].fingerprint;
 	if (fingerprint == NSX_NONE || name == NSX_NONE)
 		return NSX_OK;
 	struct file *f = NULL;
 	if (file_of(p, fingerprint, label_of(p, i->program), &f) != NSX_OK)
 		return NSX_ERR;
-	if (!g->has_opcodes || has_opcode)
+	if (!g->has_opcodes || i->opcode != NSX_NONE)
 		return add_cost(p, fingerprint, name, i->comm, dur);
 	if (dur > 0 && nsx_str_starts(string(p, name), "command_buffer"))
 		f->in_buffers += dur;
@@ -476,7 +496,12 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_THUNK:   return take_thunk(p, rec);
 	case NSX_COMPILE: return take_compile(p, rec);
 	case NSX_INST:    return nsx_cat_take(&p->cat, rec, p->err) == NSX_OK ? take_inst(p, rec) : NSX_ERR;
-	default:          return nsx_cat_take(&p->cat, rec, p->err);
+	case NSX_PROGRAM:
+	case NSX_ALIAS:
+		p->now.n = 0;
+		return nsx_cat_take(&p->cat, rec, p->err);
+	default:
+		return nsx_cat_take(&p->cat, rec, p->err);
 	}
 }
 
@@ -496,6 +521,7 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *
 	nsx_cat_free(&p.cat);
 	free(p.programs.p);
 	free(p.insts.p);
+	free(p.now.p);
 	free(p.costs.p);
 	free(p.files.p);
 	nsx_map_free(&p.cost_of);
