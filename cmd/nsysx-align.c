@@ -11,14 +11,14 @@ static struct nsx_align_opts opt = { .hold_bytes = HOLD_BYTES };
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG('e', "estimate", &opt.estimate, "write only clock and skew records and the metadata they refer to"),
-	NSX_OPT_STR('a', "apply", &opt.apply, "FILE", "correct by the clock records of the stream FILE, in one pass"),
+	NSX_OPT_STR(0, "apply", &opt.apply, "FILE", "correct by the clock records of the stream FILE, in one pass"),
 	NSX_OPT_FLAG(0, "drift", &opt.drift, "clocks run at different rates: fit these too"),
 	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "devices of one report have clocks of their own"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-align", "[-e | -a FILE] [--drift] [--per-device] [-b] [-z[LEVEL]] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-align", "[-e | --apply FILE] [--drift] [--per-device] [-b] [-z[LEVEL]] [-o FILE] [FILE]",
                                     "Bring the times of several reports onto one clock.", opts };
 
 static const char *

@@ -238,21 +238,21 @@ nsysx-align -q "$T/out" >"$T/again"
 equal 'clocks that are right relative to each other stay' "$(clocks "$T/out" | tr '\n' ,) $(clocks "$T/again" | tr '\n' ,)" '1 0 3 0,1 0 3 0,1 0 3 0, 1 0 3 0,1 0 3 0,1 0 3 0,'
 
 # ---- refusals
-fails 'apply wants clocks' 1 'no clock record' nsysx-align -o "$T/none" -a "$T/plain" "$T/plain"
+fails 'apply wants clocks' 1 'no clock record' nsysx-align -o "$T/none" --apply "$T/plain" "$T/plain"
 nsysx-align -q -e "$T/plain" >"$T/estimate"
 sed 's/^\(profile	1	\)r1/\1other/' "$T/estimate" >"$T/other"
-fails 'clocks of another report are refused' 1 'is of report r1' nsysx-align -o "$T/none" -a "$T/other" "$T/plain"
+fails 'clocks of another report are refused' 1 'is of report r1' nsysx-align -o "$T/none" --apply "$T/other" "$T/plain"
 sed 's/^\(clock	0	0	[^	]*\)	0/\1	0.5/' "$T/estimate" >"$T/fast"
-fails 'a rate that no clock has is refused' 1 'want a rate' nsysx-align -o "$T/none" -a "$T/fast" "$T/plain"
+fails 'a rate that no clock has is refused' 1 'want a rate' nsysx-align -o "$T/none" --apply "$T/fast" "$T/plain"
 sed '/^clock	2/d; s/^end.*/end	0/' "$T/estimate" >"$T/fewer"
-nsysx-align -a "$T/fewer" "$T/plain" 2>&1 >"$T/out" | grep -v info >"$T/err"
+nsysx-align --apply "$T/fewer" "$T/plain" 2>&1 >"$T/out" | grep -v info >"$T/err"
 equal 'a device that the file lacks stays' "$(cat "$T/err"):$(clocks "$T/out" | tail -n 1 | tr ' ' -)" \
 	'nsysx-align: warning: devices without a clock in the file applied: not moved:0-0--'
-fails 'apply estimates nothing' 2 'estimates nothing' nsysx-align -a "$T/estimate" --drift "$T/plain"
-fails 'standard input is read once' 2 'read once' nsysx-align -a -
+fails 'apply estimates nothing' 2 'estimates nothing' nsysx-align --apply "$T/estimate" --drift "$T/plain"
+fails 'standard input is read once' 2 'read once' nsysx-align --apply -
 head -c 700 "$T/plain" >"$T/cut"
 fails 'a stream cut short' 1 'cut short' nsysx-align -o "$T/none" "$T/cut"
-fails 'an estimate cut short' 1 'cut short' nsysx-align -o "$T/none" -a "$T/cut" "$T/plain"
+fails 'an estimate cut short' 1 'cut short' nsysx-align -o "$T/none" --apply "$T/cut" "$T/plain"
 fails 'a full disk' 1 '/dev/full' nsysx-align -q -o /dev/full "$T/plain"
 fails 'a stream out of order' 1 'out of order' nsysx-align -o "$T/none" warmup/bad-order.tsv
 fails '--require' 1 'no skew record' nsysx-align -q -o "$T/none" --require skew "$T/mute"
@@ -290,7 +290,7 @@ recovered() {
 	w=$(worst "$T/job" "$T/job/a")
 	if [ "$w" -le "$limit" ]; then pass "$claim: $w ns"; else fail "$claim" "a clock is off by $w ns, want $limit"; fi
 	comes_to_rest "$claim" "$T/job/s" $how
-	ok "$claim: the result is in order" nsysx-align -q -a "$T/job/a" -o /dev/null "$T/job/a"
+	ok "$claim: the result is in order" nsysx-align -q --apply "$T/job/a" -o /dev/null "$T/job/a"
 }
 recovered 'eight devices, offsets of 5 ms' '' 200 --processes 8 --offset 5000000 --jitter 500 --steps 20
 cp "$T/job/s" "$T/s" && cp "$T/job/a" "$T/a"
