@@ -22,7 +22,7 @@ for part in $JOINS; do
 		sqlite3 -bail "$indexed.part" "$index"
 		mv "$indexed.part" "$indexed"
 	fi
-	nsysx="$bin/nsysx-extract -q -b --ranges --ops $export | $bin/nsysx-fold -q --by nvtx | awk '$by_range'"
+	nsysx="$bin/nsysx-extract -q -b --ranges --ops $export | $bin/nsysx-fold -q --by nvtx --names=full | awk '$by_range'"
 	over "$LIMIT" nsysx "$nsysx" sqlite3 "exec sqlite3 -readonly $export '$join'" 'sqlite3, indexed' "exec sqlite3 -readonly $indexed '$join'"
 	sh -c "$nsysx" | sort >"$work/sql.want"
 	while IFS=$tab read -r name numbers; do
