@@ -20,9 +20,11 @@ call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 		return NULL;
 	if (*at == NSX_NONE && b->unused.n) {
 		*at = b->unused.p[--b->unused.n];
+		new.place = *at;
 		b->list.p[*at] = new;
 	} else if (*at == NSX_NONE) {
 		/* Room for giving back every place, so that giving back cannot fail. */
+		new.place = (uint32_t)b->list.n;
 		if (b->list.n >= NSX_NONE || !nsx_vec_room(&b->unused, b->list.n + 1) || !nsx_vec_push(&b->list, new))
 			return NULL;
 		*at = (uint32_t)(b->list.n - 1);

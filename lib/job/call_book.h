@@ -19,6 +19,7 @@ struct nsx_call_entry {
 	int64_t  stalled, loading;   /* ns; 0 where not known */
 	uint32_t name;               /* in nsx_call_book.names; NSX_NONE: none, or no `call` record came before it */
 	uint32_t mark;
+	uint32_t place;              /* in nsx_call_book.list: no two calls that are remembered share one */
 };
 
 /* {0} is empty. */

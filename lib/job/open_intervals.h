@@ -18,6 +18,7 @@ struct nsx_open_interval {
 	int64_t  start, end, id;
 	int64_t  first_end;      /* earliest end of this and those before it */
 	uint32_t what, name, path;
+	bool     within;         /* the caller's, as `path` is */
 };
 
 /* {0} is empty; free(o.list.p) ends it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/reach.h"
 
 size_t
 nsx_percentile_rank(size_t n, int p)
@@ -273,6 +274,10 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 
 	s->ndiags += rec->kind->id == NSX_DIAG;
 	s->calls += rec->kind->id == NSX_CALL;
+	if (!nsx_in_reach(rec)) {
+		s->beyond++;
+		return NSX_OK;
+	}
 	switch (rec->kind->id) {
 	case NSX_RANGE:  good = take_range(s, rec); break;
 	case NSX_MODULE: good = take_module(s, rec); break;
@@ -431,8 +436,10 @@ nsx_steps_finish(struct nsx_step_set *s)
 		if (o->device < s->timelines.n)
 			o->sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
 		while (met.n <= o->step && s->kind != NSX_STEP_MODULE)
-			if (!nsx_vec_push(&met, 0))
+			if (!nsx_vec_push(&met, 0)) {
+				free(met.p);
 				return nsx_err_nomem(s->err, NULL);
+			}
 		if (s->kind != NSX_STEP_MODULE && !met.p[o->step]) {
 			met.p[o->step] = 1;
 			s->empty--;
@@ -457,6 +464,7 @@ nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
 	nsx_steps_report_ranges(s, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the export belong to no step");
 }
 

@@ -68,7 +68,7 @@ struct nsx_step_set {
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
 	struct nsx_map     uses;            /* (thread and class, device) */
 	NSX_VEC(uint32_t)  classes;
-	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, no_call;
+	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 
 /* Take in any record of the stream. NSX_OK or NSX_ERR. */

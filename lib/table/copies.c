@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "job/call_book.h"
 #include "job/catalogue.h"
+#include "job/reach.h"
 
 enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
 static const char *const modes[] = { "", "sync", "async" };
@@ -47,7 +48,8 @@ struct copies {
 	struct nsx_map       row_of;     /* (name and src, dst and mode and size) -> rows */
 	NSX_VEC(struct device) devices;  /* by index of the catalogue */
 	NSX_VEC(struct finding) findings;
-	int64_t ndiags, ops, timeless, early;   /* early: copies that came before their calls */
+	int64_t ndiags, ops, timeless, beyond, early;   /* early: copies that came before their calls */
+	bool    clipped;
 };
 
 /* ---- what hides what */
@@ -75,7 +77,7 @@ book(struct copies *f, struct device *d, int64_t now)
 		if (r->end > now)
 			d->running.p[kept++] = *r;
 		else
-			f->rows.p[r->row].hidden += r->hidden;
+			f->rows.p[r->row].hidden = nsx_add_sat(f->rows.p[r->row].hidden, r->hidden, &f->clipped);
 	}
 	d->running.n = kept;
 }
@@ -161,8 +163,8 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, struct device *d
 	struct row *r = &f->rows.p[at];
 
 	r->count++;
-	r->bytes += bytes;
-	r->time += dur;
+	r->bytes = nsx_add_sat(r->bytes, bytes, &f->clipped);
+	r->time = nsx_add_sat(r->time, dur, &f->clipped);
 	struct running run = { at, start, end, d->covered && d->cover_end > start ? d->cover_end : start, 0 };
 
 	run.hidden = (run.cover_to < end ? run.cover_to : end) - start;
@@ -221,6 +223,10 @@ take(void *state, const struct nsx_rec *rec)
 	struct copies *f = state;
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
+	if (!nsx_in_reach(rec)) {
+		f->beyond++;
+		return NSX_OK;
+	}
 	switch (rec->kind->id) {
 	case NSX_CALL: {
 		/* Only copies and sets are asked for their calls. */
@@ -361,6 +367,8 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 	int rc = nsx_read_all(in, options->require, take, &f, err);
 
 	*table = NULL;
+	if (rc == NSX_OK && f.clipped)
+		rc = nsx_err_set(err, "the sum of times or bytes is more than 64 bits hold");
 	for (size_t i = 0; rc == NSX_OK && i < f.devices.n; i++)
 		book(&f, &f.devices.p[i], INT64_MAX);
 	if (rc == NSX_OK) {
@@ -370,6 +378,7 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, how copies were called is not known: extract with --calls");
 		nsx_diag_add(diags, NSX_WARNING, "", f.early,
 		             "copies start before their call, whose name is not used: the clocks of GPU and host disagree");
+		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
 		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration are ignored");
 		*ndiags = f.ndiags;
 		*table = options->findings ? make_findings(&f) : make_table(&f);

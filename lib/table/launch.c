@@ -7,6 +7,7 @@
 #include "job/call_book.h"
 #include "job/catalogue.h"
 #include "job/range_book.h"
+#include "job/reach.h"
 #include "job/starved.h"
 
 enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT, C_NCOLS };
@@ -41,19 +42,29 @@ struct launch {
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
 	NSX_VEC(uint32_t)     uncounted;  /* places in counted that are free */
+	struct nsx_map        counted_in;  /* (place of the call, row): is counted there */
 	NSX_VEC(int64_t)      busy;       /* by device: the largest end so far; NSX_ABSENT before the first */
-	int64_t ndiags, ops, no_call, timeless;
+	int64_t ndiags, ops, no_call, timeless, beyond;
+	bool    clipped;
 };
+
+static struct nsx_key
+counted_key(const struct nsx_call_entry *c, uint32_t row)
+{
+	return (struct nsx_key){ c->place, row };
+}
 
 /* Whether the call is counted in the row for the first time; *failed when out of memory. */
 static bool
 first_in_row(struct launch *f, struct nsx_call_entry *c, uint32_t row, bool *failed)
 {
-	uint32_t at;
+	uint32_t at, *in = nsx_map_at(&f->counted_in, counted_key(c, row));
 
-	for (uint32_t i = c->mark; i != NSX_NONE; i = f->counted.p[i].next)
-		if (f->counted.p[i].row == row)
-			return false;
+	if (!in || *in != NSX_NONE) {
+		*failed = !in;
+		return false;
+	}
+	*in = row;
 	if (f->uncounted.n) {
 		at = f->uncounted.p[--f->uncounted.n];
 		f->counted.p[at] = (struct counted){ row, c->mark };
@@ -92,6 +103,13 @@ name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
 }
 
+/* Sums that 64 bits do not hold are refused at the end. */
+static void
+add(struct launch *f, int64_t *sum, int64_t ns)
+{
+	*sum = nsx_add_sat(*sum, ns, &f->clipped);
+}
+
 static int
 count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, struct nsx_call_entry *c)
 {
@@ -105,18 +123,18 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 
 		if (first_in_row(f, c, at, &failed)) {
 			r->calls++;
-			r->api += host_dur;
-			r->stalled += c->stalled;
-			r->loading += c->loading;
+			add(f, &r->api, host_dur);
+			add(f, &r->stalled, c->stalled);
+			add(f, &r->loading, c->loading);
 		}
 		r->kernels++;
-		r->kernel += dur;
+		add(f, &r->kernel, dur);
 		if (start >= call_end) {
 			r->queued++;
-			r->queue += start - call_end;
+			add(f, &r->queue, start - call_end);
 		}
 		if (busy != NSX_ABSENT)
-			r->starved += nsx_starved(busy, start, call_end);
+			add(f, &r->starved, nsx_starved(busy, start, call_end));
 	}
 	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
@@ -125,9 +143,11 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 static int
 uncount(struct launch *f, const struct nsx_call_entry *gone)
 {
-	for (uint32_t i = gone->mark; i != NSX_NONE; i = f->counted.p[i].next)
+	for (uint32_t i = gone->mark; i != NSX_NONE; i = f->counted.p[i].next) {
+		nsx_map_del(&f->counted_in, counted_key(gone, f->counted.p[i].row));
 		if (!nsx_vec_push(&f->uncounted, i))
 			return nsx_err_nomem(f->err, NULL);
+	}
 	return NSX_OK;
 }
 
@@ -141,8 +161,8 @@ take_call(struct launch *f, const struct nsx_rec *rec)
 	if (!c.early)
 		return NSX_OK;
 	for (uint32_t i = c.mark; i != NSX_NONE; i = f->counted.p[i].next) {
-		f->rows.p[f->counted.p[i].row].stalled += c.stalled;
-		f->rows.p[f->counted.p[i].row].loading += c.loading;
+		add(f, &f->rows.p[f->counted.p[i].row].stalled, c.stalled);
+		add(f, &f->rows.p[f->counted.p[i].row].loading, c.loading);
 	}
 	return c.left ? NSX_OK : uncount(f, &c);
 }
@@ -199,6 +219,10 @@ take(void *state, const struct nsx_rec *rec)
 	struct launch *f = state;
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
+	if (!nsx_in_reach(rec)) {
+		f->beyond++;
+		return NSX_OK;
+	}
 	switch (rec->kind->id) {
 	case NSX_CALL:  return take_call(f, rec);
 	case NSX_RANGE: return take_range(f, rec);
@@ -259,6 +283,7 @@ report(const struct launch *f, struct nsx_diags *diags)
 	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export are not counted");
+	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration are ignored");
 }
 
@@ -270,6 +295,8 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
 	int rc = nsx_read_all(in, options->require, take, &f, err);
 
 	*table = NULL;
+	if (rc == NSX_OK && f.clipped)
+		rc = nsx_err_set(err, "the sum of times is more than 64 bits hold");
 	if (rc == NSX_OK) {
 		report(&f, diags);
 		*ndiags = f.ndiags;
@@ -280,6 +307,7 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
 	nsx_range_book_free(&f.ranges);
 	nsx_intern_free(&f.names);
 	nsx_map_free(&f.row_of);
+	nsx_map_free(&f.counted_in);
 	nsx_call_book_free(&f.calls);
 	free(f.rows.p);
 	free(f.counted.p);

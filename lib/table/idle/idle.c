@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/reach.h"
 #include "table/idle/idle.h"
 
 enum { OFTEN = 4096 };   /* records between two looks at what is not needed any more */
@@ -155,25 +156,50 @@ path_of(struct idle *f, int64_t profile, int64_t range)
 
 /* ---- devices */
 
-/* Pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices that still have work to come. */
-static void
+/* The lowest `needed` of a process, and of those that are known in part, for which each field that is not known stands for all. */
+static bool
+needs(struct idle *f, int64_t profile, int64_t pid, int64_t needed)
+{
+	uint32_t *at = nsx_map_at(&f->need_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->needs, needed))
+		*at = (uint32_t)(f->needs.n - 1);
+	if (!at || *at == NSX_NONE)
+		return false;
+	if (f->needs.p[*at] > needed)
+		f->needs.p[*at] = needed;
+	return true;
+}
+
+/* Forget pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices that still have work to
+ * come. False when out of memory. */
+static bool
 trim(struct idle *f)
 {
 	f->since_trim = 0;
+	f->needs.n = 0;
+	nsx_map_free(&f->need_of);
+	for (size_t k = 0; k < f->devices.n; k++) {
+		const struct idle_device *d = &f->devices.p[k];
+		const struct nsx_cat_device *c = &f->cat.devices.p[k];
+
+		if (d->begun && d->busy < f->now && (c->last == NSX_ABSENT || c->last >= f->now)
+		    && !needs(f, c->profile == NSX_NONE ? NSX_ABSENT : f->cat.profiles.p[c->profile].number, c->pid, d->busy))
+			return false;
+	}
 	for (size_t i = 0; i < f->threads.n; i++) {
 		struct nsx_host_thread *t = &f->threads.p[i];
 		int64_t needed = f->now;
 
-		for (size_t k = 0; k < f->devices.n; k++) {
-			const struct idle_device *d = &f->devices.p[k];
-			const struct nsx_cat_device *c = &f->cat.devices.p[k];
+		for (int known = 0; known < 4; known++) {
+			uint32_t at = nsx_map_get(&f->need_of, (struct nsx_key){ (uint64_t)(known & 1 ? t->profile : NSX_ABSENT), (uint64_t)(known & 2 ? t->pid : NSX_ABSENT) });
 
-			if (d->begun && d->busy < needed && (c->last == NSX_ABSENT || c->last >= f->now)
-			    && (c->profile == NSX_NONE || f->cat.profiles.p[c->profile].number == t->profile) && (c->pid == NSX_ABSENT || c->pid == t->pid))
-				needed = d->busy;
+			if (at != NSX_NONE && f->needs.p[at] < needed)
+				needed = f->needs.p[at];
 		}
 		nsx_host_forget(t, needed);
 	}
+	return true;
 }
 
 static int
@@ -289,6 +315,10 @@ idle_take(void *state, const struct nsx_rec *rec)
 	int rc = NSX_OK;
 
 	f->ndiags += rec->kind->id == NSX_DIAG;
+	if (!nsx_in_reach(rec)) {
+		f->beyond++;
+		return NSX_OK;
+	}
 	switch (rec->kind->id) {
 	case NSX_CALL:     rc = take_call(f, rec); break;
 	case NSX_OVERHEAD: rc = take_overhead(f, rec); break;
@@ -305,8 +335,8 @@ idle_take(void *state, const struct nsx_rec *rec)
 	default:
 		rc = nsx_cat_take(&f->cat, rec, f->err);
 	}
-	if (++f->since_trim >= OFTEN)
-		trim(f);
+	if (++f->since_trim >= OFTEN && !trim(f))
+		return nsx_err_nomem(f->err, NULL);
 	return rc;
 }
 
@@ -322,7 +352,47 @@ idle_finish(struct idle *f)
 	return idle_end_windows(f);
 }
 
-void
+/* Say which devices tell less than they seem to. */
+static int
+report_clocks(struct idle *f)
+{
+	enum { UUID, ALIGNED, MIXED };   /* the first device of a UUID; the first aligned one of a profile; whether others of it differ */
+	struct nsx_map first = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < f->cat.devices.n && rc == NSX_OK; i++) {
+		const struct nsx_cat_device *d = &f->cat.devices.p[i];
+		uint32_t *uuid = NULL, *mixed = NULL;
+
+		if (d->uuid != NSX_NONE) {
+			uuid = nsx_map_at(&first, (struct nsx_key){ UUID, d->uuid });
+			if (uuid && *uuid != NSX_NONE) {
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "two processes share one GPU: what the other runs is idle time here");
+				continue;
+			}
+			rc = uuid ? NSX_OK : nsx_err_nomem(f->err, NULL);
+			if (uuid)
+				*uuid = (uint32_t)i;
+		}
+		if (rc == NSX_OK && d->profile != NSX_NONE && d->aligned) {
+			uint32_t *aligned = nsx_map_at(&first, (struct nsx_key){ ALIGNED, d->profile }), same = aligned ? *aligned : (uint32_t)NSX_NONE;
+
+			if (aligned && same == NSX_NONE)
+				*aligned = same = (uint32_t)i;
+			mixed = aligned ? nsx_map_at(&first, (struct nsx_key){ MIXED, d->profile }) : NULL;
+			if (!mixed)
+				rc = nsx_err_nomem(f->err, NULL);
+			else if (*mixed != NSX_NONE || f->cat.devices.p[same].offset != d->offset) {
+				*mixed = 1;
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "devices of one profile have clocks of their own, so they part from their host's");
+			}
+		}
+	}
+	nsx_map_free(&first);
+	return rc;
+}
+
+int
 idle_report(struct idle *f)
 {
 	if (!f->ops)
@@ -339,18 +409,16 @@ idle_report(struct idle *f)
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls, "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless, "operations without a device, start or duration are ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread are ignored");
-	for (size_t i = 0; i < f->cat.devices.n; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct nsx_cat_device *a = &f->cat.devices.p[k], *b = &f->cat.devices.p[i];
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
+	int64_t crowded = 0, stale = 0;
 
-			if (a->uuid != NSX_NONE && a->uuid == b->uuid) {
-				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "two processes share one GPU: what the other runs is idle time here");
-				k = i;
-			} else if (a->profile != NSX_NONE && a->profile == b->profile && a->aligned && b->aligned && a->offset != b->offset) {
-				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "devices of one profile have clocks of their own, so they part from their host's");
-				k = i;
-			}
-		}
+	for (size_t i = 0; i < f->threads.n; i++) {
+		crowded += f->threads.p[i].crowded;
+		stale += f->threads.p[i].stale;
+	}
+	nsx_diag_add(f->diags, NSX_WARNING, "", crowded, "calls, overheads and ranges begin within thousands of others of their thread: causes do not tell of them");
+	nsx_diag_add(f->diags, NSX_WARNING, "", stale, "ranges end before many that began in them: stacks of those name them on");
+	return report_clocks(f);
 }
 
 static uint32_t
@@ -385,6 +453,8 @@ idle_free(struct idle *f)
 	nsx_buf_free(&f->scratch);
 	nsx_buf_free(&f->full);
 	nsx_buf_free(&f->match);
+	free(f->needs.p);
+	nsx_map_free(&f->need_of);
 	free(f->threads.p);
 	nsx_map_free(&f->thread_of);
 	free(f->devices.p);
@@ -461,8 +531,9 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 	}
 	if (rc == NSX_OK)
 		rc = idle_finish(&f);
+	if (rc == NSX_OK)
+		rc = idle_report(&f);
 	if (rc == NSX_OK) {
-		idle_report(&f);
 		*ndiags = f.ndiags + spooled;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);

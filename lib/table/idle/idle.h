@@ -71,7 +71,7 @@ struct idle_device {
 	uint32_t window;            /* the one at hand; NSX_NONE: none */
 	uint32_t between;           /* the one between modules; NSX_NONE: not made */
 	NSX_VEC(struct idle_module) modules;    /* that may hold what is to be settled */
-	size_t   module_head;
+	size_t   modules_open;      /* when those that were past were forgotten */
 	bool     any_module;
 	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
 	NSX_VEC(int64_t) cuts;      /* starts of steps to come */
@@ -112,7 +112,9 @@ struct idle {
 	NSX_VEC(struct idle_segment) segments;
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
-	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch;
+	NSX_VEC(int64_t)   needs;          /* by trim: from where on pieces are needed */
+	struct nsx_map     need_of;        /* (profile, pid) -> needs */
+	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch, beyond;
 	bool    required;
 };
 
@@ -125,7 +127,7 @@ struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start,
 int idle_begin(struct idle *f);
 int idle_take(void *f, const struct nsx_rec *rec);
 int idle_finish(struct idle *f);      /* after the last record: windows are complete */
-void idle_report(struct idle *f);     /* diags */
+int idle_report(struct idle *f);      /* diags */
 void idle_free(struct idle *f);
 /* The state of the device of that index in the catalogue, made with those before it; NULL when out of memory. */
 struct idle_device *idle_device(struct idle *f, uint32_t index);

@@ -156,7 +156,8 @@ idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
 
-	qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+	if (f->gaps.n)
+		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
 	for (size_t i = 0; t && i < f->gaps.n && i < (size_t)f->options->list; i++) {
 		const struct idle_gap *g = &f->gaps.p[i];
 

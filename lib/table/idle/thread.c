@@ -5,11 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "base/outfile.h"
 #include "stream/kinds.h"
 
 /* Pieces of a thread in memory; the older half goes to a file beyond it, in pieces of fixed size, so that one is found by halving. */
 enum { MANY = 1 << 20 };
+
+/* What a thread has open at a time costs time with each record, so there is a limit, which no program comes near: where ranges nest, what lies
+ * deeper than that is told by what is around it. */
+enum { MOST_OPEN = 4096 };
+
+/* Where ranges do not nest, each end changes the paths of those that go on: of so many. */
+enum { MOST_REMADE = 64 };
+
+static bool
+starts_before(const void *unused, const struct nsx_open_interval *a, const struct nsx_open_interval *b)
+{
+	(void)unused;
+	return a->start < b->start;
+}
+NSX_HEAP(coming, struct nsx_open_interval, const void *, starts_before)
 
 int
 nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid, const struct nsx_host_paths *paths, struct nsx_err *err)
@@ -26,7 +42,7 @@ nsx_host_thread_free(struct nsx_host_thread *t)
 	free(t->calls.list.p);
 	free(t->overheads.list.p);
 	free(t->ranges.list.p);
-	free(t->coming.list.p);
+	free(t->coming.p);
 	free(t->list.p);
 	if (t->fd >= 0)
 		close(t->fd);
@@ -120,9 +136,7 @@ note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, 
 		p.blocking = call->what == NSX_HOST_BLOCKING_CALL;
 		p.state = (uint8_t)call->what;
 	} else if (range) {
-		p.state = NSX_HOST_RANGE;
-		for (size_t i = 0; i < t->ranges.list.n && p.state == NSX_HOST_RANGE; i++)
-			p.state = (uint8_t)t->ranges.list.p[i].what;
+		p.state = range->within ? NSX_HOST_COMPILE : NSX_HOST_RANGE;
 	}
 	for (size_t i = 0; i < t->overheads.list.n; i++)
 		if (t->overheads.list.p[i].what < p.state)
@@ -132,15 +146,21 @@ note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, 
 
 /* ---- the sweep */
 
-/* Make the paths of the open ranges from that place on. */
+/* Make the paths of the open ranges from that place on, and whether they are within one that compiles. */
 static int
 make_paths(struct nsx_host_thread *t, size_t from, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	uint32_t path = from ? t->ranges.list.p[from - 1].path : paths->root;
+	bool within = from && t->ranges.list.p[from - 1].within;
 
 	for (size_t i = from; i < t->ranges.list.n; i++) {
 		struct nsx_open_interval *r = &t->ranges.list.p[i];
 
+		r->within = within = within || r->what == NSX_HOST_COMPILE;
+		if (i - from >= MOST_REMADE && r->name != NSX_NONE) {
+			t->stale += i - from == MOST_REMADE;
+			continue;
+		}
 		if (r->name != NSX_NONE)
 			path = paths->push(paths->state, path, r->name);
 		if (path == NSX_NONE)
@@ -160,25 +180,26 @@ min2(int64_t a, int64_t b)
 static int64_t
 next_coming(const struct nsx_host_thread *t)
 {
-	return t->coming.list.n ? t->coming.list.p[0].start : INT64_MAX;
+	return t->coming.n ? t->coming.p[0].start : INT64_MAX;
 }
 
 /* Open the ranges that begin at `at`. */
 static int
 open_coming(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
-	size_t n = 0, place;
+	size_t place;
 
-	while (n < t->coming.list.n && t->coming.list.p[n].start <= at) {
-		if (!nsx_open_add(&t->ranges, t->coming.list.p[n], &place))
+	while (t->coming.n && t->coming.p[0].start <= at) {
+		struct nsx_open_interval i = coming_pop(NULL, t->coming.p, t->coming.n--);
+
+		if (t->ranges.list.n >= MOST_OPEN) {
+			t->crowded++;
+			continue;
+		}
+		if (!nsx_open_add(&t->ranges, i, &place))
 			return nsx_err_nomem(err, NULL);
 		if (make_paths(t, place, paths, err) != NSX_OK)
 			return NSX_ERR;
-		n++;
-	}
-	if (n) {
-		memmove(t->coming.list.p, t->coming.list.p + n, (t->coming.list.n - n) * sizeof *t->coming.list.p);
-		t->coming.list.n -= n;
 	}
 	return NSX_OK;
 }
@@ -212,10 +233,12 @@ begin(struct nsx_host_thread *t, struct nsx_open_intervals *where, struct nsx_op
 	/* What is over, or takes no time, holds no moment that anyone asks about. */
 	if (i.end <= i.start || i.end <= t->settled)
 		return NSX_OK;
+	if (where->list.n >= MOST_OPEN) {
+		t->crowded++;
+		return NSX_OK;
+	}
 	if (!nsx_open_add(where, i, &at))
 		return nsx_err_nomem(err, NULL);
-	if (where == &t->ranges && make_paths(t, at, paths, err) != NSX_OK)
-		return NSX_ERR;
 	return note(t, i.start, paths, err);
 }
 
@@ -234,10 +257,11 @@ nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const s
 int
 nsx_host_range(struct nsx_host_thread *t, struct nsx_open_interval i, struct nsx_err *err)
 {
-	size_t at;
-
 	/* It stands in the stream where its GPU work began, if that was earlier. */
-	return nsx_open_add(&t->coming, i, &at) ? NSX_OK : nsx_err_nomem(err, NULL);
+	if (!nsx_vec_room(&t->coming, 1))
+		return nsx_err_nomem(err, NULL);
+	coming_push(NULL, t->coming.p, t->coming.n++, i);
+	return NSX_OK;
 }
 
 /* ---- asking */

@@ -29,7 +29,10 @@ struct nsx_host_piece {
 struct nsx_host_thread {
 	int64_t profile, pid, tid;
 	int64_t settled;                 /* pieces are right up to here */
-	struct nsx_open_intervals calls, overheads, ranges, coming;   /* coming: ranges whose host start has not come */
+	struct nsx_open_intervals calls, overheads, ranges;
+	NSX_VEC(struct nsx_open_interval) coming;   /* ranges whose host start has not come: a heap by start */
+	int64_t crowded;                 /* records that found too many others open */
+	int64_t stale;                   /* times a range ended of which too many others, begun in it, go on */
 	NSX_VEC(struct nsx_host_piece) list;
 	size_t  head;
 	int     fd;                      /* pieces [spilled_head, spilled) of the file, -1: none */

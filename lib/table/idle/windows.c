@@ -6,6 +6,8 @@
 #include "base/num.h"
 #include "table/idle/idle.h"
 
+enum { FEW_MODULES = 64 };   /* of a device, worth looking through for those that are past */
+
 static int64_t
 max2(int64_t a, int64_t b)
 {
@@ -228,16 +230,29 @@ give_between(struct idle *f, struct idle_device *d, uint32_t program)
 	return to == NSX_NONE ? NSX_ERR : join_cells(f, to, d->between);
 }
 
+/* Forget those that ended before t when there are twice as many as were open the last time, so that one which lasts long keeps no others. */
+static void
+forget_modules(struct idle_device *d, int64_t t)
+{
+	size_t kept = 0;
+
+	if (d->modules.n <= FEW_MODULES || d->modules.n <= 2 * d->modules_open)
+		return;
+	for (size_t i = 0; i < d->modules.n; i++)
+		if (d->modules.p[i].end > t || d->modules.p[i].start >= t)
+			d->modules.p[kept++] = d->modules.p[i];
+	d->modules.n = kept;
+	d->modules_open = kept;
+}
+
 /* The module that holds t, the last started; NULL: none. *until: how long that lasts at least, at most `end`. */
 static const struct idle_module *
 holds(struct idle_device *d, int64_t t, int64_t end, int64_t *until)
 {
 	const struct idle_module *m = NULL;
 
-	while (d->module_head < d->modules.n && d->modules.p[d->module_head].end <= t && d->modules.p[d->module_head].start < t)
-		d->module_head++;
 	*until = end;
-	for (size_t i = d->module_head; i < d->modules.n; i++) {
+	for (size_t i = 0; i < d->modules.n; i++) {
 		const struct idle_module *x = &d->modules.p[i];
 
 		if (x->start > t) {
@@ -307,12 +322,7 @@ add_to_modules(struct idle *f, struct idle_device *d, struct piece *p)
 		if (add_clip(f, w, p, t, until) != NSX_OK)
 			return NSX_ERR;
 	}
-	/* Those that are past are forgotten when they are half of the list. */
-	if (d->module_head > 64 && d->module_head > d->modules.n / 2) {
-		memmove(d->modules.p, d->modules.p + d->module_head, (d->modules.n - d->module_head) * sizeof *d->modules.p);
-		d->modules.n -= d->module_head;
-		d->module_head = 0;
-	}
+	forget_modules(d, p->end);
 	return NSX_OK;
 }
 
@@ -343,8 +353,10 @@ add_to_steps(struct idle *f, struct idle_device *d, struct piece *p)
 		}
 		t = until;
 	}
-	memmove(d->cuts.p, d->cuts.p + cut, (d->cuts.n - cut) * sizeof *d->cuts.p);
-	d->cuts.n -= cut;
+	if (cut) {
+		memmove(d->cuts.p, d->cuts.p + cut, (d->cuts.n - cut) * sizeof *d->cuts.p);
+		d->cuts.n -= cut;
+	}
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/reach.h"
 #include "table/steps/rows.h"
 
 enum { STEPS = 3, BEST = 5 };
@@ -58,6 +59,8 @@ nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
 {
 	bool good = true;
 
+	if (!nsx_in_reach(rec))
+		return NSX_OK;
 	if (rec->kind->id == NSX_RANGE)
 		good = take_range(c, rec);
 	else if (rec->kind->id == NSX_OP)
@@ -122,7 +125,7 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 	*name = NULL;
 	for (i = 0; good && i < c->timelines.n; i++) {
 		good = nsx_timeline_finish(&c->timelines.p[i]);
-		all += nsx_timeline_between(&c->timelines.p[i], INT64_MIN, INT64_MAX).part[NSX_PART_COMPUTE];
+		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN, INT64_MAX).part[NSX_PART_COMPUTE], NULL);
 	}
 	if (c->spans.n)
 		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
@@ -140,12 +143,12 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 		k->instances += n;
 		k->repeats |= n >= STEPS;
 		if (s->device < c->timelines.n)
-			k->busy += covered(&c->timelines.p[s->device], s, n);
+			k->busy = nsx_add_sat(k->busy, covered(&c->timelines.p[s->device], s, n), NULL);
 	}
 	sorting = c;
 	if (good && classes.n)
 		qsort(classes.p, classes.n, sizeof *classes.p, by_busy);
-	for (i = 0; good && i < classes.n && classes.p[i].busy * 2 >= all && all > 0 && !*name; i++)
+	for (i = 0; good && i < classes.n && classes.p[i].busy >= all - classes.p[i].busy && all > 0 && !*name; i++)
 		if (classes.p[i].repeats) {
 			*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[i].name));
 			good = *name != NULL;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "job/reach.h"
 #include "table/idle/idle.h"
 
 /* What a moment counts for. */
@@ -178,6 +179,8 @@ take(void *state, const struct nsx_rec *rec)
 
 	if (idle_take(&e->idle, rec) != NSX_OK)
 		return NSX_ERR;
+	if (!nsx_in_reach(rec))
+		return NSX_OK;
 	if (rec->kind->id == NSX_RANGE && nsx_has(rec, NSX_RANGE_start)) {
 		name = nsx_intern(&e->names, nsx_range_book_name(&e->book, rec, NSX_NAMES_DIGITS));
 		return name == NSX_NONE ? nsx_err_nomem(e->err, NULL) : nsx_range_book_add(&e->book, rec, name, e->err);
@@ -317,8 +320,9 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 			rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK && !count_idle(&e))
 		rc = nsx_err_nomem(err, NULL);
+	if (rc == NSX_OK)
+		rc = idle_report(&e.idle);
 	if (rc == NSX_OK) {
-		idle_report(&e.idle);
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no class has two steps with a next one: nothing to explain");
 		*table = make_table(&e);

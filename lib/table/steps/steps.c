@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "job/steps.h"
 #include "stream/spool.h"
 #include "table/steps/explain.h"
@@ -60,9 +61,12 @@ keep_longest(struct nsx_step_set *s)
 		const struct nsx_step_of *o = &s->list.p[i];
 
 		while (time.n <= o->class)
-			if (!nsx_vec_push(&time, 0) || !nsx_vec_push(&often, 0))
+			if (!nsx_vec_push(&time, 0) || !nsx_vec_push(&often, 0)) {
+				free(time.p);
+				free(often.p);
 				return nsx_err_nomem(s->err, NULL);
-		time.p[o->class] += o->last - o->first;
+			}
+		time.p[o->class] = nsx_add_sat(time.p[o->class], o->last - o->first, NULL);
 		often.p[o->class] |= o->number > 0;
 		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best] || best == o->class))
 			best = o->class;

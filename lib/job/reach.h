@@ -1,0 +1,30 @@
+/* reach.h -- times that one can reckon with: sums and differences of a few of them stay within 64 bits. */
+#ifndef NSX_JOB_REACH_H
+#define NSX_JOB_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stream/fields.h"
+
+/* 73 years in ns: a clock that counts from 1970 is within it, and the ends of two records are less than 2^63 apart. */
+#define NSX_REACH (INT64_C(1) << 61)
+
+#define NSX_BEYOND_REACH "records with times beyond 73 years are ignored"
+
+/* Whether all times of the record, of host and GPU, are within reach. */
+static inline bool
+nsx_in_reach(const struct nsx_rec *rec)
+{
+	static const enum nsx_role times[] = { NSX_ROLE_START, NSX_ROLE_DUR, NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR };
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		int64_t t = nsx_field_int(rec, times[i], 0);
+
+		if (t < -NSX_REACH || t > NSX_REACH)
+			return false;
+	}
+	return true;
+}
+
+#endif
