@@ -44,13 +44,17 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	return at && *at != NSX_NONE ? &s->threads.p[*at] : NULL;
 }
 
+/* The thread, NSX_NONE for all of them, has steps of the class: count it in *n if that is new. False when out of memory. */
 static bool
-has(const uint32_t *list, size_t n, uint32_t x)
+add_class(struct nsx_step_set *s, uint32_t thread, uint32_t class, size_t *n)
 {
-	while (n)
-		if (list[--n] == x)
-			return true;
-	return false;
+	uint32_t *at = nsx_map_at(&s->has_class, (struct nsx_key){ thread, class });
+
+	if (!at)
+		return false;
+	*n += *at == NSX_NONE;
+	*at = 1;
+	return true;
 }
 
 /* ---- steps on devices */
@@ -155,9 +159,7 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class, (uint32_t)(t - s->threads.p) };
 	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps, (uint32_t)(s->steps.n - 1)))
 		return false;
-	if (!has(t->classes.p, t->classes.n, class) && !nsx_vec_push(&t->classes, class))
-		return false;
-	return has(s->classes.p, s->classes.n, class) || nsx_vec_push(&s->classes, class);
+	return add_class(s, new.thread, class, &t->nclasses) && add_class(s, NSX_NONE, class, &s->nclasses);
 }
 
 /* The thread's step that holds the call; NSX_NONE: none. Steps of a thread do not nest, and calls come nearly in order. */
@@ -262,7 +264,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		*use = 1;
 	}
 	/* A step that holds the call has come, so its class is known by now. */
-	if (t->classes.n < s->classes.n && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device })))
+	if (t->nclasses < s->nclasses && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device })))
 		return false;
 	return true;
 }
@@ -319,6 +321,23 @@ choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struc
 	return best;
 }
 
+/* The first operation of the thread, of those from `lo` on, whose call begins at `call` or later. */
+static size_t
+first_from(const struct nsx_step_thread *t, size_t lo, int64_t call)
+{
+	size_t hi = t->ops.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->ops.p[mid].call < call)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Give the operations of a thread without a step of the class to the steps of its process that are open: `steps` of n, by start. */
 static bool
 help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *steps, size_t n)
@@ -338,6 +357,13 @@ help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *st
 			if (s->steps.p[open.p[k]].host_end > op->call)
 				open.p[kept++] = open.p[k];
 		open.n = kept;
+		if (!open.n) {
+			/* None until the next begins: on to its first operation. */
+			if (next == n)
+				break;
+			i = first_from(t, i + 1, s->steps.p[steps[next]].host_start) - 1;
+			continue;
+		}
 		step = choose(s, open.p, open.n, op);
 		if (good && step != NSX_NONE)
 			good = add_op(s, step, op->device, op->start, op->end, true);
@@ -353,6 +379,8 @@ by_process(const void *a, const void *b)
 {
 	const struct nsx_step *x = &sorting->steps.p[*(const uint32_t *)a], *y = &sorting->steps.p[*(const uint32_t *)b];
 
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
 	if (x->profile != y->profile)
 		return x->profile < y->profile ? -1 : 1;
 	if (x->pid != y->pid)
@@ -362,31 +390,57 @@ by_process(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Whether the step's process stands before the thread's. */
 static bool
-helpers_of(struct nsx_step_set *s, uint32_t class)
+process_before(const struct nsx_step *x, const struct nsx_step_thread *t)
 {
-	NSX_VEC(uint32_t) steps = { 0 };
+	return x->profile != t->profile ? x->profile < t->profile : x->pid < t->pid;
+}
+
+/* Let the threads without a step of the class help those of their process: `steps` of n, by process and start. */
+static bool
+helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
+{
 	bool good = true;
 
-	for (size_t i = 0; good && i < s->steps.n; i++)
-		if (s->steps.p[i].class == class)
-			good = nsx_vec_push(&steps, (uint32_t)i);
-	sorting = s;
-	if (steps.n)
-		qsort(steps.p, steps.n, sizeof *steps.p, by_process);
 	for (size_t i = 0; good && i < s->threads.n; i++) {
 		const struct nsx_step_thread *t = &s->threads.p[i];
-		size_t from = 0, to;
+		size_t from = 0, to = n;
 
-		if (has(t->classes.p, t->classes.n, class))
+		if (!t->ops.n || nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) != NSX_NONE)
 			continue;
-		while (from < steps.n && (s->steps.p[steps.p[from]].profile != t->profile || s->steps.p[steps.p[from]].pid != t->pid))
-			from++;
-		for (to = from; to < steps.n && s->steps.p[steps.p[to]].profile == t->profile && s->steps.p[steps.p[to]].pid == t->pid;)
+		while (from < to) {
+			size_t mid = from + (to - from) / 2;
+
+			if (process_before(&s->steps.p[steps[mid]], t))
+				from = mid + 1;
+			else
+				to = mid;
+		}
+		for (to = from; to < n && s->steps.p[steps[to]].profile == t->profile && s->steps.p[steps[to]].pid == t->pid;)
 			to++;
-		good = help(s, t, steps.p + from, to - from);
+		good = help(s, t, steps + from, to - from);
 	}
-	free(steps.p);
+	return good;
+}
+
+static bool
+helpers(struct nsx_step_set *s)
+{
+	uint32_t *order = malloc((s->steps.n + 1) * sizeof *order);
+	bool good = order != NULL;
+
+	for (size_t i = 0; good && i < s->steps.n; i++)
+		order[i] = (uint32_t)i;
+	sorting = s;
+	if (good)
+		qsort(order, s->steps.n, sizeof *order, by_process);
+	for (size_t i = 0, n; good && i < s->steps.n; i += n) {
+		for (n = 1; i + n < s->steps.n && s->steps.p[order[i + n]].class == s->steps.p[order[i]].class;)
+			n++;
+		good = helpers_of(s, order + i, n);
+	}
+	free(order);
 	return good;
 }
 
@@ -417,8 +471,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 	for (size_t i = 0; i < s->threads.n; i++)
 		if (s->threads.p[i].ops.n)
 			qsort(s->threads.p[i].ops.p, s->threads.p[i].ops.n, sizeof *s->threads.p[i].ops.p, by_call);
-	for (size_t i = 0; good && i < s->classes.n; i++)
-		good = helpers_of(s, s->classes.p[i]);
+	good = good && helpers(s);
 	if (!good)
 		return nsx_err_nomem(s->err, NULL);
 	s->empty = s->kind == NSX_STEP_MODULE ? 0 : (int64_t)s->steps.n;
@@ -475,7 +528,6 @@ nsx_steps_free(struct nsx_step_set *s)
 		nsx_timeline_free(&s->timelines.p[i]);
 	for (size_t i = 0; i < s->threads.n; i++) {
 		free(s->threads.p[i].steps.p);
-		free(s->threads.p[i].classes.p);
 		free(s->threads.p[i].ops.p);
 	}
 	nsx_cat_free(&s->cat);
@@ -489,5 +541,5 @@ nsx_steps_free(struct nsx_step_set *s)
 	free(s->list.p);
 	nsx_map_free(&s->list_of);
 	nsx_map_free(&s->uses);
-	free(s->classes.p);
+	nsx_map_free(&s->has_class);
 }

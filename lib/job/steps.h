@@ -45,7 +45,7 @@ struct nsx_step_thread {
 	int64_t profile, pid, tid;
 	NSX_VEC(uint32_t) steps;            /* by start */
 	int64_t until;                      /* end of its latest step: a match that begins before it lies within */
-	NSX_VEC(uint32_t) classes;          /* that it has steps of */
+	size_t  nclasses;                   /* that it has steps of */
 	NSX_VEC(struct nsx_step_op) ops;
 };
 
@@ -67,7 +67,8 @@ struct nsx_step_set {
 	NSX_VEC(struct nsx_step_of) list;   /* after nsx_steps_finish by class (bytewise), device number, start */
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
 	struct nsx_map     uses;            /* (thread and class, device) */
-	NSX_VEC(uint32_t)  classes;
+	size_t             nclasses;
+	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of it */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 

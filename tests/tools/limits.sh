@@ -97,7 +97,7 @@ END
 equal 'and counts nowhere: kernels' "$(nsysx-summary -q --by kernel "$T/negative" | awk -F'\t' 'NR == 2 { print $3, $4 }')" '2 200'
 equal 'and counts nowhere: stacks' "$(nsysx-fold -q --by module --cover 1 "$T/negative" | grep -v idle | tr '\n' ' ')" '[GPU active];step;a 200 [GPU active];step;ar 200 '
 nsysx-collectives --summary "$T/negative" >"$T/out" 2>"$T/err"
-equal 'and counts nowhere: collectives' "$(awk -F'\t' 'NR == 2 { print $4 }' "$T/out") $(grep -c 'end before they start' "$T/err")" '2 1'
+equal 'and counts nowhere: collectives' "$(awk -F'\t' 'NR == 2 { print $4 }' "$T/out") $(grep -c 'ends before it starts' "$T/err")" '2 1'
 equal 'and hides nothing' "$(nsysx-overlap -q "$T/negative" | nsysx-view -t thunk | awk -F'\t' 'NR > 1 { print $12 }' | tr '\n' ' ')" '0 100 0 0 0 100 '
 
 # No time makes a tool end otherwise than well or with a message.

@@ -72,7 +72,7 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] += w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
 	if (rc == NSX_OK)
-		idle_report(&idle);
+		rc = idle_report(&idle);
 	idle_free(&idle);
 	nsx_reader_close(in);
 	free(windows.p);

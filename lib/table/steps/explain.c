@@ -320,6 +320,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 			rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK && !count_idle(&e))
 		rc = nsx_err_nomem(err, NULL);
+	/* The steps' report has said these. */
+	e.idle.timeless = e.idle.beyond = 0;
 	if (rc == NSX_OK)
 		rc = idle_report(&e.idle);
 	if (rc == NSX_OK) {
