@@ -4,12 +4,16 @@
 
 #include "filter/align.h"
 #include "table/bandwidth.h"
+#include "table/copies.h"
 #include "filter/collectives.h"
 #include "draw/fold.h"
+#include "table/idle.h"
+#include "table/launch.h"
 #include "table/measure.h"
 #include "filter/merge.h"
 #include "filter/overlap.h"
 #include "table/roofline.h"
+#include "table/steps.h"
 #include "table/stragglers.h"
 #include "table/summary.h"
 #include "filter/warmup.h"
@@ -18,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + 1
+	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, IDLES = 4 * NSX_IDLE_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
+	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + IDLES + LAUNCHES + COPIES + STEPS + 1
 };
 
 /* One filter at work, from one file to another. */
@@ -135,6 +140,33 @@ collectives(const char *from, struct fuzz_file *to)
 	return end(&s, nsx_collectives(s.in, s.out, 4096, &s.diags, &s.err));
 }
 
+/* Make one of the tables of a device's time and the host's. */
+static int
+host_table(struct nsx_reader *in, int number, struct nsx_outfile *out, struct nsx_table **t, struct nsx_diags *diags, struct nsx_err *err)
+{
+	int64_t ndiags;
+
+	if (number < IDLES) {
+		const struct nsx_idle_options opts = {
+			.by = (enum nsx_idle_by)(number % NSX_IDLE_GIVEN), .form = (enum nsx_idle_form)(number / NSX_IDLE_GIVEN), .range = "f",
+			.module = "jit_f", .every = 1 << 30, .latency = NSX_IDLE_LATENCY, .list = 3, .zeros = number % 2
+		};
+		return nsx_idle(in, &opts, out, t, &ndiags, diags, err);
+	}
+	if ((number -= IDLES) < LAUNCHES) {
+		const struct nsx_launch_options opts = { .by_range = number };
+		return nsx_launch(in, &opts, t, &ndiags, diags, err);
+	}
+	if ((number -= LAUNCHES) < COPIES) {
+		const struct nsx_copies_options opts = { .by_size = number == 1, .findings = number == 2 };
+		return nsx_copies(in, &opts, t, &ndiags, diags, err);
+	}
+	number -= COPIES;
+	const struct nsx_steps_options opts = { .step = number == 1 ? "f" : number == 2 ? "(.*)" : NULL, .module = number == 3 ? "jit_f" : NULL,
+	                                        .each = number == 1, .explain = number >= 3 ? 99 : 0 };
+	return nsx_steps(in, &opts, t, &ndiags, diags, err);
+}
+
 /* Make and print one of the tables. */
 static void
 table(const char *from, int number)
@@ -172,6 +204,8 @@ table(const char *from, int number)
 
 		opts.given.peak[NSX_MATH_BF16] = opts.given.peak[NSX_MATH_F32] = 1;
 		rc = nsx_roofline(in, &opts, &t, &ndiags, &diags, &err);
+	} else if ((number -= ROOFLINES) < IDLES + LAUNCHES + COPIES + STEPS) {
+		rc = host_table(in, number, out, &t, &diags, &err);
 	} else {
 		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);
 		t = bandwidth.table;
