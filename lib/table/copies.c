@@ -1,7 +1,8 @@
 /* copies.c -- copies and sets of memory. Holds a row a kind, the copies that are running, and the calls on their way.
  *
- * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted. When it comes, all that started
- * before it hides it until the largest end so far; what starts later adds what lies beyond the end that it knows of.
+ * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted. Operations come by start, so at any
+ * moment what reaches beyond it covers all up to the largest end so far: what hides a copy is what was covered until its end less what was until its
+ * start. Of a copy that hides others, since it communicates, each other one adds what lies beyond the end that the copy knows of.
  *
  *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
 #include "table/copies.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/heap.h"
 #include "base/num.h"
 #include "job/call_book.h"
 #include "job/catalogue.h"
@@ -34,7 +36,12 @@ struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time
 /* A copy that runs: hidden so far, and the end up to which it is known to be hidden or not. */
 struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
 
-struct device { int64_t cover_end; bool covered; NSX_VEC(struct running) running; };
+/* A copy that does not hide others: what was covered until it began. */
+struct ending { int64_t end, covered; uint32_t row; };
+
+/* covered_ns: length of the union of what covers. running: copies that communicate, which hide others but not themselves. endings: all others,
+ * a heap by end. */
+struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running; NSX_VEC(struct ending) endings; };
 
 struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_t src, dst, api; };
 
@@ -65,6 +72,21 @@ cover(struct running *r, int64_t start, int64_t end)
 		r->cover_to = end;
 }
 
+static bool
+ends_before(const void *unused, const struct ending *a, const struct ending *b)
+{
+	(void)unused;
+	return a->end < b->end;
+}
+NSX_HEAP(endings, struct ending, const void *, ends_before)
+
+/* Time covered until t, when all that started before t has come. What reaches beyond t covers all up to the largest end. */
+static int64_t
+covered_until(const struct device *d, int64_t t)
+{
+	return d->covered_ns - (d->covered && d->cover_end > t ? d->cover_end - t : 0);
+}
+
 /* Book the copies that ended before `now`. */
 static void
 book(struct copies *f, struct device *d, int64_t now)
@@ -80,6 +102,11 @@ book(struct copies *f, struct device *d, int64_t now)
 			f->rows.p[r->row].hidden = nsx_add_sat(f->rows.p[r->row].hidden, r->hidden, &f->clipped);
 	}
 	d->running.n = kept;
+	while (d->endings.n && d->endings.p[0].end <= now) {
+		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
+
+		f->rows.p[e.row].hidden = nsx_add_sat(f->rows.p[e.row].hidden, covered_until(d, e.end) - e.covered, &f->clipped);
+	}
 }
 
 /* ---- one copy */
@@ -136,7 +163,7 @@ broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str a
 }
 
 static int
-take_copy(struct copies *f, const struct nsx_rec *op, bool set, struct device *d, uint32_t device)
+take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struct device *d, uint32_t device)
 {
 	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL), bytes = nsx_int(op, NSX_OP_bytes, 0);
 	struct nsx_call_entry *call = NULL, gone;
@@ -168,8 +195,10 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, struct device *d
 	struct running run = { at, start, end, d->covered && d->cover_end > start ? d->cover_end : start, 0 };
 
 	run.hidden = (run.cover_to < end ? run.cover_to : end) - start;
-	if (!nsx_vec_push(&d->running, run))
+	if (comm ? !nsx_vec_push(&d->running, run) : !nsx_vec_room(&d->endings, 1))
 		return nsx_err_nomem(f->err, NULL);
+	if (!comm)
+		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
 	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
 	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur, nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
 	                         new.src, new.dst, api_id };
@@ -205,12 +234,16 @@ take_op(struct copies *f, const struct nsx_rec *rec)
 
 	book(f, d, start);
 	others = d->running.n;
-	if (copy && take_copy(f, rec, set, d, device) != NSX_OK)
+	if (copy && take_copy(f, rec, set, comm, d, device) != NSX_OK)
 		return NSX_ERR;
 	if (copy && !comm)
 		return NSX_OK;
 	for (size_t i = 0; i < others; i++)
 		cover(&d->running.p[i], start, end);
+	int64_t from = d->covered && d->cover_end > start ? d->cover_end : start;
+
+	if (end > from)
+		d->covered_ns += end - from;
 	if (!d->covered || end > d->cover_end)
 		d->cover_end = end;
 	d->covered = true;
@@ -389,8 +422,10 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 	nsx_intern_free(&f.strings);
 	free(f.rows.p);
 	nsx_map_free(&f.row_of);
-	for (size_t i = 0; i < f.devices.n; i++)
+	for (size_t i = 0; i < f.devices.n; i++) {
 		free(f.devices.p[i].running.p);
+		free(f.devices.p[i].endings.p);
+	}
 	free(f.devices.p);
 	free(f.findings.p);
 	return rc;

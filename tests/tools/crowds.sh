@@ -37,6 +37,10 @@ make classes 50000
 quick 'classes of steps' nsysx-steps --step '(.*)' -o "$T/out" "$T/classes"
 equal 'each with its step' "$(awk -F'\t' 'NR > 1 { steps += $3 } END { print NR - 1, steps }' "$T/out")" '50000 50000'
 
+make copies 200000
+quick 'copies at a time' nsysx-copies -o "$T/out" "$T/copies"
+equal 'hidden by each kernel' "$(awk -F'\t' 'NR == 2 { printf "%d %.9f", $5, $9 }' "$T/out")" "$(python3 -c 'n = 200000; print(n, "%.9f" % (3 * sum(min(n - i, n * 10) for i in range(n)) / (n * 100 * n)))')"
+
 make beyond 1
 for tool in idle 'idle --by every:1s' launch 'steps --step .' 'steps --each' 'steps --step . --explain'; do
 	# shellcheck disable=SC2086
