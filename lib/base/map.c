@@ -64,6 +64,16 @@ nsx_map_at(struct nsx_map *m, struct nsx_key key)
 	return &s->value;
 }
 
+uint32_t
+nsx_map_number(struct nsx_map *m, struct nsx_key key)
+{
+	uint32_t *at = nsx_map_at(m, key);
+
+	if (at && *at == NSX_NONE)
+		*at = (uint32_t)m->n - 1;
+	return at ? *at : NSX_NONE;
+}
+
 bool
 nsx_map_del(struct nsx_map *m, struct nsx_key key)
 {

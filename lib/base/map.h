@@ -27,6 +27,10 @@ uint32_t nsx_map_get(const struct nsx_map *m, struct nsx_key key);
  * next nsx_map_at. NULL when out of memory. */
 uint32_t *nsx_map_at(struct nsx_map *m, struct nsx_key key);
 
+/* Number keys 0, 1, ... in order of arrival: key's number, new or old; NSX_NONE when out of memory.
+ * For a map from which nothing is taken out and that nothing else puts numbers into. */
+uint32_t nsx_map_number(struct nsx_map *m, struct nsx_key key);
+
 /* Take key out; false if it is not there. */
 bool nsx_map_del(struct nsx_map *m, struct nsx_key key);
 void nsx_map_free(struct nsx_map *m);

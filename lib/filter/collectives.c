@@ -67,10 +67,10 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 		{ NSX_THUNK_start, NSX_COLLECTIVE_start }, { NSX_THUNK_dur, NSX_COLLECTIVE_dur },
 		{ NSX_THUNK_hidden, NSX_COLLECTIVE_hidden },
 	};
-	struct nsx_comm_part part;
+	struct nsx_comm_record r;
 	struct nsx_str name = nsx_arena_str(&c->arena, nsx_string(thunk, NSX_THUNK_name));
 
-	if (nsx_comm_part(&c->comm, thunk, &part, c->err) != NSX_OK)
+	if (nsx_comm_describe(&c->comm, thunk, &r, c->err) != NSX_OK)
 		return NSX_ERR;
 	if (!name.ptr || !nsx_vec_room(&c->pending, 1))
 		return nsx_err_nomem(c->err, NULL);
@@ -81,15 +81,15 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 		if (nsx_has(thunk, copied[i].from))
 			nsx_set_i(&rec, copied[i].to, thunk->v[copied[i].from].i);
 	nsx_set_s(&rec, NSX_COLLECTIVE_name, name);
-	if (part.kind != NSX_NONE)
-		nsx_set_s(&rec, NSX_COLLECTIVE_collective, nsx_intern_str(&c->comm.kinds, part.kind));
-	if (part.has_bytes)
-		nsx_set_i(&rec, NSX_COLLECTIVE_bytes, part.bytes);
-	if (part.has_group)
-		nsx_set_i(&rec, NSX_COLLECTIVE_group, part.group);
-	if (part.has_bandwidth) {
-		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, part.algbw);
-		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, part.busbw);
+	if (r.kind != NSX_NONE)
+		nsx_set_s(&rec, NSX_COLLECTIVE_collective, nsx_cat_str(&c->comm.cat, r.kind));
+	if (r.has_bytes)
+		nsx_set_i(&rec, NSX_COLLECTIVE_bytes, r.bytes);
+	if (r.has_group)
+		nsx_set_i(&rec, NSX_COLLECTIVE_group, r.group);
+	if (r.has_bandwidth) {
+		nsx_set_f(&rec, NSX_COLLECTIVE_algbw, r.algbw);
+		nsx_set_f(&rec, NSX_COLLECTIVE_busbw, r.busbw);
 	}
 	p->has = rec.has;
 	p->came = c->pending.n++;
@@ -158,7 +158,7 @@ meet(struct collectives *c, const struct nsx_rec *rec)
 {
 	if (c->pending.n && is_after(rec, c->start) && flush(c) != NSX_OK)
 		return NSX_ERR;
-	if (nsx_comm_meta(&c->comm, rec, c->err) != NSX_OK || nsx_write(c->out, rec) != NSX_OK)
+	if (nsx_comm_take(&c->comm, rec, c->err) != NSX_OK || nsx_write(c->out, rec) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_is_comm(&c->comm, rec) && meet_comm(c, rec) != NSX_OK)
 		return NSX_ERR;

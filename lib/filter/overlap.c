@@ -12,7 +12,6 @@
 #include "stream/spill.h"
 #include "job/diags_of.h"
 #include "base/heap.h"
-#include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include "job/communicates.h"
@@ -38,8 +37,7 @@ struct overlap {
 	struct nsx_err    *err;
 	struct nsx_hold   *hold;
 	struct nsx_catalogue cat;
-	struct nsx_map     union_of;     /* (device, whether it has one and of which kind) */
-	NSX_VEC(struct computing) unions;
+	NSX_VEC(struct computing) unions;   /* by device of the catalogue: of its thunks, of its operations */
 	NSX_VEC(struct open) heap;       /* the earliest end first */
 	NSX_VEC(struct answer) answers;  /* answers.p[0] is number `gone` */
 	uint64_t           gone, used, ready;   /* number of the first answer not forgotten, not used, not known */
@@ -58,12 +56,16 @@ struct overlap {
 static uint32_t
 union_of(struct overlap *o, const struct nsx_rec *rec)
 {
-	uint64_t which = (uint64_t)nsx_field_has(rec, NSX_ROLE_DEVICE) | (uint64_t)(rec->kind->id == NSX_OP) << 1;
-	uint32_t *at = nsx_map_at(&o->union_of, (struct nsx_key){ (uint64_t)nsx_field_int(rec, NSX_ROLE_DEVICE, 0), which });
+	uint32_t device = nsx_cat_device(&o->cat, rec);
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&o->unions, ((struct computing){ 0 })))
-		*at = (uint32_t)o->unions.n - 1;
-	return at ? *at : NSX_NONE;
+	if (device == NSX_NONE || device >= NSX_NONE / 2)
+		return NSX_NONE;
+	uint32_t at = 2 * device + (rec->kind->id == NSX_OP);
+
+	while (o->unions.n <= at)
+		if (!nsx_vec_push(&o->unions, ((struct computing){ 0 })))
+			return NSX_NONE;
+	return at;
 }
 
 /* c(t), when no interval that began after t is in the union. */
@@ -120,7 +122,7 @@ answer_until(struct overlap *o, int64_t now)
 		o->ready++;
 }
 
-/* Whether the answer of rec, which was met, has to wait. */
+/* Whether the answer of rec, which take_work saw, has to wait. */
 static bool
 waits(const struct nsx_rec *rec)
 {
@@ -138,7 +140,7 @@ computes(const struct nsx_rec *op)
 
 /* A thunk or an operation: set its hidden time where that is known at once. */
 static int
-meet_work(struct overlap *o, struct nsx_rec *rec)
+take_work(struct overlap *o, struct nsx_rec *rec)
 {
 	bool thunk = rec->kind->id == NSX_THUNK, comm = nsx_cat_communicates(&o->cat, rec);
 	int64_t start = nsx_field_int(rec, NSX_ROLE_START, 0), dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
@@ -240,7 +242,7 @@ take(struct overlap *o, struct nsx_rec *rec)
 	if (release(o) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_cat_take(&o->cat, rec, o->err) != NSX_OK
-	    || ((rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && meet_work(o, rec) != NSX_OK))
+	    || ((rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && take_work(o, rec) != NSX_OK))
 		return NSX_ERR;
 	o->read++;
 	/* Nothing waits, neither before rec nor with it. */
@@ -283,7 +285,6 @@ nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, st
 	nsx_cat_comm_diags(&o.cat, "", diags);
 	nsx_hold_free(o.hold);
 	nsx_cat_free(&o.cat);
-	nsx_map_free(&o.union_of);
 	free(o.unions.p);
 	free(o.heap.p);
 	free(o.answers.p);

@@ -9,14 +9,12 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "job/catalogue.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/spool.h"
 
 static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
-
-/* Stands for a profile, program or device that a record does not name. */
-#define ABSENT INT64_MIN
 
 /* Where the phase of a record goes, for the kinds of one reader; -1: not looked for yet. */
 struct phase_slots { int8_t of[NSX_NKINDS]; };
@@ -31,9 +29,8 @@ struct warmup {
 	enum nsx_warmup_mode mode;
 	bool                 comm;          /* an instruction communicates */
 	struct nsx_map       compiled;      /* (profile, program) */
-	struct nsx_map       profile_of;    /* device -> index of profiles */
-	NSX_VEC(int64_t)     profiles;
-	struct nsx_map       ran_on;        /* (profile, device) -> ran; device ABSENT: any of the profile */
+	struct nsx_catalogue cat;           /* devices alone */
+	struct nsx_map       ran_on;        /* (profile, device) -> ran; device NSX_ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
 	bool                 decided;       /* what waited is written, and nothing waits any more */
 	bool                 all_steady;    /* nothing is steady: then everything counts as it */
@@ -67,18 +64,6 @@ noted(const struct nsx_map *set, int64_t a, int64_t b)
 	return nsx_map_get(set, (struct nsx_key){ (uint64_t)a, (uint64_t)b }) != NSX_NONE;
 }
 
-static int
-note_device(struct warmup *w, const struct nsx_rec *rec)
-{
-	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_DEVICE_device, ABSENT), 0 };
-	uint32_t *at = nsx_map_at(&w->profile_of, key);
-
-	if (!at || !nsx_vec_push(&w->profiles, nsx_int(rec, NSX_DEVICE_profile, ABSENT)))
-		return nsx_err_nomem(w->err, NULL);
-	*at = (uint32_t)(w->profiles.n - 1);
-	return NSX_OK;
-}
-
 static struct ran *
 ran_at(struct warmup *w, int64_t profile, int64_t device)
 {
@@ -96,8 +81,8 @@ ran_at(struct warmup *w, int64_t profile, int64_t device)
 static int
 note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 {
-	int64_t profile = nsx_int(rec, NSX_MODULE_profile, ABSENT);
-	struct ran *r = ran_at(w, profile, nsx_int(rec, NSX_MODULE_device, ABSENT));
+	int64_t profile = nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT);
+	struct ran *r = ran_at(w, profile, nsx_int(rec, NSX_MODULE_device, NSX_ABSENT));
 
 	if (!r)
 		return NSX_ERR;
@@ -106,7 +91,7 @@ note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 	r->end = nsx_add_sat(nsx_int(rec, NSX_MODULE_start, 0), nsx_int(rec, NSX_MODULE_dur, 0), NULL);
 	if (!steady)
 		return NSX_OK;
-	r = ran_at(w, profile, ABSENT);
+	r = ran_at(w, profile, NSX_ABSENT);
 	if (!r)
 		return NSX_ERR;
 	r->any_steady = true;
@@ -141,21 +126,21 @@ is_host(enum nsx_kind_id id)
 static bool
 steady_op(const struct warmup *w, const struct nsx_rec *rec)
 {
-	int64_t profile = nsx_int(rec, NSX_OP_profile, ABSENT);
+	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT);
 
 	if (nsx_has(rec, NSX_OP_program) && nsx_has(rec, NSX_OP_execution))
 		return steady_execution(w, profile, rec->v[NSX_OP_program].i, rec->v[NSX_OP_execution].i);
-	return steady_time(w, profile, nsx_int(rec, NSX_OP_device, ABSENT), nsx_int(rec, NSX_OP_start, 0),
+	return steady_time(w, profile, nsx_int(rec, NSX_OP_device, NSX_ABSENT), nsx_int(rec, NSX_OP_start, 0),
 	                   nsx_int(rec, NSX_OP_dur, 0));
 }
 
 static bool
 steady_skew(const struct warmup *w, const struct nsx_rec *rec)
 {
-	struct nsx_key key = { (uint64_t)nsx_int(rec, NSX_SKEW_device, ABSENT), 0 };
-	uint32_t at = nsx_map_get(&w->profile_of, key);
+	uint32_t at = nsx_cat_find_device(&w->cat, nsx_int(rec, NSX_SKEW_device, NSX_ABSENT));
+	uint32_t profile = at == NSX_NONE ? NSX_NONE : w->cat.devices.p[at].profile;
 
-	return steady_execution(w, at == NSX_NONE ? ABSENT : w->profiles.p[at], nsx_int(rec, NSX_SKEW_program, ABSENT),
+	return steady_execution(w, profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number, nsx_int(rec, NSX_SKEW_program, NSX_ABSENT),
 	                        nsx_int(rec, NSX_SKEW_execution, INT64_MAX));
 }
 
@@ -167,16 +152,16 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 		return true;
 	switch (rec->kind->id) {
 	case NSX_MODULE:
-		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, ABSENT), nsx_int(rec, NSX_MODULE_program, ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), nsx_int(rec, NSX_MODULE_program, NSX_ABSENT),
 		                        nsx_int(rec, NSX_MODULE_execution, INT64_MAX));
 	case NSX_THUNK:
-		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, ABSENT), nsx_int(rec, NSX_THUNK_program, ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, NSX_ABSENT), nsx_int(rec, NSX_THUNK_program, NSX_ABSENT),
 		                        nsx_int(rec, NSX_THUNK_execution, INT64_MAX));
 	case NSX_COLLECTIVE:
 		if (!nsx_has(rec, NSX_COLLECTIVE_execution))
-			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_device, ABSENT),
+			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT), nsx_int(rec, NSX_COLLECTIVE_device, NSX_ABSENT),
 			                   nsx_int(rec, NSX_COLLECTIVE_start, 0), nsx_int(rec, NSX_COLLECTIVE_dur, 0));
-		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, ABSENT), nsx_int(rec, NSX_COLLECTIVE_program, ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT), nsx_int(rec, NSX_COLLECTIVE_program, NSX_ABSENT),
 		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
 	case NSX_OP:
 		return steady_op(w, rec);
@@ -318,15 +303,15 @@ take(struct warmup *w, struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
 	case NSX_DEVICE:
-		if (note_device(w, rec) != NSX_OK)
+		if (nsx_cat_take(&w->cat, rec, w->err) != NSX_OK)
 			return NSX_ERR;
 		break;
 	case NSX_INST:
-		w->comm |= nsx_int(rec, NSX_INST_comm, 0) == 1;
+		w->comm |= nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
 		break;
 	case NSX_COMPILE:
 		if (nsx_has(rec, NSX_COMPILE_program)
-		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, ABSENT), rec->v[NSX_COMPILE_program].i) != NSX_OK)
+		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, NSX_ABSENT), rec->v[NSX_COMPILE_program].i) != NSX_OK)
 			return NSX_ERR;
 		break;
 	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL: case NSX_OVERHEAD:
@@ -369,9 +354,8 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 		report(&w, diags);
 	nsx_spool_free(w.waiting);
 	nsx_map_free(&w.compiled);
-	nsx_map_free(&w.profile_of);
+	nsx_cat_free(&w.cat);
 	nsx_map_free(&w.ran_on);
-	free(w.profiles.p);
 	free(w.ran.p);
 	return rc;
 }

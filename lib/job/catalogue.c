@@ -88,7 +88,7 @@ static uint32_t
 program_at(struct nsx_catalogue *c, int64_t number)
 {
 	uint32_t at = index_find(&c->program_at, number);
-	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE, .key = NSX_NONE };
+	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE, .key = NSX_NONE, .runners = NSX_NONE };
 
 	if (at != NSX_NONE)
 		return at;
@@ -104,7 +104,7 @@ inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
 	struct nsx_cat_index *x = &c->programs.p[program].insts;
 	uint32_t at = index_find(x, number);
 	struct nsx_cat_inst new = {
-		.program = program, .number = number, .name = NSX_NONE, .opcode = NSX_NONE, .collective = NSX_NONE, .scheduling_name = NSX_NONE,
+		.program = program, .nth_comm = NSX_NONE, .number = number, .name = NSX_NONE, .opcode = NSX_NONE, .collective = NSX_NONE, .scheduling_name = NSX_NONE,
 		.math = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .locs = NSX_NONE, .bytes = NSX_ABSENT, .groups = NSX_ABSENT,
 		.flops = NSX_ABSENT, .vector = NSX_ABSENT, .mem_bytes = NSX_ABSENT
 	};
@@ -235,6 +235,7 @@ take_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 
 	if (profile != NSX_NONE && !(d->listed && d->profile == profile))
 		c->profiles.p[profile].ndevices++;
+	c->ndevices += !d->listed;
 	d->listed = true;
 	d->profile = profile;
 	d->known = nsx_int(rec, NSX_DEVICE_known, 0) == 1;
@@ -287,16 +288,25 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
 	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id, NSX_ABSENT), NSX_NONE, NSX_NONE, NSX_NONE };
 
+	if (!(c->keep & (NSX_CAT_ALIASES | NSX_CAT_RUNNERS)))
+		return true;
+	uint32_t *at = a.profile == NSX_NONE || a.program == NSX_NONE ? NULL : nsx_map_at(&c->alias_at, (struct nsx_key){ a.profile, a.program });
+
+	if (!at)
+		return false;
+	uint32_t before = *at;
+
+	if (before == NSX_NONE) {
+		uint32_t *runners = &c->programs.p[a.program].runners;
+
+		*runners = (*runners == NSX_NONE ? 0 : *runners) + c->profiles.p[a.profile].ndevices;
+		*at = 0;
+	}
 	if (!(c->keep & NSX_CAT_ALIASES))
 		return true;
-	if (a.profile == NSX_NONE || a.program == NSX_NONE || !string_of(c, rec, NSX_ALIAS_fingerprint, &a.fingerprint)
-	    || !string_of(c, rec, NSX_ALIAS_digest, &a.digest))
+	if (!string_of(c, rec, NSX_ALIAS_fingerprint, &a.fingerprint) || !string_of(c, rec, NSX_ALIAS_digest, &a.digest) || c->aliases.n >= NSX_NONE)
 		return false;
-	uint32_t *at = nsx_map_at(&c->alias_at, (struct nsx_key){ a.profile, a.program });
-
-	if (!at || c->aliases.n >= NSX_NONE)
-		return false;
-	a.before = *at;
+	a.before = before;
 	if (!nsx_vec_push(&c->aliases, a))
 		return false;
 	*at = (uint32_t)(c->aliases.n - 1);
@@ -306,9 +316,17 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 const struct nsx_cat_alias *
 nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program)
 {
-	uint32_t at = nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program });
+	uint32_t at = c->keep & NSX_CAT_ALIASES ? nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program }) : (uint32_t)NSX_NONE;
 
 	return at == NSX_NONE ? NULL : &c->aliases.p[at];
+}
+
+uint32_t
+nsx_cat_runners(const struct nsx_catalogue *c, uint32_t program)
+{
+	uint32_t n = c->programs.p[program].runners;
+
+	return n == NSX_NONE ? c->ndevices : n;
 }
 
 uint32_t
@@ -403,6 +421,8 @@ take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	i->listed = true;
 	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
 	c->any_comm |= i->comm;
+	if (i->comm && i->nth_comm == NSX_NONE)
+		i->nth_comm = c->ncomm++;
 	i->bytes = nsx_int(rec, NSX_INST_bytes, NSX_ABSENT);
 	i->groups = nsx_int(rec, NSX_INST_groups, NSX_ABSENT);
 	i->flops = nsx_int(rec, NSX_INST_flops, NSX_ABSENT);

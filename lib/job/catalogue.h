@@ -29,7 +29,8 @@ enum nsx_cat_keep {
 	NSX_CAT_LOCS     = 4,   /* further places */
 	NSX_CAT_PLACES   = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_LOCS,
 	NSX_CAT_GROUPS   = 8,   /* members of replica groups */
-	NSX_CAT_ALIASES  = 16   /* what programs are called in each profile */
+	NSX_CAT_ALIASES  = 16,  /* what programs are called in each profile */
+	NSX_CAT_RUNNERS  = 32   /* how many devices may run a program */
 };
 
 /* Numbers to indices; numbers that are nearly dense take 4 bytes each. {0} is empty. */
@@ -58,13 +59,20 @@ struct nsx_cat_device {
 	int64_t  ref;         /* of that, ns */
 };
 
-struct nsx_cat_program { int64_t number, id; bool listed; uint32_t name, fingerprint, key; struct nsx_cat_index insts; };
+struct nsx_cat_program {
+	int64_t  number, id;
+	bool     listed;
+	uint32_t name, fingerprint, key;
+	uint32_t runners;     /* for nsx_cat_runners; NSX_NONE: no alias came */
+	struct nsx_cat_index insts;
+};
 
 /* before: in aliases, the one of the same profile and program that came before; NSX_NONE if it is the first. */
 struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerprint, digest, before; };
 
 struct nsx_cat_inst {
 	uint32_t program;     /* in programs */
+	uint32_t nth_comm;    /* instructions that communicate and were listed before it; NSX_NONE if it is not one of them */
 	int64_t  number;
 	bool     listed, comm;
 	uint32_t name, opcode, collective, scheduling_name, math;
@@ -92,6 +100,8 @@ struct nsx_catalogue {
 	struct nsx_cat_index profile_at, device_at, program_at, stack_at;
 	struct nsx_map    alias_at;               /* (profile, program) -> aliases, the last of them */
 	bool              any_comm;               /* some instruction communicates */
+	uint32_t          ncomm;                  /* how many were listed as such */
+	uint32_t          ndevices;               /* that are listed */
 	int64_t           contradictions;         /* of nsx_cat_communicates */
 	struct nsx_map    awaited;                /* numbers of stacks that were referred to before their frames came */
 	int64_t           no_stack;               /* references to a stack that has no record with frames before them */
@@ -122,6 +132,10 @@ uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
 
 /* The alias of a program in a profile, NULL if it has none there; indices. Of several the last that came. */
 const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
+
+/* How many devices may run the program of that index: those of the profiles that have an alias of it; all that are listed if none has one. Of what
+ * came so far; needs NSX_CAT_RUNNERS. */
+uint32_t nsx_cat_runners(const struct nsx_catalogue *c, uint32_t program);
 
 /* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does. Without NSX_CAT_ALIASES there is none. */
 uint32_t nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);

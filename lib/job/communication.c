@@ -1,22 +1,13 @@
-/* communication.c -- what a stream's metadata say about communication: kind, size, group, bandwidth of each thunk's part. */
+/* communication.c -- what a stream's metadata say of each device's record of a collective. */
 #include "job/communication.h"
 
 #include <stdlib.h>
 
-#include "base/num.h"
 #include "job/communicates.h"
 
-/* told: more than its name told the kind. */
-struct nsx_comm_inst { uint32_t kind; bool listed, told, has_bytes, has_groups; int64_t bytes, groups; };
-struct nsx_comm_device { bool listed; struct nsx_comm_clock clock; };
-
-/* The devices that one instance of a collective runs on: a replica group, or, where groups share devices as the pairs of
- * a permutation do, all that are connected. `present` of them have a device record. */
-struct nsx_comm_group { uint32_t size, present; };
-
-/* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `whole` ? bytes of all the group : of one
+/* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `all` ? bytes of all the group : of one
  * device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires is 0. n: group size if it is not fixed by the kind. */
-struct measure { const char *kind; bool whole; int wires; int64_t n; };
+struct measure { const char *kind; bool all; int wires; int64_t n; };
 
 static const struct measure measures[] = {
 	{ "all-gather",           true,  1, 0 },
@@ -51,222 +42,69 @@ nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, do
 	const struct measure *m = measure_of(kind);
 
 	/* Bytes a nanosecond are 1e9 bytes a second. */
-	*algbw = (double)bytes * (m->whole ? (double)n : 1) / (double)ns;
+	*algbw = (double)bytes * (m->all ? (double)n : 1) / (double)ns;
 	*busbw = m->wires ? *algbw * (double)(n - 1) * m->wires / (double)n : *algbw;
+}
+
+int
+nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
+{
+	/* What was known of clocks may not hold any more. */
+	if (rec->kind->id == NSX_DEVICE || rec->kind->id == NSX_CLOCK)
+		c->clocks.n = 0;
+	if (rec->kind->id == NSX_GROUPS && nsx_replica_groups_take(&c->groups, &c->cat, rec, err) != NSX_OK)
+		return NSX_ERR;
+	return nsx_cat_take(&c->cat, rec, err);
 }
 
 void
 nsx_comm_free(struct nsx_comm *c)
 {
 	nsx_cat_free(&c->cat);
-	nsx_intern_free(&c->kinds);
-	nsx_map_free(&c->inst_of);
-	nsx_map_free(&c->device_of);
-	nsx_map_free(&c->set_of);
-	nsx_map_free(&c->member_of);
-	free(c->insts.p);
-	free(c->devices.p);
-	free(c->groups.p);
+	nsx_replica_groups_free(&c->groups);
+	nsx_map_free(&c->clock_number);
+	nsx_map_free(&c->time_number);
+	free(c->clocks.p);
 	*c = (struct nsx_comm){ 0 };
 }
 
-/* ---- metadata ---- */
+/* ---- clocks ---- */
 
-/* The device's entry, made if need be; NULL when out of memory. */
-static struct nsx_comm_device *
-device_at(struct nsx_comm *c, int64_t device)
-{
-	uint32_t *at = nsx_map_at(&c->device_of, (struct nsx_key){ (uint64_t)device, 0 });
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&c->devices, ((struct nsx_comm_device){ 0 })))
-		*at = (uint32_t)c->devices.n - 1;
-	return at && *at != NSX_NONE ? &c->devices.p[*at] : NULL;
-}
-
-static bool
-is_listed(const struct nsx_comm *c, int64_t device)
-{
-	uint32_t at = nsx_map_get(&c->device_of, (struct nsx_key){ (uint64_t)device, 0 });
-
-	return at != NSX_NONE && c->devices.p[at].listed;
-}
-
-/* The number of an instruction's entry, made if need be; NSX_NONE when out of memory. */
+/* The number of a clock; NSX_NONE when out of memory. */
 static uint32_t
-inst_at(struct nsx_comm *c, int64_t program, int64_t inst)
+clock_number(struct nsx_comm *c, bool aligned, int64_t of)
 {
-	uint32_t *at = nsx_map_at(&c->inst_of, (struct nsx_key){ (uint64_t)program, (uint64_t)inst });
+	size_t known = c->clock_number.n;
+	uint32_t number = nsx_map_number(&c->clock_number, (struct nsx_key){ aligned, (uint64_t)of });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&c->insts, ((struct nsx_comm_inst){ .kind = NSX_NONE })))
-		*at = (uint32_t)c->insts.n - 1;
-	return at ? *at : NSX_NONE;
+	c->own_clocks += !aligned && c->clock_number.n > known;
+	return number;
 }
 
-static int
-meet_inst(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
+uint32_t
+nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec)
 {
-	/* Most of a program computes. */
-	if (!nsx_int(rec, NSX_INST_comm, 0))
-		return NSX_OK;
-	uint32_t at = inst_at(c, nsx_int(rec, NSX_INST_program, -1), nsx_int(rec, NSX_INST_inst, -1));
-	uint32_t kind = NSX_NONE;
+	uint32_t at = nsx_cat_device(&c->cat, rec);
 
-	if (at != NSX_NONE && nsx_has(rec, NSX_INST_collective)) {
-		kind = nsx_intern(&c->kinds, nsx_string(rec, NSX_INST_collective));
-		if (kind == NSX_NONE)
-			at = NSX_NONE;
-	}
 	if (at == NSX_NONE)
-		return nsx_err_nomem(err, NULL);
-	c->insts.p[at] = (struct nsx_comm_inst){ kind, true, nsx_has(rec, NSX_INST_opcode) || nsx_has(rec, NSX_INST_bytes), nsx_has(rec, NSX_INST_bytes), nsx_has(rec, NSX_INST_groups),
-	                                         nsx_int(rec, NSX_INST_bytes, 0), nsx_int(rec, NSX_INST_groups, 0) };
-	return NSX_OK;
+		return NSX_NONE;
+	if (at < c->clocks.n && c->clocks.p[at] != NSX_NONE)
+		return c->clocks.p[at];
+	const struct nsx_cat_device *d = &c->cat.devices.p[at];
+
+	if (!d->aligned && !d->listed)
+		return clock_number(c, false, nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT));
+	while (c->clocks.n <= at)
+		if (!nsx_vec_push(&c->clocks, NSX_NONE))
+			return NSX_NONE;
+	int64_t profile = d->profile == NSX_NONE ? NSX_ABSENT : c->cat.profiles.p[d->profile].number;
+	/* A clock without a component is of the first one. */
+	int64_t component = d->component == NSX_ABSENT ? 0 : d->component;
+
+	return c->clocks.p[at] = clock_number(c, d->aligned, d->aligned ? component : profile);
 }
 
-static int
-meet_device(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
-{
-	struct nsx_comm_device *d = device_at(c, nsx_int(rec, NSX_DEVICE_device, -1));
-
-	if (!d)
-		return nsx_err_nomem(err, NULL);
-	c->listed += !d->listed;
-	d->listed = true;
-	d->clock = (struct nsx_comm_clock){ false, nsx_int(rec, NSX_DEVICE_profile, -1) };
-	return NSX_OK;
-}
-
-static int
-meet_clock(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
-{
-	struct nsx_comm_device *d = device_at(c, nsx_int(rec, NSX_CLOCK_device, -1));
-
-	if (!d)
-		return nsx_err_nomem(err, NULL);
-	d->clock = (struct nsx_comm_clock){ true, nsx_int(rec, NSX_CLOCK_component, 0) };
-	return NSX_OK;
-}
-
-/* ---- replica groups ---- */
-
-/* The devices of one groups record, joined into components: parent links, a root is its own parent. */
-struct joining { NSX_VEC(uint32_t) parent; NSX_VEC(int64_t) device; };
-
-static uint32_t
-root_of(struct joining *j, uint32_t i)
-{
-	while (j->parent.p[i] != i)
-		i = j->parent.p[i] = j->parent.p[j->parent.p[i]];
-	return i;
-}
-
-/* Where in j the device of this set is, added if need be; NSX_NONE when out of memory. */
-static uint32_t
-member_at(struct nsx_comm *c, struct joining *j, uint32_t set, int64_t device)
-{
-	uint32_t *at = nsx_map_at(&c->member_of, (struct nsx_key){ set, (uint64_t)device });
-	uint32_t n = (uint32_t)j->parent.n;
-
-	if (at && *at == NSX_NONE && nsx_vec_push(&j->parent, n) && nsx_vec_push(&j->device, device))
-		*at = n;
-	return at ? *at : NSX_NONE;
-}
-
-/* `0,1;2,3`: NSX_OK, NSX_EOF if it is not that, NSX_ERR when out of memory. */
-static int
-join_members(struct nsx_comm *c, struct joining *j, uint32_t set, struct nsx_str s)
-{
-	uint32_t before = NSX_NONE;   /* in the same group */
-
-	if (s.len == 0)
-		return NSX_OK;
-	for (size_t i = 0, from = 0; i <= s.len; i++) {
-		int64_t device;
-
-		if (i < s.len && s.ptr[i] != ',' && s.ptr[i] != ';')
-			continue;
-		if (!nsx_get_int((struct nsx_str){ s.ptr + from, i - from }, &device))
-			return NSX_EOF;
-		uint32_t at = member_at(c, j, set, device);
-		if (at == NSX_NONE)
-			return NSX_ERR;
-		if (before != NSX_NONE)
-			j->parent.p[root_of(j, at)] = root_of(j, before);
-		before = i < s.len && s.ptr[i] == ',' ? at : NSX_NONE;
-		from = i + 1;
-	}
-	return NSX_OK;
-}
-
-/* Number the components and let each member know its own. */
-static int
-number_components(struct nsx_comm *c, struct joining *j, uint32_t set)
-{
-	uint32_t base = (uint32_t)c->groups.n, *number = malloc((j->parent.n + 1) * sizeof *number);
-
-	if (!number)
-		return NSX_ERR;
-	for (uint32_t i = 0; i < j->parent.n; i++)
-		if (j->parent.p[i] == i) {
-			number[i] = (uint32_t)c->groups.n;
-			if (!nsx_vec_push(&c->groups, ((struct nsx_comm_group){ 0, 0 }))) {
-				c->groups.n = base;
-				free(number);
-				return NSX_ERR;
-			}
-		}
-	for (uint32_t i = 0; i < j->parent.n; i++) {
-		struct nsx_comm_group *g = &c->groups.p[number[root_of(j, i)]];
-		uint32_t *at = nsx_map_at(&c->member_of, (struct nsx_key){ set, (uint64_t)j->device.p[i] });
-
-		g->size++;
-		g->present += is_listed(c, j->device.p[i]);
-		if (at)
-			*at = number[root_of(j, i)];
-	}
-	free(number);
-	return NSX_OK;
-}
-
-static int
-meet_groups(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
-{
-	uint32_t *at = nsx_map_at(&c->set_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_GROUPS_groups, -1), 0 });
-	struct joining j = { 0 };
-	int rc = at ? NSX_OK : NSX_ERR;
-
-	/* Of two sets of one number the first counts. */
-	if (at && *at == NSX_NONE) {
-		uint32_t set = *at = (uint32_t)c->set_of.n;
-		struct nsx_str s = nsx_string(rec, NSX_GROUPS_members);
-
-		rc = join_members(c, &j, set, s);
-		if (rc == NSX_EOF)
-			nsx_err_set(err, "groups %lld: want devices such as 0,1;2,3, got \"%.*s\"",
-			            (long long)nsx_int(rec, NSX_GROUPS_groups, -1), s.len > 60 ? 60 : (int)s.len, s.ptr);
-		else if (rc == NSX_OK)
-			rc = number_components(c, &j, set);
-	}
-	free(j.parent.p);
-	free(j.device.p);
-	return rc == NSX_OK ? NSX_OK : nsx_err_nomem(err, NULL);
-}
-
-int
-nsx_comm_meta(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
-{
-	if (nsx_cat_take(&c->cat, rec, err) != NSX_OK)
-		return NSX_ERR;
-	switch (rec->kind->id) {
-	case NSX_DEVICE: return meet_device(c, rec, err);
-	case NSX_CLOCK:  return meet_clock(c, rec, err);
-	case NSX_GROUPS: return meet_groups(c, rec, err);
-	case NSX_INST:   return meet_inst(c, rec, err);
-	default:         return NSX_OK;
-	}
-}
-
-/* ---- parts ---- */
+/* ---- records ---- */
 
 bool
 nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec)
@@ -283,82 +121,90 @@ nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec)
 	return alone;
 }
 
-struct nsx_comm_clock
-nsx_comm_clock(const struct nsx_comm *c, int64_t device, int64_t profile)
-{
-	uint32_t at = nsx_map_get(&c->device_of, (struct nsx_key){ (uint64_t)device, 0 });
-
-	return at == NSX_NONE ? (struct nsx_comm_clock){ false, profile } : c->devices.p[at].clock;
-}
-
-/* The group of the instruction that holds the device, NULL if none does. */
-static const struct nsx_comm_group *
-group_of(const struct nsx_comm *c, const struct nsx_comm_inst *in, int64_t device)
-{
-	uint32_t set = in->has_groups ? nsx_map_get(&c->set_of, (struct nsx_key){ (uint64_t)in->groups, 0 }) : NSX_NONE;
-	uint32_t at = set == NSX_NONE ? NSX_NONE : nsx_map_get(&c->member_of, (struct nsx_key){ set, (uint64_t)device });
-
-	return at == NSX_NONE ? NULL : &c->groups.p[at];
-}
-
 static void
-find_group(const struct nsx_comm *c, const struct nsx_comm_inst *in, int64_t device, int64_t n, struct nsx_comm_part *part)
+find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct nsx_rec *thunk, struct nsx_comm_record *r)
 {
-	const struct nsx_comm_group *g;
+	/* Where its name alone told the kind, nobody has looked for sizes and groups. */
+	bool told = in->opcode != NSX_NONE || in->bytes != NSX_ABSENT, has_groups = in->groups != NSX_ABSENT;
+	int64_t device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT), n = measure_of(nsx_cat_str(&c->cat, in->collective))->n;
+	uint32_t at;
 
-	part->has_group = n != 0;
-	part->group = n;
+	n = told || n == 1 ? n : 0;
+	r->has_group = n != 0;
+	r->group = n;
 	if (n == 1) {
 		/* A copy between a device and its host concerns nobody else. */
-		part->instance = device;
-		part->expected = 1;
+		r->group_at = device;
+		r->participants = 1;
 		return;
 	}
-	g = group_of(c, in, device);
-	if (g) {
-		part->instance = g - c->groups.p;
-		part->expected = g->present;
-		part->partial = g->present < g->size;
-		part->has_group = true;
-		part->group = n ? n : g->size;
+	at = has_groups ? nsx_replica_group(&c->groups, in->groups, device) : NSX_NONE;
+	if (at != NSX_NONE) {
+		const struct nsx_replica_group *g = &c->groups.groups.p[at];
+
+		r->group_at = at;
+		r->participants = g->present;
+		r->incomplete = g->present < g->size;
+		r->has_group = true;
+		r->group = n ? n : g->size;
 		return;
 	}
-	part->instance = -1;
-	part->expected = c->listed;
-	/* No groups given: all devices. Where names alone are known, nobody has looked for groups. */
-	if (!n && !in->has_groups && c->listed && in->kind != NSX_NONE && in->told) {
-		part->has_group = true;
-		part->group = c->listed;
+	r->participants = c->cat.ndevices;
+	/* No groups given: all devices. */
+	if (!n && !has_groups && c->cat.ndevices && in->collective != NSX_NONE && told) {
+		r->has_group = true;
+		r->group = c->cat.ndevices;
 	}
 }
 
 int
-nsx_comm_part(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_part *part, struct nsx_err *err)
+nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_record *r, struct nsx_err *err)
 {
-	uint32_t at = inst_at(c, nsx_int(thunk, NSX_THUNK_program, -1), nsx_int(thunk, NSX_THUNK_inst, -1));
-	int64_t device = nsx_int(thunk, NSX_THUNK_device, -1), dur = nsx_int(thunk, NSX_THUNK_dur, 0);
+	uint32_t at = nsx_cat_inst(&c->cat, thunk);
+	int64_t dur = nsx_int(thunk, NSX_THUNK_dur, 0);
 
 	if (at == NSX_NONE)
 		return nsx_err_nomem(err, NULL);
-	const struct nsx_comm_inst *in = &c->insts.p[at];
-	struct nsx_str kind = in->kind == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&c->kinds, in->kind);
+	const struct nsx_cat_inst *in = &c->cat.insts.p[at];
 
-	*part = (struct nsx_comm_part){ .inst = at, .kind = in->kind, .has_bytes = in->has_bytes, .bytes = in->bytes };
-	part->clock = nsx_comm_clock(c, device, nsx_int(thunk, NSX_THUNK_profile, -1));
+	*r = (struct nsx_comm_record){ .inst = at, .kind = in->collective, .has_bytes = in->bytes != NSX_ABSENT, .group_at = -1 };
+	r->bytes = r->has_bytes ? in->bytes : 0;
 	if (in->listed)
-		find_group(c, in, device, in->told || measure_of(kind)->n == 1 ? measure_of(kind)->n : 0, part);
-	else
-		part->instance = -1;
-	part->has_bandwidth = part->has_bytes && part->has_group && dur > 0;
-	if (part->has_bandwidth)
-		nsx_comm_bandwidth(kind, part->bytes, part->group, dur, &part->algbw, &part->busbw);
-	c->parts++;
+		find_group(c, in, thunk, r);
+	r->has_bandwidth = r->has_bytes && r->has_group && dur > 0;
+	if (r->has_bandwidth)
+		nsx_comm_bandwidth(nsx_cat_str(&c->cat, r->kind), r->bytes, r->group, dur, &r->algbw, &r->busbw);
+	c->records++;
 	c->no_inst += !in->listed;
-	c->no_bytes += in->listed && !part->has_bytes;
-	c->no_group += in->listed && !part->has_group && in->has_groups;
-	c->no_groups += !part->has_group && !in->has_groups;
+	c->no_bytes += in->listed && !r->has_bytes;
+	c->no_group += in->listed && !r->has_group && in->groups != NSX_ABSENT;
+	c->no_groups += !r->has_group && in->groups == NSX_ABSENT;
 	c->no_dur += dur <= 0;
 	return NSX_OK;
+}
+
+uint64_t
+nsx_comm_collective(const struct nsx_comm_record *r)
+{
+	/* A device's number may have more than 32 bits, but where the device is the group an instance is complete with one record: its key is not kept. */
+	return (uint64_t)r->inst << 32 | (uint32_t)r->group_at;
+}
+
+bool
+nsx_comm_instance(struct nsx_comm *c, const struct nsx_rec *thunk, const struct nsx_comm_record *r, struct nsx_key *key)
+{
+	int64_t execution = nsx_field_int(thunk, NSX_ROLE_EXECUTION, -1), occurrence = nsx_field_int(thunk, NSX_ROLE_OCCURRENCE, -1);
+	bool small = execution >= -1 && execution < INT32_MAX && occurrence >= -1 && occurrence < INT32_MAX;
+	uint32_t number;
+
+	key->a = nsx_comm_collective(r);
+	if (small) {
+		key->b = (uint64_t)(execution + 1) << 32 | (uint64_t)(occurrence + 1);
+		return true;
+	}
+	number = nsx_map_number(&c->time_number, (struct nsx_key){ (uint64_t)execution, (uint64_t)occurrence });
+	key->b = UINT64_C(1) << 63 | number;
+	return number != NSX_NONE;
 }
 
 void
@@ -370,14 +216,14 @@ nsx_comm_flag_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 void
 nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
-	nsx_diag_add(diags, NSX_WARNING, "", c->listed > 1 ? c->no_groups : 0,
+	nsx_diag_add(diags, NSX_WARNING, "", c->cat.ndevices > 1 ? c->no_groups : 0,
 	             "communication thunks of unknown replica groups are taken to be of all devices; nsysx-extract -x DIR reads groups from the HLO dump");
 }
 
 void
 nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
-	if (c->parts == 0 && c->ops == 0)
+	if (c->records == 0 && c->ops == 0)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_bytes,

@@ -1,8 +1,16 @@
-/* instances.h -- bring together what devices did of one and the same thing, and hold it only until all of them did it. */
+/* instances.h -- instances: what several devices recorded of one and the same thing, brought together, and held only until all devices that take part
+ * have recorded it. One instance of a collective is one execution of it by one group of devices; so is one execution of any
+ * instruction on all devices that run the program.
+ *
+ * What is kept of a device's record is the caller's: a struct of `size` bytes.
+ *
+ *   add key (3, 0) { device 0, 100..150 }, 2 participants    held
+ *   add key (3, 1) { device 0, 200..250 }, 2 participants    held
+ *   add key (3, 0) { device 1, 110..150 }, 2 participants    complete(key (3, 0), both records, 2); forgotten
+ *   finish                                                   complete(key (3, 1), the one record, 1) */
 #ifndef NSX_JOB_INSTANCES_H
 #define NSX_JOB_INSTANCES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,52 +19,35 @@
 #include "base/vec.h"
 #include "stream/kinds.h"
 
-/* A device's part. */
-struct nsx_meet_part {
-	int64_t  device, start, end, group;   /* group: the caller's */
-	int64_t  exposed;                     /* ns that were not hidden */
-	uint32_t clock;                       /* the caller's */
-};
+/* An instance: n records in order of arrival, the callee's to change and gone when it returns. NSX_OK, or what nsx_instances_add is to return. The
+ * callee adds nothing to the instances that call it. */
+typedef int nsx_instance_fn(void *state, struct nsx_key key, void *records, size_t n);
 
-/* What all devices did of the thing of that key, in order of arrival; the parts are the callee's to change. NSX_OK, or NSX_ERR. */
-typedef int nsx_meet_fn(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n);
+/* Take a further record into the first of its instance. */
+typedef void nsx_combine_fn(void *first, const void *record);
 
-struct nsx_meet_slot;
+struct nsx_instance_slot;
 
-/* {0} with whole and state set is empty. */
-struct nsx_meet {
-	nsx_meet_fn   *whole;
-	void          *state;
-	struct nsx_map at;
-	NSX_VEC(struct nsx_meet_slot) slots;   /* of things begun; free ones are kept for the next */
+/* {0} with size, complete and state set is empty. With `combine` set an instance holds one record, whatever the number of devices. */
+struct nsx_instances {
+	size_t           size;      /* of a record, bytes */
+	nsx_instance_fn *complete;
+	nsx_combine_fn  *combine;   /* NULL: all records are held */
+	void            *state;     /* for complete */
+	struct nsx_map   at;        /* key -> slots */
+	NSX_VEC(struct nsx_instance_slot) slots;   /* of instances begun; unused ones are kept for the next */
 	NSX_VEC(uint32_t) unused;
-	int64_t        begun;
+	NSX_VEC(unsigned char) combined;           /* one record a slot, with `combine` */
+	int64_t          begun;
 };
 
-/* Add a part to the thing of that key. When it has `expected` parts (0: not known) `whole` is called, and the thing is forgotten.
- * NSX_OK, NSX_ERR with err filled, or what `whole` returned. */
-int nsx_meet_add(struct nsx_meet *m, struct nsx_key key, const struct nsx_meet_part *part, size_t expected, struct nsx_err *err);
+/* Add a device's record to the instance of that key. When it has those of all participants (0: not known how many) `complete` is called.
+ * NSX_OK, NSX_ERR with err filled, or what `complete` returned. */
+int nsx_instances_add(struct nsx_instances *m, struct nsx_key key, const void *record, size_t participants, struct nsx_err *err);
 
-/* Call `whole` for the things that are still held, in order of their first parts. */
-int nsx_meet_rest(struct nsx_meet *m, struct nsx_err *err);
+/* Call `complete` for the instances that are still held, in order of their first records. Nothing may be added after that. */
+int nsx_instances_finish(struct nsx_instances *m, struct nsx_err *err);
 
-void nsx_meet_free(struct nsx_meet *m);
-
-/* How many devices may run a program: those of the reports that know it by an alias. {0} is empty. */
-struct nsx_crew {
-	struct nsx_map devices_of;   /* profile -> number of its devices */
-	struct nsx_map aliased;      /* (profile, program) seen */
-	struct nsx_map runners_of;   /* program -> number of devices */
-	struct nsx_map device_seen;
-	uint32_t       devices;
-};
-
-/* Take in a `device` or `alias` record, devices first; others are ignored. NSX_OK or NSX_ERR. */
-int nsx_crew_meta(struct nsx_crew *c, const struct nsx_rec *rec, struct nsx_err *err);
-
-/* Devices of the reports that have an alias of the program; all devices if none has one, 0 if not known. */
-size_t nsx_crew_of(const struct nsx_crew *c, int64_t program);
-
-void nsx_crew_free(struct nsx_crew *c);
+void nsx_instances_free(struct nsx_instances *m);
 
 #endif

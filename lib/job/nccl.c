@@ -100,7 +100,7 @@ key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
 }
 
 static uint32_t
-device_at(struct nsx_nccl_set *s, int64_t number, struct nsx_comm_clock clock)
+device_at(struct nsx_nccl_set *s, int64_t number, uint32_t clock)
 {
 	uint32_t *at = nsx_map_at(&s->device_of, (struct nsx_key){ (uint64_t)number, 0 });
 
@@ -110,7 +110,7 @@ device_at(struct nsx_nccl_set *s, int64_t number, struct nsx_comm_clock clock)
 }
 
 int
-nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, struct nsx_comm_clock clock, struct nsx_err *err)
+nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock, struct nsx_err *err)
 {
 	if (nsx_nccl_comms_take(&s->comms, rec, err) != NSX_OK)
 		return NSX_ERR;
@@ -144,8 +144,7 @@ nsx_nccl_apart(const struct nsx_nccl_set *s)
 		const struct nsx_nccl_op *o = &s->ops.p[i];
 		if (of[o->key] == NSX_NONE)
 			of[o->key] = o->device;
-		const struct nsx_comm_clock *a = &s->devices.p[of[o->key]].clock, *b = &s->devices.p[o->device].clock;
-		apart = a->aligned != b->aligned || a->number != b->number;
+		apart = s->devices.p[of[o->key]].clock != s->devices.p[o->device].clock;
 	}
 	free(of);
 	return apart;

@@ -39,7 +39,7 @@ void nsx_nccl_comms_free(struct nsx_nccl_comms *c);
 struct nsx_nccl_op { int64_t start, dur, bytes, calls, group, hidden, op, seq; uint32_t key, device; };
 
 struct nsx_nccl_key { uint32_t comm, kind, pair; };   /* in nsx_nccl_set.texts */
-struct nsx_nccl_device { int64_t number; struct nsx_comm_clock clock; };
+struct nsx_nccl_device { int64_t number; uint32_t clock; };
 
 /* {0} is empty. 72 bytes for each operation. */
 struct nsx_nccl_set {
@@ -56,8 +56,8 @@ struct nsx_nccl_set {
 /* Whether the operation is one of an instance: its communicator is known and, of a send-recv, both ranks. */
 bool nsx_nccl_is(const struct nsx_rec *rec);
 
-/* Take in any record; operations with nsx_nccl_is are kept. clock: that of its device. Operations come by start. NSX_OK or NSX_ERR. */
-int nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, struct nsx_comm_clock clock, struct nsx_err *err);
+/* Take in any record; operations with nsx_nccl_is are kept. clock: a number of that of its device. Operations come by start. NSX_OK or NSX_ERR. */
+int nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock, struct nsx_err *err);
 
 /* Whether devices of one instance are on clocks that cannot be compared. */
 bool nsx_nccl_apart(const struct nsx_nccl_set *s);

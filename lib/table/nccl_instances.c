@@ -165,14 +165,14 @@ read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, s
 
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		t->diags += rec.kind->id == NSX_DIAG;
-		if (nsx_comm_meta(comm, &rec, err) != NSX_OK)
+		if (nsx_comm_take(comm, &rec, err) != NSX_OK)
 			return NSX_ERR;
 		if (rec.kind->id != NSX_OP && rec.kind->id != NSX_COMMUNICATOR)
 			continue;
 		bool op = rec.kind->id == NSX_OP;
-		struct nsx_comm_clock clock = { false, 0 };
-		if (op && nsx_has(&rec, NSX_OP_comm_id))
-			clock = nsx_comm_clock(comm, nsx_int(&rec, NSX_OP_device, -1), nsx_int(&rec, NSX_OP_profile, -1));
+		uint32_t clock = 0;
+		if (op && nsx_has(&rec, NSX_OP_comm_id) && (clock = nsx_comm_clock(comm, &rec)) == NSX_NONE)
+			return nsx_err_nomem(err, NULL);
 		*without += op && nsx_is_comm_op(comm, &rec) && !nsx_has(&rec, NSX_OP_comm_id);
 		if (nsx_nccl_take(s, &rec, clock, err) != NSX_OK)
 			return NSX_ERR;

@@ -231,6 +231,56 @@ programs(void)
 	nsx_cat_free(&c);
 }
 
+static void
+runners(void)
+{
+	struct nsx_catalogue c = { .keep = NSX_CAT_RUNNERS };
+	struct nsx_rec d = record(NSX_DEVICE), a = record(NSX_ALIAS), t;
+	uint32_t two, all, none;
+
+	/* Devices 0 .. 2 of report 0, 3 and 4 of report 1, 5 of report 2. */
+	for (int64_t i = 0; i < 6; i++) {
+		nsx_set_i(&d, NSX_DEVICE_device, i);
+		nsx_set_i(&d, NSX_DEVICE_profile, i < 3 ? 0 : i < 5 ? 1 : 2);
+		take(&c, &d);
+		take(&c, &d);
+	}
+	is_int(c.ndevices, 6, "devices that are listed are counted, each once");
+	a = record(NSX_ALIAS);
+	for (int i = 0; i < 3; i++) {
+		nsx_set_i(&a, NSX_ALIAS_profile, i == 1);
+		nsx_set_i(&a, NSX_ALIAS_program, 8);
+		take(&c, &a);
+	}
+	nsx_set_i(&a, NSX_ALIAS_profile, 9);
+	nsx_set_i(&a, NSX_ALIAS_program, 9);
+	take(&c, &a);
+	two = nsx_cat_find_program(&c, 8);
+	none = nsx_cat_find_program(&c, 9);
+	t = thunk(10, 0);
+	all = nsx_cat_program(&c, &t);
+	is_int(nsx_cat_runners(&c, two), 5, "a program may run on the devices of the reports that know it");
+	is_int(nsx_cat_runners(&c, none), 0, "on none of a report without devices");
+	is_int(nsx_cat_runners(&c, all), 6, "and on all where none has a name for it");
+	ok(!nsx_cat_alias(&c, 0, two) && c.aliases.n == 0, "the names themselves are not kept");
+	is_int(nsx_cat_find_profile(&c, 1), 1, "a report is found by its number");
+	is_int(nsx_cat_find_profile(&c, 5), NSX_NONE, "one that nobody named is not there");
+	nsx_cat_free(&c);
+}
+
+static void
+communicating(void)
+{
+	struct nsx_catalogue c = { 0 };
+
+	for (int64_t i = 0; i < 6; i++)
+		inst(&c, 0, i, "i", i % 2);
+	inst(&c, 0, 3, "again", 1);
+	ok(c.insts.p[1].nth_comm == 0 && c.insts.p[3].nth_comm == 1 && c.insts.p[5].nth_comm == 2 && c.insts.p[2].nth_comm == NSX_NONE && c.ncomm == 3,
+	   "instructions that communicate are numbered among themselves");
+	nsx_cat_free(&c);
+}
+
 int
 main(void)
 {
@@ -240,5 +290,7 @@ main(void)
 	keep();
 	devices();
 	programs();
+	runners();
+	communicating();
 	return done();
 }

@@ -65,6 +65,19 @@ interns(void)
 }
 
 static void
+numbers(void)
+{
+	struct nsx_map m = { 0 };
+	bool good = true;
+
+	for (int round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < KEYS; i++)
+			good = good && nsx_map_number(&m, (struct nsx_key){ i * 7919, i % 3 }) == i;
+	ok(good, "keys are numbered in order of arrival, once");
+	nsx_map_free(&m);
+}
+
+static void
 hashes(void)
 {
 	const char *s = "thunk";
@@ -78,6 +91,7 @@ main(void)
 {
 	maps();
 	interns();
+	numbers();
 	hashes();
 	return done();
 }

@@ -23,7 +23,7 @@ nsx_info_take(struct nsx_info *info, const struct nsx_rec *rec, struct nsx_err *
 {
 	uint32_t device;
 
-	if (nsx_comm_meta(&info->comm, rec, err) != NSX_OK)
+	if (nsx_comm_take(&info->comm, rec, err) != NSX_OK)
 		return NSX_ERR;
 	info->devices += rec->kind->id == NSX_DEVICE;
 	if (rec->kind->id != NSX_CLOCK)

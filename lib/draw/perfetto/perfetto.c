@@ -150,32 +150,34 @@ take_module(struct job *j, const struct nsx_rec *rec)
 	return add(j, process, NSX_TRACK_MODULES, 0, &s);
 }
 
-/* A number that a collective's parts on all devices have in common, and no other thunk: the upper bit tells it from launches. */
+/* A number that the records of a collective on all devices have in common, and no other thunk: the upper bit tells it from launches. */
 static uint64_t
-instance_of(const struct nsx_rec *rec, const struct nsx_comm_part *part)
+instance_of(const struct nsx_catalogue *cat, const struct nsx_rec *rec, const struct nsx_comm_record *r)
 {
-	uint64_t h = nsx_hash_u64(part->inst + UINT64_C(1));
+	const struct nsx_cat_inst *inst = &cat->insts.p[r->inst];
+	/* Those that have no record of metadata are numbered from the top. */
+	uint64_t h = nsx_hash_u64((inst->nth_comm != NSX_NONE ? inst->nth_comm : UINT32_MAX - r->inst) + UINT64_C(1));
 
 	h = nsx_hash_u64(h + (uint64_t)nsx_int(rec, NSX_THUNK_execution, 0));
 	h = nsx_hash_u64(h + (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, 0));
-	return nsx_hash_u64(h + (uint64_t)part->instance) | UINT64_C(1) << 63;
+	return nsx_hash_u64(h + (uint64_t)r->group_at) | UINT64_C(1) << 63;
 }
 
 static int
 say_collective(struct job *j, struct nsx_slice *s, const struct nsx_rec *rec)
 {
-	struct nsx_comm_part part;
+	struct nsx_comm_record r;
 
-	if (nsx_comm_part(&j->info.comm, rec, &part, j->err) != NSX_OK)
+	if (nsx_comm_describe(&j->info.comm, rec, &r, j->err) != NSX_OK)
 		return NSX_ERR;
-	if (part.kind != NSX_NONE)
-		say_str(s, NSX_ARG_COLLECTIVE, nsx_intern_str(&j->info.comm.kinds, part.kind));
-	if (part.has_bytes)
-		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_BYTES, .i = part.bytes };
-	if (part.has_group)
-		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_GROUP, .i = part.group };
-	if (j->options->flows && (part.expected > 1 || (part.expected == 0 && j->info.devices > 1)))
-		s->instance = instance_of(rec, &part);
+	if (r.kind != NSX_NONE)
+		say_str(s, NSX_ARG_COLLECTIVE, nsx_cat_str(&j->info.comm.cat, r.kind));
+	if (r.has_bytes)
+		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_BYTES, .i = r.bytes };
+	if (r.has_group)
+		s->args[s->nargs++] = (struct nsx_arg){ .key = NSX_ARG_GROUP, .i = r.group };
+	if (j->options->flows && (r.participants > 1 || (r.participants == 0 && j->info.devices > 1)))
+		s->instance = instance_of(&j->info.comm.cat, rec, &r);
 	return NSX_OK;
 }
 

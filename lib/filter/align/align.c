@@ -114,7 +114,7 @@ static int
 estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct al_job j = { .err = err, .diags = diags, .opts = opts };
-	struct al_given g = { 0 };
+	struct al_corrections g = { 0 };
 	struct nsx_reader *again = NULL;
 	int rc = read_first(s, &j);
 
@@ -129,7 +129,7 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 	if (rc == NSX_OK)
 		rc = opts->estimate ? al_write_estimate(again, out, &g, &j, err) : al_apply(again, out, &g, &j, opts, diags, err);
 	nsx_reader_close(again);
-	al_given_free(&g);
+	al_corrections_free(&g);
 	al_job_free(&j);
 	return rc;
 }
@@ -137,16 +137,16 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 static int
 apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct al_given g = { 0 };
+	struct al_corrections g = { 0 };
 	struct nsx_reader *in = NULL;
-	int rc = al_given_load(&g, opts->apply, diags, err);
+	int rc = al_corrections_load(&g, opts->apply, diags, err);
 
 	if (rc == NSX_OK && !(in = source_reader(s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)
 		rc = al_apply(in, out, &g, NULL, opts, diags, err);
 	nsx_reader_close(in);
-	al_given_free(&g);
+	al_corrections_free(&g);
 	return rc;
 }
 

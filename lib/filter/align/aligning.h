@@ -29,7 +29,7 @@ bool al_own(struct nsx_str *source);
 /* Whether f changes any time. */
 static inline bool al_moves(const struct al_fix *f) { return f->offset != 0 || f->rate != 0; }
 
-/* ---- corrections by device, from an estimate or from a file (given.c) ---- */
+/* ---- corrections by device, from an estimate or from a file (clock_file.c) ---- */
 
 struct al_clock {
 	int64_t       device;
@@ -37,7 +37,7 @@ struct al_clock {
 	struct al_fix fix;
 	int64_t       collectives, component;
 };
-struct al_given {
+struct al_corrections {
 	struct nsx_arena arena;
 	struct nsx_map   of;              /* device -> clocks */
 	NSX_VEC(struct al_clock) clocks;
@@ -45,49 +45,49 @@ struct al_given {
 };
 
 /* Put a clock in; NULL report: none. The first of a device counts. NSX_OK or NSX_ERR. */
-int al_given_add(struct al_given *g, const struct al_clock *c, struct nsx_err *err);
-const struct al_clock *al_given_get(const struct al_given *g, int64_t device);   /* NULL if there is none */
+int al_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err);
+const struct al_clock *al_corrections_get(const struct al_corrections *g, int64_t device);   /* NULL if there is none */
 
 /* Read clocks, skews, and what nsysx-align said of them (into diags) from the stream at path. */
-int al_given_load(struct al_given *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
-void al_given_free(struct al_given *g);
+int al_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
+void al_corrections_free(struct al_corrections *g);
 
 /* ---- what the first pass saw (gather.c) ---- */
 
-struct al_profile { int64_t number, utc; bool has_utc; struct nsx_str name; };
-
+/* Of a device, by its index in the catalogue. */
 struct al_device {
-	int64_t  number;
-	uint32_t profile;     /* index */
-	uint32_t clock;       /* dense number of its clock */
+	uint32_t clock;       /* number of its clock, one for each that moves by itself */
 	bool     profiled;    /* has a module or thunk */
 };
 
-/* An instruction that communicates. */
-struct al_inst { int64_t program, inst, groups, stack; uint32_t name; bool has_groups, has_stack, used; };
+/* What has instances on several devices: an instruction in one of its groups, or a key of NCCL's (job/nccl.h). */
+struct al_collective {
+	uint32_t inst;        /* in the catalogue; NSX_NONE of NCCL's */
+	uint32_t program;     /* programs are numbered in order of their first collectives; 0 of NCCL's */
+	uint32_t name;        /* of its thunks, a string of the catalogue; NSX_NONE if they have none */
+	bool     pairs;       /* of a permutation */
+	bool     known;       /* its group is */
+};
 
-/* What meets on several devices: an instruction in one of its groups. */
-struct al_what { uint32_t inst, program; bool pairs, known; };   /* pairs: of a permutation; known: its group is */
+/* The number of the stack of an instruction of the catalogue, which communicates. */
+struct al_stack { uint32_t inst; int64_t stack; };
 
-/* One device's part in one collective. `execution` is the device's own number; pairing adds a shift. */
-struct al_obs { int64_t end; uint32_t what, device; int32_t execution, occurrence; };
+/* A device's record of an instance. `execution` is the device's own number; pairing adds a shift. */
+struct al_obs { int64_t end; uint32_t collective, device; int32_t execution, occurrence; };
 
-/* Collectives that have the same members are used alike. A collective: parts first .. first + n - 1 of obs. */
+/* An instance: records first .. first + n - 1 of obs. Instances on the same devices, which are a set, are used alike. */
 struct al_instance { uint32_t first, n, set; };
 
 struct al_job {
 	struct nsx_err                *err;
 	struct nsx_diags              *diags;
 	const struct nsx_align_opts   *opts;
-	struct nsx_arena               arena;
-	struct nsx_comm                comm;
-	struct nsx_intern              names;
-	struct nsx_map                 profile_of, device_of, inst_of, what_of, program_of;
-	NSX_VEC(struct al_profile)     profiles;
+	struct nsx_comm                comm;       /* its catalogue has profiles, devices and instructions, but not the clocks of the stream */
+	struct nsx_map                 collective_of;   /* nsx_comm_collective -> collectives */
+	struct nsx_map                 program_number;  /* program of the catalogue -> as in al_collective */
 	NSX_VEC(struct al_device)      devices;
-	NSX_VEC(struct al_inst)        insts;
-	NSX_VEC(struct al_what)        whats;
-	NSX_VEC(int64_t)               programs;   /* numbers, by index */
+	NSX_VEC(struct al_collective)  collectives;
+	NSX_VEC(struct al_stack)       stacks;
 	NSX_VEC(struct al_obs)         obs;
 	NSX_VEC(struct al_instance)    instances;  /* those used, after al_solve: sorted for skew records */
 	int64_t                       *num;        /* by obs: n * (end - mean end), n: devices of its collective */
@@ -95,7 +95,7 @@ struct al_job {
 	NSX_VEC(int32_t)               shifts;
 	uint32_t                       nclocks;
 	bool                           aligned;    /* the stream has clock records already */
-	int64_t                        odd;        /* parts that cannot be used */
+	int64_t                        unusable;   /* thunks and operations that communicate */
 	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is met */
 	bool                           by_nccl;    /* obs are theirs */
 };
@@ -107,10 +107,19 @@ int al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 int al_assign_clocks(struct al_job *j);
 
 /* Take in an operation, for al_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
-int al_meet_op(struct al_job *j, const struct nsx_rec *rec);
+int al_take_op(struct al_job *j, const struct nsx_rec *rec);
 
 /* Fill obs by instances of NCCL's communicators, paired; after al_assign_clocks, where XLA's collectives told nothing. */
 int al_use_nccl(struct al_job *j);
+
+/* The profile of a device, both by their index in the catalogue; the number of profiles for a device that names none. */
+uint32_t al_profile_at(const struct al_job *j, uint32_t device);
+
+/* When its session started, ns since 1970-01-01 UTC; NSX_ABSENT if that is not known. */
+int64_t al_session_start(const struct al_job *j, uint32_t device);
+
+/* The name of its profile, empty if it has none. */
+struct nsx_str al_report_name(const struct al_job *j, uint32_t device);
 
 /* Write the skew records of the instances used: none of NCCL's, which have no instructions. */
 int al_write_skews(const struct al_job *j, struct nsx_writer *out);
@@ -124,8 +133,8 @@ int32_t al_shift(const struct al_job *j, uint32_t program, uint32_t device);
 /* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
 int al_screen(struct al_job *j);
 
-/* From parts to corrections (solve.c). */
-int al_solve(struct al_job *j, struct al_given *g);
+/* From records to corrections (solve.c). */
+int al_solve(struct al_job *j, struct al_corrections *g);
 
 /* ---- arithmetic (least_deviations.c) ---- */
 
@@ -162,11 +171,10 @@ void al_queue_free(struct al_queue *q);   /* NULL allowed */
 /* ---- the second pass (apply.c) ---- */
 
 /* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (of the file otherwise). */
-int al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job,
+int al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
              const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Write only clocks, skews and the metadata they refer to. */
-int al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job,
-                      struct nsx_err *err);
+int al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err);
 
 #endif

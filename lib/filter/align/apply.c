@@ -7,22 +7,22 @@
 #include "stream/pack.h"
 #include "stream/spool.h"
 
-/* What the input calls a device or a report, and its correction. */
-struct moved_device { int64_t number, profile; const struct al_clock *clock; struct al_fix fix; bool written; };
-struct moved_report { int64_t number; struct nsx_str name; struct al_fix fix; bool told; };
+/* The corrections of a device and of a report's own clock, by their index in the catalogue. */
+struct moved_device { const struct al_clock *clock; struct al_fix fix; bool written; };
+struct moved_report { struct al_fix fix; bool known; };
 
 struct applying {
 	struct nsx_reader           *in;
 	struct nsx_writer           *out;
-	const struct al_given       *given;
+	const struct al_corrections       *given;
 	const struct al_job         *job;
 	const struct nsx_align_opts *opts;
 	struct nsx_diags            *diags;
 	struct nsx_err              *err;
-	struct nsx_arena             arena;
-	struct nsx_map               device_of, report_of;
+	struct nsx_catalogue         cat;         /* profiles and devices alone */
 	NSX_VEC(struct moved_device) devices;
 	struct nsx_buf               held;        /* their records, which hold times and wait until all are known */
+	int64_t                      nheld;
 	NSX_VEC(struct moved_report) reports;
 	NSX_VEC(struct al_fix)       fixes;       /* the different ones, for how far records can still move */
 	bool                         settled;     /* all devices are known */
@@ -30,53 +30,55 @@ struct applying {
 	struct al_queue             *queue;
 };
 
-static struct nsx_key
-key(int64_t a)
-{
-	return (struct nsx_key){ (uint64_t)a, 0 };
-}
-
 /* ---- metadata ---- */
 
+/* NULL for a device or a report that has no record. */
+static struct moved_device *
+device_at(struct applying *a, int64_t number)
+{
+	uint32_t i = nsx_cat_find_device(&a->cat, number);
+
+	return i == NSX_NONE ? NULL : &a->devices.p[i];
+}
+
 static struct moved_report *
-report_at(struct applying *a, int64_t number)
+report_at(struct applying *a, uint32_t profile)
 {
-	uint32_t i = nsx_map_get(&a->report_of, key(number));
-
-	return i == NSX_NONE ? NULL : &a->reports.p[i];
+	return profile == NSX_NONE || !a->cat.profiles.p[profile].listed ? NULL : &a->reports.p[profile];
 }
 
 static int
-take_profile(struct applying *a, const struct nsx_rec *rec)
+check_report(const struct applying *a, const struct nsx_cat_device *d, const struct al_clock *clock)
 {
-	int64_t number = nsx_int(rec, NSX_PROFILE_profile, -1);
-	uint32_t *i = nsx_map_at(&a->report_of, key(number));
-	struct nsx_str name = nsx_arena_str(&a->arena, nsx_string(rec, NSX_PROFILE_name));
+	struct nsx_str name = nsx_cat_str(&a->cat, d->profile == NSX_NONE ? NSX_NONE : a->cat.profiles.p[d->profile].name);
 
-	if (!i || !name.ptr || !nsx_vec_push(&a->reports, ((struct moved_report){ .number = number, .name = name })))
-		return nsx_err_nomem(a->err, NULL);
-	*i = (uint32_t)a->reports.n - 1;
+	if (!clock || !clock->report.len || !name.len || nsx_str_eq(clock->report, name))
+		return NSX_OK;
+	return nsx_err_set(a->err, "%s: device %lld is of report %.*s, the clock in %s of report %.*s", nsx_reader_where(a->in),
+	                   (long long)d->number, name.len > 100 ? 100 : (int)name.len, name.ptr,
+	                   a->opts->apply ? a->opts->apply : "the first pass",
+	                   clock->report.len > 100 ? 100 : (int)clock->report.len, clock->report.ptr);
+}
+
+/* A profile or a device. */
+static int
+take_metadata(struct applying *a, const struct nsx_rec *rec)
+{
+	if (nsx_cat_take(&a->cat, rec, a->err) != NSX_OK)
+		return NSX_ERR;
+	while (a->reports.n < a->cat.profiles.n)
+		if (!nsx_vec_push(&a->reports, ((struct moved_report){ .known = false })))
+			return nsx_err_nomem(a->err, NULL);
+	while (a->devices.n < a->cat.devices.n) {
+		const struct nsx_cat_device *d = &a->cat.devices.p[a->devices.n];
+		struct moved_device moved = { .clock = al_corrections_get(a->given, d->number) };
+
+		if (check_report(a, d, moved.clock) != NSX_OK)
+			return NSX_ERR;
+		if (!nsx_vec_push(&a->devices, moved))
+			return nsx_err_nomem(a->err, NULL);
+	}
 	return NSX_OK;
-}
-
-static int
-take_device(struct applying *a, const struct nsx_rec *rec)
-{
-	struct moved_device d = { .number = nsx_int(rec, NSX_DEVICE_device, -1), .profile = nsx_int(rec, NSX_DEVICE_profile, -1) };
-	uint32_t *i = nsx_map_at(&a->device_of, key(d.number));
-	const struct moved_report *r = report_at(a, d.profile);
-
-	d.clock = al_given_get(a->given, d.number);
-	if (d.clock && r && d.clock->report.len && r->name.len && !nsx_str_eq(d.clock->report, r->name))
-		return nsx_err_set(a->err, "%s: device %lld is of report %.*s, the clock in %s of report %.*s", nsx_reader_where(a->in),
-		                   (long long)d.number, r->name.len > 100 ? 100 : (int)r->name.len, r->name.ptr,
-		                   a->opts->apply ? a->opts->apply : "the first pass",
-		                   d.clock->report.len > 100 ? 100 : (int)d.clock->report.len, d.clock->report.ptr);
-	if (!i || !nsx_vec_push(&a->devices, d))
-		return nsx_err_nomem(a->err, NULL);
-	*i = (uint32_t)a->devices.n - 1;
-	nsx_pack(&a->held, rec);
-	return a->held.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;
 }
 
 /* The devices' records, their last starts corrected. */
@@ -87,10 +89,10 @@ write_devices(struct applying *a)
 	struct nsx_rec rec;
 	const char *p = a->held.ptr;
 
-	for (size_t i = 0; i < a->devices.n; i++) {
+	for (int64_t i = 0; i < a->nheld; i++) {
 		p = nsx_unpack(p, &rec, v);
 		if (nsx_has(&rec, NSX_DEVICE_last))
-			rec.v[NSX_DEVICE_last].i = al_fixed(&a->devices.p[i].fix, rec.v[NSX_DEVICE_last].i);
+			rec.v[NSX_DEVICE_last].i = al_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, rec.v[NSX_DEVICE_last].i);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -100,17 +102,20 @@ write_devices(struct applying *a)
 
 /* The correction of a report's own clock, by which its host's times go: that of its lowest device that has one. */
 static void
-settle_report(struct applying *a, struct moved_report *r)
+settle_report(struct applying *a, uint32_t profile)
 {
+	struct moved_report *r = &a->reports.p[profile];
 	int64_t lowest = INT64_MAX;
 
 	for (size_t i = 0; i < a->devices.n; i++) {
-		const struct moved_device *d = &a->devices.p[i];
-		if (!d->clock || d->profile != r->number || (r->told && d->number >= lowest))
+		const struct nsx_cat_device *d = &a->cat.devices.p[i];
+		const struct al_clock *clock = a->devices.p[i].clock;
+
+		if (!clock || d->profile != profile || (r->known && d->number >= lowest))
 			continue;
 		lowest = d->number;
-		r->fix = d->clock->fix;
-		r->told = true;
+		r->fix = clock->fix;
+		r->known = true;
 	}
 }
 
@@ -124,25 +129,20 @@ add_fix(struct applying *a, const struct al_fix *f)
 }
 
 static void
-set_clock(struct nsx_rec *rec, const struct moved_device *d, const struct al_fix *f)
+set_clock(const struct applying *a, struct nsx_rec *rec, const struct moved_device *moved, const struct al_fix *f)
 {
+	const struct nsx_cat_device *d = &a->cat.devices.p[moved - a->devices.p];
+
 	nsx_set_i(rec, NSX_CLOCK_device, d->number);
-	nsx_set_i(rec, NSX_CLOCK_profile, d->profile);
+	if (d->profile != NSX_NONE)
+		nsx_set_i(rec, NSX_CLOCK_profile, a->cat.profiles.p[d->profile].number);
 	nsx_set_f(rec, NSX_CLOCK_offset, f->offset);
 	nsx_set_f(rec, NSX_CLOCK_rate, f->rate);
 	nsx_set_i(rec, NSX_CLOCK_ref, f->ref);
-	if (d->clock) {
-		nsx_set_i(rec, NSX_CLOCK_collectives, d->clock->collectives);
-		nsx_set_i(rec, NSX_CLOCK_component, d->clock->component);
+	if (moved->clock) {
+		nsx_set_i(rec, NSX_CLOCK_collectives, moved->clock->collectives);
+		nsx_set_i(rec, NSX_CLOCK_component, moved->clock->component);
 	}
-}
-
-static struct moved_device *
-device_at(struct applying *a, int64_t number)
-{
-	uint32_t i = nsx_map_get(&a->device_of, key(number));
-
-	return i == NSX_NONE ? NULL : &a->devices.p[i];
 }
 
 /* All devices are known: what moves by how much. */
@@ -153,16 +153,18 @@ find_fixes(struct applying *a)
 	int64_t unmoved = 0, parted = 0;
 	int rc = add_fix(a, &none);
 
-	for (size_t i = 0; i < a->reports.n && rc == NSX_OK; i++) {
-		settle_report(a, &a->reports.p[i]);
+	for (uint32_t i = 0; i < a->reports.n && rc == NSX_OK; i++) {
+		if (!a->cat.profiles.p[i].listed)
+			continue;
+		settle_report(a, i);
 		rc = add_fix(a, &a->reports.p[i].fix);
 	}
 	for (size_t i = 0; i < a->devices.n && rc == NSX_OK; i++) {
 		struct moved_device *d = &a->devices.p[i];
-		const struct moved_report *r = report_at(a, d->profile);
+		const struct moved_report *r = report_at(a, a->cat.devices.p[i].profile);
 
 		d->fix = d->clock ? d->clock->fix : r ? r->fix : none;
-		unmoved += !d->clock && !(r && r->told);
+		unmoved += !d->clock && !(r && r->known);
 		parted += r && (r->fix.offset != d->fix.offset || r->fix.rate != d->fix.rate || r->fix.ref != d->fix.ref);
 		rc = add_fix(a, &d->fix);
 	}
@@ -175,7 +177,7 @@ find_fixes(struct applying *a)
 static int
 update_clock(struct applying *a, struct nsx_rec *rec)
 {
-	struct moved_device *d = device_at(a, nsx_int(rec, NSX_CLOCK_device, -1));
+	struct moved_device *d = device_at(a, nsx_int(rec, NSX_CLOCK_device, NSX_ABSENT));
 
 	/* A second one of a device, or one that comes late. */
 	if (d && d->written)
@@ -184,7 +186,7 @@ update_clock(struct applying *a, struct nsx_rec *rec)
 		struct al_fix was = { nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0,
 		                      nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0, nsx_int(rec, NSX_CLOCK_ref, 0) };
 		struct al_fix f = al_compose(&was, &d->fix);
-		set_clock(rec, d, &f);
+		set_clock(a, rec, d, &f);
 		d->written = true;
 	}
 	return nsx_write(a->out, rec);
@@ -202,7 +204,7 @@ write_clocks(struct applying *a)
 		if (d->written)
 			continue;
 		d->written = true;
-		set_clock(&rec, d, &d->fix);
+		set_clock(a, &rec, d, &d->fix);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -219,7 +221,7 @@ fix_of(struct applying *a, const struct nsx_rec *rec, bool by_device)
 	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_ROLE_DEVICE)
 	                               ? device_at(a, nsx_field_int(rec, NSX_ROLE_DEVICE, 0)) : NULL;
 	const struct moved_report *r = d || !nsx_field_has(rec, NSX_ROLE_PROFILE)
-	                               ? NULL : report_at(a, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+	                               ? NULL : report_at(a, nsx_cat_find_profile(&a->cat, nsx_field_int(rec, NSX_ROLE_PROFILE, 0)));
 
 	return d ? &d->fix : r ? &r->fix : &none;
 }
@@ -327,9 +329,13 @@ take(struct applying *a, struct nsx_rec *rec)
 	if (rec->kind->id == NSX_PROFILE || rec->kind->id == NSX_DEVICE) {
 		if (a->settled)
 			return nsx_err_set(a->err, "%s: out of order: %s after what refers to it", nsx_reader_where(a->in), rec->kind->name);
-		if (rec->kind->id == NSX_DEVICE)
-			return take_device(a, rec);
-		return take_profile(a, rec) == NSX_OK ? nsx_write(a->out, rec) : NSX_ERR;
+		if (take_metadata(a, rec) != NSX_OK)
+			return NSX_ERR;
+		if (rec->kind->id == NSX_PROFILE)
+			return nsx_write(a->out, rec);
+		a->nheld++;
+		nsx_pack(&a->held, rec);
+		return a->held.failed ? nsx_err_nomem(a->err, NULL) : NSX_OK;
 	}
 	if (settle(a, rec->kind->id) != NSX_OK)
 		return NSX_ERR;
@@ -362,7 +368,7 @@ copy_skews(struct nsx_spool *skews, struct nsx_writer *out)
 }
 
 static int
-write_skews(const struct al_given *g, const struct al_job *job, struct nsx_writer *out)
+write_skews(const struct al_corrections *g, const struct al_job *job, struct nsx_writer *out)
 {
 	if (job)
 		return al_write_skews(job, out);
@@ -399,7 +405,7 @@ end_following(const struct applying *a)
 }
 
 int
-al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job,
+al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
          const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct applying a = { .in = in, .out = out, .given = g, .job = job, .opts = opts, .diags = diags, .err = err };
@@ -415,9 +421,7 @@ al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g
 		rc = write_skews(g, job, out);
 	nsx_writer_follow(out, NULL);
 	al_queue_free(a.queue);
-	nsx_arena_free(&a.arena);
-	nsx_map_free(&a.device_of);
-	nsx_map_free(&a.report_of);
+	nsx_cat_free(&a.cat);
 	free(a.devices.p);
 	nsx_buf_free(&a.held);
 	free(a.reports.p);

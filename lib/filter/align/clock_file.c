@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "filter/align/aligning.h"
+#include "stream/fields.h"
 #include "stream/spool.h"
 
 /* Far enough from the ends of 64 bits that the correction of a correction fits. */
@@ -39,7 +40,7 @@ al_compose(const struct al_fix *first, const struct al_fix *second)
 }
 
 int
-al_given_add(struct al_given *g, const struct al_clock *c, struct nsx_err *err)
+al_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err)
 {
 	uint32_t *at = nsx_map_at(&g->of, (struct nsx_key){ (uint64_t)c->device, 0 });
 	struct al_clock copy = *c;
@@ -54,7 +55,7 @@ al_given_add(struct al_given *g, const struct al_clock *c, struct nsx_err *err)
 }
 
 const struct al_clock *
-al_given_get(const struct al_given *g, int64_t device)
+al_corrections_get(const struct al_corrections *g, int64_t device)
 {
 	uint32_t at = nsx_map_get(&g->of, (struct nsx_key){ (uint64_t)device, 0 });
 
@@ -62,66 +63,40 @@ al_given_get(const struct al_given *g, int64_t device)
 }
 
 void
-al_given_free(struct al_given *g)
+al_corrections_free(struct al_corrections *g)
 {
 	nsx_spool_free(g->skews);
 	nsx_map_free(&g->of);
 	nsx_arena_free(&g->arena);
 	free(g->clocks.p);
-	*g = (struct al_given){ 0 };
+	*g = (struct al_corrections){ 0 };
 }
 
 /* ---- from a file ---- */
 
-/* Names of profiles, and the profile of each device. */
 struct loading {
-	struct al_given   *g;
-	struct nsx_reader *in;
-	struct nsx_diags  *diags;
-	struct nsx_err    *err;
-	struct nsx_arena   arena;
-	struct nsx_map     profile_of;    /* profile -> names */
-	struct nsx_map     device_of;     /* device -> index of profiles */
-	NSX_VEC(struct nsx_str) names;
-	NSX_VEC(int64_t)   profiles;
+	struct al_corrections *g;
+	struct nsx_reader     *in;
+	struct nsx_diags      *diags;
+	struct nsx_err        *err;
+	struct nsx_catalogue   cat;   /* profiles and devices alone */
 };
 
+/* The profile's name that a clock record says, or its device; empty if neither does. */
 static struct nsx_str
-name_of(const struct loading *l, int64_t profile)
+report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 {
-	uint32_t at = nsx_map_get(&l->profile_of, (struct nsx_key){ (uint64_t)profile, 0 });
+	uint32_t at = nsx_cat_find_device(&l->cat, device), profile = at == NSX_NONE ? NSX_NONE : l->cat.devices.p[at].profile;
 
-	return at == NSX_NONE ? (struct nsx_str){ "", 0 } : l->names.p[at];
-}
-
-static int
-load_profile(struct loading *l, const struct nsx_rec *rec)
-{
-	uint32_t *at = nsx_map_at(&l->profile_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROFILE_profile, -1), 0 });
-	struct nsx_str name = nsx_arena_str(&l->arena, nsx_string(rec, NSX_PROFILE_name));
-
-	if (!at || !name.ptr || !nsx_vec_push(&l->names, name))
-		return nsx_err_nomem(l->err, NULL);
-	*at = (uint32_t)l->names.n - 1;
-	return NSX_OK;
-}
-
-static int
-load_device(struct loading *l, const struct nsx_rec *rec)
-{
-	uint32_t *at = nsx_map_at(&l->device_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_DEVICE_device, -1), 0 });
-
-	if (!at || !nsx_vec_push(&l->profiles, nsx_int(rec, NSX_DEVICE_profile, -1)))
-		return nsx_err_nomem(l->err, NULL);
-	*at = (uint32_t)l->profiles.n - 1;
-	return NSX_OK;
+	if (nsx_field_has(clock, NSX_ROLE_PROFILE))
+		profile = nsx_cat_find_profile(&l->cat, nsx_field_int(clock, NSX_ROLE_PROFILE, NSX_ABSENT));
+	return nsx_cat_str(&l->cat, profile == NSX_NONE ? NSX_NONE : l->cat.profiles.p[profile].name);
 }
 
 static int
 load_clock(struct loading *l, const struct nsx_rec *rec)
 {
 	struct al_clock c = { .collectives = nsx_int(rec, NSX_CLOCK_collectives, 0), .component = nsx_int(rec, NSX_CLOCK_component, 0) };
-	uint32_t at;
 
 	if (!nsx_has(rec, NSX_CLOCK_device))
 		return nsx_err_set(l->err, "%s: clock without a device", nsx_reader_where(l->in));
@@ -135,9 +110,8 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	if (!(fabs(c.fix.rate) <= AL_RATE_LIMIT))
 		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": want a rate from %g to %g, got %g", nsx_reader_where(l->in),
 		                   c.device, -AL_RATE_LIMIT, AL_RATE_LIMIT, c.fix.rate);
-	at = nsx_map_get(&l->device_of, (struct nsx_key){ (uint64_t)c.device, 0 });
-	c.report = name_of(l, nsx_int(rec, NSX_CLOCK_profile, at == NSX_NONE ? -1 : l->profiles.p[at]));
-	return al_given_add(l->g, &c, l->err);
+	c.report = report_of(l, rec, c.device);
+	return al_corrections_add(l->g, &c, l->err);
 }
 
 bool
@@ -176,10 +150,9 @@ static int
 load_record(struct loading *l, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
-	case NSX_PROFILE: return load_profile(l, rec);
-	case NSX_DEVICE:  return load_device(l, rec);
-	case NSX_CLOCK:   return load_clock(l, rec);
-	case NSX_DIAG:    return load_diag(l, rec);
+	case NSX_PROFILE: case NSX_DEVICE: return nsx_cat_take(&l->cat, rec, l->err);
+	case NSX_CLOCK: return load_clock(l, rec);
+	case NSX_DIAG:  return load_diag(l, rec);
 	case NSX_SKEW:
 		if (!l->g->skews && !(l->g->skews = nsx_spool_open(l->err)))
 			return NSX_ERR;
@@ -190,7 +163,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 }
 
 int
-al_given_load(struct al_given *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
+al_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct loading l = { .g = g, .diags = diags, .err = err };
 	struct nsx_rec rec;
@@ -204,10 +177,6 @@ al_given_load(struct al_given *g, const char *path, struct nsx_diags *diags, str
 	if (rc == NSX_EOF)
 		rc = g->clocks.n ? NSX_OK : nsx_err_set(err, "%s: no clock record: want what nsysx-align --estimate writes", path);
 	nsx_reader_close(l.in);
-	nsx_arena_free(&l.arena);
-	nsx_map_free(&l.profile_of);
-	nsx_map_free(&l.device_of);
-	free(l.names.p);
-	free(l.profiles.p);
+	nsx_cat_free(&l.cat);
 	return rc;
 }

@@ -155,10 +155,10 @@ widest(const struct pairing *p, const struct edge *e)
 static bool
 told_apart(const struct al_job *j, const struct edge *e, int64_t *apart)
 {
-	const struct al_profile *v = &j->profiles.p[j->devices.p[e->v].profile], *u = &j->profiles.p[j->devices.p[e->u].profile];
+	int64_t v = al_session_start(j, e->v), u = al_session_start(j, e->u);
 
-	*apart = nsx_sub_sat(v->utc, u->utc, NULL);
-	return v->has_utc && u->has_utc && !j->aligned;
+	*apart = nsx_sub_sat(v, u, NULL);
+	return v != NSX_ABSENT && u != NSX_ABSENT && !j->aligned;
 }
 
 static int64_t

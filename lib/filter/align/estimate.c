@@ -2,15 +2,16 @@
 #include <stdlib.h>
 
 #include "filter/align/aligning.h"
+#include "stream/fields.h"
 #include "stream/order.h"
 #include "base/sort.h"
 
 /* ---- skews ---- */
 
-/* A part of a collective that was used. There is one for each, so numbers of 64 bits are replaced by their ranks. */
+/* A device's record of an instance that was used. There is one for each, so numbers of 64 bits are replaced by their ranks. */
 struct row { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
 
-/* Ranks, by index, of programs, instructions and devices in order of their numbers. */
+/* Ranks in order of their numbers: of programs and devices by index in the catalogue; of the instructions of collectives, by collective. */
 struct ranks { uint32_t *program, *inst, *device; };
 
 static int
@@ -31,7 +32,7 @@ by_row(const void *x, const void *y)
 	return (a->obs > b->obs) - (a->obs < b->obs);
 }
 
-/* The rank of each of n keys, whose i is their index; NULL when out of memory. Frees the keys. */
+/* The rank of each of n keys, whose i is their index, equal ones alike; NULL when out of memory. Frees the keys. */
 static uint32_t *
 rank(struct nsx_sort_key *keys, size_t n)
 {
@@ -39,8 +40,11 @@ rank(struct nsx_sort_key *keys, size_t n)
 
 	if (keys && of) {
 		nsx_sort_keys(keys, n);
-		for (uint32_t i = 0; i < n; i++)
-			of[keys[i].i] = i;
+		for (uint32_t i = 0; i < n; i++) {
+			bool same = i && keys[i].k[0] == keys[i - 1].k[0] && keys[i].k[1] == keys[i - 1].k[1];
+
+			of[keys[i].i] = same ? of[keys[i - 1].i] : i;
+		}
 	} else {
 		free(of);
 		of = NULL;
@@ -52,16 +56,20 @@ rank(struct nsx_sort_key *keys, size_t n)
 static bool
 find_ranks(const struct al_job *j, struct ranks *r)
 {
-	struct nsx_sort_key *p = malloc((j->programs.n + 1) * sizeof *p), *i = malloc((j->insts.n + 1) * sizeof *i),
+	const struct nsx_catalogue *cat = &j->comm.cat;
+	struct nsx_sort_key *p = malloc((cat->programs.n + 1) * sizeof *p), *i = malloc((j->collectives.n + 1) * sizeof *i),
 	                    *d = malloc((j->devices.n + 1) * sizeof *d);
 
-	for (uint32_t k = 0; p && k < j->programs.n; k++)
-		p[k] = (struct nsx_sort_key){ { j->programs.p[k], 0, 0 }, k };
-	for (uint32_t k = 0; i && k < j->insts.n; k++)
-		i[k] = (struct nsx_sort_key){ { j->insts.p[k].program, j->insts.p[k].inst, 0 }, k };
+	for (uint32_t k = 0; p && k < cat->programs.n; k++)
+		p[k] = (struct nsx_sort_key){ { cat->programs.p[k].number, 0, 0 }, k };
+	for (uint32_t k = 0; i && k < j->collectives.n; k++) {
+		const struct nsx_cat_inst *in = &cat->insts.p[j->collectives.p[k].inst];
+
+		i[k] = (struct nsx_sort_key){ { cat->programs.p[in->program].number, in->number, 0 }, k };
+	}
 	for (uint32_t k = 0; d && k < j->devices.n; k++)
-		d[k] = (struct nsx_sort_key){ { j->devices.p[k].number, 0, 0 }, k };
-	*r = (struct ranks){ rank(p, j->programs.n), rank(i, j->insts.n), rank(d, j->devices.n) };
+		d[k] = (struct nsx_sort_key){ { cat->devices.p[k].number, 0, 0 }, k };
+	*r = (struct ranks){ rank(p, cat->programs.n), rank(i, j->collectives.n), rank(d, j->devices.n) };
 	return r->program && r->inst && r->device;
 }
 
@@ -69,29 +77,29 @@ find_ranks(const struct al_job *j, struct ranks *r)
 static int32_t
 own_execution(const struct al_job *j, const struct al_obs *o)
 {
-	return o->execution - al_shift(j, j->whats.p[o->what].program, o->device);
+	return o->execution - al_shift(j, j->collectives.p[o->collective].program, o->device);
 }
 
 static void
 fill(const struct al_job *j, const struct row *r, struct nsx_rec *rec)
 {
 	const struct al_obs *o = &j->obs.p[r->obs];
-	const struct al_inst *inst = &j->insts.p[j->whats.p[o->what].inst];
+	const struct al_collective *c = &j->collectives.p[o->collective];
+	const struct nsx_cat_inst *inst = &j->comm.cat.insts.p[c->inst];
 	uint32_t n = j->instances.p[r->instance].n;
 	int64_t num = j->num[r->obs];
 
 	rec->has = 0;
-	nsx_set_i(rec, NSX_SKEW_device, j->devices.p[o->device].number);
-	nsx_set_i(rec, NSX_SKEW_program, j->programs.p[j->whats.p[o->what].program]);
+	nsx_set_i(rec, NSX_SKEW_device, j->comm.cat.devices.p[o->device].number);
+	nsx_set_i(rec, NSX_SKEW_program, j->comm.cat.programs.p[inst->program].number);
 	nsx_set_i(rec, NSX_SKEW_execution, r->execution);
-	nsx_set_i(rec, NSX_SKEW_inst, inst->inst);
+	nsx_set_i(rec, NSX_SKEW_inst, inst->number);
 	nsx_set_i(rec, NSX_SKEW_occurrence, r->occurrence);
-	if (inst->name != NSX_NONE)
-		nsx_set_s(rec, NSX_SKEW_name, nsx_intern_str(&j->names, inst->name));
+	nsx_set_s(rec, NSX_SKEW_name, nsx_cat_str(&j->comm.cat, c->name));
 	nsx_set_f(rec, NSX_SKEW_skew, (double)(num / n) + (double)(num % n) / n);
 }
 
-/* The parts of the instances used, sorted; NULL when out of memory. */
+/* The records of the instances used, sorted; NULL when out of memory. */
 static struct row *
 sorted_rows(const struct al_job *j, size_t *n)
 {
@@ -99,19 +107,19 @@ sorted_rows(const struct al_job *j, size_t *n)
 	struct row *rows = NULL;
 
 	*n = 0;
-	for (size_t i = 0; i < j->instances.n && !j->by_nccl; i++)
+	for (size_t i = 0; i < j->instances.n; i++)
 		*n += j->instances.p[i].n;
 	if (find_ranks(j, &rank))
 		rows = malloc((*n + 1) * sizeof *rows);
 	*n = 0;
-	for (uint32_t i = 0; rows && i < j->instances.n && !j->by_nccl; i++) {
+	for (uint32_t i = 0; rows && i < j->instances.n; i++) {
 		const struct al_instance *in = &j->instances.p[i];
 
 		for (uint32_t k = in->first; k < in->first + in->n; k++) {
 			const struct al_obs *o = &j->obs.p[k];
-			const struct al_what *w = &j->whats.p[o->what];
-			rows[(*n)++] = (struct row){ rank.program[w->program], rank.inst[w->inst], rank.device[o->device], i, k,
-			                             own_execution(j, o), o->occurrence };
+			uint32_t inst = j->collectives.p[o->collective].inst;
+			rows[(*n)++] = (struct row){ rank.program[j->comm.cat.insts.p[inst].program], rank.inst[o->collective], rank.device[o->device],
+			                             i, k, own_execution(j, o), o->occurrence };
 		}
 	}
 	free(rank.program);
@@ -128,6 +136,9 @@ al_write_skews(const struct al_job *j, struct nsx_writer *out)
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec rec = { nsx_kind_builtin(NSX_SKEW), 0, v };
 	size_t n;
+
+	if (j->by_nccl)
+		return NSX_OK;
 	struct row *rows = sorted_rows(j, &n);
 	int rc = rows ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
@@ -141,13 +152,13 @@ al_write_skews(const struct al_job *j, struct nsx_writer *out)
 
 /* ---- an estimate alone ---- */
 
-/* Metadata that skews refer to, as keys of maps. */
-struct wanted { struct nsx_map programs, insts, groups, stacks; };
+/* Metadata that skews refer to: programs and instructions by index in the catalogue, groups and stacks by number, in maps. */
+struct wanted { bool *programs, *insts; struct nsx_map groups, stacks; };
 
 static bool
-want(struct nsx_map *m, int64_t a, int64_t b)
+want(struct nsx_map *m, int64_t number)
 {
-	uint32_t *at = nsx_map_at(m, (struct nsx_key){ (uint64_t)a, (uint64_t)b });
+	uint32_t *at = nsx_map_at(m, (struct nsx_key){ (uint64_t)number, 0 });
 
 	if (at)
 		*at = 1;
@@ -155,49 +166,59 @@ want(struct nsx_map *m, int64_t a, int64_t b)
 }
 
 static bool
-wants(const struct nsx_map *m, int64_t a, int64_t b)
+wants(const struct nsx_map *m, int64_t number)
 {
-	return nsx_map_get(m, (struct nsx_key){ (uint64_t)a, (uint64_t)b }) != NSX_NONE;
+	return nsx_map_get(m, (struct nsx_key){ (uint64_t)number, 0 }) != NSX_NONE;
 }
 
 static bool
 find_wanted(const struct al_job *j, struct wanted *w)
 {
-	bool good = true;
+	const struct nsx_catalogue *cat = &j->comm.cat;
+	bool good;
 
+	w->programs = calloc(cat->programs.n + 1, sizeof *w->programs);
+	w->insts = calloc(cat->insts.n + 1, sizeof *w->insts);
+	good = w->programs && w->insts;
 	for (size_t i = 0; i < j->instances.n && good && !j->by_nccl; i++) {
-		const struct al_inst *in = &j->insts.p[j->whats.p[j->obs.p[j->instances.p[i].first].what].inst];
-		good = want(&w->programs, in->program, 0) && want(&w->insts, in->program, in->inst)
-		       && (!in->has_groups || want(&w->groups, in->groups, 0)) && (!in->has_stack || want(&w->stacks, in->stack, 0));
+		uint32_t at = j->collectives.p[j->obs.p[j->instances.p[i].first].collective].inst;
+		const struct nsx_cat_inst *in = &cat->insts.p[at];
+
+		w->insts[at] = w->programs[in->program] = true;
+		good = in->groups == NSX_ABSENT || want(&w->groups, in->groups);
 	}
+	for (size_t i = 0; i < j->stacks.n && good; i++)
+		good = !w->insts[j->stacks.p[i].inst] || want(&w->stacks, j->stacks.p[i].stack);
 	return good;
 }
 
+/* All records of metadata were taken by the first pass. */
 static bool
-is_wanted(const struct wanted *w, const struct nsx_rec *rec)
+is_wanted(const struct wanted *w, struct nsx_catalogue *cat, const struct nsx_rec *rec)
 {
 	switch (rec->kind->id) {
 	case NSX_PROFILE: case NSX_DEVICE: return true;
-	case NSX_PROGRAM: return wants(&w->programs, nsx_int(rec, NSX_PROGRAM_program, -1), 0);
-	case NSX_GROUPS:  return wants(&w->groups, nsx_int(rec, NSX_GROUPS_groups, -1), 0);
-	case NSX_STACK:   return wants(&w->stacks, nsx_int(rec, NSX_STACK_stack, -1), 0);
-	case NSX_INST:    return wants(&w->insts, nsx_int(rec, NSX_INST_program, -1), nsx_int(rec, NSX_INST_inst, -1));
+	case NSX_PROGRAM: return w->programs[nsx_cat_program(cat, rec)];
+	case NSX_GROUPS:  return wants(&w->groups, nsx_field_int(rec, NSX_ROLE_GROUPS, NSX_ABSENT));
+	case NSX_STACK:   return wants(&w->stacks, nsx_field_int(rec, NSX_ROLE_STACK, NSX_ABSENT));
+	case NSX_INST:    return w->insts[nsx_cat_inst(cat, rec)];
 	default:          return false;
 	}
 }
 
 static int
-write_clocks(const struct al_given *g, const struct al_job *j, struct nsx_writer *out)
+write_clocks(const struct al_corrections *g, const struct al_job *j, struct nsx_writer *out)
 {
 	union nsx_val v[NSX_MAX_COLS];
 
 	for (size_t i = 0; i < j->devices.n; i++) {
-		const struct al_device *d = &j->devices.p[i];
-		const struct al_clock *c = al_given_get(g, d->number);
+		const struct nsx_cat_device *d = &j->comm.cat.devices.p[i];
+		const struct al_clock *c = al_corrections_get(g, d->number);
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_CLOCK), 0, v };
 
 		nsx_set_i(&rec, NSX_CLOCK_device, d->number);
-		nsx_set_i(&rec, NSX_CLOCK_profile, j->profiles.p[d->profile].number);
+		if (d->profile != NSX_NONE)
+			nsx_set_i(&rec, NSX_CLOCK_profile, j->comm.cat.profiles.p[d->profile].number);
 		nsx_set_f(&rec, NSX_CLOCK_offset, c->fix.offset);
 		nsx_set_f(&rec, NSX_CLOCK_rate, c->fix.rate);
 		nsx_set_i(&rec, NSX_CLOCK_ref, c->fix.ref);
@@ -210,7 +231,7 @@ write_clocks(const struct al_given *g, const struct al_job *j, struct nsx_writer
 }
 
 int
-al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_given *g, const struct al_job *job, struct nsx_err *err)
+al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err)
 {
 	struct wanted w = { 0 };
 	struct nsx_rec rec;
@@ -225,7 +246,7 @@ al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al
 			rc = NSX_EOF;
 			break;
 		}
-		if (!is_wanted(&w, &rec))
+		if (!is_wanted(&w, &job->comm.cat, &rec))
 			continue;
 		if (!clocks && rec.kind->id != NSX_PROFILE && rec.kind->id != NSX_DEVICE) {
 			clocks = true;
@@ -238,8 +259,8 @@ al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al
 		rc = clocks ? NSX_OK : write_clocks(g, job, out);
 	if (rc == NSX_OK)
 		rc = al_write_skews(job, out);
-	nsx_map_free(&w.programs);
-	nsx_map_free(&w.insts);
+	free(w.programs);
+	free(w.insts);
 	nsx_map_free(&w.groups);
 	nsx_map_free(&w.stacks);
 	return rc;

@@ -11,6 +11,7 @@
 
 #include "base/sort.h"
 #include "filter/align/aligning.h"
+#include "stream/fields.h"
 
 enum { SAMPLES = 64, WINDOW = 100000 };
 
@@ -39,23 +40,23 @@ ends_together(struct nsx_str kind)
 }
 
 int
-al_meet_op(struct al_job *j, const struct nsx_rec *rec)
+al_take_op(struct al_job *j, const struct nsx_rec *rec)
 {
 	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective)))
 		return NSX_OK;
-	uint32_t at = nsx_map_get(&j->device_of, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_OP_device, -1), 0 });
+	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 	if (at == NSX_NONE) {
-		j->odd++;
+		j->unusable++;
 		return NSX_OK;
 	}
 	/* The index of the device serves as its clock for now. */
-	return nsx_nccl_take(&j->nccl, rec, (struct nsx_comm_clock){ false, at }, j->err);
+	return nsx_nccl_take(&j->nccl, rec, at, j->err);
 }
 
 static uint32_t
 device_of(const struct al_job *j, const struct nsx_nccl_op *o)
 {
-	return (uint32_t)j->nccl.devices.p[o->device].clock.number;
+	return j->nccl.devices.p[o->device].clock;
 }
 
 static int64_t
@@ -249,16 +250,14 @@ move(struct al_job *j, const int64_t *offset, bool back)
 	}
 }
 
-/* What meets is a key; instructions and programs there are none. */
+/* A collective is a key; instructions and programs there are none. */
 static bool
 add_obs(struct al_job *j)
 {
 	struct nsx_nccl_set *s = &j->nccl;
 
-	if (!nsx_vec_push(&j->insts, ((struct al_inst){ .name = NSX_NONE })) || !nsx_vec_push(&j->programs, 0))
-		return false;
 	for (uint32_t i = 0; i < s->keys.n; i++)
-		if (!nsx_vec_push(&j->whats, ((struct al_what){ .inst = (uint32_t)j->insts.n - 1, .program = (uint32_t)j->programs.n - 1, .known = true })))
+		if (!nsx_vec_push(&j->collectives, ((struct al_collective){ .inst = NSX_NONE, .name = NSX_NONE, .known = true })))
 			return false;
 	for (size_t a = 0, b; a < s->ops.n; a = b) {
 		b = nsx_nccl_instance(s, a);
@@ -280,13 +279,13 @@ al_use_nccl(struct al_job *j)
 
 	j->by_nccl = true;
 	for (size_t i = 0; i < j->nccl.devices.n; i++)
-		j->devices.p[j->nccl.devices.p[i].clock.number].profiled = true;
+		j->devices.p[j->nccl.devices.p[i].clock].profiled = true;
 	good = good && find_votes(&v) && vote(&v);
 	if (good) {
 		move(j, v.offset, false);
 		rc = nsx_nccl_number(&j->nccl, j->err);
 		move(j, v.offset, true);
-		j->whats.n = 0;
+		j->collectives.n = 0;
 		good = rc != NSX_OK || add_obs(j);
 	}
 	free(v.list.p);

@@ -14,8 +14,8 @@ by_series(const void *x, const void *y)
 {
 	const struct al_obs *a = x, *b = y;
 
-	if (a->what != b->what)
-		return a->what < b->what ? -1 : 1;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
 	if (a->occurrence != b->occurrence)
 		return a->occurrence < b->occurrence ? -1 : 1;
 	if (a->device != b->device)
@@ -29,11 +29,11 @@ find_series(struct pairing *p, size_t *longest)
 	const struct al_obs *o = p->j->obs.p;
 
 	for (size_t i = 0, k; i < p->j->obs.n; i = k) {
-		for (k = i + 1; k < p->j->obs.n && o[k].what == o[i].what && o[k].occurrence == o[i].occurrence && o[k].device == o[i].device; k++)
+		for (k = i + 1; k < p->j->obs.n && o[k].collective == o[i].collective && o[k].occurrence == o[i].occurrence && o[k].device == o[i].device; k++)
 			;
 		if (o[i].occurrence != 0)
 			continue;
-		if (!nsx_vec_push(&p->series, ((struct series){ o[i].what, p->j->whats.p[o[i].what].program, o[i].device, (uint32_t)i, (uint32_t)(k - i) })))
+		if (!nsx_vec_push(&p->series, ((struct series){ o[i].collective, p->j->collectives.p[o[i].collective].program, o[i].device, (uint32_t)i, (uint32_t)(k - i) })))
 			return nsx_err_nomem(p->j->err, NULL);
 		if (k - i > *longest)
 			*longest = k - i;
@@ -94,14 +94,15 @@ join_clocks(struct pairing *p)
 {
 	const struct al_job *j = p->j;
 	struct edge **order = malloc((p->edges.n + 1) * sizeof *order);
-	uint32_t *first = malloc((j->profiles.n + 1) * sizeof *first);
+	size_t nprofiles = j->comm.cat.profiles.n + 1;
+	uint32_t *first = malloc(nprofiles * sizeof *first);
 	size_t n = 0;
 
 	if (order && first) {
-		for (size_t i = 0; i < j->profiles.n; i++)
+		for (size_t i = 0; i < nprofiles; i++)
 			first[i] = NSX_NONE;
 		for (uint32_t i = 0; i < j->devices.n; i++) {
-			uint32_t *f = &first[j->devices.p[i].profile];
+			uint32_t *f = &first[al_profile_at(j, i)];
 			if (*f == NSX_NONE)
 				*f = i;
 			else
@@ -144,7 +145,7 @@ settle(struct pairing *p)
 
 /* ---- who is compared with whom ---- */
 
-struct trees { uint32_t *first_of_what, *seen, *queue; bool *done; };
+struct trees { uint32_t *first_of_collective, *seen, *queue; bool *done; };
 
 static int
 by_device(const void *x, const void *y)
@@ -186,8 +187,8 @@ add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v,
 
 	while (i < end && k < end && order[i]->program == program && order[k]->program == program && order[i]->device == v
 	       && order[k]->device == u && e.n < MOST_COUPLES) {
-		if (order[i]->what != order[k]->what) {
-			if (order[i]->what < order[k]->what)
+		if (order[i]->collective != order[k]->collective) {
+			if (order[i]->collective < order[k]->collective)
 				i++;
 			else
 				k++;
@@ -220,11 +221,11 @@ grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program
 		uint32_t v = t->queue[head++];
 
 		for (size_t i = find_device(order, p->series.n, program, v); i < p->series.n && order[i]->program == program && order[i]->device == v; i++) {
-			uint32_t what = order[i]->what;
-			if (t->done[what])
+			uint32_t collective = order[i]->collective;
+			if (t->done[collective])
 				continue;
-			t->done[what] = true;
-			for (uint32_t k = t->first_of_what[what]; k < p->series.n && p->series.p[k].what == what; k++) {
+			t->done[collective] = true;
+			for (uint32_t k = t->first_of_collective[collective]; k < p->series.n && p->series.p[k].collective == collective; k++) {
 				uint32_t u = p->series.p[k].device;
 				if (t->seen[u] == program)
 					continue;
@@ -241,17 +242,17 @@ grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program
 static int
 find_edges(struct pairing *p)
 {
-	size_t n = p->series.n, devices = p->j->devices.n, whats = p->j->whats.n;
+	size_t n = p->series.n, devices = p->j->devices.n, collectives = p->j->collectives.n;
 	struct series **order = malloc((n + 1) * sizeof *order);
-	struct trees t = { malloc((whats + 1) * sizeof *t.first_of_what), malloc((devices + 1) * sizeof *t.seen),
-	                   malloc((devices + 1) * sizeof *t.queue), calloc(whats + 1, sizeof *t.done) };
-	int rc = order && t.first_of_what && t.seen && t.queue && t.done ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
+	struct trees t = { malloc((collectives + 1) * sizeof *t.first_of_collective), malloc((devices + 1) * sizeof *t.seen),
+	                   malloc((devices + 1) * sizeof *t.queue), calloc(collectives + 1, sizeof *t.done) };
+	int rc = order && t.first_of_collective && t.seen && t.queue && t.done ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
 
 	if (rc == NSX_OK) {
 		memset(t.seen, 0xff, (devices + 1) * sizeof *t.seen);
 		for (size_t i = n; i-- > 0;) {
 			order[i] = &p->series.p[i];
-			t.first_of_what[p->series.p[i].what] = (uint32_t)i;
+			t.first_of_collective[p->series.p[i].collective] = (uint32_t)i;
 		}
 		qsort(order, n, sizeof *order, by_device);
 		for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -259,7 +260,7 @@ find_edges(struct pairing *p)
 				rc = grow(p, &t, order, order[i]->program, order[i]->device);
 	}
 	free(order);
-	free(t.first_of_what);
+	free(t.first_of_collective);
 	free(t.seen);
 	free(t.queue);
 	free(t.done);
@@ -343,7 +344,7 @@ add_up(struct pairing *p, size_t from, size_t to)
 	int32_t zero = rc == NSX_OK ? usual(all, n) : 0;
 	for (uint32_t d = 0; d < j->devices.n && rc == NSX_OK; d++) {
 		uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, d });
-		struct nsx_str report = j->profiles.p[j->devices.p[d].profile].name;
+		struct nsx_str report = al_report_name(j, d);
 		char name[64];
 
 		if (at == NSX_NONE)
@@ -378,7 +379,7 @@ use_shifts(struct pairing *p)
 	}
 	for (size_t i = 0; i < j->obs.n && j->shifts.n; i++) {
 		struct al_obs o = j->obs.p[i];
-		int32_t shift = al_shift(j, j->whats.p[o.what].program, o.device);
+		int32_t shift = al_shift(j, j->collectives.p[o.collective].program, o.device);
 
 		o.execution += shift == AL_UNPAIRED ? 0 : shift;
 		if (shift != AL_UNPAIRED)

@@ -5,7 +5,7 @@
 #include "filter/align/aligning.h"
 
 /* What happened on one device: executions of one collective, its first occurrence in each. */
-struct series { uint32_t what, program, device, first, n; };
+struct series { uint32_t collective, program, device, first, n; };
 
 /* The same collective on two devices. */
 struct couple { uint32_t v, u; };
@@ -24,7 +24,7 @@ enum { MOST_COUPLES = 16 };
 
 struct pairing {
 	struct al_job  *j;
-	NSX_VEC(struct series) series;          /* by what, then device */
+	NSX_VEC(struct series) series;          /* by collective, then device */
 	NSX_VEC(struct couple) couples;
 	NSX_VEC(struct edge) edges;             /* a device's comes after its v's */
 	uint32_t       *parent;                 /* of devices, for which .. */

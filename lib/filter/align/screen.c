@@ -63,12 +63,12 @@ measure(struct al_job *j, int64_t *of, int64_t *least)
 
 	*least = INT64_MAX;
 	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
-		for (k = i; k < j->obs.n && o[k].what == o[i].what; k++)
+		for (k = i; k < j->obs.n && o[k].collective == o[i].collective; k++)
 			;
 		bool told = skews(o + i, k - i, p) >= FEW;
-		of[o[i].what] = told ? scatter(p, k - i, room) : -1;
-		if (told && of[o[i].what] < *least)
-			*least = of[o[i].what] > NOISE ? of[o[i].what] : NOISE;
+		of[o[i].collective] = told ? scatter(p, k - i, room) : -1;
+		if (told && of[o[i].collective] < *least)
+			*least = of[o[i].collective] > NOISE ? of[o[i].collective] : NOISE;
 	}
 	free(p);
 	free(room);
@@ -82,22 +82,22 @@ al_screen(struct al_job *j)
 	size_t n = 0;
 	bool known = true;
 
-	for (size_t i = 0; i < j->whats.n; i++)
-		known = known && j->whats.p[i].known;
+	for (size_t i = 0; i < j->collectives.n; i++)
+		known = known && j->collectives.p[i].known;
 	if (known)
 		return NSX_OK;
-	of = calloc(j->whats.n, sizeof *of);
+	of = calloc(j->collectives.n, sizeof *of);
 	if (!of)
 		return nsx_err_nomem(j->err, NULL);
 	if (measure(j, of, &least) != NSX_OK) {
 		free(of);
 		return NSX_ERR;
 	}
-	for (size_t i = 0; i < j->whats.n; i++)
-		left_out += !j->whats.p[i].known && of[i] / WORSE > least;
+	for (size_t i = 0; i < j->collectives.n; i++)
+		left_out += !j->collectives.p[i].known && of[i] / WORSE > least;
 	for (size_t i = 0; i < j->obs.n; i++) {
 		struct al_obs o = j->obs.p[i];
-		if (j->whats.p[o.what].known || of[o.what] / WORSE <= least)
+		if (j->collectives.p[o.collective].known || of[o.collective] / WORSE <= least)
 			j->obs.p[n++] = o;
 	}
 	j->obs.n = n;

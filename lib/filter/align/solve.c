@@ -1,4 +1,11 @@
-/* solve.c -- from parts of collectives to corrections.
+/* solve.c -- from devices' records of collectives to corrections.
+ *
+ *   devices a, b, c end one all-reduce at   1000  1240  1006    mean 1082    skews  -82  158  -76
+ *                            the next at   2002  2240  2004    mean 2082           -80  158  -78
+ *                            the next at   3000  3238  3008    mean 3082           -82  156  -74
+ *                                                              medians             -82  158  -76
+ *
+ * so 82 is added to the times of a, 158 taken from those of b, 76 added to those of c; the first three ends become 1082, 1082, 1082.
  *
  * Collectives with the same members are one set. In a set a clock's skew is the median over its parts of
  * end - mean end. Where a set holds all devices that are connected, that is the answer. Otherwise skews in many sets are put
@@ -31,7 +38,7 @@ struct solving {
 	NSX_VEC(struct skew)  skews;
 	uint32_t             *parent;      /* of clocks; a root stands for its component */
 	uint32_t             *weight;      /* of clocks: profiled devices */
-	uint32_t             *whole;       /* by root: the set of all its devices if it is enough, NSX_NONE */
+	uint32_t             *enough;       /* by root: the set of all its devices if it is enough, NSX_NONE */
 	uint32_t             *devices;     /* by root: profiled devices */
 	double               *x, *rate;    /* by clock */
 	double               *value;       /* by clock: x before it was rounded */
@@ -55,8 +62,8 @@ by_instance(const void *x, const void *y)
 {
 	const struct al_obs *a = x, *b = y;
 
-	if (a->what != b->what)
-		return a->what < b->what ? -1 : 1;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
 	if (a->execution != b->execution)
 		return a->execution < b->execution ? -1 : 1;
 	if (a->occurrence != b->occurrence)
@@ -96,7 +103,7 @@ find_instances(struct solving *s)
 	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
 		bool distinct = true;
 
-		for (k = i + 1; k < j->obs.n && o[k].what == o[i].what && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
+		for (k = i + 1; k < j->obs.n && o[k].collective == o[i].collective && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
 			distinct = distinct && o[k].device != o[k - 1].device;
 		twice += !distinct;
 		if (!distinct || k - i < 2)
@@ -105,7 +112,7 @@ find_instances(struct solving *s)
 		if (at == NSX_NONE || !nsx_vec_push(&j->instances, ((struct al_instance){ (uint32_t)i, (uint32_t)(k - i), at }))) {
 			rc = nsx_err_nomem(j->err, NULL);
 		} else {
-			bool pairs = j->whats.p[o[i].what].pairs;
+			bool pairs = j->collectives.p[o[i].collective].pairs;
 			s->sets.p[at].npairs += pairs;
 			s->sets.p[at].ninst += !pairs;
 			s->sets.p[at].pairs = s->sets.p[at].ninst == 0;
@@ -129,7 +136,7 @@ counts(const struct solving *s, const struct al_instance *in)
 {
 	const struct set *set = &s->sets.p[in->set];
 
-	return set->used && (set->pairs || !s->j->whats.p[s->j->obs.p[in->first].what].pairs);
+	return set->used && (set->pairs || !s->j->collectives.p[s->j->obs.p[in->first].collective].pairs);
 }
 
 /* Whether the set's clocks are not all connected yet; connects them if `connect`. */
@@ -167,19 +174,19 @@ choose_sets(struct solving *s)
 	for (size_t i = 0; i < s->sets.n; i++) {
 		struct set *set = &s->sets.p[i];
 		uint32_t root = root_of(s, set->clock);
-		if (set->used && set->ndev == s->devices[root] && (s->whole[root] == NSX_NONE || s->sets.p[s->whole[root]].pairs))
-			s->whole[root] = (uint32_t)i;
+		if (set->used && set->ndev == s->devices[root] && (s->enough[root] == NSX_NONE || s->sets.p[s->enough[root]].pairs))
+			s->enough[root] = (uint32_t)i;
 	}
 	/* One set that is enough, or alone, makes others of its component superfluous. */
 	for (size_t i = 0; i < s->sets.n; i++) {
-		uint32_t *whole = &s->whole[root_of(s, s->sets.p[i].clock)];
-		if (s->sets.p[i].used && *whole != NSX_NONE && *whole != i
-		    && (s->sets.p[*whole].pairs || s->sets.p[*whole].ninst < ENOUGH))
-			*whole = NSX_NONE;
+		uint32_t *enough = &s->enough[root_of(s, s->sets.p[i].clock)];
+		if (s->sets.p[i].used && *enough != NSX_NONE && *enough != i
+		    && (s->sets.p[*enough].pairs || s->sets.p[*enough].ninst < ENOUGH))
+			*enough = NSX_NONE;
 	}
 	for (size_t i = 0; i < s->sets.n; i++) {
-		uint32_t whole = s->whole[root_of(s, s->sets.p[i].clock)];
-		s->sets.p[i].used = s->sets.p[i].used && (whole == NSX_NONE || whole == i);
+		uint32_t enough = s->enough[root_of(s, s->sets.p[i].clock)];
+		s->sets.p[i].used = s->sets.p[i].used && (enough == NSX_NONE || enough == i);
 	}
 }
 
@@ -300,7 +307,7 @@ solve_stars(struct solving *s, bool rate, double scale, double *x)
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		const struct skew *k = &s->skews.p[i];
 
-		if (s->whole[root_of(s, k->clock)] != NSX_NONE)
+		if (s->enough[root_of(s, k->clock)] != NSX_NONE)
 			continue;
 		node[d.n] = k->clock;
 		star[d.n] = k->set;
@@ -328,7 +335,7 @@ centre(struct solving *s, double *x)
 	for (uint32_t c = 0; c < n; c++)
 		mean[root_of(s, c)] += x[c] * s->weight[c] / fmax(s->devices[root_of(s, c)], 1);
 	for (uint32_t c = 0; c < n; c++)
-		if (s->whole[root_of(s, c)] == NSX_NONE)
+		if (s->enough[root_of(s, c)] == NSX_NONE)
 			x[c] -= mean[root_of(s, c)];
 	free(mean);
 	return NSX_OK;
@@ -348,7 +355,7 @@ solve_offsets(struct solving *s)
 	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK)
 		return NSX_ERR;
 	for (uint32_t c = 0; c < s->j->nclocks; c++) {
-		if (s->whole[root_of(s, c)] == NSX_NONE)
+		if (s->enough[root_of(s, c)] == NSX_NONE)
 			s->value[c] = s->x[c];
 		s->x[c] = round(s->x[c]);
 	}
@@ -488,13 +495,14 @@ place_components(struct solving *s, int64_t *at)
 	bool told = !j->aligned && j->devices.n > 0;
 	int rc = sum && n ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
-	for (size_t i = 0; i < j->profiles.n; i++)
-		told = told && j->profiles.p[i].has_utc;
-	for (size_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
-		const struct al_device *d = &j->devices.p[i];
-		uint32_t root = root_of(s, d->clock);
+	for (size_t i = 0; i < j->comm.cat.profiles.n; i++)
+		told = told && (j->comm.cat.profiles.p[i].start_utc != NSX_ABSENT || !(j->comm.cat.profiles.p[i].listed || j->comm.cat.profiles.p[i].ndevices));
+	for (uint32_t i = 0; i < j->devices.n; i++)
+		told = told && al_session_start(j, i) != NSX_ABSENT;
+	for (uint32_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
+		uint32_t root = root_of(s, j->devices.p[i].clock);
 		/* Relative to one of them, sums stay small. */
-		al_wide utc = (al_wide)j->profiles.p[d->profile].utc - j->profiles.p[j->devices.p[0].profile].utc;
+		al_wide utc = (al_wide)al_session_start(j, i) - al_session_start(j, 0);
 		sum[root] += utc;
 		n[root]++;
 		all += utc;
@@ -527,7 +535,7 @@ say(const struct solving *s, uint32_t components, uint32_t aligned, uint32_t lon
 }
 
 static int
-give(struct solving *s, struct al_given *g)
+give(struct solving *s, struct al_corrections *g)
 {
 	struct al_job *j = s->j;
 	int64_t *at = calloc(j->nclocks + 1, sizeof *at);
@@ -536,7 +544,7 @@ give(struct solving *s, struct al_given *g)
 
 	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++)
 		number[c] = NSX_NONE;
-	for (size_t i = 0; i < j->devices.n && rc == NSX_OK; i++) {
+	for (uint32_t i = 0; i < j->devices.n && rc == NSX_OK; i++) {
 		const struct al_device *d = &j->devices.p[i];
 		uint32_t c = d->clock, root = root_of(s, c);
 
@@ -546,9 +554,9 @@ give(struct solving *s, struct al_given *g)
 		}
 		aligned += s->count[c] > 0;
 		lone += s->count[c] == 0 && d->profiled;
-		struct al_clock k = { .device = d->number, .report = j->profiles.p[d->profile].name, .collectives = s->count[c],
+		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = al_report_name(j, i), .collectives = s->count[c],
 		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
-		rc = al_given_add(g, &k, j->err);
+		rc = al_corrections_add(g, &k, j->err);
 	}
 	if (rc == NSX_OK)
 		say(s, components, aligned, lone);
@@ -564,7 +572,7 @@ make_room(struct solving *s)
 
 	s->parent = malloc(n * sizeof *s->parent);
 	s->weight = calloc(n, sizeof *s->weight);
-	s->whole = malloc(n * sizeof *s->whole);
+	s->enough = malloc(n * sizeof *s->enough);
 	s->devices = calloc(n, sizeof *s->devices);
 	s->x = calloc(n, sizeof *s->x);
 	s->value = calloc(n, sizeof *s->value);
@@ -572,11 +580,11 @@ make_room(struct solving *s)
 	s->half = calloc(n, sizeof *s->half);
 	s->ref = calloc(n, sizeof *s->ref);
 	s->count = calloc(n, sizeof *s->count);
-	if (!s->parent || !s->weight || !s->whole || !s->devices || !s->x || !s->value || !s->rate || !s->half || !s->ref || !s->count)
+	if (!s->parent || !s->weight || !s->enough || !s->devices || !s->x || !s->value || !s->rate || !s->half || !s->ref || !s->count)
 		return false;
 	for (uint32_t c = 0; c < n; c++) {
 		s->parent[c] = c;
-		s->whole[c] = NSX_NONE;
+		s->enough[c] = NSX_NONE;
 	}
 	for (size_t i = 0; i < s->j->devices.n; i++)
 		s->weight[s->j->devices.p[i].clock] += s->j->devices.p[i].profiled;
@@ -584,7 +592,7 @@ make_room(struct solving *s)
 }
 
 int
-al_solve(struct al_job *j, struct al_given *g)
+al_solve(struct al_job *j, struct al_corrections *g)
 {
 	struct solving s = { .j = j };
 	int rc = make_room(&s) ? NSX_OK : nsx_err_nomem(j->err, NULL);
@@ -610,7 +618,7 @@ al_solve(struct al_job *j, struct al_given *g)
 	free(s.skews.p);
 	free(s.parent);
 	free(s.weight);
-	free(s.whole);
+	free(s.enough);
 	free(s.devices);
 	free(s.x);
 	free(s.value);

@@ -1,8 +1,16 @@
 /* lockstep.c -- how far each device is from the mean of all when they run the same program.
  *
  * A thunk has two edges, its start and its end. In one execution the bias of a device at an edge is its time less the mean over
- * the devices. Biases are kept in whole 1024ths of a nanosecond, so that sums depend on no order. What is held of a thunk, once all
- * devices have executed it, is a number or three for each device. */
+ * the devices that ran it on one clock:
+ *
+ *   device 0   thunk a  100..140     bias at the start -5, at the end -6
+ *   device 1   thunk a  110..152     bias at the start +5, at the end +6
+ *   device 0   thunk b  200..230     held until device 1 has run b too
+ *   end of the stream                b ran on one device: counted as nothing to compare with
+ *
+ * A device's bias_mean is over all edges of all executions (device 0: -5.5); bias_sum adds, over the edges of a program, the largest
+ * absolute bias that it had there (11); who has the largest is ranked first. Biases are kept in whole 1024ths of a nanosecond, so that
+ * sums depend on no order. What is held of a thunk, once all devices have executed it, is a number or three for each device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,27 +47,27 @@ static const struct nsx_table_col curve_cols[C_NCOLS] = {
 	[C_STD]        = { "std", NSX_CELL_MEAN_NS },
 };
 
-/* A device of a unit. */
+/* A device among its peers. */
 struct member {
 	int64_t  device, executions, biases, worst;
 	__int128 sum, worst_sum;
 };
 
-/* A program on devices of one clock. */
-struct unit {
-	uint32_t program, clock;
+/* The devices of one clock that run a program. */
+struct peers {
+	uint32_t program, clock;      /* program: in the catalogue */
 	NSX_VEC(struct member) members;
 };
 
-/* Modules' starts in one execution of a unit. */
-struct origin { __int128 sum; int64_t n; };
+/* Modules' starts in one execution of a program by peers. */
+struct module_starts { __int128 sum; int64_t n; };
 
-/* One occurrence of an instruction. */
-struct thing { uint32_t program, name; int64_t inst, occurrence; };
+/* One occurrence of an instruction in an execution. */
+struct occurrence { uint32_t program, inst, name; int64_t number; };   /* program and inst: in the catalogue */
 
-/* A thing of a unit, with numbers for each member at START and END: 2 * member + edge. */
-struct spot {
-	uint32_t unit, thing, cap;    /* cap: members there is room for */
+/* What peers had at an occurrence, with numbers for each member at START and END: 2 * member + edge. */
+struct biases {
+	uint32_t peers, occurrence, cap;   /* cap: members there is room for */
 	int64_t *worst;               /* largest absolute bias */
 	int64_t *sum, *n;             /* for a curve alone */
 	struct nsx_stat all[2];
@@ -68,13 +76,13 @@ struct spot {
 
 struct lockstep {
 	struct nsx_late  *late;
-	struct nsx_meet   meet;       /* keys: thing, execution */
+	struct nsx_instances instances;   /* of struct nsx_late_record; keys: occurrence, execution */
 	struct nsx_intern names;
-	struct nsx_map    inst_of, thing_of, unit_of, member_of, origin_of, spot_of, executed;
-	NSX_VEC(struct unit)   units;
-	NSX_VEC(struct origin) origins;
-	NSX_VEC(struct thing)  things;
-	NSX_VEC(struct spot)   spots;
+	struct nsx_map    occurrence_of, peers_of, member_of, starts_of, biases_of, executed;
+	NSX_VEC(struct peers)  peers;
+	NSX_VEC(struct module_starts) starts;
+	NSX_VEC(struct occurrence) occurrences;
+	NSX_VEC(struct biases) biases;
 	bool              any_thunk;
 	int64_t           alone;      /* executions of thunks on one device */
 };
@@ -100,36 +108,36 @@ size_of(int64_t v)
 	return v < 0 ? -v : v;
 }
 
-static struct unit *
-unit_at(struct lockstep *f, uint32_t program, uint32_t clock)
+static struct peers *
+peers_at(struct lockstep *f, uint32_t program, uint32_t clock)
 {
-	uint32_t at = nsx_late_dense(&f->unit_of, program, clock);
+	uint32_t at = nsx_map_number(&f->peers_of, (struct nsx_key){ program, clock });
 
-	if (at != NSX_NONE && at == f->units.n
-	    && !nsx_vec_push(&f->units, ((struct unit){ .program = program, .clock = clock })))
+	if (at != NSX_NONE && at == f->peers.n
+	    && !nsx_vec_push(&f->peers, ((struct peers){ .program = program, .clock = clock })))
 		return NULL;
-	return at == NSX_NONE ? NULL : &f->units.p[at];
+	return at == NSX_NONE ? NULL : &f->peers.p[at];
 }
 
-/* The number of the device in a unit; NSX_NONE when out of memory. */
+/* The number of the device among its peers; NSX_NONE when out of memory. */
 static uint32_t
-member_at(struct lockstep *f, struct unit *u, int64_t device)
+member_at(struct lockstep *f, struct peers *u, int64_t device)
 {
-	uint32_t *at = nsx_map_at(&f->member_of, (struct nsx_key){ (uint64_t)(u - f->units.p), (uint64_t)device });
+	uint32_t *at = nsx_map_at(&f->member_of, (struct nsx_key){ (uint64_t)(u - f->peers.p), (uint64_t)device });
 
 	if (at && *at == NSX_NONE && nsx_vec_push(&u->members, ((struct member){ .device = device })))
 		*at = (uint32_t)(u->members.n - 1);
 	return at ? *at : NSX_NONE;
 }
 
-static struct origin *
-origin_at(struct lockstep *f, const struct unit *u, int64_t execution)
+static struct module_starts *
+starts_at(struct lockstep *f, const struct peers *u, int64_t execution)
 {
-	uint32_t at = nsx_late_dense(&f->origin_of, (uint64_t)(u - f->units.p), (uint64_t)execution);
+	uint32_t at = nsx_map_number(&f->starts_of, (struct nsx_key){ (uint64_t)(u - f->peers.p), (uint64_t)execution });
 
-	if (at != NSX_NONE && at == f->origins.n && !nsx_vec_push(&f->origins, ((struct origin){ 0 })))
+	if (at != NSX_NONE && at == f->starts.n && !nsx_vec_push(&f->starts, ((struct module_starts){ 0 })))
 		return NULL;
-	return at == NSX_NONE ? NULL : &f->origins.p[at];
+	return at == NSX_NONE ? NULL : &f->starts.p[at];
 }
 
 /* *p with room for n numbers instead of `had`, new ones 0; false when out of memory. */
@@ -145,17 +153,17 @@ widen(int64_t **p, size_t had, size_t n)
 	return true;
 }
 
-/* The spot of a thing in a unit, with room for all members; NULL when out of memory. */
-static struct spot *
-spot_at(struct lockstep *f, const struct unit *u, uint32_t thing)
+/* The biases of peers at an occurrence, with room for all members; NULL when out of memory. */
+static struct biases *
+biases_at(struct lockstep *f, const struct peers *u, uint32_t occurrence)
 {
-	uint32_t unit = (uint32_t)(u - f->units.p), at = nsx_late_dense(&f->spot_of, unit, thing);
+	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers, occurrence });
 	bool curve = f->late->options.show == NSX_STRAGGLERS_CURVE;
 
 	if (at == NSX_NONE
-	    || (at == f->spots.n && !nsx_vec_push(&f->spots, ((struct spot){ .unit = unit, .thing = thing }))))
+	    || (at == f->biases.n && !nsx_vec_push(&f->biases, ((struct biases){ .peers = peers, .occurrence = occurrence }))))
 		return NULL;
-	struct spot *s = &f->spots.p[at];
+	struct biases *s = &f->biases.p[at];
 	size_t had = 2 * (size_t)s->cap, n = 2 * u->members.n;
 	if (n > had) {
 		if (!widen(&s->worst, had, n) || (curve && (!widen(&s->sum, had, n) || !widen(&s->n, had, n))))
@@ -165,19 +173,19 @@ spot_at(struct lockstep *f, const struct unit *u, uint32_t thing)
 	return s;
 }
 
-/* One edge of a thing that n devices of one clock executed. */
+/* One edge of an occurrence that n devices of one clock executed. */
 static void
-add_edge(struct spot *s, struct unit *u, int edge, const struct nsx_meet_part *parts, size_t n, const uint32_t *members,
-         const struct origin *from)
+add_edge(struct biases *s, struct peers *u, int edge, const struct nsx_late_record *of, size_t n, const uint32_t *members,
+         const struct module_starts *from)
 {
 	__int128 sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += edge == START ? parts[i].start : parts[i].end;
+		sum += edge == START ? of[i].start : of[i].end;
 	for (size_t i = 0; i < n; i++) {
 		struct member *m = &u->members.p[members[i]];
 		size_t at = 2 * (size_t)members[i] + (size_t)edge;
-		int64_t bias = fixed((__int128)(edge == START ? parts[i].start : parts[i].end) * (int64_t)n - sum, (int64_t)n);
+		int64_t bias = fixed((__int128)(edge == START ? of[i].start : of[i].end) * (int64_t)n - sum, (int64_t)n);
 
 		m->biases++;
 		m->sum += bias;
@@ -193,21 +201,21 @@ add_edge(struct spot *s, struct unit *u, int edge, const struct nsx_meet_part *p
 		nsx_stat_add(&s->time[edge], nsx_sub_sat(fixed(sum, (int64_t)n), fixed(from->sum, from->n), NULL));
 }
 
-/* What n devices of one clock did of a thing. */
+/* What n devices of one clock recorded of an occurrence. */
 static int
-add_parts(struct lockstep *f, uint32_t thing, int64_t execution, const struct nsx_meet_part *parts, size_t n)
+add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const struct nsx_late_record *of, size_t n)
 {
-	struct unit *u = unit_at(f, f->things.p[thing].program, parts->clock);
-	const struct origin *from = u ? origin_at(f, u, execution) : NULL;
+	struct peers *u = peers_at(f, f->occurrences.p[occurrence].program, of->clock);
+	const struct module_starts *from = u ? starts_at(f, u, execution) : NULL;
 	uint32_t *members = from ? malloc(n * sizeof *members) : NULL;
-	struct spot *s;
+	struct biases *s;
 
 	if (!members)
 		return nomem(f);
 	for (size_t i = 0; i < n; i++) {
-		members[i] = member_at(f, u, parts[i].device);
+		members[i] = member_at(f, u, of[i].device);
 		uint32_t *seen = members[i] == NSX_NONE ? NULL : nsx_map_at(&f->executed, (struct nsx_key){
-			(uint64_t)(u - f->units.p) << 32 | members[i], (uint64_t)execution });
+			(uint64_t)(u - f->peers.p) << 32 | members[i], (uint64_t)execution });
 		if (!seen) {
 			free(members);
 			return nomem(f);
@@ -215,19 +223,19 @@ add_parts(struct lockstep *f, uint32_t thing, int64_t execution, const struct ns
 		u->members.p[members[i]].executions += *seen == NSX_NONE;
 		*seen = 1;
 	}
-	s = spot_at(f, u, thing);
+	s = biases_at(f, u, occurrence);
 	if (s) {
-		add_edge(s, u, START, parts, n, members, from);
-		add_edge(s, u, END, parts, n, members, from);
+		add_edge(s, u, START, of, n, members, from);
+		add_edge(s, u, END, of, n, members, from);
 	}
 	free(members);
 	return s ? NSX_OK : nomem(f);
 }
 
 static int
-part_cmp(const void *pa, const void *pb)
+record_cmp(const void *pa, const void *pb)
 {
-	const struct nsx_meet_part *a = pa, *b = pb;
+	const struct nsx_late_record *a = pa, *b = pb;
 
 	if (a->clock != b->clock)
 		return a->clock < b->clock ? -1 : 1;
@@ -235,17 +243,18 @@ part_cmp(const void *pa, const void *pb)
 }
 
 static int
-whole(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n)
+complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct lockstep *f = state;
+	struct nsx_late_record *of = records;
 
-	qsort(parts, n, sizeof *parts, part_cmp);
+	qsort(of, n, sizeof *of, record_cmp);
 	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && parts[k].clock == parts[i].clock; k++)
+		for (k = i; k < n && of[k].clock == of[i].clock; k++)
 			;
-		if (parts[k - 1].device == parts[i].device)
+		if (of[k - 1].device == of[i].device)
 			f->alone++;
-		else if (add_parts(f, (uint32_t)key.a, (int64_t)key.b, parts + i, k - i) != NSX_OK)
+		else if (add_records(f, (uint32_t)key.a, (int64_t)key.b, of + i, k - i) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -261,7 +270,7 @@ lockstep_open(struct nsx_late *late)
 		return NULL;
 	}
 	f->late = late;
-	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
+	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete, .state = f };
 	return f;
 }
 
@@ -272,26 +281,25 @@ lockstep_free(void *state)
 
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->units.n; i++)
-		free(f->units.p[i].members.p);
-	for (size_t i = 0; i < f->spots.n; i++) {
-		free(f->spots.p[i].worst);
-		free(f->spots.p[i].sum);
-		free(f->spots.p[i].n);
+	for (size_t i = 0; i < f->peers.n; i++)
+		free(f->peers.p[i].members.p);
+	for (size_t i = 0; i < f->biases.n; i++) {
+		free(f->biases.p[i].worst);
+		free(f->biases.p[i].sum);
+		free(f->biases.p[i].n);
 	}
-	nsx_meet_free(&f->meet);
+	nsx_instances_free(&f->instances);
 	nsx_intern_free(&f->names);
-	nsx_map_free(&f->inst_of);
-	nsx_map_free(&f->thing_of);
-	nsx_map_free(&f->unit_of);
+	nsx_map_free(&f->occurrence_of);
+	nsx_map_free(&f->peers_of);
 	nsx_map_free(&f->member_of);
-	nsx_map_free(&f->origin_of);
-	nsx_map_free(&f->spot_of);
+	nsx_map_free(&f->starts_of);
+	nsx_map_free(&f->biases_of);
 	nsx_map_free(&f->executed);
-	free(f->units.p);
-	free(f->origins.p);
-	free(f->things.p);
-	free(f->spots.p);
+	free(f->peers.p);
+	free(f->starts.p);
+	free(f->occurrences.p);
+	free(f->biases.p);
 	free(f);
 }
 
@@ -299,8 +307,8 @@ static int
 take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock)
 {
 	struct lockstep *f = state;
-	struct unit *u = unit_at(f, program, clock);
-	struct origin *o = u ? origin_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
+	struct peers *u = peers_at(f, program, clock);
+	struct module_starts *o = u ? starts_at(f, u, nsx_int(rec, NSX_MODULE_execution, -1)) : NULL;
 
 	if (!o)
 		return nomem(f);
@@ -311,12 +319,26 @@ take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t c
 	return NSX_OK;
 }
 
+/* The occurrence that a thunk is of, one of the program of that index; NSX_NONE when out of memory. */
+static uint32_t
+occurrence_of(struct lockstep *f, const struct nsx_rec *thunk, uint32_t program)
+{
+	struct occurrence o = { program, nsx_cat_inst(&f->late->comm.cat, thunk), NSX_NONE, nsx_int(thunk, NSX_THUNK_occurrence, -1) };
+	uint32_t at = o.inst == NSX_NONE ? o.inst : nsx_map_number(&f->occurrence_of, (struct nsx_key){ o.inst, (uint64_t)o.number });
+
+	if (at != NSX_NONE && at == f->occurrences.n) {
+		o.name = nsx_intern(&f->names, nsx_string(thunk, NSX_THUNK_name));
+		if (o.name == NSX_NONE || !nsx_vec_push(&f->occurrences, o))
+			return NSX_NONE;
+	}
+	return at;
+}
+
 static int
-take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *part)
+take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_late_record *times)
 {
 	struct lockstep *f = state;
-	int64_t inst = nsx_int(rec, NSX_THUNK_inst, INT64_MIN);
-	int64_t occurrence = nsx_int(rec, NSX_THUNK_occurrence, -1);
+	const struct nsx_catalogue *cat = &f->late->comm.cat;
 	uint32_t program, at;
 
 	if (nsx_is_comm(&f->late->comm, rec))
@@ -327,25 +349,18 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 		return nomem(f);
 	if (!nsx_late_wanted(f->late, program))
 		return NSX_OK;
-	at = nsx_late_dense(&f->inst_of, program, (uint64_t)inst);
-	if (at != NSX_NONE)
-		at = nsx_late_dense(&f->thing_of, at, (uint64_t)occurrence);
-	if (at != NSX_NONE && at == f->things.n) {
-		struct thing t = { program, nsx_intern(&f->names, nsx_string(rec, NSX_THUNK_name)), inst, occurrence };
-
-		if (t.name == NSX_NONE || !nsx_vec_push(&f->things, t))
-			at = NSX_NONE;
-	}
+	at = occurrence_of(f, rec, program);
 	if (at == NSX_NONE)
 		return nomem(f);
-	return nsx_meet_add(&f->meet, (struct nsx_key){ at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) }, part,
-	                    nsx_crew_of(&f->late->crew, nsx_int(rec, NSX_THUNK_program, NSX_ABSENT)), f->late->err);
+	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
+
+	return nsx_instances_add(&f->instances, key, times, nsx_cat_runners(cat, cat->insts.p[f->occurrences.p[at].inst].program), f->late->err);
 }
 
 /* ---- tables ---- */
 
-/* What orders units: the longest program first, then the lowest device. */
-struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t unit; };
+/* What orders peers: the longest program first, then the lowest device. */
+struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t peers; };
 
 static int
 order_cmp(const void *pa, const void *pb)
@@ -374,15 +389,15 @@ rank_cmp(const void *pa, const void *pb)
 	return (a->device > b->device) - (a->device < b->device);
 }
 
-/* Units that have members, in the order of rows; NULL when out of memory. */
+/* Peers that have members, in the order of rows; NULL when out of memory. */
 static struct order *
-order_units(const struct lockstep *f, size_t *n)
+order_peers(const struct lockstep *f, size_t *n)
 {
-	struct order *rows = malloc((f->units.n + 1) * sizeof *rows);
+	struct order *rows = malloc((f->peers.n + 1) * sizeof *rows);
 
 	*n = 0;
-	for (size_t i = 0; rows && i < f->units.n; i++) {
-		const struct unit *u = &f->units.p[i];
+	for (size_t i = 0; rows && i < f->peers.n; i++) {
+		const struct peers *u = &f->peers.p[i];
 		const struct nsx_cat_program *p = &f->late->comm.cat.programs.p[u->program];
 		struct order o = { f->late->top.programs.p[u->program].modules, nsx_cat_str(&f->late->comm.cat, p->key), p->number, INT64_MAX, (uint32_t)i };
 
@@ -397,7 +412,7 @@ order_units(const struct lockstep *f, size_t *n)
 }
 
 static void
-put_program(const struct lockstep *f, struct nsx_table *t, const struct unit *u)
+put_program(const struct lockstep *f, struct nsx_table *t, const struct peers *u)
 {
 	int64_t id = f->late->comm.cat.programs.p[u->program].id;
 
@@ -409,14 +424,14 @@ put_program(const struct lockstep *f, struct nsx_table *t, const struct unit *u)
 }
 
 static void
-put_members(const struct lockstep *f, struct nsx_table *t, struct unit *u)
+put_members(const struct lockstep *f, struct nsx_table *t, struct peers *u)
 {
 	qsort(u->members.p, u->members.n, sizeof *u->members.p, rank_cmp);
 	for (size_t i = 0; i < u->members.n; i++) {
 		const struct member *m = &u->members.p[i];
 
 		put_program(f, t, u);
-		if (m->device != INT64_MIN)
+		if (m->device != NSX_ABSENT)
 			nsx_table_int(t, D_DEVICE, m->device);
 		nsx_table_int(t, D_EXECUTIONS, m->executions);
 		nsx_table_double(t, D_BIAS_MEAN, (double)m->sum / (double)m->biases / UNIT);
@@ -432,18 +447,18 @@ put_devices(struct lockstep *f, struct nsx_stragglers *out, const struct order *
 	out->table = nsx_table_new(device_cols, D_NCOLS);
 	if (!out->table)
 		return nomem(f);
-	for (size_t i = 0; i < f->spots.n; i++) {
-		const struct spot *s = &f->spots.p[i];
+	for (size_t i = 0; i < f->biases.n; i++) {
+		const struct biases *s = &f->biases.p[i];
 
 		for (size_t k = 0; k < 2 * (size_t)s->cap; k++)
-			f->units.p[s->unit].members.p[k / 2].worst_sum += s->worst[k];
+			f->peers.p[s->peers].members.p[k / 2].worst_sum += s->worst[k];
 	}
 	for (size_t i = 0; i < n; i++)
-		put_members(f, out->table, &f->units.p[rows[i].unit]);
+		put_members(f, out->table, &f->peers.p[rows[i].peers]);
 	return NSX_OK;
 }
 
-/* The devices of the curve's columns: all members of all units, each once, ascending. */
+/* The devices of the curve's columns: all members of all peers, each once, ascending. */
 struct columns { NSX_VEC(int64_t) devices; };
 
 static int
@@ -459,9 +474,9 @@ list_devices(const struct lockstep *f, struct columns *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->units.n; i++)
-		for (size_t k = 0; k < f->units.p[i].members.n; k++)
-			if (!nsx_vec_push(&c->devices, f->units.p[i].members.p[k].device))
+	for (size_t i = 0; i < f->peers.n; i++)
+		for (size_t k = 0; k < f->peers.p[i].members.n; k++)
+			if (!nsx_vec_push(&c->devices, f->peers.p[i].members.p[k].device))
 				return false;
 	if (c->devices.n)
 		qsort(c->devices.p, c->devices.n, sizeof *c->devices.p, int_cmp);
@@ -487,23 +502,23 @@ make_columns(const struct columns *c)
 		char *name = (char *)(cols + ncols) + i * LONGEST;
 
 		memcpy(name, "bias_", 5);
-		*(c->devices.p[i] == INT64_MIN ? name + 5 : nsx_put_int(name + 5, c->devices.p[i])) = '\0';
+		*(c->devices.p[i] == NSX_ABSENT ? name + 5 : nsx_put_int(name + 5, c->devices.p[i])) = '\0';
 		cols[C_NCOLS + i] = (struct nsx_table_col){ name, NSX_CELL_MEAN_NS };
 	}
 	return cols;
 }
 
 static void
-put_edge(const struct lockstep *f, struct nsx_table *t, const struct spot *s, int edge, const struct columns *c)
+put_edge(const struct lockstep *f, struct nsx_table *t, const struct biases *s, int edge, const struct columns *c)
 {
-	const struct unit *u = &f->units.p[s->unit];
-	const struct thing *thing = &f->things.p[s->thing];
+	const struct peers *u = &f->peers.p[s->peers];
+	const struct occurrence *o = &f->occurrences.p[s->occurrence];
 	const struct nsx_stat *all = &s->all[edge];
 
 	put_program(f, t, u);
-	nsx_table_str(t, C_NAME, nsx_intern_str(&f->names, thing->name));
-	if (thing->occurrence >= 0)
-		nsx_table_int(t, C_OCCURRENCE, thing->occurrence);
+	nsx_table_str(t, C_NAME, nsx_intern_str(&f->names, o->name));
+	if (o->number >= 0)
+		nsx_table_int(t, C_OCCURRENCE, o->number);
 	nsx_table_str(t, C_EDGE, nsx_str_c(edge == START ? "start" : "end"));
 	if (s->time[edge].n)
 		nsx_table_double(t, C_TIME, nsx_stat_mean(&s->time[edge]) / UNIT);
@@ -519,16 +534,16 @@ put_edge(const struct lockstep *f, struct nsx_table *t, const struct spot *s, in
 	}
 }
 
-/* What orders the edges of all units. */
-struct point { size_t unit; double time; int64_t inst, occurrence; const struct spot *spot; int edge; };
+/* What orders the edges of all peers. */
+struct point { size_t peers; double time; int64_t inst, occurrence; const struct biases *biases; int edge; };
 
 static int
 point_cmp(const void *pa, const void *pb)
 {
 	const struct point *a = pa, *b = pb;
 
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
+	if (a->peers != b->peers)
+		return a->peers < b->peers ? -1 : 1;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
 	if (a->inst != b->inst)
@@ -541,33 +556,33 @@ point_cmp(const void *pa, const void *pb)
 static int
 put_points(struct lockstep *f, struct nsx_stragglers *out, const struct order *rows, size_t n, const struct columns *c)
 {
-	struct point *points = malloc((2 * f->spots.n + 1) * sizeof *points);
-	size_t *place = calloc(f->units.n + 1, sizeof *place), k = 0;
+	struct point *points = malloc((2 * f->biases.n + 1) * sizeof *points);
+	size_t *rank = calloc(f->peers.n + 1, sizeof *rank), k = 0;
 
 	out->cols = make_columns(c);
 	if (out->cols)
 		out->table = nsx_table_new(out->cols, C_NCOLS + (int)c->devices.n);
-	if (!points || !place || !out->table) {
+	if (!points || !rank || !out->table) {
 		free(points);
-		free(place);
+		free(rank);
 		return nomem(f);
 	}
 	for (size_t i = 0; i < n; i++)
-		place[rows[i].unit] = i;
-	for (size_t i = 0; i < f->spots.n; i++)
+		rank[rows[i].peers] = i;
+	for (size_t i = 0; i < f->biases.n; i++)
 		for (int edge = START; edge <= END; edge++) {
-			const struct spot *s = &f->spots.p[i];
-			const struct thing *t = &f->things.p[s->thing];
+			const struct biases *s = &f->biases.p[i];
+			const struct occurrence *o = &f->occurrences.p[s->occurrence];
 			double time = s->time[edge].n ? nsx_stat_mean(&s->time[edge]) : 0;
 
-			points[k++] = (struct point){ place[s->unit], time, t->inst, t->occurrence, s, edge };
+			points[k++] = (struct point){ rank[s->peers], time, f->late->comm.cat.insts.p[o->inst].number, o->number, s, edge };
 		}
 	if (k > 1)
 		qsort(points, k, sizeof *points, point_cmp);
 	for (size_t i = 0; i < k; i++)
-		put_edge(f, out->table, points[i].spot, points[i].edge, c);
+		put_edge(f, out->table, points[i].biases, points[i].edge, c);
 	free(points);
-	free(place);
+	free(rank);
 	return NSX_OK;
 }
 
@@ -585,9 +600,9 @@ static int
 lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 {
 	struct lockstep *f = state;
-	int rc = nsx_meet_rest(&f->meet, f->late->err);
+	int rc = nsx_instances_finish(&f->instances, f->late->err);
 	size_t n = 0;
-	struct order *rows = rc == NSX_OK ? order_units(f, &n) : NULL;
+	struct order *rows = rc == NSX_OK ? order_peers(f, &n) : NULL;
 
 	if (rc == NSX_OK && !rows)
 		rc = nomem(f);

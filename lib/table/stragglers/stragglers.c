@@ -5,16 +5,6 @@
 #include "table/stragglers/rows.h"
 #include "base/num.h"
 
-uint32_t
-nsx_late_dense(struct nsx_map *m, uint64_t a, uint64_t b)
-{
-	uint32_t *at = nsx_map_at(m, (struct nsx_key){ a, b });
-
-	if (at && *at == NSX_NONE)
-		*at = (uint32_t)m->n - 1;
-	return at ? *at : NSX_NONE;
-}
-
 bool
 nsx_late_wanted(const struct nsx_late *late, uint32_t program)
 {
@@ -30,17 +20,14 @@ nsx_late_wanted(const struct nsx_late *late, uint32_t program)
 	return want.len && (nsx_str_eq(want, nsx_cat_str(cat, p->key)) || nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
 }
 
-/* The clock of a device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's own. */
+/* The clock of a record's device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's own. */
 static int
-find_clock(struct nsx_late *late, int64_t device, int64_t profile, uint32_t *clock)
+find_clock(struct nsx_late *late, const struct nsx_rec *rec, uint32_t *clock)
 {
-	struct nsx_comm_clock c = nsx_comm_clock(&late->comm, device, profile);
-	size_t known = late->clock_of.n;
-
-	*clock = nsx_late_dense(&late->clock_of, c.aligned, (uint64_t)c.number);
+	*clock = nsx_comm_clock(&late->comm, rec);
 	if (*clock == NSX_NONE)
 		return nsx_err_nomem(late->err, NULL);
-	if (late->clock_of.n > known && !c.aligned && ++late->unaligned > 1)
+	if (late->comm.own_clocks > 1)
 		return nsx_err_set(late->err, "%s: work of several reports whose clocks were not aligned: nsysx-align puts them on one",
 		                   nsx_reader_where(late->in));
 	return NSX_OK;
@@ -49,7 +36,7 @@ find_clock(struct nsx_late *late, int64_t device, int64_t profile, uint32_t *clo
 static int
 take(struct nsx_late *late, const struct nsx_later *how, void *state, const struct nsx_rec *rec)
 {
-	struct nsx_meet_part p;
+	struct nsx_late_record t;
 	uint32_t program, clock;
 
 	switch (rec->kind->id) {
@@ -57,7 +44,7 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 		program = nsx_top_module(&late->top, rec);
 		if (program == NSX_NONE)
 			return nsx_err_nomem(late->err, NULL);
-		if (find_clock(late, nsx_int(rec, NSX_MODULE_device, INT64_MIN), nsx_int(rec, NSX_MODULE_profile, -1), &clock) != NSX_OK)
+		if (find_clock(late, rec, &clock) != NSX_OK)
 			return NSX_ERR;
 		return how->module(state, rec, program, clock);
 	case NSX_THUNK:
@@ -65,13 +52,13 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 			late->timeless++;
 			return NSX_OK;
 		}
-		p = (struct nsx_meet_part){ .device = nsx_int(rec, NSX_THUNK_device, INT64_MIN), .start = rec->v[NSX_THUNK_start].i };
-		p.end = nsx_add_sat(p.start, rec->v[NSX_THUNK_dur].i, NULL);
-		if (find_clock(late, p.device, nsx_int(rec, NSX_THUNK_profile, -1), &p.clock) != NSX_OK)
+		t = (struct nsx_late_record){ .device = nsx_int(rec, NSX_THUNK_device, NSX_ABSENT), .start = rec->v[NSX_THUNK_start].i };
+		t.end = nsx_add_sat(t.start, rec->v[NSX_THUNK_dur].i, NULL);
+		if (find_clock(late, rec, &t.clock) != NSX_OK)
 			return NSX_ERR;
-		return how->thunk(state, rec, &p);
+		return how->thunk(state, rec, &t);
 	default:
-		return nsx_crew_meta(&late->crew, rec, late->err) == NSX_OK ? nsx_comm_meta(&late->comm, rec, late->err) : NSX_ERR;
+		return nsx_comm_take(&late->comm, rec, late->err);
 	}
 }
 
@@ -107,6 +94,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	int rc = NSX_ERR;
 
 	*s = (struct nsx_stragglers){ 0 };
+	late.comm.cat.keep = NSX_CAT_RUNNERS;
 	late.top.given = &late.comm.cat;
 	if (c.state)
 		rc = nsx_read_all(in, options->require, take_counted, &c, err);
@@ -121,9 +109,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 		nsx_stragglers_free(s);
 	how->free(c.state);
 	nsx_comm_free(&late.comm);
-	nsx_crew_free(&late.crew);
 	nsx_top_free(&late.top);
-	nsx_map_free(&late.clock_of);
 	return rc;
 }
 

@@ -1,7 +1,13 @@
 /* waits.c -- who waited in collectives, and for whom.
  *
- * In one execution of a collective by a group, a device waits from its own start to the start of the last, which is who it waits for;
- * from there to the last end is transfer. Holds executions until all devices of the group have met, and a sum for each row. */
+ * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the last, which is who it waits for;
+ * from there to the last end is transfer:
+ *
+ *   device 0   100..150    waits 30 for device 2
+ *   device 1   110..150    waits 20 for device 2
+ *   device 2   130..151    made others wait 50; transfer of all three: 21
+ *
+ * Holds instances until all devices of the group have recorded them, and a sum for each row. */
 #include <stdlib.h>
 
 #include "table/stragglers/rows.h"
@@ -35,7 +41,7 @@ static const struct nsx_table_col pair_cols[P_NCOLS] = {
 
 /* What a device did in collectives of a kind, or there for one other device. */
 struct row {
-	uint32_t kind;             /* in nsx_comm.kinds; NSX_NONE: not known */
+	uint32_t kind;             /* a string of the catalogue; NSX_NONE: not known */
 	int64_t  device, cause;
 	int64_t  count, last, wait_max;
 	nsx_u128 wait, caused, transfer;
@@ -43,14 +49,11 @@ struct row {
 
 struct waits {
 	struct nsx_late *late;
-	struct nsx_meet  meet;     /* keys: thing, turn */
-	struct nsx_map   thing_of; /* (inst, instance) */
-	struct nsx_map   turn_of;  /* (execution, occurrence) */
+	struct nsx_instances instances;   /* of struct nsx_late_record */
 	struct nsx_map   device_of, row_of;
-	NSX_VEC(uint32_t) kinds;   /* by thing */
 	NSX_VEC(struct row) rows;
 	bool             any;
-	int64_t          apart, partial;
+	int64_t          apart, incomplete;
 };
 
 static int
@@ -64,9 +67,9 @@ static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 {
 	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
-	uint32_t d = nsx_late_dense(&f->device_of, (uint64_t)device, 0);
-	uint32_t c = pairs ? nsx_late_dense(&f->device_of, (uint64_t)cause, 0) : 0;
-	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_late_dense(&f->row_of, (uint64_t)kind << 32 | d, c);
+	uint32_t d = nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)device, 0 });
+	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
+	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of, (struct nsx_key){ (uint64_t)kind << 32 | d, c });
 
 	if (at == NSX_NONE
 	    || (at == f->rows.n && !nsx_vec_push(&f->rows, ((struct row){ .kind = kind, .device = device, .cause = cause }))))
@@ -75,31 +78,31 @@ row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 }
 
 static int
-whole(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n)
+complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct waits *f = state;
-	const struct nsx_meet_part *last = parts;
-	int64_t end = parts->end;
+	const struct nsx_late_record *of = records, *last = of;
+	int64_t end = of->end;
 	nsx_u128 caused = 0;
 	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
-	uint32_t kind = f->kinds.p[key.a];
+	uint32_t kind = f->late->comm.cat.insts.p[nsx_comm_collective_inst(key.a)].collective;
 
 	for (size_t i = 1; i < n; i++) {
-		if (parts[i].clock != parts->clock) {
+		if (of[i].clock != of->clock) {
 			f->apart++;
 			return NSX_OK;
 		}
-		if (parts[i].start > last->start || (parts[i].start == last->start && parts[i].device < last->device))
-			last = &parts[i];
-		end = parts[i].end > end ? parts[i].end : end;
+		if (of[i].start > last->start || (of[i].start == last->start && of[i].device < last->device))
+			last = &of[i];
+		end = of[i].end > end ? of[i].end : end;
 	}
 	for (size_t i = 0; i < n && n > 1; i++) {
-		nsx_u128 wait = (uint64_t)last->start - (uint64_t)parts[i].start;
+		nsx_u128 wait = (uint64_t)last->start - (uint64_t)of[i].start;
 		int64_t shown = wait > INT64_MAX ? INT64_MAX : (int64_t)wait;
 
-		if (pairs && &parts[i] == last)
+		if (pairs && &of[i] == last)
 			continue;
-		struct row *r = row_at(f, kind, parts[i].device, last->device);
+		struct row *r = row_at(f, kind, of[i].device, last->device);
 		if (!r)
 			return nomem(f);
 		r->count++;
@@ -129,7 +132,7 @@ waits_open(struct nsx_late *late)
 		return NULL;
 	}
 	f->late = late;
-	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
+	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete, .state = f };
 	return f;
 }
 
@@ -140,12 +143,9 @@ waits_free(void *state)
 
 	if (!f)
 		return;
-	nsx_meet_free(&f->meet);
-	nsx_map_free(&f->thing_of);
-	nsx_map_free(&f->turn_of);
+	nsx_instances_free(&f->instances);
 	nsx_map_free(&f->device_of);
 	nsx_map_free(&f->row_of);
-	free(f->kinds.p);
 	free(f->rows.p);
 	free(f);
 }
@@ -161,11 +161,12 @@ take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t c
 }
 
 static int
-take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *part)
+take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_late_record *times)
 {
 	struct waits *f = state;
-	struct nsx_comm_part p;
-	uint32_t program, thing, turn;
+	struct nsx_comm_record r;
+	struct nsx_key key;
+	uint32_t program;
 
 	if (!nsx_is_comm(&f->late->comm, rec))
 		return NSX_OK;
@@ -174,16 +175,13 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_meet_part *p
 		return nomem(f);
 	if (!nsx_late_wanted(f->late, program))
 		return NSX_OK;
-	if (nsx_comm_part(&f->late->comm, rec, &p, f->late->err) != NSX_OK)
+	if (nsx_comm_describe(&f->late->comm, rec, &r, f->late->err) != NSX_OK)
 		return NSX_ERR;
 	f->any = true;
-	f->partial += p.partial;
-	thing = nsx_late_dense(&f->thing_of, p.inst, (uint64_t)p.instance);
-	turn = nsx_late_dense(&f->turn_of, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1),
-	                      (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1));
-	if (thing == NSX_NONE || turn == NSX_NONE || (thing == f->kinds.n && !nsx_vec_push(&f->kinds, p.kind)))
+	f->incomplete += r.incomplete;
+	if (!nsx_comm_instance(&f->late->comm, rec, &r, &key))
 		return nomem(f);
-	return nsx_meet_add(&f->meet, (struct nsx_key){ thing, turn }, part, p.expected, f->late->err);
+	return nsx_instances_add(&f->instances, key, times, r.participants, f->late->err);
 }
 
 /* ---- the table ---- */
@@ -222,7 +220,7 @@ put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
 
 	nsx_table_row(t);
 	nsx_table_str(t, W_COLLECTIVE, o->kind);
-	if (r->device != INT64_MIN)
+	if (r->device != NSX_ABSENT)
 		nsx_table_int(t, W_DEVICE, r->device);
 	nsx_table_int(t, W_COUNT, r->count);
 	nsx_table_double(t, W_WAIT_MEAN, (double)r->wait / (double)r->count);
@@ -239,9 +237,9 @@ put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
 
 	nsx_table_row(t);
 	nsx_table_str(t, P_COLLECTIVE, o->kind);
-	if (r->device != INT64_MIN)
+	if (r->device != NSX_ABSENT)
 		nsx_table_int(t, P_DEVICE, r->device);
-	if (r->cause != INT64_MIN)
+	if (r->cause != NSX_ABSENT)
 		nsx_table_int(t, P_WAITED_FOR, r->cause);
 	nsx_table_int(t, P_COUNT, r->count);
 	nsx_table_double(t, P_WAIT_MEAN, (double)r->wait / (double)r->count);
@@ -255,7 +253,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	struct waits *f = state;
 	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
 	struct order *rows;
-	int rc = nsx_meet_rest(&f->meet, f->late->err);
+	int rc = nsx_instances_finish(&f->instances, f->late->err);
 
 	if (rc != NSX_OK)
 		return rc;
@@ -266,7 +264,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_intern_str(&f->late->comm.kinds, r->kind),
+		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->late->comm.cat, r->kind),
 		                          pairs ? r->wait : r->caused, r };
 	}
 	if (rc == NSX_OK && f->rows.n > 1)
@@ -280,7 +278,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no collective has two devices of the stream on one clock: nobody waits for another");
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart, "executions of collectives on devices whose clocks cannot be compared: left out");
 	nsx_comm_group_diags(&f->late->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
+	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
 	             "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
 	return rc;
 }

@@ -33,12 +33,14 @@ struct module { struct nsx_stat dur, thunks, wait; };   /* by index of the progr
 /* One execution of a program, on all devices. */
 struct execution { uint32_t program; int64_t wait; };
 
+/* A device's record of a collective. */
+struct waited { int64_t group, exposed; };   /* exposed: ns that were not hidden */
+
 struct programs {
 	struct nsx_err *err;
 	struct nsx_top  top;
 	struct nsx_comm comm;
-	struct nsx_crew crew;
-	struct nsx_meet meet;          /* keys: number of (execution, inst), occurrence */
+	struct nsx_instances instances;   /* keys: number of (execution, inst), occurrence */
 	NSX_VEC(struct module) modules;
 	NSX_VEC(struct execution) executions;
 	struct nsx_map  execution_of;  /* (program, execution) -> executions */
@@ -50,25 +52,26 @@ struct programs {
 static int
 group_cmp(const void *pa, const void *pb)
 {
-	const struct nsx_meet_part *a = pa, *b = pb;
+	const struct waited *a = pa, *b = pb;
 
 	return (a->group > b->group) - (a->group < b->group);
 }
 
 static int
-whole(void *state, struct nsx_key key, struct nsx_meet_part *parts, size_t n)
+complete(void *state, struct nsx_key key, void *records, size_t n)
 {
 	struct programs *f = state;
+	struct waited *of = records;
 	struct execution *e = &f->executions.p[f->things.p[key.a]];
 	int64_t longest = 0;
 
-	qsort(parts, n, sizeof *parts, group_cmp);
+	qsort(of, n, sizeof *of, group_cmp);
 	for (size_t i = 0; i < n;) {
-		int64_t group = parts[i].group, least = parts[i].exposed, most = least;
+		int64_t group = of[i].group, least = of[i].exposed, most = least;
 
-		for (; i < n && parts[i].group == group; i++) {
-			least = parts[i].exposed < least ? parts[i].exposed : least;
-			most = parts[i].exposed > most ? parts[i].exposed : most;
+		for (; i < n && of[i].group == group; i++) {
+			least = of[i].exposed < least ? of[i].exposed : least;
+			most = of[i].exposed > most ? of[i].exposed : most;
 		}
 		longest = most - least > longest ? most - least : longest;
 	}
@@ -87,8 +90,9 @@ programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
 		return NULL;
 	}
 	f->err = err;
+	f->comm.cat.keep = NSX_CAT_RUNNERS;
 	f->top.given = &f->comm.cat;
-	f->meet = (struct nsx_meet){ .whole = whole, .state = f };
+	f->instances = (struct nsx_instances){ .size = sizeof(struct waited), .complete = complete, .state = f };
 	return f;
 }
 
@@ -101,8 +105,7 @@ programs_free(void *state)
 		return;
 	nsx_top_free(&f->top);
 	nsx_comm_free(&f->comm);
-	nsx_crew_free(&f->crew);
-	nsx_meet_free(&f->meet);
+	nsx_instances_free(&f->instances);
 	nsx_map_free(&f->execution_of);
 	nsx_map_free(&f->thing_of);
 	free(f->modules.p);
@@ -154,21 +157,21 @@ static int
 take_thunk(struct programs *f, const struct nsx_rec *rec)
 {
 	bool comm = nsx_is_comm(&f->comm, rec);
-	struct nsx_comm_part part;
+	struct nsx_comm_record r;
 	int64_t dur, hidden;
 	uint32_t thing;
 
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden) || !comm)
 		return NSX_OK;
-	if (nsx_comm_part(&f->comm, rec, &part, f->err) != NSX_OK)
+	if (nsx_comm_describe(&f->comm, rec, &r, f->err) != NSX_OK)
 		return NSX_ERR;
-	f->partial += part.partial;
-	thing = thing_at(f, rec, part.inst);
+	f->partial += r.incomplete;
+	thing = thing_at(f, rec, r.inst);
 	if (thing == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	struct nsx_key key = { thing, (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1) };
-	struct nsx_meet_part p = { .group = part.instance, .exposed = dur - hidden };
-	return nsx_meet_add(&f->meet, key, &p, nsx_crew_of(&f->crew, nsx_int(rec, NSX_THUNK_program, -1)), f->err);
+	struct waited w = { r.group_at, dur - hidden };
+	return nsx_instances_add(&f->instances, key, &w, nsx_cat_runners(&f->comm.cat, f->comm.cat.insts.p[r.inst].program), f->err);
 }
 
 static int
@@ -181,7 +184,7 @@ programs_take(void *state, const struct nsx_rec *rec)
 	case NSX_THUNK:  return take_thunk(f, rec);
 	default: break;
 	}
-	return nsx_crew_meta(&f->crew, rec, f->err) == NSX_OK ? nsx_comm_meta(&f->comm, rec, f->err) : NSX_ERR;
+	return nsx_comm_take(&f->comm, rec, f->err);
 }
 
 static int
@@ -224,7 +227,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct programs *f = state;
 	struct nsx_cover_row *rows = malloc((f->modules.n + 1) * sizeof *rows);
 	nsx_u128 all = 0;
-	int rc = nsx_meet_rest(&f->meet, f->err);
+	int rc = nsx_instances_finish(&f->instances, f->err);
 
 	*table = nsx_table_new(cols, NCOLS);
 	if (!rows || !*table)
