@@ -37,7 +37,7 @@ compile() {
 }
 check_tidy() {
 	# shellcheck disable=SC2086
-	find lib cmd -name '*.c' | sort | xargs -P "$jobs" -I SOURCE clang-tidy --quiet SOURCE -- $FLAGS
+	find lib cmd -name '*.c' | sort | xargs -P "$jobs" -I {} clang-tidy --quiet {} -- $FLAGS
 }
 check_cpp() {
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 --suppressions-list=tests/cppcheck.suppress \
