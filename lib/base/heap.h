@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* A program need not use all of a heap; clang warns of those that it does not, inline or not. */
+#define NSX_HEAP_STATIC_ __attribute__((unused)) static inline
+
 /* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b, ctx (of type ctx_type) is
  * handed through to it. The array is the caller's. Of elements neither of which is before the other, either may come first.
  *
@@ -12,7 +15,7 @@
  * NAME_push(ctx, h, n, x) put x in, into h[n], which has to be there; the caller counts n up
  * NAME_pop(ctx, h, n)     take h[0] out, of n > 0; the caller counts n down */
 #define NSX_HEAP(name, type, ctx_type, before)                                     \
-	static inline void                                                         \
+	NSX_HEAP_STATIC_ void                                                      \
 	name##_sink_(ctx_type ctx, type *h, size_t n, size_t i)                    \
 	{                                                                          \
 		type x = h[i];                                                     \
@@ -24,26 +27,26 @@
 		}                                                                  \
 		h[i] = x;                                                          \
 	}                                                                          \
-	static inline void                                                         \
+	NSX_HEAP_STATIC_ void                                                      \
 	name##_make(ctx_type ctx, type *h, size_t n)                               \
 	{                                                                          \
 		for (size_t i = n / 2; i-- > 0;)                                   \
 			name##_sink_(ctx, h, n, i);                                \
 	}                                                                          \
-	static inline void                                                         \
+	NSX_HEAP_STATIC_ void                                                      \
 	name##_down(ctx_type ctx, type *h, size_t n)                               \
 	{                                                                          \
 		if (n)                                                             \
 			name##_sink_(ctx, h, n, 0);                                \
 	}                                                                          \
-	static inline void                                                         \
+	NSX_HEAP_STATIC_ void                                                      \
 	name##_push(ctx_type ctx, type *h, size_t n, type x)                       \
 	{                                                                          \
 		for (; n && before(ctx, &x, &h[(n - 1) / 2]); n = (n - 1) / 2)     \
 			h[n] = h[(n - 1) / 2];                                     \
 		h[n] = x;                                                          \
 	}                                                                          \
-	static inline type                                                         \
+	NSX_HEAP_STATIC_ type                                                      \
 	name##_pop(ctx_type ctx, type *h, size_t n)                                \
 	{                                                                          \
 		type first = h[0];                                                 \
