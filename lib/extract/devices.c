@@ -156,7 +156,8 @@ by_process(struct ex_profile *p, struct launchers *l)
 			from++;
 		for (to = from; to < n && l->v.p[to].gpid == gpid; to++)
 			;
-		name_process(p, first, end, l->v.p + from, to - from);
+		if (to > from)
+			name_process(p, first, end, l->v.p + from, to - from);
 	}
 }
 

@@ -290,8 +290,10 @@ nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n
 	if (!query || !key || !values || !query->ndims || !values->ndims || n->work == NSX_NONE)
 		return none(NSX_COST_BAD);
 	const struct nsx_cost_work *w = &g->works.p[n->work];
+	if (w->scores.n != 4)
+		return none(NSX_COST_BAD);
 	const int64_t *d = g->numbers.p + w->scores.first;
-	if (w->scores.n != 4 || d[0] < 0 || d[1] < 0 || d[2] < 0 || d[3] < 0)
+	if (d[0] < 0 || d[1] < 0 || d[2] < 0 || d[3] < 0)
 		return none(NSX_COST_BAD);
 	int64_t e = g->dims.p[query->dims + query->ndims - 1], v = g->dims.p[values->dims + values->ndims - 1];
 	int64_t pairs = nsx_cost_mul(nsx_cost_mul(d[0], d[1], &s), unmasked(d[2], d[3], w->sliding_window, w->causal, &s), &s);
