@@ -237,7 +237,9 @@ same_programs(const struct ex_profile *p)
 	uint32_t *first = malloc((p->programs.n + 1) * sizeof *first);
 	struct nsx_map seen = { 0 };
 
-	for (uint32_t i = 0; first && i < p->programs.n; i++) {
+	if (!first)
+		return NULL;
+	for (uint32_t i = 0; i < p->programs.n; i++) {
 		const struct ex_program *g = &p->programs.p[i];
 		uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)g->id, nsx_intern_find(&p->strings, g->name) });
 		if (!at) {

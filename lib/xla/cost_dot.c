@@ -30,7 +30,7 @@ family(int32_t type)
 		[29] = IS_F8, [30] = IS_SMALL, [31] = IS_SMALL, [32] = IS_F4, [33] = IS_F8
 	};
 
-	return type > 0 && (size_t)type < sizeof families ? families[type] : NO_FAMILY;
+	return (uint32_t)type < sizeof families ? families[type] : NO_FAMILY;
 }
 
 /* The arithmetic of a product of a and b; an algorithm that is asked for wins, and runs *passes times. */

@@ -16,7 +16,7 @@ nsx_cost_type_bits(int32_t type)
 		[28] = 8, [29] = 8, [30] = 1, [31] = 1, [32] = 4, [33] = 8
 	};
 
-	return type > 0 && (size_t)type < sizeof bits ? bits[type] : 0;
+	return (uint32_t)type < sizeof bits ? bits[type] : 0;
 }
 
 /* A shape while it is read. */
