@@ -23,7 +23,7 @@ seek(const struct ex_profile *p, struct ex_caller *x)
 {
 	for (; x->at < x->end; x->at++) {
 		const struct nsx_host_call *c = &p->trace.calls[x->at];
-		if (ex_in_window(p->opts, c->start, c->end)) {
+		if (nsx_extract_in_window(p->opts, c->start, c->end)) {
 			x->start = c->start;
 			return true;
 		}
@@ -32,7 +32,7 @@ seek(const struct ex_profile *p, struct ex_caller *x)
 }
 
 bool
-ex_calls_open(struct ex_calls *c, const struct ex_profile *p)
+nsx_extract_calls_open(struct ex_calls *c, const struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
 
@@ -42,7 +42,7 @@ ex_calls_open(struct ex_calls *c, const struct ex_profile *p)
 	for (uint32_t i = 0; i < t->nhost_threads; i++) {
 		const struct nsx_host_thread *th = &t->host_threads[i];
 		struct ex_caller x = { 0, th->first, th->first + th->n };
-		if (ex_process_kept(p, th->process) && seek(p, &x))
+		if (nsx_extract_process_kept(p, th->process) && seek(p, &x))
 			c->heap[c->n++] = x;
 	}
 	callers_make(p, c->heap, c->n);
@@ -50,7 +50,7 @@ ex_calls_open(struct ex_calls *c, const struct ex_profile *p)
 }
 
 bool
-ex_calls_peek(const struct ex_calls *c, int64_t *start)
+nsx_extract_calls_peek(const struct ex_calls *c, int64_t *start)
 {
 	if (c->n)
 		*start = c->heap[0].start;
@@ -58,7 +58,7 @@ ex_calls_peek(const struct ex_calls *c, int64_t *start)
 }
 
 uint32_t
-ex_calls_next(struct ex_calls *c)
+nsx_extract_calls_next(struct ex_calls *c)
 {
 	uint32_t found = c->heap[0].at++;
 
@@ -69,27 +69,27 @@ ex_calls_next(struct ex_calls *c)
 }
 
 void
-ex_calls_close(struct ex_calls *c)
+nsx_extract_calls_close(struct ex_calls *c)
 {
 	free(c->heap);
 }
 
 bool
-ex_overhead_kept(const struct ex_profile *p, uint32_t overhead)
+nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead)
 {
 	const struct nsx_overhead *o = &p->trace.overheads[overhead];
 
-	return ex_in_window(p->opts, o->start, o->end) && ex_process_kept(p, o->process);
+	return nsx_extract_in_window(p->opts, o->start, o->end) && nsx_extract_process_kept(p, o->process);
 }
 
 /* ---- order */
 
 int64_t
-ex_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e)
+nsx_extract_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e)
 {
 	if (e->tag == NSX_CALL)
-		return ex_dur(p->trace.calls[e->i].start, p->trace.calls[e->i].end);
-	return ex_dur(p->trace.overheads[e->i].start, p->trace.overheads[e->i].end);
+		return nsx_extract_dur(p->trace.calls[e->i].start, p->trace.calls[e->i].end);
+	return nsx_extract_dur(p->trace.overheads[e->i].start, p->trace.overheads[e->i].end);
 }
 
 static struct nsx_str
@@ -99,7 +99,7 @@ name_of(const struct nsx_trace *t, uint32_t name)
 }
 
 void
-ex_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie)
+nsx_extract_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie)
 {
 	const struct nsx_trace *t = &p->trace;
 
@@ -143,7 +143,7 @@ loss_of(const struct nsx_trace *t, uint32_t call)
 }
 
 void
-ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
+nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
 {
 	static const struct nsx_str classes[NSX_CALL_CLASSES] = {
 		[NSX_CALL_OTHER] = { "other", 5 }, [NSX_CALL_LAUNCH] = { "launch", 6 }, [NSX_CALL_GRAPH_LAUNCH] = { "graph-launch", 12 },
@@ -160,7 +160,7 @@ ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
 	nsx_set_i(r, NSX_CALL_pid, t->processes[th->process].pid);
 	nsx_set_i(r, NSX_CALL_tid, th->tid);
 	nsx_set_i(r, NSX_CALL_start, c->start);
-	nsx_set_i(r, NSX_CALL_dur, ex_dur(c->start, c->end));
+	nsx_set_i(r, NSX_CALL_dur, nsx_extract_dur(c->start, c->end));
 	if (name->name != NSX_NONE)
 		nsx_set_s(r, NSX_CALL_name, nsx_intern_str(&t->names, name->name));
 	nsx_set_s(r, NSX_CALL_class, classes[name->class]);
@@ -177,7 +177,7 @@ ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
 }
 
 void
-ex_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r)
+nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r)
 {
 	static const struct nsx_str classes[] = {
 		[NSX_OVERHEAD_PROFILER] = { "profiler", 8 }, [NSX_OVERHEAD_QUEUE_FULL] = { "queue-full", 10 },
@@ -192,13 +192,13 @@ ex_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r
 	if (o->has_call)
 		nsx_set_i(r, NSX_OVERHEAD_call, o->call);
 	nsx_set_i(r, NSX_OVERHEAD_start, o->start);
-	nsx_set_i(r, NSX_OVERHEAD_dur, ex_dur(o->start, o->end));
+	nsx_set_i(r, NSX_OVERHEAD_dur, nsx_extract_dur(o->start, o->end));
 	nsx_set_s(r, NSX_OVERHEAD_class, classes[o->class]);
 	nsx_set_s(r, NSX_OVERHEAD_name, name_of(t, o->name));
 }
 
 void
-ex_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
+nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
 {
 	static const struct nsx_str kinds[NSX_MEMORY_KINDS] = {
 		[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 }, [NSX_MEMORY_DEVICE] = { "device", 6 },
@@ -213,7 +213,7 @@ ex_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
 		nsx_set_i(r, NSX_OP_call, c->id);
 		nsx_set_i(r, NSX_OP_tid, (int64_t)(c->gtid & 0xFFFFFF));
 		nsx_set_i(r, NSX_OP_host_start, c->start);
-		nsx_set_i(r, NSX_OP_host_dur, ex_dur(c->start, c->end));
+		nsx_set_i(r, NSX_OP_host_dur, nsx_extract_dur(c->start, c->end));
 		nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);
 	}
 	if (o->src < NSX_MEMORY_KINDS)

@@ -7,7 +7,7 @@
 #include "job/comm_names.h"
 
 uint32_t
-ex_op_thunk(const struct ex_profile *p, uint32_t i)
+nsx_extract_op_thunk(const struct ex_profile *p, uint32_t i)
 {
 	uint32_t range = p->trace.ops[i].range;
 
@@ -17,7 +17,7 @@ ex_op_thunk(const struct ex_profile *p, uint32_t i)
 }
 
 const char *
-ex_op_kind(const struct ex_profile *p, uint32_t i)
+nsx_extract_op_kind(const struct ex_profile *p, uint32_t i)
 {
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
 
@@ -54,11 +54,11 @@ judge_instructions(struct ex_profile *p)
 	bool *computes = calloc(p->insts.n + 1, sizeof *computes);
 
 	for (uint32_t i = 0; computes && i < p->trace.nops; i++) {
-		uint32_t thunk = p->trace.ops[i].type == NSX_OP_KERNEL ? ex_op_thunk(p, i) : NSX_NONE;
+		uint32_t thunk = p->trace.ops[i].type == NSX_OP_KERNEL ? nsx_extract_op_thunk(p, i) : NSX_NONE;
 		if (thunk == NSX_NONE)
 			continue;
 		uint32_t inst = p->thunks.p[thunk].inst;
-		const char *kind = ex_op_kind(p, i);
+		const char *kind = nsx_extract_op_kind(p, i);
 		if (!kind) {
 			computes[inst] = true;
 			p->insts.p[inst].kernels = NULL;
@@ -83,7 +83,7 @@ report_wholes(struct ex_profile *p)
 }
 
 int
-ex_find_comm(struct ex_profile *p)
+nsx_extract_find_comm(struct ex_profile *p)
 {
 	struct nsx_trace *t = &p->trace;
 

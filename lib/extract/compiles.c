@@ -44,7 +44,7 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 		struct ex_compile *up = &p->compiles.p[parent];
 		c.parent = up->range;
 		if (same) {
-			up->child = nsx_add_sat(up->child, ex_dur(range->start, range->end), NULL);
+			up->child = nsx_add_sat(up->child, nsx_extract_dur(range->start, range->end), NULL);
 			up->children++;
 		}
 	}
@@ -58,7 +58,7 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 static bool
 folds(const struct compiles *x, uint32_t record)
 {
-	const struct nsx_title *title = ex_title(x->p, x->p->compiles.p[record].range);
+	const struct nsx_title *title = nsx_extract_title(x->p, x->p->compiles.p[record].range);
 
 	return title && title->kind == NSX_TITLE_AUTOTUNER && !x->p->opts->autotune;
 }
@@ -88,7 +88,7 @@ collect_main(struct compiles *x)
 		for (uint32_t r = t->threads[i].first; r < t->threads[i].first + t->threads[i].n; r++) {
 			uint32_t parent = t->ranges[r].parent == NSX_NONE ? OUTSIDE : x->at[t->ranges[r].parent];
 			x->at[r] = parent;
-			const struct nsx_title *title = ex_title(p, r);
+			const struct nsx_title *title = nsx_extract_title(p, r);
 			if (p->rc != NSX_OK)
 				return NSX_ERR;
 			if (!title || (parent == OUTSIDE && title->kind != NSX_TITLE_COMPILE) || (is_record(parent) && folds(x, parent)))
@@ -167,7 +167,7 @@ collect_workers(struct compiles *x)
 			x->at[r] = parent;
 			if (parent == FOLDED || parent == RUNNING)
 				continue;
-			const struct nsx_title *title = ex_title(p, r);
+			const struct nsx_title *title = nsx_extract_title(p, r);
 			if (p->rc != NSX_OK)
 				return NSX_ERR;
 			if (!title)
@@ -202,11 +202,11 @@ find_programs(struct compiles *x)
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < p->compiles.n; i++) {
 			struct ex_compile *c = &p->compiles.p[i], *top = &p->compiles.p[x->top.p[i]];
-			const struct nsx_title *title = ex_title(p, c->range);
+			const struct nsx_title *title = nsx_extract_title(p, c->range);
 			bool tells = pass == 0 ? title->kind == NSX_TITLE_BACKEND && c->parent == top->range : c == top;
 			if (!tells || title->program_id < 0 || top->program != NSX_NONE)
 				continue;
-			top->program = ex_program(p, title->program_id, title->module, nsx_trace_thread(&p->trace, c->range)->process);
+			top->program = nsx_extract_program(p, title->program_id, title->module, nsx_trace_thread(&p->trace, c->range)->process);
 			if (top->program == NSX_NONE)
 				return nsx_err_nomem(&p->err, p->input->path);
 		}
@@ -216,7 +216,7 @@ find_programs(struct compiles *x)
 }
 
 int
-ex_find_compiles(struct ex_profile *p)
+nsx_extract_find_compiles(struct ex_profile *p)
 {
 	struct compiles x = { .p = p };
 	int rc = NSX_ERR;

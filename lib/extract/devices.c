@@ -162,7 +162,7 @@ by_process(struct ex_profile *p, struct launchers *l)
 }
 
 int
-ex_find_devices(struct ex_profile *p)
+nsx_extract_find_devices(struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
 	struct launchers l = { { 0 } };

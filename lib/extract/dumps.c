@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct nsx_str
-ex_keep(struct ex_profile *p, struct nsx_str s)
+nsx_extract_keep(struct ex_profile *p, struct nsx_str s)
 {
 	if (!s.len)
 		return (struct nsx_str){ "", 0 };
@@ -37,12 +37,12 @@ opens_function(struct nsx_str s, size_t k)
 }
 
 struct nsx_str
-ex_keep_frames(struct ex_profile *p, struct nsx_str s)
+nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s)
 {
 	struct nsx_buf *tmp = &p->scratch;
 
 	if (!p->opts->strip_paths)
-		return ex_keep(p, s);
+		return nsx_extract_keep(p, s);
 	tmp->len = 0;
 	for (size_t i = 0, k; i < s.len; i = k) {
 		size_t from = i;
@@ -57,21 +57,21 @@ ex_keep_frames(struct ex_profile *p, struct nsx_str s)
 	}
 	if (tmp->failed)
 		p->rc = nsx_err_nomem(&p->err, p->input->path);
-	return ex_keep(p, nsx_buf_view(tmp));
+	return nsx_extract_keep(p, nsx_buf_view(tmp));
 }
 
 bool
-ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
+nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
 {
 	struct ex_info info = {
-		.opcode = ex_keep(p, from->opcode), .collective = ex_keep(p, from->collective), .op_name = ex_keep(p, from->op_name),
-		.scheduling_name = ex_keep(p, from->scheduling_name), .frames = ex_keep_frames(p, at(h->stacks, from->stack)),
-		.groups = ex_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm, .cost = from->cost,
+		.opcode = nsx_extract_keep(p, from->opcode), .collective = nsx_extract_keep(p, from->collective), .op_name = nsx_extract_keep(p, from->op_name),
+		.scheduling_name = nsx_extract_keep(p, from->scheduling_name), .frames = nsx_extract_keep_frames(p, at(h->stacks, from->stack)),
+		.groups = nsx_extract_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm, .cost = from->cost,
 		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
 	};
 	for (uint32_t i = 0; i < from->nlocs; i++) {
 		const struct nsx_hlo_loc *loc = &h->locs[from->locs + i];
-		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ ex_keep(p, loc->op_name), ex_keep_frames(p, at(h->stacks, loc->stack)) })))
+		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, loc->op_name), nsx_extract_keep_frames(p, at(h->stacks, loc->stack)) })))
 			return false;
 	}
 	p->insts.p[inst].info = (uint32_t)p->infos.n;
@@ -79,7 +79,7 @@ ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const 
 }
 
 static const struct nsx_hlo_inst *
-find(const struct ex_profile *p, const struct nsx_hlo *h, const struct ex_inst *inst)
+find(const struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_extract_inst *inst)
 {
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
@@ -127,7 +127,7 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 	struct joined n = { 0 };
 
 	for (uint32_t i = by->first[program]; i < by->first[program + 1]; i++) {
-		const struct ex_inst *inst = &p->insts.p[by->insts[i]];
+		const struct nsx_extract_inst *inst = &p->insts.p[by->insts[i]];
 		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 		const struct nsx_hlo_inst *there = find(p, h, inst);
 		/* Any other dump has the same small ids, so an id is no evidence that it is of this run. */
@@ -154,7 +154,7 @@ check_holders(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 		const struct nsx_hlo_inst *inst = o->program == program ? nsx_hlo_find(h, name) : NULL;
 		if (!inst || nsx_str_eq(inst->opcode, NSX_STR("fusion")) == o->fusion)
 			continue;
-		struct nsx_str key = ex_misnamed_key(p, p->programs.p[program].id, name);
+		struct nsx_str key = nsx_extract_misnamed_key(p, p->programs.p[program].id, name);
 		p->again |= nsx_intern_find(&p->misnamed, key) == NSX_NONE;
 		if (p->rc != NSX_OK || nsx_intern(&p->misnamed, key) == NSX_NONE)
 			return nsx_err_nomem(&p->err, p->input->path);
@@ -166,7 +166,7 @@ static int
 join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
 {
 	const struct nsx_hlo *h = dump->h;
-	struct ex_program *g = &p->programs.p[program];
+	struct nsx_extract_program *g = &p->programs.p[program];
 	struct joined n = count(p, h, program, by);
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
@@ -178,24 +178,24 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 	}
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary, "instructions whose op_name in the dump is not the one that their ranges tell");
 	g->dumped = true;
-	g->fingerprint = ex_keep(p, h->fingerprint);
+	g->fingerprint = nsx_extract_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
 	for (uint32_t i = by->first[program]; i < by->first[program + 1] && p->rc == NSX_OK; i++) {
 		const struct nsx_hlo_inst *found = find(p, h, &p->insts.p[by->insts[i]]);
-		if (found && !ex_describe(p, by->insts[i], h, found))
+		if (found && !nsx_extract_describe(p, by->insts[i], h, found))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange, "executed names that are no instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* What is to be found anew needs no end. */
-	return p->again ? NSX_OK : ex_open_graphs(p, program, dump);
+	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
 static int
 read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir, const struct by_program *by)
 {
-	const struct ex_program *g = &p->programs.p[program];
+	const struct nsx_extract_program *g = &p->programs.p[program];
 	struct nsx_hlo h = { 0 };
 	struct nsx_err why = { "" };
 
@@ -226,7 +226,7 @@ read_dumps(struct ex_profile *p)
 	if (!group(p, &by))
 		rc = nsx_err_nomem(&p->err, p->input->path);
 	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
-		const struct ex_program *g = &p->programs.p[i];
+		const struct nsx_extract_program *g = &p->programs.p[i];
 		if (!g->executed || g->id < 0)
 			continue;
 		switch (nsx_dump_dir_find(dir, g->id, g->name, &path)) {
@@ -250,7 +250,7 @@ read_dumps(struct ex_profile *p)
 }
 
 int
-ex_read_dumps(struct ex_profile *p)
+nsx_extract_read_dumps(struct ex_profile *p)
 {
 	return p->input->dumps ? read_dumps(p) : NSX_OK;
 }

@@ -17,13 +17,13 @@ struct emit {
 static struct nsx_rec *
 begin(struct emit *e, enum nsx_kind_id kind)
 {
-	return ex_outbox_rec(e->out, nsx_kind_builtin(kind));
+	return nsx_extract_outbox_rec(e->out, nsx_kind_builtin(kind));
 }
 
 static int
 done(struct emit *e)
 {
-	return ex_outbox_put(e->out);
+	return nsx_extract_outbox_put(e->out);
 }
 
 /* Values below 0 are absent. */
@@ -110,7 +110,7 @@ emit_communicators(struct emit *e)
 {
 	size_t n;
 
-	e->places = ex_places(e->job, &n);
+	e->places = nsx_extract_places(e->job, &n);
 	if (!e->places)
 		return nsx_err_nomem(&e->err, NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -257,7 +257,7 @@ static int
 emit_compile(struct emit *e, const struct ex_profile *p, const struct ex_compile *c)
 {
 	const struct nsx_range *range = &p->trace.ranges[c->range];
-	int64_t dur = ex_dur(range->start, range->end);
+	int64_t dur = nsx_extract_dur(range->start, range->end);
 	struct nsx_rec *r = begin(e, NSX_COMPILE);
 
 	nsx_set_i(r, NSX_COMPILE_profile, p->number);
@@ -287,8 +287,8 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 		return nsx_err_nomem(&e->err, p->input->path);
 	for (size_t i = 0; i < p->compiles.n; i++) {
 		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
-		if (ex_in_window(p->opts, r->start, r->end) && ex_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
-			keys[n++] = (struct nsx_sort_key){ { r->start, -ex_dur(r->start, r->end), 0 }, (uint32_t)i };
+		if (nsx_extract_in_window(p->opts, r->start, r->end) && nsx_extract_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
+			keys[n++] = (struct nsx_sort_key){ { r->start, -nsx_extract_dur(r->start, r->end), 0 }, (uint32_t)i };
 	}
 	nsx_sort_keys(keys, n);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -339,13 +339,13 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 		nsx_set_s(r, NSX_RANGE_name, nsx_intern_str(&t->names, range->name));
 	if (range->gpu != NSX_NONE) {
 		const struct nsx_span *s = &t->spans[range->gpu];
-		set_known(r, NSX_RANGE_device, ex_global(p, s->device));
+		set_known(r, NSX_RANGE_device, nsx_extract_global(p, s->device));
 		nsx_set_i(r, NSX_RANGE_start, s->start);
-		nsx_set_i(r, NSX_RANGE_dur, ex_dur(s->start, s->end));
+		nsx_set_i(r, NSX_RANGE_dur, nsx_extract_dur(s->start, s->end));
 		nsx_set_i(r, NSX_RANGE_ops, s->ops);
 	}
 	nsx_set_i(r, NSX_RANGE_host_start, range->start);
-	nsx_set_i(r, NSX_RANGE_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_RANGE_host_dur, nsx_extract_dur(range->start, range->end));
 	if (range->flags & NSX_RANGE_UNFINISHED)
 		nsx_set_i(r, NSX_RANGE_unended, 1);
 	return done(e);
@@ -363,11 +363,11 @@ emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *
 	nsx_set_i(r, NSX_MODULE_profile, p->number);
 	nsx_set_i(r, NSX_MODULE_program, p->programs.p[m->program].number);
 	nsx_set_i(r, NSX_MODULE_execution, m->execution);
-	nsx_set_i(r, NSX_MODULE_device, ex_global(p, m->device));
+	nsx_set_i(r, NSX_MODULE_device, nsx_extract_global(p, m->device));
 	nsx_set_i(r, NSX_MODULE_start, s->start);
-	nsx_set_i(r, NSX_MODULE_dur, ex_dur(s->start, s->end));
+	nsx_set_i(r, NSX_MODULE_dur, nsx_extract_dur(s->start, s->end));
 	nsx_set_i(r, NSX_MODULE_host_start, range->start);
-	nsx_set_i(r, NSX_MODULE_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_MODULE_host_dur, nsx_extract_dur(range->start, range->end));
 	nsx_set_i(r, NSX_MODULE_thunks, m->thunks);
 	nsx_set_s(r, NSX_MODULE_name, p->programs.p[m->program].name);
 	nsx_set_i(r, NSX_MODULE_range, range->id);
@@ -379,21 +379,21 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 {
 	const struct nsx_range *range = &p->trace.ranges[th->range];
 	const struct ex_module *m = &p->modules.p[th->module];
-	const struct ex_inst *inst = &p->insts.p[th->inst];
+	const struct nsx_extract_inst *inst = &p->insts.p[th->inst];
 	const struct ex_job_program *program = &e->job->programs.p[p->programs.p[m->program].number];
 	struct nsx_rec *r = begin(e, NSX_THUNK);
 
 	nsx_set_i(r, NSX_THUNK_profile, p->number);
 	nsx_set_i(r, NSX_THUNK_program, p->programs.p[m->program].number);
 	nsx_set_i(r, NSX_THUNK_execution, m->execution);
-	nsx_set_i(r, NSX_THUNK_device, ex_global(p, th->device));
+	nsx_set_i(r, NSX_THUNK_device, nsx_extract_global(p, th->device));
 	nsx_set_i(r, NSX_THUNK_inst, inst->number);
 	nsx_set_i(r, NSX_THUNK_occurrence, th->occurrence);
 	nsx_set_s(r, NSX_THUNK_name, nsx_intern_str(&p->inst_names, inst->name));
 	nsx_set_i(r, NSX_THUNK_start, th->start);
-	nsx_set_i(r, NSX_THUNK_dur, ex_dur(th->start, th->end));
+	nsx_set_i(r, NSX_THUNK_dur, nsx_extract_dur(th->start, th->end));
 	nsx_set_i(r, NSX_THUNK_host_start, range->start);
-	nsx_set_i(r, NSX_THUNK_host_dur, ex_dur(range->start, range->end));
+	nsx_set_i(r, NSX_THUNK_host_dur, nsx_extract_dur(range->start, range->end));
 	nsx_set_i(r, NSX_THUNK_ops, th->ops);
 	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
 	nsx_set_i(r, NSX_THUNK_range, range->id);
@@ -406,8 +406,8 @@ static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
 	const struct ex_job_inst *inst = NULL;
-	const char *own = ex_op_kind(p, i);
-	const struct ex_carried *c = ex_op_carried(p, i);
+	const char *own = nsx_extract_op_kind(p, i);
+	const struct ex_carried *c = nsx_extract_op_carried(p, i);
 
 	if (thunk != NSX_NONE) {
 		const struct ex_job_program *program = &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
@@ -437,18 +437,18 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
 	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
-	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE, thunk = ex_op_thunk(p, i);
+	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE, thunk = nsx_extract_op_thunk(p, i);
 	struct nsx_rec *r = begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
 	nsx_set_i(r, NSX_OP_op, i);
 	nsx_set_s(r, NSX_OP_type, types[op->type]);
-	nsx_set_i(r, NSX_OP_device, ex_global(p, op->device));
+	nsx_set_i(r, NSX_OP_device, nsx_extract_global(p, op->device));
 	nsx_set_i(r, NSX_OP_stream, op->stream);
 	if (op->name != NSX_NONE)
 		nsx_set_s(r, NSX_OP_name, nsx_intern_str(&p->trace.names, op->name));
 	nsx_set_i(r, NSX_OP_start, op->start);
-	nsx_set_i(r, NSX_OP_dur, ex_dur(op->start, op->end));
+	nsx_set_i(r, NSX_OP_dur, nsx_extract_dur(op->start, op->end));
 	if (op->range != NSX_NONE)
 		nsx_set_i(r, NSX_OP_range, p->trace.ranges[op->range].id);
 	set_known(r, NSX_OP_bytes, op->bytes);
@@ -460,7 +460,7 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	}
 	if (thunk != NSX_NONE)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
-	ex_set_op_host(p, i, r);
+	nsx_extract_set_op_host(p, i, r);
 	set_comm(e, p, i, thunk, r);
 	return done(e);
 }
@@ -468,14 +468,14 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 static int
 emit_call(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
-	ex_set_call(p, i, begin(e, NSX_CALL));
+	nsx_extract_set_call(p, i, begin(e, NSX_CALL));
 	return done(e);
 }
 
 static int
 emit_overhead(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
-	ex_set_overhead(p, i, begin(e, NSX_OVERHEAD));
+	nsx_extract_set_overhead(p, i, begin(e, NSX_OVERHEAD));
 	return done(e);
 }
 
@@ -486,7 +486,7 @@ static bool
 before(const struct emit *e, struct cursor *const *a, struct cursor *const *b)
 {
 	(void)e;
-	return ex_event_cmp((*a)->events.p, (*a)->next, (*b)->events.p, (*b)->next) < 0;
+	return nsx_extract_event_cmp((*a)->events.p, (*a)->next, (*b)->events.p, (*b)->next) < 0;
 }
 
 NSX_HEAP(cursors, struct cursor *, const struct emit *, before)
@@ -508,7 +508,7 @@ emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_sta
 static int
 turn(struct emit *e, struct cursor *c)
 {
-	c->next = ex_events_peek(&c->events);
+	c->next = nsx_extract_events_peek(&c->events);
 	return c->events.failed ? nsx_err_nomem(&e->err, c->events.p->input->path) : NSX_OK;
 }
 
@@ -520,7 +520,7 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 	int rc = NSX_OK;
 
 	for (int i = 0; i < e->job->n; i++) {
-		if (!ex_events_open(&all[i].events, &e->job->profiles[i]))
+		if (!nsx_extract_events_open(&all[i].events, &e->job->profiles[i]))
 			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
 		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0) + e->job->profiles[i].trace.ncalls;
 		if (turn(e, &all[i]) != NSX_OK)
@@ -538,7 +538,7 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 		if (rc == NSX_OK)
 			rc = turn(e, c);
 		if (rc == NSX_OK && !c->next) {
-			ex_events_close(&c->events);
+			nsx_extract_events_close(&c->events);
 			heap[0] = heap[--n];
 		}
 		if (rc == NSX_OK)
@@ -555,7 +555,7 @@ emit_work(struct emit *e)
 	int rc = all && heap ? merge_events(e, all, heap) : nsx_err_nomem(&e->err, NULL);
 
 	for (int i = 0; all && i < e->job->n; i++)
-		ex_events_close(&all[i].events);
+		nsx_extract_events_close(&all[i].events);
 	free(all);
 	free(heap);
 	return rc;
@@ -579,16 +579,16 @@ emit_all(struct emit *e)
 }
 
 int
-ex_emit(struct ex_job *job, struct nsx_writer *out)
+nsx_extract_emit(struct ex_job *job, struct nsx_writer *out)
 {
-	struct emit e = { .job = job, .out = ex_outbox_open(out, job->opts->jobs) };
+	struct emit e = { .job = job, .out = nsx_extract_outbox_open(out, job->opts->jobs) };
 
 	if (!e.out)
 		return nsx_err_nomem(job->err, NULL);
 	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
 	nsx_portion_reach(&job->writing, 1, 1);
 	/* Where both failed, the writer's is the first. */
-	if (ex_outbox_close(e.out) != NSX_OK)
+	if (nsx_extract_outbox_close(e.out) != NSX_OK)
 		rc = NSX_ERR;
 	else if (rc != NSX_OK)
 		nsx_err_set(job->err, "%s", e.err.msg);

@@ -8,19 +8,19 @@
 #include "stream/order.h"
 
 int64_t
-ex_dur(int64_t start, int64_t end)
+nsx_extract_dur(int64_t start, int64_t end)
 {
 	return nsx_sub_sat(end, start, NULL);
 }
 
 bool
-ex_in_window(const struct nsx_extract_opts *o, int64_t start, int64_t end)
+nsx_extract_in_window(const struct nsx_extract_opts *o, int64_t start, int64_t end)
 {
 	return start < o->to && (end > o->from || start >= o->from);
 }
 
 int64_t
-ex_global(const struct ex_profile *p, uint32_t device)
+nsx_extract_global(const struct ex_profile *p, uint32_t device)
 {
 	return device == NSX_NONE ? -1 : p->devices[device].global;
 }
@@ -35,17 +35,17 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	switch (e->tag) {
 	case NSX_MODULE: {
 		const struct nsx_span *s = &t->spans[t->ranges[p->modules.p[e->i].range].gpu];
-		return ex_dur(s->start, s->end);
+		return nsx_extract_dur(s->start, s->end);
 	}
 	case NSX_RANGE:
-		return ex_dur(t->ranges[e->i].start, t->ranges[e->i].end);
+		return nsx_extract_dur(t->ranges[e->i].start, t->ranges[e->i].end);
 	case NSX_THUNK:
-		return ex_dur(p->thunks.p[e->i].start, p->thunks.p[e->i].end);
+		return nsx_extract_dur(p->thunks.p[e->i].start, p->thunks.p[e->i].end);
 	case NSX_CALL:
 	case NSX_OVERHEAD:
-		return ex_host_dur(p, e);
+		return nsx_extract_host_dur(p, e);
 	default:
-		return ex_dur(t->ops[e->i].start, t->ops[e->i].end);
+		return nsx_extract_dur(t->ops[e->i].start, t->ops[e->i].end);
 	}
 }
 
@@ -65,7 +65,7 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	switch (e->tag) {
 	case NSX_MODULE: {
 		const struct ex_module *m = &p->modules.p[e->i];
-		tie.by[NSX_TIE_DEVICE] = ex_global(p, m->device);
+		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, m->device);
 		tie.by[NSX_TIE_RANGE] = t->ranges[m->range].id;
 		tie.name = p->programs.p[m->program].name;
 		return tie;
@@ -73,7 +73,7 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	case NSX_RANGE: {
 		const struct nsx_range *r = &t->ranges[e->i];
 		const struct nsx_thread *thread = nsx_trace_thread(t, e->i);
-		tie.by[NSX_TIE_DEVICE] = r->gpu == NSX_NONE ? -1 : ex_global(p, t->spans[r->gpu].device);
+		tie.by[NSX_TIE_DEVICE] = r->gpu == NSX_NONE ? -1 : nsx_extract_global(p, t->spans[r->gpu].device);
 		tie.by[NSX_TIE_PID] = t->processes[thread->process].pid;
 		tie.by[NSX_TIE_TID] = thread->tid;
 		tie.by[NSX_TIE_RANGE] = r->id;
@@ -82,18 +82,18 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	}
 	case NSX_THUNK: {
 		const struct ex_thunk *th = &p->thunks.p[e->i];
-		tie.by[NSX_TIE_DEVICE] = ex_global(p, th->device);
+		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, th->device);
 		tie.by[NSX_TIE_RANGE] = t->ranges[th->range].id;
 		tie.name = nsx_intern_str(&p->inst_names, p->insts.p[th->inst].name);
 		return tie;
 	}
 	case NSX_CALL:
 	case NSX_OVERHEAD:
-		ex_host_tie(p, e, &tie);
+		nsx_extract_host_tie(p, e, &tie);
 		return tie;
 	default: {
 		const struct nsx_gpu_op *op = &t->ops[e->i];
-		tie.by[NSX_TIE_DEVICE] = ex_global(p, op->device);
+		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, op->device);
 		tie.by[NSX_TIE_RANGE] = op->range == NSX_NONE ? -1 : t->ranges[op->range].id;
 		tie.name = text(&t->names, op->name);
 		tie.number = e->i;
@@ -103,7 +103,7 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 }
 
 int
-ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b)
+nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b)
 {
 	/* Most are told apart by less than the whole key. */
 	if (a->start != b->start)
@@ -126,7 +126,7 @@ sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_s
 		for (size_t i = 1; i < n; i++) {
 			struct nsx_sort_start e = a[i];
 			size_t k = i;
-			for (; k && ex_event_cmp(p, &e, p, &a[k - 1]) < 0; k--)
+			for (; k && nsx_extract_event_cmp(p, &e, p, &a[k - 1]) < 0; k--)
 				a[k] = a[k - 1];
 			a[k] = e;
 		}
@@ -136,7 +136,7 @@ sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_s
 	sort_run(p, a, tmp, half);
 	sort_run(p, a + half, tmp, n - half);
 	while (i < half && j < n)
-		tmp[k++] = ex_event_cmp(p, &a[j], p, &a[i]) < 0 ? a[j++] : a[i++];
+		tmp[k++] = nsx_extract_event_cmp(p, &a[j], p, &a[i]) < 0 ? a[j++] : a[i++];
 	while (i < half)
 		tmp[k++] = a[i++];
 	memcpy(a, tmp, k * sizeof *a);
@@ -145,7 +145,7 @@ sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_s
 /* ---- what is kept ---- */
 
 bool
-ex_process_kept(const struct ex_profile *p, uint32_t process)
+nsx_extract_process_kept(const struct ex_profile *p, uint32_t process)
 {
 	if (!p->opts->ndevices && !p->opts->nprocesses)
 		return true;
@@ -158,11 +158,11 @@ ex_process_kept(const struct ex_profile *p, uint32_t process)
 static bool
 keep(const struct ex_profile *p, uint32_t device, int64_t start, int64_t end)
 {
-	return p->devices[device].kept && ex_in_window(p->opts, start, end);
+	return p->devices[device].kept && nsx_extract_in_window(p->opts, start, end);
 }
 
 bool
-ex_range_ahead(const struct ex_profile *p, uint32_t range)
+nsx_extract_range_ahead(const struct ex_profile *p, uint32_t range)
 {
 	const struct nsx_range *r = &p->trace.ranges[range];
 
@@ -170,21 +170,21 @@ ex_range_ahead(const struct ex_profile *p, uint32_t range)
 }
 
 bool
-ex_range_kept(const struct ex_profile *p, uint32_t range)
+nsx_extract_range_kept(const struct ex_profile *p, uint32_t range)
 {
 	const struct nsx_range *r = &p->trace.ranges[range];
 	const struct nsx_span *s = r->gpu == NSX_NONE ? NULL : &p->trace.spans[r->gpu];
 
 	if (p->opts->ranges == NSX_RANGES_NONE || (!s && p->opts->ranges != NSX_RANGES_ALL))
 		return false;
-	if (!ex_in_window(p->opts, r->start, r->end) && !(s && ex_in_window(p->opts, s->start, s->end)))
+	if (!nsx_extract_in_window(p->opts, r->start, r->end) && !(s && nsx_extract_in_window(p->opts, s->start, s->end)))
 		return false;
 	if (s && s->device != NSX_NONE)
 		return p->devices[s->device].kept;
 	/* Finding a range's thread takes a while. */
 	if (!p->opts->ndevices && !p->opts->nprocesses)
 		return true;
-	return ex_process_kept(p, nsx_trace_thread(&p->trace, range)->process);
+	return nsx_extract_process_kept(p, nsx_trace_thread(&p->trace, range)->process);
 }
 
 static size_t
@@ -199,7 +199,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 			out[n++] = (struct nsx_sort_start){ s->start, i, NSX_MODULE };
 	}
 	for (uint32_t r = 0; p->opts->ranges != NSX_RANGES_NONE && r < t->nranges; r++)
-		if (ex_range_ahead(p, r) && ex_range_kept(p, r))
+		if (nsx_extract_range_ahead(p, r) && nsx_extract_range_kept(p, r))
 			out[n++] = (struct nsx_sort_start){ t->spans[t->ranges[r].gpu].start, r, NSX_RANGE };
 	for (uint32_t i = 0; i < p->thunks.n; i++)
 		if (!p->thunks.p[i].gone && keep(p, p->thunks.p[i].device, p->thunks.p[i].start, p->thunks.p[i].end))
@@ -208,7 +208,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 		if (keep(p, t->ops[i].device, t->ops[i].start, t->ops[i].end))
 			out[n++] = (struct nsx_sort_start){ t->ops[i].start, i, NSX_OP };
 	for (uint32_t i = 0; i < t->noverheads; i++)
-		if (ex_overhead_kept(p, i))
+		if (nsx_extract_overhead_kept(p, i))
 			out[n++] = (struct nsx_sort_start){ t->overheads[i].start, i, NSX_OVERHEAD };
 	return n;
 }
@@ -220,12 +220,12 @@ count_ahead(const struct ex_profile *p)
 	size_t n = 0;
 
 	for (uint32_t r = 0; p->opts->ranges != NSX_RANGES_NONE && r < p->trace.nranges; r++)
-		n += ex_range_ahead(p, r);
+		n += nsx_extract_range_ahead(p, r);
 	return n;
 }
 
 bool
-ex_events_open(struct ex_events *e, const struct ex_profile *p)
+nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 {
 	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) + p->trace.noverheads;
 
@@ -233,8 +233,8 @@ ex_events_open(struct ex_events *e, const struct ex_profile *p)
 	if (!e->list)
 		return false;
 	e->n = collect(p, e->list);
-	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || ex_hosts_open(&e->hosts, p))
-	       && ex_calls_open(&e->calls, p);
+	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || nsx_extract_hosts_open(&e->hosts, p))
+	       && nsx_extract_calls_open(&e->calls, p);
 }
 
 /* What is of the next time into run, in order; run stays empty at the end. */
@@ -242,10 +242,10 @@ static bool
 gather(struct ex_events *e)
 {
 	int64_t time = 0, start;
-	bool any = ex_hosts_peek(&e->hosts, &time);
+	bool any = nsx_extract_hosts_peek(&e->hosts, &time);
 
 	e->run.n = e->turn = 0;
-	if (ex_calls_peek(&e->calls, &start) && (!any || start < time)) {
+	if (nsx_extract_calls_peek(&e->calls, &start) && (!any || start < time)) {
 		any = true;
 		time = start;
 	}
@@ -258,11 +258,11 @@ gather(struct ex_events *e)
 	for (; e->at < e->n && e->list[e->at].start == time; e->at++)
 		if (!nsx_vec_push(&e->run, e->list[e->at]))
 			return false;
-	while (ex_hosts_peek(&e->hosts, &start) && start == time)
-		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, ex_hosts_next(&e->hosts), NSX_RANGE })))
+	while (nsx_extract_hosts_peek(&e->hosts, &start) && start == time)
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_hosts_next(&e->hosts), NSX_RANGE })))
 			return false;
-	while (ex_calls_peek(&e->calls, &start) && start == time)
-		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, ex_calls_next(&e->calls), NSX_CALL })))
+	while (nsx_extract_calls_peek(&e->calls, &start) && start == time)
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_calls_next(&e->calls), NSX_CALL })))
 			return false;
 	if (e->run.n == 1)
 		return true;
@@ -274,7 +274,7 @@ gather(struct ex_events *e)
 }
 
 const struct nsx_sort_start *
-ex_events_peek(struct ex_events *e)
+nsx_extract_events_peek(struct ex_events *e)
 {
 	if (e->turn == e->run.n && !e->failed)
 		e->failed = !gather(e);
@@ -282,12 +282,12 @@ ex_events_peek(struct ex_events *e)
 }
 
 void
-ex_events_close(struct ex_events *e)
+nsx_extract_events_close(struct ex_events *e)
 {
 	free(e->list);
 	free(e->run.p);
 	free(e->tmp.p);
-	ex_hosts_close(&e->hosts);
-	ex_calls_close(&e->calls);
+	nsx_extract_hosts_close(&e->hosts);
+	nsx_extract_calls_close(&e->calls);
 	*e = (struct ex_events){ 0 };
 }

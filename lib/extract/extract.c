@@ -15,7 +15,7 @@ load_one(void *ctx, int i)
 {
 	struct load *load = ctx;
 
-	ex_load(&load->profiles[i], load->jobs);
+	nsx_extract_load(&load->profiles[i], load->jobs);
 }
 
 static int
@@ -46,7 +46,7 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 }
 
 uint64_t
-ex_bytes(const char *path)
+nsx_extract_bytes(const char *path)
 {
 	struct stat st;
 
@@ -54,7 +54,7 @@ ex_bytes(const char *path)
 }
 
 int
-ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
            struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct ex_job job = { .n = n, .opts = opts, .err = err, .diags = diags };
@@ -66,22 +66,22 @@ ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extra
 	for (int i = 0; i < n; i++) {
 		job.profiles[i].input = &inputs[i];
 		job.profiles[i].opts = opts;
-		job.profiles[i].bytes = ex_bytes(inputs[i].path);
+		job.profiles[i].bytes = nsx_extract_bytes(inputs[i].path);
 		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
 	}
-	if (load_all(job.profiles, n, opts, err) == NSX_OK && ex_number(&job) == NSX_OK) {
+	if (load_all(job.profiles, n, opts, err) == NSX_OK && nsx_extract_number(&job) == NSX_OK) {
 		for (int i = 0; i < n; i++) {
 			nsx_diags_join(diags, &job.profiles[i].diags);
 			report_nothing(&job.profiles[i], diags);
 		}
 		nsx_diags_sort(diags);
 		nsx_progress_phase("writing");
-		rc = diags->failed ? nsx_err_nomem(err, NULL) : ex_emit(&job, out);
+		rc = diags->failed ? nsx_err_nomem(err, NULL) : nsx_extract_emit(&job, out);
 		if (rc == NSX_OK)
 			rc = nsx_write_diags(out, EX_TOOL, diags);
 	}
 	for (int i = 0; i < n; i++)
-		ex_free(&job.profiles[i]);
+		nsx_extract_free(&job.profiles[i]);
 	free(job.profiles);
 	free(job.programs.p);
 	free(job.aliases.p);
@@ -98,7 +98,7 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
             struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	for (int i = 0; i < n; i++)
-		nsx_progress_expect((int64_t)ex_bytes(inputs[i].path));
-	return ex_wants_spools(inputs, n, opts) ? ex_extract_spooled(inputs, n, opts, out, diags, err)
-	                                        : ex_extract(inputs, n, opts, out, diags, err);
+		nsx_progress_expect((int64_t)nsx_extract_bytes(inputs[i].path));
+	return nsx_extract_wants_spools(inputs, n, opts) ? nsx_extract_extract_spooled(inputs, n, opts, out, diags, err)
+	                                        : nsx_extract_extract(inputs, n, opts, out, diags, err);
 }

@@ -11,7 +11,7 @@
 /* ---- what the sources share */
 
 uint32_t
-gr_class_of(struct graphs *g, const struct nsx_gpu_op *op)
+nsx_graph_class_of(struct graphs *g, const struct nsx_gpu_op *op)
 {
 	/* A kernel has no bytes; those of others tell them apart. */
 	struct nsx_key key = { (uint64_t)op->type << 32 | op->name, (uint64_t)op->bytes };
@@ -29,26 +29,26 @@ gr_class_of(struct graphs *g, const struct nsx_gpu_op *op)
 }
 
 uint32_t
-gr_inst(struct graphs *g, struct nsx_str name)
+nsx_graph_inst(struct graphs *g, struct nsx_str name)
 {
 	struct ex_profile *p = g->p;
-	uint32_t inst = ex_inst(p, g->program, name, -1);
+	uint32_t inst = nsx_extract_inst(p, g->program, name, -1);
 	const struct nsx_hlo_inst *there;
 
 	if (inst != NSX_NONE && p->insts.p[inst].info == NSX_NONE && g->dump && (there = nsx_hlo_find(g->dump->h, name)) != NULL &&
-	    !ex_describe(p, inst, g->dump->h, there))
+	    !nsx_extract_describe(p, inst, g->dump->h, there))
 		return NSX_NONE;
 	return inst;
 }
 
 const char *
-gr_kind(struct graphs *g, struct nsx_str kernel)
+nsx_graph_kind(struct graphs *g, struct nsx_str kernel)
 {
 	return nsx_comm_by_kernel(NULL, kernel, &g->text);
 }
 
 size_t
-gr_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes)
+nsx_graph_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes)
 {
 	size_t end = i + 1;
 
@@ -65,7 +65,7 @@ sort_launch(struct graphs *g, const struct gr_launch *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct nsx_gpu_op *op = &g->p->trace.ops[l->ops[i]];
-		g->cls[i] = op->graph_node == -1 ? (uint32_t)NSX_NONE : gr_class_of(g, op);
+		g->cls[i] = op->graph_node == -1 ? (uint32_t)NSX_NONE : nsx_graph_class_of(g, op);
 		if (op->graph_node != -1 && g->cls[i] == NSX_NONE)
 			return false;
 		g->order[i] = (struct nsx_sort_key){ { g->cls[i], op->graph_node, 0 }, i };
@@ -86,16 +86,16 @@ left_inst(struct graphs *g, uint32_t cls, uint32_t buffer)
 		return buffer;
 	if (c->left != NSX_NONE)
 		return c->left;
-	const char *kind = gr_kind(g, gr_name(g, c->name));
+	const char *kind = nsx_graph_kind(g, gr_name(g, c->name));
 	if (!kind)
 		return c->left = g->text.failed ? (uint32_t)NSX_NONE : buffer;
 	struct ex_info info = { .bytes = -1, .comm = true };
-	info.collective = ex_keep(p, nsx_str_c(kind));
+	info.collective = nsx_extract_keep(p, nsx_str_c(kind));
 	struct nsx_str name = nsx_intern_str(&p->inst_names, p->insts.p[buffer].name);
 	g->text.len = 0;
 	nsx_buf_str(&g->text, name);
 	nsx_buf_fmt(&g->text, " (%s)", kind);
-	uint32_t inst = g->text.failed ? NSX_NONE : ex_inst(p, g->program, nsx_buf_view(&g->text), -1);
+	uint32_t inst = g->text.failed ? NSX_NONE : nsx_extract_inst(p, g->program, nsx_buf_view(&g->text), -1);
 	if (inst == NSX_NONE || p->rc != NSX_OK)
 		return NSX_NONE;
 	if (p->insts.p[inst].info == NSX_NONE) {
@@ -133,7 +133,7 @@ add_thunk(struct graphs *g, const struct gr_launch *l, uint32_t i)
 	}
 	p->op_thunk[l->ops[i]] = at;
 	p->buffers.told[f->source]++;
-	p->buffers.ns[f->source] = nsx_add_sat(p->buffers.ns[f->source], ex_dur(op->start, op->end), NULL);
+	p->buffers.ns[f->source] = nsx_add_sat(p->buffers.ns[f->source], nsx_extract_dur(op->start, op->end), NULL);
 	return true;
 }
 
@@ -160,7 +160,7 @@ tell_by_name(struct graphs *g, const struct gr_launch *l)
 		if (g->found[i].inst != NSX_NONE || g->cls[i] == NSX_NONE)
 			continue;
 		struct gr_class *c = &g->classes.p[g->cls[i]];
-		if (!c->asked && !gr_name_ask(g, c))
+		if (!c->asked && !nsx_graph_name_ask(g, c))
 			return false;
 		if (c->only != NSX_NONE)
 			g->found[i] = (struct gr_found){ c->only, NSX_NONE, EX_NAME };
@@ -180,9 +180,9 @@ all_told(const struct graphs *g, const struct gr_launch *l)
 static bool
 open_launch(struct graphs *g, const struct gr_launch *l)
 {
-	if (!sort_launch(g, l) || !gr_ref_tell(g, l))
+	if (!sort_launch(g, l) || !nsx_graph_ref_tell(g, l))
 		return false;
-	if (!all_told(g, l) && (!gr_list_tell(g, l) || !tell_by_name(g, l)))
+	if (!all_told(g, l) && (!nsx_graph_list_tell(g, l) || !tell_by_name(g, l)))
 		return false;
 	return split(g, l);
 }
@@ -240,7 +240,7 @@ same_programs(const struct ex_profile *p)
 	if (!first)
 		return NULL;
 	for (uint32_t i = 0; i < p->programs.n; i++) {
-		const struct ex_program *g = &p->programs.p[i];
+		const struct nsx_extract_program *g = &p->programs.p[i];
 		uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)g->id, nsx_intern_find(&p->strings, g->name) });
 		if (!at) {
 			free(first);
@@ -304,7 +304,7 @@ make_buffers(struct ex_profile *p)
 		uint32_t first = 0, n = 0;
 		wanted[b->list.p[i].thunk] = true;
 		if (!i || b->list.p[i].key != b->list.p[i - 1].key)
-			ex_ref_thunks(p, b->list.p[i].key, &first, &n);
+			nsx_extract_ref_thunks(p, b->list.p[i].key, &first, &n);
 		memset(wanted + first, true, n * sizeof *wanted);
 	}
 	bool good = gather(p, wanted);
@@ -313,7 +313,7 @@ make_buffers(struct ex_profile *p)
 }
 
 void
-ex_buffers_free(struct ex_buffers *b)
+nsx_extract_buffers_free(struct ex_buffers *b)
 {
 	free(b->keys.p);
 	free(b->list.p);
@@ -394,7 +394,7 @@ open_buffer(struct graphs *g, const struct ex_buffer *list, size_t n)
 	}
 	if (!longest)
 		return true;
-	if (!gr_ref_open(g) || !gr_list_open(g))
+	if (!nsx_graph_ref_open(g) || !nsx_graph_list_open(g))
 		return false;
 	free(g->slots);
 	g->slots = NULL;
@@ -411,7 +411,7 @@ open_buffer(struct graphs *g, const struct ex_buffer *list, size_t n)
 static bool
 open_program(struct graphs *g, const struct ex_buffer *list, size_t n)
 {
-	if (!gr_list_read(g))
+	if (!nsx_graph_list_read(g))
 		return false;
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && list[end].key == list[i].key; end++)
@@ -423,7 +423,7 @@ open_program(struct graphs *g, const struct ex_buffer *list, size_t n)
 }
 
 int
-ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump)
+nsx_extract_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump)
 {
 	struct graphs g = { .p = p, .dump = dump, .program = program };
 	size_t n;
@@ -436,9 +436,9 @@ ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dum
 	bool good = open_program(&g, list, n);
 	free(g.classes.p);
 	nsx_map_free(&g.by_class);
-	gr_ref_free(&g.ref);
-	gr_list_free(&g.list);
-	gr_names_free(&g.names);
+	nsx_graph_ref_free(&g.ref);
+	nsx_graph_list_free(&g.list);
+	nsx_graph_names_free(&g.names);
 	free(g.cls);
 	free(g.found);
 	free(g.order);
@@ -458,7 +458,7 @@ find_idle(struct ex_profile *p)
 }
 
 int
-ex_open_other_graphs(struct ex_profile *p)
+nsx_extract_open_other_graphs(struct ex_profile *p)
 {
 	static const char *const how[EX_LEFT] = {
 		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op (%lld ns)",
@@ -468,7 +468,7 @@ ex_open_other_graphs(struct ex_profile *p)
 	const struct ex_buffers *b = &p->buffers;
 
 	for (uint32_t i = 0; i < p->programs.n; i++)
-		if (p->programs.p[i].executed && !p->programs.p[i].dumped && ex_open_graphs(p, i, NULL) != NSX_OK)
+		if (p->programs.p[i].executed && !p->programs.p[i].dumped && nsx_extract_open_graphs(p, i, NULL) != NSX_OK)
 			return NSX_ERR;
 	for (int i = 0; i < EX_LEFT; i++)
 		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
@@ -477,5 +477,5 @@ ex_open_other_graphs(struct ex_profile *p)
 	if (!p->op_thunk)
 		return NSX_OK;
 	find_idle(p);
-	return ex_number_occurrences(p);
+	return nsx_extract_number_occurrences(p);
 }

@@ -81,7 +81,7 @@ struct graphs {
 };
 
 /* The class of an operation, made when it is new; NSX_NONE when out of memory. */
-uint32_t gr_class_of(struct graphs *g, const struct nsx_gpu_op *op);
+uint32_t nsx_graph_class_of(struct graphs *g, const struct nsx_gpu_op *op);
 
 static inline struct nsx_str
 gr_name(const struct graphs *g, uint32_t name)
@@ -90,30 +90,30 @@ gr_name(const struct graphs *g, uint32_t name)
 }
 
 /* The instruction of the profile that goes by that name in the dump, described; NSX_NONE when out of memory. */
-uint32_t gr_inst(struct graphs *g, struct nsx_str name);
+uint32_t nsx_graph_inst(struct graphs *g, struct nsx_str name);
 
 /* Whether kernels of that name communicate: the kind of collective, NULL: they do not. */
-const char *gr_kind(struct graphs *g, struct nsx_str kernel);
+const char *nsx_graph_kind(struct graphs *g, struct nsx_str kernel);
 
 /* The end of what has k[0] of keys[i] in common, and how many distinct k[1] that is. */
-size_t gr_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes);
+size_t nsx_graph_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes);
 
 /* All false when out of memory. */
 
 /* graphs_ref.c: gather the execution op by op of the buffer at hand, if there is one; tell what it tells of a launch whose operations
  * stand in g->order by class. Slots below ref.n are thunks of that execution. */
-bool gr_ref_open(struct graphs *g);
-bool gr_ref_tell(struct graphs *g, const struct gr_launch *l);
-void gr_ref_free(struct gr_ref *r);
+bool nsx_graph_ref_open(struct graphs *g);
+bool nsx_graph_ref_tell(struct graphs *g, const struct gr_launch *l);
+void nsx_graph_ref_free(struct gr_ref *r);
 
 /* graphs_list.c: read the list beside the dump; take the part of the buffer at hand; tell. */
-bool gr_list_read(struct graphs *g);
-bool gr_list_open(struct graphs *g);
-bool gr_list_tell(struct graphs *g, const struct gr_launch *l);
-void gr_list_free(struct gr_list *l);
+bool nsx_graph_list_read(struct graphs *g);
+bool nsx_graph_list_open(struct graphs *g);
+bool nsx_graph_list_tell(struct graphs *g, const struct gr_launch *l);
+void nsx_graph_list_free(struct gr_list *l);
 
 /* graphs_name.c: the only instruction of a class's kernel, into its `only`. */
-bool gr_name_ask(struct graphs *g, struct gr_class *c);
-void gr_names_free(struct gr_names *n);
+bool nsx_graph_name_ask(struct graphs *g, struct gr_class *c);
+void nsx_graph_names_free(struct gr_names *n);
 
 #endif

@@ -8,10 +8,10 @@
 enum { COLLECTIVES, COPIES, SETS, LIBRARIES, NAMED };
 
 bool
-gr_list_read(struct graphs *g)
+nsx_graph_list_read(struct graphs *g)
 {
 	struct ex_profile *p = g->p;
-	const struct ex_program *program = &p->programs.p[g->program];
+	const struct nsx_extract_program *program = &p->programs.p[g->program];
 	const char *text, *metadata;
 	struct nsx_err why = { "" };
 
@@ -81,7 +81,7 @@ sort_leaves(struct graphs *g)
 	nsx_sort_keys(l->keys.p, l->keys.n);
 	for (size_t i = 0; i < l->keys.n; i++) {
 		struct nsx_str name = leaf_name(g, l->keys.p[i].i);
-		uint32_t inst = name.len ? gr_inst(g, name) : NSX_NONE;
+		uint32_t inst = name.len ? nsx_graph_inst(g, name) : NSX_NONE;
 		if ((name.len && inst == NSX_NONE) || !nsx_vec_push(&l->leaves, inst))
 			return false;
 		struct gr_cat *c = &l->cats.p[l->keys.p[i].k[0]];
@@ -92,7 +92,7 @@ sort_leaves(struct graphs *g)
 }
 
 bool
-gr_list_open(struct graphs *g)
+nsx_graph_list_open(struct graphs *g)
 {
 	struct gr_list *l = &g->list;
 
@@ -126,11 +126,11 @@ class_cat(struct graphs *g, const struct gr_class *c)
 	if (c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
 		return NSX_NONE;
 	uint32_t cat = nsx_map_get(&g->list.by_name, (struct nsx_key){ c->name, 1 });
-	return cat != NSX_NONE ? cat : gr_kind(g, gr_name(g, c->name)) ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
+	return cat != NSX_NONE ? cat : nsx_graph_kind(g, gr_name(g, c->name)) ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
 }
 
 bool
-gr_list_tell(struct graphs *g, const struct gr_launch *l)
+nsx_graph_list_tell(struct graphs *g, const struct gr_launch *l)
 {
 	if (!g->list.cats.n)
 		return true;
@@ -148,7 +148,7 @@ gr_list_tell(struct graphs *g, const struct gr_launch *l)
 	}
 	nsx_sort_keys(g->order, l->n);
 	for (size_t i = 0, end, nodes; i < l->n; i = end) {
-		end = gr_run(g->order, l->n, i, &nodes);
+		end = nsx_graph_run(g->order, l->n, i, &nodes);
 		if (g->order[i].k[0] == NSX_NONE)
 			break;
 		const struct gr_cat *c = &g->list.cats.p[g->order[i].k[0]];
@@ -166,7 +166,7 @@ gr_list_tell(struct graphs *g, const struct gr_launch *l)
 }
 
 void
-gr_list_free(struct gr_list *l)
+nsx_graph_list_free(struct gr_list *l)
 {
 	nsx_thunk_list_free(&l->list);
 	free(l->cats.p);

@@ -69,7 +69,7 @@ make_names(struct graphs *g)
 }
 
 bool
-gr_name_ask(struct graphs *g, struct gr_class *c)
+nsx_graph_name_ask(struct graphs *g, struct gr_class *c)
 {
 	c->asked = true;
 	if (!g->dump || c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
@@ -82,12 +82,12 @@ gr_name_ask(struct graphs *g, struct gr_class *c)
 	uint32_t i = nsx_map_get(&g->names.by_name, (struct nsx_key){ c->name, 0 });
 	if (i >= SEVERAL)
 		return true;
-	c->only = gr_inst(g, g->dump->h->insts[i].name);
+	c->only = nsx_graph_inst(g, g->dump->h->insts[i].name);
 	return c->only != NSX_NONE;
 }
 
 void
-gr_names_free(struct gr_names *n)
+nsx_graph_names_free(struct gr_names *n)
 {
 	nsx_map_free(&n->by_name);
 }

@@ -29,7 +29,7 @@ find_thunks(struct graphs *g, uint32_t range)
 }
 
 void
-ex_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n)
+nsx_extract_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n)
 {
 	struct graphs g = { .p = p };
 
@@ -43,13 +43,13 @@ static bool
 add_item(struct graphs *g, uint32_t thunk, uint32_t op, bool joined)
 {
 	const struct nsx_gpu_op *o = &g->p->trace.ops[op];
-	uint32_t cls = gr_class_of(g, o);
+	uint32_t cls = nsx_graph_class_of(g, o);
 	struct gr_item item = { cls, thunk, g->p->thunks.p[thunk].inst, 0, joined };
 	struct nsx_sort_key key = { { cls, o->call_start, op }, (uint32_t)g->ref.found.n };
 
 	/* Another process's program has instructions of its own. */
 	if (g->p->insts.p[item.inst].program != g->program)
-		item.inst = gr_inst(g, nsx_intern_str(&g->p->inst_names, g->p->insts.p[item.inst].name));
+		item.inst = nsx_graph_inst(g, nsx_intern_str(&g->p->inst_names, g->p->insts.p[item.inst].name));
 	return cls != NSX_NONE && item.inst != NSX_NONE && nsx_vec_push(&g->ref.keys, key) && nsx_vec_push(&g->ref.found, item);
 }
 
@@ -80,7 +80,7 @@ sort_items(struct graphs *g)
 }
 
 bool
-gr_ref_open(struct graphs *g)
+nsx_graph_ref_open(struct graphs *g)
 {
 	const struct ex_buffers *b = &g->p->buffers;
 	struct gr_ref *r = &g->ref;
@@ -193,12 +193,12 @@ tell_class(struct graphs *g, const struct gr_class *c, struct nsx_sort_key *keys
 }
 
 bool
-gr_ref_tell(struct graphs *g, const struct gr_launch *l)
+nsx_graph_ref_tell(struct graphs *g, const struct gr_launch *l)
 {
 	g->nslots = g->ref.n;
 	nsx_map_free(&g->ref.runs);
 	for (size_t i = 0, end, nodes; i < l->n; i = end) {
-		end = gr_run(g->order, l->n, i, &nodes);
+		end = nsx_graph_run(g->order, l->n, i, &nodes);
 		if (g->order[i].k[0] == NSX_NONE)
 			break;
 		const struct gr_class *c = &g->classes.p[g->order[i].k[0]];
@@ -209,7 +209,7 @@ gr_ref_tell(struct graphs *g, const struct gr_launch *l)
 }
 
 void
-gr_ref_free(struct gr_ref *r)
+nsx_graph_ref_free(struct gr_ref *r)
 {
 	free(r->items.p);
 	free(r->keys.p);

@@ -22,7 +22,7 @@ static bool
 seek(const struct ex_profile *p, struct ex_host *x)
 {
 	for (; x->at < x->end; x->at++)
-		if (!ex_range_ahead(p, x->at) && ex_range_kept(p, x->at)) {
+		if (!nsx_extract_range_ahead(p, x->at) && nsx_extract_range_kept(p, x->at)) {
 			x->start = p->trace.ranges[x->at].start;
 			return true;
 		}
@@ -30,7 +30,7 @@ seek(const struct ex_profile *p, struct ex_host *x)
 }
 
 bool
-ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p)
+nsx_extract_hosts_open(struct ex_hosts *h, const struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
 
@@ -39,7 +39,7 @@ ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p)
 		return false;
 	for (uint32_t i = 0; i < t->nthreads; i++) {
 		struct ex_host x = { 0, t->threads[i].first, t->threads[i].first + t->threads[i].n };
-		if (ex_process_kept(p, t->threads[i].process) && seek(p, &x))
+		if (nsx_extract_process_kept(p, t->threads[i].process) && seek(p, &x))
 			h->heap[h->n++] = x;
 	}
 	hosts_make(p, h->heap, h->n);
@@ -47,7 +47,7 @@ ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p)
 }
 
 bool
-ex_hosts_peek(const struct ex_hosts *h, int64_t *start)
+nsx_extract_hosts_peek(const struct ex_hosts *h, int64_t *start)
 {
 	if (h->n)
 		*start = h->heap[0].start;
@@ -55,7 +55,7 @@ ex_hosts_peek(const struct ex_hosts *h, int64_t *start)
 }
 
 uint32_t
-ex_hosts_next(struct ex_hosts *h)
+nsx_extract_hosts_next(struct ex_hosts *h)
 {
 	uint32_t found = h->heap[0].at++;
 
@@ -66,7 +66,7 @@ ex_hosts_next(struct ex_hosts *h)
 }
 
 void
-ex_hosts_close(struct ex_hosts *h)
+nsx_extract_hosts_close(struct ex_hosts *h)
 {
 	free(h->heap);
 }

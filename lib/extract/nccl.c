@@ -91,7 +91,7 @@ collect(struct join *j)
 	for (uint32_t i = 0; i < t->nops; i++) {
 		const struct nsx_gpu_op *op = &t->ops[i];
 		struct joined of = { .op = i, .unit = NSX_NONE, .launch = INT64_MIN, .order = op->call_start };
-		if (op->type != NSX_OP_KERNEL || !ex_op_kind(j->p, i))
+		if (op->type != NSX_OP_KERNEL || !nsx_extract_op_kind(j->p, i))
 			continue;
 		if (op->graph_node != -1) {
 			if (!unit_of_node(j, op, &of))
@@ -214,23 +214,23 @@ put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, ui
 	bool same = peers && j->sends.peers.n == j->receives.peers.n && npeers > 0 &&
 	            memcmp(j->sends.peers.p, j->receives.peers.p, j->sends.peers.n * sizeof *j->sends.peers.p) == 0;
 	if (same && npeers >= 2 && npeers >= ranks - 1) {
-		out->kind = nccl_kinds[NCCL_ALL_TO_ALL];
+		out->kind = nsx_nccl_kinds[NCCL_ALL_TO_ALL];
 		out->group = ranks ? ranks : npeers;
 		out->bytes = j->sends.known ? j->sends.bytes : -1;
 		return true;
 	}
-	out->kind = nccl_kinds[NCCL_SEND];
+	out->kind = nsx_nccl_kinds[NCCL_SEND];
 	out->group = 2;
 	if (j->sends.known && j->receives.known)
 		out->bytes = j->sends.bytes > j->receives.bytes ? j->sends.bytes : j->receives.bytes;
 	const struct way *only = npeers ? &j->sends : &j->receives;
-	int64_t rank = one_comm(c, n) ? nccl_rank(j->p, c[0].comm, device) : -1;
+	int64_t rank = one_comm(c, n) ? nsx_nccl_rank(j->p, c[0].comm, device) : -1;
 	if (peers && rank >= 0 && only->peers.n == 1 && (same || !npeers || !j->receives.peers.n)) {
 		int64_t peer = only->peers.p[0];
 		char text[2 * NSX_INT_CHARS + 2], *end = nsx_put_int(text, rank < peer ? rank : peer);
 		*end++ = '-';
 		end = nsx_put_int(end, rank < peer ? peer : rank);
-		out->pair = ex_keep(j->p, (struct nsx_str){ text, (size_t)(end - text) });
+		out->pair = nsx_extract_keep(j->p, (struct nsx_str){ text, (size_t)(end - text) });
 	}
 	return true;
 }
@@ -262,19 +262,19 @@ put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t devic
 	if (one_comm(c, n)) {
 		char hex[17];
 		snprintf(hex, sizeof hex, "%016" PRIx64, c->comm);
-		out.comm_id = ex_keep(j->p, nsx_str_c(hex));
-		ranks = nccl_ranks(x, c->comm);
+		out.comm_id = nsx_extract_keep(j->p, nsx_str_c(hex));
+		ranks = nsx_nccl_ranks(x, c->comm);
 	}
 	out.group = ranks;
 	if (kind != NCCL_KINDS && is_p2p((uint8_t)kind)) {
 		if (all && !put_p2p(j, c, n, ranks, device, &out))
 			return false;
 		if (!all) {
-			out.kind = nccl_kinds[NCCL_SEND];
+			out.kind = nsx_nccl_kinds[NCCL_SEND];
 			out.group = 2;
 		}
 	} else if (kind != NCCL_KINDS) {
-		out.kind = nccl_kinds[kind];
+		out.kind = nsx_nccl_kinds[kind];
 		if (all)
 			put_bytes(c, n, ranks, &out);
 	} else if (all && n) {
@@ -333,7 +333,7 @@ report(struct join *j)
 }
 
 int
-ex_find_nccl(struct ex_profile *p)
+nsx_extract_find_nccl(struct ex_profile *p)
 {
 	struct join j = { .p = p };
 	int rc;
@@ -342,10 +342,10 @@ ex_find_nccl(struct ex_profile *p)
 		return NSX_OK;
 	if (!(p->nccl = calloc(1, sizeof *p->nccl)))
 		return nsx_err_nomem(&p->err, p->input->path);
-	if ((rc = nccl_find_calls(p)) != NSX_OK || !p->nccl->units.n)
+	if ((rc = nsx_nccl_find_calls(p)) != NSX_OK || !p->nccl->units.n)
 		return rc;
 	bool good = collect(&j) && sort_ops(&j);
-	if (good && (rc = nccl_read_calls(p)) == NSX_OK)
+	if (good && (rc = nsx_nccl_read_calls(p)) == NSX_OK)
 		good = join_all(&j);
 	if (good && rc == NSX_OK)
 		report(&j);
@@ -362,7 +362,7 @@ ex_find_nccl(struct ex_profile *p)
 }
 
 const struct ex_carried *
-ex_op_carried(const struct ex_profile *p, uint32_t i)
+nsx_extract_op_carried(const struct ex_profile *p, uint32_t i)
 {
 	uint32_t at = p->nccl && p->nccl->op_carried ? p->nccl->op_carried[i] : NSX_NONE;
 
@@ -370,7 +370,7 @@ ex_op_carried(const struct ex_profile *p, uint32_t i)
 }
 
 void
-ex_nccl_free(struct ex_profile *p)
+nsx_extract_nccl_free(struct ex_profile *p)
 {
 	struct ex_nccl *n = p->nccl;
 

@@ -14,12 +14,12 @@
 
 #define NSX_NCCL_DOMAIN "NCCL"
 
-/* Kinds of calls that launch something; nccl_kinds names them. */
+/* Kinds of calls that launch something; nsx_nccl_kinds names them. */
 enum nccl_kind {
 	NCCL_ALL_REDUCE, NCCL_ALL_GATHER, NCCL_REDUCE_SCATTER, NCCL_BROADCAST, NCCL_REDUCE, NCCL_ALL_TO_ALL, NCCL_GATHER, NCCL_SCATTER,
 	NCCL_SEND, NCCL_RECV, NCCL_KINDS
 };
-extern const char *const nccl_kinds[NCCL_KINDS];
+extern const char *const nsx_nccl_kinds[NCCL_KINDS];
 
 /* What it says of itself; -1: not known. */
 struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted, has_payload; };
@@ -41,13 +41,13 @@ struct ex_nccl {
 };
 
 /* Find calls, units and communicators among the ranges of p. NSX_OK, or NSX_ERR with p->err filled. */
-int nccl_find_calls(struct ex_profile *p);
+int nsx_nccl_find_calls(struct ex_profile *p);
 
 /* Read the payloads of the calls that are wanted. NSX_OK or NSX_ERR. */
-int nccl_read_calls(struct ex_profile *p);
+int nsx_nccl_read_calls(struct ex_profile *p);
 
 /* The number of ranks of a communicator, 0: not known; the rank of a device in it, -1: not known. */
-int64_t nccl_ranks(const struct ex_nccl *n, uint64_t comm);
-int64_t nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device);
+int64_t nsx_nccl_ranks(const struct ex_nccl *n, uint64_t comm);
+int64_t nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device);
 
 #endif

@@ -8,7 +8,7 @@
 #include "extract/nccl.h"
 #include "nsys/payload.h"
 
-const char *const nccl_kinds[NCCL_KINDS] = {
+const char *const nsx_nccl_kinds[NCCL_KINDS] = {
 	"all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all", "gather", "scatter", "send-recv", "send-recv"
 };
 
@@ -179,7 +179,7 @@ read_places(struct ex_profile *p, const uint32_t *comms, size_t n)
 }
 
 int64_t
-nccl_ranks(const struct ex_nccl *n, uint64_t comm)
+nsx_nccl_ranks(const struct ex_nccl *n, uint64_t comm)
 {
 	uint32_t at = nsx_map_get(&n->ranks, (struct nsx_key){ comm, 0 });
 
@@ -187,7 +187,7 @@ nccl_ranks(const struct ex_nccl *n, uint64_t comm)
 }
 
 int64_t
-nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device)
+nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device)
 {
 	const struct ex_nccl *n = p->nccl;
 	const struct nsx_device *d = &p->trace.devices[device];
@@ -206,7 +206,7 @@ nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device)
 }
 
 int
-nccl_find_calls(struct ex_profile *p)
+nsx_nccl_find_calls(struct ex_profile *p)
 {
 	const struct nsx_trace *t = &p->trace;
 	struct ex_nccl *n = p->nccl;
@@ -246,7 +246,7 @@ take_call(struct nccl_call *c, const struct nsx_payload_value *v)
 }
 
 int
-nccl_read_calls(struct ex_profile *p)
+nsx_nccl_read_calls(struct ex_profile *p)
 {
 	enum { BATCH = 8192 };   /* bounds what values take */
 	struct ex_nccl *n = p->nccl;
@@ -301,11 +301,11 @@ compare_places(const void *a, const void *b)
 static bool
 is_kept(const struct ex_profile *p, const struct nccl_place *place)
 {
-	return place->device == NSX_NONE ? ex_process_kept(p, place->process) : p->devices[place->device].kept;
+	return place->device == NSX_NONE ? nsx_extract_process_kept(p, place->process) : p->devices[place->device].kept;
 }
 
 struct ex_place *
-ex_places(const struct ex_job *job, size_t *n)
+nsx_extract_places(const struct ex_job *job, size_t *n)
 {
 	size_t all = 0;
 
@@ -322,7 +322,7 @@ ex_places(const struct ex_job *job, size_t *n)
 				continue;
 			snprintf(to->comm_id, sizeof to->comm_id, "%016" PRIx64, from->comm);
 			to->profile = p->number;
-			to->device = ex_global(p, from->device);
+			to->device = nsx_extract_global(p, from->device);
 			to->rank = from->rank;
 			to->ranks = from->ranks;
 			++*n;

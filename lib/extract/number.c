@@ -162,7 +162,7 @@ keep_programs(struct ex_job *job, const struct nsx_match *m)
 	}
 	for (int i = 0; i < job->n; i++)
 		for (size_t k = 0; k < job->profiles[i].programs.n; k++, at++) {
-			struct ex_program *program = &job->profiles[i].programs.p[k];
+			struct nsx_extract_program *program = &job->profiles[i].programs.p[k];
 			program->number = m->program[at];
 			struct ex_alias a = { job->profiles[i].number, program->number, program->id, program->fingerprint, nsx_str_c(program->digest) };
 			if (!nsx_vec_push(&job->aliases, a))
@@ -181,7 +181,7 @@ match_programs(struct ex_job *job)
 
 	for (int i = 0; i < job->n && rc == NSX_OK; i++)
 		for (size_t k = 0; k < job->profiles[i].programs.n && rc == NSX_OK; k++) {
-			const struct ex_program *g = &job->profiles[i].programs.p[k];
+			const struct nsx_extract_program *g = &job->profiles[i].programs.p[k];
 			struct nsx_match_alias a = { job->profiles[i].number, g->id, -1, g->name, g->fingerprint, nsx_str_c(g->digest) };
 			if (!nsx_vec_push(&list, a))
 				rc = nsx_err_nomem(job->err, NULL);
@@ -225,7 +225,7 @@ same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
 static void
 judge(const struct inst_ref *r, struct ex_job_inst *inst)
 {
-	const struct ex_inst *own = &r->p->insts.p[r->i];
+	const struct nsx_extract_inst *own = &r->p->insts.p[r->i];
 	const char *kind = r->p->programs.p[own->program].dumped ? NULL : nsx_comm_by_instruction(r->name);
 
 	if (!kind)
@@ -238,7 +238,7 @@ judge(const struct inst_ref *r, struct ex_job_inst *inst)
 static void
 describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 {
-	const struct ex_inst *own = &r->p->insts.p[r->i];
+	const struct nsx_extract_inst *own = &r->p->insts.p[r->i];
 	const struct ex_info *info = own->info == NSX_NONE ? NULL : &r->p->infos.p[own->info];
 	bool known = inst->info && inst->info->opcode.len;
 
@@ -332,7 +332,7 @@ number_insts(struct ex_job *job)
 }
 
 int
-ex_number(struct ex_job *job)
+nsx_extract_number(struct ex_job *job)
 {
 	qsort(job->profiles, (size_t)job->n, sizeof *job->profiles, compare_profiles);
 	for (int i = 0; i < job->n; i++)

@@ -56,7 +56,7 @@ work(void *arg)
 }
 
 struct ex_outbox *
-ex_outbox_open(struct nsx_writer *out, int threads)
+nsx_extract_outbox_open(struct nsx_writer *out, int threads)
 {
 	struct ex_outbox *o = malloc(sizeof *o);
 
@@ -74,7 +74,7 @@ ex_outbox_open(struct nsx_writer *out, int threads)
 }
 
 struct nsx_rec *
-ex_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind)
+nsx_extract_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind)
 {
 	struct nsx_rec *r = &o->at->recs[o->at->n];
 
@@ -105,7 +105,7 @@ turn(struct ex_outbox *o)
 }
 
 int
-ex_outbox_put(struct ex_outbox *o)
+nsx_extract_outbox_put(struct ex_outbox *o)
 {
 	struct batch *b = o->at;
 
@@ -116,7 +116,7 @@ ex_outbox_put(struct ex_outbox *o)
 }
 
 int
-ex_outbox_close(struct ex_outbox *o)
+nsx_extract_outbox_close(struct ex_outbox *o)
 {
 	if (!o)
 		return NSX_OK;

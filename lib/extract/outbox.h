@@ -9,16 +9,16 @@
 struct ex_outbox;
 
 /* threads: how many there may be, 0 for one a processor. With one, or where no second is to be had, the caller's does it all.
- * NULL when out of memory. Until ex_outbox_close nothing else may use the writer, nor its error. */
-struct ex_outbox *ex_outbox_open(struct nsx_writer *out, int threads);
+ * NULL when out of memory. Until nsx_extract_outbox_close nothing else may use the writer, nor its error. */
+struct ex_outbox *nsx_extract_outbox_open(struct nsx_writer *out, int threads);
 
-/* The next record, without any value. Its strings must live until ex_outbox_close. */
-struct nsx_rec *ex_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind);
+/* The next record, without any value. Its strings must live until nsx_extract_outbox_close. */
+struct nsx_rec *nsx_extract_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind);
 
 /* It is filled. NSX_ERR if the writer has failed, at this record or one before. */
-int ex_outbox_put(struct ex_outbox *o);
+int nsx_extract_outbox_put(struct ex_outbox *o);
 
 /* Write what is left, free: NSX_OK, or NSX_ERR if the writer failed; its error says why. NULL allowed. */
-int ex_outbox_close(struct ex_outbox *o);
+int nsx_extract_outbox_close(struct ex_outbox *o);
 
 #endif

@@ -119,7 +119,7 @@ take_modules(struct work *w)
 {
 	for (size_t i = 0; i < w->modules.what.n; i++) {
 		const struct nsx_payload_value *v = &w->modules.values[i * MODULE_ENTRIES];
-		const struct ex_program *g = &w->p->programs.p[w->modules.what.p[i]];
+		const struct nsx_extract_program *g = &w->p->programs.p[w->modules.what.p[i]];
 		if (w->modules.schema[i] < 0)
 			continue;
 		if ((v[MODULE_NAME].there && !nsx_str_eq(v[MODULE_NAME].text, g->name)) || (v[MODULE_ID].there && v[MODULE_ID].num != g->id))
@@ -135,9 +135,9 @@ title_op_name(struct work *w, uint32_t thunk)
 {
 	struct ex_profile *p = w->p;
 	const struct ex_thunk *th = &p->thunks.p[thunk];
-	const struct nsx_title *module = ex_title(p, p->modules.p[th->module].range);
+	const struct nsx_title *module = nsx_extract_title(p, p->modules.p[th->module].range);
 	struct nsx_str prefix = module ? module->prefix : (struct nsx_str){ NULL, 0 };
-	const struct nsx_title *title = ex_title(p, th->range);   /* last: looking at a title may move others */
+	const struct nsx_title *title = nsx_extract_title(p, th->range);   /* last: looking at a title may move others */
 
 	w->op_name.len = 0;
 	if (title && !title->truncated)
@@ -181,21 +181,21 @@ add_places(struct work *w, const struct nsx_payload_value *v, const struct nsx_h
 	info->locs = (uint32_t)p->info_locs.n;
 	if (!pl->list.n) {
 		/* Nothing but an op_name, or a line of old metadata. */
-		info->op_name = ex_keep(p, own.len ? own : nsx_buf_view(&w->op_name));
+		info->op_name = nsx_extract_keep(p, own.len ? own : nsx_buf_view(&w->op_name));
 		if (v[INST_FILE].there && v[INST_FILE].text.len && v[INST_LINE].there) {
 			w->buf.len = 0;
 			nsx_buf_fmt(&w->buf, "%.*s:%" PRId64, (int)v[INST_FILE].text.len, v[INST_FILE].text.ptr, v[INST_LINE].num);
 			for (size_t i = 0; i < w->buf.len; i++)
 				w->buf.ptr[i] = w->buf.ptr[i] == ';' ? ',' : (unsigned char)w->buf.ptr[i] < ' ' ? ' ' : w->buf.ptr[i];
-			info->frames = ex_keep_frames(p, nsx_buf_view(&w->buf));
+			info->frames = nsx_extract_keep_frames(p, nsx_buf_view(&w->buf));
 		}
 		return !w->buf.failed;
 	}
-	info->op_name = ex_keep(p, mine < pl->list.n ? pl->list.p[mine].op_name : own);
+	info->op_name = nsx_extract_keep(p, mine < pl->list.n ? pl->list.p[mine].op_name : own);
 	if (mine < pl->list.n)
-		info->frames = ex_keep_frames(p, pl->list.p[mine].frames);
+		info->frames = nsx_extract_keep_frames(p, pl->list.p[mine].frames);
 	for (size_t i = 0; i < pl->list.n; i++)
-		if (i != mine && !nsx_vec_push(&p->info_locs, ((struct ex_loc){ ex_keep(p, pl->list.p[i].op_name), ex_keep_frames(p, pl->list.p[i].frames) })))
+		if (i != mine && !nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, pl->list.p[i].op_name), nsx_extract_keep_frames(p, pl->list.p[i].frames) })))
 			return false;
 	info->nlocs = (uint32_t)p->info_locs.n - info->locs;
 	return !w->buf.failed;
@@ -212,7 +212,7 @@ add_groups(struct work *w, const struct nsx_payload_value *v, struct ex_info *in
 		return;
 	}
 	w->logical += w->buf.len > 0;
-	info->groups = ex_keep(w->p, nsx_buf_view(&w->buf));
+	info->groups = nsx_extract_keep(w->p, nsx_buf_view(&w->buf));
 }
 
 /* Whether the payload is of this instruction at all. */
@@ -226,7 +226,7 @@ static bool
 take_inst(struct work *w, size_t i)
 {
 	struct ex_profile *p = w->p;
-	struct ex_inst *inst = &p->insts.p[w->insts.what.p[i]];
+	struct nsx_extract_inst *inst = &p->insts.p[w->insts.what.p[i]];
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 	const char *collective = nsx_comm_by_instruction(name);
 	const struct nsx_payload_value *v = &w->insts.values[i * INST_ENTRIES];
@@ -244,13 +244,13 @@ take_inst(struct work *w, size_t i)
 	if (told) {
 		good = nsx_places_read(w->common[inst->program], v[INST_SOURCE].text, nsx_buf_view(&w->op_name), &w->places) && add_places(w, v, &hlo, &info);
 		w->odd += w->places.odd;
-		info.opcode = ex_keep(p, hlo.opcode);
+		info.opcode = nsx_extract_keep(p, hlo.opcode);
 		info.collective = nsx_str_c(collective);
 		if (collective && w->insts.schema[i] == COLLECTIVE)
 			add_groups(w, v, &info);
 		w->served[inst->program] = true;
 	} else {
-		info.op_name = ex_keep(p, nsx_buf_view(&w->op_name));
+		info.op_name = nsx_extract_keep(p, nsx_buf_view(&w->op_name));
 	}
 	if (!good || w->op_name.failed || w->buf.failed || p->rc != NSX_OK)
 		return false;
@@ -285,7 +285,7 @@ report(struct work *w)
 }
 
 int
-ex_read_payloads(struct ex_profile *p)
+nsx_extract_read_payloads(struct ex_profile *p)
 {
 	struct work w = { .p = p };
 	int rc = NSX_OK;

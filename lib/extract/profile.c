@@ -10,7 +10,7 @@
 #include "nsys/payload.h"
 
 const struct nsx_title *
-ex_title(struct ex_profile *p, uint32_t r)
+nsx_extract_title(struct ex_profile *p, uint32_t r)
 {
 	const struct nsx_range *range = &p->trace.ranges[r];
 
@@ -36,7 +36,7 @@ ex_title(struct ex_profile *p, uint32_t r)
 }
 
 uint32_t
-ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process)
+nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process)
 {
 	uint32_t n = nsx_intern(&p->strings, name);
 	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)id, (uint64_t)process << 32 | n });
@@ -44,7 +44,7 @@ ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t proce
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		struct ex_program program = { .id = id, .name = nsx_intern_str(&p->strings, n), .process = process, .number = NSX_NONE };
+		struct nsx_extract_program program = { .id = id, .name = nsx_intern_str(&p->strings, n), .process = process, .number = NSX_NONE };
 		if (!nsx_vec_push(&p->programs, program))
 			return NSX_NONE;
 		*at = (uint32_t)p->programs.n - 1;
@@ -53,7 +53,7 @@ ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t proce
 }
 
 uint32_t
-ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id)
+nsx_extract_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id)
 {
 	uint32_t n = nsx_intern(&p->inst_names, name);
 	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->inst_of, (struct nsx_key){ program, n });
@@ -61,7 +61,7 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->insts, ((struct ex_inst){ .program = program, .name = n, .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
+		if (!nsx_vec_push(&p->insts, ((struct nsx_extract_inst){ .program = program, .name = n, .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
 			return NSX_NONE;
 		*at = (uint32_t)p->insts.n - 1;
 	}
@@ -69,7 +69,7 @@ ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_
 }
 
 struct nsx_str
-ex_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name)
+nsx_extract_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name)
 {
 	p->scratch.len = 0;
 	nsx_buf_fmt(&p->scratch, "%" PRId64 " ", program_id);
@@ -103,7 +103,7 @@ digest_programs(struct ex_profile *p)
 	for (size_t i = 0; i < p->insts.n; i++)
 		names[first[p->insts.p[i].program + 1]++] = nsx_intern_str(&p->inst_names, p->insts.p[i].name);
 	for (size_t i = 0; i < p->programs.n; i++) {
-		struct ex_program *program = &p->programs.p[i];
+		struct nsx_extract_program *program = &p->programs.p[i];
 		size_t n = first[i + 1] - first[i];
 		if (!program->executed)
 			continue;
@@ -141,7 +141,7 @@ clamped(int64_t start, int64_t end)
 	return clipped;
 }
 
-/* Durations that ex_dur clamps. */
+/* Durations that nsx_extract_dur clamps. */
 static void
 report_clamped(struct ex_profile *p)
 {
@@ -191,7 +191,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	if (!p->title_of || !p->devices)
 		return nsx_err_nomem(&p->err, p->input->path);
 	memset(p->title_of, 0xff, (p->trace.names.n + 1) * sizeof *p->title_of);
-	return ex_find_devices(p) == NSX_OK && ex_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
+	return nsx_extract_find_devices(p) == NSX_OK && nsx_extract_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
 /* As it was before it was loaded, but for what dumps said of fusions. */
@@ -201,7 +201,7 @@ reset(struct ex_profile *p)
 	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number, .misnamed = p->misnamed };
 
 	p->misnamed = (struct nsx_intern){ 0 };
-	ex_free(p);
+	nsx_extract_free(p);
 	*p = fresh;
 }
 
@@ -217,14 +217,14 @@ load_and_join(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 			return NSX_ERR;
 	}
 	/* Without one of XLA's ranges there is nothing to compile. */
-	if (p->module_at && ex_find_compiles(p) != NSX_OK)
+	if (p->module_at && nsx_extract_find_compiles(p) != NSX_OK)
 		return NSX_ERR;
 	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
-	return digest_programs(p) == NSX_OK && ex_read_dumps(p) == NSX_OK ? NSX_OK : NSX_ERR;
+	return digest_programs(p) == NSX_OK && nsx_extract_read_dumps(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
 void
-ex_load(struct ex_profile *p, int jobs)
+nsx_extract_load(struct ex_profile *p, int jobs)
 {
 	p->rc = load_and_join(p, false, ex_load_bytes(p), jobs);
 	/* Each time dumps have said something new: that comes to an end. */
@@ -233,19 +233,19 @@ ex_load(struct ex_profile *p, int jobs)
 		p->rc = load_and_join(p, false, 0, jobs);
 	}
 	if (p->rc == NSX_OK)
-		p->rc = ex_read_payloads(p);
+		p->rc = nsx_extract_read_payloads(p);
 	/* Last: payloads are asked of what has ranges of its own. */
 	if (p->rc == NSX_OK)
-		p->rc = ex_open_other_graphs(p);
+		p->rc = nsx_extract_open_other_graphs(p);
 	if (p->rc == NSX_OK)
-		p->rc = ex_find_comm(p);
+		p->rc = nsx_extract_find_comm(p);
 	if (p->rc == NSX_OK)
-		p->rc = ex_find_nccl(p);
+		p->rc = nsx_extract_find_nccl(p);
 	nsx_payload_close(&p->trace);
 }
 
 void
-ex_free(struct ex_profile *p)
+nsx_extract_free(struct ex_profile *p)
 {
 	nsx_trace_free(&p->trace);
 	nsx_diags_free(&p->diags);
@@ -266,9 +266,9 @@ ex_free(struct ex_profile *p)
 	free(p->thunk_at);
 	free(p->module_at);
 	free(p->op_thunk);
-	ex_nccl_free(p);
+	nsx_extract_nccl_free(p);
 	free(p->kernel_kind);
-	ex_buffers_free(&p->buffers);
+	nsx_extract_buffers_free(&p->buffers);
 	free(p->holders.p);
 	nsx_map_free(&p->holder_of);
 	nsx_intern_free(&p->misnamed);

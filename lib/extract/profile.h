@@ -24,7 +24,7 @@ struct ex_device {
 };
 
 /* A program as this export knows it. */
-struct ex_program {
+struct nsx_extract_program {
 	int64_t        id;        /* -1: none (autotuner) */
 	struct nsx_str name;
 	uint32_t       process;   /* of the trace */
@@ -34,7 +34,7 @@ struct ex_program {
 	uint32_t       number;    /* in the job */
 };
 
-struct ex_inst {
+struct nsx_extract_inst {
 	uint32_t program, name;   /* name in ex_profile.inst_names */
 	uint32_t number;          /* within the job's program */
 	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
@@ -123,9 +123,9 @@ struct ex_profile {
 	struct nsx_intern  strings;      /* compile names, what dumps say */
 	struct nsx_intern  inst_names;
 	struct nsx_buf     scratch;
-	NSX_VEC(struct ex_program) programs;
+	NSX_VEC(struct nsx_extract_program) programs;
 	struct nsx_map     program_of;   /* (id and process, name) -> program */
-	NSX_VEC(struct ex_inst) insts;
+	NSX_VEC(struct nsx_extract_inst) insts;
 	NSX_VEC(struct ex_info) infos;
 	NSX_VEC(struct ex_loc) info_locs;
 	struct nsx_map     inst_of;      /* (program, inst name) -> inst */
@@ -145,40 +145,40 @@ struct ex_profile {
 };
 
 /* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
-const struct nsx_title *ex_title(struct ex_profile *p, uint32_t r);
+const struct nsx_title *nsx_extract_title(struct ex_profile *p, uint32_t r);
 
 /* The program of that id (-1: none) and name in that process, made when it is new; NSX_NONE when out of memory. */
-uint32_t ex_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
+uint32_t nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
 
 /* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE when out of memory. */
-uint32_t ex_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
+uint32_t nsx_extract_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
 
 /* "PROGRAM_ID NAME", in p->scratch: an instruction for p->misnamed. */
-struct nsx_str ex_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name);
+struct nsx_str nsx_extract_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name);
 
 /* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last component of each
  * path where the options ask for that. */
-struct nsx_str ex_keep(struct ex_profile *p, struct nsx_str s);
-struct nsx_str ex_keep_frames(struct ex_profile *p, struct nsx_str s);
+struct nsx_str nsx_extract_keep(struct ex_profile *p, struct nsx_str s);
+struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 
 /* Fill what a dump says of the instruction; false when out of memory. */
-bool ex_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from);
+bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from);
 
 /* Load the export and fill all of *p but numbers. Errors go to p->rc and p->err. */
-void ex_load(struct ex_profile *p, int jobs);
-void ex_free(struct ex_profile *p);
+void nsx_extract_load(struct ex_profile *p, int jobs);
+void nsx_extract_free(struct ex_profile *p);
 
-int ex_find_devices(struct ex_profile *p);
-int ex_find_runs(struct ex_profile *p);
-int ex_find_compiles(struct ex_profile *p);
-int ex_read_dumps(struct ex_profile *p);
+int nsx_extract_find_devices(struct ex_profile *p);
+int nsx_extract_find_runs(struct ex_profile *p);
+int nsx_extract_find_compiles(struct ex_profile *p);
+int nsx_extract_read_dumps(struct ex_profile *p);
 /* Of executed programs without a dump: what NVTX payloads say of the instructions, else what titles do. */
-int ex_read_payloads(struct ex_profile *p);
+int nsx_extract_read_payloads(struct ex_profile *p);
 /* Turn the program's command buffers into thunks of the instructions in them. dump: what is known of its dump, NULL: there is none. */
 struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dump_dir *dir; };
-int ex_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
+int nsx_extract_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
 /* Those of the programs without a dump, and what there is to say of all. */
-int ex_open_other_graphs(struct ex_profile *p);
+int nsx_extract_open_other_graphs(struct ex_profile *p);
 /* How many operations the execution op by op has whose range is ref. */
 static inline uint32_t
 ex_ref_ops(const struct ex_profile *p, uint32_t ref)
@@ -187,20 +187,20 @@ ex_ref_ops(const struct ex_profile *p, uint32_t ref)
 }
 
 /* The thunks of the execution op by op of that key. */
-void ex_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
-void ex_buffers_free(struct ex_buffers *b);
+void nsx_extract_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
+void nsx_extract_buffers_free(struct ex_buffers *b);
 /* What the names of kernels say: which operations communicate, and which instructions by what they ran. */
-int ex_find_comm(struct ex_profile *p);
+int nsx_extract_find_comm(struct ex_profile *p);
 /* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between devices; NULL: none. */
-const char *ex_op_kind(const struct ex_profile *p, uint32_t i);
+const char *nsx_extract_op_kind(const struct ex_profile *p, uint32_t i);
 /* NCCL's calls: which of them each operation carries out, and who is who in communicators. */
-int ex_find_nccl(struct ex_profile *p);
-const struct ex_carried *ex_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
-void ex_nccl_free(struct ex_profile *p);
+int nsx_extract_find_nccl(struct ex_profile *p);
+const struct ex_carried *nsx_extract_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
+void nsx_extract_nccl_free(struct ex_profile *p);
 /* The thunk that operation i belongs to; NSX_NONE: none. */
-uint32_t ex_op_thunk(const struct ex_profile *p, uint32_t i);
+uint32_t nsx_extract_op_thunk(const struct ex_profile *p, uint32_t i);
 /* Occurrences count per instruction and module execution by GPU start. */
-int ex_number_occurrences(struct ex_profile *p);
+int nsx_extract_number_occurrences(struct ex_profile *p);
 
 /* A program of the job. */
 struct ex_job_program {
@@ -248,53 +248,53 @@ ex_load_bytes(const struct ex_profile *p)
 #define EX_TOOL "nsysx-extract"
 
 /* Size of the file at path, 0 if it is none: what progress expects of an export. */
-uint64_t ex_bytes(const char *path);
+uint64_t nsx_extract_bytes(const char *path);
 
 /* All exports together, as nsx_extract. */
-int ex_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+int nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Whether the exports are so large together that they are better held one after the other. */
-bool ex_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts);
+bool nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts);
 
 /* The same stream by way of compressed temporary files, one an export, and a merge. */
-int ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+int nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                        struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Give profiles, devices, programs and instructions their numbers. */
-int ex_number(struct ex_job *job);
+int nsx_extract_number(struct ex_job *job);
 
 /* The ranges of p that its options keep, by host start, but for those whose GPU work is ahead of it. Each thread's lie in order, so that
  * they need only be merged, and no memory but a place in each thread. */
 struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
 
-/* False when out of memory; ex_hosts_close afterwards all the same. */
-bool ex_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
+/* False when out of memory; nsx_extract_hosts_close afterwards all the same. */
+bool nsx_extract_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
 /* When the next one starts; false: there is none. */
-bool ex_hosts_peek(const struct ex_hosts *h, int64_t *start);
+bool nsx_extract_hosts_peek(const struct ex_hosts *h, int64_t *start);
 /* Index of the next one, which is there. */
-uint32_t ex_hosts_next(struct ex_hosts *h);
-void ex_hosts_close(struct ex_hosts *h);
+uint32_t nsx_extract_hosts_next(struct ex_hosts *h);
+void nsx_extract_hosts_close(struct ex_hosts *h);
 
 /* The calls of p that its options keep, by host start, merged from the threads' as ranges are. */
 struct ex_calls { const struct ex_profile *p; struct ex_caller *heap; size_t n; };
-bool ex_calls_open(struct ex_calls *c, const struct ex_profile *p);
-bool ex_calls_peek(const struct ex_calls *c, int64_t *start);
-uint32_t ex_calls_next(struct ex_calls *c);
-void ex_calls_close(struct ex_calls *c);
+bool nsx_extract_calls_open(struct ex_calls *c, const struct ex_profile *p);
+bool nsx_extract_calls_peek(const struct ex_calls *c, int64_t *start);
+uint32_t nsx_extract_calls_next(struct ex_calls *c);
+void nsx_extract_calls_close(struct ex_calls *c);
 
 /* Whether the options keep the overhead. */
-bool ex_overhead_kept(const struct ex_profile *p, uint32_t overhead);
+bool nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead);
 
 /* Of a call or an overhead: its duration, and what it goes by among those of its time, kind and duration. */
-int64_t ex_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
-void ex_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie);
+int64_t nsx_extract_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
+void nsx_extract_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie);
 
 /* The record of a call or an overhead. */
-void ex_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r);
-void ex_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r);
+void nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r);
+void nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r);
 /* What an op record says of the call that issued the operation, of waits, and of memory. */
-void ex_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
+void nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
 
 /* The modules, ranges, thunks, operations, calls and overheads of p that its options keep, in the order of the stream: the time by which they are in it, the
  * kind (enum nsx_kind_id) as the tag, and the index among those of the kind. Sorted by time at once, but what is of one time only when its
@@ -310,40 +310,40 @@ struct ex_events {
 	bool                     failed;     /* out of memory */
 };
 
-/* False when out of memory; ex_events_close afterwards all the same. */
-bool ex_events_open(struct ex_events *e, const struct ex_profile *p);
+/* False when out of memory; nsx_extract_events_close afterwards all the same. */
+bool nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p);
 /* The next one; NULL at the end, and when out of memory, which `failed` then says. turn + 1 moves on. */
-const struct nsx_sort_start *ex_events_peek(struct ex_events *e);
-void ex_events_close(struct ex_events *e);
+const struct nsx_sort_start *nsx_extract_events_peek(struct ex_events *e);
+void nsx_extract_events_close(struct ex_events *e);
 
 /* Order of two events, maybe of different profiles: negative, 0 or positive. */
-int ex_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
+int nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
 
 /* Whether the options keep the range: its process or, where its GPU work ran on one device, that, and either of its times. */
-bool ex_range_kept(const struct ex_profile *p, uint32_t range);
+bool nsx_extract_range_kept(const struct ex_profile *p, uint32_t range);
 /* Whether its GPU work starts before it does on the host, as on clocks that do not agree. */
-bool ex_range_ahead(const struct ex_profile *p, uint32_t range);
+bool nsx_extract_range_ahead(const struct ex_profile *p, uint32_t range);
 
 /* end - start of anything; clamped where it does not fit. */
-int64_t ex_dur(int64_t start, int64_t end);
+int64_t nsx_extract_dur(int64_t start, int64_t end);
 
 /* Whether [start, end] is in the window that the options ask for. */
-bool ex_in_window(const struct nsx_extract_opts *opts, int64_t start, int64_t end);
+bool nsx_extract_in_window(const struct nsx_extract_opts *opts, int64_t start, int64_t end);
 
 /* Whether records of the process are kept: some device of it is, or nothing is filtered. */
-bool ex_process_kept(const struct ex_profile *p, uint32_t process);
+bool nsx_extract_process_kept(const struct ex_profile *p, uint32_t process);
 
 /* Number of the device in the job; -1 for NSX_NONE. */
-int64_t ex_global(const struct ex_profile *p, uint32_t device);
+int64_t nsx_extract_global(const struct ex_profile *p, uint32_t device);
 
 /* A device's place in a communicator, for the stream; device -1: not told. */
 struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; };
 
 /* The places of all profiles' communicators that are kept, in order of communicator, profile and device; *n of them, which the caller frees.
  * NULL when out of memory. */
-struct ex_place *ex_places(const struct ex_job *job, size_t *n);
+struct ex_place *nsx_extract_places(const struct ex_job *job, size_t *n);
 
 /* Write the whole stream but diags and `end`. */
-int ex_emit(struct ex_job *job, struct nsx_writer *out);
+int nsx_extract_emit(struct ex_job *job, struct nsx_writer *out);
 
 #endif

@@ -61,8 +61,8 @@ is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *tit
 
 	if (!p->misnamed.n || c->module == NSX_NONE)
 		return title->fusion;
-	const struct nsx_title *module = ex_title(p, x->modules.p[c->module].range);
-	bool misnamed = nsx_intern_find(&p->misnamed, ex_misnamed_key(p, module->program_id, title->hlo_op)) != NSX_NONE;
+	const struct nsx_title *module = nsx_extract_title(p, x->modules.p[c->module].range);
+	bool misnamed = nsx_intern_find(&p->misnamed, nsx_extract_misnamed_key(p, module->program_id, title->hlo_op)) != NSX_NONE;
 	return title->fusion != misnamed;
 }
 
@@ -79,7 +79,7 @@ collect(struct runs *x)
 		p->thunk_at[r] = parent == NSX_NONE ? NSX_NONE : p->thunk_at[parent];
 		if (t->ranges[r].gpu == NSX_NONE)
 			continue;
-		const struct nsx_title *title = ex_title(p, r);
+		const struct nsx_title *title = nsx_extract_title(p, r);
 		if (p->rc != NSX_OK)
 			return NSX_ERR;
 		if (!title || (title->kind != NSX_TITLE_MODULE && title->kind != NSX_TITLE_THUNK))
@@ -113,7 +113,7 @@ static bool
 while_compiling(struct runs *x, uint32_t range)
 {
 	for (uint32_t r = x->p->trace.ranges[range].parent; r != NSX_NONE; r = x->p->trace.ranges[r].parent) {
-		const struct nsx_title *title = ex_title(x->p, r);
+		const struct nsx_title *title = nsx_extract_title(x->p, r);
 		if (title && (title->kind == NSX_TITLE_COMPILE || title->kind == NSX_TITLE_AUTOTUNER))
 			return true;
 	}
@@ -229,7 +229,7 @@ guess_cut(struct runs *x)
 	for (size_t i = 0; i < x->modules.n; i++) {
 		const struct candidate *m = &x->modules.p[i];
 		if (m->wanted && m->thunks)
-			e[n++] = (struct execution){ ex_title(x->p, m->range)->module, m->device, (uint32_t)i,
+			e[n++] = (struct execution){ nsx_extract_title(x->p, m->range)->module, m->device, (uint32_t)i,
 				x->p->trace.ranges[m->range].start, span_of(x, m->range)->ops };
 	}
 	qsort(e, n, sizeof *e, by_name);
@@ -267,7 +267,7 @@ note_holder(struct runs *x, const struct candidate *c)
 {
 	struct ex_profile *p = x->p;
 	uint32_t program = p->modules.p[x->modules.p[c->module].module].program;
-	const struct nsx_title *title = ex_title(p, c->range);
+	const struct nsx_title *title = nsx_extract_title(p, c->range);
 	uint32_t name = nsx_intern(&p->inst_names, title->hlo_op);
 	uint32_t *at = name == NSX_NONE ? NULL : nsx_map_at(&p->holder_of, (struct nsx_key){ program, name });
 
@@ -296,7 +296,7 @@ is_buffer(struct runs *x, size_t i)
 	const struct candidate *c = &x->thunks.p[i];
 
 	return (c->wanted || c->inner) && c->module != NSX_NONE && x->modules.p[c->module].module != NSX_NONE &&
-	       nsx_str_starts(ex_title(x->p, c->range)->hlo_op, NSX_BUFFER_NAME);
+	       nsx_str_starts(nsx_extract_title(x->p, c->range)->hlo_op, NSX_BUFFER_NAME);
 }
 
 /* What a command buffer is known by: its name, and where that has no number (before 2026) its place among those of the execution. */
@@ -306,7 +306,7 @@ buffer_at(struct runs *x, const struct candidate *c)
 	struct candidate *m = &x->modules.p[c->module];
 	struct ex_profile *p = x->p;
 	struct ex_buffer_key k = { .program = p->modules.p[m->module].program, .ref = NSX_NONE };
-	struct nsx_str name = buffer_name(ex_title(p, c->range)->hlo_op);
+	struct nsx_str name = buffer_name(nsx_extract_title(p, c->range)->hlo_op);
 
 	if (nsx_str_eq(name, NSX_STR(NSX_BUFFER_NAME))) {
 		k.place = m->seen++;
@@ -333,7 +333,7 @@ note_buffers(struct runs *x)
 	uint32_t thunk = 0;
 
 	for (size_t i = 0; i < x->thunks.n; i++)
-		if (is_buffer(x, i) && nsx_str_eq(buffer_name(ex_title(p, x->thunks.p[i].range)->hlo_op), NSX_STR(NSX_BUFFER_NAME)))
+		if (is_buffer(x, i) && nsx_str_eq(buffer_name(nsx_extract_title(p, x->thunks.p[i].range)->hlo_op), NSX_STR(NSX_BUFFER_NAME)))
 			x->modules.p[x->thunks.p[i].module].buffers++;
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		const struct candidate *c = &x->thunks.p[i];
@@ -367,8 +367,8 @@ keep(struct runs *x)
 		c->module = NSX_NONE;
 		if (!c->wanted || !c->thunks)
 			continue;
-		const struct nsx_title *title = ex_title(p, c->range);
-		uint32_t program = ex_program(p, title->program_id, or_nameless(title->module, &x->nameless), nsx_trace_thread(t, c->range)->process);
+		const struct nsx_title *title = nsx_extract_title(p, c->range);
+		uint32_t program = nsx_extract_program(p, title->program_id, or_nameless(title->module, &x->nameless), nsx_trace_thread(t, c->range)->process);
 		struct ex_module m = { .range = c->range, .program = program, .device = c->device };
 		if (program == NSX_NONE || !nsx_vec_push(&p->modules, m))
 			return nsx_err_nomem(&p->err, p->input->path);
@@ -383,9 +383,9 @@ keep(struct runs *x)
 		uint32_t module = c->wanted ? x->modules.p[c->module].module : NSX_NONE;
 		if (module == NSX_NONE)
 			continue;
-		const struct nsx_title *title = ex_title(p, c->range);
+		const struct nsx_title *title = nsx_extract_title(p, c->range);
 		struct nsx_str op = or_nameless(title->hlo_op, &x->nameless);
-		uint32_t inst = ex_inst(p, p->modules.p[module].program, op, title->op_id);
+		uint32_t inst = nsx_extract_inst(p, p->modules.p[module].program, op, title->op_id);
 		if (inst == NSX_NONE)
 			return nsx_err_nomem(&p->err, p->input->path);
 		if (!title->truncated)
@@ -422,7 +422,7 @@ number_executions(struct ex_profile *p)
 }
 
 int
-ex_number_occurrences(struct ex_profile *p)
+nsx_extract_number_occurrences(struct ex_profile *p)
 {
 	struct nsx_sort_key *keys = malloc((p->thunks.n + 1) * sizeof *keys);
 	size_t n = 0;
@@ -460,7 +460,7 @@ count_direct(struct runs *x)
 		if (op->range == NSX_NONE || p->thunk_at[op->range] != HOLDER || p->module_at[op->range] == NSX_NONE)
 			continue;
 		n++;
-		ns = nsx_add_sat(ns, ex_dur(op->start, op->end), NULL);
+		ns = nsx_add_sat(ns, nsx_extract_dur(op->start, op->end), NULL);
 	}
 	for (uint32_t r = 0; r < p->trace.nranges; r++)
 		if (p->thunk_at[r] == HOLDER)
@@ -525,7 +525,7 @@ run(struct runs *x)
 	drop_cut(x);
 	if (p->trace.stop == INT64_MIN && guess_cut(x) != NSX_OK)
 		return NSX_ERR;
-	if (keep(x) != NSX_OK || number_executions(p) != NSX_OK || ex_number_occurrences(p) != NSX_OK)
+	if (keep(x) != NSX_OK || number_executions(p) != NSX_OK || nsx_extract_number_occurrences(p) != NSX_OK)
 		return NSX_ERR;
 	settle(x);
 	report(x);
@@ -537,13 +537,13 @@ static bool
 any_title(struct ex_profile *p)
 {
 	for (uint32_t r = 0; r < p->trace.nranges && p->rc == NSX_OK; r++)
-		if (ex_title(p, r))
+		if (nsx_extract_title(p, r))
 			return true;
 	return false;
 }
 
 int
-ex_find_runs(struct ex_profile *p)
+nsx_extract_find_runs(struct ex_profile *p)
 {
 	struct runs x = { .p = p };
 	size_t n = p->trace.nranges;

@@ -22,7 +22,7 @@ struct part {
 };
 
 bool
-ex_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts)
+nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts)
 {
 	int64_t size = 0;
 	struct stat st;
@@ -46,7 +46,7 @@ extract_part(void *ctx, int i)
 	if (p->fd < 0)
 		return;
 	struct nsx_writer *w = nsx_writer_fd(p->fd, "temporary file", true, 1, &p->err);
-	if (w && ex_extract(p->input, 1, &p->opts, w, &p->diags, &p->err) == NSX_OK)
+	if (w && nsx_extract_extract(p->input, 1, &p->opts, w, &p->diags, &p->err) == NSX_OK)
 		p->rc = nsx_writer_finish(w);
 	nsx_writer_free(w);
 	snprintf(p->path, sizeof p->path, "/proc/self/fd/%d", p->fd);
@@ -74,7 +74,7 @@ merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts
 }
 
 int
-ex_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
+nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                    struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	int threads = opts->jobs ? opts->jobs : nsx_par_cpus(), rc = NSX_OK;

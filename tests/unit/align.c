@@ -27,37 +27,37 @@ rounding(void)
 	int64_t v[] = { INT64_MAX, INT64_MIN, 7 }, w[] = { 4, 1, 2, 3 }, x[] = { INT64_MIN, INT64_MAX };
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-		is_int(al_round_div(t[i].a, t[i].b), t[i].want, "division %zu is rounded to the nearest, halves away from zero", i);
-	is_int(al_median(v, 3), 7, "median of three");
-	is_int(al_median(w, 4), 2, "median of four is between the two in the middle");
-	is_int(al_median(x, 2), -1, "median of the extremes does not overflow");
+		is_int(nsx_align_round_div(t[i].a, t[i].b), t[i].want, "division %zu is rounded to the nearest, halves away from zero", i);
+	is_int(nsx_align_median(v, 3), 7, "median of three");
+	is_int(nsx_align_median(w, 4), 2, "median of four is between the two in the middle");
+	is_int(nsx_align_median(x, 2), -1, "median of the extremes does not overflow");
 }
 
 static void
 fixes(void)
 {
 	const struct al_fix half = { 0.5, 0, 0 }, minus = { -0.5, 0, 0 }, drift = { 100, 1e-6, 1000000 }, more = { -40.25, -2e-6, 900000 };
-	struct al_fix both = al_compose(&drift, &more), still = { 10, 0, 0 };
+	struct al_fix both = nsx_align_compose(&drift, &more), still = { 10, 0, 0 };
 	int bad = 0;
 
-	is_int(al_fixed(&half, 10), 9, "half a nanosecond is one");
-	is_int(al_fixed(&minus, 10), 11, "either way");
-	is_int(al_fixed(&drift, 1000000), 999900, "at ref the offset holds");
-	is_int(al_fixed(&drift, 3000000), 2999898, "and grows by the rate");
-	is_int(al_fixed(&(struct al_fix){ 1e300, 0, 0 }, INT64_MIN), INT64_MIN, "no correction overflows");
+	is_int(nsx_align_fixed(&half, 10), 9, "half a nanosecond is one");
+	is_int(nsx_align_fixed(&minus, 10), 11, "either way");
+	is_int(nsx_align_fixed(&drift, 1000000), 999900, "at ref the offset holds");
+	is_int(nsx_align_fixed(&drift, 3000000), 2999898, "and grows by the rate");
+	is_int(nsx_align_fixed(&(struct al_fix){ 1e300, 0, 0 }, INT64_MIN), INT64_MIN, "no correction overflows");
 	is_int(both.ref, 1000000, "ref of the first stays");
 	for (int64_t t = -5000000; t < 5000000; t += 12345)
-		bad += llabs(al_fixed(&both, t) - al_fixed(&more, al_fixed(&drift, t))) > 1;
+		bad += llabs(nsx_align_fixed(&both, t) - nsx_align_fixed(&more, nsx_align_fixed(&drift, t))) > 1;
 	is_int(bad, 0, "two corrections in one");
-	both = al_compose(&still, &drift);
+	both = nsx_align_compose(&still, &drift);
 	is_int(both.ref, 1000010, "without a rate before, ref is where the second has it, on the first clock");
 	bad = 0;
 	for (int64_t t = -5000000; t < 5000000; t += 12345)
-		bad += al_fixed(&both, t) != al_fixed(&drift, al_fixed(&still, t));
+		bad += nsx_align_fixed(&both, t) != nsx_align_fixed(&drift, nsx_align_fixed(&still, t));
 	is_int(bad, 0, "an offset, then a rate");
 	bad = 0;
 	for (int64_t t = 0; t < 100000; t++)
-		bad += al_fixed(&(struct al_fix){ 0.3, AL_RATE_LIMIT, 0 }, t + 1) < al_fixed(&(struct al_fix){ 0.3, AL_RATE_LIMIT, 0 }, t);
+		bad += nsx_align_fixed(&(struct al_fix){ 0.3, AL_RATE_LIMIT, 0 }, t + 1) < nsx_align_fixed(&(struct al_fix){ 0.3, AL_RATE_LIMIT, 0 }, t);
 	is_int(bad, 0, "no rate allowed puts times out of order");
 }
 
@@ -73,13 +73,13 @@ line(void)
 		if (i % 3 == 0)
 			s[i] += below(1000000);
 	}
-	al_line(t, s, N, &a, &b, work);
+	nsx_align_line(t, s, N, &a, &b, work);
 	ok(fabs(a - 5000) < 1 && fabs(b - 2e-5) < 1e-8, "a line through two thirds of the points: %g + %g t", a, b);
 	for (int i = 0; i < N; i++)
 		s[i] = 7 + 2e-5 * t[i] + below(2001) - 1000;
-	al_line(t, s, N, &a, &b, work);
+	nsx_align_line(t, s, N, &a, &b, work);
 	ok(fabs(a - 7) < 250 && fabs(b - 2e-5) < 5e-6, "a line through noise: %g + %g t", a, b);
-	al_line(t, s, 1, &a, &b, work);
+	nsx_align_line(t, s, 1, &a, &b, work);
 	ok(a == s[0] && b == 0, "one point has no slope");
 }
 
@@ -105,7 +105,7 @@ ring(uint32_t n, int wild)
 				w[d.n] = 20;
 			}
 		}
-	bool good = al_stars(&d, n, 2 * n, x);
+	bool good = nsx_align_stars(&d, n, 2 * n, x);
 	for (uint32_t i = 0; i < n; i++)
 		mean += (x[i] - want[i]) / n;
 	for (uint32_t i = 0; i < n; i++)
@@ -145,7 +145,7 @@ static int
 feed(struct item *it, size_t limit, struct nsx_writer *out, struct nsx_err *err)
 {
 	const struct nsx_kind *module = nsx_kind_builtin(NSX_MODULE), *thunk = nsx_kind_builtin(NSX_THUNK);
-	struct al_queue *q = al_queue_new(limit, out, err);
+	struct al_queue *q = nsx_align_queue_new(limit, out, err);
 	union nsx_val v[NSX_MAX_COLS];
 	int rc = NSX_OK;
 
@@ -160,13 +160,13 @@ feed(struct item *it, size_t limit, struct nsx_writer *out, struct nsx_err *err)
 		nsx_set_i(&rec, m ? NSX_MODULE_device : NSX_THUNK_device, it[i].device);
 		nsx_set_i(&rec, m ? NSX_MODULE_thunks : NSX_THUNK_ops, it[i].seq);
 		nsx_set_s(&rec, m ? NSX_MODULE_name : NSX_THUNK_name, NSX_STR("same"));
-		rc = al_queue_add(q, &rec, &full);
+		rc = nsx_align_queue_add(q, &rec, &full);
 		if (rc == NSX_OK && full)
-			rc = al_queue_release(q, i / 3 - 300);
+			rc = nsx_align_queue_release(q, i / 3 - 300);
 	}
 	if (rc == NSX_OK)
-		rc = al_queue_flush(q);
-	al_queue_free(q);
+		rc = nsx_align_queue_flush(q);
+	nsx_align_queue_free(q);
 	return rc;
 }
 

@@ -74,7 +74,7 @@ read_first(struct source *s, struct al_job *j)
 			return NSX_ERR;
 		nsx_spool_follow(s->spool, s->first);
 	}
-	return al_gather(j, s->first, s->spool);
+	return nsx_align_gather(j, s->first, s->spool);
 }
 
 static struct nsx_reader *
@@ -119,18 +119,18 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 	int rc = read_first(s, &j);
 
 	if (rc == NSX_OK)
-		rc = al_assign_clocks(&j);
+		rc = nsx_align_assign_clocks(&j);
 	if (rc == NSX_OK)
-		rc = j.nccl.ops.n ? al_use_nccl(&j) : al_pair(&j);
+		rc = j.nccl.ops.n ? nsx_align_use_nccl(&j) : nsx_align_pair(&j);
 	if (rc == NSX_OK)
-		rc = al_solve(&j, &g);
+		rc = nsx_align_solve(&j, &g);
 	if (rc == NSX_OK && !(again = read_again(s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)
-		rc = opts->estimate ? al_write_estimate(again, out, &g, &j, err) : al_apply(again, out, &g, &j, opts, diags, err);
+		rc = opts->estimate ? nsx_align_write_estimate(again, out, &g, &j, err) : nsx_align_apply(again, out, &g, &j, opts, diags, err);
 	nsx_reader_close(again);
-	al_corrections_free(&g);
-	al_job_free(&j);
+	nsx_align_corrections_free(&g);
+	nsx_align_job_free(&j);
 	return rc;
 }
 
@@ -139,14 +139,14 @@ apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *ou
 {
 	struct al_corrections g = { 0 };
 	struct nsx_reader *in = NULL;
-	int rc = al_corrections_load(&g, opts->apply, diags, err);
+	int rc = nsx_align_corrections_load(&g, opts->apply, diags, err);
 
 	if (rc == NSX_OK && !(in = source_reader(s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)
-		rc = al_apply(in, out, &g, NULL, opts, diags, err);
+		rc = nsx_align_apply(in, out, &g, NULL, opts, diags, err);
 	nsx_reader_close(in);
-	al_corrections_free(&g);
+	nsx_align_corrections_free(&g);
 	return rc;
 }
 

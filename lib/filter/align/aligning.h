@@ -18,13 +18,13 @@ struct al_fix { double offset, rate; int64_t ref; };
 /* Rates beyond this are no clocks; below it a correction keeps times in order. */
 #define AL_RATE_LIMIT 1e-3
 
-int64_t al_fixed(const struct al_fix *f, int64_t t);
+int64_t nsx_align_fixed(const struct al_fix *f, int64_t t);
 
 /* The correction that `first` and then `second` amount to, on the clock before both. */
-struct al_fix al_compose(const struct al_fix *first, const struct al_fix *second);
+struct al_fix nsx_align_compose(const struct al_fix *first, const struct al_fix *second);
 
 /* Whether a diag's source is this tool; if so it is cut to what the diag concerns. */
-bool al_own(struct nsx_str *source);
+bool nsx_align_own(struct nsx_str *source);
 
 /* Whether f changes any time. */
 static inline bool al_moves(const struct al_fix *f) { return f->offset != 0 || f->rate != 0; }
@@ -45,12 +45,12 @@ struct al_corrections {
 };
 
 /* Put a clock in; NULL report: none. The first of a device counts. NSX_OK or NSX_ERR. */
-int al_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err);
-const struct al_clock *al_corrections_get(const struct al_corrections *g, int64_t device);   /* NULL if there is none */
+int nsx_align_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err);
+const struct al_clock *nsx_align_corrections_get(const struct al_corrections *g, int64_t device);   /* NULL if there is none */
 
 /* Read clocks, skews, and what nsysx-align said of them (into diags) from the stream at path. */
-int al_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
-void al_corrections_free(struct al_corrections *g);
+int nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
+void nsx_align_corrections_free(struct al_corrections *g);
 
 /* ---- what the first pass saw (gather.c) ---- */
 
@@ -89,7 +89,7 @@ struct al_job {
 	NSX_VEC(struct al_collective)  collectives;
 	NSX_VEC(struct al_stack)       stacks;
 	NSX_VEC(struct al_obs)         obs;
-	NSX_VEC(struct al_instance)    instances;  /* those used, after al_solve: sorted for skew records */
+	NSX_VEC(struct al_instance)    instances;  /* those used, after nsx_align_solve: sorted for skew records */
 	int64_t                       *num;        /* by obs: n * (end - mean end), n: devices of its collective */
 	struct nsx_map                 shift_of;   /* (program, device) -> shifts; missing: 0 */
 	NSX_VEC(int32_t)               shifts;
@@ -101,80 +101,80 @@ struct al_job {
 };
 
 /* Read all of `in`; if spool is not NULL everything goes there too. */
-int al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
+int nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 
-/* Give devices their clocks; call once after al_gather. */
-int al_assign_clocks(struct al_job *j);
+/* Give devices their clocks; call once after nsx_align_gather. */
+int nsx_align_assign_clocks(struct al_job *j);
 
-/* Take in an operation, for al_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
-int al_take_op(struct al_job *j, const struct nsx_rec *rec);
+/* Take in an operation, for nsx_align_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
+int nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec);
 
-/* Fill obs by instances of NCCL's communicators, paired; after al_assign_clocks, where XLA's collectives told nothing. */
-int al_use_nccl(struct al_job *j);
+/* Fill obs by instances of NCCL's communicators, paired; after nsx_align_assign_clocks, where XLA's collectives told nothing. */
+int nsx_align_use_nccl(struct al_job *j);
 
 /* The profile of a device, both by their index in the catalogue; the number of profiles for a device that names none. */
-uint32_t al_profile_at(const struct al_job *j, uint32_t device);
+uint32_t nsx_align_profile_at(const struct al_job *j, uint32_t device);
 
 /* When its session started, ns since 1970-01-01 UTC; NSX_ABSENT if that is not known. */
-int64_t al_session_start(const struct al_job *j, uint32_t device);
+int64_t nsx_align_session_start(const struct al_job *j, uint32_t device);
 
 /* The name of its profile, empty if it has none. */
-struct nsx_str al_report_name(const struct al_job *j, uint32_t device);
+struct nsx_str nsx_align_report_name(const struct al_job *j, uint32_t device);
 
 /* Write the skew records of the instances used: none of NCCL's, which have no instructions. */
-int al_write_skews(const struct al_job *j, struct nsx_writer *out);
-void al_job_free(struct al_job *j);
+int nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out);
+void nsx_align_job_free(struct al_job *j);
 
 /* Which executions are the same (pair.c): fills shifts, takes out obs that cannot be paired. Sorts obs. */
-int al_pair(struct al_job *j);
+int nsx_align_pair(struct al_job *j);
 enum { AL_UNPAIRED = INT32_MIN };
-int32_t al_shift(const struct al_job *j, uint32_t program, uint32_t device);
+int32_t nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device);
 
 /* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
-int al_screen(struct al_job *j);
+int nsx_align_screen(struct al_job *j);
 
 /* From records to corrections (solve.c). */
-int al_solve(struct al_job *j, struct al_corrections *g);
+int nsx_align_solve(struct al_job *j, struct al_corrections *g);
 
 /* ---- arithmetic (least_deviations.c) ---- */
 
 /* a / b, b > 0, to the nearest whole number, halves away from zero, clamped to 64 bits. */
-int64_t al_round_div(al_wide a, al_wide b);
+int64_t nsx_align_round_div(al_wide a, al_wide b);
 
 /* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded to the lower. */
-int64_t al_median(int64_t *v, size_t n);
+int64_t nsx_align_median(int64_t *v, size_t n);
 
 /* The line a + b * t of least absolute deviations through n > 0 points; work: room for 2n. If all t are equal b is 0. */
-void al_line(const double *t, const double *s, size_t n, double *a, double *b, double *work);
+void nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b, double *work);
 
 /* Entry i says: x[node[i]] + (something of the star star[i]) = y[i], with weight w[i]. */
 struct al_star_data { size_t n; const uint32_t *node, *star; const double *y, *w; };
 
 /* The x of least absolute deviations, starting from the x given, mean over each component arbitrary. False when out of memory. */
-bool al_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
+bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
 
 /* ---- records in order again (queue.c) ---- */
 
 struct al_queue;
-struct al_queue *al_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
+struct al_queue *nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
 
-/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for al_queue_release. */
-int al_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
+/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for nsx_align_queue_release. */
+int nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
 
 /* Write, in order, what starts before `bound`, which nothing added later does. */
-int al_queue_release(struct al_queue *q, int64_t bound);
+int nsx_align_queue_release(struct al_queue *q, int64_t bound);
 
 /* Write all that is left. */
-int al_queue_flush(struct al_queue *q);
-void al_queue_free(struct al_queue *q);   /* NULL allowed */
+int nsx_align_queue_flush(struct al_queue *q);
+void nsx_align_queue_free(struct al_queue *q);   /* NULL allowed */
 
 /* ---- the second pass (apply.c) ---- */
 
 /* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (of the file otherwise). */
-int al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
+int nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
              const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Write only clocks, skews and the metadata they refer to. */
-int al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err);
+int nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err);
 
 #endif

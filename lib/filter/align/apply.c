@@ -71,7 +71,7 @@ take_metadata(struct applying *a, const struct nsx_rec *rec)
 			return nsx_err_nomem(a->err, NULL);
 	while (a->devices.n < a->cat.devices.n) {
 		const struct nsx_cat_device *d = &a->cat.devices.p[a->devices.n];
-		struct moved_device moved = { .clock = al_corrections_get(a->given, d->number) };
+		struct moved_device moved = { .clock = nsx_align_corrections_get(a->given, d->number) };
 
 		if (check_report(a, d, moved.clock) != NSX_OK)
 			return NSX_ERR;
@@ -92,7 +92,7 @@ write_devices(struct applying *a)
 	for (int64_t i = 0; i < a->nheld; i++) {
 		p = nsx_unpack(p, &rec, v);
 		if (nsx_has(&rec, NSX_DEVICE_last))
-			rec.v[NSX_DEVICE_last].i = al_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, rec.v[NSX_DEVICE_last].i);
+			rec.v[NSX_DEVICE_last].i = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, rec.v[NSX_DEVICE_last].i);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -185,7 +185,7 @@ update_clock(struct applying *a, struct nsx_rec *rec)
 	if (d) {
 		struct al_fix was = { nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0,
 		                      nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0, nsx_int(rec, NSX_CLOCK_ref, 0) };
-		struct al_fix f = al_compose(&was, &d->fix);
+		struct al_fix f = nsx_align_compose(&was, &d->fix);
 		set_clock(a, rec, d, &f);
 		d->written = true;
 	}
@@ -232,7 +232,7 @@ move(struct nsx_rec *rec, enum nsx_role time, const struct al_fix *f)
 	int slot = nsx_field(rec->kind->id, time);
 
 	if (slot >= 0 && nsx_has(rec, slot))
-		rec->v[slot].i = al_fixed(f, rec->v[slot].i);
+		rec->v[slot].i = nsx_align_fixed(f, rec->v[slot].i);
 }
 
 /* The GPU's by the device's clock; the host's, and those of a range on several devices, by the clock of the report. */
@@ -250,7 +250,7 @@ horizon(const struct applying *a, int64_t t)
 	int64_t least = INT64_MAX;
 
 	for (size_t i = 0; i < a->fixes.n; i++) {
-		int64_t moved = al_fixed(&a->fixes.p[i], t);
+		int64_t moved = nsx_align_fixed(&a->fixes.p[i], t);
 		least = moved < least ? moved : least;
 	}
 	/* INT64_MAX would stand for everything. */
@@ -267,19 +267,19 @@ take_work(struct applying *a, struct nsx_rec *rec)
 		return nsx_write(a->out, rec);
 	nsx_order_time(rec, &time);
 	move_times(a, rec);
-	if (!a->queue && !(a->queue = al_queue_new(a->opts->hold_bytes, a->out, a->err)))
+	if (!a->queue && !(a->queue = nsx_align_queue_new(a->opts->hold_bytes, a->out, a->err)))
 		return NSX_ERR;
-	if (al_queue_add(a->queue, rec, &full) != NSX_OK)
+	if (nsx_align_queue_add(a->queue, rec, &full) != NSX_OK)
 		return NSX_ERR;
-	return full ? al_queue_release(a->queue, horizon(a, time)) : NSX_OK;
+	return full ? nsx_align_queue_release(a->queue, horizon(a, time)) : NSX_OK;
 }
 
 static int
 flush(struct applying *a)
 {
-	int rc = a->queue ? al_queue_flush(a->queue) : NSX_OK;
+	int rc = a->queue ? nsx_align_queue_flush(a->queue) : NSX_OK;
 
-	al_queue_free(a->queue);
+	nsx_align_queue_free(a->queue);
 	a->queue = NULL;
 	return rc;
 }
@@ -306,7 +306,7 @@ said_again(const struct applying *a, const struct nsx_rec *rec)
 {
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source);
 
-	if (rec->kind->id != NSX_DIAG || !al_own(&source))
+	if (rec->kind->id != NSX_DIAG || !nsx_align_own(&source))
 		return false;
 	for (size_t i = 0; i < a->diags->list.n; i++) {
 		const struct nsx_diag *d = &a->diags->list.p[i];
@@ -371,7 +371,7 @@ static int
 write_skews(const struct al_corrections *g, const struct al_job *job, struct nsx_writer *out)
 {
 	if (job)
-		return al_write_skews(job, out);
+		return nsx_align_write_skews(job, out);
 	return g->skews ? copy_skews(g->skews, out) : NSX_OK;
 }
 
@@ -405,7 +405,7 @@ end_following(const struct applying *a)
 }
 
 int
-al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
+nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
          const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct applying a = { .in = in, .out = out, .given = g, .job = job, .opts = opts, .diags = diags, .err = err };
@@ -420,7 +420,7 @@ al_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_correcti
 	if (rc == NSX_OK && (rc = settle(&a, NSX_NKINDS)) == NSX_OK && (rc = flush(&a)) == NSX_OK)
 		rc = write_skews(g, job, out);
 	nsx_writer_follow(out, NULL);
-	al_queue_free(a.queue);
+	nsx_align_queue_free(a.queue);
 	nsx_cat_free(&a.cat);
 	free(a.devices.p);
 	nsx_buf_free(&a.held);

@@ -12,7 +12,7 @@
 static const double FAR = 4e18;
 
 int64_t
-al_fixed(const struct al_fix *f, int64_t t)
+nsx_align_fixed(const struct al_fix *f, int64_t t)
 {
 	if (!al_moves(f))
 		return t;
@@ -24,7 +24,7 @@ al_fixed(const struct al_fix *f, int64_t t)
 }
 
 struct al_fix
-al_compose(const struct al_fix *first, const struct al_fix *second)
+nsx_align_compose(const struct al_fix *first, const struct al_fix *second)
 {
 	if (first->rate == 0 && second->rate == 0)
 		return (struct al_fix){ first->offset + second->offset, 0, first->ref };
@@ -40,7 +40,7 @@ al_compose(const struct al_fix *first, const struct al_fix *second)
 }
 
 int
-al_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err)
+nsx_align_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err)
 {
 	uint32_t *at = nsx_map_at(&g->of, (struct nsx_key){ (uint64_t)c->device, 0 });
 	struct al_clock copy = *c;
@@ -55,7 +55,7 @@ al_corrections_add(struct al_corrections *g, const struct al_clock *c, struct ns
 }
 
 const struct al_clock *
-al_corrections_get(const struct al_corrections *g, int64_t device)
+nsx_align_corrections_get(const struct al_corrections *g, int64_t device)
 {
 	uint32_t at = nsx_map_get(&g->of, (struct nsx_key){ (uint64_t)device, 0 });
 
@@ -63,7 +63,7 @@ al_corrections_get(const struct al_corrections *g, int64_t device)
 }
 
 void
-al_corrections_free(struct al_corrections *g)
+nsx_align_corrections_free(struct al_corrections *g)
 {
 	nsx_spool_free(g->skews);
 	nsx_map_free(&g->of);
@@ -111,11 +111,11 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": want a rate from %g to %g, got %g", nsx_reader_where(l->in),
 		                   c.device, -AL_RATE_LIMIT, AL_RATE_LIMIT, c.fix.rate);
 	c.report = report_of(l, rec, c.device);
-	return al_corrections_add(l->g, &c, l->err);
+	return nsx_align_corrections_add(l->g, &c, l->err);
 }
 
 bool
-al_own(struct nsx_str *source)
+nsx_align_own(struct nsx_str *source)
 {
 	static const char own[] = "nsysx-align";
 	size_t skip = sizeof own - 1;
@@ -136,7 +136,7 @@ load_diag(struct loading *l, const struct nsx_rec *rec)
 	struct nsx_str text = nsx_string(rec, NSX_DIAG_text);
 	enum nsx_severity how = nsx_str_eq(severity, NSX_STR("info")) ? NSX_INFO : nsx_str_eq(severity, NSX_STR("error")) ? NSX_ERROR : NSX_WARNING;
 
-	if (!al_own(&source))
+	if (!nsx_align_own(&source))
 		return NSX_OK;
 	char *of = nsx_str_dup(source);
 	if (!of)
@@ -163,7 +163,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 }
 
 int
-al_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
+nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct loading l = { .g = g, .diags = diags, .err = err };
 	struct nsx_rec rec;

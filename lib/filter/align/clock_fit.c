@@ -97,7 +97,7 @@ misfit(const struct pairing *p, const struct edge *e, int32_t shift, size_t *int
 	size_t n = match(p, e, shift, NULL, p->a);
 
 	*intervals = n > 1 ? n - 1 : 0;
-	return *intervals ? al_median(p->a, *intervals) : INT64_MAX;
+	return *intervals ? nsx_align_median(p->a, *intervals) : INT64_MAX;
 }
 
 /* How much the intervals of s differ among themselves. */
@@ -111,12 +111,12 @@ variation(const struct pairing *p, const struct series *s)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		p->a[i] = p->b[i] = nsx_sub_sat(o[i + 1].end, o[i].end, NULL);
-	int64_t middle = al_median(p->b, n);
+	int64_t middle = nsx_align_median(p->b, n);
 	for (size_t i = 0; i < n; i++) {
 		int64_t dev = nsx_sub_sat(p->a[i], middle, NULL);
 		p->a[i] = dev < 0 ? nsx_sub_sat(0, dev, NULL) : dev;
 	}
-	return al_median(p->a, n);
+	return nsx_align_median(p->a, n);
 }
 
 /* The shortest of s's intervals and `least`. */
@@ -134,11 +134,11 @@ shortest(const struct pairing *p, const struct series *s, int64_t least)
 }
 
 int64_t
-al_apart(const struct pairing *p, const struct edge *e, int32_t shift)
+nsx_align_apart(const struct pairing *p, const struct edge *e, int32_t shift)
 {
 	size_t n = match(p, e, shift, p->a, NULL);
 
-	return n ? al_median(p->a, n) : 0;
+	return n ? nsx_align_median(p->a, n) : 0;
 }
 
 static int32_t
@@ -155,7 +155,7 @@ widest(const struct pairing *p, const struct edge *e)
 static bool
 told_apart(const struct al_job *j, const struct edge *e, int64_t *apart)
 {
-	int64_t v = al_session_start(j, e->v), u = al_session_start(j, e->u);
+	int64_t v = nsx_align_session_start(j, e->v), u = nsx_align_session_start(j, e->u);
 
 	*apart = nsx_sub_sat(v, u, NULL);
 	return v != NSX_ABSENT && u != NSX_ABSENT && !j->aligned;
@@ -183,7 +183,7 @@ choose_by_start(const struct pairing *p, struct edge *e, double limit, size_t en
 	for (int32_t s = -k; s <= k; s++) {
 		if ((double)misfit(p, e, s, &n) > limit || n < enough)
 			continue;
-		int64_t off = distance(al_apart(p, e, s), told);
+		int64_t off = distance(nsx_align_apart(p, e, s), told);
 		if (off < nearest) {
 			nearest = off;
 			e->shift = s;
@@ -193,7 +193,7 @@ choose_by_start(const struct pairing *p, struct edge *e, double limit, size_t en
 }
 
 void
-al_compare(const struct pairing *p, struct edge *e)
+nsx_align_compare(const struct pairing *p, struct edge *e)
 {
 	int64_t best = INT64_MAX, second = INT64_MAX;
 	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
@@ -235,7 +235,7 @@ al_compare(const struct pairing *p, struct edge *e)
 }
 
 void
-al_place(const struct pairing *p, struct edge *e, int64_t apart)
+nsx_align_place(const struct pairing *p, struct edge *e, int64_t apart)
 {
 	int64_t near = shortest(p, series_of(p, e, false), shortest(p, series_of(p, e, true), INT64_MAX)) / CLEARLY, best = INT64_MAX;
 	int32_t k = widest(p, e);
@@ -246,7 +246,7 @@ al_place(const struct pairing *p, struct edge *e, int64_t apart)
 		int32_t s = i % 2 ? (i + 1) / 2 : -i / 2;
 		if (match(p, e, s, NULL, NULL) == 0)
 			continue;
-		int64_t off = distance(al_apart(p, e, s), apart);
+		int64_t off = distance(nsx_align_apart(p, e, s), apart);
 		if (off < best) {
 			best = off;
 			e->shift = s;

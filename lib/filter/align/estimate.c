@@ -77,7 +77,7 @@ find_ranks(const struct al_job *j, struct ranks *r)
 static int32_t
 own_execution(const struct al_job *j, const struct al_obs *o)
 {
-	return o->execution - al_shift(j, j->collectives.p[o->collective].program, o->device);
+	return o->execution - nsx_align_shift(j, j->collectives.p[o->collective].program, o->device);
 }
 
 static void
@@ -131,7 +131,7 @@ sorted_rows(const struct al_job *j, size_t *n)
 }
 
 int
-al_write_skews(const struct al_job *j, struct nsx_writer *out)
+nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out)
 {
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec rec = { nsx_kind_builtin(NSX_SKEW), 0, v };
@@ -213,7 +213,7 @@ write_clocks(const struct al_corrections *g, const struct al_job *j, struct nsx_
 
 	for (size_t i = 0; i < j->devices.n; i++) {
 		const struct nsx_cat_device *d = &j->comm.cat.devices.p[i];
-		const struct al_clock *c = al_corrections_get(g, d->number);
+		const struct al_clock *c = nsx_align_corrections_get(g, d->number);
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_CLOCK), 0, v };
 
 		nsx_set_i(&rec, NSX_CLOCK_device, d->number);
@@ -231,7 +231,7 @@ write_clocks(const struct al_corrections *g, const struct al_job *j, struct nsx_
 }
 
 int
-al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err)
+nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err)
 {
 	struct wanted w = { 0 };
 	struct nsx_rec rec;
@@ -258,7 +258,7 @@ al_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al
 	if (rc == NSX_EOF)
 		rc = clocks ? NSX_OK : write_clocks(g, job, out);
 	if (rc == NSX_OK)
-		rc = al_write_skews(job, out);
+		rc = nsx_align_write_skews(job, out);
 	free(w.programs);
 	free(w.insts);
 	nsx_map_free(&w.groups);

@@ -9,7 +9,7 @@
 /* ---- profiles of devices ---- */
 
 uint32_t
-al_profile_at(const struct al_job *j, uint32_t device)
+nsx_align_profile_at(const struct al_job *j, uint32_t device)
 {
 	uint32_t at = j->comm.cat.devices.p[device].profile;
 
@@ -17,7 +17,7 @@ al_profile_at(const struct al_job *j, uint32_t device)
 }
 
 int64_t
-al_session_start(const struct al_job *j, uint32_t device)
+nsx_align_session_start(const struct al_job *j, uint32_t device)
 {
 	uint32_t at = j->comm.cat.devices.p[device].profile;
 
@@ -25,7 +25,7 @@ al_session_start(const struct al_job *j, uint32_t device)
 }
 
 struct nsx_str
-al_report_name(const struct al_job *j, uint32_t device)
+nsx_align_report_name(const struct al_job *j, uint32_t device)
 {
 	uint32_t at = j->comm.cat.devices.p[device].profile;
 
@@ -128,7 +128,7 @@ take(struct al_job *j, const struct nsx_rec *rec)
 	switch (rec->kind->id) {
 	case NSX_CLOCK: j->aligned = true; return NSX_OK;
 	case NSX_MODULE: case NSX_THUNK: return take_work(j, rec);
-	case NSX_OP: return j->obs.n ? NSX_OK : al_take_op(j, rec);
+	case NSX_OP: return j->obs.n ? NSX_OK : nsx_align_take_op(j, rec);
 	default: break;
 	}
 	if (nsx_comm_take(&j->comm, rec, j->err) != NSX_OK)
@@ -140,7 +140,7 @@ take(struct al_job *j, const struct nsx_rec *rec)
 }
 
 int
-al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
+nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 {
 	struct nsx_rec rec;
 	int rc;
@@ -158,7 +158,7 @@ al_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 }
 
 int
-al_assign_clocks(struct al_job *j)
+nsx_align_assign_clocks(struct al_job *j)
 {
 	size_t n = j->comm.cat.profiles.n + 1;
 	uint32_t *of = malloc(n * sizeof *of);
@@ -167,7 +167,7 @@ al_assign_clocks(struct al_job *j)
 		return nsx_err_nomem(j->err, NULL);
 	memset(of, 0xff, n * sizeof *of);
 	for (uint32_t i = 0; i < j->devices.n; i++) {
-		uint32_t *clock = &of[al_profile_at(j, i)];
+		uint32_t *clock = &of[nsx_align_profile_at(j, i)];
 
 		if (*clock == NSX_NONE || j->opts->per_device)
 			*clock = j->nclocks++;
@@ -178,7 +178,7 @@ al_assign_clocks(struct al_job *j)
 }
 
 void
-al_job_free(struct al_job *j)
+nsx_align_job_free(struct al_job *j)
 {
 	nsx_comm_free(&j->comm);
 	nsx_nccl_free(&j->nccl);

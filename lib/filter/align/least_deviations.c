@@ -11,7 +11,7 @@ enum { ROUNDS = 60, LINE_ROUNDS = 60 };
 static const double LEAST = 0.25, SAME = 1e-3;
 
 int64_t
-al_round_div(al_wide a, al_wide b)
+nsx_align_round_div(al_wide a, al_wide b)
 {
 	al_wide q = a / b, r = a % b;
 
@@ -31,7 +31,7 @@ by_value(const void *a, const void *b)
 }
 
 int64_t
-al_median(int64_t *v, size_t n)
+nsx_align_median(int64_t *v, size_t n)
 {
 	qsort(v, n, sizeof *v, by_value);
 	int64_t lo = v[(n - 1) / 2], hi = v[n / 2];
@@ -83,7 +83,7 @@ least_squares(const double *t, const double *s, const double *w, size_t n, doubl
 }
 
 void
-al_line(const double *t, const double *s, size_t n, double *a, double *b, double *work)
+nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b, double *work)
 {
 	double *w = work, *room = work + n, longest = 0, eps;
 
@@ -216,7 +216,7 @@ weigh(const struct round *r, const double *x, double eps)
 }
 
 bool
-al_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x)
+nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x)
 {
 	double *room = calloc(d->n + 2 * (size_t)stars + 5 * (size_t)nodes + 1, sizeof *room), eps = 0;
 

@@ -40,7 +40,7 @@ ends_together(struct nsx_str kind)
 }
 
 int
-al_take_op(struct al_job *j, const struct nsx_rec *rec)
+nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 {
 	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective)))
 		return NSX_OK;
@@ -271,7 +271,7 @@ add_obs(struct al_job *j)
 }
 
 int
-al_use_nccl(struct al_job *j)
+nsx_align_use_nccl(struct al_job *j)
 {
 	struct voting v = { .j = j, .offset = calloc(j->nclocks + 1, sizeof *v.offset), .placed = calloc(j->nclocks + 1, sizeof *v.placed) };
 	int rc = NSX_OK;

@@ -102,7 +102,7 @@ join_clocks(struct pairing *p)
 		for (size_t i = 0; i < nprofiles; i++)
 			first[i] = NSX_NONE;
 		for (uint32_t i = 0; i < j->devices.n; i++) {
-			uint32_t *f = &first[al_profile_at(j, i)];
+			uint32_t *f = &first[nsx_align_profile_at(j, i)];
 			if (*f == NSX_NONE)
 				*f = i;
 			else
@@ -113,7 +113,7 @@ join_clocks(struct pairing *p)
 				order[n++] = &p->edges.p[i];
 		qsort(order, n, sizeof *order, by_intervals);
 		for (size_t i = 0; i < n; i++)
-			join(p, order[i]->v, order[i]->u, al_apart(p, order[i], order[i]->shift));
+			join(p, order[i]->v, order[i]->u, nsx_align_apart(p, order[i], order[i]->shift));
 	}
 	int rc = order && first ? NSX_OK : nsx_err_nomem(j->err, NULL);
 	free(order);
@@ -132,7 +132,7 @@ settle(struct pairing *p)
 		if ((e->sure && e->shift == 0) || root_of(p, e->v, &av) != root_of(p, e->u, &au))
 			continue;
 		again.shift = 0;
-		al_place(p, &again, nsx_sub_sat(au, av, NULL));
+		nsx_align_place(p, &again, nsx_sub_sat(au, av, NULL));
 		/* Where no other shift is nearer, clocks that drift may be why it is not near. */
 		if (!again.lost || again.shift == 0) {
 			e->shift = again.shift;
@@ -270,7 +270,7 @@ find_edges(struct pairing *p)
 /* ---- what comes of it ---- */
 
 int32_t
-al_shift(const struct al_job *j, uint32_t program, uint32_t device)
+nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device)
 {
 	uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, device });
 
@@ -327,7 +327,7 @@ add_up(struct pairing *p, size_t from, size_t to)
 
 	for (size_t i = from; i < to && rc == NSX_OK; i++) {
 		const struct edge *e = &p->edges.p[i];
-		int64_t base = al_shift(j, program, e->v), shift = base + e->shift;
+		int64_t base = nsx_align_shift(j, program, e->v), shift = base + e->shift;
 
 		/* A device that nothing leads to is where a tree begins. */
 		if (i == from || nsx_map_get(&j->shift_of, (struct nsx_key){ program, e->v }) == NSX_NONE) {
@@ -344,7 +344,7 @@ add_up(struct pairing *p, size_t from, size_t to)
 	int32_t zero = rc == NSX_OK ? usual(all, n) : 0;
 	for (uint32_t d = 0; d < j->devices.n && rc == NSX_OK; d++) {
 		uint32_t at = nsx_map_get(&j->shift_of, (struct nsx_key){ program, d });
-		struct nsx_str report = al_report_name(j, d);
+		struct nsx_str report = nsx_align_report_name(j, d);
 		char name[64];
 
 		if (at == NSX_NONE)
@@ -379,7 +379,7 @@ use_shifts(struct pairing *p)
 	}
 	for (size_t i = 0; i < j->obs.n && j->shifts.n; i++) {
 		struct al_obs o = j->obs.p[i];
-		int32_t shift = al_shift(j, j->collectives.p[o.collective].program, o.device);
+		int32_t shift = nsx_align_shift(j, j->collectives.p[o.collective].program, o.device);
 
 		o.execution += shift == AL_UNPAIRED ? 0 : shift;
 		if (shift != AL_UNPAIRED)
@@ -391,7 +391,7 @@ use_shifts(struct pairing *p)
 }
 
 int
-al_pair(struct al_job *j)
+nsx_align_pair(struct al_job *j)
 {
 	struct pairing p = { .j = j };
 	size_t longest = 1;
@@ -411,7 +411,7 @@ al_pair(struct al_job *j)
 		for (uint32_t i = 0; i < j->devices.n; i++)
 			p.parent[i] = i;
 		for (size_t i = 0; i < p.edges.n; i++)
-			al_compare(&p, &p.edges.p[i]);
+			nsx_align_compare(&p, &p.edges.p[i]);
 		rc = join_clocks(&p);
 	}
 	if (rc == NSX_OK) {

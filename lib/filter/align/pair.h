@@ -33,12 +33,12 @@ struct pairing {
 };
 
 /* By intervals alone: set shift, sure, lost, intervals. */
-void al_compare(const struct pairing *p, struct edge *e);
+void nsx_align_compare(const struct pairing *p, struct edge *e);
 
 /* With the clocks known to be `apart`: the shift that comes nearest; lost if it is not near enough. */
-void al_place(const struct pairing *p, struct edge *e, int64_t apart);
+void nsx_align_place(const struct pairing *p, struct edge *e, int64_t apart);
 
 /* How far u's clock is ahead of v's at this shift. */
-int64_t al_apart(const struct pairing *p, const struct edge *e, int32_t shift);
+int64_t nsx_align_apart(const struct pairing *p, const struct edge *e, int32_t shift);
 
 #endif

@@ -31,7 +31,7 @@ struct al_queue {
 };
 
 struct al_queue *
-al_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err)
+nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err)
 {
 	struct al_queue *q = calloc(1, sizeof *q);
 
@@ -55,7 +55,7 @@ run_close(struct run *r)
 }
 
 void
-al_queue_free(struct al_queue *q)
+nsx_align_queue_free(struct al_queue *q)
 {
 	if (!q)
 		return;
@@ -158,7 +158,7 @@ sort_all(struct al_queue *q)
 /* ---- in ---- */
 
 int
-al_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full)
+nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full)
 {
 	if (!nsx_vec_push(&q->entries, entry_of(rec, q->mem.len)))
 		return nsx_err_nomem(q->err, NULL);
@@ -280,7 +280,7 @@ drop_ended_runs(struct al_queue *q)
 }
 
 int
-al_queue_release(struct al_queue *q, int64_t bound)
+nsx_align_queue_release(struct al_queue *q, int64_t bound)
 {
 	struct nsx_rec rec;
 	size_t i = 0;
@@ -311,7 +311,7 @@ al_queue_release(struct al_queue *q, int64_t bound)
 }
 
 int
-al_queue_flush(struct al_queue *q)
+nsx_align_queue_flush(struct al_queue *q)
 {
-	return al_queue_release(q, INT64_MAX);
+	return nsx_align_queue_release(q, INT64_MAX);
 }

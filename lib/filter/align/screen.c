@@ -30,7 +30,7 @@ skews(const struct al_obs *o, size_t n, struct part *p)
 		for (k = i; k < n && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
 			sum += o[k].end;
 		for (size_t m = i; m < k; m++)
-			p[m] = (struct part){ o[m].device, al_round_div((al_wide)o[m].end * (al_wide)(k - i) - sum, (al_wide)(k - i)) };
+			p[m] = (struct part){ o[m].device, nsx_align_round_div((al_wide)o[m].end * (al_wide)(k - i) - sum, (al_wide)(k - i)) };
 		instances++;
 	}
 	return instances;
@@ -49,7 +49,7 @@ scatter(struct part *p, size_t n, int64_t *room)
 			room[m] = d < 0 ? nsx_sub_sat(0, d, NULL) : d;
 		}
 	}
-	return al_median(room, n);
+	return nsx_align_median(room, n);
 }
 
 /* The scatter of each instruction; -1: of too few collectives to tell. *least: that of the best. */
@@ -76,7 +76,7 @@ measure(struct al_job *j, int64_t *of, int64_t *least)
 }
 
 int
-al_screen(struct al_job *j)
+nsx_align_screen(struct al_job *j)
 {
 	int64_t *of, least, left_out = 0;
 	size_t n = 0;

@@ -314,7 +314,7 @@ solve_stars(struct solving *s, bool rate, double scale, double *x)
 		y[d.n] = rate ? k->rate * scale : k->value;
 		w[d.n++] = (double)k->n;
 	}
-	if (rc == NSX_OK && d.n && !al_stars(&d, s->j->nclocks, (uint32_t)s->sets.n, x))
+	if (rc == NSX_OK && d.n && !nsx_align_stars(&d, s->j->nclocks, (uint32_t)s->sets.n, x))
 		rc = nsx_err_nomem(s->j->err, NULL);
 	free(node);
 	free(star);
@@ -349,7 +349,7 @@ solve_offsets(struct solving *s)
 	for (size_t i = 0; i < s->skews.n; i++) {
 		const struct skew *k = &s->skews.p[i];
 		/* The start of the iteration elsewhere; the answer, exactly, where one set is. */
-		s->x[k->clock] = (double)al_round_div(k->twice, 2 * (al_wide)k->ndev);
+		s->x[k->clock] = (double)nsx_align_round_div(k->twice, 2 * (al_wide)k->ndev);
 		s->value[k->clock] = k->value;
 	}
 	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK)
@@ -380,7 +380,7 @@ lines(struct solving *s, uint32_t set, struct part *p, size_t n)
 			t[n + k - i] = (double)p[k].num / ndev;
 		}
 		sk.n = k - i;
-		al_line(t, t + n, sk.n, &a, &b, t + 2 * n);
+		nsx_align_line(t, t + n, sk.n, &a, &b, t + 2 * n);
 		sk.value = a;
 		sk.rate = b;
 		if (!nsx_vec_push(&s->skews, sk)) {
@@ -498,11 +498,11 @@ place_components(struct solving *s, int64_t *at)
 	for (size_t i = 0; i < j->comm.cat.profiles.n; i++)
 		told = told && (j->comm.cat.profiles.p[i].start_utc != NSX_ABSENT || !(j->comm.cat.profiles.p[i].listed || j->comm.cat.profiles.p[i].ndevices));
 	for (uint32_t i = 0; i < j->devices.n; i++)
-		told = told && al_session_start(j, i) != NSX_ABSENT;
+		told = told && nsx_align_session_start(j, i) != NSX_ABSENT;
 	for (uint32_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
 		uint32_t root = root_of(s, j->devices.p[i].clock);
 		/* Relative to one of them, sums stay small. */
-		al_wide utc = (al_wide)al_session_start(j, i) - al_session_start(j, 0);
+		al_wide utc = (al_wide)nsx_align_session_start(j, i) - nsx_align_session_start(j, 0);
 		sum[root] += utc;
 		n[root]++;
 		all += utc;
@@ -510,7 +510,7 @@ place_components(struct solving *s, int64_t *at)
 	/* A session that started later shows less: its times grow by that. */
 	for (uint32_t c = 0; told && rc == NSX_OK && c < j->nclocks; c++)
 		if (n[c])
-			at[c] = al_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n, (al_wide)n[c] * (al_wide)j->devices.n);
+			at[c] = nsx_align_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n, (al_wide)n[c] * (al_wide)j->devices.n);
 	free(sum);
 	free(n);
 	return rc;
@@ -554,9 +554,9 @@ give(struct solving *s, struct al_corrections *g)
 		}
 		aligned += s->count[c] > 0;
 		lone += s->count[c] == 0 && d->profiled;
-		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = al_report_name(j, i), .collectives = s->count[c],
+		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i), .collectives = s->count[c],
 		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
-		rc = al_corrections_add(g, &k, j->err);
+		rc = nsx_align_corrections_add(g, &k, j->err);
 	}
 	if (rc == NSX_OK)
 		say(s, components, aligned, lone);
@@ -592,14 +592,14 @@ make_room(struct solving *s)
 }
 
 int
-al_solve(struct al_job *j, struct al_corrections *g)
+nsx_align_solve(struct al_job *j, struct al_corrections *g)
 {
 	struct solving s = { .j = j };
 	int rc = make_room(&s) ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
 	if (j->obs.n)
 		qsort(j->obs.p, j->obs.n, sizeof *j->obs.p, by_instance);
-	if (rc == NSX_OK && (rc = al_screen(j)) == NSX_OK && (rc = find_instances(&s)) == NSX_OK) {
+	if (rc == NSX_OK && (rc = nsx_align_screen(j)) == NSX_OK && (rc = find_instances(&s)) == NSX_OK) {
 		choose_sets(&s);
 		rc = find_nums(&s);
 	}

@@ -35,7 +35,7 @@ places(struct mg *m, size_t n)
 static int
 put(struct mg *m, const struct nsx_rec *rec)
 {
-	if (mg_declare(m, rec->kind) != NSX_OK)
+	if (nsx_merge_declare(m, rec->kind) != NSX_OK)
 		return NSX_ERR;
 	return nsx_write(m->out, rec);
 }
@@ -124,9 +124,9 @@ emit_communicators(struct mg *m)
 		struct nsx_rec rec = { h->kind, h->has, h->v };
 		list[i] = (struct member){ *h, -1, -1 };
 		if (nsx_has(&rec, NSX_COMMUNICATOR_profile))
-			list[i].profile = m->profiles.p[mg_remap_get(&s->profile_of, h->v[NSX_COMMUNICATOR_profile].i)].number;
+			list[i].profile = m->profiles.p[nsx_merge_remap_get(&s->profile_of, h->v[NSX_COMMUNICATOR_profile].i)].number;
 		if (nsx_has(&rec, NSX_COMMUNICATOR_device))
-			list[i].device = m->devices.p[mg_remap_get(&s->device_of, h->v[NSX_COMMUNICATOR_device].i)].number;
+			list[i].device = m->devices.p[nsx_merge_remap_get(&s->device_of, h->v[NSX_COMMUNICATOR_device].i)].number;
 	}
 	if (list)
 		qsort(list, m->communicators.n, sizeof *list, compare_members);
@@ -154,7 +154,7 @@ emit_clocks(struct mg *m)
 
 	for (size_t i = 0; i < m->clocks.n && order; i++) {
 		const struct mg_source *s = &m->sources[m->clock_source.p[i]];
-		order[i].a = m->devices.p[mg_remap_get(&s->device_of, m->clocks.p[i].v[NSX_CLOCK_device].i)].number;
+		order[i].a = m->devices.p[nsx_merge_remap_get(&s->device_of, m->clocks.p[i].v[NSX_CLOCK_device].i)].number;
 		order[i].i = i;
 	}
 	if (order)
@@ -165,7 +165,7 @@ emit_clocks(struct mg *m)
 		nsx_set_i(&rec, NSX_CLOCK_device, order[i].a);
 		if (nsx_has(&rec, NSX_CLOCK_profile))
 			rec.v[NSX_CLOCK_profile].i =
-				m->profiles.p[mg_remap_get(&m->sources[source].profile_of, rec.v[NSX_CLOCK_profile].i)].number;
+				m->profiles.p[nsx_merge_remap_get(&m->sources[source].profile_of, rec.v[NSX_CLOCK_profile].i)].number;
 		if (nsx_has(&rec, NSX_CLOCK_component)) {
 			uint32_t *at = nsx_map_at(&components, (struct nsx_key){ source, (uint64_t)rec.v[NSX_CLOCK_component].i });
 			if (!at) {
@@ -305,7 +305,7 @@ number_places(const struct mg *m, const struct place *order, struct numbering *s
 static int
 blank(struct mg *m, enum nsx_kind_id id, union nsx_val *v, struct nsx_rec *rec)
 {
-	if (mg_declare(m, nsx_kind_builtin(id)) != NSX_OK)
+	if (nsx_merge_declare(m, nsx_kind_builtin(id)) != NSX_OK)
 		return NSX_ERR;
 	*rec = (struct nsx_rec){ m->kinds[id], 0, v };
 	return NSX_OK;
@@ -323,8 +323,8 @@ emit_places(struct mg *m, enum nsx_kind_id id, int number, int text, const struc
 		if (blank(m, id, v, &rec) != NSX_OK)
 			return NSX_ERR;
 		nsx_set_i(&rec, number, i);
-		nsx_set_s(&rec, text, mg_text(m, p.text));
-		mg_set_extras(m, &rec, p.extras);
+		nsx_set_s(&rec, text, nsx_merge_text(m, p.text));
+		nsx_merge_set_extras(m, &rec, p.extras);
 		if (nsx_write(m->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -349,22 +349,22 @@ emit_inst(struct mg *m, const struct mg_inst *inst, const struct numbering *stac
 		return NSX_ERR;
 	nsx_set_i(&rec, NSX_INST_program, inst->program);
 	nsx_set_i(&rec, NSX_INST_inst, inst->number);
-	nsx_set_s(&rec, NSX_INST_name, mg_text(m, row.name));
-	nsx_set_s(&rec, NSX_INST_opcode, mg_text(m, row.opcode));
+	nsx_set_s(&rec, NSX_INST_name, nsx_merge_text(m, row.name));
+	nsx_set_s(&rec, NSX_INST_opcode, nsx_merge_text(m, row.opcode));
 	set_some(&rec, NSX_INST_comm, row.comm);
-	nsx_set_s(&rec, NSX_INST_collective, mg_text(m, row.collective));
+	nsx_set_s(&rec, NSX_INST_collective, nsx_merge_text(m, row.collective));
 	set_some(&rec, NSX_INST_bytes, row.bytes);
 	if (row.groups)
 		nsx_set_i(&rec, NSX_INST_groups, groups->number[row.groups]);
-	nsx_set_s(&rec, NSX_INST_op_name, mg_text(m, row.op_name));
+	nsx_set_s(&rec, NSX_INST_op_name, nsx_merge_text(m, row.op_name));
 	if (row.stack)
 		nsx_set_i(&rec, NSX_INST_stack, stacks->number[row.stack]);
-	nsx_set_s(&rec, NSX_INST_scheduling_name, mg_text(m, row.scheduling_name));
+	nsx_set_s(&rec, NSX_INST_scheduling_name, nsx_merge_text(m, row.scheduling_name));
 	set_some(&rec, NSX_INST_flops, row.flops);
-	nsx_set_s(&rec, NSX_INST_math, mg_text(m, row.math));
+	nsx_set_s(&rec, NSX_INST_math, nsx_merge_text(m, row.math));
 	set_some(&rec, NSX_INST_vector, row.vector);
 	set_some(&rec, NSX_INST_mem_bytes, row.mem_bytes);
-	mg_set_extras(m, &rec, row.extras);
+	nsx_merge_set_extras(m, &rec, row.extras);
 	return nsx_write(m->out, &rec);
 }
 
@@ -381,10 +381,10 @@ emit_locs(struct mg *m, const struct mg_inst *inst, const struct numbering *stac
 			return NSX_ERR;
 		nsx_set_i(&rec, NSX_LOC_program, inst->program);
 		nsx_set_i(&rec, NSX_LOC_inst, inst->number);
-		nsx_set_s(&rec, NSX_LOC_op_name, mg_text(m, loc.op_name));
+		nsx_set_s(&rec, NSX_LOC_op_name, nsx_merge_text(m, loc.op_name));
 		if (loc.stack)
 			nsx_set_i(&rec, NSX_LOC_stack, stacks->number[loc.stack]);
-		mg_set_extras(m, &rec, loc.extras);
+		nsx_merge_set_extras(m, &rec, loc.extras);
 		if (nsx_write(m->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -418,7 +418,7 @@ emit_insts(struct mg *m)
 }
 
 int
-mg_write_metadata(struct mg *m)
+nsx_merge_write_metadata(struct mg *m)
 {
 	struct place *order = NULL;
 	int rc = emit_profiles(m);
@@ -436,5 +436,5 @@ mg_write_metadata(struct mg *m)
 	free(order);
 	if (rc == NSX_OK)
 		rc = emit_insts(m);
-	return rc == NSX_OK ? mg_write_unknown(m) : rc;
+	return rc == NSX_OK ? nsx_merge_write_unknown(m) : rc;
 }

@@ -101,14 +101,14 @@ unite(struct mg *m, const struct nsx_kind *k)
 }
 
 int
-mg_declare(struct mg *m, const struct nsx_kind *k)
+nsx_merge_declare(struct mg *m, const struct nsx_kind *k)
 {
 	struct nsx_kind *u;
 
 	if (declared(m, k))
 		return NSX_OK;
 	for (size_t i = 0; i < m->n; i++)
-		if (mg_source_meet(m, &m->sources[i], k) != NSX_OK)
+		if (nsx_merge_source_meet(m, &m->sources[i], k) != NSX_OK)
 			return NSX_ERR;
 	u = unite(m, k);
 	if (!u)
@@ -131,7 +131,7 @@ by_kind(const void *a, const void *b)
 }
 
 int
-mg_declare_rest(struct mg *m)
+nsx_merge_declare_rest(struct mg *m)
 {
 	NSX_VEC(const struct nsx_kind *) rest = { 0 };
 	int rc = NSX_OK;
@@ -146,7 +146,7 @@ mg_declare_rest(struct mg *m)
 	if (rest.n)
 		qsort(rest.p, rest.n, sizeof *rest.p, by_kind);
 	for (size_t i = 0; i < rest.n && rc == NSX_OK; i++)
-		rc = mg_declare(m, rest.p[i]);
+		rc = nsx_merge_declare(m, rest.p[i]);
 	free(rest.p);
 	return rc;
 }
@@ -174,16 +174,16 @@ add_diag(struct mg *m, struct mg_diag d, bool ours)
 }
 
 int
-mg_diag_record(struct mg *m, const struct nsx_rec *rec)
+nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec)
 {
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source);
 	struct mg_diag d = {
-		mg_string(m, nsx_string(rec, NSX_DIAG_severity)), mg_string(m, source), mg_string(m, nsx_string(rec, NSX_DIAG_text)),
-		mg_extras(m, rec), nsx_int(rec, NSX_DIAG_count, 1)
+		nsx_merge_string(m, nsx_string(rec, NSX_DIAG_severity)), nsx_merge_string(m, source), nsx_merge_string(m, nsx_string(rec, NSX_DIAG_text)),
+		nsx_merge_extras(m, rec), nsx_int(rec, NSX_DIAG_count, 1)
 	};
 
 	return add_diag(m, d, (nsx_str_eq(source, NSX_STR(OURS)) || nsx_str_starts(source, OURS ": "))
-	                      && !mg_stale_counts(nsx_string(rec, NSX_DIAG_text)));
+	                      && !nsx_merge_stale_counts(nsx_string(rec, NSX_DIAG_text)));
 }
 
 /* Whether the user is told already. */
@@ -197,7 +197,7 @@ is_shown(const struct nsx_diags *d, const char *source, const char *text)
 }
 
 int
-mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...)
+nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...)
 {
 	struct nsx_buf source = { 0 };
 	char text[512], *who = nsx_str_dup(about);
@@ -213,8 +213,8 @@ mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, cons
 	if (!who || source.failed) {
 		rc = nsx_err_nomem(m->err, NULL);
 	} else {
-		d = (struct mg_diag){ mg_string(m, nsx_str_c(nsx_severity_name(severity))), mg_string(m, nsx_buf_view(&source)),
-		                      mg_string(m, nsx_str_c(text)), 0, 1 };
+		d = (struct mg_diag){ nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))), nsx_merge_string(m, nsx_buf_view(&source)),
+		                      nsx_merge_string(m, nsx_str_c(text)), 0, 1 };
 		rc = add_diag(m, d, true);
 		if (!is_shown(m->shown, who, text))
 			nsx_diag_add(m->shown, severity, who, 1, "%s", text);
@@ -225,7 +225,7 @@ mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, cons
 }
 
 int
-mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text)
+nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text)
 {
 	struct nsx_buf source = { 0 };
 	char *who;
@@ -239,8 +239,8 @@ mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, in
 	if (!who || source.failed) {
 		rc = nsx_err_nomem(m->err, NULL);
 	} else {
-		struct mg_diag d = { mg_string(m, nsx_str_c(nsx_severity_name(severity))), mg_string(m, nsx_buf_view(&source)),
-		                     mg_string(m, nsx_str_c(text)), 0, count };
+		struct mg_diag d = { nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))), nsx_merge_string(m, nsx_buf_view(&source)),
+		                     nsx_merge_string(m, nsx_str_c(text)), 0, count };
 		rc = add_diag(m, d, false);
 		nsx_diag_add(m->shown, severity, who, count, "%s", text);
 	}
@@ -263,7 +263,7 @@ by_text(const void *a, const void *b)
 }
 
 int
-mg_write_diags(struct mg *m)
+nsx_merge_write_diags(struct mg *m)
 {
 	struct shown *order = malloc((m->diags.n + 1) * sizeof *order);
 	int rc = order ? NSX_OK : nsx_err_nomem(m->err, NULL);
@@ -271,19 +271,19 @@ mg_write_diags(struct mg *m)
 
 	for (size_t i = 0; i < m->diags.n && rc == NSX_OK; i++) {
 		const struct mg_diag *d = &m->diags.p[i];
-		order[i] = (struct shown){ mg_text(m, d->source), mg_text(m, d->text), mg_text(m, d->severity), d };
+		order[i] = (struct shown){ nsx_merge_text(m, d->source), nsx_merge_text(m, d->text), nsx_merge_text(m, d->severity), d };
 	}
 	if (rc == NSX_OK)
 		qsort(order, m->diags.n, sizeof *order, by_text);
 	if (rc == NSX_OK && m->diags.n)
-		rc = mg_declare(m, nsx_kind_builtin(NSX_DIAG));
+		rc = nsx_merge_declare(m, nsx_kind_builtin(NSX_DIAG));
 	for (size_t i = 0; i < m->diags.n && rc == NSX_OK; i++) {
 		struct nsx_rec rec = { m->kinds[NSX_DIAG], 0, v };
 		nsx_set_s(&rec, NSX_DIAG_severity, order[i].severity);
 		nsx_set_s(&rec, NSX_DIAG_source, order[i].source);
 		nsx_set_s(&rec, NSX_DIAG_text, order[i].text);
 		nsx_set_i(&rec, NSX_DIAG_count, order[i].d->count);
-		mg_set_extras(m, &rec, order[i].d->extras);
+		nsx_merge_set_extras(m, &rec, order[i].d->extras);
 		rc = nsx_write(m->out, &rec);
 	}
 	free(order);

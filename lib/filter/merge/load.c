@@ -19,13 +19,13 @@ struct loading {
 struct loc { uint32_t row, at; struct mg_loc loc; };
 
 uint32_t
-mg_string(struct mg *m, struct nsx_str s)
+nsx_merge_string(struct mg *m, struct nsx_str s)
 {
 	return nsx_intern(&m->strings, s.len ? s : NSX_STR(""));
 }
 
 struct nsx_str
-mg_text(const struct mg *m, uint32_t string)
+nsx_merge_text(const struct mg *m, uint32_t string)
 {
 	return nsx_intern_str(&m->strings, string);
 }
@@ -42,7 +42,7 @@ known_slots(const struct nsx_kind *k)
 struct extra { uint32_t column, string; int64_t type; union { int64_t i; double f; } v; };
 
 uint32_t
-mg_extras(struct mg *m, const struct nsx_rec *rec)
+nsx_merge_extras(struct mg *m, const struct nsx_rec *rec)
 {
 	int slot = known_slots(rec->kind), n = 0;
 	struct extra x[NSX_MAX_COLS];
@@ -54,10 +54,10 @@ mg_extras(struct mg *m, const struct nsx_rec *rec)
 		char type = rec->kind->cols[slot].type;
 		if (!nsx_has(rec, slot))
 			continue;
-		x[n].column = mg_string(m, nsx_str_c(rec->kind->cols[slot].name));
+		x[n].column = nsx_merge_string(m, nsx_str_c(rec->kind->cols[slot].name));
 		x[n].type = type;
 		if (type == 's')
-			x[n].string = mg_string(m, rec->v[slot].s);
+			x[n].string = nsx_merge_string(m, rec->v[slot].s);
 		else if (type == 'i')
 			x[n].v.i = rec->v[slot].i;
 		else
@@ -66,22 +66,22 @@ mg_extras(struct mg *m, const struct nsx_rec *rec)
 			return NSX_NONE;
 		n++;
 	}
-	return mg_string(m, (struct nsx_str){ (const char *)x, (size_t)n * sizeof *x });
+	return nsx_merge_string(m, (struct nsx_str){ (const char *)x, (size_t)n * sizeof *x });
 }
 
 void
-mg_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras)
+nsx_merge_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras)
 {
-	struct nsx_str bytes = mg_text(m, extras);
+	struct nsx_str bytes = nsx_merge_text(m, extras);
 
 	for (size_t i = 0; i + sizeof(struct extra) <= bytes.len; i += sizeof(struct extra)) {
 		struct extra x;
 		memcpy(&x, bytes.ptr + i, sizeof x);
-		int slot = nsx_kind_slot(rec->kind, mg_text(m, x.column));
+		int slot = nsx_kind_slot(rec->kind, nsx_merge_text(m, x.column));
 		if (slot < 0)
 			continue;
 		if (x.type == 's')
-			nsx_set_s(rec, slot, mg_text(m, x.string));
+			nsx_set_s(rec, slot, nsx_merge_text(m, x.string));
 		else if (x.type == 'i')
 			nsx_set_i(rec, slot, x.v.i);
 		else
@@ -102,7 +102,7 @@ want(struct loading *l, const struct nsx_rec *rec, int slot)
 {
 	if (nsx_has(rec, slot))
 		return NSX_OK;
-	return mg_fail(l->m, l->s, "%s without %s", rec->kind->name, rec->kind->cols[slot].name);
+	return nsx_merge_fail(l->m, l->s, "%s without %s", rec->kind->name, rec->kind->cols[slot].name);
 }
 
 /* Number `number` of the record's own kind is new; it becomes entry `to`. */
@@ -111,9 +111,9 @@ enter(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int slot
 {
 	if (want(l, rec, slot) != NSX_OK)
 		return NSX_ERR;
-	if (mg_remap_get(r, rec->v[slot].i) != NSX_NONE)
-		return mg_fail(l->m, l->s, "second record of %s %" PRId64, rec->kind->name, rec->v[slot].i);
-	return mg_remap_put(r, rec->v[slot].i, to) ? NSX_OK : nomem(l);
+	if (nsx_merge_remap_get(r, rec->v[slot].i) != NSX_NONE)
+		return nsx_merge_fail(l->m, l->s, "second record of %s %" PRId64, rec->kind->name, rec->v[slot].i);
+	return nsx_merge_remap_put(r, rec->v[slot].i, to) ? NSX_OK : nomem(l);
 }
 
 /* The entry of the thing that the record refers to. */
@@ -122,9 +122,9 @@ refer(struct loading *l, const struct mg_remap *r, const struct nsx_rec *rec, in
 {
 	if (want(l, rec, slot) != NSX_OK)
 		return NSX_ERR;
-	*to = mg_remap_get(r, rec->v[slot].i);
+	*to = nsx_merge_remap_get(r, rec->v[slot].i);
 	if (*to == NSX_NONE)
-		return mg_fail(l->m, l->s, "%s refers to %s %" PRId64 ", which has no record before it", rec->kind->name,
+		return nsx_merge_fail(l->m, l->s, "%s refers to %s %" PRId64 ", which has no record before it", rec->kind->name,
 		               rec->kind->cols[slot].name, rec->v[slot].i);
 	return NSX_OK;
 }
@@ -136,7 +136,7 @@ load_profile(struct loading *l, const struct nsx_rec *rec)
 
 	if (enter(l, &l->s->profile_of, rec, NSX_PROFILE_profile, (uint32_t)l->m->profiles.n) != NSX_OK)
 		return NSX_ERR;
-	if (!mg_hold(&l->m->arena, rec, &p.rec))
+	if (!nsx_merge_hold(&l->m->arena, rec, &p.rec))
 		return nomem(l);
 	struct nsx_rec kept = { p.rec.kind, p.rec.has, p.rec.v };
 	p.name = nsx_string(&kept, NSX_PROFILE_name);
@@ -154,7 +154,7 @@ load_device(struct loading *l, const struct nsx_rec *rec)
 		return NSX_ERR;
 	d.number = rec->v[NSX_DEVICE_device].i;
 	l->s->devices = true;
-	return mg_hold(&l->m->arena, rec, &d.rec) && nsx_vec_push(&l->m->devices, d) ? NSX_OK : nomem(l);
+	return nsx_merge_hold(&l->m->arena, rec, &d.rec) && nsx_vec_push(&l->m->devices, d) ? NSX_OK : nomem(l);
 }
 
 static int
@@ -167,7 +167,7 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	    || (nsx_has(rec, NSX_CLOCK_profile) && refer(l, &l->s->profile_of, rec, NSX_CLOCK_profile, &to) != NSX_OK))
 		return NSX_ERR;
 	l->s->aligned = true;
-	return mg_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->clocks, h) && nsx_vec_push(&l->m->clock_source, l->source)
+	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->clocks, h) && nsx_vec_push(&l->m->clock_source, l->source)
 	       ? NSX_OK : nomem(l);
 }
 
@@ -180,7 +180,7 @@ load_communicator(struct loading *l, const struct nsx_rec *rec)
 	if ((nsx_has(rec, NSX_COMMUNICATOR_device) && refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) != NSX_OK)
 	    || (nsx_has(rec, NSX_COMMUNICATOR_profile) && refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile, &to) != NSX_OK))
 		return NSX_ERR;
-	return mg_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) && nsx_vec_push(&l->m->communicator_source, l->source)
+	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) && nsx_vec_push(&l->m->communicator_source, l->source)
 	       ? NSX_OK : nomem(l);
 }
 
@@ -191,7 +191,7 @@ load_program(struct loading *l, const struct nsx_rec *rec)
 
 	if (enter(l, &l->s->program_of, rec, NSX_PROGRAM_program, (uint32_t)l->m->programs.n) != NSX_OK)
 		return NSX_ERR;
-	return mg_hold(&l->m->arena, rec, &p.rec) && nsx_vec_push(&l->m->programs, p) ? NSX_OK : nomem(l);
+	return nsx_merge_hold(&l->m->arena, rec, &p.rec) && nsx_vec_push(&l->m->programs, p) ? NSX_OK : nomem(l);
 }
 
 static int
@@ -203,14 +203,14 @@ load_alias(struct loading *l, const struct nsx_rec *rec)
 	    || refer(l, &l->s->program_of, rec, NSX_ALIAS_program, &a.program) != NSX_OK)
 		return NSX_ERR;
 	l->m->programs.p[a.program].aliased = true;
-	return mg_hold(&l->m->arena, rec, &a.rec) && nsx_vec_push(&l->m->aliases, a) ? NSX_OK : nomem(l);
+	return nsx_merge_hold(&l->m->arena, rec, &a.rec) && nsx_vec_push(&l->m->aliases, a) ? NSX_OK : nomem(l);
 }
 
 /* A stack or set of groups; text is its column. */
 static int
 load_place(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int slot, int text)
 {
-	struct mg_place p = { mg_string(l->m, nsx_string(rec, text)), mg_extras(l->m, rec) };
+	struct mg_place p = { nsx_merge_string(l->m, nsx_string(rec, text)), nsx_merge_extras(l->m, rec) };
 	uint32_t to;
 
 	if (p.text == NSX_NONE || p.extras == NSX_NONE)
@@ -222,7 +222,7 @@ load_place(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int
 static int
 string_of(struct loading *l, const struct nsx_rec *rec, int slot, uint32_t *to)
 {
-	*to = mg_string(l->m, nsx_string(rec, slot));
+	*to = nsx_merge_string(l->m, nsx_string(rec, slot));
 	return *to == NSX_NONE ? nomem(l) : NSX_OK;
 }
 
@@ -260,13 +260,13 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 	    || place_of(l, &l->groups, rec, NSX_INST_groups, &row.groups) != NSX_OK
 	    || place_of(l, &l->stacks, rec, NSX_INST_stack, &row.stack) != NSX_OK)
 		return NSX_ERR;
-	row.extras = mg_extras(l->m, rec);
+	row.extras = nsx_merge_extras(l->m, rec);
 	have.inst = rec->v[NSX_INST_inst].i;
 	at = nsx_map_at(&l->inst_at, inst_key(have.program, have.inst));
 	if (row.extras == NSX_NONE || !at)
 		return nomem(l);
 	if (*at != NSX_NONE)
-		return mg_fail(l->m, l->s, "second record of inst %" PRId64 " of program %" PRId64, have.inst, rec->v[NSX_INST_program].i);
+		return nsx_merge_fail(l->m, l->s, "second record of inst %" PRId64 " of program %" PRId64, have.inst, rec->v[NSX_INST_program].i);
 	*at = (uint32_t)l->rows.n;
 	return nsx_vec_push(&l->rows, row) && nsx_vec_push(&l->haves, have) ? NSX_OK : nomem(l);
 }
@@ -281,10 +281,10 @@ load_loc(struct loading *l, const struct nsx_rec *rec)
 	    || string_of(l, rec, NSX_LOC_op_name, &loc.loc.op_name) != NSX_OK
 	    || place_of(l, &l->stacks, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
 		return NSX_ERR;
-	loc.loc.extras = mg_extras(l->m, rec);
+	loc.loc.extras = nsx_merge_extras(l->m, rec);
 	loc.row = nsx_map_get(&l->inst_at, inst_key(program, rec->v[NSX_LOC_inst].i));
 	if (loc.row == NSX_NONE)
-		return mg_fail(l->m, l->s, "loc refers to inst %" PRId64 " of program %" PRId64 ", which has no record before it",
+		return nsx_merge_fail(l->m, l->s, "loc refers to inst %" PRId64 " of program %" PRId64 ", which has no record before it",
 		               rec->v[NSX_LOC_inst].i, rec->v[NSX_LOC_program].i);
 	return loc.loc.extras != NSX_NONE && nsx_vec_push(&l->locs, loc) ? NSX_OK : nomem(l);
 }
@@ -305,9 +305,9 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 	case NSX_STACK:   return load_place(l, &l->stacks, rec, NSX_STACK_stack, NSX_STACK_frames);
 	case NSX_INST:    return load_inst(l, rec);
 	case NSX_LOC:     return load_loc(l, rec);
-	case NSX_DIAG:    return mg_diag_record(l->m, rec);
+	case NSX_DIAG:    return nsx_merge_diag_record(l->m, rec);
 	default:
-		return mg_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->unknown, h)
+		return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->unknown, h)
 		       && nsx_vec_push(&l->m->unknown_source, l->source) ? NSX_OK : nomem(l);
 	}
 }
@@ -366,7 +366,7 @@ claim(struct loading *l, size_t first_program, size_t first_profile)
 			if (p->id >= 0)
 				nsx_set_i(&rec, NSX_ALIAS_id, p->id);
 			nsx_set_s(&rec, NSX_ALIAS_fingerprint, nsx_string(&from, NSX_PROGRAM_fingerprint));
-			if (!mg_hold(&l->m->arena, &rec, &a.rec) || !nsx_vec_push(&l->m->aliases, a))
+			if (!nsx_merge_hold(&l->m->arena, &rec, &a.rec) || !nsx_vec_push(&l->m->aliases, a))
 				return nomem(l);
 		}
 	}
@@ -374,13 +374,13 @@ claim(struct loading *l, size_t first_program, size_t first_profile)
 }
 
 int
-mg_load(struct mg *m, uint32_t source)
+nsx_merge_load(struct mg *m, uint32_t source)
 {
 	struct loading l = { .m = m, .s = &m->sources[source], .source = source };
 	size_t first_program = m->programs.n, first_profile = m->profiles.n;
 	int rc;
 
-	while ((rc = mg_source_next(m, l.s)) == NSX_OK) {
+	while ((rc = nsx_merge_source_next(m, l.s)) == NSX_OK) {
 		enum nsx_section section = nsx_rec_section(&l.s->rec);
 		if (section != NSX_SECTION_METADATA && section != NSX_SECTION_ANY)
 			break;
@@ -393,8 +393,8 @@ mg_load(struct mg *m, uint32_t source)
 		rc = finish_insts(&l);
 	if (rc == NSX_OK)
 		rc = claim(&l, first_program, first_profile);
-	mg_remap_free(&l.stacks);
-	mg_remap_free(&l.groups);
+	nsx_merge_remap_free(&l.stacks);
+	nsx_merge_remap_free(&l.groups);
 	nsx_map_free(&l.inst_at);
 	free(l.rows.p);
 	free(l.haves.p);

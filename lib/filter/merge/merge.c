@@ -45,9 +45,9 @@ static void
 stop(struct mg *m)
 {
 	for (size_t i = 0; i < m->n && m->sources; i++)
-		mg_source_free(&m->sources[i]);
+		nsx_merge_source_free(&m->sources[i]);
 	for (size_t i = 0; i < m->uses.n; i++)
-		mg_remap_free(&m->uses.p[i].insts);
+		nsx_merge_remap_free(&m->uses.p[i].insts);
 	free(m->sources);
 	free(m->profiles.p);
 	free(m->devices.p);
@@ -120,17 +120,17 @@ merge_round(const struct job *j, struct input *inputs, size_t n, struct nsx_writ
 	int rc = start(&m) ? open_sources(&m, inputs, n) : nsx_err_nomem(j->err, NULL);
 
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
-		rc = mg_load(&m, (uint32_t)i);
+		rc = nsx_merge_load(&m, (uint32_t)i);
 	if (rc == NSX_OK)
-		rc = mg_order(&m);
+		rc = nsx_merge_order(&m);
 	if (rc == NSX_OK)
-		rc = mg_programs(&m);
+		rc = nsx_merge_programs(&m);
 	if (rc == NSX_OK)
-		rc = mg_stale_find(&m);
+		rc = nsx_merge_stale_find(&m);
 	if (rc == NSX_OK)
-		rc = mg_write_metadata(&m);
+		rc = nsx_merge_write_metadata(&m);
 	if (rc == NSX_OK)
-		rc = mg_run(&m);
+		rc = nsx_merge_run(&m);
 	stop(&m);
 	return rc;
 }

@@ -17,9 +17,9 @@
 /* A stream's numbers to ours; dense where the stream's are small, as they nearly always are. */
 struct mg_remap { uint32_t *dense; size_t n; struct nsx_map sparse; };
 
-bool mg_remap_put(struct mg_remap *r, int64_t number, uint32_t to);
-uint32_t mg_remap_get(const struct mg_remap *r, int64_t number);   /* NSX_NONE if there is none */
-void mg_remap_free(struct mg_remap *r);
+bool nsx_merge_remap_put(struct mg_remap *r, int64_t number, uint32_t to);
+uint32_t nsx_merge_remap_get(const struct mg_remap *r, int64_t number);   /* NSX_NONE if there is none */
+void nsx_merge_remap_free(struct mg_remap *r);
 
 /* A record kept past the reader's next. */
 struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
@@ -29,7 +29,7 @@ struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 struct mg_key { struct nsx_order_key order; int64_t number; };
 
 /* What of a program of one stream goes to one of ours. */
-struct mg_use {
+struct nsx_merge_use {
 	uint32_t program;       /* ours */
 	uint32_t next;          /* next use of the stream's program, NSX_NONE: no more */
 	int64_t  rank, dumped;  /* lowest profile with it, and with its dump (INT64_MAX: none) */
@@ -120,7 +120,7 @@ struct mg {
 	NSX_VEC(struct mg_program) programs;
 	NSX_VEC(struct mg_alias)   aliases;
 	NSX_VEC(struct mg_have)    haves;
-	NSX_VEC(struct mg_use)     uses;
+	NSX_VEC(struct nsx_merge_use)     uses;
 	NSX_VEC(struct mg_inst)    insts;
 	NSX_VEC(struct mg_held)    unknown;     /* metadata of kinds that we do not know */
 	NSX_VEC(uint32_t)          unknown_source;
@@ -136,90 +136,90 @@ struct mg {
 /* ---- source.c */
 
 /* Read the next record of any kind into s->rec: NSX_OK, NSX_EOF, NSX_ERR. */
-int mg_source_next(struct mg *m, struct mg_source *s);
+int nsx_merge_source_next(struct mg *m, struct mg_source *s);
 
 /* Read ahead until s has met that kind, or cannot meet a record of it that is not yet read. */
-int mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
+int nsx_merge_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
 
 /* Have all records from s's head on seen, before they are read: they go to a spool. */
-int mg_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec));
+int nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec));
 
 /* s->rec is the first of a run of records of its section (diags and unknown kinds between them count as part of what
  * they follow): put the run into the order of our profiles. */
-int mg_source_sort_run(struct mg *m, struct mg_source *s);
+int nsx_merge_source_sort_run(struct mg *m, struct mg_source *s);
 
 /* A copy of rec; false when out of memory. */
-bool mg_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h);
-void mg_source_free(struct mg_source *s);
+bool nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h);
+void nsx_merge_source_free(struct mg_source *s);
 
 /* The key of a record of s that has a place in the order. NSX_OK, or NSX_ERR if it refers to what is not there. */
-int mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key);
-int mg_key_cmp(const struct mg_key *x, const struct mg_key *y);
+int nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key);
+int nsx_merge_key_cmp(const struct mg_key *x, const struct mg_key *y);
 
 /* ---- load.c */
 
 /* Read the metadata of s; its head is the first record after. */
-int mg_load(struct mg *m, uint32_t source);
+int nsx_merge_load(struct mg *m, uint32_t source);
 
 /* The number of s in m->strings, 0 for the empty string; NSX_NONE when out of memory. */
-uint32_t mg_string(struct mg *m, struct nsx_str s);
-struct nsx_str mg_text(const struct mg *m, uint32_t string);
+uint32_t nsx_merge_string(struct mg *m, struct nsx_str s);
+struct nsx_str nsx_merge_text(const struct mg *m, uint32_t string);
 
 /* The values of columns that we do not know, as a number; 0: none, NSX_NONE: out of memory. */
-uint32_t mg_extras(struct mg *m, const struct nsx_rec *rec);
+uint32_t nsx_merge_extras(struct mg *m, const struct nsx_rec *rec);
 /* Put them back into rec, whose kind has the columns. */
-void mg_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras);
+void nsx_merge_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras);
 
 /* ---- order.c */
 
-int mg_order(struct mg *m);
+int nsx_merge_order(struct mg *m);
 
 /* ---- programs.c */
 
-int mg_programs(struct mg *m);
+int nsx_merge_programs(struct mg *m);
 
 /* The use of that program of s in that profile (either may be absent: has_profile), NULL with err filled if there is no such program. */
-struct mg_use *mg_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program);
+struct nsx_merge_use *nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program);
 
 /* ---- kinds.c */
 
 /* Write the header of k if that is not done: all streams' columns. */
-int mg_declare(struct mg *m, const struct nsx_kind *k);
+int nsx_merge_declare(struct mg *m, const struct nsx_kind *k);
 /* Write the headers that streams have without a record. */
-int mg_declare_rest(struct mg *m);
+int nsx_merge_declare_rest(struct mg *m);
 
 /* Count a diag record of an input; say something ourselves (once, however often it is found). */
-int mg_diag_record(struct mg *m, const struct nsx_rec *rec);
-int mg_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...) NSX_PRINTF(4, 5);
+int nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec);
+int nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...) NSX_PRINTF(4, 5);
 /* Say something of count things, which no other grouping of the same merge finds again. Nothing for 0. */
-int mg_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text);
-int mg_write_diags(struct mg *m);
+int nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text);
+int nsx_merge_write_diags(struct mg *m);
 
 /* ---- stale.c */
 
-/* Find the devices with thunks whose `comm` changes; after mg_programs. */
-int mg_stale_find(struct mg *m);
+/* Find the devices with thunks whose `comm` changes; after nsx_merge_programs. */
+int nsx_merge_stale_find(struct mg *m);
 
 /* Take `hidden` from a thunk of such a device; true if rec is a collective of one and is to be left out. */
-bool mg_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
-int mg_stale_say(struct mg *m);
+bool nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
+int nsx_merge_stale_say(struct mg *m);
 
 /* Whether that is a text of these diags: their counts add up. */
-bool mg_stale_counts(struct nsx_str text);
+bool nsx_merge_stale_counts(struct nsx_str text);
 
 /* ---- emit.c */
 
-int mg_write_metadata(struct mg *m);
+int nsx_merge_write_metadata(struct mg *m);
 
 /* ---- unknown.c */
 
-int mg_write_unknown(struct mg *m);
+int nsx_merge_write_unknown(struct mg *m);
 
 /* ---- run.c */
 
-int mg_run(struct mg *m);
+int nsx_merge_run(struct mg *m);
 
 /* An error about the record that s read last. */
-int mg_fail(struct mg *m, struct mg_source *s, const char *fmt, ...) NSX_PRINTF(3, 4);
+int nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...) NSX_PRINTF(3, 4);
 
 #endif

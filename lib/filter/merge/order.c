@@ -109,7 +109,7 @@ refuse_twins(struct mg *m, struct mg_profile **order)
 			return nsx_err_set(m->err, "report %.*s is in %s and in %s: the same export twice? (--force merges it as two)",
 			                   (int)(x->name.len > 200 ? 200 : x->name.len), x->name.ptr,
 			                   m->sources[x->source].name, m->sources[y->source].name);
-		if (mg_diag_say(m, NSX_WARNING, x->name, "merged with the same report") != NSX_OK)
+		if (nsx_merge_diag_say(m, NSX_WARNING, x->name, "merged with the same report") != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -146,7 +146,7 @@ settle_claims(struct mg *m, struct mg_device **d)
 				                   " (--force gives it two numbers)", winner->number,
 				                   (int)(q->name.len > 200 ? 200 : q->name.len), q->name.ptr, m->sources[q->source].name,
 				                   (int)(p->name.len > 200 ? 200 : p->name.len), p->name.ptr, m->sources[p->source].name);
-			if (mg_diag_say(m, NSX_WARNING, p->name, "device %" PRId64 " of the job is also in another report: it got another number",
+			if (nsx_merge_diag_say(m, NSX_WARNING, p->name, "device %" PRId64 " of the job is also in another report: it got another number",
 			                winner->number) != NSX_OK)
 				return NSX_ERR;
 			d[k]->known = false;
@@ -229,7 +229,7 @@ refuse_unaligned(struct mg *m)
 	if (!m->opts->force)
 		return nsx_err_set(m->err, "%s went through nsysx-align, %s did not: merge first, then align (--force mixes their clocks)",
 		                   aligned->name, not->name);
-	return mg_diag_say(m, NSX_WARNING, NSX_STR(""), "streams with aligned and with unaligned clocks were merged");
+	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""), "streams with aligned and with unaligned clocks were merged");
 }
 
 /* Profiles in their order before by number, by the base order after. */
@@ -279,7 +279,7 @@ find_disorder(struct mg *m, struct mg_profile **order)
 }
 
 int
-mg_order(struct mg *m)
+nsx_merge_order(struct mg *m)
 {
 	struct mg_profile **order = malloc((m->profiles.n + 1) * sizeof *order);
 	struct mg_device **devices = malloc((m->devices.n + 1) * sizeof *devices);

@@ -58,7 +58,7 @@ use_for(struct mg *m, struct mg_program *p, uint32_t ours)
 	if (u != NSX_NONE)
 		return u;
 	u = (uint32_t)m->uses.n;
-	if (!nsx_vec_push(&m->uses, ((struct mg_use){ .program = ours, .next = p->uses, .rank = INT64_MAX, .dumped = INT64_MAX })))
+	if (!nsx_vec_push(&m->uses, ((struct nsx_merge_use){ .program = ours, .next = p->uses, .rank = INT64_MAX, .dumped = INT64_MAX })))
 		return NSX_NONE;
 	p->uses = u;
 	return u;
@@ -120,14 +120,14 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 	/* What is only guessed from a name contradicts nothing. */
 	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes) && !work_differs(&x, &y)))
 		return NSX_OK;
-	return mg_diag_say(m, NSX_WARNING, m->match.programs[inst->program].name,
+	return nsx_merge_diag_say(m, NSX_WARNING, m->match.programs[inst->program].name,
 	                   "dumps disagree on opcode, comm, bytes or work of an instruction: the first report's is believed");
 }
 
 /* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the reports of
  * that dump, and the others keep what they can tell themselves. NSX_NONE when out of memory. */
 static uint32_t
-own_row(struct mg *m, const struct mg_have *h, const struct mg_use *u)
+own_row(struct mg *m, const struct mg_have *h, const struct nsx_merge_use *u)
 {
 	struct mg_row row = row_of(m, h->row), bare = {
 		.bytes = INT64_MIN, .comm = row.comm, .flops = INT64_MIN, .vector = INT64_MIN, .mem_bytes = INT64_MIN, .name = row.name
@@ -140,7 +140,7 @@ own_row(struct mg *m, const struct mg_have *h, const struct mg_use *u)
 
 /* One stream's instruction under one of our programs. */
 static int
-unite(struct mg *m, const struct mg_have *h, struct mg_use *u)
+unite(struct mg *m, const struct mg_have *h, struct nsx_merge_use *u)
 {
 	uint32_t own = own_row(m, h, u);
 	if (own == NSX_NONE)
@@ -167,7 +167,7 @@ unite(struct mg *m, const struct mg_have *h, struct mg_use *u)
 	} else if (new.rank < old->rank) {
 		old->rank = new.rank;
 	}
-	return mg_remap_put(&u->insts, h->inst, *at) ? NSX_OK : nsx_err_nomem(m->err, NULL);
+	return nsx_merge_remap_put(&u->insts, h->inst, *at) ? NSX_OK : nsx_err_nomem(m->err, NULL);
 }
 
 /* Which streams have instructions that another one knows better. */
@@ -180,7 +180,7 @@ suspect(struct mg *m)
 		int64_t comm = row_of(m, h->row).comm;
 
 		for (uint32_t u = p->uses; u != NSX_NONE; u = m->uses.p[u].next)
-			m->sources[p->source].suspect |= differ(comm, row_of(m, m->insts.p[mg_remap_get(&m->uses.p[u].insts, h->inst)].row).comm);
+			m->sources[p->source].suspect |= differ(comm, row_of(m, m->insts.p[nsx_merge_remap_get(&m->uses.p[u].insts, h->inst)].row).comm);
 	}
 }
 
@@ -205,13 +205,13 @@ number_insts(struct mg *m)
 	if (!order)
 		return nsx_err_nomem(m->err, NULL);
 	for (size_t i = 0; i < m->insts.n; i++)
-		order[i] = (struct named){ m->insts.p[i].program, (uint32_t)i, mg_text(m, m->insts.p[i].name) };
+		order[i] = (struct named){ m->insts.p[i].program, (uint32_t)i, nsx_merge_text(m, m->insts.p[i].name) };
 	qsort(order, m->insts.n, sizeof *order, by_name);
 	for (size_t i = 0; i < m->insts.n; i++) {
 		struct mg_row row = row_of(m, m->insts.p[i].row);
 		m->insts.p[i].comm = row.comm;
 		m->insts.p[i].collective = row.collective;
-		m->insts.p[i].settles = row.comm != INT64_MIN && nsx_comm_settles(row.comm == 1, mg_text(m, row.opcode));
+		m->insts.p[i].settles = row.comm != INT64_MIN && nsx_comm_settles(row.comm == 1, nsx_merge_text(m, row.opcode));
 		next = i && order[i].program == order[i - 1].program ? next + 1 : 0;
 		m->insts.p[order[i].at].number = next;
 	}
@@ -220,7 +220,7 @@ number_insts(struct mg *m)
 }
 
 int
-mg_programs(struct mg *m)
+nsx_merge_programs(struct mg *m)
 {
 	if (match(m) != NSX_OK || find_uses(m) != NSX_OK)
 		return NSX_ERR;
@@ -239,29 +239,29 @@ mg_programs(struct mg *m)
 
 /* ---- for the records that follow */
 
-struct mg_use *
-mg_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program)
+struct nsx_merge_use *
+nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program)
 {
 	int64_t old = rec->v[program].i, of = profile >= 0 ? nsx_int(rec, profile, INT64_MIN) : INT64_MIN;
 	uint32_t p, q = NSX_NONE, u;
 
 	if (s->last.use != NSX_NONE && s->last.profile == of && s->last.program == old && (of != INT64_MIN || device < 0))
 		return &m->uses.p[s->last.use];
-	p = mg_remap_get(&s->program_of, old);
+	p = nsx_merge_remap_get(&s->program_of, old);
 	if (p == NSX_NONE) {
-		mg_fail(m, s, "%s of program %" PRId64 ", which has no record", rec->kind->name, old);
+		nsx_merge_fail(m, s, "%s of program %" PRId64 ", which has no record", rec->kind->name, old);
 		return NULL;
 	}
 	if (of != INT64_MIN)
-		q = mg_remap_get(&s->profile_of, of);
-	else if (device >= 0 && nsx_has(rec, device) && (u = mg_remap_get(&s->device_of, rec->v[device].i)) != NSX_NONE)
+		q = nsx_merge_remap_get(&s->profile_of, of);
+	else if (device >= 0 && nsx_has(rec, device) && (u = nsx_merge_remap_get(&s->device_of, rec->v[device].i)) != NSX_NONE)
 		q = m->devices.p[u].profile;
 	u = q == NSX_NONE ? NSX_NONE : nsx_map_get(&m->use_of, use_key(q, p));
 	/* A profile that does not say what it calls the program calls it as another one does. */
 	if (u == NSX_NONE)
 		u = m->programs.p[p].uses;
 	if (u == NSX_NONE) {
-		mg_fail(m, s, "%s of program %" PRId64 ", which no report has", rec->kind->name, old);
+		nsx_merge_fail(m, s, "%s of program %" PRId64 ", which no report has", rec->kind->name, old);
 		return NULL;
 	}
 	s->last.profile = of;

@@ -14,7 +14,7 @@ struct refs { int profile, program, device, inst; };
 static int
 no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
 {
-	return mg_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name, rec->kind->cols[slot].name, rec->v[slot].i);
+	return nsx_merge_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name, rec->kind->cols[slot].name, rec->v[slot].i);
 }
 
 /* What one report knows by the dump, another may have guessed from names. */
@@ -32,7 +32,7 @@ rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 	bool nccl = nsx_has(rec, NSX_OP_calls) || nsx_has(rec, NSX_OP_comm_id);
 	if (inst->comm == 1) {
 		if (inst->collective && !nccl)
-			nsx_set_s(rec, NSX_OP_collective, mg_text(m, inst->collective));
+			nsx_set_s(rec, NSX_OP_collective, nsx_merge_text(m, inst->collective));
 		return;
 	}
 	if (nccl)
@@ -44,12 +44,12 @@ rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 static int
 rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const struct refs *r)
 {
-	struct mg_use *u = mg_use(m, s, rec, r->profile, r->device, r->program);
+	struct nsx_merge_use *u = nsx_merge_use(m, s, rec, r->profile, r->device, r->program);
 
 	if (!u)
 		return NSX_ERR;
 	if (r->inst >= 0 && nsx_has(rec, r->inst)) {
-		uint32_t i = mg_remap_get(&u->insts, rec->v[r->inst].i);
+		uint32_t i = nsx_merge_remap_get(&u->insts, rec->v[r->inst].i);
 		if (i == NSX_NONE)
 			return no_record(m, s, rec, r->inst);
 		rewrite_comm(m, &m->insts.p[i], rec);
@@ -71,13 +71,13 @@ rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 	if (r->program >= 0 && nsx_has(rec, r->program) && rewrite_program(m, s, rec, r) != NSX_OK)
 		return NSX_ERR;
 	if (r->profile >= 0 && nsx_has(rec, r->profile)) {
-		to = mg_remap_get(&s->profile_of, rec->v[r->profile].i);
+		to = nsx_merge_remap_get(&s->profile_of, rec->v[r->profile].i);
 		if (to == NSX_NONE)
 			return no_record(m, s, rec, r->profile);
 		rec->v[r->profile].i = m->profiles.p[to].number;
 	}
 	if (r->device >= 0 && nsx_has(rec, r->device)) {
-		to = mg_remap_get(&s->device_of, rec->v[r->device].i);
+		to = nsx_merge_remap_get(&s->device_of, rec->v[r->device].i);
 		if (to == NSX_NONE)
 			return no_record(m, s, rec, r->device);
 		rec->v[r->device].i = m->devices.p[to].number;
@@ -102,10 +102,10 @@ write_head(struct mg *m, struct mg_source *s)
 	struct nsx_rec *rec = &s->rec;
 	const struct nsx_kind *k = rec->kind;
 
-	if (mg_stale_drop(m, s, rec))
+	if (nsx_merge_stale_drop(m, s, rec))
 		return NSX_OK;
 	/* This may read ahead, which moves the head's values. */
-	if (mg_declare(m, k) != NSX_OK)
+	if (nsx_merge_declare(m, k) != NSX_OK)
 		return NSX_ERR;
 	if (k->id < NSX_NKINDS) {
 		if (rewrite(m, s, rec) != NSX_OK)
@@ -125,9 +125,9 @@ enter(struct mg *m, struct mg_source *s)
 {
 	if (!s->disordered || s->key.order.section != NSX_SECTION_COMPILE)
 		return NSX_OK;
-	if (mg_source_sort_run(m, s) != NSX_OK)
+	if (nsx_merge_source_sort_run(m, s) != NSX_OK)
 		return NSX_ERR;
-	return mg_key_of(m, s, &s->rec, &s->key);
+	return nsx_merge_key_of(m, s, &s->rec, &s->key);
 }
 
 /* Go on to the next record that has a place in the order; on the way write what follows the last one anyhow. */
@@ -137,18 +137,18 @@ advance(struct mg *m, struct mg_source *s)
 	int64_t section = s->key.order.section;
 	int rc;
 
-	while ((rc = mg_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == NSX_SECTION_ANY)
-		if ((s->rec.kind->id == NSX_DIAG ? mg_diag_record(m, &s->rec) : write_head(m, s)) != NSX_OK)
+	while ((rc = nsx_merge_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == NSX_SECTION_ANY)
+		if ((s->rec.kind->id == NSX_DIAG ? nsx_merge_diag_record(m, &s->rec) : write_head(m, s)) != NSX_OK)
 			return NSX_ERR;
 	if (rc == NSX_OK)
-		rc = mg_key_of(m, s, &s->rec, &s->key);
+		rc = nsx_merge_key_of(m, s, &s->rec, &s->key);
 	return rc == NSX_OK && s->key.order.section != section ? enter(m, s) : rc;
 }
 
 static bool
 before(const struct mg *m, struct mg_source *const *x, struct mg_source *const *y)
 {
-	int c = mg_key_cmp(&(*x)->key, &(*y)->key);
+	int c = nsx_merge_key_cmp(&(*x)->key, &(*y)->key);
 
 	(void)m;
 	return c < 0 || (c == 0 && *x < *y);
@@ -158,7 +158,7 @@ NSX_HEAP(sources, struct mg_source *, const struct mg *, before)
 
 struct heap { struct mg_source **p; size_t n; };
 
-/* Heads that mg_load left, as if they had just been read. */
+/* Heads that nsx_merge_load left, as if they had just been read. */
 static int
 fill(struct mg *m, struct heap *h)
 {
@@ -166,7 +166,7 @@ fill(struct mg *m, struct heap *h)
 		struct mg_source *s = &m->sources[i];
 		if (s->ended)
 			continue;
-		if (mg_key_of(m, s, &s->rec, &s->key) != NSX_OK || enter(m, s) != NSX_OK)
+		if (nsx_merge_key_of(m, s, &s->rec, &s->key) != NSX_OK || enter(m, s) != NSX_OK)
 			return NSX_ERR;
 		h->p[h->n++] = s;
 	}
@@ -191,7 +191,7 @@ drain(struct mg *m, struct heap *h)
 }
 
 int
-mg_run(struct mg *m)
+nsx_merge_run(struct mg *m)
 {
 	struct heap h = { malloc((m->n + 1) * sizeof *h.p), 0 };
 	int rc = h.p ? fill(m, &h) : nsx_err_nomem(m->err, NULL);
@@ -200,8 +200,8 @@ mg_run(struct mg *m)
 		rc = drain(m, &h);
 	free(h.p);
 	if (rc == NSX_OK)
-		rc = mg_declare_rest(m);
+		rc = nsx_merge_declare_rest(m);
 	if (rc == NSX_OK)
-		rc = mg_stale_say(m);
-	return rc == NSX_OK ? mg_write_diags(m) : rc;
+		rc = nsx_merge_stale_say(m);
+	return rc == NSX_OK ? nsx_merge_write_diags(m) : rc;
 }

@@ -15,7 +15,7 @@ enum { AHEAD = 2000, DENSE = 1 << 20 };
 /* ---- numbers */
 
 bool
-mg_remap_put(struct mg_remap *r, int64_t number, uint32_t to)
+nsx_merge_remap_put(struct mg_remap *r, int64_t number, uint32_t to)
 {
 	if (number >= 0 && number < DENSE) {
 		if ((size_t)number >= r->n) {
@@ -37,7 +37,7 @@ mg_remap_put(struct mg_remap *r, int64_t number, uint32_t to)
 }
 
 uint32_t
-mg_remap_get(const struct mg_remap *r, int64_t number)
+nsx_merge_remap_get(const struct mg_remap *r, int64_t number)
 {
 	if (number >= 0 && number < DENSE)
 		return (size_t)number < r->n ? r->dense[number] : NSX_NONE;
@@ -45,7 +45,7 @@ mg_remap_get(const struct mg_remap *r, int64_t number)
 }
 
 void
-mg_remap_free(struct mg_remap *r)
+nsx_merge_remap_free(struct mg_remap *r)
 {
 	free(r->dense);
 	nsx_map_free(&r->sparse);
@@ -55,7 +55,7 @@ mg_remap_free(struct mg_remap *r)
 /* ---- records */
 
 int
-mg_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
+nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -68,7 +68,7 @@ mg_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
 }
 
 bool
-mg_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h)
+nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h)
 {
 	*h = (struct mg_held){ rec->kind, rec->has, nsx_arena_alloc(a, (size_t)(rec->kind->nslots + 1) * sizeof *h->v) };
 	if (!h->v)
@@ -100,7 +100,7 @@ read_in(struct mg_source *s, struct nsx_rec *rec)
 }
 
 int
-mg_source_next(struct mg *m, struct mg_source *s)
+nsx_merge_source_next(struct mg *m, struct mg_source *s)
 {
 	int rc = NSX_EOF;
 
@@ -137,7 +137,7 @@ hold_head(struct mg_source *s)
 
 	if (!s->live || s->ended || !s->rec.kind)
 		return true;
-	if (!mg_hold(&s->arena, &s->rec, &h))
+	if (!nsx_merge_hold(&s->arena, &s->rec, &h))
 		return false;
 	s->rec = (struct nsx_rec){ h.kind, h.has, h.v };
 	s->live = false;
@@ -149,7 +149,7 @@ push(struct mg_source *s, const struct nsx_rec *rec)
 {
 	struct mg_held h;
 
-	return mg_hold(&s->arena, rec, &h) && nsx_vec_push(&s->queue, h);
+	return nsx_merge_hold(&s->arena, rec, &h) && nsx_vec_push(&s->queue, h);
 }
 
 /* All that is left in the stream goes to a spool. */
@@ -171,7 +171,7 @@ spool_rest(struct mg *m, struct mg_source *s)
 }
 
 int
-mg_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec))
+nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec))
 {
 	struct nsx_reader *from = s->rest;
 	struct nsx_spool *spool = s->ended ? NULL : nsx_spool_open(m->err);
@@ -212,7 +212,7 @@ met(const struct mg_source *s, const struct nsx_kind *k)
 }
 
 int
-mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k)
+nsx_merge_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k)
 {
 	while (!s->dry && s->section <= nsx_section_of(k->id) && !met(s, k)) {
 		struct nsx_rec rec;
@@ -234,22 +234,22 @@ mg_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k)
 }
 
 void
-mg_source_free(struct mg_source *s)
+nsx_merge_source_free(struct mg_source *s)
 {
 	nsx_reader_close(s->in);
 	nsx_reader_close(s->rest);
 	free(s->queue.p);
 	nsx_arena_free(&s->arena);
-	mg_remap_free(&s->profile_of);
-	mg_remap_free(&s->device_of);
-	mg_remap_free(&s->program_of);
+	nsx_merge_remap_free(&s->profile_of);
+	nsx_merge_remap_free(&s->device_of);
+	nsx_merge_remap_free(&s->program_of);
 	*s = (struct mg_source){ 0 };
 }
 
 /* ---- order */
 
 int
-mg_key_cmp(const struct mg_key *x, const struct mg_key *y)
+nsx_merge_key_cmp(const struct mg_key *x, const struct mg_key *y)
 {
 	int c = nsx_order_key_cmp(&x->order, &y->order);
 
@@ -264,15 +264,15 @@ profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int
 	*number = -1;
 	if (!nsx_has(rec, slot))
 		return NSX_OK;
-	p = mg_remap_get(&s->profile_of, rec->v[slot].i);
+	p = nsx_merge_remap_get(&s->profile_of, rec->v[slot].i);
 	if (p == NSX_NONE)
-		return mg_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name, (long long)rec->v[slot].i);
+		return nsx_merge_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name, (long long)rec->v[slot].i);
 	*number = m->profiles.p[p].number;
 	return NSX_OK;
 }
 
 int
-mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
+nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
 {
 	uint32_t d;
 
@@ -287,9 +287,9 @@ mg_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct m
 		return NSX_OK;
 	}
 	if (key->order.section == NSX_SECTION_SKEW && nsx_has(rec, NSX_SKEW_device)) {
-		d = mg_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
+		d = nsx_merge_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
 		if (d == NSX_NONE)
-			return mg_fail(m, s, "skew of device %lld, which has no record", (long long)rec->v[NSX_SKEW_device].i);
+			return nsx_merge_fail(m, s, "skew of device %lld, which has no record", (long long)rec->v[NSX_SKEW_device].i);
 		key->number = m->devices.p[d].number;
 	}
 	return NSX_OK;
@@ -301,7 +301,7 @@ static int
 by_key(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	int c = mg_key_cmp(&x->key, &y->key);
+	int c = nsx_merge_key_cmp(&x->key, &y->key);
 
 	return c ? c : (x->at > y->at) - (x->at < y->at);
 }
@@ -314,7 +314,7 @@ goes_on(const struct nsx_rec *rec, const struct mg_key *first, struct mg_key *ke
 }
 
 int
-mg_source_sort_run(struct mg *m, struct mg_source *s)
+nsx_merge_source_sort_run(struct mg *m, struct mg_source *s)
 {
 	NSX_VEC(struct sorted) run = { 0 };
 	NSX_VEC(struct mg_held) left = { 0 };
@@ -326,21 +326,21 @@ mg_source_sort_run(struct mg *m, struct mg_source *s)
 	while (rc == NSX_OK) {
 		struct sorted x = { .key = key, .at = run.n };
 		bool on = goes_on(&s->rec, &first, &key);
-		if (!mg_hold(&arena, &s->rec, &x.rec) || !nsx_vec_push(&run, x))
+		if (!nsx_merge_hold(&arena, &s->rec, &x.rec) || !nsx_vec_push(&run, x))
 			rc = nsx_err_nomem(m->err, s->name);
 		n += on;
 		if (rc != NSX_OK || !on)
 			break;
-		rc = mg_source_next(m, s);
+		rc = nsx_merge_source_next(m, s);
 		if (rc == NSX_OK && nsx_rec_section(&s->rec) != NSX_SECTION_ANY)
-			rc = mg_key_of(m, s, &s->rec, &key);
+			rc = nsx_merge_key_of(m, s, &s->rec, &key);
 	}
 	if (rc != NSX_ERR) {
 		qsort(run.p, n, sizeof *run.p, by_key);
 		for (; rc != NSX_ERR && s->taken < s->queue.n; s->taken++) {
 			struct nsx_rec rec = { s->queue.p[s->taken].kind, s->queue.p[s->taken].has, s->queue.p[s->taken].v };
 			struct mg_held h;
-			if (!mg_hold(&arena, &rec, &h) || !nsx_vec_push(&left, h))
+			if (!nsx_merge_hold(&arena, &rec, &h) || !nsx_vec_push(&left, h))
 				rc = nsx_err_nomem(m->err, s->name);
 		}
 	}
@@ -358,5 +358,5 @@ mg_source_sort_run(struct mg *m, struct mg_source *s)
 	if (rc == NSX_ERR)
 		return rc;
 	s->ended = false;
-	return mg_source_next(m, s);
+	return nsx_merge_source_next(m, s);
 }

@@ -9,7 +9,7 @@ static const char collectives_gone[] = "other reports know better what communica
                                        "run nsysx-collectives again";
 
 bool
-mg_stale_counts(struct nsx_str text)
+nsx_merge_stale_counts(struct nsx_str text)
 {
 	return nsx_str_eq(text, nsx_str_c(hidden_gone)) || nsx_str_eq(text, nsx_str_c(collectives_gone));
 }
@@ -18,7 +18,7 @@ mg_stale_counts(struct nsx_str text)
 static struct mg_stale *
 stale_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int device)
 {
-	uint32_t d = nsx_has(rec, device) ? mg_remap_get(&s->device_of, rec->v[device].i) : NSX_NONE;
+	uint32_t d = nsx_has(rec, device) ? nsx_merge_remap_get(&s->device_of, rec->v[device].i) : NSX_NONE;
 
 	if (!nsx_has(rec, device))
 		return &s->stale;
@@ -30,31 +30,31 @@ static int
 see(struct mg *m, struct mg_source *s, const struct nsx_rec *rec)
 {
 	struct mg_stale *stale;
-	struct mg_use *u;
+	struct nsx_merge_use *u;
 	uint32_t i;
 
 	if (rec->kind->id != NSX_THUNK || !nsx_has(rec, NSX_THUNK_comm) || !nsx_has(rec, NSX_THUNK_program) || !nsx_has(rec, NSX_THUNK_inst)
 	    || !(stale = stale_of(m, s, rec, NSX_THUNK_device)) || stale->is)
 		return NSX_OK;
-	u = mg_use(m, s, rec, NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_program);
+	u = nsx_merge_use(m, s, rec, NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_program);
 	if (!u)
 		return NSX_ERR;
-	i = mg_remap_get(&u->insts, rec->v[NSX_THUNK_inst].i);
+	i = nsx_merge_remap_get(&u->insts, rec->v[NSX_THUNK_inst].i);
 	stale->is = i != NSX_NONE && m->insts.p[i].comm != INT64_MIN && m->insts.p[i].comm != rec->v[NSX_THUNK_comm].i;
 	return NSX_OK;
 }
 
 int
-mg_stale_find(struct mg *m)
+nsx_merge_stale_find(struct mg *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->sources[i].suspect && mg_source_scan(m, &m->sources[i], see) != NSX_OK)
+		if (m->sources[i].suspect && nsx_merge_source_scan(m, &m->sources[i], see) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
 
 bool
-mg_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
+nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 {
 	bool collective = rec->kind->id == NSX_COLLECTIVE;
 	struct mg_stale *stale;
@@ -75,13 +75,13 @@ mg_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 static int
 say(struct mg *m, struct nsx_str report, const struct mg_stale *s)
 {
-	if (mg_diag_count(m, NSX_WARNING, report, s->hidden, hidden_gone) != NSX_OK)
+	if (nsx_merge_diag_count(m, NSX_WARNING, report, s->hidden, hidden_gone) != NSX_OK)
 		return NSX_ERR;
-	return mg_diag_count(m, NSX_WARNING, report, s->collectives, collectives_gone);
+	return nsx_merge_diag_count(m, NSX_WARNING, report, s->collectives, collectives_gone);
 }
 
 int
-mg_stale_say(struct mg *m)
+nsx_merge_stale_say(struct mg *m)
 {
 	for (size_t i = 0; i < m->devices.n; i++)
 		if (say(m, m->profiles.p[m->devices.p[i].profile].name, &m->devices.p[i].stale) != NSX_OK)

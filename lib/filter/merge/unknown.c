@@ -70,7 +70,7 @@ by_records(const void *a, const void *b)
 }
 
 int
-mg_write_unknown(struct mg *m)
+nsx_merge_write_unknown(struct mg *m)
 {
 	struct block *blocks = calloc(m->unknown.n + 1, sizeof *blocks);
 	int rc = blocks ? NSX_OK : nsx_err_nomem(m->err, NULL);
@@ -88,7 +88,7 @@ mg_write_unknown(struct mg *m)
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		for (size_t k = 0; k < blocks[i].n && rc == NSX_OK; k++) {
 			struct nsx_rec rec = { blocks[i].first[k].kind, blocks[i].first[k].has, blocks[i].first[k].v };
-			rc = mg_declare(m, rec.kind);
+			rc = nsx_merge_declare(m, rec.kind);
 			if (rc == NSX_OK)
 				rc = nsx_write(m->out, &rec);
 		}

@@ -21,7 +21,7 @@ begin(struct cmp_side *s)
 	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
 
 	s->each = true;
-	p.whole = cmp_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
+	p.whole = nsx_compare_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
 	return p.whole != NSX_NONE && nsx_vec_push(&s->programs, p);
 }
 
@@ -40,10 +40,10 @@ add(struct names *n, struct nsx_str type, struct nsx_str name, uint32_t device, 
 		return false;
 	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
 	if (at && *at == NSX_NONE)
-		*at = cmp_row_add(s, row);
+		*at = nsx_compare_row_add(s, row);
 	if (!at || *at == NSX_NONE)
 		return false;
-	cell = cmp_cell_at(s, *at, device);
+	cell = nsx_compare_cell_at(s, *at, device);
 	if (!cell)
 		return false;
 	nsx_stat_add(&cell->stat, ns);
@@ -127,11 +127,11 @@ finish(struct cmp *c, struct cmp_side *s)
 			return false;
 		*at = 1;
 	}
-	return cmp_take_models(c, s, &s->top.cat);
+	return nsx_compare_take_models(c, s, &s->top.cat);
 }
 
 int
-cmp_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct names n = { .c = c, .s = s };
 	bool range = c->options.by == NSX_COMPARE_RANGE;

@@ -63,8 +63,8 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 		rc = nsx_err_nomem(c->err, NULL);
 	options.given = windows.p;
 	options.ngiven = windows.n;
-	if (rc == NSX_OK && (rc = idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, idle_take, &idle, c->err)) == NSX_OK)
-		rc = idle_finish(&idle);
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle, c->err)) == NSX_OK)
+		rc = nsx_idle_finish(&idle);
 	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
 		const struct idle_window *w = &idle.windows.p[i];
 
@@ -72,8 +72,8 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] += w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
 	if (rc == NSX_OK)
-		rc = idle_report(&idle);
-	idle_free(&idle);
+		rc = nsx_idle_report(&idle);
+	nsx_idle_free(&idle);
 	nsx_reader_close(in);
 	free(windows.p);
 	free(of.p);
@@ -123,7 +123,7 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bo
 		nsx_buf_fmt(&c->text, "%" PRId64, device);
 		if (detail)
 			row.opcode = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
-		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE : cmp_row_add(s, row);
+		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
 		if (at == NSX_NONE)
 			return NSX_NONE;
 		if (k != PERIOD && k != SPAN)
@@ -136,7 +136,7 @@ static bool
 add_times(struct cmp_side *s, uint32_t first, uint32_t device, const struct nsx_stat stat[NSTATS])
 {
 	for (uint32_t k = 0; k < NSTATS; k++) {
-		struct cmp_cell *cell = stat[k].n ? cmp_cell_at(s, first + k, device) : NULL;
+		struct cmp_cell *cell = stat[k].n ? nsx_compare_cell_at(s, first + k, device) : NULL;
 
 		if (!stat[k].n)
 			continue;
@@ -162,7 +162,7 @@ add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uin
 		}
 	p.key = nsx_intern(&c->strs, key);
 	p.name = nsx_intern(&c->strs, name);
-	p.whole = cmp_row_add(s, (struct cmp_row){
+	p.whole = nsx_compare_row_add(s, (struct cmp_row){
 		.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
 	});
 	return p.key != NSX_NONE && p.name != NSX_NONE && p.whole != NSX_NONE && nsx_vec_push(&s->programs, p) ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
@@ -202,7 +202,7 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 }
 
 int
-cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
 	struct loaded l = { .set = { .err = c->err } };
@@ -221,7 +221,7 @@ cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 			n++;
 		good = take_class(c, s, &l, &set->list.p[i], n);
 	}
-	if (rc == NSX_OK && (!good || !cmp_take_models(c, s, &set->cat)))
+	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
 	for (size_t i = 0; i < own.list.n; i++)
 		nsx_diag_add(diags, own.list.p[i].severity, s->name, own.list.p[i].count, "%s", own.list.p[i].text);
@@ -263,13 +263,13 @@ order_cmp(const void *pa, const void *pb)
 }
 
 bool
-cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
+nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 {
 	struct order *o = malloc((n + 1) * sizeof *o);
 
 	for (size_t i = 0; o && i < n; i++) {
-		const struct cmp_program *p = cmp_program_of(c, &r[i]);
-		const struct cmp_row *row = cmp_row_shown(&r[i]);
+		const struct cmp_program *p = nsx_compare_program_of(c, &r[i]);
+		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 
 		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT : row->number,
 		                      stat_of(c, r[i].row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row), r[i] };
@@ -285,11 +285,11 @@ cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 static double
 mean_of(const struct cmp *c, int side, const struct cmp_row *row)
 {
-	return cmp_time_of(&c->side[side], row).mean;
+	return nsx_compare_time_of(&c->side[side], row).mean;
 }
 
 void
-cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
+nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text)
 {
 	double grown[SPAN] = { 0 };
 	const char *before = "; of that";
@@ -338,12 +338,12 @@ static const struct nsx_table_col cols[NCOLS] = {
 static void
 put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 {
-	const struct cmp_row *row = cmp_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
+	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
 	double was = r->time[NSX_COMPARE_BASE].mean;
 	bool both = base && r->row[NSX_COMPARE_NEW];
 
 	nsx_table_row(t);
-	nsx_table_str(t, CLASS, cmp_str(c, cmp_program_of(c, r)->key));
+	nsx_table_str(t, CLASS, cmp_str(c, nsx_compare_program_of(c, r)->key));
 	if (row->number != NSX_ABSENT && (!both || base->number == row->number))
 		nsx_table_int(t, DEVICE, row->number);
 	nsx_table_str(t, STATISTIC, cmp_str(c, row->name));
@@ -356,11 +356,11 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		nsx_table_double(t, PERCENT, 100 * r->diff / was);
 	if (both && r->has_noise)
 		nsx_table_double(t, NOISE, r->noise);
-	nsx_table_str(t, VERDICT, nsx_str_c(cmp_verdict_name(r->verdict)));
+	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
 }
 
 int
-cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
 

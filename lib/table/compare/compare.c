@@ -107,8 +107,8 @@ static bool
 add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r)
 {
 	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
-	const struct cmp_row *row = cmp_row_shown(r);
-	struct nsx_str program = cmp_str(c, cmp_program_of(c, r)->name), name = cmp_str(c, row->name);
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	struct nsx_str program = cmp_str(c, nsx_compare_program_of(c, r)->name), name = cmp_str(c, row->name);
 	struct nsx_buf text = { 0 };
 	char *s;
 
@@ -127,7 +127,7 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 	else
 		nsx_buf_c(&text, ", noise not known");
 	if (c->options.by == NSX_COMPARE_STEP)
-		cmp_tell_growth(c, r, &text);
+		nsx_compare_tell_growth(c, r, &text);
 	s = text.failed ? NULL : nsx_str_dup(nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	if (s && nsx_vec_push(&out->regressions, s))
@@ -169,8 +169,8 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 		answer = "faster";
 	for (int v = CMP_SLOWER; v < CMP_VERDICTS; v++)
 		if (count[v] || v == CMP_SLOWER)
-			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v], cmp_verdict_name((enum cmp_verdict)v));
-	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], cmp_verdict_name(CMP_SAME));
+			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v], nsx_compare_verdict_name((enum cmp_verdict)v));
+	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
 	if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
 	nsx_buf_char(&b, '\0');
@@ -186,14 +186,14 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 {
 	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP;
 	size_t n, nwhole = 0;
-	struct cmp_result *r = cmp_judge(c, modules, &n), *whole = modules ? NULL : cmp_judge(c, true, &nwhole);
+	struct cmp_result *r = nsx_compare_judge(c, modules, &n), *whole = modules ? NULL : nsx_compare_judge(c, true, &nwhole);
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: that is what all rows together have come to. */
-	if (!r || (!modules && !whole) || (steps && !cmp_order_steps(c, r, n)) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? cmp_folded(c, r, n, folded) : steps ? cmp_print_steps(c, r, n, &out->table) : cmp_print(c, r, n, &out->table);
+		rc = folded ? nsx_compare_folded(c, r, n, folded) : steps ? nsx_compare_print_steps(c, r, n, &out->table) : nsx_compare_print(c, r, n, &out->table);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
 	if (rc == NSX_OK && out->table)
@@ -240,9 +240,9 @@ load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	switch (c->options.by) {
 	case NSX_COMPARE_RANGE:
-	case NSX_COMPARE_KERNEL: return cmp_read_names(c, s, diags);
-	case NSX_COMPARE_STEP:   return cmp_read_steps(c, s, diags);
-	default:                 return cmp_read(c, s, diags);
+	case NSX_COMPARE_KERNEL: return nsx_compare_read_names(c, s, diags);
+	case NSX_COMPARE_STEP:   return nsx_compare_read_steps(c, s, diags);
+	default:                 return nsx_compare_read(c, s, diags);
 	}
 }
 
@@ -252,13 +252,13 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	int by[2];
 
 	for (int k = 0; k < 2; k++)
-		if (cmp_is_table(&c->side[k], &by[k]) != NSX_OK)
+		if (nsx_compare_is_table(&c->side[k], &by[k]) != NSX_OK)
 			return NSX_ERR;
 	c->tables = by[0] >= 0 || by[1] >= 0;
 	if (c->tables && choose(c, by, folded) != NSX_OK)
 		return NSX_ERR;
 	for (int k = 0; k < 2; k++)
-		if ((c->tables ? cmp_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k], diags)) != NSX_OK)
+		if ((c->tables ? nsx_compare_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k], diags)) != NSX_OK)
 			return NSX_ERR;
 	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
@@ -298,7 +298,7 @@ nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_co
 	*out = (struct nsx_compare){ 0 };
 	rc = load(&c, folded, diags);
 	if (rc == NSX_OK)
-		rc = cmp_pair(&c);
+		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)
 		leave_out(&c, diags);
 	if (rc == NSX_OK)

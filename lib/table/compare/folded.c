@@ -19,15 +19,15 @@ scaled(const struct cmp *c, const struct cmp_result *r, int side)
 }
 
 int
-cmp_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out)
+nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out)
 {
 	int side = c->options.fold, rc;
 	struct nsx_stacks stacks = { 0 };
 	bool good = true;
 
 	for (size_t i = 0; i < n && good; i++) {
-		const struct cmp_row *row = cmp_row_shown(&r[i]);
-		const struct cmp_program *p = cmp_program_of(c, &r[i]);
+		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
+		const struct cmp_program *p = nsx_compare_program_of(c, &r[i]);
 		uint32_t node = NSX_STACKS_ROOT;
 
 		if (!r[i].row[side])

@@ -76,7 +76,7 @@ find_columns(const struct form *form, struct nsx_str header, int at[NCOLS], int 
 }
 
 int
-cmp_is_table(struct cmp_side *s, int *by)
+nsx_compare_is_table(struct cmp_side *s, int *by)
 {
 	struct nsx_str window, header;
 	int at[NCOLS], ncols;
@@ -148,7 +148,7 @@ add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 		return NSX_NONE;
 	if (p->form->by == NSX_COMPARE_THUNK && (i.name = keep(p, cell[NAME])) == NSX_NONE)
 		return NSX_NONE;
-	return cmp_row_of(p->c, s, &i);
+	return nsx_compare_row_of(p->c, s, &i);
 }
 
 /* A program of that name and id (NSX_ABSENT: it has none), made if it is new; NSX_NONE when out of memory. Of tables by opcode all is of one. */
@@ -178,7 +178,7 @@ program_at(struct parse *p, const struct nsx_str *cell, int64_t id)
 	}
 	if (new.key == NSX_NONE && (cell[KEY].len || id != NSX_ABSENT))
 		return NSX_NONE;
-	new.whole = cmp_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+	new.whole = nsx_compare_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
 	                                             .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
 	if (new.whole == NSX_NONE || !nsx_vec_push(&s->programs, new))
 		return NSX_NONE;
@@ -297,7 +297,7 @@ sum_up(struct parse *p, struct nsx_diags *diags)
 }
 
 int
-cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
+nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
 {
 	struct parse p = { .c = c, .s = s, .name = nsx_raw_name(s->in) };
 

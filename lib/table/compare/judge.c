@@ -5,15 +5,15 @@
 #include "table/compare/sides.h"
 
 const struct cmp_row *
-cmp_row_shown(const struct cmp_result *r)
+nsx_compare_row_shown(const struct cmp_result *r)
 {
 	return r->row[NSX_COMPARE_NEW] ? r->row[NSX_COMPARE_NEW] : r->row[NSX_COMPARE_BASE];
 }
 
 const struct cmp_program *
-cmp_program_of(const struct cmp *c, const struct cmp_result *r)
+nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r)
 {
-	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE].programs.p[cmp_row_shown(r)->program];
+	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE].programs.p[nsx_compare_row_shown(r)->program];
 }
 
 /* Executions that the effect of a difference is told for: those of NEW; of a program that is gone, BASE's. */
@@ -40,7 +40,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (!r->row[NSX_COMPARE_BASE])
 		return CMP_NEW;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
-		of = cmp_time_of(&c->side[NSX_COMPARE_BASE], &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
+		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE], &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
 	/* Of all that a profile has once, much differs between any two runs, such as what tunes kernels. */
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
@@ -58,7 +58,7 @@ judge(const struct cmp *c, struct cmp_result *r)
 	r->diff = n->mean - b->mean;
 	r->has_noise = b->known && n->known;
 	if (r->has_noise)
-		r->noise = cmp_noise(b, n, c->options.sigma);
+		r->noise = nsx_compare_noise(b, n, c->options.sigma);
 	r->effect = r->diff * weight(c, r);
 	r->verdict = verdict(c, r);
 }
@@ -90,19 +90,19 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 
 	for (int k = 0; k < 2; k++)
 		if (r.row[k]) {
-			r.time[k] = cmp_time_of(&c->side[k], r.row[k]);
+			r.time[k] = nsx_compare_time_of(&c->side[k], r.row[k]);
 			if (!r.time[k].n)
 				r.row[k] = NULL;
 		}
-	if ((!r.row[0] && !r.row[1]) || (cmp_row_shown(&r)->optional && !r.time[0].sum && !r.time[1].sum))
+	if ((!r.row[0] && !r.row[1]) || (nsx_compare_row_shown(&r)->optional && !r.time[0].sum && !r.time[1].sum))
 		return;
 	judge(c, &r);
-	const struct cmp_program *p = cmp_program_of(c, &r);
-	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, cmp_row_shown(&r)->name), p->number, r };
+	const struct cmp_program *p = nsx_compare_program_of(c, &r);
+	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name), p->number, r };
 }
 
 struct cmp_result *
-cmp_judge(struct cmp *c, bool whole, size_t *n)
+nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 {
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *s = &c->side[NSX_COMPARE_NEW];
 	struct order *o = malloc((b->rows.n + s->rows.n + 1) * sizeof *o);

@@ -4,7 +4,7 @@
 #include "table/compare/sides.h"
 
 uint32_t
-cmp_row_add(struct cmp_side *s, struct cmp_row row)
+nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
 {
 	row.pair = row.cells = row.of = NSX_NONE;
 	if (s->rows.n >= NSX_NONE - 1 || !nsx_vec_push(&s->rows, row))
@@ -109,17 +109,17 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 	if (*at == NSX_NONE) {
 		if (c->options.by == NSX_COMPARE_SOURCE && i->stack != NSX_NONE && !stem_of_line(c, &row))
 			return NSX_NONE;
-		*at = cmp_row_add(s, row);
+		*at = nsx_compare_row_add(s, row);
 	}
 	return *at;
 }
 
 uint32_t
-cmp_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
+nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
 	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name, .stack = i->stack };
 
 	if (c->options.by != NSX_COMPARE_THUNK)
 		return shared_row(c, s, i);
-	return stem_of_name(c, &row) ? cmp_row_add(s, row) : NSX_NONE;
+	return stem_of_name(c, &row) ? nsx_compare_row_add(s, row) : NSX_NONE;
 }

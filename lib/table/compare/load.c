@@ -15,7 +15,7 @@ program_at(struct cmp_side *s, uint32_t index)
 			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE
 		};
 
-		p.whole = cmp_row_add(s, (struct cmp_row){
+		p.whole = nsx_compare_row_add(s, (struct cmp_row){
 			.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
 		});
 		if (p.whole == NSX_NONE || !nsx_vec_push(&s->programs, p))
@@ -27,20 +27,20 @@ program_at(struct cmp_side *s, uint32_t index)
 /* ---- what the metadata say */
 
 bool
-cmp_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
+nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
 {
 	*id = string == NSX_NONE ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_cat_str(cat, string));
 	return *id != NSX_NONE || string == NSX_NONE;
 }
 
 bool
-cmp_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat)
+nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat)
 {
 	for (size_t i = 0; i < cat->devices.n; i++) {
 		uint32_t model;
 		bool had = false;
 
-		if (!cmp_keep(c, cat, cat->devices.p[i].name, &model))
+		if (!nsx_compare_keep(c, cat, cat->devices.p[i].name, &model))
 			return false;
 		for (size_t k = 0; k < s->models.n; k++)
 			had |= s->models.p[k] == model;
@@ -61,8 +61,8 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 		const struct nsx_cat_program *from = &cat->programs.p[i];
 
 		p->id = from->id;
-		if (!cmp_keep(c, cat, from->name, &p->name) || !cmp_keep(c, cat, from->key, &p->key)
-		    || !cmp_keep(c, cat, from->fingerprint, &p->fingerprint))
+		if (!nsx_compare_keep(c, cat, from->name, &p->name) || !nsx_compare_keep(c, cat, from->key, &p->key)
+		    || !nsx_compare_keep(c, cat, from->fingerprint, &p->fingerprint))
 			return false;
 	}
 	for (size_t i = 0; i < cat->aliases.n; i++) {
@@ -76,7 +76,7 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 		if (!p)
 			return false;
 		to = nsx_str_starts(digest, "d:") ? &p->dumped : &p->run;
-		if (*to == NSX_NONE && !cmp_keep(c, cat, a->digest, to))
+		if (*to == NSX_NONE && !nsx_compare_keep(c, cat, a->digest, to))
 			return false;
 	}
 	return true;
@@ -99,14 +99,14 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 	i->name = NSX_NONE;
 	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) && (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
 		return false;
-	return (from->name == NSX_NONE || cmp_keep(c, cat, from->name, &i->name)) && cmp_keep(c, cat, from->opcode, &i->opcode)
-	       && cmp_keep(c, cat, op_name, &i->op_name) && cmp_keep(c, cat, stack == NSX_NONE ? stack : cat->stacks.p[stack], &i->stack);
+	return (from->name == NSX_NONE || nsx_compare_keep(c, cat, from->name, &i->name)) && nsx_compare_keep(c, cat, from->opcode, &i->opcode)
+	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, stack == NSX_NONE ? stack : cat->stacks.p[stack], &i->stack);
 }
 
 /* ---- executions */
 
 struct cmp_cell *
-cmp_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
+nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device)
 {
 	uint32_t *at = nsx_map_at(&s->cell_of, (struct nsx_key){ row, device });
 
@@ -131,7 +131,7 @@ take_module(struct cmp_side *s, const struct nsx_rec *rec)
 	/* nsx_top counted those without. */
 	if (!p || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
 		return p != NULL;
-	cell = device == NSX_NONE ? NULL : cmp_cell_at(s, p->whole, device);
+	cell = device == NSX_NONE ? NULL : nsx_compare_cell_at(s, p->whole, device);
 	if (!cell)
 		return false;
 	nsx_stat_add(&cell->stat, dur);
@@ -188,7 +188,7 @@ row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *t
 		if (!p || !describe_inst(c, &s->top.cat, inst, thunk, &i))
 			return NSX_NONE;
 		i.program = (uint32_t)(p - s->programs.p);
-		s->row_of_inst.p[inst] = cmp_row_of(c, s, &i);
+		s->row_of_inst.p[inst] = nsx_compare_row_of(c, s, &i);
 	}
 	return s->row_of_inst.p[inst];
 }
@@ -205,7 +205,7 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) || c->options.by == NSX_COMPARE_MODULE)
 		return true;
 	row = row_at(c, s, inst, rec);
-	cell = row == NSX_NONE ? NULL : cmp_cell_at(s, row, device);
+	cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(s, row, device);
 	if (cell)
 		add_time(s, cell, nsx_int(rec, NSX_THUNK_execution, -1), c->options.exposed ? dur - hidden : dur);
 	return cell != NULL;
@@ -224,7 +224,7 @@ count_executions(struct cmp_side *s)
 
 		close_open(cell, &cell->open[1]);
 		close_open(cell, &cell->open[0]);
-		whole = cmp_cell_at(s, s->programs.p[s->rows.p[cell->row].program].whole, cell->device);
+		whole = nsx_compare_cell_at(s, s->programs.p[s->rows.p[cell->row].program].whole, cell->device);
 		if (!whole)
 			return false;
 		cell = &s->cells.p[i];
@@ -238,7 +238,7 @@ count_executions(struct cmp_side *s)
 static bool
 finish(struct cmp *c, struct cmp_side *s)
 {
-	if (!describe_programs(c, s) || !cmp_take_models(c, s, &s->top.cat) || !count_executions(s))
+	if (!describe_programs(c, s) || !nsx_compare_take_models(c, s, &s->top.cat) || !count_executions(s))
 		return false;
 	for (size_t i = 0; i < s->cells.n; i++) {
 		struct cmp_cell *cell = &s->cells.p[i];
@@ -287,7 +287,7 @@ take(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 }
 
 int
-cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct nsx_rec rec;
 	int rc;

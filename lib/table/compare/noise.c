@@ -21,7 +21,7 @@ pooled(const struct cmp_side *s, const struct cmp_row *r)
 }
 
 struct cmp_time
-cmp_time_of(const struct cmp_side *s, const struct cmp_row *r)
+nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 {
 	const struct cmp_program *p = &s->programs.p[r->program];
 	bool own = r->whole || s->each;
@@ -115,7 +115,7 @@ quantile(double sigma, double freedom)
 }
 
 double
-cmp_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma)
+nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma)
 {
 	double a = base->error * base->error, b = new->error * new->error, all = a + b;
 

@@ -180,7 +180,7 @@ pair_whole(struct cmp *c)
 }
 
 int
-cmp_pair(struct cmp *c)
+nsx_compare_pair(struct cmp *c)
 {
 	struct loners l = { 0 };
 	bool good = pair_programs(c, &l);

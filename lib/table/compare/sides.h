@@ -101,38 +101,38 @@ cmp_str(const struct cmp *c, uint32_t id)
 }
 
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
-int cmp_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* The row's cell of that device, made if it is new; NULL when out of memory. */
-struct cmp_cell *cmp_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
+struct cmp_cell *nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
 /* A string of a catalogue as one of cmp.strs; false when out of memory. */
-bool cmp_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id);
+bool nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id);
 /* Note the GPU models of a catalogue; false when out of memory. */
-bool cmp_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
+bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
 
 /* by_name.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
-int cmp_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
-int cmp_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* input_table.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
-int cmp_is_table(struct cmp_side *s, int *by);
+int nsx_compare_is_table(struct cmp_side *s, int *by);
 /* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or NSX_ERR. */
-int cmp_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
+int nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 
 /* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of memory. */
-uint32_t cmp_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
+uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
 /* A row of the program, without any cell; NSX_NONE when out of memory. */
-uint32_t cmp_row_add(struct cmp_side *s, struct cmp_row row);
+uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 
 /* pair.c: find what is one program, and one row, on both sides. NSX_OK or NSX_ERR. */
-int cmp_pair(struct cmp *c);
+int nsx_compare_pair(struct cmp *c);
 
 /* noise.c: the time of a row; n is 0 if it has none. */
-struct cmp_time cmp_time_of(const struct cmp_side *s, const struct cmp_row *r);
+struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r);
 /* The largest difference that chance explains; both errors must be known. */
-double cmp_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
+double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
 enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_VERDICTS };
 
@@ -146,16 +146,16 @@ struct cmp_result {
 };
 
 /* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of memory. */
-struct cmp_result *cmp_judge(struct cmp *c, bool whole, size_t *n);
+struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
 /* What to call a result: its program and name as NEW has them, or BASE alone. */
-const struct cmp_program *cmp_program_of(const struct cmp *c, const struct cmp_result *r);
-const struct cmp_row *cmp_row_shown(const struct cmp_result *r);
+const struct cmp_program *nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r);
+const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
 /* by_step.c: put results in order of class, device and statistic; false when out of memory. */
-bool cmp_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
+bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
 /* Append to a sentence, if the result is of a period, what of it grew, the most first, down to a hundredth of the difference. */
-void cmp_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
-int cmp_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
+int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 
 /* Whether the table is to show it. */
 static inline bool
@@ -165,10 +165,10 @@ cmp_shows(const struct cmp *c, const struct cmp_result *r)
 }
 
 /* "slower", ...: what it is called in a table. */
-const char *cmp_verdict_name(enum cmp_verdict v);
+const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
 /* table.c, folded.c: the results. NSX_OK or NSX_ERR. */
-int cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
-int cmp_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out);
+int nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+int nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_outfile *out);
 
 #endif

@@ -69,7 +69,7 @@ nsx_compare_by_name(const char *name)
 }
 
 const char *
-cmp_verdict_name(enum cmp_verdict v)
+nsx_compare_verdict_name(enum cmp_verdict v)
 {
 	return verdicts[v];
 }
@@ -88,13 +88,13 @@ called(const struct cmp *c, const struct cmp_result *r, int side)
 static void
 put_own(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, const struct way *w)
 {
-	const struct cmp_program *p = cmp_program_of(c, r);
+	const struct cmp_program *p = nsx_compare_program_of(c, r);
 	struct nsx_str base = called(c, r, NSX_COMPARE_BASE), new = called(c, r, NSX_COMPARE_NEW);
 
 	if (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) {
 		if (c->options.by == NSX_COMPARE_KERNEL)
-			nsx_table_str(t, 0, cmp_str(c, cmp_row_shown(r)->opcode));
-		nsx_table_str(t, w->own - 1, cmp_str(c, cmp_row_shown(r)->name));
+			nsx_table_str(t, 0, cmp_str(c, nsx_compare_row_shown(r)->opcode));
+		nsx_table_str(t, w->own - 1, cmp_str(c, nsx_compare_row_shown(r)->name));
 		return;
 	}
 	if (p->id != NSX_ABSENT)
@@ -129,7 +129,7 @@ put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 }
 
 int
-cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	const struct way *w = &ways[c->options.by];
 	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);
@@ -137,7 +137,7 @@ cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
 	for (size_t i = 0; i < n; i++) {
-		const struct cmp_row *row = cmp_row_shown(&r[i]);
+		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 
 		if (!cmp_shows(c, &r[i]))
 			continue;
@@ -146,7 +146,7 @@ cmp_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table 
 		put_common(t, &r[i], w->own);
 		if (c->options.by >= NSX_COMPARE_RANGE)
 			continue;
-		nsx_table_str(t, w->own + PROGRAM_MATCH, nsx_str_c(hows[cmp_program_of(c, &r[i])->how]));
+		nsx_table_str(t, w->own + PROGRAM_MATCH, nsx_str_c(hows[nsx_compare_program_of(c, &r[i])->how]));
 		if (c->options.by == NSX_COMPARE_THUNK || c->options.by == NSX_COMPARE_SOURCE)
 			nsx_table_str(t, w->own + COMMON, nsx_str_c(hows[row->how]));
 		if (c->options.by == NSX_COMPARE_THUNK) {

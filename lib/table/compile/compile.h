@@ -32,7 +32,7 @@ struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads ar
 /* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive time. Where ranges of other
  * threads are in one of them, the time in which any of those is open, and no child of it, is theirs, in proportion to
  * their exclusive times, and their parent's no more. NSX_OK or NSX_ERR. */
-int cmp_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
+int nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
 
 /* A row in the making. */
 struct cmp_row {
@@ -45,7 +45,7 @@ struct cmp_row {
 
 struct cmp_program { int64_t id; bool has_id; struct nsx_str name, key; };
 
-struct cmp_profile {
+struct nsx_compare_profile {
 	int64_t        number;
 	struct nsx_str name;
 	int64_t        first, last;   /* ns: of all its records; last < first: none */
@@ -64,7 +64,7 @@ struct cmp {
 	struct nsx_intern  names;
 	NSX_VEC(struct cmp_program) programs;
 	struct nsx_map     program_at;   /* number -> programs */
-	NSX_VEC(struct cmp_profile) profiles;
+	NSX_VEC(struct nsx_compare_profile) profiles;
 	struct nsx_map     profile_at;
 	NSX_VEC(struct cmp_process) processes;
 	NSX_VEC(struct cmp_row) rows;
@@ -75,29 +75,29 @@ struct cmp {
 };
 
 /* The profile of that number, made when it is new: its place in c->profiles; SIZE_MAX when out of memory. */
-size_t cmp_profile(struct cmp *c, int64_t number);
+size_t nsx_compare_profile(struct cmp *c, int64_t number);
 
 /* Something of that profile happened in [start, start + dur]. */
-void cmp_span(struct cmp_profile *p, int64_t start, int64_t dur);
+void nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur);
 
 /* Whether all times of r are within CMP_MAX and its duration is not negative. */
-bool cmp_sound(const struct cmp_range *r);
+bool nsx_compare_sound(const struct cmp_range *r);
 
 /* All of a profile is in c->ranges: add it up and forget it. */
-int cmp_tally(struct cmp *c);
+int nsx_compare_tally(struct cmp *c);
 
 /* Name of the row of time that opts->loading tells apart. */
 #define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
 
 /* Read a stream, or CSV, into c. */
-int cmp_load(struct cmp *c, struct nsx_reader *in, int64_t *diags);
-int cmp_load_csv(struct cmp *c, struct nsx_reader *in);
+int nsx_compare_load(struct cmp *c, struct nsx_reader *in, int64_t *diags);
+int nsx_compare_load_csv(struct cmp *c, struct nsx_reader *in);
 
 /* The rows as a table; NULL with c->err filled. */
-struct nsx_table *cmp_table(struct cmp *c);
+struct nsx_table *nsx_compare_table(struct cmp *c);
 
 /* Append a number as the summary spells it: as short as reads back, with a ".0" if whole; and with four digits. */
-void cmp_put_seconds(struct nsx_buf *b, double v);
-void cmp_put_four(struct nsx_buf *b, double v);
+void nsx_compare_put_seconds(struct nsx_buf *b, double v);
+void nsx_compare_put_four(struct nsx_buf *b, double v);
 
 #endif

@@ -47,7 +47,7 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	times.start = r.start;
 	times.dur = r.dur;
 	/* 2022.4 spells what is absent "None". */
-	if (!cmp_sound(&times) || r.pid < 0 || r.pid > UINT32_MAX || r.tid < 0 || r.tid > UINT32_MAX ||
+	if (!nsx_compare_sound(&times) || r.pid < 0 || r.pid > UINT32_MAX || r.tid < 0 || r.tid > UINT32_MAX ||
 	    (!r.has_parent && fields[at[PARENT]].len && !nsx_str_eq(fields[at[PARENT]], NSX_STR("None"))))
 		return NSX_EOF;
 	r.xla = nsx_str_starts(name, domain);
@@ -56,7 +56,7 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	r.name = nsx_intern(&l->p.trace.names, name);
 	if (r.name == NSX_NONE || l->rows.n >= UINT32_MAX / 2 || !nsx_vec_push(&l->rows, r))
 		return fail_nomem(l);
-	cmp_span(&l->c->profiles.p[0], r.start, r.dur);
+	nsx_compare_span(&l->c->profiles.p[0], r.start, r.dur);
 	return NSX_OK;
 }
 
@@ -151,7 +151,7 @@ add_programs(struct csv_load *l)
 	struct cmp *c = l->c;
 
 	for (size_t i = 0; i < l->p.programs.n; i++) {
-		const struct ex_program *from = &l->p.programs.p[i];
+		const struct nsx_extract_program *from = &l->p.programs.p[i];
 		struct nsx_buf key = { 0 };
 
 		nsx_buf_str(&key, from->name);
@@ -199,7 +199,7 @@ add_ranges(struct csv_load *l)
 
 		r.self = r.dur - r.child;
 		place[x->range] = (uint32_t)k;
-		if (r.name == NSX_NONE || !cmp_sound(&r)) {
+		if (r.name == NSX_NONE || !nsx_compare_sound(&r)) {
 			free(place);
 			return r.name == NSX_NONE ? fail_nomem(l) : nsx_err_set(c->err, "%s: more time than ranges can take", c->where);
 		}
@@ -210,27 +210,27 @@ add_ranges(struct csv_load *l)
 }
 
 int
-cmp_load_csv(struct cmp *c, struct nsx_reader *in)
+nsx_compare_load_csv(struct cmp *c, struct nsx_reader *in)
 {
 	static const struct nsx_extract_opts opts = { .ranges = NSX_RANGES_NONE };
 	const struct nsx_extract_input input = { c->where, NULL };
 	struct csv_load l = { .c = c, .p = { .input = &input, .opts = &opts } };
 	int rc = NSX_ERR;
 
-	if (cmp_profile(c, 0) == SIZE_MAX)
+	if (nsx_compare_profile(c, 0) == SIZE_MAX)
 		fail_nomem(&l);
 	else if ((l.csv = nsx_csv_open(in, c->err)) && (rc = read_rows(&l)) == NSX_OK && (rc = sort_rows(&l)) == NSX_OK &&
 	         (rc = make_trace(&l)) == NSX_OK) {
-		rc = ex_find_compiles(&l.p);
+		rc = nsx_extract_find_compiles(&l.p);
 		if (rc != NSX_OK)
 			nsx_err_set(c->err, "%s", l.p.err.msg);
 	}
 	if (rc == NSX_OK && (rc = add_programs(&l)) == NSX_OK && (rc = add_ranges(&l)) == NSX_OK) {
 		nsx_diag_add(c->diags, NSX_WARNING, "", nsx_csv_rejected(l.csv), NSX_CSV_REJECTED);
-		rc = cmp_tally(c);
+		rc = nsx_compare_tally(c);
 	}
 	nsx_csv_close(l.csv);
-	ex_free(&l.p);
+	nsx_extract_free(&l.p);
 	free(l.rows.p);
 	free(l.keys.p);
 	nsx_map_free(&l.at);

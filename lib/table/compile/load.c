@@ -27,7 +27,7 @@ fail_nomem(struct loading *l)
 static int
 load_profile(struct loading *l, const struct nsx_rec *rec)
 {
-	size_t i = cmp_profile(l->c, nsx_int(rec, NSX_PROFILE_profile, 0));
+	size_t i = nsx_compare_profile(l->c, nsx_int(rec, NSX_PROFILE_profile, 0));
 	struct nsx_str name = nsx_arena_str(&l->c->arena, nsx_string(rec, NSX_PROFILE_name));
 
 	if (i == SIZE_MAX || !name.ptr)
@@ -58,7 +58,7 @@ static int
 flush(struct loading *l)
 {
 	nsx_map_free(&l->range_at);
-	return l->open ? cmp_tally(l->c) : NSX_OK;
+	return l->open ? nsx_compare_tally(l->c) : NSX_OK;
 }
 
 /* r's parent: a place, or NSX_NONE; the order of the stream makes it come first. */
@@ -81,7 +81,7 @@ static int
 load_compile(struct loading *l, const struct nsx_rec *rec)
 {
 	struct cmp *c = l->c;
-	size_t profile = cmp_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
+	size_t profile = nsx_compare_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
 	int64_t id = nsx_int(rec, NSX_COMPILE_range, 0);
 
 	if (profile == SIZE_MAX)
@@ -104,7 +104,7 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 		r.program = -1;
 	if (r.name == NSX_NONE || c->ranges.n >= MISSING)
 		return fail_nomem(l);
-	if (!cmp_sound(&r))
+	if (!nsx_compare_sound(&r))
 		return nsx_err_set(c->err, "%s: compile: a time that is negative or beyond 73 years", nsx_reader_where(l->in));
 	if (nsx_has(rec, NSX_COMPILE_parent) && find_parent(l, &r, rec->v[NSX_COMPILE_parent].i) != NSX_OK)
 		return NSX_ERR;
@@ -127,10 +127,10 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 	for (int i = 0; i < 2; i++) {
 		if (!nsx_field_has(rec, times[i][0]))
 			continue;
-		size_t p = cmp_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+		size_t p = nsx_compare_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 		if (p == SIZE_MAX)
 			return fail_nomem(l);
-		cmp_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));
+		nsx_compare_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));
 	}
 	return NSX_OK;
 }
@@ -160,7 +160,7 @@ load(struct loading *l)
 }
 
 int
-cmp_load(struct cmp *c, struct nsx_reader *in, int64_t *diags)
+nsx_compare_load(struct cmp *c, struct nsx_reader *in, int64_t *diags)
 {
 	struct loading l = { .c = c, .in = in };
 	int rc = load(&l);
@@ -180,12 +180,12 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 
 	*out = (struct nsx_compile_result){ .diags = -1 };
 	if (rc == NSX_OK)
-		rc = csv ? cmp_load_csv(&c, in) : cmp_load(&c, in, &out->diags);
+		rc = csv ? nsx_compare_load_csv(&c, in) : nsx_compare_load(&c, in, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans, "compile ranges whose parent is not in the stream: their time counts, but as no compilation's");
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0, "no compilation: nothing was compiled while the profile was taken");
 		out->records = c.records;
-		out->table = cmp_table(&c);
+		out->table = nsx_compare_table(&c);
 		rc = out->table ? NSX_OK : NSX_ERR;
 	}
 	nsx_arena_free(&c.arena);

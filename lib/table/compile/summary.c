@@ -65,7 +65,7 @@ is_whole(struct nsx_str s)
 }
 
 void
-cmp_put_seconds(struct nsx_buf *b, double v)
+nsx_compare_put_seconds(struct nsx_buf *b, double v)
 {
 	char text[NSX_DOUBLE_CHARS];
 	struct nsx_str s = { text, (size_t)(nsx_put_double(text, v) - text) };
@@ -76,7 +76,7 @@ cmp_put_seconds(struct nsx_buf *b, double v)
 }
 
 void
-cmp_put_four(struct nsx_buf *b, double v)
+nsx_compare_put_four(struct nsx_buf *b, double v)
 {
 	char text[32], *e;
 
@@ -407,7 +407,7 @@ put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_
 	nsx_buf_c(&s->text, "Compilation: ");
 	nsx_buf_str(&s->text, name);
 	nsx_buf_c(&s->text, ": ");
-	cmp_put_seconds(&s->text, (double)total / 1e9);
+	nsx_compare_put_seconds(&s->text, (double)total / 1e9);
 	nsx_buf_char(&s->text, '\n');
 	for (size_t i = 0; i < n && total; i++) {
 		double part = (double)e[i].ns / (double)total;
@@ -418,7 +418,7 @@ put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_
 		nsx_buf_char(&s->text, ' ');
 		nsx_buf_str(&s->text, e[i].key);
 		nsx_buf_fmt(&s->text, " %.2f%% ", part * 100);
-		cmp_put_four(&s->text, (double)e[i].ns / 1e9);
+		nsx_compare_put_four(&s->text, (double)e[i].ns / 1e9);
 		nsx_buf_char(&s->text, '\n');
 	}
 }

@@ -9,11 +9,11 @@
 enum { LOADING_KEY = -2 };
 
 size_t
-cmp_profile(struct cmp *c, int64_t number)
+nsx_compare_profile(struct cmp *c, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct cmp_profile){ .number = number, .last = -1 }))))
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compare_profile){ .number = number, .last = -1 }))))
 		return SIZE_MAX;
 	if (*at == NSX_NONE)
 		*at = (uint32_t)c->profiles.n - 1;
@@ -21,7 +21,7 @@ cmp_profile(struct cmp *c, int64_t number)
 }
 
 void
-cmp_span(struct cmp_profile *p, int64_t start, int64_t dur)
+nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
 {
 	/* Of such times nothing can be said. */
 	if (start > CMP_MAX || start < -CMP_MAX || dur < 0 || dur > CMP_MAX)
@@ -36,7 +36,7 @@ cmp_span(struct cmp_profile *p, int64_t start, int64_t dur)
 }
 
 bool
-cmp_sound(const struct cmp_range *r)
+nsx_compare_sound(const struct cmp_range *r)
 {
 	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX && r->child >= -CMP_MAX &&
 	       r->child <= CMP_MAX && r->self >= -CMP_MAX && r->self <= CMP_MAX;
@@ -179,7 +179,7 @@ count(struct cmp *c, const struct cmp_range *r, const struct cmp_part *part, boo
 }
 
 int
-cmp_tally(struct cmp *c)
+nsx_compare_tally(struct cmp *c)
 {
 	size_t n = c->ranges.n;
 	struct cmp_part *part = malloc((n + 1) * sizeof *part);
@@ -187,7 +187,7 @@ cmp_tally(struct cmp *c)
 	int rc = part && first ? NSX_OK : nsx_err_nomem(c->err, c->where);
 
 	if (rc == NSX_OK)
-		rc = cmp_share(c->ranges.p, n, part, c->err);
+		rc = nsx_compare_share(c->ranges.p, n, part, c->err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		const struct cmp_range *r = &c->ranges.p[i];
 

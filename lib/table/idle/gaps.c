@@ -31,7 +31,7 @@ nsx_cause_group(enum nsx_cause c)
 }
 
 int
-idle_is_second_node(struct idle *f, struct idle_device *d, const struct idle_op *op, bool *second)
+nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second)
 {
 	struct nsx_key key = { (uint64_t)op->call, (uint64_t)op->profile };
 	uint32_t *at;
@@ -55,7 +55,7 @@ idle_is_second_node(struct idle *f, struct idle_device *d, const struct idle_op 
 }
 
 struct nsx_host_thread *
-idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
+nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
 {
 	struct nsx_key key = { (uint64_t)profile << 32 ^ (uint64_t)pid, (uint64_t)tid };
 	uint32_t *at = nsx_map_at(&f->thread_of, key);
@@ -112,7 +112,7 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 		return add(f, g0, c0, NSX_CAUSE_HOST, f->host_paths.root, NSX_NONE) == NSX_OK
 		       && add(f, c0, m, NSX_CAUSE_LAUNCH, f->host_paths.root, NSX_NONE) == NSX_OK ? NSX_OK : NSX_ERR;
 	}
-	t = idle_thread(f, op->profile, op->pid, op->tid);
+	t = nsx_idle_thread(f, op->profile, op->pid, op->tid);
 	f->pieces.list.n = 0;
 	if (!t)
 		return nsx_err_nomem(f->err, NULL);
@@ -131,7 +131,7 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 }
 
 int
-idle_explain(struct idle *f, struct idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained)
+nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained)
 {
 	enum nsx_cause rest;
 	int64_t m;
@@ -139,7 +139,7 @@ idle_explain(struct idle *f, struct idle_device *d, const struct idle_op *op, in
 
 	f->segments.n = 0;
 	*drained = false;
-	if (idle_is_second_node(f, d, op, &second) != NSX_OK)
+	if (nsx_idle_is_second_node(f, d, op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (second)
 		return add(f, g0, g1, NSX_CAUSE_GRAPH, op->path, op->name);

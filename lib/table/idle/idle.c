@@ -16,7 +16,7 @@ thread_at(struct idle *f, const struct nsx_rec *rec)
 	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID, NSX_ABSENT);
 	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
 
-	return idle_thread(f, profile, pid, tid);
+	return nsx_idle_thread(f, profile, pid, tid);
 }
 
 /* The number of a frame's text if frames are wanted; false when out of memory. */
@@ -113,7 +113,7 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 			return nsx_err_nomem(f->err, NULL);
 		int matched = regexec(&f->pattern, f->match.ptr, 0, NULL, 0);
 
-		if (matched == 0 && idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
+		if (matched == 0 && nsx_idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
 			return NSX_ERR;
 		/* Which takes memory, too; glibc's tells that as no match. */
 		if (matched != 0 && matched != REG_NOMATCH)
@@ -180,7 +180,7 @@ trim(struct idle *f)
 	f->needs.n = 0;
 	nsx_map_free(&f->need_of);
 	for (size_t k = 0; k < f->devices.n; k++) {
-		const struct idle_device *d = &f->devices.p[k];
+		const struct nsx_idle_device *d = &f->devices.p[k];
 		const struct nsx_cat_device *c = &f->cat.devices.p[k];
 
 		if (d->begun && d->busy < f->now && (c->last == NSX_ABSENT || c->last >= f->now)
@@ -203,25 +203,25 @@ trim(struct idle *f)
 }
 
 static int
-flush_run(struct idle *f, struct idle_device *d)
+flush_run(struct idle *f, struct nsx_idle_device *d)
 {
 	int rc = NSX_OK;
 
 	if (d->run_start < d->run_end)
-		rc = idle_add_busy(f, d, d->run_part, d->run_start, d->run_end);
+		rc = nsx_idle_add_busy(f, d, d->run_part, d->run_start, d->run_end);
 	d->run_start = d->run_end;
 	return rc;
 }
 
 /* For nsx_parts: the operation that settles the time, and its device. */
-struct settling { struct idle *f; struct idle_device *d; const struct idle_op *op; };
+struct settling { struct idle *f; struct nsx_idle_device *d; const struct idle_op *op; };
 
 static int
 settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 {
 	struct settling *s = state;
 	struct idle *f = s->f;
-	struct idle_device *d = s->d;
+	struct nsx_idle_device *d = s->d;
 	bool drained;
 
 	if (part == d->run_part && start == d->run_end && part != NSX_PART_IDLE) {
@@ -236,20 +236,20 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
 	d->run_start = end;
-	if (idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || idle_add_gap(f, d, start, end, drained) != NSX_OK)
+	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || nsx_idle_add_gap(f, d, start, end, drained) != NSX_OK)
 		return NSX_ERR;
 	if (f->options->form == NSX_IDLE_FOLDED)
-		return idle_fold_segments(f, d->index);
-	return f->options->form == NSX_IDLE_LIST ? idle_list_gap(f, d, s->op, start, end) : NSX_OK;
+		return nsx_idle_fold_segments(f, d->index);
+	return f->options->form == NSX_IDLE_LIST ? nsx_idle_list_gap(f, d, s->op, start, end) : NSX_OK;
 }
 
-struct idle_device *
-idle_device(struct idle *f, uint32_t index)
+struct nsx_idle_device *
+nsx_idle_device(struct idle *f, uint32_t index)
 {
 	while (index != NSX_NONE && f->devices.n <= index) {
-		struct idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
 
-		if (!nsx_vec_push(&f->devices, new) || idle_take_steps(f, &f->devices.p[f->devices.n - 1]) != NSX_OK)
+		if (!nsx_vec_push(&f->devices, new) || nsx_idle_take_steps(f, &f->devices.p[f->devices.n - 1]) != NSX_OK)
 			return NULL;
 	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];
@@ -259,7 +259,7 @@ static int
 take_op(struct idle *f, const struct nsx_rec *rec)
 {
 	uint32_t index = nsx_cat_device(&f->cat, rec);
-	struct idle_device *d = idle_device(f, index);
+	struct nsx_idle_device *d = nsx_idle_device(f, index);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
 	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second, comm = nsx_cat_communicates(&f->cat, rec);
 	struct idle_op op;
@@ -283,7 +283,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
 		d->run_part = NSX_PART_IDLE;
-		if (f->options->by == NSX_IDLE_GIVEN && idle_open_given(f, d) != NSX_OK)
+		if (f->options->by == NSX_IDLE_GIVEN && nsx_idle_open_given(f, d) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (f->frames && start > d->busy) {
@@ -295,7 +295,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) != NSX_OK)
 		return NSX_ERR;
 	/* A node that ends no gap is remembered all the same. */
-	if (!gap && idle_is_second_node(f, d, &op, &second) != NSX_OK)
+	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (op.end > d->busy) {
 		d->busy = op.end;
@@ -308,7 +308,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 /* ---- all */
 
 int
-idle_take(void *state, const struct nsx_rec *rec)
+nsx_idle_take(void *state, const struct nsx_rec *rec)
 {
 	struct idle *f = state;
 	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
@@ -323,13 +323,13 @@ idle_take(void *state, const struct nsx_rec *rec)
 	case NSX_CALL:     rc = take_call(f, rec); break;
 	case NSX_OVERHEAD: rc = take_overhead(f, rec); break;
 	case NSX_RANGE:    rc = take_range(f, rec); break;
-	case NSX_MODULE:   rc = idle_take_module(f, rec); break;
+	case NSX_MODULE:   rc = nsx_idle_take_module(f, rec); break;
 	case NSX_OP:
 		f->now = start != NSX_ABSENT ? start : f->now;
 		rc = take_op(f, rec);
 		break;
 	case NSX_DEVICE:
-		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || idle_device(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
+		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || nsx_idle_device(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
 		     : nsx_err_nomem(f->err, NULL);
 		break;
 	default:
@@ -341,15 +341,15 @@ idle_take(void *state, const struct nsx_rec *rec)
 }
 
 int
-idle_finish(struct idle *f)
+nsx_idle_finish(struct idle *f)
 {
 	for (size_t i = 0; i < f->devices.n; i++) {
-		struct idle_device *d = &f->devices.p[i];
+		struct nsx_idle_device *d = &f->devices.p[i];
 
 		if (nsx_parts_finish(&d->parts, settled, &(struct settling){ f, d, NULL }) != NSX_OK || flush_run(f, d) != NSX_OK)
 			return NSX_ERR;
 	}
-	return idle_end_windows(f);
+	return nsx_idle_end_windows(f);
 }
 
 /* Say which devices tell less than they seem to. */
@@ -393,7 +393,7 @@ report_clocks(struct idle *f)
 }
 
 int
-idle_report(struct idle *f)
+nsx_idle_report(struct idle *f)
 {
 	if (!f->ops)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
@@ -428,12 +428,12 @@ push_path(void *state, uint32_t path, uint32_t name)
 }
 
 void
-idle_free(struct idle *f)
+nsx_idle_free(struct idle *f)
 {
 	for (size_t i = 0; i < f->threads.n; i++)
 		nsx_host_thread_free(&f->threads.p[i]);
 	for (size_t i = 0; i < f->devices.n; i++) {
-		struct idle_device *d = &f->devices.p[i];
+		struct nsx_idle_device *d = &f->devices.p[i];
 
 		nsx_map_free(&d->launches);
 		free(d->launch_list.p);
@@ -497,7 +497,7 @@ nsx_idle_compile_pattern(const char *pattern, int flags, regex_t *re, struct nsx
 }
 
 int
-idle_begin(struct idle *f)
+nsx_idle_begin(struct idle *f)
 {
 	const struct nsx_idle_options *o = f->options;
 
@@ -518,36 +518,36 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
 	int64_t spooled = 0;   /* diags do not go into the spool */
-	int rc = idle_begin(&f);
+	int rc = nsx_idle_begin(&f);
 
 	*table = NULL;
 	if (rc == NSX_OK && options->by == NSX_IDLE_STEP && options->step) {
-		struct nsx_reader *again = idle_find_steps(&f, in, &spooled);
+		struct nsx_reader *again = nsx_idle_find_steps(&f, in, &spooled);
 
-		rc = again ? nsx_read_all(again, NULL, idle_take, &f, err) : NSX_ERR;
+		rc = again ? nsx_read_all(again, NULL, nsx_idle_take, &f, err) : NSX_ERR;
 		nsx_reader_close(again);
 	} else if (rc == NSX_OK) {
-		rc = nsx_read_all(in, options->require, idle_take, &f, err);
+		rc = nsx_read_all(in, options->require, nsx_idle_take, &f, err);
 	}
 	if (rc == NSX_OK)
-		rc = idle_finish(&f);
+		rc = nsx_idle_finish(&f);
 	if (rc == NSX_OK)
-		rc = idle_report(&f);
+		rc = nsx_idle_report(&f);
 	if (rc == NSX_OK) {
 		*ndiags = f.ndiags + spooled;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);
 		} else {
-			*table = options->form == NSX_IDLE_LIST ? idle_list_table(&f) : options->form == NSX_IDLE_VERDICT ? idle_verdicts(&f) : idle_table(&f);
+			*table = options->form == NSX_IDLE_LIST ? nsx_idle_list_table(&f) : options->form == NSX_IDLE_VERDICT ? nsx_idle_verdicts(&f) : nsx_idle_table(&f);
 			for (size_t i = 0; *table && options->notes && i < f.windows.n; i++) {
 				f.full.len = 0;
-				idle_verdict_text(&f, (uint32_t)i, &f.full);
+				nsx_idle_verdict_text(&f, (uint32_t)i, &f.full);
 				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
 			}
-			*table = idle_sound(&f, *table);
+			*table = nsx_idle_sound(&f, *table);
 			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 		}
 	}
-	idle_free(&f);
+	nsx_idle_free(&f);
 	return rc;
 }

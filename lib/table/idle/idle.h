@@ -56,7 +56,7 @@ struct idle_reason { uint32_t cell, path, leaf, next; int64_t ns; };
 struct idle_module { int64_t start, end; uint32_t program; int64_t execution; };
 
 /* A device's state. */
-struct idle_device {
+struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
@@ -102,7 +102,7 @@ struct idle {
 	bool               classed;        /* there may be several */
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_map     thread_of;      /* (profile and pid, tid) -> threads */
-	NSX_VEC(struct idle_device) devices;   /* by index of the catalogue */
+	NSX_VEC(struct nsx_idle_device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct idle_window) windows;
 	struct nsx_map     window_of;      /* by module: (device, program and whether before it) -> windows */
 	NSX_VEC(struct idle_reason) reasons;
@@ -122,62 +122,62 @@ struct idle {
 struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile; bool graph_node; };
 
 /* ---- idle.c: a stream's records one by one, for those who read it for more than this. {0} with options, diags, err set is empty; between
- * idle_begin and idle_free. NSX_OK or NSX_ERR. */
+ * nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
 
-int idle_begin(struct idle *f);
-int idle_take(void *f, const struct nsx_rec *rec);
-int idle_finish(struct idle *f);      /* after the last record: windows are complete */
-int idle_report(struct idle *f);      /* diags */
-void idle_free(struct idle *f);
+int nsx_idle_begin(struct idle *f);
+int nsx_idle_take(void *f, const struct nsx_rec *rec);
+int nsx_idle_finish(struct idle *f);      /* after the last record: windows are complete */
+int nsx_idle_report(struct idle *f);      /* diags */
+void nsx_idle_free(struct idle *f);
 /* The state of the device of that index in the catalogue, made with those before it; NULL when out of memory. */
-struct idle_device *idle_device(struct idle *f, uint32_t index);
+struct nsx_idle_device *nsx_idle_device(struct idle *f, uint32_t index);
 
 /* ---- gaps.c */
 
 /* The thread, made when it is new; NULL when out of memory. */
-struct nsx_host_thread *idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
+struct nsx_host_thread *nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
 
 /* Make the segments of the gap [g0, g1) that op ends, into idle.segments; *drained whether it counts as that. NSX_OK or NSX_ERR. */
-int idle_explain(struct idle *f, struct idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained);
+int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained);
 
 /* Whether another node of the same graph launch came before on the device; remembers this one. NSX_ERR when out of memory. */
-int idle_is_second_node(struct idle *f, struct idle_device *d, const struct idle_op *op, bool *second);
+int nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second);
 
 /* ---- windows.c: all times of a device are given to it in order and once */
 
-int idle_add_busy(struct idle *f, struct idle_device *d, enum nsx_part part, int64_t start, int64_t end);
-int idle_add_gap(struct idle *f, struct idle_device *d, int64_t start, int64_t end, bool drained);   /* with idle.segments */
-int idle_take_module(struct idle *f, const struct nsx_rec *rec);
+int nsx_idle_add_busy(struct idle *f, struct nsx_idle_device *d, enum nsx_part part, int64_t start, int64_t end);
+int nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, bool drained);   /* with idle.segments */
+int nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec);
 /* A window by range: of the device, or of each of the process if it names none. */
-int idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
+int nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
 /* By NSX_IDLE_GIVEN: the windows of a device that has begun. */
-int idle_open_given(struct idle *f, struct idle_device *d);
+int nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d);
 /* The windows of the device's steps; before its first operation. */
-int idle_take_steps(struct idle *f, struct idle_device *d);
-int idle_end_windows(struct idle *f);
+int nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d);
+int nsx_idle_end_windows(struct idle *f);
 
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader of the spool, which the
  * caller closes; *ndiags: diags in the stream. */
-struct nsx_reader *idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
+struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
-int idle_fold_segments(struct idle *f, uint32_t device);
-int idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op *op, int64_t start, int64_t end);
-struct nsx_table *idle_table(struct idle *f);
-struct nsx_table *idle_list_table(struct idle *f);
-struct nsx_table *idle_verdicts(struct idle *f);
+int nsx_idle_fold_segments(struct idle *f, uint32_t device);
+int nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end);
+struct nsx_table *nsx_idle_table(struct idle *f);
+struct nsx_table *nsx_idle_list_table(struct idle *f);
+struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
-void idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
+void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 /* Windows in order of rows: their numbers, to be freed; NULL when out of memory. */
-uint32_t *idle_window_order(const struct idle *f);
+uint32_t *nsx_idle_window_order(const struct idle *f);
 /* The table, or NULL, freed, if a text for it found no memory. */
-struct nsx_table *idle_sound(const struct idle *f, struct nsx_table *t);
-void idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
-int idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
+struct nsx_table *nsx_idle_sound(const struct idle *f, struct nsx_table *t);
+void nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
+int nsx_idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
 /* A table with the window's keys before these columns, 8 at most; NULL when out of memory. One at a time. */
-struct nsx_table *idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n);
+struct nsx_table *nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n);
 
 /* A path's or a leaf's text; empty for none. */
-void idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
+void nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
 
 #endif

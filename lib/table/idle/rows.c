@@ -7,7 +7,7 @@
 /* ---- texts */
 
 void
-idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
+nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
 {
 	uint32_t chain[256];
 	size_t n = 0, skipped = 0;
@@ -59,7 +59,7 @@ stack_of(struct idle *f, int64_t device, const struct idle_segment *s)
 }
 
 int
-idle_fold_segments(struct idle *f, uint32_t device)
+nsx_idle_fold_segments(struct idle *f, uint32_t device)
 {
 	for (size_t i = 0; i < f->segments.n; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
@@ -88,7 +88,7 @@ by_length(const void *a, const void *b)
 }
 
 int
-idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op *op, int64_t start, int64_t end)
+nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end)
 {
 	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name, .start = start, .dur = end - start, .tid = op->tid,
 	                      .path = NSX_NONE, .leaf = NSX_NONE };
@@ -122,7 +122,7 @@ idle_list_gap(struct idle *f, const struct idle_device *d, const struct idle_op 
 }
 
 struct nsx_table *
-idle_sound(const struct idle *f, struct nsx_table *t)
+nsx_idle_sound(const struct idle *f, struct nsx_table *t)
 {
 	if (t && (f->scratch.failed || f->full.failed)) {
 		nsx_table_free(t);
@@ -152,7 +152,7 @@ frame(const struct idle *f, uint32_t id)
 }
 
 struct nsx_table *
-idle_list_table(struct idle *f)
+nsx_idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
 
@@ -172,10 +172,10 @@ idle_list_table(struct idle *f)
 		nsx_table_str(t, L_PREV, frame(f, g->prev));
 		nsx_table_str(t, L_NEXT, frame(f, g->next));
 		f->scratch.len = 0;
-		idle_put_frames(f, g->path, g->leaf, &f->scratch);
+		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
 	}
-	return idle_sound(f, t);
+	return nsx_idle_sound(f, t);
 }
 
 /* ---- windows */
@@ -199,7 +199,7 @@ by_time(const void *a, const void *b)
 }
 
 uint32_t *
-idle_window_order(const struct idle *f)
+nsx_idle_window_order(const struct idle *f)
 {
 	uint32_t *order = malloc((f->windows.n + 1) * sizeof *order);
 
@@ -222,13 +222,13 @@ static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
 };
 
 int
-idle_nkeys(const struct idle *f)
+nsx_idle_nkeys(const struct idle *f)
 {
 	return 1 + f->classed + keys[f->options->by].n;
 }
 
 void
-idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
+nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
 {
 	nsx_table_int(t, 0, f->cat.devices.p[w->device].number);
 	switch (f->options->by) {
@@ -261,10 +261,10 @@ idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w)
 }
 
 struct nsx_table *
-idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
+nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
 {
 	static struct nsx_table_col cols[4 + 8];   /* a table's columns must outlive it */
-	int k = idle_nkeys(f);
+	int k = nsx_idle_nkeys(f);
 
 	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
 	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
@@ -274,17 +274,17 @@ idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n)
 }
 
 struct nsx_table *
-idle_table(struct idle *f)
+nsx_idle_table(struct idle *f)
 {
 	static const struct nsx_table_col rest[] = {
 		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING }, { "ns", NSX_CELL_NS },
 		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS }, { "drained", NSX_CELL_NS }
 	};
-	int k = idle_nkeys(f);
-	uint32_t *order = idle_window_order(f);
+	int k = nsx_idle_nkeys(f);
+	uint32_t *order = nsx_idle_window_order(f);
 	struct nsx_table *t;
 
-	t = order ? idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
+	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 
@@ -296,7 +296,7 @@ idle_table(struct idle *f)
 			if (x->ns == 0 && !f->options->zeros)
 				continue;
 			nsx_table_row(t);
-			idle_put_keys(f, t, w);
+			nsx_idle_put_keys(f, t, w);
 			nsx_table_str(t, k, nsx_str_c(nsx_part_name(busy ? (enum nsx_part)c : NSX_PART_IDLE)));
 			if (!busy) {
 				nsx_table_str(t, k + 1, nsx_str_c(nsx_cause_group(cause)));

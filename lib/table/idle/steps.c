@@ -52,7 +52,7 @@ keep(struct idle *f, const struct nsx_step_set *set)
 }
 
 struct nsx_reader *
-idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
+nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 {
 	struct nsx_step_set set = { .kind = NSX_STEP_PATTERN, .label = f->options->step, .err = f->err };
 	struct first first = { &set, NULL };

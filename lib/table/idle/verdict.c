@@ -80,12 +80,12 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 		            (double)w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns / 1e6);
 	if (v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
 		nsx_buf_c(b, ", most of it in ");
-		idle_put_frames(f, v->path, v->leaf, b);
+		nsx_idle_put_frames(f, v->path, v->leaf, b);
 	}
 }
 
 void
-idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
+nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
 {
 	const struct idle_window *w = &f->windows.p[window];
 	struct verdict v = judge(f, w);
@@ -94,17 +94,17 @@ idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
 }
 
 struct nsx_table *
-idle_verdicts(struct idle *f)
+nsx_idle_verdicts(struct idle *f)
 {
 	static const struct nsx_table_col rest[] = {
 		{ "verdict", NSX_CELL_STRING }, { "ns", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }, { "cause", NSX_CELL_STRING },
 		{ "path", NSX_CELL_STRING }, { "call", NSX_CELL_STRING }, { "text", NSX_CELL_STRING }
 	};
-	int k = idle_nkeys(f);
-	uint32_t *order = idle_window_order(f);
+	int k = nsx_idle_nkeys(f);
+	uint32_t *order = nsx_idle_window_order(f);
 	struct nsx_table *t;
 
-	t = order ? idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
+	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 		struct verdict v = judge(f, w);
@@ -112,22 +112,22 @@ idle_verdicts(struct idle *f)
 		if (w->length <= 0)
 			continue;
 		nsx_table_row(t);
-		idle_put_keys(f, t, w);
+		nsx_idle_put_keys(f, t, w);
 		nsx_table_str(t, k, nsx_str_c(v.word));
 		nsx_table_int(t, k + 1, v.ns);
 		nsx_table_double(t, k + 2, (double)v.ns / (double)w->length);
 		if (v.cause >= 0)
 			nsx_table_str(t, k + 3, nsx_str_c(nsx_cause_name((enum nsx_cause)v.cause)));
 		f->scratch.len = 0;
-		idle_put_frames(f, v.path, NSX_NONE, &f->scratch);
+		nsx_idle_put_frames(f, v.path, NSX_NONE, &f->scratch);
 		nsx_table_str(t, k + 4, nsx_buf_view(&f->scratch));
 		f->scratch.len = 0;
-		idle_put_frames(f, NSX_NONE, v.leaf, &f->scratch);
+		nsx_idle_put_frames(f, NSX_NONE, v.leaf, &f->scratch);
 		nsx_table_str(t, k + 5, nsx_buf_view(&f->scratch));
 		f->scratch.len = 0;
 		put_text(f, w, &v, &f->scratch);
 		nsx_table_str(t, k + 6, nsx_buf_view(&f->scratch));
 	}
 	free(order);
-	return idle_sound(f, t);
+	return nsx_idle_sound(f, t);
 }

@@ -23,7 +23,7 @@ min2(int64_t a, int64_t b)
 /* ---- sums */
 
 static uint32_t
-new_window(struct idle *f, const struct idle_device *d, int64_t start, int64_t end, int64_t key, uint32_t label, uint32_t next)
+new_window(struct idle *f, const struct nsx_idle_device *d, int64_t start, int64_t end, int64_t key, uint32_t label, uint32_t next)
 {
 	struct idle_window w = { .device = d->index, .start = start, .end = end, .first = start, .key = key, .label = label, .next = next,
 	                         .reason = NSX_NONE };
@@ -99,7 +99,7 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 /* ---- one window for all of a device */
 
 static int
-add_to_device(struct idle *f, struct idle_device *d, struct piece *p)
+add_to_device(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
 	if (d->window == NSX_NONE && (d->window = new_window(f, d, p->start, p->end, NSX_ABSENT, NSX_NONE, NSX_NONE)) == NSX_NONE)
 		return NSX_ERR;
@@ -122,7 +122,7 @@ bucket_start(int64_t t, int64_t every)
 enum { BUCKETS = 1000000 };
 
 static int
-add_to_buckets(struct idle *f, struct idle_device *d, struct piece *p)
+add_to_buckets(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
 	for (int64_t t = p->start; t < p->end;) {
 		int64_t start = bucket_start(t, f->options->every), end = nsx_add_sat(start, f->options->every, NULL);
@@ -146,17 +146,17 @@ add_to_buckets(struct idle *f, struct idle_device *d, struct piece *p)
 /* ---- modules and executions */
 
 int
-idle_take_module(struct idle *f, const struct nsx_rec *rec)
+nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&f->cat, rec), program = nsx_cat_program(&f->cat, rec);
 	int64_t start = nsx_int(rec, NSX_MODULE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_MODULE_dur, NSX_ABSENT);
-	struct idle_device *d;
+	struct nsx_idle_device *d;
 
 	if (device == NSX_NONE || program == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
 	if (start == NSX_ABSENT || dur < 0)
 		return NSX_OK;
-	d = idle_device(f, device);
+	d = nsx_idle_device(f, device);
 	if (!d)
 		return nsx_err_nomem(f->err, NULL);
 	if (f->options->by == NSX_IDLE_STEP) {
@@ -174,7 +174,7 @@ idle_take_module(struct idle *f, const struct nsx_rec *rec)
 
 /* The window that sums all of a program, or all before it. */
 static uint32_t
-program_window(struct idle *f, const struct idle_device *d, uint32_t program, bool before, int64_t first)
+program_window(struct idle *f, const struct nsx_idle_device *d, uint32_t program, bool before, int64_t first)
 {
 	uint32_t *at = nsx_map_at(&f->window_of, (struct nsx_key){ (uint64_t)d->index << 1 | before, program });
 	struct nsx_err none = { "" };
@@ -220,7 +220,7 @@ join_cells(struct idle *f, uint32_t to, uint32_t from)
 
 /* What lay between modules lay before this one. */
 static int
-give_between(struct idle *f, struct idle_device *d, uint32_t program)
+give_between(struct idle *f, struct nsx_idle_device *d, uint32_t program)
 {
 	uint32_t to;
 
@@ -232,7 +232,7 @@ give_between(struct idle *f, struct idle_device *d, uint32_t program)
 
 /* Forget those that ended before t when there are twice as many as were open the last time, so that one which lasts long keeps no others. */
 static void
-forget_modules(struct idle_device *d, int64_t t)
+forget_modules(struct nsx_idle_device *d, int64_t t)
 {
 	size_t kept = 0;
 
@@ -247,7 +247,7 @@ forget_modules(struct idle_device *d, int64_t t)
 
 /* The module that holds t, the last started; NULL: none. *until: how long that lasts at least, at most `end`. */
 static const struct idle_module *
-holds(struct idle_device *d, int64_t t, int64_t end, int64_t *until)
+holds(struct nsx_idle_device *d, int64_t t, int64_t end, int64_t *until)
 {
 	const struct idle_module *m = NULL;
 
@@ -269,7 +269,7 @@ holds(struct idle_device *d, int64_t t, int64_t end, int64_t *until)
 
 /* The window of what lies between modules. */
 static uint32_t
-between_window(struct idle *f, struct idle_device *d, int64_t t)
+between_window(struct idle *f, struct nsx_idle_device *d, int64_t t)
 {
 	struct nsx_err none = { "" };
 
@@ -285,7 +285,7 @@ between_window(struct idle *f, struct idle_device *d, int64_t t)
 
 /* The window of an execution; the one at hand as long as it lasts, since executions of a device rarely interleave. */
 static uint32_t
-execution_window(struct idle *f, struct idle_device *d, const struct idle_module *m, int64_t t)
+execution_window(struct idle *f, struct nsx_idle_device *d, const struct idle_module *m, int64_t t)
 {
 	uint32_t *at = nsx_map_at(&f->window_of, (struct nsx_key){ (uint64_t)d->index << 32 | m->program, (uint64_t)m->execution });
 	struct nsx_err none = { "" };
@@ -302,7 +302,7 @@ execution_window(struct idle *f, struct idle_device *d, const struct idle_module
 }
 
 static int
-add_to_modules(struct idle *f, struct idle_device *d, struct piece *p)
+add_to_modules(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
 	for (int64_t t = p->start, until; t < p->end; t = until) {
 		const struct idle_module *m = holds(d, t, p->end, &until);
@@ -329,7 +329,7 @@ add_to_modules(struct idle *f, struct idle_device *d, struct piece *p)
 /* ---- steps: from the start of one to the start of the next */
 
 static int
-add_to_steps(struct idle *f, struct idle_device *d, struct piece *p)
+add_to_steps(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
 	size_t cut = 0;
 	int rc = NSX_OK;
@@ -364,7 +364,7 @@ add_to_steps(struct idle *f, struct idle_device *d, struct piece *p)
 
 /* Insert a window that may hold times to come, by start. */
 static int
-open_window(struct idle *f, struct idle_device *d, int64_t start, int64_t end, uint32_t label)
+open_window(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, uint32_t label)
 {
 	uint32_t w = new_window(f, d, start, end, start, label, NSX_NONE);
 	size_t k;
@@ -379,7 +379,7 @@ open_window(struct idle *f, struct idle_device *d, int64_t start, int64_t end, u
 }
 
 int
-idle_take_steps(struct idle *f, struct idle_device *d)
+nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d)
 {
 	int64_t device = f->cat.devices.p[d->index].number;
 	size_t lo = 0, hi = f->steps.n;
@@ -403,11 +403,11 @@ idle_take_steps(struct idle *f, struct idle_device *d)
 }
 
 int
-idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown)
+nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown)
 {
 	int64_t start = nsx_int(range, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(range, NSX_RANGE_dur, 0);
 	uint32_t label = nsx_cat_intern(&f->cat, shown, f->err), device;
-	struct idle_device *d;
+	struct nsx_idle_device *d;
 
 	if (label == NSX_NONE && shown.len)
 		return NSX_ERR;
@@ -415,7 +415,7 @@ idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str sho
 		return NSX_OK;
 	if (nsx_has(range, NSX_RANGE_device)) {
 		device = nsx_cat_device(&f->cat, range);
-		d = device == NSX_NONE ? NULL : idle_device(f, device);
+		d = device == NSX_NONE ? NULL : nsx_idle_device(f, device);
 		return d ? open_window(f, d, start, nsx_add_sat(start, dur, NULL), label) : nsx_err_nomem(f->err, NULL);
 	}
 	for (size_t i = 0; i < f->devices.n; i++) {
@@ -430,7 +430,7 @@ idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str sho
 }
 
 int
-idle_open_given(struct idle *f, struct idle_device *d)
+nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d)
 {
 	int64_t number = f->cat.devices.p[d->index].number;
 
@@ -447,7 +447,7 @@ idle_open_given(struct idle *f, struct idle_device *d)
 }
 
 static int
-add_to_ranges(struct idle *f, struct idle_device *d, struct piece *p)
+add_to_ranges(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
 	size_t kept = 0, i;
 
@@ -473,7 +473,7 @@ add_to_ranges(struct idle *f, struct idle_device *d, struct piece *p)
 /* ---- all */
 
 static int
-add_piece(struct idle *f, struct idle_device *d, struct piece p)
+add_piece(struct idle *f, struct nsx_idle_device *d, struct piece p)
 {
 	switch (f->options->by) {
 	case NSX_IDLE_DEVICE:    return add_to_device(f, d, &p);
@@ -488,20 +488,20 @@ add_piece(struct idle *f, struct idle_device *d, struct piece p)
 }
 
 int
-idle_add_busy(struct idle *f, struct idle_device *d, enum nsx_part part, int64_t start, int64_t end)
+nsx_idle_add_busy(struct idle *f, struct nsx_idle_device *d, enum nsx_part part, int64_t start, int64_t end)
 {
 	return add_piece(f, d, (struct piece){ start, end, part, false, 0 });
 }
 
 int
-idle_add_gap(struct idle *f, struct idle_device *d, int64_t start, int64_t end, bool drained)
+nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, bool drained)
 {
 	return add_piece(f, d, (struct piece){ start, end, NSX_PART_IDLE, drained, 0 });
 }
 
 /* What of [start, end) lies outside the device's own time. */
 static void
-add_edges(struct idle_window *w, const struct idle_device *d, int64_t start, int64_t end)
+add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start, int64_t end)
 {
 	count(w, nsx_cause_cell(NSX_CAUSE_BEFORE), max2(0, min2(end, d->first) - start), false);
 	count(w, nsx_cause_cell(NSX_CAUSE_AFTER), max2(0, end - max2(start, d->busy)), false);
@@ -509,13 +509,13 @@ add_edges(struct idle_window *w, const struct idle_device *d, int64_t start, int
 }
 
 int
-idle_end_windows(struct idle *f)
+nsx_idle_end_windows(struct idle *f)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	struct nsx_err none = { "" };
 
 	for (size_t i = 0; i < f->devices.n; i++) {
-		struct idle_device *d = &f->devices.p[i];
+		struct nsx_idle_device *d = &f->devices.p[i];
 
 		if (!d->begun)
 			continue;
@@ -529,7 +529,7 @@ idle_end_windows(struct idle *f)
 	}
 	for (size_t i = 0; i < f->windows.n; i++) {
 		struct idle_window *w = &f->windows.p[i];
-		const struct idle_device *d = &f->devices.p[w->device];
+		const struct nsx_idle_device *d = &f->devices.p[w->device];
 
 		switch (f->options->by) {
 		case NSX_IDLE_DEVICE:

@@ -177,7 +177,7 @@ take(void *state, const struct nsx_rec *rec)
 	struct explain *e = state;
 	uint32_t name;
 
-	if (idle_take(&e->idle, rec) != NSX_OK)
+	if (nsx_idle_take(&e->idle, rec) != NSX_OK)
 		return NSX_ERR;
 	if (!nsx_in_reach(rec))
 		return NSX_OK;
@@ -313,8 +313,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	options.given = e.windows.p;
 	options.ngiven = e.windows.n;
 	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err };
-	if (rc == NSX_OK && (rc = idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
-		rc = idle_finish(&e.idle);
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
+		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
 		if (!settle(&e, &e.devices.p[i], INT64_MAX))
 			rc = nsx_err_nomem(err, NULL);
@@ -323,14 +323,14 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	/* The steps' report has said these. */
 	e.idle.timeless = e.idle.beyond = 0;
 	if (rc == NSX_OK)
-		rc = idle_report(&e.idle);
+		rc = nsx_idle_report(&e.idle);
 	if (rc == NSX_OK) {
 		if (!e.pairs.n)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "no class has two steps with a next one: nothing to explain");
 		*table = make_table(&e);
 		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
-	idle_free(&e.idle);
+	nsx_idle_free(&e.idle);
 	nsx_range_book_free(&e.book);
 	nsx_intern_free(&e.names);
 	free(e.pairs.p);
