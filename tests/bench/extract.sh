@@ -27,6 +27,8 @@ extract_of() {
 row extract export command "$cost" read_bytes written_bytes records
 scale "$RANGES"
 extract_of 'ranges' "$tools/floor $export" "$export" "$export" --ranges
+extract_of 'ranges, all and operations' "$tools/floor $export" "$export" "$export" '--ops --ranges=all'
+extract_of 'ranges, all, operations, calls' "$tools/floor $export" "$export" "$export" '--ops --ranges=all --calls'
 job "$STEPS"
 # shellcheck disable=SC2086  # two names
 set -- $exports
@@ -41,6 +43,6 @@ if [ -e "$shared" ] && [ "$COPIES" -gt 0 ]; then
 fi
 
 about "nsysx-extract beside one thread of libsqlite3 that steps through the columns used (floor); ratios are to it." \
-	"'ranges': $RANGES NVTX ranges as PyTorch nests them, --ranges. 'XLA job': two exports and their dumps." \
+	"'ranges': $RANGES NVTX ranges as PyTorch nests them, --ranges; '... calls': -a, beside the same without --calls. 'XLA job': two exports and their dumps." \
 	"'PyTorch, 2 GPUs', where it is at hand: a real export $COPIES times over, --ranges."
 show extract
