@@ -10,7 +10,8 @@ enum { HOLD_BYTES = 64 << 20 };
 static struct nsx_align_opts opt = { .hold_bytes = HOLD_BYTES };
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_FLAG('e', "estimate", &opt.estimate, "write only clock and skew records and the metadata they refer to"),
+	NSX_OPT_FLAG('e', "estimate", &opt.estimate,
+	             "write only clock and skew records and the metadata they refer to"),
 	NSX_OPT_STR(0, "apply", &opt.apply, "FILE", "correct by the clock records of the stream FILE, in one pass"),
 	NSX_OPT_FLAG(0, "drift", &opt.drift, "clocks run at different rates: fit these too"),
 	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "devices of one report have clocks of their own"),
@@ -18,7 +19,8 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-align", "[-e | --apply FILE] [--drift] [--per-device] [-b] [-z[LEVEL]] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-align",
+                                    "[-e | --apply FILE] [--drift] [--per-device] [-b] [-z[LEVEL]] [-o FILE] [FILE]",
                                     "Bring the times of several reports onto one clock.", opts };
 
 static const char *
@@ -27,7 +29,8 @@ operand(int nops, char **ops)
 	if (nops > 1)
 		nsx_cli_misuse(&cli, "one FILE at most; nsysx-merge makes one stream of several");
 	if (opt.apply && (opt.estimate || opt.drift || opt.per_device))
-		nsx_cli_misuse(&cli, "--apply estimates nothing: --estimate, --drift and --per-device do not go with it");
+		nsx_cli_misuse(&cli,
+		               "--apply estimates nothing: --estimate, --drift and --per-device do not go with it");
 	if (opt.apply && strcmp(opt.apply, "-") == 0 && (nops == 0 || strcmp(ops[0], "-") == 0))
 		nsx_cli_misuse(&cli, "standard input can be read once");
 	return nops ? ops[0] : "-";

@@ -13,13 +13,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "summary", &summary, "print a table by collective, message size and group size instead"),
 	NSX_OPT_FLAG(0, "instances", &instances, "print a row for each instance of NCCL's communicators instead"),
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
-	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20, "memory for records that wait, beyond it they go to a file [64]"),
+	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
+	            "memory for records that wait, beyond it they go to a file [64]"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-collectives", "[-b] [-z[LEVEL]] [--summary | --instances | --each] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-collectives",
+	"[-b] [-z[LEVEL]] [--summary | --instances | --each] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int

@@ -17,24 +17,33 @@ static bool changed, gate;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row is [thunk, or what a table is by]"),
-	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed", "with or without what computation hides of communication [whole]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
-	NSX_OPT_STR(0, "step", &step, "REGEX", "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "by step: executions of the program of that name or key are the steps"),
-	NSX_OPT_STR(0, "sigma", &sigma, "K", "differences are noise below this confidence, in deviations of a normal distribution [3]"),
+	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed",
+	               "with or without what computation hides of communication [whole]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_OPT_STR(0, "step", &step, "REGEX",
+	            "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	NSX_OPT_STR(0, "module", &module, "NAME",
+	            "by step: executions of the program of that name or key are the steps"),
+	NSX_OPT_STR(0, "sigma", &sigma, "K",
+	            "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "differences of up to TIME per execution are none [100ns]"),
-	NSX_OPT_STR(0, "coverage", &coverage, "SHARE", "streams compare if so much of the time of each is matched [0.5]"),
+	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
+	            "streams compare if so much of the time of each is matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "leave out what is the same"),
 	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
-	NSX_OPT_CHOICE(0, "folded", &folded, "base|new", "print folded stacks of that side instead, names and executions as in NEW"),
+	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
+	               "print folded stacks of that side instead, names and executions as in NEW"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept text streams without their end or headers"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW", "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
+static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW",
+                                    "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
 /* The number of an option from `least` to `most` (misuse exits). */
 static double
@@ -51,8 +60,10 @@ number(const char *option, const char *s, double least, double most)
 static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
-	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK, .any = !by,
-	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what, "whole") == 0, .changed = changed };
+	struct nsx_compare_options o = { .by = by ? (enum nsx_compare_by)nsx_compare_by_name(by) : NSX_COMPARE_THUNK,
+	                                 .any = !by,
+	                                 .exposed = what && strcmp(what, "exposed") == 0, .whole = what && strcmp(what,
+	                                 	"whole") == 0, .changed = changed };
 
 	if (names)
 		nsx_names_parse(names, &o.names);
@@ -69,7 +80,8 @@ wanted(int nops, char **ops)
 	if (o.exposed && o.by == NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "steps tell exposed time beside the whole: want no --time exposed");
 	if (folded && o.by >= NSX_COMPARE_RANGE)
-		nsx_cli_misuse(&cli, "--folded: want thunks, modules, opcodes or source lines, not %ss", nsx_compare_name(o.by));
+		nsx_cli_misuse(&cli, "--folded: want thunks, modules, opcodes or source lines, not %ss",
+		               nsx_compare_name(o.by));
 	if (names && o.by != NSX_COMPARE_RANGE && o.by != NSX_COMPARE_KERNEL)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
 	if ((step || module) && o.by != NSX_COMPARE_STEP)
@@ -78,7 +90,8 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_idle_check_pattern(step))
 		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
-	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.markdown))
+	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json ||
+	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);
 	o.percent = number("percent", percent, 0, 1e6);
@@ -89,8 +102,8 @@ wanted(int nops, char **ops)
 	return o;
 }
 
-/* What of an operand is read: of a folder that nsysx-report made the table, or the stream behind it for what there is none of. NULL with err filled
- * when out of memory; the caller frees it. */
+/* What of an operand is read: of a folder that nsysx-report made the table, or the stream behind it for what there is
+ * none of. NULL with err filled when out of memory; the caller frees it. */
 static char *
 path_of(struct nsx_tool *t, const char *op)
 {

@@ -9,15 +9,19 @@ static const char *by;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "range|pass|phase|module|process", "what a row is [range]"),
-	NSX_OPT_FLAG(0, "loading", &loading, "tell apart what the first compilation of a process spends on loading libraries"),
-	NSX_OPT_FLAG(0, "summary", &summary, "print text for each compilation instead: what 99 % of it is, by kind of range"),
+	NSX_OPT_FLAG(0, "loading", &loading,
+	             "tell apart what the first compilation of a process spends on loading libraries"),
+	NSX_OPT_FLAG(0, "summary", &summary,
+	             "print text for each compilation instead: what 99 % of it is, by kind of range"),
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-compile", "[--by WHAT | --summary [--full]] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-compile",
+                                    "[--by WHAT | --summary [--full]] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print where compilation time goes.", opts };
 
 static int

@@ -9,19 +9,22 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "size", "a row for each class of sizes, too"),
 	NSX_OPT_FLAG(0, "findings", &findings, "print the copies that break a rule instead"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-copies", "[--by size | --findings] [--tsv | --table | --json] [-o FILE] [FILE]",
-                                    "Print copies of memory: count, bytes, time, speed, and how much of it other work hides.", opts };
+static const struct nsx_cli cli = { "nsysx-copies",
+                                    "[--by size | --findings] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"Print copies of memory: count, bytes, time, speed, and how much of it other work hides.", opts };
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_copies_options o = { .by_size = by != NULL, .findings = findings, .require = nsx_tool_input.require };
+	struct nsx_copies_options o = { .by_size = by != NULL, .findings = findings,
+	                                .require = nsx_tool_input.require };
 	struct nsx_table *table = NULL;
 	struct nsx_tool t;
 	int64_t ndiags = 0;

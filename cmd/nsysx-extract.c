@@ -40,14 +40,17 @@ add_rule(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of the HLO dumps of the exports that follow"),
-	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all", "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
+	NSX_OPT_MAYBE(0, "ranges", &ranges, "gpu|all",
+	              "also NVTX ranges: those with GPU work [gpu], or every one (all)"),
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call, and time that the host lost"),
 	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
 	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND", "kernels named so communicate, or compute if KIND is empty"),
 	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
-	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint", "how programs of several exports are recognised as one"),
-	NSX_OPT_STR(0, "time", &window, "A:B", "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
+	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint",
+	               "how programs of several exports are recognised as one"),
+	NSX_OPT_STR(0, "time", &window, "A:B",
+	            "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
 	NSX_OPT_STR(0, "device", &devices, "N,...", "only these devices of the job"),
 	NSX_OPT_STR(0, "process", &processes, "N,...", "only these processes of the job"),
 	NSX_OPT_FLAG(0, "host", &opt.host, "name the host in the profile records"),
@@ -61,7 +64,8 @@ static const struct nsx_opt opts[] = {
 };
 
 static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] EXPORT...",
-	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they say of XLA programs as a stream.", opts };
+	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they say of XLA programs as a "
+	"stream.", opts };
 
 /* "A:B", either may be missing. */
 static void
@@ -73,7 +77,8 @@ parse_window(const char *text)
 
 	if (!from)
 		nsx_cli_die(&cli, "out of memory");
-	if (!colon || (*from && !nsx_time_parse(from, &opt.from)) || (colon[1] && !nsx_time_parse(colon + 1, &opt.to)) || opt.from >= opt.to)
+	if (!colon || (*from && !nsx_time_parse(from, &opt.from)) ||
+	    (colon[1] && !nsx_time_parse(colon + 1, &opt.to)) || opt.from >= opt.to)
 		nsx_cli_misuse(&cli, "--time: want A:B with A before B, such as 10s:20s or 1500ms:, got \"%s\"", text);
 	free(from);
 }
@@ -113,7 +118,8 @@ parse_options(void)
 	}
 	if (opt.calls && !opt.ops)
 		nsx_cli_misuse(&cli, "--calls needs --ops");
-	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0 ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
+	opt.match = strcmp(match, "id") == 0 ? NSX_MATCH_ID : strcmp(match, "fingerprint") == 0
+	    ? NSX_MATCH_FINGERPRINT : NSX_MATCH_AUTO;
 	if (window)
 		parse_window(window);
 	if (devices)

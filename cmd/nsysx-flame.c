@@ -16,10 +16,12 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "subtitle", &subtitle, "TEXT", "a line below the title"),
 	NSX_OPT_STR(0, "title", &title, "TEXT", "the picture's title [Flame graph]"),
 	NSX_OPT_CHOICE(0, "unit", &unit, "ns|count|bytes", "what the numbers are [ns]"),
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-flame", "[--diff BASE] [--icicle] [--title TEXT] [--unit UNIT] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-flame",
+                                    "[--diff BASE] [--icicle] [--title TEXT] [--unit UNIT] [-o FILE] [FILE]",
                                     "Draw folded stacks as a flame graph.", opts };
 
 static struct nsx_flame_options
@@ -29,7 +31,8 @@ options_given(void)
 
 	if (!nsx_get_double(nsx_str_c(min_width), &o.min_share) || !(o.min_share >= 0 && o.min_share <= 1))
 		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
-	o.unit = strcmp(unit, "count") == 0 ? NSX_FLAME_COUNT : strcmp(unit, "bytes") == 0 ? NSX_FLAME_BYTES : NSX_FLAME_NS;
+	o.unit = strcmp(unit, "count") == 0 ? NSX_FLAME_COUNT : strcmp(unit, "bytes") == 0
+	    ? NSX_FLAME_BYTES : NSX_FLAME_NS;
 	o.sort = strcmp(sort, "size") == 0 ? NSX_FLAME_SIZE : NSX_FLAME_NAME;
 	return o;
 }

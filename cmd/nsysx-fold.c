@@ -7,23 +7,28 @@ static bool exposed, repeats;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel", "what the frames are [source]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges without what frameworks append, as they are, or with digits as # [key]"),
-	NSX_OPT_FLAG(0, "exposed", &exposed, "by nvtx and kernel: of operations that communicate, only the exposed part"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "ranges without what frameworks append, as they are, or with digits as # [key]"),
+	NSX_OPT_FLAG(0, "exposed", &exposed,
+	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
-	NSX_OPT_STR('o', "output", &output, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &output, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-fold", "[--by WHAT] [--names FORM] [--exposed] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-fold",
+	"[--by WHAT] [--names FORM] [--exposed] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
 int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
-	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .exposed = exposed, .repeats = repeats,
+	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .exposed = exposed,
+	                                    .repeats = repeats,
 	                                    .require = nsx_tool_input.require };
 	bool ranges = options.by == NSX_FOLD_NVTX || options.by == NSX_FOLD_KERNEL;
 	struct nsx_outfile *out;

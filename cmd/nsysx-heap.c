@@ -1,4 +1,5 @@
-/* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, what is alive there, or all sums. */
+/* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, what is alive there, or all
+ * sums. */
 #include "table/heap.h"
 #include "tool.h"
 
@@ -6,17 +7,19 @@ static bool peak, summary, at_peak, stacks;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "peak", &peak, "print the peak of each program instead, the largest first"),
-	NSX_OPT_FLAG(0, "summary", &summary, "print what each program needs of each memory instead: arguments, results, heap"),
+	NSX_OPT_FLAG(0, "summary", &summary,
+	             "print what each program needs of each memory instead: arguments, results, heap"),
 	NSX_OPT_FLAG(0, "at-peak", &at_peak, "print the buffers that are alive at the peak instead, the largest first"),
 	NSX_OPT_FLAG(0, "stacks", &stacks, "with --at-peak: as source the whole stack, not its innermost frame"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_UNPACK,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
-                                    "[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [-o FILE] [DUMP]...",
-                                    "Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
+	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [-o FILE] [DUMP]...",
+	"Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
 
 int
 main(int argc, char **argv)

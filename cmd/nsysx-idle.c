@@ -10,30 +10,37 @@ static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
-	NSX_OPT_STR(0, "step", &step, "REGEX", "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME", "by step: executions of the program of that name or key are the steps"),
+	NSX_OPT_STR(0, "step", &step, "REGEX",
+	            "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	NSX_OPT_STR(0, "module", &module, "NAME",
+	            "by step: executions of the program of that name or key are the steps"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
-	NSX_OPT_TIME(0, "latency", &latency, "TIME", "a launch may take this long to begin after its call returned [20us]"),
+	NSX_OPT_TIME(0, "latency", &latency, "TIME",
+	             "a launch may take this long to begin after its call returned [20us]"),
 	NSX_OPT_FLAG(0, "all", &all, "by device: one window for all devices, from the first start to the last end"),
 	NSX_OPT_FLAG(0, "zeros", &zeros, "print rows of 0 ns, too"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-idle", "[--by WINDOWS] [--verdict | --list N | --folded] [--tsv | --table | --json] [-o FILE] [FILE]",
-                                    "Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
+static const struct nsx_cli cli = { "nsysx-idle",
+	"[--by WINDOWS] [--verdict | --list N | --folded] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
 
 /* What --by says. */
 static void
 parse_by(struct nsx_idle_options *o)
 {
 	static const struct { const char *name; enum nsx_idle_by by; } plain[] = {
-		{ "device", NSX_IDLE_DEVICE }, { "module", NSX_IDLE_MODULE }, { "execution", NSX_IDLE_EXECUTION }, { "step", NSX_IDLE_STEP }
+		{ "device", NSX_IDLE_DEVICE }, { "module", NSX_IDLE_MODULE }, { "execution", NSX_IDLE_EXECUTION },
+		{ "step", NSX_IDLE_STEP }
 	};
 	const char *why;
 
@@ -62,7 +69,8 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
 	struct nsx_idle_options o = {
-		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >= 0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
+		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >=
+		0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
 		.all = all, .zeros = zeros, .step = step, .module = module, .require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;
@@ -87,7 +95,8 @@ main(int argc, char **argv)
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
-		nsx_cli_misuse(&cli, "--%s is of all time of each device: --by does not go with it", folded ? "folded" : "list");
+		nsx_cli_misuse(&cli, "--%s is of all time of each device: --by does not go with it", folded ? "folded"
+		               : "list");
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))

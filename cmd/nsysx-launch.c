@@ -8,15 +8,17 @@ static const char *by = "kernel", *names;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row a kernel, or an innermost NVTX range [kernel]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "by range: names with what frameworks append cut off, as they are, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "by range: names with what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-launch", "[--by kernel|range] [--tsv | --table | --json] [-o FILE] [FILE]",
-                                    "Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
+	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
 int
 main(int argc, char **argv)

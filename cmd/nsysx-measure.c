@@ -9,17 +9,21 @@ static int64_t skip;
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "module", &module, "NAME", "measure the executions of the program of that name or key"),
 	NSX_OPT_STR(0, "range", &range, "NAME", "measure the NVTX ranges of that name or key, or DOMAIN:NAME"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "what NAME may be besides a full name: its key, nothing, or its key with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "what NAME may be besides a full name: its key, nothing, or its key with digits as # [key]"),
 	NSX_OPT_INT(0, "skip", &skip, "N", 0, INT64_MAX, "leave out the executions of lower numbers [0]"),
 	NSX_OPT_FLAG(0, "stats", &stats, "print statistics over the executions instead"),
 	NSX_OPT_FLAG(0, "list", &list, "print every GPU operation instead"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-measure", "--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-measure",
+	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] [--tsv | --table | --json] [-o "
+	"FILE] [FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 
 int

@@ -9,8 +9,11 @@ static struct { bool force; const char *match; } opt = { .match = "auto" };
 
 static const struct nsx_opt opts[] = {
 	NSX_TOOL_OUTPUT,
-	NSX_OPT_CHOICE(0, "match", &opt.match, "auto|id|fingerprint", "how programs of several reports are recognised as one [auto]"),
-	NSX_OPT_FLAG(0, "force", &opt.force, "merge what contradicts itself: one report twice, one device in two reports, aligned and unaligned streams"),
+	NSX_OPT_CHOICE(0, "match", &opt.match, "auto|id|fingerprint",
+	               "how programs of several reports are recognised as one [auto]"),
+	NSX_OPT_FLAG(0, "force", &opt.force,
+		"merge what contradicts itself: one report twice, one device in two reports, aligned and unaligned "
+		"streams"),
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };

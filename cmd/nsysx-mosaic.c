@@ -12,12 +12,14 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "grid", &grid, "X,Y,Z", "blocks of the kernel's grid"),
 	NSX_OPT_STR(0, "block", &block, "X,Y,Z", "threads of a block"),
 	NSX_OPT_STR(0, "names", &names_path, "FILE", "names of events: lines of id, tab, name"),
-	NSX_OPT_CHOICE(0, "layout", &layout, "auto|entries|traces", "what a warpgroup's count includes: its header, or events alone"),
+	NSX_OPT_CHOICE(0, "layout", &layout, "auto|entries|traces",
+	               "what a warpgroup's count includes: its header, or events alone"),
 	NSX_OPT_FLAG(0, "stream", &stream, "write a stream of range records instead"),
 	NSX_TOOL_OUTPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-mosaic", "--grid X,Y,Z --block X,Y,Z --names FILE [--layout LAYOUT] [--stream [-b] [-z[LEVEL]]] [-o FILE] [BUFFER]",
+static const struct nsx_cli cli = { "nsysx-mosaic",
+	"--grid X,Y,Z --block X,Y,Z --names FILE [--layout LAYOUT] [--stream [-b] [-z[LEVEL]]] [-o FILE] [BUFFER]",
                                     "Turn the profiler buffer of a Mosaic GPU kernel into a Chrome trace.", opts };
 
 /* The product of up to three numbers separated by commas. */
@@ -31,8 +33,10 @@ volume(const char *option, const char *text)
 		nsx_cli_misuse(&cli, "--%s is needed", option);
 	for (const char *p = text;; p++) {
 		size_t len = strcspn(p, ",");
-		if (++n > 3 || !nsx_get_int((struct nsx_str){ p, len }, &v) || v < 1 || v > INT32_MAX || product > INT64_MAX / v)
-			nsx_cli_misuse(&cli, "--%s: want up to three numbers above 0, separated by commas, got \"%s\"", option, text);
+		if (++n > 3 || !nsx_get_int((struct nsx_str){ p, len }, &v) || v < 1 || v > INT32_MAX ||
+		    product > INT64_MAX / v)
+			nsx_cli_misuse(&cli, "--%s: want up to three numbers above 0, separated by commas, got \"%s\"",
+			               option, text);
 		product *= v;
 		p += len;
 		if (!*p)
@@ -67,7 +71,8 @@ write_stream(struct nsx_tool *t, const struct nsx_mosaic *m)
 	struct nsx_out out = nsx_tool_out(&cli);
 
 	t->out = nsx_writer_open(&out, &t->err);
-	return t->out ? nsx_mosaic_stream(m, strcmp(t->in_name, "-") == 0 ? NSX_STR("mosaic") : stem(t->in_name), t->out, &t->diags, &t->err)
+	return t->out ? nsx_mosaic_stream(m, strcmp(t->in_name, "-") == 0 ? NSX_STR("mosaic") : stem(t->in_name),
+	                                  t->out, &t->diags, &t->err)
 	              : NSX_ERR;
 }
 

@@ -5,7 +5,8 @@
 static int64_t hold_mib = 64;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20, "memory for records that wait, beyond it they go to a file [64]"),
+	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
+	            "memory for records that wait, beyond it they go to a file [64]"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END

@@ -22,10 +22,13 @@ add_dump(const char *arg, int operands)
 }
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CALL('x', "dump", add_dump, "DIR", "folder of HLO dumps: draw the heap memory of the programs in it; may be repeated"),
+	NSX_OPT_CALL('x', "dump", add_dump, "DIR",
+	             "folder of HLO dumps: draw the heap memory of the programs in it; may be repeated"),
 	NSX_OPT_FLAG(0, "chrome", &chrome, "write JSON, as Chrome's viewer reads it [Perfetto's protocol buffers]"),
-	NSX_OPT_FLAG(0, "no-flows", &no_flows, "draw no arrows from launches to GPU work and between the parts of collectives"),
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "no-flows", &no_flows,
+	             "draw no arrows from launches to GPU work and between the parts of collectives"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_TOOL_UNPACK,
@@ -39,7 +42,8 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
 	const char *path = nsx_tool_output.path;
-	struct nsx_perfetto_options options = { .chrome = chrome, .flows = !no_flows, .dumps = dumps.p, .ndumps = (int)dumps.n,
+	struct nsx_perfetto_options options = { .chrome = chrome, .flows = !no_flows, .dumps = dumps.p,
+	                                        .ndumps = (int)dumps.n,
 	                                        .require = nsx_tool_input.require };
 	struct nsx_tool t;
 

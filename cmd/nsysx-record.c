@@ -9,14 +9,17 @@
 static struct nsx_record rec;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR('o', "output", &rec.out, "DIR", "folder to leave: report.nsys-rep, report.sqlite, dump; %q{VAR}, %h and %p are expanded"),
-	NSX_OPT_STR(0, "condition", &rec.condition, "EXPR", "profile only where this shell expression is true; elsewhere just run"),
+	NSX_OPT_STR('o', "output", &rec.out, "DIR",
+	            "folder to leave: report.nsys-rep, report.sqlite, dump; %q{VAR}, %h and %p are expanded"),
+	NSX_OPT_STR(0, "condition", &rec.condition, "EXPR",
+	            "profile only where this shell expression is true; elsewhere just run"),
 	NSX_OPT_FLAG(0, "force", &rec.force, "write over a report that is in the folder already"),
 	NSX_OPT_END
 };
 
 static const struct nsx_cli cli = { "nsysx-record", "[NSYS-OPTION]... -o DIR -- PROGRAM [ARG]...",
-	"Run a program under `nsys profile` with what nsysx needs: NVTX and CUDA, nodes of CUDA graphs, HLO dumps, deep source locations.", opts };
+	"Run a program under `nsys profile` with what nsysx needs: NVTX and CUDA, nodes of CUDA graphs, HLO dumps, "
+	"deep source locations.", opts };
 
 static bool
 takes(const char *arg, const char *name)
@@ -26,7 +29,8 @@ takes(const char *arg, const char *name)
 	return strncmp(arg, name, n) == 0 && (arg[n] == '=' || !arg[n]);
 }
 
-/* Options that are not ours are nsys's; ours stay in argv. The number of arguments that do, program and "--" left out. */
+/* Options that are not ours are nsys's; ours stay in argv. The number of arguments that do, program and "--" left
+ * out. */
 static int
 split(int argc, char **argv)
 {
@@ -36,8 +40,10 @@ split(int argc, char **argv)
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
 	for (int i = 1; i < end; i++) {
-		bool value = takes(argv[i], "--output") || takes(argv[i], "--condition") || strncmp(argv[i], "-o", 2) == 0;
-		static const char *const flags[] = { "--force", "-h", "--help", "-V", "--version", "-v", "--verbose", "-q", "--quiet" };
+		bool value = takes(argv[i], "--output") || takes(argv[i], "--condition") || strncmp(argv[i], "-o", 2) ==
+		    0;
+		static const char *const flags[] = { "--force", "-h", "--help", "-V", "--version", "-v", "--verbose",
+		                                     "-q", "--quiet" };
 		bool ours = value;
 		for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
 			ours |= strcmp(argv[i], flags[k]) == 0;

@@ -28,16 +28,18 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_INT(0, "top", &top, "N", 1, INT64_MAX, "the first N rows only [all]"),
 	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
 	NSX_OPT_FLAG(0, "peaks", &peaks, "print what the devices can do, and how that is known"),
-	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS", "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
+	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS",
+	             "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
 	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
-                                    "[--by WHAT | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
+	"[--by WHAT | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
                                     "[--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
@@ -52,7 +54,8 @@ wanted(void)
 	if (points || peaks)
 		o.by = points ? NSX_ROOFLINE_POINTS : NSX_ROOFLINE_PEAKS;
 	else if (by)
-		o.by = strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE : strcmp(by, "program") == 0 ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
+		o.by = strcmp(by, "opcode") == 0 ? NSX_ROOFLINE_OPCODE : strcmp(by, "program") == 0
+		    ? NSX_ROOFLINE_PROGRAM : NSX_ROOFLINE_OP_NAME;
 	o.words = nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	return o;
 }

@@ -9,15 +9,18 @@ static const char *waits, *program;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "curve", &curve, "a row an edge of a thunk instead, in order of time, and a column a device"),
-	NSX_OPT_MAYBE(0, "waits", &waits, "device|pairs", "who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
+	NSX_OPT_MAYBE(0, "waits", &waits, "device|pairs",
+		"who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program of this key, name or id"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-stragglers", "[--curve | --waits[=device|pairs]] [--program PROGRAM] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-stragglers",
+	"[--curve | --waits[=device|pairs]] [--program PROGRAM] [--tsv | --table | --json] [-o FILE] [FILE]",
                                     "Find the devices that are late.", opts };
 
 /* What the options ask for, checked (misuse exits). */

@@ -11,19 +11,24 @@ static const char *by, *names, *cover, *variable;
 static bool totals, no_compile;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel", "what a row is [module]"),
+	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel",
+	               "what a row is [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
-	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits", "by range: without what frameworks append, as they are, or with digits as # [key]"),
+	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
+	               "by range: without what frameworks append, as they are, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "leave out what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_TABLE,
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-summary", "[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-summary",
+	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o "
+	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
 /* What the options ask for, checked (misuse exits). */

@@ -18,7 +18,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND] [-o FILE] [FILE]",
-                                    "Convert a stream between text and binary, select kinds, print one as a table.", opts };
+                                    "Convert a stream between text and binary, select kinds, print one as a table.",
+                                    opts };
 
 /* The kinds asked for, and how many records each had. */
 struct wanted { struct nsx_str name; int64_t records; };
@@ -73,7 +74,8 @@ declare_wanted(struct nsx_tool *t, int *seen)
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
 
 	for (; *seen < n; ++*seen)
-		if (find(kinds[*seen]) && kinds[*seen]->id != NSX_END && nsx_writer_declare(t->out, kinds[*seen]) != NSX_OK)
+		if (find(kinds[*seen]) && kinds[*seen]->id != NSX_END && nsx_writer_declare(t->out, kinds[*seen]) !=
+		    NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
@@ -101,7 +103,8 @@ source_of(enum nsx_kind_id id)
 	case NSX_MODULE:
 	case NSX_THUNK:
 	case NSX_COMPILE:
-		return ": they come from XLA's ranges in a profile; nsysx-summary --by range and --by kernel do without";
+		return ": they come from XLA's ranges in a profile; nsysx-summary --by range and --by kernel do "
+		       "without";
 	case NSX_COLLECTIVE:
 		return ": nsysx-collectives makes them";
 	case NSX_CLOCK:
@@ -131,8 +134,10 @@ warn_missing(const struct nsx_tool *t, struct nsx_str name)
 	for (int k = 0; k < NSX_NKINDS; k++)
 		nsx_near_offer(&near, nsx_str_c(nsx_kind_builtin((enum nsx_kind_id)k)->name));
 	meant = nsx_near_best(&near);
-	nsx_cli_warn(&cli, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name, (int)name.len, name.ptr,
-	             meant.len ? "; did you mean " : "", (int)meant.len, meant.len ? meant.ptr : "", meant.len ? "?" : "");
+	nsx_cli_warn(&cli, "%s: no record of kind %.*s, which this version does not know%s%.*s%s", t->in_name,
+	             (int)name.len, name.ptr,
+	             meant.len ? "; did you mean " : "", (int)meant.len, meant.len ? meant.ptr : "", meant.len ? "?" :
+	             "");
 	nsx_near_free(&near);
 }
 

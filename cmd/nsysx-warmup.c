@@ -23,6 +23,7 @@ main(int argc, char **argv)
 	if (init && mark)
 		nsx_cli_misuse(&cli, "--init and --mark exclude each other");
 	nsx_tool_open(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	return nsx_tool_finish(&t, nsx_warmup(t.in, t.out, init ? NSX_WARMUP_INIT : mark ? NSX_WARMUP_MARK : NSX_WARMUP_STEADY,
+	return nsx_tool_finish(&t, nsx_warmup(t.in, t.out, init ? NSX_WARMUP_INIT : mark
+	                                      ? NSX_WARMUP_MARK : NSX_WARMUP_STEADY,
 	                                      &t.diags, &t.err));
 }

@@ -1,6 +1,6 @@
-/* progress.c -- the line that tells how far the work is, on standard error: drawn by a thread of its own, so that work costs nothing
- * but the counters, and taken away before anything else is written there. The programs of a pipeline share a terminal: a lock on
- * it lets one of them draw. */
+/* progress.c -- the line that tells how far the work is, on standard error: drawn by a thread of its own, so that work
+ * costs nothing but the counters, and taken away before anything else is written there. The programs of a pipeline
+ * share a terminal: a lock on it lets one of them draw. */
 #define _GNU_SOURCE   /* locks of open files */
 #include <errno.h>
 #include <fcntl.h>
@@ -144,10 +144,12 @@ draw(void)
 	/* Nothing came through the pipe yet: there is nothing to be said. */
 	if (!p.total && !p.records)
 		return;
-	if (!screen.forced && (elapsed < (p.total ? DELAY_MS : DELAY_UNKNOWN_MS) * MS || !in_foreground() || !take_terminal(p.total)))
+	if (!screen.forced && (elapsed < (p.total ? DELAY_MS : DELAY_UNKNOWN_MS) * MS || !in_foreground() ||
+	    !take_terminal(p.total)))
 		return;
 	/* The last column stays free: some terminals go on to the next line once it is written. */
-	size_t n = nsx_progress_line(line + 1, sizeof line - sizeof erase, columns() - 1, screen.tool, screen.name, &p, left, elapsed) + 1;
+	size_t n = nsx_progress_line(line + 1, sizeof line - sizeof erase, columns() - 1, screen.tool, screen.name, &p,
+	                             left, elapsed) + 1;
 	memcpy(line + n, erase + 1, sizeof erase - 1);
 	n += sizeof erase - 2;
 	if (atomic_load(&ending))

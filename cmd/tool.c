@@ -36,7 +36,8 @@ nsx_tool_out(const struct nsx_cli *cli)
 		out.zlevel = 3;
 		if (*nsx_tool_output.zlevel) {
 			if (!nsx_get_int(nsx_str_c(nsx_tool_output.zlevel), &level) || level < 1 || level > 19)
-				nsx_cli_misuse(cli, "--compress: want a level from 1 to 19, got \"%s\"", nsx_tool_output.zlevel);
+				nsx_cli_misuse(cli, "--compress: want a level from 1 to 19, got \"%s\"",
+				               nsx_tool_output.zlevel);
 			out.zlevel = (int)level;
 		}
 	}
@@ -104,7 +105,8 @@ int
 nsx_tool_finish(struct nsx_tool *t, int rc)
 {
 	if (t->in && !t->as_is)
-		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in), "records that end beyond 63 bits: what rests on their ends is cut off there");
+		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in),
+		             "records that end beyond 63 bits: what rests on their ends is cut off there");
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
 	/* Before others learn that we are done. */

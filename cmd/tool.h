@@ -14,7 +14,8 @@ extern struct nsx_tool_output { const char *path; bool binary; bool text; const 
 
 /* Rows of an option table: -o, -b, --text and -z for programs that write a stream. */
 #define NSX_TOOL_OUTPUT \
-	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", "write to FILE, which appears when it is complete [standard output]"), \
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", \
+	            "write to FILE, which appears when it is complete [standard output]"), \
 	NSX_OPT_FLAG('b', "binary", &nsx_tool_output.binary, "write the binary encoding [text; NSYSX_FORMAT=binary]"), \
 	NSX_OPT_FLAG(0, "text", &nsx_tool_output.text, "write text, whatever NSYSX_FORMAT says"), \
 	NSX_OPT_MAYBE('z', "compress", &nsx_tool_output.zlevel, "LEVEL", "compress with zstd [level 3]")
@@ -25,11 +26,13 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
-/* Rows of an option table: --tsv, --table, --json for programs that print a table; they have -o of their own or NSX_TOOL_OUTPUT's. */
+/* Rows of an option table: --tsv, --table, --json for programs that print a table; they have -o of their own or
+ * NSX_TOOL_OUTPUT's. */
 extern struct nsx_tool_table { bool tsv, aligned, json, markdown; } nsx_tool_table;
 #define NSX_TOOL_TABLE \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, "print aligned columns with units [if a terminal reads it]"), \
+	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
+	             "print aligned columns with units [if a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
 /* And one for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
@@ -38,10 +41,11 @@ extern struct nsx_tool_table { bool tsv, aligned, json, markdown; } nsx_tool_tab
 /* Row of an option table: --max-unpacked, for programs that read compressed files other than streams. */
 const char *nsx_tool_max_unpacked(const char *arg, int operands);
 #define NSX_TOOL_UNPACK \
-	NSX_OPT_CALL(0, "max-unpacked", nsx_tool_max_unpacked, "SIZE", "refuse a compressed file that unpacks to more, e.g. 500M [exports 64G, dumps 8G]")
+	NSX_OPT_CALL(0, "max-unpacked", nsx_tool_max_unpacked, "SIZE", \
+	             "refuse a compressed file that unpacks to more, e.g. 500M [exports 64G, dumps 8G]")
 
-/* Show on standard error, if a terminal is there and work takes long, how far it is with the n named files (0: standard input):
- * docs/man/nsysx.1, "PROGRESS". */
+/* Show on standard error, if a terminal is there and work takes long, how far it is with the n named files (0: standard
+ * input): docs/man/nsysx.1, "PROGRESS". */
 void nsx_tool_progress(const struct nsx_cli *cli, int n, char *const *files);
 
 /* The two ends of a filter. */
@@ -72,10 +76,12 @@ void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, c
  * rc is what the work returned; if that is not NSX_OK nothing is finished and this exits with the message. */
 int nsx_tool_finish(struct nsx_tool *t, int rc);
 
-/* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes to a terminal. */
+/* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes
+ * to a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
 
-/* nsx_outfile_commit; NSX_ERR, before anything is under the name, if a diag was lost, with which nsx_tool_finish would fail. */
+/* nsx_outfile_commit; NSX_ERR, before anything is under the name, if a diag was lost, with which nsx_tool_finish would
+ * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
 /* Write the table to where -o says. diags: how many the stream holds. NSX_OK, or NSX_ERR with t->err filled. */

@@ -147,7 +147,8 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d)
 			continue;
 		if (g->count > 1)
 			snprintf(count, sizeof count, " (%" PRId64 ")", g->count);
-		sayf(cli, nsx_severity_name(g->severity), "%s%s%s%s", g->source, *g->source ? ": " : "", g->text, count);
+		sayf(cli, nsx_severity_name(g->severity), "%s%s%s%s", g->source, *g->source ? ": " : "", g->text,
+		     count);
 	}
 	if (d->failed)
 		nsx_cli_warn(cli, "out of memory: some diagnostics are lost");

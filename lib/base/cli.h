@@ -43,12 +43,18 @@ struct nsx_opt {
 	const char       *help;    /* one line, no full stop */
 };
 
-#define NSX_OPT_FLAG(ch, name, target, help)             { ch, name, NSX_OPT_T_FLAG,   { .flag = target }, NULL, 0, 0, help }
-#define NSX_OPT_STR(ch, name, target, arg, help)         { ch, name, NSX_OPT_T_STRING, { .str = target }, arg, 0, 0, help }
-#define NSX_OPT_INT(ch, name, target, arg, lo, hi, help) { ch, name, NSX_OPT_T_INT,    { .num = target }, arg, lo, hi, help }
-#define NSX_OPT_TIME(ch, name, target, arg, help)        { ch, name, NSX_OPT_T_TIME,   { .num = target }, arg, 0, 0, help }
-#define NSX_OPT_CHOICE(ch, name, target, choices, help)  { ch, name, NSX_OPT_T_CHOICE, { .str = target }, choices, 0, 0, help }
-#define NSX_OPT_MAYBE(ch, name, target, arg, help)       { ch, name, NSX_OPT_T_MAYBE,  { .str = target }, arg, 0, 0, help }
+#define NSX_OPT_FLAG(ch, name, target, help)             { ch, name, NSX_OPT_T_FLAG,   { .flag = target }, NULL, 0, 0, \
+	help }
+#define NSX_OPT_STR(ch, name, target, arg, help)         { ch, name, NSX_OPT_T_STRING, { .str = target }, arg, 0, 0, \
+	help }
+#define NSX_OPT_INT(ch, name, target, arg, lo, hi, help) { ch, name, NSX_OPT_T_INT,    { .num = target }, arg, lo, hi, \
+	help }
+#define NSX_OPT_TIME(ch, name, target, arg, help)        { ch, name, NSX_OPT_T_TIME,   { .num = target }, arg, 0, 0, \
+	help }
+#define NSX_OPT_CHOICE(ch, name, target, choices, help)  { ch, name, NSX_OPT_T_CHOICE, { .str = target }, choices, 0, \
+	0, help }
+#define NSX_OPT_MAYBE(ch, name, target, arg, help)       { ch, name, NSX_OPT_T_MAYBE,  { .str = target }, arg, 0, 0, \
+	help }
 #define NSX_OPT_CALL(ch, name, fn, arg, help)            { ch, name, NSX_OPT_T_CALL,   { .call = fn }, arg, 0, 0, help }
 #define NSX_OPT_END                                      { 0, NULL, NSX_OPT_T_END, { .flag = NULL }, NULL, 0, 0, NULL }
 

@@ -32,7 +32,8 @@ void nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *s
 /* Append all of `from` to `d`, adding up equal ones. */
 void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);
 
-/* Put d in order of source, then text, bytewise: for work whose parts come in any order. Nothing is to be added afterwards. */
+/* Put d in order of source, then text, bytewise: for work whose parts come in any order. Nothing is to be added
+ * afterwards. */
 void nsx_diags_sort(struct nsx_diags *d);
 
 /* "info", "warning" or "error". */

@@ -31,5 +31,6 @@ nsx_err_nomem(struct nsx_err *err, const char *path)
 {
 	const char *limit = nsx_memory_limit();
 
-	return nsx_err_set(err, "%s%sout of memory%s%s", path ? path : "", path ? ": " : "", limit ? ": more than --max-memory=" : "", limit ? limit : "");
+	return nsx_err_set(err, "%s%sout of memory%s%s", path ? path : "", path ? ": " : "", limit
+	                   ? ": more than --max-memory=" : "", limit ? limit : "");
 }

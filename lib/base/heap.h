@@ -7,8 +7,9 @@
 /* A program need not use all of a heap; clang warns of those that it does not, inline or not. */
 #define NSX_HEAP_STATIC_ __attribute__((unused)) static inline
 
-/* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b, ctx (of type ctx_type) is
- * handed through to it. The array is the caller's. Of elements neither of which is before the other, either may come first.
+/* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b, ctx (of
+ * type ctx_type) is handed through to it. The array is the caller's. Of elements neither of which is before the other,
+ * either may come first.
  *
  * NAME_make(ctx, h, n)    make a heap of the n elements of h, in any order: O(n)
  * NAME_down(ctx, h, n)    h[0] was changed to come later, or replaced: put it where it belongs (n may be 0)

@@ -6,7 +6,8 @@
 static void
 blanks(struct nsx_json *j)
 {
-	while (j->pos < j->text.len && (j->text.ptr[j->pos] == ' ' || j->text.ptr[j->pos] == '\t' || j->text.ptr[j->pos] == '\n' ||
+	while (j->pos < j->text.len && (j->text.ptr[j->pos] == ' ' || j->text.ptr[j->pos] == '\t' ||
+	                                j->text.ptr[j->pos] == '\n' ||
 	                                j->text.ptr[j->pos] == '\r'))
 		j->pos++;
 }
@@ -45,7 +46,8 @@ string(struct nsx_json *j, struct nsx_str *out)
 static bool
 plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
+	       c == '.';
 }
 
 static enum nsx_json_type

@@ -12,14 +12,15 @@ NSX_BEGIN_C
 
 enum nsx_json_type {
 	NSX_JSON_END,       /* the end of the object or array, or of the text */
-	NSX_JSON_OBJECT, NSX_JSON_ARRAY, NSX_JSON_STRING, NSX_JSON_NUMBER, NSX_JSON_WORD,   /* word: true, false, null */
+	/* word: true, false, null */
+	NSX_JSON_OBJECT, NSX_JSON_ARRAY, NSX_JSON_STRING, NSX_JSON_NUMBER, NSX_JSON_WORD,
 	NSX_JSON_BAD        /* this is no JSON, or it is nested too deep; so is all that follows */
 };
 
 enum { NSX_JSON_DEPTH = 64 };
 
-/* Set text; {0} else. What was met last: key is the name of a member (empty in an array), both strings as they stand between their quotes,
- * with escapes. They point into text. */
+/* Set text; {0} else. What was met last: key is the name of a member (empty in an array), both strings as they stand
+ * between their quotes, with escapes. They point into text. */
 struct nsx_json {
 	struct nsx_str     text;
 	size_t             pos;

@@ -37,7 +37,8 @@ distance(struct nsx_str a, struct nsx_str b, unsigned most)
 
 		least = row[0] = i + 1;
 		for (unsigned k = 1; k <= b.len; k++) {
-			unsigned change = corner + (lower(a.ptr[i]) != lower(b.ptr[k - 1])), more = 1 + (row[k - 1] < row[k] ? row[k - 1] : row[k]);
+			unsigned change = corner + (lower(a.ptr[i]) != lower(b.ptr[k - 1])),
+			    more = 1 + (row[k - 1] < row[k] ? row[k - 1] : row[k]);
 
 			corner = row[k];
 			row[k] = change < more ? change : more;
@@ -57,7 +58,8 @@ nsx_near_offer(struct nsx_near *n, struct nsx_str name)
 	size_t known = n->seen.n;
 	uint32_t id;
 
-	if (!name.len || name.len > NSX_NEAR_BYTES || !n->want.len || n->want.len > NSX_NEAR_BYTES || known >= NSX_NEAR_NAMES)
+	if (!name.len || name.len > NSX_NEAR_BYTES || !n->want.len || n->want.len > NSX_NEAR_BYTES ||
+	    known >= NSX_NEAR_NAMES)
 		return;
 	id = nsx_intern(&n->seen, name);
 	if (id == NSX_NONE || id < known)

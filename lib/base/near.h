@@ -24,8 +24,8 @@ struct nsx_near {
 /* A name that occurs, any number of times. Without memory for it, it is not looked at. */
 void nsx_near_offer(struct nsx_near *n, struct nsx_str name);
 
-/* Of the names that hold the wanted one or differ from it in a third of its letters at most, whatever their case: the one that differs
- * least, then the shorter, then the first bytewise. Empty if there is none. Lives as long as n. */
+/* Of the names that hold the wanted one or differ from it in a third of its letters at most, whatever their case: the
+ * one that differs least, then the shorter, then the first bytewise. Empty if there is none. Lives as long as n. */
 struct nsx_str nsx_near_best(const struct nsx_near *n);
 
 void nsx_near_free(struct nsx_near *n);

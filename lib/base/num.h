@@ -22,8 +22,8 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
-/* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits behind the point. out: at least NSX_DOUBLE_CHARS
- * bytes, no NUL; the end. */
+/* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits behind the point. out: at least
+ * NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);
 
 /* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C
@@ -41,7 +41,8 @@ bool nsx_size_parse(const char *s, int64_t *bytes);
 static inline int
 nsx_hex(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a'
+	       + 10 : -1;
 }
 
 /* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set when that was needed. */

@@ -51,7 +51,8 @@ nsx_outfile_abandon_all(void)
 			unlink(t->path);
 }
 
-/* Another thread may be making a file: it goes on, with signals blocked, while this one waits. After that it makes none. */
+/* Another thread may be making a file: it goes on, with signals blocked, while this one waits. After that it makes
+ * none. */
 static void
 await_making(void)
 {
@@ -327,7 +328,8 @@ nsx_tmpfile(struct nsx_err *err)
 	}
 	struct temp *t = temp_make(b.ptr, &fd);
 	if (!t)
-		return nsx_err_set(err, "temporary file in %s, which TMPDIR can change: %s", dir && *dir ? dir : "/tmp", strerror(errno));
+		return nsx_err_set(err, "temporary file in %s, which TMPDIR can change: %s", dir && *dir ? dir : "/tmp",
+		                   strerror(errno));
 	temp_drop(t, false);
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
 		nsx_err_set(err, "temporary file: %s", strerror(errno));

@@ -53,7 +53,8 @@ nsx_portion_reach(struct nsx_portion *p, uint64_t part, uint64_t of)
 	uint64_t given = atomic_load_explicit(&p->given, memory_order_relaxed);
 
 	while (given < to)
-		if (atomic_compare_exchange_weak_explicit(&p->given, &given, to, memory_order_relaxed, memory_order_relaxed)) {
+		if (atomic_compare_exchange_weak_explicit(&p->given, &given, to, memory_order_relaxed,
+		    memory_order_relaxed)) {
 			nsx_progress_done(to - given);
 			return;
 		}

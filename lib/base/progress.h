@@ -1,7 +1,7 @@
-/* progress.h -- how far the work of this process is: what there is to read and what was read of it, counted by whoever reads, and
- * the line that tells of it. Nothing is drawn here: a program that draws says how its line is taken away.
- * The counters belong to the process, as its terminal does; any thread may raise them. They cost one relaxed atomic addition each:
- * count blocks, not records. */
+/* progress.h -- how far the work of this process is: what there is to read and what was read of it, counted by whoever
+ * reads, and the line that tells of it. Nothing is drawn here: a program that draws says how its line is taken away.
+ * The counters belong to the process, as its terminal does; any thread may raise them. They cost one relaxed atomic
+ * addition each: count blocks, not records. */
 #ifndef NSX_BASE_PROGRESS_H
 #define NSX_BASE_PROGRESS_H
 
@@ -44,11 +44,13 @@ void nsx_progress_get(struct nsx_progress *p);
 /* Nanoseconds left, if the known work was at `done0` when `elapsed` ns had not yet passed; -1: not to be told (yet). */
 int64_t nsx_progress_left(const struct nsx_progress *p, uint64_t done0, int64_t elapsed);
 
-/* The line, without end of line, at most width columns (and size - 1 bytes) of printable ASCII, terminated by a NUL; its length.
+/* The line, without end of line, at most width columns (and size - 1 bytes) of printable ASCII, terminated by a NUL;
+ * its length.
  *     TOOL: NAME: PHASE 43 %  1.2 GB of 2.8 GB  8 s left
  *     TOOL: NAME: 12.3 M records  1.5 M/s                   where the end is not known
  * name: "" for none; it is what gives way where the line is too long. left: -1 for none. elapsed: ns, for the rate. */
-size_t nsx_progress_line(char *out, size_t size, int width, const char *tool, const char *name, const struct nsx_progress *p,
+size_t nsx_progress_line(char *out, size_t size, int width, const char *tool, const char *name,
+                         const struct nsx_progress *p,
                          int64_t left, int64_t elapsed);
 
 /* ---- taking the line away */

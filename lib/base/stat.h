@@ -1,4 +1,5 @@
-/* stat.h -- mean and standard deviation of integers, from exact sums: they depend on the values alone, not on their order. */
+/* stat.h -- mean and standard deviation of integers, from exact sums: they depend on the values alone, not on their
+ * order. */
 #ifndef NSX_BASE_STAT_H
 #define NSX_BASE_STAT_H
 

@@ -253,7 +253,8 @@ json_end(struct nsx_buf *b, const struct nsx_table *t, int64_t diags)
 
 /* ---- aligned ---- */
 
-/* v in the greatest of the units that is not greater than it; each is `step` of the one before, the last as large as need be. */
+/* v in the greatest of the units that is not greater than it; each is `step` of the one before, the last as large as
+ * need be. */
 static void
 put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, bool whole)
 {
@@ -361,7 +362,8 @@ aligned_end(struct nsx_buf *b, const struct nsx_table *t, int64_t diags)
 	if (diags == 0)
 		nsx_buf_c(b, "the stream holds no diags\n");
 	else
-		nsx_buf_fmt(b, "the stream holds %" PRId64 " diag%s; nsysx-view -t diag shows %s\n", diags, diags == 1 ? "" : "s",
+		nsx_buf_fmt(b, "the stream holds %" PRId64 " diag%s; nsysx-view -t diag shows %s\n", diags, diags == 1
+		            ? "" : "s",
 		            diags == 1 ? "it" : "them");
 }
 
@@ -491,7 +493,8 @@ flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *
 }
 
 int
-nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out, struct nsx_err *err)
+nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
+                struct nsx_err *err)
 {
 	const struct form *f = &forms[form];
 	struct nsx_buf b = { 0 };

@@ -1,5 +1,5 @@
-/* table.h -- the table that a report ends in: aligned or in Markdown with human units, TSV, or JSON. TSV and JSON hold exact integers
- * and unrounded doubles, and rows only. */
+/* table.h -- the table that a report ends in: aligned or in Markdown with human units, TSV, or JSON. TSV and JSON hold
+ * exact integers and unrounded doubles, and rows only. */
 #ifndef NSX_BASE_TABLE_H
 #define NSX_BASE_TABLE_H
 
@@ -35,8 +35,8 @@ struct nsx_table;
 struct nsx_table *nsx_table_new(const struct nsx_table_col *cols, int ncols);
 void nsx_table_free(struct nsx_table *t);   /* NULL allowed */
 
-/* Begin a row, all its cells absent; then fill cells of it by column number. A string is copied, an empty one is absent.
- * The call must fit the column's type. Running out of memory is kept for nsx_table_write to report. */
+/* Begin a row, all its cells absent; then fill cells of it by column number. A string is copied, an empty one is
+ * absent. The call must fit the column's type. Running out of memory is kept for nsx_table_write to report. */
 void nsx_table_row(struct nsx_table *t);
 void nsx_table_int(struct nsx_table *t, int col, int64_t v);
 void nsx_table_double(struct nsx_table *t, int col, double v);
@@ -45,14 +45,16 @@ void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
 /* The line above a table in Markdown, which is Markdown itself; other forms leave it out. The last one counts. */
 void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms leave it out. */
+/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms leave
+ * it out. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 size_t nsx_table_rows(const struct nsx_table *t);
 
-/* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table, which ends with
- * its notes and a line that says how many diags the stream holds (unless that is negative: no stream), and nothing in Markdown, where
- * strings are code, which holds any of them. NSX_OK or NSX_ERR; err is for memory, out has its own. */
+/* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table,
+ * which ends with its notes and a line that says how many diags the stream holds (unless that is negative: no stream),
+ * and nothing in Markdown, where strings are code, which holds any of them. NSX_OK or NSX_ERR; err is for memory, out
+ * has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
 

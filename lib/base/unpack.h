@@ -6,10 +6,12 @@
 
 #include "base/err.h"
 
-/* Bytes that one input may unpack to, for the whole process, instead of what each kind of input has otherwise. Before threads begin. */
+/* Bytes that one input may unpack to, for the whole process, instead of what each kind of input has otherwise. Before
+ * threads begin. */
 void nsx_unpack_set_max(uint64_t bytes);
 
-/* NSX_OK while `bytes`, unpacked of path so far, are no more than that, or than otherwise if nothing was set; else NSX_ERR with err filled. */
+/* NSX_OK while `bytes`, unpacked of path so far, are no more than that, or than otherwise if nothing was set; else
+ * NSX_ERR with err filled. */
 int nsx_unpack_check(const char *path, uint64_t bytes, uint64_t otherwise, struct nsx_err *err);
 
 #endif

@@ -7,7 +7,8 @@
 
 /* What the reader of a terminal should know; the picture says it too. */
 static void
-tell(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const char *path, const struct nsx_flame_options *options,
+tell(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const char *path,
+     const struct nsx_flame_options *options,
      struct nsx_diags *diags)
 {
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
@@ -15,7 +16,8 @@ tell(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const cha
 	nsx_diag_add(diags, NSX_WARNING, name, t->total[NSX_FLAME_NEW] == 0, "no stacks: the picture is empty");
 	nsx_diag_add(diags, NSX_INFO, name, l->narrow, "frames too narrow to be drawn; --min-width=0 draws all");
 	if (options->base)
-		nsx_diag_add(diags, NSX_INFO, options->base, l->gone, "stacks that the other file does not have, and that are not drawn");
+		nsx_diag_add(diags, NSX_INFO, options->base, l->gone,
+		             "stacks that the other file does not have, and that are not drawn");
 }
 
 int

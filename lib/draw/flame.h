@@ -25,10 +25,11 @@ struct nsx_flame_options {
 	bool        icicle;          /* the root on top */
 };
 
-/* Read folded stacks (`frame;frame NUMBER` lines, in any order, compressed with zstd or not) from path, "-" for standard input, and write
- * the picture to out (committing it is the caller's). Memory grows with the distinct stacks, not with the lines. NSX_OK, or NSX_ERR with
- * err filled. */
-int nsx_flame(const char *path, const struct nsx_flame_options *options, struct nsx_outfile *out, struct nsx_diags *diags,
+/* Read folded stacks (`frame;frame NUMBER` lines, in any order, compressed with zstd or not) from path, "-" for
+ * standard input, and write the picture to out (committing it is the caller's). Memory grows with the distinct stacks,
+ * not with the lines. NSX_OK, or NSX_ERR with err filled. */
+int nsx_flame(const char *path, const struct nsx_flame_options *options, struct nsx_outfile *out,
+              struct nsx_diags *diags,
               struct nsx_err *err);
 
 #endif

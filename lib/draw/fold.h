@@ -21,7 +21,8 @@ struct nsx_fold_options {
 	enum nsx_fold_by by;
 	struct nsx_cover cover;     /* programs to look at; not for NVTX and KERNEL */
 	enum nsx_names   names;     /* NVTX and KERNEL: how ranges are shown */
-	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only what nsysx-overlap found exposed */
+	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only what nsysx-overlap found
+	                             * exposed */
 	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

@@ -17,9 +17,9 @@ struct nsx_perfetto_options {
 	const char        *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in`, opened with NSX_READ_ORDERED, and write the trace to out as it comes; committing out is the caller's. Holds the
- * metadata, of dumps what allocates, the slices that are open, and some 4096 launches a device or thread that wait for earlier ones. NSX_OK, or NSX_ERR with
- * err filled. */
+/* Read all of `in`, opened with NSX_READ_ORDERED, and write the trace to out as it comes; committing out is the
+ * caller's. Holds the metadata, of dumps what allocates, the slices that are open, and some 4096 launches a device or
+ * thread that wait for earlier ones. NSX_OK, or NSX_ERR with err filled. */
 int nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, struct nsx_outfile *out,
                  struct nsx_diags *diags, struct nsx_err *err);
 

@@ -146,8 +146,10 @@ void
 nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r)
 {
 	static const struct nsx_str classes[NSX_CALL_CLASSES] = {
-		[NSX_CALL_OTHER] = { "other", 5 }, [NSX_CALL_LAUNCH] = { "launch", 6 }, [NSX_CALL_GRAPH_LAUNCH] = { "graph-launch", 12 },
-		[NSX_CALL_COPY] = { "copy", 4 }, [NSX_CALL_SET] = { "set", 3 }, [NSX_CALL_SYNC] = { "sync", 4 }, [NSX_CALL_EVENT] = { "event", 5 },
+		[NSX_CALL_OTHER] = { "other", 5 }, [NSX_CALL_LAUNCH] = { "launch", 6 },
+		[NSX_CALL_GRAPH_LAUNCH] = { "graph-launch", 12 },
+		[NSX_CALL_COPY] = { "copy", 4 }, [NSX_CALL_SET] = { "set", 3 }, [NSX_CALL_SYNC] = { "sync", 4 },
+		[NSX_CALL_EVENT] = { "event", 5 },
 		[NSX_CALL_ALLOC] = { "alloc", 5 }, [NSX_CALL_MODULE] = { "module", 6 }
 	};
 	const struct nsx_trace *t = &p->trace;
@@ -201,8 +203,10 @@ void
 nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r)
 {
 	static const struct nsx_str kinds[NSX_MEMORY_KINDS] = {
-		[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 }, [NSX_MEMORY_DEVICE] = { "device", 6 },
-		[NSX_MEMORY_ARRAY] = { "array", 5 }, [NSX_MEMORY_MANAGED] = { "managed", 7 }, [NSX_MEMORY_DEVICE_STATIC] = { "device-static", 13 },
+		[NSX_MEMORY_PAGEABLE] = { "pageable", 8 }, [NSX_MEMORY_PINNED] = { "pinned", 6 },
+		[NSX_MEMORY_DEVICE] = { "device", 6 },
+		[NSX_MEMORY_ARRAY] = { "array", 5 }, [NSX_MEMORY_MANAGED] = { "managed", 7 },
+		[NSX_MEMORY_DEVICE_STATIC] = { "device-static", 13 },
 		[NSX_MEMORY_MANAGED_STATIC] = { "managed-static", 14 }, [NSX_MEMORY_UNKNOWN] = { "unknown", 7 }
 	};
 	const struct nsx_trace *t = &p->trace;

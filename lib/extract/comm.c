@@ -1,5 +1,5 @@
-/* comm.c -- what of an export communicates, as far as the names of kernels tell: operations, and instructions by the kernels that they ran. Each distinct
- * name is judged once. */
+/* comm.c -- what of an export communicates, as far as the names of kernels tell: operations, and instructions by the
+ * kernels that they ran. Each distinct name is judged once. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -79,7 +79,8 @@ report_wholes(struct ex_profile *p)
 	for (uint32_t i = 0; i < p->trace.nops; i++)
 		n += p->trace.ops[i].type == NSX_OP_GRAPH;
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
-	             "CUDA graphs recorded as a whole count as computation, whatever is in them; --cuda-graph-trace=node of nsys records their nodes");
+		"CUDA graphs recorded as a whole count as computation, whatever is in them; --cuda-graph-trace=node of "
+		"nsys records their nodes");
 }
 
 int

@@ -37,7 +37,8 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 	uint32_t self = (uint32_t)p->compiles.n;
 
 	x->name.len = 0;
-	nsx_title_strip(nsx_intern_str(&p->trace.names, range->name), title->kind == NSX_TITLE_AUTOTUNER && !p->opts->autotune, &x->name);
+	nsx_title_strip(nsx_intern_str(&p->trace.names, range->name), title->kind == NSX_TITLE_AUTOTUNER &&
+	                !p->opts->autotune, &x->name);
 	uint32_t name = x->name.failed ? NSX_NONE : nsx_intern(&p->strings, nsx_buf_view(&x->name));
 	struct ex_compile c = { .range = r, .parent = NSX_NONE, .program = NSX_NONE, .name = name };
 	if (is_record(parent)) {
@@ -48,7 +49,8 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 			up->children++;
 		}
 	}
-	if (name == NSX_NONE || !nsx_vec_push(&p->compiles, c) || !nsx_vec_push(&x->top, is_record(parent) ? x->top.p[parent] : self))
+	if (name == NSX_NONE || !nsx_vec_push(&p->compiles, c) || !nsx_vec_push(&x->top, is_record(parent)
+	    ? x->top.p[parent] : self))
 		return nsx_err_nomem(&p->err, p->input->path);
 	x->at[r] = self;
 	return NSX_OK;
@@ -91,7 +93,8 @@ collect_main(struct compiles *x)
 			const struct nsx_title *title = nsx_extract_title(p, r);
 			if (p->rc != NSX_OK)
 				return NSX_ERR;
-			if (!title || (parent == OUTSIDE && title->kind != NSX_TITLE_COMPILE) || (is_record(parent) && folds(x, parent)))
+			if (!title || (parent == OUTSIDE && title->kind != NSX_TITLE_COMPILE) || (is_record(parent) &&
+			    folds(x, parent)))
 				continue;
 			if (add(x, r, title, parent, true) != NSX_OK)
 				return NSX_ERR;
@@ -101,7 +104,8 @@ collect_main(struct compiles *x)
 	return NSX_OK;
 }
 
-/* The outermost XlaCompile of another thread of the process that holds range r whole; the latest to start if several do. NULL: none. */
+/* The outermost XlaCompile of another thread of the process that holds range r whole; the latest to start if several
+ * do. NULL: none. */
 static const struct root *
 holder(const struct compiles *x, uint32_t thread, uint32_t r)
 {
@@ -206,7 +210,8 @@ find_programs(struct compiles *x)
 			bool tells = pass == 0 ? title->kind == NSX_TITLE_BACKEND && c->parent == top->range : c == top;
 			if (!tells || title->program_id < 0 || top->program != NSX_NONE)
 				continue;
-			top->program = nsx_extract_program(p, title->program_id, title->module, nsx_trace_thread(&p->trace, c->range)->process);
+			top->program = nsx_extract_program(p, title->program_id, title->module,
+			                                   nsx_trace_thread(&p->trace, c->range)->process);
 			if (top->program == NSX_NONE)
 				return nsx_err_nomem(&p->err, p->input->path);
 		}

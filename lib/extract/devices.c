@@ -2,8 +2,8 @@
  *
  * A device's name in the export has a CUDA ordinal and no process, so it tells only where one process alone has that
  * ordinal. A capture of a whole node holds several processes, and each may call its only GPU 0: their launcher threads
- * decide. One that launched work names the device that it launched to. Where a process has one device, XLA launches from
- * the main thread, and the launcher thread only bears the name, which is of its process all the same. For example
+ * decide. One that launched work names the device that it launched to. Where a process has one device, XLA launches
+ * from the main thread, and the launcher thread only bears the name, which is of its process all the same. For example
  *
  *     device 0 of process 4242       launcher of 4242: global=1,local=0       device 1 of the job
  *     device 0 of process 4279       launcher of 4279: global=0,local=0       device 0
@@ -184,7 +184,8 @@ nsx_extract_find_devices(struct ex_profile *p)
 				p->devices[d] = (struct ex_device){ -1, -1, -1, -1, false, true, false };
 				twice++;
 			}
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice, "devices with the name of another: numbered anew");
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, twice,
+	             "devices with the name of another: numbered anew");
 	for (uint32_t d = 0, local = 0; d < t->ndevices; d++) {
 		/* Sorted by process and CUDA ordinal. */
 		local = d && t->devices[d].process == t->devices[d - 1].process ? local + 1 : 0;

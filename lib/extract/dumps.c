@@ -1,4 +1,5 @@
-/* dumps.c -- what the HLO dumps say of the instructions that were executed; copied out, so that a dump is held only while it is read. */
+/* dumps.c -- what the HLO dumps say of the instructions that were executed; copied out, so that a dump is held only
+ * while it is read. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -64,14 +65,18 @@ bool
 nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
 {
 	struct ex_info info = {
-		.opcode = nsx_extract_keep(p, from->opcode), .collective = nsx_extract_keep(p, from->collective), .op_name = nsx_extract_keep(p, from->op_name),
-		.scheduling_name = nsx_extract_keep(p, from->scheduling_name), .frames = nsx_extract_keep_frames(p, at(h->stacks, from->stack)),
-		.groups = nsx_extract_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm, .cost = from->cost,
+		.opcode = nsx_extract_keep(p, from->opcode), .collective = nsx_extract_keep(p, from->collective),
+		.op_name = nsx_extract_keep(p, from->op_name),
+		.scheduling_name = nsx_extract_keep(p, from->scheduling_name), .frames = nsx_extract_keep_frames(p,
+			at(h->stacks, from->stack)),
+		.groups = nsx_extract_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm,
+		.cost = from->cost,
 		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
 	};
 	for (uint32_t i = 0; i < from->nlocs; i++) {
 		const struct nsx_hlo_loc *loc = &h->locs[from->locs + i];
-		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, loc->op_name), nsx_extract_keep_frames(p, at(h->stacks, loc->stack)) })))
+		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, loc->op_name),
+		    nsx_extract_keep_frames(p, at(h->stacks, loc->stack)) })))
 			return false;
 	}
 	p->insts.p[inst].info = (uint32_t)p->infos.n;
@@ -84,7 +89,8 @@ find(const struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_extra
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
 
-	/* Where both are known and disagree, the name decides: the meaning of ids has changed between versions of XLA. */
+	/* Where both are known and disagree, the name decides: the meaning of ids has changed between versions of
+	 * XLA. */
 	if (by_id && nsx_str_eq(by_id->name, name))
 		return by_id;
 	const struct nsx_hlo_inst *by_name = nsx_hlo_find(h, name);
@@ -98,8 +104,9 @@ is_made_up(struct nsx_str name)
 	return nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_");
 }
 
-/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone too; compared: those found
- * whose ranges tell an op_name; strange: those that are not, but for command buffers, which no dump has. */
+/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone
+ * too; compared: those found whose ranges tell an op_name; strange: those that are not, but for command buffers, which
+ * no dump has. */
 struct joined { int64_t executed, judged, named, found, strange, compared, contrary; };
 
 /* The executed instructions of each program: insts[first[program]] up to first[program + 1]. */
@@ -171,12 +178,14 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
-		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64 " executed names, %" PRId64
+		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64
+		             " executed names, %" PRId64
 		             " of them with another op_name): not used, its instructions are known by name only",
 		             (int)g->name.len, g->name.ptr, g->id, n.named, n.judged, n.contrary);
 		return NSX_OK;
 	}
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary, "instructions whose op_name in the dump is not the one that their ranges tell");
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary,
+	             "instructions whose op_name in the dump is not the one that their ranges tell");
 	g->dumped = true;
 	g->fingerprint = nsx_extract_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
@@ -185,7 +194,8 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 		if (found && !nsx_extract_describe(p, by->insts[i], h, found))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
-	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange, "executed names that are no instruction of their program's dump");
+	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange,
+	             "executed names that are no instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* What is to be found anew needs no end. */
@@ -193,7 +203,8 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 }
 
 static int
-read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir, const struct by_program *by)
+read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir,
+          const struct by_program *by)
 {
 	const struct nsx_extract_program *g = &p->programs.p[program];
 	struct nsx_hlo h = { 0 };
@@ -203,7 +214,8 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct
 		/* The same command must give the same stream the next time. */
 		if (h.trouble)
 			return nsx_err_set(&p->err, "%s", why.msg);
-		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64 ": dump not used, its instructions are known by name only: %s",
+		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
+		             ": dump not used, its instructions are known by name only: %s",
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
@@ -237,7 +249,8 @@ read_dumps(struct ex_profile *p)
 			missing++;
 			break;
 		case NSX_DUMP_AMBIGUOUS:
-			nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64 ": several dumps in %s: none used, its instructions are known by name only",
+			nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
+			             ": several dumps in %s: none used, its instructions are known by name only",
 			             (int)g->name.len, g->name.ptr, g->id, p->input->dumps);
 			break;
 		}
@@ -245,7 +258,8 @@ read_dumps(struct ex_profile *p)
 	nsx_dump_dir_free(dir);
 	free(by.first);
 	free(by.insts);
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s", p->input->dumps);
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s",
+	             p->input->dumps);
 	return rc;
 }
 

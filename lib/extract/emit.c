@@ -11,7 +11,8 @@ struct emit {
 	struct ex_outbox  *out;
 	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
 	struct ex_place   *places;   /* of communicators */
-	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is written */
+	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is
+	                              * written */
 };
 
 static struct nsx_rec *
@@ -75,7 +76,8 @@ emit_devices(struct emit *e)
 	n = 0;
 	for (int i = 0; i < e->job->n; i++)
 		for (uint32_t d = 0; d < e->job->profiles[i].trace.ndevices; d++)
-			refs[n++] = (struct device_ref){ e->job->profiles[i].devices[d].global, &e->job->profiles[i], d };
+			refs[n++] = (struct device_ref){ e->job->profiles[i].devices[d].global, &e->job->profiles[i],
+			                                 d };
 	qsort(refs, n, sizeof *refs, by_global);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		const struct nsx_device *td = &refs[i].p->trace.devices[refs[i].d];
@@ -287,8 +289,10 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 		return nsx_err_nomem(&e->err, p->input->path);
 	for (size_t i = 0; i < p->compiles.n; i++) {
 		const struct nsx_range *r = &p->trace.ranges[p->compiles.p[i].range];
-		if (nsx_extract_in_window(p->opts, r->start, r->end) && nsx_extract_process_kept(p, nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
-			keys[n++] = (struct nsx_sort_key){ { r->start, -nsx_extract_dur(r->start, r->end), 0 }, (uint32_t)i };
+		if (nsx_extract_in_window(p->opts, r->start, r->end) && nsx_extract_process_kept(p,
+		    nsx_trace_thread(&p->trace, p->compiles.p[i].range)->process))
+			keys[n++] = (struct nsx_sort_key){ { r->start, -nsx_extract_dur(r->start, r->end), 0 },
+			                                   (uint32_t)i };
 	}
 	nsx_sort_keys(keys, n);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
@@ -297,8 +301,8 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 	return rc;
 }
 
-/* By range, from its parent's, which stands before it: walking up from each would take for ever where a program leaves its ranges
- * open, one in another. */
+/* By range, from its parent's, which stands before it: walking up from each would take for ever where a program leaves
+ * its ranges open, one in another. */
 static uint32_t *
 levels_of(const struct nsx_trace *t)
 {
@@ -400,8 +404,8 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	return done(e);
 }
 
-/* Whether the operation communicates: what its instruction says, where that has a say; else what its own name does. And what kind of collective it is:
- * that of the NCCL calls that it carries out, of its instruction, of its name. */
+/* Whether the operation communicates: what its instruction says, where that has a say; else what its own name does. And
+ * what kind of collective it is: that of the NCCL calls that it carries out, of its instruction, of its name. */
 static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
@@ -410,7 +414,8 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	const struct ex_carried *c = nsx_extract_op_carried(p, i);
 
 	if (thunk != NSX_NONE) {
-		const struct ex_job_program *program = &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
+		const struct ex_job_program *program =
+		    &e->job->programs.p[p->programs.p[p->modules.p[p->thunks.p[thunk].module].program].number];
 		inst = &e->job->insts.p[program->first_inst + p->insts.p[p->thunks.p[thunk].inst].number];
 	}
 	bool comm = inst && inst->settled ? inst->comm : own != NULL;
@@ -418,7 +423,8 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	if (!comm)
 		return;
 	struct nsx_str kind = inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own);
-	/* A kind by a call's name alone, of which nothing else is known, leaves that of an instruction be: merging could not tell it apart. */
+	/* A kind by a call's name alone, of which nothing else is known, leaves that of an instruction be: merging
+	 * could not tell it apart. */
 	if (c && c->kind && (c->calls > 0 || c->comm_id.len || !(inst && inst->settled && inst->collective.len)))
 		kind = nsx_str_c(c->kind);
 	nsx_set_s(r, NSX_OP_collective, kind);
@@ -435,9 +441,11 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 static int
 emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 {
-	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 }, { "graph", 5 } };
+	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 },
+	                                                    { "graph", 5 } };
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
-	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE, thunk = nsx_extract_op_thunk(p, i);
+	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE,
+	    thunk = nsx_extract_op_thunk(p, i);
 	struct nsx_rec *r = begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
@@ -522,7 +530,8 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 	for (int i = 0; i < e->job->n; i++) {
 		if (!nsx_extract_events_open(&all[i].events, &e->job->profiles[i]))
 			return nsx_err_nomem(&e->err, e->job->profiles[i].input->path);
-		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0) + e->job->profiles[i].trace.ncalls;
+		events += all[i].events.n + (e->job->opts->ranges ? e->job->profiles[i].trace.nranges : 0) +
+		    e->job->profiles[i].trace.ncalls;
 		if (turn(e, &all[i]) != NSX_OK)
 			return NSX_ERR;
 		if (all[i].next)
@@ -569,7 +578,8 @@ emit_all(struct emit *e)
 	for (int i = 0; i < job->n; i++)
 		if (emit_profile(e, &job->profiles[i]) != NSX_OK)
 			return NSX_ERR;
-	if (emit_devices(e) != NSX_OK || emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK || emit_places(e) != NSX_OK ||
+	if (emit_devices(e) != NSX_OK || emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK ||
+	    emit_places(e) != NSX_OK ||
 	    emit_insts(e) != NSX_OK || emit_locs(e) != NSX_OK)
 		return NSX_ERR;
 	for (int i = 0; i < job->n; i++)

@@ -103,13 +103,15 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 }
 
 int
-nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b)
+nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q,
+                      const struct nsx_sort_start *b)
 {
 	/* Most are told apart by less than the whole key. */
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	int64_t d = dur_of(p, a), f = dur_of(q, b);
-	struct nsx_order_key x = nsx_order_work((enum nsx_kind_id)a->tag, a->start, &d), y = nsx_order_work((enum nsx_kind_id)b->tag, b->start, &f);
+	struct nsx_order_key x = nsx_order_work((enum nsx_kind_id)a->tag, a->start, &d),
+	    y = nsx_order_work((enum nsx_kind_id)b->tag, b->start, &f);
 	int c = nsx_order_key_cmp(&x, &y);
 	if (c)
 		return c;
@@ -177,7 +179,8 @@ nsx_extract_range_kept(const struct ex_profile *p, uint32_t range)
 
 	if (p->opts->ranges == NSX_RANGES_NONE || (!s && p->opts->ranges != NSX_RANGES_ALL))
 		return false;
-	if (!nsx_extract_in_window(p->opts, r->start, r->end) && !(s && nsx_extract_in_window(p->opts, s->start, s->end)))
+	if (!nsx_extract_in_window(p->opts, r->start, r->end) && !(s && nsx_extract_in_window(p->opts, s->start,
+	    s->end)))
 		return false;
 	if (s && s->device != NSX_NONE)
 		return p->devices[s->device].kept;
@@ -227,13 +230,15 @@ count_ahead(const struct ex_profile *p)
 bool
 nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 {
-	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) + p->trace.noverheads;
+	size_t most = p->modules.n + p->thunks.n + count_ahead(p) + (p->opts->ops ? p->trace.nops : 0) +
+	    p->trace.noverheads;
 
 	*e = (struct ex_events){ .p = p, .list = malloc((most + 1) * sizeof *e->list) };
 	if (!e->list)
 		return false;
 	e->n = collect(p, e->list);
-	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE || nsx_extract_hosts_open(&e->hosts, p))
+	return nsx_sort_starts(e->list, e->n) && (p->opts->ranges == NSX_RANGES_NONE ||
+	                                          nsx_extract_hosts_open(&e->hosts, p))
 	       && nsx_extract_calls_open(&e->calls, p);
 }
 
@@ -259,10 +264,12 @@ gather(struct ex_events *e)
 		if (!nsx_vec_push(&e->run, e->list[e->at]))
 			return false;
 	while (nsx_extract_hosts_peek(&e->hosts, &start) && start == time)
-		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_hosts_next(&e->hosts), NSX_RANGE })))
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_hosts_next(&e->hosts),
+		    NSX_RANGE })))
 			return false;
 	while (nsx_extract_calls_peek(&e->calls, &start) && start == time)
-		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_calls_next(&e->calls), NSX_CALL })))
+		if (!nsx_vec_push(&e->run, ((struct nsx_sort_start){ time, nsx_extract_calls_next(&e->calls),
+		    NSX_CALL })))
 			return false;
 	if (e->run.n == 1)
 		return true;

@@ -42,7 +42,9 @@ report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 	if (!p->trace.ndevices)
 		nsx_diag_add(diags, NSX_WARNING, who, 1, "no GPU operations in the export: was CUDA traced?");
 	else if (!p->modules.n && !p->opts->ranges && !p->opts->ops)
-		nsx_diag_add(diags, NSX_WARNING, who, 1, "no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and GPU operations");
+		nsx_diag_add(diags, NSX_WARNING, who, 1,
+			"no executions of XLA modules in the export; --ranges and --ops extract other NVTX ranges and "
+			"GPU operations");
 }
 
 uint64_t

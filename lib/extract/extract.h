@@ -24,7 +24,8 @@ struct nsx_extract_opts {
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */
 	enum nsx_match_by       match;       /* how programs of several exports are recognised as one */
-	int64_t                 from, to;    /* keep records that overlap [from, to) ns, GPU time (host time for what has none) */
+	int64_t                 from, to;    /* keep records that overlap [from, to) ns, GPU time (host time for what
+	                                      * has none) */
 	const int64_t          *devices;     /* keep only these devices of the job; ndevices 0: all */
 	int                     ndevices;
 	const int64_t          *processes;   /* keep only devices of these processes of the job; nprocesses 0: all */
@@ -32,11 +33,12 @@ struct nsx_extract_opts {
 	int                     jobs;        /* threads; 0: as many as there are processors */
 	bool                    sqlite_alone;   /* leave reading of tables to SQLite, and check nothing: for tests */
 	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; the caller's */
-	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their size */
+	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their
+	                                      * size */
 };
 
-/* Read the n exports, write their stream with its diag records to out (not finished); diags are for showing. The bytes depend on what the exports hold, not on their order or on jobs.
- * NSX_OK, or NSX_ERR with err filled. */
+/* Read the n exports, write their stream with its diag records to out (not finished); diags are for showing. The bytes
+ * depend on what the exports hold, not on their order or on jobs. NSX_OK, or NSX_ERR with err filled. */
 int nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                 struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
 

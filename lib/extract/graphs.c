@@ -1,5 +1,5 @@
-/* graphs.c -- command buffers taken apart: the operations of each launch become thunks of the instructions that they are of, those that nothing tells thunks of the
- * buffer itself. graphs.h says how. */
+/* graphs.c -- command buffers taken apart: the operations of each launch become thunks of the instructions that they
+ * are of, those that nothing tells thunks of the buffer itself. graphs.h says how. */
 #include "extract/graphs.h"
 
 #include <stdlib.h>
@@ -20,7 +20,8 @@ nsx_graph_class_of(struct graphs *g, const struct nsx_gpu_op *op)
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		struct gr_class c = { .type = op->type, .name = op->name, .cat = NSX_NONE, .only = NSX_NONE, .left = NSX_NONE };
+		struct gr_class c = { .type = op->type, .name = op->name, .cat = NSX_NONE, .only = NSX_NONE,
+		                      .left = NSX_NONE };
 		if (!nsx_vec_push(&g->classes, c))
 			return NSX_NONE;
 		*at = (uint32_t)g->classes.n - 1;
@@ -35,7 +36,8 @@ nsx_graph_inst(struct graphs *g, struct nsx_str name)
 	uint32_t inst = nsx_extract_inst(p, g->program, name, -1);
 	const struct nsx_hlo_inst *there;
 
-	if (inst != NSX_NONE && p->insts.p[inst].info == NSX_NONE && g->dump && (there = nsx_hlo_find(g->dump->h, name)) != NULL &&
+	if (inst != NSX_NONE && p->insts.p[inst].info == NSX_NONE && g->dump &&
+	    (there = nsx_hlo_find(g->dump->h, name)) != NULL &&
 	    !nsx_extract_describe(p, inst, g->dump->h, there))
 		return NSX_NONE;
 	return inst;
@@ -75,7 +77,8 @@ sort_launch(struct graphs *g, const struct gr_launch *l)
 	return true;
 }
 
-/* What stands for an operation that nothing tells: its buffer, or of communication, which is not to count as computation, `BUFFER (KIND)`. */
+/* What stands for an operation that nothing tells: its buffer, or of communication, which is not to count as
+ * computation, `BUFFER (KIND)`. */
 static uint32_t
 left_inst(struct graphs *g, uint32_t cls, uint32_t buffer)
 {
@@ -123,7 +126,8 @@ add_thunk(struct graphs *g, const struct gr_launch *l, uint32_t i)
 		th->end = op->end > th->end ? op->end : th->end;
 		th->ops++;
 	} else {
-		struct ex_thunk th = { .range = from.range, .module = from.module, .inst = inst, .start = op->start, .end = op->end, .device = op->device, .ops = 1 };
+		struct ex_thunk th = { .range = from.range, .module = from.module, .inst = inst, .start = op->start,
+		                       .end = op->end, .device = op->device, .ops = 1 };
 		at = (uint32_t)p->thunks.n;
 		if (!nsx_vec_push(&p->thunks, th))
 			return false;
@@ -241,7 +245,8 @@ same_programs(const struct ex_profile *p)
 		return NULL;
 	for (uint32_t i = 0; i < p->programs.n; i++) {
 		const struct nsx_extract_program *g = &p->programs.p[i];
-		uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)g->id, nsx_intern_find(&p->strings, g->name) });
+		uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ (uint64_t)g->id, nsx_intern_find(&p->strings,
+			g->name) });
 		if (!at) {
 			free(first);
 			first = NULL;
@@ -267,7 +272,8 @@ share_refs(struct ex_profile *p)
 	for (int pass = 0; pass < 2; pass++)
 		for (uint32_t i = 0; good && i < b->keys.n; i++) {
 			struct ex_buffer_key *k = &b->keys.p[i];
-			struct nsx_key key = { (uint64_t)same[k->program] << 32 | k->name, (uint64_t)k->of << 32 | k->place };
+			struct nsx_key key = { (uint64_t)same[k->program] << 32 | k->name, (uint64_t)k->of << 32 |
+			                       k->place };
 			uint32_t *at = pass == 0 && k->ref != NSX_NONE ? nsx_map_at(&best, key) : NULL;
 			if (pass == 0 && k->ref != NSX_NONE && !at)
 				good = false;
@@ -463,17 +469,20 @@ nsx_extract_open_other_graphs(struct ex_profile *p)
 	static const char *const how[EX_LEFT] = {
 		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op (%lld ns)",
 		[EX_LIST]     = "GPU operations of CUDA graphs known from XLA's list of thunks (%lld ns)",
-		[EX_NAME]     = "GPU operations of CUDA graphs known from kernels' names that only one instruction can have (%lld ns)",
+		[EX_NAME]     =
+		"GPU operations of CUDA graphs known from kernels' names that only one instruction can have (%lld ns)",
 	};
 	const struct ex_buffers *b = &p->buffers;
 
 	for (uint32_t i = 0; i < p->programs.n; i++)
-		if (p->programs.p[i].executed && !p->programs.p[i].dumped && nsx_extract_open_graphs(p, i, NULL) != NSX_OK)
+		if (p->programs.p[i].executed && !p->programs.p[i].dumped && nsx_extract_open_graphs(p, i, NULL) !=
+		    NSX_OK)
 			return NSX_ERR;
 	for (int i = 0; i < EX_LEFT; i++)
 		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
-	             "GPU operations that could not be told to be an instruction's remain with command buffers: %lld ns", (long long)b->ns[EX_LEFT]);
+		"GPU operations that could not be told to be an instruction's remain with command buffers: %lld ns",
+		(long long)b->ns[EX_LEFT]);
 	if (!p->op_thunk)
 		return NSX_OK;
 	find_idle(p);

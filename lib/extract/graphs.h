@@ -1,23 +1,28 @@
 /* graphs.h -- what ran inside the command buffers of one program: private to graphs*.c.
  *
- * A command buffer is launched as a CUDA graph. Traced by node, the operations of a launch are known, but their kernels' names do not name instructions: XLA gives equal
- * fusions one kernel. What an operation is, the first of three sources tells: an execution of the same buffer that ran op by op (graphs_ref.c), XLA's list of
- * thunks beside the dump (graphs_list.c), a kernel's name that only one instruction can have (graphs_name.c). graphs.c asks them and makes the thunks. */
+ * A command buffer is launched as a CUDA graph. Traced by node, the operations of a launch are known, but their
+ * kernels' names do not name instructions: XLA gives equal fusions one kernel. What an operation is, the first of three
+ * sources tells: an execution of the same buffer that ran op by op (graphs_ref.c), XLA's list of thunks beside the dump
+ * (graphs_list.c), a kernel's name that only one instruction can have (graphs_name.c). graphs.c asks them and makes the
+ * thunks. */
 #ifndef NSX_EXTRACT_GRAPHS_H
 #define NSX_EXTRACT_GRAPHS_H
 
 #include "extract/profile.h"
 #include "xla/thunk_list.h"
 
-/* Operations of one buffer that nothing but their place tells apart: kernels of one name, copies of one kind and size, memsets of one size. */
+/* Operations of one buffer that nothing but their place tells apart: kernels of one name, copies of one kind and size,
+ * memsets of one size. */
 struct gr_class {
 	uint8_t  type;            /* enum nsx_op_type */
 	uint32_t name;            /* in trace.names */
 	uint32_t items, nitems;   /* those of the execution op by op: in gr_ref.items */
 	uint32_t ninsts;          /* instructions that they are of */
 	uint32_t cat;             /* of the list of thunks: in gr_list.cats, NSX_NONE: none */
-	uint32_t only;            /* instruction of the profile, the only one whose kernel has this name; NSX_NONE: not told */
-	uint32_t left;            /* instruction of the profile that stands for those not told; NSX_NONE: not asked yet */
+	uint32_t only;            /* instruction of the profile, the only one whose kernel has this name; NSX_NONE: not
+	                           * told */
+	uint32_t left;            /* instruction of the profile that stands for those not told; NSX_NONE: not asked
+	                           * yet */
 	bool     sorted, asked;   /* cat is known; only is */
 };
 
@@ -100,8 +105,8 @@ size_t nsx_graph_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t
 
 /* All false when out of memory. */
 
-/* graphs_ref.c: gather the execution op by op of the buffer at hand, if there is one; tell what it tells of a launch whose operations
- * stand in g->order by class. Slots below ref.n are thunks of that execution. */
+/* graphs_ref.c: gather the execution op by op of the buffer at hand, if there is one; tell what it tells of a launch
+ * whose operations stand in g->order by class. Slots below ref.n are thunks of that execution. */
 bool nsx_graph_ref_open(struct graphs *g);
 bool nsx_graph_ref_tell(struct graphs *g, const struct gr_launch *l);
 void nsx_graph_ref_free(struct gr_ref *r);

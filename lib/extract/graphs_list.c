@@ -1,5 +1,6 @@
-/* graphs_list.c -- what XLA's list of thunks tells of a launch: the nodes of a graph are made in the order of the list, and number in it what they run. Most
- * captures begin when every buffer has run before, so this is often all there is. */
+/* graphs_list.c -- what XLA's list of thunks tells of a launch: the nodes of a graph are made in the order of the list,
+ * and number in it what they run. Most captures begin when every buffer has run before, so this is often all there
+ * is. */
 #include <stdlib.h>
 
 #include "extract/graphs.h"
@@ -26,7 +27,8 @@ nsx_graph_list_read(struct graphs *g)
 		p->rc = nsx_err_set(&p->err, "%s", why.msg);
 		return false;
 	}
-	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%lld: XLA's list of thunks not used: %s", (int)program->name.len, program->name.ptr,
+	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1,
+	             "program %.*s@%lld: XLA's list of thunks not used: %s", (int)program->name.len, program->name.ptr,
 	             (long long)program->id, why.msg);
 	return true;
 }
@@ -98,7 +100,8 @@ nsx_graph_list_open(struct graphs *g)
 
 	l->cats.n = l->leaves.n = l->keys.n = 0;
 	nsx_map_free(&l->by_name);
-	uint32_t buffer = l->there ? nsx_thunk_list_buffer(&l->list, nsx_intern_str(&g->p->inst_names, g->p->buffers.keys.p[g->key].name)) : NSX_NONE;
+	uint32_t buffer = l->there ? nsx_thunk_list_buffer(&l->list, nsx_intern_str(&g->p->inst_names,
+		g->p->buffers.keys.p[g->key].name)) : NSX_NONE;
 	if (buffer == NSX_NONE)
 		return true;
 	for (int i = 0; i < NAMED; i++)
@@ -126,7 +129,8 @@ class_cat(struct graphs *g, const struct gr_class *c)
 	if (c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
 		return NSX_NONE;
 	uint32_t cat = nsx_map_get(&g->list.by_name, (struct nsx_key){ c->name, 1 });
-	return cat != NSX_NONE ? cat : nsx_graph_kind(g, gr_name(g, c->name)) ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
+	return cat != NSX_NONE ? cat : nsx_graph_kind(g, gr_name(g, c->name))
+	       ? (uint32_t)COLLECTIVES : (uint32_t)LIBRARIES;
 }
 
 bool

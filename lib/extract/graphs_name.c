@@ -1,5 +1,6 @@
-/* graphs_name.c -- kernels that only one instruction can have. XLA names a kernel after an instruction, and gives the same to equal ones: where an instruction that runs as a
- * thunk is called so, and no other such fusion has an equal computation, it is that one. Kernels named after what is inside a fusion are told by nothing here. */
+/* graphs_name.c -- kernels that only one instruction can have. XLA names a kernel after an instruction, and gives the
+ * same to equal ones: where an instruction that runs as a thunk is called so, and no other such fusion has an equal
+ * computation, it is that one. Kernels named after what is inside a fusion are told by nothing here. */
 #include "extract/graphs.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ kernel_name(struct nsx_str inst, struct nsx_buf *out)
 	}
 }
 
-/* Instructions by kernel, those alone whose computation no other fusion has. bodies: 0 where an instruction is no fusion. */
+/* Instructions by kernel, those alone whose computation no other fusion has. bodies: 0 where an instruction is no
+ * fusion. */
 static bool
 index_names(struct graphs *g, const uint64_t *bodies)
 {
@@ -27,7 +29,8 @@ index_names(struct graphs *g, const uint64_t *bodies)
 	bool good = true;
 
 	for (uint32_t i = 0; i < h->ninsts && good; i++) {
-		uint32_t *at = bodies[i] && h->insts[i].thunk ? nsx_map_at(&equal, (struct nsx_key){ bodies[i], 0 }) : NULL;
+		uint32_t *at = bodies[i] && h->insts[i].thunk ? nsx_map_at(&equal, (struct nsx_key){ bodies[i], 0 })
+		    : NULL;
 		if (at)
 			*at = *at == NSX_NONE ? i : SEVERAL;
 		else

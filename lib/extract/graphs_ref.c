@@ -1,5 +1,5 @@
-/* graphs_ref.c -- what an execution of the same command buffer that ran op by op tells of a launch as a graph. XLA runs each buffer so when a device
- * meets it for the first time: below its range there is one for each operation then. */
+/* graphs_ref.c -- what an execution of the same command buffer that ran op by op tells of a launch as a graph. XLA runs
+ * each buffer so when a device meets it for the first time: below its range there is one for each operation then. */
 #include <stdlib.h>
 
 #include "extract/graphs.h"
@@ -13,7 +13,8 @@ find_thunks(struct graphs *g, uint32_t range)
 	const struct ex_profile *p = g->p;
 	uint32_t lo = 0, hi = p->buffers.nthunks, end = range + 1;
 
-	while (end < p->trace.nranges && p->trace.ranges[end].parent != NSX_NONE && p->trace.ranges[end].parent >= range)
+	while (end < p->trace.nranges && p->trace.ranges[end].parent != NSX_NONE && p->trace.ranges[end].parent >=
+	       range)
 		end++;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -50,7 +51,8 @@ add_item(struct graphs *g, uint32_t thunk, uint32_t op, bool joined)
 	/* Another process's program has instructions of its own. */
 	if (g->p->insts.p[item.inst].program != g->program)
 		item.inst = nsx_graph_inst(g, nsx_intern_str(&g->p->inst_names, g->p->insts.p[item.inst].name));
-	return cls != NSX_NONE && item.inst != NSX_NONE && nsx_vec_push(&g->ref.keys, key) && nsx_vec_push(&g->ref.found, item);
+	return cls != NSX_NONE && item.inst != NSX_NONE && nsx_vec_push(&g->ref.keys, key) &&
+	       nsx_vec_push(&g->ref.found, item);
 }
 
 /* Of each class: where its items are, and of how many instructions. */
@@ -125,8 +127,8 @@ per_thunk(const struct graphs *g, const struct gr_class *c, uint32_t inst)
 	return thunks && all % thunks == 0 ? all / thunks : 1;
 }
 
-/* The n runs are of the item's instruction, in order of start: as many to a thunk as the execution op by op has, joined by those of other
- * classes of it. */
+/* The n runs are of the item's instruction, in order of start: as many to a thunk as the execution op by op has, joined
+ * by those of other classes of it. */
 static bool
 tell_runs(struct graphs *g, const struct gr_class *c, const struct gr_item *item, struct nsx_sort_key *keys, size_t n)
 {
@@ -155,7 +157,8 @@ by_start(struct nsx_sort_key *keys, size_t n)
 	nsx_sort_keys(keys, n);
 }
 
-/* The operations keys[0] up to keys[n], by node, then start, are of one class. Those of the execution op by op are its items, in order of launch. */
+/* The operations keys[0] up to keys[n], by node, then start, are of one class. Those of the execution op by op are its
+ * items, in order of launch. */
 static bool
 tell_class(struct graphs *g, const struct gr_class *c, struct nsx_sort_key *keys, size_t n, size_t nodes)
 {

@@ -1,4 +1,5 @@
-/* nccl.c -- which of NCCL's calls each communicating operation carries out, by the range that it was launched in or, in a CUDA graph, captured in. */
+/* nccl.c -- which of NCCL's calls each communicating operation carries out, by the range that it was launched in or, in
+ * a CUDA graph, captured in. */
 #include "extract/nccl.h"
 
 #include <inttypes.h>
@@ -8,7 +9,8 @@
 
 #include "base/num.h"
 
-/* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: when it was launched or captured. */
+/* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: when it
+ * was launched or captured. */
 struct joined { uint32_t op, unit; int64_t launch, order; };
 
 /* The peers that calls of one direction name, and what they carry. */
@@ -61,7 +63,8 @@ static bool
 unit_of_node(struct join *j, const struct nsx_gpu_op *op, struct joined *out)
 {
 	const struct nsx_trace *t = &j->p->trace;
-	uint32_t process = t->devices[op->device].process, *at = nsx_map_at(&j->captured, (struct nsx_key){ process, (uint64_t)op->graph_node });
+	uint32_t process = t->devices[op->device].process, *at = nsx_map_at(&j->captured, (struct nsx_key){ process,
+		(uint64_t)op->graph_node });
 
 	if (!at)
 		return false;
@@ -117,7 +120,8 @@ sort_ops(struct join *j)
 	bool good = keys && sorted;
 
 	for (size_t i = 0; good && i < j->ops.n; i++)
-		keys[i] = (struct nsx_sort_key){ { j->ops.p[i].unit, j->ops.p[i].launch, j->ops.p[i].order }, (uint32_t)i };
+		keys[i] = (struct nsx_sort_key){ { j->ops.p[i].unit, j->ops.p[i].launch, j->ops.p[i].order },
+		                                 (uint32_t)i };
 	if (good)
 		nsx_sort_keys(keys, j->ops.n);
 	for (size_t i = 0; good && i < j->ops.n; i++)
@@ -189,7 +193,8 @@ one_kind(const struct nccl_call *c, uint32_t n)
 	return n ? c[0].kind : NCCL_KINDS;
 }
 
-/* Sends and receives alone: an all-to-all where all exchange with all, else something between two. False when out of memory. */
+/* Sends and receives alone: an all-to-all where all exchange with all, else something between two. False when out of
+ * memory. */
 static bool
 put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, struct ex_carried *out)
 {
@@ -239,7 +244,8 @@ put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, ui
 static void
 put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carried *out)
 {
-	bool by_peer = c->kind == NCCL_ALL_TO_ALL || c->kind == NCCL_GATHER || c->kind == NCCL_SCATTER, known = !by_peer || ranks > 0;
+	bool by_peer = c->kind == NCCL_ALL_TO_ALL || c->kind == NCCL_GATHER || c->kind == NCCL_SCATTER,
+	    known = !by_peer || ranks > 0;
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < n && known; i++)
@@ -249,7 +255,8 @@ put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carrie
 	out->bytes = known ? sum : -1;
 }
 
-/* What an operation on the device comes to that carries out these n calls together; all false: they are more than one such. False when out of memory. */
+/* What an operation on the device comes to that carries out these n calls together; all false: they are more than one
+ * such. False when out of memory. */
 static bool
 put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t device)
 {
@@ -314,7 +321,8 @@ join_all(struct join *j)
 		return false;
 	memset(n->op_carried, 0xff, ((size_t)j->p->trace.nops + 1) * sizeof *n->op_carried);
 	for (size_t a = 0, b; a < j->ops.n; a = b) {
-		for (b = a + 1; b < j->ops.n && j->ops.p[b].unit == j->ops.p[a].unit && j->ops.p[b].launch == j->ops.p[a].launch; b++)
+		for (b = a + 1; b < j->ops.n && j->ops.p[b].unit == j->ops.p[a].unit && j->ops.p[b].launch ==
+		     j->ops.p[a].launch; b++)
 			;
 		if (!join_run(j, a, b))
 			return false;
@@ -328,8 +336,11 @@ report(struct join *j)
 	struct nsx_diags *d = &j->p->diags;
 	const char *who = j->p->trace.name.ptr;
 
-	nsx_diag_add(d, NSX_WARNING, who, j->unclear, "operations of NCCL calls that are neither one for all calls nor one for each: no sizes");
-	nsx_diag_add(d, NSX_INFO, who, j->uncaptured, "communicating nodes of CUDA graphs that were captured in no NCCL call of the export: known by their kernels' names alone");
+	nsx_diag_add(d, NSX_WARNING, who, j->unclear,
+	             "operations of NCCL calls that are neither one for all calls nor one for each: no sizes");
+	nsx_diag_add(d, NSX_INFO, who, j->uncaptured,
+		"communicating nodes of CUDA graphs that were captured in no NCCL call of the export: known by their "
+		"kernels' names alone");
 }
 
 int

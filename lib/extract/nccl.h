@@ -1,10 +1,12 @@
-/* nccl.h -- private to extraction: NCCL's calls in NVTX ranges, with what their payloads say, and which of them each operation carries out.
+/* nccl.h -- private to extraction: NCCL's calls in NVTX ranges, with what their payloads say, and which of them each
+ * operation carries out.
  *
  *     ncclGroupStart   ncclSend    ncclRecv    ncclGroupEnd
  *                      1 KB to 1   1 KB from 1     launches ncclDevKernel_SendRecv
  *
- * A group's outermost End launches: the kernel's innermost range is that End, never a call with a payload. So the sweep over a thread's ranges keeps
- * units: a call by itself, or an End with all calls since the depth went from 0 to 1. Here the kernel's unit is two calls fused in one operation. */
+ * A group's outermost End launches: the kernel's innermost range is that End, never a call with a payload. So the sweep
+ * over a thread's ranges keeps units: a call by itself, or an End with all calls since the depth went from 0 to 1. Here
+ * the kernel's unit is two calls fused in one operation. */
 #ifndef NSX_EXTRACT_NCCL_H
 #define NSX_EXTRACT_NCCL_H
 
@@ -16,13 +18,15 @@
 
 /* Kinds of calls that launch something; nsx_nccl_kinds names them. */
 enum nccl_kind {
-	NCCL_ALL_REDUCE, NCCL_ALL_GATHER, NCCL_REDUCE_SCATTER, NCCL_BROADCAST, NCCL_REDUCE, NCCL_ALL_TO_ALL, NCCL_GATHER, NCCL_SCATTER,
+	NCCL_ALL_REDUCE, NCCL_ALL_GATHER, NCCL_REDUCE_SCATTER, NCCL_BROADCAST, NCCL_REDUCE, NCCL_ALL_TO_ALL,
+	    NCCL_GATHER, NCCL_SCATTER,
 	NCCL_SEND, NCCL_RECV, NCCL_KINDS
 };
 extern const char *const nsx_nccl_kinds[NCCL_KINDS];
 
 /* What it says of itself; -1: not known. */
-struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted, has_payload; };
+struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted, has_payload;
+                   };
 
 /* Calls [first, first + n) that are launched together. */
 struct nccl_unit { uint32_t first, n; };
@@ -37,7 +41,8 @@ struct ex_nccl {
 	NSX_VEC(struct nccl_place)   places;     /* by communicator, process and CUDA ordinal */
 	NSX_VEC(struct ex_carried) carried;
 	uint32_t               *op_carried; /* by operation: index in carried, NSX_NONE */
-	struct nsx_map          ranks;      /* communicator -> index in places of one that tells how many ranks it has */
+	struct nsx_map          ranks;      /* communicator -> index in places of one that tells how many ranks it
+	                                     * has */
 };
 
 /* Find calls, units and communicators among the ranges of p. NSX_OK, or NSX_ERR with p->err filled. */

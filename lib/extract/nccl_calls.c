@@ -1,5 +1,5 @@
-/* nccl_calls.c -- NVTX ranges that are NCCL's: what kind of call they are by their names, and what their payloads say, by the names of entries: numbers of
- * schemas mean one thing in one version of NCCL and another in the next. */
+/* nccl_calls.c -- NVTX ranges that are NCCL's: what kind of call they are by their names, and what their payloads say,
+ * by the names of entries: numbers of schemas mean one thing in one version of NCCL and another in the next. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,23 +9,29 @@
 #include "nsys/payload.h"
 
 const char *const nsx_nccl_kinds[NCCL_KINDS] = {
-	"all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all", "gather", "scatter", "send-recv", "send-recv"
+	"all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce", "all-to-all", "gather", "scatter",
+	"send-recv", "send-recv"
 };
 
 /* What a range's name makes it. Numbers below NCCL_KINDS are of calls. */
 enum { IS_START = NCCL_KINDS, IS_END, IS_COMM, IS_OTHER };
 
 static const struct { const char *name; int is; } names[] = {
-	{ "ncclAllReduce", NCCL_ALL_REDUCE }, { "ncclAllGather", NCCL_ALL_GATHER }, { "ncclReduceScatter", NCCL_REDUCE_SCATTER },
-	{ "ncclBroadcast", NCCL_BROADCAST }, { "ncclBcast", NCCL_BROADCAST }, { "ncclReduce", NCCL_REDUCE }, { "ncclAlltoAll", NCCL_ALL_TO_ALL },
-	{ "ncclGather", NCCL_GATHER }, { "ncclScatter", NCCL_SCATTER }, { "ncclSend", NCCL_SEND }, { "ncclRecv", NCCL_RECV },
+	{ "ncclAllReduce", NCCL_ALL_REDUCE }, { "ncclAllGather", NCCL_ALL_GATHER }, { "ncclReduceScatter",
+		NCCL_REDUCE_SCATTER },
+	{ "ncclBroadcast", NCCL_BROADCAST }, { "ncclBcast", NCCL_BROADCAST }, { "ncclReduce", NCCL_REDUCE },
+	{ "ncclAlltoAll", NCCL_ALL_TO_ALL },
+	{ "ncclGather", NCCL_GATHER }, { "ncclScatter", NCCL_SCATTER }, { "ncclSend", NCCL_SEND },
+	{ "ncclRecv", NCCL_RECV },
 	{ "ncclGroupStart", IS_START }, { "ncclGroupEnd", IS_END },
-	{ "ncclCommInitAll", IS_COMM }, { "ncclCommSplit", IS_COMM }, { "ncclCommShrink", IS_COMM }, { "ncclCommGrow", IS_COMM },
+	{ "ncclCommInitAll", IS_COMM }, { "ncclCommSplit", IS_COMM }, { "ncclCommShrink", IS_COMM },
+	{ "ncclCommGrow", IS_COMM },
 };
 
 enum { COMM, SIZE, OLD_SIZE, PEER, RANK, RANKS, CUDA, DEVICES, ENTRIES };
 static const struct nsx_payload_entry entries[ENTRIES] = {
-	{ "NCCL communicator ID", false }, { "Message size [bytes]", false }, { "Bytes", false }, { "Peer rank", false },
+	{ "NCCL communicator ID", false }, { "Message size [bytes]", false }, { "Bytes", false },
+	{ "Peer rank", false },
 	{ "Rank", false }, { "No. of ranks", false }, { "CUDA device", false }, { "No. of devices", false }
 };
 static const struct nsx_payload_ask ask = { NULL, 0, entries, ENTRIES };
@@ -59,20 +65,23 @@ judge_names(const struct nsx_trace *t, bool *any)
 
 /* A thread's ranges, in order of their starts. */
 static bool
-sweep_thread(struct ex_profile *p, const struct nsx_thread *th, const uint8_t *kinds, uint32_t nccl_domain, uint32_t *comms, size_t *ncomms)
+sweep_thread(struct ex_profile *p, const struct nsx_thread *th, const uint8_t *kinds, uint32_t nccl_domain,
+             uint32_t *comms, size_t *ncomms)
 {
 	struct ex_nccl *n = p->nccl;
 	uint32_t depth = 0, first = 0;
 
 	for (uint32_t r = th->first; r < th->first + th->n; r++) {
 		const struct nsx_range *range = &p->trace.ranges[r];
-		bool ours = range->name != NSX_NONE && ((range->flags & NSX_RANGE_NO_DOMAIN) || range->domain == nccl_domain);
+		bool ours = range->name != NSX_NONE && ((range->flags & NSX_RANGE_NO_DOMAIN) ||
+		                                        range->domain == nccl_domain);
 		int kind = ours ? kinds[range->name] : IS_OTHER;
 		n->unit_at[r] = kind == IS_OTHER && range->parent != NSX_NONE ? n->unit_at[range->parent] : NSX_NONE;
 		if (kind < NCCL_KINDS) {
 			struct nccl_call call = { .bytes = -1, .peer = -1, .range = r, .kind = (uint8_t)kind };
 			n->unit_at[r] = (uint32_t)n->units.n;
-			if (!nsx_vec_push(&n->units, ((struct nccl_unit){ (uint32_t)n->calls.n, 1 })) || !nsx_vec_push(&n->calls, call))
+			if (!nsx_vec_push(&n->units, ((struct nccl_unit){ (uint32_t)n->calls.n, 1 })) ||
+			    !nsx_vec_push(&n->calls, call))
 				return false;
 		} else if (kind == IS_START) {
 			if (depth++ == 0)
@@ -122,7 +131,8 @@ at_least(const struct nsx_payload_value *v, int64_t least)
 	return v->there && v->num >= least ? v->num : -1;
 }
 
-/* One place of each (communicator, process, CUDA ordinal): of several the one with the lowest rank, as rows come in any order. */
+/* One place of each (communicator, process, CUDA ordinal): of several the one with the lowest rank, as rows come in any
+ * order. */
 static bool
 index_places(struct ex_nccl *n)
 {
@@ -137,7 +147,8 @@ index_places(struct ex_nccl *n)
 	}
 	n->places.n = kept;
 	for (size_t i = 0; i < kept; i++) {
-		uint32_t *at = n->places.p[i].ranks > 0 ? nsx_map_at(&n->ranks, (struct nsx_key){ n->places.p[i].comm, 0 }) : NULL;
+		uint32_t *at = n->places.p[i].ranks > 0 ? nsx_map_at(&n->ranks, (struct nsx_key){ n->places.p[i].comm,
+			0 }) : NULL;
 		if (n->places.p[i].ranks > 0 && !at)
 			return false;
 		if (at && *at == NSX_NONE)
@@ -163,8 +174,10 @@ read_places(struct ex_profile *p, const uint32_t *comms, size_t n)
 		const struct nsx_payload_value *v = &values[i * ENTRIES];
 		if (schema[i] < 0 || !v[COMM].there)
 			continue;
-		struct nccl_place place = { .comm = (uint64_t)v[COMM].num, .process = nsx_trace_thread(&p->trace, comms[i])->process,
-		                            .cuda = at_least(&v[CUDA], 0), .rank = at_least(&v[RANK], 0), .ranks = at_least(&v[RANKS], 1) };
+		struct nccl_place place = { .comm = (uint64_t)v[COMM].num, .process = nsx_trace_thread(&p->trace,
+			comms[i])->process,
+		                            .cuda = at_least(&v[CUDA], 0), .rank = at_least(&v[RANK], 0),
+		                            .ranks = at_least(&v[RANKS], 1) };
 		if (place.ranks < 0)
 			place.ranks = at_least(&v[DEVICES], 1);
 		place.device = place.cuda < 0 ? NSX_NONE : device_of(&p->trace, place.process, place.cuda);
@@ -191,7 +204,8 @@ nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device)
 {
 	const struct ex_nccl *n = p->nccl;
 	const struct nsx_device *d = &p->trace.devices[device];
-	struct nccl_place key = { .comm = comm, .process = d->process, .cuda = d->cuda, .rank = -1, .ranks = INT64_MIN };
+	struct nccl_place key = { .comm = comm, .process = d->process, .cuda = d->cuda, .rank = -1,
+	                          .ranks = INT64_MIN };
 	size_t lo = 0, hi = n->places.n;
 
 	while (lo < hi) {
@@ -201,7 +215,8 @@ nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device)
 		else
 			hi = mid;
 	}
-	return lo < n->places.n && n->places.p[lo].comm == comm && n->places.p[lo].process == d->process && n->places.p[lo].cuda == d->cuda
+	return lo < n->places.n && n->places.p[lo].comm == comm && n->places.p[lo].process == d->process &&
+	       n->places.p[lo].cuda == d->cuda
 	       ? n->places.p[lo].rank : -1;
 }
 
@@ -272,7 +287,8 @@ nsx_nccl_read_calls(struct ex_profile *p)
 		}
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, without,
-	             "NCCL calls without a payload: their sizes and communicators are not known; nsys export --include-blobs=true keeps payloads");
+		"NCCL calls without a payload: their sizes and communicators are not known; nsys export "
+		"--include-blobs=true keeps payloads");
 	free(ids);
 	free(of);
 	free(schema);

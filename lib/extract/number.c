@@ -82,7 +82,8 @@ number_devices(struct ex_job *job)
 	qsort(owners, n, sizeof *owners, compare_owners);
 	for (size_t i = 0; i < n; i++) {
 		if (i && owners[i].global == owners[i - 1].global) {
-			nsx_err_set(job->err, "%s and %s: both hold device %" PRId64 " of the job: want profiles of one job, each once",
+			nsx_err_set(job->err, "%s and %s: both hold device %" PRId64
+			            " of the job: want profiles of one job, each once",
 			            owners[i - 1].p->input->path, owners[i].p->input->path, owners[i].global);
 			free(owners);
 			return NSX_ERR;
@@ -103,7 +104,9 @@ number_devices(struct ex_job *job)
 			kept += device->kept;
 			all++;
 		}
-		nsx_diag_add(&job->profiles[i].diags, NSX_INFO, job->profiles[i].trace.name.ptr, unknown, "devices without a global number in their profile: numbered in order of profile and local number");
+		nsx_diag_add(&job->profiles[i].diags, NSX_INFO, job->profiles[i].trace.name.ptr, unknown,
+			"devices without a global number in their profile: numbered in order of profile and local "
+			"number");
 	}
 	if (all && !kept)
 		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process leave no device");
@@ -164,7 +167,8 @@ keep_programs(struct ex_job *job, const struct nsx_match *m)
 		for (size_t k = 0; k < job->profiles[i].programs.n; k++, at++) {
 			struct nsx_extract_program *program = &job->profiles[i].programs.p[k];
 			program->number = m->program[at];
-			struct ex_alias a = { job->profiles[i].number, program->number, program->id, program->fingerprint, nsx_str_c(program->digest) };
+			struct ex_alias a = { job->profiles[i].number, program->number, program->id,
+			                      program->fingerprint, nsx_str_c(program->digest) };
 			if (!nsx_vec_push(&job->aliases, a))
 				return nsx_err_nomem(job->err, NULL);
 		}
@@ -182,7 +186,8 @@ match_programs(struct ex_job *job)
 	for (int i = 0; i < job->n && rc == NSX_OK; i++)
 		for (size_t k = 0; k < job->profiles[i].programs.n && rc == NSX_OK; k++) {
 			const struct nsx_extract_program *g = &job->profiles[i].programs.p[k];
-			struct nsx_match_alias a = { job->profiles[i].number, g->id, -1, g->name, g->fingerprint, nsx_str_c(g->digest) };
+			struct nsx_match_alias a = { job->profiles[i].number, g->id, -1, g->name, g->fingerprint,
+			                             nsx_str_c(g->digest) };
 			if (!nsx_vec_push(&list, a))
 				rc = nsx_err_nomem(job->err, NULL);
 		}
@@ -221,7 +226,8 @@ same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
 	       (x->flops == y->flops && x->math == y->math && x->vector == y->vector && x->mem_bytes == y->mem_bytes);
 }
 
-/* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that does not know it, these alone. */
+/* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that
+ * does not know it, these alone. */
 static void
 judge(const struct inst_ref *r, struct ex_job_inst *inst)
 {
@@ -234,7 +240,8 @@ judge(const struct inst_ref *r, struct ex_job_inst *inst)
 	inst->collective = nsx_str_c(kind);
 }
 
-/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first profile. */
+/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first
+ * profile. */
 static void
 describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 {
@@ -258,9 +265,12 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 		/* An opcode that NVTX payloads tell says nothing of what is inside a fusion. */
 		if (!info->comm && !r->p->programs.p[own->program].dumped)
 			judge(r, inst);
-	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode, info->opcode) ||
+	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode,
+		info->opcode) ||
 	           !same_work(&inst->info->cost, &info->cost))
-		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "instructions of one program and name that dumps of several profiles describe differently: the first is used");
+		nsx_diag_add(job->diags, NSX_WARNING, "", 1,
+			"instructions of one program and name that dumps of several profiles describe differently: the "
+			"first is used");
 }
 
 /* Stacks and groups are numbered in order of their first use; and what an instruction's operations go by. */
@@ -297,7 +307,8 @@ number_refs(struct ex_job *job, const struct inst_ref *refs, size_t n)
 		if (first)
 			program->first_inst = (uint32_t)job->insts.n;
 		if (first || !nsx_str_eq(r->name, refs[i - 1].name)) {
-			struct ex_job_inst inst = { .program = r->program, .name = r->name, .groups = NSX_NONE, .stack = NSX_NONE };
+			struct ex_job_inst inst = { .program = r->program, .name = r->name, .groups = NSX_NONE,
+			                            .stack = NSX_NONE };
 			if (!nsx_vec_push(&job->insts, inst))
 				return nsx_err_nomem(job->err, NULL);
 			program->ninsts++;
@@ -323,7 +334,9 @@ number_insts(struct ex_job *job)
 		struct ex_profile *p = &job->profiles[i];
 		for (uint32_t k = 0; k < p->insts.n; k++)
 			if (!p->insts.p[k].idle)
-				refs[n++] = (struct inst_ref){ p->programs.p[p->insts.p[k].program].number, nsx_intern_str(&p->inst_names, p->insts.p[k].name), p, k };
+				refs[n++] = (struct inst_ref){ p->programs.p[p->insts.p[k].program].number,
+				                               nsx_intern_str(&p->inst_names, p->insts.p[k].name), p,
+				                               k };
 	}
 	qsort(refs, n, sizeof *refs, compare_insts);
 	int rc = number_refs(job, refs, n);

@@ -1,4 +1,5 @@
-/* outbox.c -- see outbox.h. Records travel in batches, small enough to be still in a processor's cache when they are encoded. */
+/* outbox.c -- see outbox.h. Records travel in batches, small enough to be still in a processor's cache when they are
+ * encoded. */
 #include "extract/outbox.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* outbox.h -- records on their way to the writer: made by the caller, encoded and written in order by a thread of their own. */
+/* outbox.h -- records on their way to the writer: made by the caller, encoded and written in order by a thread of their
+ * own. */
 #ifndef NSX_EXTRACT_OUTBOX_H
 #define NSX_EXTRACT_OUTBOX_H
 
@@ -8,8 +9,8 @@
 
 struct ex_outbox;
 
-/* threads: how many there may be, 0 for one a processor. With one, or where no second is to be had, the caller's does it all.
- * NULL when out of memory. Until nsx_extract_outbox_close nothing else may use the writer, nor its error. */
+/* threads: how many there may be, 0 for one a processor. With one, or where no second is to be had, the caller's does
+ * it all. NULL when out of memory. Until nsx_extract_outbox_close nothing else may use the writer, nor its error. */
 struct ex_outbox *nsx_extract_outbox_open(struct nsx_writer *out, int threads);
 
 /* The next record, without any value. Its strings must live until nsx_extract_outbox_close. */

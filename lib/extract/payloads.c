@@ -1,5 +1,5 @@
-/* payloads.c -- instructions of programs without a dump: what XLA attached to their NVTX ranges says of them, else what titles do. One
- * range of each is asked, the first. */
+/* payloads.c -- instructions of programs without a dump: what XLA attached to their NVTX ranges says of them, else what
+ * titles do. One range of each is asked, the first. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -90,7 +90,8 @@ static int
 choose(struct work *w)
 {
 	struct ex_profile *p = w->p;
-	bool *seen = calloc(p->programs.n + p->insts.n + 1, sizeof *seen), *seen_inst = seen ? seen + p->programs.n : NULL;
+	bool *seen = calloc(p->programs.n + p->insts.n + 1, sizeof *seen), *seen_inst = seen ? seen + p->programs.n
+	    : NULL;
 	bool good = seen != NULL;
 
 	for (size_t i = 0; good && i < p->modules.n; i++) {
@@ -98,7 +99,8 @@ choose(struct work *w)
 		if (seen[g] || !lacks_dump(p, g))
 			continue;
 		seen[g] = true;
-		good = nsx_vec_push(&w->modules.what, g) && nsx_vec_push(&w->modules.ids, range_id(p, p->modules.p[i].range));
+		good = nsx_vec_push(&w->modules.what, g) && nsx_vec_push(&w->modules.ids,
+			range_id(p, p->modules.p[i].range));
 	}
 	for (size_t i = 0; good && i < p->thunks.n; i++) {
 		uint32_t n = p->thunks.p[i].inst;
@@ -122,7 +124,8 @@ take_modules(struct work *w)
 		const struct nsx_extract_program *g = &w->p->programs.p[w->modules.what.p[i]];
 		if (w->modules.schema[i] < 0)
 			continue;
-		if ((v[MODULE_NAME].there && !nsx_str_eq(v[MODULE_NAME].text, g->name)) || (v[MODULE_ID].there && v[MODULE_ID].num != g->id))
+		if ((v[MODULE_NAME].there && !nsx_str_eq(v[MODULE_NAME].text, g->name)) || (v[MODULE_ID].there &&
+		    v[MODULE_ID].num != g->id))
 			w->foreign++;
 		else
 			w->common[w->modules.what.p[i]] = v[MODULE_SOURCE].text;
@@ -137,7 +140,8 @@ title_op_name(struct work *w, uint32_t thunk)
 	const struct ex_thunk *th = &p->thunks.p[thunk];
 	const struct nsx_title *module = nsx_extract_title(p, p->modules.p[th->module].range);
 	struct nsx_str prefix = module ? module->prefix : (struct nsx_str){ NULL, 0 };
-	const struct nsx_title *title = nsx_extract_title(p, th->range);   /* last: looking at a title may move others */
+	/* last: looking at a title may move others */
+	const struct nsx_title *title = nsx_extract_title(p, th->range);
 
 	w->op_name.len = 0;
 	if (title && !title->truncated)
@@ -184,9 +188,11 @@ add_places(struct work *w, const struct nsx_payload_value *v, const struct nsx_h
 		info->op_name = nsx_extract_keep(p, own.len ? own : nsx_buf_view(&w->op_name));
 		if (v[INST_FILE].there && v[INST_FILE].text.len && v[INST_LINE].there) {
 			w->buf.len = 0;
-			nsx_buf_fmt(&w->buf, "%.*s:%" PRId64, (int)v[INST_FILE].text.len, v[INST_FILE].text.ptr, v[INST_LINE].num);
+			nsx_buf_fmt(&w->buf, "%.*s:%" PRId64, (int)v[INST_FILE].text.len, v[INST_FILE].text.ptr,
+			            v[INST_LINE].num);
 			for (size_t i = 0; i < w->buf.len; i++)
-				w->buf.ptr[i] = w->buf.ptr[i] == ';' ? ',' : (unsigned char)w->buf.ptr[i] < ' ' ? ' ' : w->buf.ptr[i];
+				w->buf.ptr[i] = w->buf.ptr[i] == ';' ? ',' : (unsigned char)w->buf.ptr[i] < ' '
+				    ? ' ' : w->buf.ptr[i];
 			info->frames = nsx_extract_keep_frames(p, nsx_buf_view(&w->buf));
 		}
 		return !w->buf.failed;
@@ -195,7 +201,9 @@ add_places(struct work *w, const struct nsx_payload_value *v, const struct nsx_h
 	if (mine < pl->list.n)
 		info->frames = nsx_extract_keep_frames(p, pl->list.p[mine].frames);
 	for (size_t i = 0; i < pl->list.n; i++)
-		if (i != mine && !nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, pl->list.p[i].op_name), nsx_extract_keep_frames(p, pl->list.p[i].frames) })))
+		if (i != mine && !nsx_vec_push(&p->info_locs,
+		    ((struct ex_loc){ nsx_extract_keep(p, pl->list.p[i].op_name), nsx_extract_keep_frames(p,
+		    	pl->list.p[i].frames) })))
 			return false;
 	info->nlocs = (uint32_t)p->info_locs.n - info->locs;
 	return !w->buf.failed;
@@ -219,7 +227,8 @@ add_groups(struct work *w, const struct nsx_payload_value *v, struct ex_info *in
 static bool
 is_of(struct nsx_str name, const struct nsx_payload_value *v, const struct nsx_hlotext *hlo)
 {
-	return (!v[INST_NAME].there || nsx_str_eq(v[INST_NAME].text, name)) && (!hlo->name.len || nsx_str_eq(hlo->name, name));
+	return (!v[INST_NAME].there || nsx_str_eq(v[INST_NAME].text, name)) &&
+	       (!hlo->name.len || nsx_str_eq(hlo->name, name));
 }
 
 static bool
@@ -242,7 +251,8 @@ take_inst(struct work *w, size_t i)
 	}
 	title_op_name(w, w->insts.thunks.p[i]);
 	if (told) {
-		good = nsx_places_read(w->common[inst->program], v[INST_SOURCE].text, nsx_buf_view(&w->op_name), &w->places) && add_places(w, v, &hlo, &info);
+		good = nsx_places_read(w->common[inst->program], v[INST_SOURCE].text, nsx_buf_view(&w->op_name),
+		                       &w->places) && add_places(w, v, &hlo, &info);
 		w->odd += w->places.odd;
 		info.opcode = nsx_extract_keep(p, hlo.opcode);
 		info.collective = nsx_str_c(collective);
@@ -275,13 +285,23 @@ report(struct work *w)
 		silent += w->served[p->insts.p[w->insts.what.p[i]].program] && w->insts.schema[i] < 0;
 	struct nsx_diags *d = &w->p->diags;
 	const char *who = p->trace.name.ptr;
-	nsx_diag_add(d, NSX_INFO, who, named, "executed programs without a dump: what communicates is told by the names of instructions and of their kernels");
-	nsx_diag_add(d, NSX_INFO, who, served, "executed programs without a dump: NVTX payloads tell where their code comes from, the names of instructions and of their kernels what communicates");
-	nsx_diag_add(d, NSX_INFO, who, silent, "executed names without an NVTX payload, in programs that have them: known by their titles only");
-	nsx_diag_add(d, NSX_WARNING, who, w->foreign, "NVTX payloads left out: they are of another module or instruction than their range");
-	nsx_diag_add(d, NSX_WARNING, who, w->odd, "lines of source locations in NVTX payloads that could not be understood, or were cut");
-	nsx_diag_add(d, NSX_WARNING, who, w->groups, "collectives whose replica groups in NVTX payloads could not be understood");
-	nsx_diag_add(d, NSX_INFO, who, w->logical, "collectives whose replica groups come from NVTX payloads: their ids are taken for the numbers of devices");
+	nsx_diag_add(d, NSX_INFO, who, named,
+		"executed programs without a dump: what communicates is told by the names of instructions and of their "
+		"kernels");
+	nsx_diag_add(d, NSX_INFO, who, served,
+		"executed programs without a dump: NVTX payloads tell where their code comes from, the names of "
+		"instructions and of their kernels what communicates");
+	nsx_diag_add(d, NSX_INFO, who, silent,
+	             "executed names without an NVTX payload, in programs that have them: known by their titles only");
+	nsx_diag_add(d, NSX_WARNING, who, w->foreign,
+	             "NVTX payloads left out: they are of another module or instruction than their range");
+	nsx_diag_add(d, NSX_WARNING, who, w->odd,
+	             "lines of source locations in NVTX payloads that could not be understood, or were cut");
+	nsx_diag_add(d, NSX_WARNING, who, w->groups,
+	             "collectives whose replica groups in NVTX payloads could not be understood");
+	nsx_diag_add(d, NSX_INFO, who, w->logical,
+		"collectives whose replica groups come from NVTX payloads: their ids are taken for the numbers of "
+		"devices");
 }
 
 int
@@ -293,7 +313,8 @@ nsx_extract_read_payloads(struct ex_profile *p)
 	w.common = calloc(p->programs.n + 1, sizeof *w.common);
 	w.served = calloc(p->programs.n + 1, sizeof *w.served);
 	rc = w.common && w.served ? choose(&w) : nomem(&w);
-	if (rc == NSX_OK && (rc = read_asked(&w, &w.modules, &module_ask)) == NSX_OK && (rc = read_asked(&w, &w.insts, &inst_ask)) == NSX_OK) {
+	if (rc == NSX_OK && (rc = read_asked(&w, &w.modules, &module_ask)) == NSX_OK &&
+	    (rc = read_asked(&w, &w.insts, &inst_ask)) == NSX_OK) {
 		take_modules(&w);
 		for (size_t i = 0; i < w.insts.what.n && rc == NSX_OK; i++)
 			if (!take_inst(&w, i))

@@ -39,12 +39,14 @@ uint32_t
 nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process)
 {
 	uint32_t n = nsx_intern(&p->strings, name);
-	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)id, (uint64_t)process << 32 | n });
+	uint32_t *at = n == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)id,
+		(uint64_t)process << 32 | n });
 
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		struct nsx_extract_program program = { .id = id, .name = nsx_intern_str(&p->strings, n), .process = process, .number = NSX_NONE };
+		struct nsx_extract_program program = { .id = id, .name = nsx_intern_str(&p->strings, n),
+		                                       .process = process, .number = NSX_NONE };
 		if (!nsx_vec_push(&p->programs, program))
 			return NSX_NONE;
 		*at = (uint32_t)p->programs.n - 1;
@@ -61,7 +63,8 @@ nsx_extract_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, in
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (!nsx_vec_push(&p->insts, ((struct nsx_extract_inst){ .program = program, .name = n, .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
+		if (!nsx_vec_push(&p->insts, ((struct nsx_extract_inst){ .program = program, .name = n,
+		    .number = NSX_NONE, .info = NSX_NONE, .op_id = op_id })))
 			return NSX_NONE;
 		*at = (uint32_t)p->insts.n - 1;
 	}
@@ -172,14 +175,16 @@ lacks_ops(const struct ex_profile *p)
 static int
 load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 {
-	static const char *const xla[] = { NSX_XLA_DOMAIN, NULL }, *const both[] = { NSX_XLA_DOMAIN, NSX_NCCL_DOMAIN, NULL };
+	static const char *const xla[] = { NSX_XLA_DOMAIN, NULL }, *const both[] = { NSX_XLA_DOMAIN, NSX_NCCL_DOMAIN,
+		NULL };
 	struct nsx_trace_opts opts = {
 		/* What operations carry out is told by NCCL's ranges. */
 		.domains = p->opts->ranges != NSX_RANGES_NONE ? NULL : p->opts->ops ? both : xla,
 		.captures = p->opts->ops,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
 		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
-		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls, .ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
+		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
+		.ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
 	};
 
@@ -198,7 +203,8 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 static void
 reset(struct ex_profile *p)
 {
-	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number, .misnamed = p->misnamed };
+	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number,
+	                            .misnamed = p->misnamed };
 
 	p->misnamed = (struct nsx_intern){ 0 };
 	nsx_extract_free(p);

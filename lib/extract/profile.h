@@ -1,8 +1,8 @@
 /* profile.h -- private to extraction: what one export says about XLA programs.
  *
- * An export's way through: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs; find_runs turns XLA's ranges into modules
- * and thunks; find_compiles into compile records. After all exports are done, number.c gives devices, programs and instructions
- * their numbers in the job, and emit.c writes the stream. */
+ * An export's way through: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs;
+ * find_runs turns XLA's ranges into modules and thunks; find_compiles into compile records. After all exports are done,
+ * number.c gives devices, programs and instructions their numbers in the job, and emit.c writes the stream. */
 #ifndef NSX_EXTRACT_PROFILE_H
 #define NSX_EXTRACT_PROFILE_H
 
@@ -38,14 +38,17 @@ struct nsx_extract_inst {
 	uint32_t program, name;   /* name in ex_profile.inst_names */
 	uint32_t number;          /* within the job's program */
 	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
-	bool     idle;            /* no thunk is of it: a command buffer taken apart, or what a list of thunks names and nothing ran */
+	bool     idle;            /* no thunk is of it: a command buffer taken apart, or what a list of thunks names and
+	                           * nothing ran */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
 	struct nsx_str op_name;   /* the part that its ranges tell of it; empty: none */
-	const char *kernels;      /* the kind of collective that all kernels it ran carry out, by their names; NULL: none */
+	const char *kernels;      /* the kind of collective that all kernels it ran carry out, by their names; NULL:
+	                           * none */
 };
 
-/* What is known of an instruction beyond its name: from a dump, else from its NVTX payload, else from its title (op_name alone). Strings
- * live as long as the profile, empty if there is none; without opcode nothing but what ranges tell is known. */
+/* What is known of an instruction beyond its name: from a dump, else from its NVTX payload, else from its title
+ * (op_name alone). Strings live as long as the profile, empty if there is none; without opcode nothing but what ranges
+ * tell is known. */
 struct ex_info {
 	struct nsx_str opcode, collective, op_name, scheduling_name, frames, groups;
 	int64_t        bytes;     /* -1: none */
@@ -83,8 +86,8 @@ enum ex_source { EX_OP_BY_OP, EX_LIST, EX_NAME, EX_LEFT, EX_SOURCES };
 /* What XLA's thunks of command buffers are called, but for a number. */
 #define NSX_BUFFER_NAME "command_buffer"
 
-/* A command buffer of a program. Before 2026 they went by no number: then place says which of the `of` in an execution it is. ref: the range of an
- * execution of it that ran op by op, NSX_NONE if there is none. */
+/* A command buffer of a program. Before 2026 they went by no number: then place says which of the `of` in an execution
+ * it is. ref: the range of an execution of it that ran op by op, NSX_NONE if there is none. */
 struct ex_buffer_key { uint32_t program, name, place, of, ref; };   /* name in ex_profile.inst_names */
 struct ex_buffer     { uint32_t program, key, thunk; };              /* one launched as a graph */
 
@@ -94,7 +97,8 @@ struct ex_buffers {
 	NSX_VEC(struct ex_buffer)     list;   /* by thunk; once made, by program, key, thunk */
 	struct nsx_map by_key;
 	uint32_t  nthunks;                /* thunks that ranges made: by range */
-	uint32_t *first, *ops;            /* operations by thunk, of the launches and of those run op by op: ops[first[thunk]] up to first[thunk + 1] */
+	uint32_t *first, *ops;            /* operations by thunk, of the launches and of those run op by op:
+	                                   * ops[first[thunk]] up to first[thunk + 1] */
 	bool      made;
 	int64_t   told[EX_SOURCES], ns[EX_SOURCES];   /* operations of graphs by what told of them, and their time */
 };
@@ -102,8 +106,8 @@ struct ex_buffers {
 /* An instruction whose ranges hold other thunks'; whether they are taken for a fusion, which is the thunk then. */
 struct ex_holder { uint32_t program, name; bool fusion; };   /* name in ex_profile.inst_names */
 
-/* What NCCL's calls and their payloads say of an operation. Kind NULL: its kernel's name tells; bytes and calls -1, group 0: not known;
- * texts empty: none. */
+/* What NCCL's calls and their payloads say of an operation. Kind NULL: its kernel's name tells; bytes and calls -1,
+ * group 0: not known; texts empty: none. */
 struct ex_carried { const char *kind; struct nsx_str comm_id, pair; int64_t bytes, calls, group; };
 
 struct ex_nccl;   /* nccl.h */
@@ -137,11 +141,14 @@ struct ex_profile {
 	struct ex_buffers  buffers;
 	NSX_VEC(struct ex_holder) holders;   /* only with dumps */
 	struct nsx_map     holder_of;    /* (program, inst name) -> holder */
-	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name does not, or the other way round */
+	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name
+	                                  * does not, or the other way round */
 	bool               again;        /* dumps have just said so: what is known by now is to be found anew */
-	const char       **kernel_kind;  /* by name of the trace: the kind of collective that kernels of it carry out; NULL: none. NULL without operations */
+	const char       **kernel_kind;  /* by name of the trace: the kind of collective that kernels of it carry out;
+	                                  * NULL: none. NULL without operations */
 	struct ex_nccl    *nccl;         /* NULL: not looked for */
-	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it, NSX_NONE; NULL: nowhere */
+	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it,
+	                                  * NSX_NONE; NULL: nowhere */
 };
 
 /* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
@@ -150,19 +157,21 @@ const struct nsx_title *nsx_extract_title(struct ex_profile *p, uint32_t r);
 /* The program of that id (-1: none) and name in that process, made when it is new; NSX_NONE when out of memory. */
 uint32_t nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
 
-/* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE when out of memory. */
+/* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE
+ * when out of memory. */
 uint32_t nsx_extract_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
 
 /* "PROGRAM_ID NAME", in p->scratch: an instruction for p->misnamed. */
 struct nsx_str nsx_extract_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name);
 
-/* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last component of each
- * path where the options ask for that. */
+/* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last
+ * component of each path where the options ask for that. */
 struct nsx_str nsx_extract_keep(struct ex_profile *p, struct nsx_str s);
 struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 
 /* Fill what a dump says of the instruction; false when out of memory. */
-bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from);
+bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h,
+                          const struct nsx_hlo_inst *from);
 
 /* Load the export and fill all of *p but numbers. Errors go to p->rc and p->err. */
 void nsx_extract_load(struct ex_profile *p, int jobs);
@@ -174,7 +183,8 @@ int nsx_extract_find_compiles(struct ex_profile *p);
 int nsx_extract_read_dumps(struct ex_profile *p);
 /* Of executed programs without a dump: what NVTX payloads say of the instructions, else what titles do. */
 int nsx_extract_read_payloads(struct ex_profile *p);
-/* Turn the program's command buffers into thunks of the instructions in them. dump: what is known of its dump, NULL: there is none. */
+/* Turn the program's command buffers into thunks of the instructions in them. dump: what is known of its dump, NULL:
+ * there is none. */
 struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dump_dir *dir; };
 int nsx_extract_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
 /* Those of the programs without a dump, and what there is to say of all. */
@@ -191,7 +201,8 @@ void nsx_extract_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first,
 void nsx_extract_buffers_free(struct ex_buffers *b);
 /* What the names of kernels say: which operations communicate, and which instructions by what they ran. */
 int nsx_extract_find_comm(struct ex_profile *p);
-/* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between devices; NULL: none. */
+/* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between
+ * devices; NULL: none. */
 const char *nsx_extract_op_kind(const struct ex_profile *p, uint32_t i);
 /* NCCL's calls: which of them each operation carries out, and who is who in communicators. */
 int nsx_extract_find_nccl(struct ex_profile *p);
@@ -264,8 +275,8 @@ int nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, c
 /* Give profiles, devices, programs and instructions their numbers. */
 int nsx_extract_number(struct ex_job *job);
 
-/* The ranges of p that its options keep, by host start, but for those whose GPU work is ahead of it. Each thread's lie in order, so that
- * they need only be merged, and no memory but a place in each thread. */
+/* The ranges of p that its options keep, by host start, but for those whose GPU work is ahead of it. Each thread's lie
+ * in order, so that they need only be merged, and no memory but a place in each thread. */
 struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
 
 /* False when out of memory; nsx_extract_hosts_close afterwards all the same. */
@@ -296,9 +307,9 @@ void nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, str
 /* What an op record says of the call that issued the operation, of waits, and of memory. */
 void nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
 
-/* The modules, ranges, thunks, operations, calls and overheads of p that its options keep, in the order of the stream: the time by which they are in it, the
- * kind (enum nsx_kind_id) as the tag, and the index among those of the kind. Sorted by time at once, but what is of one time only when its
- * turn comes. */
+/* The modules, ranges, thunks, operations, calls and overheads of p that its options keep, in the order of the stream:
+ * the time by which they are in it, the kind (enum nsx_kind_id) as the tag, and the index among those of the kind.
+ * Sorted by time at once, but what is of one time only when its turn comes. */
 struct ex_events {
 	const struct ex_profile *p;
 	struct nsx_sort_start         *list;       /* by time: all but what `hosts` and `calls` give */
@@ -317,9 +328,11 @@ const struct nsx_sort_start *nsx_extract_events_peek(struct ex_events *e);
 void nsx_extract_events_close(struct ex_events *e);
 
 /* Order of two events, maybe of different profiles: negative, 0 or positive. */
-int nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q, const struct nsx_sort_start *b);
+int nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q,
+                          const struct nsx_sort_start *b);
 
-/* Whether the options keep the range: its process or, where its GPU work ran on one device, that, and either of its times. */
+/* Whether the options keep the range: its process or, where its GPU work ran on one device, that, and either of its
+ * times. */
 bool nsx_extract_range_kept(const struct ex_profile *p, uint32_t range);
 /* Whether its GPU work starts before it does on the host, as on clocks that do not agree. */
 bool nsx_extract_range_ahead(const struct ex_profile *p, uint32_t range);
@@ -339,8 +352,8 @@ int64_t nsx_extract_global(const struct ex_profile *p, uint32_t device);
 /* A device's place in a communicator, for the stream; device -1: not told. */
 struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; };
 
-/* The places of all profiles' communicators that are kept, in order of communicator, profile and device; *n of them, which the caller frees.
- * NULL when out of memory. */
+/* The places of all profiles' communicators that are kept, in order of communicator, profile and device; *n of them,
+ * which the caller frees. NULL when out of memory. */
 struct ex_place *nsx_extract_places(const struct ex_job *job, size_t *n);
 
 /* Write the whole stream but diags and `end`. */

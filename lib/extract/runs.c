@@ -1,5 +1,5 @@
-/* runs.c -- XLA's NVTX ranges to executions of modules and thunks. A parent stands before its children in trace.ranges, so
- * one pass in order can hand down what a range is in. */
+/* runs.c -- XLA's NVTX ranges to executions of modules and thunks. A parent stands before its children in trace.ranges,
+ * so one pass in order can hand down what a range is in. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -12,10 +12,12 @@
 /* A range that could be a module or a thunk: it has GPU work. */
 struct candidate {
 	uint32_t range;
-	uint32_t module;    /* thunks: candidate module it belongs to; modules: number in the end; NSX_NONE: none, dropped */
+	uint32_t module;    /* thunks: candidate module it belongs to; modules: number in the end; NSX_NONE: none,
+	                     * dropped */
 	uint32_t device;
 	uint32_t thunks;    /* modules: kept thunks */
-	uint32_t fusion;    /* thunks: candidate thunk of the outermost fusion that it is, or is in; NSX_NONE: in none */
+	uint32_t fusion;    /* thunks: candidate thunk of the outermost fusion that it is, or is in; NSX_NONE: in
+	                     * none */
 	uint32_t buffers, seen;   /* modules: command buffers that go by no number, and those of them that were met */
 	bool     wanted;    /* modules: has a program id, or autotuner runs are wanted; thunks: kept */
 	bool     inner;     /* thunks: holds another thunk */
@@ -62,7 +64,8 @@ is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *tit
 	if (!p->misnamed.n || c->module == NSX_NONE)
 		return title->fusion;
 	const struct nsx_title *module = nsx_extract_title(p, x->modules.p[c->module].range);
-	bool misnamed = nsx_intern_find(&p->misnamed, nsx_extract_misnamed_key(p, module->program_id, title->hlo_op)) != NSX_NONE;
+	bool misnamed = nsx_intern_find(&p->misnamed, nsx_extract_misnamed_key(p, module->program_id, title->hlo_op)) !=
+	    NSX_NONE;
 	return title->fusion != misnamed;
 }
 
@@ -120,8 +123,9 @@ while_compiling(struct runs *x, uint32_t range)
 	return false;
 }
 
-/* The module of a thunk that is in none: 2026 XLA launches asynchronous thunks after the module's range is over. Modules are in
- * order of thread and host start. Of the same thread, that whose GPU span holds the thunk's GPU start, else the latest launched before it. */
+/* The module of a thunk that is in none: 2026 XLA launches asynchronous thunks after the module's range is over.
+ * Modules are in order of thread and host start. Of the same thread, that whose GPU span holds the thunk's GPU start,
+ * else the latest launched before it. */
 static uint32_t
 adopt(const struct runs *x, const struct candidate *c)
 {
@@ -137,8 +141,10 @@ adopt(const struct runs *x, const struct candidate *c)
 		else
 			hi = mid;
 	}
-	/* The GPU lags behind the host by a few modules at most: look back no further than that, on a thread of many devices a few of each. */
-	for (size_t m = lo, looked = 0, all = 0; m-- > 0 && x->modules.p[m].range >= thread->first && looked < 64 && all < 4096; all++) {
+	/* The GPU lags behind the host by a few modules at most: look back no further than that, on a thread of many
+	 * devices a few of each. */
+	for (size_t m = lo, looked = 0, all = 0; m-- > 0 && x->modules.p[m].range >= thread->first && looked < 64 &&
+	     all < 4096; all++) {
 		const struct candidate *module = &x->modules.p[m];
 		if (!module->wanted || module->device != c->device)
 			continue;
@@ -216,8 +222,8 @@ by_name(const void *a, const void *b)
 	return c ? c : (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* Where the export does not tell when the capture ended: the last execution of a name is taken for cut off when it has fewer GPU operations
- * than mean - population standard deviation of the others (the rule of NVIDIA's nsys-jax). */
+/* Where the export does not tell when the capture ended: the last execution of a name is taken for cut off when it has
+ * fewer GPU operations than mean - population standard deviation of the others (the rule of NVIDIA's nsys-jax). */
 static int
 guess_cut(struct runs *x)
 {
@@ -299,7 +305,8 @@ is_buffer(struct runs *x, size_t i)
 	       nsx_str_starts(nsx_extract_title(x->p, c->range)->hlo_op, NSX_BUFFER_NAME);
 }
 
-/* What a command buffer is known by: its name, and where that has no number (before 2026) its place among those of the execution. */
+/* What a command buffer is known by: its name, and where that has no number (before 2026) its place among those of the
+ * execution. */
 static uint32_t
 buffer_at(struct runs *x, const struct candidate *c)
 {
@@ -314,7 +321,8 @@ buffer_at(struct runs *x, const struct candidate *c)
 	}
 	k.name = nsx_intern(&p->inst_names, name);
 	uint32_t *at = k.name == NSX_NONE ? NULL
-		: nsx_map_at(&p->buffers.by_key, (struct nsx_key){ (uint64_t)k.program << 32 | k.name, (uint64_t)k.of << 32 | k.place });
+		: nsx_map_at(&p->buffers.by_key, (struct nsx_key){ (uint64_t)k.program << 32 | k.name,
+			(uint64_t)k.of << 32 | k.place });
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
@@ -333,7 +341,8 @@ note_buffers(struct runs *x)
 	uint32_t thunk = 0;
 
 	for (size_t i = 0; i < x->thunks.n; i++)
-		if (is_buffer(x, i) && nsx_str_eq(buffer_name(nsx_extract_title(p, x->thunks.p[i].range)->hlo_op), NSX_STR(NSX_BUFFER_NAME)))
+		if (is_buffer(x, i) && nsx_str_eq(buffer_name(nsx_extract_title(p, x->thunks.p[i].range)->hlo_op),
+		    NSX_STR(NSX_BUFFER_NAME)))
 			x->modules.p[x->thunks.p[i].module].buffers++;
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		const struct candidate *c = &x->thunks.p[i];
@@ -368,7 +377,8 @@ keep(struct runs *x)
 		if (!c->wanted || !c->thunks)
 			continue;
 		const struct nsx_title *title = nsx_extract_title(p, c->range);
-		uint32_t program = nsx_extract_program(p, title->program_id, or_nameless(title->module, &x->nameless), nsx_trace_thread(t, c->range)->process);
+		uint32_t program = nsx_extract_program(p, title->program_id, or_nameless(title->module, &x->nameless),
+		                                       nsx_trace_thread(t, c->range)->process);
 		struct ex_module m = { .range = c->range, .program = program, .device = c->device };
 		if (program == NSX_NONE || !nsx_vec_push(&p->modules, m))
 			return nsx_err_nomem(&p->err, p->input->path);
@@ -378,7 +388,8 @@ keep(struct runs *x)
 	}
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		const struct candidate *c = &x->thunks.p[i];
-		if (c->inner && p->input->dumps && c->module != NSX_NONE && x->modules.p[c->module].module != NSX_NONE && !note_holder(x, c))
+		if (c->inner && p->input->dumps && c->module != NSX_NONE && x->modules.p[c->module].module !=
+		    NSX_NONE && !note_holder(x, c))
 			return nsx_err_nomem(&p->err, p->input->path);
 		uint32_t module = c->wanted ? x->modules.p[c->module].module : NSX_NONE;
 		if (module == NSX_NONE)
@@ -391,7 +402,8 @@ keep(struct runs *x)
 		if (!title->truncated)
 			p->insts.p[inst].op_name = title->name;
 		const struct nsx_span *s = span_of(x, c->range);
-		struct ex_thunk th = { .range = c->range, .module = module, .inst = inst, .start = s->start, .end = s->end,
+		struct ex_thunk th = { .range = c->range, .module = module, .inst = inst, .start = s->start,
+		                       .end = s->end,
 			.device = c->device, .ops = s->ops };
 		if (!nsx_vec_push(&p->thunks, th))
 			return nsx_err_nomem(&p->err, p->input->path);
@@ -410,7 +422,8 @@ number_executions(struct ex_profile *p)
 		return nsx_err_nomem(&p->err, p->input->path);
 	for (size_t i = 0; i < p->modules.n; i++) {
 		const struct ex_module *m = &p->modules.p[i];
-		keys[i] = (struct nsx_sort_key){ { m->device, m->program, p->trace.ranges[m->range].start }, (uint32_t)i };
+		keys[i] = (struct nsx_sort_key){ { m->device, m->program, p->trace.ranges[m->range].start },
+		                                 (uint32_t)i };
 	}
 	nsx_sort_keys(keys, p->modules.n);
 	for (size_t i = 0; i < p->modules.n; i++) {
@@ -448,7 +461,8 @@ nsx_extract_number_occurrences(struct ex_profile *p)
 /* Stands in thunk_at for a range that holds thunks and is none, and for what lies in it and in none of them. */
 enum { HOLDER = NSX_NONE - 1 };
 
-/* Operations directly under a wrapper that holds thunks, as copies of predicates are under a while or conditional, belong to none of them. */
+/* Operations directly under a wrapper that holds thunks, as copies of predicates are under a while or conditional,
+ * belong to none of them. */
 static void
 count_direct(struct runs *x)
 {
@@ -466,7 +480,8 @@ count_direct(struct runs *x)
 		if (p->thunk_at[r] == HOLDER)
 			p->thunk_at[r] = NSX_NONE;
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
-	             "GPU operations directly under a range that holds thunks, such as a while or conditional, are in no thunk: %" PRId64 " ns", ns);
+		"GPU operations directly under a range that holds thunks, such as a while or conditional, are in no "
+		"thunk: %" PRId64 " ns", ns);
 }
 
 /* thunk_at and module_at: from candidates to what was kept, for GPU operations to find what they belong to. */
@@ -485,7 +500,8 @@ settle(struct runs *x)
 			p->module_at[r] = module++;
 		while (holder < x->thunks.n && x->thunks.p[holder].range < r)
 			holder++;
-		if (holder < x->thunks.n && x->thunks.p[holder].range == r && x->thunks.p[holder].inner && p->thunk_at[r] == NSX_NONE)
+		if (holder < x->thunks.n && x->thunks.p[holder].range == r && x->thunks.p[holder].inner &&
+		    p->thunk_at[r] == NSX_NONE)
 			p->thunk_at[r] = HOLDER;
 		if (thunk < p->thunks.n && p->thunks.p[thunk].range == r) {
 			p->module_at[r] = p->thunks.p[thunk].module;
@@ -502,14 +518,23 @@ report(struct runs *x)
 	const char *who = x->p->trace.name.ptr;
 	struct nsx_diags *d = &x->p->diags;
 
-	nsx_diag_add(d, NSX_WARNING, who, x->edge, "thunks dropped: their GPU work began before the first module of their device (the capture began within a module)");
-	nsx_diag_add(d, NSX_WARNING, who, x->homeless, "thunks dropped: outside any module, and none of their device was launched on their thread shortly before");
-	nsx_diag_add(d, NSX_INFO, who, x->adopted, "thunks outside any module range given to the module running at their start");
+	nsx_diag_add(d, NSX_WARNING, who, x->edge,
+		"thunks dropped: their GPU work began before the first module of their device (the capture began "
+		"within a module)");
+	nsx_diag_add(d, NSX_WARNING, who, x->homeless,
+		"thunks dropped: outside any module, and none of their device was launched on their thread shortly "
+		"before");
+	nsx_diag_add(d, NSX_INFO, who, x->adopted,
+	             "thunks outside any module range given to the module running at their start");
 	nsx_diag_add(d, NSX_INFO, who, x->tuning, "thunks of autotuner runs left out; --autotune keeps them");
-	nsx_diag_add(d, NSX_WARNING, who, x->spread, "modules and thunks with work on several devices: counted for the first");
-	nsx_diag_add(d, NSX_WARNING, who, x->nameless, "modules and thunks whose title was cut before their name: called [nameless]");
+	nsx_diag_add(d, NSX_WARNING, who, x->spread,
+	             "modules and thunks with work on several devices: counted for the first");
+	nsx_diag_add(d, NSX_WARNING, who, x->nameless,
+	             "modules and thunks whose title was cut before their name: called [nameless]");
 	nsx_diag_add(d, NSX_WARNING, who, x->cut, "module executions dropped: the end of the capture cut them off");
-	nsx_diag_add(d, NSX_WARNING, who, x->guessed, "last module executions dropped: so few GPU operations that the end of the capture must have cut them off");
+	nsx_diag_add(d, NSX_WARNING, who, x->guessed,
+		"last module executions dropped: so few GPU operations that the end of the capture must have cut them "
+		"off");
 }
 
 static int

@@ -1,4 +1,5 @@
-/* spooled.c -- many exports in the memory of a few: each is extracted by itself into a temporary file, and the files are merged. */
+/* spooled.c -- many exports in the memory of a few: each is extracted by itself into a temporary file, and the files
+ * are merged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,7 +10,8 @@
 #include "base/outfile.h"
 #include "base/par.h"
 
-/* Together in memory, exports take about as much as their files. Fixed, so that the way never depends on the machine. */
+/* Together in memory, exports take about as much as their files. Fixed, so that the way never depends on the
+ * machine. */
 #define LARGE ((int64_t)4 << 30)
 
 struct part {

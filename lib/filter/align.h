@@ -1,4 +1,5 @@
-/* align.h -- bring the times of several reports onto one clock, by collectives: they end on all their devices at once. */
+/* align.h -- bring the times of several reports onto one clock, by collectives: they end on all their devices at
+ * once. */
 #ifndef NSX_FILTER_ALIGN_H
 #define NSX_FILTER_ALIGN_H
 
@@ -15,12 +16,13 @@ struct nsx_align_opts {
 	bool        per_device;   /* devices of one report have clocks of their own */
 	const char *apply;        /* a stream with clock records to use instead of estimating; NULL: estimate */
 	unsigned    read_flags;   /* enum nsx_read_flags for path; NSX_READ_ORDERED is added */
-	size_t      hold_bytes;   /* about how much may be held in memory to restore the order; the rest goes to temporary files */
+	size_t      hold_bytes;   /* about how much may be held in memory to restore the order; the rest goes to
+	                           * temporary files */
 };
 
-/* Read the stream at path (NULL or "-": standard input), write it on one clock to out (not finished, following nothing).
- * Without `apply` the stream is read twice: a regular file again, anything else through a compressed temporary file.
- * NSX_OK, or NSX_ERR with err filled. What cannot be aligned is left as it is, with a diag. */
+/* Read the stream at path (NULL or "-": standard input), write it on one clock to out (not finished, following
+ * nothing). Without `apply` the stream is read twice: a regular file again, anything else through a compressed
+ * temporary file. NSX_OK, or NSX_ERR with err filled. What cannot be aligned is left as it is, with a diag. */
 int nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
               struct nsx_err *err);
 

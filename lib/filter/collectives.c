@@ -1,6 +1,7 @@
-/* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size, group and bandwidth. The
- * records of one start wait until all others of that start have passed: memory for as many as start at once. Where nothing tells how many ranks an
- * NCCL communicator has, all that follows waits until the end, when all its devices are known. */
+/* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size,
+ * group and bandwidth. The records of one start wait until all others of that start have passed: memory for as many as
+ * start at once. Where nothing tells how many ranks an NCCL communicator has, all that follows waits until the end,
+ * when all its devices are known. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>
@@ -35,7 +36,8 @@ compare_pending(const void *a, const void *b)
 	const struct pending *x = a, *y = b;
 	const struct nsx_kind *kind = nsx_kind_builtin(NSX_COLLECTIVE);
 	/* Only read, but a record's values may be written to in general. */
-	struct nsx_rec p = { kind, x->has, (union nsx_val *)(uintptr_t)x->v }, q = { kind, y->has, (union nsx_val *)(uintptr_t)y->v };
+	struct nsx_rec p = { kind, x->has, (union nsx_val *)(uintptr_t)x->v },
+	    q = { kind, y->has, (union nsx_val *)(uintptr_t)y->v };
 	int c = nsx_order_cmp(&p, &q);
 
 	return c ? c : x->came < y->came ? -1 : 1;
@@ -102,15 +104,19 @@ static int
 meet_op(struct collectives *c, const struct nsx_rec *op)
 {
 	static const struct { int8_t from, to; } numbers[] = {
-		{ NSX_OP_profile, NSX_COLLECTIVE_profile }, { NSX_OP_device, NSX_COLLECTIVE_device }, { NSX_OP_start, NSX_COLLECTIVE_start },
-		{ NSX_OP_dur, NSX_COLLECTIVE_dur }, { NSX_OP_hidden, NSX_COLLECTIVE_hidden }, { NSX_OP_bytes, NSX_COLLECTIVE_bytes },
+		{ NSX_OP_profile, NSX_COLLECTIVE_profile }, { NSX_OP_device, NSX_COLLECTIVE_device },
+		{ NSX_OP_start, NSX_COLLECTIVE_start },
+		{ NSX_OP_dur, NSX_COLLECTIVE_dur }, { NSX_OP_hidden, NSX_COLLECTIVE_hidden },
+		{ NSX_OP_bytes, NSX_COLLECTIVE_bytes },
 		{ NSX_OP_op, NSX_COLLECTIVE_op }, { NSX_OP_calls, NSX_COLLECTIVE_calls },
 	}, texts[] = {
-		{ NSX_OP_name, NSX_COLLECTIVE_name }, { NSX_OP_collective, NSX_COLLECTIVE_collective }, { NSX_OP_comm_id, NSX_COLLECTIVE_comm_id },
+		{ NSX_OP_name, NSX_COLLECTIVE_name }, { NSX_OP_collective, NSX_COLLECTIVE_collective },
+		{ NSX_OP_comm_id, NSX_COLLECTIVE_comm_id },
 		{ NSX_OP_pair, NSX_COLLECTIVE_pair },
 	};
 	bool inferred;
-	int64_t n = nsx_nccl_group(&c->nccl, op, &inferred), bytes = nsx_int(op, NSX_OP_bytes, -1), dur = nsx_int(op, NSX_OP_dur, 0);
+	int64_t n = nsx_nccl_group(&c->nccl, op, &inferred), bytes = nsx_int(op, NSX_OP_bytes, -1),
+	    dur = nsx_int(op, NSX_OP_dur, 0);
 	double algbw, busbw;
 
 	if (!nsx_vec_room(&c->pending, 1))
@@ -171,7 +177,8 @@ needs_all(struct collectives *c, const struct nsx_rec *rec)
 {
 	bool inferred = false;
 
-	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && !nsx_cat_inst_communicates(&c->comm.cat, rec))
+	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && !nsx_cat_inst_communicates(&c->comm.cat,
+	    rec))
 		nsx_nccl_group(&c->nccl, rec, &inferred);
 	return inferred;
 }
@@ -198,7 +205,8 @@ pass(struct collectives *c)
 }
 
 int
-nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags, struct nsx_err *err)
+nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
+                struct nsx_err *err)
 {
 	struct collectives c = { .in = in, .out = out, .hold_bytes = hold_bytes, .err = err };
 	const struct nsx_kind *k = nsx_kind_builtin(NSX_COLLECTIVE);
@@ -213,7 +221,9 @@ nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes
 		nsx_comm_diags(&c.comm, diags);
 	if (rc == NSX_OK)
 		nsx_comm_flag_diags(&c.comm, diags);
-	nsx_diag_add(diags, NSX_INFO, "", c.inferred, "operations of NCCL communicators that no record tells the size of: group is the number of devices that ran operations of it");
+	nsx_diag_add(diags, NSX_INFO, "", c.inferred,
+		"operations of NCCL communicators that no record tells the size of: group is the number of devices "
+		"that ran operations of it");
 	nsx_hold_free(c.hold);
 	nsx_nccl_comms_free(&c.nccl);
 	nsx_comm_free(&c.comm);

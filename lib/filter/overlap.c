@@ -1,9 +1,10 @@
 /* overlap.c -- how much of communication is hidden behind computation, in one pass.
  *
- * Let c(t) be the time before t in which a device computed. Then what hides a communication thunk is c(end) - c(start). Thunks come by
- * start, so when the stream has come to t everything that began before t is known: c(t) is the length of the union of all computing
- * intervals so far, less what reaches beyond t. Intervals come by start, too, so only the union's last piece can. Operations are
- * held against a union of their own, of kernels and whole graphs: of thunks and their operations each hides communication once. */
+ * Let c(t) be the time before t in which a device computed. Then what hides a communication thunk is c(end) - c(start).
+ * Thunks come by start, so when the stream has come to t everything that began before t is known: c(t) is the length of
+ * the union of all computing intervals so far, less what reaches beyond t. Intervals come by start, too, so only the
+ * union's last piece can. Operations are held against a union of their own, of kernels and whole graphs: of thunks and
+ * their operations each hides communication once. */
 #include "filter/overlap.h"
 
 #include <stdlib.h>
@@ -116,7 +117,8 @@ answer_until(struct overlap *o, int64_t now)
 	while (o->heap.n && o->heap.p[0].end <= now) {
 		struct open c = ends_pop(o, o->heap.p, o->heap.n--);
 
-		o->answers.p[c.answer - o->gone].hidden = (int64_t)(computed_before(&o->unions.p[c.of], c.end) - c.before);
+		o->answers.p[c.answer - o->gone].hidden = (int64_t)(computed_before(&o->unions.p[c.of], c.end) -
+			c.before);
 	}
 	while (o->ready - o->gone < o->answers.n && o->answers.p[o->ready - o->gone].hidden >= 0)
 		o->ready++;
@@ -126,7 +128,8 @@ answer_until(struct overlap *o, int64_t now)
 static bool
 waits(const struct nsx_rec *rec)
 {
-	return (rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && nsx_field_int(rec, NSX_ROLE_HIDDEN, 0) == WAITS;
+	return (rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && nsx_field_int(rec, NSX_ROLE_HIDDEN, 0) ==
+	       WAITS;
 }
 
 /* Whether an operation that does not communicate computes: copies and memsets hide nothing. */
@@ -161,7 +164,8 @@ take_work(struct overlap *o, struct nsx_rec *rec)
 		add_interval(&o->unions.p[of], start, dur);
 		return NSX_OK;
 	}
-	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->unions.p[of], start), o->gone + o->answers.n, of };
+	struct open c = { nsx_add_sat(start, dur, NULL), computed_before(&o->unions.p[of], start),
+	                  o->gone + o->answers.n, of };
 	if (!nsx_vec_push(&o->answers, ((struct answer){ o->read, -1 })) || !open_push(o, c))
 		return nsx_err_nomem(o->err, NULL);
 	nsx_set_i(rec, hidden, WAITS);
@@ -269,7 +273,8 @@ pass(struct overlap *o)
 }
 
 int
-nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags, struct nsx_err *err)
+nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
+            struct nsx_err *err)
 {
 	struct overlap o = { .in = in, .out = out, .err = err };
 	int rc = NSX_ERR;
@@ -281,7 +286,8 @@ nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, st
 	if (rc == NSX_OK && !o.thunks && !o.ops)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no thunks");
 	else if (rc == NSX_OK && o.comm == 0)
-		nsx_diag_add(diags, NSX_INFO, "", 1, o.thunks ? "no communication: hidden is 0 throughout" : "no communication");
+		nsx_diag_add(diags, NSX_INFO, "", 1, o.thunks ? "no communication: hidden is 0 throughout"
+		             : "no communication");
 	nsx_cat_comm_diags(&o.cat, "", diags);
 	nsx_hold_free(o.hold);
 	nsx_cat_free(&o.cat);

@@ -9,12 +9,14 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* Pass all of `in` to `out`, with `hidden` set on every thunk: 0 for computation; for communication the length of the union
- * of the device's computing thunks, of any program, within [start, start + dur). Of operations those that communicate get theirs: the union of the
- * device's kernels and whole graphs that do not, on any stream; the others none. Records and headers keep their
- * places; diags of an earlier nsysx-overlap are left out. `in` is open with NSX_READ_ORDERED and not read from yet; `out` is not
- * to follow it. Records behind communication that has not ended wait: about hold_bytes of them in memory, the others
- * in temporary files. Not finished: the caller does that. NSX_OK, or NSX_ERR with err filled. */
-int nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags, struct nsx_err *err);
+/* Pass all of `in` to `out`, with `hidden` set on every thunk: 0 for computation; for communication the length of the
+ * union of the device's computing thunks, of any program, within [start, start + dur). Of operations those that
+ * communicate get theirs: the union of the device's kernels and whole graphs that do not, on any stream; the others
+ * none. Records and headers keep their places; diags of an earlier nsysx-overlap are left out. `in` is open with
+ * NSX_READ_ORDERED and not read from yet; `out` is not to follow it. Records behind communication that has not ended
+ * wait: about hold_bytes of them in memory, the others in temporary files. Not finished: the caller does that. NSX_OK,
+ * or NSX_ERR with err filled. */
+int nsx_overlap(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
+                struct nsx_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* warmup.c -- tell initialisation from steady state in one pass. Until the first steady execution shows that there is
- * one, records wait in a spool: memory does not grow with the stream. Where all work so far is steady, but the host's records from before
- * it would be left out if any were not, they wait until some is not, or the stream ends. */
+ * one, records wait in a spool: memory does not grow with the stream. Where all work so far is steady, but the host's
+ * records from before it would be left out if any were not, they wait until some is not, or the stream ends. */
 #include "filter/warmup.h"
 
 #include <stdlib.h>
@@ -140,7 +140,8 @@ steady_skew(const struct warmup *w, const struct nsx_rec *rec)
 	uint32_t at = nsx_cat_find_device(&w->cat, nsx_int(rec, NSX_SKEW_device, NSX_ABSENT));
 	uint32_t profile = at == NSX_NONE ? NSX_NONE : w->cat.devices.p[at].profile;
 
-	return steady_execution(w, profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number, nsx_int(rec, NSX_SKEW_program, NSX_ABSENT),
+	return steady_execution(w, profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number,
+	                        nsx_int(rec, NSX_SKEW_program, NSX_ABSENT),
 	                        nsx_int(rec, NSX_SKEW_execution, INT64_MAX));
 }
 
@@ -152,16 +153,20 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 		return true;
 	switch (rec->kind->id) {
 	case NSX_MODULE:
-		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), nsx_int(rec, NSX_MODULE_program, NSX_ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT),
+		                        nsx_int(rec, NSX_MODULE_program, NSX_ABSENT),
 		                        nsx_int(rec, NSX_MODULE_execution, INT64_MAX));
 	case NSX_THUNK:
-		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, NSX_ABSENT), nsx_int(rec, NSX_THUNK_program, NSX_ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, NSX_ABSENT), nsx_int(rec, NSX_THUNK_program,
+			NSX_ABSENT),
 		                        nsx_int(rec, NSX_THUNK_execution, INT64_MAX));
 	case NSX_COLLECTIVE:
 		if (!nsx_has(rec, NSX_COLLECTIVE_execution))
-			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT), nsx_int(rec, NSX_COLLECTIVE_device, NSX_ABSENT),
+			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT),
+			                   nsx_int(rec, NSX_COLLECTIVE_device, NSX_ABSENT),
 			                   nsx_int(rec, NSX_COLLECTIVE_start, 0), nsx_int(rec, NSX_COLLECTIVE_dur, 0));
-		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT), nsx_int(rec, NSX_COLLECTIVE_program, NSX_ABSENT),
+		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT),
+		                        nsx_int(rec, NSX_COLLECTIVE_program, NSX_ABSENT),
 		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
 	case NSX_OP:
 		return steady_op(w, rec);
@@ -238,7 +243,8 @@ decide(struct warmup *w)
 	w->decided = true;
 	w->all_steady = !w->any_steady;
 	/* Initialisation alone waits, and is not wanted: it need not be read again. */
-	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init && w->host_most <= w->first;
+	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init &&
+	    w->host_most <= w->first;
 	if (w->waiting && drop)
 		w->modules += w->awaiting;
 	else if (w->waiting)
@@ -311,10 +317,12 @@ take(struct warmup *w, struct nsx_rec *rec)
 		break;
 	case NSX_COMPILE:
 		if (nsx_has(rec, NSX_COMPILE_program)
-		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, NSX_ABSENT), rec->v[NSX_COMPILE_program].i) != NSX_OK)
+		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, NSX_ABSENT),
+		            rec->v[NSX_COMPILE_program].i) != NSX_OK)
 			return NSX_ERR;
 		break;
-	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL: case NSX_OVERHEAD:
+	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL:
+	case NSX_OVERHEAD:
 	case NSX_SKEW:
 		return sort_out(w, rec);
 	default:
@@ -338,8 +346,10 @@ int
 nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
            struct nsx_err *err)
 {
-	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE, NSX_CALL, NSX_OVERHEAD };
-	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX, .host_most = INT64_MIN };
+	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE, NSX_CALL,
+	                                           NSX_OVERHEAD };
+	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX,
+	                    .host_most = INT64_MIN };
 	struct nsx_rec rec;
 	int rc = NSX_OK;
 

@@ -14,7 +14,8 @@ static struct nsx_call_entry *
 call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 {
 	uint32_t *at = nsx_map_at(&b->at, key_of(profile, id));
-	struct nsx_call_entry new = { .profile = profile, .id = id, .left = INT64_MAX, .name = NSX_NONE, .mark = NSX_NONE };
+	struct nsx_call_entry new = { .profile = profile, .id = id, .left = INT64_MAX, .name = NSX_NONE,
+	                              .mark = NSX_NONE };
 
 	if (!at)
 		return NULL;
@@ -42,7 +43,8 @@ forget(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry 
 }
 
 int
-nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry, struct nsx_err *err)
+nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry,
+                  struct nsx_err *err)
 {
 	int64_t ops = nsx_int(call, NSX_CALL_ops, 0);
 	struct nsx_call_entry *c;

@@ -1,5 +1,6 @@
-/* call_book.h -- the CUDA calls of which operations are still to come: a call precedes in the stream what it launched, and is remembered until
- * as many operations as it launched have come. What is held are the calls on their way, and those of which a filter took operations. */
+/* call_book.h -- the CUDA calls of which operations are still to come: a call precedes in the stream what it launched,
+ * and is remembered until as many operations as it launched have come. What is held are the calls on their way, and
+ * those of which a filter took operations. */
 #ifndef NSX_JOB_CALL_BOOK_H
 #define NSX_JOB_CALL_BOOK_H
 
@@ -31,15 +32,18 @@ struct nsx_call_book {
 	int64_t records;             /* call records met */
 };
 
-/* Take in a `call` record. *entry is what is known of it now, where operations came before it (early > 0; if left is 0 it is forgotten already);
- * else its early is 0. NSX_OK, or NSX_ERR (out of memory). */
-int nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry, struct nsx_err *err);
+/* Take in a `call` record. *entry is what is known of it now, where operations came before it (early > 0; if left is 0
+ * it is forgotten already); else its early is 0. NSX_OK, or NSX_ERR (out of memory). */
+int nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry,
+                      struct nsx_err *err);
 
-/* The call that launched an operation, made if it is new; NULL if op names none (*rc NSX_OK) or when out of memory (*rc NSX_ERR). Valid until the
- * next call of this book's functions. */
-struct nsx_call_entry *nsx_call_book_of(struct nsx_call_book *b, const struct nsx_rec *op, int *rc, struct nsx_err *err);
+/* The call that launched an operation, made if it is new; NULL if op names none (*rc NSX_OK) or when out of memory (*rc
+ * NSX_ERR). Valid until the next call of this book's functions. */
+struct nsx_call_entry *nsx_call_book_of(struct nsx_call_book *b, const struct nsx_rec *op, int *rc,
+                                        struct nsx_err *err);
 
-/* The operation has been looked at: true if it was the last of its call, which is forgotten; what its entry was is in *gone then. */
+/* The operation has been looked at: true if it was the last of its call, which is forgotten; what its entry was is in
+ * *gone then. */
 bool nsx_call_book_done(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry *gone);
 
 void nsx_call_book_free(struct nsx_call_book *b);

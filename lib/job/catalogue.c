@@ -73,8 +73,10 @@ device_at(struct nsx_catalogue *c, int64_t number)
 {
 	uint32_t at = index_find(&c->device_at, number);
 	struct nsx_cat_device new = {
-		.number = number, .profile = NSX_NONE, .name = NSX_NONE, .uuid = NSX_NONE, .process = NSX_ABSENT, .local = NSX_ABSENT, .cuda = NSX_ABSENT,
-		.pid = NSX_ABSENT, .last = NSX_ABSENT, .sms = NSX_ABSENT, .clock = NSX_ABSENT, .mem_bandwidth = NSX_ABSENT, .cc = NSX_ABSENT,
+		.number = number, .profile = NSX_NONE, .name = NSX_NONE, .uuid = NSX_NONE, .process = NSX_ABSENT,
+		.local = NSX_ABSENT, .cuda = NSX_ABSENT,
+		.pid = NSX_ABSENT, .last = NSX_ABSENT, .sms = NSX_ABSENT, .clock = NSX_ABSENT,
+		.mem_bandwidth = NSX_ABSENT, .cc = NSX_ABSENT,
 		.component = NSX_ABSENT
 	};
 
@@ -88,7 +90,8 @@ static uint32_t
 program_at(struct nsx_catalogue *c, int64_t number)
 {
 	uint32_t at = index_find(&c->program_at, number);
-	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE, .key = NSX_NONE, .runners = NSX_NONE };
+	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE,
+	                               .key = NSX_NONE, .runners = NSX_NONE };
 
 	if (at != NSX_NONE)
 		return at;
@@ -104,8 +107,10 @@ inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
 	struct nsx_cat_index *x = &c->programs.p[program].insts;
 	uint32_t at = index_find(x, number);
 	struct nsx_cat_inst new = {
-		.program = program, .nth_comm = NSX_NONE, .number = number, .name = NSX_NONE, .opcode = NSX_NONE, .collective = NSX_NONE, .scheduling_name = NSX_NONE,
-		.math = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .locs = NSX_NONE, .bytes = NSX_ABSENT, .groups = NSX_ABSENT,
+		.program = program, .nth_comm = NSX_NONE, .number = number, .name = NSX_NONE, .opcode = NSX_NONE,
+		.collective = NSX_NONE, .scheduling_name = NSX_NONE,
+		.math = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .locs = NSX_NONE, .bytes = NSX_ABSENT,
+		.groups = NSX_ABSENT,
 		.flops = NSX_ABSENT, .vector = NSX_ABSENT, .mem_bytes = NSX_ABSENT
 	};
 
@@ -227,7 +232,8 @@ take_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
 static bool
 take_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_cat_device(c, rec), profile = nsx_has(rec, NSX_DEVICE_profile) ? nsx_cat_profile(c, rec) : (uint32_t)NSX_NONE;
+	uint32_t at = nsx_cat_device(c, rec), profile = nsx_has(rec, NSX_DEVICE_profile) ? nsx_cat_profile(c, rec)
+	    : (uint32_t)NSX_NONE;
 
 	if (at == NSX_NONE || (profile == NSX_NONE && nsx_has(rec, NSX_DEVICE_profile)))
 		return false;
@@ -286,11 +292,13 @@ take_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
 static bool
 take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id, NSX_ABSENT), NSX_NONE, NSX_NONE, NSX_NONE };
+	struct nsx_cat_alias a = { nsx_cat_profile(c, rec), nsx_cat_program(c, rec), nsx_int(rec, NSX_ALIAS_id,
+		NSX_ABSENT), NSX_NONE, NSX_NONE, NSX_NONE };
 
 	if (!(c->keep & (NSX_CAT_ALIASES | NSX_CAT_RUNNERS)))
 		return true;
-	uint32_t *at = a.profile == NSX_NONE || a.program == NSX_NONE ? NULL : nsx_map_at(&c->alias_at, (struct nsx_key){ a.profile, a.program });
+	uint32_t *at = a.profile == NSX_NONE || a.program == NSX_NONE ? NULL : nsx_map_at(&c->alias_at,
+		(struct nsx_key){ a.profile, a.program });
 
 	if (!at)
 		return false;
@@ -304,7 +312,8 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	}
 	if (!(c->keep & NSX_CAT_ALIASES))
 		return true;
-	if (!string_of(c, rec, NSX_ALIAS_fingerprint, &a.fingerprint) || !string_of(c, rec, NSX_ALIAS_digest, &a.digest) || c->aliases.n >= NSX_NONE)
+	if (!string_of(c, rec, NSX_ALIAS_fingerprint, &a.fingerprint) || !string_of(c, rec, NSX_ALIAS_digest,
+	    &a.digest) || c->aliases.n >= NSX_NONE)
 		return false;
 	a.before = before;
 	if (!nsx_vec_push(&c->aliases, a))
@@ -316,7 +325,8 @@ take_alias(struct nsx_catalogue *c, const struct nsx_rec *rec)
 const struct nsx_cat_alias *
 nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program)
 {
-	uint32_t at = c->keep & NSX_CAT_ALIASES ? nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program }) : (uint32_t)NSX_NONE;
+	uint32_t at = c->keep & NSX_CAT_ALIASES ? nsx_map_get(&c->alias_at, (struct nsx_key){ profile, program })
+	    : (uint32_t)NSX_NONE;
 
 	return at == NSX_NONE ? NULL : &c->aliases.p[at];
 }
@@ -378,10 +388,12 @@ bool
 nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
 	return rec->kind->id == NSX_STACK && c->awaited.n
-	       && nsx_map_get(&c->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, NSX_ABSENT), 0 }) != NSX_NONE;
+	       && nsx_map_get(&c->awaited, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_STACK_stack, NSX_ABSENT),
+	                                                     0 }) != NSX_NONE;
 }
 
-/* In *stack the stack that rec refers to, NSX_NONE if to none or to one whose frames have not come; false when out of memory. */
+/* In *stack the stack that rec refers to, NSX_NONE if to none or to one whose frames have not come; false when out of
+ * memory. */
 static bool
 stack_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *stack)
 {
@@ -431,7 +443,8 @@ take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return stack_of(c, rec, NSX_INST_stack, &i->stack) && op_name_of(c, rec, NSX_INST_op_name, &i->op_name)
 	       && string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
 	       && string_of(c, rec, NSX_INST_collective, &i->collective)
-	       && string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name) && string_of(c, rec, NSX_INST_math, &i->math);
+	       && string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name) && string_of(c, rec, NSX_INST_math,
+	       	&i->math);
 }
 
 static bool
@@ -445,7 +458,8 @@ take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	if (!(c->keep & NSX_CAT_LOCS))
 		return true;
 	l.next = c->insts.p[at].locs;
-	if (!stack_of(c, rec, NSX_LOC_stack, &l.stack) || !op_name_of(c, rec, NSX_LOC_op_name, &l.op_name) || !nsx_vec_push(&c->locs, l))
+	if (!stack_of(c, rec, NSX_LOC_stack, &l.stack) || !op_name_of(c, rec, NSX_LOC_op_name, &l.op_name) ||
+	    !nsx_vec_push(&c->locs, l))
 		return false;
 	c->insts.p[at].locs = (uint32_t)(c->locs.n - 1);
 	return true;

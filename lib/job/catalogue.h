@@ -1,10 +1,10 @@
-/* catalogue.h -- what a stream's metadata say of its job: profiles, devices and their clocks, programs and what they are called in
- * each profile, instructions with their places and costs, replica groups. An analysis gives it each record it reads and asks it,
- * instead of reading metadata itself.
+/* catalogue.h -- what a stream's metadata say of its job: profiles, devices and their clocks, programs and what they
+ * are called in each profile, instructions with their places and costs, replica groups. An analysis gives it each
+ * record it reads and asks it, instead of reading metadata itself.
  *
- * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in order of
- * arrival. A thing that records refer to and that has no record of its own has an entry too, which is not `listed`. An absent number
- * is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the later counts.
+ * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in order
+ * of arrival. A thing that records refer to and that has no record of its own has an entry too, which is not `listed`.
+ * An absent number is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the later counts.
  *
  *   program 7 ...          programs.p[0] = { .number = 7, .listed = true, ... }
  *   inst    7 3 fusion.1   insts.p[0] = { .program = 0, .number = 3, .listed = true, .name = "fusion.1", ... }
@@ -72,7 +72,8 @@ struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerpri
 
 struct nsx_cat_inst {
 	uint32_t program;     /* in programs */
-	uint32_t nth_comm;    /* instructions that communicate and were listed before it; NSX_NONE if it is not one of them */
+	uint32_t nth_comm;    /* instructions that communicate and were listed before it; NSX_NONE if it is not one of
+	                       * them */
 	int64_t  number;
 	bool     listed, comm;
 	uint32_t name, opcode, collective, scheduling_name, math;
@@ -84,8 +85,8 @@ struct nsx_cat_inst {
 
 struct nsx_cat_loc { uint32_t op_name, stack, next; };
 
-/* {0} with `keep` set is empty. What the vectors hold is to be read only; pointers into them last until the next call that is
- * not const. */
+/* {0} with `keep` set is empty. What the vectors hold is to be read only; pointers into them last until the next call
+ * that is not const. */
 struct nsx_catalogue {
 	unsigned keep;
 	struct nsx_intern strings;
@@ -107,22 +108,26 @@ struct nsx_catalogue {
 	int64_t           no_stack;               /* references to a stack that has no record with frames before them */
 };
 
-/* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err filled. */
+/* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err
+ * filled. */
 int nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
 
-/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it is new. A record
- * without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory, or if the kind has no such column. */
+/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it is
+ * new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory, or if
+ * the kind has no such column. */
 uint32_t nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an operation whose instruction
- * does not and runs others (call, while, conditional, custom-call, an async wrapper, a command buffer), and of whatever has no listed instruction, its own
- * `comm`. Absent is no. What contradicts its instruction is counted. Other kinds do not communicate. */
+/* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an
+ * operation whose instruction does not and runs others (call, while, conditional, custom-call, an async wrapper, a
+ * command buffer), and of whatever has no listed instruction, its own `comm`. Absent is no. What contradicts its
+ * instruction is counted. Other kinds do not communicate. */
 bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is taken in. */
+/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is taken
+ * in. */
 bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* The index of that number, NSX_NONE if there is none. */
@@ -133,11 +138,12 @@ uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
 /* The alias of a program in a profile, NULL if it has none there; indices. Of several the last that came. */
 const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
-/* How many devices may run the program of that index: those of the profiles that have an alias of it; all that are listed if none has one. Of what
- * came so far; needs NSX_CAT_RUNNERS. */
+/* How many devices may run the program of that index: those of the profiles that have an alias of it; all that are
+ * listed if none has one. Of what came so far; needs NSX_CAT_RUNNERS. */
 uint32_t nsx_cat_runners(const struct nsx_catalogue *c, uint32_t program);
 
-/* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does. Without NSX_CAT_ALIASES there is none. */
+/* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does. Without
+ * NSX_CAT_ALIASES there is none. */
 uint32_t nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
 /* Members of the replica groups of that number as `groups.members` has them; empty if not known. */
@@ -150,7 +156,8 @@ nsx_cat_str(const struct nsx_catalogue *c, uint32_t id)
 	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&c->strings, id);
 }
 
-/* The number of a string that the catalogue is to keep with its own; NSX_NONE for an empty one and, with err filled, when out of memory. */
+/* The number of a string that the catalogue is to keep with its own; NSX_NONE for an empty one and, with err filled,
+ * when out of memory. */
 uint32_t nsx_cat_intern(struct nsx_catalogue *c, struct nsx_str s, struct nsx_err *err);
 
 /* What to call a program: its key, else its name; empty if it has neither. */

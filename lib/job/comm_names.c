@@ -1,4 +1,5 @@
-/* comm_names.c -- what names say of communication: those of GPU kernels, of executed instructions, and the user's own rules. */
+/* comm_names.c -- what names say of communication: those of GPU kernels, of executed instructions, and the user's own
+ * rules. */
 #include "job/comm_names.h"
 
 #include <regex.h>
@@ -110,7 +111,8 @@ is_boundary(struct nsx_str s, size_t at)
 	return at == 0 || at >= s.len || !is_word(s.ptr[at - 1]) || !is_word(s.ptr[at]);
 }
 
-/* Skip any that s begins with, of a list that ends with NULL, the longer before what they begin with; whether there was one. */
+/* Skip any that s begins with, of a list that ends with NULL, the longer before what they begin with; whether there was
+ * one. */
 static bool
 skip_any(struct nsx_str *s, const char *const *list)
 {
@@ -159,7 +161,8 @@ computes(struct nsx_str s, const char **kind)
 	return nsx_str_starts(s, "scatter_reduce") || (skip(&s, "oneRankReduce") && (!s.len || !is_word(s.ptr[0])));
 }
 
-/* Inductor names kernels after what they fuse, collectives that ran before them too: triton_poi_fused_all_gather_into_tensor_1. */
+/* Inductor names kernels after what they fuse, collectives that ran before them too:
+ * triton_poi_fused_all_gather_into_tensor_1. */
 static bool
 is_inductor(struct nsx_str s)
 {
@@ -175,9 +178,11 @@ is_inductor(struct nsx_str s)
 static bool
 is_nccl_symmetric(struct nsx_str s, const char **kind)
 {
-	static const struct spelled kinds[] = { { "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "ReduceScatter_", "reduce-scatter" }, { NULL, NULL } };
+	static const struct spelled kinds[] = { { "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" },
+	                                        { "ReduceScatter_", "reduce-scatter" }, { NULL, NULL } };
 
-	return skip_any(&s, (const char *const[]){ "ncclSymkDevKernel_", "ncclSymDevKernel_", NULL }) && starts_kind(s, kinds, kind);
+	return skip_any(&s, (const char *const[]){ "ncclSymkDevKernel_", "ncclSymDevKernel_", NULL }) &&
+	       starts_kind(s, kinds, kind);
 }
 
 /* The name of an all-gather of unequal parts is AllGatherV. */
@@ -185,11 +190,13 @@ static bool
 is_nccl_kind(struct nsx_str s, const char **kind)
 {
 	static const struct spelled kinds[] = {
-		{ "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "AllGatherV_", "all-gather" }, { "ReduceScatter_", "reduce-scatter" },
+		{ "AllReduce_", "all-reduce" }, { "AllGather_", "all-gather" }, { "AllGatherV_", "all-gather" },
+		{ "ReduceScatter_", "reduce-scatter" },
 		{ "Broadcast_", "broadcast" }, { "Reduce_", "reduce" }, { NULL, NULL }
 	};
 
-	return skip_any(&s, (const char *const[]){ "ncclDevKernel_", "ncclKernel_", NULL }) && starts_kind(s, kinds, kind);
+	return skip_any(&s, (const char *const[]){ "ncclDevKernel_", "ncclKernel_", NULL }) &&
+	       starts_kind(s, kinds, kind);
 }
 
 static bool
@@ -199,7 +206,8 @@ is_nccl_send(struct nsx_str s, const char **kind)
 	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !is_word(s.ptr[0]));
 }
 
-/* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran anything, as ncclDevKernel_Generic does: no kind can be told. */
+/* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran anything, as ncclDevKernel_Generic does: no kind can be
+ * told. */
 static bool
 is_nccl(struct nsx_str s, const char **kind)
 {
@@ -235,7 +243,8 @@ is_expert_exchange(struct nsx_str s, const char **kind)
 	while (n < s.len && is_lower_word(s.ptr[n]))
 		n++;
 	s = from(s, n);
-	return n && skip(&s, "::") && skip_any(&s, (const char *const[]){ "dispatch", "combine", "notify_dispatch", "cached_notify", "barrier", NULL });
+	return n && skip(&s, "::") && skip_any(&s, (const char *const[]){ "dispatch", "combine", "notify_dispatch",
+		"cached_notify", "barrier", NULL });
 }
 
 static bool
@@ -275,7 +284,8 @@ static const char *
 by_last_word(struct nsx_str s)
 {
 	static const struct spelled kinds[] = {
-		{ "all?reduce", "all-reduce" }, { "one?shot?reduce", "all-reduce" }, { "two?shot?reduce", "all-reduce" },
+		{ "all?reduce", "all-reduce" }, { "one?shot?reduce", "all-reduce" }, { "two?shot?reduce", "all-reduce"
+			},
 		{ "all?gather", "all-gather" }, { "reduce?scatter", "reduce-scatter" }, { "all?to?all", "all-to-all" }
 	};
 	size_t first = s.len;
@@ -296,7 +306,8 @@ nsx_comm_by_head(struct nsx_str s)
 
 	if (is_inductor(s) || anywhere(s, computes, &kind))
 		return NULL;
-	if (anywhere(s, is_nccl_symmetric, &kind) || anywhere(s, is_nccl_kind, &kind) || anywhere(s, is_nccl_send, &kind) ||
+	if (anywhere(s, is_nccl_symmetric, &kind) || anywhere(s, is_nccl_kind, &kind) || anywhere(s, is_nccl_send,
+	    &kind) ||
 	    anywhere(s, is_nccl, &kind))
 		return kind;
 	if (has_nvshmem(s))
@@ -339,7 +350,8 @@ const char *
 nsx_comm_by_instruction(struct nsx_str name)
 {
 	/* Longer spellings first: ragged-all-to-all is no all-to-all. */
-	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all", "collective-broadcast",
+	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all",
+	                                     "collective-broadcast",
 		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
 
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -347,7 +359,8 @@ nsx_comm_by_instruction(struct nsx_str name)
 		if (!skip_dashed(&rest, kinds[k]))
 			continue;
 		skip_dashed(&rest, "-start");
-		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are others. */
+		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are
+		 * others. */
 		if (rest.len == 0 || rest.ptr[0] == '.')
 			return kinds[k];
 	}

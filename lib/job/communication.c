@@ -5,8 +5,9 @@
 
 #include "job/communicates.h"
 
-/* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `all` ? bytes of all the group : of one
- * device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires is 0. n: group size if it is not fixed by the kind. */
+/* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `all` ? bytes of all the
+ * group : of one device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires is 0. n: group size if it
+ * is not fixed by the kind. */
 struct measure { const char *kind; bool all; int wires; int64_t n; };
 
 static const struct measure measures[] = {
@@ -115,18 +116,21 @@ nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec)
 bool
 nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec)
 {
-	bool alone = rec->kind->id == NSX_OP && nsx_cat_communicates(&c->cat, rec) && !nsx_cat_inst_communicates(&c->cat, rec);
+	bool alone = rec->kind->id == NSX_OP && nsx_cat_communicates(&c->cat, rec) &&
+	    !nsx_cat_inst_communicates(&c->cat, rec);
 
 	c->ops += alone;
 	return alone;
 }
 
 static void
-find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct nsx_rec *thunk, struct nsx_comm_record *r)
+find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct nsx_rec *thunk,
+           struct nsx_comm_record *r)
 {
 	/* Where its name alone told the kind, nobody has looked for sizes and groups. */
 	bool told = in->opcode != NSX_NONE || in->bytes != NSX_ABSENT, has_groups = in->groups != NSX_ABSENT;
-	int64_t device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT), n = measure_of(nsx_cat_str(&c->cat, in->collective))->n;
+	int64_t device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT),
+	    n = measure_of(nsx_cat_str(&c->cat, in->collective))->n;
 	uint32_t at;
 
 	n = told || n == 1 ? n : 0;
@@ -167,7 +171,8 @@ nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_co
 		return nsx_err_nomem(err, NULL);
 	const struct nsx_cat_inst *in = &c->cat.insts.p[at];
 
-	*r = (struct nsx_comm_record){ .inst = at, .kind = in->collective, .has_bytes = in->bytes != NSX_ABSENT, .group_at = -1 };
+	*r = (struct nsx_comm_record){ .inst = at, .kind = in->collective, .has_bytes = in->bytes != NSX_ABSENT,
+	                               .group_at = -1 };
 	r->bytes = r->has_bytes ? in->bytes : 0;
 	if (in->listed)
 		find_group(c, in, thunk, r);
@@ -186,14 +191,16 @@ nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_co
 uint64_t
 nsx_comm_collective(const struct nsx_comm_record *r)
 {
-	/* A device's number may have more than 32 bits, but where the device is the group an instance is complete with one record: its key is not kept. */
+	/* A device's number may have more than 32 bits, but where the device is the group an instance is complete with
+	 * one record: its key is not kept. */
 	return (uint64_t)r->inst << 32 | (uint32_t)r->group_at;
 }
 
 bool
 nsx_comm_instance(struct nsx_comm *c, const struct nsx_rec *thunk, const struct nsx_comm_record *r, struct nsx_key *key)
 {
-	int64_t execution = nsx_field_int(thunk, NSX_ROLE_EXECUTION, -1), occurrence = nsx_field_int(thunk, NSX_ROLE_OCCURRENCE, -1);
+	int64_t execution = nsx_field_int(thunk, NSX_ROLE_EXECUTION, -1), occurrence = nsx_field_int(thunk,
+		NSX_ROLE_OCCURRENCE, -1);
 	bool small = execution >= -1 && execution < INT32_MAX && occurrence >= -1 && occurrence < INT32_MAX;
 	uint32_t number;
 
@@ -217,7 +224,8 @@ void
 nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", c->cat.ndevices > 1 ? c->no_groups : 0,
-	             "communication thunks of unknown replica groups are taken to be of all devices; nsysx-extract -x DIR reads groups from the HLO dump");
+		"communication thunks of unknown replica groups are taken to be of all devices; nsysx-extract -x DIR "
+		"reads groups from the HLO dump");
 }
 
 void
@@ -227,8 +235,10 @@ nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_bytes,
-	             "communication thunks of unknown message size have no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump");
+		"communication thunks of unknown message size have no bandwidth; nsysx-extract -x DIR reads sizes from "
+		"the HLO dump");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_group,
-	             "communication thunks on a device that is in none of the replica groups have no group and no bandwidth");
+		"communication thunks on a device that is in none of the replica groups have no group and no "
+		"bandwidth");
 	nsx_diag_add(diags, NSX_INFO, "", c->no_dur, "communication thunks of no duration have no bandwidth");
 }

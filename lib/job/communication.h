@@ -1,11 +1,15 @@
-/* communication.h -- what a stream's metadata say of each device's record of a collective: kind, size, group, bandwidth, and which instance it is of.
+/* communication.h -- what a stream's metadata say of each device's record of a collective: kind, size, group,
+ * bandwidth, and which instance it is of.
  *
- * An instance of a collective is one execution of it by one group of devices. What the same instruction does in the same group in the same
- * execution and occurrence is one instance; nsx_comm_instance gives its key, nsx_instances (instances.h) brings its records together.
+ * An instance of a collective is one execution of it by one group of devices. What the same instruction does in the
+ * same group in the same execution and occurrence is one instance; nsx_comm_instance gives its key, nsx_instances
+ * (instances.h) brings its records together.
  *
  *   groups 4 0,1;2,3   inst .. 3 all-reduce .. groups 4   thunk of inst 3 on device 0, execution 7, occurrence 0
- *                                                         thunk of inst 3 on device 1, execution 7, occurrence 0   same instance
- *                                                         thunk of inst 3 on device 2, execution 7, occurrence 0   another: other group */
+ *                                                         thunk of inst 3 on device 1, execution 7, occurrence 0   same
+ *     instance
+ *                                                         thunk of inst 3 on device 2, execution 7, occurrence 0  
+ *     another: other group */
 #ifndef NSX_JOB_COMMUNICATION_H
 #define NSX_JOB_COMMUNICATION_H
 
@@ -49,22 +53,24 @@ struct nsx_comm_record {
 /* Take in a record of metadata; others are ignored. NSX_OK or NSX_ERR. */
 int nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err);
 
-/* The number of the clock of a record's device: times of records of one number can be compared. Of a device that has no record it is that of the record's profile.
- * NSX_NONE when out of memory. */
+/* The number of the clock of a record's device: times of records of one number can be compared. Of a device that has no
+ * record it is that of the record's profile. NSX_NONE when out of memory. */
 uint32_t nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Whether rec is a thunk that communicates; ask once a record (job/communicates.h). */
 bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 
-/* Whether rec is an operation that communicates and is in no thunk that does: by itself a device's record of a collective. Ask once a record. */
+/* Whether rec is an operation that communicates and is in no thunk that does: by itself a device's record of a
+ * collective. Ask once a record. */
 bool nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Describe a communication thunk. NSX_OK or NSX_ERR. */
 int nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_record *r, struct nsx_err *err);
 
-/* What tells the instance of a thunk described from all others: a, which collective (an instruction in one of its groups); b, which time. False when
- * out of memory. */
-bool nsx_comm_instance(struct nsx_comm *c, const struct nsx_rec *thunk, const struct nsx_comm_record *r, struct nsx_key *key);
+/* What tells the instance of a thunk described from all others: a, which collective (an instruction in one of its
+ * groups); b, which time. False when out of memory. */
+bool nsx_comm_instance(struct nsx_comm *c, const struct nsx_rec *thunk, const struct nsx_comm_record *r,
+                       struct nsx_key *key);
 
 /* The first half of that key, and the instruction in it. */
 uint64_t nsx_comm_collective(const struct nsx_comm_record *r);

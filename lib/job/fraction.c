@@ -91,7 +91,8 @@ nsx_fraction_add(struct nsx_fraction *f, uint32_t r, uint32_t n, bool *carry, st
 
 	if (!num)
 		return false;
-	/* Over the least common denominator, den * (n / g). Both terms are below it, so two digits more hold their sum. */
+	/* Over the least common denominator, den * (n / g). Both terms are below it, so two digits more hold their
+	 * sum. */
 	uint32_t *den = num + limbs, *part = den + limbs;
 	multiply(den, old.den, old.limbs, n / g);
 	multiply(num, old.num, old.limbs, n / g);

@@ -21,7 +21,8 @@ unused_slot(struct nsx_instances *m)
 {
 	if (m->unused.n)
 		return m->unused.p[--m->unused.n];
-	if (m->slots.n >= NSX_NONE || !nsx_vec_room(&m->slots, 1) || (m->combine && !nsx_vec_room(&m->combined, m->size)))
+	if (m->slots.n >= NSX_NONE || !nsx_vec_room(&m->slots, 1) ||
+	    (m->combine && !nsx_vec_room(&m->combined, m->size)))
 		return NSX_NONE;
 	m->combined.n += m->combine ? m->size : 0;
 	m->slots.p[m->slots.n++] = (struct nsx_instance_slot){ .order = -1 };
@@ -74,7 +75,8 @@ complete(const struct nsx_instances *m, struct nsx_instance_slot *s)
 }
 
 int
-nsx_instances_add(struct nsx_instances *m, struct nsx_key key, const void *record, size_t participants, struct nsx_err *err)
+nsx_instances_add(struct nsx_instances *m, struct nsx_key key, const void *record, size_t participants,
+                  struct nsx_err *err)
 {
 	struct nsx_instance_slot *s = slot_at(m, key);
 

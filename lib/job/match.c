@@ -361,7 +361,8 @@ by_id(const void *a, const void *b)
 	return c ? c : cmp_i64(x->cluster, y->cluster);
 }
 
-/* Entries lo .. hi have one id: join what digests of unlike marks left apart, one program of a kind with one of the other. */
+/* Entries lo .. hi have one id: join what digests of unlike marks left apart, one program of a kind with one of the
+ * other. */
 static void
 join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool *joined)
 {
@@ -369,7 +370,8 @@ join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool 
 		if (joined[e[i].cluster])
 			continue;
 		for (size_t j = i + 1; j < hi; j++) {
-			if (e[j].class != BY_RUN || joined[e[j].cluster] || share_profile(m, e[i].cluster, e[j].cluster))
+			if (e[j].class != BY_RUN || joined[e[j].cluster] || share_profile(m, e[i].cluster,
+			    e[j].cluster))
 				continue;
 			join(m, e[i].cluster, e[j].cluster);
 			joined[e[i].cluster] = joined[e[j].cluster] = true;
@@ -464,7 +466,8 @@ join_units(struct matcher *m)
 	qsort(order, m->n, sizeof *order, by_unit);
 	for (size_t i = 1; i < m->n; i++) {
 		const struct item *x = order[i - 1], *y = order[i];
-		if (x->a->unit >= 0 && x->a->unit == y->a->unit && x->profile == y->profile && nsx_str_eq(x->a->name, y->a->name))
+		if (x->a->unit >= 0 && x->a->unit == y->a->unit && x->profile == y->profile &&
+		    nsx_str_eq(x->a->name, y->a->name))
 			join(m, x->cluster, y->cluster);
 	}
 	free(order);

@@ -21,7 +21,8 @@ enum nsx_match_by {
 struct nsx_match_alias {
 	int64_t        profile;      /* number in the final order of profiles */
 	int64_t        id;           /* XLA's program id; negative: none (all such of one name are one program) */
-	int64_t        unit;         /* aliases of one profile with one unit are one program whatever the mode; negative: none */
+	int64_t        unit;         /* aliases of one profile with one unit are one program whatever the mode;
+	                              * negative: none */
 	struct nsx_str name;
 	struct nsx_str fingerprint;
 	struct nsx_str digest;       /* "d:..." of a dump, "x:..." of executed names; empty: never executed */
@@ -42,18 +43,22 @@ struct nsx_match {
 	struct nsx_arena          arena;
 };
 
-/* Match n aliases. In every mode programs of different names are never one, and in one profile different ids are different programs
- * (else two executions of a device would have one number). In mode AUTO:
- *  - Across profiles those of one name and digest are one. Where a profile has several such, the longest list of ids that a
- *    profile has (of several the most frequent, then the lowest) makes the programs; another profile's take theirs by equal id, the rest of them
+/* Match n aliases. In every mode programs of different names are never one, and in one profile different ids are
+ * different programs (else two executions of a device would have one number). In mode AUTO:
+ *  - Across profiles those of one name and digest are one. Where a profile has several such, the longest list of ids
+ *     that a
+ *    profile has (of several the most frequent, then the lowest) makes the programs; another profile's take theirs by
+ *     equal id, the rest of them
  *    what is left, in order of id.
- *  - Digests of unlike marks are not compared: then an equal id joins, as it does for aliases without a digest; never so that
+ *  - Digests of unlike marks are not compared: then an equal id joins, as it does for aliases without a digest; never
+ *     so that
  *    a profile has two ids in one program.
  * In mode FINGERPRINT the first rule holds of fingerprints in place of digests.
- * A key is name@id where all profiles agree on the id; else, or if another program has that key, name@fingerprint, name@digest, name@(first) id;
- * programs with no id have their name. If all that leaves equal ones, the second gets "#2" appended, and so on.
- * NSX_OK or NSX_ERR (out of memory); m is to be freed in both cases. */
-int nsx_match(const struct nsx_match_alias *a, size_t n, enum nsx_match_by mode, struct nsx_match *m, struct nsx_err *err);
+ * A key is name@id where all profiles agree on the id; else, or if another program has that key, name@fingerprint,
+ * name@digest, name@(first) id; programs with no id have their name. If all that leaves equal ones, the second gets
+ * "#2" appended, and so on. NSX_OK or NSX_ERR (out of memory); m is to be freed in both cases. */
+int nsx_match(const struct nsx_match_alias *a, size_t n, enum nsx_match_by mode, struct nsx_match *m,
+              struct nsx_err *err);
 
 void nsx_match_free(struct nsx_match *m);
 

@@ -41,7 +41,8 @@ enum { LEVELS = 4 };
 static void
 put_key(struct nsx_match_draft *d, struct nsx_buf *b)
 {
-	struct nsx_str digest = d->digest.len && d->one_digest ? d->digest : d->one_run ? d->run : (struct nsx_str){ "", 0 };
+	struct nsx_str digest = d->digest.len && d->one_digest ? d->digest : d->one_run ? d->run : (struct nsx_str){ "",
+		0 };
 
 	b->len = 0;
 	nsx_buf_str(b, d->p.name);

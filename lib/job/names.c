@@ -6,7 +6,8 @@
 bool
 nsx_names_parse(const char *s, enum nsx_names *names)
 {
-	static const char *const words[] = { [NSX_NAMES_KEY] = "key", [NSX_NAMES_FULL] = "full", [NSX_NAMES_DIGITS] = "digits" };
+	static const char *const words[] = { [NSX_NAMES_KEY] = "key", [NSX_NAMES_FULL] = "full", [NSX_NAMES_DIGITS] =
+	                                     "digits" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(s, words[i]) == 0) {
@@ -86,7 +87,8 @@ skip_op_id(struct nsx_str s, size_t *at)
 		*at = i;
 }
 
-/* A list of lists of sizes. Its characters run on over the ", " that follows it, so it ends at the last ']' of the run. */
+/* A list of lists of sizes. Its characters run on over the ", " that follows it, so it ends at the last ']' of the
+ * run. */
 static void
 skip_sizes(struct nsx_str s, size_t *at)
 {

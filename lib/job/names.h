@@ -1,5 +1,5 @@
-/* names.h -- names of NVTX ranges that are one although they differ: what frameworks append to them is cut off, so that a
- * table has a row an operation and not a row a call.
+/* names.h -- names of NVTX ranges that are one although they differ: what frameworks append to them is cut off, so that
+ * a table has a row an operation and not a row a call.
  *
  *   aten::copy_, seq = 7, op_id = 52, sizes = [[2, 3], []]   ->  key aten::copy_
  *   {'Module': 'model.layers.3.mlp', 'TrainableParams': ...}  ->  key model.layers.3.mlp, digits model.layers.#.mlp
@@ -23,8 +23,9 @@ bool nsx_names_parse(const char *s, enum nsx_names *names);
 /* The key of a range's name: a part of it, never empty unless the name is. */
 struct nsx_str nsx_name_key(struct nsx_str name);
 
-/* The name to show for a range of that domain ("" for the default one); XLA's domain TSL is left alone. The result is a part of `name`,
- * or lies in scratch (whose content is replaced) until scratch changes; empty with scratch->failed when out of memory. */
+/* The name to show for a range of that domain ("" for the default one); XLA's domain TSL is left alone. The result is a
+ * part of `name`, or lies in scratch (whose content is replaced) until scratch changes; empty with scratch->failed when
+ * out of memory. */
 struct nsx_str nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struct nsx_buf *scratch);
 
 #endif

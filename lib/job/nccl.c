@@ -57,7 +57,8 @@ int64_t
 nsx_nccl_group(const struct nsx_nccl_comms *c, const struct nsx_rec *op, bool *inferred)
 {
 	int64_t group = nsx_int(op, NSX_OP_group, 0);
-	uint32_t at = group > 0 || !nsx_has(op, NSX_OP_comm_id) ? NSX_NONE : nsx_intern_find(&c->ids, nsx_string(op, NSX_OP_comm_id));
+	uint32_t at = group > 0 || !nsx_has(op, NSX_OP_comm_id) ? NSX_NONE : nsx_intern_find(&c->ids,
+		nsx_string(op, NSX_OP_comm_id));
 
 	if (inferred)
 		*inferred = at != NSX_NONE && !c->list.p[at].ranks;
@@ -80,15 +81,19 @@ nsx_nccl_comms_free(struct nsx_nccl_comms *c)
 bool
 nsx_nccl_is(const struct nsx_rec *rec)
 {
-	return rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && nsx_has(rec, NSX_OP_comm_id) && nsx_has(rec, NSX_OP_start) &&
-	       nsx_int(rec, NSX_OP_dur, 0) >= 0 && (nsx_has(rec, NSX_OP_pair) || !nsx_str_eq(nsx_string(rec, NSX_OP_collective), NSX_STR("send-recv")));
+	return rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && nsx_has(rec, NSX_OP_comm_id) &&
+	       nsx_has(rec, NSX_OP_start) &&
+	       nsx_int(rec, NSX_OP_dur, 0) >= 0 && (nsx_has(rec, NSX_OP_pair) ||
+	                                            !nsx_str_eq(nsx_string(rec, NSX_OP_collective),
+	                                                        NSX_STR("send-recv")));
 }
 
 /* The number of its key; NSX_NONE when out of memory. */
 static uint32_t
 key_at(struct nsx_nccl_set *s, const struct nsx_rec *rec)
 {
-	struct nsx_nccl_key k = { nsx_intern(&s->texts, nsx_string(rec, NSX_OP_comm_id)), nsx_intern(&s->texts, nsx_string(rec, NSX_OP_collective)),
+	struct nsx_nccl_key k = { nsx_intern(&s->texts, nsx_string(rec, NSX_OP_comm_id)), nsx_intern(&s->texts,
+		nsx_string(rec, NSX_OP_collective)),
 	                          nsx_intern(&s->texts, nsx_string(rec, NSX_OP_pair)) };
 
 	if (k.comm == NSX_NONE || k.kind == NSX_NONE || k.pair == NSX_NONE)
@@ -121,9 +126,12 @@ nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock,
 		return NSX_OK;
 	}
 	struct nsx_nccl_op op = {
-		.start = nsx_int(rec, NSX_OP_start, 0), .dur = nsx_int(rec, NSX_OP_dur, 0), .bytes = nsx_int(rec, NSX_OP_bytes, -1),
-		.calls = nsx_int(rec, NSX_OP_calls, -1), .group = nsx_int(rec, NSX_OP_group, -1), .hidden = nsx_int(rec, NSX_OP_hidden, -1),
-		.op = nsx_int(rec, NSX_OP_op, -1), .key = key_at(s, rec), .device = device_at(s, nsx_int(rec, NSX_OP_device, -1), clock)
+		.start = nsx_int(rec, NSX_OP_start, 0), .dur = nsx_int(rec, NSX_OP_dur, 0), .bytes = nsx_int(rec,
+			NSX_OP_bytes, -1),
+		.calls = nsx_int(rec, NSX_OP_calls, -1), .group = nsx_int(rec, NSX_OP_group, -1), .hidden = nsx_int(rec,
+			NSX_OP_hidden, -1),
+		.op = nsx_int(rec, NSX_OP_op, -1), .key = key_at(s, rec), .device = device_at(s,
+			nsx_int(rec, NSX_OP_device, -1), clock)
 	};
 	if (op.key == NSX_NONE || op.device == NSX_NONE || s->ops.n >= NSX_NONE - 1 || !nsx_vec_push(&s->ops, op))
 		return nsx_err_nomem(err, NULL);
@@ -193,7 +201,8 @@ sort_ops(struct nsx_nccl_set *s, bool numbered)
 	for (uint32_t i = 0; good && i < s->ops.n; i++) {
 		const struct nsx_nccl_op *o = &s->ops.p[i];
 		int64_t device = s->devices.p[o->device].number;
-		keys[i] = (struct nsx_sort_key){ { s->rank[o->key], numbered ? o->seq : device, numbered ? device : o->start }, i };
+		keys[i] = (struct nsx_sort_key){ { s->rank[o->key], numbered ? o->seq : device, numbered
+		                                   ? device : o->start }, i };
 	}
 	if (good)
 		nsx_sort_keys(keys, s->ops.n);
@@ -261,7 +270,8 @@ apart(const struct ends *e, int64_t shift)
 	return to > from ? to - from : 0;
 }
 
-/* The shift of d's numbers. Shifts are tried nearest to 0 first; a median is found only where as many as a median needs are not above the best. */
+/* The shift of d's numbers. Shifts are tried nearest to 0 first; a median is found only where as many as a median needs
+ * are not above the best. */
 static int64_t
 best_shift(const struct ends *e)
 {

@@ -16,7 +16,8 @@ nsx_part_of(const struct nsx_rec *op, bool communicates)
 
 	if (communicates)
 		return NSX_PART_COMM;
-	return nsx_str_eq(type, NSX_STR("memcpy")) || nsx_str_eq(type, NSX_STR("memset")) ? NSX_PART_COPY : NSX_PART_COMPUTE;
+	return nsx_str_eq(type, NSX_STR("memcpy")) || nsx_str_eq(type, NSX_STR("memset")) ? NSX_PART_COPY
+	       : NSX_PART_COMPUTE;
 }
 
 int64_t

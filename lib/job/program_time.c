@@ -1,4 +1,5 @@
-/* program_time.c -- the programs of a stream: the time of each, which of them account for most of it, and the totals over those. */
+/* program_time.c -- the programs of a stream: the time of each, which of them account for most of it, and the totals
+ * over those. */
 #include "job/program_time.h"
 
 #include <inttypes.h>
@@ -50,7 +51,8 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 		return NSX_NONE;
 	t->any_module = true;
 	if (nsx_string(rec, NSX_MODULE_name).len && nsx_top_name(t, program) == NSX_NONE
-	    && (t->programs.p[program].module_name = nsx_cat_intern(nsx_top_cat(t), rec->v[NSX_MODULE_name].s, &err)) == NSX_NONE)
+	    && (t->programs.p[program].module_name = nsx_cat_intern(nsx_top_cat(t), rec->v[NSX_MODULE_name].s, &err)) ==
+	    NSX_NONE)
 		return NSX_NONE;
 	struct nsx_top_program *p = &t->programs.p[program];
 	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
@@ -59,7 +61,8 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 	}
 	p->modules += (nsx_u128)dur;
 	at = nsx_map_at(&t->run_of, (struct nsx_key){ program, (uint64_t)device });
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&t->runs, ((struct nsx_top_run){ device, start, start, program }))))
+	if (!at ||
+	    (*at == NSX_NONE && !nsx_vec_push(&t->runs, ((struct nsx_top_run){ device, start, start, program }))))
 		return NSX_NONE;
 	if (*at == NSX_NONE)
 		*at = (uint32_t)(t->runs.n - 1);
@@ -119,7 +122,8 @@ nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_cat_program *p = &cat->programs.p[i];
 
-		rows[i] = (struct nsx_cover_row){ t->programs.p[i].modules, nsx_cat_str(cat, p->key), p->number, i, false };
+		rows[i] = (struct nsx_cover_row){ t->programs.p[i].modules, nsx_cat_str(cat, p->key), p->number, i,
+		                                  false };
 	}
 	nsx_cover_pick(rows, n, c);
 	for (size_t i = 0; i < n; i++) {
@@ -133,7 +137,8 @@ nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
 		exposed += p->exposed;
 	}
 	free(rows);
-	nsx_diag_add(diags, NSX_WARNING, "", left, "programs beyond --cover left out: %" PRId64 " ns of module time, %" PRId64
+	nsx_diag_add(diags, NSX_WARNING, "", left, "programs beyond --cover left out: %" PRId64 " ns of module time, %"
+	             PRId64
 	             " ns of thunk time", readable(time), readable(exposed));
 	return true;
 }
@@ -192,7 +197,8 @@ nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
+	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden,
+	             "thunks with hidden time that is no part of their duration: cut to it");
 }
 
 void

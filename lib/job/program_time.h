@@ -1,4 +1,5 @@
-/* program_time.h -- the programs of a stream: the time of each, which of them account for most of it, and the totals over those. */
+/* program_time.h -- the programs of a stream: the time of each, which of them account for most of it, and the totals
+ * over those. */
 #ifndef NSX_JOB_PROGRAM_TIME_H
 #define NSX_JOB_PROGRAM_TIME_H
 
@@ -15,7 +16,8 @@
 
 /* Time of the program of the same index in the catalogue. */
 struct nsx_top_program {
-	uint32_t module_name;    /* of its first module, in the catalogue's strings, where no record of the program names it; NSX_NONE if absent */
+	uint32_t module_name;    /* of its first module, in the catalogue's strings, where no record of the program
+	                          * names it; NSX_NONE if absent */
 	bool     kept;           /* set by nsx_top_pick */
 	nsx_u128 modules;        /* sum of module durations, ns */
 	nsx_u128 exposed;        /* sum of exposed time of thunks, ns: what nsx_top_expose added */
@@ -28,7 +30,8 @@ struct nsx_top_run { int64_t device, first, last; uint32_t program; };
 struct nsx_top {
 	struct nsx_catalogue *given;    /* that catalogue, which stays the caller's; NULL: `cat` */
 	struct nsx_catalogue cat;
-	NSX_VEC(struct nsx_top_program) programs;   /* those that nsx_top_program met; all of the catalogue after nsx_top_pick */
+	NSX_VEC(struct nsx_top_program) programs;   /* those that nsx_top_program met; all of the catalogue after
+	                                             * nsx_top_pick */
 	NSX_VEC(struct nsx_top_run) runs;
 	struct nsx_map    run_of;       /* (program, device) -> runs */
 	bool              any_module, any_thunk, any_comm, any_hidden;
@@ -44,10 +47,12 @@ nsx_top_cat(struct nsx_top *t)
 /* Index, here and in the catalogue, of the program that a record of any kind refers to; NSX_NONE when out of memory. */
 uint32_t nsx_top_program(struct nsx_top *t, const struct nsx_rec *rec);
 
-/* Take in a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration count nothing. */
+/* Take in a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration count
+ * nothing. */
 uint32_t nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec);
 
-/* What a program is called: by its record, else by its first module; NSX_NONE if by none. A number in the catalogue's strings. */
+/* What a program is called: by its record, else by its first module; NSX_NONE if by none. A number in the catalogue's
+ * strings. */
 uint32_t nsx_top_name(const struct nsx_top *t, uint32_t program);
 
 /* Duration of a thunk and the hidden part of it, 0 <= hidden <= dur; false if it has no duration and counts nothing.
@@ -65,8 +70,8 @@ bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags
 nsx_u128 nsx_top_modules(const struct nsx_top *t);
 nsx_u128 nsx_top_span(struct nsx_top *t);
 
-/* Say what was wrong with the times of modules and thunks, that communication counts whole if it does, and what contradicts a catalogue that
- * was not given. */
+/* Say what was wrong with the times of modules and thunks, that communication counts whole if it does, and what
+ * contradicts a catalogue that was not given. */
 void nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags);
 
 void nsx_top_free(struct nsx_top *t);

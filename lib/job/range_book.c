@@ -43,12 +43,15 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 int
 nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err)
 {
-	int64_t host = nsx_int(range, NSX_RANGE_host_start, NSX_ABSENT), gpu = nsx_int(range, NSX_RANGE_start, NSX_ABSENT);
-	int64_t host_end = host == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0), NULL);
+	int64_t host = nsx_int(range, NSX_RANGE_host_start, NSX_ABSENT), gpu = nsx_int(range, NSX_RANGE_start,
+		NSX_ABSENT);
+	int64_t host_end = host == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(host, nsx_int(range, NSX_RANGE_host_dur, 0),
+		NULL);
 	int64_t gpu_end = gpu == NSX_ABSENT ? NSX_ABSENT : nsx_add_sat(gpu, nsx_int(range, NSX_RANGE_dur, 0), NULL);
 	int64_t now = gpu == NSX_ABSENT || (host != NSX_ABSENT && host < gpu) ? host : gpu;
 	struct nsx_range_entry r = {
-		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT), nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
+		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
+		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
 		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE
 	};
 	uint32_t *at;

@@ -1,5 +1,6 @@
-/* range_book.h -- the NVTX ranges that operations may still name: a range precedes in the stream all that it launched, and is remembered
- * until its host's and its GPU's end are past. So what is held are the ranges open on either side, not all of the stream's. */
+/* range_book.h -- the NVTX ranges that operations may still name: a range precedes in the stream all that it launched,
+ * and is remembered until its host's and its GPU's end are past. So what is held are the ranges open on either side,
+ * not all of the stream's. */
 #ifndef NSX_JOB_RANGE_BOOK_H
 #define NSX_JOB_RANGE_BOOK_H
 
@@ -28,8 +29,8 @@ int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, ui
 /* The range of that id in the profile, NULL if it has not come or is past. Valid until the next one is added. */
 struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range);
 
-/* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names shown as asked for (nsx_name). Valid until the next call
- * for this book; empty when out of memory. */
+/* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names shown as asked for (nsx_name). Valid
+ * until the next call for this book; empty when out of memory. */
 struct nsx_str nsx_range_book_name(struct nsx_range_book *b, const struct nsx_rec *range, enum nsx_names names);
 
 void nsx_range_book_free(struct nsx_range_book *b);

@@ -90,7 +90,8 @@ nsx_stacks_split(struct nsx_stacks *s, const uint32_t *nodes, uint32_t n, nsx_u1
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t *at = nodes[i] == NSX_NONE ? NULL : nsx_map_at(&s->share_of, (struct nsx_key){ nodes[i], n });
 
-		if (!at || (*at == NSX_NONE && !nsx_vec_push(&s->shares, ((struct nsx_stacks_share){ nodes[i], n, 0 }))))
+		if (!at ||
+		    (*at == NSX_NONE && !nsx_vec_push(&s->shares, ((struct nsx_stacks_share){ nodes[i], n, 0 }))))
 			return false;
 		if (*at == NSX_NONE)
 			*at = (uint32_t)(s->shares.n - 1);
@@ -115,8 +116,8 @@ nsx_stacks_free(struct nsx_stacks *s)
 /* ---- order
  *
  * The lines of a tree, bytewise: "a", "a b", "a;x" is such an order, so a stack does not always stand next to what is
- * below it. But all that is below it begins with "a;", and no frame holds a ';': sorting, under each parent, the frames of the
- * stacks that end there ("a") together with those of the ones that go on ("a;") is enough. */
+ * below it. But all that is below it begins with "a;", and no frame holds a ';': sorting, under each parent, the frames
+ * of the stacks that end there ("a") together with those of the ones that go on ("a;") is enough. */
 
 struct item { uint32_t parent, node; struct nsx_str frame; bool more; };
 

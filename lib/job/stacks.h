@@ -35,12 +35,14 @@ uint32_t nsx_stacks_push(struct nsx_stacks *s, uint32_t parent, struct nsx_str t
 /* The stack with the frames of `text`, which stand between `separator`s. */
 uint32_t nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char separator);
 
-/* Give `time` ns to a stack, or to n stacks in equal parts (a stack that stands there twice gets two). False when out of memory. */
+/* Give `time` ns to a stack, or to n stacks in equal parts (a stack that stands there twice gets two). False when out
+ * of memory. */
 bool nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time);
 bool nsx_stacks_split(struct nsx_stacks *s, const uint32_t *nodes, uint32_t n, nsx_u128 time);
 
 /* Write `frame;frame NANOSECONDS` lines, bytewise by stack, none for 0. Each stack's exact time is rounded down, and
- * what is missing of the total goes, 1 ns each, to the largest fractions (equal ones bytewise by stack). Nothing can be added after it. */
+ * what is missing of the total goes, 1 ns each, to the largest fractions (equal ones bytewise by stack). Nothing can be
+ * added after it. */
 int nsx_stacks_print(struct nsx_stacks *s, struct nsx_outfile *out, struct nsx_err *err);
 
 void nsx_stacks_free(struct nsx_stacks *s);

@@ -6,7 +6,8 @@
 
 #include "stream/kinds.h"
 
-/* Of the idle time [busy, start) right before an operation, ns that lie before the end of its call: the time in which it was not issued.
+/* Of the idle time [busy, start) right before an operation, ns that lie before the end of its call: the time in which
+ * it was not issued.
  * 0 if there is no idle time. The rest is latency of the launch. */
 static inline int64_t
 nsx_starved(int64_t busy, int64_t start, int64_t call_end)

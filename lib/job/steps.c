@@ -36,7 +36,8 @@ nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
 static struct nsx_step_thread *
 thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 {
-	uint32_t *at = nsx_map_at(&s->thread_of, (struct nsx_key){ (uint64_t)profile << 32 ^ (uint64_t)pid, (uint64_t)tid });
+	uint32_t *at = nsx_map_at(&s->thread_of, (struct nsx_key){ (uint64_t)profile << 32 ^ (uint64_t)pid,
+		(uint64_t)tid });
 	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
 
 	if (at && *at == NSX_NONE && nsx_vec_push(&s->threads, new))
@@ -44,7 +45,8 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	return at && *at != NSX_NONE ? &s->threads.p[*at] : NULL;
 }
 
-/* The thread, NSX_NONE for all of them, has steps of the class: count it in *n if that is new. False when out of memory. */
+/* The thread, NSX_NONE for all of them, has steps of the class: count it in *n if that is new. False when out of
+ * memory. */
 static bool
 add_class(struct nsx_step_set *s, uint32_t thread, uint32_t class, size_t *n)
 {
@@ -64,7 +66,8 @@ static struct nsx_step_of *
 step_on(struct nsx_step_set *s, uint32_t step, uint32_t device)
 {
 	uint32_t *at = nsx_map_at(&s->list_of, (struct nsx_key){ step, device });
-	struct nsx_step_of new = { .class = s->steps.p[step].class, .device = device, .step = step, .first = INT64_MAX, .last = INT64_MIN, .period = NSX_ABSENT };
+	struct nsx_step_of new = { .class = s->steps.p[step].class, .device = device, .step = step, .first = INT64_MAX,
+	                           .last = INT64_MIN, .period = NSX_ABSENT };
 
 	if (at && *at == NSX_NONE && s->list.n < NSX_NONE && nsx_vec_push(&s->list, new))
 		*at = (uint32_t)(s->list.n - 1);
@@ -126,14 +129,16 @@ class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
 		if (m[g].rm_so >= 0 && nsx_buf_room(&s->text, (size_t)(m[g].rm_eo - m[g].rm_so)))
 			nsx_buf_add(&s->text, s->text.ptr + m[g].rm_so, (size_t)(m[g].rm_eo - m[g].rm_so));
 	}
-	*class = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->names, (struct nsx_str){ s->text.ptr + from, s->text.len - from });
+	*class = s->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&s->names, (struct nsx_str){ s->text.ptr + from,
+		s->text.len - from });
 	return *class != NSX_NONE;
 }
 
 static bool
 take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
+	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT), end = nsx_add_sat(start,
+		nsx_int(rec, NSX_RANGE_host_dur, 0), NULL);
 	struct nsx_step_thread *t;
 	struct nsx_step new;
 	uint32_t class;
@@ -144,7 +149,8 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return false;
 	if (class == NSX_NONE)
 		return true;
-	t = thread_at(s, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT), nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
+	t = thread_at(s, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT), nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT),
+	              nsx_int(rec, NSX_RANGE_tid, NSX_ABSENT));
 	if (!t)
 		return false;
 	if (start < t->until && end <= t->until) {
@@ -156,13 +162,16 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return true;
 	}
 	t->until = end > t->until ? end : t->until;
-	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class, (uint32_t)(t - s->threads.p) };
-	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps, (uint32_t)(s->steps.n - 1)))
+	new = (struct nsx_step){ t->profile, t->pid, nsx_int(rec, NSX_RANGE_range, NSX_ABSENT), start, end, class,
+	                         (uint32_t)(t - s->threads.p) };
+	if (s->steps.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&t->steps,
+	    (uint32_t)(s->steps.n - 1)))
 		return false;
 	return add_class(s, new.thread, class, &t->nclasses) && add_class(s, NSX_NONE, class, &s->nclasses);
 }
 
-/* The thread's step that holds the call; NSX_NONE: none. Steps of a thread do not nest, and calls come nearly in order. */
+/* The thread's step that holds the call; NSX_NONE: none. Steps of a thread do not nest, and calls come nearly in
+ * order. */
 static uint32_t
 own_step(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
 {
@@ -190,8 +199,10 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&s->cat, rec), program = nsx_cat_program(&s->cat, rec);
 	int64_t start = nsx_int(rec, NSX_MODULE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_MODULE_dur, -1);
-	int64_t host = nsx_int(rec, NSX_MODULE_host_start, NSX_ABSENT), execution = nsx_int(rec, NSX_MODULE_execution, NSX_ABSENT);
-	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range, NSX_ABSENT), host,
+	int64_t host = nsx_int(rec, NSX_MODULE_host_start, NSX_ABSENT), execution = nsx_int(rec, NSX_MODULE_execution,
+		NSX_ABSENT);
+	struct nsx_step new = { nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT), NSX_ABSENT, nsx_int(rec, NSX_MODULE_range,
+		NSX_ABSENT), host,
 	                        nsx_add_sat(host, nsx_int(rec, NSX_MODULE_host_dur, 0), NULL), NSX_NONE, NSX_NONE };
 	uint32_t *at;
 
@@ -202,15 +213,18 @@ take_module(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return true;
 	const struct nsx_cat_program *p = &s->cat.programs.p[program];
 
-	if (s->label && !nsx_str_eq(nsx_cat_str(&s->cat, p->name), nsx_str_c(s->label)) && !nsx_str_eq(nsx_cat_str(&s->cat, p->key), nsx_str_c(s->label)))
+	if (s->label && !nsx_str_eq(nsx_cat_str(&s->cat, p->name), nsx_str_c(s->label)) &&
+	    !nsx_str_eq(nsx_cat_str(&s->cat, p->key), nsx_str_c(s->label)))
 		return true;
 	new.class = nsx_intern(&s->names, s->label ? nsx_str_c(s->label) : nsx_cat_program_label(&s->cat, program));
 	struct nsx_step_of on = {
-		.class = new.class, .device = device, .step = (uint32_t)s->steps.n, .first = start, .last = nsx_add_sat(start, dur, NULL), .period = NSX_ABSENT
+		.class = new.class, .device = device, .step = (uint32_t)s->steps.n, .first = start,
+		.last = nsx_add_sat(start, dur, NULL), .period = NSX_ABSENT
 	};
 
 	at = nsx_map_at(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)execution });
-	if (!at || new.class == NSX_NONE || s->list.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) || !nsx_vec_push(&s->list, on))
+	if (!at || new.class == NSX_NONE || s->list.n >= NSX_NONE || !nsx_vec_push(&s->steps, new) ||
+	    !nsx_vec_push(&s->list, on))
 		return false;
 	*at = (uint32_t)(s->list.n - 1);
 	return true;
@@ -222,8 +236,10 @@ static bool
 take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&s->cat, rec);
-	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1), end = nsx_add_sat(start, dur, NULL);
-	int64_t from = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT), to = nsx_add_sat(from, nsx_int(rec, NSX_OP_host_dur, 0), NULL);
+	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, -1),
+	    end = nsx_add_sat(start, dur, NULL);
+	int64_t from = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT), to = nsx_add_sat(from, nsx_int(rec, NSX_OP_host_dur,
+		0), NULL);
 	struct nsx_step_thread *t;
 	uint32_t step, program;
 
@@ -237,11 +253,13 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		s->timeless++;
 		return true;
 	}
-	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start, end))
+	if (!nsx_timeline_add(&s->timelines.p[device], nsx_part_of(rec, nsx_cat_communicates(&s->cat, rec)), start,
+	    end))
 		return false;
 	if (s->kind == NSX_STEP_MODULE) {
 		if (nsx_has(rec, NSX_OP_program) && (program = nsx_cat_program(&s->cat, rec)) != NSX_NONE) {
-			uint32_t at = nsx_map_get(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program, (uint64_t)nsx_int(rec, NSX_OP_execution, NSX_ABSENT) });
+			uint32_t at = nsx_map_get(&s->list_of, (struct nsx_key){ (uint64_t)device << 32 | program,
+				(uint64_t)nsx_int(rec, NSX_OP_execution, NSX_ABSENT) });
 
 			if (at != NSX_NONE)
 				s->list.p[at].ops++;
@@ -257,7 +275,8 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 		return false;
 	step = own_step(s, t, from, to);
 	if (step != NSX_NONE) {
-		uint32_t *use = nsx_map_at(&s->uses, (struct nsx_key){ (uint64_t)(t - s->threads.p) << 32 | s->steps.p[step].class, device });
+		uint32_t *use = nsx_map_at(&s->uses, (struct nsx_key){ (uint64_t)(t - s->threads.p) << 32 |
+			s->steps.p[step].class, device });
 
 		if (!use || !add_op(s, step, device, start, end, false))
 			return false;
@@ -310,7 +329,8 @@ choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struc
 
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_step *x = &s->steps.p[open[i]];
-		bool uses = nsx_map_get(&s->uses, (struct nsx_key){ (uint64_t)x->thread << 32 | x->class, op->device }) != NSX_NONE;
+		bool uses = nsx_map_get(&s->uses, (struct nsx_key){ (uint64_t)x->thread << 32 | x->class,
+			op->device }) != NSX_NONE;
 
 		if (uses < used)
 			continue;
@@ -338,7 +358,8 @@ first_from(const struct nsx_step_thread *t, size_t lo, int64_t call)
 	return lo;
 }
 
-/* Give the operations of a thread without a step of the class to the steps of its process that are open: `steps` of n, by start. */
+/* Give the operations of a thread without a step of the class to the steps of its process that are open: `steps` of n,
+ * by start. */
 static bool
 help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *steps, size_t n)
 {
@@ -377,7 +398,8 @@ static const struct nsx_step_set *sorting;   /* for qsort, which takes no contex
 static int
 by_process(const void *a, const void *b)
 {
-	const struct nsx_step *x = &sorting->steps.p[*(const uint32_t *)a], *y = &sorting->steps.p[*(const uint32_t *)b];
+	const struct nsx_step *x = &sorting->steps.p[*(const uint32_t *)a],
+	    *y = &sorting->steps.p[*(const uint32_t *)b];
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
@@ -407,7 +429,8 @@ helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 		const struct nsx_step_thread *t = &s->threads.p[i];
 		size_t from = 0, to = n;
 
-		if (!t->ops.n || nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) != NSX_NONE)
+		if (!t->ops.n || nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) !=
+		    NSX_NONE)
 			continue;
 		while (from < to) {
 			size_t mid = from + (to - from) / 2;
@@ -417,7 +440,8 @@ helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 			else
 				to = mid;
 		}
-		for (to = from; to < n && s->steps.p[steps[to]].profile == t->profile && s->steps.p[steps[to]].pid == t->pid;)
+		for (to = from; to < n && s->steps.p[steps[to]].profile == t->profile && s->steps.p[steps[to]].pid ==
+		     t->pid;)
 			to++;
 		good = help(s, t, steps + from, to - from);
 	}
@@ -453,7 +477,8 @@ by_class(const void *a, const void *b)
 	int64_t dx = sorting->cat.devices.p[x->device].number, dy = sorting->cat.devices.p[y->device].number;
 
 	if (x->class != y->class)
-		return nsx_str_cmp(nsx_intern_str(&sorting->names, x->class), nsx_intern_str(&sorting->names, y->class));
+		return nsx_str_cmp(nsx_intern_str(&sorting->names, x->class), nsx_intern_str(&sorting->names,
+			y->class));
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
 	if (x->first != y->first)
@@ -514,7 +539,8 @@ void
 nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
 	if (!s->ops)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
 	nsx_steps_report_ranges(s, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration are ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->beyond, NSX_BEYOND_REACH);

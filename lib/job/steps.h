@@ -1,14 +1,16 @@
-/* steps.h -- collect the steps of a job from a stream: which ranges or module executions are steps, which operations belong to each, and what
- * each device did meanwhile.
+/* steps.h -- collect the steps of a job from a stream: which ranges or module executions are steps, which operations
+ * belong to each, and what each device did meanwhile.
  *
- * A range that matches and lies in no other match of its thread is a step. Its operations are those whose call lies in it, on its own thread;
- * and of threads of its process that have no step of its class those whose call begins in it (backward work is launched by another thread):
+ * A range that matches and lies in no other match of its thread is a step. Its operations are those whose call lies in
+ * it, on its own thread; and of threads of its process that have no step of its class those whose call begins in it
+ * (backward work is launched by another thread):
  *
  *   thread 1   step [0,100)      call [10,12) -> in it             step [100,200)
  *   thread 2                     call [50,52) -> in it, a helper's                  call [150,151) -> in the second
  *
- * Of several steps that are open then, those whose own threads use the operation's device come first, and of these the one that started last.
- * Held are the steps, the runs of each device (timeline.h), and 32 bytes for each operation of a thread that may be a helper. */
+ * Of several steps that are open then, those whose own threads use the operation's device come first, and of these the
+ * one that started last. Held are the steps, the runs of each device (timeline.h), and 32 bytes for each operation of a
+ * thread that may be a helper. */
 #ifndef NSX_JOB_STEPS_H
 #define NSX_JOB_STEPS_H
 
@@ -54,7 +56,8 @@ struct nsx_step_set {
 	enum nsx_step_kind kind;
 	const regex_t     *pattern;         /* NSX_STEP_PATTERN: of DOMAIN:NAME */
 	size_t             groups;          /* its groups */
-	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
+	const char        *label;           /* NSX_STEP_PATTERN: the expression; NSX_STEP_CLASS: the class
+	                                     * (nsx_step_class_name); NSX_STEP_MODULE: name or key, NULL: any */
 	struct nsx_err    *err;
 	struct nsx_catalogue  cat;
 	struct nsx_range_book book;         /* for names only */
@@ -68,7 +71,8 @@ struct nsx_step_set {
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */
 	struct nsx_map     uses;            /* (thread and class, device) */
 	size_t             nclasses;
-	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of it */
+	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of
+	                                     * it */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 
@@ -84,8 +88,8 @@ void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);
 
 void nsx_steps_free(struct nsx_step_set *s);
 
-/* The class of a range where classes are looked for: DOMAIN:NAME with digits as '#'; empty if it can be no step: its name has what frameworks append, or is
- * NCCL's. Valid until the next call for the book. */
+/* The class of a range where classes are looked for: DOMAIN:NAME with digits as '#'; empty if it can be no step: its
+ * name has what frameworks append, or is NCCL's. Valid until the next call for the book. */
 struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
 
 /* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). */

@@ -1,12 +1,13 @@
-/* timeline.h -- all of a device's time by what it did (job/parts), kept so that any window's sums can be asked for. Takes about 10 bytes a run. */
+/* timeline.h -- all of a device's time by what it did (job/parts), kept so that any window's sums can be asked for.
+ * Takes about 10 bytes a run. */
 #ifndef NSX_JOB_TIMELINE_H
 #define NSX_JOB_TIMELINE_H
 
 #include "base/vec.h"
 #include "job/parts.h"
 
-/* ns of a window by part; parts add up to the window as far as it lies within the device's own time. hidden: part of compute in which
- * the device communicated, too. */
+/* ns of a window by part; parts add up to the window as far as it lies within the device's own time. hidden: part of
+ * compute in which the device communicated, too. */
 struct nsx_timeline_sums { int64_t part[NSX_NPARTS], hidden; };
 
 struct nsx_timeline_mark { struct nsx_timeline_sums before; };

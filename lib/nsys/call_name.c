@@ -37,7 +37,8 @@ ends(struct nsx_str s, const char *with)
 	return s.len > n && memcmp(s.ptr + s.len - n, with, n) == 0;
 }
 
-/* What comes behind `cu` or `cuda`, without versions and marks of the default stream; empty if it is no call of CUDA's. */
+/* What comes behind `cu` or `cuda`, without versions and marks of the default stream; empty if it is no call of
+ * CUDA's. */
 static struct nsx_str
 stem(struct nsx_str s)
 {
@@ -69,18 +70,23 @@ nsx_call_class_of(struct nsx_str s)
 {
 	/* The first that fits. */
 	static const struct { const char *pattern; enum nsx_call_class class; } table[] = {
-		{ "GraphLaunch*", NSX_CALL_GRAPH_LAUNCH }, { "LaunchHostFunc*", NSX_CALL_OTHER }, { "Launch*", NSX_CALL_LAUNCH },
+		{ "GraphLaunch*", NSX_CALL_GRAPH_LAUNCH }, { "LaunchHostFunc*", NSX_CALL_OTHER },
+		{ "Launch*", NSX_CALL_LAUNCH },
 		{ "Memcpy*", NSX_CALL_COPY }, { "Memset*", NSX_CALL_SET },
-		{ "DeviceSynchronize", NSX_CALL_SYNC }, { "StreamSynchronize", NSX_CALL_SYNC }, { "EventSynchronize", NSX_CALL_SYNC },
+		{ "DeviceSynchronize", NSX_CALL_SYNC }, { "StreamSynchronize", NSX_CALL_SYNC }, { "EventSynchronize",
+			NSX_CALL_SYNC },
 		{ "CtxSynchronize", NSX_CALL_SYNC }, { "ThreadSynchronize", NSX_CALL_SYNC },
 		{ "Event*", NSX_CALL_EVENT }, { "StreamWaitEvent", NSX_CALL_EVENT },
-		{ "Malloc*", NSX_CALL_ALLOC }, { "Free*", NSX_CALL_ALLOC }, { "HostAlloc", NSX_CALL_ALLOC }, { "HostRegister", NSX_CALL_ALLOC },
+		{ "Malloc*", NSX_CALL_ALLOC }, { "Free*", NSX_CALL_ALLOC }, { "HostAlloc", NSX_CALL_ALLOC },
+		{ "HostRegister", NSX_CALL_ALLOC },
 		{ "HostUnregister", NSX_CALL_ALLOC }, { "MemAlloc*", NSX_CALL_ALLOC }, { "MemFree*", NSX_CALL_ALLOC },
-		{ "MemHost*", NSX_CALL_ALLOC }, { "MemCreate", NSX_CALL_ALLOC }, { "MemRelease", NSX_CALL_ALLOC }, { "MemMap*", NSX_CALL_ALLOC },
+		{ "MemHost*", NSX_CALL_ALLOC }, { "MemCreate", NSX_CALL_ALLOC }, { "MemRelease", NSX_CALL_ALLOC },
+		{ "MemMap*", NSX_CALL_ALLOC },
 		{ "MemUnmap", NSX_CALL_ALLOC }, { "MemAddress*", NSX_CALL_ALLOC }, { "MemSetAccess", NSX_CALL_ALLOC },
 		{ "MemPool*", NSX_CALL_ALLOC }, { "MemExport*", NSX_CALL_ALLOC }, { "MemImport*", NSX_CALL_ALLOC },
 		{ "MemRetain*", NSX_CALL_ALLOC }, { "ArrayCreate", NSX_CALL_ALLOC },
-		{ "Module*", NSX_CALL_MODULE }, { "Library*", NSX_CALL_MODULE }, { "Link*", NSX_CALL_MODULE }, { "Kernel*", NSX_CALL_MODULE },
+		{ "Module*", NSX_CALL_MODULE }, { "Library*", NSX_CALL_MODULE }, { "Link*", NSX_CALL_MODULE },
+		{ "Kernel*", NSX_CALL_MODULE },
 	};
 	struct nsx_str name = stem(s);
 

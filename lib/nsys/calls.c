@@ -24,7 +24,8 @@ add(struct nsx_calls *out, uint32_t cap, struct nsx_call call, uint32_t launch)
 	return true;
 }
 
-/* The calls of one launch, sorted, k[0..n): those around none of the others, and what stands for each pair of neighbours. */
+/* The calls of one launch, sorted, k[0..n): those around none of the others, and what stands for each pair of
+ * neighbours. */
 static bool
 add_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, const struct nsx_launch *l,
            const struct nsx_order_key *k, size_t n)
@@ -35,9 +36,11 @@ add_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, 
 		const struct nsx_raw_call *c = &raw[k[i].at];
 		if (next && c->end >= next->end)
 			continue;
-		if (!add(out, cap, (struct nsx_call){ c->start, c->end, l->start, l->end, l->device, 1, NSX_NONE }, c->launch))
+		if (!add(out, cap, (struct nsx_call){ c->start, c->end, l->start, l->end, l->device, 1, NSX_NONE },
+		    c->launch))
 			return false;
-		if (next && !add(out, cap, (struct nsx_call){ c->start, next->end, INT64_MAX, INT64_MIN, NSX_NONE, -1, NSX_NONE }, NSX_NONE))
+		if (next && !add(out, cap, (struct nsx_call){ c->start, next->end, INT64_MAX, INT64_MIN, NSX_NONE, -1,
+		    NSX_NONE }, NSX_NONE))
 			return false;
 		next = c;
 	}
@@ -49,7 +52,8 @@ static bool
 add_all_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, uint32_t n, uint32_t nshared,
                const struct nsx_launch *launches)
 {
-	struct nsx_order_key *k = malloc((size_t)nshared * sizeof *k), *by_launch = malloc((size_t)nshared * sizeof *by_launch);
+	struct nsx_order_key *k = malloc((size_t)nshared * sizeof *k),
+	    *by_launch = malloc((size_t)nshared * sizeof *by_launch);
 	uint32_t *at = malloc((size_t)nshared * sizeof *at);
 	bool good = k && by_launch && at;
 	size_t m = 0;
@@ -83,7 +87,8 @@ sort(struct nsx_calls *c)
 	bool sorted = true;
 
 	for (uint32_t i = 1; sorted && i < c->n; i++)
-		sorted = c->p[i - 1].start < c->p[i].start || (c->p[i - 1].start == c->p[i].start && c->p[i - 1].end >= c->p[i].end);
+		sorted = c->p[i - 1].start < c->p[i].start || (c->p[i - 1].start == c->p[i].start &&
+		                                               c->p[i - 1].end >= c->p[i].end);
 	if (sorted)
 		return true;
 	struct nsx_order_key *k = malloc(c->n * sizeof *k), *k2 = malloc(c->n * sizeof *k2);
@@ -121,7 +126,8 @@ nsx_calls_make(const struct nsx_raw_call *raw, uint32_t n, const struct nsx_laun
 	for (uint32_t i = 0; good && i < n; i++) {
 		const struct nsx_launch *l = &launches[raw[i].launch];
 		if (l->ncalls <= 1)
-			good = add(out, cap, (struct nsx_call){ raw[i].start, raw[i].end, l->start, l->end, l->device, 1, NSX_NONE }, raw[i].launch);
+			good = add(out, cap, (struct nsx_call){ raw[i].start, raw[i].end, l->start, l->end, l->device,
+			                                        1, NSX_NONE }, raw[i].launch);
 	}
 	good = good && (!nshared || add_all_shared(out, cap, raw, n, nshared, launches));
 	if (good && sort(out))

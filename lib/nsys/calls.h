@@ -25,10 +25,11 @@ struct nsx_calls {
 	uint32_t         n;
 };
 
-/* Make the n calls of one thread into what nsx_project wants. Calls of a shared id (ncalls > 1) that contain another of it
- * are left out, and neighbours among the rest get a call of weight -1 over both. NSX_OK, or NSX_ERR when out of memory (*out is
- * then empty). */
-int nsx_calls_make(const struct nsx_raw_call *raw, uint32_t n, const struct nsx_launch *launches, struct nsx_calls *out);
+/* Make the n calls of one thread into what nsx_project wants. Calls of a shared id (ncalls > 1) that contain another of
+ * it are left out, and neighbours among the rest get a call of weight -1 over both. NSX_OK, or NSX_ERR when out of
+ * memory (*out is then empty). */
+int nsx_calls_make(const struct nsx_raw_call *raw, uint32_t n, const struct nsx_launch *launches,
+                   struct nsx_calls *out);
 void nsx_calls_free(struct nsx_calls *c);
 
 #endif

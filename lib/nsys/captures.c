@@ -1,4 +1,5 @@
-/* captures.c -- CUDA_GRAPH_NODE_EVENTS: where and when nodes of CUDA graphs were made, by capturing a stream or by cloning another graph's. */
+/* captures.c -- CUDA_GRAPH_NODE_EVENTS: where and when nodes of CUDA graphs were made, by capturing a stream or by
+ * cloning another graph's. */
 #include <stdlib.h>
 
 #include "nsys/load.h"
@@ -42,7 +43,8 @@ by_node(const void *a, const void *b)
 int
 nsx_captures_read(struct nsx_loader *l)
 {
-	static const struct nsx_db_col cols[] = { { "start", false }, { "globalTid", true }, { "graphNodeId", false }, { "originalGraphNodeId", true } };
+	static const struct nsx_db_col cols[] = { { "start", false }, { "globalTid", true }, { "graphNodeId", false },
+	                                          { "originalGraphNodeId", true } };
 	struct reading r = { .bad = 0 };
 	struct nsx_db_scan scan = { "CUDA_GRAPH_NODE_EVENTS", cols, 4, .cells = read_row, .ctx = &r };
 	struct nsx_trace *t = l->t;
@@ -57,11 +59,13 @@ nsx_captures_read(struct nsx_loader *l)
 	if (rc == NSX_OK && r.rows.n)
 		qsort(r.rows.p, r.rows.n, sizeof *r.rows.p, by_node);
 	for (size_t i = 0; i < r.rows.n && rc == NSX_OK; i++) {
-		const struct nsx_capture *c = &r.rows.p[i].c, *last = t->ncaptures ? &t->captures[t->ncaptures - 1] : NULL;
+		const struct nsx_capture *c = &r.rows.p[i].c, *last = t->ncaptures ? &t->captures[t->ncaptures - 1]
+		    : NULL;
 		if (!last || last->node != c->node || nsx_capture_process(last->gtid) != nsx_capture_process(c->gtid))
 			t->captures[t->ncaptures++] = *c;
 	}
-	nsx_load_diag(l, NSX_WARNING, r.bad, "CUDA_GRAPH_NODE_EVENTS: rows left out that lack a number or hold something else in its place");
+	nsx_load_diag(l, NSX_WARNING, r.bad,
+	              "CUDA_GRAPH_NODE_EVENTS: rows left out that lack a number or hold something else in its place");
 	free(r.rows.p);
 	return rc;
 }

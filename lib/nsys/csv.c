@@ -1,5 +1,5 @@
-/* csv.c -- the CSV that `nsys stats` prints. A row that does not fit its header is counted, never guessed at; an input that ends within
- * one is an error. */
+/* csv.c -- the CSV that `nsys stats` prints. A row that does not fit its header is counted, never guessed at; an input
+ * that ends within one is an error. */
 #include "nsys/csv.h"
 
 #include <inttypes.h>
@@ -72,8 +72,8 @@ nsx_csv_is(struct nsx_reader *r, bool *csv)
 
 /* ---- a row ---- */
 
-/* Where a field that begins with a quote ends: at a quote before a comma or the end of the line; i is behind the first one. The place of that
- * quote, or s.len if it has not come yet. */
+/* Where a field that begins with a quote ends: at a quote before a comma or the end of the line; i is behind the first
+ * one. The place of that quote, or s.len if it has not come yet. */
 static size_t
 closing(struct nsx_csv *c, struct nsx_str s, size_t i)
 {
@@ -119,7 +119,8 @@ unquote(struct nsx_csv *c, struct nsx_str s, size_t from, size_t to)
 	return f;
 }
 
-/* Take s apart, which begins with a row: NSX_OK with c->fields and c->taken; NSX_EOF if the row's end is not in it; NSX_ERR. */
+/* Take s apart, which begins with a row: NSX_OK with c->fields and c->taken; NSX_EOF if the row's end is not in it;
+ * NSX_ERR. */
 static int
 split(struct nsx_csv *c, struct nsx_str s)
 {
@@ -180,9 +181,11 @@ fetch(struct nsx_csv *c)
 		if (rc != NSX_EOF || s.len == 0)
 			break;
 		if (more == NSX_EOF)
-			return nsx_err_set(c->err, "%s:%" PRId64 ": cut short: the input ends within a row", nsx_raw_name(c->r), c->line);
+			return nsx_err_set(c->err, "%s:%" PRId64 ": cut short: the input ends within a row",
+			                   nsx_raw_name(c->r), c->line);
 		if (s.len > ROW_MAX)
-			return nsx_err_set(c->err, "%s:%" PRId64 ": a row of more than %d bytes", nsx_raw_name(c->r), c->line, ROW_MAX);
+			return nsx_err_set(c->err, "%s:%" PRId64 ": a row of more than %d bytes", nsx_raw_name(c->r),
+			                   c->line, ROW_MAX);
 		/* Twice as much each time, so that a long row is not looked at over and over. */
 		want = s.len * 2;
 	}
@@ -223,7 +226,8 @@ read_header(struct nsx_csv *c)
 			return nsx_err_set(c->err, "%s: no line of column names", nsx_raw_name(c->r));
 	}
 	if (rc != NSX_OK)
-		return rc == NSX_ERR ? rc : nsx_err_set(c->err, "%s: no line of column names: did nsys find nothing?", nsx_raw_name(c->r));
+		return rc == NSX_ERR ? rc : nsx_err_set(c->err, "%s: no line of column names: did nsys find nothing?",
+		                                        nsx_raw_name(c->r));
 	for (size_t i = 0; i < c->row.n; i++) {
 		if (!nsx_vec_push(&c->names, c->head.len))
 			return nsx_err_nomem(c->err, nsx_raw_name(c->r));

@@ -1,5 +1,5 @@
-/* csv.h -- the CSV that `nsys stats` prints, row by row. It is not RFC 4180: a field is in quotes if it holds a comma, quotes in it
- * are not doubled, line breaks in names are written as they are. */
+/* csv.h -- the CSV that `nsys stats` prints, row by row. It is not RFC 4180: a field is in quotes if it holds a comma,
+ * quotes in it are not doubled, line breaks in names are written as they are. */
 #ifndef NSX_NSYS_CSV_H
 #define NSX_NSYS_CSV_H
 
@@ -12,18 +12,19 @@
 
 struct nsx_csv;
 
-/* Whether what r is about to read looks like CSV and not like a stream, by its first line; nothing is taken. NSX_OK, or NSX_ERR with
- * the reader's err filled. */
+/* Whether what r is about to read looks like CSV and not like a stream, by its first line; nothing is taken. NSX_OK, or
+ * NSX_ERR with the reader's err filled. */
 int nsx_csv_is(struct nsx_reader *r, bool *csv);
 
-/* Read r's input as CSV: takes the header, and what nsys says before it. NULL on failure, with err filled; r and err must outlive it. */
+/* Read r's input as CSV: takes the header, and what nsys says before it. NULL on failure, with err filled; r and err
+ * must outlive it. */
 struct nsx_csv *nsx_csv_open(struct nsx_reader *r, struct nsx_err *err);
 
 /* The column of that name; -1 if there is none, with err filled. */
 int nsx_csv_column(struct nsx_csv *c, const char *name);
 
-/* The next row: NSX_OK with *fields one string for each column; NSX_EOF; NSX_ERR, also for an input that ends within a row. They live
- * until the next call. Lines that are not a row are left out and counted. */
+/* The next row: NSX_OK with *fields one string for each column; NSX_EOF; NSX_ERR, also for an input that ends within a
+ * row. They live until the next call. Lines that are not a row are left out and counted. */
 int nsx_csv_next(struct nsx_csv *c, struct nsx_str **fields);
 
 /* The row read last is not one after all: count its lines. */

@@ -18,8 +18,8 @@ int nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks);
 int nsx_runtime_join(struct nsx_loader *l);   /* after they ran and threads are known: l->calls, by thread */
 void nsx_runtime_free(struct nsx_loader *l);  /* the parts */
 
-/* The calls of a thread were given their ranges, counted from its first: remember for each launch its call that started last
- * (the shorter if two did, then that of the lower thread and range). May be called from several threads. */
+/* The calls of a thread were given their ranges, counted from its first: remember for each launch its call that started
+ * last (the shorter if two did, then that of the lower thread and range). May be called from several threads. */
 void nsx_calls_placed(struct nsx_loader *l, uint32_t thread, const struct nsx_calls *c);
 /* Give an operation what is known of its launch's call. */
 void nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op);

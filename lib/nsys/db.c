@@ -1,5 +1,5 @@
-/* db.c -- connections to an export, and scans of its tables. A scan calls a function for each row from within SQLite, as an
- * aggregate: that spares the way out of and back into sqlite3_step, a fifth of the time that stepping takes. */
+/* db.c -- connections to an export, and scans of its tables. A scan calls a function for each row from within SQLite,
+ * as an aggregate: that spares the way out of and back into sqlite3_step, a fifth of the time that stepping takes. */
 #include "nsys/pages.h"
 #include "nsys/tree.h"
 
@@ -16,7 +16,8 @@ sql_error(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_e
 	const char *colon = table ? ": " : "", *what = sql ? sqlite3_errmsg(sql) : "out of memory";
 
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-		return nsx_err_set(err, "%s: damaged: %s%s%s; export again, or try `sqlite3 %s .recover`", db->path, table ? table : "", colon,
+		return nsx_err_set(err, "%s: damaged: %s%s%s; export again, or try `sqlite3 %s .recover`", db->path,
+		                   table ? table : "", colon,
 		                   what, db->path);
 	return nsx_err_set(err, "%s: %s%s%s", db->path, table ? table : "", colon, what);
 }
@@ -61,13 +62,15 @@ connect_new(struct nsx_db *db, struct nsx_err *err)
 	}
 	snprintf(uri, sizeof uri, "file:%d?immutable=1&mode=ro", db->fd);
 	int rc = sqlite3_open_v2(uri, &c->sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, "nsysx");
-	/* An export may come from anywhere: nothing in its schema is to be run. A small cache stays in the processor's. */
+	/* An export may come from anywhere: nothing in its schema is to be run. A small cache stays in the
+	 * processor's. */
 	if (rc == SQLITE_OK)
 		rc = sqlite3_db_config(c->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(c->sql, "PRAGMA cache_size=-256; PRAGMA temp_store=memory", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_create_function(c->sql, "nsx_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, NULL, row_step, row_end);
+		rc = sqlite3_create_function(c->sql, "nsx_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, NULL, row_step,
+		                             row_end);
 	if (rc == SQLITE_OK)
 		return c;
 	sql_error(db, c->sql, NULL, err);
@@ -103,7 +106,8 @@ give(struct nsx_db *db, struct nsx_db_conn *c)
 /* ---- tables and columns */
 
 static int
-add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *query, const char *arg, struct nsx_err *err)
+add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *query, const char *arg,
+         struct nsx_err *err)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(sql, query, -1, &s, NULL);
@@ -134,7 +138,8 @@ read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct ns
 	while (type && i < 4 && strcmp(type, types[i]) != 0)
 		i++;
 	if (!type || !name || i == 4 || root < 0 || root > UINT32_MAX)
-		return nsx_tree_broken(db, "sqlite_master", 1, err, "an entry that is no table, index, view or trigger");
+		return nsx_tree_broken(db, "sqlite_master", 1, err,
+		                       "an entry that is no table, index, view or trigger");
 	*e = (struct nsx_db_entry){ .root = (uint32_t)root, .table = i == 0 };
 	uint32_t number = nsx_intern(e->table ? &db->tables : &db->others, nsx_str_c(name));
 	if (number == NSX_NONE)
@@ -264,7 +269,8 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 
 	if (tree_of(db, scan->table, &tree, err) != NSX_OK)
 		return NSX_ERR;
-	if (tree && nsx_tree_check(db, tree, scan->part ? scan->lo : INT64_MIN, scan->part ? scan->hi : INT64_MAX, &rows, err) != NSX_OK)
+	if (tree && nsx_tree_check(db, tree, scan->part ? scan->lo : INT64_MIN, scan->part ? scan->hi : INT64_MAX,
+	    &rows, err) != NSX_OK)
 		return NSX_ERR;
 	struct nsx_db_conn *c = take(db, err);
 	if (!c)
@@ -279,7 +285,8 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 		if (sq != SQLITE_DONE)
 			rc = sql_error(db, c->sql, scan->table, err);
 		else if (tree && c->rows != rows)
-			rc = nsx_tree_broken(db, scan->table, tree->root, err, "%" PRIu64 " of %" PRIu64 " rows were read", c->rows, rows);
+			rc = nsx_tree_broken(db, scan->table, tree->root, err, "%" PRIu64 " of %" PRIu64
+			                     " rows were read", c->rows, rows);
 		sqlite3_finalize(s);
 	}
 	nsx_buf_free(&query);
@@ -303,22 +310,26 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		if (strcmp(scan->cols[i].name, "rowid") == 0)
 			t->rowid_slot = i;
 	int rc = sqlite3_prepare_v2(c->sql, "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type) "
-	                            "FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ?",
+		"FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ?",
 	                            -1, &s, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_bind_text(s, 1, scan->table, -1, SQLITE_STATIC);
 	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		int cid = sqlite3_column_int(s, 0);
-		const char *name = (const char *)sqlite3_column_text(s, 1), *type = (const char *)sqlite3_column_text(s, 5);
+		const char *name = (const char *)sqlite3_column_text(s, 1), *type = (const char *)sqlite3_column_text(s,
+			5);
 
 		rc = name && type ? SQLITE_OK : SQLITE_NOMEM;
-		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows' own number. */
+		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows'
+		 * own number. */
 		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
 		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
 			if (strcmp(scan->cols[i].name, name) != 0)
 				continue;
-			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns store integers. */
-			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 && sqlite3_column_int(s, 4)
+			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns
+			 * store integers. */
+			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 &&
+			    sqlite3_column_int(s, 4)
 			        && (strcmp(type, "INTEGER") == 0 || strcmp(type, "TEXT") == 0);
 			if (plain) {
 				t->slot[cid] = (int8_t)i;
@@ -430,7 +441,8 @@ nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bool *
 	int64_t n = 0;
 	bool there;
 
-	snprintf(query, sizeof query, "SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND pk = 1 AND upper(type) = 'INTEGER' "
+	snprintf(query, sizeof query,
+		"SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND pk = 1 AND upper(type) = 'INTEGER' "
 	         "AND (SELECT count(*) FROM pragma_table_info('%s') WHERE pk > 0) = 1", table, column, table);
 	int rc = ask(db, query, table, &n, &there, err);
 	*yes = rc == NSX_OK && n == 1;

@@ -52,8 +52,9 @@ struct nsx_db {
 	NSX_VEC(struct nsx_db_conn *) idle;
 };
 
-/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` all is left to SQLite and
- * nothing is checked, for tests to hold both ways against each other. NSX_OK, or NSX_ERR with err filled and db closed. */
+/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` all is left to
+ * SQLite and nothing is checked, for tests to hold both ways against each other. NSX_OK, or NSX_ERR with err filled and
+ * db closed. */
 int nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err);
 void nsx_db_close(struct nsx_db *db);
 
@@ -69,7 +70,8 @@ int nsx_db_list(struct nsx_db *db, struct nsx_err *err);
 /* Register the VFS "nsysx", whose file names are numbers of descriptors. False when that cannot be. */
 bool nsx_vfs_ready(void);
 
-/* Turn the .nsys-rep into a database with the nsys of this machine: a descriptor of the (unlinked) file, -1 with err filled. */
+/* Turn the .nsys-rep into a database with the nsys of this machine: a descriptor of the (unlinked) file, -1 with err
+ * filled. */
 int nsx_rep_open(const char *path, struct nsx_err *err);
 
 bool nsx_db_has(const struct nsx_db *db, const char *table);
@@ -97,8 +99,8 @@ struct nsx_db_scan {
 	int                    (*cells)(void *ctx, const struct nsx_cell *v);
 };
 
-/* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory" stands). May
- * be called from several threads. The table must be there. */
+/* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory"
+ * stands). May be called from several threads. The table must be there. */
 int nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err);
 
 /* Check the whole of a table, which nsx_db_run does of the rows that it gives. NSX_OK or NSX_ERR. */
@@ -110,8 +112,8 @@ int nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi
 /* Is this column what SQLite finds a row by? */
 int nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bool *yes, struct nsx_err *err);
 
-/* For each of the n keys run query, whose one parameter it is, and give the first row's first column, if there is a row, to found
- * with the key's number. NSX_OK or NSX_ERR, as nsx_db_run. */
+/* For each of the n keys run query, whose one parameter it is, and give the first row's first column, if there is a
+ * row, to found with the key's number. NSX_OK or NSX_ERR, as nsx_db_run. */
 int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
                   int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
 

@@ -45,7 +45,8 @@ device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
 		else
 			hi = mid;
 	}
-	return lo < t->ndevices && t->devices[lo].process == process && t->devices[lo].cuda == cuda ? lo : (uint32_t)NSX_NONE;
+	return lo < t->ndevices && t->devices[lo].process == process && t->devices[lo].cuda == cuda ? lo
+	       : (uint32_t)NSX_NONE;
 }
 
 static int
@@ -55,13 +56,16 @@ sync_row(void *ctx, const struct nsx_cell *v)
 	int64_t cuda, stream, id, gpid;
 
 	/* What does not tell whose wait it is, or what waits, is none of an operation that we know. */
-	if (!nsx_cell_int(&v[0], &cuda) || !nsx_cell_int(&v[1], &stream) || !nsx_cell_int(&v[2], &id) || !nsx_cell_int(&v[3], &gpid))
+	if (!nsx_cell_int(&v[0], &cuda) || !nsx_cell_int(&v[1], &stream) || !nsx_cell_int(&v[2], &id) ||
+	    !nsx_cell_int(&v[3], &gpid))
 		return NSX_OK;
-	uint32_t process = nsx_gpid_find(l, (uint64_t)gpid), device = process == NSX_NONE ? NSX_NONE : device_of(l->t, process, cuda);
+	uint32_t process = nsx_gpid_find(l, (uint64_t)gpid), device = process == NSX_NONE ? NSX_NONE
+	    : device_of(l->t, process, cuda);
 	if (device == NSX_NONE)
 		return NSX_OK;
 	uint32_t key = key_at(l->host, (uint64_t)gpid, id);
-	return key != NSX_NONE && nsx_vec_push(&l->host->syncs, ((struct nsx_sync){ stream, device, key })) ? NSX_OK : NSX_ERR;
+	return key != NSX_NONE && nsx_vec_push(&l->host->syncs, ((struct nsx_sync){ stream, device, key })) ? NSX_OK
+	       : NSX_ERR;
 }
 
 /* ---- overheads */
@@ -69,10 +73,12 @@ sync_row(void *ctx, const struct nsx_cell *v)
 enum { START, END, GLOBAL_TID, NAME, TYPE, CORRELATION, NOVERHEAD };
 
 static const struct nsx_db_col cupti_columns[] = {
-	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true }, { "correlationId", true }
+	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true },
+	{ "correlationId", true }
 };
 static const struct nsx_db_col profiler_columns[] = {
-	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true }, { "-", true }
+	{ "start", true }, { "end", true }, { "globalTid", true }, { "nameId", true }, { "overheadType", true },
+	{ "-", true }
 };
 
 /* CUPTI's types 1 to 8; others, and none, are `other`. */
@@ -80,7 +86,8 @@ static uint8_t
 class_of(const struct nsx_cell *type, enum nsx_overhead_class other)
 {
 	static const uint8_t classes[] = {
-		0, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
+		0, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
+		NSX_OVERHEAD_PROFILER,
 		NSX_OVERHEAD_LOADING, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_QUEUE_FULL
 	};
 
@@ -120,7 +127,8 @@ static int cupti_row(void *ctx, const struct nsx_cell *v) { return overhead_row(
 static int profiler_row(void *ctx, const struct nsx_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_PROFILER); }
 
 static int
-scan(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int n, int (*row)(void *, const struct nsx_cell *))
+scan(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int n,
+     int (*row)(void *, const struct nsx_cell *))
 {
 	struct nsx_db_scan s = { .table = table, .cols = cols, .ncols = n, .ctx = l, .cells = row };
 
@@ -139,11 +147,13 @@ nsx_host_keys(struct nsx_loader *l)
 		return NSX_ERR;
 	if (!l->opts->calls)
 		return NSX_OK;
-	l->t->losses_known = nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_OVERHEAD") || nsx_db_has(&l->db, "ENUM_CUPTI_OVERHEAD_TYPE");
+	l->t->losses_known = nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_OVERHEAD") ||
+	    nsx_db_has(&l->db, "ENUM_CUPTI_OVERHEAD_TYPE");
 	if (scan(l, "CUPTI_ACTIVITY_KIND_OVERHEAD", cupti_columns, NOVERHEAD, cupti_row) != NSX_OK
 	    || scan(l, "PROFILER_OVERHEAD", profiler_columns, NOVERHEAD, profiler_row) != NSX_OK)
 		return NSX_ERR;
-	nsx_load_diag(l, NSX_WARNING, l->host->bad, "overheads left out that lack a time or hold something else in its place");
+	nsx_load_diag(l, NSX_WARNING, l->host->bad,
+	              "overheads left out that lack a time or hold something else in its place");
 	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads left out that end before they start");
 	nsx_load_diag(l, NSX_WARNING, l->host->homeless, "overheads left out that name no thread");
 	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of a type that is not known: of no class");
@@ -158,7 +168,8 @@ nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t tr
 	while (p->threads.n <= track)
 		if (!nsx_vec_push(&p->threads, ((struct nsx_part_thread){ NSX_NONE, 0, NSX_NONE })))
 			return NULL;
-	p->threads.p[track].process = nsx_map_get(&l->host->process_map, (struct nsx_key){ gtid & ~(uint64_t)0xFFFFFF, 0 });
+	p->threads.p[track].process = nsx_map_get(&l->host->process_map, (struct nsx_key){ gtid & ~(uint64_t)0xFFFFFF,
+		0 });
 	return &p->threads.p[track];
 }
 
@@ -200,7 +211,8 @@ join_keys(struct nsx_host *h, struct nsx_host_part *p, const uint32_t *names)
 		for (; c < end; c++) {
 			struct nsx_key_call *k = &h->key_calls.p[c->key];
 			if (nsx_issue_before(&c->call, &k->call))
-				*k = (struct nsx_key_call){ c->call, c->name == NSX_NONE ? (uint32_t)NSX_NONE : names[c->name] };
+				*k = (struct nsx_key_call){ c->call, c->name == NSX_NONE ? (uint32_t)NSX_NONE
+				                            : names[c->name] };
 		}
 	}
 }
@@ -274,7 +286,8 @@ name_calls(struct nsx_loader *l)
 }
 
 /* ---- waits
- * n's waits are those put on its stream after the call of whatever was issued there before it, s, and before its own, c0: s < w < c0.
+ * n's waits are those put on its stream after the call of whatever was issued there before it, s, and before its own,
+ * c0: s < w < c0.
  *
  *   operations of a stream, in order   a: called at 10   b: called at 50   c: called at 40   d: called at 90
  *   waits put on it at                 20, 45, 60
@@ -283,7 +296,8 @@ name_calls(struct nsx_loader *l)
 struct stream { int64_t since; uint32_t first, n; };
 
 static void
-wait_ops(struct nsx_trace *t, const struct nsx_map *streams_at, struct stream *streams, const struct nsx_sort_key *waits)
+wait_ops(struct nsx_trace *t, const struct nsx_map *streams_at, struct stream *streams,
+         const struct nsx_sort_key *waits)
 {
 	for (uint32_t i = 0; i < t->nops; i++) {
 		const struct nsx_gpu_op *op = &t->ops[i];

@@ -1,8 +1,11 @@
 /* host.h -- the host's side of loading: every call as a record, overheads, waits for events; private to lib/nsys.
  *
- *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are wanted by id     host.c, before RUNTIME is read
- *   RUNTIME -> the call of each key, and every call there is                                      runtime.c; host_calls.c keeps them
- *   calls by thread, with their ranges, names and what they lost                                  host_calls.c, around.c
+ *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are wanted by id     host.c, before
+ *     RUNTIME is read
+ *   RUNTIME -> the call of each key, and every call there is                                      runtime.c;
+ *     host_calls.c keeps them
+ *   calls by thread, with their ranges, names and what they lost                                  host_calls.c,
+ *     around.c
  *   waits between one operation's call and the next one's                                         host.c
  *
  * All that return int return NSX_OK, or NSX_ERR with l->err filled. */
@@ -60,7 +63,8 @@ struct nsx_host {
 int nsx_host_keys(struct nsx_loader *l);
 
 /* Of a row of RUNTIME: what is known of its thread (track), its key (NSX_NONE: none). NULL, NSX_ERR: out of memory. */
-struct nsx_part_thread *nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track, uint64_t gtid);
+struct nsx_part_thread *nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track,
+                                        uint64_t gtid);
 static inline uint32_t
 nsx_host_key(const struct nsx_host *h, const struct nsx_part_thread *t, int64_t id)
 {
@@ -69,7 +73,8 @@ nsx_host_key(const struct nsx_host *h, const struct nsx_part_thread *t, int64_t 
 uint32_t nsx_host_name(struct nsx_host_part *p, int64_t string_id);
 
 /* After RUNTIME was read: the parts' calls and keys into t and l->host; tracks are the parts' threads. */
-int nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks, int n);
+int nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks,
+                  int n);
 /* After names are read and operations finished: all that is in trace, but processes. */
 int nsx_host_finish(struct nsx_loader *l);
 void nsx_host_part_free(struct nsx_host_part *p);
@@ -83,14 +88,15 @@ nsx_issue_before(const struct nsx_issue *a, const struct nsx_issue *b)
 }
 
 /* In host_calls.c: the calls of the parts by thread; then the names of calls, their ranges, operations and losses. */
-int nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks, int n,
+int nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts,
+                        const struct nsx_tracks *const *tracks, int n,
                         uint32_t *const *names);
 int nsx_host_calls_finish(struct nsx_loader *l);
 /* An operation of the launch, with its name unless it is a kernel. */
 void nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *op);
 
-/* In around.c. Fill `range` of the n calls (sorted by start, longer first) with the innermost of the ranges of a thread, which are r[first]
- * up to first + nranges of all, sorted and with parents. False when out of memory. */
+/* In around.c. Fill `range` of the n calls (sorted by start, longer first) with the innermost of the ranges of a
+ * thread, which are r[first] up to first + nranges of all, sorted and with parents. False when out of memory. */
 bool nsx_around(struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_call *calls, uint32_t n);
 
 #endif

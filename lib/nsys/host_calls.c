@@ -69,7 +69,8 @@ join_threads(struct nsx_trace *t, struct nsx_host_part *const *parts, const stru
 }
 
 int
-nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks, int n,
+nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks,
+                    int n,
                     uint32_t *const *names)
 {
 	struct nsx_trace *t = l->t;
@@ -80,7 +81,8 @@ nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, co
 	for (int i = 0; i < n; i++)
 		total += parts[i]->calls.n;
 	if (total >= UINT32_MAX / 2)
-		return nsx_err_set(l->err, "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls", l->db.path, UINT32_MAX / 2);
+		return nsx_err_set(l->err, "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls", l->db.path,
+		                   UINT32_MAX / 2);
 	h->launch_ops = calloc(launches + 1, sizeof *h->launch_ops);
 	h->launch_back = calloc(launches + 1, sizeof *h->launch_back);
 	t->calls = nsx_big_alloc(total, sizeof *t->calls);
@@ -96,11 +98,13 @@ nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, co
 	for (int i = 0; i < n; i++) {
 		struct nsx_host_part *p = parts[i];
 		for (; p->calls.first; nsx_pile_drop(&p->calls)) {
-			const struct nsx_part_host_call *c = (const void *)p->calls.first->data, *end = c + p->calls.first->n;
+			const struct nsx_part_host_call *c = (const void *)p->calls.first->data,
+			    *end = c + p->calls.first->n;
 			for (; c < end; c++)
 				/* The launch stands in the place of what it will tell. */
 				t->calls[at[p->threads.p[c->thread].to]++] = (struct nsx_host_call){
-					.start = c->start, .end = c->end, .id = c->id, .range = NSX_NONE, .ops = c->launch,
+					.start = c->start, .end = c->end, .id = c->id, .range = NSX_NONE,
+					.ops = c->launch,
 					.name = c->name == NSX_NONE ? (uint32_t)NSX_NONE : names[i][c->name]
 				};
 		}
@@ -117,7 +121,8 @@ nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *
 	struct nsx_host *h = l->host;
 
 	h->launch_ops[launch]++;
-	if (op->type == NSX_OP_MEMCPY && op->name == h->back_name && h->back_name != NSX_NONE && op->dst == NSX_MEMORY_PAGEABLE)
+	if (op->type == NSX_OP_MEMCPY && op->name == h->back_name && h->back_name != NSX_NONE &&
+	    op->dst == NSX_MEMORY_PAGEABLE)
 		h->launch_back[launch] = true;
 }
 
@@ -126,10 +131,12 @@ nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *
 static inline bool
 in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
 {
-	return x->start < y->start || (x->start == y->start && (x->end > y->end || (x->end == y->end && x->id < y->id)));
+	return x->start < y->start || (x->start == y->start &&
+	                               (x->end > y->end || (x->end == y->end && x->id < y->id)));
 }
 
-/* By start, the longer first, then by id. Exports come nearly sorted: a few are moved to where they belong before the lot is sorted. */
+/* By start, the longer first, then by id. Exports come nearly sorted: a few are moved to where they belong before the
+ * lot is sorted. */
 static bool
 sort_calls(struct nsx_host_call *c, uint32_t n)
 {
@@ -258,7 +265,8 @@ call_of(const struct nsx_trace *t, const struct nsx_issue *issue)
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		const struct nsx_host_call *c = &t->calls[mid];
-		if (c->start < issue->start || (c->start == issue->start && (c->end > issue->end || (c->end == issue->end && c->id < issue->id))))
+		if (c->start < issue->start || (c->start == issue->start && (c->end > issue->end ||
+		    (c->end == issue->end && c->id < issue->id))))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -287,7 +295,8 @@ count_losses(struct nsx_loader *l)
 		uint32_t call = issue->start <= issue->end ? call_of(t, issue) : (uint32_t)NSX_NONE;
 		if (call == NSX_NONE)
 			continue;
-		int64_t start = o->o.start > issue->start ? o->o.start : issue->start, end = o->o.end < issue->end ? o->o.end : issue->end;
+		int64_t start = o->o.start > issue->start ? o->o.start : issue->start, end = o->o.end < issue->end
+		    ? o->o.end : issue->end;
 		if (start < end)
 			p[n++] = (struct piece){ call, start, end, o->o.class };
 	}

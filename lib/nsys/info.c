@@ -1,5 +1,5 @@
-/* info.c -- what an export says besides events: who made it, when, what its GPUs, devices and threads are called. Rows are
- * picked by name: nothing else of these tables, which know users, commands and environments, is kept. */
+/* info.c -- what an export says besides events: who made it, when, what its GPUs, devices and threads are called. Rows
+ * are picked by name: nothing else of these tables, which know users, commands and environments, is kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,8 @@ host_row(void *ctx, sqlite3_value **v)
 	struct nsx_loader *l = ctx;
 	struct nsx_str name = nsx_db_text(v[0]), value = nsx_db_text(v[1]);
 
-	if (name.ptr && value.len && !l->t->host.len && nsx_str_eq(name, NSX_STR("Hostname")) && !keep(l, value, &l->t->host))
+	if (name.ptr && value.len && !l->t->host.len && nsx_str_eq(name, NSX_STR("Hostname")) &&
+	    !keep(l, value, &l->t->host))
 		return NSX_ERR;
 	return NSX_OK;
 }
@@ -109,7 +110,8 @@ gpu_row(void *ctx, sqlite3_value **v)
 		keep_number(v[3], &d->sms);
 		keep_number(v[4], &d->clock);
 		keep_number(v[5], &d->bandwidth);
-		if (d->cc < 0 && nsx_db_int(v[6], &major) && nsx_db_int(v[7], &minor) && major > 0 && major < 1000 && minor >= 0 && minor < 10)
+		if (d->cc < 0 && nsx_db_int(v[6], &major) && nsx_db_int(v[7], &minor) && major > 0 && major < 1000 &&
+		    minor >= 0 && minor < 10)
 			d->cc = 10 * major + minor;
 	}
 	return NSX_OK;
@@ -174,7 +176,8 @@ read_thread_names(struct nsx_loader *l)
 	/* Without a key each look-up would read the whole table: not for thousands of threads. */
 	if (!quick && l->thread_name_ids.n > 64)
 		return NSX_OK;
-	return nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->thread_name_ids.p, l->thread_name_ids.n,
+	return nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->thread_name_ids.p,
+	                     l->thread_name_ids.n,
 	                     thread_name_found, l, l->err);
 }
 
@@ -199,7 +202,8 @@ nsx_info_read(struct nsx_loader *l)
 	static const struct nsx_db_col start[] = { { "utcEpochNs", true } };
 	static const struct nsx_db_col stop[] = { { "duration", true } };
 	static const struct nsx_db_col gpu[] = {
-		{ "cuDevice", true }, { "name", true }, { "uuid", true }, { "smCount", true }, { "clockRate", true }, { "memoryBandwidth", true },
+		{ "cuDevice", true }, { "name", true }, { "uuid", true }, { "smCount", true }, { "clockRate", true },
+		{ "memoryBandwidth", true },
 		{ "computeMajor", true }, { "computeMinor", true }
 	};
 	static const struct nsx_db_col device[] = { { "deviceId", true }, { "name", true } };

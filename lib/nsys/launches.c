@@ -46,7 +46,8 @@ nsx_launch_at(struct nsx_launches *l, uint32_t process, int64_t id)
 				return s->launch;
 			continue;
 		}
-		if (l->list.n >= NSX_NONE - 1 || !nsx_vec_push(&l->list, ((struct nsx_launch){ INT64_MAX, INT64_MIN, NSX_NONE, 0 })))
+		if (l->list.n >= NSX_NONE - 1 ||
+		    !nsx_vec_push(&l->list, ((struct nsx_launch){ INT64_MAX, INT64_MIN, NSX_NONE, 0 })))
 			return NSX_NONE;
 		*s = (struct nsx_launch_slot){ id, process, (uint32_t)l->list.n - 1 };
 		return s->launch;

@@ -1,6 +1,7 @@
 /* launches.h -- (process, correlation id) to launch; private to lib/nsys.
- * Correlation ids count up as calls are made and rows come in about that order, so neighbouring ids are kept side by side: the
- * millions of look-ups, most of them for calls that launched nothing, then find their slots in the processor's cache. */
+ * Correlation ids count up as calls are made and rows come in about that order, so neighbouring ids are kept side by
+ * side: the millions of look-ups, most of them for calls that launched nothing, then find their slots in the
+ * processor's cache. */
 #ifndef NSX_NSYS_LAUNCHES_H
 #define NSX_NSYS_LAUNCHES_H
 
@@ -19,7 +20,8 @@ struct nsx_launches {
 static inline size_t
 nsx_launch_home(const struct nsx_launches *l, uint32_t process, int64_t id)
 {
-	return (size_t)((nsx_hash_u64((uint64_t)id >> 4 ^ (uint64_t)process << 44) << 4 | ((uint64_t)id & 15)) & (l->nslots - 1));
+	return (size_t)((nsx_hash_u64((uint64_t)id >> 4 ^ (uint64_t)process << 44) << 4 |
+	                 ((uint64_t)id & 15)) & (l->nslots - 1));
 }
 
 /* The number of the launch, NSX_NONE if there is none. */

@@ -65,7 +65,8 @@ nsx_tracks_find_(struct nsx_tracks *t, uint64_t gtid, int64_t domain)
 	if (!at)
 		return NSX_NONE;
 	if (*at == NSX_NONE) {
-		if (t->list.n >= NSX_NONE - 1 || !nsx_vec_push(&t->list, ((struct nsx_track){ .gtid = gtid, .domain = domain })))
+		if (t->list.n >= NSX_NONE - 1 ||
+		    !nsx_vec_push(&t->list, ((struct nsx_track){ .gtid = gtid, .domain = domain })))
 			return NSX_NONE;
 		*at = (uint32_t)t->list.n - 1;
 	}
@@ -123,7 +124,8 @@ struct run {
 	atomic_int         ops_left;
 	atomic_bool        failed;
 	bool               ops_failed;
-	int                from, to;      /* for progress: shares of loading, rowids to be gone through, those that were */
+	int                from, to;      /* for progress: shares of loading, rowids to be gone through, those that
+	                                   * were */
 	uint64_t           rows;
 	_Atomic uint64_t   rows_done;
 };
@@ -140,13 +142,15 @@ run_task(void *ctx, int i)
 	struct run *run = ctx;
 	uint64_t rows = rows_of(&run->tasks[i].scan);
 
-	nsx_progress_phase(i < run->nops ? "GPU operations" : run->to == NSX_LOAD_RANGES ? "NVTX ranges" : "CUDA calls");
+	nsx_progress_phase(i < run->nops ? "GPU operations" : run->to == NSX_LOAD_RANGES ? "NVTX ranges" :
+	                   "CUDA calls");
 	if (!atomic_load(&run->failed) && nsx_db_run(&run->l->db, &run->tasks[i].scan, &run->tasks[i].err) != NSX_OK) {
 		run->tasks[i].failed = true;
 		atomic_store(&run->failed, true);
 	}
 	/* Joining operations is one thread's work; the others read on meanwhile. */
-	if (i < run->nops && atomic_fetch_sub(&run->ops_left, 1) == 1 && !atomic_load(&run->failed) && nsx_ops_join(run->l) != NSX_OK) {
+	if (i < run->nops && atomic_fetch_sub(&run->ops_left, 1) == 1 && !atomic_load(&run->failed) &&
+	    nsx_ops_join(run->l) != NSX_OK) {
 		run->ops_failed = true;
 		atomic_store(&run->failed, true);
 	}
@@ -176,7 +180,8 @@ static int
 check_tables(struct nsx_loader *l)
 {
 	static const char *const ops[] = {
-		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 	};
 	bool nvtx = nsx_db_has(&l->db, "NVTX_EVENTS"), any_op = false;
 
@@ -184,7 +189,9 @@ check_tables(struct nsx_loader *l)
 		any_op |= nsx_db_has(&l->db, ops[i]);
 	if (!nvtx && !any_op && !nsx_db_has(&l->db, "CUPTI_ACTIVITY_KIND_RUNTIME") && !nsx_db_has(&l->db, "StringIds")
 	    && !nsx_db_has(&l->db, "META_DATA_EXPORT") && !nsx_db_has(&l->db, "EXPORT_META_DATA"))
-		return nsx_err_set(l->err, "%s: not an Nsight Systems export: no table NVTX_EVENTS, CUPTI_ACTIVITY_KIND_KERNEL or StringIds",
+		return nsx_err_set(l->err,
+			"%s: not an Nsight Systems export: no table NVTX_EVENTS, CUPTI_ACTIVITY_KIND_KERNEL or "
+			"StringIds",
 		                   l->db.path);
 	nsx_load_diag(l, NSX_WARNING, !nvtx, "no NVTX ranges: no table NVTX_EVENTS");
 	return NSX_OK;
@@ -237,7 +244,8 @@ join_processes(struct nsx_loader *l)
 	qsort(gpids, n, sizeof *gpids, by_value);
 	for (size_t i = 0; i < n; i++)
 		if (!i || gpids[i] != gpids[i - 1])
-			t->processes[t->nprocesses++] = (struct nsx_process){ gpids[i], (uint32_t)(gpids[i] >> 24 & 0xFFFFFF) };
+			t->processes[t->nprocesses++] = (struct nsx_process){ gpids[i],
+				(uint32_t)(gpids[i] >> 24 & 0xFFFFFF) };
 	free(gpids);
 	for (uint32_t i = 0; i < t->nthreads; i++)
 		t->threads[i].process = process_of(t, t->threads[i].gtid & ~(uint64_t)0xFFFFFF);
@@ -361,11 +369,13 @@ loader_free(struct nsx_loader *l)
 }
 
 int
-nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags, struct nsx_err *err)
+nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t, struct nsx_diags *diags,
+               struct nsx_err *err)
 {
 	struct nsx_err unheard = { "" };
 	struct nsx_trace_opts own = *opts;
-	struct nsx_loader l = { .opts = &own, .t = t, .diags = diags, .err = err ? err : &unheard, .work.bytes = opts->bytes };
+	struct nsx_loader l = { .opts = &own, .t = t, .diags = diags, .err = err ? err : &unheard,
+	                        .work.bytes = opts->bytes };
 
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
 	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)

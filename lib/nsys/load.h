@@ -6,8 +6,8 @@
  *   texts and string ids -> names                                         names.c
  *   parts' ranges -> one array, by thread; each thread is projected       threads.c, calls.c, project.c
  *
- * How a table is cut into parts follows from its rowids alone, so that what is numbered in order of arrival does not depend on
- * the number of threads. */
+ * How a table is cut into parts follows from its rowids alone, so that what is numbered in order of arrival does not
+ * depend on the number of threads. */
 #ifndef NSX_NSYS_LOAD_H
 #define NSX_NSYS_LOAD_H
 
@@ -76,9 +76,11 @@ struct nsx_loader {
 	struct nsx_nvtx_part        *nvtx_parts;    int nnvtx_parts;
 	struct nsx_call_part        *call_parts;    int ncall_parts;
 
-	NSX_VEC(uint64_t)            gpids;         /* of devices: sorted, distinct; t->devices[].process counts in it until the end */
+	NSX_VEC(uint64_t)            gpids;         /* of devices: sorted, distinct; t->devices[].process counts in it
+	                                             * until the end */
 	struct nsx_launches         *launches;      /* by (process, correlation id) */
-	uint32_t                    *op_launch;     /* of each operation, in order of type and rowid; NSX_NONE: no correlation id */
+	uint32_t                    *op_launch;     /* of each operation, in order of type and rowid; NSX_NONE: no
+	                                             * correlation id */
 	uint64_t                     nops, type_ops[NSX_OP_TYPES];
 	struct nsx_raw_call         *calls;         /* by thread; those of threads without ranges come last */
 	uint64_t                    *call_first;    /* nthreads + 2 places in it */
@@ -100,14 +102,16 @@ struct nsx_loader {
 
 /* All return NSX_OK, or NSX_ERR with l->err filled. */
 int nsx_load_nomem(struct nsx_loader *l);
-void nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t count, const char *fmt, ...) NSX_PRINTF(4, 5);
+void nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t count, const char *fmt, ...) NSX_PRINTF(4,
+	5);
 
-/* Into how many parts to cut a table, 0 if it is missing or empty, and where; nsx_load_part sets rowids of part i of n. */
+/* Into how many parts to cut a table, 0 if it is missing or empty, and where; nsx_load_part sets rowids of part i of
+ * n. */
 int nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, int64_t *hi);
 void nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi);
 
-/* Shares of loading, for progress: thousandths that are done when operations and ranges are read, when calls are. The rest is
- * projection. As measured of a training job's export; what is left at the end is not shown to the second. */
+/* Shares of loading, for progress: thousandths that are done when operations and ranges are read, when calls are. The
+ * rest is projection. As measured of a training job's export; what is left at the end is not shown to the second. */
 enum { NSX_LOAD_RANGES = 500, NSX_LOAD_CALLS = 700, NSX_LOAD_ALL = 1000 };
 
 /* `part` of the `of` steps between two such shares are done. */

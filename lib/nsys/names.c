@@ -55,7 +55,8 @@ nsx_names_read(struct nsx_loader *l)
 			rc = nsx_db_is_rowid(&l->db, "StringIds", "id", &quick, l->err);
 		/* A look-up costs about what a few rows of a scan do. */
 		if (rc == NSX_OK && quick && lo <= hi && l->ids.list.n < ((uint64_t)hi - (uint64_t)lo) / 8)
-			rc = nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->ids.list.p, l->ids.list.n,
+			rc = nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds",
+			                   l->ids.list.p, l->ids.list.n,
 			                   found, l, l->err);
 		else if (rc == NSX_OK)
 			rc = read_all(l);

@@ -22,7 +22,8 @@ struct part_thread { uint64_t gtid; uint32_t n, thread; uint64_t next; };
 
 struct nsx_nvtx_part {
 	bool               named_only;  /* no ranges of the default domain are wanted */
-	struct nsx_pile    ranges;      /* struct nsx_range; parent is the track, name as above, end of unfinished ones open */
+	struct nsx_pile    ranges;      /* struct nsx_range; parent is the track, name as above, end of unfinished ones
+	                                 * open */
 	struct nsx_texts  *texts;       /* the loader's */
 	struct nsx_ids     ids;
 	struct nsx_map     both_map;
@@ -61,7 +62,8 @@ domain_row(struct nsx_nvtx_part *p, const struct nsx_cell *v)
 	struct domain_row d;
 	int64_t gtid;
 
-	if (!nsx_cell_int(&v[START], &d.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid) || !nsx_cell_int(&v[DOMAIN_ID], &d.domain)) {
+	if (!nsx_cell_int(&v[START], &d.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid) || !nsx_cell_int(&v[DOMAIN_ID],
+	    &d.domain)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -127,9 +129,11 @@ read_row(void *ctx, const struct nsx_cell *v)
 		r.flags = NSX_RANGE_PUSHPOP;
 	else if (type != STARTEND && type != NVTXT_STARTEND)
 		return NSX_OK;
-	if (!nsx_cell_int(&v[ROWID], &r.id) || !nsx_cell_int(&v[START], &r.start) || !nsx_cell_int(&v[GLOBAL_TID], &gtid)
+	if (!nsx_cell_int(&v[ROWID], &r.id) || !nsx_cell_int(&v[START], &r.start) || !nsx_cell_int(&v[GLOBAL_TID],
+	    &gtid)
 	    || !nsx_cell_int_null(&v[END], &r.end, &has_end) || !nsx_cell_int_null(&v[DOMAIN_ID], &domain, &has_domain)
-	    || !nsx_cell_int_null(&v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) || !nsx_cell_int_null(&v[TEXT_ID], &text_id, &has_id)) {
+	    || !nsx_cell_int_null(&v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) || !nsx_cell_int_null(&v[TEXT_ID],
+	    	&text_id, &has_id)) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -185,7 +189,8 @@ nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 		struct nsx_nvtx_part *p = &l->nvtx_parts[i];
 		struct nsx_task *task = &tasks->p[tasks->n++];
 
-		*p = (struct nsx_nvtx_part){ .ranges = { .size = sizeof(struct nsx_range) }, .l = l, .texts = &l->texts[i].texts,
+		*p = (struct nsx_nvtx_part){ .ranges = { .size = sizeof(struct nsx_range) }, .l = l,
+		                             .texts = &l->texts[i].texts,
 		                              .named_only = l->opts->domains != NULL };
 		*task = (struct nsx_task){ .scan = { "NVTX_EVENTS", columns, NCOLUMNS, .ctx = p, .cells = read_row } };
 		nsx_load_part(&task->scan, i, n, lo, hi);
@@ -381,11 +386,14 @@ nsx_nvtx_threads(struct nsx_loader *l)
 	free(d.starts.p);
 	if (!good)
 		return nsx_load_nomem(l);
-	nsx_load_diag(l, NSX_WARNING, bad, "NVTX_EVENTS: rows left out that lack a number or hold something else in its place");
+	nsx_load_diag(l, NSX_WARNING, bad,
+	              "NVTX_EVENTS: rows left out that lack a number or hold something else in its place");
 	nsx_load_diag(l, NSX_WARNING, backward, "NVTX ranges left out that end before they start");
-	nsx_load_diag(l, NSX_WARNING, elsewhere, "NVTX ranges left out that end on another thread than they started on");
+	nsx_load_diag(l, NSX_WARNING, elsewhere,
+	              "NVTX ranges left out that end on another thread than they started on");
 	if (any_end)
-		nsx_load_diag(l, NSX_WARNING, unfinished, "NVTX ranges without an end: the end of the latest range stands in");
+		nsx_load_diag(l, NSX_WARNING, unfinished,
+		              "NVTX ranges without an end: the end of the latest range stands in");
 	else
 		nsx_load_diag(l, NSX_WARNING, unfinished, "NVTX ranges left out: no range of the export has an end");
 	nsx_load_diag(l, NSX_WARNING, crowded, "NVTX ranges taken as of no domain: more domains than %d", UINT16_MAX);

@@ -1,5 +1,5 @@
-/* open.c -- an export, whatever it is packed in, as connections to SQLite. Changes nothing of the input: it is opened for
- * reading only, and SQLite neither locks it nor leaves a journal beside it. */
+/* open.c -- an export, whatever it is packed in, as connections to SQLite. Changes nothing of the input: it is opened
+ * for reading only, and SQLite neither locks it nor leaves a journal beside it. */
 #define _XOPEN_SOURCE 700   /* realpath */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,8 @@ peek(int fd, unsigned char *p, size_t n)
 static bool
 is_zstd(const unsigned char *p, ssize_t n)
 {
-	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
+	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 || ((p[0] & 0xf0) == 0x50 &&
+		memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
 }
 
 /* Why these first bytes are not SQLite's. */
@@ -127,7 +128,8 @@ check_size(const char *path, const unsigned char *h, int fd, struct nsx_err *err
 	return NSX_OK;
 }
 
-/* A log beside the file holds changes that the file lacks: its suffix in *found, NULL if there is none. NSX_ERR when out of memory. */
+/* A log beside the file holds changes that the file lacks: its suffix in *found, NULL if there is none. NSX_ERR when
+ * out of memory. */
 static int
 find_log(const char *path, const char **found, struct nsx_err *err)
 {
@@ -189,7 +191,8 @@ changed(const char *path, struct nsx_err *err)
 static int
 compare_stamps(const char *path, const struct nsx_db_stamp *a, const struct nsx_db_stamp *b, struct nsx_err *err)
 {
-	bool same = a->size == b->size && a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec == b->modified.tv_nsec
+	bool same = a->size == b->size && a->modified.tv_sec == b->modified.tv_sec && a->modified.tv_nsec ==
+	    b->modified.tv_nsec
 	            && memcmp(a->header, b->header, sizeof a->header) == 0;
 
 	return same ? NSX_OK : changed(path, err);
@@ -202,7 +205,8 @@ nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err)
 	const char *log;
 	struct stat st;
 
-	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK || compare_stamps(db->path, &db->stamp, &now, err) != NSX_OK)
+	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK || compare_stamps(db->path, &db->stamp, &now, err) !=
+	    NSX_OK)
 		return NSX_ERR;
 	/* Where another file has come under the name, logs are that one's. */
 	if (!db->stamp.logs || stat(db->path, &st) != 0 || st.st_dev != db->stamp.dev || st.st_ino != db->stamp.ino)
@@ -251,7 +255,8 @@ unpack(const char *path, int fd, struct nsx_err *err)
 	nsx_progress_phase("unpacking");
 	int out = -1, rc = nsx_input_need(&in, HEADER);
 
-	if (rc != NSX_ERR && (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))
+	if (rc != NSX_ERR && (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) !=
+	    0))
 		rc = not_sqlite(path, (const unsigned char *)in.buf + in.pos, (ssize_t)(in.end - in.pos), err);
 	if (rc == NSX_OK) {
 		out = nsx_tmpfile(err);
@@ -262,11 +267,13 @@ unpack(const char *path, int fd, struct nsx_err *err)
 	while (rc == NSX_OK) {
 		size += in.end - in.pos;
 		if (pages && size > (uint64_t)pages * page)
-			rc = nsx_err_set(err, "%s: unpacks to more than the %" PRIu32 " pages that its header counts", path, pages);
+			rc = nsx_err_set(err, "%s: unpacks to more than the %" PRIu32 " pages that its header counts",
+			                 path, pages);
 		else
 			rc = nsx_unpack_check(path, size, UNPACKED_MAX, err);
 		if (rc == NSX_OK && write_all(out, in.buf + in.pos, in.end - in.pos) != 0)
-			rc = nsx_err_set(err, "%s: unpacking it into a temporary file: %s; TMPDIR names another folder", path, strerror(errno));
+			rc = nsx_err_set(err, "%s: unpacking it into a temporary file: %s; TMPDIR names another folder",
+			                 path, strerror(errno));
 		in.pos = in.end;
 		if (rc == NSX_OK)
 			rc = nsx_input_more(&in);
@@ -287,7 +294,8 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 /* ---- opening */
 
-/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the very file at path. */
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the very file at
+ * path. */
 static int
 open_file(const char *path, bool *own, struct nsx_err *err)
 {
@@ -305,7 +313,9 @@ open_file(const char *path, bool *own, struct nsx_err *err)
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		nsx_err_set(err, "%s: not a regular file: an export is read in several places at once and cannot come through a pipe", path);
+		nsx_err_set(err,
+			"%s: not a regular file: an export is read in several places at once and cannot come through a "
+			"pipe", path);
 		goto fail;
 	}
 	ssize_t n = peek(fd, h, sizeof h);
@@ -353,7 +363,8 @@ read_header(struct nsx_db *db, struct nsx_err *err)
 	db->utf8 = be32(h + 56) == 1;
 	db->usable = db->page - h[20];
 	if (db->page < 512 || (db->page & (db->page - 1)) || db->usable < 480)
-		return nsx_err_set(err, "%s: damaged: pages of %" PRIu32 " bytes, %u of them not in use", db->path, db->page, h[20]);
+		return nsx_err_set(err, "%s: damaged: pages of %" PRIu32 " bytes, %u of them not in use", db->path,
+		                   db->page, h[20]);
 	return NSX_OK;
 }
 

@@ -6,21 +6,26 @@
 #include "nsys/host.h"
 #include "nsys/order.h"
 
-enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC, DST, FROM_DEVICE, TO_DEVICE, NCOLUMNS };
+enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC, DST, FROM_DEVICE, TO_DEVICE,
+       NCOLUMNS };
 
 /* What only whole operations need stands last. `what`: a kernel's name, a copy's kind. */
-#define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, { "globalPid", false }
+#define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, \
+	{ "globalPid", false }
 
 static const struct { const char *table, *what; struct nsx_db_col cols[NCOLUMNS]; } tables[NSX_OP_TYPES] = {
 	{ "CUPTI_ACTIVITY_KIND_KERNEL", "kernels",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true },
+	    { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMCPY", "copies",
 	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false },
 	    { "srcKind", true }, { "dstKind", true }, { "srcDeviceId", true }, { "dstDeviceId", true } } },
 	{ "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true }, { "memKind", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true },
+	    { "memKind", true }, { "-", true }, { "-", true } } },
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs",
-	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
+	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true },
+	    { "-", true }, { "-", true } } },
 };
 
 struct op { int64_t start, end, id; uint32_t device; bool has_id; };
@@ -74,7 +79,8 @@ device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
 static uint8_t
 memory_kind(const struct nsx_cell *v)
 {
-	return v->type == NSX_CELL_INT && v->i >= 0 && v->i < NSX_MEMORY_KINDS ? (uint8_t)v->i : (uint8_t)NSX_MEMORY_KINDS;
+	return v->type == NSX_CELL_INT && v->i >= 0 && v->i < NSX_MEMORY_KINDS ? (uint8_t)v->i
+	       : (uint8_t)NSX_MEMORY_KINDS;
 }
 
 static int
@@ -89,7 +95,8 @@ read_row(void *ctx, const struct nsx_cell *v)
 	if (!nsx_cell_int(&v[START], &op.start) || !nsx_cell_int(&v[END], &op.end) || !nsx_cell_int(&v[DEVICE], &cuda)
 	    || !nsx_cell_int(&v[PROCESS], &gpid) || !nsx_cell_int_null(&v[CORRELATION], &op.id, &op.has_id)
 	    || (p->whole && (!nsx_cell_int(&v[STREAM], &stream) || !nsx_cell_int_null(&v[NODE], &node, &has_node)
-	                     || !nsx_cell_int_null(&v[WHAT], &more.what, &more.has_what) || !nsx_cell_int_null(&v[BYTES], &bytes, &has_bytes)))) {
+	                     || !nsx_cell_int_null(&v[WHAT], &more.what, &more.has_what) ||
+	                     !nsx_cell_int_null(&v[BYTES], &bytes, &has_bytes)))) {
 		p->bad++;
 		return NSX_OK;
 	}
@@ -141,8 +148,10 @@ nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 			struct nsx_task *task = &tasks->p[tasks->n++];
 
 			*p = (struct nsx_op_part){ .type = (enum nsx_op_type)k, .whole = l->opts->ops,
-			                           .ops = { .size = sizeof(struct op) }, .more = { .size = sizeof(struct op_more) } };
-			*task = (struct nsx_task){ .scan = { tables[k].table, tables[k].cols, l->opts->ops ? NCOLUMNS : STREAM,
+			                           .ops = { .size = sizeof(struct op) },
+			                           .more = { .size = sizeof(struct op_more) } };
+			*task = (struct nsx_task){ .scan = { tables[k].table, tables[k].cols, l->opts->ops ? NCOLUMNS
+			                                     : STREAM,
 			                                     .ctx = p, .cells = read_row } };
 			nsx_load_part(&task->scan, i, n[k], lo[k], hi[k]);
 		}
@@ -198,16 +207,19 @@ join_devices(struct nsx_loader *l)
 	for (int i = 0; good && i < l->nop_parts; i++)
 		for (size_t k = 0; good && k < l->op_parts[i].devices.n; k++) {
 			struct part_device *d = &l->op_parts[i].devices.p[k];
-			uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ d->process = nsx_gpid_find(l, d->gpid), (uint64_t)d->cuda });
+			uint32_t *at = nsx_map_at(&seen, (struct nsx_key){ d->process = nsx_gpid_find(l, d->gpid),
+				(uint64_t)d->cuda });
 			good = at && (*at != NSX_NONE || nsx_vec_push(&all, ((struct nsx_device){
-				.process = d->process, .cuda = d->cuda, .last = INT64_MIN, .sms = -1, .clock = -1, .bandwidth = -1, .cc = -1 })));
+				.process = d->process, .cuda = d->cuda, .last = INT64_MIN, .sms = -1, .clock = -1,
+				.bandwidth = -1, .cc = -1 })));
 			if (at)
 				*at = 0;
 		}
 	if (all.n)
 		qsort(all.p, all.n, sizeof *all.p, by_process);
 	for (size_t i = 0; good && i < all.n; i++)
-		*nsx_map_at(&seen, (struct nsx_key){ all.p[i].process, (uint64_t)all.p[i].cuda }) = (uint32_t)i;   /* all are there */
+		/* all are there */
+		*nsx_map_at(&seen, (struct nsx_key){ all.p[i].process, (uint64_t)all.p[i].cuda }) = (uint32_t)i;
 	for (int i = 0; good && i < l->nop_parts; i++)
 		for (size_t k = 0; k < l->op_parts[i].devices.n; k++) {
 			struct part_device *d = &l->op_parts[i].devices.p[k];
@@ -247,8 +259,10 @@ static struct nsx_str
 copy_kind(int64_t kind, struct nsx_buf *b)
 {
 	static const char *const kinds[] = {
-		"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array", "Array-to-Device",
-		"Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer", "Unified Host-to-Device", "Unified Device-to-Host",
+		"Unknown", "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array",
+		"Array-to-Device",
+		"Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer", "Unified Host-to-Device",
+		"Unified Device-to-Host",
 		"Unified Device-to-Device"
 	};
 
@@ -298,8 +312,10 @@ join_part(struct nsx_loader *l, struct nsx_op_part *p, uint64_t *at)
 				return nsx_load_nomem(l);
 			if (!p->whole)
 				continue;
-			l->t->ops[*at - 1] = (struct nsx_gpu_op){ .start = op->start, .end = op->end, .call_start = INT64_MIN,
-			                                          .device = d->device, .range = NSX_NONE, .launch = NSX_NONE,
+			l->t->ops[*at - 1] = (struct nsx_gpu_op){ .start = op->start, .end = op->end, .call_start =
+				INT64_MIN,
+			                                          .device = d->device, .range = NSX_NONE,
+			                                          .launch = NSX_NONE,
 			                                          .type = (uint8_t)p->type };
 		}
 	}
@@ -348,7 +364,9 @@ nsx_ops_join(struct nsx_loader *l)
 		backward[p->type] += p->backward;
 	}
 	for (int k = 0; k < NSX_OP_TYPES; k++) {
-		nsx_load_diag(l, NSX_WARNING, bad[k], "%s: rows left out that lack a number or hold something else in its place", tables[k].table);
+		nsx_load_diag(l, NSX_WARNING, bad[k],
+		              "%s: rows left out that lack a number or hold something else in its place",
+		              tables[k].table);
 		nsx_load_diag(l, NSX_WARNING, backward[k], "%s left out that end before they start", tables[k].what);
 	}
 	if (l->nops > UINT32_MAX / 2)
@@ -407,7 +425,8 @@ nsx_ops_finish(struct nsx_loader *l)
 			if (l->t->ops && k == NSX_OP_KERNEL && l->t->ops[at].name != NSX_NONE)
 				l->t->ops[at].name = l->id_names[l->t->ops[at].name];
 		}
-		nsx_load_diag(l, NSX_WARNING, lost, "%s whose CUDA call is not in the export: in no range", tables[k].what);
+		nsx_load_diag(l, NSX_WARNING, lost, "%s whose CUDA call is not in the export: in no range",
+		              tables[k].what);
 	}
 	return l->t->ops ? sort_ops(l) : NSX_OK;
 }

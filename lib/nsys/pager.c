@@ -21,7 +21,8 @@ nsx_pager_close(struct nsx_pager *r)
 }
 
 static int
-read_pages(const struct nsx_db *db, const char *table, unsigned char *to, uint32_t first, uint32_t n, struct nsx_err *err)
+read_pages(const struct nsx_db *db, const char *table, unsigned char *to, uint32_t first, uint32_t n,
+           struct nsx_err *err)
 {
 	size_t got = 0, all = (size_t)n * db->page;
 

@@ -1,6 +1,7 @@
 /* pages.c -- see pages.h. Pages come checked (tree.h); of records nothing is trusted but that they are in the page.
  *
- *   cell      varint payload bytes, varint rowid, payload; of a long one the begin, and the first of its overflow pages (4 bytes)
+ *   cell      varint payload bytes, varint rowid, payload; of a long one the begin, and the first of its overflow pages
+ *     (4 bytes)
  *   payload   varint header bytes, a varint type for each column, values: what it says is as long as it is */
 #include "nsys/pages.h"
 
@@ -99,8 +100,9 @@ gather(struct read *k, const unsigned char *p, uint64_t bytes)
 	return k->whole.failed ? nsx_err_nomem(k->err, k->db->path) : NSX_OK;
 }
 
-/* The rows of leaf i that are wanted. Cells that rise in rowid and lie one before the other from the end of the page to the start of
- * its content, as most do, keep to all rules; at the first that does not the page is checked rule by rule. */
+/* The rows of leaf i that are wanted. Cells that rise in rowid and lie one before the other from the end of the page to
+ * the start of its content, as most do, keep to all rules; at the first that does not the page is checked rule by
+ * rule. */
 static int
 read_leaf(struct read *k, size_t i)
 {
@@ -128,7 +130,8 @@ read_leaf(struct read *k, size_t i)
 		if (at >= leaf.content && at + 4 <= usable && (p = nsx_varint(p, end, &bytes)))
 			p = nsx_varint(p, end, &id);
 		int64_t rowid = (int64_t)id;
-		if (!sure && (!p || at < leaf.content || rowid <= last || rowid > highest || bytes > most || (uint64_t)(p - page) + bytes != top
+		if (!sure && (!p || at < leaf.content || rowid <= last || rowid > highest || bytes > most ||
+		    (uint64_t)(p - page) + bytes != top
 		              || top - at < 4)) {
 			if (nsx_tree_leaf_check(&k->pager, k->tree, i, &leaf, k->err) != NSX_OK)
 				return NSX_ERR;
@@ -144,7 +147,8 @@ read_leaf(struct read *k, size_t i)
 			p = (const unsigned char *)k->whole.ptr;
 		}
 		if (!decode(k, p, p + bytes))
-			return nsx_tree_broken(k->db, k->tree->name, about->page, k->err, "row %" PRId64 " is not a record of this table", rowid);
+			return nsx_tree_broken(k->db, k->tree->name, about->page, k->err, "row %" PRId64
+			                       " is not a record of this table", rowid);
 		if (k->t->rowid_slot >= 0)
 			k->cells[k->t->rowid_slot] = (struct nsx_cell){ NSX_CELL_INT, rowid, NULL };
 		if (scan->cells(scan->ctx, k->cells) != NSX_OK)
@@ -154,10 +158,12 @@ read_leaf(struct read *k, size_t i)
 }
 
 int
-nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_pages_table *t, const struct nsx_db_scan *scan,
+nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_pages_table *t,
+               const struct nsx_db_scan *scan,
                struct nsx_err *err)
 {
-	struct read k = { .db = db, .t = t, .scan = scan, .tree = tree, .columns = atomic_load(&tree->columns), .err = err };
+	struct read k = { .db = db, .t = t, .scan = scan, .tree = tree, .columns = atomic_load(&tree->columns),
+	                  .err = err };
 	const struct nsx_leaf *leaves = tree->leaves.p;
 	int rc = NSX_OK;
 

@@ -1,6 +1,7 @@
 /* pages.h -- an export's tables read straight from SQLite's pages; private to lib/nsys.
- * SQLite interprets a program for each row, which costs several times what the row itself does. Its file format is public and
- * fixed, and plain tables of integers and text need little of it: that little is read here, in order of rowid. */
+ * SQLite interprets a program for each row, which costs several times what the row itself does. Its file format is
+ * public and fixed, and plain tables of integers and text need little of it: that little is read here, in order of
+ * rowid. */
 #ifndef NSX_NSYS_PAGES_H
 #define NSX_NSYS_PAGES_H
 
@@ -17,7 +18,8 @@ struct nsx_pages_table {
 };
 
 /* Give rows to scan->cells: NSX_OK, or NSX_ERR with err filled, also where pages are not what they should be. */
-int nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_pages_table *t, const struct nsx_db_scan *scan,
+int nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_pages_table *t,
+                   const struct nsx_db_scan *scan,
                    struct nsx_err *err);
 
 #endif

@@ -46,10 +46,12 @@ nsx_payload_keep(struct nsx_loader *l)
 {
 	struct nsx_payloads *p;
 
-	if (!nsx_db_has(&l->db, "NVTX_EVENTS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMAS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
+	if (!nsx_db_has(&l->db, "NVTX_EVENTS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMAS") ||
+	    !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
 		return NSX_OK;
 	/* Here, for nothing is checked when they are read; of NVTX_EVENTS all rows were. */
-	if (nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMAS", l->err) != NSX_OK || nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", l->err) != NSX_OK
+	if (nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMAS", l->err) != NSX_OK ||
+	    nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", l->err) != NSX_OK
 	    || nsx_db_check(&l->db, "StringIds", l->err) != NSX_OK)
 		return NSX_ERR;
 	if (!(p = calloc(1, sizeof *p)))
@@ -172,7 +174,8 @@ entry_row(void *ctx, sqlite3_value **v)
 	for (size_t i = 0; i < s->entries.n; i++)
 		if (s->entries.p[i].index == e.index) {
 			const struct entry *old = &s->entries.p[i];
-			s->torn |= old->flags != e.flags || old->type != e.type || old->offset != e.offset || old->name != e.name;
+			s->torn |= old->flags != e.flags || old->type != e.type || old->offset != e.offset ||
+			    old->name != e.name;
 			return NSX_OK;
 		}
 	if (s->entries.n == ENTRIES_MAX || e.index < 0) {
@@ -194,7 +197,8 @@ by_index(const void *a, const void *b)
 static int64_t
 width(int64_t type)
 {
-	static const unsigned char of[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 4, 1, 2, 4 };
+	static const unsigned char of[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 4,
+	                                    1, 2, 4 };
 
 	if (type >= 0 && type < (int64_t)sizeof of)
 		return of[type];
@@ -207,8 +211,8 @@ is_integer(int64_t type)
 	return (type >= 1 && type <= 18) || type == 22 || type == 23;
 }
 
-/* A place that is not told is that of a field at 0, or follows from the field before. The export leaves both out. A structure whose first
- * entry is not at 0 was described by offsets: then it is the field at 0. */
+/* A place that is not told is that of a field at 0, or follows from the field before. The export leaves both out. A
+ * structure whose first entry is not at 0 was described by offsets: then it is the field at 0. */
 static void
 place_entries(struct schema *s)
 {
@@ -233,11 +237,14 @@ static int
 read_schemas(struct nsx_payloads *p, struct nsx_err *err)
 {
 	static const struct nsx_db_col schema_cols[] = {
-		{ .name = "domainId" }, { .name = "schemaId" }, { .name = "name", .optional = true }, { .name = "payloadSize", .optional = true }
+		{ .name = "domainId" }, { .name = "schemaId" }, { .name = "name", .optional = true },
+		{ .name = "payloadSize", .optional = true }
 	};
 	static const struct nsx_db_col entry_cols[] = {
-		{ .name = "domainId" }, { .name = "schemaId" }, { .name = "idx" }, { .name = "flags", .optional = true },
-		{ .name = "type", .optional = true }, { .name = "name", .optional = true }, { .name = "offset", .optional = true }
+		{ .name = "domainId" }, { .name = "schemaId" }, { .name = "idx" },
+		{ .name = "flags", .optional = true },
+		{ .name = "type", .optional = true }, { .name = "name", .optional = true },
+		{ .name = "offset", .optional = true }
 	};
 	struct nsx_db_scan schemas = { "NVTX_PAYLOAD_SCHEMAS", schema_cols, 4, .row = schema_row, .ctx = p };
 	struct nsx_db_scan entries = { "NVTX_PAYLOAD_SCHEMA_ENTRIES", entry_cols, 7, .row = entry_row, .ctx = p };
@@ -297,7 +304,8 @@ unhex(struct nsx_str s, struct nsx_buf *buf)
 	return nsx_buf_view(buf);
 }
 
-/* The schema that a header names; NULL if none. Ids are 64 bits wide, of which a schema's row may have the lower half only. */
+/* The schema that a header names; NULL if none. Ids are 64 bits wide, of which a schema's row may have the lower half
+ * only. */
 static const struct schema *
 schema_of(const struct nsx_payloads *p, const unsigned char *header)
 {
@@ -322,14 +330,16 @@ static const struct entry *
 entry_of(const struct nsx_payloads *p, const struct schema *s, const char *name)
 {
 	for (size_t i = 0; i < s->entries.n; i++)
-		if (s->entries.p[i].name != NSX_NONE && nsx_str_eq(nsx_intern_str(&p->names, s->entries.p[i].name), nsx_str_c(name)))
+		if (s->entries.p[i].name != NSX_NONE && nsx_str_eq(nsx_intern_str(&p->names, s->entries.p[i].name),
+		    nsx_str_c(name)))
 			return &s->entries.p[i];
 	return NULL;
 }
 
 /* One value; false when out of memory. */
 static bool
-read_value(struct reading *r, const struct entry *e, bool text, const unsigned char *payload, int64_t size, struct nsx_payload_value *v, uint32_t *string_at)
+read_value(struct reading *r, const struct entry *e, bool text, const unsigned char *payload, int64_t size,
+           struct nsx_payload_value *v, uint32_t *string_at)
 {
 	int64_t w = width(e->type);
 
@@ -386,7 +396,8 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 		r->torn++;
 		return NSX_OK;
 	}
-	int number = !r->ask->schemas ? 0 : schema->name == NSX_NONE ? -1 : number_of(r->ask->schemas, r->ask->nschemas, nsx_intern_str(&r->p->names, schema->name));
+	int number = !r->ask->schemas ? 0 : schema->name == NSX_NONE ? -1 : number_of(r->ask->schemas, r->ask->nschemas,
+		nsx_intern_str(&r->p->names, schema->name));
 	if (number < 0)
 		return NSX_OK;
 	if (size < schema->size) {
@@ -398,7 +409,8 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 	for (int k = 0; k < r->ask->nentries; k++) {
 		size_t value = i * (size_t)r->ask->nentries + (size_t)k;
 		const struct entry *e = entry_of(r->p, schema, r->ask->entries[k].name);
-		if (e && !read_value(r, e, r->ask->entries[k].text, blob + HEADER, size, &r->values[value], &r->string_at[value]))
+		if (e && !read_value(r, e, r->ask->entries[k].text, blob + HEADER, size, &r->values[value],
+		    &r->string_at[value]))
 			return NSX_ERR;
 	}
 	if (!r->ask->schemas && r->unreadable > unreadable) {
@@ -406,7 +418,8 @@ blob_found(void *ctx, size_t i, sqlite3_value *v)
 		r->malformed++;
 		r->schema[i] = -1;
 		memset(&r->values[i * (size_t)r->ask->nentries], 0, (size_t)r->ask->nentries * sizeof *r->values);
-		memset(&r->string_at[i * (size_t)r->ask->nentries], 0xff, (size_t)r->ask->nentries * sizeof *r->string_at);
+		memset(&r->string_at[i * (size_t)r->ask->nentries], 0xff, (size_t)r->ask->nentries *
+		       sizeof *r->string_at);
 	}
 	return NSX_OK;
 }
@@ -446,7 +459,8 @@ read_texts(struct reading *r, struct nsx_err *err)
 		return NSX_OK;
 	if (nsx_db_is_rowid(db, "StringIds", "id", &quick, err) != NSX_OK)
 		return NSX_ERR;
-	return quick ? nsx_db_lookup(db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", r->strings.list.p, r->strings.list.n, text_found, r, err)
+	return quick ? nsx_db_lookup(db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", r->strings.list.p,
+	                             r->strings.list.n, text_found, r, err)
 	             : nsx_db_run(db, &all, err);
 }
 
@@ -469,7 +483,8 @@ read_all(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 	bool column = false;
 
 	if ((!p->db.tables.n && nsx_db_list(&p->db, err) != NSX_OK) ||
-	    nsx_db_lookup(&p->db, "SELECT 1 FROM pragma_table_info('NVTX_EVENTS') WHERE name = 'binaryData' AND pk = 0 AND ?",
+	    nsx_db_lookup(&p->db,
+	                  "SELECT 1 FROM pragma_table_info('NVTX_EVENTS') WHERE name = 'binaryData' AND pk = 0 AND ?",
 	                  "NVTX_EVENTS", &one, 1, column_found, &column, err) != NSX_OK)
 		return NSX_ERR;
 	if (!column)
@@ -479,7 +494,8 @@ read_all(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 		return nsx_err_nomem(err, p->path);
 	memset(r->string_at, 0xff, (nvalues + 1) * sizeof *r->string_at);
 	if (read_schemas(p, err) != NSX_OK ||
-	    nsx_db_lookup(&p->db, "SELECT binaryData FROM NVTX_EVENTS WHERE rowid = ?", "NVTX_EVENTS", ids, n, blob_found, r, err) != NSX_OK)
+	    nsx_db_lookup(&p->db, "SELECT binaryData FROM NVTX_EVENTS WHERE rowid = ?", "NVTX_EVENTS", ids, n,
+	                  blob_found, r, err) != NSX_OK)
 		return NSX_ERR;
 	r->texts = malloc((r->strings.list.n + 1) * sizeof *r->texts);
 	if (!r->texts)
@@ -518,10 +534,14 @@ nsx_payload_read(struct nsx_trace *t, const int64_t *ids, size_t n, const struct
 	free(r.string_at);
 	free(r.texts);
 	const char *who = t->name.ptr;
-	nsx_diag_add(diags, NSX_WARNING, who, r.malformed, "NVTX payloads left out: shorter than they say, or than their schema says");
+	nsx_diag_add(diags, NSX_WARNING, who, r.malformed,
+	             "NVTX payloads left out: shorter than they say, or than their schema says");
 	nsx_diag_add(diags, NSX_WARNING, who, r.unknown, "NVTX payloads left out: their schema is not in the export");
-	nsx_diag_add(diags, NSX_WARNING, who, r.torn, "NVTX payloads left out: the export has several schemas of one number");
-	nsx_diag_add(diags, NSX_WARNING, who, r.unreadable, "entries of NVTX payloads left out: not of a type or in a place that can be read");
-	nsx_diag_add(diags, NSX_WARNING, who, r.lost, "entries of NVTX payloads left out: their strings are not in StringIds");
+	nsx_diag_add(diags, NSX_WARNING, who, r.torn,
+	             "NVTX payloads left out: the export has several schemas of one number");
+	nsx_diag_add(diags, NSX_WARNING, who, r.unreadable,
+	             "entries of NVTX payloads left out: not of a type or in a place that can be read");
+	nsx_diag_add(diags, NSX_WARNING, who, r.lost,
+	             "entries of NVTX payloads left out: their strings are not in StringIds");
 	return rc;
 }

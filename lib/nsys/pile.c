@@ -1,5 +1,5 @@
-/* pile.c -- see pile.h. Blocks come straight from the system and go straight back: malloc would keep them. Large pages save
- * most of what the system spends on handing out memory, which for a big export is a good part of all time. */
+/* pile.c -- see pile.h. Blocks come straight from the system and go straight back: malloc would keep them. Large pages
+ * save most of what the system spends on handing out memory, which for a big export is a good part of all time. */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS, madvise */
 #include "nsys/pile.h"
 

@@ -1,6 +1,6 @@
 /* pile.h -- memory for millions of rows; private to lib/nsys.
- * A pile is an array that only grows, kept in blocks that are given back one by one as it is read. Appending never moves what
- * is there, and copying a pile elsewhere needs no second pile's worth of memory. */
+ * A pile is an array that only grows, kept in blocks that are given back one by one as it is read. Appending never
+ * moves what is there, and copying a pile elsewhere needs no second pile's worth of memory. */
 #ifndef NSX_NSYS_PILE_H
 #define NSX_NSYS_PILE_H
 

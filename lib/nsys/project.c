@@ -1,15 +1,17 @@
-/* project.c -- parents and projection by one sweep with a stack, while a thread's ranges nest; project_any.c does the rest.
+/* project.c -- parents and projection by one sweep with a stack, while a thread's ranges nest; project_any.c does the
+ * rest.
  *
- * Ranges and calls are met in order of start. The stack holds the ranges that are open, ends falling towards its top, so what
- * contains a call is the part of the stack from the bottom to the innermost range that ends late enough. A call is folded
- * into that range, a range into its parent when it leaves the stack.
+ * Ranges and calls are met in order of start. The stack holds the ranges that are open, ends falling towards its top,
+ * so what contains a call is the part of the stack from the bottom to the innermost range that ends late enough. A call
+ * is folded into that range, a range into its parent when it leaves the stack.
  *
- * Two things break that picture, and both give the thread away: a range that ends within another that began before it, and
- * ranges that touch ([0,10] and [10,20]) where something of no length begins at their common instant, which is in both.
+ * Two things break that picture, and both give the thread away: a range that ends within another that began before it,
+ * and ranges that touch ([0,10] and [10,20]) where something of no length begins at their common instant, which is in
+ * both.
  *
- * Calls that share a correlation id count once. The caller leaves of each thread's only those that contain no other (whoever
- * contains a call contains what is in it), and adds a call of weight -1 and no GPU time over each neighbouring pair: a range
- * around k of them is around the k - 1 pairs between. */
+ * Calls that share a correlation id count once. The caller leaves of each thread's only those that contain no other
+ * (whoever contains a call contains what is in it), and adds a call of weight -1 and no GPU time over each neighbouring
+ * pair: a range around k of them is around the k - 1 pairs between. */
 #include <stdlib.h>
 
 #include "nsys/project_any.h"
@@ -125,7 +127,8 @@ sweep_nested(struct sweep *s, uint32_t n, struct nsx_call *calls, uint32_t ncall
 }
 
 int
-nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls, struct nsx_span *spans)
+nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
+            struct nsx_span *spans)
 {
 	struct sweep s = { .r = ranges, .spans = spans, .base = base };
 	int done = sweep_nested(&s, n, calls, ncalls);

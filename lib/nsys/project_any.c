@@ -1,8 +1,9 @@
 /* project_any.c -- parents and projection for ranges that overlap as they please, by binary indexed trees over ends.
  *
- * Containers of a range are those met before it (in order of start) that end no earlier; the tightest is the shortest of
- * them, which a tree of suffix minima tells. What a range contains are the calls that start no earlier and end no later:
- * going back from the last start, calls enter a tree by their end, and a prefix of it is what the range holds. */
+ * Containers of a range are those met before it (in order of start) that end no earlier; the tightest is the shortest
+ * of them, which a tree of suffix minima tells. What a range contains are the calls that start no earlier and end no
+ * later: going back from the last start, calls enter a tree by their end, and a prefix of it is what the range
+ * holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +95,8 @@ twins(const struct nsx_range *x, const struct nsx_range *y)
 	return x->start == y->start && x->end == y->end;
 }
 
-/* Of ranges with the same interval, which are neighbours, each is in the one before it; only the first is offered, and stands
- * for the last. */
+/* Of ranges with the same interval, which are neighbours, each is in the one before it; only the first is offered, and
+ * stands for the last. */
 static void
 find_parents(struct any *a, uint32_t base, struct nsx_call *calls, uint32_t ncalls)
 {
@@ -170,7 +171,8 @@ project(struct any *a, const struct nsx_call *calls, uint32_t ncalls, struct nsx
 }
 
 int
-nsx_project_any(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls, struct nsx_span *spans)
+nsx_project_any(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
+                struct nsx_span *spans)
 {
 	struct any a = { .r = ranges, .n = n };
 	int rc = NSX_ERR;

@@ -1,4 +1,5 @@
-/* record.c -- run a program under `nsys profile` so that nsysx has all it can use. What the user has set is never overwritten. */
+/* record.c -- run a program under `nsys profile` so that nsysx has all it can use. What the user has set is never
+ * overwritten. */
 #define _XOPEN_SOURCE 700   /* realpath */
 
 #include <errno.h>
@@ -31,7 +32,8 @@ pass_on(int sig)
 		kill((pid_t)child, sig);
 }
 
-/* Run argv to its end, its standard error thrown away if quiet: its exit status as a shell gives it; -1 with err filled when it cannot be started. */
+/* Run argv to its end, its standard error thrown away if quiet: its exit status as a shell gives it; -1 with err filled
+ * when it cannot be started. */
 static int
 run(char **argv, bool quiet, struct nsx_err *err)
 {
@@ -216,7 +218,8 @@ set_environment(const struct nsx_record *r, struct nsx_err *err)
 	if (!flag(flags ? flags : "", "--xla_dump_hlo_as_proto").ptr)
 		nsx_buf_fmt(&b, " --xla_dump_hlo_as_proto=true");
 	nsx_buf_char(&b, '\0');
-	if (rc == NSX_OK && (b.failed || setenv("XLA_FLAGS", b.ptr, 1) != 0 || setenv("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "-1", 0) != 0 ||
+	if (rc == NSX_OK && (b.failed || setenv("XLA_FLAGS", b.ptr, 1) != 0 ||
+	    setenv("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "-1", 0) != 0 ||
 	                     setenv("JAX_ENABLE_COMPILATION_CACHE", "false", 0) != 0))
 		rc = nsx_err_nomem(err, r->folder);
 	nsx_buf_free(&b);
@@ -243,7 +246,8 @@ profile(struct nsx_record *r, struct nsx_err *err)
 {
 	NSX_VEC(char *) argv = { 0 };
 	char *output = in_folder(r, "--output=", "report");
-	bool good = output && nsx_vec_push(&argv, "nsys") && nsx_vec_push(&argv, "profile") && nsx_vec_push(&argv, output);
+	bool good = output && nsx_vec_push(&argv, "nsys") && nsx_vec_push(&argv, "profile") &&
+	    nsx_vec_push(&argv, output);
 
 	good = good && (!r->force || nsx_vec_push(&argv, "--force-overwrite=true"));
 	good = good && (given(r, "--trace", "-t") || nsx_vec_push(&argv, "--trace=cuda,nvtx"));
@@ -267,7 +271,8 @@ static int
 export_report(const struct nsx_record *r, struct nsx_err *err)
 {
 	char *in = in_folder(r, "", "report.nsys-rep"), *out = in_folder(r, "--output=", "report.sqlite");
-	char *argv[] = { "nsys", "export", "--type=sqlite", "--force-overwrite=true", "--quiet=true", out, in, "--include-blobs=true", NULL };
+	char *argv[] = { "nsys", "export", "--type=sqlite", "--force-overwrite=true", "--quiet=true", out, in,
+	                 "--include-blobs=true", NULL };
 	int status = -1;
 
 	if (in && out) {

@@ -7,8 +7,10 @@
 #include "base/err.h"
 
 struct nsx_record {
-	const char *out;           /* folder to leave; %q{VAR} stands for the environment's VAR, %h the host's name, %p our process id */
-	const char *condition;     /* shell expression: where it is false the program runs without nsys; NULL: always profile */
+	const char *out;           /* folder to leave; %q{VAR} stands for the environment's VAR, %h the host's name, %p
+	                            * our process id */
+	const char *condition;     /* shell expression: where it is false the program runs without nsys; NULL: always
+	                            * profile */
 	bool        force;         /* write into a folder that holds a report already */
 	char      **nsys;          /* further options of nsys profile */
 	int         nnsys;
@@ -19,8 +21,8 @@ struct nsx_record {
 	int         status;        /* out: the program's exit status as a shell gives it */
 };
 
-/* Run it. NSX_OK when the program was run and, if it was profiled, the folder holds report.nsys-rep, report.sqlite and dump; NSX_ERR with err
- * filled otherwise (r->status is the program's even then, 0 if it never ran). */
+/* Run it. NSX_OK when the program was run and, if it was profiled, the folder holds report.nsys-rep, report.sqlite and
+ * dump; NSX_ERR with err filled otherwise (r->status is the program's even then, 0 if it never ran). */
 int nsx_record(struct nsx_record *r, struct nsx_err *err);
 
 #endif

@@ -27,7 +27,8 @@ ending_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-/* Wait for the child, passing on what comes for us meanwhile; that is in *sig, 0 if nothing came. The child's status, -1. */
+/* Wait for the child, passing on what comes for us meanwhile; that is in *sig, 0 if nothing came. The child's status,
+ * -1. */
 static int
 wait_for(pid_t pid, int *sig)
 {
@@ -77,8 +78,10 @@ run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *si
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (rc == ENOENT)
-		return nsx_err_set(err, "%s: a report, and no nsys is on PATH to export it: where Nsight Systems is installed, run "
-		                   "`nsys export --type=sqlite --include-blobs=true %s` and give its .sqlite", path, path);
+		return nsx_err_set(err,
+			"%s: a report, and no nsys is on PATH to export it: where Nsight Systems is installed, run "
+		                   "`nsys export --type=sqlite --include-blobs=true %s` and give its .sqlite", path,
+		                   path);
 	if (rc)
 		return nsx_err_set(err, "%s: nsys export: %s", path, strerror(rc));
 	int status = wait_for(pid, sig);
@@ -107,7 +110,8 @@ export_into(const char *path, const char *dir, const sigset_t *old, int *sig, st
 	if (out.failed || in.failed || opt.failed) {
 		nsx_err_nomem(err, path);
 	} else {
-		char *argv[] = { "nsys", "export", "--type=sqlite", "--force-overwrite=true", "--quiet=true", opt.ptr, in.ptr,
+		char *argv[] = { "nsys", "export", "--type=sqlite", "--force-overwrite=true", "--quiet=true", opt.ptr,
+		                 in.ptr,
 		                 "--include-blobs=true", NULL };
 		struct nsx_err first = { "" };
 		bool done = run_nsys(path, argv, true, old, sig, &first) == NSX_OK;

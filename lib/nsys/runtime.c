@@ -20,7 +20,8 @@ struct nsx_call_part {
 struct nsx_last_call { int64_t start, end; uint32_t thread, range; bool any; };
 
 static const struct nsx_db_col columns[] = {
-	{ "correlationId", false }, { "globalTid", false }, { "start", false }, { "end", false }, { "eventClass", true },
+	{ "correlationId", false }, { "globalTid", false }, { "start", false }, { "end", false },
+	{ "eventClass", true },
 	{ "rowid", false }, { "nameId", true }
 };
 /* What only operations and calls need stands last. */
@@ -31,7 +32,8 @@ enum { CLASS_BACKTRACE = 67 };
 
 /* The row of a call is wanted for more than its launch. */
 static int
-keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_raw_call *call, uint32_t key, uint64_t gtid)
+keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_raw_call *call, uint32_t key,
+          uint64_t gtid)
 {
 	struct nsx_host_part *h = &p->host;
 	uint32_t name = NSX_NONE;
@@ -50,7 +52,8 @@ keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_ra
 		struct nsx_part_host_call *c = nsx_pile_add(&h->calls);
 		if (!c)
 			return NSX_ERR;
-		*c = (struct nsx_part_host_call){ call->start, call->end, v[ROWID].i, name, call->thread, call->launch };
+		*c = (struct nsx_part_host_call){ call->start, call->end, v[ROWID].i, name, call->thread,
+		                                  call->launch };
 		h->threads.p[call->thread].n++;
 	}
 	return NSX_OK;
@@ -62,7 +65,8 @@ read_row(void *ctx, const struct nsx_cell *v)
 	struct nsx_call_part *p = ctx;
 	struct nsx_raw_call call;
 	int64_t id, gtid;
-	bool all = p->l->opts->calls, has_id = nsx_cell_int(&v[CORRELATION], &id), has_thread = nsx_cell_int(&v[GLOBAL_TID], &gtid);
+	bool all = p->l->opts->calls, has_id = nsx_cell_int(&v[CORRELATION], &id),
+	    has_thread = nsx_cell_int(&v[GLOBAL_TID], &gtid);
 
 	if (v[EVENT_CLASS].type == NSX_CELL_INT && v[EVENT_CLASS].i == CLASS_BACKTRACE)
 		return NSX_OK;
@@ -84,8 +88,10 @@ read_row(void *ctx, const struct nsx_cell *v)
 		if (p->l->host && !nsx_host_thread(p->l, &p->host, call.thread, (uint64_t)gtid))
 			return NSX_ERR;
 	}
-	call.launch = has_id && tr->thread != NSX_NONE ? nsx_launch_find(p->l->launches, tr->thread, id) : (uint32_t)NSX_NONE;
-	uint32_t key = has_id && p->l->host ? nsx_host_key(p->l->host, &p->host.threads.p[call.thread], id) : (uint32_t)NSX_NONE;
+	call.launch = has_id && tr->thread != NSX_NONE ? nsx_launch_find(p->l->launches, tr->thread, id)
+	    : (uint32_t)NSX_NONE;
+	uint32_t key = has_id && p->l->host ? nsx_host_key(p->l->host, &p->host.threads.p[call.thread], id)
+	    : (uint32_t)NSX_NONE;
 	if (call.launch == NSX_NONE && key == NSX_NONE && !all)
 		return NSX_OK;
 	if (!nsx_cell_int(&v[START], &call.start) || !nsx_cell_int(&v[END], &call.end)) {
@@ -126,8 +132,10 @@ nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 		struct nsx_task *task = &tasks->p[tasks->n++];
 
 		*p = (struct nsx_call_part){ .l = l, .calls = { .size = sizeof(struct part_call) },
-		                              .host.calls.size = sizeof(struct nsx_part_host_call), .host.keys.size = sizeof(struct nsx_part_key_call) };
-		*task = (struct nsx_task){ .scan = { "CUPTI_ACTIVITY_KIND_RUNTIME", columns, l->host ? NCOLUMNS : ROWID, .ctx = p, .cells = read_row } };
+		                              .host.calls.size = sizeof(struct nsx_part_host_call),
+		                              .host.keys.size = sizeof(struct nsx_part_key_call) };
+		*task = (struct nsx_task){ .scan = { "CUPTI_ACTIVITY_KIND_RUNTIME", columns, l->host ? NCOLUMNS : ROWID,
+		                                     .ctx = p, .cells = read_row } };
 		nsx_load_part(&task->scan, i, n, lo, hi);
 	}
 	return NSX_OK;
@@ -234,10 +242,13 @@ nsx_runtime_join(struct nsx_loader *l)
 			l->call_first[tr->thread + 2] += tr->n;
 		}
 	}
-	nsx_load_diag(l, NSX_WARNING, bad, "CUPTI_ACTIVITY_KIND_RUNTIME: rows left out that hold something else in the place of a number");
+	nsx_load_diag(l, NSX_WARNING, bad,
+	              "CUPTI_ACTIVITY_KIND_RUNTIME: rows left out that hold something else in the place of a number");
 	nsx_load_diag(l, NSX_WARNING, backward, "CUDA calls left out that end before they start");
 	if (total > UINT32_MAX / 4)
-		return nsx_err_set(l->err, "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls that launched something", l->db.path, UINT32_MAX / 4);
+		return nsx_err_set(l->err,
+		                   "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls that launched something",
+		                   l->db.path, UINT32_MAX / 4);
 	/* Counted two places on: filling moves each place on by its count, so that they end up as starts. */
 	for (uint32_t k = 1; k < t->nthreads + 3; k++)
 		l->call_first[k] += l->call_first[k - 1];
@@ -253,7 +264,8 @@ nsx_runtime_join(struct nsx_loader *l)
 	for (int i = 0; i < l->ncall_parts; i++) {
 		struct nsx_call_part *p = &l->call_parts[i];
 		for (; p->calls.first; nsx_pile_drop(&p->calls)) {
-			const struct part_call *from = (const void *)p->calls.first->data, *end = from + p->calls.first->n;
+			const struct part_call *from = (const void *)p->calls.first->data,
+			    *end = from + p->calls.first->n;
 			for (; from < end; from++) {
 				const struct nsx_raw_call *c = &from->c;
 				const struct nsx_track *tr = &p->tracks.list.p[c->thread];
@@ -267,7 +279,8 @@ nsx_runtime_join(struct nsx_loader *l)
 				}
 				launches[c->launch].ncalls++;
 				if (out->thread == t->nthreads && l->last_calls)
-					consider(&l->last_calls[c->launch], (struct nsx_last_call){ c->start, c->end, out->thread, NSX_NONE, true });
+					consider(&l->last_calls[c->launch], (struct nsx_last_call){ c->start, c->end,
+						out->thread, NSX_NONE, true });
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-/* text_names.c -- the texts of the ranges that are left after projection, written out and made names: in parallel all but the last
- * step, which gives them their numbers, in order of ranges. */
+/* text_names.c -- the texts of the ranges that are left after projection, written out and made names: in parallel all
+ * but the last step, which gives them their numbers, in order of ranges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,8 @@ static void
 write_task(void *ctx, int i)
 {
 	/* Codes met lately: most programs repeat themselves. */
-	struct seen { uint64_t key; const struct nsx_part_texts *table; uint32_t text; } *seen = calloc(CACHE, sizeof *seen);
+	struct seen { uint64_t key; const struct nsx_part_texts *table; uint32_t text; } *seen = calloc(CACHE,
+		sizeof *seen);
 	const struct round *round = ctx;
 	struct chunk *c = &round->chunks[i];
 	const struct nsx_part_texts *table = NULL;

@@ -1,5 +1,5 @@
-/* texts.c -- see texts.h. A code is a byte, the length of what follows: a varint, twice the template's number, and a varint for
- * each number taken out of it; where the first is odd the template is the text as it stands. */
+/* texts.c -- see texts.h. A code is a byte, the length of what follows: a varint, twice the template's number, and a
+ * varint for each number taken out of it; where the first is odd the template is the text as it stands. */
 #include "nsys/texts.h"
 
 #include <string.h>

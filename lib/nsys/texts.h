@@ -1,6 +1,7 @@
 /* texts.h -- ranges' texts in little memory until it is known which are wanted; private to lib/nsys.
- * Programs number their ranges ("aten::to, op_id = 990347"), so that millions of texts differ in digits only. A text is kept as
- * the number of its template, the text with numbers taken out, and the numbers: a few bytes. Most are never written out again. */
+ * Programs number their ranges ("aten::to, op_id = 990347"), so that millions of texts differ in digits only. A text is
+ * kept as the number of its template, the text with numbers taken out, and the numbers: a few bytes. Most are never
+ * written out again. */
 #ifndef NSX_NSYS_TEXTS_H
 #define NSX_NSYS_TEXTS_H
 

@@ -17,8 +17,8 @@ in_order(const struct nsx_range *x, const struct nsx_range *y)
 	return x->start < y->start || (x->start == y->start && x->end >= y->end);
 }
 
-/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted: a few are moved to where they belong
- * before the lot is sorted. */
+/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted: a few are moved to where they
+ * belong before the lot is sorted. */
 static bool
 sort_ranges(struct nsx_range *r, uint32_t n)
 {
@@ -58,8 +58,8 @@ pack_spans(struct nsx_range *r, struct result *out)
 		}
 }
 
-/* The same, leaving out ranges of the default domain without GPU work: what is left moves up. What is around something that stays
- * may go, so each parent becomes the nearest one that stays. A range that holds a call stays. */
+/* The same, leaving out ranges of the default domain without GPU work: what is left moves up. What is around something
+ * that stays may go, so each parent becomes the nearest one that stays. A range that holds a call stays. */
 static bool
 pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
 {
@@ -99,7 +99,8 @@ project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 	struct nsx_calls calls;
 
 	out->nranges = th->n;
-	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) != NSX_OK)
+	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) !=
+	    NSX_OK)
 		return false;
 	out->spans = nsx_big_alloc(th->n, sizeof *out->spans);
 	/* Parents are counted from the thread's first range until all threads are in place. */

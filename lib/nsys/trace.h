@@ -45,7 +45,8 @@ struct nsx_gpu_op {
 	int64_t  call_start;    /* host start of the call that launched it; INT64_MIN: call not in the export */
 	int64_t  stream;        /* CUDA stream id */
 	uint32_t device;        /* index in trace.devices */
-	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`, `[CUDA graph]` */
+	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`,
+	                         * `[CUDA memset]`, `[CUDA graph]` */
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */
 	bool     peer;          /* a copy from one device to another */
@@ -55,16 +56,18 @@ struct nsx_gpu_op {
 
 /* As CUPTI numbers them. */
 enum nsx_memory_kind {
-	NSX_MEMORY_PAGEABLE, NSX_MEMORY_PINNED, NSX_MEMORY_DEVICE, NSX_MEMORY_ARRAY, NSX_MEMORY_MANAGED, NSX_MEMORY_DEVICE_STATIC,
+	NSX_MEMORY_PAGEABLE, NSX_MEMORY_PINNED, NSX_MEMORY_DEVICE, NSX_MEMORY_ARRAY, NSX_MEMORY_MANAGED,
+	    NSX_MEMORY_DEVICE_STATIC,
 	NSX_MEMORY_MANAGED_STATIC, NSX_MEMORY_UNKNOWN, NSX_MEMORY_KINDS
 };
 
-/* The call that issued what one correlation id of one process launched: of several the one that started first, then that of the lowest
- * row. start > end: it is not in the export. */
+/* The call that issued what one correlation id of one process launched: of several the one that started first, then
+ * that of the lowest row. start > end: it is not in the export. */
 struct nsx_issue { int64_t start, end, id; uint64_t gtid; };
 
 enum nsx_call_class {
-	NSX_CALL_OTHER, NSX_CALL_LAUNCH, NSX_CALL_GRAPH_LAUNCH, NSX_CALL_COPY, NSX_CALL_SET, NSX_CALL_SYNC, NSX_CALL_EVENT, NSX_CALL_ALLOC,
+	NSX_CALL_OTHER, NSX_CALL_LAUNCH, NSX_CALL_GRAPH_LAUNCH, NSX_CALL_COPY, NSX_CALL_SET, NSX_CALL_SYNC,
+	    NSX_CALL_EVENT, NSX_CALL_ALLOC,
 	NSX_CALL_MODULE, NSX_CALL_CLASSES
 };
 
@@ -115,9 +118,10 @@ struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
-/* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start, longer
- * first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process, cuda). Calls are grouped
- * by thread (threads by gtid) and sorted like ranges; losses are by call, overheads by (start, end, table, id). */
+/* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start,
+ * longer first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process,
+ * cuda). Calls are grouped by thread (threads by gtid) and sorted like ranges; losses are by call, overheads by (start,
+ * end, table, id). */
 struct nsx_trace {
 	struct nsx_str      name;         /* of the export, without folder and .sqlite, .sqlite.zst or .nsys-rep */
 	struct nsx_str      host;         /* only if asked for */
@@ -131,8 +135,10 @@ struct nsx_trace {
 	struct nsx_span    *spans;     uint32_t nspans;
 	struct nsx_gpu_op  *ops;       uint32_t nops;       /* none unless opts.ops */
 	struct nsx_issue   *issues;                         /* of the operations' launches */
-	uint32_t           *op_waits;                       /* by operation: event waits put on its stream since the one issued before it; NULL: no waits */
-	struct nsx_host_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless opts.calls */
+	uint32_t           *op_waits;                       /* by operation: event waits put on its stream since the one
+	                                                     * issued before it; NULL: no waits */
+	struct nsx_host_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless
+	                                                                 * opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;
 	struct nsx_call_name   *call_names;   uint32_t ncall_names;
 	struct nsx_call_loss   *losses;       uint32_t nlosses;
@@ -142,16 +148,18 @@ struct nsx_trace {
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
 	struct nsx_intern   domains;      /* number 0 is "" */
-	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if asked for; the first row of each (process, node), in that order */
+	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if asked for; the first row of each (process,
+	                                                      * node), in that order */
 	struct nsx_payloads *payloads;    /* for payload.h; NULL: the export has none */
 	struct nsx_arena    arena;
 };
 
 struct nsx_trace_opts {
-	const char *const *domains;   /* NULL-ended: keep only ranges of these domains, never of the default one, and those of domains whose name the
-	                               * export lost; NULL: all */
-	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are then the tightest
-	                         * range kept); saves time and memory where programs name each range differently */
+	const char *const *domains;   /* NULL-ended: keep only ranges of these domains, never of the default one, and
+	                               * those of domains whose name the export lost; NULL: all */
+	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are
+	                         * then the tightest range kept); saves time and memory where programs name each range
+	                         * differently */
 	bool        ops;        /* keep GPU operations */
 	const char *ops_if;     /* keep them also if a string of the export begins so; NULL: no */
 	bool        issues;     /* with ops: tell which call issued each, and what it waits for */
@@ -163,16 +171,18 @@ struct nsx_trace_opts {
 	uint64_t    bytes;      /* of those that progress expects (base/progress.h), what loading is worth */
 };
 
-/* Load an export: SQLite (.sqlite, any name), zstd-compressed (told by its first bytes), or an .nsys-rep through `nsys export`
- * where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What was left out
- * or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as after nsx_trace_free. */
+/* Load an export: SQLite (.sqlite, any name), zstd-compressed (told by its first bytes), or an .nsys-rep through `nsys
+ * export` where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What was
+ * left out or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as
+ * after nsx_trace_free. */
 int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                    struct nsx_diags *diags, struct nsx_err *err);
 
 /* The process of a thread, as nsx_process.gpid. */
 static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }
 
-/* Where the node of that process's graph was captured: of what it is a clone of, as far back as the export tells. NULL: not in the export. */
+/* Where the node of that process's graph was captured: of what it is a clone of, as far back as the export tells. NULL:
+ * not in the export. */
 const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node);
 
 /* The thread a range belongs to. */

@@ -1,6 +1,7 @@
 /* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is held against the page before use.
  *
- *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells (2 each)
+ *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells (2
+ *     each)
  *   interior  0x05, the same, last child (4), offsets of cells
  *   content   cells, free blocks and fragments, from its start to the end of the page, in any order
  *   free      offset of the next free block (2), bytes (2), ...; blocks are linked in order of offset
@@ -8,8 +9,8 @@
  *             of an interior page: child (4), varint the highest rowid in it
  *   overflow  the next page (4), 0 at the end; payload
  *
- * Page 1 begins with the header of the file, 100 bytes, and is the root of the table of tables. Free pages hang on a list of trunks:
- * next trunk (4), how many follow (4), their numbers. */
+ * Page 1 begins with the header of the file, 100 bytes, and is the root of the table of tables. Free pages hang on a
+ * list of trunks: next trunk (4), how many follow (4), their numbers. */
 #include "nsys/tree.h"
 
 #include <errno.h>
@@ -51,7 +52,8 @@ use(const struct nsx_db *db, const char *table, uint32_t from, uint32_t no, stru
 	if (no < 2 || no > all->npages)
 		return nsx_tree_broken(db, table, from, err, "refers to page %" PRIu32 " of %" PRIu32, no, all->npages);
 	if (atomic_fetch_or(&all->used[no / 64], UINT64_C(1) << no % 64) >> no % 64 & 1)
-		return nsx_tree_broken(db, table, from, err, "refers to page %" PRIu32 ", which is in use elsewhere", no);
+		return nsx_tree_broken(db, table, from, err, "refers to page %" PRIu32 ", which is in use elsewhere",
+		                       no);
 	return NSX_OK;
 }
 
@@ -61,7 +63,8 @@ use(const struct nsx_db *db, const char *table, uint32_t from, uint32_t no, stru
 struct head { const unsigned char *h; uint32_t page, cells, content, array; };
 
 static int
-check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsigned char *page, struct head *d, struct nsx_err *err)
+check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsigned char *page, struct head *d,
+           struct nsx_err *err)
 {
 	d->h = page + (no == 1 ? HEADER : 0);
 	d->page = no;
@@ -71,12 +74,13 @@ check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsign
 	if (!d->content)
 		d->content = 65536;
 	if (d->content > db->usable || d->array + 2 * d->cells > d->content)
-		return nsx_tree_broken(db, table, no, err, "%" PRIu32 " cells do not go before the content at %" PRIu32, d->cells, d->content);
+		return nsx_tree_broken(db, table, no, err, "%" PRIu32 " cells do not go before the content at %" PRIu32,
+		                       d->cells, d->content);
 	return NSX_OK;
 }
 
-/* Bytes of the cell at `at`, which is in the content; 0: it does not end in the page. A cell takes 4 bytes at least, for it may
- * become a free block. */
+/* Bytes of the cell at `at`, which is in the content; 0: it does not end in the page. A cell takes 4 bytes at least,
+ * for it may become a free block. */
 static inline uint32_t
 leaf_cell(const unsigned char *page, uint32_t usable, uint32_t at, uint64_t *bytes, int64_t *rowid)
 {
@@ -86,7 +90,8 @@ leaf_cell(const unsigned char *page, uint32_t usable, uint32_t at, uint64_t *byt
 	if (!(p = nsx_varint(cell, end, bytes)) || !(p = nsx_varint(p, end, &id)))
 		return 0;
 	*rowid = (int64_t)id;
-	uint32_t size = (uint32_t)(p - cell) + (*bytes <= nsx_most_local(usable) ? (uint32_t)*bytes : nsx_local(usable, *bytes) + 4);
+	uint32_t size = (uint32_t)(p - cell) + (*bytes <= nsx_most_local(usable) ? (uint32_t)*bytes
+	                                        : nsx_local(usable, *bytes) + 4);
 	if (size < 4)
 		size = 4;
 	return size <= usable - at ? size : 0;
@@ -120,10 +125,11 @@ claim(uint64_t *map, uint32_t at, uint32_t n)
 	return true;
 }
 
-/* Each byte of the content belongs to one cell or one free block, and the rest are as many as the page counts. The cells are
- * known to be whole. */
+/* Each byte of the content belongs to one cell or one free block, and the rest are as many as the page counts. The
+ * cells are known to be whole. */
 static int
-check_cover(const struct nsx_db *db, const char *table, const unsigned char *page, const struct head *d, struct nsx_err *err)
+check_cover(const struct nsx_db *db, const char *table, const unsigned char *page, const struct head *d,
+            struct nsx_err *err)
 {
 	uint64_t map[65536 / 64] = { 0 }, bytes;
 	uint32_t sum = d->content, size, at, next;
@@ -131,7 +137,8 @@ check_cover(const struct nsx_db *db, const char *table, const unsigned char *pag
 
 	for (uint32_t i = 0; i < d->cells; i++) {
 		at = nsx_be16(page + d->array + 2 * i);
-		size = d->h[0] == LEAF ? leaf_cell(page, db->usable, at, &bytes, &rowid) : interior_cell(page, db->usable, at, &rowid);
+		size = d->h[0] == LEAF ? leaf_cell(page, db->usable, at, &bytes, &rowid) : interior_cell(page,
+			db->usable, at, &rowid);
 		if (!claim(map, at, size))
 			return nsx_tree_broken(db, table, d->page, err, "cells overlap at byte %" PRIu32, at);
 		sum += size;
@@ -142,14 +149,17 @@ check_cover(const struct nsx_db *db, const char *table, const unsigned char *pag
 		next = nsx_be16(page + at);
 		size = nsx_be16(page + at + 2);
 		if (size < 4 || size > db->usable - at || (next && next <= at + size + 3))
-			return nsx_tree_broken(db, table, d->page, err, "the free block at byte %" PRIu32 " has %" PRIu32 " bytes, the next begins at %"
+			return nsx_tree_broken(db, table, d->page, err, "the free block at byte %" PRIu32 " has %"
+			                       PRIu32 " bytes, the next begins at %"
 			                       PRIu32, at, size, next);
 		if (!claim(map, at, size))
-			return nsx_tree_broken(db, table, d->page, err, "a free block overlaps cells at byte %" PRIu32, at);
+			return nsx_tree_broken(db, table, d->page, err, "a free block overlaps cells at byte %" PRIu32,
+			                       at);
 		sum += size;
 	}
 	if (sum + d->h[7] != db->usable)
-		return nsx_tree_broken(db, table, d->page, err, "%" PRIu32 " bytes belong to no cell, %u are counted", db->usable - sum, d->h[7]);
+		return nsx_tree_broken(db, table, d->page, err, "%" PRIu32 " bytes belong to no cell, %u are counted",
+		                       db->usable - sum, d->h[7]);
 	return NSX_OK;
 }
 
@@ -166,12 +176,14 @@ check_chain(struct nsx_pager *r, const char *table, uint32_t page, uint32_t no, 
 		if (use(db, table, page, no, err) != NSX_OK || !nsx_pager_far(r, table, page = no, &no, err))
 			return NSX_ERR;
 	}
-	return n || no ? nsx_tree_broken(db, table, page, err, "too %s pages follow for the rest of a cell", n ? "few" : "many") : NSX_OK;
+	return n || no ? nsx_tree_broken(db, table, page, err, "too %s pages follow for the rest of a cell", n ? "few" :
+	                                 "many") : NSX_OK;
 }
 
 /* A leaf whose rowids are above `above` (if that is not NULL) and at most `highest`. */
 static int
-check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx_leaf_page *leaf, const int64_t *above, int64_t highest,
+check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx_leaf_page *leaf, const int64_t *above,
+           int64_t highest,
            struct nsx_err *err)
 {
 	const struct nsx_db *db = r->db;
@@ -188,7 +200,8 @@ check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx
 		if (at < leaf->content || at + 4 > usable || !(size = leaf_cell(page, usable, at, &bytes, &rowid)))
 			return nsx_tree_broken(db, table, no, err, "cell %" PRIu32 " is not in the page", i);
 		if ((rowid <= last && (i || above)) || rowid > highest)
-			return nsx_tree_broken(db, table, no, err, "rowid %" PRId64 " comes after %" PRId64 ", %" PRId64 " is the highest",
+			return nsx_tree_broken(db, table, no, err, "rowid %" PRId64 " comes after %" PRId64 ", %" PRId64
+			                       " is the highest",
 			                       rowid, last, highest);
 		last = rowid;
 		if (leaf->chains && bytes > nsx_most_local(usable)
@@ -229,7 +242,8 @@ static int visit(struct walk *k, uint32_t from, uint32_t no, int depth, const in
 
 /* The children of an interior page; rules of tables hold there, of an index only its children are looked at. */
 static int
-visit_children(struct walk *k, const unsigned char *page, const struct head *d, int depth, const int64_t *above, int64_t highest)
+visit_children(struct walk *k, const unsigned char *page, const struct head *d, int depth, const int64_t *above,
+               int64_t highest)
 {
 	uint32_t usable = k->db->usable;
 	int64_t low = above ? *above : 0, key = 0;
@@ -238,12 +252,16 @@ visit_children(struct walk *k, const unsigned char *page, const struct head *d, 
 		uint32_t at = i < d->cells ? nsx_be16(page + d->array + 2 * i) : 0;
 		bool last = i == d->cells;
 
-		if (!last && (at < d->content || at + 4 > usable || (!k->index && !interior_cell(page, usable, at, &key))))
-			return nsx_tree_broken(k->db, k->table, d->page, k->err, "cell %" PRIu32 " is not in the page", i);
+		if (!last && (at < d->content || at + 4 > usable || (!k->index && !interior_cell(page, usable, at,
+		    &key))))
+			return nsx_tree_broken(k->db, k->table, d->page, k->err, "cell %" PRIu32 " is not in the page",
+			                       i);
 		if (!last && !k->index && ((above && key <= low) || key > highest))
-			return nsx_tree_broken(k->db, k->table, d->page, k->err, "rowid %" PRId64 " comes after %" PRId64 ", %" PRId64
+			return nsx_tree_broken(k->db, k->table, d->page, k->err, "rowid %" PRId64 " comes after %"
+			                       PRId64 ", %" PRId64
 			                       " is the highest", key, low, highest);
-		if (visit(k, d->page, nsx_be32(last ? d->h + 8 : page + at), depth + 1, above, last ? highest : key) != NSX_OK)
+		if (visit(k, d->page, nsx_be32(last ? d->h + 8 : page + at), depth + 1, above, last ? highest : key) !=
+		    NSX_OK)
 			return NSX_ERR;
 		low = key;
 		above = &low;
@@ -317,14 +335,16 @@ nsx_tree_find(const struct nsx_tree *t, int64_t lo)
 }
 
 int
-nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, struct nsx_leaf_page *out, struct nsx_err *err)
+nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, struct nsx_leaf_page *out,
+              struct nsx_err *err)
 {
 	struct nsx_leaf *leaf = &t->leaves.p[i];
 	uint32_t ahead = 0, most = NSX_PAGER_BLOCK / r->db->page, no = leaf->page;
 	struct head d;
 
 	if (!nsx_pager_holds(r, no))
-		while (ahead < most && i + ahead + 1 < t->leaves.n && leaf[ahead].highest < hi && leaf[ahead + 1].page == no + ahead + 1)
+		while (ahead < most && i + ahead + 1 < t->leaves.n && leaf[ahead].highest < hi &&
+		       leaf[ahead + 1].page == no + ahead + 1)
 			ahead++;
 	const unsigned char *page = nsx_pager_page(r, t->name, no, ahead, err);
 	if (!page)
@@ -341,7 +361,8 @@ nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, str
 }
 
 int
-nsx_tree_leaf_check(struct nsx_pager *r, struct nsx_tree *t, size_t i, const struct nsx_leaf_page *leaf, struct nsx_err *err)
+nsx_tree_leaf_check(struct nsx_pager *r, struct nsx_tree *t, size_t i, const struct nsx_leaf_page *leaf,
+                    struct nsx_err *err)
 {
 	const struct nsx_leaf *l = &t->leaves.p[i];
 
@@ -385,7 +406,8 @@ nsx_tree_check(struct nsx_db *db, struct nsx_tree *t, int64_t lo, int64_t hi, ui
 		return NSX_OK;
 	if (!nsx_pager_open(&r, db, db->trees->npages))
 		return nsx_err_nomem(err, db->path);
-	for (size_t i = nsx_tree_find(t, lo); rc == NSX_OK && i < t->leaves.n && (!i || t->leaves.p[i - 1].highest < hi); i++) {
+	for (size_t i = nsx_tree_find(t, lo); rc == NSX_OK && i < t->leaves.n &&
+	     (!i || t->leaves.p[i - 1].highest < hi); i++) {
 		struct nsx_leaf_page leaf;
 
 		rc = nsx_tree_leaf(&r, t, i, hi, &leaf, err);
@@ -395,7 +417,8 @@ nsx_tree_check(struct nsx_db *db, struct nsx_tree *t, int64_t lo, int64_t hi, ui
 			int64_t rowid = rowid_of(db, &leaf, j);
 			sum += rowid >= lo && rowid <= hi;
 			if (!is_record(db, atomic_load(&t->columns), &leaf, j))
-				rc = nsx_tree_broken(db, t->name, t->leaves.p[i].page, err, "row %" PRId64 " is not a record of this table", rowid);
+				rc = nsx_tree_broken(db, t->name, t->leaves.p[i].page, err, "row %" PRId64
+				                     " is not a record of this table", rowid);
 		}
 	}
 	nsx_pager_close(&r);
@@ -484,7 +507,8 @@ check_free(struct nsx_db *db, const unsigned char *header, struct nsx_err *err)
 	}
 	nsx_pager_close(&r);
 	if (rc == NSX_OK && n != want)
-		rc = nsx_tree_broken(db, name, from, err, "%" PRIu64 " are listed, the header counts %" PRIu64, n, want);
+		rc = nsx_tree_broken(db, name, from, err, "%" PRIu64 " are listed, the header counts %" PRIu64, n,
+		                     want);
 	return rc;
 }
 

@@ -1,9 +1,10 @@
-/* tree.h -- the b-trees of an export, held to the rules of SQLite's file format as SQLite's own integrity check holds them: every page
- * belongs to one tree or to the list of free pages, once; rowids rise and stay within what the page above says of them; every byte
- * of a page belongs to one cell, one free block or the fragments that are counted. SQLite itself reads on over most breaches of
- * these rules, and gives fewer rows. Private to lib/nsys.
+/* tree.h -- the b-trees of an export, held to the rules of SQLite's file format as SQLite's own integrity check holds
+ * them: every page belongs to one tree or to the list of free pages, once; rowids rise and stay within what the page
+ * above says of them; every byte of a page belongs to one cell, one free block or the fragments that are counted.
+ * SQLite itself reads on over most breaches of these rules, and gives fewer rows. Private to lib/nsys.
  *
- * Interior pages, one in some hundred, are read when the export is opened. Leaves are checked as their rows are read. */
+ * Interior pages, one in some hundred, are read when the export is opened. Leaves are checked as their rows are
+ * read. */
 #ifndef NSX_NSYS_TREE_H
 #define NSX_NSYS_TREE_H
 
@@ -44,17 +45,18 @@ struct nsx_pager {
 /* An entry of sqlite_master. */
 struct nsx_db_entry { struct nsx_str name; uint32_t root; bool table; };
 
-/* Walk the trees of the database, whose sqlite_master has these entries; those of tables are in the order of db->tables. NSX_OK, or
- * NSX_ERR with err filled, also when one is not sound. */
+/* Walk the trees of the database, whose sqlite_master has these entries; those of tables are in the order of
+ * db->tables. NSX_OK, or NSX_ERR with err filled, also when one is not sound. */
 int nsx_trees_open(struct nsx_db *db, const struct nsx_db_entry *entries, size_t n, struct nsx_err *err);
 void nsx_trees_close(struct nsx_db *db);
 uint32_t nsx_trees_npages(const struct nsx_db *db);   /* pages of the file */
 
-/* The tree of a table with its leaves listed; NULL where nothing can be checked (the table has no rowids, or the database was opened
- * to be read by SQLite alone). NSX_OK or NSX_ERR. May be called from several threads. */
+/* The tree of a table with its leaves listed; NULL where nothing can be checked (the table has no rowids, or the
+ * database was opened to be read by SQLite alone). NSX_OK or NSX_ERR. May be called from several threads. */
 int nsx_tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_err *err);
 
-/* Check the leaves that may hold rowids lo..hi, and their records; how many such rows there are in *rows, which may be NULL. */
+/* Check the leaves that may hold rowids lo..hi, and their records; how many such rows there are in *rows, which may be
+ * NULL. */
 int nsx_tree_check(struct nsx_db *db, struct nsx_tree *t, int64_t lo, int64_t hi, uint64_t *rows, struct nsx_err *err);
 
 /* The lowest and highest rowid; lo > hi if there are no rows. */
@@ -68,7 +70,8 @@ bool nsx_pager_open(struct nsx_pager *r, const struct nsx_db *db, uint32_t npage
 void nsx_pager_close(struct nsx_pager *r);
 
 /* Page `no`, which is one of the file, and `ahead` more that are likely to be wanted after it; NULL with err filled. */
-const unsigned char *nsx_pager_page(struct nsx_pager *r, const char *table, uint32_t no, uint32_t ahead, struct nsx_err *err);
+const unsigned char *nsx_pager_page(struct nsx_pager *r, const char *table, uint32_t no, uint32_t ahead,
+                                    struct nsx_err *err);
 
 static inline bool
 nsx_pager_holds(const struct nsx_pager *r, uint32_t no)
@@ -84,19 +87,23 @@ struct nsx_leaf_page {
 	bool                 chains;           /* no one has checked its overflow pages yet */
 };
 
-/* Leaf i's page, valid until the next call: its header is sound, of its cells nothing is known. NSX_OK or NSX_ERR. Where runs of
- * leaves lie on pages one after the other, those for rowids up to hi are read together. */
-int nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, struct nsx_leaf_page *leaf, struct nsx_err *err);
+/* Leaf i's page, valid until the next call: its header is sound, of its cells nothing is known. NSX_OK or NSX_ERR.
+ * Where runs of leaves lie on pages one after the other, those for rowids up to hi are read together. */
+int nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, struct nsx_leaf_page *leaf,
+                  struct nsx_err *err);
 
 /* Hold leaf i to all rules. NSX_OK or NSX_ERR. */
-int nsx_tree_leaf_check(struct nsx_pager *r, struct nsx_tree *t, size_t i, const struct nsx_leaf_page *leaf, struct nsx_err *err);
+int nsx_tree_leaf_check(struct nsx_pager *r, struct nsx_tree *t, size_t i, const struct nsx_leaf_page *leaf,
+                        struct nsx_err *err);
 
-/* Overflow page `no` of a cell that was checked: its content (usable bytes less 4), the next page's number in *next. NULL with err
- * filled. Valid until the next call. */
-const unsigned char *nsx_pager_far(struct nsx_pager *r, const char *table, uint32_t no, uint32_t *next, struct nsx_err *err);
+/* Overflow page `no` of a cell that was checked: its content (usable bytes less 4), the next page's number in *next.
+ * NULL with err filled. Valid until the next call. */
+const unsigned char *nsx_pager_far(struct nsx_pager *r, const char *table, uint32_t no, uint32_t *next,
+                                   struct nsx_err *err);
 
 /* Fill err: this page of this table breaks a rule. Always NSX_ERR. */
-int nsx_tree_broken(const struct nsx_db *db, const char *table, uint32_t page, struct nsx_err *err, const char *fmt, ...)
+int nsx_tree_broken(const struct nsx_db *db, const char *table, uint32_t page, struct nsx_err *err, const char *fmt,
+                    ...)
 	NSX_PRINTF(5, 6);
 
 static inline uint32_t
@@ -142,8 +149,8 @@ nsx_value_size(uint64_t type)
 	return type < 12 ? sizes[type] : (type - 12) / 2;
 }
 
-/* Hold a record's remaining types, `have` were before them, against the bytes that are there for their values and the columns that
- * the table has: they take all of them. */
+/* Hold a record's remaining types, `have` were before them, against the bytes that are there for their values and the
+ * columns that the table has: they take all of them. */
 static inline bool
 nsx_record_rest(const unsigned char *types, const unsigned char *end, uint64_t bytes, uint32_t have, uint32_t columns)
 {

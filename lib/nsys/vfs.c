@@ -1,5 +1,5 @@
-/* vfs.c -- how SQLite reads an export: from a descriptor that is open already, never by name. So every connection reads the
- * very file that was checked, one that has no name as well, and nothing can be written or looked for beside it. */
+/* vfs.c -- how SQLite reads an export: from a descriptor that is open already, never by name. So every connection reads
+ * the very file that was checked, one that has no name as well, and nothing can be written or looked for beside it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

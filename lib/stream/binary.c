@@ -32,7 +32,8 @@ width(const uint64_t *v, size_t n)
 	return bits ? 64 - (unsigned)__builtin_clzll(bits) : 0;
 }
 
-/* The same of one or two columns of small numbers, which are their own places in the table: false if they are not small. */
+/* The same of one or two columns of small numbers, which are their own places in the table: false if they are not
+ * small. */
 static bool
 prev_small(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table)
 {

@@ -1,5 +1,5 @@
-/* binary.h -- what both sides of the binary encoding share: field numbers, limits, expected values; private to lib/stream.
- * The layout is protos/nsysx.proto, what it means is docs/format.md, "Binary". */
+/* binary.h -- what both sides of the binary encoding share: field numbers, limits, expected values; private to
+ * lib/stream. The layout is protos/nsysx.proto, what it means is docs/format.md, "Binary". */
 #ifndef NSX_STREAM_BINARY_H
 #define NSX_STREAM_BINARY_H
 
@@ -44,7 +44,8 @@ static inline uint64_t nsx_zag(uint64_t u) { return u >> 1 ^ (0 - (u & 1)); }
 struct nsx_expect {
 	enum nsx_base   base;
 	const uint64_t *of;             /* SAME */
-	const int32_t  *last;           /* LAST...: the record each value's base is in, -1 if none; NULL: the record before */
+	const int32_t  *last;           /* LAST...: the record each value's base is in, -1 if none; NULL: the record
+	                                 * before */
 	const uint64_t *plus, *minus;   /* NULL if not used */
 	uint64_t        first;
 };
@@ -78,8 +79,8 @@ nsx_expected(const struct nsx_expect *e, const uint64_t *v, size_t r, uint64_t t
 	return x;
 }
 
-/* The records of a key: prev[r] is the last one before r that agrees with it in all of cols, -1 if none. table is scratch
- * of nsx_key_slots(rows) numbers. */
+/* The records of a key: prev[r] is the last one before r that agrees with it in all of cols, -1 if none. table is
+ * scratch of nsx_key_slots(rows) numbers. */
 size_t nsx_key_slots(size_t rows);
 void nsx_key_prev(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table);
 

@@ -1,5 +1,5 @@
-/* binary_read.c -- the binary encoding, read: docs/format.md, "Binary". A block is decoded whole, then handed out record
- * by record. */
+/* binary_read.c -- the binary encoding, read: docs/format.md, "Binary". A block is decoded whole, then handed out
+ * record by record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,8 +51,8 @@ binary_where(struct nsx_reader *r)
 	nsx_buf_fmt(&r->place, "%s: record %" PRId64, r->name, r->records);
 }
 
-/* The next message of the stream: its field and bytes, which stay in the window, not yet taken (n: with tag and length).
- * NSX_OK, NSX_EOF at the end of the input, NSX_ERR. */
+/* The next message of the stream: its field and bytes, which stay in the window, not yet taken (n: with tag and
+ * length). NSX_OK, NSX_EOF at the end of the input, NSX_ERR. */
 static int
 next_message(struct nsx_reader *r, unsigned *field, struct nsx_span *bytes, size_t *n)
 {
@@ -71,10 +71,12 @@ next_message(struct nsx_reader *r, unsigned *field, struct nsx_span *bytes, size
 		/* So few bytes may be the beginning of anything. */
 		if (have < 2 * NSX_VARINT_MAX)
 			return nsx_reader_cut(r);
-		return nsx_err_set(r->err, "%s: damaged after record %" PRId64 ": want a block or the end", r->name, r->records);
+		return nsx_err_set(r->err, "%s: damaged after record %" PRId64 ": want a block or the end", r->name,
+		                   r->records);
 	}
 	if (len > NSX_BLOCK_MAX)
-		return nsx_err_set(r->err, "%s: damaged after record %" PRId64 ": a block of %" PRIu64 " bytes", r->name, r->records, len);
+		return nsx_err_set(r->err, "%s: damaged after record %" PRId64 ": a block of %" PRIu64 " bytes",
+		                   r->name, r->records, len);
 	size_t head = (size_t)(s.p - p);
 	rc = nsx_input_need(in, head + (size_t)len);
 	if (rc == NSX_EOF)
@@ -247,7 +249,8 @@ join_strings(struct nsx_reader *r, const unsigned char *text, size_t left)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t len = b->length.p[i], shared = b->shared.p[i], back = b->back.p[i];
 
-		if (len > left || (shared && (back >= i || shared > b->strings.p[i - 1 - back].len)) || len + shared == 0)
+		if (len > left || (shared && (back >= i || shared > b->strings.p[i - 1 - back].len)) ||
+		    len + shared == 0)
 			return damaged(r, "strings");
 		left -= (size_t)len;
 		total += (size_t)(len + shared);
@@ -466,7 +469,8 @@ at_end(struct nsx_reader *r, struct nsx_span s)
 	if (rc < 0)
 		return nsx_err_set(r->err, "%s: damaged end", r->name);
 	if (records != (uint64_t)r->records)
-		return nsx_err_set(r->err, "%s: %" PRId64 " records, but its end counts %" PRIu64, r->name, r->records, records);
+		return nsx_err_set(r->err, "%s: %" PRId64 " records, but its end counts %" PRIu64, r->name, r->records,
+		                   records);
 	rc = nsx_input_need(&r->in, 2 * NSX_VARINT_MAX);
 	if (rc == NSX_ERR || r->in.end == r->in.pos)
 		return rc;

@@ -1,5 +1,6 @@
-/* binary_write.c -- the binary encoding, written: docs/format.md, "Binary". Records wait, column by column, until a block
- * is full; how each column is stored is chosen by measuring a fixed sample of it, so equal records give equal bytes. */
+/* binary_write.c -- the binary encoding, written: docs/format.md, "Binary". Records wait, column by column, until a
+ * block is full; how each column is stored is chosen by measuring a fixed sample of it, so equal records give equal
+ * bytes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,8 @@ struct rows {
 	uint64_t *cells;                /* a stretch for each column: 0 where absent; strings by arrival in `strings` */
 	size_t    stride;               /* numbers from one column to the next */
 
-	/* How a record is taken apart, as long as records have the same slots: strings first, since their bytes may be far away, then
-	 * integers, then doubles. */
+	/* How a record is taken apart, as long as records have the same slots: strings first, since their bytes may be
+	 * far away, then integers, then doubles. */
 	struct {
 		uint64_t    slots, has;
 		unsigned    matches;
@@ -93,7 +94,8 @@ binary_header(struct nsx_writer *w, struct nsx_put *p)
 	return nsx_vec_push(&b->declared, p) && add_run(b, k->number, 0) ? NSX_OK : nomem(w);
 }
 
-/* Columns begin a cache line apart in what would else be the same place of every page: they are written side by side. */
+/* Columns begin a cache line apart in what would else be the same place of every page: they are written side by
+ * side. */
 static size_t
 stride(size_t cap)
 {
@@ -290,7 +292,8 @@ flush(struct nsx_writer *w)
 	nsx_put_varint(out, head.len + b->records.len);
 	nsx_buf_str(out, nsx_buf_view(&head));
 	nsx_buf_str(out, nsx_buf_view(&b->records));
-	bool failed = head.failed || kind.failed || b->part.failed || b->strs.failed || b->records.failed || out->failed;
+	bool failed = head.failed || kind.failed || b->part.failed || b->strs.failed || b->records.failed ||
+	    out->failed;
 	nsx_buf_free(&head);
 	nsx_buf_free(&kind);
 	if (failed)
@@ -300,12 +303,14 @@ flush(struct nsx_writer *w)
 	return nsx_writer_flush(w);
 }
 
-/* A string's number. Those that come again and again are not looked for: a few of their bytes say where they were last. */
+/* A string's number. Those that come again and again are not looked for: a few of their bytes say where they were
+ * last. */
 static uint32_t
 number(struct block *b, struct nsx_str s)
 {
 	uint64_t few = s.len >= 8 ? word(s.ptr) + (word(s.ptr + s.len - 8) << 21 | word(s.ptr + s.len - 8) >> 43)
-	             : (unsigned char)s.ptr[0] | (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 | (uint64_t)(unsigned char)s.ptr[s.len - 1] << 16;
+	             : (unsigned char)s.ptr[0] | (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 |
+	             (uint64_t)(unsigned char)s.ptr[s.len - 1] << 16;
 	uint32_t *at = &b->recall[(few + s.len) * 0x9e3779b97f4a7c15ULL >> 54];
 
 	if (*at < b->strings.n && b->strings.strs[*at].len == s.len && common(b->strings.strs[*at], s) == s.len)
@@ -349,7 +354,8 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 static bool
 take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 {
-	const struct step *s = k->plan.step, *strings = s + k->plan.strings, *numbers = s + k->plan.numbers, *end = s + k->plan.n;
+	const struct step *s = k->plan.step, *strings = s + k->plan.strings, *numbers = s + k->plan.numbers,
+	    *end = s + k->plan.n;
 	uint64_t *to = k->cells + k->n;
 
 	for (; s < strings; s++) {
@@ -389,7 +395,8 @@ binary_record(struct nsx_writer *w, struct nsx_put *p, const struct nsx_rec *rec
 	if (!take(b, k, rec) || !add_run(b, k->number, 1))
 		return nomem(w);
 	if (b->bytes - before > NSX_LINE_MAX)
-		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name, (int)NSX_LINE_MAX);
+		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name,
+		                   (int)NSX_LINE_MAX);
 	return ++b->nrows >= NSX_BLOCK_ROWS || b->bytes >= NSX_BLOCK_FULL ? flush(w) : NSX_OK;
 }
 

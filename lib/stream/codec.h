@@ -16,8 +16,8 @@ enum {
 	NSX_NO_SLOT = 255
 };
 
-/* Bytes in: a window onto the input, decompressed where it is zstd: buf[pos..end) is there and not yet taken. At least NSX_SLACK
- * readable bytes (zeros) follow `end`, so that scans may look at whole words. */
+/* Bytes in: a window onto the input, decompressed where it is zstd: buf[pos..end) is there and not yet taken. At least
+ * NSX_SLACK readable bytes (zeros) follow `end`, so that scans may look at whole words. */
 enum { NSX_SLACK = 16 };
 
 struct nsx_input {
@@ -39,7 +39,8 @@ struct nsx_input {
 /* What fd still gives is work of the process: from here on progress is told of its bytes, and of *records. */
 void nsx_input_watch(struct nsx_input *in, const int64_t *records);
 
-/* Widen the window: NSX_OK, NSX_EOF when the input has ended, NSX_ERR. Moves the bytes it holds: pointers into it die. */
+/* Widen the window: NSX_OK, NSX_EOF when the input has ended, NSX_ERR. Moves the bytes it holds: pointers into it
+ * die. */
 int nsx_input_more(struct nsx_input *in);
 
 /* Widen it to at least n bytes: NSX_OK, NSX_EOF if the input ends before. */
@@ -112,7 +113,8 @@ struct nsx_reader {
 struct nsx_reader *nsx_reader_mem(const void *p, size_t n, const char *name, unsigned flags, struct nsx_err *err);
 
 /* A header came: check it and make its kind. The new entry of r->met, NULL with r->err filled. */
-struct nsx_met *nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols);
+struct nsx_met *nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols,
+                                   size_t ncols);
 /* The kind of that name, NULL if its header has not come. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 /* Fails with "PLACE: ...". */

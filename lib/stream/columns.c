@@ -152,7 +152,8 @@ read_data(const struct values *s, uint64_t *v, size_t n)
 		return NULL;
 	}
 	if (s->run_differences.p != s->run_differences.end)
-		return read_runs(s->run_differences, s->run_counts, v, n) ? NULL : "runs that do not match their records";
+		return read_runs(s->run_differences, s->run_counts, v, n) ? NULL
+		       : "runs that do not match their records";
 	return nsx_get_signed(&diffs, v, n) && diffs.p == diffs.end ? NULL : "values that do not match their records";
 }
 
@@ -183,7 +184,8 @@ key_prev(struct decode *d, unsigned key)
 		if (f.wire != WIRE_BYTES)
 			return NULL;
 		while (f.bytes.p < f.bytes.end) {
-			if (!nsx_get_varint(&f.bytes, &col) || col >= NSX_MAX_COLS || !d->c->v[col] || n == NSX_MAX_COLS)
+			if (!nsx_get_varint(&f.bytes, &col) || col >= NSX_MAX_COLS || !d->c->v[col] ||
+			    n == NSX_MAX_COLS)
 				return NULL;
 			cols[n++] = d->c->v[col];
 		}
@@ -236,7 +238,8 @@ expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect
 			e->last = last;
 		}
 	}
-	if (s->plus > NSX_MAX_COLS || s->minus > NSX_MAX_COLS || (s->plus && !v[s->plus - 1]) || (s->minus && !v[s->minus - 1]))
+	if (s->plus > NSX_MAX_COLS || s->minus > NSX_MAX_COLS || (s->plus && !v[s->plus - 1]) ||
+	    (s->minus && !v[s->minus - 1]))
 		return "a column relative to one that is not there";
 	if (s->plus)
 		e->plus = v[s->plus - 1];

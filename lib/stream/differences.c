@@ -1,5 +1,5 @@
-/* differences.c -- the numbers that a binary column is stored as. Every record's numbers pass here, so the loops for what is
- * common ask nothing per record. */
+/* differences.c -- the numbers that a binary column is stored as. Every record's numbers pass here, so the loops for
+ * what is common ask nothing per record. */
 #include "stream/differences.h"
 
 #include "stream/wire.h"

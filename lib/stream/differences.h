@@ -12,8 +12,9 @@ struct nsx_numbers {
 	bool            partial;   /* absent somewhere */
 };
 
-/* What the differences of a column from what is expected come to, as zigzag numbers, one for each value: into diff, as many as are
- * returned. top: by record, one more than the greatest value before it; NULL where the base does not ask. */
+/* What the differences of a column from what is expected come to, as zigzag numbers, one for each value: into diff, as
+ * many as are returned. top: by record, one more than the greatest value before it; NULL where the base does not
+ * ask. */
 size_t nsx_differences(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e, const uint64_t *top);
 
 /* Numbers as runs, and the bytes that either way of writing them takes. */

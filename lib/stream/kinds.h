@@ -50,7 +50,8 @@ struct nsx_col {
 };
 
 /* A kind as one stream has it. Known columns are at their enum's slots whatever the header's order (and whether or
- * not it has them); columns that we do not know follow. `order` lists the slots that the stream's header has, in its order. */
+ * not it has them); columns that we do not know follow. `order` lists the slots that the stream's header has, in its
+ * order. */
 struct nsx_kind {
 	enum nsx_kind_id id;
 	const char      *name;
@@ -69,7 +70,8 @@ const struct nsx_kind *nsx_kind_builtin(enum nsx_kind_id id);
 /* The known kind of that name, NSX_NKINDS if there is none. */
 enum nsx_kind_id nsx_kind_find(struct nsx_str name);
 
-/* The slot of the column of that name, -1 if the kind has none (known columns: also if this stream's header lacks it). */
+/* The slot of the column of that name, -1 if the kind has none (known columns: also if this stream's header lacks
+ * it). */
 int nsx_kind_slot(const struct nsx_kind *k, struct nsx_str column);
 
 /* Whether the stream's header of k has the column in that slot. */
@@ -81,7 +83,8 @@ bool nsx_kind_has(const struct nsx_kind *k, int slot);
 /* A value; which member holds follows from the column's type. Strings are never empty: those are absent. */
 union nsx_val { int64_t i; double f; struct nsx_str s; };
 
-/* One record. `v` has NSX_MAX_COLS slots; bit n of `has` says that slot n holds a value, otherwise v[n] is undefined. */
+/* One record. `v` has NSX_MAX_COLS slots; bit n of `has` says that slot n holds a value, otherwise v[n] is
+ * undefined. */
 struct nsx_rec {
 	const struct nsx_kind *kind;
 	uint64_t               has;
@@ -100,8 +103,10 @@ nsx_set_s(struct nsx_rec *r, int slot, struct nsx_str s)
 }
 static inline void nsx_clear(struct nsx_rec *r, int slot) { r->has &= ~(1ULL << slot); }
 /* The value, or `otherwise` if it is absent. */
-static inline int64_t nsx_int(const struct nsx_rec *r, int slot, int64_t otherwise) { return nsx_has(r, slot) ? r->v[slot].i : otherwise; }
-static inline struct nsx_str nsx_string(const struct nsx_rec *r, int slot) { return nsx_has(r, slot) ? r->v[slot].s : (struct nsx_str){ "", 0 }; }
+static inline int64_t nsx_int(const struct nsx_rec *r, int slot, int64_t otherwise) { return nsx_has(r, slot)
+	? r->v[slot].i : otherwise; }
+static inline struct nsx_str nsx_string(const struct nsx_rec *r, int slot) { return nsx_has(r, slot) ? r->v[slot].s
+	: (struct nsx_str){ "", 0 }; }
 
 NSX_END_C
 

@@ -28,7 +28,8 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 int64_t
 nsx_order_end(const struct nsx_rec *r)
 {
-	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START,
+		NSX_ROLE_HOST_DUR } };
 	int64_t end = INT64_MIN;
 
 	for (int i = 0; i < 2; i++) {
@@ -64,7 +65,8 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 		return placed;
 	}
 	/* Of a range the host's time, which its place goes by; call and overhead have no other. */
-	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur : nsx_field(kind, NSX_ROLE_DUR);
+	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur
+	    : nsx_field(kind, NSX_ROLE_DUR);
 	if (slot < 0)
 		slot = nsx_field(kind, NSX_ROLE_HOST_DUR);
 	*key = nsx_order_work(kind, time, nsx_has(r, slot) ? &r->v[slot].i : NULL);
@@ -83,7 +85,8 @@ nsx_order_tie(const struct nsx_rec *r)
 	for (int i = 0; i < NSX_NTIES; i++)
 		tie.by[i] = nsx_field_int(r, by[i], INT64_MIN);
 	/* An operation names its call, too. */
-	tie.number = nsx_field_int(r, nsx_field(r->kind->id, NSX_ROLE_OP) >= 0 ? NSX_ROLE_OP : NSX_ROLE_CALL, INT64_MIN);
+	tie.number = nsx_field_int(r, nsx_field(r->kind->id, NSX_ROLE_OP) >= 0 ? NSX_ROLE_OP : NSX_ROLE_CALL,
+	                           INT64_MIN);
 	return tie;
 }
 

@@ -30,16 +30,17 @@ nsx_section_of(enum nsx_kind_id kind)
 
 static inline enum nsx_section nsx_rec_section(const struct nsx_rec *r) { return nsx_section_of(r->kind->id); }
 
-/* When a record of compilation or work stands in the stream, in ns: call, overhead and compile at the host's start, a range at the
- * earlier of its two starts (at the one it has), all others at the GPU's. False if it has no such time; of other sections always. */
+/* When a record of compilation or work stands in the stream, in ns: call, overhead and compile at the host's start, a
+ * range at the earlier of its two starts (at the one it has), all others at the GPU's. False if it has no such time; of
+ * other sections always. */
 bool nsx_order_time(const struct nsx_rec *r, int64_t *time);
 
-/* When it is over, on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no time. Clamped to what a
- * time can be. */
+/* When it is over, on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no time.
+ * Clamped to what a time can be. */
 int64_t nsx_order_end(const struct nsx_rec *r);
 
-/* What the order goes by first. Work: the time, the kind, the duration (of a range the host's) with the longer first. Compilation: the
- * profile, the time. Others: nothing but the section. What is absent is before everything. */
+/* What the order goes by first. Work: the time, the kind, the duration (of a range the host's) with the longer first.
+ * Compilation: the profile, the time. Others: nothing but the section. What is absent is before everything. */
 struct nsx_order_key { int64_t section, first, second, third; };
 
 /* For work of that kind, time and duration (pointed to; NULL: absent). */
@@ -60,8 +61,8 @@ nsx_order_key_cmp(const struct nsx_order_key *a, const struct nsx_order_key *b)
 	return (a->third > b->third) - (a->third < b->third);
 }
 
-/* What work of equal keys goes by: numbers in this order, then the name, then the number of the operation or call. INT64_MIN and the
- * empty name: absent. */
+/* What work of equal keys goes by: numbers in this order, then the name, then the number of the operation or call.
+ * INT64_MIN and the empty name: absent. */
 enum { NSX_TIE_PROFILE, NSX_TIE_DEVICE, NSX_TIE_PID, NSX_TIE_TID, NSX_TIE_RANGE, NSX_NTIES };
 struct nsx_order_tie { int64_t by[NSX_NTIES]; struct nsx_str name; int64_t number; };
 

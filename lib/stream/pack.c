@@ -1,5 +1,5 @@
-/* pack.c -- records as bytes: kind and presence, then the values there are in order of slots; a string is its length and its
- * bytes. Nothing is aligned. */
+/* pack.c -- records as bytes: kind and presence, then the values there are in order of slots; a string is its length
+ * and its bytes. Nothing is aligned. */
 #include "stream/pack.h"
 
 #include <string.h>

@@ -42,7 +42,8 @@ void
 nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols)
 {
 	int device = column(cols, ncols, "device"), thread = column(cols, ncols, "tid");
-	int program = column(cols, ncols, "program"), inst = column(cols, ncols, "inst"), name = column(cols, ncols, "name");
+	int program = column(cols, ncols, "program"), inst = column(cols, ncols, "inst"), name = column(cols, ncols,
+		"name");
 	int actor = device >= 0 ? device : thread, n = 0;
 
 	*l = (struct nsx_layout){ .ncols = ncols };
@@ -241,7 +242,8 @@ try_all(struct job *j)
 		if (l->type[i] == 'i' && is_stored(j, i))
 			try(j, (struct nsx_way){ BASE_SAME, (uint8_t)i, NONE, NONE, NONE });
 	/* A column after two others may be their difference. */
-	if (j->col >= 2 && is_stored(j, j->col - 1) && is_stored(j, j->col - 2) && l->type[j->col - 1] == 'i' && l->type[j->col - 2] == 'i')
+	if (j->col >= 2 && is_stored(j, j->col - 1) && is_stored(j, j->col - 2) && l->type[j->col - 1] == 'i' &&
+	    l->type[j->col - 2] == 'i')
 		try(j, (struct nsx_way){ BASE_SAME, (uint8_t)(j->col - 2), NONE, NONE, (uint8_t)(j->col - 1) });
 }
 
@@ -288,8 +290,8 @@ put_presence(const struct job *j)
 	nsx_put_list(&j->p->values, VALUES_PRESENCE, runs, n, &j->p->list);
 }
 
-/* Put the differences into p->diff, and their runs into scratch, values, then counts, if they are the shorter way: m->run_size
- * is then less than m->plain_size. */
+/* Put the differences into p->diff, and their runs into scratch, values, then counts, if they are the shorter way:
+ * m->run_size is then less than m->plain_size. */
 static size_t
 measure(struct job *j, struct nsx_runs *m)
 {

@@ -1,4 +1,5 @@
-/* predict.h -- how the binary encoder stores columns: what is expected of each, chosen by measuring; private to lib/stream. */
+/* predict.h -- how the binary encoder stores columns: what is expected of each, chosen by measuring; private to
+ * lib/stream. */
 #ifndef NSX_STREAM_PREDICT_H
 #define NSX_STREAM_PREDICT_H
 
@@ -10,8 +11,8 @@ enum { NSX_OWN_KEYS = 3 };
 /* One way to store a column. Columns are places in the header, NSX_NO_SLOT if not used. */
 struct nsx_way { enum nsx_base base; uint8_t of, key, plus, minus; };
 
-/* The way that was the best for a column in an earlier block, what the sample cost then, and for how many blocks more it is
- * good if it goes on costing as little. */
+/* The way that was the best for a column in an earlier block, what the sample cost then, and for how many blocks more
+ * it is good if it goes on costing as little. */
 struct nsx_habit { struct nsx_way way; uint64_t cost; unsigned blocks; };
 
 /* What follows from the names of a kind's columns, once per kind: the order in which columns are stored (one may be
@@ -22,7 +23,8 @@ struct nsx_layout {
 	char    type[NSX_MAX_COLS];
 	bool    start[NSX_MAX_COLS];        /* a time whose duration is the next column */
 	uint8_t key[NSX_OWN_KEYS][2];
-	int     nkey[NSX_OWN_KEYS];         /* columns of each key; key 0 has none, others without columns are not there */
+	int     nkey[NSX_OWN_KEYS];         /* columns of each key; key 0 has none, others without columns are not
+	                                     * there */
 	struct nsx_habit habit[NSX_MAX_COLS];
 };
 

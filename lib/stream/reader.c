@@ -115,8 +115,10 @@ nsx_reader_cut(struct nsx_reader *r)
 int
 nsx_reader_refuse(struct nsx_reader *r, uint64_t version)
 {
-	return nsx_err_set(r->err, "%s: stream version %" PRIu64 ", this nsysx reads %d: %s", r->name, version, NSX_STREAM_VERSION,
-	                   version < NSX_STREAM_VERSION ? "extract again with this nsysx-extract" : "a newer nsysx reads it");
+	return nsx_err_set(r->err, "%s: stream version %" PRIu64 ", this nsysx reads %d: %s", r->name, version,
+	                   NSX_STREAM_VERSION,
+	                   version < NSX_STREAM_VERSION ? "extract again with this nsysx-extract"
+	                   : "a newer nsysx reads it");
 }
 
 const char *
@@ -144,7 +146,8 @@ nsx_reader_beyond(const struct nsx_reader *r)
 }
 
 int
-nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec), void *state, struct nsx_err *err)
+nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec),
+             void *state, struct nsx_err *err)
 {
 	const struct nsx_kind *last = NULL;
 	struct nsx_rec rec;
@@ -223,7 +226,8 @@ add_column(struct nsx_reader *r, struct making *m, struct nsx_str name, char typ
 		return NSX_EOF;
 	if (slot < 0) {
 		if (k->nslots == NSX_MAX_COLS)
-			return nsx_reader_fail(r, "kind %s has more than %d columns, known ones counted", k->name, NSX_MAX_COLS);
+			return nsx_reader_fail(r, "kind %s has more than %d columns, known ones counted", k->name,
+			                       NSX_MAX_COLS);
 		struct nsx_str copy = nsx_arena_str(&r->arena, name);
 		if (!copy.ptr)
 			return nsx_err_nomem(r->err, r->name);
@@ -298,7 +302,8 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 		return NULL;
 	}
 	/* `end` is not counted. */
-	if (r->kinds.n - (nsx_reader_met(r, NSX_STR("end")) != NULL) >= NSX_MAX_KINDS && nsx_kind_find(name) != NSX_END) {
+	if (r->kinds.n - (nsx_reader_met(r, NSX_STR("end")) != NULL) >= NSX_MAX_KINDS && nsx_kind_find(name) != NSX_END)
+	    {
 		nsx_reader_fail(r, "more than %d kinds", NSX_MAX_KINDS);
 		return NULL;
 	}
@@ -309,10 +314,12 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 		int rc;
 
 		if (!nsx_kind_word(cols[i].name))
-			rc = nsx_reader_fail(r, "want a column (a lower-case word), got \"%.*s\"", wide, cols[i].name.ptr);
+			rc = nsx_reader_fail(r, "want a column (a lower-case word), got \"%.*s\"", wide,
+			                     cols[i].name.ptr);
 		else if (!cols[i].type || !strchr("ifs", cols[i].type))
 			rc = nsx_reader_fail(r, "column %.*s of %.*s: want type i, f or s, got %c: from a newer nsysx?",
-			                     wide, cols[i].name.ptr, shown, name.ptr, cols[i].type ? cols[i].type : '?');
+			                     wide, cols[i].name.ptr, shown, name.ptr, cols[i].type ? cols[i].type
+			                     : '?');
 		else
 			rc = add_column(r, &m, cols[i].name, cols[i].type);
 		if (rc == NSX_EOF)
@@ -327,7 +334,8 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 	m.kind->print = print_of(m.kind);
 
 	met = nsx_arena_alloc(&r->arena, sizeof *met);
-	if (!met || !nsx_vec_room(&r->kinds, 1) || !nsx_vec_room(&r->met, 1) || nsx_intern(&r->names, name) == NSX_NONE) {
+	if (!met || !nsx_vec_room(&r->kinds, 1) || !nsx_vec_room(&r->met, 1) || nsx_intern(&r->names, name) == NSX_NONE)
+	    {
 		nsx_err_nomem(r->err, r->name);
 		return NULL;
 	}
@@ -368,7 +376,8 @@ begin(struct nsx_reader *r)
 		r->dec = &nsx_binary_decoder;
 	else if ((n >= sizeof text - 1 && memcmp(p, text, sizeof text - 1) == 0) || (r->flags & NSX_READ_PARTIAL))
 		r->dec = &nsx_text_decoder;
-	else if (is_beginning(p, n, text, sizeof text - 1) || is_beginning(p, n, "\x0a\x09\x0a\x05nsysx", NSX_MAGIC_BYTES))
+	else if (is_beginning(p, n, text, sizeof text - 1) || is_beginning(p, n, "\x0a\x09\x0a\x05nsysx",
+		NSX_MAGIC_BYTES))
 		return nsx_reader_cut(r);
 	else
 		return nsx_err_set(r->err, "%s: not an nsysx stream", r->name);
@@ -384,11 +393,13 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 	if (r->last.section != key->section)
 		return nsx_reader_fail(r, "out of order: %s after %s; %s", kind, last, sort);
 	if (key->section == NSX_SECTION_COMPILE && key->first != r->last.first)
-		return nsx_reader_fail(r, "out of order: %s of profile %" PRId64 " after one of %" PRId64 "; %s", kind, key->first,
+		return nsx_reader_fail(r, "out of order: %s of profile %" PRId64 " after one of %" PRId64 "; %s", kind,
+		                       key->first,
 		                       r->last.first, sort);
 	bool compile = key->section == NSX_SECTION_COMPILE;
 	int64_t time = compile ? key->second : key->first, was = compile ? r->last.second : r->last.first;
-	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; %s", kind, time, last, was, sort);
+	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; %s", kind, time, last, was,
+	                       sort);
 }
 
 /* Whether rec ends where no time can be. */

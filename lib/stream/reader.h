@@ -14,8 +14,8 @@ enum nsx_read_flags {
 	NSX_READ_ORDERED = 2    /* check docs/format.md "Order"; the record that breaks it is an error */
 };
 
-/* Open path; NULL or "-" is standard input. The first bytes, never the name, tell the encoding. NULL on failure, with err
- * filled; the reader keeps err, which must outlive it. An empty input is an error at the first nsx_read. */
+/* Open path; NULL or "-" is standard input. The first bytes, never the name, tell the encoding. NULL on failure, with
+ * err filled; the reader keeps err, which must outlive it. An empty input is an error at the first nsx_read. */
 struct nsx_reader *nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err);
 
 /* The same from an open file descriptor, which the reader closes; name is for messages. */
@@ -32,9 +32,10 @@ int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const cha
  * nsx_read; values may be changed and absent ones set in place before the record is written on. */
 int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 
-/* Read to the end and give every record to take, which returns NSX_OK or fills err. require: a kind of which a record must come,
- * NULL if none must. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
-int nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec), void *state,
+/* Read to the end and give every record to take, which returns NSX_OK or fills err. require: a kind of which a record
+ * must come, NULL if none must. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
+int nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec),
+                 void *state,
                  struct nsx_err *err);
 
 /* The kinds met so far, in order of their headers: *n pointers, valid until the next nsx_read. */
@@ -46,7 +47,8 @@ const char *nsx_reader_where(struct nsx_reader *r);
 /* Records read so far, `end` not counted; bytes of input taken so far. */
 int64_t nsx_reader_records(const struct nsx_reader *r);
 
-/* Of the records read so far, those whose start + dur is no 64-bit integer: whatever rests on their ends is cut off there. */
+/* Of the records read so far, those whose start + dur is no 64-bit integer: whatever rests on their ends is cut off
+ * there. */
 int64_t nsx_reader_beyond(const struct nsx_reader *r);
 
 void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */

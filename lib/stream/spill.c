@@ -2,7 +2,8 @@
  *
  *     taken here -> spool, spool, ... spool  memory <- added here
  *
- * Memory holds the newest. What exceeds the limit moves to the last spool if nobody reads that yet, else to a new one. */
+ * Memory holds the newest. What exceeds the limit moves to the last spool if nobody reads that yet, else to a new
+ * one. */
 #include "stream/spill.h"
 
 #include <stdlib.h>

@@ -12,7 +12,8 @@ struct nsx_spool;
 /* NULL on failure, with err filled; err must outlive the spool. */
 struct nsx_spool *nsx_spool_open(struct nsx_err *err);
 
-/* Keep the headers of in at the same places among the records, as nsx_writer_follow does. in must outlive nsx_spool_reader. */
+/* Keep the headers of in at the same places among the records, as nsx_writer_follow does. in must outlive
+ * nsx_spool_reader. */
 void nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in);
 int nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec);
 int64_t nsx_spool_records(const struct nsx_spool *s);

@@ -93,7 +93,8 @@ first_line(struct nsx_reader *r, struct nsx_str line)
 	version.ptr += line.len > 7 ? 7 : line.len;
 	version.len -= (size_t)(version.ptr - line.ptr);
 	if (!nsx_get_int(version, &v) || v < 1)
-		return nsx_reader_fail(r, "want #nsysx, a tab and a version, got \"%.*s\": not an nsysx stream", SHOWN(line));
+		return nsx_reader_fail(r, "want #nsysx, a tab and a version, got \"%.*s\": not an nsysx stream",
+		                       SHOWN(line));
 	if (v != NSX_STREAM_VERSION)
 		return nsx_reader_refuse(r, (uint64_t)v);
 	return NSX_OK;
@@ -190,7 +191,8 @@ bad_field(struct nsx_reader *r, const struct nsx_met *m, int i, const char *want
 {
 	struct nsx_str s = { p, (size_t)(end - p) };
 
-	return nsx_reader_fail(r, "%s.%s: want %s, got \"%.*s\"", m->kind->name, m->kind->cols[m->kind->order[i]].name, want, SHOWN(s));
+	return nsx_reader_fail(r, "%s.%s: want %s, got \"%.*s\"", m->kind->name, m->kind->cols[m->kind->order[i]].name,
+	                       want, SHOWN(s));
 }
 
 /* Take eight digits at once, if there are as many. */
@@ -251,7 +253,8 @@ value(struct nsx_reader *r, const struct nsx_met *m, int i, char **pp, struct ns
 		end = field_end(p, &escape);
 		size_t len = (size_t)(end - p);
 		if (escape && (len = unescape(p, (size_t)(escape - p), len)) == SIZE_MAX)
-			return nsx_reader_fail(r, "%s.%s: a backslash that begins none of \\t \\n \\r \\\\ \\xHH", m->kind->name,
+			return nsx_reader_fail(r, "%s.%s: a backslash that begins none of \\t \\n \\r \\\\ \\xHH",
+			                       m->kind->name,
 			                       m->kind->cols[slot].name);
 		rec->v[slot].s = (struct nsx_str){ p, len };
 	}

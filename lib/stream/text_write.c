@@ -167,7 +167,8 @@ put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec
 	b->ptr[b->len++] = '\n';
 	/* What a reader would refuse is not written. */
 	if (b->len - from > NSX_LINE_MAX)
-		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name, (int)NSX_LINE_MAX);
+		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name,
+		                   (int)NSX_LINE_MAX);
 	return b->len >= FULL ? nsx_writer_flush(w) : NSX_OK;
 }
 

@@ -66,7 +66,8 @@ spread56(uint64_t v)
 	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
 }
 
-/* n numbers at p, which has room for NSX_VARINT_MAX bytes each: the end. Of mixed sizes, so without branches on them. */
+/* n numbers at p, which has room for NSX_VARINT_MAX bytes each: the end. Of mixed sizes, so without branches on
+ * them. */
 static char *
 put_numbers(char *p, const uint64_t *v, size_t n)
 {

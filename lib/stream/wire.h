@@ -1,5 +1,6 @@
-/* wire.h -- protobuf's wire format, by hand: numbers, fields, packed lists; for lib/stream and what else writes protobuf.
- * Writing appends to a buffer, whose `failed` the caller checks. Reading never goes past the end it was given. */
+/* wire.h -- protobuf's wire format, by hand: numbers, fields, packed lists; for lib/stream and what else writes
+ * protobuf. Writing appends to a buffer, whose `failed` the caller checks. Reading never goes past the end it was
+ * given. */
 #ifndef NSX_STREAM_WIRE_H
 #define NSX_STREAM_WIRE_H
 

@@ -204,7 +204,8 @@ match(struct nsx_writer *w, struct nsx_put *p, const struct nsx_kind *k)
 		if (slot < 0)
 			continue;
 		if (k->cols[slot].type != p->cols[i].type)
-			return nsx_err_set(w->err, "%s: column %s of %s has type %c in the header, %c in the record", w->name,
+			return nsx_err_set(w->err, "%s: column %s of %s has type %c in the header, %c in the record",
+			                   w->name,
 			                   k->cols[slot].name, p->name, p->cols[i].type, k->cols[slot].type);
 		p->mask |= 1ULL << slot;
 	}

@@ -1,8 +1,8 @@
 /* bandwidth.c -- a table of what collectives achieved and how long devices waited in them.
  *
- * An instance is one execution of a collective by one group. It is held from its first record to its last: until every device of the
- * group that the stream has has recorded it, or to the end. What stays of it is its shortest duration. These are sorted before doubles are added:
- * the sums do not depend on the order in which instances came. */
+ * An instance is one execution of a collective by one group. It is held from its first record to its last: until every
+ * device of the group that the stream has has recorded it, or to the end. What stays of it is its shortest duration.
+ * These are sorted before doubles are added: the sums do not depend on the order in which instances came. */
 #include "table/bandwidth.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "job/instances.h"
 #include "job/nccl.h"
 
-enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN, WAIT_MEAN, WAIT_MAX, HIDDEN_SHARE, NCOLS };
+enum { COLLECTIVE, BYTES, GROUP, INSTANCES, BUSBW_MEAN, BUSBW_STDERR, ALGBW_MEAN, WAIT_MEAN, WAIT_MAX, HIDDEN_SHARE,
+       NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[COLLECTIVE]   = { "collective", NSX_CELL_STRING },
@@ -28,8 +29,8 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
 };
 
-/* Operations that communicate by themselves are in here too: instances of NCCL's communicators as XLA's, all of them held (job/nccl.h); each other
- * operation alone. */
+/* Operations that communicate by themselves are in here too: instances of NCCL's communicators as XLA's, all of them
+ * held (job/nccl.h); each other operation alone. */
 
 /* One line of the table. */
 struct row {
@@ -68,10 +69,12 @@ row_of(struct summing *s, const struct nsx_comm_record *r)
 {
 	struct row fresh = { .has_bytes = r->has_bytes, .has_group = r->has_group, .bytes = r->has_bytes ? r->bytes : 0,
 	                     .group = r->has_group ? r->group : 0 };
-	uint32_t size = nsx_map_number(&s->of_size, (struct nsx_key){ (uint64_t)r->kind << 1 | fresh.has_bytes, (uint64_t)fresh.bytes }), row = size;
+	uint32_t size = nsx_map_number(&s->of_size, (struct nsx_key){ (uint64_t)r->kind << 1 | fresh.has_bytes,
+		(uint64_t)fresh.bytes }), row = size;
 
 	if (size != NSX_NONE)
-		row = nsx_map_number(&s->of_group, (struct nsx_key){ (uint64_t)size << 1 | fresh.has_group, (uint64_t)fresh.group });
+		row = nsx_map_number(&s->of_group, (struct nsx_key){ (uint64_t)size << 1 | fresh.has_group,
+			(uint64_t)fresh.group });
 	if (row != NSX_NONE && row == s->rows.n) {
 		fresh.name = nsx_cat_str(&s->comm.cat, r->kind);
 		if (!nsx_vec_push(&s->rows, fresh))
@@ -151,8 +154,10 @@ take_comm(struct summing *s, const struct nsx_rec *thunk)
 	}
 	if (nsx_comm_describe(&s->comm, thunk, &c, s->err) != NSX_OK)
 		return NSX_ERR;
-	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk), .one_clock = true,
-	                       .incomplete = c.incomplete, .first_start = start, .last_end = nsx_add_sat(start, dur, NULL), .shortest = dur,
+	struct execution e = { .row = row_of(s, &c), .devices = 1, .clock = nsx_comm_clock(&s->comm, thunk),
+	                       .one_clock = true,
+	                       .incomplete = c.incomplete, .first_start = start, .last_end = nsx_add_sat(start, dur,
+	                       	NULL), .shortest = dur,
 	                       .shortest_moving = dur };
 	if (e.row == NSX_NONE || e.clock == NSX_NONE || !nsx_comm_instance(&s->comm, thunk, &c, &key))
 		return nsx_err_nomem(s->err, NULL);
@@ -167,7 +172,8 @@ take_comm(struct summing *s, const struct nsx_rec *thunk)
 static uint32_t
 row_of_op(struct summing *s, struct nsx_str kind, int64_t bytes, int64_t group)
 {
-	struct nsx_comm_record r = { .kind = nsx_cat_intern(&s->comm.cat, kind, s->err), .has_bytes = bytes >= 0, .bytes = bytes,
+	struct nsx_comm_record r = { .kind = nsx_cat_intern(&s->comm.cat, kind, s->err), .has_bytes = bytes >= 0,
+	                             .bytes = bytes,
 	                             .has_group = group > 0, .group = group };
 	uint32_t row;
 
@@ -197,7 +203,8 @@ close_op(struct summing *s, const struct nsx_nccl_op *o, struct nsx_str kind)
 static int
 take_op(struct summing *s, const struct nsx_rec *op)
 {
-	struct nsx_nccl_op o = { .dur = nsx_int(op, NSX_OP_dur, 0), .bytes = nsx_int(op, NSX_OP_bytes, -1), .group = nsx_int(op, NSX_OP_group, -1),
+	struct nsx_nccl_op o = { .dur = nsx_int(op, NSX_OP_dur, 0), .bytes = nsx_int(op, NSX_OP_bytes, -1),
+	                         .group = nsx_int(op, NSX_OP_group, -1),
 	                         .hidden = nsx_int(op, NSX_OP_hidden, -1) };
 	uint32_t clock;
 
@@ -222,7 +229,8 @@ close_ops(struct summing *s, const struct nsx_nccl_op *ops, size_t n, struct nsx
 	int64_t bytes = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start, .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL),
+		struct execution e = { .devices = 1, .one_clock = true, .first_start = ops[i].start,
+		                       .last_end = nsx_add_sat(ops[i].start, ops[i].dur, NULL),
 		                       .shortest = ops[i].dur, .shortest_moving = ops[i].dur };
 
 		bytes = ops[i].bytes > bytes ? ops[i].bytes : bytes;
@@ -346,18 +354,22 @@ static void
 add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
-	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops, "communicating operations are each an instance of their own: what other devices did with them is not known");
+	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops,
+		"communicating operations are each an instance of their own: what other devices did with them is not "
+		"known");
 	nsx_comm_flag_diags(&s->comm, diags);
 	nsx_comm_group_diags(&s->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication that ends before it starts: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", s->incomplete,
 	             "instances of collectives have devices that are not in the stream; what is known of them is used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,
-	             "instances of collectives run on devices whose clocks cannot be compared: no wait; nsysx-align puts them on one clock");
+		"instances of collectives run on devices whose clocks cannot be compared: no wait; nsysx-align puts "
+		"them on one clock");
 	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives are known of one device alone: no wait");
 	nsx_diag_add(diags, NSX_WARNING, "", s->no_hidden,
 	             "communication thunks and operations were not through nsysx-overlap: no hidden_share");
-	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden, "communication thunks and operations with hidden time that is no part of their duration: cut to it");
+	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden,
+		"communication thunks and operations with hidden time that is no part of their duration: cut to it");
 }
 
 static void
@@ -381,11 +393,14 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	int rc;
 
 	*b = (struct nsx_bandwidth){ 0 };
-	s.instances = (struct nsx_instances){ .size = sizeof(struct execution), .complete = complete, .combine = combine, .state = &s };
+	s.instances = (struct nsx_instances){ .size = sizeof(struct execution), .complete = complete,
+	                                      .combine = combine, .state = &s };
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		b->diags += rec.kind->id == NSX_DIAG;
-		if (nsx_comm_take(&s.comm, &rec, err) != NSX_OK || nsx_nccl_comms_take(&s.nccl.comms, &rec, err) != NSX_OK ||
-		    (nsx_is_comm(&s.comm, &rec) && take_comm(&s, &rec) != NSX_OK) || (nsx_is_comm_op(&s.comm, &rec) && take_op(&s, &rec) != NSX_OK)) {
+		if (nsx_comm_take(&s.comm, &rec, err) != NSX_OK || nsx_nccl_comms_take(&s.nccl.comms, &rec, err) !=
+		    NSX_OK ||
+		    (nsx_is_comm(&s.comm, &rec) && take_comm(&s, &rec) != NSX_OK) || (nsx_is_comm_op(&s.comm, &rec) &&
+		    	take_op(&s, &rec) != NSX_OK)) {
 			rc = NSX_ERR;
 			break;
 		}

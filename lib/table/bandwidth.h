@@ -13,8 +13,9 @@ struct nsx_bandwidth {
 	int64_t           diags;      /* diag records in the stream */
 };
 
-/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication thunks by kind of collective,
- * message size and group size. The rows do not depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication thunks by kind of
+ * collective, message size and group size. The rows do not depend on the order of thunks. Fills b; NSX_OK, or NSX_ERR
+ * with err filled and nothing to free. */
 int nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

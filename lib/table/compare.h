@@ -1,5 +1,5 @@
-/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, what each NVTX range or GPU
- * operation takes, and how long steps are and what of them grew, before and after. */
+/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, what
+ * each NVTX range or GPU operation takes, and how long steps are and what of them grew, before and after. */
 #ifndef NSX_TABLE_COMPARE_H
 #define NSX_TABLE_COMPARE_H
 
@@ -22,7 +22,8 @@ enum nsx_compare_by {
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
 	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the spans of their GPU work */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
-	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, what devices did in it, from first to last operation */
+	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, what devices did in it, from first
+	                       * to last operation */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -33,7 +34,8 @@ struct nsx_compare_options {
 	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE and STEP */
 	bool    changed;      /* only rows that differ */
-	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to 30 */
+	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
+	                       * 30 */
 	double  percent;      /* differences of up to so many percent of BASE are none */
 	int64_t absolute;     /* nor are those of up to so many ns per execution */
 	double  coverage;     /* streams compare if so much of the time of each is matched; 0 to 1 */
@@ -56,25 +58,30 @@ struct nsx_compare {
 const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
-/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by thunk, module or
- * opcode as TSV instead; a stream beside one is summed up likewise first. With tables time is exposed time, a row of THUNK is a
- * single thunk, one of OPCODE its sum over the whole run, and noise is that of n runs of no known devices; there are no folded stacks.
+/* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by
+ * thunk, module or opcode as TSV instead; a stream beside one is summed up likewise first. With tables time is exposed
+ * time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that of n runs of no
+ * known devices; there are no folded stacks.
  *
  * The time of a row is its sum over an execution of its
- * program on one device, averaged over executions and devices. Its noise is the largest difference that chance would explain: with
- * s the standard deviation between the n executions of a device, and w the device's share of all of them,
+ * program on one device, averaged over executions and devices. Its noise is the largest difference that chance would
+ * explain: with s the standard deviation between the n executions of a device, and w the device's share of all of them,
  *     noise = k * sqrt(se_base^2 + se_new^2),  se = sum over devices of w * s / sqrt(n)
- * se is that of the mean if devices vary together, as collectives make them do, and more than it if they do not. k is Student's
- * t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees of freedom (Welch, Biometrika 34, 1947). With a
- * single execution on a side noise is not known. A row is slower or faster if it differs by more than noise and both floors.
+ * se is that of the mean if devices vary together, as collectives make them do, and more than it if they do not. k is
+ * Student's t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees of freedom (Welch,
+ * Biometrika 34, 1947). With a single execution on a side noise is not known. A row is slower or faster if it differs
+ * by more than noise and both floors.
  *
- * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. What devices did in a step is told of the time to the
- * start of the next one, so that compute, exposed, copy and idle add up to the period; the floor of percent is one of the period then.
+ * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. What devices did in a step is
+ * told of the time to the start of the next one, so that compute, exposed, copy and idle add up to the period; the
+ * floor of percent is one of the period then.
  *
- * Into `folded` (committing it is the caller's), unless it is NULL, which it is by RANGE, KERNEL and STEP, go folded stacks of side options->fold, in which what was matched
- * has one name, and times are those of as many executions as NEW has. Otherwise the table is made.
- * NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about 200 bytes for each row and device; tables, and 300 bytes a row. */
-int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
+ * Into `folded` (committing it is the caller's), unless it is NULL, which it is by RANGE, KERNEL and STEP, go folded
+ * stacks of side options->fold, in which what was matched has one name, and times are those of as many executions as
+ * NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about
+ * 200 bytes for each row and device; tables, and 300 bytes a row. */
+int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+                struct nsx_outfile *folded,
                 struct nsx_compare *c, struct nsx_diags *diags, struct nsx_err *err);
 
 void nsx_compare_free(struct nsx_compare *c);

@@ -1,4 +1,5 @@
-/* compile.h -- where compilation time goes: a table, from a stream or from the CSV of `nsys stats --report nvtx_pushpop_trace`. */
+/* compile.h -- where compilation time goes: a table, from a stream or from the CSV of `nsys stats --report
+ * nvtx_pushpop_trace`. */
 #ifndef NSX_TABLE_COMPILE_H
 #define NSX_TABLE_COMPILE_H
 
@@ -31,13 +32,14 @@ struct nsx_compile_result {
 	int64_t           records;   /* of compilation */
 };
 
-/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the table. NSX_OK or NSX_ERR with err filled;
- * out->table may be there in either case. */
+/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the table. NSX_OK or NSX_ERR with
+ * err filled; out->table may be there in either case. */
 int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
                 struct nsx_diags *diags, struct nsx_err *err);
 
-/* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By the kind of range,
- * or (full) by whole names. From a stream that holds every range of the host, or the CSV. *compilations: how many. NSX_OK or NSX_ERR. */
+/* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By
+ * the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.
+ * *compilations: how many. NSX_OK or NSX_ERR. */
 int nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
                         struct nsx_diags *diags, struct nsx_err *err);
 

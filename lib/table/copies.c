@@ -1,8 +1,9 @@
 /* copies.c -- copies and sets of memory. Holds a row a kind, the copies that are running, and the calls on their way.
  *
- * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted. Operations come by start, so at any
- * moment what reaches beyond it covers all up to the largest end so far: what hides a copy is what was covered until its end less what was until its
- * start. Of a copy that hides others, since it communicates, each other one adds what lies beyond the end that the copy knows of.
+ * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted.
+ * Operations come by start, so at any moment what reaches beyond it covers all up to the largest end so far: what hides
+ * a copy is what was covered until its end less what was until its start. Of a copy that hides others, since it
+ * communicates, each other one adds what lies beyond the end that the copy knows of.
  *
  *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
 #include "table/copies.h"
@@ -20,7 +21,8 @@ enum mode { MODE_NONE, MODE_SYNC, MODE_ASYNC };
 static const char *const modes[] = { "", "sync", "async" };
 
 static const struct { int64_t up_to; const char *name; } sizes[] = {
-	{ INT64_C(4) << 10, "4 KiB" }, { INT64_C(64) << 10, "64 KiB" }, { INT64_C(1) << 20, "1 MiB" }, { INT64_C(16) << 20, "16 MiB" },
+	{ INT64_C(4) << 10, "4 KiB" }, { INT64_C(64) << 10, "64 KiB" }, { INT64_C(1) << 20, "1 MiB" },
+	{ INT64_C(16) << 20, "16 MiB" },
 	{ INT64_C(256) << 20, "256 MiB" }, { INT64_MAX, "more" }
 };
 enum { NSIZES = sizeof sizes / sizeof *sizes };
@@ -39,9 +41,10 @@ struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
 /* A copy that does not hide others: what was covered until it began. */
 struct ending { int64_t end, covered; uint32_t row; };
 
-/* covered_ns: length of the union of what covers. running: copies that communicate, which hide others but not themselves. endings: all others,
- * a heap by end. */
-struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running; NSX_VEC(struct ending) endings; };
+/* covered_ns: length of the union of what covers. running: copies that communicate, which hide others but not
+ * themselves. endings: all others, a heap by end. */
+struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running;
+                NSX_VEC(struct ending) endings; };
 
 struct finding { enum rule rule; int64_t pid, device, start, dur, bytes; uint32_t src, dst, api; };
 
@@ -80,7 +83,8 @@ ends_before(const void *unused, const struct ending *a, const struct ending *b)
 }
 NSX_HEAP(endings, struct ending, const void *, ends_before)
 
-/* Time covered until t, when all that started before t has come. What reaches beyond t covers all up to the largest end. */
+/* Time covered until t, when all that started before t has come. What reaches beyond t covers all up to the largest
+ * end. */
 static int64_t
 covered_until(const struct device *d, int64_t t)
 {
@@ -105,7 +109,8 @@ book(struct copies *f, struct device *d, int64_t now)
 	while (d->endings.n && d->endings.p[0].end <= now) {
 		struct ending e = endings_pop(NULL, d->endings.p, d->endings.n--);
 
-		f->rows.p[e.row].hidden = nsx_add_sat(f->rows.p[e.row].hidden, covered_until(d, e.end) - e.covered, &f->clipped);
+		f->rows.p[e.row].hidden = nsx_add_sat(f->rows.p[e.row].hidden, covered_until(d, e.end) - e.covered,
+		                                      &f->clipped);
 	}
 }
 
@@ -135,7 +140,8 @@ size_of(int64_t bytes)
 static uint32_t
 row_at(struct copies *f, struct row new)
 {
-	struct nsx_key key = { (uint64_t)new.name << 32 | new.src, (uint64_t)new.dst << 16 | (uint64_t)new.mode << 8 | (uint64_t)new.size };
+	struct nsx_key key = { (uint64_t)new.name << 32 | new.src, (uint64_t)new.dst << 16 | (uint64_t)new.mode << 8 |
+	                       (uint64_t)new.size };
 	uint32_t *at = nsx_map_at(&f->row_of, key);
 
 	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, new))
@@ -147,16 +153,21 @@ row_at(struct copies *f, struct row new)
 static enum rule
 broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str api)
 {
-	struct nsx_str src = nsx_string(op, NSX_OP_src), dst = nsx_string(op, NSX_OP_dst), name = nsx_string(op, NSX_OP_name);
-	size_t prefix = api.len >= 4 && strncasecmp(api.ptr, "cuda", 4) == 0 ? 4 : api.len >= 2 && strncasecmp(api.ptr, "cu", 2) == 0 ? 2 : 0;
-	bool named = prefix && api.len >= prefix + 6 && strncasecmp(api.ptr + prefix, set ? "memset" : "memcpy", 6) == 0;
+	struct nsx_str src = nsx_string(op, NSX_OP_src), dst = nsx_string(op, NSX_OP_dst), name = nsx_string(op,
+		NSX_OP_name);
+	size_t prefix = api.len >= 4 && strncasecmp(api.ptr, "cuda", 4) == 0 ? 4 : api.len >= 2 &&
+	    strncasecmp(api.ptr, "cu", 2) == 0 ? 2 : 0;
+	bool named = prefix && api.len >= prefix + 6 && strncasecmp(api.ptr + prefix, set ? "memset" : "memcpy", 6) ==
+	    0;
 
 	if (!named || nsx_has(op, NSX_OP_graph_node))
 		return NRULES;
 	if (set)
-		return mode == MODE_SYNC && (nsx_str_eq(dst, NSX_STR("pinned")) || nsx_str_eq(dst, NSX_STR("managed"))) ? RULE_SET_SYNC : NRULES;
+		return mode == MODE_SYNC && (nsx_str_eq(dst, NSX_STR("pinned")) || nsx_str_eq(dst, NSX_STR("managed")))
+		       ? RULE_SET_SYNC : NRULES;
 	if (mode == MODE_ASYNC)
-		return nsx_str_eq(src, NSX_STR("pageable")) || nsx_str_eq(dst, NSX_STR("pageable")) ? RULE_ASYNC_PAGEABLE : NRULES;
+		return nsx_str_eq(src, NSX_STR("pageable")) || nsx_str_eq(dst, NSX_STR("pageable"))
+		       ? RULE_ASYNC_PAGEABLE : NRULES;
 	if (nsx_str_eq(name, NSX_STR("[CUDA memcpy Host-to-Device]")) && nsx_int(op, NSX_OP_bytes, 0) <= SMALL_COPY)
 		return NRULES;
 	return nsx_str_eq(name, NSX_STR("[CUDA memcpy Device-to-Device]")) ? NRULES : RULE_SYNC;
@@ -165,7 +176,8 @@ broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str a
 static int
 take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struct device *d, uint32_t device)
 {
-	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL), bytes = nsx_int(op, NSX_OP_bytes, 0);
+	int64_t start = op->v[NSX_OP_start].i, dur = op->v[NSX_OP_dur].i, end = nsx_add_sat(start, dur, NULL),
+	    bytes = nsx_int(op, NSX_OP_bytes, 0);
 	struct nsx_call_entry *call = NULL, gone;
 	struct nsx_str api = { "", 0 };
 	struct row new = { .size = f->options->by_size ? size_of(bytes) : 0 };
@@ -200,7 +212,8 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	if (!comm)
 		endings_push(NULL, d->endings.p, d->endings.n++, (struct ending){ end, covered_until(d, start), at });
 	enum rule rule = f->options->findings ? broken_rule(op, set, (enum mode)new.mode, api) : NRULES;
-	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur, nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
+	struct finding found = { rule, f->cat.devices.p[device].pid, f->cat.devices.p[device].number, start, dur,
+	                         nsx_int(op, NSX_OP_bytes, NSX_ABSENT),
 	                         new.src, new.dst, api_id };
 
 	if (rule != NRULES && !nsx_vec_push(&f->findings, found))
@@ -215,7 +228,8 @@ take_op(struct copies *f, const struct nsx_rec *rec)
 {
 	uint32_t device = nsx_cat_device(&f->cat, rec);
 	struct nsx_str type = nsx_string(rec, NSX_OP_type);
-	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")), comm = nsx_cat_communicates(&f->cat, rec);
+	bool set = nsx_str_eq(type, NSX_STR("memset")), copy = set || nsx_str_eq(type, NSX_STR("memcpy")),
+	    comm = nsx_cat_communicates(&f->cat, rec);
 	struct device *d;
 
 	f->ops++;
@@ -310,12 +324,16 @@ static struct nsx_table *
 make_table(struct copies *f)
 {
 	static const struct nsx_table_col by_size[] = {
-		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING }, { "mode", NSX_CELL_STRING }, { "bucket", NSX_CELL_STRING },
-		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS }, { "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
+		{ "mode", NSX_CELL_STRING }, { "bucket", NSX_CELL_STRING },
+		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
+		{ "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
 	};
 	static const struct nsx_table_col plain[] = {
-		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING }, { "mode", NSX_CELL_STRING },
-		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS }, { "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
+		{ "name", NSX_CELL_STRING }, { "src", NSX_CELL_STRING }, { "dst", NSX_CELL_STRING },
+		{ "mode", NSX_CELL_STRING },
+		{ "count", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, { "time", NSX_CELL_NS },
+		{ "gbps", NSX_CELL_GBPS }, { "hidden", NSX_CELL_SHARE }
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
@@ -365,9 +383,12 @@ static struct nsx_table *
 make_findings(struct copies *f)
 {
 	static const struct nsx_table_col cols[F_NCOLS] = {
-		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device", NSX_CELL_INT },
-		[F_START] = { "start", NSX_CELL_INT }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes", NSX_CELL_BYTES },
-		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING }, [F_API] = { "api", NSX_CELL_STRING }
+		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device",
+			NSX_CELL_INT },
+		[F_START] = { "start", NSX_CELL_INT }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
+			NSX_CELL_BYTES },
+		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING },
+		[F_API] = { "api", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
 
@@ -393,7 +414,8 @@ make_findings(struct copies *f)
 }
 
 int
-nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags,
            struct nsx_err *err)
 {
 	struct copies f = { .options = options, .err = err };
@@ -406,11 +428,14 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 		book(&f, &f.devices.p[i], INT64_MAX);
 	if (rc == NSX_OK) {
 		if (!f.ops)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls");
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "no operations in the stream: extract with --ops --calls");
 		else if (!f.calls.records)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, how copies were called is not known: extract with --calls");
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+				"no CUDA calls in the stream, how copies were called is not known: extract with "
+				"--calls");
 		nsx_diag_add(diags, NSX_WARNING, "", f.early,
-		             "copies start before their call, whose name is not used: the clocks of GPU and host disagree");
+			"copies start before their call, whose name is not used: the clocks of GPU and host disagree");
 		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
 		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration are ignored");
 		*ndiags = f.ndiags;

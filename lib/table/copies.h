@@ -1,5 +1,5 @@
-/* copies.h -- copies and sets of memory: how much, how fast, how much of them behind other work; and those that are done badly.
- * Definitions: docs/man/nsysx-copies.1. */
+/* copies.h -- copies and sets of memory: how much, how fast, how much of them behind other work; and those that are
+ * done badly. Definitions: docs/man/nsysx-copies.1. */
 #ifndef NSX_TABLE_COPIES_H
 #define NSX_TABLE_COPIES_H
 
@@ -16,9 +16,10 @@ struct nsx_copies_options {
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). *table is the caller's to free; *ndiags is how many diags the stream
- * holds. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). *table is the caller's to free; *ndiags is how
+ * many diags the stream holds. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table,
+               int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
 
 #endif

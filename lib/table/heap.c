@@ -16,7 +16,8 @@ enum { ID, NAME, TRACE };   /* columns of every form */
 enum { CURVE_STEP = 3, CURVE_BYTES, CURVE_NCOLS };
 enum { PEAK_PEAK = 3, PEAK_POINTS, PEAK_MEMORY, PEAK_NCOLS };
 enum {
-	SUM_MEMORY = 2, SUM_ARGUMENTS, SUM_OUTPUTS, SUM_ALIASED, SUM_CONSTANTS, SUM_TEMP, SUM_HEAP, SUM_PEAK, SUM_FRAGMENTATION,
+	SUM_MEMORY = 2, SUM_ARGUMENTS, SUM_OUTPUTS, SUM_ALIASED, SUM_CONSTANTS, SUM_TEMP, SUM_HEAP, SUM_PEAK,
+	    SUM_FRAGMENTATION,
 	SUM_NCOLS
 };
 enum { AT_BUFFER = 3, AT_SIZE, AT_SHARE, AT_INSTRUCTION, AT_OP_NAME, AT_SOURCE, AT_NCOLS };
@@ -208,7 +209,8 @@ add_dump(struct job *j, const char *path)
 	struct nsx_heap h;
 	int rc = NSX_OK;
 
-	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK ? NSX_HEAP_LIVE : 0, &h, j->diags, j->err) != NSX_OK)
+	if (nsx_heap_read(path, j->options->what == NSX_HEAP_AT_PEAK ? NSX_HEAP_LIVE : 0, &h, j->diags, j->err) !=
+	    NSX_OK)
 		return NSX_ERR;
 	j->dumps++;
 	j->silent += j->options->what == NSX_HEAP_SUMMARY ? h.nmemory == 0 : h.ntraces == 0;
@@ -261,7 +263,8 @@ add_path(struct job *j, const char *path)
 }
 
 struct nsx_table *
-nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags, struct nsx_err *err)
+nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
+               struct nsx_err *err)
 {
 	static const struct { const struct nsx_table_col *cols; int n; } forms[] = {
 		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS },
@@ -282,7 +285,8 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	if (rc == NSX_OK) {
 		put_peaks(&j);
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
-		             options->what == NSX_HEAP_SUMMARY ? "programs without an assignment of memory in their dump"
+		             options->what == NSX_HEAP_SUMMARY
+		             ? "programs without an assignment of memory in their dump"
 		                                               : "programs without a heap trace in their dump");
 	} else {
 		nsx_table_free(j.table);

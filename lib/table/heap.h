@@ -9,9 +9,10 @@
 enum nsx_heap_what {
 	NSX_HEAP_CURVE,     /* a row for each change: id name trace step bytes */
 	NSX_HEAP_PEAK,      /* a row for each trace, the largest peak first: id name trace peak points memory */
-	NSX_HEAP_SUMMARY,   /* a row for each memory that a program has: id name memory arguments outputs aliased constants temp heap peak
-	                     * fragmentation */
-	NSX_HEAP_AT_PEAK    /* a row for each buffer alive there, the largest first: id name trace buffer size share instruction op_name source */
+	NSX_HEAP_SUMMARY,   /* a row for each memory that a program has: id name memory arguments outputs aliased
+	                     * constants temp heap peak fragmentation */
+	NSX_HEAP_AT_PEAK    /* a row for each buffer alive there, the largest first: id name trace buffer size share
+	                     * instruction op_name source */
 };
 
 struct nsx_heap_options {
@@ -19,9 +20,10 @@ struct nsx_heap_options {
 	bool               stacks;   /* source is the whole stack; else its innermost frame */
 };
 
-/* The table of n paths, each a dump or a folder of dumps, in the order given, those of a folder by id; "-" is standard input. NULL
- * with err filled on failure; the caller frees it. */
-struct nsx_table *nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
+/* The table of n paths, each a dump or a folder of dumps, in the order given, those of a folder by id; "-" is standard
+ * input. NULL with err filled on failure; the caller frees it. */
+struct nsx_table *nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options,
+                                 struct nsx_diags *diags,
                                  struct nsx_err *err);
 
 #endif

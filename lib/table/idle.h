@@ -12,7 +12,8 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY, NSX_IDLE_GIVEN };
+enum nsx_idle_by { NSX_IDLE_DEVICE, NSX_IDLE_MODULE, NSX_IDLE_EXECUTION, NSX_IDLE_STEP, NSX_IDLE_RANGE, NSX_IDLE_EVERY,
+                   NSX_IDLE_GIVEN };
 
 enum nsx_idle_form { NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, NSX_IDLE_VERDICT };
 
@@ -23,12 +24,15 @@ struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL: `module` says */
+	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL:
+	                           * `module` says */
 	const char   *module;     /* by step: name or key of a program */
 	int64_t       every;      /* by every: ns, above 0 */
-	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its place here */
+	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its place
+	                                       * here */
 	size_t        ngiven;
-	int64_t       latency;    /* ns of a gap after the call returned that are taken for the latency of a launch; default 20,000 */
+	int64_t       latency;    /* ns of a gap after the call returned that are taken for the latency of a launch;
+	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */
@@ -39,10 +43,11 @@ struct nsx_idle_options {
 
 #define NSX_IDLE_LATENCY INT64_C(20000)
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table stays NULL; the
- * other forms make *table, which the caller frees; *ndiags is how many diags the stream holds.
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
+ * stays NULL; the other forms make *table, which the caller frees; *ndiags is how many diags the stream holds.
  * NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out, struct nsx_table **table, int64_t *ndiags,
+int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
+             struct nsx_table **table, int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err);
 
 /* NULL, or what is wrong with a regular expression (POSIX extended); a static string. */

@@ -1,4 +1,5 @@
-/* launch.c -- what launching costs. Holds a row a name, the calls whose operations have not all come, and the ranges open. */
+/* launch.c -- what launching costs. Holds a row a name, the calls whose operations have not all come, and the ranges
+ * open. */
 #include "table/launch.h"
 
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 #include "job/reach.h"
 #include "job/starved.h"
 
-enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT, C_NCOLS };
+enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT,
+       C_NCOLS };
 
 static const struct nsx_table_col cols[C_NCOLS] = {
 	[C_NAME]    = { "name", NSX_CELL_STRING },
@@ -99,7 +101,8 @@ name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 
 	if (!f->options->by_range)
 		return nsx_intern(&f->names, graph ? NSX_STR("[CUDA graph]") : nsx_string(rec, NSX_OP_name));
-	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_range].i) : NULL;
+	r = nsx_has(rec, NSX_OP_range) ? nsx_range_book_find(&f->ranges, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+	                                                     rec->v[NSX_OP_range].i) : NULL;
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
 }
 
@@ -279,16 +282,19 @@ static void
 report(const struct launch *f, struct nsx_diags *diags)
 {
 	if (!f->ops)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no operations in the stream: extract with --ops --calls (by range: --ranges=all, too)");
 	else if (!f->calls.records)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export are not counted");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration are ignored");
 }
 
 int
-nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
+           struct nsx_diags *diags,
            struct nsx_err *err)
 {
 	struct launch f = { .options = options, .err = err };

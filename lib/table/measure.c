@@ -11,14 +11,18 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 	struct nsx_str near = nsx_near_best(&s->near);
 
 	if (!s->met)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module ? "no op records: extract with --ops" : "no op records: extract with --ranges --ops");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module ? "no op records: extract with --ops"
+		             : "no op records: extract with --ranges --ops");
 	else if (!s->candidates)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module ? "no program records: the profile has none of XLA; --range measures NVTX ranges"
+		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module
+		             ? "no program records: the profile has none of XLA; --range measures NVTX ranges"
 		                                                  : "no range records: extract with --ranges --ops");
 	else if (!s->matching && near.len)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no %s of the name %s; did you mean %.*s?", what, name, (int)near.len, near.ptr);
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no %s of the name %s; did you mean %.*s?", what, name,
+		             (int)near.len, near.ptr);
 	else if (!s->matching)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no %s of the name %s: nsysx-summary --by %s lists those with GPU work", what, name, what);
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no %s of the name %s: nsysx-summary --by %s lists those with GPU work", what, name, what);
 	else if (!s->spans.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in %s %s", what, name);
 	if (s->matching)
@@ -27,10 +31,12 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 }
 
 int
-nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m, struct nsx_diags *diags,
+nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m,
+            struct nsx_diags *diags,
             struct nsx_err *err)
 {
-	struct nsx_spans s = { .options = options, .err = err, .near = { .want = nsx_str_c(options->module ? options->module : options->range) } };
+	struct nsx_spans s = { .options = options, .err = err,
+	                       .near = { .want = nsx_str_c(options->module ? options->module : options->range) } };
 	int rc = nsx_spans_read(&s, in);
 
 	*m = (struct nsx_measure){ .diags = s.diags };

@@ -1,4 +1,5 @@
-/* measure.h -- GPU time of a program or an NVTX range, execution by execution: the sum of its operations, and from first to last. */
+/* measure.h -- GPU time of a program or an NVTX range, execution by execution: the sum of its operations, and from
+ * first to last. */
 #ifndef NSX_TABLE_MEASURE_H
 #define NSX_TABLE_MEASURE_H
 
@@ -10,7 +11,8 @@
 
 enum nsx_measure_what {
 	NSX_MEASURE_EXECUTIONS,   /* a row for each execution: id name execution device kernels events ops */
-	NSX_MEASURE_STATS,        /* for each name, device and measure: id name device measure count mean std min median p90 p99 */
+	NSX_MEASURE_STATS,        /* for each name, device and measure: id name device measure count mean std min median
+	                           * p90 p99 */
 	NSX_MEASURE_LIST          /* for each operation: id name execution device type kernel start dur */
 };
 
@@ -28,8 +30,10 @@ struct nsx_measure {
 	int64_t           diags;      /* diag records in the stream */
 };
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). Fills m; NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m, struct nsx_diags *diags,
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). Fills m; NSX_OK, or NSX_ERR with err filled and
+ * nothing to free. */
+int nsx_measure(struct nsx_reader *in, const struct nsx_measure_options *options, struct nsx_measure *m,
+                struct nsx_diags *diags,
                 struct nsx_err *err);
 
 #endif

@@ -4,7 +4,8 @@
 #include "base/num.h"
 #include "job/nccl.h"
 
-enum { I_COMM, I_COLLECTIVE, I_PAIR, I_SEQ, I_GROUP, I_RANKS, I_BYTES, I_CALLS, I_ALGBW, I_BUSBW, I_SKEW, I_STRAGGLER, I_TRANSFER, I_COLS };
+enum { I_COMM, I_COLLECTIVE, I_PAIR, I_SEQ, I_GROUP, I_RANKS, I_BYTES, I_CALLS, I_ALGBW, I_BUSBW, I_SKEW, I_STRAGGLER,
+       I_TRANSFER, I_COLS };
 static const struct nsx_table_col instance_cols[I_COLS] = {
 	[I_COMM]       = { "comm_id", NSX_CELL_STRING },
 	[I_COLLECTIVE] = { "collective", NSX_CELL_STRING },
@@ -21,7 +22,8 @@ static const struct nsx_table_col instance_cols[I_COLS] = {
 	[I_TRANSFER]   = { "transfer", NSX_CELL_NS },
 };
 
-enum { E_COMM, E_COLLECTIVE, E_PAIR, E_SEQ, E_DEVICE, E_START, E_DUR, E_BYTES, E_GROUP, E_CALLS, E_ALGBW, E_BUSBW, E_WAIT, E_HIDDEN, E_OP, E_COLS };
+enum { E_COMM, E_COLLECTIVE, E_PAIR, E_SEQ, E_DEVICE, E_START, E_DUR, E_BYTES, E_GROUP, E_CALLS, E_ALGBW, E_BUSBW,
+       E_WAIT, E_HIDDEN, E_OP, E_COLS };
 static const struct nsx_table_col each_cols[E_COLS] = {
 	[E_COMM]       = { "comm_id", NSX_CELL_STRING },
 	[E_COLLECTIVE] = { "collective", NSX_CELL_STRING },
@@ -43,7 +45,8 @@ static const struct nsx_table_col each_cols[E_COLS] = {
 /* What an instance comes to. */
 struct whole {
 	int64_t group, bytes, calls, first, last, end;   /* first and last start; -1: group, bytes, calls not known */
-	size_t  fastest, late;                           /* of its operations: the shortest with a bandwidth, the last to start */
+	size_t  fastest, late;                           /* of its operations: the shortest with a bandwidth, the last
+	                                                  * to start */
 	bool    has_fastest, one_late;
 };
 
@@ -63,7 +66,8 @@ static struct whole
 sum_up(const struct nsx_nccl_set *s, size_t from, size_t to)
 {
 	const struct nsx_nccl_op *o = s->ops.p;
-	struct whole w = { .group = -1, .bytes = -1, .calls = -1, .first = o[from].start, .last = o[from].start, .end = INT64_MIN, .late = from, .one_late = true };
+	struct whole w = { .group = -1, .bytes = -1, .calls = -1, .first = o[from].start, .last = o[from].start,
+	                   .end = INT64_MIN, .late = from, .one_late = true };
 
 	for (size_t i = from; i < to; i++) {
 		int64_t end = nsx_add_sat(o[i].start, o[i].dur, NULL);
@@ -158,7 +162,8 @@ put_each(struct nsx_table *t, const struct nsx_nccl_set *s, size_t from, size_t 
 }
 
 static int
-read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, struct nsx_nccl_table *t, int64_t *without, struct nsx_err *err)
+read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, struct nsx_nccl_table *t,
+         int64_t *without, struct nsx_err *err)
 {
 	struct nsx_rec rec;
 	int rc;
@@ -195,7 +200,8 @@ make(const struct nsx_nccl_set *s, bool each, struct nsx_nccl_table *t, struct n
 }
 
 int
-nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags, struct nsx_err *err)
+nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, struct nsx_diags *diags,
+                   struct nsx_err *err)
 {
 	struct nsx_nccl_set s = { 0 };
 	struct nsx_comm comm = { 0 };
@@ -204,14 +210,18 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 	*t = (struct nsx_nccl_table){ 0 };
 	int rc = read_all(in, &s, &comm, t, &without, err);
 	if (rc == NSX_OK && nsx_nccl_apart(&s))
-		rc = nsx_err_set(err, "devices of one NCCL communicator are on clocks that cannot be compared: put them on one with nsysx-align");
+		rc = nsx_err_set(err,
+			"devices of one NCCL communicator are on clocks that cannot be compared: put them on one with "
+			"nsysx-align");
 	if (rc == NSX_OK)
 		rc = nsx_nccl_number(&s, err);
 	if (rc == NSX_OK)
 		rc = make(&s, each, t, err);
 	if (rc == NSX_OK) {
-		nsx_diag_add(diags, NSX_INFO, "", without, "communicating operations whose NCCL communicator is not known are in no instance");
-		nsx_diag_add(diags, NSX_INFO, "", s.loose, "send-recvs between ranks that are not known are in no instance");
+		nsx_diag_add(diags, NSX_INFO, "", without,
+		             "communicating operations whose NCCL communicator is not known are in no instance");
+		nsx_diag_add(diags, NSX_INFO, "", s.loose,
+		             "send-recvs between ranks that are not known are in no instance");
 		nsx_comm_flag_diags(&comm, diags);
 	}
 	nsx_nccl_free(&s);

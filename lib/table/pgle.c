@@ -13,7 +13,8 @@
 #include "base/vec.h"
 #include "job/catalogue.h"
 
-/* Strings are numbers in the catalogue's, NSX_NONE: none. What is kept of programs and instructions lies by index of the catalogue. */
+/* Strings are numbers in the catalogue's, NSX_NONE: none. What is kept of programs and instructions lies by index of
+ * the catalogue. */
 struct program {
 	bool has_opcodes;    /* it was extracted with a dump */
 	bool ran;
@@ -164,7 +165,8 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 	return NSX_OK;
 }
 
-/* Whether the profile compiles the program, and the fingerprint it has there, or else wherever there is a dump of it; NULL when out of memory. */
+/* Whether the profile compiles the program, and the fingerprint it has there, or else wherever there is a dump of it;
+ * NULL when out of memory. */
 static const struct now *
 now_of(struct pgle *p, uint32_t profile, uint32_t program)
 {
@@ -174,7 +176,8 @@ now_of(struct pgle *p, uint32_t profile, uint32_t program)
 	struct now *now = &p->now.p[profile];
 
 	if (now->program != program) {
-		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), nsx_map_get(&p->compiled, key_of(profile, program)) != NSX_NONE };
+		*now = (struct now){ program, nsx_cat_fingerprint(&p->cat, profile, program), nsx_map_get(&p->compiled,
+			key_of(profile, program)) != NSX_NONE };
 		if (now->fingerprint == NSX_NONE)
 			now->fingerprint = p->cat.programs.p[program].fingerprint;
 	}
@@ -273,7 +276,8 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 	struct nsx_diags others = { 0 };
 	struct nsx_hlo h = { 0 };
 	int rc = nsx_hlo_read(path, &h, &others, p->err);
-	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat.strings, h.fingerprint) : (uint32_t)NSX_NONE;
+	uint32_t n = rc == NSX_OK && h.fingerprint.len ? nsx_intern_find(&p->cat.strings, h.fingerprint)
+	    : (uint32_t)NSX_NONE;
 	uint32_t at = n == NSX_NONE ? n : nsx_map_get(&p->file_of, key_of(n, 0));
 
 	if (at != NSX_NONE && !p->files.p[at].in_buffers)
@@ -300,7 +304,9 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 		const struct file *f = &p->files.p[i];
 		if (f->in_buffers)
 			nsx_diag_add(diags, NSX_WARNING, string(p, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
-			             "not completed: %" PRId64 " ns are of command buffers, and what did not run there is not known", f->in_buffers);
+			             "not completed: %" PRId64
+			             " ns are of command buffers, and what did not run there is not known",
+			             f->in_buffers);
 		else
 			lost += !f->completed;
 	}
@@ -345,7 +351,8 @@ is_file_name(struct nsx_str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'))
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+		    c == '-'))
 			return false;
 	}
 	return s.len > 0 && s.len <= 200;
@@ -479,9 +486,11 @@ report(const struct pgle *p, struct nsx_diags *diags)
 			report_program(p, (uint32_t)i, &c[i], diags);
 	}
 	free(c);
-	nsx_diag_add(diags, NSX_WARNING, "", silent, "programs without a fingerprint, which HLO dumps have: extract with -x");
+	nsx_diag_add(diags, NSX_WARNING, "", silent,
+	             "programs without a fingerprint, which HLO dumps have: extract with -x");
 	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", p->early, "executions of initialisation count: nsysx-warmup leaves them out");
+	nsx_diag_add(diags, NSX_WARNING, "", p->early,
+	             "executions of initialisation count: nsysx-warmup leaves them out");
 	if (!p->thunks)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunks");
 	return NSX_OK;

@@ -1,10 +1,10 @@
 /* pgle_wants.c -- what XLA's profile-guided latency estimator, and the checker of its accuracy, ask a profile for.
  *
  * That is every scheduled instruction but those that never take time (parameters, constants, tuples and their parts,
- * bitcasts, whiles, ids) and collectives, which are looked up as latencies from start to done and guessed if the profile has
- * none. Among them are instructions that no profile of a run can have: conditions of unrolled loops, -done of what a -start
- * began, buffers that are allocated, branches not taken. An async-start is asked for by its own name, where a profile has
- * what it wraps. For example
+ * bitcasts, whiles, ids) and collectives, which are looked up as latencies from start to done and guessed if the
+ * profile has none. Among them are instructions that no profile of a run can have: conditions of unrolled loops, -done
+ * of what a -start began, buffers that are allocated, branches not taken. An async-start is asked for by its own name,
+ * where a profile has what it wraps. For example
  *
  *     dynamic-slice-start   async-start of wrapped_dynamic-slice, which took 12 us      12 us, as wrapped_dynamic-slice
  *     dynamic-slice-done    its end                                                      0
@@ -54,7 +54,8 @@ wrapped_by(const struct nsx_hlo *h, const uint32_t *root, const struct nsx_hlo_i
 static bool
 ends_collective(const struct nsx_hlo_inst *i, const struct nsx_hlo_inst *wrapped)
 {
-	static const char *const names[] = { "all-gather-done", "all-reduce-done", "collective-permute-done", "recv-done",
+	static const char *const names[] = { "all-gather-done", "all-reduce-done", "collective-permute-done",
+	                                     "recv-done",
 	                                     "send-done" };
 
 	for (size_t n = 0; n < sizeof names / sizeof *names; n++)

@@ -1,5 +1,5 @@
-/* roofline.h -- how far each instruction is from what the hardware can do: the least time that its work takes at the peaks of the devices
- * that ran it, beside the time that it took. Definitions: docs/man/nsysx-roofline.1. */
+/* roofline.h -- how far each instruction is from what the hardware can do: the least time that its work takes at the
+ * peaks of the devices that ran it, beside the time that it took. Definitions: docs/man/nsysx-roofline.1. */
 #ifndef NSX_TABLE_ROOFLINE_H
 #define NSX_TABLE_ROOFLINE_H
 
@@ -11,9 +11,11 @@
 #include "stream/reader.h"
 
 /* Arithmetic of matrix units and, the last, of scalar units; in order of rows. */
-enum nsx_math { NSX_MATH_F4, NSX_MATH_F8, NSX_MATH_S8, NSX_MATH_F16, NSX_MATH_BF16, NSX_MATH_TF32, NSX_MATH_F64, NSX_MATH_F32, NSX_NMATHS };
+enum nsx_math { NSX_MATH_F4, NSX_MATH_F8, NSX_MATH_S8, NSX_MATH_F16, NSX_MATH_BF16, NSX_MATH_TF32, NSX_MATH_F64,
+                NSX_MATH_F32, NSX_NMATHS };
 
-enum nsx_roofline_by { NSX_ROOFLINE_INST, NSX_ROOFLINE_OPCODE, NSX_ROOFLINE_OP_NAME, NSX_ROOFLINE_PROGRAM, NSX_ROOFLINE_POINTS, NSX_ROOFLINE_PEAKS };
+enum nsx_roofline_by { NSX_ROOFLINE_INST, NSX_ROOFLINE_OPCODE, NSX_ROOFLINE_OP_NAME, NSX_ROOFLINE_PROGRAM,
+                       NSX_ROOFLINE_POINTS, NSX_ROOFLINE_PEAKS };
 
 /* What the user says of the hardware; 0 where nothing is said. */
 struct nsx_roofline_given {
@@ -29,13 +31,15 @@ struct nsx_roofline_options {
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Take in "MATH=TFLOPS,..." or a number of GB/s. NULL, or what is wrong with it: a string that lives until the next call. */
+/* Take in "MATH=TFLOPS,..." or a number of GB/s. NULL, or what is wrong with it: a string that lives until the next
+ * call. */
 const char *nsx_roofline_give_peaks(struct nsx_roofline_given *given, const char *list);
 const char *nsx_roofline_give_bandwidth(struct nsx_roofline_given *given, const char *gbps);
 
-/* Read all of `in` (nothing read yet). *table is the caller's to free; *ndiags is how many diags the stream holds. NSX_OK, or NSX_ERR with
- * err filled and nothing to free. */
-int nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table, int64_t *ndiags,
+/* Read all of `in` (nothing read yet). *table is the caller's to free; *ndiags is how many diags the stream holds.
+ * NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
+                 int64_t *ndiags,
                  struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -26,8 +26,8 @@ struct nsx_stragglers {
 	int64_t               diags;   /* diag records in the stream */
 };
 
-/* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and fill s. A stream with work of several reports whose
- * clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* Read all of `in`, open with NSX_READ_ORDERED and not read from yet, and fill s. A stream with work of several reports
+ * whose clocks were not aligned is an error. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *options, struct nsx_stragglers *s,
                    struct nsx_diags *diags, struct nsx_err *err);
 

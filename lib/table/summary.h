@@ -24,8 +24,10 @@ enum nsx_summary_by {
 struct nsx_summary_options {
 	enum nsx_summary_by by;
 	struct nsx_cover cover;     /* programs to look at; for THUNK, OPCODE, DEVICE and TOTAL */
-	int64_t          variable;  /* THUNK: only so many of the slowest computations whose durations vary; 0: all instructions */
-	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning does */
+	int64_t          variable;  /* THUNK: only so many of the slowest computations whose durations vary; 0: all
+	                             * instructions */
+	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning
+	                              * does */
 	enum nsx_names   names;     /* RANGE: names that are shown alike are one row */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

@@ -9,7 +9,8 @@
  *     temp        none of these and not thread-local: what XLA reserves for what lives while the program runs
  *
  * The heap is what the simulator's traces of that memory use at their peaks, and the peak of it all heap + arguments +
- * outputs - aliased + constants. For example, 100 bytes that are argument and result, 50 of a result, 7 of a constant and
+ * outputs - aliased + constants. For example, 100 bytes that are argument and result, 50 of a result, 7 of a constant
+ * and
  * 64 reserved, of which the trace uses 60: arguments 100, outputs 150, aliased 100, constants 7, temp 64, heap 60, peak
  * 60 + 100 + 150 - 100 + 7 = 217; fragmentation is 64 - 60 = 4. */
 #include "xla/allocations.h"

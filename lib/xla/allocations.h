@@ -15,8 +15,8 @@ struct nsx_allocations {
 	int64_t        negative;   /* sizes taken for 0 */
 };
 
-/* Add the BufferAllocationProto at span. NSX_OK, or NSX_ERR with f->err filled: damaged, sizes whose sum passes 2^61, out of
- * memory. */
+/* Add the BufferAllocationProto at span. NSX_OK, or NSX_ERR with f->err filled: damaged, sizes whose sum passes 2^61,
+ * out of memory. */
 int nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_span span);
 /* Add the peak of a trace in that memory. As above. */
 int nsx_allocation_heap(struct nsx_allocations *a, struct nsx_dumpfile *f, int64_t color, int64_t peak);

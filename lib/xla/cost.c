@@ -85,7 +85,8 @@ static uint32_t
 callees(enum nsx_cost_kind k)
 {
 	switch (k) {
-	case NSX_COST_REDUCE: case NSX_COST_REDUCE_WINDOW: case NSX_COST_SCATTER: case NSX_COST_MAP: case NSX_COST_FUSION: case NSX_COST_CALL:
+	case NSX_COST_REDUCE: case NSX_COST_REDUCE_WINDOW: case NSX_COST_SCATTER: case NSX_COST_MAP:
+	case NSX_COST_FUSION: case NSX_COST_CALL:
 		return 1;
 	case NSX_COST_SELECT_SCATTER:
 		return 2;
@@ -119,10 +120,12 @@ static uint32_t
 arity(enum nsx_cost_kind k)
 {
 	switch (k) {
-	case NSX_COST_ELEMENT: case NSX_COST_BITCAST: case NSX_COST_ARITHMETIC: case NSX_COST_MOVE: case NSX_COST_SLICE: case NSX_COST_DYNAMIC_SLICE:
+	case NSX_COST_ELEMENT: case NSX_COST_BITCAST: case NSX_COST_ARITHMETIC: case NSX_COST_MOVE: case NSX_COST_SLICE:
+	case NSX_COST_DYNAMIC_SLICE:
 	case NSX_COST_BROADCAST: case NSX_COST_CONCATENATE: case NSX_COST_MAP: case NSX_COST_COPY_START:
 		return 1;
-	case NSX_COST_DYNAMIC_UPDATE: case NSX_COST_GATHER: case NSX_COST_PAD: case NSX_COST_REDUCE: case NSX_COST_REDUCE_WINDOW: case NSX_COST_DOT:
+	case NSX_COST_DYNAMIC_UPDATE: case NSX_COST_GATHER: case NSX_COST_PAD: case NSX_COST_REDUCE:
+	case NSX_COST_REDUCE_WINDOW: case NSX_COST_DOT:
 	case NSX_COST_CONVOLUTION:
 		return 2;
 	case NSX_COST_SCATTER: case NSX_COST_SELECT_SCATTER:
@@ -188,10 +191,12 @@ int64_t
 nsx_cost_output_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 {
 	enum { S8 = 2, U8 = 6 };
-	const struct nsx_cost_leaf *last = n->shape.nleaves > 1 ? &g->leaves.p[n->shape.leaf + n->shape.nleaves - 1] : NULL;
+	const struct nsx_cost_leaf *last = n->shape.nleaves > 1 ? &g->leaves.p[n->shape.leaf + n->shape.nleaves - 1]
+	    : NULL;
 
 	/* The workspace of a library. */
-	if (n->kind == NSX_COST_CUSTOM && n->shape.tuple && last && last->ndims == 1 && (last->type == S8 || last->type == U8))
+	if (n->kind == NSX_COST_CUSTOM && n->shape.tuple && last && last->ndims == 1 &&
+	    (last->type == S8 || last->type == U8))
 		return n->shape.bytes - last->bytes;
 	return n->shape.bytes;
 }
@@ -210,7 +215,8 @@ own_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum ns
 	int64_t bytes;
 
 	switch (n->kind) {
-	case NSX_COST_NOTHING: case NSX_COST_PARAMETER: case NSX_COST_CONSTANT: case NSX_COST_TUPLE: case NSX_COST_ELEMENT: case NSX_COST_BITCAST:
+	case NSX_COST_NOTHING: case NSX_COST_PARAMETER: case NSX_COST_CONSTANT: case NSX_COST_TUPLE:
+	case NSX_COST_ELEMENT: case NSX_COST_BITCAST:
 		return 0;
 	case NSX_COST_SLICE:
 		return nsx_cost_mul(2, n->shape.bytes, s);
@@ -219,7 +225,8 @@ own_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum ns
 	case NSX_COST_DYNAMIC_UPDATE:
 		return nsx_cost_add(nsx_cost_mul(2, nsx_cost_update_bytes(g, n, s), s), operand_bytes(g, n, 2), s);
 	case NSX_COST_SCATTER:
-		return nsx_cost_add(nsx_cost_mul(3, nsx_cost_update_bytes(g, n, s), s), operand_bytes(g, n, n->noperands / 2), s);
+		return nsx_cost_add(nsx_cost_mul(3, nsx_cost_update_bytes(g, n, s), s),
+		                    operand_bytes(g, n, n->noperands / 2), s);
 	case NSX_COST_COPY_START:
 		return nsx_cost_mul(2, operand_bytes(g, n, 0), s);
 	default:
@@ -235,7 +242,8 @@ static struct nsx_cost_inst
 inst_of(const struct nsx_costs *c, const struct nsx_cost_node *n, const struct own *own, uint32_t terms)
 {
 	struct nsx_cost_inst x = {
-		.flops = own->dot.flops, .math = own->dot.math, .vector = own->vector, .state = own->state, .terms = terms,
+		.flops = own->dot.flops, .math = own->dot.math, .vector = own->vector, .state = own->state,
+		.terms = terms,
 		.nterms = (uint32_t)c->terms.n - terms, .operands = n->noperands
 	};
 
@@ -402,7 +410,8 @@ settle(const struct nsx_cost_sum *sum, struct nsx_hlo_cost *out, enum nsx_cost_s
 }
 
 bool
-nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, struct nsx_hlo_cost *out, enum nsx_cost_state *s)
+nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, struct nsx_hlo_cost *out,
+             enum nsx_cost_state *s)
 {
 	const struct nsx_cost_inst *x = &c->insts.p[i];
 	struct nsx_cost_sum sum = { .state = x->state };

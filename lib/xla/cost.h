@@ -1,12 +1,14 @@
-/* cost.h -- the work of instructions: floating-point operations of dots and convolutions, results of scalar arithmetic, bytes that
- * must move. All of it is a lower bound, exact in 64 bits; what does not fit, is malformed or of unknown work is not modelled.
- * Private to lib/xla.
+/* cost.h -- the work of instructions: floating-point operations of dots and convolutions, results of scalar arithmetic,
+ * bytes that must move. All of it is a lower bound, exact in 64 bits; what does not fit, is malformed or of unknown
+ * work is not modelled. Private to lib/xla.
  *
- * A computation is read once into a graph: a node an instruction. Then its own work is summed, and what it calls listed as terms,
- * for computations may stand in the dump in any order. When all are read the terms are added, each computation once.
+ * A computation is read once into a graph: a node an instruction. Then its own work is summed, and what it calls listed
+ * as terms, for computations may stand in the dump in any order. When all are read the terms are added, each
+ * computation once.
  *
- * Example: fusion f(p: f32[8,4]) { c = f32[] constant; s = slice(p): f32[2,4]; ROOT r = reduce(s, c, add): f32[2] }. add() has
- * vector 1, so r has (8 - 2) x 1 = 6. r needs all 2 of its elements, so 8 of s, so 8 of p: 32 bytes are read, not the 128 of p, and
+ * Example: fusion f(p: f32[8,4]) { c = f32[] constant; s = slice(p): f32[2,4]; ROOT r = reduce(s, c, add): f32[2] }.
+ * add() has vector 1, so r has (8 - 2) x 1 = 6. r needs all 2 of its elements, so 8 of s, so 8 of p: 32 bytes are read,
+ * not the 128 of p, and
  * 8 written. The fusion's cost is flops 0, vector 6, mem_bytes 40. */
 #ifndef NSX_XLA_COST_H
 #define NSX_XLA_COST_H
@@ -83,9 +85,10 @@ struct nsx_cost_shape {
 int nsx_cost_type_bits(int32_t type);
 
 struct nsx_cost_graph;
-/* The shape at span. NSX_OK, or NSX_ERR with f->err filled: damaged, nested too deep, out of memory. *clashes counts fields of another wire type
- * than known, which are skipped. */
-int nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span, struct nsx_cost_shape *out, int64_t *clashes);
+/* The shape at span. NSX_OK, or NSX_ERR with f->err filled: damaged, nested too deep, out of memory. *clashes counts
+ * fields of another wire type than known, which are skipped. */
+int nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span,
+                        struct nsx_cost_shape *out, int64_t *clashes);
 
 /* ---- opcodes: cost_op.c */
 
@@ -109,19 +112,23 @@ enum nsx_cost_kind nsx_cost_kind_of(struct nsx_str opcode);
 
 /* What is known of a custom call's target. */
 enum nsx_cost_target {
-	NSX_COST_NO_TARGET, NSX_COST_GEMM, NSX_COST_CONV_FORWARD, NSX_COST_CONV_INPUT, NSX_COST_CONV_FILTER, NSX_COST_ATTENTION
+	NSX_COST_NO_TARGET, NSX_COST_GEMM, NSX_COST_CONV_FORWARD, NSX_COST_CONV_INPUT, NSX_COST_CONV_FILTER,
+	    NSX_COST_ATTENTION
 };
 struct nsx_cost_custom { enum nsx_cost_target target; bool backward, f8; };
 struct nsx_cost_custom nsx_cost_target_of(struct nsx_str target);
 
 /* ---- the graph */
 
-/* What of a dot, a convolution or a windowed operation its operands do not tell. Lists are in nsx_cost_graph.numbers. */
+/* What of a dot, a convolution or a windowed operation its operands do not tell. Lists are in
+ * nsx_cost_graph.numbers. */
 struct nsx_cost_list { uint32_t first, n; };
 struct nsx_cost_work {
 	struct nsx_cost_list contracting;                      /* of the left side */
-	struct nsx_cost_list window;                           /* NSX_COST_W_NUMBERS a dimension, enum nsx_cost_window */
-	struct nsx_cost_list input, kernel, output;            /* spatial dimensions, of the convolution that is meant */
+	struct nsx_cost_list window;                           /* NSX_COST_W_NUMBERS a dimension, enum
+	                                                        * nsx_cost_window */
+	struct nsx_cost_list input, kernel, output;            /* spatial dimensions, of the convolution that is
+	                                                        * meant */
 	int64_t input_batch, input_feature, output_feature;    /* dimensions */
 	int64_t feature_groups, batch_groups;
 	int64_t algorithm;                                     /* of PrecisionConfig; 0: not set */
@@ -131,7 +138,8 @@ struct nsx_cost_work {
 	bool    causal;
 	struct nsx_cost_custom custom;
 };
-enum nsx_cost_window { NSX_COST_W_SIZE, NSX_COST_W_STRIDE, NSX_COST_W_LOW, NSX_COST_W_DILATION, NSX_COST_W_BASE, NSX_COST_W_NUMBERS };
+enum nsx_cost_window { NSX_COST_W_SIZE, NSX_COST_W_STRIDE, NSX_COST_W_LOW, NSX_COST_W_DILATION, NSX_COST_W_BASE,
+                       NSX_COST_W_NUMBERS };
 
 struct nsx_cost_node {
 	int64_t               id;
@@ -139,7 +147,8 @@ struct nsx_cost_node {
 	enum nsx_cost_kind    kind;
 	enum nsx_cost_state   state;       /* of what was read */
 	bool                  shaped;
-	uint32_t              operands, noperands;   /* in nsx_cost_graph.operands: ids, then, once closed, nodes or -1 */
+	uint32_t              operands, noperands;   /* in nsx_cost_graph.operands: ids, then, once closed, nodes or
+	                                              * -1 */
 	uint32_t              calls, ncalls;         /* in nsx_cost_graph.calls */
 	uint32_t              work;                  /* in nsx_cost_graph.works; NSX_NONE: none */
 	uint32_t              cand;                  /* whose cost it is; NSX_NONE: nobody's */
@@ -176,7 +185,8 @@ uint32_t nsx_cost_graph_find(const struct nsx_cost_graph *g, int64_t id);
 static inline const struct nsx_cost_node *
 nsx_cost_operand(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, uint32_t i)
 {
-	return i < n->noperands && g->operands.p[n->operands + i] >= 0 ? &g->nodes.p[g->operands.p[n->operands + i]] : NULL;
+	return i < n->noperands && g->operands.p[n->operands + i] >= 0 ? &g->nodes.p[g->operands.p[n->operands + i]]
+	       : NULL;
 }
 
 /* The first array of a node's shape; NULL if it has none. */
@@ -186,9 +196,10 @@ nsx_cost_first(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 	return n && n->shape.state == NSX_COST_OK && n->shape.nleaves ? &g->leaves.p[n->shape.leaf] : NULL;
 }
 
-/* cost_read.c: the work of the instruction at inst, whose node is n, of that custom call's target and backend_config, where they matter.
- * NSX_OK, or NSX_ERR with f->err filled. */
-int nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config, struct nsx_cost_custom custom,
+/* cost_read.c: the work of the instruction at inst, whose node is n, of that custom call's target and backend_config,
+ * where they matter. NSX_OK, or NSX_ERR with f->err filled. */
+int nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config,
+                       struct nsx_cost_custom custom,
                        struct nsx_cost_node *n);
 
 /* ---- dots, convolutions, attention: cost_dot.c, cost_config.c */
@@ -200,13 +211,14 @@ struct nsx_cost_flops nsx_cost_attention(const struct nsx_cost_graph *g, const s
 /* Of a custom call: whichever it is. */
 struct nsx_cost_flops nsx_cost_custom(struct nsx_cost_graph *g, const struct nsx_cost_node *n);
 
-/* How many pairs of an output and a tap meet an element of the input, along one dimension: i = output * stride - low + tap * dilation is
- * a multiple of base, and 0 <= i / base < input. *steps (the counting takes them) is added to. Sizes are not negative, the others that
- * must be are positive. */
-int64_t nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps, enum nsx_cost_state *s);
+/* How many pairs of an output and a tap meet an element of the input, along one dimension: i = output * stride - low +
+ * tap * dilation is a multiple of base, and 0 <= i / base < input. *steps (the counting takes them) is added to. Sizes
+ * are not negative, the others that must be are positive. */
+int64_t nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps,
+                       enum nsx_cost_state *s);
 
-/* Fill w from the JSON of a backend_config: what the target needs of it. False: it lacks that, or is no JSON; false too when memory runs out,
- * with *nomem set. */
+/* Fill w from the JSON of a backend_config: what the target needs of it. False: it lacks that, or is no JSON; false too
+ * when memory runs out, with *nomem set. */
 bool nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_work *w, bool *nomem);
 
 /* ---- sums: cost.c, cost_fusion.c */
@@ -250,19 +262,22 @@ struct nsx_costs {
 };
 void nsx_costs_free(struct nsx_costs *c);
 
-/* The bytes of a node's results; of a library's call without its workspace. Of the update or updates that are written into operand 0. */
+/* The bytes of a node's results; of a library's call without its workspace. Of the update or updates that are written
+ * into operand 0. */
 int64_t nsx_cost_output_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n);
 int64_t nsx_cost_update_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum nsx_cost_state *s);
 
-/* The bytes that a computation reads and writes when it is fused, of whose nodes root is the result. Its operands are all there. *nomem is set when
- * memory runs out. */
+/* The bytes that a computation reads and writes when it is fused, of whose nodes root is the result. Its operands are
+ * all there. *nomem is set when memory runs out. */
 int64_t nsx_cost_fused_bytes(struct nsx_cost_graph *g, uint32_t root, enum nsx_cost_state *s, bool *nomem);
 
-/* Sum up the graph, which is closed, as the next computation, whose result the instruction of id root is; insts has a place for each of
- * its candidates. False when out of memory. */
+/* Sum up the graph, which is closed, as the next computation, whose result the instruction of id root is; insts has a
+ * place for each of its candidates. False when out of memory. */
 bool nsx_costs_add(struct nsx_costs *c, int64_t root);
 
-/* The cost of candidate i. comp_of: computations' ids to their index. *s is why there is none. False when out of memory. */
-bool nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, struct nsx_hlo_cost *out, enum nsx_cost_state *s);
+/* The cost of candidate i. comp_of: computations' ids to their index. *s is why there is none. False when out of
+ * memory. */
+bool nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, struct nsx_hlo_cost *out,
+                  enum nsx_cost_state *s);
 
 #endif

@@ -10,8 +10,10 @@ struct config {
 
 /* In the order of PrecisionConfig.Algorithm. */
 static const char *const algorithms[] = {
-	"ALG_UNSET", "ALG_DOT_ANY_F8_ANY_F8_F32", "ALG_DOT_ANY_F8_ANY_F8_F32_FAST_ACCUM", "ALG_DOT_F16_F16_F16", "ALG_DOT_F16_F16_F32",
-	"ALG_DOT_BF16_BF16_BF16", "ALG_DOT_BF16_BF16_F32", "ALG_DOT_BF16_BF16_F32_X3", "ALG_DOT_BF16_BF16_F32_X6", "ALG_DOT_TF32_TF32_F32",
+	"ALG_UNSET", "ALG_DOT_ANY_F8_ANY_F8_F32", "ALG_DOT_ANY_F8_ANY_F8_F32_FAST_ACCUM", "ALG_DOT_F16_F16_F16",
+	"ALG_DOT_F16_F16_F32",
+	"ALG_DOT_BF16_BF16_BF16", "ALG_DOT_BF16_BF16_F32", "ALG_DOT_BF16_BF16_F32_X3", "ALG_DOT_BF16_BF16_F32_X6",
+	"ALG_DOT_TF32_TF32_F32",
 	"ALG_DOT_TF32_TF32_F32_X3", "ALG_DOT_F32_F32_F32", "ALG_DOT_F64_F64_F64", "ALG_DOT_BF16_BF16_F32_X9"
 };
 
@@ -161,11 +163,13 @@ nsx_cost_config(struct nsx_cost_graph *g, struct nsx_str json, struct nsx_cost_w
 		good = t != NSX_JSON_BAD;
 		if (t == NSX_JSON_OBJECT && w->custom.target == NSX_COST_GEMM && is(j.key, "gemm_backend_config"))
 			good = gemm(&c, &j);
-		else if (t == NSX_JSON_OBJECT && w->custom.target == NSX_COST_ATTENTION && is(j.key, "cudnn_fmha_backend_config"))
+		else if (t == NSX_JSON_OBJECT && w->custom.target == NSX_COST_ATTENTION &&
+		         is(j.key, "cudnn_fmha_backend_config"))
 			good = attention(&c, &j);
 		else if (is_container(t))
 			good = nsx_json_skip(&j);
 	}
 	*nomem |= c.nomem;
-	return good && nsx_json_next(&j) == NSX_JSON_END && (w->custom.target == NSX_COST_GEMM ? c.dot : w->scores.n > 0);
+	return good && nsx_json_next(&j) == NSX_JSON_END && (w->custom.target == NSX_COST_GEMM ? c.dot
+	                                                     : w->scores.n > 0);
 }

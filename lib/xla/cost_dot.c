@@ -8,8 +8,10 @@ struct nsx_str
 nsx_hlo_math_name(enum nsx_hlo_math m)
 {
 	static const struct nsx_str names[] = {
-		[NSX_HLO_F64] = { "f64", 3 }, [NSX_HLO_F32] = { "f32", 3 }, [NSX_HLO_TF32] = { "tf32", 4 }, [NSX_HLO_BF16] = { "bf16", 4 },
-		[NSX_HLO_F16] = { "f16", 3 }, [NSX_HLO_S8] = { "s8", 2 }, [NSX_HLO_F8] = { "f8", 2 }, [NSX_HLO_F4] = { "f4", 2 }
+		[NSX_HLO_F64] = { "f64", 3 }, [NSX_HLO_F32] = { "f32", 3 }, [NSX_HLO_TF32] = { "tf32", 4 },
+		[NSX_HLO_BF16] = { "bf16", 4 },
+		[NSX_HLO_F16] = { "f16", 3 }, [NSX_HLO_S8] = { "s8", 2 }, [NSX_HLO_F8] = { "f8", 2 },
+		[NSX_HLO_F4] = { "f4", 2 }
 	};
 
 	return names[m];
@@ -24,9 +26,12 @@ static enum family
 family(int32_t type)
 {
 	static const unsigned char families[] = {
-		[1] = IS_SMALL, [2] = IS_SMALL, [3] = IS_INT, [4] = IS_INT, [5] = IS_INT, [6] = IS_SMALL, [7] = IS_INT, [8] = IS_INT, [9] = IS_INT,
-		[10] = IS_F16, [11] = IS_F32, [12] = IS_F64, [15] = IS_F32, [16] = IS_BF16, [18] = IS_F64, [19] = IS_F8, [20] = IS_F8,
-		[21] = IS_SMALL, [22] = IS_SMALL, [23] = IS_F8, [24] = IS_F8, [25] = IS_F8, [26] = IS_SMALL, [27] = IS_SMALL, [28] = IS_F8,
+		[1] = IS_SMALL, [2] = IS_SMALL, [3] = IS_INT, [4] = IS_INT, [5] = IS_INT, [6] = IS_SMALL, [7] = IS_INT,
+		[8] = IS_INT, [9] = IS_INT,
+		[10] = IS_F16, [11] = IS_F32, [12] = IS_F64, [15] = IS_F32, [16] = IS_BF16, [18] = IS_F64, [19] = IS_F8,
+		[20] = IS_F8,
+		[21] = IS_SMALL, [22] = IS_SMALL, [23] = IS_F8, [24] = IS_F8, [25] = IS_F8, [26] = IS_SMALL,
+		[27] = IS_SMALL, [28] = IS_F8,
 		[29] = IS_F8, [30] = IS_SMALL, [31] = IS_SMALL, [32] = IS_F4, [33] = IS_F8
 	};
 
@@ -35,11 +40,14 @@ family(int32_t type)
 
 /* The arithmetic of a product of a and b; an algorithm that is asked for wins, and runs *passes times. */
 static enum nsx_hlo_math
-math_of(const struct nsx_cost_work *w, const struct nsx_cost_leaf *a, const struct nsx_cost_leaf *b, int64_t *passes, enum nsx_cost_state *s)
+math_of(const struct nsx_cost_work *w, const struct nsx_cost_leaf *a, const struct nsx_cost_leaf *b, int64_t *passes,
+        enum nsx_cost_state *s)
 {
 	static const struct { unsigned char math, passes; } algorithms[] = {
-		[1] = { NSX_HLO_F8, 1 }, [2] = { NSX_HLO_F8, 1 }, [3] = { NSX_HLO_F16, 1 }, [4] = { NSX_HLO_F16, 1 }, [5] = { NSX_HLO_BF16, 1 },
-		[6] = { NSX_HLO_BF16, 1 }, [7] = { NSX_HLO_BF16, 3 }, [8] = { NSX_HLO_BF16, 6 }, [9] = { NSX_HLO_TF32, 1 }, [10] = { NSX_HLO_TF32, 3 },
+		[1] = { NSX_HLO_F8, 1 }, [2] = { NSX_HLO_F8, 1 }, [3] = { NSX_HLO_F16, 1 }, [4] = { NSX_HLO_F16, 1 },
+		[5] = { NSX_HLO_BF16, 1 },
+		[6] = { NSX_HLO_BF16, 1 }, [7] = { NSX_HLO_BF16, 3 }, [8] = { NSX_HLO_BF16, 6 }, [9] = { NSX_HLO_TF32,
+			1 }, [10] = { NSX_HLO_TF32, 3 },
 		[11] = { NSX_HLO_F32, 1 }, [12] = { NSX_HLO_F64, 1 }, [13] = { NSX_HLO_BF16, 9 }
 	};
 	enum family x = family(a->type), y = family(b->type);
@@ -100,7 +108,8 @@ struct nsx_cost_flops
 nsx_cost_dot(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 {
 	const struct nsx_cost_leaf *out = nsx_cost_first(g, n);
-	const struct nsx_cost_leaf *left = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *right = nsx_cost_first(g, nsx_cost_operand(g, n, 1));
+	const struct nsx_cost_leaf *left = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *right = nsx_cost_first(g,
+		nsx_cost_operand(g, n, 1));
 	enum nsx_cost_state s = NSX_COST_OK;
 	int64_t passes;
 
@@ -155,11 +164,12 @@ inverse(int64_t a, int64_t m)
 	return (int64_t)(t0 < 0 ? t0 + m : t0);
 }
 
-/* Per tap the outputs o with o * stride = -c modulo base are every base / gcd(stride, base)-th; those between the first and the last whose
- * element is within the input are counted. Where there are fewer outputs than taps the two change places: o * stride + tap * dilation
- * is the same sum. */
+/* Per tap the outputs o with o * stride = -c modulo base are every base / gcd(stride, base)-th; those between the first
+ * and the last whose element is within the input are counted. Where there are fewer outputs than taps the two change
+ * places: o * stride + tap * dilation is the same sum. */
 int64_t
-nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps, enum nsx_cost_state *s)
+nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps,
+               enum nsx_cost_state *s)
 {
 	int64_t along = window[NSX_COST_W_STRIDE], across = window[NSX_COST_W_DILATION], base = window[NSX_COST_W_BASE];
 	wide sum = 0;
@@ -209,8 +219,10 @@ struct sides { const struct nsx_cost_leaf *input, *kernel, *output; };
 static bool
 complete(const struct nsx_cost_work *w, const struct sides *c, uint32_t spatial)
 {
-	return w->kernel.n == spatial && w->output.n == spatial && w->window.n == spatial * NSX_COST_W_NUMBERS && c->input->ndims == spatial + 2 &&
-	       c->kernel->ndims == spatial + 2 && c->output->ndims == spatial + 2 && w->feature_groups > 0 && w->batch_groups > 0;
+	return w->kernel.n == spatial && w->output.n == spatial && w->window.n == spatial * NSX_COST_W_NUMBERS &&
+	       c->input->ndims == spatial + 2 &&
+	       c->kernel->ndims == spatial + 2 && c->output->ndims == spatial + 2 && w->feature_groups > 0 &&
+	       w->batch_groups > 0;
 }
 
 static int64_t
@@ -224,12 +236,15 @@ multiply_adds(struct nsx_cost_graph *g, const struct nsx_cost_work *w, const str
 		nsx_cost_worse(s, NSX_COST_BAD);
 		return 0;
 	}
-	int64_t n = nsx_cost_mul(nsx_cost_mul(features / w->feature_groups, out_features, s), batch / w->batch_groups, s);
+	int64_t n = nsx_cost_mul(nsx_cost_mul(features / w->feature_groups, out_features, s), batch / w->batch_groups,
+	                         s);
 	for (uint32_t i = 0; i < w->input.n; i++) {
 		const int64_t *window = numbers + w->window.first + i * NSX_COST_W_NUMBERS;
-		int64_t in = size(g, c->input, numbers[w->input.first + i]), taps = size(g, c->kernel, numbers[w->kernel.first + i]);
+		int64_t in = size(g, c->input, numbers[w->input.first + i]), taps = size(g, c->kernel,
+			numbers[w->kernel.first + i]);
 		int64_t out = size(g, c->output, numbers[w->output.first + i]);
-		if (in < 0 || taps < 0 || out < 0 || window[NSX_COST_W_STRIDE] <= 0 || window[NSX_COST_W_DILATION] <= 0 || window[NSX_COST_W_BASE] <= 0) {
+		if (in < 0 || taps < 0 || out < 0 || window[NSX_COST_W_STRIDE] <= 0 || window[NSX_COST_W_DILATION] <=
+		    0 || window[NSX_COST_W_BASE] <= 0) {
 			nsx_cost_worse(s, NSX_COST_BAD);
 			return 0;
 		}
@@ -242,7 +257,8 @@ struct nsx_cost_flops
 nsx_cost_convolution(struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 {
 	const struct nsx_cost_leaf *result = nsx_cost_first(g, n);
-	const struct nsx_cost_leaf *a = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *b = nsx_cost_first(g, nsx_cost_operand(g, n, 1));
+	const struct nsx_cost_leaf *a = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *b = nsx_cost_first(g,
+		nsx_cost_operand(g, n, 1));
 	enum nsx_cost_state s = NSX_COST_OK;
 	int64_t passes;
 
@@ -282,7 +298,8 @@ unmasked(int64_t q, int64_t k, int64_t window, bool causal, enum nsx_cost_state 
 struct nsx_cost_flops
 nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 {
-	const struct nsx_cost_leaf *query = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *key = nsx_cost_first(g, nsx_cost_operand(g, n, 1));
+	const struct nsx_cost_leaf *query = nsx_cost_first(g, nsx_cost_operand(g, n, 0)), *key = nsx_cost_first(g,
+		nsx_cost_operand(g, n, 1));
 	const struct nsx_cost_leaf *values = nsx_cost_first(g, nsx_cost_operand(g, n, 2));
 	enum nsx_cost_state s = NSX_COST_OK;
 	int64_t passes;
@@ -296,9 +313,11 @@ nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n
 	if (d[0] < 0 || d[1] < 0 || d[2] < 0 || d[3] < 0)
 		return none(NSX_COST_BAD);
 	int64_t e = g->dims.p[query->dims + query->ndims - 1], v = g->dims.p[values->dims + values->ndims - 1];
-	int64_t pairs = nsx_cost_mul(nsx_cost_mul(d[0], d[1], &s), unmasked(d[2], d[3], w->sliding_window, w->causal, &s), &s);
+	int64_t pairs = nsx_cost_mul(nsx_cost_mul(d[0], d[1], &s), unmasked(d[2], d[3], w->sliding_window, w->causal,
+		&s), &s);
 	/* Backward QK' is made again, and each of the two products has two gradients. */
-	int64_t each = w->custom.backward ? nsx_cost_add(nsx_cost_mul(3, e, &s), nsx_cost_mul(2, v, &s), &s) : nsx_cost_add(e, v, &s);
+	int64_t each = w->custom.backward ? nsx_cost_add(nsx_cost_mul(3, e, &s), nsx_cost_mul(2, v, &s), &s)
+	    : nsx_cost_add(e, v, &s);
 	enum nsx_hlo_math math = w->custom.f8 ? NSX_HLO_F8 : math_of(w, query, key, &passes, &s);
 	return finish(nsx_cost_mul(pairs, each, &s), 1, math, s);
 }

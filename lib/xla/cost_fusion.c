@@ -1,7 +1,8 @@
 /* cost_fusion.c -- the bytes that a fused computation reads and writes: what of its parameters its results need.
  *
- * From the results back to the parameters, each instruction once: how many of its elements do those that read it need? The sum of
- * what they ask for, and never more than there are. A result that is an update of a parameter is written in place: the update moves, the rest stays. */
+ * From the results back to the parameters, each instruction once: how many of its elements do those that read it need?
+ * The sum of what they ask for, and never more than there are. A result that is an update of a parameter is written in
+ * place: the update moves, the rest stays. */
 #include "base/num.h"
 #include "xla/cost.h"
 
@@ -14,7 +15,8 @@ find_sources(struct nsx_cost_graph *g)
 		const struct nsx_cost_node *n = &g->nodes.p[i];
 		uint32_t o = n->noperands ? (uint32_t)g->operands.p[n->operands] : NSX_NONE;
 		g->needs.p[i].base = n->kind == NSX_COST_BITCAST && o != NSX_NONE ? g->needs.p[o].base : i;
-		g->needs.p[i].source = n->kind == NSX_COST_PARAMETER || (n->kind == NSX_COST_ELEMENT && o != NSX_NONE && g->needs.p[o].source);
+		g->needs.p[i].source = n->kind == NSX_COST_PARAMETER || (n->kind == NSX_COST_ELEMENT && o != NSX_NONE &&
+			g->needs.p[o].source);
 	}
 }
 
@@ -50,12 +52,14 @@ result(struct nsx_cost_graph *g, uint32_t i, enum nsx_cost_state *s)
 			return nsx_cost_mul(n->kind == NSX_COST_SCATTER ? 2 : 1, nsx_cost_update_bytes(g, n, s), s);
 		}
 	}
-	return n->kind == NSX_COST_CUSTOM && g->needs.p[i].base == i ? nsx_cost_output_bytes(g, n) : g->nodes.p[i].shape.bytes;
+	return n->kind == NSX_COST_CUSTOM && g->needs.p[i].base == i ? nsx_cost_output_bytes(g, n)
+	       : g->nodes.p[i].shape.bytes;
 }
 
 /* How many elements of its k-th operand, which has `all`, u needs for `need` of its own. */
 static int64_t
-asked(const struct nsx_cost_graph *g, const struct nsx_cost_node *u, uint32_t k, int64_t need, bool in_place, int64_t all)
+asked(const struct nsx_cost_graph *g, const struct nsx_cost_node *u, uint32_t k, int64_t need, bool in_place,
+      int64_t all)
 {
 	int64_t own = u->shape.elements, least = need < all ? need : all;
 

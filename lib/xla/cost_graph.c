@@ -31,7 +31,8 @@ nsx_cost_graph_free(struct nsx_cost_graph *g)
 	*g = (struct nsx_cost_graph){ 0 };
 }
 
-/* Ids count within their computation, or have its number in the upper half: the lower one tells them apart either way. */
+/* Ids count within their computation, or have its number in the upper half: the lower one tells them apart either
+ * way. */
 static int64_t
 local(const struct nsx_cost_graph *g, int64_t id)
 {
@@ -79,8 +80,8 @@ nsx_cost_graph_find(const struct nsx_cost_graph *g, int64_t id)
 	return g->slots[i].stamp == g->stamp ? g->slots[i].node : NSX_NONE;
 }
 
-/* Where what is read does not stand before its readers everywhere: from the last, a node whose readers all stand behind it. What reads itself
- * in a circle, and what that reads, has no place. */
+/* Where what is read does not stand before its readers everywhere: from the last, a node whose readers all stand behind
+ * it. What reads itself in a circle, and what that reads, has no place. */
 static bool
 sort(struct nsx_cost_graph *g)
 {

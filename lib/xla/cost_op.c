@@ -3,7 +3,8 @@
 
 #include "xla/cost.h"
 
-/* Sorted by name. What is not here is not modelled: communication, sort, topk, fft, control flow, what waits, what XLA adds tomorrow. */
+/* Sorted by name. What is not here is not modelled: communication, sort, topk, fft, control flow, what waits, what XLA
+ * adds tomorrow. */
 #define OP(name, kind) { { name, sizeof(name) - 1 }, NSX_COST_##kind }
 static const struct op { struct nsx_str name; enum nsx_cost_kind kind; } ops[] = {
 	OP("abs", ARITHMETIC),
@@ -148,7 +149,8 @@ nsx_cost_target_of(struct nsx_str target)
 			return targets[i].custom;
 	if (nsx_str_starts(target, "__cudnn$fmha"))
 		return (struct nsx_cost_custom){
-			NSX_COST_ATTENTION, contains(target, NSX_STR("Backward")), target.ptr[target.len - 2] == 'F' && target.ptr[target.len - 1] == '8'
+			NSX_COST_ATTENTION, contains(target, NSX_STR("Backward")), target.ptr[target.len - 2] == 'F' &&
+			    target.ptr[target.len - 1] == '8'
 		};
 	return (struct nsx_cost_custom){ NSX_COST_NO_TARGET, false, false };
 }

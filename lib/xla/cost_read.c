@@ -1,4 +1,5 @@
-/* cost_read.c -- what of an instruction's work stands in attributes: windows, dimension numbers, precision, backend_config. */
+/* cost_read.c -- what of an instruction's work stands in attributes: windows, dimension numbers, precision,
+ * backend_config. */
 #include "protos/xla_hlo.pb-c.h"
 #include "xla/cost.h"
 
@@ -38,9 +39,11 @@ window(struct nsx_cost_graph *g, const Nsysx__NsxHloWindow *m, struct nsx_cost_l
 
 /* False when out of memory. */
 static bool
-attributes(struct nsx_cost_graph *g, const Nsysx__NsxHloWork *m, enum nsx_cost_kind kind, struct nsx_cost_work *w, enum nsx_cost_state *s)
+attributes(struct nsx_cost_graph *g, const Nsysx__NsxHloWork *m, enum nsx_cost_kind kind, struct nsx_cost_work *w,
+           enum nsx_cost_state *s)
 {
-	const Nsysx__NsxHloDotDimensions *dot = m->ragged_dot_dimensions ? m->ragged_dot_dimensions->dot_dimensions : m->dot_dimensions;
+	const Nsysx__NsxHloDotDimensions *dot = m->ragged_dot_dimensions ? m->ragged_dot_dimensions->dot_dimensions
+	    : m->dot_dimensions;
 	const Nsysx__NsxHloConvolutionDimensions *c = m->convolution_dimensions;
 
 	if (m->precision) {
@@ -53,7 +56,8 @@ attributes(struct nsx_cost_graph *g, const Nsysx__NsxHloWork *m, enum nsx_cost_k
 	if (kind == NSX_COST_DOT) {
 		if (!dot)
 			nsx_cost_worse(s, NSX_COST_BAD);
-		return !dot || list(g, dot->lhs_contracting_dimensions, dot->n_lhs_contracting_dimensions, &w->contracting);
+		return !dot || list(g, dot->lhs_contracting_dimensions, dot->n_lhs_contracting_dimensions,
+		                    &w->contracting);
 	}
 	if (kind != NSX_COST_CONVOLUTION && kind != NSX_COST_CUSTOM)
 		return true;
@@ -72,7 +76,8 @@ attributes(struct nsx_cost_graph *g, const Nsysx__NsxHloWork *m, enum nsx_cost_k
 }
 
 int
-nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config, struct nsx_cost_custom custom,
+nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config,
+                   struct nsx_cost_custom custom,
                    struct nsx_cost_node *n)
 {
 	struct nsx_cost_work w = { .custom = custom };

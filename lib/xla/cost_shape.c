@@ -5,14 +5,17 @@
 
 enum { DEPTH_MAX = 64 };
 enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, BUFFER = 34, HOST = 5 };
-enum { S_TYPE = 2, S_DIMENSIONS = 3, S_TUPLE = 4, S_LAYOUT = 5, L_BITS = 7, L_SPACE = 8 };   /* ShapeProto, LayoutProto */
+/* ShapeProto, LayoutProto */
+enum { S_TYPE = 2, S_DIMENSIONS = 3, S_TUPLE = 4, S_LAYOUT = 5, L_BITS = 7, L_SPACE = 8 };
 
 int
 nsx_cost_type_bits(int32_t type)
 {
 	static const unsigned char bits[] = {
-		[1] = 8, [2] = 8, [3] = 16, [4] = 32, [5] = 64, [6] = 8, [7] = 16, [8] = 32, [9] = 64, [10] = 16, [11] = 32, [12] = 64,
-		[15] = 64, [16] = 16, [18] = 128, [19] = 8, [20] = 8, [21] = 4, [22] = 4, [23] = 8, [24] = 8, [25] = 8, [26] = 2, [27] = 2,
+		[1] = 8, [2] = 8, [3] = 16, [4] = 32, [5] = 64, [6] = 8, [7] = 16, [8] = 32, [9] = 64, [10] = 16,
+		[11] = 32, [12] = 64,
+		[15] = 64, [16] = 16, [18] = 128, [19] = 8, [20] = 8, [21] = 4, [22] = 4, [23] = 8, [24] = 8, [25] = 8,
+		[26] = 2, [27] = 2,
 		[28] = 8, [29] = 8, [30] = 1, [31] = 1, [32] = 4, [33] = 8
 	};
 
@@ -101,7 +104,8 @@ read_shape(struct reading *r, struct nsx_span span, struct nsx_cost_shape *out)
 	int rc;
 
 	if (++r->depth > DEPTH_MAX)
-		return nsx_err_set(r->f->err, "%s: byte %" PRIu64 ": messages nested more than %d deep", r->f->path, span.off, DEPTH_MAX);
+		return nsx_err_set(r->f->err, "%s: byte %" PRIu64 ": messages nested more than %d deep", r->f->path,
+		                   span.off, DEPTH_MAX);
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		bool length = w.type == NSX_WIRE_LEN;
 		switch (w.field) {
@@ -160,7 +164,8 @@ read_shape(struct reading *r, struct nsx_span span, struct nsx_cost_shape *out)
 }
 
 int
-nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span, struct nsx_cost_shape *out, int64_t *clashes)
+nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span, struct nsx_cost_shape *out,
+                    int64_t *clashes)
 {
 	struct reading r = { g, f, clashes, 0 };
 

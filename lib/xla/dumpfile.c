@@ -60,7 +60,8 @@ write_all(struct sink *s, const char *p, size_t n)
 			continue;
 		if (done < 0) {
 			s->f->trouble = true;
-			return nsx_err_set(s->f->err, "%s: decompressing to a temporary file: %s", s->f->path, strerror(errno));
+			return nsx_err_set(s->f->err, "%s: decompressing to a temporary file: %s", s->f->path,
+			                   strerror(errno));
 		}
 		p += done;
 		n -= (size_t)done;
@@ -128,7 +129,8 @@ xz_feed(struct decoder *d, struct sink *s, const char *p, size_t n)
 	if (rc == LZMA_MEM_ERROR)
 		return nsx_dumpfile_nomem(s->f);
 	if (rc == LZMA_MEMLIMIT_ERROR)
-		return nsx_err_set(s->f->err, "%s: xz: needs more than %d MB to decompress", s->f->path, XZ_MEMORY >> 20);
+		return nsx_err_set(s->f->err, "%s: xz: needs more than %d MB to decompress", s->f->path,
+		                   XZ_MEMORY >> 20);
 	if (rc == LZMA_BUF_ERROR && n)
 		return NSX_OK;
 	return nsx_err_set(s->f->err, "%s: xz: %s", s->f->path, n ? "damaged" : "cut short");

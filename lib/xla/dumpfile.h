@@ -19,12 +19,13 @@ struct nsx_dumpfile {
 	const unsigned char *window;  /* bytes start .. start + have of the file */
 	uint64_t             start;
 	size_t               have;
-	bool                 trouble; /* it failed for want of memory, or since the system could not read it: that says nothing of the dump */
+	bool                 trouble; /* it failed for want of memory, or since the system could not read it: that says
+	                               * nothing of the dump */
 };
 
-/* Open path; .xz and .zst are told by their first bytes and decompressed, to memory or, when they are larger than a few MB,
- * to an unlinked temporary file; so is anything that cannot be read by offset. NSX_OK, or NSX_ERR with err filled. path
- * and err must outlive it. */
+/* Open path; .xz and .zst are told by their first bytes and decompressed, to memory or, when they are larger than a few
+ * MB, to an unlinked temporary file; so is anything that cannot be read by offset. NSX_OK, or NSX_ERR with err filled.
+ * path and err must outlive it. */
 int nsx_dumpfile_open(struct nsx_dumpfile *f, const char *path, struct nsx_err *err);
 
 /* The same over n bytes at p, which stay the caller's; never fails. */

@@ -1,4 +1,5 @@
-/* heap.c -- replay the heap simulator's events of a dump: nothing of the instructions is read unless live buffers or steps are asked for. */
+/* heap.c -- replay the heap simulator's events of a dump: nothing of the instructions is read unless live buffers or
+ * steps are asked for. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
@@ -196,7 +197,8 @@ read_event(struct reading *r, struct nsx_span span, struct event *e)
 		if (w.field == E_INSTRUCTION && w.type == NSX_WIRE_LEN)
 			e->name = w.span;
 		else if (number && w.type == NSX_WIRE_VARINT)
-			*(w.field == E_KIND ? &e->kind : w.field == E_BUFFER ? &e->buffer : &e->canonical) = (int64_t)w.value;
+			*(w.field == E_KIND ? &e->kind : w.field == E_BUFFER ? &e->buffer : &e->canonical) =
+			    (int64_t)w.value;
 		else if ((number || w.field == E_INSTRUCTION) && r->counting)
 			r->missed[CLASH]++;
 	}
@@ -288,7 +290,8 @@ apply(struct reading *r, const struct event *e)
 struct points { NSX_VEC(struct nsx_heap_point) v; };
 struct steps { NSX_VEC(struct nsx_heap_step) v; };
 
-/* Take an event that was applied into the steps: names of FREEs are left alone, since versions of XLA differ in what they mean. */
+/* Take an event that was applied into the steps: names of FREEs are left alone, since versions of XLA differ in what
+ * they mean. */
 static int
 add_step(struct reading *r, const struct event *e, struct steps *steps)
 {
@@ -332,7 +335,8 @@ replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *p
 		step++;
 		if (read_event(r, w.span, &e) != NSX_OK || apply(r, &e) != NSX_OK)
 			return NSX_ERR;
-		if (points && r->bytes != before && !nsx_vec_push(&points->v, ((struct nsx_heap_point){ step, r->bytes })))
+		if (points && r->bytes != before && !nsx_vec_push(&points->v,
+		    ((struct nsx_heap_point){ step, r->bytes })))
 			return nomem(r);
 		if (steps && add_step(r, &e, steps) != NSX_OK)
 			return NSX_ERR;
@@ -369,7 +373,8 @@ place(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_heap_
 static int
 describe(struct reading *r, const struct buffer *b, struct nsx_heap_live *l)
 {
-	const struct nsx_hlo_inst *inst = b->has_inst && (b->inst || !b->name.len) ? nsx_hlo_find_id(&r->h->hlo, b->inst) : NULL;
+	const struct nsx_hlo_inst *inst = b->has_inst && (b->inst || !b->name.len) ? nsx_hlo_find_id(&r->h->hlo,
+		b->inst) : NULL;
 
 	if (!inst) {
 		if (keep_name(r, b->name.len ? b->name : b->event_name, &l->instruction) != NSX_OK)
@@ -459,11 +464,13 @@ read_parts(struct reading *r)
 	if (rc != NSX_EOF)
 		return NSX_ERR;
 	if (!module || !r->h->name.len)
-		return nsx_err_set(r->f->err, "%s: not a dump: no module%s in it", r->f->path, module ? " with a name" : "");
+		return nsx_err_set(r->f->err, "%s: not a dump: no module%s in it", r->f->path, module ? " with a name"
+		                   : "");
 	return NSX_OK;
 }
 
-/* Instructions: what is alive is of them, and they tell whether a dump is of a run. What reading them meets concerns communication, not memory. */
+/* Instructions: what is alive is of them, and they tell whether a dump is of a run. What reading them meets concerns
+ * communication, not memory. */
 static int
 read_instructions(struct reading *r)
 {
@@ -548,7 +555,8 @@ nsx_heap_read(const char *path, unsigned more, struct nsx_heap *h, struct nsx_di
 }
 
 int
-nsx_heap_memory(const void *p, size_t n, const char *name, unsigned more, struct nsx_heap *h, struct nsx_diags *diags, struct nsx_err *err)
+nsx_heap_memory(const void *p, size_t n, const char *name, unsigned more, struct nsx_heap *h, struct nsx_diags *diags,
+                struct nsx_err *err)
 {
 	struct nsx_dumpfile f;
 

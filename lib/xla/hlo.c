@@ -11,14 +11,22 @@
 enum { LOCS_MAX = 1 << 23 };
 
 static const struct { enum nsx_severity severity; const char *text; } misses[NSX_HLO_MISSES] = {
-	[NSX_HLO_CLASH]          = { NSX_WARNING, "fields of the dump have another wire type than known and were skipped" },
+	[NSX_HLO_CLASH]          = { NSX_WARNING,
+	                             "fields of the dump have another wire type than known and were skipped" },
 	[NSX_HLO_NO_SIZE]        = { NSX_WARNING, "transfers have a shape whose size is not known" },
-	[NSX_HLO_NO_ASSIGNMENT]  = { NSX_WARNING, "collectives' logical ids are taken for global device indices: the dump has no device assignment" },
+	[NSX_HLO_NO_ASSIGNMENT]  = { NSX_WARNING,
+		"collectives' logical ids are taken for global device indices: the dump has no device assignment" },
 	[NSX_HLO_BAD_ASSIGNMENT] = { NSX_WARNING, "device assignments are not understood and ignored" },
-	[NSX_HLO_BAD_GROUPS]     = { NSX_WARNING, "collectives have replica groups that are not understood: all devices are assumed" },
-	[NSX_HLO_BAD_DEVICE]     = { NSX_WARNING, "collectives' logical ids are not all in the device assignment and are taken for global device indices" },
-	[NSX_HLO_UNEQUAL]        = { NSX_WARNING, "reduce-scatters have groups of different sizes: bytes are by the first group" },
-	[NSX_HLO_MIXED]          = { NSX_WARNING, "instructions hold transfers of several kinds: one kind is reported" },
+	[NSX_HLO_BAD_GROUPS]     = { NSX_WARNING,
+	                             "collectives have replica groups that are not understood: all devices are assumed"
+	                             },
+	[NSX_HLO_BAD_DEVICE]     = { NSX_WARNING,
+		"collectives' logical ids are not all in the device assignment and are taken for global device indices"
+		},
+	[NSX_HLO_UNEQUAL]        = { NSX_WARNING,
+	                             "reduce-scatters have groups of different sizes: bytes are by the first group" },
+	[NSX_HLO_MIXED]          = { NSX_WARNING, "instructions hold transfers of several kinds: one kind is reported"
+	                             },
 	[NSX_HLO_BAD_FRAME]      = { NSX_WARNING, "source stacks have unknown or repeated frames and are incomplete" },
 	[NSX_HLO_MANY_FRAMES]    = { NSX_WARNING, "source stacks are left out: they are too many" },
 	[NSX_HLO_SAME_NAME]      = { NSX_WARNING, "instructions have the name of another one and are left out" },
@@ -27,8 +35,10 @@ static const struct { enum nsx_severity severity; const char *text; } misses[NSX
 	[NSX_HLO_MANY_LOCS]      = { NSX_WARNING, "instructions' further places are left out: they are too many" },
 	[NSX_HLO_SAME_COMP]      = { NSX_WARNING, "computations have the id of another one" },
 	[NSX_HLO_NO_ENTRY]       = { NSX_WARNING, "the dump does not tell its entry computation" },
-	[NSX_HLO_BAD_COST]       = { NSX_WARNING, "instructions' work is not known: the dump contradicts itself or lacks what tells it" },
-	[NSX_HLO_LARGE_COST]     = { NSX_WARNING, "instructions' work is not known: it needs numbers of more than 64 bits" },
+	[NSX_HLO_BAD_COST]       = { NSX_WARNING,
+		"instructions' work is not known: the dump contradicts itself or lacks what tells it" },
+	[NSX_HLO_LARGE_COST]     = { NSX_WARNING,
+	                             "instructions' work is not known: it needs numbers of more than 64 bits" },
 };
 
 static struct nsx_str
@@ -66,8 +76,8 @@ executable(const struct nsx_hlo_comp *c)
 	return c->entry || (!c->fused && (c->controlled || !c->embedded));
 }
 
-/* What computation c and all that it calls transfer, each counted once a call. Calls may be nested as deep as they like and, in a
- * broken dump, in circles. */
+/* What computation c and all that it calls transfer, each counted once a call. Calls may be nested as deep as they like
+ * and, in a broken dump, in circles. */
 static int
 resolve(struct nsx_hlo_build *b, uint32_t c)
 {
@@ -149,7 +159,8 @@ add_locs(struct nsx_hlo_build *b, struct locs *l, const struct nsx_hlo_cand *c, 
 			if (b->pairs.p[p].stamp == l->round)
 				continue;
 			b->pairs.p[p].stamp = l->round;
-			if (!nsx_vec_push(&l->v, ((struct nsx_hlo_loc){ string(b, b->pairs.p[p].op_name), b->pairs.p[p].stack })))
+			if (!nsx_vec_push(&l->v, ((struct nsx_hlo_loc){ string(b, b->pairs.p[p].op_name),
+			    b->pairs.p[p].stack })))
 				return nsx_hlo_nomem(b);
 		}
 	}
@@ -212,7 +223,8 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 		.collective = nsx_hlo_kind_name(c->comm.kind),
 		.unique_id = c->id, .bytes = c->comm.bytes, .groups = c->comm.groups,
 		.comm = c->comm.kind != NSX_HLO_NO_COMM, .entry = b->comps.p[c->comp].entry,
-		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id), .thunk = executable(&b->comps.p[c->comp])
+		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id),
+		.thunk = executable(&b->comps.p[c->comp])
 	};
 	/* Without a schedule: as the dump lists them, which is after what they need. */
 	if (out->order == NSX_NONE)
@@ -223,8 +235,8 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 	return add_locs(b, l, c, out);
 }
 
-/* The ids of instructions, two ways: as the dump has them where they are unique, and with the number of the computation in the
- * upper half, as XLA announces those that count within their computation. */
+/* The ids of instructions, two ways: as the dump has them where they are unique, and with the number of the computation
+ * in the upper half, as XLA announces those that count within their computation. */
 static int
 index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 {
@@ -261,7 +273,8 @@ index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 	return NSX_OK;
 }
 
-/* The candidates that a thunk can be, sorted by name; *digest is of the names of the entry computation. NULL when out of memory. */
+/* The candidates that a thunk can be, sorted by name; *digest is of the names of the entry computation. NULL when out
+ * of memory. */
 static struct kept *
 keep_executable(struct nsx_hlo_build *b, size_t *count, uint64_t *digest)
 {

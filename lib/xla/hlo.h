@@ -16,7 +16,8 @@ struct nsx_hlo_loc { struct nsx_str op_name; uint32_t stack; };
 
 /* The arithmetic of dots and convolutions, slowest first. */
 enum nsx_hlo_math {
-	NSX_HLO_F64, NSX_HLO_F32, NSX_HLO_TF32, NSX_HLO_BF16, NSX_HLO_F16, NSX_HLO_S8, NSX_HLO_F8, NSX_HLO_F4, NSX_HLO_MATHS
+	NSX_HLO_F64, NSX_HLO_F32, NSX_HLO_TF32, NSX_HLO_BF16, NSX_HLO_F16, NSX_HLO_S8, NSX_HLO_F8, NSX_HLO_F4,
+	    NSX_HLO_MATHS
 };
 
 /* "bf16", ...; static. */
@@ -37,15 +38,18 @@ struct nsx_hlo_inst {
 	struct nsx_str scheduling_name;  /* empty if none or equal to name */
 	struct nsx_str collective;       /* all-reduce, ..., host-to-device; empty unless comm */
 	uint32_t       calls, ncalls;    /* comps that it calls: in nsx_hlo.calls */
-	bool           scheduled;        /* the dump's schedule has it, or there is none and it is in no fused computation */
+	bool           scheduled;        /* the dump's schedule has it, or there is none and it is in no fused
+	                                  * computation */
 	bool           root;             /* the result of its computation */
 	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
-	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in diags) */
-	struct nsx_hlo_cost cost;        /* not modelled: of what communicates, of control flow, of what is inside a fusion, of what is unknown */
+	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in
+	                                  * diags) */
+	struct nsx_hlo_cost cost;        /* not modelled: of what communicates, of control flow, of what is inside a
+	                                  * fusion, of what is unknown */
 	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: not known, or not communication */
 	uint32_t       stack;            /* index in nsx_hlo.stacks; NSX_NONE: none */
-	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct instructions of the
-	                                  * computations it calls, without its own */
+	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct
+	                                  * instructions of the computations it calls, without its own */
 	uint32_t       comp;             /* instructions of one computation have one number */
 	uint32_t       order;            /* they run in this order */
 	bool           comm;             /* it communicates */
@@ -53,22 +57,26 @@ struct nsx_hlo_inst {
 	bool           thunk;            /* in a computation whose instructions run as thunks */
 };
 
-/* A computation: the distinct places of its own instructions, and the comps that they call, NSX_NONE: not in the dump. */
+/* A computation: the distinct places of its own instructions, and the comps that they call, NSX_NONE: not in the
+ * dump. */
 struct nsx_hlo_contents { uint32_t places, nplaces, calls, ncalls; };
 
-/* One dump; everything is owned by it. Instructions are those of the entry computation and of all computations that can be executed as
- * thunks, and of fused ones those that XLA names thunks after all the same: collectives, custom calls, what calls computations (reductions:
- * the thunk that clears their output), roots. Sorted by name bytewise. */
+/* One dump; everything is owned by it. Instructions are those of the entry computation and of all computations that can
+ * be executed as thunks, and of fused ones those that XLA names thunks after all the same: collectives, custom calls,
+ * what calls computations (reductions: the thunk that clears their output), roots. Sorted by name bytewise. */
 struct nsx_hlo {
 	struct nsx_str       name;          /* of the module */
 	int64_t              id;            /* HloModuleProto.id */
 	struct nsx_str       fingerprint;   /* frontend attribute fingerprint_before_lhs; empty if none */
-	struct nsx_str       digest;        /* "d:" and 16 hex digits: hash of the sorted names of the entry computation's instructions */
+	struct nsx_str       digest;        /* "d:" and 16 hex digits: hash of the sorted names of the entry
+	                                     * computation's instructions */
 	struct nsx_hlo_inst *insts;  uint32_t ninsts;
 	struct nsx_hlo_loc  *locs;   uint32_t nlocs;
-	struct nsx_str      *stacks; uint32_t nstacks;   /* frames, outermost first, file:line[:column][function], joined by ';' */
-	struct nsx_str      *groups; uint32_t ngroups;   /* devices: groups separated by ';', members by ',', as the instruction gives them, made global
-	                                                  * through the device assignment */
+	struct nsx_str      *stacks; uint32_t nstacks;   /* frames, outermost first, file:line[:column][function],
+	                                                  * joined by ';' */
+	struct nsx_str      *groups; uint32_t ngroups;   /* devices: groups separated by ';', members by ',', as the
+	                                                  * instruction gives them, made global through the device
+	                                                  * assignment */
 	struct nsx_map       by_id;         /* unique_id -> index */
 	struct nsx_hlo_contents *contents; uint32_t ncontents;   /* by comp: every computation, fused ones among them */
 	uint32_t            *calls;         /* comps */
@@ -76,12 +84,13 @@ struct nsx_hlo {
 	struct nsx_str      *op_names;      /* may be empty */
 	struct nsx_hlo_walk *walk;          /* of nsx_hlo_reaches */
 	struct nsx_arena     arena;
-	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump may well be sound */
+	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump
+	                                     * may well be sound */
 };
 
-/* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes). What could not be understood is counted in diags (source: the
- * module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free, but for trouble: not a dump, damaged, cut
- * short, nested too deep. */
+/* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes). What could not be understood is counted
+ * in diags (source: the module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free, but for
+ * trouble: not a dump, damaged, cut short, nested too deep. */
 int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err);
 
 /* The instruction of that name, NULL if there is none. */
@@ -89,14 +98,15 @@ const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str 
 /* The instruction with that unique id, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
 
-/* By instruction of h, which is the dump at path: a hash of what the computation of a fusion does, 0 of what is none. Those of one hash may share a kernel, those of different ones
- * do not. *bodies is malloc()ed. NSX_OK, or NSX_ERR with err filled and *bodies NULL: it is no longer the same, or memory ran out. */
+/* By instruction of h, which is the dump at path: a hash of what the computation of a fusion does, 0 of what is none.
+ * Those of one hash may share a kernel, those of different ones do not. *bodies is malloc()ed. NSX_OK, or NSX_ERR with
+ * err filled and *bodies NULL: it is no longer the same, or memory ran out. */
 int nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err);
 
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
 
-/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through the
- * computations it calls, however deep. Op_names are compared up to a number in all for each dump, which no real one
+/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through
+ * the computations it calls, however deep. Op_names are compared up to a number in all for each dump, which no real one
  * reaches: from there on the answer is true. True as well when out of memory. */
 bool nsx_hlo_reaches(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_str part);
 
@@ -111,12 +121,13 @@ enum nsx_dump_found { NSX_DUMP_ONE, NSX_DUMP_NONE, NSX_DUMP_AMBIGUOUS };
 /* The dump of program id, whose module is called name (a file of another name is not it): *path is owned by d. */
 enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path);
 
-/* The same of XLA's list of thunks beside it, `module_NNNN.NAME.thunk_sequence_after_thunk_passes.txt` and `module_NNNN.NAME.thunk_metadata.pb` (.xz,
- * .zst): both, or NSX_DUMP_NONE. */
-enum nsx_dump_found nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text, const char **metadata);
+/* The same of XLA's list of thunks beside it, `module_NNNN.NAME.thunk_sequence_after_thunk_passes.txt` and
+ * `module_NNNN.NAME.thunk_metadata.pb` (.xz, .zst): both, or NSX_DUMP_NONE. */
+enum nsx_dump_found nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text,
+                                      const char **metadata);
 
-/* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next moves behind it: 0 begins. Of a dump that
- * is there compressed as well, the plain one alone. */
+/* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next moves behind it: 0
+ * begins. Of a dump that is there compressed as well, the plain one alone. */
 const char *nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next);
 void nsx_dump_dir_free(struct nsx_dump_dir *d);   /* NULL allowed */
 

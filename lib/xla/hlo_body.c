@@ -1,5 +1,6 @@
-/* hlo_body.c -- which fusions do the same. XLA compiles one kernel for fusions whose computations it prints alike: opcodes, shapes, operands, attributes, without names. A hash
- * of opcodes and shapes, in the order in which a dump lists them, is the same for all of those, and for some more. */
+/* hlo_body.c -- which fusions do the same. XLA compiles one kernel for fusions whose computations it prints alike:
+ * opcodes, shapes, operands, attributes, without names. A hash of opcodes and shapes, in the order in which a dump
+ * lists them, is the same for all of those, and for some more. */
 #include <stdlib.h>
 
 #include "xla/hlo_int.h"
@@ -66,7 +67,8 @@ read_computation(struct bodies *b, struct nsx_span span)
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.field == NSX_HLO_C_ID && w.type == NSX_WIRE_VARINT)
 			id = (int64_t)w.value;
-		else if (w.field == NSX_HLO_C_INSTRUCTION && w.type == NSX_WIRE_LEN && read_instruction(b, w.span, &hash) != NSX_OK)
+		else if (w.field == NSX_HLO_C_INSTRUCTION && w.type == NSX_WIRE_LEN && read_instruction(b, w.span,
+			&hash) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_ERR)
@@ -102,7 +104,8 @@ read_all(struct bodies *b, uint64_t *out)
 	if (rc != NSX_EOF)
 		return NSX_ERR;
 	for (uint32_t i = 0; i < b->h->ninsts; i++) {
-		uint32_t at = b->fusion[i] ? nsx_map_get(&b->body_at, (struct nsx_key){ (uint64_t)b->calls[i], 0 }) : NSX_NONE;
+		uint32_t at = b->fusion[i] ? nsx_map_get(&b->body_at, (struct nsx_key){ (uint64_t)b->calls[i], 0 })
+		    : NSX_NONE;
 		/* One whose computation is missing may be any other's equal. */
 		out[i] = at != NSX_NONE ? b->hashes.p[at] : b->fusion[i] ? 1 : 0;
 	}

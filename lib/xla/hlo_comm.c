@@ -70,9 +70,11 @@ nsx_hlo_opcode(struct nsx_str name)
 {
 	static const struct nsx_hlo_opcode other = OPCODE("", NSX_HLO_PLAIN, NSX_HLO_NO_COMM, false);
 	static const struct nsx_str start = { "-start", 6 };
-	const struct nsx_hlo_opcode *op = bsearch(&name, opcodes, sizeof opcodes / sizeof *opcodes, sizeof *opcodes, by_name);
+	const struct nsx_hlo_opcode *op = bsearch(&name, opcodes, sizeof opcodes / sizeof *opcodes, sizeof *opcodes,
+	                                          by_name);
 
-	if (!op && name.len > start.len && nsx_str_eq((struct nsx_str){ name.ptr + name.len - start.len, start.len }, start)) {
+	if (!op && name.len > start.len && nsx_str_eq((struct nsx_str){ name.ptr + name.len - start.len, start.len },
+	    start)) {
 		name.len -= start.len;
 		op = bsearch(&name, opcodes, sizeof opcodes / sizeof *opcodes, sizeof *opcodes, by_name);
 		if (op && op->cls != NSX_HLO_COLLECTIVE)
@@ -123,7 +125,8 @@ static int
 read_participants(struct work *k, const struct nsx_hlo_pending *p)
 {
 	struct nsx_hlo_build *b = k->b;
-	const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, p->span, &nsysx__nsx_hlo_participants__descriptor);
+	const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, p->span,
+	                                                        &nsysx__nsx_hlo_participants__descriptor);
 	struct transfer t = { p->op->kind, NSX_NONE, 0, k->ids.n, 0, p->id };
 
 	if (!m)
@@ -219,7 +222,8 @@ nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part)
 	} else if (part->kind != total->kind) {
 		total->mixed = true;
 	} else {
-		total->bytes = total->bytes < 0 || part->bytes < 0 ? -1 : nsx_add_sat(total->bytes, part->bytes, &clipped);
+		total->bytes = total->bytes < 0 || part->bytes < 0 ? -1 : nsx_add_sat(total->bytes, part->bytes,
+			&clipped);
 		total->mixed |= part->mixed;
 		if (clipped)
 			total->bytes = -1;
@@ -236,7 +240,8 @@ nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending
 		rc = read_participants(&k, &pending[i]);
 	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
 		struct transfer *t = &k.transfers.p[i];
-		struct nsx_hlo_comm c = pending[i].op->cls == NSX_HLO_COLLECTIVE ? collective(&k, t) : host_copy(&k, t, pending[i].op->cls);
+		struct nsx_hlo_comm c = pending[i].op->cls == NSX_HLO_COLLECTIVE ? collective(&k, t)
+		    : host_copy(&k, t, pending[i].op->cls);
 		b->missed[NSX_HLO_NO_SIZE] += c.kind != NSX_HLO_NO_COMM && c.bytes < 0;
 		if (pending[i].cand != NSX_NONE)
 			b->cands.p[pending[i].cand].comm = c;

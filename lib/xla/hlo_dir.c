@@ -1,4 +1,5 @@
-/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone; and XLA's lists of thunks beside them. */
+/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone; and XLA's lists of thunks beside
+ * them. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -216,7 +217,8 @@ nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name,
 }
 
 enum nsx_dump_found
-nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text, const char **metadata)
+nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text,
+                  const char **metadata)
 {
 	enum nsx_dump_found list = find(d, LIST, id, name, text), about = find(d, METADATA, id, name, metadata);
 
@@ -234,7 +236,8 @@ nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next)
 		return NULL;
 	do
 		++*next;
-	while (*next < d->dumps.n && d->dumps.p[*next].what == DUMP && d->dumps.p[*next].id == d->dumps.p[at].id && nsx_str_eq(d->dumps.p[*next].rest, d->dumps.p[at].rest));
+	while (*next < d->dumps.n && d->dumps.p[*next].what == DUMP && d->dumps.p[*next].id == d->dumps.p[at].id &&
+	       nsx_str_eq(d->dumps.p[*next].rest, d->dumps.p[at].rest));
 	return d->dumps.p[at].path;
 }
 

@@ -55,12 +55,14 @@ int
 nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_span span)
 {
 	struct nsx_hlo_devices *d = &b->devices;
-	const Nsysx__NsxHloDeviceAssignment *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_device_assignment__descriptor);
+	const Nsysx__NsxHloDeviceAssignment *m = nsx_unpack_message(&b->u, span,
+		&nsysx__nsx_hlo_device_assignment__descriptor);
 
 	if (!m)
 		return NSX_ERR;
 	int64_t r = m->replica_count, p = m->computation_count;
-	bool good = r > 0 && p > 0 && r <= DEVICES_MAX && p <= DEVICES_MAX && r * p <= DEVICES_MAX && m->n_computation_devices == (size_t)p;
+	bool good = r > 0 && p > 0 && r <= DEVICES_MAX && p <= DEVICES_MAX && r * p <= DEVICES_MAX &&
+	    m->n_computation_devices == (size_t)p;
 	for (size_t i = 0; good && i < (size_t)p; i++) {
 		good = m->computation_devices[i]->n_replica_device_ids == (size_t)r;
 		for (size_t k = 0; good && k < (size_t)r; k++)
@@ -105,8 +107,8 @@ from_list(Nsysx__NsxHloReplicaGroup *const *g, size_t n, struct lists *l)
 	return true;
 }
 
-/* Visit an array of n dimensions in row-major order; element i has the value (sum of index x stride). A group ends after every
- * `row` elements. */
+/* Visit an array of n dimensions in row-major order; element i has the value (sum of index x stride). A group ends
+ * after every `row` elements. */
 static void
 walk(const int64_t *size, const int64_t *stride, int n, int64_t row, struct lists *l)
 {
@@ -230,7 +232,8 @@ from_mesh(const Nsysx__NsxHloMeshGroups *m, struct lists *l)
 			if (p->pre < pre || p->pre % pre)
 				return false;
 			if (p->pre > pre)
-				part[parts] = (struct part){ i, pre, p->pre / pre, stride[i] * (size[i] / p->pre), false, parts }, parts++;
+				part[parts] = (struct part){ i, pre, p->pre / pre, stride[i] * (size[i] / p->pre),
+				                             false, parts }, parts++;
 			pre = p->pre * p->size;
 			part[parts] = *p;
 			part[parts++].stride = stride[i] * (size[i] / pre);
@@ -351,9 +354,11 @@ within(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *l)
 	return true;
 }
 
-/* One group of devices from the logical group g: of partition or replica `other` where ids are of the one and hold for each of the other. */
+/* One group of devices from the logical group g: of partition or replica `other` where ids are of the one and hold for
+ * each of the other. */
 static void
-expand_group(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, size_t g, int64_t other, struct lists *out)
+expand_group(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, size_t g, int64_t other,
+             struct lists *out)
 {
 	for (size_t i = group_begin(in, g); i < in->ends.p[g]; i++) {
 		int64_t id = in->ids.p[i];
@@ -414,7 +419,8 @@ write_groups(struct nsx_hlo_build *b, const struct lists *l, uint32_t *groups)
 }
 
 static int
-groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p, struct lists *logical, struct lists *devices,
+groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p, struct lists *logical,
+          struct lists *devices,
           uint32_t *groups, int64_t *first)
 {
 	bool pairs = kind == NSX_HLO_PERMUTE || kind == NSX_HLO_SEND || kind == NSX_HLO_RECV, given;
@@ -453,7 +459,8 @@ groups_of(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloPa
 }
 
 int
-nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p, uint32_t *groups, int64_t *first)
+nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p, uint32_t *groups,
+               int64_t *first)
 {
 	struct lists logical = { 0 }, devices = { 0 };
 

@@ -1,5 +1,5 @@
-/* hlo_inst.c -- what every instruction is asked for, in one walk over its fields: a message unpacked as a whole would be walked twice
- * and copied, and this is most of the time that a dump takes. */
+/* hlo_inst.c -- what every instruction is asked for, in one walk over its fields: a message unpacked as a whole would
+ * be walked twice and copied, and this is most of the time that a dump takes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 
 /* Of HloInstructionProto, OpMetadata, Payload. */
 enum {
-	I_NAME = 1, I_OPCODE = 2, I_SHAPE = 3, I_METADATA = 7, I_NUMBER = 9, I_TARGET = 28, I_ID = 35, I_OPERANDS = 36, I_CALLS = 38, I_CONFIG = 43,
+	I_NAME = 1, I_OPCODE = 2, I_SHAPE = 3, I_METADATA = 7, I_NUMBER = 9, I_TARGET = 28, I_ID = 35, I_OPERANDS = 36,
+	    I_CALLS = 38, I_CONFIG = 43,
 	I_PAYLOAD = 99,
 	M_OP_NAME = 2, M_FILE = 3, M_LINE = 4, M_FRAME = 15, M_SCHEDULING = 16,
 	P_VALUE = 1, P_ID = 2
@@ -50,7 +51,8 @@ nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_
 	*out = (struct nsx_hlo_raw){ .span = span, .operands = (uint32_t)g->operands.n, .calls = (uint32_t)g->calls.n };
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		switch (w.field) {
-		case I_NAME: case I_OPCODE: case I_SHAPE: case I_METADATA: case I_NUMBER: case I_TARGET: case I_ID: case I_CONFIG: case I_PAYLOAD:
+		case I_NAME: case I_OPCODE: case I_SHAPE: case I_METADATA: case I_NUMBER: case I_TARGET: case I_ID:
+		case I_CONFIG: case I_PAYLOAD:
 			if (w.type == wire_of(w.field))
 				break;
 			b->u.clashes++;
@@ -98,7 +100,8 @@ nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_
 	if (!p)
 		return NSX_ERR;
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
-		struct nsx_str s = { w.type == NSX_WIRE_LEN ? (const char *)p + (w.span.off - span.off) : "", (size_t)w.span.len };
+		struct nsx_str s = { w.type == NSX_WIRE_LEN ? (const char *)p + (w.span.off - span.off) : "",
+		                     (size_t)w.span.len };
 		bool number = w.field == M_LINE || w.field == M_FRAME;
 		if (!number && w.field != M_OP_NAME && w.field != M_FILE && w.field != M_SCHEDULING)
 			continue;

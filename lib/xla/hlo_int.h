@@ -50,9 +50,11 @@ struct nsx_hlo_comm {
 
 /* What could not be understood, counted; hlo.c has the words. */
 enum nsx_hlo_miss {
-	NSX_HLO_CLASH, NSX_HLO_NO_SIZE, NSX_HLO_NO_ASSIGNMENT, NSX_HLO_BAD_ASSIGNMENT, NSX_HLO_BAD_GROUPS, NSX_HLO_BAD_DEVICE,
+	NSX_HLO_CLASH, NSX_HLO_NO_SIZE, NSX_HLO_NO_ASSIGNMENT, NSX_HLO_BAD_ASSIGNMENT, NSX_HLO_BAD_GROUPS,
+	    NSX_HLO_BAD_DEVICE,
 	NSX_HLO_UNEQUAL, NSX_HLO_MIXED, NSX_HLO_BAD_FRAME, NSX_HLO_MANY_FRAMES, NSX_HLO_SAME_NAME, NSX_HLO_NO_NAME,
-	NSX_HLO_NO_CALLEE, NSX_HLO_MANY_LOCS, NSX_HLO_SAME_COMP, NSX_HLO_NO_ENTRY, NSX_HLO_BAD_COST, NSX_HLO_LARGE_COST, NSX_HLO_MISSES
+	NSX_HLO_NO_CALLEE, NSX_HLO_MANY_LOCS, NSX_HLO_SAME_COMP, NSX_HLO_NO_ENTRY, NSX_HLO_BAD_COST, NSX_HLO_LARGE_COST,
+	    NSX_HLO_MISSES
 };
 
 /* What has no transfer. */
@@ -87,7 +89,8 @@ struct nsx_hlo_cand {
 
 /* An instruction as it stands in the dump. Lists are in the graph of costs. */
 struct nsx_hlo_raw {
-	struct nsx_span span, name, opcode, shape, metadata, target, config;   /* config: backend_config, wherever it is */
+	/* config: backend_config, wherever it is */
+	struct nsx_span span, name, opcode, shape, metadata, target, config;
 	int64_t         id, number;
 	uint32_t        operands, noperands, calls, ncalls;
 	bool            shaped, placed;   /* it has a shape, metadata */
@@ -152,8 +155,8 @@ nsx_hlo_nomem(struct nsx_hlo_build *b)
 	return nsx_dumpfile_nomem(b->f);
 }
 
-/* hlo_inst.c: the instruction at span, the metadata at span (which lives until the dump is read on), what is known of an opcode.
- * NSX_OK or NSX_ERR. */
+/* hlo_inst.c: the instruction at span, the metadata at span (which lives until the dump is read on), what is known of
+ * an opcode. NSX_OK or NSX_ERR. */
 int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_raw *out);
 int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_meta *out);
 const struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
@@ -164,21 +167,25 @@ int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_span span);
 int nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair);
 void nsx_hlo_frames_free(struct nsx_hlo_frames *fr);
 
-/* hlo_schedule.c: read the schedule; sort it, once all is read; the place of an instruction, NSX_NONE if the schedule lacks it. */
+/* hlo_schedule.c: read the schedule; sort it, once all is read; the place of an instruction, NSX_NONE if the schedule
+ * lacks it. */
 int nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span);
 void nsx_hlo_schedule_sort(struct nsx_hlo_build *b);
 uint32_t nsx_hlo_schedule_at(const struct nsx_hlo_build *b, int64_t comp, int64_t id);
 
 /* hlo_groups.c */
 int nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_span span);
-/* Who takes part in an instruction: *groups is a number in b->groups or NSX_NONE, *first the size of the first group, 0 if
- * not known. NSX_OK or NSX_ERR. */
-int nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p, uint32_t *groups, int64_t *first);
+/* Who takes part in an instruction: *groups is a number in b->groups or NSX_NONE, *first the size of the first group, 0
+ * if not known. NSX_OK or NSX_ERR. */
+int nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p,
+                   uint32_t *groups, int64_t *first);
 
 /* hlo_comm.c: what the instructions of one computation transfer. A pending instruction is one that may. */
 struct nsx_hlo_pending { struct nsx_span span; const struct nsx_hlo_opcode *op; int64_t id; uint32_t cand; };
-/* Fill the comm of the candidates that communicate, and add up *total. All of the computation is in the graph of costs, which is closed. */
-int nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n, struct nsx_hlo_comm *total);
+/* Fill the comm of the candidates that communicate, and add up *total. All of the computation is in the graph of costs,
+ * which is closed. */
+int nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n,
+                      struct nsx_hlo_comm *total);
 /* Add what one part of a computation or instruction transfers to what the parts before it do. */
 void nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part);
 /* An instruction id without the number of its computation, which newer dumps put into its upper half. */
@@ -187,7 +194,8 @@ int64_t nsx_hlo_local_id(int64_t comp, int64_t id);
 /* hlo_read.c: all of a dump into b. */
 int nsx_hlo_load(struct nsx_hlo_build *b);
 
-/* hlo_reach.c: hand what computations hold and call over to h. NSX_OK or NSX_ERR. Free takes what was handed over, or nothing. */
+/* hlo_reach.c: hand what computations hold and call over to h. NSX_OK or NSX_ERR. Free takes what was handed over, or
+ * nothing. */
 int nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h);
 void nsx_hlo_contents_free(struct nsx_hlo *h);
 

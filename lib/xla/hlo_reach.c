@@ -1,14 +1,15 @@
 /* hlo_reach.c -- which op_names an instruction reaches through the computations that it calls.
  *
- * XLA titles a thunk's range with what the op_names of its instruction and of all that is reachable from it have in common
- * at their front: `name=sort/cmp` may be of an instruction in the comparator of a sort inside a fusion, two calls deep. */
+ * XLA titles a thunk's range with what the op_names of its instruction and of all that is reachable from it have in
+ * common at their front: `name=sort/cmp` may be of an instruction in the comparator of a sort inside a fusion, two
+ * calls deep. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "xla/hlo_int.h"
 
-/* Op_names compared for one dump: a second's work. Only a dump made for it has so many below instructions whose titles it
- * does not hold. */
+/* Op_names compared for one dump: a second's work. Only a dump made for it has so many below instructions whose titles
+ * it does not hold. */
 static const uint64_t COMPARED_MAX = UINT64_C(1) << 24;
 
 /* The walk under way: computations met in this round, and those met whose callees are still to be looked at. */
@@ -81,7 +82,8 @@ holds(struct nsx_str whole, struct nsx_str part)
 	return false;
 }
 
-/* Put the computations that are called there on the list, those that this round has not met. False when out of memory. */
+/* Put the computations that are called there on the list, those that this round has not met. False when out of
+ * memory. */
 static bool
 meet(const struct nsx_hlo *h, uint32_t calls, uint32_t ncalls)
 {

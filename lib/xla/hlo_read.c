@@ -89,11 +89,14 @@ read_computation_head(struct nsx_hlo_build *b, struct nsx_span span)
 static int
 module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *name)
 {
-	enum nsx_wire_type wire = w->field == NSX_HLO_M_ID || w->field == NSX_HLO_M_ENTRY_ID ? NSX_WIRE_VARINT : NSX_WIRE_LEN;
+	enum nsx_wire_type wire = w->field == NSX_HLO_M_ID || w->field == NSX_HLO_M_ENTRY_ID ? NSX_WIRE_VARINT
+	    : NSX_WIRE_LEN;
 
 	switch (w->field) {
-	case NSX_HLO_M_NAME: case NSX_HLO_M_ENTRY_NAME: case NSX_HLO_M_COMPUTATION: case NSX_HLO_M_ID: case NSX_HLO_M_ENTRY_ID:
-	case NSX_HLO_M_DEVICES: case NSX_HLO_M_FRAMES: case NSX_HLO_M_ATTRIBUTES: case NSX_HLO_M_SCHEDULE: case NSX_HLO_M_PAYLOADS:
+	case NSX_HLO_M_NAME: case NSX_HLO_M_ENTRY_NAME: case NSX_HLO_M_COMPUTATION: case NSX_HLO_M_ID:
+	case NSX_HLO_M_ENTRY_ID:
+	case NSX_HLO_M_DEVICES: case NSX_HLO_M_FRAMES: case NSX_HLO_M_ATTRIBUTES: case NSX_HLO_M_SCHEDULE:
+	case NSX_HLO_M_PAYLOADS:
 		break;
 	default:
 		return NSX_OK;
@@ -136,7 +139,8 @@ read_module(struct nsx_hlo_build *b, struct nsx_span span)
 		return NSX_ERR;
 	w = nsx_wire(b->f, span);
 	while ((rc = nsx_wire_next(&w)) == NSX_OK)
-		if (w.field == NSX_HLO_M_COMPUTATION && w.type == NSX_WIRE_LEN && read_computation_head(b, w.span) != NSX_OK)
+		if (w.field == NSX_HLO_M_COMPUTATION && w.type == NSX_WIRE_LEN && read_computation_head(b, w.span) !=
+		    NSX_OK)
 			return NSX_ERR;
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
@@ -159,7 +163,8 @@ add_calls(struct reading *r, const struct nsx_hlo_raw *raw, bool embedded, uint3
 	if (b->calls.n + raw->ncalls >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d calls", b->f->path, COUNT_MAX);
 	for (uint32_t i = 0; i < raw->ncalls; i++)
-		if (!nsx_vec_push(&b->calls, ((struct nsx_hlo_call){ b->costs.graph.calls.p[raw->calls + i], embedded })))
+		if (!nsx_vec_push(&b->calls, ((struct nsx_hlo_call){ b->costs.graph.calls.p[raw->calls + i],
+		    embedded })))
 			return nsx_hlo_nomem(b);
 	return NSX_OK;
 }
@@ -187,7 +192,9 @@ add_candidate(struct reading *r, const struct nsx_hlo_raw *raw, const struct nsx
 	c.wrapper = op->cls == NSX_HLO_WRAPPER;
 	if (b->cands.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
-	return nsx_vec_push(&b->cands, c) && nsx_vec_push(&b->costs.insts, (struct nsx_cost_inst){ .from = NSX_COST_OWN }) ? NSX_OK : nsx_hlo_nomem(b);
+	return nsx_vec_push(&b->cands, c) && nsx_vec_push(&b->costs.insts,
+	                                                  (struct nsx_cost_inst){ .from = NSX_COST_OWN }) ? NSX_OK
+	                                                  : nsx_hlo_nomem(b);
 }
 
 /* Into the graph of costs. cand: NSX_NONE, or the candidate that it is. */
@@ -197,8 +204,10 @@ add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind ki
 	struct nsx_hlo_build *b = r->b;
 	struct nsx_cost_graph *g = &b->costs.graph;
 	struct nsx_cost_node n = {
-		.id = raw->id, .kind = kind, .shaped = raw->shaped, .operands = raw->operands, .noperands = raw->noperands, .calls = raw->calls,
-		.ncalls = raw->ncalls, .work = NSX_NONE, .cand = cand, .number = raw->number, .state = raw->shaped ? NSX_COST_OK : NSX_COST_BAD
+		.id = raw->id, .kind = kind, .shaped = raw->shaped, .operands = raw->operands,
+		.noperands = raw->noperands, .calls = raw->calls,
+		.ncalls = raw->ncalls, .work = NSX_NONE, .cand = cand, .number = raw->number,
+		.state = raw->shaped ? NSX_COST_OK : NSX_COST_BAD
 	};
 	struct nsx_cost_custom custom = { NSX_COST_NO_TARGET, false, false };
 
@@ -210,8 +219,10 @@ add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind ki
 			return NSX_ERR;
 		custom = nsx_cost_target_of((struct nsx_str){ (const char *)p, (size_t)raw->target.len });
 	}
-	if ((kind == NSX_COST_DOT || kind == NSX_COST_CONVOLUTION || kind == NSX_COST_REDUCE_WINDOW || kind == NSX_COST_SELECT_SCATTER ||
-	     custom.target != NSX_COST_NO_TARGET) && nsx_cost_work_read(g, &b->u, raw->span, raw->config, custom, &n) != NSX_OK)
+	if ((kind == NSX_COST_DOT || kind == NSX_COST_CONVOLUTION || kind == NSX_COST_REDUCE_WINDOW ||
+	    kind == NSX_COST_SELECT_SCATTER ||
+	     custom.target != NSX_COST_NO_TARGET) && nsx_cost_work_read(g, &b->u, raw->span, raw->config, custom, &n) !=
+	     NSX_OK)
 		return NSX_ERR;
 	return nsx_vec_push(&g->nodes, n) ? NSX_OK : nsx_hlo_nomem(b);
 }
@@ -251,16 +262,18 @@ read_instruction(struct reading *r, struct nsx_span span)
 	const unsigned char *opcode = nsx_wire_bytes(&w, raw.opcode);
 	if (!opcode)
 		return NSX_ERR;
-	const struct nsx_hlo_known_opcode *known = nsx_hlo_known(b, (struct nsx_str){ (const char *)opcode, (size_t)raw.opcode.len });
+	const struct nsx_hlo_known_opcode *known = nsx_hlo_known(b, (struct nsx_str){ (const char *)opcode,
+		(size_t)raw.opcode.len });
 	const struct nsx_hlo_opcode *op = known->op;
 	enum nsx_cost_kind kind = known->kind;
 	if (add_calls(r, &raw, comp->fused || op->embeds, &c.calls, &c.ncalls) != NSX_OK)
 		return NSX_ERR;
 	c.id = raw.id;
 	c.root = nsx_hlo_local_id(comp->id, c.id) == nsx_hlo_local_id(comp->id, comp->root);
-	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the reduction, one that runs
-	 * a library's code or a collective on a slice after what it runs. */
-	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM || (comp->fused && c.id == comp->root);
+	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the
+	 * reduction, one that runs a library's code or a collective on a slice after what it runs. */
+	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM ||
+	    (comp->fused && c.id == comp->root);
 	bool kept = !comp->fused || c.named;
 	if (read_metadata(r, &raw, kept, &c) != NSX_OK)
 		return NSX_ERR;
@@ -277,10 +290,12 @@ read_instruction(struct reading *r, struct nsx_span span)
 		return NSX_OK;
 	if (op->cls == NSX_HLO_FOLLOW && (cand == NSX_NONE || c.ncalls))
 		return NSX_OK;
-	return nsx_vec_push(&r->pending, ((struct nsx_hlo_pending){ span, op, c.id, cand })) ? NSX_OK : nsx_hlo_nomem(b);
+	return nsx_vec_push(&r->pending, ((struct nsx_hlo_pending){ span, op, c.id, cand })) ? NSX_OK
+	       : nsx_hlo_nomem(b);
 }
 
-/* Give the instructions that follow a start what the start calls. A start that follows in the list is found as well as one before. */
+/* Give the instructions that follow a start what the start calls. A start that follows in the list is found as well as
+ * one before. */
 static int
 follow(struct reading *r, uint32_t first)
 {
@@ -294,7 +309,8 @@ follow(struct reading *r, uint32_t first)
 	for (size_t i = 0; i < r->pending.n; i++)
 		n += r->pending.p[i].op->cls == NSX_HLO_FOLLOW;
 	for (size_t i = first; n && rc == NSX_OK && i < b->cands.n; i++) {
-		uint32_t *at = nsx_map_at(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, b->cands.p[i].id), 0 });
+		uint32_t *at = nsx_map_at(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, b->cands.p[i].id),
+			0 });
 		if (at)
 			*at = (uint32_t)i;
 		else
@@ -303,17 +319,19 @@ follow(struct reading *r, uint32_t first)
 	for (size_t i = 0; n && rc == NSX_OK && i < r->pending.n; i++) {
 		if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
 			continue;
-		const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, r->pending.p[i].span, &nsysx__nsx_hlo_participants__descriptor);
+		const Nsysx__NsxHloParticipants *m = nsx_unpack_message(&b->u, r->pending.p[i].span,
+			&nsysx__nsx_hlo_participants__descriptor);
 		uint32_t s = NSX_NONE;
 		if (!m)
 			rc = NSX_ERR;
 		else if (m->n_operand_ids)
-			s = nsx_map_get(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, m->operand_ids[0]), 0 });
+			s = nsx_map_get(&by_id, (struct nsx_key){ (uint64_t)nsx_hlo_local_id(comp, m->operand_ids[0]),
+				0 });
 		if (rc == NSX_OK && !nsx_vec_push(&start, s))
 			rc = nsx_hlo_nomem(b);
 	}
-	/* Through chains of updates: the calls arrive one link a round, and no chain is longer than there are links. Real chains have
-	 * one or two; what is not settled after a few rounds is no chain. */
+	/* Through chains of updates: the calls arrive one link a round, and no chain is longer than there are links.
+	 * Real chains have one or two; what is not settled after a few rounds is no chain. */
 	for (int round = 0; rc == NSX_OK && round < 4; round++)
 		for (size_t i = 0, k = 0; n && i < r->pending.n; i++) {
 			if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)

@@ -12,11 +12,13 @@ nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span)
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.field != 1 || w.type != NSX_WIRE_LEN)
 			continue;
-		const Nsysx__NsxHloScheduled *s = nsx_unpack_message(&b->u, w.span, &nsysx__nsx_hlo_scheduled__descriptor);
+		const Nsysx__NsxHloScheduled *s = nsx_unpack_message(&b->u, w.span,
+			&nsysx__nsx_hlo_scheduled__descriptor);
 		if (!s)
 			return NSX_ERR;
 		for (size_t i = 0; s->sequence && i < s->sequence->n_instruction_ids; i++)
-			if (!nsx_vec_push(&b->schedule, ((struct nsx_hlo_slot){ s->computation, s->sequence->instruction_ids[i], (uint32_t)i })))
+			if (!nsx_vec_push(&b->schedule,
+			    ((struct nsx_hlo_slot){ s->computation, s->sequence->instruction_ids[i], (uint32_t)i })))
 				return nsx_hlo_nomem(b);
 	}
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;

@@ -38,7 +38,8 @@ closing(struct nsx_str s, size_t i)
 static bool
 is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.';
 }
 
 /* Behind the shape s begins with, s.len if it has no end: `(f32[2]{0}, s32[])`, `bf16[8,4]{1,0:T(8)}`. */
@@ -82,7 +83,8 @@ quoted(struct nsx_str s, const char *key)
 	size_t n = strlen(key);
 
 	for (size_t i = 0; i < s.len; i++) {
-		bool here = (!i || s.ptr[i - 1] == ' ') && nsx_str_starts(from(s, i), key) && s.len - i > n && s.ptr[i + n] == '"';
+		bool here = (!i || s.ptr[i - 1] == ' ') && nsx_str_starts(from(s, i), key) && s.len - i > n &&
+		    s.ptr[i + n] == '"';
 		size_t open = here ? i + n : i;
 		if (s.ptr[open] != '"')
 			continue;

@@ -25,7 +25,8 @@ digits(struct nsx_str s, size_t i)
 	return i;
 }
 
-/* Split `file:line[:column][function] op_name`: the file ends at the first colon behind which a number, and then the rest, can be read. */
+/* Split `file:line[:column][function] op_name`: the file ends at the first colon behind which a number, and then the
+ * rest, can be read. */
 static bool
 split(struct nsx_str s, struct line *l)
 {
@@ -45,7 +46,8 @@ split(struct nsx_str s, struct line *l)
 		l->function = l->op_name = part(s, s.len, s.len);
 		if (column < s.len && s.ptr[column] == '[') {
 			size_t close = column + 1;
-			while (close < s.len && !(s.ptr[close] == ']' && (close + 1 == s.len || s.ptr[close + 1] == ' ')))
+			while (close < s.len && !(s.ptr[close] == ']' && (close + 1 == s.len ||
+				s.ptr[close + 1] == ' ')))
 				close++;
 			if (close == s.len)
 				return false;
@@ -63,7 +65,8 @@ split(struct nsx_str s, struct line *l)
 static void
 put(struct nsx_buf *out, struct nsx_str s, bool in_frame)
 {
-	static const struct { const char *text; char c; } marks[] = { { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' } };
+	static const struct { const char *text; char c; } marks[] = { { "&lt;", '<' }, { "&gt;", '>' },
+		{ "&amp;", '&' } };
 
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
@@ -177,7 +180,8 @@ add(struct reading *r, struct nsx_str op_name)
 	if (*at != NSX_NONE)
 		return true;
 	*at = 0;
-	return nsx_vec_push(&r->out->list, ((struct nsx_place){ nsx_intern_str(&r->out->strs, n), nsx_intern_str(&r->out->strs, f) }));
+	return nsx_vec_push(&r->out->list, ((struct nsx_place){ nsx_intern_str(&r->out->strs, n),
+	                                                        nsx_intern_str(&r->out->strs, f) }));
 }
 
 /* The frames around all. */
@@ -285,7 +289,8 @@ nsx_places_op_name(struct nsx_str prefix, struct nsx_str name, struct nsx_buf *o
 
 	if (!name.ptr)
 		return;
-	/* A name that begins as the prefix does, but not with all of it, is whole. With all of it, it would have lost it. */
+	/* A name that begins as the prefix does, but not with all of it, is whole. With all of it, it would have lost
+	 * it. */
 	if (prefix.len && (!name.len || !is_under(name, prefix, first) || is_under(name, prefix, prefix.len))) {
 		nsx_buf_str(out, prefix);
 		if (name.len)

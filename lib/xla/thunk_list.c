@@ -2,11 +2,13 @@
  *
  *   014: kWhile         [prev=013 (1) | next=052 (1)]
  *   condition:
- *       015: kCustomKernel [source | sink] loop_compare_fusion grid: [1, 1, 1] threads: [1, 1, 1]  shared_memory: 0 bytes
+ *       015: kCustomKernel [source | sink] loop_compare_fusion grid: [1, 1, 1] threads: [1, 1, 1]  shared_memory: 0
+ *     bytes
  *     body:
  *       016: kCopy [source | sink] kCopy
  *
- * The metadata hold the same thunks in the same order, with the names of instructions (annotations), and some of kind kSequential besides. */
+ * The metadata hold the same thunks in the same order, with the names of instructions (annotations), and some of kind
+ * kSequential besides. */
 #include "xla/thunk_list.h"
 
 #include <stdlib.h>
@@ -50,7 +52,8 @@ ends(struct nsx_str s, struct nsx_str end)
 static bool
 is_collective(struct nsx_str kind)
 {
-	static const char *const kinds[] = { "AllGather", "AllReduce", "AllToAll", "RaggedAllToAll", "Collective", "ReduceScatter", "Send", "Recv", "Group" };
+	static const char *const kinds[] = { "AllGather", "AllReduce", "AllToAll", "RaggedAllToAll", "Collective",
+	                                     "ReduceScatter", "Send", "Recv", "Group" };
 
 	kind = (struct nsx_str){ kind.ptr + 1, kind.len - 1 };
 	if (nsx_str_starts(kind, "Nccl"))
@@ -64,7 +67,8 @@ is_collective(struct nsx_str kind)
 static enum nsx_thunk_work
 work_of(struct nsx_str kind, bool kernel)
 {
-	static const char *const idle[] = { "kSequential", "kWhile", "kConditional", "kCommandBuffer", "kAsyncStart", "kWaitForStreams" };
+	static const char *const idle[] = { "kSequential", "kWhile", "kConditional", "kCommandBuffer", "kAsyncStart",
+	                                    "kWaitForStreams" };
 
 	if (kernel)
 		return NSX_WORK_KERNEL;
@@ -77,7 +81,8 @@ work_of(struct nsx_str kind, bool kernel)
 		return NSX_WORK_COLLECTIVE;
 	if (ends(kind, NSX_STR("Copy")))
 		return NSX_WORK_COPY;
-	if (nsx_str_starts(kind, "kMem") || nsx_str_eq(kind, NSX_STR("kPartitionId")) || nsx_str_eq(kind, NSX_STR("kReplicaId")))
+	if (nsx_str_starts(kind, "kMem") || nsx_str_eq(kind, NSX_STR("kPartitionId")) ||
+	    nsx_str_eq(kind, NSX_STR("kReplicaId")))
 		return NSX_WORK_SET;
 	return NSX_WORK_LIBRARY;
 }
@@ -87,7 +92,8 @@ work_of(struct nsx_str kind, bool kernel)
 static int
 odd(struct reading *r, const char *why)
 {
-	return nsx_err_set(r->err, "%s: not a list of thunks: line %llu: %s", r->f.path, (unsigned long long)r->line, why);
+	return nsx_err_set(r->err, "%s: not a list of thunks: line %llu: %s", r->f.path, (unsigned long long)r->line,
+	                   why);
 }
 
 static size_t
@@ -255,7 +261,8 @@ read_entry(struct reading *r, struct nsx_span span, uint32_t *at)
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		if (w.type != NSX_WIRE_LEN)
 			continue;
-		if ((w.field == F_ABOUT && read_about(r, w.span, &name) != NSX_OK) || (w.field == F_KIND && read_string(r, w.span, &kind) != NSX_OK))
+		if ((w.field == F_ABOUT && read_about(r, w.span, &name) != NSX_OK) || (w.field == F_KIND &&
+		    read_string(r, w.span, &kind) != NSX_OK))
 			return NSX_ERR;
 	}
 	if (rc != NSX_EOF)
@@ -385,7 +392,8 @@ nsx_thunk_list_read(const char *text, const char *metadata, struct nsx_thunk_lis
 }
 
 int
-nsx_thunk_list_memory(const void *text, size_t ntext, const void *metadata, size_t nmetadata, const char *name, struct nsx_thunk_list *l, struct nsx_err *err)
+nsx_thunk_list_memory(const void *text, size_t ntext, const void *metadata, size_t nmetadata, const char *name,
+                      struct nsx_thunk_list *l, struct nsx_err *err)
 {
 	return read_both(&(struct source){ name, text, ntext }, &(struct source){ name, metadata, nmetadata }, l, err);
 }

@@ -36,17 +36,21 @@ struct nsx_thunk_list {
 	struct nsx_thunk *thunks; uint32_t n;
 	struct nsx_intern buffers;                    /* names of command buffers */
 	uint32_t         *buffer;                     /* by number in it: thunk, NSX_NONE: several have the name */
-	uint32_t         *leaves; uint32_t nleaves;   /* thunks with work of their own, in the order that nodes of graphs have: a loop's condition behind its body */
+	uint32_t         *leaves; uint32_t nleaves;   /* thunks with work of their own, in the order that nodes of
+	                                               * graphs have: a loop's condition behind its body */
 	struct nsx_arena  arena;
-	bool              trouble;   /* it could not be read for want of memory, or the system failed: it may well be sound */
+	bool              trouble;   /* it could not be read for want of memory, or the system failed: it may well be
+	                              * sound */
 };
 
-/* Read `*.thunk_sequence_after_thunk_passes.txt` (what lies in what) with `*.thunk_metadata.pb` (names), .xz and .zst told by their first bytes. NSX_OK, or NSX_ERR with err
- * filled and *l as after nsx_thunk_list_free, but for trouble: not such a list, damaged, nested too deep, or the two do not fit each other. */
+/* Read `*.thunk_sequence_after_thunk_passes.txt` (what lies in what) with `*.thunk_metadata.pb` (names), .xz and .zst
+ * told by their first bytes. NSX_OK, or NSX_ERR with err filled and *l as after nsx_thunk_list_free, but for trouble:
+ * not such a list, damaged, nested too deep, or the two do not fit each other. */
 int nsx_thunk_list_read(const char *text, const char *metadata, struct nsx_thunk_list *l, struct nsx_err *err);
 
 /* The same over bytes in memory; name is what errors say. */
-int nsx_thunk_list_memory(const void *text, size_t ntext, const void *metadata, size_t nmetadata, const char *name, struct nsx_thunk_list *l, struct nsx_err *err);
+int nsx_thunk_list_memory(const void *text, size_t ntext, const void *metadata, size_t nmetadata, const char *name,
+                          struct nsx_thunk_list *l, struct nsx_err *err);
 
 /* The command buffer of that name; NSX_NONE: there is none, or several. */
 uint32_t nsx_thunk_list_buffer(const struct nsx_thunk_list *l, struct nsx_str name);

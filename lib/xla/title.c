@@ -39,7 +39,8 @@ key_length(struct nsx_str s)
 {
 	size_t n = 0;
 
-	while (n < s.len && ((s.ptr[n] >= 'a' && s.ptr[n] <= 'z') || (s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == '_'))
+	while (n < s.len && ((s.ptr[n] >= 'a' && s.ptr[n] <= 'z') || (s.ptr[n] >= '0' && s.ptr[n] <= '9') ||
+	                     s.ptr[n] == '_'))
 		n++;
 	return n;
 }
@@ -48,7 +49,8 @@ key_length(struct nsx_str s)
 static size_t
 end_of_wild(struct nsx_str s)
 {
-	static const char *const next[] = { ",hlo_op=", ",hlo_module=", ",module=", ",unique_hlo_op_id=", ",program_id=" };
+	static const char *const next[] = { ",hlo_op=", ",hlo_module=", ",module=", ",unique_hlo_op_id=", ",program_id="
+	                                    };
 	size_t i = s.len;
 
 	for (size_t k = 0; k < sizeof next / sizeof *next && i == s.len; k++)
@@ -150,7 +152,8 @@ nsx_title_parse(struct nsx_str text, struct nsx_title *t)
 		t->kind = NSX_TITLE_COMPILE;
 	else if (nsx_str_eq(t->label, NSX_STR("XlaCompileBackend")))
 		t->kind = NSX_TITLE_BACKEND;
-	else if (nsx_str_eq(t->label, NSX_STR("XlaAutotunerMeasurement")) || nsx_str_eq(t->label, NSX_STR("XlaAutotunerCompilation")))
+	else if (nsx_str_eq(t->label, NSX_STR("XlaAutotunerMeasurement")) ||
+	         nsx_str_eq(t->label, NSX_STR("XlaAutotunerCompilation")))
 		t->kind = NSX_TITLE_AUTOTUNER;
 }
 
@@ -188,7 +191,8 @@ nsx_device_title_parse(struct nsx_str text, bool launcher, struct nsx_device_tit
 	bool truncated;
 
 	*d = (struct nsx_device_title){ -1, -1, -1, -1 };
-	if (!split(text, &label, &fields.rest, &truncated) || !nsx_str_eq(label, launcher ? NSX_STR("XlaLauncher") : NSX_STR("Xla")))
+	if (!split(text, &label, &fields.rest, &truncated) || !nsx_str_eq(label, launcher ? NSX_STR("XlaLauncher")
+	    : NSX_STR("Xla")))
 		return false;
 	while (next_field(&fields, &f)) {
 		if (nsx_str_eq(f.key, NSX_STR("global")))

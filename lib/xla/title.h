@@ -32,17 +32,19 @@ struct nsx_title {
 	bool           truncated;   /* XLA cut the title: its end is missing */
 };
 
-/* Take text apart by its keys, whatever their order; unknown keys are ignored. All strings point into text. Values of name= and prefix= may
- * hold commas, '=' and brackets. Never fails: what is no title has kind NSX_TITLE_OTHER and only a label. */
+/* Take text apart by its keys, whatever their order; unknown keys are ignored. All strings point into text. Values of
+ * name= and prefix= may hold commas, '=' and brackets. Never fails: what is no title has kind NSX_TITLE_OTHER and only
+ * a label. */
 void nsx_title_parse(struct nsx_str text, struct nsx_title *t);
 
-/* The title without its module= and program_id= keys (and hlo_op= too if drop_op), `:##` dropped when no key is left, appended to out. */
+/* The title without its module= and program_id= keys (and hlo_op= too if drop_op), `:##` dropped when no key is left,
+ * appended to out. */
 void nsx_title_strip(struct nsx_str text, bool drop_op, struct nsx_buf *out);
 
 struct nsx_device_title { int64_t global, local, process, partition; };   /* -1: not given */
 
-/* `Xla:#global=G,local=L,process=P,partition=S#` or `XlaLauncher:#...#` (slice= for partition=); launcher tells which is
- * wanted. False when text is not that. */
+/* `Xla:#global=G,local=L,process=P,partition=S#` or `XlaLauncher:#...#` (slice= for partition=); launcher tells which
+ * is wanted. False when text is not that. */
 bool nsx_device_title_parse(struct nsx_str text, bool launcher, struct nsx_device_title *d);
 
 #endif

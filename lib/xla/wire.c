@@ -1,4 +1,5 @@
-/* wire.c -- protobuf's wire format: fields walked by hand, and small messages unpacked from no more than what they declare. */
+/* wire.c -- protobuf's wire format: fields walked by hand, and small messages unpacked from no more than what they
+ * declare. */
 #include "xla/wire.h"
 
 #include <inttypes.h>
@@ -75,7 +76,8 @@ nsx_wire_next(struct nsx_wire *w)
 	}
 	if (len > w->end - w->pos - k) {
 		if (len > w->f->size - w->pos - k)
-			return nsx_err_set(w->f->err, "%s: cut short, or not a dump: byte %" PRIu64 " announces %" PRIu64 " bytes, %" PRIu64 " are there",
+			return nsx_err_set(w->f->err, "%s: cut short, or not a dump: byte %" PRIu64 " announces %"
+			                   PRIu64 " bytes, %" PRIu64 " are there",
 			                   w->f->path, w->pos, len, w->f->size - w->pos - k);
 		return damaged(w, "a field longer than what holds it");
 	}
@@ -202,7 +204,8 @@ sieve(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescri
 	int rc;
 
 	if (++u->depth > DEPTH_MAX)
-		return nsx_err_set(u->f->err, "%s: byte %" PRIu64 ": messages nested more than %d deep", u->f->path, span.off, DEPTH_MAX);
+		return nsx_err_set(u->f->err, "%s: byte %" PRIu64 ": messages nested more than %d deep", u->f->path,
+		                   span.off, DEPTH_MAX);
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
 		const ProtobufCFieldDescriptor *fd = protobuf_c_message_descriptor_get_field(d, w.field);
 		if (!fd)
@@ -221,7 +224,8 @@ sieve(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescri
 		else
 			rc = sieve_bytes(u, &w, packed ? want : NSX_WIRE_LEN);
 		if (rc == NSX_OK && u->sieved.len > SIEVED_MAX)
-			rc = nsx_err_set(u->f->err, "%s: byte %" PRIu64 ": a message of more than %d bytes", u->f->path, span.off, SIEVED_MAX);
+			rc = nsx_err_set(u->f->err, "%s: byte %" PRIu64 ": a message of more than %d bytes", u->f->path,
+			                 span.off, SIEVED_MAX);
 		if (rc != NSX_OK)
 			return rc;
 	}

@@ -33,19 +33,19 @@ nsx_wire(struct nsx_dumpfile *f, struct nsx_span span)
 	return (struct nsx_wire){ .f = f, .pos = span.off, .end = span.off + span.len };
 }
 
-/* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is skipped costs no
- * reading of its bytes. */
+/* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is
+ * skipped costs no reading of its bytes. */
 int nsx_wire_next(struct nsx_wire *w);
 
-/* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be read or are more
- * than any message that is read may have. Valid as those of nsx_dumpfile_at. */
+/* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be
+ * read or are more than any message that is read may have. Valid as those of nsx_dumpfile_at. */
 const unsigned char *nsx_wire_bytes(const struct nsx_wire *w, struct nsx_span span);
 
 /* Numbers of a repeated field. {0} is empty; free(v.p) ends it. */
 struct nsx_ints { int64_t *p; size_t n, cap; };
 
-/* Append the numbers of the field that was met last, one or many packed. NSX_OK, NSX_ERR with f->err filled. The field is a varint or has
- * a length. */
+/* Append the numbers of the field that was met last, one or many packed. NSX_OK, NSX_ERR with f->err filled. The field
+ * is a varint or has a length. */
 int nsx_wire_ints(const struct nsx_wire *w, struct nsx_ints *out);
 
 /* Unpacks messages. Set f; {0} else. */
@@ -53,13 +53,14 @@ struct nsx_unpacker {
 	struct nsx_dumpfile *f;
 	struct nsx_arena     arena;     /* what the last message points to */
 	struct nsx_buf       sieved;
-	int64_t              clashes;   /* fields dropped since the start because their wire type was another than declared */
+	int64_t              clashes;   /* fields dropped since the start because their wire type was another than
+	                                 * declared */
 	int                  depth;
 };
 
-/* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected wire type
- * dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the latter. NULL with f->err
- * filled: damaged, nested too deep, too large, out of memory. */
+/* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected
+ * wire type dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the
+ * latter. NULL with f->err filled: damaged, nested too deep, too large, out of memory. */
 void *nsx_unpack_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
 void nsx_unpacker_free(struct nsx_unpacker *u);
 

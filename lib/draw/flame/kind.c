@@ -53,7 +53,8 @@ static bool
 is_transfer(struct nsx_str s)
 {
 	static const char *const names[] = {
-		"all-gather", "all-reduce", "all-to-all", "collective-broadcast", "collective-permute", "collective-reduce", "ragged-all-to-all",
+		"all-gather", "all-reduce", "all-to-all", "collective-broadcast", "collective-permute",
+		"collective-reduce", "ragged-all-to-all",
 		"reduce-scatter", "psum", "pmax", "pmin", "ppermute", "pbroadcast",
 	};
 	static const char *const exact[] = { "send", "recv", "send-done", "recv-done" };
@@ -109,7 +110,8 @@ nsx_flame_kind_of(struct nsx_str s)
 		return NSX_FLAME_UNKNOWN;
 	if (s.ptr[0] == '[' && s.ptr[s.len - 1] == ']')
 		return bracketed(s);
-	return is_transfer(s) || is_transfer(last_part(s)) || is_transfer(hlo_op(s)) ? NSX_FLAME_COMM : NSX_FLAME_COMPUTE;
+	return is_transfer(s) || is_transfer(last_part(s)) || is_transfer(hlo_op(s)) ? NSX_FLAME_COMM
+	       : NSX_FLAME_COMPUTE;
 }
 
 unsigned

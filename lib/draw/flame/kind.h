@@ -7,7 +7,8 @@
 
 #include "base/str.h"
 
-enum nsx_flame_kind { NSX_FLAME_GROUP, NSX_FLAME_COMPUTE, NSX_FLAME_COMM, NSX_FLAME_IDLE, NSX_FLAME_UNKNOWN, NSX_FLAME_KINDS };
+enum nsx_flame_kind { NSX_FLAME_GROUP, NSX_FLAME_COMPUTE, NSX_FLAME_COMM, NSX_FLAME_IDLE, NSX_FLAME_UNKNOWN,
+                      NSX_FLAME_KINDS };
 
 enum { NSX_FLAME_SHADES = 6 };
 
@@ -24,7 +25,8 @@ nsx_flame_kind_below(enum nsx_flame_kind parent, enum nsx_flame_kind own)
 /* Which shade of its kind's colour a name has: the same on every machine, in every run. */
 unsigned nsx_flame_shade(struct nsx_str name);
 
-/* How far n is from base in steps of colour, from -5 (much less, or gone) to 5 (much more, or new); 0 is the same or nearly so. */
+/* How far n is from base in steps of colour, from -5 (much less, or gone) to 5 (much more, or new); 0 is the same or
+ * nearly so. */
 int nsx_flame_step(int64_t n, int64_t base);
 
 #endif

@@ -1,4 +1,5 @@
-/* flame/layout.c -- which frames are drawn, and where. Only they are sorted: of millions few are wide enough to be seen. */
+/* flame/layout.c -- which frames are drawn, and where. Only they are sorted: of millions few are wide enough to be
+ * seen. */
 #include "draw/flame/layout.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ rank_names(const struct nsx_flame_tree *t, const struct nsx_sort_key *nodes, siz
 	return rank;
 }
 
-/* The nodes that are drawn but the root, children of one parent next to each other from left to right. NULL when out of memory. */
+/* The nodes that are drawn but the root, children of one parent next to each other from left to right. NULL when out of
+ * memory. */
 static struct nsx_sort_key *
 drawn(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options, size_t *n)
 {
@@ -94,10 +96,12 @@ struct open { size_t at; int64_t offset; };
 
 /* first[node]: where the keys of its children begin. */
 static bool
-place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_sort_key *keys, size_t n, const size_t *first)
+place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_sort_key *keys, size_t n,
+      const size_t *first)
 {
 	NSX_VEC(struct open) stack = { 0 };
-	bool good = nsx_vec_push(&l->frames, ((struct nsx_flame_frame){ 0, 0, 0 })) && nsx_vec_push(&stack, ((struct open){ first[0], 0 }));
+	bool good = nsx_vec_push(&l->frames, ((struct nsx_flame_frame){ 0, 0, 0 })) &&
+	    nsx_vec_push(&stack, ((struct open){ first[0], 0 }));
 	NSX_VEC(uint32_t) path = { 0 };
 
 	good = good && nsx_vec_push(&path, 0);

@@ -21,7 +21,8 @@ struct nsx_flame_layout {
 };
 
 /* Of a tree with totals. False when out of memory. */
-bool nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options);
+bool nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t,
+                       const struct nsx_flame_options *options);
 
 void nsx_flame_layout_free(struct nsx_flame_layout *l);
 

@@ -1,5 +1,5 @@
-/* flame/svg.c -- a layout as SVG. Places are percentages, so that it fits any window without its script, and letters keep their size;
- * names stand in text alone. */
+/* flame/svg.c -- a layout as SVG. Places are percentages, so that it fits any window without its script, and letters
+ * keep their size; names stand in text alone. */
 #include "draw/flame/svg.h"
 
 #include <inttypes.h>
@@ -7,8 +7,10 @@
 #include "base/num.h"
 #include "draw/flame/text.h"
 
-/* Pixels. What fits into a label is reckoned for a window of WIDTH; the script does it anew for the one there is. flame.js knows PAD. */
-enum { WIDTH = 1200, ROW = 18, BASELINE = 13, PAD = 4, LETTER_HUNDREDTHS = 725, LEGEND_COLUMN = 190, SWATCH = 12, LEFT = 8, FULL = 64 << 10 };
+/* Pixels. What fits into a label is reckoned for a window of WIDTH; the script does it anew for the one there is.
+ * flame.js knows PAD. */
+enum { WIDTH = 1200, ROW = 18, BASELINE = 13, PAD = 4, LETTER_HUNDREDTHS = 725, LEGEND_COLUMN = 190, SWATCH = 12,
+       LEFT = 8, FULL = 64 << 10 };
 
 static const char css[] = {
 #include "lib/draw/flame/flame.css.h"
@@ -131,11 +133,13 @@ put_facts(struct page *p)
 static void
 put_swatch(struct page *p, const char *class, int shade, int x, int y)
 {
-	nsx_buf_fmt(&p->b, "<rect class=\"%s%d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", class, shade, x, y, SWATCH, SWATCH);
+	nsx_buf_fmt(&p->b, "<rect class=\"%s%d\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", class, shade, x, y,
+	            SWATCH, SWATCH);
 }
 
 static const char *const kind_class[] = {
-	[NSX_FLAME_GROUP] = "g", [NSX_FLAME_COMPUTE] = "c", [NSX_FLAME_COMM] = "m", [NSX_FLAME_IDLE] = "i", [NSX_FLAME_UNKNOWN] = "u",
+	[NSX_FLAME_GROUP] = "g", [NSX_FLAME_COMPUTE] = "c", [NSX_FLAME_COMM] = "m", [NSX_FLAME_IDLE] = "i",
+	[NSX_FLAME_UNKNOWN] = "u",
 };
 
 /* The kinds there are, with what each has. Nothing if there is one alone: then the colours say nothing. */
@@ -276,7 +280,8 @@ put_frame(struct page *p, const struct nsx_flame_frame *f)
 	show_name(p, f);
 	nsx_buf_c(&p->b, "<g class=\"f ");
 	put_class(p, f, n);
-	nsx_buf_fmt(&p->b, "%s\" data-d=\"%" PRIu32 "\" data-o=\"%" PRId64 "\" data-v=\"%" PRId64 "\">", hundredths < 200 ? " n" : "",
+	nsx_buf_fmt(&p->b, "%s\" data-d=\"%" PRIu32 "\" data-o=\"%" PRId64 "\" data-v=\"%" PRId64 "\">",
+	            hundredths < 200 ? " n" : "",
 	            f->depth, f->offset, size);
 	put_title(p, n);
 	nsx_buf_c(&p->b, "<rect x=\"");
@@ -285,7 +290,8 @@ put_frame(struct page *p, const struct nsx_flame_frame *f)
 	put_place(&p->b, f->node ? size : total, total);
 	nsx_buf_fmt(&p->b, "\" height=\"%d\"/>", ROW - 1);
 	if (hundredths > 200 * PAD)
-		nsx_flame_put_label(&p->text, nsx_buf_view(&p->shown), (size_t)((hundredths - 200 * PAD) / LETTER_HUNDREDTHS));
+		nsx_flame_put_label(&p->text, nsx_buf_view(&p->shown),
+		                    (size_t)((hundredths - 200 * PAD) / LETTER_HUNDREDTHS));
 	if (p->text.len) {
 		nsx_buf_c(&p->b, "<text x=\"");
 		put_place(&p->b, f->offset, total);
@@ -314,7 +320,8 @@ put_frames(struct page *p)
 static int
 put_page(struct page *p)
 {
-	static const char *const units[] = { [NSX_FLAME_NS] = "ns", [NSX_FLAME_COUNT] = "count", [NSX_FLAME_BYTES] = "bytes" };
+	static const char *const units[] = { [NSX_FLAME_NS] = "ns", [NSX_FLAME_COUNT] = "count", [NSX_FLAME_BYTES] =
+	                                     "bytes" };
 	struct nsx_buf head = { 0 };
 
 	if (p->layout->depth > (INT32_MAX - 4096) / ROW)
@@ -323,8 +330,10 @@ put_page(struct page *p)
 	head = p->b;
 	p->b = (struct nsx_buf){ 0 };
 	nsx_buf_fmt(&p->b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-	            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" data-unit=\"%s\" data-top=\"%d\" data-narrow=\"%" PRId64 "\"%s>\n",
-	            WIDTH, p->height, units[p->options->unit], p->top, p->layout->narrow_sum, p->options->icicle ? " data-icicle=\"1\"" : "");
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" data-unit=\"%s\" "
+		"data-top=\"%d\" data-narrow=\"%" PRId64 "\"%s>\n",
+	            WIDTH, p->height, units[p->options->unit], p->top, p->layout->narrow_sum, p->options->icicle
+	            ? " data-icicle=\"1\"" : "");
 	nsx_buf_str(&p->b, nsx_buf_view(&head));
 	p->b.failed |= head.failed;
 	nsx_buf_free(&head);
@@ -335,10 +344,12 @@ put_page(struct page *p)
 }
 
 int
-nsx_flame_write(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const struct nsx_flame_options *options,
+nsx_flame_write(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l,
+                const struct nsx_flame_options *options,
                 struct nsx_outfile *out, struct nsx_err *err)
 {
-	struct page p = { .tree = t, .layout = l, .options = options, .out = out, .err = err, .total = t->total[NSX_FLAME_NEW] };
+	struct page p = { .tree = t, .layout = l, .options = options, .out = out, .err = err,
+	                  .total = t->total[NSX_FLAME_NEW] };
 	int rc = put_page(&p);
 
 	nsx_buf_free(&p.b);

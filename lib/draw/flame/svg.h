@@ -5,7 +5,8 @@
 #include "draw/flame/layout.h"
 
 /* Write the picture: NSX_OK, or NSX_ERR with err filled. */
-int nsx_flame_write(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const struct nsx_flame_options *options,
+int nsx_flame_write(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l,
+                    const struct nsx_flame_options *options,
                     struct nsx_outfile *out, struct nsx_err *err);
 
 #endif

@@ -23,7 +23,8 @@ code_point(const char *p, size_t n)
 static bool
 is_hidden(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e)
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e)
 	       || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
@@ -164,7 +165,8 @@ nsx_flame_put_human(struct nsx_buf *b, int64_t n, enum nsx_flame_unit unit)
 void
 nsx_flame_put_exact(struct nsx_buf *b, int64_t n, enum nsx_flame_unit unit)
 {
-	static const char *const names[] = { [NSX_FLAME_NS] = " ns", [NSX_FLAME_COUNT] = "", [NSX_FLAME_BYTES] = " bytes" };
+	static const char *const names[] = { [NSX_FLAME_NS] = " ns", [NSX_FLAME_COUNT] = "", [NSX_FLAME_BYTES] =
+	                                     " bytes" };
 
 	nsx_buf_fmt(b, "%" PRId64 "%s", n, names[unit]);
 }
@@ -183,5 +185,6 @@ nsx_flame_put_percent(struct nsx_buf *b, int64_t n, int64_t total)
 		nsx_buf_c(b, n < 0 ? "less than -9999 %" : "more than 9999 %");
 		return;
 	}
-	nsx_buf_fmt(b, "%s%" PRIu64 ".%02u %%", n < 0 ? "-" : "", (uint64_t)(hundredths / 100), (unsigned)(hundredths % 100));
+	nsx_buf_fmt(b, "%s%" PRIu64 ".%02u %%", n < 0 ? "-" : "", (uint64_t)(hundredths / 100),
+	            (unsigned)(hundredths % 100));
 }

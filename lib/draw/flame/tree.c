@@ -1,5 +1,5 @@
-/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not looked at again, so sorted input costs
- * one comparison of memory a line. */
+/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not looked at again, so
+ * sorted input costs one comparison of memory a line. */
 #include "draw/flame/tree.h"
 
 #include <inttypes.h>
@@ -41,7 +41,8 @@ static uint32_t
 child(struct nsx_flame_tree *t, uint32_t parent, struct nsx_str frame)
 {
 	uint32_t name = nsx_intern(&t->names, frame);
-	uint32_t *at = name == NSX_NONE || t->nodes.n >= NSX_NONE - 1 ? NULL : nsx_map_at(&t->children, (struct nsx_key){ parent, name });
+	uint32_t *at = name == NSX_NONE || t->nodes.n >= NSX_NONE - 1 ? NULL : nsx_map_at(&t->children,
+		(struct nsx_key){ parent, name });
 
 	if (!at)
 		return NSX_NONE;
@@ -63,7 +64,8 @@ common(struct nsx_str a, struct nsx_str b)
 	return i;
 }
 
-/* Keep of the frames of the line before those that stack has too; where the first new one begins, SIZE_MAX if all is there. */
+/* Keep of the frames of the line before those that stack has too; where the first new one begins, SIZE_MAX if all is
+ * there. */
 static size_t
 keep(struct parse *p, struct nsx_str stack)
 {
@@ -161,7 +163,8 @@ parse(struct parse *p)
 		nsx_raw_take(p->in, used);
 		if (rc == NSX_EOF)
 			return NSX_OK;
-		/* What is left is part of a line: it takes more than that. Half as much again, for lines of any length. */
+		/* What is left is part of a line: it takes more than that. Half as much again, for lines of any
+		 * length. */
 		want = window.len - used;
 		if (want > LINE_MAX_BYTES) {
 			p->line++;

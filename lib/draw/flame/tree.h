@@ -15,7 +15,8 @@ struct nsx_flame_node {
 	int64_t  self[NSX_FLAME_FILES], total[NSX_FLAME_FILES];
 };
 
-/* {0} is empty; the first node, which appears with the first stack, is the root: it has no name. A parent stands before its children. */
+/* {0} is empty; the first node, which appears with the first stack, is the root: it has no name. A parent stands before
+ * its children. */
 struct nsx_flame_tree {
 	struct nsx_intern names;
 	NSX_VEC(struct nsx_flame_node) nodes;
@@ -24,7 +25,8 @@ struct nsx_flame_tree {
 	int64_t           lines[NSX_FLAME_FILES];    /* lines that are stacks */
 };
 
-/* Add the stacks of path ("-": standard input). A line that is none, or a sum that 64 bits do not hold, is an error: NSX_OK or NSX_ERR. */
+/* Add the stacks of path ("-": standard input). A line that is none, or a sum that 64 bits do not hold, is an error:
+ * NSX_OK or NSX_ERR. */
 int nsx_flame_read(struct nsx_flame_tree *t, const char *path, int file, struct nsx_err *err);
 
 /* Fill in the totals, once all files are read. */

@@ -5,10 +5,11 @@
 #include "draw/fold.h"
 #include "job/stacks.h"
 
-/* One way to fold, of what is read from `in`: take() gets every record of the stream, finish() puts the last time onto the stacks.
- * Both return NSX_OK or NSX_ERR with err filled. */
+/* One way to fold, of what is read from `in`: take() gets every record of the stream, finish() puts the last time onto
+ * the stacks. Both return NSX_OK or NSX_ERR with err filled. */
 struct nsx_folder {
-	void *(*open)(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err);
+	void *(*open)(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks,
+	              struct nsx_err *err);
 	int (*take)(void *state, const struct nsx_rec *rec);
 	int (*finish)(void *state, struct nsx_diags *diags);
 	void (*free)(void *state);

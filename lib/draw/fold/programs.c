@@ -33,7 +33,8 @@ struct programs {
 };
 
 static void *
-programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
+programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks,
+              struct nsx_err *err)
 {
 	struct programs *f = calloc(1, sizeof *f);
 
@@ -43,7 +44,8 @@ programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, str
 		f->err = err;
 		f->options = *options;
 		if (options->by == NSX_FOLD_SOURCE || options->by == NSX_FOLD_OP_NAME)
-			f->top.cat.keep = options->by == NSX_FOLD_SOURCE ? NSX_CAT_PLACES : NSX_CAT_OP_NAMES | NSX_CAT_LOCS;
+			f->top.cat.keep = options->by == NSX_FOLD_SOURCE ? NSX_CAT_PLACES : NSX_CAT_OP_NAMES |
+			    NSX_CAT_LOCS;
 		f->active = nsx_stacks_push(stacks, NSX_STACKS_ROOT, NSX_STR("[GPU active]"));
 	}
 	if (!f || f->active == NSX_NONE) {
@@ -151,7 +153,8 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	if (at == NSX_NONE)
 		return false;
 	struct inst *i = &f->insts.p[at];
-	if (i->name == NSX_NONE && f->options.by == NSX_FOLD_MODULE && f->top.cat.insts.p[at].name == NSX_NONE && nsx_string(rec, NSX_THUNK_name).len
+	if (i->name == NSX_NONE && f->options.by == NSX_FOLD_MODULE && f->top.cat.insts.p[at].name == NSX_NONE &&
+	    nsx_string(rec, NSX_THUNK_name).len
 	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (nsx_top_thunk(&f->top, rec, nsx_cat_communicates(&f->top.cat, rec), &dur, &hidden))
@@ -166,7 +169,8 @@ programs_take(void *state, const struct nsx_rec *rec)
 	bool good = true;
 
 	if (nsx_cat_is_late_stack(&f->top.cat, rec))
-		return nsx_err_set(f->err, "%s: out of order: stack %" PRId64 " after a record that refers to it", nsx_reader_where(f->in),
+		return nsx_err_set(f->err, "%s: out of order: stack %" PRId64 " after a record that refers to it",
+		                   nsx_reader_where(f->in),
 		                   nsx_field_int(rec, NSX_ROLE_STACK, NSX_ABSENT));
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
@@ -293,7 +297,8 @@ label_stack(struct programs *f, uint32_t at, const uint32_t *names)
 	uint32_t name = i->name != NSX_NONE ? i->name : f->insts.p[at].name;
 
 	if (f->options.by == NSX_FOLD_OPCODE)
-		return nsx_stacks_push(f->stacks, f->active, i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : string(f, i->opcode));
+		return nsx_stacks_push(f->stacks, f->active, i->opcode == NSX_NONE ? NSX_STR("[no instruction]")
+		                       : string(f, i->opcode));
 	if (module == NSX_NONE || (names[module] > 1 && key != NSX_NONE))
 		module = key;
 	node = nsx_stacks_push(f->stacks, f->active, module == NSX_NONE ? NSX_STR("[Unknown]") : string(f, module));
@@ -363,10 +368,13 @@ report(const struct programs *f, struct nsx_diags *diags)
 	if (!f->top.any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
 	else if (places && !any_place(&f->top.cat))
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "the stream does not say where its code comes from: extract with -x DIR");
-	nsx_diag_add(diags, NSX_WARNING, "", f->top.cat.no_stack, "references to source stacks that the stream has no frames of");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "the stream does not say where its code comes from: extract with -x DIR");
+	nsx_diag_add(diags, NSX_WARNING, "", f->top.cat.no_stack,
+	             "references to source stacks that the stream has no frames of");
 	if (f->top.any_thunk && !f->top.any_module)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time is not known");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no module records: every program counts, idle time is not known");
 	nsx_top_diags(&f->top, diags);
 }
 

@@ -26,7 +26,8 @@ struct ranges {
 };
 
 static void *
-ranges_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks, struct nsx_err *err)
+ranges_open(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks,
+            struct nsx_err *err)
 {
 	struct ranges *r = calloc(1, sizeof *r);
 
@@ -152,12 +153,15 @@ ranges_finish(void *state, struct nsx_diags *diags)
 	if (!r->any_op)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no op records: extract with --ranges --ops");
 	else if (!r->any_range && r->lost)
-		nsx_diag_add(diags, NSX_WARNING, "", r->lost, "operations in ranges, but no range records: extract with --ranges --ops");
+		nsx_diag_add(diags, NSX_WARNING, "", r->lost,
+		             "operations in ranges, but no range records: extract with --ranges --ops");
 	else
-		nsx_diag_add(diags, NSX_WARNING, "", r->lost, "operations whose range has no record: counted as [no NVTX range]");
+		nsx_diag_add(diags, NSX_WARNING, "", r->lost,
+		             "operations whose range has no record: counted as [no NVTX range]");
 	nsx_diag_add(diags, NSX_WARNING, "", r->orphans, "ranges whose parent has no record: their stacks begin there");
 	nsx_diag_add(diags, NSX_WARNING, "", r->timeless, "operations without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", r->unmeasured, "operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it");
+	nsx_diag_add(diags, NSX_WARNING, "", r->unmeasured,
+	             "operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it");
 	return NSX_OK;
 }
 

@@ -1,8 +1,8 @@
 /* repeats.c -- runs of frames that repeat at once.
  *
- * XLA gives every call that it inlines the whole stack of its caller once more, so that one line of Python has the stack
- * step;loss;step;loss;step;loss;block. Frames are taken one after the other, outermost first; whenever the last frames equal
- * the run of as many frames before them, they are dropped, the shortest such run first:
+ * XLA gives every call that it inlines the whole stack of its caller once more, so that one line of Python has the
+ * stack step;loss;step;loss;step;loss;block. Frames are taken one after the other, outermost first; whenever the last
+ * frames equal the run of as many frames before them, they are dropped, the shortest such run first:
  *
  *     frame    stack             the last frames repeat
  *     step     step
@@ -13,12 +13,13 @@
  *     loss     step loss         step loss
  *     block    step loss block
  *
- * So what remains holds no run twice at once, which makes it cheap to look for the next: in such a stack, equal blocks of
+ * So what remains holds no run twice at once, which makes it cheap to look for the next: in such a stack, equal blocks
+ * of
  * 2^k frames end more than 2^k frames apart (nearer ones would overlap or touch, and hold a repeated run). A run of d
- * frames, 2^k <= d < 2^(k+1), ends with a block of 2^k that ended d frames before: of all places where that block ended,
- * only the last can be the one. Blocks have numbers, those of 2^k frames by the numbers of their halves, so that two runs
- * of d are equal when their first and their last blocks have equal numbers. A frame costs a step for each k, also when it
- * is dropped: n log n for a stack of n frames. */
+ * frames, 2^k <= d < 2^(k+1), ends with a block of 2^k that ended d frames before: of all places where that block
+ * ended, only the last can be the one. Blocks have numbers, those of 2^k frames by the numbers of their halves, so that
+ * two runs of d are equal when their first and their last blocks have equal numbers. A frame costs a step for each k,
+ * also when it is dropped: n log n for a stack of n frames. */
 #include "draw/fold/repeats.h"
 
 #include <stdlib.h>
@@ -46,7 +47,8 @@ block(const struct nsx_repeats *r, unsigned k, size_t i)
 	return r->level[k].name.p[i];
 }
 
-/* Whether the d frames that end at frame i equal the d before them. Their last blocks of 2^k do, and 2^k <= d < 2^(k+1). */
+/* Whether the d frames that end at frame i equal the d before them. Their last blocks of 2^k do, and 2^k <= d <
+ * 2^(k+1). */
 static bool
 repeats(const struct nsx_repeats *r, unsigned k, size_t i, size_t d)
 {
@@ -67,9 +69,11 @@ push(struct nsx_repeats *r, uint32_t frame, size_t *run)
 	for (unsigned k = 0; k < NSX_REPEATS_LEVELS && (size_t)1 << k <= i + 1 && !*run; k++) {
 		struct nsx_repeats_level *l = &r->level[k];
 		size_t half = k ? (size_t)1 << (k - 1) : 0;
-		uint32_t name = k ? name_of(r, k, block(r, k - 1, i - half), block(r, k - 1, i)) : name_of(r, 0, 0, frame);
+		uint32_t name = k ? name_of(r, k, block(r, k - 1, i - half), block(r, k - 1, i))
+		    : name_of(r, 0, 0, frame);
 
-		if (name == NSX_NONE || !nsx_vec_room(&l->name, i + 1 - l->name.n) || !nsx_vec_room(&l->before, i + 1 - l->before.n))
+		if (name == NSX_NONE || !nsx_vec_room(&l->name, i + 1 - l->name.n) || !nsx_vec_room(&l->before,
+		    i + 1 - l->before.n))
 			return false;
 		/* No block of 2^k ends before frame 2^k - 1: those places stay unused. */
 		while (l->name.n < i)
@@ -79,7 +83,8 @@ push(struct nsx_repeats *r, uint32_t frame, size_t *run)
 		l->before.p[l->before.n++] = before;
 		r->last.p[name] = (uint32_t)i;
 		r->levels.p[i] = (uint8_t)(k + 1);
-		if (before != NSX_NONE && i - before >= (size_t)1 << k && i - before < (size_t)2 << k && repeats(r, k, i, i - before))
+		if (before != NSX_NONE && i - before >= (size_t)1 << k && i - before < (size_t)2 << k &&
+		    repeats(r, k, i, i - before))
 			*run = i - before;
 	}
 	return true;

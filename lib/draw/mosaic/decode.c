@@ -7,7 +7,8 @@
  *	2          words in use: see enum nsx_mosaic_layout
  *	3, 4; ...  an event: its name's id, with the top bit when it ends; %clock, lower half
  *
- * What follows the words in use was never written. The device checks no bounds: a warpgroup with too many events writes over its neighbour. */
+ * What follows the words in use was never written. The device checks no bounds: a warpgroup with too many events writes
+ * over its neighbour. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,15 +60,18 @@ static int
 divide(struct decoding *d, size_t bytes, const struct nsx_mosaic_shape *s)
 {
 	if (s->threads <= 0 || s->threads % WARPGROUP)
-		return nsx_err_set(d->err, "a block of %lld threads is not of whole warpgroups of %d", (long long)s->threads, WARPGROUP);
+		return nsx_err_set(d->err, "a block of %lld threads is not of whole warpgroups of %d",
+		                   (long long)s->threads, WARPGROUP);
 	int64_t groups = s->threads / WARPGROUP;
 	if (s->blocks <= 0 || groups > INT64_MAX / s->blocks)
-		return nsx_err_set(d->err, "a grid of %lld blocks of %lld threads", (long long)s->blocks, (long long)s->threads);
+		return nsx_err_set(d->err, "a grid of %lld blocks of %lld threads", (long long)s->blocks,
+		                   (long long)s->threads);
 	if (bytes % 4)
 		return nsx_err_set(d->err, "%s: %zu bytes are not whole 32-bit words", d->path, bytes);
 	uint64_t slots = (uint64_t)(groups * s->blocks);
 	if (slots > SIZE_MAX / HEADER || bytes / 4 < slots * HEADER || bytes / 4 % slots)
-		return nsx_err_set(d->err, "%s: %zu words do not divide into %llu warpgroups of at least %d each", d->path, bytes / 4,
+		return nsx_err_set(d->err, "%s: %zu words do not divide into %llu warpgroups of at least %d each",
+		                   d->path, bytes / 4,
 		                   (unsigned long long)slots, HEADER);
 	d->slots = (size_t)slots;
 	d->words = bytes / 4 / d->slots;
@@ -81,7 +85,9 @@ guess_layout(struct decoding *d)
 
 	for (size_t s = 1; s < d->slots; s++)
 		if (word(d, s, 2) % 2 != odd)
-			return nsx_err_set(d->err, "%s: warpgroups 0 and %zu use %u and %u words: odd and even do not go together, so the layout cannot be "
+			return nsx_err_set(d->err,
+				"%s: warpgroups 0 and %zu use %u and %u words: odd and even do not go together, so the "
+				"layout cannot be "
 			                   "told", d->path, s, (unsigned)word(d, 0, 2), (unsigned)word(d, s, 2));
 	d->layout = odd ? NSX_MOSAIC_ENTRIES : NSX_MOSAIC_TRACES;
 	return NSX_OK;
@@ -96,13 +102,17 @@ check_space(const struct decoding *d)
 		uint64_t used = word(d, s, 2);
 		/* Entries: two words must be left, that the next event would have had. */
 		if (entries ? used + 2 > d->words : used + HEADER > d->words)
-			return nsx_err_set(d->err, "%s: warpgroup %zu: not enough space for all events: %llu words in use of %zu", d->path, s,
+			return nsx_err_set(d->err,
+				"%s: warpgroup %zu: not enough space for all events: %llu words in use of %zu", d->path,
+				s,
 			                   (unsigned long long)used, d->words);
 	}
 	for (size_t s = 0; s < d->slots; s++) {
 		uint32_t used = word(d, s, 2);
 		if ((entries && used < HEADER) || (used - (entries ? HEADER : 0)) % 2)
-			return nsx_err_set(d->err, "%s: warpgroup %zu: %u words in use is no whole number of events in a buffer of layout %s", d->path, s,
+			return nsx_err_set(d->err,
+				"%s: warpgroup %zu: %u words in use is no whole number of events in a buffer of layout "
+				"%s", d->path, s,
 			                   (unsigned)used, entries ? "entries" : "traces");
 	}
 	return NSX_OK;
@@ -131,8 +141,10 @@ say_backward(struct decoding *d, struct nsx_str name, bool end, int64_t from, in
 	if (d->said++ >= SAID_MAX)
 		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "further events whose clock went backwards");
 	else
-		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "clock went backwards for event %s `%.*s`: %lld -> %lld", end ? "end" : "start",
-		             (int)(name.len > 200 ? 200 : name.len), name.len ? name.ptr : "", (long long)from, (long long)to);
+		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "clock went backwards for event %s `%.*s`: %lld -> %lld", end
+		             ? "end" : "start",
+		             (int)(name.len > 200 ? 200 : name.len), name.len ? name.ptr : "", (long long)from,
+		             (long long)to);
 }
 
 static int
@@ -156,7 +168,8 @@ decode_slot(struct decoding *d, size_t s)
 		}
 		uint32_t name = nsx_map_get(&m->names->index, (struct nsx_key){ tag & ~END, 0 });
 		if (name == NSX_NONE)
-			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: no name of id %u is given", d->path, s, e, (unsigned)(tag & ~END));
+			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: no name of id %u is given", d->path,
+			                   s, e, (unsigned)(tag & ~END));
 		if (t <= last) {
 			if (last - t > BACK_MAX)
 				say_backward(d, m->names->list.p[name], tag & END, last, t);
@@ -206,7 +219,8 @@ static int
 decode(struct decoding *d, size_t bytes, const struct nsx_mosaic_shape *shape)
 {
 	d->layout = shape->layout;
-	if (divide(d, bytes, shape) != NSX_OK || (d->layout == NSX_MOSAIC_AUTO && guess_layout(d) != NSX_OK) || check_space(d) != NSX_OK)
+	if (divide(d, bytes, shape) != NSX_OK || (d->layout == NSX_MOSAIC_AUTO && guess_layout(d) != NSX_OK) ||
+	    check_space(d) != NSX_OK)
 		return NSX_ERR;
 	d->m->overhead = overhead(d);
 	for (size_t s = 0; s < d->slots; s++)
@@ -219,9 +233,11 @@ decode(struct decoding *d, size_t bytes, const struct nsx_mosaic_shape *shape)
 
 int
 nsx_mosaic_decode(struct nsx_str bytes, const char *path, const struct nsx_mosaic_shape *shape,
-                  const struct nsx_mosaic_names *names, struct nsx_mosaic *m, struct nsx_diags *diags, struct nsx_err *err)
+                  const struct nsx_mosaic_names *names, struct nsx_mosaic *m, struct nsx_diags *diags,
+                  struct nsx_err *err)
 {
-	struct decoding d = { .m = m, .diags = diags, .err = err, .path = path, .bytes = (const unsigned char *)bytes.ptr };
+	struct decoding d = { .m = m, .diags = diags, .err = err, .path = path,
+	                      .bytes = (const unsigned char *)bytes.ptr };
 
 	*m = (struct nsx_mosaic){ .names = names };
 	if (decode(&d, bytes.len, shape) == NSX_OK)

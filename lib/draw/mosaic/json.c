@@ -18,7 +18,8 @@ code_point(const unsigned char *p, size_t n)
 	return c;
 }
 
-/* s as a JSON string of nothing but ASCII, quotes included. Bytes that are not UTF-8 become the four characters \xHH. */
+/* s as a JSON string of nothing but ASCII, quotes included. Bytes that are not UTF-8 become the four characters
+ * \xHH. */
 static void
 put_string(struct nsx_buf *b, struct nsx_str s)
 {
@@ -46,7 +47,8 @@ put_string(struct nsx_buf *b, struct nsx_str s)
 			else if (c < 0x10000)
 				nsx_buf_fmt(b, "\\u%04x", (unsigned)c);
 			else
-				nsx_buf_fmt(b, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)), (unsigned)(0xdc00 + ((c - 0x10000) & 0x3ff)));
+				nsx_buf_fmt(b, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((c - 0x10000) >> 10)),
+				            (unsigned)(0xdc00 + ((c - 0x10000) & 0x3ff)));
 		}
 	}
 	nsx_buf_char(b, '"');

@@ -1,4 +1,5 @@
-/* load.c -- the files that a Mosaic GPU profile is in: the buffer, plain or as NumPy saves it, and the names of its events. */
+/* load.c -- the files that a Mosaic GPU profile is in: the buffer, plain or as NumPy saves it, and the names of its
+ * events. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ add_name(struct nsx_mosaic_names *names, struct nsx_str line, const char *path, 
 	const char *tab = line.len ? memchr(line.ptr, '\t', line.len) : NULL;
 	int64_t id;
 
-	if (!tab || !nsx_get_int((struct nsx_str){ line.ptr, (size_t)(tab - line.ptr) }, &id) || id < 0 || id > INT32_MAX)
+	if (!tab || !nsx_get_int((struct nsx_str){ line.ptr, (size_t)(tab - line.ptr) }, &id) || id < 0 ||
+	    id > INT32_MAX)
 		return nsx_err_set(err, "%s:%lld: want an id below 2^31, a tab and a name", path, (long long)number);
 	struct nsx_str text = { tab + 1, line.len - (size_t)(tab + 1 - line.ptr) };
 	char *out = nsx_arena_alloc(&names->arena, text.len + 1);
@@ -86,7 +88,8 @@ add_name(struct nsx_mosaic_names *names, struct nsx_str line, const char *path, 
 		return nsx_err_set(err, "%s:%lld: a second name of id %lld", path, (long long)number, (long long)id);
 	size_t n = unescape(text, out);
 	if (n == SIZE_MAX)
-		return nsx_err_set(err, "%s:%lld: a backslash that begins none of \\t \\n \\r \\\\ \\xHH", path, (long long)number);
+		return nsx_err_set(err, "%s:%lld: a backslash that begins none of \\t \\n \\r \\\\ \\xHH", path,
+		                   (long long)number);
 	*at = (uint32_t)names->list.n;
 	names->list.p[names->list.n++] = (struct nsx_str){ out, n };
 	return NSX_OK;
@@ -118,7 +121,13 @@ nsx_mosaic_names_free(struct nsx_mosaic_names *names)
 
 /* ---- NumPy's files: "\x93NUMPY", version, length of the header, the header: a Python dictionary in text */
 
-struct header { const char *p, *end; struct nsx_str descr; bool has_fortran, fortran, has_shape; uint64_t numbers; int dims; };
+struct header {
+	const char *p, *end;
+	struct nsx_str descr;
+	bool has_fortran, fortran, has_shape;
+	uint64_t numbers;
+	int dims;
+};
 
 static void
 blanks(struct header *h)
@@ -251,7 +260,8 @@ nsx_mosaic_npy(struct nsx_str *bytes, const char *path, struct nsx_err *err)
 		return nsx_err_set(err, "%s: a NumPy file in Fortran order, want C order", path);
 	at += len;
 	if (h.numbers * 4 != bytes->len - at)
-		return nsx_err_set(err, "%s: a NumPy file of %llu numbers has %zu bytes of them", path, (unsigned long long)h.numbers,
+		return nsx_err_set(err, "%s: a NumPy file of %llu numbers has %zu bytes of them", path,
+		                   (unsigned long long)h.numbers,
 		                   bytes->len - at);
 	*bytes = (struct nsx_str){ bytes->ptr + at, bytes->len - at };
 	return NSX_OK;

@@ -1,4 +1,5 @@
-/* ranges.c -- a Mosaic GPU profile as a stream: ranges as they nest within a warpgroup, and what each spends outside of those it holds. */
+/* ranges.c -- a Mosaic GPU profile as a stream: ranges as they nest within a warpgroup, and what each spends outside of
+ * those it holds. */
 #include <stdlib.h>
 
 #include "draw/mosaic.h"
@@ -169,7 +170,8 @@ write_all(const struct ranging *r, struct nsx_writer *out)
 	for (size_t i = 0; i < r->ranges.n; i++)
 		keys[i] = (struct nsx_sort_key){ { r->ranges.p[i].start, 0, -r->ranges.p[i].dur }, (uint32_t)i };
 	for (size_t i = 0; i < r->ops.n; i++)
-		keys[r->ranges.n + i] = (struct nsx_sort_key){ { r->ops.p[i].start, 1, -r->ops.p[i].dur }, (uint32_t)i };
+		keys[r->ranges.n + i] = (struct nsx_sort_key){ { r->ops.p[i].start, 1, -r->ops.p[i].dur },
+		                                               (uint32_t)i };
 	nsx_sort_keys(keys, n);
 	for (size_t i = 0; rc == NSX_OK && i < n; i++)
 		rc = keys[i].k[1] ? write_op(r, keys[i].i, out) : write_range(r, keys[i].i, out);
@@ -193,7 +195,9 @@ nsx_mosaic_stream(const struct nsx_mosaic *m, struct nsx_str profile, struct nsx
 	if (rc == NSX_OK)
 		rc = write_all(&r, out);
 	nsx_diag_add(diags, NSX_WARNING, "", r.stray, "ends of ranges that had not begun: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", r.unended, "ranges without an end of their own: they end with what holds them, or with the warpgroup's last event");
+	nsx_diag_add(diags, NSX_WARNING, "", r.unended,
+		"ranges without an end of their own: they end with what holds them, or with the warpgroup's last "
+		"event");
 	free(r.ranges.p);
 	free(r.ops.p);
 	free(r.open.p);

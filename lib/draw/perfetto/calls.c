@@ -1,5 +1,5 @@
-/* calls.c -- which arrow starts at a call: that to the first operation that it issued. What waits is bounded, since operations of a call
- * may have been cut out of the stream. */
+/* calls.c -- which arrow starts at a call: that to the first operation that it issued. What waits is bounded, since
+ * operations of a call may have been cut out of the stream. */
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"

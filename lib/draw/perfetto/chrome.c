@@ -6,7 +6,8 @@
 #include "base/escape.h"
 #include "base/num.h"
 
-/* Collectives of which some devices have come are remembered in rows by their number, the latest first; the last of a row is forgotten. */
+/* Collectives of which some devices have come are remembered in rows by their number, the latest first; the last of a
+ * row is forgotten. */
 enum { ROWS = 1 << 14, ROW = 4 };
 
 struct chrome {
@@ -19,7 +20,8 @@ begin_event(struct nsx_trace *t, const char *phase, uint32_t process, uint64_t t
 {
 	struct chrome *c = t->state;
 
-	nsx_buf_fmt(&t->buf, "%s{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64, c->any ? ",\n" : "\n", phase, process, track);
+	nsx_buf_fmt(&t->buf, "%s{\"ph\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64, c->any ? ",\n" : "\n", phase,
+	            process, track);
 	c->any = true;
 }
 
@@ -98,7 +100,8 @@ put_args(struct nsx_buf *b, const struct nsx_slice *s)
 }
 
 static int
-put_flow(struct nsx_trace *t, const struct nsx_track *track, const char *phase, const char *name, uint64_t id, int64_t time)
+put_flow(struct nsx_trace *t, const struct nsx_track *track, const char *phase, const char *name, uint64_t id,
+         int64_t time)
 {
 	begin_event(t, phase, track->process, track->id);
 	nsx_buf_fmt(&t->buf, ",\"cat\":\"%s\",\"name\":\"%s\",\"id\":\"0x%" PRIx64 "\",\"bp\":\"e\"", name, name, id);

@@ -1,5 +1,5 @@
-/* heap.c -- the heap memory of programs as counters: for each trace of a program's dump and each GPU what is in use, which changes where a
- * thunk starts whose instruction allocates, and is 0 between executions. */
+/* heap.c -- the heap memory of programs as counters: for each trace of a program's dump and each GPU what is in use,
+ * which changes where a thunk starts whose instruction allocates, and is 0 between executions. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
@@ -85,12 +85,14 @@ add_names(struct nsx_heaps *h)
 			return false;
 	}
 	for (size_t i = 0; i < cat->insts.n; i++)
-		if (cat->insts.p[i].listed && nsx_intern(&h->programs.p[cat->insts.p[i].program]->insts, nsx_cat_str(cat, cat->insts.p[i].name)) == NSX_NONE)
+		if (cat->insts.p[i].listed && nsx_intern(&h->programs.p[cat->insts.p[i].program]->insts,
+		    nsx_cat_str(cat, cat->insts.p[i].name)) == NSX_NONE)
 			return false;
 	return true;
 }
 
-/* The index of a thunk's program, in the catalogue and in programs; NSX_NONE with err filled on failure. Metadata are complete when the first comes. */
+/* The index of a thunk's program, in the catalogue and in programs; NSX_NONE with err filled on failure. Metadata are
+ * complete when the first comes. */
 static uint32_t
 program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 {
@@ -108,8 +110,8 @@ program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 
 /* ---- dumps ---- */
 
-/* Whether the dump is of this program: of the same instructions, where the stream was made with a dump, else of most names that were
- * executed. Any other run may have the same id and name. */
+/* Whether the dump is of this program: of the same instructions, where the stream was made with a dump, else of most
+ * names that were executed. Any other run may have the same id and name. */
 static bool
 is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct nsx_hlo *hlo)
 {
@@ -129,8 +131,8 @@ is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct 
 	return !p->digests.n && found * 2 >= judged;
 }
 
-/* Keep what the steps of a trace say by instruction. One that allocates in several places counts with the most. What is left behind
- * by one that is never executed itself, such as all-gather-done, is so by the one before. */
+/* Keep what the steps of a trace say by instruction. One that allocates in several places counts with the most. What is
+ * left behind by one that is never executed itself, such as all-gather-done, is so by the one before. */
 static void
 keep_steps(struct nsx_heap_program *p, const struct nsx_heap_trace *t, size_t trace)
 {
@@ -316,11 +318,13 @@ nsx_heaps_finish(struct nsx_heaps *h)
 	for (size_t i = 0; i < h->lines.n; i++)
 		if (end_execution(h, &h->lines.p[i], INT64_MAX) != NSX_OK)
 			return NSX_ERR;
-	nsx_diag_add(h->diags, NSX_WARNING, "", h->missing, "executed programs without a dump: no counter of heap memory");
+	nsx_diag_add(h->diags, NSX_WARNING, "", h->missing,
+	             "executed programs without a dump: no counter of heap memory");
 	nsx_diag_add(h->diags, NSX_WARNING, "", h->other, "dumps are of another run of a program: not used");
 	nsx_diag_add(h->diags, NSX_WARNING, "", h->ambiguous, "programs with several dumps in a folder: none used");
 	nsx_diag_add(h->diags, NSX_INFO, "", h->silent, "executed programs without a heap trace in their dump");
-	nsx_diag_add(h->diags, NSX_INFO, "", h->late, "thunks that start after the next execution of their program has: not in counters of heap memory");
+	nsx_diag_add(h->diags, NSX_INFO, "", h->late,
+	             "thunks that start after the next execution of their program has: not in counters of heap memory");
 	return NSX_OK;
 }
 

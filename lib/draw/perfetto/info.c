@@ -7,7 +7,8 @@
 
 static const int64_t second = 1000000000;
 
-/* An aligned time is t - (offset + rate * (t - ref)), so what was 0 may be below: by whole seconds, for times that people read. */
+/* An aligned time is t - (offset + rate * (t - ref)), so what was 0 may be below: by whole seconds, for times that
+ * people read. */
 static void
 take_clock(struct nsx_info *info, const struct nsx_cat_device *d)
 {
@@ -52,7 +53,8 @@ nsx_info_program(struct nsx_info *info, const struct nsx_rec *rec)
 struct nsx_str
 nsx_info_source(const struct nsx_info *info, uint32_t stack)
 {
-	struct nsx_str frames = stack == NSX_NONE ? NSX_STR("") : nsx_cat_str(&info->comm.cat, info->comm.cat.stacks.p[stack]);
+	struct nsx_str frames = stack == NSX_NONE ? NSX_STR("") : nsx_cat_str(&info->comm.cat,
+		info->comm.cat.stacks.p[stack]);
 	size_t n = frames.len;
 
 	while (n && frames.ptr[n - 1] != ';')
@@ -90,7 +92,8 @@ process_of(const struct nsx_info_name *n)
 	uint32_t at = nsx_cat_find_device(cat, n->number);
 	uint32_t profile = at == NSX_NONE ? NSX_NONE : cat->devices.p[at].profile;
 
-	return profile != NSX_NONE && cat->profiles.p[profile].number == n->profile ? cat->devices.p[at].process : NSX_ABSENT;
+	return profile != NSX_NONE && cat->profiles.p[profile].number == n->profile ? cat->devices.p[at].process
+	       : NSX_ABSENT;
 }
 
 void

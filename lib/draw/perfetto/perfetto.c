@@ -14,9 +14,12 @@ const char *const nsx_category_names[NSX_NCATEGORIES] = {
 	[NSX_CAT_CALL] = "call", [NSX_CAT_OVERHEAD] = "overhead",
 };
 const char *const nsx_arg_names[NSX_NARGS] = {
-	[NSX_ARG_PROGRAM] = "program", [NSX_ARG_EXECUTION] = "execution", [NSX_ARG_OCCURRENCE] = "occurrence", [NSX_ARG_OPCODE] = "opcode",
-	[NSX_ARG_OP_NAME] = "op_name", [NSX_ARG_SOURCE] = "source", [NSX_ARG_HIDDEN] = "hidden", [NSX_ARG_COLLECTIVE] = "collective",
-	[NSX_ARG_BYTES] = "bytes", [NSX_ARG_GROUP] = "group", [NSX_ARG_THUNKS] = "thunks", [NSX_ARG_OPS] = "ops", [NSX_ARG_DOMAIN] = "domain",
+	[NSX_ARG_PROGRAM] = "program", [NSX_ARG_EXECUTION] = "execution", [NSX_ARG_OCCURRENCE] = "occurrence",
+	[NSX_ARG_OPCODE] = "opcode",
+	[NSX_ARG_OP_NAME] = "op_name", [NSX_ARG_SOURCE] = "source", [NSX_ARG_HIDDEN] = "hidden",
+	[NSX_ARG_COLLECTIVE] = "collective",
+	[NSX_ARG_BYTES] = "bytes", [NSX_ARG_GROUP] = "group", [NSX_ARG_THUNKS] = "thunks", [NSX_ARG_OPS] = "ops",
+	[NSX_ARG_DOMAIN] = "domain",
 	[NSX_ARG_TYPE] = "type", [NSX_ARG_GRAPH_NODE] = "graph_node", [NSX_ARG_CLASS] = "class",
 };
 
@@ -60,7 +63,8 @@ shifted(struct job *j, int64_t time)
 
 /* Begin a slice; false if it has no time. */
 static bool
-begin(struct job *j, struct nsx_slice *s, enum nsx_category category, struct nsx_str name, const struct nsx_rec *rec, int start, int dur)
+begin(struct job *j, struct nsx_slice *s, enum nsx_category category, struct nsx_str name, const struct nsx_rec *rec,
+      int start, int dur)
 {
 	int64_t from = nsx_int(rec, start, 0), length = nsx_int(rec, dur, -1);
 
@@ -97,7 +101,8 @@ process_of(struct job *j, bool host, int64_t profile, const struct nsx_rec *rec,
 {
 	struct nsx_info_name name = { &j->info, profile, nsx_int(rec, slot, NSX_ABSENT) };
 
-	return nsx_tracks_process(&j->tracks, host, profile, name.number, host ? nsx_info_name_host : nsx_info_name_gpu, &name);
+	return nsx_tracks_process(&j->tracks, host, profile, name.number, host ? nsx_info_name_host : nsx_info_name_gpu,
+	                          &name);
 }
 
 static int
@@ -114,7 +119,8 @@ add(struct job *j, uint32_t process, enum nsx_track_role role, int64_t number, c
 
 /* The launch of s, where rec tells its time, and the flow from there. */
 static int
-add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct nsx_rec *rec, int start, int dur, int execution)
+add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct nsx_rec *rec, int start, int dur,
+           int execution)
 {
 	struct nsx_slice launch;
 
@@ -150,7 +156,8 @@ take_module(struct job *j, const struct nsx_rec *rec)
 	return add(j, process, NSX_TRACK_MODULES, 0, &s);
 }
 
-/* A number that the records of a collective on all devices have in common, and no other thunk: the upper bit tells it from launches. */
+/* A number that the records of a collective on all devices have in common, and no other thunk: the upper bit tells it
+ * from launches. */
 static uint64_t
 instance_of(const struct nsx_catalogue *cat, const struct nsx_rec *rec, const struct nsx_comm_record *r)
 {
@@ -204,7 +211,8 @@ take_thunk(struct job *j, const struct nsx_rec *rec)
 
 	if (!process)
 		return NSX_ERR;
-	if (!begin(j, &s, comm ? NSX_CAT_COMMUNICATION : NSX_CAT_COMPUTATION, nsx_string(rec, NSX_THUNK_name), rec, NSX_THUNK_start, NSX_THUNK_dur))
+	if (!begin(j, &s, comm ? NSX_CAT_COMMUNICATION : NSX_CAT_COMPUTATION, nsx_string(rec, NSX_THUNK_name), rec,
+	    NSX_THUNK_start, NSX_THUNK_dur))
 		return NSX_OK;
 	say_str(&s, NSX_ARG_PROGRAM, nsx_info_program(&j->info, rec));
 	say_int(&s, NSX_ARG_EXECUTION, rec, NSX_THUNK_execution);
@@ -240,11 +248,13 @@ take_range(struct job *j, const struct nsx_rec *rec)
 		if (add(j, process_of(j, false, profile, rec, NSX_RANGE_device), NSX_TRACK_RANGES, 0, &s) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (!nsx_has(rec, NSX_RANGE_host_start) || !begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_host_start, NSX_RANGE_host_dur))
+	if (!nsx_has(rec, NSX_RANGE_host_start) || !begin(j, &s, NSX_CAT_RANGE, name, rec, NSX_RANGE_host_start,
+	    NSX_RANGE_host_dur))
 		return NSX_OK;
 	say_int(&s, NSX_ARG_OPS, rec, NSX_RANGE_ops);
 	say_str(&s, NSX_ARG_DOMAIN, nsx_string(rec, NSX_RANGE_domain));
-	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_TRACK_THREAD : NSX_TRACK_IDLE_THREAD, nsx_int(rec, NSX_RANGE_tid, -1), &s);
+	return add(j, process_of(j, true, profile, rec, NSX_RANGE_pid), gpu ? NSX_TRACK_THREAD : NSX_TRACK_IDLE_THREAD,
+	           nsx_int(rec, NSX_RANGE_tid, -1), &s);
 }
 
 /* Arrows from calls are numbered apart from those of launches, which are as many as records. */
@@ -266,7 +276,8 @@ take_call(struct job *j, const struct nsx_rec *rec)
 			return nsx_err_nomem(j->err, NULL);
 		s.launch = CALLS | arrow;
 	}
-	return add(j, process_of(j, true, profile, rec, NSX_CALL_pid), NSX_TRACK_THREAD, nsx_int(rec, NSX_CALL_tid, -1), &s);
+	return add(j, process_of(j, true, profile, rec, NSX_CALL_pid), NSX_TRACK_THREAD, nsx_int(rec, NSX_CALL_tid, -1),
+	           &s);
 }
 
 static int
@@ -274,10 +285,12 @@ take_overhead(struct job *j, const struct nsx_rec *rec)
 {
 	struct nsx_slice s;
 
-	if (!begin(j, &s, NSX_CAT_OVERHEAD, nsx_string(rec, NSX_OVERHEAD_name), rec, NSX_OVERHEAD_start, NSX_OVERHEAD_dur))
+	if (!begin(j, &s, NSX_CAT_OVERHEAD, nsx_string(rec, NSX_OVERHEAD_name), rec, NSX_OVERHEAD_start,
+	    NSX_OVERHEAD_dur))
 		return NSX_OK;
 	say_str(&s, NSX_ARG_CLASS, nsx_string(rec, NSX_OVERHEAD_class));
-	return add(j, process_of(j, true, nsx_int(rec, NSX_OVERHEAD_profile, -1), rec, NSX_OVERHEAD_pid), NSX_TRACK_THREAD,
+	return add(j, process_of(j, true, nsx_int(rec, NSX_OVERHEAD_profile, -1), rec, NSX_OVERHEAD_pid),
+	           NSX_TRACK_THREAD,
 	           nsx_int(rec, NSX_OVERHEAD_tid, -1), &s);
 }
 
@@ -297,7 +310,8 @@ take_op(struct job *j, const struct nsx_rec *rec)
 		s.launch = CALLS | arrow;
 		s.launched = true;
 	}
-	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
+	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM,
+	           nsx_int(rec, NSX_OP_stream, -1), &s);
 }
 
 static int
@@ -309,7 +323,8 @@ take_compile(struct job *j, const struct nsx_rec *rec)
 		return NSX_OK;
 	if (nsx_has(rec, NSX_COMPILE_program))
 		say_str(&s, NSX_ARG_PROGRAM, nsx_info_program(&j->info, rec));
-	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid), NSX_TRACK_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
+	return add(j, process_of(j, true, nsx_int(rec, NSX_COMPILE_profile, -1), rec, NSX_COMPILE_pid),
+	           NSX_TRACK_COMPILE, nsx_int(rec, NSX_COMPILE_tid, -1), &s);
 }
 
 static int
@@ -349,7 +364,8 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
              struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct job j = { .options = options, .err = err, .info = NSX_INFO_EMPTY,
-	                 .trace = { .form = options->chrome ? &nsx_trace_chrome : &nsx_trace_proto, .out = out, .err = err } };
+	                 .trace = { .form = options->chrome ? &nsx_trace_chrome : &nsx_trace_proto, .out = out,
+	                            .err = err } };
 	int rc;
 
 	j.tracks.trace = j.heaps.trace = &j.trace;

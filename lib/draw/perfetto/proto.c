@@ -1,5 +1,6 @@
-/* proto.c -- a trace as protos/perfetto.proto declares it, a packet for each beginning and end. Strings are written once and then named
- * by number; when there are many distinct ones the numbers start anew, so that they take no more memory than that. */
+/* proto.c -- a trace as protos/perfetto.proto declares it, a packet for each beginning and end. Strings are written
+ * once and then named by number; when there are many distinct ones the numbers start anew, so that they take no more
+ * memory than that. */
 #include "base/escape.h"
 #include "draw/perfetto/trace.h"
 #include "stream/wire.h"
@@ -9,10 +10,13 @@ enum { SEQUENCE = 1, MANY = 1 << 16, LONG = 16 << 20 };   /* strings, bytes of t
 /* Field numbers. */
 enum {
 	TRACE_PACKET = 1,
-	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13, PACKET_TRACK = 60,
-	EVENT_CATEGORY = 3, EVENT_ARG = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_VALUE = 30, EVENT_FLOW = 47, EVENT_LAST_FLOW = 48,
+	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13,
+	    PACKET_TRACK = 60,
+	EVENT_CATEGORY = 3, EVENT_ARG = 4, EVENT_TYPE = 9, EVENT_NAME = 10, EVENT_TRACK = 11, EVENT_VALUE = 30,
+	    EVENT_FLOW = 47, EVENT_LAST_FLOW = 48,
 	ARG_NAME = 1, ARG_INT = 4, ARG_STRING = 17,
-	TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_COUNTER = 8, TRACK_ORDERING = 11, TRACK_RANK = 12,
+	TRACK_ID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_PARENT = 5, TRACK_COUNTER = 8, TRACK_ORDERING = 11,
+	    TRACK_RANK = 12,
 	COUNTER_UNIT = 3,
 	PROCESS_PID = 1, PROCESS_NAME = 6,
 	INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ARG = 3, INTERNED_STRING = 29,
@@ -220,7 +224,8 @@ proto_slice(struct nsx_trace *t, const struct nsx_track *track, const struct nsx
 	name = number(p, &p->names, INTERNED_NAME, s->name);
 	if (!name)
 		return nsx_err_nomem(t->err, NULL);
-	nsx_put_number(&p->event, EVENT_CATEGORY, fixed(p, &p->categories, INTERNED_CATEGORY, s->category, nsx_category_names[s->category]));
+	nsx_put_number(&p->event, EVENT_CATEGORY, fixed(p, &p->categories, INTERNED_CATEGORY, s->category,
+	                                                nsx_category_names[s->category]));
 	for (int i = 0; i < s->nargs; i++)
 		if (!put_arg(p, &s->args[i]))
 			return nsx_err_nomem(t->err, NULL);

@@ -17,7 +17,8 @@
 /* ---- slices ---- */
 
 enum nsx_category {
-	NSX_CAT_MODULE, NSX_CAT_COMPUTATION, NSX_CAT_COMMUNICATION, NSX_CAT_OP, NSX_CAT_RANGE, NSX_CAT_LAUNCH, NSX_CAT_COMPILE,
+	NSX_CAT_MODULE, NSX_CAT_COMPUTATION, NSX_CAT_COMMUNICATION, NSX_CAT_OP, NSX_CAT_RANGE, NSX_CAT_LAUNCH,
+	    NSX_CAT_COMPILE,
 	NSX_CAT_CALL, NSX_CAT_OVERHEAD,
 	NSX_NCATEGORIES
 };
@@ -25,8 +26,10 @@ extern const char *const nsx_category_names[NSX_NCATEGORIES];
 
 /* What may be said of a slice. */
 enum nsx_arg_key {
-	NSX_ARG_PROGRAM, NSX_ARG_EXECUTION, NSX_ARG_OCCURRENCE, NSX_ARG_OPCODE, NSX_ARG_OP_NAME, NSX_ARG_SOURCE, NSX_ARG_HIDDEN,
-	NSX_ARG_COLLECTIVE, NSX_ARG_BYTES, NSX_ARG_GROUP, NSX_ARG_THUNKS, NSX_ARG_OPS, NSX_ARG_DOMAIN, NSX_ARG_TYPE, NSX_ARG_GRAPH_NODE,
+	NSX_ARG_PROGRAM, NSX_ARG_EXECUTION, NSX_ARG_OCCURRENCE, NSX_ARG_OPCODE, NSX_ARG_OP_NAME, NSX_ARG_SOURCE,
+	    NSX_ARG_HIDDEN,
+	NSX_ARG_COLLECTIVE, NSX_ARG_BYTES, NSX_ARG_GROUP, NSX_ARG_THUNKS, NSX_ARG_OPS, NSX_ARG_DOMAIN, NSX_ARG_TYPE,
+	    NSX_ARG_GRAPH_NODE,
 	NSX_ARG_CLASS,
 	NSX_NARGS
 };
@@ -83,8 +86,10 @@ struct nsx_trace_form {
 	int  (*process)(struct nsx_trace *t, uint32_t process, struct nsx_str name);
 	int  (*track)(struct nsx_trace *t, const struct nsx_track *track);
 	int  (*slice)(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s);
-	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);   /* of the innermost open slice; NULL: not needed */
-	int  (*counter)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);   /* what it is from there on */
+	/* of the innermost open slice; NULL: not needed */
+	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);
+	/* what it is from there on */
+	int  (*counter)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);
 	int  (*finish)(struct nsx_trace *t);
 	void (*free)(struct nsx_trace *t);
 };
@@ -105,7 +110,8 @@ int nsx_trace_flush(struct nsx_trace *t, bool all);
 
 /* Kinds of tracks, in the order in which a process shows them. */
 enum nsx_track_role {
-	NSX_TRACK_LAUNCHES, NSX_TRACK_RANGES, NSX_TRACK_MODULES, NSX_TRACK_COMPUTATION, NSX_TRACK_COMMUNICATION, NSX_TRACK_HEAP, NSX_TRACK_STREAM,
+	NSX_TRACK_LAUNCHES, NSX_TRACK_RANGES, NSX_TRACK_MODULES, NSX_TRACK_COMPUTATION, NSX_TRACK_COMMUNICATION,
+	    NSX_TRACK_HEAP, NSX_TRACK_STREAM,
 	NSX_TRACK_THREAD, NSX_TRACK_IDLE_THREAD, NSX_TRACK_COMPILE,
 	NSX_NTRACKS
 };
@@ -123,23 +129,26 @@ struct nsx_tracks {
 	int64_t           crowded;         /* slices left out, since too many overlap */
 };
 
-/* The process of that number of a profile: a GPU, or a process of the host. Where it is new, name(arg, buf) says what it is called.
+/* The process of that number of a profile: a GPU, or a process of the host. Where it is new, name(arg, buf) says what
+ * it is called.
  * 0 with err filled on failure. */
 uint32_t nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t number,
                             void (*name)(const void *arg, struct nsx_buf *buf), const void *arg);
 
-/* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on failure. */
+/* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on
+ * failure. */
 struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number);
 
-/* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK or NSX_ERR. */
+/* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK
+ * or NSX_ERR. */
 int nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track);
 
-/* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest. Those of a
- * group come by start. NSX_OK or NSX_ERR. */
+/* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest.
+ * Those of a group come by start. NSX_OK or NSX_ERR. */
 int nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
-/* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are not kept, except the
- * first number and the first string. */
+/* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are
+ * not kept, except the first number and the first string. */
 int nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
 /* Everything that waits or is open, written. */
@@ -191,7 +200,8 @@ struct nsx_heaps {
 	struct nsx_diags  *diags;
 	struct nsx_intern  strings;
 	NSX_VEC(struct nsx_dump_dir *) dirs;
-	NSX_VEC(struct nsx_heap_program *) programs;   /* by index of the catalogue; all from the first thunk on, then as they come */
+	NSX_VEC(struct nsx_heap_program *) programs;   /* by index of the catalogue; all from the first thunk on, then
+	                                                * as they come */
 	NSX_VEC(struct nsx_heap_line) lines;
 	NSX_VEC(struct nsx_heap_counter) counters;
 	struct nsx_map     line_of;      /* (process, program) -> lines */
@@ -201,7 +211,8 @@ struct nsx_heaps {
 /* List the n folders. NSX_OK or NSX_ERR. */
 int nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n);
 
-/* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start. NSX_OK or NSX_ERR. */
+/* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start.
+ * NSX_OK or NSX_ERR. */
 int nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end);
 
 /* The ends of the last executions, and what was missed as diags. NSX_OK or NSX_ERR. */

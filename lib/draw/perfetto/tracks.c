@@ -1,5 +1,5 @@
-/* tracks.c -- which track a slice goes to. A group of tracks is one row of the viewer, and further ones ("communication 2") where slices
- * overlap. A track is the stack of its open slices, so memory is that of what is open. */
+/* tracks.c -- which track a slice goes to. A group of tracks is one row of the viewer, and further ones ("communication
+ * 2") where slices overlap. A track is the stack of its open slices, so memory is that of what is open. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ static const struct { const char *name; bool numbered, nests; const char *more; 
 	[NSX_TRACK_COMPILE]       = { "thread ", true, true, ", compilation" },
 };
 
-/* A track, the ends of its open slices from the outermost to the innermost, and when something was last written to it. */
+/* A track, the ends of its open slices from the outermost to the innermost, and when something was last written to
+ * it. */
 struct lane { uint64_t id; int64_t last; NSX_VEC(int64_t) open; };
 
 /* A slice that waits for earlier ones. */
@@ -180,7 +181,8 @@ nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice
 			continue;
 		struct nsx_track track = track_of(g, i);
 		g->lanes.p[i].last = s->start;
-		return nsx_vec_push(&g->lanes.p[i].open, s->end) ? t->trace->form->slice(t->trace, &track, s) : nomem(t);
+		return nsx_vec_push(&g->lanes.p[i].open, s->end) ? t->trace->form->slice(t->trace, &track, s)
+		       : nomem(t);
 	}
 	t->crowded++;
 	return NSX_OK;
@@ -205,12 +207,14 @@ release(struct nsx_tracks *t, struct nsx_group *g, uint32_t *slot)
 {
 	struct due d = due_pop(g, g->due.p, g->due.n--);
 	const struct waiting *w = &g->slots.p[d.slot];
-	struct nsx_slice s = { .name = { w->text.ptr, w->name }, .category = w->category, .start = d.start, .end = d.end, .launch = w->launch };
+	struct nsx_slice s = { .name = { w->text.ptr, w->name }, .category = w->category, .start = d.start,
+	                       .end = d.end, .launch = w->launch };
 
 	if (w->number_key != NSX_NARGS)
 		s.args[s.nargs++] = (struct nsx_arg){ .key = w->number_key, .i = w->number };
 	if (w->string_key != NSX_NARGS)
-		s.args[s.nargs++] = (struct nsx_arg){ .key = w->string_key, .s = { w->text.ptr + w->name, w->text.len - w->name } };
+		s.args[s.nargs++] = (struct nsx_arg){ .key = w->string_key, .s = { w->text.ptr + w->name,
+			w->text.len - w->name } };
 	*slot = d.slot;
 	return nsx_tracks_add(t, g, &s);
 }

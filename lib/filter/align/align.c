@@ -111,7 +111,8 @@ source_close(struct source *s)
 }
 
 static int
-estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
+         struct nsx_err *err)
 {
 	struct al_job j = { .err = err, .diags = diags, .opts = opts };
 	struct al_corrections g = { 0 };
@@ -127,7 +128,8 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 	if (rc == NSX_OK && !(again = read_again(s)))
 		rc = NSX_ERR;
 	if (rc == NSX_OK)
-		rc = opts->estimate ? nsx_align_write_estimate(again, out, &g, &j, err) : nsx_align_apply(again, out, &g, &j, opts, diags, err);
+		rc = opts->estimate ? nsx_align_write_estimate(again, out, &g, &j, err) : nsx_align_apply(again, out,
+			&g, &j, opts, diags, err);
 	nsx_reader_close(again);
 	nsx_align_corrections_free(&g);
 	nsx_align_job_free(&j);
@@ -135,7 +137,8 @@ estimate(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer 
 }
 
 static int
-apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
+      struct nsx_err *err)
 {
 	struct al_corrections g = { 0 };
 	struct nsx_reader *in = NULL;
@@ -151,7 +154,8 @@ apply(struct source *s, const struct nsx_align_opts *opts, struct nsx_writer *ou
 }
 
 int
-nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
+          struct nsx_err *err)
 {
 	struct source s = { .fd = -1, .flags = opts->read_flags | NSX_READ_ORDERED, .err = err };
 	int rc = source_open(&s, path);

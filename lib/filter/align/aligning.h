@@ -46,10 +46,12 @@ struct al_corrections {
 
 /* Put a clock in; NULL report: none. The first of a device counts. NSX_OK or NSX_ERR. */
 int nsx_align_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err);
-const struct al_clock *nsx_align_corrections_get(const struct al_corrections *g, int64_t device);   /* NULL if there is none */
+/* NULL if there is none */
+const struct al_clock *nsx_align_corrections_get(const struct al_corrections *g, int64_t device);
 
 /* Read clocks, skews, and what nsysx-align said of them (into diags) from the stream at path. */
-int nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags, struct nsx_err *err);
+int nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags,
+                               struct nsx_err *err);
 void nsx_align_corrections_free(struct al_corrections *g);
 
 /* ---- what the first pass saw (gather.c) ---- */
@@ -75,14 +77,16 @@ struct al_stack { uint32_t inst; int64_t stack; };
 /* A device's record of an instance. `execution` is the device's own number; pairing adds a shift. */
 struct al_obs { int64_t end; uint32_t collective, device; int32_t execution, occurrence; };
 
-/* An instance: records first .. first + n - 1 of obs. Instances on the same devices, which are a set, are used alike. */
+/* An instance: records first .. first + n - 1 of obs. Instances on the same devices, which are a set, are used
+ * alike. */
 struct al_instance { uint32_t first, n, set; };
 
 struct al_job {
 	struct nsx_err                *err;
 	struct nsx_diags              *diags;
 	const struct nsx_align_opts   *opts;
-	struct nsx_comm                comm;       /* its catalogue has profiles, devices and instructions, but not the clocks of the stream */
+	struct nsx_comm                comm;       /* its catalogue has profiles, devices and instructions, but not the
+	                                            * clocks of the stream */
 	struct nsx_map                 collective_of;   /* nsx_comm_collective -> collectives */
 	struct nsx_map                 program_number;  /* program of the catalogue -> as in al_collective */
 	NSX_VEC(struct al_device)      devices;
@@ -109,10 +113,12 @@ int nsx_align_assign_clocks(struct al_job *j);
 /* Take in an operation, for nsx_align_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
 int nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec);
 
-/* Fill obs by instances of NCCL's communicators, paired; after nsx_align_assign_clocks, where XLA's collectives told nothing. */
+/* Fill obs by instances of NCCL's communicators, paired; after nsx_align_assign_clocks, where XLA's collectives told
+ * nothing. */
 int nsx_align_use_nccl(struct al_job *j);
 
-/* The profile of a device, both by their index in the catalogue; the number of profiles for a device that names none. */
+/* The profile of a device, both by their index in the catalogue; the number of profiles for a device that names
+ * none. */
 uint32_t nsx_align_profile_at(const struct al_job *j, uint32_t device);
 
 /* When its session started, ns since 1970-01-01 UTC; NSX_ABSENT if that is not known. */
@@ -130,7 +136,8 @@ int nsx_align_pair(struct al_job *j);
 enum { AL_UNPAIRED = INT32_MIN };
 int32_t nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device);
 
-/* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
+/* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed
+ * (screen.c). */
 int nsx_align_screen(struct al_job *j);
 
 /* From records to corrections (solve.c). */
@@ -141,16 +148,19 @@ int nsx_align_solve(struct al_job *j, struct al_corrections *g);
 /* a / b, b > 0, to the nearest whole number, halves away from zero, clamped to 64 bits. */
 int64_t nsx_align_round_div(al_wide a, al_wide b);
 
-/* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded to the lower. */
+/* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded to the
+ * lower. */
 int64_t nsx_align_median(int64_t *v, size_t n);
 
-/* The line a + b * t of least absolute deviations through n > 0 points; work: room for 2n. If all t are equal b is 0. */
+/* The line a + b * t of least absolute deviations through n > 0 points; work: room for 2n. If all t are equal b is
+ * 0. */
 void nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b, double *work);
 
 /* Entry i says: x[node[i]] + (something of the star star[i]) = y[i], with weight w[i]. */
 struct al_star_data { size_t n; const uint32_t *node, *star; const double *y, *w; };
 
-/* The x of least absolute deviations, starting from the x given, mean over each component arbitrary. False when out of memory. */
+/* The x of least absolute deviations, starting from the x given, mean over each component arbitrary. False when out of
+ * memory. */
 bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
 
 /* ---- records in order again (queue.c) ---- */
@@ -158,7 +168,8 @@ bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t star
 struct al_queue;
 struct al_queue *nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
 
-/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for nsx_align_queue_release. */
+/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for
+ * nsx_align_queue_release. */
 int nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
 
 /* Write, in order, what starts before `bound`, which nothing added later does. */
@@ -171,10 +182,12 @@ void nsx_align_queue_free(struct al_queue *q);   /* NULL allowed */
 /* ---- the second pass (apply.c) ---- */
 
 /* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (of the file otherwise). */
-int nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, const struct al_job *job,
+int nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
+                    const struct al_job *job,
              const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Write only clocks, skews and the metadata they refer to. */
-int nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err);
+int nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
+                             struct al_job *job, struct nsx_err *err);
 
 #endif

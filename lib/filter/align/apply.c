@@ -50,11 +50,13 @@ report_at(struct applying *a, uint32_t profile)
 static int
 check_report(const struct applying *a, const struct nsx_cat_device *d, const struct al_clock *clock)
 {
-	struct nsx_str name = nsx_cat_str(&a->cat, d->profile == NSX_NONE ? NSX_NONE : a->cat.profiles.p[d->profile].name);
+	struct nsx_str name = nsx_cat_str(&a->cat, d->profile == NSX_NONE ? NSX_NONE
+	                                  : a->cat.profiles.p[d->profile].name);
 
 	if (!clock || !clock->report.len || !name.len || nsx_str_eq(clock->report, name))
 		return NSX_OK;
-	return nsx_err_set(a->err, "%s: device %lld is of report %.*s, the clock in %s of report %.*s", nsx_reader_where(a->in),
+	return nsx_err_set(a->err, "%s: device %lld is of report %.*s, the clock in %s of report %.*s",
+	                   nsx_reader_where(a->in),
 	                   (long long)d->number, name.len > 100 ? 100 : (int)name.len, name.ptr,
 	                   a->opts->apply ? a->opts->apply : "the first pass",
 	                   clock->report.len > 100 ? 100 : (int)clock->report.len, clock->report.ptr);
@@ -92,7 +94,8 @@ write_devices(struct applying *a)
 	for (int64_t i = 0; i < a->nheld; i++) {
 		p = nsx_unpack(p, &rec, v);
 		if (nsx_has(&rec, NSX_DEVICE_last))
-			rec.v[NSX_DEVICE_last].i = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, rec.v[NSX_DEVICE_last].i);
+			rec.v[NSX_DEVICE_last].i = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix,
+				rec.v[NSX_DEVICE_last].i);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -165,11 +168,13 @@ find_fixes(struct applying *a)
 
 		d->fix = d->clock ? d->clock->fix : r ? r->fix : none;
 		unmoved += !d->clock && !(r && r->known);
-		parted += r && (r->fix.offset != d->fix.offset || r->fix.rate != d->fix.rate || r->fix.ref != d->fix.ref);
+		parted += r && (r->fix.offset != d->fix.offset || r->fix.rate != d->fix.rate ||
+		                r->fix.ref != d->fix.ref);
 		rc = add_fix(a, &d->fix);
 	}
 	nsx_diag_add(a->diags, NSX_WARNING, "", unmoved, "devices without a clock in the file applied: not moved");
-	nsx_diag_add(a->diags, NSX_WARNING, "", parted, "devices corrected otherwise than their host: its times do not compare with theirs");
+	nsx_diag_add(a->diags, NSX_WARNING, "", parted,
+	             "devices corrected otherwise than their host: its times do not compare with theirs");
 	return rc;
 }
 
@@ -184,7 +189,8 @@ update_clock(struct applying *a, struct nsx_rec *rec)
 		return NSX_OK;
 	if (d) {
 		struct al_fix was = { nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0,
-		                      nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0, nsx_int(rec, NSX_CLOCK_ref, 0) };
+		                      nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0,
+		                      nsx_int(rec, NSX_CLOCK_ref, 0) };
 		struct al_fix f = nsx_align_compose(&was, &d->fix);
 		set_clock(a, rec, d, &f);
 		d->written = true;
@@ -221,7 +227,8 @@ fix_of(struct applying *a, const struct nsx_rec *rec, bool by_device)
 	const struct moved_device *d = by_device && nsx_field_has(rec, NSX_ROLE_DEVICE)
 	                               ? device_at(a, nsx_field_int(rec, NSX_ROLE_DEVICE, 0)) : NULL;
 	const struct moved_report *r = d || !nsx_field_has(rec, NSX_ROLE_PROFILE)
-	                               ? NULL : report_at(a, nsx_cat_find_profile(&a->cat, nsx_field_int(rec, NSX_ROLE_PROFILE, 0)));
+	                               ? NULL : report_at(a, nsx_cat_find_profile(&a->cat,
+	                               	nsx_field_int(rec, NSX_ROLE_PROFILE, 0)));
 
 	return d ? &d->fix : r ? &r->fix : &none;
 }
@@ -311,7 +318,8 @@ said_again(const struct applying *a, const struct nsx_rec *rec)
 	for (size_t i = 0; i < a->diags->list.n; i++) {
 		const struct nsx_diag *d = &a->diags->list.p[i];
 
-		if (nsx_int(rec, NSX_DIAG_count, 1) == d->count && nsx_str_eq(nsx_string(rec, NSX_DIAG_text), nsx_str_c(d->text))
+		if (nsx_int(rec, NSX_DIAG_count, 1) == d->count && nsx_str_eq(nsx_string(rec, NSX_DIAG_text),
+		    nsx_str_c(d->text))
 		    && nsx_str_eq(source, nsx_str_c(d->source))
 		    && nsx_str_eq(nsx_string(rec, NSX_DIAG_severity), nsx_str_c(nsx_severity_name(d->severity))))
 			return true;
@@ -328,7 +336,8 @@ take(struct applying *a, struct nsx_rec *rec)
 		return said_again(a, rec) ? NSX_OK : nsx_write(a->out, rec);
 	if (rec->kind->id == NSX_PROFILE || rec->kind->id == NSX_DEVICE) {
 		if (a->settled)
-			return nsx_err_set(a->err, "%s: out of order: %s after what refers to it", nsx_reader_where(a->in), rec->kind->name);
+			return nsx_err_set(a->err, "%s: out of order: %s after what refers to it",
+			                   nsx_reader_where(a->in), rec->kind->name);
 		if (take_metadata(a, rec) != NSX_OK)
 			return NSX_ERR;
 		if (rec->kind->id == NSX_PROFILE)
@@ -390,7 +399,8 @@ widen(struct nsx_reader *in)
 	return NSX_OK;
 }
 
-/* Headers of kinds that had no record after them. What is written from now on stands before the end, whose header was read. */
+/* Headers of kinds that had no record after them. What is written from now on stands before the end, whose header was
+ * read. */
 static int
 end_following(const struct applying *a)
 {

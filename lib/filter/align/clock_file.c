@@ -86,7 +86,8 @@ struct loading {
 static struct nsx_str
 report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 {
-	uint32_t at = nsx_cat_find_device(&l->cat, device), profile = at == NSX_NONE ? NSX_NONE : l->cat.devices.p[at].profile;
+	uint32_t at = nsx_cat_find_device(&l->cat, device), profile = at == NSX_NONE ? NSX_NONE
+	    : l->cat.devices.p[at].profile;
 
 	if (nsx_field_has(clock, NSX_ROLE_PROFILE))
 		profile = nsx_cat_find_profile(&l->cat, nsx_field_int(clock, NSX_ROLE_PROFILE, NSX_ABSENT));
@@ -96,7 +97,8 @@ report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 static int
 load_clock(struct loading *l, const struct nsx_rec *rec)
 {
-	struct al_clock c = { .collectives = nsx_int(rec, NSX_CLOCK_collectives, 0), .component = nsx_int(rec, NSX_CLOCK_component, 0) };
+	struct al_clock c = { .collectives = nsx_int(rec, NSX_CLOCK_collectives, 0), .component = nsx_int(rec,
+		NSX_CLOCK_component, 0) };
 
 	if (!nsx_has(rec, NSX_CLOCK_device))
 		return nsx_err_set(l->err, "%s: clock without a device", nsx_reader_where(l->in));
@@ -106,9 +108,11 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	c.fix.ref = nsx_int(rec, NSX_CLOCK_ref, 0);
 	/* These tests are false for what is no number, too. */
 	if (!(fabs(c.fix.offset) <= FAR))
-		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": an offset of %g ns", nsx_reader_where(l->in), c.device, c.fix.offset);
+		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": an offset of %g ns",
+		                   nsx_reader_where(l->in), c.device, c.fix.offset);
 	if (!(fabs(c.fix.rate) <= AL_RATE_LIMIT))
-		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": want a rate from %g to %g, got %g", nsx_reader_where(l->in),
+		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": want a rate from %g to %g, got %g",
+		                   nsx_reader_where(l->in),
 		                   c.device, -AL_RATE_LIMIT, AL_RATE_LIMIT, c.fix.rate);
 	c.report = report_of(l, rec, c.device);
 	return nsx_align_corrections_add(l->g, &c, l->err);
@@ -134,14 +138,16 @@ load_diag(struct loading *l, const struct nsx_rec *rec)
 {
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source), severity = nsx_string(rec, NSX_DIAG_severity);
 	struct nsx_str text = nsx_string(rec, NSX_DIAG_text);
-	enum nsx_severity how = nsx_str_eq(severity, NSX_STR("info")) ? NSX_INFO : nsx_str_eq(severity, NSX_STR("error")) ? NSX_ERROR : NSX_WARNING;
+	enum nsx_severity how = nsx_str_eq(severity, NSX_STR("info")) ? NSX_INFO : nsx_str_eq(severity,
+		NSX_STR("error")) ? NSX_ERROR : NSX_WARNING;
 
 	if (!nsx_align_own(&source))
 		return NSX_OK;
 	char *of = nsx_str_dup(source);
 	if (!of)
 		return nsx_err_nomem(l->err, NULL);
-	nsx_diag_add(l->diags, how, of, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", text.len > 1000 ? 1000 : (int)text.len, text.ptr);
+	nsx_diag_add(l->diags, how, of, nsx_int(rec, NSX_DIAG_count, 1), "%.*s", text.len > 1000 ? 1000 : (int)text.len,
+	             text.ptr);
 	free(of);
 	return NSX_OK;
 }
@@ -175,7 +181,8 @@ nsx_align_corrections_load(struct al_corrections *g, const char *path, struct ns
 			if ((rc = load_record(&l, &rec)) != NSX_OK)
 				break;
 	if (rc == NSX_EOF)
-		rc = g->clocks.n ? NSX_OK : nsx_err_set(err, "%s: no clock record: want what nsysx-align --estimate writes", path);
+		rc = g->clocks.n ? NSX_OK
+		    : nsx_err_set(err, "%s: no clock record: want what nsysx-align --estimate writes", path);
 	nsx_reader_close(l.in);
 	nsx_cat_free(&l.cat);
 	return rc;

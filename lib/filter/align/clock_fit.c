@@ -7,7 +7,8 @@
 /* Executions; times; ns: misfits below LEAST tell nothing, those below NOISE little. */
 enum { MOST_SHIFT = 256, CLEARLY = 4, LEAST = 100, NOISE = 2000 };
 
-/* How many times worse a misfit must be than that of n intervals to be clearly worse: the more there are, the less they owe to chance. */
+/* How many times worse a misfit must be than that of n intervals to be clearly worse: the more there are, the less they
+ * owe to chance. */
 static double
 margin(size_t n)
 {
@@ -34,7 +35,8 @@ walk_to(struct walk *w, int64_t number, int32_t shift)
 		w->v++;
 	while (w->u < w->uend && (int64_t)w->u->execution + shift < number)
 		w->u++;
-	return w->v < w->vend && w->u < w->uend && w->v->execution == number && (int64_t)w->u->execution + shift == number;
+	return w->v < w->vend && w->u < w->uend && w->v->execution == number && (int64_t)w->u->execution + shift ==
+	       number;
 }
 
 /* The median over couples of u's end - v's end in v's execution `number`; jitter of the single ones goes. */
@@ -56,8 +58,8 @@ apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
 	return k ? d[(k - 1) / 2] + (int64_t)(((uint64_t)d[k / 2] - (uint64_t)d[(k - 1) / 2]) / 2) : 0;
 }
 
-/* Executions paired at this shift: u's end - v's end of each into d (which may be NULL), the absolute differences between
- * successive ones into gaps (which may be NULL). How many pairs. */
+/* Executions paired at this shift: u's end - v's end of each into d (which may be NULL), the absolute differences
+ * between successive ones into gaps (which may be NULL). How many pairs. */
 static size_t
 match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, int64_t *gaps)
 {
@@ -66,7 +68,8 @@ match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, 
 	int64_t last = 0;
 
 	for (uint32_t i = 0; i < e->n; i++) {
-		const struct series *sv = &p->series.p[p->couples.p[e->first + i].v], *su = &p->series.p[p->couples.p[e->first + i].u];
+		const struct series *sv = &p->series.p[p->couples.p[e->first + i].v],
+		    *su = &p->series.p[p->couples.p[e->first + i].u];
 		const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
 
 		w[i] = (struct walk){ v, v + sv->n, u, u + su->n };
@@ -146,7 +149,8 @@ widest(const struct pairing *p, const struct edge *e)
 {
 	const struct series *sv = series_of(p, e, true), *su = series_of(p, e, false);
 	const struct al_obs *v = p->j->obs.p + sv->first, *u = p->j->obs.p + su->first;
-	int32_t most = v[sv->n - 1].execution > u[su->n - 1].execution ? v[sv->n - 1].execution : u[su->n - 1].execution;
+	int32_t most = v[sv->n - 1].execution > u[su->n - 1].execution ? v[sv->n - 1].execution
+	    : u[su->n - 1].execution;
 
 	return most < MOST_SHIFT ? most : MOST_SHIFT;
 }
@@ -222,7 +226,8 @@ nsx_align_compare(const struct pairing *p, struct edge *e)
 	if (best == INT64_MAX)
 		return;
 	double base = (double)(best > LEAST ? best : LEAST), limit = base * margin(at_best);
-	bool clear = limit < (double)second, as_good = (double)same <= fmin(limit, 2 * base) || (same <= NOISE && !clear);
+	bool clear = limit < (double)second, as_good = (double)same <= fmin(limit, 2 * base) ||
+	    (same <= NOISE && !clear);
 	if (at == 0 || (e->intervals >= enough && as_good)) {
 		e->sure = at == 0 && clear && second != INT64_MAX;
 	} else if (clear) {
@@ -237,7 +242,8 @@ nsx_align_compare(const struct pairing *p, struct edge *e)
 void
 nsx_align_place(const struct pairing *p, struct edge *e, int64_t apart)
 {
-	int64_t near = shortest(p, series_of(p, e, false), shortest(p, series_of(p, e, true), INT64_MAX)) / CLEARLY, best = INT64_MAX;
+	int64_t near = shortest(p, series_of(p, e, false), shortest(p, series_of(p, e, true), INT64_MAX)) / CLEARLY,
+	    best = INT64_MAX;
 	int32_t k = widest(p, e);
 
 	e->lost = true;

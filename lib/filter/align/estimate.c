@@ -1,4 +1,5 @@
-/* estimate.c -- what an estimate is written as: skew records, and alone, with the clocks and the metadata they refer to. */
+/* estimate.c -- what an estimate is written as: skew records, and alone, with the clocks and the metadata they refer
+ * to. */
 #include <stdlib.h>
 
 #include "filter/align/aligning.h"
@@ -8,10 +9,12 @@
 
 /* ---- skews ---- */
 
-/* A device's record of an instance that was used. There is one for each, so numbers of 64 bits are replaced by their ranks. */
+/* A device's record of an instance that was used. There is one for each, so numbers of 64 bits are replaced by their
+ * ranks. */
 struct row { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
 
-/* Ranks in order of their numbers: of programs and devices by index in the catalogue; of the instructions of collectives, by collective. */
+/* Ranks in order of their numbers: of programs and devices by index in the catalogue; of the instructions of
+ * collectives, by collective. */
 struct ranks { uint32_t *program, *inst, *device; };
 
 static int
@@ -57,7 +60,8 @@ static bool
 find_ranks(const struct al_job *j, struct ranks *r)
 {
 	const struct nsx_catalogue *cat = &j->comm.cat;
-	struct nsx_sort_key *p = malloc((cat->programs.n + 1) * sizeof *p), *i = malloc((j->collectives.n + 1) * sizeof *i),
+	struct nsx_sort_key *p = malloc((cat->programs.n + 1) * sizeof *p),
+	    *i = malloc((j->collectives.n + 1) * sizeof *i),
 	                    *d = malloc((j->devices.n + 1) * sizeof *d);
 
 	for (uint32_t k = 0; p && k < cat->programs.n; k++)
@@ -118,7 +122,8 @@ sorted_rows(const struct al_job *j, size_t *n)
 		for (uint32_t k = in->first; k < in->first + in->n; k++) {
 			const struct al_obs *o = &j->obs.p[k];
 			uint32_t inst = j->collectives.p[o->collective].inst;
-			rows[(*n)++] = (struct row){ rank.program[j->comm.cat.insts.p[inst].program], rank.inst[o->collective], rank.device[o->device],
+			rows[(*n)++] = (struct row){ rank.program[j->comm.cat.insts.p[inst].program],
+			                             rank.inst[o->collective], rank.device[o->device],
 			                             i, k, own_execution(j, o), o->occurrence };
 		}
 	}
@@ -152,7 +157,8 @@ nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out)
 
 /* ---- an estimate alone ---- */
 
-/* Metadata that skews refer to: programs and instructions by index in the catalogue, groups and stacks by number, in maps. */
+/* Metadata that skews refer to: programs and instructions by index in the catalogue, groups and stacks by number, in
+ * maps. */
 struct wanted { bool *programs, *insts; struct nsx_map groups, stacks; };
 
 static bool
@@ -231,7 +237,8 @@ write_clocks(const struct al_corrections *g, const struct al_job *j, struct nsx_
 }
 
 int
-nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g, struct al_job *job, struct nsx_err *err)
+nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
+                         struct al_job *job, struct nsx_err *err)
 {
 	struct wanted w = { 0 };
 	struct nsx_rec rec;

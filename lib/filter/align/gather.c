@@ -1,4 +1,5 @@
-/* gather.c -- the first pass: devices and their reports, and each device's record of each instance of a collective. Nothing else is kept. */
+/* gather.c -- the first pass: devices and their reports, and each device's record of each instance of a collective.
+ * Nothing else is kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ nsx_align_report_name(const struct al_job *j, uint32_t device)
 
 /* ---- records ---- */
 
-/* Whether only pairs of the devices exchange something with each other; told by the name where the kind is not known. */
+/* Whether only pairs of the devices exchange something with each other; told by the name where the kind is not
+ * known. */
 static bool
 is_pairwise(const struct al_job *j, const struct nsx_comm_record *r, struct nsx_str name)
 {
@@ -55,7 +57,8 @@ collective_at(struct al_job *j, const struct nsx_comm_record *r, struct nsx_str 
 	struct al_collective c = { .inst = r->inst, .name = NSX_NONE };
 
 	if (at && *at == NSX_NONE) {
-		c.program = nsx_map_number(&j->program_number, (struct nsx_key){ j->comm.cat.insts.p[r->inst].program, 0 });
+		c.program = nsx_map_number(&j->program_number, (struct nsx_key){ j->comm.cat.insts.p[r->inst].program,
+			0 });
 		c.pairs = is_pairwise(j, r, name);
 		c.known = r->kind != NSX_NONE && r->has_group;
 		if (c.program != NSX_NONE && nsx_vec_push(&j->collectives, c))
@@ -84,7 +87,8 @@ take_comm(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
 	if (r.has_group && r.group < 2 && r.participants < 2)
 		return NSX_OK;
 	/* Shifts are added to executions: keep them far from the limit. */
-	if (execution < 0 || execution > INT32_MAX / 4 || occurrence < 0 || occurrence > INT32_MAX || j->obs.n >= UINT32_MAX - 1) {
+	if (execution < 0 || execution > INT32_MAX / 4 || occurrence < 0 || occurrence > INT32_MAX ||
+	    j->obs.n >= UINT32_MAX - 1) {
 		j->unusable++;
 		return NSX_OK;
 	}
@@ -93,7 +97,8 @@ take_comm(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
 
 	if (collective == NSX_NONE)
 		return NSX_ERR;
-	if (!nsx_vec_push(&j->obs, ((struct al_obs){ end, collective, device, (int32_t)execution, (int32_t)occurrence })))
+	if (!nsx_vec_push(&j->obs, ((struct al_obs){ end, collective, device, (int32_t)execution,
+	    (int32_t)occurrence })))
 		return nsx_err_nomem(j->err, NULL);
 	return NSX_OK;
 }
@@ -153,7 +158,8 @@ nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spoo
 	if (j->obs.n)
 		nsx_nccl_free(&j->nccl);
 	nsx_comm_flag_diags(&j->comm, j->diags);
-	nsx_diag_add(j->diags, NSX_WARNING, "", j->unusable, "communication thunks and operations without a device, execution or occurrence are not used");
+	nsx_diag_add(j->diags, NSX_WARNING, "", j->unusable,
+	             "communication thunks and operations without a device, execution or occurrence are not used");
 	return NSX_OK;
 }
 

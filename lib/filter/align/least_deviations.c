@@ -95,7 +95,8 @@ nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b,
 	*a = room[n / 2];
 	*b = 0;
 	eps = spread(t, s, n, *a, *b, room);
-	/* Least squares again and again, each point weighing as much as it was near the last line; near means less each time. */
+	/* Least squares again and again, each point weighing as much as it was near the last line; near means less each
+	 * time. */
 	for (int k = 0; k < LINE_ROUNDS; k++) {
 		double a0 = *a, b0 = *b;
 
@@ -156,8 +157,8 @@ length(const double *d, const double *v, uint32_t n)
 	return sum;
 }
 
-/* Conjugate gradients, each node scaled by its own weight. Adding the same to all x of a component changes no equation: what rounding puts
- * into that direction must not be followed. vec: room for 4 vectors. */
+/* Conjugate gradients, each node scaled by its own weight. Adding the same to all x of a component changes no equation:
+ * what rounding puts into that direction must not be followed. vec: room for 4 vectors. */
 static void
 conjugate(const struct round *r, double *x, double *vec)
 {

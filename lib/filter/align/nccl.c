@@ -1,9 +1,11 @@
 /* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used as XLA's are.
  *
- * Instances are found by ends that fall together, so clocks that are apart come first, by votes. Operations of two clocks that are equal in communicator,
- * kind, bytes and calls may be one instance: each pair of them votes for the difference of its ends. Those that are one agree, the others scatter:
+ * Instances are found by ends that fall together, so clocks that are apart come first, by votes. Operations of two
+ * clocks that are equal in communicator, kind, bytes and calls may be one instance: each pair of them votes for the
+ * difference of its ends. Those that are one agree, the others scatter:
  *
- *   clock a ends at  10  50  90     clock b ends at  1010  1050  1090     differences 1000 three times, 960 and 1040 twice, 920 and 1080 once
+ *   clock a ends at  10  50  90     clock b ends at  1010  1050  1090     differences 1000 three times, 960 and 1040
+ *     twice, 920 and 1080 once
  *
  * The window of 100 us with most votes has the offset. */
 #include <stdlib.h>
@@ -119,12 +121,14 @@ find_votes(struct voting *v)
 		for (b = a + 1; b < n && keys[b].k[0] == keys[a].k[0] && keys[b].k[1] == keys[a].k[1]; b++)
 			;
 		uint32_t device = (uint32_t)keys[a].k[1];
-		good = add_votes(v, (struct votes){ .like = (uint32_t)keys[a].k[0], .clock = j->devices.p[device].clock, .device = device }, keys + a, b - a);
+		good = add_votes(v, (struct votes){ .like = (uint32_t)keys[a].k[0], .clock = j->devices.p[device].clock,
+		                                    .device = device }, keys + a, b - a);
 	}
 	if (v->list.n)
 		qsort(v->list.p, v->list.n, sizeof *v->list.p, by_like);
 	for (size_t i = 0; i < v->list.n; i++)
-		if (!kept || v->list.p[kept - 1].like != v->list.p[i].like || v->list.p[kept - 1].clock != v->list.p[i].clock)
+		if (!kept || v->list.p[kept - 1].like != v->list.p[i].like || v->list.p[kept - 1].clock !=
+		    v->list.p[i].clock)
 			v->list.p[kept++] = v->list.p[i];
 	v->list.n = kept;
 	free(keys);
@@ -147,7 +151,8 @@ size_of(int64_t v)
 	return v < 0 ? nsx_sub_sat(0, v, NULL) : v;
 }
 
-/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There are some. */
+/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There are
+ * some. */
 static int64_t
 elect(struct voting *v)
 {
@@ -159,7 +164,9 @@ elect(struct voting *v)
 		while (k < n && nsx_sub_sat(d[k], d[i], NULL) <= WINDOW)
 			k++;
 		int64_t width = d[k - 1] - d[i], median = d[i + (k - i - 1) / 2];
-		if (k - i > most || (k - i == most && (width < best_width || (width == best_width && size_of(median) < size_of(best))))) {
+		if (k - i > most ||
+		    (k - i == most && (width < best_width || (width == best_width &&
+		                                              size_of(median) < size_of(best))))) {
 			most = k - i;
 			best_width = width;
 			best = median;
@@ -183,7 +190,8 @@ differ(struct voting *v, uint32_t a, uint32_t b)
 		}
 		for (uint32_t p = 0; x && y && p < x->n; p++)
 			for (uint32_t q = 0; q < y->n; q++)
-				if (!nsx_vec_push(&v->diffs, nsx_sub_sat(v->samples.p[y->first + q], v->samples.p[x->first + p], NULL)))
+				if (!nsx_vec_push(&v->diffs, nsx_sub_sat(v->samples.p[y->first + q],
+				    v->samples.p[x->first + p], NULL)))
 					return false;
 	}
 	return true;
@@ -257,13 +265,15 @@ add_obs(struct al_job *j)
 	struct nsx_nccl_set *s = &j->nccl;
 
 	for (uint32_t i = 0; i < s->keys.n; i++)
-		if (!nsx_vec_push(&j->collectives, ((struct al_collective){ .inst = NSX_NONE, .name = NSX_NONE, .known = true })))
+		if (!nsx_vec_push(&j->collectives, ((struct al_collective){ .inst = NSX_NONE, .name = NSX_NONE,
+		    .known = true })))
 			return false;
 	for (size_t a = 0, b; a < s->ops.n; a = b) {
 		b = nsx_nccl_instance(s, a);
 		for (size_t i = a; i < b && b - a > 1; i++) {
 			const struct nsx_nccl_op *o = &s->ops.p[i];
-			if (!nsx_vec_push(&j->obs, ((struct al_obs){ end_of(o), o->key, device_of(j, o), (int32_t)o->seq, 0 })))
+			if (!nsx_vec_push(&j->obs, ((struct al_obs){ end_of(o), o->key, device_of(j, o),
+			    (int32_t)o->seq, 0 })))
 				return false;
 		}
 	}
@@ -273,7 +283,8 @@ add_obs(struct al_job *j)
 int
 nsx_align_use_nccl(struct al_job *j)
 {
-	struct voting v = { .j = j, .offset = calloc(j->nclocks + 1, sizeof *v.offset), .placed = calloc(j->nclocks + 1, sizeof *v.placed) };
+	struct voting v = { .j = j, .offset = calloc(j->nclocks + 1, sizeof *v.offset), .placed = calloc(j->nclocks + 1,
+		sizeof *v.placed) };
 	int rc = NSX_OK;
 	bool good = v.offset && v.placed;
 

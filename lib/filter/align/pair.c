@@ -1,8 +1,8 @@
 /* pair.c -- which execution of a program in one report is which in another. Captures that began apart number them
  * differently; the intervals between executions, which all devices of a job share, tell by how much.
  *
- * Each device is compared with one that it meets in a collective of the program, so the comparisons of a program form trees.
- * Where intervals decide, they also tell how far two clocks are apart; that decides where they do not. */
+ * Each device is compared with one that it meets in a collective of the program, so the comparisons of a program form
+ * trees. Where intervals decide, they also tell how far two clocks are apart; that decides where they do not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ by_series(const void *x, const void *y)
 		return a->occurrence < b->occurrence ? -1 : 1;
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
-	return a->execution != b->execution ? (a->execution < b->execution ? -1 : 1) : (a->end > b->end) - (a->end < b->end);
+	return a->execution != b->execution ? (a->execution < b->execution ? -1 : 1) : (a->end > b->end) -
+	       (a->end < b->end);
 }
 
 static int
@@ -29,11 +30,14 @@ find_series(struct pairing *p, size_t *longest)
 	const struct al_obs *o = p->j->obs.p;
 
 	for (size_t i = 0, k; i < p->j->obs.n; i = k) {
-		for (k = i + 1; k < p->j->obs.n && o[k].collective == o[i].collective && o[k].occurrence == o[i].occurrence && o[k].device == o[i].device; k++)
+		for (k = i + 1; k < p->j->obs.n && o[k].collective == o[i].collective &&
+		     o[k].occurrence == o[i].occurrence && o[k].device == o[i].device; k++)
 			;
 		if (o[i].occurrence != 0)
 			continue;
-		if (!nsx_vec_push(&p->series, ((struct series){ o[i].collective, p->j->collectives.p[o[i].collective].program, o[i].device, (uint32_t)i, (uint32_t)(k - i) })))
+		if (!nsx_vec_push(&p->series,
+		    ((struct series){ o[i].collective, p->j->collectives.p[o[i].collective].program, o[i].device,
+		                      (uint32_t)i, (uint32_t)(k - i) })))
 			return nsx_err_nomem(p->j->err, NULL);
 		if (k - i > *longest)
 			*longest = k - i;
@@ -182,10 +186,12 @@ static int
 add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v, uint32_t u)
 {
 	struct edge e = { .program = program, .v = v, .u = u, .first = (uint32_t)p->couples.n };
-	size_t i = find_device(order, p->series.n, program, v), k = find_device(order, p->series.n, program, u), end = p->series.n;
+	size_t i = find_device(order, p->series.n, program, v), k = find_device(order, p->series.n, program, u),
+	    end = p->series.n;
 	uint32_t most = 0, longest = 0;
 
-	while (i < end && k < end && order[i]->program == program && order[k]->program == program && order[i]->device == v
+	while (i < end && k < end && order[i]->program == program && order[k]->program == program &&
+	       order[i]->device == v
 	       && order[k]->device == u && e.n < MOST_COUPLES) {
 		if (order[i]->collective != order[k]->collective) {
 			if (order[i]->collective < order[k]->collective)
@@ -199,7 +205,8 @@ add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v,
 			most = n;
 			longest = e.n;
 		}
-		if (!nsx_vec_push(&p->couples, ((struct couple){ (uint32_t)(order[i++] - p->series.p), (uint32_t)(order[k++] - p->series.p) })))
+		if (!nsx_vec_push(&p->couples, ((struct couple){ (uint32_t)(order[i++] - p->series.p),
+		    (uint32_t)(order[k++] - p->series.p) })))
 			return nsx_err_nomem(p->j->err, NULL);
 		e.n++;
 	}
@@ -220,12 +227,14 @@ grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program
 	while (head < tail) {
 		uint32_t v = t->queue[head++];
 
-		for (size_t i = find_device(order, p->series.n, program, v); i < p->series.n && order[i]->program == program && order[i]->device == v; i++) {
+		for (size_t i = find_device(order, p->series.n, program, v); i < p->series.n && order[i]->program ==
+		     program && order[i]->device == v; i++) {
 			uint32_t collective = order[i]->collective;
 			if (t->done[collective])
 				continue;
 			t->done[collective] = true;
-			for (uint32_t k = t->first_of_collective[collective]; k < p->series.n && p->series.p[k].collective == collective; k++) {
+			for (uint32_t k = t->first_of_collective[collective]; k < p->series.n &&
+			     p->series.p[k].collective == collective; k++) {
 				uint32_t u = p->series.p[k].device;
 				if (t->seen[u] == program)
 					continue;
@@ -244,9 +253,11 @@ find_edges(struct pairing *p)
 {
 	size_t n = p->series.n, devices = p->j->devices.n, collectives = p->j->collectives.n;
 	struct series **order = malloc((n + 1) * sizeof *order);
-	struct trees t = { malloc((collectives + 1) * sizeof *t.first_of_collective), malloc((devices + 1) * sizeof *t.seen),
+	struct trees t = { malloc((collectives + 1) * sizeof *t.first_of_collective),
+	                   malloc((devices + 1) * sizeof *t.seen),
 	                   malloc((devices + 1) * sizeof *t.queue), calloc(collectives + 1, sizeof *t.done) };
-	int rc = order && t.first_of_collective && t.seen && t.queue && t.done ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
+	int rc = order && t.first_of_collective && t.seen && t.queue && t.done ? NSX_OK : nsx_err_nomem(p->j->err,
+		NULL);
 
 	if (rc == NSX_OK) {
 		memset(t.seen, 0xff, (devices + 1) * sizeof *t.seen);
@@ -351,13 +362,16 @@ add_up(struct pairing *p, size_t from, size_t to)
 			continue;
 		snprintf(name, sizeof name, "%.*s", report.len > 60 ? 60 : (int)report.len, report.ptr);
 		if (j->shifts.p[at] == AL_UNPAIRED) {
-			nsx_diag_add(j->diags, NSX_WARNING, name, 1, "programs not used to align a device: which of its executions are those of the others is not clear");
+			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
+				"programs not used to align a device: which of its executions are those of the others "
+				"is not clear");
 			continue;
 		}
 		j->shifts.p[at] -= zero;
 		if (j->shifts.p[at] != 0)
 			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
-			             "programs whose executions are numbered differently on a device: paired with the others by the intervals between them");
+				"programs whose executions are numbered differently on a device: paired with the "
+				"others by the intervals between them");
 	}
 	free(all);
 	return rc;

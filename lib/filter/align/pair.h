@@ -10,7 +10,8 @@ struct series { uint32_t collective, program, device, first, n; };
 /* The same collective on two devices. */
 struct couple { uint32_t v, u; };
 
-/* Two devices of one program, v (known) and u, by collectives that both are in. v's numbers of executions are u's plus shift. */
+/* Two devices of one program, v (known) and u, by collectives that both are in. v's numbers of executions are u's plus
+ * shift. */
 struct edge {
 	uint32_t program, v, u;
 	uint32_t first, n;   /* couples; the first has the most executions */

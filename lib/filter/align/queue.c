@@ -1,7 +1,8 @@
 /* queue.c -- records of several clocks back into the order of a stream, as their corrected starts have it.
  *
- * Records are collected in memory and sorted when it is full; what nothing later can come before is written. If what has to
- * stay grows beyond the limit it goes, sorted, to a temporary file: a run. Runs are merged with memory when their time comes. */
+ * Records are collected in memory and sorted when it is full; what nothing later can come before is written. If what
+ * has to stay grows beyond the limit it goes, sorted, to a temporary file: a run. Runs are merged with memory when
+ * their time comes. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* screen.c -- without a dump nobody knows which devices a collective joins: it is taken to join all. Where that is wrong the ends on
- * different devices scatter, and by that it is left out. */
+/* screen.c -- without a dump nobody knows which devices a collective joins: it is taken to join all. Where that is
+ * wrong the ends on different devices scatter, and by that it is left out. */
 #include <stdlib.h>
 
 #include "filter/align/aligning.h"
@@ -30,7 +30,8 @@ skews(const struct al_obs *o, size_t n, struct part *p)
 		for (k = i; k < n && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
 			sum += o[k].end;
 		for (size_t m = i; m < k; m++)
-			p[m] = (struct part){ o[m].device, nsx_align_round_div((al_wide)o[m].end * (al_wide)(k - i) - sum, (al_wide)(k - i)) };
+			p[m] = (struct part){ o[m].device, nsx_align_round_div((al_wide)o[m].end * (al_wide)(k - i) -
+				sum, (al_wide)(k - i)) };
 		instances++;
 	}
 	return instances;

@@ -5,11 +5,12 @@
  *                            the next at   3000  3238  3008    mean 3082           -82  156  -74
  *                                                              medians             -82  158  -76
  *
- * so 82 is added to the times of a, 158 taken from those of b, 76 added to those of c; the first three ends become 1082, 1082, 1082.
+ * so 82 is added to the times of a, 158 taken from those of b, 76 added to those of c; the first three ends become
+ * 1082, 1082, 1082.
  *
  * Collectives with the same members are one set. In a set a clock's skew is the median over its parts of
- * end - mean end. Where a set holds all devices that are connected, that is the answer. Otherwise skews in many sets are put
- * together: what each set calls the mean is unknown, least absolute deviations find it (least_deviations.c). */
+ * end - mean end. Where a set holds all devices that are connected, that is the answer. Otherwise skews in many sets
+ * are put together: what each set calls the mean is unknown, least absolute deviations find it (least_deviations.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,13 +104,15 @@ find_instances(struct solving *s)
 	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
 		bool distinct = true;
 
-		for (k = i + 1; k < j->obs.n && o[k].collective == o[i].collective && o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
+		for (k = i + 1; k < j->obs.n && o[k].collective == o[i].collective &&
+		     o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
 			distinct = distinct && o[k].device != o[k - 1].device;
 		twice += !distinct;
 		if (!distinct || k - i < 2)
 			continue;
 		uint32_t at = set_of(s, (uint32_t)i, (uint32_t)(k - i), devices);
-		if (at == NSX_NONE || !nsx_vec_push(&j->instances, ((struct al_instance){ (uint32_t)i, (uint32_t)(k - i), at }))) {
+		if (at == NSX_NONE || !nsx_vec_push(&j->instances,
+		    ((struct al_instance){ (uint32_t)i, (uint32_t)(k - i), at }))) {
 			rc = nsx_err_nomem(j->err, NULL);
 		} else {
 			bool pairs = j->collectives.p[o[i].collective].pairs;
@@ -147,7 +150,8 @@ opens(struct solving *s, const struct set *set, bool connect)
 	bool any = false;
 
 	for (uint32_t i = 0; i < set->ndev; i++) {
-		uint32_t a = root_of(s, set->clock), b = root_of(s, j->devices.p[j->obs.p[set->first + i].device].clock);
+		uint32_t a = root_of(s, set->clock),
+		    b = root_of(s, j->devices.p[j->obs.p[set->first + i].device].clock);
 		any = any || a != b;
 		if (connect && a != b)
 			s->parent[a < b ? b : a] = a < b ? a : b;
@@ -165,7 +169,8 @@ choose_sets(struct solving *s)
 			opens(s, &s->sets.p[i], true);
 		}
 	for (size_t i = 0; i < s->sets.n; i++)
-		s->sets.p[i].used = s->sets.p[i].used || (s->sets.p[i].pairs && s->sets.p[i].apart && opens(s, &s->sets.p[i], false));
+		s->sets.p[i].used = s->sets.p[i].used || (s->sets.p[i].pairs && s->sets.p[i].apart &&
+		                                          opens(s, &s->sets.p[i], false));
 	for (size_t i = 0; i < s->sets.n; i++)
 		if (s->sets.p[i].used && s->sets.p[i].pairs)
 			opens(s, &s->sets.p[i], true);
@@ -174,7 +179,8 @@ choose_sets(struct solving *s)
 	for (size_t i = 0; i < s->sets.n; i++) {
 		struct set *set = &s->sets.p[i];
 		uint32_t root = root_of(s, set->clock);
-		if (set->used && set->ndev == s->devices[root] && (s->enough[root] == NSX_NONE || s->sets.p[s->enough[root]].pairs))
+		if (set->used && set->ndev == s->devices[root] && (s->enough[root] == NSX_NONE ||
+		    s->sets.p[s->enough[root]].pairs))
 			s->enough[root] = (uint32_t)i;
 	}
 	/* One set that is enough, or alone, makes others of its component superfluous. */
@@ -263,7 +269,8 @@ for_each_set(struct solving *s, each_set fn)
 			if (!nsx_vec_room(&parts, in->n))
 				rc = nsx_err_nomem(j->err, NULL);
 			for (uint32_t o = in->first; rc == NSX_OK && o < in->first + in->n; o++)
-				parts.p[parts.n++] = (struct part){ j->devices.p[j->obs.p[o].device].clock, o, j->num[o] };
+				parts.p[parts.n++] = (struct part){ j->devices.p[j->obs.p[o].device].clock, o,
+					j->num[o] };
 		}
 		if (rc == NSX_OK) {
 			qsort(parts.p, parts.n, sizeof *parts.p, by_skew);
@@ -414,7 +421,8 @@ find_refs(struct solving *s)
 	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++) {
 		uint32_t root = root_of(s, c);
 		if (lo[root] <= hi[root])
-			s->ref[c] = nsx_add_sat(lo[root] + (int64_t)(((uint64_t)hi[root] - (uint64_t)lo[root]) / 2), llround(s->x[c]), NULL);
+			s->ref[c] = nsx_add_sat(lo[root] + (int64_t)(((uint64_t)hi[root] - (uint64_t)lo[root]) / 2),
+			                        llround(s->x[c]), NULL);
 		if (c == root && lo[c] <= hi[c])
 			s->half[c] = (double)((uint64_t)hi[c] - (uint64_t)lo[c]) / 2;
 	}
@@ -448,16 +456,18 @@ solve_drift(struct solving *s)
 			s->rate[c] = 0;
 		}
 	}
-	nsx_diag_add(s->j->diags, NSX_WARNING, "", wild, "clocks that seem to drift more than 1000 ppm: taken not to drift");
+	nsx_diag_add(s->j->diags, NSX_WARNING, "", wild,
+	             "clocks that seem to drift more than 1000 ppm: taken not to drift");
 	return NSX_OK;
 }
 
 /* ---- corrections ---- */
 
-/* What an aligned stream still asks for: nothing in a component whose clocks would move by less than a nanosecond relative to each
- * other, with drift by less than five, at both ends of what was compared. The median of a clock's skews need not be 0 where it is put,
- * and half a nanosecond is rounded away from zero: without this each pass would move all clocks, and none relative to others. Lines
- * through times that the pass before rounded lie a few nanoseconds beside its own. */
+/* What an aligned stream still asks for: nothing in a component whose clocks would move by less than a nanosecond
+ * relative to each other, with drift by less than five, at both ends of what was compared. The median of a clock's
+ * skews need not be 0 where it is put, and half a nanosecond is rounded away from zero: without this each pass would
+ * move all clocks, and none relative to others. Lines through times that the pass before rounded lie a few nanoseconds
+ * beside its own. */
 static int
 rest(struct solving *s)
 {
@@ -473,7 +483,8 @@ rest(struct solving *s)
 	}
 	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
 		uint32_t root = root_of(s, c);
-		moves[root] |= s->weight[c] && fabs(s->value[c] - x[root]) + fabs(s->rate[c] - rate[root]) * s->half[root] >= least;
+		moves[root] |= s->weight[c] && fabs(s->value[c] - x[root]) + fabs(s->rate[c] - rate[root]) *
+		    s->half[root] >= least;
 	}
 	for (uint32_t c = 0; rc == NSX_OK && c < n; c++)
 		if (!moves[root_of(s, c)])
@@ -496,7 +507,8 @@ place_components(struct solving *s, int64_t *at)
 	int rc = sum && n ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
 	for (size_t i = 0; i < j->comm.cat.profiles.n; i++)
-		told = told && (j->comm.cat.profiles.p[i].start_utc != NSX_ABSENT || !(j->comm.cat.profiles.p[i].listed || j->comm.cat.profiles.p[i].ndevices));
+		told = told && (j->comm.cat.profiles.p[i].start_utc != NSX_ABSENT ||
+		                !(j->comm.cat.profiles.p[i].listed || j->comm.cat.profiles.p[i].ndevices));
 	for (uint32_t i = 0; i < j->devices.n; i++)
 		told = told && nsx_align_session_start(j, i) != NSX_ABSENT;
 	for (uint32_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
@@ -510,7 +522,8 @@ place_components(struct solving *s, int64_t *at)
 	/* A session that started later shows less: its times grow by that. */
 	for (uint32_t c = 0; told && rc == NSX_OK && c < j->nclocks; c++)
 		if (n[c])
-			at[c] = nsx_align_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n, (al_wide)n[c] * (al_wide)j->devices.n);
+			at[c] = nsx_align_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n,
+			                            (al_wide)n[c] * (al_wide)j->devices.n);
 	free(sum);
 	free(n);
 	return rc;
@@ -525,13 +538,17 @@ say(const struct solving *s, uint32_t components, uint32_t aligned, uint32_t lon
 	for (uint32_t c = 0; c < j->nclocks; c++)
 		clocks += s->weight[c] > 0;
 	if (clocks < 2)
-		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock" : "nothing to align: no devices");
+		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock"
+		             : "nothing to align: no devices");
 	else if (aligned == 0)
-		nsx_diag_add(j->diags, NSX_WARNING, "", 1, "nothing to align: no collective involves devices of different clocks");
+		nsx_diag_add(j->diags, NSX_WARNING, "", 1,
+		             "nothing to align: no collective involves devices of different clocks");
 	else if (lone)
-		nsx_diag_add(j->diags, NSX_WARNING, "", lone, "devices share no collective with others and could not be aligned");
+		nsx_diag_add(j->diags, NSX_WARNING, "", lone,
+		             "devices share no collective with others and could not be aligned");
 	if (components > 1)
-		nsx_diag_add(j->diags, NSX_WARNING, "", components, "components of devices share no collectives: each is aligned in itself only");
+		nsx_diag_add(j->diags, NSX_WARNING, "", components,
+		             "components of devices share no collectives: each is aligned in itself only");
 }
 
 static int
@@ -554,8 +571,10 @@ give(struct solving *s, struct al_corrections *g)
 		}
 		aligned += s->count[c] > 0;
 		lone += s->count[c] == 0 && d->profiled;
-		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i), .collectives = s->count[c],
-		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c], s->rate[c] != 0 ? s->ref[c] : 0 } };
+		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i),
+		                      .collectives = s->count[c],
+		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c],
+		                      	s->rate[c] != 0 ? s->ref[c] : 0 } };
 		rc = nsx_align_corrections_add(g, &k, j->err);
 	}
 	if (rc == NSX_OK)
@@ -580,7 +599,8 @@ make_room(struct solving *s)
 	s->half = calloc(n, sizeof *s->half);
 	s->ref = calloc(n, sizeof *s->ref);
 	s->count = calloc(n, sizeof *s->count);
-	if (!s->parent || !s->weight || !s->enough || !s->devices || !s->x || !s->value || !s->rate || !s->half || !s->ref || !s->count)
+	if (!s->parent || !s->weight || !s->enough || !s->devices || !s->x || !s->value || !s->rate || !s->half ||
+	    !s->ref || !s->count)
 		return false;
 	for (uint32_t c = 0; c < n; c++) {
 		s->parent[c] = c;

@@ -124,9 +124,11 @@ emit_communicators(struct mg *m)
 		struct nsx_rec rec = { h->kind, h->has, h->v };
 		list[i] = (struct member){ *h, -1, -1 };
 		if (nsx_has(&rec, NSX_COMMUNICATOR_profile))
-			list[i].profile = m->profiles.p[nsx_merge_remap_get(&s->profile_of, h->v[NSX_COMMUNICATOR_profile].i)].number;
+			list[i].profile = m->profiles.p[nsx_merge_remap_get(&s->profile_of,
+				h->v[NSX_COMMUNICATOR_profile].i)].number;
 		if (nsx_has(&rec, NSX_COMMUNICATOR_device))
-			list[i].device = m->devices.p[nsx_merge_remap_get(&s->device_of, h->v[NSX_COMMUNICATOR_device].i)].number;
+			list[i].device = m->devices.p[nsx_merge_remap_get(&s->device_of,
+				h->v[NSX_COMMUNICATOR_device].i)].number;
 	}
 	if (list)
 		qsort(list, m->communicators.n, sizeof *list, compare_members);
@@ -154,7 +156,8 @@ emit_clocks(struct mg *m)
 
 	for (size_t i = 0; i < m->clocks.n && order; i++) {
 		const struct mg_source *s = &m->sources[m->clock_source.p[i]];
-		order[i].a = m->devices.p[nsx_merge_remap_get(&s->device_of, m->clocks.p[i].v[NSX_CLOCK_device].i)].number;
+		order[i].a = m->devices.p[nsx_merge_remap_get(&s->device_of,
+		                                              m->clocks.p[i].v[NSX_CLOCK_device].i)].number;
 		order[i].i = i;
 	}
 	if (order)
@@ -165,9 +168,11 @@ emit_clocks(struct mg *m)
 		nsx_set_i(&rec, NSX_CLOCK_device, order[i].a);
 		if (nsx_has(&rec, NSX_CLOCK_profile))
 			rec.v[NSX_CLOCK_profile].i =
-				m->profiles.p[nsx_merge_remap_get(&m->sources[source].profile_of, rec.v[NSX_CLOCK_profile].i)].number;
+				m->profiles.p[nsx_merge_remap_get(&m->sources[source].profile_of,
+					rec.v[NSX_CLOCK_profile].i)].number;
 		if (nsx_has(&rec, NSX_CLOCK_component)) {
-			uint32_t *at = nsx_map_at(&components, (struct nsx_key){ source, (uint64_t)rec.v[NSX_CLOCK_component].i });
+			uint32_t *at = nsx_map_at(&components, (struct nsx_key){ source,
+				(uint64_t)rec.v[NSX_CLOCK_component].i });
 			if (!at) {
 				rc = nsx_err_nomem(m->err, NULL);
 				break;
@@ -396,7 +401,8 @@ emit_insts(struct mg *m)
 {
 	struct place *order = places(m, m->insts.n);
 	struct numbering stacks = { 0 }, groups = { 0 };
-	int rc = order && numbering(&stacks, m->places.n) && numbering(&groups, m->places.n) ? NSX_OK : nsx_err_nomem(m->err, NULL);
+	int rc = order && numbering(&stacks, m->places.n) && numbering(&groups, m->places.n) ? NSX_OK
+	    : nsx_err_nomem(m->err, NULL);
 
 	if (rc == NSX_OK) {
 		for (size_t i = 0; i < m->insts.n; i++)

@@ -1,5 +1,6 @@
-/* kinds.c -- headers that hold the columns of all streams, and diags added up. A header is written just before the first record of its kind,
- * when every stream has been read as far as its own header of that kind; those without a record come after all records. */
+/* kinds.c -- headers that hold the columns of all streams, and diags added up. A header is written just before the
+ * first record of its kind, when every stream has been read as far as its own header of that kind; those without a
+ * record come after all records. */
 #include "filter/merge/merging.h"
 
 #include <stdarg.h>
@@ -33,10 +34,12 @@ add_columns(struct mg *m, struct nsx_kind *u, struct nsx_col *cols, const struct
 		if (slot >= 0 && cols[slot].type == c->type)
 			continue;
 		if (slot >= 0)
-			return nsx_err_set(m->err, "%s: column %s of %s has type %c here, %c in another stream", name, c->name, k->name,
+			return nsx_err_set(m->err, "%s: column %s of %s has type %c here, %c in another stream", name,
+			                   c->name, k->name,
 			                   c->type, cols[slot].type);
 		if (u->nslots == NSX_MAX_COLS)
-			return nsx_err_set(m->err, "%s: the streams' columns of %s together are more than %d", name, k->name, NSX_MAX_COLS);
+			return nsx_err_set(m->err, "%s: the streams' columns of %s together are more than %d", name,
+			                   k->name, NSX_MAX_COLS);
 		struct nsx_str copy = nsx_arena_str(&m->arena, nsx_str_c(c->name));
 		if (!copy.ptr)
 			return nsx_err_nomem(m->err, name);
@@ -56,8 +59,8 @@ same_order(const struct nsx_kind *x, const struct nsx_kind *y)
 	return true;
 }
 
-/* The kind with the columns of all streams: known ones as this version has them, then the others by name (of a kind that we do not know: as the
- * streams have them, if they agree). NULL with err filled. */
+/* The kind with the columns of all streams: known ones as this version has them, then the others by name (of a kind
+ * that we do not know: as the streams have them, if they agree). NULL with err filled. */
 static struct nsx_kind *
 unite(struct mg *m, const struct nsx_kind *k)
 {
@@ -159,7 +162,8 @@ nsx_merge_declare_rest(struct mg *m)
 static int
 add_diag(struct mg *m, struct mg_diag d, bool ours)
 {
-	uint32_t *at = nsx_map_at(&m->diag_of, (struct nsx_key){ (uint64_t)d.severity << 32 | d.source, (uint64_t)d.text << 32 | d.extras });
+	uint32_t *at = nsx_map_at(&m->diag_of, (struct nsx_key){ (uint64_t)d.severity << 32 | d.source,
+		(uint64_t)d.text << 32 | d.extras });
 
 	if (!at || d.severity == NSX_NONE || d.source == NSX_NONE || d.text == NSX_NONE || d.extras == NSX_NONE)
 		return nsx_err_nomem(m->err, NULL);
@@ -178,7 +182,8 @@ nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec)
 {
 	struct nsx_str source = nsx_string(rec, NSX_DIAG_source);
 	struct mg_diag d = {
-		nsx_merge_string(m, nsx_string(rec, NSX_DIAG_severity)), nsx_merge_string(m, source), nsx_merge_string(m, nsx_string(rec, NSX_DIAG_text)),
+		nsx_merge_string(m, nsx_string(rec, NSX_DIAG_severity)), nsx_merge_string(m, source),
+		    nsx_merge_string(m, nsx_string(rec, NSX_DIAG_text)),
 		nsx_merge_extras(m, rec), nsx_int(rec, NSX_DIAG_count, 1)
 	};
 
@@ -213,7 +218,8 @@ nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str abou
 	if (!who || source.failed) {
 		rc = nsx_err_nomem(m->err, NULL);
 	} else {
-		d = (struct mg_diag){ nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))), nsx_merge_string(m, nsx_buf_view(&source)),
+		d = (struct mg_diag){ nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))),
+		                      nsx_merge_string(m, nsx_buf_view(&source)),
 		                      nsx_merge_string(m, nsx_str_c(text)), 0, 1 };
 		rc = add_diag(m, d, true);
 		if (!is_shown(m->shown, who, text))
@@ -239,7 +245,8 @@ nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str ab
 	if (!who || source.failed) {
 		rc = nsx_err_nomem(m->err, NULL);
 	} else {
-		struct mg_diag d = { nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))), nsx_merge_string(m, nsx_buf_view(&source)),
+		struct mg_diag d = { nsx_merge_string(m, nsx_str_c(nsx_severity_name(severity))),
+		                     nsx_merge_string(m, nsx_buf_view(&source)),
 		                     nsx_merge_string(m, nsx_str_c(text)), 0, count };
 		rc = add_diag(m, d, false);
 		nsx_diag_add(m->shown, severity, who, count, "%s", text);
@@ -271,7 +278,8 @@ nsx_merge_write_diags(struct mg *m)
 
 	for (size_t i = 0; i < m->diags.n && rc == NSX_OK; i++) {
 		const struct mg_diag *d = &m->diags.p[i];
-		order[i] = (struct shown){ nsx_merge_text(m, d->source), nsx_merge_text(m, d->text), nsx_merge_text(m, d->severity), d };
+		order[i] = (struct shown){ nsx_merge_text(m, d->source), nsx_merge_text(m, d->text),
+		                           nsx_merge_text(m, d->severity), d };
 	}
 	if (rc == NSX_OK)
 		qsort(order, m->diags.n, sizeof *order, by_text);

@@ -1,4 +1,5 @@
-/* load.c -- the metadata of one stream into tables. Numbers stay the stream's own here, but every reference is checked. */
+/* load.c -- the metadata of one stream into tables. Numbers stay the stream's own here, but every reference is
+ * checked. */
 #include "filter/merge/merging.h"
 
 #include <inttypes.h>
@@ -124,7 +125,8 @@ refer(struct loading *l, const struct mg_remap *r, const struct nsx_rec *rec, in
 		return NSX_ERR;
 	*to = nsx_merge_remap_get(r, rec->v[slot].i);
 	if (*to == NSX_NONE)
-		return nsx_merge_fail(l->m, l->s, "%s refers to %s %" PRId64 ", which has no record before it", rec->kind->name,
+		return nsx_merge_fail(l->m, l->s, "%s refers to %s %" PRId64 ", which has no record before it",
+		                      rec->kind->name,
 		               rec->kind->cols[slot].name, rec->v[slot].i);
 	return NSX_OK;
 }
@@ -167,7 +169,8 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 	    || (nsx_has(rec, NSX_CLOCK_profile) && refer(l, &l->s->profile_of, rec, NSX_CLOCK_profile, &to) != NSX_OK))
 		return NSX_ERR;
 	l->s->aligned = true;
-	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->clocks, h) && nsx_vec_push(&l->m->clock_source, l->source)
+	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->clocks, h) &&
+	       nsx_vec_push(&l->m->clock_source, l->source)
 	       ? NSX_OK : nomem(l);
 }
 
@@ -177,10 +180,13 @@ load_communicator(struct loading *l, const struct nsx_rec *rec)
 	struct mg_held h;
 	uint32_t to;
 
-	if ((nsx_has(rec, NSX_COMMUNICATOR_device) && refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) != NSX_OK)
-	    || (nsx_has(rec, NSX_COMMUNICATOR_profile) && refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile, &to) != NSX_OK))
+	if ((nsx_has(rec, NSX_COMMUNICATOR_device) && refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) !=
+	    NSX_OK)
+	    || (nsx_has(rec, NSX_COMMUNICATOR_profile) && refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile,
+	                                                        &to) != NSX_OK))
 		return NSX_ERR;
-	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) && nsx_vec_push(&l->m->communicator_source, l->source)
+	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) &&
+	       nsx_vec_push(&l->m->communicator_source, l->source)
 	       ? NSX_OK : nomem(l);
 }
 
@@ -252,7 +258,8 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 
 	if (want(l, rec, NSX_INST_inst) != NSX_OK || want(l, rec, NSX_INST_name) != NSX_OK
 	    || refer(l, &l->s->program_of, rec, NSX_INST_program, &have.program) != NSX_OK
-	    || string_of(l, rec, NSX_INST_name, &row.name) != NSX_OK || string_of(l, rec, NSX_INST_opcode, &row.opcode) != NSX_OK
+	    || string_of(l, rec, NSX_INST_name, &row.name) != NSX_OK || string_of(l, rec, NSX_INST_opcode,
+	    	&row.opcode) != NSX_OK
 	    || string_of(l, rec, NSX_INST_collective, &row.collective) != NSX_OK
 	    || string_of(l, rec, NSX_INST_op_name, &row.op_name) != NSX_OK
 	    || string_of(l, rec, NSX_INST_scheduling_name, &row.scheduling_name) != NSX_OK
@@ -266,7 +273,8 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 	if (row.extras == NSX_NONE || !at)
 		return nomem(l);
 	if (*at != NSX_NONE)
-		return nsx_merge_fail(l->m, l->s, "second record of inst %" PRId64 " of program %" PRId64, have.inst, rec->v[NSX_INST_program].i);
+		return nsx_merge_fail(l->m, l->s, "second record of inst %" PRId64 " of program %" PRId64, have.inst,
+		                      rec->v[NSX_INST_program].i);
 	*at = (uint32_t)l->rows.n;
 	return nsx_vec_push(&l->rows, row) && nsx_vec_push(&l->haves, have) ? NSX_OK : nomem(l);
 }
@@ -277,14 +285,16 @@ load_loc(struct loading *l, const struct nsx_rec *rec)
 	struct loc loc = { .at = (uint32_t)l->locs.n };
 	uint32_t program;
 
-	if (want(l, rec, NSX_LOC_inst) != NSX_OK || refer(l, &l->s->program_of, rec, NSX_LOC_program, &program) != NSX_OK
+	if (want(l, rec, NSX_LOC_inst) != NSX_OK || refer(l, &l->s->program_of, rec, NSX_LOC_program, &program) !=
+	    NSX_OK
 	    || string_of(l, rec, NSX_LOC_op_name, &loc.loc.op_name) != NSX_OK
 	    || place_of(l, &l->stacks, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
 		return NSX_ERR;
 	loc.loc.extras = nsx_merge_extras(l->m, rec);
 	loc.row = nsx_map_get(&l->inst_at, inst_key(program, rec->v[NSX_LOC_inst].i));
 	if (loc.row == NSX_NONE)
-		return nsx_merge_fail(l->m, l->s, "loc refers to inst %" PRId64 " of program %" PRId64 ", which has no record before it",
+		return nsx_merge_fail(l->m, l->s, "loc refers to inst %" PRId64 " of program %" PRId64
+		                      ", which has no record before it",
 		               rec->v[NSX_LOC_inst].i, rec->v[NSX_LOC_program].i);
 	return loc.loc.extras != NSX_NONE && nsx_vec_push(&l->locs, loc) ? NSX_OK : nomem(l);
 }
@@ -338,7 +348,8 @@ finish_insts(struct loading *l)
 		for (j = i; j < l->locs.n && l->locs.p[j].row == l->locs.p[i].row; j++)
 			if (!nsx_vec_push(&list, l->locs.p[j].loc))
 				rc = nomem(l);
-		uint32_t n = nsx_intern(&l->m->lists, (struct nsx_str){ (const char *)list.p, list.n * sizeof *list.p });
+		uint32_t n = nsx_intern(&l->m->lists, (struct nsx_str){ (const char *)list.p,
+			list.n * sizeof *list.p });
 		if (n == NSX_NONE)
 			rc = nomem(l);
 		l->rows.p[l->locs.p[i].row].locs = n;
@@ -361,7 +372,8 @@ claim(struct loading *l, size_t first_program, size_t first_profile)
 		const struct mg_program *p = &l->m->programs.p[i];
 		for (size_t k = first_profile; k < l->m->profiles.n && !p->aliased; k++) {
 			union nsx_val v[NSX_MAX_COLS];
-			struct nsx_rec from = { p->rec.kind, p->rec.has, p->rec.v }, rec = { nsx_kind_builtin(NSX_ALIAS), 0, v };
+			struct nsx_rec from = { p->rec.kind, p->rec.has, p->rec.v },
+			    rec = { nsx_kind_builtin(NSX_ALIAS), 0, v };
 			struct mg_alias a = { .profile = (uint32_t)k, .program = (uint32_t)i, .id = p->id };
 			if (p->id >= 0)
 				nsx_set_i(&rec, NSX_ALIAS_id, p->id);

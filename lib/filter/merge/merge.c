@@ -1,4 +1,5 @@
-/* merge.c -- one round of a merge, and as many rounds as open files make necessary. Merging is associative, so rounds do not show. */
+/* merge.c -- one round of a merge, and as many rounds as open files make necessary. Merging is associative, so rounds
+ * do not show. */
 #include "filter/merge.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ start(struct mg *m)
 {
 	struct nsx_str none = NSX_STR("");
 
-	return nsx_intern(&m->strings, none) == 0 && nsx_intern(&m->places, none) == 0 && nsx_intern(&m->lists, none) == 0
+	return nsx_intern(&m->strings, none) == 0 && nsx_intern(&m->places, none) == 0 && nsx_intern(&m->lists, none) ==
+	       0
 	       && nsx_intern(&m->rows, none) == 0;
 }
 

@@ -1,8 +1,9 @@
 /* merging.h -- private to merging: what the streams of one round hold.
  *
- * A round's way: load.c reads every stream's metadata; order.c numbers profiles and devices; programs.c matches programs and unites their
- * instructions; emit.c and unknown.c write the metadata; run.c merges the records that follow, which source.c reads ahead of where kinds.c must know the
- * columns of all streams; merge.c makes rounds of many inputs. */
+ * A round's way: load.c reads every stream's metadata; order.c numbers profiles and devices; programs.c matches
+ * programs and unites their instructions; emit.c and unknown.c write the metadata; run.c merges the records that
+ * follow, which source.c reads ahead of where kinds.c must know the columns of all streams; merge.c makes rounds of
+ * many inputs. */
 #ifndef NSX_FILTER_MERGE_MERGING_H
 #define NSX_FILTER_MERGE_MERGING_H
 
@@ -24,8 +25,8 @@ void nsx_merge_remap_free(struct mg_remap *r);
 /* A record kept past the reader's next. */
 struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 
-/* Place in the merged order, and what decides among equal ones: the profile, of skews the device, -1 where there is none. Two streams never
- * have both equal. */
+/* Place in the merged order, and what decides among equal ones: the profile, of skews the device, -1 where there is
+ * none. Two streams never have both equal. */
 struct mg_key { struct nsx_order_key order; int64_t number; };
 
 /* What of a program of one stream goes to one of ours. */
@@ -79,8 +80,9 @@ struct mg_program { uint32_t source; struct mg_held rec; int64_t id; bool aliase
 
 struct mg_alias { uint32_t profile, program; struct mg_held rec; int64_t id; uint32_t ours; };
 
-/* Strings are numbers in mg.strings, and so are extras (columns that we do not know); stacks and groups are numbers in mg.places, lists
- * of locations in mg.lists. 0 is the empty string, which stands for absent. Rows are compared bytewise: no padding. */
+/* Strings are numbers in mg.strings, and so are extras (columns that we do not know); stacks and groups are numbers in
+ * mg.places, lists of locations in mg.lists. 0 is the empty string, which stands for absent. Rows are compared
+ * bytewise: no padding. */
 struct mg_place { uint32_t text, extras; };                    /* a stack or set of groups */
 struct mg_loc { uint32_t op_name, stack, extras; };
 struct mg_row {
@@ -142,7 +144,8 @@ int nsx_merge_source_next(struct mg *m, struct mg_source *s);
 int nsx_merge_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
 
 /* Have all records from s's head on seen, before they are read: they go to a spool. */
-int nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec));
+int nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s,
+	const struct nsx_rec *rec));
 
 /* s->rec is the first of a run of records of its section (diags and unknown kinds between them count as part of what
  * they follow): put the run into the order of our profiles. */
@@ -178,8 +181,10 @@ int nsx_merge_order(struct mg *m);
 
 int nsx_merge_programs(struct mg *m);
 
-/* The use of that program of s in that profile (either may be absent: has_profile), NULL with err filled if there is no such program. */
-struct nsx_merge_use *nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile, int device, int program);
+/* The use of that program of s in that profile (either may be absent: has_profile), NULL with err filled if there is no
+ * such program. */
+struct nsx_merge_use *nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int profile,
+                                    int device, int program);
 
 /* ---- kinds.c */
 
@@ -190,9 +195,11 @@ int nsx_merge_declare_rest(struct mg *m);
 
 /* Count a diag record of an input; say something ourselves (once, however often it is found). */
 int nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec);
-int nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt, ...) NSX_PRINTF(4, 5);
+int nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt,
+                       ...) NSX_PRINTF(4, 5);
 /* Say something of count things, which no other grouping of the same merge finds again. Nothing for 0. */
-int nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count, const char *text);
+int nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count,
+                         const char *text);
 int nsx_merge_write_diags(struct mg *m);
 
 /* ---- stale.c */

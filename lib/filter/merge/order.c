@@ -1,4 +1,5 @@
-/* order.c -- the numbers of profiles and devices. They follow from what the records say, never from which stream came first. */
+/* order.c -- the numbers of profiles and devices. They follow from what the records say, never from which stream came
+ * first. */
 #include "filter/merge/merging.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ held_str(const struct mg_held *h, int slot)
 static int
 by_identity(const void *a, const void *b)
 {
-	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition, NSX_DEVICE_pid };
+	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition,
+	                               NSX_DEVICE_pid };
 	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
 	int c = cmp_i64(x->profile, y->profile);
 
@@ -45,7 +47,8 @@ by_identity(const void *a, const void *b)
 static void
 put_device(struct nsx_buf *b, const struct mg_device *d)
 {
-	nsx_buf_fmt(b, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", held_int(&d->rec, NSX_DEVICE_process),
+	nsx_buf_fmt(b, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+	            held_int(&d->rec, NSX_DEVICE_process),
 	            held_int(&d->rec, NSX_DEVICE_local), held_int(&d->rec, NSX_DEVICE_cuda),
 	            held_int(&d->rec, NSX_DEVICE_partition), held_int(&d->rec, NSX_DEVICE_pid));
 	nsx_buf_str(b, held_str(&d->rec, NSX_DEVICE_uuid));
@@ -102,11 +105,13 @@ refuse_twins(struct mg *m, struct mg_profile **order)
 {
 	for (size_t i = 1; i < m->profiles.n; i++) {
 		const struct mg_profile *x = order[i - 1], *y = order[i];
-		/* With nothing to tell them by, equal names are no evidence; in one stream somebody has forced it before. */
+		/* With nothing to tell them by, equal names are no evidence; in one stream somebody has forced it
+		 * before. */
 		if (cmp_same(x, y) != 0 || x->source == y->source || (x->start_utc == INT64_MIN && !x->digest.len))
 			continue;
 		if (!m->opts->force)
-			return nsx_err_set(m->err, "report %.*s is in %s and in %s: the same export twice? (--force merges it as two)",
+			return nsx_err_set(m->err,
+				"report %.*s is in %s and in %s: the same export twice? (--force merges it as two)",
 			                   (int)(x->name.len > 200 ? 200 : x->name.len), x->name.ptr,
 			                   m->sources[x->source].name, m->sources[y->source].name);
 		if (nsx_merge_diag_say(m, NSX_WARNING, x->name, "merged with the same report") != NSX_OK)
@@ -138,15 +143,20 @@ settle_claims(struct mg *m, struct mg_device **d)
 			if (m->profiles.p[d[j]->profile].base < m->profiles.p[winner->profile].base)
 				winner = d[j];
 		for (size_t k = i; k < j; k++) {
-			const struct mg_profile *p = &m->profiles.p[d[k]->profile], *q = &m->profiles.p[winner->profile];
+			const struct mg_profile *p = &m->profiles.p[d[k]->profile],
+			    *q = &m->profiles.p[winner->profile];
 			if (d[k] == winner)
 				continue;
 			if (!m->opts->force)
-				return nsx_err_set(m->err, "device %" PRId64 " is in report %.*s of %s and in report %.*s of %s"
+				return nsx_err_set(m->err, "device %" PRId64
+				                   " is in report %.*s of %s and in report %.*s of %s"
 				                   " (--force gives it two numbers)", winner->number,
-				                   (int)(q->name.len > 200 ? 200 : q->name.len), q->name.ptr, m->sources[q->source].name,
-				                   (int)(p->name.len > 200 ? 200 : p->name.len), p->name.ptr, m->sources[p->source].name);
-			if (nsx_merge_diag_say(m, NSX_WARNING, p->name, "device %" PRId64 " of the job is also in another report: it got another number",
+				                   (int)(q->name.len > 200 ? 200 : q->name.len), q->name.ptr,
+				                   m->sources[q->source].name,
+				                   (int)(p->name.len > 200 ? 200 : p->name.len), p->name.ptr,
+				                   m->sources[p->source].name);
+			if (nsx_merge_diag_say(m, NSX_WARNING, p->name, "device %" PRId64
+			    " of the job is also in another report: it got another number",
 			                winner->number) != NSX_OK)
 				return NSX_ERR;
 			d[k]->known = false;
@@ -177,7 +187,8 @@ struct nameless { struct mg_device *d; int64_t profile; };
 static int
 by_place(const void *a, const void *b)
 {
-	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition, NSX_DEVICE_pid };
+	static const int numbers[] = { NSX_DEVICE_process, NSX_DEVICE_local, NSX_DEVICE_cuda, NSX_DEVICE_partition,
+	                               NSX_DEVICE_pid };
 	const struct nameless *x = a, *y = b;
 	int c = cmp_i64(x->profile, y->profile);
 
@@ -227,9 +238,11 @@ refuse_unaligned(struct mg *m)
 	if (!aligned || !not)
 		return NSX_OK;
 	if (!m->opts->force)
-		return nsx_err_set(m->err, "%s went through nsysx-align, %s did not: merge first, then align (--force mixes their clocks)",
+		return nsx_err_set(m->err,
+			"%s went through nsysx-align, %s did not: merge first, then align (--force mixes their clocks)",
 		                   aligned->name, not->name);
-	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""), "streams with aligned and with unaligned clocks were merged");
+	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""),
+	                          "streams with aligned and with unaligned clocks were merged");
 }
 
 /* Profiles in their order before by number, by the base order after. */

@@ -58,7 +58,8 @@ use_for(struct mg *m, struct mg_program *p, uint32_t ours)
 	if (u != NSX_NONE)
 		return u;
 	u = (uint32_t)m->uses.n;
-	if (!nsx_vec_push(&m->uses, ((struct nsx_merge_use){ .program = ours, .next = p->uses, .rank = INT64_MAX, .dumped = INT64_MAX })))
+	if (!nsx_vec_push(&m->uses, ((struct nsx_merge_use){ .program = ours, .next = p->uses, .rank = INT64_MAX,
+	    .dumped = INT64_MAX })))
 		return NSX_NONE;
 	p->uses = u;
 	return u;
@@ -109,7 +110,8 @@ differ(int64_t a, int64_t b)
 static bool
 work_differs(const struct mg_row *x, const struct mg_row *y)
 {
-	return differ(x->flops, y->flops) || differ(x->vector, y->vector) || differ(x->mem_bytes, y->mem_bytes) || (x->math && y->math && x->math != y->math);
+	return differ(x->flops, y->flops) || differ(x->vector, y->vector) || differ(x->mem_bytes, y->mem_bytes) ||
+	       (x->math && y->math && x->math != y->math);
 }
 
 static int
@@ -118,19 +120,21 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 	struct mg_row x = row_of(m, inst->row), y = row_of(m, row);
 
 	/* What is only guessed from a name contradicts nothing. */
-	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes) && !work_differs(&x, &y)))
+	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes) &&
+	    !work_differs(&x, &y)))
 		return NSX_OK;
 	return nsx_merge_diag_say(m, NSX_WARNING, m->match.programs[inst->program].name,
-	                   "dumps disagree on opcode, comm, bytes or work of an instruction: the first report's is believed");
+		"dumps disagree on opcode, comm, bytes or work of an instruction: the first report's is believed");
 }
 
-/* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the reports of
- * that dump, and the others keep what they can tell themselves. NSX_NONE when out of memory. */
+/* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the
+ * reports of that dump, and the others keep what they can tell themselves. NSX_NONE when out of memory. */
 static uint32_t
 own_row(struct mg *m, const struct mg_have *h, const struct nsx_merge_use *u)
 {
 	struct mg_row row = row_of(m, h->row), bare = {
-		.bytes = INT64_MIN, .comm = row.comm, .flops = INT64_MIN, .vector = INT64_MIN, .mem_bytes = INT64_MIN, .name = row.name
+		.bytes = INT64_MIN, .comm = row.comm, .flops = INT64_MIN, .vector = INT64_MIN, .mem_bytes = INT64_MIN,
+		.name = row.name
 	};
 
 	if (!row.opcode || u->dumped != INT64_MAX || !m->programs.p[h->program].dumped)
@@ -147,7 +151,8 @@ unite(struct mg *m, const struct mg_have *h, struct nsx_merge_use *u)
 		return nsx_err_nomem(m->err, NULL);
 	struct mg_row row = row_of(m, own);
 	uint32_t *at = nsx_map_at(&m->inst_of, (struct nsx_key){ u->program, row.name });
-	struct mg_inst new = { .program = u->program, .name = row.name, .row = own, .rank = u->rank, .bare = !row.opcode };
+	struct mg_inst new = { .program = u->program, .name = row.name, .row = own, .rank = u->rank,
+	                       .bare = !row.opcode };
 
 	if (!at)
 		return nsx_err_nomem(m->err, NULL);
@@ -180,7 +185,11 @@ suspect(struct mg *m)
 		int64_t comm = row_of(m, h->row).comm;
 
 		for (uint32_t u = p->uses; u != NSX_NONE; u = m->uses.p[u].next)
-			m->sources[p->source].suspect |= differ(comm, row_of(m, m->insts.p[nsx_merge_remap_get(&m->uses.p[u].insts, h->inst)].row).comm);
+			m->sources[p->source].suspect |= differ(comm,
+			                                        row_of(m,
+			                                        	m->insts.p[nsx_merge_remap_get(
+			                                        		&m->uses.p[u].insts,
+			                                        		h->inst)].row).comm);
 	}
 }
 
@@ -211,7 +220,8 @@ number_insts(struct mg *m)
 		struct mg_row row = row_of(m, m->insts.p[i].row);
 		m->insts.p[i].comm = row.comm;
 		m->insts.p[i].collective = row.collective;
-		m->insts.p[i].settles = row.comm != INT64_MIN && nsx_comm_settles(row.comm == 1, nsx_merge_text(m, row.opcode));
+		m->insts.p[i].settles = row.comm != INT64_MIN && nsx_comm_settles(row.comm == 1,
+			nsx_merge_text(m, row.opcode));
 		next = i && order[i].program == order[i - 1].program ? next + 1 : 0;
 		m->insts.p[order[i].at].number = next;
 	}
@@ -245,7 +255,8 @@ nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int 
 	int64_t old = rec->v[program].i, of = profile >= 0 ? nsx_int(rec, profile, INT64_MIN) : INT64_MIN;
 	uint32_t p, q = NSX_NONE, u;
 
-	if (s->last.use != NSX_NONE && s->last.profile == of && s->last.program == old && (of != INT64_MIN || device < 0))
+	if (s->last.use != NSX_NONE && s->last.profile == of && s->last.program == old &&
+	    (of != INT64_MIN || device < 0))
 		return &m->uses.p[s->last.use];
 	p = nsx_merge_remap_get(&s->program_of, old);
 	if (p == NSX_NONE) {
@@ -254,7 +265,8 @@ nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int 
 	}
 	if (of != INT64_MIN)
 		q = nsx_merge_remap_get(&s->profile_of, of);
-	else if (device >= 0 && nsx_has(rec, device) && (u = nsx_merge_remap_get(&s->device_of, rec->v[device].i)) != NSX_NONE)
+	else if (device >= 0 && nsx_has(rec, device) && (u = nsx_merge_remap_get(&s->device_of, rec->v[device].i)) !=
+	         NSX_NONE)
 		q = m->devices.p[u].profile;
 	u = q == NSX_NONE ? NSX_NONE : nsx_map_get(&m->use_of, use_key(q, p));
 	/* A profile that does not say what it calls the program calls it as another one does. */

@@ -14,7 +14,8 @@ struct refs { int profile, program, device, inst; };
 static int
 no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
 {
-	return nsx_merge_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name, rec->kind->cols[slot].name, rec->v[slot].i);
+	return nsx_merge_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name,
+	                      rec->kind->cols[slot].name, rec->v[slot].i);
 }
 
 /* What one report knows by the dump, another may have guessed from names. */
@@ -63,7 +64,8 @@ static int
 rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
-	const struct refs cols = { nsx_field(id, NSX_ROLE_PROFILE), nsx_field(id, NSX_ROLE_PROGRAM), nsx_field(id, NSX_ROLE_DEVICE),
+	const struct refs cols = { nsx_field(id, NSX_ROLE_PROFILE), nsx_field(id, NSX_ROLE_PROGRAM),
+	                           nsx_field(id, NSX_ROLE_DEVICE),
 	                           nsx_field(id, NSX_ROLE_INST) }, *r = &cols;
 	uint32_t to;
 

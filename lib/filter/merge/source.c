@@ -70,7 +70,8 @@ nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
 bool
 nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h)
 {
-	*h = (struct mg_held){ rec->kind, rec->has, nsx_arena_alloc(a, (size_t)(rec->kind->nslots + 1) * sizeof *h->v) };
+	*h = (struct mg_held){ rec->kind, rec->has, nsx_arena_alloc(a, (size_t)(rec->kind->nslots + 1) *
+		sizeof *h->v) };
 	if (!h->v)
 		return false;
 	for (int i = 0; i < rec->kind->nslots; i++) {
@@ -171,7 +172,8 @@ spool_rest(struct mg *m, struct mg_source *s)
 }
 
 int
-nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s, const struct nsx_rec *rec))
+nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s,
+	const struct nsx_rec *rec))
 {
 	struct nsx_reader *from = s->rest;
 	struct nsx_spool *spool = s->ended ? NULL : nsx_spool_open(m->err);
@@ -266,7 +268,8 @@ profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int
 		return NSX_OK;
 	p = nsx_merge_remap_get(&s->profile_of, rec->v[slot].i);
 	if (p == NSX_NONE)
-		return nsx_merge_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name, (long long)rec->v[slot].i);
+		return nsx_merge_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name,
+		                      (long long)rec->v[slot].i);
 	*number = m->profiles.p[p].number;
 	return NSX_OK;
 }
@@ -289,7 +292,8 @@ nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, s
 	if (key->order.section == NSX_SECTION_SKEW && nsx_has(rec, NSX_SKEW_device)) {
 		d = nsx_merge_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
 		if (d == NSX_NONE)
-			return nsx_merge_fail(m, s, "skew of device %lld, which has no record", (long long)rec->v[NSX_SKEW_device].i);
+			return nsx_merge_fail(m, s, "skew of device %lld, which has no record",
+			                      (long long)rec->v[NSX_SKEW_device].i);
 		key->number = m->devices.p[d].number;
 	}
 	return NSX_OK;
@@ -338,7 +342,8 @@ nsx_merge_source_sort_run(struct mg *m, struct mg_source *s)
 	if (rc != NSX_ERR) {
 		qsort(run.p, n, sizeof *run.p, by_key);
 		for (; rc != NSX_ERR && s->taken < s->queue.n; s->taken++) {
-			struct nsx_rec rec = { s->queue.p[s->taken].kind, s->queue.p[s->taken].has, s->queue.p[s->taken].v };
+			struct nsx_rec rec = { s->queue.p[s->taken].kind, s->queue.p[s->taken].has,
+			                       s->queue.p[s->taken].v };
 			struct mg_held h;
 			if (!nsx_merge_hold(&arena, &rec, &h) || !nsx_vec_push(&left, h))
 				rc = nsx_err_nomem(m->err, s->name);

@@ -1,11 +1,14 @@
-/* stale.c -- what rests on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives went by what a report knew alone;
- * where another report knows better what communicates, `hidden` of all thunks of that device and its collective records hold no more. */
+/* stale.c -- what rests on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives went by what a
+ * report knew alone; where another report knows better what communicates, `hidden` of all thunks of that device and its
+ * collective records hold no more. */
 #include "filter/merge/merging.h"
 
 #include <string.h>
 
-static const char hidden_gone[] = "other reports know better what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
-static const char collectives_gone[] = "other reports know better what communicates on a device: its collective records are removed; "
+static const char hidden_gone[] =
+    "other reports know better what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
+static const char collectives_gone[] =
+    "other reports know better what communicates on a device: its collective records are removed; "
                                        "run nsysx-collectives again";
 
 bool
@@ -33,7 +36,8 @@ see(struct mg *m, struct mg_source *s, const struct nsx_rec *rec)
 	struct nsx_merge_use *u;
 	uint32_t i;
 
-	if (rec->kind->id != NSX_THUNK || !nsx_has(rec, NSX_THUNK_comm) || !nsx_has(rec, NSX_THUNK_program) || !nsx_has(rec, NSX_THUNK_inst)
+	if (rec->kind->id != NSX_THUNK || !nsx_has(rec, NSX_THUNK_comm) || !nsx_has(rec, NSX_THUNK_program) ||
+	    !nsx_has(rec, NSX_THUNK_inst)
 	    || !(stale = stale_of(m, s, rec, NSX_THUNK_device)) || stale->is)
 		return NSX_OK;
 	u = nsx_merge_use(m, s, rec, NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_program);

@@ -1,8 +1,8 @@
-/* unknown.c -- metadata of kinds that we do not know. It cannot be rewritten, and nothing says which of it refers to which;
- * it must come out the same however streams are grouped, and in an order that respects each stream's own.
+/* unknown.c -- metadata of kinds that we do not know. It cannot be rewritten, and nothing says which of it refers to
+ * which; it must come out the same however streams are grouped, and in an order that respects each stream's own.
  *
- * So each stream's records are cut into blocks, a new one at each record that is not less than all before it. Blocks are kept whole and sorted;
- * what comes of that has the same blocks again, so another merge finds the same ones. */
+ * So each stream's records are cut into blocks, a new one at each record that is not less than all before it. Blocks
+ * are kept whole and sorted; what comes of that has the same blocks again, so another merge finds the same ones. */
 #include "filter/merge/merging.h"
 
 #include <stdlib.h>

@@ -18,10 +18,13 @@ struct names {
 static bool
 begin(struct cmp_side *s)
 {
-	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
+	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE,
+	                         .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
 
 	s->each = true;
-	p.whole = nsx_compare_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
+	p.whole = nsx_compare_row_add(s, (struct cmp_row){ .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+	                                                   .opcode = NSX_NONE, .op_name = NSX_NONE,
+	                                                   .stack = NSX_NONE });
 	return p.whole != NSX_NONE && nsx_vec_push(&s->programs, p);
 }
 
@@ -89,7 +92,8 @@ take_op(struct names *n, const struct nsx_rec *rec)
 		hidden = hidden < 0 ? 0 : dur;
 	}
 	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
-	return device != NSX_NONE && !n->scratch.failed && add(n, nsx_string(rec, NSX_OP_type), name, device, n->c->options.exposed ? dur - hidden : dur);
+	return device != NSX_NONE && !n->scratch.failed && add(n, nsx_string(rec, NSX_OP_type), name, device,
+	                                                       n->c->options.exposed ? dur - hidden : dur);
 }
 
 static int
@@ -140,10 +144,12 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	if (rc == NSX_OK && !finish(c, s))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK && !s->time)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges" : "no op records: extract with --ops");
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
+		             : "no op records: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: left out");
 	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: left out");
-	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden, "operations with hidden time that is no part of their duration: cut to it");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
+	             "operations with hidden time that is no part of their duration: cut to it");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
 	nsx_range_book_free(&n.book);

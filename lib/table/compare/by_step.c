@@ -1,6 +1,8 @@
-/* by_step.c -- streams by steps: how long they take from start to start, what devices did until then, and how long the steps themselves are.
+/* by_step.c -- streams by steps: how long they take from start to start, what devices did until then, and how long the
+ * steps themselves are.
  *
- * What a device did is told of the time up to the start of its next step, so that idle time between steps is seen, and the parts add up:
+ * What a device did is told of the time up to the start of its next step, so that idle time between steps is seen, and
+ * the parts add up:
  *
  *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
  *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
@@ -16,7 +18,8 @@
 
 enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
 static const char *const names[NSTATS] = {
-	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle", [SPAN] = "span"
+	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle",
+	[SPAN] = "span"
 };
 static const enum nsx_part parts[] = {
 	[COMPUTE] = NSX_PART_COMPUTE, [EXPOSED] = NSX_PART_COMM, [COPY] = NSX_PART_COPY, [IDLE] = NSX_PART_IDLE
@@ -56,20 +59,23 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 
 		good = o->period == NSX_ABSENT
 		       || (nsx_vec_push(&of, i)
-		           && nsx_vec_push(&windows, ((struct nsx_idle_given){ l->set.cat.devices.p[o->device].number, o->first, nsx_add_sat(o->first, o->period, NULL) })));
+		           && nsx_vec_push(&windows, ((struct nsx_idle_given){ l->set.cat.devices.p[o->device].number,
+		           	o->first, nsx_add_sat(o->first, o->period, NULL) })));
 	}
 	l->causes = calloc(l->set.list.n + 1, NSX_NCAUSES * sizeof *l->causes);
 	if (rc == NSX_OK && (!good || !l->causes))
 		rc = nsx_err_nomem(c->err, NULL);
 	options.given = windows.p;
 	options.ngiven = windows.n;
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle, c->err)) == NSX_OK)
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle,
+	    c->err)) == NSX_OK)
 		rc = nsx_idle_finish(&idle);
 	for (size_t i = 0; rc == NSX_OK && i < idle.windows.n; i++) {
 		const struct idle_window *w = &idle.windows.p[i];
 
 		for (int k = 0; k < NSX_NCAUSES && w->key >= 0 && (size_t)w->key < of.n; k++)
-			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] += w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
+			l->causes[of.p[w->key] * NSX_NCAUSES + (size_t)k] +=
+			    w->cells[nsx_cause_cell((enum nsx_cause)k)].ns;
 	}
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&idle);
@@ -102,18 +108,21 @@ measure(const struct loaded *l, const struct nsx_step_of *o, size_t n, struct ns
 		for (int k = COMPUTE; k <= IDLE; k++)
 			nsx_stat_add(&stat[k], sums.part[parts[k]]);
 		for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
-			nsx_stat_add(&stat[CAUSES + k], l->causes[(size_t)(&o[i] - set->list.p) * NSX_NCAUSES + (size_t)k]);
+			nsx_stat_add(&stat[CAUSES + k], l->causes[(size_t)(&o[i] - set->list.p) * NSX_NCAUSES +
+				(size_t)k]);
 	}
 }
 
-/* The rows of a class, one for each time: the first of them; NSX_NONE when out of memory. device: NSX_ABSENT for all of them. */
+/* The rows of a class, one for each time: the first of them; NSX_NONE when out of memory. device: NSX_ABSENT for all of
+ * them. */
 static uint32_t
 add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bool detail)
 {
 	uint32_t first = (uint32_t)s->rows.n;
 
 	for (int k = 0; k < NSTATS; k++) {
-		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .detail = detail || k != SPAN,
+		struct cmp_row row = { .program = program, .number = device, .opcode = NSX_NONE, .op_name = NSX_NONE,
+		                       .stack = NSX_NONE, .detail = detail || k != SPAN,
 		                       .optional = k >= CAUSES && k < SPAN };
 		uint32_t at;
 
@@ -123,7 +132,8 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bo
 		nsx_buf_fmt(&c->text, "%" PRId64, device);
 		if (detail)
 			row.opcode = c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
-		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE : nsx_compare_row_add(s, row);
+		at = row.name == NSX_NONE || (detail && row.opcode == NSX_NONE) ? (uint32_t)NSX_NONE
+		    : nsx_compare_row_add(s, row);
 		if (at == NSX_NONE)
 			return NSX_NONE;
 		if (k != PERIOD && k != SPAN)
@@ -153,7 +163,8 @@ static uint32_t
 add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
 {
 	struct nsx_str key = nsx_intern_str(&set->names, class), name = key;
-	struct cmp_program p = { .number = (int64_t)s->programs.n, .id = NSX_ABSENT, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
+	struct cmp_program p = { .number = (int64_t)s->programs.n, .id = NSX_ABSENT, .fingerprint = NSX_NONE,
+	                         .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
 
 	for (size_t i = key.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
 		if (key.ptr[i] == '@') {
@@ -163,9 +174,11 @@ add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uin
 	p.key = nsx_intern(&c->strs, key);
 	p.name = nsx_intern(&c->strs, name);
 	p.whole = nsx_compare_row_add(s, (struct cmp_row){
-		.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
+		.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+		.opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
 	});
-	return p.key != NSX_NONE && p.name != NSX_NONE && p.whole != NSX_NONE && nsx_vec_push(&s->programs, p) ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
+	return p.key != NSX_NONE && p.name != NSX_NONE && p.whole != NSX_NONE && nsx_vec_push(&s->programs, p)
+	       ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
 }
 
 /* n steps of a class, by device and start. */
@@ -191,7 +204,8 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 		if (!known || !add_times(s, all, o[i].device, stat))
 			return false;
 		*known = 1;
-		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true) : (uint32_t)NSX_NONE;
+		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
+		    : (uint32_t)NSX_NONE;
 		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat)))
 			return false;
 	}
@@ -238,7 +252,8 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 static enum stat
 stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 {
-	/* Rows of a class and device follow each other, the first of them being the period; those of a single step are held against none. */
+	/* Rows of a class and device follow each other, the first of them being the period; those of a single step are
+	 * held against none. */
 	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
 
 	if (first)
@@ -271,8 +286,10 @@ nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 		const struct cmp_program *p = nsx_compare_program_of(c, &r[i]);
 		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
 
-		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT : row->number,
-		                      stat_of(c, r[i].row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row), r[i] };
+		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT
+		                       : row->number,
+		                      stat_of(c, r[i].row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row),
+		                      r[i] };
 	}
 	if (o && n > 1)
 		qsort(o, n, sizeof *o, order_cmp);
@@ -299,7 +316,8 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 		return;
 	/* Rows of one class and device follow each other. */
 	for (int k = COMPUTE; k < SPAN; k++) {
-		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k) - mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k);
+		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k) - mean_of(c, NSX_COMPARE_BASE,
+			r->row[NSX_COMPARE_BASE] + k);
 		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
 	}
 	/* Idle time by cause where both sides have any. */
@@ -370,7 +388,9 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 		for (size_t i = 0; i < c->side[k].programs.n; i++) {
 			struct nsx_str class = cmp_str(c, c->side[k].programs.p[i].key);
 
-			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s", c->side[k].name, c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200), class.ptr);
+			nsx_table_note(t, "%s has %" PRId64 " steps of %.*s", c->side[k].name,
+			               c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200),
+			               class.ptr);
 		}
 	for (size_t i = 0; i < n; i++)
 		if (cmp_shows(c, &r[i]))

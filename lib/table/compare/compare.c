@@ -28,13 +28,16 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 	const struct cmp_side *b = &c->side[NSX_COMPARE_BASE], *n = &c->side[NSX_COMPARE_NEW];
 
 	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "BASE ran on %zu devices, NEW on %zu: times are means over devices", b->devices.n, n->devices.n);
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "BASE ran on %zu devices, NEW on %zu: times are means over devices", b->devices.n,
+		             n->devices.n);
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
 			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
 
 			if (!has_model(&c->side[!k], c->side[k].models.p[i]))
-				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k], (int)model.len, model.ptr);
+				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k],
+				             (int)model.len, model.ptr);
 		}
 }
 
@@ -45,7 +48,9 @@ report_filters(const struct cmp *c, struct nsx_diags *diags)
 		const struct cmp_side *s = &c->side[k], *other = &c->side[!k];
 
 		if (s->warm && !other->warm)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "%s went through nsysx-warmup, %s did not, or had nothing to leave out", s->name, other->name);
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "%s went through nsysx-warmup, %s did not, or had nothing to leave out", s->name,
+			             other->name);
 		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
 			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s went through nsysx-overlap", s->name);
 	}
@@ -65,12 +70,14 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 
 /* What is compared. */
 static const char *const things[] = {
-	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks", [NSX_COMPARE_SOURCE] = "thunks",
+	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
+	[NSX_COMPARE_SOURCE] = "thunks",
 	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps"
 };
 /* What times are of, one by one. */
 static const char *const units[] = {
-	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution", [NSX_COMPARE_SOURCE] = "execution",
+	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
+	[NSX_COMPARE_SOURCE] = "execution",
 	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step"
 };
 
@@ -89,14 +96,18 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 		double share = coverage(c, s);
 
 		if (out->table && s->time)
-			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched" : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s", 100 * share, s->name, s->diags,
+			nsx_table_note(out->table, s->diags < 0 ? "%.1f%% of %s's time is matched"
+			               : "%.1f%% of %s's time is matched; its stream holds %" PRId64 " diag%s",
+			               100 * share, s->name, s->diags,
 			               s->diags == 1 ? "" : "s");
 		if (s->time && share >= c->options.coverage) {
 			nsx_diag_add(diags, NSX_INFO, s->name, 1, "%.1f%% of its time is matched", 100 * share);
 			continue;
 		}
 		if (out->comparable)
-			snprintf(out->why, sizeof out->why, "%.1f%% of the time of %s is matched, less than --coverage wants", 100 * share, s->name);
+			snprintf(out->why, sizeof out->why,
+			         "%.1f%% of the time of %s is matched, less than --coverage wants", 100 * share,
+			         s->name);
 		out->comparable = false;
 	}
 }
@@ -137,9 +148,11 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 }
 
 static bool
-add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n, struct nsx_diags *diags)
+add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n,
+                struct nsx_diags *diags)
 {
-	bool names = (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) && c->options.sigma > 0, good = true;
+	bool names = (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) &&
+	    c->options.sigma > 0, good = true;
 	int64_t unknown = 0;
 
 	for (size_t i = 0; i < n && good; i++) {
@@ -148,8 +161,9 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 			good = add_regression(c, out, &r[i]);
 	}
 	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
-		nsx_diag_add(diags, NSX_WARNING, "", unknown, names ? "rows with a single execution on a side: noise is not known, so they are not judged"
-		                                                             : "rows with a single execution on a side: noise is not known, the floors alone decide");
+		nsx_diag_add(diags, NSX_WARNING, "", unknown, names
+		             ? "rows with a single execution on a side: noise is not known, so they are not judged"
+			: "rows with a single execution on a side: noise is not known, the floors alone decide");
 	return good;
 }
 
@@ -169,7 +183,8 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 		answer = "faster";
 	for (int v = CMP_SLOWER; v < CMP_VERDICTS; v++)
 		if (count[v] || v == CMP_SLOWER)
-			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v], nsx_compare_verdict_name((enum cmp_verdict)v));
+			nsx_buf_fmt(&b, "%s%zu %s", b.len ? ", " : "", count[v],
+			            nsx_compare_verdict_name((enum cmp_verdict)v));
 	nsx_buf_fmt(&b, ", %zu %s", count[CMP_SAME], nsx_compare_verdict_name(CMP_SAME));
 	if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
@@ -186,14 +201,17 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 {
 	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP;
 	size_t n, nwhole = 0;
-	struct cmp_result *r = nsx_compare_judge(c, modules, &n), *whole = modules ? NULL : nsx_compare_judge(c, true, &nwhole);
+	struct cmp_result *r = nsx_compare_judge(c, modules, &n), *whole = modules ? NULL : nsx_compare_judge(c, true,
+		&nwhole);
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: that is what all rows together have come to. */
-	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) || !add_regressions(c, out, whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
+	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) || !add_regressions(c, out,
+	    whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? nsx_compare_folded(c, r, n, folded) : steps ? nsx_compare_print_steps(c, r, n, &out->table) : nsx_compare_print(c, r, n, &out->table);
+		rc = folded ? nsx_compare_folded(c, r, n, folded) : steps ? nsx_compare_print_steps(c, r, n,
+			&out->table) : nsx_compare_print(c, r, n, &out->table);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
 	if (rc == NSX_OK && out->table)
@@ -228,10 +246,12 @@ choose(struct cmp *c, const int by[2], bool folded)
 		c->options.by = (enum nsx_compare_by)by[side];
 	for (int k = 0; k < 2; k++)
 		if (by[k] >= 0 && by[k] != (int)c->options.by)
-			return nsx_err_set(c->err, "%s: a table by %s: want one by %s", nsx_raw_name(c->side[k].in), nsx_compare_name((enum nsx_compare_by)by[k]),
+			return nsx_err_set(c->err, "%s: a table by %s: want one by %s", nsx_raw_name(c->side[k].in),
+			                   nsx_compare_name((enum nsx_compare_by)by[k]),
 			                   nsx_compare_name(c->options.by));
 	if (folded)
-		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks", nsx_raw_name(c->side[side].in));
+		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
+		                   nsx_raw_name(c->side[side].in));
 	return NSX_OK;
 }
 
@@ -258,17 +278,22 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	if (c->tables && choose(c, by, folded) != NSX_OK)
 		return NSX_ERR;
 	for (int k = 0; k < 2; k++)
-		if ((c->tables ? nsx_compare_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k], diags)) != NSX_OK)
+		if ((c->tables ? nsx_compare_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k],
+		    diags)) != NSX_OK)
 			return NSX_ERR;
-	nsx_diag_add(diags, NSX_INFO, "", c->tables, "a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor what is hidden");
+	nsx_diag_add(diags, NSX_INFO, "", c->tables,
+		"a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor "
+		"what is hidden");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
 	             "tables hold exposed time: --time whole does not apply");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
-	             "tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare");
+		"tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not "
+		"compare");
 	return NSX_OK;
 }
 
-/* A table may lack the programs that take least (nsysx-summary --cover): those of a stream beside it are not new for that, nor gone. */
+/* A table may lack the programs that take least (nsysx-summary --cover): those of a stream beside it are not new for
+ * that, nor gone. */
 static void
 leave_out(struct cmp *c, struct nsx_diags *diags)
 {
@@ -284,15 +309,18 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 				s->rows.p[i].sum = 0;
 				s->given.p[i] = (struct cmp_time){ 0 };
 			}
-		nsx_diag_add(diags, NSX_WARNING, s->name, alone, "programs that the other side's table does not have: left out");
+		nsx_diag_add(diags, NSX_WARNING, s->name, alone,
+		             "programs that the other side's table does not have: left out");
 	}
 }
 
 int
-nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options, struct nsx_outfile *folded,
+nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
+            struct nsx_outfile *folded,
             struct nsx_compare *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = base }, { .name = sides[1], .in = new } } };
+	struct cmp c = { .err = err, .options = *options, .side = { { .name = sides[0], .in = base },
+		{ .name = sides[1], .in = new } } };
 	int rc;
 
 	*out = (struct nsx_compare){ 0 };

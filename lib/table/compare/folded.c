@@ -2,7 +2,8 @@
 #include "table/compare/sides.h"
 #include "job/stacks.h"
 
-/* The row's time, in as many executions as NEW has of its program; what is gone from both or only there: its own. Rounded. */
+/* The row's time, in as many executions as NEW has of its program; what is gone from both or only there: its own.
+ * Rounded. */
 static nsx_u128
 scaled(const struct cmp *c, const struct cmp_result *r, int side)
 {
@@ -39,7 +40,8 @@ nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct n
 		if (row->stack != NSX_NONE)
 			node = nsx_stacks_path(&stacks, node, cmp_str(c, row->stack), ';');
 		if (!row->whole)
-			node = nsx_stacks_push(&stacks, node, row->name == NSX_NONE ? NSX_STR("[Unknown]") : cmp_str(c, row->name));
+			node = nsx_stacks_push(&stacks, node, row->name == NSX_NONE ? NSX_STR("[Unknown]")
+			                       : cmp_str(c, row->name));
 		good = nsx_stacks_add(&stacks, node, scaled(c, &r[i], side));
 	}
 	rc = good ? nsx_stacks_print(&stacks, out, c->err) : nsx_err_nomem(c->err, NULL);

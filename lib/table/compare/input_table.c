@@ -1,4 +1,5 @@
-/* input_table.c -- a side that is a table, as nsysx-summary prints it by thunk, module or opcode: its rows with their means and deviations. */
+/* input_table.c -- a side that is a table, as nsysx-summary prints it by thunk, module or opcode: its rows with their
+ * means and deviations. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,11 @@ enum { ID, PROGRAM, KEY, NAME, OPCODE, OP_NAME, COUNT, TOTAL, STD, NCOLS };
 
 /* What its columns are called in each table; NULL: not there. Those of a table tell what it is by. */
 static const struct form { int by, summary; const char *col[NCOLS]; } forms[] = {
-	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, { [ID] = "id", [PROGRAM] = "program", [NAME] = "name", [OPCODE] = "opcode", [OP_NAME] = "op_name",
+	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, { [ID] = "id", [PROGRAM] = "program", [NAME] = "name",
+	                                          [OPCODE] = "opcode", [OP_NAME] = "op_name",
 	                                          [COUNT] = "count", [TOTAL] = "total", [STD] = "std" } },
-	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, { [ID] = "id", [PROGRAM] = "name", [KEY] = "key", [COUNT] = "execs", [TOTAL] = "total", [STD] = "std" } },
+	{ NSX_COMPARE_MODULE, NSX_SUMMARY_MODULE, { [ID] = "id", [PROGRAM] = "name", [KEY] = "key", [COUNT] = "execs",
+	                                            [TOTAL] = "total", [STD] = "std" } },
 	{ NSX_COMPARE_OPCODE, NSX_SUMMARY_OPCODE, { [OPCODE] = "opcode", [TOTAL] = "total" } },
 };
 enum { NFORMS = sizeof forms / sizeof *forms, HEADER_MAX = 4096 };
@@ -116,7 +119,8 @@ keep(struct parse *p, struct nsx_str s)
 		if (plain && *plain) {
 			nsx_buf_char(b, to[plain - from]);
 			i++;
-		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 && nsx_hex(s.ptr[i + 3]) >= 0) {
+		} else if (s.ptr[i] == '\\' && i + 3 < s.len && s.ptr[i + 1] == 'x' && nsx_hex(s.ptr[i + 2]) >= 0 &&
+		           nsx_hex(s.ptr[i + 3]) >= 0) {
 			nsx_buf_char(b, (char)(nsx_hex(s.ptr[i + 2]) << 4 | nsx_hex(s.ptr[i + 3])));
 			i += 3;
 		} else {
@@ -129,7 +133,8 @@ keep(struct parse *p, struct nsx_str s)
 static int
 wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
 {
-	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line, p->form->col[col], want,
+	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line, p->form->col[col],
+	                   want,
 	                   (int)(got.len < 80 ? got.len : 80), got.ptr);
 }
 
@@ -138,7 +143,8 @@ static uint32_t
 add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 {
 	struct cmp_side *s = p->s;
-	struct cmp_inst i = { .program = program, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	struct cmp_inst i = { .program = program, .name = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE,
+	                      .stack = NSX_NONE };
 
 	if (p->form->by == NSX_COMPARE_MODULE)
 		return s->programs.p[program].whole;
@@ -151,17 +157,20 @@ add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 	return nsx_compare_row_of(p->c, s, &i);
 }
 
-/* A program of that name and id (NSX_ABSENT: it has none), made if it is new; NSX_NONE when out of memory. Of tables by opcode all is of one. */
+/* A program of that name and id (NSX_ABSENT: it has none), made if it is new; NSX_NONE when out of memory. Of tables by
+ * opcode all is of one. */
 static uint32_t
 program_at(struct parse *p, const struct nsx_str *cell, int64_t id)
 {
 	struct cmp_side *s = p->s;
-	struct cmp_program new = { .number = (int64_t)s->programs.n, .id = id, .fingerprint = NSX_NONE, .dumped = NSX_NONE,
+	struct cmp_program new = { .number = (int64_t)s->programs.n, .id = id, .fingerprint = NSX_NONE,
+	                           .dumped = NSX_NONE,
 	                           .run = NSX_NONE, .key = NSX_NONE, .pair = NSX_NONE, .devices = 1 };
 	uint32_t *at;
 
 	new.name = keep(p, cell[PROGRAM]);
-	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name, (uint64_t)id });
+	at = new.name == NSX_NONE ? NULL : nsx_map_at(&p->program_of, (struct nsx_key){ (uint64_t)new.name,
+		(uint64_t)id });
 	if (!at)
 		return NSX_NONE;
 	if (*at != NSX_NONE && p->form->by != NSX_COMPARE_MODULE)
@@ -178,7 +187,8 @@ program_at(struct parse *p, const struct nsx_str *cell, int64_t id)
 	}
 	if (new.key == NSX_NONE && (cell[KEY].len || id != NSX_ABSENT))
 		return NSX_NONE;
-	new.whole = nsx_compare_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+	new.whole = nsx_compare_row_add(s, (struct cmp_row){ .program = (uint32_t)s->programs.n, .whole = true,
+	                                                     .name = NSX_NONE, .stem = NSX_NONE,
 	                                             .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE });
 	if (new.whole == NSX_NONE || !nsx_vec_push(&s->programs, new))
 		return NSX_NONE;
@@ -226,7 +236,8 @@ take_row(struct parse *p, struct nsx_str line)
 		struct nsx_str f = field(&rest);
 
 		if (last != (k + 1 == p->ncols))
-			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name, p->line, p->ncols);
+			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
+			                   p->line, p->ncols);
 		for (int i = 0; i < NCOLS; i++)
 			if (p->at[i] == k)
 				cell[i] = f;
@@ -251,7 +262,8 @@ take_table(struct parse *p, struct nsx_str text)
 {
 	p->line = 1;
 	if (!find_columns(p->form, line_of(&text), p->at, &p->ncols))
-		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name, nsx_compare_name((enum nsx_compare_by)p->form->by));
+		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name,
+		                   nsx_compare_name((enum nsx_compare_by)p->form->by));
 	if (text.len && text.ptr[text.len - 1] != '\n')
 		return nsx_err_set(p->c->err, "%s: cut short: the last line does not end", p->name);
 	while (text.len) {

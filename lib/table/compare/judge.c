@@ -13,7 +13,8 @@ nsx_compare_row_shown(const struct cmp_result *r)
 const struct cmp_program *
 nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r)
 {
-	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE].programs.p[nsx_compare_row_shown(r)->program];
+	return &c->side[r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW
+	                : NSX_COMPARE_BASE].programs.p[nsx_compare_row_shown(r)->program];
 }
 
 /* Executions that the effect of a difference is told for: those of NEW; of a program that is gone, BASE's. */
@@ -27,7 +28,8 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	p = &c->side[NSX_COMPARE_BASE].programs.p[r->row[NSX_COMPARE_BASE]->program];
 	if (c->side[NSX_COMPARE_BASE].each)
 		return (double)r->time[NSX_COMPARE_BASE].n;
-	return p->pair == NSX_NONE ? (double)r->time[NSX_COMPARE_BASE].n : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
+	return p->pair == NSX_NONE ? (double)r->time[NSX_COMPARE_BASE].n
+	       : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
 }
 
 static enum cmp_verdict
@@ -40,11 +42,14 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (!r->row[NSX_COMPARE_BASE])
 		return CMP_NEW;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
-		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE], &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
+		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE],
+		                         &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
 	/* Of all that a profile has once, much differs between any two runs, such as what tunes kernels. */
-	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL))
+	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
+	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
-	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * of || (r->has_noise && size <= r->noise))
+	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * of ||
+	    (r->has_noise && size <= r->noise))
 		return CMP_SAME;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }
@@ -98,7 +103,8 @@ add(const struct cmp *c, struct order *o, size_t *n, const struct cmp_row *base,
 		return;
 	judge(c, &r);
 	const struct cmp_program *p = nsx_compare_program_of(c, &r);
-	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name), p->number, r };
+	o[(*n)++] = (struct order){ r.effect, cmp_str(c, p->key), cmp_str(c, nsx_compare_row_shown(&r)->name),
+	                            p->number, r };
 }
 
 struct cmp_result *
@@ -113,7 +119,8 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 		return NULL;
 	for (size_t i = 0; i < b->rows.n; i++)
 		if (b->rows.p[i].whole == whole)
-			add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL : &s->rows.p[b->rows.p[i].pair]);
+			add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL
+			    : &s->rows.p[b->rows.p[i].pair]);
 	for (size_t i = 0; i < s->rows.n; i++)
 		if (s->rows.p[i].whole == whole && s->rows.p[i].pair == NSX_NONE)
 			add(c, o, n, NULL, &s->rows.p[i]);

@@ -102,7 +102,8 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
 	uint32_t label = nsx_intern(&c->strs, label_of(c, i));
 	uint32_t *at = label == NSX_NONE ? NULL : nsx_map_at(&s->row_of, (struct nsx_key){ i->program, label });
-	struct cmp_row row = { .program = i->program, .name = label, .stem = label, .number = -1, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
+	struct cmp_row row = { .program = i->program, .name = label, .stem = label, .number = -1, .opcode = NSX_NONE,
+	                       .op_name = NSX_NONE, .stack = NSX_NONE };
 
 	if (!at)
 		return NSX_NONE;
@@ -117,7 +118,8 @@ shared_row(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 uint32_t
 nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i)
 {
-	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name, .stack = i->stack };
+	struct cmp_row row = { .program = i->program, .name = i->name, .opcode = i->opcode, .op_name = i->op_name,
+	                       .stack = i->stack };
 
 	if (c->options.by != NSX_COMPARE_THUNK)
 		return shared_row(c, s, i);

@@ -12,11 +12,13 @@ program_at(struct cmp_side *s, uint32_t index)
 	while (index != NSX_NONE && s->programs.n <= index) {
 		struct cmp_program p = {
 			.number = s->top.cat.programs.p[s->programs.n].number, .id = NSX_ABSENT,
-			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE
+			.name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE, .dumped = NSX_NONE, .run = NSX_NONE,
+			.pair = NSX_NONE
 		};
 
 		p.whole = nsx_compare_row_add(s, (struct cmp_row){
-			.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
+			.program = (uint32_t)s->programs.n, .whole = true, .name = NSX_NONE, .stem = NSX_NONE,
+			.opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE
 		});
 		if (p.whole == NSX_NONE || !nsx_vec_push(&s->programs, p))
 			return NULL;
@@ -82,9 +84,11 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 	return true;
 }
 
-/* What is known of an instruction; of its further places the first counts where it has none of its own. Without a name it has the thunk's. */
+/* What is known of an instruction; of its further places the first counts where it has none of its own. Without a name
+ * it has the thunk's. */
 static bool
-describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk, struct cmp_inst *i)
+describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk,
+              struct cmp_inst *i)
 {
 	const struct nsx_cat_inst *from = &cat->insts.p[inst];
 	uint32_t op_name = NSX_NONE, stack = NSX_NONE;
@@ -97,10 +101,13 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
 	op_name = from->op_name == NSX_NONE ? op_name : from->op_name;
 	stack = from->stack == NSX_NONE ? stack : from->stack;
 	i->name = NSX_NONE;
-	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) && (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
+	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) &&
+	    (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
 		return false;
-	return (from->name == NSX_NONE || nsx_compare_keep(c, cat, from->name, &i->name)) && nsx_compare_keep(c, cat, from->opcode, &i->opcode)
-	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, stack == NSX_NONE ? stack : cat->stacks.p[stack], &i->stack);
+	return (from->name == NSX_NONE || nsx_compare_keep(c, cat, from->name, &i->name)) && nsx_compare_keep(c, cat,
+		from->opcode, &i->opcode)
+	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, stack == NSX_NONE ? stack
+	       	: cat->stacks.p[stack], &i->stack);
 }
 
 /* ---- executions */
@@ -147,7 +154,8 @@ close_open(struct cmp_cell *cell, struct cmp_open *o)
 	o->used = false;
 }
 
-/* Add to the sum of an execution. Two are open: communication of one may start before the last of the execution before has. */
+/* Add to the sum of an execution. Two are open: communication of one may start before the last of the execution before
+ * has. */
 static void
 add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t ns)
 {
@@ -202,7 +210,8 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 
 	if (inst == NSX_NONE || device == NSX_NONE)
 		return false;
-	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) || c->options.by == NSX_COMPARE_MODULE)
+	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) ||
+	    c->options.by == NSX_COMPARE_MODULE)
 		return true;
 	row = row_at(c, s, inst, rec);
 	cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(s, row, device);
@@ -256,7 +265,8 @@ finish(struct cmp *c, struct cmp_side *s)
 			continue;
 		}
 		/* A cell whose program's modules come later in the list is no matter: theirs are counted already. */
-		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole, cell->device })];
+		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole,
+			cell->device })];
 		cell->stat.n = whole->execs;
 	}
 	for (size_t i = 0; i < s->rows.n; i++) {
@@ -302,9 +312,12 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 		return nsx_err_nomem(c->err, NULL);
 	nsx_cat_comm_diags(&s->top.cat, s->name, diags);
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_thunks, "thunks without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_modules, "modules without start or duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden, "thunks with hidden time that is no part of their duration: cut to it");
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->late, "thunks that start after two later executions on their device have: each counts as an execution");
+	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_modules,
+	             "modules without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden,
+	             "thunks with hidden time that is no part of their duration: cut to it");
+	nsx_diag_add(diags, NSX_WARNING, s->name, s->late,
+	             "thunks that start after two later executions on their device have: each counts as an execution");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
 	return NSX_OK;

@@ -3,7 +3,8 @@
 
 #include "table/compare/sides.h"
 
-/* Deviation where a device has one execution: that between the executions of the others, pooled; -1 if none has more. */
+/* Deviation where a device has one execution: that between the executions of the others, pooled; -1 if none has
+ * more. */
 static double
 pooled(const struct cmp_side *s, const struct cmp_row *r)
 {
@@ -67,7 +68,8 @@ beta_fraction(double x, double a, double b)
 	f = d;
 	for (int m = 1; m < 500; m++) {
 		for (int odd = 0; odd < 2; odd++) {
-			double k = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+			double k = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+			    : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 
 			d = 1 + k * d;
 			d = 1 / (fabs(d) < tiny ? tiny : d);
@@ -81,7 +83,8 @@ beta_fraction(double x, double a, double b)
 	return f;
 }
 
-/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of v/2 and 1/2. */
+/* Probability that |t| is above t, with that many degrees of freedom: the incomplete beta function at v / (v + t^2), of
+ * v/2 and 1/2. */
 static double
 tails(double t, double v)
 {
@@ -122,5 +125,6 @@ nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, doubl
 	if (all <= 0)
 		return 0;
 	/* Divided by the sum first: squares of squares leave the range of doubles. */
-	return quantile(sigma, 1 / (a / all * (a / all) / base->freedom + b / all * (b / all) / new->freedom)) * sqrt(all);
+	return quantile(sigma, 1 / (a / all * (a / all) / base->freedom + b / all * (b / all) / new->freedom)) *
+	       sqrt(all);
 }

@@ -1,5 +1,6 @@
-/* pair.c -- what is one program, and one row, on both sides. From sure signs to weak ones: each pass groups what is still alone by
- * some of what is known of it, and pairs the groups that have as many members on either side, in order. */
+/* pair.c -- what is one program, and one row, on both sides. From sure signs to weak ones: each pass groups what is
+ * still alone by some of what is known of it, and pairs the groups that have as many members on either side, in
+ * order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +44,11 @@ loner_cmp(const void *pa, const void *pb)
 
 struct loners { NSX_VEC(struct loner) all; };
 
-/* Pair the members of groups by `join`; rest: also of groups that have more on a side, as many as there are on the other. */
+/* Pair the members of groups by `join`; rest: also of groups that have more on a side, as many as there are on the
+ * other. */
 static void
-pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (*join)(struct cmp *, uint32_t, uint32_t, enum cmp_how))
+pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (*join)(struct cmp *, uint32_t, uint32_t,
+	enum cmp_how))
 {
 	if (l->all.n > 1)
 		qsort(l->all.p, l->all.n, sizeof *l->all.p, loner_cmp);
@@ -66,7 +69,8 @@ pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (
 static void
 join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 {
-	struct cmp_program *b = &c->side[NSX_COMPARE_BASE].programs.p[base], *n = &c->side[NSX_COMPARE_NEW].programs.p[new];
+	struct cmp_program *b = &c->side[NSX_COMPARE_BASE].programs.p[base],
+	    *n = &c->side[NSX_COMPARE_NEW].programs.p[new];
 
 	b->pair = new;
 	n->pair = base;
@@ -76,15 +80,17 @@ join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 /* What a program is recognised by, in the order of `signs`. */
 enum sign { FINGERPRINT, DUMPED, RUN, KEY, ID, NAME, NSIGNS };
 static const enum cmp_how signs[NSIGNS] = {
-	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [ID] = CMP_KEY, [NAME] = CMP_NAME
+	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [ID] = CMP_KEY,
+	[NAME] = CMP_NAME
 };
 
-/* Fill what a program is grouped by; false if it has no such sign. A program without a name is one of that name; its id, which others
- * have in their keys, is a sign of its own. */
+/* Fill what a program is grouped by; false if it has no such sign. A program without a name is one of that name; its
+ * id, which others have in their keys, is a sign of its own. */
 static bool
 sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct loner *l)
 {
-	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run, [KEY] = p->key };
+	const uint32_t of[NSIGNS] = { [FINGERPRINT] = p->fingerprint, [DUMPED] = p->dumped, [RUN] = p->run,
+	                              [KEY] = p->key };
 	bool named = cmp_str(c, p->name).len > 0;
 
 	l->key[0] = named ? p->name : NSX_NONE;
@@ -110,7 +116,8 @@ pair_programs(struct cmp *c, struct loners *l)
 				const struct cmp_program *p = &c->side[k].programs.p[i];
 				struct loner new = { { 0 }, p->time, p->number, cmp_str(c, p->key), k, (uint32_t)i };
 
-				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, (enum sign)sign, &new) && !nsx_vec_push(&l->all, new))
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, (enum sign)sign, &new) &&
+				    !nsx_vec_push(&l->all, new))
 					return false;
 			}
 		pair_groups(c, l, true, signs[sign], join_programs);
@@ -156,12 +163,14 @@ gather_rows(struct cmp *c, struct loners *l, const struct pass *p)
 			const struct cmp_row *r = &c->side[k].rows.p[i];
 			const struct cmp_program *of = &c->side[k].programs.p[r->program];
 			struct loner new = {
-				{ k == NSX_COMPARE_BASE ? r->program : of->pair, p->name ? r->name : p->stem ? r->stem : 0, p->opcode ? r->opcode : 0,
+				{ k == NSX_COMPARE_BASE ? r->program : of->pair,
+				  p->name ? r->name : p->stem ? r->stem : 0, p->opcode ? r->opcode : 0,
 				  p->op_name ? r->op_name : 0, p->stack ? r->stack : 0 },
 				0, r->number, cmp_str(c, r->name), k, (uint32_t)i
 			};
 
-			if (!r->whole && r->pair == NSX_NONE && of->pair != NSX_NONE && applies(p, r) && !nsx_vec_push(&l->all, new))
+			if (!r->whole && r->pair == NSX_NONE && of->pair != NSX_NONE && applies(p, r) &&
+			    !nsx_vec_push(&l->all, new))
 				return false;
 		}
 	return true;

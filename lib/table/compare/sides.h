@@ -65,7 +65,8 @@ struct cmp_side {
 	NSX_VEC(struct cmp_program) programs;/* by index in top */
 	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
 	NSX_VEC(struct cmp_row) rows;
-	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, where they are not instructions */
+	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, where they are not
+	                                      * instructions */
 	NSX_VEC(struct cmp_cell) cells;
 	struct nsx_map    cell_of;           /* (row, device) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
@@ -116,12 +117,15 @@ int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* input_table.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or NSX_ERR. */
+/* input_table.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or
+ * NSX_ERR. */
 int nsx_compare_is_table(struct cmp_side *s, int *by);
-/* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or NSX_ERR. */
+/* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or
+ * NSX_ERR. */
 int nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 
-/* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of memory. */
+/* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of
+ * memory. */
 uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
 /* A row of the program, without any cell; NSX_NONE when out of memory. */
 uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
@@ -145,7 +149,8 @@ struct cmp_result {
 	enum cmp_verdict verdict;
 };
 
-/* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of memory. */
+/* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of
+ * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
 /* What to call a result: its program and name as NEW has them, or BASE alone. */
 const struct cmp_program *nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r);
@@ -153,7 +158,8 @@ const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
 /* by_step.c: put results in order of class, device and statistic; false when out of memory. */
 bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
-/* Append to a sentence, if the result is of a period, what of it grew, the most first, down to a hundredth of the difference. */
+/* Append to a sentence, if the result is of a period, what of it grew, the most first, down to a hundredth of the
+ * difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 

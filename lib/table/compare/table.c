@@ -4,19 +4,23 @@
 /* The columns that every table has, behind its own first ones. */
 enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT, PROGRAM_MATCH, COMMON };
 #define COMMON_COLS \
-	{ "base_execs", NSX_CELL_INT }, { "new_execs", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, { "new", NSX_CELL_MEAN_NS }, \
-	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, { "effect", NSX_CELL_MEAN_NS }, \
+	{ "base_execs", NSX_CELL_INT }, { "new_execs", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
+	{ "new", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, \
+	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }, { "program_match", NSX_CELL_STRING }
 
 /* The first ones; not all tables have the later. */
 enum { ID, PROGRAM, NAME, BASE_NAME };
 
 static const struct nsx_table_col thunk_cols[] = {
-	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "name", NSX_CELL_STRING }, { "base_name", NSX_CELL_STRING },
+	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
+	{ "base_name", NSX_CELL_STRING },
 	COMMON_COLS, { "match", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, { "op_name", NSX_CELL_STRING }
 };
 static const struct nsx_table_col source_cols[] = {
-	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "source", NSX_CELL_STRING }, { "base_source", NSX_CELL_STRING },
+	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "source", NSX_CELL_STRING },
+	{ "base_source", NSX_CELL_STRING },
 	COMMON_COLS, { "match", NSX_CELL_STRING }
 };
 static const struct nsx_table_col opcode_cols[] = {
@@ -24,13 +28,17 @@ static const struct nsx_table_col opcode_cols[] = {
 };
 /* Of what is each by itself; the columns of COMMON but the last. */
 #define EACH_COLS \
-	{ "base_count", NSX_CELL_INT }, { "new_count", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, { "new", NSX_CELL_MEAN_NS }, \
-	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, { "effect", NSX_CELL_MEAN_NS }, \
+	{ "base_count", NSX_CELL_INT }, { "new_count", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
+	{ "new", NSX_CELL_MEAN_NS }, \
+	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, \
+	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }
 static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, EACH_COLS };
-static const struct nsx_table_col kernel_cols[] = { { "type", NSX_CELL_STRING }, { "name", NSX_CELL_STRING }, EACH_COLS };
+static const struct nsx_table_col kernel_cols[] = { { "type", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
+                                                    EACH_COLS };
 static const struct nsx_table_col module_cols[] = {
-	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING }, { "base_key", NSX_CELL_STRING }, COMMON_COLS
+	{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
+	{ "base_key", NSX_CELL_STRING }, COMMON_COLS
 };
 
 #define NCOLS(cols) (int)(sizeof(cols) / sizeof *(cols))
@@ -49,7 +57,8 @@ static const char *const verdicts[] = {
 	[CMP_UNKNOWN] = "unknown"
 };
 static const char *const hows[] = {
-	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key", [CMP_NAME] = "name", [CMP_PLACE] = "place",
+	[CMP_NOT] = "", [CMP_FINGERPRINT] = "fingerprint", [CMP_DIGEST] = "digest", [CMP_KEY] = "key",
+	[CMP_NAME] = "name", [CMP_PLACE] = "place",
 	[CMP_OP_NAME] = "op_name"
 };
 

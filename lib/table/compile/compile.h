@@ -1,7 +1,7 @@
 /* compile.h -- private to nsysx-compile.
  *
- * load.c and csv.c give the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it up by
- * what a row is, table.c turns the sums into rows. summary.c stands by itself. */
+ * load.c and csv.c give the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it
+ * up by what a row is, table.c turns the sums into rows. summary.c stands by itself. */
 #ifndef NSX_TABLE_COMPILE_COMPILE_H
 #define NSX_TABLE_COMPILE_COMPILE_H
 
@@ -29,9 +29,9 @@ struct cmp_range {
 /* The part of a range in the time of its compilation. */
 struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads are directly in it */ };
 
-/* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive time. Where ranges of other
- * threads are in one of them, the time in which any of those is open, and no child of it, is theirs, in proportion to
- * their exclusive times, and their parent's no more. NSX_OK or NSX_ERR. */
+/* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive
+ * time. Where ranges of other threads are in one of them, the time in which any of those is open, and no child of it,
+ * is theirs, in proportion to their exclusive times, and their parent's no more. NSX_OK or NSX_ERR. */
 int nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
 
 /* A row in the making. */

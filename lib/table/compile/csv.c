@@ -1,5 +1,5 @@
-/* csv.c -- compile ranges from the CSV of nsys's nvtx_pushpop_trace. Its rows become a trace, in which extraction finds compilations just as in
- * an export. Holds all rows. */
+/* csv.c -- compile ranges from the CSV of nsys's nvtx_pushpop_trace. Its rows become a trace, in which extraction finds
+ * compilations just as in an export. Holds all rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "stream/raw.h"
 
 enum { START, DURATION, NAME, PID, TID, ID, PARENT, NCOLUMNS };
-static const char *const columns[NCOLUMNS] = { "Start (ns)", "Duration (ns)", "Name", "PID", "TID", "RangeId", "ParentId" };
+static const char *const columns[NCOLUMNS] = { "Start (ns)", "Duration (ns)", "Name", "PID", "TID", "RangeId",
+                                               "ParentId" };
 
 struct csv_row { int64_t start, dur, pid, tid, id, parent; uint32_t name; bool xla, has_parent; };
 
@@ -40,7 +41,8 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	struct nsx_str name = fields[at[NAME]];
 	struct cmp_range times = { 0 };
 
-	if (!nsx_get_int(fields[at[START]], &r.start) || !nsx_get_int(fields[at[DURATION]], &r.dur) || !nsx_get_int(fields[at[PID]], &r.pid) ||
+	if (!nsx_get_int(fields[at[START]], &r.start) || !nsx_get_int(fields[at[DURATION]], &r.dur) ||
+	    !nsx_get_int(fields[at[PID]], &r.pid) ||
 	    !nsx_get_int(fields[at[TID]], &r.tid) || !nsx_get_int(fields[at[ID]], &r.id))
 		return NSX_EOF;
 	r.has_parent = nsx_get_int(fields[at[PARENT]], &r.parent);
@@ -88,7 +90,8 @@ sort_rows(struct csv_load *l)
 	for (size_t i = 0; i < l->rows.n; i++) {
 		const struct csv_row *r = &l->rows.p[i];
 
-		l->keys.p[l->keys.n++] = (struct nsx_sort_key){ { r->pid << 32 | r->tid, r->start, -r->dur }, (uint32_t)i };
+		l->keys.p[l->keys.n++] = (struct nsx_sort_key){ { r->pid << 32 | r->tid, r->start, -r->dur },
+		                                                (uint32_t)i };
 	}
 	nsx_sort_keys(l->keys.p, l->keys.n);
 	return NSX_OK;
@@ -101,7 +104,8 @@ put_range(struct csv_load *l, uint32_t n, const struct csv_row *row, uint16_t xl
 	struct nsx_trace *t = &l->p.trace;
 	struct nsx_range *r = &t->ranges[n];
 
-	*r = (struct nsx_range){ .start = row->start, .end = row->start + row->dur, .id = row->id, .name = row->name, .parent = NSX_NONE,
+	*r = (struct nsx_range){ .start = row->start, .end = row->start + row->dur, .id = row->id, .name = row->name,
+	                         .parent = NSX_NONE,
 	                         .gpu = NSX_NONE, .domain = row->xla ? xla : 0, .flags = NSX_RANGE_PUSHPOP };
 	if (row->has_parent) {
 		uint32_t up = nsx_map_get(&l->at, (struct nsx_key){ (uint64_t)row->parent, 0 });
@@ -120,7 +124,8 @@ make_trace(struct csv_load *l)
 {
 	struct nsx_trace *t = &l->p.trace;
 	size_t n = l->rows.n;
-	uint32_t xla = nsx_intern(&t->domains, NSX_STR("")) == NSX_NONE ? NSX_NONE : nsx_intern(&t->domains, NSX_STR(NSX_XLA_DOMAIN));
+	uint32_t xla = nsx_intern(&t->domains, NSX_STR("")) == NSX_NONE ? NSX_NONE : nsx_intern(&t->domains,
+		NSX_STR(NSX_XLA_DOMAIN));
 
 	t->ranges = malloc((n + 1) * sizeof *t->ranges);
 	t->threads = malloc((n + 1) * sizeof *t->threads);
@@ -130,12 +135,15 @@ make_trace(struct csv_load *l)
 		return fail_nomem(l);
 	memset(l->p.title_of, 0xff, (t->names.n + 1) * sizeof *l->p.title_of);
 	for (size_t k = 0; k < n; k++) {
-		const struct csv_row *row = &l->rows.p[l->keys.p[k].i], *before = k ? &l->rows.p[l->keys.p[k - 1].i] : NULL;
+		const struct csv_row *row = &l->rows.p[l->keys.p[k].i], *before = k ? &l->rows.p[l->keys.p[k - 1].i]
+		    : NULL;
 
 		if (!before || row->pid != before->pid)
-			t->processes[t->nprocesses++] = (struct nsx_process){ (uint64_t)row->pid << 24, (uint32_t)row->pid };
+			t->processes[t->nprocesses++] = (struct nsx_process){ (uint64_t)row->pid << 24,
+				(uint32_t)row->pid };
 		if (!before || row->pid != before->pid || row->tid != before->tid)
-			t->threads[t->nthreads++] = (struct nsx_thread){ (uint64_t)row->pid << 24 | (uint64_t)row->tid, t->nprocesses - 1,
+			t->threads[t->nthreads++] = (struct nsx_thread){ (uint64_t)row->pid << 24 | (uint64_t)row->tid,
+				t->nprocesses - 1,
 			                                                (uint32_t)row->tid, (uint32_t)k, 0 };
 		t->threads[t->nthreads - 1].n++;
 		if (!put_range(l, (uint32_t)k, row, (uint16_t)xla))
@@ -156,7 +164,8 @@ add_programs(struct csv_load *l)
 
 		nsx_buf_str(&key, from->name);
 		nsx_buf_fmt(&key, "@%" PRId64, from->id);
-		struct cmp_program p = { from->id, true, nsx_arena_str(&c->arena, from->name), nsx_arena_str(&c->arena, nsx_buf_view(&key)) };
+		struct cmp_program p = { from->id, true, nsx_arena_str(&c->arena, from->name), nsx_arena_str(&c->arena,
+			nsx_buf_view(&key)) };
 		uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)i, 0 });
 		bool good = at && !key.failed && p.name.ptr && p.key.ptr && nsx_vec_push(&c->programs, p);
 		nsx_buf_free(&key);
@@ -167,7 +176,8 @@ add_programs(struct csv_load *l)
 	return NSX_OK;
 }
 
-/* Compile records by start, the longer first, the order they were found in among equals: a parent comes before what is in it. */
+/* Compile records by start, the longer first, the order they were found in among equals: a parent comes before what is
+ * in it. */
 static int
 add_ranges(struct csv_load *l)
 {
@@ -191,7 +201,8 @@ add_ranges(struct csv_load *l)
 		const struct nsx_range *range = &t->ranges[x->range];
 		const struct nsx_thread *thread = nsx_trace_thread(t, x->range);
 		struct cmp_range r = {
-			.pid = t->processes[thread->process].pid, .tid = thread->tid, .start = range->start, .dur = range->end - range->start,
+			.pid = t->processes[thread->process].pid, .tid = thread->tid, .start = range->start,
+			.dur = range->end - range->start,
 			.child = x->child, .program = x->program == NSX_NONE ? -1 : (int64_t)x->program,
 			.parent = x->parent == NSX_NONE ? NSX_NONE : place[x->parent], .inner = x->children > 0,
 			.name = nsx_intern(&c->names, nsx_intern_str(&l->p.strings, x->name))
@@ -201,7 +212,8 @@ add_ranges(struct csv_load *l)
 		place[x->range] = (uint32_t)k;
 		if (r.name == NSX_NONE || !nsx_compare_sound(&r)) {
 			free(place);
-			return r.name == NSX_NONE ? fail_nomem(l) : nsx_err_set(c->err, "%s: more time than ranges can take", c->where);
+			return r.name == NSX_NONE ? fail_nomem(l) : nsx_err_set(c->err,
+				"%s: more time than ranges can take", c->where);
 		}
 		c->ranges.p[c->ranges.n++] = r;
 	}
@@ -219,7 +231,8 @@ nsx_compare_load_csv(struct cmp *c, struct nsx_reader *in)
 
 	if (nsx_compare_profile(c, 0) == SIZE_MAX)
 		fail_nomem(&l);
-	else if ((l.csv = nsx_csv_open(in, c->err)) && (rc = read_rows(&l)) == NSX_OK && (rc = sort_rows(&l)) == NSX_OK &&
+	else if ((l.csv = nsx_csv_open(in, c->err)) && (rc = read_rows(&l)) == NSX_OK && (rc = sort_rows(&l)) ==
+	         NSX_OK &&
 	         (rc = make_trace(&l)) == NSX_OK) {
 		rc = nsx_extract_find_compiles(&l.p);
 		if (rc != NSX_OK)

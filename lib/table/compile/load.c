@@ -11,7 +11,8 @@
 struct loading {
 	struct cmp        *c;
 	struct nsx_reader *in;
-	struct nsx_map     range_at;   /* id -> place in c->ranges; MISSING: a range that has come named it as its parent */
+	struct nsx_map     range_at;   /* id -> place in c->ranges; MISSING: a range that has come named it as its
+	                                * parent */
 	bool               open;       /* c->profile is one */
 	int64_t            diags;
 };
@@ -45,7 +46,8 @@ load_program(struct loading *l, const struct nsx_rec *rec)
 		.name = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_name)),
 		.key = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_key))
 	};
-	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1), 0 });
+	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1),
+		0 });
 
 	if (!at || !p.name.ptr || !p.key.ptr || !nsx_vec_push(&c->programs, p))
 		return fail_nomem(l);
@@ -105,15 +107,18 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 	if (r.name == NSX_NONE || c->ranges.n >= MISSING)
 		return fail_nomem(l);
 	if (!nsx_compare_sound(&r))
-		return nsx_err_set(c->err, "%s: compile: a time that is negative or beyond 73 years", nsx_reader_where(l->in));
+		return nsx_err_set(c->err, "%s: compile: a time that is negative or beyond 73 years",
+		                   nsx_reader_where(l->in));
 	if (nsx_has(rec, NSX_COMPILE_parent) && find_parent(l, &r, rec->v[NSX_COMPILE_parent].i) != NSX_OK)
 		return NSX_ERR;
 	uint32_t *at = nsx_map_at(&l->range_at, (struct nsx_key){ (uint64_t)id, 0 });
 	if (!at || !nsx_vec_push(&c->ranges, r))
 		return fail_nomem(l);
 	if (*at != NSX_NONE)
-		return nsx_err_set(c->err, *at == MISSING ? "%s: compile: range %" PRId64 " comes after one that is in it"
-		                                          : "%s: compile: range %" PRId64 " comes twice", nsx_reader_where(l->in), id);
+		return nsx_err_set(c->err, *at == MISSING ? "%s: compile: range %" PRId64
+		                   " comes after one that is in it"
+		                                          : "%s: compile: range %" PRId64 " comes twice",
+		                                          nsx_reader_where(l->in), id);
 	*at = (uint32_t)c->ranges.n - 1;
 	return NSX_OK;
 }
@@ -122,7 +127,8 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)
 {
-	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START, NSX_ROLE_HOST_DUR } };
+	static const enum nsx_role times[][2] = { { NSX_ROLE_START, NSX_ROLE_DUR }, { NSX_ROLE_HOST_START,
+		NSX_ROLE_HOST_DUR } };
 
 	for (int i = 0; i < 2; i++) {
 		if (!nsx_field_has(rec, times[i][0]))
@@ -130,7 +136,8 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 		size_t p = nsx_compare_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 		if (p == SIZE_MAX)
 			return fail_nomem(l);
-		nsx_compare_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0), nsx_field_int(rec, times[i][1], 0));
+		nsx_compare_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0),
+		                 nsx_field_int(rec, times[i][1], 0));
 	}
 	return NSX_OK;
 }
@@ -182,8 +189,10 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	if (rc == NSX_OK)
 		rc = csv ? nsx_compare_load_csv(&c, in) : nsx_compare_load(&c, in, &out->diags);
 	if (rc == NSX_OK) {
-		nsx_diag_add(diags, NSX_WARNING, "", c.orphans, "compile ranges whose parent is not in the stream: their time counts, but as no compilation's");
-		nsx_diag_add(diags, NSX_INFO, "", c.records == 0, "no compilation: nothing was compiled while the profile was taken");
+		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
+			"compile ranges whose parent is not in the stream: their time counts, but as no compilation's");
+		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
+		             "no compilation: nothing was compiled while the profile was taken");
 		out->records = c.records;
 		out->table = nsx_compare_table(&c);
 		rc = out->table ? NSX_OK : NSX_ERR;

@@ -18,7 +18,8 @@ struct sharing {
 	const struct cmp_range *r;
 	size_t          n;
 	struct cmp_part *part;
-	uint32_t       *root;    /* by range: the outermost range of its thread if that is not the compiling one, else NSX_NONE */
+	uint32_t       *root;    /* by range: the outermost range of its thread if that is not the compiling one, else
+	                          * NSX_NONE */
 	uint32_t       *region;  /* by such a root */
 	NSX_VEC(struct region) regions;   /* by owner, then time */
 	NSX_VEC(struct nsx_sort_key) keys;
@@ -52,7 +53,8 @@ collect(struct sharing *s, bool roots)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct cmp_range *r = &s->r[i];
 
-		if (r->parent == NSX_NONE || (roots ? s->root[i] != i : s->root[i] != NSX_NONE || !s->part[r->parent].owns))
+		if (r->parent == NSX_NONE || (roots ? s->root[i] != i : s->root[i] != NSX_NONE ||
+		    !s->part[r->parent].owns))
 			continue;
 		if (!nsx_vec_push(&s->keys, ((struct nsx_sort_key){ { r->parent, r->start, 0 }, (uint32_t)i })))
 			return false;
@@ -118,7 +120,8 @@ take_children(struct sharing *s)
 		while (g < s->regions.n && (s->regions.p[g].owner < r->parent ||
 		                            (s->regions.p[g].owner == r->parent && s->regions.p[g].to <= from)))
 			g++;
-		for (size_t i = g; i < s->regions.n && s->regions.p[i].owner == r->parent && s->regions.p[i].from < to; i++) {
+		for (size_t i = g; i < s->regions.n && s->regions.p[i].owner == r->parent && s->regions.p[i].from < to;
+		     i++) {
 			struct region *x = &s->regions.p[i];
 			int64_t lo = x->from > from ? x->from : from, hi = x->to < to ? x->to : to;
 

@@ -1,5 +1,5 @@
-/* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. The rows are those of nvtx_pushpop_trace,
- * or a stream's `range` records, from which the same follows. */
+/* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. The rows are
+ * those of nvtx_pushpop_trace, or a stream's `range` records, from which the same follows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +295,8 @@ take_range(struct summary *s, const struct nsx_rec *rec)
 	if (s->text.failed)
 		return fail_nomem(s);
 	return add_row(s, node, nsx_buf_view(&s->text), dur,
-	               &(struct block){ .profile = profile, .start = nsx_int(rec, NSX_RANGE_host_start, 0), .dur = dur, .id = (int64_t)key.a });
+	               &(struct block){ .profile = profile, .start = nsx_int(rec, NSX_RANGE_host_start, 0), .dur = dur,
+	                                .id = (int64_t)key.a });
 }
 
 static int
@@ -334,7 +335,8 @@ read_stream(struct summary *s)
 		s->nodes.p[s->blocks.p[i].node].block = (uint32_t)i;
 	if (s->blocks.n == 0 && s->compiles)
 		nsx_diag_add(s->diags, NSX_WARNING, "", 1,
-		             "the stream holds compilation, but not its ranges: --summary reads what nsysx-extract --ranges=all writes");
+			"the stream holds compilation, but not its ranges: --summary reads what nsysx-extract "
+			"--ranges=all writes");
 	return NSX_OK;
 }
 
@@ -434,7 +436,8 @@ write_blocks(struct summary *s, const struct ordered *sorted, const size_t *firs
 		for (size_t k = first[of]; k < first[of + 1]; k++)
 			if (__builtin_add_overflow(total, sorted[k].ns, &total))
 				return fail_large(s);
-		put_block(s, nsx_intern_str(&s->names, s->blocks.p[i].name), sorted + first[of], first[of + 1] - first[of], total);
+		put_block(s, nsx_intern_str(&s->names, s->blocks.p[i].name), sorted + first[of],
+		          first[of + 1] - first[of], total);
 		if (s->text.failed)
 			return fail_nomem(s);
 		if (nsx_outfile_write(out, s->text.ptr, s->text.len) != NSX_OK)
@@ -471,7 +474,8 @@ print(struct summary *s, struct nsx_outfile *out)
 }
 
 int
-nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err)
+nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
+                    struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_raw_name(in), .full = full };
 	bool csv;
@@ -486,7 +490,8 @@ nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, i
 	if (rc == NSX_OK)
 		rc = print(&s, out);
 	if (rc == NSX_OK && !s.compiles)
-		nsx_diag_add(diags, NSX_INFO, "", s.blocks.n == 0, "no compilation: nothing was compiled while the profile was taken");
+		nsx_diag_add(diags, NSX_INFO, "", s.blocks.n == 0,
+		             "no compilation: nothing was compiled while the profile was taken");
 	*compilations = (int64_t)s.blocks.n;
 	nsx_intern_free(&s.names);
 	nsx_buf_free(&s.text);

@@ -1,4 +1,5 @@
-/* table.c -- sums of compilation as the rows of a table. Times are rounded so that they add up to the exact total, whatever order they came in. */
+/* table.c -- sums of compilation as the rows of a table. Times are rounded so that they add up to the exact total,
+ * whatever order they came in. */
 #include "table/compile/compile.h"
 
 #include <stdlib.h>
@@ -45,7 +46,8 @@ by_fraction(const void *a, const void *b)
 	uint64_t f = fraction((*x)->self), g = fraction((*y)->self);
 	int order = nsx_str_cmp((*x)->name, (*y)->name);
 
-	return f != g ? f < g ? 1 : -1 : order ? order : ((*x)->program > (*y)->program) - ((*x)->program < (*y)->program);
+	return f != g ? f < g ? 1 : -1 : order ? order : ((*x)->program > (*y)->program) -
+	       ((*x)->program < (*y)->program);
 }
 
 /* Make self of every row whole: down, then one more for the largest fractions, as many as the exact total has. */
@@ -81,7 +83,8 @@ by_self(const void *a, const void *b)
 	const struct cmp_row *x = a, *y = b;
 	int order = nsx_str_cmp(x->name, y->name);
 
-	return x->self != y->self ? x->self < y->self ? 1 : -1 : order ? order : (x->program > y->program) - (x->program < y->program);
+	return x->self != y->self ? x->self < y->self ? 1 : -1 : order ? order : (x->program > y->program) -
+	       (x->program < y->program);
 }
 
 static double
@@ -105,7 +108,8 @@ range_table(struct cmp *c, cmp_time total)
 {
 	enum { NAME, SELF, CHILD, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "name", NSX_CELL_STRING }, { "self", NSX_CELL_NS }, { "child", NSX_CELL_NS }, { "percent", NSX_CELL_PERCENT }
+		{ "name", NSX_CELL_STRING }, { "self", NSX_CELL_NS }, { "child", NSX_CELL_NS },
+		{ "percent", NSX_CELL_PERCENT }
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
@@ -126,14 +130,17 @@ module_table(struct cmp *c, cmp_time total)
 {
 	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING }, { "compilations", NSX_CELL_INT },
-		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS }, { "percent", NSX_CELL_PERCENT }
+		{ "id", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "key", NSX_CELL_STRING },
+		{ "compilations", NSX_CELL_INT },
+		{ "total", NSX_CELL_NS }, { "mean", NSX_CELL_MEAN_NS }, { "max", NSX_CELL_NS }, { "work", NSX_CELL_NS },
+		{ "percent", NSX_CELL_PERCENT }
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
 	for (size_t i = 0; t && i < c->rows.n; i++) {
 		const struct cmp_row *r = &c->rows.p[i];
-		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, (struct nsx_key){ (uint64_t)r->program, 0 });
+		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
+			(struct nsx_key){ (uint64_t)r->program, 0 });
 		const struct cmp_program *p = k == NSX_NONE ? NULL : &c->programs.p[k];
 
 		nsx_table_row(t);
@@ -176,7 +183,8 @@ process_table(struct cmp *c)
 {
 	enum { PROFILE, NAME, PID, COMPILATIONS, COMPILE, WALL, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
-		{ "profile", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT }, { "compilations", NSX_CELL_INT },
+		{ "profile", NSX_CELL_INT }, { "name", NSX_CELL_STRING }, { "pid", NSX_CELL_INT },
+		{ "compilations", NSX_CELL_INT },
 		{ "compile", NSX_CELL_NS }, { "wall", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
@@ -227,7 +235,8 @@ note_share(struct cmp *c, struct nsx_table *t)
 		wall += (double)wall_of(&c->profiles.p[c->processes.p[i].profile]);
 	}
 	if (wall > 0)
-		nsx_table_note(t, "%zu process%s: %.4g s of %.4g s compiling (%.1f%%)", c->processes.n, c->processes.n == 1 ? "" : "es",
+		nsx_table_note(t, "%zu process%s: %.4g s of %.4g s compiling (%.1f%%)", c->processes.n,
+		               c->processes.n == 1 ? "" : "es",
 		               busy / 1e9, wall / 1e9, 100 * busy / wall);
 }
 
@@ -237,7 +246,8 @@ name_programs(struct cmp *c)
 {
 	for (size_t i = 0; i < c->rows.n && c->opts->by == NSX_COMPILE_MODULE; i++) {
 		struct cmp_row *r = &c->rows.p[i];
-		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at, (struct nsx_key){ (uint64_t)r->program, 0 });
+		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
+			(struct nsx_key){ (uint64_t)r->program, 0 });
 
 		if (k != NSX_NONE)
 			r->name = c->programs.p[k].name;

@@ -13,7 +13,8 @@ nsx_compare_profile(struct cmp *c, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compare_profile){ .number = number, .last = -1 }))))
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compare_profile){ .number = number,
+	    .last = -1 }))))
 		return SIZE_MAX;
 	if (*at == NSX_NONE)
 		*at = (uint32_t)c->profiles.n - 1;
@@ -38,7 +39,8 @@ nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
 bool
 nsx_compare_sound(const struct cmp_range *r)
 {
-	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX && r->child >= -CMP_MAX &&
+	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX &&
+	       r->child >= -CMP_MAX &&
 	       r->child <= CMP_MAX && r->self >= -CMP_MAX && r->self <= CMP_MAX;
 }
 
@@ -77,7 +79,8 @@ process_of(struct cmp *c, const struct cmp_range *r)
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;)
 		if (c->processes.p[i].pid == r->pid)
 			return &c->processes.p[i];
-	if (!nsx_vec_push(&c->processes, ((struct cmp_process){ .profile = c->profile, .pid = r->pid, .from = r->start, .until = r->start }))) {
+	if (!nsx_vec_push(&c->processes, ((struct cmp_process){ .profile = c->profile, .pid = r->pid, .from = r->start,
+	    .until = r->start }))) {
 		nsx_err_nomem(c->err, c->where);
 		return NULL;
 	}

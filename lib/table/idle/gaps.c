@@ -1,7 +1,8 @@
-/* gaps.c -- causes of a gap: what the thread that launched the next operation did until its call returned, and then how long the
- * operation was on its way.
+/* gaps.c -- causes of a gap: what the thread that launched the next operation did until its call returned, and then how
+ * long the operation was on its way.
  *
- *   busy until 0, next operation at 100, its call [70, 80) on thread T, which is in a sync [0, 30) and a range "load" [0, 60)
+ *   busy until 0, next operation at 100, its call [70, 80) on thread T, which is in a sync [0, 30) and a range "load"
+ *     [0, 60)
  *   ->  sync [0,30)  range [30,60)  host [60,70)  launch [70,80)  latency [80,100) */
 #include "base/num.h"
 #include "table/idle/idle.h"
@@ -13,7 +14,8 @@ const char *
 nsx_cause_name(enum nsx_cause c)
 {
 	static const char *const names[NSX_NCAUSES] = {
-		"before", "after", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc", "api", "compile", "range", "host",
+		"before", "after", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc",
+		"api", "compile", "range", "host",
 		"latency", "dependency", "unresolved"
 	};
 
@@ -48,7 +50,8 @@ nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct 
 	*at = 1;
 	if (d->launch_list.n < LAUNCHES)
 		return nsx_vec_push(&d->launch_list, op->call) ? NSX_OK : nsx_err_nomem(f->err, NULL);
-	nsx_map_del(&d->launches, (struct nsx_key){ (uint64_t)d->launch_list.p[d->launch_head], (uint64_t)op->profile });
+	nsx_map_del(&d->launches, (struct nsx_key){ (uint64_t)d->launch_list.p[d->launch_head],
+	                                            (uint64_t)op->profile });
 	d->launch_list.p[d->launch_head] = op->call;
 	d->launch_head = (d->launch_head + 1) % LAUNCHES;
 	return NSX_OK;
@@ -116,7 +119,8 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 	f->pieces.list.n = 0;
 	if (!t)
 		return nsx_err_nomem(f->err, NULL);
-	if (nsx_host_settle(t, m, &f->host_paths, f->err) != NSX_OK || nsx_host_between(t, g0, m, &f->pieces, f->err) != NSX_OK)
+	if (nsx_host_settle(t, m, &f->host_paths, f->err) != NSX_OK || nsx_host_between(t, g0, m, &f->pieces, f->err) !=
+	    NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < f->pieces.list.n; i++) {
 		const struct nsx_host_piece *p = &f->pieces.list.p[i];
@@ -131,7 +135,8 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 }
 
 int
-nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained)
+nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1,
+                 bool *drained)
 {
 	enum nsx_cause rest;
 	int64_t m;
@@ -152,6 +157,7 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 	m = m > g0 ? m : g0;
 	if (m > g0 && starved(f, op, g0, m, drained) != NSX_OK)
 		return NSX_ERR;
-	rest = g1 - m <= f->options->latency ? NSX_CAUSE_LATENCY : op->waits > 0 ? NSX_CAUSE_DEPENDENCY : NSX_CAUSE_UNRESOLVED;
+	rest = g1 - m <= f->options->latency ? NSX_CAUSE_LATENCY : op->waits > 0
+	    ? NSX_CAUSE_DEPENDENCY : NSX_CAUSE_UNRESOLVED;
 	return add(f, m, g1, rest, op->path, op->name);
 }

@@ -13,7 +13,8 @@ enum { OFTEN = 4096 };   /* records between two looks at what is not needed any 
 static struct nsx_host_thread *
 thread_at(struct idle *f, const struct nsx_rec *rec)
 {
-	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID, NSX_ABSENT);
+	int64_t profile = nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT), pid = nsx_field_int(rec, NSX_ROLE_PID,
+		NSX_ABSENT);
 	int64_t tid = nsx_field_int(rec, NSX_ROLE_TID, NSX_ABSENT);
 
 	return nsx_idle_thread(f, profile, pid, tid);
@@ -35,7 +36,8 @@ static uint32_t
 state_of_call(const struct nsx_rec *rec)
 {
 	static const struct { const char *class; enum nsx_host_state state; } classes[] = {
-		{ "launch", NSX_HOST_LAUNCH_CALL }, { "graph-launch", NSX_HOST_LAUNCH_CALL }, { "set", NSX_HOST_LAUNCH_CALL },
+		{ "launch", NSX_HOST_LAUNCH_CALL }, { "graph-launch", NSX_HOST_LAUNCH_CALL },
+		{ "set", NSX_HOST_LAUNCH_CALL },
 		{ "copy", NSX_HOST_LAUNCH_CALL }, { "alloc", NSX_HOST_ALLOC_CALL }, { "module", NSX_HOST_LOADING },
 	};
 	struct nsx_str class = nsx_string(rec, NSX_CALL_class);
@@ -54,7 +56,8 @@ take_call(struct idle *f, const struct nsx_rec *rec)
 	struct nsx_host_thread *t = thread_at(f, rec);
 	int64_t start = nsx_int(rec, NSX_CALL_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
-		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL), .id = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_CALL_dur, 0), NULL),
+		.id = nsx_int(rec, NSX_CALL_call, NSX_ABSENT),
 		.what = state_of_call(rec)
 	};
 
@@ -71,7 +74,8 @@ take_overhead(struct idle *f, const struct nsx_rec *rec)
 	int64_t start = nsx_int(rec, NSX_OVERHEAD_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
 		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_OVERHEAD_dur, 0), NULL), .name = NSX_NONE,
-		.what = nsx_str_eq(class, NSX_STR("profiler")) ? NSX_HOST_PROFILER : nsx_str_eq(class, NSX_STR("queue-full")) ? NSX_HOST_QUEUE_FULL
+		.what = nsx_str_eq(class, NSX_STR("profiler")) ? NSX_HOST_PROFILER : nsx_str_eq(class,
+			NSX_STR("queue-full")) ? NSX_HOST_QUEUE_FULL
 		        : nsx_str_eq(class, NSX_STR("loading")) ? NSX_HOST_LOADING : NSX_HOST_UNKNOWN
 	};
 	struct nsx_host_thread *t;
@@ -97,7 +101,8 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 {
 	int64_t start = nsx_int(rec, NSX_RANGE_host_start, NSX_ABSENT);
 	struct nsx_open_interval i = {
-		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL), .id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
+		.start = start, .end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_host_dur, 0), NULL),
+		.id = nsx_int(rec, NSX_RANGE_range, NSX_ABSENT),
 		.name = NSX_NONE, .what = compiles(nsx_string(rec, NSX_RANGE_name)) ? NSX_HOST_COMPILE : NSX_HOST_RANGE
 	};
 	struct nsx_host_thread *t;
@@ -113,13 +118,15 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 			return nsx_err_nomem(f->err, NULL);
 		int matched = regexec(&f->pattern, f->match.ptr, 0, NULL, 0);
 
-		if (matched == 0 && nsx_idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec, f->options->names)) != NSX_OK)
+		if (matched == 0 && nsx_idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec,
+		    f->options->names)) != NSX_OK)
 			return NSX_ERR;
 		/* Which takes memory, too; glibc's tells that as no match. */
 		if (matched != 0 && matched != REG_NOMATCH)
 			return nsx_err_nomem(f->err, NULL);
 	}
-	if (f->frames && (!frame_of(f, nsx_range_book_name(&f->ranges, rec, f->options->names), &i.name) || nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
+	if (f->frames && (!frame_of(f, nsx_range_book_name(&f->ranges, rec, f->options->names), &i.name) ||
+	    nsx_range_book_add(&f->ranges, rec, i.name, f->err) != NSX_OK))
 		return nsx_err_nomem(f->err, NULL);
 	if (start == NSX_ABSENT)
 		return NSX_OK;
@@ -127,7 +134,8 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 	return t ? nsx_host_range(t, i, f->err) : nsx_err_nomem(f->err, NULL);
 }
 
-/* The path of the range that an operation names, and of those around it; the root if it is not known. NSX_NONE when out of memory. */
+/* The path of the range that an operation names, and of those around it; the root if it is not known. NSX_NONE when out
+ * of memory. */
 static uint32_t
 path_of(struct idle *f, int64_t profile, int64_t range)
 {
@@ -156,7 +164,8 @@ path_of(struct idle *f, int64_t profile, int64_t range)
 
 /* ---- devices */
 
-/* The lowest `needed` of a process, and of those that are known in part, for which each field that is not known stands for all. */
+/* The lowest `needed` of a process, and of those that are known in part, for which each field that is not known stands
+ * for all. */
 static bool
 needs(struct idle *f, int64_t profile, int64_t pid, int64_t needed)
 {
@@ -171,8 +180,8 @@ needs(struct idle *f, int64_t profile, int64_t pid, int64_t needed)
 	return true;
 }
 
-/* Forget pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices that still have work to
- * come. False when out of memory. */
+/* Forget pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices
+ * that still have work to come. False when out of memory. */
 static bool
 trim(struct idle *f)
 {
@@ -184,7 +193,8 @@ trim(struct idle *f)
 		const struct nsx_cat_device *c = &f->cat.devices.p[k];
 
 		if (d->begun && d->busy < f->now && (c->last == NSX_ABSENT || c->last >= f->now)
-		    && !needs(f, c->profile == NSX_NONE ? NSX_ABSENT : f->cat.profiles.p[c->profile].number, c->pid, d->busy))
+		    && !needs(f, c->profile == NSX_NONE ? NSX_ABSENT : f->cat.profiles.p[c->profile].number, c->pid,
+		              d->busy))
 			return false;
 	}
 	for (size_t i = 0; i < f->threads.n; i++) {
@@ -192,7 +202,8 @@ trim(struct idle *f)
 		int64_t needed = f->now;
 
 		for (int known = 0; known < 4; known++) {
-			uint32_t at = nsx_map_get(&f->need_of, (struct nsx_key){ (uint64_t)(known & 1 ? t->profile : NSX_ABSENT), (uint64_t)(known & 2 ? t->pid : NSX_ABSENT) });
+			uint32_t at = nsx_map_get(&f->need_of, (struct nsx_key){ (uint64_t)(known & 1 ? t->profile
+				: NSX_ABSENT), (uint64_t)(known & 2 ? t->pid : NSX_ABSENT) });
 
 			if (at != NSX_NONE && f->needs.p[at] < needed)
 				needed = f->needs.p[at];
@@ -236,7 +247,8 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
 	d->run_start = end;
-	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || nsx_idle_add_gap(f, d, start, end, drained) != NSX_OK)
+	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || nsx_idle_add_gap(f, d, start, end,
+	    drained) != NSX_OK)
 		return NSX_ERR;
 	if (f->options->form == NSX_IDLE_FOLDED)
 		return nsx_idle_fold_segments(f, d->index);
@@ -247,9 +259,11 @@ struct nsx_idle_device *
 nsx_idle_device(struct idle *f, uint32_t index)
 {
 	while (index != NSX_NONE && f->devices.n <= index) {
-		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE, .between = NSX_NONE };
+		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE,
+		                               .between = NSX_NONE };
 
-		if (!nsx_vec_push(&f->devices, new) || nsx_idle_take_steps(f, &f->devices.p[f->devices.n - 1]) != NSX_OK)
+		if (!nsx_vec_push(&f->devices, new) || nsx_idle_take_steps(f, &f->devices.p[f->devices.n - 1]) !=
+		    NSX_OK)
 			return NULL;
 	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];
@@ -261,7 +275,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 	uint32_t index = nsx_cat_device(&f->cat, rec);
 	struct nsx_idle_device *d = nsx_idle_device(f, index);
 	int64_t start = nsx_int(rec, NSX_OP_start, NSX_ABSENT), dur = nsx_int(rec, NSX_OP_dur, NSX_ABSENT);
-	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second, comm = nsx_cat_communicates(&f->cat, rec);
+	bool has_call = nsx_has(rec, NSX_OP_call) && nsx_has(rec, NSX_OP_host_start), second,
+	    comm = nsx_cat_communicates(&f->cat, rec);
 	struct idle_op op;
 
 	if (!d)
@@ -272,10 +287,13 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		return NSX_OK;
 	}
 	op = (struct idle_op){
-		.name = NSX_NONE, .path = f->host_paths.root, .start = start, .end = nsx_add_sat(start, dur, NULL), .call = nsx_int(rec, NSX_OP_call, NSX_ABSENT),
+		.name = NSX_NONE, .path = f->host_paths.root, .start = start, .end = nsx_add_sat(start, dur, NULL),
+		.call = nsx_int(rec, NSX_OP_call, NSX_ABSENT),
 		.tid = nsx_int(rec, NSX_OP_tid, NSX_ABSENT), .host_start = nsx_int(rec, NSX_OP_host_start, NSX_ABSENT),
-		.host_end = has_call ? nsx_add_sat(rec->v[NSX_OP_host_start].i, nsx_int(rec, NSX_OP_host_dur, 0), NULL) : NSX_ABSENT,
-		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+		.host_end = has_call ? nsx_add_sat(rec->v[NSX_OP_host_start].i, nsx_int(rec, NSX_OP_host_dur, 0),
+		                                   NULL) : NSX_ABSENT,
+		.waits = nsx_int(rec, NSX_OP_waits, 0), .pid = f->cat.devices.p[index].pid, .profile = nsx_int(rec,
+			NSX_OP_profile, NSX_ABSENT),
 		.graph_node = nsx_has(rec, NSX_OP_graph_node)
 	};
 	f->no_launch += !has_call;
@@ -292,7 +310,8 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 			return nsx_err_nomem(f->err, NULL);
 	}
 	bool gap = start > d->busy;
-	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) != NSX_OK)
+	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
+	    NSX_OK)
 		return NSX_ERR;
 	/* A node that ends no gap is remembered all the same. */
 	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
@@ -329,7 +348,8 @@ nsx_idle_take(void *state, const struct nsx_rec *rec)
 		rc = take_op(f, rec);
 		break;
 	case NSX_DEVICE:
-		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n || nsx_idle_device(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
+		rc = nsx_cat_take(&f->cat, rec, f->err) == NSX_OK && (!f->cat.devices.n ||
+			nsx_idle_device(f, (uint32_t)f->cat.devices.n - 1)) ? NSX_OK
 		     : nsx_err_nomem(f->err, NULL);
 		break;
 	default:
@@ -346,7 +366,8 @@ nsx_idle_finish(struct idle *f)
 	for (size_t i = 0; i < f->devices.n; i++) {
 		struct nsx_idle_device *d = &f->devices.p[i];
 
-		if (nsx_parts_finish(&d->parts, settled, &(struct settling){ f, d, NULL }) != NSX_OK || flush_run(f, d) != NSX_OK)
+		if (nsx_parts_finish(&d->parts, settled, &(struct settling){ f, d, NULL }) != NSX_OK ||
+		    flush_run(f, d) != NSX_OK)
 			return NSX_ERR;
 	}
 	return nsx_idle_end_windows(f);
@@ -356,7 +377,8 @@ nsx_idle_finish(struct idle *f)
 static int
 report_clocks(struct idle *f)
 {
-	enum { UUID, ALIGNED, MIXED };   /* the first device of a UUID; the first aligned one of a profile; whether others of it differ */
+	enum { UUID, ALIGNED, MIXED };   /* the first device of a UUID; the first aligned one of a profile; whether
+	                                  * others of it differ */
 	struct nsx_map first = { 0 };
 	int rc = NSX_OK;
 
@@ -367,7 +389,8 @@ report_clocks(struct idle *f)
 		if (d->uuid != NSX_NONE) {
 			uuid = nsx_map_at(&first, (struct nsx_key){ UUID, d->uuid });
 			if (uuid && *uuid != NSX_NONE) {
-				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "two processes share one GPU: what the other runs is idle time here");
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+				             "two processes share one GPU: what the other runs is idle time here");
 				continue;
 			}
 			rc = uuid ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -375,7 +398,8 @@ report_clocks(struct idle *f)
 				*uuid = (uint32_t)i;
 		}
 		if (rc == NSX_OK && d->profile != NSX_NONE && d->aligned) {
-			uint32_t *aligned = nsx_map_at(&first, (struct nsx_key){ ALIGNED, d->profile }), same = aligned ? *aligned : (uint32_t)NSX_NONE;
+			uint32_t *aligned = nsx_map_at(&first, (struct nsx_key){ ALIGNED, d->profile }), same = aligned
+			    ? *aligned : (uint32_t)NSX_NONE;
 
 			if (aligned && same == NSX_NONE)
 				*aligned = same = (uint32_t)i;
@@ -384,7 +408,9 @@ report_clocks(struct idle *f)
 				rc = nsx_err_nomem(f->err, NULL);
 			else if (*mixed != NSX_NONE || f->cat.devices.p[same].offset != d->offset) {
 				*mixed = 1;
-				nsx_diag_add(f->diags, NSX_WARNING, "", 1, "devices of one profile have clocks of their own, so they part from their host's");
+				nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+					"devices of one profile have clocks of their own, so they part from their "
+					"host's");
 			}
 		}
 	}
@@ -396,18 +422,25 @@ int
 nsx_idle_report(struct idle *f)
 {
 	if (!f->ops)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+		             "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
 	else if (!f->calls)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no CUDA calls in the stream, so what the host did is not known: extract with --calls");
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+		             "no CUDA calls in the stream, so what the host did is not known: extract with --calls");
 	else if (!f->host_only)
-		nsx_diag_add(f->diags, NSX_INFO, "", 1, "no ranges without GPU work in the stream, causes compile and range may be counted as host: extract with --ranges=all");
+		nsx_diag_add(f->diags, NSX_INFO, "", 1,
+			"no ranges without GPU work in the stream, causes compile and range may be counted as host: "
+			"extract with --ranges=all");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no program of that name was executed: see nsysx-summary");
-	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch, "operations whose call is not in the export: a gap before one is no-call");
-	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls, "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
-	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless, "operations without a device, start or duration are ignored");
+	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
+	             "operations whose call is not in the export: a gap before one is no-call");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
+	             "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless,
+	             "operations without a device, start or duration are ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread are ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	int64_t crowded = 0, stale = 0;
@@ -416,8 +449,11 @@ nsx_idle_report(struct idle *f)
 		crowded += f->threads.p[i].crowded;
 		stale += f->threads.p[i].stale;
 	}
-	nsx_diag_add(f->diags, NSX_WARNING, "", crowded, "calls, overheads and ranges begin within thousands of others of their thread: causes do not tell of them");
-	nsx_diag_add(f->diags, NSX_WARNING, "", stale, "ranges end before many that began in them: stacks of those name them on");
+	nsx_diag_add(f->diags, NSX_WARNING, "", crowded,
+		"calls, overheads and ranges begin within thousands of others of their thread: causes do not tell of "
+		"them");
+	nsx_diag_add(f->diags, NSX_WARNING, "", stale,
+	             "ranges end before many that began in them: stacks of those name them on");
 	return report_clocks(f);
 }
 
@@ -513,7 +549,8 @@ nsx_idle_begin(struct idle *f)
 }
 
 int
-nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out, struct nsx_table **table, int64_t *ndiags,
+nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
+         struct nsx_table **table, int64_t *ndiags,
          struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
@@ -538,7 +575,8 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);
 		} else {
-			*table = options->form == NSX_IDLE_LIST ? nsx_idle_list_table(&f) : options->form == NSX_IDLE_VERDICT ? nsx_idle_verdicts(&f) : nsx_idle_table(&f);
+			*table = options->form == NSX_IDLE_LIST ? nsx_idle_list_table(&f) : options->form ==
+			    NSX_IDLE_VERDICT ? nsx_idle_verdicts(&f) : nsx_idle_table(&f);
 			for (size_t i = 0; *table && options->notes && i < f.windows.n; i++) {
 				f.full.len = 0;
 				nsx_idle_verdict_text(&f, (uint32_t)i, &f.full);

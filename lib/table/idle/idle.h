@@ -1,9 +1,9 @@
 /* idle.h -- what the files of nsysx-idle share; private to this folder.
  *
- * A record's way: idle.c reads it. Host records go to their thread (thread.c). An operation settles the time of its device before
- * it (job/parts): busy runs go to the windows (windows.c) as they are, a gap first to gaps.c, which asks the thread that launched the
- * operation what it did, and makes segments of one cause each. The windows clip and add up; rows.c makes tables of them, verdict.c says
- * what a window is bound by. */
+ * A record's way: idle.c reads it. Host records go to their thread (thread.c). An operation settles the time of its
+ * device before it (job/parts): busy runs go to the windows (windows.c) as they are, a gap first to gaps.c, which asks
+ * the thread that launched the operation what it did, and makes segments of one cause each. The windows clip and add
+ * up; rows.c makes tables of them, verdict.c says what a window is bound by. */
 #ifndef NSX_TABLE_IDLE_IDLE_H
 #define NSX_TABLE_IDLE_IDLE_H
 
@@ -19,7 +19,8 @@
 /* Causes in order of rows; edges first. */
 enum nsx_cause {
 	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER, NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
-	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC, NSX_CAUSE_API,
+	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC,
+	    NSX_CAUSE_API,
 	NSX_CAUSE_COMPILE, NSX_CAUSE_RANGE, NSX_CAUSE_HOST,
 	NSX_CAUSE_LATENCY, NSX_CAUSE_DEPENDENCY, NSX_CAUSE_UNRESOLVED,
 	NSX_NCAUSES
@@ -31,7 +32,8 @@ static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int
 const char *nsx_cause_name(enum nsx_cause c);
 const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "graph", "no-call", "launch-starved", "issued" */
 
-/* A stretch of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE: none. */
+/* A stretch of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
+ * none. */
 struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
 
 struct idle_cell { int64_t ns, count, longest, drained; };
@@ -79,7 +81,8 @@ struct nsx_idle_device {
 	bool     in_step;
 };
 
-/* A step whose window is known before the operations come: from its start to the next one's of its class. `number`: as in idle_window.key. */
+/* A step whose window is known before the operations come: from its start to the next one's of its class. `number`: as
+ * in idle_window.key. */
 struct idle_step { int64_t device, start, end, number; uint32_t class; };
 
 struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
@@ -119,10 +122,11 @@ struct idle {
 };
 
 /* An operation as gaps need it; absent numbers are NSX_ABSENT. */
-struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile; bool graph_node; };
+struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile;
+                 bool graph_node; };
 
-/* ---- idle.c: a stream's records one by one, for those who read it for more than this. {0} with options, diags, err set is empty; between
- * nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
+/* ---- idle.c: a stream's records one by one, for those who read it for more than this. {0} with options, diags, err
+ * set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
 
 int nsx_idle_begin(struct idle *f);
 int nsx_idle_take(void *f, const struct nsx_rec *rec);
@@ -137,16 +141,20 @@ struct nsx_idle_device *nsx_idle_device(struct idle *f, uint32_t index);
 /* The thread, made when it is new; NULL when out of memory. */
 struct nsx_host_thread *nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
 
-/* Make the segments of the gap [g0, g1) that op ends, into idle.segments; *drained whether it counts as that. NSX_OK or NSX_ERR. */
-int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1, bool *drained);
+/* Make the segments of the gap [g0, g1) that op ends, into idle.segments; *drained whether it counts as that. NSX_OK or
+ * NSX_ERR. */
+int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1,
+                     bool *drained);
 
-/* Whether another node of the same graph launch came before on the device; remembers this one. NSX_ERR when out of memory. */
+/* Whether another node of the same graph launch came before on the device; remembers this one. NSX_ERR when out of
+ * memory. */
 int nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second);
 
 /* ---- windows.c: all times of a device are given to it in order and once */
 
 int nsx_idle_add_busy(struct idle *f, struct nsx_idle_device *d, enum nsx_part part, int64_t start, int64_t end);
-int nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, bool drained);   /* with idle.segments */
+/* with idle.segments */
+int nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, bool drained);
 int nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec);
 /* A window by range: of the device, or of each of the process if it names none. */
 int nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
@@ -156,13 +164,14 @@ int nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_end_windows(struct idle *f);
 
-/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader of the spool, which the
- * caller closes; *ndiags: diags in the stream. */
+/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader
+ * of the spool, which the caller closes; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
 int nsx_idle_fold_segments(struct idle *f, uint32_t device);
-int nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end);
+int nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start,
+                      int64_t end);
 struct nsx_table *nsx_idle_table(struct idle *f);
 struct nsx_table *nsx_idle_list_table(struct idle *f);
 struct nsx_table *nsx_idle_verdicts(struct idle *f);

@@ -41,7 +41,8 @@ stack_of(struct idle *f, int64_t device, const struct idle_segment *s)
 
 	f->scratch.len = 0;
 	nsx_buf_fmt(&f->scratch, "device %lld", (long long)device);
-	node = f->scratch.failed ? (uint32_t)NSX_NONE : nsx_stacks_push(&f->folded, NSX_STACKS_ROOT, nsx_buf_view(&f->scratch));
+	node = f->scratch.failed ? (uint32_t)NSX_NONE : nsx_stacks_push(&f->folded, NSX_STACKS_ROOT,
+		nsx_buf_view(&f->scratch));
 	node = nsx_stacks_push(&f->folded, node, group);
 	if (!nsx_str_eq(cause, group))
 		node = nsx_stacks_push(&f->folded, node, cause);
@@ -63,7 +64,8 @@ nsx_idle_fold_segments(struct idle *f, uint32_t device)
 {
 	for (size_t i = 0; i < f->segments.n; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
-		uint32_t *at = nsx_map_at(&f->folded_of, (struct nsx_key){ (uint64_t)device << 8 | (uint64_t)s->cause, (uint64_t)s->path << 32 | s->leaf });
+		uint32_t *at = nsx_map_at(&f->folded_of, (struct nsx_key){ (uint64_t)device << 8 | (uint64_t)s->cause,
+			(uint64_t)s->path << 32 | s->leaf });
 
 		if (at && *at == NSX_NONE)
 			*at = stack_of(f, f->cat.devices.p[device].number, s);
@@ -90,7 +92,8 @@ by_length(const void *a, const void *b)
 int
 nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end)
 {
-	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name, .start = start, .dur = end - start, .tid = op->tid,
+	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name,
+	                      .start = start, .dur = end - start, .tid = op->tid,
 	                      .path = NSX_NONE, .leaf = NSX_NONE };
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
 	size_t want = (size_t)f->options->list;
@@ -192,7 +195,8 @@ by_time(const void *a, const void *b)
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
 	if (sorted->classed && x->label != y->label)
-		return nsx_str_cmp(nsx_intern_str(&sorted->classes, x->label), nsx_intern_str(&sorted->classes, y->label));
+		return nsx_str_cmp(nsx_intern_str(&sorted->classes, x->label), nsx_intern_str(&sorted->classes,
+			y->label));
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return (i > j) - (i < j);
@@ -277,8 +281,10 @@ struct nsx_table *
 nsx_idle_table(struct idle *f)
 {
 	static const struct nsx_table_col rest[] = {
-		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING }, { "ns", NSX_CELL_NS },
-		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS }, { "drained", NSX_CELL_NS }
+		{ "part", NSX_CELL_STRING }, { "group", NSX_CELL_STRING }, { "cause", NSX_CELL_STRING },
+		{ "ns", NSX_CELL_NS },
+		{ "share", NSX_CELL_SHARE }, { "count", NSX_CELL_INT }, { "longest", NSX_CELL_NS },
+		{ "drained", NSX_CELL_NS }
 	};
 	int k = nsx_idle_nkeys(f);
 	uint32_t *order = nsx_idle_window_order(f);

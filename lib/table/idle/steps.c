@@ -1,5 +1,6 @@
-/* steps.c -- the windows of steps that are ranges. Where one begins on a device is known when the last operation launched in it has come, so
- * the stream is read twice: first for the steps, into a spool, then from the spool for what filled the time between them. */
+/* steps.c -- the windows of steps that are ranges. Where one begins on a device is known when the last operation
+ * launched in it has come, so the stream is read twice: first for the steps, into a spool, then from the spool for what
+ * filled the time between them. */
 #include <regex.h>
 #include <stdlib.h>
 
@@ -38,7 +39,8 @@ keep(struct idle *f, const struct nsx_step_set *set)
 {
 	for (size_t i = 0; i < set->list.n; i++) {
 		const struct nsx_step_of *o = &set->list.p[i];
-		struct idle_step s = { set->cat.devices.p[o->device].number, o->first, nsx_add_sat(o->first, o->period, NULL), o->number, NSX_NONE };
+		struct idle_step s = { set->cat.devices.p[o->device].number, o->first, nsx_add_sat(o->first, o->period,
+			NULL), o->number, NSX_NONE };
 
 		if (o->period == NSX_ABSENT)
 			continue;
@@ -80,7 +82,8 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 		if (!set.list.n)
 			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
 		else if (!f->steps.n)
-			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no device has two steps of a class, so none has a window: the last one has none");
+			nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+			             "no device has two steps of a class, so none has a window: the last one has none");
 		*ndiags = set.ndiags;
 		again = nsx_spool_reader(first.spool);
 	}

@@ -9,11 +9,12 @@
 #include "base/outfile.h"
 #include "stream/kinds.h"
 
-/* Pieces of a thread in memory; the older half goes to a file beyond it, in pieces of fixed size, so that one is found by halving. */
+/* Pieces of a thread in memory; the older half goes to a file beyond it, in pieces of fixed size, so that one is found
+ * by halving. */
 enum { MANY = 1 << 20 };
 
-/* What a thread has open at a time costs time with each record, so there is a limit, which no program comes near: where ranges nest, what lies
- * deeper than that is told by what is around it. */
+/* What a thread has open at a time costs time with each record, so there is a limit, which no program comes near: where
+ * ranges nest, what lies deeper than that is told by what is around it. */
 enum { MOST_OPEN = 4096 };
 
 /* Where ranges do not nest, each end changes the paths of those that go on: of so many. */
@@ -28,7 +29,8 @@ starts_before(const void *unused, const struct nsx_open_interval *a, const struc
 NSX_HEAP(coming, struct nsx_open_interval, const void *, starts_before)
 
 int
-nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid, const struct nsx_host_paths *paths, struct nsx_err *err)
+nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid,
+                     const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	struct nsx_host_piece first = { INT64_MIN, NSX_ABSENT, paths->root, NSX_NONE, NSX_HOST_UNKNOWN, false };
 
@@ -102,7 +104,8 @@ spill(struct nsx_host_thread *t, struct nsx_err *err)
 static bool
 same(const struct nsx_host_piece *a, const struct nsx_host_piece *b)
 {
-	return a->state == b->state && a->call == b->call && a->path == b->path && a->blocking == b->blocking && a->call_name == b->call_name;
+	return a->state == b->state && a->call == b->call && a->path == b->path && a->blocking == b->blocking &&
+	       a->call_name == b->call_name;
 }
 
 static int
@@ -128,7 +131,8 @@ static int
 note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	const struct nsx_open_interval *call = nsx_open_innermost(&t->calls), *range = nsx_open_innermost(&t->ranges);
-	struct nsx_host_piece p = { at > t->settled ? at : t->settled, NSX_ABSENT, range ? range->path : paths->root, NSX_NONE, NSX_HOST_UNKNOWN, false };
+	struct nsx_host_piece p = { at > t->settled ? at : t->settled, NSX_ABSENT, range ? range->path : paths->root,
+	                            NSX_NONE, NSX_HOST_UNKNOWN, false };
 
 	if (call) {
 		p.call = call->id;
@@ -208,14 +212,16 @@ int
 nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	for (;;) {
-		int64_t end = min2(min2(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)), nsx_open_next_end(&t->ranges));
+		int64_t end = min2(min2(nsx_open_next_end(&t->calls), nsx_open_next_end(&t->overheads)),
+		                   nsx_open_next_end(&t->ranges));
 		int64_t at = min2(end, next_coming(t));
 
 		if (at > to || at == INT64_MAX)
 			break;
 		nsx_open_close(&t->calls, at);
 		nsx_open_close(&t->overheads, at);
-		if (make_paths(t, nsx_open_close(&t->ranges, at), paths, err) != NSX_OK || open_coming(t, at, paths, err) != NSX_OK
+		if (make_paths(t, nsx_open_close(&t->ranges, at), paths, err) != NSX_OK || open_coming(t, at, paths,
+		    err) != NSX_OK
 		    || note(t, at, paths, err) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -224,7 +230,8 @@ nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host_pat
 }
 
 static int
-begin(struct nsx_host_thread *t, struct nsx_open_intervals *where, struct nsx_open_interval i, const struct nsx_host_paths *paths, struct nsx_err *err)
+begin(struct nsx_host_thread *t, struct nsx_open_intervals *where, struct nsx_open_interval i,
+      const struct nsx_host_paths *paths, struct nsx_err *err)
 {
 	size_t at;
 
@@ -243,13 +250,15 @@ begin(struct nsx_host_thread *t, struct nsx_open_intervals *where, struct nsx_op
 }
 
 int
-nsx_host_call(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths, struct nsx_err *err)
+nsx_host_call(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,
+              struct nsx_err *err)
 {
 	return begin(t, &t->calls, i, paths, err);
 }
 
 int
-nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths, struct nsx_err *err)
+nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,
+                  struct nsx_err *err)
 {
 	return begin(t, &t->overheads, i, paths, err);
 }
@@ -296,7 +305,8 @@ from_file(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_
 }
 
 int
-nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out, struct nsx_err *err)
+nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out,
+                 struct nsx_err *err)
 {
 	size_t lo = t->head, hi = t->list.n;
 

@@ -1,7 +1,8 @@
 /* thread.h -- what a host thread does at each moment, as far as it may have to be told: private to nsysx-idle.
  *
- * A thread's calls, overheads and ranges come in order of their start; from them *pieces* are made, stretches in which it does one and
- * the same. A piece lasts until the next begins; before its first record a thread is in host code that nothing is known of. */
+ * A thread's calls, overheads and ranges come in order of their start; from them *pieces* are made, stretches in which
+ * it does one and the same. A piece lasts until the next begins; before its first record a thread is in host code that
+ * nothing is known of. */
 #ifndef NSX_TABLE_IDLE_THREAD_H
 #define NSX_TABLE_IDLE_THREAD_H
 
@@ -44,12 +45,15 @@ typedef uint32_t nsx_host_path_fn(void *state, uint32_t path, uint32_t name);
 struct nsx_host_paths { nsx_host_path_fn *push; void *state; uint32_t root; };
 
 /* NSX_OK or NSX_ERR (out of memory), for all. */
-int nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid, const struct nsx_host_paths *paths, struct nsx_err *err);
+int nsx_host_thread_init(struct nsx_host_thread *t, int64_t profile, int64_t pid, int64_t tid,
+                         const struct nsx_host_paths *paths, struct nsx_err *err);
 
-/* `what` of a call or an overhead is its nsx_host_state, of a range whether it compiles (NSX_HOST_COMPILE) or not (NSX_HOST_RANGE).
- * They come by `start`, but ranges may come earlier. */
-int nsx_host_call(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths, struct nsx_err *err);
-int nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths, struct nsx_err *err);
+/* `what` of a call or an overhead is its nsx_host_state, of a range whether it compiles (NSX_HOST_COMPILE) or not
+ * (NSX_HOST_RANGE). They come by `start`, but ranges may come earlier. */
+int nsx_host_call(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,
+                  struct nsx_err *err);
+int nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const struct nsx_host_paths *paths,
+                      struct nsx_err *err);
 int nsx_host_range(struct nsx_host_thread *t, struct nsx_open_interval i, struct nsx_err *err);
 
 /* Make the pieces up to `to`: every record that starts before it has come. */
@@ -57,7 +61,8 @@ int nsx_host_settle(struct nsx_host_thread *t, int64_t to, const struct nsx_host
 
 /* Append the pieces that hold some of [from, to), to <= settled, to *out; the first may begin before `from`. */
 struct nsx_host_pieces { NSX_VEC(struct nsx_host_piece) list; };
-int nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out, struct nsx_err *err);
+int nsx_host_between(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out,
+                     struct nsx_err *err);
 
 /* Nothing before `time` is asked for any more. */
 void nsx_host_forget(struct nsx_host_thread *t, int64_t time);

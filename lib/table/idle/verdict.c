@@ -55,7 +55,8 @@ judge(const struct idle *f, const struct idle_window *w)
 	v = (struct verdict){ words[best].verdict, words[best].says, most, -1, NSX_NONE, NSX_NONE };
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
-		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns > w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
+		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns >
+		        w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
 			v.cause = c;
 	/* The list is in reverse order of arrival, and of equal ones the first counts. */
 	for (uint32_t i = w->reason; i != NSX_NONE && v.cause >= 0; i = f->reasons.p[i].next) {
@@ -73,7 +74,8 @@ judge(const struct idle *f, const struct idle_window *w)
 static void
 put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
 {
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms is %s", f->cat.devices.p[w->device].number, v->word,
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms is %s", f->cat.devices.p[w->device].number,
+	            v->word,
 	            100 * (double)v->ns / (double)w->length, (double)w->length / 1e6, v->says);
 	if (v->cause >= 0)
 		nsx_buf_fmt(b, "; mostly %s, %.3f ms", nsx_cause_name((enum nsx_cause)v->cause),
@@ -97,7 +99,8 @@ struct nsx_table *
 nsx_idle_verdicts(struct idle *f)
 {
 	static const struct nsx_table_col rest[] = {
-		{ "verdict", NSX_CELL_STRING }, { "ns", NSX_CELL_NS }, { "share", NSX_CELL_SHARE }, { "cause", NSX_CELL_STRING },
+		{ "verdict", NSX_CELL_STRING }, { "ns", NSX_CELL_NS }, { "share", NSX_CELL_SHARE },
+		{ "cause", NSX_CELL_STRING },
 		{ "path", NSX_CELL_STRING }, { "call", NSX_CELL_STRING }, { "text", NSX_CELL_STRING }
 	};
 	int k = nsx_idle_nkeys(f);

@@ -1,5 +1,5 @@
-/* windows.c -- the windows that a device's time is cut by, and their sums. Runs and gaps of a device come in order and once; what a
- * window has of each is clipped and added. */
+/* windows.c -- the windows that a device's time is cut by, and their sums. Runs and gaps of a device come in order and
+ * once; what a window has of each is clipped and added. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +23,11 @@ min2(int64_t a, int64_t b)
 /* ---- sums */
 
 static uint32_t
-new_window(struct idle *f, const struct nsx_idle_device *d, int64_t start, int64_t end, int64_t key, uint32_t label, uint32_t next)
+new_window(struct idle *f, const struct nsx_idle_device *d, int64_t start, int64_t end, int64_t key, uint32_t label,
+           uint32_t next)
 {
-	struct idle_window w = { .device = d->index, .start = start, .end = end, .first = start, .key = key, .label = label, .next = next,
+	struct idle_window w = { .device = d->index, .start = start, .end = end, .first = start, .key = key,
+	                         .label = label, .next = next,
 	                         .reason = NSX_NONE };
 
 	if (f->windows.n >= NSX_NONE - 1 || !nsx_vec_push(&f->windows, w)) {
@@ -55,7 +57,8 @@ reason(struct idle *f, uint32_t window, const struct idle_segment *s, int64_t ns
 	int cell = nsx_cause_cell(s->cause);
 	uint32_t *at = nsx_map_at(&w->reasons, (struct nsx_key){ (uint64_t)cell, (uint64_t)s->path << 32 | s->leaf });
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->reasons, ((struct idle_reason){ (uint32_t)cell, s->path, s->leaf, w->reason, 0 })))
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->reasons, ((struct idle_reason){ (uint32_t)cell, s->path, s->leaf,
+	    w->reason, 0 })))
 		*at = w->reason = (uint32_t)(f->reasons.n - 1);
 	if (!at || *at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
@@ -66,7 +69,8 @@ reason(struct idle *f, uint32_t window, const struct idle_segment *s, int64_t ns
 /* What is being added: a run of a busy part, or a gap whose segments lie in the order of time. */
 struct piece { int64_t start, end; enum nsx_part part; bool drained; size_t from; };
 
-/* Add what the window has of it in [start, end). The windows of one piece come in order of start, so segments before are not looked at again. */
+/* Add what the window has of it in [start, end). The windows of one piece come in order of start, so segments before
+ * are not looked at again. */
 static int
 add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_t end)
 {
@@ -101,7 +105,8 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 static int
 add_to_device(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
-	if (d->window == NSX_NONE && (d->window = new_window(f, d, p->start, p->end, NSX_ABSENT, NSX_NONE, NSX_NONE)) == NSX_NONE)
+	if (d->window == NSX_NONE && (d->window = new_window(f, d, p->start, p->end, NSX_ABSENT, NSX_NONE, NSX_NONE)) ==
+	    NSX_NONE)
 		return NSX_ERR;
 	f->windows.p[d->window].end = p->end;
 	return add_clip(f, d->window, p, p->start, p->end);
@@ -118,7 +123,8 @@ bucket_start(int64_t t, int64_t every)
 	return t - (rest < 0 ? rest + every : rest);
 }
 
-/* Windows by time, of all devices: 700 MB of them. Nobody reads more, and a short time by mistake would fill all memory. */
+/* Windows by time, of all devices: 700 MB of them. Nobody reads more, and a short time by mistake would fill all
+ * memory. */
 enum { BUCKETS = 1000000 };
 
 static int
@@ -130,7 +136,8 @@ add_to_buckets(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 
 		if (d->window == NSX_NONE || f->windows.p[d->window].key != start) {
 			if (f->windows.n >= BUCKETS)
-				return nsx_err_set(f->err, "--by every: more than %d windows: take a longer time", BUCKETS);
+				return nsx_err_set(f->err, "--by every: more than %d windows: take a longer time",
+				                   BUCKETS);
 			d->window = new_window(f, d, t, stop, start, NSX_NONE, NSX_NONE);
 			if (d->window == NSX_NONE)
 				return NSX_ERR;
@@ -163,11 +170,13 @@ nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec)
 		struct nsx_str module = nsx_str_c(f->options->module);
 		const struct nsx_cat_program *p = &f->cat.programs.p[program];
 
-		if (!f->options->module || (!nsx_str_eq(nsx_cat_str(&f->cat, p->name), module) && !nsx_str_eq(nsx_cat_str(&f->cat, p->key), module)))
+		if (!f->options->module || (!nsx_str_eq(nsx_cat_str(&f->cat, p->name), module) &&
+		    !nsx_str_eq(nsx_cat_str(&f->cat, p->key), module)))
 			return NSX_OK;
 		return nsx_vec_push(&d->cuts, start) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 	}
-	struct idle_module m = { start, nsx_add_sat(start, dur, NULL), program, nsx_int(rec, NSX_MODULE_execution, NSX_ABSENT) };
+	struct idle_module m = { start, nsx_add_sat(start, dur, NULL), program, nsx_int(rec, NSX_MODULE_execution,
+		NSX_ABSENT) };
 
 	return nsx_vec_push(&d->modules, m) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
@@ -230,7 +239,8 @@ give_between(struct idle *f, struct nsx_idle_device *d, uint32_t program)
 	return to == NSX_NONE ? NSX_ERR : join_cells(f, to, d->between);
 }
 
-/* Forget those that ended before t when there are twice as many as were open the last time, so that one which lasts long keeps no others. */
+/* Forget those that ended before t when there are twice as many as were open the last time, so that one which lasts
+ * long keeps no others. */
 static void
 forget_modules(struct nsx_idle_device *d, int64_t t)
 {
@@ -276,7 +286,8 @@ between_window(struct idle *f, struct nsx_idle_device *d, int64_t t)
 	if (d->between == NSX_NONE) {
 		uint32_t label = nsx_cat_intern(&f->cat, NSX_STR("[between]"), &none);
 
-		d->between = none.msg[0] ? (nsx_err_nomem(f->err, NULL), (uint32_t)NSX_NONE) : new_window(f, d, t, t, NSX_ABSENT, label, NSX_NONE);
+		d->between = none.msg[0] ? (nsx_err_nomem(f->err, NULL), (uint32_t)NSX_NONE) : new_window(f, d, t, t,
+			NSX_ABSENT, label, NSX_NONE);
 	} else if (f->windows.p[d->between].length == 0) {
 		f->windows.p[d->between].first = t;
 	}
@@ -287,7 +298,8 @@ between_window(struct idle *f, struct nsx_idle_device *d, int64_t t)
 static uint32_t
 execution_window(struct idle *f, struct nsx_idle_device *d, const struct idle_module *m, int64_t t)
 {
-	uint32_t *at = nsx_map_at(&f->window_of, (struct nsx_key){ (uint64_t)d->index << 32 | m->program, (uint64_t)m->execution });
+	uint32_t *at = nsx_map_at(&f->window_of, (struct nsx_key){ (uint64_t)d->index << 32 | m->program,
+		(uint64_t)m->execution });
 	struct nsx_err none = { "" };
 
 	if (at && *at == NSX_NONE) {
@@ -314,7 +326,8 @@ add_to_modules(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 			d->any_module = true;
 			if (give_between(f, d, m->program) != NSX_OK)
 				return NSX_ERR;
-			w = f->options->by == NSX_IDLE_MODULE ? program_window(f, d, m->program, false, t) : execution_window(f, d, m, t);
+			w = f->options->by == NSX_IDLE_MODULE ? program_window(f, d, m->program, false, t)
+			    : execution_window(f, d, m, t);
 		}
 		if (w == NSX_NONE)
 			return NSX_ERR;
@@ -421,7 +434,8 @@ nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str
 	for (size_t i = 0; i < f->devices.n; i++) {
 		const struct nsx_cat_device *c = &f->cat.devices.p[i];
 
-		if (c->profile != NSX_NONE && f->cat.profiles.p[c->profile].number == nsx_int(range, NSX_RANGE_profile, NSX_ABSENT)
+		if (c->profile != NSX_NONE && f->cat.profiles.p[c->profile].number == nsx_int(range, NSX_RANGE_profile,
+		    NSX_ABSENT)
 		    && c->pid == nsx_int(range, NSX_RANGE_pid, NSX_ABSENT)
 		    && open_window(f, &f->devices.p[i], start, nsx_add_sat(start, dur, NULL), label) != NSX_OK)
 			return NSX_ERR;

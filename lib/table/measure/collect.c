@@ -1,5 +1,5 @@
-/* collect.c -- GPU operations gathered by the execution they belong to. Holds a line for each execution that is measured and, of
- * ranges, those that are open on the host or on the GPU.
+/* collect.c -- GPU operations gathered by the execution they belong to. Holds a line for each execution that is
+ * measured and, of ranges, those that are open on the host or on the GPU.
  *
  *   of range step:  step [inner [step [op 20 ns]] [op 5 ns]]   ->  20 ns for the inner step, 25 ns for the outer one */
 #include <stdlib.h>
@@ -16,7 +16,8 @@ enum {
 	NOWHERE = NSX_NONE - 2       /* in none that is measured */
 };
 
-/* Of a range in the book, `name` is the subject that it is, NSX_NONE if it is not measured; `mark` the one that its operations are in. */
+/* Of a range in the book, `name` is the subject that it is, NSX_NONE if it is not measured; `mark` the one that its
+ * operations are in. */
 struct collecting {
 	struct nsx_spans   *s;
 	struct nsx_map      programs;   /* program -> subject, for programs that are measured */
@@ -53,14 +54,16 @@ dense(struct nsx_map *m, uint64_t a, uint64_t b)
 	return at ? *at : (uint32_t)NSX_NONE;
 }
 
-/* The span of the subject's execution on the device, which begins at `start` if it is new; NSX_NONE when out of memory. */
+/* The span of the subject's execution on the device, which begins at `start` if it is new; NSX_NONE when out of
+ * memory. */
 static uint32_t
 span_at(struct nsx_spans *s, uint32_t subject, int64_t execution, int64_t device, int64_t start)
 {
 	uint32_t turn = dense(&s->executions, subject, (uint64_t)execution);
 	uint32_t at = turn == NSX_NONE ? turn : dense(&s->span_of, turn, (uint64_t)device);
 
-	if (at == s->spans.n && !nsx_vec_push(&s->spans, ((struct nsx_span_of){ subject, execution, device, start, start, 0, 0 })))
+	if (at == s->spans.n && !nsx_vec_push(&s->spans, ((struct nsx_span_of){ subject, execution, device, start,
+	    start, 0, 0 })))
 		return NSX_NONE;
 	return at;
 }
@@ -88,7 +91,8 @@ add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct n
 	widen(&s->spans.p[at], start, nsx_add_sat(start, dur, NULL), dur, 1);
 	if (s->options->what != NSX_MEASURE_LIST)
 		return NSX_OK;
-	struct nsx_span_op op = { at, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)), nsx_intern(&s->names, nsx_string(rec, NSX_OP_name)), start, dur };
+	struct nsx_span_op op = { at, nsx_intern(&s->names, nsx_string(rec, NSX_OP_type)), nsx_intern(&s->names,
+		nsx_string(rec, NSX_OP_name)), start, dur };
 	return op.type != NSX_NONE && op.name != NSX_NONE && nsx_vec_push(&s->ops, op) ? NSX_OK : nomem(c);
 }
 
@@ -134,15 +138,17 @@ is_named(struct nsx_str domain, struct nsx_str name, struct nsx_str want)
 	if (nsx_str_eq(name, want))
 		return true;
 	return domain.len && want.len == domain.len + 1 + name.len && memcmp(want.ptr, domain.ptr, domain.len) == 0
-	       && want.ptr[domain.len] == ':' && (!name.len || memcmp(want.ptr + domain.len + 1, name.ptr, name.len) == 0);
+	       && want.ptr[domain.len] == ':' && (!name.len || memcmp(want.ptr + domain.len + 1, name.ptr, name.len) ==
+	                                          0);
 }
 
-/* Whether the range is one of those asked for, by its full name, its key or what else options.names makes of it; *as: by which. Valid
- * until the next call. */
+/* Whether the range is one of those asked for, by its full name, its key or what else options.names makes of it; *as:
+ * by which. Valid until the next call. */
 static bool
 is_asked_for(struct collecting *c, const struct nsx_rec *rec, struct nsx_str *as)
 {
-	struct nsx_str want = nsx_str_c(c->s->options->range), domain = nsx_string(rec, NSX_RANGE_domain), name = nsx_string(rec, NSX_RANGE_name);
+	struct nsx_str want = nsx_str_c(c->s->options->range), domain = nsx_string(rec, NSX_RANGE_domain),
+	    name = nsx_string(rec, NSX_RANGE_name);
 
 	*as = name;
 	if (is_named(domain, name, want))
@@ -164,7 +170,8 @@ offer(struct collecting *c, const struct nsx_rec *rec)
 
 	if (c->s->matching)
 		return NSX_OK;
-	nsx_near_offer(&c->s->near, nsx_name(c->s->options->names, domain, nsx_string(rec, NSX_RANGE_name), &c->scratch));
+	nsx_near_offer(&c->s->near, nsx_name(c->s->options->names, domain, nsx_string(rec, NSX_RANGE_name),
+	                                     &c->scratch));
 	if (domain.len)
 		nsx_near_offer(&c->s->near, nsx_range_book_name(&c->book, rec, c->s->options->names));
 	return c->scratch.failed || c->book.text.failed ? nomem(c) : NSX_OK;
@@ -187,15 +194,16 @@ take_range(struct collecting *c, const struct nsx_rec *rec)
 		return NSX_OK;   /* no GPU work */
 	if (matches) {
 		int64_t host_start = nsx_int(rec, NSX_RANGE_host_start, rec->v[NSX_RANGE_start].i);
-		subject = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_RANGE_range, INT64_MIN), .host_start = host_start }, as);
+		subject = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_RANGE_range, INT64_MIN),
+			.host_start = host_start }, as);
 		if (subject == NSX_NONE)
 			return nomem(c);
 	}
 	return nsx_range_book_add(&c->book, rec, subject, c->s->err);
 }
 
-/* Which measured range an open one is or is in, for it and all around it. A parent may stand after its child when both start at once,
- * so it is looked for when the first operation comes. */
+/* Which measured range an open one is or is in, for it and all around it. A parent may stand after its child when both
+ * start at once, so it is looked for when the first operation comes. */
 static int
 resolve(struct collecting *c, struct nsx_range_entry *at)
 {
@@ -253,12 +261,14 @@ take_range_op(struct collecting *c, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* Measured ranges so that each stands before the one around it: a range is next when all within it have been. NULL when out of memory. */
+/* Measured ranges so that each stands before the one around it: a range is next when all within it have been. NULL when
+ * out of memory. */
 static uint32_t *
 inner_first(const struct nsx_spans *s)
 {
 	size_t count = s->subjects.n, n = 0;
-	uint32_t *within = calloc(count + 1, sizeof *within), *order = within ? malloc((count + 1) * sizeof *order) : NULL;
+	uint32_t *within = calloc(count + 1, sizeof *within), *order = within ? malloc((count + 1) * sizeof *order)
+	    : NULL;
 
 	for (size_t i = 0; order && i < count; i++)
 		if (s->subjects.p[i].outer != NSX_NONE)
@@ -276,8 +286,8 @@ inner_first(const struct nsx_spans *s)
 	return order;
 }
 
-/* What is in a range is also in the measured ranges around it. Each range's spans go once to the next one out, inner ranges first, so that
- * this takes as long as there are rows; operations have gone to their innermost range alone. */
+/* What is in a range is also in the measured ranges around it. Each range's spans go once to the next one out, inner
+ * ranges first, so that this takes as long as there are rows; operations have gone to their innermost range alone. */
 static int
 carry_outward(struct collecting *c)
 {

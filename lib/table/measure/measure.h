@@ -1,4 +1,5 @@
-/* measure.h -- what both sides of nsysx-measure share: spans collected from a stream, and tables made of them; private to this folder. */
+/* measure.h -- what both sides of nsysx-measure share: spans collected from a stream, and tables made of them; private
+ * to this folder. */
 #ifndef NSX_TABLE_MEASURE_MEASURE_H
 #define NSX_TABLE_MEASURE_MEASURE_H
 
@@ -27,7 +28,8 @@ struct nsx_spans {
 	struct nsx_intern             names;
 	NSX_VEC(struct nsx_subject)   subjects;
 	NSX_VEC(struct nsx_span_of)   spans;
-	struct nsx_map                executions, span_of;   /* (subject, execution) -> dense; (that, device) -> spans */
+	struct nsx_map                executions, span_of;   /* (subject, execution) -> dense; (that, device) ->
+	                                                      * spans */
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* op records */
 	int64_t                       timeless, homeless;    /* without a duration; whose range is not there */

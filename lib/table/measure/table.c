@@ -57,7 +57,8 @@ by_row(const void *a, const void *b)
 	const struct shown *x = a, *y = b;
 	int c;
 
-	if ((c = nsx_str_cmp(x->name, y->name)) != 0 || (c = compare(x->id, y->id)) != 0 || (c = compare(x->device, y->device)) != 0
+	if ((c = nsx_str_cmp(x->name, y->name)) != 0 || (c = compare(x->id, y->id)) != 0 ||
+	    (c = compare(x->device, y->device)) != 0
 	    || (c = compare(x->execution, y->execution)) != 0)
 		return c;
 	return x->span < y->span ? -1 : 1;
@@ -111,7 +112,8 @@ percentile(const int64_t *sorted, size_t n, size_t percent)
 
 /* A row of n values, which this sorts. */
 static void
-put_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x, const char *measure, int64_t *v, size_t n)
+put_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x, const char *measure, int64_t *v,
+          size_t n)
 {
 	__int128 sum = 0;
 	double mean, squares = 0;
@@ -144,7 +146,8 @@ put_all_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown
 	int64_t *v = malloc((n + 1) * sizeof *v);
 
 	for (size_t from = 0, to; v && from < n; from = to) {
-		for (to = from + 1; to < n && x[to].id == x[from].id && x[to].device == x[from].device && nsx_str_eq(x[to].name, x[from].name); to++)
+		for (to = from + 1; to < n && x[to].id == x[from].id && x[to].device == x[from].device &&
+		     nsx_str_eq(x[to].name, x[from].name); to++)
 			;
 		for (size_t i = from; i < to; i++)
 			v[i - from] = s->spans.p[x[i].span].kernels;
@@ -198,7 +201,8 @@ select_spans(const struct nsx_spans *s, size_t *n)
 		const struct nsx_subject *sub = &s->subjects.p[sp->subject];
 		/* Ranges of one name belong together, whatever their ids. */
 		if (sp->execution >= s->options->skip)
-			x[(*n)++] = (struct shown){ nsx_intern_str(&s->names, sub->name), s->options->module ? sub->id : 0, sp->device, sp->execution,
+			x[(*n)++] = (struct shown){ nsx_intern_str(&s->names, sub->name), s->options->module ? sub->id
+			                            : 0, sp->device, sp->execution,
 			                            (uint32_t)i };
 	}
 	if (x)

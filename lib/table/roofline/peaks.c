@@ -1,4 +1,5 @@
-/* peaks.c -- what a device can do at most: multiprocessors x operations a clock x clock, from the stream or from gpus.def. */
+/* peaks.c -- what a device can do at most: multiprocessors x operations a clock x clock, from the stream or from
+ * gpus.def. */
 #include "table/roofline/peaks.h"
 
 #include <ctype.h>
@@ -12,12 +13,15 @@ static const char *const math_names[NSX_NMATHS] = { "f4", "f8", "s8", "f16", "bf
 
 /* What runs a math that a chip lacks; NSX_NMATHS: nothing. */
 static const enum nsx_math instead[NSX_NMATHS] = {
-	[NSX_MATH_F4] = NSX_MATH_F8,    [NSX_MATH_F8] = NSX_MATH_BF16,  [NSX_MATH_S8] = NSX_MATH_F32,  [NSX_MATH_F16] = NSX_MATH_F32,
-	[NSX_MATH_BF16] = NSX_MATH_F32, [NSX_MATH_TF32] = NSX_MATH_F32, [NSX_MATH_F64] = NSX_NMATHS,   [NSX_MATH_F32] = NSX_NMATHS
+	[NSX_MATH_F4] = NSX_MATH_F8,    [NSX_MATH_F8] = NSX_MATH_BF16,  [NSX_MATH_S8] = NSX_MATH_F32,
+	[NSX_MATH_F16] = NSX_MATH_F32,
+	[NSX_MATH_BF16] = NSX_MATH_F32, [NSX_MATH_TF32] = NSX_MATH_F32, [NSX_MATH_F64] = NSX_NMATHS,
+	[NSX_MATH_F32] = NSX_NMATHS
 };
 
 static const struct gpu { const char *name; int64_t cc, sms, clock, matrix_clock, mem_bandwidth; bool half; } gpus[] = {
-#define GPU(name, cc, sms, clock, matrix_clock, mem_bandwidth, half) { name, cc, sms, clock, matrix_clock, mem_bandwidth, half },
+#define GPU(name, cc, sms, clock, matrix_clock, mem_bandwidth, half) { name, cc, sms, clock, matrix_clock, \
+	mem_bandwidth, half },
 #include "table/roofline/gpus.def"
 };
 
@@ -82,7 +86,9 @@ nsx_roofline_give_peaks(struct nsx_roofline_given *given, const char *list)
 		for (end = list; *end && *end != ','; end++)
 			continue;
 		if (!give_peak(given, (struct nsx_str){ list, (size_t)(end - list) })) {
-			snprintf(wrong, sizeof wrong, "want MATH=TFLOPS, MATH one of f4, f8, s8, f16, bf16, tf32, f64 and f32, TFLOPS above 0, got \"%.*s\"",
+			snprintf(wrong, sizeof wrong,
+				"want MATH=TFLOPS, MATH one of f4, f8, s8, f16, bf16, tf32, f64 and f32, TFLOPS above "
+				"0, got \"%.*s\"",
 			         (int)(end - list > 60 ? 60 : end - list), list);
 			return wrong;
 		}
@@ -145,7 +151,8 @@ nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name, const struct n
 
 	if (!g)
 		g = &unknown;
-	int64_t sms = either(d->sms, g->sms, &exported), clock = either(d->clock, g->clock, &exported), cc = either(d->cc, g->cc, &exported);
+	int64_t sms = either(d->sms, g->sms, &exported), clock = either(d->clock, g->clock, &exported),
+	    cc = either(d->cc, g->cc, &exported);
 	int64_t bandwidth = either(d->mem_bandwidth, g->mem_bandwidth, &bandwidth_exported);
 	bool half = g->half || stands_in(name, "GeForce", 7);
 
@@ -154,7 +161,8 @@ nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name, const struct n
 			ops = &all_ops[i];
 	for (int m = 0; m < NSX_NMATHS; m++) {
 		bool scalar = m == NSX_MATH_F32 || m == NSX_MATH_F64;
-		bool halved = half && (m == NSX_MATH_F16 || m == NSX_MATH_BF16 || m == NSX_MATH_TF32 || m == NSX_MATH_F8);
+		bool halved = half && (m == NSX_MATH_F16 || m == NSX_MATH_BF16 || m == NSX_MATH_TF32 ||
+		                       m == NSX_MATH_F8);
 		int64_t hz = !scalar && g->matrix_clock ? g->matrix_clock : clock;
 
 		if (given->peak[m] > 0) {
@@ -170,6 +178,7 @@ nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name, const struct n
 		if (p.tflops[m] == 0 && !ops->ops[m] && instead[m] != NSX_NMATHS)
 			p.tflops[m] = p.tflops[instead[m]];
 	p.gbps = given->bandwidth > 0 ? given->bandwidth : bandwidth > 0 ? (double)bandwidth / 1e9 : 0;
-	p.gbps_from = given->bandwidth > 0 ? NSX_FROM_OPTION : bandwidth <= 0 ? NSX_FROM_NOWHERE : bandwidth_exported ? NSX_FROM_EXPORT : NSX_FROM_TABLE;
+	p.gbps_from = given->bandwidth > 0 ? NSX_FROM_OPTION : bandwidth <= 0 ? NSX_FROM_NOWHERE : bandwidth_exported
+	    ? NSX_FROM_EXPORT : NSX_FROM_TABLE;
 	return p;
 }

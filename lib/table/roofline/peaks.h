@@ -11,14 +11,17 @@ enum nsx_peak_from { NSX_FROM_NOWHERE, NSX_FROM_OPTION, NSX_FROM_EXPORT, NSX_FRO
 
 /* Of one device; 0 and NSX_FROM_NOWHERE: not known. */
 struct nsx_peaks {
-	double tflops[NSX_NMATHS];              /* of operations of that math, on whatever units the device has for it */
+	double tflops[NSX_NMATHS];              /* of operations of that math, on whatever units the device has for
+	                                         * it */
 	double gbps;
-	enum nsx_peak_from from[NSX_NMATHS];    /* of the maths that the device has itself, and of those that were given */
+	enum nsx_peak_from from[NSX_NMATHS];    /* of the maths that the device has itself, and of those that were
+	                                         * given */
 	enum nsx_peak_from gbps_from;
 };
 
 /* name: of the device; d: its record. */
-struct nsx_peaks nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name, const struct nsx_roofline_given *given);
+struct nsx_peaks nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name,
+                              const struct nsx_roofline_given *given);
 
 const char *nsx_math_name(enum nsx_math m);
 enum nsx_math nsx_math_find(struct nsx_str name);         /* NSX_NMATHS: none of them */

@@ -22,7 +22,8 @@ take_thunk(struct nsx_roof *f, const struct nsx_rec *rec)
 	inst = nsx_cat_inst(&f->cat, rec);
 	device = nsx_cat_device(&f->cat, rec);
 	at = inst == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->cell_of, (struct nsx_key){ inst, device });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->cells, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
+	if (at && *at == NSX_NONE &&
+	    nsx_vec_push(&f->cells, ((struct nsx_roof_cell){ .inst = inst, .device = device })))
 		*at = (uint32_t)(f->cells.n - 1);
 	if (!at || *at == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
@@ -79,17 +80,21 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 	else if (!f->any_cost)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has flops, vector, mem_bytes: extract with -x");
 	else
-		nsx_diag_add(diags, NSX_INFO, "", unmodelled, "instructions whose work is not modelled: without a limit");
+		nsx_diag_add(diags, NSX_INFO, "", unmodelled,
+		             "instructions whose work is not modelled: without a limit");
 	if (f->thunks && !f->modules)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: the time of programs is not known");
-	nsx_diag_add(diags, NSX_WARNING, "", f->odd_costs, "instructions whose work is incomplete, negative or of an unknown math: taken as not modelled");
+	nsx_diag_add(diags, NSX_WARNING, "", f->odd_costs,
+	             "instructions whose work is incomplete, negative or of an unknown math: taken as not modelled");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", f->too_large, "sums of operations or bytes that 64 bits do not hold: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->too_large,
+	             "sums of operations or bytes that 64 bits do not hold: left out");
 }
 
 int
-nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table, int64_t *ndiags,
+nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
+             int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_roof f = { .options = options, .err = err };

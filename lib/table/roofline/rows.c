@@ -6,11 +6,13 @@
 
 /* ---- the work of an instruction */
 
-/* Fill in what is known of it. Half of it is nothing: without bytes no limit holds, without flops it would be too low. */
+/* Fill in what is known of it. Half of it is nothing: without bytes no limit holds, without flops it would be too
+ * low. */
 static void
 work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r)
 {
-	bool none = i->flops == NSX_ABSENT && i->vector == NSX_ABSENT && i->mem_bytes == NSX_ABSENT && i->math == NSX_NONE;
+	bool none = i->flops == NSX_ABSENT && i->vector == NSX_ABSENT && i->mem_bytes == NSX_ABSENT &&
+	    i->math == NSX_NONE;
 
 	r->math = NSX_NMATHS;
 	r->note = NSX_NOTE_UNMODELLED;
@@ -38,8 +40,10 @@ work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r
 static void
 weigh(struct nsx_roof_row *r, const struct nsx_roof_cell *c, const struct nsx_peaks *p, bool first)
 {
-	double peak = r->flops ? p->tflops[r->math] : p->tflops[NSX_MATH_F32], scalar = p->tflops[NSX_MATH_F32], n = (double)c->count;
-	/* TFLOP/s are 1000 operations a ns, GB/s a byte. Without a peak of scalar units what is left is still a lower bound. */
+	double peak = r->flops ? p->tflops[r->math] : p->tflops[NSX_MATH_F32], scalar = p->tflops[NSX_MATH_F32],
+	    n = (double)c->count;
+	/* TFLOP/s are 1000 operations a ns, GB/s a byte. Without a peak of scalar units what is left is still a lower
+	 * bound. */
 	double matrix = r->flops && peak > 0 ? (double)r->flops / (peak * 1000) : 0;
 	double vector = scalar > 0 ? (double)r->vector / (scalar * 1000) : 0;
 	double memory = p->gbps > 0 ? (double)r->bytes / p->gbps : 0;
@@ -112,14 +116,16 @@ by_headroom(const void *a, const void *b)
 		return c;
 	if ((c = nsx_str_cmp(nsx_cat_str(sorted, i->name), nsx_cat_str(sorted, j->name))) != 0)
 		return c;
-	return p->number != q->number ? (p->number > q->number) - (p->number < q->number) : (i->number > j->number) - (i->number < j->number);
+	return p->number != q->number ? (p->number > q->number) - (p->number < q->number) : (i->number > j->number) -
+	       (i->number < j->number);
 }
 
 /* ---- */
 
 /* Say once for each device that ran what cannot be weighed what is not known of it. */
 static void
-say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct nsx_roof_cell *c, bool *said, struct nsx_diags *diags)
+say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct nsx_roof_cell *c, bool *said,
+            struct nsx_diags *diags)
 {
 	const struct nsx_peaks *p = &f->peaks.p[c->device];
 	struct nsx_str name = nsx_cat_str(&f->cat, f->cat.devices.p[c->device].name);
@@ -130,9 +136,11 @@ say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct
 	*said = true;
 	snprintf(source, sizeof source, "%.*s", (int)(name.len < 100 ? name.len : 100), name.ptr);
 	if (p->gbps == 0)
-		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices of unknown memory bandwidth, no limits: give --bandwidth");
+		nsx_diag_add(diags, NSX_WARNING, source, 1,
+		             "devices of unknown memory bandwidth, no limits: give --bandwidth");
 	else
-		nsx_diag_add(diags, NSX_WARNING, source, 1, "devices of unknown peak, no limits of matrix operations: give --peak");
+		nsx_diag_add(diags, NSX_WARNING, source, 1,
+		             "devices of unknown peak, no limits of matrix operations: give --peak");
 }
 
 int

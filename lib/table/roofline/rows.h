@@ -1,8 +1,9 @@
 /* rows.h -- what the files of nsysx-roofline share; private to this folder.
  *
- * roofline.c reads the stream: metadata go to the catalogue, a thunk to the cell of its instruction and device, a module to its program.
- * After the last record rows.c makes a row of the cells of each instruction and weighs it against the peaks of its devices; tables.c adds
- * rows up and prints them; words.c says of each program what they come to. */
+ * roofline.c reads the stream: metadata go to the catalogue, a thunk to the cell of its instruction and device, a
+ * module to its program. After the last record rows.c makes a row of the cells of each instruction and weighs it
+ * against the peaks of its devices; tables.c adds rows up and prints them; words.c says of each program what they come
+ * to. */
 #ifndef NSX_TABLE_ROOFLINE_ROWS_H
 #define NSX_TABLE_ROOFLINE_ROWS_H
 
@@ -27,7 +28,8 @@ struct nsx_roof_row {
 	enum nsx_bound bound;            /* if limited, as are the following: on the device of the lowest number */
 	double   peak, bandwidth;        /* TFLOP/s of math, of scalar units where flops is 0, or 0; GB/s */
 	double   limit, headroom;        /* ns */
-	double   at_peak;                /* ns: flops of all executions at the peak of math; negative where that is not known */
+	double   at_peak;                /* ns: flops of all executions at the peak of math; negative where that is not
+	                                  * known */
 	enum nsx_note note;
 };
 
@@ -65,13 +67,15 @@ static inline double nsx_roof_efficiency(double limit, nsx_u128 time) { return l
 /* Operations of an execution: on matrix units, or on scalar ones where there are none. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 
-/* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of records. */
+/* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of
+ * records. */
 void nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r);
 
 /* What a program's rows and modules come to, the longest time first. */
 struct nsx_roof_total { uint32_t program; struct nsx_roof_sum sum; struct nsx_roof_program ran; };
 
-/* *list: the programs that have rows or modules, *n of them, the caller's to free. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* *list: the programs that have rows or modules, *n of them, the caller's to free. NSX_OK, or NSX_ERR with err filled
+ * and nothing to free. */
 int nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t *n);
 
 /* The table that the options ask for. NSX_OK, or NSX_ERR with err filled and *table NULL. */

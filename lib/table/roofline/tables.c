@@ -78,17 +78,24 @@ static double tflops_of(const struct nsx_roof_row *r) { return (double)nsx_roof_
 /* ---- by instruction */
 
 enum {
-	T_MATH = I_OPCODE + 1, T_BOUND, T_COUNT, T_TOTAL, T_LIMIT, T_HEADROOM, T_EFFICIENCY, T_FLOPS, T_VECTOR, T_BYTES, T_INTENSITY, T_TFLOPS, T_GBPS,
+	T_MATH = I_OPCODE + 1, T_BOUND, T_COUNT, T_TOTAL, T_LIMIT, T_HEADROOM, T_EFFICIENCY, T_FLOPS, T_VECTOR, T_BYTES,
+	    T_INTENSITY, T_TFLOPS, T_GBPS,
 	T_PERCENT, T_NOTE, T_OP_NAME, T_NCOLS
 };
 
 static const struct nsx_table_col inst_cols[T_NCOLS] = {
-	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING }, [I_NAME] = { "name", NSX_CELL_STRING },
-	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound", NSX_CELL_STRING },
-	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS }, [T_LIMIT] = { "limit", NSX_CELL_MEAN_NS },
-	[T_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS }, [T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [T_FLOPS] = { "flops", NSX_CELL_INT },
-	[T_VECTOR] = { "vector", NSX_CELL_INT }, [T_BYTES] = { "bytes", NSX_CELL_BYTES }, [T_INTENSITY] = { "intensity", NSX_CELL_DOUBLE },
-	[T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent", NSX_CELL_PERCENT },
+	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
+	[I_NAME] = { "name", NSX_CELL_STRING },
+	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound",
+		NSX_CELL_STRING },
+	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS }, [T_LIMIT] = { "limit",
+		NSX_CELL_MEAN_NS },
+	[T_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS }, [T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE },
+	[T_FLOPS] = { "flops", NSX_CELL_INT },
+	[T_VECTOR] = { "vector", NSX_CELL_INT }, [T_BYTES] = { "bytes", NSX_CELL_BYTES }, [T_INTENSITY] = { "intensity",
+		NSX_CELL_DOUBLE },
+	[T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent",
+		NSX_CELL_PERCENT },
 	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING }
 };
 
@@ -131,10 +138,14 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 enum { P_MATH = I_OPCODE + 1, P_BOUND, P_INTENSITY, P_TFLOPS, P_GBPS, P_PEAK, P_BANDWIDTH, P_TOTAL, P_NCOLS };
 
 static const struct nsx_table_col point_cols[P_NCOLS] = {
-	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING }, [I_NAME] = { "name", NSX_CELL_STRING },
-	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [P_MATH] = { "math", NSX_CELL_STRING }, [P_BOUND] = { "bound", NSX_CELL_STRING },
-	[P_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [P_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [P_GBPS] = { "gbps", NSX_CELL_GBPS },
-	[P_PEAK] = { "peak", NSX_CELL_DOUBLE }, [P_BANDWIDTH] = { "bandwidth", NSX_CELL_GBPS }, [P_TOTAL] = { "total", NSX_CELL_NS }
+	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
+	[I_NAME] = { "name", NSX_CELL_STRING },
+	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [P_MATH] = { "math", NSX_CELL_STRING }, [P_BOUND] = { "bound",
+		NSX_CELL_STRING },
+	[P_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [P_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
+	[P_GBPS] = { "gbps", NSX_CELL_GBPS },
+	[P_PEAK] = { "peak", NSX_CELL_DOUBLE }, [P_BANDWIDTH] = { "bandwidth", NSX_CELL_GBPS }, [P_TOTAL] = { "total",
+		NSX_CELL_NS }
 };
 
 static int
@@ -165,14 +176,18 @@ put_points(struct nsx_roof *f, struct nsx_table *t)
 /* ---- by opcode and math, or by op_name */
 
 /* Without math the columns are the same but one; they are put behind `keys` of them. */
-enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFICIENCY, G_FLOPS, G_BYTES, G_TFLOPS, G_GBPS, G_PERCENT, G_NCOLS };
+enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFICIENCY, G_FLOPS, G_BYTES, G_TFLOPS,
+       G_GBPS, G_PERCENT, G_NCOLS };
 
 #define GROUP_COLS \
-	{ "instructions", NSX_CELL_INT }, { "count", NSX_CELL_INT }, { "total", NSX_CELL_NS }, { "modelled", NSX_CELL_NS }, { "limit", NSX_CELL_MEAN_NS }, \
-	{ "headroom", NSX_CELL_MEAN_NS }, { "efficiency", NSX_CELL_SHARE }, { "flops", NSX_CELL_INT }, { "bytes", NSX_CELL_BYTES }, \
+	{ "instructions", NSX_CELL_INT }, { "count", NSX_CELL_INT }, { "total", NSX_CELL_NS }, \
+	{ "modelled", NSX_CELL_NS }, { "limit", NSX_CELL_MEAN_NS }, \
+	{ "headroom", NSX_CELL_MEAN_NS }, { "efficiency", NSX_CELL_SHARE }, { "flops", NSX_CELL_INT }, \
+	{ "bytes", NSX_CELL_BYTES }, \
 	{ "tflops", NSX_CELL_DOUBLE }, { "gbps", NSX_CELL_GBPS }, { "percent", NSX_CELL_PERCENT }
 
-static const struct nsx_table_col opcode_cols[] = { { "opcode", NSX_CELL_STRING }, { "math", NSX_CELL_STRING }, GROUP_COLS };
+static const struct nsx_table_col opcode_cols[] = { { "opcode", NSX_CELL_STRING }, { "math", NSX_CELL_STRING },
+                                                    GROUP_COLS };
 static const struct nsx_table_col op_name_cols[] = { { "op_name", NSX_CELL_STRING }, GROUP_COLS };
 
 /* key: of the catalogue's strings. */
@@ -193,7 +208,8 @@ by_headroom(const void *a, const void *b)
 		return x->sum.total > y->sum.total ? -1 : 1;
 	if ((c = nsx_str_cmp(nsx_cat_str(sorted, x->key), nsx_cat_str(sorted, y->key))) != 0)
 		return c;
-	const char *mx = x->math == NSX_NMATHS ? "" : nsx_math_name(x->math), *my = y->math == NSX_NMATHS ? "" : nsx_math_name(y->math);
+	const char *mx = x->math == NSX_NMATHS ? "" : nsx_math_name(x->math), *my = y->math == NSX_NMATHS
+	    ? "" : nsx_math_name(y->math);
 
 	return nsx_str_cmp(nsx_str_c(mx), nsx_str_c(my));
 }
@@ -204,7 +220,8 @@ gather(const struct nsx_roof *f, struct groups *g, bool op_name)
 	for (size_t i = 0; i < f->rows.n; i++) {
 		const struct nsx_roof_row *r = &f->rows.p[i];
 		const struct nsx_cat_inst *inst = &f->cat.insts.p[r->inst];
-		struct group fresh = { .key = op_name ? inst->op_name : inst->opcode, .math = op_name ? NSX_NMATHS : r->math };
+		struct group fresh = { .key = op_name ? inst->op_name : inst->opcode,
+		                       .math = op_name ? NSX_NMATHS : r->math };
 		uint32_t *at = nsx_map_at(&g->at, (struct nsx_key){ fresh.key, (uint64_t)fresh.math });
 
 		if (at && *at == NSX_NONE && nsx_vec_push(&g->list, fresh))
@@ -258,16 +275,22 @@ put_groups(struct nsx_roof *f, struct nsx_table *t)
 /* ---- by program */
 
 enum {
-	M_ID, M_PROGRAM, M_KEY, M_EXECUTIONS, M_TIME, M_COMPUTE, M_MODELLED, M_MATRIX, M_VECTOR, M_MEMORY, M_LIMIT, M_HEADROOM, M_EFFICIENCY, M_SHARE,
+	M_ID, M_PROGRAM, M_KEY, M_EXECUTIONS, M_TIME, M_COMPUTE, M_MODELLED, M_MATRIX, M_VECTOR, M_MEMORY, M_LIMIT,
+	    M_HEADROOM, M_EFFICIENCY, M_SHARE,
 	M_FLOPS, M_TFLOPS, M_HFU, M_NCOLS
 };
 
 static const struct nsx_table_col program_cols[M_NCOLS] = {
-	[M_ID] = { "id", NSX_CELL_INT }, [M_PROGRAM] = { "program", NSX_CELL_STRING }, [M_KEY] = { "key", NSX_CELL_STRING },
-	[M_EXECUTIONS] = { "executions", NSX_CELL_INT }, [M_TIME] = { "time", NSX_CELL_NS }, [M_COMPUTE] = { "compute", NSX_CELL_NS },
-	[M_MODELLED] = { "modelled", NSX_CELL_NS }, [M_MATRIX] = { "matrix", NSX_CELL_NS }, [M_VECTOR] = { "vector", NSX_CELL_NS },
-	[M_MEMORY] = { "memory", NSX_CELL_NS }, [M_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [M_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS },
-	[M_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [M_SHARE] = { "share", NSX_CELL_SHARE }, [M_FLOPS] = { "flops", NSX_CELL_INT },
+	[M_ID] = { "id", NSX_CELL_INT }, [M_PROGRAM] = { "program", NSX_CELL_STRING },
+	[M_KEY] = { "key", NSX_CELL_STRING },
+	[M_EXECUTIONS] = { "executions", NSX_CELL_INT }, [M_TIME] = { "time", NSX_CELL_NS }, [M_COMPUTE] = { "compute",
+		NSX_CELL_NS },
+	[M_MODELLED] = { "modelled", NSX_CELL_NS }, [M_MATRIX] = { "matrix", NSX_CELL_NS }, [M_VECTOR] = { "vector",
+		NSX_CELL_NS },
+	[M_MEMORY] = { "memory", NSX_CELL_NS }, [M_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [M_HEADROOM] = { "headroom",
+		NSX_CELL_MEAN_NS },
+	[M_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [M_SHARE] = { "share", NSX_CELL_SHARE },
+	[M_FLOPS] = { "flops", NSX_CELL_INT },
 	[M_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [M_HFU] = { "hfu", NSX_CELL_SHARE }
 };
 
@@ -291,8 +314,10 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 		nsx_table_str(t, M_PROGRAM, nsx_cat_str(&f->cat, p->name));
 		nsx_table_str(t, M_KEY, nsx_cat_str(&f->cat, p->key));
 		nsx_table_int(t, M_EXECUTIONS, all[i].ran.executions);
-		if (!put_ns(f, t, M_TIME, all[i].ran.time) || !put_ns(f, t, M_COMPUTE, s->total) || !put_ns(f, t, M_MODELLED, s->modelled)
-		    || !put_ns(f, t, M_MATRIX, s->by_bound[NSX_BOUND_MATRIX]) || !put_ns(f, t, M_VECTOR, s->by_bound[NSX_BOUND_VECTOR])
+		if (!put_ns(f, t, M_TIME, all[i].ran.time) || !put_ns(f, t, M_COMPUTE, s->total) ||
+		    !put_ns(f, t, M_MODELLED, s->modelled)
+		    || !put_ns(f, t, M_MATRIX, s->by_bound[NSX_BOUND_MATRIX]) ||
+		    !put_ns(f, t, M_VECTOR, s->by_bound[NSX_BOUND_VECTOR])
 		    || !put_ns(f, t, M_MEMORY, s->by_bound[NSX_BOUND_MEMORY]))
 			rc = NSX_ERR;
 		nsx_table_double(t, M_LIMIT, s->limit);
@@ -313,8 +338,10 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 enum { D_DEVICE, D_NAME, D_MATH, D_TFLOPS, D_RIDGE, D_GBPS, D_PEAK_FROM, D_BANDWIDTH_FROM, D_NCOLS };
 
 static const struct nsx_table_col peak_cols[D_NCOLS] = {
-	[D_DEVICE] = { "device", NSX_CELL_INT }, [D_NAME] = { "name", NSX_CELL_STRING }, [D_MATH] = { "math", NSX_CELL_STRING },
-	[D_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [D_RIDGE] = { "ridge", NSX_CELL_DOUBLE }, [D_GBPS] = { "gbps", NSX_CELL_GBPS },
+	[D_DEVICE] = { "device", NSX_CELL_INT }, [D_NAME] = { "name", NSX_CELL_STRING },
+	[D_MATH] = { "math", NSX_CELL_STRING },
+	[D_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [D_RIDGE] = { "ridge", NSX_CELL_DOUBLE },
+	[D_GBPS] = { "gbps", NSX_CELL_GBPS },
 	[D_PEAK_FROM] = { "peak_from", NSX_CELL_STRING }, [D_BANDWIDTH_FROM] = { "bandwidth_from", NSX_CELL_STRING }
 };
 

@@ -102,18 +102,22 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 	for (size_t i = 0; i < f->rows.n; i++)
 		count[f->rows.p[i].note]++;
 	if (count[NSX_NOTE_CACHE])
-		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64 "; data stayed on the chip, or less moved than is modelled",
+		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64
+		               "; data stayed on the chip, or less moved than is modelled",
 		               count[NSX_NOTE_CACHE]);
 	if (count[NSX_NOTE_PEAK])
-		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64 "; a clock above the table's, or a wrong --peak",
+		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64
+		               "; a clock above the table's, or a wrong --peak",
 		               count[NSX_NOTE_PEAK]);
 	if (count[NSX_NOTE_NO_PEAK])
-		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64 "; give --peak, --bandwidth",
+		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64
+		               "; give --peak, --bandwidth",
 		               count[NSX_NOTE_NO_PEAK]);
 	if (count[NSX_NOTE_UNMODELLED])
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
-		nsx_table_note(t, "HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO");
+		nsx_table_note(t,
+		               "HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO");
 }
 
 int
@@ -136,7 +140,8 @@ nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t)
 			nsx_table_note(t, "%.*s", (int)line.len, line.ptr);
 	}
 	if (small)
-		nsx_table_note(t, "programs with less than 1%% of the time each: %" PRId64 "; --by program has them", small);
+		nsx_table_note(t, "programs with less than 1%% of the time each: %" PRId64 "; --by program has them",
+		               small);
 	put_limits(f, t);
 	free(all);
 	bool good = !line.failed;

@@ -1,5 +1,6 @@
-/* classes.c -- the class of ranges that covers the GPU's work, where nobody names one: that whose GPU spans hold the largest share of
- * all busy time, half of it at least, with three instances on some device. Of equal ones that of fewer instances, then by name. */
+/* classes.c -- the class of ranges that covers the GPU's work, where nobody names one: that whose GPU spans hold the
+ * largest share of all busy time, half of it at least, with three instances on some device. Of equal ones that of fewer
+ * instances, then by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t st
 static bool
 take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur, 0), NULL);
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur,
+		0), NULL);
 	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec);
 	uint32_t class;
 
@@ -32,8 +34,10 @@ take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
 	for (size_t i = 0; i < c->cat.devices.n; i++) {
 		const struct nsx_cat_device *d = &c->cat.devices.p[i];
 
-		if (d->profile != NSX_NONE && c->cat.profiles.p[d->profile].number == nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT)
-		    && d->pid == nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT) && !add_span(c, class, (uint32_t)i, start, end))
+		if (d->profile != NSX_NONE && c->cat.profiles.p[d->profile].number == nsx_int(rec, NSX_RANGE_profile,
+		    NSX_ABSENT)
+		    && d->pid == nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT) && !add_span(c, class, (uint32_t)i, start,
+		    	end))
 			return false;
 	}
 	return true;
@@ -125,7 +129,8 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 	*name = NULL;
 	for (i = 0; good && i < c->timelines.n; i++) {
 		good = nsx_timeline_finish(&c->timelines.p[i]);
-		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN, INT64_MAX).part[NSX_PART_COMPUTE], NULL);
+		all = nsx_add_sat(all, nsx_timeline_between(&c->timelines.p[i], INT64_MIN,
+		                                            INT64_MAX).part[NSX_PART_COMPUTE], NULL);
 	}
 	if (c->spans.n)
 		qsort(c->spans.p, c->spans.n, sizeof *c->spans.p, by_class);
@@ -158,10 +163,14 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 			struct nsx_str s = nsx_intern_str(&c->names, classes.p[i].name);
 
 			if (classes.p[i].repeats && ++n)
-				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances, "ranges '%.*s' hold %.0f %% of the GPU's work",
-				             (int)(s.len < 200 ? s.len : 200), s.ptr, all ? 100 * (double)classes.p[i].busy / (double)all : 0);
+				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances,
+				             "ranges '%.*s' hold %.0f %% of the GPU's work",
+				             (int)(s.len < 200 ? s.len : 200), s.ptr, all
+				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
 		}
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no class of ranges holds half of the GPU's work: name the steps with --step REGEX or --module NAME");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"no class of ranges holds half of the GPU's work: name the steps with --step REGEX or --module "
+			"NAME");
 	}
 	free(classes.p);
 	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);

@@ -1,8 +1,9 @@
 /* explain.c -- what made a slow step slow.
  *
- * Both steps are taken from their start to the start of the next, and each moment of a device counts for one thing: for what computes, else what
- * communicates, else what copies, else the cause of being idle (as nsysx-idle has it). Where several operations of a kind run at once, the one that ends last
- * counts. So what each thing took adds up to the period, and the differences to that of the periods.
+ * Both steps are taken from their start to the start of the next, and each moment of a device counts for one thing: for
+ * what computes, else what communicates, else what copies, else the cause of being idle (as nsysx-idle has it). Where
+ * several operations of a kind run at once, the one that ends last counts. So what each thing took adds up to the
+ * period, and the differences to that of the periods.
  *
  *   median step [0,100): gemm 80, idle host 20      slow step [100,230): gemm 80, all-reduce 30, idle host 20
  *   ->  all-reduce +30 */
@@ -100,13 +101,15 @@ thing_of(struct explain *e, const struct nsx_rec *op, enum nsx_part part, uint32
 	const struct nsx_catalogue *cat = &e->idle.cat;
 	uint32_t inst = nsx_has(op, NSX_OP_inst) ? nsx_cat_inst(&e->idle.cat, op) : (uint32_t)NSX_NONE;
 	struct nsx_str text = inst == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_cat_str(cat, cat->insts.p[inst].name);
-	enum thing thing = part == NSX_PART_COMM ? THING_COLLECTIVE : part == NSX_PART_COPY ? THING_COPY : THING_INSTRUCTION;
+	enum thing thing = part == NSX_PART_COMM ? THING_COLLECTIVE : part == NSX_PART_COPY
+	    ? THING_COPY : THING_INSTRUCTION;
 	const struct nsx_range_entry *r;
 
 	if (!text.len && part == NSX_PART_COMM)
 		text = nsx_string(op, NSX_OP_collective);
 	if (!text.len && part == NSX_PART_COMPUTE && nsx_has(op, NSX_OP_range)
-	    && (r = nsx_range_book_find(&e->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i)) != NULL) {
+	    && (r = nsx_range_book_find(&e->book, nsx_int(op, NSX_OP_profile, NSX_ABSENT), op->v[NSX_OP_range].i)) !=
+	    NULL) {
 		*name = r->name;
 		return THING_RANGE;
 	}
@@ -132,7 +135,8 @@ device_of(struct explain *e, const struct nsx_rec *op)
 		return NULL;
 	d = &e->devices.p[at];
 	for (size_t i = 0; !d->placed && i < e->windows.n; i++)
-		if (e->windows.p[i].device == e->idle.cat.devices.p[at].number && !nsx_vec_push(&d->windows, (uint32_t)i))
+		if (e->windows.p[i].device == e->idle.cat.devices.p[at].number && !nsx_vec_push(&d->windows,
+		    (uint32_t)i))
 			return NULL;
 	d->placed = true;
 	return d;
@@ -141,7 +145,8 @@ device_of(struct explain *e, const struct nsx_rec *op)
 static bool
 take_op(struct explain *e, const struct nsx_rec *op)
 {
-	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1), end = nsx_add_sat(start, dur, NULL);
+	int64_t start = nsx_int(op, NSX_OP_start, NSX_ABSENT), dur = nsx_int(op, NSX_OP_dur, -1),
+	    end = nsx_add_sat(start, dur, NULL);
 	struct running *d = device_of(e, op);
 	enum nsx_part part;
 	uint32_t name;
@@ -218,12 +223,15 @@ choose(struct explain *e, int percentile)
 			continue;
 		qsort(order.p, order.n, sizeof *order.p, by_period);
 
-		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)], order.p[nsx_percentile_rank(order.n, percentile)] };
+		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)],
+		                  order.p[nsx_percentile_rank(order.n, percentile)] };
 		int64_t device = s->cat.devices.p[o->device].number;
 
 		good = nsx_vec_push(&e->pairs, p)
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, nsx_add_sat(p.base->first, p.base->period, NULL) }))
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, nsx_add_sat(p.new->first, p.new->period, NULL) }));
+		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first,
+		       	nsx_add_sat(p.base->first, p.base->period, NULL) }))
+		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first,
+		       	nsx_add_sat(p.new->first, p.new->period, NULL) }));
 	}
 	free(order.p);
 	return good;
@@ -255,9 +263,12 @@ static struct nsx_table *
 make_table(struct explain *e)
 {
 	static const struct nsx_table_col cols[C_NCOLS] = {
-		[C_CLASS] = { "class", NSX_CELL_STRING }, [C_DEVICE] = { "device", NSX_CELL_INT }, [C_BASE_STEP] = { "base_step", NSX_CELL_INT },
-		[C_STEP] = { "step", NSX_CELL_INT }, [C_KIND] = { "kind", NSX_CELL_STRING }, [C_NAME] = { "name", NSX_CELL_STRING },
-		[C_BASE] = { "base", NSX_CELL_NS }, [C_NEW] = { "new", NSX_CELL_NS }, [C_DELTA] = { "delta", NSX_CELL_NS }
+		[C_CLASS] = { "class", NSX_CELL_STRING }, [C_DEVICE] = { "device", NSX_CELL_INT },
+		[C_BASE_STEP] = { "base_step", NSX_CELL_INT },
+		[C_STEP] = { "step", NSX_CELL_INT }, [C_KIND] = { "kind", NSX_CELL_STRING },
+		[C_NAME] = { "name", NSX_CELL_STRING },
+		[C_BASE] = { "base", NSX_CELL_NS }, [C_NEW] = { "new", NSX_CELL_NS }, [C_DELTA] = { "delta",
+			NSX_CELL_NS }
 	};
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
 
@@ -303,7 +314,8 @@ count_idle(struct explain *e)
 }
 
 int
-nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
+                  struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct explain e = { .steps = s, .err = err };
 	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
@@ -313,7 +325,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	options.given = e.windows.p;
 	options.ngiven = e.windows.n;
 	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err };
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) ==
+	    NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
 		if (!settle(&e, &e.devices.p[i], INT64_MAX))
@@ -326,7 +339,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 		rc = nsx_idle_report(&e.idle);
 	if (rc == NSX_OK) {
 		if (!e.pairs.n)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no class has two steps with a next one: nothing to explain");
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+			             "no class has two steps with a next one: nothing to explain");
 		*table = make_table(&e);
 		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}

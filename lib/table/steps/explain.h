@@ -6,9 +6,11 @@
 #include "job/steps.h"
 #include "stream/reader.h"
 
-/* Read the stream of which s are the steps once more. A row for each instruction, range, kernel, collective, copy and idle cause whose time differs between
- * the step of that percentile (of start-to-start periods, by nearest rank) and the median step of the class on the device; the differences of a
- * class and device sum to that of the periods. *table is the caller's to free. NSX_OK or NSX_ERR. */
-int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err);
+/* Read the stream of which s are the steps once more. A row for each instruction, range, kernel, collective, copy and
+ * idle cause whose time differs between the step of that percentile (of start-to-start periods, by nearest rank) and
+ * the median step of the class on the device; the differences of a class and device sum to that of the periods. *table
+ * is the caller's to free. NSX_OK or NSX_ERR. */
+int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
+                      struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

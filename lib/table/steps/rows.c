@@ -36,11 +36,13 @@ by_value(const void *a, const void *b)
 }
 
 #define FIVE(what) \
-	{ what "_mean", NSX_CELL_MEAN_NS }, { what "_p50", NSX_CELL_NS }, { what "_p90", NSX_CELL_NS }, { what "_p99", NSX_CELL_NS }, { what "_max", NSX_CELL_NS }
+	{ what "_mean", NSX_CELL_MEAN_NS }, { what "_p50", NSX_CELL_NS }, { what "_p90", NSX_CELL_NS },
+	{ what "_p99", NSX_CELL_NS }, { what "_max", NSX_CELL_NS }
 
 static const struct nsx_table_col class_cols[KEYS + NMEASURES * STATISTICS] = {
 	{ "class", NSX_CELL_STRING }, { "device", NSX_CELL_INT }, { "count", NSX_CELL_INT },
-	FIVE("period"), FIVE("span"), FIVE("busy"), FIVE("compute"), FIVE("exposed"), FIVE("copy"), FIVE("idle"), FIVE("between")
+	FIVE("period"), FIVE("span"), FIVE("busy"), FIVE("compute"), FIVE("exposed"), FIVE("copy"), FIVE("idle"),
+	    FIVE("between")
 };
 
 /* The statistics of n steps, one measure; room for n values. */
@@ -93,7 +95,8 @@ class_table(const struct nsx_step_set *s)
 	return t;
 }
 
-enum { E_CLASS, E_DEVICE, E_STEP, E_RANGE, E_HOST_START, E_HOST_DUR, E_START, E_SPAN, E_PERIOD, E_BUSY, E_COMPUTE, E_EXPOSED, E_HIDDEN, E_COPY, E_IDLE,
+enum { E_CLASS, E_DEVICE, E_STEP, E_RANGE, E_HOST_START, E_HOST_DUR, E_START, E_SPAN, E_PERIOD, E_BUSY, E_COMPUTE,
+       E_EXPOSED, E_HIDDEN, E_COPY, E_IDLE,
        E_BETWEEN, E_OPS, E_HELPER, E_NCOLS };
 
 static const struct nsx_table_col each_cols[E_NCOLS] = {

@@ -1,4 +1,5 @@
-/* rows.h -- the steps that a stream has, the two tables of nsysx-steps, and the class that is taken when none is named; for tables of steps. */
+/* rows.h -- the steps that a stream has, the two tables of nsysx-steps, and the class that is taken when none is named;
+ * for tables of steps. */
 #ifndef NSX_TABLE_STEPS_ROWS_H
 #define NSX_TABLE_STEPS_ROWS_H
 
@@ -7,9 +8,10 @@
 #include "stream/spool.h"
 #include "table/steps.h"
 
-/* Read all of `in` and collect its steps as the options say, whatever *s was; diags say what was not used. Into `again`, unless it is NULL, goes what
- * nsx_steps_explain reads. NSX_OK or NSX_ERR; *s is to be freed in both cases. */
-int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again,
+/* Read all of `in` and collect its steps as the options say, whatever *s was; diags say what was not used. Into
+ * `again`, unless it is NULL, goes what nsx_steps_explain reads. NSX_OK or NSX_ERR; *s is to be freed in both cases. */
+int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
+                      struct nsx_spool *again,
                       struct nsx_diags *diags, struct nsx_err *err);
 
 /* A row a class and device, or with `each` a row a step; NULL when out of memory. */
@@ -31,7 +33,8 @@ struct nsx_step_classes {
 
 int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec);
 
-/* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags say which come closest. */
+/* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags
+ * say which come closest. */
 int nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
 void nsx_step_classes_free(struct nsx_step_classes *c);
 

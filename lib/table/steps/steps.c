@@ -1,4 +1,5 @@
-/* steps.c -- the table of steps: reads a stream once, twice (the second time from a spool) where the class of ranges has to be found. */
+/* steps.c -- the table of steps: reads a stream once, twice (the second time from a spool) where the class of ranges
+ * has to be found. */
 #include "table/steps.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 /* Collects steps, and puts all records aside where they are to be read once more. */
 struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
 
-/* What a first reading is for when no class is named: modules are collected as they come, and all that ranges need is put aside. */
+/* What a first reading is for when no class is named: modules are collected as they come, and all that ranges need is
+ * put aside. */
 struct first {
 	struct collecting        collecting;
 	struct nsx_step_classes *classes;
@@ -103,7 +105,8 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 }
 
 static int
-find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again, char **class,
+find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
+           struct nsx_spool *again, char **class,
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
@@ -126,7 +129,8 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 	if (rc == NSX_OK && s->kind == NSX_STEP_MODULE) {
 		rc = keep_longest(s);
 		if (rc == NSX_OK && !s->list.n && s->modules)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "no program was executed twice: name the steps with --step REGEX or --module NAME");
+			nsx_diag_add(diags, NSX_WARNING, "", 1,
+				"no program was executed twice: name the steps with --step REGEX or --module NAME");
 	}
 	nsx_step_classes_free(&classes);
 	nsx_spool_free(f.spool);
@@ -134,14 +138,16 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 }
 
 int
-nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s, struct nsx_spool *again,
+nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
+                  struct nsx_spool *again,
                   struct nsx_diags *diags, struct nsx_err *err)
 {
 	char *class = NULL;
 	regex_t pattern;
 	int rc = NSX_OK;
 
-	*s = (struct nsx_step_set){ .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step ? options->step : options->module, .err = err };
+	*s = (struct nsx_step_set){ .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step
+	                            ? options->step : options->module, .err = err };
 	if (options->step) {
 		if (nsx_idle_compile_pattern(options->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
@@ -155,7 +161,9 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
 		if (rc == NSX_OK && !s->list.n)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step ? "no range matches: see nsysx-summary --by range" : "no program of that name was executed: see nsysx-summary");
+			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step
+			             ? "no range matches: see nsysx-summary --by range"
+			             : "no program of that name was executed: see nsysx-summary");
 	} else {
 		rc = find_class(in, options, s, again, &class, diags, err);
 	}
@@ -170,7 +178,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 }
 
 static int
-make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again, struct nsx_table **table,
+make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again,
+           struct nsx_table **table,
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_reader *in;
@@ -187,7 +196,8 @@ make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options
 }
 
 int
-nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags, struct nsx_diags *diags,
+nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags,
+          struct nsx_diags *diags,
           struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };

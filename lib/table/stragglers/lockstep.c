@@ -1,16 +1,17 @@
 /* lockstep.c -- how far each device is from the mean of all when they run the same program.
  *
- * A thunk has two edges, its start and its end. In one execution the bias of a device at an edge is its time less the mean over
- * the devices that ran it on one clock:
+ * A thunk has two edges, its start and its end. In one execution the bias of a device at an edge is its time less the
+ * mean over the devices that ran it on one clock:
  *
  *   device 0   thunk a  100..140     bias at the start -5, at the end -6
  *   device 1   thunk a  110..152     bias at the start +5, at the end +6
  *   device 0   thunk b  200..230     held until device 1 has run b too
  *   end of the stream                b ran on one device: counted as nothing to compare with
  *
- * A device's bias_mean is over all edges of all executions (device 0: -5.5); bias_sum adds, over the edges of a program, the largest
- * absolute bias that it had there (11); who has the largest is ranked first. Biases are kept in whole 1024ths of a nanosecond, so that
- * sums depend on no order. What is held of a thunk, once all devices have executed it, is a number or three for each device. */
+ * A device's bias_mean is over all edges of all executions (device 0: -5.5); bias_sum adds, over the edges of a
+ * program, the largest absolute bias that it had there (11); who has the largest is ranked first. Biases are kept in
+ * whole 1024ths of a nanosecond, so that sums depend on no order. What is held of a thunk, once all devices have
+ * executed it, is a number or three for each device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,7 +134,8 @@ member_at(struct lockstep *f, struct peers *u, int64_t device)
 static struct module_starts *
 starts_at(struct lockstep *f, const struct peers *u, int64_t execution)
 {
-	uint32_t at = nsx_map_number(&f->starts_of, (struct nsx_key){ (uint64_t)(u - f->peers.p), (uint64_t)execution });
+	uint32_t at = nsx_map_number(&f->starts_of, (struct nsx_key){ (uint64_t)(u - f->peers.p),
+		(uint64_t)execution });
 
 	if (at != NSX_NONE && at == f->starts.n && !nsx_vec_push(&f->starts, ((struct module_starts){ 0 })))
 		return NULL;
@@ -157,11 +159,13 @@ widen(int64_t **p, size_t had, size_t n)
 static struct biases *
 biases_at(struct lockstep *f, const struct peers *u, uint32_t occurrence)
 {
-	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers, occurrence });
+	uint32_t peers = (uint32_t)(u - f->peers.p), at = nsx_map_number(&f->biases_of, (struct nsx_key){ peers,
+		occurrence });
 	bool curve = f->late->options.show == NSX_STRAGGLERS_CURVE;
 
 	if (at == NSX_NONE
-	    || (at == f->biases.n && !nsx_vec_push(&f->biases, ((struct biases){ .peers = peers, .occurrence = occurrence }))))
+	    || (at == f->biases.n && !nsx_vec_push(&f->biases,
+	                                           ((struct biases){ .peers = peers, .occurrence = occurrence }))))
 		return NULL;
 	struct biases *s = &f->biases.p[at];
 	size_t had = 2 * (size_t)s->cap, n = 2 * u->members.n;
@@ -175,7 +179,8 @@ biases_at(struct lockstep *f, const struct peers *u, uint32_t occurrence)
 
 /* One edge of an occurrence that n devices of one clock executed. */
 static void
-add_edge(struct biases *s, struct peers *u, int edge, const struct nsx_late_record *of, size_t n, const uint32_t *members,
+add_edge(struct biases *s, struct peers *u, int edge, const struct nsx_late_record *of, size_t n,
+         const uint32_t *members,
          const struct module_starts *from)
 {
 	__int128 sum = 0;
@@ -185,7 +190,8 @@ add_edge(struct biases *s, struct peers *u, int edge, const struct nsx_late_reco
 	for (size_t i = 0; i < n; i++) {
 		struct member *m = &u->members.p[members[i]];
 		size_t at = 2 * (size_t)members[i] + (size_t)edge;
-		int64_t bias = fixed((__int128)(edge == START ? of[i].start : of[i].end) * (int64_t)n - sum, (int64_t)n);
+		int64_t bias = fixed((__int128)(edge == START ? of[i].start : of[i].end) * (int64_t)n - sum,
+		                     (int64_t)n);
 
 		m->biases++;
 		m->sum += bias;
@@ -270,7 +276,8 @@ lockstep_open(struct nsx_late *late)
 		return NULL;
 	}
 	f->late = late;
-	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete, .state = f };
+	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete,
+	                                       .state = f };
 	return f;
 }
 
@@ -323,8 +330,10 @@ take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t c
 static uint32_t
 occurrence_of(struct lockstep *f, const struct nsx_rec *thunk, uint32_t program)
 {
-	struct occurrence o = { program, nsx_cat_inst(&f->late->comm.cat, thunk), NSX_NONE, nsx_int(thunk, NSX_THUNK_occurrence, -1) };
-	uint32_t at = o.inst == NSX_NONE ? o.inst : nsx_map_number(&f->occurrence_of, (struct nsx_key){ o.inst, (uint64_t)o.number });
+	struct occurrence o = { program, nsx_cat_inst(&f->late->comm.cat, thunk), NSX_NONE,
+	                        nsx_int(thunk, NSX_THUNK_occurrence, -1) };
+	uint32_t at = o.inst == NSX_NONE ? o.inst : nsx_map_number(&f->occurrence_of, (struct nsx_key){ o.inst,
+		(uint64_t)o.number });
 
 	if (at != NSX_NONE && at == f->occurrences.n) {
 		o.name = nsx_intern(&f->names, nsx_string(thunk, NSX_THUNK_name));
@@ -354,7 +363,8 @@ take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_late_record 
 		return nomem(f);
 	struct nsx_key key = { at, (uint64_t)nsx_int(rec, NSX_THUNK_execution, -1) };
 
-	return nsx_instances_add(&f->instances, key, times, nsx_cat_runners(cat, cat->insts.p[f->occurrences.p[at].inst].program), f->late->err);
+	return nsx_instances_add(&f->instances, key, times,
+	                         nsx_cat_runners(cat, cat->insts.p[f->occurrences.p[at].inst].program), f->late->err);
 }
 
 /* ---- tables ---- */
@@ -399,7 +409,8 @@ order_peers(const struct lockstep *f, size_t *n)
 	for (size_t i = 0; rows && i < f->peers.n; i++) {
 		const struct peers *u = &f->peers.p[i];
 		const struct nsx_cat_program *p = &f->late->comm.cat.programs.p[u->program];
-		struct order o = { f->late->top.programs.p[u->program].modules, nsx_cat_str(&f->late->comm.cat, p->key), p->number, INT64_MAX, (uint32_t)i };
+		struct order o = { f->late->top.programs.p[u->program].modules, nsx_cat_str(&f->late->comm.cat, p->key),
+		                   p->number, INT64_MAX, (uint32_t)i };
 
 		for (size_t k = 0; k < u->members.n; k++)
 			o.device = u->members.p[k].device < o.device ? u->members.p[k].device : o.device;
@@ -487,7 +498,8 @@ list_devices(const struct lockstep *f, struct columns *c)
 	return true;
 }
 
-/* The table's columns: the fixed ones, then bias_DEVICE for each; names stand behind them in one block. NULL when out of memory. */
+/* The table's columns: the fixed ones, then bias_DEVICE for each; names stand behind them in one block. NULL when out
+ * of memory. */
 static struct nsx_table_col *
 make_columns(const struct columns *c)
 {
@@ -530,7 +542,8 @@ put_edge(const struct lockstep *f, struct nsx_table *t, const struct biases *s, 
 		size_t k = 2 * m + (size_t)edge;
 
 		if (s->n[k])
-			nsx_table_double(t, C_NCOLS + (int)(at - c->devices.p), (double)s->sum[k] / (double)s->n[k] / UNIT);
+			nsx_table_double(t, C_NCOLS + (int)(at - c->devices.p),
+			                 (double)s->sum[k] / (double)s->n[k] / UNIT);
 	}
 }
 
@@ -575,7 +588,8 @@ put_points(struct lockstep *f, struct nsx_stragglers *out, const struct order *r
 			const struct occurrence *o = &f->occurrences.p[s->occurrence];
 			double time = s->time[edge].n ? nsx_stat_mean(&s->time[edge]) : 0;
 
-			points[k++] = (struct point){ rank[s->peers], time, f->late->comm.cat.insts.p[o->inst].number, o->number, s, edge };
+			points[k++] = (struct point){ rank[s->peers], time, f->late->comm.cat.insts.p[o->inst].number,
+			                              o->number, s, edge };
 		}
 	if (k > 1)
 		qsort(points, k, sizeof *points, point_cmp);
@@ -607,11 +621,13 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 	if (rc == NSX_OK && !rows)
 		rc = nomem(f);
 	if (rc == NSX_OK)
-		rc = f->late->options.show == NSX_STRAGGLERS_CURVE ? put_curve(f, out, rows, n) : put_devices(f, out, rows, n);
+		rc = f->late->options.show == NSX_STRAGGLERS_CURVE ? put_curve(f, out, rows, n) : put_devices(f, out,
+			rows, n);
 	free(rows);
 	if (!f->any_thunk)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records of computation: nothing to compare");
-	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone, "executions of thunks on one device alone: nothing to compare them with");
+	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,
+	             "executions of thunks on one device alone: nothing to compare them with");
 	return rc;
 }
 

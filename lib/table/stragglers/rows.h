@@ -17,11 +17,12 @@ struct nsx_late {
 	int64_t            timeless;       /* thunks without start or duration */
 };
 
-/* A device's record of an execution of an instruction: GPU times, by the clock of that number; device: its own number, NSX_ABSENT if it has none. */
+/* A device's record of an execution of an instruction: GPU times, by the clock of that number; device: its own number,
+ * NSX_ABSENT if it has none. */
 struct nsx_late_record { int64_t device, start, end; uint32_t clock; };
 
-/* One way: module() and thunk() get the modules, and the thunks that have times, with the number of their clock; finish() makes the table.
- * NSX_OK, or NSX_ERR with err filled. */
+/* One way: module() and thunk() get the modules, and the thunks that have times, with the number of their clock;
+ * finish() makes the table. NSX_OK, or NSX_ERR with err filled. */
 struct nsx_later {
 	void *(*open)(struct nsx_late *late);
 	int (*module)(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock);

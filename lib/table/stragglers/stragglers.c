@@ -17,10 +17,12 @@ nsx_late_wanted(const struct nsx_late *late, uint32_t program)
 		return true;
 	if (p->id != NSX_ABSENT && nsx_get_int(want, &id) && id == p->id)
 		return true;
-	return want.len && (nsx_str_eq(want, nsx_cat_str(cat, p->key)) || nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
+	return want.len && (nsx_str_eq(want, nsx_cat_str(cat, p->key)) ||
+	                    nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
 }
 
-/* The clock of a record's device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's own. */
+/* The clock of a record's device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's
+ * own. */
 static int
 find_clock(struct nsx_late *late, const struct nsx_rec *rec, uint32_t *clock)
 {
@@ -28,7 +30,8 @@ find_clock(struct nsx_late *late, const struct nsx_rec *rec, uint32_t *clock)
 	if (*clock == NSX_NONE)
 		return nsx_err_nomem(late->err, NULL);
 	if (late->comm.own_clocks > 1)
-		return nsx_err_set(late->err, "%s: work of several reports whose clocks were not aligned: nsysx-align puts them on one",
+		return nsx_err_set(late->err,
+			"%s: work of several reports whose clocks were not aligned: nsysx-align puts them on one",
 		                   nsx_reader_where(late->in));
 	return NSX_OK;
 }
@@ -52,7 +55,8 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 			late->timeless++;
 			return NSX_OK;
 		}
-		t = (struct nsx_late_record){ .device = nsx_int(rec, NSX_THUNK_device, NSX_ABSENT), .start = rec->v[NSX_THUNK_start].i };
+		t = (struct nsx_late_record){ .device = nsx_int(rec, NSX_THUNK_device, NSX_ABSENT),
+		                              .start = rec->v[NSX_THUNK_start].i };
 		t.end = nsx_add_sat(t.start, rec->v[NSX_THUNK_dur].i, NULL);
 		if (find_clock(late, rec, &t.clock) != NSX_OK)
 			return NSX_ERR;
@@ -80,7 +84,8 @@ check_program(const struct nsx_late *late)
 	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
 		if (nsx_late_wanted(late, (uint32_t)i))
 			return NSX_OK;
-	return late->options.program ? nsx_err_set(late->err, "no program of key, name or id %s", late->options.program) : NSX_OK;
+	return late->options.program ? nsx_err_set(late->err, "no program of key, name or id %s", late->options.program)
+	       : NSX_OK;
 }
 
 int

@@ -1,7 +1,7 @@
 /* waits.c -- who waited in collectives, and for whom.
  *
- * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the last, which is who it waits for;
- * from there to the last end is transfer:
+ * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the
+ * last, which is who it waits for; from there to the last end is transfer:
  *
  *   device 0   100..150    waits 30 for device 2
  *   device 1   110..150    waits 20 for device 2
@@ -69,10 +69,12 @@ row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
 	uint32_t d = nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)device, 0 });
 	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
-	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of, (struct nsx_key){ (uint64_t)kind << 32 | d, c });
+	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of,
+		(struct nsx_key){ (uint64_t)kind << 32 | d, c });
 
 	if (at == NSX_NONE
-	    || (at == f->rows.n && !nsx_vec_push(&f->rows, ((struct row){ .kind = kind, .device = device, .cause = cause }))))
+	    || (at == f->rows.n && !nsx_vec_push(&f->rows, ((struct row){ .kind = kind, .device = device,
+	    	.cause = cause }))))
 		return NULL;
 	return &f->rows.p[at];
 }
@@ -132,7 +134,8 @@ waits_open(struct nsx_late *late)
 		return NULL;
 	}
 	f->late = late;
-	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete, .state = f };
+	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete,
+	                                       .state = f };
 	return f;
 }
 
@@ -264,7 +267,8 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->late->comm.cat, r->kind),
+		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->late->comm.cat,
+			r->kind),
 		                          pairs ? r->wait : r->caused, r };
 	}
 	if (rc == NSX_OK && f->rows.n > 1)
@@ -275,11 +279,14 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	if (!f->any)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	else if (f->rows.n == 0)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no collective has two devices of the stream on one clock: nobody waits for another");
-	nsx_diag_add(diags, NSX_WARNING, "", f->apart, "executions of collectives on devices whose clocks cannot be compared: left out");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no collective has two devices of the stream on one clock: nobody waits for another");
+	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
+	             "executions of collectives on devices whose clocks cannot be compared: left out");
 	nsx_comm_group_diags(&f->late->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
-	             "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
+		"thunks of collectives whose group has devices that are not in the stream: waiting for those is not "
+		"known");
 	return rc;
 }
 

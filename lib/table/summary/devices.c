@@ -1,5 +1,6 @@
-/* devices.c -- a row a device: what it did between the first start and the last end of a top program's module, by its thunks; and what its
- * operations did from the first to the last, which stands alone where there are no modules. Constant memory a device. */
+/* devices.c -- a row a device: what it did between the first start and the last end of a top program's module, by its
+ * thunks; and what its operations did from the first to the last, which stands alone where there are no modules.
+ * Constant memory a device. */
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -7,7 +8,8 @@
 #include "job/communicates.h"
 #include "job/parts.h"
 
-enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT, IDLE_PERCENT, WINDOW, COPY, COPY_HIDDEN, NCOLS };
+enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT,
+       IDLE_PERCENT, WINDOW, COPY, COPY_HIDDEN, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[DEVICE]          = { "device", NSX_CELL_INT },
@@ -34,7 +36,8 @@ struct work {
 	nsx_u128 modules, compute, exposed, hidden;
 };
 
-/* What a device's operations did: parts that add up to the window, and the unions of what communicated and of what copied, hidden or not. */
+/* What a device's operations did: parts that add up to the window, and the unions of what communicated and of what
+ * copied, hidden or not. */
 struct moments {
 	struct nsx_parts parts;
 	nsx_u128 of[NSX_NPARTS];
@@ -111,7 +114,8 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 static struct work *
 work_at(struct devices *f, uint32_t program, uint32_t device)
 {
-	uint32_t *at = program == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->work_of, (struct nsx_key){ program, device });
+	uint32_t *at = program == NSX_NONE || device == NSX_NONE ? NULL : nsx_map_at(&f->work_of,
+		(struct nsx_key){ program, device });
 
 	if (at && *at == NSX_NONE && nsx_vec_push(&f->works, ((struct work){ .program = program, .device = device })))
 		*at = (uint32_t)(f->works.n - 1);
@@ -121,7 +125,8 @@ work_at(struct devices *f, uint32_t program, uint32_t device)
 static bool
 take_module(struct devices *f, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1), end = nsx_add_sat(start, dur, NULL);
+	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1),
+	    end = nsx_add_sat(start, dur, NULL);
 	uint32_t device = device_at(f, rec);
 	struct work *w = work_at(f, nsx_top_module(&f->top, rec), device);
 
@@ -251,8 +256,10 @@ put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alon
 	nsx_parts_finish(&m->parts, add_part, m);
 	nsx_u128 window = m->of[NSX_PART_COMPUTE] + m->of[NSX_PART_COMM] + m->of[NSX_PART_COPY] + m->of[NSX_PART_IDLE];
 	const struct { int col, percent; nsx_u128 ns; bool always; } cells[] = {
-		{ COMPUTE, COMPUTE_PERCENT, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_PERCENT, m->of[NSX_PART_COMM], false },
-		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_PERCENT, m->of[NSX_PART_IDLE], false },
+		{ COMPUTE, COMPUTE_PERCENT, m->of[NSX_PART_COMPUTE], false }, { EXPOSED, EXPOSED_PERCENT,
+			m->of[NSX_PART_COMM], false },
+		{ HIDDEN, -1, m->whole[NSX_PART_COMM] - m->of[NSX_PART_COMM], false }, { IDLE, IDLE_PERCENT,
+			m->of[NSX_PART_IDLE], false },
 		{ WINDOW, -1, window, true }, { COPY, -1, m->of[NSX_PART_COPY], true },
 		{ COPY_HIDDEN, -1, m->whole[NSX_PART_COPY] - m->of[NSX_PART_COPY], true },
 	};
@@ -277,14 +284,16 @@ put_device(struct devices *f, struct nsx_table *t, struct device *device, bool t
 	nsx_table_row(t);
 	if (device->number != NSX_ABSENT)
 		nsx_table_int(t, DEVICE, device->number);
-	nsx_table_str(t, PROFILE, device->profile == NSX_NONE ? NSX_STR("") : nsx_cat_str(&f->top.cat, f->top.cat.profiles.p[device->profile].name));
+	nsx_table_str(t, PROFILE, device->profile == NSX_NONE ? NSX_STR("") : nsx_cat_str(&f->top.cat,
+		f->top.cat.profiles.p[device->profile].name));
 	if (put_moments(f, t, &device->moments, !thunks) != NSX_OK)
 		return NSX_ERR;
 	if (!thunks)
 		return NSX_OK;
 	nsx_table_int(t, EXECS, d->execs);
 	if (nsx_sum_ns(t, MODULES, d->modules, f->err) != NSX_OK || nsx_sum_ns(t, COMPUTE, d->compute, f->err) != NSX_OK
-	    || nsx_sum_ns(t, EXPOSED, d->exposed, f->err) != NSX_OK || nsx_sum_ns(t, HIDDEN, d->hidden, f->err) != NSX_OK)
+	    || nsx_sum_ns(t, EXPOSED, d->exposed, f->err) != NSX_OK || nsx_sum_ns(t, HIDDEN, d->hidden, f->err) !=
+	    NSX_OK)
 		return NSX_ERR;
 	if (!d->execs)
 		return NSX_OK;
@@ -314,12 +323,16 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!worked && !f->any_op)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
 	else if (!worked)
-		nsx_diag_add(diags, NSX_INFO, "", 1, "no module records: operations alone are summed up, over the window from the first to the last of each device");
+		nsx_diag_add(diags, NSX_INFO, "", 1,
+			"no module records: operations alone are summed up, over the window from the first to the last "
+			"of each device");
 	else if (!f->top.any_module)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time and shares are not known");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no module records: every program counts, idle time and shares are not known");
 	nsx_top_diags(&f->top, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", f->late, "operations that come after one of their device that starts later: what lies before that is left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->late,
+		"operations that come after one of their device that starts later: what lies before that is left out");
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
 	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)

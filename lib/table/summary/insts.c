@@ -11,7 +11,8 @@
 /* Deviations of more than this share of the mean are worth a look. */
 #define VARIES 0.1
 
-enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_PERCENT, T_OP_NAME, T_NCOLS };
+enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_PERCENT, T_OP_NAME,
+       T_NCOLS };
 
 static const struct nsx_table_col thunk_cols[T_NCOLS] = {
 	[T_ID]      = { "id", NSX_CELL_INT },
@@ -57,7 +58,8 @@ static const struct nsx_table_col collective_cols[C_NCOLS] = {
 struct inst {
 	struct nsx_stat exposed;
 	nsx_u128 hidden;
-	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE: absent */
+	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE:
+	                  * absent */
 	bool     comm;
 };
 
@@ -121,7 +123,8 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	struct inst *i = &f->insts.p[at];
 	/* Of instructions without a record each thunk speaks for itself. */
 	i->comm |= comm;
-	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE && nsx_string(rec, NSX_THUNK_name).len
+	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE &&
+	    nsx_string(rec, NSX_THUNK_name).len
 	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
@@ -279,7 +282,8 @@ put_insts(struct insts *f, struct nsx_table *t)
 
 		if (counts(f, k) && (!most || varies(i)))
 			rows[n++] = (struct order){ (nsx_u128)i->exposed.sum, nsx_stat_mean(&i->exposed),
-			                            f->top.cat.programs.p[f->top.cat.insts.p[k].program].number, name_of(f, k), k };
+			                            f->top.cat.programs.p[f->top.cat.insts.p[k].program].number,
+			                            name_of(f, k), k };
 	}
 	if (n > 1)
 		qsort(rows, n, sizeof *rows, most ? by_mean : by_time);
@@ -330,7 +334,8 @@ add_up(const struct insts *f, bool kinds, struct rows *rows)
 		good = r != NULL;
 		if (!good)
 			break;
-		r->label = label != NSX_NONE ? nsx_cat_str(cat, label) : kinds ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
+		r->label = label != NSX_NONE ? nsx_cat_str(cat, label) : kinds
+		    ? NSX_STR("[unknown]") : NSX_STR("[no instruction]");
 		r->count += i->exposed.n;
 		r->exposed += (nsx_u128)i->exposed.sum;
 		r->hidden += i->hidden;
@@ -369,7 +374,8 @@ put_opcodes(struct insts *f, struct nsx_table *t)
 		rc = put_sum(f, t, rows.p[i].label, rows.p[i].exposed, modules);
 	}
 	if (rc == NSX_OK && f->top.any_module && f->top.any_thunk)
-		rc = put_sum(f, t, NSX_STR("[GPU idle during module execution]"), modules > exposed ? modules - exposed : 0, modules);
+		rc = put_sum(f, t, NSX_STR("[GPU idle during module execution]"), modules > exposed ? modules - exposed
+		             : 0, modules);
 	free(rows.p);
 	return rc;
 }
@@ -393,7 +399,8 @@ put_collectives(struct insts *f, struct nsx_table *t)
 		nsx_table_row(t);
 		nsx_table_str(t, C_COLLECTIVE, r->label);
 		nsx_table_int(t, C_COUNT, r->count);
-		if (nsx_sum_ns(t, C_TOTAL, time, f->err) != NSX_OK || nsx_sum_ns(t, C_EXPOSED, r->exposed, f->err) != NSX_OK
+		if (nsx_sum_ns(t, C_TOTAL, time, f->err) != NSX_OK || nsx_sum_ns(t, C_EXPOSED, r->exposed, f->err) !=
+		    NSX_OK
 		    || nsx_sum_ns(t, C_HIDDEN, r->hidden, f->err) != NSX_OK)
 			rc = NSX_ERR;
 		if (!f->no_hidden && time)
@@ -426,7 +433,8 @@ put_totals(struct insts *f, struct nsx_table *t)
 		{ "computation",                     f->top.any_thunk,  compute },
 		{ "exposed communication",           f->top.any_thunk,  exposed },
 		{ "hidden communication",            f->top.any_thunk,  hidden },
-		{ "idle during module executions",   f->top.any_module && f->top.any_thunk, modules > thunks ? modules - thunks : 0 },
+		{ "idle during module executions",   f->top.any_module && f->top.any_thunk, modules > thunks ? modules -
+		  thunks : 0 },
 		{ "idle between module executions",  f->top.any_module, wall > modules ? wall - modules : 0 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -443,9 +451,11 @@ report(const struct insts *f, struct nsx_diags *diags)
 	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
 
 	if (!f->top.any_thunk && !f->any_op)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk or op records: nothing to sum up" : "no thunk records: nothing to sum up");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk or op records: nothing to sum up"
+		             : "no thunk records: nothing to sum up");
 	if (f->top.any_thunk && !f->top.any_module && !kinds)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: every program counts, idle time and shares are not known");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no module records: every program counts, idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: left out");

@@ -1,4 +1,5 @@
-/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges as it is shown, of any profile. Holds a sum for each. */
+/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges as it is shown, of any profile. Holds a sum for
+ * each. */
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -107,13 +108,15 @@ static bool
 compiles(const struct ops *f, const struct nsx_rec *rec, int profile, int range)
 {
 	return nsx_has(rec, range)
-	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
+	       && nsx_map_get(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1),
+	                                                       (uint64_t)nsx_int(rec, range, -1) }) != NSX_NONE;
 }
 
 static int
 note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 {
-	uint32_t *at = nsx_map_at(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1), (uint64_t)nsx_int(rec, range, -1) });
+	uint32_t *at = nsx_map_at(&f->compiling, (struct nsx_key){ (uint64_t)nsx_int(rec, profile, -1),
+		(uint64_t)nsx_int(rec, range, -1) });
 
 	if (!at)
 		return nsx_err_nomem(f->err, NULL);
@@ -132,7 +135,8 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 		*out = compiles(f, rec, NSX_OP_profile, NSX_OP_range);
 	if (rec->kind->id != NSX_RANGE)
 		return NSX_OK;
-	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_parent);
+	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile,
+		NSX_RANGE_parent);
 	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
 }
 
@@ -157,7 +161,8 @@ take_op(struct ops *f, const struct nsx_rec *rec)
 static int
 take_range(struct ops *f, const struct nsx_rec *rec)
 {
-	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0), host = nsx_int(rec, NSX_RANGE_host_dur, 0);
+	int64_t dur = nsx_int(rec, NSX_RANGE_dur, -1), ops = nsx_int(rec, NSX_RANGE_ops, 0),
+	    host = nsx_int(rec, NSX_RANGE_host_dur, 0);
 	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
 	struct row *r;
 
@@ -232,7 +237,8 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 	if (nsx_sum_ns(t, K_TOTAL, o->time, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!f->kernel)
-		return nsx_sum_ns(t, R_OPS, o->row->ops, f->err) == NSX_OK ? nsx_sum_ns(t, R_HOST_TOTAL, o->row->host, f->err) : NSX_ERR;
+		return nsx_sum_ns(t, R_OPS, o->row->ops, f->err) == NSX_OK ? nsx_sum_ns(t, R_HOST_TOTAL, o->row->host,
+			f->err) : NSX_ERR;
 	if (of_type[o->row->type])
 		nsx_table_double(t, K_PERCENT, nsx_sum_percent(o->time, of_type[o->row->type]));
 	return NSX_OK;
@@ -252,7 +258,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type), nsx_intern_str(&f->strs, r->name), r };
+		rows[i] = (struct order){ (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type),
+		                          nsx_intern_str(&f->strs, r->name), r };
 		of_type[r->type] += rows[i].time;
 	}
 	if (rc == NSX_OK && f->rows.n > 1)
@@ -262,7 +269,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	free(rows);
 	free(of_type);
 	if (!f->any)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops" : "no range records: extract with --ranges");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops"
+		             : "no range records: extract with --ranges");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: left out");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: left out");
 	return rc;

@@ -1,7 +1,8 @@
 /* programs.c -- a row a program: how long its modules took, and how long devices waited for each other in it.
  *
- * What devices waited in one execution of a communicating instruction is known when all have it: the longest exposed time less the
- * shortest, among the devices of a group. Groups that run it side by side wait side by side, so that the longest of these waits counts. */
+ * What devices waited in one execution of a communicating instruction is known when all have it: the longest exposed
+ * time less the shortest, among the devices of a group. Groups that run it side by side wait side by side, so that the
+ * longest of these waits counts. */
 #include <stdlib.h>
 
 #include "job/communication.h"
@@ -10,7 +11,8 @@
 #include "job/program_time.h"
 #include "base/stat.h"
 
-enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, PERCENT, WAIT_MEAN, WAIT_STD, WAIT_PERCENT, NCOLS };
+enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, PERCENT, WAIT_MEAN, WAIT_STD, WAIT_PERCENT,
+       NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[ID]           = { "id", NSX_CELL_INT },
@@ -171,7 +173,8 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 		return nsx_err_nomem(f->err, NULL);
 	struct nsx_key key = { thing, (uint64_t)nsx_int(rec, NSX_THUNK_occurrence, -1) };
 	struct waited w = { r.group_at, dur - hidden };
-	return nsx_instances_add(&f->instances, key, &w, nsx_cat_runners(&f->comm.cat, f->comm.cat.insts.p[r.inst].program), f->err);
+	return nsx_instances_add(&f->instances, key, &w, nsx_cat_runners(&f->comm.cat,
+		f->comm.cat.insts.p[r.inst].program), f->err);
 }
 
 static int
@@ -239,7 +242,8 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
 		const struct nsx_cat_program *p = &f->comm.cat.programs.p[i];
 
-		rows[i] = (struct nsx_cover_row){ f->top.programs.p[i].modules, nsx_cat_str(&f->comm.cat, p->key), p->number, i, false };
+		rows[i] = (struct nsx_cover_row){ f->top.programs.p[i].modules, nsx_cat_str(&f->comm.cat, p->key),
+		                                  p->number, i, false };
 		all += f->top.programs.p[i].modules;
 	}
 	if (rc == NSX_OK)
@@ -253,7 +257,9 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_top_diags(&f->top, diags);
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->partial, "thunks of collectives whose group has devices that are not in the stream: waiting for those is not known");
+	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
+		"thunks of collectives whose group has devices that are not in the stream: waiting for those is not "
+		"known");
 	return rc;
 }
 

@@ -5,7 +5,8 @@
 #include "table/summary.h"
 #include "base/num.h"
 
-/* One way to sum up: take() gets every record of the stream, finish() makes the table. Both return NSX_OK or NSX_ERR with err filled. */
+/* One way to sum up: take() gets every record of the stream, finish() makes the table. Both return NSX_OK or NSX_ERR
+ * with err filled. */
 struct nsx_summer {
 	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
 	int (*take)(void *state, const struct nsx_rec *rec);
@@ -13,7 +14,8 @@ struct nsx_summer {
 	void (*free)(void *state);   /* NULL allowed */
 };
 
-/* programs.c: a row a program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations and ranges by name. */
+/* programs.c: a row a program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations and
+ * ranges by name. */
 extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
 
 /* Put ns into a cell of the last row. NSX_OK, or NSX_ERR if 64 bits do not hold it. */
