@@ -40,7 +40,7 @@ nsx_extract_calls_open(struct ex_calls *c, const struct ex_profile *p)
 	if (!c->heap)
 		return false;
 	for (uint32_t i = 0; i < t->nhost_threads; i++) {
-		const struct nsx_host_thread *th = &t->host_threads[i];
+		const struct nsx_calling_thread *th = &t->host_threads[i];
 		struct ex_caller x = { 0, th->first, th->first + th->n };
 		if (nsx_extract_process_kept(p, th->process) && seek(p, &x))
 			c->heap[c->n++] = x;
@@ -106,7 +106,7 @@ nsx_extract_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e,
 	tie->by[NSX_TIE_DEVICE] = INT64_MIN;
 	if (e->tag == NSX_CALL) {
 		const struct nsx_host_call *c = &t->calls[e->i];
-		const struct nsx_host_thread *th = nsx_trace_caller(t, e->i);
+		const struct nsx_calling_thread *th = nsx_trace_caller(t, e->i);
 		tie->by[NSX_TIE_PID] = t->processes[th->process].pid;
 		tie->by[NSX_TIE_TID] = th->tid;
 		tie->by[NSX_TIE_RANGE] = c->range == NSX_NONE ? INT64_MIN : t->ranges[c->range].id;
@@ -154,7 +154,7 @@ nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *
 	};
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_host_call *c = &t->calls[call];
-	const struct nsx_host_thread *th = nsx_trace_caller(t, call);
+	const struct nsx_calling_thread *th = nsx_trace_caller(t, call);
 	const struct nsx_call_name *name = &t->call_names[c->name];
 
 	nsx_set_i(r, NSX_CALL_profile, p->number);

@@ -8,10 +8,10 @@
 #include "nsys/pile.h"
 
 /* Sort key: earlier first, at one start the longer first. ~ rather than minus, which INT64_MIN has none of. */
-static struct nsx_order_key
+static struct nsx_pair_key
 key(int64_t start, int64_t end, uint32_t at)
 {
-	return (struct nsx_order_key){ start, ~end, at };
+	return (struct nsx_pair_key){ start, ~end, at };
 }
 
 static bool
@@ -28,7 +28,7 @@ add(struct nsx_calls *out, uint32_t cap, struct nsx_call call, uint32_t launch)
  * neighbours. */
 static bool
 add_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, const struct nsx_launch *l,
-           const struct nsx_order_key *k, size_t n)
+           const struct nsx_pair_key *k, size_t n)
 {
 	const struct nsx_raw_call *next = NULL;
 
@@ -52,7 +52,7 @@ static bool
 add_all_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, uint32_t n, uint32_t nshared,
                const struct nsx_launch *launches)
 {
-	struct nsx_order_key *k = malloc((size_t)nshared * sizeof *k),
+	struct nsx_pair_key *k = malloc((size_t)nshared * sizeof *k),
 	    *by_launch = malloc((size_t)nshared * sizeof *by_launch);
 	uint32_t *at = malloc((size_t)nshared * sizeof *at);
 	bool good = k && by_launch && at;
@@ -65,7 +65,7 @@ add_all_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *r
 	good = good && nsx_order_keys(k, m);
 	for (size_t i = 0; good && i < m; i++) {
 		at[i] = k[i].at;
-		by_launch[i] = (struct nsx_order_key){ raw[k[i].at].launch, 0, (uint32_t)i };
+		by_launch[i] = (struct nsx_pair_key){ raw[k[i].at].launch, 0, (uint32_t)i };
 	}
 	good = good && nsx_order_keys(by_launch, m);
 	for (size_t i = 0; good && i < m; i++)
@@ -91,7 +91,7 @@ sort(struct nsx_calls *c)
 		                                               c->p[i - 1].end >= c->p[i].end);
 	if (sorted)
 		return true;
-	struct nsx_order_key *k = malloc(c->n * sizeof *k), *k2 = malloc(c->n * sizeof *k2);
+	struct nsx_pair_key *k = malloc(c->n * sizeof *k), *k2 = malloc(c->n * sizeof *k2);
 	bool good = k && k2;
 	for (uint32_t i = 0; good && i < c->n; i++)
 		k[i] = key(c->p[i].start, c->p[i].end, i);

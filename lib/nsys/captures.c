@@ -9,7 +9,7 @@ struct row { struct nsx_capture c; size_t at; };
 struct reading { NSX_VEC(struct row) rows; uint64_t bad; };
 
 static int
-read_row(void *ctx, const struct nsx_cell *v)
+read_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct reading *r = ctx;
 	struct row row = { .at = r->rows.n };

@@ -27,16 +27,16 @@ row_step(sqlite3_context *sc, int n, sqlite3_value **v)
 {
 	struct nsx_db_conn *c = sqlite3_user_data(sc);
 	const struct nsx_db_scan *scan = c->scan;
-	struct nsx_cell cells[NSX_DB_MAX_COLS];
+	struct nsx_db_cell cells[NSX_DB_MAX_COLS];
 
 	for (int i = 0; scan->cells && i < n; i++) {
 		struct nsx_str s = nsx_db_text(v[i]);
 		if (s.ptr)
-			cells[i] = (struct nsx_cell){ NSX_CELL_TEXT, (int64_t)s.len, s.ptr };
+			cells[i] = (struct nsx_db_cell){ NSX_DB_TEXT, (int64_t)s.len, s.ptr };
 		else if (nsx_db_int(v[i], &cells[i].i))
-			cells[i].type = NSX_CELL_INT;
+			cells[i].type = NSX_DB_INT;
 		else
-			cells[i].type = sqlite3_value_type(v[i]) == SQLITE_NULL ? NSX_CELL_NULL : NSX_CELL_OTHER;
+			cells[i].type = sqlite3_value_type(v[i]) == SQLITE_NULL ? NSX_DB_NULL : NSX_DB_OTHER;
 	}
 	c->rows++;
 	if ((scan->cells ? scan->cells(scan->ctx, cells) : scan->row(scan->ctx, v)) != NSX_OK)

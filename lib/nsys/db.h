@@ -80,8 +80,8 @@ bool nsx_db_has(const struct nsx_db *db, const char *table);
 struct nsx_db_col { const char *name; bool optional; };
 
 /* A value of a row. */
-enum nsx_cell_type { NSX_CELL_NULL, NSX_CELL_INT, NSX_CELL_TEXT, NSX_CELL_OTHER };
-struct nsx_cell { enum nsx_cell_type type; int64_t i; /* the integer; of a text its length */ const char *text; };
+enum nsx_db_type { NSX_DB_NULL, NSX_DB_INT, NSX_DB_TEXT, NSX_DB_OTHER };
+struct nsx_db_cell { enum nsx_db_type type; int64_t i; /* the integer; of a text its length */ const char *text; };
 
 enum { NSX_DB_MAX_COLS = 16 };   /* of a scan that gives cells */
 
@@ -96,7 +96,7 @@ struct nsx_db_scan {
 	int                    (*row)(void *ctx, sqlite3_value **v);
 	void                    *ctx;
 	/* The same in place of row: several times faster, as most rows do not pass through SQLite then (pages.h). */
-	int                    (*cells)(void *ctx, const struct nsx_cell *v);
+	int                    (*cells)(void *ctx, const struct nsx_db_cell *v);
 };
 
 /* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory"
@@ -118,26 +118,26 @@ int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const
                   int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
 
 static inline bool
-nsx_cell_int(const struct nsx_cell *v, int64_t *out)
+nsx_cell_int(const struct nsx_db_cell *v, int64_t *out)
 {
 	*out = v->i;
-	return v->type == NSX_CELL_INT;
+	return v->type == NSX_DB_INT;
 }
 
 /* The same where NULL is allowed: *there tells. */
 static inline bool
-nsx_cell_int_null(const struct nsx_cell *v, int64_t *out, bool *there)
+nsx_cell_int_null(const struct nsx_db_cell *v, int64_t *out, bool *there)
 {
 	*out = v->i;
-	*there = v->type == NSX_CELL_INT;
-	return v->type <= NSX_CELL_INT;
+	*there = v->type == NSX_DB_INT;
+	return v->type <= NSX_DB_INT;
 }
 
 /* A text, valid as long as the row; ptr is NULL where it is none. */
 static inline struct nsx_str
-nsx_cell_text(const struct nsx_cell *v)
+nsx_cell_text(const struct nsx_db_cell *v)
 {
-	return v->type == NSX_CELL_TEXT ? (struct nsx_str){ v->text, (size_t)v->i } : (struct nsx_str){ NULL, 0 };
+	return v->type == NSX_DB_TEXT ? (struct nsx_str){ v->text, (size_t)v->i } : (struct nsx_str){ NULL, 0 };
 }
 
 /* v as an integer; false where it is anything else, NULL too. */

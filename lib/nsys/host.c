@@ -50,7 +50,7 @@ device_of(const struct nsx_trace *t, uint32_t process, int64_t cuda)
 }
 
 static int
-sync_row(void *ctx, const struct nsx_cell *v)
+sync_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_loader *l = ctx;
 	int64_t cuda, stream, id, gpid;
@@ -83,7 +83,7 @@ static const struct nsx_db_col profiler_columns[] = {
 
 /* CUPTI's types 1 to 8; others, and none, are `other`. */
 static uint8_t
-class_of(const struct nsx_cell *type, enum nsx_overhead_class other)
+class_of(const struct nsx_db_cell *type, enum nsx_overhead_class other)
 {
 	static const uint8_t classes[] = {
 		0, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_PROFILER,
@@ -91,11 +91,11 @@ class_of(const struct nsx_cell *type, enum nsx_overhead_class other)
 		NSX_OVERHEAD_LOADING, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_QUEUE_FULL
 	};
 
-	return type->type == NSX_CELL_INT && type->i >= 1 && type->i <= 8 ? classes[type->i] : (uint8_t)other;
+	return type->type == NSX_DB_INT && type->i >= 1 && type->i <= 8 ? classes[type->i] : (uint8_t)other;
 }
 
 static int
-overhead_row(struct nsx_loader *l, const struct nsx_cell *v, enum nsx_overhead_class other)
+overhead_row(struct nsx_loader *l, const struct nsx_db_cell *v, enum nsx_overhead_class other)
 {
 	struct nsx_host *h = l->host;
 	struct nsx_raw_overhead o = { .key = NSX_NONE, .o.name = NSX_NONE };
@@ -123,12 +123,12 @@ overhead_row(struct nsx_loader *l, const struct nsx_cell *v, enum nsx_overhead_c
 	return nsx_vec_push(&h->overheads, o) ? NSX_OK : NSX_ERR;
 }
 
-static int cupti_row(void *ctx, const struct nsx_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_UNKNOWN); }
-static int profiler_row(void *ctx, const struct nsx_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_PROFILER); }
+static int cupti_row(void *ctx, const struct nsx_db_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_UNKNOWN); }
+static int profiler_row(void *ctx, const struct nsx_db_cell *v) { return overhead_row(ctx, v, NSX_OVERHEAD_PROFILER); }
 
 static int
 scan(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int n,
-     int (*row)(void *, const struct nsx_cell *))
+     int (*row)(void *, const struct nsx_db_cell *))
 {
 	struct nsx_db_scan s = { .table = table, .cols = cols, .ncols = n, .ctx = l, .cells = row };
 
@@ -367,7 +367,7 @@ place_overheads(struct nsx_loader *l)
 	struct nsx_trace *t = l->t;
 	struct nsx_host *h = l->host;
 	size_t n = h->overheads.n;
-	struct nsx_order_key *k = malloc((n + 1) * sizeof *k);
+	struct nsx_pair_key *k = malloc((n + 1) * sizeof *k);
 
 	t->overheads = malloc((n + 1) * sizeof *t->overheads);
 	if (!k || !t->overheads || n >= NSX_NONE) {
@@ -375,7 +375,7 @@ place_overheads(struct nsx_loader *l)
 		return nsx_load_nomem(l);
 	}
 	for (size_t i = 0; i < n; i++)
-		k[i] = (struct nsx_order_key){ h->overheads.p[i].o.start, h->overheads.p[i].o.end, (uint32_t)i };
+		k[i] = (struct nsx_pair_key){ h->overheads.p[i].o.start, h->overheads.p[i].o.end, (uint32_t)i };
 	bool good = nsx_order_keys(k, n);
 	for (size_t i = 0; good && i < n; i++) {
 		const struct nsx_raw_overhead *from = &h->overheads.p[k[i].at];

@@ -13,7 +13,7 @@
 static int
 by_gtid(const void *x, const void *y)
 {
-	uint64_t a = ((const struct nsx_host_thread *)x)->gtid, b = ((const struct nsx_host_thread *)y)->gtid;
+	uint64_t a = ((const struct nsx_calling_thread *)x)->gtid, b = ((const struct nsx_calling_thread *)y)->gtid;
 
 	return (a > b) - (a < b);
 }
@@ -47,7 +47,7 @@ join_threads(struct nsx_trace *t, struct nsx_host_part *const *parts, const stru
 	for (int i = 0; i < n; i++)
 		for (size_t k = 0; k < parts[i]->threads.n; k++)
 			if (parts[i]->threads.p[k].n) {
-				struct nsx_host_thread *th = &t->host_threads[t->nhost_threads++];
+				struct nsx_calling_thread *th = &t->host_threads[t->nhost_threads++];
 				th->gtid = tracks[i]->list.p[k].gtid;
 				th->tid = (uint32_t)(th->gtid & 0xFFFFFF);
 				th->n = parts[i]->threads.p[k].n;
@@ -153,17 +153,17 @@ sort_calls(struct nsx_host_call *c, uint32_t n)
 	}
 	if (moves)
 		return true;
-	struct nsx_order_key *k = malloc(n * sizeof *k);
+	struct nsx_pair_key *k = malloc(n * sizeof *k);
 	if (!k)
 		return false;
 	/* First by id: what was moved lies anywhere. */
 	for (i = 0; i < n; i++)
-		k[i] = (struct nsx_order_key){ c[i].id, 0, i };
+		k[i] = (struct nsx_pair_key){ c[i].id, 0, i };
 	bool good = nsx_order_keys(k, n);
 	if (good) {
 		nsx_order_apply(c, sizeof *c, k, n);
 		for (i = 0; i < n; i++)
-			k[i] = (struct nsx_order_key){ c[i].start, ~c[i].end, i };
+			k[i] = (struct nsx_pair_key){ c[i].start, ~c[i].end, i };
 		good = nsx_order_keys(k, n);
 	}
 	if (good)
@@ -180,7 +180,7 @@ finish_thread(void *ctx, int i)
 	struct work *w = ctx;
 	struct nsx_trace *t = w->l->t;
 	const struct nsx_host *h = w->l->host;
-	const struct nsx_host_thread *th = &t->host_threads[i];
+	const struct nsx_calling_thread *th = &t->host_threads[i];
 	struct nsx_host_call *calls = t->calls + th->first;
 	uint32_t lo = 0, hi = t->nthreads;
 

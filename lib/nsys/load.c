@@ -290,7 +290,7 @@ read_calls(struct nsx_loader *l)
 struct sniff { struct nsx_str begin; bool found; };
 
 static int
-sniff_row(void *ctx, const struct nsx_cell *v)
+sniff_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct sniff *s = ctx;
 	struct nsx_str text = nsx_cell_text(&v[0]);
@@ -411,7 +411,7 @@ nsx_trace_thread(const struct nsx_trace *t, uint32_t range)
 	return &t->threads[lo];
 }
 
-const struct nsx_host_thread *
+const struct nsx_calling_thread *
 nsx_trace_caller(const struct nsx_trace *t, uint32_t call)
 {
 	uint32_t lo = 0, hi = t->nhost_threads;

@@ -56,7 +56,7 @@ pid_bits(uint64_t gtid)
 }
 
 static int
-domain_row(struct nsx_nvtx_part *p, const struct nsx_cell *v)
+domain_row(struct nsx_nvtx_part *p, const struct nsx_db_cell *v)
 {
 	struct nsx_str name = nsx_cell_text(&v[TEXT]);
 	struct domain_row d;
@@ -92,7 +92,7 @@ name_both(struct nsx_nvtx_part *p, uint32_t id, uint32_t text)
 
 /* Returns NSX_ERR when out of memory. */
 static inline int
-range_name(struct nsx_nvtx_part *p, const struct nsx_cell *v, bool has_id, int64_t text_id, uint32_t *name)
+range_name(struct nsx_nvtx_part *p, const struct nsx_db_cell *v, bool has_id, int64_t text_id, uint32_t *name)
 {
 	struct nsx_str s = nsx_cell_text(&v[TEXT]);
 	uint32_t id = NSX_NONE, text = NSX_NONE;
@@ -112,7 +112,7 @@ range_name(struct nsx_nvtx_part *p, const struct nsx_cell *v, bool has_id, int64
 }
 
 static int
-read_row(void *ctx, const struct nsx_cell *v)
+read_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_nvtx_part *p = ctx;
 	struct nsx_range r = { .gpu = NSX_NONE };

@@ -48,7 +48,7 @@ enum { PEER_TO_PEER = 10 };   /* CUpti_ActivityMemcpyKind */
 
 /* Whether a copy goes from one device to another. Ids that are none of both ends tell nothing. */
 static bool
-is_peer(const struct nsx_cell *v, const struct op_more *more)
+is_peer(const struct nsx_db_cell *v, const struct op_more *more)
 {
 	int64_t from, to;
 
@@ -77,14 +77,14 @@ device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
 
 /* enum nsx_memory_kind; what is not one of them is not told. */
 static uint8_t
-memory_kind(const struct nsx_cell *v)
+memory_kind(const struct nsx_db_cell *v)
 {
-	return v->type == NSX_CELL_INT && v->i >= 0 && v->i < NSX_MEMORY_KINDS ? (uint8_t)v->i
+	return v->type == NSX_DB_INT && v->i >= 0 && v->i < NSX_MEMORY_KINDS ? (uint8_t)v->i
 	       : (uint8_t)NSX_MEMORY_KINDS;
 }
 
 static int
-read_row(void *ctx, const struct nsx_cell *v)
+read_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_op_part *p = ctx;
 	struct op op = { 0 };
@@ -395,10 +395,10 @@ static int
 sort_ops(struct nsx_loader *l)
 {
 	struct nsx_trace *t = l->t;
-	struct nsx_order_key *k = malloc(((size_t)t->nops + 1) * sizeof *k);
+	struct nsx_pair_key *k = malloc(((size_t)t->nops + 1) * sizeof *k);
 
 	for (uint32_t i = 0; k && i < t->nops; i++)
-		k[i] = (struct nsx_order_key){ t->ops[i].start, t->ops[i].end, i };
+		k[i] = (struct nsx_pair_key){ t->ops[i].start, t->ops[i].end, i };
 	bool good = k && nsx_order_keys(k, t->nops);
 	if (good)
 		nsx_order_apply(t->ops, sizeof *t->ops, k, t->nops);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static inline bool
-before(const struct nsx_order_key *x, const struct nsx_order_key *y)
+before(const struct nsx_pair_key *x, const struct nsx_pair_key *y)
 {
 	if (x->a != y->a)
 		return x->a < y->a;
@@ -15,7 +15,7 @@ before(const struct nsx_order_key *x, const struct nsx_order_key *y)
 }
 
 static size_t
-run_end(const struct nsx_order_key *k, size_t i, size_t n)
+run_end(const struct nsx_pair_key *k, size_t i, size_t n)
 {
 	for (i++; i < n && !before(&k[i], &k[i - 1]); i++)
 		;
@@ -23,7 +23,7 @@ run_end(const struct nsx_order_key *k, size_t i, size_t n)
 }
 
 static void
-merge(const struct nsx_order_key *k, size_t a, size_t b, size_t c, struct nsx_order_key *out)
+merge(const struct nsx_pair_key *k, size_t a, size_t b, size_t c, struct nsx_pair_key *out)
 {
 	size_t i = a, j = b;
 
@@ -37,10 +37,10 @@ merge(const struct nsx_order_key *k, size_t a, size_t b, size_t c, struct nsx_or
 enum { SHORT = 24 };
 
 static void
-insertion(struct nsx_order_key *k, size_t n)
+insertion(struct nsx_pair_key *k, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		struct nsx_order_key x = k[i];
+		struct nsx_pair_key x = k[i];
 		size_t j = i;
 		for (; j > 0 && before(&x, &k[j - 1]); j--)
 			k[j] = k[j - 1];
@@ -49,11 +49,11 @@ insertion(struct nsx_order_key *k, size_t n)
 }
 
 bool
-nsx_order_keys(struct nsx_order_key *k, size_t n)
+nsx_order_keys(struct nsx_pair_key *k, size_t n)
 {
 	if (n < 2 || run_end(k, 0, n) == n)
 		return true;
-	struct nsx_order_key *tmp = malloc(n * sizeof *tmp), *from = k, *to = tmp;
+	struct nsx_pair_key *tmp = malloc(n * sizeof *tmp), *from = k, *to = tmp;
 	if (!tmp)
 		return false;
 	for (size_t i = 0, e; i < n; i = e) {
@@ -69,7 +69,7 @@ nsx_order_keys(struct nsx_order_key *k, size_t n)
 			merge(from, i, mid, e, to + i);
 			i = e;
 		}
-		struct nsx_order_key *swap = from;
+		struct nsx_pair_key *swap = from;
 		from = to;
 		to = swap;
 	}
@@ -80,7 +80,7 @@ nsx_order_keys(struct nsx_order_key *k, size_t n)
 }
 
 void
-nsx_order_apply(void *p, size_t size, struct nsx_order_key *k, size_t n)
+nsx_order_apply(void *p, size_t size, struct nsx_pair_key *k, size_t n)
 {
 	char *base = p, hold[96];
 

@@ -20,7 +20,7 @@ struct read {
 	struct nsx_buf    whole;             /* a payload with its overflow pages */
 	uint32_t          columns;           /* a row has at most */
 	struct nsx_err   *err;
-	struct nsx_cell   cells[NSX_DB_MAX_COLS];
+	struct nsx_db_cell   cells[NSX_DB_MAX_COLS];
 };
 
 /* An integer of 1 to 8 bytes. Eight are there to be read in any case: NSX_PAGE_SLACK. */
@@ -33,18 +33,18 @@ integer(const unsigned char *p, uint32_t size)
 }
 
 static inline void
-set_cell(struct nsx_cell *c, uint64_t type, const unsigned char *p, uint64_t size)
+set_cell(struct nsx_db_cell *c, uint64_t type, const unsigned char *p, uint64_t size)
 {
 	if (type == 0)
-		c->type = NSX_CELL_NULL;
+		c->type = NSX_DB_NULL;
 	else if (type <= 6)
-		*c = (struct nsx_cell){ NSX_CELL_INT, integer(p, (uint32_t)size), NULL };
+		*c = (struct nsx_db_cell){ NSX_DB_INT, integer(p, (uint32_t)size), NULL };
 	else if (type == 8 || type == 9)
-		*c = (struct nsx_cell){ NSX_CELL_INT, (int64_t)type - 8, NULL };
+		*c = (struct nsx_db_cell){ NSX_DB_INT, (int64_t)type - 8, NULL };
 	else if (type >= 13 && (type & 1))
-		*c = (struct nsx_cell){ NSX_CELL_TEXT, (int64_t)size, (const char *)p };
+		*c = (struct nsx_db_cell){ NSX_DB_TEXT, (int64_t)size, (const char *)p };
 	else
-		c->type = NSX_CELL_OTHER;
+		c->type = NSX_DB_OTHER;
 }
 
 /* The payload's values into k->cells: false if it is not what it should be. */
@@ -75,7 +75,7 @@ decode(struct read *k, const unsigned char *p, const unsigned char *end)
 	/* Columns that were added after the row was. */
 	for (; i < k->t->nstored; i++)
 		if (k->t->slot[i] >= 0)
-			k->cells[k->t->slot[i]].type = NSX_CELL_NULL;
+			k->cells[k->t->slot[i]].type = NSX_DB_NULL;
 	return true;
 }
 
@@ -150,7 +150,7 @@ read_leaf(struct read *k, size_t i)
 			return nsx_tree_broken(k->db, k->tree->name, about->page, k->err, "row %" PRId64
 			                       " is not a record of this table", rowid);
 		if (k->t->rowid_slot >= 0)
-			k->cells[k->t->rowid_slot] = (struct nsx_cell){ NSX_CELL_INT, rowid, NULL };
+			k->cells[k->t->rowid_slot] = (struct nsx_db_cell){ NSX_DB_INT, rowid, NULL };
 		if (scan->cells(scan->ctx, k->cells) != NSX_OK)
 			return nsx_err_nomem(k->err, k->db->path);
 	}

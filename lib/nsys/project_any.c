@@ -43,12 +43,12 @@ rank_of(const struct any *a, int64_t t)
 static bool
 rank_ends(struct any *a)
 {
-	struct nsx_order_key *k = malloc(a->n * sizeof *k);
+	struct nsx_pair_key *k = malloc(a->n * sizeof *k);
 
 	if (!k)
 		return false;
 	for (uint32_t i = 0; i < a->n; i++)
-		k[i] = (struct nsx_order_key){ a->r[i].end, 0, i };
+		k[i] = (struct nsx_pair_key){ a->r[i].end, 0, i };
 	bool good = nsx_order_keys(k, a->n);
 	for (uint32_t i = 0; good && i < a->n; i++) {
 		if (!a->nends || a->ends[a->nends - 1] != k[i].a)

@@ -32,7 +32,7 @@ enum { CLASS_BACKTRACE = 67 };
 
 /* The row of a call is wanted for more than its launch. */
 static int
-keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_raw_call *call, uint32_t key,
+keep_host(struct nsx_call_part *p, const struct nsx_db_cell *v, const struct nsx_raw_call *call, uint32_t key,
           uint64_t gtid)
 {
 	struct nsx_host_part *h = &p->host;
@@ -40,7 +40,7 @@ keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_ra
 
 	if (key == NSX_NONE && !p->l->opts->calls)
 		return NSX_OK;
-	if (v[NAME].type == NSX_CELL_INT && (name = nsx_host_name(h, v[NAME].i)) == NSX_NONE)
+	if (v[NAME].type == NSX_DB_INT && (name = nsx_host_name(h, v[NAME].i)) == NSX_NONE)
 		return NSX_ERR;
 	if (key != NSX_NONE) {
 		struct nsx_part_key_call *k = nsx_pile_add(&h->keys);
@@ -60,7 +60,7 @@ keep_host(struct nsx_call_part *p, const struct nsx_cell *v, const struct nsx_ra
 }
 
 static int
-read_row(void *ctx, const struct nsx_cell *v)
+read_row(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_call_part *p = ctx;
 	struct nsx_raw_call call;
@@ -68,11 +68,11 @@ read_row(void *ctx, const struct nsx_cell *v)
 	bool all = p->l->opts->calls, has_id = nsx_cell_int(&v[CORRELATION], &id),
 	    has_thread = nsx_cell_int(&v[GLOBAL_TID], &gtid);
 
-	if (v[EVENT_CLASS].type == NSX_CELL_INT && v[EVENT_CLASS].i == CLASS_BACKTRACE)
+	if (v[EVENT_CLASS].type == NSX_DB_INT && v[EVENT_CLASS].i == CLASS_BACKTRACE)
 		return NSX_OK;
 	if (!has_id || !has_thread) {
 		/* Either may be NULL in a good export: such a call launched nothing that tells. */
-		bool bad = v[CORRELATION].type > NSX_CELL_INT || v[GLOBAL_TID].type > NSX_CELL_INT;
+		bool bad = v[CORRELATION].type > NSX_DB_INT || v[GLOBAL_TID].type > NSX_DB_INT;
 		p->bad += bad;
 		p->host.homeless += all && !bad && !has_thread;
 		if (bad || !has_thread || !all)

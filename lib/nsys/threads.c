@@ -35,11 +35,11 @@ sort_ranges(struct nsx_range *r, uint32_t n)
 	}
 	if (moves)
 		return true;
-	struct nsx_order_key *k = malloc(n * sizeof *k);
+	struct nsx_pair_key *k = malloc(n * sizeof *k);
 	if (!k)
 		return false;
 	for (i = 0; i < n; i++)
-		k[i] = (struct nsx_order_key){ r[i].start, ~r[i].end, i };
+		k[i] = (struct nsx_pair_key){ r[i].start, ~r[i].end, i };
 	bool good = nsx_order_keys(k, n);
 	if (good)
 		nsx_order_apply(r, sizeof *r, k, n);

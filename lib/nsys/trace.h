@@ -88,7 +88,7 @@ struct nsx_host_call {
 	bool     back;          /* it copies from a device to pageable memory */
 	bool     lost;          /* it has a place in trace.losses */
 };
-struct nsx_host_thread { uint64_t gtid; uint32_t process, tid, first, n; /* its calls */ };
+struct nsx_calling_thread { uint64_t gtid; uint32_t process, tid, first, n; /* its calls */ };
 /* Of a call's time, ns: the command queue was full; code was loaded or compiled, and the queue was not full. */
 struct nsx_call_loss { uint32_t call; int64_t stalled, loading; };
 
@@ -137,7 +137,7 @@ struct nsx_trace {
 	struct nsx_issue   *issues;                         /* of the operations' launches */
 	uint32_t           *op_waits;                       /* by operation: event waits put on its stream since the one
 	                                                     * issued before it; NULL: no waits */
-	struct nsx_host_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless
+	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless
 	                                                                 * opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;
 	struct nsx_call_name   *call_names;   uint32_t ncall_names;
@@ -189,7 +189,7 @@ const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpi
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);
 
 /* The thread that made a call. */
-const struct nsx_host_thread *nsx_trace_caller(const struct nsx_trace *t, uint32_t call);
+const struct nsx_calling_thread *nsx_trace_caller(const struct nsx_trace *t, uint32_t call);
 
 /* Whether a call waits for the GPU: it synchronises, or copies and does not return before that is done. */
 static inline bool

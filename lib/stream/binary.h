@@ -21,7 +21,7 @@ enum nsx_field {
 	VALUES_DOUBLES = 12
 };
 
-enum nsx_wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+enum nsx_tag_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 enum nsx_base { BASE_ZERO, BASE_SAME, BASE_LAST, BASE_LAST_OR_TOP, BASE_TOP, NSX_NBASES };
 

@@ -11,7 +11,7 @@
 struct kind {
 	struct nsx_heads   heads;
 	struct nsx_met    *met;       /* NULL: declared in this block, its header not yet come to */
-	struct nsx_span    message;   /* while met is NULL */
+	struct nsx_unread    message;   /* while met is NULL */
 	struct nsx_columns c;         /* of this block */
 	size_t             rows, at;  /* of this block: how many, and which is next */
 	bool               filled;
@@ -54,7 +54,7 @@ binary_where(struct nsx_reader *r)
 /* The next message of the stream: its field and bytes, which stay in the window, not yet taken (n: with tag and
  * length). NSX_OK, NSX_EOF at the end of the input, NSX_ERR. */
 static int
-next_message(struct nsx_reader *r, unsigned *field, struct nsx_span *bytes, size_t *n)
+next_message(struct nsx_reader *r, unsigned *field, struct nsx_unread *bytes, size_t *n)
 {
 	struct nsx_input *in = &r->in;
 	int rc = nsx_input_need(in, 2 * NSX_VARINT_MAX);
@@ -66,7 +66,7 @@ next_message(struct nsx_reader *r, unsigned *field, struct nsx_span *bytes, size
 	if (have == 0)
 		return NSX_EOF;
 	const unsigned char *p = (const unsigned char *)in->buf + in->pos;
-	struct nsx_span s = { p, p + have };
+	struct nsx_unread s = { p, p + have };
 	if (!nsx_get_varint(&s, &tag) || (tag & 7) != WIRE_BYTES || !nsx_get_varint(&s, &len)) {
 		/* So few bytes may be the beginning of anything. */
 		if (have < 2 * NSX_VARINT_MAX)
@@ -85,7 +85,7 @@ next_message(struct nsx_reader *r, unsigned *field, struct nsx_span *bytes, size
 		return rc;
 	p = (const unsigned char *)in->buf + in->pos + head;
 	*field = tag >> 3 > UINT32_MAX ? UINT32_MAX : (unsigned)(tag >> 3);
-	*bytes = (struct nsx_span){ p, p + len };
+	*bytes = (struct nsx_unread){ p, p + len };
 	*n = head + (size_t)len;
 	return NSX_OK;
 }
@@ -94,7 +94,7 @@ static int
 binary_begin(struct nsx_reader *r)
 {
 	struct nsx_wire_field f;
-	struct nsx_span s;
+	struct nsx_unread s;
 	unsigned field;
 	uint64_t version = 0;
 	size_t n;
@@ -142,7 +142,7 @@ binary_close(struct nsx_reader *r)
 static int
 read_list(struct nsx_reader *r, const struct nsx_wire_field *f, struct list *to, size_t max)
 {
-	struct nsx_span s = f->bytes;
+	struct nsx_unread s = f->bytes;
 	size_t n = nsx_list_count(s);
 
 	to->n = 0;
@@ -158,7 +158,7 @@ read_list(struct nsx_reader *r, const struct nsx_wire_field *f, struct list *to,
 
 /* One Column of a Kind. */
 static bool
-read_head(struct nsx_span s, struct nsx_head *h)
+read_head(struct nsx_unread s, struct nsx_head *h)
 {
 	struct nsx_wire_field f;
 	uint64_t type = 0;
@@ -177,7 +177,7 @@ read_head(struct nsx_span s, struct nsx_head *h)
 
 /* A Kind message; cols has room for NSX_MAX_COLS. */
 static bool
-read_kind(struct nsx_span s, struct nsx_str *name, struct nsx_head *cols, size_t *n)
+read_kind(struct nsx_unread s, struct nsx_str *name, struct nsx_head *cols, size_t *n)
 {
 	struct nsx_wire_field f;
 	int rc;
@@ -196,7 +196,7 @@ read_kind(struct nsx_span s, struct nsx_str *name, struct nsx_head *cols, size_t
 }
 
 static int
-add_kind(struct nsx_reader *r, struct nsx_span s)
+add_kind(struct nsx_reader *r, struct nsx_unread s)
 {
 	struct binary *b = r->state;
 	struct nsx_head cols[NSX_MAX_COLS];
@@ -279,11 +279,11 @@ join_strings(struct nsx_reader *r, const unsigned char *text, size_t left)
 }
 
 static int
-read_strings(struct nsx_reader *r, struct nsx_span s)
+read_strings(struct nsx_reader *r, struct nsx_unread s)
 {
 	struct binary *b = r->state;
 	struct nsx_wire_field f;
-	struct nsx_span text = { s.end, s.end };
+	struct nsx_unread text = { s.end, s.end };
 	int rc;
 
 	b->back.n = b->shared.n = b->length.n = 0;
@@ -301,7 +301,7 @@ read_strings(struct nsx_reader *r, struct nsx_span s)
 
 /* The kind a Records message is of; NULL if the order has no record of it. */
 static struct kind *
-kind_of(struct binary *b, struct nsx_span s)
+kind_of(struct binary *b, struct nsx_unread s)
 {
 	struct nsx_wire_field f;
 	uint64_t kind = 0;
@@ -313,10 +313,10 @@ kind_of(struct binary *b, struct nsx_span s)
 }
 
 static int
-read_records(struct nsx_reader *r, struct nsx_span block)
+read_records(struct nsx_reader *r, struct nsx_unread block)
 {
 	struct binary *b = r->state;
-	struct nsx_span s = block;
+	struct nsx_unread s = block;
 	struct nsx_wire_field f;
 	const char *wrong;
 	size_t need = 0;
@@ -352,10 +352,10 @@ read_records(struct nsx_reader *r, struct nsx_span block)
 }
 
 static int
-read_block(struct nsx_reader *r, struct nsx_span block)
+read_block(struct nsx_reader *r, struct nsx_unread block)
 {
 	struct binary *b = r->state;
-	struct nsx_span s = block;
+	struct nsx_unread s = block;
 	struct nsx_wire_field f;
 	size_t met = b->kinds.n;
 	int rc, good = NSX_OK;
@@ -457,7 +457,7 @@ assemble(struct nsx_reader *r, struct kind *k, struct nsx_rec *rec)
 }
 
 static int
-at_end(struct nsx_reader *r, struct nsx_span s)
+at_end(struct nsx_reader *r, struct nsx_unread s)
 {
 	struct nsx_wire_field f;
 	uint64_t records = 0;
@@ -484,7 +484,7 @@ static int
 next_block(struct nsx_reader *r)
 {
 	struct binary *b = r->state;
-	struct nsx_span s;
+	struct nsx_unread s;
 	unsigned field;
 	size_t n;
 

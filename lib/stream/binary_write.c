@@ -221,7 +221,7 @@ put_records(struct nsx_writer *w, struct nsx_put *p)
 {
 	struct block *b = w->state;
 	struct rows *k = p->state;
-	struct nsx_table t = { &k->layout, k->n, k->has, k->all, k->any, { NULL } };
+	struct nsx_predicted t = { &k->layout, k->n, k->has, k->all, k->any, { NULL } };
 
 	for (int i = 0; i < p->ncols; i++) {
 		int col = k->layout.list[i];

@@ -7,7 +7,7 @@
 struct values {
 	unsigned column, of, key, plus, minus;
 	uint64_t base, first;
-	struct nsx_span presence, differences, run_differences, run_counts, doubles;
+	struct nsx_unread presence, differences, run_differences, run_counts, doubles;
 };
 
 struct decode {
@@ -15,7 +15,7 @@ struct decode {
 	const struct nsx_heads *k;
 	size_t                  rows, strings;
 	struct nsx_pool        *pool;
-	struct nsx_span         keys[NSX_MAX_KEYS];
+	struct nsx_unread         keys[NSX_MAX_KEYS];
 	int32_t                *prev[NSX_MAX_KEYS];   /* made when first used */
 	size_t                  nkeys;
 	uint64_t                partial;              /* columns that are absent somewhere */
@@ -38,7 +38,7 @@ halves(size_t n)
 }
 
 size_t
-nsx_columns_need(struct nsx_span s, size_t rows)
+nsx_columns_need(struct nsx_unread s, size_t rows)
 {
 	struct nsx_wire_field f;
 	size_t cols = 0, keys = 0;
@@ -55,7 +55,7 @@ nsx_columns_need(struct nsx_span s, size_t rows)
 }
 
 static bool
-read_values(struct nsx_span s, struct values *v)
+read_values(struct nsx_unread s, struct values *v)
 {
 	struct nsx_wire_field f;
 	int rc;
@@ -90,7 +90,7 @@ read_values(struct nsx_span s, struct values *v)
 
 /* Presence runs into c->has: how many records have the column, SIZE_MAX if the runs do not add up. */
 static size_t
-read_presence(struct decode *d, struct nsx_span runs, unsigned column)
+read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 {
 	struct nsx_columns *c = d->c;
 	uint64_t bit = 1ULL << column, n;
@@ -114,7 +114,7 @@ read_presence(struct decode *d, struct nsx_span runs, unsigned column)
 }
 
 static bool
-read_runs(struct nsx_span diffs, struct nsx_span counts, uint64_t *v, size_t n)
+read_runs(struct nsx_unread diffs, struct nsx_unread counts, uint64_t *v, size_t n)
 {
 	uint64_t x, count;
 	size_t at = 0;
@@ -143,7 +143,7 @@ read_doubles(const unsigned char *p, uint64_t *v, size_t n)
 static const char *
 read_data(const struct values *s, uint64_t *v, size_t n)
 {
-	struct nsx_span diffs = s->differences;
+	struct nsx_unread diffs = s->differences;
 
 	if (s->doubles.p != s->doubles.end) {
 		if ((size_t)(s->doubles.end - s->doubles.p) / 8 != n || (size_t)(s->doubles.end - s->doubles.p) % 8)
@@ -170,7 +170,7 @@ static const int32_t *
 key_prev(struct decode *d, unsigned key)
 {
 	const uint64_t *cols[NSX_MAX_COLS];
-	struct nsx_span s = d->keys[key];
+	struct nsx_unread s = d->keys[key];
 	struct nsx_wire_field f;
 	int n = 0, rc;
 
@@ -206,7 +206,7 @@ key_prev(struct decode *d, unsigned key)
 }
 
 static bool
-key_is_empty(struct nsx_span s)
+key_is_empty(struct nsx_unread s)
 {
 	return s.p == s.end;
 }
@@ -306,7 +306,7 @@ check_strings(const struct decode *d, const uint64_t *v)
 }
 
 static const char *
-read_column(struct decode *d, struct nsx_span bytes)
+read_column(struct decode *d, struct nsx_unread bytes)
 {
 	struct nsx_columns *c = d->c;
 	struct nsx_expect e;
@@ -343,11 +343,11 @@ read_column(struct decode *d, struct nsx_span bytes)
 }
 
 const char *
-nsx_columns_decode(struct nsx_columns *c, struct nsx_span s, const struct nsx_heads *k, size_t rows, size_t strings,
+nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_heads *k, size_t rows, size_t strings,
                    struct nsx_pool *pool)
 {
 	struct decode d = { .c = c, .k = k, .rows = rows, .strings = strings, .pool = pool };
-	struct nsx_span again = s;
+	struct nsx_unread again = s;
 	struct nsx_wire_field f;
 	const char *wrong;
 

@@ -20,11 +20,11 @@ struct nsx_columns {
 struct nsx_pool { uint64_t *p; size_t n, cap; };
 
 /* Numbers that decoding s takes out of the pool, at most; SIZE_MAX if s is damaged. */
-size_t nsx_columns_need(struct nsx_span s, size_t rows);
+size_t nsx_columns_need(struct nsx_unread s, size_t rows);
 
 /* Decode: NULL, or what is wrong with it. s: a Records message; rows: how many records the order says; strings: how
  * many the block has; pool: has room for what nsx_columns_need said. */
-const char *nsx_columns_decode(struct nsx_columns *c, struct nsx_span s, const struct nsx_heads *k, size_t rows,
+const char *nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_heads *k, size_t rows,
                                size_t strings,
                                struct nsx_pool *pool);
 

@@ -119,7 +119,7 @@ nsx_predictor_free(struct nsx_predictor *p)
 /* The column that is being stored. */
 struct job {
 	struct nsx_predictor   *p;
-	const struct nsx_table *t;
+	const struct nsx_predicted *t;
 	int             col;
 	size_t          nvalues;     /* records that have it */
 	uint64_t        first;       /* its first value */
@@ -155,7 +155,7 @@ static struct nsx_expect
 expect(struct job *j, const struct nsx_way *w)
 {
 	struct nsx_expect e = { .base = w->base, .first = j->first };
-	const struct nsx_table *t = j->t;
+	const struct nsx_predicted *t = j->t;
 
 	if (w->of != NONE)
 		e.of = t->v[w->of];
@@ -296,7 +296,7 @@ static size_t
 measure(struct job *j, struct nsx_runs *m)
 {
 	struct nsx_predictor *p = j->p;
-	const struct nsx_table *t = j->t;
+	const struct nsx_predicted *t = j->t;
 	struct nsx_numbers c = { t->v[j->col], t->has, j->col, t->n, j->nvalues < t->n };
 	struct nsx_expect e = expect(j, &j->best);
 	size_t n = nsx_differences(p->diff, &c, &e, j->tops ? p->top : NULL);
@@ -419,7 +419,7 @@ put_column(struct job *j, int *key_number, int *nkeys)
 static void
 count_values(struct job *j)
 {
-	const struct nsx_table *t = j->t;
+	const struct nsx_predicted *t = j->t;
 	size_t r = 0;
 
 	if (t->all >> j->col & 1) {
@@ -435,7 +435,7 @@ count_values(struct job *j)
 }
 
 bool
-nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_table *t)
+nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_predicted *t)
 {
 	int key_number[NSX_OWN_KEYS] = { -1, -1, -1 }, nkeys = 0;
 	uint64_t stored = 0;

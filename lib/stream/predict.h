@@ -31,7 +31,7 @@ struct nsx_layout {
 void nsx_layout_plan(struct nsx_layout *l, const struct nsx_head *cols, int ncols);
 
 /* The records of one kind in a block. */
-struct nsx_table {
+struct nsx_predicted {
 	struct nsx_layout *layout;
 	size_t          n;
 	const uint64_t *has;
@@ -53,6 +53,6 @@ bool nsx_predictor_room(struct nsx_predictor *p, size_t n);
 void nsx_predictor_free(struct nsx_predictor *p);
 
 /* Append the records of t as a field of a block; false when out of memory. */
-bool nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_table *t);
+bool nsx_put_records(struct nsx_predictor *p, struct nsx_buf *out, uint32_t kind, const struct nsx_predicted *t);
 
 #endif

@@ -126,7 +126,7 @@ nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, s
 }
 
 bool
-nsx_get_varint(struct nsx_span *s, uint64_t *v)
+nsx_get_varint(struct nsx_unread *s, uint64_t *v)
 {
 	uint64_t x = 0;
 
@@ -146,7 +146,7 @@ nsx_get_varint(struct nsx_span *s, uint64_t *v)
 }
 
 int
-nsx_get_field(struct nsx_span *s, struct nsx_wire_field *f)
+nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f)
 {
 	uint64_t tag, n;
 
@@ -157,7 +157,7 @@ nsx_get_field(struct nsx_span *s, struct nsx_wire_field *f)
 	f->field = (unsigned)(tag >> 3);
 	f->wire = tag & 7;
 	f->number = 0;
-	f->bytes = (struct nsx_span){ s->p, s->p };
+	f->bytes = (struct nsx_unread){ s->p, s->p };
 	switch (f->wire) {
 	case WIRE_VARINT:
 		return nsx_get_varint(s, &f->number) ? 1 : -1;
@@ -173,13 +173,13 @@ nsx_get_field(struct nsx_span *s, struct nsx_wire_field *f)
 	}
 	if (n > (size_t)(s->end - s->p))
 		return -1;
-	f->bytes = (struct nsx_span){ s->p, s->p + n };
+	f->bytes = (struct nsx_unread){ s->p, s->p + n };
 	s->p += n;
 	return 1;
 }
 
 size_t
-nsx_list_count(struct nsx_span s)
+nsx_list_count(struct nsx_unread s)
 {
 	size_t n = 0;
 
@@ -193,7 +193,7 @@ nsx_list_count(struct nsx_span s)
 
 /* One number; eight bytes at least are there. Those of eight bytes and less are put together without a loop. */
 static inline bool
-next_number(struct nsx_span *s, uint64_t *v)
+next_number(struct nsx_unread *s, uint64_t *v)
 {
 	const unsigned char *p = s->p;
 	uint64_t w;
@@ -226,7 +226,7 @@ next_number(struct nsx_span *s, uint64_t *v)
 
 /* Whether n numbers in a row take a byte each, as many bytes being there. */
 static bool
-single_bytes(const struct nsx_span *s, size_t n)
+single_bytes(const struct nsx_unread *s, size_t n)
 {
 	unsigned bits = 0;
 
@@ -236,9 +236,9 @@ single_bytes(const struct nsx_span *s, size_t n)
 }
 
 bool
-nsx_get_numbers(struct nsx_span *s, uint64_t *v, size_t n)
+nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n)
 {
-	struct nsx_span in = *s;
+	struct nsx_unread in = *s;
 	uint64_t x = 0;
 	size_t i = 0;
 
@@ -255,9 +255,9 @@ nsx_get_numbers(struct nsx_span *s, uint64_t *v, size_t n)
 }
 
 bool
-nsx_get_signed(struct nsx_span *s, uint64_t *v, size_t n)
+nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n)
 {
-	struct nsx_span in = *s;
+	struct nsx_unread in = *s;
 	uint64_t x = 0;
 	size_t i = 0;
 

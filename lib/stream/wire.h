@@ -32,19 +32,19 @@ void nsx_put_list(struct nsx_buf *b, unsigned field, const uint64_t *v, size_t n
 void nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, struct nsx_buf *tmp);
 
 /* Bytes being read. */
-struct nsx_span { const unsigned char *p, *end; };
+struct nsx_unread { const unsigned char *p, *end; };
 
 /* One field: its number, wire type, and a number or bytes. */
-struct nsx_wire_field { unsigned field, wire; uint64_t number; struct nsx_span bytes; };
+struct nsx_wire_field { unsigned field, wire; uint64_t number; struct nsx_unread bytes; };
 
-bool nsx_get_varint(struct nsx_span *s, uint64_t *v);
+bool nsx_get_varint(struct nsx_unread *s, uint64_t *v);
 
 /* The next field of a message: 1, 0 at its end, -1 if it is damaged. */
-int nsx_get_field(struct nsx_span *s, struct nsx_wire_field *f);
+int nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f);
 
 /* How many numbers a packed list holds (SIZE_MAX if it is damaged), and the next n of it. */
-size_t nsx_list_count(struct nsx_span s);
-bool nsx_get_numbers(struct nsx_span *s, uint64_t *v, size_t n);
-bool nsx_get_signed(struct nsx_span *s, uint64_t *v, size_t n);   /* the same of zigzag numbers */
+size_t nsx_list_count(struct nsx_unread s);
+bool nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n);
+bool nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n);   /* the same of zigzag numbers */
 
 #endif

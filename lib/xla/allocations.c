@@ -53,7 +53,7 @@ too_much(struct nsx_dumpfile *f)
 }
 
 int
-nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_span span)
+nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(f, span);
 	uint64_t v[A_CONSTANT + 1] = { 0 };

@@ -17,7 +17,7 @@ struct nsx_allocations {
 
 /* Add the BufferAllocationProto at span. NSX_OK, or NSX_ERR with f->err filled: damaged, sizes whose sum passes 2^61,
  * out of memory. */
-int nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_span span);
+int nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_extent span);
 /* Add the peak of a trace in that memory. As above. */
 int nsx_allocation_heap(struct nsx_allocations *a, struct nsx_dumpfile *f, int64_t color, int64_t peak);
 /* Work out what follows from the sums, and hand them over, by colour. The caller frees *out. */

@@ -87,7 +87,7 @@ int nsx_cost_type_bits(int32_t type);
 struct nsx_cost_graph;
 /* The shape at span. NSX_OK, or NSX_ERR with f->err filled: damaged, nested too deep, out of memory. *clashes counts
  * fields of another wire type than known, which are skipped. */
-int nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span,
+int nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_extent span,
                         struct nsx_cost_shape *out, int64_t *clashes);
 
 /* ---- opcodes: cost_op.c */
@@ -198,7 +198,8 @@ nsx_cost_first(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 
 /* cost_read.c: the work of the instruction at inst, whose node is n, of that custom call's target and backend_config,
  * where they matter. NSX_OK, or NSX_ERR with f->err filled. */
-int nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config,
+int nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_extent inst,
+                       struct nsx_extent config,
                        struct nsx_cost_custom custom,
                        struct nsx_cost_node *n);
 

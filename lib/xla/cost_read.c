@@ -76,7 +76,7 @@ attributes(struct nsx_cost_graph *g, const Nsysx__NsxHloWork *m, enum nsx_cost_k
 }
 
 int
-nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_span inst, struct nsx_span config,
+nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_extent inst, struct nsx_extent config,
                    struct nsx_cost_custom custom,
                    struct nsx_cost_node *n)
 {

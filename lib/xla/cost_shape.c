@@ -33,7 +33,7 @@ struct reading {
 struct layout { int64_t bits, space; };
 
 static int
-read_layout(struct reading *r, struct nsx_span span, struct layout *l)
+read_layout(struct reading *r, struct nsx_extent span, struct layout *l)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc;
@@ -92,7 +92,7 @@ array(struct reading *r, int32_t type, const struct layout *l, uint32_t dims, st
 }
 
 static int
-read_shape(struct reading *r, struct nsx_span span, struct nsx_cost_shape *out)
+read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out)
 {
 	struct nsx_cost_graph *g = r->g;
 	struct nsx_wire w = nsx_wire(r->f, span);
@@ -164,7 +164,8 @@ read_shape(struct reading *r, struct nsx_span span, struct nsx_cost_shape *out)
 }
 
 int
-nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_span span, struct nsx_cost_shape *out,
+nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_extent span,
+                    struct nsx_cost_shape *out,
                     int64_t *clashes)
 {
 	struct reading r = { g, f, clashes, 0 };

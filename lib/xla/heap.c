@@ -41,8 +41,8 @@ static const char *const misses[MISSES] = {
 
 struct buffer {
 	int64_t         id, size, color, inst;   /* inst: that defines it */
-	struct nsx_span name;             /* of that instruction, where the dump says it so */
-	struct nsx_span event_name;       /* of the instruction that first allocates it */
+	struct nsx_extent name;             /* of that instruction, where the dump says it so */
+	struct nsx_extent event_name;       /* of the instruction that first allocates it */
 	bool            has_inst;
 	/* Of the trace whose number is `stamp`; else nothing of it is alive. */
 	uint32_t        stamp;
@@ -50,14 +50,14 @@ struct buffer {
 	int64_t         refs;             /* references to this one */
 };
 
-struct event { int64_t kind, buffer, canonical; struct nsx_span name; };
+struct event { int64_t kind, buffer, canonical; struct nsx_extent name; };
 
 struct reading {
 	struct nsx_dumpfile  *f;
 	struct nsx_heap      *h;
 	NSX_VEC(struct buffer) buffers;
 	struct nsx_map        by_id;
-	NSX_VEC(struct nsx_span) traces;
+	NSX_VEC(struct nsx_extent) traces;
 	struct nsx_allocations allocations;
 	/* Of the trace under way. */
 	uint32_t              stamp;
@@ -77,7 +77,7 @@ nomem(const struct reading *r)
 
 /* The bytes of a name, in the arena. */
 static int
-keep_name(struct reading *r, struct nsx_span span, struct nsx_str *out)
+keep_name(struct reading *r, struct nsx_extent span, struct nsx_str *out)
 {
 	*out = (struct nsx_str){ "", 0 };
 	if (!span.len)
@@ -92,7 +92,7 @@ keep_name(struct reading *r, struct nsx_span span, struct nsx_str *out)
 }
 
 static int
-read_module(struct reading *r, struct nsx_span span)
+read_module(struct reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -108,7 +108,7 @@ read_module(struct reading *r, struct nsx_span span)
 }
 
 static int
-read_location(struct reading *r, struct nsx_span span, struct buffer *b)
+read_location(struct reading *r, struct nsx_extent span, struct buffer *b)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -126,7 +126,7 @@ read_location(struct reading *r, struct nsx_span span, struct buffer *b)
 }
 
 static int
-read_buffer(struct reading *r, struct nsx_span span)
+read_buffer(struct reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	struct buffer b = { .stamp = NSX_NONE };
@@ -161,7 +161,7 @@ read_buffer(struct reading *r, struct nsx_span span)
 }
 
 static int
-read_assignment(struct reading *r, struct nsx_span span)
+read_assignment(struct reading *r, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -186,7 +186,7 @@ read_assignment(struct reading *r, struct nsx_span span)
 /* ---- events */
 
 static int
-read_event(struct reading *r, struct nsx_span span, struct event *e)
+read_event(struct reading *r, struct nsx_extent span, struct event *e)
 {
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
@@ -222,7 +222,7 @@ meet(struct reading *r, int64_t id, uint32_t *i)
 	b->stamp = r->stamp;
 	b->of = NSX_NONE;
 	b->refs = 0;
-	b->event_name = (struct nsx_span){ 0, 0 };
+	b->event_name = (struct nsx_extent){ 0, 0 };
 	return NSX_OK;
 }
 
@@ -314,7 +314,7 @@ add_step(struct reading *r, const struct event *e, struct steps *steps)
 /* Replay a trace up to that step: into points and steps, unless NULL. */
 
 static int
-replay(struct reading *r, struct nsx_span trace, int64_t until, struct points *points, struct steps *steps)
+replay(struct reading *r, struct nsx_extent trace, int64_t until, struct points *points, struct steps *steps)
 {
 	struct nsx_wire w = nsx_wire(r->f, trace);
 	struct event e;
@@ -390,7 +390,7 @@ describe(struct reading *r, const struct buffer *b, struct nsx_heap_live *l)
 }
 
 static int
-find_live(struct reading *r, struct nsx_span trace, struct nsx_heap_trace *t)
+find_live(struct reading *r, struct nsx_extent trace, struct nsx_heap_trace *t)
 {
 	int64_t step = 0, most = 0;
 
@@ -422,7 +422,7 @@ find_live(struct reading *r, struct nsx_span trace, struct nsx_heap_trace *t)
 }
 
 static int
-read_trace(struct reading *r, struct nsx_span trace, unsigned more, struct nsx_heap_trace *t)
+read_trace(struct reading *r, struct nsx_extent trace, unsigned more, struct nsx_heap_trace *t)
 {
 	struct points points = { { 0 } };
 	struct steps steps = { { 0 } };
@@ -447,7 +447,7 @@ read_trace(struct reading *r, struct nsx_span trace, unsigned more, struct nsx_h
 static int
 read_parts(struct reading *r)
 {
-	struct nsx_wire w = nsx_wire(r->f, (struct nsx_span){ 0, r->f->size });
+	struct nsx_wire w = nsx_wire(r->f, (struct nsx_extent){ 0, r->f->size });
 	bool module = false;
 	int rc = NSX_OK;
 

@@ -34,7 +34,7 @@ mix_shape(uint64_t hash, const Nsysx__NsxHloShape *s)
 }
 
 static int
-read_instruction(struct bodies *b, struct nsx_span span, uint64_t *hash)
+read_instruction(struct bodies *b, struct nsx_extent span, uint64_t *hash)
 {
 	const Nsysx__NsxHloInstruction *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_instruction__descriptor);
 
@@ -57,7 +57,7 @@ read_instruction(struct bodies *b, struct nsx_span span, uint64_t *hash)
 }
 
 static int
-read_computation(struct bodies *b, struct nsx_span span)
+read_computation(struct bodies *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(&b->f, span);
 	uint64_t hash = 1;
@@ -81,7 +81,7 @@ read_computation(struct bodies *b, struct nsx_span span)
 }
 
 static int
-read_module(struct bodies *b, struct nsx_span span)
+read_module(struct bodies *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(&b->f, span);
 	int rc;
@@ -95,7 +95,7 @@ read_module(struct bodies *b, struct nsx_span span)
 static int
 read_all(struct bodies *b, uint64_t *out)
 {
-	struct nsx_wire w = nsx_wire(&b->f, (struct nsx_span){ 0, b->f.size });
+	struct nsx_wire w = nsx_wire(&b->f, (struct nsx_extent){ 0, b->f.size });
 	int rc;
 
 	while ((rc = nsx_wire_next(&w)) == NSX_OK)

@@ -52,7 +52,7 @@ group_begin(const struct lists *l, size_t g)
 /* ---- the device assignment */
 
 int
-nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_span span)
+nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_devices *d = &b->devices;
 	const Nsysx__NsxHloDeviceAssignment *m = nsx_unpack_message(&b->u, span,

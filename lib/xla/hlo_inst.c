@@ -22,7 +22,7 @@ wire_of(uint32_t field)
 
 /* backend_config: in the payload, or which of the module's it is. */
 static int
-read_payload(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_span *config)
+read_payload(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_extent *config)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;
@@ -41,11 +41,11 @@ read_payload(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_span *con
 }
 
 int
-nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_raw *out)
+nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_raw *out)
 {
 	struct nsx_cost_graph *g = &b->costs.graph;
 	struct nsx_wire w = nsx_wire(b->f, span);
-	struct nsx_span config = { 0, 0 };
+	struct nsx_extent config = { 0, 0 };
 	int rc;
 
 	*out = (struct nsx_hlo_raw){ .span = span, .operands = (uint32_t)g->operands.n, .calls = (uint32_t)g->calls.n };
@@ -89,7 +89,7 @@ nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_
 }
 
 int
-nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_meta *out)
+nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_meta *out)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;

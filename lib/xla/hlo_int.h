@@ -66,7 +66,7 @@ struct nsx_hlo_call { int64_t comp; bool embedded; };
 struct nsx_hlo_slot { int64_t comp, id; uint32_t at; };
 
 struct nsx_hlo_comp {
-	struct nsx_span     span;
+	struct nsx_extent     span;
 	int64_t             id, root;
 	bool                fused, embedded, controlled, entry;
 	uint32_t            pairs, npairs;   /* its instructions' places: in nsx_hlo_build.pair_refs */
@@ -90,7 +90,7 @@ struct nsx_hlo_cand {
 /* An instruction as it stands in the dump. Lists are in the graph of costs. */
 struct nsx_hlo_raw {
 	/* config: backend_config, wherever it is */
-	struct nsx_span span, name, opcode, shape, metadata, target, config;
+	struct nsx_extent span, name, opcode, shape, metadata, target, config;
 	int64_t         id, number;
 	uint32_t        operands, noperands, calls, ncalls;
 	bool            shaped, placed;   /* it has a shape, metadata */
@@ -143,7 +143,7 @@ struct nsx_hlo_build {
 	NSX_VEC(uint32_t)      stacks, groups;                     /* by their number: in strs */
 	struct nsx_map         stack_by_str, group_by_str;
 	uint64_t               members;                            /* of all groups written */
-	NSX_VEC(struct nsx_span) payloads;                         /* of the module */
+	NSX_VEC(struct nsx_extent) payloads;                         /* of the module */
 	struct nsx_hlo_known_opcode known[257];                    /* by hash; the last is that of no name */
 	struct nsx_costs       costs;
 	int64_t                missed[NSX_HLO_MISSES];
@@ -157,31 +157,31 @@ nsx_hlo_nomem(struct nsx_hlo_build *b)
 
 /* hlo_inst.c: the instruction at span, the metadata at span (which lives until the dump is read on), what is known of
  * an opcode. NSX_OK or NSX_ERR. */
-int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_raw *out);
-int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_hlo_meta *out);
+int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_raw *out);
+int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_meta *out);
 const struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
 
 /* hlo_source.c: the table of stack frames, which must be read before stacks are asked for. */
-int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_span span);
+int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_extent span);
 /* The number of an instruction's place; NSX_NONE when it has none. NSX_OK or NSX_ERR. */
 int nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair);
 void nsx_hlo_frames_free(struct nsx_hlo_frames *fr);
 
 /* hlo_schedule.c: read the schedule; sort it, once all is read; the place of an instruction, NSX_NONE if the schedule
  * lacks it. */
-int nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span);
+int nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_extent span);
 void nsx_hlo_schedule_sort(struct nsx_hlo_build *b);
 uint32_t nsx_hlo_schedule_at(const struct nsx_hlo_build *b, int64_t comp, int64_t id);
 
 /* hlo_groups.c */
-int nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_span span);
+int nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_extent span);
 /* Who takes part in an instruction: *groups is a number in b->groups or NSX_NONE, *first the size of the first group, 0
  * if not known. NSX_OK or NSX_ERR. */
 int nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p,
                    uint32_t *groups, int64_t *first);
 
 /* hlo_comm.c: what the instructions of one computation transfer. A pending instruction is one that may. */
-struct nsx_hlo_pending { struct nsx_span span; const struct nsx_hlo_opcode *op; int64_t id; uint32_t cand; };
+struct nsx_hlo_pending { struct nsx_extent span; const struct nsx_hlo_opcode *op; int64_t id; uint32_t cand; };
 /* Fill the comm of the candidates that communicate, and add up *total. All of the computation is in the graph of costs,
  * which is closed. */
 int nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n,

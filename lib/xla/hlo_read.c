@@ -18,7 +18,7 @@ keep(struct nsx_hlo_build *b, struct nsx_str str, uint32_t *s)
 }
 
 static int
-keep_span(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_str *out)
+keep_span(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_str *out)
 {
 	uint32_t s;
 
@@ -36,7 +36,7 @@ keep_span(struct nsx_hlo_build *b, struct nsx_span span, struct nsx_str *out)
 /* ---- the module */
 
 static int
-read_attributes(struct nsx_hlo_build *b, struct nsx_span span)
+read_attributes(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	const Nsysx__NsxHloAttributes *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_attributes__descriptor);
 	uint32_t s;
@@ -54,10 +54,10 @@ read_attributes(struct nsx_hlo_build *b, struct nsx_span span)
 
 /* What of a computation its instructions do not tell. */
 static int
-read_computation_head(struct nsx_hlo_build *b, struct nsx_span span)
+read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_comp c = { .span = span, .comm = NSX_HLO_SILENT };
-	struct nsx_span name = { 0, 0 };
+	struct nsx_extent name = { 0, 0 };
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;
 
@@ -127,7 +127,7 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 
 /* Everything of the module but computations, wherever it stands; then what computations there are. */
 static int
-read_module(struct nsx_hlo_build *b, struct nsx_span span)
+read_module(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;
@@ -171,7 +171,7 @@ add_calls(struct reading *r, const struct nsx_hlo_raw *raw, bool embedded, uint3
 
 /* The string at span of the dump; *out is its number. */
 static int
-keep_field(struct nsx_hlo_build *b, struct nsx_span span, uint32_t *out)
+keep_field(struct nsx_hlo_build *b, struct nsx_extent span, uint32_t *out)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	const unsigned char *p = nsx_wire_bytes(&w, span);
@@ -248,7 +248,7 @@ read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struc
 }
 
 static int
-read_instruction(struct reading *r, struct nsx_span span)
+read_instruction(struct reading *r, struct nsx_extent span)
 {
 	struct nsx_hlo_build *b = r->b;
 	struct nsx_hlo_comp *comp = &b->comps.p[r->comp];
@@ -413,7 +413,7 @@ index_computations(struct nsx_hlo_build *b)
 int
 nsx_hlo_load(struct nsx_hlo_build *b)
 {
-	struct nsx_wire w = nsx_wire(b->f, (struct nsx_span){ 0, b->f->size });
+	struct nsx_wire w = nsx_wire(b->f, (struct nsx_extent){ 0, b->f->size });
 	struct reading r = { .b = b };
 	bool module = false;
 	int rc;

@@ -4,7 +4,7 @@
 #include "xla/hlo_int.h"
 
 int
-nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_span span)
+nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;

@@ -12,7 +12,7 @@ static const uint64_t STACK_BYTES_MAX = UINT64_C(512) << 20;   /* of all stacks 
 /* ---- the table */
 
 static int
-add_string(struct nsx_hlo_build *b, struct nsx_span span, bool file)
+add_string(struct nsx_hlo_build *b, struct nsx_extent span, bool file)
 {
 	const char none = 0;
 	const unsigned char *p = (const unsigned char *)&none;
@@ -28,7 +28,7 @@ add_string(struct nsx_hlo_build *b, struct nsx_span span, bool file)
 }
 
 static int
-add_place(struct nsx_hlo_build *b, struct nsx_span span)
+add_place(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_frames *fr = &b->frames;
 	const Nsysx__NsxHloFileLocation *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_file_location__descriptor);
@@ -45,7 +45,7 @@ add_place(struct nsx_hlo_build *b, struct nsx_span span)
 }
 
 static int
-add_frame(struct nsx_hlo_build *b, struct nsx_span span)
+add_frame(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_frames *fr = &b->frames;
 	const Nsysx__NsxHloStackFrame *m = nsx_unpack_message(&b->u, span, &nsysx__nsx_hlo_stack_frame__descriptor);
@@ -62,7 +62,7 @@ add_frame(struct nsx_hlo_build *b, struct nsx_span span)
 }
 
 int
-nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_span span)
+nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;

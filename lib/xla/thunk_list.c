@@ -221,7 +221,7 @@ read_text(struct reading *r)
 /* ---- the metadata */
 
 static int
-read_string(struct reading *r, struct nsx_span span, struct nsx_str *out)
+read_string(struct reading *r, struct nsx_extent span, struct nsx_str *out)
 {
 	if (span.len > NAME_MAX_BYTES)
 		return nsx_err_set(r->err, "%s: not metadata of thunks: a name of more than a megabyte", r->f.path);
@@ -233,7 +233,7 @@ read_string(struct reading *r, struct nsx_span span, struct nsx_str *out)
 }
 
 static int
-read_about(struct reading *r, struct nsx_span span, struct nsx_str *name)
+read_about(struct reading *r, struct nsx_extent span, struct nsx_str *name)
 {
 	struct nsx_wire w = nsx_wire(&r->f, span);
 	int rc;
@@ -252,7 +252,7 @@ misfit(struct reading *r)
 
 /* The next thunk of the metadata: its name goes to thunk *at of the list, if it is one of the list. */
 static int
-read_entry(struct reading *r, struct nsx_span span, uint32_t *at)
+read_entry(struct reading *r, struct nsx_extent span, uint32_t *at)
 {
 	struct nsx_wire w = nsx_wire(&r->f, span);
 	struct nsx_str name = { "", 0 }, kind = { "", 0 };
@@ -277,7 +277,7 @@ read_entry(struct reading *r, struct nsx_span span, uint32_t *at)
 static int
 read_metadata(struct reading *r)
 {
-	struct nsx_wire w = nsx_wire(&r->f, (struct nsx_span){ 0, r->f.size });
+	struct nsx_wire w = nsx_wire(&r->f, (struct nsx_extent){ 0, r->f.size });
 	uint32_t at = 0;
 	int rc;
 

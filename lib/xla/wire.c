@@ -81,7 +81,7 @@ nsx_wire_next(struct nsx_wire *w)
 			                   w->f->path, w->pos, len, w->f->size - w->pos - k);
 		return damaged(w, "a field longer than what holds it");
 	}
-	w->span = (struct nsx_span){ w->pos + k, len };
+	w->span = (struct nsx_extent){ w->pos + k, len };
 	w->pos += k + len;
 	return NSX_OK;
 }
@@ -134,7 +134,7 @@ varints(const unsigned char *p, size_t n)
 }
 
 const unsigned char *
-nsx_wire_bytes(const struct nsx_wire *w, struct nsx_span span)
+nsx_wire_bytes(const struct nsx_wire *w, struct nsx_extent span)
 {
 	if (span.len > SIEVED_MAX) {
 		nsx_err_set(w->f->err, "%s: byte %" PRIu64 ": field %" PRIu32 " of %" PRIu64 " bytes, want at most %d",
@@ -179,10 +179,10 @@ sieve_bytes(struct nsx_unpacker *u, const struct nsx_wire *w, enum nsx_wire_type
 	return NSX_OK;
 }
 
-static int sieve(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
+static int sieve(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d);
 
 static int
-sieve_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d)
+sieve_message(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d)
 {
 	size_t at = u->sieved.len;
 
@@ -198,7 +198,7 @@ sieve_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessa
 }
 
 static int
-sieve(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d)
+sieve(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d)
 {
 	struct nsx_wire w = nsx_wire(u->f, span);
 	int rc;
@@ -249,7 +249,7 @@ release(void *arena, void *p)
 }
 
 void *
-nsx_unpack_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d)
+nsx_unpack_message(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d)
 {
 	ProtobufCAllocator a = { allocate, release, &u->arena };
 

@@ -14,7 +14,7 @@
 enum nsx_wire_type { NSX_WIRE_VARINT = 0, NSX_WIRE_64 = 1, NSX_WIRE_LEN = 2, NSX_WIRE_32 = 5 };
 
 /* A part of a dump. */
-struct nsx_span { uint64_t off, len; };
+struct nsx_extent { uint64_t off, len; };
 
 /* A walk over the fields of the message at pos .. end; set f, pos and end, then call nsx_wire_next. */
 struct nsx_wire {
@@ -24,11 +24,11 @@ struct nsx_wire {
 	uint32_t             field;
 	enum nsx_wire_type   type;
 	uint64_t             value;   /* of NSX_WIRE_VARINT */
-	struct nsx_span      span;    /* of the others: where the bytes are */
+	struct nsx_extent      span;    /* of the others: where the bytes are */
 };
 
 static inline struct nsx_wire
-nsx_wire(struct nsx_dumpfile *f, struct nsx_span span)
+nsx_wire(struct nsx_dumpfile *f, struct nsx_extent span)
 {
 	return (struct nsx_wire){ .f = f, .pos = span.off, .end = span.off + span.len };
 }
@@ -39,7 +39,7 @@ int nsx_wire_next(struct nsx_wire *w);
 
 /* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be
  * read or are more than any message that is read may have. Valid as those of nsx_dumpfile_at. */
-const unsigned char *nsx_wire_bytes(const struct nsx_wire *w, struct nsx_span span);
+const unsigned char *nsx_wire_bytes(const struct nsx_wire *w, struct nsx_extent span);
 
 /* Numbers of a repeated field. {0} is empty; free(v.p) ends it. */
 struct nsx_ints { int64_t *p; size_t n, cap; };
@@ -61,7 +61,7 @@ struct nsx_unpacker {
 /* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected
  * wire type dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the
  * latter. NULL with f->err filled: damaged, nested too deep, too large, out of memory. */
-void *nsx_unpack_message(struct nsx_unpacker *u, struct nsx_span span, const ProtobufCMessageDescriptor *d);
+void *nsx_unpack_message(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d);
 void nsx_unpacker_free(struct nsx_unpacker *u);
 
 static inline struct nsx_str

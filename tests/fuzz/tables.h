@@ -29,16 +29,16 @@ fuzz_row(void *ctx, sqlite3_value **v)
 }
 
 static inline int
-fuzz_cells(void *ctx, const struct nsx_cell *v)
+fuzz_cells(void *ctx, const struct nsx_db_cell *v)
 {
 	struct nsx_buf *b = ctx;
 
 	for (int i = 0; i < 3; i++) {
-		if (v[i].type == NSX_CELL_TEXT) {
+		if (v[i].type == NSX_DB_TEXT) {
 			nsx_buf_fmt(b, "t%zu:", (size_t)v[i].i);
 			nsx_buf_str(b, nsx_cell_text(&v[i]));
 		} else {
-			nsx_buf_fmt(b, "%c%lld;", "ni?o"[v[i].type], v[i].type == NSX_CELL_INT ? (long long)v[i].i : 0LL);
+			nsx_buf_fmt(b, "%c%lld;", "ni?o"[v[i].type], v[i].type == NSX_DB_INT ? (long long)v[i].i : 0LL);
 		}
 	}
 	return NSX_OK;

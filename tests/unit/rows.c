@@ -23,7 +23,7 @@ rnd(uint32_t n)
 static int
 by_all(const void *x, const void *y)
 {
-	const struct nsx_order_key *a = x, *b = y;
+	const struct nsx_pair_key *a = x, *b = y;
 
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
@@ -36,12 +36,12 @@ by_all(const void *x, const void *y)
 static bool
 sorts(size_t n, size_t slips, bool falling)
 {
-	struct nsx_order_key *k = malloc((n + 1) * sizeof *k), *want = malloc((n + 1) * sizeof *want);
+	struct nsx_pair_key *k = malloc((n + 1) * sizeof *k), *want = malloc((n + 1) * sizeof *want);
 	int64_t *rows = malloc((n + 1) * sizeof *rows);
 	bool good = k && want && rows;
 
 	for (size_t i = 0; good && i < n; i++)
-		k[i] = (struct nsx_order_key){ (int64_t)(falling ? n - i : i) / 3, rnd(2), (uint32_t)i };
+		k[i] = (struct nsx_pair_key){ (int64_t)(falling ? n - i : i) / 3, rnd(2), (uint32_t)i };
 	for (size_t i = 0; good && i < slips; i++)
 		k[rnd((uint32_t)n)].a = rnd((uint32_t)n);
 	if (good && rnd(3) == 0 && n)

@@ -81,12 +81,12 @@ make(const char *statements)
 struct sum { int64_t rows, a; };
 
 static int
-add_cells(void *ctx, const struct nsx_cell *v)
+add_cells(void *ctx, const struct nsx_db_cell *v)
 {
 	struct sum *s = ctx;
 
 	s->rows++;
-	s->a += v[0].type == NSX_CELL_INT ? v[0].i : 0;
+	s->a += v[0].type == NSX_DB_INT ? v[0].i : 0;
 	return NSX_OK;
 }
 

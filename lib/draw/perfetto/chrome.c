@@ -16,7 +16,7 @@ struct chrome {
 };
 
 static void
-begin_event(struct nsx_trace *t, const char *phase, uint32_t process, uint64_t track)
+begin_event(struct nsx_perfetto *t, const char *phase, uint32_t process, uint64_t track)
 {
 	struct chrome *c = t->state;
 
@@ -35,21 +35,21 @@ put_time(struct nsx_buf *b, const char *key, int64_t time)
 }
 
 static int
-end_event(struct nsx_trace *t)
+end_event(struct nsx_perfetto *t)
 {
 	nsx_buf_char(&t->buf, '}');
 	return nsx_trace_flush(t, false);
 }
 
 static int
-chrome_begin(struct nsx_trace *t)
+chrome_begin(struct nsx_perfetto *t)
 {
 	nsx_buf_c(&t->buf, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return NSX_OK;
 }
 
 static int
-put_meta(struct nsx_trace *t, const char *what, uint32_t process, uint64_t track, struct nsx_str name)
+put_meta(struct nsx_perfetto *t, const char *what, uint32_t process, uint64_t track, struct nsx_str name)
 {
 	begin_event(t, "M", process, track);
 	nsx_buf_fmt(&t->buf, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
@@ -59,7 +59,7 @@ put_meta(struct nsx_trace *t, const char *what, uint32_t process, uint64_t track
 }
 
 static int
-put_place(struct nsx_trace *t, const char *what, uint32_t process, uint64_t track, uint32_t place)
+put_place(struct nsx_perfetto *t, const char *what, uint32_t process, uint64_t track, uint32_t place)
 {
 	begin_event(t, "M", process, track);
 	nsx_buf_fmt(&t->buf, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}", what, place);
@@ -67,7 +67,7 @@ put_place(struct nsx_trace *t, const char *what, uint32_t process, uint64_t trac
 }
 
 static int
-chrome_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
+chrome_process(struct nsx_perfetto *t, uint32_t process, struct nsx_str name)
 {
 	if (put_meta(t, "process", process, 0, name) != NSX_OK)
 		return NSX_ERR;
@@ -75,7 +75,7 @@ chrome_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
 }
 
 static int
-chrome_track(struct nsx_trace *t, const struct nsx_track *track)
+chrome_track(struct nsx_perfetto *t, const struct nsx_perfetto_track *track)
 {
 	/* Counters are told apart by their names. */
 	if (track->counter)
@@ -100,7 +100,8 @@ put_args(struct nsx_buf *b, const struct nsx_slice *s)
 }
 
 static int
-put_flow(struct nsx_trace *t, const struct nsx_track *track, const char *phase, const char *name, uint64_t id,
+put_flow(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const char *phase, const char *name,
+         uint64_t id,
          int64_t time)
 {
 	begin_event(t, phase, track->process, track->id);
@@ -124,7 +125,7 @@ begun(struct chrome *c, uint64_t instance)
 }
 
 static int
-chrome_slice(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s)
+chrome_slice(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const struct nsx_slice *s)
 {
 	begin_event(t, "X", track->process, track->id);
 	put_time(&t->buf, ",\"ts\":", s->start);
@@ -142,7 +143,7 @@ chrome_slice(struct nsx_trace *t, const struct nsx_track *track, const struct ns
 }
 
 static int
-chrome_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value)
+chrome_counter(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time, int64_t value)
 {
 	begin_event(t, "C", track->process, track->id);
 	nsx_buf_c(&t->buf, ",\"name\":");
@@ -153,14 +154,14 @@ chrome_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time,
 }
 
 static int
-chrome_finish(struct nsx_trace *t)
+chrome_finish(struct nsx_perfetto *t)
 {
 	nsx_buf_c(&t->buf, "\n]}\n");
 	return NSX_OK;
 }
 
 static void
-chrome_free(struct nsx_trace *t)
+chrome_free(struct nsx_perfetto *t)
 {
 	(void)t;
 }

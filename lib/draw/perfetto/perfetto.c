@@ -25,8 +25,8 @@ const char *const nsx_arg_names[NSX_NARGS] = {
 
 struct job {
 	const struct nsx_perfetto_options *options;
-	struct nsx_trace  trace;
-	struct nsx_tracks tracks;
+	struct nsx_perfetto  trace;
+	struct nsx_perfetto_tracks tracks;
 	struct nsx_info   info;
 	struct nsx_heaps  heaps;
 	struct nsx_err   *err;
@@ -36,7 +36,7 @@ struct job {
 };
 
 int
-nsx_trace_flush(struct nsx_trace *t, bool all)
+nsx_trace_flush(struct nsx_perfetto *t, bool all)
 {
 	if (t->buf.failed)
 		return nsx_err_nomem(t->err, NULL);

@@ -84,7 +84,7 @@ put_text(struct proto *p, struct nsx_buf *b, unsigned field, struct nsx_str s)
 
 /* End the packet: time (below 0: none), strings that are new, and its event or track. */
 static int
-put_packet(struct nsx_trace *t, int64_t time, unsigned field, struct nsx_str body, uint64_t flags)
+put_packet(struct nsx_perfetto *t, int64_t time, unsigned field, struct nsx_str body, uint64_t flags)
 {
 	struct proto *p = t->state;
 
@@ -107,7 +107,7 @@ put_packet(struct nsx_trace *t, int64_t time, unsigned field, struct nsx_str bod
 }
 
 static int
-proto_begin(struct nsx_trace *t)
+proto_begin(struct nsx_perfetto *t)
 {
 	((struct proto *)t->state)->fresh = true;
 	return put_packet(t, -1, 0, (struct nsx_str){ "", 0 }, 0);
@@ -116,7 +116,7 @@ proto_begin(struct nsx_trace *t)
 /* ---- tracks ---- */
 
 static int
-proto_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
+proto_process(struct nsx_perfetto *t, uint32_t process, struct nsx_str name)
 {
 	struct proto *p = t->state;
 
@@ -130,7 +130,7 @@ proto_process(struct nsx_trace *t, uint32_t process, struct nsx_str name)
 }
 
 static int
-proto_track(struct nsx_trace *t, const struct nsx_track *track)
+proto_track(struct nsx_perfetto *t, const struct nsx_perfetto_track *track)
 {
 	struct proto *p = t->state;
 
@@ -215,7 +215,7 @@ put_arg(struct proto *p, const struct nsx_arg *a)
 }
 
 static int
-proto_slice(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s)
+proto_slice(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const struct nsx_slice *s)
 {
 	struct proto *p = t->state;
 	uint64_t name;
@@ -240,7 +240,7 @@ proto_slice(struct nsx_trace *t, const struct nsx_track *track, const struct nsx
 }
 
 static int
-proto_end(struct nsx_trace *t, const struct nsx_track *track, int64_t time)
+proto_end(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time)
 {
 	struct proto *p = t->state;
 
@@ -250,7 +250,7 @@ proto_end(struct nsx_trace *t, const struct nsx_track *track, int64_t time)
 }
 
 static int
-proto_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value)
+proto_counter(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time, int64_t value)
 {
 	struct proto *p = t->state;
 
@@ -261,14 +261,14 @@ proto_counter(struct nsx_trace *t, const struct nsx_track *track, int64_t time, 
 }
 
 static int
-proto_finish(struct nsx_trace *t)
+proto_finish(struct nsx_perfetto *t)
 {
 	(void)t;
 	return NSX_OK;
 }
 
 static void
-proto_free(struct nsx_trace *t)
+proto_free(struct nsx_perfetto *t)
 {
 	struct proto *p = t->state;
 

@@ -68,10 +68,10 @@ void nsx_pending_free(struct nsx_pending *p);
 
 /* ---- forms of a trace ---- */
 
-struct nsx_trace;
+struct nsx_perfetto;
 
 /* Where slices go: a row of the viewer. */
-struct nsx_track {
+struct nsx_perfetto_track {
 	uint64_t       id;         /* from 1, in the whole trace */
 	uint32_t       process;    /* from 1 */
 	uint32_t       rank;       /* place among the tracks of its process */
@@ -82,20 +82,20 @@ struct nsx_track {
 /* Each returns NSX_OK, or NSX_ERR with the trace's err filled. */
 struct nsx_trace_form {
 	size_t state;   /* bytes that the trace needs for this form, cleared */
-	int  (*begin)(struct nsx_trace *t);
-	int  (*process)(struct nsx_trace *t, uint32_t process, struct nsx_str name);
-	int  (*track)(struct nsx_trace *t, const struct nsx_track *track);
-	int  (*slice)(struct nsx_trace *t, const struct nsx_track *track, const struct nsx_slice *s);
+	int  (*begin)(struct nsx_perfetto *t);
+	int  (*process)(struct nsx_perfetto *t, uint32_t process, struct nsx_str name);
+	int  (*track)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track);
+	int  (*slice)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const struct nsx_slice *s);
 	/* of the innermost open slice; NULL: not needed */
-	int  (*end)(struct nsx_trace *t, const struct nsx_track *track, int64_t time);
+	int  (*end)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time);
 	/* what it is from there on */
-	int  (*counter)(struct nsx_trace *t, const struct nsx_track *track, int64_t time, int64_t value);
-	int  (*finish)(struct nsx_trace *t);
-	void (*free)(struct nsx_trace *t);
+	int  (*counter)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time, int64_t value);
+	int  (*finish)(struct nsx_perfetto *t);
+	void (*free)(struct nsx_perfetto *t);
 };
 extern const struct nsx_trace_form nsx_trace_proto, nsx_trace_chrome;
 
-struct nsx_trace {
+struct nsx_perfetto {
 	const struct nsx_trace_form *form;
 	struct nsx_outfile *out;
 	struct nsx_err     *err;
@@ -104,7 +104,7 @@ struct nsx_trace {
 };
 
 /* Give buf to the output if it is large; NSX_ERR also where its memory has run out. */
-int nsx_trace_flush(struct nsx_trace *t, bool all);
+int nsx_trace_flush(struct nsx_perfetto *t, bool all);
 
 /* ---- tracks ---- */
 
@@ -119,8 +119,8 @@ enum nsx_track_role {
 struct nsx_group;
 
 /* Processes and their groups of tracks; set trace, {0} else. */
-struct nsx_tracks {
-	struct nsx_trace *trace;
+struct nsx_perfetto_tracks {
+	struct nsx_perfetto *trace;
 	struct nsx_map    process_of[2];   /* GPUs; host processes */
 	struct nsx_map    group_of;
 	uint32_t          processes;
@@ -132,28 +132,30 @@ struct nsx_tracks {
 /* The process of that number of a profile: a GPU, or a process of the host. Where it is new, name(arg, buf) says what
  * it is called.
  * 0 with err filled on failure. */
-uint32_t nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t number,
+uint32_t nsx_tracks_process(struct nsx_perfetto_tracks *t, bool host, int64_t profile, int64_t number,
                             void (*name)(const void *arg, struct nsx_buf *buf), const void *arg);
 
 /* The group of tracks of that role and number (of a CUDA stream, of a thread; else 0). NULL with err filled on
  * failure. */
-struct nsx_group *nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number);
+struct nsx_group *nsx_tracks_group(struct nsx_perfetto_tracks *t, uint32_t process, enum nsx_track_role role,
+                                   int64_t number);
 
 /* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK
  * or NSX_ERR. */
-int nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track);
+int nsx_tracks_counter(struct nsx_perfetto_tracks *t, uint32_t process, uint32_t place,
+                       struct nsx_perfetto_track *track);
 
 /* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest.
  * Those of a group come by start. NSX_OK or NSX_ERR. */
-int nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
+int nsx_tracks_add(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
 /* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are
  * not kept, except the first number and the first string. */
-int nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
+int nsx_tracks_add_later(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
 /* Everything that waits or is open, written. */
-int nsx_tracks_finish(struct nsx_tracks *t);
-void nsx_tracks_drop(struct nsx_tracks *t);
+int nsx_tracks_finish(struct nsx_perfetto_tracks *t);
+void nsx_tracks_drop(struct nsx_perfetto_tracks *t);
 
 /* ---- what metadata say ---- */
 
@@ -190,12 +192,12 @@ struct nsx_heap_program;
 struct nsx_heap_line { uint32_t program, counter; int64_t execution, end; };
 
 /* The value told last, -1: none; and the one after what allocated last. */
-struct nsx_heap_counter { struct nsx_track track; int64_t value, after; };
+struct nsx_heap_counter { struct nsx_perfetto_track track; int64_t value, after; };
 
 /* What nsx_heaps_thunk does: set trace, tracks, info, diags; {0} else. */
 struct nsx_heaps {
-	struct nsx_trace  *trace;
-	struct nsx_tracks *tracks;
+	struct nsx_perfetto  *trace;
+	struct nsx_perfetto_tracks *tracks;
 	struct nsx_info   *info;
 	struct nsx_diags  *diags;
 	struct nsx_intern  strings;

@@ -55,7 +55,7 @@ struct nsx_group {
 };
 
 static int
-nomem(struct nsx_tracks *t)
+nomem(struct nsx_perfetto_tracks *t)
 {
 	return nsx_err_nomem(t->trace->err, NULL);
 }
@@ -63,7 +63,7 @@ nomem(struct nsx_tracks *t)
 /* ---- processes and groups ---- */
 
 uint32_t
-nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t number,
+nsx_tracks_process(struct nsx_perfetto_tracks *t, bool host, int64_t profile, int64_t number,
                    void (*name)(const void *arg, struct nsx_buf *buf), const void *arg)
 {
 	uint32_t *at = nsx_map_at(&t->process_of[host], (struct nsx_key){ (uint64_t)profile, (uint64_t)number });
@@ -84,7 +84,7 @@ nsx_tracks_process(struct nsx_tracks *t, bool host, int64_t profile, int64_t num
 }
 
 struct nsx_group *
-nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number)
+nsx_tracks_group(struct nsx_perfetto_tracks *t, uint32_t process, enum nsx_track_role role, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&t->group_of, (struct nsx_key){ (uint64_t)process << 8 | role, (uint64_t)number });
 	struct nsx_group *g;
@@ -106,18 +106,18 @@ nsx_tracks_group(struct nsx_tracks *t, uint32_t process, enum nsx_track_role rol
 }
 
 /* What the form is told of a track: rank holds the role, then the group, then the lane. */
-static struct nsx_track
+static struct nsx_perfetto_track
 track_of(const struct nsx_group *g, uint32_t lane)
 {
-	return (struct nsx_track){ .id = g->lanes.p[lane].id, .process = g->process,
+	return (struct nsx_perfetto_track){ .id = g->lanes.p[lane].id, .process = g->process,
 	                           .rank = (uint32_t)g->role << 24 | (g->seq & 0x3ffff) << 6 | lane };
 }
 
 static int
-add_lane(struct nsx_tracks *t, struct nsx_group *g)
+add_lane(struct nsx_perfetto_tracks *t, struct nsx_group *g)
 {
 	struct nsx_buf name = { 0 };
-	struct nsx_track track;
+	struct nsx_perfetto_track track;
 
 	if (!nsx_vec_push(&g->lanes, ((struct lane){ .id = ++t->tracks })))
 		return nomem(t);
@@ -135,7 +135,7 @@ add_lane(struct nsx_tracks *t, struct nsx_group *g)
 }
 
 int
-nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struct nsx_track *track)
+nsx_tracks_counter(struct nsx_perfetto_tracks *t, uint32_t process, uint32_t place, struct nsx_perfetto_track *track)
 {
 	track->id = ++t->tracks;
 	track->process = process;
@@ -148,10 +148,10 @@ nsx_tracks_counter(struct nsx_tracks *t, uint32_t process, uint32_t place, struc
 
 /* End what is over by `now`. */
 static int
-close_until(struct nsx_tracks *t, struct nsx_group *g, uint32_t lane, int64_t now)
+close_until(struct nsx_perfetto_tracks *t, struct nsx_group *g, uint32_t lane, int64_t now)
 {
 	struct lane *l = &g->lanes.p[lane];
-	struct nsx_track track = track_of(g, lane);
+	struct nsx_perfetto_track track = track_of(g, lane);
 
 	while (l->open.n && l->open.p[l->open.n - 1] <= now) {
 		l->last = l->open.p[--l->open.n];
@@ -170,7 +170,7 @@ fits(const struct nsx_group *g, const struct lane *l, const struct nsx_slice *s)
 }
 
 int
-nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s)
+nsx_tracks_add(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s)
 {
 	for (uint32_t i = 0; i < LANES; i++) {
 		if (i == g->lanes.n && add_lane(t, g) != NSX_OK)
@@ -179,7 +179,7 @@ nsx_tracks_add(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice
 			return NSX_ERR;
 		if (!fits(g, &g->lanes.p[i], s))
 			continue;
-		struct nsx_track track = track_of(g, i);
+		struct nsx_perfetto_track track = track_of(g, i);
 		g->lanes.p[i].last = s->start;
 		return nsx_vec_push(&g->lanes.p[i].open, s->end) ? t->trace->form->slice(t->trace, &track, s)
 		       : nomem(t);
@@ -203,7 +203,7 @@ NSX_HEAP(due, struct due, const struct nsx_group *, before)
 
 /* Add the one that is first; its slot is free then. */
 static int
-release(struct nsx_tracks *t, struct nsx_group *g, uint32_t *slot)
+release(struct nsx_perfetto_tracks *t, struct nsx_group *g, uint32_t *slot)
 {
 	struct due d = due_pop(g, g->due.p, g->due.n--);
 	const struct waiting *w = &g->slots.p[d.slot];
@@ -240,7 +240,7 @@ keep(struct waiting *w, const struct nsx_slice *s)
 }
 
 int
-nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx_slice *s)
+nsx_tracks_add_later(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s)
 {
 	uint32_t slot = (uint32_t)g->slots.n;
 
@@ -258,7 +258,7 @@ nsx_tracks_add_later(struct nsx_tracks *t, struct nsx_group *g, const struct nsx
 /* ---- the end ---- */
 
 int
-nsx_tracks_finish(struct nsx_tracks *t)
+nsx_tracks_finish(struct nsx_perfetto_tracks *t)
 {
 	uint32_t slot;
 
@@ -275,7 +275,7 @@ nsx_tracks_finish(struct nsx_tracks *t)
 }
 
 void
-nsx_tracks_drop(struct nsx_tracks *t)
+nsx_tracks_drop(struct nsx_perfetto_tracks *t)
 {
 	for (size_t i = 0; i < t->groups.n; i++) {
 		struct nsx_group *g = t->groups.p[i];

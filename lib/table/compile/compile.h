@@ -35,7 +35,7 @@ struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads ar
 int nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
 
 /* A row in the making. */
-struct cmp_row {
+struct compiling_row {
 	struct nsx_str name;
 	int64_t  program;        /* by module: number, -1 if not told */
 	cmp_time self, child;
@@ -43,7 +43,7 @@ struct cmp_row {
 	int64_t  compilations;
 };
 
-struct cmp_program { int64_t id; bool has_id; struct nsx_str name, key; };
+struct compiling_program { int64_t id; bool has_id; struct nsx_str name, key; };
 
 struct nsx_compare_profile {
 	int64_t        number;
@@ -55,19 +55,19 @@ struct nsx_compare_profile {
 /* A process of a profile. busy: ns in which a compilation of it is open. */
 struct cmp_process { size_t profile; int64_t pid, compilations; int64_t from, until; cmp_time busy; bool loaded; };
 
-struct cmp {
+struct compiling {
 	const struct nsx_compile_opts *opts;
 	struct nsx_diags  *diags;
 	struct nsx_err    *err;
 	const char        *where;        /* the input's name */
 	struct nsx_arena   arena;
 	struct nsx_intern  names;
-	NSX_VEC(struct cmp_program) programs;
+	NSX_VEC(struct compiling_program) programs;
 	struct nsx_map     program_at;   /* number -> programs */
 	NSX_VEC(struct nsx_compare_profile) profiles;
 	struct nsx_map     profile_at;
 	NSX_VEC(struct cmp_process) processes;
-	NSX_VEC(struct cmp_row) rows;
+	NSX_VEC(struct compiling_row) rows;
 	struct nsx_map     row_at;
 	NSX_VEC(struct cmp_range) ranges;   /* of the profile that is being read */
 	size_t             profile;      /* that one */
@@ -75,7 +75,7 @@ struct cmp {
 };
 
 /* The profile of that number, made when it is new: its place in c->profiles; SIZE_MAX when out of memory. */
-size_t nsx_compare_profile(struct cmp *c, int64_t number);
+size_t nsx_compare_profile(struct compiling *c, int64_t number);
 
 /* Something of that profile happened in [start, start + dur]. */
 void nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur);
@@ -84,17 +84,17 @@ void nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
 bool nsx_compare_sound(const struct cmp_range *r);
 
 /* All of a profile is in c->ranges: add it up and forget it. */
-int nsx_compare_tally(struct cmp *c);
+int nsx_compare_tally(struct compiling *c);
 
 /* Name of the row of time that opts->loading tells apart. */
 #define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
 
 /* Read a stream, or CSV, into c. */
-int nsx_compare_load(struct cmp *c, struct nsx_reader *in, int64_t *diags);
-int nsx_compare_load_csv(struct cmp *c, struct nsx_reader *in);
+int nsx_compare_load(struct compiling *c, struct nsx_reader *in, int64_t *diags);
+int nsx_compare_load_csv(struct compiling *c, struct nsx_reader *in);
 
 /* The rows as a table; NULL with c->err filled. */
-struct nsx_table *nsx_compare_table(struct cmp *c);
+struct nsx_table *nsx_compare_table(struct compiling *c);
 
 /* Append a number as the summary spells it: as short as reads back, with a ".0" if whole; and with four digits. */
 void nsx_compare_put_seconds(struct nsx_buf *b, double v);

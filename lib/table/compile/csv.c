@@ -18,7 +18,7 @@ static const char *const columns[NCOLUMNS] = { "Start (ns)", "Duration (ns)", "N
 struct csv_row { int64_t start, dur, pid, tid, id, parent; uint32_t name; bool xla, has_parent; };
 
 struct csv_load {
-	struct cmp        *c;
+	struct compiling        *c;
 	struct nsx_csv    *csv;
 	struct ex_profile  p;
 	NSX_VEC(struct csv_row) rows;
@@ -156,7 +156,7 @@ make_trace(struct csv_load *l)
 static int
 add_programs(struct csv_load *l)
 {
-	struct cmp *c = l->c;
+	struct compiling *c = l->c;
 
 	for (size_t i = 0; i < l->p.programs.n; i++) {
 		const struct nsx_extract_program *from = &l->p.programs.p[i];
@@ -164,7 +164,8 @@ add_programs(struct csv_load *l)
 
 		nsx_buf_str(&key, from->name);
 		nsx_buf_fmt(&key, "@%" PRId64, from->id);
-		struct cmp_program p = { from->id, true, nsx_arena_str(&c->arena, from->name), nsx_arena_str(&c->arena,
+		struct compiling_program p = { from->id, true, nsx_arena_str(&c->arena, from->name),
+		                               nsx_arena_str(&c->arena,
 			nsx_buf_view(&key)) };
 		uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)i, 0 });
 		bool good = at && !key.failed && p.name.ptr && p.key.ptr && nsx_vec_push(&c->programs, p);
@@ -181,7 +182,7 @@ add_programs(struct csv_load *l)
 static int
 add_ranges(struct csv_load *l)
 {
-	struct cmp *c = l->c;
+	struct compiling *c = l->c;
 	const struct nsx_trace *t = &l->p.trace;
 	uint32_t *place = malloc((t->nranges + 1) * sizeof *place);
 
@@ -222,7 +223,7 @@ add_ranges(struct csv_load *l)
 }
 
 int
-nsx_compare_load_csv(struct cmp *c, struct nsx_reader *in)
+nsx_compare_load_csv(struct compiling *c, struct nsx_reader *in)
 {
 	static const struct nsx_extract_opts opts = { .ranges = NSX_RANGES_NONE };
 	const struct nsx_extract_input input = { c->where, NULL };

@@ -9,7 +9,7 @@
 #include "stream/raw.h"
 
 struct loading {
-	struct cmp        *c;
+	struct compiling        *c;
 	struct nsx_reader *in;
 	struct nsx_map     range_at;   /* id -> place in c->ranges; MISSING: a range that has come named it as its
 	                                * parent */
@@ -40,8 +40,8 @@ load_profile(struct loading *l, const struct nsx_rec *rec)
 static int
 load_program(struct loading *l, const struct nsx_rec *rec)
 {
-	struct cmp *c = l->c;
-	struct cmp_program p = {
+	struct compiling *c = l->c;
+	struct compiling_program p = {
 		.id = nsx_int(rec, NSX_PROGRAM_id, -1), .has_id = nsx_has(rec, NSX_PROGRAM_id),
 		.name = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_name)),
 		.key = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_key))
@@ -82,7 +82,7 @@ find_parent(struct loading *l, struct cmp_range *r, int64_t id)
 static int
 load_compile(struct loading *l, const struct nsx_rec *rec)
 {
-	struct cmp *c = l->c;
+	struct compiling *c = l->c;
 	size_t profile = nsx_compare_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
 	int64_t id = nsx_int(rec, NSX_COMPILE_range, 0);
 
@@ -167,7 +167,7 @@ load(struct loading *l)
 }
 
 int
-nsx_compare_load(struct cmp *c, struct nsx_reader *in, int64_t *diags)
+nsx_compare_load(struct compiling *c, struct nsx_reader *in, int64_t *diags)
 {
 	struct loading l = { .c = c, .in = in };
 	int rc = load(&l);
@@ -181,7 +181,7 @@ int
 nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct cmp c = { .opts = opts, .diags = diags, .err = err, .where = nsx_raw_name(in) };
+	struct compiling c = { .opts = opts, .diags = diags, .err = err, .where = nsx_raw_name(in) };
 	bool csv;
 	int rc = nsx_csv_is(in, &csv);
 

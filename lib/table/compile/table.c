@@ -42,7 +42,7 @@ nearest(cmp_time v)
 static int
 by_fraction(const void *a, const void *b)
 {
-	const struct cmp_row *const *x = a, *const *y = b;
+	const struct compiling_row *const *x = a, *const *y = b;
 	uint64_t f = fraction((*x)->self), g = fraction((*y)->self);
 	int order = nsx_str_cmp((*x)->name, (*y)->name);
 
@@ -52,9 +52,9 @@ by_fraction(const void *a, const void *b)
 
 /* Make self of every row whole: down, then one more for the largest fractions, as many as the exact total has. */
 static bool
-round_rows(struct cmp *c)
+round_rows(struct compiling *c)
 {
-	const struct cmp_row **order = malloc((c->rows.n + 1) * sizeof *order);
+	const struct compiling_row **order = malloc((c->rows.n + 1) * sizeof *order);
 	nsx_u128 missing = 0;
 
 	if (!order)
@@ -67,7 +67,7 @@ round_rows(struct cmp *c)
 	if (c->rows.n)
 		qsort(order, c->rows.n, sizeof *order, by_fraction);
 	for (size_t i = 0; i < c->rows.n; i++) {
-		struct cmp_row *row = &c->rows.p[order[i] - c->rows.p];
+		struct compiling_row *row = &c->rows.p[order[i] - c->rows.p];
 		bool more = i < missing;
 
 		/* The order is made already, so its keys may change. */
@@ -80,7 +80,7 @@ round_rows(struct cmp *c)
 static int
 by_self(const void *a, const void *b)
 {
-	const struct cmp_row *x = a, *y = b;
+	const struct compiling_row *x = a, *y = b;
 	int order = nsx_str_cmp(x->name, y->name);
 
 	return x->self != y->self ? x->self < y->self ? 1 : -1 : order ? order : (x->program > y->program) -
@@ -94,7 +94,7 @@ ratio(cmp_time part, cmp_time of)
 }
 
 static struct nsx_table *
-new_table(struct cmp *c, const struct nsx_table_col *cols, int n)
+new_table(struct compiling *c, const struct nsx_table_col *cols, int n)
 {
 	struct nsx_table *t = nsx_table_new(cols, n);
 
@@ -104,7 +104,7 @@ new_table(struct cmp *c, const struct nsx_table_col *cols, int n)
 }
 
 static struct nsx_table *
-range_table(struct cmp *c, cmp_time total)
+range_table(struct compiling *c, cmp_time total)
 {
 	enum { NAME, SELF, CHILD, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
@@ -114,7 +114,7 @@ range_table(struct cmp *c, cmp_time total)
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
 	for (size_t i = 0; t && i < c->rows.n; i++) {
-		const struct cmp_row *r = &c->rows.p[i];
+		const struct compiling_row *r = &c->rows.p[i];
 
 		nsx_table_row(t);
 		nsx_table_str(t, NAME, r->name);
@@ -126,7 +126,7 @@ range_table(struct cmp *c, cmp_time total)
 }
 
 static struct nsx_table *
-module_table(struct cmp *c, cmp_time total)
+module_table(struct compiling *c, cmp_time total)
 {
 	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
@@ -138,10 +138,10 @@ module_table(struct cmp *c, cmp_time total)
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
 	for (size_t i = 0; t && i < c->rows.n; i++) {
-		const struct cmp_row *r = &c->rows.p[i];
+		const struct compiling_row *r = &c->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
 			(struct nsx_key){ (uint64_t)r->program, 0 });
-		const struct cmp_program *p = k == NSX_NONE ? NULL : &c->programs.p[k];
+		const struct compiling_program *p = k == NSX_NONE ? NULL : &c->programs.p[k];
 
 		nsx_table_row(t);
 		if (p && p->has_id)
@@ -179,7 +179,7 @@ wall_of(const struct nsx_compare_profile *p)
 }
 
 static struct nsx_table *
-process_table(struct cmp *c)
+process_table(struct compiling *c)
 {
 	enum { PROFILE, NAME, PID, COMPILATIONS, COMPILE, WALL, SHARE, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
@@ -226,7 +226,7 @@ process_table(struct cmp *c)
 
 /* What share of their time processes compile, below an aligned table. */
 static void
-note_share(struct cmp *c, struct nsx_table *t)
+note_share(struct compiling *c, struct nsx_table *t)
 {
 	double busy = 0, wall = 0;
 
@@ -242,10 +242,10 @@ note_share(struct cmp *c, struct nsx_table *t)
 
 /* Rows by module get the names of their programs. */
 static void
-name_programs(struct cmp *c)
+name_programs(struct compiling *c)
 {
 	for (size_t i = 0; i < c->rows.n && c->opts->by == NSX_COMPILE_MODULE; i++) {
-		struct cmp_row *r = &c->rows.p[i];
+		struct compiling_row *r = &c->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
 			(struct nsx_key){ (uint64_t)r->program, 0 });
 
@@ -257,7 +257,7 @@ name_programs(struct cmp *c)
 }
 
 struct nsx_table *
-nsx_compare_table(struct cmp *c)
+nsx_compare_table(struct compiling *c)
 {
 	struct nsx_table *t;
 	cmp_time total = 0;

@@ -9,7 +9,7 @@
 enum { LOADING_KEY = -2 };
 
 size_t
-nsx_compare_profile(struct cmp *c, int64_t number)
+nsx_compare_profile(struct compiling *c, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
@@ -44,13 +44,13 @@ nsx_compare_sound(const struct cmp_range *r)
 	       r->child <= CMP_MAX && r->self >= -CMP_MAX && r->self <= CMP_MAX;
 }
 
-static struct cmp_row *
-row_of(struct cmp *c, int64_t key, struct nsx_str name)
+static struct compiling_row *
+row_of(struct compiling *c, int64_t key, struct nsx_str name)
 {
 	uint32_t *at = nsx_map_at(&c->row_at, (struct nsx_key){ (uint64_t)key, 0 });
 
 	if (at && *at == NSX_NONE) {
-		if (!nsx_vec_push(&c->rows, ((struct cmp_row){ .name = name, .program = -1 })))
+		if (!nsx_vec_push(&c->rows, ((struct compiling_row){ .name = name, .program = -1 })))
 			at = NULL;
 		else
 			*at = (uint32_t)c->rows.n - 1;
@@ -63,7 +63,7 @@ row_of(struct cmp *c, int64_t key, struct nsx_str name)
 }
 
 static int
-add(struct cmp *c, cmp_time *sum, cmp_time v)
+add(struct compiling *c, cmp_time *sum, cmp_time v)
 {
 	if (!__builtin_add_overflow(*sum, v, sum))
 		return NSX_OK;
@@ -74,7 +74,7 @@ add(struct cmp *c, cmp_time *sum, cmp_time v)
 
 /* The process that r belongs to; NULL when out of memory. Few: a search is enough. */
 static struct cmp_process *
-process_of(struct cmp *c, const struct cmp_range *r)
+process_of(struct compiling *c, const struct cmp_range *r)
 {
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;)
 		if (c->processes.p[i].pid == r->pid)
@@ -89,7 +89,7 @@ process_of(struct cmp *c, const struct cmp_range *r)
 
 /* Compilations of a process count once where they overlap; they come in order of start. */
 static int
-open_compilation(struct cmp *c, const struct cmp_range *r)
+open_compilation(struct compiling *c, const struct cmp_range *r)
 {
 	struct cmp_process *p = process_of(c, r);
 
@@ -106,7 +106,7 @@ open_compilation(struct cmp *c, const struct cmp_range *r)
 }
 
 static void
-close_processes(struct cmp *c)
+close_processes(struct compiling *c)
 {
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;) {
 		struct cmp_process *p = &c->processes.p[i];
@@ -120,7 +120,7 @@ close_processes(struct cmp *c)
 
 /* The row that r counts in; *row is NULL if it counts in none. */
 static int
-find_row(struct cmp *c, const struct cmp_range *r, struct cmp_row **row)
+find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **row)
 {
 	struct nsx_str name = nsx_intern_str(&c->names, r->name);
 	struct nsx_title title;
@@ -161,9 +161,9 @@ find_row(struct cmp *c, const struct cmp_range *r, struct cmp_row **row)
 
 /* Add r to its row; apart: its own time is that of loading libraries. */
 static int
-count(struct cmp *c, const struct cmp_range *r, const struct cmp_part *part, bool apart)
+count(struct compiling *c, const struct cmp_range *r, const struct cmp_part *part, bool apart)
 {
-	struct cmp_row *row;
+	struct compiling_row *row;
 
 	if (find_row(c, r, &row) != NSX_OK)
 		return NSX_ERR;
@@ -182,7 +182,7 @@ count(struct cmp *c, const struct cmp_range *r, const struct cmp_part *part, boo
 }
 
 int
-nsx_compare_tally(struct cmp *c)
+nsx_compare_tally(struct compiling *c)
 {
 	size_t n = c->ranges.n;
 	struct cmp_part *part = malloc((n + 1) * sizeof *part);

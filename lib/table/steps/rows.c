@@ -36,7 +36,7 @@ by_value(const void *a, const void *b)
 }
 
 #define FIVE(what) \
-	{ what "_mean", NSX_CELL_MEAN_NS }, { what "_p50", NSX_CELL_NS }, { what "_p90", NSX_CELL_NS },
+	{ what "_mean", NSX_CELL_MEAN_NS }, { what "_p50", NSX_CELL_NS }, { what "_p90", NSX_CELL_NS }, \
 	{ what "_p99", NSX_CELL_NS }, { what "_max", NSX_CELL_NS }
 
 static const struct nsx_table_col class_cols[KEYS + NMEASURES * STATISTICS] = {
