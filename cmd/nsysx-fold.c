@@ -3,7 +3,7 @@
 #include "tool.h"
 
 static const char *output, *by = "source", *names, *cover = "0.99";
-static bool exposed, repeats;
+static bool exposed, mark_comm, repeats;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel", "what the frames are [source]"),
@@ -12,6 +12,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "exposed", &exposed,
 	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
 	NSX_OPT_STR('o', "output", &output, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),
@@ -20,7 +21,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-fold",
-	"[--by WHAT] [--names FORM] [--exposed] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
+	"[--by WHAT] [--names FORM] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
 int
@@ -28,7 +29,7 @@ main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
 	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .exposed = exposed,
-	                                    .repeats = repeats,
+	                                    .mark_comm = mark_comm, .repeats = repeats,
 	                                    .require = nsx_tool_input.require };
 	bool ranges = options.by == NSX_FOLD_NVTX || options.by == NSX_FOLD_KERNEL;
 	struct nsx_outfile *out;

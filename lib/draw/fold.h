@@ -17,12 +17,16 @@ enum nsx_fold_by {
 	NSX_FOLD_KERNEL     /* the same, the operation's name as leaf */
 };
 
+/* The last frame of stacks that communicate, where they are marked. */
+#define NSX_FOLD_COMM "[communication]"
+
 struct nsx_fold_options {
 	enum nsx_fold_by by;
 	struct nsx_cover cover;     /* programs to look at; not for NVTX and KERNEL */
 	enum nsx_names   names;     /* NVTX and KERNEL: how ranges are shown */
 	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only what nsysx-overlap found
 	                             * exposed */
+	bool             mark_comm; /* what communicates ends in a frame NSX_FOLD_COMM */
 	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

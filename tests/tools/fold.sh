@@ -66,6 +66,27 @@ nsysx-fold -q --by op-name "$T/places" >"$T/out"
 equal 'shares with many divisors add up exactly' "$(total "$T/out")" 11475
 equal 'a stack of many divisors is within 1 ns' "$(grep ';shared ' "$T/out" | grep -c ' 15[56]$')" 1
 
+# What communicates is marked: 25 of the 111 exposed.
+for by in source op-name opcode module; do
+	nsysx-fold -q --by $by --mark-comm fold/step.tsv >"$T/out"
+	equal "--by $by --mark-comm marks exposed communication" "$(grep ';\[communication\] ' "$T/out" | total)" 25
+	sed 's/;\[communication\] / /' "$T/out" | LC_ALL=C sort >"$T/got"
+	nsysx-fold -q --by $by fold/step.tsv >"$T/want"
+	same "--by $by --mark-comm changes nothing else" "$T/want" "$T/got"
+done
+equal 'the mark stands last' "$(nsysx-fold -q --by opcode --mark-comm fold/step.tsv | grep communication)" \
+	'[GPU active];all-reduce-start;[communication] 25'
+# Two of three places are those of an instruction that computes too.
+{
+	printf '#nsysx\t2\n#inst\tprogram:i\tinst:i\tname:s\tcomm:i\top_name:s\n#loc\tprogram:i\tinst:i\top_name:s\n'
+	printf 'inst\t0\t0\tar\t1\ta\nloc\t0\t0\tb\nloc\t0\t0\tc\ninst\t0\t1\tf\t0\ta\nloc\t0\t1\tb\n'
+	printf '#thunk\tprogram:i\texecution:i\tdevice:i\tinst:i\tstart:i\tdur:i\thidden:i\tcomm:i\n'
+	printf 'thunk\t0\t0\t0\t0\t0\t100\t10\t1\nthunk\t0\t0\t0\t1\t200\t8\t0\t0\n#end\trecords:i\nend\t7\n'
+} >"$T/shared"
+printf '[GPU active];%s\n' 'a 4' 'a;[communication] 30' 'b 4' 'b;[communication] 30' 'c;[communication] 30' >"$T/want"
+nsysx-fold -q --by op-name --mark-comm --cover 1 "$T/shared" >"$T/out"
+same 'a place that does both has both' "$T/want" "$T/out"
+
 # 20000 ranges one after the other under one that holds them all, an operation of 3 ns in each and 1 ns outside.
 awk 'BEGIN {
 	OFS = "\t"
@@ -104,6 +125,10 @@ equal '--exposed takes off what is hidden' "$(stacks --by nvtx --exposed)" 'step
 nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
 equal 'and says what it does not know' "$(cat "$T/err")" \
 	'nsysx-fold: warning: operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it'
+equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm)" \
+	'step_1;NCCL:ncclGroupEnd;[communication] 50|step_1;aten::mm 40|step_2;[communication] 8|step_2;aten::mm 40|'
+equal 'and their exposed part' "$(stacks --by kernel --exposed --mark-comm | tr '|' '\n' | grep communication | tr '\n' '|')" \
+	'step_1;NCCL:ncclGroupEnd;ar;[communication] 20|step_2;ar;[communication] 8|'
 fails '--exposed goes with ranges' 2 '--exposed goes with --by nvtx and kernel' nsysx-fold --by source --exposed "$T/calls"
 fails '--names goes with ranges' 2 '--names goes with --by nvtx and kernel' nsysx-fold --names=full "$T/calls"
 
@@ -134,6 +159,14 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] && [ -x "$B/bin/nsysx-overla
 		"$T/job/answers/thunks.tsv" | sort >"$T/want"
 	ok 'the generator made thunks' test -s "$T/want"
 	same 'exposed time by thunk is what the generator says' "$T/want" "$T/got"
+	want=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["comm"] == 1 { t += $c["dur"] - $c["hidden"] } END { print t }' \
+		"$T/job/answers/thunks.tsv")
+	ok 'the generator made communication' test "$want" -gt 0
+	nsysx-extract -q -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" | nsysx-overlap -q -o "$T/job.nsysx"
+	for by in opcode module; do
+		equal "--by $by --mark-comm: the exposed communication that the generator made" \
+			"$(nsysx-fold -q --by $by --cover 1 --mark-comm "$T/job.nsysx" | grep ';\[communication\] ' | total)" "$want"
+	done
 	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-fold --by kernel >"$T/kernels" 2>"$T/err"
 	equal 'every operation finds its range' "$(cat "$T/err")" ''
 	sed 's/.*;//' "$T/kernels" | awk '{ n = $NF; sub(/ [0-9]*$/, ""); t[$0] += n } END { for (i in t) print i, t[i] }' | sort >"$T/got"

@@ -15,6 +15,7 @@ struct place { uint32_t op_name, stack; };
 /* What an instruction took. */
 struct inst {
 	nsx_u128 time;     /* exposed */
+	nsx_u128 comm;     /* what of it communicates */
 	uint32_t name;     /* of its first thunk, in the catalogue's strings, where no record names it */
 };
 
@@ -148,7 +149,7 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	uint32_t at = nsx_cat_inst(&f->top.cat, rec);
 
 	while (at != NSX_NONE && f->insts.n <= at)
-		if (!nsx_vec_push(&f->insts, ((struct inst){ 0, NSX_NONE })))
+		if (!nsx_vec_push(&f->insts, ((struct inst){ 0, 0, NSX_NONE })))
 			return false;
 	if (at == NSX_NONE)
 		return false;
@@ -157,8 +158,11 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	    nsx_string(rec, NSX_THUNK_name).len
 	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
-	if (nsx_top_thunk(&f->top, rec, nsx_cat_communicates(&f->top.cat, rec), &dur, &hidden))
+	bool comm = nsx_cat_communicates(&f->top.cat, rec);
+	if (nsx_top_thunk(&f->top, rec, comm, &dur, &hidden)) {
 		i->time += (nsx_u128)(dur - hidden);
+		i->comm += comm ? (nsx_u128)(dur - hidden) : 0;
+	}
 	return true;
 }
 
@@ -305,17 +309,34 @@ label_stack(struct programs *f, uint32_t at, const uint32_t *names)
 	return nsx_stacks_push(f->stacks, node, name == NSX_NONE ? NSX_STR("[Unknown]") : string(f, name));
 }
 
+/* Give time to n stacks in equal parts, of them what communicates to the same stacks with one frame more. */
+static bool
+share_out(struct programs *f, uint32_t *nodes, uint32_t n, const struct inst *i)
+{
+	nsx_u128 marked = f->options.mark_comm ? i->comm : 0;
+
+	if (i->time > marked && !nsx_stacks_split(f->stacks, nodes, n, i->time - marked))
+		return false;
+	for (uint32_t k = 0; marked && k < n; k++) {
+		nodes[k] = nsx_stacks_push(f->stacks, nodes[k], NSX_STR(NSX_FOLD_COMM));
+		if (nodes[k] == NSX_NONE)
+			return false;
+	}
+	return marked == 0 || nsx_stacks_split(f->stacks, nodes, n, marked);
+}
+
 static bool
 fold_inst(struct programs *f, uint32_t at, struct places *room, const uint32_t *names)
 {
-	nsx_u128 time = f->insts.p[at].time;
+	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE) {
+		uint32_t node = label_stack(f, at, names);
 
-	if (f->options.by == NSX_FOLD_OPCODE || f->options.by == NSX_FOLD_MODULE)
-		return nsx_stacks_add(f->stacks, label_stack(f, at, names), time);
+		return node != NSX_NONE && share_out(f, &node, 1, &f->insts.p[at]);
+	}
 	if (!gather(f, &f->top.cat.insts.p[at], room)
 	    || !(f->options.by == NSX_FOLD_SOURCE ? source_stacks(f, room) : op_name_stacks(f, room)))
 		return false;
-	return nsx_stacks_split(f->stacks, room->nodes.p, (uint32_t)room->nodes.n, time);
+	return share_out(f, room->nodes.p, (uint32_t)room->nodes.n, &f->insts.p[at]);
 }
 
 static bool

@@ -132,6 +132,8 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 
 		node = nsx_stacks_push(r->stacks, node, name.len ? name : NSX_STR("[unnamed]"));
 	}
+	if (r->options->mark_comm && nsx_int(rec, NSX_OP_comm, 0) == 1)
+		node = nsx_stacks_push(r->stacks, node, NSX_STR(NSX_FOLD_COMM));
 	return nsx_stacks_add(r->stacks, node, (nsx_u128)counted(r, rec, dur)) ? NSX_OK : nsx_err_nomem(r->err, NULL);
 }
 
