@@ -11,7 +11,7 @@ extract_of() {
 	n=$(records "$work/out.nsysx")
 	while IFS=$tab read -r form numbers; do
 		case $form in
-		floor | cat) out= count= ;;
+		floor | cat | *', before') out= count= ;;
 		text) out=$(bytes "$work/out.nsysx") count=$n ;;
 		*)
 			# What writes it is what was measured: the form's own options.

@@ -11,10 +11,11 @@ growth_of() {
 	while IFS=$tab read -r name numbers; do
 		printf '%s\n' "$numbers" | awk -F'\t' -v n="$(cat "$work/grow-$kind-${name%x}.events")" -v head="$tool$tab$name" \
 			-v first="$(cat "$work/grow-$kind-1.events")" '{ each = $1 / n * 1e9; cpu = $3 / n * 1e9
-				printf "%s\t%s\t%d\t%.2f\t%.2f\t%.4f\t%.1f\n", head, $0, n, each, cpu, $6 / (n / first), $4 * 1024 / n }'
+				printf "%s\t%s\t%d\t%.2f\t%.2f\t%.4f\t%.1f\n", head, $0, n, each, cpu, $7 / (n / first), $4 * 1024 / n }'
 	done <"$rows" >>"$work/growth.tsv"
 }
 
+before=$OLD OLD=   # its rows are counted by size
 row growth command size "$cost" events wall_per_event_ns cpu_per_event_ns cpu_per_event_ratio peak_bytes_per_event
 
 for times in 1 4 16; do
@@ -47,6 +48,7 @@ growth_of 'summary --by kernel' ranges 'nsysx-summary -q --by kernel @'
 growth_of 'summary --by range' ranges 'nsysx-summary -q --by range @'
 growth_of 'fold --by nvtx' ranges 'nsysx-fold -q --by nvtx @'
 rm -f "$work"/grow-*
+OLD=$before
 
 about 'Growth: rows read (floor, extract) or records read (filters, binary) 1, 4 and 16 times; ratios of time are to 1x,' \
 	"'cpu per event ratio' has the same number of events on both sides: 1 is linear, less is what starting costs."

@@ -11,14 +11,26 @@
 # Set: $work, where everything goes; $bin, $tools, directories of the tools and of the programs beside this file.
 bin=$B/bin tools=$B/tests/bench work=${WORK:-$B/bench}
 tab=$(printf '\t')
-cost="wall_s${tab}wall_least_s${tab}cpu_s${tab}peak_kib${tab}wall_ratio${tab}cpu_ratio${tab}over"
+cost="wall_s${tab}wall_least_s${tab}cpu_s${tab}peak_kib${tab}anonymous_kib${tab}wall_ratio${tab}cpu_ratio${tab}over"
 
 about() {
 	echo
 	printf '%s\n' "$@" ''
 }
 
+# With OLD each command of nsysx is followed by itself with the programs of that folder, `NAME, before`.
 turns() {
+	if [ -n "$OLD" ]; then
+		left=$#
+		while [ "$left" -gt 0 ]; do
+			set -- "$@" "$1" "$2"
+			case $2 in
+			*"$bin/nsysx-"*) set -- "$@" "$1, before" "$(printf '%s' "$2" | sed "s,$bin/nsysx-,$OLD/nsysx-,g")" ;;
+			esac
+			shift 2
+			left=$((left - 2))
+		done
+	fi
 	"$tools/turns" "$TIMES" "$@" >"$work/turns.rows"
 	rows=$work/turns.rows
 }

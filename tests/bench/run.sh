@@ -11,6 +11,7 @@
 #   JOINS='N...'         joins in SQL of an Nth of RANGES [128 32 16 1; large: 1024 256 32]
 #   COPIES=N             of a real export, where that is at hand [30; large: 100]
 #   DUMP_MIB=N           size of the HLO dump [200; large: 2000]
+#   OLD=DIR              also the programs of DIR, in turns with these; they have to read the same streams [none]
 #   WORK=DIR             for inputs and results [$B/bench]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,7 +24,8 @@ small) : "${TIMES:=5}" "${RANGES:=500000}" "${STEPS:=500}" "${LAYERS:=12}" "${LI
 large) : "${TIMES:=3}" "${RANGES:=16000000}" "${STEPS:=4000}" "${LAYERS:=12}" "${LIMIT:=60}" "${COPIES:=100}" "${DUMP_MIB:=2000}" "${JOINS:=1024 256 32}" ;;
 *) echo "run.sh: SCALE: want small or large, got $SCALE" >&2; exit 2 ;;
 esac
-all='extract filters pipeline sql growth dump codec startup'
+OLD=${OLD:-}
+all='extract filters kept pipeline report sql growth dump codec startup'
 for part in ${T:-$all}; do
 	[ -e "tests/bench/$part.sh" ] && case " $all " in *" $part "*) continue ;; esac
 	echo "run.sh: no part of the name $part; there are: $all" >&2

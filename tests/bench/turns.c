@@ -2,7 +2,9 @@
  * usage: turns [-l SECONDS] TIMES NAME COMMAND [NAME COMMAND]...
  * Runs each command (by sh, standard output discarded) once to warm up and then TIMES times, one after the other, and prints
  * a row a command: name, wall time (median, least), median CPU time of all its processes, user and system, the memory of its
- * largest process, and medians of the ratios of wall and CPU time to the first command's in the same round.
+ * largest process (resident, and how much of that is anonymous: what is no file's), and medians of the ratios of wall and CPU
+ * time to the first command's in the same round. Anonymous memory is looked at once a millisecond in the run that warms up,
+ * which is not timed: a peak between two looks is missed.
  * A command that takes longer than -l allows is ended and not run again: its row is of that one run, of the process that sh
  * became where it says exec, and has 1 in the last column, `over`. A command that fails ends it all. */
 #define _DEFAULT_SOURCE   /* wait4 */
@@ -23,7 +25,7 @@ struct cost { double wall, cpu; };
 struct command {
 	const char *name, *text;
 	struct cost cost[MAX_TIMES];
-	long        kib;
+	long        kib, anon_kib;
 	int         n;      /* costs */
 	bool        over;
 };
@@ -50,8 +52,56 @@ child(const char *text)
 	_exit(127);
 }
 
+/* The anonymous resident memory of a process in KiB, 0 if it has ended. */
+static long
+anonymous(pid_t pid)
+{
+	char path[64], line[256];
+	long kib = 0;
+
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+	FILE *f = fopen(path, "r");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* The most of a process and those that it started, each by itself. */
+static long
+most_anonymous(pid_t pid, int depth)
+{
+	char path[64];
+	long most = anonymous(pid), child_pid;
+
+	snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+	FILE *f = depth < 8 ? fopen(path, "r") : NULL;
+	while (f && fscanf(f, "%ld", &child_pid) == 1) {
+		long kib = most_anonymous((pid_t)child_pid, depth + 1);
+		most = kib > most ? kib : most;
+	}
+	if (f)
+		fclose(f);
+	return most;
+}
+
+static pid_t
+watch(struct command *c, pid_t pid, int *status, struct rusage *use)
+{
+	pid_t got;
+
+	while ((got = wait4(pid, status, WNOHANG, use)) == 0 || (got < 0 && errno == EINTR)) {
+		long kib = most_anonymous(pid, 0);
+		c->anon_kib = kib > c->anon_kib ? kib : c->anon_kib;
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	return got;
+}
+
 static struct cost
-run(struct command *c)
+run(struct command *c, bool watched)
 {
 	struct timespec a, b;
 	struct rusage use;
@@ -61,8 +111,8 @@ run(struct command *c)
 	pid_t pid = fork();
 	if (pid == 0)
 		child(c->text);
-	pid_t got = -1;
-	while (pid > 0 && (got = wait4(pid, &status, 0, &use)) < 0 && errno == EINTR)
+	pid_t got = watched && pid > 0 ? watch(c, pid, &status, &use) : -1;
+	while (!watched && pid > 0 && (got = wait4(pid, &status, 0, &use)) < 0 && errno == EINTR)
 		;
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	c->over = limit && got > 0 && WIFEXITED(status) && WEXITSTATUS(status) == TIMED_OUT;
@@ -113,21 +163,21 @@ print(const struct command *c, const struct command *first)
 		cpu_ratio[i] = ratio(cpu[i], first->cost[i].cpu);
 	}
 	double wall_s = median(wall, c->n);   /* and the least of them is first then */
-	printf("%s\t%.6f\t%.6f\t%.6f\t%ld\t%.4f\t%.4f\t%d\n", c->name, wall_s, wall[0], median(cpu, c->n), c->kib,
-	       median(wall_ratio, pairs), median(cpu_ratio, pairs), c->over);
+	printf("%s\t%.6f\t%.6f\t%.6f\t%ld\t%ld\t%.4f\t%.4f\t%d\n", c->name, wall_s, wall[0], median(cpu, c->n), c->kib,
+	       c->anon_kib, median(wall_ratio, pairs), median(cpu_ratio, pairs), c->over);
 }
 
 static void
 take_turns(struct command *all, int n, int times)
 {
 	for (int i = 0; i < n; i++) {
-		all[i].cost[0] = run(&all[i]);
+		all[i].cost[0] = run(&all[i], true);
 		all[i].n = all[i].over;   /* what was warming up counts only where nothing follows */
 	}
 	for (int t = 0; t < times; t++)
 		for (int i = 0; i < n; i++)
 			if (!all[i].over) {
-				all[i].cost[all[i].n] = run(&all[i]);
+				all[i].cost[all[i].n] = run(&all[i], false);
 				all[i].n++;
 			}
 }

@@ -50,11 +50,13 @@ ok 'every part runs' bench
 equal 'what it was measured on is said' "$(cut -f 1 "$T/work/machine.tsv" | grep -cE '^(processors|CPU model|clock MHz|load at start|libsqlite3)$')" 5
 equal 'extraction: numbers hold' "$(wrong extract 1)" ''
 equal 'filters: numbers hold' "$(wrong filters 2)" ''
+equal 'kept streams: numbers hold' "$(wrong kept 1)" ''
+equal 'reports: numbers hold' "$(wrong report 1)" ''
 equal 'pipeline: numbers hold' "$(wrong pipeline 0)" ''
 equal 'joins: numbers hold' "$(wrong sql 1)" ''
 equal 'growth: numbers hold' "$(wrong growth 1)" ''
 equal 'dump: numbers hold' "$(wrong dump 0)" ''
-equal 'joins in SQL answer as nsysx does' "$(cut -f 2,10 "$T/work/sql.tsv" | grep -c "^sqlite3.*${tab}same$")" 6
+equal 'joins in SQL answer as nsysx does' "$(cut -f 2,11 "$T/work/sql.tsv" | grep -c "^sqlite3.*${tab}same$")" 6
 if [ -x "$B/tests/bench/codec" ]; then
 	equal 'codecs: numbers hold' "$(awk -F'\t' 'NR > 1 { for (i = 2; i <= NF; i++) if (!($i > 0)) print; n++ } END { if (!n) print "none" }' "$T/work/codec.tsv")" ''
 fi
@@ -65,11 +67,13 @@ nsysx-extract -q -b --ranges -o "$T/ranges.b" "$T/work/scale-2000/r0.sqlite"
 equal 'bytes written are the stream'"'"'s' "$(cells extract written_bytes ranges binary)" "$(wc -c <"$T/ranges.b" | tr -d ' ')"
 equal 'records are the stream'"'"'s' "$(cells extract records ranges text)" "$(nsysx-view --text "$T/ranges.b" | grep -cv -e '^#' -e '^end')"
 equal 'events are ranges, calls and kernels' "$(cells growth events floor 16x)" "$(($(total ranges) + $(total calls) + $(total kernels)))"
-equal 'rates are records by time' "$(awk -F'\t' 'NR > 1 { r = $11 / $6 / $13; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
+equal 'rates are records by time' "$(awk -F'\t' 'NR > 1 { r = $12 / $6 / $14; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
 
 # Commands in turn.
 run "$turns" 1 small 'cat /dev/null' large 'head -c 64000000 /dev/zero | tail -c 64000000'
 equal 'memory is of the largest process of a pipeline' "$(awk -F'\t' '{ print $1, ($5 > 62500) }' "$T_private/out" | tr '\n' ' ')" 'small 0 large 1 '
+run "$turns" 1 mapped 'cat /dev/null' held 'x=$(head -c 64000000 /dev/zero | tr "\\0" x); sleep 0.1; echo "${#x}"'
+equal 'anonymous memory is what a process holds' "$(awk -F'\t' '{ print $1, ($6 > 60000), ($6 <= $5) }' "$T_private/out" | tr '\n' ' ')" 'mapped 0 1 held 1 1 '
 run "$turns" -l 0.5 3 quick : slow 'echo x >>"$T/slow"; exec sleep 60'
 equal 'what takes too long is ended and says so' "$(awk -F'\t' '{ print $1, $NF, ($2 >= 0.5 && $2 < 30) }' "$T_private/out" | tr '\n' ' ')" 'quick 0 0 slow 1 1 '
 equal 'and is not run again' "$(wc -l <"$T/slow" | tr -d ' ')" 1
@@ -90,6 +94,11 @@ equal 'an answer other than that of SQL fails' "$status $(grep -c 'differ' "$T_p
 printf '#!/bin/sh\nexit 1\n' >"$T/broken/bin/nsysx-fold"
 run bench T=pipeline B="$T/broken"
 equal 'a tool that fails fails the bench' "$status $(grep -c 'nsx-turns: failed: .*nsysx-fold' "$T_private/err")" '1 1'
+
+# Beside other programs.
+ok 'the programs of another build take turns with these' bench T=pipeline OLD="$B/bin"
+equal 'and are rows of their own' "$(cut -f 1 "$T/work/pipeline.tsv" | tr '\n' ' ')" \
+	'command floor extract extract, before extract -b extract -b, before pipeline, text pipeline, text, before pipeline, binary pipeline, binary, before '
 
 # The page's tables.
 printf 'Before.\n<!-- bench: dump -->\nold\n<!-- end -->\nAfter.\n' >"$T/page.md"
