@@ -180,7 +180,8 @@ static int
 check_tables(struct nsx_loader *l)
 {
 	static const char *const ops[] = {
-		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
+		"CUPTI_ACTIVITY_KIND_MEMSET",
 		"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 	};
 	bool nvtx = nsx_db_has(&l->db, "NVTX_EVENTS"), any_op = false;
@@ -334,6 +335,7 @@ load(struct nsx_loader *l, struct nsx_trace_opts *opts)
 	    || nsx_host_finish(l) != NSX_OK
 	    || join_processes(l) != NSX_OK
 	    || nsx_info_read(l) != NSX_OK
+	    || nsx_host_functions_read(l) != NSX_OK
 	    || nsx_captures_read(l) != NSX_OK
 	    || nsx_payload_keep(l) != NSX_OK)
 		return NSX_ERR;

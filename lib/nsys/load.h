@@ -54,6 +54,11 @@ nsx_tracks_at(struct nsx_tracks *t, uint64_t gtid, int64_t domain)
 }
 void nsx_tracks_free(struct nsx_tracks *t);
 
+/* The tables of GPU operations, in the order in which operations of equal times stand. */
+enum nsx_op_table {
+	NSX_TABLE_KERNELS, NSX_TABLE_COPIES, NSX_TABLE_DECOMPRESSIONS, NSX_TABLE_SETS, NSX_TABLE_GRAPHS, NSX_OP_TABLES
+};
+
 /* A scan that a thread will run. */
 struct nsx_task { struct nsx_db_scan scan; struct nsx_err err; bool failed; };
 typedef NSX_VEC(struct nsx_task) nsx_tasks;
@@ -79,9 +84,9 @@ struct nsx_loader {
 	NSX_VEC(uint64_t)            gpids;         /* of devices: sorted, distinct; t->devices[].process counts in it
 	                                             * until the end */
 	struct nsx_launches         *launches;      /* by (process, correlation id) */
-	uint32_t                    *op_launch;     /* of each operation, in order of type and rowid; NSX_NONE: no
+	uint32_t                    *op_launch;     /* of each operation, in order of table and rowid; NSX_NONE: no
 	                                             * correlation id */
-	uint64_t                     nops, type_ops[NSX_OP_TYPES];
+	uint64_t                     nops, table_ops[NSX_OP_TABLES];
 	struct nsx_raw_call         *calls;         /* by thread; those of threads without ranges come last */
 	uint64_t                    *call_first;    /* nthreads + 2 places in it */
 	struct nsx_last_call        *last_calls;    /* of each launch; only if operations are wanted */
@@ -133,6 +138,7 @@ int nsx_project_all(struct nsx_loader *l);
 int nsx_texts_name(struct nsx_loader *l);         /* after projection: texts of the ranges that are left become names */
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* all that is not an event */
+int nsx_host_functions_read(struct nsx_loader *l);   /* says how many the export has, and for how long streams waited */
 int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if they are wanted */
 int nsx_payload_keep(struct nsx_loader *l);       /* a way back to payloads, if there are any */
 

@@ -13,19 +13,28 @@ enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC,
 #define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, \
 	{ "globalPid", false }
 
-static const struct { const char *table, *what; struct nsx_db_col cols[NCOLUMNS]; } tables[NSX_OP_TYPES] = {
-	{ "CUPTI_ACTIVITY_KIND_KERNEL", "kernels",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, { "-", true },
-	    { "-", true }, { "-", true }, { "-", true }, { "-", true } } },
-	{ "CUPTI_ACTIVITY_KIND_MEMCPY", "copies",
+#define NONE { "-", true }
+
+static const struct {
+	const char        *table, *what;
+	enum nsx_op_type   type;
+	struct nsx_db_col  cols[NCOLUMNS];
+} tables[NSX_OP_TABLES] = {
+	[NSX_TABLE_KERNELS] = { "CUPTI_ACTIVITY_KIND_KERNEL", "kernels", NSX_OP_KERNEL,
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "demangledName", false }, NONE, NONE, NONE, NONE,
+	    NONE } },
+	[NSX_TABLE_COPIES] = { "CUPTI_ACTIVITY_KIND_MEMCPY", "copies", NSX_OP_MEMCPY,
 	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false },
 	    { "srcKind", true }, { "dstKind", true }, { "srcDeviceId", true }, { "dstDeviceId", true } } },
-	{ "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets",
-	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "-", true }, { "bytes", false }, { "-", true },
-	    { "memKind", true }, { "-", true }, { "-", true } } },
-	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs",
-	  { COMMON, { "streamId", false }, { "-", true }, { "-", true }, { "-", true }, { "-", true }, { "-", true },
-	    { "-", true }, { "-", true } } },
+	/* Batches of copies that are decompressed on their way. */
+	[NSX_TABLE_DECOMPRESSIONS] = { "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS", "decompressions", NSX_OP_MEMCPY,
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, NONE, { "sourceBytes", true }, NONE, NONE, NONE,
+	    NONE } },
+	[NSX_TABLE_SETS] = { "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets", NSX_OP_MEMSET,
+	  { COMMON, { "streamId", false }, { "graphNodeId", true }, NONE, { "bytes", false }, NONE, { "memKind", true },
+	    NONE, NONE } },
+	[NSX_TABLE_GRAPHS] = { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graphs", NSX_OP_GRAPH,
+	  { COMMON, { "streamId", false }, NONE, NONE, NONE, NONE, NONE, NONE, NONE } },
 };
 
 struct op { int64_t start, end, id; uint32_t device; bool has_id; };
@@ -33,7 +42,7 @@ struct op_more { int64_t bytes, node, what, stream; bool has_what, peer; uint8_t
 struct part_device { uint64_t gpid; int64_t cuda, last; uint32_t process, device; };
 
 struct nsx_op_part {
-	enum nsx_op_type  type;
+	enum nsx_op_table table;
 	bool              whole;       /* `more` is kept, too */
 	struct nsx_pile   ops, more;   /* struct op, struct op_more */
 	struct nsx_map    device_map;
@@ -116,7 +125,7 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 		if (!out_more)
 			return NSX_ERR;
 		more.stream = stream;
-		more.peer = p->type == NSX_OP_MEMCPY && is_peer(v, &more);
+		more.peer = p->table == NSX_TABLE_COPIES && is_peer(v, &more);
 		more.src = memory_kind(&v[SRC]);
 		more.dst = memory_kind(&v[DST]);
 		if (has_node)
@@ -131,10 +140,10 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 int
 nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 {
-	int64_t lo[NSX_OP_TYPES], hi[NSX_OP_TYPES];
-	int n[NSX_OP_TYPES], total = 0;
+	int64_t lo[NSX_OP_TABLES], hi[NSX_OP_TABLES];
+	int n[NSX_OP_TABLES], total = 0;
 
-	for (int k = 0; k < NSX_OP_TYPES; k++) {
+	for (int k = 0; k < NSX_OP_TABLES; k++) {
 		if (nsx_load_cut(l, tables[k].table, &n[k], &lo[k], &hi[k]) != NSX_OK)
 			return NSX_ERR;
 		total += n[k];
@@ -142,16 +151,16 @@ nsx_ops_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 	l->op_parts = calloc((size_t)total + 1, sizeof *l->op_parts);
 	if (!l->op_parts || !nsx_vec_room(tasks, (size_t)total))
 		return nsx_load_nomem(l);
-	for (int k = 0; k < NSX_OP_TYPES; k++)
+	for (int k = 0; k < NSX_OP_TABLES; k++)
 		for (int i = 0; i < n[k]; i++) {
 			struct nsx_op_part *p = &l->op_parts[l->nop_parts++];
 			struct nsx_task *task = &tasks->p[tasks->n++];
 
-			*p = (struct nsx_op_part){ .type = (enum nsx_op_type)k, .whole = l->opts->ops,
+			*p = (struct nsx_op_part){ .table = (enum nsx_op_table)k, .whole = l->opts->ops,
 			                           .ops = { .size = sizeof(struct op) },
 			                           .more = { .size = sizeof(struct op_more) } };
-			*task = (struct nsx_task){ .scan = { tables[k].table, tables[k].cols, l->opts->ops ? NCOLUMNS
-			                                     : STREAM,
+			*task = (struct nsx_task){ .scan = { tables[k].table, tables[k].cols,
+			                                     l->opts->ops ? NCOLUMNS : STREAM,
 			                                     .ctx = p, .cells = read_row } };
 			nsx_load_part(&task->scan, i, n[k], lo[k], hi[k]);
 		}
@@ -276,21 +285,24 @@ copy_kind(int64_t kind, struct nsx_buf *b)
 
 /* The operation's name: in t->names, or for a kernel in l->ids until finished. False when out of memory. */
 static bool
-op_name(struct nsx_loader *l, enum nsx_op_type type, const struct op_more *m, uint32_t *name)
+op_name(struct nsx_loader *l, enum nsx_op_table table, const struct op_more *m, uint32_t *name)
 {
 	struct nsx_buf b = { 0 };
 
 	*name = NSX_NONE;
-	switch (type) {
-	case NSX_OP_KERNEL:
+	switch (table) {
+	case NSX_TABLE_KERNELS:
 		return !m->has_what || (*name = nsx_ids_at(&l->ids, m->what)) != NSX_NONE;
-	case NSX_OP_MEMCPY:
+	case NSX_TABLE_COPIES:
 		*name = nsx_intern(&l->t->names, copy_kind(m->has_what ? m->what : 0, &b));
 		if (b.failed)
 			*name = NSX_NONE;
 		nsx_buf_free(&b);
 		break;
-	case NSX_OP_MEMSET:
+	case NSX_TABLE_DECOMPRESSIONS:
+		*name = nsx_intern(&l->t->names, nsx_str_c("[CUDA mem decompress]"));
+		break;
+	case NSX_TABLE_SETS:
 		*name = nsx_intern(&l->t->names, nsx_str_c("[CUDA memset]"));
 		break;
 	default:
@@ -312,11 +324,10 @@ join_part(struct nsx_loader *l, struct nsx_op_part *p, uint64_t *at)
 				return nsx_load_nomem(l);
 			if (!p->whole)
 				continue;
-			l->t->ops[*at - 1] = (struct nsx_gpu_op){ .start = op->start, .end = op->end, .call_start =
-				INT64_MIN,
-			                                          .device = d->device, .range = NSX_NONE,
-			                                          .launch = NSX_NONE,
-			                                          .type = (uint8_t)p->type };
+			l->t->ops[*at - 1] = (struct nsx_gpu_op){
+				.start = op->start, .end = op->end, .call_start = INT64_MIN, .device = d->device,
+				.range = NSX_NONE, .launch = NSX_NONE, .type = (uint8_t)tables[p->table].type
+			};
 		}
 	}
 	return NSX_OK;
@@ -333,7 +344,7 @@ join_more(struct nsx_loader *l, struct nsx_op_part *p, uint64_t at)
 		for (; m < end; m++) {
 			struct nsx_gpu_op *op = &l->t->ops[at++];
 			if (last_name == NSX_NONE || m->what != last || !m->has_what) {
-				if (!op_name(l, p->type, m, &last_name))
+				if (!op_name(l, p->table, m, &last_name))
 					return nsx_load_nomem(l);
 				last = m->what;
 			}
@@ -352,18 +363,18 @@ join_more(struct nsx_loader *l, struct nsx_op_part *p, uint64_t at)
 int
 nsx_ops_join(struct nsx_loader *l)
 {
-	uint64_t at = 0, bad[NSX_OP_TYPES] = { 0 }, backward[NSX_OP_TYPES] = { 0 };
+	uint64_t at = 0, bad[NSX_OP_TABLES] = { 0 }, backward[NSX_OP_TABLES] = { 0 };
 
 	if (join_devices(l) != NSX_OK)
 		return NSX_ERR;
 	for (int i = 0; i < l->nop_parts; i++) {
 		const struct nsx_op_part *p = &l->op_parts[i];
 		l->nops += p->ops.n;
-		l->type_ops[p->type] += p->ops.n;
-		bad[p->type] += p->bad;
-		backward[p->type] += p->backward;
+		l->table_ops[p->table] += p->ops.n;
+		bad[p->table] += p->bad;
+		backward[p->table] += p->backward;
 	}
-	for (int k = 0; k < NSX_OP_TYPES; k++) {
+	for (int k = 0; k < NSX_OP_TABLES; k++) {
 		nsx_load_diag(l, NSX_WARNING, bad[k],
 		              "%s: rows left out that lack a number or hold something else in its place",
 		              tables[k].table);
@@ -411,9 +422,9 @@ nsx_ops_finish(struct nsx_loader *l)
 {
 	uint64_t at = 0;
 
-	for (int k = 0; k < NSX_OP_TYPES; k++) {
+	for (int k = 0; k < NSX_OP_TABLES; k++) {
 		uint64_t lost = 0;
-		for (uint64_t end = at + l->type_ops[k]; at < end; at++) {
+		for (uint64_t end = at + l->table_ops[k]; at < end; at++) {
 			uint32_t launch = l->op_launch[at];
 			if (launch == NSX_NONE || !l->launches->list.p[launch].ncalls)
 				lost++;
@@ -422,7 +433,7 @@ nsx_ops_finish(struct nsx_loader *l)
 				if (l->opts->calls)
 					nsx_host_issued(l, launch, &l->t->ops[at]);
 			}
-			if (l->t->ops && k == NSX_OP_KERNEL && l->t->ops[at].name != NSX_NONE)
+			if (l->t->ops && k == NSX_TABLE_KERNELS && l->t->ops[at].name != NSX_NONE)
 				l->t->ops[at].name = l->id_names[l->t->ops[at].name];
 		}
 		nsx_load_diag(l, NSX_WARNING, lost, "%s whose CUDA call is not in the export: in no range",

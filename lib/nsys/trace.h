@@ -46,7 +46,7 @@ struct nsx_gpu_op {
 	int64_t  stream;        /* CUDA stream id */
 	uint32_t device;        /* index in trace.devices */
 	uint32_t name;          /* in trace.names; kernels: demangled name; copies `[CUDA memcpy Host-to-Device]`,
-	                         * `[CUDA memset]`, `[CUDA graph]` */
+	                         * `[CUDA mem decompress]`, `[CUDA memset]`, `[CUDA graph]` */
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */
 	bool     peer;          /* a copy from one device to another */
@@ -119,7 +119,7 @@ struct nsx_named   { uint64_t key; struct nsx_str name; };
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start,
- * longer first, id): what is inside a range follows it. Ops are sorted by (start, end, type, id). Devices by (process,
+ * longer first, id): what is inside a range follows it. Ops are sorted by (start, end, table, id). Devices by (process,
  * cuda). Calls are grouped by thread (threads by gtid) and sorted like ranges; losses are by call, overheads by (start,
  * end, table, id). */
 struct nsx_trace {

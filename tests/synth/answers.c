@@ -283,7 +283,7 @@ static void
 totals(struct syn_plan *p)
 {
 	int64_t shown = 0, projected = 0, calls = 0, ops[4] = { 0 }, orphans = 0, op_time = 0, nmodules = 0, module_time = 0, nthunks = 0, thunk_time = 0;
-	int64_t comm_time = 0, hidden = 0, stray = 0, nested = 0, cut = 0, cross = 0;
+	int64_t comm_time = 0, hidden = 0, stray = 0, nested = 0, cut = 0, cross = 0, decompressions = 0, host_fns = 0, host_fn_time = 0;
 	struct syn_tsv t;
 
 	for (size_t i = 0; i < p->range.n; i++) {
@@ -300,8 +300,16 @@ totals(struct syn_plan *p)
 		if (o->gone)
 			continue;
 		ops[o->type]++;
+		decompressions += o->decompress;
 		op_time += syn_local(p, proc, o->end) - syn_local(p, proc, o->start);
 		orphans += o->call == SYN_NONE || p->call.p[o->call].gone;
+	}
+	for (size_t i = 0; i < p->host_fn.n; i++) {
+		const struct syn_host_fn *h = &p->host_fn.p[i];
+		uint32_t proc = p->dev.p[h->dev].proc;
+
+		host_fns += !h->gone;
+		host_fn_time += h->gone ? 0 : syn_local(p, proc, h->end) - syn_local(p, proc, h->start);
 	}
 	for (size_t i = 0; i < p->module.n; i++) {
 		const struct syn_module *m = &p->module.p[i];
@@ -339,6 +347,9 @@ totals(struct syn_plan *p)
 	ROW("memcpys", ops[SYN_MEMCPY]);
 	ROW("memsets", ops[SYN_MEMSET]);
 	ROW("graphs", ops[SYN_GRAPH]);
+	ROW("decompressions", decompressions);
+	ROW("host_functions", host_fns);
+	ROW("host_function_time", host_fn_time);
 	ROW("ops_without_call", orphans);
 	ROW("op_time", op_time);
 	ROW("modules", nmodules);

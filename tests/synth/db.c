@@ -103,6 +103,9 @@ create(struct db_table *t)
 			continue;
 		nsx_buf_fmt(&make, "%s\n    %-27s %-7s%s%s", t->ncols ? "," : "", name, type == 'I' ? "INTEGER" : type == 'R' ? "REAL" : "TEXT",
 		            not_null ? "   NOT NULL" : "", key ? "   PRIMARY KEY" : "");
+		/* A key behind other columns is the rowid by another name, which is bound already. */
+		if (key && t->ncols)
+			continue;
 		nsx_buf_fmt(&insert, ", \"%s\"", name);
 		memcpy(fills[t->ncols], fill, sizeof fill);
 		memcpy(t->name[t->ncols++], name, sizeof name);

@@ -223,6 +223,11 @@ write_op(struct xport *x, struct db_table *t, const int *c, const struct ref *v)
 	/* An operation whose call is lost still has its id. */
 	db_int(t, c[4], op->call == SYN_NONE ? 0 : p->call.p[op->call].corr);
 	db_int(t, c[5], (int64_t)syn_gpid(p, proc));
+	if (op->decompress) {
+		db_int(t, c[7], op->bytes);
+		db_row(t);
+		return;
+	}
 	if (op->type == SYN_GRAPH) {
 		db_int(t, c[6], 1);
 		db_int(t, c[7], 2);
@@ -246,7 +251,7 @@ write_op(struct xport *x, struct db_table *t, const int *c, const struct ref *v)
 }
 
 static void
-operations(struct xport *x, enum syn_op_type type)
+operations(struct xport *x, enum syn_op_type type, bool decompress)
 {
 	static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" };
 	static const char *const cols[] = { "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId" };
@@ -260,24 +265,24 @@ operations(struct xport *x, enum syn_op_type type)
 		const struct syn_op *op = &p->op.p[i];
 		uint32_t proc = p->dev.p[op->dev].proc;
 
-		if (op->type == type && !op->gone && xport_here(x, proc))
+		if (op->type == type && op->decompress == decompress && !op->gone && xport_here(x, proc))
 			v[n++] = (struct ref){ syn_local(p, proc, op->start), syn_local(p, proc, op->end), i, false };
 	}
 	arrange(x, v, n);
 	if (n) {
-		t = db_table(x->d, tables[type]);
+		t = db_table(x->d, decompress ? "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS" : tables[type]);
 		if (!t)
 			syn_die("schema %s has no table %s", syn_opt.schema, tables[type]);
 		for (int k = 0; k < 6; k++)
 			c[k] = db_col(t, cols[k]);
-		c[6] = db_col(t, type == SYN_GRAPH ? "graphId" : cols[6]);
+		c[6] = decompress ? 0 : db_col(t, type == SYN_GRAPH ? "graphId" : cols[6]);
 		if (type == SYN_KERNEL) {
 			c[7] = db_col(t, "demangledName");
 			c[8] = db_col(t, "shortName");
 			c[9] = db_col(t, "mangledName");
 		} else {
-			c[7] = db_col(t, type == SYN_GRAPH ? "graphExecId" : "bytes");
-			c[8] = type == SYN_MEMCPY ? db_col(t, "copyKind") : 0;
+			c[7] = db_col(t, type == SYN_GRAPH ? "graphExecId" : decompress ? "sourceBytes" : "bytes");
+			c[8] = type == SYN_MEMCPY && !decompress ? db_col(t, "copyKind") : 0;
 		}
 		for (size_t i = 0; i < n; i++)
 			write_op(x, t, c, &v[i]);
@@ -335,7 +340,9 @@ syn_export(struct syn_plan *p)
 		nvtx(&x);
 		runtime(&x);
 		for (int type = SYN_KERNEL; type <= SYN_GRAPH; type++)
-			operations(&x, (enum syn_op_type)type);
+			operations(&x, (enum syn_op_type)type, false);
+		operations(&x, SYN_MEMCPY, true);
+		xport_host_fns(&x);
 		xport_schemas(&x);
 		xport_meta(&x);
 		strings(&x);

@@ -101,7 +101,7 @@ people(struct xport *x)
 static void
 about(struct xport *x)
 {
-	static const char *const products[] = { "2022.4.2", "2023.4.4", "2024.2.3", "2024.4.1", "2026.1.1", "2026.2.1" };
+	static const char *const products[] = { "2022.4.2", "2023.4.4", "2024.2.3", "2024.4.1", "2026.1.1", "2026.2.1", "2026.4.1" };
 	const char *table = db_has(x->d, "META_DATA_EXPORT") ? "META_DATA_EXPORT" : "EXPORT_META_DATA";
 	int major, minor, micro;
 

@@ -325,6 +325,8 @@ run_buffer(struct syn_plan *p, uint32_t prog, size_t item, const uint32_t *modul
 	}
 	for (; item < pr->item.n && pr->item.p[item].graph == graph; item++)
 		run_node(p, prog, item, call, exec);
+	for (uint32_t d = 0; d < p->dev.n; d++)
+		syn_host_node(p, d, call[d], STREAM_COMPUTE, (int64_t)(p->dev.p[d].local + 1) << 32 | 0xffff, &p->dev.p[d].compute);
 	if (strcmp(syn_opt.graphs, "whole") == 0)
 		fuse(p, before, call);
 	free(call);
@@ -409,6 +411,8 @@ read_loss(struct syn_plan *p, uint32_t dev)
 
 	th->now += 15000;
 	copy_to_host(p, dev, STREAM_READBACK, 4, 1300 + d->slow, max64(d->copy, d->step_end));
+	syn_decompress(p, dev, d->thread, STREAM_READBACK, &d->copy);
+	syn_host_fn(p, dev, d->thread, STREAM_READBACK, &d->copy);
 	syn_call(p, d->proc, d->thread, "cudaStreamSynchronize_v3020", 1500);
 	th->now = max64(th->now, d->copy + 4000);
 	d->step_end = max64(d->compute, d->comm);

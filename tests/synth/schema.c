@@ -4,8 +4,8 @@
 #include "db.h"
 #include "synth.h"
 
-const char *const db_versions[] = { "3.0.0", "3.7.2", "3.11.1", "3.13.1", "3.24.14", "3.25.0", NULL };
-const char db_version_choices[] = "3.0.0|3.7.2|3.11.1|3.13.1|3.24.14|3.25.0";
+const char *const db_versions[] = { "3.0.0", "3.7.2", "3.11.1", "3.13.1", "3.24.14", "3.25.0", "3.28.1", NULL };
+const char db_version_choices[] = "3.0.0|3.7.2|3.11.1|3.13.1|3.24.14|3.25.0|3.28.1";
 enum { LAST = 99 };
 
 const struct db_spec db_specs[] = {
@@ -16,7 +16,7 @@ const struct db_spec db_specs[] = {
 	{ "NVTX_PAYLOAD_SCHEMAS", 4, LAST, "domainId:I schemaId:I name:T type:I flags:I numEntries:I payloadSize:I alignTo:I" },
 	{ "NVTX_PAYLOAD_SCHEMA_ENTRIES", 4, LAST, "domainId:I! schemaId:I! idx:I! flags:I type:I name:T description:T arrayOrUnionDetail:I offset:I" },
 	{ "TARGET_INFO_SYSTEM_ENV", 0, LAST, "globalVid:I devStateName:T! name:T! nameEnum:I! value:T!" },
-	{ "TARGET_INFO_SESSION_START_TIME", 0, LAST, "utcEpochNs:I utcTime:T localTime:T systemClockNs:I@4" },
+	{ "TARGET_INFO_SESSION_START_TIME", 0, LAST, "utcEpochNs:I utcTime:T localTime:T systemClockNs:I@4 sessionStartCntVctNs:I@6" },
 	{ "ANALYSIS_DETAILS", 0, LAST, "globalVid:I! duration:I! startTime:I! stopTime:I!" },
 	{ "TARGET_INFO_GPU", 0, LAST,
 	  "vmId:I! id:I! name:T busLocation:T! isDiscrete:I l2CacheSize:I totalMemory:I memoryBandwidth:I clockRate:I smCount:I pwGpuId:I uuid:T luid:I "
@@ -48,6 +48,12 @@ const struct db_spec db_specs[] = {
 	  "srcKind:I=2 dstKind:I=2 srcDeviceId:I srcContextId:I dstDeviceId:I dstContextId:I migrationCause:I graphNodeId:I virtualAddress:I copyCount:I=1@4" },
 	{ "CUPTI_ACTIVITY_KIND_MEMSET", 0, LAST,
 	  "start:I! end:I! deviceId:I! contextId:I!=1 greenContextId:I@1 streamId:I! correlationId:I globalPid:I value:I!=0 bytes:I! graphNodeId:I memKind:I=2" },
+	{ "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS", 6, LAST,
+	  "start:I! end:I! eventClass:I!=3 deviceId:I! contextId:I!=1 streamId:I! correlationId:I globalPid:I ChannelID:I!=4 sourceBytes:I! "
+	  "NumberOfOperations:I!=2" },
+	{ "CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH", 6, LAST,
+	  "start:I! end:I! deviceId:I! contextId:I!=1 greenContextId:I streamId:I! correlationId:I globalPid:I graphNodeId:I graphId:I" },
+	{ "CUDA_HOST_CALLBACK", 6, LAST, "start:I! end:I! eventClass:I!=1 globalTid:I correlationId:I nameId:I" },
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", 2, LAST,
 	  "start:I! end:I! deviceId:I! contextId:I!=1 greenContextId:I streamId:I! correlationId:I globalPid:I graphId:I! graphExecId:I!" },
 	{ "CUDA_GRAPH_EVENTS", 0, 1, "start:I! end:I! eventClass:I! globalTid:I nameId:I! graphNodeId:I! originalGraphNodeId:I" },
@@ -55,7 +61,7 @@ const struct db_spec db_specs[] = {
 	{ "CUDA_GRAPH_NODE_EVENTS", 2, LAST, "start:I! end:I! eventClass:I! globalTid:I nameId:I! graphNodeId:I! originalGraphNodeId:I" },
 	{ "NVTX_EVENTS", 0, LAST,
 	  "start:I! end:I eventType:I! rangeId:I category:I color:I text:T globalTid:I endGlobalTid:I textId:I domainId:I uint64Value:I int64Value:I "
-	  "doubleValue:R uint32Value:I int32Value:I floatValue:R jsonTextId:I jsonText:T binaryData:T@4" },
+	  "doubleValue:R uint32Value:I int32Value:I floatValue:R jsonTextId:I jsonText:T binaryData:T@4 eventId:I!*@6" },
 	{ "ThreadNames", 0, LAST, "nameId:I! priority:I globalTid:I" },
 	{ "OSRT_API", 0, LAST, "start:I! end:I! eventClass:I! globalTid:I nameId:I! returnValue:I! nestingLevel:I callchainId:I!" },
 	{ "MPI_P2P_EVENTS", 0, LAST, "start:I! end:I! globalTid:I textId:I commHandle:I tag:I remoteRank:I size:I requestHandle:I" },

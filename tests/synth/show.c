@@ -96,6 +96,12 @@ syn_show(struct syn_plan *p)
 
 		op->gone = op->start < pr->from || op->end > pr->until;
 	}
+	for (size_t i = 0; i < p->host_fn.n; i++) {
+		struct syn_host_fn *h = &p->host_fn.p[i];
+		const struct syn_proc *pr = &p->proc.p[p->dev.p[h->dev].proc];
+
+		h->gone = h->start < pr->from || h->end > pr->until;
+	}
 	if (syn_opt.no_call)
 		lose_calls(p, syn_opt.no_call);
 	for (size_t i = 0; i < p->mark.n; i++) {

@@ -166,7 +166,7 @@ struct syn_op {
 	uint32_t dev, call, name, short_name;
 	int      stream;
 	uint8_t  type, copy_kind;
-	bool     gone;
+	bool     gone, decompress;   /* a memcpy whose data are decompressed on their way */
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */
 	struct syn_meet meet;     /* of a graph node */
@@ -201,6 +201,8 @@ struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, c
 enum syn_shape_of { SYN_N_COLL, SYN_N_REDUCE, SYN_N_ROOTED, SYN_N_P2P, SYN_N_INIT, SYN_N_SHAPES };
 struct syn_payload { int shape; int64_t comm, size, peer, ranks, rank, cuda; };
 struct syn_capture { uint32_t proc, thread; int64_t time, node; };
+/* A stream waits for a function on the host; node 0: not one of a graph. */
+struct syn_host_fn { int64_t start, end, node; uint32_t dev, call; int stream; bool gone; };
 
 struct syn_plan {
 	struct nsx_arena  arena;
@@ -223,6 +225,7 @@ struct syn_plan {
 	NSX_VEC(struct syn_mark)    mark;
 	NSX_VEC(struct syn_payload) payload;
 	NSX_VEC(struct syn_capture) capture;
+	NSX_VEC(struct syn_host_fn) host_fn;
 	uint32_t instances;
 	bool     comm;                 /* the job communicates */
 };
@@ -248,6 +251,12 @@ void        syn_pop(struct syn_plan *p, uint32_t proc, uint32_t thread);
 uint32_t    syn_call(struct syn_plan *p, uint32_t proc, uint32_t thread, const char *name, int64_t dur);
 uint32_t    syn_launch(struct syn_plan *p, uint32_t proc, uint32_t thread);  /* a call that launches a kernel */
 uint32_t    syn_op(struct syn_plan *p, struct syn_op op);
+bool        syn_shows_host_fns(void);    /* exports of this version tell of decompression and host functions */
+/* A decompression and a host function, each of a call of its own, on a stream that is free from *tail on; nothing where exports do not tell. */
+void        syn_decompress(struct syn_plan *p, uint32_t dev, uint32_t thread, int stream, int64_t *tail);
+void        syn_host_fn(struct syn_plan *p, uint32_t dev, uint32_t thread, int stream, int64_t *tail);
+/* A host function that is a node of the graph that `call` launched. */
+void        syn_host_node(struct syn_plan *p, uint32_t dev, uint32_t call, int stream, int64_t node, int64_t *tail);
 int         syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size);
 int64_t     syn_bytes(const struct syn_plan *p, const struct syn_inst *in, int device);
 

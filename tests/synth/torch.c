@@ -166,8 +166,12 @@ train(struct torch *t, int64_t k, uint32_t *overlapping)
 	op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
 	pop(t, 0);
 	pop(t, 0);
+	push(t, 0, "inflate");
+	syn_decompress(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
+	pop(t, 0);
 	/* Work in no range. */
 	op(t, 0, SYN_MEMCPY, 7, NULL, 2000);
+	syn_host_fn(p, t->dev, 0, 7, &p->dev.p[t->dev].compute);
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 

@@ -152,7 +152,7 @@ nsysx-perfetto -q --chrome --no-flows "$T/hand.nsx" >"$T/trace"
 equal 'no arrows with --no-flows' "$(grep -c -e '"ph":"s"' -e '"ph":"f"' "$T/trace")" 0
 
 # ---- generated jobs: SQL knows their calls
-for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--processes 2 --devices 2 --one-export'; do
+for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--schema 3.28.1 --shuffle' '--schema 3.28.1 --torch' '--processes 2 --devices 2 --one-export'; do
 	rm -rf "$T/job"
 	# shellcheck disable=SC2086
 	"$SYNTH" -q -o "$T/job" $options || exit 1
@@ -168,6 +168,20 @@ for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--processes 2
 		awk '{ print $1, $2, $3 == "" ? "-" : $3 }' | sort >"$T/want"
 	awk -F'\t' '/^#op\t/ || ($1 == "op" && $4 == "kernel")' "$T/job.nsx" | columns op start dur call | sort >"$T/ops"
 	same 'and the calls of its kernels' "$T/ops" "$T/want"
+	case $options in
+	*3.28.1*)
+		sqlite3 -separator ' ' "$1" "
+			SELECT 'memcpy', k.start, k.end - k.start, sourceBytes, streamId, r.rowid, r.start, 'cuMemBatchDecompressAsync', 'other', 1
+			FROM CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r
+			ON r.correlationId = k.correlationId AND r.globalTid & ~0xffffff = k.globalPid" | sort >"$T/want"
+		awk -F'\t' '/^#op\t/ || ($1 == "op" && $7 == "[CUDA mem decompress]")' "$T/job.nsx" |
+			columns op call type start dur bytes stream call host_start | sort >"$T/ops"
+		columns call call name class ops <"$T/job.nsx" | sort >"$T/calls"
+		join -o 1.2,1.3,1.4,1.5,1.6,1.7,1.8,2.2,2.3,2.4 "$T/ops" "$T/calls" | sort >"$T/got"
+		same 'and the calls of decompressions' "$T/got" "$T/want"
+		equal 'of which there are some' "$([ -s "$T/want" ] && echo yes)" yes
+		;;
+	esac
 	columns op call <"$T/job.nsx" | grep -v '^-' | sort -n | uniq -c | awk '{ print $2, $1 }' | sort >"$T/want"
 	columns call call ops <"$T/job.nsx" | grep -v ' 0$' | sort >"$T/calls"
 	same 'ops counts the operations that name the call' "$T/calls" "$T/want"

@@ -214,6 +214,25 @@ before=$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)
 nsysx-extract -q --ranges -o "$T/null" "$T/simple.sqlite"
 equal 'nothing of the input is changed, nothing is left beside it' "$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)" "$before"
 
+# Nsight Systems 2026.4: decompression, and functions on the host that streams wait for.
+new inflated "$(range "0, 50, 59, 'x', $a, 0")
+	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);
+	CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+		contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, ChannelID INTEGER NOT NULL,
+		sourceBytes INTEGER NOT NULL, NumberOfOperations INTEGER NOT NULL);
+	INSERT INTO CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS VALUES (200, 190, 3, 0, 1, 7, 77, $pid, 4, 4096, 2), (100, 150, 3, 0, 1, 7, 77, $pid, 4, 8192, 2);
+	CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH (start, end);
+	INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (60, 90), (10, 22), (5, 4), ('x', 7), (7, NULL);"
+equal 'decompression is GPU work' "$(ranges inflated)" 'x 100 50 1  0'
+equal 'as an operation' "$(nsysx-extract -q --ops "$T/inflated.sqlite" | awk -F'\t' '$1 == "op" { print $4, $6, $7, $8, $9, $11 }')" \
+	'memcpy 7 [CUDA mem decompress] 100 50 8192'
+equal 'one that ends before it starts' "$(diag inflated 'decompressions left out that end before')" 1
+equal 'host functions, and their time' "$(diag inflated 'waited for are not GPU operations: 42 ns')" 2
+equal 'one that ends before it starts' "$(diag inflated 'functions left out that end before')" 1
+equal 'and those that lack a time' "$(diag inflated 'HOST_LAUNCH: rows left out that lack a number')" 2
+sqlite3 "$T/inflated.sqlite" "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (-9223372036854775807, 9223372036854775807)"
+equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036854775807 ns')" 3
+
 # Reports, through whatever nsys is on PATH.
 mkdir "$T/bin" "$T/tmp" "$T/none"
 printf 'report' >"$T/run.nsys-rep"

@@ -44,11 +44,27 @@ for titles in early 2024 2026; do
 	all_agree "titles of $titles" titles-$titles
 done
 
-for schema in 3.0.0 3.7.2 3.11.1 3.13.1 3.24.14 3.25.0; do
+for schema in 3.0.0 3.7.2 3.11.1 3.13.1 3.24.14 3.25.0 3.28.1; do
 	make_job schema-$schema --schema $schema --shuffle
-	extract schema-$schema --ranges
+	extract schema-$schema --ranges --ops
 	all_agree "schema $schema, shuffled" schema-$schema
 	agrees "schema $schema, shuffled: ranges" ranges "$T/schema-$schema.nsx" "$T/schema-$schema"
+	agrees "schema $schema, shuffled: GPU operations" ops "$T/schema-$schema.nsx" "$T/schema-$schema"
+done
+
+# Decompression is GPU work; a stream that waits for a function on the host does none.
+for options in '' --torch '--graphs --full' '--graphs=whole --late 1'; do
+	rm -rf "$T/fns"
+	# shellcheck disable=SC2086
+	make_job fns --schema 3.28.1 --shuffle $options
+	extract fns --ranges --ops
+	agrees "host functions, ${options:-plain}: GPU operations" ops "$T/fns.nsx" "$T/fns"
+	agrees "host functions, ${options:-plain}: ranges" ranges "$T/fns.nsx" "$T/fns"
+	equal 'decompressions are copies of their name' "$(awk -F'\t' '/^#op\t/ { for (i = 2; i <= NF; i++) at[substr($i, 1, index($i, ":") - 1)] = i }
+		$1 == "op" && $at["name"] == "[CUDA mem decompress]" { n++; typed += $at["type"] == "memcpy" && $at["bytes"] % 4096 == 0 && $at["bytes"] > 0 }
+		END { print n + 0, typed + 0 }' "$T/fns.nsx")" "$(awk -F'\t' '$1 == "decompressions" { print $2, $2 }' "$T/fns/answers/totals.tsv")"
+	equal 'host functions are counted, with their time' "$(awk -F'\t' '$1 == "diag" && $4 ~ /^functions on the host .* ns$/ { n += $5; sub(/ ns$/, "", $4); sub(/.* /, "", $4); ns += $4 }
+		END { print n + 0, ns + 0 }' "$T/fns.nsx")" "$(awk -F'\t' '$1 ~ /^host_function/ { print $2 }' "$T/fns/answers/totals.tsv" | paste -sd' ' -)"
 done
 make_job full --full
 extract full
