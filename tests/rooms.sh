@@ -30,6 +30,12 @@ metadata() {
 		sed 's/^/metadata /'
 }
 
+# Whether something communicates is read off its column in one place of lib/job, beside who writes the column; all others ask the catalogue.
+communicates() {
+	those_with 'NSX_((INST|THUNK|OP)_comm|ROLE_COMM)([^_A-Za-z0-9]|$)' '^lib/(stream|extract|filter/merge)/|^lib/job/communicates\.' |
+		sed 's/^/communicates /'
+}
+
 # A number that is absent is NSX_ABSENT, here and everywhere.
 absent() {
 	those_with '#[ 	]*define[ 	]+ABSENT' '^$' | sed 's/^/absent /'
@@ -185,7 +191,7 @@ if [ "$long" ]; then
 	long
 	exit 0
 fi
-for check in metadata absent heap order arrows circles twice exports long; do
+for check in metadata communicates absent heap order arrows circles twice exports long; do
 	$check
 done | sort >"$T/found"
 except=tests/rooms.except

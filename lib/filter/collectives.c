@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "job/communication.h"
-#include "job/communicates.h"
 #include "job/diags_of.h"
 #include "job/nccl.h"
 #include "stream/order.h"
@@ -177,8 +176,9 @@ needs_all(struct collectives *c, const struct nsx_rec *rec)
 {
 	bool inferred = false;
 
-	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && !nsx_cat_inst_communicates(&c->comm.cat,
-	    rec))
+	/* What is held is asked again when its time has come. */
+	if (rec->kind->id == NSX_OP && nsx_cat_communicates_again(&c->comm.cat, rec)
+	    && !nsx_cat_inst_communicates(&c->comm.cat, rec))
 		nsx_nccl_group(&c->nccl, rec, &inferred);
 	return inferred;
 }

@@ -15,7 +15,7 @@
 #include "base/heap.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 

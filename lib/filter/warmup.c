@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/vec.h"
 #include "job/catalogue.h"
+#include "job/communicates.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/spool.h"
@@ -313,7 +314,7 @@ take(struct warmup *w, struct nsx_rec *rec)
 			return NSX_ERR;
 		break;
 	case NSX_INST:
-		w->comm |= nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
+		w->comm |= nsx_comm_says(rec);
 		break;
 	case NSX_COMPILE:
 		if (nsx_has(rec, NSX_COMPILE_program)

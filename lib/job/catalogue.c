@@ -1,9 +1,10 @@
 /* catalogue.c -- what a stream's metadata say of its job. */
 #include "job/catalogue.h"
-#include "job/communicates.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "job/communicates.h"
 
 /* ---- numbers */
 
@@ -164,24 +165,61 @@ nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number)
 
 /* ---- communication */
 
+/* The instruction that rec refers to, NULL if there is no record of one. */
+static const struct nsx_cat_inst *
+inst_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	uint32_t at = nsx_field_has(rec, NSX_ROLE_INST) ? nsx_cat_inst(c, rec) : NSX_NONE;
+
+	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
+}
+
+/* The answer; *contrary: rec says otherwise. */
+static bool
+decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
+{
+	enum nsx_kind_id kind = rec->kind->id;
+	bool own = nsx_comm_says(rec);
+	const struct nsx_cat_inst *i = kind == NSX_THUNK || kind == NSX_OP ? inst_of(c, rec) : NULL;
+
+	*contrary = false;
+	if (!i || (kind == NSX_OP && !nsx_comm_settles(i->comm, nsx_cat_str(c, i->opcode))))
+		return own || kind == NSX_COLLECTIVE;
+	*contrary = i->comm != own;
+	return i->comm;
+}
+
 bool
 nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	enum nsx_kind_id kind = rec->kind->id;
-	bool own = nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
-	uint32_t at;
+	bool contrary, comm = decide(c, rec, &contrary);
 
-	if ((kind != NSX_THUNK && kind != NSX_OP) || !nsx_field_has(rec, NSX_ROLE_INST))
-		return kind == NSX_COLLECTIVE || own;
-	at = nsx_cat_inst(c, rec);
-	if (at == NSX_NONE || !c->insts.p[at].listed)
-		return own;
-	const struct nsx_cat_inst *i = &c->insts.p[at];
+	c->contradictions += contrary;
+	return comm;
+}
 
-	if (kind == NSX_OP && !nsx_comm_settles(i->comm, nsx_cat_str(c, i->opcode)))
-		return own;
-	c->contradictions += i->comm != own;
-	return i->comm;
+bool
+nsx_cat_communicates_again(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	bool contrary;
+
+	return decide(c, rec, &contrary);
+}
+
+bool
+nsx_cat_inst_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	const struct nsx_cat_inst *inst = inst_of(c, rec);
+
+	return inst && inst->comm;
+}
+
+void
+nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx_diags *diags)
+{
+	nsx_diag_add(diags, NSX_WARNING, source, c->contradictions,
+	             "thunks and operations say otherwise than their instruction whether they communicate: "
+	             "the instruction is believed");
 }
 
 /* ---- strings */
@@ -431,7 +469,7 @@ take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	struct nsx_cat_inst *i = &c->insts.p[at];
 
 	i->listed = true;
-	i->comm = nsx_int(rec, NSX_INST_comm, 0) == 1;
+	i->comm = nsx_comm_says(rec);
 	c->any_comm |= i->comm;
 	if (i->comm && i->nth_comm == NSX_NONE)
 		i->nth_comm = c->ncomm++;

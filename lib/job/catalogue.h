@@ -2,9 +2,10 @@
  * are called in each profile, instructions with their places and costs, replica groups. An analysis gives it each
  * record it reads and asks it, instead of reading metadata itself.
  *
- * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in order
- * of arrival. A thing that records refer to and that has no record of its own has an entry too, which is not `listed`.
- * An absent number is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the later counts.
+ * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in
+ * order of arrival. A thing that records refer to and that has no record of its own has an entry too, which is not
+ * `listed`. An absent number is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the
+ * later counts.
  *
  *   program 7 ...          programs.p[0] = { .number = 7, .listed = true, ... }
  *   inst    7 3 fusion.1   insts.p[0] = { .program = 0, .number = 3, .listed = true, .name = "fusion.1", ... }
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -112,9 +114,9 @@ struct nsx_catalogue {
  * filled. */
 int nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
 
-/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it is
- * new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory, or if
- * the kind has no such column. */
+/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it
+ * is new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory,
+ * or if the kind has no such column. */
 uint32_t nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
@@ -122,12 +124,21 @@ uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an
  * operation whose instruction does not and runs others (call, while, conditional, custom-call, an async wrapper, a
- * command buffer), and of whatever has no listed instruction, its own `comm`. Absent is no. What contradicts its
- * instruction is counted. Other kinds do not communicate. */
+ * command buffer), and of whatever has no listed instruction, what it says of itself. Absent is no. What contradicts
+ * its instruction is counted, so ask once a record. Other kinds do not communicate. */
 bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is taken
- * in. */
+/* The same answer for who asks of a record another time: nothing is counted. */
+bool nsx_cat_communicates_again(struct nsx_catalogue *c, const struct nsx_rec *rec);
+
+/* Whether the instruction that rec refers to communicates; false if it refers to none. */
+bool nsx_cat_inst_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
+
+/* Say how many records said otherwise than their instruction; source: of the diag. */
+void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx_diags *diags);
+
+/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is
+ * taken in. */
 bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* The index of that number, NSX_NONE if there is none. */

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "job/communicates.h"
 
 /* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `all` ? bytes of all the
  * group : of one device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires is 0. n: group size if it

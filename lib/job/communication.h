@@ -57,7 +57,7 @@ int nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err 
  * record it is that of the record's profile. NSX_NONE when out of memory. */
 uint32_t nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec);
 
-/* Whether rec is a thunk that communicates; ask once a record (job/communicates.h). */
+/* Whether rec is a thunk that communicates; ask once a record (nsx_cat_communicates). */
 bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 
 /* Whether rec is an operation that communicates and is in no thunk that does: by itself a device's record of a

@@ -79,13 +79,10 @@ nsx_nccl_comms_free(struct nsx_nccl_comms *c)
 /* ---- operations */
 
 bool
-nsx_nccl_is(const struct nsx_rec *rec)
+nsx_nccl_is(const struct nsx_rec *op)
 {
-	return rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_comm, 0) == 1 && nsx_has(rec, NSX_OP_comm_id) &&
-	       nsx_has(rec, NSX_OP_start) &&
-	       nsx_int(rec, NSX_OP_dur, 0) >= 0 && (nsx_has(rec, NSX_OP_pair) ||
-	                                            !nsx_str_eq(nsx_string(rec, NSX_OP_collective),
-	                                                        NSX_STR("send-recv")));
+	return nsx_has(op, NSX_OP_comm_id) && nsx_has(op, NSX_OP_start) && nsx_int(op, NSX_OP_dur, 0) >= 0
+	       && (nsx_has(op, NSX_OP_pair) || !nsx_str_eq(nsx_string(op, NSX_OP_collective), NSX_STR("send-recv")));
 }
 
 /* The number of its key; NSX_NONE when out of memory. */

@@ -1,8 +1,8 @@
 /* nccl.h -- operations that carry out NCCL's calls, as instances: what all devices of a communicator did together.
  *
- * An instance is (communicator, kind, number), of a send-recv also the two ranks. On a device the operations of a key
- * are numbered by GPU start. Captures begin at different calls, so each device's numbers are shifted by what makes its
- * ends fall together with those of the key's lowest-numbered device:
+ * An instance is (communicator, kind, number), of a send-recv also the two ranks. On a device the operations of a
+ * key are numbered by GPU start. Captures begin at different calls, so each device's numbers are shifted by what
+ * makes its ends fall together with those of the key's lowest-numbered device:
  *
  *   device 0 ends at    100  200  300          numbers 0 1 2
  *   device 1 ends at         201  302  400     0 1 2; shifted by 1 the ends are 1 and 2 apart, the least: numbers 1 2 3
@@ -31,8 +31,8 @@ struct nsx_nccl_comms {
 /* Take in any record: of `communicator` and of operations what they say. NSX_OK or NSX_ERR. */
 int nsx_nccl_comms_take(struct nsx_nccl_comms *c, const struct nsx_rec *rec, struct nsx_err *err);
 
-/* Ranks in an operation's communicator: as it says itself, as a record of the communicator does, else the devices that
- * ran operations of it so far; 0: not known. *inferred (may be NULL): the last of these. */
+/* Ranks in an operation's communicator: as it says itself, as a record of the communicator does, else the devices
+ * that ran operations of it so far; 0: not known. *inferred (may be NULL): the last of these. */
 int64_t nsx_nccl_group(const struct nsx_nccl_comms *c, const struct nsx_rec *op, bool *inferred);
 void nsx_nccl_comms_free(struct nsx_nccl_comms *c);
 
@@ -55,11 +55,12 @@ struct nsx_nccl_set {
 	                                     * ranks are not known */
 };
 
-/* Whether the operation is one of an instance: its communicator is known and, of a send-recv, both ranks. */
-bool nsx_nccl_is(const struct nsx_rec *rec);
+/* Whether an operation that communicates (nsx_cat_communicates) is one of an instance: its communicator is known
+ * and, of a send-recv, both ranks. */
+bool nsx_nccl_is(const struct nsx_rec *op);
 
-/* Take in any record; operations with nsx_nccl_is are kept. clock: a number of that of its device. Operations come by
- * start. NSX_OK or NSX_ERR. */
+/* Take in an operation that communicates, or a record of another kind; operations with nsx_nccl_is are kept. clock:
+ * a number of that of its device. Operations come by start. NSX_OK or NSX_ERR. */
 int nsx_nccl_take(struct nsx_nccl_set *s, const struct nsx_rec *rec, uint32_t clock, struct nsx_err *err);
 
 /* Whether devices of one instance are on clocks that cannot be compared. */

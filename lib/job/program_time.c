@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "job/communicates.h"
+#include "job/catalogue.h"
 
 static const struct nsx_catalogue *
 catalogue(const struct nsx_top *t)

@@ -172,13 +172,16 @@ read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, s
 		t->diags += rec.kind->id == NSX_DIAG;
 		if (nsx_comm_take(comm, &rec, err) != NSX_OK)
 			return NSX_ERR;
-		if (rec.kind->id != NSX_OP && rec.kind->id != NSX_COMMUNICATOR)
-			continue;
 		bool op = rec.kind->id == NSX_OP;
 		uint32_t clock = 0;
-		if (op && nsx_has(&rec, NSX_OP_comm_id) && (clock = nsx_comm_clock(comm, &rec)) == NSX_NONE)
+		if (rec.kind->id != NSX_COMMUNICATOR && !(op && nsx_cat_communicates(&comm->cat, &rec)))
+			continue;
+		if (op && !nsx_has(&rec, NSX_OP_comm_id)) {
+			*without += !nsx_cat_inst_communicates(&comm->cat, &rec);
+			continue;
+		}
+		if (op && (clock = nsx_comm_clock(comm, &rec)) == NSX_NONE)
 			return nsx_err_nomem(err, NULL);
-		*without += op && nsx_is_comm_op(comm, &rec) && !nsx_has(&rec, NSX_OP_comm_id);
 		if (nsx_nccl_take(s, &rec, clock, err) != NSX_OK)
 			return NSX_ERR;
 	}

@@ -38,7 +38,7 @@ inst 0 1 ar all-reduce 1 all-reduce 1000 jit/ar
 inst 0 2 ffi custom-call 0 - - jit/ffi
 #module profile:i program:i execution:i device:i start:i dur:i host_start:i host_dur:i thunks:i name:s
 #thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i host_start:i host_dur:i
-#op profile:i op:i type:s device:i stream:i name:s start:i dur:i program:i execution:i inst:i comm:i collective:s
+#op profile:i op:i type:s device:i stream:i name:s start:i dur:i program:i execution:i inst:i comm:i collective:s comm_id:s
 END
 	awk 'BEGIN {
 		for (e = 0; e < 4; e++)
@@ -46,12 +46,12 @@ END
 				t = 1000 * e + 7 * d; o = 20 * e + 10 * d
 				print "module", d, 0, e, d, t, 400, t - 50, 9, 4, "step"
 				print "thunk", d, 0, e, d, 0, 0, "dot", t, 100, 0, t - 50, 3
-				print "op", d, o, "kernel", d, 7, "k", t, 100, 0, e, 0, 0, "-"
+				print "op", d, o, "kernel", d, 7, "k", t, 100, 0, e, 0, 0, "-", "-"
 				print "thunk", d, 0, e, d, 1, 0, "ar", t + 50 + e, 150, 1, t - 45, 3
-				print "op", d, o + 1, "kernel", d, 8, "ncclKernel", t + 50 + e, 150, 0, e, 1, 1, "all-reduce"
+				print "op", d, o + 1, "kernel", d, 8, "ncclKernel", t + 50 + e, 150, 0, e, 1, 1, "all-reduce", "00000000c0ffee00"
 				print "thunk", d, 0, e, d, 2, 0, "ffi", t + 300, 100, 0, t - 42, 1
-				print "op", d, o + 2, "kernel", d, 7, "deep_ep", t + 300, 40, 0, e, 2, 1, "all-to-all"
-				print "op", d, o + 3, "kernel", d, 9, "k", t + 320, 80, 0, e, 2, 0, "-"
+				print "op", d, o + 2, "kernel", d, 7, "deep_ep", t + 300, 40, 0, e, 2, 1, "all-to-all", "-"
+				print "op", d, o + 3, "kernel", d, 9, "k", t + 320, 80, 0, e, 2, 0, "-", "-"
 			}
 	}' | sort -s -n -k 6,6 | awk '{ print ($1 == "op" ? $8 : $1 == "module" ? $6 : $9), NR, $0 }' | sort -n -k 1,1 -k 2,2 | cut -d' ' -f3-
 } >"$T/lines"
@@ -89,6 +89,11 @@ answer() {
 		awk -F'\t' -v OFS='\t' '$1 == "program" && !done++ { print "#clock", "device:i", "profile:i", "component:i"; print "clock", 0, 0, 0; print "clock", 1, 1, 0 }
 			$1 == "end" { $2 += 2 } { print }' "$2" >"$T/clocks"
 		eval "nsysx-$1" '"$T/clocks"' 2>"$T/err" ;;
+	# On clocks of which the stream says that they can be compared.
+	*--instances* | *--each*) nsysx-align -q "$T/true" | awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "clock"' >"$T/clock"
+		awk -F'\t' -v OFS='\t' -v n="$(grep -c ^clock "$T/clock")" 'NR == FNR { clock = clock $0 "\n"; next }
+			$1 == "#program" { printf "%s", clock } $1 == "end" { $2 += n } { print }' "$T/clock" "$2" >"$T/clocks"
+		eval "nsysx-$1" '"$T/clocks"' 2>"$T/err" ;;
 	pgle)
 		rm -rf "$T/profiles"
 		nsysx-pgle -d "$T/profiles" "$2" 2>"$T/err"
@@ -98,6 +103,7 @@ answer() {
 }
 for tool in overlap overlap-ops records align compare 'collectives --summary --tsv' 'summary --by module --tsv' 'summary --by thunk --tsv' \
 	'summary --by opcode --tsv' 'summary --by collective --tsv' 'summary --by device --tsv' 'summary --by total --tsv' 'fold --by opcode' \
+	'fold --by kernel --exposed' 'collectives --instances --tsv' 'collectives --each --tsv' \
 	'stragglers --tsv' 'stragglers --waits --tsv' 'perfetto -o -' 'pgle'; do
 	answer "$tool" "$T/true" >"$T/want"
 	equal "$tool: nothing is said where nothing contradicts" "$(grep -c 'say otherwise' "$T/err")" 0

@@ -36,6 +36,13 @@ says "metadata lib/table/heap.c" lib/table/heap.c 'x = nsx_int(rec, NSX_INST_nam
 says "metadata lib/filter/align/a.c" lib/filter/align/a.c 'NSX_GROUPS_members'
 says "" lib/filter/merge/a.c 'NSX_INST_name NSX_CLOCK_ref'
 says "" lib/table/heap.c 'NSX_INST NSX_THUNK_name NSX_DEVICE'
+says "communicates lib/table/heap.c" lib/table/heap.c 'if (nsx_int(rec, NSX_OP_comm, 0) == 1)'
+says "communicates lib/job/nccl.c" lib/job/nccl.c 'nsx_field_int(rec, NSX_ROLE_COMM, 0)'
+says "communicates lib/filter/warmup.c" lib/filter/warmup.c 'w->comm |= nsx_has(rec, NSX_THUNK_comm)'
+for file in stream/fields.c extract/emit.c filter/merge/run.c job/communicates.c job/communicates.h; do
+	says "" lib/$file 'NSX_OP_comm NSX_ROLE_COMM NSX_THUNK_comm'
+done
+says "" lib/table/heap.c 'NSX_OP_comm_id NSX_ROLE_COMM_ID NSX_OP_collective NSX_INST'
 says "absent lib/table/heap.c" lib/table/heap.c '#define ABSENT INT64_MIN'
 says "heap lib/draw/a.c" lib/draw/a.c '\twhile ((c = 2 * at + 1) < n)'
 says "heap lib/draw/a.c" lib/draw/a.c '\tfor (; n && less(x, h[(n - 1) / 2]); n = (n - 1) / 2)'

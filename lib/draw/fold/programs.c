@@ -7,7 +7,7 @@
 #include "draw/fold/fold.h"
 #include "draw/fold/repeats.h"
 #include "job/program_time.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 
 /* A place code comes from: an op_name in the catalogue, the node of a source stack; NSX_NONE: none. */
 struct place { uint32_t op_name, stack; };

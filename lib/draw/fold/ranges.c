@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "draw/fold/fold.h"
+#include "job/catalogue.h"
 #include "job/range_book.h"
 
 enum {
@@ -19,6 +20,7 @@ struct ranges {
 	const struct nsx_fold_options *options;
 	bool               kernel;
 	struct nsx_range_book book;
+	struct nsx_catalogue cat;       /* what communicates; empty where nobody asks for the exposed part */
 	NSX_VEC(struct nsx_range_entry *) chain;
 	uint32_t           none;        /* the stack of operations without a range */
 	bool               any_op, any_range;
@@ -97,7 +99,7 @@ counted(struct ranges *r, const struct nsx_rec *rec, int64_t dur)
 {
 	int64_t hidden;
 
-	if (!r->options->exposed || nsx_int(rec, NSX_OP_comm, 0) != 1)
+	if (!r->options->exposed || !nsx_cat_communicates(&r->cat, rec))
 		return dur;
 	hidden = nsx_int(rec, NSX_OP_hidden, -1);
 	r->unmeasured += hidden < 0;
@@ -144,7 +146,8 @@ ranges_take(void *state, const struct nsx_rec *rec)
 		return take_range(state, rec);
 	if (rec->kind->id == NSX_OP)
 		return take_op(state, rec);
-	return NSX_OK;
+	struct ranges *r = state;
+	return r->options->exposed ? nsx_cat_take(&r->cat, rec, r->err) : NSX_OK;
 }
 
 static int
@@ -164,6 +167,7 @@ ranges_finish(void *state, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", r->timeless, "operations without a duration: left out");
 	nsx_diag_add(diags, NSX_WARNING, "", r->unmeasured,
 	             "operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it");
+	nsx_cat_comm_diags(&r->cat, "", diags);
 	return NSX_OK;
 }
 
@@ -173,6 +177,7 @@ ranges_free(void *state)
 	struct ranges *r = state;
 
 	nsx_range_book_free(&r->book);
+	nsx_cat_free(&r->cat);
 	free(r->chain.p);
 	free(r);
 }

@@ -44,7 +44,8 @@ ends_together(struct nsx_str kind)
 int
 nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 {
-	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective)))
+	if (!nsx_nccl_is(rec) || !ends_together(nsx_string(rec, NSX_OP_collective))
+	    || !nsx_cat_communicates(&j->comm.cat, rec))
 		return NSX_OK;
 	uint32_t at = nsx_cat_find_device(&j->comm.cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 	if (at == NSX_NONE) {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "table/compare/sides.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 #include "job/diags_of.h"
 #include "job/range_book.h"
 

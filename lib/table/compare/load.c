@@ -3,7 +3,7 @@
 
 #include "table/compare/sides.h"
 #include "job/diags_of.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 
 /* The program of that index in the catalogue; NULL when out of memory. */
 static struct cmp_program *

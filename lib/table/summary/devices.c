@@ -5,7 +5,7 @@
 
 #include "table/summary/summary.h"
 #include "job/program_time.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 #include "job/parts.h"
 
 enum { DEVICE, PROFILE, EXECS, SPAN, MODULES, COMPUTE, EXPOSED, HIDDEN, IDLE, COMPUTE_PERCENT, EXPOSED_PERCENT,

@@ -6,7 +6,7 @@
 #include "table/summary/summary.h"
 #include "job/program_time.h"
 #include "base/stat.h"
-#include "job/communicates.h"
+#include "job/catalogue.h"
 
 /* Deviations of more than this share of the mean are worth a look. */
 #define VARIES 0.1
