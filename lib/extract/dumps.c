@@ -202,15 +202,24 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
+/* The dump of an executed program. */
+struct wanted { uint32_t program; const char *path; struct nsx_hlo_entry *entry; bool found; };
+
+struct dumps {
+	struct nsx_dump_dir *dir;
+	struct by_program    by;
+	NSX_VEC(struct wanted) list;
+	size_t               ahead;   /* those before it have been read, or tried */
+};
+
 static int
-read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct nsx_dump_dir *dir,
-          const struct by_program *by)
+read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 {
-	const struct nsx_extract_program *g = &p->programs.p[program];
+	const struct nsx_extract_program *g = &p->programs.p[w->program];
 	struct nsx_hlo h = { 0 };
 	struct nsx_err why = { "" };
 
-	if (nsx_hlo_read(path, &h, &p->diags, &why) != NSX_OK) {
+	if (nsx_hlo_shelf_read(w->entry, w->path, &h, &p->diags, &why) != NSX_OK) {
 		/* The same command must give the same stream the next time. */
 		if (h.trouble)
 			return nsx_err_set(&p->err, "%s", why.msg);
@@ -219,31 +228,48 @@ read_dump(struct ex_profile *p, uint32_t program, const char *path, const struct
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
-	int rc = join(p, program, &(struct ex_dump){ &h, path, dir }, by);
-	nsx_hlo_free(&h);
+	int rc = join(p, w->program, &(struct ex_dump){ &h, w->path, d->dir }, &d->by);
+	nsx_hlo_shelf_back(&h);
 	return rc;
 }
 
+static struct nsx_hlo_entry *
+entry_of(struct ex_profile *p, struct wanted *w)
+{
+	if (!w->found)
+		w->entry = p->shelf ? nsx_hlo_shelf_find(p->shelf, w->path) : NULL;
+	w->found = true;
+	return w->entry;
+}
+
+/* While another profile's thread reads the i-th: those behind it that nobody has read. */
+static void
+read_ahead(struct ex_profile *p, struct dumps *d, size_t i)
+{
+	if (d->ahead <= i)
+		d->ahead = i + 1;
+	while (d->list.p[i].entry && d->ahead < d->list.n && nsx_hlo_shelf_busy(d->list.p[i].entry)) {
+		struct wanted *w = &d->list.p[d->ahead++];
+		if (entry_of(p, w))
+			nsx_hlo_shelf_ahead(w->entry, w->path);
+	}
+}
+
+/* The dumps of the programs that were executed. */
 static int
-read_dumps(struct ex_profile *p)
+list_dumps(struct ex_profile *p, struct dumps *d)
 {
 	int64_t missing = 0;
 	const char *path;
-	struct by_program by = { NULL, NULL };
-	int rc = NSX_OK;
 
-	struct nsx_dump_dir *dir = nsx_dump_dir_open(p->input->dumps, &p->err);
-	if (!dir)
-		return NSX_ERR;
-	if (!group(p, &by))
-		rc = nsx_err_nomem(&p->err, p->input->path);
-	for (uint32_t i = 0; i < p->programs.n && rc == NSX_OK; i++) {
+	for (uint32_t i = 0; i < p->programs.n; i++) {
 		const struct nsx_extract_program *g = &p->programs.p[i];
 		if (!g->executed || g->id < 0)
 			continue;
-		switch (nsx_dump_dir_find(dir, g->id, g->name, &path)) {
+		switch (nsx_dump_dir_find(d->dir, g->id, g->name, &path)) {
 		case NSX_DUMP_ONE:
-			rc = read_dump(p, i, path, dir, &by);
+			if (!nsx_vec_push(&d->list, ((struct wanted){ .program = i, .path = path })))
+				return nsx_err_nomem(&p->err, p->input->path);
 			break;
 		case NSX_DUMP_NONE:
 			missing++;
@@ -255,11 +281,32 @@ read_dumps(struct ex_profile *p)
 			break;
 		}
 	}
-	nsx_dump_dir_free(dir);
-	free(by.first);
-	free(by.insts);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, missing, "executed programs without a dump in %s",
 	             p->input->dumps);
+	return NSX_OK;
+}
+
+static int
+read_dumps(struct ex_profile *p)
+{
+	struct dumps d = { .dir = nsx_dump_dir_open(p->input->dumps, &p->err) };
+	int rc = NSX_OK;
+
+	if (!d.dir)
+		return NSX_ERR;
+	if (!group(p, &d.by))
+		rc = nsx_err_nomem(&p->err, p->input->path);
+	if (rc == NSX_OK)
+		rc = list_dumps(p, &d);
+	for (size_t i = 0; i < d.list.n && rc == NSX_OK; i++) {
+		entry_of(p, &d.list.p[i]);
+		read_ahead(p, &d, i);
+		rc = read_dump(p, &d, &d.list.p[i]);
+	}
+	nsx_dump_dir_free(d.dir);
+	free(d.list.p);
+	free(d.by.first);
+	free(d.by.insts);
 	return rc;
 }
 

@@ -57,7 +57,7 @@ nsx_extract_bytes(const char *path)
 
 int
 nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
-           struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+           struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct ex_job job = { .n = n, .opts = opts, .err = err, .diags = diags };
 	int rc = NSX_ERR;
@@ -68,10 +68,15 @@ nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct 
 	for (int i = 0; i < n; i++) {
 		job.profiles[i].input = &inputs[i];
 		job.profiles[i].opts = opts;
+		job.profiles[i].shelf = shelf;
 		job.profiles[i].bytes = nsx_extract_bytes(inputs[i].path);
 		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
 	}
-	if (load_all(job.profiles, n, opts, err) == NSX_OK && nsx_extract_number(&job) == NSX_OK) {
+	bool loaded = load_all(job.profiles, n, opts, err) == NSX_OK;
+	/* One alone may be one of several, each of which is extracted like this. */
+	if (n > 1)
+		nsx_hlo_shelf_clear(shelf);
+	if (loaded && nsx_extract_number(&job) == NSX_OK) {
 		for (int i = 0; i < n; i++) {
 			nsx_diags_join(diags, &job.profiles[i].diags);
 			report_nothing(&job.profiles[i], diags);
@@ -99,8 +104,19 @@ int
 nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
             struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
-	for (int i = 0; i < n; i++)
+	struct nsx_hlo_shelf *shelf = NULL;
+	int dumps = 0;
+
+	for (int i = 0; i < n; i++) {
 		nsx_progress_expect((int64_t)nsx_extract_bytes(inputs[i].path));
-	return nsx_extract_wants_spools(inputs, n, opts) ? nsx_extract_extract_spooled(inputs, n, opts, out, diags, err)
-	                                        : nsx_extract_extract(inputs, n, opts, out, diags, err);
+		dumps += inputs[i].dumps != NULL;
+	}
+	/* Of one export no two dumps are the same. */
+	if (dumps > 1 && !(shelf = nsx_hlo_shelf_new()))
+		return nsx_err_nomem(err, NULL);
+	int rc = nsx_extract_wants_spools(inputs, n, opts)
+		? nsx_extract_extract_spooled(inputs, n, opts, shelf, out, diags, err)
+		: nsx_extract_extract(inputs, n, opts, shelf, out, diags, err);
+	nsx_hlo_shelf_free(shelf);
+	return rc;
 }

@@ -203,8 +203,8 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 static void
 reset(struct ex_profile *p)
 {
-	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .number = p->number,
-	                            .misnamed = p->misnamed };
+	struct ex_profile fresh = { .input = p->input, .opts = p->opts, .bytes = p->bytes, .shelf = p->shelf,
+	                            .number = p->number, .misnamed = p->misnamed };
 
 	p->misnamed = (struct nsx_intern){ 0 };
 	nsx_extract_free(p);

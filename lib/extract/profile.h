@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "nsys/trace.h"
 #include "stream/order.h"
-#include "xla/hlo.h"
+#include "xla/hlo_shelf.h"
 #include "xla/title.h"
 
 struct ex_device {
@@ -120,6 +120,7 @@ struct ex_profile {
 	struct nsx_err     err;
 	int                rc;
 	uint64_t           bytes;        /* of the export's file, by which progress is told */
+	struct nsx_hlo_shelf *shelf;     /* of the dumps of all exports; NULL: each is read for itself */
 	int64_t            number;       /* of the profile in the stream */
 	struct ex_device  *devices;      /* one per trace.devices */
 	uint32_t          *title_of;     /* by name of the trace: index in titles, NSX_NONE: not looked at */
@@ -261,16 +262,17 @@ ex_load_bytes(const struct ex_profile *p)
 /* Size of the file at path, 0 if it is none: what progress expects of an export. */
 uint64_t nsx_extract_bytes(const char *path);
 
-/* All exports together, as nsx_extract. */
+/* All exports together, as nsx_extract; dumps are read through shelf, NULL: each for itself. */
 int nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
-               struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+               struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
 
 /* Whether the exports are so large together that they are better held one after the other. */
 bool nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts);
 
 /* The same stream by way of compressed temporary files, one an export, and a merge. */
 int nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
-                       struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+                       struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags,
+                       struct nsx_err *err);
 
 /* Give profiles, devices, programs and instructions their numbers. */
 int nsx_extract_number(struct ex_job *job);

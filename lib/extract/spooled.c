@@ -17,6 +17,7 @@
 struct part {
 	const struct nsx_extract_input *input;
 	struct nsx_extract_opts         opts;
+	struct nsx_hlo_shelf           *shelf;
 	struct nsx_diags                diags;
 	struct nsx_err                  err;
 	int                             fd, rc;
@@ -48,7 +49,7 @@ extract_part(void *ctx, int i)
 	if (p->fd < 0)
 		return;
 	struct nsx_writer *w = nsx_writer_fd(p->fd, "temporary file", true, 1, &p->err);
-	if (w && nsx_extract_extract(p->input, 1, &p->opts, w, &p->diags, &p->err) == NSX_OK)
+	if (w && nsx_extract_extract(p->input, 1, &p->opts, p->shelf, w, &p->diags, &p->err) == NSX_OK)
 		p->rc = nsx_writer_finish(w);
 	nsx_writer_free(w);
 	snprintf(p->path, sizeof p->path, "/proc/self/fd/%d", p->fd);
@@ -77,7 +78,7 @@ merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts
 
 int
 nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
-                   struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
+                   struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
 {
 	int threads = opts->jobs ? opts->jobs : nsx_par_cpus(), rc = NSX_OK;
 	struct part *parts = calloc((size_t)n, sizeof *parts);
@@ -85,7 +86,7 @@ nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const
 	if (!parts)
 		return nsx_err_nomem(err, NULL);
 	for (int i = 0; i < n; i++) {
-		parts[i] = (struct part){ .input = &inputs[i], .opts = *opts, .fd = -1 };
+		parts[i] = (struct part){ .input = &inputs[i], .opts = *opts, .shelf = shelf, .fd = -1 };
 		parts[i].opts.jobs = n < threads ? threads / n : 1;
 	}
 	nsx_par_run(n, threads < n ? threads : n, extract_part, parts);

@@ -84,6 +84,7 @@ struct nsx_hlo {
 	struct nsx_str      *op_names;      /* may be empty */
 	struct nsx_hlo_walk *walk;          /* of nsx_hlo_reaches */
 	struct nsx_arena     arena;
+	struct nsx_hlo_entry *entry;        /* whose all of this but walk is (hlo_shelf.h); NULL: its own */
 	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump
 	                                     * may well be sound */
 };

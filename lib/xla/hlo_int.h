@@ -197,6 +197,9 @@ int nsx_hlo_load(struct nsx_hlo_build *b);
 /* hlo_reach.c: hand what computations hold and call over to h. NSX_OK or NSX_ERR. Free takes what was handed over, or
  * nothing. */
 int nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h);
+/* What a walk over that many computations needs; NULL when out of memory. */
+struct nsx_hlo_walk *nsx_hlo_walk_new(uint32_t ncontents);
+void nsx_hlo_walk_free(struct nsx_hlo_walk *w);   /* NULL allowed */
 void nsx_hlo_contents_free(struct nsx_hlo *h);
 
 /* hlo.c: nsx_hlo_read of an open file. */

@@ -26,16 +26,38 @@ callee(const struct nsx_hlo_build *b, size_t call)
 	return nsx_map_get(&b->comp_by_id, (struct nsx_key){ (uint64_t)b->calls.p[call].comp, 0 });
 }
 
+struct nsx_hlo_walk *
+nsx_hlo_walk_new(uint32_t ncontents)
+{
+	struct nsx_hlo_walk *w = calloc(1, sizeof *w);
+
+	if (w)
+		w->stamp = calloc((size_t)ncontents + 1, sizeof *w->stamp);
+	if (w && !w->stamp) {
+		free(w);
+		return NULL;
+	}
+	return w;
+}
+
+void
+nsx_hlo_walk_free(struct nsx_hlo_walk *w)
+{
+	if (w) {
+		free(w->stamp);
+		free(w->open.p);
+	}
+	free(w);
+}
+
 int
 nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h)
 {
 	h->contents = malloc((b->comps.n + 1) * sizeof *h->contents);
 	h->calls = malloc((b->calls.n + 1) * sizeof *h->calls);
 	h->op_names = malloc((b->pairs.n + 1) * sizeof *h->op_names);
-	h->walk = calloc(1, sizeof *h->walk);
-	if (h->walk)
-		h->walk->stamp = calloc(b->comps.n + 1, sizeof *h->walk->stamp);
-	if (!h->contents || !h->calls || !h->op_names || !h->walk || !h->walk->stamp)
+	h->walk = nsx_hlo_walk_new((uint32_t)b->comps.n);
+	if (!h->contents || !h->calls || !h->op_names || !h->walk)
 		return nsx_hlo_nomem(b);
 	for (size_t i = 0; i < b->comps.n; i++) {
 		const struct nsx_hlo_comp *c = &b->comps.p[i];
@@ -62,11 +84,7 @@ nsx_hlo_contents_free(struct nsx_hlo *h)
 	free(h->calls);
 	free(h->places);
 	free(h->op_names);
-	if (h->walk) {
-		free(h->walk->stamp);
-		free(h->walk->open.p);
-	}
-	free(h->walk);
+	nsx_hlo_walk_free(h->walk);
 }
 
 /* Whether part is in whole, from one '/' or end to another. */
