@@ -122,7 +122,7 @@ check-slow:
 	@$(MAKE) $(JOBS) --no-print-directory --silent all tests
 	@B=$B SLOW=1 T='$T' sh tests/run.sh
 asan:
-	$(MAKE) B=build/asan CFLAGS='$(ASAN)' check
+	$(MAKE) B=build/asan CFLAGS='$(ASAN) -DNSX_CHECK_NEEDS' check
 tsan:
 	$(MAKE) B=build/tsan CFLAGS='$(TSAN)' check
 # What of lib/ the tests run; make coverage T='view num' runs the test files of those names alone. The table is build/coverage/table.

@@ -503,6 +503,26 @@ take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return true;
 }
 
+void
+nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in)
+{
+	const uint64_t op_name = c->keep & NSX_CAT_OP_NAMES ? 0 : NSX_C(INST, op_name);
+	const uint64_t stack = c->keep & NSX_CAT_STACKS ? 0 : NSX_C(INST, stack);
+
+	nsx_reader_need(in, NSX_PROFILE, NSX_EVERY);
+	nsx_reader_need(in, NSX_DEVICE, NSX_EVERY);
+	nsx_reader_need(in, NSX_CLOCK, NSX_EVERY);
+	nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
+	nsx_reader_need(in, NSX_ALIAS, NSX_EVERY);
+	nsx_reader_need(in, NSX_INST, ~(op_name | stack));
+	/* A place makes its instruction known. */
+	nsx_reader_need(in, NSX_LOC, c->keep & NSX_CAT_LOCS ? NSX_EVERY : NSX_C(LOC, program) | NSX_C(LOC, inst));
+	if (c->keep & NSX_CAT_STACKS)
+		nsx_reader_need(in, NSX_STACK, NSX_EVERY);
+	if (c->keep & NSX_CAT_GROUPS)
+		nsx_reader_need(in, NSX_GROUPS, NSX_EVERY);
+}
+
 int
 nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
 {

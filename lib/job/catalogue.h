@@ -23,6 +23,7 @@
 #include "base/vec.h"
 #include "stream/fields.h"
 #include "stream/kinds.h"
+#include "stream/reader.h"
 
 /* What is kept beyond numbers and names; the rest reads as absent and takes no memory. */
 enum nsx_cat_keep {
@@ -109,6 +110,9 @@ struct nsx_catalogue {
 	struct nsx_map    awaited;                /* numbers of stacks that were referred to before their frames came */
 	int64_t           no_stack;               /* references to a stack that has no record with frames before them */
 };
+
+/* Tell a reader what nsx_cat_take uses; of what refers to metadata the columns are the caller's to name. */
+void nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in);
 
 /* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err
  * filled. */

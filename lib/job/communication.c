@@ -46,6 +46,13 @@ nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, do
 	*busbw = m->wires ? *algbw * (double)(n - 1) * m->wires / (double)n : *algbw;
 }
 
+void
+nsx_comm_need(const struct nsx_comm *c, struct nsx_reader *in)
+{
+	nsx_cat_need(&c->cat, in);
+	nsx_reader_need(in, NSX_GROUPS, NSX_EVERY);
+}
+
 int
 nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
 {

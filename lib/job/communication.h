@@ -50,6 +50,9 @@ struct nsx_comm_record {
 	bool     incomplete;    /* the group has devices that this stream has not */
 };
 
+/* Tell a reader what nsx_comm_take uses. */
+void nsx_comm_need(const struct nsx_comm *c, struct nsx_reader *in);
+
 /* Take in a record of metadata; others are ignored. NSX_OK or NSX_ERR. */
 int nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err);
 

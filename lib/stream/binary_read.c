@@ -6,6 +6,7 @@
 
 #include "stream/codec.h"
 #include "stream/columns.h"
+#include "stream/strings.h"
 
 /* A declared kind. */
 struct kind {
@@ -15,6 +16,8 @@ struct kind {
 	struct nsx_columns c;         /* of this block */
 	size_t             rows, at;  /* of this block: how many, and which is next */
 	bool               filled;
+	bool               skip;      /* nobody asks for its records */
+	uint64_t           wanted;    /* which columns of its header are asked for */
 	/* Columns of c that have values, and where they go: the first nstrings are strings. */
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
@@ -26,14 +29,13 @@ struct list { uint64_t *p; size_t n, cap; };
 
 struct binary {
 	NSX_VEC(struct kind) kinds;
-	struct list      order_kinds, order_counts, back, shared, length;
+	struct list      order_kinds, order_counts;
 	size_t           run;         /* next of these */
 	size_t           left;        /* records left of the current run */
 	struct kind     *now;         /* whose they are */
 	size_t           taken;       /* bytes of the block in the window, taken when it is used up */
 	int64_t          blocks;
-	NSX_VEC(struct nsx_str) strings;
-	struct nsx_buf   text;        /* the strings' bytes */
+	struct nsx_strings strings;
 	struct nsx_pool  pool;
 };
 
@@ -127,11 +129,7 @@ binary_close(struct nsx_reader *r)
 	free(b->kinds.p);
 	free(b->order_kinds.p);
 	free(b->order_counts.p);
-	free(b->back.p);
-	free(b->shared.p);
-	free(b->length.p);
-	free(b->strings.p);
-	nsx_buf_free(&b->text);
+	nsx_strings_free(&b->strings);
 	free(b->pool.p);
 	free(b);
 }
@@ -208,6 +206,7 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 		return damaged(r, "a kind");
 	if (b->kinds.n > NSX_MAX_KINDS)
 		return damaged(r, "too many kinds");
+	k.wanted = nsx_reader_wanted(r, name, cols, n, &k.skip);
 	k.heads.ncols = (int)n;
 	for (size_t i = 0; i < n; i++)
 		k.heads.type[i] = cols[i].type;
@@ -237,66 +236,33 @@ check_order(struct nsx_reader *r, size_t met)
 	return met == b->kinds.n ? NSX_OK : damaged(r, "a kind without a place");
 }
 
-/* Put the strings together from the lists and the text. */
+/* What is wrong with the strings. */
 static int
-join_strings(struct nsx_reader *r, const unsigned char *text, size_t left)
+bad_strings(struct nsx_reader *r, const char *wrong)
 {
-	struct binary *b = r->state;
-	size_t n = b->length.n, total = 0;
-
-	if (b->back.n != n || b->shared.n != n || !nsx_vec_room(&b->strings, n))
-		return b->back.n != n || b->shared.n != n ? damaged(r, "strings") : nsx_err_nomem(r->err, r->name);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t len = b->length.p[i], shared = b->shared.p[i], back = b->back.p[i];
-
-		if (len > left || (shared && (back >= i || shared > b->strings.p[i - 1 - back].len)) ||
-		    len + shared == 0)
-			return damaged(r, "strings");
-		left -= (size_t)len;
-		total += (size_t)(len + shared);
-		if (total > NSX_BLOCK_MAX)
-			return damaged(r, "too long strings");
-		b->strings.p[i] = (struct nsx_str){ NULL, (size_t)(len + shared) };
-	}
-	if (left)
-		return damaged(r, "strings");
-	b->text.len = 0;
-	if (!nsx_buf_room(&b->text, total))
-		return nsx_err_nomem(r->err, r->name);
-	char *to = b->text.ptr;
-	for (size_t i = 0; i < n; i++) {
-		size_t shared = (size_t)b->shared.p[i], len = (size_t)b->length.p[i];
-
-		if (shared)
-			memcpy(to, b->strings.p[i - 1 - (size_t)b->back.p[i]].ptr, shared);
-		memcpy(to + shared, text, len);
-		text += len;
-		b->strings.p[i].ptr = to;
-		to += shared + len;
-	}
-	b->strings.n = n;
-	return NSX_OK;
+	return !wrong ? NSX_OK : *wrong ? damaged(r, wrong) : nsx_err_nomem(r->err, r->name);
 }
 
+/* Put together the strings that the columns to be read have. */
 static int
-read_strings(struct nsx_reader *r, struct nsx_unread s)
+join_strings(struct nsx_reader *r)
 {
 	struct binary *b = r->state;
-	struct nsx_wire_field f;
-	struct nsx_unread text = { s.end, s.end };
-	int rc;
+	bool all = !r->needs;
 
-	b->back.n = b->shared.n = b->length.n = 0;
-	while ((rc = nsx_get_field(&s, &f)) > 0) {
-		struct list *to = f.field == STRINGS_BACK ? &b->back : f.field == STRINGS_SHARED ? &b->shared
-		                : f.field == STRINGS_LENGTH ? &b->length : NULL;
+	for (size_t i = 0; i < b->kinds.n && !all; i++) {
+		const struct kind *k = &b->kinds.p[i];
 
-		if (to && read_list(r, &f, to, NSX_BLOCK_MAX) != NSX_OK)
-			return NSX_ERR;
-		if (f.field == STRINGS_TEXT && f.wire == WIRE_BYTES)
-			text = f.bytes;
+		for (int col = 0; col < k->heads.ncols; col++) {
+			const uint64_t *v = k->c.v[col];
+
+			if (!v || k->heads.type[col] != 's' || !(k->wanted >> col & 1))
+				continue;
+			for (size_t row = 0; row < k->rows; row++)
+				b->strings.wanted[v[row]] = 1;
+		}
 	}
-	return rc < 0 ? damaged(r, "strings") : join_strings(r, text.p, (size_t)(text.end - text.p));
+	return bad_strings(r, nsx_strings_join(&b->strings, all));
 }
 
 /* The kind a Records message is of; NULL if the order has no record of it. */
@@ -318,7 +284,6 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 	struct binary *b = r->state;
 	struct nsx_unread s = block;
 	struct nsx_wire_field f;
-	const char *wrong;
 	size_t need = 0;
 
 	while (nsx_get_field(&s, &f) > 0) {
@@ -330,7 +295,7 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 		if (n == SIZE_MAX || k->c.n)
 			return damaged(r, "records");
 		k->c.n = k->rows;
-		need += n;
+		need += k->skip ? 0 : n;
 	}
 	if (b->pool.cap < need) {
 		uint64_t *p = realloc(b->pool.p, need * sizeof *p);
@@ -344,11 +309,14 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 		if (f.field != BLOCK_RECORDS)
 			continue;
 		struct kind *k = kind_of(b, f.bytes);
-		wrong = nsx_columns_decode(&k->c, f.bytes, &k->heads, k->rows, b->strings.n, &b->pool);
+		if (k->skip)
+			continue;
+		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->wanted };
+		const char *wrong = nsx_columns_decode(&k->c, f.bytes, &rows, &b->pool);
 		if (wrong)
 			return damaged(r, wrong);
 	}
-	return NSX_OK;
+	return join_strings(r);
 }
 
 static int
@@ -363,7 +331,8 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	b->blocks++;
 	b->run = b->left = 0;
 	b->now = NULL;
-	b->order_kinds.n = b->order_counts.n = b->strings.n = 0;
+	b->order_kinds.n = b->order_counts.n = 0;
+	nsx_strings_open(&b->strings, (struct nsx_unread){ s.p, s.p });
 	for (size_t i = 0; i < met; i++) {
 		b->kinds.p[i].rows = b->kinds.p[i].at = 0;
 		b->kinds.p[i].filled = false;
@@ -381,7 +350,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 		else if (f.field == BLOCK_ORDER_COUNTS)
 			good = read_list(r, &f, &b->order_counts, NSX_BLOCK_MAX_ROWS + NSX_MAX_KINDS);
 		else if (f.field == BLOCK_STRINGS)
-			good = read_strings(r, f.bytes);
+			good = bad_strings(r, nsx_strings_open(&b->strings, f.bytes));
 	}
 	if (good != NSX_OK || check_order(r, met) != NSX_OK)
 		return NSX_ERR;
@@ -415,7 +384,7 @@ fill(struct kind *k)
 	k->has = 0;
 	for (int strings = 1; strings >= 0; strings--) {
 		for (int i = 0; i < k->met->n; i++) {
-			if (!k->c.v[i] || (k->heads.type[i] == 's') != strings)
+			if (!k->c.v[i] || !(k->wanted >> i & 1) || (k->heads.type[i] == 's') != strings)
 				continue;
 			uint8_t slot = k->met->kind->order[i];
 
@@ -433,8 +402,9 @@ present(const struct kind *k, size_t at)
 {
 	uint64_t has = 0;
 
+	/* Columns that others rest on may be there and not asked for. */
 	if (k->straight)
-		return k->c.has[at];
+		return k->c.has[at] & k->has;
 	for (int i = 0; i < k->ncols; i++)
 		has |= (k->c.has[at] >> k->way[i].col & 1) << k->way[i].slot;
 	return has;
@@ -514,10 +484,15 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 
 			if (!k->met && meet(r, k) != NSX_OK)
 				return NSX_ERR;
+			size_t n = (size_t)b->order_counts.p[b->run++];
+			if (k->skip) {
+				r->records += (int64_t)n;
+				continue;
+			}
 			if (!k->filled)
 				fill(k);
 			b->now = k;
-			b->left = (size_t)b->order_counts.p[b->run++];
+			b->left = n;
 			continue;
 		}
 		int rc = next_block(r);

@@ -70,6 +70,8 @@ struct nsx_met {
 	const struct nsx_kind *kind;
 	int  n;
 	char type[NSX_MAX_COLS];   /* of the stream's columns, in its order */
+	uint64_t wanted;           /* which of these are asked for */
+	bool skip;                 /* nobody asks for its records */
 };
 
 struct nsx_decoder {
@@ -102,6 +104,9 @@ struct nsx_reader {
 	NSX_VEC(struct nsx_met *) met;   /* the same numbers */
 	struct nsx_intern names;         /* the same numbers */
 	NSX_VEC(struct nsx_added) added;
+	bool              needs;         /* nsx_reader_need was called */
+	bool              asked[NSX_NKINDS + 1];
+	uint64_t          need[NSX_NKINDS + 1];   /* slots */
 	union nsx_val     v[NSX_MAX_COLS];
 
 	/* NSX_READ_ORDERED: the last record that has a place in the order. */
@@ -115,6 +120,9 @@ struct nsx_reader *nsx_reader_mem(const void *p, size_t n, const char *name, uns
 /* A header came: check it and make its kind. The new entry of r->met, NULL with r->err filled. */
 struct nsx_met *nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols,
                                    size_t ncols);
+/* Which columns of a header are asked for; *skip: nobody asks for its kind. */
+uint64_t nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols,
+                           size_t ncols, bool *skip);
 /* The kind of that name, NULL if its header has not come. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 /* Fails with "PLACE: ...". */

@@ -14,6 +14,8 @@ struct decode {
 	struct nsx_columns     *c;
 	const struct nsx_heads *k;
 	size_t                  rows, strings;
+	struct values           values[NSX_MAX_COLS];
+	size_t                  nvalues;
 	struct nsx_pool        *pool;
 	struct nsx_unread         keys[NSX_MAX_KEYS];
 	int32_t                *prev[NSX_MAX_KEYS];   /* made when first used */
@@ -305,68 +307,116 @@ check_strings(const struct decode *d, const uint64_t *v)
 	return most < d->strings ? NULL : "a string that is not there";
 }
 
+/* Take the message apart. */
 static const char *
-read_column(struct decode *d, struct nsx_unread bytes)
+read_fields(struct decode *d, struct nsx_unread s)
+{
+	struct nsx_wire_field f;
+	uint64_t seen = 0;
+
+	while (nsx_get_field(&s, &f) > 0) {
+		struct values *v = &d->values[d->nvalues];
+
+		if (f.field == RECORDS_KEY) {
+			if (f.wire != WIRE_BYTES)
+				return "a damaged key";
+			d->keys[d->nkeys++] = f.bytes;
+		}
+		if (f.field != RECORDS_COLUMN)
+			continue;
+		if (f.wire != WIRE_BYTES || !read_values(f.bytes, v))
+			return "a damaged column";
+		if (v->column >= (unsigned)d->k->ncols)
+			return "a column that its kind does not have";
+		if (seen >> v->column & 1)
+			return "a column twice";
+		seen |= 1ULL << v->column;
+		d->nvalues++;
+	}
+	return NULL;
+}
+
+/* The columns of a key; none if it is damaged, which is noticed where it is used. */
+static uint64_t
+key_columns(struct nsx_unread s)
+{
+	struct nsx_wire_field f;
+	uint64_t columns = 0, col;
+
+	while (nsx_get_field(&s, &f) > 0)
+		while (f.field == KEY_COLUMNS && nsx_get_varint(&f.bytes, &col))
+			columns |= col < NSX_MAX_COLS ? 1ULL << col : 0;
+	return columns;
+}
+
+/* The columns that are wanted, and those that they rest on, which come before them. */
+static uint64_t
+with_bases(const struct decode *d, uint64_t wanted)
+{
+	for (size_t i = d->nvalues; i-- > 0 && wanted != UINT64_MAX;) {
+		const struct values *v = &d->values[i];
+
+		if (!(wanted >> v->column & 1))
+			continue;
+		if (v->base == BASE_SAME && v->of < NSX_MAX_COLS)
+			wanted |= 1ULL << v->of;
+		if ((v->base == BASE_LAST || v->base == BASE_LAST_OR_TOP) && v->key < d->nkeys)
+			wanted |= key_columns(d->keys[v->key]);
+		if (v->plus && v->plus <= NSX_MAX_COLS)
+			wanted |= 1ULL << (v->plus - 1);
+		if (v->minus && v->minus <= NSX_MAX_COLS)
+			wanted |= 1ULL << (v->minus - 1);
+	}
+	return wanted;
+}
+
+static const char *
+read_column(struct decode *d, const struct values *s)
 {
 	struct nsx_columns *c = d->c;
 	struct nsx_expect e;
-	struct values s;
 	size_t n = d->rows;
 	const char *wrong;
 
-	if (!read_values(bytes, &s))
-		return "a damaged column";
-	if (s.column >= (unsigned)d->k->ncols)
-		return "a column that its kind does not have";
-	if (c->v[s.column])
-		return "a column twice";
-	bool partial = s.presence.p != s.presence.end, string = d->k->type[s.column] == 's';
-	if (partial && (n = read_presence(d, s.presence, s.column)) == SIZE_MAX)
+	bool partial = s->presence.p != s->presence.end, string = d->k->type[s->column] == 's';
+	if (partial && (n = read_presence(d, s->presence, s->column)) == SIZE_MAX)
 		return "presence that does not match the records";
 	if (n == 0)
 		return "a column without values";
-	if (s.doubles.p != s.doubles.end && (d->k->type[s.column] != 'f' || s.base != BASE_ZERO))
+	if (s->doubles.p != s->doubles.end && (d->k->type[s->column] != 'f' || s->base != BASE_ZERO))
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows);
-	if ((wrong = read_data(&s, v, n)) || (wrong = expect(d, &s, partial, &e)))
+	if ((wrong = read_data(s, v, n)) || (wrong = expect(d, s, partial, &e)))
 		return wrong;
 	if (partial) {
-		spread(d, v, n, s.column);
-		d->partial |= 1ULL << s.column;
+		spread(d, v, n, s->column);
+		d->partial |= 1ULL << s->column;
 	} else {
-		c->all |= 1ULL << s.column;
+		c->all |= 1ULL << s->column;
 	}
-	resolve(d, &e, v, partial, s.column);
-	c->v[s.column] = v;
+	resolve(d, &e, v, partial, s->column);
+	c->v[s->column] = v;
 	return string ? check_strings(d, v) : NULL;
 }
 
 const char *
-nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_heads *k, size_t rows, size_t strings,
-                   struct nsx_pool *pool)
+nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_rows *rows, struct nsx_pool *pool)
 {
-	struct decode d = { .c = c, .k = k, .rows = rows, .strings = strings, .pool = pool };
-	struct nsx_unread again = s;
-	struct nsx_wire_field f;
+	struct decode d = {
+		.c = c, .k = rows->heads, .rows = rows->n, .strings = rows->strings, .pool = pool
+	};
 	const char *wrong;
 
-	*c = (struct nsx_columns){ .n = rows };
-	while (nsx_get_field(&again, &f) > 0)
-		if (f.field == RECORDS_KEY) {
-			if (f.wire != WIRE_BYTES)
-				return "a damaged key";
-			d.keys[d.nkeys++] = f.bytes;
-		}
-	while (nsx_get_field(&s, &f) > 0)
-		if (f.field == RECORDS_COLUMN) {
-			if (f.wire != WIRE_BYTES)
-				return "a damaged column";
-			if ((wrong = read_column(&d, f.bytes)))
-				return wrong;
-		}
+	*c = (struct nsx_columns){ .n = d.rows };
+	if ((wrong = read_fields(&d, s)))
+		return wrong;
+	uint64_t wanted = with_bases(&d, rows->wanted);
+	for (size_t i = 0; i < d.nvalues; i++)
+		if (wanted >> d.values[i].column & 1 && (wrong = read_column(&d, &d.values[i])))
+			return wrong;
 	if (d.partial)
-		for (size_t r = 0; r < rows; r++)
+		for (size_t r = 0; r < d.rows; r++)
 			c->has[r] |= c->all;
 	return NULL;
 }

@@ -22,10 +22,16 @@ struct nsx_pool { uint64_t *p; size_t n, cap; };
 /* Numbers that decoding s takes out of the pool, at most; SIZE_MAX if s is damaged. */
 size_t nsx_columns_need(struct nsx_unread s, size_t rows);
 
-/* Decode: NULL, or what is wrong with it. s: a Records message; rows: how many records the order says; strings: how
- * many the block has; pool: has room for what nsx_columns_need said. */
-const char *nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_heads *k, size_t rows,
-                               size_t strings,
+/* What is known of the records before they are decoded. */
+struct nsx_rows {
+	const struct nsx_heads *heads;
+	size_t   n;          /* how many the order says */
+	size_t   strings;    /* how many the block has */
+	uint64_t wanted;     /* bit i: column i is asked for; others are decoded where these rest on them */
+};
+
+/* Decode a Records message: NULL, or what is wrong with it. pool: has room for what nsx_columns_need said. */
+const char *nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_rows *rows,
                                struct nsx_pool *pool);
 
 #endif

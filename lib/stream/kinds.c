@@ -19,7 +19,7 @@ static const struct nsx_col columns[] = {
 
 /* NSX_X_FIRST_ counts columns from 1. */
 #define KIND(id, name, meaning) [NSX_##id] = { NSX_##id, #name, meaning, 0, &columns[NSX_##id##_FIRST_ - 1], 0, { 0 }, \
-	0 },
+	0, 0 },
 #define COL(id, name, type, unit, role, meaning)
 static struct nsx_kind kinds[NSX_NKINDS] = {
 #include "stream/kinds.def"

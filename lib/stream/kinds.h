@@ -37,6 +37,10 @@ enum nsx_slot {
 #undef KIND
 #undef COL
 
+/* Slots as bits of a number. */
+#define NSX_C(kind, column) (1ULL << NSX_##kind##_##column)
+#define NSX_EVERY UINT64_MAX
+
 enum {
 	NSX_MAX_COLS  = 64,    /* columns of one kind in one stream */
 	NSX_MAX_KINDS = 1000   /* kinds of one stream, `end` not counted */
@@ -61,6 +65,7 @@ struct nsx_kind {
 	int              ncols;
 	uint8_t          order[NSX_MAX_COLS];
 	uint64_t         print;     /* hash of name, columns and order; 0 in a kind made outside lib/stream */
+	uint64_t         unasked;    /* slots that nsx_reader_need (stream/reader.h) did not ask for */
 };
 
 /* The kind as this version writes it, all columns in order. One object for the whole process: readers hand out
@@ -91,7 +96,16 @@ struct nsx_rec {
 	union nsx_val         *v;
 };
 
-static inline bool nsx_has(const struct nsx_rec *r, int slot) { return r->has >> slot & 1; }
+/* With NSX_CHECK_NEEDS (make asan) a program that asks for what it did not say it needs is stopped. */
+static inline bool
+nsx_has(const struct nsx_rec *r, int slot)
+{
+#ifdef NSX_CHECK_NEEDS
+	if (r->kind->unasked >> slot & 1)
+		__builtin_trap();
+#endif
+	return r->has >> slot & 1;
+}
 static inline void nsx_set_i(struct nsx_rec *r, int slot, int64_t i) { r->v[slot].i = i; r->has |= 1ULL << slot; }
 static inline void nsx_set_f(struct nsx_rec *r, int slot, double f) { r->v[slot].f = f; r->has |= 1ULL << slot; }
 /* Setting the empty string makes the value absent. */

@@ -25,6 +25,21 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 	return true;
 }
 
+uint64_t
+nsx_order_columns(enum nsx_kind_id kind)
+{
+	int start = nsx_field(kind, NSX_ROLE_START), host_start = nsx_field(kind, NSX_ROLE_HOST_START);
+	uint64_t columns = kind == NSX_COMPILE ? NSX_C(COMPILE, profile) : 0;
+
+	if (kind < NSX_COMPILE || kind >= NSX_SKEW)
+		return 0;
+	if (start >= 0)
+		columns |= 1ULL << start;
+	if (start < 0 || kind == NSX_RANGE)
+		columns |= 1ULL << host_start;
+	return columns;
+}
+
 int64_t
 nsx_order_end(const struct nsx_rec *r)
 {
@@ -69,7 +84,8 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 	    : nsx_field(kind, NSX_ROLE_DUR);
 	if (slot < 0)
 		slot = nsx_field(kind, NSX_ROLE_HOST_DUR);
-	*key = nsx_order_work(kind, time, nsx_has(r, slot) ? &r->v[slot].i : NULL);
+	/* Without nsx_has: who asked for no duration has none. */
+	*key = nsx_order_work(kind, time, r->has >> slot & 1 ? &r->v[slot].i : NULL);
 	return placed;
 }
 

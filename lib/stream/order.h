@@ -35,6 +35,9 @@ static inline enum nsx_section nsx_rec_section(const struct nsx_rec *r) { return
  * other sections always. */
 bool nsx_order_time(const struct nsx_rec *r, int64_t *time);
 
+/* The slots that the place of such a record goes by, durations and ties left out. */
+uint64_t nsx_order_columns(enum nsx_kind_id kind);
+
 /* When it is over, on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no time.
  * Clamped to what a time can be. */
 int64_t nsx_order_end(const struct nsx_rec *r);

@@ -153,6 +153,9 @@ nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state,
 	struct nsx_rec rec;
 	int rc;
 
+	/* Of a kind that is only to be there, the record alone. */
+	if (require && r->needs)
+		nsx_reader_need(r, nsx_kind_find(nsx_str_c(require)), 0);
 	while ((rc = nsx_read(r, &rec)) == NSX_OK) {
 		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
 			require = NULL;
@@ -195,6 +198,43 @@ nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *c
 	if (!name.ptr || !nsx_vec_push(&r->added, ((struct nsx_added){ kind, name.ptr, type })))
 		return nsx_err_nomem(r->err, r->name);
 	return NSX_OK;
+}
+
+void
+nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns)
+{
+	r->needs = r->asked[kind] = true;
+	r->need[kind] |= columns;
+}
+
+/* The slots of a kind that are asked for. */
+static uint64_t
+needed(const struct nsx_reader *r, enum nsx_kind_id kind)
+{
+	return !r->needs ? NSX_EVERY : !r->asked[kind] ? 0
+	       : r->need[kind] | (r->flags & NSX_READ_ORDERED ? nsx_order_columns(kind) : 0);
+}
+
+uint64_t
+nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols,
+                  bool *skip)
+{
+	enum nsx_kind_id kind = nsx_kind_find(name);
+	uint64_t slots = needed(r, kind), wanted = 0;
+
+#ifdef NSX_CHECK_NEEDS
+	*skip = false;
+#else
+	*skip = r->needs && !r->asked[kind] && kind != NSX_END;
+#endif
+	if (slots == NSX_EVERY || kind == NSX_END)
+		return NSX_EVERY;
+	for (size_t i = 0; i < ncols && i < NSX_MAX_COLS; i++) {
+		int slot = kind == NSX_NKINDS ? -1 : nsx_kind_slot(nsx_kind_builtin(kind), cols[i].name);
+
+		wanted |= (uint64_t)(slot >= 0 && slots >> slot & 1) << i;
+	}
+	return wanted;
 }
 
 struct nsx_met *
@@ -339,7 +379,10 @@ nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, const struct nsx_h
 		nsx_err_nomem(r->err, r->name);
 		return NULL;
 	}
-	met->kind = is_builtin(&m) ? nsx_kind_builtin(m.kind->id) : m.kind;
+	met->wanted = nsx_reader_wanted(r, name, cols, ncols, &met->skip);
+	if (m.kind->id != NSX_END)
+		m.kind->unasked = ~needed(r, m.kind->id);
+	met->kind = is_builtin(&m) && !m.kind->unasked ? nsx_kind_builtin(m.kind->id) : m.kind;
 	met->n = (int)ncols;
 	for (size_t i = 0; i < ncols; i++)
 		met->type[i] = cols[i].type;
@@ -406,12 +449,17 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 static bool
 ends_beyond(const struct nsx_rec *rec)
 {
+	const uint64_t unasked = rec->kind->unasked;
 	bool clipped = false;
 	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
 
 	/* A kind without GPU times has the host's. */
 	if (nsx_field(rec->kind->id, start) < 0)
 		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	/* What nobody reads, nobody rests on. */
+	if (unasked && (nsx_field(rec->kind->id, start) < 0 || unasked >> nsx_field(rec->kind->id, start) & 1
+	               || unasked >> nsx_field(rec->kind->id, dur) & 1))
+		return false;
 	if (!nsx_field_has(rec, start) || !nsx_field_has(rec, dur))
 		return false;
 	nsx_add_sat(nsx_field_int(rec, start, 0), nsx_field_int(rec, dur, 0), &clipped);

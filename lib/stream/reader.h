@@ -28,6 +28,15 @@ void nsx_reader_watch(struct nsx_reader *r);
  * column is named by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
 int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);
 
+/* What a program reads of a stream: without this, everything. From the first call on a reader gives only records of
+ * kinds that were named, and of these only columns that were named in some call: what was not asked for is passed
+ * over without being decoded, and reads as absent. Records that are passed over are counted, as in
+ * nsx_reader_records, and the stream's end is checked as ever; order and damage are where something is read.
+ * NSX_READ_ORDERED needs columns of its own, which it sees to. kind: NSX_NKINDS stands for kinds that we do not
+ * know. columns: a bit a slot, made with NSX_C; 0: the record alone, NSX_EVERY: all columns, unknown ones too.
+ * Before the first nsx_read. Who changes records and writes them on does not ask. */
+void nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns);
+
 /* Next record other than `end`: NSX_OK, NSX_EOF or NSX_ERR. What rec points to is the reader's and lives until the next
  * nsx_read; values may be changed and absent ones set in place before the record is written on. */
 int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);

@@ -272,6 +272,11 @@ fields(struct nsx_reader *r, const struct nsx_met *m, char *p, char *eol, struct
 		if (p == eol)
 			return nsx_reader_fail(r, "%s: want %d values, got %d", m->kind->name, m->n, i);
 		p++;
+		if (!(m->wanted >> i & 1)) {
+			while (*p != '\t' && *p != '\n')
+				p++;
+			continue;
+		}
 		if (*p != '\t' && *p != '\n' && value(r, m, i, &p, rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -363,7 +368,13 @@ text_next(struct nsx_reader *r, struct nsx_rec *rec)
 		while (name_end < eol && *name_end != '\t')
 			name_end++;
 		struct nsx_met *m = kind_of(r, (struct nsx_str){ p, (size_t)(name_end - p) });
-		if (!m || fields(r, m, name_end, eol, rec) != NSX_OK)
+		if (!m)
+			return NSX_ERR;
+		if (m->skip) {
+			r->records++;
+			continue;
+		}
+		if (fields(r, m, name_end, eol, rec) != NSX_OK)
 			return NSX_ERR;
 		if (m->kind->id == NSX_END)
 			return at_end(r);

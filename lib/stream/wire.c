@@ -255,6 +255,33 @@ nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n)
 }
 
 bool
+nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max)
+{
+	struct nsx_unread in = *s;
+	uint64_t x = 0;
+	size_t i = 0;
+
+	while (i < n) {
+		/* Mostly numbers of one byte, of which many come in a row. */
+		while (n - i >= 16 && in.end - in.p >= 16 && single_bytes(&in, 16)) {
+			for (size_t k = 0; k < 16; k++)
+				v[i + k] = in.p[k];
+			in.p += 16;
+			i += 16;
+		}
+		for (size_t part = n - i < 16 ? n : i + 16; i < part; i++) {
+			if (!(in.end - in.p >= 8 ? next_number(&in, &x) : nsx_get_varint(&in, &x)))
+				return false;
+			if (x > max)
+				return false;
+			v[i] = (uint32_t)x;
+		}
+	}
+	*s = in;
+	return true;
+}
+
+bool
 nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n)
 {
 	struct nsx_unread in = *s;

@@ -45,6 +45,8 @@ int nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f);
 /* How many numbers a packed list holds (SIZE_MAX if it is damaged), and the next n of it. */
 size_t nsx_list_count(struct nsx_unread s);
 bool nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n);
+/* The same of numbers up to max: false if one is above it. */
+bool nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max);
 bool nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n);   /* the same of zigzag numbers */
 
 #endif

@@ -190,7 +190,7 @@ same_record(const struct nsx_rec *rec, const struct kept *k)
 }
 
 /* The stream holds all that is kept, in order, and ends well. */
-static bool
+__attribute__((unused)) static bool
 reads_back(struct bytes b)
 {
 	struct nsx_err err = { "" };
@@ -208,7 +208,7 @@ reads_back(struct bytes b)
 }
 
 /* The stream in another form, by reader and writer. */
-static struct bytes
+__attribute__((unused)) static struct bytes
 convert(struct bytes from, int form)
 {
 	struct nsx_err err = { "" };
@@ -228,7 +228,7 @@ convert(struct bytes from, int form)
 	return slurp(fd);
 }
 
-static bool
+__attribute__((unused)) static bool
 equal(struct bytes a, struct bytes b)
 {
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;

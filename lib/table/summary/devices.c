@@ -79,6 +79,17 @@ devices_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
+devices_need(const void *state, struct nsx_reader *in)
+{
+	const struct devices *f = state;
+
+	nsx_cat_need(&f->top.cat, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	nsx_reader_need(in, NSX_OP, NSX_EVERY);
+}
+
+static void
 devices_free(void *state)
 {
 	struct devices *f = state;
@@ -341,4 +352,4 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return NSX_OK;
 }
 
-const struct nsx_summer nsx_sum_devices = { devices_open, devices_take, devices_finish, devices_free };
+const struct nsx_summer nsx_sum_devices = { devices_open, devices_need, devices_take, devices_finish, devices_free };

@@ -95,6 +95,18 @@ insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
+insts_need(const void *state, struct nsx_reader *in)
+{
+	const struct insts *f = state;
+
+	nsx_cat_need(&f->top.cat, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	if (f->options.by == NSX_SUMMARY_COLLECTIVE)
+		nsx_reader_need(in, NSX_OP, NSX_EVERY);
+}
+
+static void
 insts_free(void *state)
 {
 	struct insts *f = state;
@@ -491,4 +503,4 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_insts = { insts_open, insts_take, insts_finish, insts_free };
+const struct nsx_summer nsx_sum_insts = { insts_open, insts_need, insts_take, insts_finish, insts_free };

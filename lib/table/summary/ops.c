@@ -75,6 +75,23 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
+ops_need(const void *state, struct nsx_reader *in)
+{
+	const struct ops *f = state;
+
+	if (f->kernel)
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, dur));
+	else
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
+		                               | NSX_C(RANGE, dur) | NSX_C(RANGE, ops) | NSX_C(RANGE, host_dur));
+	if (!f->no_compile)
+		return;
+	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, range));
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, parent));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range));
+}
+
+static void
 ops_free(void *state)
 {
 	struct ops *f = state;
@@ -276,4 +293,4 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_ops = { ops_open, ops_take, ops_finish, ops_free };
+const struct nsx_summer nsx_sum_ops = { ops_open, ops_need, ops_take, ops_finish, ops_free };

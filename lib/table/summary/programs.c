@@ -99,6 +99,16 @@ programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
+programs_need(const void *state, struct nsx_reader *in)
+{
+	const struct programs *f = state;
+
+	nsx_comm_need(&f->comm, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+}
+
+static void
 programs_free(void *state)
 {
 	struct programs *f = state;
@@ -263,4 +273,6 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	return rc;
 }
 
-const struct nsx_summer nsx_sum_programs = { programs_open, programs_take, programs_finish, programs_free };
+const struct nsx_summer nsx_sum_programs = {
+	programs_open, programs_need, programs_take, programs_finish, programs_free
+};

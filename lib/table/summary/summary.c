@@ -59,8 +59,11 @@ nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, st
 	int rc = NSX_ERR;
 
 	*s = (struct nsx_summary){ 0 };
-	if (c.state)
+	if (c.state) {
+		summer->need(c.state, in);
+		nsx_reader_need(in, NSX_DIAG, 0);
 		rc = nsx_read_all(in, options->require, take, &c, err);
+	}
 	s->diags = c.diags;
 	if (rc == NSX_OK)
 		rc = summer->finish(c.state, &s->table, diags);

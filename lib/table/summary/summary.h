@@ -9,6 +9,8 @@
  * with err filled. */
 struct nsx_summer {
 	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
+	/* Tell the reader what take() reads. */
+	void (*need)(const void *state, struct nsx_reader *in);
 	int (*take)(void *state, const struct nsx_rec *rec);
 	int (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
 	void (*free)(void *state);   /* NULL allowed */

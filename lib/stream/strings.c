@@ -1,0 +1,161 @@
+/* strings.c -- the strings of one binary block. String i is a beginning of an earlier one and bytes of its own, so
+ * those that nobody asks for are passed over unless one that is wanted begins like them. */
+#include "stream/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/binary.h"
+
+static const char damaged[] = "strings", no_memory[] = "";
+
+enum { BACK, SHARED, LENGTH };
+
+const char *
+nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
+{
+	struct nsx_wire_field f;
+	int rc;
+
+	t->n = 0;
+	t->text = t->span[BACK] = t->span[SHARED] = t->span[LENGTH] = (struct nsx_unread){ s.end, s.end };
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		if (f.field < STRINGS_BACK || f.field > STRINGS_TEXT)
+			continue;
+		if (f.wire != WIRE_BYTES)
+			return damaged;
+		if (f.field == STRINGS_TEXT)
+			t->text = f.bytes;
+		else
+			t->span[f.field - STRINGS_BACK] = f.bytes;
+	}
+	size_t n = nsx_list_count(t->span[LENGTH]);
+	if (rc < 0 || n > NSX_BLOCK_MAX || nsx_list_count(t->span[BACK]) != n || nsx_list_count(t->span[SHARED]) != n)
+		return damaged;
+	if (n > t->cap) {
+		struct nsx_str *p = realloc(t->p, n * sizeof *p);
+		if (!p)
+			return no_memory;
+		t->p = p;
+		unsigned char *wanted = realloc(t->wanted, n);
+		if (!wanted)
+			return no_memory;
+		t->wanted = wanted;
+		t->cap = n;
+	}
+	if (n)
+		memset(t->wanted, 0, n);
+	t->n = n;
+	return NULL;
+}
+
+/* The n numbers of a list, none of which may be more than max. */
+static const char *
+read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
+{
+	if (n > to->cap) {
+		uint32_t *p = realloc(to->p, n * sizeof *p);
+		if (!p)
+			return no_memory;
+		to->p = p;
+		to->cap = n;
+	}
+	to->n = n;
+	return nsx_get_numbers32(&s, to->p, n, max) ? NULL : damaged;
+}
+
+/* What wanted strings begin like is wanted, too: false if one begins like none. */
+static bool
+want_beginnings(struct nsx_strings *t)
+{
+	const uint32_t *back = t->back.p, *shared = t->shared.p;
+
+	for (size_t i = t->n; i-- > 0;) {
+		if (!t->wanted[i] || !shared[i])
+			continue;
+		if (back[i] >= i)
+			return false;
+		t->wanted[i - 1 - back[i]] = 1;
+	}
+	return true;
+}
+
+/* The bytes that all wanted strings take, SIZE_MAX if they are damaged. Their lengths are known then. */
+static size_t
+measure(struct nsx_strings *t)
+{
+	const uint32_t *back = t->back.p, *shared = t->shared.p, *length = t->length.p;
+	size_t total = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t len = (size_t)length[i] + shared[i];
+
+		if (!t->wanted[i])
+			continue;
+		if (len == 0 || (shared[i] && (back[i] >= i || shared[i] > t->p[i - 1 - back[i]].len)))
+			return SIZE_MAX;
+		total += len;
+		if (total > NSX_BLOCK_MAX)
+			return SIZE_MAX;
+		t->p[i].len = len;
+	}
+	return total;
+}
+
+const char *
+nsx_strings_join(struct nsx_strings *t, bool all)
+{
+	const char *wrong;
+	uint64_t text = 0;
+
+	if (t->n == 0)
+		return t->text.p == t->text.end ? NULL : damaged;
+	if ((wrong = read_list(&t->back, t->span[BACK], t->n, UINT32_MAX))
+	    || (wrong = read_list(&t->shared, t->span[SHARED], t->n, NSX_BLOCK_MAX))
+	    || (wrong = read_list(&t->length, t->span[LENGTH], t->n, NSX_BLOCK_MAX)))
+		return wrong;
+	for (size_t i = 0; i < t->n; i++)
+		text += t->length.p[i];
+	if (text != (size_t)(t->text.end - t->text.p))
+		return damaged;
+	if (all)
+		memset(t->wanted, 1, t->n);
+	else if (!want_beginnings(t))
+		return damaged;
+	size_t total = measure(t);
+	if (total == SIZE_MAX)
+		return damaged;
+	if (total > t->bytes_cap) {
+		char *p = realloc(t->bytes, total);
+		if (!p)
+			return no_memory;
+		t->bytes = p;
+		t->bytes_cap = total;
+	}
+	char *to = t->bytes;
+	const unsigned char *from = t->text.p;
+	for (size_t i = 0; i < t->n; from += t->length.p[i++]) {
+		size_t shared = t->shared.p[i], length = t->length.p[i];
+
+		if (!t->wanted[i])
+			continue;
+		if (shared)
+			memcpy(to, t->p[i - 1 - t->back.p[i]].ptr, shared);
+		memcpy(to + shared, from, length);
+		t->p[i].ptr = to;
+		to += shared + length;
+	}
+	return NULL;
+}
+
+void
+nsx_strings_free(struct nsx_strings *t)
+{
+	free(t->p);
+	free(t->wanted);
+	free(t->back.p);
+	free(t->shared.p);
+	free(t->length.p);
+	free(t->bytes);
+	*t = (struct nsx_strings){ 0 };
+}
