@@ -243,6 +243,76 @@ awk -F'\t' '$5 != "n" $6 { bad++ } END { print NR, bad + 0 }' "$T/is" >"$T/out"
 equal 'a name for each of 70000' "$(cat "$T/out")" '70000 0'
 equal 'in two rounds of numbers' "$(python3 perfetto/trace.py --restarts <"$T/decoded")" 2
 
+# ---- jobs without XLA: operations that communicate are what thunks that do are ----
+# Columns of the generator's answers about NCCL: told FILE COLUMN...; the same of communication in $T/got: said COLUMN...
+told() {
+	from=$1
+	shift
+	awk -F'\t' -v want="$*" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, name, " "); next }
+		{ line = $at[name[1]]; for (i = 2; i <= n; i++) line = line "\t" $at[name[i]]; print line }' "$from" | sort
+}
+said() {
+	python3 - "$T/got" "$@" <<'END' | sort
+import json, re, sys
+for line in open(sys.argv[1]):
+    f = line.rstrip("\n").split("\t")
+    if f[3] == "communication":
+        a = dict(json.loads(f[7]), device=re.match(r"GPU (\d+)", f[0])[1], start=f[5], dur=f[6], flow=f[9])
+        print(*(a.get(c, "") for c in sys.argv[2:]), sep="\t")
+END
+}
+"$SYNTH" -q -o "$T/nccl" --nccl --titles 2026 --schema 3.24.14 --steps 4 --processes 3 --one-export
+nsysx-extract -q --ops "$T/nccl/r.sqlite" | nsysx-overlap -q -o "$T/n"
+ok 'a job without XLA is drawn' lines "$T/n" "$T/got"
+what='device start dur collective comm_id bytes group calls pair seq'
+# shellcheck disable=SC2086
+told "$T/nccl/answers/nccl.tsv" $what >"$T/want"
+# shellcheck disable=SC2086
+said $what >"$T/is"
+same 'operations that communicate are communication, with what they carry out and which instance they are of' "$T/is" "$T/want"
+equal 'some are of an instance, some not' "$(awk -F'\t' '{ n[$10 != ""]++ } END { print (n[0] > 0), (n[1] > 30) }' "$T/is")" '1 1'
+columns "$T/n" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
+on '^stream ' >"$T/is"
+same 'all operations remain slices of their streams' "$T/is" "$T/want"
+columns "$T/n" op device start dur hidden comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
+said device start dur hidden >"$T/is"
+same 'how much of them is hidden' "$T/is" "$T/want"
+said comm_id collective pair seq flow device | awk -F'\t' '$5 != "" { k = $1 FS $2 FS $3 FS $4; if ((k in flow && flow[k] != $5) || ($5 in of && of[$5] != k)) bad++
+	flow[k] = $5; of[$5] = k; n[k]++ } END { for (k in n) print k FS n[k]; if (bad) print bad " bad" }' | sort >"$T/is"
+told "$T/nccl/answers/nccl.tsv" comm_id collective pair seq | awk -F'\t' '$4 != "" { n[$0]++ } END { for (k in n) if (n[k] > 1) print k FS n[k] }' | sort >"$T/want"
+same 'arrows join the devices of an instance, and nothing else' "$T/is" "$T/want"
+columns "$T/n" op device name host_start host_dur comm graph_node | awk -F'\t' -v OFS='\t' '$5 == 1 && $6 == "" && $3 != "" { print $1, $2, $3, $4 }' | sort >"$T/want"
+category launch >"$T/is"
+same 'each that is launched by itself has a launch' "$T/is" "$T/want"
+equal 'and an arrow from it' "$(awk -F'\t' '$4 == "communication" && $9 ~ /^f/' "$T/got" | wc -l)" "$(wc -l <"$T/want")"
+ok 'in JSON' chrome "$T/n" "$T/got.json"
+same 'the same' "$T/got.json" "$T/got"
+cut -f1-8 "$T/got" | sed 's/$/\t\t/' >"$T/want"
+lines "$T/n" "$T/is" --no-flows
+same 'without arrows if so asked' "$T/is" "$T/want"
+# Three reports whose clocks tell nothing of each other: no instances.
+"$SYNTH" -q -o "$T/apart" --nccl --titles 2026 --schema 3.24.14 --steps 3 --processes 3 --offset 5000000
+nsysx-extract -q --ops "$T/apart"/r?.sqlite >"$T/a"
+nsysx-perfetto -v -o "$T/trace" "$T/a" 2>"$T/err"
+equal 'clocks that are apart are said' "$(grep -c 'cannot be compared: no seq and no arrows' "$T/err")" 1
+lines "$T/a" "$T/got"
+equal 'there is communication, and no seq' "$(said seq flow | sort -u | wc -c) $(($(said device | wc -l) > 30))" '2 1'
+nsysx-align -q "$T/a" >"$T/b"
+lines "$T/b" "$T/got"
+told "$T/apart/answers/nccl.tsv" device dur collective comm_id pair seq >"$T/want"
+said device dur collective comm_id pair seq >"$T/is"
+same 'aligned they are instances' "$T/is" "$T/want"
+# Nothing but kernels' names tells.
+"$SYNTH" -q -o "$T/torch" --torch --steps 3
+nsysx-extract -q --ops "$T/torch"/r?.sqlite >"$T/t"
+lines "$T/t" "$T/got"
+columns "$T/t" op device start dur collective comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
+said device start dur collective >"$T/is"
+same 'PyTorch without payloads: communication by kind' "$T/is" "$T/want"
+equal 'of which there is some' "$(($(wc -l <"$T/want") > 5))" 1
+# Where a thunk communicates its operations do not once more.
+equal 'operations in thunks are not communication themselves' "$(lines "$T/s" "$T/got"; said device | wc -l)" "$(columns "$T/s" thunk comm | grep -c 1)"
+
 # ---- what is wrong, or empty ----
 printf '' | stream >"$T/empty"
 lines "$T/empty" "$T/is"

@@ -21,6 +21,7 @@ const char *const nsx_arg_names[NSX_NARGS] = {
 	[NSX_ARG_BYTES] = "bytes", [NSX_ARG_GROUP] = "group", [NSX_ARG_THUNKS] = "thunks", [NSX_ARG_OPS] = "ops",
 	[NSX_ARG_DOMAIN] = "domain",
 	[NSX_ARG_TYPE] = "type", [NSX_ARG_GRAPH_NODE] = "graph_node", [NSX_ARG_CLASS] = "class",
+	[NSX_ARG_COMM_ID] = "comm_id", [NSX_ARG_PAIR] = "pair", [NSX_ARG_SEQ] = "seq", [NSX_ARG_CALLS] = "calls",
 };
 
 struct job {
@@ -29,6 +30,7 @@ struct job {
 	struct nsx_perfetto_tracks tracks;
 	struct nsx_info   info;
 	struct nsx_heaps  heaps;
+	struct nsx_comm_ops comm_ops;
 	struct nsx_err   *err;
 	uint64_t          launches;      /* numbers given so far */
 	struct nsx_pending pending;
@@ -294,11 +296,32 @@ take_overhead(struct job *j, const struct nsx_rec *rec)
 	           nsx_int(rec, NSX_OVERHEAD_tid, -1), &s);
 }
 
+/* An operation that is a slice from start to end of its stream is communication too. */
+static int
+take_comm_op(struct job *j, const struct nsx_rec *rec, uint32_t process, const struct nsx_slice *of)
+{
+	struct nsx_slice s = { .category = NSX_CAT_COMMUNICATION, .name = of->name,
+	                       .start = of->start, .end = of->end };
+	uint32_t clock = nsx_comm_clock(&j->info.comm, rec);
+
+	if (clock == NSX_NONE)
+		return nsx_err_nomem(j->err, NULL);
+	/* What launched a graph launched all of its nodes. */
+	if (!nsx_has(rec, NSX_OP_graph_node)
+	    && add_launch(j, process, &s, rec, NSX_OP_host_start, NSX_OP_host_dur, NSX_OP_execution) != NSX_OK)
+		return NSX_ERR;
+	return nsx_comm_ops_keep(&j->comm_ops, rec, clock, process, &s, j->err);
+}
+
 static int
 take_op(struct job *j, const struct nsx_rec *rec)
 {
+	uint32_t process = process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device);
+	bool comm = nsx_is_comm_op(&j->info.comm, rec);
 	struct nsx_slice s;
 
+	if (!process)
+		return NSX_ERR;
 	if (!begin(j, &s, NSX_CAT_OP, nsx_string(rec, NSX_OP_name), rec, NSX_OP_start, NSX_OP_dur))
 		return NSX_OK;
 	say_str(&s, NSX_ARG_TYPE, nsx_string(rec, NSX_OP_type));
@@ -310,8 +333,9 @@ take_op(struct job *j, const struct nsx_rec *rec)
 		s.launch = CALLS | arrow;
 		s.launched = true;
 	}
-	return add(j, process_of(j, false, nsx_int(rec, NSX_OP_profile, -1), rec, NSX_OP_device), NSX_TRACK_STREAM,
-	           nsx_int(rec, NSX_OP_stream, -1), &s);
+	if (comm && take_comm_op(j, rec, process, &s) != NSX_OK)
+		return NSX_ERR;
+	return add(j, process, NSX_TRACK_STREAM, nsx_int(rec, NSX_OP_stream, -1), &s);
 }
 
 static int
@@ -344,6 +368,8 @@ take(void *state, const struct nsx_rec *rec)
 	}
 	if (nsx_rec_section(rec) != NSX_SECTION_METADATA)
 		return NSX_OK;
+	if (nsx_nccl_comms_take(&j->comm_ops.nccl.comms, rec, j->err) != NSX_OK)
+		return NSX_ERR;
 	return nsx_info_take(&j->info, rec, j->err);
 }
 
@@ -357,6 +383,9 @@ say(const struct job *j, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", j->early, "times before the trace begins: cut");
 	nsx_diag_add(diags, NSX_WARNING, "", j->tracks.crowded, "slices left out where more than 64 overlap");
 	nsx_diag_add(diags, NSX_INFO, "", j->tracks.groups.n == 0, "nothing to draw");
+	nsx_diag_add(diags, NSX_INFO, "", j->comm_ops.apart,
+	             "devices of one NCCL communicator are on clocks that cannot be compared: no seq and no arrows "
+	             "between them; nsysx-align puts them on one");
 }
 
 int
@@ -379,6 +408,8 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take, &j, err);
 	if (rc == NSX_OK)
+		rc = nsx_comm_ops_draw(&j.comm_ops, &j.tracks, options->flows);
+	if (rc == NSX_OK)
 		rc = nsx_tracks_finish(&j.tracks);
 	if (rc == NSX_OK)
 		rc = nsx_heaps_finish(&j.heaps);
@@ -394,6 +425,7 @@ nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, 
 	nsx_buf_free(&j.trace.buf);
 	nsx_tracks_drop(&j.tracks);
 	nsx_heaps_free(&j.heaps);
+	nsx_comm_ops_free(&j.comm_ops);
 	nsx_pending_free(&j.pending);
 	nsx_info_free(&j.info);
 	return rc;

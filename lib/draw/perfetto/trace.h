@@ -2,6 +2,7 @@
  *
  *   perfetto.c   records -> slices; info.c knows what metadata say of them
  *   calls.c      calls whose first operation has yet to come, for arrows
+ *   comm_ops.c   operations that communicate by themselves, as instances
  *   heap.c       thunks and dumps -> counters
  *   tracks.c     slices -> tracks, on each of which they nest
  *   proto.c, chrome.c   tracks and slices -> bytes, the two forms of a trace */
@@ -9,6 +10,7 @@
 #define NSX_DRAW_PERFETTO_TRACE_H
 
 #include "job/communication.h"
+#include "job/nccl.h"
 #include "draw/perfetto.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -30,7 +32,7 @@ enum nsx_arg_key {
 	    NSX_ARG_HIDDEN,
 	NSX_ARG_COLLECTIVE, NSX_ARG_BYTES, NSX_ARG_GROUP, NSX_ARG_THUNKS, NSX_ARG_OPS, NSX_ARG_DOMAIN, NSX_ARG_TYPE,
 	    NSX_ARG_GRAPH_NODE,
-	NSX_ARG_CLASS,
+	NSX_ARG_CLASS, NSX_ARG_COMM_ID, NSX_ARG_PAIR, NSX_ARG_SEQ, NSX_ARG_CALLS,
 	NSX_NARGS
 };
 extern const char *const nsx_arg_names[NSX_NARGS];
@@ -183,6 +185,28 @@ struct nsx_str nsx_info_source(const struct nsx_info *info, uint32_t stack);
 struct nsx_info_name { const struct nsx_info *info; int64_t profile, number; };
 void nsx_info_name_gpu(const void *name, struct nsx_buf *buf);
 void nsx_info_name_host(const void *name, struct nsx_buf *buf);
+
+/* ---- operations that communicate (comm_ops.c) ---- */
+
+struct nsx_kept_op;
+
+/* {0} is empty. Some 300 bytes for each operation while they are numbered. */
+struct nsx_comm_ops {
+	struct nsx_nccl_set nccl;       /* whoever keeps them gives it records of communicators */
+	struct nsx_intern   texts;
+	NSX_VEC(struct nsx_kept_op) kept;   /* in order of start, as they come */
+	bool                apart;      /* set when drawn: clocks cannot be compared, so there are no instances */
+};
+
+/* Keep rec, of which nsx_is_comm_op is true, with name, times and launch of s. clock: nsx_comm_clock of it. NSX_OK or
+ * NSX_ERR. */
+int nsx_comm_ops_keep(struct nsx_comm_ops *c, const struct nsx_rec *rec, uint32_t clock, uint32_t process,
+                      const struct nsx_slice *s, struct nsx_err *err);
+
+/* All have come: slices on the tracks of communication, with flows from device to device if they are wanted. NSX_OK or
+ * NSX_ERR. */
+int nsx_comm_ops_draw(struct nsx_comm_ops *c, struct nsx_perfetto_tracks *t, bool flows);
+void nsx_comm_ops_free(struct nsx_comm_ops *c);
 
 /* ---- memory ---- */
 
