@@ -21,7 +21,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-collectives",
-	"[-b] [-z[LEVEL]] [--summary | --instances | --each] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"[-b] [-z[LEVEL]] [--summary | --instances | --each] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int

@@ -21,7 +21,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-compile",
-                                    "[--by WHAT | --summary [--full]] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "[--by WHAT | --summary [--full]] "
+                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print where compilation time goes.", opts };
 
 static int

@@ -16,7 +16,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-copies",
-                                    "[--by size | --findings] [--tsv | --table | --json] [-o FILE] [FILE]",
+                                    "[--by size | --findings] "
+                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print copies of memory: count, bytes, time, speed, and how much of it other work hides.", opts };
 
 int

@@ -31,7 +31,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
-	"[--by WINDOWS] [--verdict | --list N | --folded] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"[--by WINDOWS] [--verdict | --list N | --folded] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
 
 /* What --by says. */

@@ -17,7 +17,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-launch", "[--by kernel|range] [--tsv | --table | --json] [-o FILE] [FILE]",
+static const struct nsx_cli cli = {
+	"nsysx-launch", "[--by kernel|range] [--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
 int

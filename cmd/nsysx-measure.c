@@ -22,7 +22,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-measure",
-	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] [--tsv | --table | --json] [-o "
+	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 

@@ -6,7 +6,6 @@
 
 static const char *by;
 static bool points, peaks;
-static int64_t top;
 static struct nsx_roofline_given given;
 
 static const char *
@@ -25,7 +24,6 @@ give_bandwidth(const char *arg, int operands)
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, "opcode|op-name|program", "what a row is [an instruction]"),
-	NSX_OPT_INT(0, "top", &top, "N", 1, INT64_MAX, "the first N rows only [all]"),
 	NSX_OPT_FLAG(0, "points", &points, "print the points of a roofline plot instead"),
 	NSX_OPT_FLAG(0, "peaks", &peaks, "print what the devices can do, and how that is known"),
 	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS",
@@ -39,15 +37,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
-	"[--by WHAT | --points | --peaks] [--top N] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
-                                    "[--tsv | --table | --json] [-o FILE] [FILE]",
+	"[--by WHAT | --points | --peaks] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
+                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
 /* What the options ask for, checked (misuse exits). */
 static struct nsx_roofline_options
 wanted(void)
 {
-	struct nsx_roofline_options o = { .top = top, .given = given, .require = nsx_tool_input.require };
+	struct nsx_roofline_options o = { .given = given, .require = nsx_tool_input.require };
 
 	if ((by != NULL) + points + peaks > 1)
 		nsx_cli_misuse(&cli, "--by, --points and --peaks exclude each other");

@@ -22,7 +22,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-steps",
-	"[--step REGEX | --module NAME] [--each | --explain[=P]] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"[--step REGEX | --module NAME] [--each | --explain[=P]] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print how long steps take, and how devices spent them.", opts };
 
 int

@@ -20,7 +20,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-stragglers",
-	"[--curve | --waits[=device|pairs]] [--program PROGRAM] [--tsv | --table | --json] [-o FILE] [FILE]",
+	"[--curve | --waits[=device|pairs]] [--program PROGRAM] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Find the devices that are late.", opts };
 
 /* What the options ask for, checked (misuse exits). */

@@ -27,7 +27,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-summary",
-	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--tsv | --table | --json] [-o "
+	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] "
+	"[--tsv | --table | --json] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 

@@ -11,10 +11,22 @@
 #include "base/progress.h"
 #include "stream/diags.h"
 #include "base/unpack.h"
+#include "base/width.h"
+
+enum { ROWS = 20 };   /* of a table on a terminal */
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
-struct nsx_tool_table nsx_tool_table;
+struct nsx_tool_table nsx_tool_table = { .top = -1 };
+
+/* Nothing but eyes reads what is written there. */
+static bool
+to_terminal(void)
+{
+	const char *path = nsx_tool_output.path;
+
+	return (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+}
 
 struct nsx_out
 nsx_tool_out(const struct nsx_cli *cli)
@@ -127,8 +139,6 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 enum nsx_table_form
 nsx_tool_table_form(const struct nsx_cli *cli)
 {
-	const char *path = nsx_tool_output.path;
-
 	if (nsx_tool_table.markdown && nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json)
 		nsx_cli_misuse(cli, "--markdown and --tsv, --table or --json exclude each other");
 	if (nsx_tool_table.tsv + nsx_tool_table.aligned + nsx_tool_table.json > 1)
@@ -139,7 +149,7 @@ nsx_tool_table_form(const struct nsx_cli *cli)
 		return NSX_TABLE_JSON;
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned)
 		return nsx_tool_table.tsv ? NSX_TABLE_TSV : NSX_TABLE_ALIGNED;
-	return (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO) ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV;
+	return to_terminal() ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV;
 }
 
 int
@@ -148,13 +158,26 @@ nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f)
 	return t->diags.failed ? nsx_err_nomem(&t->err, NULL) : nsx_outfile_commit(f);
 }
 
+/* What of a table in this form is shown. */
+static struct nsx_table_look
+look_of(enum nsx_table_form form)
+{
+	bool terminal = form == NSX_TABLE_ALIGNED && to_terminal();
+	int64_t top = nsx_tool_table.top >= 0 ? nsx_tool_table.top : terminal ? ROWS : 0;
+
+	return (struct nsx_table_look){
+		.top = (size_t)top, .width = terminal && !nsx_tool_table.wide ? nsx_terminal_width(STDOUT_FILENO) : 0
+	};
+}
+
 int
 nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
 {
 	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
+	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
 
-	if (f && nsx_table_write(table, nsx_tool_table_form(t->cli), diags, f, &t->err) == NSX_OK)
+	if (f && nsx_table_show(table, form, look_of(form), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;

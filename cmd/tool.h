@@ -26,14 +26,17 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
-/* Rows of an option table: --tsv, --table, --json for programs that print a table; they have -o of their own or
- * NSX_TOOL_OUTPUT's. */
-extern struct nsx_tool_table { bool tsv, aligned, json, markdown; } nsx_tool_table;
+/* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have -o of
+ * their own or NSX_TOOL_OUTPUT's. */
+extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; } nsx_tool_table;
 #define NSX_TOOL_TABLE \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
 	             "print aligned columns with units [if a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
+	NSX_OPT_INT(0, "top", &nsx_tool_table.top, "N", 0, INT64_MAX, \
+	            "the first N rows only, 0: all [20 on a terminal, else all]"), \
+	NSX_OPT_FLAG(0, "wide", &nsx_tool_table.wide, "every column, whole names, on a terminal too")
 /* And one for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, "print a summary and a Markdown table, for a comment")
@@ -84,7 +87,8 @@ enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
  * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
-/* Write the table to where -o says. diags: how many the stream holds. NSX_OK, or NSX_ERR with t->err filled. */
+/* Write the table to where -o says, as much of it as --top and, on a terminal, its width ask for. diags: how many the
+ * stream holds. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);
 
 /* Write the collected diags as records, source prefixed with the program's name. */

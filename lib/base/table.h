@@ -49,6 +49,11 @@ void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3)
  * it out. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
+/* Which columns matter most, where a terminal has no room for all: those named, with spaces between the names, in
+ * that order, then the others from left to right. Another call adds to it; NULL is allowed. Each is a column of the
+ * table. */
+void nsx_table_rank(struct nsx_table *t, const char *names);
+
 size_t nsx_table_rows(const struct nsx_table *t);
 
 /* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table,
@@ -57,6 +62,19 @@ size_t nsx_table_rows(const struct nsx_table *t);
  * has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
+
+/* How much of a table is shown. */
+struct nsx_table_look {
+	size_t top;     /* the first rows only; 0: all */
+	size_t width;   /* columns of the terminal that an aligned table fits; 0: as wide as it is */
+};
+
+/* The same of the first rows; aligned and in Markdown a line says how many there are besides. To fit a terminal an
+ * aligned table leaves out the columns that matter least, which another line says, and those without a value before
+ * them, shortens strings in the middle, gives shares three digits, and folds what is below it: no line is wider, of a
+ * terminal of 8 columns or more. */
+int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
+                   struct nsx_outfile *out, struct nsx_err *err);
 
 /* Append it all as TSV to b, whose `failed` is set where memory has run out for either. */
 void nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b);

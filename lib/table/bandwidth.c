@@ -343,6 +343,7 @@ finish(struct summing *s, struct nsx_bandwidth *b)
 	if (s->rows.n > 1)
 		qsort(s->rows.p, s->rows.n, sizeof *s->rows.p, compare_rows);
 	b->table = nsx_table_new(cols, NCOLS);
+	nsx_table_rank(b->table, "collective bytes group instances busbw_mean wait_mean hidden_share algbw_mean");
 	if (!b->table)
 		return nsx_err_nomem(s->err, NULL);
 	for (size_t i = 0; i < s->rows.n; i++)

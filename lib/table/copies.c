@@ -337,6 +337,7 @@ make_table(struct copies *f)
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
+	nsx_table_rank(t, "name src dst bytes time gbps count hidden");
 
 	sorted = f;
 	if (t && f->rows.n)
@@ -391,6 +392,7 @@ make_findings(struct copies *f)
 		[F_API] = { "api", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
+	nsx_table_rank(t, "rule api dur bytes src dst device start");
 
 	if (t && f->findings.n)
 		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, by_rule);

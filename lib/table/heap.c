@@ -266,16 +266,17 @@ struct nsx_table *
 nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options, struct nsx_diags *diags,
                struct nsx_err *err)
 {
-	static const struct { const struct nsx_table_col *cols; int n; } forms[] = {
-		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS },
-		[NSX_HEAP_PEAK]    = { peak_cols, PEAK_NCOLS },
-		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS },
-		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS },
+	static const struct { const struct nsx_table_col *cols; int n; const char *rank; } forms[] = {
+		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS, "name step bytes" },
+		[NSX_HEAP_PEAK]    = { peak_cols, PEAK_NCOLS, "name peak memory" },
+		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS, "name memory peak heap arguments outputs temp" },
+		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS, "instruction size share op_name source" },
 	};
 	struct job j = { .options = options, .diags = diags, .err = err,
 	                 .table = nsx_table_new(forms[options->what].cols, forms[options->what].n) };
 	int rc = j.table ? NSX_OK : nsx_err_nomem(err, NULL);
 
+	nsx_table_rank(j.table, forms[options->what].rank);
 	for (int i = 0; i < n; i++)
 		nsx_progress_expect(size_of(paths[i]));
 	for (int i = 0; rc == NSX_OK && i < n; i++) {

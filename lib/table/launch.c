@@ -254,6 +254,7 @@ static struct nsx_table *
 make_table(struct launch *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
+	nsx_table_rank(t, "name verdict kernel queue api kernels starved stalled");
 
 	sorted = f;
 	if (t && f->rows.n)

@@ -25,7 +25,6 @@ struct nsx_roofline_given {
 
 struct nsx_roofline_options {
 	enum nsx_roofline_by by;
-	int64_t     top;           /* rows of the table; 0: all */
 	bool        words;         /* below the table a line a program, for people */
 	struct nsx_roofline_given given;
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */

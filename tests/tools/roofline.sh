@@ -349,7 +349,7 @@ done
 for gbps in 0 -1 x '' nan inf 1e99 10GB; do
 	fails "--bandwidth '$gbps'" 2 'want GB/s' nsysx-roofline "--bandwidth=$gbps" "$T/s"
 done
-for top in 0 -1 x; do fails "--top $top" 2 '--top' nsysx-roofline "--top=$top" "$T/s"; done
+for top in -1 x; do fails "--top $top" 2 '--top' nsysx-roofline "--top=$top" "$T/s"; done
 fails 'another row' 2 '--by' nsysx-roofline --by thunk "$T/s"
 fails '--by and --points' 2 'exclude each other' nsysx-roofline --by opcode --points "$T/s"
 fails '--points and --peaks' 2 'exclude each other' nsysx-roofline --peaks --points "$T/s"

@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/width.h"
 #include "tap.h"
 
 static const struct nsx_table_col cols[] = {
@@ -24,9 +26,9 @@ add(struct nsx_table *t, const char *name, int64_t i, double d, const char *last
 	nsx_table_str(t, 9, nsx_str_c(last));
 }
 
-/* What nsx_table_write writes. */
+/* What nsx_table_show writes. */
 static const char *
-written(const struct nsx_table *t, enum nsx_table_form form, int64_t diags)
+shown(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags)
 {
 	static char text[65536];
 	char path[] = "/tmp/nsysx-table-XXXXXX";
@@ -37,7 +39,7 @@ written(const struct nsx_table *t, enum nsx_table_form form, int64_t diags)
 
 	if (fd >= 0)
 		close(fd);
-	if (out && nsx_table_write(t, form, diags, out, &err) == NSX_OK && nsx_outfile_commit(out) == NSX_OK) {
+	if (out && nsx_table_show(t, form, look, diags, out, &err) == NSX_OK && nsx_outfile_commit(out) == NSX_OK) {
 		FILE *f = fopen(path, "r");
 		n = f ? fread(text, 1, sizeof text - 1, f) : 0;
 		if (f)
@@ -47,6 +49,12 @@ written(const struct nsx_table *t, enum nsx_table_form form, int64_t diags)
 	unlink(path);
 	text[n] = '\0';
 	return text;
+}
+
+static const char *
+written(const struct nsx_table *t, enum nsx_table_form form, int64_t diags)
+{
+	return shown(t, form, (struct nsx_table_look){ 0, 0 }, diags);
 }
 
 static void
@@ -118,6 +126,110 @@ notes(void)
 	nsx_table_free(t);
 }
 
+/* The worked example at the head of table_aligned.c. */
+static void
+fitted(void)
+{
+	static const struct nsx_table_col some[] = {
+		{ "name", NSX_CELL_STRING }, { "total", NSX_CELL_NS }, { "percent", NSX_CELL_PERCENT }, { "mean", NSX_CELL_MEAN_NS },
+		{ "key", NSX_CELL_STRING }
+	};
+	struct nsx_table *t = nsx_table_new(some, 5);
+
+	nsx_table_rank(t, "total  percent name");
+	for (int i = 0; i < 1235; i++) {
+		nsx_table_row(t);
+		nsx_table_str(t, 0, NSX_STR("jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general"));
+		nsx_table_int(t, 1, 123456789 + i);
+		nsx_table_double(t, 2, i ? 0.1234567 : 100);
+		nsx_table_double(t, 3, 123456.789);
+		nsx_table_str(t, 4, NSX_STR("jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1"));
+	}
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 2, 40 }, 0),
+	       "name                      total  percent\n"
+	       "jit_train_..t_general  123.5 ms     100%\n"
+	       "jit_train_..t_general  123.5 ms   0.123%\n"
+	       "... and 1,233 more: --top 0\n"
+	       "... and 2 more columns: --wide\n"
+	       "the stream holds no diags\n", "columns that matter and fit, names with both ends, what is left out");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 1, 8 }, -1),
+	       "   total\n123.5 ms\n... and\n  1,234\n  more:\n  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n",
+	       "what matters most, where there is room for no more");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 1, 5 }, -1), "total\n#####\n... and\n  1,234\n  more:\n"
+	       "  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n", "a number is not cut");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 1, 40 }, 0),
+	       "name\ttotal\tpercent\tmean\tkey\njit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general\t123456789\t100\t123456.789\t"
+	       "jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1\n", "TSV fits nothing");
+	nsx_table_free(t);
+}
+
+/* What has no value matters least; a table that fits is whole. */
+static void
+without_values(void)
+{
+	static const struct nsx_table_col some[] = { { "first", NSX_CELL_STRING }, { "second", NSX_CELL_INT }, { "third", NSX_CELL_SHARE } };
+	struct nsx_table *t = nsx_table_new(some, 3);
+
+	nsx_table_row(t);
+	nsx_table_str(t, 0, NSX_STR("a"));
+	nsx_table_double(t, 2, 0.09876);
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 12 }, -1),
+	       "first  third\na      9.88%\n... and 1\n  more\n  column:\n  --wide\n", "no value, no room");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 20 }, -1), "first  second  third\na           -  9.88%\n",
+	       "all there is room for");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 0 }, -1), "first  second  third\na           -   9.9%\n",
+	       "no terminal, no digits");
+	nsx_table_free(t);
+}
+
+static uint64_t
+random_number(void)
+{
+	static uint64_t x = 88172645463325252U;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	return x ^= x << 17;
+}
+
+/* Any table fits any terminal of 8 columns or more. */
+static void
+fits(void)
+{
+	static const char *const parts[] = { "a", "fusion", " ", "\xe6\x97\xa5", "e\xcc\x81", "\xf0\x9f\x98\x80", "\xff", "\t", "::" };
+	bool good = true;
+
+	for (int round = 0; round < 300 && good; round++) {
+		int n = 1 + (int)(random_number() % 10);
+		struct nsx_table *t = nsx_table_new(cols, n);
+		size_t width = 8 + random_number() % 120;
+
+		nsx_table_rank(t, round % 2 && n > 3 ? "b n" : "");
+		for (int row = 0; row < 5; row++) {
+			struct nsx_buf b = { 0 };
+
+			for (uint64_t i = random_number() % 40; i; i--)
+				nsx_buf_c(&b, parts[random_number() % (sizeof parts / sizeof *parts)]);
+			nsx_table_row(t);
+			for (int c = 0; c < n; c++)
+				if (random_number() % 4 == 0)
+					continue;
+				else if (cols[c].type == NSX_CELL_STRING)
+					nsx_table_str(t, c, nsx_buf_view(&b));
+				else if (c <= 3)
+					nsx_table_int(t, c, (int64_t)(random_number() >> random_number() % 64));
+				else
+					nsx_table_double(t, c, (double)random_number() * pow(10, (double)(random_number() % 40) - 20));
+			nsx_buf_free(&b);
+		}
+		const char *p = shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 3, width }, 0);
+		for (const char *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
+			good &= nsx_width((struct nsx_str){ p, (size_t)(end - p) }) <= width;
+		nsx_table_free(t);
+	}
+	ok(good, "no line is wider than the terminal");
+}
+
 /* More than is written at once. */
 static void
 large(void)
@@ -144,6 +256,9 @@ main(void)
 	exact();
 	aligned();
 	notes();
+	fitted();
+	without_values();
+	fits();
 	large();
 	return done();
 }

@@ -381,6 +381,7 @@ int
 nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
+	nsx_table_rank(t, "class statistic base new delta percent verdict device");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);

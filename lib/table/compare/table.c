@@ -42,14 +42,20 @@ static const struct nsx_table_col module_cols[] = {
 };
 
 #define NCOLS(cols) (int)(sizeof(cols) / sizeof *(cols))
-static const struct way { const char *name; const struct nsx_table_col *cols; int ncols, own; } ways[] = {
-	[NSX_COMPARE_THUNK]  = { "thunk",  thunk_cols,  NCOLS(thunk_cols),  4 },
-	[NSX_COMPARE_MODULE] = { "module", module_cols, NCOLS(module_cols), 4 },
-	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3 },
-	[NSX_COMPARE_SOURCE] = { "source", source_cols, NCOLS(source_cols), 4 },
-	[NSX_COMPARE_RANGE]  = { "range",  range_cols,  NCOLS(range_cols),  1 },
-	[NSX_COMPARE_KERNEL] = { "kernel", kernel_cols, NCOLS(kernel_cols), 2 },
-	[NSX_COMPARE_STEP]   = { "step",   NULL,        0,                  0 },
+#define RANK " base new percent verdict diff effect noise"
+static const struct way {
+	const char *name;
+	const struct nsx_table_col *cols;
+	int ncols, own;
+	const char *rank;
+} ways[] = {
+	[NSX_COMPARE_THUNK]  = { "thunk",  thunk_cols,  NCOLS(thunk_cols),  4, "name program" RANK },
+	[NSX_COMPARE_MODULE] = { "module", module_cols, NCOLS(module_cols), 4, "key" RANK },
+	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3, "opcode program" RANK },
+	[NSX_COMPARE_SOURCE] = { "source", source_cols, NCOLS(source_cols), 4, "source program" RANK },
+	[NSX_COMPARE_RANGE]  = { "range",  range_cols,  NCOLS(range_cols),  1, "name" RANK },
+	[NSX_COMPARE_KERNEL] = { "kernel", kernel_cols, NCOLS(kernel_cols), 2, "name" RANK },
+	[NSX_COMPARE_STEP]   = { "step",   NULL,        0,                  0, NULL },
 };
 
 static const char *const verdicts[] = {
@@ -142,6 +148,7 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 {
 	const struct way *w = &ways[c->options.by];
 	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);
+	nsx_table_rank(t, w->rank);
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);

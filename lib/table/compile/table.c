@@ -137,6 +137,7 @@ module_table(struct compiling *c, cmp_time total)
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
+	nsx_table_rank(t, "name total percent compilations key mean max");
 	for (size_t i = 0; t && i < c->rows.n; i++) {
 		const struct compiling_row *r = &c->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,

@@ -158,6 +158,7 @@ struct nsx_table *
 nsx_idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
+	nsx_table_rank(t, "device dur cause next start prev stack");
 
 	if (f->gaps.n)
 		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
@@ -269,12 +270,16 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 {
 	static struct nsx_table_col cols[4 + 8];   /* a table's columns must outlive it */
 	int k = nsx_idle_nkeys(f);
+	struct nsx_table *t;
 
 	cols[0] = (struct nsx_table_col){ "device", NSX_CELL_INT };
 	cols[1] = (struct nsx_table_col){ "class", NSX_CELL_STRING };
 	memcpy(cols + 1 + f->classed, keys[f->options->by].cols, (size_t)keys[f->options->by].n * sizeof *cols);
 	memcpy(cols + k, rest, (size_t)n * sizeof *cols);
-	return nsx_table_new(cols, k + n);
+	t = nsx_table_new(cols, k + n);
+	for (int i = 0; i < k; i++)
+		nsx_table_rank(t, cols[i].name);
+	return t;
 }
 
 struct nsx_table *
@@ -291,6 +296,7 @@ nsx_idle_table(struct idle *f)
 	struct nsx_table *t;
 
 	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
+	nsx_table_rank(t, "share cause part ns");
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 

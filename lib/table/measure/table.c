@@ -213,16 +213,17 @@ select_spans(const struct nsx_spans *s, size_t *n)
 struct nsx_table *
 nsx_spans_table(struct nsx_spans *s)
 {
-	static const struct { const struct nsx_table_col *cols; int n; } forms[] = {
-		[NSX_MEASURE_EXECUTIONS] = { execution_cols, X_NCOLS },
-		[NSX_MEASURE_STATS]      = { stats_cols, S_NCOLS },
-		[NSX_MEASURE_LIST]       = { list_cols, L_NCOLS },
+	static const struct { const struct nsx_table_col *cols; int n; const char *rank; } forms[] = {
+		[NSX_MEASURE_EXECUTIONS] = { execution_cols, X_NCOLS, "name execution device events kernels" },
+		[NSX_MEASURE_STATS]      = { stats_cols, S_NCOLS, "name device measure count mean median p90 p99" },
+		[NSX_MEASURE_LIST]       = { list_cols, L_NCOLS, "kernel dur execution device start" },
 	};
 	struct nsx_table *t = nsx_table_new(forms[s->options->what].cols, forms[s->options->what].n);
 	size_t n;
 	struct shown *x = select_spans(s, &n);
 	bool good = t && x;
 
+	nsx_table_rank(t, forms[s->options->what].rank);
 	if (good)
 		switch (s->options->what) {
 		case NSX_MEASURE_EXECUTIONS: put_executions(t, s, x, n); break;

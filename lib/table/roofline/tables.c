@@ -41,13 +41,6 @@ percent(const struct nsx_roof *f, nsx_u128 time)
 	return 100 * (double)time / (double)f->total;
 }
 
-/* Whether the table still wants a row. */
-static bool
-wanted(const struct nsx_roof *f, const struct nsx_table *t)
-{
-	return !f->options->top || nsx_table_rows(t) < (size_t)f->options->top;
-}
-
 static const char *
 math_of(const struct nsx_roof_row *r)
 {
@@ -102,7 +95,7 @@ static const struct nsx_table_col inst_cols[T_NCOLS] = {
 static int
 put_rows(struct nsx_roof *f, struct nsx_table *t)
 {
-	for (size_t i = 0; i < f->rows.n && wanted(f, t); i++) {
+	for (size_t i = 0; i < f->rows.n; i++) {
 		const struct nsx_roof_row *r = &f->rows.p[i];
 		double time = (double)r->total;
 
@@ -151,7 +144,7 @@ static const struct nsx_table_col point_cols[P_NCOLS] = {
 static int
 put_points(struct nsx_roof *f, struct nsx_table *t)
 {
-	for (size_t i = 0; i < f->rows.n && wanted(f, t); i++) {
+	for (size_t i = 0; i < f->rows.n; i++) {
 		const struct nsx_roof_row *r = &f->rows.p[i];
 		double time = (double)r->total;
 
@@ -245,7 +238,7 @@ put_groups(struct nsx_roof *f, struct nsx_table *t)
 
 	if (!gather(f, &g, op_name))
 		rc = nsx_err_nomem(f->err, NULL);
-	for (size_t i = 0; rc == NSX_OK && i < g.list.n && wanted(f, t); i++) {
+	for (size_t i = 0; rc == NSX_OK && i < g.list.n; i++) {
 		const struct nsx_roof_sum *s = &g.list.p[i].sum;
 		double time = (double)s->modelled;
 
@@ -303,7 +296,7 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 
 	if (rc != NSX_OK)
 		return rc;
-	for (size_t i = 0; rc == NSX_OK && i < n && wanted(f, t); i++) {
+	for (size_t i = 0; rc == NSX_OK && i < n; i++) {
 		const struct nsx_cat_program *p = &f->cat.programs.p[all[i].program];
 		const struct nsx_roof_sum *s = &all[i].sum;
 		double time = (double)all[i].ran.time;
@@ -370,7 +363,7 @@ put_peaks(struct nsx_roof *f, struct nsx_table *t)
 		const struct nsx_cat_device *d = &f->cat.devices.p[order[i]];
 		const struct nsx_peaks *p = &f->peaks.p[order[i]];
 
-		for (int m = 0; m < NSX_NMATHS && wanted(f, t); m++) {
+		for (int m = 0; m < NSX_NMATHS; m++) {
 			if (p->from[m] == NSX_FROM_NOWHERE)
 				continue;
 			nsx_table_row(t);
@@ -399,18 +392,26 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 		int    ncols;
 		int  (*put)(struct nsx_roof *f, struct nsx_table *t);
 		bool   words;
+		const char *rank;
 	} kinds[] = {
-		[NSX_ROOFLINE_INST]    = { inst_cols, T_NCOLS, put_rows, true },
-		[NSX_ROOFLINE_OPCODE]  = { opcode_cols, 2 + G_NCOLS, put_groups, true },
-		[NSX_ROOFLINE_OP_NAME] = { op_name_cols, 1 + G_NCOLS, put_groups, true },
-		[NSX_ROOFLINE_PROGRAM] = { program_cols, M_NCOLS, put_programs, true },
-		[NSX_ROOFLINE_POINTS]  = { point_cols, P_NCOLS, put_points, false },
-		[NSX_ROOFLINE_PEAKS]   = { peak_cols, D_NCOLS, put_peaks, false },
+		[NSX_ROOFLINE_INST]    = { inst_cols, T_NCOLS, put_rows, true,
+			                   "name total headroom efficiency bound percent program" },
+		[NSX_ROOFLINE_OPCODE]  = { opcode_cols, 2 + G_NCOLS, put_groups, true,
+			                   "opcode math total headroom efficiency percent" },
+		[NSX_ROOFLINE_OP_NAME] = { op_name_cols, 1 + G_NCOLS, put_groups, true,
+			                   "op_name total headroom efficiency percent" },
+		[NSX_ROOFLINE_PROGRAM] = { program_cols, M_NCOLS, put_programs, true,
+			                   "key time hfu efficiency share headroom executions" },
+		[NSX_ROOFLINE_POINTS]  = { point_cols, P_NCOLS, put_points, false,
+			                   "name intensity tflops bound peak bandwidth math total" },
+		[NSX_ROOFLINE_PEAKS]   = { peak_cols, D_NCOLS, put_peaks, false,
+			                   "device name math tflops gbps ridge" },
 	};
 	enum nsx_roofline_by by = f->options->by;
 	struct nsx_table *t = nsx_table_new(kinds[by].cols, kinds[by].ncols);
 	int rc = t ? kinds[by].put(f, t) : nsx_err_nomem(f->err, NULL);
 
+	nsx_table_rank(t, kinds[by].rank);
 	if (rc == NSX_OK && kinds[by].words && f->options->words)
 		rc = nsx_roof_words(f, t);
 	if (rc != NSX_OK) {

@@ -271,6 +271,7 @@ make_table(struct explain *e)
 			NSX_CELL_NS }
 	};
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
+	nsx_table_rank(t, "kind name delta base new step device class");
 
 	sorting = e;
 	if (t && e->rows.n)

@@ -456,6 +456,7 @@ static int
 put_devices(struct lockstep *f, struct nsx_stragglers *out, const struct order *rows, size_t n)
 {
 	out->table = nsx_table_new(device_cols, D_NCOLS);
+	nsx_table_rank(out->table, "program device bias_mean rank bias_max executions");
 	if (!out->table)
 		return nomem(f);
 	for (size_t i = 0; i < f->biases.n; i++) {
@@ -575,6 +576,7 @@ put_points(struct lockstep *f, struct nsx_stragglers *out, const struct order *r
 	out->cols = make_columns(c);
 	if (out->cols)
 		out->table = nsx_table_new(out->cols, C_NCOLS + (int)c->devices.n);
+	nsx_table_rank(out->table, "name occurrence edge time min max std");
 	if (!points || !rank || !out->table) {
 		free(points);
 		free(rank);

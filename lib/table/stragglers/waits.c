@@ -262,6 +262,8 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 		return rc;
 	rows = malloc((f->rows.n + 1) * sizeof *rows);
 	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
+	nsx_table_rank(out->table, pairs ? "collective device waited_for wait count"
+	                                  : "collective device wait caused last count");
 	if (!rows || !out->table)
 		rc = nomem(f);
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {

@@ -1,0 +1,258 @@
+/* table_aligned.c -- a table in aligned columns, whole, or as much of it as a terminal has room for.
+ *
+ * To fit W columns, in order of what matters: each column is taken if there is room for it beside those taken before
+ * it, a number in its whole width, a string in what it cannot do without: W/3 for the first string, W/6 for others.
+ * Then strings share what is left.
+ *
+ *   W 40; name 60 wide, total 9, percent 7, mean 9, key 64, ranked "total percent name":
+ *   total 9; percent 2+7; name 2+13 (40/3); mean 2+9 does not fit; key neither; 7 are left and go to name */
+#include "base/table_own.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/width.h"
+
+enum { FULL = 64 << 10, GAP = 2, LEAST_LINE = 8, LEAST_NAME = 12, LEAST_STRING = 8 };
+
+struct column {
+	size_t natural;   /* width that its cells and its name want */
+	size_t width;     /* that it gets */
+	bool   shown, has, sorted;
+};
+
+struct layout {
+	const struct nsx_table *t;
+	struct column *cols;
+	size_t         rows, width;   /* width 0: no terminal */
+	size_t         last;          /* column shown */
+	size_t         left_out;      /* columns */
+	struct nsx_buf cell;
+};
+
+static bool
+is_string(const struct layout *l, size_t col)
+{
+	return l->t->cols[col].type == NSX_CELL_STRING;
+}
+
+/* The cell as it is said in full, until the next call. */
+static struct nsx_str
+cell_text(struct layout *l, size_t row, size_t col)
+{
+	l->cell.len = 0;
+	nsx_table_human(&l->cell, l->t->cols[col].type, nsx_table_cell_of(l->t, row, col), l->width > 0);
+	return nsx_buf_view(&l->cell);
+}
+
+static void
+measure(struct layout *l)
+{
+	for (size_t i = 0; i < l->t->ncols; i++)
+		l->cols[i] = (struct column){ .natural = nsx_width(nsx_str_c(l->t->cols[i].name)) };
+	for (size_t row = 0; row < l->rows; row++)
+		for (size_t i = 0; i < l->t->ncols; i++) {
+			struct nsx_str s = cell_text(l, row, i);
+			size_t w = s.len <= l->cols[i].natural ? 0 : nsx_width(s);
+
+			l->cols[i].has |= nsx_table_cell_of(l->t, row, i)->has;
+			if (w > l->cols[i].natural)
+				l->cols[i].natural = w;
+		}
+}
+
+/* Columns by what matters: those with values first, of each those that are ranked. */
+static void
+sort_columns(struct layout *l, size_t *order)
+{
+	const struct nsx_table *t = l->t;
+	size_t n = 0;
+
+	for (int has = 1; has >= 0; has--)
+		for (size_t i = 0; i < t->ranked.n + t->ncols; i++) {
+			size_t col = i < t->ranked.n ? t->ranked.p[i] : i - t->ranked.n;
+
+			if (!l->cols[col].sorted && l->cols[col].has == (has == 1)) {
+				l->cols[col].sorted = true;
+				order[n++] = col;
+			}
+		}
+}
+
+/* What is left of the line goes to the strings that want more, evenly. */
+static void
+widen(struct layout *l, size_t left)
+{
+	for (size_t wanting = 1; wanting && left;) {
+		wanting = 0;
+		for (size_t i = 0; i < l->t->ncols; i++)
+			wanting += l->cols[i].shown && l->cols[i].width < l->cols[i].natural;
+		size_t each = wanting ? left / wanting + (left < wanting) : 0;
+		for (size_t i = 0; i < l->t->ncols && left; i++) {
+			struct column *c = &l->cols[i];
+			size_t more = c->shown ? c->natural - c->width : 0;
+
+			more = more < each ? more : each;
+			more = more < left ? more : left;
+			c->width += more;
+			left -= more;
+		}
+	}
+}
+
+static size_t
+least_of(size_t share, size_t least, size_t width)
+{
+	size_t n = share < least ? least : share;
+
+	return n < width ? n : width;
+}
+
+static void
+fit(struct layout *l, const size_t *order)
+{
+	size_t used = 0, strings = 0;
+
+	for (size_t k = 0; k < l->t->ncols; k++) {
+		struct column *c = &l->cols[order[k]];
+		size_t gap = used ? GAP : 0, least = c->natural;
+
+		if (is_string(l, order[k])) {
+			size_t floor = strings ? least_of(l->width / 6, LEAST_STRING, l->width)
+			                       : least_of(l->width / 3, LEAST_NAME, l->width);
+			size_t name = nsx_width(nsx_str_c(l->t->cols[order[k]].name));
+
+			floor = floor < name ? name : floor;
+			least = least < floor ? least : floor;
+		}
+		if (used == 0 && least > l->width)
+			least = l->width;
+		if (used + gap + least > l->width) {
+			l->left_out++;
+			continue;
+		}
+		strings += is_string(l, order[k]);
+		c->shown = true;
+		c->width = least;
+		used += gap + least;
+	}
+	widen(l, l->width - used);
+}
+
+/* Which columns, and how wide. False when out of memory. */
+static bool
+lay_out(struct layout *l)
+{
+	size_t *order = calloc(l->t->ncols + 1, sizeof *order);
+
+	l->cols = calloc(l->t->ncols + 1, sizeof *l->cols);
+	if (order && l->cols) {
+		measure(l);
+		sort_columns(l, order);
+		for (size_t i = 0; i < l->t->ncols && !l->width; i++) {
+			l->cols[i].shown = true;
+			l->cols[i].width = l->cols[i].natural;
+		}
+		if (l->width)
+			fit(l, order);
+		for (size_t i = 0; i < l->t->ncols; i++)
+			if (l->cols[i].shown)
+				l->last = i;
+	}
+	bool good = order && l->cols && !l->cell.failed;
+	free(order);
+	return good;
+}
+
+static void
+put_spaces(struct nsx_buf *b, size_t n)
+{
+	while (n--)
+		nsx_buf_char(b, ' ');
+}
+
+/* s as column col of a line: padded, numbers to the right, strings to the left. A number that is wider than all there
+ * is becomes '#': it is not cut. */
+static void
+put_cell(struct nsx_buf *b, const struct layout *l, size_t col, struct nsx_str s, bool name)
+{
+	const struct column *c = &l->cols[col];
+	size_t from = b->len, width = nsx_width(s);
+
+	if (width > c->width && (is_string(l, col) || name)) {
+		nsx_buf_shortened(b, s, c->width);
+		width = b->failed ? 0 : nsx_width((struct nsx_str){ b->ptr + from, b->len - from });
+		s.len = 0;
+	} else if (width > c->width) {
+		for (width = 0; width < c->width; width++)
+			nsx_buf_char(b, '#');
+		s.len = 0;
+	}
+	if (!is_string(l, col))
+		put_spaces(b, c->width - width);
+	nsx_buf_str(b, s);
+	if (is_string(l, col) && col != l->last)
+		put_spaces(b, c->width - width);
+	if (col == l->last)
+		nsx_buf_char(b, '\n');
+	else
+		put_spaces(b, GAP);
+}
+
+static void
+put_below(struct nsx_buf *b, const struct layout *l, int64_t diags)
+{
+	const struct nsx_table *t = l->t;
+
+	if (l->rows < t->nrows)
+		nsx_table_more(b, t->nrows - l->rows, ": --top 0\n");
+	if (l->left_out)
+		nsx_buf_fmt(b, "... and %zu more column%s: --wide\n", l->left_out, l->left_out == 1 ? "" : "s");
+	nsx_buf_str(b, nsx_buf_view(&t->notes));
+	if (diags == 0)
+		nsx_buf_c(b, "the stream holds no diags\n");
+	else if (diags > 0)
+		nsx_buf_fmt(b, "the stream holds %" PRId64 " diag%s; nsysx-view -t diag shows %s\n", diags,
+		            diags == 1 ? "" : "s", diags == 1 ? "it" : "them");
+}
+
+static int
+write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_err *err)
+{
+	const struct nsx_table *t = l->t;
+	struct nsx_buf b = { 0 }, below = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < t->ncols; i++)
+		if (l->cols[i].shown)
+			put_cell(&b, l, i, nsx_str_c(t->cols[i].name), true);
+	for (size_t row = 0; row < l->rows && rc == NSX_OK; row++) {
+		for (size_t i = 0; i < t->ncols; i++)
+			if (l->cols[i].shown)
+				put_cell(&b, l, i, cell_text(l, row, i), false);
+		rc = nsx_table_flush(&b, FULL, out, err);
+	}
+	put_below(&below, l, diags);
+	if (l->width)
+		nsx_buf_folded(&b, nsx_buf_view(&below), l->width < LEAST_LINE ? LEAST_LINE : l->width);
+	else
+		nsx_buf_str(&b, nsx_buf_view(&below));
+	b.failed |= below.failed | l->cell.failed;
+	if (rc == NSX_OK)
+		rc = nsx_table_flush(&b, 1, out, err);
+	nsx_buf_free(&below);
+	nsx_buf_free(&b);
+	return rc;
+}
+
+int
+nsx_table_aligned(const struct nsx_table *t, size_t rows, size_t width, int64_t diags, struct nsx_outfile *out,
+                  struct nsx_err *err)
+{
+	struct layout l = { .t = t, .rows = rows, .width = width };
+	int rc = lay_out(&l) ? write_all(&l, diags, out, err) : nsx_err_nomem(err, nsx_outfile_name(out));
+
+	free(l.cols);
+	nsx_buf_free(&l.cell);
+	return rc;
+}

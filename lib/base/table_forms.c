@@ -1,0 +1,311 @@
+/* table_forms.c -- a table written: cells for people, TSV, JSON and Markdown; table_aligned.c has the aligned form. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/num.h"
+#include "base/table_own.h"
+
+enum { FULL = 64 << 10 };
+
+/* How a form begins, spells and ends. */
+struct form {
+	void (*begin)(struct nsx_buf *b, const struct nsx_table *t);
+	void (*row)(struct nsx_buf *b, const struct nsx_table *t, size_t row);
+	void (*end)(struct nsx_buf *b, const struct nsx_table *t, size_t rows);
+};
+
+static void
+put_number(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c)
+{
+	char text[NSX_DOUBLE_CHARS], *end;
+
+	end = nsx_table_is_int(type) ? nsx_put_int(text, c->v.i) : nsx_put_double(text, c->v.f);
+	nsx_buf_add(b, text, (size_t)(end - text));
+}
+
+/* ---- TSV ---- */
+
+static void
+tsv_begin(struct nsx_buf *b, const struct nsx_table *t)
+{
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_fmt(b, "%s%s", i ? "\t" : "", t->cols[i].name);
+	nsx_buf_char(b, '\n');
+}
+
+static void
+tsv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
+{
+	for (size_t i = 0; i < t->ncols; i++) {
+		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+
+		if (i)
+			nsx_buf_char(b, '\t');
+		if (c->has && t->cols[i].type == NSX_CELL_STRING)
+			nsx_buf_escaped(b, c->v.s);
+		else if (c->has)
+			put_number(b, t->cols[i].type, c);
+	}
+	nsx_buf_char(b, '\n');
+}
+
+static void
+tsv_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+{
+	(void)b;
+	(void)t;
+	(void)rows;
+}
+
+/* ---- JSON ---- */
+
+static void
+json_begin(struct nsx_buf *b, const struct nsx_table *t)
+{
+	(void)t;
+	nsx_buf_char(b, '[');
+}
+
+static void
+json_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
+{
+	nsx_buf_c(b, row ? ",\n{" : "\n{");
+	for (size_t i = 0; i < t->ncols; i++) {
+		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+		enum nsx_cell type = t->cols[i].type;
+
+		if (i)
+			nsx_buf_c(b, ", ");
+		nsx_buf_json(b, nsx_str_c(t->cols[i].name));
+		nsx_buf_c(b, ": ");
+		if (!c->has || (type != NSX_CELL_STRING && !nsx_table_is_int(type) && !isfinite(c->v.f)))
+			nsx_buf_c(b, "null");
+		else if (type == NSX_CELL_STRING)
+			nsx_buf_json(b, c->v.s);
+		else
+			put_number(b, type, c);
+	}
+	nsx_buf_char(b, '}');
+}
+
+static void
+json_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+{
+	(void)t;
+	nsx_buf_c(b, rows ? "\n]\n" : "]\n");
+}
+
+/* ---- cells for people ---- */
+
+/* v in the greatest of the units that is not greater than it; each is `step` of the one before, the last as large as
+ * need be. */
+static void
+put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, bool whole)
+{
+	int decimals;
+
+	for (; units[1] && fabs(v) >= step; units++, whole = false)
+		v /= step;
+	decimals = whole ? 0 : fabs(v) < 10 ? 3 : fabs(v) < 100 ? 2 : 1;
+	nsx_buf_fmt(b, "%.*f %s", decimals, v, *units);
+}
+
+/* A share in percent: three digits, as many behind the point as make them up. Rounding may take one place more. */
+static void
+put_percent(struct nsx_buf *b, double v, bool digits)
+{
+	int decimals = !digits ? 1 : v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : fabs(v) >= 0.9995 ? 2 : 3;
+
+	nsx_buf_fmt(b, "%.*f%%", decimals, v);
+}
+
+void
+nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits)
+{
+	static const char *const times[] = { "ns", "us", "ms", "s", NULL };
+	static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", NULL };
+
+	if (!c->has) {
+		nsx_buf_char(b, '-');
+		return;
+	}
+	switch (type) {
+	case NSX_CELL_INT:     put_number(b, type, c); break;
+	case NSX_CELL_NS:      put_scaled(b, (double)c->v.i, 1000, times, true); break;
+	case NSX_CELL_BYTES:   put_scaled(b, (double)c->v.i, 1000, sizes, true); break;
+	case NSX_CELL_DOUBLE:  nsx_buf_fmt(b, "%.4g", c->v.f); break;
+	case NSX_CELL_MEAN_NS: put_scaled(b, c->v.f, 1000, times, false); break;
+	case NSX_CELL_GBPS:    nsx_buf_fmt(b, "%.4g GB/s", c->v.f); break;
+	case NSX_CELL_SHARE:   put_percent(b, c->v.f * 100, digits); break;
+	case NSX_CELL_PERCENT: put_percent(b, c->v.f, digits); break;
+	case NSX_CELL_STRING:  nsx_buf_escaped(b, c->v.s); break;
+	}
+}
+
+void
+nsx_table_more(struct nsx_buf *b, size_t n, const char *rest)
+{
+	char text[32], *end = nsx_put_int(text, (int64_t)n);
+
+	nsx_buf_c(b, "... and ");
+	for (char *p = text; p < end; p++) {
+		if (p > text && (end - p) % 3 == 0)
+			nsx_buf_char(b, ',');
+		nsx_buf_char(b, *p);
+	}
+	nsx_buf_fmt(b, " more%s", rest);
+}
+
+/* ---- Markdown: GitHub's tables, which take no line breaks, and '|' only as "\\|", in code too ---- */
+
+/* s as code, between more backquotes than any of its runs has. */
+static void
+put_code(struct nsx_buf *b, struct nsx_str s)
+{
+	size_t from = b->len, run = 0, most = 0, fence;
+
+	nsx_buf_escaped(b, s);
+	if (b->failed)
+		return;
+	for (size_t i = from; i < b->len; i++) {
+		run = b->ptr[i] == '`' ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	fence = most + 1;
+	b->len = from;
+	for (size_t i = 0; i < fence; i++)
+		nsx_buf_char(b, '`');
+	if (most)
+		nsx_buf_char(b, ' ');
+	from = b->len;
+	nsx_buf_escaped(b, s);
+	for (size_t i = from; i < b->len && !b->failed; i++)
+		if (b->ptr[i] == '|' && nsx_buf_room(b, 1)) {
+			memmove(b->ptr + i + 1, b->ptr + i, b->len - i);
+			b->ptr[i++] = '\\';
+			b->len++;
+		}
+	if (most)
+		nsx_buf_char(b, ' ');
+	for (size_t i = 0; i < fence; i++)
+		nsx_buf_char(b, '`');
+}
+
+static void
+markdown_begin(struct nsx_buf *b, const struct nsx_table *t)
+{
+	if (t->title.len) {
+		nsx_buf_str(b, nsx_buf_view(&t->title));
+		nsx_buf_c(b, "\n\n");
+	}
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_fmt(b, "| %s ", t->cols[i].name);
+	nsx_buf_c(b, "|\n");
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_c(b, t->cols[i].type == NSX_CELL_STRING ? "|---" : "|--:");
+	nsx_buf_c(b, "|\n");
+}
+
+static void
+markdown_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
+{
+	for (size_t i = 0; i < t->ncols; i++) {
+		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+
+		nsx_buf_c(b, "| ");
+		if (c->has && t->cols[i].type == NSX_CELL_STRING)
+			put_code(b, c->v.s);
+		else if (c->has)
+			nsx_table_human(b, t->cols[i].type, c, false);
+		nsx_buf_char(b, ' ');
+	}
+	nsx_buf_c(b, "|\n");
+}
+
+/* Notes are a list. */
+static void
+markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
+{
+	const char *p = t->notes.ptr, *end = p + t->notes.len, *line;
+
+	if (rows < t->nrows) {
+		nsx_buf_char(b, '\n');
+		nsx_table_more(b, t->nrows - rows, "\n");
+	}
+	for (; p && p < end; p = line + 1) {
+		line = memchr(p, '\n', (size_t)(end - p));
+		nsx_buf_c(b, p == t->notes.ptr ? "\n- " : "- ");
+		put_code(b, (struct nsx_str){ p, (size_t)(line - p) });
+		nsx_buf_char(b, '\n');
+	}
+}
+
+static const struct form forms[] = {
+	[NSX_TABLE_TSV]      = { tsv_begin, tsv_row, tsv_end },
+	[NSX_TABLE_JSON]     = { json_begin, json_row, json_end },
+	[NSX_TABLE_MARKDOWN] = { markdown_begin, markdown_row, markdown_end },
+};
+
+int
+nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err)
+{
+	int rc = NSX_OK;
+
+	if (b->failed)
+		return nsx_err_nomem(err, nsx_outfile_name(out));
+	if (b->len >= least) {
+		rc = nsx_outfile_write(out, b->ptr, b->len);
+		b->len = 0;
+	}
+	return rc;
+}
+
+static int
+write_form(const struct nsx_table *t, const struct form *f, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
+{
+	struct nsx_buf b = { 0 };
+	int rc = NSX_OK;
+
+	f->begin(&b, t);
+	for (size_t row = 0; row < rows && rc == NSX_OK; row++) {
+		f->row(&b, t, row);
+		rc = nsx_table_flush(&b, FULL, out, err);
+	}
+	f->end(&b, t, rows);
+	if (rc == NSX_OK)
+		rc = nsx_table_flush(&b, 1, out, err);
+	nsx_buf_free(&b);
+	return rc;
+}
+
+int
+nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
+               struct nsx_outfile *out, struct nsx_err *err)
+{
+	size_t rows = look.top && look.top < t->nrows ? look.top : t->nrows;
+
+	if (t->failed)
+		return nsx_err_nomem(err, nsx_outfile_name(out));
+	if (form == NSX_TABLE_ALIGNED)
+		return nsx_table_aligned(t, rows, look.width, diags, out, err);
+	return write_form(t, &forms[form], rows, out, err);
+}
+
+int
+nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
+                struct nsx_err *err)
+{
+	return nsx_table_show(t, form, (struct nsx_table_look){ 0, 0 }, diags, out, err);
+}
+
+void
+nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b)
+{
+	tsv_begin(b, t);
+	for (size_t row = 0; row < t->nrows; row++)
+		tsv_row(b, t, row);
+	b->failed |= t->failed;
+}

@@ -1,0 +1,53 @@
+/* table_own.h -- what a table holds, for the sources that fill it (table_rows.c) and that write it (table_forms.c,
+ * table_aligned.c). */
+#ifndef NSX_BASE_TABLE_OWN_H
+#define NSX_BASE_TABLE_OWN_H
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "base/vec.h"
+
+/* Whether a cell of this type is an integer. */
+static inline bool
+nsx_table_is_int(enum nsx_cell type)
+{
+	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_BYTES;
+}
+
+struct nsx_table_cell {
+	bool has;
+	union { int64_t i; double f; struct nsx_str s; } v;
+};
+
+struct nsx_table {
+	const struct nsx_table_col *cols;
+	size_t           ncols, nrows;
+	bool             failed;
+	struct nsx_arena arena;
+	NSX_VEC(struct nsx_table_cell) cells;   /* row by row */
+	struct nsx_buf   notes;                 /* lines */
+	struct nsx_buf   title;
+	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
+};
+
+static inline const struct nsx_table_cell *
+nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
+{
+	return &t->cells.p[row * t->ncols + col];
+}
+
+/* Append a cell as people read it, "-" where it is absent; digits: of shares three, in place of those up to a tenth
+ * of a percent. */
+void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits);
+
+/* Append "... and 2,556 more" of what the n left-out ones are; rest follows. */
+void nsx_table_more(struct nsx_buf *b, size_t n, const char *rest);
+
+/* Write what b holds once that is `least` bytes at least. NSX_OK or NSX_ERR. */
+int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);
+
+/* The first `rows` rows aligned, and what is below them; width 0: no terminal to fit. NSX_OK or NSX_ERR. */
+int nsx_table_aligned(const struct nsx_table *t, size_t rows, size_t width, int64_t diags, struct nsx_outfile *out,
+                      struct nsx_err *err);
+
+#endif

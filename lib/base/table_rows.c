@@ -1,0 +1,142 @@
+/* table_rows.c -- rows of a table, its notes, and which of its columns matter. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table_own.h"
+
+struct nsx_table *
+nsx_table_new(const struct nsx_table_col *cols, int ncols)
+{
+	struct nsx_table *t = calloc(1, sizeof *t);
+
+	if (t) {
+		t->cols = cols;
+		t->ncols = (size_t)ncols;
+	}
+	return t;
+}
+
+void
+nsx_table_free(struct nsx_table *t)
+{
+	if (!t)
+		return;
+	nsx_arena_free(&t->arena);
+	free(t->cells.p);
+	free(t->ranked.p);
+	nsx_buf_free(&t->notes);
+	nsx_buf_free(&t->title);
+	free(t);
+}
+
+void
+nsx_table_row(struct nsx_table *t)
+{
+	if (t->failed || !nsx_vec_room(&t->cells, t->ncols)) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < t->ncols; i++)
+		t->cells.p[t->cells.n++] = (struct nsx_table_cell){ 0 };
+	t->nrows++;
+}
+
+/* The cell of the last row, NULL after a failure. */
+static struct nsx_table_cell *
+at(struct nsx_table *t, int col)
+{
+	if (t->failed)
+		return NULL;
+	assert(t->nrows > 0 && col >= 0 && (size_t)col < t->ncols);
+	return &t->cells.p[t->cells.n - t->ncols + (size_t)col];
+}
+
+void
+nsx_table_int(struct nsx_table *t, int col, int64_t v)
+{
+	struct nsx_table_cell *c = at(t, col);
+
+	assert(nsx_table_is_int(t->cols[col].type));
+	if (c) {
+		c->has = true;
+		c->v.i = v;
+	}
+}
+
+void
+nsx_table_double(struct nsx_table *t, int col, double v)
+{
+	struct nsx_table_cell *c = at(t, col);
+
+	assert(!nsx_table_is_int(t->cols[col].type) && t->cols[col].type != NSX_CELL_STRING);
+	if (c) {
+		c->has = true;
+		c->v.f = v;
+	}
+}
+
+void
+nsx_table_str(struct nsx_table *t, int col, struct nsx_str s)
+{
+	struct nsx_table_cell *c = at(t, col);
+
+	assert(t->cols[col].type == NSX_CELL_STRING);
+	if (!c)
+		return;
+	c->v.s = nsx_arena_str(&t->arena, s);
+	c->has = s.len > 0;
+	t->failed = !c->v.s.ptr;
+}
+
+void
+nsx_table_note(struct nsx_table *t, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	nsx_buf_fmt(&t->notes, "%s\n", line);
+	t->failed |= t->notes.failed;
+}
+
+void
+nsx_table_title(struct nsx_table *t, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	t->title.len = 0;
+	nsx_buf_c(&t->title, line);
+	t->failed |= t->title.failed;
+}
+
+void
+nsx_table_rank(struct nsx_table *t, const char *names)
+{
+	for (size_t n, col; t && *(names += strspn(names, " ")); names += n) {
+		n = strcspn(names, " ");
+		for (col = 0; col < t->ncols; col++)
+			if (strlen(t->cols[col].name) == n && memcmp(t->cols[col].name, names, n) == 0)
+				break;
+		assert(col < t->ncols);
+		if (!nsx_vec_room(&t->ranked, 1)) {
+			t->failed = true;
+			return;
+		}
+		t->ranked.p[t->ranked.n++] = col;
+	}
+}
+
+size_t
+nsx_table_rows(const struct nsx_table *t)
+{
+	return t->nrows;
+}

@@ -1,0 +1,29 @@
+/* width.h -- how much room text takes on a terminal. */
+#ifndef NSX_BASE_WIDTH_H
+#define NSX_BASE_WIDTH_H
+
+#include "base/str.h"
+
+/* Columns that s, which is UTF-8 without control characters, takes on a terminal: 2 for an East Asian wide character,
+ * 0 for a mark that combines with the character before it, else 1. Bytes that are not UTF-8 take 1 each. */
+size_t nsx_width(struct nsx_str s);
+
+/* Bytes of the longest start, or the longest end, of s that takes `width` columns at most. A start keeps the marks of
+ * its last character; an end does not begin with a mark. */
+size_t nsx_width_head(struct nsx_str s, size_t width);
+size_t nsx_width_tail(struct nsx_str s, size_t width);
+
+/* Append s shortened to `width` columns at most: both ends with ".." between them, the start the longer one where
+ * they cannot be equal. Whole where it fits.
+ *
+ *   jit_train_step.fusion in 12 columns  ->  jit_t..usion */
+void nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
+
+/* Append lines of text, each ended by '\n', with no line wider than `width` (at least 8): broken at spaces, where
+ * there are any, and continued with an indentation of two columns. */
+void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
+
+/* Columns of the terminal that fd is: what it says of itself, or COLUMNS of the environment, or 80. */
+size_t nsx_terminal_width(int fd);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Tables on a terminal: every one fits it, says what it leaves out, and is what it was everywhere else.
+. "${0%/*}/../testlib.sh"
+
+python3 -c 'import os, pty; os.waitstatus_to_exitcode' 2>/dev/null || skip_all 'no python3 of 3.9 or later, which makes terminals'
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || skip_all 'no terminal can be made here (/dev/pts)'
+TERM=xterm NSYSX_PROGRESS=0
+export TERM NSYSX_PROGRESS
+
+"$SYNTH" -q -o "$T/job" || exit 1
+"$SYNTH" -q --torch -o "$T/torch" || exit 1
+extract() {
+	nsysx-extract -q --ops --ranges=all --calls "$@" | nsysx-align -q | nsysx-overlap -q
+}
+extract -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" >"$T/jax.nsysx" || exit 1
+extract "$T/torch/r0.sqlite" "$T/torch/r1.sqlite" >"$T/torch.nsysx" || exit 1
+# Names of wide characters, of marks that combine, and long ones.
+sed 's/fusion/融合した計算/g; s/reduce/réduction-e\xcc\x81e\xcc\x81/g; s/train/列車/g; s/step_fn/the_step_function_of_a_model_with_a_very_long_name_indeed/g' \
+	"$T/jax.nsysx" >"$T/wide.nsysx"
+cd "$T" || exit 1
+
+tables() {
+	for by in module thunk opcode collective device total range kernel; do echo "nsysx-summary --by $by $1"; done
+	echo "nsysx-summary --variable $1"
+	for what in '' --each --explain; do echo "nsysx-steps $what $1"; done
+	for by in device module execution every:10ms 'range:.*'; do echo "nsysx-idle --by '$by' $1"; done
+	echo "nsysx-idle --verdict $1"
+	echo "nsysx-idle --list 30 $1"
+	for what in kernel range; do echo "nsysx-launch --by $what $1"; done
+	for what in '' '--by size' --findings; do echo "nsysx-copies $what $1"; done
+	for what in '' --curve --waits --waits=pairs; do echo "nsysx-stragglers $what $1"; done
+	for by in range pass phase module process; do echo "nsysx-compile --by $by $1"; done
+	for what in --summary --instances --each; do echo "nsysx-collectives $what $1"; done
+	for what in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do echo "nsysx-roofline $what $1"; done
+	for what in '' --stats --list; do echo "nsysx-measure --range 'no such' $what $1"; done
+}
+{
+	for s in jax torch wide; do tables $s.nsysx; done
+	for by in thunk module opcode source range kernel step; do echo "nsysx-compare --by $by jax.nsysx wide.nsysx"; done
+	for what in '' --peak --summary --at-peak; do echo "nsysx-heap $what job/dump0"; done
+} >commands
+python3 "$tests_dir/tools/terminal/fit.py" 20 80 120 200 <commands >told 2>fit.err || cat fit.err
+for width in 20 80 120 200; do
+	claim="every table at $width columns: no line is wider, what is left out is counted, names keep both ends"
+	if [ "$(grep -c " at $width: ok\$" told)" -eq "$(wc -l <commands)" ]; then
+		pass "$claim"
+	else
+		fail "$claim" "$(grep " at $width: " told | grep -v ': ok$' | head -n 5)$(tail -n 1 fit.err)"
+	fi
+done
+
+on() {
+	python3 - "$@" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import fit
+sys.stdout.write(fit.on_terminal(sys.argv[4], int(sys.argv[2]), sys.argv[3] or None))
+END
+}
+here=$tests_dir/tools/terminal
+t='nsysx-summary -q --by thunk jax.nsysx'
+$t --table >piped
+on "$here" 80 '' "$t --wide --top 0" >shown
+same 'with --wide and --top 0 a terminal gets what a pipe gets' shown piped
+rows=$($t --tsv | tail -n +2 | wc -l)
+equal '20 rows without a word, and how many more' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more: --top 0\$")" '20 1'
+equal '--top 3' "$(on "$here" 80 '' "$t --wide --top 3" | grep -c '^[0-9]')" 3
+equal 'a terminal that does not know its width has that of COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"
+equal 'and 80 without' "$(on "$here" 0 '' "$t")" "$(on "$here" 80 '' "$t")"
+equal 'COLUMNS does not change what a terminal says itself' "$(on "$here" 80 200 "$t")" "$(on "$here" 80 '' "$t")"
+on "$here" 80 '' "$t --table -o file" >shown
+same 'a file gets the whole table, though a terminal is there' file piped
+equal 'a pipe gets all rows' "$(COLUMNS=40 $t --table | cmp - piped && echo same)" same
+equal '--top cuts TSV' "$($t --tsv --top 3)" "$($t --tsv | head -n 4)"
+equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 2
+equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more: --top 0"
+equal '--top 0 is all' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
+fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
+done_testing

@@ -1,0 +1,86 @@
+"""fit.py WIDTH... -- tables on terminals of these widths. Each line of standard input is a command that prints a table. What it
+prints on a terminal is held to its own TSV: no line is wider than the terminal; columns are some of the TSV's, in order, and those that
+are not there are counted; rows are the first 20, and the others are counted; a name is whole, or its two ends. A line of output for each
+command and width: "ok" or what is wrong."""
+import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata
+
+
+def on_terminal(command, width, columns=None):
+    """What the command writes to a terminal of that width; 0: one that does not know."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("4H", 24 if width else 0, width, 0, 0))
+        attributes = termios.tcgetattr(1)
+        attributes[1] &= ~termios.OPOST  # lines end as they are written
+        termios.tcsetattr(1, termios.TCSANOW, attributes)
+        os.environ.pop("COLUMNS", None)
+        if columns:
+            os.environ["COLUMNS"] = columns
+        os.execvp("sh", ["sh", "-c", command + " 2>/dev/null"])
+    raw = b""
+    while True:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        raw += data
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert status == 0, "%s: %d" % (command, status)
+    return raw.decode()
+
+
+def width_of(text):
+    """Columns, by Unicode's properties."""
+    return sum(0 if unicodedata.category(c) in ("Mn", "Me", "Cf") else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1
+               for c in text)
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def trouble(command, width):
+    """What is wrong with the table on a terminal of that width, or None."""
+    out = subprocess.run(["sh", "-c", command + " --tsv 2>/dev/null"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    names, *rows = [line.split("\t") for line in out.rstrip("\n").split("\n")]
+    lines = on_terminal(command, width).rstrip("\n").split("\n")
+    wide = [line for line in lines if width_of(line) > width]
+    if wide:
+        return "%d columns: %s" % (width_of(wide[0]), wide[0])
+    header = lines[0].split()
+    places = [names.index(name) for name in header if name in names]
+    if len(places) != len(header) or places != sorted(places):
+        return "columns: " + lines[0]
+    below = " ".join(lines[1 + min(20, len(rows)):])
+    more = re.search(r"\.\.\. and ([0-9,]+) more: *--top 0", re.sub(r"\s+", " ", below))
+    if (number(more.group(1)) if more else 0) != max(0, len(rows) - 20):
+        return "%d rows, and: %s" % (len(rows), below)
+    more = re.search(r"\.\.\. and ([0-9]+) more columns?: *--wide", re.sub(r"\s+", " ", below))
+    if (number(more.group(1)) if more else 0) != len(names) - len(header):
+        return "%d columns of %d, and: %s" % (len(header), len(names), below)
+    for line, row in zip(lines[1:21], rows):
+        # A name holds no two spaces, and no cell is empty.
+        cells = re.split(r" {2,}", line.strip())
+        if len(cells) != len(header):
+            return "cells: " + line
+        for cell, place in zip(cells, places):
+            exact = row[place] or "-"
+            if cell == exact or re.fullmatch(r"[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
+                continue
+            # Either dots may be the cut.
+            if not any(exact.startswith(cell[:m.start()]) and exact.endswith(cell[m.start() + 2:]) and m.start() > 0
+                       and m.start() + 2 < len(cell) for m in re.finditer(r"(?=\.\.)", cell)):
+                return "%s is not %s" % (cell, exact)
+    return None
+
+
+def main():
+    for command in sys.stdin.read().split("\n")[:-1]:
+        for width in map(int, sys.argv[1:]):
+            print("%s at %d: %s" % (command, width, trouble(command, width) or "ok"))
+
+
+if __name__ == "__main__":
+    main()
