@@ -61,7 +61,7 @@ static uint32_t
 profile_at(struct nsx_catalogue *c, int64_t number)
 {
 	uint32_t at = index_find(&c->profile_at, number);
-	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT, 0 };
+	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT, 0 };
 
 	if (at != NSX_NONE)
 		return at;
@@ -263,7 +263,8 @@ take_profile(struct nsx_catalogue *c, const struct nsx_rec *rec)
 
 	p->listed = true;
 	p->start_utc = nsx_int(rec, NSX_PROFILE_start_utc, NSX_ABSENT);
-	return string_of(c, rec, NSX_PROFILE_name, &p->name) && string_of(c, rec, NSX_PROFILE_product, &p->product)
+	return string_of(c, rec, NSX_PROFILE_name, &p->name) && string_of(c, rec, NSX_PROFILE_host, &p->host)
+	       && string_of(c, rec, NSX_PROFILE_product, &p->product)
 	       && string_of(c, rec, NSX_PROFILE_schema, &p->schema);
 }
 

@@ -43,7 +43,7 @@ struct nsx_cat_index { uint32_t *dense; uint32_t ndense, known; struct nsx_map s
 struct nsx_cat_profile {
 	int64_t  number;
 	bool     listed;
-	uint32_t name, product, schema;
+	uint32_t name, host, product, schema;
 	int64_t  start_utc;   /* ns since 1970-01-01 UTC */
 	uint32_t ndevices;    /* that are listed */
 };

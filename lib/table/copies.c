@@ -415,27 +415,49 @@ make_findings(struct copies *f)
 	return t;
 }
 
+static void
+free_all(struct copies *f)
+{
+	nsx_cat_free(&f->cat);
+	nsx_call_book_free(&f->calls);
+	nsx_intern_free(&f->strings);
+	free(f->rows.p);
+	nsx_map_free(&f->row_of);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		free(f->devices.p[i].running.p);
+		free(f->devices.p[i].endings.p);
+	}
+	free(f->devices.p);
+	free(f->findings.p);
+}
+
+/* After the last record, whose result is rc. */
+static int
+finish(struct copies *f, int rc)
+{
+	if (rc == NSX_OK && f->clipped)
+		rc = nsx_err_set(f->err, "the sum of times or bytes is more than 64 bits hold");
+	for (size_t i = 0; rc == NSX_OK && i < f->devices.n; i++)
+		book(f, &f->devices.p[i], INT64_MAX);
+	return rc;
+}
+
 int
 nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags,
-           struct nsx_err *err)
+           struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct copies f = { .options = options, .err = err };
-	int rc = nsx_read_all(in, options->require, take, &f, err);
+	int rc = finish(&f, nsx_read_all(in, options->require, take, &f, err));
 
 	*table = NULL;
-	if (rc == NSX_OK && f.clipped)
-		rc = nsx_err_set(err, "the sum of times or bytes is more than 64 bits hold");
-	for (size_t i = 0; rc == NSX_OK && i < f.devices.n; i++)
-		book(&f, &f.devices.p[i], INT64_MAX);
 	if (rc == NSX_OK) {
 		if (!f.ops)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
 			             "no operations in the stream: extract with --ops --calls");
 		else if (!f.calls.records)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
-				"no CUDA calls in the stream, how copies were called is not known: extract with "
-				"--calls");
+			             "no CUDA calls in the stream, how copies were called is not known: extract with "
+			             "--calls");
 		nsx_diag_add(diags, NSX_WARNING, "", f.early,
 			"copies start before their call, whose name is not used: the clocks of GPU and host disagree");
 		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
@@ -444,16 +466,64 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 		*table = options->findings ? make_findings(&f) : make_table(&f);
 		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
-	nsx_cat_free(&f.cat);
-	nsx_call_book_free(&f.calls);
-	nsx_intern_free(&f.strings);
-	free(f.rows.p);
-	nsx_map_free(&f.row_of);
-	for (size_t i = 0; i < f.devices.n; i++) {
-		free(f.devices.p[i].running.p);
-		free(f.devices.p[i].endings.p);
-	}
-	free(f.devices.p);
-	free(f.findings.p);
+	free_all(&f);
 	return rc;
+}
+
+/* ---- the sums alone */
+
+struct nsx_copies_book { struct copies f; struct nsx_copies_options options; };
+
+struct nsx_copies_book *
+nsx_copies_open(struct nsx_err *err)
+{
+	struct nsx_copies_book *b = calloc(1, sizeof *b);
+
+	if (!b) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	b->f.err = err;
+	b->f.options = &b->options;
+	return b;
+}
+
+int
+nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec)
+{
+	return take(&b->f, rec);
+}
+
+int
+nsx_copies_finish(struct nsx_copies_book *b)
+{
+	int rc = finish(&b->f, NSX_OK);
+
+	sorted = &b->f;
+	if (b->f.rows.n)
+		qsort(b->f.rows.p, b->f.rows.n, sizeof *b->f.rows.p, by_time);
+	return rc;
+}
+
+bool
+nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum)
+{
+	const struct row *r = i < b->f.rows.n ? &b->f.rows.p[i] : NULL;
+
+	if (!r)
+		return false;
+	*sum = (struct nsx_copies_sum){
+		nsx_intern_str(&b->f.strings, r->name), nsx_intern_str(&b->f.strings, r->src),
+			nsx_intern_str(&b->f.strings, r->dst),
+		r->mode == MODE_SYNC, r->count, r->bytes, r->time, r->hidden
+	};
+	return true;
+}
+
+void
+nsx_copies_free(struct nsx_copies_book *b)
+{
+	if (b)
+		free_all(&b->f);
+	free(b);
 }

@@ -8,6 +8,8 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "base/table.h"
+#include "base/str.h"
+#include "stream/kinds.h"
 #include "stream/reader.h"
 
 struct nsx_copies_options {
@@ -21,5 +23,22 @@ struct nsx_copies_options {
 int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table,
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
+
+/* ---- the sums alone, for those who read a stream for more than this */
+
+/* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: of that behind other
+ * work. */
+struct nsx_copies_sum { struct nsx_str name, src, dst; bool sync; int64_t count, bytes, time, hidden; };
+
+struct nsx_copies_book;
+
+/* NULL when out of memory, with err filled; err must outlive the book. */
+struct nsx_copies_book *nsx_copies_open(struct nsx_err *err);
+/* any record, in order of the stream; NSX_OK or NSX_ERR */
+int nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec);
+int nsx_copies_finish(struct nsx_copies_book *b);                            /* after the last */
+/* The i-th of them, the longest time first; false behind the last. Strings live as long as the book. */
+bool nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum);
+void nsx_copies_free(struct nsx_copies_book *b);   /* NULL allowed */
 
 #endif

@@ -250,15 +250,28 @@ by_starved(const void *a, const void *b)
 	return nsx_str_cmp(nsx_intern_str(&sorted->names, x->name), nsx_intern_str(&sorted->names, y->name));
 }
 
+static void
+sort_rows(struct launch *f)
+{
+	sorted = f;
+	if (f->rows.n)
+		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
+}
+
+/* Devices wait longer for these kernels than they compute them. */
+static bool
+is_bound(const struct row *r)
+{
+	return r->starved > r->kernel;
+}
+
 static struct nsx_table *
 make_table(struct launch *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
 	nsx_table_rank(t, "name verdict kernel queue api kernels starved stalled");
 
-	sorted = f;
-	if (t && f->rows.n)
-		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
+	sort_rows(f);
 	for (size_t i = 0; t && i < f->rows.n; i++) {
 		const struct row *r = &f->rows.p[i];
 
@@ -273,7 +286,7 @@ make_table(struct launch *f)
 		nsx_table_int(t, C_STARVED, r->starved);
 		nsx_table_int(t, C_STALLED, r->stalled);
 		nsx_table_int(t, C_LOADING, r->loading);
-		if (r->starved > r->kernel)
+		if (is_bound(r))
 			nsx_table_str(t, C_VERDICT, NSX_STR("launch-bound"));
 	}
 	return t;
@@ -293,32 +306,91 @@ report(const struct launch *f, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration are ignored");
 }
 
+static void
+free_all(struct launch *f)
+{
+	nsx_cat_free(&f->cat);
+	nsx_range_book_free(&f->ranges);
+	nsx_intern_free(&f->names);
+	nsx_map_free(&f->row_of);
+	nsx_map_free(&f->counted_in);
+	nsx_call_book_free(&f->calls);
+	free(f->rows.p);
+	free(f->counted.p);
+	free(f->uncounted.p);
+	free(f->busy.p);
+}
+
+static int
+check_sums(const struct launch *f, int rc)
+{
+	return rc == NSX_OK && f->clipped ? nsx_err_set(f->err, "the sum of times is more than 64 bits hold") : rc;
+}
+
 int
 nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table, int64_t *ndiags,
-           struct nsx_diags *diags,
-           struct nsx_err *err)
+           struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct launch f = { .options = options, .err = err };
-	int rc = nsx_read_all(in, options->require, take, &f, err);
+	int rc = check_sums(&f, nsx_read_all(in, options->require, take, &f, err));
 
 	*table = NULL;
-	if (rc == NSX_OK && f.clipped)
-		rc = nsx_err_set(err, "the sum of times is more than 64 bits hold");
 	if (rc == NSX_OK) {
 		report(&f, diags);
 		*ndiags = f.ndiags;
 		*table = make_table(&f);
 		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
-	nsx_cat_free(&f.cat);
-	nsx_range_book_free(&f.ranges);
-	nsx_intern_free(&f.names);
-	nsx_map_free(&f.row_of);
-	nsx_map_free(&f.counted_in);
-	nsx_call_book_free(&f.calls);
-	free(f.rows.p);
-	free(f.counted.p);
-	free(f.uncounted.p);
-	free(f.busy.p);
+	free_all(&f);
 	return rc;
+}
+
+/* ---- the sums alone */
+
+struct nsx_launch_book { struct launch f; struct nsx_launch_options options; };
+
+struct nsx_launch_book *
+nsx_launch_open(struct nsx_err *err)
+{
+	struct nsx_launch_book *b = calloc(1, sizeof *b);
+
+	if (!b) {
+		nsx_err_nomem(err, NULL);
+		return NULL;
+	}
+	b->f.err = err;
+	b->f.options = &b->options;
+	return b;
+}
+
+int
+nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec)
+{
+	return take(&b->f, rec);
+}
+
+int
+nsx_launch_finish(struct nsx_launch_book *b)
+{
+	sort_rows(&b->f);
+	return check_sums(&b->f, NSX_OK);
+}
+
+bool
+nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum)
+{
+	const struct row *r = i < b->f.rows.n ? &b->f.rows.p[i] : NULL;
+
+	if (r)
+		*sum = (struct nsx_launch_sum){ nsx_intern_str(&b->f.names, r->name), r->kernels, r->kernel, r->starved,
+		                                is_bound(r) };
+	return r != NULL;
+}
+
+void
+nsx_launch_free(struct nsx_launch_book *b)
+{
+	if (b)
+		free_all(&b->f);
+	free(b);
 }

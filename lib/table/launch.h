@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "job/names.h"
+#include "stream/kinds.h"
 #include "stream/reader.h"
 
 struct nsx_launch_options {
@@ -22,5 +23,21 @@ struct nsx_launch_options {
 int nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table,
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
+
+/* ---- the sums alone, by kernel, for those who read a stream for more than this */
+
+/* kernel, starved: ns; bound: the verdict is launch-bound. */
+struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; bool bound; };
+
+struct nsx_launch_book;
+
+/* NULL when out of memory, with err filled; err must outlive the book. */
+struct nsx_launch_book *nsx_launch_open(struct nsx_err *err);
+/* any record, in order of the stream; NSX_OK or NSX_ERR */
+int nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec);
+int nsx_launch_finish(struct nsx_launch_book *b);                            /* after the last */
+/* The i-th of them, in order of rows; false behind the last. The name lives as long as the book. */
+bool nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum);
+void nsx_launch_free(struct nsx_launch_book *b);   /* NULL allowed */
 
 #endif

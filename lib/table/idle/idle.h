@@ -177,6 +177,11 @@ struct nsx_table *nsx_idle_list_table(struct idle *f);
 struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
+const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
+/* In which path and leaf most of a window's time of a cause is, NSX_NONE where none is known, and how many ns; needs
+ * verdicts. */
+int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path,
+                        uint32_t *leaf);
 /* Windows in order of rows: their numbers, to be freed; NULL when out of memory. */
 uint32_t *nsx_idle_window_order(const struct idle *f);
 /* The table, or NULL, freed, if a text for it found no memory. */

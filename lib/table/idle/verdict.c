@@ -33,11 +33,30 @@ group_of(enum nsx_cause c)
 	return c <= NSX_CAUSE_HOST ? STARVED : ISSUED;
 }
 
+int64_t
+nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path, uint32_t *leaf)
+{
+	int64_t longest = 0;
+
+	*path = *leaf = NSX_NONE;
+	/* The list is in reverse order of arrival, and of equal ones the first counts. */
+	for (uint32_t i = w->reason; i != NSX_NONE; i = f->reasons.p[i].next) {
+		const struct idle_reason *r = &f->reasons.p[i];
+
+		if ((int)r->cell == nsx_cause_cell(cause) && r->ns >= longest) {
+			longest = r->ns;
+			*path = r->path;
+			*leaf = r->leaf;
+		}
+	}
+	return longest;
+}
+
 /* Of equal ones the first, in the order of rows. */
 static struct verdict
 judge(const struct idle *f, const struct idle_window *w)
 {
-	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1, longest = 0;
+	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1;
 	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
 	struct verdict v = { "compute-bound", "computation", compute, -1, NSX_NONE, NSX_NONE };
 	int best = -1;
@@ -58,16 +77,8 @@ judge(const struct idle *f, const struct idle_window *w)
 		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns >
 		        w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
 			v.cause = c;
-	/* The list is in reverse order of arrival, and of equal ones the first counts. */
-	for (uint32_t i = w->reason; i != NSX_NONE && v.cause >= 0; i = f->reasons.p[i].next) {
-		const struct idle_reason *r = &f->reasons.p[i];
-
-		if ((int)r->cell == nsx_cause_cell((enum nsx_cause)v.cause) && r->ns >= longest) {
-			longest = r->ns;
-			v.path = r->path;
-			v.leaf = r->leaf;
-		}
-	}
+	if (v.cause >= 0)
+		nsx_idle_reason(f, w, (enum nsx_cause)v.cause, &v.path, &v.leaf);
 	return v;
 }
 
@@ -93,6 +104,12 @@ nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text)
 	struct verdict v = judge(f, w);
 
 	put_text(f, w, &v, text);
+}
+
+const char *
+nsx_idle_verdict_word(const struct idle *f, uint32_t window)
+{
+	return judge(f, &f->windows.p[window]).word;
 }
 
 struct nsx_table *

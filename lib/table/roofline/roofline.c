@@ -53,8 +53,8 @@ take_module(struct nsx_roof *f, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-static int
-take(void *state, const struct nsx_rec *rec)
+int
+nsx_roof_take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_roof *f = state;
 
@@ -64,6 +64,17 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_MODULE: return take_module(f, rec);
 	default:         return nsx_cat_take(&f->cat, rec, f->err);
 	}
+}
+
+void
+nsx_roof_free(struct nsx_roof *f)
+{
+	nsx_cat_free(&f->cat);
+	nsx_map_free(&f->cell_of);
+	free(f->cells.p);
+	free(f->programs.p);
+	free(f->peaks.p);
+	free(f->rows.p);
 }
 
 static void
@@ -102,7 +113,7 @@ nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, 
 
 	*table = NULL;
 	f.cat.keep = options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME ? NSX_CAT_PLACES : 0;
-	rc = nsx_read_all(in, options->require, take, &f, err);
+	rc = nsx_read_all(in, options->require, nsx_roof_take, &f, err);
 	if (rc == NSX_OK)
 		rc = nsx_roof_rows(&f, diags);
 	if (rc == NSX_OK)
@@ -111,11 +122,6 @@ nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, 
 		report(&f, diags);
 		*ndiags = f.ndiags;
 	}
-	nsx_cat_free(&f.cat);
-	nsx_map_free(&f.cell_of);
-	free(f.cells.p);
-	free(f.programs.p);
-	free(f.peaks.p);
-	free(f.rows.p);
+	nsx_roof_free(&f);
 	return rc;
 }

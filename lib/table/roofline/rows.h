@@ -60,6 +60,10 @@ struct nsx_roof {
 	int64_t  ndiags, thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
 };
 
+/* Take in any record; {0} with options and err set is empty. NSX_OK or NSX_ERR. */
+int nsx_roof_take(void *f, const struct nsx_rec *rec);
+void nsx_roof_free(struct nsx_roof *f);
+
 /* Cells to rows. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);
 

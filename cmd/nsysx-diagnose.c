@@ -1,0 +1,73 @@
+/* nsysx-diagnose -- what a job is bound by, where its steps go, and what there is to gain, ranked. */
+#include "base/num.h"
+#include "table/diagnose.h"
+#include "table/idle.h"
+#include "tool.h"
+
+static const char *step, *module, *min;
+static int64_t top = NSX_DIAGNOSE_TOP;
+static bool where;
+
+static const struct nsx_opt opts[] = {
+	NSX_OPT_STR(0, "step", &step, "REGEX",
+	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+	NSX_OPT_STR(0, "min", &min, "PERCENT", "leave out findings that give less of a step [0.5]"),
+	NSX_OPT_INT(0, "top", &top, "N", 0, 100000000, "findings on the screen and in Markdown; 0: all [3]"),
+	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
+	NSX_TOOL_TABLE,
+	NSX_TOOL_MARKDOWN,
+	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
+	            "write to FILE, which appears when it is complete [standard output]"),
+	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
+	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
+	NSX_OPT_END
+};
+static const struct nsx_cli cli = {
+	"nsysx-diagnose",
+	"[--step REGEX | --module NAME] [--where] [--tsv | --table | --json | --markdown] [-o FILE] [FILE]",
+	"Print what a job is bound by, where its steps go, and what there is to gain, ranked.", opts
+};
+
+static int
+write_text(struct nsx_tool *t, const struct nsx_buf *text)
+{
+	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
+	int rc = NSX_ERR;
+
+	if (f && nsx_outfile_write(f, text->ptr, text->len) == NSX_OK)
+		rc = nsx_tool_commit(t, f);
+	nsx_outfile_free(f);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	struct nsx_diagnose_options o = { .step = step, .module = module, .min = NSX_DIAGNOSE_MIN, .top = top,
+	                                  .file = nops ? argv[0] : NULL, .require = nsx_tool_input.require };
+	enum nsx_table_form form = nsx_tool_table_form(&cli);
+	struct nsx_diagnosis d;
+	struct nsx_tool t;
+	const char *why;
+
+	if (step && module)
+		nsx_cli_misuse(&cli, "--step and --module exclude each other");
+	why = step ? nsx_idle_check_pattern(step) : NULL;
+	if (why)
+		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+	if (min && (!nsx_get_double(nsx_str_c(min), &o.min) || !(o.min >= 0 && o.min <= 100)))
+		nsx_cli_misuse(&cli, "--min %s: want a number from 0 to 100", min);
+	if (where)
+		o.form = NSX_DIAGNOSE_WHERE;
+	else if (form == NSX_TABLE_ALIGNED || form == NSX_TABLE_MARKDOWN)
+		o.form = form == NSX_TABLE_ALIGNED ? NSX_DIAGNOSE_SCREEN : NSX_DIAGNOSE_MARKDOWN;
+	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
+	int rc = nsx_diagnose(t.in, &o, &d, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		rc = d.table ? nsx_tool_write_table(&t, d.table, d.diags) : write_text(&t, &d.text);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_diagnosis_free(&d);
+	return rc;
+}

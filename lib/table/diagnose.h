@@ -1,0 +1,45 @@
+/* diagnose.h -- what a job is bound by, where its steps go, and what there is to gain: findings of the other analyses,
+ * ranked. Rules, thresholds and formulas of gain: docs/man/nsysx-diagnose.1. */
+#ifndef NSX_TABLE_DIAGNOSE_H
+#define NSX_TABLE_DIAGNOSE_H
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "stream/reader.h"
+
+enum nsx_diagnose_form {
+	NSX_DIAGNOSE_FINDINGS,   /* a table: a row for each finding */
+	NSX_DIAGNOSE_WHERE,      /* a table: the step, and what devices did in it */
+	NSX_DIAGNOSE_SCREEN,     /* text for a terminal: verdict, step, where it goes, the largest gains */
+	NSX_DIAGNOSE_MARKDOWN    /* the same as Markdown */
+};
+
+#define NSX_DIAGNOSE_MIN 0.5   /* percent of a step that a finding must be worth */
+#define NSX_DIAGNOSE_TOP 3     /* findings on the screen */
+
+struct nsx_diagnose_options {
+	enum nsx_diagnose_form form;
+	const char *step;      /* as nsx_steps_options has them; NULL: none */
+	const char *module;
+	double      min;       /* percent of a step: findings that give less are left out */
+	int64_t     top;       /* findings on the screen; 0: all */
+	const char *file;      /* the stream's name, for commands; NULL or "-": STREAM stands for it */
+	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
+};
+
+struct nsx_diagnosis {
+	struct nsx_table *table;   /* of the first two forms; NULL for the others */
+	struct nsx_buf    text;    /* of the others */
+	int64_t           diags;   /* diag records in the stream */
+};
+
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet) into a spool, which is read again when the steps
+ * are known. Fills d, which nsx_diagnosis_free ends; NSX_OK, or NSX_ERR with err filled and nothing to free. */
+int nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+                 struct nsx_diags *diags, struct nsx_err *err);
+
+void nsx_diagnosis_free(struct nsx_diagnosis *d);
+
+#endif

@@ -1,0 +1,330 @@
+/* diagnose.c -- reads a stream for all that findings are made of. Holds what the analyses that it feeds hold. */
+#include "table/diagnose/diagnose.h"
+
+#include <stdlib.h>
+
+#include "stream/spool.h"
+#include "table/steps/rows.h"
+
+uint32_t
+nsx_look_text(struct nsx_look_at *a, struct nsx_str s)
+{
+	uint32_t n = nsx_intern(&a->texts, s);
+
+	if (n == NSX_NONE)
+		nsx_err_nomem(a->err, NULL);
+	return n;
+}
+
+struct nsx_str
+nsx_look_str(const struct nsx_look_at *a, uint32_t text)
+{
+	return text == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&a->texts, text);
+}
+
+const struct nsx_look_device *
+nsx_look_device(const struct nsx_look_at *a, int64_t number)
+{
+	size_t lo = 0, hi = a->devices.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->devices.p[mid].number < number)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < a->devices.n && a->devices.p[lo].number == number ? &a->devices.p[lo] : NULL;
+}
+
+bool
+nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
+{
+	const struct nsx_look_device *d = nsx_look_device(a, device);
+
+	return d && start >= d->from && start < d->to;
+}
+
+/* ---- windows */
+
+/* The class of steps that is looked at: of several the one that covers most; NSX_NONE: no device has two of one. */
+static uint32_t
+choose_class(const struct nsx_step_set *s)
+{
+	uint32_t best = NSX_NONE;
+	int64_t most = 0;
+
+	/* The list is by class, device, start. */
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		int64_t sum = 0;
+
+		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++)
+			if (s->list.p[i + n].period != NSX_ABSENT)
+				sum = nsx_add_sat(sum, s->list.p[i + n].period, NULL);
+		if (sum > most) {
+			most = sum;
+			best = s->list.p[i].class;
+		}
+	}
+	return best;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const struct nsx_look_device *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What host the device is on: its name, else its profile. NSX_NONE when out of memory. */
+static uint32_t
+host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
+{
+	const struct nsx_catalogue *cat = &a->steps.cat;
+	const struct nsx_cat_profile *p = d->profile == NSX_NONE ? NULL : &cat->profiles.p[d->profile];
+
+	if (!p)
+		return nsx_look_text(a, NSX_STR(""));
+	return nsx_look_text(a, nsx_cat_str(cat, p->host == NSX_NONE ? p->name : p->host));
+}
+
+/* A window for the device of that index, unless it has no length. */
+static bool
+add_window(struct nsx_look_at *a, uint32_t device, int64_t from, int64_t to, int64_t periods)
+{
+	const struct nsx_cat_device *d = &a->steps.cat.devices.p[device];
+	struct nsx_look_device w = { d->number, from, to, periods, NSX_NONE, host_of(a, d) };
+
+	if (w.host == NSX_NONE)
+		return false;
+	if (to <= from)
+		return true;
+	a->time += (nsx_u128)(to - from);
+	a->count += periods;
+	return nsx_vec_push(&a->devices, w);
+}
+
+static bool
+window_steps(struct nsx_look_at *a)
+{
+	const struct nsx_step_set *s = &a->steps;
+
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		const struct nsx_step_of *o = &s->list.p[i];
+
+		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
+			n++;
+		if (o->class != a->class || n < 2)
+			continue;
+		for (size_t k = 0; k + 1 < n; k++)
+			if (!nsx_vec_push(&a->periods, o[k].period))
+				return false;
+		if (!add_window(a, o->device, o->first, o[n - 1].first, (int64_t)n - 1))
+			return false;
+	}
+	return true;
+}
+
+/* Without steps: all of each device's time. */
+static bool
+window_all(struct nsx_look_at *a)
+{
+	const struct nsx_step_set *s = &a->steps;
+
+	for (size_t i = 0; i < s->timelines.n; i++) {
+		const struct nsx_timeline *t = &s->timelines.p[i];
+
+		if (t->start.n && !add_window(a, (uint32_t)i, t->start.p[0], t->end, 1))
+			return false;
+	}
+	return true;
+}
+
+static int
+make_windows(struct nsx_look_at *a)
+{
+	bool good;
+
+	a->class = choose_class(&a->steps);
+	a->stepped = a->class != NSX_NONE;
+	good = a->stepped ? window_steps(a) : window_all(a);
+	if (good && a->devices.n > 1)
+		qsort(a->devices.p, a->devices.n, sizeof *a->devices.p, by_number);
+	if (good && a->periods.n > 1)
+		qsort(a->periods.p, a->periods.n, sizeof *a->periods.p, by_value);
+	for (size_t i = 0; good && i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+
+		good = nsx_vec_push(&a->windows, ((struct nsx_idle_given){ d->number, d->from, d->to }));
+	}
+	a->period = a->count ? (double)a->time / (double)a->count : 0;
+	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
+/* ---- the second reading */
+
+static int
+take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
+{
+	int64_t start = nsx_field_int(rec, NSX_ROLE_START, NSX_ABSENT);
+
+	if (start == NSX_ABSENT || !nsx_look_within(a, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT), start))
+		return NSX_OK;
+	a->ops += rec->kind->id == NSX_OP;
+	a->thunks += rec->kind->id == NSX_THUNK;
+	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_roof_take(&a->roof, rec) != NSX_OK)
+		return NSX_ERR;
+	return rec->kind->id == NSX_MODULE ? NSX_OK : nsx_look_layout_take(a, rec);
+}
+
+static int
+take(void *state, const struct nsx_rec *rec)
+{
+	struct nsx_look_at *a = state;
+
+	/* Instances of collectives are held against windows when they are complete. */
+	if (nsx_idle_take(&a->idle, rec) != NSX_OK || nsx_look_comm_take(&a->comm, rec) != NSX_OK)
+		return NSX_ERR;
+	switch (rec->kind->id) {
+	case NSX_MODULE: case NSX_THUNK: case NSX_OP:
+		return take_work(a, rec);
+	case NSX_CALL:
+		a->calls++;
+		break;
+	default:
+		break;
+	}
+	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
+		return NSX_ERR;
+	return nsx_roof_take(&a->roof, rec);
+}
+
+static int
+add_up(struct nsx_look_at *a)
+{
+	for (size_t i = 0; i < a->idle.windows.n; i++) {
+		const struct idle_window *w = &a->idle.windows.p[i];
+
+		if (w->key < 0 || (size_t)w->key >= a->devices.n)
+			continue;
+		a->devices.p[w->key].window = (uint32_t)i;
+		for (int c = 0; c < NSX_IDLE_CELLS; c++)
+			a->cells[c] += (nsx_u128)w->cells[c].ns;
+		for (int c = 0; c < NSX_NCAUSES; c++)
+			a->drained[c] += (nsx_u128)w->cells[nsx_cause_cell((enum nsx_cause)c)].drained;
+	}
+	return NSX_OK;
+}
+
+static int
+look(struct nsx_look_at *a, struct nsx_reader *in)
+{
+	struct nsx_diags quiet = { .failed = false };   /* what rules need of it they say themselves */
+	int rc;
+
+	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
+	                                             .latency = NSX_IDLE_LATENCY,
+	                                             .given = a->windows.p, .ngiven = a->windows.n };
+	a->idle.options = &a->idle_options;
+	a->idle.diags = a->diags;
+	a->roof.options = &a->roof_options;
+	a->idle.err = a->roof.err = a->err;
+	a->comm.at = a;
+	a->copies = nsx_copies_open(a->err);
+	a->launch = nsx_launch_open(a->err);
+	rc = a->copies && a->launch ? nsx_idle_begin(&a->idle) : NSX_ERR;
+	if (rc == NSX_OK)
+		rc = nsx_read_all(in, NULL, take, a, a->err);
+	if (rc == NSX_OK)
+		rc = nsx_idle_finish(&a->idle);
+	if (rc == NSX_OK)
+		rc = nsx_look_comm_finish(&a->comm);
+	if (rc == NSX_OK)
+		rc = nsx_copies_finish(a->copies);
+	if (rc == NSX_OK)
+		rc = nsx_launch_finish(a->launch);
+	if (rc == NSX_OK)
+		rc = nsx_roof_rows(&a->roof, &quiet);
+	nsx_diags_free(&quiet);
+	return rc == NSX_OK ? add_up(a) : rc;
+}
+
+static void
+free_all(struct nsx_look_at *a)
+{
+	nsx_steps_free(&a->steps);
+	nsx_idle_free(&a->idle);
+	nsx_look_comm_free(&a->comm);
+	nsx_copies_free(a->copies);
+	nsx_launch_free(a->launch);
+	nsx_roof_free(&a->roof);
+	nsx_intern_free(&a->texts);
+	nsx_map_free(&a->layout_of);
+	nsx_buf_free(&a->text);
+	free(a->layouts.p);
+	free(a->devices.p);
+	free(a->windows.p);
+	free(a->periods.p);
+	free(a->findings.p);
+}
+
+static int
+print(struct nsx_look_at *a, struct nsx_diagnosis *d)
+{
+	switch (a->options->form) {
+	case NSX_DIAGNOSE_FINDINGS: d->table = nsx_look_findings(a); break;
+	case NSX_DIAGNOSE_WHERE:    d->table = nsx_look_where(a); break;
+	case NSX_DIAGNOSE_SCREEN:
+	case NSX_DIAGNOSE_MARKDOWN:
+		return nsx_look_screen(a, a->options->form == NSX_DIAGNOSE_MARKDOWN, &d->text);
+	}
+	return d->table ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
+int
+nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, struct nsx_diagnosis *d,
+             struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE };
+	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
+	                                   .require = options->require };
+	struct nsx_spool *spool = nsx_spool_open(err);
+	struct nsx_reader *again = NULL;
+	int rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
+
+	*d = (struct nsx_diagnosis){ .table = NULL };
+	if (rc == NSX_OK)
+		rc = make_windows(&a);
+	if (rc == NSX_OK)
+		rc = (again = nsx_spool_reader(spool)) ? look(&a, again) : NSX_ERR;
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	if (rc == NSX_OK)
+		rc = nsx_look_judge(&a);
+	if (rc == NSX_OK)
+		rc = print(&a, d);
+	d->diags = a.steps.ndiags;
+	free_all(&a);
+	if (rc != NSX_OK)
+		nsx_diagnosis_free(d);
+	return rc;
+}
+
+void
+nsx_diagnosis_free(struct nsx_diagnosis *d)
+{
+	nsx_table_free(d->table);
+	nsx_buf_free(&d->text);
+}

@@ -1,0 +1,164 @@
+/* diagnose.h -- what the files of nsysx-diagnose share; private to this folder.
+ *
+ * diagnose.c reads the stream twice. First for the steps: on each device they make one window, from the start of its
+ * first step to that of its last, so that the time between steps is in it and the parts add up. Then from a spool:
+ * idle/ gets every record, the others what starts within the window of its device:
+ *
+ *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
+ *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
+ *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
+ *
+ * rules.c and rules_comm.c turn what these came to into findings, screen.c and tables.c print them. */
+#ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
+#define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
+
+#include "base/num.h"
+#include "job/communication.h"
+#include "job/instances.h"
+#include "job/nccl.h"
+#include "job/steps.h"
+#include "table/copies.h"
+#include "table/diagnose.h"
+#include "table/idle/idle.h"
+#include "table/launch.h"
+#include "table/roofline/rows.h"
+
+/* ---- what is looked at, in the order in which it is told */
+enum nsx_look {
+	NSX_LOOK_STEPS, NSX_LOOK_IDLE, NSX_LOOK_EXPOSED, NSX_LOOK_SLOW, NSX_LOOK_WAITS, NSX_LOOK_COPIES,
+	NSX_LOOK_LAUNCH, NSX_LOOK_LAYOUT, NSX_LOOK_ROOFLINE, NSX_LOOK_VARIABILITY, NSX_NLOOKS
+};
+
+/* Kinds of findings; of equal gains the first comes first: causes before what they cause. */
+enum nsx_finding_kind {
+	NSX_FIND_SLOW, NSX_FIND_LATE_HOST, NSX_FIND_STRAGGLER, NSX_FIND_LATE_DEVICE, NSX_FIND_BLOCKING,
+	NSX_FIND_LAUNCH_BOUND, NSX_FIND_LAYOUT, NSX_FIND_COPIES, NSX_FIND_WAITING, NSX_FIND_EXPOSED, NSX_FIND_IDLE,
+	NSX_FIND_ROOFLINE, NSX_FIND_VARIABILITY, NSX_NFINDS
+};
+
+/* gain: ns of a step. Texts are in nsx_look_at.texts. cause: of NSX_FIND_IDLE. */
+struct nsx_finding { enum nsx_finding_kind kind; enum nsx_cause cause; double gain; uint32_t evidence, command; };
+
+/* A device and its window. */
+struct nsx_look_device {
+	int64_t  number, from, to;
+	int64_t  periods;        /* steps in the window; 1 where it is no steps' */
+	uint32_t window;         /* in idle.windows; NSX_NONE: none */
+	uint32_t host;           /* devices of one number are on one host, as far as is known */
+};
+
+/* ---- collectives.c */
+
+/* A device's record of an instance. wait and exposed: ns. */
+struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
+
+/* Instances that should take equally long: an instruction in one group, or NCCL operations of one communicator, kind
+ * and size. */
+struct nsx_look_unit {
+	uint32_t name, kind;     /* in nsx_look_at.texts */
+	uint32_t like;           /* units of one number may be held against each other: kind, and who takes part */
+	int64_t  bytes, group;   /* -1: not known */
+	int64_t  instances, records, partial;   /* partial: instances some of whose devices are not in the stream */
+	int64_t  least;          /* the shortest of all */
+	nsx_u128 shortest;       /* sum over instances: the shortest of its devices */
+	nsx_u128 shortest_each;  /* the same counted once for each record */
+	nsx_u128 exposed, waited;/* sums over records; exposed: without what was waited */
+	double   excess;         /* of that: ns that it takes longer than its like would */
+	double   busbw, like_busbw;   /* GB/s; 0: not known */
+};
+
+/* What devices waited for one device, exposed. */
+struct nsx_look_late { int64_t device; nsx_u128 waited; double gain; int64_t last; };
+
+struct nsx_look_comm {
+	struct nsx_look_at  *at;
+	struct nsx_comm      comm;
+	struct nsx_instances instances;
+	struct nsx_nccl_set  nccl;
+	struct nsx_map       unit_of, like_of, late_of;
+	NSX_VEC(struct nsx_look_unit) units;
+	NSX_VEC(struct nsx_look_late) late;
+	NSX_VEC(struct nsx_look_record) scratch;
+	nsx_u128 waited, exposed;       /* of all records; exposed holds waited */
+	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no instance that is known */
+};
+
+/* The whole. */
+struct nsx_look_at {
+	const struct nsx_diagnose_options *options;
+	struct nsx_err    *err;
+	struct nsx_diags  *diags;
+	struct nsx_step_set steps;
+	bool               stepped;      /* windows are of steps */
+	uint32_t           class;        /* in steps.names; NSX_NONE: none */
+	NSX_VEC(struct nsx_look_device) devices;   /* by number */
+	NSX_VEC(struct nsx_idle_given)  windows;
+	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
+	nsx_u128           time;         /* ns of all windows */
+	int64_t            count;        /* steps of all windows */
+	double             period;       /* ns: time / count */
+	struct nsx_idle_options idle_options;
+	struct idle        idle;
+	nsx_u128           cells[NSX_IDLE_CELLS], drained[NSX_NCAUSES];
+	struct nsx_look_comm comm;
+	struct nsx_copies_book *copies;
+	struct nsx_launch_book *launch;
+	struct nsx_roofline_options roof_options;
+	struct nsx_roof    roof;
+	struct nsx_intern  texts;
+	struct nsx_map     layout_of;    /* name -> layouts */
+	NSX_VEC(struct nsx_look_layout { uint32_t name; int64_t count; nsx_u128 time; }) layouts;
+	int64_t            thunks, ops, calls, kernels;   /* in windows */
+	struct nsx_buf     text;
+	NSX_VEC(struct nsx_finding) findings;
+	const char        *unseen[NSX_NLOOKS];   /* NULL: it was looked at; else why not, and what helps */
+};
+
+/* The device of that number; NULL if it has no window. */
+const struct nsx_look_device *nsx_look_device(const struct nsx_look_at *a, int64_t number);
+
+/* What idle/ has of the device's window; NULL: nothing. */
+static inline const struct idle_window *
+nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
+{
+	return d->window == NSX_NONE ? NULL : &a->idle.windows.p[d->window];
+}
+
+/* Whether a record of a device, by start, is in its window. */
+bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start);
+
+/* Mean of a sum over all windows, for a step of a device. */
+static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
+
+/* The number of the text in a->texts; NSX_NONE with err filled when out of memory. */
+uint32_t nsx_look_text(struct nsx_look_at *a, struct nsx_str s);
+struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
+
+/* ---- collectives.c */
+int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec);
+int nsx_look_comm_finish(struct nsx_look_comm *c);
+void nsx_look_comm_free(struct nsx_look_comm *c);
+
+/* ---- layout.c */
+int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
+
+/* ---- rules.c, rules_comm.c */
+
+/* Make findings of what was read, ranked. NSX_OK or NSX_ERR. */
+int nsx_look_judge(struct nsx_look_at *a);
+int nsx_look_judge_comm(struct nsx_look_at *a);
+
+/* Add a finding of a->text, which is its evidence, unless it gives too little. */
+int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
+                  const char *command);
+
+const char *nsx_look_name(enum nsx_look look);
+void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
+void nsx_look_put_ns(struct nsx_buf *to, double ns);
+
+/* ---- screen.c, tables.c */
+int nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to);
+struct nsx_table *nsx_look_findings(const struct nsx_look_at *a);
+struct nsx_table *nsx_look_where(const struct nsx_look_at *a);
+
+#endif

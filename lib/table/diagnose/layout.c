@@ -1,0 +1,109 @@
+/* layout.c -- kernels that only move data: copies and transposes that a program makes where its arrays lie otherwise
+ * than they are needed. */
+#include <string.h>
+
+#include "table/diagnose/diagnose.h"
+
+static bool
+is_word(struct nsx_str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (nsx_str_eq(s, nsx_str_c(*words)))
+			return true;
+	return false;
+}
+
+/* Whether an instruction only moves data, by XLA's names: nothing but these words, one of the first among them.
+ *
+ *   transpose.7, wrapped_copy, loop_transpose_fusion.2   do
+ *   input_reduce_transpose_fusion.1, copy-start.3        do not: it computes, too; it leaves the device */
+static bool
+moves_by_name(struct nsx_str name)
+{
+	static const char *const moves[] = { "copy", "transpose", NULL };
+	static const char *const besides[] = { "loop", "input", "wrapped", "fusion", "bitcast", "reshape", NULL };
+	bool any = false;
+
+	for (size_t i = 0, from = 0; i <= name.len; i++) {
+		struct nsx_str word = { name.ptr + from, i - from };
+		bool end = i == name.len || name.ptr[i] == '.';
+
+		if (!end && name.ptr[i] != '_' && name.ptr[i] != '-')
+			continue;
+		if (is_word(word, moves))
+			any = true;
+		else if (!is_word(word, besides))
+			return false;
+		if (end)
+			break;
+		from = i + 1;
+	}
+	return any;
+}
+
+static bool
+holds(struct nsx_str s, const char *what)
+{
+	size_t n = strlen(what);
+
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (memcmp(s.ptr + i, what, n) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a kernel does, by its name: PyTorch's copy of strided data without a change of type, cuDNN's and others'
+ * between layouts. */
+static bool
+kernel_moves(struct nsx_str name)
+{
+	if (holds(name, "direct_copy_kernel"))
+		return holds(name, "nocast");
+	return holds(name, "nchwToNhwc") || holds(name, "nhwcToNchw") || holds(name, "transpose")
+	       || holds(name, "Transpose")
+	       || holds(name, "permute");
+}
+
+static int
+add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
+{
+	uint32_t text = nsx_look_text(a, name), *at = NULL;
+
+	if (text != NSX_NONE)
+		at = nsx_map_at(&a->layout_of, (struct nsx_key){ text, 0 });
+	if (at && *at == NSX_NONE && nsx_vec_push(&a->layouts, ((struct nsx_look_layout){ .name = text })))
+		*at = (uint32_t)(a->layouts.n - 1);
+	if (!at || *at == NSX_NONE)
+		return nsx_err_nomem(a->err, NULL);
+	a->layouts.p[*at].count++;
+	a->layouts.p[*at].time += (nsx_u128)dur;
+	return NSX_OK;
+}
+
+int
+nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
+{
+	struct nsx_catalogue *cat = &a->comm.comm.cat;
+	int64_t dur = nsx_field_int(rec, NSX_ROLE_DUR, 0);
+
+	if (dur <= 0 || nsx_cat_communicates(cat, rec))
+		return NSX_OK;
+	if (rec->kind->id == NSX_THUNK) {
+		uint32_t i = nsx_cat_inst(cat, rec);
+
+		if (i == NSX_NONE)
+			return nsx_err_nomem(a->err, NULL);
+		struct nsx_str opcode = nsx_cat_str(cat, cat->insts.p[i].opcode);
+		struct nsx_str name = nsx_cat_str(cat, cat->insts.p[i].name);
+		bool moves = nsx_str_eq(opcode, NSX_STR("copy")) || nsx_str_eq(opcode, NSX_STR("transpose"));
+
+		if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
+			moves = moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
+		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), dur) : NSX_OK;
+	}
+	/* What an instruction launched is a thunk's. */
+	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
+		return NSX_OK;
+	a->kernels++;
+	return kernel_moves(nsx_string(rec, NSX_OP_name)) ? add(a, nsx_string(rec, NSX_OP_name), dur) : NSX_OK;
+}

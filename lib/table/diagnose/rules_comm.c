@@ -1,0 +1,270 @@
+/* rules_comm.c -- findings about communication: collectives that are slow beside their like, who is waited for, and
+ * what is left exposed. */
+#include <inttypes.h>
+
+#include "table/diagnose/diagnose.h"
+
+/* A collective is slow below this share of the bandwidth of its like. */
+#define SLOW 0.5
+
+static void
+put_bytes(struct nsx_buf *to, int64_t bytes)
+{
+	if (bytes >= 1000000)
+		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
+	else if (bytes >= 1000)
+		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
+	else
+		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
+}
+
+/* *told: ns of exposed time that findings hold. */
+static int
+judge_slow(struct nsx_look_at *a, double *told)
+{
+	for (size_t i = 0; i < a->comm.units.n; i++) {
+		const struct nsx_look_unit *u = &a->comm.units.p[i];
+		size_t before = a->findings.n;
+
+		if (u->excess <= 0 || u->busbw >= SLOW * u->like_busbw)
+			continue;
+		a->text.len = 0;
+		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
+		nsx_buf_c(&a->text, " of ");
+		put_bytes(&a->text, u->bytes);
+		nsx_buf_fmt(&a->text, " at %.1f GB/s where its like reach %.1f: ", u->busbw, u->like_busbw);
+		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
+		nsx_buf_fmt(&a->text, ", %.1f a step", (double)u->records / (double)a->count);
+		if (u->partial)
+			nsx_buf_c(&a->text,
+			          ", by its quickest, since not all of its devices are in the stream on one clock");
+		if (nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count,
+		                  "nsysx-collectives --summary") != NSX_OK)
+			return NSX_ERR;
+		if (a->findings.n > before)
+			*told += u->excess;
+	}
+	return NSX_OK;
+}
+
+/* ---- who is waited for */
+
+/* What devices are together, in mean of a step of one: ns. */
+struct group { double compute, starved, steps; };
+
+static void
+add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct group *g)
+{
+	const struct idle_window *w = nsx_look_window(a, d);
+
+	if (!w)
+		return;
+	g->steps += (double)d->periods;
+	g->compute += (double)w->cells[NSX_PART_COMPUTE].ns;
+	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++)
+		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+}
+
+/* The cause of idle time that these devices have most more of than others, a step. */
+static enum nsx_cause
+cause_of(const struct nsx_look_at *a, int64_t device, uint32_t host)
+{
+	double most = 0;
+	enum nsx_cause best = NSX_NCAUSES;
+
+	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
+		double sum[2] = { 0, 0 }, steps[2] = { 0, 0 }, more;
+
+		for (size_t i = 0; i < a->devices.n; i++) {
+			const struct nsx_look_device *d = &a->devices.p[i];
+			int in = host == NSX_NONE ? d->number == device : d->host == host;
+
+			if (d->window == NSX_NONE)
+				continue;
+			sum[in] += (double)a->idle.windows.p[d->window].cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+			steps[in] += (double)d->periods;
+		}
+		more = steps[0] > 0 && steps[1] > 0 ? sum[1] / steps[1] - sum[0] / steps[0] : 0;
+		if (more > most) {
+			most = more;
+			best = (enum nsx_cause)c;
+		}
+	}
+	return best;
+}
+
+/* One device, or with a host all devices of it, is waited for. */
+static int
+blame(struct nsx_look_at *a, int64_t device, uint32_t host, double gain, int64_t last)
+{
+	struct group late = { 0 }, others = { 0 };
+	enum nsx_finding_kind kind = host == NSX_NONE ? NSX_FIND_LATE_DEVICE : NSX_FIND_LATE_HOST;
+	double more, idle;
+	bool one = host == NSX_NONE;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+
+		add_device(a, d, (one ? d->number == device : d->host == host) ? &late : &others);
+	}
+	more = late.steps > 0 && others.steps > 0 ? late.compute / late.steps - others.compute / others.steps : 0;
+	idle = late.steps > 0 && others.steps > 0 ? late.starved / late.steps - others.starved / others.steps : 0;
+	a->text.len = 0;
+	if (one)
+		nsx_buf_fmt(&a->text, "device %" PRId64, device);
+	else
+		nsx_buf_fmt(&a->text, "host or process ");
+	if (!one)
+		nsx_buf_str(&a->text, nsx_look_str(a, host));
+	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a step, and each other waits ",
+	            (double)last / ((double)a->count / (double)a->devices.n));
+	nsx_look_put_ns(&a->text, gain);
+	nsx_buf_c(&a->text, " for it");
+	if (more > gain / 2 && more >= idle) {
+		kind = one ? NSX_FIND_STRAGGLER : kind;
+		nsx_buf_c(&a->text, "; it computes ");
+		nsx_look_put_ns(&a->text, more);
+		nsx_buf_c(&a->text, " longer than they do");
+	} else if (idle > gain / 2) {
+		enum nsx_cause cause = cause_of(a, device, host);
+
+		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
+		nsx_buf_c(&a->text, "; it is idle ");
+		nsx_look_put_ns(&a->text, idle);
+		nsx_buf_c(&a->text, " longer than they are");
+		if (cause != NSX_NCAUSES)
+			nsx_buf_fmt(&a->text, ", mostly %s", nsx_cause_name(cause));
+	}
+	return nsx_look_find(a, kind, NSX_NCAUSES, gain,
+	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances" : "nsysx-stragglers --waits");
+}
+
+/* Whether a share of waiting is one's, of n that could have it. */
+static bool
+is_one(double share, size_t n)
+{
+	return n > 1 && share >= (1 + 1 / (double)n) / 2;
+}
+
+static int
+judge_waits(struct nsx_look_at *a)
+{
+	double all = 0, host_gain = 0;
+	const struct nsx_look_late *most = NULL;
+	size_t hosts = 0, on_host = 0;
+	int64_t host_last = 0;
+	uint32_t host = NSX_NONE;
+
+	for (size_t i = 0; i < a->comm.late.n; i++) {
+		const struct nsx_look_late *l = &a->comm.late.p[i];
+
+		all += l->gain;
+		if (!most || l->gain > most->gain || (l->gain == most->gain && l->device < most->device))
+			most = l;
+	}
+	if (!most)
+		return NSX_OK;
+	if (is_one(most->gain / all, a->devices.n))
+		return blame(a, most->device, NSX_NONE, most->gain / (double)a->count, most->last);
+
+	const struct nsx_look_device *d = nsx_look_device(a, most->device);
+
+	host = d ? d->host : NSX_NONE;
+	for (size_t i = 0; i < a->comm.late.n; i++) {
+		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
+
+		if (x && x->host == host) {
+			host_gain += a->comm.late.p[i].gain;
+			host_last += a->comm.late.p[i].last;
+		}
+	}
+	for (size_t i = 0; i < a->devices.n; i++) {
+		bool new = true;
+
+		on_host += a->devices.p[i].host == host;
+		for (size_t k = 0; k < i && new; k++)
+			new = a->devices.p[k].host != a->devices.p[i].host;
+		hosts += new;
+	}
+	if (on_host > 1 && is_one(host_gain / all, hosts))
+		return blame(a, NSX_ABSENT, host, host_gain / (double)a->count, host_last);
+	a->text.len = 0;
+	nsx_buf_fmt(&a->text,
+	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
+	            " most, with %.0f %% of the waiting", most->device, 100 * most->gain / all);
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / (double)a->count,
+	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances" : "nsysx-stragglers --waits");
+}
+
+/* ---- the rest */
+
+static int
+judge_exposed(struct nsx_look_at *a, double told)
+{
+	nsx_u128 all = a->ops ? a->cells[NSX_PART_COMM] : a->comm.no_hidden ? 0 : a->comm.exposed;
+	const struct nsx_look_unit *most = NULL;
+
+	for (size_t i = 0; i < a->comm.units.n; i++)
+		if (!most || a->comm.units.p[i].exposed > most->exposed)
+			most = &a->comm.units.p[i];
+	a->text.len = 0;
+	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
+	nsx_buf_c(&a->text, " a step; of that ");
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
+	nsx_buf_c(&a->text, " waiting for the last to come");
+	if (told > 0) {
+		nsx_buf_c(&a->text, ", ");
+		nsx_look_put_ns(&a->text, told / (double)a->count);
+		nsx_buf_c(&a->text, " for being slower than its like");
+	}
+	if (most && most->exposed) {
+		nsx_buf_c(&a->text, "; most of the rest in ");
+		nsx_buf_str(&a->text, nsx_look_str(a, most->name));
+		if (most->bytes >= 0) {
+			nsx_buf_c(&a->text, ", ");
+			put_bytes(&a->text, most->bytes);
+		}
+	}
+	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
+	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
+	                     "nsysx-summary --by collective");
+}
+
+/* What could not be looked at. */
+static void
+see(struct nsx_look_at *a)
+{
+	const struct nsx_look_comm *c = &a->comm;
+	bool known = false;
+
+	for (size_t i = 0; i < c->units.n; i++)
+		known |= c->units.p[i].like_busbw > 0;
+	if (!c->records)
+		return;
+	if (!known)
+		a->unseen[NSX_LOOK_SLOW] = c->lone
+			? "sizes of collectives are not in the export: NCCL's NVTX ranges tell them"
+		                                   : "sizes of collectives are not known: extract with -x DUMP";
+	if (!c->together && c->apart)
+		a->unseen[NSX_LOOK_WAITS] = "clocks of devices cannot be compared: nsysx-align";
+	else if (!c->together)
+		a->unseen[NSX_LOOK_WAITS] = c->lone
+			? "which operations are one collective is not in the export: NCCL's NVTX ranges tell it"
+		                                    : "no collective has two devices of the stream: nsysx-merge those "
+		                                      "of all processes";
+	if (c->no_hidden)
+		a->unseen[NSX_LOOK_EXPOSED] = "what single collectives hide is not known, they count as exposed: "
+		                              "nsysx-overlap";
+}
+
+int
+nsx_look_judge_comm(struct nsx_look_at *a)
+{
+	double told = 0;
+
+	see(a);
+	if (judge_slow(a, &told) != NSX_OK || judge_waits(a) != NSX_OK)
+		return NSX_ERR;
+	return judge_exposed(a, told);
+}
