@@ -1,19 +1,65 @@
-/* spool.c -- records put aside in an unlinked temporary file: binary, lightly compressed, read back once. */
+/* spool.c -- records put aside in an unlinked temporary file: binary, lightly compressed, read back once. Or nothing is
+ * put aside, where the stream itself can be read again. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "stream/codec.h"
 #include "stream/spool.h"
 
 struct nsx_spool {
 	struct nsx_err    *err;
 	int                fd;   /* -1 once a reader has it */
-	struct nsx_writer *out;
+	struct nsx_writer *out;  /* NULL: fd is the stream itself */
+	char              *name;
+	int64_t            records;
 };
 
 static const char spool_name[] = "temporary file";
+
+/* A descriptor of the file that is open as fd, from its beginning; -1 if that is not of the name or no regular file. */
+static int
+open_again(const char *name, int fd)
+{
+	struct stat first, second;
+	int again;
+
+	if (fd < 0 || fstat(fd, &first) != 0 || !S_ISREG(first.st_mode))
+		return -1;
+	again = open(name, O_RDONLY | O_CLOEXEC);
+	if (again >= 0 && (fstat(again, &second) != 0 || first.st_dev != second.st_dev
+	                   || first.st_ino != second.st_ino)) {
+		close(again);
+		again = -1;
+	}
+	return again;
+}
+
+struct nsx_spool *
+nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err)
+{
+	int fd = open_again(in->name, in->in.fd);
+	struct nsx_spool *s;
+
+	if (fd < 0)
+		return nsx_spool_open(err);
+	s = calloc(1, sizeof *s);
+	if (s)
+		s->name = nsx_str_dup(nsx_str_c(in->name));
+	if (!s || !s->name) {
+		nsx_err_nomem(err, in->name);
+		close(fd);
+		free(s);
+		return NULL;
+	}
+	s->err = err;
+	s->fd = fd;
+	return s;
+}
 
 struct nsx_spool *
 nsx_spool_open(struct nsx_err *err)
@@ -38,19 +84,21 @@ nsx_spool_open(struct nsx_err *err)
 void
 nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in)
 {
-	nsx_writer_follow(s->out, in);
+	if (s->out)
+		nsx_writer_follow(s->out, in);
 }
 
 int
 nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec)
 {
-	return nsx_write(s->out, rec);
+	s->records++;
+	return s->out ? nsx_write(s->out, rec) : NSX_OK;
 }
 
 int64_t
 nsx_spool_records(const struct nsx_spool *s)
 {
-	return nsx_writer_records(s->out);
+	return s->records;
 }
 
 struct nsx_reader *
@@ -58,14 +106,14 @@ nsx_spool_reader(struct nsx_spool *s)
 {
 	int fd = s->fd;
 
-	if (fd < 0 || nsx_writer_finish(s->out) != NSX_OK)
+	if (fd < 0 || (s->out && nsx_writer_finish(s->out) != NSX_OK))
 		return NULL;
-	if (lseek(fd, 0, SEEK_SET) < 0) {
+	if (s->out && lseek(fd, 0, SEEK_SET) < 0) {
 		nsx_err_set(s->err, "%s: %s", spool_name, strerror(errno));
 		return NULL;
 	}
 	s->fd = -1;
-	return nsx_reader_fd(fd, spool_name, 0, s->err);
+	return nsx_reader_fd(fd, s->out ? spool_name : s->name, 0, s->err);
 }
 
 void
@@ -76,5 +124,6 @@ nsx_spool_free(struct nsx_spool *s)
 	nsx_writer_free(s->out);
 	if (s->fd >= 0)
 		close(s->fd);
+	free(s->name);
 	free(s);
 }

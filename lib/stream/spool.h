@@ -1,4 +1,5 @@
-/* spool.h -- records put aside in a compressed temporary file ($TMPDIR), to be read back in order. */
+/* spool.h -- records put aside in a compressed temporary file ($TMPDIR), to be read back in order, or the file they
+ * came from. */
 #ifndef NSX_STREAM_SPOOL_H
 #define NSX_STREAM_SPOOL_H
 
@@ -11,6 +12,10 @@ struct nsx_spool;
 
 /* NULL on failure, with err filled; err must outlive the spool. */
 struct nsx_spool *nsx_spool_open(struct nsx_err *err);
+
+/* A spool for all records of `in`, from which nothing has been read, save perhaps its diags. If `in` is a file that
+ * can be read again nothing is put aside: the spool's reader reads the file, with its diags. NULL as above. */
+struct nsx_spool *nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err);
 
 /* Keep the headers of in at the same places among the records, as nsx_writer_follow does. in must outlive
  * nsx_spool_reader. */

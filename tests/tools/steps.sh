@@ -158,4 +158,14 @@ fails 'a stream cut short' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-ste
 fails 'and where a class is looked for' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps'
 fails 'no expression' 2 '--step (' nsysx-steps --step '(' "$T/job"
 fails 'steps of both kinds' 2 'exclude each other' nsysx-steps --step x --module y "$T/job"
+
+# A file is read again, a pipe is put aside.
+for form in '' --each --explain=100 '--step step' '--step step --explain=100'; do
+	nsysx-steps $form "$T/job" >"$T/of-file" 2>"$T/said-file"
+	nsysx-steps $form <"$T/job" >"$T/of-input" 2>"$T/said-input"
+	cat "$T/job" | nsysx-steps $form >"$T/of-pipe" 2>"$T/said-pipe"
+	same "$form of a file and of a pipe are the same" "$T/of-file" "$T/of-pipe"
+	same "$form of a file as standard input, too" "$T/of-file" "$T/of-input"
+	same "$form says the same of both" "$T/said-file" "$T/said-pipe"
+done
 done_testing

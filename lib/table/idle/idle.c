@@ -554,7 +554,7 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
          struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
-	int64_t spooled = 0;   /* diags do not go into the spool */
+	int64_t spooled = -1;   /* the diags of a first reading */
 	int rc = nsx_idle_begin(&f);
 
 	*table = NULL;
@@ -571,7 +571,7 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&f);
 	if (rc == NSX_OK) {
-		*ndiags = f.ndiags + spooled;
+		*ndiags = spooled >= 0 ? spooled : f.ndiags;
 		if (options->form == NSX_IDLE_FOLDED) {
 			rc = nsx_stacks_print(&f.folded, out, err);
 		} else {

@@ -67,7 +67,7 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	set.pattern = &pattern;
 	set.groups = pattern.re_nsub;
 	f->classed = set.groups > 0;
-	first.spool = nsx_spool_open(f->err);
+	first.spool = nsx_spool_open_all(in, f->err);
 	rc = first.spool ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK) {
 		nsx_spool_follow(first.spool, in);

@@ -110,7 +110,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
-	struct first f = { { s, again }, &classes, nsx_spool_open(err) };
+	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
 	if (rc == NSX_OK) {
@@ -201,7 +201,7 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
           struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
-	struct nsx_spool *again = options->explain ? nsx_spool_open(err) : NULL;
+	struct nsx_spool *again = options->explain ? nsx_spool_open_all(in, err) : NULL;
 	int rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
 
 	*table = NULL;
