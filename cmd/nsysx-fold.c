@@ -1,4 +1,6 @@
 /* nsysx-fold -- GPU time as folded stacks, a line each: frame;frame NANOSECONDS. */
+#include <stdlib.h>
+
 #include "draw/fold.h"
 #include "tool.h"
 
@@ -6,7 +8,8 @@ static const char *output, *by = "source", *names, *cover = "0.99";
 static bool exposed, mark_comm, repeats;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel", "what the frames are [source]"),
+	NSX_OPT_CHOICES(0, "by", &by, "source|op-name|opcode|module|nvtx|kernel",
+	                "what the frames are; a file each [source]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "ranges without what frameworks append, as they are, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "exposed", &exposed,
@@ -15,7 +18,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
 	NSX_OPT_STR('o', "output", &output, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
+	            "output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
@@ -24,32 +28,67 @@ static const struct nsx_cli cli = { "nsysx-fold",
 	"[--by WHAT] [--names FORM] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
-int
-main(int argc, char **argv)
+/* What the options ask for of all the parts, checked (misuse exits). True if one of them is of ranges. */
+static bool
+wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *options)
 {
-	int nops = nsx_cli_parse(&cli, argc, argv), rc = NSX_ERR;
-	struct nsx_fold_options options = { .by = (enum nsx_fold_by)nsx_fold_by_name(by), .exposed = exposed,
-	                                    .mark_comm = mark_comm, .repeats = repeats,
-	                                    .require = nsx_tool_input.require };
-	bool ranges = options.by == NSX_FOLD_NVTX || options.by == NSX_FOLD_KERNEL;
-	struct nsx_outfile *out;
-	struct nsx_tool t;
+	bool ranges = false, sources = false;
 
-	if (!nsx_cover_parse(cover, &options.cover))
-		nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
-	if (repeats && options.by != NSX_FOLD_SOURCE)
+	for (size_t i = 0; i < n; i++) {
+		struct nsx_fold_options *o = &options[i];
+
+		*o = (struct nsx_fold_options){ .by = (enum nsx_fold_by)nsx_fold_by_name(parts[i].name),
+		                                .exposed = exposed, .mark_comm = mark_comm, .repeats = repeats,
+		                                .require = nsx_tool_input.require };
+		if (!nsx_cover_parse(cover, &o->cover))
+			nsx_cli_misuse(&cli, "--cover: want a share above 0, at most 1, got \"%s\"", cover);
+		if (names)
+			nsx_names_parse(names, &o->names);
+		ranges |= o->by == NSX_FOLD_NVTX || o->by == NSX_FOLD_KERNEL;
+		sources |= o->by == NSX_FOLD_SOURCE;
+	}
+	if (repeats && !sources)
 		nsx_cli_misuse(&cli, "--repeats goes with --by source");
 	if ((names || exposed) && !ranges)
 		nsx_cli_misuse(&cli, "--%s goes with --by nvtx and kernel", names ? "names" : "exposed");
-	if (names)
-		nsx_names_parse(names, &options.names);
-	nsx_tool_open_in(&t, &cli, nops, argv, ranges ? NSX_READ_ORDERED : 0);
-	out = nsx_outfile_open(output, &t.err);
-	if (out)
-		rc = nsx_fold(t.in, &options, out, &t.diags, &t.err);
+	return ranges;
+}
+
+static int
+fold(struct nsx_tool *t, const struct nsx_tool_part *parts, size_t n, const struct nsx_fold_options *options)
+{
+	struct nsx_outfile **out = calloc(n, sizeof *out);
+	int rc = out ? NSX_OK : nsx_err_nomem(&t->err, NULL);
+
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		out[i] = nsx_outfile_open(parts[i].path, &t->err);
+		rc = out[i] ? NSX_OK : NSX_ERR;
+	}
 	if (rc == NSX_OK)
-		rc = nsx_tool_commit(&t, out);
-	rc = nsx_tool_finish(&t, rc);
-	nsx_outfile_free(out);
+		rc = nsx_folds(t->in, options, n, out, &t->diags, &t->err);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = nsx_tool_commit(t, out[i]);
+	for (size_t i = 0; i < n && out; i++)
+		nsx_outfile_free(out[i]);
+	free(out);
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	int nops = nsx_cli_parse(&cli, argc, argv);
+	size_t n;
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by, output, &n);
+	struct nsx_fold_options *options = calloc(n, sizeof *options);
+	struct nsx_tool t;
+
+	if (!options)
+		nsx_cli_die(&cli, "out of memory");
+	bool ranges = wanted(parts, n, options);
+	nsx_tool_open_in(&t, &cli, nops, argv, ranges ? NSX_READ_ORDERED : 0);
+	int rc = nsx_tool_finish(&t, fold(&t, parts, n, options));
+	free(options);
+	nsx_tool_parts_free(parts, n);
 	return rc;
 }

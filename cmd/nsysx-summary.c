@@ -1,4 +1,5 @@
 /* nsysx-summary -- tables of where GPU time goes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/summary.h"
@@ -11,8 +12,8 @@ static const char *by, *names, *cover, *variable;
 static bool totals, no_compile;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel",
-	               "what a row is [module]"),
+	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel",
+	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
@@ -21,7 +22,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
+	            "output]"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the stream has a record of this kind"),
 	NSX_OPT_END
@@ -32,24 +34,42 @@ static const struct nsx_cli cli = { "nsysx-summary",
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
-/* What the options ask for, checked (misuse exits). */
-static struct nsx_summary_options
-wanted(void)
+/* Whether one of the parts is of those ways, a bit each. */
+static bool
+any_by(const struct nsx_summary_options *o, size_t n, unsigned ways)
 {
-	struct nsx_summary_options o = { .no_compile = no_compile, .require = nsx_tool_input.require };
+	for (size_t i = 0; i < n; i++)
+		if (ways & 1U << o[i].by)
+			return true;
+	return false;
+}
+
+/* What the options ask for of all the parts, checked (misuse exits). */
+static void
+check(const struct nsx_summary_options *o, size_t n)
+{
+	enum { COVERED = 1U << NSX_SUMMARY_THUNK | 1U << NSX_SUMMARY_OPCODE | 1U << NSX_SUMMARY_DEVICE
+	       | 1U << NSX_SUMMARY_TOTAL };
 
 	if (totals && by && strcmp(by, "total") != 0)
 		nsx_cli_misuse(&cli, "--totals and --by %s exclude each other", by);
-	if (variable && (totals || (by && strcmp(by, "thunk") != 0)))
+	if (variable && (totals || !any_by(o, n, 1U << NSX_SUMMARY_THUNK)))
 		nsx_cli_misuse(&cli, "--variable goes with --by thunk");
-	o.by = (enum nsx_summary_by)nsx_summary_by_name(totals ? "total" : variable ? "thunk" : by ? by : "module");
-	if (cover && o.by != NSX_SUMMARY_THUNK && o.by != NSX_SUMMARY_OPCODE && o.by != NSX_SUMMARY_DEVICE
-	    && o.by != NSX_SUMMARY_TOTAL)
+	if (cover && !any_by(o, n, COVERED))
 		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, device and total");
-	if (no_compile && o.by != NSX_SUMMARY_KERNEL && o.by != NSX_SUMMARY_RANGE)
+	if (no_compile && !any_by(o, n, 1U << NSX_SUMMARY_KERNEL | 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
-	if (names && o.by != NSX_SUMMARY_RANGE)
+	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--names goes with --by range");
+	nsx_tool_table_form(&cli);
+}
+
+/* What every part has in common. */
+static struct nsx_summary_options
+common(void)
+{
+	struct nsx_summary_options o = { .no_compile = no_compile, .require = nsx_tool_input.require };
+
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (!nsx_cover_parse(cover ? cover : "0.99", &o.cover))
@@ -58,7 +78,6 @@ wanted(void)
 		nsx_cli_misuse(&cli, "--variable: want a number above 0, got \"%s\"", variable);
 	if (variable && !*variable)
 		o.variable = SLOWEST;
-	nsx_tool_table_form(&cli);
 	return o;
 }
 
@@ -66,15 +85,29 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_summary_options options = wanted();
-	struct nsx_summary s;
+	const char *list = totals ? "total" : by ? by : variable ? "thunk" : "module";
+	size_t n;
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, list, nsx_tool_output.path, &n);
+	struct nsx_summary_options *options = calloc(n, sizeof *options);
+	struct nsx_summary *s = calloc(n, sizeof *s);
 	struct nsx_tool t;
 
+	if (!options || !s)
+		nsx_cli_die(&cli, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		options[i] = common();
+		options[i].by = (enum nsx_summary_by)nsx_summary_by_name(parts[i].name);
+	}
+	check(options, n);
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
-	int rc = nsx_summary(t.in, &options, &s, &t.diags, &t.err);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, s.table, s.diags);
+	int rc = nsx_summaries(t.in, options, n, s, &t.diags, &t.err);
+	for (size_t i = 0; i < n && rc == NSX_OK; i++)
+		rc = nsx_tool_write_table_to(&t, s[i].table, s[i].diags, parts[i].path);
 	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(s.table);
+	for (size_t i = 0; i < n; i++)
+		nsx_table_free(s[i].table);
+	free(s);
+	free(options);
+	nsx_tool_parts_free(parts, n);
 	return rc;
 }

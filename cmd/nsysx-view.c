@@ -11,18 +11,19 @@ static bool schema;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('k', "kinds", &keep, "KIND,...", "keep only these kinds"),
-	NSX_OPT_STR('t', "table", &table, "KIND", "print this kind as a plain table with a row of column names"),
+	NSX_OPT_STR('t', "table", &table, "KIND,...",
+	            "print this kind as a plain table with a row of column names; of several, % in -o is the kind"),
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND] [-o FILE] [FILE]",
-                                    "Convert a stream between text and binary, select kinds, print one as a table.",
+static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,...] [-o FILE] [FILE]",
+                                    "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
 /* The kinds asked for, and how many records each had. */
-struct wanted { struct nsx_str name; int64_t records; };
+struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; };
 static struct wanted *wanted;
 static size_t nwanted;
 
@@ -38,7 +39,7 @@ want(const char *list)
 		if (!more)
 			nsx_cli_die(&cli, "out of memory");
 		wanted = more;
-		wanted[nwanted++] = (struct wanted){ { p, len }, 0 };
+		wanted[nwanted++] = (struct wanted){ { p, len }, 0, NULL };
 		p += len;
 		if (!*p)
 			return;
@@ -72,10 +73,11 @@ declare_wanted(struct nsx_tool *t, int *seen)
 {
 	int n;
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
+	const struct wanted *to;
 
 	for (; *seen < n; ++*seen)
-		if (find(kinds[*seen]) && kinds[*seen]->id != NSX_END && nsx_writer_declare(t->out, kinds[*seen]) !=
-		    NSX_OK)
+		if ((to = find(kinds[*seen])) && kinds[*seen]->id != NSX_END
+		    && nsx_writer_declare(to->out, kinds[*seen]) != NSX_OK)
 			return NSX_ERR;
 	return NSX_OK;
 }
@@ -157,7 +159,7 @@ copy_wanted(struct nsx_tool *t)
 		if (!to)
 			continue;
 		to->records++;
-		if (nsx_write(t->out, &rec) != NSX_OK)
+		if (nsx_write(to->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_ERR || declare_wanted(t, &seen) != NSX_OK)
@@ -168,25 +170,45 @@ copy_wanted(struct nsx_tool *t)
 	return NSX_OK;
 }
 
+/* A table without rows still says what its columns are. */
 static int
-view_table(int nops, char **ops)
+end_tables(void)
+{
+	for (size_t i = 0; i < nwanted; i++) {
+		enum nsx_kind_id id = nsx_kind_find(wanted[i].name);
+
+		if (id != NSX_NKINDS && nsx_writer_declare(wanted[i].out, nsx_kind_builtin(id)) != NSX_OK)
+			return NSX_ERR;
+		if (nsx_writer_finish(wanted[i].out) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+static int
+view_tables(int nops, char **ops)
 {
 	struct nsx_tool t;
 	struct nsx_out out = nsx_tool_out(&cli);
+	size_t n;
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, table, nsx_tool_output.path, &n);
 
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
 	t.as_is = true;
-	t.out = nsx_writer_open_table(&out, &t.err);
-	if (!t.out)
-		nsx_cli_die(&cli, t.err.msg);
-	if (nsx_tool_input.require)
-		nsx_writer_require(t.out, nsx_tool_input.require);
+	for (size_t i = 0; i < nwanted; i++) {
+		out.path = parts[i].path;
+		wanted[i].out = nsx_writer_open_table(&out, &t.err);
+		if (!wanted[i].out)
+			nsx_cli_die(&cli, t.err.msg);
+		if (nsx_tool_input.require)
+			nsx_writer_require(wanted[i].out, nsx_tool_input.require);
+	}
 	int rc = copy_wanted(&t);
-	enum nsx_kind_id id = nsx_kind_find(wanted[0].name);
-	/* A table without rows still says what its columns are. */
-	if (rc == NSX_OK && id != NSX_NKINDS)
-		rc = nsx_writer_declare(t.out, nsx_kind_builtin(id));
-	return nsx_tool_finish(&t, rc);
+	rc = nsx_tool_finish(&t, rc == NSX_OK ? end_tables() : rc);
+	for (size_t i = 0; i < nwanted; i++)
+		nsx_writer_free(wanted[i].out);
+	nsx_tool_parts_free(parts, n);
+	return rc;
 }
 
 static int
@@ -198,6 +220,8 @@ view_stream(int nops, char **ops)
 	if (!keep)
 		return nsx_tool_finish(&t, copy_all(&t));
 	nsx_writer_follow(t.out, NULL);
+	for (size_t i = 0; i < nwanted; i++)
+		wanted[i].out = t.out;
 	return nsx_tool_finish(&t, copy_wanted(&t));
 }
 
@@ -241,12 +265,10 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--table is text");
 	if (keep || table)
 		want(keep ? keep : table);
-	if (table && nwanted > 1)
-		nsx_cli_misuse(&cli, "--table: one kind at most");
 	if (schema)
 		rc = view_schema(nops);
 	else if (table)
-		rc = view_table(nops, argv);
+		rc = view_tables(nops, argv);
 	else
 		rc = view_stream(nops, argv);
 	free(wanted);

@@ -170,10 +170,66 @@ look_of(enum nsx_table_form form)
 	};
 }
 
+static char *
+path_of(const char *path, const char *name)
+{
+	const char *place = strchr(path, '%');
+	struct nsx_buf b = { 0 };
+
+	nsx_buf_add(&b, path, (size_t)(place - path));
+	nsx_buf_c(&b, name);
+	nsx_buf_c(&b, place + 1);
+	nsx_buf_add(&b, "", 1);
+	if (b.failed)
+		nsx_buf_free(&b);
+	return b.ptr;
+}
+
+struct nsx_tool_part *
+nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n)
+{
+	struct nsx_tool_part *parts;
+
+	*n = 1;
+	for (const char *p = list; *p; p++)
+		*n += *p == ',';
+	if (*n > 1 && (!path || !strchr(path, '%')))
+		nsx_cli_misuse(cli,
+		               "several at once: want -o FILE with a %% in its name, which stands for each, got %s",
+		               path ? path : "none");
+	parts = calloc(*n, sizeof *parts);
+	for (size_t i = 0; i < *n; i++, list += strcspn(list, ",") + 1) {
+		if (parts)
+			parts[i].name = nsx_str_dup((struct nsx_str){ list, strcspn(list, ",") });
+		if (parts && parts[i].name)
+			parts[i].path = *n > 1 ? path_of(path, parts[i].name)
+			                : nsx_str_dup(nsx_str_c(path ? path : "-"));
+		if (!parts || !parts[i].path)
+			nsx_cli_die(cli, "out of memory");
+	}
+	return parts;
+}
+
+void
+nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(parts[i].name);
+		free(parts[i].path);
+	}
+	free(parts);
+}
+
 int
 nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
 {
-	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
+	return nsx_tool_write_table_to(t, table, diags, nsx_tool_output.path);
+}
+
+int
+nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64_t diags, const char *path)
+{
+	struct nsx_outfile *f = nsx_outfile_open(path, &t->err);
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
 

@@ -87,9 +87,19 @@ enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
  * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
+/* For programs that print several tables in one reading: one of those that a list with commas names, and the file it
+ * goes to. */
+struct nsx_tool_part { char *name, *path; };
+
+/* The parts of a list, in order, at least one. Of several, a path is `path` with its first % replaced by the part's name:
+ * misuse if it has none. Exits when out of memory; nsx_tool_parts_free frees them. */
+struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
+void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
+
 /* Write the table to where -o says, as much of it as --top and, on a terminal, its width ask for. diags: how many the
  * stream holds. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);
+int nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64_t diags, const char *path);
 
 /* Write the collected diags as records, source prefixed with the program's name. */
 int nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d);

@@ -227,18 +227,31 @@ nsx_cli_help(const struct nsx_cli *cli)
 	print_rows(common, column);
 }
 
+/* Whether `arg` of that length is among the items of `list`, with `sep` between two. */
 static bool
-is_choice(const char *choices, const char *arg)
+is_among(const char *list, const char *sep, const char *arg, size_t len)
 {
-	size_t len = strlen(arg);
-
-	for (const char *p = choices; ; p++) {
-		size_t n = strcspn(p, "|");
+	for (const char *p = list; ; p++) {
+		size_t n = strcspn(p, sep);
 		if (n == len && memcmp(p, arg, n) == 0)
 			return true;
 		p += n;
 		if (!*p)
 			return false;
+	}
+}
+
+/* Whether the items of `arg`, a comma between two, are choices, none of them twice. */
+static bool
+are_choices(const char *choices, const char *arg)
+{
+	for (const char *p = arg; ; p++) {
+		size_t n = strcspn(p, ",");
+		if (!is_among(choices, "|", p, n) || (p[n] && is_among(p + n + 1, ",", p, n)))
+			return false;
+		p += n;
+		if (!*p)
+			return true;
 	}
 }
 
@@ -265,8 +278,13 @@ apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int o
 			nsx_cli_misuse(cli, "--%s: want a time such as 200, 1.5ms or 3min, got \"%s\"", o->name, arg);
 		break;
 	case NSX_OPT_T_CHOICE:
-		if (!is_choice(o->arg, arg))
+		if (!is_among(o->arg, "|", arg, strlen(arg)))
 			nsx_cli_misuse(cli, "--%s: want %s, got \"%s\"", o->name, o->arg, arg);
+		*o->to.str = arg;
+		break;
+	case NSX_OPT_T_CHOICES:
+		if (!are_choices(o->arg, arg))
+			nsx_cli_misuse(cli, "--%s: want %s, or several with commas, got \"%s\"", o->name, o->arg, arg);
 		*o->to.str = arg;
 		break;
 	case NSX_OPT_T_MAYBE:

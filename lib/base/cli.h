@@ -24,6 +24,7 @@ enum nsx_opt_type {
 	NSX_OPT_T_INT,       /* *num = a whole number from min to max */
 	NSX_OPT_T_TIME,      /* *num = nanoseconds: a number with ns (default), us, ms, s, min or h */
 	NSX_OPT_T_CHOICE,    /* *str = one of `choices`, separated by '|' */
+	NSX_OPT_T_CHOICES,   /* *str = some of them, a comma between two; none twice */
 	NSX_OPT_T_MAYBE,     /* optional argument (-zN, --name=ARG): *str = it, or "" without one */
 	NSX_OPT_T_CALL       /* call(argument, operands met before it): NULL, or what is wrong */
 };
@@ -52,6 +53,8 @@ struct nsx_opt {
 #define NSX_OPT_TIME(ch, name, target, arg, help)        { ch, name, NSX_OPT_T_TIME,   { .num = target }, arg, 0, 0, \
 	help }
 #define NSX_OPT_CHOICE(ch, name, target, choices, help)  { ch, name, NSX_OPT_T_CHOICE, { .str = target }, choices, 0, \
+	0, help }
+#define NSX_OPT_CHOICES(ch, name, target, choices, help) { ch, name, NSX_OPT_T_CHOICES, { .str = target }, choices, 0, \
 	0, help }
 #define NSX_OPT_MAYBE(ch, name, target, arg, help)       { ch, name, NSX_OPT_T_MAYBE,  { .str = target }, arg, 0, 0, \
 	help }

@@ -102,6 +102,20 @@ nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from)
 	d->failed |= from->failed;
 }
 
+void
+nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from)
+{
+	for (size_t i = 0; i < from->list.n; i++) {
+		const struct nsx_diag *f = &from->list.p[i];
+		uint32_t at = nsx_map_get(&d->index, key_of(f->source, f->text));
+		const struct nsx_diag *old = find(d, at, f->source, f->text);
+		int64_t known = old ? old->count : 0;
+
+		add(d, f->severity, f->source, f->count > known ? f->count - known : 0, f->text);
+	}
+	d->failed |= from->failed;
+}
+
 static int
 by_source(const void *a, const void *b)
 {

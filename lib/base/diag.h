@@ -32,6 +32,9 @@ void nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *s
 /* Append all of `from` to `d`, adding up equal ones. */
 void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);
 
+/* Append all of `from` to `d`, of equal ones the larger count: what several found who looked at the same. */
+void nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from);
+
 /* Put d in order of source, then text, bytewise: for work whose parts come in any order. Nothing is to be added
  * afterwards. */
 void nsx_diags_sort(struct nsx_diags *d);

@@ -29,7 +29,8 @@ struct nsx_summary_options {
 	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning
 	                              * does */
 	enum nsx_names   names;     /* RANGE: names that are shown alike are one row */
-	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
+	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. Of several, the
+	                             * first one's counts */
 };
 
 struct nsx_summary {
@@ -44,5 +45,10 @@ int nsx_summary_by_name(const char *name);
  * order of records of one kind. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
                 struct nsx_diags *diags, struct nsx_err *err);
+
+/* The same for n of them (at least 1), in one reading: what options[i] asks for in s[i]. What several find is one
+ * diag. */
+int nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
+                  struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -105,7 +105,7 @@ if command -v zsh >/dev/null 2>&1; then
 	ok 'the completion for zsh is sound' zsh -n "$made/_nsysx"
 	in_zsh nsysx-fold >"$T/zsh"
 	equal 'zsh is told the values of --by' "$(grep -c 'by=.*:(source op-name opcode module nvtx kernel)$' "$T/zsh")" 1
-	equal 'zsh is told the kinds' "$(in_zsh nsysx-view | sed -n 's/.*--table=.*:(\(.*\))$/\1/p' | tr ' ' '\n' | sort | tr '\n' ' ')" "$kinds"
+	equal 'zsh is told the kinds' "$(in_zsh nsysx-view | sed -n 's/.*--require=.*:(\(.*\))$/\1/p' | tr ' ' '\n' | sort | tr '\n' ' ')" "$kinds"
 	in_zsh nsysx fold --by | grep -v -e '->' >"$T/rest"
 	ok 'zsh completes nsysx fold as nsysx-fold' grep -qxF -e "$(grep -e --by= "$T/zsh")" "$T/rest"
 else

@@ -206,4 +206,15 @@ same '-o writes what standard output gets' "$T/out" "$T/file"
 fails 'no output after a failure' 1 'cut short' nsysx-fold -o "$T/none" "$T/cut"
 equal 'not even an empty one' "$(find "$T" -name '*none*')" ''
 fails 'a full disk is an error' 1 '/dev/full' nsysx-fold -q -o /dev/full fold/step.tsv
+
+# Several in one reading.
+every='source op-name opcode module nvtx kernel'
+for f in fold/step.tsv "$T/calls"; do
+	nsysx-fold -q --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f"
+	for by in $every; do
+		nsysx-fold -q --by "$by" "$f" >"$T/want"
+		same "$by of ${f##*/} is the same beside others" "$T/want" "$T/of-$by"
+	done
+done
+fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-fold --by source,nvtx fold/step.tsv
 done_testing

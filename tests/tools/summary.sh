@@ -429,4 +429,23 @@ for by in kernel range; do
 done >"$T/got"
 same '--no-compile leaves out what compilation runs, and nothing else' "$T/want" "$T/got"
 fails '--no-compile goes with operations and ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
+
+# Several in one reading.
+every='module thunk opcode collective device total range kernel'
+for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
+	nsysx-summary --tsv --no-compile --names=digits --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f" 2>"$T/said"
+	for by in $every; do
+		flags=
+		case $by in range) flags='--no-compile --names=digits' ;; kernel) flags=--no-compile ;; esac
+		nsysx-summary --tsv --by "$by" $flags "$f" 2>>"$T/each" >"$T/want"
+		same "$by of ${f##*/} is the same beside others" "$T/want" "$T/of-$by"
+	done
+	sort -u "$T/each" >"$T/want"
+	sort "$T/said" >"$T/got"
+	same "what was found of ${f##*/} is said once, with the count that each gives it" "$T/want" "$T/got"
+	rm "$T/each"
+done
+fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
+fails 'a way twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
+fails 'no way at all' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"
 done_testing

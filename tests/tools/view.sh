@@ -76,7 +76,13 @@ same 'of an unknown kind, too' out want
 run nsysx-view -t diag s
 equal 'a known kind without records has its names' "$(cat "$T_private/out")" "$(printf 'severity\tsource\ttext\tcount')"
 equal 'and a warning' "$(cat "$T_private/err")" 'nsysx-view: warning: s: no record of kind diag'
-fails '-t wants one kind' 2 'one kind at most' nsysx-view -t thunk,module s
+fails '-t of several kinds wants a file each' 2 'want -o FILE with a % in its name' nsysx-view -t thunk,module s
+fails 'named for the kind' 2 'want -o FILE with a % in its name' nsysx-view -t thunk,module -o one.tsv s
+ok '-t of several kinds' nsysx-view -q -t thunk,diag,module -o 'of %.tsv' s
+for kind in thunk diag module; do
+	nsysx-view -q -t $kind s >want
+	same "has the table of $kind" want "of $kind.tsv"
+done
 fails '-t is no stream' 2 '--table is text' nsysx-view -b -t thunk s
 fails '-t and -k exclude each other' 2 '--kinds, --table and --schema exclude each other' nsysx-view -t thunk -k thunk s
 printf "x\n1\n" >want

@@ -1,6 +1,7 @@
 /* summary.c -- tables of where GPU time goes: the table of ways to sum up, and reading the stream for them. */
 #include "table/summary/summary.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* In the order of enum nsx_summary_by. */
@@ -39,38 +40,65 @@ nsx_sum_percent(nsx_u128 part, nsx_u128 whole)
 	return 100 * (double)part / (double)whole;
 }
 
-struct counted { const struct nsx_summer *summer; void *state; int64_t diags; };
+/* One of those that are made at once. */
+struct summing { const struct nsx_summer *summer; void *state; struct nsx_diags diags; };
+struct all { struct summing *p; size_t n; int64_t diags; };
 
 static int
 take(void *state, const struct nsx_rec *rec)
 {
-	struct counted *c = state;
+	struct all *all = state;
+	int rc = NSX_OK;
 
-	c->diags += rec->kind->id == NSX_DIAG;
-	return c->summer->take(c->state, rec);
+	all->diags += rec->kind->id == NSX_DIAG;
+	for (size_t i = 0; i < all->n && rc == NSX_OK; i++)
+		rc = all->p[i].summer->take(all->p[i].state, rec);
+	return rc;
+}
+
+static int
+read_for(struct nsx_reader *in, const struct nsx_summary_options *options, struct all *all, struct nsx_err *err)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		all->p[i].summer = ways[options[i].by].summer;
+		all->p[i].state = all->p[i].summer->open(&options[i], err);
+		if (!all->p[i].state)
+			return NSX_ERR;
+		all->p[i].summer->need(all->p[i].state, in);
+	}
+	nsx_reader_need(in, NSX_DIAG, 0);
+	return nsx_read_all(in, options->require, take, all, err);
+}
+
+int
+nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
+              struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct all all = { calloc(n, sizeof *all.p), n, 0 };
+	int rc = all.p ? read_for(in, options, &all, err) : nsx_err_nomem(err, NULL);
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = (struct nsx_summary){ NULL, all.diags };
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		rc = all.p[i].summer->finish(all.p[i].state, &s[i].table, &all.p[i].diags);
+		nsx_diags_cover(diags, &all.p[i].diags);
+	}
+	for (size_t i = 0; i < n && all.p; i++) {
+		if (all.p[i].summer)
+			all.p[i].summer->free(all.p[i].state);
+		nsx_diags_free(&all.p[i].diags);
+		if (rc != NSX_OK) {
+			nsx_table_free(s[i].table);
+			s[i].table = NULL;
+		}
+	}
+	free(all.p);
+	return rc;
 }
 
 int
 nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	const struct nsx_summer *summer = ways[options->by].summer;
-	struct counted c = { summer, summer->open(options, err), 0 };
-	int rc = NSX_ERR;
-
-	*s = (struct nsx_summary){ 0 };
-	if (c.state) {
-		summer->need(c.state, in);
-		nsx_reader_need(in, NSX_DIAG, 0);
-		rc = nsx_read_all(in, options->require, take, &c, err);
-	}
-	s->diags = c.diags;
-	if (rc == NSX_OK)
-		rc = summer->finish(c.state, &s->table, diags);
-	if (rc != NSX_OK) {
-		nsx_table_free(s->table);
-		s->table = NULL;
-	}
-	summer->free(c.state);
-	return rc;
+	return nsx_summaries(in, options, 1, s, diags, err);
 }
