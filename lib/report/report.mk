@@ -12,7 +12,7 @@
 #   TITLE          the page's title                            [made of the profiles' names]
 #   ALIGN=no       leave the clocks as they are
 #   WARMUP=no      keep the first executions
-#   DETAIL=no      leave out NVTX ranges and single GPU operations, which make streams large
+#   DETAIL=no      leave out NVTX ranges, single GPU operations and CUDA calls, which make streams large
 #   EXTRACT_FLAGS  further options of nsysx-extract, as the shell reads them; likewise ALIGN_FLAGS, FLAME_FLAGS
 #   NSYSX          the folder of the tools                     [PATH]
 #   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
@@ -51,26 +51,39 @@ nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMP
 nsysx_given := $(filter-out -,$(DUMPS))
 nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
 nsysx_streams := $(nsysx_profiles:%=$(nsysx_out)/streams/profile-%.nsysx)
-nsysx_aligned := $(nsysx_out)/streams/$(if $(filter no,$(ALIGN)),extracted,aligned).nsysx
-nsysx_steady := $(if $(filter no,$(WARMUP)),$(nsysx_aligned),$(nsysx_out)/streams/steady.nsysx)
 nsysx_last := $(nsysx_out)/streams/collectives.nsysx
-nsysx_detail := $(if $(filter no,$(DETAIL)),,--ranges --ops)
+nsysx_asks := $(nsysx_out)/.state/asks
+nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
-nsysx_summaries := $(addprefix $(nsysx_out)/tables/,$(addsuffix .tsv,module thunk opcode collective device total $(if $(nsysx_detail),range kernel)))
-nsysx_compiles := $(patsubst %,$(nsysx_out)/tables/compile-%.tsv,range pass phase module process)
-nsysx_kinds := $(patsubst %,$(nsysx_out)/tables/%.tsv,diag clock skew profile devices programs instances)
-nsysx_tables := $(nsysx_summaries) $(nsysx_compiles) $(nsysx_kinds) \
-	$(patsubst %,$(nsysx_out)/tables/%.tsv,variable bandwidth residual stragglers curve waits pairs heap heap-peak heap-at-peak)
-nsysx_flames := $(patsubst %,$(nsysx_out)/flame/%.svg,source op-name module $(if $(nsysx_detail),nvtx kernel))
+# Tables of one reading of the stream are made together; `records` are those that the stream has as they are.
+nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
+nsysx_program_by := module thunk opcode collective device total
+nsysx_detail_by := $(if $(nsysx_detail),range kernel)
+nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_detail_by))
+nsysx_compile_by := range pass phase module process
+nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
+nsysx_kinds := diag clock skew profile device program collective
+nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
+nsysx_late := stragglers curve waits pairs
+nsysx_detailed := $(call nsysx_table,$(if $(nsysx_detail),step-each idle verdict))
+nsysx_tables := $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
+	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
+nsysx_program_folds := source op-name module
+nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
+nsysx_folded := $(patsubst %,$(nsysx_out)/flame/%.folded,$(nsysx_program_folds) $(nsysx_range_folds))
+nsysx_flames := $(nsysx_folded:.folded=.svg)
 nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew variability lockstep heap)
 
 # $(call nsysx_run,COMMAND): run it, with what it says kept for the page, and shown where it fails. One file a target, of its name.
-nsysx_log = $(nsysx_out)/logs/$(patsubst $(nsysx_out)/%,%,$(basename $@)).log
+# What makes several files at once has nsysx_as, the name of its log.
+nsysx_log = $(nsysx_out)/logs/$(or $(nsysx_as),$(patsubst $(nsysx_out)/%,%,$(basename $@))).log
 # A page is of what lies beside it: before something else does, it goes, so that none is left of a report that could not be finished.
 nsysx_run = @rm -f $(nsysx_out)/index.html; mkdir -p $(@D) $(dir $(nsysx_log))
 # It is the same whatever the folder is called.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
+# With NSYSX_TELL set, what is being done is said on standard error.
+nsysx_tell = @[ -z "$$NSYSX_TELL" ] || printf 'nsysx-report: %s\n' >&2
 nsysx_tool = $(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
 
 # With it cd may go elsewhere, and say so.
@@ -115,12 +128,14 @@ $(nsysx_out)/.state/page: nsysx-force
 $(nsysx_out)/.state/gnuplot: nsysx-force
 	@mkdir -p $(@D); $(GNUPLOT) --version </dev/null >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
 
-# Streams, a step a file.
+# Streams: of each profile, of all together, and what tables are made of.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(nsysx_run)
-	$(nsysx_tool)extract -b -z $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
+	$(nsysx_tell) 'extracting $(notdir $(subst ',,$(word $*,$(PROFILES))))'
+	$(nsysx_tool)extract -b $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
 		-o $@ -- $(call nsysx_quoted,$(word $*,$(PROFILES))) $(nsysx_said)
 # By a pattern of the shell: the names of thousands would not fit into its command. What is beyond the last is of an earlier list.
+# One profile alone is the job.
 ifeq ($(PROFILES),)
 $(nsysx_out)/streams/extracted.nsysx:
 	@echo 'nsysx-report: PROFILES: want the exports to report on' >&2; exit 1
@@ -128,58 +143,68 @@ else
 $(nsysx_out)/streams/extracted.nsysx: $(nsysx_streams) $(nsysx_out)/.state/flags
 	$(nsysx_run)
 	@cd $(@D) && for f in profile-*.nsysx ../logs/streams/profile-*.log; do n=$${f##*/profile-}; n=$${n#profile-}; [ "$${n%.*}" -le $(words $(PROFILES)) ] || rm -f "$$f"; done
-	$(nsysx_tool)merge -b -z -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
+ifeq ($(words $(PROFILES)),1)
+	$(nsysx_at)rm -f $@ && { ln $< $@ 2>/dev/null || cp $< $@; } && touch $@
+else
+	$(nsysx_tell) 'merging $(words $(PROFILES)) profiles'
+	$(nsysx_tool)merge -b -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
 endif
-$(nsysx_out)/streams/aligned.nsysx: $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags
+endif
+# With it comes nsysx_asks: what can be asked of it. Without executions of programs, or without communication, much cannot.
+$(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags $(nsysx_here)/job.sh
 	$(nsysx_run)
-	$(nsysx_tool)align -b -z $(ALIGN_FLAGS) -o $@ $< $(nsysx_said)
-$(nsysx_out)/streams/steady.nsysx: $(nsysx_aligned) $(nsysx_out)/.state/flags
-	$(nsysx_run)
-	$(nsysx_tool)warmup -b -z -o $@ $< $(nsysx_said)
-$(nsysx_out)/streams/overlapped.nsysx: $(nsysx_steady) $(nsysx_out)/.state/flags
-	$(nsysx_run)
-	$(nsysx_tool)overlap -b -z -o $@ $< $(nsysx_said)
-$(nsysx_last): $(nsysx_out)/streams/overlapped.nsysx
-	$(nsysx_run)
-	$(nsysx_tool)collectives -b -z -o $@ $< $(nsysx_said)
+	$(nsysx_tell) 'comparing clocks, leaving out first executions, measuring communication'
+	$(nsysx_at)unset NSYSX_FORMAT; ALIGN_FLAGS=$(call nsysx_quoted,$(ALIGN_FLAGS)) sh $(nsysx_here)/job.sh $(nsysx_out) '$(ALIGN)' '$(WARMUP)' $(call nsysx_quoted,$(nsysx_bin))
 
 # Tables.
-$(nsysx_summaries): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
+# $(call nsysx_can,WORD): whether the stream can be asked that. What it cannot answer is an empty file.
+nsysx_can = grep -qx $(1) $(nsysx_asks)
+nsysx_ask = $(nsysx_at)if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+nsysx_comma := ,
+nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
+# The targets are patterns, where % stands for a dot: so make knows that one call makes them all.
+$(nsysx_summaries): private nsysx_as := tables/summary
+$(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)summary --tsv --by $* $(if $(filter range kernel,$*),--no-compile) -o $@ $< $(nsysx_said)
+	$(nsysx_tell) 'making tables'
+	@for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log)
+	$(nsysx_at)by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
+	[ -z "$$by" ] || { unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)summary --tsv --variable -o $@ $< $(nsysx_said)
-$(nsysx_out)/tables/bandwidth.tsv: $(nsysx_out)/streams/overlapped.nsysx
+	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
+$(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)collectives --tsv --summary -o $@ $< $(nsysx_said)
-$(nsysx_compiles): $(nsysx_out)/tables/compile-%.tsv: $(nsysx_out)/streams/extracted.nsysx
+	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
+$(nsysx_compiles): $(nsysx_out)/tables/compile-%.tsv: $(nsysx_out)/streams/extracted.nsysx $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)compile --tsv --by $* -o $@ $< $(nsysx_said)
-nsysx_kind = $(or $(patsubst instances,collective,$(filter instances,$*)),$(patsubst %s,%,$(filter devices programs,$*)),$*)
-$(nsysx_kinds): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
+	$(call nsysx_ask,compile)compile --tsv --by $* -o $@ $< $(nsysx_said)
+$(nsysx_records): private nsysx_as := tables/records
+$(nsysx_records:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)view -t $(nsysx_kind) -o $@ $< $(nsysx_said)
+	$(nsysx_tool)view -q -t $(call nsysx_list,$(nsysx_kinds)) -o '$(nsysx_out)/tables/record-%.tsv' $(nsysx_last) $(nsysx_said)
+$(nsysx_out)/tables/step-each.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)steps --tsv --each -o $@ $< $(nsysx_said)
+nsysx_of_idle := --tsv
+$(nsysx_out)/tables/verdict.tsv: private nsysx_of_idle := --tsv --verdict
+$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/verdict.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)idle $(nsysx_of_idle) -o $@ $< $(nsysx_said)
 # Clocks that were not compared give no answer here; why not is left in the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
 nsysx_refuse = $(nsysx_at)echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
-$(nsysx_out)/tables/stragglers.tsv: $(nsysx_last)
+nsysx_of_stragglers_curve := --curve
+nsysx_of_stragglers_waits := --waits
+nsysx_of_stragglers_pairs := --waits=pairs
+$(call nsysx_table,$(nsysx_late)): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv -o $@ $< $(nsysx_said))
-$(nsysx_out)/tables/curve.tsv: $(nsysx_last)
-	$(nsysx_run)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --curve -o $@ $< $(nsysx_said))
-$(nsysx_out)/tables/waits.tsv: $(nsysx_last)
-	$(nsysx_run)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --waits -o $@ $< $(nsysx_said))
-$(nsysx_out)/tables/pairs.tsv: $(nsysx_last)
-	$(nsysx_run)
-	$(if $(nsysx_unaligned),$(nsysx_refuse),$(nsysx_tool)stragglers --tsv --waits=pairs -o $@ $< $(nsysx_said))
+	$(if $(nsysx_unaligned),$(nsysx_refuse),$(call nsysx_ask,xla)stragglers --tsv $(nsysx_of_stragglers_$*) -o $@ $< $(nsysx_said))
 # What alignment leaves: a second estimate, of what is aligned.
-$(nsysx_out)/tables/residual.tsv: $(nsysx_aligned)
+$(nsysx_out)/tables/residual.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_tool)align -q --estimate -b -o $@.stream $< $(nsysx_said); \
-	$(nsysx_bin)nsysx-view -q -t skew -o $@ $@.stream; s=$$?; rm -f $@.stream; exit $$s)
+	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
+	{ unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
 # Processes of a job have the same programs as a rule: the first dump stands for all.
 nsysx_first := $(firstword $(nsysx_given))
 nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at): >$@)
@@ -205,12 +230,16 @@ nsysx_name_op-name := GPU time by operation
 nsysx_name_module := GPU time by program and instruction
 nsysx_name_nvtx := GPU operations by NVTX range
 nsysx_name_kernel := GPU operations by NVTX range and kernel
-$(nsysx_out)/flame/%.folded: $(nsysx_last)
+$(nsysx_folded): private nsysx_as := flame/folded
+$(nsysx_folded:.folded=%folded): $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)fold --by $* -o $@ $< $(nsysx_said)
+	$(nsysx_tell) 'drawing'
+	@for f in $(nsysx_folded); do : >$$f; done; : >$(nsysx_log)
+	$(nsysx_at)by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
+	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	@mkdir -p $(@D)
-	$(nsysx_tool)flame -q --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
+	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
 # Plots: awk makes of tables what gnuplot is given. One without data has no picture.
 nsysx_plot = $(nsysx_here)/plots
@@ -231,9 +260,8 @@ $(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plo
 
 # What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
 # Nothing else goes: other files in these folders are the user's.
-nsysx_optional := $(patsubst %,$(nsysx_out)/%,streams/aligned.nsysx streams/steady.nsysx tables/range.tsv tables/kernel.tsv \
-	flame/nvtx.folded flame/nvtx.svg flame/kernel.folded flame/kernel.svg)
-nsysx_gone := $(filter-out $(nsysx_aligned) $(nsysx_steady) $(nsysx_tables) $(nsysx_flames) $(nsysx_flames:.svg=.folded),$(nsysx_optional))
+nsysx_optional := $(call nsysx_table,range kernel step-each idle verdict) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
+nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))
 $(nsysx_out)/page.css: $(nsysx_here)/page/page.css
 	@mkdir -p $(@D); cp $< $@

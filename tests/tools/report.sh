@@ -122,7 +122,7 @@ contents r >"$T/b"
 same 'is as before again' "$T/a" "$T/b"
 ok 'fewer profiles' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=r
 ok 'leave nothing of those that are gone' test ! -e r/streams/profile-2.nsysx
-equal 'nor a device' "$(awk 'NR > 1' r/tables/devices.tsv | wc -l)" 1
+equal 'nor a device' "$(awk 'NR > 1' r/tables/record-device.tsv | wc -l)" 1
 cp s/r0.sqlite good && head -c 5000 good >s/r0.sqlite
 fails 'a broken profile ends it, with the tool'"'"'s words' 1 'nsysx-extract: s/r0.sqlite' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
 ok 'and leaves no half files' sh -c '! find r -name "*.new" -o -name "*.tmp*" | grep -q . && ! test -e r/streams/profile-1.nsysx.new'
@@ -239,7 +239,7 @@ zstd -q -o x/a/r.sqlite.zst s/r0.sqlite && cp s/r1.sqlite x/b/r.sqlite
 ok 'a profile of an odd name' nsysx-report -q -o r6 -x s/dump0 "$odd"
 sound r6 'its page is sound'
 ok 'two of one name, one of them compressed; a dump for one' nsysx-report -q -o r7 x/a/r.sqlite.zst -x s/dump1 x/b/r.sqlite
-equal 'are two' "$(awk 'NR > 1' r7/tables/devices.tsv | wc -l)" 2
+equal 'are two' "$(awk 'NR > 1' r7/tables/record-device.tsv | wc -l)" 2
 cp s/r0.sqlite 'x/a b.sqlite'
 fails 'a space in a name is refused' 1 'nsysx-report: x/a b.sqlite: want a name without spaces' nsysx-report 'x/a b.sqlite'
 fails 'in that of the folder too' 2 'OUT: want one folder, without spaces' build PROFILES=s/r0.sqlite OUT='a b'

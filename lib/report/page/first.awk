@@ -10,8 +10,8 @@ FNR == 1 {
 }
 function v(name) { return $col[name] }
 file == "total" { total[v("quantity")] = v("total"); share[v("quantity")] = v("percent") }
-file == "devices" { devices++ }
-file == "profile" { profiles++ }
+file == "record-device" { devices++ }
+file == "record-profile" { profiles++ }
 file == "module" { module_time += v("total") }
 file == "module" && FNR == 2 { top = v("name"); top_mean = v("mean"); top_execs = v("execs") }
 file == "bandwidth" && v("busbw_mean") != "" && (best_bytes == "" || v("bytes") + 0 > best_bytes + 0 || (v("bytes") == best_bytes && v("busbw_mean") + 0 > best + 0)) {

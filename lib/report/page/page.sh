@@ -42,8 +42,8 @@ section() { printf '</section>\n<section id="%s">\n<h2>%s</h2>\n' "$1" "$2"; }
 # What the logs of $1... say, a line once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
-devices=$(awk 'NR > 1' tables/devices.tsv | wc -l)
-names=$(awk -F'\t' 'NR > 1 { if (NR <= 5) s = s (s == "" ? "" : ", ") $2; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/profile.tsv)
+devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
+names=$(awk -F'\t' 'NR > 1 { if (NR <= 5) s = s (s == "" ? "" : ", ") $2; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
 TITLE=${TITLE:-GPU profile of ${names:-nothing}}
 dumps=${DUMPS:-}
 no_xla='The profile holds no work of XLA programs: XLA writes NVTX ranges for what it launches, and there are none with GPU work (another framework, or a trace without nvtx).'
@@ -100,14 +100,14 @@ cat <<END
 <h2>Summary</h2>
 END
 tables=
-for t in total devices profile module bandwidth kernel range; do [ -s "tables/$t.tsv" ] && tables="$tables tables/$t.tsv"; done
+for t in total record-device record-profile module bandwidth kernel range; do [ -s "tables/$t.tsv" ] && tables="$tables tables/$t.tsv"; done
 # shellcheck disable=SC2086  # a list of words
 awk -f "$here/html.awk" -f "$here/first.awk" $tables
 [ "$xla" ] || why "$no_xla What follows rests on kernels and NVTX ranges."
 
 section next 'What to look at next'
 tables=
-for t in total collective device waits thunk variable compile-process residual kernel diag; do [ -s "tables/$t.tsv" ] && tables="$tables tables/$t.tsv"; done
+for t in total collective device waits thunk variable compile-process residual kernel record-diag; do [ -s "tables/$t.tsv" ] && tables="$tables tables/$t.tsv"; done
 # shellcheck disable=SC2086
 awk -f "$here/html.awk" -f "$here/../root.awk" -f "$here/rules.awk" $tables flame/source.folded
 
@@ -179,7 +179,7 @@ plot lockstep 'Lockstep of the devices in the program with most time' ''
 plot skew 'Clock skew by device' ''
 echo '</div>'
 echo '<h3 id="clocks">Clocks</h3>'
-table clock 'device:device:s,offset:offset taken away:ns,rate:rate:x,collectives:collectives compared:n,component:component:n' 16 "$(
+table record-clock 'device:device:s,offset:offset taken away:ns,rate:rate:x,collectives:collectives compared:n,component:component:n' 16 "$(
 	if [ "${ALIGN:-}" = no ]; then echo "$unaligned"; elif [ -z "$xla" ]; then echo "$no_program"; else echo "No clocks were compared: ${alone}"; fi)"
 
 section variability 'Variability'
@@ -229,7 +229,7 @@ else
 fi
 
 section diags 'Warnings and notes'
-table diag 'severity:severity:s,source:from:s,text:what:s,count:count:n' 1000 'The streams hold none.'
+table record-diag 'severity:severity:s,source:from:s,text:what:s,count:count:n' 1000 'The streams hold none.'
 notes=$(said logs/tables/*.log logs/flame/*.log)
 if [ "$notes" ]; then
 	echo '<h3>Said while tables were made</h3><ul class="quiet">'

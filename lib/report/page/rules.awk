@@ -43,7 +43,7 @@ file == "kernel" {
 	kernels += v("total")
 	if (v("type") == "memcpy") copies += v("total")
 }
-file == "diag" { if (v("severity") != "info") warned++ }
+file == "record-diag" { if (v("severity") != "info") warned++ }
 
 # A finding: number x, its limit, whether the answer stands; what it is, its text, where to read on.
 function rule(known, x, limit, form, name, text, anchor, why) {

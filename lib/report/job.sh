@@ -1,0 +1,62 @@
+#!/bin/sh
+# job.sh OUT ALIGN WARMUP BIN -- of OUT/streams/extracted.nsysx the stream that tables are of, collectives.nsysx, and in OUT/.state/asks
+# what can be asked of it: xla, compile, comm, devices (several), a line each. ALIGN and WARMUP as in report.mk, BIN before the tools' names.
+set -u
+unset CDPATH
+out=$1 align=$2 warmup=$3 bin=$4
+LC_ALL=C
+export LC_ALL
+from=$out/streams/extracted.nsysx to=$out/streams/collectives.nsysx state=$out/.state logs=$out/logs/streams
+trap 'rm -f "$state"/held-*.tsv "$state"/failed-*' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$logs"
+steps='align warmup overlap collectives'
+for s in $steps; do rm -f "$logs/$s.log"; done
+
+# Whether table $1 of what is held has $2 rows.
+held() { [ "$(head -n $(($2 + 1)) "$state/held-$1.tsv" | wc -l)" -gt "$2" ]; }
+# One step of the pipeline. What fails leaves the next one a stream without its end, which is refused.
+step() {
+	name=$1
+	shift
+	"${bin}nsysx-$name" -b "$@" 2>"$logs/$name.log" || { : >"$state/failed-$name"; return 1; }
+}
+align() { eval "step align ${ALIGN_FLAGS:-} \"\$@\""; }
+warmup() { step warmup "$@"; }
+overlap() { step overlap "$@"; }
+# What this one does not do is done by who comes next.
+passed() { cat -- "$@"; }
+
+"${bin}nsysx-view" -q -t module,compile,device -o "$state/held-%.tsv" "$from" || exit 1
+xla= comm= devices=
+held device 2 2>/dev/null && devices=1
+held module 1 && xla=1 comm=1
+if ! [ "$xla" ]; then
+	"${bin}nsysx-collectives" -q --tsv --summary -o "$state/held-comm.tsv" "$from" || exit 1
+	held comm 1 && comm=1
+fi
+{
+	[ "$xla" ] && echo xla
+	[ "$comm" ] && echo comm
+	[ "$devices" ] && echo devices
+	held compile 1 && echo compile
+	:
+} >"$state/asks.new" && mv -f "$state/asks.new" "$state/asks" || exit 1
+
+first=passed second=passed
+[ "$xla" ] && [ "$devices" ] && [ "$align" != no ] && first=align
+[ "$xla" ] && [ "$warmup" != no ] && second=warmup
+if ! [ "$comm" ]; then
+	# The same file twice costs nothing where links go.
+	rm -f "$to"
+	{ ln "$from" "$to" 2>/dev/null || cp "$from" "$to"; } && touch "$to"
+	exit
+fi
+if $first "$from" | $second | overlap | step collectives -o "$to"; then exit 0; fi
+for s in $steps; do
+	if [ -e "$state/failed-$s" ]; then
+		cat "$logs/$s.log" >&2
+		break
+	fi
+done
+exit 1
