@@ -91,7 +91,8 @@ int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
  * goes to. */
 struct nsx_tool_part { char *name, *path; };
 
-/* The parts of a list, in order, at least one. Of several, a path is `path` with its first % replaced by the part's name:
+/* The parts of a list, in order, at least one. Of several, a path is `path` with its first % replaced by the name of
+ * the part:
  * misuse if it has none. Exits when out of memory; nsx_tool_parts_free frees them. */
 struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
 void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);

@@ -39,7 +39,8 @@ int nsx_fold_by_name(const char *name);
 int nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
              struct nsx_diags *diags, struct nsx_err *err);
 
-/* The same for n of them (at least 1), in one reading: what options[i] asks for goes to out[i]. What several find is one
+/* The same for n of them (at least 1), in one reading: what options[i] asks for goes to out[i]. What several find is
+ * one
  * diag. options->require is the first one's. */
 int nsx_folds(struct nsx_reader *in, const struct nsx_fold_options *options, size_t n, struct nsx_outfile *const *out,
               struct nsx_diags *diags, struct nsx_err *err);
