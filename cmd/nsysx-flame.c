@@ -6,10 +6,13 @@
 #include "tool.h"
 
 static const char *title, *subtitle, *base, *min_width = "0.0000833", *unit = "ns", *sort = "name";
-static bool icicle;
+static const char *dim = NSX_FLAME_DIM;
+static bool icicle, collapse;
 
 static const struct nsx_opt opts[] = {
+	NSX_OPT_FLAG(0, "collapse", &collapse, "draw frames of one width on each other in one row; a click opens it"),
 	NSX_OPT_STR(0, "diff", &base, "BASE", "colour by what changed since these folded stacks"),
+	NSX_OPT_STR(0, "dim", &dim, "REGEX", "draw frames whose name matches paler; '' for none [those of libraries]"),
 	NSX_OPT_FLAG(0, "icicle", &icicle, "put the root on top"),
 	NSX_OPT_STR(0, "min-width", &min_width, "SHARE", "draw no frame below this share of the total [0.0000833]"),
 	NSX_OPT_CHOICE(0, "sort", &sort, "name|size", "what stands left: names in order, or the largest [name]"),
@@ -21,16 +24,29 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-flame",
-                                    "[--diff BASE] [--icicle] [--title TEXT] [--unit UNIT] [-o FILE] [FILE]",
+	"[--collapse] [--diff BASE] [--icicle] [--title TEXT] [--unit UNIT] [-o FILE] [FILE]",
                                     "Draw folded stacks as a flame graph.", opts };
 
 static struct nsx_flame_options
 options_given(void)
 {
-	struct nsx_flame_options o = { .title = title, .subtitle = subtitle, .base = base, .icicle = icicle };
+	struct nsx_flame_options o = { .title = title, .subtitle = subtitle, .base = base, .icicle = icicle,
+	                               .collapse = collapse };
 
 	if (!nsx_get_double(nsx_str_c(min_width), &o.min_share) || !(o.min_share >= 0 && o.min_share <= 1))
 		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
+	if (*dim) {
+		static regex_t pattern;
+		char why[256];
+		int rc = regcomp(&pattern, dim, REG_EXTENDED | REG_NOSUB);
+
+		if (rc) {
+			regerror(rc, &pattern, why, sizeof why);
+			nsx_cli_misuse(&cli, "--dim: \"%s\" is no extended regular expression: %s", dim, why);
+		}
+		o.dim = &pattern;
+		o.dims_libraries = strcmp(dim, NSX_FLAME_DIM) == 0;
+	}
 	o.unit = strcmp(unit, "count") == 0 ? NSX_FLAME_COUNT : strcmp(unit, "bytes") == 0
 	    ? NSX_FLAME_BYTES : NSX_FLAME_NS;
 	o.sort = strcmp(sort, "size") == 0 ? NSX_FLAME_SIZE : NSX_FLAME_NAME;
@@ -56,5 +72,7 @@ main(int argc, char **argv)
 		rc = nsx_tool_commit(&t, out);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_outfile_free(out);
+	if (options.dim)
+		regfree((regex_t *)options.dim);
 	return rc;
 }

@@ -2,6 +2,7 @@
 #ifndef NSX_DRAW_FLAME_H
 #define NSX_DRAW_FLAME_H
 
+#include <regex.h>
 #include <stdbool.h>
 
 #include "base/diag.h"
@@ -10,6 +11,11 @@
 
 /* What the numbers of the stacks count. */
 enum nsx_flame_unit { NSX_FLAME_NS, NSX_FLAME_COUNT, NSX_FLAME_BYTES };
+
+/* Frames of libraries, as an extended regular expression: what usually is to be dimmed. */
+#define NSX_FLAME_DIM \
+	"(^|/)((site|dist)-packages|lib/python[0-9.]+|absl|flax|haiku|jax|jaxlib|optax|paxml|praxis|torch)/" \
+	".*\\.pyx?:[0-9]"
 
 /* How the frames above one frame stand, from left to right. */
 enum nsx_flame_sort { NSX_FLAME_NAME, NSX_FLAME_SIZE };
@@ -23,6 +29,9 @@ struct nsx_flame_options {
 	enum nsx_flame_unit unit;
 	enum nsx_flame_sort sort;
 	bool        icicle;          /* the root on top */
+	bool        collapse;        /* frames of one width on each other in one row; a click shows them */
+	const regex_t *dim;          /* frames whose name matches are paler; NULL: none */
+	bool        dims_libraries;  /* these are NSX_FLAME_DIM, and the picture says so */
 };
 
 /* Read folded stacks (`frame;frame NUMBER` lines, in any order, compressed with zstd or not) from path, "-" for

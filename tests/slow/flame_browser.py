@@ -90,7 +90,7 @@ def middle(f):
 
 
 def looks(b):
-    for name in ("source", "module", "diff", "hostile", "empty"):
+    for name in ("source", "module", "diff", "rows", "hostile", "empty"):
         for width, height in ((1280, 800), (390, 844)):
             for dark in (False, True):
                 where = "%s at %d px, %s" % (name, width, "dark" if dark else "light")
@@ -104,7 +104,7 @@ def looks(b):
                 root = frames(b)[0]
                 claim("%s: is as wide as the window" % where, abs(root["w"] - width) < 1.5, root)
                 equal("%s: nothing to scroll sideways" % where, b.js("return document.documentElement.scrollWidth <= innerWidth"), True)
-    kinds = [k + str(i) for k in "gcmiu" for i in range(6)] + ["z0"] + [k + str(i) for k in "hl" for i in range(1, 6)]
+    kinds = [k + str(i) for k in "gcmiu" for i in range(6)] + ["z0", "x0"] + [k + str(i) for k in "hl" for i in range(1, 6)]
     for dark in (False, True):
         b.window(1280, 800, dark)
         go(b, "source")
@@ -186,6 +186,57 @@ def keys(b):
     equal("a slash goes to the search field", b.js("return document.activeElement.tagName"), "input")
 
 
+ROWS = """
+return Array.from(document.querySelectorAll('.f')).filter(g => getComputedStyle(g).display !== 'none').map(g => [
+	g.querySelector('title').textContent.split('\\n')[0], Number(g.dataset.n || 1), Math.round(g.querySelector('rect').getBoundingClientRect().y)]);"""
+DISPLAYED = "return Array.from(document.querySelectorAll('.f')).filter(g => getComputedStyle(g).display !== 'none').length"
+
+
+def rows(b):
+    """Collapsed rows open by a click and by the button, keep widths, and are searched whole."""
+    go(b, "rows")
+    everything = b.js("return document.querySelectorAll('.f').length")
+    before = frames(b)
+    seen = b.js(ROWS)
+    equal("rows stand for all frames", sum(n for _, n, _ in seen), everything)
+    claim("some stand for several", len(seen) < everything, len(seen))
+    pattern = r"train\.py"
+    got = search(b, pattern)
+    claim("a search sees what a row hides", got.startswith("matched %s (" % share("rows", pattern)), got)
+    claim("and marks the row", any(f["hit"] and not f["off"] for f in frames(b)))
+    b.shot("%s/flame-rows-search.png" % SHOTS)
+    search(b, "")
+    run = max((f for f in before if not f["off"]), key=lambda f: b.js("return Number(document.querySelectorAll('.f')[%d].dataset.n || 1)" % f["i"]))
+    n = b.js("return Number(document.querySelectorAll('.f')[%d].dataset.n)" % run["i"])
+    claim("its label says how many more", run["label"].startswith("+%d " % (n - 1)), run["label"])
+    b.click(*middle(run))
+    after = frames(b)
+    places = b.js("return Array.from(document.querySelectorAll('.f')).map(g => g.dataset.o + ' ' + g.dataset.v)")
+    opened = [f for f in after if not f["off"] and places[f["i"]] == places[run["i"]]]
+    claim("a click opens the row", len(opened) >= n and all(abs(f["w"] - 1280) < 1.5 for f in opened), (len(opened), n))
+    equal("each frame has a row of its own", len({f["y"] for f in opened}), len(opened))
+    claim("labels have no number then", not any(f["label"].startswith("+") for f in after if f["i"] == run["i"]))
+    b.shot("%s/flame-rows-open.png" % SHOTS)
+    b.keys(ESCAPE)
+    equal("Escape closes it", [(f["i"], f["off"], round(f["w"], 2), f["y"]) for f in frames(b)], [(f["i"], f["off"], round(f["w"], 2), f["y"]) for f in before])
+    b.js("document.querySelectorAll('form button')[2].click()")
+    equal("the button shows every frame", b.js(DISPLAYED), everything)
+    equal("the address holds that", address(b), "#a=1")
+    wide = {f["i"]: round(f["w"], 2) for f in frames(b)}
+    equal("widths are what they were", {f["i"]: round(f["w"], 2) for f in before if not f["off"]}, {f["i"]: wide[f["i"]] for f in before if not f["off"]})
+    go(b, "rows", "#a=1")
+    equal("a link shows every frame too", b.js(DISPLAYED), everything)
+    b.js("document.querySelectorAll('form button')[2].click()")
+    equal("and the button collapses again", b.js(DISPLAYED), len(seen))
+    b.js("document.querySelector('.f').focus()")
+    b.keys(UP)
+    b.keys(UP)
+    name = b.js("return document.activeElement.querySelector('title').textContent.split('\\n')[0]")
+    claim("keys go from row to row", name in [s for s, _, _ in seen], name)
+    go(b, "source")
+    equal("without such rows there is no such button", b.js("return document.querySelectorAll('form button')[2].offsetParent"), None)
+
+
 def tall(b):
     b.window(1280, 200)
     go(b, "source")
@@ -218,7 +269,7 @@ def plain(b):
 
 browser = Browser(1280, 800)
 try:
-    for part in (looks, searches, zooms, keys, tall, hostile, plain):
+    for part in (looks, searches, zooms, keys, rows, tall, hostile, plain):
         part(browser)
 finally:
     browser.close()

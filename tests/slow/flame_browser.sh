@@ -21,6 +21,8 @@ made() {
 	nsysx-flame -q --icicle --sort size --title 'By instruction' -o "$T/module.svg" "$T/module.folded" &&
 	nsysx-flame -q --diff "$T/base.folded" --title 'What changed' -o "$T/diff.svg" "$T/source.folded" &&
 	nsysx-flame -q -o "$T/hostile.svg" "$T/hostile.folded" &&
+	nsysx-fold -q --mark-comm -o "$T/rows.folded" "$T/s.nsysx" &&
+	nsysx-flame -q --min-width 0 --collapse --title 'Rows of one width' -o "$T/rows.svg" "$T/rows.folded" &&
 	nsysx-flame -q -o "$T/empty.svg" /dev/null
 }
 made || { echo 'flame_browser.sh: the pictures could not be made' >&2; exit 1; }

@@ -144,9 +144,115 @@ for g in ET.parse(sys.stdin).getroot().iter(S + "g"):
 printf '%s\n' '/opt/a_long_folder/of_things/model/layers.py:14[norm] 20' 'x 80' >"$T/label"
 equal 'a path that does not fit loses folders' "$(label_of "$T/label" /opt)" '…/model/layers.py:14[norm]'
 printf '%s\n' '/opt/a_long_folder/of_things/model/layers.py:14[norm] 8' 'x 92' >"$T/label"
-equal 'then its end' "$(label_of "$T/label" /opt)" 'layers.py:1…'
+equal 'then the beginning of the file: its line stays' "$(label_of "$T/label" /opt)" '…ayers.py:14'
+printf '%s\n' '/opt/a_long_folder/of_things/model/layers.py:14[norm] 9' 'x 91' >"$T/label"
+equal 'the function goes before the line' "$(label_of "$T/label" /opt)" 'layers.py:14…'
+printf '%s\n' 'jit(f)/jvp(model)/layers_1/dot_general[dimension_numbers=(1,)] 8' 'x 92' >"$T/label"
+equal 'of what is no line the beginning stays' "$(label_of "$T/label" jit)" 'dot_general…'
 printf '%s\n' 'a_kernel_of_a_long_name 1' 'x 999' >"$T/label"
 equal 'what fits nothing has no label' "$(label_of "$T/label" a_kernel)" ''
+
+# --collapse, by rows.c's example with fewer frames: what stands for a row is marked by how many it has.
+cat >"$T/rows.py" <<'END'
+import sys
+import xml.etree.ElementTree as ET
+S = "{http://www.w3.org/2000/svg}"
+# ROW NAME CLASSES COUNT LABEL of a picture's frames, rows counted from the root.
+frames = []
+for g in ET.parse(sys.argv[1]).getroot().iter(S + "g"):
+    if "f" in g.get("class").split():
+        t = g.find(S + "text")
+        frames.append((int(g.find(S + "rect").get("y")), g.find(S + "title").text.split("\n")[0], g.get("class").split(), g.get("data-n", "1"),
+                       t.text if t is not None else ""))
+for y, name, classes, n, label in frames:
+    print((frames[0][0] - y) // 18, name, "hidden" if "k" in classes else "dim" if "d" in classes else "shown", n, label, sep="|")
+END
+rows() { python3 "$T/rows.py" "$1"; }
+cat >"$T/run" <<'END'
+train.py:9[main];/x/flax/module.py:5[call];model.py:7[loss];util.py:2[wrap];/x/flax/linear.py:3[call];util.py:2[wrap] 60
+train.py:9[main];/x/flax/module.py:5[call];model.py:7[loss];util.py:2[wrap];/x/flax/linear.py:3[call];dot;mul 40
+END
+nsysx-flame --collapse --min-width 0 -o "$T/run.svg" "$T/run"
+equal '--collapse makes one row of frames of one width' "$(rows "$T/run.svg" | tail -n +2)" "$(printf '%s\n' '1|train.py:9[main]|hidden|1|' \
+	'1|/x/flax/module.py:5[call]|hidden|1|' '1|model.py:7[loss]|shown|5|+4 model.py:7[loss]' '1|util.py:2[wrap]|hidden|1|' \
+	'1|/x/flax/linear.py:3[call]|hidden|1|' '2|dot|hidden|1|' '2|mul|shown|2|+1 mul' '2|util.py:2[wrap]|shown|1|util.py:2[wrap]')"
+nsysx-flame --collapse --dim '' --min-width 0 "$T/run" >"$T/other.svg"
+equal 'what is innermost stands for names that are as rare' "$(rows "$T/other.svg" | grep '|5|')" '1|/x/flax/linear.py:3[call]|shown|5|+4 /x/flax/linear.py:3[call]'
+equal 'its tooltip has all names' "$(frames "$T/run.svg" | awk -F'\t' '$8 == "model.py:7[loss]" { print $9 }' | sed 's/.*% | //')" \
+	'5 frames in this row: |   train.py:9[main] |   /x/flax/module.py:5[call] |   model.py:7[loss] |   util.py:2[wrap] |   /x/flax/linear.py:3[call]'
+nsysx-flame --min-width 0 -o "$T/plain.svg" "$T/run"
+equal 'without it each has its row' "$(rows "$T/plain.svg" | cut -d '|' -f 1,3 | tr '\n' ' ')" '0|shown 1|shown 2|dim 3|shown 4|shown 5|dim 6|shown 7|shown 6|shown '
+printf '%s\n' '[GPU active];a;b;[communication] 5' '[GPU active];a;b;psum;x 3' 'c;d;[Unknown];e 2' >"$T/run"
+nsysx-flame --collapse --min-width 0 "$T/run" | python3 "$T/rows.py" /dev/stdin >"$T/got"
+equal 'brackets and kinds keep their rows' "$(cut -d '|' -f 1-4 "$T/got" | tail -n +2 | tr '\n' ' ')" \
+	'1|[GPU active]|shown|1 2|a|hidden|1 2|b|shown|2 3|[communication]|shown|1 3|psum|hidden|1 3|x|shown|2 1|c|hidden|1 1|d|shown|2 2|[Unknown]|shown|1 3|e|shown|1 '
+# Every frame has the place it has without, and rows are what the stacks say: runs counted by Python.
+awk 'BEGIN { srand(5); for (i = 0; i < 400; i++) { s = "r" int(rand() * 3); for (d = int(rand() * 12); d > 0; d--) s = s ";f" int(rand() * rand() * 3); print s, int(rand() * 50) } }' >"$T/chains"
+for opt in --icicle --sort=size "--diff=$T/many"; do
+	nsysx-flame -q "$opt" --min-width 0 -o "$T/plain.svg" "$T/chains"
+	nsysx-flame -q "$opt" --min-width 0 --collapse -o "$T/run.svg" "$T/chains"
+	frames "$T/plain.svg" | cut -f 1-6,8 >"$T/want"
+	frames "$T/run.svg" | cut -f 1-6,8 >"$T/got"
+	same "--collapse ${opt%%=*} keeps places and widths" "$T/want" "$T/got"
+done
+nsysx-flame --min-width 0 --collapse --dim '[02]$' -o "$T/run.svg" "$T/chains"
+equal 'rows are runs of one child of the same width' "$(python3 - "$T/chains" "$T/run.svg" <<'END'
+import collections, subprocess, sys
+total, children = collections.Counter(), collections.defaultdict(set)
+for line in open(sys.argv[1]):
+    stack, n = line.rsplit(" ", 1)
+    f = tuple(stack.split(";"))
+    for d in range(1, len(f) + 1) if int(n) else ():
+        total[f[:d]] += int(n)
+        children[f[:d - 1]].add(f[:d])
+often = collections.Counter(p[-1] for p in total)
+want = {}
+def walk(path, row):
+    run = [path]
+    while len(children[run[-1]]) == 1 and total[min(children[run[-1]])] == total[path]:
+        run.append(min(children[run[-1]]))
+    bright = [p for p in run if p[-1][-1] not in "02"] or run
+    shown = min(reversed(bright), key=lambda p: often[p[-1]])
+    for p in run:
+        want[p] = (row, len(run) if p == shown else 0)
+    for c in children[run[-1]]:
+        walk(c, row + 1)
+for top in children[()]:
+    walk(top, 1)
+import xml.etree.ElementTree as ET
+S = "{http://www.w3.org/2000/svg}"
+got, path, root = {}, [], None
+for g in ET.parse(sys.argv[2]).getroot().iter(S + "g"):
+    if "f" not in g.get("class").split():
+        continue
+    y = int(g.find(S + "rect").get("y"))
+    if g.get("data-d") == "0":
+        root = y
+        continue
+    path[int(g.get("data-d")) - 1:] = [g.find(S + "title").text.split("\n")[0]]
+    got[tuple(path)] = ((root - y) // 18, 0 if "k" in g.get("class").split() else int(g.get("data-n", "1")))
+print(len(got) > 300, got == want)
+END
+)" 'True True'
+
+# --dim.
+printf '%s 1\n' '/usr/lib/python3/dist-packages/a.py:1[f]' '/v/lib/python3.12/site-packages/b/c.py:22[g]' '/opt/praxis/x.py:3[h]' 'jax/_src/api.py:9[x]' \
+	'/usr/lib/python3.11/runpy.py:8[r]' >"$T/lib"
+printf '%s 1\n' '/home/u/flaxen/train.py:1[f]' 'jit(f)/flax/dot' 'train.py:7[jax]' 'jax' 'torch::mm' >"$T/own"
+dimmed() { nsysx-flame --min-width 0 "$@" | python3 "$T/rows.py" /dev/stdin | grep -c '|dim|'; }
+equal 'code of libraries is dimmed' "$(dimmed "$T/lib")" 5
+equal 'other code is not' "$(dimmed "$T/own")" 0
+equal "--dim '' dims nothing" "$(dimmed --dim '' "$T/lib")" 0
+equal '--dim takes a pattern' "$(dimmed --dim '^(jax|train)' "$T/own")" 2
+equal 'the picture says so' "$(nsysx-flame "$T/lib" | python3 -c 'import sys; print(sys.stdin.read().count(">paler: library code<"))')" 1
+fails 'a pattern that is none' 2 '--dim: "(" is no extended regular expression: ' nsysx-flame --dim '(' "$T/own"
+
+# Stacks that nsysx-fold --mark-comm marks: what is marked, and what holds nothing else, is communication; names do not count.
+printf '%s\n' 'a;psum;[communication] 20' 'a;psum;x 10' 'b;gather;[communication] 30' 'all-reduce 40' >"$T/marked"
+nsysx-flame "$T/marked" >"$T/marked.svg"
+equal 'communication is what is marked' "$(frames "$T/marked.svg" | awk -F'\t' 'NR > 1 { print $8, substr($4, 1, 1) }' | sort)" "$(printf '%s\n' '[communication] x' \
+	'[communication] x' 'a c' 'all-reduce c' 'b m' 'gather m' 'psum c' 'x c' | sort)"
+equal 'its share is exact' "$(head_of "$T/marked.svg" | grep communication)" 'communication 50.00 %'
 
 # Units.
 units() { printf 'a %s\n' "$2" | nsysx-flame --unit "$1" | python3 "$T/flame.py" /dev/stdin | sed -n '1s/.*all: //p' | tr '\t' ' '; }
@@ -218,6 +324,14 @@ if [ -x "$SYNTH" ]; then
 	nsysx-fold -q --by opcode --cover 1 "$T/s.nsysx" | nsysx-flame --min-width 0 >"$T/opcode.svg"
 	equal 'communication by opcode is what the stacks say' "$(frames "$T/opcode.svg" | awk -F'\t' '$4 ~ /^m/ { n += $3 } END { print n + 0 }')" \
 		"$(nsysx-fold -q --by opcode --cover 1 "$T/s.nsysx" | awk '/;(all-|reduce-scatter|collective-|send|recv)/ { n += $NF } END { print n + 0 }')"
+	nsysx-fold -q --mark-comm --cover 1 -o "$T/folded" "$T/s.nsysx"
+	nsysx-flame --min-width 0 --collapse -o "$T/folded.svg" "$T/folded"
+	ok 'the sample communicates' grep -q ';\[communication\] ' "$T/folded"
+	equal 'frames that mark communication hold what the stacks say' "$(frames "$T/folded.svg" | awk -F'\t' '$4 == "x0" { n += $3 } END { print n + 0 }')" \
+		"$(awk '/;\[communication\] / { n += $NF } END { print n + 0 }' "$T/folded")"
+	prefixes "$T/folded" >"$T/want"
+	drawn "$T/folded.svg" >"$T/got"
+	same 'and rows in one keep every sum of the sample' "$T/want" "$T/got"
 else
 	skip 'the sample' 'there is no nsysx-synth'
 fi

@@ -2,22 +2,26 @@
 (function () {
 	"use strict";
 	var SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
-	var PAD = 4;
+	var PAD = 4, ROW = 18, BASELINE = 13, NAME_CELLS = 8;
 	var svg = document.currentScript.closest("svg"), graph = svg.querySelector(".frames");
 	var top = Number(svg.dataset.top), height = Number(svg.getAttribute("height"));
-	var frames = [], zoomed = 0, letter = 7.25, barHeight = 0, focused = 0, bar = {}, box;
+	var frames = [], zoomed = 0, letter = 7.25, barHeight = 0, focused = 0, open = false;
+	var bar = {}, box;
 
 	/* Frames stand in the order of their depth first: each one's `up` is the last that was less deep, `end` where those above it end. */
 	function readFrames() {
 		var open = [], all = graph.querySelectorAll(".f");
 		for (var i = 0; i < all.length; i++) {
 			var g = all[i], title = g.querySelector("title").textContent, d = Number(g.dataset.d), cut = title.indexOf("\n");
+			var facts = title.slice(cut + 1).split("\n"), joined = "j" in g.dataset;
 			while (open.length && frames[open[open.length - 1]].d >= d)
 				frames[open.pop()].end = i;
 			frames.push({
 				g: g, rect: g.querySelector("rect"), text: g.querySelector("text"), d: d, o: Number(g.dataset.o), v: Number(g.dataset.v),
-				name: title.slice(0, cut), facts: title.slice(cut + 1).split("\n"), up: open.length ? open[open.length - 1] : -1,
-				end: all.length, hit: false, width: 0, shown: true
+				name: title.slice(0, cut), facts: facts.slice(0, facts.findIndex(function (l) { return l[0] === " "; }) >>> 0), up: open.length ? open[open.length - 1] : -1,
+				end: all.length, hit: false, width: 0, shown: true,
+				/* The first frame of its row, how many it stands for, and where it goes. */
+				first: joined ? frames[i - 1].first : i, joined: joined, n: Number(g.dataset.n || 1), row: d, hidden: false
 			});
 			open.push(i);
 			g.setAttribute("tabindex", i ? "-1" : "0");
@@ -33,6 +37,14 @@
 
 	function width(letters) {
 		return letters.reduce(function (sum, c) { return sum + cellsOf(c); }, 0);
+	}
+
+	/* As many letters at the end as fit. */
+	function ending(letters, cells) {
+		var from = letters.length;
+		while (from > 0 && cellsOf(letters[from - 1]) <= cells)
+			cells -= cellsOf(letters[--from]);
+		return letters.slice(from).join("");
 	}
 
 	/* As much of a name as fits: of a path its last parts, as nsx_flame_put_label does it. */
@@ -54,6 +66,11 @@
 				return "\u2026" + letters.slice(i).join("");
 		}
 		letters = letters.slice(from ? from + 1 : 0);
+		var line = /^(.*[^]:[0-9]+)(?:\[[^]*)?$/.exec(letters.join(""));
+		if (line && width(Array.from(line[1])) < cells)
+			return line[1] + "\u2026";
+		if (line)
+			return "\u2026" + ending(Array.from(line[1]), left);
 		for (i = 0; i < letters.length && cellsOf(letters[i]) <= left; i++) {
 			fits += letters[i];
 			left -= cellsOf(letters[i]);
@@ -70,12 +87,18 @@
 	}
 
 	function showLabel(f, x, pixels) {
-		var text = pixels > 2 * PAD ? label(f.name, Math.floor((pixels - 2 * PAD) / letter)) : "";
+		var count = f.n > 1 && !isOpen(f) ? "+" + (f.n - 1) + " " : "";
+		var cells = pixels > 2 * PAD ? Math.floor((pixels - 2 * PAD) / letter) : 0, text;
+		if (cells < count.length + NAME_CELLS)
+			count = "";
+		text = label(f.name, cells - count.length);
+		if (text)
+			text = count + text;
 		if (!f.text && !text)
 			return;
 		if (!f.text) {
 			f.text = document.createElementNS(SVG, "text");
-			f.text.setAttribute("y", Number(f.rect.getAttribute("y")) + 13);
+			f.text.setAttribute("y", Number(f.rect.getAttribute("y")) + BASELINE);
 			f.text.setAttribute("dx", PAD);
 			f.g.appendChild(f.text);
 		}
@@ -83,12 +106,45 @@
 		f.text.textContent = text;
 	}
 
+	/* ---- rows: frames of one width on each other share one, unless all rows or the zoomed one are opened */
+
+	function isOpen(f) {
+		return open || f.first === frames[zoomed].first;
+	}
+
+	function arrange() {
+		var last = 0;
+		if (!svg.dataset.runs)
+			return;
+		frames.forEach(function (f, i) {
+			var opened = isOpen(f);
+			f.row = i ? frames[f.up].row + (f.joined && !opened ? 0 : 1) : 0;
+			/* In a row of several, the one that has their number stands for them. */
+			f.hidden = !opened && f.n === 1 && (f.joined || (i + 1 < frames.length && frames[i + 1].joined));
+			f.g.classList.toggle("k", f.hidden);
+			last = Math.max(last, f.row);
+		});
+		frames.forEach(function (f) {
+			var y = top + ROW * (svg.dataset.icicle ? f.row : last - f.row);
+			f.rect.setAttribute("y", y);
+			if (f.text)
+				f.text.setAttribute("y", y + BASELINE);
+		});
+		height = top + ROW * (last + 1) + 10;
+		svg.setAttribute("height", height + barHeight);
+	}
+
+	function setOpen(all) {
+		open = all;
+		bar.rows.textContent = open ? "Collapse" : "All frames";
+	}
+
 	/* ---- zoom */
 
 	function place(f, x, w, whole) {
-		f.shown = w > 0;
+		f.shown = w > 0 && !f.hidden;
 		f.width = w;
-		f.g.classList.toggle("off", !f.shown);
+		f.g.classList.toggle("off", w <= 0);
 		if (!f.shown)
 			return;
 		f.rect.setAttribute("x", x + "%");
@@ -99,6 +155,7 @@
 
 	function draw() {
 		var whole = svg.getBoundingClientRect().width, z = frames[zoomed], i;
+		arrange();
 		for (i = 0; i < frames.length; i++) {
 			var f = frames[i];
 			f.g.classList.remove("past");
@@ -117,7 +174,7 @@
 
 	function tell(i) {
 		bar.what.textContent = frames[i].name;
-		bar.much.textContent = frames[i].facts.join(" \u00b7 ");
+		bar.much.textContent = frames[i].facts.join(" \u00b7 ").replace(/:$/, "");
 	}
 
 	/* ---- search */
@@ -154,11 +211,16 @@
 
 	function search() {
 		var pattern = bar.input.value, re = pattern ? compile(pattern) : null, n = 0, within = -1;
+		var rows = new Set();
 		frames.forEach(function (f, i) {
 			/* The root is no frame of the input. */
 			f.hit = i > 0 && re !== null && re.test(f.name);
-			f.g.classList.toggle("hit", f.hit);
 			n += f.hit;
+			if (f.hit)
+				rows.add(f.first);
+		});
+		frames.forEach(function (f) {
+			f.g.classList.toggle("hit", f.hit || (f.n > 1 && !isOpen(f) && rows.has(f.first)));
 		});
 		bar.clear.disabled = !pattern;
 		if (!pattern || !re) {
@@ -178,20 +240,23 @@
 		bar.found.textContent = text;
 	}
 
-	/* ---- state, which the address holds: #z=FRAME&s=PATTERN */
+	/* ---- state, which the address holds: #z=FRAME&s=PATTERN&a=1 (all frames) */
 
 	function readAddress() {
-		var z = 0, s = "";
+		var z = 0, s = "", all = false;
 		location.hash.slice(1).split("&").forEach(function (part) {
 			try {
 				if (part.indexOf("z=") === 0)
 					z = Number(part.slice(2));
 				else if (part.indexOf("s=") === 0)
 					s = decodeURIComponent(part.slice(2));
+				else if (part === "a=1")
+					all = true;
 			} catch (e) { /* a broken address is none */ }
 		});
 		zoomed = z > 0 && z < frames.length && Math.floor(z) === z ? z : 0;
 		bar.input.value = s;
+		setOpen(all);
 		draw();
 		search();
 	}
@@ -202,6 +267,8 @@
 			parts.push("z=" + zoomed);
 		if (bar.input.value)
 			parts.push("s=" + encodeURIComponent(bar.input.value));
+		if (open)
+			parts.push("a=1");
 		try {
 			history[push ? "pushState" : "replaceState"](null, "", "#" + parts.join("&"));
 		} catch (e) { /* shown inside something that does not let us: go without */ }
@@ -244,7 +311,9 @@
 		bar.input.setAttribute("spellcheck", "false");
 		bar.clear = make(form, "button", "Clear");
 		bar.reset = make(form, "button", "Reset zoom");
-		bar.clear.type = bar.reset.type = "button";
+		bar.rows = make(form, "button", "All frames");
+		bar.rows.hidden = !svg.dataset.runs;
+		bar.clear.type = bar.reset.type = bar.rows.type = "button";
 		bar.found = make(form, "span");
 		bar.found.className = "found";
 		bar.found.setAttribute("role", "status");
@@ -256,6 +325,7 @@
 		bar.input.addEventListener("input", function () { search(); writeAddress(false); });
 		bar.clear.addEventListener("click", clearSearch);
 		bar.reset.addEventListener("click", function () { zoom(0); });
+		bar.rows.addEventListener("click", function () { setOpen(!open); draw(); search(); writeAddress(true); });
 		svg.appendChild(box);
 	}
 
@@ -265,7 +335,7 @@
 	}
 
 	function fit() {
-		barHeight = svg.getBoundingClientRect().width <= 640 ? 116 : 80;
+		barHeight = svg.getBoundingClientRect().width > 640 ? 80 : svg.dataset.runs ? 152 : 116;
 		box.setAttribute("height", barHeight);
 		graph.setAttribute("transform", "translate(0," + barHeight + ")");
 		svg.setAttribute("height", height + barHeight);
@@ -292,21 +362,31 @@
 	/* The next frame in sight of i's row, to the right (step 1) or left (-1). */
 	function beside(i, step) {
 		for (var k = i + step; k > 0 && k < frames.length; k += step)
-			if (frames[k].shown && frames[k].d === frames[i].d)
+			if (frames[k].shown && frames[k].row === frames[i].row)
 				return k;
 		return i;
 	}
 
 	function above(i) {
-		return i + 1 < frames[i].end && frames[i + 1].shown ? i + 1 : frames[i].end > i + 1 && zoomed > i ? pathTo(i) : i;
+		var k = i + 1;
+		while (k < frames[i].end && frames[k].hidden)
+			k++;
+		return k < frames[i].end && frames[k].shown ? k : frames[i].end > i + 1 && zoomed > i ? pathTo(i) : i;
 	}
 
 	/* The frame on the way from i to the zoomed one. */
 	function pathTo(i) {
-		var k = zoomed;
-		while (frames[k].up !== i && k > 0)
-			k = frames[k].up;
-		return k;
+		var to = zoomed;
+		for (var k = zoomed; k > i; k = frames[k].up)
+			if (!frames[k].hidden)
+				to = k;
+		return to;
+	}
+
+	function below(i) {
+		for (i = frames[i].up; i > 0 && frames[i].hidden;)
+			i = frames[i].up;
+		return Math.max(0, i);
 	}
 
 	function move(i, key) {
@@ -314,7 +394,7 @@
 		if (key === out)
 			return above(i);
 		if (key === back)
-			return Math.max(0, frames[i].up);
+			return below(i);
 		return key === "Home" ? 0 : key === "ArrowLeft" ? beside(i, -1) : key === "ArrowRight" ? beside(i, 1) : -1;
 	}
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "draw/fold.h"
 
 static char
 lower(char c)
@@ -41,6 +42,8 @@ contains(struct nsx_str s, const char *word)
 static enum nsx_flame_kind
 bracketed(struct nsx_str s)
 {
+	if (nsx_str_eq(s, NSX_STR(NSX_FOLD_COMM)))
+		return NSX_FLAME_COMM;
 	if (begins(s, "[gpu active]"))
 		return NSX_FLAME_GROUP;
 	if (begins(s, "[cuda mem"))

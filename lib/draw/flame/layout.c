@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "draw/flame/rows.h"
+#include "draw/fold.h"
 
 /* Sorting by name is by rank among the names that are drawn. */
 struct ranked { struct nsx_str text; uint32_t name; };
@@ -100,7 +102,7 @@ place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
       const size_t *first)
 {
 	NSX_VEC(struct open) stack = { 0 };
-	bool good = nsx_vec_push(&l->frames, ((struct nsx_flame_frame){ 0, 0, 0 })) &&
+	bool good = nsx_vec_push(&l->frames, ((struct nsx_flame_frame){ .node = 0 })) &&
 	    nsx_vec_push(&stack, ((struct open){ first[0], 0 }));
 	NSX_VEC(uint32_t) path = { 0 };
 
@@ -113,7 +115,7 @@ place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
 			path.n--;
 			continue;
 		}
-		struct nsx_flame_frame f = { keys[o->at++].i, (uint32_t)stack.n, o->offset };
+		struct nsx_flame_frame f = { .node = keys[o->at++].i, .depth = (uint32_t)stack.n, .offset = o->offset };
 		o->offset += t->nodes.p[f.node].total[NSX_FLAME_NEW];
 		if (f.depth > l->depth)
 			l->depth = f.depth;
@@ -125,21 +127,53 @@ place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
 	return good;
 }
 
+/* marked[node]: how much of its total is marked as communication. NULL when out of memory. */
+static int64_t *
+sum_marked(const struct nsx_flame_tree *t, uint32_t mark)
+{
+	int64_t *marked = calloc(t->nodes.n, sizeof *marked);
+
+	for (size_t i = t->nodes.n; marked && i-- > 1;) {
+		const struct nsx_flame_node *n = &t->nodes.p[i];
+		if (n->name == mark)
+			marked[i] = n->total[NSX_FLAME_NEW];
+		marked[n->parent] += marked[i];
+	}
+	return marked;
+}
+
+/* The kind of a frame where communication is marked: what is marked, and what holds nothing else. */
+static enum nsx_flame_kind
+marked_kind(enum nsx_flame_kind own, int64_t marked, int64_t total)
+{
+	if (own == NSX_FLAME_COMM || own == NSX_FLAME_COMPUTE)
+		return marked && marked == total ? NSX_FLAME_COMM : NSX_FLAME_COMPUTE;
+	return own;
+}
+
 /* Kinds of all nodes, and what each has. */
 static bool
 tell_kinds(struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
 {
 	unsigned char *of_name = malloc(t->names.n + 1);
+	int64_t *marked = NULL;
 
 	l->kinds = calloc(t->nodes.n, 1);
-	for (size_t i = 0; of_name && i < t->names.n; i++)
+	l->mark = nsx_intern_find(&t->names, NSX_STR(NSX_FOLD_COMM));
+	if (l->mark != NSX_NONE)
+		marked = sum_marked(t, l->mark);
+	bool good = of_name && l->kinds && (marked || l->mark == NSX_NONE);
+	for (size_t i = 0; good && i < t->names.n; i++)
 		of_name[i] = (unsigned char)nsx_flame_kind_of(nsx_intern_str(&t->names, (uint32_t)i));
-	for (size_t i = 1; of_name && l->kinds && i < t->nodes.n; i++) {
+	for (size_t i = 1; good && i < t->nodes.n; i++) {
 		const struct nsx_flame_node *n = &t->nodes.p[i];
-		l->kinds[i] = (unsigned char)nsx_flame_kind_below(l->kinds[n->parent], of_name[n->name]);
+		enum nsx_flame_kind kind = (enum nsx_flame_kind)of_name[n->name];
+		if (marked)
+			kind = marked_kind(kind, marked[i], n->total[NSX_FLAME_NEW]);
+		l->kinds[i] = (unsigned char)nsx_flame_kind_below((enum nsx_flame_kind)l->kinds[n->parent], kind);
 		l->of_kind[l->kinds[i]] += n->self[NSX_FLAME_NEW];
 	}
-	bool good = of_name && l->kinds;
+	free(marked);
 	free(of_name);
 	return good;
 }
@@ -165,7 +199,7 @@ nsx_flame_lay_out(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, co
 		first[i] = n;
 	for (size_t i = n; keys && first && i-- > 0;)
 		first[keys[i].k[0]] = i;
-	bool good = keys && first && place(l, t, keys, n, first);
+	bool good = keys && first && place(l, t, keys, n, first) && nsx_flame_rows(l, t, options);
 	free(keys);
 	free(first);
 	return good;

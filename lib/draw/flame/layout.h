@@ -6,12 +6,21 @@
 #include "draw/flame/kind.h"
 #include "draw/flame/tree.h"
 
-struct nsx_flame_frame { uint32_t node, depth; int64_t offset; };
+struct nsx_flame_frame {
+	uint32_t node, depth;
+	int64_t  offset;
+	uint32_t row;      /* above the root */
+	uint32_t run;      /* frames that it stands for in its row, itself included; 0: another one does */
+	bool     joined;   /* in the row of its parent */
+	bool     dim;
+};
 
 /* {0} is empty. */
 struct nsx_flame_layout {
 	NSX_VEC(struct nsx_flame_frame) frames;   /* the root first, each before those above it, from left to right */
-	uint32_t       depth;                     /* rows above the root */
+	uint32_t       depth, rows;               /* frames and rows above the root */
+	int64_t        runs, dims;                /* rows that stand for several frames; frames that are dimmed */
+	uint32_t       mark;                      /* the name of the frames that mark communication; NSX_NONE: none */
 	int64_t        narrow;                    /* frames that are too narrow to be drawn */
 	int64_t        narrow_sum;                /* what they and all above them have, each counted once */
 	unsigned char *kinds;                     /* enum nsx_flame_kind, by node */

@@ -8,9 +8,9 @@
 #include "draw/flame/text.h"
 
 /* Pixels. What fits into a label is reckoned for a window of WIDTH; the script does it anew for the one there is.
- * flame.js knows PAD. */
+ * flame.js knows ROW, BASELINE, PAD and NAME_CELLS. */
 enum { WIDTH = 1200, ROW = 18, BASELINE = 13, PAD = 4, LETTER_HUNDREDTHS = 725, LEGEND_COLUMN = 190, SWATCH = 12,
-       LEFT = 8, FULL = 64 << 10 };
+       LEFT = 8, LISTED = 40, NAME_CELLS = 8, FULL = 64 << 10 };
 
 static const char css[] = {
 #include "lib/draw/flame/flame.css.h"
@@ -123,6 +123,10 @@ put_facts(struct page *p)
 	put_line(p);
 	if (o->base)
 		put_comparison(p);
+	if (p->layout->dims && o->dims_libraries) {
+		nsx_buf_c(&p->text, "paler: library code");
+		put_line(p);
+	}
 	if (p->layout->narrow) {
 		put_plural(&p->text, p->layout->narrow, "frame");
 		nsx_buf_fmt(&p->text, " below %.4g %% of it not drawn", 100 * o->min_share);
@@ -158,7 +162,10 @@ put_kinds(struct page *p, int y)
 
 		if (!p->layout->of_kind[kind])
 			continue;
-		put_swatch(p, kind_class[kind], 2, x, at);
+		if (kind == NSX_FLAME_COMM && p->layout->mark != NSX_NONE)
+			put_swatch(p, "x", 0, x, at);
+		else
+			put_swatch(p, kind_class[kind], 2, x, at);
 		nsx_buf_fmt(&p->b, "<text class=\"line\" x=\"%d\" y=\"%d\">%s ", x + SWATCH + 6, at + 10, names[kind]);
 		nsx_flame_put_percent(&p->text, p->layout->of_kind[kind], p->total);
 		put_text(p);
@@ -197,7 +204,7 @@ put_head(struct page *p)
 	p->top = 44 + 16 * p->lines - 4;
 	p->top += p->options->base ? put_steps(p, p->top) : put_kinds(p, p->top);
 	p->top += 8;
-	p->height = p->top + ROW * ((int)p->layout->depth + 1) + 10;
+	p->height = p->top + ROW * ((int)p->layout->rows + 1) + 10;
 	nsx_buf_c(&p->b, "</g>\n");
 }
 
@@ -231,9 +238,30 @@ show_name(struct page *p, const struct nsx_flame_frame *f)
 	nsx_flame_put_human(&p->shown, p->total, p->options->unit);
 }
 
-/* The name, what the frame has, and what it had. */
+/* Of a frame that stands for several, into p->text: the names of all, those nearer to the root first. */
 static void
-put_title(struct page *p, const struct nsx_flame_node *n)
+put_run(struct page *p, size_t i)
+{
+	const struct nsx_flame_frame *f = p->layout->frames.p;
+	uint32_t n = f[i].run;
+	int listed = 0;
+
+	if (n < 2)
+		return;
+	nsx_buf_fmt(&p->text, "\n%" PRIu32 " frames in this row:", n);
+	for (; f[i].joined; i--)
+		;
+	for (uint32_t k = 0; k < n && listed < LISTED; k++, listed++) {
+		nsx_buf_c(&p->text, "\n  ");
+		nsx_flame_put_shown(&p->text, nsx_intern_str(&p->tree->names, p->tree->nodes.p[f[i + k].node].name));
+	}
+	if ((uint32_t)listed < n)
+		nsx_buf_fmt(&p->text, "\n  ... and %" PRIu32 " more", n - (uint32_t)listed);
+}
+
+/* The name of frame i, what it has, and what it had. */
+static void
+put_title(struct page *p, size_t i, const struct nsx_flame_node *n)
 {
 	enum nsx_flame_unit unit = p->options->unit;
 
@@ -253,6 +281,7 @@ put_title(struct page *p, const struct nsx_flame_node *n)
 		nsx_buf_c(&p->text, ", change ");
 		put_change(p, n->total[NSX_FLAME_NEW], n->total[NSX_FLAME_BASE]);
 	}
+	put_run(p, i);
 	put_text(p);
 	nsx_buf_c(&p->b, "</title>");
 }
@@ -265,33 +294,54 @@ put_class(struct page *p, const struct nsx_flame_frame *f, const struct nsx_flam
 		nsx_buf_fmt(&p->b, "%c%d", step < 0 ? 'l' : step > 0 ? 'h' : 'z', step < 0 ? -step : step);
 		return;
 	}
+	if (n->name == p->layout->mark && f->node) {
+		nsx_buf_c(&p->b, "x0");
+		return;
+	}
 	nsx_buf_fmt(&p->b, "%s%u", kind_class[p->layout->kinds[f->node]],
 	            f->node ? nsx_flame_shade(nsx_intern_str(&p->tree->names, n->name)) : 0);
 }
 
+/* What fits of p->shown into a frame of that width, into p->text; where there is room, before it how many more frames
+ * the row has. */
 static void
-put_frame(struct page *p, const struct nsx_flame_frame *f)
+put_label(struct page *p, const struct nsx_flame_frame *f, int64_t hundredths)
 {
+	size_t cells = hundredths > 200 * PAD ? (size_t)((hundredths - 200 * PAD) / LETTER_HUNDREDTHS) : 0;
+
+	if (f->run == 0)
+		return;
+	if (f->run > 1)
+		nsx_buf_fmt(&p->text, "+%" PRIu32 " ", f->run - 1);
+	if (cells < p->text.len + NAME_CELLS)
+		p->text.len = 0;
+	nsx_flame_put_label(&p->text, nsx_buf_view(&p->shown), cells - p->text.len);
+}
+
+static void
+put_frame(struct page *p, size_t i)
+{
+	const struct nsx_flame_frame *f = &p->layout->frames.p[i];
 	const struct nsx_flame_node *n = &p->tree->nodes.p[f->node];
 	int64_t size = n->total[NSX_FLAME_NEW], total = p->total ? p->total : 1;
 	int64_t hundredths = f->node ? (int64_t)((nsx_u128)size * WIDTH * 100 / (nsx_u128)total) : WIDTH * 100;
-	int y = p->top + ROW * (int)(p->options->icicle ? f->depth : p->layout->depth - f->depth);
+	int y = p->top + ROW * (int)(p->options->icicle ? f->row : p->layout->rows - f->row);
 
 	show_name(p, f);
 	nsx_buf_c(&p->b, "<g class=\"f ");
 	put_class(p, f, n);
-	nsx_buf_fmt(&p->b, "%s\" data-d=\"%" PRIu32 "\" data-o=\"%" PRId64 "\" data-v=\"%" PRId64 "\">",
-	            hundredths < 200 ? " n" : "",
-	            f->depth, f->offset, size);
-	put_title(p, n);
+	nsx_buf_fmt(&p->b, "%s%s%s\" data-d=\"%" PRIu32 "\" data-o=\"%" PRId64 "\" data-v=\"%" PRId64 "\"",
+	            hundredths < 200 ? " n" : "", f->dim ? " d" : "", f->run ? "" : " k", f->depth, f->offset, size);
+	if (f->run > 1)
+		nsx_buf_fmt(&p->b, " data-n=\"%" PRIu32 "\"", f->run);
+	nsx_buf_c(&p->b, f->joined ? " data-j=\"1\">" : ">");
+	put_title(p, i, n);
 	nsx_buf_c(&p->b, "<rect x=\"");
 	put_place(&p->b, f->offset, total);
 	nsx_buf_fmt(&p->b, "\" y=\"%d\" width=\"", y);
 	put_place(&p->b, f->node ? size : total, total);
 	nsx_buf_fmt(&p->b, "\" height=\"%d\"/>", ROW - 1);
-	if (hundredths > 200 * PAD)
-		nsx_flame_put_label(&p->text, nsx_buf_view(&p->shown),
-		                    (size_t)((hundredths - 200 * PAD) / LETTER_HUNDREDTHS));
+	put_label(p, f, hundredths);
 	if (p->text.len) {
 		nsx_buf_c(&p->b, "<text x=\"");
 		put_place(&p->b, f->offset, total);
@@ -309,7 +359,7 @@ put_frames(struct page *p)
 
 	nsx_buf_c(&p->b, "<g class=\"frames\">\n");
 	for (size_t i = 0; i < p->layout->frames.n && rc == NSX_OK; i++) {
-		put_frame(p, &p->layout->frames.p[i]);
+		put_frame(p, i);
 		rc = flush(p, FULL);
 	}
 	nsx_buf_c(&p->b, "</g>\n");
@@ -331,9 +381,9 @@ put_page(struct page *p)
 	p->b = (struct nsx_buf){ 0 };
 	nsx_buf_fmt(&p->b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"%d\" height=\"%d\" data-unit=\"%s\" "
-		"data-top=\"%d\" data-narrow=\"%" PRId64 "\"%s>\n",
-	            WIDTH, p->height, units[p->options->unit], p->top, p->layout->narrow_sum, p->options->icicle
-	            ? " data-icicle=\"1\"" : "");
+		"data-top=\"%d\" data-narrow=\"%" PRId64 "\"%s%s>\n",
+	            WIDTH, p->height, units[p->options->unit], p->top, p->layout->narrow_sum,
+	            p->options->icicle ? " data-icicle=\"1\"" : "", p->layout->runs ? " data-runs=\"1\"" : "");
 	nsx_buf_str(&p->b, nsx_buf_view(&head));
 	p->b.failed |= head.failed;
 	nsx_buf_free(&head);

@@ -60,6 +60,12 @@ nsx_flame_put_xml(struct nsx_buf *b, struct nsx_str s)
 		}
 }
 
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* Letters that a character takes: most of those above U+1100 are two wide in a font of fixed width. */
 static size_t
 cells_of(const char *p, size_t n)
@@ -119,6 +125,70 @@ path_end(struct nsx_str s, size_t cells)
 	return part;
 }
 
+/* Whether s ends in a file's line: `layers.py:14`. */
+static bool
+ends_in_line(struct nsx_str s)
+{
+	size_t at = s.len;
+
+	while (at && is_digit(s.ptr[at - 1]))
+		at--;
+	return at > 1 && at < s.len && s.ptr[at - 1] == ':';
+}
+
+/* `layers.py:14` of `layers.py:14[norm]`; empty if s names no line. */
+static struct nsx_str
+file_line(struct nsx_str s)
+{
+	if (ends_in_line(s))
+		return s;
+	for (size_t i = s.len; i-- > 1;)
+		if (s.ptr[i] == '[' && ends_in_line((struct nsx_str){ s.ptr, i }))
+			return (struct nsx_str){ s.ptr, i };
+	return (struct nsx_str){ s.ptr, 0 };
+}
+
+/* As many bytes at the end of s as fit. */
+static size_t
+fitting_end(struct nsx_str s, size_t cells)
+{
+	size_t from = s.len;
+
+	while (from) {
+		size_t at = from - 1;
+		while (at && ((unsigned char)s.ptr[at] & 0xc0) == 0x80)
+			at--;
+		size_t w = cells_of(s.ptr + at, from - at);
+		if (w > cells)
+			break;
+		cells -= w;
+		from = at;
+	}
+	return s.len - from;
+}
+
+/* Of the last part of a path, which does not fit: a line without its function, or as much of its end as fits; the
+ * beginning of what is no line. */
+static void
+put_part(struct nsx_buf *b, struct nsx_str part, size_t cells)
+{
+	struct nsx_str line = file_line(part);
+
+	if (line.len && line.len <= 4 * cells && width(line) < cells) {
+		nsx_buf_str(b, line);
+		nsx_buf_c(b, "…");
+	} else if (line.len) {
+		size_t fits = fitting_end(line, cells - 1);
+		nsx_buf_c(b, "…");
+		nsx_buf_add(b, line.ptr + line.len - fits, fits);
+	} else {
+		size_t fits = fitting(part, cells - 1);
+		nsx_buf_add(b, part.ptr, fits);
+		if (fits < part.len)
+			nsx_buf_c(b, "…");
+	}
+}
+
 void
 nsx_flame_put_label(struct nsx_buf *b, struct nsx_str s, size_t cells)
 {
@@ -136,10 +206,7 @@ nsx_flame_put_label(struct nsx_buf *b, struct nsx_str s, size_t cells)
 	}
 	if (part.ptr != s.ptr)
 		part = (struct nsx_str){ part.ptr + 1, part.len - 1 };
-	size_t fits = fitting(part, cells - 1);
-	nsx_buf_add(b, part.ptr, fits);
-	if (fits < part.len)
-		nsx_buf_c(b, "…");
+	put_part(b, part, cells);
 }
 
 void

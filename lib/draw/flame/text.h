@@ -14,8 +14,9 @@ void nsx_flame_put_shown(struct nsx_buf *b, struct nsx_str s);
 /* Append text that nsx_flame_put_shown wrote as XML, fit for an element and for an attribute. */
 void nsx_flame_put_xml(struct nsx_buf *b, struct nsx_str shown);
 
-/* Append as much of a shown name as fits into `cells` letters: of a path, its last parts. As flame.js does it. Nothing
- * if not even two letters and a sign of omission fit. */
+/* Append as much of a shown name as fits into `cells` letters: of a path, its last parts; of FILE:LINE[FUNCTION]
+ * that does not fit, FILE:LINE, or the end of that. As flame.js does it. Nothing if not even two letters and a sign of
+ * omission fit. */
 void nsx_flame_put_label(struct nsx_buf *b, struct nsx_str shown, size_t cells);
 
 /* Append n of the unit: 1.234 ms, 1.234 MB, 1234567. */

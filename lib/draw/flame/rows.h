@@ -1,0 +1,12 @@
+/* flame/rows.h -- in which row each frame is drawn, and which are dimmed; private to lib/draw. */
+#ifndef NSX_DRAW_FLAME_ROWS_H
+#define NSX_DRAW_FLAME_ROWS_H
+
+#include "draw/flame/layout.h"
+
+/* Of a layout whose frames are placed from left to right: fill in row, run and dim of each, and l->rows, l->dims and
+ * l->runs. False when out of memory. */
+bool nsx_flame_rows(struct nsx_flame_layout *l, const struct nsx_flame_tree *t,
+                    const struct nsx_flame_options *options);
+
+#endif
