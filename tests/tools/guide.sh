@@ -23,7 +23,6 @@ XLA_FLAGS=
 unset JAX_TRACEBACK_IN_LOCATIONS_LIMIT
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
-ok 'the sample of the README is made' "$SYNTH" -o "$T/readme"
 page README.md readme
 [ "${UPDATE-}" != 1 ] || cp "$T/readme/source.svg" "$root/docs/source.svg"
 same 'the picture of the README is what its commands draw' "$T/readme/source.svg" "$root/docs/source.svg"
