@@ -156,6 +156,16 @@ struct nsx_cost_node {
 };
 
 /* One computation; emptied for the next one, its memory kept. {0} is empty. */
+/* A shape of one array that was met, and the bytes that tell it: a dump has few, and each many times. */
+enum { NSX_COST_KNOWN_DIMS = 6, NSX_COST_KNOWN_BYTES = 64, NSX_COST_KNOWN = 128 };
+struct nsx_cost_known {
+	struct nsx_cost_shape shape;
+	struct nsx_cost_leaf  leaf;
+	int64_t               dims[NSX_COST_KNOWN_DIMS];
+	size_t                len;      /* 0: none */
+	char                  bytes[NSX_COST_KNOWN_BYTES];
+};
+
 struct nsx_cost_graph {
 	NSX_VEC(struct nsx_cost_node) nodes;
 	NSX_VEC(struct nsx_cost_leaf) leaves;
@@ -171,6 +181,7 @@ struct nsx_cost_graph {
 	NSX_VEC(bool)        numbered;   /* of parameters */
 	/* Of cost_fusion.c, by node. */
 	NSX_VEC(struct nsx_cost_need { int64_t need; uint32_t base; bool reached, in_place, source; }) needs;
+	struct nsx_cost_known known[NSX_COST_KNOWN];   /* by hash */
 	int64_t              taps;       /* of convolutions, in all of the dump: their counting is bounded */
 };
 

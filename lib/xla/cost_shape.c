@@ -1,5 +1,6 @@
 /* cost_shape.c -- shapes: how many elements, how many bytes, where; widths of types. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "xla/cost.h"
 
@@ -163,12 +164,74 @@ read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out
 	return NSX_OK;
 }
 
+/* Where a shape of those bytes is remembered, if they are few. */
+static struct nsx_cost_known *
+known_at(struct nsx_cost_graph *g, const unsigned char *p, size_t n)
+{
+	uint64_t head, tail;
+
+	if (n < sizeof head || n > NSX_COST_KNOWN_BYTES)
+		return NULL;
+	memcpy(&head, p, sizeof head);
+	memcpy(&tail, p + n - sizeof tail, sizeof tail);
+	return &g->known[nsx_hash_u64(head * 31 + tail + n) % NSX_COST_KNOWN];
+}
+
+/* The shape that is remembered; false when out of memory. */
+static bool
+again(struct nsx_cost_graph *g, const struct nsx_cost_known *k, struct nsx_cost_shape *out)
+{
+	struct nsx_cost_leaf leaf = k->leaf;
+
+	if (!nsx_vec_room(&g->dims, leaf.ndims) || !nsx_vec_room(&g->leaves, 1))
+		return false;
+	leaf.dims = (uint32_t)g->dims.n;
+	for (uint32_t i = 0; i < leaf.ndims; i++)
+		g->dims.p[g->dims.n++] = k->dims[i];
+	*out = k->shape;
+	out->leaf = (uint32_t)g->leaves.n;
+	g->leaves.p[g->leaves.n++] = leaf;
+	return true;
+}
+
+/* Keep a shape of one array, which is the last of g; dims: where the dimensions began that were read. */
+static void
+learn(struct nsx_cost_graph *g, struct nsx_cost_known *k, const struct nsx_cost_shape *shape, size_t dims,
+      const unsigned char *p, size_t n)
+{
+	const struct nsx_cost_leaf *leaf = shape->nleaves == 1 ? &g->leaves.p[shape->leaf] : NULL;
+
+	if (!leaf || leaf->dims != dims || leaf->ndims != g->dims.n - dims || leaf->ndims > NSX_COST_KNOWN_DIMS)
+		return;
+	k->shape = *shape;
+	k->leaf = *leaf;
+	for (uint32_t i = 0; i < leaf->ndims; i++)
+		k->dims[i] = g->dims.p[dims + i];
+	memcpy(k->bytes, p, n);
+	k->len = n;
+}
+
 int
 nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx_extent span,
-                    struct nsx_cost_shape *out,
-                    int64_t *clashes)
+                    struct nsx_cost_shape *out, int64_t *clashes)
 {
 	struct reading r = { g, f, clashes, 0 };
+	int64_t clashed = *clashes;
+	size_t dims = g->dims.n;
 
-	return read_shape(&r, span, out);
+	if (span.len > NSX_COST_KNOWN_BYTES)
+		return read_shape(&r, span, out);
+	const unsigned char *p = nsx_dumpfile_at(f, span.off, (size_t)span.len);
+	if (!p)
+		return NSX_ERR;
+	struct nsx_cost_known *k = known_at(g, p, (size_t)span.len);
+	if (k && k->len == span.len && memcmp(k->bytes, p, k->len) == 0)
+		return again(g, k, out) ? NSX_OK : nsx_dumpfile_nomem(f);
+	/* All of it is in reach, so it stays while it is read. */
+	if (read_shape(&r, span, out) != NSX_OK)
+		return NSX_ERR;
+	/* What was skipped is counted each time. */
+	if (k && *clashes == clashed)
+		learn(g, k, out, dims, p, (size_t)span.len);
+	return NSX_OK;
 }

@@ -66,7 +66,7 @@ struct nsx_hlo_call { int64_t comp; bool embedded; };
 struct nsx_hlo_slot { int64_t comp, id; uint32_t at; };
 
 struct nsx_hlo_comp {
-	struct nsx_extent     span;
+	struct nsx_extent     span, name;
 	int64_t             id, root;
 	bool                fused, embedded, controlled, entry;
 	uint32_t            pairs, npairs;   /* its instructions' places: in nsx_hlo_build.pair_refs */
@@ -107,6 +107,9 @@ struct nsx_hlo_known_opcode {
 	char                         name[24];
 };
 
+/* A place that was met, and the metadata that tells it: instructions beside one another have the same. */
+struct nsx_hlo_known_place { uint32_t len, pair; char bytes[248]; };
+
 /* Logical ids to devices. */
 struct nsx_hlo_devices {
 	bool    known;
@@ -145,6 +148,7 @@ struct nsx_hlo_build {
 	uint64_t               members;                            /* of all groups written */
 	NSX_VEC(struct nsx_extent) payloads;                         /* of the module */
 	struct nsx_hlo_known_opcode known[257];                    /* by hash; the last is that of no name */
+	struct nsx_hlo_known_place places[128];                     /* by hash; len 0: none */
 	struct nsx_costs       costs;
 	int64_t                missed[NSX_HLO_MISSES];
 };

@@ -57,7 +57,6 @@ static int
 read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_comp c = { .span = span, .comm = NSX_HLO_SILENT };
-	struct nsx_extent name = { 0, 0 };
 	struct nsx_wire w = nsx_wire(b->f, span);
 	int rc;
 
@@ -67,25 +66,35 @@ read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 		case NSX_HLO_C_ID:          if (varint) c.id = (int64_t)w.value;    else b->u.clashes++; break;
 		case NSX_HLO_C_ROOT:        if (varint) c.root = (int64_t)w.value;  else b->u.clashes++; break;
 		case NSX_HLO_C_FUSED:       if (varint) c.fused = w.value != 0;     else b->u.clashes++; break;
-		case NSX_HLO_C_NAME:        if (len)    name = w.span;              else b->u.clashes++; break;
+		case NSX_HLO_C_NAME:        if (len)    c.name = w.span;              else b->u.clashes++; break;
 		case NSX_HLO_C_INSTRUCTION: if (!len)   b->u.clashes++; break;
 		default: break;
 		}
 	}
 	if (rc == NSX_ERR)
 		return NSX_ERR;
-	if (name.len && !b->has_entry_id && b->entry_name.len == name.len) {
-		const unsigned char *p = nsx_dumpfile_at(b->f, name.off, (size_t)name.len);
-		if (!p)
-			return NSX_ERR;
-		c.entry = memcmp(p, b->entry_name.ptr, (size_t)name.len) == 0;
-	}
 	if (b->comps.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d computations", b->f->path, COUNT_MAX);
 	return nsx_vec_push(&b->comps, c) ? NSX_OK : nsx_hlo_nomem(b);
 }
 
-/* One field of the module; computations are only listed. */
+/* The computation of the module's that has the name of its entry, where that is all that tells it. */
+static int
+find_entry(struct nsx_hlo_build *b, size_t first)
+{
+	for (size_t i = first; i < b->comps.n && !b->has_entry_id; i++) {
+		struct nsx_hlo_comp *c = &b->comps.p[i];
+		if (!c->name.len || c->name.len != b->entry_name.len)
+			continue;
+		const unsigned char *p = nsx_dumpfile_at(b->f, c->name.off, (size_t)c->name.len);
+		if (!p)
+			return NSX_ERR;
+		c->entry = memcmp(p, b->entry_name.ptr, (size_t)c->name.len) == 0;
+	}
+	return NSX_OK;
+}
+
+/* One field of the module; of computations only what stands outside of their instructions. */
 static int
 module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *name)
 {
@@ -106,6 +115,7 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 		return NSX_OK;
 	}
 	switch (w->field) {
+	case NSX_HLO_M_COMPUTATION: return read_computation_head(b, w->span);
 	case NSX_HLO_M_NAME:       return keep_span(b, w->span, name);
 	case NSX_HLO_M_ENTRY_NAME: return keep_span(b, w->span, &b->entry_name);
 	case NSX_HLO_M_DEVICES:    return nsx_hlo_devices_read(b, w->span);
@@ -125,24 +135,18 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 	}
 }
 
-/* Everything of the module but computations, wherever it stands; then what computations there are. */
+/* Everything of the module but instructions, wherever it stands. */
 static int
 read_module(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_wire w = nsx_wire(b->f, span);
+	size_t first = b->comps.n;
 	int rc;
 
 	while ((rc = nsx_wire_next(&w)) == NSX_OK)
 		if (module_field(b, &w, &b->module) != NSX_OK)
 			return NSX_ERR;
-	if (rc == NSX_ERR)
-		return NSX_ERR;
-	w = nsx_wire(b->f, span);
-	while ((rc = nsx_wire_next(&w)) == NSX_OK)
-		if (w.field == NSX_HLO_M_COMPUTATION && w.type == NSX_WIRE_LEN && read_computation_head(b, w.span) !=
-		    NSX_OK)
-			return NSX_ERR;
-	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	return rc == NSX_EOF ? find_entry(b, first) : NSX_ERR;
 }
 
 /* ---- instructions */
@@ -227,6 +231,20 @@ add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind ki
 	return nsx_vec_push(&g->nodes, n) ? NSX_OK : nsx_hlo_nomem(b);
 }
 
+/* Where metadata of those bytes is remembered, if it is short enough. */
+static struct nsx_hlo_known_place *
+known_place(struct nsx_hlo_build *b, struct nsx_str bytes)
+{
+	size_t n = sizeof b->places / sizeof *b->places;
+	uint64_t mid, tail;
+
+	if (bytes.len < sizeof mid || bytes.len > sizeof b->places[0].bytes)
+		return NULL;
+	memcpy(&mid, bytes.ptr + (bytes.len - sizeof mid) / 2, sizeof mid);
+	memcpy(&tail, bytes.ptr + bytes.len - sizeof tail, sizeof tail);
+	return &b->places[nsx_hash_u64(mid * 31 + tail + bytes.len) % n];
+}
+
 /* Its place, and the name that schedules have of it. */
 static int
 read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struct nsx_hlo_cand *c)
@@ -237,8 +255,26 @@ read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struc
 	c->pair = c->scheduling_name = NSX_NONE;
 	if (!raw->placed)
 		return NSX_OK;
-	if (nsx_hlo_meta_read(b, raw->metadata, &meta) != NSX_OK || nsx_hlo_pair(b, &meta, &c->pair) != NSX_OK)
+	struct nsx_wire w = nsx_wire(b->f, raw->metadata);
+	const unsigned char *p = nsx_wire_bytes(&w, raw->metadata);
+	if (!p)
 		return NSX_ERR;
+	struct nsx_str bytes = { (const char *)p, (size_t)raw->metadata.len };
+	struct nsx_hlo_known_place *known = known_place(b, bytes);
+	bool met = known && known->len == bytes.len && memcmp(known->bytes, bytes.ptr, bytes.len) == 0;
+	int64_t trouble = b->u.clashes + b->missed[NSX_HLO_BAD_FRAME] + b->missed[NSX_HLO_MANY_FRAMES];
+	if (met) {
+		c->pair = known->pair;
+		meta = (struct nsx_hlo_meta){ .line = 0 };
+	} else if (nsx_hlo_meta_read(b, raw->metadata, &meta) != NSX_OK || nsx_hlo_pair(b, &meta, &c->pair) != NSX_OK) {
+		return NSX_ERR;
+	} else if (known && !meta.scheduling_name.len &&
+	           trouble == b->u.clashes + b->missed[NSX_HLO_BAD_FRAME] + b->missed[NSX_HLO_MANY_FRAMES]) {
+		/* What is counted is counted for each instruction: such metadata is read each time. */
+		memcpy(known->bytes, bytes.ptr, bytes.len);
+		known->len = (uint32_t)bytes.len;
+		known->pair = c->pair;
+	}
 	if (c->pair != NSX_NONE && b->pairs.p[c->pair].stamp != r->comp + 1) {
 		b->pairs.p[c->pair].stamp = r->comp + 1;
 		if (!nsx_vec_push(&b->pair_refs, c->pair))

@@ -1,6 +1,7 @@
 /* hlo_source.c -- where instructions come from: op names, and stacks built once for each frame they are asked for. */
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "xla/hlo_int.h"
 
 enum {
@@ -110,6 +111,15 @@ put_name(struct nsx_buf *out, struct nsx_str s)
 			out->ptr[i] = ' ';
 }
 
+/* A line or a column. */
+static void
+put_number(struct nsx_buf *out, int32_t n)
+{
+	char text[24] = ":";
+
+	nsx_buf_add(out, text, (size_t)(nsx_put_int(text + 1, n) - text));
+}
+
 /* The frame's own line; nothing, and false, when its place is not known. */
 static bool
 put_frame(struct nsx_hlo_build *b, struct nsx_buf *out, uint32_t place)
@@ -124,9 +134,9 @@ put_frame(struct nsx_hlo_build *b, struct nsx_buf *out, uint32_t place)
 	if (out->len)
 		nsx_buf_char(out, ';');
 	put_name(out, nsx_intern_str(&b->strs, fr->files.p[file - 1]));
-	nsx_buf_fmt(out, ":%d", (int)fr->places.p[place - 1].line);
+	put_number(out, fr->places.p[place - 1].line);
 	if (fr->places.p[place - 1].column)
-		nsx_buf_fmt(out, ":%d", (int)fr->places.p[place - 1].column);
+		put_number(out, fr->places.p[place - 1].column);
 	if (function && function <= fr->functions.n && nsx_intern_str(&b->strs, fr->functions.p[function - 1]).len) {
 		nsx_buf_char(out, '[');
 		put_name(out, nsx_intern_str(&b->strs, fr->functions.p[function - 1]));
@@ -213,7 +223,7 @@ stack_of(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *stack)
 	if (*stack != NSX_NONE || !m->source_file.len)
 		return NSX_OK;
 	put_name(&out, m->source_file);
-	nsx_buf_fmt(&out, ":%d", (int)m->line);
+	put_number(&out, m->line);
 	int rc = stack_number(b, &out, stack);
 	nsx_buf_free(&out);
 	return rc;

@@ -22,6 +22,11 @@ varint(const unsigned char *p, size_t n, uint64_t *v)
 		*v = p[0];
 		return 1;
 	}
+	/* What most ids take. */
+	if (n > 2 && p[1] >= 0x80 && p[2] < 0x80) {
+		*v = (uint64_t)(p[0] & 0x7f) | (uint64_t)(p[1] & 0x7f) << 7 | (uint64_t)p[2] << 14;
+		return 3;
+	}
 	*v = 0;
 	for (size_t i = 0; i < n && i < VARINT_MAX; i++) {
 		*v |= (uint64_t)(p[i] & 0x7f) << (7 * i);
@@ -38,7 +43,7 @@ damaged(const struct nsx_wire *w, const char *what)
 }
 
 int
-nsx_wire_next(struct nsx_wire *w)
+nsx_wire_any(struct nsx_wire *w)
 {
 	uint64_t tag, len;
 

@@ -33,9 +33,51 @@ nsx_wire(struct nsx_dumpfile *f, struct nsx_extent span)
 	return (struct nsx_wire){ .f = f, .pos = span.off, .end = span.off + span.len };
 }
 
+/* nsx_wire_next, whatever comes. */
+int nsx_wire_any(struct nsx_wire *w);
+
 /* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is
  * skipped costs no reading of its bytes. */
-int nsx_wire_next(struct nsx_wire *w);
+static inline int
+nsx_wire_next(struct nsx_wire *w)
+{
+	enum { REACH = 5 };   /* bytes of a tag and of a number or length: most have no more than two and three */
+	const struct nsx_dumpfile *f = w->f;
+	uint64_t left = w->end - w->pos, at = w->pos - f->start;
+
+	if (!left)
+		return NSX_EOF;
+	if (w->pos < f->start || at > f->have || f->have - at < REACH)
+		return nsx_wire_any(w);
+	const unsigned char *p = f->window + at;
+	uint32_t tag = p[0], k = 1, v;
+	if (tag >= 0x80) {
+		tag = (tag & 0x7f) | (uint32_t)p[1] << 7;
+		k = 2;
+	}
+	v = p[k];
+	if (v >= 0x80) {
+		v = (v & 0x7f) | (uint32_t)p[++k] << 7;
+		if (v >= 1 << 14)
+			v = (v & 0x3fff) | (uint32_t)p[++k] << 14;
+	}
+	k++;
+	/* A tag of field 0, more bytes of either, another type, an end: all that is looked at closer. */
+	if (tag >= 1 << 14 || v >= 1 << 21 || tag < 8 || k > left)
+		return nsx_wire_any(w);
+	w->field = tag >> 3;
+	w->type = (enum nsx_wire_type)(tag & 7);
+	if (w->type == NSX_WIRE_VARINT) {
+		w->value = v;
+		w->pos += k;
+		return NSX_OK;
+	}
+	if (w->type != NSX_WIRE_LEN || v > left - k)
+		return nsx_wire_any(w);
+	w->span = (struct nsx_extent){ w->pos + k, v };
+	w->pos += k + v;
+	return NSX_OK;
+}
 
 /* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be
  * read or are more than any message that is read may have. Valid as those of nsx_dumpfile_at. */
