@@ -61,14 +61,24 @@ nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s)
 	return nsx_extract_keep(p, nsx_buf_view(tmp));
 }
 
+/* The frames of a stack of the dump that is being joined, kept once: they are long, and many instructions have the same. */
+static struct nsx_str
+frames_of(struct ex_profile *p, const struct nsx_hlo *h, uint32_t stack)
+{
+	if (stack == NSX_NONE)
+		return (struct nsx_str){ "", 0 };
+	if (!p->dump_frames[stack].ptr)
+		p->dump_frames[stack] = nsx_extract_keep_frames(p, h->stacks[stack]);
+	return p->dump_frames[stack];
+}
+
 bool
 nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h, const struct nsx_hlo_inst *from)
 {
 	struct ex_info info = {
 		.opcode = nsx_extract_keep(p, from->opcode), .collective = nsx_extract_keep(p, from->collective),
 		.op_name = nsx_extract_keep(p, from->op_name),
-		.scheduling_name = nsx_extract_keep(p, from->scheduling_name), .frames = nsx_extract_keep_frames(p,
-			at(h->stacks, from->stack)),
+		.scheduling_name = nsx_extract_keep(p, from->scheduling_name), .frames = frames_of(p, h, from->stack),
 		.groups = nsx_extract_keep(p, at(h->groups, from->groups)), .bytes = from->bytes, .comm = from->comm,
 		.cost = from->cost,
 		.locs = (uint32_t)p->info_locs.n, .nlocs = from->nlocs
@@ -76,7 +86,7 @@ nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *
 	for (uint32_t i = 0; i < from->nlocs; i++) {
 		const struct nsx_hlo_loc *loc = &h->locs[from->locs + i];
 		if (!nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, loc->op_name),
-		    nsx_extract_keep_frames(p, at(h->stacks, loc->stack)) })))
+		    frames_of(p, h, loc->stack) })))
 			return false;
 	}
 	p->insts.p[inst].info = (uint32_t)p->infos.n;
@@ -228,7 +238,11 @@ read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
-	int rc = join(p, w->program, &(struct ex_dump){ &h, w->path, d->dir }, &d->by);
+	p->dump_frames = calloc((size_t)h.nstacks + 1, sizeof *p->dump_frames);
+	int rc = p->dump_frames ? join(p, w->program, &(struct ex_dump){ &h, w->path, d->dir }, &d->by)
+	                        : nsx_err_nomem(&p->err, p->input->path);
+	free(p->dump_frames);
+	p->dump_frames = NULL;
 	nsx_hlo_shelf_back(&h);
 	return rc;
 }

@@ -273,9 +273,26 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 			"first is used");
 }
 
+/* The number of frames in the job, NSX_NONE if there are none; met: numbers by where the text is, for it is long and
+ * what many instructions of a profile have stands there once. */
+static int
+number_frames(struct ex_job *job, struct nsx_map *met, struct nsx_str frames, uint32_t *number)
+{
+	*number = NSX_NONE;
+	if (!frames.len)
+		return NSX_OK;
+	uint32_t *at = nsx_map_at(met, (struct nsx_key){ (uint64_t)(uintptr_t)frames.ptr, frames.len });
+	if (at && *at == NSX_NONE)
+		*at = nsx_intern(&job->stacks, frames);
+	if (!at || *at == NSX_NONE)
+		return nsx_err_nomem(job->err, NULL);
+	*number = *at;
+	return NSX_OK;
+}
+
 /* Stacks and groups are numbered in order of their first use; and what an instruction's operations go by. */
 static int
-number_places(struct ex_job *job)
+number_places_of(struct ex_job *job, struct nsx_map *met)
 {
 	for (size_t i = 0; i < job->insts.n; i++) {
 		struct ex_job_inst *inst = &job->insts.p[i];
@@ -285,16 +302,28 @@ number_places(struct ex_job *job)
 		inst->locs = (uint32_t)job->loc_stacks.n;
 		if (inst->info->groups.len && (inst->groups = nsx_intern(&job->groups, inst->info->groups)) == NSX_NONE)
 			return nsx_err_nomem(job->err, NULL);
-		if (inst->info->frames.len && (inst->stack = nsx_intern(&job->stacks, inst->info->frames)) == NSX_NONE)
-			return nsx_err_nomem(job->err, NULL);
+		if (number_frames(job, met, inst->info->frames, &inst->stack) != NSX_OK)
+			return NSX_ERR;
 		for (uint32_t k = 0; k < inst->info->nlocs; k++) {
 			struct nsx_str frames = inst->p->info_locs.p[inst->info->locs + k].frames;
-			uint32_t stack = frames.len ? nsx_intern(&job->stacks, frames) : NSX_NONE;
-			if ((frames.len && stack == NSX_NONE) || !nsx_vec_push(&job->loc_stacks, stack))
+			uint32_t stack;
+			if (number_frames(job, met, frames, &stack) != NSX_OK)
+				return NSX_ERR;
+			if (!nsx_vec_push(&job->loc_stacks, stack))
 				return nsx_err_nomem(job->err, NULL);
 		}
 	}
 	return NSX_OK;
+}
+
+static int
+number_places(struct ex_job *job)
+{
+	struct nsx_map met = { 0 };
+	int rc = number_places_of(job, &met);
+
+	nsx_map_free(&met);
+	return rc;
 }
 
 static int

@@ -133,6 +133,7 @@ struct ex_profile {
 	NSX_VEC(struct nsx_extract_inst) insts;
 	NSX_VEC(struct ex_info) infos;
 	NSX_VEC(struct ex_loc) info_locs;
+	struct nsx_str    *dump_frames;  /* of the dump that is being joined, by stack; ptr NULL: not kept yet */
 	struct nsx_map     inst_of;      /* (program, inst name) -> inst */
 	NSX_VEC(struct ex_module) modules;
 	NSX_VEC(struct ex_thunk) thunks;

@@ -28,7 +28,7 @@ find_last(struct nsx_str s, const char *needle)
 	size_t n = strlen(needle);
 
 	for (size_t i = s.len; i-- > 0;)
-		if (s.len - i >= n && memcmp(s.ptr + i, needle, n) == 0)
+		if (s.ptr[i] == *needle && s.len - i >= n && memcmp(s.ptr + i, needle, n) == 0)
 			return i;
 	return s.len;
 }
