@@ -12,6 +12,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/nsysx
+SKILLDIR = $(DATADIR)/nsysx/skills/nsysx
 # Where the shells look for completions by themselves.
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/site-functions
@@ -181,6 +182,8 @@ install-tools: all
 		install -d "$$dir" && install -m $$mode lib/report/$$f "$$dir" || exit 1; \
 	done
 	$(call put,644,$(DOCDIR),$(DOCS))
+	# The runbook as what agents look for.
+	install -d '$(DESTDIR)$(SKILLDIR)' && install -m 644 docs/diagnose.md '$(DESTDIR)$(SKILLDIR)/SKILL.md'
 	$(call put,644,$(BASHDIR),$B/completion/nsysx.bash)
 	mv '$(DESTDIR)$(BASHDIR)/nsysx.bash' '$(DESTDIR)$(BASHDIR)/nsysx'
 	for tool in $(filter-out nsysx,$(notdir $(TOOLS))); do ln -sf nsysx '$(DESTDIR)$(BASHDIR)'/$$tool || exit 1; done
@@ -206,6 +209,7 @@ uninstall:
 	$(call drop,$(ZSHDIR),_nsysx)
 	$(call drop,$(FISHDIR),$(TOOLS:$B/bin/%=%.fish))
 	$(call drop,$(DATADIR)/nsysx/report,$(REPORT))
+	$(call drop,$(SKILLDIR),SKILL.md)
 	$(call drop,$(DOCDIR),$(notdir $(DOCS)) $(patsubst docs/example/%,examples/%,$(wildcard docs/example/*)))
 	$(call drop,$(LIBDIR),libnsysx.a pkgconfig/nsysx.pc)
 	$(call drop,$(INCLUDEDIR)/nsysx,$(PUBLIC:lib/%=%))

@@ -5,7 +5,6 @@
 #include "tool.h"
 
 static const char *step, *module, *min;
-static int64_t top = NSX_DIAGNOSE_TOP;
 static bool where;
 
 static const struct nsx_opt opts[] = {
@@ -13,7 +12,6 @@ static const struct nsx_opt opts[] = {
 	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "min", &min, "PERCENT", "leave out findings that give less of a step [0.5]"),
-	NSX_OPT_INT(0, "top", &top, "N", 0, 100000000, "findings on the screen and in Markdown; 0: all [3]"),
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
@@ -25,7 +23,8 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = {
 	"nsysx-diagnose",
-	"[--step REGEX | --module NAME] [--where] [--tsv | --table | --json | --markdown] [-o FILE] [FILE]",
+	"[--step REGEX | --module NAME] [--where] [--tsv | --table | --json | --markdown] [--top N] [-o FILE] "
+	"[FILE]",
 	"Print what a job is bound by, where its steps go, and what there is to gain, ranked.", opts
 };
 
@@ -45,13 +44,14 @@ int
 main(int argc, char **argv)
 {
 	int nops = nsx_cli_parse(&cli, argc, argv);
-	struct nsx_diagnose_options o = { .step = step, .module = module, .min = NSX_DIAGNOSE_MIN, .top = top,
+	struct nsx_diagnose_options o = { .step = step, .module = module, .min = NSX_DIAGNOSE_MIN,
 	                                  .file = nops ? argv[0] : NULL, .require = nsx_tool_input.require };
 	enum nsx_table_form form = nsx_tool_table_form(&cli);
 	struct nsx_diagnosis d;
 	struct nsx_tool t;
 	const char *why;
 
+	o.top = nsx_tool_table.top >= 0 ? nsx_tool_table.top : NSX_DIAGNOSE_TOP;
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	why = step ? nsx_idle_check_pattern(step) : NULL;

@@ -34,6 +34,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_MAYBE (0, "torch", &syn_opt.torch, "train|vllm|sglang|tensorrt-llm", "ranges as PyTorch writes them, no XLA; steps as training or a server of language models names them [train]"),
 	NSX_OPT_MAYBE (0, "unfinished", &syn_opt.unfinished, "null|stop", "the captures stop inside the last step: its range has no end, or the capture's [both]"),
 	NSX_OPT_STR   (0, "slow", &syn_opt.slow, "NAME:PERCENT,...", "instructions of these names take so much more time"),
+	NSX_OPT_STR   (0, "plant", &syn_opt.plant, "CAUSE",
+	               "make steps slow by slow-collective, late-host, blocking, straggler or layout"),
 	NSX_OPT_FLAG  (0, "no-comm", &syn_opt.no_comm, "no communication"),
 	NSX_OPT_FLAG  (0, "no-warmup", &syn_opt.no_warmup, "no compilation, no slow first executions"),
 	NSX_OPT_FLAG  (0, "details", &syn_opt.details, "tell when the capture ended"),
@@ -105,6 +107,10 @@ check(void)
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
 	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->procs * o->devices > 32 || db_version_of(o->schema) < 4))
 		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices, and came with schema 3.24.14");
+	if (o->plant && !syn_plant_known(o->plant))
+		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
+	if (o->plant && (o->torch || o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
+		nsx_cli_misuse(&cli, "--plant goes with the job of XLA that communicates");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }
@@ -132,6 +138,8 @@ make(struct syn_plan *p)
 	if (!syn_opt.torch && !syn_opt.nccl && strcmp(syn_opt.dumps, "none") != 0)
 		syn_dumps(p);
 	syn_answers(p);
+	if (syn_opt.plant)
+		syn_plant_answer();
 	if (syn_opt.nccl) {
 		syn_nccl_answers(p);
 		return;

@@ -415,6 +415,7 @@ syn_model(struct syn_plan *p)
 		run(pr, fusion(p, pr, "loop_select_fusion", k, syn_fmt(p, "jit(init_params)/jit(main)/jit(_uniform)/p%d/max", k), SYN_NONE, 15000));
 	pr = program(p, "jit_train_step", 40);
 	train_step(p, pr);
+	syn_plant_costs(pr);
 	if (syn_opt.graphs)
 		buffers(p, pr);
 	if (syn_opt.disagree) {

@@ -209,6 +209,7 @@ syn_people(struct syn_plan *p)
 	p->comm = !syn_opt.no_comm && syn_opt.procs * syn_opt.devices > 1;
 	for (int i = 0; i < syn_opt.procs; i++)
 		add_proc(p, i);
+	syn_plant_people(p);
 }
 
 uint32_t

@@ -522,9 +522,11 @@ syn_job(struct syn_plan *p)
 	for (int64_t k = 0; k < syn_opt.steps; k++) {
 		if (syn_opt.unfinished && k == syn_opt.steps - 1)
 			syn_settle(p);
+		syn_plant_before(p);
 		syn_execute(p, step);
 		for (uint32_t d = 0; d < p->dev.n; d++)
-			read_loss(p, d);
+			if (!syn_plant_after(p, d))
+				read_loss(p, d);
 		if (k % 2 == 1)
 			syn_execute(p, 1);
 	}

@@ -16,7 +16,7 @@ enum { SYN_NONE = UINT32_MAX };
 
 /* The command line. */
 struct syn_opts {
-	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl;
+	const char *dir, *titles, *schema, *one_export, *graphs, *unfinished, *secret, *falsify, *dumps, *payloads, *slow, *xla26, *lists, *torch, *nccl, *plant;
 	int64_t seed, procs, devices, steps, layers, offset, drift, sessions, jitter, late, no_call, groups, scale, gaps, nodes, hosts;
 	bool full, shuffle, disagree, autotune, no_comm, no_warmup, details, outside, ties, no_uid;
 };
@@ -286,6 +286,13 @@ void syn_close_thunk(struct syn_plan *p, uint32_t dev);
 /* run.c: the devices' kernels op[] of a collective have begun; when they end, and part[], their part in it. */
 void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec);
 void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
+/* plant.c: what --plant adds; nothing without it. */
+bool syn_plant_known(const char *what);
+void syn_plant_costs(struct syn_program *pr);                      /* to the program of the step */
+void syn_plant_people(struct syn_plan *p);                         /* to devices */
+void syn_plant_before(struct syn_plan *p);                         /* before a step */
+bool syn_plant_after(struct syn_plan *p, uint32_t dev);            /* behind a step; whether it read the loss */
+void syn_plant_answer(void);
 void syn_torch(struct syn_plan *p);                                /* torch.c */
 void syn_nccl(struct syn_plan *p);                                 /* nccl.c */
 void syn_nccl_answers(struct syn_plan *p);

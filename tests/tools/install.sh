@@ -34,6 +34,7 @@ for tool in "$B"/bin/nsysx*; do
 	same "bash finds completion of $tool" "$D/opt/nsysx/share/bash-completion/completions/$tool" "$B/completion/nsysx.bash"
 	same "fish finds completion of $tool" "$D/opt/nsysx/share/fish/vendor_completions.d/$tool.fish" "$B/completion/fish/$tool.fish"
 done
+same 'agents find the runbook' "$root/docs/diagnose.md" "$D/opt/nsysx/share/nsysx/skills/nsysx/SKILL.md"
 same 'zsh finds completion' "$D/opt/nsysx/share/zsh/site-functions/_nsysx" "$B/completion/_nsysx"
 
 version=$("$D/opt/nsysx/bin/nsysx-view" -V | cut -d ' ' -f 2)

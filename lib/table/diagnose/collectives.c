@@ -197,7 +197,7 @@ close_nccl(struct nsx_look_comm *c, size_t a, size_t b)
 {
 	const struct nsx_nccl_op *o = &c->nccl.ops.p[a];
 	const struct nsx_nccl_key *k = &c->nccl.keys.p[o->key];
-	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE };
+	struct nsx_look_unit fresh = { .bytes = -1, .group = -1, .like = NSX_NONE, .nccl = true };
 	struct nsx_str kind = nsx_intern_str(&c->nccl.texts, k->kind);
 	uint32_t unit = NSX_NONE;
 

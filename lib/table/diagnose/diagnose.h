@@ -57,6 +57,7 @@ struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
 struct nsx_look_unit {
 	uint32_t name, kind;     /* in nsx_look_at.texts */
 	uint32_t like;           /* units of one number may be held against each other: kind, and who takes part */
+	bool     nccl;           /* of a communicator */
 	int64_t  bytes, group;   /* -1: not known */
 	int64_t  instances, records, partial;   /* partial: instances some of whose devices are not in the stream */
 	int64_t  least;          /* the shortest of all */
@@ -148,13 +149,18 @@ int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 
-/* Add a finding of a->text, which is its evidence, unless it gives too little. */
+/* Add a finding of a->text, which is its evidence, unless it gives too little. An @ in the command stands for the
+ * stream. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 
 const char *nsx_look_name(enum nsx_look look);
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
+void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
+void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
+/* To a->text: where most of the window's time of a cause is, if that is much of it. */
+void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause);
 
 /* ---- screen.c, tables.c */
 int nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to);

@@ -18,12 +18,19 @@
 enum { FEW_STEPS = 3 };
 
 static const char *const kinds[NSX_NFINDS] = {
-	[NSX_FIND_SLOW] = "slow-collective", [NSX_FIND_LATE_HOST] = "late-host", [NSX_FIND_STRAGGLER] = "straggler",
-	[NSX_FIND_LATE_DEVICE] = "late-device", [NSX_FIND_BLOCKING] = "blocking",
+	[NSX_FIND_SLOW]         = "slow-collective",
+	[NSX_FIND_LATE_HOST]    = "late-host",
+	[NSX_FIND_STRAGGLER]    = "straggler",
+	[NSX_FIND_LATE_DEVICE]  = "late-device",
+	[NSX_FIND_BLOCKING]     = "blocking",
 	[NSX_FIND_LAUNCH_BOUND] = "launch-bound",
-	[NSX_FIND_LAYOUT] = "layout", [NSX_FIND_COPIES] = "copies", [NSX_FIND_WAITING] = "waiting",
-	[NSX_FIND_EXPOSED] = "exposed-communication", [NSX_FIND_IDLE] = "idle", [NSX_FIND_ROOFLINE] = "roofline",
-	[NSX_FIND_VARIABILITY] = "variability"
+	[NSX_FIND_LAYOUT]       = "layout",
+	[NSX_FIND_COPIES]       = "copies",
+	[NSX_FIND_WAITING]      = "waiting",
+	[NSX_FIND_EXPOSED]      = "exposed-communication",
+	[NSX_FIND_IDLE]         = "idle",
+	[NSX_FIND_ROOFLINE]     = "roofline",
+	[NSX_FIND_VARIABILITY]  = "variability",
 };
 
 static const char *const looks[NSX_NLOOKS] = {
@@ -75,9 +82,20 @@ nsx_look_put_ns(struct nsx_buf *to, double ns)
 		nsx_buf_fmt(to, "%.1f us", ns / 1e3);
 }
 
+void
+nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes)
+{
+	if (bytes >= 1000000)
+		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
+	else if (bytes >= 1000)
+		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
+	else
+		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
+}
+
 /* A word of the shell. */
-static void
-put_quoted(struct nsx_buf *to, const char *word)
+void
+nsx_look_put_quoted(struct nsx_buf *to, const char *word)
 {
 	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")]) {
 		nsx_buf_c(to, word);
@@ -101,12 +119,13 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 
 	if (gain <= 0 || 100 * gain < a->options->min * a->period)
 		return NSX_OK;
-	nsx_buf_c(&whole, command);
-	nsx_buf_char(&whole, ' ');
-	if (!file || strcmp(file, "-") == 0)
-		nsx_buf_c(&whole, "STREAM");
-	else
-		put_quoted(&whole, file);
+	for (; *command; command++)
+		if (*command != '@')
+			nsx_buf_char(&whole, *command);
+		else if (!file || strcmp(file, "-") == 0)
+			nsx_buf_c(&whole, "STREAM");
+		else
+			nsx_look_put_quoted(&whole, file);
 	bool good = !whole.failed && !a->text.failed;
 
 	if (good) {
@@ -137,24 +156,30 @@ most_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct nsx_look
 	return best;
 }
 
-/* Where most of a cause is, if that is much of it. */
-static void
-put_reason(struct nsx_look_at *a, enum nsx_cause cause)
+void
+nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause)
 {
-	const struct nsx_look_device *d = NULL;
-	const struct idle_window *w = most_of(a, cause, &d);
 	uint32_t path, leaf;
 	int64_t ns;
 
-	if (!w)
-		return;
 	ns = nsx_idle_reason(&a->idle, w, cause, &path, &leaf);
 	if ((double)ns < MUCH * (double)w->cells[nsx_cause_cell(cause)].ns)
 		return;
 	if (path == NSX_NONE || (path == NSX_STACKS_ROOT && leaf == NSX_NONE))
 		return;
-	nsx_buf_c(&a->text, "; more than elsewhere in ");
+	nsx_buf_fmt(&a->text, "; %.0f %% of that in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns);
 	nsx_idle_put_frames(&a->idle, path, leaf, &a->text);
+}
+
+/* The same of the window that has most of the cause. */
+static void
+put_reason(struct nsx_look_at *a, enum nsx_cause cause)
+{
+	const struct nsx_look_device *d = NULL;
+	const struct idle_window *w = most_of(a, cause, &d);
+
+	if (w)
+		nsx_look_put_reason(a, w, cause);
 }
 
 static int
@@ -175,7 +200,7 @@ judge_idle(struct nsx_look_at *a)
 		put_reason(a, (enum nsx_cause)c);
 		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 		                  nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
-		                  "nsysx-idle --list 20") != NSX_OK)
+		                  "nsysx-idle --list 20 @") != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -220,16 +245,14 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 		return;
 	nsx_buf_c(&a->text, "; most: ");
 	nsx_buf_str(&a->text, s->name);
-	if (s->src.len && s->dst.len) {
-		nsx_buf_c(&a->text, ", ");
-		nsx_buf_str(&a->text, s->src);
-		nsx_buf_c(&a->text, " to ");
-		nsx_buf_str(&a->text, s->dst);
-	}
+	if (nsx_str_eq(s->src, NSX_STR("pageable")) || nsx_str_eq(s->dst, NSX_STR("pageable")))
+		nsx_buf_c(&a->text, ", pageable memory");
 	nsx_buf_fmt(&a->text, ", %.1f a step", (double)s->count / (double)a->count);
-	if (s->time > 0 && s->bytes > 0)
-		nsx_buf_fmt(&a->text, " of %.3f MB at %.1f GB/s", (double)s->bytes / 1e6 / (double)s->count,
-		            (double)s->bytes / (double)s->time);
+	if (s->time > 0 && s->bytes > 0) {
+		nsx_buf_c(&a->text, " of ");
+		nsx_look_put_bytes(&a->text, s->bytes / s->count);
+		nsx_buf_fmt(&a->text, " at %.1f GB/s", (double)s->bytes / (double)s->time);
+	}
 }
 
 static int
@@ -256,7 +279,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		put_copies(a, &c->most_blocking);
 	}
 	return nsx_look_find(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
-	                     c->blocking ? "nsysx-copies --findings" : "nsysx-idle --list 20");
+	                     c->blocking ? "nsysx-copies --findings @" : "nsysx-idle --list 20 @");
 }
 
 static int
@@ -269,7 +292,7 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "copies with nothing computing beside them");
 	put_copies(a, &c->most);
-	return nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies");
+	return nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
 }
 
 /* ---- kernels */
@@ -300,7 +323,7 @@ judge_launch(struct nsx_look_at *a)
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
 	nsx_buf_c(&a->text, ", is waited for ");
 	nsx_look_put_ns(&a->text, (double)most.starved / (double)most.kernels);
-	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), "nsysx-launch");
+	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), "nsysx-launch @");
 }
 
 static int
@@ -336,7 +359,7 @@ judge_layout(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
 	}
 	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time),
-	                     a->thunks ? "nsysx-summary --by thunk" : "nsysx-summary --by kernel");
+	                     a->thunks ? "nsysx-summary --by thunk @" : "nsysx-summary --by kernel @");
 }
 
 /* What instructions would give that reached EFFICIENT of their limit. Rows come with the most headroom first. */
@@ -382,7 +405,7 @@ judge_roofline(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
 		nsx_buf_fmt(&a->text, " (reaches %.0f %%)", 100 * most[k].reached);
 	}
-	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count, "nsysx-roofline --top 20");
+	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count, "nsysx-roofline --top 20 @");
 }
 
 /* ---- steps */
@@ -405,7 +428,7 @@ judge_variability(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, ", of %zu; the gain is of every step taking p50", n);
 	if ((double)p99 < VARIABLE * (double)p50)
 		return NSX_OK;
-	return nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, "nsysx-steps --explain");
+	return nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, "nsysx-steps --explain @");
 }
 
 /* ---- what could not be looked at */

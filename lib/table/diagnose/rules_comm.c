@@ -1,28 +1,40 @@
 /* rules_comm.c -- findings about communication: collectives that are slow beside their like, who is waited for, and
  * what is left exposed. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "table/diagnose/diagnose.h"
 
 /* A collective is slow below this share of the bandwidth of its like. */
 #define SLOW 0.5
 
-static void
-put_bytes(struct nsx_buf *to, int64_t bytes)
+/* What shows each execution of the unit, and those of its kind: for the shell, with a NUL at the end. */
+static int
+put_command(struct nsx_look_at *a, const struct nsx_look_unit *u, struct nsx_buf *to)
 {
-	if (bytes >= 1000000)
-		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
-	else if (bytes >= 1000)
-		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
-	else
-		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
+	struct nsx_str kind = nsx_look_str(a, u->kind);
+	char *word = nsx_str_dup(kind);
+
+	to->len = 0;
+	if (u->nccl) {
+		nsx_buf_c(to, "nsysx-collectives --instances @");
+	} else if (word) {
+		nsx_buf_c(to, "nsysx-collectives @ | nsysx-view -t collective | grep -w -e collective -e ");
+		nsx_look_put_quoted(to, word);
+	}
+	nsx_buf_char(to, '\0');
+	free(word);
+	return word && !to->failed ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
 /* *told: ns of exposed time that findings hold. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {
-	for (size_t i = 0; i < a->comm.units.n; i++) {
+	struct nsx_buf command = { .len = 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
 		const struct nsx_look_unit *u = &a->comm.units.p[i];
 		size_t before = a->findings.n;
 
@@ -31,20 +43,22 @@ judge_slow(struct nsx_look_at *a, double *told)
 		a->text.len = 0;
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
-		put_bytes(&a->text, u->bytes);
+		nsx_look_put_bytes(&a->text, u->bytes);
 		nsx_buf_fmt(&a->text, " at %.1f GB/s where its like reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
 		nsx_buf_fmt(&a->text, ", %.1f a step", (double)u->records / (double)a->count);
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
-		if (nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count,
-		                  "nsysx-collectives --summary") != NSX_OK)
-			return NSX_ERR;
+		if (put_command(a, u, &command) != NSX_OK)
+			rc = NSX_ERR;
+		else
+			rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, command.ptr);
 		if (a->findings.n > before)
 			*told += u->excess;
 	}
-	return NSX_OK;
+	nsx_buf_free(&command);
+	return rc;
 }
 
 /* ---- who is waited for */
@@ -93,6 +107,27 @@ cause_of(const struct nsx_look_at *a, int64_t device, uint32_t host)
 	return best;
 }
 
+/* Of the devices that are blamed the one with most of the cause, and where it spends that. */
+static void
+put_cause(struct nsx_look_at *a, enum nsx_cause cause, int64_t device, uint32_t host)
+{
+	const struct idle_window *best = NULL;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+		const struct idle_window *w = nsx_look_window(a, d);
+		int cell = nsx_cause_cell(cause);
+
+		if (!w || (host == NSX_NONE ? d->number != device : d->host != host))
+			continue;
+		if (!best || w->cells[cell].ns > best->cells[cell].ns)
+			best = w;
+	}
+	nsx_buf_fmt(&a->text, ", mostly %s", nsx_cause_name(cause));
+	if (best)
+		nsx_look_put_reason(a, best, cause);
+}
+
 /* One device, or with a host all devices of it, is waited for. */
 static int
 blame(struct nsx_look_at *a, int64_t device, uint32_t host, double gain, int64_t last)
@@ -133,10 +168,10 @@ blame(struct nsx_look_at *a, int64_t device, uint32_t host, double gain, int64_t
 		nsx_look_put_ns(&a->text, idle);
 		nsx_buf_c(&a->text, " longer than they are");
 		if (cause != NSX_NCAUSES)
-			nsx_buf_fmt(&a->text, ", mostly %s", nsx_cause_name(cause));
+			put_cause(a, cause, device, host);
 	}
 	return nsx_look_find(a, kind, NSX_NCAUSES, gain,
-	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances" : "nsysx-stragglers --waits");
+	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
 }
 
 /* Whether a share of waiting is one's, of n that could have it. */
@@ -193,7 +228,7 @@ judge_waits(struct nsx_look_at *a)
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f %% of the waiting", most->device, 100 * most->gain / all);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / (double)a->count,
-	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances" : "nsysx-stragglers --waits");
+	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
 }
 
 /* ---- the rest */
@@ -223,12 +258,12 @@ judge_exposed(struct nsx_look_at *a, double told)
 		nsx_buf_str(&a->text, nsx_look_str(a, most->name));
 		if (most->bytes >= 0) {
 			nsx_buf_c(&a->text, ", ");
-			put_bytes(&a->text, most->bytes);
+			nsx_look_put_bytes(&a->text, most->bytes);
 		}
 	}
 	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
 	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
-	                     "nsysx-summary --by collective");
+	                     "nsysx-summary --by collective @");
 }
 
 /* What could not be looked at. */

@@ -1,0 +1,53 @@
+#!/bin/sh
+# docs/diagnose.md: its commands run on jobs with one planted cause, and end at that cause; and what nsysx-diagnose says that dealing with it
+# could give is what a step takes longer than in the same job without it.
+. "${0%/*}/../testlib.sh"
+. "$tests_dir/pagelib.sh"
+
+[ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
+job='--processes 4 --offset 2000000 --steps 8'
+
+# The mean step of stream $1.
+period() {
+	nsysx-diagnose -q --where --tsv "$1" | awk -F'\t' 'NR == 2 { print $6 }'
+}
+# The first finding of stream $1: column $2.
+first() {
+	nsysx-diagnose -q --tsv "$1" | awk -F'\t' -v c="$2" 'NR == 2 { print $c }'
+}
+
+# shellcheck disable=SC2086  # options
+ok 'the job with no cause planted' "$SYNTH" -o "$T/none" $job
+page docs/diagnose.md none
+none=$(period "$T/none/steady.nsysx")
+equal 'its first finding is none of those' "$(first "$T/none/steady.nsysx" 2)" exposed-communication
+
+for cause in slow-collective late-host blocking straggler layout; do
+	# shellcheck disable=SC2086  # options
+	ok "a job is made: $cause" "$SYNTH" -o "$T/$cause" $job --plant $cause
+	page docs/diagnose.md $cause
+	steady=$T/$cause/steady.nsysx
+	subject=$(awk -F'\t' 'NR == 2 { print $2 }' "$T/$cause/answers/planted.tsv")
+	equal "$cause is the first finding" "$(first "$steady" 2)" $cause
+	ok "$cause: its evidence names $subject" sh -c 'printf "%s\n" "$1" | grep -qF -e "$2"' sh "$(first "$steady" 5)" "$subject"
+	ok "$cause stands first in the plan" sh -c 'grep -m 1 "^| 1 |" "$1" | grep -qF -e "| $2 |"' sh "$T/$cause/plan.md" $cause
+	# A transpose beside communication hides some of it.
+	gain=$(first "$steady" 3) within=$([ $cause = layout ] && echo 0.2 || echo 0.05)
+	ok "$cause: the gain is what a step takes longer for it" awk -v gain="$gain" -v longer="$(period "$steady" | awk -v n="$none" '{ print $1 - n }')" \
+		-v within=$within 'BEGIN { exit !(longer > 0 && gain > (1 - within) * longer && gain < (1 + within) * longer) }'
+	nsysx-diagnose -q --tsv "$steady" | awk -F'\t' 'NR == 2 { gsub(/\\\\/, "\\", $6); print $6 }' >"$T/command"
+	sh "$T/command" >"$T/shown" 2>/dev/null
+	case $cause in
+	straggler | late-host) equal "$cause: the command shows device 3 as the one that is waited for" \
+		"$(awk -F'\t' 'NR > 1 && $8 > most { most = $8; device = $2 } END { print device }' "$T/shown")" 3 ;;
+	*) ok "$cause: the command shows $subject" grep -qF -e "$subject" "$T/shown" ;;
+	esac
+done
+
+# The page tells of every finding and verdict that there is.
+for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z_]*\] = "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/rules.c"; sed -n 's/.*\] = "\([a-z-]*\)", \[NSX_FIND.*/\1/p' "$root/lib/table/diagnose/rules.c"); do
+	ok "the page tells of $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
+	ok "the manual page tells of $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
+done
+ok 'front matter makes it a skill' sh -c 'head -n 4 "$1" | tr "\n" "~" | grep -q "^---~name: nsysx~description: [^~]*~---~"' sh "$root/docs/diagnose.md"
+done_testing
