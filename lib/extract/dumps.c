@@ -61,7 +61,8 @@ nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s)
 	return nsx_extract_keep(p, nsx_buf_view(tmp));
 }
 
-/* The frames of a stack of the dump that is being joined, kept once: they are long, and many instructions have the same. */
+/* The frames of a stack of the dump that is being joined, kept once: they are long, and many instructions have the
+ * same. */
 static struct nsx_str
 frames_of(struct ex_profile *p, const struct nsx_hlo *h, uint32_t stack)
 {

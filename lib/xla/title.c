@@ -1,4 +1,5 @@
 /* title.c -- the grammar of XLA's NVTX titles. Keys are found by name, never by place. */
+#define _GNU_SOURCE   /* memrchr */
 #include "xla/title.h"
 
 #include <string.h>
@@ -25,11 +26,14 @@ after(struct nsx_str s, size_t n)
 static size_t
 find_last(struct nsx_str s, const char *needle)
 {
-	size_t n = strlen(needle);
+	size_t n = strlen(needle), end = s.len;
+	const char *p;
 
-	for (size_t i = s.len; i-- > 0;)
-		if (s.ptr[i] == *needle && s.len - i >= n && memcmp(s.ptr + i, needle, n) == 0)
-			return i;
+	while (end && (p = memrchr(s.ptr, *needle, end))) {
+		end = (size_t)(p - s.ptr);
+		if (s.len - end >= n && memcmp(p, needle, n) == 0)
+			return end;
+	}
 	return s.len;
 }
 
