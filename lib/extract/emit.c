@@ -11,6 +11,7 @@ struct emit {
 	struct ex_outbox  *out;
 	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
 	struct ex_place   *places;   /* of communicators */
+	struct nsx_buf     name;     /* of a range */
 	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is
 	                              * written */
 };
@@ -339,8 +340,14 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 	nsx_set_i(r, NSX_RANGE_level, e->levels[p - e->job->profiles][i]);
 	set_thread(r, p, i, NSX_RANGE_pid, NSX_RANGE_tid);
 	nsx_set_s(r, NSX_RANGE_domain, nsx_intern_str(&t->domains, range->domain));
-	if (range->name != NSX_NONE)
-		nsx_set_s(r, NSX_RANGE_name, nsx_intern_str(&t->names, range->name));
+	if (range->name != NSX_NONE) {
+		struct nsx_str name = nsx_range_name(t, range, &e->name);
+		if (range->name & NSX_NAME_TEXT)
+			name = nsx_extract_outbox_keep(e->out, name);
+		if (!name.ptr)
+			return nsx_err_nomem(&e->err, p->input->path);
+		nsx_set_s(r, NSX_RANGE_name, name);
+	}
 	if (range->gpu != NSX_NONE) {
 		const struct nsx_span *s = &t->spans[range->gpu];
 		set_known(r, NSX_RANGE_device, nsx_extract_global(p, s->device));
@@ -606,5 +613,6 @@ nsx_extract_emit(struct ex_job *job, struct nsx_writer *out)
 		free(e.levels[i]);
 	free(e.levels);
 	free(e.places);
+	nsx_buf_free(&e.name);
 	return rc;
 }

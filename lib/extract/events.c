@@ -76,8 +76,8 @@ tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 		tie.by[NSX_TIE_DEVICE] = r->gpu == NSX_NONE ? -1 : nsx_extract_global(p, t->spans[r->gpu].device);
 		tie.by[NSX_TIE_PID] = t->processes[thread->process].pid;
 		tie.by[NSX_TIE_TID] = thread->tid;
+		/* No two of an export are of one id, so names are never looked at. */
 		tie.by[NSX_TIE_RANGE] = r->id;
-		tie.name = text(&t->names, r->name);
 		return tie;
 	}
 	case NSX_THUNK: {

@@ -5,11 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/par.h"
 
 enum { BATCHES = 4, RECS = 256, VALS = RECS * 16 };
 
-struct batch { int n, nvals; struct nsx_rec recs[RECS]; union nsx_val vals[VALS]; };
+struct batch { int n, nvals; struct nsx_rec recs[RECS]; union nsx_val vals[VALS]; struct nsx_arena texts; };
 
 struct ex_outbox {
 	struct nsx_writer *out;
@@ -68,6 +69,8 @@ nsx_extract_outbox_open(struct nsx_writer *out, int threads)
 	o->closed = o->failed = false;
 	o->at = &o->batches[0];
 	o->at->n = o->at->nvals = 0;
+	for (int i = 0; i < BATCHES; i++)
+		o->batches[i].texts = (struct nsx_arena){ 0 };
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
 	o->threaded = (threads ? threads : nsx_par_cpus()) > 1 && pthread_create(&o->thread, NULL, work, o) == 0;
@@ -81,6 +84,12 @@ nsx_extract_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind)
 
 	*r = (struct nsx_rec){ kind, 0, o->at->vals + o->at->nvals };
 	return r;
+}
+
+struct nsx_str
+nsx_extract_outbox_keep(struct ex_outbox *o, struct nsx_str s)
+{
+	return s.ptr ? nsx_arena_str(&o->at->texts, s) : s;
 }
 
 /* Hand the batch over, and begin the next. */
@@ -102,6 +111,7 @@ turn(struct ex_outbox *o)
 		failed = o->failed = o->failed || !write_batch(o->out, o->at);
 	}
 	o->at->n = o->at->nvals = 0;
+	nsx_arena_reset(&o->at->texts);
 	return failed ? NSX_ERR : NSX_OK;
 }
 
@@ -132,6 +142,8 @@ nsx_extract_outbox_close(struct ex_outbox *o)
 	int rc = o->failed ? NSX_ERR : NSX_OK;
 	pthread_cond_destroy(&o->changed);
 	pthread_mutex_destroy(&o->lock);
+	for (int i = 0; i < BATCHES; i++)
+		nsx_arena_free(&o->batches[i].texts);
 	free(o);
 	return rc;
 }

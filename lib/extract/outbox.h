@@ -13,8 +13,12 @@ struct ex_outbox;
  * it all. NULL when out of memory. Until nsx_extract_outbox_close nothing else may use the writer, nor its error. */
 struct ex_outbox *nsx_extract_outbox_open(struct nsx_writer *out, int threads);
 
-/* The next record, without any value. Its strings must live until nsx_extract_outbox_close. */
+/* The next record, without any value. Its strings must live until nsx_extract_outbox_close, or be copies by
+ * nsx_extract_outbox_keep. */
 struct nsx_rec *nsx_extract_outbox_rec(struct ex_outbox *o, const struct nsx_kind *kind);
+
+/* A copy of s that lives until the record being made is written. ptr is NULL when out of memory, or s.ptr is. */
+struct nsx_str nsx_extract_outbox_keep(struct ex_outbox *o, struct nsx_str s);
 
 /* It is filled. NSX_ERR if the writer has failed, at this record or one before. */
 int nsx_extract_outbox_put(struct ex_outbox *o);

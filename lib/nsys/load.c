@@ -359,9 +359,7 @@ loader_free(struct nsx_loader *l)
 	free(l->last_calls);
 	nsx_ids_free(&l->ids);
 	free(l->id_names);
-	for (int i = 0; i < l->ntexts; i++)
-		nsx_texts_free(&l->texts[i].texts);
-	free(l->texts);
+	nsx_part_texts_free(l->texts, l->ntexts);
 	free(l->device_names.p);
 	free(l->thread_names.p);
 	free(l->thread_name_ids.p);
@@ -449,6 +447,7 @@ nsx_trace_free(struct nsx_trace *t)
 	free(t->thread_names);
 	free(t->captures);
 	nsx_intern_free(&t->names);
+	nsx_part_texts_free(t->texts, t->ntexts);
 	nsx_intern_free(&t->domains);
 	nsx_arena_free(&t->arena);
 	*t = (struct nsx_trace){ 0 };

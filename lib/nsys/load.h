@@ -122,11 +122,9 @@ enum { NSX_LOAD_RANGES = 500, NSX_LOAD_CALLS = 700, NSX_LOAD_ALL = 1000 };
 /* `part` of the `of` steps between two such shares are done. */
 void nsx_load_reached(struct nsx_loader *l, int from, int to, uint64_t part, uint64_t of);
 
-/* With this bit a range's name (but NSX_NONE) is where its text's code is, counted over all tables of texts. */
-#define NSX_NAME_TEXT 0x80000000u
-
 /* The texts of a part of NVTX_EVENTS. */
-struct nsx_part_texts { struct nsx_texts texts; uint32_t first; };
+struct nsx_part_texts { struct nsx_texts texts; uint32_t first; /* its codes, counted over all parts */ };
+void nsx_part_texts_free(struct nsx_part_texts *list, int n);
 
 int nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks);
 int nsx_nvtx_threads(struct nsx_loader *l);       /* after they ran: domains, threads */
@@ -135,7 +133,8 @@ int nsx_nvtx_ids(struct nsx_loader *l);           /* its string ids into l->ids 
 void nsx_nvtx_free(struct nsx_loader *l);
 
 int nsx_project_all(struct nsx_loader *l);
-int nsx_texts_name(struct nsx_loader *l);         /* after projection: texts of the ranges that are left become names */
+/* After projection: texts of the ranges that are left become names, but for those that are kept in parts. */
+int nsx_texts_name(struct nsx_loader *l);
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
 int nsx_info_read(struct nsx_loader *l);          /* all that is not an event */
 int nsx_host_functions_read(struct nsx_loader *l);   /* says how many the export has, and for how long streams waited */

@@ -1,5 +1,6 @@
 /* text_names.c -- the texts of the ranges that are left after projection, written out and made names: in parallel all
- * but the last step, which gives them their numbers, in order of ranges. */
+ * but the last step, which gives them their numbers, in order of ranges. Where programs number millions of ranges those
+ * names would be nearly all different; they stay in parts (texts.h) and are written out one by one when asked for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,20 +25,35 @@ struct round { struct nsx_loader *l; struct chunk *chunks; };
 
 /* The table that holds a code; codes come in runs from one. */
 static const struct nsx_part_texts *
-table_of(const struct nsx_loader *l, uint32_t code, const struct nsx_part_texts *last)
+table_of(const struct nsx_part_texts *list, int n, uint32_t code, const struct nsx_part_texts *last)
 {
-	int lo = 0, hi = l->ntexts;
+	int lo = 0, hi = n;
 
 	if (last && code >= last->first && code - last->first < last->texts.codes.len)
 		return last;
 	while (hi - lo > 1) {
 		int mid = lo + (hi - lo) / 2;
-		if (l->texts[mid].first <= code)
+		if (list[mid].first <= code)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	return &l->texts[lo];
+	return &list[lo];
+}
+
+/* Whether a range's name is, and stays, in parts. What becomes of a range outside the default domain is told by its
+ * name, and all of one name share the verdict. */
+static inline bool
+stays(const struct nsx_loader *l, const struct nsx_range *r)
+{
+	return !l->opts->busy && !r->domain && !(r->flags & NSX_RANGE_NO_DOMAIN);
+}
+
+/* Whether its text is to become a name. */
+static inline bool
+wanted(const struct nsx_loader *l, const struct nsx_range *r)
+{
+	return r->name != NSX_NONE && (r->name & NSX_NAME_TEXT) && !stays(l, r);
 }
 
 /* Write out a text. Its number in the chunk, NSX_NONE when out of memory. */
@@ -67,9 +83,9 @@ write_task(void *ctx, int i)
 	for (uint32_t k = 0; k < c->n && !c->failed; k++) {
 		uint32_t code = c->r[k].name & ~NSX_NAME_TEXT;
 
-		if (c->r[k].name == NSX_NONE || !(c->r[k].name & NSX_NAME_TEXT))
+		if (!wanted(round->l, &c->r[k]))
 			continue;
-		table = table_of(round->l, code, table);
+		table = table_of(round->l->texts, round->l->ntexts, code, table);
 		uint64_t key = nsx_texts_key(&table->texts, code - table->first);
 		struct seen *s = &seen[nsx_hash_u64(key) % CACHE];
 		if (!key || s->key != key || s->table != table)
@@ -109,7 +125,7 @@ name_task(void *ctx, int i)
 	struct chunk *c = &round->chunks[i];
 
 	for (uint32_t k = 0; k < c->n; k++)
-		if (c->r[k].name != NSX_NONE && (c->r[k].name & NSX_NAME_TEXT))
+		if (wanted(round->l, &c->r[k]))
 			c->r[k].name = c->names[c->r[k].name & ~NSX_NAME_TEXT];
 }
 
@@ -146,5 +162,31 @@ nsx_texts_name(struct nsx_loader *l)
 	for (uint32_t first = 0; first < l->t->nranges; first += CHUNK_RANGES * ROUND)
 		if (!name_round(l, first))
 			return nsx_load_nomem(l);
+	if (!l->opts->busy) {
+		l->t->texts = l->texts;
+		l->t->ntexts = l->ntexts;
+		l->texts = NULL;
+		l->ntexts = 0;
+	}
 	return NSX_OK;
+}
+
+struct nsx_str
+nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf)
+{
+	if (!(r->name & NSX_NAME_TEXT))
+		return nsx_intern_str(&t->names, r->name);
+	uint32_t code = r->name & ~NSX_NAME_TEXT;
+	const struct nsx_part_texts *table = table_of(t->texts, t->ntexts, code, NULL);
+	buf->len = 0;
+	nsx_texts_get(&table->texts, code - table->first, buf);
+	return buf->failed ? (struct nsx_str){ NULL, 0 } : nsx_buf_view(buf);
+}
+
+void
+nsx_part_texts_free(struct nsx_part_texts *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		nsx_texts_free(&list[i].texts);
+	free(list);
 }

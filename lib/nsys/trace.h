@@ -23,7 +23,7 @@ enum nsx_range_flags {
 struct nsx_range {
 	int64_t  start, end;    /* host ns; end >= start */
 	int64_t  id;            /* rowid in the export, what Nsight Systems calls RangeId */
-	uint32_t name;          /* in trace.names; NSX_NONE: no message */
+	uint32_t name;          /* in trace.names, or in parts (nsx_range_name); NSX_NONE: no message */
 	uint32_t parent;        /* index of the tightest range of the thread around it, NSX_NONE: none */
 	uint32_t gpu;           /* index in trace.spans, NSX_NONE: no GPU work was launched in it */
 	uint16_t domain;        /* in trace.domains; 0 is the default domain, "" */
@@ -147,6 +147,7 @@ struct nsx_trace {
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
+	struct nsx_part_texts *texts;  int ntexts;          /* names in parts */
 	struct nsx_intern   domains;      /* number 0 is "" */
 	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if asked for; the first row of each (process,
 	                                                      * node), in that order */
@@ -184,6 +185,14 @@ static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint
 /* Where the node of that process's graph was captured: of what it is a clone of, as far back as the export tells. NULL:
  * not in the export. */
 const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node);
+
+/* With this bit a range's name, but NSX_NONE, is in parts. Only names in the default domain are, where programs number
+ * their ranges, and only where ranges without GPU work are kept (not opts.busy). */
+#define NSX_NAME_TEXT 0x80000000u
+
+/* The name of a range, which has one: written to buf, whose contents it replaces, where it is in parts. Lives as long
+ * as the trace and buf do unchanged. ptr is NULL when out of memory. */
+struct nsx_str nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf);
 
 /* The thread a range belongs to. */
 const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t range);

@@ -214,6 +214,28 @@ before=$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)
 nsysx-extract -q --ranges -o "$T/null" "$T/simple.sqlite"
 equal 'nothing of the input is changed, nothing is left beside it' "$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)" "$before"
 
+# Names whose numbers are taken out, and put back as they stood: of ranges with work and without, by text, by id and by both.
+long=$(printf 'x%.0s 4711 ' $(seq 120))$(seq -s' ' 1000 1200)
+new numbered "$one $(
+	n=0
+	for name in 'aten::mm, seq = 12, op_id = 99' 'aten::mm, seq = 012, op_id = 0' 'n 0' 'n 00' '7' 'n -5' 'a 18446744073709551616 b' \
+		'9 8 7 6 5 4 3 2 1' 'aten::mm, seq = 12, op_id = 99' '' ' 1' '1 ' 'é 1 é' "$long" 'n 999999999999999999' 'n 1000000000000000000'; do
+		n=$((n + 1))
+		echo "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES ($n, $((200 - n)), 59, '$name', $a, 0);"
+		echo "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES ($((300 + n)), $((400 - n)), 59, '$name', $b, 0);"
+	done)
+	INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES (500, 600, 59, char(1) || ' 5 ' || char(1), $b, 0);
+	INSERT INTO NVTX_EVENTS (start, end, eventType, text, textId, globalTid, domainId) VALUES (601, 602, 59, 'both 1', 5, $b, 0),
+		(603, 604, 59, 'both 2', 6, $b, 0), (605, 606, 59, NULL, 5, $b, 0), (607, 608, 59, NULL, NULL, $b, 0);"
+sqlite3 -separator '	' "$T/numbered.sqlite" "SELECT rowid, replace(coalesce((SELECT value FROM StringIds WHERE id = textId), text, ''), char(1), '\\x01')
+	FROM NVTX_EVENTS ORDER BY rowid" >"$T/want"
+for how in '' -b '-b -j 3' '-j 1'; do
+	# shellcheck disable=SC2086
+	nsysx-extract -q $how --ranges=all "$T/numbered.sqlite" | nsysx-view -q -t range |
+		awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["range"], $at["name"] }' | sort -n >"$T/is"
+	same "names with numbers in them${how:+, $how}" "$T/is" "$T/want"
+done
+
 # Nsight Systems 2026.4: decompression, and functions on the host that streams wait for.
 new inflated "$(range "0, 50, 59, 'x', $a, 0")
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);

@@ -86,6 +86,15 @@ flat 'launch is flat' "$T/host" nsysx-launch -q
 flat 'launch by range is flat' "$T/host" nsysx-launch -q --by range
 flat 'copies is flat' "$T/host" nsysx-copies -q
 
+# ---- extraction ----
+# Of 16 ranges 15 have a name that nothing else has: 60 bytes a range are less than such names alone would take, with the range.
+"$SYNTH" -q -o "$T/many" --scale 400000
+ok 'names that differ in numbers are kept in parts' nsysx-extract -q -j1 -b --ranges=all --max-memory=60M -o "$T/many.nsx" "$T/many/r0.sqlite"
+sqlite3 "$T/many/r0.sqlite" 'SELECT rowid, text FROM NVTX_EVENTS ORDER BY rowid' | tr '|' '\t' >"$T/want"
+nsysx-view -q -t range "$T/many.nsx" | awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["range"], $at["name"] }' |
+	sort -n >"$T/is"
+same 'and are what they were' "$T/is" "$T/want"
+
 # ---- align ----
 
 # Bytes of memory for each device's part in a collective: what the large stream takes more than the small.
