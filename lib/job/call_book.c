@@ -42,6 +42,14 @@ forget(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry 
 	b->unused.p[b->unused.n++] = (uint32_t)(c - b->list.p);
 }
 
+void
+nsx_call_book_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_CALL, NSX_C(CALL, profile) | NSX_C(CALL, call) | NSX_C(CALL, ops) | NSX_C(CALL, name)
+	                              | NSX_C(CALL, stalled) | NSX_C(CALL, loading));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, call));
+}
+
 int
 nsx_call_book_add(struct nsx_call_book *b, const struct nsx_rec *call, struct nsx_call_entry *entry,
                   struct nsx_err *err)

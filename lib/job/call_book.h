@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "stream/kinds.h"
+#include "stream/reader.h"
 
 /* `mark` is the caller's, NSX_NONE at first. */
 struct nsx_call_entry {
@@ -31,6 +32,9 @@ struct nsx_call_book {
 	struct nsx_map at;           /* (profile, id) -> list */
 	int64_t records;             /* call records met */
 };
+
+/* Tell a reader what the book uses of calls, and of the operations that are looked up in it. */
+void nsx_call_book_need(struct nsx_reader *in);
 
 /* Take in a `call` record. *entry is what is known of it now, where operations came before it (early > 0; if left is 0
  * it is forgotten already); else its early is 0. NSX_OK, or NSX_ERR (out of memory). */

@@ -141,6 +141,9 @@ bool nsx_cat_inst_communicates(struct nsx_catalogue *c, const struct nsx_rec *re
 /* Say how many records said otherwise than their instruction; source: of the diag. */
 void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx_diags *diags);
 
+/* What nsx_cat_communicates looks at. */
+#define NSX_CAT_COMM_ROLES (NSX_R(PROGRAM) | NSX_R(INST) | NSX_R(COMM))
+
 /* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is
  * taken in. */
 bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);

@@ -26,6 +26,15 @@ comm_at(struct nsx_nccl_comms *c, struct nsx_str id)
 	return at;
 }
 
+void
+nsx_nccl_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_COMMUNICATOR, NSX_EVERY);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, comm_id) | NSX_C(OP, collective) | NSX_C(OP, pair) | NSX_C(OP, start)
+	                            | NSX_C(OP, dur) | NSX_C(OP, bytes) | NSX_C(OP, calls) | NSX_C(OP, group)
+	                            | NSX_C(OP, hidden) | NSX_C(OP, op) | NSX_C(OP, device) | NSX_C(OP, profile));
+}
+
 int
 nsx_nccl_comms_take(struct nsx_nccl_comms *c, const struct nsx_rec *rec, struct nsx_err *err)
 {

@@ -28,6 +28,9 @@ struct nsx_nccl_comms {
 	struct nsx_map    seen;                             /* (id, device) */
 };
 
+/* Tell a reader what nsx_nccl_take and nsx_nccl_comms_take use. */
+void nsx_nccl_need(struct nsx_reader *in);
+
 /* Take in any record: of `communicator` and of operations what they say. NSX_OK or NSX_ERR. */
 int nsx_nccl_comms_take(struct nsx_nccl_comms *c, const struct nsx_rec *rec, struct nsx_err *err);
 

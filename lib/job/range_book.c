@@ -40,6 +40,15 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 	return NSX_OK;
 }
 
+void
+nsx_range_book_need(struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, parent)
+	                               | NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
+	                               | NSX_C(RANGE, dur) | NSX_C(RANGE, host_start) | NSX_C(RANGE, host_dur));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, profile) | NSX_C(OP, range));
+}
+
 int
 nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err)
 {

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "job/names.h"
 #include "stream/kinds.h"
+#include "stream/reader.h"
 
 /* `name` and `mark` are the caller's; mark is NSX_NONE at first. */
 struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; };
@@ -22,6 +23,9 @@ struct nsx_range_book {
 	size_t         limit;   /* look for those that are past when there are this many */
 	struct nsx_buf text, scratch;
 };
+
+/* Tell a reader what the book uses of ranges, their names too, and of the operations whose range is looked up in it. */
+void nsx_range_book_need(struct nsx_reader *in);
 
 /* Remember the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);

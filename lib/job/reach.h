@@ -12,6 +12,9 @@
 
 #define NSX_BEYOND_REACH "records with times beyond 73 years are ignored"
 
+/* What nsx_in_reach looks at. */
+#define NSX_REACH_ROLES (NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START) | NSX_R(HOST_DUR))
+
 /* Whether all times of the record, of host and GPU, are within reach. */
 static inline bool
 nsx_in_reach(const struct nsx_rec *rec)

@@ -76,6 +76,9 @@ struct nsx_step_set {
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 
+/* Tell a reader what nsx_steps_take uses. */
+void nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in);
+
 /* Take in any record of the stream. NSX_OK or NSX_ERR. */
 int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 

@@ -332,7 +332,7 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 		for (int i = 0; i < p->ncols; i++) {
 			uint8_t slot = p->from[i];
 
-			if (p->cols[i].type != *type || slot == NSX_NO_SLOT || !nsx_has(rec, slot))
+			if (p->cols[i].type != *type || slot == NSX_NO_SLOT || !(rec->has >> slot & 1))
 				continue;
 			k->plan.has |= 1ULL << i;
 			k->plan.step[n++] = (struct step){ slot, (uint8_t)i, (uint32_t)((size_t)i * k->stride) };

@@ -11,3 +11,14 @@ const uint8_t nsx_fields[NSX_NKINDS + 1][NSX_NROLES + NSX_MAX_COLS] = {
 };
 #undef KIND
 #undef COL
+
+uint64_t
+nsx_field_slots(enum nsx_kind_id kind, uint64_t roles)
+{
+	uint64_t slots = 0;
+
+	for (int role = 0; role < NSX_NROLES; role++)
+		if (roles >> role & 1 && nsx_field(kind, (enum nsx_role)role) >= 0)
+			slots |= 1ULL << nsx_field(kind, (enum nsx_role)role);
+	return slots;
+}

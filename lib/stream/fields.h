@@ -55,6 +55,10 @@ nsx_field(enum nsx_kind_id kind, enum nsx_role role)
 	return nsx_fields[kind][role] - 1;
 }
 
+/* Roles as bits of a number, and the slots (bits, too) in which a kind has them. */
+#define NSX_R(role) (1ULL << NSX_ROLE_##role)
+uint64_t nsx_field_slots(enum nsx_kind_id kind, uint64_t roles);
+
 /* Whether rec has a value in its column of that role. */
 static inline bool
 nsx_field_has(const struct nsx_rec *rec, enum nsx_role role)

@@ -222,11 +222,7 @@ nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, const struct 
 	enum nsx_kind_id kind = nsx_kind_find(name);
 	uint64_t slots = needed(r, kind), wanted = 0;
 
-#ifdef NSX_CHECK_NEEDS
-	*skip = false;
-#else
 	*skip = r->needs && !r->asked[kind] && kind != NSX_END;
-#endif
 	if (slots == NSX_EVERY || kind == NSX_END)
 		return NSX_EVERY;
 	for (size_t i = 0; i < ncols && i < NSX_MAX_COLS; i++) {

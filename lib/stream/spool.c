@@ -81,6 +81,12 @@ nsx_spool_open(struct nsx_err *err)
 	return s;
 }
 
+bool
+nsx_spool_keeps(const struct nsx_spool *s)
+{
+	return s->out != NULL;
+}
+
 void
 nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in)
 {

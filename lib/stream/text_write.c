@@ -161,7 +161,7 @@ put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec
 
 		if (i || !bare)
 			b->ptr[b->len++] = '\t';
-		if (slot != NSX_NO_SLOT && nsx_has(rec, (int)slot) && !put_value(b, p->cols[i].type, &rec->v[slot]))
+		if (slot != NSX_NO_SLOT && rec->has >> slot & 1 && !put_value(b, p->cols[i].type, &rec->v[slot]))
 			return nsx_err_nomem(w->err, w->name);
 	}
 	b->ptr[b->len++] = '\n';

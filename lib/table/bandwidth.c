@@ -396,6 +396,11 @@ nsx_bandwidth(struct nsx_reader *in, struct nsx_bandwidth *b, struct nsx_diags *
 	*b = (struct nsx_bandwidth){ 0 };
 	s.instances = (struct nsx_instances){ .size = sizeof(struct execution), .complete = complete,
 	                                      .combine = combine, .state = &s };
+	nsx_comm_need(&s.comm, in);
+	nsx_nccl_need(in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		b->diags += rec.kind->id == NSX_DIAG;
 		if (nsx_comm_take(&s.comm, &rec, err) != NSX_OK || nsx_nccl_comms_take(&s.nccl.comms, &rec, err) !=

@@ -264,6 +264,18 @@ take_op(struct copies *f, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
+static void
+need(const struct copies *f, struct nsx_reader *in)
+{
+	nsx_cat_need(&f->cat, in);
+	nsx_call_book_need(in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, class));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
+	                            | NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, bytes) | NSX_C(OP, src)
+	                            | NSX_C(OP, dst) | NSX_C(OP, graph_node));
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
@@ -447,6 +459,8 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct copies f = { .options = options, .err = err };
+
+	need(&f, in);
 	int rc = finish(&f, nsx_read_all(in, options->require, take, &f, err));
 
 	*table = NULL;

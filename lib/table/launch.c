@@ -216,6 +216,19 @@ take_range(struct launch *f, const struct nsx_rec *rec)
 	return name == NSX_NONE ? nsx_err_nomem(f->err, NULL) : nsx_range_book_add(&f->ranges, rec, name, f->err);
 }
 
+static void
+need(const struct launch *f, struct nsx_reader *in)
+{
+	nsx_cat_need(&f->cat, in);
+	nsx_call_book_need(in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES) | NSX_C(OP, device) | NSX_C(OP, type)
+	                            | NSX_C(OP, name));
+	if (f->options->by_range)
+		nsx_range_book_need(in);
+}
+
 static int
 take(void *state, const struct nsx_rec *rec)
 {
@@ -332,6 +345,8 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct launch f = { .options = options, .err = err };
+
+	need(&f, in);
 	int rc = check_sums(&f, nsx_read_all(in, options->require, take, &f, err));
 
 	*table = NULL;

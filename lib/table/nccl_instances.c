@@ -168,6 +168,10 @@ read_all(struct nsx_reader *in, struct nsx_nccl_set *s, struct nsx_comm *comm, s
 	struct nsx_rec rec;
 	int rc;
 
+	nsx_comm_need(comm, in);
+	nsx_nccl_need(in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 	while ((rc = nsx_read(in, &rec)) == NSX_OK) {
 		t->diags += rec.kind->id == NSX_DIAG;
 		if (nsx_comm_take(comm, &rec, err) != NSX_OK)

@@ -519,6 +519,10 @@ nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *
          struct nsx_err *err)
 {
 	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_ALIASES } };
+
+	nsx_cat_need(&p.cat, in);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
 	int rc = nsx_read_all(in, NULL, take, &p, err);
 
 	if (rc == NSX_OK && complete)

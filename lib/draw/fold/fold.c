@@ -48,6 +48,7 @@ read_for(struct nsx_reader *in, const struct nsx_fold_options *options, struct a
 		f->state = f->folder->open(in, &options[i], &f->stacks, err);
 		if (!f->state)
 			return NSX_ERR;
+		f->folder->need(f->state, in);
 	}
 	return nsx_read_all(in, options->require, take, all, err);
 }

@@ -10,6 +10,7 @@
 struct nsx_folder {
 	void *(*open)(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_stacks *stacks,
 	              struct nsx_err *err);
+	void (*need)(const void *state, struct nsx_reader *in);   /* tell the reader what take() uses */
 	int (*take)(void *state, const struct nsx_rec *rec);
 	int (*finish)(void *state, struct nsx_diags *diags);
 	void (*free)(void *state);

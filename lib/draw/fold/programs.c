@@ -166,6 +166,16 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 	return true;
 }
 
+static void
+programs_need(const void *state, struct nsx_reader *in)
+{
+	const struct programs *f = state;
+
+	nsx_cat_need(&f->top.cat, in);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+}
+
 static int
 programs_take(void *state, const struct nsx_rec *rec)
 {
@@ -416,4 +426,6 @@ programs_finish(void *state, struct nsx_diags *diags)
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
-const struct nsx_folder nsx_fold_programs = { programs_open, programs_take, programs_finish, programs_free };
+const struct nsx_folder nsx_fold_programs = {
+	programs_open, programs_need, programs_take, programs_finish, programs_free
+};

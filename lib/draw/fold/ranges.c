@@ -139,6 +139,18 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 	return nsx_stacks_add(r->stacks, node, (nsx_u128)counted(r, rec, dur)) ? NSX_OK : nsx_err_nomem(r->err, NULL);
 }
 
+static void
+ranges_need(const void *state, struct nsx_reader *in)
+{
+	const struct ranges *r = state;
+
+	nsx_range_book_need(in);
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, dur) | NSX_C(OP, hidden)
+	                            | NSX_C(OP, type) | (r->kernel ? NSX_C(OP, name) : 0));
+	if (r->options->exposed)
+		nsx_cat_need(&r->cat, in);
+}
+
 static int
 ranges_take(void *state, const struct nsx_rec *rec)
 {
@@ -182,4 +194,6 @@ ranges_free(void *state)
 	free(r);
 }
 
-const struct nsx_folder nsx_fold_ranges = { ranges_open, ranges_take, ranges_finish, ranges_free };
+const struct nsx_folder nsx_fold_ranges = {
+	ranges_open, ranges_need, ranges_take, ranges_finish, ranges_free
+};

@@ -134,11 +134,28 @@ finish(struct cmp *c, struct cmp_side *s)
 	return nsx_compare_take_models(c, s, &s->top.cat);
 }
 
+static void
+need(const struct names *n)
+{
+	struct nsx_reader *in = n->s->in;
+
+	nsx_cat_need(&n->s->top.cat, in);
+	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
+	if (n->c->options.by == NSX_COMPARE_RANGE)
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, start) | NSX_C(RANGE, dur) | NSX_C(RANGE, device)
+		                               | NSX_C(RANGE, domain) | NSX_C(RANGE, name));
+	else
+		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
+		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name));
+}
+
 int
 nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 {
 	struct names n = { .c = c, .s = s };
 	bool range = c->options.by == NSX_COMPARE_RANGE;
+
+	need(&n);
 	int rc = begin(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
 
 	if (rc == NSX_OK && !finish(c, s))

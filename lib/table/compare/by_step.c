@@ -67,6 +67,8 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 		rc = nsx_err_nomem(c->err, NULL);
 	options.given = windows.p;
 	options.ngiven = windows.n;
+	if (in)
+		nsx_idle_need(&idle, in);
 	if (rc == NSX_OK && (rc = nsx_idle_begin(&idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, nsx_idle_take, &idle,
 	    c->err)) == NSX_OK)
 		rc = nsx_idle_finish(&idle);
@@ -223,7 +225,10 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	struct nsx_step_set *set = &l.set;
 	struct nsx_spool *again = nsx_spool_open(c->err);
 	struct nsx_diags own = { .failed = false };
-	int rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
+	int rc;
+
+	nsx_steps_again_need(s->in);
+	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
 	bool good = true;
 
 	if (rc == NSX_OK && set->calls && set->list.n)

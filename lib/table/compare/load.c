@@ -303,6 +303,10 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	int rc;
 
 	s->top.cat.keep = NSX_CAT_PLACES | NSX_CAT_ALIASES;
+	nsx_cat_need(&s->top.cat, s->in);
+	nsx_reader_need(s->in, NSX_DIAG, NSX_C(DIAG, source));
+	nsx_reader_need(s->in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(s->in, NSX_THUNK, NSX_EVERY);
 	while ((rc = nsx_read(s->in, &rec)) == NSX_OK)
 		if (nsx_cat_take(&s->top.cat, &rec, c->err) != NSX_OK || !take(c, s, &rec))
 			return nsx_err_nomem(c->err, NULL);

@@ -148,6 +148,13 @@ load(struct loading *l)
 	struct nsx_rec rec;
 	int rc;
 
+	/* What load_span looks at. */
+	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
+		nsx_reader_need(l->in, k, nsx_field_slots(k, NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START)
+		                                             | NSX_R(HOST_DUR) | NSX_R(PROFILE)));
+	nsx_reader_need(l->in, NSX_PROFILE, NSX_EVERY);
+	nsx_reader_need(l->in, NSX_PROGRAM, NSX_EVERY);
+	nsx_reader_need(l->in, NSX_COMPILE, NSX_EVERY);
 	while ((rc = nsx_read(l->in, &rec)) == NSX_OK) {
 		if (rec.kind->id == NSX_NKINDS)
 			continue;

@@ -319,6 +319,10 @@ read_stream(struct summary *s)
 	struct nsx_rec rec;
 	int rc;
 
+	nsx_reader_need(s->in, NSX_COMPILE, 0);
+	nsx_reader_need(s->in, NSX_RANGE, NSX_C(RANGE, profile) | NSX_C(RANGE, range) | NSX_C(RANGE, parent)
+	                                  | NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, host_start)
+	                                  | NSX_C(RANGE, host_dur));
 	while ((rc = nsx_read(s->in, &rec)) == NSX_OK) {
 		s->compiles += rec.kind->id == NSX_COMPILE;
 		if (rec.kind->id == NSX_RANGE && take_range(s, &rec) != NSX_OK)

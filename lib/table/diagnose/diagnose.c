@@ -302,7 +302,13 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	                                   .require = options->require };
 	struct nsx_spool *spool = nsx_spool_open(err);
 	struct nsx_reader *again = NULL;
-	int rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
+	int rc;
+
+	/* Of these nearly everything is looked at; other kinds are not. */
+	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
+		if (k != NSX_COLLECTIVE)
+			nsx_reader_need(in, k, NSX_EVERY);
+	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };
 	if (rc == NSX_OK)

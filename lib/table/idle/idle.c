@@ -326,6 +326,23 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 
 /* ---- all */
 
+void
+nsx_idle_need(const struct idle *f, struct nsx_reader *in)
+{
+	nsx_cat_need(&f->cat, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_OVERHEAD, NSX_EVERY);
+	nsx_reader_need(in, NSX_CALL, nsx_field_slots(NSX_CALL, NSX_REACH_ROLES) | NSX_C(CALL, profile)
+	                              | NSX_C(CALL, pid) | NSX_C(CALL, tid) | NSX_C(CALL, class) | NSX_C(CALL, blocking)
+	                              | NSX_C(CALL, call) | NSX_C(CALL, name));
+	nsx_range_book_need(in);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, device));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
+	                            | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP, profile)
+	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | (f->frames ? NSX_C(OP, name) : 0));
+}
+
 int
 nsx_idle_take(void *state, const struct nsx_rec *rec)
 {
@@ -561,9 +578,12 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 	if (rc == NSX_OK && options->by == NSX_IDLE_STEP && options->step) {
 		struct nsx_reader *again = nsx_idle_find_steps(&f, in, &spooled);
 
+		if (again)
+			nsx_idle_need(&f, again);
 		rc = again ? nsx_read_all(again, NULL, nsx_idle_take, &f, err) : NSX_ERR;
 		nsx_reader_close(again);
 	} else if (rc == NSX_OK) {
+		nsx_idle_need(&f, in);
 		rc = nsx_read_all(in, options->require, nsx_idle_take, &f, err);
 	}
 	if (rc == NSX_OK)

@@ -129,6 +129,7 @@ struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start,
  * set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
 
 int nsx_idle_begin(struct idle *f);
+void nsx_idle_need(const struct idle *f, struct nsx_reader *in);   /* tell a reader what nsx_idle_take uses */
 int nsx_idle_take(void *f, const struct nsx_rec *rec);
 int nsx_idle_finish(struct idle *f);      /* after the last record: windows are complete */
 int nsx_idle_report(struct idle *f);      /* diags */

@@ -70,6 +70,9 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	first.spool = nsx_spool_open_all(in, f->err);
 	rc = first.spool ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK) {
+		nsx_steps_need(&set, in);
+		if (nsx_spool_keeps(first.spool))
+			nsx_idle_need(f, in);
 		nsx_spool_follow(first.spool, in);
 		rc = nsx_read_all(in, f->options->require, take, &first, f->err);
 	}

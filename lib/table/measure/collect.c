@@ -391,6 +391,22 @@ take(struct collecting *c, const struct nsx_rec *rec)
 	}
 }
 
+static void
+need(const struct nsx_spans *s, struct nsx_reader *in)
+{
+	nsx_reader_need(in, NSX_DIAG, 0);
+	if (s->options->require)
+		nsx_reader_need(in, nsx_kind_find(nsx_str_c(s->options->require)), 0);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, start) | NSX_C(OP, dur) | NSX_C(OP, device) | NSX_C(OP, type)
+	                            | NSX_C(OP, name));
+	if (s->options->module) {
+		nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, program) | NSX_C(OP, execution));
+	} else {
+		nsx_range_book_need(in);
+	}
+}
+
 int
 nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 {
@@ -398,6 +414,7 @@ nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in)
 	struct nsx_rec rec;
 	int rc;
 
+	need(s, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if (take(&c, &rec) != NSX_OK) {
 			rc = NSX_ERR;

@@ -113,6 +113,10 @@ nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, 
 
 	*table = NULL;
 	f.cat.keep = options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME ? NSX_CAT_PLACES : 0;
+	nsx_cat_need(&f.cat, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	rc = nsx_read_all(in, options->require, nsx_roof_take, &f, err);
 	if (rc == NSX_OK)
 		rc = nsx_roof_rows(&f, diags);

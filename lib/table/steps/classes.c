@@ -58,6 +58,14 @@ take_op(struct nsx_step_classes *c, const struct nsx_rec *rec)
 	       || nsx_timeline_add(&c->timelines.p[device], NSX_PART_COMPUTE, start, nsx_add_sat(start, dur, NULL));
 }
 
+void
+nsx_step_classes_need(struct nsx_reader *in)
+{
+	nsx_range_book_need(in);
+	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device) | NSX_C(RANGE, pid));
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, device) | NSX_C(OP, start) | NSX_C(OP, dur));
+}
+
 int
 nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec)
 {

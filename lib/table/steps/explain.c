@@ -314,6 +314,18 @@ count_idle(struct explain *e)
 	return true;
 }
 
+void
+nsx_steps_again_need(struct nsx_reader *in)
+{
+	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN };
+	struct idle idle = { .options = &options };
+
+	nsx_idle_need(&idle, in);
+	nsx_range_book_need(in);
+	nsx_reader_need(in, NSX_OP, NSX_C(OP, name) | NSX_C(OP, collective));
+	nsx_reader_need(in, NSX_INST, NSX_EVERY);
+}
+
 int
 nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
                   struct nsx_diags *diags, struct nsx_err *err)
@@ -325,6 +337,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 
 	options.given = e.windows.p;
 	options.ngiven = e.windows.n;
+	nsx_steps_again_need(in);
 	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err };
 	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) ==
 	    NSX_OK)

@@ -6,6 +6,9 @@
 #include "job/steps.h"
 #include "stream/reader.h"
 
+/* Tell a reader what is used of a stream that nsx_steps_explain or an analysis of idle time reads again. */
+void nsx_steps_again_need(struct nsx_reader *in);
+
 /* Read the stream of which s are the steps once more. A row for each instruction, range, kernel, collective, copy and
  * idle cause whose time differs between the step of that percentile (of start-to-start periods, by nearest rank) and
  * the median step of the class on the device; the differences of a class and device sum to that of the periods. *table

@@ -31,6 +31,8 @@ struct nsx_step_classes {
 	NSX_VEC(struct nsx_step_span) spans;
 };
 
+/* Tell a reader what nsx_step_classes_take uses beyond what nsx_steps_need names. */
+void nsx_step_classes_need(struct nsx_reader *in);
 int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec);
 
 /* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags

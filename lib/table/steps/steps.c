@@ -98,6 +98,7 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 		return NSX_ERR;
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
+	nsx_steps_need(s, in);
 	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
 	s->ndiags = ndiags;
 	nsx_reader_close(in);
@@ -154,6 +155,9 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		s->pattern = &pattern;
 		s->groups = pattern.re_nsub;
 	}
+	nsx_steps_need(s, in);
+	if (!options->step && !options->module)
+		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
 	if (options->step || options->module) {
@@ -202,7 +206,11 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
 {
 	struct nsx_step_set s = { .err = err };
 	struct nsx_spool *again = options->explain ? nsx_spool_open_all(in, err) : NULL;
-	int rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
+	int rc;
+
+	if (again && nsx_spool_keeps(again))
+		nsx_steps_again_need(in);
+	rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
 
 	*table = NULL;
 	if (rc == NSX_OK) {

@@ -100,6 +100,10 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 
 	*s = (struct nsx_stragglers){ 0 };
 	late.comm.cat.keep = NSX_CAT_RUNNERS;
+	nsx_comm_need(&late.comm, in);
+	nsx_reader_need(in, NSX_DIAG, 0);
+	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
+	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	late.top.given = &late.comm.cat;
 	if (c.state)
 		rc = nsx_read_all(in, options->require, take_counted, &c, err);
