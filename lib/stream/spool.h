@@ -17,7 +17,8 @@ struct nsx_spool *nsx_spool_open(struct nsx_err *err);
  * can be read again nothing is put aside: the spool's reader reads the file, with its diags. NULL as above. */
 struct nsx_spool *nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err);
 
-/* Whether records are put aside, so that the first reading has to ask (nsx_reader_need) for what the second one uses. */
+/* Whether records are put aside, so that the first reading has to ask (nsx_reader_need) for what the second one
+ * uses. */
 bool nsx_spool_keeps(const struct nsx_spool *s);
 
 /* Keep the headers of in at the same places among the records, as nsx_writer_follow does. in must outlive

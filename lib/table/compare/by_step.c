@@ -14,6 +14,7 @@
 
 #include "table/compare/sides.h"
 #include "table/idle/idle.h"
+#include "table/steps/explain.h"
 #include "table/steps/rows.h"
 
 enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };

@@ -304,7 +304,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	struct nsx_reader *again = NULL;
 	int rc;
 
-	/* Of these nearly everything is looked at; other kinds are not. */
+	/* The second reading looks at nearly all of what is put aside. */
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);
