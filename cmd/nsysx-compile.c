@@ -1,6 +1,7 @@
 /* nsysx-compile -- where compilation time goes: a table, or the text per compilation. */
 #include <string.h>
 
+#include "extract/compile_csv.h"
 #include "table/compile.h"
 #include "tool.h"
 
@@ -28,7 +29,7 @@ static const struct nsx_cli cli = { "nsysx-compile",
 static int
 print_table(int nops, char **ops)
 {
-	struct nsx_compile_opts how = { .by = NSX_COMPILE_RANGE, .loading = loading };
+	struct nsx_compile_opts how = { .by = NSX_COMPILE_RANGE, .loading = loading, .csv = nsx_extract_compile_csv };
 	struct nsx_compile_result result = { 0 };
 	struct nsx_tool t;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "extract/extract.h"
+#include "filter/merge.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "base/vec.h"
@@ -104,6 +105,15 @@ parse_list(const char *option, const char *text, int *n)
 	return list.p;
 }
 
+static int
+merge(const char *const *paths, const char *const *names, size_t n, enum nsx_match_by by, struct nsx_writer *out,
+      struct nsx_diags *diags, struct nsx_err *err)
+{
+	const struct nsx_merge_opts how = { .match = by, .names = names };
+
+	return nsx_merge(paths, n, &how, out, diags, err);
+}
+
 static void
 parse_options(void)
 {
@@ -127,6 +137,7 @@ parse_options(void)
 	if (processes)
 		opt.processes = parse_list("process", processes, &opt.nprocesses);
 	opt.jobs = (int)jobs;
+	opt.merge = merge;
 }
 
 int

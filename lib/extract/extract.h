@@ -16,6 +16,11 @@ enum nsx_extract_ranges { NSX_RANGES_NONE, NSX_RANGES_GPU, NSX_RANGES_ALL };
 /* One export, and the folder of its HLO dumps (NULL: none). */
 struct nsx_extract_input { const char *path, *dumps; };
 
+/* Merge the streams of single exports at n paths, which messages call by names, into out (not finished), with diag
+ * records; these are also appended to diags. NSX_OK, or NSX_ERR with err filled. */
+typedef int nsx_extract_merge_fn(const char *const *paths, const char *const *names, size_t n,
+                                 enum nsx_match_by match, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+
 struct nsx_extract_opts {
 	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */
 	bool                    ops;         /* op records */
@@ -35,6 +40,8 @@ struct nsx_extract_opts {
 	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; the caller's */
 	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their
 	                                      * size */
+	nsx_extract_merge_fn   *merge;       /* puts exports together that were held one after another: nsx_merge;
+	                                      * NULL: all are held at once, whatever their size */
 };
 
 /* Read the n exports, write their stream with its diag records to out (not finished); diags are for showing. The bytes

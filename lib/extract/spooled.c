@@ -1,12 +1,11 @@
 /* spooled.c -- many exports in the memory of a few: each is extracted by itself into a temporary file, and the files
- * are merged. */
+ * are merged by whom the caller names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "extract/profile.h"
-#include "filter/merge.h"
 #include "base/outfile.h"
 #include "base/par.h"
 
@@ -31,7 +30,7 @@ nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const st
 	struct stat st;
 
 	/* Without a number of its own a device has one only among all the others. */
-	if (n < 2 || opts->ndevices)
+	if (n < 2 || opts->ndevices || !opts->merge)
 		return false;
 	for (int i = 0; i < n; i++)
 		if (stat(inputs[i].path, &st) == 0)
@@ -59,8 +58,6 @@ static int
 merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts, struct nsx_writer *out,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct nsx_merge_opts how = { .match = opts->match };
-
 	nsx_progress_phase("merging");
 	const char **paths = calloc((size_t)n * 2, sizeof *paths);
 
@@ -70,8 +67,7 @@ merge_parts(const struct part *parts, int n, const struct nsx_extract_opts *opts
 		paths[i] = parts[i].path;
 		paths[n + i] = parts[i].input->path;
 	}
-	how.names = paths + n;
-	int rc = nsx_merge(paths, (size_t)n, &how, out, diags, err);
+	int rc = opts->merge(paths, paths + n, (size_t)n, opts->match, out, diags, err);
 	free(paths);
 	return rc;
 }

@@ -15,7 +15,7 @@
 #include "base/unpack.h"
 #include "nsys/db.h"
 #include "nsys/tree.h"
-#include "stream/codec.h"   /* nsx_input: the one place that unpacks zstd */
+#include "base/input.h"
 
 enum { HEADER = 100 };
 /* Of a compressed one; the largest that are known have a few GB. */

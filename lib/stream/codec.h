@@ -4,6 +4,7 @@
 #define NSX_STREAM_CODEC_H
 
 #include "base/arena.h"
+#include "base/input.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "stream/order.h"
@@ -15,37 +16,6 @@ enum {
 	NSX_LINE_MAX = 256 << 20,   /* bytes of one line of text */
 	NSX_NO_SLOT = 255
 };
-
-/* Bytes in: a window onto the input, decompressed where it is zstd: buf[pos..end) is there and not yet taken. At least
- * NSX_SLACK readable bytes (zeros) follow `end`, so that scans may look at whole words. */
-enum { NSX_SLACK = 16 };
-
-struct nsx_input {
-	char           *buf;
-	size_t          pos, end, cap;
-	const char     *name;      /* for messages */
-	struct nsx_err *err;
-	int             fd;        /* -1: memory */
-	const char     *mem;
-	size_t          mem_left;
-	bool            begun, dry;
-	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
-	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */
-	int64_t         left;      /* sized: bytes that were expected and have not come */
-	const int64_t  *records;   /* read from it so far; those that progress was told of */
-	int64_t         told;
-};
-
-/* What fd still gives is work of the process: from here on progress is told of its bytes, and of *records. */
-void nsx_input_watch(struct nsx_input *in, const int64_t *records);
-
-/* Widen the window: NSX_OK, NSX_EOF when the input has ended, NSX_ERR. Moves the bytes it holds: pointers into it
- * die. */
-int nsx_input_more(struct nsx_input *in);
-
-/* Widen it to at least n bytes: NSX_OK, NSX_EOF if the input ends before. */
-int nsx_input_need(struct nsx_input *in, size_t n);
-void nsx_input_close(struct nsx_input *in);
 
 /* Bytes out, compressed if zlevel is not 0. */
 struct nsx_output {

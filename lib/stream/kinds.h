@@ -96,6 +96,10 @@ struct nsx_rec {
 	union nsx_val         *v;
 };
 
+/* Somebody who is given records one after the other; they are the giver's, and gone when it returns. NSX_OK or
+ * NSX_ERR. */
+typedef int nsx_take_fn(void *state, const struct nsx_rec *rec);
+
 /* With NSX_CHECK_NEEDS (make asan) a program that asks for what it did not say it needs is stopped. */
 static inline bool
 nsx_has(const struct nsx_rec *r, int slot)

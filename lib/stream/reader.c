@@ -75,6 +75,12 @@ nsx_reader_watch(struct nsx_reader *r)
 	nsx_input_watch(&r->in, &r->records);
 }
 
+struct nsx_input *
+nsx_reader_input(struct nsx_reader *r)
+{
+	return &r->in;
+}
+
 void
 nsx_reader_close(struct nsx_reader *r)
 {
@@ -146,8 +152,7 @@ nsx_reader_beyond(const struct nsx_reader *r)
 }
 
 int
-nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec),
-             void *state, struct nsx_err *err)
+nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err)
 {
 	const struct nsx_kind *last = NULL;
 	struct nsx_rec rec;

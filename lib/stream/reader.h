@@ -7,6 +7,7 @@
 
 NSX_BEGIN_C
 
+struct nsx_input;   /* base/input.h */
 struct nsx_reader;
 
 enum nsx_read_flags {
@@ -23,6 +24,11 @@ struct nsx_reader *nsx_reader_fd(int fd, const char *name, unsigned flags, struc
 
 /* Progress (base/progress.h) is told of what the reader takes; nsx_reader_open has it so. Before the first nsx_read. */
 void nsx_reader_watch(struct nsx_reader *r);
+
+/* The bytes of r's input, decompressed where they are zstd, before they are read as a stream, or instead: for what
+ * may be a stream or something else. Looking takes nothing, so nsx_read still begins where it would have; once some
+ * are taken r is no stream any more. The reader's, and so are its name and its err. */
+struct nsx_input *nsx_reader_input(struct nsx_reader *r);
 
 /* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
  * column is named by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
@@ -43,9 +49,7 @@ int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 
 /* Read to the end and give every record to take, which returns NSX_OK or fills err. require: a kind of which a record
  * must come, NULL if none must. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
-int nsx_read_all(struct nsx_reader *r, const char *require, int (*take)(void *state, const struct nsx_rec *rec),
-                 void *state,
-                 struct nsx_err *err);
+int nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err);
 
 /* The kinds met so far, in order of their headers: *n pointers, valid until the next nsx_read. */
 const struct nsx_kind *const *nsx_reader_kinds(const struct nsx_reader *r, int *n);

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/input.h"
 #include "base/outfile.h"
 #include "base/table.h"
 #include "stream/reader.h"
@@ -21,9 +22,15 @@ enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NS
 /* The value of that name ("range"); -1 if it is none. */
 int nsx_compile_by_name(const char *name);
 
+/* Give the records that CSV at the beginning of `in` stands for to take: programs, compilation, ranges for when
+ * something happened. NSX_OK, or NSX_ERR with err filled. */
+typedef int nsx_compile_csv_fn(struct nsx_input *in, nsx_take_fn *take, void *state, struct nsx_diags *diags,
+                               struct nsx_err *err);
+
 struct nsx_compile_opts {
 	enum nsx_compile_by by;
 	bool loading;    /* a row of its own for the non-leaf ranges of each process's first compilation */
+	nsx_compile_csv_fn *csv;   /* what reads CSV: nsx_extract_compile_csv */
 };
 
 struct nsx_compile_result {

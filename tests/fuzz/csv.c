@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "extract/compile_csv.h"
 #include "table/compile.h"
 #include "stream/codec.h"
 
@@ -21,7 +22,8 @@ make_table(const uint8_t *data, size_t size, enum nsx_compile_by by)
 	struct nsx_err err = { "" }, write_err = { "" };
 	struct nsx_diags diags = { 0 };
 	struct nsx_compile_result result = { 0 };
-	const struct nsx_compile_opts opts = { by, by != NSX_COMPILE_PASS && by != NSX_COMPILE_PROCESS };
+	const struct nsx_compile_opts opts = { by, by != NSX_COMPILE_PASS && by != NSX_COMPILE_PROCESS,
+	                                       nsx_extract_compile_csv };
 	struct nsx_reader *r = nsx_reader_mem(data, size, "fuzz", NSX_READ_ORDERED, &err);
 	int rc = r ? nsx_compile(r, &opts, &result, &diags, &err) : NSX_ERR;
 

@@ -103,7 +103,7 @@ answer() {
 }
 for tool in overlap overlap-ops records align compare 'collectives --summary --tsv' 'summary --by module --tsv' 'summary --by thunk --tsv' \
 	'summary --by opcode --tsv' 'summary --by collective --tsv' 'summary --by device --tsv' 'summary --by total --tsv' 'fold --by opcode' \
-	'fold --by kernel --exposed' 'collectives --instances --tsv' 'collectives --each --tsv' \
+	'fold --by kernel --exposed' 'fold --by kernel --mark-comm' 'collectives --instances --tsv' 'collectives --each --tsv' \
 	'stragglers --tsv' 'stragglers --waits --tsv' 'perfetto -o -' 'pgle'; do
 	answer "$tool" "$T/true" >"$T/want"
 	equal "$tool: nothing is said where nothing contradicts" "$(grep -c 'say otherwise' "$T/err")" 0

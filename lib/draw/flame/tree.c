@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
+#include "stream/reader.h"
 #include "base/num.h"
-#include "stream/raw.h"
 
 enum { LINE_MAX_BYTES = 256 << 20 };
 
@@ -27,7 +28,7 @@ struct parse {
 static int
 wrong(struct parse *p, const char *what)
 {
-	return nsx_err_set(p->err, "%s:%" PRId64 ": %s", nsx_raw_name(p->in), p->line, what);
+	return nsx_err_set(p->err, "%s:%" PRId64 ": %s", nsx_reader_input(p->in)->name, p->line, what);
 }
 
 static bool
@@ -128,7 +129,7 @@ take_line(struct parse *p, struct nsx_str line)
 		return wrong(p, "the numbers add up to more than 64 bits hold");
 	p->tree->lines[p->file]++;
 	if (n && !add_stack(p, (struct nsx_str){ line.ptr, cut - 1 }, n))
-		return nsx_err_nomem(p->err, nsx_raw_name(p->in));
+		return nsx_err_nomem(p->err, nsx_reader_input(p->in)->name);
 	return NSX_OK;
 }
 
@@ -157,10 +158,10 @@ parse(struct parse *p)
 	struct nsx_str window;
 	int rc;
 
-	while ((rc = nsx_raw_peek(p->in, want, &window)) != NSX_ERR) {
+	while ((rc = nsx_input_peek(nsx_reader_input(p->in), want, &window)) != NSX_ERR) {
 		if (take_lines(p, window, rc == NSX_EOF, &used) != NSX_OK)
 			return NSX_ERR;
-		nsx_raw_take(p->in, used);
+		nsx_input_take(nsx_reader_input(p->in), used);
 		if (rc == NSX_EOF)
 			return NSX_OK;
 		/* What is left is part of a line: it takes more than that. Half as much again, for lines of any

@@ -20,7 +20,7 @@ struct ranges {
 	const struct nsx_fold_options *options;
 	bool               kernel;
 	struct nsx_range_book book;
-	struct nsx_catalogue cat;       /* what communicates; empty where nobody asks for the exposed part */
+	struct nsx_catalogue cat;       /* what communicates; empty where nobody asks */
 	NSX_VEC(struct nsx_range_entry *) chain;
 	uint32_t           none;        /* the stack of operations without a range */
 	bool               any_op, any_range;
@@ -93,13 +93,20 @@ resolve(struct ranges *r, struct nsx_range_entry *at)
 	return node;
 }
 
+/* Whether somebody asks what communicates. */
+static bool
+asks_comm(const struct ranges *r)
+{
+	return r->options->exposed || r->options->mark_comm;
+}
+
 /* The part of the operation's duration that counts. */
 static int64_t
-counted(struct ranges *r, const struct nsx_rec *rec, int64_t dur)
+counted(struct ranges *r, const struct nsx_rec *rec, bool comm, int64_t dur)
 {
 	int64_t hidden;
 
-	if (!r->options->exposed || !nsx_cat_communicates(&r->cat, rec))
+	if (!r->options->exposed || !comm)
 		return dur;
 	hidden = nsx_int(rec, NSX_OP_hidden, -1);
 	r->unmeasured += hidden < 0;
@@ -112,6 +119,7 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 	struct nsx_range_entry *at = NULL;
 	uint32_t node;
+	bool comm;
 
 	r->any_op = true;
 	if (dur < 0) {
@@ -134,9 +142,11 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 
 		node = nsx_stacks_push(r->stacks, node, name.len ? name : NSX_STR("[unnamed]"));
 	}
-	if (r->options->mark_comm && nsx_int(rec, NSX_OP_comm, 0) == 1)
+	comm = asks_comm(r) && nsx_cat_communicates(&r->cat, rec);
+	if (r->options->mark_comm && comm)
 		node = nsx_stacks_push(r->stacks, node, NSX_STR(NSX_FOLD_COMM));
-	return nsx_stacks_add(r->stacks, node, (nsx_u128)counted(r, rec, dur)) ? NSX_OK : nsx_err_nomem(r->err, NULL);
+	return nsx_stacks_add(r->stacks, node, (nsx_u128)counted(r, rec, comm, dur)) ? NSX_OK
+	                                                                             : nsx_err_nomem(r->err, NULL);
 }
 
 static void
@@ -159,7 +169,7 @@ ranges_take(void *state, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_OP)
 		return take_op(state, rec);
 	struct ranges *r = state;
-	return r->options->exposed ? nsx_cat_take(&r->cat, rec, r->err) : NSX_OK;
+	return asks_comm(r) ? nsx_cat_take(&r->cat, rec, r->err) : NSX_OK;
 }
 
 static int

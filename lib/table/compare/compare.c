@@ -1,5 +1,6 @@
 /* compare.c -- two streams compared: reading both, matching, and whether the answer can be trusted. */
 #include "table/compare.h"
+#include "base/input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 
 #include "table/compare/sides.h"
-#include "stream/raw.h"
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
@@ -246,12 +246,13 @@ choose(struct cmp *c, const int by[2], bool folded)
 		c->options.by = (enum nsx_compare_by)by[side];
 	for (int k = 0; k < 2; k++)
 		if (by[k] >= 0 && by[k] != (int)c->options.by)
-			return nsx_err_set(c->err, "%s: a table by %s: want one by %s", nsx_raw_name(c->side[k].in),
+			return nsx_err_set(c->err, "%s: a table by %s: want one by %s",
+			                   nsx_reader_input(c->side[k].in)->name,
 			                   nsx_compare_name((enum nsx_compare_by)by[k]),
 			                   nsx_compare_name(c->options.by));
 	if (folded)
 		return nsx_err_set(c->err, "%s: a table: want streams for folded stacks",
-		                   nsx_raw_name(c->side[side].in));
+		                   nsx_reader_input(c->side[side].in)->name);
 	return NSX_OK;
 }
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "table/compare/sides.h"
+#include "base/input.h"
 #include "table/summary.h"
-#include "stream/raw.h"
 
 /* Columns that are read, of all tables. `STD` may be empty. */
 enum { ID, PROGRAM, KEY, NAME, OPCODE, OP_NAME, COUNT, TOTAL, STD, NCOLS };
@@ -85,7 +85,7 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 	int at[NCOLS], ncols;
 
 	*by = -1;
-	if (nsx_raw_peek(s->in, HEADER_MAX, &window) == NSX_ERR)
+	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
 		return NSX_ERR;
 	/* A stream begins with '#', the name of a kind, or bytes that no name has. */
 	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t"))
@@ -285,7 +285,7 @@ read_table(struct parse *p)
 	size_t want = 1 << 16;
 	int rc;
 
-	while ((rc = nsx_raw_peek(p->s->in, want, &window)) == NSX_OK)
+	while ((rc = nsx_input_peek(nsx_reader_input(p->s->in), want, &window)) == NSX_OK)
 		want = window.len + window.len / 2 + 1;
 	return rc == NSX_EOF ? take_table(p, window) : NSX_ERR;
 }
@@ -311,7 +311,7 @@ sum_up(struct parse *p, struct nsx_diags *diags)
 int
 nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
 {
-	struct parse p = { .c = c, .s = s, .name = nsx_raw_name(s->in) };
+	struct parse p = { .c = c, .s = s, .name = nsx_reader_input(s->in)->name };
 
 	for (int i = 0; i < NFORMS; i++)
 		if (forms[i].by == (int)c->options.by)

@@ -1,6 +1,6 @@
 /* compile.h -- private to nsysx-compile.
  *
- * load.c and csv.c give the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it
+ * load.c gives the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it
  * up by what a row is, table.c turns the sums into rows. summary.c stands by itself. */
 #ifndef NSX_TABLE_COMPILE_COMPILE_H
 #define NSX_TABLE_COMPILE_COMPILE_H
@@ -89,9 +89,8 @@ int nsx_compare_tally(struct compiling *c);
 /* Name of the row of time that opts->loading tells apart. */
 #define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
 
-/* Read a stream, or CSV, into c. */
-int nsx_compare_load(struct compiling *c, struct nsx_reader *in, int64_t *diags);
-int nsx_compare_load_csv(struct compiling *c, struct nsx_reader *in);
+/* Read a stream, or (csv) the records that c->opts->csv makes of one, into c. */
+int nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
 
 /* The rows as a table; NULL with c->err filled. */
 struct nsx_table *nsx_compare_table(struct compiling *c);

@@ -4,9 +4,8 @@
 
 #include "table/compile/compile.h"
 #include "base/num.h"
-#include "nsys/csv.h"
+#include "base/csv.h"
 #include "stream/fields.h"
-#include "stream/raw.h"
 
 struct loading {
 	struct compiling        *c;
@@ -142,45 +141,50 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-static int
-load(struct loading *l)
+/* What load looks at. */
+static void
+need(struct nsx_reader *in)
 {
-	struct nsx_rec rec;
-	int rc;
-
-	/* What load_span looks at. */
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
-		nsx_reader_need(l->in, k, nsx_field_slots(k, NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START)
-		                                             | NSX_R(HOST_DUR) | NSX_R(PROFILE)));
-	nsx_reader_need(l->in, NSX_PROFILE, NSX_EVERY);
-	nsx_reader_need(l->in, NSX_PROGRAM, NSX_EVERY);
-	nsx_reader_need(l->in, NSX_COMPILE, NSX_EVERY);
-	while ((rc = nsx_read(l->in, &rec)) == NSX_OK) {
-		if (rec.kind->id == NSX_NKINDS)
-			continue;
-		if (rec.kind->id == NSX_PROFILE)
-			rc = load_profile(l, &rec);
-		else if (rec.kind->id == NSX_PROGRAM)
-			rc = load_program(l, &rec);
-		else if (rec.kind->id == NSX_COMPILE)
-			rc = load_compile(l, &rec);
-		l->diags += rec.kind->id == NSX_DIAG;
-		if (rc == NSX_OK)
-			rc = load_span(l, &rec);
-		if (rc != NSX_OK)
-			return NSX_ERR;
-	}
-	return rc == NSX_EOF ? flush(l) : NSX_ERR;
+		nsx_reader_need(in, k, nsx_field_slots(k, NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START)
+		                                          | NSX_R(HOST_DUR) | NSX_R(PROFILE)));
+	nsx_reader_need(in, NSX_PROFILE, NSX_EVERY);
+	nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
+	nsx_reader_need(in, NSX_COMPILE, NSX_EVERY);
+}
+
+static int
+load(void *state, const struct nsx_rec *rec)
+{
+	struct loading *l = state;
+	int rc = NSX_OK;
+
+	if (rec->kind->id == NSX_NKINDS)
+		return NSX_OK;
+	if (rec->kind->id == NSX_PROFILE)
+		rc = load_profile(l, rec);
+	else if (rec->kind->id == NSX_PROGRAM)
+		rc = load_program(l, rec);
+	else if (rec->kind->id == NSX_COMPILE)
+		rc = load_compile(l, rec);
+	l->diags += rec->kind->id == NSX_DIAG;
+	return rc == NSX_OK ? load_span(l, rec) : rc;
 }
 
 int
-nsx_compare_load(struct compiling *c, struct nsx_reader *in, int64_t *diags)
+nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 {
 	struct loading l = { .c = c, .in = in };
-	int rc = load(&l);
 
+	if (!csv)
+		need(in);
+	int rc = csv ? c->opts->csv(nsx_reader_input(in), load, &l, c->diags, c->err)
+	             : nsx_read_all(in, NULL, load, &l, c->err);
+
+	if (rc == NSX_OK)
+		rc = flush(&l);
 	nsx_map_free(&l.range_at);
-	*diags = l.diags;
+	*diags = csv ? -1 : l.diags;
 	return rc;
 }
 
@@ -188,13 +192,13 @@ int
 nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct compiling c = { .opts = opts, .diags = diags, .err = err, .where = nsx_raw_name(in) };
+	struct compiling c = { .opts = opts, .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
 	bool csv;
-	int rc = nsx_csv_is(in, &csv);
+	int rc = nsx_csv_is(nsx_reader_input(in), &csv);
 
 	*out = (struct nsx_compile_result){ .diags = -1 };
 	if (rc == NSX_OK)
-		rc = csv ? nsx_compare_load_csv(&c, in) : nsx_compare_load(&c, in, &out->diags);
+		rc = nsx_compare_load(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time counts, but as no compilation's");

@@ -7,8 +7,7 @@
 
 #include "table/compile/compile.h"
 #include "base/num.h"
-#include "nsys/csv.h"
-#include "stream/raw.h"
+#include "base/csv.h"
 #include "xla/title.h"
 
 /* A place in the tree of ranges. `near`: the nearest compilation around it. */
@@ -234,7 +233,7 @@ read_csv(struct summary *s)
 {
 	enum { NAME, ID, STACK, OWN, NCOLUMNS };
 	static const char *const columns[NCOLUMNS] = { "Name", "RangeId", "RangeStack", "DurNonChild (ns)" };
-	struct nsx_csv *csv = nsx_csv_open(s->in, s->err);
+	struct nsx_csv *csv = nsx_csv_open(nsx_reader_input(s->in), s->err);
 	struct nsx_str *fields;
 	int at[NCOLUMNS], rc = csv ? NSX_OK : NSX_ERR;
 
@@ -481,9 +480,9 @@ int
 nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
                     struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_raw_name(in), .full = full };
+	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_reader_input(in)->name, .full = full };
 	bool csv;
-	int rc = nsx_csv_is(in, &csv);
+	int rc = nsx_csv_is(nsx_reader_input(in), &csv);
 
 	if (rc == NSX_OK)
 		rc = csv ? read_csv(&s) : read_stream(&s);

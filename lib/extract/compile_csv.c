@@ -1,24 +1,30 @@
-/* csv.c -- compile ranges from the CSV of nsys's nvtx_pushpop_trace. Its rows become a trace, in which extraction finds
- * compilations just as in an export. Holds all rows. */
+/* compile_csv.c -- compile records from the CSV of nsys's nvtx_pushpop_trace. Its rows become a trace, in which
+ * compilations are found just as in an export. Holds all rows. */
+#include "extract/compile_csv.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/compile/compile.h"
-#include "extract/profile.h"
+#include "base/csv.h"
 #include "base/num.h"
 #include "base/sort.h"
-#include "nsys/csv.h"
-#include "stream/raw.h"
+#include "extract/profile.h"
 
 enum { START, DURATION, NAME, PID, TID, ID, PARENT, NCOLUMNS };
 static const char *const columns[NCOLUMNS] = { "Start (ns)", "Duration (ns)", "Name", "PID", "TID", "RangeId",
                                                "ParentId" };
 
+/* Beyond 73 years of nanoseconds sums would not be safe. */
+#define TIME_MAX (INT64_MAX / 4)
+
 struct csv_row { int64_t start, dur, pid, tid, id, parent; uint32_t name; bool xla, has_parent; };
 
 struct csv_load {
-	struct compiling        *c;
+	const char        *where;   /* the input's name */
+	struct nsx_err    *err;
+	nsx_take_fn       *take;
+	void              *state;
 	struct nsx_csv    *csv;
 	struct ex_profile  p;
 	NSX_VEC(struct csv_row) rows;
@@ -29,7 +35,7 @@ struct csv_load {
 static int
 fail_nomem(struct csv_load *l)
 {
-	return nsx_err_nomem(l->c->err, l->c->where);
+	return nsx_err_nomem(l->err, l->where);
 }
 
 /* The fields of a row: NSX_EOF if they are not what they should be. */
@@ -39,17 +45,15 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	static const char domain[] = NSX_XLA_DOMAIN ":";
 	struct csv_row r = { .name = NSX_NONE };
 	struct nsx_str name = fields[at[NAME]];
-	struct cmp_range times = { 0 };
 
 	if (!nsx_get_int(fields[at[START]], &r.start) || !nsx_get_int(fields[at[DURATION]], &r.dur) ||
 	    !nsx_get_int(fields[at[PID]], &r.pid) ||
 	    !nsx_get_int(fields[at[TID]], &r.tid) || !nsx_get_int(fields[at[ID]], &r.id))
 		return NSX_EOF;
 	r.has_parent = nsx_get_int(fields[at[PARENT]], &r.parent);
-	times.start = r.start;
-	times.dur = r.dur;
 	/* 2022.4 spells what is absent "None". */
-	if (!nsx_compare_sound(&times) || r.pid < 0 || r.pid > UINT32_MAX || r.tid < 0 || r.tid > UINT32_MAX ||
+	if (r.start > TIME_MAX || r.start < -TIME_MAX || r.dur < 0 || r.dur > TIME_MAX ||
+	    r.pid < 0 || r.pid > UINT32_MAX || r.tid < 0 || r.tid > UINT32_MAX ||
 	    (!r.has_parent && fields[at[PARENT]].len && !nsx_str_eq(fields[at[PARENT]], NSX_STR("None"))))
 		return NSX_EOF;
 	r.xla = nsx_str_starts(name, domain);
@@ -58,8 +62,13 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	r.name = nsx_intern(&l->p.trace.names, name);
 	if (r.name == NSX_NONE || l->rows.n >= UINT32_MAX / 2 || !nsx_vec_push(&l->rows, r))
 		return fail_nomem(l);
-	nsx_compare_span(&l->c->profiles.p[0], r.start, r.dur);
-	return NSX_OK;
+
+	/* Whatever it is, something happened then. */
+	union nsx_val v[NSX_MAX_COLS] = { 0 };
+	struct nsx_rec range = { nsx_kind_builtin(NSX_RANGE), 0, v };
+	nsx_set_i(&range, NSX_RANGE_host_start, r.start);
+	nsx_set_i(&range, NSX_RANGE_host_dur, r.dur);
+	return l->take(l->state, &range);
 }
 
 static int
@@ -154,40 +163,66 @@ make_trace(struct csv_load *l)
 }
 
 static int
-add_programs(struct csv_load *l)
+give_programs(struct csv_load *l)
 {
-	struct compiling *c = l->c;
-
 	for (size_t i = 0; i < l->p.programs.n; i++) {
 		const struct nsx_extract_program *from = &l->p.programs.p[i];
+		union nsx_val v[NSX_MAX_COLS] = { 0 };
+		struct nsx_rec rec = { nsx_kind_builtin(NSX_PROGRAM), 0, v };
 		struct nsx_buf key = { 0 };
 
 		nsx_buf_str(&key, from->name);
 		nsx_buf_fmt(&key, "@%" PRId64, from->id);
-		struct compiling_program p = { from->id, true, nsx_arena_str(&c->arena, from->name),
-		                               nsx_arena_str(&c->arena,
-			nsx_buf_view(&key)) };
-		uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)i, 0 });
-		bool good = at && !key.failed && p.name.ptr && p.key.ptr && nsx_vec_push(&c->programs, p);
+		nsx_set_i(&rec, NSX_PROGRAM_program, (int64_t)i);
+		nsx_set_i(&rec, NSX_PROGRAM_id, from->id);
+		nsx_set_s(&rec, NSX_PROGRAM_name, from->name);
+		nsx_set_s(&rec, NSX_PROGRAM_key, nsx_buf_view(&key));
+		int rc = key.failed ? fail_nomem(l) : l->take(l->state, &rec);
 		nsx_buf_free(&key);
-		if (!good)
-			return fail_nomem(l);
-		*at = (uint32_t)i;
+		if (rc != NSX_OK)
+			return rc;
 	}
 	return NSX_OK;
+}
+
+/* The k-th record of compilation; place: of the ranges that were given. */
+static int
+give_compile(struct csv_load *l, const struct ex_compile *x, size_t k, const uint32_t *place)
+{
+	const struct nsx_trace *t = &l->p.trace;
+	const struct nsx_range *range = &t->ranges[x->range];
+	const struct nsx_thread *thread = nsx_trace_thread(t, x->range);
+	union nsx_val v[NSX_MAX_COLS] = { 0 };
+	struct nsx_rec rec = { nsx_kind_builtin(NSX_COMPILE), 0, v };
+
+	nsx_set_i(&rec, NSX_COMPILE_profile, 0);
+	nsx_set_i(&rec, NSX_COMPILE_range, (int64_t)k);
+	if (x->parent != NSX_NONE && place[x->parent] != NSX_NONE)
+		nsx_set_i(&rec, NSX_COMPILE_parent, place[x->parent]);
+	nsx_set_i(&rec, NSX_COMPILE_pid, t->processes[thread->process].pid);
+	nsx_set_i(&rec, NSX_COMPILE_tid, thread->tid);
+	nsx_set_i(&rec, NSX_COMPILE_start, range->start);
+	nsx_set_i(&rec, NSX_COMPILE_dur, range->end - range->start);
+	nsx_set_i(&rec, NSX_COMPILE_child, x->child);
+	nsx_set_i(&rec, NSX_COMPILE_self, nsx_sub_sat(range->end - range->start, x->child, NULL));
+	nsx_set_i(&rec, NSX_COMPILE_children, x->children);
+	if (x->program != NSX_NONE)
+		nsx_set_i(&rec, NSX_COMPILE_program, x->program);
+	nsx_set_s(&rec, NSX_COMPILE_name, nsx_intern_str(&l->p.strings, x->name));
+	return l->take(l->state, &rec);
 }
 
 /* Compile records by start, the longer first, the order they were found in among equals: a parent comes before what is
  * in it. */
 static int
-add_ranges(struct csv_load *l)
+give_compiles(struct csv_load *l)
 {
-	struct compiling *c = l->c;
 	const struct nsx_trace *t = &l->p.trace;
 	uint32_t *place = malloc((t->nranges + 1) * sizeof *place);
+	int rc = NSX_OK;
 
 	l->keys.n = 0;
-	if (!place || !nsx_vec_room(&l->keys, l->p.compiles.n + 1) || !nsx_vec_room(&c->ranges, l->p.compiles.n + 1)) {
+	if (!place || !nsx_vec_room(&l->keys, l->p.compiles.n + 1)) {
 		free(place);
 		return fail_nomem(l);
 	}
@@ -197,52 +232,31 @@ add_ranges(struct csv_load *l)
 	}
 	nsx_sort_keys(l->keys.p, l->keys.n);
 	memset(place, 0xff, (t->nranges + 1) * sizeof *place);
-	for (size_t k = 0; k < l->keys.n; k++) {
+	for (size_t k = 0; k < l->keys.n && rc == NSX_OK; k++) {
 		const struct ex_compile *x = &l->p.compiles.p[l->keys.p[k].i];
-		const struct nsx_range *range = &t->ranges[x->range];
-		const struct nsx_thread *thread = nsx_trace_thread(t, x->range);
-		struct cmp_range r = {
-			.pid = t->processes[thread->process].pid, .tid = thread->tid, .start = range->start,
-			.dur = range->end - range->start,
-			.child = x->child, .program = x->program == NSX_NONE ? -1 : (int64_t)x->program,
-			.parent = x->parent == NSX_NONE ? NSX_NONE : place[x->parent], .inner = x->children > 0,
-			.name = nsx_intern(&c->names, nsx_intern_str(&l->p.strings, x->name))
-		};
 
-		r.self = r.dur - r.child;
 		place[x->range] = (uint32_t)k;
-		if (r.name == NSX_NONE || !nsx_compare_sound(&r)) {
-			free(place);
-			return r.name == NSX_NONE ? fail_nomem(l) : nsx_err_set(c->err,
-				"%s: more time than ranges can take", c->where);
-		}
-		c->ranges.p[c->ranges.n++] = r;
+		rc = give_compile(l, x, k, place);
 	}
 	free(place);
-	return NSX_OK;
+	return rc;
 }
 
 int
-nsx_compare_load_csv(struct compiling *c, struct nsx_reader *in)
+nsx_extract_compile_csv(struct nsx_input *in, nsx_take_fn *take, void *state, struct nsx_diags *diags,
+                        struct nsx_err *err)
 {
 	static const struct nsx_extract_opts opts = { .ranges = NSX_RANGES_NONE };
-	const struct nsx_extract_input input = { c->where, NULL };
-	struct csv_load l = { .c = c, .p = { .input = &input, .opts = &opts } };
+	const struct nsx_extract_input input = { in->name, NULL };
+	struct csv_load l = { .where = in->name, .err = err, .take = take, .state = state,
+	                      .p = { .input = &input, .opts = &opts } };
 	int rc = NSX_ERR;
 
-	if (nsx_compare_profile(c, 0) == SIZE_MAX)
-		fail_nomem(&l);
-	else if ((l.csv = nsx_csv_open(in, c->err)) && (rc = read_rows(&l)) == NSX_OK && (rc = sort_rows(&l)) ==
-	         NSX_OK &&
-	         (rc = make_trace(&l)) == NSX_OK) {
-		rc = nsx_extract_find_compiles(&l.p);
-		if (rc != NSX_OK)
-			nsx_err_set(c->err, "%s", l.p.err.msg);
-	}
-	if (rc == NSX_OK && (rc = add_programs(&l)) == NSX_OK && (rc = add_ranges(&l)) == NSX_OK) {
-		nsx_diag_add(c->diags, NSX_WARNING, "", nsx_csv_rejected(l.csv), NSX_CSV_REJECTED);
-		rc = nsx_compare_tally(c);
-	}
+	if ((l.csv = nsx_csv_open(in, err)) && (rc = read_rows(&l)) == NSX_OK && (rc = sort_rows(&l)) == NSX_OK
+	    && (rc = make_trace(&l)) == NSX_OK && (rc = nsx_extract_find_compiles(&l.p)) != NSX_OK)
+		nsx_err_set(err, "%s", l.p.err.msg);
+	if (rc == NSX_OK && (rc = give_programs(&l)) == NSX_OK && (rc = give_compiles(&l)) == NSX_OK)
+		nsx_diag_add(diags, NSX_WARNING, "", nsx_csv_rejected(l.csv), NSX_CSV_REJECTED);
 	nsx_csv_close(l.csv);
 	nsx_extract_free(&l.p);
 	free(l.rows.p);

@@ -1,13 +1,12 @@
 /* csv.c -- the CSV that `nsys stats` prints. A row that does not fit its header is counted, never guessed at; an input
  * that ends within one is an error. */
-#include "nsys/csv.h"
+#include "base/csv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
-#include "stream/raw.h"
 
 enum {
 	PEEK = 4096,
@@ -19,7 +18,7 @@ enum {
 struct field { size_t at, len; bool owned; };
 
 struct nsx_csv {
-	struct nsx_reader *r;
+	struct nsx_input *in;
 	struct nsx_err    *err;
 	struct nsx_buf     head;     /* names of columns, each with a NUL */
 	NSX_VEC(size_t)    names;    /* where they are in it */
@@ -52,12 +51,12 @@ first_line(struct nsx_str s)
 }
 
 int
-nsx_csv_is(struct nsx_reader *r, bool *csv)
+nsx_csv_is(struct nsx_input *in, bool *csv)
 {
 	struct nsx_str s;
 
 	*csv = false;
-	if (nsx_raw_peek(r, PEEK, &s) == NSX_ERR)
+	if (nsx_input_peek(in, PEEK, &s) == NSX_ERR)
 		return NSX_ERR;
 	s = first_line(s);
 	*csv = is_chatter(s);
@@ -153,7 +152,7 @@ split(struct nsx_csv *c, struct nsx_str s)
 				f.len--;
 		}
 		if (!nsx_vec_push(&c->fields, f) || c->scratch.failed)
-			return nsx_err_nomem(c->err, nsx_raw_name(c->r));
+			return nsx_err_nomem(c->err, c->in->name);
 		i = end + 1;
 		if (s.ptr[end] == '\n') {
 			c->taken = i;
@@ -170,21 +169,21 @@ fetch(struct nsx_csv *c)
 	struct nsx_str s;
 	int rc;
 
-	nsx_raw_take(c->r, c->taken);
+	nsx_input_take(c->in, c->taken);
 	c->line += c->lines;
 	c->taken = 0;
 	c->lines = 0;
 	for (;;) {
-		int more = nsx_raw_peek(c->r, want, &s);
+		int more = nsx_input_peek(c->in, want, &s);
 		rc = more == NSX_ERR ? NSX_ERR : s.len == 0 ? NSX_EOF : split(c, s);
 
 		if (rc != NSX_EOF || s.len == 0)
 			break;
 		if (more == NSX_EOF)
 			return nsx_err_set(c->err, "%s:%" PRId64 ": cut short: the input ends within a row",
-			                   nsx_raw_name(c->r), c->line);
+			                   c->in->name, c->line);
 		if (s.len > ROW_MAX)
-			return nsx_err_set(c->err, "%s:%" PRId64 ": a row of more than %d bytes", nsx_raw_name(c->r),
+			return nsx_err_set(c->err, "%s:%" PRId64 ": a row of more than %d bytes", c->in->name,
 			                   c->line, ROW_MAX);
 		/* Twice as much each time, so that a long row is not looked at over and over. */
 		want = s.len * 2;
@@ -197,7 +196,7 @@ fetch(struct nsx_csv *c)
 		struct nsx_str text = { (f->owned ? c->scratch.ptr : s.ptr) + f->at, f->len };
 
 		if (!nsx_vec_push(&c->row, text))
-			return nsx_err_nomem(c->err, nsx_raw_name(c->r));
+			return nsx_err_nomem(c->err, c->in->name);
 	}
 	return NSX_OK;
 }
@@ -223,32 +222,32 @@ read_header(struct nsx_csv *c)
 			break;
 		}
 		if (n == LINES_BEFORE)
-			return nsx_err_set(c->err, "%s: no line of column names", nsx_raw_name(c->r));
+			return nsx_err_set(c->err, "%s: no line of column names", c->in->name);
 	}
 	if (rc != NSX_OK)
 		return rc == NSX_ERR ? rc : nsx_err_set(c->err, "%s: no line of column names: did nsys find nothing?",
-		                                        nsx_raw_name(c->r));
+		                                        c->in->name);
 	for (size_t i = 0; i < c->row.n; i++) {
 		if (!nsx_vec_push(&c->names, c->head.len))
-			return nsx_err_nomem(c->err, nsx_raw_name(c->r));
+			return nsx_err_nomem(c->err, c->in->name);
 		nsx_buf_str(&c->head, c->row.p[i]);
 		nsx_buf_char(&c->head, '\0');
 	}
-	return c->head.failed ? nsx_err_nomem(c->err, nsx_raw_name(c->r)) : NSX_OK;
+	return c->head.failed ? nsx_err_nomem(c->err, c->in->name) : NSX_OK;
 }
 
 /* ---- what others see ---- */
 
 struct nsx_csv *
-nsx_csv_open(struct nsx_reader *r, struct nsx_err *err)
+nsx_csv_open(struct nsx_input *in, struct nsx_err *err)
 {
 	struct nsx_csv *c = calloc(1, sizeof *c);
 
 	if (!c) {
-		nsx_err_nomem(err, nsx_raw_name(r));
+		nsx_err_nomem(err, in->name);
 		return NULL;
 	}
-	c->r = r;
+	c->in = in;
 	c->err = err;
 	c->line = 1;
 	if (read_header(c) != NSX_OK) {
@@ -265,7 +264,7 @@ nsx_csv_column(struct nsx_csv *c, const char *name)
 		if (strcmp(c->head.ptr + c->names.p[i], name) == 0)
 			return (int)i;
 	nsx_err_set(c->err, "%s: no column \"%s\": want the CSV of nsys stats --report nvtx_pushpop_trace, times in ns",
-	            nsx_raw_name(c->r), name);
+	            c->in->name, name);
 	return -1;
 }
 

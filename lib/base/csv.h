@@ -1,24 +1,24 @@
 /* csv.h -- the CSV that `nsys stats` prints, row by row. It is not RFC 4180: a field is in quotes if it holds a comma,
  * quotes in it are not doubled, line breaks in names are written as they are. */
-#ifndef NSX_NSYS_CSV_H
-#define NSX_NSYS_CSV_H
+#ifndef NSX_BASE_CSV_H
+#define NSX_BASE_CSV_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/input.h"
 #include "base/str.h"
-#include "stream/reader.h"
 
 struct nsx_csv;
 
-/* Whether what r is about to read looks like CSV and not like a stream, by its first line; nothing is taken. NSX_OK, or
- * NSX_ERR with the reader's err filled. */
-int nsx_csv_is(struct nsx_reader *r, bool *csv);
+/* Whether what comes next looks like CSV and not like a stream, by its first line; nothing is taken. NSX_OK, or NSX_ERR
+ * with the input's err filled. */
+int nsx_csv_is(struct nsx_input *in, bool *csv);
 
-/* Read r's input as CSV: takes the header, and what nsys says before it. NULL on failure, with err filled; r and err
+/* Read the input as CSV: takes the header, and what nsys says before it. NULL on failure, with err filled; in and err
  * must outlive it. */
-struct nsx_csv *nsx_csv_open(struct nsx_reader *r, struct nsx_err *err);
+struct nsx_csv *nsx_csv_open(struct nsx_input *in, struct nsx_err *err);
 
 /* The column of that name; -1 if there is none, with err filled. */
 int nsx_csv_column(struct nsx_csv *c, const char *name);

@@ -1,4 +1,7 @@
 /* input.c -- bytes into the window, through zstd where the first bytes say so. A frame that ends early is an error. */
+#include "base/input.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +10,6 @@
 #include <zstd.h>
 
 #include "base/progress.h"
-#include "stream/codec.h"
 
 enum { CHUNK = 256 << 10, ZSTD_WINDOW_LOG = 27 };
 
@@ -218,6 +220,24 @@ nsx_input_need(struct nsx_input *in, size_t n)
 	while (rc == NSX_OK && in->end - in->pos < n)
 		rc = nsx_input_more(in);
 	return rc;
+}
+
+int
+nsx_input_peek(struct nsx_input *in, size_t n, struct nsx_str *bytes)
+{
+	int rc = nsx_input_need(in, n);
+
+	*bytes = (struct nsx_str){ "", 0 };
+	if (rc != NSX_ERR && in->end > in->pos)
+		*bytes = (struct nsx_str){ in->buf + in->pos, in->end - in->pos };
+	return rc;
+}
+
+void
+nsx_input_take(struct nsx_input *in, size_t n)
+{
+	assert(n <= in->end - in->pos);
+	in->pos += n;
 }
 
 void
