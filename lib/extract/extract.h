@@ -19,7 +19,8 @@ struct nsx_extract_input { const char *path, *dumps; };
 /* Merge the streams of single exports at n paths, which messages call by names, into out (not finished), with diag
  * records; these are also appended to diags. NSX_OK, or NSX_ERR with err filled. */
 typedef int nsx_extract_merge_fn(const char *const *paths, const char *const *names, size_t n,
-                                 enum nsx_match_by match, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
+                                 enum nsx_match_by match, struct nsx_writer *out, struct nsx_diags *diags,
+                                 struct nsx_err *err);
 
 struct nsx_extract_opts {
 	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */

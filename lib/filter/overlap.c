@@ -128,8 +128,8 @@ answer_until(struct overlap *o, int64_t now)
 static bool
 waits(const struct nsx_rec *rec)
 {
-	return (rec->kind->id == NSX_THUNK || rec->kind->id == NSX_OP) && nsx_field_int(rec, NSX_ROLE_HIDDEN, 0) ==
-	       WAITS;
+	return (rec->kind->id == NSX_THUNK && nsx_int(rec, NSX_THUNK_hidden, 0) == WAITS)
+	       || (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_hidden, 0) == WAITS);
 }
 
 /* Whether an operation that does not communicate computes: copies and memsets hide nothing. */

@@ -15,7 +15,7 @@ is_dense(const struct nsx_cat_index *x, int64_t number)
 	return number >= 0 && number < (int64_t)x->known * 2 + 64;
 }
 
-static uint32_t
+static inline uint32_t
 index_find(const struct nsx_cat_index *x, int64_t number)
 {
 	if (number >= 0 && number < x->ndense && x->dense[number] != NSX_NONE)
@@ -58,21 +58,26 @@ index_free(struct nsx_cat_index *x)
 /* ---- entries, made when they are new */
 
 static uint32_t
-profile_at(struct nsx_catalogue *c, int64_t number)
+new_profile(struct nsx_catalogue *c, int64_t number)
 {
-	uint32_t at = index_find(&c->profile_at, number);
+	uint32_t at = (uint32_t)c->profiles.n;
 	struct nsx_cat_profile new = { number, false, NSX_NONE, NSX_NONE, NSX_NONE, NSX_NONE, NSX_ABSENT, 0 };
 
-	if (at != NSX_NONE)
-		return at;
-	at = (uint32_t)c->profiles.n;
 	return nsx_vec_push(&c->profiles, new) && index_set(&c->profile_at, number, at) ? at : (uint32_t)NSX_NONE;
 }
 
-static uint32_t
-device_at(struct nsx_catalogue *c, int64_t number)
+static inline uint32_t
+profile_at(struct nsx_catalogue *c, int64_t number)
 {
-	uint32_t at = index_find(&c->device_at, number);
+	uint32_t at = index_find(&c->profile_at, number);
+
+	return at != NSX_NONE ? at : new_profile(c, number);
+}
+
+static uint32_t
+new_device(struct nsx_catalogue *c, int64_t number)
+{
+	uint32_t at = (uint32_t)c->devices.n;
 	struct nsx_cat_device new = {
 		.number = number, .profile = NSX_NONE, .name = NSX_NONE, .uuid = NSX_NONE, .process = NSX_ABSENT,
 		.local = NSX_ABSENT, .cuda = NSX_ABSENT,
@@ -81,44 +86,61 @@ device_at(struct nsx_catalogue *c, int64_t number)
 		.component = NSX_ABSENT
 	};
 
-	if (at != NSX_NONE)
-		return at;
-	at = (uint32_t)c->devices.n;
 	return nsx_vec_push(&c->devices, new) && index_set(&c->device_at, number, at) ? at : (uint32_t)NSX_NONE;
 }
 
-static uint32_t
-program_at(struct nsx_catalogue *c, int64_t number)
+static inline uint32_t
+device_at(struct nsx_catalogue *c, int64_t number)
 {
-	uint32_t at = index_find(&c->program_at, number);
-	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE,
-	                               .key = NSX_NONE, .runners = NSX_NONE };
+	uint32_t at = index_find(&c->device_at, number);
 
-	if (at != NSX_NONE)
-		return at;
-	at = (uint32_t)c->programs.n;
-	return nsx_vec_push(&c->programs, new) && index_set(&c->program_at, number, at) ? at : (uint32_t)NSX_NONE;
+	return at != NSX_NONE ? at : new_device(c, number);
 }
 
 static uint32_t
-inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
+new_program(struct nsx_catalogue *c, int64_t number)
 {
-	if (program == NSX_NONE)
+	uint32_t at = (uint32_t)c->programs.n;
+	struct nsx_cat_program new = { .number = number, .id = NSX_ABSENT, .name = NSX_NONE, .fingerprint = NSX_NONE,
+	                               .key = NSX_NONE, .runners = NSX_NONE };
+
+	return nsx_vec_push(&c->programs, new) && index_set(&c->program_at, number, at) ? at : (uint32_t)NSX_NONE;
+}
+
+static inline uint32_t
+program_at(struct nsx_catalogue *c, int64_t number)
+{
+	uint32_t at = index_find(&c->program_at, number);
+
+	return at != NSX_NONE ? at : new_program(c, number);
+}
+
+static uint32_t
+new_inst(struct nsx_catalogue *c, uint32_t program, int64_t number)
+{
+	uint32_t at = (uint32_t)c->insts.n;
+
+	if (at >= NSX_NONE || !nsx_vec_room(&c->insts, 1))
 		return NSX_NONE;
-	struct nsx_cat_index *x = &c->programs.p[program].insts;
-	uint32_t at = index_find(x, number);
-	struct nsx_cat_inst new = {
+	c->insts.p[c->insts.n++] = (struct nsx_cat_inst){
 		.program = program, .nth_comm = NSX_NONE, .number = number, .name = NSX_NONE, .opcode = NSX_NONE,
 		.collective = NSX_NONE, .scheduling_name = NSX_NONE,
 		.math = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE, .locs = NSX_NONE, .bytes = NSX_ABSENT,
 		.groups = NSX_ABSENT,
 		.flops = NSX_ABSENT, .vector = NSX_ABSENT, .mem_bytes = NSX_ABSENT
 	};
+	return index_set(&c->programs.p[program].insts, number, at)
+	       ? at : (uint32_t)NSX_NONE;
+}
 
-	if (at != NSX_NONE)
-		return at;
-	at = (uint32_t)c->insts.n;
-	return at < NSX_NONE && nsx_vec_push(&c->insts, new) && index_set(x, number, at) ? at : (uint32_t)NSX_NONE;
+static inline uint32_t
+inst_at(struct nsx_catalogue *c, uint32_t program, int64_t number)
+{
+	if (program == NSX_NONE)
+		return NSX_NONE;
+	uint32_t at = index_find(&c->programs.p[program].insts, number);
+
+	return at != NSX_NONE ? at : new_inst(c, program, number);
 }
 
 uint32_t
@@ -133,16 +155,31 @@ nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return device_at(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 }
 
+static inline uint32_t
+program_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
+{
+	int64_t number = nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT);
+
+	if (c->last_program.any && c->last_program.number == number)
+		return c->last_program.at;
+	uint32_t at = program_at(c, number);
+
+	c->last_program.any = at != NSX_NONE;
+	c->last_program.number = number;
+	c->last_program.at = at;
+	return at;
+}
+
 uint32_t
 nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return program_at(c, nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT));
+	return program_of(c, rec);
 }
 
 uint32_t
 nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	return inst_at(c, nsx_cat_program(c, rec), nsx_field_int(rec, NSX_ROLE_INST, NSX_ABSENT));
+	return inst_at(c, program_of(c, rec), nsx_field_int(rec, NSX_ROLE_INST, NSX_ABSENT));
 }
 
 uint32_t
@@ -166,16 +203,17 @@ nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number)
 /* ---- communication */
 
 /* The instruction that rec refers to, NULL if there is no record of one. */
-static const struct nsx_cat_inst *
+static inline const struct nsx_cat_inst *
 inst_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_field_has(rec, NSX_ROLE_INST) ? nsx_cat_inst(c, rec) : NSX_NONE;
+	int slot = nsx_field(rec->kind->id, NSX_ROLE_INST);
+	uint32_t at = slot >= 0 && nsx_has(rec, slot) ? inst_at(c, program_of(c, rec), rec->v[slot].i) : NSX_NONE;
 
 	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
 }
 
 /* The answer; *contrary: rec says otherwise. */
-static bool
+static inline bool
 decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 {
 	enum nsx_kind_id kind = rec->kind->id;
@@ -183,15 +221,38 @@ decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 	const struct nsx_cat_inst *i = kind == NSX_THUNK || kind == NSX_OP ? inst_of(c, rec) : NULL;
 
 	*contrary = false;
-	if (!i || (kind == NSX_OP && !nsx_comm_settles(i->comm, nsx_cat_str(c, i->opcode))))
+	if (!i || (kind == NSX_OP && !i->settles))
 		return own || kind == NSX_COLLECTIVE;
 	*contrary = i->comm != own;
 	return i->comm;
 }
 
+/* The instruction of a thunk of the program that was asked for last, found without a call; NULL: ask inst_of. */
+static inline const struct nsx_cat_inst *
+near_inst(const struct nsx_catalogue *c, const struct nsx_rec *thunk)
+{
+	const uint64_t both = UINT64_C(1) << NSX_THUNK_program | UINT64_C(1) << NSX_THUNK_inst;
+
+	if ((thunk->has & both) != both || !c->last_program.any
+	    || thunk->v[NSX_THUNK_program].i != c->last_program.number)
+		return NULL;
+	const struct nsx_cat_index *x = &c->programs.p[c->last_program.at].insts;
+	uint64_t number = (uint64_t)thunk->v[NSX_THUNK_inst].i;
+	uint32_t at = number < x->ndense ? x->dense[number] : NSX_NONE;
+
+	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
+}
+
 bool
 nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
+	const struct nsx_cat_inst *i = rec->kind->id == NSX_THUNK ? near_inst(c, rec) : NULL;
+
+	/* Most records there are. */
+	if (i) {
+		c->contradictions += i->comm != nsx_comm_says(rec);
+		return i->comm;
+	}
 	bool contrary, comm = decide(c, rec, &contrary);
 
 	c->contradictions += contrary;
@@ -471,31 +532,38 @@ take_inst(struct nsx_catalogue *c, const struct nsx_rec *rec)
 
 	i->listed = true;
 	i->comm = nsx_comm_says(rec);
+	i->settles = nsx_comm_settles(i->comm, nsx_string(rec, NSX_INST_opcode));
 	c->any_comm |= i->comm;
 	if (i->comm && i->nth_comm == NSX_NONE)
 		i->nth_comm = c->ncomm++;
 	i->bytes = nsx_int(rec, NSX_INST_bytes, NSX_ABSENT);
 	i->groups = nsx_int(rec, NSX_INST_groups, NSX_ABSENT);
-	i->flops = nsx_int(rec, NSX_INST_flops, NSX_ABSENT);
-	i->vector = nsx_int(rec, NSX_INST_vector, NSX_ABSENT);
-	i->mem_bytes = nsx_int(rec, NSX_INST_mem_bytes, NSX_ABSENT);
+	if (c->keep & NSX_CAT_COSTS) {
+		i->flops = nsx_int(rec, NSX_INST_flops, NSX_ABSENT);
+		i->vector = nsx_int(rec, NSX_INST_vector, NSX_ABSENT);
+		i->mem_bytes = nsx_int(rec, NSX_INST_mem_bytes, NSX_ABSENT);
+		if (!string_of(c, rec, NSX_INST_math, &i->math))
+			return false;
+	}
+	if (c->keep & NSX_CAT_NAMES && (!string_of(c, rec, NSX_INST_name, &i->name)
+	                                || !string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name)))
+		return false;
 	return stack_of(c, rec, NSX_INST_stack, &i->stack) && op_name_of(c, rec, NSX_INST_op_name, &i->op_name)
-	       && string_of(c, rec, NSX_INST_name, &i->name) && string_of(c, rec, NSX_INST_opcode, &i->opcode)
-	       && string_of(c, rec, NSX_INST_collective, &i->collective)
-	       && string_of(c, rec, NSX_INST_scheduling_name, &i->scheduling_name) && string_of(c, rec, NSX_INST_math,
-	       	&i->math);
+	       && string_of(c, rec, NSX_INST_opcode, &i->opcode)
+	       && string_of(c, rec, NSX_INST_collective, &i->collective);
 }
 
 static bool
 take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
-	uint32_t at = nsx_cat_inst(c, rec);
 	struct nsx_cat_loc l;
+
+	if (!(c->keep & NSX_CAT_LOCS))
+		return true;
+	uint32_t at = nsx_cat_inst(c, rec);
 
 	if (at == NSX_NONE || c->locs.n >= NSX_NONE)
 		return false;
-	if (!(c->keep & NSX_CAT_LOCS))
-		return true;
 	l.next = c->insts.p[at].locs;
 	if (!stack_of(c, rec, NSX_LOC_stack, &l.stack) || !op_name_of(c, rec, NSX_LOC_op_name, &l.op_name) ||
 	    !nsx_vec_push(&c->locs, l))
@@ -507,17 +575,21 @@ take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 void
 nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in)
 {
-	const uint64_t op_name = c->keep & NSX_CAT_OP_NAMES ? 0 : NSX_C(INST, op_name);
-	const uint64_t stack = c->keep & NSX_CAT_STACKS ? 0 : NSX_C(INST, stack);
+	/* Columns of instructions that nobody asks for. */
+	const uint64_t names = NSX_C(INST, name) | NSX_C(INST, scheduling_name);
+	const uint64_t costs = NSX_C(INST, flops) | NSX_C(INST, math) | NSX_C(INST, vector) | NSX_C(INST, mem_bytes);
+	const uint64_t unasked = (c->keep & NSX_CAT_OP_NAMES ? 0 : NSX_C(INST, op_name))
+	                         | (c->keep & NSX_CAT_STACKS ? 0 : NSX_C(INST, stack))
+	                         | (c->keep & NSX_CAT_NAMES ? 0 : names) | (c->keep & NSX_CAT_COSTS ? 0 : costs);
 
 	nsx_reader_need(in, NSX_PROFILE, NSX_EVERY);
 	nsx_reader_need(in, NSX_DEVICE, NSX_EVERY);
 	nsx_reader_need(in, NSX_CLOCK, NSX_EVERY);
 	nsx_reader_need(in, NSX_PROGRAM, NSX_EVERY);
 	nsx_reader_need(in, NSX_ALIAS, NSX_EVERY);
-	nsx_reader_need(in, NSX_INST, ~(op_name | stack));
-	/* A place makes its instruction known. */
-	nsx_reader_need(in, NSX_LOC, c->keep & NSX_CAT_LOCS ? NSX_EVERY : NSX_C(LOC, program) | NSX_C(LOC, inst));
+	nsx_reader_need(in, NSX_INST, ~unasked);
+	if (c->keep & NSX_CAT_LOCS)
+		nsx_reader_need(in, NSX_LOC, NSX_EVERY);
 	if (c->keep & NSX_CAT_STACKS)
 		nsx_reader_need(in, NSX_STACK, NSX_EVERY);
 	if (c->keep & NSX_CAT_GROUPS)
@@ -525,7 +597,7 @@ nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in)
 }
 
 int
-nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
+nsx_cat_take_metadata(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
 {
 	bool good = true;
 

@@ -23,9 +23,11 @@
 #include "base/vec.h"
 #include "stream/fields.h"
 #include "stream/kinds.h"
+#include "stream/order.h"
 #include "stream/reader.h"
 
-/* What is kept beyond numbers and names; the rest reads as absent and takes no memory. */
+/* What an analysis asks for beyond numbers, what communicates, and the names of all but instructions; the rest reads as
+ * absent and takes neither memory nor time. */
 enum nsx_cat_keep {
 	NSX_CAT_OP_NAMES = 1,   /* of instructions and their further places */
 	NSX_CAT_STACKS   = 2,   /* of those: where they come from; frames */
@@ -33,7 +35,9 @@ enum nsx_cat_keep {
 	NSX_CAT_PLACES   = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_LOCS,
 	NSX_CAT_GROUPS   = 8,   /* members of replica groups */
 	NSX_CAT_ALIASES  = 16,  /* what programs are called in each profile */
-	NSX_CAT_RUNNERS  = 32   /* how many devices may run a program */
+	NSX_CAT_RUNNERS  = 32,  /* how many devices may run a program */
+	NSX_CAT_NAMES    = 64,  /* of instructions: name, scheduling_name */
+	NSX_CAT_COSTS    = 128  /* of instructions: flops, math, vector, mem_bytes */
 };
 
 /* Numbers to indices; numbers that are nearly dense take 4 bytes each. {0} is empty. */
@@ -79,6 +83,7 @@ struct nsx_cat_inst {
 	                       * them */
 	int64_t  number;
 	bool     listed, comm;
+	bool     settles;     /* comm holds for its operations, too (nsx_comm_settles) */
 	uint32_t name, opcode, collective, scheduling_name, math;
 	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
 	uint32_t locs;        /* further places: the first of a list in nsx_catalogue.locs; NSX_NONE ends */
@@ -102,6 +107,7 @@ struct nsx_catalogue {
 	NSX_VEC(uint32_t)               stacks;   /* frames, by index of the stack */
 	struct nsx_map    groups;                 /* number -> members */
 	struct nsx_cat_index profile_at, device_at, program_at, stack_at;
+	struct { int64_t number; uint32_t at; bool any; } last_program;   /* asked for last: they come in runs */
 	struct nsx_map    alias_at;               /* (profile, program) -> aliases, the last of them */
 	bool              any_comm;               /* some instruction communicates */
 	uint32_t          ncomm;                  /* how many were listed as such */
@@ -116,7 +122,12 @@ void nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in);
 
 /* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err
  * filled. */
-int nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
+int nsx_cat_take_metadata(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
+static inline int
+nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
+{
+	return nsx_rec_section(rec) == NSX_SECTION_METADATA ? nsx_cat_take_metadata(c, rec, err) : NSX_OK;
+}
 
 /* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it
  * is new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory,

@@ -11,10 +11,14 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "stream/kinds.h"
+#include "stream/fields.h"
 
 /* Whether rec, of any kind, says of itself that it communicates: the whole truth of an instruction only. */
-bool nsx_comm_says(const struct nsx_rec *rec);
+static inline bool
+nsx_comm_says(const struct nsx_rec *rec)
+{
+	return nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
+}
 
 /* Whether an instruction decides for its operations too: it communicates, or its opcode (empty: not known) is of
  * those that neither run others nor, as custom calls do, what nobody knows. The operations of all others go by their

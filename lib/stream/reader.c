@@ -450,21 +450,22 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 static bool
 ends_beyond(const struct nsx_rec *rec)
 {
-	const uint64_t unasked = rec->kind->unasked;
-	bool clipped = false;
-	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
+	enum nsx_kind_id kind = rec->kind->id;
+	int start = nsx_field(kind, NSX_ROLE_START), dur = nsx_field(kind, NSX_ROLE_DUR);
+	int64_t end;
 
 	/* A kind without GPU times has the host's. */
-	if (nsx_field(rec->kind->id, start) < 0)
-		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	if (start < 0) {
+		start = nsx_field(kind, NSX_ROLE_HOST_START);
+		dur = nsx_field(kind, NSX_ROLE_HOST_DUR);
+	}
+	if (start < 0 || dur < 0)
+		return false;
 	/* What nobody reads, nobody rests on. */
-	if (unasked && (nsx_field(rec->kind->id, start) < 0 || unasked >> nsx_field(rec->kind->id, start) & 1
-	               || unasked >> nsx_field(rec->kind->id, dur) & 1))
-		return false;
-	if (!nsx_field_has(rec, start) || !nsx_field_has(rec, dur))
-		return false;
-	nsx_add_sat(nsx_field_int(rec, start, 0), nsx_field_int(rec, dur, 0), &clipped);
-	return clipped;
+	const uint64_t both = UINT64_C(1) << start | UINT64_C(1) << dur;
+
+	return !(rec->kind->unasked & both) && (rec->has & both) == both
+	       && __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
 }
 
 /* docs/format.md, "Order", but for what is said about ties: those decide nothing that a program rests on. */

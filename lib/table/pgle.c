@@ -518,7 +518,7 @@ int
 nsx_pgle(struct nsx_reader *in, const char *dir, const char *complete, int64_t *files, struct nsx_diags *diags,
          struct nsx_err *err)
 {
-	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_ALIASES } };
+	struct pgle p = { .err = err, .cat = { .keep = NSX_CAT_NAMES | NSX_CAT_ALIASES } };
 
 	nsx_cat_need(&p.cat, in);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);

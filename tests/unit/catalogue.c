@@ -59,7 +59,7 @@ numbers(void)
 	};
 
 	for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-		struct nsx_catalogue c = { 0 };
+		struct nsx_catalogue c = { .keep = NSX_CAT_NAMES };
 		char name[32];
 		int good = 0;
 
@@ -87,7 +87,7 @@ numbers(void)
 static void
 references(void)
 {
-	struct nsx_catalogue c = { .keep = NSX_CAT_PLACES };
+	struct nsx_catalogue c = { .keep = NSX_CAT_NAMES | NSX_CAT_COSTS | NSX_CAT_PLACES };
 	struct nsx_rec none = record(NSX_THUNK), r = thunk(3, 4), stack = record(NSX_STACK), loc = record(NSX_LOC);
 
 	uint32_t early = nsx_cat_inst(&c, &r);
@@ -119,7 +119,7 @@ references(void)
 static void
 late_stacks(void)
 {
-	struct nsx_catalogue c = { .keep = NSX_CAT_PLACES };
+	struct nsx_catalogue c = { .keep = NSX_CAT_NAMES | NSX_CAT_COSTS | NSX_CAT_PLACES };
 	struct nsx_rec stack = record(NSX_STACK);
 
 	nsx_set_i(&stack, NSX_STACK_stack, 5);
@@ -140,7 +140,8 @@ late_stacks(void)
 static void
 keep(void)
 {
-	static const unsigned ways[] = { 0, NSX_CAT_OP_NAMES, NSX_CAT_STACKS, NSX_CAT_LOCS, NSX_CAT_OP_NAMES | NSX_CAT_LOCS, NSX_CAT_PLACES };
+	static const unsigned ways[] = { 0, NSX_CAT_OP_NAMES, NSX_CAT_STACKS, NSX_CAT_LOCS, NSX_CAT_OP_NAMES | NSX_CAT_LOCS, NSX_CAT_PLACES,
+	                                NSX_CAT_NAMES, NSX_CAT_COSTS, NSX_CAT_NAMES | NSX_CAT_COSTS };
 
 	for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
 		struct nsx_catalogue c = { .keep = ways[w] };
@@ -151,6 +152,24 @@ keep(void)
 		nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
 		take(&c, &stack);
 		inst(&c, 1, 1, "placed", 0);
+		struct nsx_rec costly = record(NSX_INST);
+		nsx_set_i(&costly, NSX_INST_program, 1);
+		nsx_set_i(&costly, NSX_INST_inst, 2);
+		nsx_set_i(&costly, NSX_INST_comm, 1);
+		nsx_set_s(&costly, NSX_INST_name, NSX_STR("all-reduce.1"));
+		nsx_set_s(&costly, NSX_INST_opcode, NSX_STR("all-reduce"));
+		nsx_set_s(&costly, NSX_INST_scheduling_name, NSX_STR("all-reduce"));
+		nsx_set_s(&costly, NSX_INST_math, NSX_STR("bf16"));
+		nsx_set_i(&costly, NSX_INST_flops, 8);
+		nsx_set_i(&costly, NSX_INST_vector, 9);
+		nsx_set_i(&costly, NSX_INST_mem_bytes, 10);
+		take(&c, &costly);
+		const struct nsx_cat_inst *x = &c.insts.p[1];
+		bool named = ways[w] & NSX_CAT_NAMES, costs = ways[w] & NSX_CAT_COSTS;
+		ok((x->name != NSX_NONE) == named && (x->scheduling_name != NSX_NONE) == named, "keep %u: names", ways[w]);
+		ok((x->math != NSX_NONE) == costs && (x->flops == 8) == costs && (x->vector == 9) == costs
+		   && (x->mem_bytes == 10) == costs && (x->flops == NSX_ABSENT) == !costs, "keep %u: costs", ways[w]);
+		ok(x->comm && x->settles && x->opcode != NSX_NONE && x->number == 2, "and what it is in any case");
 		loc = record(NSX_LOC);
 		nsx_set_i(&loc, NSX_LOC_program, 1);
 		nsx_set_i(&loc, NSX_LOC_inst, 1);

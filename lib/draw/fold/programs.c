@@ -44,9 +44,11 @@ programs_open(struct nsx_reader *in, const struct nsx_fold_options *options, str
 		f->stacks = stacks;
 		f->err = err;
 		f->options = *options;
-		if (options->by == NSX_FOLD_SOURCE || options->by == NSX_FOLD_OP_NAME)
-			f->top.cat.keep = options->by == NSX_FOLD_SOURCE ? NSX_CAT_PLACES : NSX_CAT_OP_NAMES |
-			    NSX_CAT_LOCS;
+		f->top.cat.keep = NSX_CAT_NAMES;
+		if (options->by == NSX_FOLD_SOURCE)
+			f->top.cat.keep |= NSX_CAT_PLACES;
+		else if (options->by == NSX_FOLD_OP_NAME)
+			f->top.cat.keep |= NSX_CAT_OP_NAMES | NSX_CAT_LOCS;
 		f->active = nsx_stacks_push(stacks, NSX_STACKS_ROOT, NSX_STR("[GPU active]"));
 	}
 	if (!f || f->active == NSX_NONE) {

@@ -169,7 +169,8 @@ struct nsx_info {
 };
 
 /* What is kept of metadata. */
-#define NSX_INFO_EMPTY { .comm = { .cat = { .keep = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_ALIASES } } }
+#define NSX_INFO_EMPTY { .comm = { .cat = { .keep = NSX_CAT_NAMES | \
+	 NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_ALIASES } } }
 
 /* Take in a record of metadata. NSX_OK or NSX_ERR. */
 int nsx_info_take(struct nsx_info *info, const struct nsx_rec *rec, struct nsx_err *err);

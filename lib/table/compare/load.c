@@ -302,7 +302,7 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	struct nsx_rec rec;
 	int rc;
 
-	s->top.cat.keep = NSX_CAT_PLACES | NSX_CAT_ALIASES;
+	s->top.cat.keep = NSX_CAT_NAMES | NSX_CAT_PLACES | NSX_CAT_ALIASES;
 	nsx_cat_need(&s->top.cat, s->in);
 	nsx_reader_need(s->in, NSX_DIAG, NSX_C(DIAG, source));
 	nsx_reader_need(s->in, NSX_MODULE, NSX_EVERY);

@@ -240,6 +240,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle.options = &a->idle_options;
 	a->idle.diags = a->diags;
 	a->roof.options = &a->roof_options;
+	a->roof.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
+	a->comm.comm.cat.keep = a->idle.cat.keep = NSX_CAT_NAMES;
 	a->idle.err = a->roof.err = a->err;
 	a->comm.at = a;
 	a->copies = nsx_copies_open(a->err);

@@ -112,7 +112,9 @@ nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, 
 	int rc;
 
 	*table = NULL;
-	f.cat.keep = options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME ? NSX_CAT_PLACES : 0;
+	f.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
+	if (options->by == NSX_ROOFLINE_INST || options->by == NSX_ROOFLINE_OP_NAME)
+		f.cat.keep |= NSX_CAT_PLACES;
 	nsx_cat_need(&f.cat, in);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);

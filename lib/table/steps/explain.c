@@ -338,7 +338,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 	options.given = e.windows.p;
 	options.ngiven = e.windows.n;
 	nsx_steps_again_need(in);
-	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err };
+	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .cat.keep = NSX_CAT_NAMES };
 	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) ==
 	    NSX_OK)
 		rc = nsx_idle_finish(&e.idle);

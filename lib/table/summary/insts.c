@@ -90,7 +90,7 @@ insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	}
 	f->err = err;
 	f->options = *options;
-	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_OP_NAMES : 0;
+	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES : NSX_CAT_NAMES;
 	return f;
 }
 
