@@ -116,7 +116,7 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 		n=8
 		[ $what = once ] && n=4
 		case $tool in
-		overlap* | records | 'collectives --summary --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv') n=$((2 * n)) ;;
+		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv') n=$((2 * n)) ;;
 		pgle) n= ;;
 		esac
 		equal "$tool: and that is said: $what" "$(sed -n 's/.*say otherwise than their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
