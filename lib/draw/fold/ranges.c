@@ -157,7 +157,7 @@ ranges_need(const void *state, struct nsx_reader *in)
 	nsx_range_book_need(in);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, dur) | NSX_C(OP, hidden)
 	                            | NSX_C(OP, type) | (r->kernel ? NSX_C(OP, name) : 0));
-	if (r->options->exposed)
+	if (asks_comm(r))
 		nsx_cat_need(&r->cat, in);
 }
 
