@@ -54,7 +54,7 @@ for form in text binary; do
 	filters_of host $form idle 'nsysx-idle -q @' 'idle --verdict' 'nsysx-idle -q --verdict @' 'idle --folded' 'nsysx-idle -q --folded @' \
 		'idle --by step' "nsysx-idle -q --by step --step 'ProfilerStep#' @" launch 'nsysx-launch -q @' \
 		'launch --by range' 'nsysx-launch -q --by range @' copies 'nsysx-copies -q @' steps "nsysx-steps -q --step 'ProfilerStep#' @" \
-		'steps, looked for' 'nsysx-steps -q @'
+		'steps, looked for' 'nsysx-steps -q @' diagnose 'nsysx-diagnose -q @'
 	rm -rf "$work/job.$form" "$work/r0.$form" "$work/r1.$form" "$work/steady.$form" "$work/ranges.$form" "$work/host.$form" "$work/pgle"
 done
 

@@ -12,6 +12,7 @@
 #include "table/measure.h"
 #include "filter/merge.h"
 #include "filter/overlap.h"
+#include "table/diagnose.h"
 #include "table/roofline.h"
 #include "table/steps.h"
 #include "table/stragglers.h"
@@ -22,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	FOLDS = NSX_FOLD_KERNEL + 1, SUMMARIES = NSX_SUMMARY_KERNEL + 1, SHOWS = NSX_STRAGGLERS_PAIRS + 1, MEASURES = NSX_MEASURE_LIST + 1,
-	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, IDLES = 4 * NSX_IDLE_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
-	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + IDLES + LAUNCHES + COPIES + STEPS + 1
+	ROOFLINES = NSX_ROOFLINE_PEAKS + 1, DIAGNOSES = NSX_DIAGNOSE_MARKDOWN + 1, IDLES = 4 * NSX_IDLE_GIVEN, LAUNCHES = 2, COPIES = 3, STEPS = 5,
+	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + DIAGNOSES + IDLES + LAUNCHES + COPIES + STEPS + 1
 };
 
 /* One filter at work, from one file to another. */
@@ -204,7 +205,14 @@ table(const char *from, int number)
 
 		opts.given.peak[NSX_MATH_BF16] = opts.given.peak[NSX_MATH_F32] = 1;
 		rc = nsx_roofline(in, &opts, &t, &ndiags, &diags, &err);
-	} else if ((number -= ROOFLINES) < IDLES + LAUNCHES + COPIES + STEPS) {
+	} else if ((number -= ROOFLINES) < DIAGNOSES) {
+		const struct nsx_diagnose_options opts = { .form = (enum nsx_diagnose_form)number, .min = 0, .step = number == 1 ? "f" : NULL };
+		struct nsx_diagnosis diagnosis;
+
+		rc = nsx_diagnose(in, &opts, &diagnosis, &diags, &err);
+		if (rc == NSX_OK)
+			nsx_diagnosis_free(&diagnosis);
+	} else if ((number -= DIAGNOSES) < IDLES + LAUNCHES + COPIES + STEPS) {
 		rc = host_table(in, number, out, &t, &diags, &err);
 	} else {
 		rc = nsx_bandwidth(in, &bandwidth, &diags, &err);

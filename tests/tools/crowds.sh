@@ -41,8 +41,14 @@ make copies 200000
 quick 'copies at a time' nsysx-copies -o "$T/out" "$T/copies"
 equal 'hidden by each kernel' "$(awk -F'\t' 'NR == 2 { printf "%d %.9f", $5, $9 }' "$T/out")" "$(python3 -c 'n = 200000; print(n, "%.9f" % (3 * sum(min(n - i, n * 10) for i in range(n)) / (n * 100 * n)))')"
 
+make threads 10000
+quick 'all of it' nsysx-diagnose --step . --min 0 -o "$T/out" "$T/threads"
+make kernels 200000
+quick 'kernels without steps' nsysx-diagnose --min 0 -o "$T/out" "$T/kernels"
+
 make beyond 1
-for tool in idle 'idle --by every:1s' launch 'steps --step .' 'steps --each' 'steps --step . --explain'; do
+for tool in idle 'idle --by every:1s' launch 'steps --step .' 'steps --each' 'steps --step . --explain' \
+	'diagnose --step .' diagnose; do
 	# shellcheck disable=SC2086
 	nsysx-$tool "$T/beyond" >"$T/out" 2>"$T/err"
 	equal "times out of reach are said: $tool" "$? $(grep -c 'times beyond 73 years are ignored (4)' "$T/err")" '0 1'
@@ -57,7 +63,8 @@ fails 'a sum that does not: copies' 1 'is more than 64 bits hold' nsysx-copies -
 
 # No records at all.
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/none"
-for tool in 'idle --list 5' 'idle --folded' 'idle --verdict' 'idle --by step --module m' 'steps' 'steps --explain' launch copies 'copies --findings'; do
+for tool in 'idle --list 5' 'idle --folded' 'idle --verdict' 'idle --by step --module m' 'steps' 'steps --explain' launch copies 'copies --findings' \
+	diagnose 'diagnose --where' 'diagnose --table' 'diagnose --markdown'; do
 	# shellcheck disable=SC2086
 	ok "nothing: $tool" nsysx-$tool -q "$T/none"
 done

@@ -97,6 +97,10 @@ sweeps "alloc" nsysx-copies --findings host.tsv
 sweeps "$files alloc" -o nsysx-steps host.tsv
 sweeps "$files" nsysx-steps --step '(step|layer_1)' --each host.tsv
 sweeps "alloc" nsysx-steps --module train_step over.tsv
+sweeps "$files alloc" -o nsysx-diagnose host.tsv
+sweeps "alloc" -o nsysx-diagnose --table over.nsysx
+sweeps "alloc" -o nsysx-diagnose --module train_step --min 0 --markdown over.tsv
+sweeps "alloc" -o nsysx-diagnose --where over.nsysx
 sweeps "$files alloc" -o nsysx-compile job.nsysx
 for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
 sweeps "$files alloc" -o nsysx-compile --summary job.tsv

@@ -78,6 +78,8 @@ everything() {
 		keep "collectives$form" nsysx-collectives -v --summary $form "$T/out/overlap"
 		for by in opcode op-name program; do keep "roofline-$by$form" nsysx-roofline -v --by $by $form "$s"; done
 		keep "roofline$form" nsysx-roofline -v $form "$s"
+		keep "diagnose$form" nsysx-diagnose -v --min 0 --top 0 $form "$s"
+		keep "where$form" nsysx-diagnose -v --where $form "$s"
 		keep "stragglers$form" nsysx-stragglers -v $form "$s"
 		keep "curve$form" nsysx-stragglers -v --curve $form "$s"
 		keep "waits$form" nsysx-stragglers -v --waits $form "$T/out/overlap"

@@ -31,6 +31,7 @@ over.tsv nsysx-fold --by nvtx @
 over.nsysx nsysx-summary @
 over.nsysx nsysx-roofline @
 over.nsysx nsysx-stragglers @
+over.nsysx nsysx-diagnose --where @
 job.tsv nsysx-compile @
 job.tsv nsysx-compile --summary @
 over.tsv nsysx-measure --module train_step @

@@ -2,7 +2,9 @@
 #include "table/diagnose/diagnose.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
 
@@ -194,8 +196,12 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_look_at *a = state;
 
+	if (nsx_idle_take(&a->idle, rec) != NSX_OK)
+		return NSX_ERR;
+	if (!nsx_in_reach(rec))
+		return NSX_OK;
 	/* Instances of collectives are held against windows when they are complete. */
-	if (nsx_idle_take(&a->idle, rec) != NSX_OK || nsx_look_comm_take(&a->comm, rec) != NSX_OK)
+	if (nsx_look_comm_take(&a->comm, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
 	case NSX_MODULE: case NSX_THUNK: case NSX_OP:
@@ -211,7 +217,7 @@ take(void *state, const struct nsx_rec *rec)
 	return nsx_roof_take(&a->roof, rec);
 }
 
-static int
+static void
 add_up(struct nsx_look_at *a)
 {
 	for (size_t i = 0; i < a->idle.windows.n; i++) {
@@ -225,20 +231,38 @@ add_up(struct nsx_look_at *a)
 		for (int c = 0; c < NSX_NCAUSES; c++)
 			a->drained[c] += (nsx_u128)w->cells[nsx_cause_cell((enum nsx_cause)c)].drained;
 	}
-	return NSX_OK;
+}
+
+/* What the second reading says, unless the first said it. */
+static void
+say(struct nsx_diags *diags, const struct nsx_diags *more)
+{
+	size_t n = diags->list.n;
+
+	for (size_t i = 0; i < more->list.n; i++) {
+		const struct nsx_diag *d = &more->list.p[i];
+		bool known = false;
+
+		for (size_t k = 0; k < n && !known; k++)
+			known = strcmp(diags->list.p[k].text, d->text) == 0;
+		if (!known)
+			nsx_diag_add(diags, d->severity, d->source, d->count, "%s", d->text);
+	}
+	diags->failed |= more->failed;
 }
 
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
 	struct nsx_diags quiet = { .failed = false };   /* what rules need of it they say themselves */
+	struct nsx_diags idle = { .failed = false };
 	int rc;
 
 	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
 	                                             .latency = NSX_IDLE_LATENCY,
 	                                             .given = a->windows.p, .ngiven = a->windows.n };
 	a->idle.options = &a->idle_options;
-	a->idle.diags = a->diags;
+	a->idle.diags = &idle;
 	a->roof.options = &a->roof_options;
 	a->roof.cat.keep = NSX_CAT_NAMES | NSX_CAT_COSTS;
 	a->comm.comm.cat.keep = a->idle.cat.keep = NSX_CAT_NAMES;
@@ -259,8 +283,14 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 		rc = nsx_launch_finish(a->launch);
 	if (rc == NSX_OK)
 		rc = nsx_roof_rows(&a->roof, &quiet);
+	if (rc == NSX_OK && (rc = nsx_idle_report(&a->idle)) == NSX_OK)
+		say(a->diags, &idle);
+	a->idle.diags = a->diags;
+	nsx_diags_free(&idle);
 	nsx_diags_free(&quiet);
-	return rc == NSX_OK ? add_up(a) : rc;
+	if (rc == NSX_OK)
+		add_up(a);
+	return rc;
 }
 
 static void
