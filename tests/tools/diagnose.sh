@@ -73,10 +73,10 @@ equal 'of standard input STREAM stands in them' "$(nsysx-diagnose -q --tsv <"$T/
 cp "$T/job" "$T/it's a job"
 equal 'names are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\\''s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
-says 'on a screen gains are no sums' 'at most, each by itself: gains do not add' nsysx-diagnose -q --table "$T/job"
+says 'on a screen gains are no sums' 'at most and each by itself: gains do not add' nsysx-diagnose -q --table "$T/job"
 says 'three of them, and how many more' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 says 'no sizes: not looked at' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
-says 'Markdown' '| idle: host | 0.1 us | 12.0 % |' nsysx-diagnose -q --markdown "$T/job"
+says 'Markdown' '| idle: host | 120 ns | 12.0 % |' nsysx-diagnose -q --markdown "$T/job"
 nsysx-view -b "$T/job" | nsysx-diagnose -q --markdown >"$T/a"
 nsysx-diagnose -q --markdown <"$T/job" >"$T/b"
 same 'binary and text give the same' "$T/a" "$T/b"
@@ -97,6 +97,136 @@ printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 says 'nothing at all' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
 equal 'nothing is a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
 says 'nothing is found: it says so' 'nothing was found that is worth 50 % of a step' nsysx-diagnose -q --table --min 50 "$T/job"
+
+# ---- communication: two devices on one clock, four executions of 1,000 ns, the last of which is no step that ends
+
+# devices N PER_PROFILE: their metadata, on one clock; and executions.
+devices() {
+	for d in $(seq 0 $(($1 - 1))); do
+		[ $((d % $2)) -ne 0 ] || echo "profile profile=$((d / $2)) name=r$((d / $2)) host=${3:+$3$((d / $2))}"
+		echo "device device=$d profile=$((d / $2)) pid=$((d + 1)) last=9000"
+		echo "clock device=$d profile=$((d / $2)) offset=0 rate=0 ref=0 collectives=9 component=0"
+		for k in 0 1 2 3; do echo "module profile=$((d / $2)) program=0 execution=$k device=$d start=$((k * 1000)) dur=900 name=step"; done
+	done
+	echo 'program program=0 id=7 name=step key=step@7'
+}
+# thunk INST DEVICE START DUR HIDDEN [PER_PROFILE]: in each step.
+thunk() {
+	for k in 0 1 2 3; do
+		echo "thunk profile=$(($2 / ${6:-1})) program=0 execution=$k device=$2 inst=$1 occurrence=0 name=i$1 start=$((k * 1000 + $3)) dur=$4 hidden=$5 comm=1"
+	done
+}
+collectives() {
+	echo "groups groups=1 members=$1"
+	for i in 1 2 3; do echo "inst program=0 inst=$i name=i$i opcode=reduce-scatter comm=1 collective=reduce-scatter bytes=$2 groups=1"; done
+}
+# i1 takes 50 ns, and device 0 comes 50 before device 1; i2 takes 200 of which 60 are hidden: 150 more than its like, 140 of them exposed.
+# Exposed are (100 + 50 + 140 + 140) / 2 = 215 a step of a device; of that 25 are waiting and 140 those of i2. Who waits, waits 50.
+{ devices 2 1; collectives 0,1 1000; thunk 1 0 100 100 0; thunk 1 1 150 50 0; thunk 2 0 300 200 60; thunk 2 1 300 200 60; } | stream slow
+equal 'a collective that is slow beside its like, a device that is late, and the rest' "$(findings slow --min 0)" '1 slow-collective 140
+2 late-device 50
+3 exposed-communication 50'
+equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device keeps' "$(nsysx-diagnose -q --tsv "$T/slow" | awk -F'\t' 'NR == 2 { print $5 }')" \
+	'reduce-scatter of 1.0 kB at 5.0 GB/s where its like reach 20.0: i2, 1.0 a step'
+# Half the bandwidth is not below half of it.
+{ devices 2 1; collectives 0,1 1000; thunk 1 0 100 50 0; thunk 1 1 100 50 0; thunk 2 0 300 100 0; thunk 2 1 300 100 0; } | stream half
+equal 'half of the bandwidth is not slow' "$(findings half --min 0)" '1 exposed-communication 150'
+# Larger ones have it easier: with 5,000 bytes i2 is no like of i1.
+{ devices 2 1; collectives 0,1 1000; thunk 1 0 100 200 0; thunk 1 1 100 200 0; thunk 2 0 400 200 0; thunk 2 1 400 200 0; } | sed 's/inst=2 name=i2\(.*\) bytes=1000/inst=2 name=i2\1 bytes=5000/' | stream larger
+equal 'nor is it beside larger ones' "$(findings larger --min 0)" '1 exposed-communication 400'
+# Three devices, each of which comes last to one collective: each time the two others wait 30, 90 in all for each of them.
+{ devices 3 1; collectives 0,1,2 1000; for i in 1 2 3; do for d in 0 1 2; do
+	if [ $((i - 1)) = $d ]; then thunk $i $d $((i * 100 + 30)) 50 0; else thunk $i $d $((i * 100)) 80 0; fi; done; done; } | stream turns
+equal 'no device is the one that is late' "$(findings turns --min 0)" '1 exposed-communication 150
+2 waiting 90'
+# Four devices of two hosts; 2 and 3 come last by turns.
+late_host() {
+	devices 4 2 $1
+	collectives 0,1,2,3 1000
+	for i in 1 2; do for d in 0 1 2 3; do
+		if [ $((i + 1)) = $d ]; then thunk $i $d $((i * 100 + 30)) 50 0 2; else thunk $i $d $((i * 100)) 80 0 2; fi
+	done; done
+}
+late_host node | stream host
+equal 'but a host is: its devices are, by turns' "$(findings host --min 0)" '1 exposed-communication 100
+2 late-host 60'
+equal 'it is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2.0 collectives a step, and each other waits 60 ns for it'
+late_host '' | stream nohost
+equal '... by its report where hosts are not known' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
+grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
+says 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
+sed 's/\(^thunk.*\t\)60\t1$/\1\t1/' "$T/slow" >"$T/nohidden"
+says 'not overlapped' 'what single collectives hide is not known, they count as exposed: nsysx-overlap' nsysx-diagnose -q --table "$T/nohidden"
+
+# NCCL without XLA: communicator a has a slow all-reduce of 100 kB, 100 us where the others of 60 and 100 kB take 20.
+{
+	echo 'device device=0 last=9000000'
+	echo 'device device=1 last=9000000'
+	for k in 0 1 2 3 4; do for d in 0 1; do
+		b=$((k * 1000000))
+		echo "range range=$((k * 2 + d + 1)) tid=$((d + 1)) device=$d name=step_$k start=$b dur=900000 host_start=$b host_dur=900000"
+		for i in 0 1 2 3 4; do
+			echo "call call=$((k * 100 + d * 10 + i + 1)) tid=$((d + 1)) start=$((b + i * 1000)) dur=10 name=cudaLaunchKernel class=launch ops=1"
+			[ $i -gt 0 ] || echo "op name=gemm device=$d start=$((b + 20000)) dur=500000 call=$((k * 100 + d * 10 + 1)) tid=$((d + 1)) host_start=$b host_dur=10"
+		done
+		for i in 1 2 3; do
+			echo "op name=ncclDevKernel device=$d start=$((b + 500000 + i * 100000)) dur=$([ $i = 3 ] && echo 90000 || echo 20000) call=$((k * 100 + d * 10 + i + 1)) tid=$((d + 1)) host_start=$((b + i * 1000)) host_dur=10 comm=1 collective=all-reduce comm_id=a group=2 bytes=$([ $i = 3 ] && echo 110000 || echo 100000)"
+		done
+	done; done
+} | stream nccl
+# At 5 bytes a ns 110,000 bytes take 22,000 ns, 68,000 less.
+equal 'of NCCL: sizes of one communicator are held against each other' "$(findings nccl | grep slow | cut -d ' ' -f 2-)" 'slow-collective 68000'
+equal 'steps are ranges there' "$(nsysx-diagnose -q --where --tsv "$T/nccl" | awk -F'\t' 'NR == 2 { print $1, $4, $6 }')" 'step 8 1000000'
+
+# ---- kernels
+
+# Two kernels of 10 ns a step are waited for 15 ns each, until their call returns; one of 900 for 10.
+{
+	echo 'device device=0 last=5000'
+	echo 'program program=0 id=7 name=step key=step@7'
+	for k in 0 1 2 3; do
+		b=$((k * 1000 + 1000)) c=$((k * 10))
+		echo "module program=0 execution=$k device=0 start=$b dur=950 name=step"
+		echo "call call=$((c + 1)) start=$((b - 50)) dur=10 name=cudaLaunchKernel class=launch ops=1"
+		echo "op name=dot start=$b dur=900 call=$((c + 1)) tid=1 host_start=$((b - 50)) host_dur=10"
+		for i in 0 1; do
+			echo "call call=$((c + 2 + i)) start=$((b + 905 + i * 25)) dur=10 name=cudaLaunchKernel class=launch ops=1"
+			echo "op name=tiny start=$((b + 915 + i * 25)) dur=10 call=$((c + 2 + i)) tid=1 host_start=$((b + 905 + i * 25)) host_dur=10"
+		done
+	done
+} | stream tiny
+equal 'kernels that are shorter than their launch' "$(findings tiny --min 0 | grep launch-bound | cut -d ' ' -f 2-)" 'launch-bound 30'
+# The same, but the host does something for 30 us before each: that is no launching.
+awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { $6 *= 100; $7 *= 100 } $1 == "call" || $1 == "op" { n = $1 == "call" ? 6 : 7; $n *= 100; $(n + 1) *= 100 } $1 == "op" { $16 *= 100; $17 *= 100 } { print }' "$T/tiny" >"$T/long"
+equal '... and are waited for by launching alone' "$(nsysx-launch -q "$T/long" | awk -F'\t' 'NR == 2 { print $8 / $2 }') $(findings long --min 0 | grep -c launch-bound)" '1500 1'
+awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { $6 *= 2000; $7 *= 2000 } $1 == "call" || $1 == "op" { n = $1 == "call" ? 6 : 7; $n *= 2000; $(n + 1) *= 2000 } $1 == "op" { $16 *= 2000; $17 *= 2000 } { print }' "$T/tiny" >"$T/longer"
+equal 'longer, and it is the host' "$(nsysx-launch -q "$T/longer" | awk -F'\t' 'NR == 2 { print $8 / $2 }') $(findings longer --min 0 | grep -c launch-bound)" '30000 0'
+
+# A device that moves a byte a ns: 100 bytes in 200 ns could be 125 at 80 %; 90 in 100 is near enough; a copy is told of as layout.
+{
+	echo 'device device=0 last=5000 sms=1 clock=1000000000 mem_bandwidth=1000000000 cc=80'
+	echo 'program program=0 id=7 name=step key=step@7'
+	echo 'inst program=0 inst=1 name=far opcode=fusion mem_bytes=100 flops=0 vector=0'
+	echo 'inst program=0 inst=2 name=near opcode=fusion mem_bytes=90 flops=0 vector=0'
+	echo 'inst program=0 inst=3 name=turn opcode=transpose mem_bytes=10 flops=0 vector=0'
+	echo 'inst program=0 inst=4 name=loop_transpose_fusion.2 opcode=fusion mem_bytes=10 flops=0 vector=0'
+	echo 'inst program=0 inst=5 name=input_reduce_transpose_fusion opcode=fusion mem_bytes=50 flops=0 vector=0'
+	for k in 0 1 2 3; do
+		echo "module program=0 execution=$k device=0 start=$((k * 1000)) dur=900 name=step"
+		i=0
+		for dur in 200 100 100 20 50; do
+			i=$((i + 1))
+			echo "thunk program=0 execution=$k device=0 inst=$i occurrence=0 name=i$i start=$((k * 1000 + i * 100)) dur=$dur comm=0"
+		done
+	done
+} | stream roof
+equal 'instructions far from their limit, and those that only move data' "$(findings roof --min 0)" '1 layout 120
+2 roofline 75'
+
+# Executions of 1,000, 1,000, 1,000 and 1,600 ns: half a step of 1,150 is not p50.
+awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
+	grep -v '^thunk' | nsysx-view --partial >"$T/jitter"
+equal 'steps that vary' "$(findings jitter --min 0)" '1 variability 150'
 
 # ---- wrong usage
 

@@ -131,6 +131,9 @@ bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 /* Mean of a sum over all windows, for a step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
 
+/* What gains are counted by: "step", or "device" where a device's whole time counts as one. */
+static inline const char *nsx_look_unit(const struct nsx_look_at *a) { return a->stepped ? "step" : "device"; }
+
 /* The number of the text in a->texts; NSX_NONE with err filled when out of memory. */
 uint32_t nsx_look_text(struct nsx_look_at *a, struct nsx_str s);
 struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);

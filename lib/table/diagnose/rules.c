@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
 /* A launch of a row of nsysx-launch that is waited for no longer than this, in mean, is launching; longer, the host did
@@ -16,6 +17,8 @@
 /* p99 of steps against p50. */
 #define VARIABLE 1.1
 enum { FEW_STEPS = 3 };
+/* Columns of a name in a sentence; those of kernels have no end. */
+enum { NAME = 80 };
 
 static const char *const kinds[NSX_NFINDS] = {
 	[NSX_FIND_SLOW]         = "slow-collective",
@@ -78,8 +81,10 @@ nsx_look_put_ns(struct nsx_buf *to, double ns)
 {
 	if (ns >= 1e6 || ns <= -1e6)
 		nsx_buf_fmt(to, "%.3f ms", ns / 1e6);
-	else
+	else if (ns >= 1e3 || ns <= -1e3)
 		nsx_buf_fmt(to, "%.1f us", ns / 1e3);
+	else
+		nsx_buf_fmt(to, "%.0f ns", ns);
 }
 
 void
@@ -193,9 +198,8 @@ judge_idle(struct nsx_look_at *a)
 		if (!cell)
 			continue;
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "idle %s: on device %" PRId64 " in %.1f gaps a step, the longest ", causes[c],
-		            d->number,
-		            (double)cell->count / (double)d->periods);
+		nsx_buf_fmt(&a->text, "idle %s: on device %" PRId64 " in %.1f gaps a %s, the longest ", causes[c],
+		            d->number, (double)cell->count / (double)d->periods, nsx_look_unit(a));
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c);
 		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
@@ -247,7 +251,7 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 	nsx_buf_str(&a->text, s->name);
 	if (nsx_str_eq(s->src, NSX_STR("pageable")) || nsx_str_eq(s->dst, NSX_STR("pageable")))
 		nsx_buf_c(&a->text, ", pageable memory");
-	nsx_buf_fmt(&a->text, ", %.1f a step", (double)s->count / (double)a->count);
+	nsx_buf_fmt(&a->text, ", %.1f a %s", (double)s->count / (double)a->count, nsx_look_unit(a));
 	if (s->time > 0 && s->bytes > 0) {
 		nsx_buf_c(&a->text, " of ");
 		nsx_look_put_bytes(&a->text, s->bytes / s->count);
@@ -269,7 +273,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: ");
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, drained));
-	nsx_buf_c(&a->text, " idle a step");
+	nsx_buf_fmt(&a->text, " idle a %s", nsx_look_unit(a));
 	if (drained)
 		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most);
 	if (c->blocking) {
@@ -316,9 +320,9 @@ judge_launch(struct nsx_look_at *a)
 		return NSX_OK;
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
-	            "%.1f kernels a step are waited for longer than they run, no longer than launching takes; most: ",
-	            (double)kernels / (double)a->count);
-	nsx_buf_str(&a->text, most.name);
+	            "%.1f kernels a %s are waited for longer than they run, no longer than launching takes; most: ",
+	            (double)kernels / (double)a->count, nsx_look_unit(a));
+	nsx_buf_shortened(&a->text, most.name, NAME);
 	nsx_buf_c(&a->text, ", runs ");
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
 	nsx_buf_c(&a->text, ", is waited for ");
@@ -349,12 +353,13 @@ judge_layout(struct nsx_look_at *a)
 		count += a->layouts.p[i].count;
 	}
 	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "%.1f kernels a step only copy or transpose", (double)count / (double)a->count);
+	nsx_buf_fmt(&a->text, "%.1f kernels a %s only copy or transpose", (double)count / (double)a->count,
+	            nsx_look_unit(a));
 	for (size_t i = 0; i < a->layouts.n && i < 3; i++) {
 		struct nsx_str name = nsx_look_str(a, a->layouts.p[i].name);
 
 		nsx_buf_c(&a->text, i ? ", " : "; most: ");
-		nsx_buf_str(&a->text, (struct nsx_str){ name.ptr, name.len < 80 ? name.len : 80 });
+		nsx_buf_shortened(&a->text, name, NAME);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
 	}
@@ -396,8 +401,8 @@ judge_roofline(struct nsx_look_at *a)
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text, "%" PRId64 " instructions of ", n);
 	nsx_look_put_ns(&a->text, time / (double)a->count);
-	nsx_buf_fmt(&a->text, " a step reach less than %.0f %% of what the GPU allows; the gain is of reaching that",
-	            100 * EFFICIENT);
+	nsx_buf_fmt(&a->text, " a %s reach less than %.0f %% of what the GPU allows; the gain is of reaching that",
+	            nsx_look_unit(a), 100 * EFFICIENT);
 	for (int k = 0; k < 3 && most[k].gain > 0; k++) {
 		nsx_buf_c(&a->text, k ? ", " : "; most: ");
 		nsx_buf_str(&a->text, most[k].name);

@@ -46,7 +46,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 		nsx_look_put_bytes(&a->text, u->bytes);
 		nsx_buf_fmt(&a->text, " at %.1f GB/s where its like reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
-		nsx_buf_fmt(&a->text, ", %.1f a step", (double)u->records / (double)a->count);
+		nsx_buf_fmt(&a->text, ", %.1f a %s", (double)u->records / (double)a->count, nsx_look_unit(a));
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
@@ -151,8 +151,8 @@ blame(struct nsx_look_at *a, int64_t device, uint32_t host, double gain, int64_t
 		nsx_buf_fmt(&a->text, "host or process ");
 	if (!one)
 		nsx_buf_str(&a->text, nsx_look_str(a, host));
-	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a step, and each other waits ",
-	            (double)last / ((double)a->count / (double)a->devices.n));
+	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a %s, and each other waits ",
+	            (double)last / ((double)a->count / (double)a->devices.n), nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
 	nsx_buf_c(&a->text, " for it");
 	if (more > gain / 2 && more >= idle) {
@@ -245,7 +245,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
-	nsx_buf_c(&a->text, " a step; of that ");
+	nsx_buf_fmt(&a->text, " a %s; of that ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
 	nsx_buf_c(&a->text, " waiting for the last to come");
 	if (told > 0) {

@@ -179,7 +179,8 @@ put_where(struct screen *s)
 
 	if (!a->count || !a->ops)
 		return;
-	nsx_buf_c(s->to, s->markdown ? "| where a step goes | time | share |\n|---|--:|--:|\n" : "where a step goes\n");
+	nsx_buf_fmt(s->to, s->markdown ? "| where %s goes | time | share |\n|---|--:|--:|\n" : "where %s goes\n",
+	            a->stepped ? "a step" : "the time of a device");
 	put_share(s, "compute", "", a->cells[NSX_PART_COMPUTE]);
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
@@ -204,12 +205,13 @@ put_findings(struct screen *s)
 
 	n = top && top < n ? top : n;
 	if (!n) {
-		nsx_buf_fmt(s->to, "nothing was found that is worth %g %% of a step\n\n", a->options->min);
+		nsx_buf_fmt(s->to, "nothing was found that is worth %g %% of a %s\n\n", a->options->min,
+		            a->stepped ? "step" : "device's time");
 		return;
 	}
 	nsx_buf_c(s->to, s->markdown
 	          ? "| | what there is to gain | a step | | evidence | see |\n|--:|---|--:|--:|---|---|\n"
-	                             : "what there is to gain, of a step; at most, each by itself: gains do not add\n");
+	                             : "what there is to gain, at most and each by itself: gains do not add\n");
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
