@@ -58,6 +58,8 @@ print_instances(int nops, char **ops)
 
 	check_table_options();
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	t.empty = "no instance of NCCL's communicators: extract with --ops what nsys exported with "
+	          "--include-blobs=true";
 	int rc = nsx_nccl_instances(t.in, each, &n, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
 		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
@@ -77,6 +79,7 @@ print_summary(int nops, char **ops)
 
 	check_table_options();
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	t.empty = "no collective: neither thunks nor operations (extract with --ops) communicate";
 	int rc = nsx_bandwidth(t.in, &b, &t.diags, &t.err);
 	if (rc == NSX_OK && require && b.instances == 0)
 		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);

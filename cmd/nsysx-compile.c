@@ -41,6 +41,7 @@ print_table(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--loading goes with --by range, phase and module");
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
+	t.empty = "no compile records: profile what compiles, with NVTX in the trace";
 	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
 		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);
@@ -61,6 +62,8 @@ print_summary(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--by and --loading do not go with --summary");
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
 		nsx_cli_misuse(&cli, "--tsv, --table and --json do not go with --summary");
+	if (nsx_tool_table.top >= 0 || nsx_tool_table.wide)
+		nsx_cli_misuse(&cli, "--top and --wide do not go with --summary");
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
 	struct nsx_outfile *out = nsx_outfile_open(nsx_tool_output.path, &t.err);
 	int rc = out ? nsx_compile_summary(t.in, full, out, &compilations, &t.diags, &t.err) : NSX_ERR;

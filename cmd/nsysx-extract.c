@@ -140,6 +140,33 @@ parse_options(void)
 	opt.merge = merge;
 }
 
+/* "10" as "10s", what has a unit or is missing as it is. */
+static void
+put_with_unit(struct nsx_buf *b, struct nsx_str time)
+{
+	nsx_buf_str(b, time);
+	if (time.len && time.ptr[time.len - 1] >= '0' && time.ptr[time.len - 1] <= '9')
+		nsx_buf_char(b, 's');
+}
+
+/* Nothing that ran is in the output: say so where a window is why, and what was meant where its times have no unit. */
+static void
+warn_window(void)
+{
+	struct nsx_buf meant = { 0 };
+	const char *colon = strchr(window, ':');
+
+	put_with_unit(&meant, (struct nsx_str){ window, (size_t)(colon - window) });
+	nsx_buf_char(&meant, ':');
+	put_with_unit(&meant, nsx_str_c(colon + 1));
+	nsx_buf_char(&meant, '\0');
+	if (!meant.failed && strcmp(meant.ptr, window) != 0)
+		nsx_cli_warn(&cli, "--time leaves nothing: %s are nanoseconds; %s?", window, meant.ptr);
+	else
+		nsx_cli_warn(&cli, "--time leaves nothing: no GPU work and no range overlaps %s of a session", window);
+	nsx_buf_free(&meant);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -170,6 +197,8 @@ main(int argc, char **argv)
 	if (rc != NSX_OK || nsx_writer_finish(tool.out) != NSX_OK)
 		nsx_cli_die(&cli, tool.err.msg);
 	nsx_cli_diags(&cli, &tool.diags);
+	if (window && nsx_writer_work(tool.out) == 0)
+		warn_window();
 	nsx_writer_free(tool.out);
 	nsx_diags_free(&tool.diags);
 	free(inputs);

@@ -13,7 +13,7 @@
 #include "base/str.h"
 
 static const struct nsx_opt opts[] = { NSX_OPT_END };
-static const struct nsx_cli cli = { "nsysx", "[-h] [-V] TOOL [ARGS]", "Run nsysx-TOOL.", opts };
+static const struct nsx_cli cli = { "nsysx", "[-h] [-V] TOOL [ARGS] | help [TOOL]", "Run nsysx-TOOL.", opts };
 
 static const char prefix[] = "nsysx-";
 
@@ -142,6 +142,16 @@ main(int argc, char **argv)
 {
 	char *dir = own_dir();
 
+	/* `help TOOL` is `TOOL --help`, `help` is `--help`. */
+	if (argc > 1 && strcmp(argv[1], "help") == 0) {
+		static char help[] = "--help";
+
+		if (argc > 3)
+			nsx_cli_misuse(&cli, "help: one TOOL at most");
+		argv[1] = argc > 2 ? argv[2] : help;
+		if (argc > 2)
+			argv[2] = help;
+	}
 	/* Options after the tool are the tool's. */
 	if (argc > 1 && argv[1][0] != '-')
 		run(dir, argv + 1);

@@ -220,6 +220,16 @@ nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n)
 	free(parts);
 }
 
+/* Nothing in a table is not to be taken for an answer: some warning tells why, or t->empty does. */
+static void
+explain_empty(struct nsx_tool *t)
+{
+	for (size_t i = 0; i < t->diags.list.n; i++)
+		if (t->diags.list.p[i].severity != NSX_INFO)
+			return;
+	nsx_diag_add(&t->diags, NSX_WARNING, "", t->empty != NULL, "%s", t->empty ? t->empty : "");
+}
+
 int
 nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
 {
@@ -233,6 +243,8 @@ nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
 
+	if (nsx_table_rows(table) == 0)
+		explain_empty(t);
 	if (f && nsx_table_show(table, form, look_of(form), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);

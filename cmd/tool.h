@@ -27,16 +27,20 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
 /* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have -o of
- * their own or NSX_TOOL_OUTPUT's. */
+ * their own or NSX_TOOL_OUTPUT's. Those whose --top has a meaning of its own take the others and give it the same
+ * place, which has -1 without that option. */
 extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; } nsx_tool_table;
-#define NSX_TOOL_TABLE \
+#define NSX_TOOL_FORMS \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
 	             "print aligned columns with units [if a terminal reads it]"), \
-	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact"), \
+	NSX_OPT_FLAG(0, "json", &nsx_tool_table.json, "print a JSON array of objects, exact")
+#define NSX_TOOL_TOP \
 	NSX_OPT_INT(0, "top", &nsx_tool_table.top, "N", 0, INT64_MAX, \
-	            "the first N rows only, 0: all [20 on a terminal, else all]"), \
+	            "the first N rows only, 0: all [20 on a terminal, else all]")
+#define NSX_TOOL_WIDE \
 	NSX_OPT_FLAG(0, "wide", &nsx_tool_table.wide, "every column, whole names, on a terminal too")
+#define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_TOP, NSX_TOOL_WIDE
 /* And one for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, "print a summary and a Markdown table, for a comment")
@@ -60,6 +64,7 @@ struct nsx_tool {
 	struct nsx_writer    *out;
 	const char           *in_name;
 	bool                  as_is;      /* no diags of ours */
+	const char           *empty;      /* why a table would have no rows, where nothing else tells; or NULL */
 };
 
 /* What the output options ask for, checked (misuse exits). */

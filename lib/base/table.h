@@ -56,6 +56,9 @@ void nsx_table_rank(struct nsx_table *t, const char *names);
 
 size_t nsx_table_rows(const struct nsx_table *t);
 
+/* Put the rows into another order: row order[i] becomes row i; each is in there once. */
+void nsx_table_permute(struct nsx_table *t, const size_t *order);
+
 /* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table,
  * which ends with its notes and a line that says how many diags the stream holds (unless that is negative: no stream),
  * and nothing in Markdown, where strings are code, which holds any of them. NSX_OK or NSX_ERR; err is for memory, out

@@ -140,3 +140,21 @@ nsx_table_rows(const struct nsx_table *t)
 {
 	return t->nrows;
 }
+
+void
+nsx_table_permute(struct nsx_table *t, const size_t *order)
+{
+	struct nsx_table_cell *cells = t->failed ? NULL : malloc((t->cells.n + 1) * sizeof *cells);
+
+	if (!cells) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < t->nrows; i++)
+		for (size_t k = 0; k < t->ncols; k++)
+			cells[i * t->ncols + k] = *nsx_table_cell_of(t, order[i], k);
+	/* No larger than what was there. */
+	for (size_t i = 0; i < t->nrows * t->ncols; i++)
+		t->cells.p[i] = cells[i];
+	free(cells);
+}

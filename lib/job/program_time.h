@@ -63,7 +63,7 @@ bool nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int6
 bool nsx_top_expose(struct nsx_top *t, uint32_t program, nsx_u128 ns);
 
 /* Keep the programs of the longest module time that make up the share c; without any module record all. What is left
- * out is said. False when out of memory. */
+ * out is an info. False when out of memory. */
 bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags);
 
 /* Over the programs that are kept: time of modules; from the first start to the last end on each device, summed. */

@@ -113,6 +113,16 @@ nsx_writer_records(const struct nsx_writer *w)
 	return w->records;
 }
 
+int64_t
+nsx_writer_work(const struct nsx_writer *w)
+{
+	int64_t work = 0;
+
+	for (int k = NSX_COMPILE; k < NSX_SKEW; k++)
+		work += w->known[k] ? w->known[k]->records : 0;
+	return work;
+}
+
 int
 nsx_writer_flush(struct nsx_writer *w)
 {

@@ -49,6 +49,9 @@ void nsx_writer_require(struct nsx_writer *w, const char *kind);
 
 int64_t nsx_writer_records(const struct nsx_writer *w);
 
+/* Those of them that are compilation or work (stream/order.h): 0 where only metadata and diags were written. */
+int64_t nsx_writer_work(const struct nsx_writer *w);
+
 /* Free; without a successful finish nothing is left under the file's name. NULL allowed. */
 void nsx_writer_free(struct nsx_writer *w);
 

@@ -55,8 +55,8 @@ static const struct nsx_table_col at_cols[AT_NCOLS] = {
 	[AT_SOURCE]      = { "source", NSX_CELL_STRING },
 };
 
-/* A line of the table of peaks, kept until all are known. */
-struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came; };
+/* A trace, kept until all are known: a line of the table of peaks, or its rows among those of buffers. */
+struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came, first, rows; };
 
 struct job {
 	const struct nsx_heap_options *options;
@@ -160,8 +160,9 @@ static int
 keep_peak(struct job *j, const struct nsx_heap *h, size_t trace)
 {
 	const struct nsx_heap_trace *t = &h->traces[trace];
+	size_t rows = j->options->what == NSX_HEAP_AT_PEAK ? t->nlive : 0;
 	struct peak p = { h->id, t->peak, (int64_t)trace, (int64_t)t->npoints, t->color,
-	                  nsx_arena_str(&j->arena, h->name), j->peaks.n };
+	                  nsx_arena_str(&j->arena, h->name), j->peaks.n, nsx_table_rows(j->table), rows };
 
 	if (!p.name.ptr || !nsx_vec_push(&j->peaks, p))
 		return nsx_err_nomem(j->err, NULL);
@@ -181,8 +182,6 @@ largest_first(const void *a, const void *b)
 static void
 put_peaks(struct job *j)
 {
-	if (j->peaks.n > 1)
-		qsort(j->peaks.p, j->peaks.n, sizeof *j->peaks.p, largest_first);
 	for (size_t i = 0; i < j->peaks.n; i++) {
 		const struct peak *p = &j->peaks.p[i];
 		start_row(j->table, p->id, p->name, p->trace);
@@ -190,6 +189,22 @@ put_peaks(struct job *j)
 		nsx_table_int(j->table, PEAK_POINTS, p->points);
 		put_memory(j->table, PEAK_MEMORY, p->color);
 	}
+}
+
+/* The rows of buffers, those of the trace with the largest peak first. */
+static int
+sort_live(struct job *j)
+{
+	size_t n = 0, *order = malloc((nsx_table_rows(j->table) + 1) * sizeof *order);
+
+	if (!order)
+		return nsx_err_nomem(j->err, NULL);
+	for (size_t i = 0; i < j->peaks.n; i++)
+		for (size_t k = 0; k < j->peaks.p[i].rows; k++)
+			order[n++] = j->peaks.p[i].first + k;
+	nsx_table_permute(j->table, order);
+	free(order);
+	return NSX_OK;
 }
 
 /* ---- the dumps */
@@ -219,7 +234,7 @@ add_dump(struct job *j, const char *path)
 	for (size_t i = 0; rc == NSX_OK && i < h.ntraces; i++)
 		switch (j->options->what) {
 		case NSX_HEAP_CURVE:   put_curve(j, &h, i); break;
-		case NSX_HEAP_AT_PEAK: put_live(j, &h, i); break;
+		case NSX_HEAP_AT_PEAK: rc = keep_peak(j, &h, i); put_live(j, &h, i); break;
 		case NSX_HEAP_PEAK:    rc = keep_peak(j, &h, i); break;
 		case NSX_HEAP_SUMMARY: break;
 		}
@@ -283,8 +298,13 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 		rc = add_path(&j, paths[i]);
 		nsx_progress_done((uint64_t)size_of(paths[i]));
 	}
+	if (rc == NSX_OK && j.peaks.n > 1)
+		qsort(j.peaks.p, j.peaks.n, sizeof *j.peaks.p, largest_first);
+	if (rc == NSX_OK && options->what == NSX_HEAP_AT_PEAK)
+		rc = sort_live(&j);
 	if (rc == NSX_OK) {
-		put_peaks(&j);
+		if (options->what == NSX_HEAP_PEAK)
+			put_peaks(&j);
 		nsx_diag_add(diags, j.silent == j.dumps ? NSX_WARNING : NSX_INFO, "", j.silent,
 		             options->what == NSX_HEAP_SUMMARY
 		             ? "programs without an assignment of memory in their dump"

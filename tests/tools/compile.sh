@@ -141,7 +141,8 @@ same '-o writes the same to a file' "$T/out" "$T/text"
 # ---- what is wrong with a stream ----
 stream "$T/empty" </dev/null
 run nsysx-compile "$T/empty"
-equal 'no compilation is a table without rows, and no warning' "$status:$(cat "$T_private/out" "$T_private/err")" "0:$(printf 'name\tself\tchild\tpercent')"
+equal 'no compilation is a table without rows, and says why' "$status:$(cat "$T_private/out" "$T_private/err")" \
+	"0:$(printf 'name\tself\tchild\tpercent\nnsysx-compile: warning: no compile records: profile what compiles, with NVTX in the trace')"
 fails 'unless one is asked for' 1 'no compile record' nsysx-compile --require compile "$T/empty"
 ok 'one that is there satisfies' nsysx-compile --require compile "$T/job"
 head -n 12 "$T/job" >"$T/cut"

@@ -25,6 +25,12 @@ rows '12\tjit_step\t0\t2\t5000\t0.625\tdot.1\tjit(step)/dot\tmodel.py:20[layer]\
 rows '12\tjit_step\t0\t1\t3000\t0.375\tadd.2\tjit(step)/add\t\n' >>"$T/at"
 rows '12\tjit_step\t1\t2\t5000\t1\tdot.1\tjit(step)/dot\tmodel.py:20[layer]\n' >>"$T/at"
 golden '--at-peak has what is alive, largest first' "$T/at" nsysx-heap --at-peak "$step"
+mkdir "$T/order"
+cp "$step" "$T/order/module_0001.jit_step.after_optimizations.hlo.pb"
+cp "$big" "$T/order/module_0002.jit_init.after_optimizations.hlo.pb"
+nsysx-heap -q --at-peak "$T/order" | awk 'NR > 1 { print $1, $3 }' | uniq >"$T/got"
+nsysx-heap -q --peak "$T/order" | awk 'NR > 1 { print $1, $3 }' >"$T/want"
+same '--at-peak of a folder: the program with the largest peak first' "$T/got" "$T/want"
 equal '--stacks has all frames' "$(nsysx-heap --at-peak --stacks "$step" | awk -F'\t' '$7 == "dot.1" { print $9; exit }')" \
 	'train.py:10[main];model.py:20[layer]'
 equal '--json has the same' "$(nsysx-heap --peak --json "$step" | python3 -c 'import json, sys; print([r["peak"] for r in json.load(sys.stdin)])')" '[8000, 5000]'

@@ -40,6 +40,11 @@ equal '--help lists the tools with their summaries' "$(sed -n '/^Tools:/,$p' "$T
 cp "$T_private/out" "$T/help"
 run "$nsysx"
 same 'so it does without arguments' "$T_private/out" "$T/help"
+run "$nsysx" help
+same 'and with help' "$T_private/out" "$T/help"
+equal 'help TOOL is TOOL --help' "$("$nsysx" help toy)" "$("$nsysx" toy --help)"
+fails 'help of an unknown tool' 2 'nsysx: "none" is not a tool' "$nsysx" help none
+fails 'help of two tools' 2 'nsysx: help: one TOOL at most' "$nsysx" help toy toy
 equal 'its version' "$("$nsysx" -V)" 'nsysx 0.1.0'
 fails 'an unknown tool' 2 'nsysx: "none" is not a tool' "$nsysx" none
 fails 'a path' 2 'nsysx: "../bin/nsysx-toy" is not a tool' "$nsysx" ../bin/nsysx-toy

@@ -273,7 +273,7 @@ head -c 900 "$T/step.tsv" >"$T/cut"
 for option in --tsv --curve --waits --waits=pairs; do
 	ok "$option of a stream without records" nsysx-stragglers $option "$T/empty"
 	equal "$option is a header then" "$(nsysx-stragglers -q $option "$T/empty" | wc -l)" 1
-	equal "$option says why" "$(nsysx-stragglers -v $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
+	equal "$option says why" "$(nsysx-stragglers $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
 	fails "$option refuses a stream cut short" 1 'cut short' nsysx-stragglers $option -o "$T/none" "$T/cut"
 done
 sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"

@@ -67,12 +67,25 @@ END
 stream <"$T/step" >"$T/step.tsv"
 
 # Durations 100 110 120 130: mean 115, std sqrt(500/3); thunks 3 3 3 4. Exposed time of ar: 40 and 25, then 30 and 0: waits 15 and 30,
-# mean 22.5, std 15/sqrt 2, 22.5 of 115. step has 460 of 462 ns.
+# mean 22.5, std 15/sqrt 2, 22.5 of 115; of the longest, 110 and 130, 22.5/120. step has 460 of 462 ns.
 is 'a row a program' --by module "$T/step.tsv" <<'END'
-id name key execs thunks_mean thunks_std total mean std percent wait_mean wait_std wait_percent
-7 step step@7 4 3.25 0.5 460 115 12.9099444874 99.5670995671 22.5 10.6066017178 19.5652173913
-9 tiny tiny@9 1 1 - 2 2 - 0.4329004329 - - -
+id name key execs thunks_mean thunks_std total mean std percent wait_mean wait_std wait_percent wait_share
+7 step step@7 4 3.25 0.5 460 115 12.9099444874 99.5670995671 22.5 10.6066017178 19.5652173913 0.1875
+9 tiny tiny@9 1 1 - 2 2 - 0.4329004329 - - - -
 END
+# Device 0 waits 80 of its 100 ns for device 1, which takes 20: more than the mean of 60, and 80 of the 100.
+{
+	head_of
+	cat <<'END'
+module 0 0 0 0 1000 100 1
+thunk 0 0 0 0 1 0 ar 1010 90 0 1
+module 0 0 0 1 1080 20 1
+thunk 0 0 0 1 1 0 ar 1090 10 0 1
+END
+} | stream >"$T/late.tsv"
+equal 'waiting may be more than the mean time, but not than that of the device that waits' \
+	"$(nsysx-summary -q --tsv "$T/late.tsv" | cut -f 11,13- | tail -n 1 | tr '\t' ' ' | cut -c 1-16)" '80 133.333333333'
+equal 'of which it is this share' "$(nsysx-summary -q --tsv "$T/late.tsv" | cut -f 14 | tail -n 1)" 0.8
 nsysx-summary "$T/step.tsv" >"$T/default"
 nsysx-summary --by module "$T/step.tsv" >"$T/module"
 same 'which is what there is without --by' "$T/default" "$T/module"
@@ -84,8 +97,10 @@ id program name opcode comm count total mean std relstd percent op_name
 7 step ar all-reduce-start 1 4 95 23.75 17.0171482139 0.716511503743 20.652173913 -
 7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
 END
-equal 'what is left out is said' "$(cat "$T_private/err")" \
-	'nsysx-summary: warning: programs beyond --cover left out: 2 ns of module time, 2 ns of thunk time'
+equal 'programs beyond the default --cover are no trouble' "$(cat "$T_private/err")" ''
+run nsysx-summary -v --by thunk "$T/step.tsv"
+equal 'with -v they are told, in ms' "$(cat "$T_private/err")" \
+	'nsysx-summary: info: programs beyond --cover left out: 2e-06 ms of module time, 2e-06 ms of thunk time'
 nsysx-summary -q --by thunk --cover 1 "$T/step.tsv" | cut -f 3,7 | tail -n 1 >"$T/got"
 equal '--cover 1 leaves nothing out' "$(cat "$T/got")" 'copy	2'
 # 327 exposed of 460.
@@ -366,7 +381,7 @@ head -c 700 "$T/step.tsv" >"$T/cut"
 for by in module thunk opcode collective device total range kernel; do
 	ok "--by $by of a stream without records" nsysx-summary --by $by "$T/empty"
 	equal "--by $by is a header then" "$(nsysx-summary -q --by $by "$T/empty" | wc -l)" 1
-	equal "--by $by says why" "$(nsysx-summary --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records: ')" 1
+	equal "--by $by says why" "$(nsysx-summary --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records[:,]')" 1
 	equal "--by $by in JSON is empty" "$(nsysx-summary -q --by $by --json "$T/empty")" '[]'
 	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-summary --by $by -o "$T/none" "$T/cut"
 done

@@ -279,7 +279,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 		rc = pairs ? put_pair(f, out->table, &rows[i]) : put_wait(f, out->table, &rows[i]);
 	free(rows);
 	if (!f->any)
-		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (f->rows.n == 0)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no collective has two devices of the stream on one clock: nobody waits for another");

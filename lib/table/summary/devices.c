@@ -334,7 +334,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		return nsx_err_nomem(f->err, NULL);
 	add_up(f);
 	if (!worked && !f->any_op)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module and no op records: extract with --ops");
 	else if (!worked)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
 			"no module records: operations alone are summed up, over the window from the first to the last "

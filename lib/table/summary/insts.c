@@ -463,13 +463,14 @@ report(const struct insts *f, struct nsx_diags *diags)
 	bool kinds = f->options.by == NSX_SUMMARY_COLLECTIVE;
 
 	if (!f->top.any_thunk && !f->any_op)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk or op records: nothing to sum up"
-		             : "no thunk records: nothing to sum up");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, kinds ? "no thunk and no op records: extract with --ops"
+		             : "no thunk records, which XLA's ranges in a profile make: --by kernel and --by range "
+		               "do without");
 	if (f->top.any_thunk && !f->top.any_module && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no module records: every program counts, idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
-		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: left out");
 	nsx_top_diags(&f->top, diags);
 }

@@ -12,7 +12,7 @@
 #include "base/stat.h"
 
 enum { ID, NAME, KEY, EXECS, THUNKS_MEAN, THUNKS_STD, TOTAL, MEAN, STD, PERCENT, WAIT_MEAN, WAIT_STD, WAIT_PERCENT,
-       NCOLS };
+       WAIT_SHARE, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[ID]           = { "id", NSX_CELL_INT },
@@ -28,12 +28,13 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[WAIT_MEAN]    = { "wait_mean", NSX_CELL_MEAN_NS },
 	[WAIT_STD]     = { "wait_std", NSX_CELL_MEAN_NS },
 	[WAIT_PERCENT] = { "wait_percent", NSX_CELL_PERCENT },
+	[WAIT_SHARE]   = { "wait_share", NSX_CELL_SHARE },
 };
 
-struct module { struct nsx_stat dur, thunks, wait; };   /* by index of the program in the catalogue */
+struct module { struct nsx_stat dur, thunks, wait, longest; };   /* by index of the program in the catalogue */
 
-/* One execution of a program, on all devices. */
-struct execution { uint32_t program; int64_t wait; };
+/* One execution of a program, on all devices; the time of the device that takes longest. */
+struct execution { uint32_t program; bool communicates; int64_t wait, longest; };
 
 /* A device's record of a collective. */
 struct waited { int64_t group, exposed; };   /* exposed: ns that were not hidden */
@@ -126,6 +127,17 @@ programs_free(void *state)
 	free(f);
 }
 
+/* The number of that execution of the program; NSX_NONE when out of memory. */
+static uint32_t
+execution_at(struct programs *f, uint32_t program, int64_t number)
+{
+	uint32_t *at = nsx_map_at(&f->execution_of, (struct nsx_key){ program, (uint64_t)number });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->executions, ((struct execution){ .program = program })))
+		*at = (uint32_t)(f->executions.n - 1);
+	return at ? *at : NSX_NONE;
+}
+
 static int
 take_module(struct programs *f, const struct nsx_rec *rec)
 {
@@ -139,7 +151,13 @@ take_module(struct programs *f, const struct nsx_rec *rec)
 	/* One without start or duration is no execution: nsx_top counted it. */
 	if (!nsx_has(rec, NSX_MODULE_start) || nsx_int(rec, NSX_MODULE_dur, -1) < 0)
 		return NSX_OK;
-	nsx_stat_add(&f->modules.p[program].dur, rec->v[NSX_MODULE_dur].i);
+	int64_t dur = rec->v[NSX_MODULE_dur].i;
+	uint32_t at = execution_at(f, program, nsx_int(rec, NSX_MODULE_execution, -1));
+	if (at == NSX_NONE)
+		return nsx_err_nomem(f->err, NULL);
+	if (dur > f->executions.p[at].longest)
+		f->executions.p[at].longest = dur;
+	nsx_stat_add(&f->modules.p[program].dur, dur);
 	if (nsx_has(rec, NSX_MODULE_thunks))
 		nsx_stat_add(&f->modules.p[program].thunks, rec->v[NSX_MODULE_thunks].i);
 	return NSX_OK;
@@ -150,17 +168,16 @@ static uint32_t
 thing_at(struct programs *f, const struct nsx_rec *thunk, uint32_t inst)
 {
 	uint32_t program = nsx_top_program(&f->top, thunk);
-	struct nsx_key key = { program, (uint64_t)nsx_int(thunk, NSX_THUNK_execution, -1) };
-	uint32_t *execution = program == NSX_NONE ? NULL : nsx_map_at(&f->execution_of, key), *at;
+	uint32_t execution, *at;
 
-	if (!execution)
+	if (program == NSX_NONE)
 		return NSX_NONE;
-	if (*execution == NSX_NONE && nsx_vec_push(&f->executions, ((struct execution){ program, 0 })))
-		*execution = (uint32_t)(f->executions.n - 1);
-	if (*execution == NSX_NONE)
+	execution = execution_at(f, program, nsx_int(thunk, NSX_THUNK_execution, -1));
+	if (execution == NSX_NONE)
 		return NSX_NONE;
-	at = nsx_map_at(&f->thing_of, (struct nsx_key){ *execution, inst });
-	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, *execution))
+	f->executions.p[execution].communicates = true;
+	at = nsx_map_at(&f->thing_of, (struct nsx_key){ execution, inst });
+	if (at && *at == NSX_NONE && nsx_vec_push(&f->things, execution))
 		*at = (uint32_t)(f->things.n - 1);
 	return at ? *at : NSX_NONE;
 }
@@ -231,6 +248,8 @@ put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
 		nsx_table_double(t, WAIT_STD, nsx_stat_std(&m->wait));
 	if (m->wait.n > 0 && p->modules)
 		nsx_table_double(t, WAIT_PERCENT, 100 * nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->dur));
+	if (m->longest.n > 0 && m->longest.sum > 0)
+		nsx_table_double(t, WAIT_SHARE, nsx_stat_mean(&m->wait) / nsx_stat_mean(&m->longest));
 	return NSX_OK;
 }
 
@@ -243,13 +262,15 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	int rc = nsx_instances_finish(&f->instances, f->err);
 
 	*table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(*table, "key total percent execs mean wait_percent std wait_mean thunks_mean");
+	nsx_table_rank(*table, "key total percent execs mean wait_share std wait_mean thunks_mean");
 	if (!rows || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	/* A program of which only thunks are there has no execution to put them to. */
 	for (size_t i = 0; i < f->executions.n && rc == NSX_OK; i++)
-		if (f->executions.p[i].program < f->modules.n)
+		if (f->executions.p[i].program < f->modules.n && f->executions.p[i].communicates) {
 			nsx_stat_add(&f->modules.p[f->executions.p[i].program].wait, f->executions.p[i].wait);
+			nsx_stat_add(&f->modules.p[f->executions.p[i].program].longest, f->executions.p[i].longest);
+		}
 	for (size_t i = 0; i < f->modules.n && rc == NSX_OK; i++) {
 		const struct nsx_cat_program *p = &f->comm.cat.programs.p[i];
 
@@ -264,7 +285,9 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			rc = put_row(f, *table, (uint32_t)rows[i].index, all);
 	free(rows);
 	if (!f->top.any_module)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: nothing to sum up");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no module records, which XLA's ranges in a profile make: --by kernel and --by range do "
+		             "without");
 	nsx_top_diags(&f->top, diags);
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);

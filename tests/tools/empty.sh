@@ -1,0 +1,73 @@
+#!/bin/sh
+# A table without rows is no answer: whatever the tool, and whatever the stream lacks, standard error says why.
+. "${0%/*}/../testlib.sh"
+
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
+printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\n#range\tprofile:i\trange:i\tdomain:s\tname:s\thost_start:i\thost_dur:i\n#end\trecords:i\nprofile\t0\tr0\ndevice\t0\t0\nrange\t0\t1\t\tinit\t5\t10\nend\t3\n' \
+	>"$T/host"
+cd "$T" || exit 1
+
+# Each command with a stream where its table has no rows.
+for stream in empty host; do
+	while read -r command; do
+		run sh -c "$command $stream"
+		rows=$(tail -n +2 "$T_private/out" | wc -l)
+		equal "$command, $stream: a table without rows, and why" \
+			"$status:$rows:$(grep -c '^nsysx-[a-z]*: warning: ' "$T_private/err" | sed 's/[1-9][0-9]*/some/')" 0:0:some
+		equal "$command, $stream: not with -q" "$(sh -c "$command -q $stream" 2>&1 >/dev/null)" ''
+	done <<'END'
+nsysx-summary
+nsysx-summary --by thunk
+nsysx-summary --by opcode
+nsysx-summary --by collective
+nsysx-summary --by device
+nsysx-summary --by total
+nsysx-summary --by kernel
+nsysx-summary --variable
+nsysx-steps
+nsysx-steps --each
+nsysx-steps --explain
+nsysx-idle
+nsysx-idle --by module
+nsysx-idle --verdict
+nsysx-idle --list 5
+nsysx-launch
+nsysx-launch --by range
+nsysx-copies
+nsysx-copies --findings
+nsysx-stragglers
+nsysx-stragglers --curve
+nsysx-stragglers --waits
+nsysx-compile
+nsysx-compile --by pass
+nsysx-compile --by module
+nsysx-measure --range nothing
+nsysx-measure --module nothing
+nsysx-collectives --summary
+nsysx-collectives --instances
+nsysx-collectives --each
+nsysx-roofline
+nsysx-roofline --by program
+nsysx-roofline --points
+nsysx-roofline --peaks
+nsysx-view -t op
+nsysx-view -t thunks
+END
+done
+equal 'a name of no kind: the nearest is told' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1
+
+# ---- a window of time without a unit ----
+"$SYNTH" -q -o "$T/job" || exit 1
+said() { nsysx-extract "$@" job/r0.sqlite 2>&1 >/dev/null | grep -e --time; }
+equal 'times without a unit are nanoseconds, which is said where nothing is left' "$(said --time 10:20)" \
+	'nsysx-extract: warning: --time leaves nothing: 10:20 are nanoseconds; 10s:20s?'
+equal 'one of them' "$(said --time 3000:9us)" 'nsysx-extract: warning: --time leaves nothing: 3000:9us are nanoseconds; 3000s:9us?'
+equal 'an open window' "$(said --time :20)" 'nsysx-extract: warning: --time leaves nothing: :20 are nanoseconds; :20s?'
+equal 'with units nothing is supposed' "$(said --time 5h:)" \
+	'nsysx-extract: warning: --time leaves nothing: no GPU work and no range overlaps 5h: of a session'
+equal 'where something is left, nothing is said' "$(said --time 0:9000000000000)" ''
+nsysx-extract -q --time 0:9000000000000 job/r0.sqlite >window
+nsysx-extract -q job/r0.sqlite >whole
+same 'and nanoseconds are taken' window whole
+fails '--require as before' 1 'no module record' nsysx-extract -q --time 10:20 --require module job/r0.sqlite
+done_testing
