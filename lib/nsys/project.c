@@ -18,21 +18,36 @@
 
 struct sweep {
 	struct nsx_range *r;
-	struct nsx_span  *spans;
+	nsx_span_list    *spans;       /* NULL: none are wanted */
 	uint32_t          base;
 	uint32_t         *stack, depth, cap;
 	bool              popped;      /* has a range left the stack because another began at its end? */
 	int64_t           popped_at;   /* the last such instant */
+	bool              failed;      /* out of memory */
 };
+
+/* Add to the span of range i, which gets one with the first. */
+static inline void
+fold(struct sweep *s, uint32_t i, int64_t from, int64_t to, uint32_t ops, uint32_t device)
+{
+	if (s->r[i].gpu == NSX_NONE) {
+		if (!nsx_vec_push(s->spans, nsx_span_empty)) {
+			s->failed = true;
+			return;
+		}
+		s->r[i].gpu = (uint32_t)s->spans->n - 1;
+	}
+	nsx_span_fold(&s->spans->p[s->r[i].gpu], from, to, ops, device);
+}
 
 static inline void
 pop(struct sweep *s)
 {
 	uint32_t i = s->stack[--s->depth];
 
-	if (s->depth) {
-		const struct nsx_span *own = &s->spans[i];
-		nsx_span_fold(&s->spans[s->stack[s->depth - 1]], own->start, own->end, own->ops, own->device);
+	if (s->depth && s->spans && s->r[i].gpu != NSX_NONE) {
+		struct nsx_span own = s->spans->p[s->r[i].gpu];
+		fold(s, s->stack[s->depth - 1], own.start, own.end, own.ops, own.device);
 	}
 }
 
@@ -67,7 +82,8 @@ push(struct sweep *s, uint32_t i)
 		s->cap = cap;
 	}
 	s->r[i].parent = s->depth ? s->base + s->stack[s->depth - 1] : NSX_NONE;
-	s->spans[i] = nsx_span_empty;
+	if (s->spans)
+		s->r[i].gpu = NSX_NONE;
 	s->stack[s->depth++] = i;
 	return 1;
 }
@@ -100,7 +116,8 @@ place(struct sweep *s, struct nsx_call *c)
 	}
 	uint32_t i = s->stack[lo - 1];
 	c->range = s->base + i;
-	nsx_span_fold(&s->spans[i], c->gpu_start, c->gpu_end, (uint32_t)c->weight, c->device);
+	if (s->spans)
+		fold(s, i, c->gpu_start, c->gpu_end, (uint32_t)c->weight, c->device);
 	return true;
 }
 
@@ -128,13 +145,17 @@ sweep_nested(struct sweep *s, uint32_t n, struct nsx_call *calls, uint32_t ncall
 
 int
 nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
-            struct nsx_span *spans)
+            nsx_span_list *spans)
 {
 	struct sweep s = { .r = ranges, .spans = spans, .base = base };
 	int done = sweep_nested(&s, n, calls, ncalls);
 
 	free(s.stack);
-	if (done == NSX_ERR)
+	if (done == NSX_ERR || s.failed)
 		return NSX_ERR;
-	return done ? NSX_OK : nsx_project_any(ranges, n, base, calls, ncalls, spans);
+	if (done)
+		return NSX_OK;
+	if (spans)
+		spans->n = 0;
+	return nsx_project_any(ranges, n, base, calls, ncalls, spans);
 }

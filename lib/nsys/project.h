@@ -4,6 +4,7 @@
 #define NSX_NSYS_PROJECT_H
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "nsys/trace.h"
 
 /* A CUDA call that launched GPU work: its host interval and what it launched, folded. */
@@ -16,12 +17,15 @@ struct nsx_call {
 	uint32_t range;               /* out: index of the innermost range around it, NSX_NONE: none */
 };
 
-/* Fill `parent` of the n ranges of one thread (sorted by start, longer first, id) with indices counted from `base`, set
- * `range` of each call (sorted by start, longer first), and write to spans[i] the projection of range i; spans[i].ops
- * is 0 where nothing was launched. Containment is inclusive at both ends; the tightest container is the parent, among
- * equals the lowest id; of ranges with the same interval the lower id is outside. O((n + ncalls) log) whatever the
- * ranges' nesting. NSX_OK, or NSX_ERR when out of memory. */
+typedef NSX_VEC(struct nsx_span) nsx_span_list;
+
+/* Fill `parent` of the n ranges of one thread (sorted by start, longer first, id) with indices counted from `base` and
+ * set `range` of each call (sorted by start, longer first). With spans, which are empty, `gpu` of a range in which
+ * something was launched becomes the index there of its projection, of others NSX_NONE: most ranges have none, so there
+ * are few spans beside ranges. Without, `gpu` stays as it is. Containment is inclusive at both ends; the tightest
+ * container is the parent, among equals the lowest id; of ranges with the same interval the lower id is outside.
+ * O((n + ncalls) log) whatever the ranges' nesting. NSX_OK, or NSX_ERR when out of memory. */
 int nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
-                struct nsx_span *spans);
+                nsx_span_list *spans);
 
 #endif

@@ -153,8 +153,9 @@ enter(struct any *a, const struct nsx_call *c)
 		join(&a->sums[k], &x);
 }
 
-static void
-project(struct any *a, const struct nsx_call *calls, uint32_t ncalls, struct nsx_span *spans)
+/* False when out of memory. */
+static bool
+project(struct any *a, const struct nsx_call *calls, uint32_t ncalls, nsx_span_list *spans)
 {
 	uint32_t j = ncalls;
 
@@ -165,14 +166,21 @@ project(struct any *a, const struct nsx_call *calls, uint32_t ncalls, struct nsx
 			enter(a, &calls[--j]);
 		for (uint32_t k = a->rank[i] + 1; k; k -= k & -k)
 			join(&sum, &a->sums[k]);
-		spans[i] = (struct nsx_span){ sum.start, sum.end, (uint32_t)sum.weight,
-		                              sum.dev_min == sum.dev_max ? sum.dev_max : NSX_NONE };
+		struct nsx_span span = { sum.start, sum.end, (uint32_t)sum.weight,
+		                         sum.dev_min == sum.dev_max ? sum.dev_max : NSX_NONE };
+		a->r[i].gpu = NSX_NONE;
+		if (!span.ops)
+			continue;
+		if (!nsx_vec_push(spans, span))
+			return false;
+		a->r[i].gpu = (uint32_t)spans->n - 1;
 	}
+	return true;
 }
 
 int
 nsx_project_any(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
-                struct nsx_span *spans)
+                nsx_span_list *spans)
 {
 	struct any a = { .r = ranges, .n = n };
 	int rc = NSX_ERR;
@@ -187,8 +195,7 @@ nsx_project_any(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_
 		for (uint32_t k = 0; k <= n; k++)
 			a.sums[k] = nothing;
 		find_parents(&a, base, calls, ncalls);
-		project(&a, calls, ncalls, spans);
-		rc = NSX_OK;
+		rc = !spans || project(&a, calls, ncalls, spans) ? NSX_OK : NSX_ERR;
 	}
 	free(a.ends);
 	free(a.rank);

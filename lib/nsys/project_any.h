@@ -6,7 +6,7 @@
 
 /* nsx_project for ranges that do not nest: the same in O((n + ncalls) log n). */
 int nsx_project_any(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
-                    struct nsx_span *spans);
+                    nsx_span_list *spans);
 
 /* A span that holds nothing: the value to fold into. */
 static const struct nsx_span nsx_span_empty = { INT64_MAX, INT64_MIN, 0, NSX_NONE };

@@ -47,18 +47,7 @@ sort_ranges(struct nsx_range *r, uint32_t n)
 	return good;
 }
 
-/* Keep only spans that hold something, and number them in their ranges. */
-static void
-pack_spans(struct nsx_range *r, struct result *out)
-{
-	for (uint32_t i = 0; i < out->nranges; i++)
-		if (out->spans[i].ops) {
-			r[i].gpu = out->nspans;
-			out->spans[out->nspans++] = out->spans[i];
-		}
-}
-
-/* The same, leaving out ranges of the default domain without GPU work: what is left moves up. What is around something
+/* Leave out ranges of the default domain without GPU work: what is left moves up. What is around something
  * that stays may go, so each parent becomes the nearest one that stays. A range that holds a call stays. */
 static bool
 pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
@@ -70,10 +59,7 @@ pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
 	for (uint32_t i = 0; i < out->nranges; i++) {
 		uint32_t parent = r[i].parent == NSX_NONE ? NSX_NONE : now[r[i].parent];
 
-		if (out->spans[i].ops) {
-			r[i].gpu = out->nspans;
-			out->spans[out->nspans++] = out->spans[i];
-		} else if (!r[i].domain && !(r[i].flags & NSX_RANGE_NO_DOMAIN)) {
+		if (r[i].gpu == NSX_NONE && !r[i].domain && !(r[i].flags & NSX_RANGE_NO_DOMAIN)) {
 			now[i] = parent;
 			continue;
 		}
@@ -102,19 +88,17 @@ project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) !=
 	    NSX_OK)
 		return false;
-	out->spans = nsx_big_alloc(th->n, sizeof *out->spans);
 	/* Parents are counted from the thread's first range until all threads are in place. */
-	bool good = out->spans && nsx_project(r, th->n, 0, calls.p, calls.n, out->spans) == NSX_OK;
+	nsx_span_list spans = { 0 };
+	bool good = nsx_project(r, th->n, 0, calls.p, calls.n, &spans) == NSX_OK;
 	if (good && l->opts->busy)
 		good = pack_busy(r, out, &calls);
-	else if (good)
-		pack_spans(r, out);
 	if (good)
 		nsx_calls_placed(l, thread, &calls);
 	nsx_calls_free(&calls);
-	struct nsx_span *less = good ? realloc(out->spans, ((size_t)out->nspans + 1) * sizeof *less) : NULL;
-	if (less)
-		out->spans = less;
+	out->nspans = (uint32_t)spans.n;
+	struct nsx_span *less = good ? realloc(spans.p, (spans.n + 1) * sizeof *less) : NULL;
+	out->spans = less ? less : spans.p;
 	return good;
 }
 

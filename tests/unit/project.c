@@ -159,29 +159,31 @@ projection(const struct thread *t, const struct nsx_range *r)
 	return s;
 }
 
-typedef int project_fn(struct nsx_range *, uint32_t, uint32_t, struct nsx_call *, uint32_t, struct nsx_span *);
+typedef int project_fn(struct nsx_range *, uint32_t, uint32_t, struct nsx_call *, uint32_t, nsx_span_list *);
 
 static const char *
 differs(struct thread *t, project_fn *project)
 {
-	struct nsx_span spans[MAX_RANGES];
+	nsx_span_list spans = { 0 };
 	struct nsx_range r[MAX_RANGES];
 	struct nsx_calls calls;
+	uint8_t of[MAX_RANGES] = { 0 };   /* a range's span */
 	const char *what = NULL;
 
 	memcpy(r, t->r, sizeof r);
-	memset(spans, 0xa5, sizeof spans);
 	if (nsx_calls_make(t->c, t->nc, t->l, &calls) != NSX_OK)
 		return "out of memory";
 	for (uint32_t i = 0; i < calls.n; i++)
 		calls.p[i].range = 12345;
-	if (project(r, t->nr, BASE, calls.p, calls.n, spans) != NSX_OK)
+	if (project(r, t->nr, BASE, calls.p, calls.n, &spans) != NSX_OK)
 		what = "status";
 	for (uint32_t i = 0; !what && i < t->nr; i++) {
 		uint32_t parent = container(t, t->r[i].start, t->r[i].end, &t->r[i]);
-		struct nsx_span want = projection(t, &t->r[i]), got = spans[i];
+		struct nsx_span want = projection(t, &t->r[i]), got = r[i].gpu == NSX_NONE ? (struct nsx_span){ 0 } : spans.p[r[i].gpu];
 		if (r[i].parent != (parent == NSX_NONE ? NSX_NONE : BASE + parent))
 			what = "parent";
+		else if (r[i].gpu != NSX_NONE && (r[i].gpu >= spans.n || !got.ops || of[r[i].gpu]++))
+			what = "place of the span";
 		else if (got.ops != want.ops)
 			what = "ops";
 		else if (want.ops && (got.start != want.start || got.end != want.end))
@@ -196,6 +198,12 @@ differs(struct thread *t, project_fn *project)
 		if (calls.p[i].range != (in == NSX_NONE ? NSX_NONE : BASE + in))
 			what = "range of a call";
 	}
+	for (uint32_t i = 0; !what && i < t->nr; i++) {
+		uint32_t was = r[i].gpu;
+		if (project(r, t->nr, BASE, calls.p, calls.n, NULL) != NSX_OK || r[i].gpu != was)
+			what = "without spans";
+	}
+	free(spans.p);
 	nsx_calls_free(&calls);
 	return what;
 }
@@ -232,13 +240,14 @@ known(void)
 	struct nsx_range r[] = { { .start = 0, .end = 100, .id = 1 }, { .start = 0, .end = 100, .id = 2 }, { .start = 10, .end = 20, .id = 3 } };
 	struct nsx_raw_call raw[] = { { 12, 13, 0, 0 }, { 11, 15, 0, 0 }, { 19, 21, 1, 0 } };
 	struct nsx_launch l[] = { { 500, 600, 0, 2 }, { 550, 700, 1, 1 } };
-	struct nsx_span s[3];
+	nsx_span_list list = { 0 };
 	struct nsx_calls c;
 
 	ok(nsx_calls_make(raw, 3, l, &c) == NSX_OK, "calls are made");
 	is_int(c.n, 2, "of two calls of one id, one within the other, the inner is kept");
 	is_int(c.p[0].start, 12, "and it is the inner one");
-	ok(nsx_project(r, 3, 7, c.p, c.n, s) == NSX_OK, "projection succeeds");
+	ok(nsx_project(r, 3, 7, c.p, c.n, &list) == NSX_OK && r[1].gpu < list.n && r[2].gpu < list.n, "projection succeeds");
+	struct nsx_span s[] = { list.p[r[0].gpu], list.p[r[1].gpu], list.p[r[2].gpu] };
 	ok(r[0].parent == NSX_NONE, "the outermost range has no parent");
 	is_int(r[1].parent, 7, "of twins the lower id is outside");
 	is_int(r[2].parent, 8, "and the higher id is the parent of what is inside");
@@ -250,6 +259,7 @@ known(void)
 	ok(s[1].device == NSX_NONE && s[2].device == 0, "a projection over two devices has none");
 	is_int(c.p[1].range, 8, "the straddling call's innermost range is the inner twin");
 	nsx_calls_free(&c);
+	free(list.p);
 }
 
 int
