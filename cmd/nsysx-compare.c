@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/pattern.h"
 #include "table/compare.h"
 #include "table/idle.h"
 #include "base/num.h"
@@ -88,8 +89,8 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--%s: want --by step", step ? "step" : "module");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	if (step && nsx_idle_check_pattern(step))
-		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_idle_check_pattern(step));
+	if (step && nsx_pattern_check(step))
+		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_pattern_check(step));
 	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");

@@ -1,4 +1,5 @@
 /* nsysx-diagnose -- what a job is bound by, where its steps go, and what there is to gain, ranked. */
+#include "base/pattern.h"
 #include "base/num.h"
 #include "table/diagnose.h"
 #include "table/idle.h"
@@ -54,7 +55,7 @@ main(int argc, char **argv)
 	o.top = nsx_tool_table.top >= 0 ? nsx_tool_table.top : NSX_DIAGNOSE_TOP;
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	why = step ? nsx_idle_check_pattern(step) : NULL;
+	why = step ? nsx_pattern_check(step) : NULL;
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if (min && (!nsx_get_double(nsx_str_c(min), &o.min) || !(o.min >= 0 && o.min <= 100)))

@@ -1,6 +1,7 @@
 /* nsysx-idle -- why a GPU was not computing: the parts of its time, and what its idle time comes from. */
 #include <string.h>
 
+#include "base/pattern.h"
 #include "table/idle.h"
 #include "tool.h"
 
@@ -53,7 +54,7 @@ parse_by(struct nsx_idle_options *o)
 	if (strncmp(by, "range:", 6) == 0) {
 		o->by = NSX_IDLE_RANGE;
 		o->range = by + 6;
-		why = nsx_idle_check_pattern(o->range);
+		why = nsx_pattern_check(o->range);
 		if (why)
 			nsx_cli_misuse(&cli, "--by %s: %s", by, why);
 	} else if (strncmp(by, "every:", 6) == 0) {
@@ -92,7 +93,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
 	if (o.by != NSX_IDLE_STEP && (step || module))
 		nsx_cli_misuse(&cli, "--%s goes with --by step", step ? "step" : "module");
-	why = step ? nsx_idle_check_pattern(step) : NULL;
+	why = step ? nsx_pattern_check(step) : NULL;
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)

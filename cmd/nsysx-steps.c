@@ -1,4 +1,5 @@
 /* nsysx-steps -- how long steps take, and what devices did in each. */
+#include "base/pattern.h"
 #include "base/num.h"
 #include "table/idle.h"
 #include "table/steps.h"
@@ -47,7 +48,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--each and --explain exclude each other");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
-	why = step ? nsx_idle_check_pattern(step) : NULL;
+	why = step ? nsx_pattern_check(step) : NULL;
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	nsx_tool_table_form(&cli);

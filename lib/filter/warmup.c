@@ -117,65 +117,46 @@ steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t sta
 	return nsx_add_sat(start, dur, NULL) <= w->ran.p[at].end ? w->ran.p[at].steady : w->ran.p[at].any_steady;
 }
 
-/* What the host did: a call, an overhead, a range. */
+/* What the host did, and belongs to no execution: a call, an overhead, a range. */
 static bool
 is_host(enum nsx_kind_id id)
 {
-	return id == NSX_OVERHEAD || id == NSX_CALL || id == NSX_RANGE;
+	return nsx_field(id, NSX_ROLE_HOST_START) >= 0 && nsx_field(id, NSX_ROLE_EXECUTION) < 0;
 }
 
-static bool
-steady_op(const struct warmup *w, const struct nsx_rec *rec)
+/* The report that rec is of: as it says, or its device's. */
+static int64_t
+profile_of(const struct warmup *w, const struct nsx_rec *rec)
 {
-	int64_t profile = nsx_int(rec, NSX_OP_profile, NSX_ABSENT);
-
-	if (nsx_has(rec, NSX_OP_program) && nsx_has(rec, NSX_OP_execution))
-		return steady_execution(w, profile, rec->v[NSX_OP_program].i, rec->v[NSX_OP_execution].i);
-	return steady_time(w, profile, nsx_int(rec, NSX_OP_device, NSX_ABSENT), nsx_int(rec, NSX_OP_start, 0),
-	                   nsx_int(rec, NSX_OP_dur, 0));
-}
-
-static bool
-steady_skew(const struct warmup *w, const struct nsx_rec *rec)
-{
-	uint32_t at = nsx_cat_find_device(&w->cat, nsx_int(rec, NSX_SKEW_device, NSX_ABSENT));
+	if (nsx_field(rec->kind->id, NSX_ROLE_PROFILE) >= 0)
+		return nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT);
+	uint32_t at = nsx_cat_find_device(&w->cat, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 	uint32_t profile = at == NSX_NONE ? NSX_NONE : w->cat.devices.p[at].profile;
 
-	return steady_execution(w, profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number,
-	                        nsx_int(rec, NSX_SKEW_program, NSX_ABSENT),
-	                        nsx_int(rec, NSX_SKEW_execution, INT64_MAX));
+	return profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number;
 }
 
+/* By what kinds have in common, so that one more needs nothing here. */
 static bool
 is_steady(const struct warmup *w, const struct nsx_rec *rec)
 {
+	enum nsx_kind_id id = rec->kind->id;
+
 	/* skew records alone, without the work they stem from, are sorted by themselves. */
-	if (w->all_steady && (w->work || rec->kind->id != NSX_SKEW))
+	if (w->all_steady && (w->work || id != NSX_SKEW))
 		return true;
-	switch (rec->kind->id) {
-	case NSX_MODULE:
-		return steady_execution(w, nsx_int(rec, NSX_MODULE_profile, NSX_ABSENT),
-		                        nsx_int(rec, NSX_MODULE_program, NSX_ABSENT),
-		                        nsx_int(rec, NSX_MODULE_execution, INT64_MAX));
-	case NSX_THUNK:
-		return steady_execution(w, nsx_int(rec, NSX_THUNK_profile, NSX_ABSENT), nsx_int(rec, NSX_THUNK_program,
-			NSX_ABSENT),
-		                        nsx_int(rec, NSX_THUNK_execution, INT64_MAX));
-	case NSX_COLLECTIVE:
-		if (!nsx_has(rec, NSX_COLLECTIVE_execution))
-			return steady_time(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT),
-			                   nsx_int(rec, NSX_COLLECTIVE_device, NSX_ABSENT),
-			                   nsx_int(rec, NSX_COLLECTIVE_start, 0), nsx_int(rec, NSX_COLLECTIVE_dur, 0));
-		return steady_execution(w, nsx_int(rec, NSX_COLLECTIVE_profile, NSX_ABSENT),
-		                        nsx_int(rec, NSX_COLLECTIVE_program, NSX_ABSENT),
-		                        nsx_int(rec, NSX_COLLECTIVE_execution, INT64_MAX));
-	case NSX_OP:
-		return steady_op(w, rec);
-	case NSX_OVERHEAD: case NSX_CALL: case NSX_RANGE:
+	if (is_host(id))
 		return !w->any_init || (w->any_steady && nsx_order_end(rec) > w->first);
-	default:
-		return steady_skew(w, rec);
-	}
+	/* Operations may be in no execution, other work is a part of one. */
+	bool told = nsx_field_has(rec, NSX_ROLE_PROGRAM) && nsx_field_has(rec, NSX_ROLE_EXECUTION);
+	bool free = nsx_field(id, NSX_ROLE_OP) >= 0 || nsx_field(id, NSX_ROLE_EXECUTION) < 0;
+	int64_t profile = profile_of(w, rec);
+
+	if (free && !told)
+		return steady_time(w, profile, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT),
+		                   nsx_field_int(rec, NSX_ROLE_START, 0), nsx_field_int(rec, NSX_ROLE_DUR, 0));
+	return steady_execution(w, profile, nsx_field_int(rec, NSX_ROLE_PROGRAM, NSX_ABSENT),
+	                        nsx_field_int(rec, NSX_ROLE_EXECUTION, INT64_MAX));
 }
 
 /* ---- what becomes of it */
@@ -308,6 +289,10 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 static int
 take(struct warmup *w, struct nsx_rec *rec)
 {
+	enum nsx_section section = nsx_rec_section(rec);
+
+	if (section == NSX_SECTION_WORK || section == NSX_SECTION_SKEW)
+		return sort_out(w, rec);
 	switch (rec->kind->id) {
 	case NSX_DEVICE:
 		if (nsx_cat_take(&w->cat, rec, w->err) != NSX_OK)
@@ -322,10 +307,6 @@ take(struct warmup *w, struct nsx_rec *rec)
 		            rec->v[NSX_COMPILE_program].i) != NSX_OK)
 			return NSX_ERR;
 		break;
-	case NSX_MODULE: case NSX_THUNK: case NSX_COLLECTIVE: case NSX_OP: case NSX_RANGE: case NSX_CALL:
-	case NSX_OVERHEAD:
-	case NSX_SKEW:
-		return sort_out(w, rec);
 	default:
 		break;
 	}
@@ -347,16 +328,15 @@ int
 nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode mode, struct nsx_diags *diags,
            struct nsx_err *err)
 {
-	static const enum nsx_kind_id marked[] = { NSX_MODULE, NSX_THUNK, NSX_COLLECTIVE, NSX_OP, NSX_RANGE, NSX_CALL,
-	                                           NSX_OVERHEAD };
 	struct warmup w = { .in = in, .out = out, .err = err, .mode = mode, .host_least = INT64_MAX,
 	                    .host_most = INT64_MIN };
 	struct nsx_rec rec;
 	int rc = NSX_OK;
 
 	memset(&w.slots, -1, sizeof w.slots);
-	for (size_t i = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && i < sizeof marked / sizeof *marked; i++)
-		rc = nsx_reader_add_column(in, marked[i], "phase", 's');
+	for (enum nsx_kind_id k = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && k < NSX_NKINDS; k++)
+		if (nsx_section_of(k) == NSX_SECTION_WORK)
+			rc = nsx_reader_add_column(in, k, "phase", 's');
 	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK)
 		rc = take(&w, &rec);
 	if (rc == NSX_EOF)

@@ -36,13 +36,12 @@ nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range)
 static struct nsx_step_thread *
 thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 {
-	uint32_t *at = nsx_map_at(&s->thread_of, (struct nsx_key){ (uint64_t)profile << 32 ^ (uint64_t)pid,
-		(uint64_t)tid });
+	uint32_t at = nsx_thread_number(&s->thread_of, profile, pid, tid);
 	struct nsx_step_thread new = { .profile = profile, .pid = pid, .tid = tid, .until = INT64_MIN };
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&s->threads, new))
-		*at = (uint32_t)(s->threads.n - 1);
-	return at && *at != NSX_NONE ? &s->threads.p[*at] : NULL;
+	if (at == NSX_NONE || (at == s->threads.n && !nsx_vec_push(&s->threads, new)))
+		return NULL;
+	return &s->threads.p[at];
 }
 
 /* The thread, NSX_NONE for all of them, has steps of the class: count it in *n if that is new. False when out of
@@ -575,7 +574,7 @@ nsx_steps_free(struct nsx_step_set *s)
 	nsx_buf_free(&s->text);
 	free(s->timelines.p);
 	free(s->threads.p);
-	nsx_map_free(&s->thread_of);
+	nsx_threads_free(&s->thread_of);
 	free(s->steps.p);
 	free(s->list.p);
 	nsx_map_free(&s->list_of);

@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "base/err.h"
 #include "job/catalogue.h"
+#include "job/threads.h"
 #include "job/names.h"
 #include "job/range_book.h"
 #include "job/timeline.h"
@@ -65,7 +66,7 @@ struct nsx_step_set {
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_timeline) timelines;     /* by device of the catalogue */
 	NSX_VEC(struct nsx_step_thread) threads;
-	struct nsx_map     thread_of;       /* (profile and pid, tid) */
+	struct nsx_threads thread_of;
 	NSX_VEC(struct nsx_step) steps;
 	NSX_VEC(struct nsx_step_of) list;   /* after nsx_steps_finish by class (bytewise), device number, start */
 	struct nsx_map     list_of;         /* (step, device) -> list; of modules (device and program, execution) */

@@ -3,7 +3,6 @@
 #ifndef NSX_TABLE_IDLE_H
 #define NSX_TABLE_IDLE_H
 
-#include <regex.h>
 
 #include "base/diag.h"
 #include "base/err.h"
@@ -49,11 +48,5 @@ struct nsx_idle_options {
 int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
              struct nsx_table **table, int64_t *ndiags,
              struct nsx_diags *diags, struct nsx_err *err);
-
-/* NULL, or what is wrong with a regular expression (POSIX extended); a static string. */
-const char *nsx_idle_check_pattern(const char *pattern);
-
-/* Compile it; `flags` beside REG_EXTENDED. NSX_OK, or NSX_ERR with err filled and nothing to free. */
-int nsx_idle_compile_pattern(const char *pattern, int flags, regex_t *re, struct nsx_err *err);
 
 #endif

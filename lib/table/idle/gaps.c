@@ -60,20 +60,18 @@ nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct 
 struct nsx_host_thread *
 nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid)
 {
-	struct nsx_key key = { (uint64_t)profile << 32 ^ (uint64_t)pid, (uint64_t)tid };
-	uint32_t *at = nsx_map_at(&f->thread_of, key);
+	uint32_t at = nsx_thread_number(&f->thread_of, profile, pid, tid);
 	struct nsx_host_thread t;
 
-	if (at && *at == NSX_NONE) {
-		if (nsx_host_thread_init(&t, profile, pid, tid, &f->host_paths, f->err) != NSX_OK)
-			return NULL;
-		if (!nsx_vec_push(&f->threads, t)) {
-			nsx_host_thread_free(&t);
-			return NULL;
-		}
-		*at = (uint32_t)(f->threads.n - 1);
+	if (at != f->threads.n)
+		return at == NSX_NONE ? NULL : &f->threads.p[at];
+	if (nsx_host_thread_init(&t, profile, pid, tid, &f->host_paths, f->err) != NSX_OK)
+		return NULL;
+	if (!nsx_vec_push(&f->threads, t)) {
+		nsx_host_thread_free(&t);
+		return NULL;
 	}
-	return at ? &f->threads.p[*at] : NULL;
+	return &f->threads.p[at];
 }
 
 static int

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/pattern.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
 
@@ -509,7 +510,7 @@ nsx_idle_free(struct idle *f)
 	free(f->needs.p);
 	nsx_map_free(&f->need_of);
 	free(f->threads.p);
-	nsx_map_free(&f->thread_of);
+	nsx_threads_free(&f->thread_of);
 	free(f->devices.p);
 	free(f->windows.p);
 	nsx_map_free(&f->window_of);
@@ -521,34 +522,6 @@ nsx_idle_free(struct idle *f)
 	free(f->pieces.list.p);
 }
 
-const char *
-nsx_idle_check_pattern(const char *pattern)
-{
-	static char why[256];
-	regex_t re;
-	int rc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
-
-	if (rc == 0) {
-		regfree(&re);
-		return NULL;
-	}
-	/* No fault of the expression: who compiles it says so. */
-	if (rc == REG_ESPACE)
-		return NULL;
-	regerror(rc, &re, why, sizeof why);
-	return why;
-}
-
-int
-nsx_idle_compile_pattern(const char *pattern, int flags, regex_t *re, struct nsx_err *err)
-{
-	int rc = regcomp(re, pattern, REG_EXTENDED | flags);
-
-	if (rc == REG_ESPACE)
-		return nsx_err_nomem(err, NULL);
-	return rc == 0 ? NSX_OK : nsx_err_set(err, "%s: not a regular expression", pattern);
-}
-
 int
 nsx_idle_begin(struct idle *f)
 {
@@ -558,7 +531,7 @@ nsx_idle_begin(struct idle *f)
 	f->frames = f->reasoned || o->form == NSX_IDLE_LIST || o->form == NSX_IDLE_FOLDED;
 	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
 	if (o->by == NSX_IDLE_RANGE) {
-		if (nsx_idle_compile_pattern(o->range, REG_NOSUB, &f->pattern, f->err) != NSX_OK)
+		if (nsx_pattern_compile(o->range, REG_NOSUB, &f->pattern, f->err) != NSX_OK)
 			return NSX_ERR;
 		f->has_pattern = true;
 	}

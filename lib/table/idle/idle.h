@@ -10,6 +10,7 @@
 #include <regex.h>
 
 #include "job/stacks.h"
+#include "job/threads.h"
 #include "job/catalogue.h"
 #include "job/parts.h"
 #include "job/range_book.h"
@@ -104,7 +105,7 @@ struct idle {
 	struct nsx_intern  classes;        /* of the steps */
 	bool               classed;        /* there may be several */
 	NSX_VEC(struct nsx_host_thread) threads;
-	struct nsx_map     thread_of;      /* (profile and pid, tid) -> threads */
+	struct nsx_threads thread_of;      /* numbers in threads */
 	NSX_VEC(struct nsx_idle_device) devices;   /* by index of the catalogue */
 	NSX_VEC(struct idle_window) windows;
 	struct nsx_map     window_of;      /* by module: (device, program and whether before it) -> windows */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/pattern.h"
 #include "job/steps.h"
 #include "stream/spool.h"
 #include "table/idle/idle.h"
@@ -62,7 +63,7 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	regex_t pattern;
 	int rc;
 
-	if (nsx_idle_compile_pattern(f->options->step, 0, &pattern, f->err) != NSX_OK)
+	if (nsx_pattern_compile(f->options->step, 0, &pattern, f->err) != NSX_OK)
 		return NULL;
 	set.pattern = &pattern;
 	set.groups = pattern.re_nsub;

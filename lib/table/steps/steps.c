@@ -1,6 +1,7 @@
 /* steps.c -- the table of steps: reads a stream once, twice (the second time from a spool) where the class of ranges
  * has to be found. */
 #include "table/steps.h"
+#include "base/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 	*s = (struct nsx_step_set){ .kind = options->step ? NSX_STEP_PATTERN : NSX_STEP_MODULE, .label = options->step
 	                            ? options->step : options->module, .err = err };
 	if (options->step) {
-		if (nsx_idle_compile_pattern(options->step, 0, &pattern, err) != NSX_OK)
+		if (nsx_pattern_compile(options->step, 0, &pattern, err) != NSX_OK)
 			return NSX_ERR;
 		s->pattern = &pattern;
 		s->groups = pattern.re_nsub;

@@ -1,0 +1,37 @@
+/* threads.h -- threads of all processes of a job by dense numbers.
+ *
+ *   report 0, process 7, thread 9    0
+ *   report 0, process 9, thread 9    1
+ *   report 0, process 7, thread 9    0 */
+#ifndef NSX_JOB_THREADS_H
+#define NSX_JOB_THREADS_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+
+/* {0} is empty. */
+struct nsx_threads {
+	struct nsx_map process_of;   /* (report, pid) -> a number */
+	struct nsx_map thread_of;    /* (that, tid) -> the thread's */
+};
+
+/* 0, 1, ... in order of arrival, whatever the numbers are; those that are absent are one, too. NSX_NONE when out of
+ * memory. */
+static inline uint32_t
+nsx_thread_number(struct nsx_threads *t, int64_t profile, int64_t pid, int64_t tid)
+{
+	uint32_t process = nsx_map_number(&t->process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+
+	return process == NSX_NONE ? (uint32_t)NSX_NONE
+	                           : nsx_map_number(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+}
+
+static inline void
+nsx_threads_free(struct nsx_threads *t)
+{
+	nsx_map_free(&t->process_of);
+	nsx_map_free(&t->thread_of);
+}
+
+#endif
