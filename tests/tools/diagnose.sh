@@ -139,6 +139,9 @@ equal 'nor is it beside larger ones' "$(findings larger --min 0)" '1 exposed-com
 	if [ $((i - 1)) = $d ]; then thunk $i $d $((i * 100 + 30)) 50 0; else thunk $i $d $((i * 100)) 80 0; fi; done; done; } | stream turns
 equal 'no device is the one that is late' "$(findings turns --min 0)" '1 exposed-communication 150
 2 waiting 90'
+# One of four is early: nobody would be sooner if the last, which the others are with, came with it.
+{ devices 4 1; collectives 0,1,2,3 1000; thunk 1 0 100 100 0; for d in 1 2; do thunk 1 $d 149 51 0; done; thunk 1 3 150 50 0; } | stream early
+equal 'a device that is early is no loss' "$(findings early --min 0 | grep -v exposed)" '2 late-device 1'
 # Four devices of two hosts; 2 and 3 come last by turns.
 late_host() {
 	devices 4 2 $1
@@ -150,7 +153,7 @@ late_host() {
 late_host node | stream host
 equal 'but a host is: its devices are, by turns' "$(findings host --min 0)" '1 exposed-communication 100
 2 late-host 60'
-equal 'it is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2.0 collectives a step, and each other waits 60 ns for it'
+equal 'it is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2.0 collectives a step, and others wait 60 ns for it'
 late_host '' | stream nohost
 equal '... by its report where hosts are not known' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"

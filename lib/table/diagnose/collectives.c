@@ -56,6 +56,14 @@ late_at(struct nsx_look_comm *c, int64_t device)
 	return &c->late.p[at];
 }
 
+static int
+by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Add an instance of n records to its unit. */
 static int
 add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_record *of, size_t n, bool partial)
@@ -67,6 +75,9 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 
 	if (!nsx_look_within(c->at, last ? last->device : of->device, last ? last->start : of->start))
 		return NSX_OK;
+	c->waits.n = 0;
+	if (!nsx_vec_room(&c->waits, n))
+		return nomem(c);
 	c->apart += !last;
 	c->together += last && n > 1;
 	for (size_t i = 0; i < n; i++) {
@@ -76,6 +87,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 		c->no_hidden += of[i].hidden < 0;
 		shortest = dur < shortest ? dur : shortest;
 		exposed += (nsx_u128)open;
+		c->waits.p[c->waits.n++] = wait < open ? wait : open;
 		waited += (nsx_u128)(wait < open ? wait : open);
 	}
 	u->instances++;
@@ -96,8 +108,10 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 			return nomem(c);
 		l->last++;
 		l->waited += waited;
-		/* What each of the others waited in mean: all of them would go on that much sooner. */
-		l->gain += (double)waited * (double)n / (double)(n - 1);
+		/* All would go on that much sooner: what half of them wait at least. A single one that is early is no
+		 * loss to the others, and several may be late together. */
+		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
+		l->gain += (nsx_u128)c->waits.p[n / 2] * n;
 	}
 	return NSX_OK;
 }
@@ -346,4 +360,5 @@ nsx_look_comm_free(struct nsx_look_comm *c)
 	free(c->units.p);
 	free(c->late.p);
 	free(c->scratch.p);
+	free(c->waits.p);
 }

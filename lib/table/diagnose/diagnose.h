@@ -68,8 +68,8 @@ struct nsx_look_unit {
 	double   busbw, like_busbw;   /* GB/s; 0: not known */
 };
 
-/* What devices waited for one device, exposed. */
-struct nsx_look_late { int64_t device; nsx_u128 waited; double gain; int64_t last; };
+/* What devices waited for one device, exposed, and how much sooner they would have gone on without it: ns of all. */
+struct nsx_look_late { int64_t device; nsx_u128 waited, gain; int64_t last; };
 
 struct nsx_look_comm {
 	struct nsx_look_at  *at;
@@ -80,6 +80,7 @@ struct nsx_look_comm {
 	NSX_VEC(struct nsx_look_unit) units;
 	NSX_VEC(struct nsx_look_late) late;
 	NSX_VEC(struct nsx_look_record) scratch;
+	NSX_VEC(int64_t)     waits;
 	nsx_u128 waited, exposed;       /* of all records; exposed holds waited */
 	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no instance that is known */
 };

@@ -63,6 +63,20 @@ judge_slow(struct nsx_look_at *a, double *told)
 
 /* ---- who is waited for */
 
+/* Who is waited for: a device, or with `all` the devices of a host. */
+struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
+
+enum side { LATE, OTHERS, NEITHER };
+
+/* Neither: devices beside the one that is blamed may be late for the same reason. */
+static enum side
+side_of(const struct blamed *b, const struct nsx_look_device *d)
+{
+	if (b->all ? d->host == b->host : d->number == b->device)
+		return LATE;
+	return b->several && d->host == b->host ? NEITHER : OTHERS;
+}
+
 /* What devices are together, in mean of a step of one: ns. */
 struct group { double compute, starved, steps; };
 
@@ -81,7 +95,7 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 
 /* The cause of idle time that these devices have most more of than others, a step. */
 static enum nsx_cause
-cause_of(const struct nsx_look_at *a, int64_t device, uint32_t host)
+cause_of(const struct nsx_look_at *a, const struct blamed *b)
 {
 	double most = 0;
 	enum nsx_cause best = NSX_NCAUSES;
@@ -91,14 +105,17 @@ cause_of(const struct nsx_look_at *a, int64_t device, uint32_t host)
 
 		for (size_t i = 0; i < a->devices.n; i++) {
 			const struct nsx_look_device *d = &a->devices.p[i];
-			int in = host == NSX_NONE ? d->number == device : d->host == host;
+			const struct idle_window *w = nsx_look_window(a, d);
+			enum side side = side_of(b, d);
 
-			if (d->window == NSX_NONE)
+			if (!w || side == NEITHER)
 				continue;
-			sum[in] += (double)a->idle.windows.p[d->window].cells[nsx_cause_cell((enum nsx_cause)c)].ns;
-			steps[in] += (double)d->periods;
+			sum[side] += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
+			steps[side] += (double)d->periods;
 		}
-		more = steps[0] > 0 && steps[1] > 0 ? sum[1] / steps[1] - sum[0] / steps[0] : 0;
+		if (steps[LATE] <= 0 || steps[OTHERS] <= 0)
+			break;
+		more = sum[LATE] / steps[LATE] - sum[OTHERS] / steps[OTHERS];
 		if (more > most) {
 			most = more;
 			best = (enum nsx_cause)c;
@@ -109,7 +126,7 @@ cause_of(const struct nsx_look_at *a, int64_t device, uint32_t host)
 
 /* Of the devices that are blamed the one with most of the cause, and where it spends that. */
 static void
-put_cause(struct nsx_look_at *a, enum nsx_cause cause, int64_t device, uint32_t host)
+put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
 	const struct idle_window *best = NULL;
 
@@ -118,7 +135,7 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, int64_t device, uint32_t 
 		const struct idle_window *w = nsx_look_window(a, d);
 		int cell = nsx_cause_cell(cause);
 
-		if (!w || (host == NSX_NONE ? d->number != device : d->host != host))
+		if (!w || side_of(b, d) != LATE)
 			continue;
 		if (!best || w->cells[cell].ns > best->cells[cell].ns)
 			best = w;
@@ -128,47 +145,44 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, int64_t device, uint32_t 
 		nsx_look_put_reason(a, best, cause);
 }
 
-/* One device, or with a host all devices of it, is waited for. */
 static int
-blame(struct nsx_look_at *a, int64_t device, uint32_t host, double gain, int64_t last)
+blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 {
-	struct group late = { 0 }, others = { 0 };
-	enum nsx_finding_kind kind = host == NSX_NONE ? NSX_FIND_LATE_DEVICE : NSX_FIND_LATE_HOST;
-	double more, idle;
-	bool one = host == NSX_NONE;
+	struct group groups[3] = { { 0 } }, *late = &groups[LATE], *others = &groups[OTHERS];
+	enum nsx_finding_kind kind = b->all ? NSX_FIND_LATE_HOST : NSX_FIND_LATE_DEVICE;
+	double more = 0, idle = 0;
 
-	for (size_t i = 0; i < a->devices.n; i++) {
-		const struct nsx_look_device *d = &a->devices.p[i];
-
-		add_device(a, d, (one ? d->number == device : d->host == host) ? &late : &others);
+	for (size_t i = 0; i < a->devices.n; i++)
+		add_device(a, &a->devices.p[i], &groups[side_of(b, &a->devices.p[i])]);
+	if (late->steps > 0 && others->steps > 0) {
+		more = late->compute / late->steps - others->compute / others->steps;
+		idle = late->starved / late->steps - others->starved / others->steps;
 	}
-	more = late.steps > 0 && others.steps > 0 ? late.compute / late.steps - others.compute / others.steps : 0;
-	idle = late.steps > 0 && others.steps > 0 ? late.starved / late.steps - others.starved / others.steps : 0;
 	a->text.len = 0;
-	if (one)
-		nsx_buf_fmt(&a->text, "device %" PRId64, device);
-	else
-		nsx_buf_fmt(&a->text, "host or process ");
-	if (!one)
-		nsx_buf_str(&a->text, nsx_look_str(a, host));
-	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a %s, and each other waits ",
+	if (b->all) {
+		nsx_buf_c(&a->text, "host or process ");
+		nsx_buf_str(&a->text, nsx_look_str(a, b->host));
+	} else {
+		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
+	}
+	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a %s, and others wait ",
 	            (double)last / ((double)a->count / (double)a->devices.n), nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
 	nsx_buf_c(&a->text, " for it");
 	if (more > gain / 2 && more >= idle) {
-		kind = one ? NSX_FIND_STRAGGLER : kind;
+		kind = b->all ? kind : NSX_FIND_STRAGGLER;
 		nsx_buf_c(&a->text, "; it computes ");
 		nsx_look_put_ns(&a->text, more);
 		nsx_buf_c(&a->text, " longer than they do");
 	} else if (idle > gain / 2) {
-		enum nsx_cause cause = cause_of(a, device, host);
+		enum nsx_cause cause = cause_of(a, b);
 
 		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
 		nsx_buf_c(&a->text, "; it is idle ");
 		nsx_look_put_ns(&a->text, idle);
 		nsx_buf_c(&a->text, " longer than they are");
 		if (cause != NSX_NCAUSES)
-			put_cause(a, cause, device, host);
+			put_cause(a, cause, b);
 	}
 	return nsx_look_find(a, kind, NSX_NCAUSES, gain,
 	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
@@ -181,53 +195,61 @@ is_one(double share, size_t n)
 	return n > 1 && share >= (1 + 1 / (double)n) / 2;
 }
 
+/* Count hosts, and devices of one of them. */
+static void
+count_hosts(const struct nsx_look_at *a, uint32_t host, size_t *hosts, size_t *on_host)
+{
+	*hosts = *on_host = 0;
+	for (size_t i = 0; i < a->devices.n; i++) {
+		bool new = true;
+
+		*on_host += a->devices.p[i].host == host;
+		for (size_t k = 0; k < i && new; k++)
+			new = a->devices.p[k].host != a->devices.p[i].host;
+		*hosts += new;
+	}
+}
+
 static int
 judge_waits(struct nsx_look_at *a)
 {
-	double all = 0, host_gain = 0;
 	const struct nsx_look_late *most = NULL;
-	size_t hosts = 0, on_host = 0;
+	const struct nsx_look_device *d;
+	double all = 0, host_gain = 0, n = (double)a->count;
+	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
+	size_t hosts, on_host;
 	int64_t host_last = 0;
-	uint32_t host = NSX_NONE;
 
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
 
-		all += l->gain;
+		all += (double)l->gain;
 		if (!most || l->gain > most->gain || (l->gain == most->gain && l->device < most->device))
 			most = l;
 	}
-	if (!most)
+	if (!most || all <= 0 || !(d = nsx_look_device(a, most->device)))
 		return NSX_OK;
-	if (is_one(most->gain / all, a->devices.n))
-		return blame(a, most->device, NSX_NONE, most->gain / (double)a->count, most->last);
-
-	const struct nsx_look_device *d = nsx_look_device(a, most->device);
-
-	host = d ? d->host : NSX_NONE;
+	b = (struct blamed){ most->device, d->host, false, false };
+	count_hosts(a, b.host, &hosts, &on_host);
+	b.several = hosts > 1;
+	if (is_one((double)most->gain / all, a->devices.n))
+		return blame(a, &b, (double)most->gain / n, most->last);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
 
-		if (x && x->host == host) {
-			host_gain += a->comm.late.p[i].gain;
+		if (x && x->host == b.host) {
+			host_gain += (double)a->comm.late.p[i].gain;
 			host_last += a->comm.late.p[i].last;
 		}
 	}
-	for (size_t i = 0; i < a->devices.n; i++) {
-		bool new = true;
-
-		on_host += a->devices.p[i].host == host;
-		for (size_t k = 0; k < i && new; k++)
-			new = a->devices.p[k].host != a->devices.p[i].host;
-		hosts += new;
-	}
-	if (on_host > 1 && is_one(host_gain / all, hosts))
-		return blame(a, NSX_ABSENT, host, host_gain / (double)a->count, host_last);
+	b.all = on_host > 1 && is_one(host_gain / all, hosts);
+	if (b.all)
+		return blame(a, &b, host_gain / n, host_last);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
-	            " most, with %.0f %% of the waiting", most->device, 100 * most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / (double)a->count,
+	            " most, with %.0f %% of the waiting", most->device, 100 * (double)most->gain / all);
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / n,
 	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
 }
 
