@@ -226,6 +226,18 @@ equal 'longer, and it is the host' "$(nsysx-launch -q "$T/longer" | awk -F'\t' '
 equal 'instructions far from their limit, and those that only move data' "$(findings roof --min 0)" '1 layout 120
 2 roofline 75'
 
+# Of PyTorch's copies those that change the type are work; names end where arguments begin.
+stream torch <<'END_STREAM'
+device device=0 last=300
+op name=void~at::elementwise_kernel<(int)128,~at::gpu_kernel_impl_nocast<at::direct_copy_kernel_cuda(int)>>(int) start=0 dur=40
+op name=void~at::elementwise_kernel<(int)2,~at::gpu_kernel_impl_nocast<at::direct_copy_kernel_cuda(int)>>(int) start=40 dur=20
+op name=void~at::unrolled_kernel<at::direct_copy_kernel_cuda(int)>>(int) start=60 dur=30
+op name=void~cudnn::nchwToNhwcKernel<float>(int) start=90 dur=10
+op name=gemm start=100 dur=100
+END_STREAM
+equal 'kernels that only move data' "$(nsysx-diagnose -q --tsv "$T/torch" | awk -F'\t' '$2 == "layout" { print $3, $5 }')" \
+	'70 3.0 kernels a device only copy or transpose; most: at::elementwise_kernel<..direct_copy_kernel..> 60 ns, cudnn::nchwToNhwcKernel 10 ns'
+
 # Executions of 1,000, 1,000, 1,000 and 1,600 ns: half a step of 1,150 is not p50.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
 	grep -v '^thunk' | nsysx-view --partial >"$T/jitter"

@@ -110,7 +110,7 @@ struct nsx_look_at {
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; int64_t count; nsx_u128 time; }) layouts;
-	int64_t            thunks, ops, calls, kernels;   /* in windows */
+	int64_t            thunks, ops, calls;   /* in windows */
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was looked at; else why not, and what helps */

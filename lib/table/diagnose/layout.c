@@ -52,16 +52,18 @@ holds(struct nsx_str s, const char *what)
 	return false;
 }
 
-/* Whether a kernel does, by its name: PyTorch's copy of strided data without a change of type, cuDNN's and others'
- * between layouts. */
-static bool
+/* The word in a kernel's name that tells that it does; NULL: none. PyTorch's copy of strided data, which has a change
+ * of type where it is not nocast, and what cuDNN and others have between layouts. */
+static const char *
 kernel_moves(struct nsx_str name)
 {
-	if (holds(name, "direct_copy_kernel"))
-		return holds(name, "nocast");
-	return holds(name, "nchwToNhwc") || holds(name, "nhwcToNchw") || holds(name, "transpose")
-	       || holds(name, "Transpose")
-	       || holds(name, "permute");
+	static const char *const words[] = { "direct_copy_kernel", "nchwToNhwc", "nhwcToNchw", "transpose", "Transpose",
+	                                     "permute" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (holds(name, words[i]))
+			return i > 0 || holds(name, "nocast") ? words[i] : NULL;
+	return NULL;
 }
 
 static int
@@ -78,6 +80,26 @@ add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
 	a->layouts.p[*at].count++;
 	a->layouts.p[*at].time += (nsx_u128)dur;
 	return NSX_OK;
+}
+
+/* Kernels are called by their function and that word, since arguments of templates fill lines:
+ *
+ *   void at::elementwise_kernel<(int)128, at::gpu_kernel_impl_nocast<at::direct_copy_kernel_cuda(...)...>>(int)
+ *   ->  at::elementwise_kernel<..direct_copy_kernel..> */
+static int
+add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
+{
+	size_t from = nsx_str_starts(name, "void ") ? 5 : 0, to = from;
+
+	while (to < name.len && name.ptr[to] != '<' && name.ptr[to] != '(')
+		to++;
+	a->text.len = 0;
+	nsx_buf_str(&a->text, (struct nsx_str){ name.ptr + from, to - from });
+	if (!holds(nsx_buf_view(&a->text), word))
+		nsx_buf_fmt(&a->text, "<..%s..>", word);
+	if (a->text.failed)
+		return nsx_err_nomem(a->err, NULL);
+	return add(a, nsx_buf_view(&a->text), dur);
 }
 
 int
@@ -104,6 +126,7 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 	/* What an instruction launched is a thunk's. */
 	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
 		return NSX_OK;
-	a->kernels++;
-	return kernel_moves(nsx_string(rec, NSX_OP_name)) ? add(a, nsx_string(rec, NSX_OP_name), dur) : NSX_OK;
+	const char *word = kernel_moves(nsx_string(rec, NSX_OP_name));
+
+	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
 }
