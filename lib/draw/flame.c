@@ -31,8 +31,8 @@ nsx_flame(const char *path, const struct nsx_flame_options *options, struct nsx_
 	if (rc == NSX_OK && options->base)
 		rc = nsx_flame_read(&tree, options->base, NSX_FLAME_BASE, err);
 	if (rc == NSX_OK) {
-		nsx_flame_sum(&tree);
-		rc = nsx_flame_lay_out(&layout, &tree, options) ? NSX_OK : nsx_err_nomem(err, path);
+		rc = nsx_flame_sum(&tree) && nsx_flame_lay_out(&layout, &tree, options)
+		     ? NSX_OK : nsx_err_nomem(err, path);
 	}
 	if (rc == NSX_OK) {
 		tell(&tree, &layout, path, options, diags);

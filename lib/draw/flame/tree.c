@@ -1,5 +1,5 @@
-/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not looked at again, so
- * sorted input costs one comparison of memory a line. */
+/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not split again; the tree
+ * is made when all lines are there (pool.c). */
 #include "draw/flame/tree.h"
 
 #include <inttypes.h>
@@ -12,9 +12,6 @@
 
 enum { LINE_MAX_BYTES = 256 << 20 };
 
-/* A frame of the line before: its node, and where its text ends in that line. */
-struct step { uint32_t node; size_t end; };
-
 struct parse {
 	struct nsx_flame_tree *tree;
 	struct nsx_reader     *in;
@@ -22,7 +19,8 @@ struct parse {
 	int                    file;
 	int64_t                line;
 	struct nsx_buf         last;       /* the stack of the line before */
-	NSX_VEC(struct step)   steps;      /* its frames, outermost first */
+	NSX_VEC(uint32_t)      names;      /* of its frames, the one next to the root first */
+	NSX_VEC(size_t)        ends;       /* where each ends in that line */
 };
 
 static int
@@ -35,21 +33,6 @@ static bool
 make_root(struct nsx_flame_tree *t)
 {
 	return t->nodes.n || nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = NSX_NONE, .name = NSX_NONE }));
-}
-
-/* The node of that frame below parent, NSX_NONE when out of memory. */
-static uint32_t
-child(struct nsx_flame_tree *t, uint32_t parent, struct nsx_str frame)
-{
-	uint32_t name = nsx_intern(&t->names, frame);
-	uint32_t *at = name == NSX_NONE || t->nodes.n >= NSX_NONE - 1 ? NULL : nsx_map_at(&t->children,
-		(struct nsx_key){ parent, name });
-
-	if (!at)
-		return NSX_NONE;
-	if (*at == NSX_NONE && nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = parent, .name = name })))
-		*at = (uint32_t)(t->nodes.n - 1);
-	return *at;
 }
 
 /* How many bytes the two begin with alike. */
@@ -72,14 +55,13 @@ keep(struct parse *p, struct nsx_str stack)
 {
 	size_t same = common(nsx_buf_view(&p->last), stack);
 
-	while (p->steps.n) {
-		size_t end = p->steps.p[p->steps.n - 1].end;
+	for (; p->ends.n; p->ends.n = --p->names.n) {
+		size_t end = p->ends.p[p->ends.n - 1];
 
 		if (end == stack.len && end <= same)
 			return SIZE_MAX;
 		if (end <= same && end < stack.len && stack.ptr[end] == ';')
 			return end + 1;
-		p->steps.n--;
 	}
 	return 0;
 }
@@ -92,17 +74,15 @@ add_stack(struct parse *p, struct nsx_str stack, int64_t n)
 	while (at != SIZE_MAX) {
 		const char *cut = at < stack.len ? memchr(stack.ptr + at, ';', stack.len - at) : NULL;
 		size_t end = cut ? (size_t)(cut - stack.ptr) : stack.len;
-		uint32_t parent = p->steps.n ? p->steps.p[p->steps.n - 1].node : 0;
-		struct step s = { child(p->tree, parent, (struct nsx_str){ stack.ptr + at, end - at }), end };
+		uint32_t name = nsx_intern(&p->tree->names, (struct nsx_str){ stack.ptr + at, end - at });
 
-		if (s.node == NSX_NONE || !nsx_vec_push(&p->steps, s))
+		if (name == NSX_NONE || !nsx_vec_push(&p->names, name) || !nsx_vec_push(&p->ends, end))
 			return false;
 		at = cut ? end + 1 : SIZE_MAX;
 	}
 	p->last.len = 0;
 	nsx_buf_str(&p->last, stack);
-	p->tree->nodes.p[p->steps.p[p->steps.n - 1].node].self[p->file] += n;
-	return !p->last.failed;
+	return !p->last.failed && nsx_flame_pool_add(&p->tree->pool, p->names.p, p->names.n, p->file, n);
 }
 
 /* A line without its end. Empty ones hold nothing. */
@@ -183,29 +163,54 @@ nsx_flame_read(struct nsx_flame_tree *t, const char *path, int file, struct nsx_
 	int rc = NSX_ERR;
 
 	if (p.in)
-		rc = make_root(t) ? parse(&p) : nsx_err_nomem(err, path);
+		rc = parse(&p);
 	nsx_reader_close(p.in);
 	nsx_buf_free(&p.last);
-	free(p.steps.p);
+	free(p.names.p);
+	free(p.ends.p);
 	return rc;
 }
 
-void
+static uint32_t
+child(void *state, uint32_t parent, uint32_t name)
+{
+	struct nsx_flame_tree *t = state;
+
+	if (t->nodes.n >= NSX_NONE
+	    || !nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = parent, .name = name })))
+		return NSX_NONE;
+	return (uint32_t)(t->nodes.n - 1);
+}
+
+static void
+give(void *state, uint32_t node, int file, int64_t n)
+{
+	struct nsx_flame_tree *t = state;
+
+	t->nodes.p[node].self[file] += n;
+}
+
+bool
 nsx_flame_sum(struct nsx_flame_tree *t)
 {
-	for (int file = 0; file < NSX_FLAME_FILES; file++) {
+	struct nsx_flame_planter to = { child, give, t };
+	bool good = make_root(t) && nsx_flame_pool_plant(&t->pool, &to);
+
+	nsx_flame_pool_free(&t->pool);
+	for (int file = 0; good && file < NSX_FLAME_FILES; file++) {
 		for (size_t i = 0; i < t->nodes.n; i++)
 			t->nodes.p[i].total[file] = t->nodes.p[i].self[file];
 		for (size_t i = t->nodes.n; i-- > 1;)
 			t->nodes.p[t->nodes.p[i].parent].total[file] += t->nodes.p[i].total[file];
 	}
+	return good;
 }
 
 void
 nsx_flame_tree_free(struct nsx_flame_tree *t)
 {
 	nsx_intern_free(&t->names);
-	nsx_map_free(&t->children);
+	nsx_flame_pool_free(&t->pool);
 	free(t->nodes.p);
 	*t = (struct nsx_flame_tree){ 0 };
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "draw/flame/pool.h"
 
 /* The two files of a comparison. */
 enum { NSX_FLAME_NEW, NSX_FLAME_BASE, NSX_FLAME_FILES };
@@ -20,7 +21,7 @@ struct nsx_flame_node {
 struct nsx_flame_tree {
 	struct nsx_intern names;
 	NSX_VEC(struct nsx_flame_node) nodes;
-	struct nsx_map    children;                  /* (parent, name) -> node */
+	struct nsx_flame_pool pool;                  /* the stacks, until they are a tree */
 	int64_t           total[NSX_FLAME_FILES];
 	int64_t           lines[NSX_FLAME_FILES];    /* lines that are stacks */
 };
@@ -29,8 +30,8 @@ struct nsx_flame_tree {
  * NSX_OK or NSX_ERR. */
 int nsx_flame_read(struct nsx_flame_tree *t, const char *path, int file, struct nsx_err *err);
 
-/* Fill in the totals, once all files are read. */
-void nsx_flame_sum(struct nsx_flame_tree *t);
+/* Make the stacks a tree with totals, once all files are read. False when out of memory. */
+bool nsx_flame_sum(struct nsx_flame_tree *t);
 
 void nsx_flame_tree_free(struct nsx_flame_tree *t);
 
