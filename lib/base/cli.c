@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "base/num.h"
 #include "base/outfile.h"
@@ -51,9 +52,7 @@ say(const struct nsx_cli *cli, const char *what, const char *fmt, va_list ap)
 		len = sizeof line - 2;
 		memcpy(line + len - 3, "...", 3);
 	}
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
+	nsx_one_line(line, len);
 	line[len++] = '\n';
 	nsx_progress_hide(NSX_HIDE_FOR_NOW);
 	/* Nowhere to report a failure to. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+#include "base/escape.h"
 #include "base/memory.h"
 
 int
@@ -20,9 +22,7 @@ nsx_err_set(struct nsx_err *err, const char *fmt, ...)
 	if (n >= (int)sizeof err->msg)
 		memcpy(err->msg + sizeof err->msg - 4, "...", 4);
 	/* Names from profiles may hold anything; a message stays one printable line. */
-	for (char *p = err->msg; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
+	nsx_one_line(err->msg, strlen(err->msg));
 	return NSX_ERR;
 }
 

@@ -1,6 +1,8 @@
 /* escape.c -- strings as text that holds no control character and no byte that is not UTF-8. */
 #include "base/escape.h"
 
+#include <string.h>
+
 size_t
 nsx_utf8_char(struct nsx_str s)
 {
@@ -48,11 +50,27 @@ nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s)
 			nsx_buf_fmt(b, "\\%c", letter(c));
 		else if (n == 0 || c < 0x20 || c == 0x7f)
 			nsx_buf_fmt(b, "\\x%02X", c);
+		else if (nsx_utf8_steers(s.ptr, n))
+			for (size_t i = 0; i < n; i++)
+				nsx_buf_fmt(b, "\\x%02X", (unsigned char)s.ptr[i]);
 		else
 			nsx_buf_add(b, s.ptr, n);
 		n += !n;
 		s.ptr += n;
 		s.len -= n;
+	}
+}
+
+void
+nsx_one_line(char *s, size_t n)
+{
+	for (size_t i = 0, used; i < n; i += used) {
+		size_t len = nsx_utf8_char((struct nsx_str){ s + i, n - i });
+		unsigned char c = (unsigned char)s[i];
+
+		used = len ? len : 1;
+		if (c < 0x20 || c == 0x7f || (!len && c < 0xa0) || nsx_utf8_steers(s + i, len))
+			memset(s + i, '?', used);
 	}
 }
 

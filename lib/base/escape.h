@@ -2,12 +2,14 @@
 #ifndef NSX_BASE_ESCAPE_H
 #define NSX_BASE_ESCAPE_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 NSX_BEGIN_C
 
-/* Append s as the stream's text spells it: \t \n \r \\, and \xHH for other control characters and for
- * bytes that are not UTF-8. */
+/* Append s as the stream's text spells it: \t \n \r \\, and \xHH for other control characters, for characters that
+ * steer a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
 /* Append s as a JSON string, quotes included. Bytes that are not UTF-8, which JSON cannot hold, become the four
@@ -17,6 +19,25 @@ void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
  * U+10FFFF); 0 if they are none. */
 size_t nsx_utf8_char(struct nsx_str s);
+
+/* Whether a character of n > 1 bytes is a control character (U+0080 to U+009F) or turns the direction of text (U+061C,
+ * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069): no name may do that to a terminal. */
+static inline bool
+nsx_utf8_steers(const void *character, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)character;
+
+	if (n == 2)
+		return (p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xd8 && p[1] == 0x9c);
+	if (n != 3 || p[0] != 0xe2)
+		return false;
+	return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae)))
+	       || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+}
+
+/* Make n bytes of text one printable line: '?' for each byte of what nsx_buf_escaped would escape, but for a
+ * backslash, and for bytes that are not UTF-8 from 0xa0 on. */
+void nsx_one_line(char *s, size_t n);
 
 NSX_END_C
 

@@ -202,6 +202,43 @@ open_stdout(struct nsx_outfile *f)
 	return NSX_OK;
 }
 
+/* The file that a symbolic link to nothing names, which open(2) would make; through links to links too. path itself
+ * if it is no link. NULL with errno set. */
+static char *
+behind_link(const char *path)
+{
+	enum { LINKS = 40, LONGEST = 1 << 16 };
+	char *at = nsx_str_dup(nsx_str_c(path)), *target = malloc(LONGEST);
+
+	errno = ENOMEM;
+	for (int links = 0; at && target; links++) {
+		ssize_t n = readlink(at, target, LONGEST - 1);
+		struct nsx_buf b = { 0 };
+		const char *slash = strrchr(at, '/');
+
+		if (n < 0)   /* no link, or nothing: what it is shows when a file is made beside it */
+			break;
+		target[n] = '\0';
+		if (slash && target[0] != '/')
+			nsx_buf_add(&b, at, (size_t)(slash + 1 - at));
+		nsx_buf_add(&b, target, (size_t)n + 1);
+		free(at);
+		at = b.failed || links == LINKS ? NULL : b.ptr;
+		if (!at) {
+			nsx_buf_free(&b);
+			errno = links == LINKS ? ELOOP : ENOMEM;
+		}
+	}
+	int why = errno;
+	if (!target) {
+		free(at);
+		at = NULL;
+	}
+	free(target);
+	errno = why;
+	return at;
+}
+
 static int
 open_path(struct nsx_outfile *f)
 {
@@ -218,7 +255,7 @@ open_path(struct nsx_outfile *f)
 	if (exists && access(f->name, W_OK) != 0)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	/* Replace the file behind a symbolic link, not the link. */
-	f->path = exists ? realpath(f->name, NULL) : nsx_str_dup(nsx_str_c(f->name));
+	f->path = exists ? realpath(f->name, NULL) : behind_link(f->name);
 	char *pattern = f->path ? temp_pattern(f->path) : NULL;
 	if (!pattern)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));

@@ -4,16 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "job/fraction.h"
 
 /* ---- building */
 
+/* Bytes of the character at s, which is not plain: its first one where it is none. */
+static size_t
+char_len(struct nsx_str s)
+{
+	size_t n = nsx_utf8_char(s);
+
+	return n ? n : 1;
+}
+
 static bool
 needs_cleaning(struct nsx_str s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == ';' || s.ptr[i] == 0x7f)
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned char c = (unsigned char)s.ptr[i];
+
+		/* Whatever begins with these may steer a terminal. */
+		if (c < 0x20 || c == ';' || c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2)
 			return true;
+	}
 	return false;
 }
 
@@ -26,8 +40,15 @@ nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text)
 	nsx_buf_str(&s->clean, text);
 	if (s->clean.failed)
 		return NSX_NONE;
-	for (char *p = s->clean.ptr; p < s->clean.ptr + s->clean.len; p++)
-		*p = *p == ';' ? ',' : (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
+	for (size_t i = 0, n; i < s->clean.len; i += n) {
+		char *p = s->clean.ptr + i;
+
+		n = char_len((struct nsx_str){ p, s->clean.len - i });
+		if (*p == ';')
+			*p = ',';
+		else if ((unsigned char)*p < 0x20 || *p == 0x7f || nsx_utf8_steers(p, n))
+			memset(p, ' ', n);
+	}
 	return nsx_intern(&s->frames, nsx_buf_view(&s->clean));
 }
 

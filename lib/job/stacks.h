@@ -25,7 +25,8 @@ struct nsx_stacks {
 
 enum { NSX_STACKS_ROOT = 0 };
 
-/* A frame's number; in its text ';' becomes ',' and control characters become spaces. NSX_NONE when out of memory. */
+/* A frame's number; in its text ';' becomes ',' and what controls a terminal becomes spaces. NSX_NONE when out of
+ * memory. */
 uint32_t nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text);
 
 /* The stack with one frame more, NSX_NONE when out of memory; by the frame's number or by its text. */

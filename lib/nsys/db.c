@@ -105,6 +105,41 @@ give(struct nsx_db *db, struct nsx_db_conn *c)
 
 /* ---- tables and columns */
 
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+uint32_t
+nsx_db_add_name(struct nsx_intern *names, const char *name)
+{
+	char *folded = nsx_str_dup(nsx_str_c(name));
+	uint32_t number;
+
+	if (!folded)
+		return NSX_NONE;
+	for (char *p = folded; *p; p++)
+		*p = lower(*p);
+	number = nsx_intern(names, nsx_str_c(folded));
+	free(folded);
+	return number;
+}
+
+uint32_t
+nsx_db_find(const struct nsx_intern *names, const char *name)
+{
+	char folded[128];
+	size_t n = 0;
+
+	for (; name[n]; n++) {
+		if (n == sizeof folded)
+			return NSX_NONE;
+		folded[n] = lower(name[n]);
+	}
+	return nsx_intern_find(names, (struct nsx_str){ folded, n });
+}
+
 static int
 add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *query, const char *arg,
          struct nsx_err *err)
@@ -116,7 +151,7 @@ add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *
 		rc = sqlite3_bind_text(s, 1, arg, -1, SQLITE_STATIC);
 	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *p = (const char *)sqlite3_column_text(s, 0);
-		rc = p && nsx_intern(names, nsx_str_c(p)) == NSX_NONE ? SQLITE_NOMEM : SQLITE_OK;
+		rc = p && nsx_db_add_name(names, p) == NSX_NONE ? SQLITE_NOMEM : SQLITE_OK;
 	}
 	if (rc == SQLITE_NOMEM)
 		nsx_err_nomem(err, db->path);
@@ -141,12 +176,13 @@ read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct ns
 		return nsx_tree_broken(db, "sqlite_master", 1, err,
 		                       "an entry that is no table, index, view or trigger");
 	*e = (struct nsx_db_entry){ .root = (uint32_t)root, .table = i == 0 };
-	uint32_t number = nsx_intern(e->table ? &db->tables : &db->others, nsx_str_c(name));
-	if (number == NSX_NONE)
+	uint32_t spelled = nsx_intern(&db->names, nsx_str_c(name));
+	uint32_t number = e->table ? nsx_db_add_name(&db->tables, name) : 0;
+	if (spelled == NSX_NONE || number == NSX_NONE)
 		return nsx_err_nomem(err, db->path);
 	if (e->table && number + 1 != ++db->ntables)
 		return nsx_tree_broken(db, "sqlite_master", 1, err, "two tables called %.100s", name);
-	e->name = nsx_intern_str(e->table ? &db->tables : &db->others, number);
+	e->name = nsx_intern_str(&db->names, spelled);
 	return NSX_OK;
 }
 
@@ -180,7 +216,7 @@ nsx_db_list(struct nsx_db *db, struct nsx_err *err)
 bool
 nsx_db_has(const struct nsx_db *db, const char *table)
 {
-	return nsx_intern_find(&db->tables, nsx_str_c(table)) != NSX_NONE;
+	return nsx_db_find(&db->tables, table) != NSX_NONE;
 }
 
 /* One integer; *there is false if the query gives none. */
@@ -240,7 +276,7 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 			nsx_buf_char(b, ',');
 		if (strcmp(col->name, "rowid") == 0)
 			nsx_buf_c(b, "rowid");
-		else if (nsx_intern_find(&have, nsx_str_c(col->name)) != NSX_NONE)
+		else if (nsx_db_find(&have, col->name) != NSX_NONE)
 			nsx_buf_fmt(b, "\"%s\"", col->name);
 		else if (col->optional)
 			nsx_buf_c(b, "NULL");
@@ -310,7 +346,8 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		if (strcmp(scan->cols[i].name, "rowid") == 0)
 			t->rowid_slot = i;
 	int rc = sqlite3_prepare_v2(c->sql, "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type) "
-		"FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ?",
+		"FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ? "
+		"COLLATE NOCASE",
 	                            -1, &s, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_bind_text(s, 1, scan->table, -1, SQLITE_STATIC);
@@ -324,7 +361,7 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		 * own number. */
 		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
 		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
-			if (strcmp(scan->cols[i].name, name) != 0)
+			if (sqlite3_stricmp(scan->cols[i].name, name) != 0)
 				continue;
 			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns
 			 * store integers. */
@@ -442,7 +479,8 @@ nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bool *
 	bool there;
 
 	snprintf(query, sizeof query,
-		"SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' AND pk = 1 AND upper(type) = 'INTEGER' "
+		"SELECT count(*) FROM pragma_table_info('%s') WHERE name = '%s' COLLATE NOCASE AND pk = 1 "
+	         "AND upper(type) = 'INTEGER' "
 	         "AND (SELECT count(*) FROM pragma_table_info('%s') WHERE pk > 0) = 1", table, column, table);
 	int rc = ask(db, query, table, &n, &there, err);
 	*yes = rc == NSX_OK && n == 1;

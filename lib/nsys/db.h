@@ -39,8 +39,8 @@ struct nsx_db {
 	const char        *path;     /* as the user gave it; borrowed */
 	struct nsx_str     name;     /* points into path: without folder and known endings */
 	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
-	struct nsx_intern  tables;   /* names of its tables */
-	struct nsx_intern  others;   /* of its indexes, views and triggers */
+	struct nsx_intern  tables;   /* names of its tables, in lower case: to SQLite they are the same */
+	struct nsx_intern  names;    /* of all entries, as they are spelled */
 	size_t             ntables;
 	uint32_t           page, usable;   /* bytes of a page, and of it in use */
 	uint32_t           npages;   /* as its header counts; 0: it does not */
@@ -75,6 +75,11 @@ bool nsx_vfs_ready(void);
 int nsx_rep_open(const char *path, struct nsx_err *err);
 
 bool nsx_db_has(const struct nsx_db *db, const char *table);
+
+/* Names of tables and columns, of which SQLite takes ASCII letters of either case for the same: name's number, new or
+ * old, NSX_NONE when out of memory; and the number of one that is there, NSX_NONE if it is not or has 128 bytes. */
+uint32_t nsx_db_add_name(struct nsx_intern *names, const char *name);
+uint32_t nsx_db_find(const struct nsx_intern *names, const char *name);
 
 /* A column to be read. One that is optional reads as NULL where the table lacks it. */
 struct nsx_db_col { const char *name; bool optional; };

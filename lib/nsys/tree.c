@@ -457,7 +457,7 @@ nsx_tree_bounds(struct nsx_db *db, struct nsx_tree *t, int64_t *lo, int64_t *hi,
 int
 nsx_tree_of(struct nsx_db *db, const char *table, struct nsx_tree **out, struct nsx_err *err)
 {
-	uint32_t at = nsx_intern_find(&db->tables, nsx_str_c(table));
+	uint32_t at = nsx_db_find(&db->tables, table);
 	struct nsx_trees *all = db->trees;
 	bool index;
 	int rc = NSX_OK;

@@ -1,6 +1,7 @@
 /* text_write.c -- the text encoding, written: docs/format.md, "Text". Equal records give equal bytes. */
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/num.h"
 #include "stream/codec.h"
 
@@ -56,7 +57,7 @@ put_escaped(char *out, struct nsx_str s)
 		unsigned char c = p[i];
 		size_t wide;
 
-		if (c >= 0x80 && (wide = utf8(p + i, s.len - i)) != 0) {
+		if (c >= 0x80 && (wide = utf8(p + i, s.len - i)) != 0 && !nsx_utf8_steers(p + i, wide)) {
 			memcpy(out, p + i, wide);
 			out += wide;
 			i += wide;

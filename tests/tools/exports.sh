@@ -198,6 +198,23 @@ zstd -q "$T/simple.sqlite" -o "$T/simple.sqlite.zst"
 head -c 500 "$T/simple.sqlite.zst" >"$T/cut.sqlite.zst"
 fails 'a compressed export that was cut' 1 'cut short' nsysx-extract "$T/cut.sqlite.zst"
 fails 'no room to unpack' 1 'temporary file' env TMPDIR="$T/nowhere" nsysx-extract "$T/simple.sqlite.zst"
+# Names of tables and columns in other case are the same to SQLite.
+cp "$T/simple.sqlite" "$T/other.sqlite"
+python3 - "$T/other.sqlite" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for (t,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'").fetchall():
+    for c in [r[1] for r in db.execute('PRAGMA table_info("%s")' % t)]:
+        db.execute('ALTER TABLE "%s" RENAME COLUMN "%s" TO "%s"' % (t, c, c.swapcase()))
+    db.execute('ALTER TABLE "%s" RENAME TO "renamed"' % t)
+    db.execute('ALTER TABLE "renamed" RENAME TO "%s"' % t.swapcase())
+db.commit()
+END
+for opt in '' --ranges=all --calls; do
+	nsysx-extract -q $opt --ops "$T/simple.sqlite" | grep -v '^profile' >"$T/want"
+	nsysx-extract -q $opt --ops "$T/other.sqlite" | grep -v '^profile' >"$T/got"
+	same "names of tables and columns in other case${opt:+, $opt}" "$T/want" "$T/got"
+done
 ln -s simple.sqlite "$T/link.sqlite"
 echo x >"$T/simple.sqlite-journal"
 fails 'a journal beside what a link leads to' 1 '-journal beside it is not empty' nsysx-extract "$T/link.sqlite"

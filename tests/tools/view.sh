@@ -113,4 +113,24 @@ equal 'with the kinds and their columns' "$(awk -F'\t' '$2 == "" && NR > 1 { k =
 	' profile device communicator clock program alias groups stack inst loc compile overhead call module range thunk op collective skew diag end; device:i program:i execution:i inst:i occurrence:i name:s skew:f'
 equal 'times are nanoseconds' "$(awk -F'\t' '$2 ~ /start$|dur$|^hidden$|^start_utc$/ && $4 != "ns"' "$T_private/out")" ''
 fails '--schema reads nothing' 2 '--schema reads no FILE' nsysx-view --schema s
+# What steers a terminal is in no output: U+009B, U+202E, U+2066 and U+200F in the name of a kernel and of a file.
+evil=$(printf 'k\302\233m\342\200\256x\342\201\246y\342\200\217z')
+printf '#nsysx\t2\n#op\tprofile:i\tdevice:i\tname:s\ttype:s\tstart:i\tdur:i\nop\t0\t0\t%s\tkernel\t0\t5\n#end\trecords:i\nend\t1\n' "$evil" >"$T/evil"
+steers() { LC_ALL=C grep -c "$(printf '\302\233')\|$(printf '\342\200\256')\|$(printf '\342\201\246')\|$(printf '\342\200\217')"; }
+shown='k\\xC2\\x9Bm\\xE2\\x80\\xAEx\\xE2\\x81\\xA6y\\xE2\\x80\\x8Fz'
+equal 'the stream is such' "$(steers <"$T/evil")" 1
+nsysx-view "$T/evil" >"$T/out"
+equal 'nsysx-view escapes it' "$(steers <"$T/out") $(grep -cF "$(printf "$shown")" "$T/out")" '0 1'
+nsysx-view -b "$T/evil" | nsysx-view -b >"$T/once"
+nsysx-view -b "$T/out" >"$T/twice"
+same 'and the name is the same' "$T/once" "$T/twice"
+for form in '' --table; do
+	nsysx-summary -q --by kernel $form "$T/evil" >"$T/out"
+	equal "so does a table${form:+, $form}" "$(steers <"$T/out") $(grep -cF "$(printf "$shown")" "$T/out")" '0 1'
+done
+nsysx-view "$T/$evil" 2>"$T/err"
+equal 'and a message' "$(steers <"$T/err") $(grep -c 'k??m???x???y???z: No such file' "$T/err")" '0 1'
+nsysx-fold -q --by kernel "$T/evil" >"$T/out"
+equal 'and folded stacks' "$(steers <"$T/out")" 0
+
 done_testing

@@ -125,8 +125,29 @@ links(void)
 	nsx_outfile_free(f);
 	is_str(text_of(in_dir("real")), "via", "the file behind it changes");
 	ok(lstat(in_dir("link"), &st) == 0 && S_ISLNK(st.st_mode), "the link stays a link");
-	unlink(in_dir("link"));
 	unlink(in_dir("real"));
+	/* The same through a link that leads nowhere, and one to that: open(2) makes the file. */
+	if (mkdir(in_dir("sub"), 0777) != 0 || symlink("sub/new", in_dir("empty")) != 0
+	    || symlink(in_dir("empty"), in_dir("chain")) != 0 || symlink("loop", in_dir("loop")) != 0)
+		return;
+	f = nsx_outfile_open(in_dir("chain"), &err);
+	ok(f && nsx_outfile_write(f, "made", 4) == NSX_OK && nsx_outfile_commit(f) == NSX_OK, "a link to a link to nothing is written through");
+	nsx_outfile_free(f);
+	is_str(text_of(in_dir("sub/new")), "made", "the file it names is made");
+	ok(lstat(in_dir("empty"), &st) == 0 && S_ISLNK(st.st_mode) && lstat(in_dir("chain"), &st) == 0 && S_ISLNK(st.st_mode),
+	   "both links stay links");
+	f = nsx_outfile_open(in_dir("loop"), &err);
+	ok(!f && strstr(err.msg, strerror(ELOOP)), "a link to itself is refused: %s", err.msg);
+	nsx_outfile_free(f);
+	err.msg[0] = '\0';
+	unlink(in_dir("sub/new"));
+	rmdir(in_dir("sub"));
+	ok(!nsx_outfile_open(in_dir("empty"), &err) && strstr(err.msg, strerror(ENOENT)), "so is one into a folder that is not there");
+	ok(lstat(in_dir("empty"), &st) == 0 && S_ISLNK(st.st_mode), "which stays as it is");
+	unlink(in_dir("loop"));
+	unlink(in_dir("chain"));
+	unlink(in_dir("empty"));
+	unlink(in_dir("link"));
 }
 
 static void
