@@ -6,7 +6,7 @@
 #include "tool.h"
 
 static const char *step, *module, *min;
-static bool where;
+static bool where, all;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "step", &step, "REGEX",
@@ -14,6 +14,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "min", &min, "PERCENT", "leave out findings that give less of a step [0.5]"),
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
+	NSX_OPT_FLAG(0, "all", &all,
+	             "in one reading, into -o with a % for: findings.tsv, where.tsv, step-each.tsv, summary.md"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
@@ -24,21 +26,33 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = {
 	"nsysx-diagnose",
-	"[--step REGEX | --module NAME] [--where] [--tsv | --table | --json | --markdown] [--top N] [-o FILE] "
-	"[FILE]",
+	"[--step REGEX | --module NAME] [--where | --all] [--tsv | --table | --json | --markdown] [--top N] [-o "
+	"FILE] [FILE]",
 	"Print what a job is bound by, where its steps go, and what there is to gain, ranked.", opts
 };
 
 static int
-write_text(struct nsx_tool *t, const struct nsx_buf *text)
+write_text(struct nsx_tool *t, const struct nsx_buf *text, const char *path)
 {
-	struct nsx_outfile *f = nsx_outfile_open(nsx_tool_output.path, &t->err);
+	struct nsx_outfile *f = nsx_outfile_open(path, &t->err);
 	int rc = NSX_ERR;
 
 	if (f && nsx_outfile_write(f, text->ptr, text->len) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;
+}
+
+static int
+write_all(struct nsx_tool *t, const struct nsx_diagnosis *d, const struct nsx_tool_part *to)
+{
+	int rc = nsx_tool_write_table_to(t, d->table, d->diags, to[0].path);
+
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table_to(t, d->where, d->diags, to[1].path);
+	if (rc == NSX_OK)
+		rc = nsx_tool_write_table_to(t, d->steps, d->diags, to[2].path);
+	return rc == NSX_OK ? write_text(t, &d->text, to[3].path) : rc;
 }
 
 int
@@ -48,6 +62,8 @@ main(int argc, char **argv)
 	struct nsx_diagnose_options o = { .step = step, .module = module, .min = NSX_DIAGNOSE_MIN,
 	                                  .file = nops ? argv[0] : NULL, .require = nsx_tool_input.require };
 	enum nsx_table_form form = nsx_tool_table_form(&cli);
+	struct nsx_tool_part *to = NULL;
+	size_t nto = 0;
 	struct nsx_diagnosis d;
 	struct nsx_tool t;
 	const char *why;
@@ -60,6 +76,12 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if (min && (!nsx_get_double(nsx_str_c(min), &o.min) || !(o.min >= 0 && o.min <= 100)))
 		nsx_cli_misuse(&cli, "--min %s: want a number from 0 to 100", min);
+	if (all && (where || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.markdown))
+		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
+	if (all)
+		to = nsx_tool_parts(&cli, "findings.tsv,where.tsv,step-each.tsv,summary.md",
+		                    nsx_tool_output.path, &nto);
+	o.all = all;
 	if (where)
 		o.form = NSX_DIAGNOSE_WHERE;
 	else if (form == NSX_TABLE_ALIGNED || form == NSX_TABLE_MARKDOWN)
@@ -67,8 +89,10 @@ main(int argc, char **argv)
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_diagnose(t.in, &o, &d, &t.diags, &t.err);
 	if (rc == NSX_OK)
-		rc = d.table ? nsx_tool_write_table(&t, d.table, d.diags) : write_text(&t, &d.text);
+		rc = all ? write_all(&t, &d, to) : d.table ? nsx_tool_write_table(&t, d.table, d.diags)
+		     : write_text(&t, &d.text, nsx_tool_output.path);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_diagnosis_free(&d);
+	nsx_tool_parts_free(to, nto);
 	return rc;
 }

@@ -21,6 +21,7 @@ enum nsx_diagnose_form {
 
 struct nsx_diagnose_options {
 	enum nsx_diagnose_form form;
+	bool        all;       /* findings, where, steps and Markdown at once, whatever form says */
 	const char *step;      /* as nsx_steps_options has them; NULL: none */
 	const char *module;
 	double      min;       /* percent of a step: findings that give less are left out */
@@ -31,7 +32,9 @@ struct nsx_diagnose_options {
 
 struct nsx_diagnosis {
 	struct nsx_table *table;   /* of the first two forms; NULL for the others */
-	struct nsx_buf    text;    /* of the others */
+	struct nsx_table *where;   /* with options.all: the second form's, beside the first one in `table` */
+	struct nsx_table *steps;   /* and each step, as nsx_steps has them */
+	struct nsx_buf    text;    /* of the others; with options.all, Markdown */
 	int64_t           diags;   /* diag records in the stream */
 };
 

@@ -254,4 +254,12 @@ head -n 20 "$T/job" >"$T/cut"
 fails 'a stream cut short' 1 'cut short' nsysx-diagnose -o "$T/none" "$T/cut"
 fails '--require without such a record' 1 'no thunk record' nsysx-diagnose --require thunk -o "$T/none" "$T/job"
 fails 'a full disk' 1 '/dev/full' nsysx-diagnose -o /dev/full "$T/job"
+nsysx-diagnose -q --all -o "$T/all-%" "$T/job"
+for form in findings.tsv:--tsv where.tsv:'--where --tsv' summary.md:--markdown; do
+	nsysx-diagnose -q ${form#*:} "$T/job" >"$T/want"
+	same "--all: ${form%%:*} is what ${form#*:} prints" "$T/want" "$T/all-${form%%:*}"
+done
+nsysx-steps -q --each --tsv "$T/job" >"$T/want"
+same '--all: step-each.tsv is what nsysx-steps --each prints' "$T/want" "$T/all-step-each.tsv"
+fails '--all without a name for each' 2 'want -o FILE with a % in its name' nsysx-diagnose --all -o "$T/one" "$T/job"
 done_testing

@@ -315,6 +315,14 @@ free_all(struct nsx_look_at *a)
 static int
 print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 {
+	if (a->options->all) {
+		d->table = nsx_look_findings(a);
+		d->where = nsx_look_where(a);
+		d->steps = nsx_steps_table(&a->steps, true);
+		if (!d->table || !d->where || !d->steps)
+			return nsx_err_nomem(a->err, NULL);
+		return nsx_look_screen(a, true, &d->text);
+	}
 	switch (a->options->form) {
 	case NSX_DIAGNOSE_FINDINGS: d->table = nsx_look_findings(a); break;
 	case NSX_DIAGNOSE_WHERE:    d->table = nsx_look_where(a); break;
@@ -332,7 +340,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	struct nsx_look_at a = { .options = options, .err = err, .diags = diags, .class = NSX_NONE };
 	struct nsx_steps_options steps = { .step = options->step, .module = options->module,
 	                                   .require = options->require };
-	struct nsx_spool *spool = nsx_spool_open(err);
+	struct nsx_spool *spool = nsx_spool_open_all(in, err);
 	struct nsx_reader *again = NULL;
 	int rc;
 
@@ -364,5 +372,7 @@ void
 nsx_diagnosis_free(struct nsx_diagnosis *d)
 {
 	nsx_table_free(d->table);
+	nsx_table_free(d->where);
+	nsx_table_free(d->steps);
 	nsx_buf_free(&d->text);
 }
