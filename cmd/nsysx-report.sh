@@ -14,7 +14,9 @@ Build a folder of streams, tables, flame graphs, plots and a page that puts them
       --title=TEXT          the page's title [made of the profiles' names]
       --no-align            leave the clocks of the reports as they are
       --no-warmup           keep the first executions
-      --no-detail           leave out NVTX ranges and single GPU operations, which make streams large
+      --no-detail           leave out NVTX ranges, GPU operations and CUDA calls, which make streams large
+      --trace               write a trace for Perfetto, too
+      --single              write the page with all its pictures into one file, single.html, too
       --extract-flags=TEXT  further options of nsysx-extract, as the shell reads them
       --clean               remove what an earlier call built in the folder, and build nothing
   -j, --jobs=N              commands to run at a time [one for each processor]
@@ -59,7 +61,7 @@ text() {
 newline='
 '
 
-output=report title='' align='' warmup='' detail='' flags='' jobs='' verbose='' quiet='' clean=
+output=report title='' align='' warmup='' detail='' flags='' trace='' single='' jobs='' verbose='' quiet='' clean=
 dump=- dumps='' profiles='' given=
 # One more export, with the dump that stands before it.
 operand() {
@@ -94,6 +96,8 @@ while [ $# -gt 0 ]; do
 	--no-align) align=no ;;
 	--no-warmup) warmup=no ;;
 	--no-detail) detail=no ;;
+	--trace) trace=yes ;;
+	--single) single=yes ;;
 	--clean) clean=1 ;;
 	-v|--verbose) verbose=1 ;;
 	-q|--quiet) quiet=1 ;;
@@ -119,12 +123,20 @@ out=$(word "$output") && title=$(text "$title" --title) && flags=$(text "$flags"
 [ "$given" ] || dumps=
 set -- --no-print-directory -f "$report/report.mk" -j "$jobs" PROFILES="${profiles# }" DUMPS="${dumps# }" OUT="$out" \
 	TITLE="$title" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
-	EXTRACT_FLAGS="$flags" NSYSX="$bin" V="$verbose"
+	EXTRACT_FLAGS="$flags" TRACE="$trace" SINGLE="$single" NSYSX="$bin" V="$verbose"
 [ "$clean" ] && set -- "$@" clean
 # Inside another make its flags are not meant for this one.
 unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS MAKEFILES
-if [ "$quiet" ]; then
-	make "$@" >/dev/null || exit 1
-else
-	make "$@" || exit 1
-fi
+# What is being done is said where a terminal is there to read it.
+[ -t 2 ] && [ -z "$quiet" ] && NSYSX_TELL=1 || NSYSX_TELL=
+export NSYSX_TELL
+# What make says of itself is no answer: why a tool failed is.
+[ "$quiet" ] && exec 3>/dev/null || exec 3>&1
+status=$(
+	{
+		{ make "$@" 2>&1 >&3 3>&- 4>&-; echo $? >&4; } | while IFS= read -r line; do
+			case $line in 'make: '*|make'['[0-9]*']: '*) ;; *) printf '%s\n' "$line" >&2 ;; esac
+		done
+	} 4>&1
+)
+[ "$status" = 0 ] || exit 1

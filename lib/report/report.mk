@@ -16,6 +16,8 @@
 #   EXTRACT_FLAGS  further options of nsysx-extract, as the shell reads them; likewise ALIGN_FLAGS, FLAME_FLAGS
 #   NSYSX          the folder of the tools                     [PATH]
 #   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
+#   TRACE=yes      a trace for Perfetto, too
+#   SINGLE=yes     the page with its pictures in one file, single.html, too
 #   V=1            show commands
 
 nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -23,7 +25,7 @@ OUT ?= report
 GNUPLOT ?= gnuplot
 nsysx_alone := $(filter 1,$(words $(MAKEFILE_LIST)))
 nsysx_at := $(if $(V),,@)
-nsysx_bin := $(if $(NSYSX),$(NSYSX:%/=%)/)
+nsysx_bin := $(if $(NSYSX),$(abspath $(NSYSX))/)
 # $(call nsysx_quoted,TEXT): TEXT as one word of the shell.
 nsysx_quoted = '$(subst ','\'',$(1))'
 
@@ -64,10 +66,12 @@ nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
+nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each)
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(call nsysx_table,$(if $(nsysx_detail),step-each idle verdict))
-nsysx_tables := $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,idle gaps copies roofline lanes))
+nsysx_tables := $(nsysx_diagnosed) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
+nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
 nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
 nsysx_folded := $(patsubst %,$(nsysx_out)/flame/%.folded,$(nsysx_program_folds) $(nsysx_range_folds))
@@ -98,11 +102,11 @@ clean: nsysx-report-clean
 .PHONY: report clean
 endif
 
-nsysx-report: $(nsysx_out)/index.html
+nsysx-report: $(nsysx_out)/index.html $(if $(filter yes,$(SINGLE)),$(nsysx_out)/single.html)
 	@echo $(nsysx_out)/index.html
 nsysx-report-clean:
 	$(nsysx_at)[ -d $(nsysx_out)/.state ] || exit 0; \
-	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html page.css .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
+	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html summary.md single.html job.pftrace .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
 nsysx-force:
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
@@ -124,7 +128,7 @@ $(nsysx_out)/.state/profile-%: nsysx-force
 $(nsysx_out)/.state/flags: nsysx-force
 	@mkdir -p $(@D); printf '%s\n' "$$($(nsysx_bin)nsysx-extract --version)" $(call nsysx_quoted,$(words $(PROFILES)) $(ALIGN) $(WARMUP) $(ALIGN_FLAGS) $(FLAME_FLAGS)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/page: nsysx-force
-	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(nsysx_given)) $(call nsysx_quoted,$(DETAIL)) >$@.new; $(nsysx_state)
+	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(nsysx_given)) $(call nsysx_quoted,$(DETAIL) $(TRACE) $(SINGLE)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/gnuplot: nsysx-force
 	@mkdir -p $(@D); $(GNUPLOT) --version </dev/null >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
 
@@ -183,14 +187,26 @@ $(nsysx_records): private nsysx_as := tables/records
 $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tool)view -q -t $(call nsysx_list,$(nsysx_kinds)) -o '$(nsysx_out)/tables/record-%.tsv' $(nsysx_last) $(nsysx_said)
-$(nsysx_out)/tables/step-each.tsv: $(nsysx_last)
+# The first screen: as tables, and as text beside the page. Commands in it name the stream as it is called from the report's folder.
+$(nsysx_diagnosed): private nsysx_as := summary
+$(nsysx_out)/summary%md $(nsysx_out)/tables/findings%tsv $(nsysx_out)/tables/where%tsv $(nsysx_out)/tables/step-each%tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)steps --tsv --each -o $@ $< $(nsysx_said)
-nsysx_of_idle := --tsv
-$(nsysx_out)/tables/verdict.tsv: private nsysx_of_idle := --tsv --verdict
-$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/verdict.tsv: $(nsysx_last)
+	$(nsysx_tell) 'diagnosing'
+	$(nsysx_at)mkdir -p $(nsysx_out)/tables; unset NSYSX_FORMAT; { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
+$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/gaps.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)idle $(nsysx_of_idle) -o $@ $< $(nsysx_said)
+	$(nsysx_tool)idle --tsv $(if $(filter %gaps.tsv,$@),--list 4000) -o $@ $< $(nsysx_said)
+$(nsysx_out)/tables/copies.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
+$(nsysx_out)/tables/roofline.tsv: $(nsysx_last)
+	$(nsysx_run)
+	$(call nsysx_ask,xla)roofline --tsv -o $@ $< $(nsysx_said)
+# A step as lanes.
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv $(nsysx_here)/lanes.awk
+	$(nsysx_run)
+	$(nsysx_at)unset NSYSX_FORMAT; { { [ "$$(head -n 2 $(nsysx_out)/tables/step-each.tsv | wc -l)" -gt 1 ] || $(nsysx_bin)nsysx-view -q -t op $<; } && $(nsysx_bin)nsysx-view -q -t op $< || : >$@.failed; } | LC_ALL=C awk -f $(nsysx_here)/lanes.awk $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv - >$@ && \
+	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Clocks that were not compared give no answer here; why not is left in the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
 nsysx_refuse = $(nsysx_at)echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
@@ -239,7 +255,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	@mkdir -p $(@D)
-	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
+	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
 # Plots: awk makes of tables what gnuplot is given. One without data has no picture.
 nsysx_plot = $(nsysx_here)/plots
@@ -260,12 +276,17 @@ $(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plo
 
 # What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
 # Nothing else goes: other files in these folders are the user's.
-nsysx_optional := $(call nsysx_table,range kernel step-each idle verdict) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
+nsysx_optional := $(call nsysx_table,range kernel idle gaps copies roofline lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))
+nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))
-$(nsysx_out)/page.css: $(nsysx_here)/page/page.css
-	@mkdir -p $(@D); cp $< $@
-$(nsysx_out)/index.html: $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/page.css $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
+$(nsysx_out)/job.pftrace: $(nsysx_last)
+	$(nsysx_run)
+	$(nsysx_tell) 'writing a trace'
+	$(nsysx_tool)perfetto -o $@ $< $(nsysx_said)
+$(nsysx_out)/single.html: $(nsysx_out)/index.html $(nsysx_here)/page/single.sh
+	$(nsysx_at)sh $(nsysx_here)/page/single.sh $(nsysx_out) >$@.new && mv -f $@.new $@
+$(nsysx_out)/index.html: $(nsysx_traces) $(nsysx_tables) $(nsysx_flames) $(nsysx_plots) $(nsysx_out)/.state/page $(nsysx_out)/.state/flags $(wildcard $(nsysx_here)/page/*)
 	$(nsysx_at)rm -f $(nsysx_gone)
 	$(nsysx_at)TITLE=$(call nsysx_quoted,$(TITLE)) ALIGN=$(ALIGN) WARMUP=$(WARMUP) DETAIL=$(DETAIL) DUMPS=$(call nsysx_quoted,$(nsysx_given)) \
 		sh $(nsysx_here)/page/page.sh $(nsysx_out) >$@.new && mv -f $@.new $@

@@ -14,7 +14,7 @@ function four(x) { return x < 9.9995 ? sprintf("%.3f", x) : x < 99.995 ? sprintf
 function short(x,   a) {
 	x += 0
 	a = x < 0 ? -x : x
-	return a == int(a) && a < 1e6 ? x "" : a >= 0.01 && a < 1000 ? (x < 0 ? "−" : "") four(a) : sprintf("%.3g", x)
+	return a == int(a) && a < 1e6 ? x "" : a >= 0.1 && a < 1000 ? (x < 0 ? "−" : "") four(a) : sprintf("%.3g", x)
 }
 function ns(x,   a) {
 	x += 0

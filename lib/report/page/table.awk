@@ -1,5 +1,9 @@
-# table.awk -- the first rows of a table as HTML. spec: column:label:form, a comma apart; limit: rows shown; link: where all are.
-BEGIN { n = split(spec, want, ",") }
+# table.awk -- a table as HTML. spec: column:label:form, a comma apart; limit: rows that are on_page at once; most: rows that the page has;
+# link: where all are. The beginning that all names of a column share stands once, above.
+BEGIN {
+	n = split(spec, want, ",")
+	most = most ? most : 200
+}
 NR == 1 {
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
@@ -13,42 +17,86 @@ NR == 1 {
 	}
 	next
 }
-# A name. A long one is shown in four lines and whole when pointed at, but for a name beyond what anyone reads; the table has all of it.
-function put_name(x,   whole) {
-	whole = x
-	if (length(x) > 1000) {
-		x = substr(x, 1, 1000)
-		sub(/[\300-\377][\200-\277]*$/, "", x)
-		whole = x = x "…"
+NR - 1 <= most {
+	for (i = 1; i <= m; i++) {
+		cell[NR - 1, i] = $at[i]
+		if (form[i] == "s")
+			share(i, $at[i])
 	}
-	if (length(whole) > 60)
-		print "<td class=\"s long\"><div title=\"" esc(whole) "\">" esc(x) "</div></td>"
-	else
-		print "<td class=\"s\">" esc(x) "</td>"
 }
-{ rows++ }
-rows == 1 {
-	print "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
+# What the names of column i have in common so far: common[i], of those that are there.
+function share(i, x,   k) {
+	if (x == "")
+		return
+	if (!names[i]++) {
+		common[i] = x
+		return
+	}
+	k = length(common[i])
+	if (length(x) < k)
+		k = length(x)
+	while (k && substr(x, 1, k) != substr(common[i], 1, k))
+		k = k > 64 ? k - 32 : k - 1
+	common[i] = substr(common[i], 1, k)
+}
+# Up to where a part of a name ends; nothing if it is not worth a line.
+function prefix(s) {
+	sub(/[^\/.:;]*$/, "", s)
+	return length(s) >= 12 ? s : ""
+}
+# A name with what is in its middle left out; a letter of several bytes is not cut apart.
+function middle(x,   a, b) {
+	if (length(x) <= 120)
+		return x
+	a = substr(x, 1, 56)
+	b = substr(x, length(x) - 59)
+	sub(/[\300-\377][\200-\277]*$/, "", a)
+	sub(/^[\200-\277]+/, "", b)
+	return a "…" b
+}
+# Names beyond what anyone reads are cut; the table has all of it.
+function whole(x) {
+	if (length(x) <= 1000)
+		return x
+	x = substr(x, 1, 1000)
+	sub(/[\300-\377][\200-\277]*$/, "", x)
+	return x "…"
+}
+function put_name(x, i,   rest) {
+	rest = common[i] != "" ? substr(x, length(common[i]) + 1) : x
+	rest = middle(rest)
+	if (rest == x)
+		print "<td class=\"s" (length(x) > 30 ? " long" : "") "\">" esc(x) "</td>"
+	else
+		print "<td class=\"s" (length(rest) > 30 ? " long" : "") "\" title=\"" esc(whole(x)) "\">" (common[i] != "" ? "…" : "") esc(rest) "</td>"
+}
+END {
+	rows = NR - 1
+	if (rows < 1)
+		exit
+	for (i = 1; i <= m; i++) {
+		common[i] = form[i] == "s" && names[i] > 1 ? prefix(common[i]) : ""
+		if (common[i] != "")
+			print "<p class=\"note\">Each " esc(label[i]) " begins <code>" esc(whole(common[i])) "</code></p>"
+	}
+	on_page = rows < most ? rows : most
+	print "<div class=\"table\"><div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
 	for (i = 1; i <= m; i++)
 		printf "<th scope=\"col\"%s>%s</th>", form[i] == "s" ? "" : " class=\"n\"", esc(label[i])
 	print "</tr></thead>\n<tbody>"
-}
-rows <= limit {
-	printf "<tr>"
-	for (i = 1; i <= m; i++) {
-		x = $at[i]
-		if (x == "")
-			printf "<td class=\"%s none\">–</td>", form[i] == "s" ? "s" : "n"
-		else if (form[i] == "s")
-			put_name(x)
-		else
-			printf "<td class=\"n\">%s</td>", data(x, form[i])
+	for (r = 1; r <= on_page; r++) {
+		printf "%s", (r > limit ? "<tr class=\"rest\">" : "<tr>")
+		for (i = 1; i <= m; i++) {
+			x = cell[r, i]
+			if (x == "")
+				printf "<td class=\"%s none\">–</td>", form[i] == "s" ? "s" : "n"
+			else if (form[i] == "s")
+				put_name(x, i)
+			else
+				printf "<td class=\"n\">%s</td>", data(x, form[i])
+		}
+		print "</tr>"
 	}
-	print "</tr>"
-}
-END {
-	if (!rows)
-		exit
 	print "</tbody></table></div>"
-	printf "<p class=\"more\"><a href=\"%s\">%s</a>%s</p>\n", link, link, (rows > limit ? ", the first " limit " of " rows " rows shown" : ", " rows (rows == 1 ? " row" : " rows"))
+	printf "<p class=\"more\"><a href=\"%s\">%s</a>%s</p></div>\n", link, link, (rows > on_page ? ", the first " on_page " of " rows " rows here" : ", " rows (rows == 1 ? " row" : " rows"))
 }

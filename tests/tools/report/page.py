@@ -16,7 +16,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
         self.wrong, self.open, self.ids, self.links, self.tables, self.numbers = [], [], [], [], [], []
-        self.text, self.row, self.cell = "", None, None
+        self.text, self.row, self.cell, self.scripts = "", None, None, 0
         self.feed(open(path, encoding="utf-8").read())
         self.close()
         if self.open:
@@ -29,7 +29,9 @@ class Page(html.parser.HTMLParser):
         if "id" in a:
             self.ids.append(a["id"])
         self.links += [a[k] for k in ("href", "src") if k in a]
-        if tag == "script" or any(k.startswith("on") for k in a):
+        if tag == "script":
+            self.scripts += 1
+        if (tag == "script" and (a or self.scripts > 1)) or any(k.startswith("on") for k in a):
             self.wrong.append("a script: %s %s" % (tag, a))
         if tag not in VOID:
             self.open.append(tag)
@@ -38,7 +40,7 @@ class Page(html.parser.HTMLParser):
         if tag == "tr":
             self.row = []
         if tag == "td":
-            self.cell = ["", None]
+            self.cell = ["", a.get("title")]
         if tag == "data":
             self.value, self.text = a["value"], ""
         if tag == "a" and a["href"].startswith("tables/") and self.tables and self.tables[-1][0] is None:

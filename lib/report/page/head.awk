@@ -1,0 +1,114 @@
+# head.awk -- the first screen: the step, where it goes, the verdict, the largest gains, and on what this was. Reads where.tsv, findings.tsv,
+# record-device.tsv, record-profile.tsv and the first lines of summary.md, in any order; sections is the list of those that the page has.
+FILENAME ~ /summary.md$/ {
+	# The verdict, and of how many devices it is, before the first empty line; what was looked at, behind.
+	line = $0
+	gsub(/\*\*/, "", line)
+	gsub(/\\/, "", line)
+	sub(/ +$/, "", line)
+	if (line == "")
+		parts++
+	else if (!parts)
+		verdict = verdict (verdict == "" ? "" : "; ") line
+	if (line ~ /^looked at: / || line ~ /^not known: /)
+		looked[++lookeds] = line
+	if (line ~ /^step: /) {
+		class_line = line
+		sub(/.*; /, "", class_line)
+	}
+	next
+}
+FNR == 1 {
+	file = FILENAME
+	sub(/.*\//, "", file)
+	sub(/\.[a-z]*$/, "", file)
+	split("", col)
+	for (i = 1; i <= NF; i++)
+		col[$i] = i
+	next
+}
+function v(name) { return $col[name] }
+file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
+file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command") }
+file == "record-device" { devices++; model(v("name")) }
+file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
+function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
+function said(x) { if (!(x in products)) { products[x] = 1; product_list = product_list (product_list == "" ? "" : ", ") x } }
+# The day of a time in ns since 1970, by civil reckoning.
+function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
+	z = int(t / 86400000000000) + 719468
+	era = int(z / 146097)
+	doe = z - era * 146097
+	yoe = int((doe - int(doe / 1460) + int(doe / 36524) - int(doe / 146096)) / 365)
+	doy = doe - (365 * yoe + int(yoe / 4) - int(yoe / 100))
+	mp = int((5 * doy + 2) / 153)
+	d = doy - int((153 * mp + 2) / 5) + 1
+	m = mp < 10 ? mp + 3 : mp - 9
+	y = yoe + era * 400 + (m <= 2)
+	return sprintf("%d-%02d-%02d", y, m, d)
+}
+# Where a finding's evidence is on the page.
+function section(x) {
+	return x ~ /^idle|late-host/ ? "idle" : x ~ /collective|communication|waiting/ ? "communication" : x ~ /straggler|late-device/ ? "devices" : x ~ /variability/ ? "steps" : x ~ /blocking|copies|pageable/ ? "copies" : x ~ /layout|launch-bound|roofline/ ? "kernels" : "summary"
+}
+# The words of a finding.
+function words(x,   y) {
+	y = x
+	sub(/^idle:/, "idle: ", y)
+	gsub(/-/, " ", y)
+	return toupper(substr(y, 1, 1)) substr(y, 2)
+}
+function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : group[i] == "launch-starved" ? "starved" : "idle" }
+function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
+function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
+function bar(   i) {
+	printf "<div class=\"bar\" role=\"img\" aria-label=\"where a %s goes, as listed below\">", whole
+	for (i = 1; i <= n; i++)
+		if (share[i] > 0)
+			printf "<i class=\"%s\" style=\"width:%.3f%%\" title=\"%s %s\"></i>", class(i), share[i], esc(part_name(i)), percent(share[i])
+	printf "</div>\n<ul class=\"key\">"
+	for (i = 1; i <= n; i++)
+		if (share[i] >= 0.05)
+			printf "<li><i class=\"%s\"></i>%s %s, %s</li>", class(i), esc(part_name(i)), data(part_mean[i], "ns"), percent(share[i])
+	print "</ul>"
+}
+END {
+	if (verdict != "")
+		print "<p class=\"verdict\">" esc(toupper(substr(verdict, 1, 1)) substr(verdict, 2)) ".</p>"
+	if (whole == "step") {
+		print "<dl class=\"cards\">"
+		card(mean, "ns", "a step, mean of " steps " from start to start")
+		card(p50, "ns", "p50")
+		card(p99, "ns", "p99")
+		print "</dl>"
+		if (class_line != "")
+			print "<p class=\"note\">Steps are " esc(class_line) ".</p>"
+	} else if (whole != "") {
+		print "<dl class=\"cards\">"
+		card(mean, "ns", "from the first to the last operation, mean of " (steps == 1 ? "one device" : steps " devices"))
+		print "</dl>"
+		print "<p class=\"note\">No steps were found: shares are of the whole time of each device.</p>"
+	}
+	if (n)
+		bar()
+	if (f) {
+		print "<h3>What there is to gain</h3><ol class=\"findings\">"
+		for (i = 1; i <= f; i++) {
+			if (i == 4)
+				print "</ol><details><summary>" f - 3 (f == 4 ? " more finding" : " more findings") "</summary><ol class=\"findings\" start=\"4\">"
+			anchor = section(finding[i])
+			title = "<b>" esc(words(finding[i])) "</b>"
+			if ((" " sections) ~ (" " anchor ":"))
+				title = "<a href=\"#" anchor "\">" title "</a>"
+			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<br>" esc(evidence[i]) "<br><code>" esc(command[i]) "</code></li>"
+		}
+		print "</ol>" (f > 3 ? "</details>" : "")
+		print "<p class=\"note\">Each is the most that dealing with it alone can give; gains do not add.</p>"
+	} else if (n) {
+		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
+	}
+	for (i = 1; i <= lookeds; i++)
+		print "<p class=\"note\">" esc(toupper(substr(looked[i], 1, 1)) substr(looked[i], 2)) ".</p>"
+	print "<p class=\"note quietly\">" devices + 0 (devices == 1 ? " device" : " devices") (model_list != "" ? ", " esc(model_list) : "") "; " profiles + 0 (profiles == 1 ? " profile" : " profiles") (product_list != "" ? " by " esc(product_list) : "") (day != "" ? "; recorded " day : "") "</p>"
+}

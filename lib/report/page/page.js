@@ -1,0 +1,64 @@
+// page.js -- tables of the page: sorted by a click on a column, filtered by what is typed, all rows at a click. Without it they are whole.
+(function () {
+	'use strict';
+	document.documentElement.classList.add('js');
+	const make = (name, text, cls) => Object.assign(document.createElement(name), { textContent: text || '', className: cls || '' });
+	const value = cell => {
+		const number = cell.querySelector('data');
+		return number ? Number(number.value) : (cell.title || cell.textContent).trim();
+	};
+	// Absent ones last, numbers as numbers, names with their numbers in order.
+	const compare = (a, b) => a === '–' || b === '–' ? (a === '–') - (b === '–') :
+		typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+	function sort(table, column, button) {
+		const head = button.parentNode, number = head.classList.contains('n');
+		const was = head.getAttribute('aria-sort');
+		const up = was ? was === 'descending' : !number;
+		const body = table.tBodies[0], sign = up ? 1 : -1;
+		table.querySelectorAll('th').forEach(th => th.removeAttribute('aria-sort'));
+		head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+		const rows = [...body.rows].map((row, i) => ({ row, i, key: value(row.cells[column]) }));
+		rows.sort((a, b) => a.key === '–' || b.key === '–' ? compare(a.key, b.key) || a.i - b.i : sign * compare(a.key, b.key) || a.i - b.i);
+		body.append(...rows.map(r => r.row));
+	}
+	document.querySelectorAll('.table').forEach(box => {
+		const table = box.querySelector('table'), rows = [...table.tBodies[0].rows];
+		const limit = rows.filter(r => !r.classList.contains('rest')).length;
+		let all = false, typed = '';
+		const bar = make('div', '', 'tools'), filter = make('input'), count = make('span', '', 'note'), more = make('button', '', 'link');
+		// As many rows as at first, of those that hold what is typed, in today's order.
+		function show() {
+			let found = 0;
+			for (const row of table.tBodies[0].rows) {
+				const has = !typed || [...row.cells].some(c => (c.title + ' ' + c.textContent).toLowerCase().includes(typed));
+				found += has;
+				row.hidden = !has || (!all && found > limit);
+			}
+			count.textContent = typed ? found + (found === 1 ? ' row' : ' rows') : '';
+			more.hidden = found <= limit;
+			more.textContent = all ? 'Show the first ' + limit : 'Show all ' + found;
+		}
+		[...table.tHead.rows[0].cells].forEach((th, i) => {
+			const button = make('button', th.textContent);
+			button.type = more.type = 'button';
+			th.replaceChildren(button);
+			button.addEventListener('click', () => { sort(table, i, button); show(); });
+		});
+		if (rows.length > 5) {
+			filter.type = 'search';
+			filter.placeholder = 'Filter';
+			filter.setAttribute('aria-label', 'Rows that hold');
+			filter.addEventListener('input', () => { typed = filter.value.trim().toLowerCase(); show(); });
+			more.addEventListener('click', () => { all = !all; show(); });
+			bar.append(filter, count);
+			box.prepend(bar);
+			box.querySelector('.scroll').after(more);
+		}
+		show();
+	});
+	// A table wider than its place says so.
+	const hint = () => document.querySelectorAll('.scroll').forEach(s => s.classList.toggle('wide', s.scrollWidth > s.clientWidth + 1));
+	addEventListener('resize', hint);
+	document.querySelectorAll('details').forEach(d => d.addEventListener('toggle', hint));
+	hint();
+})();
