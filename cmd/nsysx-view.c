@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/near.h"
 #include "base/outfile.h"
 #include "tool.h"
@@ -13,12 +14,15 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('k', "kinds", &keep, "KIND,...", "keep only these kinds"),
 	NSX_OPT_STR('t', "table", &table, "KIND,...",
 	            "print this kind as a plain table with a row of column names; of several, % in -o is the kind"),
+	NSX_TOOL_TOP,
+	NSX_TOOL_WIDE,
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,...] [-o FILE] [FILE]",
+static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--top N] [--wide]] "
+                                    "[-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
@@ -143,8 +147,9 @@ warn_missing(const struct nsx_tool *t, struct nsx_str name)
 	nsx_near_free(&near);
 }
 
+/* Write the wanted records, of each kind the first `top`; 0: all. */
 static int
-copy_wanted(struct nsx_tool *t)
+copy_wanted(struct nsx_tool *t, size_t top)
 {
 	const struct nsx_kind *last = NULL;
 	struct wanted *to = NULL;
@@ -159,6 +164,8 @@ copy_wanted(struct nsx_tool *t)
 		if (!to)
 			continue;
 		to->records++;
+		if (top && (size_t)to->records > top)
+			continue;
 		if (nsx_write(to->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -185,6 +192,90 @@ end_tables(void)
 	return NSX_OK;
 }
 
+/* The records of one kind for a terminal. */
+struct shown {
+	size_t                 top;      /* rows; 0: all */
+	struct nsx_table_col   cols[NSX_MAX_COLS];
+	int                    ncols;
+	struct nsx_arena       names;
+	struct nsx_table      *table;    /* NULL until columns are known */
+};
+
+/* Columns as the header of k has them, all of one type: numbers are shown as they are. */
+static bool
+show_columns(struct shown *s, const struct nsx_kind *k)
+{
+	for (int i = 0; i < k->ncols; i++) {
+		const struct nsx_col *c = &k->cols[k->order[i]];
+
+		s->cols[i].name = nsx_arena_str(&s->names, nsx_str_c(c->name)).ptr;
+		s->cols[i].type = c->type == 's' ? NSX_CELL_STRING : c->type == 'f' ? NSX_CELL_DOUBLE : NSX_CELL_INT;
+		if (!s->cols[i].name)
+			return false;
+	}
+	s->ncols = k->ncols;
+	s->table = nsx_table_new(s->cols, s->ncols);
+	return s->table != NULL;
+}
+
+static void
+show_record(struct shown *s, const struct nsx_rec *rec)
+{
+	nsx_table_row(s->table);
+	for (int i = 0; i < s->ncols; i++) {
+		/* A later header may have them elsewhere. */
+		int slot = nsx_kind_slot(rec->kind, nsx_str_c(s->cols[i].name));
+		char type = s->cols[i].type == NSX_CELL_STRING ? 's' : s->cols[i].type == NSX_CELL_DOUBLE ? 'f' : 'i';
+
+		if (slot < 0 || !nsx_has(rec, slot) || rec->kind->cols[slot].type != type)
+			continue;
+		if (type == 's')
+			nsx_table_str(s->table, i, rec->v[slot].s);
+		else if (type == 'f')
+			nsx_table_double(s->table, i, rec->v[slot].f);
+		else
+			nsx_table_int(s->table, i, rec->v[slot].i);
+	}
+}
+
+static int
+view_on_terminal(int nops, char **ops)
+{
+	struct shown s = { .top = nsx_tool_top(NSX_TABLE_ALIGNED) };
+	enum nsx_kind_id id = nsx_kind_find(wanted[0].name);
+	struct nsx_tool t;
+	struct nsx_rec rec;
+	bool good = true;
+	int rc = NSX_EOF;
+
+	nsx_tool_open_in(&t, &cli, nops, ops, 0);
+	t.as_is = true;
+	while (good && (rc = nsx_read(t.in, &rec)) == NSX_OK) {
+		if (!find(rec.kind))
+			continue;
+		wanted[0].records++;
+		good = s.table || show_columns(&s, rec.kind);
+		if (good && s.top && nsx_table_rows(s.table) == s.top)
+			nsx_table_beyond(s.table, 1);
+		else if (good)
+			show_record(&s, &rec);
+	}
+	/* A table without rows still says what its columns are. */
+	if (good && !s.table && id != NSX_NKINDS)
+		good = show_columns(&s, nsx_kind_builtin(id));
+	if (!good)
+		nsx_cli_die(&cli, "out of memory");
+	if (rc == NSX_EOF && wanted[0].records == 0)
+		warn_missing(&t, wanted[0].name);
+	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
+	if (rc == NSX_OK && s.table)
+		rc = nsx_tool_write_table(&t, s.table, -1);
+	rc = nsx_tool_finish(&t, rc);
+	nsx_table_free(s.table);
+	nsx_arena_free(&s.names);
+	return rc;
+}
+
 static int
 view_tables(int nops, char **ops)
 {
@@ -203,7 +294,7 @@ view_tables(int nops, char **ops)
 		if (nsx_tool_input.require)
 			nsx_writer_require(wanted[i].out, nsx_tool_input.require);
 	}
-	int rc = copy_wanted(&t);
+	int rc = copy_wanted(&t, nsx_tool_top(NSX_TABLE_TSV));
 	rc = nsx_tool_finish(&t, rc == NSX_OK ? end_tables() : rc);
 	for (size_t i = 0; i < nwanted; i++)
 		nsx_writer_free(wanted[i].out);
@@ -222,7 +313,7 @@ view_stream(int nops, char **ops)
 	nsx_writer_follow(t.out, NULL);
 	for (size_t i = 0; i < nwanted; i++)
 		wanted[i].out = t.out;
-	return nsx_tool_finish(&t, copy_wanted(&t));
+	return nsx_tool_finish(&t, copy_wanted(&t, 0));
 }
 
 static int
@@ -263,10 +354,14 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--kinds, --table and --schema exclude each other");
 	if (table && nsx_tool_output.binary)
 		nsx_cli_misuse(&cli, "--table is text");
+	if (!table && (nsx_tool_table.top >= 0 || nsx_tool_table.wide))
+		nsx_cli_misuse(&cli, "--top and --wide go with --table");
 	if (keep || table)
 		want(keep ? keep : table);
 	if (schema)
 		rc = view_schema(nops);
+	else if (table && nwanted == 1 && nsx_tool_to_terminal() && !nsx_tool_input.require && !nsx_tool_output.zlevel)
+		rc = view_on_terminal(nops, argv);
 	else if (table)
 		rc = view_tables(nops, argv);
 	else

@@ -19,9 +19,8 @@ struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
 struct nsx_tool_table nsx_tool_table = { .top = -1 };
 
-/* Nothing but eyes reads what is written there. */
-static bool
-to_terminal(void)
+bool
+nsx_tool_to_terminal(void)
 {
 	const char *path = nsx_tool_output.path;
 
@@ -149,7 +148,7 @@ nsx_tool_table_form(const struct nsx_cli *cli)
 		return NSX_TABLE_JSON;
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned)
 		return nsx_tool_table.tsv ? NSX_TABLE_TSV : NSX_TABLE_ALIGNED;
-	return to_terminal() ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV;
+	return nsx_tool_to_terminal() ? NSX_TABLE_ALIGNED : NSX_TABLE_TSV;
 }
 
 int
@@ -158,16 +157,21 @@ nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f)
 	return t->diags.failed ? nsx_err_nomem(&t->err, NULL) : nsx_outfile_commit(f);
 }
 
+size_t
+nsx_tool_top(enum nsx_table_form form)
+{
+	if (nsx_tool_table.top >= 0)
+		return (size_t)nsx_tool_table.top;
+	return form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() ? ROWS : 0;
+}
+
 /* What of a table in this form is shown. */
 static struct nsx_table_look
 look_of(enum nsx_table_form form)
 {
-	bool terminal = form == NSX_TABLE_ALIGNED && to_terminal();
-	int64_t top = nsx_tool_table.top >= 0 ? nsx_tool_table.top : terminal ? ROWS : 0;
+	bool fits = form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() && !nsx_tool_table.wide;
 
-	return (struct nsx_table_look){
-		.top = (size_t)top, .width = terminal && !nsx_tool_table.wide ? nsx_terminal_width(STDOUT_FILENO) : 0
-	};
+	return (struct nsx_table_look){ nsx_tool_top(form), fits ? nsx_terminal_width(STDOUT_FILENO) : 0 };
 }
 
 static char *

@@ -88,6 +88,10 @@ int nsx_tool_finish(struct nsx_tool *t, int rc);
  * to a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
 
+/* Whether output goes to a terminal, and how many rows of a table in that form are shown; 0: all. */
+bool nsx_tool_to_terminal(void);
+size_t nsx_tool_top(enum nsx_table_form form);
+
 /* nsx_outfile_commit; NSX_ERR, before anything is under the name, if a diag was lost, with which nsx_tool_finish would
  * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);

@@ -54,7 +54,10 @@ void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
  * table. */
 void nsx_table_rank(struct nsx_table *t, const char *names);
 
-size_t nsx_table_rows(const struct nsx_table *t);
+/* n rows more belong to the table, which were not put into it because nobody will see them. */
+void nsx_table_beyond(struct nsx_table *t, size_t n);
+
+size_t nsx_table_rows(const struct nsx_table *t);   /* those put into it */
 
 /* Put the rows into another order: row order[i] becomes row i; each is in there once. */
 void nsx_table_permute(struct nsx_table *t, const size_t *order);

@@ -231,9 +231,9 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
 	const char *p = t->notes.ptr, *end = p + t->notes.len, *line;
 
-	if (rows < t->nrows) {
+	if (rows < t->nrows + t->beyond) {
 		nsx_buf_char(b, '\n');
-		nsx_table_more(b, t->nrows - rows, "\n");
+		nsx_table_more(b, t->nrows + t->beyond - rows, "\n");
 	}
 	for (; p && p < end; p = line + 1) {
 		line = memchr(p, '\n', (size_t)(end - p));

@@ -21,7 +21,7 @@ struct nsx_table_cell {
 
 struct nsx_table {
 	const struct nsx_table_col *cols;
-	size_t           ncols, nrows;
+	size_t           ncols, nrows, beyond;   /* beyond: rows that are not here */
 	bool             failed;
 	struct nsx_arena arena;
 	NSX_VEC(struct nsx_table_cell) cells;   /* row by row */

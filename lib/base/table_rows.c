@@ -135,6 +135,12 @@ nsx_table_rank(struct nsx_table *t, const char *names)
 	}
 }
 
+void
+nsx_table_beyond(struct nsx_table *t, size_t n)
+{
+	t->beyond += n;
+}
+
 size_t
 nsx_table_rows(const struct nsx_table *t)
 {

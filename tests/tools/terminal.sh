@@ -32,6 +32,7 @@ tables() {
 	for by in range pass phase module process; do echo "nsysx-compile --by $by $1"; done
 	for what in --summary --instances --each; do echo "nsysx-collectives $what $1"; done
 	for what in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do echo "nsysx-roofline $what $1"; done
+	for kind in thunk op range diag device; do echo "nsysx-view -t $kind $1"; done
 	for what in '' --stats --list; do echo "nsysx-measure --range 'no such' $what $1"; done
 }
 {
@@ -75,5 +76,7 @@ equal '--top cuts TSV' "$($t --tsv --top 3)" "$($t --tsv | head -n 4)"
 equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 2
 equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more: --top 0"
 equal '--top 0 is all' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
+equal 'records of a kind: the first' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
+fails 'not of a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
 fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
 done_testing

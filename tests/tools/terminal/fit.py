@@ -43,7 +43,7 @@ def number(text):
 
 def trouble(command, width):
     """What is wrong with the table on a terminal of that width, or None."""
-    out = subprocess.run(["sh", "-c", command + " --tsv 2>/dev/null"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    out = subprocess.run(["sh", "-c", command + (" 2>/dev/null" if "nsysx-view" in command else " --tsv 2>/dev/null")], stdout=subprocess.PIPE, check=True).stdout.decode()
     names, *rows = [line.split("\t") for line in out.rstrip("\n").split("\n")]
     lines = on_terminal(command, width).rstrip("\n").split("\n")
     wide = [line for line in lines if width_of(line) > width]
