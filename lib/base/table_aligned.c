@@ -2,10 +2,11 @@
  *
  * To fit W columns, in order of what matters: each column is taken if there is room for it beside those taken before
  * it, a number in its whole width, a string in what it cannot do without: W/3 for the first string, W/6 for others.
- * Then strings share what is left.
+ * Strings among the ranked columns grow to W/2 before those that are not ranked come in turn; what is left at last, all
+ * strings share.
  *
  *   W 40; name 60 wide, total 9, percent 7, mean 9, key 64, ranked "total percent name":
- *   total 9; percent 2+7; name 2+13 (40/3); mean 2+9 does not fit; key neither; 7 are left and go to name */
+ *   total 9; percent 2+7; name 2+13 (40/3), and 7 more to 20 (40/2); mean 2+9 does not fit, neither does key */
 #include "base/table_own.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ enum { FULL = 64 << 10, GAP = 2, LEAST_LINE = 8, LEAST_NAME = 12, LEAST_STRING =
 struct column {
 	size_t natural;   /* width that its cells and its name want */
 	size_t width;     /* that it gets */
-	bool   shown, has, sorted;
+	bool   shown, has, sorted, ranked;   /* ranked: and with values */
 };
 
 struct layout {
@@ -74,23 +75,33 @@ sort_columns(struct layout *l, size_t *order)
 
 			if (!l->cols[col].sorted && l->cols[col].has == (has == 1)) {
 				l->cols[col].sorted = true;
+				l->cols[col].ranked = has && i < t->ranked.n;
 				order[n++] = col;
 			}
 		}
 }
 
-/* What is left of the line goes to the strings that want more, evenly. */
-static void
-widen(struct layout *l, size_t left)
+/* The width that a column grows to, where strings may have `most`. */
+static size_t
+wish_of(const struct column *c, size_t most)
+{
+	size_t wish = c->natural < most ? c->natural : most;
+
+	return wish < c->width ? c->width : wish;
+}
+
+/* What is left of the line goes to the strings that want more, evenly, up to `most` columns. What is left then. */
+static size_t
+widen(struct layout *l, size_t left, size_t most)
 {
 	for (size_t wanting = 1; wanting && left;) {
 		wanting = 0;
 		for (size_t i = 0; i < l->t->ncols; i++)
-			wanting += l->cols[i].shown && l->cols[i].width < l->cols[i].natural;
+			wanting += l->cols[i].shown && l->cols[i].width < wish_of(&l->cols[i], most);
 		size_t each = wanting ? left / wanting + (left < wanting) : 0;
 		for (size_t i = 0; i < l->t->ncols && left; i++) {
 			struct column *c = &l->cols[i];
-			size_t more = c->shown ? c->natural - c->width : 0;
+			size_t more = c->shown ? wish_of(c, most) - c->width : 0;
 
 			more = more < each ? more : each;
 			more = more < left ? more : left;
@@ -98,6 +109,7 @@ widen(struct layout *l, size_t left)
 			left -= more;
 		}
 	}
+	return left;
 }
 
 static size_t
@@ -112,11 +124,16 @@ static void
 fit(struct layout *l, const size_t *order)
 {
 	size_t used = 0, strings = 0;
+	bool ranked = true;
 
 	for (size_t k = 0; k < l->t->ncols; k++) {
 		struct column *c = &l->cols[order[k]];
 		size_t gap = used ? GAP : 0, least = c->natural;
 
+		if (ranked && !c->ranked) {
+			used = l->width - widen(l, l->width - used, l->width / 2);
+			ranked = false;
+		}
 		if (is_string(l, order[k])) {
 			size_t floor = strings ? least_of(l->width / 6, LEAST_STRING, l->width)
 			                       : least_of(l->width / 3, LEAST_NAME, l->width);
@@ -136,7 +153,7 @@ fit(struct layout *l, const size_t *order)
 		c->width = least;
 		used += gap + least;
 	}
-	widen(l, l->width - used);
+	widen(l, l->width - used, SIZE_MAX);
 }
 
 /* Which columns, and how wide. False when out of memory. */

@@ -349,7 +349,8 @@ make_table(struct copies *f)
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
-	nsx_table_rank(t, "name src dst bytes time gbps count hidden");
+	nsx_table_rank(t, f->options->by_size ? "name bucket src dst bytes time gbps mode count"
+	                                      : "name src dst mode bytes time gbps count");
 
 	sorted = f;
 	if (t && f->rows.n)
