@@ -14,6 +14,8 @@ dense=40 stride=97
 "$SYNTH" -o "$T/job" --steps 2 --layers 1 || exit 1
 "$SYNTH" -o "$T/xz" --steps 2 --layers 1 --dumps xz --titles 2026 --schema 3.24.14 --payloads=detailed --autotune || exit 1
 zstd -q --rm "$T/xz/r0.sqlite" || exit 1
+"$SYNTH" -o "$T/nccl" --steps 2 --nccl --titles 2026 --schema 3.28.1 --one-export || exit 1
+"$SYNTH" -o "$T/torch" --steps 2 --torch --schema 3.28.1 || exit 1
 awk -v steps=4 -f host/steps.awk | awk -f host/stream.awk >"$T/host.tsv"
 cd "$T" || exit 1
 nsysx-extract -q -x job/dump0 -o s0.tsv job/r0.sqlite
@@ -54,6 +56,7 @@ sweeps "$files $memory" -o nsysx-extract -j 1 -x job/dump0 job/r0.sqlite
 sweeps "$memory" nsysx-extract -j 2 --ranges --ops job/r0.sqlite job/r1.sqlite
 sweeps "$files alloc" -o nsysx-extract -j 1 --spool -z -b --ranges=all --ops -x job/dump0 job/r0.sqlite -x job/dump1 job/r1.sqlite
 sweeps "$files alloc alloc:on" nsysx-extract -j 1 -x xz/dump0 --autotune xz/r0.sqlite.zst
+sweeps "$memory" -o nsysx-extract -j 1 --all torch/r0.sqlite
 sweeps "$files alloc alloc:on" -o nsysx-view -b s0.tsv
 sweeps "$files alloc" -o nsysx-view -z s0.tsv
 sweeps "$files alloc" nsysx-view s1.nsysx
@@ -118,6 +121,8 @@ for by in range kernel step; do sweeps "$files alloc" nsysx-compare --by $by job
 nsysx-extract -q --ops --calls -x job/dump0 -o calls.tsv job/r0.sqlite
 sweeps "alloc" -o nsysx-compare --by step --markdown calls.tsv over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-perfetto over.nsysx
+nsysx-extract -q --ops -o nccl.nsx nccl/r.sqlite
+sweeps "alloc alloc:on" -o nsysx-perfetto nccl.nsx
 sweeps "alloc" -o nsysx-perfetto --chrome over.tsv
 sweeps "alloc" -o nsysx-perfetto timeless.tsv
 sweeps "$files alloc" -o nsysx-flame over.folded
