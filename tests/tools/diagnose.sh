@@ -242,6 +242,10 @@ equal 'kernels that only move data' "$(nsysx-diagnose -q --tsv "$T/torch" | awk 
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
 	grep -v '^thunk' | nsysx-view --partial >"$T/jitter"
 equal 'steps that vary' "$(findings jitter --min 0)" '1 variability 150'
+equal '... not at their beginning' "$(nsysx-diagnose -q --tsv "$T/jitter" | grep -c warmup)" 0
+# The first three end at 1,600, 2,600 and 3,600.
+awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { if ($4 > 0) $6 += 600 - ($4 == 4) * 600 } { print }' "$T/jitter" >"$T/first"
+equal 'or there' "$(nsysx-diagnose -q --tsv "$T/first" | awk -F'\t' 'NR == 2 { print $2, $3 }') $(nsysx-diagnose -q --tsv "$T/first" | grep -c 'first two, which nsysx-warmup leaves out')" 'variability 150 1'
 
 # ---- wrong usage
 

@@ -49,5 +49,14 @@ for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z_]*\] = "\([a-z-]*\)".*/\1/p' "$root
 	ok "the page tells of $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
 	ok "the manual page tells of $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
 done
+for verdict in compute-bound $(sed -n 's/.*{ "\([a-z-]*\)", ".*/\1/p' "$root/lib/table/idle/verdict.c"); do
+	ok "... and of $verdict" grep -q -e "^| $verdict |" "$root/docs/diagnose.md"
+done
+for cause in $(nsysx-idle -q --tsv --zeros "$T/none/steady.nsysx" | awk -F'\t' '$1 == 0 && $4 != "" { print $4 }'); do
+	case $cause in
+	before | after) ;;
+	*) ok "... and of idle:$cause" grep -q -e "^### .*idle:$cause" "$root/docs/diagnose.md" ;;
+	esac
+done
 ok 'front matter makes it a skill' sh -c 'head -n 4 "$1" | tr "\n" "~" | grep -q "^---~name: nsysx~description: [^~]*~---~"' sh "$root/docs/diagnose.md"
 done_testing

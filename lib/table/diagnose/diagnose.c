@@ -128,9 +128,13 @@ window_steps(struct nsx_look_at *a)
 			n++;
 		if (o->class != a->class || n < 2)
 			continue;
-		for (size_t k = 0; k + 1 < n; k++)
+		for (size_t k = 0; k + 1 < n; k++) {
 			if (!nsx_vec_push(&a->periods, o[k].period))
 				return false;
+			if (k < NSX_LOOK_FIRST)
+				a->first_steps += (nsx_u128)o[k].period;
+			a->nfirst += k < NSX_LOOK_FIRST;
+		}
 		if (!add_window(a, o->device, o->first, o[n - 1].first, (int64_t)n - 1))
 			return false;
 	}

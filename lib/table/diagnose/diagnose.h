@@ -29,6 +29,9 @@ enum nsx_look {
 	NSX_LOOK_LAUNCH, NSX_LOOK_LAYOUT, NSX_LOOK_ROOFLINE, NSX_LOOK_VARIABILITY, NSX_NLOOKS
 };
 
+/* Steps that are slow where a stream was not through nsysx-warmup. */
+enum { NSX_LOOK_FIRST = 2 };
+
 /* Kinds of findings; of equal gains the first comes first: causes before what they cause. */
 enum nsx_finding_kind {
 	NSX_FIND_SLOW, NSX_FIND_LATE_HOST, NSX_FIND_STRAGGLER, NSX_FIND_LATE_DEVICE, NSX_FIND_BLOCKING,
@@ -98,6 +101,8 @@ struct nsx_look_at {
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */
+	nsx_u128           first_steps;  /* ns of the first NSX_LOOK_FIRST of each device, and how many they are */
+	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
 	struct idle        idle;

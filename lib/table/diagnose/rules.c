@@ -433,6 +433,9 @@ judge_variability(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, ", of %zu; the gain is of every step taking p50", n);
 	if ((double)p99 < VARIABLE * (double)p50)
 		return NSX_OK;
+	if ((double)a->first_steps - (double)a->nfirst * (double)p50 > ((double)a->time - (double)n * (double)p50) / 2)
+		nsx_buf_c(&a->text,
+		          "; more than half of that is of each device's first two, which nsysx-warmup leaves out");
 	return nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, "nsysx-steps --explain @");
 }
 
