@@ -200,6 +200,25 @@ nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t h)
 }
 
 uint32_t
+nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s)
+{
+	uint64_t first = 0, last = 0;
+
+	if (s.len >= 8) {
+		memcpy(&first, s.ptr, 8);
+		memcpy(&last, s.ptr + s.len - 8, 8);
+	} else if (s.len) {
+		first = (unsigned char)s.ptr[0];
+		last = (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 | (unsigned char)s.ptr[s.len - 1];
+	}
+	uint32_t *at = &recall[(first + (last << 21 | last >> 43) + s.len) * 0x9e3779b97f4a7c15ULL >> 54];
+
+	if (*at < t->n && nsx_str_eq(t->strs[*at], s))
+		return *at;
+	return *at = nsx_intern(t, s);
+}
+
+uint32_t
 nsx_intern_find(const struct nsx_intern *t, struct nsx_str s)
 {
 	if (!t->n)

@@ -50,6 +50,10 @@ struct nsx_intern {
 uint32_t nsx_intern(struct nsx_intern *t, struct nsx_str s);
 /* The same where s's nsx_hash is known. */
 uint32_t nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t hash);
+/* The same for strings of which some come again and again: those are found by a few of their bytes. recall: NSX_RECALL
+ * numbers, any at first, that are the table's alone. */
+enum { NSX_RECALL = 1024 };
+uint32_t nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s);
 /* A string of this hash will be asked for soon. */
 static inline void
 nsx_intern_expect(const struct nsx_intern *t, uint64_t hash)

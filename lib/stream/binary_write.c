@@ -12,8 +12,7 @@
 
 enum {
 	BACK = 8,          /* strings looked back at for a common beginning */
-	SMALL = 64,        /* records that a kind first gets room for */
-	RECALL = 1024      /* strings that are found without looking for them */
+	SMALL = 64         /* records that a kind first gets room for */
 };
 
 /* Where a value goes: from a slot of the record to a column, `at` numbers into the cells. */
@@ -44,7 +43,7 @@ struct block {
 	struct nsx_intern strings;      /* in order of arrival */
 	size_t            bytes;        /* of strings, repeated ones too */
 	size_t            nrows;
-	uint32_t          recall[RECALL];   /* a number in `strings`, or one that is none any more */
+	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(struct nsx_put *) declared;
 	NSX_VEC(uint32_t) order_kinds, order_counts;
 	NSX_VEC(uint32_t) place;        /* of a string in the block, by arrival; NSX_NONE: none yet */
@@ -303,21 +302,6 @@ flush(struct nsx_writer *w)
 	return nsx_writer_flush(w);
 }
 
-/* A string's number. Those that come again and again are not looked for: a few of their bytes say where they were
- * last. */
-static uint32_t
-number(struct block *b, struct nsx_str s)
-{
-	uint64_t few = s.len >= 8 ? word(s.ptr) + (word(s.ptr + s.len - 8) << 21 | word(s.ptr + s.len - 8) >> 43)
-	             : (unsigned char)s.ptr[0] | (uint64_t)(unsigned char)s.ptr[s.len / 2] << 8 |
-	             (uint64_t)(unsigned char)s.ptr[s.len - 1] << 16;
-	uint32_t *at = &b->recall[(few + s.len) * 0x9e3779b97f4a7c15ULL >> 54];
-
-	if (*at < b->strings.n && b->strings.strs[*at].len == s.len && common(b->strings.strs[*at], s) == s.len)
-		return *at;
-	return *at = nsx_intern(&b->strings, s);
-}
-
 /* Make the plan for records that have what rec has. */
 static void
 make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
@@ -359,7 +343,7 @@ take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 	uint64_t *to = k->cells + k->n;
 
 	for (; s < strings; s++) {
-		uint32_t x = number(b, rec->v[s->slot].s);
+		uint32_t x = nsx_intern_recall(&b->strings, b->recall, rec->v[s->slot].s);
 
 		if (x == NSX_NONE)
 			return false;

@@ -79,6 +79,10 @@ struct nsx_reader {
 	uint64_t          need[NSX_NKINDS + 1];   /* slots */
 	union nsx_val     v[NSX_MAX_COLS];
 
+	/* Where records of the kind read last have their time and duration; -1: they have none, or nobody reads it. */
+	const struct nsx_kind *timed;
+	int               start, dur;
+
 	/* NSX_READ_ORDERED: the last record that has a place in the order. */
 	const struct nsx_kind *last_kind;
 	struct nsx_order_key   last;

@@ -163,8 +163,12 @@ read_data(const struct values *s, uint64_t *v, size_t n)
 static void
 spread(const struct decode *d, uint64_t *v, size_t n, unsigned column)
 {
-	for (size_t r = d->rows; r-- > 0;)
-		v[r] = d->c->has[r] >> column & 1 ? v[--n] : 0;
+	for (size_t r = d->rows; r-- > 0;) {
+		uint64_t bit = d->c->has[r] >> column & 1;
+
+		n -= bit;
+		v[r] = v[n] & (0 - bit);
+	}
 }
 
 /* prev of a key, made if it is not. NULL if the key is damaged. */
@@ -296,6 +300,33 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 	}
 }
 
+/* From differences to values where only the column's own values before count, so that records without one do not: false
+ * if others count, too. */
+static bool
+resolve_own(const struct decode *d, const struct values *s, uint64_t *v, size_t n)
+{
+	uint64_t x = s->first;
+
+	switch (s->base) {
+	case BASE_ZERO:
+		return true;
+	case BASE_TOP:
+		for (size_t i = 0; i < n; i++) {
+			v[i] += x;
+			x = (int64_t)v[i] >= (int64_t)x ? v[i] + 1 : x;
+		}
+		return true;
+	case BASE_LAST: case BASE_LAST_OR_TOP:
+		if (s->plus || s->minus || s->key >= d->nkeys || !key_is_empty(d->keys[s->key]))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			v[i] = x += v[i];
+		return true;
+	default:
+		return false;
+	}
+}
+
 static const char *
 check_strings(const struct decode *d, const uint64_t *v)
 {
@@ -387,7 +418,10 @@ read_column(struct decode *d, const struct values *s)
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows);
-	if ((wrong = read_data(s, v, n)) || (wrong = expect(d, s, partial, &e)))
+	if ((wrong = read_data(s, v, n)))
+		return wrong;
+	bool own = resolve_own(d, s, v, n);
+	if (!own && (wrong = expect(d, s, partial, &e)))
 		return wrong;
 	if (partial) {
 		spread(d, v, n, s->column);
@@ -395,7 +429,8 @@ read_column(struct decode *d, const struct values *s)
 	} else {
 		c->all |= 1ULL << s->column;
 	}
-	resolve(d, &e, v, partial, s->column);
+	if (!own)
+		resolve(d, &e, v, partial, s->column);
 	c->v[s->column] = v;
 	return string ? check_strings(d, v) : NULL;
 }

@@ -446,26 +446,33 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 	                       sort);
 }
 
-/* Whether rec ends where no time can be. */
-static bool
-ends_beyond(const struct nsx_rec *rec)
+/* Where records of kind k have a time and a duration. */
+static void
+find_times(struct nsx_reader *r, const struct nsx_kind *k)
 {
-	enum nsx_kind_id kind = rec->kind->id;
-	int start = nsx_field(kind, NSX_ROLE_START), dur = nsx_field(kind, NSX_ROLE_DUR);
-	int64_t end;
+	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
 
 	/* A kind without GPU times has the host's. */
-	if (start < 0) {
-		start = nsx_field(kind, NSX_ROLE_HOST_START);
-		dur = nsx_field(kind, NSX_ROLE_HOST_DUR);
-	}
-	if (start < 0 || dur < 0)
-		return false;
+	if (nsx_field(k->id, start) < 0)
+		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	r->timed = k;
+	r->start = nsx_field(k->id, start);
+	r->dur = nsx_field(k->id, dur);
 	/* What nobody reads, nobody rests on. */
-	const uint64_t both = UINT64_C(1) << start | UINT64_C(1) << dur;
+	if (r->start < 0 || r->dur < 0 || (k->unasked >> r->start | k->unasked >> r->dur) & 1)
+		r->start = r->dur = -1;
+}
 
-	return !(rec->kind->unasked & both) && (rec->has & both) == both
-	       && __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
+/* Whether rec ends where no time can be. */
+static bool
+ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
+{
+	int64_t end;
+
+	if (rec->kind != r->timed)
+		find_times(r, rec->kind);
+	return r->start >= 0 && rec->has >> r->start & rec->has >> r->dur & 1
+	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
 }
 
 /* docs/format.md, "Order", but for what is said about ties: those decide nothing that a program rests on. */
@@ -500,7 +507,7 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 		rc = r->dec->next(r, rec);
 	if (rc == NSX_OK) {
 		r->records++;
-		r->beyond += ends_beyond(rec);
+		r->beyond += ends_beyond(r, rec);
 		if (r->flags & NSX_READ_ORDERED)
 			rc = check_order(r, rec);
 	}

@@ -9,7 +9,7 @@
 
 static const char damaged[] = "strings", no_memory[] = "";
 
-enum { BACK, SHARED, LENGTH };
+enum { BACK, SHARED, LENGTH, SLACK = 16 };
 
 const char *
 nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
@@ -102,6 +102,16 @@ measure(struct nsx_strings *t)
 	return total;
 }
 
+/* n bytes, mostly few: 16 may be read and written at either. */
+static void
+copy(char *to, const void *from, size_t n)
+{
+	if (n <= 16)
+		memcpy(to, from, 16);
+	else
+		memcpy(to, from, n);
+}
+
 const char *
 nsx_strings_join(struct nsx_strings *t, bool all)
 {
@@ -125,12 +135,12 @@ nsx_strings_join(struct nsx_strings *t, bool all)
 	size_t total = measure(t);
 	if (total == SIZE_MAX)
 		return damaged;
-	if (total > t->bytes_cap) {
-		char *p = realloc(t->bytes, total);
+	if (total + SLACK > t->bytes_cap) {
+		char *p = realloc(t->bytes, total + SLACK);
 		if (!p)
 			return no_memory;
 		t->bytes = p;
-		t->bytes_cap = total;
+		t->bytes_cap = total + SLACK;
 	}
 	char *to = t->bytes;
 	const unsigned char *from = t->text.p;
@@ -140,8 +150,8 @@ nsx_strings_join(struct nsx_strings *t, bool all)
 		if (!t->wanted[i])
 			continue;
 		if (shared)
-			memcpy(to, t->p[i - 1 - t->back.p[i]].ptr, shared);
-		memcpy(to + shared, from, length);
+			copy(to, t->p[i - 1 - t->back.p[i]].ptr, shared);
+		copy(to + shared, from, length);
 		t->p[i].ptr = to;
 		to += shared + length;
 	}

@@ -19,8 +19,8 @@ struct nsx_strings {
 	size_t          bytes_cap;
 };
 
-/* Begin with a block: s is its Strings message, which stays where it is until the next one; an empty one if it has
- * none. NULL, or what is wrong; "" when out of memory. */
+/* Begin with a block: s is its Strings message, which stays where it is, NSX_SLACK readable bytes behind it, until
+ * the next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_open(struct nsx_strings *t, struct nsx_unread s);
 
 /* Put together the strings that are wanted, with all: every one. NULL, or what is wrong; "" when out of memory. */

@@ -51,8 +51,10 @@ struct ops {
 	bool            no_compile;
 	struct nsx_map  compiling; /* (profile, range) of compilation and what is within; with no_compile alone */
 	struct nsx_intern strs;   /* 0 is the empty string */
+	uint32_t        recall[NSX_RECALL];
 	struct nsx_map  row_of;
 	NSX_VEC(struct row) rows;
+	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
 	int64_t         timeless, no_work;
 	bool            any;
 };
@@ -103,6 +105,7 @@ ops_free(void *state)
 	nsx_map_free(&f->row_of);
 	nsx_map_free(&f->compiling);
 	free(f->rows.p);
+	free(f->last.p);
 	free(f);
 }
 
@@ -110,14 +113,23 @@ ops_free(void *state)
 static struct row *
 row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 {
-	uint32_t t = nsx_intern(&f->strs, type), n = nsx_intern(&f->strs, name), *at;
+	uint32_t t = nsx_intern_recall(&f->strs, f->recall, type), n = nsx_intern_recall(&f->strs, f->recall, name);
+	uint32_t *at;
 
 	if (t == NSX_NONE || n == NSX_NONE)
 		return NULL;
+	while (f->last.n < f->strs.n)
+		if (!nsx_vec_push(&f->last, NSX_NONE))
+			return NULL;
+	if (f->last.p[n] != NSX_NONE && f->rows.p[f->last.p[n]].type == t)
+		return &f->rows.p[f->last.p[n]];
 	at = nsx_map_at(&f->row_of, (struct nsx_key){ t, n });
 	if (at && *at == NSX_NONE && nsx_vec_push(&f->rows, ((struct row){ .type = t, .name = n })))
 		*at = (uint32_t)(f->rows.n - 1);
-	return at && *at != NSX_NONE ? &f->rows.p[*at] : NULL;
+	if (!at || *at == NSX_NONE)
+		return NULL;
+	f->last.p[n] = *at;
+	return &f->rows.p[*at];
 }
 
 /* Whether the profile's range of that column is one of compilation. */
