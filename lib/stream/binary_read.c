@@ -8,6 +8,8 @@
 #include "stream/columns.h"
 #include "stream/strings.h"
 
+enum { BATCH = 32 };
+
 /* A declared kind. */
 struct kind {
 	struct nsx_heads   heads;
@@ -23,6 +25,10 @@ struct kind {
 	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
+	/* Records up to `ready` are put together in v, `wide` apart, with what they have in is. */
+	size_t             ready, wide;
+	union nsx_val     *v;
+	uint64_t           is[BATCH];
 };
 
 struct list { uint64_t *p; size_t n, cap; };
@@ -126,6 +132,8 @@ binary_close(struct nsx_reader *r)
 
 	if (!b)
 		return;
+	for (size_t i = 0; i < b->kinds.n; i++)
+		free(b->kinds.p[i].v);
 	free(b->kinds.p);
 	free(b->order_kinds.p);
 	free(b->order_counts.p);
@@ -334,7 +342,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	b->order_kinds.n = b->order_counts.n = 0;
 	nsx_strings_open(&b->strings, (struct nsx_unread){ s.p, s.p });
 	for (size_t i = 0; i < met; i++) {
-		b->kinds.p[i].rows = b->kinds.p[i].at = 0;
+		b->kinds.p[i].rows = b->kinds.p[i].at = b->kinds.p[i].ready = 0;
 		b->kinds.p[i].filled = false;
 		b->kinds.p[i].c = (struct nsx_columns){ 0 };
 	}
@@ -410,20 +418,32 @@ present(const struct kind *k, size_t at)
 	return has;
 }
 
-static void
-assemble(struct nsx_reader *r, struct kind *k, struct nsx_rec *rec)
+/* Put the next records together, column by column: false when out of memory. */
+static bool
+assemble(struct binary *b, struct kind *k)
 {
-	const struct nsx_str *strings = ((struct binary *)r->state)->strings.p;
+	const struct nsx_str *strings = b->strings.p;
 	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
-	size_t at = k->at++;
+	size_t n = k->rows - k->at < BATCH ? k->rows - k->at : BATCH, at = k->at;
 
-	rec->kind = k->met->kind;
-	rec->has = k->c.has ? present(k, at) : k->has;
+	if (!k->v) {
+		/* Whoever copies a record may copy all slots that one can have. */
+		k->wide = (size_t)k->met->kind->nslots + 1;
+		k->v = calloc(BATCH * k->wide + NSX_MAX_COLS, sizeof *k->v);
+		if (!k->v)
+			return false;
+	}
 	for (; w < strings_end; w++)
-		r->v[w->slot].s = strings[w->from[at]];
+		for (size_t i = 0; i < n; i++)
+			k->v[i * k->wide + w->slot].s = strings[w->from[at + i]];
 	/* Doubles are their 64 bits. */
 	for (; w < end; w++)
-		r->v[w->slot].i = (int64_t)w->from[at];
+		for (size_t i = 0; i < n; i++)
+			k->v[i * k->wide + w->slot].i = (int64_t)w->from[at + i];
+	for (size_t i = 0; i < n; i++)
+		k->is[i] = k->c.has ? present(k, at + i) : k->has;
+	k->ready = at + n;
+	return true;
 }
 
 static int
@@ -499,8 +519,14 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 		if (rc != NSX_OK)
 			return rc;
 	}
+	struct kind *k = b->now;
+	if (k->at == k->ready && !assemble(b, k))
+		return nsx_err_nomem(r->err, r->name);
+	size_t i = k->at++ - (k->ready - 1) / BATCH * BATCH;
 	b->left--;
-	assemble(r, b->now, rec);
+	rec->kind = k->met->kind;
+	rec->has = k->is[i];
+	rec->v = k->v + i * k->wide;
 	return NSX_OK;
 }
 

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+/* Numbers between columns: a cache line, so that those of a full block, read side by side, have not the same place
+ * in every page. */
+enum { APART = 8 };
+
 /* A Values message, taken apart. */
 struct values {
 	unsigned column, of, key, plus, minus;
@@ -28,7 +32,7 @@ take(struct nsx_pool *pool, size_t n)
 {
 	uint64_t *p = pool->p + pool->n;
 
-	pool->n += n;
+	pool->n += n + APART;
 	return p;
 }
 
@@ -53,7 +57,7 @@ nsx_columns_need(struct nsx_unread s, size_t rows)
 	if (rc < 0 || cols > NSX_MAX_COLS || keys > NSX_MAX_KEYS)
 		return SIZE_MAX;
 	/* `has`, the columns, prev per key, the key's table, last. */
-	return (cols + 1) * rows + (keys + 1) * halves(rows) + halves(nsx_key_slots(rows));
+	return (cols + 1) * (rows + APART) + (keys + 1) * (halves(rows) + APART) + halves(nsx_key_slots(rows)) + APART;
 }
 
 static bool
