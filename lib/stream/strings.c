@@ -107,7 +107,7 @@ static void
 copy(char *to, const void *from, size_t n)
 {
 	if (n <= 16)
-		memcpy(to, from, 16);
+		memmove(to, from, 16);   /* a string that shares few bytes with the one before it */
 	else
 		memcpy(to, from, n);
 }
