@@ -68,7 +68,7 @@ nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
 nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each)
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,idle gaps copies roofline lanes))
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,idle gaps copies lanes)) $(call nsysx_table,roofline points)
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
@@ -76,7 +76,7 @@ nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
 nsysx_folded := $(patsubst %,$(nsysx_out)/flame/%.folded,$(nsysx_program_folds) $(nsysx_range_folds))
 nsysx_flames := $(nsysx_folded:.folded=.svg)
-nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew variability lockstep heap)
+nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew variability lockstep heap steps percentiles roofline)
 
 # $(call nsysx_run,COMMAND): run it, with what it says kept for the page, and shown where it fails. One file a target, of its name.
 # What makes several files at once has nsysx_as, the name of its log.
@@ -199,9 +199,9 @@ $(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/gaps.tsv: $(nsysx_last)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
-$(nsysx_out)/tables/roofline.tsv: $(nsysx_last)
+$(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(call nsysx_ask,xla)roofline --tsv -o $@ $< $(nsysx_said)
+	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv $(nsysx_here)/lanes.awk
 	$(nsysx_run)
@@ -261,6 +261,8 @@ $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_o
 nsysx_plot = $(nsysx_here)/plots
 $(nsysx_out)/plots/bandwidth.dat: $(nsysx_out)/tables/bandwidth.tsv
 $(nsysx_out)/plots/waits.dat: $(nsysx_out)/tables/bandwidth.tsv
+$(nsysx_out)/plots/steps.dat $(nsysx_out)/plots/percentiles.dat: $(nsysx_out)/tables/step-each.tsv
+$(nsysx_out)/plots/roofline.dat: $(nsysx_out)/tables/points.tsv
 $(nsysx_out)/plots/skew.dat: $(nsysx_out)/tables/residual.tsv
 $(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out)/tables/thunk.tsv
 $(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tables/curve.tsv $(nsysx_out)/plots/marks.tsv
@@ -276,7 +278,7 @@ $(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plo
 
 # What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
 # Nothing else goes: other files in these folders are the user's.
-nsysx_optional := $(call nsysx_table,range kernel idle gaps copies roofline lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
+nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))

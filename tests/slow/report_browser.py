@@ -84,6 +84,76 @@ def parts(b):
     equal("a title is only text", b.js("return [document.title, document.querySelectorAll('h1 *').length]"), ['<b>"x"</b>', 0])
 
 
+# Of the table that links to tables/NAME.tsv: its rows that are shown, as what they hold: the values of numbers, names in full.
+SHOWN = """
+const box = [...document.querySelectorAll('.table')].find(t => t.querySelector('.more a').getAttribute('href') === 'tables/' + arguments[0] + '.tsv');
+return [...box.querySelector('tbody').rows].filter(r => !r.hidden).map(r => [...r.cells].map(c => c.querySelector('data') ? c.querySelector('data').value : c.title || c.textContent));"""
+HEAD = """
+const box = [...document.querySelectorAll('.table')].find(t => t.querySelector('.more a').getAttribute('href') === 'tables/' + arguments[0] + '.tsv');
+box.querySelectorAll('th button')[arguments[1]].click();"""
+TYPE = """
+const box = [...document.querySelectorAll('.table')].find(t => t.querySelector('.more a').getAttribute('href') === 'tables/' + arguments[0] + '.tsv');
+const input = box.querySelector('input'); input.value = arguments[1]; input.dispatchEvent(new Event('input')); return box.querySelector('.tools .note').textContent;"""
+MORE = """
+const box = [...document.querySelectorAll('.table')].find(t => t.querySelector('.more a').getAttribute('href') === 'tables/' + arguments[0] + '.tsv');
+box.querySelector('.link').click();"""
+
+
+def tables(b):
+    b.window(1280, 844)
+    b.open("file://%s/job/index.html" % DIR)
+    want = [line.rstrip("\n").split("\t") for line in open("%s/job/tables/thunk.tsv" % DIR, encoding="utf-8")]
+    head, rows = want[0], want[1:]
+    name, count, total = head.index("name"), head.index("count"), head.index("total")
+    first = b.js(SHOWN, "thunk")
+    limit = len(first)
+    equal("a table begins with its first rows", [r[0] for r in first], [r[name] for r in rows[:limit]])
+    b.js(MORE, "thunk")
+    equal("a click shows all rows", len(b.js(SHOWN, "thunk")), min(200, len(rows)))
+    b.js(HEAD, "thunk", 3)
+    equal("a click on a number sorts by it, largest first", [r[3] for r in b.js(SHOWN, "thunk")], sorted((r[total] for r in rows[:200]), key=int, reverse=True))
+    b.js(HEAD, "thunk", 3)
+    equal("another one, smallest first", [int(r[3]) for r in b.js(SHOWN, "thunk")], sorted(int(r[total]) for r in rows[:200]))
+    equal("which is told to those who do not see it", b.js("return [...document.querySelectorAll('th[aria-sort]')].map(e => e.getAttribute('aria-sort'))"), ["ascending"])
+    b.js(HEAD, "thunk", 0)
+    names = [r[0] for r in b.js(SHOWN, "thunk")]
+    equal("a click on a name sorts by it, numbers within as numbers", names == sorted(names, key=lambda n: [int(x) if x.isdigit() else x for x in __import__("re").split("([0-9]+)", n)]), True)
+    word = rows[0][name]
+    found = [r for r in rows[:200] if any(word.lower() in c.lower() for c in r)]
+    said = b.js(TYPE, "thunk", word.upper())
+    equal("what is typed leaves the rows that hold it", sorted(r[0] for r in b.js(SHOWN, "thunk")), sorted(r[name] for r in found))
+    equal("and says how many", said.split()[0], str(len(found)))
+    b.js(TYPE, "thunk", "no such row")
+    equal("of what no row holds, none", b.js(SHOWN, "thunk"), [])
+    b.js(TYPE, "thunk", "")
+    equal("an empty field shows all again", len(b.js(SHOWN, "thunk")), min(200, len(rows)))
+
+
+def lanes(b):
+    b.open("file://%s/job/index.html" % DIR)
+    shown = "return [...document.querySelectorAll('svg.lanes')].filter(e => e.getClientRects().length).map(e => e.getAttribute('aria-label').split(', ')[1])"
+    equal("the slowest step is shown first", b.js(shown), ["slowest"])
+    b.js("document.querySelector('label[for=\"lanes-median\"]').click()")
+    equal("a click shows the median one", b.js(shown), ["median"])
+    equal("every piece tells its name and times", b.js("return [...document.querySelectorAll('svg.lanes rect')].filter(e => !/, .* (ns|µs|ms|s) at /.test(e.textContent)).length"), 0)
+    equal("every piece lies in the picture", b.js("""return [...document.querySelectorAll('svg.lanes')].filter(e => e.getClientRects().length).map(s => [...s.querySelectorAll('rect')]
+        .filter(r => r.getBBox().x < -1 || r.getBBox().x + r.getBBox().width > 1001).length)"""), [0])
+    equal("findings lead to their evidence", b.js("return [...document.querySelectorAll('#summary .findings a')].filter(a => !document.querySelector(a.getAttribute('href'))).length"), 0)
+    size = os.path.getsize("%s/long/index.html" % DIR)
+    equal("the page of a thousand steps is below 3 MB", size < 3000000, True)
+
+
+def single(b):
+    os.makedirs("%s/alone" % DIR, exist_ok=True)
+    os.replace("%s/one/single.html" % DIR, "%s/alone/single.html" % DIR)
+    b.open("file://%s/alone/single.html" % DIR)
+    b.js(OPENED)
+    time.sleep(1)
+    equal("in one file every picture loads, alone in its folder", b.js("return [document.images.length > 0, [...document.images].filter(i => !i.naturalWidth).length]"), [True, 0])
+    equal("nothing in it leads to another file", b.js("return [...document.querySelectorAll('[href], [src]')].map(e => e.getAttribute('href') || e.getAttribute('src')).filter(x => !/^(#|data:)/.test(x))"), [])
+    equal("it opens without complaint", [e["message"] for e in b.log() if e["level"] in ("SEVERE", "WARNING")], [])
+
+
 b = Browser(1280, 844)
 try:
     for name in ("job", "torch", "one"):
@@ -91,6 +161,9 @@ try:
             for dark in (False, True):
                 look(b, name, width, dark)
     parts(b)
+    tables(b)
+    lanes(b)
+    single(b)
 finally:
     b.close()
 print("1..%d" % count)

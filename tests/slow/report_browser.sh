@@ -13,7 +13,8 @@ made() {
 	"$SYNTH" -o "$T/s" --offset=300000 --jitter=4000 >/dev/null && "$SYNTH" -o "$T/t" --torch >/dev/null && "$SYNTH" -o "$T/o" --processes=1 --no-comm >/dev/null &&
 	nsysx-report -q -o "$T/job" -x "$T/s/dump0" "$T/s/r0.sqlite" -x "$T/s/dump1" "$T/s/r1.sqlite" &&
 	nsysx-report -q -o "$T/torch" --title '<b>"x"</b>' "$T/t/r0.sqlite" &&
-	nsysx-report -q -o "$T/one" -x "$T/o/dump0" "$T/o/r0.sqlite"
+	"$SYNTH" -q -o "$T/l" --steps 1000 >/dev/null && nsysx-report -q -o "$T/long" -x "$T/l/dump0" "$T/l/r0.sqlite" -x "$T/l/dump1" "$T/l/r1.sqlite" &&
+	nsysx-report -q --single -o "$T/one" -x "$T/o/dump0" "$T/o/r0.sqlite"
 }
 made || { echo 'report_browser.sh: the reports could not be made' >&2; exit 1; }
 mkdir -p "$B/shots"

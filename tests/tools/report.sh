@@ -278,4 +278,28 @@ equal 'make install' "$status" 0
 run env PATH="$T/inst/usr/bin:/usr/bin:/bin" nsysx-report -o r9 -x s/dump0 s/r0.sqlite
 equal 'what is installed finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
 ok 'and names none of the source' sh -c "! grep -rF '$root/' inst/usr/bin/nsysx-report inst/usr/share"
+
+# More files, and what is said meanwhile.
+ok 'a trace and a page in one file' nsysx-report -q --trace --single -o rt -x s/dump0 s/r0.sqlite
+nsysx-perfetto -q -o want.pftrace rt/streams/collectives.nsysx
+same 'the trace is that of nsysx-perfetto' want.pftrace rt/job.pftrace
+ok 'the page links to it' grep -q '<a href="job.pftrace">' rt/index.html
+ok 'the one file has no other' sh -c '! grep -Eo "(href|src)=\"[^\"]*\"" rt/single.html | grep -Ev "=\"(#|data:)"'
+ok 'without them' nsysx-report -q -o rt -x s/dump0 s/r0.sqlite
+ok 'they are gone' test ! -e rt/job.pftrace -a ! -e rt/single.html
+head -c 9000 s/r0.sqlite >torn.sqlite
+run nsysx-report -o ru torn.sqlite
+equal 'of what fails the tool speaks, not make' "$status $(grep -c '^make' "$T_private/err") $(grep -c '^nsysx-extract: torn.sqlite' "$T_private/err")" '1 0 1'
+NSYSX_TELL=1 build PROFILES=s/r0.sqlite OUT=ru 2>said >/dev/null
+ok 'what is being done can be said' grep -q '^nsysx-report: extracting r0.sqlite$' said
+
+# Names of layers: what all begin with stands once, and what differs is seen.
+mkdir -p layers/tables && cd layers && {
+	printf 'name\ttotal\n'
+	for l in 1 2 3; do printf 'jit(step)/transformer/layers/layer_%d/%s/attention/query\t%d\n' $l "$(printf 'x%.0s' $(seq 90))" $((4 - l)); done
+} >tables/t.tsv
+awk -v spec='name:operation:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" tables/t.tsv >page
+cd ..
+ok 'what names share stands above' grep -qF '<code>jit(step)/transformer/layers/</code>' layers/page
+equal 'rows show what differs, at both ends' "$(sed -n 's/.*<td class="s[^>]*>\(…layer_[0-9]\).*\(query\)<.*/\1 \2/p' layers/page | paste -sd ,)" '…layer_1 query,…layer_2 query,…layer_3 query'
 done_testing
