@@ -243,6 +243,8 @@ awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6
 	grep -v '^thunk' | nsysx-view --partial >"$T/jitter"
 equal 'steps that vary' "$(findings jitter --min 0)" '1 variability 150'
 equal '... not at their beginning' "$(nsysx-diagnose -q --tsv "$T/jitter" | grep -c warmup)" 0
+equal 'its command has the steps that were named' "$(nsysx-diagnose -q --tsv --module 'step@7' <"$T/jitter" | awk -F'\t' 'NR == 2 { print $6 }')" \
+	'nsysx-steps --explain --module step@7 STREAM'
 # The first three end at 1,600, 2,600 and 3,600.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { if ($4 > 0) $6 += 600 - ($4 == 4) * 600 } { print }' "$T/jitter" >"$T/first"
 equal 'or there' "$(nsysx-diagnose -q --tsv "$T/first" | awk -F'\t' 'NR == 2 { print $2, $3 }') $(nsysx-diagnose -q --tsv "$T/first" | grep -c 'first two, which nsysx-warmup leaves out')" 'variability 150 1'

@@ -158,8 +158,8 @@ int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 
-/* Add a finding of a->text, which is its evidence, unless it gives too little. An @ in the command stands for the
- * stream. */
+/* Add a finding of a->text, which is its evidence, unless it gives too little. The word @ in the command stands for
+ * the stream. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 

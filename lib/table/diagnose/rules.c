@@ -124,9 +124,9 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 
 	if (gain <= 0 || 100 * gain < a->options->min * a->period)
 		return NSX_OK;
-	for (; *command; command++)
-		if (*command != '@')
-			nsx_buf_char(&whole, *command);
+	for (const char *c = command; *c; c++)
+		if (*c != '@' || c == command || c[-1] != ' ' || (c[1] && c[1] != ' '))
+			nsx_buf_char(&whole, *c);
 		else if (!file || strcmp(file, "-") == 0)
 			nsx_buf_c(&whole, "STREAM");
 		else
@@ -436,7 +436,21 @@ judge_variability(struct nsx_look_at *a)
 	if ((double)a->first_steps - (double)a->nfirst * (double)p50 > ((double)a->time - (double)n * (double)p50) / 2)
 		nsx_buf_c(&a->text,
 		          "; more than half of that is of each device's first two, which nsysx-warmup leaves out");
-	return nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, "nsysx-steps --explain @");
+	struct nsx_buf command = { .len = 0 };
+	const char *option = a->options->step ? a->options->step : a->options->module;
+	int rc;
+
+	nsx_buf_c(&command, "nsysx-steps --explain ");
+	if (option) {
+		nsx_buf_c(&command, a->options->step ? "--step " : "--module ");
+		nsx_look_put_quoted(&command, option);
+		nsx_buf_char(&command, ' ');
+	}
+	nsx_buf_add(&command, "@", 2);
+	rc = command.failed ? nsx_err_nomem(a->err, NULL)
+	                    : nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, command.ptr);
+	nsx_buf_free(&command);
+	return rc;
 }
 
 /* ---- what could not be looked at */
