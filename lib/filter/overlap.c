@@ -1,10 +1,21 @@
-/* overlap.c -- how much of communication is hidden behind computation, in one pass.
+/* overlap.c -- the time of each communication that is hidden behind computation, in one pass.
  *
- * Let c(t) be the time before t in which a device computed. Then what hides a communication thunk is c(end) - c(start).
- * Thunks come by start, so when the stream has come to t everything that began before t is known: c(t) is the length of
- * the union of all computing intervals so far, less what reaches beyond t. Intervals come by start, too, so only the
- * union's last piece can. Operations are held against a union of their own, of kernels and whole graphs: of thunks and
- * their operations each hides communication once. */
+ * Let c(t) be the time before t in which a device computed. The hidden time of a communication thunk is
+ * c(end) - c(start):
+ *
+ *   computation      0.. 40
+ *   computation     30.. 60    the union of computation is now 0..60
+ *   communication   50.. 90    c(50) = 60 - 10 = 50
+ *   computation     70.. 80    the union is now 0..60, 70..80
+ *   communication   85.. 95    c(85) = 70
+ *
+ * The first communication ends at 90: c(90) = 70, so 70 - 50 = 20 are hidden and 20 exposed. The second ends at 95:
+ * c(95) = 70, so nothing is hidden.
+ *
+ * Thunks are ordered by start, so when the stream has reached t, everything that began before t is known: c(t) is the
+ * length of the union of all computing intervals so far, less the part beyond t. Only the last piece of the union can
+ * reach beyond t. Operations are compared with a union of their own, of kernels and whole graphs, so that work which
+ * is recorded both as a thunk and as its operations hides communication once. */
 #include "filter/overlap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,18 @@
-/* match.c -- which programs of several profiles are one program. Everything is decided on sorted aliases, so the order
- * they came in cannot show. */
+/* match.c -- decide which programs of several profiles are the same program. All decisions are made on sorted aliases,
+ * so the result does not depend on the order of the input.
+ *
+ *   alias  profile  id  name  digest
+ *   0      0        1   f     x:1
+ *   1      0        2   f     x:1
+ *   2      1        2   f     x:1
+ *   3      1        9   f     x:1
+ *   4      2        2   f     none: compiled, never executed
+ *
+ * Aliases 0 to 3 have one name and digest. Two ids of one profile are two programs, so the digest makes two clusters,
+ * with the ids of the profile that has the most ids, of equal ones the most frequent, then the lowest: 1 and 2 of
+ * profile 0. Profile 1 has id 2 too, which goes to that cluster; its id 9 gets the cluster that remains. Alias 4 has no
+ * digest: it joins the program of its name that was executed under its id. The result is two programs: aliases 0 and 3,
+ * and aliases 1, 2 and 4. */
 #include "job/match.h"
 
 #include <stdlib.h>

@@ -1,11 +1,19 @@
-/* project.c -- parents and projection by one sweep with a stack, while a thread's ranges nest; project_any.c does the
- * rest.
+/* project.c -- parents and projection of the ranges of a thread, by one sweep with a stack, while the ranges nest;
+ * threads whose ranges do not nest go to project_any.c.
  *
- * Ranges and calls are met in order of start. The stack holds the ranges that are open, ends falling towards its top,
- * so what contains a call is the part of the stack from the bottom to the innermost range that ends late enough. A call
- * is folded into that range, a range into its parent when it leaves the stack.
+ *   range A   0..100                               stack: A
+ *   range B  10.. 50                               stack: A B
+ *   call     20.. 30, its GPU work 200..250        folded into B, the innermost range around it
+ *   range C  60.. 90                               B ends: folded into A; stack: A C
+ *   call     70.. 75, its GPU work 260..300        folded into C
  *
- * Two things break that picture, and both give the thread away: a range that ends within another that began before it,
+ * At the end C is folded into A. Projections: B 200..250, C 260..300, and A, their parent, 200..300, gap included.
+ *
+ * Ranges and calls are read in order of start. The stack contains the open ranges, with ends that decrease towards its
+ * top, so the ranges around a call are the stack from the bottom to the innermost range that ends late enough. A call
+ * is folded into that range, and a range into its parent when it leaves the stack.
+ *
+ * Two cases do not nest, and send the thread to project_any.c: a range that begins within another and ends after it,
  * and ranges that touch ([0,10] and [10,20]) where something of no length begins at their common instant, which is in
  * both.
  *

@@ -72,6 +72,9 @@ rules(void)
 	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "B", "x:1" }, { 0, 1, 6, "f", "B", "x:1" }, { 0, 1, 5, "f", "A", "x:1" });
 	MATCH(NSX_MATCH_AUTO, "f@A:0,3 f@2:1,2", "or the k-th of those left",
 	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "", "x:1" }, { 0, 1, 2, "f", "", "x:1" }, { 0, 1, 9, "f", "A", "x:1" });
+	MATCH(NSX_MATCH_AUTO, "f@A:0,3 f@2:1,2,4", "the worked example of lib/job/match.c",
+	      { 0, 0, 1, "f", "A", "x:1" }, { 0, 0, 2, "f", "", "x:1" }, { 0, 1, 2, "f", "", "x:1" }, { 0, 1, 9, "f", "A", "x:1" },
+	      { 0, 2, 2, "f", "", "" });
 	MATCH(NSX_MATCH_AUTO, "f@1:0,2,4 f@9:1,3", "the longest list of ids rules",
 	      { 0, 1, 1, "f", "", "x:1" }, { 0, 1, 9, "f", "", "x:1" }, { 0, 2, 1, "f", "", "x:1" }, { 0, 0, 9, "f", "", "x:1" }, { 0, 3, 1, "f", "", "x:1" });
 	MATCH(NSX_MATCH_AUTO, "f@4:0,2,4,6 f@8:1,3,5,7", "of several the most frequent",

@@ -1,4 +1,18 @@
-/* clock_fit.c -- two devices that ran the same program: which of their executions are the same. */
+/* clock_fit.c -- pair the executions of two devices that ran the same program, by the ends of a collective in them:
+ * the shift of their numbers for which the intervals between executions agree best.
+ *
+ *   device v, execution   0      1      2      3        device u, execution   0      1      2
+ *   its end, us        1000   2100   3400   4900        its end, us        7100   8400   9900
+ *
+ *   shift   u's end - v's end of each pair    differences from pair to pair    their median, the misfit
+ *     -1    7400  7800                        400                              400
+ *      0    6100  6300  6500                  200  200                         200
+ *      1    5000  5000  5000                    0    0                           0
+ *      2    3700  3500                        200                              200
+ *
+ * So the capture of u began one execution later: its execution n is v's execution n + 1, and its clock is 5000 us ahead
+ * of v's. The misfit of the best shift must be clearly below that of the second, and shift 0 is kept where it is about
+ * as good. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,8 +1,10 @@
-/* pair.c -- which execution of a program in one report is which in another. Captures that began apart number them
- * differently; the intervals between executions, which all devices of a job share, tell by how much.
+/* pair.c -- pair the executions of a program in one report with those in another. Captures that began at different
+ * times number executions differently; the shift between the numbers follows from the intervals between executions,
+ * which all devices of a job share (clock_fit.c has a worked example).
  *
- * Each device is compared with one that it meets in a collective of the program, so the comparisons of a program form
- * trees. Where intervals decide, they also tell how far two clocks are apart; that decides where they do not. */
+ * Each device is compared with one with which it shares a collective of the program, so the comparisons of a program
+ * form trees. Where intervals decide, they also give the distance of two clocks, which decides where intervals do
+ * not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,12 +5,13 @@
  *                            the next at   3000  3238  3008    mean 3082           -82  156  -74
  *                                                              medians             -82  158  -76
  *
- * so 82 is added to the times of a, 158 taken from those of b, 76 added to those of c; the first three ends become
+ * so 82 is added to the times of a, 158 subtracted from those of b, 76 added to those of c; the first three ends become
  * 1082, 1082, 1082.
  *
- * Collectives with the same members are one set. In a set a clock's skew is the median over its parts of
- * end - mean end. Where a set holds all devices that are connected, that is the answer. Otherwise skews in many sets
- * are put together: what each set calls the mean is unknown, least absolute deviations find it (least_deviations.c). */
+ * Collectives with the same members are one set. In a set the skew of a clock is the median of end - mean end over its
+ * devices' records. Where a set contains all devices that are connected, that is the result. Otherwise the skews of
+ * many sets are combined: the mean of each set is an unknown, found by least absolute deviations (least_deviations.c).
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
