@@ -92,34 +92,43 @@ nsx_extract_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e)
 	return nsx_extract_dur(p->trace.overheads[e->i].start, p->trace.overheads[e->i].end);
 }
 
-static struct nsx_str
-name_of(const struct nsx_trace *t, uint32_t name)
+int64_t
+nsx_extract_tid(uint64_t gtid)
+{
+	return (int64_t)(gtid & 0xFFFFFF);
+}
+
+struct nsx_str
+nsx_extract_text(const struct nsx_trace *t, uint32_t name)
 {
 	return name == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&t->names, name);
 }
 
-void
-nsx_extract_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie)
+int64_t
+nsx_extract_host_number(const struct ex_profile *p, const struct nsx_sort_start *e, enum nsx_role role)
+{
+	const struct nsx_trace *t = &p->trace;
+	bool call = e->tag == NSX_CALL;
+	const struct nsx_overhead *o = call ? NULL : &t->overheads[e->i];
+	const struct nsx_host_call *c = call ? &t->calls[e->i] : NULL;
+
+	switch (role) {
+	case NSX_ROLE_PID:
+		return t->processes[call ? nsx_trace_caller(t, e->i)->process : o->process].pid;
+	case NSX_ROLE_TID:   return call ? nsx_trace_caller(t, e->i)->tid : nsx_extract_tid(o->gtid);
+	case NSX_ROLE_RANGE: return call && c->range != NSX_NONE ? t->ranges[c->range].id : INT64_MIN;
+	case NSX_ROLE_CALL:  return call ? c->id : o->has_call ? o->call : INT64_MIN;
+	default:             return INT64_MIN;
+	}
+}
+
+struct nsx_str
+nsx_extract_host_name(const struct ex_profile *p, const struct nsx_sort_start *e)
 {
 	const struct nsx_trace *t = &p->trace;
 
-	tie->by[NSX_TIE_DEVICE] = INT64_MIN;
-	if (e->tag == NSX_CALL) {
-		const struct nsx_host_call *c = &t->calls[e->i];
-		const struct nsx_calling_thread *th = nsx_trace_caller(t, e->i);
-		tie->by[NSX_TIE_PID] = t->processes[th->process].pid;
-		tie->by[NSX_TIE_TID] = th->tid;
-		tie->by[NSX_TIE_RANGE] = c->range == NSX_NONE ? INT64_MIN : t->ranges[c->range].id;
-		tie->name = name_of(t, t->call_names[c->name].name);
-		tie->number = c->id;
-		return;
-	}
-	const struct nsx_overhead *o = &t->overheads[e->i];
-	tie->by[NSX_TIE_PID] = t->processes[o->process].pid;
-	tie->by[NSX_TIE_TID] = (int64_t)(o->gtid & 0xFFFFFF);
-	tie->by[NSX_TIE_RANGE] = INT64_MIN;
-	tie->name = name_of(t, o->name);
-	tie->number = o->has_call ? o->call : INT64_MIN;
+	return nsx_extract_text(t, e->tag == NSX_CALL ? t->call_names[t->calls[e->i].name].name
+	    : t->overheads[e->i].name);
 }
 
 /* ---- records */
@@ -190,13 +199,13 @@ nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct n
 
 	nsx_set_i(r, NSX_OVERHEAD_profile, p->number);
 	nsx_set_i(r, NSX_OVERHEAD_pid, t->processes[o->process].pid);
-	nsx_set_i(r, NSX_OVERHEAD_tid, (int64_t)(o->gtid & 0xFFFFFF));
+	nsx_set_i(r, NSX_OVERHEAD_tid, nsx_extract_tid(o->gtid));
 	if (o->has_call)
 		nsx_set_i(r, NSX_OVERHEAD_call, o->call);
 	nsx_set_i(r, NSX_OVERHEAD_start, o->start);
 	nsx_set_i(r, NSX_OVERHEAD_dur, nsx_extract_dur(o->start, o->end));
 	nsx_set_s(r, NSX_OVERHEAD_class, classes[o->class]);
-	nsx_set_s(r, NSX_OVERHEAD_name, name_of(t, o->name));
+	nsx_set_s(r, NSX_OVERHEAD_name, nsx_extract_text(t, o->name));
 }
 
 void
@@ -215,7 +224,7 @@ nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec 
 	if (o->launch != NSX_NONE) {
 		const struct nsx_issue *c = &t->issues[o->launch];
 		nsx_set_i(r, NSX_OP_call, c->id);
-		nsx_set_i(r, NSX_OP_tid, (int64_t)(c->gtid & 0xFFFFFF));
+		nsx_set_i(r, NSX_OP_tid, nsx_extract_tid(c->gtid));
 		nsx_set_i(r, NSX_OP_host_start, c->start);
 		nsx_set_i(r, NSX_OP_host_dur, nsx_extract_dur(c->start, c->end));
 		nsx_set_i(r, NSX_OP_waits, t->op_waits ? t->op_waits[op] : 0);

@@ -49,56 +49,95 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	}
 }
 
-static struct nsx_str
-text(const struct nsx_intern *names, uint32_t name)
+/* What the record of an event will have where the order asks for it. */
+struct event { const struct ex_profile *p; const struct nsx_sort_start *e; };
+
+static int64_t
+range_id(const struct nsx_trace *t, uint32_t range)
 {
-	return name == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(names, name);
+	return range == NSX_NONE ? INT64_MIN : t->ranges[range].id;
 }
 
-/* As the record will have it. */
-static struct nsx_order_tie
-tie_of(const struct ex_profile *p, const struct nsx_sort_start *e)
+static int64_t
+device_of(const struct ex_profile *p, uint32_t device)
+{
+	int64_t global = nsx_extract_global(p, device);
+
+	return global < 0 ? INT64_MIN : global;
+}
+
+static int64_t
+range_number(const struct ex_profile *p, uint32_t i, enum nsx_role role)
 {
 	const struct nsx_trace *t = &p->trace;
-	struct nsx_order_tie tie = { { p->number, -1, INT64_MIN, INT64_MIN, -1 }, { "", 0 }, INT64_MIN };
+	const struct nsx_range *r = &t->ranges[i];
 
-	switch (e->tag) {
-	case NSX_MODULE: {
-		const struct ex_module *m = &p->modules.p[e->i];
-		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, m->device);
-		tie.by[NSX_TIE_RANGE] = t->ranges[m->range].id;
-		tie.name = p->programs.p[m->program].name;
-		return tie;
+	switch (role) {
+	case NSX_ROLE_DEVICE: return r->gpu == NSX_NONE ? INT64_MIN : device_of(p, t->spans[r->gpu].device);
+	case NSX_ROLE_PID:    return t->processes[nsx_trace_thread(t, i)->process].pid;
+	case NSX_ROLE_TID:    return nsx_trace_thread(t, i)->tid;
+	case NSX_ROLE_RANGE:  return r->id;
+	default:              return INT64_MIN;
 	}
-	case NSX_RANGE: {
-		const struct nsx_range *r = &t->ranges[e->i];
-		const struct nsx_thread *thread = nsx_trace_thread(t, e->i);
-		tie.by[NSX_TIE_DEVICE] = r->gpu == NSX_NONE ? -1 : nsx_extract_global(p, t->spans[r->gpu].device);
-		tie.by[NSX_TIE_PID] = t->processes[thread->process].pid;
-		tie.by[NSX_TIE_TID] = thread->tid;
-		/* No two of an export are of one id, so names are never looked at. */
-		tie.by[NSX_TIE_RANGE] = r->id;
-		return tie;
+}
+
+static int64_t
+op_number(const struct ex_profile *p, uint32_t i, enum nsx_role role)
+{
+	const struct nsx_gpu_op *op = &p->trace.ops[i];
+
+	switch (role) {
+	case NSX_ROLE_DEVICE: return device_of(p, op->device);
+	case NSX_ROLE_TID:
+		return op->launch == NSX_NONE ? INT64_MIN : nsx_extract_tid(p->trace.issues[op->launch].gtid);
+	case NSX_ROLE_RANGE:  return range_id(&p->trace, op->range);
+	case NSX_ROLE_OP:     return i;
+	default:              return INT64_MIN;
 	}
-	case NSX_THUNK: {
-		const struct ex_thunk *th = &p->thunks.p[e->i];
-		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, th->device);
-		tie.by[NSX_TIE_RANGE] = t->ranges[th->range].id;
-		tie.name = nsx_intern_str(&p->inst_names, p->insts.p[th->inst].name);
-		return tie;
-	}
+}
+
+static int64_t
+number_of(const void *of, enum nsx_role role)
+{
+	const struct event *x = of;
+	const struct ex_profile *p = x->p;
+	uint32_t i = x->e->i, device, range;
+
+	if (role == NSX_ROLE_PROFILE)
+		return p->number;
+	switch (x->e->tag) {
+	case NSX_RANGE:    return range_number(p, i, role);
 	case NSX_CALL:
-	case NSX_OVERHEAD:
-		nsx_extract_host_tie(p, e, &tie);
-		return tie;
-	default: {
-		const struct nsx_gpu_op *op = &t->ops[e->i];
-		tie.by[NSX_TIE_DEVICE] = nsx_extract_global(p, op->device);
-		tie.by[NSX_TIE_RANGE] = op->range == NSX_NONE ? -1 : t->ranges[op->range].id;
-		tie.name = text(&t->names, op->name);
-		tie.number = e->i;
-		return tie;
+	case NSX_OVERHEAD: return nsx_extract_host_number(p, x->e, role);
+	case NSX_MODULE:
+		device = p->modules.p[i].device;
+		range = p->modules.p[i].range;
+		break;
+	case NSX_THUNK:
+		device = p->thunks.p[i].device;
+		range = p->thunks.p[i].range;
+		break;
+	default:           return op_number(p, i, role);
 	}
+	return role == NSX_ROLE_DEVICE ? device_of(p, device)
+	    : role == NSX_ROLE_RANGE ? range_id(&p->trace, range) : INT64_MIN;
+}
+
+static struct nsx_str
+name_of(const void *of)
+{
+	const struct event *x = of;
+	const struct ex_profile *p = x->p;
+	uint32_t i = x->e->i;
+
+	switch (x->e->tag) {
+	case NSX_MODULE:   return p->programs.p[p->modules.p[i].program].name;
+	/* No two of an export are of one id, so names are never looked at. */
+	case NSX_RANGE:    return (struct nsx_str){ "", 0 };
+	case NSX_THUNK:    return nsx_intern_str(&p->inst_names, p->insts.p[p->thunks.p[i].inst].name);
+	case NSX_CALL:
+	case NSX_OVERHEAD: return nsx_extract_host_name(p, x->e);
+	default:           return nsx_extract_text(&p->trace, p->trace.ops[i].name);
 	}
 }
 
@@ -115,8 +154,9 @@ nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a
 	int c = nsx_order_key_cmp(&x, &y);
 	if (c)
 		return c;
-	struct nsx_order_tie s = tie_of(p, a), t = tie_of(q, b);
-	c = nsx_order_tie_cmp(&s, &t);
+	struct event s = { p, a }, t = { q, b };
+	c = nsx_order_tie_cmp(&(struct nsx_order_view){ (enum nsx_kind_id)a->tag, &s, number_of, name_of },
+	                      &(struct nsx_order_view){ (enum nsx_kind_id)b->tag, &t, number_of, name_of });
 	return c ? c : (a->i > b->i) - (a->i < b->i);
 }
 

@@ -300,9 +300,16 @@ void nsx_extract_calls_close(struct ex_calls *c);
 /* Whether the options keep the overhead. */
 bool nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead);
 
-/* Of a call or an overhead: its duration, and what it goes by among those of its time, kind and duration. */
+/* The system's number of a thread, of the export's. */
+int64_t nsx_extract_tid(uint64_t gtid);
+/* A name of the export; empty for NSX_NONE. */
+struct nsx_str nsx_extract_text(const struct nsx_trace *t, uint32_t name);
+
+/* What the record of a call or an overhead will have: its duration, a number by role (INT64_MIN: none, the profile left
+ * out), its name. */
 int64_t nsx_extract_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
-void nsx_extract_host_tie(const struct ex_profile *p, const struct nsx_sort_start *e, struct nsx_order_tie *tie);
+int64_t nsx_extract_host_number(const struct ex_profile *p, const struct nsx_sort_start *e, enum nsx_role role);
+struct nsx_str nsx_extract_host_name(const struct ex_profile *p, const struct nsx_sort_start *e);
 
 /* The record of a call or an overhead. */
 void nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r);

@@ -89,31 +89,48 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 	return placed;
 }
 
-struct nsx_order_tie
-nsx_order_tie(const struct nsx_rec *r)
+static int64_t
+number_of(const void *of, enum nsx_role role)
 {
-	static const enum nsx_role by[NSX_NTIES] = {
-		[NSX_TIE_PROFILE] = NSX_ROLE_PROFILE, [NSX_TIE_DEVICE] = NSX_ROLE_DEVICE, [NSX_TIE_PID] = NSX_ROLE_PID,
-		[NSX_TIE_TID] = NSX_ROLE_TID, [NSX_TIE_RANGE] = NSX_ROLE_RANGE,
-	};
-	struct nsx_order_tie tie = { .name = nsx_field_str(r, NSX_ROLE_NAME) };
+	return nsx_field_int(of, role, INT64_MIN);
+}
 
-	for (int i = 0; i < NSX_NTIES; i++)
-		tie.by[i] = nsx_field_int(r, by[i], INT64_MIN);
-	/* An operation names its call, too. */
-	tie.number = nsx_field_int(r, nsx_field(r->kind->id, NSX_ROLE_OP) >= 0 ? NSX_ROLE_OP : NSX_ROLE_CALL,
-	                           INT64_MIN);
-	return tie;
+static struct nsx_str
+name_of(const void *of)
+{
+	return nsx_field_str(of, NSX_ROLE_NAME);
+}
+
+/* An operation names its call, too. */
+static int64_t
+last_of(const struct nsx_order_view *v)
+{
+	return v->number(v->of, nsx_field(v->kind, NSX_ROLE_OP) >= 0 ? NSX_ROLE_OP : NSX_ROLE_CALL);
 }
 
 int
-nsx_order_tie_cmp(const struct nsx_order_tie *a, const struct nsx_order_tie *b)
+nsx_order_tie_cmp(const struct nsx_order_view *a, const struct nsx_order_view *b)
 {
-	for (int i = 0; i < NSX_NTIES; i++)
-		if (a->by[i] != b->by[i])
-			return a->by[i] < b->by[i] ? -1 : 1;
-	int c = nsx_str_cmp(a->name, b->name);
-	return c ? c : (a->number > b->number) - (a->number < b->number);
+	static const enum nsx_role by[] = { NSX_ROLE_PROFILE, NSX_ROLE_DEVICE, NSX_ROLE_PID, NSX_ROLE_TID,
+	                                    NSX_ROLE_RANGE };
+
+	for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+		int64_t x = a->number(a->of, by[i]), y = b->number(b->of, by[i]);
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	int c = nsx_str_cmp(a->name(a->of), b->name(b->of));
+	if (c)
+		return c;
+	int64_t x = last_of(a), y = last_of(b);
+	return (x > y) - (x < y);
+}
+
+int
+nsx_order_cmp_tied(const struct nsx_rec *a, const struct nsx_rec *b)
+{
+	return nsx_order_tie_cmp(&(struct nsx_order_view){ a->kind->id, a, number_of, name_of },
+	                         &(struct nsx_order_view){ b->kind->id, b, number_of, name_of });
 }
 
 int
@@ -124,8 +141,5 @@ nsx_order_cmp(const struct nsx_rec *a, const struct nsx_rec *b)
 	nsx_order_key(a, &x);
 	nsx_order_key(b, &y);
 	int c = nsx_order_key_cmp(&x, &y);
-	if (c || x.section != NSX_SECTION_WORK)
-		return c;
-	struct nsx_order_tie s = nsx_order_tie(a), t = nsx_order_tie(b);
-	return nsx_order_tie_cmp(&s, &t);
+	return c || x.section != NSX_SECTION_WORK ? c : nsx_order_cmp_tied(a, b);
 }

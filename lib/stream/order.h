@@ -2,6 +2,7 @@
 #ifndef NSX_STREAM_ORDER_H
 #define NSX_STREAM_ORDER_H
 
+#include "stream/fields.h"
 #include "stream/kinds.h"
 
 NSX_BEGIN_C
@@ -64,17 +65,25 @@ nsx_order_key_cmp(const struct nsx_order_key *a, const struct nsx_order_key *b)
 	return (a->third > b->third) - (a->third < b->third);
 }
 
-/* What work of equal keys goes by: numbers in this order, then the name, then the number of the operation or call.
- * INT64_MIN and the empty name: absent. */
-enum { NSX_TIE_PROFILE, NSX_TIE_DEVICE, NSX_TIE_PID, NSX_TIE_TID, NSX_TIE_RANGE, NSX_NTIES };
-struct nsx_order_tie { int64_t by[NSX_NTIES]; struct nsx_str name; int64_t number; };
+/* What is to stand in the order as a record of that kind would, which it need not be yet: its values by role. They
+ * are asked for as far as they decide. `number` returns INT64_MIN, `name` the empty string where the record has no
+ * value. */
+struct nsx_order_view {
+	enum nsx_kind_id kind;
+	const void      *of;
+	int64_t        (*number)(const void *of, enum nsx_role role);
+	struct nsx_str (*name)(const void *of);
+};
 
-/* The name stays the record's. */
-struct nsx_order_tie nsx_order_tie(const struct nsx_rec *r);
-int nsx_order_tie_cmp(const struct nsx_order_tie *a, const struct nsx_order_tie *b);
+/* What work of equal keys goes by: profile, device, pid, tid, range, name, then the number of the operation or call.
+ * Negative, 0 or positive. */
+int nsx_order_tie_cmp(const struct nsx_order_view *a, const struct nsx_order_view *b);
 
 /* Of two records: negative, 0 or positive. Metadata and skew are equal among themselves. */
 int nsx_order_cmp(const struct nsx_rec *a, const struct nsx_rec *b);
+
+/* The same, of work whose keys are known to be equal. */
+int nsx_order_cmp_tied(const struct nsx_rec *a, const struct nsx_rec *b);
 
 NSX_END_C
 

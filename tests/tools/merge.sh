@@ -148,6 +148,35 @@ equal 'by time, kind, the longer first, report; ranges by their time on the host
 	"$(awk -F'\t' '$1 == "module" { print "m", $2, $6, $7 } $1 == "range" { print "r", $2, $11, $12 } $1 == "op" { print "o", $2, $8, $9 }' "$T/all" | tr '\n' ',')" \
 	'r 1 5 0,r 1  ,r 0  ,m 1 5 2,m 0 5 1,o 0 5 9,o 1 5 9,m 0 6 1,m 1 6 1,'
 
+# What is of one time is in the order of the numbers that it gets: report 5 becomes the later of its two, device 9 the earlier.
+both() {
+	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t3\tlate\nprofile\t5\tearly\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\n'
+	printf 'device\t7\t3\t1\t0\ndevice\t9\t3\t0\t0\ndevice\t1\t5\t0\t1\n#range\tprofile:i\trange:i\tname:s\thost_start:i\thost_dur:i\n#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\n'
+	printf '#op\tprofile:i\top:i\tdevice:i\tname:s\tstart:i\tdur:i\ttid:i\n#mystery\tx:s\n'
+	t=0
+	while [ $t -lt "$1" ]; do
+		printf "range\t3\t4\tx\t$t\t1\nrange\t5\t1\tx\t$t\t1\nmystery\tof 5\nthunk\t3\t7\tb\t$t\t1\nthunk\t3\t9\ta\t$t\t1\nthunk\t5\t1\tc\t$t\t1\n"
+		printf "op\t3\t1\t7\tk\t$t\t1\t5\nop\t3\t2\t9\tk\t$t\t1\t9\nop\t3\t3\t9\tk\t$t\t1\t9\nop\t5\t1\t1\tk\t$t\t1\t2\n"
+		t=$((t + 1))
+	done
+	printf '#end\trecords:i\nend\t%d\n' $((5 + 10 * $1))
+}
+both 1 >"$T/a"
+nsysx-merge -q "$T/a" >"$T/all"
+equal 'of one time: by the numbers that come out' "$(awk -F'\t' '/^(range|thunk|op|mystery)/ { print $1, $2, $1 == "op" ? $3 "/" $5 : $1 == "thunk" ? $5 "/" $8 : "" }' "$T/all" | tr '\n' ',')" \
+	'range 0 ,mystery of 5 ,range 1 ,thunk 0 1/c,thunk 1 2/a,thunk 1 3/b,op 0 1/1,op 1 2/2,op 1 3/2,op 1 1/3,'
+both 2500 >"$T/a"
+nsysx-merge -q "$T/a" "$T/b" >"$T/all"
+equal 'all along a stream' "$(LC_ALL=C awk -v min=15000 -f ties.awk "$T/all" | head -3)" ''
+equal 'nothing lost' "$(grep -c '^op' "$T/all") $(grep -c '^mystery' "$T/all")" '10001 2500'
+nsysx-merge -q "$T/b" "$T/a" >"$T/other"
+same 'the order of files does not matter' "$T/all" "$T/other"
+# Records that say no report: what the files are called in is no order.
+tiny a 'module\t\t5\t1\nop\t0\t5\t1\n' >"$T/a"
+tiny b 'module\t1\t5\t1\n' | sed 's/^profile	0/profile	1/' >"$T/b"
+nsysx-merge -q "$T/b" "$T/a" >"$T/all"
+equal 'what says no report is first' "$(awk -F'\t' '/^(module|op)/ { print $1, $2 }' "$T/all" | tr '\n' ',')" 'module ,module 1,op 0,'
+
 # ---- columns and kinds of others
 
 nsysx-merge -q "$T"/s/unknown[0-7] >"$T/all"

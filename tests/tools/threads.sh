@@ -24,18 +24,8 @@ for l in 0 1 2 3 4 5; do
 		"$(total projected_level_$l) $(total ops_level_$l) $(total dur_level_$l)"
 done
 
-# docs/format.md's order, where times are equal: range before op, the longer first, then device, pid, tid, range, name, number. An
-# absent number is before all.
 for f in one all; do
-	equal "$f: in the order of the format, equal times too" "$(awk -F'\t' '
-		function number(x) { return x == "" ? -1 : x + 0 }
-		$1 != "range" && $1 != "op" { next }
-		{ for (c in now) last[c] = now[c] }
-		$1 == "range" { now[1] = $11 != "" && $11 < $13 ? $11 : $13; now[2] = 0; now[3] = -$14; now[4] = number($8); now[5] = $6; now[6] = $7; now[7] = $3; now[8] = $10; now[9] = 0 }
-		$1 == "op" { now[1] = $8; now[2] = 1; now[3] = -$9; now[4] = number($5); now[5] = now[6] = 0; now[7] = number($10); now[8] = $7; now[9] = $3 }
-		seen++ { for (c = 1; c <= 9; c++) { x = c == 8 ? now[c] "" : now[c] + 0; y = c == 8 ? last[c] "" : last[c] + 0
-			if (x > y) break; if (x < y) { print NR; exit } } }
-		END { if (seen < 1000) print "few" }' "$T/$f")" ''
+	equal "$f: in the order of the format, equal times too" "$(LC_ALL=C awk -v min=1000 -f ties.awk "$T/$f" | head -3)" ''
 done
 
 for j in 2 3 8; do
@@ -54,5 +44,22 @@ for j in 1 2 8; do
 done
 nsysx-extract -q --ranges --ops --spool -j 2 "$T/b.sqlite" "$T/a.sqlite" >"$T/other"
 same 'one at a time' "$T/both" "$T/other"
+nsysx-extract -q -a "$T/a.sqlite" "$T/b.sqlite" >"$T/both"
+nsysx-extract -q -a "$T/a.sqlite" >"$T/one"
+nsysx-extract -q -a "$T/b.sqlite" >"$T/other"
+nsysx-merge -q "$T/one" "$T/other" >"$T/merged"
+same 'one by one, then merged' "$T/both" "$T/merged"
+equal 'in the order of the format, with calls too' "$(LC_ALL=C awk -v min=1000 -f ties.awk "$T/both" | head -3)" ''
+
+# Of operations of one time the thread that launched them decides before anything of theirs: here what was launched first has the later one.
+"$SYNTH" -o "$T/c" --scale 12000 --ties || exit 1
+if command -v sqlite3 >/dev/null 2>&1; then
+	sqlite3 "$T/c/r0.sqlite" 'DELETE FROM NVTX_EVENTS;
+		UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = (globalTid & ~16777215) | (16777215 - (globalTid & 16777215))'
+	nsysx-extract -q --ops "$T/c/r0.sqlite" >"$T/turned"
+	equal 'operations of one time by the thread of their call' "$(LC_ALL=C awk -v min=100 -f ties.awk "$T/turned" | head -3)" ''
+else
+	skip 'operations of one time by the thread of their call' 'no sqlite3'
+fi
 
 done_testing

@@ -81,15 +81,6 @@ entry_of(const struct nsx_rec *rec, size_t where)
 	return e;
 }
 
-/* Of records of one key. */
-static int
-cmp_rest(const struct nsx_rec *a, const struct nsx_rec *b)
-{
-	struct nsx_order_tie x = nsx_order_tie(a), y = nsx_order_tie(b);
-
-	return nsx_order_tie_cmp(&x, &y);
-}
-
 static int
 compare(struct al_queue *q, const struct entry *a, const struct entry *b)
 {
@@ -100,7 +91,7 @@ compare(struct al_queue *q, const struct entry *a, const struct entry *b)
 		return c;
 	nsx_unpack(q->mem.ptr + a->at, &x, q->v);
 	nsx_unpack(q->mem.ptr + b->at, &y, q->w);
-	return cmp_rest(&x, &y);
+	return nsx_order_cmp_tied(&x, &y);
 }
 
 /* Merge the sorted e[0, m) and e[m, n); of equal ones the first stay first. */
@@ -193,7 +184,7 @@ first_run(struct al_queue *q)
 		struct run *r = &q->runs.p[i];
 		int c = first && r->reader ? nsx_order_key_cmp(&r->head.key, &first->head.key) : -1;
 
-		if (r->reader && (c < 0 || (c == 0 && cmp_rest(&r->rec, &first->rec) < 0)))
+		if (r->reader && (c < 0 || (c == 0 && nsx_order_cmp_tied(&r->rec, &first->rec) < 0)))
 			first = r;
 	}
 	return first;
@@ -212,7 +203,7 @@ write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
 		int c = e ? nsx_order_key_cmp(&r->head.key, &e->key) : -1;
 		if (c == 0) {
 			nsx_unpack(q->mem.ptr + e->at, &rec, q->v);
-			c = cmp_rest(&r->rec, &rec);
+			c = nsx_order_cmp_tied(&r->rec, &rec);
 		}
 		if (c > 0)
 			return NSX_OK;

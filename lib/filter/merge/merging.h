@@ -25,10 +25,6 @@ void nsx_merge_remap_free(struct mg_remap *r);
 /* A record kept past the reader's next. */
 struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 
-/* Place in the merged order, and what decides among equal ones: the profile, of skews the device, -1 where there is
- * none. Two streams never have both equal. */
-struct mg_key { struct nsx_order_key order; int64_t number; };
-
 /* What of a program of one stream goes to one of ours. */
 struct nsx_merge_use {
 	uint32_t program;       /* ours */
@@ -44,7 +40,7 @@ struct mg_source {
 	const char        *name;
 	struct nsx_reader *in;
 	struct nsx_reader *rest;     /* what was read ahead and did not fit into the queue */
-	bool     dry;                /* nothing is left in `in` */
+	bool     dry, rest_dry;      /* nothing is left in `in`, in `rest` */
 	enum nsx_section section;    /* of what was read from `in` last */
 	NSX_VEC(struct mg_held) queue;   /* read ahead */
 	size_t   taken;
@@ -52,12 +48,13 @@ struct mg_source {
 	struct nsx_rec rec;          /* the head: next to be written */
 	bool     live;               /* rec points into a reader */
 	bool     ended;
-	struct mg_key key;           /* of the head */
+	struct nsx_order_key key;    /* of the head: its place in the merged order */
 
 	bool     aligned, devices;   /* it has clock records; device records */
 	bool     suspect;            /* some of its instructions get another `comm` */
 	struct mg_stale stale;       /* of thunks without a device */
-	bool     disordered;         /* renumbering changes the order of its profiles */
+	bool     disordered;         /* renumbering changes the order of its profiles or devices */
+	size_t   in_order;           /* so many records after the head are in the merged order */
 	struct mg_remap profile_of, device_of, program_of;   /* -> index in mg.profiles, .devices, .programs */
 	struct { int64_t profile, program; uint32_t use; } last;   /* the use looked up last */
 	const struct nsx_kind *plain[NSX_NKINDS];   /* its kinds that have every column in the slot of ours */
@@ -147,17 +144,22 @@ int nsx_merge_source_meet(struct mg *m, struct mg_source *s, const struct nsx_ki
 int nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s,
 	const struct nsx_rec *rec));
 
-/* s->rec is the first of a run of records of its section (diags and unknown kinds between them count as part of what
- * they follow): put the run into the order of our profiles. */
+/* s->rec, whose key is s->key, is the first of a run of records of compilation, or of work of one key (diags and
+ * unknown kinds between them count as part of what they follow): put the run into the order of our numbers. It is in
+ * memory meanwhile. */
 int nsx_merge_source_sort_run(struct mg *m, struct mg_source *s);
 
 /* A copy of rec; false when out of memory. */
 bool nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h);
 void nsx_merge_source_free(struct mg_source *s);
 
-/* The key of a record of s that has a place in the order. NSX_OK, or NSX_ERR if it refers to what is not there. */
-int nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key);
-int nsx_merge_key_cmp(const struct mg_key *x, const struct mg_key *y);
+/* The key of a record of s that has a place in the order: that of the record that it becomes, a skew's by device.
+ * NSX_OK, or NSX_ERR if it refers to what is not there. */
+int nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct nsx_order_key *key);
+
+/* A record of s with the numbers that it will have; for records of one key. */
+struct mg_record { const struct mg *m; const struct mg_source *s; struct nsx_rec rec; };
+int nsx_merge_tie_cmp(const struct mg_record *x, const struct mg_record *y);
 
 /* ---- load.c */
 
@@ -228,5 +230,7 @@ int nsx_merge_run(struct mg *m);
 
 /* An error about the record that s read last. */
 int nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...) NSX_PRINTF(3, 4);
+/* That it refers, in this column, to what has no record. */
+int nsx_merge_no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot);
 
 #endif

@@ -281,10 +281,23 @@ by_old_number(const void *a, const void *b)
 	return c ? c : cmp_i64(x->rec.v[NSX_PROFILE_profile].i, y->rec.v[NSX_PROFILE_profile].i);
 }
 
-/* Streams in which a later profile becomes an earlier one. */
-static void
-find_disorder(struct mg *m, struct mg_profile **order)
+static int
+by_old_device(const void *a, const void *b)
 {
+	const struct mg_device *x = *(const struct mg_device *const *)a, *y = *(const struct mg_device *const *)b;
+	int c = cmp_i64(x->source, y->source);
+
+	return c ? c : cmp_i64(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
+}
+
+/* Streams in which a later profile or device becomes an earlier one. */
+static void
+find_disorder(struct mg *m, struct mg_profile **order, struct mg_device **devices)
+{
+	qsort(devices, m->devices.n, sizeof *devices, by_old_device);
+	for (size_t i = 1; i < m->devices.n; i++)
+		if (devices[i - 1]->source == devices[i]->source && devices[i - 1]->number > devices[i]->number)
+			m->sources[devices[i]->source].disordered = true;
 	qsort(order, m->profiles.n, sizeof *order, by_old_number);
 	for (size_t i = 1; i < m->profiles.n; i++)
 		if (order[i - 1]->source == order[i]->source && order[i - 1]->number > order[i]->number)
@@ -305,7 +318,7 @@ nsx_merge_order(struct mg *m)
 	if (rc == NSX_OK)
 		rc = number_devices(m);
 	if (rc == NSX_OK)
-		find_disorder(m, order);
+		find_disorder(m, order, devices);
 	free(order);
 	free(devices);
 	return rc;

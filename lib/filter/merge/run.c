@@ -2,7 +2,6 @@
  * as a record is written; a kind that we do not know stays right behind the record that it followed. */
 #include "filter/merge/merging.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +9,6 @@
 
 /* Columns that refer to something, -1: none. */
 struct refs { int profile, program, device, inst; };
-
-static int
-no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
-{
-	return nsx_merge_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name,
-	                      rec->kind->cols[slot].name, rec->v[slot].i);
-}
 
 /* What one report knows by the dump, another may have guessed from names. */
 static void
@@ -52,7 +44,7 @@ rewrite_program(struct mg *m, struct mg_source *s, struct nsx_rec *rec, const st
 	if (r->inst >= 0 && nsx_has(rec, r->inst)) {
 		uint32_t i = nsx_merge_remap_get(&u->insts, rec->v[r->inst].i);
 		if (i == NSX_NONE)
-			return no_record(m, s, rec, r->inst);
+			return nsx_merge_no_record(m, s, rec, r->inst);
 		rewrite_comm(m, &m->insts.p[i], rec);
 		rec->v[r->inst].i = m->insts.p[i].number;
 	}
@@ -75,13 +67,13 @@ rewrite(struct mg *m, struct mg_source *s, struct nsx_rec *rec)
 	if (r->profile >= 0 && nsx_has(rec, r->profile)) {
 		to = nsx_merge_remap_get(&s->profile_of, rec->v[r->profile].i);
 		if (to == NSX_NONE)
-			return no_record(m, s, rec, r->profile);
+			return nsx_merge_no_record(m, s, rec, r->profile);
 		rec->v[r->profile].i = m->profiles.p[to].number;
 	}
 	if (r->device >= 0 && nsx_has(rec, r->device)) {
 		to = nsx_merge_remap_get(&s->device_of, rec->v[r->device].i);
 		if (to == NSX_NONE)
-			return no_record(m, s, rec, r->device);
+			return nsx_merge_no_record(m, s, rec, r->device);
 		rec->v[r->device].i = m->devices.p[to].number;
 	}
 	return NSX_OK;
@@ -121,11 +113,14 @@ write_head(struct mg *m, struct mg_source *s)
 	return nsx_write(m->out, rec);
 }
 
-/* The head is the first record of its section. Compilation is by profile first. */
+/* The head has a place in the order, which s->key does not know yet. */
 static int
-enter(struct mg *m, struct mg_source *s)
+place(struct mg *m, struct mg_source *s)
 {
-	if (!s->disordered || s->key.order.section != NSX_SECTION_COMPILE)
+	if (nsx_merge_key_of(m, s, &s->rec, &s->key) != NSX_OK)
+		return NSX_ERR;
+	if (!s->disordered || s->in_order || (s->key.section != NSX_SECTION_COMPILE &&
+	                                      s->key.section != NSX_SECTION_WORK))
 		return NSX_OK;
 	if (nsx_merge_source_sort_run(m, s) != NSX_OK)
 		return NSX_ERR;
@@ -136,23 +131,23 @@ enter(struct mg *m, struct mg_source *s)
 static int
 advance(struct mg *m, struct mg_source *s)
 {
-	int64_t section = s->key.order.section;
 	int rc;
 
 	while ((rc = nsx_merge_source_next(m, s)) == NSX_OK && nsx_rec_section(&s->rec) == NSX_SECTION_ANY)
 		if ((s->rec.kind->id == NSX_DIAG ? nsx_merge_diag_record(m, &s->rec) : write_head(m, s)) != NSX_OK)
 			return NSX_ERR;
-	if (rc == NSX_OK)
-		rc = nsx_merge_key_of(m, s, &s->rec, &s->key);
-	return rc == NSX_OK && s->key.order.section != section ? enter(m, s) : rc;
+	return rc == NSX_OK ? place(m, s) : rc;
 }
 
 static bool
 before(const struct mg *m, struct mg_source *const *x, struct mg_source *const *y)
 {
-	int c = nsx_merge_key_cmp(&(*x)->key, &(*y)->key);
+	int c = nsx_order_key_cmp(&(*x)->key, &(*y)->key);
 
-	(void)m;
+	if (!c) {
+		struct mg_record v = { m, *x, (*x)->rec }, w = { m, *y, (*y)->rec };
+		c = nsx_merge_tie_cmp(&v, &w);
+	}
 	return c < 0 || (c == 0 && *x < *y);
 }
 
@@ -168,7 +163,7 @@ fill(struct mg *m, struct heap *h)
 		struct mg_source *s = &m->sources[i];
 		if (s->ended)
 			continue;
-		if (nsx_merge_key_of(m, s, &s->rec, &s->key) != NSX_OK || enter(m, s) != NSX_OK)
+		if (place(m, s) != NSX_OK)
 			return NSX_ERR;
 		h->p[h->n++] = s;
 	}

@@ -2,6 +2,7 @@
  * Reading ahead never holds more than a fixed number of records in memory; what is beyond goes to a spool. */
 #include "filter/merge/merging.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,13 @@ nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
 	return nsx_err_set(m->err, "%s: %s", s->live && !s->rest ? nsx_reader_where(s->in) : s->name, text);
 }
 
+int
+nsx_merge_no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot)
+{
+	return nsx_merge_fail(m, s, "%s of %s %" PRId64 ", which has no record", rec->kind->name,
+	                      rec->kind->cols[slot].name, rec->v[slot].i);
+}
+
 bool
 nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h)
 {
@@ -100,49 +108,45 @@ read_in(struct mg_source *s, struct nsx_rec *rec)
 	return rc;
 }
 
+/* From what is not in the queue. */
+static int
+read_on(struct mg_source *s, struct nsx_rec *rec)
+{
+	if (!s->rest)
+		return s->dry ? NSX_EOF : read_in(s, rec);
+	int rc = s->rest_dry ? NSX_EOF : nsx_read(s->rest, rec);
+	/* It stays open: records of the queue have its kinds. */
+	s->rest_dry = rc == NSX_EOF;
+	return rc;
+}
+
+/* The head is the queue's next. */
+static void
+take(struct mg_source *s)
+{
+	const struct mg_held *h = &s->queue.p[s->taken++];
+
+	s->rec = (struct nsx_rec){ h->kind, h->has, h->v };
+	s->live = false;
+}
+
 int
 nsx_merge_source_next(struct mg *m, struct mg_source *s)
 {
-	int rc = NSX_EOF;
-
 	(void)m;
+	s->in_order -= s->in_order != 0;
 	if (s->taken < s->queue.n) {
-		const struct mg_held *h = &s->queue.p[s->taken++];
-		s->rec = (struct nsx_rec){ h->kind, h->has, h->v };
-		s->live = false;
+		take(s);
 		return NSX_OK;
 	}
 	s->taken = s->queue.n = 0;
 	if (s->arena.total)
 		nsx_arena_reset(&s->arena);
 	s->live = true;
-	if (s->rest) {
-		rc = nsx_read(s->rest, &s->rec);
-		if (rc == NSX_EOF) {
-			nsx_reader_close(s->rest);
-			s->rest = NULL;
-		}
-	} else if (!s->dry) {
-		rc = read_in(s, &s->rec);
-	}
+	int rc = read_on(s, &s->rec);
 	if (rc == NSX_EOF)
 		s->ended = true;
 	return rc;
-}
-
-/* Reading ahead reuses the reader's values: the head gets its own. */
-static bool
-hold_head(struct mg_source *s)
-{
-	struct mg_held h;
-
-	if (!s->live || s->ended || !s->rec.kind)
-		return true;
-	if (!nsx_merge_hold(&s->arena, &s->rec, &h))
-		return false;
-	s->rec = (struct nsx_rec){ h.kind, h.has, h.v };
-	s->live = false;
-	return true;
 }
 
 static bool
@@ -151,6 +155,19 @@ push(struct mg_source *s, const struct nsx_rec *rec)
 	struct mg_held h;
 
 	return nsx_merge_hold(&s->arena, rec, &h) && nsx_vec_push(&s->queue, h);
+}
+
+/* Reading ahead reuses the reader's values: the head gets its own. With one of the reader's the queue is empty; else
+ * the head is what was taken from it last. */
+static bool
+hold_head(struct mg_source *s)
+{
+	if (!s->live || s->ended || !s->rec.kind)
+		return true;
+	if (!push(s, &s->rec))
+		return false;
+	take(s);
+	return true;
 }
 
 /* All that is left in the stream goes to a spool. */
@@ -251,117 +268,136 @@ nsx_merge_source_free(struct mg_source *s)
 /* ---- order */
 
 int
-nsx_merge_key_cmp(const struct mg_key *x, const struct mg_key *y)
+nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct nsx_order_key *key)
 {
-	int c = nsx_order_key_cmp(&x->order, &y->order);
-
-	return c ? c : (x->number > y->number) - (x->number < y->number);
+	nsx_order_key(rec, key);
+	if (key->section == NSX_SECTION_COMPILE && nsx_has(rec, NSX_COMPILE_profile)) {
+		uint32_t p = nsx_merge_remap_get(&s->profile_of, rec->v[NSX_COMPILE_profile].i);
+		if (p == NSX_NONE)
+			return nsx_merge_no_record(m, s, rec, NSX_COMPILE_profile);
+		key->first = m->profiles.p[p].number;
+	}
+	if (key->section == NSX_SECTION_SKEW && nsx_has(rec, NSX_SKEW_device)) {
+		uint32_t d = nsx_merge_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
+		if (d == NSX_NONE)
+			return nsx_merge_no_record(m, s, rec, NSX_SKEW_device);
+		key->first = m->devices.p[d].number;
+	}
+	return NSX_OK;
 }
 
-static int
-profile_number(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot, int64_t *number)
+/* What refers to no record is told when it is written. */
+static int64_t
+number_of(const void *of, enum nsx_role role)
 {
-	uint32_t p;
+	const struct mg_record *x = of;
+	int64_t v = nsx_field_int(&x->rec, role, INT64_MIN);
+	uint32_t to;
 
-	*number = -1;
-	if (!nsx_has(rec, slot))
-		return NSX_OK;
-	p = nsx_merge_remap_get(&s->profile_of, rec->v[slot].i);
-	if (p == NSX_NONE)
-		return nsx_merge_fail(m, s, "%s of profile %lld, which has no record", rec->kind->name,
-		                      (long long)rec->v[slot].i);
-	*number = m->profiles.p[p].number;
-	return NSX_OK;
+	if (v == INT64_MIN)
+		return v;
+	if (role == NSX_ROLE_PROFILE && (to = nsx_merge_remap_get(&x->s->profile_of, v)) != NSX_NONE)
+		return x->m->profiles.p[to].number;
+	if (role == NSX_ROLE_DEVICE && (to = nsx_merge_remap_get(&x->s->device_of, v)) != NSX_NONE)
+		return x->m->devices.p[to].number;
+	return v;
+}
+
+static struct nsx_str
+name_of(const void *of)
+{
+	const struct mg_record *x = of;
+
+	return nsx_field_str(&x->rec, NSX_ROLE_NAME);
 }
 
 int
-nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct mg_key *key)
+nsx_merge_tie_cmp(const struct mg_record *x, const struct mg_record *y)
 {
-	uint32_t d;
-
-	nsx_order_key(rec, &key->order);
-	key->number = -1;
-	if (key->order.section == NSX_SECTION_COMPILE || key->order.section == NSX_SECTION_WORK) {
-		if (profile_number(m, s, rec, nsx_field(rec->kind->id, NSX_ROLE_PROFILE), &key->number) != NSX_OK)
-			return NSX_ERR;
-		/* By the number that it will have. */
-		if (key->order.section == NSX_SECTION_COMPILE)
-			key->order.first = key->number;
-		return NSX_OK;
-	}
-	if (key->order.section == NSX_SECTION_SKEW && nsx_has(rec, NSX_SKEW_device)) {
-		d = nsx_merge_remap_get(&s->device_of, rec->v[NSX_SKEW_device].i);
-		if (d == NSX_NONE)
-			return nsx_merge_fail(m, s, "skew of device %lld, which has no record",
-			                      (long long)rec->v[NSX_SKEW_device].i);
-		key->number = m->devices.p[d].number;
-	}
-	return NSX_OK;
+	if (nsx_rec_section(&x->rec) != NSX_SECTION_WORK)
+		return 0;
+	return nsx_order_tie_cmp(&(struct nsx_order_view){ x->rec.kind->id, x, number_of, name_of },
+	                         &(struct nsx_order_view){ y->rec.kind->id, y, number_of, name_of });
 }
 
-struct sorted { struct mg_key key; size_t at; struct mg_held rec; };
+/* A record of a run; leads: the last up to it that has a place in the order. */
+struct sorted { struct nsx_order_key key; size_t at; struct mg_record leads; struct mg_held rec; };
 
 static int
-by_key(const void *a, const void *b)
+in_merged_order(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	int c = nsx_merge_key_cmp(&x->key, &y->key);
+	int c = nsx_order_key_cmp(&x->key, &y->key);
 
+	if (!c)
+		c = nsx_merge_tie_cmp(&x->leads, &y->leads);
 	return c ? c : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Whether the records of a run belong together: what has no place in the order stays behind what it followed. */
+/* The head goes back into the queue, and what the queue is done with is freed now and then: where every run is read to
+ * its end and one further, it is never empty. */
 static bool
-goes_on(const struct nsx_rec *rec, const struct mg_key *first, struct mg_key *key)
+put_back(struct mg_source *s)
 {
-	return nsx_rec_section(rec) == NSX_SECTION_ANY || key->order.section == first->order.section;
+	struct nsx_arena arena = { 0 };
+
+	if (!hold_head(s))
+		return false;
+	size_t left = s->queue.n - --s->taken;
+	if (s->taken < AHEAD || s->taken < left)
+		return true;
+	for (size_t i = 0; i < left; i++) {
+		const struct mg_held *h = &s->queue.p[s->taken + i];
+		if (!nsx_merge_hold(&arena, &(struct nsx_rec){ h->kind, h->has, h->v }, &s->queue.p[i])) {
+			nsx_arena_free(&arena);
+			return false;
+		}
+	}
+	nsx_arena_free(&s->arena);
+	s->arena = arena;
+	s->queue.n = left;
+	s->taken = 0;
+	return true;
 }
 
 int
 nsx_merge_source_sort_run(struct mg *m, struct mg_source *s)
 {
 	NSX_VEC(struct sorted) run = { 0 };
-	NSX_VEC(struct mg_held) left = { 0 };
-	struct nsx_arena arena = { 0 };
-	struct mg_key first = s->key, key = first;
-	size_t n = 0;
-	int rc = NSX_OK;
+	struct nsx_order_key first = s->key, key = first;
+	struct mg_record leads = { m, s, s->rec };
+	int rc = put_back(s) ? NSX_OK : NSX_ERR;
 
-	while (rc == NSX_OK) {
-		struct sorted x = { .key = key, .at = run.n };
-		bool on = goes_on(&s->rec, &first, &key);
-		if (!nsx_merge_hold(&arena, &s->rec, &x.rec) || !nsx_vec_push(&run, x))
-			rc = nsx_err_nomem(m->err, s->name);
-		n += on;
-		if (rc != NSX_OK || !on)
+	for (size_t i = s->taken; rc == NSX_OK; i++) {
+		struct nsx_rec rec;
+		if (i == s->queue.n) {
+			rc = read_on(s, &rec);
+			if (rc == NSX_OK && !push(s, &rec))
+				rc = NSX_ERR;
+		}
+		if (rc != NSX_OK)
 			break;
-		rc = nsx_merge_source_next(m, s);
-		if (rc == NSX_OK && nsx_rec_section(&s->rec) != NSX_SECTION_ANY)
-			rc = nsx_merge_key_of(m, s, &s->rec, &key);
+		const struct mg_held *h = &s->queue.p[i];
+		rec = (struct nsx_rec){ h->kind, h->has, h->v };
+		if (nsx_rec_section(&rec) != NSX_SECTION_ANY) {
+			rc = nsx_merge_key_of(m, s, &rec, &key);
+			leads.rec = rec;
+		}
+		if (rc != NSX_OK || key.section != first.section
+		    || (key.section != NSX_SECTION_COMPILE && nsx_order_key_cmp(&key, &first) != 0))
+			break;
+		if (!nsx_vec_push(&run, ((struct sorted){ key, run.n, leads, *h })))
+			rc = NSX_ERR;
 	}
 	if (rc != NSX_ERR) {
-		qsort(run.p, n, sizeof *run.p, by_key);
-		for (; rc != NSX_ERR && s->taken < s->queue.n; s->taken++) {
-			struct nsx_rec rec = { s->queue.p[s->taken].kind, s->queue.p[s->taken].has,
-			                       s->queue.p[s->taken].v };
-			struct mg_held h;
-			if (!nsx_merge_hold(&arena, &rec, &h) || !nsx_vec_push(&left, h))
-				rc = nsx_err_nomem(m->err, s->name);
-		}
+		qsort(run.p, run.n, sizeof *run.p, in_merged_order);
+		for (size_t i = 0; i < run.n; i++)
+			s->queue.p[s->taken + i] = run.p[i].rec;
+		take(s);
+		s->in_order = run.n - 1;
+	} else if (!m->err->msg[0]) {
+		nsx_err_nomem(m->err, s->name);
 	}
-	s->queue.n = s->taken = 0;
-	nsx_arena_free(&s->arena);
-	s->arena = arena;
-	for (size_t i = 0; i < run.n && rc != NSX_ERR; i++)
-		if (!nsx_vec_push(&s->queue, run.p[i].rec))
-			rc = nsx_err_nomem(m->err, s->name);
-	for (size_t i = 0; i < left.n && rc != NSX_ERR; i++)
-		if (!nsx_vec_push(&s->queue, left.p[i]))
-			rc = nsx_err_nomem(m->err, s->name);
 	free(run.p);
-	free(left.p);
-	if (rc == NSX_ERR)
-		return rc;
-	s->ended = false;
-	return nsx_merge_source_next(m, s);
+	return rc == NSX_ERR ? rc : NSX_OK;
 }
