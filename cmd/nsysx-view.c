@@ -293,6 +293,7 @@ view_tables(int nops, char **ops)
 			nsx_cli_die(&cli, t.err.msg);
 		if (nsx_tool_input.require)
 			nsx_writer_require(wanted[i].out, nsx_tool_input.require);
+		nsx_reader_need(t.in, nsx_kind_find(wanted[i].name), NSX_EVERY);
 	}
 	int rc = copy_wanted(&t, nsx_tool_top(NSX_TABLE_TSV));
 	rc = nsx_tool_finish(&t, rc == NSX_OK ? end_tables() : rc);

@@ -193,9 +193,10 @@ $(nsysx_out)/summary%md $(nsysx_out)/tables/findings%tsv $(nsysx_out)/tables/whe
 	$(nsysx_run)
 	$(nsysx_tell) 'diagnosing'
 	$(nsysx_at)mkdir -p $(nsysx_out)/tables; unset NSYSX_FORMAT; { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
-$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/gaps.tsv: $(nsysx_last)
+$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/gaps.tsv: private nsysx_as := tables/idle
+$(nsysx_out)/tables/idle%tsv $(nsysx_out)/tables/gaps%tsv: $(nsysx_last)
 	$(nsysx_run)
-	$(nsysx_tool)idle --tsv $(if $(filter %gaps.tsv,$@),--list 4000) -o $@ $< $(nsysx_said)
+	$(nsysx_tool)idle --tsv --list 4000 --with-table -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)

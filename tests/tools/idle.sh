@@ -347,4 +347,11 @@ fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/cause
 fails 'a list of windows' 2 '--list is of all time of each device' nsysx-idle --list 3 --by module "$T/causes"
 fails 'stacks as a table' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
 fails 'names of no kind' 2 '--names' nsysx-idle --names=zz "$T/causes"
+nsysx-idle -q --tsv --list 5 --with-table -o "$T/both-%" "$T/causes"
+nsysx-idle -q --tsv --list 5 "$T/causes" >"$T/want"
+same '--with-table: the gaps are those of --list alone' "$T/want" "$T/both-gaps"
+nsysx-idle -q --tsv "$T/causes" >"$T/want"
+same '--with-table: the table is the one without --list' "$T/want" "$T/both-idle"
+fails '--with-table without a name for each' 2 'want -o FILE with a % in its name' nsysx-idle --list 5 --with-table "$T/causes"
+fails '--with-table of no list' 2 '--with-table goes with --list' nsysx-idle --with-table "$T/causes"
 done_testing

@@ -576,7 +576,9 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
 			}
 			*table = nsx_idle_sound(&f, *table);
-			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
+			if (options->beside)
+				*options->beside = nsx_idle_sound(&f, nsx_idle_table(&f));
+			rc = *table && (!options->beside || *options->beside) ? NSX_OK : nsx_err_nomem(err, NULL);
 		}
 	}
 	nsx_idle_free(&f);
