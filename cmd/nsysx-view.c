@@ -5,15 +5,18 @@
 #include "base/arena.h"
 #include "base/near.h"
 #include "base/outfile.h"
+#include "base/vec.h"
+#include "stream/fields.h"
 #include "tool.h"
 
-static const char *keep, *table;
+static const char *keep, *table, *times;
 static bool schema;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('k', "kinds", &keep, "KIND,...", "keep only these kinds"),
 	NSX_OPT_STR('t', "table", &table, "KIND,...",
 	            "print this kind as a plain table with a row of column names; of several, % in -o is the kind"),
+	NSX_OPT_STR(0, "time", &times, "A:B,...", "with --table: only records that overlap the time from A to B"),
 	NSX_TOOL_TOP,
 	NSX_TOOL_WIDE,
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
@@ -21,7 +24,7 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--top N] [--wide]] "
+static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--top N] [--wide]] "
                                     "[-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
@@ -30,6 +33,46 @@ static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,...
 struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; };
 static struct wanted *wanted;
 static size_t nwanted;
+
+/* The times asked for, in ns. */
+struct span { int64_t from, to; };
+static NSX_VEC(struct span) spans;
+
+static void
+want_times(const char *list)
+{
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		size_t len = strcspn(p, ","), a = strcspn(p, ":");
+		char *from = nsx_str_dup((struct nsx_str){ p, a < len ? a : 0 });
+		char *to = nsx_str_dup((struct nsx_str){ p + a + 1, a < len ? len - a - 1 : 0 });
+		int64_t x = INT64_MIN, y = INT64_MAX;
+
+		if (!from || !to)
+			nsx_cli_die(&cli, "out of memory");
+		if (a >= len || (*from && !nsx_time_parse(from, &x)) || (*to && !nsx_time_parse(to, &y)) || x >= y)
+			nsx_cli_misuse(&cli, "--time: want A:B with A before B, such as 10s:20s, got \"%s\"", list);
+		free(from);
+		free(to);
+		if (!nsx_vec_push(&spans, ((struct span){ x, y })))
+			nsx_cli_die(&cli, "out of memory");
+	}
+}
+
+/* Whether a record has a time, and that lies in none of those asked for. */
+static bool
+is_outside(const struct nsx_rec *rec)
+{
+	int64_t start, end;
+
+	if (!spans.n || !nsx_field_has(rec, NSX_ROLE_START))
+		return false;
+	start = nsx_field_int(rec, NSX_ROLE_START, 0);
+	end = nsx_add_sat(start, nsx_field_int(rec, NSX_ROLE_DUR, 0), NULL);
+	for (size_t i = 0; i < spans.n; i++)
+		if (start < spans.p[i].to && (end > spans.p[i].from || start >= spans.p[i].from))
+			return false;
+	return true;
+}
 
 static void
 want(const char *list)
@@ -161,7 +204,7 @@ copy_wanted(struct nsx_tool *t, size_t top)
 			return NSX_ERR;
 		if (rec.kind != last)
 			to = find(last = rec.kind);
-		if (!to)
+		if (!to || is_outside(&rec))
 			continue;
 		to->records++;
 		if (top && (size_t)to->records > top)
@@ -251,7 +294,7 @@ view_on_terminal(int nops, char **ops)
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
 	t.as_is = true;
 	while (good && (rc = nsx_read(t.in, &rec)) == NSX_OK) {
-		if (!find(rec.kind))
+		if (!find(rec.kind) || is_outside(&rec))
 			continue;
 		wanted[0].records++;
 		good = s.table || show_columns(&s, rec.kind);
@@ -357,6 +400,10 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--table is text");
 	if (!table && (nsx_tool_table.top >= 0 || nsx_tool_table.wide))
 		nsx_cli_misuse(&cli, "--top and --wide go with --table");
+	if (!table && times)
+		nsx_cli_misuse(&cli, "--time goes with --table");
+	if (times)
+		want_times(times);
 	if (keep || table)
 		want(keep ? keep : table);
 	if (schema)
@@ -368,5 +415,6 @@ main(int argc, char **argv)
 	else
 		rc = view_stream(nops, argv);
 	free(wanted);
+	free(spans.p);
 	return rc;
 }

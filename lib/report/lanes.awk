@@ -2,12 +2,14 @@
 # and a table of op records, in that order. A row a piece: pick step device lane what start dur count name; times in ns, start from where the step
 # begins on the first device. What lies closer together than a picture shows is one piece, with the name of its longest operation. Without steps
 # the op table comes twice, and the whole recording is the one step.
+# With spans set it tells the times of the steps instead, from the first two.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
 	DEVICES = 16
 	PIECES = 3200
-	print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name"
+	if (!spans)
+		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name"
 }
 FNR == 1 {
 	file++
@@ -17,6 +19,8 @@ FNR == 1 {
 	if (file == 2) {
 		choose()
 		set_near()
+		if (spans)
+			exit
 	}
 	next
 }
@@ -207,7 +211,23 @@ function split_comm(a, b, name, ops,   i) {
 	if (a < b)
 		add("comm", "exposed", a, b, name, ops)
 }
+# The times of the steps that are picked, as nsysx-view --time has them.
+function put_spans(   k, w, last) {
+	for (k = 1; k <= picks; k++) {
+		for (w = 1; w <= windows[k]; w++) {
+			if (begin[k, w] < first_of[k] || w == 1)
+				first_of[k] = begin[k, w]
+			if (finish[k, w] > last_of[k])
+				last_of[k] = finish[k, w]
+		}
+		printf "%s%s:%s", (k > 1 ? "," : ""), first_of[k], last_of[k]
+	}
+}
 END {
+	if (spans) {
+		put_spans()
+		exit
+	}
 	put_gaps()
 	for (k = 1; k <= picks; k++) {
 		near = near_of[k]

@@ -206,7 +206,9 @@ $(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv $(nsysx_here)/lanes.awk
 	$(nsysx_run)
-	$(nsysx_at)unset NSYSX_FORMAT; { { [ "$$(head -n 2 $(nsysx_out)/tables/step-each.tsv | wc -l)" -gt 1 ] || $(nsysx_bin)nsysx-view -q -t op $<; } && $(nsysx_bin)nsysx-view -q -t op $< || : >$@.failed; } | LC_ALL=C awk -f $(nsysx_here)/lanes.awk $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv - >$@ && \
+	$(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv'; \
+	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
+	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Clocks that were not compared give no answer here; why not is left in the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))

@@ -83,6 +83,15 @@ for kind in thunk diag module; do
 	nsysx-view -q -t $kind s >want
 	same "has the table of $kind" want "of $kind.tsv"
 done
+
+{ printf '#nsysx\t2\n#op\ttype:s\tname:s\tstart:i\tdur:i\n'; for x in 0:5 3:4 10:10 20:0 25:5; do printf 'op\tkernel\tat%s\t%s\t%s\n' "$x" "${x%:*}" "${x#*:}"; done; printf '#end\trecords:i\nend\t5\n'; } >ops
+of_time() { nsysx-view -q -t op --time "$1" ops | awk -F'\t' 'NR > 1 { print $2 }' | paste -sd ' '; }
+equal '--time keeps what overlaps it, its end left out' "$(of_time 6ns:10ns)" 'at3:4'
+equal 'or what begins in it' "$(of_time 20ns:25ns)" 'at20:0'
+equal 'of several, what overlaps one' "$(of_time 0ns:3ns,27ns:)" 'at0:5 at25:5'
+equal 'all' "$(of_time :)" 'at0:5 at3:4 at10:10 at20:0 at25:5'
+fails '--time is from A to B' 2 'want A:B with A before B' nsysx-view -t op --time 5:3 ops
+fails '--time goes with tables' 2 '--time goes with --table' nsysx-view --time 3:5 ops
 fails '-t is no stream' 2 '--table is text' nsysx-view -b -t thunk s
 fails '-t and -k exclude each other' 2 '--kinds, --table and --schema exclude each other' nsysx-view -t thunk -k thunk s
 printf "x\n1\n" >want
