@@ -24,7 +24,8 @@ static const struct nsx_opt opts[] = {
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-view", "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--top N] [--wide]] "
+static const struct nsx_cli cli = { "nsysx-view",
+                                    "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--top N] [--wide]] "
                                     "[-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
