@@ -155,6 +155,16 @@ nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return device_at(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
 }
 
+bool
+nsx_cat_of_process(const struct nsx_catalogue *c, uint32_t device, const struct nsx_rec *rec)
+{
+	const struct nsx_cat_device *d = &c->devices.p[device];
+
+	return d->profile != NSX_NONE
+	       && c->profiles.p[d->profile].number == nsx_field_int(rec, NSX_ROLE_PROFILE, NSX_ABSENT)
+	       && d->pid == nsx_field_int(rec, NSX_ROLE_PID, NSX_ABSENT);
+}
+
 static inline uint32_t
 program_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {

@@ -137,6 +137,10 @@ uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
+/* Whether the device of that index is one of the process that the record names by profile and pid: a range without a
+ * device may have had its GPU work on any of them. */
+bool nsx_cat_of_process(const struct nsx_catalogue *c, uint32_t device, const struct nsx_rec *rec);
+
 /* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an
  * operation whose instruction does not and runs others (call, while, conditional, custom-call, an async wrapper, a
  * command buffer), and of whatever has no listed instruction, what it says of itself. Absent is no. What contradicts

@@ -5,61 +5,31 @@
 
 #include "nsys/host.h"
 #include "nsys/project_any.h"
+#include "nsys/range_stack.h"
 
-struct sweep {
-	const struct nsx_range *r;
-	uint32_t               *stack, depth, cap;
-};
-
-/* 1: range i is open now; 0: it does not nest; NSX_ERR: out of memory. */
+/* 1: range i is open now, or holds no call; 0: it does not nest; NSX_ERR: out of memory. */
 static int
-push(struct sweep *s, uint32_t i)
+push(struct nsx_range_stack *s, uint32_t i)
 {
-	const struct nsx_range *c = &s->r[i];
-
 	/* Calls have a length here: what is over when this range starts, or has none, holds no further one. */
-	while (s->depth && s->r[s->stack[s->depth - 1]].end <= c->start)
+	while (s->depth && nsx_range_stack_end(s) <= s->r[i].start)
 		s->depth--;
-	if (c->start == c->end)
-		return 1;
-	if (s->depth && s->r[s->stack[s->depth - 1]].end < c->end)
-		return 0;
-	if (s->depth == s->cap) {
-		uint32_t cap = s->cap ? s->cap * 2 : 64;
-		uint32_t *p = realloc(s->stack, cap * sizeof *p);
-		if (!p)
-			return NSX_ERR;
-		s->stack = p;
-		s->cap = cap;
-	}
-	s->stack[s->depth++] = i;
-	return 1;
+	return s->r[i].start == s->r[i].end ? 1 : nsx_range_stack_push(s, i);
 }
 
 static uint32_t
-innermost(struct sweep *s, const struct nsx_host_call *c)
+innermost(struct nsx_range_stack *s, const struct nsx_host_call *c)
 {
-	while (s->depth && s->r[s->stack[s->depth - 1]].end < c->start)
+	while (s->depth && nsx_range_stack_end(s) < c->start)
 		s->depth--;
-	uint32_t lo = 0, hi = s->depth;
-	if (hi && s->r[s->stack[hi - 1]].end >= c->end)
-		return s->stack[hi - 1];
-	/* Ends fall towards the top. */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (s->r[s->stack[mid]].end >= c->end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? s->stack[lo - 1] : (uint32_t)NSX_NONE;
+	return nsx_range_stack_around(s, c->end);
 }
 
 /* As nsx_around: 1 done, 0 they do not nest. */
 static int
 nested(const struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_call *calls, uint32_t n)
 {
-	struct sweep s = { .r = r };
+	struct nsx_range_stack s = { .r = r };
 	uint32_t k = 0;
 	int rc = 1;
 
@@ -75,7 +45,7 @@ nested(const struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_h
 		if (i < nranges && rc == 1)
 			rc = push(&s, first + i);
 	}
-	free(s.stack);
+	free(s.p);
 	return rc;
 }
 

@@ -135,34 +135,24 @@ in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
 	                               (x->end > y->end || (x->end == y->end && x->id < y->id)));
 }
 
-/* By start, the longer first, then by id. Exports come nearly sorted: a few are moved to where they belong before the
- * lot is sorted. */
+NSX_SETTLE(settle, struct nsx_host_call, in_order)
+
+/* By start, the longer first, then by id. Exports come nearly sorted. */
 static bool
 sort_calls(struct nsx_host_call *c, uint32_t n)
 {
-	uint32_t i = 1, moves = n / 8 + 16;
-
-	for (; i < n && moves; i++) {
-		if (in_order(&c[i - 1], &c[i]))
-			continue;
-		struct nsx_host_call x = c[i];
-		uint32_t k = i;
-		for (; k > 0 && !in_order(&c[k - 1], &x) && moves; k--, moves--)
-			c[k] = c[k - 1];
-		c[k] = x;
-	}
-	if (moves)
+	if (settle(c, n))
 		return true;
 	struct nsx_pair_key *k = malloc(n * sizeof *k);
 	if (!k)
 		return false;
 	/* First by id: what was moved lies anywhere. */
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		k[i] = (struct nsx_pair_key){ c[i].id, 0, i };
 	bool good = nsx_order_keys(k, n);
 	if (good) {
 		nsx_order_apply(c, sizeof *c, k, n);
-		for (i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++)
 			k[i] = (struct nsx_pair_key){ c[i].start, ~c[i].end, i };
 		good = nsx_order_keys(k, n);
 	}

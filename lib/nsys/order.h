@@ -17,4 +17,23 @@ bool nsx_order_keys(struct nsx_pair_key *k, size_t n);
  * up. */
 void nsx_order_apply(void *p, size_t size, struct nsx_pair_key *k, size_t n);
 
+/* static bool NAME(TYPE *p, uint32_t n): put n elements in order by moving the few that are out of place, stably; false
+ * if those are too many: all are still there, in some order. in_order(x, y): x may stand before y. */
+#define NSX_SETTLE(name, type, in_order)                                              \
+	static bool                                                                   \
+	name(type *p, uint32_t n)                                                     \
+	{                                                                             \
+		uint32_t moves = n / 8 + 16;                                          \
+		for (uint32_t i = 1; i < n && moves; i++) {                           \
+			if (in_order(&p[i - 1], &p[i]))                               \
+				continue;                                             \
+			type x = p[i];                                                \
+			uint32_t k = i;                                               \
+			for (; k > 0 && !in_order(&p[k - 1], &x) && moves; k--, moves--) \
+				p[k] = p[k - 1];                                      \
+			p[k] = x;                                                     \
+		}                                                                     \
+		return moves != 0;                                                    \
+	}
+
 #endif

@@ -23,12 +23,13 @@
 #include <stdlib.h>
 
 #include "nsys/project_any.h"
+#include "nsys/range_stack.h"
 
 struct sweep {
 	struct nsx_range *r;
 	nsx_span_list    *spans;       /* NULL: none are wanted */
 	uint32_t          base;
-	uint32_t         *stack, depth, cap;
+	struct nsx_range_stack open;
 	bool              popped;      /* has a range left the stack because another began at its end? */
 	int64_t           popped_at;   /* the last such instant */
 	bool              failed;      /* out of memory */
@@ -51,11 +52,11 @@ fold(struct sweep *s, uint32_t i, int64_t from, int64_t to, uint32_t ops, uint32
 static inline void
 pop(struct sweep *s)
 {
-	uint32_t i = s->stack[--s->depth];
+	uint32_t i = s->open.p[--s->open.depth];
 
-	if (s->depth && s->spans && s->r[i].gpu != NSX_NONE) {
+	if (s->open.depth && s->spans && s->r[i].gpu != NSX_NONE) {
 		struct nsx_span own = s->spans->p[s->r[i].gpu];
-		fold(s, s->stack[s->depth - 1], own.start, own.end, own.ops, own.device);
+		fold(s, s->open.p[s->open.depth - 1], own.start, own.end, own.ops, own.device);
 	}
 }
 
@@ -66,8 +67,8 @@ push(struct sweep *s, uint32_t i)
 	const struct nsx_range *c = &s->r[i];
 	bool instant = c->start == c->end;
 
-	while (s->depth) {
-		int64_t end = s->r[s->stack[s->depth - 1]].end;
+	while (s->open.depth) {
+		int64_t end = nsx_range_stack_end(&s->open);
 
 		if (end > c->start || (instant && end == c->start))
 			break;
@@ -79,20 +80,13 @@ push(struct sweep *s, uint32_t i)
 	}
 	if (instant && s->popped && s->popped_at == c->start)
 		return 0;
-	if (s->depth && s->r[s->stack[s->depth - 1]].end < c->end)
-		return 0;
-	if (s->depth == s->cap) {
-		uint32_t cap = s->cap ? s->cap * 2 : 64;
-		uint32_t *p = realloc(s->stack, cap * sizeof *p);
-		if (!p)
-			return NSX_ERR;
-		s->stack = p;
-		s->cap = cap;
-	}
-	s->r[i].parent = s->depth ? s->base + s->stack[s->depth - 1] : NSX_NONE;
+	uint32_t parent = s->open.depth ? s->base + s->open.p[s->open.depth - 1] : NSX_NONE;
+	int fits = nsx_range_stack_push(&s->open, i);
+	if (fits != 1)
+		return fits;
+	s->r[i].parent = parent;
 	if (s->spans)
 		s->r[i].gpu = NSX_NONE;
-	s->stack[s->depth++] = i;
 	return 1;
 }
 
@@ -100,29 +94,15 @@ push(struct sweep *s, uint32_t i)
 static inline bool
 place(struct sweep *s, struct nsx_call *c)
 {
-	uint32_t lo = 0, hi;
-
 	if (c->start == c->end && s->popped && s->popped_at == c->start)
 		return false;
-	while (s->depth && s->r[s->stack[s->depth - 1]].end < c->start)
+	while (s->open.depth && nsx_range_stack_end(&s->open) < c->start)
 		pop(s);
-	hi = s->depth;
-	if (hi && s->r[s->stack[hi - 1]].end >= c->end) {
-		lo = hi;
-	} else {
-		while (lo < hi) {
-			uint32_t mid = lo + (hi - lo) / 2;
-			if (s->r[s->stack[mid]].end >= c->end)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-	}
-	if (!lo) {
+	uint32_t i = nsx_range_stack_around(&s->open, c->end);
+	if (i == NSX_NONE) {
 		c->range = NSX_NONE;
 		return true;
 	}
-	uint32_t i = s->stack[lo - 1];
 	c->range = s->base + i;
 	if (s->spans)
 		fold(s, i, c->gpu_start, c->gpu_end, (uint32_t)c->weight, c->device);
@@ -146,7 +126,7 @@ sweep_nested(struct sweep *s, uint32_t n, struct nsx_call *calls, uint32_t ncall
 	for (; j < ncalls; j++)
 		if (!place(s, &calls[j]))
 			return 0;
-	while (s->depth)
+	while (s->open.depth)
 		pop(s);
 	return 1;
 }
@@ -155,10 +135,10 @@ int
 nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
             nsx_span_list *spans)
 {
-	struct sweep s = { .r = ranges, .spans = spans, .base = base };
+	struct sweep s = { .r = ranges, .spans = spans, .base = base, .open = { .r = ranges } };
 	int done = sweep_nested(&s, n, calls, ncalls);
 
-	free(s.stack);
+	free(s.open.p);
 	if (done == NSX_ERR || s.failed)
 		return NSX_ERR;
 	if (done)

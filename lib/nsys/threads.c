@@ -17,28 +17,18 @@ in_order(const struct nsx_range *x, const struct nsx_range *y)
 	return x->start < y->start || (x->start == y->start && x->end >= y->end);
 }
 
-/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted: a few are moved to where they
- * belong before the lot is sorted. */
+NSX_SETTLE(settle, struct nsx_range, in_order)
+
+/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted. */
 static bool
 sort_ranges(struct nsx_range *r, uint32_t n)
 {
-	uint32_t i = 1, moves = n / 8 + 16;
-
-	for (; i < n && moves; i++) {
-		if (in_order(&r[i - 1], &r[i]))
-			continue;
-		struct nsx_range x = r[i];
-		uint32_t k = i;
-		for (; k > 0 && !in_order(&r[k - 1], &x) && moves; k--, moves--)
-			r[k] = r[k - 1];
-		r[k] = x;
-	}
-	if (moves)
+	if (settle(r, n))
 		return true;
 	struct nsx_pair_key *k = malloc(n * sizeof *k);
 	if (!k)
 		return false;
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		k[i] = (struct nsx_pair_key){ r[i].start, ~r[i].end, i };
 	bool good = nsx_order_keys(k, n);
 	if (good)

@@ -431,15 +431,10 @@ nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str
 		d = device == NSX_NONE ? NULL : nsx_idle_device(f, device);
 		return d ? open_window(f, d, start, nsx_add_sat(start, dur, NULL), label) : nsx_err_nomem(f->err, NULL);
 	}
-	for (size_t i = 0; i < f->devices.n; i++) {
-		const struct nsx_cat_device *c = &f->cat.devices.p[i];
-
-		if (c->profile != NSX_NONE && f->cat.profiles.p[c->profile].number == nsx_int(range, NSX_RANGE_profile,
-		    NSX_ABSENT)
-		    && c->pid == nsx_int(range, NSX_RANGE_pid, NSX_ABSENT)
+	for (uint32_t i = 0; i < f->devices.n; i++)
+		if (nsx_cat_of_process(&f->cat, i, range)
 		    && open_window(f, &f->devices.p[i], start, nsx_add_sat(start, dur, NULL), label) != NSX_OK)
 			return NSX_ERR;
-	}
 	return NSX_OK;
 }
 

@@ -31,15 +31,9 @@ take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
 		return false;
 	if (nsx_has(rec, NSX_RANGE_device))
 		return add_span(c, class, nsx_cat_device(&c->cat, rec), start, end);
-	for (size_t i = 0; i < c->cat.devices.n; i++) {
-		const struct nsx_cat_device *d = &c->cat.devices.p[i];
-
-		if (d->profile != NSX_NONE && c->cat.profiles.p[d->profile].number == nsx_int(rec, NSX_RANGE_profile,
-		    NSX_ABSENT)
-		    && d->pid == nsx_int(rec, NSX_RANGE_pid, NSX_ABSENT) && !add_span(c, class, (uint32_t)i, start,
-		    	end))
+	for (uint32_t i = 0; i < c->cat.devices.n; i++)
+		if (nsx_cat_of_process(&c->cat, i, rec) && !add_span(c, class, i, start, end))
 			return false;
-	}
 	return true;
 }
 

@@ -15,20 +15,29 @@ struct nsx_late {
 	struct nsx_comm    comm;
 	struct nsx_top     top;            /* on the catalogue of comm */
 	int64_t            timeless;       /* thunks without start or duration */
+	bool               any;            /* a thunk of the kind that is looked at */
 };
 
 /* A device's record of an execution of an instruction: GPU times, by the clock of that number; device: its own number,
  * NSX_ABSENT if it has none. */
 struct nsx_late_record { int64_t device, start, end; uint32_t clock; };
 
-/* One way: module() and thunk() get the modules, and the thunks that have times, with the number of their clock;
- * finish() makes the table. NSX_OK, or NSX_ERR with err filled. */
+/* What the state of each way begins with. */
+struct nsx_late_state {
+	struct nsx_late     *late;
+	struct nsx_instances instances;   /* of struct nsx_late_record; finished before finish() */
+};
+
+/* One way: module() and thunk() get the modules, and the thunks that have times and are of a program that the options
+ * ask for, with the number of their clock; finish() makes the table. NSX_OK, or NSX_ERR with err filled. */
 struct nsx_later {
-	void *(*open)(struct nsx_late *late);
-	int (*module)(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock);
-	int (*thunk)(void *state, const struct nsx_rec *rec, const struct nsx_late_record *times);
+	size_t size;                      /* of its state, which is all 0 but for its beginning */
+	bool   communication;             /* thunks of communication; false: of computation */
+	nsx_instance_fn *complete;
+	int (*module)(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock);   /* may be NULL */
+	int (*thunk)(void *state, const struct nsx_rec *rec, uint32_t program, const struct nsx_late_record *times);
 	int (*finish)(void *state, struct nsx_stragglers *s, struct nsx_diags *diags);
-	void (*free)(void *state);   /* NULL allowed */
+	void (*free)(void *state);        /* what it holds besides its beginning */
 };
 
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;

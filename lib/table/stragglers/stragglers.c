@@ -49,7 +49,7 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 			return nsx_err_nomem(late->err, NULL);
 		if (find_clock(late, rec, &clock) != NSX_OK)
 			return NSX_ERR;
-		return how->module(state, rec, program, clock);
+		return how->module ? how->module(state, rec, program, clock) : NSX_OK;
 	case NSX_THUNK:
 		if (!nsx_has(rec, NSX_THUNK_start) || nsx_int(rec, NSX_THUNK_dur, -1) < 0) {
 			late->timeless++;
@@ -60,7 +60,13 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 		t.end = nsx_add_sat(t.start, rec->v[NSX_THUNK_dur].i, NULL);
 		if (find_clock(late, rec, &t.clock) != NSX_OK)
 			return NSX_ERR;
-		return how->thunk(state, rec, &t);
+		if (nsx_is_comm(&late->comm, rec) != how->communication)
+			return NSX_OK;
+		late->any = true;
+		program = nsx_top_program(&late->top, rec);
+		if (program == NSX_NONE)
+			return nsx_err_nomem(late->err, NULL);
+		return nsx_late_wanted(late, program) ? how->thunk(state, rec, program, &t) : NSX_OK;
 	default:
 		return nsx_comm_take(&late->comm, rec, late->err);
 	}
@@ -95,8 +101,9 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	struct nsx_late late = { .err = err, .in = in, .options = *options };
 	bool lockstep = options->show == NSX_STRAGGLERS_DEVICES || options->show == NSX_STRAGGLERS_CURVE;
 	const struct nsx_later *how = lockstep ? &nsx_late_lockstep : &nsx_late_waits;
-	struct counted c = { &late, how, how->open(&late), 0 };
-	int rc = NSX_ERR;
+	struct nsx_late_state *state = calloc(1, how->size);
+	struct counted c = { &late, how, state, 0 };
+	int rc = state ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	*s = (struct nsx_stragglers){ 0 };
 	late.comm.cat.keep = NSX_CAT_RUNNERS;
@@ -105,18 +112,29 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
 	late.top.given = &late.comm.cat;
-	if (c.state)
+	if (state) {
+		state->late = &late;
+		state->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record),
+		                                           .complete = how->complete, .state = state };
+	}
+	if (rc == NSX_OK)
 		rc = nsx_read_all(in, options->require, take_counted, &c, err);
 	s->diags = c.diags;
 	if (rc == NSX_OK)
 		rc = check_program(&late);
 	if (rc == NSX_OK)
-		rc = how->finish(c.state, s, diags);
+		rc = nsx_instances_finish(&state->instances, err);
+	if (rc == NSX_OK)
+		rc = how->finish(state, s, diags);
 	nsx_comm_flag_diags(&late.comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: left out");
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);
-	how->free(c.state);
+	if (state) {
+		nsx_instances_free(&state->instances);
+		how->free(state);
+	}
+	free(state);
 	nsx_comm_free(&late.comm);
 	nsx_top_free(&late.top);
 	return rc;

@@ -48,8 +48,7 @@ struct row {
 };
 
 struct waits {
-	struct nsx_late *late;
-	struct nsx_instances instances;   /* of struct nsx_late_record */
+	struct nsx_late_state begin;
 	struct nsx_map   device_of, row_of;
 	NSX_VEC(struct row) rows;
 	bool             any;
@@ -59,14 +58,14 @@ struct waits {
 static int
 nomem(struct waits *f)
 {
-	return nsx_err_nomem(f->late->err, NULL);
+	return nsx_err_nomem(f->begin.late->err, NULL);
 }
 
 /* The row of a kind, a device and, for pairs, who it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 {
-	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
+	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
 	uint32_t d = nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)device, 0 });
 	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
 	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of,
@@ -86,8 +85,8 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	const struct nsx_late_record *of = records, *last = of;
 	int64_t end = of->end;
 	nsx_u128 caused = 0;
-	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
-	uint32_t kind = f->late->comm.cat.insts.p[nsx_comm_collective_inst(key.a)].collective;
+	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
+	uint32_t kind = f->begin.late->comm.cat.insts.p[nsx_comm_collective_inst(key.a)].collective;
 
 	for (size_t i = 1; i < n; i++) {
 		if (of[i].clock != of->clock) {
@@ -124,67 +123,32 @@ complete(void *state, struct nsx_key key, void *records, size_t n)
 	return NSX_OK;
 }
 
-static void *
-waits_open(struct nsx_late *late)
-{
-	struct waits *f = calloc(1, sizeof *f);
-
-	if (!f) {
-		nsx_err_nomem(late->err, NULL);
-		return NULL;
-	}
-	f->late = late;
-	f->instances = (struct nsx_instances){ .size = sizeof(struct nsx_late_record), .complete = complete,
-	                                       .state = f };
-	return f;
-}
-
 static void
 waits_free(void *state)
 {
 	struct waits *f = state;
 
-	if (!f)
-		return;
-	nsx_instances_free(&f->instances);
 	nsx_map_free(&f->device_of);
 	nsx_map_free(&f->row_of);
 	free(f->rows.p);
-	free(f);
 }
 
 static int
-take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock)
-{
-	(void)state;
-	(void)rec;
-	(void)program;
-	(void)clock;
-	return NSX_OK;
-}
-
-static int
-take_thunk(void *state, const struct nsx_rec *rec, const struct nsx_late_record *times)
+take_thunk(void *state, const struct nsx_rec *rec, uint32_t program, const struct nsx_late_record *times)
 {
 	struct waits *f = state;
+	struct nsx_late *late = f->begin.late;
 	struct nsx_comm_record r;
 	struct nsx_key key;
-	uint32_t program;
 
-	if (!nsx_is_comm(&f->late->comm, rec))
-		return NSX_OK;
-	program = nsx_top_program(&f->late->top, rec);
-	if (program == NSX_NONE)
-		return nomem(f);
-	if (!nsx_late_wanted(f->late, program))
-		return NSX_OK;
-	if (nsx_comm_describe(&f->late->comm, rec, &r, f->late->err) != NSX_OK)
-		return NSX_ERR;
+	(void)program;
 	f->any = true;
+	if (nsx_comm_describe(&late->comm, rec, &r, late->err) != NSX_OK)
+		return NSX_ERR;
 	f->incomplete += r.incomplete;
-	if (!nsx_comm_instance(&f->late->comm, rec, &r, &key))
+	if (!nsx_comm_instance(&late->comm, rec, &r, &key))
 		return nomem(f);
-	return nsx_instances_add(&f->instances, key, times, r.participants, f->late->err);
+	return nsx_instances_add(&f->begin.instances, key, times, r.participants, late->err);
 }
 
 /* ---- the table ---- */
@@ -211,7 +175,7 @@ static int
 put_ns(struct waits *f, struct nsx_table *t, int col, nsx_u128 ns)
 {
 	if (ns > INT64_MAX)
-		return nsx_err_set(f->late->err, "the sum of times is more than 64 bits hold");
+		return nsx_err_set(f->begin.late->err, "the sum of times is more than 64 bits hold");
 	nsx_table_int(t, col, (int64_t)ns);
 	return NSX_OK;
 }
@@ -254,12 +218,10 @@ static int
 waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 {
 	struct waits *f = state;
-	bool pairs = f->late->options.show == NSX_STRAGGLERS_PAIRS;
+	bool pairs = f->begin.late->options.show == NSX_STRAGGLERS_PAIRS;
 	struct order *rows;
-	int rc = nsx_instances_finish(&f->instances, f->late->err);
+	int rc = NSX_OK;
 
-	if (rc != NSX_OK)
-		return rc;
 	rows = malloc((f->rows.n + 1) * sizeof *rows);
 	out->table = pairs ? nsx_table_new(pair_cols, P_NCOLS) : nsx_table_new(wait_cols, W_NCOLS);
 	nsx_table_rank(out->table, pairs ? "collective device waited_for wait count"
@@ -269,7 +231,8 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]") : nsx_cat_str(&f->late->comm.cat,
+		rows[i] = (struct order){ r->kind == NSX_NONE ? NSX_STR("[unknown]")
+		                          : nsx_cat_str(&f->begin.late->comm.cat,
 			r->kind),
 		                          pairs ? r->wait : r->caused, r };
 	}
@@ -285,11 +248,12 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 		             "no collective has two devices of the stream on one clock: nobody waits for another");
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
 	             "executions of collectives on devices whose clocks cannot be compared: left out");
-	nsx_comm_group_diags(&f->late->comm, diags);
+	nsx_comm_group_diags(&f->begin.late->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
 		"thunks of collectives whose group has devices that are not in the stream: waiting for those is not "
 		"known");
 	return rc;
 }
 
-const struct nsx_later nsx_late_waits = { waits_open, take_module, take_thunk, waits_finish, waits_free };
+const struct nsx_later nsx_late_waits = { sizeof(struct waits), true, complete, NULL, take_thunk, waits_finish,
+                                          waits_free };

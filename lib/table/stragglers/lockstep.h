@@ -1,0 +1,56 @@
+/* lockstep.h -- what devices in lockstep are compared by: gathered in lockstep.c, put into tables in lockstep_rows.c;
+ * private to lib/table/stragglers. */
+#ifndef NSX_TABLE_STRAGGLERS_LOCKSTEP_H
+#define NSX_TABLE_STRAGGLERS_LOCKSTEP_H
+
+#include "base/stat.h"
+#include "table/stragglers/rows.h"
+
+/* Biases are in whole 1024ths of a nanosecond. */
+enum { NSX_BIAS_UNIT = 1024 };
+
+/* The edges of a thunk. */
+enum { NSX_EDGE_START = 0, NSX_EDGE_END = 1 };
+
+/* A device among its peers. */
+struct lag_member {
+	int64_t  device, executions, biases, worst;
+	__int128 sum, worst_sum;
+};
+
+/* The devices of one clock that run a program. */
+struct lag_peers {
+	uint32_t program, clock;      /* program: in the catalogue */
+	NSX_VEC(struct lag_member) members;
+};
+
+/* Modules' starts in one execution of a program by peers. */
+struct lag_starts { __int128 sum; int64_t n; };
+
+/* One occurrence of an instruction in an execution. */
+struct lag_occurrence { uint32_t program, inst, name; int64_t number; };   /* program and inst: in the catalogue */
+
+/* What peers had at an occurrence, with numbers for each member at each edge: 2 * member + edge. */
+struct lag_biases {
+	uint32_t peers, occurrence, cap;   /* cap: members there is room for */
+	int64_t *worst;               /* largest absolute bias */
+	int64_t *sum, *n;             /* for a curve alone */
+	struct nsx_stat all[2];
+	struct nsx_stat time[2];      /* mean over devices since the mean start of the modules */
+};
+
+struct lockstep {
+	struct nsx_late_state begin;      /* keys: occurrence, execution */
+	struct nsx_intern names;
+	struct nsx_map    occurrence_of, peers_of, member_of, starts_of, biases_of, executed;
+	NSX_VEC(struct lag_peers)  peers;
+	NSX_VEC(struct lag_starts) starts;
+	NSX_VEC(struct lag_occurrence) occurrences;
+	NSX_VEC(struct lag_biases) biases;
+	int64_t           alone;      /* executions of thunks on one device */
+};
+
+/* The table that was asked for into out; *n: peers that have rows. NSX_OK or NSX_ERR. */
+int nsx_lockstep_table(struct lockstep *f, struct nsx_stragglers *out, size_t *n);
+
+#endif
