@@ -163,21 +163,28 @@ meet(struct collectives *c, const struct nsx_rec *rec)
 {
 	if (c->pending.n && is_after(rec, c->start) && flush(c) != NSX_OK)
 		return NSX_ERR;
-	if (nsx_comm_take(&c->comm, rec, c->err) != NSX_OK || nsx_write(c->out, rec) != NSX_OK)
-		return NSX_ERR;
-	if (nsx_is_comm(&c->comm, rec) && meet_comm(c, rec) != NSX_OK)
-		return NSX_ERR;
-	return nsx_is_comm_op(&c->comm, rec) ? meet_op(c, rec) : NSX_OK;
+	switch (rec->kind->id) {
+	case NSX_THUNK:
+		if (nsx_write(c->out, rec) != NSX_OK)
+			return NSX_ERR;
+		return nsx_is_comm(&c->comm, rec) ? meet_comm(c, rec) : NSX_OK;
+	case NSX_OP:
+		if (nsx_write(c->out, rec) != NSX_OK)
+			return NSX_ERR;
+		return nsx_is_comm_op(&c->comm, rec) ? meet_op(c, rec) : NSX_OK;
+	default:
+		return nsx_comm_take(&c->comm, rec, c->err) == NSX_OK ? nsx_write(c->out, rec) : NSX_ERR;
+	}
 }
 
-/* Whether its record needs to know devices that may be seen only later. */
+/* Whether an operation's record needs to know devices that may be seen only later. */
 static bool
 needs_all(struct collectives *c, const struct nsx_rec *rec)
 {
 	bool inferred = false;
 
 	/* What is held is asked again when its time has come. */
-	if (rec->kind->id == NSX_OP && nsx_cat_communicates_again(&c->comm.cat, rec)
+	if (nsx_cat_communicates_again(&c->comm.cat, rec)
 	    && !nsx_cat_inst_communicates(&c->comm.cat, rec))
 		nsx_nccl_group(&c->nccl, rec, &inferred);
 	return inferred;
@@ -192,9 +199,11 @@ pass(struct collectives *c)
 	while ((rc = nsx_read(c->in, &rec)) == NSX_OK) {
 		if (rec.kind->id == NSX_COLLECTIVE || nsx_is_diag_of(&rec, "nsysx-collectives"))
 			continue;
-		if (nsx_nccl_comms_take(&c->nccl, &rec, c->err) != NSX_OK)
+		bool op = rec.kind->id == NSX_OP;
+		if ((op || rec.kind->id == NSX_COMMUNICATOR)
+		    && nsx_nccl_comms_take(&c->nccl, &rec, c->err) != NSX_OK)
 			return NSX_ERR;
-		if (!c->hold && needs_all(c, &rec) && !(c->hold = nsx_hold_new(c->hold_bytes, c->err)))
+		if (op && !c->hold && needs_all(c, &rec) && !(c->hold = nsx_hold_new(c->hold_bytes, c->err)))
 			return NSX_ERR;
 		if ((c->hold ? nsx_hold_push(c->hold, &rec) : meet(c, &rec)) != NSX_OK)
 			return NSX_ERR;

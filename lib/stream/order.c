@@ -4,13 +4,12 @@
 #include "base/num.h"
 #include "stream/fields.h"
 
-bool
-nsx_order_time(const struct nsx_rec *r, int64_t *time)
+/* Of compilation and work. */
+static inline bool
+time_of(const struct nsx_rec *r, int64_t *time)
 {
 	enum nsx_kind_id kind = r->kind->id;
 
-	if (kind < NSX_COMPILE || kind >= NSX_SKEW)
-		return false;
 	if (kind == NSX_RANGE && nsx_has(r, NSX_RANGE_start) && nsx_has(r, NSX_RANGE_host_start)) {
 		int64_t gpu = r->v[NSX_RANGE_start].i, host = r->v[NSX_RANGE_host_start].i;
 		*time = gpu < host ? gpu : host;
@@ -23,6 +22,14 @@ nsx_order_time(const struct nsx_rec *r, int64_t *time)
 		return false;
 	*time = r->v[slot].i;
 	return true;
+}
+
+bool
+nsx_order_time(const struct nsx_rec *r, int64_t *time)
+{
+	enum nsx_kind_id kind = r->kind->id;
+
+	return kind >= NSX_COMPILE && kind < NSX_SKEW && time_of(r, time);
 }
 
 uint64_t
@@ -73,7 +80,7 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 	*key = (struct nsx_order_key){ .section = section };
 	if (section != NSX_SECTION_COMPILE && section != NSX_SECTION_WORK)
 		return true;
-	bool placed = nsx_order_time(r, &time);
+	bool placed = time_of(r, &time);
 	if (section == NSX_SECTION_COMPILE) {
 		key->first = nsx_int(r, NSX_COMPILE_profile, INT64_MIN);
 		key->second = time;
