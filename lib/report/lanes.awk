@@ -1,6 +1,6 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv, a list of gaps (nsysx-idle --list)
 # and a table of op records, in that order. A row a piece: pick step device lane what start dur count name; times in ns, start from where the step
-# begins on the first device. What lies closer together than a picture shows is one piece, with the name of its longest operation. Without steps
+# begins on the first device. What lies closer together than a picture shows is one piece, with the name of its longest operation; gaps are not joined. Without steps
 # the op table comes twice, and the whole recording is the one step.
 # With spans set it tells the times of the steps instead, from the first two.
 BEGIN {
@@ -230,8 +230,8 @@ END {
 	}
 	put_gaps()
 	for (k = 1; k <= picks; k++) {
-		near = near_of[k]
 		for (w = 1; w <= windows[k]; w++) {
+			near = near_of[k]
 			u = 0
 			for (i = 1; i <= held[k, w, "compute"]; i++) {
 				a = lo[k, w, "compute", i]
@@ -253,8 +253,11 @@ END {
 			for (i = 1; i <= held[k, w, "copy"]; i++)
 				add("copy", "", lo[k, w, "copy", i], hi[k, w, "copy", i], label[k, w, "copy", i], ops_in[k, w, "copy", i])
 			flush()
+			# Gaps are as long as they are: those that are too short to be seen would make up a long one.
+			near = 0
 			for (i = 1; i <= held[k, w, "idle"]; i++)
-				add("idle", kind[k, w, "idle", i], lo[k, w, "idle", i], hi[k, w, "idle", i], label[k, w, "idle", i], ops_in[k, w, "idle", i])
+				if (hi[k, w, "idle", i] - lo[k, w, "idle", i] >= length_of[k] / 4000)
+					add("idle", kind[k, w, "idle", i], lo[k, w, "idle", i], hi[k, w, "idle", i], label[k, w, "idle", i], ops_in[k, w, "idle", i])
 			flush()
 		}
 	}

@@ -70,6 +70,8 @@ run python3 "$checker" r step-each want.tsv
 equal 'steps are those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
 equal 'a step is drawn for every device, the median one and the slowest' "$(awk -F'\t' 'NR > 1 { print $1, $3 }' r/tables/lanes.tsv | sort -u | paste -sd ,)" 'median 0,median 1,slowest 0,slowest 1'
 # Of the slowest step, what computes on a device can be no longer than its lane, and lies within the period.
+equal 'of a device no more is drawn as idle than was' "$(awk -F'\t' 'FNR == 1 { f++; next } f == 1 { idle[$2, $3] = $15 + ($16 > 0 ? $16 : 0) } f == 2 && $4 == "idle" { drawn[$3, $2] += $7 }
+	END { for (k in drawn) { n++; if (drawn[k] > idle[k] + 1000) print k, drawn[k], idle[k] }; print (n > 0) }' r/tables/step-each.tsv r/tables/lanes.tsv)" 1
 equal 'its pieces lie within it' "$(awk -F'\t' 'FNR == 1 { f++; next } f == 1 && $9 > longest { longest = $9 } f == 2 && $1 == "slowest" && $6 + $7 > last { last = $6 + $7 } END { print (last > 0 && last <= longest + 1000000) }' r/tables/step-each.tsv r/tables/lanes.tsv)" 1
 warnings=$(nsysx-view -t diag r/streams/collectives.nsysx | awk -F'\t' 'NR > 1' | wc -l)
 equal 'every diag is on the page' "$(sed -n '/<section id="diags"/,/<\/table>/p' r/index.html | grep -c '^<tr>.*<td')" "$warnings"

@@ -82,5 +82,5 @@ END {
 		print "</div>"
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li><li><i class=\"starved\"></i>idle, the host is late</li><li><i class=\"idle\"></i>idle, launched already</li></ul>"
-	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Pieces closer than the picture shows are one; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
+	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }
