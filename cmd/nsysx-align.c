@@ -13,8 +13,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG('e', "estimate", &opt.estimate,
 	             "write only clock and skew records and the metadata they refer to"),
 	NSX_OPT_STR(0, "apply", &opt.apply, "FILE", "correct by the clock records of the stream FILE, in one pass"),
-	NSX_OPT_FLAG(0, "drift", &opt.drift, "clocks run at different rates: fit these too"),
-	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "devices of one report have clocks of their own"),
+	NSX_OPT_FLAG(0, "drift", &opt.drift, "also fit different rates of clocks (drift)"),
+	NSX_OPT_FLAG(0, "per-device", &opt.per_device, "treat each device of a report as a clock of its own"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
@@ -32,7 +32,7 @@ operand(int nops, char **ops)
 		nsx_cli_misuse(&cli,
 		               "--apply estimates nothing: --estimate, --drift and --per-device do not go with it");
 	if (opt.apply && strcmp(opt.apply, "-") == 0 && (nops == 0 || strcmp(ops[0], "-") == 0))
-		nsx_cli_misuse(&cli, "standard input can be read once");
+		nsx_cli_misuse(&cli, "standard input can be read only once");
 	return nops ? ops[0] : "-";
 }
 

@@ -46,7 +46,7 @@ check_table_options(void)
 	if (nsx_tool_output.binary || nsx_tool_output.text || nsx_tool_output.zlevel)
 		nsx_cli_misuse(&cli, "--binary, --text and --compress do not go with a table");
 	if (require && strcmp(require, "collective") != 0)
-		nsx_cli_misuse(&cli, "--require: a table is of collective records only");
+		nsx_cli_misuse(&cli, "--require: this table is made of collective records only");
 	nsx_tool_table_form(&cli);
 }
 

@@ -17,7 +17,7 @@ static int64_t absolute = 100;
 static bool changed, gate;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row is [thunk, or what a table is by]"),
+	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
 	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed",
 	               "with or without what computation hides of communication [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
@@ -32,7 +32,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "differences of up to TIME per execution are none [100ns]"),
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 	            "streams compare if so much of the time of each is matched [0.5]"),
-	NSX_OPT_FLAG(0, "changed", &changed, "leave out what is the same"),
+	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
 	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
 	               "print folded stacks of that side instead, names and executions as in NEW"),
@@ -73,13 +73,13 @@ wanted(int nops, char **ops)
 	if (nops != 2)
 		nsx_cli_misuse(&cli, "want two streams or tables, BASE and NEW");
 	if (strcmp(ops[0], "-") == 0 && strcmp(ops[1], "-") == 0)
-		nsx_cli_misuse(&cli, "standard input can be read once");
+		nsx_cli_misuse(&cli, "standard input can be read only once");
 	if (absolute < 0)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
 	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))
 		nsx_cli_misuse(&cli, "%ss have no exposed time", nsx_compare_name(o.by));
 	if (o.exposed && o.by == NSX_COMPARE_STEP)
-		nsx_cli_misuse(&cli, "steps tell exposed time beside the whole: want no --time exposed");
+		nsx_cli_misuse(&cli, "--by step prints exposed time beside the whole already: drop --time exposed");
 	if (folded && o.by >= NSX_COMPARE_RANGE)
 		nsx_cli_misuse(&cli, "--folded: want thunks, modules, opcodes or source lines, not %ss",
 		               nsx_compare_name(o.by));

@@ -9,9 +9,9 @@ static bool summary, full, loading;
 static const char *by;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "range|pass|phase|module|process", "what a row is [range]"),
+	NSX_OPT_CHOICE(0, "by", &by, "range|pass|phase|module|process", "what a row stands for [range]"),
 	NSX_OPT_FLAG(0, "loading", &loading,
-	             "tell apart what the first compilation of a process spends on loading libraries"),
+	             "report the loading of libraries in the first compilation of a process separately"),
 	NSX_OPT_FLAG(0, "summary", &summary,
 	             "print text for each compilation instead: what 99 % of it is, by kind of range"),
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
@@ -82,6 +82,6 @@ main(int argc, char **argv)
 	int nops = nsx_cli_parse(&cli, argc, argv);
 
 	if (nsx_tool_input.require && strcmp(nsx_tool_input.require, "compile") != 0)
-		nsx_cli_misuse(&cli, "--require: this is of compile records only");
+		nsx_cli_misuse(&cli, "--require: this table is made of compile records only");
 	return summary ? print_summary(nops, argv) : print_table(nops, argv);
 }

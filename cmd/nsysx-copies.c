@@ -6,8 +6,8 @@ static const char *by;
 static bool findings;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "size", "a row for each class of sizes, too"),
-	NSX_OPT_FLAG(0, "findings", &findings, "print the copies that break a rule instead"),
+	NSX_OPT_CHOICE(0, "by", &by, "size", "also a row for each class of sizes"),
+	NSX_OPT_FLAG(0, "findings", &findings, "print the copies that break a rule (pageable, tiny, blocking) instead"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),

@@ -46,15 +46,16 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "ops", &opt.ops, "also every GPU operation"),
 	NSX_OPT_FLAG(0, "calls", &opt.calls, "with --ops: also every CUDA call, and time that the host lost"),
 	NSX_OPT_FLAG('a', "all", &all, "the same as --ops --calls --ranges=all"),
-	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND", "kernels named so communicate, or compute if KIND is empty"),
-	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what is inside their compilation"),
+	NSX_OPT_CALL(0, "comm", add_rule, "REGEX=KIND",
+	             "kernels whose name matches communicate, or compute if KIND is empty"),
+	NSX_OPT_FLAG(0, "autotune", &opt.autotune, "keep autotuner runs and what runs within their compilation"),
 	NSX_OPT_CHOICE(0, "match", &match, "auto|id|fingerprint",
 	               "how programs of several exports are recognised as one"),
 	NSX_OPT_STR(0, "time", &window, "A:B",
 	            "only what overlaps the time from A to B of each export's session, e.g. 10s:20s"),
-	NSX_OPT_STR(0, "device", &devices, "N,...", "only these devices of the job"),
-	NSX_OPT_STR(0, "process", &processes, "N,...", "only these processes of the job"),
-	NSX_OPT_FLAG(0, "host", &opt.host, "name the host in the profile records"),
+	NSX_OPT_STR(0, "device", &devices, "N,...", "keep only these devices of the job"),
+	NSX_OPT_STR(0, "process", &processes, "N,...", "keep only these processes of the job"),
+	NSX_OPT_FLAG(0, "host", &opt.host, "write the host's name into profile records"),
 	NSX_OPT_FLAG(0, "strip-paths", &opt.strip_paths, "keep only the last component of source paths"),
 	NSX_OPT_INT('j', "jobs", &jobs, "N", 1, 1024, "threads to use [one for each processor]"),
 	NSX_OPT_FLAG(0, "spool", &opt.spool, "hold one export a thread at a time, the others in temporary files"),
@@ -65,8 +66,8 @@ static const struct nsx_opt opts[] = {
 };
 
 static const struct nsx_cli cli = { "nsysx-extract", "[OPTION]... [-x DIR] EXPORT...",
-	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they say of XLA programs as a "
-	"stream.", opts };
+	"Read Nsight Systems exports (.sqlite, .sqlite.zst, .nsys-rep) and write what they recorded as a stream.",
+	opts };
 
 /* "A:B", either may be missing. */
 static void

@@ -14,7 +14,7 @@ static const struct nsx_opt opts[] = {
 	               "ranges without what frameworks append, as they are, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "exposed", &exposed,
 	             "by nvtx and kernel: of operations that communicate, only the exposed part"),
-	NSX_OPT_STR(0, "cover", &cover, "SHARE", "leave out the programs beyond this share of module time [0.99]"),
+	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_FLAG(0, "mark-comm", &mark_comm, "end stacks that communicate in a frame [communication]"),
 	NSX_OPT_FLAG(0, "repeats", &repeats, "by source: keep runs of frames that repeat at once"),
 	NSX_OPT_STR('o', "output", &output, "FILE",

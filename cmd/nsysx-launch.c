@@ -7,7 +7,7 @@
 static const char *by = "kernel", *names;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row a kernel, or an innermost NVTX range [kernel]"),
+	NSX_OPT_CHOICE(0, "by", &by, "kernel|range", "a row per kernel, or per innermost NVTX range [kernel]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "by range: names with what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_TOOL_TABLE,

@@ -39,7 +39,7 @@ check_operands(int n, char **ops)
 	for (int i = 0; i < n; i++)
 		standard_input += strcmp(ops[i], "-") == 0;
 	if (standard_input > 1)
-		nsx_cli_misuse(&cli, "standard input can be read once");
+		nsx_cli_misuse(&cli, "standard input can be read only once");
 }
 
 int

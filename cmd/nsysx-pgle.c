@@ -7,9 +7,9 @@
 static const char *dir, *complete;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is made if needed"),
+	NSX_OPT_STR('d', "dir", &dir, "DIR", "write FINGERPRINT.pbtxt files into DIR, which is created if needed"),
 	NSX_OPT_STR(0, "complete", &complete, "DUMPS",
-	            "add what XLA asks for and never ran, by the HLO dumps in folder DUMPS"),
+		"add costs of instructions that XLA asks for but that never ran, from the HLO dumps in folder DUMPS"),
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"),
 	NSX_OPT_END
 };

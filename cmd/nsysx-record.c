@@ -10,10 +10,10 @@ static struct nsx_record rec;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('o', "output", &rec.out, "DIR",
-	            "folder to leave: report.nsys-rep, report.sqlite, dump; %q{VAR}, %h and %p are expanded"),
+	            "folder for report.nsys-rep, report.sqlite and dump; %q{VAR}, %h and %p are expanded"),
 	NSX_OPT_STR(0, "condition", &rec.condition, "EXPR",
-	            "profile only where this shell expression is true; elsewhere just run"),
-	NSX_OPT_FLAG(0, "force", &rec.force, "write over a report that is in the folder already"),
+	            "profile only where this shell expression is true; elsewhere only run the program"),
+	NSX_OPT_FLAG(0, "force", &rec.force, "overwrite a report that is already in the folder"),
 	NSX_OPT_END
 };
 
@@ -69,7 +69,7 @@ main(int argc, char **argv)
 	if (nsx_cli_parse(&cli, split(argc, argv), argv))
 		nsx_cli_misuse(&cli, "the program to run comes after --");
 	if (!rec.out)
-		nsx_cli_misuse(&cli, "-o DIR is wanted");
+		nsx_cli_misuse(&cli, "-o DIR is required");
 	if (!*rec.program)
 		nsx_cli_misuse(&cli, "no program after --");
 	int rc = nsx_record(&rec, &err);

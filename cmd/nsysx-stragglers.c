@@ -8,10 +8,12 @@ static bool curve;
 static const char *waits, *program;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_FLAG(0, "curve", &curve, "a row an edge of a thunk instead, in order of time, and a column a device"),
+	NSX_OPT_FLAG(0, "curve", &curve,
+	             "print the edges of thunks instead: a row per edge in order of time, a column per device"),
 	NSX_OPT_MAYBE(0, "waits", &waits, "device|pairs",
-		"who waits in collectives instead: a row a device, or of pairs a device and who it waits for [device]"),
-	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program of this key, name or id"),
+		"print who waits in collectives instead: a row per device, or per pair of a device and the one it "
+		"waits for [device]"),
+	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),
@@ -22,7 +24,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-stragglers",
 	"[--curve | --waits[=device|pairs]] [--program PROGRAM] "
 	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
-                                    "Find the devices that are late.", opts };
+                                    "Find the devices that are late, and who waits for them.", opts };
 
 /* What the options ask for, checked (misuse exits). */
 static struct nsx_stragglers_options

@@ -5,8 +5,8 @@
 static bool init, mark;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_FLAG(0, "init", &init, "write initialisation and leave out steady state"),
-	NSX_OPT_FLAG(0, "mark", &mark, "leave nothing out, add a column phase: init or steady"),
+	NSX_OPT_FLAG(0, "init", &init, "write initialisation instead of the steady state"),
+	NSX_OPT_FLAG(0, "mark", &mark, "keep everything and add a column phase: init or steady"),
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
 	NSX_OPT_END

@@ -117,7 +117,7 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 {
 	if (t->in && !t->as_is)
 		nsx_diag_add(&t->diags, NSX_WARNING, "", nsx_reader_beyond(t->in),
-		             "records that end beyond 63 bits: what rests on their ends is cut off there");
+		             "records that end beyond 63 bits: their ends are clamped to the maximum");
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
 	/* Before others learn that we are done. */

@@ -32,8 +32,8 @@ set_memory(const char *arg, int operands)
 
 static const struct nsx_opt common[] = {
 	NSX_OPT_CALL(0, "max-memory", set_memory, "SIZE", "fail rather than take more memory, e.g. 2G"),
-	NSX_OPT_FLAG('v', "verbose", &verbose, "say more on standard error"),
-	NSX_OPT_FLAG('q', "quiet", &quiet, "say only errors on standard error"),
+	NSX_OPT_FLAG('v', "verbose", &verbose, "print more on standard error"),
+	NSX_OPT_FLAG('q', "quiet", &quiet, "print only errors on standard error"),
 	NSX_OPT_FLAG('h', "help", &want_help, "show this help and exit"),
 	NSX_OPT_FLAG('V', "version", &want_version, "show the version and exit"),
 	NSX_OPT_END
@@ -150,7 +150,7 @@ nsx_cli_diags(const struct nsx_cli *cli, const struct nsx_diags *d)
 		     count);
 	}
 	if (d->failed)
-		nsx_cli_warn(cli, "out of memory: some diagnostics are lost");
+		nsx_cli_warn(cli, "out of memory: some diagnostics were lost");
 }
 
 bool

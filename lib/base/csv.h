@@ -31,7 +31,7 @@ int nsx_csv_next(struct nsx_csv *c, struct nsx_str **fields);
 void nsx_csv_reject(struct nsx_csv *c);
 
 /* What to say of lines that were left out. */
-#define NSX_CSV_REJECTED "lines of CSV left out that do not fit their header: names with line breaks or quotes?"
+#define NSX_CSV_REJECTED "lines of CSV ignored that do not match the header: names with line breaks or quotes?"
 
 /* Lines left out so far. */
 int64_t nsx_csv_rejected(const struct nsx_csv *c);

@@ -22,13 +22,13 @@ nsx_memory_set_limit(const char *size)
 		return "want a number of bytes, such as 500M or 64G";
 	/* Of several the last counts; before is what was before all of them. */
 	if (!limit && getrlimit(RLIMIT_DATA, &before) != 0)
-		return "not to be had here";
+		return "not available on this machine";
 	after = before;
 	/* Nobody may raise what the system allows. */
 	if (before.rlim_max == RLIM_INFINITY || (rlim_t)bytes < before.rlim_max)
 		after.rlim_cur = (rlim_t)bytes;
 	if (setrlimit(RLIMIT_DATA, &after) != 0)
-		return "not to be had here";
+		return "not available on this machine";
 	limit = size;
 	return NULL;
 }

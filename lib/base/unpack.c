@@ -18,6 +18,6 @@ nsx_unpack_check(const char *path, uint64_t bytes, uint64_t otherwise, struct ns
 
 	if (bytes <= max)
 		return NSX_OK;
-	return nsx_err_set(err, "%s: unpacks to more than %" PRIu64 " bytes: --max-unpacked sets how much is too much",
+	return nsx_err_set(err, "%s: unpacks to more than %" PRIu64 " bytes; --max-unpacked sets the limit",
 	                   path, max);
 }

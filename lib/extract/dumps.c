@@ -189,14 +189,14 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
-		             "program %.*s@%" PRId64 ": the dump is of another run (it has %" PRId64 " of %" PRId64
+		             "program %.*s@%" PRId64 ": the dump is from another run (it has %" PRId64 " of %" PRId64
 		             " executed names, %" PRId64
-		             " of them with another op_name): not used, its instructions are known by name only",
+		             " of them with another op_name): not used, instructions are known by name only",
 		             (int)g->name.len, g->name.ptr, g->id, n.named, n.judged, n.contrary);
 		return NSX_OK;
 	}
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.contrary,
-	             "instructions whose op_name in the dump is not the one that their ranges tell");
+	             "instructions whose op_name differs between the dump and the names of their ranges");
 	g->dumped = true;
 	g->fingerprint = nsx_extract_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
@@ -206,7 +206,7 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange,
-	             "executed names that are no instruction of their program's dump");
+	             "executed names that are not an instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
 	/* What is to be found anew needs no end. */
@@ -235,7 +235,7 @@ read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 		if (h.trouble)
 			return nsx_err_set(&p->err, "%s", why.msg);
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
-		             ": dump not used, its instructions are known by name only: %s",
+		             ": dump not used, instructions are known by name only: %s",
 		             (int)g->name.len, g->name.ptr, g->id, why.msg);
 		return NSX_OK;
 	}
@@ -291,7 +291,7 @@ list_dumps(struct ex_profile *p, struct dumps *d)
 			break;
 		case NSX_DUMP_AMBIGUOUS:
 			nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
-			             ": several dumps in %s: none used, its instructions are known by name only",
+			             ": several dumps in %s: none of them is used, instructions are known by name only",
 			             (int)g->name.len, g->name.ptr, g->id, p->input->dumps);
 			break;
 		}

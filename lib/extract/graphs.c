@@ -467,10 +467,11 @@ int
 nsx_extract_open_other_graphs(struct ex_profile *p)
 {
 	static const char *const how[EX_LEFT] = {
-		[EX_OP_BY_OP] = "GPU operations of CUDA graphs known from an execution that ran op by op (%lld ns)",
-		[EX_LIST]     = "GPU operations of CUDA graphs known from XLA's list of thunks (%lld ns)",
+		[EX_OP_BY_OP] =
+		"GPU operations of CUDA graphs assigned by an execution that ran operation by operation (%lld ns)",
+		[EX_LIST]     = "GPU operations of CUDA graphs assigned by XLA's list of thunks (%lld ns)",
 		[EX_NAME]     =
-		"GPU operations of CUDA graphs known from kernels' names that only one instruction can have (%lld ns)",
+		"GPU operations of CUDA graphs assigned by kernel names that only one instruction can have (%lld ns)",
 	};
 	const struct ex_buffers *b = &p->buffers;
 
@@ -481,7 +482,7 @@ nsx_extract_open_other_graphs(struct ex_profile *p)
 	for (int i = 0; i < EX_LEFT; i++)
 		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
-		"GPU operations that could not be told to be an instruction's remain with command buffers: %lld ns",
+		"GPU operations that could not be assigned to an instruction remain with command buffers: %lld ns",
 		(long long)b->ns[EX_LEFT]);
 	if (!p->op_thunk)
 		return NSX_OK;

@@ -337,10 +337,10 @@ report(struct join *j)
 	const char *who = j->p->trace.name.ptr;
 
 	nsx_diag_add(d, NSX_WARNING, who, j->unclear,
-	             "operations of NCCL calls that are neither one for all calls nor one for each: no sizes");
+	             "operations of NCCL calls that are neither one per call nor one for all calls: no sizes");
 	nsx_diag_add(d, NSX_INFO, who, j->uncaptured,
-		"communicating nodes of CUDA graphs that were captured in no NCCL call of the export: known by their "
-		"kernels' names alone");
+		"communicating nodes of CUDA graphs that no NCCL call of the export captured: known by their kernel "
+		"names only");
 }
 
 int

@@ -82,7 +82,7 @@ number_devices(struct ex_job *job)
 	qsort(owners, n, sizeof *owners, compare_owners);
 	for (size_t i = 0; i < n; i++) {
 		if (i && owners[i].global == owners[i - 1].global) {
-			nsx_err_set(job->err, "%s and %s: both hold device %" PRId64
+			nsx_err_set(job->err, "%s and %s: both have device %" PRId64
 			            " of the job: want profiles of one job, each once",
 			            owners[i - 1].p->input->path, owners[i].p->input->path, owners[i].global);
 			free(owners);
@@ -109,7 +109,7 @@ number_devices(struct ex_job *job)
 			"number");
 	}
 	if (all && !kept)
-		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process leave no device");
+		nsx_diag_add(job->diags, NSX_WARNING, "", 1, "--device and --process match no device");
 	return NSX_OK;
 }
 

@@ -286,22 +286,22 @@ report(struct work *w)
 	struct nsx_diags *d = &w->p->diags;
 	const char *who = p->trace.name.ptr;
 	nsx_diag_add(d, NSX_INFO, who, named,
-		"executed programs without a dump: what communicates is told by the names of instructions and of their "
+		"executed programs without a dump: communication is recognised by the names of instructions and "
 		"kernels");
 	nsx_diag_add(d, NSX_INFO, who, served,
-		"executed programs without a dump: NVTX payloads tell where their code comes from, the names of "
-		"instructions and of their kernels what communicates");
+		"executed programs without a dump: source locations are from NVTX payloads, communication is "
+		"recognised by the names of instructions and kernels");
 	nsx_diag_add(d, NSX_INFO, who, silent,
-	             "executed names without an NVTX payload, in programs that have them: known by their titles only");
+		"executed names without an NVTX payload, in programs that have payloads: known by their range names "
+		"only");
 	nsx_diag_add(d, NSX_WARNING, who, w->foreign,
-	             "NVTX payloads left out: they are of another module or instruction than their range");
+	             "NVTX payloads ignored: their module or instruction is not that of their range");
 	nsx_diag_add(d, NSX_WARNING, who, w->odd,
-	             "lines of source locations in NVTX payloads that could not be understood, or were cut");
+	             "lines of source locations in NVTX payloads that were cut short or could not be parsed");
 	nsx_diag_add(d, NSX_WARNING, who, w->groups,
-	             "collectives whose replica groups in NVTX payloads could not be understood");
+	             "collectives whose replica groups in NVTX payloads could not be parsed");
 	nsx_diag_add(d, NSX_INFO, who, w->logical,
-		"collectives whose replica groups come from NVTX payloads: their ids are taken for the numbers of "
-		"devices");
+		"collectives whose replica groups come from NVTX payloads: their ids are taken as device numbers");
 }
 
 int

@@ -161,7 +161,7 @@ report_clamped(struct ex_profile *p)
 		n += clamped(t->calls[i].start, t->calls[i].end);
 	for (uint32_t i = 0; i < t->noverheads; i++)
 		n += clamped(t->overheads[i].start, t->overheads[i].end);
-	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations that do not fit 63 bits: cut to what fits");
+	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations beyond 63 bits: cut to the maximum");
 }
 
 /* Whether operations must be known that were not asked for: what ran in command buffers, they alone tell. */

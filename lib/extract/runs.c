@@ -480,8 +480,8 @@ count_direct(struct runs *x)
 		if (p->thunk_at[r] == HOLDER)
 			p->thunk_at[r] = NSX_NONE;
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
-		"GPU operations directly under a range that holds thunks, such as a while or conditional, are in no "
-		"thunk: %" PRId64 " ns", ns);
+		"GPU operations directly under a range that contains thunks, such as a while or conditional, belong to "
+		"no thunk: %" PRId64 " ns", ns);
 }
 
 /* thunk_at and module_at: from candidates to what was kept, for GPU operations to find what they belong to. */
@@ -519,22 +519,22 @@ report(struct runs *x)
 	struct nsx_diags *d = &x->p->diags;
 
 	nsx_diag_add(d, NSX_WARNING, who, x->edge,
-		"thunks dropped: their GPU work began before the first module of their device (the capture began "
+		"thunks dropped: their GPU work started before the first module of their device (the capture started "
 		"within a module)");
 	nsx_diag_add(d, NSX_WARNING, who, x->homeless,
-		"thunks dropped: outside any module, and none of their device was launched on their thread shortly "
+		"thunks dropped: outside any module range, and their thread launched no module on their device shortly "
 		"before");
 	nsx_diag_add(d, NSX_INFO, who, x->adopted,
-	             "thunks outside any module range given to the module running at their start");
-	nsx_diag_add(d, NSX_INFO, who, x->tuning, "thunks of autotuner runs left out; --autotune keeps them");
+	             "thunks outside any module range: assigned to the module running at their start");
+	nsx_diag_add(d, NSX_INFO, who, x->tuning, "thunks of autotuner runs ignored; --autotune keeps them");
 	nsx_diag_add(d, NSX_WARNING, who, x->spread,
-	             "modules and thunks with work on several devices: counted for the first");
+	             "modules and thunks with work on several devices: counted on the first");
 	nsx_diag_add(d, NSX_WARNING, who, x->nameless,
-	             "modules and thunks whose title was cut before their name: called [nameless]");
-	nsx_diag_add(d, NSX_WARNING, who, x->cut, "module executions dropped: the end of the capture cut them off");
+	             "modules and thunks whose range name was cut before their own name: called [nameless]");
+	nsx_diag_add(d, NSX_WARNING, who, x->cut, "module executions dropped: cut off by the end of the capture");
 	nsx_diag_add(d, NSX_WARNING, who, x->guessed,
-		"last module executions dropped: so few GPU operations that the end of the capture must have cut them "
-		"off");
+		"last module executions dropped: they have so few GPU operations that the end of the capture must have "
+		"cut them off");
 }
 
 static int

@@ -231,8 +231,8 @@ nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes
 	if (rc == NSX_OK)
 		nsx_comm_flag_diags(&c.comm, diags);
 	nsx_diag_add(diags, NSX_INFO, "", c.inferred,
-		"operations of NCCL communicators that no record tells the size of: group is the number of devices "
-		"that ran operations of it");
+		"operations of NCCL communicators of unknown size: group is the number of devices that ran its "
+		"operations");
 	nsx_hold_free(c.hold);
 	nsx_nccl_comms_free(&c.nccl);
 	nsx_comm_free(&c.comm);

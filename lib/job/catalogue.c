@@ -289,8 +289,8 @@ void
 nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, source, c->contradictions,
-	             "thunks and operations say otherwise than their instruction whether they communicate: "
-	             "the instruction is believed");
+		"thunks and operations that contradict their instruction on whether they communicate: the instruction "
+		"is used");
 }
 
 /* ---- strings */

@@ -230,8 +230,8 @@ void
 nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 {
 	nsx_diag_add(diags, NSX_WARNING, "", c->cat.ndevices > 1 ? c->no_groups : 0,
-		"communication thunks of unknown replica groups are taken to be of all devices; nsysx-extract -x DIR "
-		"reads groups from the HLO dump");
+		"communication thunks of unknown replica groups: taken as of all devices; nsysx-extract -x DIR reads "
+		"groups from the HLO dump");
 }
 
 void
@@ -241,10 +241,9 @@ nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_INFO, "", 1, "no communication");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_inst, "communication thunks whose inst record is missing");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_bytes,
-		"communication thunks of unknown message size have no bandwidth; nsysx-extract -x DIR reads sizes from "
-		"the HLO dump");
+		"communication thunks of unknown message size: no bandwidth; nsysx-extract -x DIR reads sizes from the "
+		"HLO dump");
 	nsx_diag_add(diags, NSX_WARNING, "", c->no_group,
-		"communication thunks on a device that is in none of the replica groups have no group and no "
-		"bandwidth");
-	nsx_diag_add(diags, NSX_INFO, "", c->no_dur, "communication thunks of no duration have no bandwidth");
+		"communication thunks on a device that is in none of the replica groups: no group and no bandwidth");
+	nsx_diag_add(diags, NSX_INFO, "", c->no_dur, "communication thunks of no duration: no bandwidth");
 }

@@ -187,11 +187,12 @@ nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags)
 	if (!t->given)
 		nsx_cat_comm_diags(&t->cat, "", diags);
 	if (t->any_comm && !t->any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "not through nsysx-overlap: communication counts whole");
-	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: left out");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "the stream did not pass nsysx-overlap: communication counts whole");
+	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_thunks, "thunks without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", t->timeless_modules, "modules without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", t->over_hidden,
-	             "thunks with hidden time that is no part of their duration: cut to it");
+	             "thunks whose hidden time exceeds their duration: cut to it");
 }
 
 void

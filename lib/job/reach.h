@@ -10,7 +10,7 @@
 /* 73 years in ns: a clock that counts from 1970 is within it, and the ends of two records are less than 2^63 apart. */
 #define NSX_REACH (INT64_C(1) << 61)
 
-#define NSX_BEYOND_REACH "records with times beyond 73 years are ignored"
+#define NSX_BEYOND_REACH "records with times beyond 73 years: ignored"
 
 /* What nsx_in_reach looks at. */
 #define NSX_REACH_ROLES (NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START) | NSX_R(HOST_DUR))

@@ -552,9 +552,10 @@ nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
 	if (!s->ops)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no operations in the stream, so what steps did is not known: extract with --ops --ranges=all");
+			"no operations in the stream, so the GPU time of steps is not known: extract with --ops "
+			"--ranges=all");
 	nsx_steps_report_ranges(s, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a device, start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->beyond, NSX_BEYOND_REACH);
 	nsx_diag_add(diags, NSX_INFO, "", s->no_call, "operations whose call is not in the export belong to no step");
 }

@@ -65,7 +65,7 @@ nsx_captures_read(struct nsx_loader *l)
 			t->captures[t->ncaptures++] = *c;
 	}
 	nsx_load_diag(l, NSX_WARNING, r.bad,
-	              "CUDA_GRAPH_NODE_EVENTS: rows left out that lack a number or hold something else in its place");
+	              "CUDA_GRAPH_NODE_EVENTS: rows ignored: a number is missing or not an integer");
 	free(r.rows.p);
 	return rc;
 }

@@ -153,10 +153,10 @@ nsx_host_keys(struct nsx_loader *l)
 	    || scan(l, "PROFILER_OVERHEAD", profiler_columns, NOVERHEAD, profiler_row) != NSX_OK)
 		return NSX_ERR;
 	nsx_load_diag(l, NSX_WARNING, l->host->bad,
-	              "overheads left out that lack a time or hold something else in its place");
-	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads left out that end before they start");
-	nsx_load_diag(l, NSX_WARNING, l->host->homeless, "overheads left out that name no thread");
-	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of a type that is not known: of no class");
+	              "overheads ignored: a time is missing or not an integer");
+	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads ignored: they end before they start");
+	nsx_load_diag(l, NSX_WARNING, l->host->homeless, "overheads ignored: without a thread");
+	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of an unknown type: without a class");
 	return NSX_OK;
 }
 
@@ -234,7 +234,7 @@ nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const st
 		else
 			join_keys(h, parts[i], names[i]);
 	}
-	nsx_load_diag(l, NSX_WARNING, homeless, "CUDA calls left out that name no thread");
+	nsx_load_diag(l, NSX_WARNING, homeless, "CUDA calls ignored: without a thread");
 	if (rc == NSX_OK && l->opts->calls)
 		rc = nsx_host_calls_join(l, parts, tracks, n, names);
 	h->name_ids = malloc((h->names.list.n + 1) * sizeof *h->name_ids);

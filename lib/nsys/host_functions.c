@@ -37,7 +37,7 @@ nsx_host_functions_read(struct nsx_loader *l)
 	if (nsx_db_run(&l->db, &scan, l->err) != NSX_OK)
 		return NSX_ERR;
 	nsx_load_diag(l, NSX_WARNING, h.bad,
-	              "%s: rows left out that lack a number or hold something else in its place",
+	              "%s: rows ignored: a number is missing or not an integer",
 	              table);
 	nsx_load_diag(l, NSX_WARNING, h.backward, "host functions left out that end before they start");
 	nsx_load_diag(l, NSX_INFO, h.n,

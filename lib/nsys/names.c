@@ -63,6 +63,6 @@ nsx_names_read(struct nsx_loader *l)
 	}
 	for (size_t i = 0; i < l->ids.list.n; i++)
 		missing += l->id_names[i] == NSX_NONE;
-	nsx_load_diag(l, NSX_WARNING, missing, "strings that names refer to are not in StringIds");
+	nsx_load_diag(l, NSX_WARNING, missing, "strings that names refer to: not in StringIds");
 	return rc;
 }

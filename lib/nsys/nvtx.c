@@ -387,16 +387,17 @@ nsx_nvtx_threads(struct nsx_loader *l)
 	if (!good)
 		return nsx_load_nomem(l);
 	nsx_load_diag(l, NSX_WARNING, bad,
-	              "NVTX_EVENTS: rows left out that lack a number or hold something else in its place");
-	nsx_load_diag(l, NSX_WARNING, backward, "NVTX ranges left out that end before they start");
+	              "NVTX_EVENTS: rows ignored: a number is missing or not an integer");
+	nsx_load_diag(l, NSX_WARNING, backward, "NVTX ranges ignored: they end before they start");
 	nsx_load_diag(l, NSX_WARNING, elsewhere,
-	              "NVTX ranges left out that end on another thread than they started on");
+	              "NVTX ranges ignored: they end on another thread than they started on");
 	if (any_end)
 		nsx_load_diag(l, NSX_WARNING, unfinished,
-		              "NVTX ranges without an end: the end of the latest range stands in");
+		              "NVTX ranges without an end: the latest end of all ranges is used");
 	else
-		nsx_load_diag(l, NSX_WARNING, unfinished, "NVTX ranges left out: no range of the export has an end");
-	nsx_load_diag(l, NSX_WARNING, crowded, "NVTX ranges taken as of no domain: more domains than %d", UINT16_MAX);
+		nsx_load_diag(l, NSX_WARNING, unfinished, "NVTX ranges ignored: no range of the export has an end");
+	nsx_load_diag(l, NSX_WARNING, crowded, "NVTX ranges taken as without a domain: more than %d domains",
+	              UINT16_MAX);
 	nsx_load_diag(l, NSX_INFO, nameless - crowded, "NVTX ranges of domains whose names are not in the export");
 	return all_threads(l);
 }
@@ -415,7 +416,7 @@ nsx_nvtx_ids(struct nsx_loader *l)
 		l->texts[i].first = (uint32_t)codes;
 		codes += p->texts->codes.len;
 		if (codes > NSX_NAME_TEXT - 2)
-			return nsx_err_set(l->err, "%s: NVTX_EVENTS: more texts than there is room for", l->db.path);
+			return nsx_err_set(l->err, "%s: NVTX_EVENTS: too many texts", l->db.path);
 		p->ids_at = malloc((p->ids.list.n + 1) * sizeof *p->ids_at);
 		if (!p->ids_at)
 			return nsx_load_nomem(l);

@@ -90,7 +90,7 @@ not_sqlite(const char *path, const unsigned char *p, ssize_t n, struct nsx_err *
 	if (n == 0)
 		return nsx_err_set(err, "%s: empty: not an Nsight Systems export", path);
 	if ((n >= 7 && memcmp(p, "#nsysx\t", 7) == 0) || (n >= 9 && memcmp(p + 2, "\x0a\x05nsysx", 7) == 0))
-		return nsx_err_set(err, "%s: an nsysx stream: it is extracted already", path);
+		return nsx_err_set(err, "%s: is already an nsysx stream: give it to the next tool", path);
 	return nsx_err_set(err, "%s: not an SQLite file: want an export made by `nsys export --type=sqlite`", path);
 }
 
@@ -161,8 +161,9 @@ check_logs(const char *path, struct nsx_err *err)
 		return NSX_ERR;
 	if (!log)
 		return NSX_OK;
-	return nsx_err_set(err, "%s: %s beside it is not empty: someone is still writing it, or it was not closed; "
-	                   "open it once with sqlite3 to fold the log in", path, log);
+	return nsx_err_set(err,
+		"%s: %s beside it is not empty: the export is still being written or was not closed; open it once with "
+		"sqlite3 to merge the log", path, log);
 }
 
 /* ---- changes while it is read */
@@ -185,7 +186,7 @@ take_stamp(const char *path, int fd, struct nsx_db_stamp *s, struct nsx_err *err
 static int
 changed(const char *path, struct nsx_err *err)
 {
-	return nsx_err_set(err, "%s: changed while it was read: wait until it is written, or export again", path);
+	return nsx_err_set(err, "%s: changed while it was being read: wait until it is written, or export again", path);
 }
 
 static int

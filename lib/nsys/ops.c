@@ -376,9 +376,9 @@ nsx_ops_join(struct nsx_loader *l)
 	}
 	for (int k = 0; k < NSX_OP_TABLES; k++) {
 		nsx_load_diag(l, NSX_WARNING, bad[k],
-		              "%s: rows left out that lack a number or hold something else in its place",
+		              "%s: rows ignored: a number is missing or not an integer",
 		              tables[k].table);
-		nsx_load_diag(l, NSX_WARNING, backward[k], "%s left out that end before they start", tables[k].what);
+		nsx_load_diag(l, NSX_WARNING, backward[k], "%s ignored: they end before they start", tables[k].what);
 	}
 	if (l->nops > UINT32_MAX / 2)
 		return nsx_err_set(l->err, "%s: more than %u GPU operations", l->db.path, UINT32_MAX / 2);
@@ -436,7 +436,7 @@ nsx_ops_finish(struct nsx_loader *l)
 			if (l->t->ops && k == NSX_TABLE_KERNELS && l->t->ops[at].name != NSX_NONE)
 				l->t->ops[at].name = l->id_names[l->t->ops[at].name];
 		}
-		nsx_load_diag(l, NSX_WARNING, lost, "%s whose CUDA call is not in the export: in no range",
+		nsx_load_diag(l, NSX_WARNING, lost, "%s whose CUDA call is not in the export: they belong to no range",
 		              tables[k].what);
 	}
 	return l->t->ops ? sort_ops(l) : NSX_OK;

@@ -66,7 +66,7 @@ nsx_pager_far(struct nsx_pager *r, const char *table, uint32_t no, uint32_t *nex
 		return NULL;
 	}
 	if (no < 2 || no > r->npages) {
-		nsx_tree_broken(r->db, table, no, err, "a text goes on there, and no such page is");
+		nsx_tree_broken(r->db, table, no, err, "a text continues there, and there is no such page");
 		return NULL;
 	}
 	if (read_pages(r->db, table, r->far, no, 1, err) != NSX_OK)

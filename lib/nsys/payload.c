@@ -535,13 +535,13 @@ nsx_payload_read(struct nsx_trace *t, const int64_t *ids, size_t n, const struct
 	free(r.texts);
 	const char *who = t->name.ptr;
 	nsx_diag_add(diags, NSX_WARNING, who, r.malformed,
-	             "NVTX payloads left out: shorter than they say, or than their schema says");
-	nsx_diag_add(diags, NSX_WARNING, who, r.unknown, "NVTX payloads left out: their schema is not in the export");
+	             "NVTX payloads ignored: shorter than their own size or their schema");
+	nsx_diag_add(diags, NSX_WARNING, who, r.unknown, "NVTX payloads ignored: their schema is not in the export");
 	nsx_diag_add(diags, NSX_WARNING, who, r.torn,
-	             "NVTX payloads left out: the export has several schemas of one number");
+	             "NVTX payloads ignored: the export has several schemas of one number");
 	nsx_diag_add(diags, NSX_WARNING, who, r.unreadable,
-	             "entries of NVTX payloads left out: not of a type or in a place that can be read");
+	             "entries of NVTX payloads ignored: unknown type or offset");
 	nsx_diag_add(diags, NSX_WARNING, who, r.lost,
-	             "entries of NVTX payloads left out: their strings are not in StringIds");
+	             "entries of NVTX payloads ignored: their strings are not in StringIds");
 	return rc;
 }

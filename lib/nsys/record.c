@@ -160,7 +160,7 @@ make_folder(struct nsx_record *r, struct nsx_err *err)
 		return nsx_err_set(err, "%s: %s", r->folder, strerror(errno));
 	memcpy(r->folder, full, strlen(full) + 1);
 	if (!r->force && (exists(r, "report.nsys-rep") || exists(r, "report.sqlite")))
-		return nsx_err_set(err, "%s: holds a report already; --force writes over it", r->folder);
+		return nsx_err_set(err, "%s: a report is already there; --force overwrites it", r->folder);
 	return NSX_OK;
 }
 

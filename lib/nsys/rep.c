@@ -79,8 +79,8 @@ run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *si
 	posix_spawnattr_destroy(&attr);
 	if (rc == ENOENT)
 		return nsx_err_set(err,
-			"%s: a report, and no nsys is on PATH to export it: where Nsight Systems is installed, run "
-		                   "`nsys export --type=sqlite --include-blobs=true %s` and give its .sqlite", path,
+			"%s: a report, and no nsys on PATH to export it: where Nsight Systems is installed, run `nsys "
+			"export --type=sqlite --include-blobs=true %s` and use its .sqlite", path,
 		                   path);
 	if (rc)
 		return nsx_err_set(err, "%s: nsys export: %s", path, strerror(rc));

@@ -243,8 +243,8 @@ nsx_runtime_join(struct nsx_loader *l)
 		}
 	}
 	nsx_load_diag(l, NSX_WARNING, bad,
-	              "CUPTI_ACTIVITY_KIND_RUNTIME: rows left out that hold something else in the place of a number");
-	nsx_load_diag(l, NSX_WARNING, backward, "CUDA calls left out that end before they start");
+	              "CUPTI_ACTIVITY_KIND_RUNTIME: rows ignored: a number is not an integer");
+	nsx_load_diag(l, NSX_WARNING, backward, "CUDA calls ignored: they end before they start");
 	if (total > UINT32_MAX / 4)
 		return nsx_err_set(l->err,
 		                   "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls that launched something",

@@ -158,7 +158,8 @@ check_cover(const struct nsx_db *db, const char *table, const unsigned char *pag
 		sum += size;
 	}
 	if (sum + d->h[7] != db->usable)
-		return nsx_tree_broken(db, table, d->page, err, "%" PRIu32 " bytes belong to no cell, %u are counted",
+		return nsx_tree_broken(db, table, d->page, err, "%" PRIu32
+		                       " bytes belong to no cell, but %u are counted",
 		                       db->usable - sum, d->h[7]);
 	return NSX_OK;
 }
@@ -498,7 +499,7 @@ check_free(struct nsx_db *db, const unsigned char *header, struct nsx_err *err)
 		if (!page)
 			rc = NSX_ERR;
 		else if (leaves > db->usable / 4 - 2)
-			rc = nsx_tree_broken(db, name, trunk, err, "%" PRIu32 " pages do not go on it", leaves);
+			rc = nsx_tree_broken(db, name, trunk, err, "%" PRIu32 " pages are not on it", leaves);
 		for (uint32_t i = 0; rc == NSX_OK && i < leaves; i++)
 			rc = use(db, name, trunk, nsx_be32(page + 8 + 4 * i), err);
 		n += 1 + (uint64_t)leaves;

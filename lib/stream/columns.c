@@ -232,12 +232,12 @@ expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect
 		return "a column stored in a way that this version does not know";
 	if (s->base == BASE_SAME) {
 		if (s->of >= NSX_MAX_COLS || !v[s->of])
-			return "a column relative to one that is not there";
+			return "a column relative to a missing column";
 		e->of = v[s->of];
 	}
 	if (s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP) {
 		if (s->key >= d->nkeys)
-			return "a column with a key that is not there";
+			return "a column with a missing key column";
 		if (!key_is_empty(d->keys[s->key]) && !(e->last = key_prev(d, s->key)))
 			return "a damaged key";
 		if (partial) {
@@ -250,7 +250,7 @@ expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect
 	}
 	if (s->plus > NSX_MAX_COLS || s->minus > NSX_MAX_COLS || (s->plus && !v[s->plus - 1]) ||
 	    (s->minus && !v[s->minus - 1]))
-		return "a column relative to one that is not there";
+		return "a column relative to a missing column";
 	if (s->plus)
 		e->plus = v[s->plus - 1];
 	if (s->minus)
@@ -339,7 +339,7 @@ check_strings(const struct decode *d, const uint64_t *v)
 	/* Absent ones are 0. */
 	for (size_t r = 0; r < d->rows; r++)
 		most = v[r] > most ? v[r] : most;
-	return most < d->strings ? NULL : "a string that is not there";
+	return most < d->strings ? NULL : "a missing string";
 }
 
 /* Take the message apart. */

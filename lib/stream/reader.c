@@ -484,7 +484,7 @@ check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 	if (nsx_rec_section(rec) == NSX_SECTION_ANY)
 		return NSX_OK;
 	if (!nsx_order_key(rec, &key))
-		return nsx_reader_fail(r, "%s without a start has no place in the order", rec->kind->name);
+		return nsx_reader_fail(r, "%s without a start cannot be ordered", rec->kind->name);
 	key.third = 0;
 	if (r->last_kind && nsx_order_key_cmp(&key, &r->last) < 0)
 		return disorder(r, rec, &key);

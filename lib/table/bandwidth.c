@@ -356,21 +356,21 @@ add_diags(const struct summing *s, struct nsx_diags *diags)
 {
 	nsx_comm_diags(&s->comm, diags);
 	nsx_diag_add(diags, NSX_INFO, "", s->lone_ops,
-		"communicating operations are each an instance of their own: what other devices did with them is not "
+		"communicating operations count as an instance each: their counterparts on other devices are not "
 		"known");
 	nsx_comm_flag_diags(&s->comm, diags);
 	nsx_comm_group_diags(&s->comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication that ends before it starts: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", s->negative, "communication that ends before it starts: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->incomplete,
-	             "instances of collectives have devices that are not in the stream; what is known of them is used");
+	             "instances of collectives with devices that are not in the stream: the known devices are used");
 	nsx_diag_add(diags, NSX_WARNING, "", s->unknown_wait,
-		"instances of collectives run on devices whose clocks cannot be compared: no wait; nsysx-align puts "
-		"them on one clock");
-	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives are known of one device alone: no wait");
+		"instances of collectives on devices whose clocks cannot be compared: no wait; nsysx-align puts them "
+		"on one clock");
+	nsx_diag_add(diags, NSX_INFO, "", s->alone, "instances of collectives recorded on one device only: no wait");
 	nsx_diag_add(diags, NSX_WARNING, "", s->no_hidden,
-	             "communication thunks and operations were not through nsysx-overlap: no hidden_share");
+	             "communication thunks and operations did not pass nsysx-overlap: no hidden_share");
 	nsx_diag_add(diags, NSX_WARNING, "", s->over_hidden,
-		"communication thunks and operations with hidden time that is no part of their duration: cut to it");
+		"communication thunks and operations whose hidden time exceeds their duration: cut to it");
 }
 
 static void

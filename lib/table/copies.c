@@ -449,7 +449,7 @@ static int
 finish(struct copies *f, int rc)
 {
 	if (rc == NSX_OK && f->clipped)
-		rc = nsx_err_set(f->err, "the sum of times or bytes is more than 64 bits hold");
+		rc = nsx_err_set(f->err, "the sum of times or bytes exceeds 64 bits");
 	for (size_t i = 0; rc == NSX_OK && i < f->devices.n; i++)
 		book(f, &f->devices.p[i], INT64_MAX);
 	return rc;
@@ -471,12 +471,13 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 			             "no operations in the stream: extract with --ops --calls");
 		else if (!f.calls.records)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "no CUDA calls in the stream, how copies were called is not known: extract with "
-			             "--calls");
+				"no CUDA calls in the stream, so the calls of copies are not known: extract with "
+				"--calls");
 		nsx_diag_add(diags, NSX_WARNING, "", f.early,
-			"copies start before their call, whose name is not used: the clocks of GPU and host disagree");
+			"copies that start before their call: the call is not used; the clocks of GPU and host "
+			"disagree");
 		nsx_diag_add(diags, NSX_WARNING, "", f.beyond, NSX_BEYOND_REACH);
-		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration are ignored");
+		nsx_diag_add(diags, NSX_WARNING, "", f.timeless, "operations without a start or duration: ignored");
 		*ndiags = f.ndiags;
 		*table = options->findings ? make_findings(&f) : make_table(&f);
 		rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);

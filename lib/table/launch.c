@@ -314,9 +314,9 @@ report(const struct launch *f, struct nsx_diags *diags)
 	else if (!f->calls.records)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"no CUDA calls in the stream, stalled and loading time are not known: extract with --calls");
-	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export are not counted");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_call, "kernels whose call is not in the export: not counted");
 	nsx_diag_add(diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration are ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without a start or duration: ignored");
 }
 
 static void
@@ -337,7 +337,7 @@ free_all(struct launch *f)
 static int
 check_sums(const struct launch *f, int rc)
 {
-	return rc == NSX_OK && f->clipped ? nsx_err_set(f->err, "the sum of times is more than 64 bits hold") : rc;
+	return rc == NSX_OK && f->clipped ? nsx_err_set(f->err, "the sum of times exceeds 64 bits") : rc;
 }
 
 int

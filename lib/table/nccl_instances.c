@@ -228,9 +228,9 @@ nsx_nccl_instances(struct nsx_reader *in, bool each, struct nsx_nccl_table *t, s
 		rc = make(&s, each, t, err);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_INFO, "", without,
-		             "communicating operations whose NCCL communicator is not known are in no instance");
+		             "communicating operations whose NCCL communicator is not known: in no instance");
 		nsx_diag_add(diags, NSX_INFO, "", s.loose,
-		             "send-recvs between ranks that are not known are in no instance");
+		             "send-recvs between unknown ranks: in no instance");
 		nsx_comm_flag_diags(&comm, diags);
 	}
 	nsx_nccl_free(&s);

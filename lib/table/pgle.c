@@ -264,8 +264,8 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 	char *source = nsx_str_dup(h->name);
 	if (!source)
 		return rc == NSX_OK ? nomem(p) : rc;
-	nsx_diag_add(diags, NSX_INFO, source, idle, "instructions that did not run cost 0");
-	nsx_diag_add(diags, NSX_INFO, source, starts, "starts cost what runs in them");
+	nsx_diag_add(diags, NSX_INFO, source, idle, "instructions that did not run: cost 0");
+	nsx_diag_add(diags, NSX_INFO, source, starts, "starts cost the time of the work in them");
 	free(source);
 	return rc;
 }
@@ -305,7 +305,7 @@ complete_all(struct pgle *p, const char *dumps, struct nsx_diags *diags)
 		if (f->in_buffers)
 			nsx_diag_add(diags, NSX_WARNING, string(p, f->key == NSX_NONE ? f->fingerprint : f->key).ptr, 1,
 			             "not completed: %" PRId64
-			             " ns are of command buffers, and what did not run there is not known",
+				" ns are in command buffers, where instructions that did not run cannot be determined",
 			             f->in_buffers);
 		else
 			lost += !f->completed;

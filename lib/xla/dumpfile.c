@@ -353,7 +353,7 @@ nsx_dumpfile_load(struct nsx_dumpfile *f, uint64_t off, size_t n)
 		f->have += (size_t)got;
 	}
 	if (f->have < n) {
-		nsx_err_set(f->err, "%s: became shorter while it was read", f->path);
+		nsx_err_set(f->err, "%s: became shorter while it was being read", f->path);
 		return NULL;
 	}
 	return f->buf;

@@ -27,16 +27,16 @@ enum miss {
 	BAD_ALLOCATION, MISSES
 };
 static const char *const misses[MISSES] = {
-	[CLASH]          = "fields of the dump have another wire type than known and were skipped",
-	[UNKNOWN_BUFFER] = "heap events are of buffers that the dump does not describe and were skipped",
-	[BAD_SIZE]       = "buffers have a negative size, which is taken for 0",
-	[SAME_BUFFER]    = "buffers have the number of another one and were skipped",
-	[UNKNOWN_KIND]   = "heap events are of a kind that is not known and were skipped",
-	[TWICE]          = "heap events allocate a buffer that is allocated already",
-	[NOT_ALLOCATED]  = "heap events free a buffer that is not allocated and were skipped",
-	[NO_INSTRUCTION] = "buffers at the peak are of instructions that the dump does not have",
-	[OTHER_MEMORY]   = "buffers are of another memory than the first of their trace and are counted as of that",
-	[BAD_ALLOCATION] = "allocations have a negative size, which is taken for 0",
+	[CLASH]          = "fields of the dump of an unexpected wire type: skipped",
+	[UNKNOWN_BUFFER] = "heap events of buffers that the dump does not describe: skipped",
+	[BAD_SIZE]       = "buffers with a negative size: taken as 0",
+	[SAME_BUFFER]    = "buffers with the number of another one: skipped",
+	[UNKNOWN_KIND]   = "heap events of an unknown kind: skipped",
+	[TWICE]          = "heap events that allocate a buffer that is already allocated",
+	[NOT_ALLOCATED]  = "heap events that free a buffer that is not allocated: skipped",
+	[NO_INSTRUCTION] = "buffers at the peak of instructions that the dump does not have",
+	[OTHER_MEMORY]   = "buffers of another memory than the first of their trace: counted as of that memory",
+	[BAD_ALLOCATION] = "allocations with a negative size: taken as 0",
 };
 
 struct buffer {

@@ -12,33 +12,33 @@ enum { LOCS_MAX = 1 << 23 };
 
 static const struct { enum nsx_severity severity; const char *text; } misses[NSX_HLO_MISSES] = {
 	[NSX_HLO_CLASH]          = { NSX_WARNING,
-	                             "fields of the dump have another wire type than known and were skipped" },
-	[NSX_HLO_NO_SIZE]        = { NSX_WARNING, "transfers have a shape whose size is not known" },
+	                             "fields of the dump of an unexpected wire type: skipped" },
+	[NSX_HLO_NO_SIZE]        = { NSX_WARNING, "transfers whose shape has no known size" },
 	[NSX_HLO_NO_ASSIGNMENT]  = { NSX_WARNING,
-		"collectives' logical ids are taken for global device indices: the dump has no device assignment" },
-	[NSX_HLO_BAD_ASSIGNMENT] = { NSX_WARNING, "device assignments are not understood and ignored" },
+		"collectives whose logical ids are taken as global device indices: the dump has no device assignment" },
+	[NSX_HLO_BAD_ASSIGNMENT] = { NSX_WARNING, "device assignments that could not be parsed: ignored" },
 	[NSX_HLO_BAD_GROUPS]     = { NSX_WARNING,
-	                             "collectives have replica groups that are not understood: all devices are assumed"
+	                             "collectives whose replica groups could not be parsed: all devices are assumed"
 	                             },
 	[NSX_HLO_BAD_DEVICE]     = { NSX_WARNING,
-		"collectives' logical ids are not all in the device assignment and are taken for global device indices"
+		"collectives with logical ids outside the device assignment: taken as global device indices"
 		},
 	[NSX_HLO_UNEQUAL]        = { NSX_WARNING,
-	                             "reduce-scatters have groups of different sizes: bytes are by the first group" },
-	[NSX_HLO_MIXED]          = { NSX_WARNING, "instructions hold transfers of several kinds: one kind is reported"
+		"reduce-scatters with groups of different sizes: bytes are computed with the first group" },
+	[NSX_HLO_MIXED]          = { NSX_WARNING, "instructions with transfers of several kinds: one kind is reported"
 	                             },
-	[NSX_HLO_BAD_FRAME]      = { NSX_WARNING, "source stacks have unknown or repeated frames and are incomplete" },
-	[NSX_HLO_MANY_FRAMES]    = { NSX_WARNING, "source stacks are left out: they are too many" },
-	[NSX_HLO_SAME_NAME]      = { NSX_WARNING, "instructions have the name of another one and are left out" },
-	[NSX_HLO_NO_NAME]        = { NSX_WARNING, "instructions have no name and are left out" },
-	[NSX_HLO_NO_CALLEE]      = { NSX_WARNING, "called computations are not in the dump" },
-	[NSX_HLO_MANY_LOCS]      = { NSX_WARNING, "instructions' further places are left out: they are too many" },
-	[NSX_HLO_SAME_COMP]      = { NSX_WARNING, "computations have the id of another one" },
-	[NSX_HLO_NO_ENTRY]       = { NSX_WARNING, "the dump does not tell its entry computation" },
+	[NSX_HLO_BAD_FRAME]      = { NSX_WARNING, "source stacks with unknown or repeated frames: incomplete" },
+	[NSX_HLO_MANY_FRAMES]    = { NSX_WARNING, "source stacks ignored: too many" },
+	[NSX_HLO_SAME_NAME]      = { NSX_WARNING, "instructions with the name of another one: ignored" },
+	[NSX_HLO_NO_NAME]        = { NSX_WARNING, "instructions without a name: ignored" },
+	[NSX_HLO_NO_CALLEE]      = { NSX_WARNING, "called computations that are not in the dump" },
+	[NSX_HLO_MANY_LOCS]      = { NSX_WARNING, "places of instructions ignored: too many" },
+	[NSX_HLO_SAME_COMP]      = { NSX_WARNING, "computations with the id of another one" },
+	[NSX_HLO_NO_ENTRY]       = { NSX_WARNING, "the dump does not name its entry computation" },
 	[NSX_HLO_BAD_COST]       = { NSX_WARNING,
-		"instructions' work is not known: the dump contradicts itself or lacks what tells it" },
+		"instructions whose work is not known: the dump contradicts itself or lacks a shape or attribute" },
 	[NSX_HLO_LARGE_COST]     = { NSX_WARNING,
-	                             "instructions' work is not known: it needs numbers of more than 64 bits" },
+	                             "instructions whose work is not known: it exceeds 64 bits" },
 };
 
 static struct nsx_str

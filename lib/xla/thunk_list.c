@@ -247,7 +247,7 @@ read_about(struct reading *r, struct nsx_extent span, struct nsx_str *name)
 static int
 misfit(struct reading *r)
 {
-	return nsx_err_set(r->err, "%s: not of the thunks that the list beside it tells", r->f.path);
+	return nsx_err_set(r->err, "%s: does not match the list of thunks beside it", r->f.path);
 }
 
 /* The next thunk of the metadata: its name goes to thunk *at of the list, if it is one of the list. */

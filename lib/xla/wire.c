@@ -65,13 +65,13 @@ nsx_wire_any(struct nsx_wire *w)
 	case NSX_WIRE_VARINT:
 		more = varint(p + k, n - k, &w->value);
 		if (!more)
-			return damaged(w, n - k < VARINT_MAX ? "cut short" : "a number without end");
+			return damaged(w, n - k < VARINT_MAX ? "cut short" : "a number without an end");
 		w->pos += k + more;
 		return NSX_OK;
 	case NSX_WIRE_LEN:
 		more = varint(p + k, n - k, &len);
 		if (!more)
-			return damaged(w, n - k < VARINT_MAX ? "cut short" : "a length without end");
+			return damaged(w, n - k < VARINT_MAX ? "cut short" : "a length without an end");
 		k += more;
 		break;
 	case NSX_WIRE_64: len = 8; break;
@@ -82,7 +82,7 @@ nsx_wire_any(struct nsx_wire *w)
 	if (len > w->end - w->pos - k) {
 		if (len > w->f->size - w->pos - k)
 			return nsx_err_set(w->f->err, "%s: cut short, or not a dump: byte %" PRIu64 " announces %"
-			                   PRIu64 " bytes, %" PRIu64 " are there",
+			                   PRIu64 " bytes, only %" PRIu64 " are there",
 			                   w->f->path, w->pos, len, w->f->size - w->pos - k);
 		return damaged(w, "a field longer than what holds it");
 	}
@@ -162,7 +162,7 @@ nsx_wire_ints(const struct nsx_wire *w, struct nsx_ints *out)
 	for (size_t i = 0, n = (size_t)w->span.len; i < n;) {
 		size_t k = varint(p + i, n - i, &v);
 		if (!k)
-			return damaged(w, "packed numbers do not end where they should");
+			return damaged(w, "packed numbers run past their end");
 		if (!nsx_vec_push(out, (int64_t)v))
 			return nsx_dumpfile_nomem(w->f);
 		i += k;
@@ -177,7 +177,7 @@ sieve_bytes(struct nsx_unpacker *u, const struct nsx_wire *w, enum nsx_wire_type
 	if (!p)
 		return NSX_ERR;
 	if (element == NSX_WIRE_VARINT && !varints(p, (size_t)w->span.len))
-		return damaged(w, "packed numbers do not end where they should");
+		return damaged(w, "packed numbers run past their end");
 	if (w->type == NSX_WIRE_LEN)
 		put_varint(&u->sieved, w->span.len);
 	nsx_buf_add(&u->sieved, p, (size_t)w->span.len);

@@ -72,7 +72,7 @@ equal 'long times are exact' "$(clocks "$T/out" | cut -d ' ' -f 1 | tr '\n' ' ')
 nsysx-align "$T/pairs" >"$T/out" 2>"$T/err"
 equal 'pairs are aligned in themselves, and put where their sessions say' "$(clocks "$T/out" | tr '\n' ,)" \
 	'1980 0 1 0,2020 0 1 0,-1950 0 1 1,-2050 0 1 1,'
-equal 'and that is said' "$(cat "$T/err")" 'nsysx-align: warning: components of devices share no collectives: each is aligned in itself only (2)'
+equal 'and that is said' "$(cat "$T/err")" 'nsysx-align: warning: groups of devices share no collectives: each group is aligned only within itself (2)'
 sed 's/^\(profile	.	r.\)	.*/\1	/' "$T/pairs" >"$T/no-start"
 nsysx-align -q "$T/no-start" >"$T/out"
 equal 'without sessions each pair stays where it is' "$(clocks "$T/out" | tr '\n' ,)" '-20 0 1 0,20 0 1 0,50 0 1 1,-50 0 1 1,'
@@ -241,7 +241,7 @@ equal 'clocks that are right relative to each other stay' "$(clocks "$T/out" | t
 fails 'apply wants clocks' 1 'no clock record' nsysx-align -o "$T/none" --apply "$T/plain" "$T/plain"
 nsysx-align -q -e "$T/plain" >"$T/estimate"
 sed 's/^\(profile	1	\)r1/\1other/' "$T/estimate" >"$T/other"
-fails 'clocks of another report are refused' 1 'is of report r1' nsysx-align -o "$T/none" --apply "$T/other" "$T/plain"
+fails 'clocks of another report are refused' 1 'belongs to report r1' nsysx-align -o "$T/none" --apply "$T/other" "$T/plain"
 sed 's/^\(clock	0	0	[^	]*\)	0/\1	0.5/' "$T/estimate" >"$T/fast"
 fails 'a rate that no clock has is refused' 1 'want a rate' nsysx-align -o "$T/none" --apply "$T/fast" "$T/plain"
 sed '/^clock	2/d; s/^end.*/end	0/' "$T/estimate" >"$T/fewer"
@@ -249,7 +249,7 @@ nsysx-align --apply "$T/fewer" "$T/plain" 2>&1 >"$T/out" | grep -v info >"$T/err
 equal 'a device that the file lacks stays' "$(cat "$T/err"):$(clocks "$T/out" | tail -n 1 | tr ' ' -)" \
 	'nsysx-align: warning: devices without a clock in the file applied: not moved:0-0--'
 fails 'apply estimates nothing' 2 'estimates nothing' nsysx-align --apply "$T/estimate" --drift "$T/plain"
-fails 'standard input is read once' 2 'read once' nsysx-align --apply -
+fails 'standard input is read once' 2 'read only once' nsysx-align --apply -
 head -c 700 "$T/plain" >"$T/cut"
 fails 'a stream cut short' 1 'cut short' nsysx-align -o "$T/none" "$T/cut"
 fails 'an estimate cut short' 1 'cut short' nsysx-align -o "$T/none" --apply "$T/cut" "$T/plain"

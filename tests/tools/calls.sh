@@ -72,10 +72,10 @@ cat >"$T/want" <<'EOF'
 EOF
 same 'overheads' "$T/overheads" "$T/want"
 equal 'what is left out has a diag' "$(columns diag text count <"$T/hand.nsx" | grep -e overheads -e 'CUDA calls' | sort)" "$(cat <<'EOF'
-CUDA calls left out that name no thread 1
-overheads left out that end before they start 1
-overheads left out that name no thread 1
-overheads of a type that is not known: of no class 1
+CUDA calls ignored: without a thread 1
+overheads ignored: they end before they start 1
+overheads ignored: without a thread 1
+overheads of an unknown type: without a class 1
 EOF
 )"
 equal 'device: the start of its last operation' "$(columns device pid last <"$T/hand.nsx")" "$(printf '100 5300\n200 1500')"
@@ -141,7 +141,7 @@ equal 'so do overheads' "$(columns overhead start <"$T/aligned" | head -n 1)" 40
 equal 'operations by their own, their calls as calls do' "$(columns op device start host_start <"$T/aligned" | grep '^1 ')" '1 1550 900'
 equal 'and the last start by its device' "$(columns device last <"$T/aligned")" "$(printf '5200\n1550')"
 ok 'what align wrote is in order' sh -c 'nsysx-overlap -q "$T/aligned" >/dev/null'
-equal 'a device that parts from its host has a diag' "$(columns diag text count <"$T/aligned" | grep -c 'otherwise than their host')" 1
+equal 'a device that parts from its host has a diag' "$(columns diag text count <"$T/aligned" | grep -c 'offset than their host')" 1
 
 # ---- a trace
 nsysx-perfetto -q --chrome "$T/hand.nsx" >"$T/trace"

@@ -70,7 +70,7 @@ awk -F'\t' '$1 == "diag"' "$T/out" | cut -f 2,3,5 >"$T/got"
 printf 'warning\tnsysx-collectives\t1\ninfo\tnsysx-collectives\t1\n' >"$T/want"
 same 'what lacks a size or a duration is counted' "$T/got" "$T/want"
 run nsysx-collectives "$T/all"
-equal 'and said' "$(cat "$T_private/err")" 'nsysx-collectives: warning: communication thunks of unknown message size have no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump'
+equal 'and said' "$(cat "$T_private/err")" 'nsysx-collectives: warning: communication thunks of unknown message size: no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump'
 awk -F'\t' '$1 != "collective" && $1 != "#collective" && $1 != "diag" && $1 != "#diag"' "$T/out" | sed 's/^end.*/end	0/' >"$T/rest"
 same 'all other records pass' "$T/rest" "$T/all"
 
@@ -193,7 +193,7 @@ END
 run nsysx-collectives --summary "$T/part"
 # 800 / 700, x 2 x 7/8 = 2
 equal 'a group that is not all there counts with its whole size' "$(sed 1d "$T_private/out" | cut -f 1-5)" 'all-reduce	800	8	1	2'
-equal 'and is counted, as is a missing hidden' "$(grep -c -e 'devices that are not in the stream' -e 'not through nsysx-overlap' "$T_private/err")" 2
+equal 'and is counted, as is a missing hidden' "$(grep -c -e 'devices that are not in the stream' -e 'not pass nsysx-overlap' "$T_private/err")" 2
 equal 'whose share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
 
 # Of instances that one device alone is known of, nobody knows who waited: 0 would say that none did. The group of an instruction
@@ -205,7 +205,7 @@ equal 'whose share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
 END
 run nsysx-collectives --summary -v "$T/alone"
 equal 'no wait is known of one device alone' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" ',,1,, all-reduce,8,1,, host-to-device,1,1,0,0 '
-equal 'which is said' "$(grep -c -e 'known of one device alone: no wait (2)' -e 'unknown replica groups are taken to be of all devices' "$T_private/err")" 2
+equal 'which is said' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: taken as of all devices' "$T_private/err")" 2
 equal 'nor has its record a group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
 
 # The pairs of a permutation are one instance: 0 and 1, then 2 and 3, are connected.
@@ -227,7 +227,7 @@ equal 'devices that pairs connect share an instance' "$(nsysx-collectives --summ
 END
 equal 'hidden time is at most the duration' "$(nsysx-collectives -q --summary --tsv "$T/over" | sed 1d | cut -f 10)" 0.3125
 equal 'what was cut is counted' "$(nsysx-collectives --summary "$T/over" 2>&1 >"$T/x")" \
-	'nsysx-collectives: warning: communication thunks and operations with hidden time that is no part of their duration: cut to it (2)'
+	'nsysx-collectives: warning: communication thunks and operations whose hidden time exceeds their duration: cut to it (2)'
 
 # The rows do not depend on the order of what starts at once, nor the doubles on that of the instances.
 awk 'BEGIN { srand(7); for (e = 0; e < 500; e++) { d = int(rand() * 1e6) + 1; for (i = 0; i < 4; i++) print (i > 1), i, 1, e, "ag", 5, d + i * 3, 0, 1 } }' >"$T/many"

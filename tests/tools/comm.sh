@@ -111,7 +111,7 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 	for what in absent zero one once; do
 		twist $what "$T/true" >"$T/contrary"
 		answer "$tool" "$T/contrary" >"$T/got"
-		same "$tool: the instruction is believed: $what" "$T/want" "$T/got"
+		same "$tool: the instruction is used: $what" "$T/want" "$T/got"
 		# Thunks 8, or 4 of two instructions in the first executions; where operations are looked at, these too.
 		n=8
 		[ $what = once ] && n=4
@@ -119,7 +119,7 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv') n=$((2 * n)) ;;
 		pgle) n= ;;
 		esac
-		equal "$tool: and that is said: $what" "$(sed -n 's/.*say otherwise than their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
+		equal "$tool: and that is said: $what" "$(sed -n 's/.*that contradict their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
 	done
 done
 

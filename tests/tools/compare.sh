@@ -106,8 +106,8 @@ grep -v '	1	0	[0-3]	[01]	\|	2	0	[0-3]	[01]	\|^module	0	0	[12]\|^end' "$T/new" >"
 printf 'end\t\n' >>"$T/single"
 nsysx-compare --tsv "$T/base" "$T/single" >"$T/got" 2>"$T/err"
 equal 'a single execution has no noise' "$(columns name,noise,new,verdict <"$T/got" | grep '^i ')" 'i - 190 same'
-equal 'the floors alone decide' "$(nsysx-compare -q --absolute 10 --tsv "$T/base" "$T/single" | columns name,noise,verdict | grep '^i ')" 'i - slower'
-ok 'and that is said' grep -q 'warning: rows with a single execution on a side: noise is not known, the floors alone decide (3)' "$T/err"
+equal 'so only --percent and --absolute decide' "$(nsysx-compare -q --absolute 10 --tsv "$T/base" "$T/single" | columns name,noise,verdict | grep '^i ')" 'i - slower'
+ok 'and that is said' grep -q 'warning: rows with a single execution on one side: the noise is not known, so only --percent and --absolute decide (3)' "$T/err"
 
 # ---- devices ----
 # Device 0: 100 100, device 1: 200 240: 160; one device: 100 200.
@@ -121,7 +121,7 @@ equal 'means are over devices' "$(columns base_execs,new_execs,base,new <"$T/got
 equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")" 'BASE ran on 2 devices, NEW on 1: times are means over devices
 only BASE has devices of model A
 only NEW has devices of model B
-BASE went through nsysx-warmup, NEW did not, or had nothing to leave out'
+BASE passed nsysx-warmup; NEW did not, or had no initialisation'
 # Only device 1 varies, s = sqrt 800: its half of the executions has an error of 20. Against itself sqrt 2 times 10, of 2 degrees: t there
 # is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
 equal 'devices are taken to vary together' "$(nsysx-compare -q --tsv "$T/two" "$T/two" | columns noise | awk '{ q = (1 - 0.0026997960632602) ^ 2
@@ -149,7 +149,7 @@ is '--time whole' base "$T/hidden" "$T/hidden" <<'END'
 100
 END
 sed 's/	60	1$/		1/' "$T/hidden" >"$T/plain"
-equal 'exposed time of a stream that did not go through nsysx-overlap' "$(nsysx-compare --time exposed "$T/hidden" "$T/plain" 2>&1 >"$T/null" | grep -c overlap)" 2
+equal 'exposed time of a stream that did not pass nsysx-overlap' "$(nsysx-compare --time exposed "$T/hidden" "$T/plain" 2>&1 >"$T/null" | grep -c overlap)" 2
 
 # ---- what is what ----
 # The numbers have moved by one, fusion.2 is another operation now; line 10 is line 12; the loss is a fusion of another kind; the two
@@ -386,9 +386,9 @@ tells 'a stream beside a table' "$r1/thunk.tsv" "$T/j2"
 nsysx-summary -q --tsv --by thunk --cover 0.5 -o "$T/less.tsv" "$T/j2"
 nsysx-compare --tsv "$T/j1" "$T/less.tsv" 2>"$T/err" >"$T/got"
 equal 'programs that a table leaves out are not gone' "$(cut -f13 "$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 1 faster 46 same 1 slower 1 verdict '
-equal 'but left out, which is said' "$(cat "$T/err")" "nsysx-compare: warning: BASE: programs that the other side's table does not have: left out (2)"
+equal 'but left out, which is said' "$(cat "$T/err")" "nsysx-compare: warning: BASE: programs that the other side's table does not have: ignored (2)"
 nsysx-compare --tsv --time whole "$T/j1" "$T/less.tsv" 2>"$T/err" >"$T/same"
-equal 'whole time asked of a table is said not to be had' "$(grep -c -- '--time whole does not apply' "$T/err") $(cmp "$T/got" "$T/same" && echo same)" '1 same'
+equal 'whole time asked of a table is said not to apply' "$(grep -c -- '--time whole does not apply' "$T/err") $(cmp "$T/got" "$T/same" && echo same)" '1 same'
 tells 'folders of reports' "$T/report.j1" "$T/report.j2/"
 tells 'one beside a stream' "$T/report.j1" "$T/j2"
 tells 'a table as standard input' - "$r2/thunk.tsv" <"$r1/thunk.tsv"
@@ -405,7 +405,7 @@ cut -f3,6-8 "$T/want.opcode" | tail -n +2 | sort >"$T/got"
 same 'tables by opcode: sums of runs, and the idle time' "$T/got" "$T/want"
 ok 'of several opcodes' test "$(wc -l <"$T/want")" -gt 5
 equal 'of which is said what is not known' "$(nsysx-compare "$r1/opcode.tsv" "$r2/opcode.tsv" 2>&1 >/dev/null)" \
-	'nsysx-compare: warning: tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not compare'
+	'nsysx-compare: warning: tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do not compare'
 gate 'a gate finds it in tables' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$r1/thunk.tsv" "$r2/thunk.tsv"
 gate 'and nothing in one beside itself' 0 '' "$r1/thunk.tsv" "$r1/thunk.tsv"
 # Two executions each, equally sure: Student's t has 2 degrees of freedom then, for which it is sqrt(2) q / sqrt(1 - q^2) at 1 - q.

@@ -264,7 +264,7 @@ job bars 'name=a|b `c` <d>'
 equal 'names are code, whatever they hold' "$(nsysx-compare -q --markdown --by range "$T/bars" "$T/bars" | grep -c '^| `` a\\|b `c` <d> `` | 28 | 28 |')" 1
 
 # ---- usage ----
-fails 'exposed steps' 2 'want no --time exposed' nsysx-compare --by step --time exposed "$T/base" "$T/base"
+fails 'exposed steps' 2 'whole already: drop --time exposed' nsysx-compare --by step --time exposed "$T/base" "$T/base"
 fails 'exposed ranges' 2 'ranges have no exposed time' nsysx-compare --by range --time exposed "$T/base" "$T/base"
 fails 'folded steps' 2 'not steps' nsysx-compare --by step --folded new "$T/base" "$T/base"
 fails 'names of thunks' 2 '--names: want --by range or kernel' nsysx-compare --names full "$T/base" "$T/base"

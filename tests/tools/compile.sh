@@ -162,7 +162,7 @@ stream "$T/late" <<'EOF'
 0 2 1 1 100 400 0 0 0 XlaPassPipeline
 0 1 - 1 100 100 0 0 0 XlaCompile
 EOF
-fails 'a parent after what is in it' 1 'range 1 comes after one that is in it' nsysx-compile "$T/late"
+fails 'a parent after what is in it' 1 'range 1 comes after one of its children' nsysx-compile "$T/late"
 printf '0 1 - 1 100 100 0 0 0 %s\n' a b | stream "$T/twice"
 fails 'a range twice' 1 'range 1 comes twice' nsysx-compile "$T/twice"
 echo '0 1 - 1 100 -5 0 0 0 XlaCompile' | stream "$T/negative"
@@ -238,9 +238,9 @@ equal 'exclusive times follow from the ranges of a stream' "$(nsysx-compile --su
  ncclGroupEnd 50.00% 2e-07
  XlaEmitLlvmIr 25.00% 1e-07'
 sed "s/^range${tab}0${tab}1${tab}${tab}/range${tab}0${tab}1${tab}2${tab}/" "$T/ranges" >"$T/circle"
-fails 'a range that is in itself' 1 'a range that is in itself' nsysx-compile --summary "$T/circle"
+fails 'a range that is its own ancestor' 1 'a range that is its own ancestor' nsysx-compile --summary "$T/circle"
 run nsysx-compile --summary "$T/job"
-equal 'a stream without host ranges has nothing to sum up, and a warning' "$status:$(cat "$T_private/out"):$(grep -c -e '--ranges=all' "$T_private/err")" 0::1
+equal 'a stream without host ranges has nothing to sum, and a warning' "$status:$(cat "$T_private/out"):$(grep -c -e '--ranges=all' "$T_private/err")" 0::1
 fails 'an error if a compilation is asked for' 1 'no compilation' nsysx-compile -q --summary --require compile "$T/job"
 
 # ---- known answers ----

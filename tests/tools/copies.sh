@@ -103,7 +103,7 @@ op type=memcpy name=c bytes=10 start=0 dur=10 call=1 tid=1 host_start=5 host_dur
 call call=1 start=5 dur=5 name=cudaMemcpy class=copy blocking=1 ops=1
 END_STREAM
 equal 'a copy before its call' "$(copies late | cut -d ' ' -f 1-6)" 'c - - - 1 10'
-says 'it says so' 'copies start before their call' nsysx-copies "$T/late"
+says 'it says so' 'copies that start before their call' nsysx-copies "$T/late"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for option in '--by size' --findings; do
 	# shellcheck disable=SC2086  # two words

@@ -114,12 +114,12 @@ else
 	for what in grow shrink; do
 		for n in 10 30 60; do
 			cp "$plain" "$T/changing.sqlite"
-			fails "an export that changes while it is read ($what, read $n)" 1 'changed while it was read' env FAULT="$what:$n" FAULT_FILE="$T/changing.sqlite" \
+			fails "an export that changes while it is read ($what, read $n)" 1 'changed while it was being read' env FAULT="$what:$n" FAULT_FILE="$T/changing.sqlite" \
 				LD_PRELOAD="$shim" nsysx-extract -q -j 1 "$T/changing.sqlite"
 		done
 	done
 	zstd -qf "$plain" -o "$T/changing.sqlite.zst"
-	fails 'a compressed one, while it is unpacked' 1 'changed while it was read' env FAULT=grow:2 FAULT_FILE="$T/changing.sqlite.zst" \
+	fails 'a compressed one, while it is unpacked' 1 'changed while it was being read' env FAULT=grow:2 FAULT_FILE="$T/changing.sqlite.zst" \
 		LD_PRELOAD="$shim" nsysx-extract -q -j 1 "$T/changing.sqlite.zst"
 fi
 

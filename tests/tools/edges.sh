@@ -36,9 +36,9 @@ equal 'nothing else does' "$(nsysx-extract -q "$T/named.sqlite" | grep -c -F -e 
 
 calls=$(sqlite3 "$export" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k USING (correlationId)")
 changed backward "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start - 1 WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)"
-equal 'calls that end before they start are counted' "$(nsysx-extract -q "$T/backward.sqlite" | diag 'CUDA calls left out that end')" "$calls"
+equal 'calls that end before they start are counted' "$(nsysx-extract -q "$T/backward.sqlite" | diag 'CUDA calls ignored: they end')" "$calls"
 changed words "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 'soon' WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)"
-equal 'so are those whose start is no number' "$(nsysx-extract -q "$T/words.sqlite" | diag 'CUPTI_ACTIVITY_KIND_RUNTIME: rows left out')" "$calls"
+equal 'so are those whose start is no number' "$(nsysx-extract -q "$T/words.sqlite" | diag 'CUPTI_ACTIVITY_KIND_RUNTIME: rows ignored:')" "$calls"
 
 # Two operations of one device, stream and time.
 changed twins "CREATE TEMP TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1;

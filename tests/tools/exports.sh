@@ -75,7 +75,7 @@ new names "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, text
 equal 'names: string ids of any size first, then the text, with the earliest name of the domain' "$(ranges names)" \
 	'negative 100 50 1  0;huge 100 50 1 1 1;DOM:five 100 50 1 2 2;DOM:text 100 50 1 3 3; 100 50 1 4 4; 100 50 1 5 5'
 equal 'ranges of a domain without a name are counted' "$(diag names 'domains whose names are not in the export')" 1
-equal 'strings that are not there are counted' "$(diag names 'are not in StringIds')" 1
+equal 'strings that are not there are counted' "$(diag names 'not in StringIds')" 1
 
 new unfinished "$(range "0, NULL, 59, 'open', $a, 0") $(range "10, 40, 59, 'x', $a, 0") $(range "60, 90, 59, 'y', $b, 0") $one"
 equal 'a range without an end lasts as long as any' "$(nsysx-extract -q --ranges "$T/unfinished.sqlite" | awk -F'\t' '$10 == "open" { print $13, $14 }')" '0 90'
@@ -90,10 +90,10 @@ new odd "$(range "0, 50, 59, 'x', $a, 0") $(range "9, 5, 59, 'backward', $a, 0")
 		VALUES (0, 99, 60, 'thither', $a, $b, 0), (1, 49, 60, 'stayed', $a, $a, 0);
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 250, 0, 7, 77, $pid, 1), ('x', 250, 0, 7, 77, $pid, 1); $one"
 equal 'odd rows do not disturb the others' "$(ranges odd)" 'x 100 50 1  0;stayed 100 50 1 1 1'
-equal 'rows without a number are counted' "$(diag odd 'NVTX_EVENTS: rows left out')" 4
-equal 'rows of operations, too' "$(diag odd 'KERNEL: rows left out')" 1
-equal 'ranges that end before they start are counted' "$(diag odd 'NVTX ranges left out that end before')" 1
-equal 'operations, too' "$(diag odd 'kernels left out that end before')" 1
+equal 'rows without a number are counted' "$(diag odd 'NVTX_EVENTS: rows ignored:')" 4
+equal 'rows of operations, too' "$(diag odd 'KERNEL: rows ignored:')" 1
+equal 'ranges that end before they start are counted' "$(diag odd 'NVTX ranges ignored: they end before')" 1
+equal 'operations, too' "$(diag odd 'kernels ignored: they end before')" 1
 equal 'ranges that end on another thread are counted' "$(diag odd 'end on another thread')" 1
 
 # Processes 1, 2 and 3 of one node, each with devices that it counts from 0 (its ordinals: 0; 0 and 3; 4 and 5): names of devices tell nothing.
@@ -137,7 +137,7 @@ titled() {
 	grep -c -e 'another run' -e 'op_name' "$T/err"
 }
 equal 'a dump whose op_names are as deep as titles tell is used' "$(titled cumsum/add | tr '\n' ' ')" 'fusion 0 '
-equal 'one that has the op_name nowhere is of another run' "$(titled cumsum/mul | tr '\n' ' ')" ' 1 '
+equal 'one that has the op_name nowhere is from another run' "$(titled cumsum/mul | tr '\n' ' ')" ' 1 '
 
 new limits "$(range "-9223372036854775808, 9223372036854775807, 59, 'all', $a, 0") $one"
 ok 'times at the limits' nsysx-extract -q --ranges=all "$T/limits.sqlite"
@@ -265,10 +265,10 @@ new inflated "$(range "0, 50, 59, 'x', $a, 0")
 equal 'decompression is GPU work' "$(ranges inflated)" 'x 100 50 1  0'
 equal 'as an operation' "$(nsysx-extract -q --ops "$T/inflated.sqlite" | awk -F'\t' '$1 == "op" { print $4, $6, $7, $8, $9, $11 }')" \
 	'memcpy 7 [CUDA mem decompress] 100 50 8192'
-equal 'one that ends before it starts' "$(diag inflated 'decompressions left out that end before')" 1
+equal 'one that ends before it starts' "$(diag inflated 'decompressions ignored: they end before')" 1
 equal 'host functions, and their time' "$(diag inflated 'waited for are not GPU operations: 42 ns')" 2
-equal 'one that ends before it starts' "$(diag inflated 'functions left out that end before')" 1
-equal 'and those that lack a time' "$(diag inflated 'HOST_LAUNCH: rows left out that lack a number')" 2
+equal 'one that ends before it starts' "$(diag inflated 'functions ignored: they end before')" 1
+equal 'and those that lack a time' "$(diag inflated 'HOST_LAUNCH: rows ignored: a number')" 2
 sqlite3 "$T/inflated.sqlite" "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (-9223372036854775807, 9223372036854775807)"
 equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036854775807 ns')" 3
 

@@ -196,7 +196,7 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 && $at["devi
 nsysx-view -t collective "$T/alone" |
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { print $at["name"], $at["execution"], $at["occurrence"], $at["group"] }' | sort >"$T/got"
 same 'groups hold devices of reports that are not there' "$T/want" "$T/got"
-equal 'and a summary says that their waits are not known' "$(nsysx-summary "$T/alone" 2>&1 >"$T/none" | grep -c 'waiting for those is not known')" 1
+equal 'and a summary says that their waits are not known' "$(nsysx-summary "$T/alone" 2>&1 >"$T/none" | grep -c 'waits for those are not known')" 1
 
 # ---- paths
 
@@ -221,7 +221,7 @@ named_only() {
 
 make_job stranger --seed 5
 with_dumps plain "$T/stranger/dump0" "$T/stranger/dump1"
-equal 'dumps of another run are said' "$(warned plain 'jit_train_step@40: the dump is of another run') $(warned plain 'jit_init_params@19: the dump is of another run')" '2 2'
+equal 'dumps of another run are said' "$(warned plain 'jit_train_step@40: the dump is from another run') $(warned plain 'jit_init_params@19: the dump is from another run')" '2 2'
 named_only 'dumps of another run' plain jit_train_step
 equal 'the programs that both runs have in common are known' "$(opcodes "$T/plain.nsx" jit__psum)" 'all-reduce-start fusion '
 # The same names for other things: what ranges tell of them decides.
@@ -235,7 +235,7 @@ for file in "$T"/renamed/*; do
 	sed 's/fusion/fusjon/g; s/gemm/gexm/g; s/wrapped/wrxpped/g' "$file" >"$T/renamed.pb" && mv "$T/renamed.pb" "$file"
 done
 with_dumps recent "$T/renamed" "$T/renamed"
-equal 'dumps that have the ids but not the names are of another run' "$(warned recent 'jit_train_step@40: the dump is of another run (it has')" 2
+equal 'dumps that have the ids but not the names are of another run' "$(warned recent 'jit_train_step@40: the dump is from another run (it has')" 2
 named_only 'dumps of other names' recent jit_train_step
 # Of one process, another: the same programs by other ids.
 nsysx-extract -x "$T/disagree/dump1" "$T/disagree/r0.sqlite" >"$T/swapped.nsx" 2>"$T/swapped.err"
@@ -274,7 +274,7 @@ equal 'a cut .xz is said' "$(warned plain 'jit_train_step@40: dump not used')" 2
 cp "$T/plain/dump0/module_0019.jit_init_params.sm_9.0_gpu_after_optimizations.hlo.pb" "$T/less/$step"
 rm "$T/less/$step.xz"
 with_dumps plain "$T/less" "$T/less"
-equal 'a dump under the name of another is said' "$(warned plain 'jit_train_step@40: the dump is of another run')" 2
+equal 'a dump under the name of another is said' "$(warned plain 'jit_train_step@40: the dump is from another run')" 2
 
 cp "$T/plain/dump0/$step" "$T/less/$step"
 cp "$T/plain/dump0/$step" "$T/less/module_0040.jit_train_step.sm_8.0_gpu_after_optimizations.hlo.pb"

@@ -114,7 +114,7 @@ equal 'red has grown, blue has shrunk' "$(frames "$T/diff.svg" | awk -F'\t' 'NR 
 equal 'tooltips have base and change' "$(frames "$T/diff.svg" | awk -F'\t' '$8 == "up" || $8 == "tenth" || $8 == "new" { print $9 }')" "$(printf '%s\n' \
 	'100 ns (100 ns), 2.38 % | base 0 ns, change +100 ns, new' '100 ns (100 ns), 2.38 % | base 1000 ns, change -900 ns, -90.00 %' '1.500 us (1500 ns), 35.67 % | base 1000 ns, change +500 ns, +50.00 %')"
 equal 'the subtitle says what vanished' "$(head_of "$T/diff.svg" | sed -n 2,4p)" "$(printf '%s\n' '4.205 us in 6 stacks' 'base 5.042 us, change -837 ns, -16.60 %' '2 stacks of the base vanished, with 42 ns')"
-equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/base: stacks that the other file does not have, and that are not drawn (2)"
+equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/base: stacks that the other file does not have: not drawn (2)"
 nsysx-flame --diff "$T/new" "$T/new" >"$T/none.svg"
 equal 'nothing changed: no colour' "$(frames "$T/none.svg" | cut -f 4 | sort -u)" z0
 
@@ -278,8 +278,8 @@ refuses 'a line without a number' '2: want FRAME;FRAME NUMBER' 'a 1\na;b\n'
 refuses 'a fraction' '1: want FRAME;FRAME NUMBER' 'a 1.5\n'
 refuses 'a number alone' '1: want FRAME;FRAME NUMBER' ' 12\n'
 refuses 'a negative number' '3: want a number that is not negative' 'a 1\n\na -1\n'
-refuses 'a number of more than 64 bits' '1: want FRAME;FRAME NUMBER' 'a 9223372036854775808\n'
-refuses 'a sum of more than 64 bits' '2: the numbers add up to more than 64 bits hold' 'a 9223372036854775807\nb 1\n'
+refuses 'a number exceeds 64 bits' '1: want FRAME;FRAME NUMBER' 'a 9223372036854775808\n'
+refuses 'a sum exceeds 64 bits' '2: the sum of the numbers exceeds 64 bits' 'a 9223372036854775807\nb 1\n'
 refuses 'a stream' '1: want folded stacks, got a stream' '#nsysx\t2\n'
 printf 'a 1\nb\n' >"$T/bad"
 fails 'also in the base' 1 "$T/bad:2: want FRAME" nsysx-flame --diff "$T/bad" "$T/small"

@@ -124,7 +124,7 @@ equal 'ranges as they are' "$(stacks --by nvtx --names=full | grep -o 'aten::mm[
 equal '--exposed takes off what is hidden' "$(stacks --by nvtx --exposed)" 'step_1;NCCL:ncclGroupEnd 20|step_1;aten::mm 40|step_2 8|step_2;aten::mm 40|'
 nsysx-fold --by nvtx --exposed "$T/calls" >"$T/out" 2>"$T/err"
 equal 'and says what it does not know' "$(cat "$T/err")" \
-	'nsysx-fold: warning: operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it'
+	'nsysx-fold: warning: communicating operations without hidden time: counted whole; nsysx-overlap adds it'
 equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm)" \
 	'step_1;NCCL:ncclGroupEnd;[communication] 50|step_1;aten::mm 40|step_2;[communication] 8|step_2;aten::mm 40|'
 equal 'and their exposed part' "$(stacks --by kernel --exposed --mark-comm | tr '|' '\n' | grep communication | tr '\n' '|')" \
@@ -141,7 +141,7 @@ for by in source op-name opcode module nvtx kernel; do
 	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-fold --by $by "$T/cut"
 done
 fails 'ranges out of order are refused' 1 'fold/bad-order.tsv:6: out of order' nsysx-fold --by nvtx fold/bad-order.tsv
-fails 'times beyond 64 bits are refused' 1 'more than 64 bits hold' nsysx-fold --by opcode fold/huge.tsv
+fails 'times beyond 64 bits are refused' 1 'exceeds 64 bits' nsysx-fold --by opcode fold/huge.tsv
 fails '--require without such a record' 1 'no op record' nsysx-fold --by nvtx --require op "$T/empty"
 ok '--require with one' nsysx-fold -q --require thunk fold/step.tsv
 for share in 0 1.1 -0.5 99% . '' 0.1234567891; do

@@ -314,11 +314,11 @@ equal 'an operation before its call: all of the gap is launch-starved' "$(idle l
 says 'and the clocks are blamed' 'the clocks of GPU and host disagree' nsysx-idle "$T/late"
 
 printf 'device device=0\ncall call=1 start=0 dur=1 class=other\noverhead start=3 dur=5 class=profiler tid=\nop name=k start=0 dur=1\n' | awk -f host/stream.awk >"$T/over"
-says 'an overhead without a thread' 'overheads without a thread are ignored' nsysx-idle "$T/over"
+says 'an overhead without a thread' 'overheads without a thread: ignored' nsysx-idle "$T/over"
 printf 'device device=0 uuid=G\ndevice device=1 pid=2 uuid=G\nop start=0 dur=1\n' | awk -f host/stream.awk >"$T/shared"
 says 'two processes on one GPU' 'two processes share one GPU' nsysx-idle "$T/shared"
 printf 'device device=0\nop start=0\nop start=5 dur=1\n' | awk -f host/stream.awk >"$T/odd"
-says 'operations without a duration' 'operations without a device, start or duration are ignored' nsysx-idle "$T/odd"
+says 'operations without a duration' 'operations without a device, start or duration: ignored' nsysx-idle "$T/odd"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in device module execution 'range:x' every:1ms 'step --module m' 'step --step x'; do
 	# shellcheck disable=SC2086  # two words

@@ -54,7 +54,7 @@ summary --by kernel'
 stream 0 $M 1 $M 2 $M >"$T/much"
 while read -r tool options; do
 	# shellcheck disable=SC2086
-	fails "sums beyond 64 bits are refused: $tool $options" 1 'more than 64 bits hold' nsysx-$tool -q $options "$T/much"
+	fails "sums beyond 64 bits are refused: $tool $options" 1 'exceeds 64 bits' nsysx-$tool -q $options "$T/much"
 done <<END
 $tables
 END
@@ -271,7 +271,7 @@ fails 'an export of more pages than it counts' 1 'unpacks to more than the' env 
 zstd -q -c "$T/e.sqlite" >"$T/good.sqlite.zst"
 ok 'a compressed export can be read' nsysx-extract -q "$T/good.sqlite.zst"
 ok 'also with a limit that it keeps' nsysx-extract -q --max-unpacked "$(wc -c <"$T/e.sqlite" | tr -d ' ')" "$T/good.sqlite.zst"
-fails 'not with a lower one' 1 'unpacks to more than 10240 bytes: --max-unpacked' nsysx-extract --max-unpacked 10K "$T/good.sqlite.zst"
+fails 'not with a lower one' 1 'unpacks to more than 10240 bytes; --max-unpacked' nsysx-extract --max-unpacked 10K "$T/good.sqlite.zst"
 ok 'which is for compressed ones alone' nsysx-extract -q --max-unpacked 10K "$T/e.sqlite"
 # A header that does not count its pages: the size alone is left.
 printf '\0\0\0\377' | dd of="$T/e.sqlite" bs=1 seek=92 conv=notrunc 2>"$T/dd"

@@ -31,7 +31,7 @@ rows '7\tstep\t%s\n' '0\t0\t85\t125\t3' '1\t0\t10\t10\t1' '2\t0\t30\t30\t1' '3\t
 	sed 's/\\t/	/g' >>"$T/want"
 rows '9\tstep\t0\t0\t5\t5\t1\n' >>"$T/want"
 cp "$T/want" "$T/executions"
-echo 'nsysx-measure: warning: operations without a duration: left out' >"$T/want.err"
+echo 'nsysx-measure: warning: operations without a duration: ignored' >"$T/want.err"
 golden 'both times of every execution' "$T/want" nsysx-measure --module step "$T/s"
 { head -n 1 "$T/want"; grep '^9' "$T/want"; } >"$T/key"
 golden 'a key names one program' "$T/key" nsysx-measure -q --module step@9 "$T/s"
@@ -81,7 +81,7 @@ equal '--json' "$(nsysx-measure -q --module step --json "$T/s" | python3 -c 'imp
 rows 'id\tname\texecution\tdevice\tkernels\tevents\tops\n' >"$T/want"
 # What is in a range within one of the same name counts in both; executions go by host start.
 rows '%s\n' '4 step 0 0 7 7 1' '1 step 1 0 100 100 3' '3 step 2 0 20 20 1' '5 step 3 0 10 10 1' '4 step 0 1 40 40 1' | tr ' ' '\t' >>"$T/want"
-echo 'nsysx-measure: warning: operations whose range has no record: left out' >"$T/want.err"
+echo 'nsysx-measure: warning: operations whose range has no record: ignored' >"$T/want.err"
 golden 'ranges of a name' "$T/want" nsysx-measure --range step "$T/r"
 equal 'of a name in a domain' "$(nsysx-measure -q --range D:step "$T/r" | tail -n +2)" '5	step	0	0	10	10	1'
 equal 'ranges in a circle end' "$(nsysx-measure -q --range loop "$T/r" | awk 'NR > 1 { print $5 }' | sort | tr '\n' ' ')" '10 10 '

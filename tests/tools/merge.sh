@@ -117,8 +117,8 @@ for p in 0 1 2 3 4 5 6 7; do
 done >"$T/want"
 same 'hidden and collectives of a device whose thunks get another comm are removed, those of others stay' "$T/got" "$T/want"
 for p in 2 5; do
-	echo "nsysx-merge: warning: r$p: other reports know better what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again (256)"
-	echo "nsysx-merge: warning: r$p: other reports know better what communicates on a device: its collective records are removed; run nsysx-collectives again (32)"
+	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again (256)"
+	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives again (32)"
 done >"$T/want"
 same 'and counted' "$T/err" "$T/want"
 equal 'in the stream, too' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
@@ -241,7 +241,7 @@ ok 'a stream whose profiles change places is put in order' in_order "$T/all"
 meaning "$T/pair" "$T/first" >"$T/want"
 meaning "$T/all" >"$T/got"
 same 'and loses nothing' "$T/want" "$T/got"
-fails 'aligned and unaligned' 1 'went through nsysx-align' nsysx-merge "$T/s/aligned1" "$T/s/plain2"
+fails 'aligned and unaligned' 1 'passed nsysx-align' nsysx-merge "$T/s/aligned1" "$T/s/plain2"
 ok '--force mixes them' nsysx-merge -q --force "$T/s/aligned1" "$T/s/plain2"
 nsysx-merge -q "$T"/s/aligned[0-3] >"$T/all"
 equal 'aligned apart, their components stay apart' "$(column clock component "$T/all" | tr '\n' ' ')" '0 0 1 1 2 2 3 3 '
@@ -261,7 +261,7 @@ done
 awk '{ print } /^inst/' "$T/s/plain1" >"$T/twice"
 fails 'an instruction twice' 1 'second record of inst' sh -c 'nsysx-merge -o "$T/out2" "$T/twice"'
 fails 'a file that is not there' 1 'no such: No such file' nsysx-merge "$T/s/plain1" 'no such'
-fails 'standard input twice' 2 'standard input can be read once' nsysx-merge - -
+fails 'standard input twice' 2 'standard input can be read only once' nsysx-merge - -
 fails '--match of another kind' 2 '--match' nsysx-merge --match name "$T/s/plain1"
 fails '--require without such a record' 1 'no op record' sh -c 'nsysx-merge -q --require op -o "$T/out2" "$T/s/plain0"'
 ok '--require with one' nsysx-merge -q --require thunk "$T/s/plain0"

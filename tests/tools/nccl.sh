@@ -40,8 +40,8 @@ for how in 2.28 2.27 hex; do
 done
 equal 'no communicator before 2.25' "$(grep -c '^communicator' "$T/2.24.nsx")" 0
 equal 'whole payloads leave nothing out' "$(grep -c 'payloads left out' "$T/2.28.nsx")" 0
-ok 'cut payloads are counted' grep -q 'NVTX payloads left out: shorter than they say' "$T/broken.nsx"
-ok 'unknown schemas are counted' grep -q 'NVTX payloads left out: their schema is not in the export' "$T/broken.nsx"
+ok 'cut payloads are counted' grep -q 'NVTX payloads ignored: shorter than their own size' "$T/broken.nsx"
+ok 'unknown schemas are counted' grep -q 'NVTX payloads ignored: their schema is not in the export' "$T/broken.nsx"
 ok 'calls without payloads are counted' grep -q 'NCCL calls without a payload' "$T/none.nsx"
 ok 'without payloads a summary counts operations' test "$(nsysx-collectives -q --summary --tsv "$T/none.nsx" | wc -l)" -gt 5
 

@@ -42,7 +42,7 @@ for how in basic detailed hex; do
 	same "$how: places are those of the plan" "$T/true" "$T/said"
 	agrees "$how: modules" modules "$T/$how.nsx" "$T/$how"
 	agrees "$how: thunks" thunks "$T/$how.nsx" "$T/$how"
-	equal "$how: a diag says what served" "$(grep -c '^diag.*without a dump: NVTX payloads tell .*	4$' "$T/$how.nsx")" 2
+	equal "$how: a diag says what served" "$(grep -c '^diag.*without a dump: source locations are from NVTX payloads, communication is recognised by .*	4$' "$T/$how.nsx")" 2
 	equal "$how: nothing was left out" "$(grep -c '^diag.*payloads left out' "$T/$how.nsx")" 0
 done
 make_job newest --payloads --schema 3.25.0 --shuffle --processes 2 --devices 2
@@ -122,7 +122,7 @@ make_job broken --payloads=broken
 nsysx-extract "$T/broken"/r*.sqlite >"$T/broken.nsx" 2>"$T/err"
 equal 'mutilated payloads fail nothing' $? 0
 agrees 'mutilated payloads: modules' modules "$T/broken.nsx" "$T/broken"
-for what in 'shorter than they say' 'their schema is not in the export' 'their strings are not in StringIds' 'executed names without an NVTX payload'; do
+for what in 'shorter than their own size' 'their schema is not in the export' 'their strings are not in StringIds' 'executed names without an NVTX payload'; do
 	ok "counted: $what" grep -q "^diag.*$what" "$T/broken.nsx"
 done
 # What is there is right, what is not falls back to the title's op_name.

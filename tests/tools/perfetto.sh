@@ -206,7 +206,7 @@ equal 'a device without a record' "$(cut -f1 "$T/is" | uniq)" 'GPU 3'
 i=0
 while [ $i -lt 70 ]; do printf 'thunk\t0\t0\tx\t%d\t100\t1\n' $i; i=$((i + 1)); done | thunks | stream >"$T/crowd"
 nsysx-perfetto "$T/crowd" 2>"$T/err" >"$T/out"
-equal 'of 70 that overlap 64 are drawn, which is said' "$(cat "$T/err")" 'nsysx-perfetto: warning: slices left out where more than 64 overlap (6)'
+equal 'of 70 that overlap 64 are drawn, which is said' "$(cat "$T/err")" 'nsysx-perfetto: warning: slices not drawn where more than 64 overlap (6)'
 lines "$T/crowd" "$T/is"
 equal 'those' "$(wc -l <"$T/is") $(cut -f2 "$T/is" | sort -u | wc -l)" '64 64'
 
@@ -324,7 +324,7 @@ fails 'a record without a place in the order' 1 'start' nsysx-perfetto -o "$T/ou
 printf 'thunk\t0\t0\tx\t5\t\t0\nthunk\t0\t0\ty\t-9\t5\t0\n' | sort -t"$(printf '\t')" -k5,5n | thunks | stream >"$T/timeless"
 nsysx-perfetto --chrome "$T/timeless" 2>"$T/err" | grep -c '"X"' >"$T/out"
 equal 'one without a duration is left out, one before 0 cut, and both said' "$(cat "$T/out" "$T/err")" \
-	"$(printf '1\nnsysx-perfetto: warning: records without a time were left out\nnsysx-perfetto: warning: times before the trace begins: cut')"
+	"$(printf '1\nnsysx-perfetto: warning: records without a time: ignored\nnsysx-perfetto: warning: times before the start of the trace: cut')"
 head -c 3000 "$T/s" >"$T/cut"
 rm -f "$T/out"
 fails 'a stream cut short' 1 'cut short' nsysx-perfetto -o "$T/out" "$T/cut"

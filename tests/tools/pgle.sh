@@ -81,13 +81,13 @@ nsysx-pgle -v -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
 equal '--complete: a start costs what it wraps, what did not run nothing, a collective that did not run is left to XLA' \
 	"$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" "$(printf '"%s" %s;' allocate.14 0.000 done.13 0.000 done.6 0.000 fusion.2 7.000 fusion.33 0.000 less.22 0.000 \
 		reduce-scatter.23 9.000 start.10 9.000 start.12 0.000 start.5 15.000 wrapped.24 0.000 wrapped.4 15.000)"
-equal 'and says how many' "$(grep -c -e 'jit_step: instructions that did not run cost 0 (7)' -e 'jit_step: starts cost what runs in them (2)' "$T/err")" 2
+equal 'and says how many' "$(grep -c -e 'jit_step: instructions that did not run: cost 0 (7)' -e 'jit_step: starts cost the time of the work in them (2)' "$T/err")" 2
 nsysx-pgle -q -d "$T/part" "$T/s"
 equal 'without it there is what ran' "$(costs "$T/part/f0.pbtxt" | cut -d' ' -f1 | tr '\n' ' ')" '"fusion.2" "reduce-scatter.23" "wrapped.4" '
 stream f0 '0 7000 0' '3 600 0' '3 34 0' '5 1 0' >"$T/s"
 nsysx-pgle -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
 equal 'where time stays with command buffers nothing costs 0' "$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;"fusion.33" 0.001;'
-equal 'which is said' "$(grep -c 'jit_step@1: not completed: 634 ns are of command buffers' "$T/err")" 1
+equal 'which is said' "$(grep -c 'jit_step@1: not completed: 634 ns are in command buffers' "$T/err")" 1
 stream f0 '0 7000 0' '3 0 0' >"$T/s"
 nsysx-pgle -q -d "$T/full" --complete "$T/dumps" "$T/s"
 equal 'a command buffer that took no time holds none' "$(grep -c 'less.22' "$T/full/f0.pbtxt")" 1
@@ -122,7 +122,7 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -q -d "$T/whole.out" --complete "$T/job/dump0"
 	costs "$T/whole.out/$fingerprint.pbtxt" >"$T/whole"
 	same 'completed they have the same costs' "$(awk 'NR == FNR { ran[$1]; next } $1 in ran' "$T/known" "$T/whole" >"$T/ran"; echo "$T/ran")" "$T/known"
-	equal 'and others are 0 or of what runs in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
+	equal 'and others are 0 or of the time of the work in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
 else
 	skip 'costs as scheduled' 'there is no nsysx-synth that writes dumps'
 fi

@@ -128,10 +128,10 @@ nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
 step@7: matrix-bound in 81% of its time, at 82.8% of the limit; 0.001 ms per execution to be won, 0.001 of them in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
 tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; 0.000 ms per execution to be won, 0.000 of them in the first 5 rows; HFU 0.0%
-rows faster than memory allows (cache): 1; data stayed on the chip, or less moved than is modelled
-rows faster than the peak (peak): 2; a clock above the table's, or a wrong --peak
+rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
+rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
-HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO
+HFU counts all operations that ran, rematerialised ones too; MFU cannot be computed from HLO
 the stream holds no diags
 END
 same 'programs in words below an aligned table' "$T/want" "$T/got"
@@ -245,17 +245,17 @@ END
 equal 'work that is incomplete, negative or of an unknown math is not modelled' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' 'NR > 1 { print $3, $12 $13 $14, $19 }' | sort | paste -sd'|' -)" \
 	'  unmodelled|bytes  unmodelled|flops  unmodelled|good 001000 |nameless  unmodelled|negative  unmodelled|none  unmodelled|unknown  unmodelled'
 equal '... which is said, as is what has no duration' "$(warned $p "$T/odd")" \
-	'instructions whose work is incomplete, negative or of an unknown math: taken as not modelled (5)|thunks without a duration: left out (2)|modules without a duration: left out'
+	'instructions whose work is incomplete, negative or of an unknown type of math: taken as not modelled (5)|thunks without a duration: ignored (2)|modules without a duration: ignored'
 equal 'a device without a record counts, with what options say' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' '$3 == "good" { print $7, $8, $9 }')" '2 200 200'
 ok 'in words, too' nsysx-roofline --table $p "$T/odd"
 sed 's/:i	op_name:s.*/:i/; /^inst/s/^\(\([^	]*	\)\{5\}[^	]*\).*/\1/' "$T/s" >"$T/bare"
 run nsysx-roofline --tsv $p "$T/bare"
 equal 'a stream without the columns: status 0' "$status" 0
 equal '... nothing is modelled' "$(awk -F'\t' 'NR > 1 { print $19 }' "$T_private/out" | sort -u)" unmodelled
-equal '... which is said' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector, mem_bytes: extract with -x'
+equal '... which is said' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector or mem_bytes: extract with -x DIR'
 equal 'of instructions, with -v' "$(nsysx-roofline -v $p "$T/s" 2>&1 >/dev/null | grep -c 'instructions whose work is not modelled: without a limit')" 1
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-equal 'a stream without records says why' "$(warned --by opcode "$T/empty")" 'no thunk records: nothing to weigh'
+equal 'a stream without records says why' "$(warned --by opcode "$T/empty")" 'no thunk records: no instruction to compare with its limit'
 for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
 	equal "nothing is a header: ${by:-by instruction}" "$(nsysx-roofline -q --tsv $by "$T/empty" | wc -l)" 1
 	ok 'also in words' nsysx-roofline -q --table $by "$T/empty"
@@ -267,11 +267,11 @@ M=9223372036854775807
 { head_of; echo "inst 0 0 dot fusion 0 - $M bf16 $M $M"; echo "$events"; echo 'module 0 0 0 0 0 1 2'; echo 'thunk 0 0 0 0 0 0 dot 0 1 0'; echo 'thunk 0 0 0 0 0 1 dot 1 1 0'; } | stream >"$T/work"
 equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
 equal 'sums of work are absent then' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
-equal '... which is said' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes that 64 bits do not hold: left out (2)'
+equal '... which is said' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
 { head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream >"$T/times"
-fails 'times beyond 64 bits' 1 'more than 64 bits hold' nsysx-roofline $p "$T/times"
+fails 'times beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline $p "$T/times"
 { head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream >"$T/times"
-fails 'times of modules beyond 64 bits' 1 'more than 64 bits hold' nsysx-roofline --by program $p "$T/times"
+fails 'times of modules beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline --by program $p "$T/times"
 
 # ---- random streams, against a second computation
 

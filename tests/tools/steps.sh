@@ -135,8 +135,8 @@ equal 'and named by its key' "$(cells xla class,count)" 'train@7 2'
 equal 'ranges that hold half of the work are found' "$(cells many class,count)" 'it 200'
 equal 'their digits are one' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digits"; cells digits class,count)" 'it # 200'
 sed 's/	it	/	ncclAll	/' "$T/many" >"$T/nccl"
-says 'names of NCCL are none' "no class of ranges holds half of the GPU's work" nsysx-steps "$T/nccl"
-says 'fewer than three are none' "no class of ranges holds half of the GPU's work" nsysx-steps "$T/helpers"
+says 'names of NCCL are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/nccl"
+says 'fewer than three are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/helpers"
 equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q --tsv)" "$(nsysx-steps -q --tsv "$T/many")"
 
 # ---- what is missing or odd
@@ -144,7 +144,7 @@ equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q -
 says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
 says 'no such program' 'no program of that name was executed' nsysx-steps --module zzz "$T/xla"
 sed 's/	train@7	/	x	/' "$T/xla" | grep -v '	1200	80	' >"$T/once"
-says 'no program twice' 'no program was executed twice' nsysx-steps "$T/once"
+says 'no program twice' 'no program ran twice' nsysx-steps "$T/once"
 # Without the columns of --calls operations belong to nothing.
 grep -v '^op' "$T/job" >"$T/ranges"
 says 'ranges alone' 'no operations in the stream' nsysx-steps --step step "$T/ranges"

@@ -93,7 +93,7 @@ step 7 2 2 7.75 20 23 1
 step 7 1 2 -2.33333333333 10 20 2
 step 7 0 2 -2.83333333333 10 19 3
 END
-is 'a row an edge, in order of time' --curve "$T/step.tsv" <<'END'
+is 'a row per edge, in order of time' --curve "$T/step.tsv" <<'END'
 program id name occurrence edge time min max std bias_0 bias_1 bias_2
 step 7 a 0 start 9.5 -4 3 2.64575131106 -0.5 -2 2.5
 step 7 a 0 end 114 -10 20 10.5830052443 -5 -8 13
@@ -110,7 +110,7 @@ END
 done
 equal 'a program that ran on one device has nothing to compare' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
 equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device alone')" 1
-fails 'a program that is not there' 1 'no program of key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
+fails 'a program that is not there' 1 'no program with the key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
 
 # Two programs, the one of more time first; occurrences of a name are edges of their own.
 { head_of
@@ -159,7 +159,7 @@ END
 # Where names alone tell the kind nobody looked for groups: that all devices take part is an assumption.
 sed 's/	all-reduce	1	all-reduce$/		1	all-reduce/' "$T/step.tsv" >"$T/guess"
 for tool in 'stragglers --waits' summary; do
-	equal "nsysx-$tool: assumed groups are said" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups are taken to be of all devices.* (6)$') $(
+	equal "nsysx-$tool: assumed groups are said" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: taken as of all devices.* (6)$') $(
 		nsysx-$tool -o "$T/none" "$T/step.tsv" 2>&1 | grep -c 'unknown replica')" '1 0'
 done
 rm -f "$T/none"
@@ -176,11 +176,11 @@ step 7 1 2 0.25 5 12 1
 step 7 0 2 -0.25 5 12 2
 END
 equal 'nor do they wait for each other' "$(nsysx-stragglers -q --waits "$T/parts" | wc -l)" 1
-equal 'which is said' "$(nsysx-stragglers --waits "$T/parts" 2>&1 | grep -c 'clocks cannot be compared: left out (2)')" 1
+equal 'which is said' "$(nsysx-stragglers --waits "$T/parts" 2>&1 | grep -c 'clocks cannot be compared: ignored (2)')" 1
 CLOCKS=
 { head_of; records; } | stream >"$T/unaligned"
 for option in --tsv --curve --waits --waits=pairs; do
-	fails "$option refuses reports that were not aligned" 1 'work of several reports whose clocks were not aligned: nsysx-align puts them on one' \
+	fails "$option refuses reports that were not aligned" 1 'work of several reports whose clocks are not aligned: run nsysx-align first' \
 		nsysx-stragglers $option -o "$T/none" "$T/unaligned"
 done
 unset CLOCKS
@@ -279,7 +279,7 @@ done
 sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"
 fails 'a stream out of order' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"
 { head_of; echo 'thunk 0 0 0 0 0 0 a 5 - 0'; } | stream >"$T/timeless"
-equal 'thunks without a duration are said' "$(nsysx-stragglers "$T/timeless" 2>&1 | grep -c 'thunks without start or duration: left out')" 1
+equal 'thunks without a duration are said' "$(nsysx-stragglers "$T/timeless" 2>&1 | grep -c 'thunks without start or duration: ignored')" 1
 # Times at both ends of 64 bits.
 { head_of; echo 'module 0 0 0 0 -9223372036854775807 1'; echo 'module 0 0 0 1 -9223372036854775807 1'
 	echo 'thunk 0 0 0 0 0 0 a -9223372036854775807 1 0'; echo 'thunk 0 0 0 0 2 0 ar -9223372036854775807 1 1'
@@ -288,7 +288,7 @@ equal 'thunks without a duration are said' "$(nsysx-stragglers "$T/timeless" 2>&
 for option in --tsv --curve; do
 	ok "$option of times at both ends" nsysx-stragglers $option "$T/far"
 done
-fails 'waits beyond 64 bits' 1 'more than 64 bits hold' nsysx-stragglers --waits "$T/far"
+fails 'waits beyond 64 bits' 1 'exceeds 64 bits' nsysx-stragglers --waits "$T/far"
 equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
 fails '--require without such a record' 1 'no op record' nsysx-stragglers --require op "$T/step.tsv"
 ok '--require with one' nsysx-stragglers -q --require thunk "$T/step.tsv"

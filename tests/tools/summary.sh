@@ -207,7 +207,7 @@ domain name count total mean std min max ops host_total
 - a 2 70 35 7.07106781187 30 40 7 11
 TSL a 1 10 10 - 10 10 1 2
 END
-equal 'those without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: left out')" 1
+equal 'those without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: ignored')" 1
 
 # Five calls of two operations and a layer's hook as frameworks name them: a row a key, not a row a call; XLA's names stay.
 stream >"$T/calls" <<'END'
@@ -389,13 +389,13 @@ equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
 { head_of; echo 'module 0 0 0 0 0 -1 1'; echo 'module 0 0 1 0 0 50 1'; echo 'thunk 0 0 0 0 0 0 f 0 - 0 0'; echo 'thunk 0 0 0 0 1 0 ar 0 5 9 1'
 	echo 'thunk 0 0 0 0 1 1 ar 0 5 -9 1'; } | stream >"$T/odd"
 equal 'durations and hidden times that make no sense are said' "$(nsysx-summary --by opcode "$T/odd" 2>&1 >"$T/got" | sed 's/.*warning: //' | tr '\n' '|')" \
-	'thunks without a duration: left out|modules without start or duration: left out|thunks with hidden time that is no part of their duration: cut to it (2)|'
+	'thunks without a duration: ignored|modules without start or duration: ignored|thunks whose hidden time exceeds their duration: cut to it (2)|'
 equal 'and count nothing' "$(cut -f 1,2 "$T/got" | tr '\n\t' '|=')" 'opcode=total|all-reduce-start=5|[GPU idle during module execution]=45|'
 sed '/^thunk/s/	[0-9]*	\([01]\)$/		\1/' "$T/step.tsv" >"$T/plain"
-equal 'communication that counts whole is said' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'not through nsysx-overlap: communication counts whole')" 1
+equal 'communication that counts whole is said' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'the stream did not pass nsysx-overlap: communication counts whole')" 1
 { head_of; for e in 1 2; do echo "module 0 0 $e 0 0 9223372036854775000 1"; done; } | stream >"$T/huge"
 for by in module device total; do
-	fails "--by $by: times beyond 64 bits" 1 'more than 64 bits hold' nsysx-summary --by $by "$T/huge"
+	fails "--by $by: times beyond 64 bits" 1 'exceeds 64 bits' nsysx-summary --by $by "$T/huge"
 done
 fails '--require without such a record' 1 'no op record' nsysx-summary --require op -o "$T/none" "$T/step.tsv"
 ok '--require with one' nsysx-summary --require thunk "$T/step.tsv"

@@ -52,7 +52,7 @@ done
 
 equal 'what was left out is counted' \
 	"$(nsysx-warmup warmup/job.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" { print $2, $4, $5 }')" \
-	'info module executions of initialisation left out 5'
+	'info module executions of initialisation removed 5'
 for name in short torch; do
 	equal "$name: a stream without steady state says so" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
 		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'

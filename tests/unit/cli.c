@@ -171,8 +171,8 @@ help_and_version(void)
 	       "  -z, --zip[=LEVEL]      compress\n"
 	       "  -x, --dump=DIR         a dump\n"
 	       "      --max-memory=SIZE  fail rather than take more memory, e.g. 2G\n"
-	       "  -v, --verbose          say more on standard error\n"
-	       "  -q, --quiet            say only errors on standard error\n"
+	       "  -v, --verbose          print more on standard error\n"
+	       "  -q, --quiet            print only errors on standard error\n"
 	       "  -h, --help             show this help and exit\n"
 	       "  -V, --version          show the version and exit\n","help names every option in line");
 	is_int(status, 0, "with status 0");

@@ -405,10 +405,10 @@ test_bad_dots(void)
 	is_str(dot_with("2 3", "3 4", "2 4", "1", "3 3"), "none", "it reads itself");
 	is_str(dot_with("2 -3", "3 4", "2 4", "1", "1 2"), "none", "a size below zero");
 	is_str(dot_with("9223372036854775807 3", "3 4", "2 4", "1", "1 2"), "none", "an array too large");
-	is_int(diag("more than 64 bits"), 1, "... is counted as that");
+	is_int(diag("exceeds 64 bits"), 1, "... is counted as that");
 	is_str(dot_with("2 1000000000", "1000000000 4", "1000000000 4", "1", "1 2"), "8000000000000000000 tf32 0 40000000000", "nearly 64 bits");
 	is_str(dot_with("2 2000000000", "2000000000 4", "1000000000 4", "1", "1 2"), "none", "products that do not fit");
-	is_int(diag("more than 64 bits"), 1, "... are counted as that");
+	is_int(diag("exceeds 64 bits"), 1, "... are counted as that");
 	is_str(dot_with("0 3", "3 4", "0 4", "1", "1 2"), "0 - 0 48", "nothing by something");
 	is_str(broken_conv(no_base), "none", "base_dilation 0");
 	is_str(broken_conv(no_stride), "none", "stride 0");

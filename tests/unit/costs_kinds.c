@@ -121,7 +121,7 @@ test_alone(void)
 	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "none", "a window of nothing");
 	w = window("4000000000 4000000000 4");
 	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "none", "a window too large");
-	is_int(diag("more than 64 bits"), 1, "... is counted");
+	is_int(diag("exceeds 64 bits"), 1, "... is counted");
 	static const char *const short_of[][2] = { { "add", "" }, { "slice", "" }, { "gather", "1" }, { "scatter", "1 2" }, { "scatter", "1 1 2 3" },
 		{ "dynamic-update-slice", "1" }, { "reduce", "1" }, { "pad", "3" }, { "copy-start", "" }, { "dot", "1" } };
 	for (size_t i = 0; i < sizeof short_of / sizeof *short_of; i++) {
@@ -167,7 +167,7 @@ test_shapes(void)
 	is_str(negated(&s), "0 - 0 0", "nothing, however large");
 	s = shape(F32, "9223372036854775807", 0, 0);
 	is_str(negated(&s), "none", "more bytes than 64 bits count");
-	is_int(diag("more than 64 bits"), 2, "... is counted, of the parameter too");
+	is_int(diag("exceeds 64 bits"), 2, "... is counted, of the parameter too");
 	s = shape(F32, "4", 5, 0);
 	is_str(negated(&s), "none", "in the host's memory");
 	is_int(diag("work is not known"), 0, "... nothing is wrong with that");
@@ -355,7 +355,7 @@ test_calls(void)
 		add(&c, &f);
 		is_str(fusion(&c, 3, &more), deep ? "none" : "0 - 32736 256", "%s", deep ? "2^100 calls do not fit" : "1,023 calls");
 	}
-	is_int(diag("more than 64 bits"), 1, "... which is counted");
+	is_int(diag("exceeds 64 bits"), 1, "... which is counted");
 }
 
 static void
@@ -437,7 +437,7 @@ test_contradictions(void)
 	c = two_parameters();
 	op(&c, "negate", 3, "1", F32, "3037000500 3037000500");
 	is_str(fusion(&c, 3, NULL), "none", "a result too large");
-	is_int(diag("more than 64 bits"), 1, "... is counted");
+	is_int(diag("exceeds 64 bits"), 1, "... is counted");
 }
 
 /* ---- what starts something has its cost, and so has that; copies to the host are communication */

@@ -148,8 +148,8 @@ replays(void)
 	claim("f1 a9 s1=9 s9=1 f9 x1 a1 a1 f1", "0:0 7:100", 100, "1");
 	is_int(diag("not allocated"), 1, "a buffer freed that was not allocated");
 	is_int(diag("does not describe"), 4, "buffers that are nowhere");
-	is_int(diag("of a kind"), 1, "a kind that is not known");
-	is_int(diag("allocated already"), 1, "a buffer allocated twice");
+	is_int(diag("of an unknown kind"), 1, "a kind that is not known");
+	is_int(diag("allocated"), 1, "a buffer allocated twice");
 }
 
 /* ---- where buffers come from */
@@ -269,8 +269,8 @@ memories(void)
 		is_int(h.memory[2].constants, 5, "a constant");
 	}
 	is_int(diag("another memory"), 1, "one buffer is of another");
-	is_int(diag("allocations have a negative"), 1, "the negative size is said");
-	is_int(diag("another wire type"), 1, "and the size that is a text");
+	is_int(diag("allocations with a negative"), 1, "the negative size is said");
+	is_int(diag("unexpected wire type"), 1, "and the size that is a text");
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
 
@@ -316,8 +316,8 @@ refusals(void)
 		is_str(curve(&h.traces[0]), "0:0 3:3", "a negative size is 0, the first of two of one number counts");
 	is_int(diag("negative size"), 1, "the first is said");
 	is_int(diag("number of another"), 1, "so is the second");
-	is_int(diag("another wire type"), 1, "a buffer that is a number");
-	is_int(diag("allocated already"), 1, "events that are odd are counted once, though replayed twice");
+	is_int(diag("unexpected wire type"), 1, "a buffer that is a number");
+	is_int(diag("allocated"), 1, "events that are odd are counted once, though replayed twice");
 	nsx_heap_free(&h);
 
 	/* Cut anywhere, it is refused or says less. */

@@ -121,7 +121,7 @@ test_stacks(void)
 	is_str(stack(&h, find(&h, "i7")->stack), A, "a file that is not there is left out");
 	is_str(stack(&h, find(&h, "i8")->stack), "s.py:9", "a frame that is nowhere leaves the source line");
 	is_str(stack(&h, find(&h, "i9")->stack), "s.py:9", "and so does one that is not there");
-	is_int(diag("stacks have"), 5, "which is said, of each");
+	is_int(diag("stacks with"), 5, "which is said, of each");
 	ok(find(&h, "i1")->stack == find(&h, "j1")->stack, "equal stacks are one");
 	is_str(stack(&h, find(&h, "j2")->stack), "none", "no stack");
 	is_str(text(find(&h, "j2")->op_name), "only", "but an op name");
@@ -264,7 +264,7 @@ test_ids(void)
 	h = parse(&m);
 	is_int(find(&h, "ar")->bytes, 16, "operands by an id with the computation's");
 	is_int(diag("name of another"), 1, "a name that comes twice is said");
-	is_int(diag("have no name"), 1, "and one that does not come");
+	is_int(diag("without a name"), 1, "and one that does not come");
 	nsx_hlo_free(&h);
 }
 

@@ -28,8 +28,8 @@ counted_each(void)
 		one(&c, k, "jit(f)/while/body/add", 0, "16 64", true);
 	close_computation(&m, &c, 1, false);
 	struct nsx_hlo h = parse(&m);
-	is_int(diag("source stacks have unknown"), 3, "a frame that is not there counts for each that names it");
-	is_int(diag("another wire type"), 4, "a broken field of a shape counts for each that has it");
+	is_int(diag("source stacks with unknown"), 3, "a frame that is not there counts for each that names it");
+	is_int(diag("unexpected wire type"), 4, "a broken field of a shape counts for each that has it");
 	nsx_hlo_free(&h);
 }
 

@@ -132,9 +132,9 @@ test_refused(void)
 	char deep[8192] = "";
 	size_t n = 0;
 
-	refused(text, "loop_fusion.1 kCustomKernel", "not of the thunks", "metadata of fewer thunks");
-	refused("001: kCopy []\n", "x kCopy y kCopy", "not of the thunks", "metadata of more thunks");
-	refused("001: kCopy []\n", "x kMemzero", "not of the thunks", "metadata of other thunks");
+	refused(text, "loop_fusion.1 kCustomKernel", "not match", "metadata of fewer thunks");
+	refused("001: kCopy []\n", "x kCopy y kCopy", "not match", "metadata of more thunks");
+	refused("001: kCopy []\n", "x kMemzero", "not match", "metadata of other thunks");
 	refused("001: kCopy []\nwhat is this\n", "x kCopy", "line 2", "a line that is neither thunk nor label");
 	refused("001: Copy []\n", "x kCopy", "line 1", "a kind that is none");
 	refused("001:\n", "x kCopy", "line 1", "a line without a kind");

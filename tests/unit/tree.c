@@ -390,7 +390,7 @@ changes(const char *claim, bool noticed, void (*change)(const char *path))
 	}
 	change(path);
 	int rc = nsx_db_unchanged(&db, &err);
-	ok(noticed ? rc == NSX_ERR && strstr(err.msg, "changed while it was read") : rc == NSX_OK, "%s", claim);
+	ok(noticed ? rc == NSX_ERR && strstr(err.msg, "changed while it was being read") : rc == NSX_OK, "%s", claim);
 	nsx_db_close(&db);
 	unlink(path);
 	snprintf(beside, sizeof beside, "%s-wal", path);

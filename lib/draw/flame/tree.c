@@ -106,7 +106,7 @@ take_line(struct parse *p, struct nsx_str line)
 	if (n < 0)
 		return wrong(p, "want a number that is not negative");
 	if (__builtin_add_overflow(*total, n, total))
-		return wrong(p, "the numbers add up to more than 64 bits hold");
+		return wrong(p, "the sum of the numbers exceeds 64 bits");
 	p->tree->lines[p->file]++;
 	if (n && !add_stack(p, (struct nsx_str){ line.ptr, cut - 1 }, n))
 		return nsx_err_nomem(p->err, nsx_reader_input(p->in)->name);

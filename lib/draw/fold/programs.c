@@ -402,12 +402,12 @@ report(const struct programs *f, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
 	else if (places && !any_place(&f->top.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "the stream does not say where its code comes from: extract with -x DIR");
+		             "the stream has no source locations: extract with -x DIR");
 	nsx_diag_add(diags, NSX_WARNING, "", f->top.cat.no_stack,
 	             "references to source stacks that the stream has no frames of");
 	if (f->top.any_thunk && !f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no module records: every program counts, idle time is not known");
+		             "no module records: every program counts; idle time is not known");
 	nsx_top_diags(&f->top, diags);
 }
 

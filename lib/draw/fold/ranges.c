@@ -186,9 +186,9 @@ ranges_finish(void *state, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", r->lost,
 		             "operations whose range has no record: counted as [no NVTX range]");
 	nsx_diag_add(diags, NSX_WARNING, "", r->orphans, "ranges whose parent has no record: their stacks begin there");
-	nsx_diag_add(diags, NSX_WARNING, "", r->timeless, "operations without a duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", r->timeless, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", r->unmeasured,
-	             "operations that communicate, without their hidden time: counted whole; nsysx-overlap sets it");
+	             "communicating operations without hidden time: counted whole; nsysx-overlap adds it");
 	nsx_cat_comm_diags(&r->cat, "", diags);
 	return NSX_OK;
 }

@@ -86,9 +86,8 @@ guess_layout(struct decoding *d)
 	for (size_t s = 1; s < d->slots; s++)
 		if (word(d, s, 2) % 2 != odd)
 			return nsx_err_set(d->err,
-				"%s: warpgroups 0 and %zu use %u and %u words: odd and even do not go together, so the "
-				"layout cannot be "
-			                   "told", d->path, s, (unsigned)word(d, 0, 2), (unsigned)word(d, s, 2));
+				"%s: warpgroups 0 and %zu use %u and %u words, one odd and one even: the layout cannot "
+				"be determined", d->path, s, (unsigned)word(d, 0, 2), (unsigned)word(d, s, 2));
 	d->layout = odd ? NSX_MOSAIC_ENTRIES : NSX_MOSAIC_TRACES;
 	return NSX_OK;
 }
@@ -139,7 +138,7 @@ static void
 say_backward(struct decoding *d, struct nsx_str name, bool end, int64_t from, int64_t to)
 {
 	if (d->said++ >= SAID_MAX)
-		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "further events whose clock went backwards");
+		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "more events whose clock went backwards");
 	else
 		nsx_diag_add(d->diags, NSX_WARNING, "", 1, "clock went backwards for event %s `%.*s`: %lld -> %lld", end
 		             ? "end" : "start",
@@ -163,12 +162,12 @@ decode_slot(struct decoding *d, size_t s)
 		int64_t t = (int64_t)(uint32_t)(clock_of(d, s, e) - clock_of(d, s, 0)) - (int64_t)e * m->overhead;
 		if (t < 0) {
 			m->events.n = first;
-			nsx_diag_add(d->diags, NSX_WARNING, "", 1, "warpgroups left out: their clock wrapped around");
+			nsx_diag_add(d->diags, NSX_WARNING, "", 1, "warpgroups ignored: their clock wrapped around");
 			return NSX_OK;
 		}
 		uint32_t name = nsx_map_get(&m->names->index, (struct nsx_key){ tag & ~END, 0 });
 		if (name == NSX_NONE)
-			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: no name of id %u is given", d->path,
+			return nsx_err_set(d->err, "%s: warpgroup %zu: event %zu: the names have no id %u", d->path,
 			                   s, e, (unsigned)(tag & ~END));
 		if (t <= last) {
 			if (last - t > BACK_MAX)

@@ -252,7 +252,7 @@ nsx_mosaic_npy(struct nsx_str *bytes, const char *path, struct nsx_err *err)
 		return nsx_err_set(err, "%s: a NumPy file cut short", path);
 	struct header h = { .p = bytes->ptr + at, .end = bytes->ptr + at + len };
 	if (!dictionary(&h))
-		return nsx_err_set(err, "%s: the header of a NumPy file is not understood", path);
+		return nsx_err_set(err, "%s: the header of the NumPy file cannot be parsed", path);
 	if (!nsx_str_eq(h.descr, NSX_STR("<u4")) && !nsx_str_eq(h.descr, NSX_STR("<i4")))
 		return nsx_err_set(err, "%s: a NumPy file of %.*s, want <u4: 32-bit numbers, little-endian", path,
 		                   (int)(h.descr.len > 16 ? 16 : h.descr.len), h.descr.ptr);

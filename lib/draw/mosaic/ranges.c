@@ -194,7 +194,7 @@ nsx_mosaic_stream(const struct nsx_mosaic *m, struct nsx_str profile, struct nsx
 		rc = write_head(profile, out);
 	if (rc == NSX_OK)
 		rc = write_all(&r, out);
-	nsx_diag_add(diags, NSX_WARNING, "", r.stray, "ends of ranges that had not begun: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", r.stray, "ends of ranges that had not begun: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", r.unended,
 		"ranges without an end of their own: they end with what holds them, or with the warpgroup's last "
 		"event");

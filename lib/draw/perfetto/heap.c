@@ -321,10 +321,11 @@ nsx_heaps_finish(struct nsx_heaps *h)
 	nsx_diag_add(h->diags, NSX_WARNING, "", h->missing,
 	             "executed programs without a dump: no counter of heap memory");
 	nsx_diag_add(h->diags, NSX_WARNING, "", h->other, "dumps are of another run of a program: not used");
-	nsx_diag_add(h->diags, NSX_WARNING, "", h->ambiguous, "programs with several dumps in a folder: none used");
+	nsx_diag_add(h->diags, NSX_WARNING, "", h->ambiguous,
+	             "programs with several dumps in a folder: none of them is used");
 	nsx_diag_add(h->diags, NSX_INFO, "", h->silent, "executed programs without a heap trace in their dump");
 	nsx_diag_add(h->diags, NSX_INFO, "", h->late,
-	             "thunks that start after the next execution of their program has: not in counters of heap memory");
+	             "thunks that start after the next execution of their program: not in counters of heap memory");
 	return NSX_OK;
 }
 

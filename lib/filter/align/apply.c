@@ -55,7 +55,7 @@ check_report(const struct applying *a, const struct nsx_cat_device *d, const str
 
 	if (!clock || !clock->report.len || !name.len || nsx_str_eq(clock->report, name))
 		return NSX_OK;
-	return nsx_err_set(a->err, "%s: device %lld is of report %.*s, the clock in %s of report %.*s",
+	return nsx_err_set(a->err, "%s: device %lld belongs to report %.*s, but the clock in %s to report %.*s",
 	                   nsx_reader_where(a->in),
 	                   (long long)d->number, name.len > 100 ? 100 : (int)name.len, name.ptr,
 	                   a->opts->apply ? a->opts->apply : "the first pass",
@@ -174,7 +174,7 @@ find_fixes(struct applying *a)
 	}
 	nsx_diag_add(a->diags, NSX_WARNING, "", unmoved, "devices without a clock in the file applied: not moved");
 	nsx_diag_add(a->diags, NSX_WARNING, "", parted,
-	             "devices corrected otherwise than their host: its times do not compare with theirs");
+	             "devices corrected by another offset than their host: host and device times do not compare");
 	return rc;
 }
 

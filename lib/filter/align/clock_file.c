@@ -101,7 +101,7 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 		NSX_CLOCK_component, 0) };
 
 	if (!nsx_has(rec, NSX_CLOCK_device))
-		return nsx_err_set(l->err, "%s: clock without a device", nsx_reader_where(l->in));
+		return nsx_err_set(l->err, "%s: clock record without a device", nsx_reader_where(l->in));
 	c.device = rec->v[NSX_CLOCK_device].i;
 	c.fix.offset = nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0;
 	c.fix.rate = nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0;

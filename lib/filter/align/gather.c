@@ -159,7 +159,7 @@ nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spoo
 		nsx_nccl_free(&j->nccl);
 	nsx_comm_flag_diags(&j->comm, j->diags);
 	nsx_diag_add(j->diags, NSX_WARNING, "", j->unusable,
-	             "communication thunks and operations without a device, execution or occurrence are not used");
+	             "communication thunks and operations without a device, execution or occurrence: not used");
 	return NSX_OK;
 }
 

@@ -365,14 +365,14 @@ add_up(struct pairing *p, size_t from, size_t to)
 		snprintf(name, sizeof name, "%.*s", report.len > 60 ? 60 : (int)report.len, report.ptr);
 		if (j->shifts.p[at] == AL_UNPAIRED) {
 			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
-				"programs not used to align a device: which of its executions are those of the others "
-				"is not clear");
+				"programs not used to align a device: their executions cannot be matched with those of "
+				"other devices");
 			continue;
 		}
 		j->shifts.p[at] -= zero;
 		if (j->shifts.p[at] != 0)
 			nsx_diag_add(j->diags, NSX_WARNING, name, 1,
-				"programs whose executions are numbered differently on a device: paired with the "
+				"programs whose executions are numbered differently on a device: matched with the "
 				"others by the intervals between them");
 	}
 	free(all);

@@ -104,6 +104,6 @@ nsx_align_screen(struct al_job *j)
 	j->obs.n = n;
 	free(of);
 	nsx_diag_add(j->diags, NSX_INFO, "", left_out,
-	             "collectives of unknown groups (no dump) do not end together on all devices: not used");
+		"collectives of unknown replica groups (no dump) that do not end together on all devices: not used");
 	return NSX_OK;
 }

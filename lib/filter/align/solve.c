@@ -123,7 +123,7 @@ find_instances(struct solving *s)
 		}
 	}
 	free(devices);
-	nsx_diag_add(j->diags, NSX_WARNING, "", twice, "collectives with two parts on one device are not used");
+	nsx_diag_add(j->diags, NSX_WARNING, "", twice, "collectives with two records on one device: not used");
 	return rc;
 }
 
@@ -458,7 +458,7 @@ solve_drift(struct solving *s)
 		}
 	}
 	nsx_diag_add(s->j->diags, NSX_WARNING, "", wild,
-	             "clocks that seem to drift more than 1000 ppm: taken not to drift");
+	             "clocks that seem to drift by more than 1000 ppm: taken as not drifting");
 	return NSX_OK;
 }
 
@@ -549,7 +549,7 @@ say(const struct solving *s, uint32_t components, uint32_t aligned, uint32_t lon
 		             "devices share no collective with others and could not be aligned");
 	if (components > 1)
 		nsx_diag_add(j->diags, NSX_WARNING, "", components,
-		             "components of devices share no collectives: each is aligned in itself only");
+		             "groups of devices share no collectives: each group is aligned only within itself");
 }
 
 static int

@@ -156,7 +156,7 @@ settle_claims(struct mg *m, struct mg_device **d)
 				                   (int)(p->name.len > 200 ? 200 : p->name.len), p->name.ptr,
 				                   m->sources[p->source].name);
 			if (nsx_merge_diag_say(m, NSX_WARNING, p->name, "device %" PRId64
-			    " of the job is also in another report: it got another number",
+			    " of the job is also in another report: renumbered",
 			                winner->number) != NSX_OK)
 				return NSX_ERR;
 			d[k]->known = false;
@@ -212,7 +212,7 @@ number_devices(struct mg *m)
 			rc = nsx_err_nomem(m->err, NULL);
 	}
 	if (order.n && (uint64_t)(INT64_MAX - next) < order.n)
-		rc = nsx_err_set(m->err, "no numbers are left after device %" PRId64, next - 1);
+		rc = nsx_err_set(m->err, "no device numbers are left after device %" PRId64, next - 1);
 	if (order.n)
 		qsort(order.p, order.n, sizeof *order.p, by_place);
 	for (size_t i = 0; i < order.n && rc == NSX_OK; i++)
@@ -239,7 +239,7 @@ refuse_unaligned(struct mg *m)
 		return NSX_OK;
 	if (!m->opts->force)
 		return nsx_err_set(m->err,
-			"%s went through nsysx-align, %s did not: merge first, then align (--force mixes their clocks)",
+			"%s passed nsysx-align, %s did not: merge first, then align (--force mixes their clocks)",
 		                   aligned->name, not->name);
 	return nsx_merge_diag_say(m, NSX_WARNING, NSX_STR(""),
 	                          "streams with aligned and with unaligned clocks were merged");

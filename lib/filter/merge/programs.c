@@ -124,7 +124,7 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 	    !work_differs(&x, &y)))
 		return NSX_OK;
 	return nsx_merge_diag_say(m, NSX_WARNING, m->match.programs[inst->program].name,
-		"dumps disagree on opcode, comm, bytes or work of an instruction: the first report's is believed");
+		"dumps disagree on opcode, comm, bytes or work of an instruction: the first report is used");
 }
 
 /* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the

@@ -6,10 +6,10 @@
 #include <string.h>
 
 static const char hidden_gone[] =
-    "other reports know better what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
+    "another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again";
 static const char collectives_gone[] =
-    "other reports know better what communicates on a device: its collective records are removed; "
-                                       "run nsysx-collectives again";
+    "another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives "
+    "again";
 
 bool
 nsx_merge_stale_counts(struct nsx_str text)

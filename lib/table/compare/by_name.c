@@ -163,12 +163,13 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	if (rc == NSX_OK && !s->time)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
 		             : "no op records: extract with --ops");
-	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: left out");
-	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: left out");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: ignored");
+	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
-	             "operations with hidden time that is no part of their duration: cut to it");
+	             "operations whose hidden time exceeds their duration: cut to it");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
+		             "the stream did not pass nsysx-overlap: communication counts whole");
 	nsx_range_book_free(&n.book);
 	nsx_buf_free(&n.scratch);
 	return rc;

@@ -49,10 +49,10 @@ report_filters(const struct cmp *c, struct nsx_diags *diags)
 
 		if (s->warm && !other->warm)
 			nsx_diag_add(diags, NSX_WARNING, "", 1,
-			             "%s went through nsysx-warmup, %s did not, or had nothing to leave out", s->name,
+			             "%s passed nsysx-warmup; %s did not, or had no initialisation", s->name,
 			             other->name);
 		if (c->options.exposed && s->top.any_hidden && other->top.any_comm && !other->top.any_hidden)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s went through nsysx-overlap", s->name);
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s passed nsysx-overlap", s->name);
 	}
 }
 
@@ -162,8 +162,9 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 	}
 	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
 		nsx_diag_add(diags, NSX_WARNING, "", unknown, names
-		             ? "rows with a single execution on a side: noise is not known, so they are not judged"
-			: "rows with a single execution on a side: noise is not known, the floors alone decide");
+			? "rows with a single execution on one side: the noise is not known, so they are not judged"
+			: "rows with a single execution on one side: the noise is not known, so only --percent and "
+			    "--absolute decide");
 	return good;
 }
 
@@ -283,13 +284,12 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		    diags)) != NSX_OK)
 			return NSX_ERR;
 	nsx_diag_add(diags, NSX_INFO, "", c->tables,
-		"a side is a table: fingerprints, digests, devices and source lines of programs are not known, nor "
-		"what is hidden");
+		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
-	             "tables hold exposed time: --time whole does not apply");
+	             "tables have exposed time: --time whole does not apply");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
-		"tables by opcode hold sums over whole runs: noise is not known, and runs of different lengths do not "
-		"compare");
+		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "
+		"not compare");
 	return NSX_OK;
 }
 
@@ -311,7 +311,7 @@ leave_out(struct cmp *c, struct nsx_diags *diags)
 				s->given.p[i] = (struct cmp_time){ 0 };
 			}
 		nsx_diag_add(diags, NSX_WARNING, s->name, alone,
-		             "programs that the other side's table does not have: left out");
+		             "programs that the other side's table does not have: ignored");
 	}
 }
 

@@ -265,7 +265,7 @@ take_table(struct parse *p, struct nsx_str text)
 		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name,
 		                   nsx_compare_name((enum nsx_compare_by)p->form->by));
 	if (text.len && text.ptr[text.len - 1] != '\n')
-		return nsx_err_set(p->c->err, "%s: cut short: the last line does not end", p->name);
+		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
 	while (text.len) {
 		p->line++;
 		if (take_row(p, line_of(&text)) != NSX_OK)

@@ -315,14 +315,16 @@ nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	if (!finish(c, s))
 		return nsx_err_nomem(c->err, NULL);
 	nsx_cat_comm_diags(&s->top.cat, s->name, diags);
-	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_thunks, "thunks without a duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_thunks, "thunks without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.timeless_modules,
-	             "modules without start or duration: left out");
+	             "modules without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->top.over_hidden,
-	             "thunks with hidden time that is no part of their duration: cut to it");
+	             "thunks whose hidden time exceeds their duration: cut to it");
 	nsx_diag_add(diags, NSX_WARNING, s->name, s->late,
-	             "thunks that start after two later executions on their device have: each counts as an execution");
+		"thunks that start after two later executions on their device have started: each counts as an "
+		"execution");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)
-		nsx_diag_add(diags, NSX_WARNING, s->name, 1, "not through nsysx-overlap: communication counts whole");
+		nsx_diag_add(diags, NSX_WARNING, s->name, 1,
+		             "the stream did not pass nsysx-overlap: communication counts whole");
 	return NSX_OK;
 }

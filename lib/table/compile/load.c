@@ -115,7 +115,7 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 		return fail_nomem(l);
 	if (*at != NSX_NONE)
 		return nsx_err_set(c->err, *at == MISSING ? "%s: compile: range %" PRId64
-		                   " comes after one that is in it"
+		                   " comes after one of its children"
 		                                          : "%s: compile: range %" PRId64 " comes twice",
 		                                          nsx_reader_where(l->in), id);
 	*at = (uint32_t)c->ranges.n - 1;
@@ -201,7 +201,7 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 		rc = nsx_compare_load(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
-			"compile ranges whose parent is not in the stream: their time counts, but as no compilation's");
+			"compile ranges whose parent is not in the stream: their time counts, but for no compilation");
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
 		out->records = c.records;

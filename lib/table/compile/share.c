@@ -160,7 +160,7 @@ share_out(struct sharing *s, struct nsx_err *err)
 		struct region *g = &s->regions.p[k];
 
 		if (g->weight >> 63)
-			return nsx_err_set(err, "compile records of more time than 63 bits hold");
+			return nsx_err_set(err, "compile records whose times exceed 63 bits in sum");
 		if (!g->weight)
 			g->share = 0;
 		s->part[g->owner].self -= g->share * CMP_NS;

@@ -49,7 +49,7 @@ fail_nomem(struct summary *s)
 static int
 fail_large(struct summary *s)
 {
-	return nsx_err_set(s->err, "%s: more time than 64 bits hold", s->where);
+	return nsx_err_set(s->err, "%s: the sum of times exceeds 64 bits", s->where);
 }
 
 /* ---- numbers as they are spelled there ---- */
@@ -175,7 +175,7 @@ find_near(struct summary *s)
 			struct node *n = &s->nodes.p[k];
 
 			if (n->near == ON_THE_WAY)
-				return nsx_err_set(s->err, "%s: a range that is in itself", s->where);
+				return nsx_err_set(s->err, "%s: a range that is its own ancestor", s->where);
 			if (n->near != NOT_YET) {
 				near = n->near;
 				break;
@@ -338,8 +338,8 @@ read_stream(struct summary *s)
 		s->nodes.p[s->blocks.p[i].node].block = (uint32_t)i;
 	if (s->blocks.n == 0 && s->compiles)
 		nsx_diag_add(s->diags, NSX_WARNING, "", 1,
-			"the stream holds compilation, but not its ranges: --summary reads what nsysx-extract "
-			"--ranges=all writes");
+			"the stream has compile records, but not their ranges: for --summary extract with "
+			"--ranges=all");
 	return NSX_OK;
 }
 

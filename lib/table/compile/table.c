@@ -270,7 +270,7 @@ nsx_compare_table(struct compiling *c)
 	}
 	for (size_t i = 0; i < c->rows.n; i++)
 		if (__builtin_add_overflow(total, c->rows.p[i].self, &total)) {
-			nsx_err_set(c->err, "%s: compile records of more time than 63 bits hold", c->where);
+			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
 			return NULL;
 		}
 	if (c->rows.n)

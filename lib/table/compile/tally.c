@@ -67,7 +67,7 @@ add(struct compiling *c, cmp_time *sum, cmp_time v)
 {
 	if (!__builtin_add_overflow(*sum, v, sum))
 		return NSX_OK;
-	return nsx_err_set(c->err, "%s: compile records of more time than 63 bits hold", c->where);
+	return nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
 }
 
 /* ---- processes ---- */

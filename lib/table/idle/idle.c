@@ -408,7 +408,7 @@ report_clocks(struct idle *f)
 			uuid = nsx_map_at(&first, (struct nsx_key){ UUID, d->uuid });
 			if (uuid && *uuid != NSX_NONE) {
 				nsx_diag_add(f->diags, NSX_WARNING, "", 1,
-				             "two processes share one GPU: what the other runs is idle time here");
+					"two processes share one GPU: work of the other process counts as idle time");
 				continue;
 			}
 			rc = uuid ? NSX_OK : nsx_err_nomem(f->err, NULL);
@@ -427,7 +427,7 @@ report_clocks(struct idle *f)
 			else if (*mixed != NSX_NONE || f->cat.devices.p[same].offset != d->offset) {
 				*mixed = 1;
 				nsx_diag_add(f->diags, NSX_WARNING, "", 1,
-					"devices of one profile have clocks of their own, so they part from their "
+					"devices of one profile have different clocks, so their times differ from the "
 					"host's");
 			}
 		}
@@ -444,10 +444,10 @@ nsx_idle_report(struct idle *f)
 		             "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
 	else if (!f->calls)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
-		             "no CUDA calls in the stream, so what the host did is not known: extract with --calls");
+		             "no CUDA calls in the stream, so the host's activity is not known: extract with --calls");
 	else if (!f->host_only)
 		nsx_diag_add(f->diags, NSX_INFO, "", 1,
-			"no ranges without GPU work in the stream, causes compile and range may be counted as host: "
+			"no ranges without GPU work in the stream, so causes compile and range may be counted as host: "
 			"extract with --ranges=all");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
@@ -456,10 +456,10 @@ nsx_idle_report(struct idle *f)
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
-	             "gaps end with an operation that starts before its call: the clocks of GPU and host disagree");
+		"gaps that end with an operation that starts before its call: the clocks of GPU and host disagree");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless,
-	             "operations without a device, start or duration are ignored");
-	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread are ignored");
+	             "operations without a device, start or duration: ignored");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread: ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->beyond, NSX_BEYOND_REACH);
 	int64_t crowded = 0, stale = 0;
 
@@ -468,10 +468,9 @@ nsx_idle_report(struct idle *f)
 		stale += f->threads.p[i].stale;
 	}
 	nsx_diag_add(f->diags, NSX_WARNING, "", crowded,
-		"calls, overheads and ranges begin within thousands of others of their thread: causes do not tell of "
-		"them");
+		"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them");
 	nsx_diag_add(f->diags, NSX_WARNING, "", stale,
-	             "ranges end before many that began in them: stacks of those name them on");
+	             "ranges that end before many that started in them: stacks of the latter keep naming them");
 	return report_clocks(f);
 }
 

@@ -87,7 +87,8 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
 		else if (!f->steps.n)
 			nsx_diag_add(f->diags, NSX_WARNING, "", 1,
-			             "no device has two steps of a class, so none has a window: the last one has none");
+				"no device has two steps of a class, so there is no window: the last step of a device "
+				"has none");
 		*ndiags = set.ndiags;
 		again = nsx_spool_reader(first.spool);
 	}

@@ -61,7 +61,7 @@ write_all(int fd, const void *p, size_t n, off_t at, struct nsx_err *err)
 		ssize_t k = pwrite(fd, from, n, at);
 
 		if (k <= 0)
-			return nsx_err_set(err, "temporary file: cannot write what threads did");
+			return nsx_err_set(err, "temporary file: cannot write the activity of threads");
 		from += k;
 		at += k;
 		n -= (size_t)k;
@@ -78,7 +78,7 @@ read_all(int fd, void *p, size_t n, off_t at, struct nsx_err *err)
 		ssize_t k = pread(fd, to, n, at);
 
 		if (k <= 0)
-			return nsx_err_set(err, "temporary file: cannot read back what threads did");
+			return nsx_err_set(err, "temporary file: cannot read back the activity of threads");
 		to += k;
 		at += k;
 		n -= (size_t)k;

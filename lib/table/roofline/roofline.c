@@ -87,20 +87,21 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 	if (f->options->by == NSX_ROOFLINE_PEAKS)
 		return;
 	if (!f->thunks)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: nothing to weigh");
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no instruction to compare with its limit");
 	else if (!f->any_cost)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no instruction has flops, vector, mem_bytes: extract with -x");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no instruction has flops, vector or mem_bytes: extract with -x DIR");
 	else
 		nsx_diag_add(diags, NSX_INFO, "", unmodelled,
 		             "instructions whose work is not modelled: without a limit");
 	if (f->thunks && !f->modules)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module records: the time of programs is not known");
 	nsx_diag_add(diags, NSX_WARNING, "", f->odd_costs,
-	             "instructions whose work is incomplete, negative or of an unknown math: taken as not modelled");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration: left out");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without a duration: left out");
+		"instructions whose work is incomplete, negative or of an unknown type of math: taken as not modelled");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_thunks, "thunks without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_modules, "modules without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->too_large,
-	             "sums of operations or bytes that 64 bits do not hold: left out");
+	             "sums of operations or bytes beyond 64 bits: ignored");
 }
 
 int

@@ -189,6 +189,6 @@ nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
 	if (f->rows.n)
 		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom);
 	if (f->total > INT64_MAX)
-		return nsx_err_set(f->err, "the sum of times is more than 64 bits hold");
+		return nsx_err_set(f->err, "the sum of times exceeds 64 bits");
 	return NSX_OK;
 }

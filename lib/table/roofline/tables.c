@@ -10,7 +10,7 @@ static bool
 put_ns(const struct nsx_roof *f, struct nsx_table *t, int col, nsx_u128 ns)
 {
 	if (ns > INT64_MAX) {
-		nsx_err_set(f->err, "the sum of times is more than 64 bits hold");
+		nsx_err_set(f->err, "the sum of times exceeds 64 bits");
 		return false;
 	}
 	nsx_table_int(t, col, (int64_t)ns);

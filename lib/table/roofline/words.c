@@ -103,21 +103,21 @@ put_limits(const struct nsx_roof *f, struct nsx_table *t)
 		count[f->rows.p[i].note]++;
 	if (count[NSX_NOTE_CACHE])
 		nsx_table_note(t, "rows faster than memory allows (cache): %" PRId64
-		               "; data stayed on the chip, or less moved than is modelled",
+		               "; data stayed in caches, or less was moved than modelled",
 		               count[NSX_NOTE_CACHE]);
 	if (count[NSX_NOTE_PEAK])
 		nsx_table_note(t, "rows faster than the peak (peak): %" PRId64
-		               "; a clock above the table's, or a wrong --peak",
+		               "; the clock is above the table's, or --peak is wrong",
 		               count[NSX_NOTE_PEAK]);
 	if (count[NSX_NOTE_NO_PEAK])
-		nsx_table_note(t, "rows of devices of which too little is known (no-peak): %" PRId64
-		               "; give --peak, --bandwidth",
+		nsx_table_note(t, "rows of devices without a known peak (no-peak): %" PRId64
+		               "; give --peak and --bandwidth",
 		               count[NSX_NOTE_NO_PEAK]);
 	if (count[NSX_NOTE_UNMODELLED])
 		nsx_table_note(t, "rows whose work is not modelled (unmodelled): %" PRId64, count[NSX_NOTE_UNMODELLED]);
 	if (f->any_cost)
 		nsx_table_note(t,
-		               "HFU counts all that ran, what was computed again, too; MFU cannot be known from HLO");
+			"HFU counts all operations that ran, rematerialised ones too; MFU cannot be computed from HLO");
 }
 
 int

@@ -166,12 +166,12 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 
 			if (classes.p[i].repeats && ++n)
 				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances,
-				             "ranges '%.*s' hold %.0f %% of the GPU's work",
+				             "ranges '%.*s' have %.0f %% of the GPU's work",
 				             (int)(s.len < 200 ? s.len : 200), s.ptr, all
 				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
 		}
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-			"no class of ranges holds half of the GPU's work: name the steps with --step REGEX or --module "
+			"no class of ranges has half of the GPU's work: name the steps with --step REGEX or --module "
 			"NAME");
 	}
 	free(classes.p);

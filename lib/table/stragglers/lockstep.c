@@ -280,7 +280,7 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 	if (!f->begin.late->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records of computation: nothing to compare");
 	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,
-	             "executions of thunks on one device alone: nothing to compare them with");
+	             "executions of thunks on one device only: nothing to compare them with");
 	return rc;
 }
 

@@ -31,7 +31,7 @@ find_clock(struct nsx_late *late, const struct nsx_rec *rec, uint32_t *clock)
 		return nsx_err_nomem(late->err, NULL);
 	if (late->comm.own_clocks > 1)
 		return nsx_err_set(late->err,
-			"%s: work of several reports whose clocks were not aligned: nsysx-align puts them on one",
+			"%s: work of several reports whose clocks are not aligned: run nsysx-align first",
 		                   nsx_reader_where(late->in));
 	return NSX_OK;
 }
@@ -90,7 +90,8 @@ check_program(const struct nsx_late *late)
 	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
 		if (nsx_late_wanted(late, (uint32_t)i))
 			return NSX_OK;
-	return late->options.program ? nsx_err_set(late->err, "no program of key, name or id %s", late->options.program)
+	return late->options.program ? nsx_err_set(late->err, "no program with the key, name or id %s",
+	                                           late->options.program)
 	       : NSX_OK;
 }
 
@@ -127,7 +128,7 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	if (rc == NSX_OK)
 		rc = how->finish(state, s, diags);
 	nsx_comm_flag_diags(&late.comm, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", late.timeless, "thunks without start or duration: ignored");
 	if (rc != NSX_OK)
 		nsx_stragglers_free(s);
 	if (state) {

@@ -302,8 +302,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops"
 		             : "no range records: extract with --ranges");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: left out");
-	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
+	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
 	return rc;
 }
 

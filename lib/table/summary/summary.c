@@ -29,7 +29,7 @@ int
 nsx_sum_ns(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err)
 {
 	if (ns > INT64_MAX)
-		return nsx_err_set(err, "the sum of times is more than 64 bits hold");
+		return nsx_err_set(err, "the sum of times exceeds 64 bits");
 	nsx_table_int(t, col, (int64_t)ns);
 	return NSX_OK;
 }
