@@ -396,7 +396,7 @@ order(void)
 	is_str(message(HEAD RANGE THUNK "thunk\t0\t5\nrange\t5\t5\tx\nend\t2\n", NSX_READ_ORDERED),
 	       "f:6: out of order: range at 5 after thunk at 5; whatever wrote it is to keep the order of nsysx-format(5)", "a range before what starts with it");
 	is_str(message(HEAD RANGE "range\t\t\tx\nend\t1\n", NSX_READ_ORDERED),
-	       "f:4: range without a start has no place in the order", "a range has one of two starts");
+	       "f:4: range without a start cannot be ordered", "a range has one of two starts");
 	is_str(message(HEAD HOST THUNK "call\t3\nthunk\t0\t4\noverhead\t5\ncall\t5\nthunk\t0\t5\nend\t5\n", NSX_READ_ORDERED), "",
 	       "calls and overhead stand among the rest, before it at one time");
 	is_str(message(HEAD HOST THUNK "thunk\t0\t4\ncall\t3\nend\t2\n", NSX_READ_ORDERED),
@@ -405,7 +405,7 @@ order(void)
 	       "f:6: out of order: overhead at 3 after call at 3; whatever wrote it is to keep the order of nsysx-format(5)", "overhead before calls");
 	is_str(message(HEAD "#skew\tdevice:i\n" RANGE "skew\t0\nrange\t\t5\tx\nend\t2\n", NSX_READ_ORDERED),
 	       "f:6: out of order: range after skew; whatever wrote it is to keep the order of nsysx-format(5)", "ranges without GPU work before skews");
-	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start has no place in the order",
+	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start cannot be ordered",
 	       "a GPU record has a start");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "none of it matters where it was not asked for");
 }

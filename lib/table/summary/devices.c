@@ -337,15 +337,14 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no module and no op records: extract with --ops");
 	else if (!worked)
 		nsx_diag_add(diags, NSX_INFO, "", 1,
-			"no module records: operations alone are summed up, over the window from the first to the last "
-			"of each device");
+			"no module records: only operations are summed, from the first to the last of each device");
 	else if (!f->top.any_module)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no module records: every program counts, idle time and shares are not known");
+		             "no module records: every program counts; idle time and shares are not known");
 	nsx_top_diags(&f->top, diags);
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "operations without start or duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->late,
-		"operations that come after one of their device that starts later: what lies before that is left out");
+		"operations out of order on their device: the time before the latest start seen is ignored");
 	if (f->devices.n > 1)
 		qsort(f->devices.p, f->devices.n, sizeof *f->devices.p, device_cmp);
 	for (size_t i = 0; (worked || f->any_op) && i < f->devices.n; i++)

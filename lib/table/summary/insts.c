@@ -468,10 +468,10 @@ report(const struct insts *f, struct nsx_diags *diags)
 		               "do without");
 	if (f->top.any_thunk && !f->top.any_module && !kinds)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no module records: every program counts, idle time and shares are not known");
+		             "no module records: every program counts; idle time and shares are not known");
 	if (kinds && (f->top.any_thunk || f->any_op) && !f->top.any_comm)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
-	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
 	nsx_top_diags(&f->top, diags);
 }
 

@@ -292,7 +292,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_comm_flag_diags(&f->comm, diags);
 	nsx_comm_group_diags(&f->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->partial,
-		"thunks of collectives whose group has devices that are not in the stream: waiting for those is not "
+		"thunks of collectives whose group has devices that are not in the stream: waits for those are not "
 		"known");
 	return rc;
 }
