@@ -74,7 +74,7 @@ for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure 
 	n=" (${tool#*:})" tool=${tool%:*}
 	[ "$n" != ' (1)' ] || n=
 	# shellcheck disable=SC2086
-	nsysx-$tool "$T/late" 2>&1 >"$T/out" | grep -c "$beyond.*cut off there$n\$" >"$T/got"
+	nsysx-$tool "$T/late" 2>&1 >"$T/out" | grep -c "$beyond.*clamped to the maximum$n\$" >"$T/got"
 	# shellcheck disable=SC2086
 	nsysx-$tool "$T/last" 2>&1 >"$T/out" | grep -c "$beyond" >>"$T/got"
 	equal "an end beyond 63 bits is said: $tool" "$(tr '\n' ' ' <"$T/got")" '1 0 '

@@ -109,7 +109,7 @@ step 7 0 2 -2.83333333333 10 19 3
 END
 done
 equal 'a program that ran on one device has nothing to compare' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
-equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device alone')" 1
+equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device only')" 1
 fails 'a program that is not there' 1 'no program with the key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
 
 # Two programs, the one of more time first; occurrences of a name are edges of their own.
