@@ -34,7 +34,7 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--by and --findings exclude each other");
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
-	t.empty = findings ? "no copy is as one of the rules has it" : "no operation copies or sets memory";
+	t.empty = findings ? "no copy breaks one of the rules" : "no operation copies or sets memory";
 	int rc = nsx_copies(t.in, &o, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, table, ndiags);

@@ -12,7 +12,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "step", &step, "REGEX",
 	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
-	NSX_OPT_STR(0, "min", &min, "PERCENT", "leave out findings that give less of a step [0.5]"),
+	NSX_OPT_STR(0, "min", &min, "PERCENT", "omit findings with a smaller share of a step [0.5]"),
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
 	NSX_OPT_FLAG(0, "all", &all,
 	             "in one reading, into -o with a % for: findings.tsv, where.tsv, step-each.tsv, summary.md"),

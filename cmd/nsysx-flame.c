@@ -10,7 +10,7 @@ static const char *dim = NSX_FLAME_DIM;
 static bool icicle, collapse;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_FLAG(0, "collapse", &collapse, "draw frames of one width on each other in one row; a click opens it"),
+	NSX_OPT_FLAG(0, "collapse", &collapse, "draw runs of frames of one width as one row; a click opens it"),
 	NSX_OPT_STR(0, "diff", &base, "BASE", "colour by what changed since these folded stacks"),
 	NSX_OPT_STR(0, "dim", &dim, "REGEX", "draw frames whose name matches paler; '' for none [those of libraries]"),
 	NSX_OPT_FLAG(0, "icicle", &icicle, "put the root on top"),

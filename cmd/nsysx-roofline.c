@@ -68,7 +68,7 @@ main(int argc, char **argv)
 	int64_t ndiags = 0;
 
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
-	t.empty = peaks ? "no device record says which GPU it is" : "no instruction has work to be weighed";
+	t.empty = peaks ? "no device record says which GPU it is" : "no instruction has known work";
 	int rc = nsx_roofline(t.in, &o, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, table, ndiags);

@@ -131,7 +131,7 @@ nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
 	}
 	free(rows);
 	/* Whoever wants all of them asks for it; the default is no trouble. */
-	nsx_diag_add(diags, NSX_INFO, "", left, "programs beyond --cover left out: %.4g ms of module time, %.4g ms of "
+	nsx_diag_add(diags, NSX_INFO, "", left, "programs beyond --cover ignored: %.4g ms of module time, %.4g ms of "
 	             "thunk time", (double)time / 1e6, (double)exposed / 1e6);
 	return true;
 }

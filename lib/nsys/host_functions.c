@@ -39,7 +39,7 @@ nsx_host_functions_read(struct nsx_loader *l)
 	nsx_load_diag(l, NSX_WARNING, h.bad,
 	              "%s: rows ignored: a number is missing or not an integer",
 	              table);
-	nsx_load_diag(l, NSX_WARNING, h.backward, "host functions left out that end before they start");
+	nsx_load_diag(l, NSX_WARNING, h.backward, "host functions ignored: they end before they start");
 	nsx_load_diag(l, NSX_INFO, h.n,
 	              "functions on the host that CUDA streams waited for are not GPU operations: %lld ns",
 	              (long long)h.dur);

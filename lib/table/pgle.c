@@ -421,7 +421,7 @@ write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *d
 		for (to = from + 1; to < n && nsx_str_eq(l[to].fingerprint, l[from].fingerprint); to++)
 			;
 		if (!is_file_name(l[from].fingerprint)) {
-			nsx_diag_add(diags, NSX_WARNING, "", 1, "fingerprints that cannot be names of files: left out");
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "fingerprints that cannot be file names: ignored");
 			continue;
 		}
 		rc = write_file(p, dir, &l[from], to - from);
@@ -488,7 +488,7 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	free(c);
 	nsx_diag_add(diags, NSX_WARNING, "", silent,
 	             "programs without a fingerprint, which HLO dumps have: extract with -x");
-	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: left out");
+	nsx_diag_add(diags, NSX_WARNING, "", p->unknown, "executions of instructions that have no record: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", p->early,
 	             "executions of initialisation count: nsysx-warmup leaves them out");
 	if (!p->thunks)

@@ -127,7 +127,7 @@ equal 'a collective that is slow beside its like, a device that is late, and the
 2 late-device 50
 3 exposed-communication 50'
 equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device keeps' "$(nsysx-diagnose -q --tsv "$T/slow" | awk -F'\t' 'NR == 2 { print $5 }')" \
-	'reduce-scatter of 1.0 kB at 5.0 GB/s where its like reach 20.0: i2, 1.0 a step'
+	'reduce-scatter of 1.0 kB at 5.0 GB/s where similar ones reach 20.0: i2, 1.0 a step'
 # Half the bandwidth is not below half of it.
 { devices 2 1; collectives 0,1 1000; thunk 1 0 100 50 0; thunk 1 1 100 50 0; thunk 2 0 300 100 0; thunk 2 1 300 100 0; } | stream half
 equal 'half of the bandwidth is not slow' "$(findings half --min 0)" '1 exposed-communication 150'

@@ -50,7 +50,7 @@ equal 'what has no cost is said' "$(grep -c 'step@1: 3 of 6 instructions have a 
 equal 'what has all is not' "$(grep -c 'again@2' "$T/err")" 0
 equal 'unless asked for' "$(nsysx-pgle -v -d "$T/out2" "$T/s" 2>&1 | grep -c 'again@2: 2 of 2 instructions have a cost')" 1
 equal 'programs without a fingerprint' "$(grep -c 'programs without a fingerprint' "$T/err")" 1
-equal 'a fingerprint that is a path' "$(grep -c 'cannot be names of files' "$T/err")" 1
+equal 'a fingerprint that is a path' "$(grep -c 'cannot be file names' "$T/err")" 1
 equal 'executions of nothing known' "$(grep -c 'have no record' "$T/err")" 1
 equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
 nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"

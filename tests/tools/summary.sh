@@ -100,7 +100,7 @@ END
 equal 'programs beyond the default --cover are no trouble' "$(cat "$T_private/err")" ''
 run nsysx-summary -v --by thunk "$T/step.tsv"
 equal 'with -v they are told, in ms' "$(cat "$T_private/err")" \
-	'nsysx-summary: info: programs beyond --cover left out: 2e-06 ms of module time, 2e-06 ms of thunk time'
+	'nsysx-summary: info: programs beyond --cover ignored: 2e-06 ms of module time, 2e-06 ms of thunk time'
 nsysx-summary -q --by thunk --cover 1 "$T/step.tsv" | cut -f 3,7 | tail -n 1 >"$T/got"
 equal '--cover 1 leaves nothing out' "$(cat "$T/got")" 'copy	2'
 # 327 exposed of 460.

@@ -44,7 +44,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
 		nsx_look_put_bytes(&a->text, u->bytes);
-		nsx_buf_fmt(&a->text, " at %.1f GB/s where its like reach %.1f: ", u->busbw, u->like_busbw);
+		nsx_buf_fmt(&a->text, " at %.1f GB/s where similar ones reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
 		nsx_buf_fmt(&a->text, ", %.1f a %s", (double)u->records / (double)a->count, nsx_look_unit(a));
 		if (u->partial)
@@ -273,7 +273,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 	if (told > 0) {
 		nsx_buf_c(&a->text, ", ");
 		nsx_look_put_ns(&a->text, told / (double)a->count);
-		nsx_buf_c(&a->text, " for being slower than its like");
+		nsx_buf_c(&a->text, " for being slower than similar ones");
 	}
 	if (most && most->exposed) {
 		nsx_buf_c(&a->text, "; most of the rest in ");

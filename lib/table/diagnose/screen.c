@@ -230,7 +230,7 @@ put_findings(struct screen *s)
 	if (s->markdown)
 		nsx_buf_c(s->to, "\nEach gain is the most there is, by itself: gains do not add.");
 	if (n < a->findings.n)
-		nsx_buf_fmt(s->to, s->markdown ? " %zu more findings are left out." : "     and %zu more: --top 0\n",
+		nsx_buf_fmt(s->to, s->markdown ? " %zu more findings are not shown." : "     and %zu more: --top 0\n",
 		            a->findings.n - n);
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
