@@ -175,7 +175,7 @@ static int
 put_ns(struct waits *f, struct nsx_table *t, int col, nsx_u128 ns)
 {
 	if (ns > INT64_MAX)
-		return nsx_err_set(f->begin.late->err, "the sum of times is more than 64 bits hold");
+		return nsx_err_set(f->begin.late->err, "the sum of times exceeds 64 bits");
 	nsx_table_int(t, col, (int64_t)ns);
 	return NSX_OK;
 }
@@ -245,12 +245,12 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (f->rows.n == 0)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no collective has two devices of the stream on one clock: nobody waits for another");
+		             "no collective has two devices of the stream on one clock: no waits");
 	nsx_diag_add(diags, NSX_WARNING, "", f->apart,
-	             "executions of collectives on devices whose clocks cannot be compared: left out");
+	             "executions of collectives on devices whose clocks cannot be compared: ignored");
 	nsx_comm_group_diags(&f->begin.late->comm, diags);
 	nsx_diag_add(diags, NSX_WARNING, "", f->incomplete,
-		"thunks of collectives whose group has devices that are not in the stream: waiting for those is not "
+		"thunks of collectives whose group has devices that are not in the stream: waits for those are not "
 		"known");
 	return rc;
 }
