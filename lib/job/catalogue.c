@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job/communicates.h"
+#include "job/metadata.h"
 
 /* ---- numbers */
 
@@ -377,10 +378,12 @@ take_clock(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	struct nsx_cat_device *d = &c->devices.p[at];
 
 	d->aligned = true;
-	d->component = nsx_int(rec, NSX_CLOCK_component, NSX_ABSENT);
-	d->offset = nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0;
-	d->rate = nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0;
-	d->ref = nsx_int(rec, NSX_CLOCK_ref, 0);
+	struct nsx_clock k = nsx_clock_of(rec);
+
+	d->component = k.component;
+	d->offset = k.offset;
+	d->rate = k.rate;
+	d->ref = k.ref;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "draw/mosaic.h"
 #include "base/sort.h"
+#include "job/metadata.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -146,14 +147,11 @@ write_head(struct nsx_str profile, struct nsx_writer *out)
 	union nsx_val v[NSX_MAX_COLS];
 	struct nsx_rec rec = { nsx_kind_builtin(NSX_PROFILE), 0, v };
 
-	nsx_set_i(&rec, NSX_PROFILE_profile, 0);
-	nsx_set_s(&rec, NSX_PROFILE_name, profile);
+	nsx_profile_set(&rec, 0, profile);
 	if (nsx_write(out, &rec) != NSX_OK)
 		return NSX_ERR;
 	rec = (struct nsx_rec){ nsx_kind_builtin(NSX_DEVICE), 0, v };
-	nsx_set_i(&rec, NSX_DEVICE_device, 0);
-	nsx_set_i(&rec, NSX_DEVICE_profile, 0);
-	nsx_set_i(&rec, NSX_DEVICE_known, 0);
+	nsx_device_set(&rec, 0, 0);
 	return nsx_write(out, &rec);
 }
 

@@ -54,6 +54,11 @@ int nsx_align_corrections_load(struct al_corrections *g, const char *path, struc
                                struct nsx_err *err);
 void nsx_align_corrections_free(struct al_corrections *g);
 
+/* Into a `clock` record: device d of the catalogue, corrected by f; of c (NULL: as the record has it) what the estimate
+ * rests on. */
+void nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const struct nsx_cat_device *d,
+                         const struct al_fix *f, const struct al_clock *c);
+
 /* ---- what the first pass saw (gather.c) ---- */
 
 /* Of a device, by its index in the catalogue. */

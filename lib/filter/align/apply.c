@@ -6,6 +6,7 @@
 #include "stream/order.h"
 #include "stream/pack.h"
 #include "stream/spool.h"
+#include "job/metadata.h"
 
 /* The corrections of a device and of a report's own clock, by their index in the catalogue. */
 struct moved_device { const struct al_clock *clock; struct al_fix fix; bool written; };
@@ -93,9 +94,9 @@ write_devices(struct applying *a)
 
 	for (int64_t i = 0; i < a->nheld; i++) {
 		p = nsx_unpack(p, &rec, v);
-		if (nsx_has(&rec, NSX_DEVICE_last))
-			rec.v[NSX_DEVICE_last].i = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix,
-				rec.v[NSX_DEVICE_last].i);
+		int64_t *last = nsx_device_last_of(&rec);
+		if (last)
+			*last = nsx_align_fixed(&a->devices.p[nsx_cat_device(&a->cat, &rec)].fix, *last);
 		if (nsx_write(a->out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -136,16 +137,7 @@ set_clock(const struct applying *a, struct nsx_rec *rec, const struct moved_devi
 {
 	const struct nsx_cat_device *d = &a->cat.devices.p[moved - a->devices.p];
 
-	nsx_set_i(rec, NSX_CLOCK_device, d->number);
-	if (d->profile != NSX_NONE)
-		nsx_set_i(rec, NSX_CLOCK_profile, a->cat.profiles.p[d->profile].number);
-	nsx_set_f(rec, NSX_CLOCK_offset, f->offset);
-	nsx_set_f(rec, NSX_CLOCK_rate, f->rate);
-	nsx_set_i(rec, NSX_CLOCK_ref, f->ref);
-	if (moved->clock) {
-		nsx_set_i(rec, NSX_CLOCK_collectives, moved->clock->collectives);
-		nsx_set_i(rec, NSX_CLOCK_component, moved->clock->component);
-	}
+	nsx_align_clock_set(rec, &a->cat, d, f, moved->clock);
 }
 
 /* All devices are known: what moves by how much. */
@@ -182,15 +174,14 @@ find_fixes(struct applying *a)
 static int
 update_clock(struct applying *a, struct nsx_rec *rec)
 {
-	struct moved_device *d = device_at(a, nsx_int(rec, NSX_CLOCK_device, NSX_ABSENT));
+	struct nsx_clock had = nsx_clock_of(rec);
+	struct moved_device *d = device_at(a, had.device);
 
 	/* A second one of a device, or one that comes late. */
 	if (d && d->written)
 		return NSX_OK;
 	if (d) {
-		struct al_fix was = { nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0,
-		                      nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0,
-		                      nsx_int(rec, NSX_CLOCK_ref, 0) };
+		struct al_fix was = { had.offset, had.rate, had.ref };
 		struct al_fix f = nsx_align_compose(&was, &d->fix);
 		set_clock(a, rec, d, &f);
 		d->written = true;

@@ -7,6 +7,7 @@
 #include "filter/align/aligning.h"
 #include "stream/fields.h"
 #include "stream/spool.h"
+#include "job/metadata.h"
 
 /* Far enough from the ends of 64 bits that the correction of a correction fits. */
 static const double FAR = 4e18;
@@ -63,6 +64,18 @@ nsx_align_corrections_get(const struct al_corrections *g, int64_t device)
 }
 
 void
+nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const struct nsx_cat_device *d,
+                    const struct al_fix *f, const struct al_clock *c)
+{
+	nsx_clock_set(rec, &(struct nsx_clock){
+		.device = d->number,
+		.profile = d->profile == NSX_NONE ? NSX_ABSENT : cat->profiles.p[d->profile].number,
+		.offset = f->offset, .rate = f->rate, .ref = f->ref,
+		.collectives = c ? c->collectives : NSX_ABSENT, .component = c ? c->component : NSX_ABSENT
+	});
+}
+
+void
 nsx_align_corrections_free(struct al_corrections *g)
 {
 	nsx_spool_free(g->skews);
@@ -97,15 +110,13 @@ report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 static int
 load_clock(struct loading *l, const struct nsx_rec *rec)
 {
-	struct al_clock c = { .collectives = nsx_int(rec, NSX_CLOCK_collectives, 0), .component = nsx_int(rec,
-		NSX_CLOCK_component, 0) };
+	struct nsx_clock had = nsx_clock_of(rec);
+	struct al_clock c = { .device = had.device, .fix = { had.offset, had.rate, had.ref },
+	                      .collectives = had.collectives == NSX_ABSENT ? 0 : had.collectives,
+	                      .component = had.component == NSX_ABSENT ? 0 : had.component };
 
-	if (!nsx_has(rec, NSX_CLOCK_device))
+	if (had.device == NSX_ABSENT)
 		return nsx_err_set(l->err, "%s: clock record without a device", nsx_reader_where(l->in));
-	c.device = rec->v[NSX_CLOCK_device].i;
-	c.fix.offset = nsx_has(rec, NSX_CLOCK_offset) ? rec->v[NSX_CLOCK_offset].f : 0;
-	c.fix.rate = nsx_has(rec, NSX_CLOCK_rate) ? rec->v[NSX_CLOCK_rate].f : 0;
-	c.fix.ref = nsx_int(rec, NSX_CLOCK_ref, 0);
 	/* These tests are false for what is no number, too. */
 	if (!(fabs(c.fix.offset) <= FAR))
 		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": an offset of %g ns",

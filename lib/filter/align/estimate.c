@@ -222,14 +222,7 @@ write_clocks(const struct al_corrections *g, const struct al_job *j, struct nsx_
 		const struct al_clock *c = nsx_align_corrections_get(g, d->number);
 		struct nsx_rec rec = { nsx_kind_builtin(NSX_CLOCK), 0, v };
 
-		nsx_set_i(&rec, NSX_CLOCK_device, d->number);
-		if (d->profile != NSX_NONE)
-			nsx_set_i(&rec, NSX_CLOCK_profile, j->comm.cat.profiles.p[d->profile].number);
-		nsx_set_f(&rec, NSX_CLOCK_offset, c->fix.offset);
-		nsx_set_f(&rec, NSX_CLOCK_rate, c->fix.rate);
-		nsx_set_i(&rec, NSX_CLOCK_ref, c->fix.ref);
-		nsx_set_i(&rec, NSX_CLOCK_collectives, c->collectives);
-		nsx_set_i(&rec, NSX_CLOCK_component, c->component);
+		nsx_align_clock_set(&rec, &j->comm.cat, d, &c->fix, c);
 		if (nsx_write(out, &rec) != NSX_OK)
 			return NSX_ERR;
 	}

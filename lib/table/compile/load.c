@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/csv.h"
 #include "stream/fields.h"
+#include "job/metadata.h"
 
 struct loading {
 	struct compiling        *c;
@@ -27,8 +28,8 @@ fail_nomem(struct loading *l)
 static int
 load_profile(struct loading *l, const struct nsx_rec *rec)
 {
-	size_t i = nsx_compare_profile(l->c, nsx_int(rec, NSX_PROFILE_profile, 0));
-	struct nsx_str name = nsx_arena_str(&l->c->arena, nsx_string(rec, NSX_PROFILE_name));
+	size_t i = nsx_compare_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+	struct nsx_str name = nsx_arena_str(&l->c->arena, nsx_profile_name_of(rec));
 
 	if (i == SIZE_MAX || !name.ptr)
 		return fail_nomem(l);
@@ -40,13 +41,13 @@ static int
 load_program(struct loading *l, const struct nsx_rec *rec)
 {
 	struct compiling *c = l->c;
+	struct nsx_program_names names = nsx_program_names_of(rec);
 	struct compiling_program p = {
-		.id = nsx_int(rec, NSX_PROGRAM_id, -1), .has_id = nsx_has(rec, NSX_PROGRAM_id),
-		.name = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_name)),
-		.key = nsx_arena_str(&c->arena, nsx_string(rec, NSX_PROGRAM_key))
+		.id = names.id == NSX_ABSENT ? -1 : names.id, .has_id = names.id != NSX_ABSENT,
+		.name = nsx_arena_str(&c->arena, names.name), .key = nsx_arena_str(&c->arena, names.key)
 	};
-	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1),
-		0 });
+	int64_t number = names.number == NSX_ABSENT ? -1 : names.number;
+	uint32_t *at = nsx_map_at(&c->program_at, (struct nsx_key){ (uint64_t)number, 0 });
 
 	if (!at || !p.name.ptr || !p.key.ptr || !nsx_vec_push(&c->programs, p))
 		return fail_nomem(l);

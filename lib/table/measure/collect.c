@@ -8,6 +8,7 @@
 #include "table/measure/measure.h"
 #include "base/num.h"
 #include "job/range_book.h"
+#include "job/metadata.h"
 
 /* What ranges are marked with: the subject they are or are in. */
 enum {
@@ -101,16 +102,18 @@ add_op(struct collecting *c, uint32_t subject, int64_t execution, const struct n
 static int
 take_program(struct collecting *c, const struct nsx_rec *rec)
 {
-	struct nsx_str want = nsx_str_c(c->s->options->module), name = nsx_string(rec, NSX_PROGRAM_name);
+	struct nsx_str want = nsx_str_c(c->s->options->module);
+	struct nsx_program_names p = nsx_program_names_of(rec);
 
 	c->s->candidates++;
-	if (!nsx_str_eq(name, want) && !nsx_str_eq(nsx_string(rec, NSX_PROGRAM_key), want)) {
-		nsx_near_offer(&c->s->near, name);
-		nsx_near_offer(&c->s->near, nsx_string(rec, NSX_PROGRAM_key));
+	if (!nsx_str_eq(p.name, want) && !nsx_str_eq(p.key, want)) {
+		nsx_near_offer(&c->s->near, p.name);
+		nsx_near_offer(&c->s->near, p.key);
 		return NSX_OK;
 	}
-	uint32_t sub = add_subject(c->s, (struct nsx_subject){ .id = nsx_int(rec, NSX_PROGRAM_id, INT64_MIN) }, name);
-	uint32_t *at = nsx_map_at(&c->programs, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_PROGRAM_program, -1), 0 });
+	uint32_t sub = add_subject(c->s, (struct nsx_subject){ .id = p.id }, p.name);
+	int64_t number = p.number == NSX_ABSENT ? -1 : p.number;
+	uint32_t *at = nsx_map_at(&c->programs, (struct nsx_key){ (uint64_t)number, 0 });
 	if (sub == NSX_NONE || !at)
 		return nomem(c);
 	*at = sub;
