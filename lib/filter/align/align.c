@@ -1,4 +1,5 @@
-/* align.c -- read once to learn, once to correct; or only once with what was learnt before. */
+/* align.c -- read the stream once to estimate the corrections of clocks, and once to apply them; or only once, with
+ * corrections that were estimated before. solve.c has a worked example. */
 #include "filter/align.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* gaps.c -- causes of a gap: what the thread that launched the next operation did until its call returned, and then how
- * long the operation was on its way.
+/* gaps.c -- the causes of a gap: until the call of the next operation returned, the activity of the thread that made
+ * the call; after that, the time from the call's return to the start of the operation.
  *
  *   busy until 0, next operation at 100, its call [70, 80) on thread T, which is in a sync [0, 30) and a range "load"
  *     [0, 60)

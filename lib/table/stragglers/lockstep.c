@@ -5,13 +5,13 @@
  *
  *   device 0   thunk a  100..140     bias at the start -5, at the end -6
  *   device 1   thunk a  110..152     bias at the start +5, at the end +6
- *   device 0   thunk b  200..230     held until device 1 has run b too
- *   end of the stream                b ran on one device: counted as nothing to compare with
+ *   device 0   thunk b  200..230     kept until device 1 has run b too
+ *   end of the stream                b ran on one device only: not compared
  *
- * A device's bias_mean is over all edges of all executions (device 0: -5.5); bias_sum adds, over the edges of a
- * program, the largest absolute bias that it had there (11); who has the largest is ranked first. Biases are kept in
- * whole 1024ths of a nanosecond, so that sums depend on no order. What is held of a thunk, once all devices have
- * executed it, is a number or three for each device. */
+ * bias_mean of a device is the mean over all edges of all executions (device 0: -5.5); bias_sum is the sum, over the
+ * edges of a program, of the largest absolute bias of the device at the edge (11); the device with the largest bias_sum
+ * has rank 1. Biases are kept in whole 1024ths of a nanosecond, so that sums do not depend on the order of records.
+ * Once all devices have executed a thunk, one or three numbers for each device remain of it. */
 #include <stdlib.h>
 #include <string.h>
 
