@@ -2,48 +2,7 @@
 #ifndef NSX_EXTRACT_EXTRACT_H
 #define NSX_EXTRACT_EXTRACT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "job/comm_names.h"
-#include "job/match.h"
-#include "base/diag.h"
-#include "base/err.h"
-#include "stream/writer.h"
-
-enum nsx_extract_ranges { NSX_RANGES_NONE, NSX_RANGES_GPU, NSX_RANGES_ALL };
-
-/* One export, and the folder of its HLO dumps (NULL: none). */
-struct nsx_extract_input { const char *path, *dumps; };
-
-/* Merge the streams of single exports at n paths, which messages call by names, into out (not finished), with diag
- * records; these are also appended to diags. NSX_OK, or NSX_ERR with err filled. */
-typedef int nsx_extract_merge_fn(const char *const *paths, const char *const *names, size_t n,
-                                 enum nsx_match_by match, struct nsx_writer *out, struct nsx_diags *diags,
-                                 struct nsx_err *err);
-
-struct nsx_extract_opts {
-	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */
-	bool                    ops;         /* op records */
-	bool                    calls;       /* call and overhead records; needs ops */
-	bool                    autotune;    /* keep autotuner runs, and what is inside their compile ranges */
-	bool                    host;        /* name the host in profile records */
-	bool                    strip_paths; /* keep only the last component of source paths */
-	enum nsx_match_by       match;       /* how programs of several exports are recognised as one */
-	int64_t                 from, to;    /* keep records that overlap [from, to) ns, GPU time (host time for what
-	                                      * has none) */
-	const int64_t          *devices;     /* keep only these devices of the job; ndevices 0: all */
-	int                     ndevices;
-	const int64_t          *processes;   /* keep only devices of these processes of the job; nprocesses 0: all */
-	int                     nprocesses;
-	int                     jobs;        /* threads; 0: as many as there are processors */
-	bool                    sqlite_alone;   /* leave reading of tables to SQLite, and check nothing: for tests */
-	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; the caller's */
-	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their
-	                                      * size */
-	nsx_extract_merge_fn   *merge;       /* puts exports together that were held one after another: nsx_merge;
-	                                      * NULL: all are held at once, whatever their size */
-};
+#include "extract/options.h"
 
 /* Read the n exports, write their stream with its diag records to out (not finished); diags are for showing. The bytes
  * depend on what the exports hold, not on their order or on jobs. NSX_OK, or NSX_ERR with err filled. */

@@ -14,8 +14,6 @@
 #include "base/vec.h"
 #include "extract/profile.h"
 
-#define NSX_NCCL_DOMAIN "NCCL"
-
 /* Kinds of calls that launch something; nsx_nccl_kinds names them. */
 enum nccl_kind {
 	NCCL_ALL_REDUCE, NCCL_ALL_GATHER, NCCL_REDUCE_SCATTER, NCCL_BROADCAST, NCCL_REDUCE, NCCL_ALL_TO_ALL,

@@ -1,5 +1,4 @@
 /* profile.c -- one export from file to modules, thunks and compile records. */
-#include "extract/nccl.h"
 #include "extract/profile.h"
 
 #include <inttypes.h>

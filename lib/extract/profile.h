@@ -6,7 +6,7 @@
 #ifndef NSX_EXTRACT_PROFILE_H
 #define NSX_EXTRACT_PROFILE_H
 
-#include "extract/extract.h"
+#include "extract/options.h"
 #include "base/progress.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -197,6 +197,8 @@ ex_ref_ops(const struct ex_profile *p, uint32_t ref)
 {
 	return p->trace.spans[p->trace.ranges[ref].gpu].ops;
 }
+
+#define NSX_NCCL_DOMAIN "NCCL"
 
 /* The thunks of the execution op by op of that key. */
 void nsx_extract_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);

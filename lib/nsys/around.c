@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "nsys/host.h"
-#include "nsys/project_any.h"
+#include "nsys/project.h"
 #include "nsys/range_stack.h"
 
 /* 1: range i is open now, or holds no call; 0: it does not nest; NSX_ERR: out of memory. */

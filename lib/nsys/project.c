@@ -22,6 +22,7 @@
  * pair: a range around k of them is around the k - 1 pairs between. */
 #include <stdlib.h>
 
+#include "nsys/project.h"
 #include "nsys/project_any.h"
 #include "nsys/range_stack.h"
 

@@ -4,20 +4,7 @@
 #define NSX_NSYS_PROJECT_H
 
 #include "base/err.h"
-#include "base/vec.h"
-#include "nsys/trace.h"
-
-/* A CUDA call that launched GPU work: its host interval and what it launched, folded. */
-struct nsx_call {
-	int64_t  start, end;          /* host ns; end >= start */
-	int64_t  gpu_start, gpu_end;  /* first start and last end of its operations */
-	uint32_t device;              /* index of their device, NSX_NONE: several */
-	int32_t  weight;              /* 1; 0 and -1 keep calls that share a correlation id from being counted twice
-	                               * (see project.c) */
-	uint32_t range;               /* out: index of the innermost range around it, NSX_NONE: none */
-};
-
-typedef NSX_VEC(struct nsx_span) nsx_span_list;
+#include "nsys/projection.h"
 
 /* Fill `parent` of the n ranges of one thread (sorted by start, longer first, id) with indices counted from `base` and
  * set `range` of each call (sorted by start, longer first). With spans, which are empty, `gpu` of a range in which

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "xla/heap.h"
+#include "xla/heap_memory.h"
 #include "xla/wire.h"
 
 /* Sums by colour; {0} is empty. */

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "xla/heap_memory.h"
 #include "xla/hlo.h"
 
 /* From event number `step` on, counted from 1, so much is in use; step 0: before the first. */
@@ -39,14 +40,6 @@ struct nsx_heap_trace {
 	struct nsx_heap_live  *live;    size_t nlive;     /* what is alive there, largest first, equal ones by number;
 	                                                   * NULL unless asked for */
 	struct nsx_heap_step  *steps; size_t nsteps;     /* in program order; NULL unless asked for */
-};
-
-/* What a program reserves of one memory, in bytes. How each is worked out: allocations.c. */
-struct nsx_heap_memory {
-	int64_t color;                                        /* 0 device, 1 collective, 2 temp, 5 host */
-	int64_t arguments, outputs, aliased, constants, temp;
-	int64_t heap;                                         /* the sum of its traces' peaks */
-	int64_t peak;
 };
 
 /* One dump; everything is owned by it. */
