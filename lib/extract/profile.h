@@ -198,6 +198,7 @@ ex_ref_ops(const struct ex_profile *p, uint32_t ref)
 	return p->trace.spans[p->trace.ranges[ref].gpu].ops;
 }
 
+/* The NVTX domain NCCL's ranges are in. */
 #define NSX_NCCL_DOMAIN "NCCL"
 
 /* The thunks of the execution op by op of that key. */

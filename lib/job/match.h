@@ -8,31 +8,12 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "job/match_names.h"
 
 enum nsx_match_by {
 	NSX_MATCH_AUTO,          /* by name and digest */
 	NSX_MATCH_ID,            /* by name and id */
 	NSX_MATCH_FINGERPRINT    /* by name and fingerprint; by name and id where there is none */
-};
-
-/* What a program is called in a profile. Strings are borrowed until nsx_match returns, except those that the result
- * hands on (name, fingerprint): these must outlive it. Empty strings are absent. */
-struct nsx_match_alias {
-	int64_t        profile;      /* number in the final order of profiles */
-	int64_t        id;           /* XLA's program id; negative: none (all such of one name are one program) */
-	int64_t        unit;         /* aliases of one profile with one unit are one program whatever the mode;
-	                              * negative: none */
-	struct nsx_str name;
-	struct nsx_str fingerprint;
-	struct nsx_str digest;       /* "d:..." of a dump, "x:..." of executed names; empty: never executed */
-};
-
-struct nsx_match_program {
-	int64_t        id;           /* in the first profile that has it; negative: none */
-	struct nsx_str name;
-	struct nsx_str fingerprint;  /* in the first profile that tells one */
-	struct nsx_str key;          /* distinct; of the result */
 };
 
 /* Programs in order of (id, name, key), those with no id last. */

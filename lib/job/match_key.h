@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-#include "job/match.h"
+#include "base/arena.h"
+#include "job/match_names.h"
 
 /* A program while its aliases are seen, first profile first; {0} has seen none. */
 struct nsx_match_draft {
