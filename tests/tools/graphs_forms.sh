@@ -79,7 +79,7 @@ grep -v command_buffer "$T/got" | awk -F'\t' '
 	END { print (n > 0), bad + 0 }' "$T/right" - >"$T/bad"
 equal 'no numbers: no instruction has time of another' "$(cat "$T/bad")" '1 0'
 equal 'and nothing is lost' "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/got")" "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/right")"
-told() { sed -n 's/.*op by op .* (\([0-9]*\))$/\1/p' "$T/$1.err"; }
+told() { sed -n 's/.*operation by operation .* (\([0-9]*\))$/\1/p' "$T/$1.err"; }
 equal 'buffers outside loops are told all the same' "$(awk -v n="$(told nameless)" -v all="$(told plain)" 'BEGIN { print (n > 0 && n <= all) }')" 1
 
 # ---- a fusion that is not called so, and a loop that is: without a dump names decide, the dump knows

@@ -50,7 +50,7 @@ for arg in profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cuda-graph-
 done
 ok 'what it leaves can be extracted' nsysx-extract -q -x out/dump -o out.nsx out/report.sqlite
 equal 'under the name of the folder' "$(nsysx-view -t profile out.nsx | cut -f2 | tail -n 1)" out
-fails 'a report is not written over' 1 'holds a report already' nsysx-record -o out -- "$T/program"
+fails 'a report is not written over' 1 'a report is already there' nsysx-record -o out -- "$T/program"
 ok 'unless told to' nsysx-record --force -o out -- "$T/program"
 equal 'then nsys is told so too' "$(said --force-overwrite=true)" yes
 
