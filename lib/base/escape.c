@@ -96,3 +96,25 @@ nsx_buf_json(struct nsx_buf *b, struct nsx_str s)
 	}
 	nsx_buf_char(b, '"');
 }
+
+void
+nsx_buf_code(struct nsx_buf *b, struct nsx_str s)
+{
+	size_t run = 0, most = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		run = s.ptr[i] == '`' ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	for (size_t i = 0; i <= most; i++)
+		nsx_buf_char(b, '`');
+	nsx_buf_c(b, most ? " " : "");
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.ptr[i] == '|')
+			nsx_buf_char(b, '\\');
+		nsx_buf_char(b, s.ptr[i]);
+	}
+	nsx_buf_c(b, most ? " " : "");
+	for (size_t i = 0; i <= most; i++)
+		nsx_buf_char(b, '`');
+}

@@ -159,39 +159,17 @@ nsx_table_more(struct nsx_buf *b, size_t n, const char *rest)
 	nsx_buf_fmt(b, " more%s", rest);
 }
 
-/* ---- Markdown: GitHub's tables, which take no line breaks, and '|' only as "\\|", in code too ---- */
+/* ---- Markdown: GitHub's tables, which take no line breaks ---- */
 
-/* s as code, between more backquotes than any of its runs has. */
 static void
 put_code(struct nsx_buf *b, struct nsx_str s)
 {
-	size_t from = b->len, run = 0, most = 0, fence;
+	struct nsx_buf text = { .len = 0 };
 
-	nsx_buf_escaped(b, s);
-	if (b->failed)
-		return;
-	for (size_t i = from; i < b->len; i++) {
-		run = b->ptr[i] == '`' ? run + 1 : 0;
-		most = run > most ? run : most;
-	}
-	fence = most + 1;
-	b->len = from;
-	for (size_t i = 0; i < fence; i++)
-		nsx_buf_char(b, '`');
-	if (most)
-		nsx_buf_char(b, ' ');
-	from = b->len;
-	nsx_buf_escaped(b, s);
-	for (size_t i = from; i < b->len && !b->failed; i++)
-		if (b->ptr[i] == '|' && nsx_buf_room(b, 1)) {
-			memmove(b->ptr + i + 1, b->ptr + i, b->len - i);
-			b->ptr[i++] = '\\';
-			b->len++;
-		}
-	if (most)
-		nsx_buf_char(b, ' ');
-	for (size_t i = 0; i < fence; i++)
-		nsx_buf_char(b, '`');
+	nsx_buf_escaped(&text, s);
+	nsx_buf_code(b, nsx_buf_view(&text));
+	b->failed |= text.failed;
+	nsx_buf_free(&text);
 }
 
 static void

@@ -128,6 +128,17 @@ equal 'a collective that is slow beside its like, a device that is late, and the
 3 exposed-communication 50'
 equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device keeps' "$(nsysx-diagnose -q --tsv "$T/slow" | awk -F'\t' 'NR == 2 { print $5 }')" \
 	'reduce-scatter of 1.0 kB at 5.0 GB/s where similar ones reach 20.0: i2, 1.0 a step'
+# Tables of Markdown end a cell at a bar, in code too; a name is neither the end of code nor a terminal's business.
+cp "$T/slow" "$T/a|b\`c"
+nsysx-diagnose -q --markdown "$T/a|b\`c" | sed -n 's/^| 1 |.*| \(`.*\) |$/\1/p' >"$T/command"
+equal 'a command with bars is one cell of Markdown, and what it was' "$(sed 's/\\|/|/g; s/^`` \(.*\) ``$/\1/' "$T/command")" \
+	"$(nsysx-diagnose -q --tsv "$T/a|b\`c" | awk -F'\t' 'NR == 2 { print $6 }')"
+equal '... with no bar that ends a cell' "$(sed 's/\\|//g' "$T/command" | grep -c '|')" 0
+sed "s/reduce-scatter/all\\\\x1b$(printf '\302\233\342\200\256')\\\\nreduce/g" "$T/slow" >"$T/steers"
+for form in --table --markdown; do
+	nsysx-diagnose -q --min 0 $form "$T/steers" >"$T/screen"
+	equal "names steer no terminal: $form" "$(grep -c 'all?' "$T/screen")$(LC_ALL=C tr -d '\n -~' <"$T/screen" | od -An -tx1)" 1
+done
 # Half the bandwidth is not below half of it.
 { devices 2 1; collectives 0,1 1000; thunk 1 0 100 50 0; thunk 1 1 100 50 0; thunk 2 0 300 100 0; thunk 2 1 300 100 0; } | stream half
 equal 'half of the bandwidth is not slow' "$(findings half --min 0)" '1 exposed-communication 150'

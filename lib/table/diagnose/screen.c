@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/escape.h"
+#include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
 enum { WIDTH = 100, BAR = 30, NAMES = 24 };
@@ -15,10 +17,20 @@ struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; };
 
 /* ---- text */
 
+/* Names come from profiles: what was put behind `from` is to steer no terminal. */
+static void
+tame(struct screen *s, size_t from)
+{
+	if (!s->to->failed && s->to->len > from)
+		nsx_one_line(s->to->ptr + from, s->to->len - from);
+}
+
 /* Text as it is; in Markdown what would be taken for marks is marked. */
 static void
 put_text(struct screen *s, struct nsx_str text)
 {
+	size_t begin = s->to->len;
+
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
 
@@ -28,6 +40,7 @@ put_text(struct screen *s, struct nsx_str text)
 			nsx_buf_char(s->to, '\\');
 		nsx_buf_char(s->to, c);
 	}
+	tame(s, begin);
 }
 
 /* On lines of WIDTH, by words, each behind the indent; in Markdown on one. */
@@ -41,7 +54,8 @@ put_lines(struct screen *s, struct nsx_str text, int indent)
 		return;
 	}
 	while (from < text.len) {
-		size_t end = text.len - from <= room ? text.len : from + room, cut = end;
+		struct nsx_str rest = { text.ptr + from, text.len - from };
+		size_t end = from + nsx_width_head(rest, room), cut = end;
 
 		while (end < text.len && cut > from && text.ptr[cut] != ' ')
 			cut--;
@@ -197,6 +211,22 @@ put_where(struct screen *s)
 	nsx_buf_char(s->to, '\n');
 }
 
+/* A command as it can be copied. */
+static void
+put_command(struct screen *s, struct nsx_str command)
+{
+	size_t begin;
+
+	nsx_buf_c(s->to, s->markdown ? " | " : "     $ ");
+	begin = s->to->len;
+	if (s->markdown)
+		nsx_buf_code(s->to, command);
+	else
+		nsx_buf_str(s->to, command);
+	tame(s, begin);
+	nsx_buf_c(s->to, s->markdown ? " |\n" : "\n");
+}
+
 static void
 put_findings(struct screen *s)
 {
@@ -222,10 +252,7 @@ put_findings(struct screen *s)
 		nsx_look_put_ns(s->to, f->gain);
 		nsx_buf_fmt(s->to, s->markdown ? " | %.1f %% | " : "  %.1f %%\n", 100 * f->gain / a->period);
 		put_lines(s, evidence, 5);
-		if (s->markdown)
-			nsx_buf_fmt(s->to, " | `%.*s` |\n", (int)command.len, command.ptr);
-		else
-			nsx_buf_fmt(s->to, "     $ %.*s\n", (int)command.len, command.ptr);
+		put_command(s, command);
 	}
 	if (s->markdown)
 		nsx_buf_c(s->to, "\nEach gain is the most there is, by itself: gains do not add.");
