@@ -34,8 +34,10 @@ add_rule(const char *arg, int operands)
 	struct nsx_err err = { "" };
 
 	(void)operands;
-	if (nsx_comm_rules_add(&opt.comm, arg, &err) != NSX_OK)
+	if (nsx_comm_rules_add(&opt.comm, arg, &err) != NSX_OK && !opt.comm.failed)
 		nsx_cli_misuse(&cli, "--comm: %s", err.msg);
+	if (opt.comm.failed)
+		nsx_cli_die(&cli, err.msg);
 	return NULL;
 }
 

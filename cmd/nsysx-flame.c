@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/pattern.h"
 #include "draw/flame.h"
 #include "tool.h"
 
@@ -38,13 +39,13 @@ options_given(void)
 		nsx_cli_misuse(&cli, "--min-width: want a share from 0 to 1, got \"%s\"", min_width);
 	if (*dim) {
 		static regex_t pattern;
-		char why[256];
-		int rc = regcomp(&pattern, dim, REG_EXTENDED | REG_NOSUB);
+		struct nsx_err err = { "" };
+		const char *why = nsx_pattern_check(dim);
 
-		if (rc) {
-			regerror(rc, &pattern, why, sizeof why);
+		if (why)
 			nsx_cli_misuse(&cli, "--dim: \"%s\" is no extended regular expression: %s", dim, why);
-		}
+		if (nsx_pattern_compile(dim, REG_NOSUB, &pattern, &err) != NSX_OK)
+			nsx_cli_die(&cli, err.msg);
 		o.dim = &pattern;
 		o.dims_libraries = strcmp(dim, NSX_FLAME_DIM) == 0;
 	}

@@ -26,10 +26,14 @@ nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_er
 		rules->rule = more;
 	if (!regex || !more) {
 		free(regex);
+		rules->failed = true;
 		return nsx_err_nomem(err, NULL);
 	}
 	int rc = regcomp(&more[rules->n].regex, regex, REG_EXTENDED | REG_NOSUB);
-	if (rc) {
+	if (rc == REG_ESPACE) {
+		rules->failed = true;
+		nsx_err_nomem(err, NULL);
+	} else if (rc) {
 		regerror(rc, &more[rules->n].regex, why, sizeof why);
 		nsx_err_set(err, "\"%s\" is no extended regular expression: %s", regex, why);
 	} else {

@@ -12,12 +12,12 @@
 
 /* The user's rules in the order given. {0} is empty. Matching changes nothing in them: threads may share them. */
 struct nsx_comm_rule;
-struct nsx_comm_rules { struct nsx_comm_rule *rule; size_t n; };
+struct nsx_comm_rules { struct nsx_comm_rule *rule; size_t n; bool failed; };
 
 /* Add `REGEX=KIND`: a POSIX extended regular expression that is searched in the head of a kernel's name, and the kind
  * of collective that such kernels carry out; none if KIND is empty: they compute. Split at the last '='. KIND is
  * borrowed from text, which must outlive the rules. NSX_OK, NSX_ERR with err filled if text is no rule or memory ran
- * out. */
+ * out, which `failed` tells apart. */
 int nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_err *err);
 void nsx_comm_rules_free(struct nsx_comm_rules *rules);
 

@@ -168,4 +168,13 @@ for form in '' --each --explain=100 '--step step' '--step step --explain=100'; d
 	same "$form of a file as standard input, too" "$T/of-file" "$T/of-input"
 	same "$form says the same of both" "$T/said-file" "$T/said-pipe"
 done
+# A range that ends before it starts is found to be no class of steps, in finite time.
+stream backwards <<'END_STREAM'
+device device=0
+range range=1 start=100 dur=-50 device=0 name=step~1
+range range=2 start=200 dur=-50 device=0 name=step~2
+op name=k start=300 dur=10
+END_STREAM
+ok 'ranges that end before they start' timeout 60 nsysx-steps -q -o "$T/none" "$T/backwards"
+
 done_testing

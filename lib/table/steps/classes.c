@@ -19,8 +19,8 @@ add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t st
 static bool
 take_range(struct nsx_step_classes *c, const struct nsx_rec *rec)
 {
-	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), end = nsx_add_sat(start, nsx_int(rec, NSX_RANGE_dur,
-		0), NULL);
+	int64_t start = nsx_int(rec, NSX_RANGE_start, NSX_ABSENT), dur = nsx_int(rec, NSX_RANGE_dur, 0);
+	int64_t end = nsx_add_sat(start, dur > 0 ? dur : 0, NULL);   /* none ends before it starts */
 	struct nsx_str name = start == NSX_ABSENT ? NSX_STR("") : nsx_step_class_name(&c->book, rec);
 	uint32_t class;
 
