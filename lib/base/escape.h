@@ -16,8 +16,8 @@ void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
  * characters \xHH. */
 void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 
-/* Append s, which is one line, as code of GitHub's Markdown, in a cell of a table too: between more backquotes than any of
- * its runs has, and '|' as "\\|", which is how tables take it in code. */
+/* Append s, which is one line, as code of GitHub's Markdown, in a cell of a table too: between more backquotes than any
+ * of its runs has, and '|' as "\\|", which is how tables take it in code. */
 void nsx_buf_code(struct nsx_buf *b, struct nsx_str s);
 
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
