@@ -1,6 +1,9 @@
 /* nsysx-diagnose -- what a job is bound by, where its steps go, and what there is to gain, ranked. */
+#include <unistd.h>
+
 #include "base/pattern.h"
 #include "base/num.h"
+#include "base/width.h"
 #include "table/diagnose.h"
 #include "table/idle.h"
 #include "tool.h"
@@ -86,6 +89,8 @@ main(int argc, char **argv)
 		o.form = NSX_DIAGNOSE_WHERE;
 	else if (form == NSX_TABLE_ALIGNED || form == NSX_TABLE_MARKDOWN)
 		o.form = form == NSX_TABLE_ALIGNED ? NSX_DIAGNOSE_SCREEN : NSX_DIAGNOSE_MARKDOWN;
+	if (o.form == NSX_DIAGNOSE_SCREEN && nsx_tool_to_terminal())
+		o.width = nsx_terminal_width(STDOUT_FILENO);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_diagnose(t.in, &o, &d, &t.diags, &t.err);
 	if (rc == NSX_OK)

@@ -26,6 +26,7 @@ struct nsx_diagnose_options {
 	const char *module;
 	double      min;       /* percent of a step: findings that give less are left out */
 	int64_t     top;       /* findings on the screen; 0: all */
+	size_t      width;     /* columns of the screen, 40 to 100; 0: 100 */
 	const char *file;      /* the stream's name, for commands; NULL or "-": STREAM stands for it */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

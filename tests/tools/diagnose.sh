@@ -20,7 +20,7 @@ says() {
 	claim=$1 text=$2
 	shift 2
 	run "$@"
-	if [ "$status" -eq 0 ] && tr '\n' ' ' <"$T_private/out" | grep -qF -e "$text"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
+	if [ "$status" -eq 0 ] && tr -s '\n ' '  ' <"$T_private/out" | grep -qF -e "$text"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
 }
 
 # ---- four steps of 1,000 ns, three of which end: their host waits for the first kernel, does something for 80 ns, launches the next
@@ -127,7 +127,7 @@ equal 'a collective that is slow beside its like, a device that is late, and the
 2 late-device 50
 3 exposed-communication 50'
 equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device keeps' "$(nsysx-diagnose -q --tsv "$T/slow" | awk -F'\t' 'NR == 2 { print $5 }')" \
-	'reduce-scatter of 1.0 kB at 5.0 GB/s where similar ones reach 20.0: i2, 1.0 a step'
+	'reduce-scatter of 1.0 kB at 5.0 GB/s where similar ones reach 20.0: i2, 1 a step'
 # Tables of Markdown end a cell at a bar, in code too; a name is neither the end of code nor a terminal's business.
 cp "$T/slow" "$T/a|b\`c"
 nsysx-diagnose -q --markdown "$T/a|b\`c" | sed -n 's/^| 1 |.*| \(`.*\) |$/\1/p' >"$T/command"
@@ -164,7 +164,7 @@ late_host() {
 late_host node | stream host
 equal 'but a host is: its devices are, by turns' "$(findings host --min 0)" '1 exposed-communication 100
 2 late-host 60'
-equal 'it is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2.0 collectives a step, and others wait 60 ns for it'
+equal 'it is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'\t' 'NR == 3 { print $5 }')" 'host or process node1 comes last to 2 collectives a step, and others wait 60 ns for it'
 late_host '' | stream nohost
 equal '... by its report where hosts are not known' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
@@ -247,7 +247,7 @@ op name=void~cudnn::nchwToNhwcKernel<float>(int) start=90 dur=10
 op name=gemm start=100 dur=100
 END_STREAM
 equal 'kernels that only move data' "$(nsysx-diagnose -q --tsv "$T/torch" | awk -F'\t' '$2 == "layout" { print $3, $5 }')" \
-	'70 3.0 kernels a device only copy or transpose; most: at::elementwise_kernel<..direct_copy_kernel..> 60 ns, cudnn::nchwToNhwcKernel 10 ns'
+	'70 3 kernels a device only copy or transpose; most: at::elementwise_kernel<..direct_copy_kernel..> 60 ns, cudnn::nchwToNhwcKernel 10 ns'
 
 # Executions of 1,000, 1,000, 1,000 and 1,600 ns: half a step of 1,150 is not p50.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
@@ -258,7 +258,85 @@ equal 'its command has the steps that were named' "$(nsysx-diagnose -q --tsv --m
 	'nsysx-steps --explain --module step@7 STREAM'
 # The first three end at 1,600, 2,600 and 3,600.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { if ($4 > 0) $6 += 600 - ($4 == 4) * 600 } { print }' "$T/jitter" >"$T/first"
-equal 'or there' "$(nsysx-diagnose -q --tsv "$T/first" | awk -F'\t' 'NR == 2 { print $2, $3 }') $(nsysx-diagnose -q --tsv "$T/first" | grep -c 'first two, which nsysx-warmup leaves out')" 'variability 150 1'
+variable() { nsysx-diagnose -q --tsv "$@" | awk -F'\t' '$2 == "variability" { print $2, $3, $5 }' | sed 's/p99 .* p50; //'; }
+equal 'or there, where nothing is initialisation' "$(variable "$T/first")" "variability 150 more than half of that is of each device's first two"
+awk -F'\t' '$1 == "inst" && !done++ { print "#compile\tprofile:i\tstart:i\tdur:i\tprogram:i\tname:s"; print "compile\t0\t0\t1\t0\tXlaCompile" } $1 == "end" { $0 = $1 FS ($2 + 1) } { print }' "$T/first" |
+	awk '$1 == "#compile" || $1 == "compile" { held = held $0 "\n"; next } $1 == "module" && held != "" { printf "%s", held; held = "" } { print }' >"$T/compiled"
+equal '... and where the program was compiled, so that its first execution is' "$(variable "$T/compiled")" \
+	"variability 150 more than half of that is of each device's first two, which nsysx-warmup leaves out"
+equal '... until it is left out' "$(nsysx-warmup -q "$T/compiled" | nsysx-diagnose -q --tsv --min 0 | grep -c 'nsysx-warmup')" 0
+
+# Steps of two classes on one thread of which the second, too, is all GPU work: a a b a a b a a. The window of a is of 7 steps, 5 of whose periods
+# are 1,000 ns and two 2,000.
+classes() {
+	echo 'device device=0 last=9000'
+	k=0
+	for c in a a b a a b a a a; do
+		b=$((k * 1000))
+		echo "range range=$((k + 1)) device=0 name=step~$k,~$c start=$((b + 100)) dur=$([ $c = b ] && echo ${1:-900} || echo 900) host_start=$b host_dur=990"
+		echo "call call=$((k + 1)) start=$((b + 10)) dur=10 name=cudaLaunchKernel class=launch ops=1 range=$((k + 1))"
+		echo "op name=gemm start=$((b + 100)) dur=$([ $c = b ] && echo ${1:-900} || echo 900) call=$((k + 1)) range=$((k + 1)) tid=1 host_start=$((b + 10)) host_dur=10"
+		k=$((k + 1))
+	done
+}
+classes | stream classes
+says 'steps of another class in some periods are no variability' 'not known: variability: steps of step #, b lie between: name steps with --step' nsysx-diagnose -q --table "$T/classes"
+equal '... nor are they told of as a gain' "$(findings classes --min 0 | grep -c variability)" 0
+classes 100 | stream short
+equal 'what is short beside a step does not explain it' "$(findings short --min 0 | grep -c variability)" 1
+equal 'named together they are of one class' "$(nsysx-diagnose -q --table --step '^step' "$T/classes" | grep -c -e 'lie between' -e '  variability')" 0
+
+# ---- sentences that hold together
+
+says 'no instance of a collective is known: nor is waiting' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
+says 'clocks that cannot be compared: the same' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
+says '... and a number where it is' 'a step; of that 25 ns waiting for the last to come' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
+# Pinned to the device in two ways: 2 x 600 and 1 x 1,800 bytes in 60, 60 and 180 ns; 3,000 bytes in 300 ns.
+stream ways <<'END_STREAM'
+device device=0 last=2000
+call call=1 start=0 dur=10 name=cudaMemcpyAsync class=copy ops=1
+call call=2 start=20 dur=10 name=cudaMemcpyAsync class=copy ops=1
+call call=3 start=40 dur=10 name=cudaMemcpy class=copy ops=1 blocking=1
+op type=memcpy name=h2d src=pinned dst=device bytes=600 start=100 dur=60 call=1 tid=1 host_start=0 host_dur=10
+op type=memcpy name=h2d src=pinned dst=device bytes=600 start=200 dur=60 call=2 tid=1 host_start=20 host_dur=10
+op type=memcpy name=h2d src=pinned dst=device bytes=1800 start=300 dur=180 call=3 tid=1 host_start=40 host_dur=10
+op name=gemm start=500 dur=1500
+END_STREAM
+equal 'copies of one kind are two rows of nsysx-copies' "$(nsysx-copies -q --tsv "$T/ways" | grep -c '^h2d')" 2
+says '... and one sum here' 'most: h2d, 3 a device, together 3.0 kB in 300 ns, 10.0 GB/s' nsysx-diagnose -q --table --top 0 --min 0 "$T/ways"
+# Device 0 has one gap of 500 ns, device 1 three of 300, all of them before launches that nothing is known of.
+stream gaps <<'END_STREAM'
+device device=0 last=2000
+device device=1 last=2000
+call call=1 start=5000 dur=10 name=cudaLaunchKernel class=launch
+op name=a device=0 start=0 dur=500
+op name=a device=0 start=1000 dur=1000
+op name=a device=1 start=0 dur=100
+op name=a device=1 start=400 dur=100
+op name=a device=1 start=800 dur=100
+op name=a device=1 start=1200 dur=800
+END_STREAM
+says 'the device with most of a cause, and that with the longest gap' 'most on device 1 in 3 gaps, the longest 300 ns; 100 % of that in a; device 0 has the longest of all, 500 ns' \
+	nsysx-diagnose -q --table --top 0 --min 0 "$T/gaps"
+says 'shares are of the period' 'where the period of a step goes' nsysx-diagnose -q --table "$T/job"
+
+# ---- a terminal: a line is as wide as that, a command or a word that is longer alone excepted
+
+for columns in 40 60 80 100 200; do
+	for f in job slow torch gaps; do
+		COLUMNS=$columns script -qec "nsysx-diagnose -q --top 0 --min 0 '$T/$f'" /dev/null </dev/null | tr -d '\r' >"$T/wide"
+		awk -v c="$columns" 'BEGIN { if (c > 100) c = 100 } !/^ *[$] / && NF > 1 && !/^  (idle|compute|copies|exposed| *[0-9])/ && length > c { print }
+			/^  (idle|compute|copies|exposed| *[0-9])/ && c > 50 && length > c { print }' "$T/wide"
+		nsysx-diagnose -q --top 0 --min 0 --table "$T/$f" | tr -d '#' | tr -s ' \n' '\n\n' >"$T/want"
+		tr -d '#' <"$T/wide" | tr -s ' \n' '\n\n' >"$T/words"
+		cmp "$T/want" "$T/words"
+	done
+done >"$T/too-wide" 2>&1
+if command -v script >/dev/null; then
+	equal 'it fits terminals, and no word is broken' "$(cat "$T/too-wide")" ''
+else
+	skip 'it fits terminals' 'no script'
+fi
 
 # ---- wrong usage
 

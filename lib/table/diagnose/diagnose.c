@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/communicates.h"
 #include "job/reach.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
@@ -179,6 +180,36 @@ make_windows(struct nsx_look_at *a)
 
 /* ---- the second reading */
 
+/* Whether nsysx-warmup takes this execution for initialisation: as docs/man/nsysx-warmup.1 has it. */
+static bool
+initialises(const struct nsx_look_at *a, const struct nsx_rec *module)
+{
+	struct nsx_key key = { (uint64_t)nsx_int(module, NSX_MODULE_profile, NSX_ABSENT),
+	                       (uint64_t)nsx_int(module, NSX_MODULE_program, NSX_ABSENT) };
+	int64_t execution = nsx_int(module, NSX_MODULE_execution, NSX_ABSENT);
+
+	return execution != NSX_ABSENT
+	       && execution < (int64_t)a->any_comm + (nsx_map_get(&a->compiled, key) != NSX_NONE);
+}
+
+/* What tells initialisation: compilations, and whether anything communicates. */
+static int
+take_setup(struct nsx_look_at *a, const struct nsx_rec *rec)
+{
+	uint32_t *at;
+
+	if (rec->kind->id == NSX_INST)
+		a->any_comm |= nsx_comm_says(rec);
+	if (rec->kind->id != NSX_COMPILE || !nsx_has(rec, NSX_COMPILE_program))
+		return NSX_OK;
+	at = nsx_map_at(&a->compiled, (struct nsx_key){ (uint64_t)nsx_int(rec, NSX_COMPILE_profile, NSX_ABSENT),
+	                                                (uint64_t)rec->v[NSX_COMPILE_program].i });
+	if (!at)
+		return nsx_err_nomem(a->err, NULL);
+	*at = 1;
+	return NSX_OK;
+}
+
 static int
 take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 {
@@ -186,6 +217,8 @@ take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 
 	if (start == NSX_ABSENT || !nsx_look_within(a, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT), start))
 		return NSX_OK;
+	if (rec->kind->id == NSX_MODULE && initialises(a, rec))
+		a->initialises = true;
 	a->ops += rec->kind->id == NSX_OP;
 	a->thunks += rec->kind->id == NSX_THUNK;
 	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
@@ -200,7 +233,7 @@ take(void *state, const struct nsx_rec *rec)
 {
 	struct nsx_look_at *a = state;
 
-	if (nsx_idle_take(&a->idle, rec) != NSX_OK)
+	if (nsx_idle_take(&a->idle, rec) != NSX_OK || take_setup(a, rec) != NSX_OK)
 		return NSX_ERR;
 	if (!nsx_in_reach(rec))
 		return NSX_OK;
@@ -212,6 +245,10 @@ take(void *state, const struct nsx_rec *rec)
 		return take_work(a, rec);
 	case NSX_CALL:
 		a->calls++;
+		break;
+	case NSX_RANGE:
+		if (nsx_look_between_take(a, rec) != NSX_OK)
+			return NSX_ERR;
 		break;
 	default:
 		break;
@@ -308,7 +345,11 @@ free_all(struct nsx_look_at *a)
 	nsx_roof_free(&a->roof);
 	nsx_intern_free(&a->texts);
 	nsx_map_free(&a->layout_of);
+	nsx_map_free(&a->between_of);
+	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
+	nsx_buf_free(&a->others);
+	free(a->between.p);
 	free(a->layouts.p);
 	free(a->devices.p);
 	free(a->windows.p);

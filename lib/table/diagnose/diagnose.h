@@ -7,6 +7,7 @@
  *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
+ *   between.c  steps of another class between those that are looked at
  *
  * rules.c and rules_comm.c turn what these came to into findings, screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
@@ -88,6 +89,12 @@ struct nsx_look_comm {
 	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no instance that is known */
 };
 
+/* ---- between.c */
+
+/* The longest range of another class between a step and the next one: ns of its work; name: in nsx_look_at.texts. */
+struct nsx_look_between { int64_t dur; uint32_t name; };
+struct nsx_look_periods { int64_t *p; size_t n, cap; };
+
 /* The whole. */
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
@@ -116,9 +123,15 @@ struct nsx_look_at {
 	struct nsx_map     layout_of;    /* name -> layouts */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; int64_t count; nsx_u128 time; }) layouts;
 	int64_t            thunks, ops, calls;   /* in windows */
+	struct nsx_map     between_of;   /* (step, device) -> between */
+	NSX_VEC(struct nsx_look_between) between;
+	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
+	bool               any_comm;     /* an instruction communicates */
+	bool               initialises;  /* windows hold executions that nsysx-warmup leaves out */
 	struct nsx_buf     text;
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was looked at; else why not, and what helps */
+	struct nsx_buf     others;       /* what unseen says of steps of another class */
 };
 
 /* The device of that number; NULL if it has no window. */
@@ -137,6 +150,10 @@ bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 /* Mean of a sum over all windows, for a step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
 
+/* Append how many a step there are of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: one of
+ * them, "" for the number alone. */
+void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
+
 /* What gains are counted by: "step", or "device" where a device's whole time counts as one. */
 static inline const char *nsx_look_unit(const struct nsx_look_at *a) { return a->stepped ? "step" : "device"; }
 
@@ -151,6 +168,14 @@ void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- layout.c */
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
+
+/* ---- between.c */
+
+/* Take in any range. NSX_OK or NSX_ERR. */
+int nsx_look_between_take(struct nsx_look_at *a, const struct nsx_rec *rec);
+/* Whether periods differ only by such steps in some of them: p99 of the others is below `variable` times their p50.
+ * Then variability is not known, and a->unseen says why. NSX_OK or NSX_ERR. */
+int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);
 
 /* ---- rules.c, rules_comm.c */
 

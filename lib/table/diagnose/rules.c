@@ -90,12 +90,28 @@ nsx_look_put_ns(struct nsx_buf *to, double ns)
 void
 nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes)
 {
-	if (bytes >= 1000000)
+	if (bytes >= 1000000000)
+		nsx_buf_fmt(to, "%.1f GB", (double)bytes / 1e9);
+	else if (bytes >= 1000000)
 		nsx_buf_fmt(to, "%.1f MB", (double)bytes / 1e6);
 	else if (bytes >= 1000)
 		nsx_buf_fmt(to, "%.1f kB", (double)bytes / 1e3);
 	else
 		nsx_buf_fmt(to, "%" PRId64 " B", bytes);
+}
+
+void
+nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what)
+{
+	double each = (double)sum / (double)steps;
+	int64_t tenths = each < 1e15 ? (int64_t)(each * 10 + 0.5) : 0;
+
+	if (tenths && tenths % 10)
+		nsx_buf_fmt(to, "%.1f", (double)tenths / 10);
+	else
+		nsx_buf_fmt(to, tenths ? "%.0f" : "%.2g", tenths ? (double)tenths / 10 : each);
+	if (*what)
+		nsx_buf_fmt(to, " %s%s", what, tenths == 10 ? "" : "s");
 }
 
 /* A word of the shell. */
@@ -187,6 +203,24 @@ put_reason(struct nsx_look_at *a, enum nsx_cause cause)
 		nsx_look_put_reason(a, w, cause);
 }
 
+/* The device with the longest gap of a cause, unless that of `most` is as long: then NULL. */
+static const struct nsx_look_device *
+longest_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct idle_window *most, int64_t *longest)
+{
+	const struct nsx_look_device *best = NULL;
+
+	*longest = most->cells[nsx_cause_cell(cause)].longest;
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
+
+		if (w && w->cells[nsx_cause_cell(cause)].longest > *longest) {
+			*longest = w->cells[nsx_cause_cell(cause)].longest;
+			best = &a->devices.p[i];
+		}
+	}
+	return best;
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -194,14 +228,23 @@ judge_idle(struct nsx_look_at *a)
 		const struct nsx_look_device *d = NULL;
 		const struct idle_window *w = most_of(a, (enum nsx_cause)c, &d);
 		const struct idle_cell *cell = w ? &w->cells[nsx_cause_cell((enum nsx_cause)c)] : NULL;
+		int64_t longest;
 
 		if (!cell)
 			continue;
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "idle %s: on device %" PRId64 " in %.1f gaps a %s, the longest ", causes[c],
-		            d->number, (double)cell->count / (double)d->periods, nsx_look_unit(a));
+		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", causes[c],
+		            a->devices.n > 1 ? "most " : "", d->number);
+		nsx_look_put_each(&a->text, cell->count, d->periods, "gap");
+		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c);
+		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
+
+		if (other) {
+			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, ", other->number);
+			nsx_look_put_ns(&a->text, (double)longest);
+		}
 		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 		                  nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
 		                  "nsysx-idle --list 20 @") != NSX_OK)
@@ -215,29 +258,49 @@ judge_idle(struct nsx_look_at *a)
 /* ns of copies behind nothing; of them those in whose calls the host waits, and the most of each. */
 struct copied { nsx_u128 all, blocking; struct nsx_copies_sum most, most_blocking; };
 
+static bool
+blocks(const struct nsx_copies_sum *s)
+{
+	return s->sync || nsx_str_eq(s->dst, NSX_STR("pageable"));
+}
+
+/* What all copies of one kind between the same kinds of memory come to, however they were called. */
+static struct nsx_copies_sum
+of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blocking)
+{
+	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0 }, s;
+
+	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
+		if (!nsx_str_eq(s.name, like->name) || !nsx_str_eq(s.src, like->src) || !nsx_str_eq(s.dst, like->dst)
+		    || (blocking && !blocks(&s)))
+			continue;
+		all.count += s.count;
+		all.bytes = nsx_add_sat(all.bytes, s.bytes, NULL);
+		all.time = nsx_add_sat(all.time, s.time, NULL);
+		all.hidden = nsx_add_sat(all.hidden, s.hidden, NULL);
+	}
+	return all;
+}
+
 static struct copied
 add_copies(const struct nsx_look_at *a)
 {
 	struct copied c = { .all = 0 };
-	int64_t most = 0, most_blocking = 0;
 	struct nsx_copies_sum s;
 
+	/* There are few: kinds of memory, and ways to call. */
 	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
-		int64_t open = s.time - s.hidden;
-		bool blocking = s.sync || nsx_str_eq(s.dst, NSX_STR("pageable"));
+		struct nsx_copies_sum all = of_kind(a, &s, false);
 
-		c.all += (nsx_u128)open;
-		if (open > most) {
-			most = open;
-			c.most = s;
-		}
-		if (!blocking)
+		c.all += (nsx_u128)(s.time - s.hidden);
+		if (all.time - all.hidden > c.most.time - c.most.hidden)
+			c.most = all;
+		if (!blocks(&s))
 			continue;
-		c.blocking += (nsx_u128)open;
-		if (open > most_blocking) {
-			most_blocking = open;
-			c.most_blocking = s;
-		}
+		c.blocking += (nsx_u128)(s.time - s.hidden);
+		all = of_kind(a, &s, true);
+		if (all.time - all.hidden > c.most_blocking.time - c.most_blocking.hidden)
+			c.most_blocking = all;
 	}
 	return c;
 }
@@ -251,11 +314,15 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 	nsx_buf_str(&a->text, s->name);
 	if (nsx_str_eq(s->src, NSX_STR("pageable")) || nsx_str_eq(s->dst, NSX_STR("pageable")))
 		nsx_buf_c(&a->text, ", pageable memory");
-	nsx_buf_fmt(&a->text, ", %.1f a %s", (double)s->count / (double)a->count, nsx_look_unit(a));
+	nsx_buf_c(&a->text, ", ");
+	nsx_look_put_each(&a->text, s->count, a->count, "");
+	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
 	if (s->time > 0 && s->bytes > 0) {
-		nsx_buf_c(&a->text, " of ");
-		nsx_look_put_bytes(&a->text, s->bytes / s->count);
-		nsx_buf_fmt(&a->text, " at %.1f GB/s", (double)s->bytes / (double)s->time);
+		nsx_buf_c(&a->text, ", together ");
+		nsx_look_put_bytes(&a->text, s->bytes / a->count);
+		nsx_buf_c(&a->text, " in ");
+		nsx_look_put_ns(&a->text, (double)s->time / (double)a->count);
+		nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
 	}
 }
 
@@ -319,9 +386,10 @@ judge_launch(struct nsx_look_at *a)
 	if (!kernels)
 		return NSX_OK;
 	a->text.len = 0;
+	nsx_look_put_each(&a->text, kernels, a->count, "kernel");
 	nsx_buf_fmt(&a->text,
-	            "%.1f kernels a %s are waited for longer than they run, no longer than launching takes; most: ",
-	            (double)kernels / (double)a->count, nsx_look_unit(a));
+	            " a %s are waited for longer than they run, no longer than launching takes; most: ",
+	            nsx_look_unit(a));
 	nsx_buf_shortened(&a->text, most.name, NAME);
 	nsx_buf_c(&a->text, ", runs ");
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
@@ -353,8 +421,8 @@ judge_layout(struct nsx_look_at *a)
 		count += a->layouts.p[i].count;
 	}
 	a->text.len = 0;
-	nsx_buf_fmt(&a->text, "%.1f kernels a %s only copy or transpose", (double)count / (double)a->count,
-	            nsx_look_unit(a));
+	nsx_look_put_each(&a->text, count, a->count, "kernel");
+	nsx_buf_fmt(&a->text, " a %s only copy or transpose", nsx_look_unit(a));
 	for (size_t i = 0; i < a->layouts.n && i < 3; i++) {
 		struct nsx_str name = nsx_look_str(a, a->layouts.p[i].name);
 
@@ -420,6 +488,7 @@ judge_variability(struct nsx_look_at *a)
 {
 	size_t n = a->periods.n;
 	int64_t p50, p99;
+	bool explained;
 
 	if (!n)
 		return NSX_OK;
@@ -433,9 +502,13 @@ judge_variability(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, ", of %zu; the gain is of every step taking p50", n);
 	if ((double)p99 < VARIABLE * (double)p50)
 		return NSX_OK;
+	if (nsx_look_between(a, VARIABLE, &explained) != NSX_OK)
+		return NSX_ERR;
+	if (explained)
+		return NSX_OK;
 	if ((double)a->first_steps - (double)a->nfirst * (double)p50 > ((double)a->time - (double)n * (double)p50) / 2)
-		nsx_buf_c(&a->text,
-		          "; more than half of that is of each device's first two, which nsysx-warmup leaves out");
+		nsx_buf_fmt(&a->text, "; more than half of that is of each device's first two%s",
+		            a->initialises ? ", which nsysx-warmup leaves out" : "");
 	struct nsx_buf command = { .len = 0 };
 	const char *option = a->options->step ? a->options->step : a->options->module;
 	int rc;

@@ -46,7 +46,9 @@ judge_slow(struct nsx_look_at *a, double *told)
 		nsx_look_put_bytes(&a->text, u->bytes);
 		nsx_buf_fmt(&a->text, " at %.1f GB/s where similar ones reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
-		nsx_buf_fmt(&a->text, ", %.1f a %s", (double)u->records / (double)a->count, nsx_look_unit(a));
+		nsx_buf_c(&a->text, ", ");
+		nsx_look_put_each(&a->text, u->records, a->count, "");
+		nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
@@ -165,8 +167,9 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 	} else {
 		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
 	}
-	nsx_buf_fmt(&a->text, " comes last to %.1f collectives a %s, and others wait ",
-	            (double)last / ((double)a->count / (double)a->devices.n), nsx_look_unit(a));
+	nsx_buf_c(&a->text, " comes last to ");
+	nsx_look_put_each(&a->text, last * (int64_t)a->devices.n, a->count, "collective");
+	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
 	nsx_buf_c(&a->text, " for it");
 	if (more > gain / 2 && more >= idle) {
@@ -267,9 +270,15 @@ judge_exposed(struct nsx_look_at *a, double told)
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
-	nsx_buf_fmt(&a->text, " a %s; of that ", nsx_look_unit(a));
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
-	nsx_buf_c(&a->text, " waiting for the last to come");
+	if (a->comm.together) {
+		bool all_known = !a->comm.lone && !a->comm.apart;
+
+		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
+		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
+		nsx_buf_c(&a->text, " waiting for the last to come");
+	} else {
+		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
+	}
 	if (told > 0) {
 		nsx_buf_c(&a->text, ", ");
 		nsx_look_put_ns(&a->text, told / (double)a->count);

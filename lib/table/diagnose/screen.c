@@ -8,12 +8,13 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-enum { WIDTH = 100, BAR = 30, NAMES = 24 };
+/* Columns of the screen, of a bar, of names beside it, and of a row of those without its bar. */
+enum { NARROWEST = 40, WIDEST = 100, BAR = 30, NAMES = 24, ROW = 51 };
 
 /* Rows of idle time below this share of a step are one. */
 #define LITTLE 0.001
 
-struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; };
+struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; size_t width; };
 
 /* ---- text */
 
@@ -43,11 +44,11 @@ put_text(struct screen *s, struct nsx_str text)
 	tame(s, begin);
 }
 
-/* On lines of WIDTH, by words, each behind the indent; in Markdown on one. */
+/* On lines that fit the screen, by words, each behind the indent; a word is never broken. In Markdown on one line. */
 static void
 put_lines(struct screen *s, struct nsx_str text, int indent)
 {
-	size_t room = WIDTH - (size_t)indent, from = 0;
+	size_t room = s->width - (size_t)indent, from = 0;
 
 	if (s->markdown) {
 		put_text(s, text);
@@ -57,9 +58,11 @@ put_lines(struct screen *s, struct nsx_str text, int indent)
 		struct nsx_str rest = { text.ptr + from, text.len - from };
 		size_t end = from + nsx_width_head(rest, room), cut = end;
 
-		while (end < text.len && cut > from && text.ptr[cut] != ' ')
+		while (cut < text.len && cut > from && text.ptr[cut] != ' ')
 			cut--;
-		cut = cut == from ? end : cut;
+		if (cut == from)
+			for (cut = end; cut < text.len && text.ptr[cut] != ' ';)
+				cut++;
 		nsx_buf_fmt(s->to, "%*s", indent, "");
 		put_text(s, (struct nsx_str){ text.ptr + from, cut - from });
 		nsx_buf_char(s->to, '\n');
@@ -169,7 +172,8 @@ static void
 put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 {
 	double share = (double)ns / (double)s->a->time;
-	int bar = (int)(share * BAR + 0.5), used = (int)(strlen(part) + strlen(cause));
+	int room = s->width < ROW + BAR ? s->width < ROW ? 0 : (int)s->width - ROW : BAR;
+	int bar = (int)(share * room + 0.5), used = (int)(strlen(part) + strlen(cause));
 
 	s->a->text.len = 0;
 	nsx_look_put_ns(&s->a->text, nsx_look_mean(s->a, ns));
@@ -194,7 +198,7 @@ put_where(struct screen *s)
 	if (!a->count || !a->ops)
 		return;
 	nsx_buf_fmt(s->to, s->markdown ? "| where %s goes | time | share |\n|---|--:|--:|\n" : "where %s goes\n",
-	            a->stepped ? "a step" : "the time of a device");
+	            a->stepped ? "the period of a step" : "the time of a device");
 	put_share(s, "compute", "", a->cells[NSX_PART_COMPUTE]);
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
@@ -239,9 +243,11 @@ put_findings(struct screen *s)
 		            a->stepped ? "step" : "device's time");
 		return;
 	}
-	nsx_buf_c(s->to, s->markdown
-	          ? "| | what there is to gain | a step | | evidence | see |\n|--:|---|--:|--:|---|---|\n"
-	                             : "what there is to gain, at most and each by itself: gains do not add\n");
+	if (s->markdown)
+		nsx_buf_c(s->to, "| | what there is to gain | a step | | evidence | see |\n"
+		                 "|--:|---|--:|--:|---|---|\n");
+	else
+		put_lines(s, NSX_STR("what there is to gain, at most and each by itself: gains do not add"), 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
@@ -346,8 +352,13 @@ put_job(struct screen *s)
 int
 nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to)
 {
-	struct screen s = { a, to, markdown };
+	size_t width = a->options->width;
+	struct screen s = { a, to, markdown, width };
 
+	if (width == 0 || width > WIDEST)
+		s.width = WIDEST;
+	else if (width < NARROWEST)
+		s.width = NARROWEST;
 	put_verdict(&s);
 	put_step(&s);
 	put_where(&s);
