@@ -185,6 +185,8 @@ main(int argc, char **argv)
 		rc = judge(&c);
 	else if (!c.comparable)
 		nsx_cli_warn(&cli, "not comparable: %s", c.why);
+	if (rc != NSX_EXIT_FAILED && c.comparable && changed && !folded && nsx_table_rows(c.table) == 0)
+		nsx_cli_say(&cli, "nothing changed");
 	nsx_compare_free(&c);
 	return rc;
 }

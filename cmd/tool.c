@@ -13,7 +13,7 @@
 #include "base/unpack.h"
 #include "base/width.h"
 
-enum { ROWS = 20 };   /* of a table on a terminal */
+enum { ROWS = 20, WHOLE = 25 };   /* of a table on a terminal; one of up to WHOLE is not cut */
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
@@ -167,11 +167,14 @@ nsx_tool_top(enum nsx_table_form form)
 
 /* What of a table in this form is shown. */
 static struct nsx_table_look
-look_of(enum nsx_table_form form)
+look_of(enum nsx_table_form form, const struct nsx_table *table)
 {
+	bool whole = nsx_tool_table.top < 0 && nsx_table_rows(table) <= WHOLE;
+
 	bool fits = form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() && !nsx_tool_table.wide;
 
-	return (struct nsx_table_look){ nsx_tool_top(form), fits ? nsx_terminal_width(STDOUT_FILENO) : 0 };
+	return (struct nsx_table_look){ whole ? 0 : nsx_tool_top(form),
+	                                fits ? nsx_terminal_width(STDOUT_FILENO) : 0 };
 }
 
 static char *
@@ -249,7 +252,7 @@ nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64
 
 	if (nsx_table_rows(table) == 0)
 		explain_empty(t);
-	if (f && nsx_table_show(table, form, look_of(form), diags, f, &t->err) == NSX_OK)
+	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);
 	return rc;

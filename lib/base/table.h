@@ -77,8 +77,8 @@ struct nsx_table_look {
 
 /* The same of the first rows; aligned and in Markdown a line says how many there are besides. To fit a terminal an
  * aligned table leaves out the columns that matter least, which another line says, and those without a value before
- * them, shortens strings in the middle, gives shares three digits, and folds what is below it: no line is wider, of a
- * terminal of 8 columns or more. */
+ * them, shortens strings in the middle, kernels to what tells them apart, gives shares three digits, and folds what is
+ * below it: no line is wider, of a terminal of 8 columns or more. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
 

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/kernel_name.h"
 #include "base/width.h"
 
 enum { FULL = 64 << 10, GAP = 2, LEAST_LINE = 8, LEAST_NAME = 12, LEAST_STRING = 8 };
@@ -197,7 +198,7 @@ put_cell(struct nsx_buf *b, const struct layout *l, size_t col, struct nsx_str s
 	size_t from = b->len, width = nsx_width(s);
 
 	if (width > c->width && (is_string(l, col) || name)) {
-		nsx_buf_shortened(b, s, c->width);
+		nsx_buf_kernel_shortened(b, s, c->width);
 		width = b->failed ? 0 : nsx_width((struct nsx_str){ b->ptr + from, b->len - from });
 		s.len = 0;
 	} else if (width > c->width) {

@@ -282,7 +282,7 @@ static struct nsx_table *
 make_table(struct launch *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
-	nsx_table_rank(t, "name verdict kernel queue api kernels starved stalled");
+	nsx_table_rank(t, "name verdict starved kernel queue api kernels stalled");
 
 	sort_rows(f);
 	for (size_t i = 0; t && i < f->rows.n; i++) {

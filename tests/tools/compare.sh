@@ -75,6 +75,8 @@ is 'floors: 100 percent are none of --percent 100' name,verdict --percent 100 --
 old gone
 young new
 END
+says 'no change is said' 'nothing changed' nsysx-compare --changed "$T/base" "$T/base"
+equal 'but not without --changed, nor of changes' "$(nsysx-compare "$T/base" "$T/base" 2>&1 >/dev/null; nsysx-compare --changed "$T/base" "$T/new" 2>&1 >/dev/null)" ''
 is 'nor are 100 ns of --absolute 100ns' name,verdict --absolute 100ns --changed "$T/base" "$T/new" <<'END'
 old gone
 young new

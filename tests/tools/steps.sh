@@ -137,6 +137,23 @@ equal 'their digits are one' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digits"; cel
 sed 's/	it	/	ncclAll	/' "$T/many" >"$T/nccl"
 says 'names of NCCL are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/nccl"
 says 'fewer than three are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/helpers"
+# Half as many ranges around two steps each: as much work, and fewer.
+{
+	echo 'device device=0'
+	i=0
+	while [ $i -lt 40 ]; do
+		t=$((i * 1000))
+		[ $((i % 2)) -ne 0 ] || echo "range range=$((i + 101)) tid=2 host_start=$t host_dur=1900 start=$((t + 1)) dur=1900 device=0 name=window"
+		echo "range range=$((i + 1)) host_start=$t host_dur=900 start=$((t + 20)) dur=500 device=0 name=NAME#$i"
+		echo "op name=k start=$((t + 20)) dur=500 call=$((i + 1)) tid=1 host_start=$((t + 5)) host_dur=1 range=$((i + 1))"
+		i=$((i + 1))
+	done
+} | awk -f host/stream.awk >"$T/two"
+equal 'of equal shares that of fewer' "$(cells two class)" window
+says 'and the other is named, with the option' "40 'NAME##' have 100 %: --step REGEX names others" nsysx-steps "$T/two"
+sed 's/NAME#/ProfilerStep#/' "$T/two" >"$T/torch"
+equal 'what frameworks call their steps is taken before others' "$(cells torch class,count)" 'ProfilerStep## 40'
+equal 'steps of one class name no other' "$(nsysx-steps "$T/many" 2>&1 >/dev/null | grep -c 'names others')" 0
 equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q --tsv)" "$(nsysx-steps -q --tsv "$T/many")"
 
 # ---- what is missing or odd

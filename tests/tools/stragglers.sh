@@ -276,6 +276,10 @@ for option in --tsv --curve --waits --waits=pairs; do
 	equal "$option says why" "$(nsysx-stragglers $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
 	fails "$option refuses a stream cut short" 1 'cut short' nsysx-stragglers $option -o "$T/none" "$T/cut"
 done
+printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t1\n' >"$T/torch"
+for option in --waits --waits=pairs; do
+	says "$option of kernels that communicate says what it needs" 'nsysx-collectives --instances' nsysx-stragglers $option "$T/torch"
+done
 sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"
 fails 'a stream out of order' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"
 { head_of; echo 'thunk 0 0 0 0 0 0 a 5 - 0'; } | stream >"$T/timeless"

@@ -65,6 +65,12 @@ on "$here" 80 '' "$t --wide --top 0" >shown
 same 'with --wide and --top 0 a terminal gets what a pipe gets' shown piped
 rows=$($t --tsv | tail -n +2 | wc -l)
 equal '20 rows without a word, and how many more' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more: --top 0\$")" '20 1'
+header() { on "$here" 80 '' "$1" | sed -n 1p | tr -s ' ' '\n'; }
+equal 'launch keeps what it sorts by' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
+equal 'steps keep medians, the slowest and idle time' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e period_p99 -e idle_mean)" 3
+equal 'each step keeps the time between' "$(header 'nsysx-steps --each torch.nsysx' | grep -cx between)" 1
+equal 'kernels keep their type, of which they are a share' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
+equal 'gaps keep the stack' "$(header 'nsysx-idle --list 9 torch.nsysx' | grep -cx stack)" 1
 equal '--top 3' "$(on "$here" 80 '' "$t --wide --top 3" | grep -c '^[0-9]')" 3
 equal 'a terminal that does not know its width has that of COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"
 equal 'and 80 without' "$(on "$here" 0 '' "$t")" "$(on "$here" 80 '' "$t")"

@@ -2,6 +2,7 @@
  * than they are needed. */
 #include <string.h>
 
+#include "base/kernel_name.h"
 #include "table/diagnose/diagnose.h"
 
 static bool
@@ -82,24 +83,13 @@ add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
 	return NSX_OK;
 }
 
-/* Kernels are called by their function and that word, since arguments of templates fill lines:
- *
- *   void at::elementwise_kernel<(int)128, at::gpu_kernel_impl_nocast<at::direct_copy_kernel_cuda(...)...>>(int)
- *   ->  at::elementwise_kernel<..direct_copy_kernel..> */
+/* Kernels are called by their function and that word. */
 static int
 add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 {
-	size_t from = nsx_str_starts(name, "void ") ? 5 : 0, to = from;
-
-	while (to < name.len && name.ptr[to] != '<' && name.ptr[to] != '(')
-		to++;
 	a->text.len = 0;
-	nsx_buf_str(&a->text, (struct nsx_str){ name.ptr + from, to - from });
-	if (!holds(nsx_buf_view(&a->text), word))
-		nsx_buf_fmt(&a->text, "<..%s..>", word);
-	if (a->text.failed)
-		return nsx_err_nomem(a->err, NULL);
-	return add(a, nsx_buf_view(&a->text), dur);
+	nsx_buf_kernel(&a->text, name, nsx_str_c(word));
+	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), dur);
 }
 
 int

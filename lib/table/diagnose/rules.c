@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kernel_name.h"
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
@@ -390,7 +391,7 @@ judge_launch(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text,
 	            " a %s are waited for longer than they run, no longer than launching takes; most: ",
 	            nsx_look_unit(a));
-	nsx_buf_shortened(&a->text, most.name, NAME);
+	nsx_buf_kernel_shortened(&a->text, most.name, NAME);
 	nsx_buf_c(&a->text, ", runs ");
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
 	nsx_buf_c(&a->text, ", is waited for ");

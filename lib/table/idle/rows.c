@@ -158,7 +158,7 @@ struct nsx_table *
 nsx_idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
-	nsx_table_rank(t, "device dur cause next start prev stack");
+	nsx_table_rank(t, "device dur cause stack next start prev");
 
 	if (f->gaps.n)
 		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);

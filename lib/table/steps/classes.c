@@ -1,6 +1,7 @@
 /* classes.c -- the class of ranges that covers the GPU's work, where nobody names one: that whose GPU spans hold the
- * largest share of all busy time, half of it at least, with three instances on some device. Of equal ones that of fewer
- * instances, then by name. */
+ * largest share of all busy time, half of it at least, with three instances on some device. What frameworks call their
+ * steps comes before other names that fulfil this, since a range that spans two steps, such as that of a loader that
+ * works ahead, may hold more. Of equal ones that of fewer instances, then by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "job/reach.h"
 #include "table/steps/rows.h"
 
-enum { STEPS = 3, BEST = 5 };
+enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: per cent of the share of the class taken */
 
 static bool
 add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t start, int64_t end)
@@ -90,6 +91,24 @@ by_class(const void *a, const void *b)
 
 struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
 
+/* Whether the class is what a framework calls its steps: PyTorch's profiler, vLLM, SGLang, TensorRT-LLM. */
+static bool
+is_known(struct nsx_str class)
+{
+	static const char *const names[] = { "ProfilerStep#", "execute_context_", "execute_new_", "step[DECODE ",
+	                                     "step[EXTEND ", "step[MIXED ", "[Executor] _forward_step " };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (size_t at = 0; at < class.len; at++) {
+			struct nsx_str rest = { class.ptr + at, class.len - at };
+
+			/* After its domain, if it has one. */
+			if ((at == 0 || class.ptr[at - 1] == ':') && nsx_str_starts(rest, names[i]))
+				return true;
+		}
+	return false;
+}
+
 /* Busy time of the device within the union of n spans, by start. */
 static int64_t
 covered(const struct nsx_timeline *t, const struct nsx_step_span *s, size_t n)
@@ -118,6 +137,47 @@ by_busy(const void *a, const void *b)
 	if (x->instances != y->instances)
 		return x->instances < y->instances ? -1 : 1;
 	return nsx_str_cmp(nsx_intern_str(&sorting->names, x->name), nsx_intern_str(&sorting->names, y->name));
+}
+
+/* Which of the n classes, of those with most work first, are the steps; n: none. */
+static size_t
+choose(const struct nsx_step_classes *c, const struct class *classes, size_t n, int64_t all)
+{
+	size_t taken = n;
+
+	for (size_t i = 0; i < n && all > 0 && classes[i].busy >= all - classes[i].busy; i++) {
+		if (!classes[i].repeats)
+			continue;
+		if (is_known(nsx_intern_str(&c->names, classes[i].name)))
+			return i;
+		if (taken == n)
+			taken = i;
+	}
+	return taken;
+}
+
+/* Say which other class could have been meant as well: that with most work of those that hold nearly as much as the
+ * one taken, or more. */
+static void
+name_close(const struct nsx_step_classes *c, const struct class *classes, size_t n, size_t taken, int64_t all,
+           struct nsx_diags *diags)
+{
+	struct nsx_str name = nsx_intern_str(&c->names, classes[taken].name), other;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i == taken || !classes[i].repeats
+		    || (double)classes[i].busy < (double)classes[taken].busy * CLOSE / 100)
+			continue;
+		other = nsx_intern_str(&c->names, classes[i].name);
+		nsx_diag_add(diags, is_known(name) ? NSX_INFO : NSX_WARNING, "", 1,
+		             "steps are the %zu ranges '%.*s' with %.0f %% of the GPU's work; the %zu '%.*s' have "
+		             "%.0f %%: --step REGEX names others",
+		             classes[taken].instances, (int)(name.len < 200 ? name.len : 200), name.ptr,
+		             100 * (double)classes[taken].busy / (double)all, classes[i].instances,
+		             (int)(other.len < 200 ? other.len : 200), other.ptr,
+		             100 * (double)classes[i].busy / (double)all);
+		return;
+	}
 }
 
 int
@@ -155,11 +215,13 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 	sorting = c;
 	if (good && classes.n)
 		qsort(classes.p, classes.n, sizeof *classes.p, by_busy);
-	for (i = 0; good && i < classes.n && classes.p[i].busy >= all - classes.p[i].busy && all > 0 && !*name; i++)
-		if (classes.p[i].repeats) {
-			*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[i].name));
-			good = *name != NULL;
-		}
+	size_t taken = good ? choose(c, classes.p, classes.n, all) : classes.n;
+	if (taken < classes.n) {
+		*name = nsx_str_dup(nsx_intern_str(&c->names, classes.p[taken].name));
+		good = *name != NULL;
+		if (good)
+			name_close(c, classes.p, classes.n, taken, all, diags);
+	}
 	if (good && !*name) {
 		for (i = n = 0; i < classes.n && n < BEST; i++) {
 			struct nsx_str s = nsx_intern_str(&c->names, classes.p[i].name);

@@ -36,7 +36,7 @@ void nsx_step_classes_need(struct nsx_reader *in);
 int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec);
 
 /* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags
- * say which come closest. */
+ * say which come closest. A diag says too which other could have been meant. */
 int nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
 void nsx_step_classes_free(struct nsx_step_classes *c);
 

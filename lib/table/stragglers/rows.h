@@ -15,6 +15,7 @@ struct nsx_late {
 	struct nsx_comm    comm;
 	struct nsx_top     top;            /* on the catalogue of comm */
 	int64_t            timeless;       /* thunks without start or duration */
+	int64_t            nccl;           /* operations of no thunk that communicate, where communication is asked */
 	bool               any;            /* a thunk of the kind that is looked at */
 };
 

@@ -67,6 +67,9 @@ take(struct nsx_late *late, const struct nsx_later *how, void *state, const stru
 		if (program == NSX_NONE)
 			return nsx_err_nomem(late->err, NULL);
 		return nsx_late_wanted(late, program) ? how->thunk(state, rec, program, &t) : NSX_OK;
+	case NSX_OP:
+		late->nccl += how->communication && nsx_cat_communicates_again(&late->comm.cat, rec);
+		return NSX_OK;
 	default:
 		return nsx_comm_take(&late->comm, rec, late->err);
 	}
@@ -112,6 +115,8 @@ nsx_stragglers(struct nsx_reader *in, const struct nsx_stragglers_options *optio
 	nsx_reader_need(in, NSX_DIAG, 0);
 	nsx_reader_need(in, NSX_MODULE, NSX_EVERY);
 	nsx_reader_need(in, NSX_THUNK, NSX_EVERY);
+	if (how->communication)
+		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
 	late.top.given = &late.comm.cat;
 	if (state) {
 		state->late = &late;

@@ -241,7 +241,11 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++)
 		rc = pairs ? put_pair(f, out->table, &rows[i]) : put_wait(f, out->table, &rows[i]);
 	free(rows);
-	if (!f->any)
+	if (!f->any && f->begin.late->nccl)
+		nsx_diag_add(diags, NSX_WARNING, "", f->begin.late->nccl,
+		             "kernels communicate, but none belongs to a collective of an XLA program, which waits "
+		             "need: nsysx-collectives --instances compares NCCL's collectives across devices");
+	else if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (f->rows.n == 0)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,

@@ -282,7 +282,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	int rc = NSX_OK;
 
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
-	nsx_table_rank(*table, f->kernel ? "name total percent count mean max"
+	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
 	                                  : "name total count mean max ops host_total");
 	if (!rows || !of_type || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
