@@ -18,14 +18,21 @@ about() {
 	printf '%s\n' "$@" ''
 }
 
-# With OLD each command of nsysx is followed by itself with the programs of that folder, `NAME, before`.
+# Whether OLD has each program of nsysx that the command $1 names.
+old_has() {
+	for program in $(printf '%s' "$1" | grep -o "$bin/nsysx-[a-z]*" | sort -u); do
+		[ -x "$OLD/${program##*/}" ] || return 1
+	done
+}
+
+# With OLD each command of nsysx is followed by itself with the programs of that folder, `NAME, before`, where they are all there.
 turns() {
 	if [ -n "$OLD" ]; then
 		left=$#
 		while [ "$left" -gt 0 ]; do
 			set -- "$@" "$1" "$2"
 			case $2 in
-			*"$bin/nsysx-"*) set -- "$@" "$1, before" "$(printf '%s' "$2" | sed "s,$bin/nsysx-,$OLD/nsysx-,g")" ;;
+			*"$bin/nsysx-"*) ! old_has "$2" || set -- "$@" "$1, before" "$(printf '%s' "$2" | sed "s,$bin/nsysx-,$OLD/nsysx-,g")" ;;
 			esac
 			shift 2
 			left=$((left - 2))
