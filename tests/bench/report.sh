@@ -8,11 +8,14 @@ report_of() {
 	rm -rf "$work/report"
 }
 
+# What another build's report needs besides its programs is not in their folder.
+before=$OLD OLD=
 row report profile command "$cost"
 scale "$RANGES"
 report_of ranges "$export"
 job "$STEPS"
 report_of 'XLA job' "$inputs"
 
+OLD=$before
 about 'nsysx-report beside nsysx-extract -a of the same exports. CPU is of all processes together, memory of the largest.'
 show report
