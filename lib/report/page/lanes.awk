@@ -13,8 +13,11 @@ function v(name) { return $col[name] }
 	}
 	d = v("device")
 	if (!((k, d) in row)) {
-		row[k, d] = ++devices[k]
-		device[k, devices[k]] = d
+		# By number: the order in the table is that of who began first.
+		for (i = ++devices[k]; i > 1 && device[k, i - 1] + 0 > d + 0; i--)
+			row[k, device[k, i] = device[k, i - 1]] = i
+		device[k, i] = d
+		row[k, d] = i
 	}
 	end = v("start") + v("dur")
 	if (end > length_of[k])
