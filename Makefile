@@ -56,7 +56,8 @@ PB_DOC = protos/nsysx.proto protos/perfetto.proto
 PB_SRC = $(patsubst %.proto,$B/%.pb-c.c,$(filter-out $(PB_DOC),$(wildcard protos/*.proto)))
 PB_OBJ = $(PB_SRC:%.c=%.o)
 
-all: $(TOOLS) $B/completion/.done
+# The README's first commands generate profiles: where that is built from is here, nsysx-synth is too.
+all: $(TOOLS) $B/completion/.done $(if $(wildcard tests/synth/*.c),$(SYNTH))
 
 $B/%.o: %.c | $B/.ready $(PB_SRC)
 	@mkdir -p $(@D)

@@ -172,7 +172,8 @@ $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tell) 'making tables'
 	@for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log)
-	$(nsysx_at)by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
+	$(nsysx_at)by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
 	[ -z "$$by" ] || { unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 	$(nsysx_run)

@@ -89,18 +89,26 @@ equal 'on standard error too' "$(cat "$T/err")" "nsysx-flame: info: $T/many: fra
 
 # Kinds.
 printf '%s 1\n' 'all-reduce.1' 'm;all-gather-start' 'jit(f)/psum' 'psum_invariant' 'all_to_all[axis=(a/b)]' 'ncclDevKernel_AllGather(x)' 'recv-done.3' \
-	'TSL:Thunk:#name=x/mul,hlo_op=reduce-scatter.2#' '[CUDA memcpy Host-to-Device]' 'NCCL:ncclAllReduce;inner kernel' >"$T/comm"
-printf '%s 1\n' 'sender' 'gather' 'all-gathering' 'send_batch' '/x/psum/y.py:3[f]' 'jit(psum)/add' '[CUDA memset]' 'fusion.1' 'recv' >"$T/rest"
+	'TSL:Thunk:#name=x/mul,hlo_op=reduce-scatter.2#' 'NCCL:ncclAllReduce;inner kernel' >"$T/comm"
+printf '%s 1\n' 'sender' 'gather' 'all-gathering' 'send_batch' '/x/psum/y.py:3[f]' 'jit(psum)/add' 'fusion.1' 'recv' >"$T/rest"
 printf '%s 1\n' '[GPU idle during module execution];x' >"$T/idle"
 printf '%s 1\n' '[Unknown]' '[no instruction]' 'x;' '[no NVTX range];gemm' >"$T/unknown"
 leaves() { nsysx-flame "$1" | python3 "$T/flame.py" /dev/stdin | awk -F'\t' '{ if (NR > 1 && $1 <= d) print k; d = $1; k = substr($4, 1, 1) } END { print k }' | sort | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' '; }
-equal 'communication is known by its names' "$(leaves "$T/comm")" '10m '
-equal 'and not by what looks like them' "$(leaves "$T/rest")" '8c 1m '
+equal 'communication is known by its names' "$(leaves "$T/comm")" '9m '
+equal 'and not by what looks like them' "$(leaves "$T/rest")" '7c 1m '
+printf '%s 1\n' '[CUDA memcpy Host-to-Device]' 'range;[CUDA memcpy Peer-to-Peer]' '[CUDA memset]' '[CUDA memcpy kind 99]' >"$T/copies"
+equal 'copies are neither' "$(leaves "$T/copies")" '4p '
 equal 'idle time' "$(leaves "$T/idle")" '1i '
 equal 'unknown; what stands on it is what it is' "$(leaves "$T/unknown")" '1c 3u '
 printf '%s\n' 'a 500' 'all-reduce 300' '[x idle] 150' '[Unknown] 50' '[GPU active];a 1000' >"$T/kinds"
 nsysx-flame "$T/kinds" >"$T/kinds.svg"
 equal 'the legend has the share of each' "$(head_of "$T/kinds.svg" | tail -n 4)" "$(printf '%s\n' 'computation 75.00 %' 'communication 15.00 %' 'idle 7.50 %' 'unknown 2.50 %')"
+printf '%s\n' 'gemm 30' 'step;[CUDA memcpy Host-to-Device] 960' 'step;[CUDA memset] 10' >"$T/mostly"
+nsysx-flame "$T/mostly" >"$T/mostly.svg"
+equal 'copies have a share of their own' "$(head_of "$T/mostly.svg" | tail -n 2)" "$(printf '%s\n' 'computation 3.00 %' 'copies 97.00 %')"
+printf '%s\n' 'gemm 50' '[CUDA memcpy Peer-to-Peer];[communication] 30' '[CUDA memcpy Device-to-Host] 20' >"$T/marked"
+nsysx-flame "$T/marked" >"$T/marked.svg"
+equal 'beside marked communication too, which is what is marked' "$(head_of "$T/marked.svg" | tail -n 3)" "$(printf '%s\n' 'computation 50.00 %' 'communication 30.00 %' 'copies 20.00 %')"
 equal 'groups have no colour' "$(class_of "$T/kinds.svg" '[GPU active]' | cut -c 1)" g
 equal 'a name has one colour, wherever it stands' "$(class_of "$T/kinds.svg" a | sort -u | wc -l)" 1
 ok 'and shades tell names apart' test "$(frames "$T/many.svg" | cut -f 4 | grep -c '^c[0-5]$')" -gt 1000 -a "$(frames "$T/many.svg" | cut -f 4 | grep '^c' | sort -u | wc -l)" -gt 3

@@ -238,7 +238,24 @@ for none in programs devices compilation memory; do ok "it has no section $none"
 nsysx-extract -q --ranges --ops t/r0.sqlite t/r1.sqlite | nsysx-summary -q --by kernel --tsv -o want.tsv
 run python3 "$checker" r3 kernel want.tsv
 equal 'kernels are there' "$status $(cat "$T_private/out")" '0 '
-shows r3 'src="flame/nvtx.svg"' flame 'and a flame graph by range'
+shows r3 'src="flame/kernel.svg"' flame 'and a flame graph by range and kernel, where copies and NCCL are seen'
+shows r3 'span of GPU work' ranges 'the extent of a range is called that'
+shows r3 'aten::linear ›' idle 'the longest gaps have their stacks'
+equal 'what communication takes is split' "$(awk -F'\t' '$1 == "[all]" { print $2, $3, $4, $5 }' r3/tables/collective.tsv)" \
+	"$(sed -n '/id="communication"/,/<\/section>/s/.*note">\(.*\)hidden behind.*/\1/p' r3/index.html | grep -o 'value="[0-9]*"' | tr -dc '0-9\n' | paste -sd ' ')"
+nsysx-extract -q -a t/r0.sqlite t/r1.sqlite | nsysx-overlap -q | nsysx-summary -q --by collective --tsv -o want.tsv
+same 'as nsysx-summary --by collective has it' want.tsv r3/tables/collective.tsv
+ok 'clocks that nothing tells are left' sh -c '! grep -q "^[0-9]" r3/tables/record-clock.tsv'
+"$SYNTH" -q -o n --nccl --schema=3.24.14 --offset=300000 >/dev/null
+ok 'NCCL that says what it does' nsysx-report -q -o rn n/r0.sqlite n/r1.sqlite
+sound rn 'its page is sound'
+equal 'clocks are compared by it' "$(awk -F'\t' 'NR > 1 && $6 > 0 { n++ } END { print n }' rn/tables/record-clock.tsv)" 2
+nsysx-extract -q -a n/r0.sqlite n/r1.sqlite | nsysx-align -q | nsysx-view -q -t clock -o want.tsv
+same 'as nsysx-align does' want.tsv rn/tables/record-clock.tsv
+equal 'and waits are known' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["wait_mean"] != "" { n++ } END { print (n > 0) }' rn/tables/bandwidth.tsv)" 1
+shows rn 'id="clocks"' communication 'the page has them'
+ok 'unless they are to be left' nsysx-report -q -o rn --no-align n/r0.sqlite n/r1.sqlite
+ok 'as they are' sh -c '! grep -q "^[0-9]" rn/tables/record-clock.tsv'
 ok 'without detail' nsysx-report -q -o r3 --no-detail t/r0.sqlite t/r1.sqlite
 sound r3 'nothing links to what is gone'
 shows r3 'DETAIL=no' kernels 'and it says why'

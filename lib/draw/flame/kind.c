@@ -46,8 +46,8 @@ bracketed(struct nsx_str s)
 		return NSX_FLAME_COMM;
 	if (begins(s, "[gpu active]"))
 		return NSX_FLAME_GROUP;
-	if (begins(s, "[cuda mem"))
-		return contains(s, "host") || contains(s, "peer") ? NSX_FLAME_COMM : NSX_FLAME_COMPUTE;
+	if (begins(s, "[cuda memcpy") || begins(s, "[cuda memset"))
+		return NSX_FLAME_COPY;
 	return contains(s, "idle") ? NSX_FLAME_IDLE : NSX_FLAME_UNKNOWN;
 }
 

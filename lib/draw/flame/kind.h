@@ -7,8 +7,8 @@
 
 #include "base/str.h"
 
-enum nsx_flame_kind { NSX_FLAME_GROUP, NSX_FLAME_COMPUTE, NSX_FLAME_COMM, NSX_FLAME_IDLE, NSX_FLAME_UNKNOWN,
-                      NSX_FLAME_KINDS };
+enum nsx_flame_kind { NSX_FLAME_GROUP, NSX_FLAME_COMPUTE, NSX_FLAME_COMM, NSX_FLAME_COPY, NSX_FLAME_IDLE,
+                      NSX_FLAME_UNKNOWN, NSX_FLAME_KINDS };
 
 enum { NSX_FLAME_SHADES = 6 };
 

@@ -146,9 +146,11 @@ sum_marked(const struct nsx_flame_tree *t, uint32_t mark)
 static enum nsx_flame_kind
 marked_kind(enum nsx_flame_kind own, int64_t marked, int64_t total)
 {
-	if (own == NSX_FLAME_COMM || own == NSX_FLAME_COMPUTE)
-		return marked && marked == total ? NSX_FLAME_COMM : NSX_FLAME_COMPUTE;
-	return own;
+	bool works = own == NSX_FLAME_COMM || own == NSX_FLAME_COMPUTE || own == NSX_FLAME_COPY;
+
+	if (works && marked && marked == total)
+		return NSX_FLAME_COMM;
+	return own == NSX_FLAME_COMM ? NSX_FLAME_COMPUTE : own;
 }
 
 /* Kinds of all nodes, and what each has. */

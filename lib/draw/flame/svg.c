@@ -142,15 +142,15 @@ put_swatch(struct page *p, const char *class, int shade, int x, int y)
 }
 
 static const char *const kind_class[] = {
-	[NSX_FLAME_GROUP] = "g", [NSX_FLAME_COMPUTE] = "c", [NSX_FLAME_COMM] = "m", [NSX_FLAME_IDLE] = "i",
-	[NSX_FLAME_UNKNOWN] = "u",
+	[NSX_FLAME_GROUP] = "g", [NSX_FLAME_COMPUTE] = "c", [NSX_FLAME_COMM] = "m", [NSX_FLAME_COPY] = "p",
+	[NSX_FLAME_IDLE] = "i", [NSX_FLAME_UNKNOWN] = "u",
 };
 
 /* The kinds there are, with what each has. Nothing if there is one alone: then the colours say nothing. */
 static int
 put_kinds(struct page *p, int y)
 {
-	static const char *const names[] = { "other", "computation", "communication", "idle", "unknown" };
+	static const char *const names[] = { "other", "computation", "communication", "copies", "idle", "unknown" };
 	int n = 0, present = 0;
 
 	for (int k = 0; k < NSX_FLAME_KINDS; k++)

@@ -1,15 +1,15 @@
-# kernels.awk -- what the table of kernels sums up, in a line above it; with comm set, only of what communicates.
+# kernels.awk -- what the table of kernels sums up, in a line above it.
 NR == 1 {
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
 	next
 }
-!comm || $col["name"] ~ /^nccl/ {
+{
 	time += $col["total"]
 	count += $col["count"]
 }
 END {
 	if (count)
-		print "<p class=\"note\">" data(count, "n") (comm ? " operations of NCCL, " : count == 1 ? " GPU operation, of any program or none, " : " GPU operations, of any program or none, ") data(time, "ns") \
-			" in all" (comm ? ", exposed or hidden." : "; some run side by side. What compilation runs, as autotuning does, is left out.") "</p>"
+		print "<p class=\"note\">" data(count, "n") (count == 1 ? " GPU operation, of any program or none, " : " GPU operations, of any program or none, ") data(time, "ns") \
+			" in all; some run side by side. What compilation runs, as autotuning does, is left out.</p>"
 }

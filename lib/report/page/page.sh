@@ -97,7 +97,7 @@ programs() {
 	table thunk 'name:instruction:s,opcode:opcode:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,relstd:varies by:share,op_name:operation:s' 15 ''
 }
 ranges() {
-	table range 'name:range:s,domain:domain:s,count:count:n,total:GPU time:ns,mean:mean:ns,ops:GPU operations:n,host_total:host time:ns' 12 'No NVTX range has GPU work.'
+	table range 'name:range:s,domain:domain:s,count:count:n,total:span of GPU work:ns,mean:mean span:ns,ops:GPU operations:n,host_total:host time:ns' 12 'No NVTX range has GPU work.'
 }
 kernels() {
 	if [ "$detail" ]; then
@@ -114,7 +114,7 @@ flame() {
 	# The first with stacks is shown, the others linked.
 	shown=
 	links=
-	for f in source nvtx op-name module kernel; do
+	for f in source kernel nvtx op-name module; do
 		[ -s "flame/$f.svg" ] && [ -s "flame/$f.folded" ] || continue
 		case $f in
 		source) text='by source line' ;;
@@ -129,23 +129,21 @@ flame() {
 	if [ "$shown" ]; then
 		height=$(sed -n '/^<svg /{s/.* height="\([0-9]*\)".*/\1/p;q;}' "flame/$shown.svg")
 		printf '<p>GPU time %s. Click a frame to zoom; the search counts what matches.</p>\n' "$shown_text"
-		printf '<iframe class="flame" src="flame/%s.svg" title="Flame graph %s" height="%d" loading="lazy"></iframe>\n' "$shown" "$shown_text" "$((${height:-600} + 120))"
+		printf '<iframe class="flame" src="flame/%s.svg" title="Flame graph %s" style="--picture:%dpx" loading="lazy"></iframe>\n' "$shown" "$shown_text" "${height:-600}"
 		printf '<p class="more">Each in a window of its own: %s</p>\n' "$links"
 	else
 		why 'There is no GPU work to draw.'
 	fi
 }
 communication() {
+	[ "$xla" ] || ! rows collective || awk -f "$here/html.awk" -f "$here/split.awk" tables/collective.tsv
 	table collective 'collective:collective:s,count:count:n,total:total:ns,exposed:exposed:ns,hidden:hidden:ns,hidden_share:share hidden:share' 12 "${xla:+$no_comm}"
-	if ! [ "$xla" ]; then
-		awk -F'\t' -f "$here/html.awk" -f "$here/kernels.awk" -v comm=1 tables/kernel.tsv
-	elif ! rows collective; then
-		return
-	fi
+	[ -z "$xla" ] || rows collective || return
 	[ "$xla" ] && echo '<h3>Bandwidth and waiting</h3>'
 	table bandwidth 'collective:collective:s,bytes:size:B,group:devices:n,instances:instances:n,busbw_mean:bus bandwidth:bw,algbw_mean:algorithm bandwidth:bw,wait_mean:mean wait:ns,wait_max:longest wait:ns' 20 'No collective could be put together.'
 	rows bandwidth && { command awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["bytes"] != "" { found = 1 } END { exit found }' tables/bandwidth.tsv &&
 		why "No message size is known, so there are no bandwidths: $([ "$xla" ] && echo 'sizes come from HLO dumps (DUMPS).' || echo 'sizes come with the NVTX payloads of NCCL, which nsys exports with --include-blobs=true.')"; }
+	[ "$xla" ] || ! rows record-clock || clocks
 	plots bandwidth 'Bus bandwidth by message size' waits 'Waiting for the last device, by collective'
 }
 devices() {
@@ -160,6 +158,9 @@ devices() {
 	fi
 	plots lockstep 'Lockstep of the devices in the program with most time' skew 'Clock skew by device'
 	[ "$devices" -ge 2 ] || return
+	clocks
+}
+clocks() {
 	echo '<h3 id="clocks">Clocks</h3>'
 	table record-clock 'device:device:s,offset:offset taken away:ns,rate:rate:x,collectives:collectives compared:n,component:component:n' 16 "$(
 		if [ "${ALIGN:-}" = no ]; then echo "$unaligned"; else echo "No clocks were compared: ${alone}"; fi)"
@@ -168,7 +169,7 @@ idle() {
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''
 	if rows gaps; then
 		echo '<h3>The longest gaps</h3>'
-		table gaps 'device:device:n,start:start:ns,dur:length:ns,cause:cause:s,prev:after:s,next:before:s' 8 ''
+		table gaps 'device:device:n,start:start:ns,dur:length:ns,cause:cause:s,prev:after:s,next:before:s,stack:stack:path' 8 ''
 	fi
 }
 copies() {

@@ -1,5 +1,5 @@
 # table.awk -- a table as HTML. spec: column:label:form, a comma apart; limit: rows that are on_page at once; most: rows that the page has;
-# link: where all are. The beginning that all names of a column share stands once, above.
+# link: where all are. Forms are those of html.awk, and path for a stack. The beginning that all names of a column share stands once, above.
 BEGIN {
 	n = split(spec, want, ",")
 	most = most ? most : 200
@@ -24,6 +24,7 @@ NR - 1 <= most {
 			share(i, $at[i])
 	}
 }
+function named(i) { return form[i] == "s" || form[i] == "path" }
 # What the names of column i have in common so far: common[i], of those that are there.
 function share(i, x,   k) {
 	if (x == "")
@@ -62,6 +63,22 @@ function whole(x) {
 	sub(/[\300-\377][\200-\277]*$/, "", x)
 	return x "…"
 }
+# A stack: where it begins and its last three frames, each cut.
+function path(x,   part, k, from, s) {
+	k = split(x, part, ";")
+	from = k > 4 ? k - 2 : 2
+	s = frame(part[1]) (from > 2 ? " › …" : "")
+	for (; from <= k; from++)
+		s = s " › " frame(part[from])
+	return s
+}
+function frame(x) {
+	if (length(x) <= 40)
+		return x
+	x = substr(x, 1, 39)
+	sub(/[\300-\377][\200-\277]*$/, "", x)
+	return x "…"
+}
 function put_name(x, i,   rest) {
 	rest = common[i] != "" ? substr(x, length(common[i]) + 1) : x
 	rest = middle(rest)
@@ -82,16 +99,18 @@ END {
 	on_page = rows < most ? rows : most
 	print "<div class=\"table\"><div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>"
 	for (i = 1; i <= m; i++)
-		printf "<th scope=\"col\"%s>%s</th>", form[i] == "s" ? "" : " class=\"n\"", esc(label[i])
+		printf "<th scope=\"col\"%s>%s</th>", named(i) ? "" : " class=\"n\"", esc(label[i])
 	print "</tr></thead>\n<tbody>"
 	for (r = 1; r <= on_page; r++) {
 		printf "%s", (r > limit ? "<tr class=\"rest\">" : "<tr>")
 		for (i = 1; i <= m; i++) {
 			x = cell[r, i]
 			if (x == "")
-				printf "<td class=\"%s none\">–</td>", form[i] == "s" ? "s" : "n"
+				printf "<td class=\"%s none\">–</td>", named(i) ? "s" : "n"
 			else if (form[i] == "s")
 				put_name(x, i)
+			else if (form[i] == "path")
+				print "<td class=\"s long\" title=\"" esc(whole(x)) "\">" esc(path(x)) "</td>"
 			else
 				printf "<td class=\"n\">%s</td>", data(x, form[i])
 		}
