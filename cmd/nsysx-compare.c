@@ -36,6 +36,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "gate", &gate, "exit 1 if something is slower, 3 if the streams cannot be compared"),
 	NSX_OPT_CHOICE(0, "folded", &folded, "base|new",
 	               "print folded stacks of that side instead, names and executions as in NEW"),
+	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
@@ -91,7 +92,8 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_pattern_check(step))
 		nsx_cli_misuse(&cli, "--step %s: %s", step, nsx_pattern_check(step));
-	if (folded && (changed || nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json ||
+	if (folded && (changed || nsx_tool_table.sort || nsx_tool_table.tsv || nsx_tool_table.aligned ||
+	    nsx_tool_table.json ||
 	    nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);
@@ -148,6 +150,8 @@ compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *option
 
 	if (new && (out || !folded))
 		rc = nsx_compare(base, new, options, out, c, &t->diags, &t->err);
+	if (rc == NSX_OK && !folded)
+		nsx_tool_sort(&cli, &c->table, 1);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(t, out) : nsx_tool_write_table(t, c->table, -1);
 	nsx_outfile_free(out);

@@ -20,6 +20,7 @@ static const struct nsx_opt opts[] = {
 	               "by range: without what frameworks append, as they are, or with digits as # [key]"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
+	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
@@ -29,7 +30,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-summary",
-	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] "
+	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
 	"[--tsv | --table | --json] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
@@ -81,6 +82,19 @@ common(void)
 	return o;
 }
 
+static void
+sort(struct nsx_summary *s, size_t n)
+{
+	struct nsx_table **tables = calloc(n, sizeof(struct nsx_table *));
+
+	if (!tables)
+		nsx_cli_die(&cli, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		tables[i] = s[i].table;
+	nsx_tool_sort(&cli, tables, n);
+	free(tables);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -101,6 +115,8 @@ main(int argc, char **argv)
 	check(options, n);
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
 	int rc = nsx_summaries(t.in, options, n, s, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		sort(s, n);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++)
 		rc = nsx_tool_write_table_to(&t, s[i].table, s[i].diags, parts[i].path);
 	rc = nsx_tool_finish(&t, rc);

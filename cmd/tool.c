@@ -165,6 +165,18 @@ nsx_tool_top(enum nsx_table_form form)
 	return form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() ? ROWS : 0;
 }
 
+void
+nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t n)
+{
+	struct nsx_err err = { .msg = "" };
+	bool done = !nsx_tool_table.sort;
+
+	for (size_t i = 0; i < n && nsx_tool_table.sort; i++)
+		done |= !tables[i] || nsx_table_sort(tables[i], nsx_tool_table.sort, &err) == NSX_OK;
+	if (!done)
+		nsx_cli_misuse(cli, "--sort: %s", err.msg);
+}
+
 /* What of a table in this form is shown. */
 static struct nsx_table_look
 look_of(enum nsx_table_form form, const struct nsx_table *table)

@@ -29,7 +29,7 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 /* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have -o of
  * their own or NSX_TOOL_OUTPUT's. Those whose --top has a meaning of its own take the others and give it the same
  * place, which has -1 without that option. */
-extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; } nsx_tool_table;
+extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; const char *sort; } nsx_tool_table;
 #define NSX_TOOL_FORMS \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
 	NSX_OPT_FLAG(0, "table", &nsx_tool_table.aligned, \
@@ -41,6 +41,10 @@ extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t 
 #define NSX_TOOL_WIDE \
 	NSX_OPT_FLAG(0, "wide", &nsx_tool_table.wide, "every column, whole names, on a terminal too")
 #define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_TOP, NSX_TOOL_WIDE
+/* One for programs that sort it by any of its columns. */
+#define NSX_TOOL_SORT \
+	NSX_OPT_STR(0, "sort", &nsx_tool_table.sort, "COLUMN", \
+	            "order rows by COLUMN: numbers the greatest first, text the least [see the manual]")
 /* And one for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, "print a summary and a Markdown table, for a comment")
@@ -87,6 +91,10 @@ int nsx_tool_finish(struct nsx_tool *t, int rc);
 /* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes
  * to a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
+
+/* Sort the n tables as NSX_TOOL_SORT asks, those that have that column; misuse if none of them does. NULLs are passed
+ * over. */
+void nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t n);
 
 /* Whether output goes to a terminal, and how many rows of a table in that form are shown; 0: all. */
 bool nsx_tool_to_terminal(void);

@@ -54,6 +54,14 @@ void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
  * table. */
 void nsx_table_rank(struct nsx_table *t, const char *names);
 
+/* The cells of the column of that name, which are integers, add up to a whole: the line about rows that are not shown
+ * tells their share of it. NULL is allowed. */
+void nsx_table_adds(struct nsx_table *t, const char *name);
+
+/* Order rows by the column of that name: numbers with the greatest first, strings with the least, what is absent last;
+ * rows that are equal stay as they are. NSX_OK, or NSX_ERR if there is no such column; err says which there are. */
+int nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err);
+
 /* n rows more belong to the table, which were not put into it because nobody will see them. */
 void nsx_table_beyond(struct nsx_table *t, size_t n);
 

@@ -145,10 +145,30 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_ce
 	}
 }
 
-void
-nsx_table_more(struct nsx_buf *b, size_t n, const char *rest)
+/* Of the rows that are here: how much of the whole those after the first `rows` hold. */
+static void
+put_rest(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
-	char text[32], *end = nsx_put_int(text, (int64_t)n);
+	double rest = 0, all = 0;
+
+	for (size_t row = 0; row < t->nrows; row++) {
+		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, t->added);
+		double v = c->has ? (double)c->v.i : 0;
+
+		all += v;
+		rest += row < rows ? 0 : v;
+	}
+	if (!(all > 0) || rest < 0)
+		return;
+	nsx_buf_c(b, " (");
+	put_percent(b, 100 * rest / all, false);
+	nsx_buf_fmt(b, " of %s)", t->cols[t->added].name);
+}
+
+void
+nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest)
+{
+	char text[32], *end = nsx_put_int(text, (int64_t)(t->nrows + t->beyond - rows));
 
 	nsx_buf_c(b, "... and ");
 	for (char *p = text; p < end; p++) {
@@ -156,7 +176,10 @@ nsx_table_more(struct nsx_buf *b, size_t n, const char *rest)
 			nsx_buf_char(b, ',');
 		nsx_buf_char(b, *p);
 	}
-	nsx_buf_fmt(b, " more%s", rest);
+	nsx_buf_c(b, " more");
+	if (t->adds && !t->beyond)
+		put_rest(b, t, rows);
+	nsx_buf_c(b, rest);
 }
 
 /* ---- Markdown: GitHub's tables, which take no line breaks ---- */
@@ -211,7 +234,7 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 
 	if (rows < t->nrows + t->beyond) {
 		nsx_buf_char(b, '\n');
-		nsx_table_more(b, t->nrows + t->beyond - rows, "\n");
+		nsx_table_more(b, t, rows, "\n");
 	}
 	for (; p && p < end; p = line + 1) {
 		line = memchr(p, '\n', (size_t)(end - p));

@@ -28,6 +28,8 @@ struct nsx_table {
 	struct nsx_buf   notes;                 /* lines */
 	struct nsx_buf   title;
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
+	bool             adds;                  /* cells of column `added` add up to a whole */
+	size_t           added;
 };
 
 static inline const struct nsx_table_cell *
@@ -40,8 +42,9 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
  * of a percent. */
 void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits);
 
-/* Append "... and 2,556 more" of what the n left-out ones are; rest follows. */
-void nsx_table_more(struct nsx_buf *b, size_t n, const char *rest);
+/* Append "... and 2,556 more", of what is left out where the first `rows` rows are shown, with its share of the column
+ * that adds up to a whole: " (3.1% of total)"; rest follows. */
+void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest);
 
 /* Write what b holds once that is `least` bytes at least. NSX_OK or NSX_ERR. */
 int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);

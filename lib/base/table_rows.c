@@ -1,4 +1,4 @@
-/* table_rows.c -- rows of a table, its notes, and which of its columns matter. */
+/* table_rows.c -- rows of a table and their order, its notes, and which of its columns matter. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,14 +118,23 @@ nsx_table_title(struct nsx_table *t, const char *fmt, ...)
 	t->failed |= t->title.failed;
 }
 
+/* The column of that name; ncols: none. */
+static size_t
+column(const struct nsx_table *t, struct nsx_str name)
+{
+	size_t col = 0;
+
+	while (col < t->ncols && !nsx_str_eq(nsx_str_c(t->cols[col].name), name))
+		col++;
+	return col;
+}
+
 void
 nsx_table_rank(struct nsx_table *t, const char *names)
 {
 	for (size_t n, col; t && *(names += strspn(names, " ")); names += n) {
 		n = strcspn(names, " ");
-		for (col = 0; col < t->ncols; col++)
-			if (strlen(t->cols[col].name) == n && memcmp(t->cols[col].name, names, n) == 0)
-				break;
+		col = column(t, (struct nsx_str){ names, n });
 		assert(col < t->ncols);
 		if (!nsx_vec_room(&t->ranked, 1)) {
 			t->failed = true;
@@ -133,6 +142,16 @@ nsx_table_rank(struct nsx_table *t, const char *names)
 		}
 		t->ranked.p[t->ranked.n++] = col;
 	}
+}
+
+void
+nsx_table_adds(struct nsx_table *t, const char *name)
+{
+	if (!t)
+		return;
+	t->added = column(t, nsx_str_c(name));
+	t->adds = true;
+	assert(t->added < t->ncols && nsx_table_is_int(t->cols[t->added].type));
 }
 
 void
@@ -163,4 +182,69 @@ nsx_table_permute(struct nsx_table *t, const size_t *order)
 	for (size_t i = 0; i < t->nrows * t->ncols; i++)
 		t->cells.p[i] = cells[i];
 	free(cells);
+}
+
+/* What orders rows: a number negated, so that the least comes first. */
+struct sorted { bool has, is_str; int64_t i; double f; struct nsx_str s; size_t row; };
+
+static int
+sorted_cmp(const void *pa, const void *pb)
+{
+	const struct sorted *a = pa, *b = pb;
+	int c;
+
+	if (a->has != b->has)
+		return a->has ? -1 : 1;
+	c = a->is_str ? nsx_str_cmp(a->s, b->s) : (a->i < b->i) - (a->i > b->i);
+	if (c == 0)
+		c = (a->f < b->f) - (a->f > b->f);
+	return c ? c : (a->row > b->row) - (a->row < b->row);
+}
+
+/* NSX_ERR, with err saying which columns there are. */
+static int
+no_column(const struct nsx_table *t, const char *name, struct nsx_err *err)
+{
+	struct nsx_buf b = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < t->ncols; i++)
+		nsx_buf_fmt(&b, "%s%s", i ? ", " : "", t->cols[i].name);
+	rc = nsx_err_set(err, "no column %s: want one of %.*s", name, (int)b.len, b.len ? b.ptr : "");
+	nsx_buf_free(&b);
+	return rc;
+}
+
+int
+nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err)
+{
+	size_t col = column(t, nsx_str_c(name));
+
+	if (col == t->ncols)
+		return no_column(t, name, err);
+	struct sorted *rows = t->failed ? NULL : malloc((t->nrows + 1) * sizeof *rows);
+	size_t *order = rows ? malloc((t->nrows + 1) * sizeof *order) : NULL;
+	enum nsx_cell type = t->cols[col].type;
+
+	for (size_t i = 0; order && i < t->nrows; i++) {
+		const struct nsx_table_cell *c = nsx_table_cell_of(t, i, col);
+
+		rows[i] = (struct sorted){ .has = c->has, .is_str = type == NSX_CELL_STRING, .row = i };
+		if (rows[i].is_str)
+			rows[i].s = c->v.s;
+		else if (nsx_table_is_int(type))
+			rows[i].i = c->v.i;
+		else
+			rows[i].f = c->v.f;
+	}
+	if (order && t->nrows > 1)
+		qsort(rows, t->nrows, sizeof *rows, sorted_cmp);
+	for (size_t i = 0; order && i < t->nrows; i++)
+		order[i] = rows[i].row;
+	if (order)
+		nsx_table_permute(t, order);
+	t->failed |= !order;
+	free(rows);
+	free(order);
+	return NSX_OK;
 }

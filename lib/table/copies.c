@@ -351,6 +351,7 @@ make_table(struct copies *f)
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
 	nsx_table_rank(t, f->options->by_size ? "name bucket src dst bytes time gbps mode count"
 	                                      : "name src dst mode bytes time gbps count");
+	nsx_table_adds(t, "time");
 
 	sorted = f;
 	if (t && f->rows.n)

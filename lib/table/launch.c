@@ -283,6 +283,7 @@ make_table(struct launch *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
 	nsx_table_rank(t, "name verdict starved kernel queue api kernels stalled");
+	nsx_table_adds(t, "starved");
 
 	sort_rows(f);
 	for (size_t i = 0; t && i < f->rows.n; i++) {

@@ -460,6 +460,20 @@ for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	same "what was found of ${f##*/} is said once, with the count that each gives it" "$T/want" "$T/got"
 	rm "$T/each"
 done
+# Rows in another order: of a time, of text; ties stay, absent values come last.
+for by in module thunk kernel; do
+	nsysx-summary -q --tsv --by $by "$T/auto.text" >"$T/plain"
+	[ $by = kernel ] && of=max || of=mean
+	at=$(head -n 1 "$T/plain" | tr '\t' '\n' | grep -nx $of | cut -d : -f 1)
+	{ head -n 1 "$T/plain"; tail -n +2 "$T/plain" | LC_ALL=C sort -s -t "$(printf '\t')" -k "$at,$at"gr; } >"$T/want"
+	nsysx-summary -q --tsv --by $by --sort $of "$T/auto.text" >"$T/got"
+	same "by $by, sorted by $of" "$T/want" "$T/got"
+done
+{ head -n 1 "$T/plain"; tail -n +2 "$T/plain" | LC_ALL=C sort -s -t "$(printf '\t')" -k 2,2; } >"$T/want"
+nsysx-summary -q --tsv --by kernel --sort name "$T/auto.text" >"$T/got"
+same 'sorted by a name' "$T/want" "$T/got"
+fails 'no such column' 2 '--sort: no column nmae: want one of type, name, count, total' nsysx-summary --by kernel --sort nmae "$T/auto.text"
+ok 'of several tables those with the column are sorted' nsysx-summary -q --by kernel,module --sort execs -o "$T/of-%" "$T/auto.text"
 fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
 fails 'a way twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
 fails 'no way at all' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"

@@ -64,7 +64,7 @@ $t --table >piped
 on "$here" 80 '' "$t --wide --top 0" >shown
 same 'with --wide and --top 0 a terminal gets what a pipe gets' shown piped
 rows=$($t --tsv | tail -n +2 | wc -l)
-equal '20 rows without a word, and how many more' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more: --top 0\$")" '20 1'
+equal '20 rows without a word, and how many more' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more ([0-9.]*% of total): --top 0\$")" '20 1'
 header() { on "$here" 80 '' "$1" | sed -n 1p | tr -s ' ' '\n'; }
 equal 'launch keeps what it sorts by' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
 equal 'steps keep medians, the slowest and idle time' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e period_p99 -e idle_mean)" 3
@@ -80,7 +80,8 @@ same 'a file gets the whole table, though a terminal is there' file piped
 equal 'a pipe gets all rows' "$(COLUMNS=40 $t --table | cmp - piped && echo same)" same
 equal '--top cuts TSV' "$($t --tsv --top 3)" "$($t --tsv | head -n 4)"
 equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 2
-equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more: --top 0"
+equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
+	{ all += $c; if (NR > 3) rest += $c } END { printf "%.1f%%", 100 * rest / all }') of total): --top 0"
 equal '--top 0 is all' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
 equal 'records of a kind: the first' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
 fails 'not of a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx

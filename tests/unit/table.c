@@ -249,6 +249,47 @@ large(void)
 	nsx_table_free(t);
 }
 
+/* Rows left out of a column that adds up tell what they hold of it; rows by any column. */
+static void
+adds_and_sorts(void)
+{
+	static const struct nsx_table_col some[] = {
+		{ "name", NSX_CELL_STRING }, { "total", NSX_CELL_NS }, { "mean", NSX_CELL_DOUBLE }
+	};
+	static const struct { const char *name; int64_t total; double mean; } rows[] = {
+		{ "d", 600, 1 }, { "a", 300, 3 }, { "c", 75, -2 }, { "b", 25, 3 }, { "e", -1, 0 }
+	};
+	struct nsx_table *t = nsx_table_new(some, 3);
+	struct nsx_err err = { "" };
+
+	nsx_table_adds(t, "total");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		nsx_table_row(t);
+		nsx_table_str(t, 0, nsx_str_c(rows[i].name));
+		if (rows[i].total >= 0)
+			nsx_table_int(t, 1, rows[i].total);
+		if (rows[i].total >= 0)
+			nsx_table_double(t, 2, rows[i].mean);
+	}
+	ok(strstr(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 2, 0 }, -1), "\n... and 3 more (10.0% of total): --top 0\n") != NULL,
+	   "the share that is not shown");
+	ok(strstr(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ 1, 0 }, -1), "\n... and 4 more (40.0% of total)\n") != NULL,
+	   "in Markdown too");
+	is_int(nsx_table_sort(t, "mean", &err), NSX_OK, "sorted by a double");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 0, 0 }, -1),
+	       "name\ttotal\tmean\na\t300\t3\nb\t25\t3\nd\t600\t1\nc\t75\t-2\ne\t\t\n",
+	       "the greatest first, equal ones as they were, absent last");
+	nsx_table_sort(t, "name", &err);
+	nsx_table_sort(t, "total", &err);
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 2, 0 }, -1), "name\ttotal\tmean\nd\t600\t1\na\t300\t3\n",
+	       "by an integer");
+	nsx_table_sort(t, "name", &err);
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 1, 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, the least first");
+	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "no such column");
+	is_str(err.msg, "no column total_: want one of name, total, mean", "which says what there is");
+	nsx_table_free(t);
+}
+
 int
 main(void)
 {
@@ -260,5 +301,6 @@ main(void)
 	without_values();
 	fits();
 	large();
+	adds_and_sorts();
 	return done();
 }

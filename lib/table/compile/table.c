@@ -113,6 +113,7 @@ range_table(struct compiling *c, cmp_time total)
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
+	nsx_table_adds(t, "self");
 	for (size_t i = 0; t && i < c->rows.n; i++) {
 		const struct compiling_row *r = &c->rows.p[i];
 
@@ -138,6 +139,7 @@ module_table(struct compiling *c, cmp_time total)
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
 	nsx_table_rank(t, "name total percent compilations key mean max");
+	nsx_table_adds(t, "total");
 	for (size_t i = 0; t && i < c->rows.n; i++) {
 		const struct compiling_row *r = &c->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,

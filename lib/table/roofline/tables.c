@@ -392,26 +392,28 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 		int    ncols;
 		int  (*put)(struct nsx_roof *f, struct nsx_table *t);
 		bool   words;
-		const char *rank;
+		const char *rank, *adds;
 	} kinds[] = {
 		[NSX_ROOFLINE_INST]    = { inst_cols, T_NCOLS, put_rows, true,
-			                   "name total headroom efficiency bound percent program" },
+			                   "name total headroom efficiency bound percent program", "total" },
 		[NSX_ROOFLINE_OPCODE]  = { opcode_cols, 2 + G_NCOLS, put_groups, true,
-			                   "opcode math total headroom efficiency percent" },
+			                   "opcode math total headroom efficiency percent", "total" },
 		[NSX_ROOFLINE_OP_NAME] = { op_name_cols, 1 + G_NCOLS, put_groups, true,
-			                   "op_name total headroom efficiency percent" },
+			                   "op_name total headroom efficiency percent", "total" },
 		[NSX_ROOFLINE_PROGRAM] = { program_cols, M_NCOLS, put_programs, true,
-			                   "key time hfu efficiency share headroom executions" },
+			                   "key time hfu efficiency share headroom executions", "time" },
 		[NSX_ROOFLINE_POINTS]  = { point_cols, P_NCOLS, put_points, false,
-			                   "name intensity tflops bound peak bandwidth math total" },
+			                   "name intensity tflops bound peak bandwidth math total", NULL },
 		[NSX_ROOFLINE_PEAKS]   = { peak_cols, D_NCOLS, put_peaks, false,
-			                   "device name math tflops gbps ridge" },
+			                   "device name math tflops gbps ridge", NULL },
 	};
 	enum nsx_roofline_by by = f->options->by;
 	struct nsx_table *t = nsx_table_new(kinds[by].cols, kinds[by].ncols);
 	int rc = t ? kinds[by].put(f, t) : nsx_err_nomem(f->err, NULL);
 
 	nsx_table_rank(t, kinds[by].rank);
+	if (kinds[by].adds)
+		nsx_table_adds(t, kinds[by].adds);
 	if (rc == NSX_OK && kinds[by].words && f->options->words)
 		rc = nsx_roof_words(f, t);
 	if (rc != NSX_OK) {

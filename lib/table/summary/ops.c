@@ -284,6 +284,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
 	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
 	                                  : "name total count mean max ops host_total");
+	if (f->kernel)
+		nsx_table_adds(*table, "total");
 	if (!rows || !of_type || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {

@@ -263,6 +263,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 
 	*table = nsx_table_new(cols, NCOLS);
 	nsx_table_rank(*table, "key total percent execs mean wait_share std wait_mean thunks_mean");
+	nsx_table_adds(*table, "total");
 	if (!rows || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	/* A program of which only thunks are there has no execution to put them to. */

@@ -55,7 +55,7 @@ def trouble(command, width):
         return "columns: " + lines[0]
     shown = min(20, len(rows)) if len(rows) > 25 or "nsysx-view" in command else len(rows)
     below = " ".join(lines[1 + shown:])
-    more = re.search(r"\.\.\. and ([0-9,]+) more: *--top 0", re.sub(r"\s+", " ", below))
+    more = re.search(r"\.\.\. and ([0-9,]+) more(?: \([0-9.]+% of [a-z_]+\))?: *--top 0", re.sub(r"\s+", " ", below))
     if (number(more.group(1)) if more else 0) != len(rows) - shown:
         return "%d rows, and: %s" % (len(rows), below)
     more = re.search(r"\.\.\. and ([0-9]+) more columns?: *--wide", re.sub(r"\s+", " ", below))
