@@ -167,16 +167,35 @@ function put_gaps(   i, j, k, w, m) {
 		for (w = 1; w <= windows[k]; w++)
 			order(k, w, held[k, w, "idle"])
 }
-# Insertion from the end: their number is bounded by that of the gaps that are listed.
-function order(k, w, m,   i, j, a, b, c, d) {
-	for (i = 2; i <= m; i++) {
-		a = lo[k, w, "idle", i]; b = hi[k, w, "idle", i]; c = kind[k, w, "idle", i]; d = label[k, w, "idle", i]
-		for (j = i - 1; j >= 1 && lo[k, w, "idle", j] > a; j--) {
-			lo[k, w, "idle", j + 1] = lo[k, w, "idle", j]; hi[k, w, "idle", j + 1] = hi[k, w, "idle", j]
-			kind[k, w, "idle", j + 1] = kind[k, w, "idle", j]; label[k, w, "idle", j + 1] = label[k, w, "idle", j]
-		}
-		lo[k, w, "idle", j + 1] = a; hi[k, w, "idle", j + 1] = b; kind[k, w, "idle", j + 1] = c; label[k, w, "idle", j + 1] = d
+# The m gaps of a lane by their start, equal ones as they came: merged from runs of one, since there are thousands of them.
+function order(k, w, m,   i, size) {
+	for (i = 1; i <= m; i++)
+		by[i] = i
+	for (size = 1; size < m; size *= 2) {
+		for (i = 1; i <= m; i += 2 * size)
+			join(k, w, i, i + size, i + 2 * size, m + 1)
+		for (i = 1; i <= m; i++)
+			by[i] = joined[i]
 	}
+	for (i = 1; i <= m; i++) {
+		s_lo[i] = lo[k, w, "idle", i]; s_hi[i] = hi[k, w, "idle", i]
+		s_kind[i] = kind[k, w, "idle", i]; s_label[i] = label[k, w, "idle", i]
+	}
+	for (i = 1; i <= m; i++) {
+		lo[k, w, "idle", i] = s_lo[by[i]]; hi[k, w, "idle", i] = s_hi[by[i]]
+		kind[k, w, "idle", i] = s_kind[by[i]]; label[k, w, "idle", i] = s_label[by[i]]
+	}
+}
+# by[a..b-1] and by[b..c-1], both in order and none beyond `end`, into joined[a..c-1].
+function join(k, w, a, b, c, end,   i, j, n) {
+	if (b > end)
+		b = end
+	if (c > end)
+		c = end
+	i = a
+	j = b
+	for (n = a; n < c; n++)
+		joined[n] = i < b && (j >= c || lo[k, w, "idle", by[i]] <= lo[k, w, "idle", by[j]]) ? by[i++] : by[j++]
 }
 # A piece under way, and what comes next to it.
 function flush() {

@@ -273,7 +273,8 @@ $(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tab
 $(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tables/heap.tsv
 $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
 	@mkdir -p $(@D)
-	$(nsysx_tool)view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
+	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; \
+	LC_ALL=C $(nsysx_bin)nsysx-view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	@mkdir -p $(@D)
 	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
