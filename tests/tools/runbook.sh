@@ -29,6 +29,10 @@ for cause in slow-collective late-host blocking straggler layout; do
 	steady=$T/$cause/steady.nsysx
 	subject=$(awk -F'\t' 'NR == 2 { print $2 }' "$T/$cause/answers/planted.tsv")
 	equal "$cause is the first finding" "$(first "$steady" 2)" $cause
+	case $cause in straggler | late-host) names='device 3' ;; layout) names=wrapped_transpose ;; *) names=$subject ;; esac
+	ok "$cause: its subject is $names" sh -c 'case $1 in "$2"*) ;; *) exit 1 ;; esac' sh "$(first "$steady" 7)" "$names"
+	ok "$cause: the first line says so" sh -c 'head -n 1 "$1" | tr -d "\\\\" | grep -qF -e "**look first at $2"' sh "$T/$cause/plan.md" "$names"
+	ok "$cause: it says what to do first" test -n "$(first "$steady" 8)"
 	ok "$cause: its evidence names $subject" sh -c 'printf "%s\n" "$1" | grep -qF -e "$2"' sh "$(first "$steady" 5)" "$subject"
 	ok "$cause stands first in the plan" sh -c 'grep -m 1 "^| 1 |" "$1" | grep -qF -e "| $2 |"' sh "$T/$cause/plan.md" $cause
 	# A transpose beside communication hides some of it.
@@ -45,7 +49,7 @@ for cause in slow-collective late-host blocking straggler layout; do
 done
 
 # The page tells of every finding and verdict that there is.
-for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z_]*\] = "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/rules.c"; sed -n 's/.*\] = "\([a-z-]*\)", \[NSX_FIND.*/\1/p' "$root/lib/table/diagnose/rules.c"); do
+for finding in $(sed -n 's/.*\[NSX_FIND_[A-Z]*_*[A-Z]*\] = { "\([a-z-]*\)".*/\1/p' "$root/lib/table/diagnose/catalogue.c"); do
 	ok "the page tells of $finding" grep -q -e "^### .*$finding" "$root/docs/diagnose.md"
 	ok "the manual page tells of $finding" grep -q -e "^\.It Li .*$finding" "$root/docs/man/nsysx-diagnose.1"
 done

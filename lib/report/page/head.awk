@@ -1,13 +1,15 @@
 # head.awk -- the first screen: the step, where it goes, the verdict, the largest gains, and on what this was. Reads where.tsv, findings.tsv,
 # record-device.tsv, record-profile.tsv and the first lines of summary.md, in any order; sections is the list of those that the page has.
 FILENAME ~ /summary.md$/ {
-	# The verdict, and of how many devices it is, before the first empty line; what was looked at, behind.
+	# What to look at first; the verdict, and of how many devices it is, before the next empty line; what was looked at, behind.
 	line = $0
 	gsub(/\*\*/, "", line)
 	gsub(/\\/, "", line)
 	sub(/ +$/, "", line)
-	if (line == "")
-		parts++
+	if (line ~ /^look first at /)
+		look = line
+	else if (line == "")
+		parts += verdict != ""
 	else if (!parts)
 		verdict = verdict (verdict == "" ? "" : "; ") line
 	if (line ~ /^looked at: / || line ~ /^not known: /)
@@ -30,7 +32,7 @@ FNR == 1 {
 function v(name) { return $col[name] }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); action[f] = v("action") }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -59,6 +61,7 @@ function words(x,   y) {
 	gsub(/-/, " ", y)
 	return toupper(substr(y, 1, 1)) substr(y, 2)
 }
+function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : group[i] == "launch-starved" ? "starved" : "idle" }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
@@ -74,8 +77,10 @@ function bar(   i) {
 	print "</ul>"
 }
 END {
+	if (look != "")
+		print "<p class=\"first\">" esc(sentence(look)) "</p>"
 	if (verdict != "")
-		print "<p class=\"verdict\">" esc(toupper(substr(verdict, 1, 1)) substr(verdict, 2)) ".</p>"
+		print "<p class=\"verdict\">" esc(sentence(verdict)) "</p>"
 	if (whole == "step") {
 		print "<dl class=\"cards\">"
 		card(mean, "ns", "a step, mean of " steps " from start to start")
@@ -101,7 +106,7 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections) ~ (" " anchor ":"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<br>" esc(evidence[i]) "<br><code>" esc(command[i]) "</code></li>"
+			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<br>" esc(sentence(evidence[i])) "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">Each is the most that dealing with it alone can give; gains do not add.</p>"
@@ -109,6 +114,6 @@ END {
 		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
 	for (i = 1; i <= lookeds; i++)
-		print "<p class=\"note\">" esc(toupper(substr(looked[i], 1, 1)) substr(looked[i], 2)) ".</p>"
+		print "<p class=\"note\">" esc(sentence(looked[i])) "</p>"
 	print "<p class=\"note quietly\">" devices + 0 (devices == 1 ? " device" : " devices") (model_list != "" ? ", " esc(model_list) : "") "; " profiles + 0 (profiles == 1 ? " profile" : " profiles") (product_list != "" ? " by " esc(product_list) : "") (day != "" ? "; recorded " day : "") "</p>"
 }

@@ -348,6 +348,7 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->between_of);
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
+	nsx_buf_free(&a->subject);
 	nsx_buf_free(&a->others);
 	free(a->between.p);
 	free(a->layouts.p);

@@ -9,7 +9,8 @@
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
  *   between.c  steps of another class between those that are looked at
  *
- * rules.c and rules_comm.c turn what these came to into findings, screen.c and tables.c print them. */
+ * rules.c and rules_comm.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print
+ * them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
@@ -40,8 +41,14 @@ enum nsx_finding_kind {
 	NSX_FIND_ROOFLINE, NSX_FIND_VARIABILITY, NSX_NFINDS
 };
 
-/* gain: ns of a step. Texts are in nsx_look_at.texts. cause: of NSX_FIND_IDLE. */
-struct nsx_finding { enum nsx_finding_kind kind; enum nsx_cause cause; double gain; uint32_t evidence, command; };
+/* gain: ns of a step. Texts are in nsx_look_at.texts; subject: what to look at, such as a device, which may be empty.
+ * cause: of NSX_FIND_IDLE. */
+struct nsx_finding {
+	enum nsx_finding_kind kind;
+	enum nsx_cause        cause;
+	double                gain;
+	uint32_t              evidence, command, subject;
+};
 
 /* A device and its window. */
 struct nsx_look_device {
@@ -128,7 +135,7 @@ struct nsx_look_at {
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */
 	bool               initialises;  /* windows hold executions that nsysx-warmup leaves out */
-	struct nsx_buf     text;
+	struct nsx_buf     text, subject;
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was looked at; else why not, and what helps */
 	struct nsx_buf     others;       /* what unseen says of steps of another class */
@@ -183,18 +190,22 @@ int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);
 int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 
-/* Add a finding of a->text, which is its evidence, unless it gives too little. The word @ in the command stands for
- * the stream. */
+/* Add a finding of a->text, which is its evidence, and a->subject, which is emptied, unless it gives too little. The
+ * word @ in the command stands for the stream. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 
 const char *nsx_look_name(enum nsx_look look);
-void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
-/* To a->text: where most of the window's time of a cause is, if that is much of it. */
+/* To a->text: where most of the window's time of a cause is, if that is much of it; and to a->subject if that is
+ * empty. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause);
+
+/* ---- catalogue.c */
+void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
+const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
 
 /* ---- screen.c, tables.c */
 int nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to);

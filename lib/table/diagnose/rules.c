@@ -18,24 +18,10 @@
 /* p99 of steps against p50. */
 #define VARIABLE 1.1
 enum { FEW_STEPS = 3 };
+/* Bytes of a copy from which its rate says something of the link: shorter ones are all latency. */
+enum { TELLING = 1 << 16 };
 /* Columns of a name in a sentence; those of kernels have no end. */
 enum { NAME = 80 };
-
-static const char *const kinds[NSX_NFINDS] = {
-	[NSX_FIND_SLOW]         = "slow-collective",
-	[NSX_FIND_LATE_HOST]    = "late-host",
-	[NSX_FIND_STRAGGLER]    = "straggler",
-	[NSX_FIND_LATE_DEVICE]  = "late-device",
-	[NSX_FIND_BLOCKING]     = "blocking",
-	[NSX_FIND_LAUNCH_BOUND] = "launch-bound",
-	[NSX_FIND_LAYOUT]       = "layout",
-	[NSX_FIND_COPIES]       = "copies",
-	[NSX_FIND_WAITING]      = "waiting",
-	[NSX_FIND_EXPOSED]      = "exposed-communication",
-	[NSX_FIND_IDLE]         = "idle",
-	[NSX_FIND_ROOFLINE]     = "roofline",
-	[NSX_FIND_VARIABILITY]  = "variability",
-};
 
 static const char *const looks[NSX_NLOOKS] = {
 	[NSX_LOOK_STEPS] = "steps", [NSX_LOOK_IDLE] = "causes of idle time",
@@ -67,14 +53,6 @@ const char *
 nsx_look_name(enum nsx_look look)
 {
 	return looks[look];
-}
-
-void
-nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to)
-{
-	nsx_buf_c(to, kinds[f->kind]);
-	if (f->kind == NSX_FIND_IDLE)
-		nsx_buf_fmt(to, ":%s", nsx_cause_name(f->cause));
 }
 
 void
@@ -135,12 +113,14 @@ nsx_look_put_quoted(struct nsx_buf *to, const char *word)
 int
 nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain, const char *command)
 {
-	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE };
+	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE, NSX_NONE };
 	const char *file = a->options->file;
 	struct nsx_buf whole = { .len = 0 };
 
-	if (gain <= 0 || 100 * gain < a->options->min * a->period)
+	if (gain <= 0 || 100 * gain < a->options->min * a->period) {
+		a->subject.len = 0;
 		return NSX_OK;
+	}
 	for (const char *c = command; *c; c++)
 		if (*c != '@' || c == command || c[-1] != ' ' || (c[1] && c[1] != ' '))
 			nsx_buf_char(&whole, *c);
@@ -148,13 +128,16 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 			nsx_buf_c(&whole, "STREAM");
 		else
 			nsx_look_put_quoted(&whole, file);
-	bool good = !whole.failed && !a->text.failed;
+	bool good = !whole.failed && !a->text.failed && !a->subject.failed;
 
 	if (good) {
 		f.evidence = nsx_look_text(a, nsx_buf_view(&a->text));
 		f.command = nsx_look_text(a, nsx_buf_view(&whole));
-		good = f.evidence != NSX_NONE && f.command != NSX_NONE && nsx_vec_push(&a->findings, f);
+		f.subject = nsx_look_text(a, nsx_buf_view(&a->subject));
+		good = f.evidence != NSX_NONE && f.command != NSX_NONE && f.subject != NSX_NONE
+		       && nsx_vec_push(&a->findings, f);
 	}
+	a->subject.len = 0;
 	nsx_buf_free(&whole);
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
@@ -191,6 +174,8 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 		return;
 	nsx_buf_fmt(&a->text, "; %.0f %% of that in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns);
 	nsx_idle_put_frames(&a->idle, path, leaf, &a->text);
+	if (!a->subject.len)
+		nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
 }
 
 /* The same of the window that has most of the cause. */
@@ -240,6 +225,8 @@ judge_idle(struct nsx_look_at *a)
 		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c);
+		if (!a->subject.len)
+			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
 
 		if (other) {
@@ -323,7 +310,8 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 		nsx_look_put_bytes(&a->text, s->bytes / a->count);
 		nsx_buf_c(&a->text, " in ");
 		nsx_look_put_ns(&a->text, (double)s->time / (double)a->count);
-		nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
+		if (s->bytes / s->count >= TELLING)
+			nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
 	}
 }
 
@@ -339,9 +327,9 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		most = a->drained[i] > a->drained[most] ? i : most;
 	}
 	a->text.len = 0;
-	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: ");
+	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: idle ");
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, drained));
-	nsx_buf_fmt(&a->text, " idle a %s", nsx_look_unit(a));
+	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
 	if (drained)
 		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most);
 	if (c->blocking) {
@@ -364,6 +352,7 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "copies with nothing computing beside them");
 	put_copies(a, &c->most);
+	nsx_buf_str(&a->subject, c->most.name);
 	return nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
 }
 
@@ -392,6 +381,7 @@ judge_launch(struct nsx_look_at *a)
 	            " a %s are waited for longer than they run, no longer than launching takes; most: ",
 	            nsx_look_unit(a));
 	nsx_buf_kernel_shortened(&a->text, most.name, NAME);
+	nsx_buf_kernel_shortened(&a->subject, most.name, NAME);
 	nsx_buf_c(&a->text, ", runs ");
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
 	nsx_buf_c(&a->text, ", is waited for ");
@@ -429,6 +419,8 @@ judge_layout(struct nsx_look_at *a)
 
 		nsx_buf_c(&a->text, i ? ", " : "; most: ");
 		nsx_buf_shortened(&a->text, name, NAME);
+		if (i == 0)
+			nsx_buf_shortened(&a->subject, name, NAME);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
 	}
@@ -475,6 +467,8 @@ judge_roofline(struct nsx_look_at *a)
 	for (int k = 0; k < 3 && most[k].gain > 0; k++) {
 		nsx_buf_c(&a->text, k ? ", " : "; most: ");
 		nsx_buf_str(&a->text, most[k].name);
+		if (k == 0)
+			nsx_buf_str(&a->subject, most[k].name);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
 		nsx_buf_fmt(&a->text, " (reaches %.0f %%)", 100 * most[k].reached);

@@ -44,6 +44,8 @@ judge_slow(struct nsx_look_at *a, double *told)
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
 		nsx_look_put_bytes(&a->text, u->bytes);
+		a->subject.len = 0;
+		nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 		nsx_buf_fmt(&a->text, " at %.1f GB/s where similar ones reach %.1f: ", u->busbw, u->like_busbw);
 		nsx_buf_str(&a->text, nsx_look_str(a, u->name));
 		nsx_buf_c(&a->text, ", ");
@@ -167,6 +169,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 	} else {
 		nsx_buf_fmt(&a->text, "device %" PRId64, b->device);
 	}
+	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 	nsx_buf_c(&a->text, " comes last to ");
 	nsx_look_put_each(&a->text, last * (int64_t)a->devices.n, a->count, "collective");
 	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
@@ -287,6 +290,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 	if (most && most->exposed) {
 		nsx_buf_c(&a->text, "; most of the rest in ");
 		nsx_buf_str(&a->text, nsx_look_str(a, most->name));
+		nsx_buf_str(&a->subject, nsx_look_str(a, most->name));
 		if (most->bytes >= 0) {
 			nsx_buf_c(&a->text, ", ");
 			nsx_look_put_bytes(&a->text, most->bytes);

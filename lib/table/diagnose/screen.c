@@ -107,6 +107,30 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 	return nwords;
 }
 
+/* The finding that ranks first, above the verdict: that is of most devices, and a late one has another. */
+static void
+put_first(struct screen *s)
+{
+	struct nsx_look_at *a = s->a;
+
+	if (!a->findings.n)
+		return;
+	struct nsx_str subject = nsx_look_str(a, a->findings.p[0].subject);
+
+	a->text.len = 0;
+	nsx_buf_c(&a->text, "look first at ");
+	nsx_buf_str(&a->text, subject);
+	nsx_buf_c(&a->text, subject.len ? ": " : "");
+	nsx_look_put_name(&a->findings.p[0], &a->text);
+	nsx_buf_c(&a->text, ", up to ");
+	nsx_look_put_ns(&a->text, a->findings.p[0].gain);
+	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", nsx_look_unit(a), 100 * a->findings.p[0].gain / a->period);
+	if (s->markdown)
+		nsx_buf_c(s->to, "**");
+	put_lines(s, nsx_buf_view(&a->text), 0);
+	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
+}
+
 static void
 put_verdict(struct screen *s)
 {
@@ -244,8 +268,8 @@ put_findings(struct screen *s)
 		return;
 	}
 	if (s->markdown)
-		nsx_buf_c(s->to, "| | what there is to gain | a step | | evidence | see |\n"
-		                 "|--:|---|--:|--:|---|---|\n");
+		nsx_buf_c(s->to, "| | what there is to gain | a step | | evidence | do first | see |\n"
+		                 "|--:|---|--:|--:|---|---|---|\n");
 	else
 		put_lines(s, NSX_STR("what there is to gain, at most and each by itself: gains do not add"), 0);
 	for (size_t i = 0; i < n; i++) {
@@ -258,6 +282,11 @@ put_findings(struct screen *s)
 		nsx_look_put_ns(s->to, f->gain);
 		nsx_buf_fmt(s->to, s->markdown ? " | %.1f %% | " : "  %.1f %%\n", 100 * f->gain / a->period);
 		put_lines(s, evidence, 5);
+		a->text.len = 0;
+		nsx_buf_c(&a->text, s->markdown ? "" : "do first: ");
+		nsx_buf_c(&a->text, nsx_look_action(f));
+		nsx_buf_c(s->to, s->markdown ? " | " : "");
+		put_lines(s, nsx_buf_view(&a->text), 5);
 		put_command(s, command);
 	}
 	if (s->markdown)
@@ -359,6 +388,7 @@ nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to)
 		s.width = WIDEST;
 	else if (width < NARROWEST)
 		s.width = NARROWEST;
+	put_first(&s);
 	put_verdict(&s);
 	put_step(&s);
 	put_where(&s);

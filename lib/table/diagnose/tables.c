@@ -1,7 +1,7 @@
 /* tables.c -- findings, and where a step goes, as rows. */
 #include "table/diagnose/diagnose.h"
 
-enum { F_RANK, F_FINDING, F_GAIN, F_PERCENT, F_EVIDENCE, F_COMMAND, F_NCOLS };
+enum { F_RANK, F_FINDING, F_GAIN, F_PERCENT, F_EVIDENCE, F_COMMAND, F_SUBJECT, F_ACTION, F_NCOLS };
 
 static const struct nsx_table_col finding_cols[F_NCOLS] = {
 	[F_RANK]     = { "rank", NSX_CELL_INT },
@@ -10,6 +10,8 @@ static const struct nsx_table_col finding_cols[F_NCOLS] = {
 	[F_PERCENT]  = { "percent", NSX_CELL_PERCENT },
 	[F_EVIDENCE] = { "evidence", NSX_CELL_STRING },
 	[F_COMMAND]  = { "command", NSX_CELL_STRING },
+	[F_SUBJECT]  = { "subject", NSX_CELL_STRING },
+	[F_ACTION]   = { "action", NSX_CELL_STRING },
 };
 
 struct nsx_table *
@@ -30,6 +32,9 @@ nsx_look_findings(const struct nsx_look_at *a)
 		nsx_table_double(t, F_PERCENT, 100 * f->gain / a->period);
 		nsx_table_str(t, F_EVIDENCE, nsx_look_str(a, f->evidence));
 		nsx_table_str(t, F_COMMAND, nsx_look_str(a, f->command));
+		if (nsx_look_str(a, f->subject).len)
+			nsx_table_str(t, F_SUBJECT, nsx_look_str(a, f->subject));
+		nsx_table_str(t, F_ACTION, nsx_str_c(nsx_look_action(f)));
 	}
 	if (t && name.failed) {
 		nsx_table_free(t);
