@@ -1,6 +1,8 @@
 /* nsysx-compile -- where compilation time goes: a table, or the text per compilation. */
 #include <string.h>
+#include <unistd.h>
 
+#include "base/width.h"
 #include "extract/compile_csv.h"
 #include "table/compile.h"
 #include "tool.h"
@@ -57,16 +59,17 @@ print_summary(int nops, char **ops)
 {
 	int64_t compilations;
 	struct nsx_tool t;
+	size_t width = nsx_tool_to_terminal() && !nsx_tool_table.wide ? nsx_terminal_width(STDOUT_FILENO) : 0;
 
 	if (by || loading)
 		nsx_cli_misuse(&cli, "--by and --loading do not go with --summary");
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
 		nsx_cli_misuse(&cli, "--tsv, --table and --json do not go with --summary");
-	if (nsx_tool_table.top >= 0 || nsx_tool_table.wide)
-		nsx_cli_misuse(&cli, "--top and --wide do not go with --summary");
+	if (nsx_tool_table.top >= 0)
+		nsx_cli_misuse(&cli, "--top does not go with --summary");
 	nsx_tool_open_in(&t, &cli, nops, ops, 0);
 	struct nsx_outfile *out = nsx_outfile_open(nsx_tool_output.path, &t.err);
-	int rc = out ? nsx_compile_summary(t.in, full, out, &compilations, &t.diags, &t.err) : NSX_ERR;
+	int rc = out ? nsx_compile_summary(t.in, full, width, out, &compilations, &t.diags, &t.err) : NSX_ERR;
 	if (rc == NSX_OK && nsx_tool_input.require && !compilations)
 		rc = nsx_err_set(&t.err, "%s: no compilation", t.in_name);
 	if (rc == NSX_OK)

@@ -18,8 +18,9 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "base/str.h"
+#include "base/width.h"
 
-enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30 };
+enum { MAX_OPTS = 60, LONG_BASE = 256, HELP_COLUMN = 30, NARROWEST = 20, INDENT = 4 };
 
 static bool verbose, quiet, want_help, want_version;
 
@@ -39,7 +40,26 @@ static const struct nsx_opt common[] = {
 	NSX_OPT_END
 };
 
-/* NAME: [WHAT: ]TEXT as one printable line in one write: programs of a pipeline share standard error. */
+/* A line, without its end, in one write: programs of a pipeline share standard error. A terminal gets it folded
+ * between words; one that is too narrow for that, or without memory, as it is. */
+static void
+put_line(char *line, size_t len)
+{
+	struct nsx_buf folded = { 0 };
+	size_t width;
+
+	nsx_progress_hide(NSX_HIDE_FOR_NOW);
+	if (isatty(STDERR_FILENO) && (width = nsx_terminal_width(STDERR_FILENO)) >= NARROWEST)
+		nsx_buf_folded_words(&folded, (struct nsx_str){ line, len }, width, INDENT);
+	line[len++] = '\n';
+	/* Nowhere to report a failure to. */
+	if (write(STDERR_FILENO, folded.len && !folded.failed ? folded.ptr : line,
+	          folded.len && !folded.failed ? folded.len : len) < 0)
+		len = 0;
+	nsx_buf_free(&folded);
+}
+
+/* NAME: [WHAT: ]TEXT as one printable line. */
 static void
 say(const struct nsx_cli *cli, const char *what, const char *fmt, va_list ap)
 {
@@ -53,11 +73,7 @@ say(const struct nsx_cli *cli, const char *what, const char *fmt, va_list ap)
 		memcpy(line + len - 3, "...", 3);
 	}
 	nsx_one_line(line, len);
-	line[len++] = '\n';
-	nsx_progress_hide(NSX_HIDE_FOR_NOW);
-	/* Nowhere to report a failure to. */
-	if (write(STDERR_FILENO, line, len) < 0)
-		return;
+	put_line(line, len);
 }
 
 static void NSX_PRINTF(3, 4)
@@ -73,12 +89,15 @@ sayf(const struct nsx_cli *cli, const char *what, const char *fmt, ...)
 void
 nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...)
 {
+	char usage[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
 	say(cli, "", fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "usage: %s%s%s\n", cli->name, *cli->usage ? " " : "", cli->usage);
+	int n = snprintf(usage, sizeof usage - 1, "usage: %s%s%s", cli->name, *cli->usage ? " " : "", cli->usage);
+	assert(n > 0 && (size_t)n < sizeof usage - 1);
+	put_line(usage, (size_t)n);
 	nsx_outfile_abandon_all();
 	exit(NSX_EXIT_MISUSE);
 }
@@ -178,6 +197,28 @@ left_column(char *out, size_t size, const struct nsx_opt *o)
 	return snprintf(out, size, o->type == NSX_OPT_T_MAYBE ? "  %s--%s[=%s]" : "  %s--%s=%s", ch, o->name, o->arg);
 }
 
+/* A line of --help, folded for a terminal. */
+static void NSX_PRINTF(2, 3)
+print_line(int indent, const char *fmt, ...)
+{
+	struct nsx_buf folded = { 0 };
+	char line[2048];
+	size_t width;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (isatty(STDOUT_FILENO) && (width = nsx_terminal_width(STDOUT_FILENO)) >= NARROWEST)
+		nsx_buf_folded_words(&folded, nsx_str_c(line), width,
+		                     (size_t)indent + NARROWEST < width ? (size_t)indent : INDENT);
+	if (folded.len && !folded.failed)
+		fwrite(folded.ptr, 1, folded.len, stdout);
+	else
+		puts(line);
+	nsx_buf_free(&folded);
+}
+
 static void
 print_rows(const struct nsx_opt *opts, int column)
 {
@@ -185,10 +226,12 @@ print_rows(const struct nsx_opt *opts, int column)
 
 	for (const struct nsx_opt *o = opts; o->name; o++) {
 		int n = left_column(left, sizeof left, o);
-		if (n > column)
-			printf("%s\n%*s  %s\n", left, column, "", o->help);
-		else
-			printf("%-*s  %s\n", column, left, o->help);
+		if (n > column) {
+			print_line(column, "%s", left);
+			print_line(column + 2, "%*s  %s", column, "", o->help);
+		} else {
+			print_line(column + 2, "%-*s  %s", column, left, o->help);
+		}
 	}
 }
 
@@ -221,7 +264,9 @@ nsx_cli_help(const struct nsx_cli *cli)
 {
 	int column = widest(common, widest(cli->opts, 0));
 
-	printf("usage: %s%s%s\n%s\n\n", cli->name, *cli->usage ? " " : "", cli->usage, cli->summary);
+	print_line(INDENT, "usage: %s%s%s", cli->name, *cli->usage ? " " : "", cli->usage);
+	print_line(0, "%s", cli->summary);
+	putchar('\n');
 	print_rows(cli->opts, column);
 	print_rows(common, column);
 }

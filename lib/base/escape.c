@@ -74,6 +74,17 @@ nsx_one_line(char *s, size_t n)
 	}
 }
 
+/* The number of a character of 2 or 3 bytes. */
+static unsigned
+code_of(const char *character, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)character;
+
+	if (n == 2)
+		return (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU);
+	return (p[0] & 0x0fU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
+}
+
 void
 nsx_buf_json(struct nsx_buf *b, struct nsx_str s)
 {
@@ -88,6 +99,8 @@ nsx_buf_json(struct nsx_buf *b, struct nsx_str s)
 			nsx_buf_fmt(b, "\\%c", c == '"' ? '"' : letter(c));
 		else if (c < 0x20 || c == 0x7f)
 			nsx_buf_fmt(b, "\\u%04x", c);
+		else if (nsx_utf8_steers(s.ptr, n))
+			nsx_buf_fmt(b, "\\u%04x", code_of(s.ptr, n));
 		else
 			nsx_buf_add(b, s.ptr, n);
 		n += !n;

@@ -12,8 +12,8 @@ NSX_BEGIN_C
  * steer a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
-/* Append s as a JSON string, quotes included. Bytes that are not UTF-8, which JSON cannot hold, become the four
- * characters \xHH. */
+/* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.
+ * Bytes that are not UTF-8, which JSON cannot hold, become the four characters \xHH. */
 void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 
 /* Append s, which is one line, as code of GitHub's Markdown, in a cell of a table too: between more backquotes than any

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+#include "base/width.h"
+
 #define SECOND INT64_C(1000000000)
 
 static _Atomic int64_t total;
@@ -160,38 +163,50 @@ put_figures(struct line *l, const struct nsx_progress *p, int64_t left, int64_t 
 	}
 }
 
-/* One column for each character: what is no printable ASCII becomes '?', a UTF-8 character one of them. */
-static size_t
-plain(char *out, size_t size, const char *s)
+/* The name as tables have it (nsx_buf_escaped), as much of it as there is room for: it may not steer the terminal. */
+static struct nsx_str
+shown_as(char *out, size_t size, const char *name)
 {
-	size_t n = 0;
+	struct nsx_str s = nsx_str_c(name), shown = { out, 0 };
 
-	for (; *s && n + 1 < size; s++)
-		if (((unsigned char)*s & 0xc0) != 0x80)
-			out[n++] = (unsigned char)*s < 0x20 || (unsigned char)*s >= 0x7f ? '?' : *s;
-	out[n] = '\0';
-	return n;
+	while (s.len) {
+		size_t n = nsx_utf8_char(s), bytes = n ? n : 1;
+		bool whole = n > 1 ? !nsx_utf8_steers(s.ptr, n) : n && *s.ptr >= 0x20 && *s.ptr < 0x7f;
+
+		if (shown.len + (whole ? bytes : 4 * bytes) >= size)
+			break;
+		if (whole)
+			memcpy(out + shown.len, s.ptr, bytes);
+		for (size_t i = 0; i < bytes && !whole; i++)
+			snprintf(out + shown.len + 4 * i, 5, "\\x%02X", (unsigned char)s.ptr[i]);
+		shown.len += whole ? bytes : 4 * bytes;
+		s = (struct nsx_str){ s.ptr + bytes, s.len - bytes };
+	}
+	return shown;
 }
 
 size_t
 nsx_progress_line(char *out, size_t size, int width, const char *tool, const char *name, const struct nsx_progress *p,
                   int64_t left, int64_t elapsed)
 {
-	char shown[256], figures[128];
+	char escaped[256], figures[128];
 	struct line f = { figures, 0, sizeof figures }, l = { out, 0, size };
-	size_t n = plain(shown, sizeof shown, name), room = width < 0 ? 0 : (size_t)width;
+	struct nsx_str shown = shown_as(escaped, sizeof escaped, name);
+	size_t n = nsx_width(shown), room = width < 0 ? 0 : (size_t)width;
 
 	put_figures(&f, p, left, elapsed);
 	put(&l, "%s: ", tool);
 	/* The end of a name says more than its beginning; of a few letters neither says anything. */
 	size_t others = l.n + f.n + 2, fits = room > others ? room - others : 0;
-	if (n && n <= fits)
-		put(&l, "%s: ", shown);
-	else if (n && fits >= 8)
-		put(&l, "...%s: ", shown + n - (fits - 3));
+	if (n && n <= fits) {
+		put(&l, "%.*s: ", (int)shown.len, shown.ptr);
+	} else if (n && fits >= 8) {
+		size_t tail = nsx_width_tail(shown, fits - 3);
+		put(&l, "...%.*s: ", (int)tail, shown.ptr + shown.len - tail);
+	}
 	put(&l, "%s", figures);
-	if (l.n > room)
-		out[l.n = room] = '\0';
+	l.n = nsx_width_head((struct nsx_str){ out, l.n }, room);
+	out[l.n] = '\0';
 	return l.n;
 }
 

@@ -44,8 +44,8 @@ void nsx_progress_get(struct nsx_progress *p);
 /* Nanoseconds left, if the known work was at `done0` when `elapsed` ns had not yet passed; -1: not to be told (yet). */
 int64_t nsx_progress_left(const struct nsx_progress *p, uint64_t done0, int64_t elapsed);
 
-/* The line, without end of line, at most width columns (and size - 1 bytes) of printable ASCII, terminated by a NUL;
- * its length.
+/* The line, without end of line, at most width columns (and size - 1 bytes) of printable text, terminated by a NUL;
+ * its length in bytes.
  *     TOOL: NAME: PHASE 43 %  1.2 GB of 2.8 GB  8 s left
  *     TOOL: NAME: 12.3 M records  1.5 M/s                   where the end is not known
  * name: "" for none; it is what gives way where the line is too long. left: -1 for none. elapsed: ns, for the rate. */

@@ -185,31 +185,47 @@ nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 	nsx_buf_add(b, s.ptr + s.len - n, n);
 }
 
-/* Bytes of the first line of s in `width` columns, without the space that ends it. */
-static size_t
-line_of(struct nsx_str s, size_t width)
+/* Whether a line may end before this byte of s: a space, but not one between a number and its percent sign. */
+static bool
+may_end(struct nsx_str s, size_t at)
 {
-	size_t n = nsx_width_head(s, width), space = n;
+	return s.ptr[at] == ' ' && !(at + 1 < s.len && s.ptr[at + 1] == '%');
+}
+
+/* Bytes of the first line of s in `width` columns, without the space that ends it; whole: a word is not broken. */
+static size_t
+line_of(struct nsx_str s, size_t width, bool whole)
+{
+	size_t n = nsx_width_head(s, width), space = n, lead = 0;
 
 	if (n == s.len)
 		return n;
-	while (space > 0 && s.ptr[space] != ' ')
+	while (lead < s.len && s.ptr[lead] == ' ')
+		lead++;
+	while (space > lead && !may_end(s, space))
 		space--;
-	if (space > 0)
+	if (space > lead)
+		return space;
+	for (space = n > lead ? n : lead; whole && space < s.len && !may_end(s, space);)
+		space++;
+	if (whole)
 		return space;
 	return n ? n : s.len;   /* a character as wide as all there is */
 }
 
 static void
-fold(struct nsx_buf *b, struct nsx_str s, size_t width)
+fold(struct nsx_buf *b, struct nsx_str s, size_t width, size_t by, bool whole)
 {
 	bool more = false;
 
 	do {
-		size_t indent = more ? 2 : 0, n = line_of(s, width - indent);
+		size_t indent = more ? by : 0, n = line_of(s, width - indent, whole);
 
-		nsx_buf_add(b, "  ", indent);
-		nsx_buf_add(b, s.ptr, n);
+		size_t end = n;
+		while (whole && end && s.ptr[end - 1] == ' ')
+			end--;
+		nsx_buf_fmt(b, "%*s", (int)indent, "");
+		nsx_buf_add(b, s.ptr, end);
 		nsx_buf_char(b, '\n');
 		for (s = after(s, n); s.len && *s.ptr == ' '; s = after(s, 1))
 			;
@@ -225,9 +241,15 @@ nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width)
 
 		while (n < lines.len && lines.ptr[n] != '\n')
 			n++;
-		fold(b, (struct nsx_str){ lines.ptr, n }, width);
+		fold(b, (struct nsx_str){ lines.ptr, n }, width, 2, false);
 		lines = after(lines, n < lines.len ? n + 1 : n);
 	}
+}
+
+void
+nsx_buf_folded_words(struct nsx_buf *b, struct nsx_str line, size_t width, size_t indent)
+{
+	fold(b, line, width, indent, true);
 }
 
 size_t

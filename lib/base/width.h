@@ -23,6 +23,10 @@ void nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
  * there are any, and continued with an indentation of two columns. */
 void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
 
+/* The same of one line, continued with an indentation of `indent` columns (less than width), with words left whole: one
+ * of more columns than there are has a line for itself, which is wider. */
+void nsx_buf_folded_words(struct nsx_buf *b, struct nsx_str line, size_t width, size_t indent);
+
 /* Columns of the terminal that fd is: what it says of itself, or COLUMNS of the environment, or 80. */
 size_t nsx_terminal_width(int fd);
 

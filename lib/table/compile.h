@@ -46,8 +46,9 @@ int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, stru
 
 /* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By
  * the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.
+ * width: columns of the terminal that reads it, whose lines fit then, with names shortened; 0: none.
  * *compilations: how many. NSX_OK or NSX_ERR. */
-int nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
-                        struct nsx_diags *diags, struct nsx_err *err);
+int nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_outfile *out,
+                        int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

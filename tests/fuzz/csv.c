@@ -49,7 +49,7 @@ make_summary(const uint8_t *data, size_t size, bool full)
 	struct nsx_outfile *out = nsx_outfile_open("/dev/null", &write_err);
 	int64_t compilations;
 
-	judge(r && out ? nsx_compile_summary(r, full, out, &compilations, &diags, &err) : NSX_ERR, &err);
+	judge(r && out ? nsx_compile_summary(r, full, 0, out, &compilations, &diags, &err) : NSX_ERR, &err);
 	nsx_outfile_free(out);
 	nsx_diags_free(&diags);
 	nsx_reader_close(r);

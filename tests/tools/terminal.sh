@@ -84,6 +84,29 @@ equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')"
 	{ all += $c; if (NR > 3) rest += $c } END { printf "%.1f%%", 100 * rest / all }') of total): --top 0"
 equal '--top 0 is all' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
 equal 'records of a kind: the first' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
+# What is no table fits, too. Words and commands stay whole.
+widest() { python3 "$here/narrow.py" "$@"; }
+for width in 20 40 51 80; do
+	equal "the first screen of nsysx-diagnose at $width columns" "$(widest $width 'nsysx-diagnose -q jax.nsysx')" ''
+	equal "nsysx-compile --summary at $width columns" "$(widest $width 'nsysx-compile -q --summary jax.nsysx')" ''
+	equal "--help at $width columns" "$(widest $width 'nsysx-idle --help' | grep -v '^ *[^ ]*$')" ''
+done
+on "$here" 40 '' 'nsysx-diagnose -q jax.nsysx' | sed -n -e ':a' -e '/ \\$/{N;s/ \\\n */ /;ba' -e '}' -e 's/^ *\$ //p' >folded
+nsysx-diagnose -q --table jax.nsysx | sed -n 's/^ *\$ //p' >whole
+same 'commands that are folded are what they were' folded whole
+equal 'names that nsysx-compile --summary shortens keep both ends' "$(on "$here" 40 '' 'nsysx-compile -q --summary jax.nsysx' | grep -c '^Compilation: TSL:.*\.\..*#: [0-9.]*$')" "$(nsysx-compile -q --summary jax.nsysx | grep -c ^Compilation)"
+on "$here" 40 '' 'nsysx-compile -q --summary --wide jax.nsysx' >shown
+nsysx-compile -q --summary jax.nsysx >whole
+same 'and has them whole with --wide' shown whole
+
+# Messages are folded between words for a terminal, and are one line for everything else.
+message='nsysx-steps -qq --module no_such_module --step "one two three four" jax.nsysx'
+sh -c "$message" 2>whole
+on "$here" 50 '' "$message 2>&1 || true" >folded
+equal 'messages fit the terminal' "$(awk 'length > 50' folded)" ''
+equal 'and are what they were, but for where lines end' "$(tr -s ' \n' ' ' <folded)" "$(tr -s ' \n' ' ' <whole)"
+equal 'with their continuation indented' "$(grep -c -v -e '^nsysx-steps: ' -e '^usage: ' -e '^    [^ ]' folded)" 0
+equal 'in a pipe each is a line' "$(wc -l <whole)" 2
 fails 'not of a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
 fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
 done_testing

@@ -52,6 +52,10 @@ main(void)
 
 	is_str(JSON("a\"b\\c\td"), "\"a\\\"b\\\\c\\td\"", "JSON: quote, backslash, tab");
 	is_str(JSON("\x01\x7f"), "\"\\u0001\\u007f\"", "JSON: control characters");
+	is_str(JSON("\xc2\x80\xc2\x9f\xc2\xa0\xd8\x9c"), "\"\\u0080\\u009f\xc2\xa0\\u061c\"",
+	       "JSON: control characters above U+0080 and the Arabic letter mark, not their neighbours");
+	is_str(JSON("\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa"),
+	       "\"\xe2\x80\x8d\\u200e\\u202e\\u2066\\u2069\xe2\x81\xaa\"", "JSON: what turns the direction of text");
 	is_str(JSON("\xc3\xa9\xff"), "\"\xc3\xa9\\\\xFF\"", "JSON: UTF-8 stays, another byte is spelt");
 
 	is_int(CHAR("\xc2\x80"), 2, "U+0080");

@@ -67,7 +67,9 @@ widths(void)
 	for (int w = -1; w < 200; w++)
 		good += strlen(line(w, name, p, SECOND, 0)) <= (size_t)(w < 0 ? 0 : w);
 	ok(good == 201, "no line is wider than it may be");
-	is_str(line(100, "\xc3\xa4\t\x1b[31m\x7f.sqlite", p, -1, 0), "nsysx-x: ???[31m?.sqlite: 50 %  10 B of 20 B", "a name moves no cursor and has one column a character");
+	is_str(line(100, "\xc3\xa4\t\x1b[31m\x7f.sqlite", p, -1, 0), "nsysx-x: \xc3\xa4\\x09\\x1B[31m\\x7F.sqlite: 50 %  10 B of 20 B", "a name moves no cursor");
+	is_str(line(100, "\xc2\x9b""2J\xe2\x80\xae\xff", p, -1, 0), "nsysx-x: \\xC2\\x9B2J\\xE2\\x80\\xAE\\xFF: 50 %  10 B of 20 B", "nor does a control character above U+0080, a direction or what is not UTF-8");
+	is_str(line(most - 30, "\xe5\x88\x97\xe8\xbb\x8a\xe5\x88\x97\xe8\xbb\x8a\xe5\x88\x97\xe8\xbb\x8a.sqlite", p, -1, 0), "nsysx-x: ....sqlite: 50 %  10 B of 20 B", "a wide character that would not fit whole is not there");
 
 	char small[16];
 	ok(nsx_progress_line(small, sizeof small, 100, "nsysx-x", name, &p, -1, 0) == strlen(small) && strlen(small) < sizeof small, "nor longer than its room");

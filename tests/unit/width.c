@@ -117,6 +117,11 @@ folded(void)
 	is_str(b.ptr, "no device of the\n  stream has a clock\n\nshort\na-word-of-more-colum\n"
 	       "  ns-than-there-are\n  and more\n",
 	       "lines break at spaces, and go on indented");
+	b.len = 0;
+	nsx_buf_folded_words(&b, NSX_STR("  -x  a folder of many-dumps-of-programs, 87.6 % of two  spaces"), 18, 6);
+	nsx_buf_char(&b, '\0');
+	is_str(b.ptr, "  -x  a folder of\n      many-dumps-of-programs,\n      87.6 % of\n      two  spaces\n",
+	       "words stay whole and percent signs with their numbers, leading spaces are kept, none ends a line");
 	nsx_buf_free(&b);
 }
 

@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "table/compile/compile.h"
+#include "base/escape.h"
 #include "base/num.h"
+#include "base/width.h"
 #include "base/csv.h"
 #include "xla/title.h"
+
+enum { SHORTEST = 8 };   /* columns that a name keeps on a terminal */
 
 /* A place in the tree of ranges. `near`: the nearest compilation around it. */
 struct node { uint32_t parent, near, block; int64_t child; };
@@ -28,6 +32,8 @@ struct summary {
 	struct nsx_diags  *diags;
 	const char        *where;
 	bool               full;
+	size_t             width;    /* columns of a terminal, 0: of none */
+	struct nsx_buf     after, name, line;   /* of put_line */
 	struct nsx_intern  names;    /* names of rows, then their keys */
 	struct nsx_buf     text;
 	NSX_VEC(struct node) nodes;
@@ -403,29 +409,51 @@ by_ns(const void *a, const void *b)
 
 /* ---- text ---- */
 
+/* A line: `before`, name, s->after. On a terminal the name is shortened to what fits, and steers nothing. */
+static void
+put_line(struct summary *s, const char *before, struct nsx_str name)
+{
+	size_t others = strlen(before) + s->after.len;
+
+	if (!s->width) {
+		nsx_buf_c(&s->text, before);
+		nsx_buf_str(&s->text, name);
+		nsx_buf_str(&s->text, nsx_buf_view(&s->after));
+		nsx_buf_char(&s->text, '\n');
+		return;
+	}
+	s->name.len = s->line.len = 0;
+	nsx_buf_escaped(&s->name, name);
+	nsx_buf_c(&s->line, before);
+	nsx_buf_shortened(&s->line, nsx_buf_view(&s->name),
+	                  s->width > others + SHORTEST ? s->width - others : SHORTEST);
+	nsx_buf_str(&s->line, nsx_buf_view(&s->after));
+	nsx_buf_folded(&s->text, nsx_buf_view(&s->line), s->width < SHORTEST ? SHORTEST : s->width);
+	s->text.failed |= s->name.failed || s->line.failed;
+}
+
 /* The lines of a block, whose n sums are e; the one that reaches 99 % is not among them. */
 static void
 put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_t n, int64_t total)
 {
 	double sum = 0;
 
-	nsx_buf_c(&s->text, "Compilation: ");
-	nsx_buf_str(&s->text, name);
-	nsx_buf_c(&s->text, ": ");
-	nsx_compare_put_seconds(&s->text, (double)total / 1e9);
-	nsx_buf_char(&s->text, '\n');
+	s->after.len = 0;
+	nsx_buf_c(&s->after, ": ");
+	nsx_compare_put_seconds(&s->after, (double)total / 1e9);
+	put_line(s, "Compilation: ", name);
 	for (size_t i = 0; i < n && total; i++) {
 		double part = (double)e[i].ns / (double)total;
 
 		sum += part;
 		if (!(sum < 0.99))
 			break;
-		nsx_buf_char(&s->text, ' ');
-		nsx_buf_str(&s->text, e[i].key);
-		nsx_buf_fmt(&s->text, " %.2f%% ", part * 100);
-		nsx_compare_put_four(&s->text, (double)e[i].ns / 1e9);
-		nsx_buf_char(&s->text, '\n');
+		s->after.len = 0;
+		nsx_buf_fmt(&s->after, " %.2f%% ", part * 100);
+		nsx_compare_put_four(&s->after, (double)e[i].ns / 1e9);
+		put_line(s, " ", e[i].key);
 	}
+	s->text.failed |= s->after.failed;
 }
 
 static int
@@ -477,10 +505,11 @@ print(struct summary *s, struct nsx_outfile *out)
 }
 
 int
-nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, int64_t *compilations,
-                    struct nsx_diags *diags, struct nsx_err *err)
+nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_outfile *out,
+                    int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_reader_input(in)->name, .full = full };
+	struct summary s = { .in = in, .err = err, .diags = diags, .where = nsx_reader_input(in)->name, .full = full,
+	                     .width = width };
 	bool csv;
 	int rc = nsx_csv_is(nsx_reader_input(in), &csv);
 
@@ -493,11 +522,14 @@ nsx_compile_summary(struct nsx_reader *in, bool full, struct nsx_outfile *out, i
 	if (rc == NSX_OK)
 		rc = print(&s, out);
 	if (rc == NSX_OK && !s.compiles)
-		nsx_diag_add(diags, NSX_INFO, "", s.blocks.n == 0,
+		nsx_diag_add(diags, NSX_WARNING, "", s.blocks.n == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
 	*compilations = (int64_t)s.blocks.n;
 	nsx_intern_free(&s.names);
 	nsx_buf_free(&s.text);
+	nsx_buf_free(&s.after);
+	nsx_buf_free(&s.name);
+	nsx_buf_free(&s.line);
 	nsx_map_free(&s.node_at);
 	nsx_map_free(&s.entry_at);
 	free(s.nodes.p);

@@ -1,6 +1,7 @@
 /* screen.c -- the first screen as text: what the job is bound by, the step, where it goes, and the largest gains; and
  * as Markdown. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -8,8 +9,10 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* Columns of the screen, of a bar, of names beside it, and of a row of those without its bar. */
-enum { NARROWEST = 40, WIDEST = 100, BAR = 30, NAMES = 24, ROW = 51 };
+/* Columns of the screen; of a bar, at least if there is one; and beside it of names, of a time, of what else there is
+ * in a row. */
+enum { NARROWEST = 20, WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOSE = 10, SHORTEST = 12,
+       EVIDENCE = 5 };
 
 /* Rows of idle time below this share of a step are one. */
 #define LITTLE 0.001
@@ -48,27 +51,18 @@ put_text(struct screen *s, struct nsx_str text)
 static void
 put_lines(struct screen *s, struct nsx_str text, int indent)
 {
-	size_t room = s->width - (size_t)indent, from = 0;
+	struct nsx_buf line = { 0 };
+	struct screen to = { s->a, &line, false, 0 };
 
 	if (s->markdown) {
 		put_text(s, text);
 		return;
 	}
-	while (from < text.len) {
-		struct nsx_str rest = { text.ptr + from, text.len - from };
-		size_t end = from + nsx_width_head(rest, room), cut = end;
-
-		while (cut < text.len && cut > from && text.ptr[cut] != ' ')
-			cut--;
-		if (cut == from)
-			for (cut = end; cut < text.len && text.ptr[cut] != ' ';)
-				cut++;
-		nsx_buf_fmt(s->to, "%*s", indent, "");
-		put_text(s, (struct nsx_str){ text.ptr + from, cut - from });
-		nsx_buf_char(s->to, '\n');
-		for (from = cut; from < text.len && text.ptr[from] == ' ';)
-			from++;
-	}
+	nsx_buf_fmt(&line, "%*s", indent, "");
+	put_text(&to, text);
+	nsx_buf_folded_words(s->to, nsx_buf_view(&line), s->width, (size_t)indent);
+	s->to->failed |= line.failed;
+	nsx_buf_free(&line);
 }
 
 /* ---- parts of it */
@@ -192,12 +186,36 @@ put_step(struct screen *s)
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
+/* Columns of a row's parts: where there is no room for a bar the time gets closer, then names are shortened, and where
+ * little of them would be left there is no time. */
+struct row { int names, time, bar; };
+
+static struct row
+row_of(size_t width)
+{
+	int room = (int)width - REST;
+	struct row r = { NAMES, TIME, room - NAMES - TIME - 2 };
+
+	if (r.bar < LEAST) {
+		r.time = room - NAMES < CLOSE ? CLOSE : room - NAMES < TIME ? room - NAMES : TIME;
+		r.names = room - r.time < NAMES ? room - r.time : NAMES;
+		r.bar = 0;
+	}
+	if (r.names < SHORTEST) {
+		r.time = 0;
+		r.names = room < NAMES ? room : NAMES;
+	}
+	r.bar = r.bar > BAR ? BAR : r.bar;
+	return r;
+}
+
 static void
 put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 {
+	struct row r = row_of(s->width);
 	double share = (double)ns / (double)s->a->time;
-	int room = s->width < ROW + BAR ? s->width < ROW ? 0 : (int)s->width - ROW : BAR;
-	int bar = (int)(share * room + 0.5), used = (int)(strlen(part) + strlen(cause));
+	int bar = (int)(share * r.bar + 0.5), used;
+	char name[64];
 
 	s->a->text.len = 0;
 	nsx_look_put_ns(&s->a->text, nsx_look_mean(s->a, ns));
@@ -206,8 +224,13 @@ put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 		            100 * share);
 		return;
 	}
-	nsx_buf_fmt(s->to, "  %s%s%*s %14.*s %5.1f %%", part, cause, used < NAMES ? NAMES - used : 0, "",
-	            (int)s->a->text.len, s->a->text.ptr, 100 * share);
+	nsx_buf_c(s->to, "  ");
+	used = snprintf(name, sizeof name, "%s%s", part, cause);
+	nsx_buf_shortened(s->to, nsx_str_c(name), (size_t)r.names);
+	nsx_buf_fmt(s->to, "%*s", used < r.names ? r.names - used : 0, "");
+	if (r.time)
+		nsx_buf_fmt(s->to, " %*.*s", r.time, (int)s->a->text.len, s->a->text.ptr);
+	nsx_buf_fmt(s->to, " %5.1f %%", 100 * share);
 	if (bar)
 		nsx_buf_fmt(s->to, "  %.*s", bar, "##############################");
 	nsx_buf_char(s->to, '\n');
@@ -221,8 +244,12 @@ put_where(struct screen *s)
 
 	if (!a->count || !a->ops)
 		return;
-	nsx_buf_fmt(s->to, s->markdown ? "| where %s goes | time | share |\n|---|--:|--:|\n" : "where %s goes\n",
-	            a->stepped ? "the period of a step" : "the time of a device");
+	a->text.len = 0;
+	nsx_buf_fmt(&a->text, "where %s goes", a->stepped ? "the period of a step" : "the time of a device");
+	if (s->markdown)
+		nsx_buf_fmt(s->to, "| %.*s | time | share |\n|---|--:|--:|\n", (int)a->text.len, a->text.ptr);
+	else
+		put_lines(s, nsx_buf_view(&a->text), 0);
 	put_share(s, "compute", "", a->cells[NSX_PART_COMPUTE]);
 	put_share(s, "exposed communication", "", a->cells[NSX_PART_COMM]);
 	put_share(s, "copies", "", a->cells[NSX_PART_COPY]);
@@ -239,20 +266,54 @@ put_where(struct screen *s)
 	nsx_buf_char(s->to, '\n');
 }
 
-/* A command as it can be copied. */
+/* Bytes of the part of a command that goes on a line of `room` columns, a backslash after it where there is more: up
+ * to a space between words, of which none is broken, nor anything in quotes. */
+static size_t
+command_line(struct nsx_str command, size_t room)
+{
+	size_t cut = 0;
+	bool quoted = false;
+
+	if (nsx_width(command) <= room)
+		return command.len;
+	for (size_t i = 0; i < command.len; i++) {
+		quoted ^= command.ptr[i] == '\'';
+		if (quoted || command.ptr[i] != ' ')
+			continue;
+		if (cut && nsx_width((struct nsx_str){ command.ptr, i }) + 2 > room)
+			return cut;
+		cut = i;
+	}
+	return cut ? cut : command.len;
+}
+
+/* A command as it can be copied, on several lines if it is wider than a terminal. */
 static void
 put_command(struct screen *s, struct nsx_str command)
 {
-	size_t begin;
+	size_t begin = s->to->len;
 
-	nsx_buf_c(s->to, s->markdown ? " | " : "     $ ");
-	begin = s->to->len;
-	if (s->markdown)
+	if (s->markdown) {
+		nsx_buf_c(s->to, " | ");
 		nsx_buf_code(s->to, command);
-	else
-		nsx_buf_str(s->to, command);
-	tame(s, begin);
-	nsx_buf_c(s->to, s->markdown ? " |\n" : "\n");
+		tame(s, begin);
+		nsx_buf_c(s->to, " |\n");
+		return;
+	}
+	for (bool more = false; command.len; more = true) {
+		size_t width = s->a->options->width;
+		size_t room = (width < NARROWEST ? NARROWEST : width) - EVIDENCE - 2;
+		size_t n = width ? command_line(command, room) : command.len;
+
+		nsx_buf_fmt(s->to, "%*s%s", EVIDENCE, "", more ? "  " : "$ ");
+		begin = s->to->len;
+		nsx_buf_add(s->to, command.ptr, n);
+		tame(s, begin);
+		command = (struct nsx_str){ command.ptr + n, command.len - n };
+		nsx_buf_c(s->to, command.len ? " \\\n" : "\n");
+		while (command.len && *command.ptr == ' ')
+			command = (struct nsx_str){ command.ptr + 1, command.len - 1 };
+	}
 }
 
 static void
@@ -263,8 +324,11 @@ put_findings(struct screen *s)
 
 	n = top && top < n ? top : n;
 	if (!n) {
-		nsx_buf_fmt(s->to, "nothing was found that is worth %g %% of a %s\n\n", a->options->min,
+		a->text.len = 0;
+		nsx_buf_fmt(&a->text, "nothing was found that is worth %g %% of a %s", a->options->min,
 		            a->stepped ? "step" : "device's time");
+		put_lines(s, nsx_buf_view(&a->text), 0);
+		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 		return;
 	}
 	if (s->markdown)
@@ -275,25 +339,36 @@ put_findings(struct screen *s)
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
+		struct nsx_buf title = { 0 };
 
-		nsx_buf_fmt(s->to, s->markdown ? "| %zu | " : "%3zu  ", i + 1);
-		nsx_look_put_name(f, s->to);
-		nsx_buf_c(s->to, s->markdown ? " | " : "  ");
-		nsx_look_put_ns(s->to, f->gain);
-		nsx_buf_fmt(s->to, s->markdown ? " | %.1f %% | " : "  %.1f %%\n", 100 * f->gain / a->period);
-		put_lines(s, evidence, 5);
+		nsx_buf_fmt(&title, s->markdown ? "| %zu | " : "%3zu  ", i + 1);
+		nsx_look_put_name(f, &title);
+		nsx_buf_c(&title, s->markdown ? " | " : "  ");
+		nsx_look_put_ns(&title, f->gain);
+		nsx_buf_fmt(&title, s->markdown ? " | %.1f %% | " : "  %.1f %%", 100 * f->gain / a->period);
+		if (s->markdown)
+			nsx_buf_str(s->to, nsx_buf_view(&title));
+		else
+			nsx_buf_folded_words(s->to, nsx_buf_view(&title), s->width, EVIDENCE);
+		s->to->failed |= title.failed;
+		nsx_buf_free(&title);
+		put_lines(s, evidence, EVIDENCE);
 		a->text.len = 0;
 		nsx_buf_c(&a->text, s->markdown ? "" : "do first: ");
 		nsx_buf_c(&a->text, nsx_look_action(f));
 		nsx_buf_c(s->to, s->markdown ? " | " : "");
-		put_lines(s, nsx_buf_view(&a->text), 5);
+		put_lines(s, nsx_buf_view(&a->text), EVIDENCE);
 		put_command(s, command);
 	}
 	if (s->markdown)
 		nsx_buf_c(s->to, "\nEach gain is the most there is, by itself: gains do not add.");
-	if (n < a->findings.n)
-		nsx_buf_fmt(s->to, s->markdown ? " %zu more findings are not shown." : "     and %zu more: --top 0\n",
-		            a->findings.n - n);
+	if (n < a->findings.n && s->markdown)
+		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
+	if (n < a->findings.n && !s->markdown) {
+		a->text.len = 0;
+		nsx_buf_fmt(&a->text, "and %zu more: --top 0", a->findings.n - n);
+		put_lines(s, nsx_buf_view(&a->text), EVIDENCE);
+	}
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
