@@ -10,6 +10,7 @@
 
 static const char *step, *module, *min;
 static bool where, all;
+static int64_t gaps;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "step", &step, "REGEX",
@@ -19,6 +20,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "where", &where, "print the step, and what devices did in it, as a table instead"),
 	NSX_OPT_FLAG(0, "all", &all,
 	             "in one reading, into -o with a % for: findings.tsv, where.tsv, step-each.tsv, summary.md"),
+	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
+	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle and its --list N print"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
@@ -29,8 +32,8 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = {
 	"nsysx-diagnose",
-	"[--step REGEX | --module NAME] [--where | --all] [--tsv | --table | --json | --markdown] [--top N] [-o "
-	"FILE] [FILE]",
+	"[--step REGEX | --module NAME] [--where | --all [--gaps N]] [--tsv | --table | --json | --markdown] "
+	"[--top N] [-o FILE] [FILE]",
 	"Print what a job is bound by, where its steps go, and what there is to gain, ranked.", opts
 };
 
@@ -55,6 +58,10 @@ write_all(struct nsx_tool *t, const struct nsx_diagnosis *d, const struct nsx_to
 		rc = nsx_tool_write_table_to(t, d->where, d->diags, to[1].path);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table_to(t, d->steps, d->diags, to[2].path);
+	if (rc == NSX_OK && d->idle)
+		rc = nsx_tool_write_table_to(t, d->idle, d->diags, to[4].path);
+	if (rc == NSX_OK && d->gaps)
+		rc = nsx_tool_write_table_to(t, d->gaps, d->diags, to[5].path);
 	return rc == NSX_OK ? write_text(t, &d->text, to[3].path) : rc;
 }
 
@@ -82,9 +89,12 @@ main(int argc, char **argv)
 	if (all && (where || nsx_tool_table.aligned || nsx_tool_table.json || nsx_tool_table.markdown))
 		nsx_cli_misuse(&cli, "--all goes with neither --where nor another form");
 	if (all)
-		to = nsx_tool_parts(&cli, "findings.tsv,where.tsv,step-each.tsv,summary.md",
-		                    nsx_tool_output.path, &nto);
+		to = nsx_tool_parts(&cli, gaps ? "findings.tsv,where.tsv,step-each.tsv,summary.md,idle.tsv,gaps.tsv"
+		                    : "findings.tsv,where.tsv,step-each.tsv,summary.md", nsx_tool_output.path, &nto);
+	else if (gaps)
+		nsx_cli_misuse(&cli, "--gaps goes with --all");
 	o.all = all;
+	o.gaps = gaps;
 	if (where)
 		o.form = NSX_DIAGNOSE_WHERE;
 	else if (form == NSX_TABLE_ALIGNED || form == NSX_TABLE_MARKDOWN)

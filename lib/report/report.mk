@@ -66,9 +66,10 @@ nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
 nsysx_records := $(call nsysx_table,$(nsysx_kinds:%=record-%))
-nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each)
+nsysx_idles := $(if $(nsysx_detail),$(call nsysx_table,idle gaps))
+nsysx_diagnosed := $(nsysx_out)/summary.md $(call nsysx_table,findings where step-each) $(nsysx_idles)
 nsysx_late := stragglers curve waits pairs
-nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,idle gaps copies lanes)) $(call nsysx_table,roofline points)
+nsysx_detailed := $(if $(nsysx_detail),$(call nsysx_table,copies lanes)) $(call nsysx_table,roofline points)
 nsysx_tables := $(nsysx_diagnosed) $(nsysx_summaries) $(nsysx_compiles) $(nsysx_records) $(nsysx_detailed) \
 	$(call nsysx_table,variable bandwidth residual $(nsysx_late) heap heap-peak heap-at-peak)
 nsysx_traces := $(if $(filter yes,$(TRACE)),$(nsysx_out)/job.pftrace)
@@ -190,14 +191,10 @@ $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_tool)view -q -t $(call nsysx_list,$(nsysx_kinds)) -o '$(nsysx_out)/tables/record-%.tsv' $(nsysx_last) $(nsysx_said)
 # The first screen: as tables, and as text beside the page. Commands in it name the stream as it is called from the report's folder.
 $(nsysx_diagnosed): private nsysx_as := summary
-$(nsysx_out)/summary%md $(nsysx_out)/tables/findings%tsv $(nsysx_out)/tables/where%tsv $(nsysx_out)/tables/step-each%tsv: $(nsysx_last)
+$(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagnosed)))): $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tell) 'diagnosing'
-	$(nsysx_at)mkdir -p $(nsysx_out)/tables; unset NSYSX_FORMAT; { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
-$(nsysx_out)/tables/idle.tsv $(nsysx_out)/tables/gaps.tsv: private nsysx_as := tables/idle
-$(nsysx_out)/tables/idle%tsv $(nsysx_out)/tables/gaps%tsv: $(nsysx_last)
-	$(nsysx_run)
-	$(nsysx_tool)idle --tsv --list 4000 --with-table -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) $(nsysx_said)
+	$(nsysx_at)mkdir -p $(nsysx_out)/tables; unset NSYSX_FORMAT; { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 	$(nsysx_run)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)

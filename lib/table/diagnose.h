@@ -25,6 +25,7 @@ struct nsx_diagnose_options {
 	const char *step;      /* as nsx_steps_options has them; NULL: none */
 	const char *module;
 	double      min;       /* percent of a step: findings that give less are left out */
+	int64_t     gaps;      /* with all: the table of nsx_idle, too, and this many of the longest gaps; 0: neither */
 	int64_t     top;       /* findings on the screen; 0: all */
 	size_t      width;     /* columns of the screen, 40 to 100; 0: 100 */
 	const char *file;      /* the stream's name, for commands; NULL or "-": STREAM stands for it */
@@ -35,6 +36,7 @@ struct nsx_diagnosis {
 	struct nsx_table *table;   /* of the first two forms; NULL for the others */
 	struct nsx_table *where;   /* with options.all: the second form's, beside the first one in `table` */
 	struct nsx_table *steps;   /* and each step, as nsx_steps has them */
+	struct nsx_table *idle, *gaps;   /* with options.gaps */
 	struct nsx_buf    text;    /* of the others; with options.all, Markdown */
 	int64_t           diags;   /* diag records in the stream */
 };

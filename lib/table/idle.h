@@ -33,6 +33,8 @@ struct nsx_idle_options {
 	int64_t       latency;    /* ns of a gap after the call returned that are taken for the latency of a launch;
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
+	bool          whole;      /* NSX_IDLE_GIVEN: also a window for all of each device, of which tables are made, and
+	                           * a list of gaps */
 	struct nsx_table **beside;   /* with NSX_IDLE_LIST: gets NSX_IDLE_TABLE's, the caller's to free; NULL: none */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */

@@ -362,5 +362,14 @@ for form in findings.tsv:--tsv where.tsv:'--where --tsv' summary.md:--markdown; 
 done
 nsysx-steps -q --each --tsv "$T/job" >"$T/want"
 same '--all: step-each.tsv is what nsysx-steps --each prints' "$T/want" "$T/all-step-each.tsv"
+nsysx-diagnose -q --all --gaps 20 -o "$T/gaps-%" "$T/job"
+nsysx-idle -q --tsv "$T/job" >"$T/want"
+same '--gaps: idle.tsv is what nsysx-idle prints' "$T/want" "$T/gaps-idle.tsv"
+nsysx-idle -q --tsv --list 20 "$T/job" >"$T/want"
+same '--gaps: gaps.tsv is what nsysx-idle --list prints' "$T/want" "$T/gaps-gaps.tsv"
+for table in findings.tsv where.tsv step-each.tsv summary.md; do
+	same "--gaps changes nothing else: $table" "$T/all-$table" "$T/gaps-$table"
+done
+fails '--gaps without --all' 2 '--gaps goes with --all' nsysx-diagnose --gaps 3 "$T/job"
 fails '--all without a name for each' 2 'want -o FILE with a % in its name' nsysx-diagnose --all -o "$T/one" "$T/job"
 done_testing

@@ -301,7 +301,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 
 	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
 	                                             .latency = NSX_IDLE_LATENCY,
-	                                             .given = a->windows.p, .ngiven = a->windows.n };
+	                                             .given = a->windows.p, .ngiven = a->windows.n,
+	                                             .whole = a->options->gaps > 0, .list = a->options->gaps };
 	a->idle.options = &a->idle_options;
 	a->idle.diags = &idle;
 	a->roof.options = &a->roof_options;
@@ -367,6 +368,12 @@ print(struct nsx_look_at *a, struct nsx_diagnosis *d)
 		d->steps = nsx_steps_table(&a->steps, true);
 		if (!d->table || !d->where || !d->steps)
 			return nsx_err_nomem(a->err, NULL);
+		if (a->options->gaps > 0) {
+			d->idle = nsx_idle_sound(&a->idle, nsx_idle_table(&a->idle));
+			d->gaps = nsx_idle_list_table(&a->idle);
+			if (!d->idle || !d->gaps)
+				return nsx_err_nomem(a->err, NULL);
+		}
 		return nsx_look_screen(a, true, &d->text);
 	}
 	switch (a->options->form) {
@@ -420,5 +427,7 @@ nsx_diagnosis_free(struct nsx_diagnosis *d)
 	nsx_table_free(d->table);
 	nsx_table_free(d->where);
 	nsx_table_free(d->steps);
+	nsx_table_free(d->idle);
+	nsx_table_free(d->gaps);
 	nsx_buf_free(&d->text);
 }

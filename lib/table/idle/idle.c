@@ -253,7 +253,7 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 		return NSX_ERR;
 	if (f->options->form == NSX_IDLE_FOLDED)
 		return nsx_idle_fold_segments(f, d->index);
-	return f->options->form == NSX_IDLE_LIST ? nsx_idle_list_gap(f, d, s->op, start, end) : NSX_OK;
+	return f->listed ? nsx_idle_list_gap(f, d, s->op, start, end) : NSX_OK;
 }
 
 struct nsx_idle_device *
@@ -319,7 +319,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (op.end > d->busy) {
 		d->busy = op.end;
-		if (f->options->form == NSX_IDLE_LIST && !frame_of(f, nsx_string(rec, NSX_OP_name), &d->prev))
+		if (f->listed && !frame_of(f, nsx_string(rec, NSX_OP_name), &d->prev))
 			return nsx_err_nomem(f->err, NULL);
 	}
 	return NSX_OK;
@@ -527,7 +527,8 @@ nsx_idle_begin(struct idle *f)
 	const struct nsx_idle_options *o = f->options;
 
 	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
-	f->frames = f->reasoned || o->form == NSX_IDLE_LIST || o->form == NSX_IDLE_FOLDED;
+	f->listed = o->form == NSX_IDLE_LIST || o->whole;
+	f->frames = f->reasoned || f->listed || o->form == NSX_IDLE_FOLDED;
 	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
 	if (o->by == NSX_IDLE_RANGE) {
 		if (nsx_pattern_compile(o->range, REG_NOSUB, &f->pattern, f->err) != NSX_OK)

@@ -48,6 +48,7 @@ struct idle_window {
 	int64_t  key;               /* execution, start; NSX_ABSENT: none */
 	uint32_t label, next;       /* strings of the catalogue; NSX_NONE: none */
 	bool     closed;
+	bool     whole;             /* of all of a device, beside those of NSX_IDLE_GIVEN; not for verdicts */
 	struct idle_cell cells[NSX_IDLE_CELLS];
 	struct nsx_map reasons;     /* (cell, place) -> idle.reasons, for verdicts */
 	uint32_t reason;            /* the first of a list of them; NSX_NONE ends */
@@ -96,6 +97,7 @@ struct idle {
 	struct nsx_stacks  paths;          /* of ranges: nodes, no time */
 	struct nsx_stacks  folded;
 	struct nsx_host_paths host_paths;
+	bool               listed;         /* gaps are kept for a list */
 	bool               frames;         /* paths and names are wanted */
 	bool               reasoned;       /* verdicts are wanted: what is summed by path, too */
 	regex_t            pattern;

@@ -224,6 +224,7 @@ static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
 	[NSX_IDLE_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_INT } } },
 	[NSX_IDLE_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_INT } } },
 	[NSX_IDLE_EVERY]     = { 1, { { "start", NSX_CELL_INT } } },
+	[NSX_IDLE_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
 };
 
 int
@@ -300,6 +301,8 @@ nsx_idle_table(struct idle *f)
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 
+		if (w->whole != f->options->whole)
+			continue;
 		for (int c = 0; c < NSX_IDLE_CELLS && w->length > 0; c++) {
 			const struct idle_cell *x = &w->cells[c];
 			bool busy = c < NSX_PART_IDLE;
