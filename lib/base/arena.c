@@ -1,4 +1,4 @@
-/* arena.c -- memory that is given back all at once. */
+/* arena.c -- memory that is freed all at once. */
 #include "base/arena.h"
 
 #include <stdalign.h>

@@ -1,4 +1,4 @@
-/* arena.h -- memory that is given back all at once. {0} is empty. */
+/* arena.h -- memory that is freed all at once. {0} is empty. */
 #ifndef NSX_BASE_ARENA_H
 #define NSX_BASE_ARENA_H
 

@@ -1,4 +1,4 @@
-/* cli.c -- one table of options feeds the parser and --help; every message is one line, written at once. */
+/* cli.c -- one table of options is used for the parser and for --help; every message is one line, written at once. */
 #include "base/cli.h"
 
 #include <assert.h>
@@ -107,7 +107,7 @@ nsx_cli_exit(const struct nsx_cli *cli, int status, const char *msg)
 {
 	struct nsx_err nomem = { "" };
 
-	/* What fails without a word lacks the memory for one. */
+	/* A failure without a message is lack of memory. */
 	nsx_err_nomem(&nomem, NULL);
 	sayf(cli, "", "%s", msg && *msg ? msg : nomem.msg);
 	nsx_outfile_abandon_all();
@@ -248,7 +248,7 @@ widest(const struct nsx_opt *opts, int column)
 	return column;
 }
 
-/* Help or version went to standard output: leave with what became of it. */
+/* Help or version was written to standard output: exit with the result of the write. */
 static void
 leave(const struct nsx_cli *cli)
 {
@@ -271,7 +271,7 @@ nsx_cli_help(const struct nsx_cli *cli)
 	print_rows(common, column);
 }
 
-/* Whether `arg` of that length is among the items of `list`, with `sep` between two. */
+/* Whether `arg` of that length is one of the items of `list`, separated by `sep`. */
 static bool
 is_among(const char *list, const char *sep, const char *arg, size_t len)
 {
@@ -285,7 +285,7 @@ is_among(const char *list, const char *sep, const char *arg, size_t len)
 	}
 }
 
-/* Whether the items of `arg`, a comma between two, are choices, none of them twice. */
+/* Whether the comma-separated items of `arg` are all choices, none of them twice. */
 static bool
 are_choices(const char *choices, const char *arg)
 {
@@ -299,7 +299,7 @@ are_choices(const char *choices, const char *arg)
 	}
 }
 
-/* Give o its argument (NULL: none); operands counts those met before it. */
+/* Give o its argument (NULL: none); `operands` is the number of operands before it. */
 static void
 apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int operands)
 {
@@ -343,7 +343,7 @@ apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int o
 	}
 }
 
-/* The tables as getopt_long wants them. */
+/* The tables in the form that getopt_long requires. */
 struct spec {
 	const struct nsx_opt *opts[MAX_OPTS];
 	struct option         longs[MAX_OPTS + 1];
@@ -400,8 +400,8 @@ refuse(const struct nsx_cli *cli, const struct spec *s, const char *word)
 	nsx_cli_misuse(cli, "%s option %.*s", similar > 1 ? "ambiguous" : "unknown", (int)len, word);
 }
 
-/* A descriptor that was closed when we were started would be given to the next file opened, and what is meant
- * for standard output would go there. Fill the gaps with files that refuse to be read or written. */
+/* A descriptor that was closed when the program started would be given to the next file opened, and output for standard
+ * output would be written to that file. Fill the gaps with descriptors that can be neither read nor written. */
 static void
 fill_std_fds(const struct nsx_cli *cli)
 {
@@ -415,7 +415,8 @@ fill_std_fds(const struct nsx_cli *cli)
 int
 nsx_cli_parse(const struct nsx_cli *cli, int argc, char **argv)
 {
-	/* '-': operands come in their places, as option 1; ':': a missing argument is told from an unknown option. */
+	/* '-': operands are returned in their order, as option 1; ':': a missing argument is distinguished from an
+	 * unknown option. */
 	struct spec s = { .shorts = "-:" };
 	int n = 0, got;
 
@@ -425,7 +426,7 @@ nsx_cli_parse(const struct nsx_cli *cli, int argc, char **argv)
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, s.shorts, s.longs, NULL)) != -1) {
 		if (got == 1) {
-			/* n never passes what getopt has read. */
+			/* n never exceeds the number of words that getopt has read. */
 			argv[n++] = optarg;
 			continue;
 		}

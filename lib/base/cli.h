@@ -24,7 +24,7 @@ enum nsx_opt_type {
 	NSX_OPT_T_INT,       /* *num = a whole number from min to max */
 	NSX_OPT_T_TIME,      /* *num = nanoseconds: a number with ns (default), us, ms, s, min or h */
 	NSX_OPT_T_CHOICE,    /* *str = one of `choices`, separated by '|' */
-	NSX_OPT_T_CHOICES,   /* *str = some of them, a comma between two; none twice */
+	NSX_OPT_T_CHOICES,   /* *str = some of them, separated by commas; none twice */
 	NSX_OPT_T_MAYBE,     /* optional argument (-zN, --name=ARG): *str = it, or "" without one */
 	NSX_OPT_T_CALL       /* call(argument, operands met before it): NULL, or what is wrong */
 };
@@ -83,10 +83,10 @@ void nsx_cli_misuse(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(
 /* "NAME: MSG" on standard error, temporary outputs removed, exit 1. */
 void nsx_cli_die(const struct nsx_cli *cli, const char *msg) __attribute__((noreturn));
 
-/* The same with another status, for programs that answer by it. */
+/* The same with another exit status, for programs whose status is their result. */
 void nsx_cli_exit(const struct nsx_cli *cli, int status, const char *msg) __attribute__((noreturn));
 
-/* "NAME: ..." on standard error, one line, also with -q: an answer that was asked for. */
+/* "NAME: ..." on standard error, one line, also with -q: a result that the user requested. */
 void nsx_cli_say(const struct nsx_cli *cli, const char *fmt, ...) NSX_PRINTF(2, 3);
 
 /* A warning (not with -q) or a detail (only with -v), one line on standard error. */

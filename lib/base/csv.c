@@ -1,5 +1,5 @@
-/* csv.c -- the CSV that `nsys stats` prints. A row that does not fit its header is counted, never guessed at; an input
- * that ends within one is an error. */
+/* csv.c -- the CSV that `nsys stats` prints. A row that does not fit its header is counted, never interpreted by
+ * guessing; an input that ends within a row is an error. */
 #include "base/csv.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ struct field { size_t at, len; bool owned; };
 struct nsx_csv {
 	struct nsx_input *in;
 	struct nsx_err    *err;
-	struct nsx_buf     head;     /* names of columns, each with a NUL */
-	NSX_VEC(size_t)    names;    /* where they are in it */
+	struct nsx_buf     head;     /* names of columns, each terminated by a NUL */
+	NSX_VEC(size_t)    names;    /* their offsets in head */
 	NSX_VEC(struct field) fields;
 	NSX_VEC(struct nsx_str) row;
 	struct nsx_buf     scratch;
@@ -71,8 +71,8 @@ nsx_csv_is(struct nsx_input *in, bool *csv)
 
 /* ---- a row ---- */
 
-/* Where a field that begins with a quote ends: at a quote before a comma or the end of the line; i is behind the first
- * one. The place of that quote, or s.len if it has not come yet. */
+/* The end of a field that begins with a quote: the quote before a comma or the end of the line; i is the position after
+ * the first quote. Returns the position of that closing quote, or s.len if it is not in s. */
 static size_t
 closing(struct nsx_csv *c, struct nsx_str s, size_t i)
 {
@@ -101,7 +101,7 @@ closing(struct nsx_csv *c, struct nsx_str s, size_t i)
 	return s.len;
 }
 
-/* The field s.ptr[from, to) of a quoted one, doubled quotes made single. */
+/* The field s.ptr[from, to) of a quoted one, with doubled quotes made single. */
 static struct field
 unquote(struct nsx_csv *c, struct nsx_str s, size_t from, size_t to)
 {
@@ -118,8 +118,8 @@ unquote(struct nsx_csv *c, struct nsx_str s, size_t from, size_t to)
 	return f;
 }
 
-/* Take s apart, which begins with a row: NSX_OK with c->fields and c->taken; NSX_EOF if the row's end is not in it;
- * NSX_ERR. */
+/* Split s, which begins with a row: NSX_OK with c->fields and c->taken; NSX_EOF if s does not contain the end of the
+ * row; NSX_ERR. */
 static int
 split(struct nsx_csv *c, struct nsx_str s)
 {
@@ -161,7 +161,7 @@ split(struct nsx_csv *c, struct nsx_str s)
 	}
 }
 
-/* The next row or blank line, whole: as split, NSX_EOF at the end of the input. */
+/* The next complete row or blank line: returns as split, NSX_EOF at the end of the input. */
 static int
 fetch(struct nsx_csv *c)
 {
@@ -185,7 +185,7 @@ fetch(struct nsx_csv *c)
 		if (s.len > ROW_MAX)
 			return nsx_err_set(c->err, "%s:%" PRId64 ": a row of more than %d bytes", c->in->name,
 			                   c->line, ROW_MAX);
-		/* Twice as much each time, so that a long row is not looked at over and over. */
+		/* Twice as many bytes each time, so that a long row is not scanned again for each read. */
 		want = s.len * 2;
 	}
 	if (rc != NSX_OK)
@@ -236,7 +236,7 @@ read_header(struct nsx_csv *c)
 	return c->head.failed ? nsx_err_nomem(c->err, c->in->name) : NSX_OK;
 }
 
-/* ---- what others see ---- */
+/* ---- public functions ---- */
 
 struct nsx_csv *
 nsx_csv_open(struct nsx_input *in, struct nsx_err *err)

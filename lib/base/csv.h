@@ -12,28 +12,28 @@
 
 struct nsx_csv;
 
-/* Whether what comes next looks like CSV and not like a stream, by its first line; nothing is taken. NSX_OK, or NSX_ERR
- * with the input's err filled. */
+/* Whether the next input looks like CSV and not like a stream, judged by its first line; nothing is consumed. NSX_OK,
+ * or NSX_ERR with the input's err filled. */
 int nsx_csv_is(struct nsx_input *in, bool *csv);
 
-/* Read the input as CSV: takes the header, and what nsys says before it. NULL on failure, with err filled; in and err
- * must outlive it. */
+/* Read the input as CSV: consumes the header, and the text that nsys prints before it. NULL on failure, with err
+ * filled; in and err must outlive it. */
 struct nsx_csv *nsx_csv_open(struct nsx_input *in, struct nsx_err *err);
 
 /* The column of that name; -1 if there is none, with err filled. */
 int nsx_csv_column(struct nsx_csv *c, const char *name);
 
 /* The next row: NSX_OK with *fields one string for each column; NSX_EOF; NSX_ERR, also for an input that ends within a
- * row. They live until the next call. Lines that are not a row are left out and counted. */
+ * row. They live until the next call. Lines that are not a row are dropped and counted. */
 int nsx_csv_next(struct nsx_csv *c, struct nsx_str **fields);
 
-/* The row read last is not one after all: count its lines. */
+/* The row read last turns out not to be a row: add its lines to those dropped. */
 void nsx_csv_reject(struct nsx_csv *c);
 
-/* What to say of lines that were left out. */
+/* The text of the diag for dropped lines. */
 #define NSX_CSV_REJECTED "lines of CSV ignored that do not match the header: names with line breaks or quotes?"
 
-/* Lines left out so far. */
+/* Number of lines dropped so far. */
 int64_t nsx_csv_rejected(const struct nsx_csv *c);
 
 void nsx_csv_close(struct nsx_csv *c);   /* NULL allowed */

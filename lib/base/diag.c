@@ -1,4 +1,4 @@
-/* diag.c -- collect what a user should know; equal sentences become one with a count. */
+/* diag.c -- collect what the user should know; equal sentences are merged into one with a count. */
 #include "base/diag.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-/* Two hashes stand for source and text; a diag found by them is compared in full. */
+/* The key of a diag is a hash of its source and one of its text; a diag found by them is compared in full. */
 static struct nsx_key
 key_of(const char *source, const char *text)
 {

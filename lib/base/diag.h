@@ -1,5 +1,5 @@
-/* diag.h -- what a user should know of a run: dropped, truncated, assumed, repaired.
- * Collected here, written into the stream as `diag` records and shown on standard error. */
+/* diag.h -- what the user should know of a run: data that was dropped, truncated, assumed or repaired. Collected here,
+ * written into the stream as `diag` records and shown on standard error. */
 #ifndef NSX_BASE_DIAG_H
 #define NSX_BASE_DIAG_H
 
@@ -16,27 +16,27 @@ enum nsx_severity { NSX_INFO, NSX_WARNING, NSX_ERROR };
 
 struct nsx_diag {
 	enum nsx_severity severity;
-	char             *source;   /* whom it concerns: a profile, a program; "" for the whole run */
+	char             *source;   /* its subject: a profile, a program; "" for the whole run */
 	char             *text;     /* one sentence without its count */
-	int64_t           count;    /* how many things */
+	int64_t           count;    /* how many times */
 };
 
-/* Diags in order of first arrival; {0} is empty. */
+/* Diags in order of first occurrence; {0} is empty. */
 struct nsx_diags { NSX_VEC(struct nsx_diag) list; bool failed; struct nsx_map index; };
 
-/* Count `count` more of what `fmt` says about `source`; equal texts of one source add up.
- * A count of 0 adds nothing. When memory runs out `failed` is set. */
+/* Add `count` to the diag with source `source` and the text of `fmt`; equal texts of one source are one diag. A count
+ * of 0 adds nothing. When memory runs out `failed` is set. */
 void nsx_diag_add(struct nsx_diags *d, enum nsx_severity severity, const char *source, int64_t count,
                   const char *fmt, ...) NSX_PRINTF(5, 6);
 
 /* Append all of `from` to `d`, adding up equal ones. */
 void nsx_diags_join(struct nsx_diags *d, const struct nsx_diags *from);
 
-/* Append all of `from` to `d`, of equal ones the larger count: what several found who looked at the same. */
+/* Append all of `from` to `d`; of equal ones the larger count remains. For several analyses that examined the same
+ * data. */
 void nsx_diags_cover(struct nsx_diags *d, const struct nsx_diags *from);
 
-/* Put d in order of source, then text, bytewise: for work whose parts come in any order. Nothing is to be added
- * afterwards. */
+/* Sort d by source, then text, bytewise: for work whose tasks end in any order. Nothing may be added afterwards. */
 void nsx_diags_sort(struct nsx_diags *d);
 
 /* "info", "warning" or "error". */

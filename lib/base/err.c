@@ -21,7 +21,7 @@ nsx_err_set(struct nsx_err *err, const char *fmt, ...)
 	va_end(ap);
 	if (n >= (int)sizeof err->msg)
 		memcpy(err->msg + sizeof err->msg - 4, "...", 4);
-	/* Names from profiles may hold anything; a message stays one printable line. */
+	/* Names from profiles may hold any bytes; a message must be one printable line. */
 	nsx_one_line(err->msg, strlen(err->msg));
 	return NSX_ERR;
 }

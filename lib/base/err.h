@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Around what a header declares: it is C for programs in C++ too. */
+/* Encloses the declarations of a header: they are C for C++ programs too. */
 #ifdef __cplusplus
 #define NSX_BEGIN_C extern "C" {
 #define NSX_END_C   }
@@ -17,8 +17,8 @@ NSX_BEGIN_C
 
 enum nsx_status {
 	NSX_OK  = 0,
-	NSX_EOF = 1,   /* clean end; a stream cut short is NSX_ERR */
-	NSX_ERR = -1   /* the nsx_err given at open says why */
+	NSX_EOF = 1,   /* clean end; a truncated stream is NSX_ERR */
+	NSX_ERR = -1   /* the nsx_err passed at open has the reason */
 };
 
 #if defined(__GNUC__)

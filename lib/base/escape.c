@@ -17,7 +17,7 @@ nsx_utf8_char(struct nsx_str s)
 	if (p[0] < 0xc2 || p[0] > 0xf4)
 		return 0;
 	len = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	/* Overlong forms, surrogates and what is above U+10FFFF show in the second byte. */
+	/* Overlong forms, surrogates and values above U+10FFFF are recognised by the second byte. */
 	switch (p[0]) {
 	case 0xe0: low = 0xa0; break;
 	case 0xed: high = 0x9f; break;

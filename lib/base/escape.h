@@ -8,24 +8,24 @@
 
 NSX_BEGIN_C
 
-/* Append s as the stream's text spells it: \t \n \r \\, and \xHH for other control characters, for characters that
- * steer a terminal and for bytes that are not UTF-8. */
+/* Append s as the text encoding of the stream writes it: \t \n \r \\, and \xHH for other control characters, for characters
+ * that control a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
 /* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.
  * Bytes that are not UTF-8, which JSON cannot hold, become the four characters \xHH. */
 void nsx_buf_json(struct nsx_buf *b, struct nsx_str s);
 
-/* Append s, which is one line, as code of GitHub's Markdown, in a cell of a table too: between more backquotes than any
- * of its runs has, and '|' as "\\|", which is how tables take it in code. */
+/* Append s, which is one line, as code in GitHub's Markdown, also in a table cell: enclosed in more backquotes than any
+ * run of them in s, and with '|' as "\\|", as tables require. */
 void nsx_buf_code(struct nsx_buf *b, struct nsx_str s);
 
 /* Bytes at the start of s that are one character of UTF-8 (no overlong forms, no surrogates, at most
  * U+10FFFF); 0 if they are none. */
 size_t nsx_utf8_char(struct nsx_str s);
 
-/* Whether a character of n > 1 bytes is a control character (U+0080 to U+009F) or turns the direction of text (U+061C,
- * U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069): no name may do that to a terminal. */
+/* Whether a character of n > 1 bytes is a control character (U+0080 to U+009F) or changes the direction of text
+ * (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069): a name must not do that to a terminal. */
 static inline bool
 nsx_utf8_steers(const void *character, size_t n)
 {
@@ -39,8 +39,8 @@ nsx_utf8_steers(const void *character, size_t n)
 	       || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
 }
 
-/* Make n bytes of text one printable line: '?' for each byte of what nsx_buf_escaped would escape, but for a
- * backslash, and for bytes that are not UTF-8 from 0xa0 on. */
+/* Make n bytes of text one printable line: replace by '?' each byte that nsx_buf_escaped would escape, except
+ * backslashes, and each byte from 0xa0 on that is not UTF-8. */
 void nsx_one_line(char *s, size_t n);
 
 NSX_END_C

@@ -1,20 +1,20 @@
-/* heap.h -- a binary heap in an array of anything: the first of what is in it is at h[0]. */
+/* heap.h -- a binary heap in an array of any type: the first element in its order is at h[0]. */
 #ifndef NSX_BASE_HEAP_H
 #define NSX_BASE_HEAP_H
 
 #include <stddef.h>
 
-/* A program need not use all of a heap; clang warns of those that it does not, inline or not. */
+/* A program need not use all functions of a heap; clang warns of unused ones, inline or not. */
 #define NSX_HEAP_STATIC_ __attribute__((unused)) static inline
 
-/* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b, ctx (of
- * type ctx_type) is handed through to it. The array is the caller's. Of elements neither of which is before the other,
- * either may come first.
+/* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b; ctx (of
+ * type ctx_type) is passed to it. The caller owns the array. Elements of which neither is before the other come in any
+ * order.
  *
  * NAME_make(ctx, h, n)    make a heap of the n elements of h, in any order: O(n)
- * NAME_down(ctx, h, n)    h[0] was changed to come later, or replaced: put it where it belongs (n may be 0)
- * NAME_push(ctx, h, n, x) put x in, into h[n], which has to be there; the caller counts n up
- * NAME_pop(ctx, h, n)     take h[0] out, of n > 0; the caller counts n down */
+ * NAME_down(ctx, h, n)    h[0] was changed to come later, or replaced: restore the heap (n may be 0)
+ * NAME_push(ctx, h, n, x) add x; h[n] must exist; the caller increments n
+ * NAME_pop(ctx, h, n)     remove h[0]; n > 0; the caller decrements n */
 #define NSX_HEAP(name, type, ctx_type, before)                                     \
 	NSX_HEAP_STATIC_ void                                                      \
 	name##_sink_(ctx_type ctx, type *h, size_t n, size_t i)                    \

@@ -1,4 +1,5 @@
-/* input.c -- bytes into the window, through zstd where the first bytes say so. A frame that ends early is an error. */
+/* input.c -- reads bytes into the window, through zstd if the first bytes are those of zstd. A frame that ends early is
+ * an error. */
 #include "base/input.h"
 
 #include <assert.h>
@@ -37,7 +38,7 @@ nsx_input_watch(struct nsx_input *in, const int64_t *records)
 	}
 }
 
-/* Tell of `got` more bytes; of none, that there will be no more. */
+/* Report `got` more bytes to progress; 0: there will be no more. */
 static void
 tell(struct nsx_input *in, ssize_t got)
 {
@@ -55,7 +56,7 @@ tell(struct nsx_input *in, ssize_t got)
 	}
 }
 
-/* Bytes as they come: how many, 0 at the end; -1 with err filled. */
+/* Read bytes: returns how many, 0 at the end; -1 with err filled. */
 static ssize_t
 fetch(struct nsx_input *in, char *p, size_t n)
 {
@@ -117,7 +118,7 @@ unzip_open(struct nsx_input *in)
 	return NSX_OK;
 }
 
-/* Decompress into the free part of the window, whose room is n bytes. */
+/* Decompress into the free part of the window, which is n bytes. */
 static int
 unzip(struct nsx_input *in, size_t n)
 {
@@ -142,7 +143,8 @@ unzip(struct nsx_input *in, size_t n)
 
 		if (ZSTD_isError(left))
 			return nsx_err_set(in->err, "%s: damaged zstd data: %s", in->name, ZSTD_getErrorName(left));
-		/* With no input left zstd may still hold output; no progress at all means that the frame was cut. */
+		/* With no input left zstd may still hold output; no progress at all means that the frame is
+		 * truncated. */
 		if (in->dry && src.pos == u->pos && out.pos == 0 && left != 0)
 			return nsx_err_set(in->err, "%s: cut short: the zstd frame is not complete", in->name);
 		u->pos = src.pos;
@@ -155,7 +157,7 @@ unzip(struct nsx_input *in, size_t n)
 static bool
 is_zstd(const char *p, size_t n)
 {
-	/* A frame, or a frame to be skipped (RFC 8878, 3.1). */
+	/* A frame, or a skippable frame (RFC 8878, 3.1). */
 	return n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0
 	                  || (((unsigned char)p[0] & 0xf0) == 0x50 && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
 }
@@ -173,7 +175,7 @@ more_plain(struct nsx_input *in, size_t n)
 	return got ? NSX_OK : NSX_EOF;
 }
 
-/* The first bytes: as many as tell whether it is zstd; if so they become the decompressor's. */
+/* Read as many first bytes as are needed to recognise zstd; if it is zstd they are moved to the decompressor. */
 static int
 begin(struct nsx_input *in)
 {

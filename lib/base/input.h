@@ -1,5 +1,5 @@
-/* input.h -- bytes of a file, a pipe or memory, through zstd where the first bytes say so: the one place that
- * unpacks zstd. Whoever reads looks at a window onto the input and takes from it what he has understood. */
+/* input.h -- bytes of a file, a pipe or memory, decompressed if the first bytes are those of zstd: the only place that
+ * decompresses zstd. The caller examines a window of the input and takes from it the bytes that it has used. */
 #ifndef NSX_BASE_INPUT_H
 #define NSX_BASE_INPUT_H
 
@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* buf[pos..end) is there and not yet taken. At least NSX_SLACK readable bytes (zeros) follow `end`, so that scans
- * may look at whole words. */
+/* buf[pos..end) has been read and not yet taken. At least NSX_SLACK readable bytes (zeros) follow `end`, so that scans
+ * may read whole words. */
 enum { NSX_SLACK = 16 };
 
-/* { .fd, .name, .err } is one whose reading has not begun; of memory: { .fd = -1, .mem, .mem_left, .name, .err }.
+/* { .fd, .name, .err } is an input before the first read; for memory:  { .fd = -1, .mem, .mem_left, .name, .err }.
  * name and err are the caller's. */
 struct nsx_input {
 	char           *buf;
@@ -27,22 +27,22 @@ struct nsx_input {
 	bool            begun, dry;
 	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
 	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */
-	int64_t         left;      /* sized: bytes that were expected and have not come */
-	const int64_t  *records;   /* read from it so far; those that progress was told of */
+	int64_t         left;      /* with NSX_SIZED: bytes that were expected and have not been read */
+	const int64_t  *records;   /* records read so far; the number already reported to progress */
 	int64_t         told;
 };
 
-/* What fd still gives is work of the process: from here on progress is told of its bytes, and of *records. */
+/* The rest of fd is work of the process: from here on, its bytes and *records are reported to progress. */
 void nsx_input_watch(struct nsx_input *in, const int64_t *records);
 
-/* Widen the window: NSX_OK, NSX_EOF when the input has ended, NSX_ERR. Moves the bytes it holds: pointers into it
- * die. */
+/* Extend the window: NSX_OK, NSX_EOF at the end of the input, NSX_ERR. Moves the bytes in it: pointers into the window
+ * become invalid. */
 int nsx_input_more(struct nsx_input *in);
 
-/* Widen it to at least n bytes: NSX_OK, NSX_EOF if the input ends before. */
+/* Extend it to at least n bytes: NSX_OK, NSX_EOF if the input ends before. */
 int nsx_input_need(struct nsx_input *in, size_t n);
 
-/* The same, and in *bytes all that the window then holds. They live until the next call; nothing is taken. */
+/* The same; *bytes is then all of the window, valid until the next call; nothing is taken. */
 int nsx_input_peek(struct nsx_input *in, size_t n, struct nsx_str *bytes);
 
 /* Take n of them. */

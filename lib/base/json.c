@@ -1,4 +1,4 @@
-/* json.c -- a walk over JSON text. */
+/* json.c -- iterate over the values of a JSON text. */
 #include "base/json.h"
 
 #include "base/num.h"
@@ -12,7 +12,7 @@ blanks(struct nsx_json *j)
 		j->pos++;
 }
 
-/* The next byte that is no blank; 0 at the end. */
+/* The next byte that is not white space; 0 at the end. */
 static char
 peek(struct nsx_json *j)
 {
@@ -27,7 +27,7 @@ bad(struct nsx_json *j)
 	return NSX_JSON_BAD;
 }
 
-/* What stands between the quotes, of which the first is at pos. */
+/* The bytes between the quotes; the first quote is at pos. */
 static bool
 string(struct nsx_json *j, struct nsx_str *out)
 {

@@ -5,9 +5,9 @@
 
 #include "base/width.h"
 
-enum { LEAST = 24, LEAST_WORD = 5 };   /* columns for a function and a word; letters of a word that tells nothing */
+enum { LEAST = 24, LEAST_WORD = 5 };   /* columns for a function and a word; letters of a word that is considered */
 
-/* Bytes of a namespace without a name at the start of s, as compilers write it. */
+/* Length of an anonymous namespace at the start of s, as compilers write it; 0 if there is none. */
 static size_t
 unnamed(struct nsx_str s)
 {
@@ -61,7 +61,7 @@ ends(struct nsx_str s, const char *what)
 	return s.len >= n && memcmp(s.ptr + s.len - n, what, n) == 0;
 }
 
-/* Whether a word says what a kernel computes. */
+/* Whether a word describes what a kernel computes. */
 static bool
 tells(struct nsx_str word)
 {
@@ -69,8 +69,9 @@ tells(struct nsx_str word)
 	       || ends(word, "Op") || ends(word, "Ops");
 }
 
-/* Where in the arguments of a template that begin at `from` and end at `to` the word begins that tells most; `from`:
- * there is none. No word is what a namespace is called, nor what is in parentheses: types of numbers and parameters. */
+/* The position, in template arguments that begin at `from` and end at `to`, where the most descriptive word begins;
+ * `from` if there is none. Names of namespaces are no such words, nor is anything in parentheses: types of numbers and
+ * parameters. */
 static size_t
 telling(struct nsx_str s, size_t from, size_t to)
 {
@@ -141,7 +142,8 @@ nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 		nsx_buf_shortened(b, s, width);
 		return;
 	}
-	/* function<..word...>: what is not the function's own is from the word to the end of the arguments. */
+	/* function<..word...>: everything from the word to the end of the arguments is kept, and before it the name of
+	 * the function. */
 	struct nsx_str rest = { s.ptr + at, to - at };
 	size_t frame = at > from ? 4 : 2, half = (width - frame) / 2, word = rest.len < half ? rest.len : half;
 	size_t room = width - frame - word, mine = own.len < room ? own.len : room;

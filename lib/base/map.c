@@ -82,7 +82,7 @@ nsx_map_del(struct nsx_map *m, struct nsx_key key)
 	struct nsx_map_slot *gap = place(m->slots, m->cap, key);
 	if (!gap->used)
 		return false;
-	/* A key further on moves into the gap if a search for it comes by there. */
+	/* Move a later key into the gap if the probe sequence of that key passes the gap. */
 	for (size_t i = (size_t)(gap - m->slots), at = i;;) {
 		at = (at + 1) & (m->cap - 1);
 		if (!m->slots[at].used)

@@ -14,7 +14,7 @@ NSX_BEGIN_C
 
 enum { NSX_NONE = UINT32_MAX };
 
-/* A key of two 64-bit words: pack what identifies a thing into it. */
+/* A key of two 64-bit words: pack the values that identify a thing into it. */
 struct nsx_key { uint64_t a, b; };
 
 /* Keys to 32-bit numbers; {0} is empty. */
@@ -23,20 +23,20 @@ struct nsx_map { struct nsx_map_slot *slots; size_t n, cap; };
 /* The number under key, NSX_NONE if there is none. */
 uint32_t nsx_map_get(const struct nsx_map *m, struct nsx_key key);
 
-/* Where key's number is kept, added as NSX_NONE if it was missing; valid until the
- * next nsx_map_at. NULL when out of memory. */
+/* The address of key's number, added as NSX_NONE if it was missing; valid until the next nsx_map_at. NULL when out of
+ * memory. */
 uint32_t *nsx_map_at(struct nsx_map *m, struct nsx_key key);
 
-/* Number keys 0, 1, ... in order of arrival: key's number, new or old; NSX_NONE when out of memory.
- * For a map from which nothing is taken out and that nothing else puts numbers into. */
+/* Number keys 0, 1, ... in order of first occurrence: key's number, new or old; NSX_NONE when out of memory. For a map
+ * from which nothing is removed and whose numbers are set by no other function. */
 uint32_t nsx_map_number(struct nsx_map *m, struct nsx_key key);
 
-/* Take key out; false if it is not there. */
+/* Remove key; false if it is not in the map. */
 bool nsx_map_del(struct nsx_map *m, struct nsx_key key);
 void nsx_map_free(struct nsx_map *m);
 
-/* Distinct byte strings, numbered 0, 1, ... in order of arrival; {0} is empty. The
- * table owns copies; what nsx_intern_str returns lives as long as the table. */
+/* Distinct byte strings, numbered 0, 1, ... in order of first occurrence; {0} is empty. The table owns copies; the
+ * result of nsx_intern_str lives as long as the table. */
 struct nsx_intern {
 	struct nsx_arena arena;
 	struct nsx_str  *strs;    /* by number */
@@ -50,11 +50,11 @@ struct nsx_intern {
 uint32_t nsx_intern(struct nsx_intern *t, struct nsx_str s);
 /* The same where s's nsx_hash is known. */
 uint32_t nsx_intern_hashed(struct nsx_intern *t, struct nsx_str s, uint64_t hash);
-/* The same for strings of which some come again and again: those are found by a few of their bytes. recall: NSX_RECALL
- * numbers, any at first, that are the table's alone. */
+/* The same for strings some of which occur very often: those are found by a few of their bytes. recall: NSX_RECALL
+ * numbers with any initial values, used for this table only. */
 enum { NSX_RECALL = 1024 };
 uint32_t nsx_intern_recall(struct nsx_intern *t, uint32_t *recall, struct nsx_str s);
-/* A string of this hash will be asked for soon. */
+/* Prefetch the slot of a string with this hash, which will be looked up soon. */
 static inline void
 nsx_intern_expect(const struct nsx_intern *t, uint64_t hash)
 {

@@ -1,4 +1,5 @@
-/* memory.c -- see memory.h. The kernel keeps the account, so the libraries that we use are held to it, too. */
+/* memory.c -- see memory.h. The operating system enforces the limit, so it also applies to the libraries that we
+ * use. */
 #define _DEFAULT_SOURCE   /* RLIMIT_DATA */
 #include "base/memory.h"
 
@@ -10,7 +11,7 @@
 
 static const char *limit;
 static struct rlimit before, after;
-static int lifted;               /* by so many threads, under the lock */
+static int lifted;               /* number of threads that have lifted it, under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char *
@@ -20,11 +21,11 @@ nsx_memory_set_limit(const char *size)
 
 	if (!nsx_size_parse(size, &bytes) || bytes == 0)
 		return "want a number of bytes, such as 500M or 64G";
-	/* Of several the last counts; before is what was before all of them. */
+	/* Of several calls the last one counts; `before` is the limit before the first call. */
 	if (!limit && getrlimit(RLIMIT_DATA, &before) != 0)
 		return "not available on this machine";
 	after = before;
-	/* Nobody may raise what the system allows. */
+	/* A process may not raise the limit that the system allows. */
 	if (before.rlim_max == RLIM_INFINITY || (rlim_t)bytes < before.rlim_max)
 		after.rlim_cur = (rlim_t)bytes;
 	if (setrlimit(RLIMIT_DATA, &after) != 0)
@@ -39,7 +40,7 @@ nsx_memory_limit(void)
 	return limit;
 }
 
-/* Neither can fail: both are within what the system allows, and it allowed them before. */
+/* Neither call can fail: both limits are within what the system allows, and it allowed them before. */
 void
 nsx_memory_lift(void)
 {

@@ -1,4 +1,4 @@
-/* near.c -- the name that was probably meant. Edit distance by Wagner and Fischer: a row of the table at a time. */
+/* near.c -- the name that was probably meant. Edit distance by Wagner and Fischer: one row of the table at a time. */
 #include "base/near.h"
 
 static unsigned char
@@ -7,7 +7,7 @@ lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Whether a holds b. */
+/* Whether a contains b. */
 static bool
 holds(struct nsx_str a, struct nsx_str b)
 {
@@ -22,11 +22,11 @@ holds(struct nsx_str a, struct nsx_str b)
 	return false;
 }
 
-/* How many letters to change, add or take away make a of b; `most` + 1 for any number beyond most. */
+/* The number of letters to change, add or remove to turn a into b; `most` + 1 for any number above most. */
 static unsigned
 distance(struct nsx_str a, struct nsx_str b, unsigned most)
 {
-	unsigned row[NSX_NEAR_BYTES + 1];   /* of the first letters of b, for those of a so far */
+	unsigned row[NSX_NEAR_BYTES + 1];   /* for the first letters of b and those of a so far */
 
 	if ((a.len > b.len ? a.len - b.len : b.len - a.len) > most)
 		return most + 1;

@@ -82,7 +82,7 @@ bump_last_digit(char *text)
 	return false;
 }
 
-/* What printf may write of 17 digits, by its own reckoning. */
+/* The maximum that printf may write for 17 digits, as the compiler computes it. */
 enum { PRINT_CHARS = 64 };
 
 /* v at text with the fewest digits that read back; v is finite. */
@@ -91,7 +91,7 @@ shortest(char text[PRINT_CHARS], double v)
 {
 	int exponent;
 
-	/* Every decimal of 15 digits survives the way through a normal double, and %g drops zeros at
+	/* Every decimal of 15 digits is unchanged by conversion to a normal double and back, and %g drops zeros at
 	 * the end; a subnormal may need any number of digits. */
 	for (int digits = fabs(v) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
 		snprintf(text, PRINT_CHARS, "%.*g", digits, v);
@@ -261,7 +261,7 @@ nsx_time_parse(const char *s, int64_t *ns)
 	for (int i = 0; i < decimals; i++)
 		if (__builtin_mul_overflow(scale, 10, &scale))
 			return false;
-	/* Each factor fits 64 bits, so no product leaves 128. Half a nanosecond is no time. */
+	/* Each factor fits 64 bits, so no product exceeds 128. Half a nanosecond is not a valid time. */
 	__int128 fraction = (__int128)part * unit, v = (__int128)whole * unit + fraction / scale;
 	if (unit == 0 || fraction % scale != 0 || v > INT64_MAX)
 		return false;

@@ -10,7 +10,7 @@
 
 NSX_BEGIN_C
 
-/* Sums of nanoseconds that 64 bits might not hold. */
+/* Sums of nanoseconds that may exceed 64 bits. */
 typedef unsigned __int128 nsx_u128;
 
 enum { NSX_INT_CHARS = 20, NSX_DOUBLE_CHARS = 32 };
@@ -37,7 +37,7 @@ bool nsx_time_parse(const char *s, int64_t *ns);
 /* "4096", "512M", "64G" as bytes; K, M, G and T are powers of 1024. False when it is not a size or does not fit. */
 bool nsx_size_parse(const char *s, int64_t *bytes);
 
-/* What a hexadecimal digit of either case stands for, -1 for anything else. */
+/* The value of a hexadecimal digit of either case, -1 for any other character. */
 static inline int
 nsx_hex(char c)
 {
@@ -45,7 +45,7 @@ nsx_hex(char c)
 	       + 10 : -1;
 }
 
-/* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set when that was needed. */
+/* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set if the result was clamped. */
 int64_t nsx_add_sat(int64_t a, int64_t b, bool *clipped);
 int64_t nsx_sub_sat(int64_t a, int64_t b, bool *clipped);
 

@@ -1,4 +1,4 @@
-/* outfile.c -- outputs written under a temporary name, which no way out of the program leaves behind. */
+/* outfile.c -- outputs written under a temporary name, which is removed however the program ends. */
 #define _XOPEN_SOURCE 700   /* realpath */
 #include "base/outfile.h"
 
@@ -28,8 +28,8 @@ struct temp {
 };
 
 static struct temp *_Atomic temps;
-static atomic_bool ending;         /* by a signal: no new ones */
-static atomic_bool making;         /* a file that may exist and is not in the list yet */
+static atomic_bool ending;         /* set by a signal: no new temporary files */
+static atomic_bool making;         /* a file may exist that is not yet in the list */
 static pthread_mutex_t temps_lock = PTHREAD_MUTEX_INITIALIZER;   /* for writers of the list */
 static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic at_signal)(void);
@@ -39,7 +39,7 @@ struct nsx_outfile {
 	char           *name;   /* as the user gave it */
 	char           *path;   /* the file behind it; NULL when written in place */
 	struct temp    *temp;   /* NULL when written in place */
-	bool            terminal;   /* where a line of progress may be, until something is written */
+	bool            terminal;   /* standard output may show a progress line until something is written */
 	struct nsx_err *err;
 };
 
@@ -51,8 +51,8 @@ nsx_outfile_abandon_all(void)
 			unlink(t->path);
 }
 
-/* Another thread may be making a file: it goes on, with signals blocked, while this one waits. After that it makes
- * none. */
+/* Another thread may be creating a file: it continues, with signals blocked, while this thread waits. After that it
+ * creates no more. */
 static void
 await_making(void)
 {
@@ -68,7 +68,7 @@ on_signal(int sig)
 	struct sigaction act = { .sa_handler = SIG_DFL };
 	int before = errno;
 
-	/* One more signal while the first is at work must not cut that short. */
+	/* A second signal must not interrupt the handling of the first. */
 	if (!atomic_exchange(&ending, true)) {
 		void (*fn)(void) = atomic_load(&at_signal);
 
@@ -78,7 +78,7 @@ on_signal(int sig)
 			fn();
 		sigemptyset(&act.sa_mask);
 		sigaction(sig, &act, NULL);
-		raise(sig);   /* blocked until we return */
+		raise(sig);   /* blocked until this handler returns */
 	}
 	errno = before;
 }
@@ -86,7 +86,7 @@ on_signal(int sig)
 static void
 install_handlers(void)
 {
-	/* SIGPIPE: whoever read standard error may be gone while an output is in the making. */
+	/* SIGPIPE: the reader of standard error may be gone while an output is being written. */
 	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
 	struct sigaction act = { .sa_handler = on_signal }, old;
 
@@ -94,10 +94,10 @@ install_handlers(void)
 	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
 		sigaddset(&act.sa_mask, sigs[i]);
 	for (size_t i = 0; i < sizeof sigs / sizeof *sigs; i++)
-		/* nohup and background shells have these ignored: leave it so. */
+		/* nohup and background shells ignore these signals: keep that. */
 		if (sigaction(sigs[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			sigaction(sigs[i], &act, NULL);
-	/* A limit on the size of files is then an error of write(2), which has words. */
+	/* A limit on the size of files is then an error of write(2), which can be reported. */
 	act.sa_handler = SIG_IGN;
 	sigaction(SIGXFSZ, &act, NULL);
 }
@@ -109,8 +109,8 @@ nsx_outfile_at_signal(void (*fn)(void))
 	pthread_once(&handlers_once, install_handlers);
 }
 
-/* Make the temporary file of pattern path (taken over, also on failure) and enter it in the list before
- * any signal can come between. NULL with errno set. */
+/* Create the temporary file of pattern path (ownership taken, also on failure) and add it to the list before a signal
+ * can be handled. NULL with errno set. */
 static struct temp *
 temp_make(char *path, int *fd)
 {
@@ -127,7 +127,8 @@ temp_make(char *path, int *fd)
 		t->next = atomic_load(&temps);
 		atomic_store(&temps, t);
 	}
-	/* Said before `ending` is looked at, as on_signal sets that before it looks here: one sees the other. */
+	/* `making` is set before `ending` is read, and on_signal sets `ending` before it reads `making`: one of the two
+	 * sees the other. */
 	atomic_store(&making, true);
 	*fd = t && !atomic_load(&ending) ? mkstemp(path) : -1;
 	int why = !t ? ENOMEM : atomic_load(&ending) ? EINTR : errno;
@@ -146,9 +147,10 @@ temp_make(char *path, int *fd)
 	return t;
 }
 
-/* The file is renamed or no longer wanted: unlink it if it is still ours. It stays in the list until that
- * is done, so a signal in between finds it; unlinking it twice does no harm. Who takes it off the list was the last to
- * use its path: when a handler in another thread did so, it may be using it still, and the program is about to end. */
+/* The file has been renamed or is no longer needed: unlink it if it is still ours. It stays in the list until that is
+ * done, so a signal in between finds it; unlinking it twice does no harm. The thread that removes it from the list was
+ * the last to use its path: if a signal handler in another thread removed it, that handler may still use the path, and
+ * the program is about to end. */
 static void
 temp_drop(struct temp *t, bool renamed)
 {
@@ -183,7 +185,7 @@ temp_pattern(const char *path)
 static mode_t
 current_umask(void)
 {
-	/* Reading it means setting it; another thread that makes a file meanwhile makes it private. */
+	/* The umask can only be read by setting it; a file that another thread creates meanwhile becomes private. */
 	mode_t mask = umask(077);
 
 	umask(mask);
@@ -202,8 +204,8 @@ open_stdout(struct nsx_outfile *f)
 	return NSX_OK;
 }
 
-/* The file that a symbolic link to nothing names, which open(2) would make; through links to links too. path itself
- * if it is no link. NULL with errno set. */
+/* The file that a dangling symbolic link names, and which open(2) would create; through chains of links too. path
+ * itself if it is not a link. NULL with errno set. */
 static char *
 behind_link(const char *path)
 {
@@ -251,7 +253,7 @@ open_path(struct nsx_outfile *f)
 		f->fd = open(f->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return f->fd < 0 ? nsx_err_set(f->err, "%s: %s", f->name, strerror(errno)) : NSX_OK;
 	}
-	/* A rename needs no permission to write the old file; writing it does, so ask as if we wrote it. */
+	/* A rename needs no permission to write the old file; writing it does, so check it as if it were written. */
 	if (exists && access(f->name, W_OK) != 0)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	/* Replace the file behind a symbolic link, not the link. */
@@ -302,7 +304,7 @@ nsx_outfile_write(struct nsx_outfile *f, const void *p, size_t n)
 			at += done;
 			n -= (size_t)done;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			/* Someone who shares this pipe or terminal made it non-blocking. */
+			/* Another process that shares this pipe or terminal made it non-blocking. */
 			struct pollfd wait = { .fd = f->fd, .events = POLLOUT };
 			poll(&wait, 1, -1);
 		} else if (errno != EINTR) {

@@ -19,7 +19,7 @@ struct nsx_outfile *nsx_outfile_open(const char *path, struct nsx_err *err);
 /* Write all n bytes: NSX_OK or NSX_ERR. Unbuffered: the caller collects. */
 int nsx_outfile_write(struct nsx_outfile *f, const void *p, size_t n);
 
-/* Close, checking for late errors, and give the file its name: NSX_OK or NSX_ERR (nothing under the name then). */
+/* Close, checking for late errors, and rename the file: NSX_OK or NSX_ERR (then there is no file of that name). */
 int nsx_outfile_commit(struct nsx_outfile *f);
 
 /* Free f (NULL allowed); without a commit before it, the temporary file is removed. */
@@ -28,10 +28,10 @@ void nsx_outfile_free(struct nsx_outfile *f);
 /* Remove the temporary files of every open outfile (for exits on errors). */
 void nsx_outfile_abandon_all(void);
 
-/* fn, which must be safe in a signal handler, is called as well when a signal ends the program. */
+/* fn, which must be safe in a signal handler, is called too when a signal ends the program. */
 void nsx_outfile_at_signal(void (*fn)(void));
 
-/* How messages name it: the path, or "standard output". */
+/* Its name in messages: the path, or "standard output". */
 const char *nsx_outfile_name(const struct nsx_outfile *f);
 
 /* An open, already unlinked temporary file in $TMPDIR (or /tmp); -1 with err filled. The caller closes it. */

@@ -1,4 +1,4 @@
-/* par.c -- a few threads draw task numbers from one counter until they are used up. */
+/* par.c -- several threads take task numbers from one counter until all are taken. */
 #define _GNU_SOURCE   /* sched_getaffinity */
 #include "base/par.h"
 
@@ -21,7 +21,7 @@ work(void *arg)
 	struct job *job = arg;
 
 	for (;;) {
-		/* Compared before it is raised, so the counter never passes n, however many threads ask. */
+		/* Compared before it is incremented, so the counter never exceeds n, for any number of threads. */
 		int i = atomic_load(&job->next);
 		do {
 			if (i >= job->n)
@@ -59,7 +59,7 @@ nsx_par_cpus(void)
 
 	if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
 		return CPU_COUNT(&set);
-	/* More processors than a cpu_set_t holds. */
+	/* More processors than a cpu_set_t can hold. */
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	return online > 0 ? (int)online : 1;
 }

@@ -1,4 +1,4 @@
-/* pattern.c -- regular expressions that a user gives. */
+/* pattern.c -- regular expressions from the user. */
 #include "base/pattern.h"
 
 #include <stddef.h>
@@ -14,7 +14,7 @@ nsx_pattern_check(const char *pattern)
 		regfree(&re);
 		return NULL;
 	}
-	/* No fault of the expression: who compiles it says so. */
+	/* Lack of memory is not an error of the expression: the caller that compiles it reports it. */
 	if (rc == REG_ESPACE)
 		return NULL;
 	regerror(rc, &re, why, sizeof why);

@@ -1,4 +1,4 @@
-/* pattern.h -- regular expressions (POSIX extended) that a user gives. */
+/* pattern.h -- regular expressions (POSIX extended) from the user. */
 #ifndef NSX_BASE_PATTERN_H
 #define NSX_BASE_PATTERN_H
 
@@ -9,7 +9,7 @@
 /* NULL, or what is wrong with one; a static string. */
 const char *nsx_pattern_check(const char *pattern);
 
-/* Compile it; `flags` beside REG_EXTENDED. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* Compile it with `flags` in addition to REG_EXTENDED. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_pattern_compile(const char *pattern, int flags, regex_t *re, struct nsx_err *err);
 
 #endif

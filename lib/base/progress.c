@@ -1,4 +1,4 @@
-/* progress.c -- counters of the process's work, and the one line that tells of them. */
+/* progress.c -- counters of the work of the process, and the line that shows them. */
 #include "base/progress.h"
 
 #include <inttypes.h>
@@ -77,21 +77,21 @@ nsx_progress_get(struct nsx_progress *p)
 		p->done = p->total;
 }
 
-/* ---- telling */
+/* ---- showing */
 
 int64_t
 nsx_progress_left(const struct nsx_progress *p, uint64_t done0, int64_t elapsed)
 {
 	uint64_t since = p->done > done0 ? p->done - done0 : 0;
 
-	/* A hundredth of the work says little about the rest; nor does what took no time. */
+	/* The first hundredth of the work is no basis for an estimate of the rest, nor is work that took no time. */
 	if (!p->total || elapsed < SECOND / 2 || since < p->total / 100 || !since)
 		return -1;
 	double left = (double)elapsed * (double)(p->total - p->done) / (double)since;
 	return left < 1e18 ? (int64_t)left : -1;
 }
 
-/* Text of at most size - 1 bytes, added up. */
+/* Text of at most size - 1 bytes, to which more is appended. */
 struct line { char *p; size_t n, size; };
 
 static void
@@ -123,7 +123,7 @@ put_scaled(struct line *l, uint64_t v, const char *unit)
 		put(l, " %s", unit);
 }
 
-/* Rounded up: what is left is never nothing. */
+/* Rounded up, so that the remaining time is never 0. */
 static void
 put_left(struct line *l, int64_t ns)
 {
@@ -196,7 +196,7 @@ nsx_progress_line(char *out, size_t size, int width, const char *tool, const cha
 
 	put_figures(&f, p, left, elapsed);
 	put(&l, "%s: ", tool);
-	/* The end of a name says more than its beginning; of a few letters neither says anything. */
+	/* The end of a name is more useful than its beginning; a few letters of either are not useful. */
 	size_t others = l.n + f.n + 2, fits = room > others ? room - others : 0;
 	if (n && n <= fits) {
 		put(&l, "%.*s: ", (int)shown.len, shown.ptr);
@@ -210,7 +210,7 @@ nsx_progress_line(char *out, size_t size, int width, const char *tool, const cha
 	return l.n;
 }
 
-/* ---- taking the line away */
+/* ---- removing the line */
 
 void
 nsx_progress_drawn_by(void (*hide)(enum nsx_progress_hide why))

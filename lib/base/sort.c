@@ -43,7 +43,7 @@ merge_two(const struct nsx_sort_start *a, size_t i, size_t mid, size_t end, stru
 	memcpy(out + (mid - i), a + j, (end - j) * sizeof *a);
 }
 
-/* Neighbouring runs into one, until one is left. Which of the two arrays has it. */
+/* Merge neighbouring runs until one is left. Returns which of the two arrays has it. */
 static struct nsx_sort_start *
 merge_runs(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n)
 {
@@ -61,7 +61,8 @@ merge_runs(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n)
 	return from;
 }
 
-/* Least significant digit first, of the digits in which starts differ at all. Which of the two arrays has it. */
+/* Radix sort from the least significant digit, over the digits in which starts differ. Returns which of the two arrays
+ * has the result. */
 static struct nsx_sort_start *
 radix(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n, uint64_t differ)
 {
@@ -86,7 +87,7 @@ radix(struct nsx_sort_start *from, struct nsx_sort_start *to, size_t n, uint64_t
 	return from;
 }
 
-/* What comes from a few sorted lists is a few runs: then merging them beats sorting. */
+/* Data from a few sorted lists is a few runs: merging them is faster than sorting. */
 bool
 nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 {

@@ -10,8 +10,8 @@
 struct nsx_sort_key { int64_t k[3]; uint32_t i; };
 void nsx_sort_keys(struct nsx_sort_key *keys, size_t n);
 
-/* Something that starts: sorted by start alone, equal ones keep their order. O(n); needs as much memory again while it
- * runs. False when out of memory, the array unharmed. */
+/* Sort things with a start by start alone; equal ones keep their order. O(n); needs a second array of the same size
+ * while it runs. False when out of memory, the array unchanged. */
 struct nsx_sort_start { int64_t start; uint32_t i, tag; };
 bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
 

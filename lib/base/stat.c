@@ -27,8 +27,8 @@ nsx_stat_mean(const struct nsx_stat *s)
 	return (double)s->sum / (double)s->n;
 }
 
-/* n * (sum of squares) - sum^2, which is n^2 times the variance, in four digits of 64 bits: no double comes in before
- * the difference, whose terms may agree in almost all digits. */
+/* n * (sum of squares) - sum^2, which is n^2 times the variance, in four digits of 64 bits: the difference is computed
+ * in integers, since its terms may agree in almost all digits. */
 static double
 spread(const struct nsx_stat *s)
 {

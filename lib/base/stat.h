@@ -1,5 +1,5 @@
-/* stat.h -- mean and standard deviation of integers, from exact sums: they depend on the values alone, not on their
- * order. */
+/* stat.h -- mean and standard deviation of integers, from exact sums: the results do not depend on the order of the
+ * values. */
 #ifndef NSX_BASE_STAT_H
 #define NSX_BASE_STAT_H
 

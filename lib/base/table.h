@@ -1,5 +1,5 @@
-/* table.h -- the table that a report ends in: aligned or in Markdown with human units, TSV, or JSON. TSV and JSON hold
- * exact integers and unrounded doubles, and rows only. */
+/* table.h -- the table that a tool prints: aligned or in Markdown with human-readable units, TSV, or JSON. TSV and JSON
+ * hold exact integers and unrounded doubles, and rows only. */
 #ifndef NSX_BASE_TABLE_H
 #define NSX_BASE_TABLE_H
 
@@ -12,7 +12,7 @@
 
 NSX_BEGIN_C
 
-/* What a column holds: how TSV and JSON spell it, and what people read. */
+/* The type of a column: it determines how TSV and JSON write a value, and its human-readable form. */
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
@@ -36,22 +36,21 @@ struct nsx_table *nsx_table_new(const struct nsx_table_col *cols, int ncols);
 void nsx_table_free(struct nsx_table *t);   /* NULL allowed */
 
 /* Begin a row, all its cells absent; then fill cells of it by column number. A string is copied, an empty one is
- * absent. The call must fit the column's type. Running out of memory is kept for nsx_table_write to report. */
+ * absent. The call must fit the column's type. When memory runs out, nsx_table_write reports it. */
 void nsx_table_row(struct nsx_table *t);
 void nsx_table_int(struct nsx_table *t, int col, int64_t v);
 void nsx_table_double(struct nsx_table *t, int col, double v);
 void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
 
-/* The line above a table in Markdown, which is Markdown itself; other forms leave it out. The last one counts. */
+/* The line above a table in Markdown, which is Markdown itself; other forms omit it. The last one counts. */
 void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms leave
- * it out. */
+/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms omit
+ * it. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Which columns matter most, where a terminal has no room for all: those named, with spaces between the names, in
- * that order, then the others from left to right. Another call adds to it; NULL is allowed. Each is a column of the
- * table. */
+/* Which columns matter most if a terminal is too narrow for all: those named, separated by spaces, in that order, then
+ * the others from left to right. Further calls add names; NULL is allowed. Each must be a column of the table. */
 void nsx_table_rank(struct nsx_table *t, const char *names);
 
 /* The cells of the column of that name, which are integers, add up to a whole: the line about rows that are not shown
@@ -65,32 +64,32 @@ int nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err);
 /* n rows more belong to the table, which were not put into it because nobody will see them. */
 void nsx_table_beyond(struct nsx_table *t, size_t n);
 
-size_t nsx_table_rows(const struct nsx_table *t);   /* those put into it */
+size_t nsx_table_rows(const struct nsx_table *t);   /* number of rows that were added */
 
-/* Put the rows into another order: row order[i] becomes row i; each is in there once. */
+/* Reorder the rows: row order[i] becomes row i; `order` is a permutation. */
 void nsx_table_permute(struct nsx_table *t, const size_t *order);
 
-/* Write it all. An absent cell is nothing in TSV, null in JSON (as is what is not finite), "-" in an aligned table,
- * which ends with its notes and a line that says how many diags the stream holds (unless that is negative: no stream),
- * and nothing in Markdown, where strings are code, which holds any of them. NSX_OK or NSX_ERR; err is for memory, out
- * has its own. */
+/* Write the whole table. An absent cell is empty in TSV and Markdown, null in JSON (as are infinities and NaN), "-" in
+ * an aligned table. An aligned table ends with its notes and a line with the number of diags of the stream (unless that
+ * number is negative: no stream). Strings in Markdown are code, which can hold any string. NSX_OK or NSX_ERR; err is
+ * for lack of memory, out has its own. */
 int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                     struct nsx_err *err);
 
-/* How much of a table is shown. */
+/* The part of a table that is shown. */
 struct nsx_table_look {
 	size_t top;     /* the first rows only; 0: all */
-	size_t width;   /* columns of the terminal that an aligned table fits; 0: as wide as it is */
+	size_t width;   /* columns of the terminal that an aligned table must fit; 0: no limit */
 };
 
-/* The same of the first rows; aligned and in Markdown a line says how many there are besides. To fit a terminal an
- * aligned table leaves out the columns that matter least, which another line says, and those without a value before
- * them, shortens strings in the middle, kernels to what tells them apart, gives shares three digits, and folds what is
- * below it: no line is wider, of a terminal of 8 columns or more. */
+/* The same for the first rows; an aligned or Markdown table then has a line with the number of the others. To fit a
+ * terminal an aligned table omits the columns that matter least, which another line lists, and before them those
+ * without values; it shortens strings in the middle, keeps of kernels what distinguishes them, prints shares with three
+ * digits, and folds the lines below it: no line is wider than the terminal, if that has at least 8 columns. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
 
-/* Append it all as TSV to b, whose `failed` is set where memory has run out for either. */
+/* Append it all as TSV to b, whose `failed` is set if memory runs out. */
 void nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b);
 
 NSX_END_C

@@ -1,12 +1,11 @@
-/* table_aligned.c -- a table in aligned columns, whole, or as much of it as a terminal has room for.
+/* table_aligned.c -- a table in aligned columns, complete, or the part of it that fits the width of a terminal.
  *
- * To fit W columns, in order of what matters: each column is taken if there is room for it beside those taken before
- * it, a number in its whole width, a string in what it cannot do without: W/3 for the first string, W/6 for others.
- * Strings among the ranked columns grow to W/2 before those that are not ranked come in turn; what is left at last, all
- * strings share.
+ * To fit W characters, columns are considered in order of rank: a column is taken if it fits in addition to those taken
+ * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for others. Strings
+ * of ranked columns grow to W/2 before unranked columns are considered; all strings share the remaining width.
  *
  *   W 40; name 60 wide, total 9, percent 7, mean 9, key 64, ranked "total percent name":
- *   total 9; percent 2+7; name 2+13 (40/3), and 7 more to 20 (40/2); mean 2+9 does not fit, neither does key */
+ *   total 9; percent 2+7; name 2+13 (40/3), and 7 more up to 20 (40/2); mean 2+9 does not fit, nor does key */
 #include "base/table_own.h"
 
 #include <inttypes.h>
@@ -18,17 +17,17 @@
 enum { FULL = 64 << 10, GAP = 2, LEAST_LINE = 8, LEAST_NAME = 12, LEAST_STRING = 8 };
 
 struct column {
-	size_t natural;   /* width that its cells and its name want */
-	size_t width;     /* that it gets */
-	bool   shown, has, sorted, ranked;   /* ranked: and with values */
+	size_t natural;   /* the width of its widest cell or its name */
+	size_t width;     /* the width that it is given */
+	bool   shown, has, sorted, ranked;   /* ranked: named by nsx_table_rank and with values */
 };
 
 struct layout {
 	const struct nsx_table *t;
 	struct column *cols;
 	size_t         rows, width;   /* width 0: no terminal */
-	size_t         last;          /* column shown */
-	size_t         left_out;      /* columns */
+	size_t         last;          /* the last column shown */
+	size_t         left_out;      /* number of columns not shown */
 	struct nsx_buf cell;
 };
 
@@ -38,7 +37,7 @@ is_string(const struct layout *l, size_t col)
 	return l->t->cols[col].type == NSX_CELL_STRING;
 }
 
-/* The cell as it is said in full, until the next call. */
+/* The cell in full, valid until the next call. */
 static struct nsx_str
 cell_text(struct layout *l, size_t row, size_t col)
 {
@@ -63,7 +62,7 @@ measure(struct layout *l)
 		}
 }
 
-/* Columns by what matters: those with values first, of each those that are ranked. */
+/* Order columns by rank: those with values first, and among them the ranked ones. */
 static void
 sort_columns(struct layout *l, size_t *order)
 {
@@ -82,7 +81,7 @@ sort_columns(struct layout *l, size_t *order)
 		}
 }
 
-/* The width that a column grows to, where strings may have `most`. */
+/* The width to which a column grows, where strings may have `most`. */
 static size_t
 wish_of(const struct column *c, size_t most)
 {
@@ -91,7 +90,7 @@ wish_of(const struct column *c, size_t most)
 	return wish < c->width ? c->width : wish;
 }
 
-/* What is left of the line goes to the strings that want more, evenly, up to `most` columns. What is left then. */
+/* Distribute the remaining width evenly to the strings that need more, up to `most`. Returns what then remains. */
 static size_t
 widen(struct layout *l, size_t left, size_t most)
 {
@@ -157,7 +156,7 @@ fit(struct layout *l, const size_t *order)
 	widen(l, l->width - used, SIZE_MAX);
 }
 
-/* Which columns, and how wide. False when out of memory. */
+/* Choose the columns and their widths. False when out of memory. */
 static bool
 lay_out(struct layout *l)
 {
@@ -189,8 +188,8 @@ put_spaces(struct nsx_buf *b, size_t n)
 		nsx_buf_char(b, ' ');
 }
 
-/* s as column col of a line: padded, numbers to the right, strings to the left. A number that is wider than all there
- * is becomes '#': it is not cut. */
+/* s as column col of a line: padded, numbers to the right, strings to the left. A number that is wider than its column
+ * becomes '#': it is never truncated. */
 static void
 put_cell(struct nsx_buf *b, const struct layout *l, size_t col, struct nsx_str s, bool name)
 {

@@ -1,4 +1,5 @@
-/* table_forms.c -- a table written: cells for people, TSV, JSON and Markdown; table_aligned.c has the aligned form. */
+/* table_forms.c -- writes a table: human-readable cells, TSV, JSON and Markdown; table_aligned.c has the aligned
+ * form. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { FULL = 64 << 10 };
 
-/* How a form begins, spells and ends. */
+/* How a form begins, writes cells and ends. */
 struct form {
 	void (*begin)(struct nsx_buf *b, const struct nsx_table *t);
 	void (*row)(struct nsx_buf *b, const struct nsx_table *t, size_t row);
@@ -98,10 +99,10 @@ json_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 	nsx_buf_c(b, rows ? "\n]\n" : "]\n");
 }
 
-/* ---- cells for people ---- */
+/* ---- human-readable cells ---- */
 
-/* v in the greatest of the units that is not greater than it; each is `step` of the one before, the last as large as
- * need be. */
+/* v in the largest unit that is not larger than v; each unit is `step` times the one before; in the last unit the
+ * number may be of any size. */
 static void
 put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, bool whole)
 {
@@ -113,7 +114,8 @@ put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, b
 	nsx_buf_fmt(b, "%.*f %s", decimals, v, *units);
 }
 
-/* A share in percent: three digits, as many behind the point as make them up. Rounding may take one place more. */
+/* A share in percent with three digits, of which those not needed before the point are behind it. Rounding may add a
+ * digit. */
 static void
 put_percent(struct nsx_buf *b, double v, bool digits)
 {
@@ -182,7 +184,7 @@ nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const 
 	nsx_buf_c(b, rest);
 }
 
-/* ---- Markdown: GitHub's tables, which take no line breaks ---- */
+/* ---- Markdown: GitHub's tables, which cannot hold line breaks ---- */
 
 static void
 put_code(struct nsx_buf *b, struct nsx_str s)
@@ -226,7 +228,7 @@ markdown_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 	nsx_buf_c(b, "|\n");
 }
 
-/* Notes are a list. */
+/* Notes are written as a list. */
 static void
 markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {

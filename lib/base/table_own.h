@@ -1,5 +1,5 @@
-/* table_own.h -- what a table holds, for the sources that fill it (table_rows.c) and that write it (table_forms.c,
- * table_aligned.c). */
+/* table_own.h -- the contents of a table, for the sources that fill it (table_rows.c) and those that write it
+ * (table_forms.c, table_aligned.c). */
 #ifndef NSX_BASE_TABLE_OWN_H
 #define NSX_BASE_TABLE_OWN_H
 
@@ -21,7 +21,7 @@ struct nsx_table_cell {
 
 struct nsx_table {
 	const struct nsx_table_col *cols;
-	size_t           ncols, nrows, beyond;   /* beyond: rows that are not here */
+	size_t           ncols, nrows, beyond;   /* beyond: rows that were not added */
 	bool             failed;
 	struct nsx_arena arena;
 	NSX_VEC(struct nsx_table_cell) cells;   /* row by row */
@@ -38,18 +38,18 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
 	return &t->cells.p[row * t->ncols + col];
 }
 
-/* Append a cell as people read it, "-" where it is absent; digits: of shares three, in place of those up to a tenth
- * of a percent. */
+/* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three, instead of up to a tenth of
+ * a percent. */
 void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits);
 
 /* Append "... and 2,556 more", of what is left out where the first `rows` rows are shown, with its share of the column
  * that adds up to a whole: " (3.1% of total)"; rest follows. */
 void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest);
 
-/* Write what b holds once that is `least` bytes at least. NSX_OK or NSX_ERR. */
+/* Write the bytes of b once there are at least `least`. NSX_OK or NSX_ERR. */
 int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);
 
-/* The first `rows` rows aligned, and what is below them; width 0: no terminal to fit. NSX_OK or NSX_ERR. */
+/* The first `rows` rows aligned, and the lines below them; width 0: no terminal to fit. NSX_OK or NSX_ERR. */
 int nsx_table_aligned(const struct nsx_table *t, size_t rows, size_t width, int64_t diags, struct nsx_outfile *out,
                       struct nsx_err *err);
 

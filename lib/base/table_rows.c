@@ -178,7 +178,7 @@ nsx_table_permute(struct nsx_table *t, const size_t *order)
 	for (size_t i = 0; i < t->nrows; i++)
 		for (size_t k = 0; k < t->ncols; k++)
 			cells[i * t->ncols + k] = *nsx_table_cell_of(t, order[i], k);
-	/* No larger than what was there. */
+	/* It cannot grow: it needs no memory. */
 	for (size_t i = 0; i < t->nrows * t->ncols; i++)
 		t->cells.p[i] = cells[i];
 	free(cells);

@@ -1,4 +1,4 @@
-/* unpack.c -- how much a compressed input may become. */
+/* unpack.c -- a limit on the size of a decompressed input. */
 #include "base/unpack.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* width.c -- how much room text takes on a terminal. The tables are of Unicode 14: EastAsianWidth W and F; general
+/* width.c -- the width of text on a terminal. The tables are of Unicode 14: EastAsianWidth W and F; general
  * categories Mn, Me and Cf but for U+00AD, and the vowels and finals of Hangul. */
 #include "base/width.h"
 
@@ -160,7 +160,7 @@ nsx_width_tail(struct nsx_str s, size_t width)
 {
 	size_t whole = nsx_width(s), len;
 
-	/* Leave out what is too much, then what belongs to it. */
+	/* Remove the excess characters, then the marks that belong to them. */
 	for (; s.len && whole > width; s = after(s, len))
 		whole -= first(s, &len);
 	while (s.len && first(s, &len) == 0)
@@ -171,10 +171,10 @@ nsx_width_tail(struct nsx_str s, size_t width)
 void
 nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 {
-	/* Short of room for both ends there is one. */
+	/* If there is no space for both ends, keep one. */
 	size_t dots = width < 4 ? 0 : 2, tail = width < 4 ? 0 : (width - dots) / 2, n;
 
-	/* No name is as long as it has bytes only when it does not fit: most do. */
+	/* A name of at most `width` bytes fits without being measured: most names do. */
 	if (s.len <= width || nsx_width(s) <= width) {
 		nsx_buf_str(b, s);
 		return;
@@ -210,7 +210,7 @@ line_of(struct nsx_str s, size_t width, bool whole)
 		space++;
 	if (whole)
 		return space;
-	return n ? n : s.len;   /* a character as wide as all there is */
+	return n ? n : s.len;   /* a character that is wider than the line */
 }
 
 static void

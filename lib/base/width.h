@@ -1,4 +1,4 @@
-/* width.h -- how much room text takes on a terminal. */
+/* width.h -- the width of text on a terminal. */
 #ifndef NSX_BASE_WIDTH_H
 #define NSX_BASE_WIDTH_H
 
@@ -8,19 +8,19 @@
  * 0 for a mark that combines with the character before it, else 1. Bytes that are not UTF-8 take 1 each. */
 size_t nsx_width(struct nsx_str s);
 
-/* Bytes of the longest start, or the longest end, of s that takes `width` columns at most. A start keeps the marks of
- * its last character; an end does not begin with a mark. */
+/* Bytes of the longest prefix, or the longest suffix, of s that takes at most `width` columns. A prefix keeps the
+ * combining marks of its last character; a suffix does not begin with one. */
 size_t nsx_width_head(struct nsx_str s, size_t width);
 size_t nsx_width_tail(struct nsx_str s, size_t width);
 
-/* Append s shortened to `width` columns at most: both ends with ".." between them, the start the longer one where
- * they cannot be equal. Whole where it fits.
+/* Append s shortened to `width` columns at most: both ends with ".." between them, the first the longer one if they
+ * cannot be equal. Unchanged if it fits.
  *
  *   jit_train_step.fusion in 12 columns  ->  jit_t..usion */
 void nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
 
-/* Append lines of text, each ended by '\n', with no line wider than `width` (at least 8): broken at spaces, where
- * there are any, and continued with an indentation of two columns. */
+/* Append lines of text, each ended by '\n', none wider than `width` (at least 8): broken at spaces where possible, continued
+ * with an indentation of two columns. */
 void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
 
 /* The same of one line, continued with an indentation of `indent` columns (less than width), with words left whole: one
