@@ -8,8 +8,8 @@
 
 NSX_BEGIN_C
 
-/* Append s as the text encoding of the stream writes it: \t \n \r \\, and \xHH for other control characters, for characters
- * that control a terminal and for bytes that are not UTF-8. */
+/* Append s as the text encoding of the stream writes it: \t \n \r \\, and \xHH for other control characters, for
+ * characters that control a terminal and for bytes that are not UTF-8. */
 void nsx_buf_escaped(struct nsx_buf *b, struct nsx_str s);
 
 /* Append s as a JSON string, quotes included; control characters, and characters that steer a terminal, as \uHHHH.

@@ -19,8 +19,8 @@ size_t nsx_width_tail(struct nsx_str s, size_t width);
  *   jit_train_step.fusion in 12 columns  ->  jit_t..usion */
 void nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
 
-/* Append lines of text, each ended by '\n', none wider than `width` (at least 8): broken at spaces where possible, continued
- * with an indentation of two columns. */
+/* Append lines of text, each ended by '\n', none wider than `width` (at least 8): broken at spaces where possible,
+ * continued with an indentation of two columns. */
 void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
 
 /* The same of one line, continued with an indentation of `indent` columns (less than width), with words left whole: one

@@ -7,11 +7,11 @@
 #include "nsys/project.h"
 #include "nsys/range_stack.h"
 
-/* 1: range i is open now, or holds no call; 0: it does not nest; NSX_ERR: out of memory. */
+/* 1: range i is open now, or contains no call; 0: it does not nest; NSX_ERR: out of memory. */
 static int
 push(struct nsx_range_stack *s, uint32_t i)
 {
-	/* Calls have a length here: what is over when this range starts, or has none, holds no further one. */
+	/* Calls have a length: a range that ended before this one starts, or has no length, contains no later call. */
 	while (s->depth && nsx_range_stack_end(s) <= s->r[i].start)
 		s->depth--;
 	return s->r[i].start == s->r[i].end ? 1 : nsx_range_stack_push(s, i);
@@ -25,7 +25,7 @@ innermost(struct nsx_range_stack *s, const struct nsx_host_call *c)
 	return nsx_range_stack_around(s, c->end);
 }
 
-/* As nsx_around: 1 done, 0 they do not nest. */
+/* Returns as nsx_around: 1 done, 0 the ranges do not nest. */
 static int
 nested(const struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_call *calls, uint32_t n)
 {
@@ -35,7 +35,7 @@ nested(const struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_h
 
 	for (uint32_t i = 0; i <= nranges && rc == 1; i++) {
 		for (; k < n && (i == nranges || calls[k].start < r[first + i].start); k++) {
-			/* Of no length: where ranges touch, it may be in one that is closed. */
+			/* A call of no length where ranges touch may also be in a range that is already closed. */
 			if (calls[k].start == calls[k].end) {
 				rc = 0;
 				break;
@@ -57,7 +57,7 @@ anyhow(struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_ca
 
 	for (uint32_t i = 0; good && i < n; i++)
 		c[i] = (struct nsx_call){ calls[i].start, calls[i].end, INT64_MAX, INT64_MIN, NSX_NONE, 0, NSX_NONE };
-	/* The ranges get the parents that they have. */
+	/* Each range gets its parent. */
 	good = good && nsx_project(r + first, nranges, first, c, n, NULL) == NSX_OK;
 	for (uint32_t i = 0; good && i < n; i++)
 		calls[i].range = c[i].range;

@@ -9,7 +9,7 @@ digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* How many bytes `_v` and digits take at the end, with min to max digits; 0: they are not there. */
+/* Length of `_v` and min to max digits at the end of s; 0: s does not end in that. */
 static size_t
 version(struct nsx_str s, size_t min, size_t max)
 {
@@ -37,8 +37,7 @@ ends(struct nsx_str s, const char *with)
 	return s.len > n && memcmp(s.ptr + s.len - n, with, n) == 0;
 }
 
-/* What comes behind `cu` or `cuda`, without versions and marks of the default stream; empty if it is no call of
- * CUDA's. */
+/* The part after `cu` or `cuda`, without version and default-stream suffixes; empty if it is not a CUDA call. */
 static struct nsx_str
 stem(struct nsx_str s)
 {
@@ -54,7 +53,7 @@ stem(struct nsx_str s)
 	return (struct nsx_str){ s.ptr + n, s.len - n };
 }
 
-/* `*` at the end stands for anything. */
+/* `*` at the end matches anything. */
 static bool
 matches(struct nsx_str s, const char *pattern)
 {
@@ -68,7 +67,7 @@ matches(struct nsx_str s, const char *pattern)
 enum nsx_call_class
 nsx_call_class_of(struct nsx_str s)
 {
-	/* The first that fits. */
+	/* The first pattern that matches. */
 	static const struct { const char *pattern; enum nsx_call_class class; } table[] = {
 		{ "GraphLaunch*", NSX_CALL_GRAPH_LAUNCH }, { "LaunchHostFunc*", NSX_CALL_OTHER },
 		{ "Launch*", NSX_CALL_LAUNCH },

@@ -1,4 +1,4 @@
-/* calls.c -- see calls.h; why it is enough is told in project.c. */
+/* calls.c -- see calls.h; project.c explains why this is sufficient. */
 #include "nsys/calls.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "nsys/order.h"
 #include "nsys/pile.h"
 
-/* Sort key: earlier first, at one start the longer first. ~ rather than minus, which INT64_MIN has none of. */
+/* Sort key: earlier first, at one start the longer first. ~ instead of minus, because -INT64_MIN overflows. */
 static struct nsx_pair_key
 key(int64_t start, int64_t end, uint32_t at)
 {
@@ -24,7 +24,7 @@ add(struct nsx_calls *out, uint32_t cap, struct nsx_call call, uint32_t launch)
 	return true;
 }
 
-/* The calls of one launch, sorted, k[0..n): those around none of the others, and what stands for each pair of
+/* The calls of one launch, sorted, k[0..n): keep those that contain none of the others, and add a call for each pair of
  * neighbours. */
 static bool
 add_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, const struct nsx_launch *l,
@@ -58,7 +58,7 @@ add_all_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *r
 	bool good = k && by_launch && at;
 	size_t m = 0;
 
-	/* In order of time, and then, stably, by launch. */
+	/* Sorted by time, and then, stably, by launch. */
 	for (uint32_t i = 0; good && i < n; i++)
 		if (launches[raw[i].launch].ncalls > 1)
 			k[m++] = key(raw[i].start, raw[i].end, i);

@@ -21,13 +21,13 @@ struct nsx_raw_call {
 /* Sorted by (start, longer first). */
 struct nsx_calls {
 	struct nsx_call *p;
-	uint32_t        *launch;   /* of each; NSX_NONE: only there to have shared ids counted once */
+	uint32_t        *launch;   /* of each; NSX_NONE: exists only so that shared ids are counted once */
 	uint32_t         n;
 };
 
-/* Make the n calls of one thread into what nsx_project wants. Calls of a shared id (ncalls > 1) that contain another of
- * it are left out, and neighbours among the rest get a call of weight -1 over both. NSX_OK, or NSX_ERR when out of
- * memory (*out is then empty). */
+/* Prepare the n calls of one thread for nsx_project. Calls of a shared id (ncalls > 1) that contain another call of
+ * that id are removed, and neighbours among the rest get a call of weight -1 that spans both. NSX_OK, or NSX_ERR when
+ * out of memory (*out is then empty). */
 int nsx_calls_make(const struct nsx_raw_call *raw, uint32_t n, const struct nsx_launch *launches,
                    struct nsx_calls *out);
 void nsx_calls_free(struct nsx_calls *c);

@@ -1,10 +1,10 @@
-/* captures.c -- CUDA_GRAPH_NODE_EVENTS: where and when nodes of CUDA graphs were made, by capturing a stream or by
- * cloning another graph's. */
+/* captures.c -- CUDA_GRAPH_NODE_EVENTS: the host time and thread at which nodes of CUDA graphs were created, by stream
+ * capture or by cloning another graph. */
 #include <stdlib.h>
 
 #include "nsys/load.h"
 
-/* A row and where it came, by which equal nodes are told apart. */
+/* A row and its position, which orders rows of equal nodes. */
 struct row { struct nsx_capture c; size_t at; };
 struct reading { NSX_VEC(struct row) rows; uint64_t bad; };
 
@@ -96,7 +96,7 @@ nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node)
 	const struct nsx_capture *c = find(t, gpid, node), *from;
 
 	for (int i = 0; c && c->original != -1 && (from = find(t, gpid, c->original)) != NULL; i++) {
-		/* Clones of clones, or a circle, which no program makes. */
+		/* Clones of clones; a cycle, which no program makes, must end too. */
 		if (i == CLONES_MAX)
 			return NULL;
 		c = from;

@@ -1,5 +1,5 @@
 /* db.c -- connections to an export, and scans of its tables. A scan calls a function for each row from within SQLite,
- * as an aggregate: that spares the way out of and back into sqlite3_step, a fifth of the time that stepping takes. */
+ * as an aggregate: that avoids returning from and calling sqlite3_step for each row, a fifth of its time. */
 #include "nsys/pages.h"
 #include "nsys/tree.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The message of what connection c did to a table; err stays as it is if it is filled already. */
+/* The message of SQLite for what connection c did with a table; err is unchanged if it is filled already. */
 static int
 sql_error(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_err *err)
 {
@@ -62,8 +62,8 @@ connect_new(struct nsx_db *db, struct nsx_err *err)
 	}
 	snprintf(uri, sizeof uri, "file:%d?immutable=1&mode=ro", db->fd);
 	int rc = sqlite3_open_v2(uri, &c->sql, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, "nsysx");
-	/* An export may come from anywhere: nothing in its schema is to be run. A small cache stays in the
-	 * processor's. */
+	/* An export may come from an untrusted source: nothing in its schema may be executed. A small cache stays in
+	 * the cache of the processor. */
 	if (rc == SQLITE_OK)
 		rc = sqlite3_db_config(c->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	if (rc == SQLITE_OK)
@@ -161,7 +161,7 @@ add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *
 	return rc == SQLITE_DONE ? NSX_OK : NSX_ERR;
 }
 
-/* The entry that s is at; names go into db->tables. */
+/* The current entry of s; names go into db->tables. */
 static int
 read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct nsx_err *err)
 {
@@ -219,7 +219,7 @@ nsx_db_has(const struct nsx_db *db, const char *table)
 	return nsx_db_find(&db->tables, table) != NSX_NONE;
 }
 
-/* One integer; *there is false if the query gives none. */
+/* One integer; *there is false if the query returns none. */
 static int
 ask(struct nsx_db *db, const char *query, const char *table, int64_t *out, bool *there, struct nsx_err *err)
 {
@@ -241,7 +241,7 @@ ask(struct nsx_db *db, const char *query, const char *table, int64_t *out, bool 
 	return rc;
 }
 
-/* nsx_tree_of, which does not know how many columns a table has. */
+/* nsx_tree_of, before the number of columns of the table is known. */
 static int
 tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_err *err)
 {
@@ -253,7 +253,7 @@ tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_er
 		return NSX_ERR;
 	if (!*t || atomic_load(&(*t)->columns))
 		return NSX_OK;
-	/* Columns that are computed when they are asked for are in no row. */
+	/* Generated columns that are not stored are in no row. */
 	snprintf(query, sizeof query, "SELECT count(*) FROM pragma_table_xinfo('%s') WHERE hidden <> 2", table);
 	if (ask(db, query, table, &n, &there, err) != NSX_OK)
 		return NSX_ERR;
@@ -261,7 +261,7 @@ tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_er
 	return NSX_OK;
 }
 
-/* The text of a scan's query into b. */
+/* Append the text of a scan's query to b. */
 static int
 compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct nsx_buf *b, struct nsx_err *err)
 {
@@ -283,7 +283,7 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 		else
 			rc = nsx_err_set(err, "%s: %s: no column %s", db->path, scan->table, col->name);
 	}
-	/* An index may hold other rows, if it is damaged. */
+	/* A damaged index may have other rows. */
 	nsx_buf_fmt(b, ") FROM \"%s\" NOT INDEXED", scan->table);
 	if (scan->part)
 		nsx_buf_fmt(b, " WHERE rowid BETWEEN %" PRId64 " AND %" PRId64, scan->lo, scan->hi);
@@ -294,7 +294,7 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 	return rc;
 }
 
-/* Have SQLite give the rows: those that the leaves have. */
+/* Have SQLite return the rows, as many as the leaves have. */
 static int
 run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 {
@@ -330,7 +330,7 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 	return rc;
 }
 
-/* What pages.c has to know of a table. */
+/* What pages.c needs to know of a table. */
 static int
 describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_table *t, struct nsx_err *err)
 {
@@ -357,14 +357,13 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 			5);
 
 		rc = name && type ? SQLITE_OK : SQLITE_NOMEM;
-		/* Generated columns are stored elsewhere, or not at all; a column called rowid stands before the rows'
-		 * own number. */
+		/* Generated columns are stored elsewhere, or not at all; a column called rowid hides the rowid. */
 		plain = plain && sqlite3_column_int(s, 2) == 0 && name && sqlite3_stricmp(name, "rowid") != 0;
 		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
 			if (sqlite3_stricmp(scan->cols[i].name, name) != 0)
 				continue;
-			/* A key may be the rowid under another name; a default stands for what rows lack; REAL columns
-			 * store integers. */
+			/* A key may be an alias of the rowid; a default replaces what rows lack; REAL columns store
+			 * integers. */
 			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 &&
 			    sqlite3_column_int(s, 4)
 			        && (strcmp(type, "INTEGER") == 0 || strcmp(type, "TEXT") == 0);
@@ -381,7 +380,7 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 	return rc;
 }
 
-/* A column that must be there and is not: SQLite's part of the work says so. */
+/* A required column is missing: the scan through SQLite reports it. */
 static bool
 all_there(const struct nsx_db_scan *scan, const struct nsx_pages_table *t)
 {
@@ -461,7 +460,7 @@ nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, st
 		return nsx_tree_bounds(db, tree, lo, hi, err);
 	*lo = 1;
 	*hi = 0;
-	/* Apart from each other: only then are both found without reading the table. */
+	/* Two queries: only then does SQLite find both without reading the table. */
 	snprintf(query, sizeof query, "SELECT min(rowid) FROM \"%s\"", table);
 	if (ask(db, query, table, lo, &there, err) != NSX_OK)
 		return NSX_ERR;

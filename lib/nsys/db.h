@@ -16,23 +16,23 @@
 
 struct nsx_db_scan;
 
-/* A connection and the scan that it is at. */
+/* A connection and its current scan. */
 struct nsx_db_conn {
 	sqlite3 *sql;
 	const struct nsx_db_scan *scan;
-	uint64_t rows;               /* that it gave */
+	uint64_t rows;               /* returned so far */
 };
 
 struct nsx_trees;
 
-/* What tells that a file is as it was; see nsx_db_unchanged. */
+/* The state of a file by which a change is detected; see nsx_db_unchanged. */
 struct nsx_db_stamp {
 	dev_t           dev;
 	ino_t           ino;
 	off_t           size;
 	struct timespec modified;
 	unsigned char   header[100];
-	bool            logs;      /* it is an SQLite file under its own name, beside which logs may lie */
+	bool            logs;      /* an SQLite file under its own name, beside which logs may exist */
 };
 
 struct nsx_db {
@@ -40,55 +40,57 @@ struct nsx_db {
 	struct nsx_str     name;     /* points into path: without folder and known endings */
 	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
 	struct nsx_intern  tables;   /* names of its tables, in lower case: to SQLite they are the same */
-	struct nsx_intern  names;    /* of all entries, as they are spelled */
+	struct nsx_intern  names;    /* of all entries, as spelled */
 	size_t             ntables;
-	uint32_t           page, usable;   /* bytes of a page, and of it in use */
-	uint32_t           npages;   /* as its header counts; 0: it does not */
-	bool               utf8;     /* texts are, which those of every export are */
-	bool               checked;  /* rows are those that its pages have, by their rules (tree.h) */
+	uint32_t           page, usable;   /* bytes of a page, and those of it in use */
+	uint32_t           npages;   /* according to its header; 0: not recorded */
+	bool               utf8;     /* text encoding is UTF-8, as in every export */
+	bool               checked;  /* rows are those that its pages have, checked by the rules in tree.h */
 	struct nsx_trees  *trees;    /* NULL: not checked */
 	struct nsx_db_stamp stamp;
 	pthread_mutex_t    lock;     /* of idle */
 	NSX_VEC(struct nsx_db_conn *) idle;
 };
 
-/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` all is left to
- * SQLite and nothing is checked, for tests to hold both ways against each other. NSX_OK, or NSX_ERR with err filled and
- * db closed. */
+/* Open the export at path (SQLite, zstd of one, or an .nsys-rep), which must outlive db. With `alone` SQLite reads
+ * everything and nothing is checked, so that tests can compare both ways. NSX_OK, or NSX_ERR with err filled and db
+ * closed. */
 int nsx_db_open(struct nsx_db *db, const char *path, bool alone, struct nsx_err *err);
 void nsx_db_close(struct nsx_db *db);
 
-/* Is the file what it was when it was opened, and no log beside it? NSX_OK, or NSX_ERR with err filled. */
+/* Is the file unchanged since it was opened, with no log beside it? NSX_OK, or NSX_ERR with err filled. */
 int nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err);
 
-/* What went wrong comes of a change if there was one: then err, which is filled, says so instead. */
+/* An error may be the consequence of a change of the file: if it has changed, err, which is filled, then says so
+ * instead. */
 void nsx_db_explain(const struct nsx_db *db, struct nsx_err *err);
 
-/* Read the names of its tables (nsx_db_open does). */
+/* Read the names of its tables (called by nsx_db_open). */
 int nsx_db_list(struct nsx_db *db, struct nsx_err *err);
 
-/* Register the VFS "nsysx", whose file names are numbers of descriptors. False when that cannot be. */
+/* Register the VFS "nsysx", whose file names are numbers of descriptors. False on failure. */
 bool nsx_vfs_ready(void);
 
-/* Turn the .nsys-rep into a database with the nsys of this machine: a descriptor of the (unlinked) file, -1 with err
+/* Convert the .nsys-rep into a database with the nsys of this machine: a descriptor of the (unlinked) file, -1 with err
  * filled. */
 int nsx_rep_open(const char *path, struct nsx_err *err);
 
 bool nsx_db_has(const struct nsx_db *db, const char *table);
 
-/* Names of tables and columns, of which SQLite takes ASCII letters of either case for the same: name's number, new or
- * old, NSX_NONE when out of memory; and the number of one that is there, NSX_NONE if it is not or has 128 bytes. */
+/* Names of tables and columns: SQLite does not distinguish upper and lower case of ASCII letters. The first returns
+ * name's number, new or old, NSX_NONE when out of memory; the second the number of an existing name, NSX_NONE if there
+ * is none or name has 128 bytes or more. */
 uint32_t nsx_db_add_name(struct nsx_intern *names, const char *name);
 uint32_t nsx_db_find(const struct nsx_intern *names, const char *name);
 
-/* A column to be read. One that is optional reads as NULL where the table lacks it. */
+/* A column to read. An optional one reads as NULL if the table lacks it. */
 struct nsx_db_col { const char *name; bool optional; };
 
 /* A value of a row. */
 enum nsx_db_type { NSX_DB_NULL, NSX_DB_INT, NSX_DB_TEXT, NSX_DB_OTHER };
 struct nsx_db_cell { enum nsx_db_type type; int64_t i; /* the integer; of a text its length */ const char *text; };
 
-enum { NSX_DB_MAX_COLS = 16 };   /* of a scan that gives cells */
+enum { NSX_DB_MAX_COLS = 16 };   /* of a scan with cells */
 
 /* A scan over the rows of one table, in rowid order. */
 struct nsx_db_scan {
@@ -97,28 +99,28 @@ struct nsx_db_scan {
 	int                      ncols;
 	bool                     part;     /* only rowids lo..hi */
 	int64_t                  lo, hi;
-	/* Gets the columns of each row; NSX_ERR stops the scan. Values live until it returns. */
+	/* Called with the columns of each row; NSX_ERR stops the scan. Values live until it returns. */
 	int                    (*row)(void *ctx, sqlite3_value **v);
 	void                    *ctx;
-	/* The same in place of row: several times faster, as most rows do not pass through SQLite then (pages.h). */
+	/* Used instead of row: several times faster, as most rows are then not read through SQLite (pages.h). */
 	int                    (*cells)(void *ctx, const struct nsx_db_cell *v);
 };
 
-/* Run it: NSX_OK; NSX_ERR with err filled, also where `row` said so (which then fills its own, or "out of memory"
- * stands). May be called from several threads. The table must be there. */
+/* Run it: NSX_OK; NSX_ERR with err filled, also if `row` failed (which fills err, or "out of memory" is reported). May
+ * be called from several threads. The table must exist. */
 int nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err);
 
-/* Check the whole of a table, which nsx_db_run does of the rows that it gives. NSX_OK or NSX_ERR. */
+/* Check a whole table; nsx_db_run checks the rows that it reads. NSX_OK or NSX_ERR. */
 int nsx_db_check(struct nsx_db *db, const char *table, struct nsx_err *err);
 
 /* The lowest and highest rowid of a table; lo > hi if it is empty. NSX_OK or NSX_ERR. */
 int nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, struct nsx_err *err);
 
-/* Is this column what SQLite finds a row by? */
+/* Does SQLite find rows by this column without reading the table? */
 int nsx_db_is_rowid(struct nsx_db *db, const char *table, const char *column, bool *yes, struct nsx_err *err);
 
-/* For each of the n keys run query, whose one parameter it is, and give the first row's first column, if there is a
- * row, to found with the key's number. NSX_OK or NSX_ERR, as nsx_db_run. */
+/* For each of the n keys run query, whose one parameter is the key; if there is a row, pass its first column to found,
+ * with the index of the key. NSX_OK or NSX_ERR, as nsx_db_run. */
 int nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int64_t *keys, size_t n,
                   int (*found)(void *ctx, size_t i, sqlite3_value *v), void *ctx, struct nsx_err *err);
 
@@ -129,7 +131,7 @@ nsx_cell_int(const struct nsx_db_cell *v, int64_t *out)
 	return v->type == NSX_DB_INT;
 }
 
-/* The same where NULL is allowed: *there tells. */
+/* The same where NULL is allowed: *there is false for NULL. */
 static inline bool
 nsx_cell_int_null(const struct nsx_db_cell *v, int64_t *out, bool *there)
 {
@@ -138,14 +140,14 @@ nsx_cell_int_null(const struct nsx_db_cell *v, int64_t *out, bool *there)
 	return v->type <= NSX_DB_INT;
 }
 
-/* A text, valid as long as the row; ptr is NULL where it is none. */
+/* A text, valid as long as the row; ptr is NULL if it is not a text. */
 static inline struct nsx_str
 nsx_cell_text(const struct nsx_db_cell *v)
 {
 	return v->type == NSX_DB_TEXT ? (struct nsx_str){ v->text, (size_t)v->i } : (struct nsx_str){ NULL, 0 };
 }
 
-/* v as an integer; false where it is anything else, NULL too. */
+/* v as an integer; false if it is anything else, including NULL. */
 static inline bool
 nsx_db_int(sqlite3_value *v, int64_t *out)
 {
@@ -155,7 +157,7 @@ nsx_db_int(sqlite3_value *v, int64_t *out)
 	return true;
 }
 
-/* The same where NULL is allowed: *there tells. */
+/* The same where NULL is allowed: *there is false for NULL. */
 static inline bool
 nsx_db_int_null(sqlite3_value *v, int64_t *out, bool *there)
 {
@@ -163,11 +165,11 @@ nsx_db_int_null(sqlite3_value *v, int64_t *out, bool *there)
 	return *there || sqlite3_value_type(v) == SQLITE_NULL;
 }
 
-/* v as text, valid as long as v; ptr is NULL where it is not text. */
+/* v as text, valid as long as v; ptr is NULL if it is not text. */
 static inline struct nsx_str
 nsx_db_text(sqlite3_value *v)
 {
-	/* Asked for as text: it is UTF-16 in some databases. */
+	/* Converted to UTF-8: some databases store UTF-16. */
 	const char *p = sqlite3_value_type(v) == SQLITE_TEXT ? (const char *)sqlite3_value_text(v) : NULL;
 
 	return p ? (struct nsx_str){ p, (size_t)sqlite3_value_bytes(v) } : (struct nsx_str){ NULL, 0 };

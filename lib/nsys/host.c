@@ -55,7 +55,7 @@ sync_row(void *ctx, const struct nsx_db_cell *v)
 	struct nsx_loader *l = ctx;
 	int64_t cuda, stream, id, gpid;
 
-	/* What does not tell whose wait it is, or what waits, is none of an operation that we know. */
+	/* A wait without a process, stream or call belongs to no operation that we know. */
 	if (!nsx_cell_int(&v[0], &cuda) || !nsx_cell_int(&v[1], &stream) || !nsx_cell_int(&v[2], &id) ||
 	    !nsx_cell_int(&v[3], &gpid))
 		return NSX_OK;
@@ -160,7 +160,7 @@ nsx_host_keys(struct nsx_loader *l)
 	return NSX_OK;
 }
 
-/* ---- the calls of the keys */
+/* ---- the calls that keys refer to */
 
 struct nsx_part_thread *
 nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track, uint64_t gtid)
@@ -189,7 +189,7 @@ nsx_host_name(struct nsx_host_part *p, int64_t id)
 	return p->cache[i].name;
 }
 
-/* The part's names among all: an array by the part's number, NULL when out of memory. */
+/* The numbers of the part's names in the common list: an array by the part's number, NULL when out of memory. */
 static uint32_t *
 join_names(struct nsx_host *h, const struct nsx_ids *names)
 {
@@ -264,7 +264,7 @@ name_calls(struct nsx_loader *l)
 	struct nsx_trace *t = l->t;
 	struct nsx_host *h = l->host;
 
-	/* One more, for calls without a name. */
+	/* One more element, for calls without a name. */
 	t->call_names = calloc(h->names.list.n + 1, sizeof *t->call_names);
 	if (!t->call_names)
 		return nsx_load_nomem(l);
@@ -285,12 +285,11 @@ name_calls(struct nsx_loader *l)
 	return NSX_OK;
 }
 
-/* ---- waits
- * n's waits are those put on its stream after the call of whatever was issued there before it, s, and before its own,
- * c0: s < w < c0.
+/* ---- waits The waits of operation n are those issued to its CUDA stream after s, the call of the previous operation
+ * of that stream, and before c0, the call of n: s < w < c0.
  *
- *   operations of a stream, in order   a: called at 10   b: called at 50   c: called at 40   d: called at 90
- *   waits put on it at                 20, 45, 60
+ *   operations of a stream, in order   a: call at 10   b: call at 50   c: call at 40   d: call at 90
+ *   waits issued to it at              20, 45, 60
  *   s < w < c0                         a: none           b: 20, 45         c: none (s 50)    d: 60 */
 
 struct stream { int64_t since; uint32_t first, n; };
@@ -308,7 +307,7 @@ wait_ops(struct nsx_trace *t, const struct nsx_map *streams_at, struct stream *s
 		int64_t c0 = t->issues[op->launch].start;
 		if (c0 <= s->since)
 			continue;
-		/* Calls of a stream come in about the order of its operations: what is before s is behind us. */
+		/* Calls of a stream are in about the order of its operations: waits before s are not needed again. */
 		for (; s->n && waits[s->first].k[2] <= s->since; s->n--)
 			s->first++;
 		for (; s->n && waits[s->first].k[2] < c0; s->n--, s->first++)

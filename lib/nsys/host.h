@@ -1,10 +1,10 @@
 /* host.h -- the host's side of loading: every call as a record, overheads, waits for events; private to lib/nsys.
  *
- *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are wanted by id     host.c, before
+ *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are needed by id     host.c, before
  *     RUNTIME is read
- *   RUNTIME -> the call of each key, and every call there is                                      runtime.c;
+ *   RUNTIME -> the call of each key, and every call                                      runtime.c;
  *     host_calls.c keeps them
- *   calls by thread, with their ranges, names and what they lost                                  host_calls.c,
+ *   calls by thread, with their ranges, names and lost time                                  host_calls.c,
  *     around.c
  *   waits between one operation's call and the next one's                                         host.c
  *
@@ -15,7 +15,7 @@
 #include "nsys/launches.h"
 #include "nsys/load.h"
 
-/* The call of a key: the one that started first, then that of the lowest row. */
+/* The call of a key: the one that started first, of several the one of the lowest row. */
 struct nsx_key_call { struct nsx_issue call; uint32_t name; /* in names.list */ };
 
 /* A row of SYNCHRONIZATION. */
@@ -29,8 +29,8 @@ struct nsx_part_host_call { int64_t start, end, id; uint32_t name, thread, launc
 /* The call of a key, as read. */
 struct nsx_part_key_call { struct nsx_issue call; uint32_t key, name; };
 
-/* What a part of RUNTIME knows of a thread beyond nsx_track, by track. */
-struct nsx_part_thread { uint32_t process;   /* among keys' */ uint32_t n, to; };
+/* What a part of RUNTIME records of a thread in addition to nsx_track, by track. */
+struct nsx_part_thread { uint32_t process;   /* index among the keys' processes */ uint32_t n, to; };
 
 enum { NSX_NAME_CACHE = 256 };
 
@@ -55,14 +55,14 @@ struct nsx_host {
 	uint32_t           *name_ids;      /* of those, the numbers in loader.ids */
 	uint32_t           *launch_ops;    /* by launch: operations */
 	bool               *launch_back;   /* by launch: an operation copies from a device to pageable memory */
-	uint32_t            back_name;     /* what such copies are called in trace.names; NSX_NONE: there are none */
+	uint32_t            back_name;     /* name of such copies in trace.names; NSX_NONE: there are none */
 	uint64_t            bad, backward, homeless, unknown;   /* rows of overheads */
 };
 
 /* Before RUNTIME is read. */
 int nsx_host_keys(struct nsx_loader *l);
 
-/* Of a row of RUNTIME: what is known of its thread (track), its key (NSX_NONE: none). NULL, NSX_ERR: out of memory. */
+/* For a row of RUNTIME: the data of its thread (track), its key (NSX_NONE: none). NULL, NSX_ERR: out of memory. */
 struct nsx_part_thread *nsx_host_thread(const struct nsx_loader *l, struct nsx_host_part *p, uint32_t track,
                                         uint64_t gtid);
 static inline uint32_t
@@ -75,19 +75,19 @@ uint32_t nsx_host_name(struct nsx_host_part *p, int64_t string_id);
 /* After RUNTIME was read: the parts' calls and keys into t and l->host; tracks are the parts' threads. */
 int nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks,
                   int n);
-/* After names are read and operations finished: all that is in trace, but processes. */
+/* After names are read and operations finished: fills everything in the trace except processes. */
 int nsx_host_finish(struct nsx_loader *l);
 void nsx_host_part_free(struct nsx_host_part *p);
 void nsx_host_free(struct nsx_loader *l);
 
-/* Whether a is rather the call that issued something than b. */
+/* Whether a, rather than b, is the call that issued an operation. */
 static inline bool
 nsx_issue_before(const struct nsx_issue *a, const struct nsx_issue *b)
 {
 	return b->start > b->end || a->start < b->start || (a->start == b->start && a->id < b->id);
 }
 
-/* In host_calls.c: the calls of the parts by thread; then the names of calls, their ranges, operations and losses. */
+/* In host_calls.c: the parts' calls by thread; then names of calls, their ranges, operations and lost time. */
 int nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts,
                         const struct nsx_tracks *const *tracks, int n,
                         uint32_t *const *names);

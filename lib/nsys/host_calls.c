@@ -1,4 +1,5 @@
-/* host_calls.c -- every CUDA call: by thread and time, with its range, what it issued and what it lost. */
+/* host_calls.c -- every CUDA call: by thread and time, with its range, the operations that it issued and the time that
+ * it lost. */
 #include "nsys/host.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ thread_at(const struct nsx_trace *t, uint64_t gtid)
 	return lo;
 }
 
-/* t->host_threads, and the parts' numbers in it. */
+/* t->host_threads, and the indices in it of the parts' threads. */
 static bool
 join_threads(struct nsx_trace *t, struct nsx_host_part *const *parts, const struct nsx_tracks *const *tracks, int n)
 {
@@ -101,7 +102,7 @@ nsx_host_calls_join(struct nsx_loader *l, struct nsx_host_part *const *parts, co
 			const struct nsx_part_host_call *c = (const void *)p->calls.first->data,
 			    *end = c + p->calls.first->n;
 			for (; c < end; c++)
-				/* The launch stands in the place of what it will tell. */
+				/* The member holds the launch until what depends on the launch is filled in. */
 				t->calls[at[p->threads.p[c->thread].to]++] = (struct nsx_host_call){
 					.start = c->start, .end = c->end, .id = c->id, .range = NSX_NONE,
 					.ops = c->launch,
@@ -126,7 +127,7 @@ nsx_host_issued(struct nsx_loader *l, uint32_t launch, const struct nsx_gpu_op *
 		h->launch_back[launch] = true;
 }
 
-/* ---- threads, each for itself */
+/* ---- threads, each independently */
 
 static inline bool
 in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
@@ -137,7 +138,7 @@ in_order(const struct nsx_host_call *x, const struct nsx_host_call *y)
 
 NSX_SETTLE(settle, struct nsx_host_call, in_order)
 
-/* By start, the longer first, then by id. Exports come nearly sorted. */
+/* By start, the longer first, then by id. Exports are nearly sorted. */
 static bool
 sort_calls(struct nsx_host_call *c, uint32_t n)
 {
@@ -146,7 +147,7 @@ sort_calls(struct nsx_host_call *c, uint32_t n)
 	struct nsx_pair_key *k = malloc(n * sizeof *k);
 	if (!k)
 		return false;
-	/* First by id: what was moved lies anywhere. */
+	/* First by id: calls that were moved are at any position. */
 	for (uint32_t i = 0; i < n; i++)
 		k[i] = (struct nsx_pair_key){ c[i].id, 0, i };
 	bool good = nsx_order_keys(k, n);
@@ -201,9 +202,9 @@ finish_thread(void *ctx, int i)
 		w->failed = true;
 }
 
-/* ---- what calls lost */
+/* ---- lost time of calls */
 
-/* An overhead within a call, cut to it. */
+/* An overhead within a call, clipped to it. */
 struct piece { uint32_t call; int64_t start, end; uint8_t class; };
 
 static int
@@ -218,12 +219,13 @@ by_call(const void *x, const void *y)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-/* Of the n pieces of a call, by start. The union of those in which the queue was full; what loading is beyond it. */
+/* The n pieces of a call, by start: full is the union of those in which the queue was full; load the part of loading
+ * outside it. */
 static struct nsx_call_loss
 loss_of(const struct piece *p, size_t n)
 {
 	struct nsx_call_loss loss = { p->call, 0, 0 };
-	int64_t full = INT64_MIN, any = INT64_MIN, both = 0;   /* ends of what was counted */
+	int64_t full = INT64_MIN, any = INT64_MIN, both = 0;   /* ends of what has been counted */
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t from = p[i].start > any ? p[i].start : any;
@@ -243,7 +245,7 @@ loss_of(const struct piece *p, size_t n)
 	return loss;
 }
 
-/* The call of that row; NSX_NONE if it was left out. Calls are by thread and start. */
+/* The call of that row; NSX_NONE if it was dropped. Calls are sorted by thread and start. */
 static uint32_t
 call_of(const struct nsx_trace *t, const struct nsx_issue *issue)
 {

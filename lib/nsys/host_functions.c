@@ -1,5 +1,6 @@
-/* host_functions.c -- functions of the program that a stream runs on the host: nodes of CUDA graphs and
- * cudaLaunchHostFunc. The GPU does nothing for them, so they are no operations; how long streams waited is said. */
+/* host_functions.c -- functions of the program that a CUDA stream runs on the host: nodes of CUDA graphs and
+ * cudaLaunchHostFunc. The GPU does no work for them, so they are no operations; the time that streams waited for them
+ * is reported. */
 #include "base/num.h"
 #include "nsys/load.h"
 

@@ -1,11 +1,11 @@
-/* info.c -- what an export says besides events: who made it, when, what its GPUs, devices and threads are called. Rows
- * are picked by name: nothing else of these tables, which know users, commands and environments, is kept. */
+/* info.c -- what an export records besides events: its version and time, names of GPUs, devices and threads. Rows are
+ * selected by name: nothing else of these tables, which contain users, commands and environments, is kept. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nsys/load.h"
 
-/* A scan of a table that may be missing or, in an old export, lack these columns; then nothing is known. */
+/* A scan of a table that may be missing or, in an old export, lack these columns; then its data is not available. */
 static int
 scan_if_there(struct nsx_loader *l, const char *table, const struct nsx_db_col *cols, int ncols,
               int (*row)(void *ctx, sqlite3_value **v))
@@ -52,7 +52,8 @@ start_row(void *ctx, sqlite3_value **v)
 	return NSX_OK;
 }
 
-/* Events count from the session's start, which is this table's startTime: duration is when the capture stopped. */
+/* Times are relative to the start of the session, which is startTime of this table: duration is the end of the
+ * capture. */
 static int
 stop_row(void *ctx, sqlite3_value **v)
 {
@@ -76,7 +77,7 @@ host_row(void *ctx, sqlite3_value **v)
 	return NSX_OK;
 }
 
-/* Keep a number of a GPU, which is above 0 in any that works; the first that is told. */
+/* Keep a property of a GPU, which is above 0 if it is valid; the first one counts. */
 static void
 keep_number(sqlite3_value *v, int64_t *out)
 {
@@ -104,7 +105,7 @@ gpu_row(void *ctx, sqlite3_value **v)
 			continue;
 		if (name.len && !d->gpu_name.len && !keep(l, name, &d->gpu_name))
 			return NSX_ERR;
-		/* What several processes call by one ordinal may be several GPUs. */
+		/* One ordinal of several processes may mean several GPUs. */
 		if (sharing == 1 && uuid.len && !d->uuid.len && !keep(l, uuid, &d->uuid))
 			return NSX_ERR;
 		keep_number(v[3], &d->sms);
@@ -173,7 +174,7 @@ read_thread_names(struct nsx_loader *l)
 	if (nsx_db_is_rowid(&l->db, "StringIds", "id", &quick, l->err) != NSX_OK
 	    || scan_if_there(l, "ThreadNames", columns, 2, thread_name_row) != NSX_OK)
 		return NSX_ERR;
-	/* Without a key each look-up would read the whole table: not for thousands of threads. */
+	/* Without a key each look-up would read the whole table: not affordable for thousands of threads. */
 	if (!quick && l->thread_name_ids.n > 64)
 		return NSX_OK;
 	return nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->thread_name_ids.p,

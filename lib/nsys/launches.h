@@ -1,7 +1,6 @@
-/* launches.h -- (process, correlation id) to launch; private to lib/nsys.
- * Correlation ids count up as calls are made and rows come in about that order, so neighbouring ids are kept side by
- * side: the millions of look-ups, most of them for calls that launched nothing, then find their slots in the
- * processor's cache. */
+/* launches.h -- (process, correlation id) to launch; private to lib/nsys. Correlation ids increase with each call and
+ * rows are in about that order, so neighbouring ids are stored side by side: millions of look-ups, most of them for
+ * calls that launched nothing, then find their slots in the processor's cache. */
 #ifndef NSX_NSYS_LAUNCHES_H
 #define NSX_NSYS_LAUNCHES_H
 
@@ -40,9 +39,9 @@ nsx_launch_find(const struct nsx_launches *l, uint32_t process, int64_t id)
 /* Make room for n launches; false when out of memory. */
 bool nsx_launches_room(struct nsx_launches *l, size_t n);
 
-/* Its number, added with no GPU time yet (start > end) if need be; NSX_NONE when out of memory. */
+/* Its number, added with no GPU time yet (start > end) if it is new; NSX_NONE when out of memory. */
 uint32_t nsx_launch_at(struct nsx_launches *l, uint32_t process, int64_t id);
-/* All were found: only the list is needed from here on. */
+/* All look-ups are done: only the list is needed from here on. */
 void nsx_launches_close(struct nsx_launches *l);
 void nsx_launches_free(struct nsx_launches *l);
 

@@ -1,4 +1,4 @@
-/* load.c -- an export into memory: what is read when, and in how many parts. load.h draws it. */
+/* load.c -- loads an export into memory: what is read when, and in how many parts. load.h has a diagram. */
 #include "nsys/load.h"
 
 #include <stdarg.h>
@@ -11,10 +11,10 @@
 #include "nsys/host.h"
 #include "nsys/payload.h"
 
-/* Rowids of a part: few enough to share work, enough to be worth a query. */
+/* Rowids of a part: small enough to share work, large enough to be worth a query. */
 enum { PART_ROWS = 131072, MAX_PARTS = 32 };
 
-/* ---- small things that the parts of loading share */
+/* ---- small functions that the parts of loading share */
 
 int
 nsx_load_nomem(struct nsx_loader *l)
@@ -148,7 +148,7 @@ run_task(void *ctx, int i)
 		run->tasks[i].failed = true;
 		atomic_store(&run->failed, true);
 	}
-	/* Joining operations is one thread's work; the others read on meanwhile. */
+	/* One thread joins operations while the others continue reading. */
 	if (i < run->nops && atomic_fetch_sub(&run->ops_left, 1) == 1 && !atomic_load(&run->failed) &&
 	    nsx_ops_join(run->l) != NSX_OK) {
 		run->ops_failed = true;
@@ -157,7 +157,7 @@ run_task(void *ctx, int i)
 	nsx_load_reached(run->l, run->from, run->to, atomic_fetch_add(&run->rows_done, rows) + rows, run->rows);
 }
 
-/* The first nops tasks read operations, which are joined when they are done. */
+/* The first nops tasks read operations, which are joined when all of these are done. */
 static int
 run_tasks(struct nsx_loader *l, const nsx_tasks *tasks, size_t nops, int from, int to)
 {
@@ -173,7 +173,7 @@ run_tasks(struct nsx_loader *l, const nsx_tasks *tasks, size_t nops, int from, i
 	return run.ops_failed ? NSX_ERR : NSX_OK;
 }
 
-/* ---- the whole */
+/* ---- the whole export */
 
 /* Is this an export at all? */
 static int
@@ -221,7 +221,7 @@ process_of(const struct nsx_trace *t, uint64_t gpid)
 	return lo;
 }
 
-/* Of threads and devices: t->processes. */
+/* From threads and devices: t->processes. */
 static int
 join_processes(struct nsx_loader *l)
 {
@@ -300,7 +300,7 @@ sniff_row(void *ctx, const struct nsx_db_cell *v)
 	return NSX_OK;
 }
 
-/* Whether operations are to be kept is to be known before they are read. */
+/* It must be known before reading whether operations are kept. */
 static int
 want_ops(struct nsx_loader *l, struct nsx_trace_opts *opts)
 {

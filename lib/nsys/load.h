@@ -6,8 +6,8 @@
  *   texts and string ids -> names                                         names.c
  *   parts' ranges -> one array, by thread; each thread is projected       threads.c, calls.c, project.c
  *
- * How a table is cut into parts follows from its rowids alone, so that what is numbered in order of arrival does not
- * depend on the number of threads. */
+ * The parts of a table depend on its rowids alone, so numbers given in order of first occurrence do not depend on the
+ * number of threads. */
 #ifndef NSX_NSYS_LOAD_H
 #define NSX_NSYS_LOAD_H
 
@@ -21,19 +21,19 @@
 #include "nsys/texts.h"
 #include "nsys/trace.h"
 
-/* String ids seen, numbered in order of arrival. */
+/* String ids in use, numbered in order of first occurrence. */
 struct nsx_ids { struct nsx_map map; NSX_VEC(int64_t) list; };
 
 /* id's number; NSX_NONE when out of memory. */
 uint32_t nsx_ids_at(struct nsx_ids *ids, int64_t id);
 void nsx_ids_free(struct nsx_ids *ids);
 
-/* What rows with one thread (and domain) share. */
+/* What rows of one thread (and domain) have in common. */
 struct nsx_track {
 	uint64_t gtid;
 	int64_t  domain;    /* domainId; 0 where rows have none */
 	uint32_t n;         /* its rows in the part */
-	uint32_t thread;    /* see who uses it */
+	uint32_t thread;    /* meaning depends on the user */
 	uint16_t domain_no, flags;
 	bool     drop;
 };
@@ -54,12 +54,12 @@ nsx_tracks_at(struct nsx_tracks *t, uint64_t gtid, int64_t domain)
 }
 void nsx_tracks_free(struct nsx_tracks *t);
 
-/* The tables of GPU operations, in the order in which operations of equal times stand. */
+/* The tables of GPU operations, in the order of operations with equal times. */
 enum nsx_op_table {
 	NSX_TABLE_KERNELS, NSX_TABLE_COPIES, NSX_TABLE_DECOMPRESSIONS, NSX_TABLE_SETS, NSX_TABLE_GRAPHS, NSX_OP_TABLES
 };
 
-/* A scan that a thread will run. */
+/* A scan to be run by a thread. */
 struct nsx_task { struct nsx_db_scan scan; struct nsx_err err; bool failed; };
 typedef NSX_VEC(struct nsx_task) nsx_tasks;
 
@@ -99,7 +99,7 @@ struct nsx_loader {
 	struct nsx_part_texts       *texts;         /* one for each part of NVTX_EVENTS */
 	int                          ntexts;
 
-	struct nsx_portion           work;          /* what progress is told of */
+	struct nsx_portion           work;          /* the work reported to progress */
 	struct nsx_str               product_name, product_version;
 	NSX_VEC(struct nsx_named)    device_names, thread_names;
 	NSX_VEC(int64_t)             thread_name_ids;
@@ -110,13 +110,14 @@ int nsx_load_nomem(struct nsx_loader *l);
 void nsx_load_diag(struct nsx_loader *l, enum nsx_severity severity, uint64_t count, const char *fmt, ...) NSX_PRINTF(4,
 	5);
 
-/* Into how many parts to cut a table, 0 if it is missing or empty, and where; nsx_load_part sets rowids of part i of
- * n. */
+/* The number of parts of a table, 0 if it is missing or empty, and their rowids; nsx_load_part sets the rowids of part
+ * i of n. */
 int nsx_load_cut(struct nsx_loader *l, const char *table, int *n, int64_t *lo, int64_t *hi);
 void nsx_load_part(struct nsx_db_scan *scan, int i, int n, int64_t lo, int64_t hi);
 
-/* Shares of loading, for progress: thousandths that are done when operations and ranges are read, when calls are. The
- * rest is projection. As measured of a training job's export; what is left at the end is not shown to the second. */
+/* Shares of loading, for progress: thousandths that are done when operations and ranges have been read, and when calls
+ * have been read. The rest is projection. Measured with the export of a training job; the remaining time is shown with
+ * less than a second's precision anyway. */
 enum { NSX_LOAD_RANGES = 500, NSX_LOAD_CALLS = 700, NSX_LOAD_ALL = 1000 };
 
 /* `part` of the `of` steps between two such shares are done. */
@@ -129,16 +130,16 @@ void nsx_part_texts_free(struct nsx_part_texts *list, int n);
 int nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks);
 int nsx_nvtx_threads(struct nsx_loader *l);       /* after they ran: domains, threads */
 int nsx_nvtx_join(struct nsx_loader *l);          /* after names are known: the ranges */
-int nsx_nvtx_ids(struct nsx_loader *l);           /* its string ids into l->ids */
+int nsx_nvtx_ids(struct nsx_loader *l);           /* add its string ids to l->ids */
 void nsx_nvtx_free(struct nsx_loader *l);
 
 int nsx_project_all(struct nsx_loader *l);
-/* After projection: texts of the ranges that are left become names, but for those that are kept in parts. */
+/* After projection: texts of the remaining ranges become names, except those that stay as text codes. */
 int nsx_texts_name(struct nsx_loader *l);
 int nsx_names_read(struct nsx_loader *l);         /* l->ids -> l->id_names */
-int nsx_info_read(struct nsx_loader *l);          /* all that is not an event */
-int nsx_host_functions_read(struct nsx_loader *l);   /* says how many the export has, and for how long streams waited */
-int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if they are wanted */
-int nsx_payload_keep(struct nsx_loader *l);       /* a way back to payloads, if there are any */
+int nsx_info_read(struct nsx_loader *l);          /* everything that is not an event */
+int nsx_host_functions_read(struct nsx_loader *l);   /* reports how many the export has, and how long streams waited */
+int nsx_captures_read(struct nsx_loader *l);      /* t->captures, if requested */
+int nsx_payload_keep(struct nsx_loader *l);       /* keeps the export open for payloads, if there are any */
 
 #endif

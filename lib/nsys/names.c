@@ -1,4 +1,4 @@
-/* names.c -- the strings behind string ids: of those that are used and of no others. */
+/* names.c -- the strings of string ids: only of those that are used. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ read_row(void *ctx, sqlite3_value **v)
 	return at == NSX_NONE ? NSX_OK : found(ctx, at, v[1]);
 }
 
-/* All ids are wanted, or SQLite has no quick way to one: read the table through. */
+/* Many ids are needed, or SQLite cannot look one up quickly: read the whole table. */
 static int
 read_all(struct nsx_loader *l)
 {
@@ -53,7 +53,7 @@ nsx_names_read(struct nsx_loader *l)
 		rc = nsx_db_bounds(&l->db, "StringIds", &lo, &hi, l->err);
 		if (rc == NSX_OK)
 			rc = nsx_db_is_rowid(&l->db, "StringIds", "id", &quick, l->err);
-		/* A look-up costs about what a few rows of a scan do. */
+		/* A look-up costs about as much as a few rows of a scan. */
 		if (rc == NSX_OK && quick && lo <= hi && l->ids.list.n < ((uint64_t)hi - (uint64_t)lo) / 8)
 			rc = nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds",
 			                   l->ids.list.p, l->ids.list.n,

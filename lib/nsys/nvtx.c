@@ -1,4 +1,4 @@
-/* nvtx.c -- NVTX_EVENTS into ranges: read in parts, each keeping names, threads and domains by numbers of its own; then
+/* nvtx.c -- NVTX_EVENTS into ranges: read in parts, each with its own numbers for names, threads and domains; then
  * joined into one array by thread. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum event_type {
 	DOMAIN_CREATE = 75
 };
 
-/* In a part a name is a number with what it counts in the top bits. */
+/* In a part the top bits of a name say what its number refers to. */
 enum { NAME_BITS = 30, NAME_TEXT = 0, NAME_ID = 1, NAME_BOTH = 2, NAME_MAX = (1 << NAME_BITS) - 1 };
 
 struct both { uint32_t id, text; };
@@ -21,7 +21,7 @@ struct domain_row { int64_t domain, start; uint64_t pid; uint32_t name; };
 struct part_thread { uint64_t gtid; uint32_t n, thread; uint64_t next; };
 
 struct nsx_nvtx_part {
-	bool               named_only;  /* no ranges of the default domain are wanted */
+	bool               named_only;  /* no ranges of the default domain are kept */
 	struct nsx_pile    ranges;      /* struct nsx_range; parent is the track, name as above, end of unfinished ones
 	                                 * open */
 	struct nsx_texts  *texts;       /* the loader's */
@@ -38,7 +38,7 @@ struct nsx_nvtx_part {
 	struct nsx_loader *l;           /* for joining */
 	NSX_VEC(struct part_thread) threads;
 	uint32_t          *ids_at;
-	uint32_t           first_text;  /* what its texts' codes count from among all */
+	uint32_t           first_text;  /* number of its first text code among all */
 };
 
 /* ---- reading */
@@ -74,7 +74,7 @@ domain_row(struct nsx_nvtx_part *p, const struct nsx_db_cell *v)
 	return d.name != NSX_NONE && nsx_vec_push(&p->domains, d) ? NSX_OK : NSX_ERR;
 }
 
-/* Both a string id and a text: the text stands in if the id is not found. */
+/* Both a string id and a text: the text is used if the id is not found. */
 static uint32_t
 name_both(struct nsx_nvtx_part *p, uint32_t id, uint32_t text)
 {
@@ -200,7 +200,7 @@ nsx_nvtx_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 
 /* ---- domains and threads */
 
-/* The create rows that count: the earliest of each (process, domain), in order of rowid where starts are equal. */
+/* The create rows that count: the earliest of each (process, domain), of equal starts the lowest rowid. */
 struct domains { struct nsx_map map; NSX_VEC(struct nsx_str) names; NSX_VEC(int64_t) starts; };
 
 static bool
@@ -237,7 +237,7 @@ is_among(struct nsx_str name, const char *const *list)
 	return *list != NULL;
 }
 
-/* What the domain of a track is called, and whether its ranges are wanted. False when out of memory. */
+/* The name of a track's domain, and whether its ranges are kept. False when out of memory. */
 static bool
 resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *tr, uint64_t *crowded)
 {
@@ -263,7 +263,7 @@ resolve_domain(struct nsx_loader *l, const struct domains *d, struct nsx_track *
 	return true;
 }
 
-/* The threads of a part's wanted ranges, in order of arrival. */
+/* The threads of a part's ranges that are kept, in order of first occurrence. */
 static bool
 part_threads(struct nsx_nvtx_part *p)
 {
@@ -297,7 +297,7 @@ by_gtid(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* l->t->threads, and where in it each part's ranges go. */
+/* Fills l->t->threads, and computes the position in it of each part's ranges. */
 static int
 all_threads(struct nsx_loader *l)
 {
@@ -321,7 +321,7 @@ all_threads(struct nsx_loader *l)
 	}
 	t->threads = all.p;
 	t->nthreads = (uint32_t)all.n;
-	/* Half of what the type holds: indices may be doubled. */
+	/* Half of what the type can hold: indices may be doubled. */
 	if (rc == NSX_OK && total > UINT32_MAX / 2)
 		rc = nsx_err_set(l->err, "%s: NVTX_EVENTS: more than %u ranges", l->db.path, UINT32_MAX / 2);
 	if (rc == NSX_OK && !(next = calloc(all.n + 1, sizeof *next)))
@@ -329,7 +329,7 @@ all_threads(struct nsx_loader *l)
 	if (rc == NSX_OK && all.n) {
 		qsort(all.p, all.n, sizeof *all.p, by_gtid);
 		for (size_t i = 0; i < all.n; i++)
-			*nsx_map_at(&map, (struct nsx_key){ all.p[i].gtid, 0 }) = (uint32_t)i;   /* all are there */
+			*nsx_map_at(&map, (struct nsx_key){ all.p[i].gtid, 0 }) = (uint32_t)i;   /* all are present */
 		for (int i = 0; i < l->nnvtx_parts; i++)
 			for (size_t k = 0; k < l->nvtx_parts[i].threads.n; k++) {
 				struct part_thread *pt = &l->nvtx_parts[i].threads.p[k];
@@ -377,7 +377,7 @@ nsx_nvtx_threads(struct nsx_loader *l)
 			struct nsx_track *tr = &p->tracks.list.p[k];
 			good = resolve_domain(l, &d, tr, &crowded);
 			nameless += tr->flags & NSX_RANGE_NO_DOMAIN ? tr->n : 0;
-			tr->drop |= !any_end;   /* then nothing can stand in for an end */
+			tr->drop |= !any_end;   /* then no end is known that could be used */
 		}
 		good = good && part_threads(p);
 	}
@@ -402,7 +402,7 @@ nsx_nvtx_threads(struct nsx_loader *l)
 	return all_threads(l);
 }
 
-/* ---- names, and the ranges in their place */
+/* ---- names, and the final order of ranges */
 
 int
 nsx_nvtx_ids(struct nsx_loader *l)

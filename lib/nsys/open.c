@@ -1,5 +1,5 @@
-/* open.c -- an export, whatever it is packed in, as connections to SQLite. Changes nothing of the input: it is opened
- * for reading only, and SQLite neither locks it nor leaves a journal beside it. */
+/* open.c -- opens an export, in whatever container, as connections to SQLite. Does not change the input: it is opened
+ * for reading only, and SQLite neither locks it nor creates a journal beside it. */
 #define _XOPEN_SOURCE 700   /* realpath */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "base/input.h"
 
 enum { HEADER = 100 };
-/* Of a compressed one; the largest that are known have a few GB. */
+/* Decompressed size; the largest known exports have a few GB. */
 static const uint64_t UNPACKED_MAX = UINT64_C(64) << 30;
 
 static const char sqlite_magic[16] = "SQLite format 3";
@@ -43,7 +43,7 @@ export_name(const char *path)
 			s.len -= strlen(endings[i]);
 			break;
 		}
-	/* nsysx-record leaves a folder for each process, with the same names in all of them. */
+	/* nsysx-record creates a folder for each process, with the same file names in all of them. */
 	if (slash && slash > path && nsx_str_eq(s, NSX_STR("report"))) {
 		const char *folder = slash;
 		while (folder > path && folder[-1] != '/')
@@ -55,9 +55,9 @@ export_name(const char *path)
 	return s;
 }
 
-/* ---- what the file is */
+/* ---- the type of the file */
 
-/* Up to n bytes from offset 0 without moving the descriptor; how many, -1 with errno. */
+/* Read up to n bytes from offset 0 without moving the descriptor; returns how many, -1 with errno. */
 static ssize_t
 peek(int fd, unsigned char *p, size_t n)
 {
@@ -83,7 +83,7 @@ is_zstd(const unsigned char *p, ssize_t n)
 		memcmp(p + 1, "\x2a\x4d\x18", 3) == 0));
 }
 
-/* Why these first bytes are not SQLite's. */
+/* Why these first bytes are not those of an SQLite file. */
 static int
 not_sqlite(const char *path, const unsigned char *p, ssize_t n, struct nsx_err *err)
 {
@@ -100,18 +100,18 @@ be32(const unsigned char *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* How many pages the header counts, and the bytes of each; 0 if it does not tell. */
+/* The number of pages in the header, and the bytes of each; 0 if it is not recorded. */
 static uint32_t
 count_pages(const unsigned char *h, uint32_t *page)
 {
 	*page = (uint32_t)h[16] << 8 | h[17];
 	if (*page == 1)
 		*page = 65536;
-	/* SQLite before 3.7.0 left the count alone; then the two change counters differ. */
+	/* SQLite before 3.7.0 did not update the count; then the two change counters differ. */
 	return *page < 512 || be32(h + 24) != be32(h + 92) ? 0 : be32(h + 28);
 }
 
-/* The header's count of pages against the file's size. */
+/* Compare the header's count of pages with the size of the file. */
 static int
 check_size(const char *path, const unsigned char *h, int fd, struct nsx_err *err)
 {
@@ -134,7 +134,7 @@ static int
 find_log(const char *path, const char **found, struct nsx_err *err)
 {
 	static const char *const suffixes[] = { "-wal", "-journal" };
-	char *real = realpath(path, NULL);   /* SQLite keeps them beside the file, not beside a link to it */
+	char *real = realpath(path, NULL);   /* SQLite creates logs beside the file, not beside a link to it */
 	struct nsx_buf b = { 0 };
 	struct stat st;
 
@@ -166,7 +166,7 @@ check_logs(const char *path, struct nsx_err *err)
 		"sqlite3 to merge the log", path, log);
 }
 
-/* ---- changes while it is read */
+/* ---- changes during reading */
 
 static int
 take_stamp(const char *path, int fd, struct nsx_db_stamp *s, struct nsx_err *err)
@@ -209,7 +209,7 @@ nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err)
 	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK || compare_stamps(db->path, &db->stamp, &now, err) !=
 	    NSX_OK)
 		return NSX_ERR;
-	/* Where another file has come under the name, logs are that one's. */
+	/* If another file has replaced this one under the name, logs belong to that file. */
 	if (!db->stamp.logs || stat(db->path, &st) != 0 || st.st_dev != db->stamp.dev || st.st_ino != db->stamp.ino)
 		return NSX_OK;
 	if (find_log(db->path, &log, err) != NSX_OK)
@@ -243,7 +243,7 @@ write_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-/* Unpack fd (taken over) into an unlinked file: its descriptor, -1 with err filled. */
+/* Decompress fd (ownership taken) into an unlinked file: its descriptor, -1 with err filled. */
 static int
 unpack(const char *path, int fd, struct nsx_err *err)
 {
@@ -279,7 +279,7 @@ unpack(const char *path, int fd, struct nsx_err *err)
 		if (rc == NSX_OK)
 			rc = nsx_input_more(&in);
 	}
-	/* Whatever else is wrong comes of it where the file has changed meanwhile. */
+	/* If the file has changed meanwhile, any other error is a consequence of that. */
 	struct nsx_err why = { "" };
 	if (take_stamp(path, fd, &after, &why) != NSX_OK || compare_stamps(path, &before, &after, &why) != NSX_OK) {
 		*err = why;
@@ -295,14 +295,14 @@ unpack(const char *path, int fd, struct nsx_err *err)
 
 /* ---- opening */
 
-/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the very file at
- * path. */
+/* The descriptor of a readable SQLite file that holds the export; -1 with err filled. *own: it is the file at path
+ * itself. */
 static int
 open_file(const char *path, bool *own, struct nsx_err *err)
 {
 	unsigned char h[HEADER];
 	struct stat st;
-	/* Not blocking: a FIFO must give a message, not wait for a writer. */
+	/* Non-blocking: a FIFO must be refused, not wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
@@ -354,7 +354,7 @@ fail:
 	return -1;
 }
 
-/* What the header says of pages. */
+/* The properties of pages in the header. */
 static int
 read_header(struct nsx_db *db, struct nsx_err *err)
 {

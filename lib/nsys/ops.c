@@ -1,4 +1,4 @@
-/* ops.c -- the tables of GPU operations into devices, launches and, if asked for, operations. */
+/* ops.c -- the tables of GPU operations into devices, launches and, if requested, operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 enum { START, END, DEVICE, CORRELATION, PROCESS, STREAM, NODE, WHAT, BYTES, SRC, DST, FROM_DEVICE, TO_DEVICE,
        NCOLUMNS };
 
-/* What only whole operations need stands last. `what`: a kernel's name, a copy's kind. */
+/* Members that only complete operations need are last. `what`: a kernel's name, a copy's kind. */
 #define COMMON { "start", false }, { "end", false }, { "deviceId", false }, { "correlationId", true }, \
 	{ "globalPid", false }
 
@@ -26,7 +26,7 @@ static const struct {
 	[NSX_TABLE_COPIES] = { "CUPTI_ACTIVITY_KIND_MEMCPY", "copies", NSX_OP_MEMCPY,
 	  { COMMON, { "streamId", false }, { "graphNodeId", true }, { "copyKind", false }, { "bytes", false },
 	    { "srcKind", true }, { "dstKind", true }, { "srcDeviceId", true }, { "dstDeviceId", true } } },
-	/* Batches of copies that are decompressed on their way. */
+	/* Batches of copies that are decompressed during the copy. */
 	[NSX_TABLE_DECOMPRESSIONS] = { "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS", "decompressions", NSX_OP_MEMCPY,
 	  { COMMON, { "streamId", false }, { "graphNodeId", true }, NONE, { "sourceBytes", true }, NONE, NONE, NONE,
 	    NONE } },
@@ -43,7 +43,7 @@ struct part_device { uint64_t gpid; int64_t cuda, last; uint32_t process, device
 
 struct nsx_op_part {
 	enum nsx_op_table table;
-	bool              whole;       /* `more` is kept, too */
+	bool              whole;       /* `more` is stored too */
 	struct nsx_pile   ops, more;   /* struct op, struct op_more */
 	struct nsx_map    device_map;
 	NSX_VEC(struct part_device) devices;
@@ -55,7 +55,7 @@ struct nsx_op_part {
 
 enum { PEER_TO_PEER = 10 };   /* CUpti_ActivityMemcpyKind */
 
-/* Whether a copy goes from one device to another. Ids that are none of both ends tell nothing. */
+/* Whether a copy goes from one device to another. Unknown ids at both ends: not known, false. */
 static bool
 is_peer(const struct nsx_db_cell *v, const struct op_more *more)
 {
@@ -84,7 +84,7 @@ device_at(struct nsx_op_part *p, uint64_t gpid, int64_t cuda)
 	return p->last_device = *at;
 }
 
-/* enum nsx_memory_kind; what is not one of them is not told. */
+/* Values of enum nsx_memory_kind; others count as unknown. */
 static uint8_t
 memory_kind(const struct nsx_db_cell *v)
 {
@@ -195,7 +195,7 @@ nsx_gpid_find(const struct nsx_loader *l, uint64_t gpid)
 	return p ? (uint32_t)(p - l->gpids.p) : NSX_NONE;
 }
 
-/* l->gpids and t->devices, and what the parts' numbers are in them. */
+/* l->gpids and t->devices, and the indices in them of the parts' numbers. */
 static int
 join_devices(struct nsx_loader *l)
 {
@@ -227,7 +227,7 @@ join_devices(struct nsx_loader *l)
 	if (all.n)
 		qsort(all.p, all.n, sizeof *all.p, by_process);
 	for (size_t i = 0; good && i < all.n; i++)
-		/* all are there */
+		/* all are present */
 		*nsx_map_at(&seen, (struct nsx_key){ all.p[i].process, (uint64_t)all.p[i].cuda }) = (uint32_t)i;
 	for (int i = 0; good && i < l->nop_parts; i++)
 		for (size_t k = 0; k < l->op_parts[i].devices.n; k++) {
@@ -242,7 +242,7 @@ join_devices(struct nsx_loader *l)
 	return good ? NSX_OK : nsx_load_nomem(l);
 }
 
-/* Into *launch; NSX_ERR when out of memory. */
+/* Stores the launch in *launch; NSX_ERR when out of memory. */
 static int
 launch(struct nsx_launches *ls, const struct op *op, const struct part_device *d, uint32_t *launch)
 {

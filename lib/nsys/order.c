@@ -1,4 +1,4 @@
-/* order.c -- natural merge sort: finds the runs that are there and merges neighbours until one is left. */
+/* order.c -- natural merge sort: finds sorted runs and merges neighbouring ones until one is left. */
 #include "nsys/order.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ merge(const struct nsx_pair_key *k, size_t a, size_t b, size_t c, struct nsx_pai
 	memcpy(out + (b - i), k + j, (c - j) * sizeof *k);
 }
 
-/* Short stretches by insertion, so that no run is much shorter than this. */
+/* Short pieces are sorted by insertion, so that no run is much shorter than this. */
 enum { SHORT = 24 };
 
 static void
@@ -84,7 +84,7 @@ nsx_order_apply(void *p, size_t size, struct nsx_pair_key *k, size_t n)
 {
 	char *base = p, hold[96];
 
-	/* Along each cycle of the permutation: place i wants what is at k[i].at. */
+	/* Along each cycle of the permutation: position i receives the element at k[i].at. */
 	for (size_t i = 0; i < n; i++) {
 		if (k[i].at == i)
 			continue;

@@ -1,4 +1,4 @@
-/* order.h -- stable sorting of what is nearly sorted already: time-stamped rows; private to lib/nsys. */
+/* order.h -- stable sorting of nearly sorted data: time-stamped rows; private to lib/nsys. */
 #ifndef NSX_NSYS_ORDER_H
 #define NSX_NSYS_ORDER_H
 
@@ -6,19 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an element is sorted by, and its place before. */
+/* The sort key of an element, and its old position. */
 struct nsx_pair_key { int64_t a, b; uint32_t at; };
 
 /* Sort n keys by (a, b, at), `at` rising in the input: O(n) for the runs of a sorted array, O(n log runs) in general.
  * False when out of memory. */
 bool nsx_order_keys(struct nsx_pair_key *k, size_t n);
 
-/* Move the n elements of `size` bytes (at most 96) at p into the order of their sorted keys, in place. Keys are used
- * up. */
+/* Move the n elements of `size` bytes (at most 96) at p into the order of their sorted keys, in place. The keys are
+ * overwritten. */
 void nsx_order_apply(void *p, size_t size, struct nsx_pair_key *k, size_t n);
 
-/* static bool NAME(TYPE *p, uint32_t n): put n elements in order by moving the few that are out of place, stably; false
- * if those are too many: all are still there, in some order. in_order(x, y): x may stand before y. */
+/* static bool NAME(TYPE *p, uint32_t n): sort n elements stably by moving the few that are out of order; false if those
+ * are too many: all elements are still there, in some order. in_order(x, y): x may come before y. */
 #define NSX_SETTLE(name, type, in_order)                                              \
 	static bool                                                                   \
 	name(type *p, uint32_t n)                                                     \

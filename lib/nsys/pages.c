@@ -1,8 +1,9 @@
-/* pages.c -- see pages.h. Pages come checked (tree.h); of records nothing is trusted but that they are in the page.
+/* pages.c -- see pages.h. Pages have been checked (tree.h); of records it is only known that they are in the page.
  *
- *   cell      varint payload bytes, varint rowid, payload; of a long one the begin, and the first of its overflow pages
+ * cell varint payload bytes, varint rowid, payload; of a long one its first bytes, and the number of its first overflow
+ * page
  *     (4 bytes)
- *   payload   varint header bytes, a varint type for each column, values: what it says is as long as it is */
+ *   payload   varint header bytes, a varint type for each column, values, which fill the payload exactly */
 #include "nsys/pages.h"
 
 #include <inttypes.h>
@@ -18,12 +19,12 @@ struct read {
 	struct nsx_tree  *tree;
 	struct nsx_pager  pager;
 	struct nsx_buf    whole;             /* a payload with its overflow pages */
-	uint32_t          columns;           /* a row has at most */
+	uint32_t          columns;           /* maximum of a row */
 	struct nsx_err   *err;
 	struct nsx_db_cell   cells[NSX_DB_MAX_COLS];
 };
 
-/* An integer of 1 to 8 bytes. Eight are there to be read in any case: NSX_PAGE_SLACK. */
+/* An integer of 1 to 8 bytes. Eight can always be read: NSX_PAGE_SLACK. */
 static inline int64_t
 integer(const unsigned char *p, uint32_t size)
 {
@@ -47,7 +48,7 @@ set_cell(struct nsx_db_cell *c, uint64_t type, const unsigned char *p, uint64_t 
 		c->type = NSX_DB_OTHER;
 }
 
-/* The payload's values into k->cells: false if it is not what it should be. */
+/* Decode the values of a payload into k->cells: false if it is malformed. */
 static inline bool
 decode(struct read *k, const unsigned char *p, const unsigned char *end)
 {
@@ -72,14 +73,14 @@ decode(struct read *k, const unsigned char *p, const unsigned char *end)
 	}
 	if (!nsx_record_rest(type_at, types_end, (uint64_t)(end - value), (uint32_t)i, k->columns))
 		return false;
-	/* Columns that were added after the row was. */
+	/* Columns that were added after the row was written. */
 	for (; i < k->t->nstored; i++)
 		if (k->t->slot[i] >= 0)
 			k->cells[k->t->slot[i]].type = NSX_DB_NULL;
 	return true;
 }
 
-/* A long payload, whose begin is at p, in one piece: NSX_OK or NSX_ERR. */
+/* Assemble a long payload, whose first bytes are at p: NSX_OK or NSX_ERR. */
 static int
 gather(struct read *k, const unsigned char *p, uint64_t bytes)
 {
@@ -100,9 +101,9 @@ gather(struct read *k, const unsigned char *p, uint64_t bytes)
 	return k->whole.failed ? nsx_err_nomem(k->err, k->db->path) : NSX_OK;
 }
 
-/* The rows of leaf i that are wanted. Cells that rise in rowid and lie one before the other from the end of the page to
- * the start of its content, as most do, keep to all rules; at the first that does not the page is checked rule by
- * rule. */
+/* The requested rows of leaf i. Cells whose rowids increase and which lie one before the other from the end of the page
+ * to the start of its content, as most do, satisfy all rules; at the first cell that does not, the page is checked rule
+ * by rule. */
 static int
 read_leaf(struct read *k, size_t i)
 {

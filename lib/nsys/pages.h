@@ -1,6 +1,6 @@
-/* pages.h -- an export's tables read straight from SQLite's pages; private to lib/nsys.
- * SQLite interprets a program for each row, which costs several times what the row itself does. Its file format is
- * public and fixed, and plain tables of integers and text need little of it: that little is read here, in order of
+/* pages.h -- reads the tables of an export directly from SQLite's pages; private to lib/nsys. SQLite interprets a
+ * program for each row, which costs several times as much as decoding the row. Its file format is public and fixed, and
+ * plain tables of integers and text need a small part of it: that part is implemented here. Rows come in order of
  * rowid. */
 #ifndef NSX_NSYS_PAGES_H
 #define NSX_NSYS_PAGES_H
@@ -13,11 +13,11 @@ struct nsx_tree;
 struct nsx_pages_table {
 	bool     plain;          /* false: leave the table to SQLite */
 	int      nstored;        /* columns of a record up to the last one needed */
-	int8_t   slot[128];      /* for each of them where its value goes among the scan's columns, -1: nowhere */
-	int      rowid_slot;     /* -1: not asked for */
+	int8_t   slot[128];      /* for each of them the index of its value among the scan's columns, -1: not needed */
+	int      rowid_slot;     /* -1: not needed */
 };
 
-/* Give rows to scan->cells: NSX_OK, or NSX_ERR with err filled, also where pages are not what they should be. */
+/* Pass rows to scan->cells: NSX_OK, or NSX_ERR with err filled, also if pages are malformed. */
 int nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_pages_table *t,
                    const struct nsx_db_scan *scan,
                    struct nsx_err *err);

@@ -1,4 +1,4 @@
-/* payload.c -- payloads of NVTX ranges out of NVTX_EVENTS.binaryData, by the schemas in NVTX_PAYLOAD_SCHEMAS and
+/* payload.c -- payloads of NVTX ranges from NVTX_EVENTS.binaryData, by the schemas in NVTX_PAYLOAD_SCHEMAS and
  * NVTX_PAYLOAD_SCHEMA_ENTRIES. Every offset, size and id in them is checked before it is used.
  *
  *     0       4       8             16            24              32
@@ -16,7 +16,7 @@
 enum { HEADER = 32, AT_SCHEMA = 8, AT_SIZE = 16, ENTRIES_MAX = 256 };
 /* Types of entries as NVTX numbers them, where they are not plain numbers. */
 enum { TYPE_STRING_HANDLE = 80 };
-/* Flags under which an entry is no plain value: pointers, offsets, arrays, deep copies. */
+/* Flags of entries that are no plain value: pointers, offsets, arrays, deep copies. */
 enum { FLAGS_NOT_PLAIN = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 9 };
 
 #define NO_OFFSET INT64_MIN
@@ -25,8 +25,8 @@ struct entry { int64_t index, type, flags, offset; uint32_t name; };
 struct schema {
 	uint64_t id;
 	uint32_t domain, name;   /* name NSX_NONE: it has none */
-	int64_t  size;           /* -1: not told */
-	bool     torn;           /* processes of the export disagree about it */
+	int64_t  size;           /* -1: not recorded */
+	bool     torn;           /* processes of the export define it differently */
 	NSX_VEC(struct entry) entries;
 };
 
@@ -49,7 +49,8 @@ nsx_payload_keep(struct nsx_loader *l)
 	if (!nsx_db_has(&l->db, "NVTX_EVENTS") || !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMAS") ||
 	    !nsx_db_has(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
 		return NSX_OK;
-	/* Here, for nothing is checked when they are read; of NVTX_EVENTS all rows were. */
+	/* Checked here, because nothing is checked when they are read; the rows of NVTX_EVENTS have all been
+	 * checked. */
 	if (nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMAS", l->err) != NSX_OK ||
 	    nsx_db_check(&l->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", l->err) != NSX_OK
 	    || nsx_db_check(&l->db, "StringIds", l->err) != NSX_OK)
@@ -113,7 +114,7 @@ schema_key(uint64_t id, uint32_t domain)
 	return (struct nsx_key){ id, domain };
 }
 
-/* A name's number in p->names, NSX_NONE in *name if v is no text; false when out of memory. */
+/* A name's number in p->names; *name is NSX_NONE if v is no text; false when out of memory. */
 static bool
 name_of(struct nsx_payloads *p, sqlite3_value *v, uint32_t *name)
 {
@@ -142,7 +143,8 @@ schema_row(void *ctx, sqlite3_value **v)
 		return NSX_ERR;
 	if (*at != NSX_NONE) {
 		struct schema *old = &p->schemas.p[*at];
-		/* Domains and schemas are numbered by process, and the table does not tell whose they are. */
+		/* Each process numbers its own domains and schemas, and the table does not say which process a row
+		 * belongs to. */
 		old->torn |= old->name != s.name || old->size != s.size;
 		return NSX_OK;
 	}
@@ -193,7 +195,7 @@ by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Bytes of a value of that type, which are its alignment too; 0: not known, or not one that we can read. */
+/* Size of a value of that type, which is its alignment too; 0: unknown, or not a type that we can read. */
 static int64_t
 width(int64_t type)
 {
@@ -211,8 +213,8 @@ is_integer(int64_t type)
 	return (type >= 1 && type <= 18) || type == 22 || type == 23;
 }
 
-/* A place that is not told is that of a field at 0, or follows from the field before. The export leaves both out. A
- * structure whose first entry is not at 0 was described by offsets: then it is the field at 0. */
+/* The export omits an offset of 0 and an offset that follows from the previous field. A structure whose first entry is
+ * not at 0 was described with explicit offsets: a missing one then is that of the field at 0. */
 static void
 place_entries(struct schema *s)
 {
@@ -228,7 +230,7 @@ place_entries(struct schema *s)
 		} else if (e->offset == NO_OFFSET) {
 			e->offset = w && next >= 0 ? (next + w - 1) / w * w : -1;
 		}
-		/* Behind something of a size that we do not know, nothing has a place of its own. */
+		/* After an entry of unknown size, implicit offsets cannot be computed. */
 		next = w && e->offset >= 0 && e->offset <= INT32_MAX ? e->offset + w : -1;
 	}
 }
@@ -271,7 +273,7 @@ struct reading {
 	int                          *schema;
 	struct nsx_payload_value     *values;
 	struct nsx_buf                bytes;      /* of one payload written in hexadecimal */
-	struct nsx_ids                strings;    /* wanted */
+	struct nsx_ids                strings;    /* needed */
 	uint32_t                     *string_at;  /* by value: index in strings, NSX_NONE */
 	uint32_t                     *texts;      /* by string: number in p->texts, NSX_NONE: not in the export */
 	int64_t                       malformed, unknown, torn, unreadable, lost;
@@ -287,7 +289,8 @@ little(const unsigned char *p, int64_t n)
 	return v;
 }
 
-/* s if it is no hexadecimal, else what it stands for, in buf. A payload's own header is never all digits. */
+/* s if it is not hexadecimal, else the decoded bytes, in buf. The header of a binary payload never consists of
+ * hexadecimal digits only. */
 static struct nsx_str
 unhex(struct nsx_str s, struct nsx_buf *buf)
 {
@@ -304,8 +307,8 @@ unhex(struct nsx_str s, struct nsx_buf *buf)
 	return nsx_buf_view(buf);
 }
 
-/* The schema that a header names; NULL if none. Ids are 64 bits wide, of which a schema's row may have the lower half
- * only. */
+/* The schema that a header refers to; NULL if there is none. Ids have 64 bits, of which a schema's row may have the
+ * lower half only. */
 static const struct schema *
 schema_of(const struct nsx_payloads *p, const unsigned char *header)
 {
@@ -343,7 +346,8 @@ read_value(struct reading *r, const struct entry *e, bool text, const unsigned c
 {
 	int64_t w = width(e->type);
 
-	/* A string comes as the id that the export has it under; one who sees no handle in it may call it a number. */
+	/* A string is stored as its id in the export; an entry whose type is not seen as a string handle may be
+	 * declared as a number. */
 	if ((e->flags & FLAGS_NOT_PLAIN) || !w || w > 8 || e->offset < 0 || e->offset > size - w ||
 	    !(is_integer(e->type) || (text && e->type == TYPE_STRING_HANDLE)) || (text && w != 8)) {
 		r->unreadable++;
@@ -358,7 +362,7 @@ read_value(struct reading *r, const struct entry *e, bool text, const unsigned c
 		v->there = true;
 		return true;
 	}
-	/* No handle at all: an optional text that is empty. */
+	/* No handle: an optional text that is empty. */
 	if (!bits)
 		return true;
 	*string_at = nsx_ids_at(&r->strings, v->num);
@@ -464,7 +468,7 @@ read_texts(struct reading *r, struct nsx_err *err)
 	             : nsx_db_run(db, &all, err);
 }
 
-/* ---- the whole */
+/* ---- all payloads */
 
 static int
 column_found(void *ctx, size_t i, sqlite3_value *v)

@@ -1,5 +1,5 @@
-/* payload.h -- what a program attached to its NVTX ranges: named entries of structures that the export describes.
- * Nothing is read unless it is asked for, and of a payload nothing but the entries asked for. */
+/* payload.h -- payloads that a program attached to its NVTX ranges: named entries of structures that the export
+ * describes. Nothing is read unless requested, and of a payload only the requested entries. */
 #ifndef NSX_NSYS_PAYLOAD_H
 #define NSX_NSYS_PAYLOAD_H
 
@@ -12,12 +12,12 @@
 #include "base/str.h"
 #include "nsys/trace.h"
 
-/* An entry that is wanted: a text, or else an integer. */
+/* A requested entry: a text, or else an integer. */
 struct nsx_payload_entry { const char *name; bool text; };
 
 /* What to read: these entries of payloads of these schemas, both by name. Entries that a schema lacks have no value.
- * Without names of schemas (NULL) a schema is any that is in the export, told by its entries alone, and one entry that
- * cannot be read makes the whole payload void. */
+ * Without names of schemas (NULL), any schema of the export is used that has the entries, and one entry that cannot be
+ * read makes the whole payload invalid. */
 struct nsx_payload_ask {
 	const char *const              *schemas; int nschemas;
 	const struct nsx_payload_entry *entries; int nentries;
@@ -29,18 +29,18 @@ struct nsx_payload_value {
 	int64_t        num;       /* unsigned values of 2^63 and more are negative */
 };
 
-/* Whether the export has payloads at all: nsx_payload_read finds none where this says so. */
+/* Whether the export has payloads at all: if not, nsx_payload_read finds none. */
 bool nsx_payload_any(const struct nsx_trace *t);
 
-/* Read the payloads of the n ranges of these ids (struct nsx_range.id). schema[i] is the number in ask->schemas of
- * range i's (0 where any will do), -1 if it has none, one of another schema, or one that does not hold what its schema
- * says; values[i * ask->nentries + k] is its entry k. Texts live until nsx_payload_close. What is there but could not
- * be understood is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled: the database is
- * damaged, out of memory. */
+/* Read the payloads of the n ranges of these ids (struct nsx_range.id). schema[i] is the index in ask->schemas of the
+ * schema of range i's payload (0 if any schema is accepted), -1 if it has no payload, one of another schema, or one
+ * that does not fit its schema; values[i * ask->nentries + k] is its entry k. Texts live until nsx_payload_close.
+ * Payloads that could not be decoded are counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err
+ * filled: the database is damaged, out of memory. */
 int nsx_payload_read(struct nsx_trace *t, const int64_t *ids, size_t n, const struct nsx_payload_ask *ask,
                      int *schema, struct nsx_payload_value *values, struct nsx_diags *diags, struct nsx_err *err);
 
-/* Give back what reading needs, an open file among it; nsx_trace_free does so too. */
+/* Free what reading needs, including an open file; nsx_trace_free does so too. */
 void nsx_payload_close(struct nsx_trace *t);
 
 #endif

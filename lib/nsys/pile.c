@@ -1,5 +1,6 @@
-/* pile.c -- see pile.h. Blocks come straight from the system and go straight back: malloc would keep them. Large pages
- * save most of what the system spends on handing out memory, which for a big export is a good part of all time. */
+/* pile.c -- see pile.h. Blocks are allocated from the operating system and returned to it directly: malloc would keep
+ * them. Large pages save most of the time in which the system provides memory, a considerable share of the total for a
+ * big export. */
 #define _DEFAULT_SOURCE   /* MAP_ANONYMOUS, madvise */
 #include "nsys/pile.h"
 
@@ -13,7 +14,7 @@ static void
 want_large_pages(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-	madvise(p, bytes, MADV_HUGEPAGE);   /* a wish: all works without */
+	madvise(p, bytes, MADV_HUGEPAGE);   /* a hint: failure does no harm */
 #else
 	(void)p, (void)bytes;
 #endif
@@ -27,7 +28,7 @@ map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* BLOCK bytes where a large page can be. */
+/* BLOCK bytes, aligned so that a large page can be used. */
 static char *
 map_block(void)
 {
@@ -102,7 +103,7 @@ nsx_big_alloc(size_t n, size_t size)
 		return malloc(bytes);
 	if (posix_memalign(&p, LARGE_PAGE, bytes) != 0)
 		return NULL;
-	/* Whole pages only, so that the last one costs no more than what is used of it. */
+	/* Whole pages only, so that the last one needs no more memory than is used of it. */
 	want_large_pages(p, bytes & ~(size_t)(LARGE_PAGE - 1));
 	return p;
 }

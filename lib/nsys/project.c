@@ -14,12 +14,12 @@
  * is folded into that range, and a range into its parent when it leaves the stack.
  *
  * Two cases do not nest, and send the thread to project_any.c: a range that begins within another and ends after it,
- * and ranges that touch ([0,10] and [10,20]) where something of no length begins at their common instant, which is in
+ * and ranges that touch ([0,10] and [10,20]) with a range or call of no length at their common instant, which is in
  * both.
  *
- * Calls that share a correlation id count once. The caller leaves of each thread's only those that contain no other
- * (whoever contains a call contains what is in it), and adds a call of weight -1 and no GPU time over each neighbouring
- * pair: a range around k of them is around the k - 1 pairs between. */
+ * Calls that share a correlation id count once. Of each thread's calls of one id, the caller keeps those that contain
+ * no other (a range that contains a call contains the calls in it), and adds a call of weight -1 and no GPU time that
+ * spans each neighbouring pair: a range around k of them is around the k - 1 pairs, so it counts k - (k - 1) = 1. */
 #include <stdlib.h>
 
 #include "nsys/project.h"
@@ -28,7 +28,7 @@
 
 struct sweep {
 	struct nsx_range *r;
-	nsx_span_list    *spans;       /* NULL: none are wanted */
+	nsx_span_list    *spans;       /* NULL: not requested */
 	uint32_t          base;
 	struct nsx_range_stack open;
 	bool              popped;      /* has a range left the stack because another began at its end? */
@@ -91,7 +91,7 @@ push(struct sweep *s, uint32_t i)
 	return 1;
 }
 
-/* Fold a call into the innermost range around it: false if this sweep cannot tell. */
+/* Fold a call into the innermost range around it: false if this sweep cannot determine it. */
 static inline bool
 place(struct sweep *s, struct nsx_call *c)
 {

@@ -1,5 +1,4 @@
-/* project.h -- the sweep that gives ranges their parents and projects them onto the GPU. Pure: arrays in, arrays
- * out. */
+/* project.h -- the sweep that finds the parents of ranges and projects ranges onto the GPU. It works on arrays only. */
 #ifndef NSX_NSYS_PROJECT_H
 #define NSX_NSYS_PROJECT_H
 
@@ -11,7 +10,7 @@
  * something was launched becomes the index there of its projection, of others NSX_NONE: most ranges have none, so there
  * are few spans beside ranges. Without, `gpu` stays as it is. Containment is inclusive at both ends; the tightest
  * container is the parent, among equals the lowest id; of ranges with the same interval the lower id is outside.
- * O((n + ncalls) log) whatever the ranges' nesting. NSX_OK, or NSX_ERR when out of memory. */
+ * O((n + ncalls) log) for any nesting of the ranges. NSX_OK, or NSX_ERR when out of memory. */
 int nsx_project(struct nsx_range *ranges, uint32_t n, uint32_t base, struct nsx_call *calls, uint32_t ncalls,
                 nsx_span_list *spans);
 

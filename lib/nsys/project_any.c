@@ -10,13 +10,13 @@
 #include "nsys/order.h"
 #include "nsys/project_any.h"
 
-/* What a prefix of the tree of calls holds. */
+/* The sum over a prefix of the tree of calls. */
 struct node { int64_t start, end; int32_t weight; uint32_t dev_min, dev_max; };
 
 struct any {
 	struct nsx_range *r;
 	uint32_t          n;
-	int64_t          *ends;     /* distinct, rising */
+	int64_t          *ends;     /* distinct, ascending */
 	uint32_t          nends;
 	uint32_t         *rank;     /* of each range's end in ends */
 	uint32_t         *last;     /* for the first of ranges with the same interval: the last of them */
@@ -59,7 +59,7 @@ rank_ends(struct any *a)
 	return good;
 }
 
-/* Is x the tighter container, for whatever is in both? */
+/* Is x the tighter container, for anything that is in both? */
 static inline bool
 tighter(const struct nsx_range *r, uint32_t x, uint32_t y)
 {
@@ -71,13 +71,13 @@ tighter(const struct nsx_range *r, uint32_t x, uint32_t y)
 static void
 offer(struct any *a, uint32_t i)
 {
-	/* Counted from the far end, so that a prefix of the tree is a suffix of ends. */
+	/* Counted from the end, so that a prefix of the tree is a suffix of ends. */
 	for (uint32_t k = a->nends - a->rank[i]; k <= a->nends; k += k & -k)
 		if (a->best[k] == NSX_NONE || tighter(a->r, i, a->best[k]))
 			a->best[k] = i;
 }
 
-/* The innermost range offered so far with an end of this rank or later, NSX_NONE: none. */
+/* The innermost range added so far with an end of this rank or later, NSX_NONE: none. */
 static uint32_t
 innermost(const struct any *a, uint32_t rank)
 {
@@ -95,8 +95,8 @@ twins(const struct nsx_range *x, const struct nsx_range *y)
 	return x->start == y->start && x->end == y->end;
 }
 
-/* Of ranges with the same interval, which are neighbours, each is in the one before it; only the first is offered, and
- * stands for the last. */
+/* Ranges with the same interval are neighbours, each contained in the one before it; only the first is added to the
+ * tree, and represents the last. */
 static void
 find_parents(struct any *a, uint32_t base, struct nsx_call *calls, uint32_t ncalls)
 {

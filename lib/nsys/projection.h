@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "nsys/trace.h"
 
-/* A CUDA call that launched GPU work: its host interval and what it launched, folded. */
+/* A CUDA call that launched GPU work: its host interval and the combined interval of its operations. */
 struct nsx_call {
 	int64_t  start, end;          /* host ns; end >= start */
 	int64_t  gpu_start, gpu_end;  /* first start and last end of its operations */
@@ -17,14 +17,14 @@ struct nsx_call {
 
 typedef NSX_VEC(struct nsx_span) nsx_span_list;
 
-/* A span that holds nothing: the value to fold into. */
+/* An empty span: the initial value for folding. */
 static const struct nsx_span nsx_span_empty = { INT64_MAX, INT64_MIN, 0, NSX_NONE };
 
 /* Add GPU time (none if from > to) and operations to a span. */
 static inline void
 nsx_span_fold(struct nsx_span *s, int64_t from, int64_t to, uint32_t ops, uint32_t device)
 {
-	s->ops += ops;   /* of calls that share a correlation id -1 may come first: wraps, and wraps back */
+	s->ops += ops;   /* of calls that share a correlation id -1 may come first: wraps around, and back */
 	if (from > to)
 		return;
 	if (s->start > s->end)

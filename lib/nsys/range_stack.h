@@ -1,6 +1,6 @@
-/* range_stack.h -- the ranges of a thread that are open in a sweep by start, while they nest: ends fall towards the
- * top, so what contains a call is the part from the bottom to the innermost range that ends late enough. Private to
- * lib/nsys. */
+/* range_stack.h -- the ranges of a thread that are open in a sweep by start, while they nest: ends decrease towards the
+ * top, so the ranges that contain a call are the part from the bottom to the innermost range that ends late enough.
+ * Private to lib/nsys. */
 #ifndef NSX_NSYS_RANGE_STACK_H
 #define NSX_NSYS_RANGE_STACK_H
 
@@ -9,17 +9,17 @@
 
 #include "nsys/trace.h"
 
-/* Indices into r; {0} but for r is empty. Free p. */
+/* Indices into r; empty if all but r is {0}. Free p. */
 struct nsx_range_stack { const struct nsx_range *r; uint32_t *p, depth, cap; };
 
-/* When the innermost one ends; not of an empty stack. */
+/* The end of the innermost one; the stack must not be empty. */
 static inline int64_t
 nsx_range_stack_end(const struct nsx_range_stack *s)
 {
 	return s->r[s->p[s->depth - 1]].end;
 }
 
-/* Range i on top: 1; 0 if it ends after what is around it; NSX_ERR when out of memory. */
+/* Push range i: 1; 0 if it ends after the range around it; NSX_ERR when out of memory. */
 static inline int
 nsx_range_stack_push(struct nsx_range_stack *s, uint32_t i)
 {

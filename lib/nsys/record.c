@@ -1,5 +1,5 @@
-/* record.c -- run a program under `nsys profile` so that nsysx has all it can use. What the user has set is never
- * overwritten. */
+/* record.c -- run a program under `nsys profile` so that the profile contains everything nsysx uses. Options and
+ * variables that the user has set are never overwritten. */
 #define _XOPEN_SOURCE 700   /* realpath */
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 extern char **environ;
 
-/* The child that signals are passed on to while we wait. */
+/* The child to which signals are forwarded while we wait. */
 static volatile sig_atomic_t child;
 
 static void
@@ -32,7 +32,7 @@ pass_on(int sig)
 		kill((pid_t)child, sig);
 }
 
-/* Run argv to its end, its standard error thrown away if quiet: its exit status as a shell gives it; -1 with err filled
+/* Run argv to its end, its standard error discarded if quiet: its exit status as a shell gives it; -1 with err filled
  * when it cannot be started. */
 static int
 run(char **argv, bool quiet, struct nsx_err *err)
@@ -155,7 +155,7 @@ make_folder(struct nsx_record *r, struct nsx_err *err)
 		}
 	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST)
 		return nsx_err_set(err, "%s: %s", r->folder, strerror(errno));
-	/* The program may change its directory before it writes dumps. */
+	/* The path is made absolute: the program may change its directory before it writes dumps. */
 	if (!realpath(r->folder, full) || strlen(full) >= sizeof r->folder)
 		return nsx_err_set(err, "%s: %s", r->folder, strerror(errno));
 	memcpy(r->folder, full, strlen(full) + 1);
@@ -277,7 +277,7 @@ export_report(const struct nsx_record *r, struct nsx_err *err)
 
 	if (in && out) {
 		status = run(argv, true, err);
-		/* Versions before payloads refuse the option; what else is wrong shows again without it. */
+		/* Versions without support for payloads refuse the option; any other error occurs again without it. */
 		if (status > 0) {
 			argv[7] = NULL;
 			status = run(argv, false, err);
@@ -291,7 +291,7 @@ export_report(const struct nsx_record *r, struct nsx_err *err)
 	return status == 0 ? NSX_OK : NSX_ERR;
 }
 
-/* Whether nsys was told to end the program with its collection. */
+/* Whether nsys was told to end the program when the collection ends. */
 static bool
 ends_program(const struct nsx_record *r)
 {

@@ -1,4 +1,5 @@
-/* record.h -- run a program under `nsys profile` so that nsysx has all it can use: the work of nsysx-record. */
+/* record.h -- run a program under `nsys profile` so that the profile contains everything nsysx uses: the work of
+ * nsysx-record. */
 #ifndef NSX_NSYS_RECORD_H
 #define NSX_NSYS_RECORD_H
 
@@ -7,9 +8,9 @@
 #include "base/err.h"
 
 struct nsx_record {
-	const char *out;           /* folder to leave; %q{VAR} stands for the environment's VAR, %h the host's name, %p
-	                            * our process id */
-	const char *condition;     /* shell expression: where it is false the program runs without nsys; NULL: always
+	const char *out;           /* folder to create; %q{VAR} is replaced by the environment variable VAR, %h by the
+	                            * host name, %p by our process id */
+	const char *condition;     /* shell expression: if it is false the program runs without nsys; NULL: always
 	                            * profile */
 	bool        force;         /* write into a folder that holds a report already */
 	char      **nsys;          /* further options of nsys profile */
@@ -17,7 +18,7 @@ struct nsx_record {
 	char      **program;       /* program and its arguments, NULL at the end */
 	char        folder[4096];  /* out: the folder, expanded */
 	bool        profiled;      /* out: nsys ran */
-	bool        killed;        /* out: nsys ended the program when the collection was over, as it was told to */
+	bool        killed;        /* out: nsys ended the program after the collection, as requested */
 	int         status;        /* out: the program's exit status as a shell gives it */
 };
 

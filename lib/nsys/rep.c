@@ -1,4 +1,4 @@
-/* rep.c -- an .nsys-rep through `nsys export`, into a private folder that is gone before the result is read. */
+/* rep.c -- converts an .nsys-rep with `nsys export`, in a private folder that is removed before the result is read. */
 #define _XOPEN_SOURCE 700   /* mkdtemp */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* Signals that would end us while the folder is there. They wait; nsys gets them at once. */
+/* Signals that would end us while the folder exists. They are deferred; nsys gets them at once. */
 static void
 ending_signals(sigset_t *set)
 {
@@ -27,8 +27,8 @@ ending_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-/* Wait for the child, passing on what comes for us meanwhile; that is in *sig, 0 if nothing came. The child's status,
- * -1. */
+/* Wait for the child, forwarding signals that we receive meanwhile; *sig is the signal, 0 if there was none. Returns
+ * the child's status, -1 on failure. */
 static int
 wait_for(pid_t pid, int *sig)
 {
@@ -48,7 +48,7 @@ wait_for(pid_t pid, int *sig)
 	return got < 0 ? -1 : status;
 }
 
-/* Run nsys with our signals blocked, its standard error thrown away if quiet: NSX_OK if it says that it succeeded. */
+/* Run nsys with our signals blocked, its standard error discarded if quiet: NSX_OK if it exits with status 0. */
 static int
 run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *sig, struct nsx_err *err)
 {
@@ -94,7 +94,7 @@ run_nsys(const char *path, char **argv, bool quiet, const sigset_t *old, int *si
 	return NSX_OK;
 }
 
-/* Export into the folder: a descriptor of the result, which has no name any more. */
+/* Export into the folder: a descriptor of the result, which is already unlinked. */
 static int
 export_into(const char *path, const char *dir, const sigset_t *old, int *sig, struct nsx_err *err)
 {
@@ -116,7 +116,8 @@ export_into(const char *path, const char *dir, const sigset_t *old, int *sig, st
 		struct nsx_err first = { "" };
 		bool done = run_nsys(path, argv, true, old, sig, &first) == NSX_OK;
 
-		/* Versions before payloads (2022.4) refuse the option; what else is wrong shows again without it. */
+		/* Versions without support for payloads (before 2022.4) refuse the option; any other error occurs again
+		 * without it. */
 		if (!done && !*sig) {
 			argv[7] = NULL;
 			done = run_nsys(path, argv, false, old, sig, err) == NSX_OK;
@@ -155,7 +156,7 @@ nsx_rep_open(const char *path, struct nsx_err *err)
 	} else {
 		fd = export_into(path, dir.ptr, &old, &sig, err);
 		if (rmdir(dir.ptr) != 0) {
-			/* A log of a writer that failed. */
+			/* A log left by a writer that failed. */
 			struct nsx_buf log = { 0 };
 			nsx_buf_fmt(&log, "%s/export.sqlite-journal", dir.ptr);
 			nsx_buf_char(&log, '\0');

@@ -1,4 +1,4 @@
-/* runtime.c -- CUDA calls: of all that were made only those that launched something are kept, by thread. */
+/* runtime.c -- CUDA calls: only those that launched something are kept, by thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,13 @@ static const struct nsx_db_col columns[] = {
 	{ "eventClass", true },
 	{ "rowid", false }, { "nameId", true }
 };
-/* What only operations and calls need stands last. */
+/* Members that only operations and calls need are last. */
 enum { CORRELATION, GLOBAL_TID, START, END, EVENT_CLASS, ROWID, NAME, NCOLUMNS };
 
 /* Nsight Systems 2022.2 has calls twice: rows of this class are their backtraces. */
 enum { CLASS_BACKTRACE = 67 };
 
-/* The row of a call is wanted for more than its launch. */
+/* The row of a call is needed for more than its launch. */
 static int
 keep_host(struct nsx_call_part *p, const struct nsx_db_cell *v, const struct nsx_raw_call *call, uint32_t key,
           uint64_t gtid)
@@ -71,7 +71,7 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 	if (v[EVENT_CLASS].type == NSX_DB_INT && v[EVENT_CLASS].i == CLASS_BACKTRACE)
 		return NSX_OK;
 	if (!has_id || !has_thread) {
-		/* Either may be NULL in a good export: such a call launched nothing that tells. */
+		/* Either may be NULL in a valid export: such a call launched nothing that is recorded. */
 		bool bad = v[CORRELATION].type > NSX_DB_INT || v[GLOBAL_TID].type > NSX_DB_INT;
 		p->bad += bad;
 		p->host.homeless += all && !bad && !has_thread;
@@ -118,7 +118,7 @@ nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 	int64_t lo, hi;
 	int n = 0;
 
-	/* Without operations no call is of interest, unless all are. */
+	/* Without operations only launches matter, unless all calls are kept. */
 	if ((l->nops || l->opts->calls) && nsx_load_cut(l, "CUPTI_ACTIVITY_KIND_RUNTIME", &n, &lo, &hi) != NSX_OK)
 		return NSX_ERR;
 	if (!n)
@@ -196,11 +196,11 @@ thread_of(const struct nsx_trace *t, uint64_t gtid)
 		else
 			hi = mid;
 	}
-	/* One past the last stands for all threads without ranges. */
+	/* The element after the last is for all threads without ranges. */
 	return lo < t->nthreads && t->threads[lo].gtid == gtid ? lo : t->nthreads;
 }
 
-/* Of the host's side only: what l->host is for. */
+/* Data for the host's side only: for l->host. */
 static int
 join_host(struct nsx_loader *l)
 {
@@ -249,7 +249,8 @@ nsx_runtime_join(struct nsx_loader *l)
 		return nsx_err_set(l->err,
 		                   "%s: CUPTI_ACTIVITY_KIND_RUNTIME: more than %u calls that launched something",
 		                   l->db.path, UINT32_MAX / 4);
-	/* Counted two places on: filling moves each place on by its count, so that they end up as starts. */
+	/* Counted two positions further on: filling advances each position by its count, so that they end up as
+	 * starts. */
 	for (uint32_t k = 1; k < t->nthreads + 3; k++)
 		l->call_first[k] += l->call_first[k - 1];
 	l->calls = nsx_big_alloc(total, sizeof *l->calls);

@@ -1,6 +1,11 @@
-/* text_names.c -- the texts of the ranges that are left after projection, written out and made names: in parallel all
- * but the last step, which gives them their numbers, in order of ranges. Where programs number millions of ranges those
- * names would be nearly all different; they stay in parts (texts.h) and are written out one by one when asked for. */
+/* text_names.c -- after projection, decodes the texts of the remaining ranges and makes them names: in parallel, except
+ * for the last step, which numbers them in order of ranges. Where programs number millions of ranges, nearly all names
+ * would differ; those stay text codes (texts.h) and are decoded one by one when needed.
+ *
+ *     ranges of two chunks   "step 1" "step 2" "step 1"   |   "step 2" "step 3"
+ *     each chunk, in parallel: distinct texts, hashed   step 1, step 2   |   step 2, step 3
+ *     in order of chunks: numbers in trace.names   step 1 = 0, step 2 = 1   |   step 2 = 1, step 3 = 2
+ *     each chunk, in parallel: names of its ranges   0 1 0   |   1 2 */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +16,19 @@ enum { CHUNK_RANGES = 1 << 16, ROUND = 32, CACHE = 1 << 14 };
 
 struct text { uint64_t hash; size_t len; };
 
-/* Ranges that are named together. */
+/* Ranges that are named by one task. */
 struct chunk {
 	struct nsx_range *r;
 	uint32_t          n;
-	NSX_VEC(struct text) texts;   /* nearly distinct */
+	NSX_VEC(struct text) texts;   /* almost all distinct */
 	struct nsx_buf    bytes;      /* of all, one after the other */
-	uint32_t         *names;      /* of each, in the trace */
+	uint32_t         *names;      /* of each, its number in the trace */
 	bool              failed;
 };
 
 struct round { struct nsx_loader *l; struct chunk *chunks; };
 
-/* The table that holds a code; codes come in runs from one. */
+/* The table that contains a code; runs of codes are from one table. */
 static const struct nsx_part_texts *
 table_of(const struct nsx_part_texts *list, int n, uint32_t code, const struct nsx_part_texts *last)
 {
@@ -41,22 +46,22 @@ table_of(const struct nsx_part_texts *list, int n, uint32_t code, const struct n
 	return &list[lo];
 }
 
-/* Whether a range's name is, and stays, in parts. What becomes of a range outside the default domain is told by its
- * name, and all of one name share the verdict. */
+/* Whether the name of a range is, and stays, a text code. Ranges outside the default domain are classified by their
+ * names, once for all ranges of one name, so they need names. */
 static inline bool
 stays(const struct nsx_loader *l, const struct nsx_range *r)
 {
 	return !l->opts->busy && !r->domain && !(r->flags & NSX_RANGE_NO_DOMAIN);
 }
 
-/* Whether its text is to become a name. */
+/* Whether its text becomes a name. */
 static inline bool
 wanted(const struct nsx_loader *l, const struct nsx_range *r)
 {
 	return r->name != NSX_NONE && (r->name & NSX_NAME_TEXT) && !stays(l, r);
 }
 
-/* Write out a text. Its number in the chunk, NSX_NONE when out of memory. */
+/* Decode a text. Its number in the chunk, NSX_NONE when out of memory. */
 static uint32_t
 write_out(struct chunk *c, const struct nsx_texts *t, uint32_t code)
 {
@@ -72,7 +77,7 @@ write_out(struct chunk *c, const struct nsx_texts *t, uint32_t code)
 static void
 write_task(void *ctx, int i)
 {
-	/* Codes met lately: most programs repeat themselves. */
+	/* Recently seen codes: most programs repeat texts. */
 	struct seen { uint64_t key; const struct nsx_part_texts *table; uint32_t text; } *seen = calloc(CACHE,
 		sizeof *seen);
 	const struct round *round = ctx;

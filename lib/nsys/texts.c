@@ -1,5 +1,11 @@
-/* texts.c -- see texts.h. A code is a byte, the length of what follows: a varint, twice the template's number, and a
- * varint for each number taken out of it; where the first is odd the template is the text as it stands. */
+/* texts.c -- see texts.h. A code is one byte, the length of the rest, then varints: twice the number of the template,
+ * and each number taken out of the text; if the first varint is odd the template is the text itself.
+ *
+ *     "aten::to, op_id = 990347", whose template "aten::to, op_id = \1" has number 5
+ *     4 bytes follow   2 x 5   990347
+ *     04               0a      8b b9 3c
+ *
+ * A text with 07 keeps these digits, since 7 would be written back as "7". */
 #include "nsys/texts.h"
 
 #include <string.h>
@@ -7,10 +13,10 @@
 #include "base/num.h"
 
 enum {
-	MARK = '\1',          /* stands in a template for a number */
-	MAX_NUMBERS = 6,      /* taken out of a text */
-	MAX_DIGITS = 18,      /* of one of them */
-	MAX_TEMPLATE = 1024,  /* longer texts are kept as they stand */
+	MARK = '\1',          /* replaces a number in a template */
+	MAX_NUMBERS = 6,      /* replaced in a text */
+	MAX_DIGITS = 18,      /* of one such number */
+	MAX_TEMPLATE = 1024,  /* longer texts are stored unchanged */
 	MAX_VARINT = 10,
 	MAX_CODES = 1 << 30
 };
@@ -42,7 +48,7 @@ is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
-/* A word with the top bit of each byte that is a digit or MARK. */
+/* A word in which the top bit is set of each byte that is a digit or MARK. */
 static inline uint64_t
 stops(uint64_t w)
 {
@@ -53,7 +59,8 @@ stops(uint64_t w)
 	return (digit | mark) & ascii;
 }
 
-/* Copy what comes before the next digit or MARK, eight bytes at a time; room for eight more than s has is there. */
+/* Copy the bytes before the next digit or MARK, eight at a time; the destination has space for eight more than s
+ * has. */
 static inline const char *
 copy_plain(const char *p, const char *end, char **out)
 {
@@ -80,7 +87,7 @@ copy_plain(const char *p, const char *end, char **out)
 	return p;
 }
 
-/* s as a template, and its numbers: false where it must stand as it is. */
+/* Split s into a template and its numbers: false if it must be stored unchanged. */
 static bool
 split(struct nsx_str s, char *template, size_t *len, uint64_t *numbers, int *n)
 {
@@ -98,7 +105,7 @@ split(struct nsx_str s, char *template, size_t *len, uint64_t *numbers, int *n)
 			return false;
 		while (p < end && is_digit(*p) && p - from < MAX_DIGITS)
 			v = v * 10 + (uint64_t)(*p++ - '0');
-		/* Only what is written back the same. */
+		/* Only numbers that are written back with the same digits. */
 		if ((p < end && is_digit(*p)) || (*from == '0' && p - from > 1) || *n == MAX_NUMBERS) {
 			while (p < end && is_digit(*p))
 				p++;
@@ -150,7 +157,7 @@ nsx_texts_get(const struct nsx_texts *t, uint32_t code, struct nsx_buf *out)
 		nsx_buf_str(out, s);
 		return;
 	}
-	/* Room at once for the most there can be. */
+	/* Reserve the maximum size once. */
 	if (!nsx_buf_room(out, s.len + MAX_NUMBERS * (size_t)NSX_INT_CHARS))
 		return;
 	char *to = out->ptr + out->len;
@@ -171,7 +178,7 @@ nsx_texts_key(const struct nsx_texts *t, uint32_t code)
 	const char *p = t->codes.ptr + code;
 	uint64_t key = 0;
 
-	/* A code tells by itself where it ends, so zeros after it say nothing else. */
+	/* A code contains its own length, so zeros after it add no ambiguity. */
 	if (p[0] > 7)
 		return 0;
 	memcpy(&key, p + 1, (size_t)p[0]);

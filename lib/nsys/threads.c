@@ -1,4 +1,4 @@
-/* threads.c -- each thread's ranges in order, with parents and projections; threads in parallel. */
+/* threads.c -- sorts the ranges of each thread, finds parents and projections; threads in parallel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "nsys/cuda.h"
 #include "nsys/order.h"
 
-/* What becomes of one thread: its projections that hold something, and how many of its ranges stay. */
+/* The result for one thread: its projections with GPU work, and the number of ranges that are kept. */
 struct result { struct nsx_span *spans; uint32_t nspans, first_span, nranges, first_range; bool failed; };
 
 struct work { struct nsx_loader *l; struct result *of; uint64_t ranges; _Atomic uint64_t ranges_done; };
@@ -19,7 +19,7 @@ in_order(const struct nsx_range *x, const struct nsx_range *y)
 
 NSX_SETTLE(settle, struct nsx_range, in_order)
 
-/* By start, the longer first, then by id, as they lie by now. Exports come nearly sorted. */
+/* By start, the longer first, then by id, as stored. Exports are nearly sorted. */
 static bool
 sort_ranges(struct nsx_range *r, uint32_t n)
 {
@@ -37,8 +37,8 @@ sort_ranges(struct nsx_range *r, uint32_t n)
 	return good;
 }
 
-/* Leave out ranges of the default domain without GPU work: what is left moves up. What is around something
- * that stays may go, so each parent becomes the nearest one that stays. A range that holds a call stays. */
+/* Remove ranges of the default domain without GPU work: the others move up. A range around a kept one may be removed,
+ * so each parent becomes the nearest kept range. A range that contains a call is kept. */
 static bool
 pack_busy(struct nsx_range *r, struct result *out, struct nsx_calls *calls)
 {
@@ -78,7 +78,7 @@ project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) !=
 	    NSX_OK)
 		return false;
-	/* Parents are counted from the thread's first range until all threads are in place. */
+	/* Parents are relative to the thread's first range until all threads are stored. */
 	nsx_span_list spans = { 0 };
 	bool good = nsx_project(r, th->n, 0, calls.p, calls.n, &spans) == NSX_OK;
 	if (good && l->opts->busy)
@@ -102,7 +102,7 @@ project_task(void *ctx, int i)
 	nsx_load_reached(w->l, NSX_LOAD_CALLS, NSX_LOAD_ALL, atomic_fetch_add(&w->ranges_done, n) + n, w->ranges);
 }
 
-/* The thread's spans into their place among all, its indices into those of all. */
+/* Copy the thread's spans to the array of all, and make its indices refer to that. */
 static void
 join_task(void *ctx, int i)
 {
@@ -123,7 +123,7 @@ join_task(void *ctx, int i)
 	}
 }
 
-/* Close the gaps that left-out ranges left between threads. Threads may be left without any. */
+/* Close the gaps of removed ranges between threads. A thread may have no ranges left. */
 static void
 close_gaps(struct nsx_loader *l, const struct result *of)
 {

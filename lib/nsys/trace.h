@@ -1,5 +1,5 @@
 /* trace.h -- one Nsight Systems export in memory: NVTX ranges, GPU operations, and the ranges' projection onto the GPU.
- * Knows what the export's tables mean and nothing of XLA. */
+ * Interprets the tables of the export; does not depend on XLA. */
 #ifndef NSX_NSYS_TRACE_H
 #define NSX_NSYS_TRACE_H
 
@@ -14,7 +14,7 @@
 enum nsx_op_type { NSX_OP_KERNEL, NSX_OP_MEMCPY, NSX_OP_MEMSET, NSX_OP_GRAPH, NSX_OP_TYPES };
 
 enum nsx_range_flags {
-	NSX_RANGE_UNFINISHED = 1,   /* it had no end: that of the latest range stands in */
+	NSX_RANGE_UNFINISHED = 1,   /* it had no end: the end of the latest range is used */
 	NSX_RANGE_PUSHPOP    = 2,   /* push/pop; otherwise start/end */
 	NSX_RANGE_NO_DOMAIN  = 4    /* its domain's name is not in the export (domain is then 0) */
 };
@@ -23,7 +23,7 @@ enum nsx_range_flags {
 struct nsx_range {
 	int64_t  start, end;    /* host ns; end >= start */
 	int64_t  id;            /* rowid in the export, what Nsight Systems calls RangeId */
-	uint32_t name;          /* in trace.names, or in parts (nsx_range_name); NSX_NONE: no message */
+	uint32_t name;          /* in trace.names, or a text code (nsx_range_name); NSX_NONE: no message */
 	uint32_t parent;        /* index of the tightest range of the thread around it, NSX_NONE: none */
 	uint32_t gpu;           /* index in trace.spans, NSX_NONE: no GPU work was launched in it */
 	uint16_t domain;        /* in trace.domains; 0 is the default domain, "" */
@@ -50,18 +50,18 @@ struct nsx_gpu_op {
 	uint32_t range;         /* index of the innermost range around its call, NSX_NONE: none */
 	uint8_t  type;          /* enum nsx_op_type */
 	bool     peer;          /* a copy from one device to another */
-	uint8_t  src, dst;      /* enum nsx_memory_kind copied from, copied to or set; NSX_MEMORY_KINDS: not told */
+	uint8_t  src, dst;      /* enum nsx_memory_kind copied from, copied to or set; NSX_MEMORY_KINDS: not recorded */
 	uint32_t launch;        /* index in trace.issues; NSX_NONE: call not in the export */
 };
 
-/* As CUPTI numbers them. */
+/* Numbers as in CUPTI. */
 enum nsx_memory_kind {
 	NSX_MEMORY_PAGEABLE, NSX_MEMORY_PINNED, NSX_MEMORY_DEVICE, NSX_MEMORY_ARRAY, NSX_MEMORY_MANAGED,
 	    NSX_MEMORY_DEVICE_STATIC,
 	NSX_MEMORY_MANAGED_STATIC, NSX_MEMORY_UNKNOWN, NSX_MEMORY_KINDS
 };
 
-/* The call that issued what one correlation id of one process launched: of several the one that started first, then
+/* The call that issued the operations of one correlation id of one process: of several the one that started first, then
  * that of the lowest row. start > end: it is not in the export. */
 struct nsx_issue { int64_t start, end, id; uint64_t gtid; };
 
@@ -73,7 +73,7 @@ enum nsx_call_class {
 
 /* What CUDA calls of one name share. */
 struct nsx_call_name {
-	uint32_t name;          /* in trace.names, without version; NSX_NONE: not told */
+	uint32_t name;          /* in trace.names, without version; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_call_class */
 	bool     async, wait;   /* it has "async" in its name; it makes a stream wait for an event */
 };
@@ -86,20 +86,20 @@ struct nsx_host_call {
 	uint32_t range;         /* index of the innermost range of its thread around it, NSX_NONE: none */
 	uint32_t ops;           /* GPU operations that it issued */
 	bool     back;          /* it copies from a device to pageable memory */
-	bool     lost;          /* it has a place in trace.losses */
+	bool     lost;          /* it has an element in trace.losses */
 };
 struct nsx_calling_thread { uint64_t gtid; uint32_t process, tid, first, n; /* its calls */ };
-/* Of a call's time, ns: the command queue was full; code was loaded or compiled, and the queue was not full. */
+/* Parts of a call's time, ns: the command queue was full; code was loaded or compiled while the queue was not full. */
 struct nsx_call_loss { uint32_t call; int64_t stalled, loading; };
 
 enum nsx_overhead_class { NSX_OVERHEAD_PROFILER, NSX_OVERHEAD_QUEUE_FULL, NSX_OVERHEAD_LOADING, NSX_OVERHEAD_UNKNOWN };
-/* Time that a thread lost. */
+/* An overhead of a thread: time that it lost. */
 struct nsx_overhead {
 	int64_t  start, end;    /* host ns; end >= start */
 	int64_t  call;          /* rowid of the call that it is in */
 	uint64_t gtid;          /* the thread; the low 24 bits are its id */
 	uint32_t process;
-	uint32_t name;          /* in trace.names; NSX_NONE: not told */
+	uint32_t name;          /* in trace.names; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_overhead_class */
 	bool     has_call;
 };
@@ -111,23 +111,24 @@ struct nsx_device {
 	uint32_t process;
 	int64_t  cuda;
 	int64_t  last;                           /* start of its last operation, GPU ns */
-	struct nsx_str gpu_name, uuid;           /* empty if not told */
-	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not told */
+	struct nsx_str gpu_name, uuid;           /* empty if not recorded */
+	int64_t  sms, clock, bandwidth, cc;      /* multiprocessors, Hz, bytes/s, 10 * major + minor; -1: not
+	                                          * recorded */
 };
 struct nsx_named   { uint64_t key; struct nsx_str name; };
 /* A node of a CUDA graph as it was made, at host time `start`; original: the node that it was cloned from, -1: none. */
 struct nsx_capture { uint64_t gtid; int64_t node, original, start; };
 
 /* Everything is owned by the trace. Ranges are grouped by thread (threads by gtid) and, in a thread, sorted by (start,
- * longer first, id): what is inside a range follows it. Ops are sorted by (start, end, table, id). Devices by (process,
- * cuda). Calls are grouped by thread (threads by gtid) and sorted like ranges; losses are by call, overheads by (start,
- * end, table, id). */
+ * longer first, id): the ranges inside a range follow it. Ops are sorted by (start, end, table, id). Devices by
+ * (process, cuda). Calls are grouped by thread (threads by gtid) and sorted like ranges; losses are by call, overheads
+ * by (start, end, table, id). */
 struct nsx_trace {
 	struct nsx_str      name;         /* of the export, without folder and .sqlite, .sqlite.zst or .nsys-rep */
-	struct nsx_str      host;         /* only if asked for */
-	struct nsx_str      product, schema;   /* "NVIDIA Nsight Systems 2024.4.1", "3.13.1"; empty if not told */
-	int64_t             start_utc;    /* ns since 1970; INT64_MIN: not told */
-	int64_t             stop;         /* end of the capture on the host clock; INT64_MIN: not told */
+	struct nsx_str      host;         /* only if requested */
+	struct nsx_str      product, schema;   /* "NVIDIA Nsight Systems 2024.4.1", "3.13.1"; empty if not recorded */
+	int64_t             start_utc;    /* ns since 1970; INT64_MIN: not recorded */
+	int64_t             stop;         /* end of the capture on the host clock; INT64_MIN: not recorded */
 	struct nsx_process *processes; uint32_t nprocesses;
 	struct nsx_thread  *threads;   uint32_t nthreads;
 	struct nsx_device  *devices;   uint32_t ndevices;
@@ -135,63 +136,64 @@ struct nsx_trace {
 	struct nsx_span    *spans;     uint32_t nspans;
 	struct nsx_gpu_op  *ops;       uint32_t nops;       /* none unless opts.ops */
 	struct nsx_issue   *issues;                         /* of the operations' launches */
-	uint32_t           *op_waits;                       /* by operation: event waits put on its stream since the one
-	                                                     * issued before it; NULL: no waits */
-	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* this and what follows: none unless
-	                                                                 * opts.calls */
+	uint32_t           *op_waits;                       /* by operation: event waits issued to its stream since the
+	                                                     * previous operation; NULL: no waits */
+	struct nsx_calling_thread *host_threads; uint32_t nhost_threads;   /* these and the following members: empty
+	                                                                    * unless opts.calls */
 	struct nsx_host_call   *calls;        uint32_t ncalls;
 	struct nsx_call_name   *call_names;   uint32_t ncall_names;
 	struct nsx_call_loss   *losses;       uint32_t nlosses;
-	bool                    losses_known;               /* the export tells of overheads, if there were any */
+	bool                    losses_known;               /* the export records overheads, if there were any */
 	struct nsx_overhead    *overheads;    uint32_t noverheads;
 	struct nsx_named   *device_names; uint32_t ndevice_names;   /* NVTX names of CUDA devices; key: CUDA ordinal */
 	struct nsx_named   *thread_names; uint32_t nthread_names;   /* key: globalTid */
 	struct nsx_intern   names;        /* of ranges and operations */
-	struct nsx_part_texts *texts;  int ntexts;          /* names in parts */
+	struct nsx_part_texts *texts;  int ntexts;          /* text codes of names */
 	struct nsx_intern   domains;      /* number 0 is "" */
-	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if asked for; the first row of each (process,
+	struct nsx_capture *captures;  uint32_t ncaptures;   /* only if requested; the first row of each (process,
 	                                                      * node), in that order */
 	struct nsx_payloads *payloads;    /* for payload.h; NULL: the export has none */
 	struct nsx_arena    arena;
 };
 
 struct nsx_trace_opts {
-	const char *const *domains;   /* NULL-ended: keep only ranges of these domains, never of the default one, and
-	                               * those of domains whose name the export lost; NULL: all */
-	bool        busy;       /* of the default domain keep only ranges in which GPU work was launched (parents are
+	const char *const *domains;   /* ended by NULL: keep only ranges of these domains, never of the default
+	                               * one, and those of domains whose name is not in the export; NULL: all */
+	bool        busy;       /* in the default domain keep only ranges in which GPU work was launched (parents are
 	                         * then the tightest range kept); saves time and memory where programs name each range
 	                         * differently */
 	bool        ops;        /* keep GPU operations */
-	const char *ops_if;     /* keep them also if a string of the export begins so; NULL: no */
-	bool        issues;     /* with ops: tell which call issued each, and what it waits for */
+	const char *ops_if;     /* keep them also if a string of the export begins with this; NULL: no */
+	bool        issues;     /* with ops: record which call issued each operation, and what it waits for */
 	bool        calls;      /* keep every CUDA call, and overheads; needs issues */
-	bool        captures;   /* read where nodes of CUDA graphs come from */
-	bool        host;       /* read the host's name */
+	bool        captures;   /* read where nodes of CUDA graphs were created */
+	bool        host;       /* read the host name */
 	int         jobs;       /* threads to use; 0: as many as there are processors */
-	bool        sqlite_alone;   /* leave all reading of tables to SQLite, and check nothing: for tests */
-	uint64_t    bytes;      /* of those that progress expects (base/progress.h), what loading is worth */
+	bool        sqlite_alone;   /* SQLite reads all tables, and nothing is checked: for tests */
+	uint64_t    bytes;      /* number of bytes, of those that progress expects (base/progress.h), that loading
+	                         * represents */
 };
 
-/* Load an export: SQLite (.sqlite, any name), zstd-compressed (told by its first bytes), or an .nsys-rep through `nsys
- * export` where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What was
- * left out or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as
+/* Load an export: SQLite (.sqlite, any name), zstd-compressed (recognised by its first bytes), or an .nsys-rep through
+ * `nsys export` where nsys is on PATH. Nothing of the input is changed; temporary files are unlinked before use. What
+ * was dropped or assumed is counted in diags (source: the export's name). NSX_OK, or NSX_ERR with err filled and *t as
  * after nsx_trace_free. */
 int nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_trace *t,
                    struct nsx_diags *diags, struct nsx_err *err);
 
-/* The process of a thread, as nsx_process.gpid. */
+/* The process of a thread, in the form of nsx_process.gpid. */
 static inline uint64_t nsx_capture_process(uint64_t gtid) { return gtid & ~(uint64_t)0xFFFFFF; }
 
-/* Where the node of that process's graph was captured: of what it is a clone of, as far back as the export tells. NULL:
- * not in the export. */
+/* Where the node of that process's graph was captured: the node from which it was cloned, as far back as the export
+ * records. NULL: not in the export. */
 const struct nsx_capture *nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node);
 
-/* With this bit a range's name, but NSX_NONE, is in parts. Only names in the default domain are, where programs number
- * their ranges, and only where ranges without GPU work are kept (not opts.busy). */
+/* With this bit a range's name, unless it is NSX_NONE, is a text code. Only names in the default domain are, where
+ * programs number their ranges, and only if ranges without GPU work are kept (not opts.busy). */
 #define NSX_NAME_TEXT 0x80000000u
 
-/* The name of a range, which has one: written to buf, whose contents it replaces, where it is in parts. Lives as long
- * as the trace and buf do unchanged. ptr is NULL when out of memory. */
+/* The name of a range, which must have one: if it is a text code it is decoded into buf, whose contents it replaces.
+ * Valid as long as the trace and buf are unchanged. ptr is NULL when out of memory. */
 struct nsx_str nsx_range_name(const struct nsx_trace *t, const struct nsx_range *r, struct nsx_buf *buf);
 
 /* The thread a range belongs to. */
@@ -200,7 +202,7 @@ const struct nsx_thread *nsx_trace_thread(const struct nsx_trace *t, uint32_t ra
 /* The thread that made a call. */
 const struct nsx_calling_thread *nsx_trace_caller(const struct nsx_trace *t, uint32_t call);
 
-/* Whether a call waits for the GPU: it synchronises, or copies and does not return before that is done. */
+/* Whether a call waits for the GPU: it synchronises, or copies and does not return before the copy is done. */
 static inline bool
 nsx_call_blocks(const struct nsx_trace *t, const struct nsx_host_call *c)
 {

@@ -1,4 +1,4 @@
-/* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is held against the page before use.
+/* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is compared with the page before use.
  *
  *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells (2
  *     each)
@@ -9,8 +9,8 @@
  *             of an interior page: child (4), varint the highest rowid in it
  *   overflow  the next page (4), 0 at the end; payload
  *
- * Page 1 begins with the header of the file, 100 bytes, and is the root of the table of tables. Free pages hang on a
- * list of trunks: next trunk (4), how many follow (4), their numbers. */
+ * Page 1 begins with the header of the file, 100 bytes, and is the root of the table of tables. Free pages are in a
+ * list of trunk pages: next trunk (4), how many numbers follow (4), numbers of free pages. */
 #include "nsys/tree.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ enum { MAX_DEPTH = 20, HEADER = 100, LEAF = 0x0D, INTERIOR = 0x05, INDEX_LEAF = 
 
 struct nsx_trees {
 	uint32_t          npages;
-	_Atomic uint64_t *used;       /* a bit a page: something refers to it */
-	pthread_mutex_t   lock;       /* of listing leaves */
+	_Atomic uint64_t *used;       /* a bit for each page: something refers to it */
+	pthread_mutex_t   lock;       /* held while leaves are listed */
 	NSX_VEC(struct nsx_tree) list;
 };
 
@@ -43,7 +43,7 @@ nsx_tree_broken(const struct nsx_db *db, const char *table, uint32_t page, struc
 	                   db->path, table, page, why, db->path);
 }
 
-/* Page `no` is referred to by page `from`: an error where it cannot be, or is by another. */
+/* Page `no` is referred to by page `from`: an error if it does not exist, or another page refers to it. */
 static int
 use(const struct nsx_db *db, const char *table, uint32_t from, uint32_t no, struct nsx_err *err)
 {
@@ -59,7 +59,7 @@ use(const struct nsx_db *db, const char *table, uint32_t from, uint32_t no, stru
 
 /* ---- the rules of a page */
 
-/* What a page says of itself: its header, and offsets from the page's start. */
+/* The header of a page, and offsets from the page's start. */
 struct head { const unsigned char *h; uint32_t page, cells, content, array; };
 
 static int
@@ -79,8 +79,8 @@ check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsign
 	return NSX_OK;
 }
 
-/* Bytes of the cell at `at`, which is in the content; 0: it does not end in the page. A cell takes 4 bytes at least,
- * for it may become a free block. */
+/* Bytes of the cell at `at`, which is in the content; 0: it does not end in the page. A cell takes at least 4 bytes,
+ * because it may become a free block. */
 static inline uint32_t
 leaf_cell(const unsigned char *page, uint32_t usable, uint32_t at, uint64_t *bytes, int64_t *rowid)
 {
@@ -125,8 +125,8 @@ claim(uint64_t *map, uint32_t at, uint32_t n)
 	return true;
 }
 
-/* Each byte of the content belongs to one cell or one free block, and the rest are as many as the page counts. The
- * cells are known to be whole. */
+/* Each byte of the content belongs to one cell or one free block, and the number of the others is what the page records
+ * as fragments. The cells are known to be complete. */
 static int
 check_cover(const struct nsx_db *db, const char *table, const unsigned char *page, const struct head *d,
             struct nsx_err *err)
@@ -164,7 +164,7 @@ check_cover(const struct nsx_db *db, const char *table, const unsigned char *pag
 	return NSX_OK;
 }
 
-/* The overflow pages of a cell are its own and as many as it needs. */
+/* The overflow pages of a cell belong to no other cell and are as many as it needs. */
 static int
 check_chain(struct nsx_pager *r, const char *table, uint32_t page, uint32_t no, uint64_t bytes, struct nsx_err *err)
 {
@@ -212,15 +212,15 @@ check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx
 	return check_head(db, table, no, page, &d, err) == NSX_OK ? check_cover(db, table, page, &d, err) : NSX_ERR;
 }
 
-/* ---- walking down */
+/* ---- descending */
 
 struct walk {
 	struct nsx_db   *db;
 	struct nsx_pager pager;
 	const char      *table;
-	struct nsx_tree *list;             /* to list leaves in; else their pages are marked */
+	struct nsx_tree *list;             /* the leaves are added to it; NULL: their pages are marked */
 	bool             index;
-	int              leaf_depth;       /* -1: no leaf was seen yet */
+	int              leaf_depth;       /* -1: no leaf was read yet */
 	unsigned char   *level[MAX_DEPTH]; /* the interior pages on the way down */
 	struct nsx_err  *err;
 };
@@ -241,7 +241,7 @@ add_leaf(struct walk *k, uint32_t no, int64_t highest)
 
 static int visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *above, int64_t highest);
 
-/* The children of an interior page; rules of tables hold there, of an index only its children are looked at. */
+/* The children of an interior page; for tables all rules are checked, for an index only its children are followed. */
 static int
 visit_children(struct walk *k, const unsigned char *page, const struct head *d, int depth, const int64_t *above,
                int64_t highest)
@@ -275,7 +275,7 @@ visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *abov
 {
 	struct head d;
 
-	/* Page 1 is a root, and nothing else. */
+	/* Page 1 is a root only. */
 	if (!k->list && (depth || no != 1) && use(k->db, k->table, from, no, k->err) != NSX_OK)
 		return NSX_ERR;
 	if (depth == k->leaf_depth)
@@ -302,7 +302,7 @@ visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *abov
 	return visit_children(k, page, &d, depth, above, highest);
 }
 
-/* Walk a tree, to mark its pages or to list its leaves. */
+/* Traverse a tree, to mark its pages or to list its leaves. */
 static int
 walk(struct nsx_db *db, const char *table, uint32_t root, struct nsx_tree *list, bool *index, struct nsx_err *err)
 {
@@ -381,7 +381,7 @@ rowid_of(const struct nsx_db *db, const struct nsx_leaf_page *leaf, uint32_t i)
 	return rowid;
 }
 
-/* Is cell i a record of this table? Of one whose types are not all in the page nothing is asked. */
+/* Is cell i a record of this table? If its types are not all in the page it is not checked. */
 static bool
 is_record(const struct nsx_db *db, uint32_t columns, const struct nsx_leaf_page *leaf, uint32_t i)
 {
@@ -440,7 +440,7 @@ nsx_tree_bounds(struct nsx_db *db, struct nsx_tree *t, int64_t *lo, int64_t *hi,
 	*hi = 0;
 	if (!nsx_pager_open(&r, db, db->trees->npages))
 		return nsx_err_nomem(err, db->path);
-	/* Of a first and a last leaf that are sound. */
+	/* Of a first and a last leaf, which are valid. */
 	for (size_t i = 0; rc == NSX_OK && i < 2; i++) {
 		size_t at = i ? t->leaves.n - 1 : 0;
 		struct nsx_leaf_page leaf;
@@ -477,9 +477,9 @@ nsx_tree_of(struct nsx_db *db, const char *table, struct nsx_tree **out, struct 
 	return rc;
 }
 
-/* ---- all of them */
+/* ---- the whole database */
 
-/* The list of free pages: none is in use elsewhere, and they are as many as the header says. */
+/* The list of free pages: none is in use elsewhere, and their number is that of the header. */
 static int
 check_free(struct nsx_db *db, const unsigned char *header, struct nsx_err *err)
 {
@@ -513,7 +513,7 @@ check_free(struct nsx_db *db, const unsigned char *header, struct nsx_err *err)
 	return rc;
 }
 
-/* The table of tables, whose rows SQLite has read: as many as it has. */
+/* sqlite_master, whose rows SQLite has read: it must have as many rows here. */
 static int
 check_schema(struct nsx_db *db, size_t nrows, struct nsx_err *err)
 {
@@ -535,7 +535,7 @@ check_schema(struct nsx_db *db, size_t nrows, struct nsx_err *err)
 	return rc;
 }
 
-/* Note the tree of an entry of sqlite_master, and mark its pages. */
+/* Store the tree of an entry of sqlite_master, and mark its pages. */
 static int
 add_tree(struct nsx_db *db, const struct nsx_db_entry *e, struct nsx_err *err)
 {

@@ -1,7 +1,7 @@
-/* tree.h -- the b-trees of an export, held to the rules of SQLite's file format as SQLite's own integrity check holds
- * them: every page belongs to one tree or to the list of free pages, once; rowids rise and stay within what the page
- * above says of them; every byte of a page belongs to one cell, one free block or the fragments that are counted.
- * SQLite itself reads on over most breaches of these rules, and gives fewer rows. Private to lib/nsys.
+/* tree.h -- the b-trees of an export, checked against the rules of SQLite's file format as SQLite's own integrity check
+ * does: every page belongs to one tree or to the list of free pages, once; rowids increase and stay within the limits
+ * that the page above gives; every byte of a page belongs to one cell, one free block or the fragments that are
+ * counted. SQLite itself continues after most violations of these rules, and returns fewer rows. Private to lib/nsys.
  *
  * Interior pages, one in some hundred, are read when the export is opened. Leaves are checked as their rows are
  * read. */
@@ -13,27 +13,27 @@
 
 #include "nsys/db.h"
 
-/* A leaf of a table: its rowids are at most `highest`, and above the highest of the leaf before it. */
+/* A leaf of a table: its rowids are at most `highest`, and above those of the leaf before it. */
 struct nsx_leaf {
 	int64_t  highest;
 	uint32_t page;
-	_Atomic unsigned char checked;   /* someone saw to it that its overflow pages are no one else's */
+	_Atomic unsigned char checked;   /* its overflow pages were checked to belong to no other cell */
 };
 
 struct nsx_tree {
 	char            *name;      /* of the table */
 	uint32_t         root;
-	bool             plain;     /* a table with rowids; false: nothing of it is checked but its interior pages */
-	_Atomic uint32_t columns;   /* a row stores at most; set by db.c, 0: not known yet */
-	bool             listed;    /* leaves are */
+	bool             plain;     /* a table with rowids; false: only its interior pages are checked */
+	_Atomic uint32_t columns;   /* maximum of a row; set by db.c, 0: not known yet */
+	bool             listed;    /* leaves are listed */
 	atomic_bool      whole;     /* all leaves were checked */
 	NSX_VEC(struct nsx_leaf) leaves;
 };
 
-/* So many bytes after a page can be read, too, whatever they are. */
+/* This many bytes after a page can be read too; their values do not matter. */
 enum { NSX_PAGE_SLACK = 8, NSX_PAGER_BLOCK = 1 << 17 /* bytes read ahead at most */ };
 
-/* Pages read ahead, one reader a thread. */
+/* Pages read ahead, one pager per thread. */
 struct nsx_pager {
 	const struct nsx_db *db;
 	uint32_t       npages;
@@ -45,31 +45,32 @@ struct nsx_pager {
 /* An entry of sqlite_master. */
 struct nsx_db_entry { struct nsx_str name; uint32_t root; bool table; };
 
-/* Walk the trees of the database, whose sqlite_master has these entries; those of tables are in the order of
- * db->tables. NSX_OK, or NSX_ERR with err filled, also when one is not sound. */
+/* Traverse the trees of the database, whose sqlite_master has these entries; those of tables are in the order of
+ * db->tables. NSX_OK, or NSX_ERR with err filled, also when one is not valid. */
 int nsx_trees_open(struct nsx_db *db, const struct nsx_db_entry *entries, size_t n, struct nsx_err *err);
 void nsx_trees_close(struct nsx_db *db);
 uint32_t nsx_trees_npages(const struct nsx_db *db);   /* pages of the file */
 
-/* The tree of a table with its leaves listed; NULL where nothing can be checked (the table has no rowids, or the
+/* The tree of a table with its leaves listed; NULL if nothing can be checked (the table has no rowids, or the
  * database was opened to be read by SQLite alone). NSX_OK or NSX_ERR. May be called from several threads. */
 int nsx_tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_err *err);
 
-/* Check the leaves that may hold rowids lo..hi, and their records; how many such rows there are in *rows, which may be
- * NULL. */
+/* Check the leaves that may hold rowids lo..hi, and their records; *rows, which may be NULL, is the number of such
+ * rows. */
 int nsx_tree_check(struct nsx_db *db, struct nsx_tree *t, int64_t lo, int64_t hi, uint64_t *rows, struct nsx_err *err);
 
 /* The lowest and highest rowid; lo > hi if there are no rows. */
 int nsx_tree_bounds(struct nsx_db *db, struct nsx_tree *t, int64_t *lo, int64_t *hi, struct nsx_err *err);
 
-/* The number of the first leaf that may hold rowid lo or one above it. */
+/* The index of the first leaf that may hold a rowid of at least lo. */
 size_t nsx_tree_find(const struct nsx_tree *t, int64_t lo);
 
 /* False when out of memory. */
 bool nsx_pager_open(struct nsx_pager *r, const struct nsx_db *db, uint32_t npages);
 void nsx_pager_close(struct nsx_pager *r);
 
-/* Page `no`, which is one of the file, and `ahead` more that are likely to be wanted after it; NULL with err filled. */
+/* Page `no`, which must exist in the file, and `ahead` more that are likely to be needed after it; NULL with err
+ * filled. */
 const unsigned char *nsx_pager_page(struct nsx_pager *r, const char *table, uint32_t no, uint32_t ahead,
                                     struct nsx_err *err);
 
@@ -79,20 +80,20 @@ nsx_pager_holds(const struct nsx_pager *r, uint32_t no)
 	return no >= r->first && no - r->first < r->held;
 }
 
-/* A leaf that is being read. */
+/* A leaf during reading. */
 struct nsx_leaf_page {
 	const unsigned char *page, *offsets;   /* of cells */
 	uint32_t             cells, content;   /* how many; where they begin */
-	bool                 packed;           /* no free blocks and no fragments are in it */
-	bool                 chains;           /* no one has checked its overflow pages yet */
+	bool                 packed;           /* it has no free blocks and no fragments */
+	bool                 chains;           /* its overflow pages have not been checked yet */
 };
 
-/* Leaf i's page, valid until the next call: its header is sound, of its cells nothing is known. NSX_OK or NSX_ERR.
- * Where runs of leaves lie on pages one after the other, those for rowids up to hi are read together. */
+/* Leaf i's page, valid until the next call: its header has been checked, its cells have not. NSX_OK or NSX_ERR. Where
+ * successive leaves are on successive pages, those for rowids up to hi are read together. */
 int nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, struct nsx_leaf_page *leaf,
                   struct nsx_err *err);
 
-/* Hold leaf i to all rules. NSX_OK or NSX_ERR. */
+/* Check leaf i against all rules. NSX_OK or NSX_ERR. */
 int nsx_tree_leaf_check(struct nsx_pager *r, struct nsx_tree *t, size_t i, const struct nsx_leaf_page *leaf,
                         struct nsx_err *err);
 
@@ -118,7 +119,7 @@ nsx_be32(const unsigned char *p)
 	return nsx_be16(p) << 16 | nsx_be16(p + 2);
 }
 
-/* A varint that begins before end; what follows it, NULL if it does not end in time. */
+/* A varint that begins before end; returns the position after it, NULL if it does not end before end. */
 static inline const unsigned char *
 nsx_varint(const unsigned char *p, const unsigned char *end, uint64_t *v)
 {
@@ -140,7 +141,7 @@ nsx_varint(const unsigned char *p, const unsigned char *end, uint64_t *v)
 	return p + 1;
 }
 
-/* Bytes of a value of this type; the types 10 and 11 are in no file. */
+/* Size of a value of this type; the types 10 and 11 do not occur in files. */
 static inline uint64_t
 nsx_value_size(uint64_t type)
 {
@@ -149,14 +150,14 @@ nsx_value_size(uint64_t type)
 	return type < 12 ? sizes[type] : (type - 12) / 2;
 }
 
-/* Hold a record's remaining types, `have` were before them, against the bytes that are there for their values and the
- * columns that the table has: they take all of them. */
+/* Check the remaining types of a record, after `have` of them, against the bytes available for their values and the
+ * columns of the table: the values must fill the bytes exactly. */
 static inline bool
 nsx_record_rest(const unsigned char *types, const unsigned char *end, uint64_t bytes, uint32_t have, uint32_t columns)
 {
 	uint64_t taken = 0, type;
 
-	/* Eight columns that are NULL, as those after the last of interest often are. */
+	/* Eight columns that are NULL, as often occur after the last one needed. */
 	for (uint64_t eight; end - types >= 8 && (memcpy(&eight, types, 8), eight == 0); types += 8)
 		have += 8;
 	for (; types < end; have++) {
@@ -172,14 +173,14 @@ nsx_record_rest(const unsigned char *types, const unsigned char *end, uint64_t b
 	return taken == bytes && have <= columns;
 }
 
-/* The most that a payload of a leaf may have without going on elsewhere. */
+/* The maximum payload of a leaf cell without overflow pages. */
 static inline uint32_t
 nsx_most_local(uint32_t usable)
 {
 	return usable - 35;
 }
 
-/* Of a payload of so many bytes in a leaf, how many are in the cell. */
+/* For a payload of this size in a leaf, how many bytes are in the cell. */
 static inline uint32_t
 nsx_local(uint32_t usable, uint64_t bytes)
 {

@@ -1,5 +1,5 @@
-/* vfs.c -- how SQLite reads an export: from a descriptor that is open already, never by name. So every connection reads
- * the very file that was checked, one that has no name as well, and nothing can be written or looked for beside it. */
+/* vfs.c -- how SQLite reads an export: from a descriptor that is already open, never by name. So every connection reads
+ * the file that was checked, even if it has no name, and nothing can be written or searched beside it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ open_file(sqlite3_vfs *self, const char *name, sqlite3_file *f, int flags, int *
 
 	(void)self;
 	file->base.pMethods = NULL;
-	/* The name is the descriptor's number. Anything but the main file would be written. */
+	/* The name is the descriptor's number. Any file but the main one would be written to. */
 	if (!name || !(flags & SQLITE_OPEN_MAIN_DB))
 		return SQLITE_CANTOPEN;
 	file->fd = atoi(name);
@@ -164,7 +164,7 @@ make(void)
 	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
 	if (!usual)
 		return;
-	vfs = *usual;   /* for time, sleep and chance */
+	vfs = *usual;   /* for time, sleep and random numbers */
 	vfs.pNext = NULL;
 	vfs.zName = "nsysx";
 	vfs.szOsFile = sizeof(struct file);
