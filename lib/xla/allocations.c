@@ -1,18 +1,17 @@
 /* allocations.c -- sums of a buffer assignment's allocations, as compiled.memory_analysis() of JAX has them.
  *
- * Each allocation has a colour, the memory that it lies in, and counts in every column that it is of:
+ * Each allocation has a colour, which is its memory space, and is added to every column that applies to it:
  *
  *     arguments   is_entry_computation_parameter
  *     outputs     maybe_live_out
- *     aliased     both: an argument whose memory the result takes over
+ *     aliased     both: an argument whose memory the result reuses
  *     constants   is_constant
- *     temp        none of these and not thread-local: what XLA reserves for what lives while the program runs
+ *     temp        none of these and not thread-local: reserved for buffers that are live while the program runs
  *
- * The heap is what the simulator's traces of that memory use at their peaks, and the peak of it all heap + arguments +
+ * The heap is the sum of the peaks of the simulator's traces of that memory; the total peak is heap + arguments +
  * outputs - aliased + constants. For example, 100 bytes that are argument and result, 50 of a result, 7 of a constant
- * and
- * 64 reserved, of which the trace uses 60: arguments 100, outputs 150, aliased 100, constants 7, temp 64, heap 60, peak
- * 60 + 100 + 150 - 100 + 7 = 217; fragmentation is 64 - 60 = 4. */
+ * and 64 reserved, of which the trace uses 60: arguments 100, outputs 150, aliased 100, constants 7, temp 64, heap 60,
+ * peak 60 + 100 + 150 - 100 + 7 = 217; fragmentation is 64 - 60 = 4. */
 #include "xla/allocations.h"
 
 #include <stdlib.h>
@@ -39,7 +38,7 @@ memory_of(struct nsx_allocations *a, int64_t color)
 static bool
 add(int64_t *sum, int64_t size)
 {
-	/* All sums of a memory together stay below 2^63, so that what is worked out of them does too. */
+	/* The sum over a memory stays below 2^63, so values derived from the sums do too. */
 	if (size > INT64_MAX / 4 - *sum)
 		return false;
 	*sum += size;

@@ -11,16 +11,16 @@
 struct nsx_allocations {
 	NSX_VEC(struct nsx_heap_memory) memory;
 	struct nsx_map by_color;
-	int64_t        clashes;    /* fields skipped for their wire type */
-	int64_t        negative;   /* sizes taken for 0 */
+	int64_t        clashes;    /* fields skipped because of their wire type */
+	int64_t        negative;   /* negative sizes, counted as 0 */
 };
 
-/* Add the BufferAllocationProto at span. NSX_OK, or NSX_ERR with f->err filled: damaged, sizes whose sum passes 2^61,
+/* Add the BufferAllocationProto at span. NSX_OK, or NSX_ERR with f->err filled: damaged, sizes whose sum exceeds 2^61,
  * out of memory. */
 int nsx_allocation_read(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_extent span);
-/* Add the peak of a trace in that memory. As above. */
+/* Add the peak of a trace in that memory. Returns the same. */
 int nsx_allocation_heap(struct nsx_allocations *a, struct nsx_dumpfile *f, int64_t color, int64_t peak);
-/* Work out what follows from the sums, and hand them over, by colour. The caller frees *out. */
+/* Compute what follows from the sums, by colour. The caller frees *out. */
 int nsx_allocations_close(struct nsx_allocations *a, struct nsx_dumpfile *f, struct nsx_heap_memory **out, size_t *n);
 void nsx_allocations_free(struct nsx_allocations *a);
 

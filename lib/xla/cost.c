@@ -1,11 +1,11 @@
-/* cost.c -- the cost of instructions, and of computations with what they call. */
+/* cost.c -- the cost of instructions, and of computations including those that they call. */
 #include "xla/cost.h"
 
 #include <stdlib.h>
 
 /* ---- one instruction */
 
-/* What an instruction adds to its computation, besides its terms. */
+/* What an instruction adds to its computation, in addition to its terms. */
 struct own { struct nsx_cost_flops dot; int64_t vector; enum nsx_cost_state state; };
 
 static int64_t
@@ -39,7 +39,7 @@ elements(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, uint32_t
 	return l ? l->elements : 0;
 }
 
-/* How many times what an instruction calls is applied, `times[0]` of its first computation and so on. */
+/* How many times each computation that an instruction calls is applied: `times[0]` for the first and so on. */
 static void
 applied(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, int64_t times[2], enum nsx_cost_state *s)
 {
@@ -51,7 +51,7 @@ applied(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, int64_t t
 	case NSX_COST_REDUCE:
 		of = elements(g, n, 0, s);
 		if (!out || of < out->elements)
-			/* Of nothing: the initial values. */
+			/* Applied to nothing: the initial values. */
 			times[0] = 0;
 		else
 			times[0] = of - out->elements;
@@ -80,7 +80,7 @@ applied(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, int64_t t
 		nsx_cost_worse(s, NSX_COST_BAD);
 }
 
-/* How many computations a kind calls. */
+/* How many computations an opcode calls. */
 static uint32_t
 callees(enum nsx_cost_kind k)
 {
@@ -115,7 +115,7 @@ add_terms(struct nsx_costs *c, const struct nsx_cost_node *n, struct own *own)
 	return true;
 }
 
-/* How many operands a kind has at least. */
+/* The minimum number of operands of an opcode. */
 static uint32_t
 arity(enum nsx_cost_kind k)
 {
@@ -135,7 +135,7 @@ arity(enum nsx_cost_kind k)
 	}
 }
 
-/* Something that it reads or makes is in the host's memory, or of no known size. */
+/* An operand or result is in host memory, or of unknown size. */
 static void
 check_shapes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum nsx_cost_state *s)
 {
@@ -185,7 +185,7 @@ own_work(struct nsx_costs *c, const struct nsx_cost_node *n, struct own *own)
 	return add_terms(c, n, own);
 }
 
-/* ---- what one instruction by itself moves */
+/* ---- the bytes that one instruction moves */
 
 int64_t
 nsx_cost_output_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n)
@@ -194,7 +194,7 @@ nsx_cost_output_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node
 	const struct nsx_cost_leaf *last = n->shape.nleaves > 1 ? &g->leaves.p[n->shape.leaf + n->shape.nleaves - 1]
 	    : NULL;
 
-	/* The workspace of a library. */
+	/* The workspace of a library call. */
 	if (n->kind == NSX_COST_CUSTOM && n->shape.tuple && last && last->ndims == 1 &&
 	    (last->type == S8 || last->type == U8))
 		return n->shape.bytes - last->bytes;
@@ -237,7 +237,7 @@ own_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum ns
 	}
 }
 
-/* The record of a candidate. terms: those that own_work has just added. */
+/* The record of a candidate. terms: those that own_work has just appended. */
 static struct nsx_cost_inst
 inst_of(const struct nsx_costs *c, const struct nsx_cost_node *n, const struct own *own, uint32_t terms)
 {
@@ -254,7 +254,7 @@ inst_of(const struct nsx_costs *c, const struct nsx_cost_node *n, const struct o
 		else
 			nsx_cost_worse(&x.state, NSX_COST_BAD);
 	} else if (n->kind == NSX_COST_CALL) {
-		/* What it calls is executed under names of its own. */
+		/* The computation that it calls is executed as thunks with their own names. */
 		nsx_cost_worse(&x.state, NSX_COST_UNKNOWN);
 	} else if (x.state == NSX_COST_OK) {
 		x.bytes = own_bytes(&c->graph, n, &x.state);
@@ -264,7 +264,7 @@ inst_of(const struct nsx_costs *c, const struct nsx_cost_node *n, const struct o
 
 /* ---- one computation */
 
-/* That parameters are numbered 0, 1, ..., each once. False when out of memory. */
+/* Check that parameters are numbered 0, 1, ..., each once. False when out of memory. */
 static bool
 count_parameters(struct nsx_cost_graph *g, uint32_t *count, enum nsx_cost_state *s)
 {
@@ -315,7 +315,7 @@ nsx_costs_add(struct nsx_costs *c, int64_t root)
 			return false;
 		if (n->cand != NSX_NONE)
 			c->insts.p[n->cand] = inst_of(c, n, &own, terms);
-		/* Nothing runs or starts within a fusion but arithmetic. */
+		/* A fusion runs arithmetic only. */
 		if (n->kind == NSX_COST_ASYNC || n->kind == NSX_COST_COPY_START)
 			nsx_cost_worse(&own.state, NSX_COST_UNKNOWN);
 		add_own(&comp.sum, &own);
@@ -333,7 +333,7 @@ nsx_costs_add(struct nsx_costs *c, int64_t root)
 	return !nomem && nsx_vec_push(&c->comps, comp);
 }
 
-/* ---- computations and what they call */
+/* ---- computations and those that they call */
 
 static void
 add_term(struct nsx_cost_sum *sum, const struct nsx_cost_sum *part, int64_t times)
@@ -352,7 +352,8 @@ find(const struct nsx_map *comp_of, int64_t id)
 	return nsx_map_get(comp_of, (struct nsx_key){ (uint64_t)id, 0 });
 }
 
-/* Add up computation i and what it calls, however deep. In a circle nothing is modelled. False when out of memory. */
+/* Add up computation i and those that it calls, at any depth. Nothing in a cycle is modelled. False when out of
+ * memory. */
 static bool
 resolve(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i)
 {
@@ -391,7 +392,7 @@ resolve(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i)
 	}
 }
 
-/* The flops of several arithmetics: their sum, and the one that has most; the slower of two. */
+/* The flops of several arithmetics: their sum, with the arithmetic that has most; of equal ones the slower. */
 static void
 settle(const struct nsx_cost_sum *sum, struct nsx_hlo_cost *out, enum nsx_cost_state *s)
 {
@@ -419,7 +420,7 @@ nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, str
 
 	*s = NSX_COST_OK;
 	if (x->from == NSX_COST_OF_ROOT && sub != NSX_NONE) {
-		/* An async start has the cost of what it starts. */
+		/* An async start has the cost of the computation that it starts. */
 		uint32_t root = c->comps.p[sub].root;
 		if (root == NSX_NONE || c->insts.p[root].from == NSX_COST_OF_ROOT)
 			nsx_cost_worse(&sum.state, NSX_COST_UNKNOWN);

@@ -1,4 +1,4 @@
-/* cost_config.c -- what custom calls' backend_config tells of their work. */
+/* cost_config.c -- the work of custom calls, as described by their backend_config. */
 #include "base/json.h"
 #include "xla/cost.h"
 
@@ -23,7 +23,7 @@ is(struct nsx_str s, const char *word)
 	return nsx_str_eq(s, nsx_str_c(word));
 }
 
-/* Numbers up to the end of the array that was met last. */
+/* Numbers up to the end of the array that was returned last. */
 static bool
 numbers(struct config *c, struct nsx_json *j, struct nsx_cost_list *out)
 {
@@ -49,7 +49,7 @@ is_container(enum nsx_json_type t)
 	return t == NSX_JSON_OBJECT || t == NSX_JSON_ARRAY;
 }
 
-/* Each of these reads the object that was met last, up to its end. */
+/* Each of these reads the object that was returned last, up to its end. */
 
 static bool
 precision(struct config *c, struct nsx_json *j)

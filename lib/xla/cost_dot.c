@@ -1,7 +1,7 @@
-/* cost_dot.c -- floating-point operations of dots, convolutions and attention, and in which arithmetic. */
+/* cost_dot.c -- floating-point operations of dots, convolutions and attention, and the arithmetic that they use. */
 #include "xla/cost.h"
 
-/* Taps of all convolutions of a dump that are counted one by one: real ones have a few hundred. */
+/* Maximum of taps that are counted one by one, for all convolutions of a dump: real ones have a few hundred. */
 enum { TAPS_MAX = 1 << 22 };
 
 struct nsx_str
@@ -17,9 +17,9 @@ nsx_hlo_math_name(enum nsx_hlo_math m)
 	return names[m];
 }
 
-/* ---- which arithmetic */
+/* ---- the arithmetic */
 
-/* What type an operand has, by the first letter of its arithmetic; of PrimitiveType. */
+/* The class of an operand's type, as the first letter of its arithmetic; of PrimitiveType. */
 enum family { NO_FAMILY, IS_F4, IS_F8, IS_SMALL, IS_F64, IS_F32, IS_INT, IS_BF16, IS_F16 };
 
 static enum family
@@ -38,7 +38,7 @@ family(int32_t type)
 	return (uint32_t)type < sizeof families ? families[type] : NO_FAMILY;
 }
 
-/* The arithmetic of a product of a and b; an algorithm that is asked for wins, and runs *passes times. */
+/* The arithmetic of a product of a and b; an algorithm that is set takes precedence, and runs *passes times. */
 static enum nsx_hlo_math
 math_of(const struct nsx_cost_work *w, const struct nsx_cost_leaf *a, const struct nsx_cost_leaf *b, int64_t *passes,
         enum nsx_cost_state *s)
@@ -65,14 +65,14 @@ math_of(const struct nsx_cost_work *w, const struct nsx_cost_leaf *a, const stru
 		return NSX_HLO_F4;
 	if (x == NO_FAMILY || y == NO_FAMILY)
 		nsx_cost_worse(s, NSX_COST_BAD);
-	/* The first that one of both has. Four bits beside something else are that. */
+	/* The first type in this list that one of both has. Four bits combined with another type count as that type. */
 	for (int f = IS_F8; f <= IS_F16; f++)
 		if ((int)x == f || (int)y == f)
 			switch ((enum family)f) {
 			case IS_F8:    return NSX_HLO_F8;
 			case IS_SMALL: return NSX_HLO_S8;
 			case IS_F64:   return NSX_HLO_F64;
-			/* cuBLAS and cuDNN round F32 to TF32 unless they are asked for more. */
+			/* cuBLAS and cuDNN round F32 to TF32 unless more precision is requested. */
 			case IS_F32:   return w->highest ? NSX_HLO_F32 : NSX_HLO_TF32;
 			case IS_BF16:  return NSX_HLO_BF16;
 			case IS_F16:   return NSX_HLO_F16;
@@ -95,7 +95,7 @@ finish(int64_t multiply_adds, int64_t passes, enum nsx_hlo_math math, enum nsx_c
 	return s == NSX_COST_OK ? (struct nsx_cost_flops){ flops, math, s } : none(s);
 }
 
-/* The size of dimension d; -1 if there is no such. */
+/* The size of dimension d; -1 if it does not exist. */
 static int64_t
 size(const struct nsx_cost_graph *g, const struct nsx_cost_leaf *l, int64_t d)
 {
@@ -164,9 +164,9 @@ inverse(int64_t a, int64_t m)
 	return (int64_t)(t0 < 0 ? t0 + m : t0);
 }
 
-/* Per tap the outputs o with o * stride = -c modulo base are every base / gcd(stride, base)-th; those between the first
- * and the last whose element is within the input are counted. Where there are fewer outputs than taps the two change
- * places: o * stride + tap * dilation is the same sum. */
+/* For each tap, the outputs o with o * stride = -c modulo base are every base / gcd(stride, base)-th one; those between
+ * the first and the last whose element is within the input are counted. If there are fewer outputs than taps the two
+ * are exchanged: o * stride + tap * dilation is the same sum. */
 int64_t
 nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *window, int64_t *steps,
                enum nsx_cost_state *s)
@@ -200,7 +200,7 @@ nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *wind
 		wide rest = c % base < 0 ? c % base + base : c % base;
 		if (rest % g || last < first)
 			continue;
-		/* The least o that will do, then how many from first on. */
+		/* The smallest valid o, then the number of valid ones from there on. */
 		wide o = (base - rest) / g % every * turn % every;
 		wide at = first + ((o - first) % every + every) % every;
 		if (at <= last)
@@ -277,7 +277,7 @@ nsx_cost_convolution(struct nsx_cost_graph *g, const struct nsx_cost_node *n)
 
 /* ---- attention */
 
-/* Pairs of a query and a key that are not masked, of one head. */
+/* Pairs of a query and a key that are not masked, for one head. */
 static int64_t
 unmasked(int64_t q, int64_t k, int64_t window, bool causal, enum nsx_cost_state *s)
 {
@@ -285,7 +285,7 @@ unmasked(int64_t q, int64_t k, int64_t window, bool causal, enum nsx_cost_state 
 
 	if (!causal)
 		return nsx_cost_mul(q, m, s);
-	/* Query i sees min(i + 1, m) keys: up to the m-th one more each, then m. */
+	/* Query i uses min(i + 1, m) keys: one more for each query up to the m-th, then m. */
 	int64_t rising = q < m ? q : m;
 	wide n = (wide)rising * ((wide)rising + 1) / 2 + (wide)(q - rising) * m;
 	if (n > INT64_MAX) {
@@ -315,7 +315,7 @@ nsx_cost_attention(const struct nsx_cost_graph *g, const struct nsx_cost_node *n
 	int64_t e = g->dims.p[query->dims + query->ndims - 1], v = g->dims.p[values->dims + values->ndims - 1];
 	int64_t pairs = nsx_cost_mul(nsx_cost_mul(d[0], d[1], &s), unmasked(d[2], d[3], w->sliding_window, w->causal,
 		&s), &s);
-	/* Backward QK' is made again, and each of the two products has two gradients. */
+	/* Backward: QK' is computed again, and each of the two products has two gradients. */
 	int64_t each = w->custom.backward ? nsx_cost_add(nsx_cost_mul(3, e, &s), nsx_cost_mul(2, v, &s), &s)
 	    : nsx_cost_add(e, v, &s);
 	enum nsx_hlo_math math = w->custom.f8 ? NSX_HLO_F8 : math_of(w, query, key, &passes, &s);

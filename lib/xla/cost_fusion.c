@@ -1,12 +1,13 @@
-/* cost_fusion.c -- the bytes that a fused computation reads and writes: what of its parameters its results need.
+/* cost_fusion.c -- the bytes that a fused computation reads and writes: the parts of its parameters that its results
+ * need.
  *
- * From the results back to the parameters, each instruction once: how many of its elements do those that read it need?
- * The sum of what they ask for, and never more than there are. A result that is an update of a parameter is written in
- * place: the update moves, the rest stays. */
+ * Each instruction is visited once, from the results back to the parameters: how many of its elements do its users
+ * need? The sum of what each user needs, at most all elements. A result that is an update of a parameter is written in
+ * place: only the bytes of the update are counted. cost.h has an example. */
 #include "base/num.h"
 #include "xla/cost.h"
 
-/* What bitcasts show, and what is a parameter or an element of one. */
+/* Skip bitcasts; the result may be a parameter or an element of one. */
 static void
 find_sources(struct nsx_cost_graph *g)
 {
@@ -23,7 +24,7 @@ find_sources(struct nsx_cost_graph *g)
 int64_t
 nsx_cost_update_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, enum nsx_cost_state *s)
 {
-	/* A scatter of several: that many operands, the indices, that many updates. */
+	/* A scatter of several arrays: that many operands, the indices, that many updates. */
 	uint32_t first = n->kind == NSX_COST_SCATTER ? n->noperands / 2 + 1 : 1;
 	uint32_t end = n->kind == NSX_COST_SCATTER ? n->noperands : 2;
 	int64_t sum = 0;
@@ -37,7 +38,7 @@ nsx_cost_update_bytes(const struct nsx_cost_graph *g, const struct nsx_cost_node
 	return sum;
 }
 
-/* All of node i is a result: what writing it moves. */
+/* All of node i is a result: add the bytes that writing it moves. */
 static int64_t
 result(struct nsx_cost_graph *g, uint32_t i, enum nsx_cost_state *s)
 {
@@ -56,7 +57,7 @@ result(struct nsx_cost_graph *g, uint32_t i, enum nsx_cost_state *s)
 	       : g->nodes.p[i].shape.bytes;
 }
 
-/* How many elements of its k-th operand, which has `all`, u needs for `need` of its own. */
+/* How many elements of its k-th operand, which has `all`, u needs to compute `need` elements. */
 static int64_t
 asked(const struct nsx_cost_graph *g, const struct nsx_cost_node *u, uint32_t k, int64_t need, bool in_place,
       int64_t all)
@@ -79,7 +80,7 @@ asked(const struct nsx_cost_graph *g, const struct nsx_cost_node *u, uint32_t k,
 	case NSX_COST_REDUCE:
 		if (u->shape.tuple || !own)
 			return all;
-		/* Rounded up: of its initial value it needs the one there is. */
+		/* Rounded up; its initial value is one element, which is needed. */
 		return (int64_t)(((nsx_u128)need * all + own - 1) / own);
 	case NSX_COST_ELEMENT:
 		return g->needs.p[g->operands.p[u->operands]].source ? 0 : all;
@@ -106,7 +107,7 @@ ask(struct nsx_cost_graph *g)
 	}
 }
 
-/* The bytes of what is needed of node i. */
+/* The bytes of the needed elements of node i. */
 static int64_t
 needed_bytes(const struct nsx_cost_graph *g, uint32_t i, enum nsx_cost_state *s)
 {

@@ -1,4 +1,4 @@
-/* cost_graph.c -- the instructions of one computation: by id, and what each reads. */
+/* cost_graph.c -- the instructions of one computation: by id, with the operands of each. */
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -31,15 +31,15 @@ nsx_cost_graph_free(struct nsx_cost_graph *g)
 	*g = (struct nsx_cost_graph){ 0 };
 }
 
-/* Ids count within their computation, or have its number in the upper half: the lower one tells them apart either
- * way. */
+/* Ids count within their computation, or have the number of the computation in the upper half: the lower half is
+ * distinct in both cases. */
 static int64_t
 local(const struct nsx_cost_graph *g, int64_t id)
 {
 	return g->comp > 0 && id >> 32 == g->comp ? (int64_t)((uint64_t)id & UINT32_MAX) : id;
 }
 
-/* The slot of id, or the free one where it belongs. */
+/* The slot of id, or the free slot where it is to be inserted. */
 static size_t
 slot_of(const struct nsx_cost_graph *g, int64_t id)
 {
@@ -80,8 +80,8 @@ nsx_cost_graph_find(const struct nsx_cost_graph *g, int64_t id)
 	return g->slots[i].stamp == g->stamp ? g->slots[i].node : NSX_NONE;
 }
 
-/* Where what is read does not stand before its readers everywhere: from the last, a node whose readers all stand behind
- * it. What reads itself in a circle, and what that reads, has no place. */
+/* If operands do not precede their users everywhere: starting with the last, take a node all of whose users have been
+ * placed. Nodes in a cycle, and their operands, have no position. */
 static bool
 sort(struct nsx_cost_graph *g)
 {
@@ -112,7 +112,7 @@ sort(struct nsx_cost_graph *g)
 	return true;
 }
 
-/* Operands stand before their readers. False when out of memory. */
+/* Whether operands precede their users. False when out of memory. */
 static bool
 order(struct nsx_cost_graph *g, bool forward)
 {

@@ -1,10 +1,10 @@
-/* cost_op.c -- opcodes and custom calls by what their work is counted from. */
+/* cost_op.c -- opcodes and custom calls, classified by how their work is counted. */
 #include <stdlib.h>
 
 #include "xla/cost.h"
 
-/* Sorted by name. What is not here is not modelled: communication, sort, topk, fft, control flow, what waits, what XLA
- * adds tomorrow. */
+/* Sorted by name. Other opcodes are not modelled: communication, sort, topk, fft, control flow, waiting, future opcodes
+ * of XLA. */
 #define OP(name, kind) { { name, sizeof(name) - 1 }, NSX_COST_##kind }
 static const struct op { struct nsx_str name; enum nsx_cost_kind kind; } ops[] = {
 	OP("abs", ARITHMETIC),

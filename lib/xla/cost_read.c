@@ -1,4 +1,4 @@
-/* cost_read.c -- what of an instruction's work stands in attributes: windows, dimension numbers, precision,
+/* cost_read.c -- attributes of an instruction that determine its work: windows, dimension numbers, precision,
  * backend_config. */
 #include "protos/xla_hlo.pb-c.h"
 #include "xla/cost.h"
@@ -84,7 +84,7 @@ nsx_cost_work_read(struct nsx_cost_graph *g, struct nsx_unpacker *u, struct nsx_
 	bool nomem = false;
 
 	if (custom.target == NSX_COST_GEMM || custom.target == NSX_COST_ATTENTION) {
-		/* Any text may stand there: one that does not tell the work is no contradiction. */
+		/* Any text may be here: one that does not describe the work is not malformed. */
 		if (config.len > CONFIG_MAX) {
 			nsx_cost_worse(&n->state, NSX_COST_UNKNOWN);
 			return NSX_OK;

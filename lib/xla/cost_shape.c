@@ -1,4 +1,4 @@
-/* cost_shape.c -- shapes: how many elements, how many bytes, where; widths of types. */
+/* cost_shape.c -- shapes: number of elements, bytes, memory space; widths of types. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ nsx_cost_type_bits(int32_t type)
 	return (uint32_t)type < sizeof bits ? bits[type] : 0;
 }
 
-/* A shape while it is read. */
+/* A shape during reading. */
 struct reading {
 	struct nsx_cost_graph *g;
 	struct nsx_dumpfile   *f;
@@ -61,7 +61,7 @@ add_part(struct nsx_cost_shape *whole, const struct nsx_cost_shape *part)
 	whole->host |= part->host;
 }
 
-/* The array of that type: of nothing, where there is nothing to move. */
+/* The array of that type: without elements if there is nothing to move. */
 static bool
 array(struct reading *r, int32_t type, const struct layout *l, uint32_t dims, struct nsx_cost_shape *out)
 {
@@ -151,7 +151,7 @@ read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out
 		out->first_host |= layout.space == HOST && !tuple;
 		out->tuple = type == TUPLE;
 	} else {
-		/* What is no tuple has no parts. */
+		/* Only tuples have elements of their own. */
 		g->leaves.n = leaf;
 		out->state = apart ? NSX_COST_BAD : NSX_COST_OK;
 		if (!array(r, type, &layout, dims, out))
@@ -164,7 +164,7 @@ read_shape(struct reading *r, struct nsx_extent span, struct nsx_cost_shape *out
 	return NSX_OK;
 }
 
-/* Where a shape of those bytes is remembered, if they are few. */
+/* The cache entry of a shape with those bytes, if they are few. */
 static struct nsx_cost_known *
 known_at(struct nsx_cost_graph *g, const unsigned char *p, size_t n)
 {
@@ -177,7 +177,7 @@ known_at(struct nsx_cost_graph *g, const unsigned char *p, size_t n)
 	return &g->known[nsx_hash_u64(head * 31 + tail + n) % NSX_COST_KNOWN];
 }
 
-/* The shape that is remembered; false when out of memory. */
+/* The cached shape; false when out of memory. */
 static bool
 again(struct nsx_cost_graph *g, const struct nsx_cost_known *k, struct nsx_cost_shape *out)
 {
@@ -194,7 +194,7 @@ again(struct nsx_cost_graph *g, const struct nsx_cost_known *k, struct nsx_cost_
 	return true;
 }
 
-/* Keep a shape of one array, which is the last of g; dims: where the dimensions began that were read. */
+/* Cache a shape of one array, which is the last of g; dims: the position of its first dimension. */
 static void
 learn(struct nsx_cost_graph *g, struct nsx_cost_known *k, const struct nsx_cost_shape *shape, size_t dims,
       const unsigned char *p, size_t n)
@@ -227,10 +227,10 @@ nsx_cost_shape_read(struct nsx_cost_graph *g, struct nsx_dumpfile *f, struct nsx
 	struct nsx_cost_known *k = known_at(g, p, (size_t)span.len);
 	if (k && k->len == span.len && memcmp(k->bytes, p, k->len) == 0)
 		return again(g, k, out) ? NSX_OK : nsx_dumpfile_nomem(f);
-	/* All of it is in reach, so it stays while it is read. */
+	/* All of it is in the window, so it stays while it is read. */
 	if (read_shape(&r, span, out) != NSX_OK)
 		return NSX_ERR;
-	/* What was skipped is counted each time. */
+	/* Skipped fields are counted each time. */
 	if (k && *clashes == clashed)
 		learn(g, k, out, dims, p, (size_t)span.len);
 	return NSX_OK;

@@ -19,11 +19,11 @@
 enum {
 	WINDOW = 256 << 10,
 	CHUNK = 256 << 10,       /* bytes read, and bytes decompressed, at a time */
-	IN_MEMORY = 4 << 20,     /* what is larger when decompressed goes to a temporary file */
-	XZ_MEMORY = 512 << 20,   /* what an xz stream may ask for */
+	IN_MEMORY = 4 << 20,     /* a dump that is larger when decompressed goes to a temporary file */
+	XZ_MEMORY = 512 << 20,   /* the maximum for decoding an xz stream */
 	MAGIC = 6
 };
-/* No dump is that large (a protobuf ends at 2 GB): it keeps a few bytes of .xz from filling a disk. */
+/* No dump is that large (a protobuf ends at 2 GB): this keeps a few bytes of .xz from filling a disk. */
 static const uint64_t SIZE_LIMIT = UINT64_C(8) << 30;
 
 int
@@ -33,7 +33,7 @@ nsx_dumpfile_nomem(struct nsx_dumpfile *f)
 	return nsx_err_nomem(f->err, f->path);
 }
 
-/* errno as the error: what the file's owner chose, or a folder in its place, is no trouble of the system's. */
+/* errno as the error: permissions, or a folder in place of the file, do not count as trouble of the system. */
 static int
 refused(struct nsx_dumpfile *f)
 {
@@ -41,11 +41,11 @@ refused(struct nsx_dumpfile *f)
 	return nsx_err_set(f->err, "%s: %s", f->path, strerror(errno));
 }
 
-/* ---- where decompressed bytes go */
+/* ---- destination of decompressed bytes */
 
 struct sink {
 	struct nsx_dumpfile *f;
-	struct nsx_buf       mem;   /* while it is small */
+	struct nsx_buf       mem;   /* until IN_MEMORY is exceeded */
 	int                  fd;    /* -1 until then */
 	uint64_t             size;
 	bool                 packed;
@@ -73,7 +73,7 @@ static int
 sink_add(struct sink *s, const char *p, size_t n)
 {
 	s->size += n;
-	/* What is not compressed is as large as it is. */
+	/* The size of an uncompressed file is known. */
 	if (s->packed && nsx_unpack_check(s->f->path, s->size, SIZE_LIMIT, s->f->err) != NSX_OK)
 		return NSX_ERR;
 	if (s->fd < 0 && s->size <= IN_MEMORY) {
@@ -231,7 +231,7 @@ read_full(struct nsx_dumpfile *f, int fd, char *p, size_t n)
 	return (ssize_t)have;
 }
 
-/* All that is left of fd, the first n bytes of which are at in already, through d. */
+/* Pass the rest of fd, the first n bytes of which have been read to `in`, through d. */
 static int
 decode(struct nsx_dumpfile *f, int fd, struct decoder *d, char *in, size_t n)
 {

@@ -1,5 +1,5 @@
-/* heap.c -- replay the heap simulator's events of a dump: nothing of the instructions is read unless live buffers or
- * steps are asked for. */
+/* heap.c -- replay the heap simulator's events of a dump: instructions are read only if live buffers or steps are
+ * requested. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum {
 };
 enum { ALLOC, FREE, SHARE };
 
-/* What does not fit together, counted. */
+/* Inconsistencies, counted. */
 enum miss {
 	CLASH, UNKNOWN_BUFFER, BAD_SIZE, SAME_BUFFER, UNKNOWN_KIND, TWICE, NOT_ALLOCATED, NO_INSTRUCTION, OTHER_MEMORY,
 	BAD_ALLOCATION, MISSES
@@ -40,11 +40,11 @@ static const char *const misses[MISSES] = {
 };
 
 struct buffer {
-	int64_t         id, size, color, inst;   /* inst: that defines it */
-	struct nsx_extent name;             /* of that instruction, where the dump says it so */
+	int64_t         id, size, color, inst;   /* inst: the instruction that defines it */
+	struct nsx_extent name;             /* name of that instruction, in dumps that give names */
 	struct nsx_extent event_name;       /* of the instruction that first allocates it */
 	bool            has_inst;
-	/* Of the trace whose number is `stamp`; else nothing of it is alive. */
+	/* Valid for the trace whose number is `stamp`; otherwise the buffer is not live. */
 	uint32_t        stamp;
 	uint32_t        of;               /* buffer that this one is a reference to; NSX_NONE: not allocated */
 	int64_t         refs;             /* references to this one */
@@ -59,11 +59,12 @@ struct reading {
 	struct nsx_map        by_id;
 	NSX_VEC(struct nsx_extent) traces;
 	struct nsx_allocations allocations;
-	/* Of the trace under way. */
+	/* Of the current trace. */
 	uint32_t              stamp;
 	int64_t               bytes, color;
 	NSX_VEC(uint32_t)     met;       /* buffers of this stamp */
-	bool                  counting;  /* misses: each trace is replayed twice where live buffers are wanted */
+	bool                  counting;  /* inconsistencies: each trace is replayed twice if live buffers are
+	                                  * requested */
 	int64_t               missed[MISSES];
 };
 
@@ -73,9 +74,9 @@ nomem(const struct reading *r)
 	return nsx_dumpfile_nomem(r->f);
 }
 
-/* ---- the dump's parts */
+/* ---- messages of the dump */
 
-/* The bytes of a name, in the arena. */
+/* The bytes of a name, copied to the arena. */
 static int
 keep_name(struct reading *r, struct nsx_extent span, struct nsx_str *out)
 {
@@ -113,7 +114,7 @@ read_location(struct reading *r, struct nsx_extent span, struct buffer *b)
 	struct nsx_wire w = nsx_wire(r->f, span);
 	int rc = NSX_OK;
 
-	/* An id that is 0 is not written. */
+	/* protobuf does not write an id that is 0. */
 	b->has_inst = true;
 	while (rc == NSX_OK && (rc = nsx_wire_next(&w)) == NSX_OK)
 		if (w.field == D_INSTRUCTION_ID && w.type == NSX_WIRE_VARINT)
@@ -205,7 +206,8 @@ read_event(struct reading *r, struct nsx_extent span, struct event *e)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* The buffer of that number, fresh if this trace has not met it; *i NSX_NONE if the dump does not describe it. */
+/* The buffer with that number, initialised if this trace has not used it yet; *i is NSX_NONE if the dump does not
+ * describe it. */
 static int
 meet(struct reading *r, int64_t id, uint32_t *i)
 {
@@ -270,7 +272,7 @@ apply(struct reading *r, const struct event *e)
 		return NSX_OK;
 	}
 	if (e->kind != FREE) {
-		/* What shares with one that shares has the memory of the last. */
+		/* A buffer that shares with one that shares uses the memory of the last in the chain. */
 		if (e->kind == SHARE && r->buffers.p[of].of != NSX_NONE)
 			of = r->buffers.p[of].of;
 		return refer(r, i, of, e);
@@ -286,12 +288,12 @@ apply(struct reading *r, const struct event *e)
 	return NSX_OK;
 }
 
-/* Where a replay leaves what it meets. */
+/* Where a replay stores its results. */
 struct points { NSX_VEC(struct nsx_heap_point) v; };
 struct steps { NSX_VEC(struct nsx_heap_step) v; };
 
-/* Take an event that was applied into the steps: names of FREEs are left alone, since versions of XLA differ in what
- * they mean. */
+/* Add an event that was applied to the steps: instruction names of FREEs are ignored, because versions of XLA differ in
+ * their meaning. */
 static int
 add_step(struct reading *r, const struct event *e, struct steps *steps)
 {
@@ -311,7 +313,7 @@ add_step(struct reading *r, const struct event *e, struct steps *steps)
 	return NSX_OK;
 }
 
-/* Replay a trace up to that step: into points and steps, unless NULL. */
+/* Replay a trace up to that step: into points and steps, unless they are NULL. */
 
 static int
 replay(struct reading *r, struct nsx_extent trace, int64_t until, struct points *points, struct steps *steps)
@@ -344,7 +346,7 @@ replay(struct reading *r, struct nsx_extent trace, int64_t until, struct points 
 	return rc == NSX_ERR ? NSX_ERR : NSX_OK;
 }
 
-/* ---- what is alive at the peak */
+/* ---- live buffers at the peak */
 
 static int
 largest_first(const void *a, const void *b)
@@ -356,7 +358,8 @@ largest_first(const void *a, const void *b)
 	return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-/* Its own place, or where it has none the last of what it calls: nearest to what comes out. */
+/* Its own source location, or, if it has none, that of the last instruction that it calls, the one nearest to the
+ * result. */
 static void
 place(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_heap_live *l)
 {
@@ -369,7 +372,7 @@ place(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_heap_
 		l->stack = h->stacks[loc.stack];
 }
 
-/* Say where a buffer comes from: its instruction by number, else by name, else the one that allocates it. */
+/* Find the origin of a buffer: its instruction by number, else by name, else the one that allocates it. */
 static int
 describe(struct reading *r, const struct buffer *b, struct nsx_heap_live *l)
 {
@@ -442,7 +445,7 @@ read_trace(struct reading *r, struct nsx_extent trace, unsigned more, struct nsx
 	return rc == NSX_OK && more & NSX_HEAP_LIVE ? find_live(r, trace, t) : rc;
 }
 
-/* ---- the whole */
+/* ---- the whole dump */
 
 static int
 read_parts(struct reading *r)
@@ -469,7 +472,7 @@ read_parts(struct reading *r)
 	return NSX_OK;
 }
 
-/* Instructions: what is alive is of them, and they tell whether a dump is of a run. What reading them meets concerns
+/* Instructions: live buffers refer to them, and they show whether a dump is of a run. Diags of reading them concern
  * communication, not memory. */
 static int
 read_instructions(struct reading *r)

@@ -1,10 +1,10 @@
-/* heap_memory.h -- what a program reserves of a kind of memory. */
+/* heap_memory.h -- the bytes that a program reserves in a memory space. */
 #ifndef NSX_XLA_HEAP_MEMORY_H
 #define NSX_XLA_HEAP_MEMORY_H
 
 #include <stdint.h>
 
-/* What a program reserves of one memory, in bytes. How each is worked out: allocations.c. */
+/* The bytes that a program reserves in one memory space. allocations.c describes how each is computed. */
 struct nsx_heap_memory {
 	int64_t color;                                        /* 0 device, 1 collective, 2 temp, 5 host */
 	int64_t arguments, outputs, aliased, constants, temp;

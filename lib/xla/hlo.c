@@ -1,4 +1,4 @@
-/* hlo.c -- a dump as its users see it: instructions by name and by id, put together from what was read. */
+/* hlo.c -- a dump in the form for its users: instructions by name and by id, assembled from what was read. */
 #include "xla/hlo.h"
 
 #include <inttypes.h>
@@ -55,7 +55,8 @@ callee(const struct nsx_hlo_build *b, uint32_t call)
 	return nsx_map_get(&b->comp_by_id, (struct nsx_key){ (uint64_t)b->calls.p[call].comp, 0 });
 }
 
-/* How every computation is called, and by whom that is not in the dump. */
+/* The instruction opcode that calls each computation; a computation without a caller in the dump is the entry or
+ * unused. */
 static void
 mark_called(struct nsx_hlo_build *b)
 {
@@ -76,8 +77,8 @@ executable(const struct nsx_hlo_comp *c)
 	return c->entry || (!c->fused && (c->controlled || !c->embedded));
 }
 
-/* What computation c and all that it calls transfer, each counted once a call. Calls may be nested as deep as they like
- * and, in a broken dump, in circles. */
+/* The transfers of computation c and of all that it calls, counted once per call. Calls may be nested to any depth and,
+ * in a malformed dump, be cyclic. */
 static int
 resolve(struct nsx_hlo_build *b, uint32_t c)
 {
@@ -134,10 +135,10 @@ resolve_wrapper(struct nsx_hlo_build *b, struct nsx_hlo_cand *c)
 
 /* ---- places */
 
-/* round: of stamps, above all that reading has set. */
+/* round: a value of stamps above all that reading has set. */
 struct locs { NSX_VEC(struct nsx_hlo_loc) v; uint32_t round; };
 
-/* The places of the direct instructions of what c calls, each once, without c's own. */
+/* The source locations of the direct instructions of the computations that c calls, each once, without c's own. */
 static int
 add_locs(struct nsx_hlo_build *b, struct locs *l, const struct nsx_hlo_cand *c, struct nsx_hlo_inst *out)
 {
@@ -182,7 +183,7 @@ by_name(const void *a, const void *b)
 	return d ? d : x->cand < y->cand ? -1 : x->cand > y->cand;
 }
 
-/* What it calls, and its part in its computation. */
+/* The computations that it calls, and its position in its own. */
 static void
 describe_calls(const struct nsx_hlo_build *b, const struct nsx_hlo_cand *c, struct nsx_hlo_inst *out)
 {
@@ -194,7 +195,7 @@ describe_calls(const struct nsx_hlo_build *b, const struct nsx_hlo_cand *c, stru
 	out->scheduled = b->schedule.n ? nsx_hlo_schedule_at(b, comp->id, c->id) != NSX_NONE : !comp->fused;
 }
 
-/* Of what communicates, of names of instructions within a fusion: none. */
+/* Communication, and names of instructions within a fusion, have no cost. */
 static int
 fill_cost(struct nsx_hlo_build *b, uint32_t cand, struct nsx_hlo_inst *out)
 {
@@ -226,7 +227,7 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 		.comp = c->comp, .order = nsx_hlo_schedule_at(b, b->comps.p[c->comp].id, c->id),
 		.thunk = executable(&b->comps.p[c->comp])
 	};
-	/* Without a schedule: as the dump lists them, which is after what they need. */
+	/* Without a schedule: the order of the dump, in which operands precede their users. */
 	if (out->order == NSX_NONE)
 		out->order = k->cand;
 	describe_calls(b, c, out);
@@ -235,8 +236,8 @@ fill_inst(struct nsx_hlo_build *b, struct locs *l, const struct kept *k, struct 
 	return add_locs(b, l, c, out);
 }
 
-/* The ids of instructions, two ways: as the dump has them where they are unique, and with the number of the computation
- * in the upper half, as XLA announces those that count within their computation. */
+/* The ids of instructions in both forms: as in the dump if they are unique, and with the number of the computation in
+ * the upper half, as XLA writes those that count within their computation into titles. */
 static int
 index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 {
@@ -262,7 +263,7 @@ index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 			*at = i;
 	}
 	for (uint32_t i = 0; i < h->ninsts; i++) {
-		/* What several share is nobody's. */
+		/* An id that several instructions have identifies none. */
 		uint64_t id = (uint64_t)b->cands.p[kept[i].cand].id;
 		uint32_t *at = nsx_map_at(&h->by_id, (struct nsx_key){ id, 0 });
 		if (!at)
@@ -273,8 +274,8 @@ index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 	return NSX_OK;
 }
 
-/* The candidates that a thunk can be, sorted by name; *digest is of the names of the entry computation. NULL when out
- * of memory. */
+/* The candidates that a thunk can refer to, sorted by name; *digest is of the names of the entry computation. NULL when
+ * out of memory. */
 static struct kept *
 keep_executable(struct nsx_hlo_build *b, size_t *count, uint64_t *digest)
 {
@@ -359,7 +360,7 @@ assemble(struct nsx_hlo_build *b, struct nsx_hlo *h)
 	h->digest = nsx_arena_str(&b->strs.arena, nsx_str_c(text));
 	if (!h->digest.ptr)
 		return nsx_hlo_nomem(b);
-	/* Every string is in the table's arena: it changes hands. */
+	/* Every string is in the table's arena, whose ownership moves to h. */
 	h->arena = b->strs.arena;
 	b->strs.arena = (struct nsx_arena){ 0 };
 	return NSX_OK;

@@ -1,4 +1,5 @@
-/* hlo.h -- what nsysx needs of XLA's HLO dumps: instructions, collectives, replica groups, source locations. */
+/* hlo.h -- the parts of XLA's HLO dumps that nsysx uses: instructions, collectives, replica groups, source
+ * locations. */
 #ifndef NSX_XLA_HLO_H
 #define NSX_XLA_HLO_H
 
@@ -11,7 +12,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* A place in the source: op_name may be empty, stack NSX_NONE; not both. */
+/* A source location: op_name may be empty, stack NSX_NONE; not both. */
 struct nsx_hlo_loc { struct nsx_str op_name; uint32_t stack; };
 
 /* The arithmetic of dots and convolutions, slowest first. */
@@ -23,10 +24,10 @@ enum nsx_hlo_math {
 /* "bf16", ...; static. */
 struct nsx_str nsx_hlo_math_name(enum nsx_hlo_math m);
 
-/* The work of an instruction, at least. */
+/* The work of an instruction: lower bounds. */
 struct nsx_hlo_cost {
-	bool              modelled;    /* else nothing is known, and the others are 0 */
-	enum nsx_hlo_math math;        /* what most of flops is; when they are not 0 */
+	bool              modelled;    /* if false the work is unknown and the other members are 0 */
+	enum nsx_hlo_math math;        /* the arithmetic of most of flops; if flops is not 0 */
 	int64_t           flops;       /* of dots and convolutions; a multiply-add is 2 */
 	int64_t           vector;      /* results of other arithmetic */
 	int64_t           mem_bytes;   /* that must move between the device's memory and the chip */
@@ -42,28 +43,29 @@ struct nsx_hlo_inst {
 	                                  * computation */
 	bool           root;             /* the result of its computation */
 	int64_t        unique_id;        /* instruction id as unique_hlo_op_id gives it */
-	int64_t        bytes;            /* message size of one device; -1: not communication, or not known (counted in
+	int64_t        bytes;            /* message size of one device; -1: not communication, or unknown (counted in
 	                                  * diags) */
-	struct nsx_hlo_cost cost;        /* not modelled: of what communicates, of control flow, of what is inside a
-	                                  * fusion, of what is unknown */
-	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: not known, or not communication */
+	struct nsx_hlo_cost cost;        /* not modelled: communication, control flow, instructions inside a fusion,
+	                                  * unknown opcodes */
+	uint32_t       groups;           /* index in nsx_hlo.groups; NSX_NONE: unknown, or not communication */
 	uint32_t       stack;            /* index in nsx_hlo.stacks; NSX_NONE: none */
-	uint32_t       locs, nlocs;      /* further places, in nsx_hlo.locs: the distinct (op_name, stack) of the direct
-	                                  * instructions of the computations it calls, without its own */
+	uint32_t       locs, nlocs;      /* further source locations, in nsx_hlo.locs: the distinct (op_name, stack) of
+	                                  * the direct instructions of the computations it calls, without its own */
 	uint32_t       comp;             /* instructions of one computation have one number */
-	uint32_t       order;            /* they run in this order */
+	uint32_t       order;            /* position in the order of execution */
 	bool           comm;             /* it communicates */
 	bool           entry;            /* in the entry computation */
 	bool           thunk;            /* in a computation whose instructions run as thunks */
 };
 
-/* A computation: the distinct places of its own instructions, and the comps that they call, NSX_NONE: not in the
- * dump. */
+/* A computation: the distinct source locations of its own instructions, and the comps that they call, NSX_NONE: not in
+ * the dump. */
 struct nsx_hlo_contents { uint32_t places, nplaces, calls, ncalls; };
 
 /* One dump; everything is owned by it. Instructions are those of the entry computation and of all computations that can
- * be executed as thunks, and of fused ones those that XLA names thunks after all the same: collectives, custom calls,
- * what calls computations (reductions: the thunk that clears their output), roots. Sorted by name bytewise. */
+ * be executed as thunks, and of fused computations those that XLA nevertheless names thunks after: collectives, custom
+ * calls, instructions that call computations (reductions: the thunk that clears their output), roots. Sorted by name
+ * bytewise. */
 struct nsx_hlo {
 	struct nsx_str       name;          /* of the module */
 	int64_t              id;            /* HloModuleProto.id */
@@ -84,14 +86,15 @@ struct nsx_hlo {
 	struct nsx_str      *op_names;      /* may be empty */
 	struct nsx_hlo_walk *walk;          /* of nsx_hlo_reaches */
 	struct nsx_arena     arena;
-	struct nsx_hlo_entry *entry;        /* whose all of this but walk is (hlo_shelf.h); NULL: its own */
-	bool                 trouble;       /* it could not be read for want of memory, or the system failed: the dump
-	                                     * may well be sound */
+	struct nsx_hlo_entry *entry;        /* the entry that owns everything except walk (hlo_shelf.h); NULL: this
+	                                     * struct does */
+	bool                 trouble;       /* it could not be read for lack of memory, or because of a system error:
+	                                     * the dump itself may be valid */
 };
 
-/* Read the dump at path (.hlo.pb, or .xz or .zst of one: told by first bytes). What could not be understood is counted
- * in diags (source: the module's name). NSX_OK, or NSX_ERR with err filled and *h as after nsx_hlo_free, but for
- * trouble: not a dump, damaged, cut short, nested too deep. */
+/* Read the dump at path (.hlo.pb, or .xz or .zst of one: recognised by the first bytes). Data that could not be
+ * interpreted is counted in diags (source: the module's name). NSX_OK, or NSX_ERR with err filled and *h as after
+ * nsx_hlo_free, but for trouble: not a dump, damaged, truncated, nested too deep. */
 int nsx_hlo_read(const char *path, struct nsx_hlo *h, struct nsx_diags *diags, struct nsx_err *err);
 
 /* The instruction of that name, NULL if there is none. */
@@ -99,19 +102,19 @@ const struct nsx_hlo_inst *nsx_hlo_find(const struct nsx_hlo *h, struct nsx_str 
 /* The instruction with that unique id, NULL if there is none. */
 const struct nsx_hlo_inst *nsx_hlo_find_id(const struct nsx_hlo *h, int64_t unique_id);
 
-/* By instruction of h, which is the dump at path: a hash of what the computation of a fusion does, 0 of what is none.
- * Those of one hash may share a kernel, those of different ones do not. *bodies is malloc()ed. NSX_OK, or NSX_ERR with
- * err filled and *bodies NULL: it is no longer the same, or memory ran out. */
+/* By instruction of h, which is the dump at path: a hash of the operations of a fusion's computation, 0 for other
+ * instructions. Those of one hash may share a kernel, those of different ones do not. *bodies is malloc()ed. NSX_OK, or
+ * NSX_ERR with err filled and *bodies NULL: the file has changed, or memory ran out. */
 int nsx_hlo_bodies(const char *path, const struct nsx_hlo *h, uint64_t **bodies, struct nsx_err *err);
 
 void nsx_hlo_free(struct nsx_hlo *h);   /* back to {0} */
 
-/* Whether part, whole components of a path, is in the op_name of the instruction or of one reachable from it through
- * the computations it calls, however deep. Op_names are compared up to a number in all for each dump, which no real one
- * reaches: from there on the answer is true. True as well when out of memory. */
+/* Whether part, which is whole components of a path, occurs in the op_name of the instruction or of one reachable from
+ * it through the computations it calls, however deep. The total number of comparisons for each dump is limited; no real
+ * dump reaches the limit, after which the answer is always true. True as well when out of memory. */
 bool nsx_hlo_reaches(const struct nsx_hlo *h, const struct nsx_hlo_inst *inst, struct nsx_str part);
 
-/* A folder of dumps: which file is which program's. */
+/* A folder of dumps, with the program of each file. */
 struct nsx_dump_dir;
 
 /* List DIR: files `module_NNNN.NAME.*after_optimizations*.hlo.pb` (.xz, .zst). NULL on failure, with err filled. */
@@ -119,7 +122,7 @@ struct nsx_dump_dir *nsx_dump_dir_open(const char *dir, struct nsx_err *err);
 
 enum nsx_dump_found { NSX_DUMP_ONE, NSX_DUMP_NONE, NSX_DUMP_AMBIGUOUS };
 
-/* The dump of program id, whose module is called name (a file of another name is not it): *path is owned by d. */
+/* The dump of program id, whose module has this name (a file of another name is not accepted): d owns *path. */
 enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **path);
 
 /* The same of XLA's list of thunks beside it, `module_NNNN.NAME.thunk_sequence_after_thunk_passes.txt` and
@@ -127,8 +130,8 @@ enum nsx_dump_found nsx_dump_dir_find(const struct nsx_dump_dir *d, int64_t id, 
 enum nsx_dump_found nsx_dump_dir_list(const struct nsx_dump_dir *d, int64_t id, struct nsx_str name, const char **text,
                                       const char **metadata);
 
-/* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next moves behind it: 0
- * begins. Of a dump that is there compressed as well, the plain one alone. */
+/* The path of the first dump at *next or after it, by id, then name; NULL after the last. *next is moved behind it;
+ * begin with 0. Of a dump that also exists compressed, only the plain file is returned. */
 const char *nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next);
 void nsx_dump_dir_free(struct nsx_dump_dir *d);   /* NULL allowed */
 

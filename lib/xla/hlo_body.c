@@ -1,6 +1,6 @@
-/* hlo_body.c -- which fusions do the same. XLA compiles one kernel for fusions whose computations it prints alike:
- * opcodes, shapes, operands, attributes, without names. A hash of opcodes and shapes, in the order in which a dump
- * lists them, is the same for all of those, and for some more. */
+/* hlo_body.c -- finds fusions with equal computations. XLA compiles one kernel for fusions whose computations it prints
+ * alike: opcodes, shapes, operands, attributes, without names. A hash of opcodes and shapes, in the order of the dump,
+ * is equal for all of those, and for some others. */
 #include <stdlib.h>
 
 #include "xla/hlo_int.h"
@@ -106,7 +106,7 @@ read_all(struct bodies *b, uint64_t *out)
 	for (uint32_t i = 0; i < b->h->ninsts; i++) {
 		uint32_t at = b->fusion[i] ? nsx_map_get(&b->body_at, (struct nsx_key){ (uint64_t)b->calls[i], 0 })
 		    : NSX_NONE;
-		/* One whose computation is missing may be any other's equal. */
+		/* A fusion whose computation is missing may equal any other. */
 		out[i] = at != NSX_NONE ? b->hashes.p[at] : b->fusion[i] ? 1 : 0;
 	}
 	return NSX_OK;

@@ -1,4 +1,5 @@
-/* hlo_comm.c -- what an instruction transfers, and how much: opcodes, sizes, copies between host and device. */
+/* hlo_comm.c -- the transfers of an instruction: kind and bytes, from opcodes, sizes, copies between host and
+ * device. */
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -28,7 +29,7 @@ nsx_hlo_kind_name(enum nsx_hlo_kind k)
 	return kind_names[k];
 }
 
-/* Sorted by name. An opcode that is not here and calls computations runs them as thunks. */
+/* Sorted by name. Computations that an opcode not in this list calls run as thunks. */
 #define OPCODE(name, ...) { { name, sizeof(name) - 1 }, __VA_ARGS__ }
 static const struct nsx_hlo_opcode opcodes[] = {
 	OPCODE("all-gather",           NSX_HLO_COLLECTIVE, NSX_HLO_ALL_GATHER, false),
@@ -91,11 +92,11 @@ nsx_hlo_local_id(int64_t comp, int64_t id)
 
 /* ---- the instructions of one computation */
 
-/* One pending instruction after its participants were read. */
+/* A pending instruction after its participants were read. */
 struct transfer {
 	enum nsx_hlo_kind kind;
 	uint32_t          groups;
-	int64_t           ranks;          /* of its first group, 0 if not known */
+	int64_t           ranks;          /* of its first group, 0 if unknown */
 	size_t            operands, n;    /* in work.ids */
 	int64_t           id;
 };
@@ -106,7 +107,7 @@ struct work {
 	NSX_VEC(struct transfer) transfers;
 };
 
-/* Bytes of a shape, -1 when they are not known; whether it is in host memory. Of a tuple also its first element's. */
+/* Bytes of a shape, -1 if unknown; whether it is in host memory. For a tuple also those of its first element. */
 struct size { int64_t bytes, first; bool host; };
 
 static struct size
@@ -166,14 +167,14 @@ collective(const struct work *k, const struct transfer *t)
 
 	switch (t->kind) {
 	case NSX_HLO_RECV:
-		/* Its operand is a token: what arrives is the first element of what it makes. */
+		/* Its operand is a token: the data received is the first element of its result. */
 		c.bytes = own.first;
 		break;
 	case NSX_HLO_TO_DEVICE:
 		c.bytes = own.first;
 		break;
 	case NSX_HLO_RAGGED_ALL_TO_ALL:
-		/* The others are the output and offsets; how much of the first is sent, the data decide. */
+		/* The other operands are the output and offsets; how much of the first is sent depends on the data. */
 		c.bytes = t->n ? size_by_id(k, k->ids.p[t->operands]).bytes : -1;
 		break;
 	case NSX_HLO_REDUCE_SCATTER:
@@ -186,7 +187,7 @@ collective(const struct work *k, const struct transfer *t)
 	return c;
 }
 
-/* Copies between host and device; no communication otherwise. */
+/* Copies between host and device; other copies are not communication. */
 static struct nsx_hlo_comm
 host_copy(const struct work *k, const struct transfer *t, enum nsx_hlo_class cls)
 {
@@ -216,7 +217,7 @@ nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part)
 	if (total->kind == NSX_HLO_NO_COMM) {
 		*total = *part;
 	} else if (copy && part->kind < NSX_HLO_TO_DEVICE) {
-		/* A collective says more than a copy beside it. */
+		/* A collective has precedence over a copy in the same computation. */
 		*total = *part;
 		total->mixed = true;
 	} else if (part->kind != total->kind) {

@@ -1,4 +1,4 @@
-/* hlo_dir.c -- a folder of dumps: which file is which program's, told by names alone; and XLA's lists of thunks beside
+/* hlo_dir.c -- a folder of dumps: programs of the files, from their names alone; and XLA's lists of thunks beside
  * them. */
 #include <dirent.h>
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "base/vec.h"
 #include "xla/hlo.h"
 
-/* A dump, or what XLA writes beside it: its list of thunks, in two files. */
+/* A dump, or a file that XLA writes with it: its list of thunks, in two files. */
 enum what { DUMP, LIST, METADATA };
 
 struct dump {
 	int64_t        id;
 	enum what      what;
 	char          *path;
-	struct nsx_str rest;   /* in path: what follows the number, "NAME.sm_9.0_gpu_after_optimizations" */
+	struct nsx_str rest;   /* in path: the part after the number, "NAME.sm_9.0_gpu_after_optimizations" */
 };
 
 struct nsx_dump_dir { NSX_VEC(struct dump) dumps; };
@@ -58,7 +58,8 @@ skip(struct nsx_str s, size_t n)
 	return (struct nsx_str){ s.ptr + n, s.len - n };
 }
 
-/* Whether a file of that name is a dump or beside one; then its program's number and what follows it. */
+/* Whether the name is that of a dump or of a file written with one; if so the number of its program and the part after
+ * it. */
 static bool
 parse_name(struct nsx_str s, struct dump *dump)
 {
@@ -75,7 +76,7 @@ parse_name(struct nsx_str s, struct dump *dump)
 		return false;
 	if (dump->what != DUMP)
 		s = whole;
-	/* Dumps may be told to begin with a time. */
+	/* With an XLA option, names of dumps begin with a time. */
 	size_t n = digits(s);
 	if (n && n < s.len && s.ptr[n] == '.')
 		s = skip(s, n + 1);
@@ -117,7 +118,8 @@ add_file(struct nsx_dump_dir *d, const char *dir, const char *name, struct nsx_e
 		nsx_buf_free(&b);
 		return nsx_err_nomem(err, dir);
 	}
-	/* Nobody may ever write into a pipe that lies in a folder. What else cannot be read shows when it is. */
+	/* A pipe in the folder may never get a writer: skip it. Other unreadable files cause an error when they are
+	 * read. */
 	if (stat(b.ptr, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
 		nsx_err_set(err, "%s: not a regular file", b.ptr);
 		nsx_buf_free(&b);
@@ -166,7 +168,7 @@ nsx_dump_dir_open(const char *dir, struct nsx_err *err)
 	return d;
 }
 
-/* Whether the file is of a module called name: XLA writes '_' for what it does not like in file names. */
+/* Whether the file is of a module called name: XLA replaces characters that it does not use in file names by '_'. */
 static bool
 is_named(struct nsx_str rest, struct nsx_str name, enum what what)
 {
@@ -197,7 +199,7 @@ find(const struct nsx_dump_dir *d, enum what what, int64_t id, struct nsx_str na
 		const struct dump *dump = &d->dumps.p[lo];
 		if (!is_named(dump->rest, name, what))
 			continue;
-		/* The same dump, compressed as well: paths are sorted, the plain one came first. */
+		/* The same dump, also compressed: paths are sorted, so the plain one came first. */
 		if (found && nsx_str_eq(found->rest, dump->rest) && strlen(found->path) < strlen(dump->path))
 			continue;
 		if (found)
@@ -231,7 +233,7 @@ nsx_dump_dir_next(const struct nsx_dump_dir *d, size_t *next)
 {
 	size_t at = *next;
 
-	/* Dumps stand before what lies beside them. */
+	/* Dumps come before the files written with them. */
 	if (at == d->dumps.n || d->dumps.p[at].what != DUMP)
 		return NULL;
 	do

@@ -1,4 +1,4 @@
-/* hlo_groups.c -- which devices take part in a collective, from every form in which XLA has written replica groups. */
+/* hlo_groups.c -- the devices of a collective, from every form in which XLA has written replica groups. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,12 @@
 enum {
 	DEVICES_MAX = 1 << 20,   /* of one job, and members of one instruction's groups */
 	DIMS_MAX = 32,
-	PARTS_MAX = 3 * DIMS_MAX  /* each of the listed parts, what is before it, what is behind the last of an axis */
+	PARTS_MAX = 3 * DIMS_MAX  /* for each listed part: itself, the part before it, and the one after the last of an
+	                           * axis */
 };
 static const uint64_t MEMBERS_MAX = UINT64_C(1) << 25;   /* of all groups of a dump */
 
-/* What a collective's logical ids number. */
+/* What the ids of a collective's groups mean. */
 enum mode { REPLICAS, PARTITIONS, REPLICAS_ALL_PARTITIONS, FLAT };
 
 /* Groups of ids; ends[i] is where group i ends in ids. */
@@ -83,7 +84,7 @@ nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_extent span)
 	return NSX_OK;
 }
 
-/* ---- groups as the instruction has them; false: not understood */
+/* ---- groups in the form of the instruction; false: not understood */
 
 /* a x b if that is at most DEVICES_MAX and both are positive, else 0. */
 static int64_t
@@ -129,7 +130,7 @@ walk(const int64_t *size, const int64_t *stride, int n, int64_t row, struct list
 	} while (d >= 0);
 }
 
-/* 0, 1, ... in an array of the reshape dims, transposed, flattened, cut into rows. */
+/* 0, 1, ... in an array of the reshape dims, transposed, flattened, split into rows. */
 static bool
 from_iota(const Nsysx__NsxHloIotaGroups *m, struct lists *l)
 {
@@ -163,7 +164,7 @@ from_iota(const Nsysx__NsxHloIotaGroups *m, struct lists *l)
 	return true;
 }
 
-/* A part of a mesh axis: the whole of it, or `size` of its indices from the place that pre_size gives on. */
+/* Part of a mesh axis: the whole axis, or `size` of its indices from a position that pre_size gives. */
 struct part { int64_t axis, pre, size, stride; bool listed; int order; };
 
 static int
@@ -176,7 +177,7 @@ by_place(const void *a, const void *b)
 	return x->pre < y->pre ? -1 : x->pre > y->pre;
 }
 
-/* The listed parts last, in the order of the list; what is left of the mesh first, major to minor. */
+/* The listed parts last, in the order of the list; the remaining parts of the mesh first, major to minor. */
 static int
 by_role(const void *a, const void *b)
 {
@@ -187,7 +188,7 @@ by_role(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The groups of a mesh: devices that differ in their indices along the listed axes (or parts of axes) alone. */
+/* The groups of a mesh: devices whose indices differ along the listed axes (or parts of axes) only. */
 static bool
 from_mesh(const Nsysx__NsxHloMeshGroups *m, struct lists *l)
 {
@@ -224,7 +225,7 @@ from_mesh(const Nsysx__NsxHloMeshGroups *m, struct lists *l)
 			return false;
 	}
 	qsort(listed, (size_t)nlisted, sizeof *listed, by_place);
-	/* Cut every axis at its listed parts: what lies before, between and behind them are parts of their own. */
+	/* Split every axis at its listed parts: the parts before, between and after them are separate parts. */
 	for (int i = 0; i < k; i++) {
 		int64_t pre = 1;
 		for (; next < nlisted && listed[next].axis == i; next++) {
@@ -252,7 +253,7 @@ from_mesh(const Nsysx__NsxHloMeshGroups *m, struct lists *l)
 	return true;
 }
 
-/* The instruction's groups, the form that is set first. None of them set: no groups. */
+/* The instruction's groups, from the first form that is set. If none is set: no groups. */
 static bool
 logical_groups(const Nsysx__NsxHloParticipants *p, struct lists *l)
 {
@@ -292,7 +293,7 @@ pairs_from_text(struct nsx_str s, struct lists *l)
 			end_group(l);
 		i = end;
 	}
-	/* Half a pair is none. */
+	/* An incomplete pair is ignored. */
 	if (!l->failed)
 		l->ids.n = l->ends.n ? l->ends.p[l->ends.n - 1] : 0;
 }
@@ -354,8 +355,8 @@ within(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *l)
 	return true;
 }
 
-/* One group of devices from the logical group g: of partition or replica `other` where ids are of the one and hold for
- * each of the other. */
+/* One group of devices from the logical group g, for partition or replica `other` where ids count one of them and apply
+ * to each value of the other. */
 static void
 expand_group(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, size_t g, int64_t other,
              struct lists *out)
@@ -374,7 +375,7 @@ expand_group(const struct nsx_hlo_devices *d, enum mode mode, const struct lists
 	end_group(out);
 }
 
-/* False when that would be more than one instruction can have. */
+/* False if that would be more than one instruction can have. */
 static bool
 expand(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, struct lists *out)
 {
@@ -389,7 +390,7 @@ expand(const struct nsx_hlo_devices *d, enum mode mode, const struct lists *in, 
 	return true;
 }
 
-/* ---- the whole */
+/* ---- the whole instruction */
 
 static int
 write_groups(struct nsx_hlo_build *b, const struct lists *l, uint32_t *groups)

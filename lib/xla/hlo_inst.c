@@ -1,5 +1,5 @@
-/* hlo_inst.c -- what every instruction is asked for, in one walk over its fields: a message unpacked as a whole would
- * be walked twice and copied, and this is most of the time that a dump takes. */
+/* hlo_inst.c -- the fields needed of every instruction, in one walk over them: unpacking the whole message would read
+ * it twice and copy it, and this is most of the time that reading a dump takes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ wire_of(uint32_t field)
 	return field == I_NUMBER || field == I_ID ? NSX_WIRE_VARINT : NSX_WIRE_LEN;
 }
 
-/* backend_config: in the payload, or which of the module's it is. */
+/* backend_config: in the payload, or its index in the list of the module. */
 static int
 read_payload(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_extent *config)
 {
@@ -95,7 +95,7 @@ nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hl
 	int rc;
 
 	*out = (struct nsx_hlo_meta){ .line = 0 };
-	/* All of it is in reach from here on, so what points to it stays. */
+	/* All of it is in the window from here on, so pointers into it stay valid. */
 	const unsigned char *p = nsx_wire_bytes(&w, span);
 	if (!p)
 		return NSX_ERR;
@@ -120,7 +120,7 @@ nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hl
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* ---- opcodes, of which a dump has a few */
+/* ---- opcodes, of which a dump has few */
 
 static uint64_t
 mix(struct nsx_str s)
@@ -143,7 +143,7 @@ nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name)
 		return k;
 	k->op = nsx_hlo_opcode(name);
 	k->kind = nsx_cost_kind_of(name);
-	/* A longer one is found anew each time. */
+	/* A longer one is looked up each time. */
 	k->len = name.len > sizeof k->name ? SIZE_MAX : name.len;
 	if (name.len && k->len == name.len)
 		memcpy(k->name, name.ptr, name.len);

@@ -1,4 +1,4 @@
-/* hlo_int.h -- a dump while it is read; shared by the hlo_*.c files, private to lib/xla. */
+/* hlo_int.h -- a dump during reading; shared by the hlo_*.c files, private to lib/xla. */
 #ifndef NSX_XLA_HLO_INT_H
 #define NSX_XLA_HLO_INT_H
 
@@ -8,7 +8,7 @@
 #include "xla/hlo.h"
 #include "xla/wire.h"
 
-/* What a communicating instruction does; nsx_hlo_kind_name gives the words. */
+/* The kind of a transfer; nsx_hlo_kind_name has the names. */
 enum nsx_hlo_kind {
 	NSX_HLO_NO_COMM,
 	NSX_HLO_ALL_GATHER, NSX_HLO_ALL_REDUCE, NSX_HLO_PERMUTE, NSX_HLO_REDUCE_SCATTER, NSX_HLO_ALL_TO_ALL,
@@ -16,11 +16,11 @@ enum nsx_hlo_kind {
 	NSX_HLO_TO_DEVICE, NSX_HLO_TO_HOST
 };
 
-/* What reading has to know of an opcode. */
+/* The classes of opcodes for reading. */
 enum nsx_hlo_class {
 	NSX_HLO_PLAIN,
 	NSX_HLO_COLLECTIVE,    /* communicates; its kind is set */
-	NSX_HLO_SLICE,         /* these copy between host and device when their operands are there */
+	NSX_HLO_SLICE,         /* these copy between host and device if their operands are there */
 	NSX_HLO_UPDATE,
 	NSX_HLO_COPY,
 	NSX_HLO_CUSTOM,
@@ -35,20 +35,20 @@ struct nsx_hlo_opcode {
 	bool               embeds;   /* the computations it calls are never thunks of their own */
 };
 
-/* Of a name; one with no properties when nothing is known of it. */
+/* The properties of an opcode by name; those of an unknown one are empty. */
 const struct nsx_hlo_opcode *nsx_hlo_opcode(struct nsx_str name);
 /* Static. */
 struct nsx_str nsx_hlo_kind_name(enum nsx_hlo_kind k);
 
-/* One transfer, or the first of several and the bytes of those of its kind. */
+/* One transfer, or the first of several with the bytes of all of its kind. */
 struct nsx_hlo_comm {
 	enum nsx_hlo_kind kind;
-	int64_t           bytes;    /* -1: not known */
-	uint32_t          groups;   /* NSX_NONE: not known, or no groups */
-	bool              mixed;    /* there are some of another kind, which are not counted */
+	int64_t           bytes;    /* -1: unknown */
+	uint32_t          groups;   /* NSX_NONE: unknown, or no groups */
+	bool              mixed;    /* there are some of another kind, which are not added */
 };
 
-/* What could not be understood, counted; hlo.c has the words. */
+/* Data that could not be interpreted, counted; hlo.c has the messages. */
 enum nsx_hlo_miss {
 	NSX_HLO_CLASH, NSX_HLO_NO_SIZE, NSX_HLO_NO_ASSIGNMENT, NSX_HLO_BAD_ASSIGNMENT, NSX_HLO_BAD_GROUPS,
 	    NSX_HLO_BAD_DEVICE,
@@ -57,12 +57,12 @@ enum nsx_hlo_miss {
 	    NSX_HLO_MISSES
 };
 
-/* What has no transfer. */
+/* The value for an instruction without transfer. */
 #define NSX_HLO_SILENT { NSX_HLO_NO_COMM, -1, NSX_NONE, false }
 
 struct nsx_hlo_call { int64_t comp; bool embedded; };
 
-/* An instruction's place in the order its computation runs in. */
+/* An instruction's position in the execution order of its computation. */
 struct nsx_hlo_slot { int64_t comp, id; uint32_t at; };
 
 struct nsx_hlo_comp {
@@ -71,8 +71,8 @@ struct nsx_hlo_comp {
 	bool                fused, embedded, controlled, entry;
 	uint32_t            pairs, npairs;   /* its instructions' places: in nsx_hlo_build.pair_refs */
 	uint32_t            calls, ncalls;   /* of all its instructions: in nsx_hlo_build.calls */
-	struct nsx_hlo_comm comm;            /* of its own instructions; with `resolved`, also of what they call */
-	uint8_t             resolved;        /* 0 no, 1 under way, 2 yes */
+	struct nsx_hlo_comm comm;            /* of its own instructions; with `resolved`, also of those that it calls */
+	uint8_t             resolved;        /* 0 no, 1 in progress, 2 yes */
 };
 
 /* An instruction that may be executed as a thunk. Strings are numbers in nsx_hlo_build.strs, NSX_NONE: empty. */
@@ -82,24 +82,24 @@ struct nsx_hlo_cand {
 	uint32_t            comp;            /* index of its computation */
 	uint32_t            calls, ncalls;
 	bool                wrapper;
-	bool                named;           /* thunks are named after it, wherever it is */
+	bool                named;           /* thunks are named after it, even in a fusion */
 	bool                root;            /* of its computation */
 	struct nsx_hlo_comm comm;
 };
 
-/* An instruction as it stands in the dump. Lists are in the graph of costs. */
+/* An instruction as it is in the dump. Lists are in the graph of costs. */
 struct nsx_hlo_raw {
 	/* config: backend_config, wherever it is */
 	struct nsx_extent span, name, opcode, shape, metadata, target, config;
 	int64_t         id, number;
 	uint32_t        operands, noperands, calls, ncalls;
-	bool            shaped, placed;   /* it has a shape, metadata */
+	bool            shaped, placed;   /* shape and metadata are present */
 };
 
 /* OpMetadata; points into the dump. */
 struct nsx_hlo_meta { struct nsx_str op_name, source_file, scheduling_name; int32_t line, frame; };
 
-/* An opcode that was met. */
+/* An opcode that has occurred. */
 struct nsx_hlo_known_opcode {
 	const struct nsx_hlo_opcode *op;   /* NULL: none yet */
 	enum nsx_cost_kind           kind;
@@ -107,7 +107,7 @@ struct nsx_hlo_known_opcode {
 	char                         name[24];
 };
 
-/* A place that was met, and the metadata that tells it: instructions beside one another have the same. */
+/* A source location that has occurred, and the bytes of its metadata: successive instructions often have the same. */
 struct nsx_hlo_known_place { uint32_t len, pair; char bytes[248]; };
 
 /* Logical ids to devices. */
@@ -159,49 +159,49 @@ nsx_hlo_nomem(struct nsx_hlo_build *b)
 	return nsx_dumpfile_nomem(b->f);
 }
 
-/* hlo_inst.c: the instruction at span, the metadata at span (which lives until the dump is read on), what is known of
+/* hlo_inst.c: the instruction at span, the metadata at span (valid until the next read of the dump), the properties of
  * an opcode. NSX_OK or NSX_ERR. */
 int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_raw *out);
 int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_meta *out);
 const struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
 
-/* hlo_source.c: the table of stack frames, which must be read before stacks are asked for. */
+/* hlo_source.c: the table of stack frames, which must be read before stacks are requested. */
 int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_extent span);
-/* The number of an instruction's place; NSX_NONE when it has none. NSX_OK or NSX_ERR. */
+/* The number of an instruction's source location; NSX_NONE if it has none. NSX_OK or NSX_ERR. */
 int nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair);
 void nsx_hlo_frames_free(struct nsx_hlo_frames *fr);
 
-/* hlo_schedule.c: read the schedule; sort it, once all is read; the place of an instruction, NSX_NONE if the schedule
- * lacks it. */
+/* hlo_schedule.c: read the schedule; sort it, after all is read; the position of an instruction, NSX_NONE if it is not
+ * in the schedule. */
 int nsx_hlo_schedule_read(struct nsx_hlo_build *b, struct nsx_extent span);
 void nsx_hlo_schedule_sort(struct nsx_hlo_build *b);
 uint32_t nsx_hlo_schedule_at(const struct nsx_hlo_build *b, int64_t comp, int64_t id);
 
 /* hlo_groups.c */
 int nsx_hlo_devices_read(struct nsx_hlo_build *b, struct nsx_extent span);
-/* Who takes part in an instruction: *groups is a number in b->groups or NSX_NONE, *first the size of the first group, 0
- * if not known. NSX_OK or NSX_ERR. */
+/* The participants of an instruction: *groups is a number in b->groups or NSX_NONE, *first the size of the first group,
+ * 0 if unknown. NSX_OK or NSX_ERR. */
 int nsx_hlo_groups(struct nsx_hlo_build *b, enum nsx_hlo_kind kind, const Nsysx__NsxHloParticipants *p,
                    uint32_t *groups, int64_t *first);
 
-/* hlo_comm.c: what the instructions of one computation transfer. A pending instruction is one that may. */
+/* hlo_comm.c: the transfers of one computation. A pending instruction is one that may transfer. */
 struct nsx_hlo_pending { struct nsx_extent span; const struct nsx_hlo_opcode *op; int64_t id; uint32_t cand; };
-/* Fill the comm of the candidates that communicate, and add up *total. All of the computation is in the graph of costs,
+/* Fill the comm of the candidates that communicate, and add to *total. The whole computation is in the graph of costs,
  * which is closed. */
 int nsx_hlo_transfers(struct nsx_hlo_build *b, const struct nsx_hlo_pending *pending, size_t n,
                       struct nsx_hlo_comm *total);
-/* Add what one part of a computation or instruction transfers to what the parts before it do. */
+/* Add the transfers of one part of a computation or instruction to those of the parts before it. */
 void nsx_hlo_comm_add(struct nsx_hlo_comm *total, const struct nsx_hlo_comm *part);
-/* An instruction id without the number of its computation, which newer dumps put into its upper half. */
+/* An instruction id without the number of its computation, which newer dumps have in its upper half. */
 int64_t nsx_hlo_local_id(int64_t comp, int64_t id);
 
-/* hlo_read.c: all of a dump into b. */
+/* hlo_read.c: read the whole dump into b. */
 int nsx_hlo_load(struct nsx_hlo_build *b);
 
-/* hlo_reach.c: hand what computations hold and call over to h. NSX_OK or NSX_ERR. Free takes what was handed over, or
+/* hlo_reach.c: move the contents and calls of computations to h. NSX_OK or NSX_ERR. Free frees what was moved, or
  * nothing. */
 int nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h);
-/* What a walk over that many computations needs; NULL when out of memory. */
+/* The memory for a walk over that many computations; NULL when out of memory. */
 struct nsx_hlo_walk *nsx_hlo_walk_new(uint32_t ncontents);
 void nsx_hlo_walk_free(struct nsx_hlo_walk *w);   /* NULL allowed */
 void nsx_hlo_contents_free(struct nsx_hlo *h);
@@ -209,7 +209,7 @@ void nsx_hlo_contents_free(struct nsx_hlo *h);
 /* hlo.c: nsx_hlo_read of an open file. */
 int nsx_hlo_parse(struct nsx_dumpfile *f, struct nsx_hlo *h, struct nsx_diags *diags);
 
-/* Field numbers that are walked by hand. */
+/* Field numbers for walking without protobuf-c. */
 enum {
 	NSX_HLO_F_MODULE = 1,          /* HloProto */
 	NSX_HLO_F_BUFFERS = 3,

@@ -1,20 +1,20 @@
 /* hlo_reach.c -- which op_names an instruction reaches through the computations that it calls.
  *
- * XLA titles a thunk's range with what the op_names of its instruction and of all that is reachable from it have in
- * common at their front: `name=sort/cmp` may be of an instruction in the comparator of a sort inside a fusion, two
- * calls deep. */
+ * XLA titles a thunk's range with the common prefix of the op_names of its instruction and of all instructions
+ * reachable from it: `name=sort/cmp` may be of an instruction in the comparator of a sort inside a fusion, two calls
+ * deep. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "xla/hlo_int.h"
 
-/* Op_names compared for one dump: a second's work. Only a dump made for it has so many below instructions whose titles
- * it does not hold. */
+/* Maximum of op_names compared for one dump: a second's work. Only a dump made for that purpose has so many below
+ * instructions whose titles do not occur in it. */
 static const uint64_t COMPARED_MAX = UINT64_C(1) << 24;
 
-/* The walk under way: computations met in this round, and those met whose callees are still to be looked at. */
+/* The current walk: computations visited in this round, and those whose callees are still to be visited. */
 struct nsx_hlo_walk {
-	uint32_t *stamp;     /* by computation: the round that met it */
+	uint32_t *stamp;     /* by computation: the round that visited it */
 	uint32_t  round;
 	uint64_t  compared;
 	NSX_VEC(uint32_t) open;
@@ -71,7 +71,7 @@ nsx_hlo_contents_keep(struct nsx_hlo_build *b, struct nsx_hlo *h)
 			h->op_names[i] = (struct nsx_str){ "", 0 };
 		else
 			h->op_names[i] = nsx_intern_str(&b->strs, b->pairs.p[i].op_name);
-	/* The list changes hands. */
+	/* The ownership of the list moves. */
 	h->places = b->pair_refs.p;
 	memset(&b->pair_refs, 0, sizeof b->pair_refs);
 	return NSX_OK;
@@ -87,7 +87,7 @@ nsx_hlo_contents_free(struct nsx_hlo *h)
 	nsx_hlo_walk_free(h->walk);
 }
 
-/* Whether part is in whole, from one '/' or end to another. */
+/* Whether part occurs in whole, delimited by '/' or the ends. */
 static bool
 holds(struct nsx_str whole, struct nsx_str part)
 {
@@ -100,8 +100,7 @@ holds(struct nsx_str whole, struct nsx_str part)
 	return false;
 }
 
-/* Put the computations that are called there on the list, those that this round has not met. False when out of
- * memory. */
+/* Add the computations called there that this round has not visited to the list. False when out of memory. */
 static bool
 meet(const struct nsx_hlo *h, uint32_t calls, uint32_t ncalls)
 {

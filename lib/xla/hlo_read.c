@@ -1,4 +1,4 @@
-/* hlo_read.c -- one pass over the module's parts, then one over its computations, an instruction at a time. */
+/* hlo_read.c -- one pass over the fields of the module, then one over its computations, an instruction at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { NAME_MAX_BYTES = 1 << 20, COUNT_MAX = 1 << 30, TARGET_MAX = 64 };
 
-/* A string of the dump, kept; *s is its number, NSX_NONE if it is empty. */
+/* Store a string of the dump; *s is its number, NSX_NONE if it is empty. */
 static int
 keep(struct nsx_hlo_build *b, struct nsx_str str, uint32_t *s)
 {
@@ -52,7 +52,7 @@ read_attributes(struct nsx_hlo_build *b, struct nsx_extent span)
 	return NSX_OK;
 }
 
-/* What of a computation its instructions do not tell. */
+/* The fields of a computation besides its instructions. */
 static int
 read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 {
@@ -78,7 +78,7 @@ read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 	return nsx_vec_push(&b->comps, c) ? NSX_OK : nsx_hlo_nomem(b);
 }
 
-/* The computation of the module's that has the name of its entry, where that is all that tells it. */
+/* The computation with the name of the module's entry, for dumps that identify it by name only. */
 static int
 find_entry(struct nsx_hlo_build *b, size_t first)
 {
@@ -94,7 +94,7 @@ find_entry(struct nsx_hlo_build *b, size_t first)
 	return NSX_OK;
 }
 
-/* One field of the module; of computations only what stands outside of their instructions. */
+/* One field of the module; of computations only the fields besides instructions. */
 static int
 module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *name)
 {
@@ -135,7 +135,7 @@ module_field(struct nsx_hlo_build *b, const struct nsx_wire *w, struct nsx_str *
 	}
 }
 
-/* Everything of the module but instructions, wherever it stands. */
+/* All of the module except instructions, in any order of fields. */
 static int
 read_module(struct nsx_hlo_build *b, struct nsx_extent span)
 {
@@ -201,7 +201,7 @@ add_candidate(struct reading *r, const struct nsx_hlo_raw *raw, const struct nsx
 	                                                  : nsx_hlo_nomem(b);
 }
 
-/* Into the graph of costs. cand: NSX_NONE, or the candidate that it is. */
+/* Add it to the graph of costs. cand: NSX_NONE, or the candidate that it is. */
 static int
 add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind kind, uint32_t cand)
 {
@@ -231,7 +231,7 @@ add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind ki
 	return nsx_vec_push(&g->nodes, n) ? NSX_OK : nsx_hlo_nomem(b);
 }
 
-/* Where metadata of those bytes is remembered, if it is short enough. */
+/* The cache entry of metadata with those bytes, if it is short enough. */
 static struct nsx_hlo_known_place *
 known_place(struct nsx_hlo_build *b, struct nsx_str bytes)
 {
@@ -245,7 +245,7 @@ known_place(struct nsx_hlo_build *b, struct nsx_str bytes)
 	return &b->places[nsx_hash_u64(mid * 31 + tail + bytes.len) % n];
 }
 
-/* Its place, and the name that schedules have of it. */
+/* Its source location, and its name in schedules. */
 static int
 read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struct nsx_hlo_cand *c)
 {
@@ -270,7 +270,7 @@ read_metadata(struct reading *r, const struct nsx_hlo_raw *raw, bool kept, struc
 		return NSX_ERR;
 	} else if (known && !meta.scheduling_name.len &&
 	           trouble == b->u.clashes + b->missed[NSX_HLO_BAD_FRAME] + b->missed[NSX_HLO_MANY_FRAMES]) {
-		/* What is counted is counted for each instruction: such metadata is read each time. */
+		/* Skipped fields are counted for each instruction: metadata with such fields is read each time. */
 		memcpy(known->bytes, bytes.ptr, bytes.len);
 		known->len = (uint32_t)bytes.len;
 		known->pair = c->pair;
@@ -306,8 +306,8 @@ read_instruction(struct reading *r, struct nsx_extent span)
 		return NSX_ERR;
 	c.id = raw.id;
 	c.root = nsx_hlo_local_id(comp->id, c.id) == nsx_hlo_local_id(comp->id, comp->root);
-	/* A fusion's thunks are not always its own: the one that clears a reduction's output is named after the
-	 * reduction, one that runs a library's code or a collective on a slice after what it runs. */
+	/* A fusion's thunks are not always named after it: the thunk that clears a reduction's output is named after
+	 * the reduction, one that runs library code or a collective on a slice after the instruction that it runs. */
 	c.named = c.ncalls || op->cls == NSX_HLO_COLLECTIVE || op->cls == NSX_HLO_CUSTOM ||
 	    (comp->fused && c.id == comp->root);
 	bool kept = !comp->fused || c.named;
@@ -330,14 +330,14 @@ read_instruction(struct reading *r, struct nsx_extent span)
 	       : nsx_hlo_nomem(b);
 }
 
-/* Give the instructions that follow a start what the start calls. A start that follows in the list is found as well as
- * one before. */
+/* Give the instructions that follow a start the computations that the start calls. A start later in the list is found
+ * as well. */
 static int
 follow(struct reading *r, uint32_t first)
 {
 	struct nsx_hlo_build *b = r->b;
 	struct nsx_map by_id = { 0 };
-	NSX_VEC(uint32_t) start = { 0 };   /* by pending instruction: the candidate it reads */
+	NSX_VEC(uint32_t) start = { 0 };   /* by pending instruction: the candidate that it reads */
 	int64_t comp = b->comps.p[r->comp].id;
 	int rc = NSX_OK;
 	size_t n = 0;
@@ -366,8 +366,9 @@ follow(struct reading *r, uint32_t first)
 		if (rc == NSX_OK && !nsx_vec_push(&start, s))
 			rc = nsx_hlo_nomem(b);
 	}
-	/* Through chains of updates: the calls arrive one link a round, and no chain is longer than there are links.
-	 * Real chains have one or two; what is not settled after a few rounds is no chain. */
+	/* Through chains of updates: each round passes the calls one link further, and no chain is longer than the
+	 * number of links. Real chains have one or two; if this does not end after a few rounds the dump is
+	 * malformed. */
 	for (int round = 0; rc == NSX_OK && round < 4; round++)
 		for (size_t i = 0, k = 0; n && i < r->pending.n; i++) {
 			if (r->pending.p[i].op->cls != NSX_HLO_FOLLOW)
@@ -418,9 +419,9 @@ read_computation(struct reading *r)
 	return n ? nsx_hlo_transfers(b, r->pending.p, n, &c->comm) : NSX_OK;
 }
 
-/* ---- the whole */
+/* ---- the whole dump */
 
-/* Which computation an id is, and which is the entry. */
+/* The index of a computation by id, and the entry. */
 static int
 index_computations(struct nsx_hlo_build *b)
 {

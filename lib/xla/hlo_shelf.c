@@ -1,4 +1,4 @@
-/* hlo_shelf.c -- dumps of the same bytes are read once. */
+/* hlo_shelf.c -- dumps with the same bytes are read once. */
 #include "xla/hlo_shelf.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 #include "xla/hlo_int.h"
 
 enum { CHUNK = 64 << 10, LANES = 4 };
-/* Of what is kept for those who may still ask: some thousand MB of dumps. */
+/* Memory for dumps that are kept for later requests: enough for some thousand MB of dumps. */
 static const uint64_t KEPT_MAX = UINT64_C(256) << 20;
 
-/* What a content is known by: 128 bits and the size, so no two real files are taken for one another. */
+/* The key of a content: 128 bits of hash and the size, so no two real files are confused. */
 struct content { uint64_t size; struct nsx_key hash; };
 
-/* A file as it was when it was hashed. */
+/* A file, in its state when it was hashed. */
 struct file { struct stat st; struct nsx_hlo_entry *entry; };
 
 struct nsx_hlo_entry {
@@ -27,8 +27,8 @@ struct nsx_hlo_entry {
 	enum { UNREAD, READING, READ } state;
 	struct nsx_hlo        h;         /* while READ */
 	struct nsx_diags      diags;
-	uint32_t              readers;   /* who have it */
-	bool                  kept;      /* stays without any */
+	uint32_t              readers;   /* number of users */
+	bool                  kept;      /* stays without users */
 };
 
 struct nsx_hlo_shelf {
@@ -41,7 +41,7 @@ struct nsx_hlo_shelf {
 	uint64_t              kept;      /* bytes */
 };
 
-/* ---- contents */
+/* ---- keys of contents */
 
 /* Independent sums, so that multiplications overlap. */
 struct lanes { uint64_t v[LANES]; };
@@ -114,7 +114,7 @@ known_file(struct nsx_hlo_shelf *s, const struct stat *st)
 	return e;
 }
 
-/* The entry of c, made when there is none; NULL when out of memory. Locked. */
+/* The entry of c, created if there is none; NULL when out of memory. Locked. */
 static struct nsx_hlo_entry *
 entry_of(struct nsx_hlo_shelf *s, const struct content *c)
 {
@@ -135,7 +135,7 @@ entry_of(struct nsx_hlo_shelf *s, const struct content *c)
 	return e;
 }
 
-/* That the file has that content; without memory it is hashed again. Locked. */
+/* Remember that the file has that content; without memory it is hashed again. Locked. */
 static void
 remember(struct nsx_hlo_shelf *s, const struct stat *st, struct nsx_hlo_entry *e)
 {
@@ -169,7 +169,7 @@ nsx_hlo_shelf_find(struct nsx_hlo_shelf *s, const char *path)
 	return e;
 }
 
-/* ---- what was read */
+/* ---- the results of reading */
 
 static uint64_t
 bytes_of(const struct nsx_hlo *h)
@@ -180,7 +180,7 @@ bytes_of(const struct nsx_hlo *h)
 	       ((uint64_t)h->nstacks + h->ngroups) * sizeof *h->stacks + (uint64_t)h->ncontents * sizeof *h->contents;
 }
 
-/* Forget what is in e. Locked. */
+/* Free the contents of e. Locked. */
 static void
 unread(struct nsx_hlo_entry *e)
 {
@@ -216,7 +216,8 @@ fill(struct nsx_hlo_entry *e, const char *path, bool *trouble, struct nsx_err *e
 	return rc;
 }
 
-/* Whether it is there, once nobody reads it any more: then it has one reader more; else it is the caller's to read. */
+/* Whether it has been read, after waiting for a thread that reads it: then it has one reader more; else the caller is
+ * to read it. */
 static bool
 await(struct nsx_hlo_entry *e)
 {
@@ -247,7 +248,7 @@ nsx_hlo_shelf_read(struct nsx_hlo_entry *e, const char *path, struct nsx_hlo *h,
 		h->trouble = trouble;
 		return NSX_ERR;
 	}
-	/* Nobody changes what has readers, but for what a walk leaves behind. */
+	/* What has readers does not change, except for the walk. */
 	*h = e->h;
 	h->entry = e;
 	h->walk = nsx_hlo_walk_new(h->ncontents);
@@ -260,7 +261,7 @@ nsx_hlo_shelf_read(struct nsx_hlo_entry *e, const char *path, struct nsx_hlo *h,
 	return NSX_OK;
 }
 
-/* A reader less. */
+/* One reader less. */
 static void
 leave(struct nsx_hlo_entry *e)
 {
@@ -299,7 +300,7 @@ nsx_hlo_shelf_ahead(struct nsx_hlo_entry *e, const char *path)
 	bool trouble;
 
 	pthread_mutex_lock(&s->lock);
-	/* What is kept of a dump takes about as much as the dump, unpacked. */
+	/* The result of reading needs about as much memory as the dump, decompressed. */
 	bool mine = e->state == UNREAD && e->content.size <= (KEPT_MAX - s->kept) / 4;
 	if (mine)
 		e->state = READING;
@@ -308,7 +309,7 @@ nsx_hlo_shelf_ahead(struct nsx_hlo_entry *e, const char *path)
 		leave(e);
 }
 
-/* ---- the shelf */
+/* ---- public functions */
 
 struct nsx_hlo_shelf *
 nsx_hlo_shelf_new(void)

@@ -1,11 +1,11 @@
-/* hlo_source.c -- where instructions come from: op names, and stacks built once for each frame they are asked for. */
+/* hlo_source.c -- source locations of instructions: op names, and stacks built once for each frame that is used. */
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "xla/hlo_int.h"
 
 enum {
-	FRAMES_MAX = 4096,   /* of one stack; what is outside of them is left out */
+	FRAMES_MAX = 4096,   /* of one stack; frames outside of these are dropped */
 	S_FILE = 1, S_FUNCTION = 2, S_PLACE = 3, S_FRAME = 4   /* fields of StackFrameIndexProto */
 };
 static const uint64_t STACK_BYTES_MAX = UINT64_C(512) << 20;   /* of all stacks of a dump */
@@ -97,7 +97,7 @@ nsx_hlo_frames_free(struct nsx_hlo_frames *fr)
 
 /* ---- stacks */
 
-/* A name as a part of a frame: nothing in it separates frames or ends a line. */
+/* A name as part of a frame: without characters that separate frames or end a line. */
 static void
 put_name(struct nsx_buf *out, struct nsx_str s)
 {
@@ -120,7 +120,7 @@ put_number(struct nsx_buf *out, int32_t n)
 	nsx_buf_add(out, text, (size_t)(nsx_put_int(text + 1, n) - text));
 }
 
-/* The frame's own line; nothing, and false, when its place is not known. */
+/* The frame's own line; nothing, and false, if its location is unknown. */
 static bool
 put_frame(struct nsx_hlo_build *b, struct nsx_buf *out, uint32_t place)
 {
@@ -145,7 +145,7 @@ put_frame(struct nsx_hlo_build *b, struct nsx_buf *out, uint32_t place)
 	return true;
 }
 
-/* The number of the stack that is the text in buf, which is given back. */
+/* The number of the stack whose text is in buf, which is then truncated to its previous length. */
 static int
 stack_number(struct nsx_hlo_build *b, struct nsx_buf *buf, uint32_t *stack)
 {
@@ -229,7 +229,7 @@ stack_of(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *stack)
 	return rc;
 }
 
-/* ---- places */
+/* ---- source locations */
 
 int
 nsx_hlo_pair(struct nsx_hlo_build *b, const struct nsx_hlo_meta *m, uint32_t *pair)

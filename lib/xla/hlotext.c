@@ -1,4 +1,4 @@
-/* hlotext.c -- pieces of HLO text: enough to tell what an instruction is, no parser of the language. */
+/* hlotext.c -- reads parts of HLO text: enough to identify an instruction, not a parser of the language. */
 #include "xla/hlotext.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ from(struct nsx_str s, size_t i)
 	return (struct nsx_str){ s.ptr + i, s.len - i };
 }
 
-/* Where what starts at s[i], a bracket, is closed; s.len if nowhere. Brackets in strings do not count. */
+/* The position of the bracket that closes the one at s[i]; s.len if there is none. Brackets in strings do not count. */
 static size_t
 closing(struct nsx_str s, size_t i)
 {
@@ -42,7 +42,8 @@ is_name(char c)
 	       c == '.';
 }
 
-/* Behind the shape s begins with, s.len if it has no end: `(f32[2]{0}, s32[])`, `bf16[8,4]{1,0:T(8)}`. */
+/* The position after the shape at the start of s, s.len if it has no end: `(f32[2]{0}, s32[])`,
+ * `bf16[8,4]{1,0:T(8)}`. */
 static size_t
 shape_end(struct nsx_str s)
 {
@@ -56,7 +57,8 @@ shape_end(struct nsx_str s)
 	return i;
 }
 
-/* What is between the braces of metadata={...}; it stands after the operands. *whole: it would have been there. */
+/* The text between the braces of metadata={...}, which comes after the operands. *whole: false if the text may have
+ * been truncated before it. */
 static struct nsx_str
 metadata(struct nsx_str s, bool *whole)
 {
@@ -164,7 +166,8 @@ nsx_hlotext_unescape(struct nsx_str s, struct nsx_buf *out)
 
 /* ---- replica groups */
 
-/* Numbers separated by commas between two brackets; *at moves behind the second. How many, -1 when it is not that. */
+/* Numbers separated by commas between two brackets; *at moves behind the second. Returns how many, -1 on another
+ * syntax. */
 static int
 numbers(struct nsx_str s, size_t *at, char open, char close, int64_t *list, int max)
 {
@@ -222,7 +225,8 @@ listed(struct nsx_str s, struct nsx_buf *out)
 	return i + 1 == s.len;
 }
 
-/* `[GROUPS,SIZE]<=[DIMS]T(PERM)`: the numbers 0, 1, ... as an array of those dimensions, transposed, cut into rows. */
+/* `[GROUPS,SIZE]<=[DIMS]T(PERM)`: the numbers 0, 1, ... as an array of those dimensions, transposed, split into
+ * rows. */
 static bool
 iota(struct nsx_str s, struct nsx_buf *out)
 {

@@ -1,4 +1,4 @@
-/* places.c -- source locations as XLA writes them into NVTX payloads, read back into stacks. */
+/* places.c -- source locations in the form that XLA writes into NVTX payloads, parsed into stacks. */
 #include "xla/places.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { DEPTH_MAX = 4096, FRAMES_BYTES_MAX = 1 << 20 };
 
-/* A line taken apart; strings as they are written. */
+/* The fields of a line; strings as written. */
 struct line { size_t depth; struct nsx_str file, digits, column, function, op_name; };
 
 static struct nsx_str
@@ -61,7 +61,8 @@ split(struct nsx_str s, struct line *l)
 	return false;
 }
 
-/* s without the markup that Nsight Systems would show it by; in a frame nothing separates frames or ends a line. */
+/* s without the escapes that Nsight Systems uses for display; a frame contains no characters that separate frames or
+ * end a line. */
 static void
 put(struct nsx_buf *out, struct nsx_str s, bool in_frame)
 {
@@ -107,7 +108,7 @@ put_frame(struct nsx_buf *out, const struct line *l)
 	}
 }
 
-/* The next line with something in it; false at the end. */
+/* The next line that is not empty; false at the end. */
 static bool
 next_line(struct nsx_str *rest, struct nsx_str *line)
 {
@@ -121,7 +122,8 @@ next_line(struct nsx_str *rest, struct nsx_str *line)
 	return true;
 }
 
-/* How deep a line is: its dashes, which a blank ends; what is left of it in *s. A line without dashes has depth 0. */
+/* The depth of a line: its number of dashes, which a blank ends; *s is the rest of the line. A line without dashes has
+ * depth 0. */
 static size_t
 depth_of(struct nsx_str *s)
 {
@@ -135,7 +137,7 @@ depth_of(struct nsx_str *s)
 	return n;
 }
 
-/* Text that XLA cut says so at its end; the line before that may be half of one. */
+/* Text that XLA truncated ends with a mark; the line before it may be incomplete. */
 static struct nsx_str
 whole_lines(struct nsx_str text, int64_t *odd)
 {
@@ -156,7 +158,7 @@ struct reading {
 	struct nsx_places *out;
 	struct nsx_str     prefix;
 	struct nsx_buf     frames, name;
-	size_t             ends[DEPTH_MAX + 1];   /* where the frames of each depth end; 0 is what is common */
+	size_t             ends[DEPTH_MAX + 1];   /* ends of the frames of each depth; 0 is the common part */
 	size_t             depth;                 /* of the last line; 0: there is none */
 };
 
@@ -184,7 +186,7 @@ add(struct reading *r, struct nsx_str op_name)
 	                                                        nsx_intern_str(&r->out->strs, f) }));
 }
 
-/* The frames around all. */
+/* The frames around all locations. */
 static void
 read_common(struct reading *r, struct nsx_str text)
 {
@@ -206,7 +208,7 @@ static bool
 read_lines(struct reading *r, struct nsx_str text)
 {
 	struct nsx_str s, none = { "", 0 };
-	bool open = false;   /* the last line is an end unless something is below it */
+	bool open = false;   /* whether the last line is the end of a stack unless a deeper one follows */
 	size_t skip = SIZE_MAX;
 
 	while (next_line(&text, &s)) {
@@ -218,7 +220,7 @@ read_lines(struct reading *r, struct nsx_str text)
 		if (depth > skip)
 			continue;
 		skip = SIZE_MAX;
-		/* One deeper than it can be stands under what is there. */
+		/* A line that is too deep by more than one is placed below the last line. */
 		if (depth > r->depth + 1)
 			depth = r->depth + 1;
 		if (open && depth <= r->depth) {
@@ -227,7 +229,7 @@ read_lines(struct reading *r, struct nsx_str text)
 			open = false;
 		}
 		if (depth > DEPTH_MAX || r->frames.len > FRAMES_BYTES_MAX || !split(s, &l)) {
-			/* The frame around it is then as far as the stack is known. */
+			/* The stack is then known up to the frame around it. */
 			r->out->odd++;
 			skip = depth;
 			r->depth = depth - 1;
@@ -274,7 +276,7 @@ nsx_places_free(struct nsx_places *p)
 
 /* ---- titles */
 
-/* Is s the path `prefix`, or something below it? The first n bytes of prefix are looked at. */
+/* Is s the path `prefix`, or below it? Only the first n bytes of prefix are compared. */
 static bool
 is_under(struct nsx_str s, struct nsx_str prefix, size_t n)
 {
@@ -289,8 +291,7 @@ nsx_places_op_name(struct nsx_str prefix, struct nsx_str name, struct nsx_buf *o
 
 	if (!name.ptr)
 		return;
-	/* A name that begins as the prefix does, but not with all of it, is whole. With all of it, it would have lost
-	 * it. */
+	/* XLA would have removed the whole prefix: a name that begins with a part of it only is complete. */
 	if (prefix.len && (!name.len || !is_under(name, prefix, first) || is_under(name, prefix, prefix.len))) {
 		nsx_buf_str(out, prefix);
 		if (name.len)

@@ -1,4 +1,4 @@
-/* thunk_list.c -- XLA's list of thunks. The text tells kinds, kernels and what lies in what, one line each:
+/* thunk_list.c -- XLA's list of thunks. The text has kinds, kernels and nesting, a line for each thunk:
  *
  *   014: kWhile         [prev=013 (1) | next=052 (1)]
  *   condition:
@@ -7,8 +7,8 @@
  *     body:
  *       016: kCopy [source | sink] kCopy
  *
- * The metadata hold the same thunks in the same order, with the names of instructions (annotations), and some of kind
- * kSequential besides. */
+ * The metadata contain the same thunks in the same order, with the names of instructions (annotations), and in addition
+ * some of kind kSequential. */
 #include "xla/thunk_list.h"
 
 #include <stdlib.h>
@@ -27,10 +27,10 @@ struct reading {
 	struct nsx_err        *err;
 	NSX_VEC(struct nsx_thunk) thunks;
 	NSX_VEC(uint32_t)      leaves, buffer;
-	/* The thunks that the next line may lie in, and whether their condition is being told. */
+	/* The thunks that may contain the next line, and whether their condition is being listed. */
 	struct { uint32_t thunk; size_t indent; bool condition; } open[DEPTH_MAX];
 	int                    depth;
-	bool                   labelled, label;   /* a label stood before this line; it said `condition:` */
+	bool                   labelled, label;   /* a label was before this line; it was `condition:` */
 	uint64_t               line;
 };
 
@@ -48,7 +48,7 @@ ends(struct nsx_str s, struct nsx_str end)
 	return s.len >= end.len && memcmp(s.ptr + s.len - end.len, end.ptr, end.len) == 0;
 }
 
-/* kAllReduce, kAllReduceStart, and as it was once spelled, kNcclAllReduce. */
+/* kAllReduce, kAllReduceStart, and in older versions kNcclAllReduce. */
 static bool
 is_collective(struct nsx_str kind)
 {
@@ -122,7 +122,7 @@ blanks(struct nsx_str s)
 	return skip(s, n);
 }
 
-/* `condition:`, `body:`, `branch_2:` before what they are of. */
+/* `condition:`, `body:`, `branch_2:`, before the thunks that they label. */
 static int
 read_label(struct reading *r, struct nsx_str s)
 {
@@ -133,7 +133,7 @@ read_label(struct reading *r, struct nsx_str s)
 	return NSX_OK;
 }
 
-/* `NAME grid: [...]` behind the kind's brackets. */
+/* `NAME grid: [...]` after the brackets of the kind. */
 static struct nsx_str
 kernel_of(struct nsx_str rest)
 {
@@ -170,7 +170,7 @@ read_thunk(struct reading *r, size_t indent, struct nsx_str s)
 			r->open[r->depth - 1].condition = r->label;
 		t.parent = r->open[r->depth - 1].thunk;
 		t.condition = r->open[r->depth - 1].condition;
-		/* What holds others does nothing itself. */
+		/* A thunk that contains others has no work of its own. */
 		r->thunks.p[t.parent].work = NSX_WORK_NONE;
 	}
 	r->labelled = false;
@@ -250,7 +250,7 @@ misfit(struct reading *r)
 	return nsx_err_set(r->err, "%s: does not match the list of thunks beside it", r->f.path);
 }
 
-/* The next thunk of the metadata: its name goes to thunk *at of the list, if it is one of the list. */
+/* The next thunk of the metadata: its name is given to thunk *at of the list, if that is the same thunk. */
 static int
 read_entry(struct reading *r, struct nsx_extent span, uint32_t *at)
 {
@@ -291,7 +291,8 @@ read_metadata(struct reading *r)
 
 /* ---- order */
 
-/* Leaves of the thunks from lo up to hi, which lie in one: what is of its condition last. As deep as thunks nest. */
+/* Leaves of the thunks from lo up to hi, which have one parent: those of its condition last. Recursion is as deep as
+ * the nesting. */
 static bool
 put_leaves(struct reading *r, uint32_t lo, uint32_t hi)
 {
@@ -340,9 +341,9 @@ index_buffers(struct reading *r)
 	return true;
 }
 
-/* ---- the interface */
+/* ---- public functions */
 
-struct source { const char *path; const void *p; size_t n; };   /* path: of a file, unless p is its bytes */
+struct source { const char *path; const void *p; size_t n; };   /* path: of a file, unless p has its bytes */
 
 static int
 read_source(struct reading *r, const struct source *s, int (*read)(struct reading *))

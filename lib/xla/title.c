@@ -1,4 +1,4 @@
-/* title.c -- the grammar of XLA's NVTX titles. Keys are found by name, never by place. */
+/* title.c -- the grammar of XLA's NVTX titles. Keys are found by name, never by position. */
 #define _GNU_SOURCE   /* memrchr */
 #include "xla/title.h"
 
@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 
-/* A title is LABEL:#KEY=VALUE,KEY=VALUE,...# and early 2024 versions lacked the last '#'. */
+/* A title is LABEL:#KEY=VALUE,KEY=VALUE,...#; versions of early 2024 omit the last '#'. */
 struct fields { struct nsx_str rest; };
 struct field { struct nsx_str key, value, whole; };
 
@@ -22,7 +22,7 @@ after(struct nsx_str s, size_t n)
 	return (struct nsx_str){ s.ptr + n, s.len - n };
 }
 
-/* Where needle begins for the last (or first) time in s; s.len if nowhere. */
+/* The position of the last (or first) occurrence of needle in s; s.len if there is none. */
 static size_t
 find_last(struct nsx_str s, const char *needle)
 {
@@ -49,7 +49,7 @@ key_length(struct nsx_str s)
 	return n;
 }
 
-/* op_names hold commas and '='; they end where the last of the keys that may follow one begins. */
+/* op_names contain commas and '='; they end at the last of the keys that may follow one. */
 static size_t
 end_of_wild(struct nsx_str s)
 {
@@ -91,7 +91,7 @@ next_field(struct fields *f, struct field *out)
 	return true;
 }
 
-/* Split text into the label and what is between the '#' marks; false if it is no title. */
+/* Split text into the label and the part between the '#' marks; false if it is not a title. */
 static bool
 split(struct nsx_str text, struct nsx_str *label, struct nsx_str *body, bool *truncated)
 {
@@ -103,7 +103,7 @@ split(struct nsx_str text, struct nsx_str *label, struct nsx_str *body, bool *tr
 	*truncated = t < text.len && text.len - t <= sizeof cut;
 	if (*truncated)
 		text = until(text, t);
-	/* An empty text may have no place in memory. */
+	/* An empty text may have a null pointer. */
 	const char *hash = text.len ? memchr(text.ptr, '#', text.len) : NULL;
 	if (!hash || hash == text.ptr || hash[-1] != ':')
 		return false;

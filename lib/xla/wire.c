@@ -1,5 +1,5 @@
-/* wire.c -- protobuf's wire format: fields walked by hand, and small messages unpacked from no more than what they
- * declare. */
+/* wire.c -- protobuf's wire format: fields are walked one by one, and small messages are unpacked from no more than
+ * they declare. */
 #include "xla/wire.h"
 
 #include <inttypes.h>
@@ -7,14 +7,14 @@
 
 enum {
 	VARINT_MAX = 10,              /* bytes */
-	DEPTH_MAX = 64,               /* messages within messages; XLA's own reader stops at 100 */
-	SIEVED_MAX = 16 << 20,        /* bytes of one message; unpacked it takes many times that */
-	LENGTH_BYTES = 5              /* a length that is filled in later; leading zeros are allowed */
+	DEPTH_MAX = 64,               /* nested messages; XLA's own reader stops at 100 */
+	SIEVED_MAX = 16 << 20,        /* bytes of one message; unpacked it needs many times as much */
+	LENGTH_BYTES = 5              /* of a length that is filled in later; leading zeros are allowed */
 };
 
 /* ---- walking */
 
-/* The varint at p, of at most n bytes: its length, 0 when there is none. */
+/* The varint at p, of at most n bytes: its length, 0 if there is none. */
 static size_t
 varint(const unsigned char *p, size_t n, uint64_t *v)
 {
@@ -22,7 +22,7 @@ varint(const unsigned char *p, size_t n, uint64_t *v)
 		*v = p[0];
 		return 1;
 	}
-	/* What most ids take. */
+	/* The length of most ids. */
 	if (n > 2 && p[1] >= 0x80 && p[2] < 0x80) {
 		*v = (uint64_t)(p[0] & 0x7f) | (uint64_t)(p[1] & 0x7f) << 7 | (uint64_t)p[2] << 14;
 		return 3;
@@ -91,7 +91,7 @@ nsx_wire_any(struct nsx_wire *w)
 	return NSX_OK;
 }
 
-/* ---- the sieve: a message without what its descriptor does not know */
+/* ---- the sieve: copies a message without the fields that its descriptor does not have */
 
 static enum nsx_wire_type
 wire_type(ProtobufCType t)
@@ -122,7 +122,7 @@ put_varint(struct nsx_buf *b, uint64_t v)
 	nsx_buf_add(b, p, n);
 }
 
-/* Whether the n bytes at p are whole varints. */
+/* Whether the n bytes at p are complete varints. */
 static bool
 varints(const unsigned char *p, size_t n)
 {
@@ -269,7 +269,7 @@ nsx_unpack_message(struct nsx_unpacker *u, struct nsx_extent span, const Protobu
 		return NULL;
 	}
 	void *m = protobuf_c_message_unpack(d, &a, u->sieved.len, (const uint8_t *)u->sieved.ptr);
-	/* The sieve lets through what protobuf-c understands: memory is all that it can lack. */
+	/* The sieve passes only what protobuf-c can decode, so it fails only for lack of memory. */
 	if (!m)
 		nsx_dumpfile_nomem(u->f);
 	return m;

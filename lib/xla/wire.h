@@ -1,5 +1,5 @@
-/* wire.h -- protobuf's wire format: fields walked by hand, and small messages unpacked from no more than what they
- * declare. Private to lib/xla. */
+/* wire.h -- protobuf's wire format: fields are walked one by one, and small messages are unpacked from no more than
+ * they declare. Private to lib/xla. */
 #ifndef NSX_XLA_WIRE_H
 #define NSX_XLA_WIRE_H
 
@@ -20,11 +20,11 @@ struct nsx_extent { uint64_t off, len; };
 struct nsx_wire {
 	struct nsx_dumpfile *f;
 	uint64_t             pos, end;
-	/* The field that was met last. */
+	/* The current field. */
 	uint32_t             field;
 	enum nsx_wire_type   type;
 	uint64_t             value;   /* of NSX_WIRE_VARINT */
-	struct nsx_extent      span;    /* of the others: where the bytes are */
+	struct nsx_extent      span;    /* of the other types: the position of the bytes */
 };
 
 static inline struct nsx_wire
@@ -33,11 +33,11 @@ nsx_wire(struct nsx_dumpfile *f, struct nsx_extent span)
 	return (struct nsx_wire){ .f = f, .pos = span.off, .end = span.off + span.len };
 }
 
-/* nsx_wire_next, whatever comes. */
+/* nsx_wire_next for any field. */
 int nsx_wire_any(struct nsx_wire *w);
 
-/* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. A field that is
- * skipped costs no reading of its bytes. */
+/* The next field: NSX_OK, NSX_EOF at the end, NSX_ERR with f->err filled when these are not fields. The bytes of a
+ * field that is skipped are not read. */
 static inline int
 nsx_wire_next(struct nsx_wire *w)
 {
@@ -62,7 +62,7 @@ nsx_wire_next(struct nsx_wire *w)
 			v = (v & 0x3fff) | (uint32_t)p[++k] << 14;
 	}
 	k++;
-	/* A tag of field 0, more bytes of either, another type, an end: all that is looked at closer. */
+	/* A tag of field 0, longer varints, another type, the end: all handled by the general function. */
 	if (tag >= 1 << 14 || v >= 1 << 21 || tag < 8 || k > left)
 		return nsx_wire_any(w);
 	w->field = tag >> 3;
@@ -79,14 +79,14 @@ nsx_wire_next(struct nsx_wire *w)
 	return NSX_OK;
 }
 
-/* The bytes of span, which is field w->field or one found there before; NULL with f->err filled when they cannot be
- * read or are more than any message that is read may have. Valid as those of nsx_dumpfile_at. */
+/* The bytes of span, of the current field or an earlier one; NULL with f->err filled if they cannot be read or exceed
+ * the limit of a message. Valid as those of nsx_dumpfile_at. */
 const unsigned char *nsx_wire_bytes(const struct nsx_wire *w, struct nsx_extent span);
 
 /* Numbers of a repeated field. {0} is empty; free(v.p) ends it. */
 struct nsx_ints { int64_t *p; size_t n, cap; };
 
-/* Append the numbers of the field that was met last, one or many packed. NSX_OK, NSX_ERR with f->err filled. The field
+/* Append the numbers of the current field, one or many packed. NSX_OK, NSX_ERR with f->err filled. The field
  * is a varint or has a length. */
 int nsx_wire_ints(const struct nsx_wire *w, struct nsx_ints *out);
 
