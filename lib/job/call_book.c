@@ -1,4 +1,4 @@
-/* call_book.c -- the CUDA calls of which operations are still to come. */
+/* call_book.c -- the CUDA calls whose operations have not all been read. */
 #include "job/call_book.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ key_of(int64_t profile, int64_t id)
 	return (struct nsx_key){ (uint64_t)profile, (uint64_t)id };
 }
 
-/* The call, made if it is new; NULL when out of memory. */
+/* The entry of the call, created if it is new; NULL when out of memory. */
 static struct nsx_call_entry *
 call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 {
@@ -24,7 +24,7 @@ call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 		new.place = *at;
 		b->list.p[*at] = new;
 	} else if (*at == NSX_NONE) {
-		/* Room for giving back every place, so that giving back cannot fail. */
+		/* Reserve memory for every position to become unused, so that releasing one cannot fail. */
 		new.place = (uint32_t)b->list.n;
 		if (b->list.n >= NSX_NONE || !nsx_vec_room(&b->unused, b->list.n + 1) || !nsx_vec_push(&b->list, new))
 			return NULL;
@@ -33,7 +33,7 @@ call_at(struct nsx_call_book *b, int64_t profile, int64_t id)
 	return &b->list.p[*at];
 }
 
-/* Forget a call; its entry is in *gone. */
+/* Remove a call; its entry is copied to *gone. */
 static void
 forget(struct nsx_call_book *b, struct nsx_call_entry *c, struct nsx_call_entry *gone)
 {

@@ -1,4 +1,4 @@
-/* catalogue.c -- what a stream's metadata say of its job. */
+/* catalogue.c -- the metadata of a stream. */
 #include "job/catalogue.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 /* ---- numbers */
 
-/* Numbers up to a little beyond how many there are lie in an array; a stream that skips many takes the map. */
+/* Numbers up to a little more than the count of entries are stored in an array; a stream that skips many numbers uses
+ * the map. */
 static bool
 is_dense(const struct nsx_cat_index *x, int64_t number)
 {
@@ -24,7 +25,7 @@ index_find(const struct nsx_cat_index *x, int64_t number)
 	return nsx_map_get(&x->sparse, (struct nsx_key){ (uint64_t)number, 0 });
 }
 
-/* Let number, which has none yet, have that index; false when out of memory. */
+/* Assign an index to a number that has none; false when out of memory. */
 static bool
 index_set(struct nsx_cat_index *x, int64_t number, uint32_t index)
 {
@@ -56,7 +57,7 @@ index_free(struct nsx_cat_index *x)
 	nsx_map_free(&x->sparse);
 }
 
-/* ---- entries, made when they are new */
+/* ---- entries, created when they are new */
 
 static uint32_t
 new_profile(struct nsx_catalogue *c, int64_t number)
@@ -223,7 +224,7 @@ inst_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
 }
 
-/* The answer; *contrary: rec says otherwise. */
+/* The result; *contrary: rec says otherwise. */
 static inline bool
 decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 {
@@ -238,7 +239,7 @@ decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 	return i->comm;
 }
 
-/* The instruction of a thunk of the program that was asked for last, found without a call; NULL: ask inst_of. */
+/* The instruction of a thunk of the program of the previous lookup, found without a call; NULL: use inst_of. */
 static inline const struct nsx_cat_inst *
 near_inst(const struct nsx_catalogue *c, const struct nsx_rec *thunk)
 {
@@ -259,7 +260,7 @@ nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec)
 {
 	const struct nsx_cat_inst *i = rec->kind->id == NSX_THUNK ? near_inst(c, rec) : NULL;
 
-	/* Most records there are. */
+	/* The case of most records. */
 	if (i) {
 		c->contradictions += i->comm != nsx_comm_says(rec);
 		return i->comm;
@@ -296,7 +297,7 @@ nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx
 
 /* ---- strings */
 
-/* Of a string's number: false when out of memory. */
+/* Functions of a string's number: false when out of memory. */
 static bool
 string_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *id)
 {
@@ -505,8 +506,8 @@ nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec)
 	                                                     0 }) != NSX_NONE;
 }
 
-/* In *stack the stack that rec refers to, NSX_NONE if to none or to one whose frames have not come; false when out of
- * memory. */
+/* *stack is the stack that rec refers to, NSX_NONE if it refers to none or to one whose frames have not been read;
+ * false when out of memory. */
 static bool
 stack_of(struct nsx_catalogue *c, const struct nsx_rec *rec, int slot, uint32_t *stack)
 {
@@ -588,7 +589,7 @@ take_loc(struct nsx_catalogue *c, const struct nsx_rec *rec)
 void
 nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in)
 {
-	/* Columns of instructions that nobody asks for. */
+	/* Columns of instructions that are not kept. */
 	const uint64_t names = NSX_C(INST, name) | NSX_C(INST, scheduling_name);
 	const uint64_t costs = NSX_C(INST, flops) | NSX_C(INST, math) | NSX_C(INST, vector) | NSX_C(INST, mem_bytes);
 	const uint64_t unasked = (c->keep & NSX_CAT_OP_NAMES ? 0 : NSX_C(INST, op_name))

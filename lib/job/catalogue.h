@@ -1,10 +1,10 @@
-/* catalogue.h -- what a stream's metadata say of its job: profiles, devices and their clocks, programs and what they
- * are called in each profile, instructions with their places and costs, replica groups. An analysis gives it each
- * record it reads and asks it, instead of reading metadata itself.
+/* catalogue.h -- the metadata of a stream: profiles, devices and their clocks, programs and their names in each
+ * profile, instructions with source locations and costs, replica groups. An analysis passes each record to the
+ * catalogue and queries it, instead of reading metadata itself.
  *
- * A record calls a thing by its *number*, which may be any; the catalogue knows it by its *index*: 0, 1, ... in
- * order of arrival. A thing that records refer to and that has no record of its own has an entry too, which is not
- * `listed`. An absent number is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the
+ * A record refers to an entity by its *number*, which may have any value; the catalogue uses its *index*: 0, 1, ... in
+ * order of first occurrence. An entity that records refer to and that has no record of its own has an entry too, which
+ * is not `listed`. An absent number is NSX_ABSENT, an absent index or string NSX_NONE. Of two records of one number the
  * later counts.
  *
  *   program 7 ...          programs.p[0] = { .number = 7, .listed = true, ... }
@@ -26,15 +26,15 @@
 #include "stream/order.h"
 #include "stream/reader.h"
 
-/* What an analysis asks for beyond numbers, what communicates, and the names of all but instructions; the rest reads as
- * absent and takes neither memory nor time. */
+/* What an analysis needs in addition to numbers, communication flags, and names other than those of instructions;
+ * anything else reads as absent and takes neither memory nor time. */
 enum nsx_cat_keep {
-	NSX_CAT_OP_NAMES = 1,   /* of instructions and their further places */
-	NSX_CAT_STACKS   = 2,   /* of those: where they come from; frames */
-	NSX_CAT_LOCS     = 4,   /* further places */
+	NSX_CAT_OP_NAMES = 1,   /* of instructions and their further source locations */
+	NSX_CAT_STACKS   = 2,   /* of those: stacks and their frames */
+	NSX_CAT_LOCS     = 4,   /* further source locations */
 	NSX_CAT_PLACES   = NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_LOCS,
 	NSX_CAT_GROUPS   = 8,   /* members of replica groups */
-	NSX_CAT_ALIASES  = 16,  /* what programs are called in each profile */
+	NSX_CAT_ALIASES  = 16,  /* names of programs in each profile */
 	NSX_CAT_RUNNERS  = 32,  /* how many devices may run a program */
 	NSX_CAT_NAMES    = 64,  /* of instructions: name, scheduling_name */
 	NSX_CAT_COSTS    = 128  /* of instructions: flops, math, vector, mem_bytes */
@@ -55,13 +55,13 @@ struct nsx_cat_profile {
 struct nsx_cat_device {
 	int64_t  number;
 	bool     listed, known;
-	uint32_t profile;     /* in profiles; NSX_NONE if not known */
+	uint32_t profile;     /* in profiles; NSX_NONE if unknown */
 	uint32_t name, uuid;
 	int64_t  process, local, cuda, pid;
 	int64_t  last;        /* ns: no operation of the device starts later */
 	int64_t  sms, clock, mem_bandwidth, cc;   /* multiprocessors, Hz, bytes/s, 10 major + minor */
 	bool     aligned;     /* it has a `clock` record */
-	int64_t  component;   /* of that: devices of one number are on one clock */
+	int64_t  component;   /* of that record: devices with one number share a clock */
 	double   offset, rate;/* of that: ns at ref, change per ns; 0 if it has none */
 	int64_t  ref;         /* of that, ns */
 };
@@ -70,30 +70,31 @@ struct nsx_cat_program {
 	int64_t  number, id;
 	bool     listed;
 	uint32_t name, fingerprint, key;
-	uint32_t runners;     /* for nsx_cat_runners; NSX_NONE: no alias came */
+	uint32_t runners;     /* for nsx_cat_runners; NSX_NONE: no alias was read */
 	struct nsx_cat_index insts;
 };
 
-/* before: in aliases, the one of the same profile and program that came before; NSX_NONE if it is the first. */
+/* before: in aliases, the previous one of the same profile and program; NSX_NONE if it is the first. */
 struct nsx_cat_alias { uint32_t profile, program; int64_t id; uint32_t fingerprint, digest, before; };
 
 struct nsx_cat_inst {
 	uint32_t program;     /* in programs */
-	uint32_t nth_comm;    /* instructions that communicate and were listed before it; NSX_NONE if it is not one of
-	                       * them */
+	uint32_t nth_comm;    /* number of instructions that communicate and were listed before it; NSX_NONE if it does
+	                       * not communicate */
 	int64_t  number;
 	bool     listed, comm;
 	bool     settles;     /* comm holds for its operations, too (nsx_comm_settles) */
 	uint32_t name, opcode, collective, scheduling_name, math;
 	uint32_t op_name, stack;   /* stack: in stacks, one that has frames */
-	uint32_t locs;        /* further places: the first of a list in nsx_catalogue.locs; NSX_NONE ends */
+	uint32_t locs;        /* further source locations: the first of a list in nsx_catalogue.locs; NSX_NONE ends the
+	                       * list */
 	int64_t  bytes, groups;    /* groups: a number, for nsx_cat_groups */
 	int64_t  flops, vector, mem_bytes;
 };
 
 struct nsx_cat_loc { uint32_t op_name, stack, next; };
 
-/* {0} with `keep` set is empty. What the vectors hold is to be read only; pointers into them last until the next call
+/* {0} with `keep` set is empty. The vectors are read-only for callers; pointers into them are valid until the next call
  * that is not const. */
 struct nsx_catalogue {
 	unsigned keep;
@@ -107,21 +108,22 @@ struct nsx_catalogue {
 	NSX_VEC(uint32_t)               stacks;   /* frames, by index of the stack */
 	struct nsx_map    groups;                 /* number -> members */
 	struct nsx_cat_index profile_at, device_at, program_at, stack_at;
-	struct { int64_t number; uint32_t at; bool any; } last_program;   /* asked for last: they come in runs */
+	struct { int64_t number; uint32_t at; bool any; } last_program;   /* the previous lookup: equal ones come in
+	                                                                   * runs */
 	struct nsx_map    alias_at;               /* (profile, program) -> aliases, the last of them */
 	bool              any_comm;               /* some instruction communicates */
-	uint32_t          ncomm;                  /* how many were listed as such */
+	uint32_t          ncomm;                  /* number of instructions that communicate */
 	uint32_t          ndevices;               /* that are listed */
 	int64_t           contradictions;         /* of nsx_cat_communicates */
-	struct nsx_map    awaited;                /* numbers of stacks that were referred to before their frames came */
+	struct nsx_map    awaited;                /* numbers of stacks that were referred to before their frames were
+	                                           * read */
 	int64_t           no_stack;               /* references to a stack that has no record with frames before them */
 };
 
-/* Tell a reader what nsx_cat_take uses; of what refers to metadata the columns are the caller's to name. */
+/* Declare to a reader what nsx_cat_take uses; columns that refer to metadata are declared by the caller. */
 void nsx_cat_need(const struct nsx_catalogue *c, struct nsx_reader *in);
 
-/* Take in a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err
- * filled. */
+/* Add a record of metadata; records of other kinds are ignored. NSX_OK, or NSX_ERR (out of memory) with err filled. */
 int nsx_cat_take_metadata(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err);
 static inline int
 nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err *err)
@@ -129,38 +131,37 @@ nsx_cat_take(struct nsx_catalogue *c, const struct nsx_rec *rec, struct nsx_err 
 	return nsx_rec_section(rec) == NSX_SECTION_METADATA ? nsx_cat_take_metadata(c, rec, err) : NSX_OK;
 }
 
-/* The index of what a record of any kind refers to (of a record of metadata itself: what it describes), made when it
- * is new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out of memory,
- * or if the kind has no such column. */
+/* The index of the entity that a record of any kind refers to (of a record of metadata: the entity that it describes),
+ * created if it is new. A record without the column refers to the entry whose number is NSX_ABSENT. NSX_NONE when out
+ * of memory, or if the kind has no such column. */
 uint32_t nsx_cat_profile(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_device(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_program(struct nsx_catalogue *c, const struct nsx_rec *rec);
 uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* Whether the device of that index is one of the process that the record names by profile and pid: a range without a
- * device may have had its GPU work on any of them. */
+/* Whether the device of that index belongs to the process that the record identifies by profile and pid: a range
+ * without a device may have GPU work on any of them. */
 bool nsx_cat_of_process(const struct nsx_catalogue *c, uint32_t device, const struct nsx_rec *rec);
 
-/* Whether a thunk or an operation communicates, the one answer to that question: as its instruction says; of an
- * operation whose instruction does not and runs others (call, while, conditional, custom-call, an async wrapper, a
- * command buffer), and of whatever has no listed instruction, what it says of itself. Absent is no. What contradicts
- * its instruction is counted, so ask once a record. Other kinds do not communicate. */
+/* Whether a thunk or an operation communicates, decided here only: as its instruction says; an operation whose
+ * instruction does not communicate and runs others (call, while, conditional, custom-call, an async wrapper, a command
+ * buffer), and anything without a listed instruction, as its own column says. Absent means no. Contradictions to the
+ * instruction are counted, so call this once per record. Other kinds do not communicate. */
 bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* The same answer for who asks of a record another time: nothing is counted. */
+/* The same for further calls with one record: nothing is counted. */
 bool nsx_cat_communicates_again(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* Whether the instruction that rec refers to communicates; false if it refers to none. */
 bool nsx_cat_inst_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
-/* Say how many records said otherwise than their instruction; source: of the diag. */
+/* Report how many records contradicted their instruction; source: of the diag. */
 void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struct nsx_diags *diags);
 
-/* What nsx_cat_communicates looks at. */
+/* Declare what nsx_cat_communicates reads. */
 #define NSX_CAT_COMM_ROLES (NSX_R(PROGRAM) | NSX_R(INST) | NSX_R(COMM))
 
-/* Whether rec is a stack that an earlier record refers to, and of which nothing was known then; ask before it is
- * taken in. */
+/* Whether rec is a stack that an earlier record refers to before it was defined; to be called before it is added. */
 bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* The index of that number, NSX_NONE if there is none. */
@@ -168,18 +169,18 @@ uint32_t nsx_cat_find_profile(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
 
-/* The alias of a program in a profile, NULL if it has none there; indices. Of several the last that came. */
+/* The alias of a program in a profile, NULL if it has none there; both are indices. Of several the last one read. */
 const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
-/* How many devices may run the program of that index: those of the profiles that have an alias of it; all that are
- * listed if none has one. Of what came so far; needs NSX_CAT_RUNNERS. */
+/* How many devices may run the program of that index: those of the profiles that have an alias of it; all listed
+ * devices if none has one. Based on the records so far; needs NSX_CAT_RUNNERS. */
 uint32_t nsx_cat_runners(const struct nsx_catalogue *c, uint32_t program);
 
-/* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does. Without
- * NSX_CAT_ALIASES there is none. */
+/* The fingerprint of a program in a profile: of the last alias that has one, NSX_NONE if none does or without
+ * NSX_CAT_ALIASES. */
 uint32_t nsx_cat_fingerprint(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
-/* Members of the replica groups of that number as `groups.members` has them; empty if not known. */
+/* Members of the replica groups of that number, in the form of `groups.members`; empty if unknown. */
 struct nsx_str nsx_cat_groups(const struct nsx_catalogue *c, int64_t number);
 
 /* The string of that number, empty for NSX_NONE. It lives as long as the catalogue. */
@@ -189,11 +190,11 @@ nsx_cat_str(const struct nsx_catalogue *c, uint32_t id)
 	return id == NSX_NONE ? (struct nsx_str){ "", 0 } : nsx_intern_str(&c->strings, id);
 }
 
-/* The number of a string that the catalogue is to keep with its own; NSX_NONE for an empty one and, with err filled,
+/* Store a string with those of the catalogue and return its number; NSX_NONE for an empty one and, with err filled,
  * when out of memory. */
 uint32_t nsx_cat_intern(struct nsx_catalogue *c, struct nsx_str s, struct nsx_err *err);
 
-/* What to call a program: its key, else its name; empty if it has neither. */
+/* The name to show for a program: its key, else its name; empty if it has neither. */
 struct nsx_str nsx_cat_program_label(const struct nsx_catalogue *c, uint32_t program);
 
 void nsx_cat_free(struct nsx_catalogue *c);

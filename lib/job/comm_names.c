@@ -1,4 +1,4 @@
-/* comm_names.c -- what names say of communication: those of GPU kernels, of executed instructions, and the user's own
+/* comm_names.c -- recognises communication by names: of GPU kernels, of executed instructions, and by the user's
  * rules. */
 #include "job/comm_names.h"
 
@@ -17,7 +17,7 @@ nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_er
 	const char *split = strrchr(text, '=');
 	char why[120], *regex;
 
-	/* What an empty expression matches is not told by POSIX. */
+	/* POSIX leaves undefined what an empty expression matches. */
 	if (!split || split == text)
 		return nsx_err_set(err, "want REGEX=KIND, got \"%s\"", text);
 	regex = nsx_str_dup((struct nsx_str){ text, (size_t)(split - text) });
@@ -108,15 +108,15 @@ lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Whether no word runs across s[at]. */
+/* Whether s[at] is at the boundary of a word. */
 static bool
 is_boundary(struct nsx_str s, size_t at)
 {
 	return at == 0 || at >= s.len || !is_word(s.ptr[at - 1]) || !is_word(s.ptr[at]);
 }
 
-/* Skip any that s begins with, of a list that ends with NULL, the longer before what they begin with; whether there was
- * one. */
+/* Skip any words at the start of s that are in the list, which ends with NULL and has longer words before their
+ * prefixes; returns whether there was one. */
 static bool
 skip_any(struct nsx_str *s, const char *const *list)
 {
@@ -134,7 +134,7 @@ skip(struct nsx_str *s, const char *text)
 	return skip_any(s, (const char *const[]){ text, NULL });
 }
 
-/* Whether `at`, a rule for what follows, holds anywhere in s, at a word's boundary. */
+/* Whether `at`, a rule for the rest of a string, matches at a word boundary anywhere in s. */
 static bool
 anywhere(struct nsx_str s, bool (*at)(struct nsx_str, const char **), const char **kind)
 {
@@ -157,7 +157,7 @@ starts_kind(struct nsx_str s, const struct spelled *k, const char **kind)
 	return false;
 }
 
-/* `scatter_reduce` is indexing, `oneRankReduce` NCCL's reduction of a communicator of one. */
+/* `scatter_reduce` is indexing, `oneRankReduce` is NCCL's reduction in a communicator of one rank. */
 static bool
 computes(struct nsx_str s, const char **kind)
 {
@@ -165,7 +165,7 @@ computes(struct nsx_str s, const char **kind)
 	return nsx_str_starts(s, "scatter_reduce") || (skip(&s, "oneRankReduce") && (!s.len || !is_word(s.ptr[0])));
 }
 
-/* Inductor names kernels after what they fuse, collectives that ran before them too:
+/* Inductor names kernels after the operations that they fuse, including collectives that ran before them:
  * triton_poi_fused_all_gather_into_tensor_1. */
 static bool
 is_inductor(struct nsx_str s)
@@ -189,7 +189,7 @@ is_nccl_symmetric(struct nsx_str s, const char **kind)
 	       starts_kind(s, kinds, kind);
 }
 
-/* The name of an all-gather of unequal parts is AllGatherV. */
+/* An all-gather of unequal sizes is called AllGatherV. */
 static bool
 is_nccl_kind(struct nsx_str s, const char **kind)
 {
@@ -210,8 +210,8 @@ is_nccl_send(struct nsx_str s, const char **kind)
 	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !is_word(s.ptr[0]));
 }
 
-/* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran anything, as ncclDevKernel_Generic does: no kind can be
- * told. */
+/* Before 2.19 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t ran any operation, as ncclDevKernel_Generic does: the kind is
+ * unknown. */
 static bool
 is_nccl(struct nsx_str s, const char **kind)
 {
@@ -233,7 +233,7 @@ has_nvshmem(struct nsx_str s)
 	return false;
 }
 
-/* Exchanges between experts: DeepEP's, whose short names tell nothing, and TensorRT-LLM's. */
+/* Exchanges between experts: those of DeepEP, whose short names are ambiguous, and of TensorRT-LLM. */
 static bool
 is_expert_exchange(struct nsx_str s, const char **kind)
 {
@@ -265,7 +265,7 @@ is_userbuffers(struct nsx_str s, const char **kind)
 	return nsx_str_starts(s, "userbuffers_");
 }
 
-/* Whether s begins with the pattern, case ignored; '?' in it stands for a '_' that may be missing. */
+/* Whether s begins with the pattern, ignoring case; '?' in it is an optional '_'. */
 static bool
 starts_loosely(struct nsx_str s, const char *pattern)
 {
@@ -337,7 +337,7 @@ nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_str demangled,
 
 /* ---- instructions */
 
-/* Skip text, '_' in s read as '-'; whether s began with it. */
+/* Skip text, reading '_' in s as '-'; returns whether s began with it. */
 static bool
 skip_dashed(struct nsx_str *s, const char *text)
 {
@@ -353,7 +353,7 @@ skip_dashed(struct nsx_str *s, const char *text)
 const char *
 nsx_comm_by_instruction(struct nsx_str name)
 {
-	/* Longer spellings first: ragged-all-to-all is no all-to-all. */
+	/* Longer names first: ragged-all-to-all is not all-to-all. */
 	static const char *const kinds[] = { "ragged-all-to-all", "all-gather", "all-reduce", "all-to-all",
 	                                     "collective-broadcast",
 		"collective-permute", "collective-reduce", "reduce-scatter", "send", "recv" };
@@ -363,8 +363,8 @@ nsx_comm_by_instruction(struct nsx_str name)
 		if (!skip_dashed(&rest, kinds[k]))
 			continue;
 		skip_dashed(&rest, "-start");
-		/* What is left of an instruction's name is a number; `all-reduce-scatter-fusion`, `all-gather-done` are
-		 * others. */
+		/* The rest of an instruction's name must be a number; `all-reduce-scatter-fusion`, `all-gather-done`
+		 * are other instructions. */
 		if (rest.len == 0 || rest.ptr[0] == '.')
 			return kinds[k];
 	}

@@ -1,7 +1,6 @@
-/* comm_names.h -- what names say of communication: those of GPU kernels, of executed instructions, and the user's own
- * rules.
+/* comm_names.h -- recognises communication by names: of GPU kernels, of executed instructions, and by the user's rules.
  *
- * Extraction asks, once per distinct name, and writes the answer into the stream; nothing downstream looks at names. */
+ * Extraction decides once per distinct name, and writes the result into the stream; no later tool examines names. */
 #ifndef NSX_JOB_COMM_NAMES_H
 #define NSX_JOB_COMM_NAMES_H
 
@@ -10,31 +9,31 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* The user's rules in the order given. {0} is empty. Matching changes nothing in them: threads may share them. */
+/* The user's rules in order. {0} is empty. Matching does not change them: threads may share them. */
 struct nsx_comm_rule;
 struct nsx_comm_rules { struct nsx_comm_rule *rule; size_t n; bool failed; };
 
 /* Add `REGEX=KIND`: a POSIX extended regular expression that is searched in the head of a kernel's name, and the kind
- * of collective that such kernels carry out; none if KIND is empty: they compute. Split at the last '='. KIND is
- * borrowed from text, which must outlive the rules. NSX_OK, NSX_ERR with err filled if text is no rule or memory ran
- * out, which `failed` tells apart. */
+ * of collective that such kernels execute; if KIND is empty they compute. Split at the last '='. KIND is borrowed from
+ * text, which must outlive the rules. NSX_OK, NSX_ERR with err filled if text is not a rule or memory ran out; `failed`
+ * is set for the latter. */
 int nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_err *err);
 void nsx_comm_rules_free(struct nsx_comm_rules *rules);
 
-/* The head of a kernel's demangled name, which rules are held against: without a leading `void `, without `(anonymous
- * namespace)::` and `<unnamed>::`, cut at the first '<' or '('; namespaces stay. Put into buf from its start, with a
- * NUL behind it; empty when memory ran out (buf->failed). */
+/* The head of a kernel's demangled name, to which rules are applied: without a leading `void `, without `(anonymous
+ * namespace)::` and `<unnamed>::`, up to the first '<' or '('; other namespaces remain. Written to the start of buf,
+ * followed by a NUL; empty when memory ran out (buf->failed). */
 struct nsx_str nsx_kernel_head(struct nsx_str demangled, struct nsx_buf *buf);
 
-/* The kind of collective that a kernel of this head carries out, by the built-in rules; NULL: it computes. */
+/* The kind of collective that a kernel with this head executes, by the built-in rules; NULL: it computes. */
 const char *nsx_comm_by_head(struct nsx_str head);
 
-/* The same of a demangled name: the user's rules (NULL: none) first. buf is scratch, to be checked for failed. */
+/* The same for a demangled name, applying the user's rules (NULL: none) first. buf is scratch; check its failed. */
 const char *nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_str demangled, struct nsx_buf *buf);
 
-/* The kind of collective that an executed instruction's name stands for, '_' read as '-': kind, maybe `-start`, and
- * what XLA and JAX put behind names to tell them apart, numbers; NULL: none. What stands in for the opcode where there
- * is no dump. */
+/* The kind of collective of an executed instruction by its name, with '_' read as '-': a kind, optionally `-start`, and
+ * the numbers that XLA and JAX append to make names unique; NULL: none. Used instead of the opcode if there is no
+ * dump. */
 const char *nsx_comm_by_instruction(struct nsx_str name);
 
 #endif

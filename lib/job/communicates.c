@@ -1,4 +1,4 @@
-/* communicates.c -- who has a say in whether a thunk or an operation communicates. */
+/* communicates.c -- what determines whether a thunk or an operation communicates. */
 #include "job/communicates.h"
 
 bool

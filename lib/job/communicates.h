@@ -1,10 +1,10 @@
-/* communicates.h -- who has a say in whether something communicates: what a record says of itself, and whether its
- * instruction's word counts for more. Nothing else in lib/job, and no tool, looks at the column;
- * nsx_cat_communicates of the catalogue, which rests on this, is the answer.
+/* communicates.h -- what determines whether something communicates: the column of the record, and whether its
+ * instruction has precedence. Nothing else in lib/job, and no tool, reads the column; others call nsx_cat_communicates
+ * of the catalogue, which uses this.
  *
- * Extraction has decided; what is left is to believe the instruction where a record says otherwise. Of an operation
- * an instruction has a say if it communicates, or if its opcode is known and runs nothing else; otherwise the
- * operation speaks for itself. Absent is no. */
+ * Extraction has decided; where a record contradicts its instruction, the instruction counts. For an operation an
+ * instruction counts if it communicates, or if its opcode is known and runs nothing else; otherwise the column of the
+ * operation counts. Absent means no. */
 #ifndef NSX_JOB_COMMUNICATES_H
 #define NSX_JOB_COMMUNICATES_H
 
@@ -13,15 +13,15 @@
 #include "base/str.h"
 #include "stream/fields.h"
 
-/* Whether rec, of any kind, says of itself that it communicates: the whole truth of an instruction only. */
+/* The column of rec, of any kind: it decides alone for instructions only. */
 static inline bool
 nsx_comm_says(const struct nsx_rec *rec)
 {
 	return nsx_field_int(rec, NSX_ROLE_COMM, 0) == 1;
 }
 
-/* Whether an instruction decides for its operations too: it communicates, or its opcode (empty: not known) is of
- * those that neither run others nor, as custom calls do, what nobody knows. The operations of all others go by their
+/* Whether an instruction decides for its operations too: it communicates, or its opcode (empty: unknown) neither runs
+ * other instructions nor is, like custom-call, of unknown effect. For all others the operations are classified by their
  * own names. */
 bool nsx_comm_settles(bool comm, struct nsx_str opcode);
 

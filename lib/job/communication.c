@@ -1,12 +1,12 @@
-/* communication.c -- what a stream's metadata say of each device's record of a collective. */
+/* communication.c -- properties of each device's record of a collective, from the metadata of the stream. */
 #include "job/communication.h"
 
 #include <stdlib.h>
 
 
-/* How a kind of collective is measured, as nccl-tests does: the algorithm's bandwidth counts `all` ? bytes of all the
- * group : of one device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires is 0. n: group size if it
- * is not fixed by the kind. */
+/* How the bandwidth of a kind of collective is defined, as in nccl-tests: the algorithm bandwidth counts `all` ? the
+ * bytes of the whole group : those of one device; the bus bandwidth is that times wires * (n-1)/n, or times 1 if wires
+ * is 0. n: group size if it is not fixed by the kind. */
 struct measure { const char *kind; bool all; int wires; int64_t n; };
 
 static const struct measure measures[] = {
@@ -23,7 +23,7 @@ static const struct measure measures[] = {
 	{ "send-recv",            false, 0, 0 },
 	{ "host-to-device",       false, 0, 1 },
 	{ "device-to-host",       false, 0, 1 },
-	{ "",                     false, 1, 0 },   /* all-to-all, ragged-all-to-all, what is not known */
+	{ "",                     false, 1, 0 },   /* all-to-all, ragged-all-to-all, unknown */
 };
 
 static const struct measure *
@@ -41,7 +41,7 @@ nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, do
 {
 	const struct measure *m = measure_of(kind);
 
-	/* Bytes a nanosecond are 1e9 bytes a second. */
+	/* A byte per nanosecond is 1e9 bytes per second. */
 	*algbw = (double)bytes * (m->all ? (double)n : 1) / (double)ns;
 	*busbw = m->wires ? *algbw * (double)(n - 1) * m->wires / (double)n : *algbw;
 }
@@ -56,7 +56,7 @@ nsx_comm_need(const struct nsx_comm *c, struct nsx_reader *in)
 int
 nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err)
 {
-	/* What was known of clocks may not hold any more. */
+	/* Cached clocks may be outdated. */
 	if (rec->kind->id == NSX_DEVICE || rec->kind->id == NSX_CLOCK)
 		c->clocks.n = 0;
 	if (rec->kind->id == NSX_GROUPS && nsx_replica_groups_take(&c->groups, &c->cat, rec, err) != NSX_OK)
@@ -105,7 +105,7 @@ nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec)
 		if (!nsx_vec_push(&c->clocks, NSX_NONE))
 			return NSX_NONE;
 	int64_t profile = d->profile == NSX_NONE ? NSX_ABSENT : c->cat.profiles.p[d->profile].number;
-	/* A clock without a component is of the first one. */
+	/* A clock without a component belongs to the first one. */
 	int64_t component = d->component == NSX_ABSENT ? 0 : d->component;
 
 	return c->clocks.p[at] = clock_number(c, d->aligned, d->aligned ? component : profile);
@@ -133,7 +133,7 @@ static void
 find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct nsx_rec *thunk,
            struct nsx_comm_record *r)
 {
-	/* Where its name alone told the kind, nobody has looked for sizes and groups. */
+	/* If the kind was recognised by name alone, sizes and groups were never looked up. */
 	bool told = in->opcode != NSX_NONE || in->bytes != NSX_ABSENT, has_groups = in->groups != NSX_ABSENT;
 	int64_t device = nsx_int(thunk, NSX_THUNK_device, NSX_ABSENT),
 	    n = measure_of(nsx_cat_str(&c->cat, in->collective))->n;
@@ -143,7 +143,7 @@ find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct
 	r->has_group = n != 0;
 	r->group = n;
 	if (n == 1) {
-		/* A copy between a device and its host concerns nobody else. */
+		/* A copy between a device and its host has no other participants. */
 		r->group_at = device;
 		r->participants = 1;
 		return;
@@ -160,7 +160,7 @@ find_group(const struct nsx_comm *c, const struct nsx_cat_inst *in, const struct
 		return;
 	}
 	r->participants = c->cat.ndevices;
-	/* No groups given: all devices. */
+	/* No groups in the record: all devices. */
 	if (!n && !has_groups && c->cat.ndevices && in->collective != NSX_NONE && told) {
 		r->has_group = true;
 		r->group = c->cat.ndevices;
@@ -197,8 +197,8 @@ nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_co
 uint64_t
 nsx_comm_collective(const struct nsx_comm_record *r)
 {
-	/* A device's number may have more than 32 bits, but where the device is the group an instance is complete with
-	 * one record: its key is not kept. */
+	/* A device's number may have more than 32 bits, but where the group is one device an instance is complete after
+	 * one record: its key is not stored. */
 	return (uint64_t)r->inst << 32 | (uint32_t)r->group_at;
 }
 

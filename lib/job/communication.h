@@ -1,9 +1,9 @@
-/* communication.h -- what a stream's metadata say of each device's record of a collective: kind, size, group,
- * bandwidth, and which instance it is of.
+/* communication.h -- properties of each device's record of a collective, from the metadata of the stream: kind, size,
+ * group, bandwidth, and its instance.
  *
- * An instance of a collective is one execution of it by one group of devices. What the same instruction does in the
- * same group in the same execution and occurrence is one instance; nsx_comm_instance gives its key, nsx_instances
- * (instances.h) brings its records together.
+ * An instance of a collective is one execution of it by one group of devices. Records of the same instruction in the
+ * same group with the same execution and occurrence are one instance; nsx_comm_instance computes its key, nsx_instances
+ * (instances.h) collects its records.
  *
  *   groups 4 0,1;2,3   inst .. 3 all-reduce .. groups 4   thunk of inst 3 on device 0, execution 7, occurrence 0
  *                                                         thunk of inst 3 on device 1, execution 7, occurrence 0   same
@@ -29,49 +29,49 @@ struct nsx_comm {
 	struct nsx_catalogue cat;
 	struct nsx_replica_groups groups;
 	struct nsx_map    clock_number;  /* (aligned, component or profile) -> number of a clock */
-	NSX_VEC(uint32_t) clocks;        /* by device of the catalogue; NSX_NONE: not asked for yet */
-	uint32_t          own_clocks;    /* clocks asked for that are one profile's own, not aligned */
-	struct nsx_map    time_number;   /* (execution, occurrence), where these are large, -> a number */
-	/* Records described that lack something, for nsx_comm_diags. */
+	NSX_VEC(uint32_t) clocks;        /* by device of the catalogue; NSX_NONE: not looked up yet */
+	uint32_t          own_clocks;    /* clocks in use that belong to one profile, not aligned */
+	struct nsx_map    time_number;   /* (execution, occurrence), if these are large, -> a number */
+	/* Counts of records that lack something, for nsx_comm_diags. */
 	int64_t           records, no_inst, no_bytes, no_group, no_groups, no_dur;
-	int64_t           ops;           /* found by nsx_is_comm_op */
+	int64_t           ops;           /* recognised by nsx_is_comm_op */
 };
 
-/* A device's record of a collective, described. */
+/* Properties of a device's record of a collective. */
 struct nsx_comm_record {
 	uint32_t inst;          /* in the catalogue */
-	uint32_t kind;          /* of collective, a string of the catalogue; NSX_NONE if not known */
+	uint32_t kind;          /* of collective, a string of the catalogue; NSX_NONE if unknown */
 	bool     has_bytes, has_group, has_bandwidth;
 	int64_t  bytes;         /* message size of one device */
 	int64_t  group;         /* devices in the group */
 	double   algbw, busbw;  /* GB/s of 1e9 bytes */
-	int64_t  group_at;      /* which of the instruction's groups; -1: not known, all devices */
-	uint32_t participants;  /* devices of this stream that take part in the instance; 0 if not known */
-	bool     incomplete;    /* the group has devices that this stream has not */
+	int64_t  group_at;      /* index of its group in the instruction's groups; -1: unknown, all devices */
+	uint32_t participants;  /* devices of this stream in the instance; 0 if unknown */
+	bool     incomplete;    /* the group has devices that are not in this stream */
 };
 
-/* Tell a reader what nsx_comm_take uses. */
+/* Declare to a reader what nsx_comm_take uses. */
 void nsx_comm_need(const struct nsx_comm *c, struct nsx_reader *in);
 
-/* Take in a record of metadata; others are ignored. NSX_OK or NSX_ERR. */
+/* Add a record of metadata; others are ignored. NSX_OK or NSX_ERR. */
 int nsx_comm_take(struct nsx_comm *c, const struct nsx_rec *rec, struct nsx_err *err);
 
-/* The number of the clock of a record's device: times of records of one number can be compared. Of a device that has no
- * record it is that of the record's profile. NSX_NONE when out of memory. */
+/* The number of the clock of a record's device: times of records with one number can be compared. A device without a
+ * record uses the clock of the record's profile. NSX_NONE when out of memory. */
 uint32_t nsx_comm_clock(struct nsx_comm *c, const struct nsx_rec *rec);
 
-/* Whether rec is a thunk that communicates; ask once a record (nsx_cat_communicates). */
+/* Whether rec is a thunk that communicates; call once per record (nsx_cat_communicates). */
 bool nsx_is_comm(struct nsx_comm *c, const struct nsx_rec *rec);
 
-/* Whether rec is an operation that communicates and is in no thunk that does: by itself a device's record of a
- * collective. Ask once a record. */
+/* Whether rec is an operation that communicates and is not in a thunk that does: it is itself a device's record of a
+ * collective. Call once per record. */
 bool nsx_is_comm_op(struct nsx_comm *c, const struct nsx_rec *rec);
 
-/* Describe a communication thunk. NSX_OK or NSX_ERR. */
+/* Fill in the properties of a communication thunk. NSX_OK or NSX_ERR. */
 int nsx_comm_describe(struct nsx_comm *c, const struct nsx_rec *thunk, struct nsx_comm_record *r, struct nsx_err *err);
 
-/* What tells the instance of a thunk described from all others: a, which collective (an instruction in one of its
- * groups); b, which time. False when out of memory. */
+/* The key of the instance of a thunk: a, the collective (an instruction in one of its groups); b, the execution and
+ * occurrence. False when out of memory. */
 bool nsx_comm_instance(struct nsx_comm *c, const struct nsx_rec *thunk, const struct nsx_comm_record *r,
                        struct nsx_key *key);
 
@@ -82,13 +82,13 @@ static inline uint32_t nsx_comm_collective_inst(uint64_t collective) { return (u
 /* Bandwidths in GB/s of a collective of that kind: bytes of one device, group size n, ns > 0. */
 void nsx_comm_bandwidth(struct nsx_str kind, int64_t bytes, int64_t n, int64_t ns, double *algbw, double *busbw);
 
-/* Say how many thunks contradict their instructions. */
+/* Report how many thunks contradict their instructions. */
 void nsx_comm_flag_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
-/* Say of how many records described the devices that took part were assumed. */
+/* Report for how many records the participating devices were assumed. */
 void nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
-/* Say what else was missing in them. */
+/* Report what else was missing in them. */
 void nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
 void nsx_comm_free(struct nsx_comm *c);

@@ -1,5 +1,5 @@
-/* diags_of.h -- diags that an earlier run of the same filter left in a stream: a filter that works everything out anew
- * leaves them out, so that filtering twice gives the same bytes as filtering once. */
+/* diags_of.h -- diags that an earlier run of the same filter wrote into a stream: a filter that computes everything
+ * again drops them, so that filtering twice gives the same bytes as filtering once. */
 #ifndef NSX_JOB_DIAGS_OF_H
 #define NSX_JOB_DIAGS_OF_H
 

@@ -18,7 +18,7 @@ multiply(uint32_t *out, const uint32_t *x, size_t n, uint32_t m)
 	out[n + 1] = 0;
 }
 
-/* sum += x * m, where sum has n + 2 digits and room for the result. */
+/* sum += x * m, where sum has n + 2 digits and enough space for the result. */
 static void
 add_product(uint32_t *sum, const uint32_t *x, size_t n, uint32_t m)
 {

@@ -1,4 +1,4 @@
-/* instances.c -- what several devices recorded of one and the same thing, held until all have recorded it. */
+/* instances.c -- collects the records of several devices of one instance until all have come. */
 #include "job/instances.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@ enum { FIRST_ROOM = 16 };   /* records */
 
 struct nsx_instance_slot {
 	struct nsx_key key;
-	int64_t        order;     /* instances begun before it; -1 in an unused slot */
+	int64_t        order;     /* number of instances begun before it; -1 in an unused slot */
 	unsigned char *records;   /* without `combine` */
-	uint32_t       n, cap;    /* n: records added; cap: those there is room for */
+	uint32_t       n, cap;    /* n: records added; cap: space for records */
 };
 
 /* An unused slot; NSX_NONE when out of memory. */
@@ -29,7 +29,7 @@ unused_slot(struct nsx_instances *m)
 	return (uint32_t)m->slots.n - 1;
 }
 
-/* The slot of key, begun if there is none; NULL when out of memory. */
+/* The slot of key, begun if it is new; NULL when out of memory. */
 static struct nsx_instance_slot *
 slot_at(struct nsx_instances *m, struct nsx_key key)
 {
@@ -43,7 +43,7 @@ slot_at(struct nsx_instances *m, struct nsx_key key)
 	return at && *at != NSX_NONE ? &m->slots.p[*at] : NULL;
 }
 
-/* Room for one more record; false when out of memory. */
+/* Reserve space for one more record; false when out of memory. */
 static bool
 make_room(const struct nsx_instances *m, struct nsx_instance_slot *s, size_t participants)
 {

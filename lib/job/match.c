@@ -22,14 +22,14 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-/* How an alias is told from others of its name. */
+/* The kind of label that distinguishes an alias from others of its name. */
 enum class { BY_DUMP, BY_RUN, BY_FINGERPRINT, BY_ID, BY_NAME };
 
 struct item {
 	const struct nsx_match_alias *a;
 	int64_t        id;        /* -1: none */
 	enum class     class;
-	struct nsx_str label;     /* digest or fingerprint, as class says */
+	struct nsx_str label;     /* digest or fingerprint, according to class */
 	uint32_t       alias;
 	uint32_t       profile;   /* dense */
 	uint32_t       cluster;
@@ -71,7 +71,7 @@ cmp_identity(const struct item *x, const struct item *y)
 	return c ? c : cmp_i64(x->id, y->id);
 }
 
-/* The best informed alias of an identity comes first. */
+/* The alias with most information about an identity comes first. */
 static int
 by_identity(const void *a, const void *b)
 {
@@ -211,7 +211,7 @@ same_ids(const struct run *x, const struct run *y)
 	return true;
 }
 
-/* Which profile's ids make the programs: index into runs, which are sorted. */
+/* The profile whose ids define the programs: index into runs, which are sorted. */
 static size_t
 most_frequent(const struct run *runs, size_t n)
 {
@@ -228,7 +228,8 @@ most_frequent(const struct run *runs, size_t n)
 	return best;
 }
 
-/* Give the items of one profile their clusters, base + the place of the id in ref or one of those left. */
+/* Assign clusters to the items of one profile: base + the position of the id in ref, or one of the remaining
+ * clusters. */
 static void
 take_slots(struct matcher *m, const struct run *run, const struct item *ref, size_t nref, uint32_t base)
 {
@@ -314,14 +315,14 @@ join(struct matcher *m, uint32_t a, uint32_t b)
 	b = root(m, b);
 	if (a == b)
 		return;
-	/* The lower number stays: clusters are numbered in canonical order. */
+	/* The lower number remains: clusters are numbered in canonical order. */
 	m->parent.p[a < b ? b : a] = a < b ? a : b;
 	uint32_t t = m->next.p[a];
 	m->next.p[a] = m->next.p[b];
 	m->next.p[b] = t;
 }
 
-/* Items in order of cluster, so that a cluster's profiles can be walked. */
+/* Items in order of cluster, for iterating over a cluster's profiles. */
 static bool
 index_clusters(struct matcher *m)
 {
@@ -374,8 +375,8 @@ by_id(const void *a, const void *b)
 	return c ? c : cmp_i64(x->cluster, y->cluster);
 }
 
-/* Entries lo .. hi have one id: join what digests of unlike marks left apart, one program of a kind with one of the
- * other. */
+/* Entries lo .. hi have one id: join clusters that were kept apart because their digests have different marks, one
+ * program with one mark to one with the other. */
 static void
 join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool *joined)
 {
@@ -393,7 +394,8 @@ join_marks(struct matcher *m, const struct entry *e, size_t lo, size_t hi, bool 
 	}
 }
 
-/* The same for aliases that were only compiled: they go to the first program that was executed under that id. */
+/* The same for aliases that were only compiled: they are joined to the first program that was executed under that
+ * id. */
 static void
 join_compiled(struct matcher *m, const struct entry *e, size_t lo, size_t hi)
 {
@@ -496,7 +498,7 @@ by_first(const void *a, const void *b)
 	return c ? c : cmp_i64(x->id, y->id) ? cmp_i64(x->id, y->id) : nsx_str_cmp(x->a->name, y->a->name);
 }
 
-/* Clusters to programs: drafts in order of the first alias, keys, the final order, the answer for each alias. */
+/* Clusters to programs: drafts in order of the first alias, keys, the final order, the program of each alias. */
 static bool
 make_programs(struct matcher *m, struct nsx_match *out)
 {
@@ -542,7 +544,7 @@ match(struct matcher *m, const struct nsx_match_alias *a, size_t n, enum nsx_mat
 	if (!out->program || !prepare(m, a, n, mode) || !cluster(m) || (mode == NSX_MATCH_AUTO && !join_names(m))
 	    || !join_units(m) || !make_programs(m, out))
 		return NSX_ERR;
-	/* Twins go with their item: both lists, sorted alike, walk side by side. */
+	/* Twins are assigned with their item: both lists are sorted alike and merged. */
 	qsort(m->items, m->n, sizeof *m->items, by_identity);
 	for (size_t i = 0, t = 0; t < m->ntwins; t++) {
 		while (cmp_identity(&m->items[i], &m->twins[t]) != 0)

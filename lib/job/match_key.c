@@ -37,7 +37,7 @@ nsx_match_see(struct nsx_match_draft *d, const struct nsx_match_alias *a, int64_
 
 enum { LEVELS = 4 };
 
-/* The key at d->level or the next level that this program has. */
+/* The key at d->level or at the next level for which this program has data. */
 static void
 put_key(struct nsx_match_draft *d, struct nsx_buf *b)
 {
@@ -65,7 +65,7 @@ put_key(struct nsx_match_draft *d, struct nsx_buf *b)
 		nsx_buf_fmt(b, "%" PRId64, d->p.id);
 }
 
-/* Programs whose keys are equal all go to their next level, until that ends. */
+/* Programs whose keys are equal all move to their next level, until no keys change. */
 static bool
 make_keys(struct nsx_match_draft *d, size_t n, struct nsx_arena *arena)
 {
@@ -116,7 +116,7 @@ by_program(const void *a, const void *b)
 	return c ? c : cmp_i64(x->order, y->order);
 }
 
-/* Equal keys are neighbours now: their id and name are equal too. */
+/* Equal keys are neighbours now: their ids and names are equal too. */
 static bool
 number_keys(struct nsx_match_draft *d, size_t n, struct nsx_arena *arena)
 {

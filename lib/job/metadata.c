@@ -1,4 +1,4 @@
-/* metadata.c -- records of metadata taken apart and made. */
+/* metadata.c -- conversion between records of metadata and structures. */
 #include "job/metadata.h"
 
 struct nsx_clock

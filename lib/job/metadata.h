@@ -1,11 +1,11 @@
-/* metadata.h -- records of metadata taken apart and made by what they say, for who keeps less than the catalogue does
- * or writes a stream of its own. */
+/* metadata.h -- conversion between records of metadata and structures, for code that keeps less than the catalogue does
+ * or writes a stream. */
 #ifndef NSX_JOB_METADATA_H
 #define NSX_JOB_METADATA_H
 
 #include "stream/kinds.h"
 
-/* What a `clock` record says; NSX_ABSENT, of numbers of a correction 0, where it says nothing. */
+/* The contents of a `clock` record; NSX_ABSENT, or 0 for numbers of a correction, if the column is absent. */
 struct nsx_clock {
 	int64_t device, profile;
 	double  offset, rate;   /* ns at ref, change per ns */
@@ -15,22 +15,22 @@ struct nsx_clock {
 
 struct nsx_clock nsx_clock_of(const struct nsx_rec *clock);
 
-/* Into a `clock` record; what is NSX_ABSENT stays as the record has it. */
+/* Store it in a `clock` record; members that are NSX_ABSENT leave the record unchanged. */
 void nsx_clock_set(struct nsx_rec *clock, const struct nsx_clock *c);
 
-/* What a `program` record says of a program's names: strings stay the record's. */
+/* A program's names in a `program` record: strings belong to the record. */
 struct nsx_program_names { int64_t number, id; struct nsx_str name, key; };   /* NSX_ABSENT, empty: none */
 
 struct nsx_program_names nsx_program_names_of(const struct nsx_rec *program);
 
-/* The profile's name; the record's. */
+/* The profile's name; it belongs to the record. */
 struct nsx_str nsx_profile_name_of(const struct nsx_rec *profile);
 
-/* Where a `device` record has the last start on the device, ns; NULL if it has none. */
+/* The position in a `device` record of the last start on the device, ns; NULL if it has none. */
 int64_t *nsx_device_last_of(struct nsx_rec *device);
 
-/* Empty records, filled: a profile of that number and name, a device of that number in it whose number in the job is
- * not known. */
+/* Fill empty records: a profile of that number and name, a device of that number in it whose number in the job is
+ * unknown. */
 void nsx_profile_set(struct nsx_rec *profile, int64_t number, struct nsx_str name);
 void nsx_device_set(struct nsx_rec *device, int64_t number, int64_t profile);
 

@@ -1,4 +1,4 @@
-/* names.c -- names of NVTX ranges that are one although they differ. */
+/* names.c -- normalises names of NVTX ranges so that equal operations have equal names. */
 #include "job/names.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What of s from `at` on is not yet matched begins with word: step over it. */
+/* If the rest of s from `at` begins with word, skip it. */
 static bool
 skip(struct nsx_str s, size_t *at, const char *word)
 {
@@ -51,7 +51,7 @@ skip_digits(struct nsx_str s, size_t *at)
 	return *at > from;
 }
 
-/* Characters of `set` and digits, as many as there are. */
+/* The number of characters from `set` and digits. */
 static void
 skip_set(struct nsx_str s, size_t *at, const char *set)
 {
@@ -59,7 +59,7 @@ skip_set(struct nsx_str s, size_t *at, const char *set)
 		++*at;
 }
 
-/* ", seq = N", ", seq=N", ", stashed seq=N"; *at moves over it if it is there. */
+/* ", seq = N", ", seq=N", ", stashed seq=N"; *at moves behind it if it is there. */
 static void
 skip_seq(struct nsx_str s, size_t *at)
 {
@@ -87,8 +87,7 @@ skip_op_id(struct nsx_str s, size_t *at)
 		*at = i;
 }
 
-/* A list of lists of sizes. Its characters run on over the ", " that follows it, so it ends at the last ']' of the
- * run. */
+/* A list of lists of sizes. Its characters include the ", " after it, so it ends at the last ']' of the run. */
 static void
 skip_sizes(struct nsx_str s, size_t *at)
 {
@@ -116,7 +115,7 @@ skip_inputs(struct nsx_str s, size_t *at)
 		*at = i;
 }
 
-/* Whether all of s from `at` on is what emit_nvtx appends. */
+/* Whether all of s from `at` on was appended by emit_nvtx. */
 static bool
 is_tail(struct nsx_str s, size_t at)
 {
@@ -127,7 +126,7 @@ is_tail(struct nsx_str s, size_t at)
 	return at == s.len;
 }
 
-/* X of {'Module': 'X', ...}, as Python prints a dictionary; empty if the name is none. */
+/* X of {'Module': 'X', ...}, as Python prints a dictionary; empty if the name is of another form. */
 static struct nsx_str
 module_of(struct nsx_str name)
 {
@@ -148,7 +147,7 @@ nsx_name_key(struct nsx_str name)
 
 	if (module.len)
 		return module;
-	/* Each try ends at the first letter that does not fit, so all of them together are linear. */
+	/* Each attempt ends at the first letter that does not match, so all of them together are linear. */
 	for (size_t i = 1; i + 1 < name.len; i++) {
 		const char *comma = memchr(name.ptr + i, ',', name.len - i);
 

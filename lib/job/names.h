@@ -1,5 +1,5 @@
-/* names.h -- names of NVTX ranges that are one although they differ: what frameworks append to them is cut off, so that
- * a table has a row an operation and not a row a call.
+/* names.h -- normalised names of NVTX ranges: suffixes that frameworks append are removed, so that a table has a row
+ * for each operation and not for each call.
  *
  *   aten::copy_, seq = 7, op_id = 52, sizes = [[2, 3], []]   ->  key aten::copy_
  *   {'Module': 'model.layers.3.mlp', 'TrainableParams': ...}  ->  key model.layers.3.mlp, digits model.layers.#.mlp
@@ -12,9 +12,9 @@
 #include "base/str.h"
 
 enum nsx_names {
-	NSX_NAMES_KEY,      /* without what PyTorch's emit_nvtx appends; of a layer hook's dictionary its Module */
-	NSX_NAMES_FULL,     /* as they are */
-	NSX_NAMES_DIGITS    /* the key, runs of digits that do not stand behind a letter or digit made '#' */
+	NSX_NAMES_KEY,      /* without the suffix of PyTorch's emit_nvtx; of a layer hook's dictionary its Module */
+	NSX_NAMES_FULL,     /* unchanged */
+	NSX_NAMES_DIGITS    /* the key with runs of digits not preceded by a letter or digit replaced by '#' */
 };
 
 /* "key", "full" or "digits"; false for anything else. */
@@ -23,9 +23,9 @@ bool nsx_names_parse(const char *s, enum nsx_names *names);
 /* The key of a range's name: a part of it, never empty unless the name is. */
 struct nsx_str nsx_name_key(struct nsx_str name);
 
-/* The name to show for a range of that domain ("" for the default one); XLA's domain TSL is left alone. The result is a
- * part of `name`, or lies in scratch (whose content is replaced) until scratch changes; empty with scratch->failed when
- * out of memory. */
+/* The name to show for a range of that domain ("" for the default one); names in XLA's domain TSL are unchanged. The
+ * result is a part of `name`, or is in scratch (whose content is replaced) until scratch changes; empty with
+ * scratch->failed when out of memory. */
 struct nsx_str nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struct nsx_buf *scratch);
 
 #endif

@@ -11,7 +11,7 @@ enum { SHIFT_MAX = 64 };
 
 /* ---- communicators */
 
-/* Its number in c->list; NSX_NONE when out of memory. */
+/* The index of the communicator in c->list; NSX_NONE when out of memory. */
 static uint32_t
 comm_at(struct nsx_nccl_comms *c, struct nsx_str id)
 {
@@ -150,7 +150,7 @@ nsx_nccl_apart(const struct nsx_nccl_set *s)
 	uint32_t *of = malloc((s->keys.n + 1) * sizeof *of);
 	bool apart = false;
 
-	/* Nothing is numbered where memory ran out, so that is found there. */
+	/* After running out of memory nothing is numbered; nsx_nccl_number reports it. */
 	if (!of)
 		return false;
 	memset(of, 0xff, (s->keys.n + 1) * sizeof *of);
@@ -196,7 +196,7 @@ rank_keys(struct nsx_nccl_set *s)
 	return list && s->rank;
 }
 
-/* Into order of (rank of the key, second, third). False when out of memory. */
+/* Sort by (rank of the key, second, third). False when out of memory. */
 static bool
 sort_ops(struct nsx_nccl_set *s, bool numbered)
 {
@@ -231,7 +231,7 @@ end_of(const struct nsx_nccl_op *o)
 	return nsx_add_sat(o->start, o->dur, NULL);
 }
 
-/* The k-th smallest of n, from 0; v is reordered. */
+/* The k-th smallest of n, from 0; reorders v. */
 static int64_t
 kth(int64_t *v, size_t n, size_t k)
 {
@@ -251,7 +251,7 @@ kth(int64_t *v, size_t n, size_t k)
 			v[i++] = v[j];
 			v[j--] = t;
 		}
-		/* What is at j or before is at most the pivot, what is behind at least. */
+		/* Elements up to j are at most the pivot, those after it at least. */
 		if (k <= j)
 			hi = j;
 		else
@@ -263,7 +263,7 @@ kth(int64_t *v, size_t n, size_t k)
 /* Operations of one key on a reference device and on another, n and m of them, with their ends. */
 struct ends { const int64_t *r, *d; int64_t nr, nd; int64_t *room; };
 
-/* How far apart the ends are where d's numbers are shifted so: into e->room. How many pairs. */
+/* The distances of the ends if d's numbers are shifted so: written to e->room. Returns the number of pairs. */
 static int64_t
 apart(const struct ends *e, int64_t shift)
 {
@@ -276,8 +276,8 @@ apart(const struct ends *e, int64_t shift)
 	return to > from ? to - from : 0;
 }
 
-/* The shift of d's numbers. Shifts are tried nearest to 0 first; a median is found only where as many as a median needs
- * are not above the best. */
+/* The shift of d's numbers. Shifts nearest to 0 are tried first; the median is computed only if at least half of the
+ * distances are not above the best one. */
 static int64_t
 best_shift(const struct ends *e)
 {

@@ -1,7 +1,7 @@
-/* open_intervals.c -- intervals of one thread that hold the present moment. */
+/* open_intervals.c -- the intervals of one thread that are open at the current time of a sweep. */
 #include "job/open_intervals.h"
 
-/* Whether a stands before b. */
+/* Whether a comes before b in the list. */
 static bool
 before(const struct nsx_open_interval *a, const struct nsx_open_interval *b)
 {
@@ -10,7 +10,7 @@ before(const struct nsx_open_interval *a, const struct nsx_open_interval *b)
 	return a->end != b->end ? a->end > b->end : a->id < b->id;
 }
 
-/* Work out the earliest ends from there on. */
+/* Recompute the earliest ends from there on. */
 static void
 refresh(struct nsx_open_intervals *o, size_t from)
 {
@@ -50,7 +50,7 @@ nsx_open_close(struct nsx_open_intervals *o, int64_t t)
 {
 	size_t from = o->list.n, kept;
 
-	/* What stands before the first that ends knows of no end so early. */
+	/* Intervals before the first that ends have a later earliest end, so they do not change. */
 	while (from && o->list.p[from - 1].first_end <= t)
 		from--;
 	kept = from;

@@ -1,4 +1,4 @@
-/* parts.c -- what a device does at each moment. */
+/* parts.c -- the activity of a device at each time. */
 #include "job/parts.h"
 
 const char *
@@ -30,7 +30,7 @@ nsx_parts_end(const struct nsx_parts *p)
 	return end;
 }
 
-/* Tell what happens from p->at to `to`, given what has started. */
+/* Report the runs from p->at to `to`, given the operations that have started. */
 static int
 settle(struct nsx_parts *p, int64_t to, nsx_part_fn *settled, void *state)
 {
@@ -58,7 +58,7 @@ nsx_parts_add(struct nsx_parts *p, enum nsx_part part, int64_t start, int64_t en
 		if (rc != NSX_OK)
 			return rc;
 	}
-	/* An operation of no length takes no time, and yet something ran until then. */
+	/* An operation of no length takes no time, but the device's own time extends to it. */
 	end = end > start ? end : start;
 	if (end > p->end[part])
 		p->end[part] = end;

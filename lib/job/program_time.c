@@ -13,7 +13,7 @@ catalogue(const struct nsx_top *t)
 	return t->given ? t->given : &t->cat;
 }
 
-/* Let `programs` have n entries at least; false when out of memory. */
+/* Extend `programs` to at least n entries; false when out of memory. */
 static bool
 grow(struct nsx_top *t, size_t n)
 {
@@ -130,7 +130,7 @@ nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags)
 		exposed += p->exposed;
 	}
 	free(rows);
-	/* Whoever wants all of them asks for it; the default is no trouble. */
+	/* A user who wants all programs requests a share of 1; dropping some by default is only an info. */
 	nsx_diag_add(diags, NSX_INFO, "", left, "programs beyond --cover ignored: %.4g ms of module time, %.4g ms of "
 	             "thunk time", (double)time / 1e6, (double)exposed / 1e6);
 	return true;

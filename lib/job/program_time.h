@@ -14,7 +14,7 @@
 #include "job/catalogue.h"
 #include "stream/kinds.h"
 
-/* Time of the program of the same index in the catalogue. */
+/* Time of the program with the same index in the catalogue. */
 struct nsx_top_program {
 	uint32_t module_name;    /* of its first module, in the catalogue's strings, where no record of the program
 	                          * names it; NSX_NONE if absent */
@@ -23,14 +23,14 @@ struct nsx_top_program {
 	nsx_u128 exposed;        /* sum of exposed time of thunks, ns: what nsx_top_expose added */
 };
 
-/* What a device did of a program: its first start and last end. */
+/* A device's executions of a program: first start and last end. */
 struct nsx_top_run { int64_t device, first, last; uint32_t program; };
 
-/* {0} is empty. It rests on a catalogue, which the caller fills with the metadata before it asks here. */
+/* {0} is empty. It uses a catalogue, to which the caller adds the metadata before it calls these functions. */
 struct nsx_top {
-	struct nsx_catalogue *given;    /* that catalogue, which stays the caller's; NULL: `cat` */
+	struct nsx_catalogue *given;    /* that catalogue, which the caller owns; NULL: `cat` */
 	struct nsx_catalogue cat;
-	NSX_VEC(struct nsx_top_program) programs;   /* those that nsx_top_program met; all of the catalogue after
+	NSX_VEC(struct nsx_top_program) programs;   /* those passed to nsx_top_program; all of the catalogue after
 	                                             * nsx_top_pick */
 	NSX_VEC(struct nsx_top_run) runs;
 	struct nsx_map    run_of;       /* (program, device) -> runs */
@@ -47,12 +47,12 @@ nsx_top_cat(struct nsx_top *t)
 /* Index, here and in the catalogue, of the program that a record of any kind refers to; NSX_NONE when out of memory. */
 uint32_t nsx_top_program(struct nsx_top *t, const struct nsx_rec *rec);
 
-/* Take in a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration count
- * nothing. */
+/* Add a `module` record: its program's index; NSX_NONE when out of memory. Modules without start or duration add no
+ * time. */
 uint32_t nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec);
 
-/* What a program is called: by its record, else by its first module; NSX_NONE if by none. A number in the catalogue's
- * strings. */
+/* The name of a program: from its record, else from its first module; NSX_NONE if it has none. A number in the
+ * catalogue's strings. */
 uint32_t nsx_top_name(const struct nsx_top *t, uint32_t program);
 
 /* Duration of a thunk and the hidden part of it, 0 <= hidden <= dur; false if it has no duration and counts nothing.
@@ -62,16 +62,17 @@ bool nsx_top_thunk(struct nsx_top *t, const struct nsx_rec *rec, bool comm, int6
 /* Add to the exposed time of the program of that index; false when out of memory. */
 bool nsx_top_expose(struct nsx_top *t, uint32_t program, nsx_u128 ns);
 
-/* Keep the programs of the longest module time that make up the share c; without any module record all. What is left
- * out is an info. False when out of memory. */
+/* Keep the programs with the longest module time that make up the share c; without any module record all. Dropped
+ * programs are reported as an info. False when out of memory. */
 bool nsx_top_pick(struct nsx_top *t, struct nsx_cover c, struct nsx_diags *diags);
 
-/* Over the programs that are kept: time of modules; from the first start to the last end on each device, summed. */
+/* Totals over the programs that are kept: time of modules; from the first start to the last end on each device,
+ * summed. */
 nsx_u128 nsx_top_modules(const struct nsx_top *t);
 nsx_u128 nsx_top_span(struct nsx_top *t);
 
-/* Say what was wrong with the times of modules and thunks, that communication counts whole if it does, and what
- * contradicts a catalogue that was not given. */
+/* Report inconsistent times of modules and thunks, communication that is counted in full because overlap was not
+ * computed, and contradictions to the catalogue if that is `cat`. */
 void nsx_top_diags(const struct nsx_top *t, struct nsx_diags *diags);
 
 void nsx_top_free(struct nsx_top *t);

@@ -1,13 +1,13 @@
-/* range_book.c -- the NVTX ranges that operations may still name. */
+/* range_book.c -- the NVTX ranges to which later operations may refer. */
 #include "job/range_book.h"
 
 #include <stdlib.h>
 
 #include "base/num.h"
 
-enum { FEW = 4096 };   /* ranges worth looking through for those that are past */
+enum { FEW = 4096 };   /* below this number, ended ranges are not searched */
 
-/* Clocks that are corrected one by one may move an operation a little past the end of its range. */
+/* Clocks that are corrected separately may move an operation a little past the end of its range. */
 #define LATE INT64_C(10000000)
 
 static struct nsx_key
@@ -16,7 +16,7 @@ key_of(int64_t profile, int64_t range)
 	return (struct nsx_key){ (uint64_t)profile, (uint64_t)range };
 }
 
-/* Forget what was over before `now`. */
+/* Remove the ranges that ended before `now`. */
 static int
 forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 {

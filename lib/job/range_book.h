@@ -1,6 +1,6 @@
-/* range_book.h -- the NVTX ranges that operations may still name: a range precedes in the stream all that it launched,
- * and is remembered until its host's and its GPU's end are past. So what is held are the ranges open on either side,
- * not all of the stream's. */
+/* range_book.h -- the NVTX ranges to which later operations may refer: a range precedes the operations that it launched
+ * in the stream, and is kept until both its end on the host and its end on the GPU have passed. Held are the ranges
+ * that are open on either side, not all ranges of the stream. */
 #ifndef NSX_JOB_RANGE_BOOK_H
 #define NSX_JOB_RANGE_BOOK_H
 
@@ -13,28 +13,29 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
-/* `name` and `mark` are the caller's; mark is NSX_NONE at first. */
+/* `name` and `mark` belong to the caller; mark is NSX_NONE at first. */
 struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; };
 
 /* {0} is empty. */
 struct nsx_range_book {
 	NSX_VEC(struct nsx_range_entry) list;
 	struct nsx_map at;      /* (profile, range) -> list */
-	size_t         limit;   /* look for those that are past when there are this many */
+	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
 };
 
-/* Tell a reader what the book uses of ranges, their names too, and of the operations whose range is looked up in it. */
+/* Declare to a reader what the book uses of ranges, including their names, and of the operations whose range is looked
+ * up in it. */
 void nsx_range_book_need(struct nsx_reader *in);
 
-/* Remember the range of a record. NSX_OK, or NSX_ERR (out of memory). */
+/* Add the range of a record. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32_t name, struct nsx_err *err);
 
-/* The range of that id in the profile, NULL if it has not come or is past. Valid until the next one is added. */
+/* The range of that id in the profile, NULL if it has not been read or has ended. Valid until the next one is added. */
 struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range);
 
-/* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names shown as asked for (nsx_name). Valid
- * until the next call for this book; empty when out of memory. */
+/* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names in the requested form (nsx_name).
+ * Valid until the next call for this book; empty when out of memory. */
 struct nsx_str nsx_range_book_name(struct nsx_range_book *b, const struct nsx_rec *range, enum nsx_names names);
 
 void nsx_range_book_free(struct nsx_range_book *b);

@@ -1,4 +1,4 @@
-/* reach.h -- times that one can reckon with: sums and differences of a few of them stay within 64 bits. */
+/* reach.h -- times for which arithmetic is safe: sums and differences of a few of them fit in 64 bits. */
 #ifndef NSX_JOB_REACH_H
 #define NSX_JOB_REACH_H
 
@@ -12,10 +12,10 @@
 
 #define NSX_BEYOND_REACH "records with times beyond 73 years: ignored"
 
-/* What nsx_in_reach looks at. */
+/* The columns that nsx_in_reach reads. */
 #define NSX_REACH_ROLES (NSX_R(START) | NSX_R(DUR) | NSX_R(HOST_START) | NSX_R(HOST_DUR))
 
-/* Whether all times of the record, of host and GPU, are within reach. */
+/* Whether all times of the record, of host and GPU, are in that range. */
 static inline bool
 nsx_in_reach(const struct nsx_rec *rec)
 {

@@ -1,4 +1,4 @@
-/* replica_groups.c -- which devices run one instance of a collective together. */
+/* replica_groups.c -- the devices that run one instance of a collective together. */
 #include "job/replica_groups.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ root_of(struct joining *j, uint32_t i)
 	return i;
 }
 
-/* Where in j the device of this set is, added if need be; NSX_NONE when out of memory. */
+/* The index in j of the device of this set, added if it is new; NSX_NONE when out of memory. */
 static uint32_t
 member_at(struct nsx_replica_groups *r, struct joining *j, uint32_t set, int64_t device)
 {
@@ -36,7 +36,7 @@ member_at(struct nsx_replica_groups *r, struct joining *j, uint32_t set, int64_t
 	return at ? *at : NSX_NONE;
 }
 
-/* `0,1;2,3`: NSX_OK, NSX_EOF if it is not that, NSX_ERR when out of memory. */
+/* `0,1;2,3`: NSX_OK, NSX_EOF if it is of another form, NSX_ERR when out of memory. */
 static int
 join_members(struct nsx_replica_groups *r, struct joining *j, uint32_t set, struct nsx_str s)
 {
@@ -62,7 +62,7 @@ join_members(struct nsx_replica_groups *r, struct joining *j, uint32_t set, stru
 	return NSX_OK;
 }
 
-/* Number the components and let each member know its own. */
+/* Number the components and store the number of each member. */
 static int
 number_components(struct nsx_replica_groups *r, const struct nsx_catalogue *c, struct joining *j, uint32_t set)
 {

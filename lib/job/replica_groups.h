@@ -1,7 +1,7 @@
-/* replica_groups.h -- which devices run one instance of a collective together. That is a replica group; where groups
- * share devices, as the pairs of a permutation do, it is all that are connected.
+/* replica_groups.h -- the devices that run one instance of a collective together: a replica group; if groups share
+ * devices, as the pairs of a permutation do, all devices that are connected.
  *
- *   groups 4 0,1;2,3        nsx_replica_group(4, 1) and (4, 0) are one, (4, 2) another: 2 devices each
+ *   groups 4 0,1;2,3        nsx_replica_group(4, 1) and (4, 0) are the same, (4, 2) is another: 2 devices each
  *   groups 5 0,1;1,2;3,0    one group of devices 0 to 3, connected by their pairs */
 #ifndef NSX_JOB_REPLICA_GROUPS_H
 #define NSX_JOB_REPLICA_GROUPS_H
@@ -14,7 +14,7 @@
 #include "job/catalogue.h"
 #include "stream/kinds.h"
 
-/* `present` of the devices have a record in the stream. */
+/* `present`: how many of the devices have a record in the stream. */
 struct nsx_replica_group { uint32_t size, present; };
 
 /* {0} is empty. */
@@ -24,12 +24,12 @@ struct nsx_replica_groups {
 	NSX_VEC(struct nsx_replica_group) groups;
 };
 
-/* Take in a `groups` record, after the devices. Of two sets of one number the first counts. NSX_OK or NSX_ERR. */
+/* Add a `groups` record, after the devices. Of two sets with one number the first counts. NSX_OK or NSX_ERR. */
 int nsx_replica_groups_take(struct nsx_replica_groups *r, const struct nsx_catalogue *c, const struct nsx_rec *rec,
                             struct nsx_err *err);
 
-/* The index in `groups` of the set's group that holds the device, both by their numbers in the stream; NSX_NONE if none
- * does. */
+/* The index in `groups` of the set's group that holds the device, both as numbers of the stream; NSX_NONE if there is
+ * none. */
 uint32_t nsx_replica_group(const struct nsx_replica_groups *r, int64_t set, int64_t device);
 
 void nsx_replica_groups_free(struct nsx_replica_groups *r);

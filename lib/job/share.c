@@ -1,4 +1,4 @@
-/* share.c -- the programs that account for most of the time, decided in whole numbers. */
+/* share.c -- the programs that account for most of the time, computed in integers. */
 #include "job/share.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ nsx_cover_pick(struct nsx_cover_row *rows, size_t n, struct nsx_cover c)
 		qsort(rows, n, sizeof *rows, longest_first);
 	for (size_t i = 0; i < n; i++)
 		total += rows[i].time;
-	/* 64-bit times and denominators of 30 bits leave room for 2^34 rows. */
+	/* 64-bit times and denominators of 30 bits leave 34 bits of 128 for the number of rows. */
 	for (size_t i = 0; i < n; i++) {
 		rows[i].kept = c.num == c.den || sum * (nsx_u128)c.den < total * (nsx_u128)c.num;
 		sum += rows[i].time;

@@ -12,14 +12,14 @@
 /* The share of the time to account for: num/den, more than 0 and at most 1. */
 struct nsx_cover { int64_t num, den; };
 
-/* "0.99" exactly, with up to nine digits after the point; false when it is anything else or not a share. */
+/* Parses "0.99" exactly, with up to nine digits after the point; false if it is not a share. */
 bool nsx_cover_parse(const char *s, struct nsx_cover *c);
 
 struct nsx_cover_row {
 	nsx_u128       time;     /* ns */
-	struct nsx_str key;      /* decides between equal times, before the number */
+	struct nsx_str key;      /* orders rows of equal time, before index */
 	int64_t        number;
-	size_t         index;    /* the caller's */
+	size_t         index;    /* belongs to the caller */
 	bool           kept;     /* set by nsx_cover_pick */
 };
 

@@ -1,4 +1,4 @@
-/* stacks.c -- folded stacks as a tree. What is printed adds up to what was given, to the nanosecond. */
+/* stacks.c -- folded stacks as a tree. The printed numbers add up to the added times, to the nanosecond. */
 #include "job/stacks.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* ---- building */
 
-/* Bytes of the character at s, which is not plain: its first one where it is none. */
+/* Bytes of the character at s, which is not plain ASCII: 1 if the bytes are invalid. */
 static size_t
 char_len(struct nsx_str s)
 {
@@ -24,7 +24,7 @@ needs_cleaning(struct nsx_str s)
 	for (size_t i = 0; i < s.len; i++) {
 		unsigned char c = (unsigned char)s.ptr[i];
 
-		/* Whatever begins with these may steer a terminal. */
+		/* Characters that begin with one of these bytes may control a terminal. */
 		if (c < 0x20 || c == ';' || c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2)
 			return true;
 	}
@@ -136,9 +136,9 @@ nsx_stacks_free(struct nsx_stacks *s)
 
 /* ---- order
  *
- * The lines of a tree, bytewise: "a", "a b", "a;x" is such an order, so a stack does not always stand next to what is
- * below it. But all that is below it begins with "a;", and no frame holds a ';': sorting, under each parent, the frames
- * of the stacks that end there ("a") together with those of the ones that go on ("a;") is enough. */
+ * Lines of a tree are sorted bytewise, for example "a", "a b", "a;x": a stack is not always next to those below it. But
+ * all stacks below it begin with "a;", and no frame contains a ';': it is sufficient to sort, for each parent, the
+ * frames of stacks that end there ("a") together with those of stacks that continue ("a;"). */
 
 struct item { uint32_t parent, node; struct nsx_str frame; bool more; };
 
@@ -154,7 +154,7 @@ item_cmp(const void *pa, const void *pb)
 	c = n ? memcmp(a->frame.ptr, b->frame.ptr, n) : 0;
 	if (c)
 		return c;
-	/* The byte after the part they share, as if ';' were written. */
+	/* The byte after the common prefix, as if ';' were written there. */
 	int ca = a->frame.len > n ? (unsigned char)a->frame.ptr[n] : a->more ? ';' : -1;
 	int cb = b->frame.len > n ? (unsigned char)b->frame.ptr[n] : b->more ? ';' : -1;
 	return ca - cb;
@@ -233,7 +233,7 @@ make_order(struct printing *p)
 	return good;
 }
 
-/* ---- sharing out */
+/* ---- distribution of remainders */
 
 static bool
 add_share(struct printing *p, const struct nsx_stacks_share *share)
@@ -249,7 +249,7 @@ add_share(struct printing *p, const struct nsx_stacks_share *share)
 	return true;
 }
 
-/* Shares of a node one after the other, whatever order they came in. */
+/* The shares of a node in a fixed order, independent of the order of addition. */
 static int
 share_cmp(const void *pa, const void *pb)
 {
@@ -314,7 +314,7 @@ give_rest(struct printing *p)
 	for (size_t i = 0; i < n; i++)
 		parts[i].scratch = scratch;
 	qsort(parts, n, sizeof *parts, largest_first);
-	/* The fractions add up to a whole number, which is less than there are of them. */
+	/* The fractions add up to an integer, which is less than their number. */
 	for (size_t i = 0; i < n && i < rest; i++)
 		p->of[p->order.p[parts[i].rank]].floor++;
 	free(parts);

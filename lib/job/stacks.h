@@ -1,4 +1,4 @@
-/* stacks.h -- folded stacks: a tree of frames, time on its nodes, shared out exactly. */
+/* stacks.h -- folded stacks: a tree of frames with times on its nodes, rounded so that sums stay exact. */
 #ifndef NSX_JOB_STACKS_H
 #define NSX_JOB_STACKS_H
 
@@ -8,7 +8,7 @@
 #include "base/outfile.h"
 #include "base/vec.h"
 
-/* A part of a node's time: sum / n nanoseconds. */
+/* A share of a node's time: sum / n nanoseconds. */
 struct nsx_stacks_share { uint32_t node, n; nsx_u128 sum; };
 struct nsx_stacks_node { uint32_t parent, frame; nsx_u128 time; };
 
@@ -25,25 +25,26 @@ struct nsx_stacks {
 
 enum { NSX_STACKS_ROOT = 0 };
 
-/* A frame's number; in its text ';' becomes ',' and what controls a terminal becomes spaces. NSX_NONE when out of
- * memory. */
+/* A frame's number; in its text ';' becomes ',' and characters that control a terminal become spaces. NSX_NONE when out
+ * of memory. */
 uint32_t nsx_stacks_frame(struct nsx_stacks *s, struct nsx_str text);
 
-/* The stack with one frame more, NSX_NONE when out of memory; by the frame's number or by its text. */
+/* The stack with one more frame, NSX_NONE when out of memory; by the frame's number or by its text. */
 uint32_t nsx_stacks_child(struct nsx_stacks *s, uint32_t parent, uint32_t frame);
 uint32_t nsx_stacks_push(struct nsx_stacks *s, uint32_t parent, struct nsx_str text);
 
-/* The stack with the frames of `text`, which stand between `separator`s. */
+/* The stack with the frames of `text`, which are separated by `separator`. */
 uint32_t nsx_stacks_path(struct nsx_stacks *s, uint32_t parent, struct nsx_str text, char separator);
 
-/* Give `time` ns to a stack, or to n stacks in equal parts (a stack that stands there twice gets two). False when out
- * of memory. */
+/* Add `time` ns to a stack, or to n stacks in equal shares (a stack that occurs twice among them gets two). False when
+ * out of memory. */
 bool nsx_stacks_add(struct nsx_stacks *s, uint32_t node, nsx_u128 time);
 bool nsx_stacks_split(struct nsx_stacks *s, const uint32_t *nodes, uint32_t n, nsx_u128 time);
 
-/* Write `frame;frame NANOSECONDS` lines, bytewise by stack, none for 0. Each stack's exact time is rounded down, and
- * what is missing of the total goes, 1 ns each, to the largest fractions (equal ones bytewise by stack). Nothing can be
- * added after it. */
+/* Write lines `frame;frame NANOSECONDS`, sorted bytewise by stack, none for 0. Each stack's exact time is rounded down,
+ * and the nanoseconds missing to the total are added, 1 ns each, to the stacks with the largest fractions (equal ones
+ * bytewise by stack). Nothing can be added afterwards. For example, 10 ns shared by a, b, c: 3 1/3 ns each, printed as
+ * a 4, b 3, c 3. */
 int nsx_stacks_print(struct nsx_stacks *s, struct nsx_outfile *out, struct nsx_err *err);
 
 void nsx_stacks_free(struct nsx_stacks *s);

@@ -44,8 +44,8 @@ thread_at(struct nsx_step_set *s, int64_t profile, int64_t pid, int64_t tid)
 	return &s->threads.p[at];
 }
 
-/* The thread, NSX_NONE for all of them, has steps of the class: count it in *n if that is new. False when out of
- * memory. */
+/* Record that the thread, NSX_NONE for all of them, has steps of the class: *n counts it if that is new. False when out
+ * of memory. */
 static bool
 add_class(struct nsx_step_set *s, uint32_t thread, uint32_t class, size_t *n)
 {
@@ -60,7 +60,7 @@ add_class(struct nsx_step_set *s, uint32_t thread, uint32_t class, size_t *n)
 
 /* ---- steps on devices */
 
-/* The step on the device, made if it is new; NULL when out of memory. */
+/* The step on the device, created if it is new; NULL when out of memory. */
 static struct nsx_step_of *
 step_on(struct nsx_step_set *s, uint32_t step, uint32_t device)
 {
@@ -113,7 +113,7 @@ class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
 		return false;
 	int matched = regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0);
 
-	/* Which takes memory, too; glibc's tells that as no match. */
+	/* Matching allocates memory too; glibc reports a failure of that as no match. */
 	if (matched != 0)
 		return matched == REG_NOMATCH;
 	if (!s->groups) {
@@ -169,7 +169,7 @@ take_range(struct nsx_step_set *s, const struct nsx_rec *rec)
 	return add_class(s, new.thread, class, &t->nclasses) && add_class(s, NSX_NONE, class, &s->nclasses);
 }
 
-/* The thread's step that holds the call; NSX_NONE: none. Steps of a thread do not nest, and calls come nearly in
+/* The thread's step that contains the call; NSX_NONE: none. Steps of a thread do not nest, and calls are nearly in
  * order. */
 static uint32_t
 own_step(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
@@ -281,7 +281,7 @@ take_op(struct nsx_step_set *s, const struct nsx_rec *rec)
 			return false;
 		*use = 1;
 	}
-	/* A step that holds the call has come, so its class is known by now. */
+	/* A step that contains the call has been read before, so its class is known. */
 	if (t->nclasses < s->nclasses && !nsx_vec_push(&t->ops, ((struct nsx_step_op){ from, start, end, device })))
 		return false;
 	return true;
@@ -320,7 +320,7 @@ nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec)
 	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }
 
-/* ---- helpers */
+/* ---- helper threads */
 
 static int
 by_call(const void *a, const void *b)
@@ -332,7 +332,7 @@ by_call(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Of the steps that are open, the one that a helper's operation belongs to: NSX_NONE if none is open. */
+/* The open step to which a helper thread's operation belongs: NSX_NONE if none is open. */
 static uint32_t
 choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struct nsx_step_op *op)
 {
@@ -353,7 +353,7 @@ choose(const struct nsx_step_set *s, const uint32_t *open, size_t n, const struc
 	return best;
 }
 
-/* The first operation of the thread, of those from `lo` on, whose call begins at `call` or later. */
+/* The first operation of the thread, from `lo` on, whose call begins at `call` or later. */
 static size_t
 first_from(const struct nsx_step_thread *t, size_t lo, int64_t call)
 {
@@ -370,8 +370,8 @@ first_from(const struct nsx_step_thread *t, size_t lo, int64_t call)
 	return lo;
 }
 
-/* Give the operations of a thread without a step of the class to the steps of its process that are open: `steps` of n,
- * by start. */
+/* Assign the operations of a thread without a step of the class to the open steps of its process: `steps` of n, by
+ * start. */
 static bool
 help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *steps, size_t n)
 {
@@ -391,7 +391,7 @@ help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *st
 				open.p[kept++] = open.p[k];
 		open.n = kept;
 		if (!open.n) {
-			/* None until the next begins: on to its first operation. */
+			/* No step is open until the next begins: skip to its first operation. */
 			if (next == n)
 				break;
 			i = first_from(t, i + 1, s->steps.p[steps[next]].host_start) - 1;
@@ -424,14 +424,15 @@ by_process(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Whether the step's process stands before the thread's. */
+/* Whether the step's process comes before the thread's. */
 static bool
 process_before(const struct nsx_step *x, const struct nsx_step_thread *t)
 {
 	return x->profile != t->profile ? x->profile < t->profile : x->pid < t->pid;
 }
 
-/* Let the threads without a step of the class help those of their process: `steps` of n, by process and start. */
+/* Assign operations of threads without a step of the class to steps of their process: `steps` of n, by process and
+ * start. */
 static bool
 helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 {
@@ -480,7 +481,7 @@ helpers(struct nsx_step_set *s)
 	return good;
 }
 
-/* ---- the end */
+/* ---- the end of the stream */
 
 static int
 by_class(const void *a, const void *b)

@@ -1,16 +1,16 @@
 /* steps.h -- collect the steps of a job from a stream: which ranges or module executions are steps, which operations
- * belong to each, and what each device did meanwhile.
+ * belong to each, and the activity of each device during them.
  *
- * A range that matches and lies in no other match of its thread is a step. Its operations are those whose call lies in
- * it, on its own thread; and of threads of its process that have no step of its class those whose call begins in it
- * (backward work is launched by another thread):
+ * A range that matches and is not inside another match of its thread is a step. Its operations are those whose call is
+ * inside it, on its own thread; and, on threads of its process that have no step of its class (helper threads), those
+ * whose call begins in it (backward work is launched by another thread):
  *
  *   thread 1   step [0,100)      call [10,12) -> in it             step [100,200)
  *   thread 2                     call [50,52) -> in it, a helper's                  call [150,151) -> in the second
  *
  * Of several steps that are open then, those whose own threads use the operation's device come first, and of these the
- * one that started last. Held are the steps, the runs of each device (timeline.h), and 32 bytes for each operation of a
- * thread that may be a helper. */
+ * one that started last. Memory holds the steps, the runs of each device (timeline.h), and 32 bytes for each operation
+ * of a thread that may be a helper. */
 #ifndef NSX_JOB_STEPS_H
 #define NSX_JOB_STEPS_H
 
@@ -34,21 +34,22 @@ struct nsx_step_of {
 	uint32_t step;             /* in nsx_step_set.steps */
 	int64_t  number;           /* 0, 1, ... of its class on the device, by start */
 	int64_t  first, last;      /* start of its first operation, end of its last */
-	int64_t  period;           /* from its start to the next one's; NSX_ABSENT for the last */
-	int64_t  ops, helper;      /* operations; of them launched by other threads */
-	struct nsx_timeline_sums sums;   /* of [first, last): all that the device did */
+	int64_t  period;           /* from its start to the start of the next one; NSX_ABSENT for the last */
+	int64_t  ops, helper;      /* number of operations; those launched by other threads */
+	struct nsx_timeline_sums sums;   /* over [first, last): all activity of the device */
 };
 
 struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; };
 
-/* 32 bytes: what is kept of an operation that a helper may have launched. */
+/* 32 bytes: the data kept of an operation that a helper thread may have launched. */
 struct nsx_step_op { int64_t call, start, end; uint32_t device; };
 
 struct nsx_step_thread {
 	int64_t profile, pid, tid;
 	NSX_VEC(uint32_t) steps;            /* by start */
-	int64_t until;                      /* end of its latest step: a match that begins before it lies within */
-	size_t  nclasses;                   /* that it has steps of */
+	int64_t until;                      /* end of its latest step: a match that begins before it is inside that
+	                                     * step */
+	size_t  nclasses;                   /* number of classes of its steps */
 	NSX_VEC(struct nsx_step_op) ops;
 };
 
@@ -77,28 +78,29 @@ struct nsx_step_set {
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 
-/* Tell a reader what nsx_steps_take uses. */
+/* Declare to a reader what nsx_steps_take uses. */
 void nsx_steps_need(const struct nsx_step_set *s, struct nsx_reader *in);
 
-/* Take in any record of the stream. NSX_OK or NSX_ERR. */
+/* Add any record of the stream. NSX_OK or NSX_ERR. */
 int nsx_steps_take(struct nsx_step_set *s, const struct nsx_rec *rec);
 
-/* After the last record: `list` is complete and in order. NSX_OK or NSX_ERR. */
+/* After the last record: completes and sorts `list`. NSX_OK or NSX_ERR. */
 int nsx_steps_finish(struct nsx_step_set *s);
 
-/* Say which ranges are no steps though they match; nsx_steps_report also which operations were not used. */
+/* Report which matching ranges are not steps; nsx_steps_report also reports operations that were not used. */
 void nsx_steps_report_ranges(const struct nsx_step_set *s, struct nsx_diags *diags);
 void nsx_steps_report(const struct nsx_step_set *s, struct nsx_diags *diags);
 
 void nsx_steps_free(struct nsx_step_set *s);
 
-/* The class of a range where classes are looked for: DOMAIN:NAME with digits as '#'; empty if it can be no step: its
- * name has what frameworks append, or is NCCL's. Valid until the next call for the book. */
+/* The class of a range, for detecting classes of steps: DOMAIN:NAME with digits as '#'; empty if it cannot be a step:
+ * its name has a suffix appended by a framework, or is NCCL's. Valid until the next call for the book. */
 struct nsx_str nsx_step_class_name(struct nsx_range_book *book, const struct nsx_rec *range);
 
-/* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). */
+/* The p-th percentile of n sorted values, n > 0: the ceil(p n / 100)-th smallest (nearest rank). Of 10 20 30 40 50 the
+ * 50th is the 3rd smallest, 30, and the 90th the 5th (4.5 rounded up), 50. */
 int64_t nsx_percentile(const int64_t *sorted, size_t n, int p);
-/* Its place among them, from 0. */
+/* Its index, from 0. */
 size_t nsx_percentile_rank(size_t n, int p);
 
 #endif

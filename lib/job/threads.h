@@ -1,4 +1,4 @@
-/* threads.h -- threads of all processes of a job by dense numbers.
+/* threads.h -- dense numbers for the threads of all processes of a job.
  *
  *   report 0, process 7, thread 9    0
  *   report 0, process 9, thread 9    1
@@ -16,7 +16,7 @@ struct nsx_threads {
 	struct nsx_map thread_of;    /* (that, tid) -> the thread's */
 };
 
-/* 0, 1, ... in order of arrival, whatever the numbers are; those that are absent are one, too. NSX_NONE when out of
+/* 0, 1, ... in order of first occurrence, for any numbers; absent numbers count as one value. NSX_NONE when out of
  * memory. */
 static inline uint32_t
 nsx_thread_number(struct nsx_threads *t, int64_t profile, int64_t pid, int64_t tid)

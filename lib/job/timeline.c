@@ -1,4 +1,4 @@
-/* timeline.c -- all of a device's time by what it did. */
+/* timeline.c -- the activity of a device over all of its time. */
 #include "job/timeline.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ add_sum(struct nsx_timeline_sums *s, int what, int64_t ns)
 	s->hidden += what == HIDING ? ns : 0;
 }
 
-/* The run that begins at `start` does `what`. */
+/* A run of activity `what` begins at `start`. */
 static bool
 begin_run(struct nsx_timeline *t, int what, int64_t start)
 {

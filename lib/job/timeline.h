@@ -1,13 +1,13 @@
-/* timeline.h -- all of a device's time by what it did (job/parts), kept so that any window's sums can be asked for.
- * Takes about 10 bytes a run. */
+/* timeline.h -- the activity of a device over all of its time (job/parts), stored so that the sums of any window can be
+ * computed. Takes about 10 bytes per run. */
 #ifndef NSX_JOB_TIMELINE_H
 #define NSX_JOB_TIMELINE_H
 
 #include "base/vec.h"
 #include "job/parts.h"
 
-/* ns of a window by part; parts add up to the window as far as it lies within the device's own time. hidden: part of
- * compute in which the device communicated, too. */
+/* ns of a window by activity; they add up to the part of the window that is within the device's own time. hidden: part
+ * of compute during which the device also communicated. */
 struct nsx_timeline_sums { int64_t part[NSX_NPARTS], hidden; };
 
 struct nsx_timeline_mark { struct nsx_timeline_sums before; };
@@ -16,7 +16,8 @@ struct nsx_timeline_mark { struct nsx_timeline_sums before; };
 struct nsx_timeline {
 	struct nsx_parts parts;
 	NSX_VEC(int64_t) start;
-	NSX_VEC(uint8_t) what;                      /* enum nsx_part, or one more: compute that hides communication */
+	NSX_VEC(uint8_t) what;                      /* enum nsx_part, or one more value: compute that hides
+	                                             * communication */
 	NSX_VEC(struct nsx_timeline_mark) marks;    /* sums before every 64th run */
 	struct nsx_timeline_sums sums;              /* of the runs that are complete */
 	int64_t end;
@@ -25,10 +26,10 @@ struct nsx_timeline {
 /* Add an operation, in order of start. False when out of memory. */
 bool nsx_timeline_add(struct nsx_timeline *t, enum nsx_part part, int64_t start, int64_t end);
 
-/* After the last: settle the rest. False when out of memory. */
+/* After the last operation: add the rest. False when out of memory. */
 bool nsx_timeline_finish(struct nsx_timeline *t);
 
-/* Sums over [from, to), cut to the device's own time. Call after nsx_timeline_finish. */
+/* Sums over [from, to), clipped to the device's own time. Call after nsx_timeline_finish. */
 struct nsx_timeline_sums nsx_timeline_between(const struct nsx_timeline *t, int64_t from, int64_t to);
 
 void nsx_timeline_free(struct nsx_timeline *t);
