@@ -26,7 +26,8 @@ struct nsx_fold_options {
 	enum nsx_names   names;     /* NVTX and KERNEL: how ranges are shown */
 	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only what nsysx-overlap found
 	                             * exposed */
-	bool             mark_comm; /* what communicates ends in a frame NSX_FOLD_COMM */
+	bool             mark_comm; /* what communicates ends in a frame NSX_FOLD_COMM; NVTX: copies in one of their
+	                             * name */
 	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };

@@ -129,6 +129,15 @@ equal '--mark-comm marks operations' "$(stacks --by nvtx --mark-comm)" \
 	'step_1;NCCL:ncclGroupEnd;[communication] 50|step_1;aten::mm 40|step_2;[communication] 8|step_2;aten::mm 40|'
 equal 'and their exposed part' "$(stacks --by kernel --exposed --mark-comm | tr '|' '\n' | grep communication | tr '\n' '|')" \
 	'step_1;NCCL:ncclGroupEnd;ar;[communication] 20|step_2;ar;[communication] 8|'
+# A range that copies and computes.
+{
+	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tname:s\tstart:i\tdur:i\n#op\tprofile:i\ttype:s\tname:s\tstart:i\tdur:i\trange:i\n'
+	printf 'range\t0\t1\tload\t0\t100\nop\t0\tmemcpy\t[CUDA memcpy Host-to-Device]\t0\t40\t1\nop\t0\tkernel\tscale\t50\t5\t1\n'
+	printf 'op\t0\tmemset\t\t60\t2\t1\n#end\trecords:i\nend\t4\n'
+} >"$T/copies"
+equal 'by nvtx what is copied is of the range' "$(nsysx-fold -q --by nvtx "$T/copies")" 'load 47'
+equal 'where kinds are marked, copies and sets have frames of their own' "$(nsysx-fold -q --by nvtx --mark-comm "$T/copies" | tr '\n' '|')" \
+	'load 5|load;[CUDA memcpy Host-to-Device] 40|load;memset 2|'
 fails '--exposed goes with ranges' 2 '--exposed goes with --by nvtx and kernel' nsysx-fold --by source --exposed "$T/calls"
 fails '--names goes with ranges' 2 '--names goes with --by nvtx and kernel' nsysx-fold --names=full "$T/calls"
 

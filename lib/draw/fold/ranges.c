@@ -6,6 +6,7 @@
 
 #include "draw/fold/fold.h"
 #include "job/catalogue.h"
+#include "job/parts.h"
 #include "job/range_book.h"
 
 enum {
@@ -137,12 +138,13 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 			r->none = nsx_stacks_push(r->stacks, NSX_STACKS_ROOT, NSX_STR("[no NVTX range]"));
 		node = r->none;
 	}
-	if (r->kernel) {
+	comm = asks_comm(r) && nsx_cat_communicates(&r->cat, rec);
+	/* Where kinds are marked, copies are known by their name: a range that launched one is no computation. */
+	if (r->kernel || (r->options->mark_comm && nsx_part_of(rec, comm) == NSX_PART_COPY)) {
 		struct nsx_str name = nsx_string(rec, nsx_has(rec, NSX_OP_name) ? NSX_OP_name : NSX_OP_type);
 
 		node = nsx_stacks_push(r->stacks, node, name.len ? name : NSX_STR("[unnamed]"));
 	}
-	comm = asks_comm(r) && nsx_cat_communicates(&r->cat, rec);
 	if (r->options->mark_comm && comm)
 		node = nsx_stacks_push(r->stacks, node, NSX_STR(NSX_FOLD_COMM));
 	return nsx_stacks_add(r->stacks, node, (nsx_u128)counted(r, rec, comm, dur)) ? NSX_OK
@@ -156,7 +158,8 @@ ranges_need(const void *state, struct nsx_reader *in)
 
 	nsx_range_book_need(in);
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, dur) | NSX_C(OP, hidden)
-	                            | NSX_C(OP, type) | (r->kernel ? NSX_C(OP, name) : 0));
+	                            | NSX_C(OP, type)
+	                            | (r->kernel || r->options->mark_comm ? NSX_C(OP, name) : 0));
 	if (asks_comm(r))
 		nsx_cat_need(&r->cat, in);
 }
