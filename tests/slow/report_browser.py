@@ -1,4 +1,4 @@
-"""Claims about the pages of nsysx-report as a browser shows them. DIR holds the folders job, torch and one; screenshots go to SHOTS."""
+"""Claims about the pages of nsysx-report as a browser shows them. DIR holds the folders job, torch, one, late and long; screenshots go to SHOTS."""
 import os
 import sys
 import time
@@ -23,8 +23,13 @@ return [...out].slice(0, 5);"""
 
 # What sticks out of the window and of everything that scrolls within it.
 WIDE = """
-return [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, nav') && e.getClientRects().length &&
+return [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && e.getClientRects().length &&
 	(e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)).map(e => e.tagName + '.' + e.className).slice(0, 5);"""
+
+# What holds more than it shows, and does not scroll with a hint above.
+CUT = """
+return [...document.querySelectorAll('body, body *')].filter(e => e.getClientRects().length && e.clientWidth && e.scrollWidth > e.clientWidth + 1 &&
+	!e.closest('svg') && getComputedStyle(e).display !== 'inline' && !(e.matches('.scroll') && /scrolls sideways/.test(getComputedStyle(e, '::before').content))).map(e => e.tagName + '.' + e.className).slice(0, 5);"""
 
 OPENED = """
 document.documentElement.style.scrollBehavior = 'auto';
@@ -58,6 +63,9 @@ def look(b, name, width, dark):
         time.sleep(0.1)
     equal("%s: nothing to scroll sideways" % where, b.js("return document.documentElement.scrollWidth"), width)
     equal("%s: nothing sticks out" % where, b.js(WIDE), [])
+    equal("%s: nothing is cut, and what scrolls says so" % where, b.js(CUT), [])
+    equal("%s: pictures are as wide as they are, or scroll" % where, b.js("return [...document.querySelectorAll('svg.lanes, .plots img')].filter(e => e.getClientRects().length && e.getBoundingClientRect().width > e.closest('.scroll').clientWidth + 1 && !e.closest('.scroll.wide')).length"), 0)
+    equal("%s: every finding says what to do first" % where, b.js("return [...document.querySelectorAll('#summary .findings > li')].filter(e => !/^Do first: .*[a-z]/.test((e.querySelector('.action') || e).textContent)).length"), 0)
     equal("%s: every picture loads" % where, b.js("return [...document.images].filter(i => !i.naturalWidth).map(i => i.src)"), [])
     equal("%s: letters stand out from their ground" % where, b.js(PALE), [])
     b.window(width, min(high, 12000), dark)
@@ -135,12 +143,41 @@ def lanes(b):
     equal("the slowest step is shown first", b.js(shown), ["slowest"])
     b.js("document.querySelector('label[for=\"lanes-median\"]').click()")
     equal("a click shows the median one", b.js(shown), ["median"])
-    equal("every piece tells its name and times", b.js("return [...document.querySelectorAll('svg.lanes rect')].filter(e => !/, .* (ns|µs|ms|s) at /.test(e.textContent)).length"), 0)
+    equal("every piece tells its name and times", b.js("return [...document.querySelectorAll('svg.lanes rect')].filter(e => !/, .* (ns|us|ms|s) at /.test(e.textContent)).length"), 0)
     equal("every piece lies in the picture", b.js("""return [...document.querySelectorAll('svg.lanes')].filter(e => e.getClientRects().length).map(s => [...s.querySelectorAll('rect')]
         .filter(r => r.getBBox().x < -1 || r.getBBox().x + r.getBBox().width > 1001).length)"""), [0])
     equal("findings lead to their evidence", b.js("return [...document.querySelectorAll('#summary .findings a')].filter(a => !document.querySelector(a.getAttribute('href'))).length"), 0)
     size = os.path.getsize("%s/long/index.html" % DIR)
     equal("the page of a thousand steps is below 3 MB", size < 3000000, True)
+
+
+def first_screen(b):
+    """A job one of whose hosts is late: who is, and what to do, without scrolling."""
+    for width in (1280, 390):
+        b.window(width, 844)
+        b.open("file://%s/late/index.html" % DIR)
+        text, bottom = b.js("const e = document.querySelector('.first'); return [e.textContent, e.getBoundingClientRect().bottom]")
+        equal("the first line names who is late at %d px" % width, ["Look first at device 3" in text, "late-host" in text, "load_batch" in text, bottom < 844], [True] * 4)
+        equal("it stands above the verdict at %d px" % width, b.js("return document.querySelector('.first').getBoundingClientRect().bottom <= document.querySelector('.verdict').getBoundingClientRect().top"), True)
+        equal("all links of the bar are seen at %d px" % width, b.js("return [...document.querySelectorAll('nav a')].filter(e => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0).length"), 0)
+    b.window(1280, 844)
+    equal("what to do first is on the first screen", b.js("return document.querySelector('.findings .action').getBoundingClientRect().bottom < 844"), True)
+    anchor = b.js("return document.querySelector('.findings a').getAttribute('href')")
+    equal("the card of the late host leads to who waits for whom", anchor, "#waits")
+    equal("where the late device stands", b.js("return document.querySelector(arguments[0]).nextElementSibling.textContent.includes('tables/waits.tsv')", anchor), True)
+    with open("%s/late/tables/step-each.tsv" % DIR, encoding="utf-8") as f:
+        head, *rows = [line.rstrip("\n").split("\t") for line in f]
+    step, device, period = head.index("step"), head.index("device"), head.index("period")
+    for label in b.js("return [...document.querySelectorAll('.choice label')].map(e => e.textContent)"):
+        number, told = label.split("number ")[1].split(":")[0], label.split(": ")[1]
+        want = next(float(r[period]) for r in rows if r[step] == number and r[device] == "0")
+        equal("the length of a step that is drawn is that of the table", [told.split(" on ")[1], abs(float(told.split()[0]) * 1e6 - want) < 1e3], ["device 0", True])
+    b.window(390, 844)
+    b.open("file://%s/late/index.html" % DIR)
+    equal("at 390 px the picture of a step says that it scrolls", b.js("return /scrolls sideways/.test(getComputedStyle(document.querySelector('.choice > .scroll.wide'), '::before').content)"), True)
+    b.js("const s = document.querySelector('.choice > .scroll.wide'); s.scrollLeft = s.scrollWidth")
+    time.sleep(0.3)
+    equal("to its end", b.js("return document.querySelector('.choice > .scroll.wide').classList.contains('end')"), True)
 
 
 def single(b):
@@ -156,13 +193,14 @@ def single(b):
 
 b = Browser(1280, 844)
 try:
-    for name in ("job", "torch", "one"):
+    for name in ("job", "torch", "one", "late"):
         for width in (1280, 390):
             for dark in (False, True):
                 look(b, name, width, dark)
     parts(b)
     tables(b)
     lanes(b)
+    first_screen(b)
     single(b)
 finally:
     b.close()

@@ -14,6 +14,8 @@ made() {
 	nsysx-report -q -o "$T/job" -x "$T/s/dump0" "$T/s/r0.sqlite" -x "$T/s/dump1" "$T/s/r1.sqlite" &&
 	nsysx-report -q -o "$T/torch" --title '<b>"x"</b>' "$T/t/r0.sqlite" &&
 	"$SYNTH" -q -o "$T/l" --steps 1000 >/dev/null && nsysx-report -q -o "$T/long" -x "$T/l/dump0" "$T/l/r0.sqlite" -x "$T/l/dump1" "$T/l/r1.sqlite" &&
+	"$SYNTH" -q -o "$T/w" --processes 4 --offset 2000000 --steps 8 --plant late-host &&
+	nsysx-report -q -o "$T/late" -x "$T/w/dump0" "$T/w/r0.sqlite" -x "$T/w/dump1" "$T/w/r1.sqlite" -x "$T/w/dump2" "$T/w/r2.sqlite" -x "$T/w/dump3" "$T/w/r3.sqlite" &&
 	nsysx-report -q --single -o "$T/one" -x "$T/o/dump0" "$T/o/r0.sqlite"
 }
 made || { echo 'report_browser.sh: the reports could not be made' >&2; exit 1; }

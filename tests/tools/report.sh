@@ -65,8 +65,9 @@ equal 'its cards are the step: mean, p50, p99' "$(sed -n '/<dl class="cards">/,/
 	"$(awk -F'\t' 'NR == 2 { print $6, $7, $8 }' where.tsv)"
 equal 'the parts of its bar add up to the whole' "$(sed -n '/<div class="bar"/,/<\/div>/p' r/index.html | grep -o 'width:[0-9.]*' | awk -F: '{ s += $2 } END { printf "%.0f", s }')" 100
 ok 'the verdict is that of nsysx-idle, word for word' sh -c "grep '^<p class=\"verdict\">' r/index.html | grep -qiF \"\$(sed -n '3s/^\*\*\(.*\)\*\* *\$/\1/p' r/summary.md)\""
-ok 'above it stands what to look at first: the finding that ranks first' sh -c "grep '^<p class=\"first\">' r/index.html | tr -d '\\\\' | grep -qiF \"\$(awk -F'\t' 'NR == 2 { print \$7 \": \" \$2 }' want.tsv)\""
-equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \(.*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
+equal 'above it stands what to look at first: the finding that ranks first, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { print $2 }' want.tsv)" |
+	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
+equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
 equal 'steps are those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '

@@ -31,7 +31,7 @@ for cause in slow-collective late-host blocking straggler layout; do
 	equal "$cause is the first finding" "$(first "$steady" 2)" $cause
 	case $cause in straggler | late-host) names='device 3' ;; layout) names=wrapped_transpose ;; *) names=$subject ;; esac
 	ok "$cause: its subject is $names" sh -c 'case $1 in "$2"*) ;; *) exit 1 ;; esac' sh "$(first "$steady" 7)" "$names"
-	ok "$cause: the first line says so" sh -c 'head -n 1 "$1" | tr -d "\\\\" | grep -qF -e "**look first at $2"' sh "$T/$cause/plan.md" "$names"
+	ok "$cause: the first line says so" sh -c 'head -n 1 "$1" | tr -d "\\\\" | grep -q "^[*][*]look first at .*$2"' sh "$T/$cause/plan.md" "$names"
 	ok "$cause: it says what to do first" test -n "$(first "$steady" 8)"
 	ok "$cause: its evidence names $subject" sh -c 'printf "%s\n" "$1" | grep -qF -e "$2"' sh "$(first "$steady" 5)" "$subject"
 	ok "$cause stands first in the plan" sh -c 'grep -m 1 "^| 1 |" "$1" | grep -qF -e "| $2 |"' sh "$T/$cause/plan.md" $cause

@@ -29,7 +29,7 @@ FNR == 1 {
 		col[$i] = i
 	next
 }
-function v(name) { return $col[name] }
+function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
 file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); action[f] = v("action") }
@@ -50,9 +50,10 @@ function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
 	y = yoe + era * 400 + (m <= 2)
 	return sprintf("%d-%02d-%02d", y, m, d)
 }
-# Where a finding's evidence is on the page.
+# Where the evidence of a finding is on the page: what its command prints has a place of its own there.
 function section(x) {
-	return x ~ /^idle|late-host/ ? "idle" : x ~ /collective|communication|waiting/ ? "communication" : x ~ /straggler|late-device/ ? "devices" : x ~ /variability/ ? "steps" : x ~ /blocking|copies|pageable/ ? "copies" : x ~ /layout|launch-bound|roofline/ ? "kernels" : "summary"
+	return x ~ /^nsysx-stragglers/ ? "waits" : x ~ /^nsysx-collectives|^nsysx-summary --by collective/ ? "communication" : x ~ /^nsysx-idle/ ? "idle" : \
+		x ~ /^nsysx-steps/ ? "steps" : x ~ /^nsysx-copies/ ? "copies" : x ~ /^nsysx-summary --by thunk/ ? "instructions" : x ~ /^nsysx-roofline/ ? "roofline" : "kernels"
 }
 # The words of a finding.
 function words(x,   y) {
@@ -61,6 +62,7 @@ function words(x,   y) {
 	gsub(/-/, " ", y)
 	return toupper(substr(y, 1, 1)) substr(y, 2)
 }
+# A sentence of its own; what is a name in it stays as it is.
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : group[i] == "launch-starved" ? "starved" : "idle" }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
@@ -83,12 +85,10 @@ END {
 		print "<p class=\"verdict\">" esc(sentence(verdict)) "</p>"
 	if (whole == "step") {
 		print "<dl class=\"cards\">"
-		card(mean, "ns", "a step, mean of " steps " from start to start")
+		card(mean, "ns", "a step from start to start, mean of " steps (class_line != "" ? ": " class_line : ""))
 		card(p50, "ns", "p50")
 		card(p99, "ns", "p99")
 		print "</dl>"
-		if (class_line != "")
-			print "<p class=\"note\">Steps are " esc(class_line) ".</p>"
 	} else if (whole != "") {
 		print "<dl class=\"cards\">"
 		card(mean, "ns", "from the first to the last operation, mean of " (steps == 1 ? "one device" : steps " devices"))
@@ -98,18 +98,18 @@ END {
 	if (n)
 		bar()
 	if (f) {
-		print "<h3>What there is to gain</h3><ol class=\"findings\">"
+		print "<h3>What there is to gain</h3><ol class=\"findings top\">"
 		for (i = 1; i <= f; i++) {
 			if (i == 4)
 				print "</ol><details><summary>" f - 3 (f == 4 ? " more finding" : " more findings") "</summary><ol class=\"findings\" start=\"4\">"
-			anchor = section(finding[i])
+			anchor = section(command[i])
 			title = "<b>" esc(words(finding[i])) "</b>"
-			if ((" " sections) ~ (" " anchor ":"))
+			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<br>" esc(sentence(evidence[i])) "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
-		print "<p class=\"note\">Each is the most that dealing with it alone can give; gains do not add.</p>"
+		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
 		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}

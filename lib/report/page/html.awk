@@ -19,7 +19,7 @@ function short(x,   a) {
 function ns(x,   a) {
 	x += 0
 	a = x < 0 ? -x : x
-	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " µs" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
+	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " us" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
 }
 function size(x) {
 	x += 0

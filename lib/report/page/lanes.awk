@@ -1,10 +1,26 @@
 # lanes.awk -- the table of lanes as pictures, a step each, with a choice of which is shown. Hovering tells names and times.
-NR == 1 {
+# Reads step-each.tsv, for the periods of those steps, which may be empty, and lanes.tsv.
+FNR == 1 {
+	file = FILENAME
+	sub(/.*\//, "", file)
+	split("", col)
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
 	next
 }
 function v(name) { return $col[name] }
+# Steps are those of the class with most time, and each was chosen by its period on the first device of it.
+file == "step-each.tsv" {
+	c = v("class")
+	time[c] += v("period")
+	if (top == "" || time[c] > time[top])
+		top = c
+	if (v("period") != "" && !((c, v("step")) in period)) {
+		period[c, v("step")] = v("period")
+		on[c, v("step")] = v("device")
+	}
+	next
+}
 {
 	k = v("pick")
 	if (!(k in step)) {
@@ -73,17 +89,25 @@ function draw(k,   i, y, x, w, scale, per, high) {
 		printf "<text class=\"tick\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>", i * WIDE / 5, high - 3, (i == 0 ? "start" : i == 5 ? "end" : "middle"), ns(int((least[k] + i * (length_of[k] - least[k]) / 5) + 0.5))
 	print "\n</svg>"
 }
+# The period of the step, which is what tables have; the picture is longer where devices begin apart.
+function label(k) {
+	if (k == "recording")
+		return "the whole recording: " ns(length_of[k] - least[k])
+	return k " step, number " step[k] ((top, step[k]) in period ? ": " ns(period[top, step[k]]) (devices[k] > 1 ? " on device " esc(on[top, step[k]]) : "") : "")
+}
 END {
 	if (!picks)
 		exit
 	print "<div class=\"choice\">"
 	for (i = picks; i >= 1; i--)
-		printf "<input type=\"radio\" name=\"lanes\" id=\"lanes-%s\"%s><label for=\"lanes-%s\">%s: %s</label>\n", pick[i], (i == picks ? " checked" : ""), pick[i], (pick[i] == "recording" ? "the whole recording" : pick[i] " step, number " step[pick[i]]), ns(length_of[pick[i]] - least[pick[i]])
+		printf "<input type=\"radio\" name=\"lanes\" id=\"lanes-%s\"%s><label for=\"lanes-%s\">%s</label>\n", pick[i], (i == picks ? " checked" : ""), pick[i], label(pick[i])
 	for (i = picks; i >= 1; i--) {
 		printf "<div class=\"scroll lanes-%s\" tabindex=\"0\">", pick[i]
 		draw(pick[i])
 		print "</div>"
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li><li><i class=\"starved\"></i>idle, the host is late</li><li><i class=\"idle\"></i>idle, launched already</li></ul>"
+	if (picks && top != "" && pick[1] != "recording")
+		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; devices begin at different times, so the picture is longer" : "") ".</p>"
 	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

@@ -56,9 +56,14 @@
 		}
 		show();
 	});
-	// A table wider than its place says so.
-	const hint = () => document.querySelectorAll('.scroll').forEach(s => s.classList.toggle('wide', s.scrollWidth > s.clientWidth + 1));
+	// What is wider than its place says so, and where it goes on.
+	const boxes = [...document.querySelectorAll('.scroll')];
+	const ends = s => s.classList.toggle('end', s.scrollLeft + s.clientWidth >= s.scrollWidth - 1);
+	const hint = () => boxes.forEach(s => { s.classList.toggle('wide', s.scrollWidth > s.clientWidth + 1); ends(s); });
+	boxes.forEach(s => s.addEventListener('scroll', () => ends(s), { passive: true }));
 	addEventListener('resize', hint);
+	addEventListener('load', hint);
 	document.querySelectorAll('details').forEach(d => d.addEventListener('toggle', hint));
+	document.querySelectorAll('.choice > input').forEach(i => i.addEventListener('change', hint));
 	hint();
 })();

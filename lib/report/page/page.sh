@@ -61,19 +61,21 @@ fi
 # ---- sections: what each says
 
 summary() {
-	awk -v sections="$sections" -f "$here/html.awk" -f "$here/head.awk" tables/where.tsv tables/findings.tsv tables/record-device.tsv tables/record-profile.tsv summary.md
+	# Parts of sections that are there, too.
+	awk -v sections="$sections$([ "$xla" ] && echo ' instructions')$([ "$compared" ] && rows waits && echo ' waits')$(rows roofline && echo ' roofline')" -f "$here/html.awk" -f "$here/head.awk" tables/where.tsv tables/findings.tsv tables/record-device.tsv tables/record-profile.tsv summary.md
 	[ "$xla" ] && rows total && total
 	[ "$xla" ] || [ "$detail" ] || why "$no_detail"
 }
 # Time of all devices in all executions, beside what a step is.
 total() {
 	echo '<details><summary>All executions of all devices</summary>'
+	echo '<p class="note">Sums over all devices, and over all executions of programs, whether or not they are complete steps.</p>'
 	table total 'quantity:quantity:s,total:total:ns,percent:share:%' 20 ''
 	echo '</details>'
 }
 step() {
 	if rows lanes; then
-		awk -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
+		awk -f "$here/html.awk" -f "$here/lanes.awk" tables/step-each.tsv tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
 	else
@@ -103,7 +105,7 @@ kernels() {
 	if [ "$detail" ]; then
 		awk -F'\t' -f "$here/html.awk" -f "$here/kernels.awk" tables/kernel.tsv
 		table kernel 'name:kernel or copy:s,type:type:s,count:count:n,total:total:ns,percent:share:%,mean:mean:ns,min:least:ns,max:greatest:ns' 12 'The profile holds no GPU operations.'
-		rows roofline && echo '<h3>How far from what the hardware can do</h3>'
+		rows roofline && echo '<h3 id="roofline">How far from what the hardware can do</h3>'
 		plots roofline 'Instructions below the roofs of memory and of math'
 		table roofline 'name:instruction:s,opcode:opcode:s,math:math:s,bound:bound by:s,count:count:n,total:total:ns,headroom:headroom:ns,tflops:TFLOP/s:x,gbps:GB/s:x' 12 ''
 	else
@@ -136,7 +138,7 @@ flame() {
 	fi
 }
 communication() {
-	[ "$xla" ] || ! rows collective || awk -f "$here/html.awk" -f "$here/split.awk" tables/collective.tsv
+	! rows collective || awk -f "$here/html.awk" -f "$here/split.awk" tables/where.tsv tables/device.tsv tables/collective.tsv
 	table collective 'collective:collective:s,count:count:n,total:total:ns,exposed:exposed:ns,hidden:hidden:ns,hidden_share:share hidden:share' 12 "${xla:+$no_comm}"
 	[ -z "$xla" ] || rows collective || return
 	[ "$xla" ] && echo '<h3>Bandwidth and waiting</h3>'
@@ -151,7 +153,7 @@ devices() {
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
 		table stragglers 'program:program:s,device:device:n,executions:executions:n,bias_mean:late on average:ns,bias_max:furthest from the mean:ns,rank:rank:n' 12 "$alone"
-		[ "$compared" ] && rows waits && echo '<h3>Who waits for whom</h3>'
+		[ "$compared" ] && rows waits && echo '<h3 id="waits">Who waits for whom</h3>'
 		[ "$compared" ] && table waits 'collective:collective:s,device:device:n,count:count:n,wait:waits:ns,wait_max:longest:ns,last:times last:n,caused:others waited for it:ns,transfer_mean:mean transfer:ns' 12 ''
 	else
 		why "$one_device"

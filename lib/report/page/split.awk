@@ -1,10 +1,21 @@
-# split.awk -- what communication takes in all and what of it is hidden, in a line above the table of collectives.
-NR == 1 {
+# split.awk -- what communication takes in all and what of it is exposed, in two lines above the table of collectives: how its sums go with
+# the other places that tell exposed communication. Reads where.tsv, device.tsv, which may be empty, and collective.tsv.
+FNR == 1 {
+	file = FILENAME
+	sub(/.*\//, "", file)
+	split("", col)
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
 	next
 }
-$col["collective"] == "[all]" {
-	print "<p class=\"note\">" data($col["count"], "n") ($col["count"] == 1 ? " operation" : " operations") " of NCCL, " data($col["total"], "ns") " in all: " \
-		data($col["exposed"], "ns") " exposed, " data($col["hidden"], "ns") " hidden behind computation.</p>"
+function v(name) { return $col[name] }
+file == "where.tsv" && v("part") == "step" { stepped = 1 }
+file == "where.tsv" && v("part") == "comm" { step = v("mean"); known = 1 }
+file == "device.tsv" { devices++; union += v("exposed") }
+file == "collective.tsv" && v("collective") == "[all]" {
+	print "<p class=\"note\">" data(v("count"), "n") (v("count") == 1 ? " operation" : " operations") ", " data(v("total"), "ns") " in all: " \
+		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. Each counts for itself: those that run side by side count twice.</p>"
+	if (known)
+		print "<p class=\"note\">As time of devices, each moment counted once, exposed communication is " \
+			(devices ? data(union, "ns") " of all executions on all devices, and " : "") data(step, "ns") " of a " (stepped ? "step" : "device") ", the mean over devices.</p>"
 }

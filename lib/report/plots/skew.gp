@@ -1,5 +1,5 @@
 set xlabel "device"
-set ylabel "skew left after alignment, µs"
+set ylabel "skew left after alignment, us"
 set xtics 1 norangelimit
 stats data using 1 nooutput
 if (STATS_max - STATS_min > 16) set xtics autofreq

@@ -17,5 +17,5 @@ set linetype 8 lc rgb "#5aa6d6"
 set linetype cycle 8
 # The unit that fits times of up to m ns, and its name.
 unit(m) = m >= 1e9 ? 1e9 : m >= 1e6 ? 1e6 : m >= 1e3 ? 1e3 : 1.0
-unit_name(m) = m >= 1e9 ? "s" : m >= 1e6 ? "ms" : m >= 1e3 ? "µs" : "ns"
+unit_name(m) = m >= 1e9 ? "s" : m >= 1e6 ? "ms" : m >= 1e3 ? "us" : "ns"
 set key outside top left horizontal Left reverse maxrows 3 samplen 2 spacing 1.1

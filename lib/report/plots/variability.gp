@@ -1,5 +1,5 @@
 set logscale xy
-set xlabel "mean time, µs"
+set xlabel "mean time, us"
 set ylabel "standard deviation, % of the mean"
 set format xy "%g"
 plot 10 with lines dt 2 lw 1 lc rgb "#8a8f98" title "10 %", \

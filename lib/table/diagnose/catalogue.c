@@ -9,12 +9,10 @@ static const struct { const char *name, *action; } kinds[NSX_NFINDS] = {
 		"uses its links at the same time" },
 	[NSX_FIND_LATE_HOST] = { "late-host",
 		"see what its host does instead of launching (data loading, logging, a checkpoint, a busy CPU), and "
-		"move "
-		"that out of the way of launches" },
+		"move that out of the way of launches" },
 	[NSX_FIND_STRAGGLER] = { "straggler",
 		"compare its kernels with those of another device: where a few are longer its work is uneven, where "
-		"all "
-		"are the device is slow (clock, heat, power)" },
+		"all are the device is slow (clock, heat, power)" },
 	[NSX_FIND_LATE_DEVICE] = { "late-device",
 		"compare what it does before these collectives with what another device does" },
 	[NSX_FIND_BLOCKING] = { "blocking",
@@ -75,4 +73,10 @@ const char *
 nsx_look_action(const struct nsx_finding *f)
 {
 	return f->kind == NSX_FIND_IDLE ? idle[f->cause] : kinds[f->kind].action;
+}
+
+bool
+nsx_look_is_one(const struct nsx_finding *f)
+{
+	return f->kind <= NSX_FIND_BLOCKING;
 }

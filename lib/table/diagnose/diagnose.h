@@ -199,13 +199,14 @@ const char *nsx_look_name(enum nsx_look look);
 void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
-/* To a->text: where most of the window's time of a cause is, if that is much of it; and to a->subject if that is
- * empty. */
+/* To a->text, and behind what a->subject has: where most of the window's time of a cause is, if that is much of it. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause);
 
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
+/* Whether the gain is all of the subject, a device or a call; else the subject is the largest of several. */
+bool nsx_look_is_one(const struct nsx_finding *f);
 
 /* ---- screen.c, tables.c */
 int nsx_look_screen(struct nsx_look_at *a, bool markdown, struct nsx_buf *to);

@@ -174,8 +174,8 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 		return;
 	nsx_buf_fmt(&a->text, "; %.0f %% of that in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns);
 	nsx_idle_put_frames(&a->idle, path, leaf, &a->text);
-	if (!a->subject.len)
-		nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
+	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");
+	nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
 }
 
 /* The same of the window that has most of the cause. */

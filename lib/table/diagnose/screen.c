@@ -109,16 +109,24 @@ put_first(struct screen *s)
 
 	if (!a->findings.n)
 		return;
-	struct nsx_str subject = nsx_look_str(a, a->findings.p[0].subject);
+	const struct nsx_finding *f = &a->findings.p[0];
+	struct nsx_str subject = nsx_look_str(a, f->subject);
+	bool one = subject.len && nsx_look_is_one(f);
 
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "look first at ");
-	nsx_buf_str(&a->text, subject);
-	nsx_buf_c(&a->text, subject.len ? ": " : "");
-	nsx_look_put_name(&a->findings.p[0], &a->text);
+	if (one) {
+		nsx_buf_str(&a->text, subject);
+		nsx_buf_c(&a->text, ": ");
+	}
+	nsx_look_put_name(f, &a->text);
 	nsx_buf_c(&a->text, ", up to ");
-	nsx_look_put_ns(&a->text, a->findings.p[0].gain);
-	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", nsx_look_unit(a), 100 * a->findings.p[0].gain / a->period);
+	nsx_look_put_ns(&a->text, f->gain);
+	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", nsx_look_unit(a), 100 * f->gain / a->period);
+	if (subject.len && !one) {
+		nsx_buf_c(&a->text, "; begin with ");
+		nsx_buf_str(&a->text, subject);
+	}
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
 	put_lines(s, nsx_buf_view(&a->text), 0);

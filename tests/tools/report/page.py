@@ -9,7 +9,7 @@ import re
 import sys
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
-SCALE = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "GB/s": 1, "%": 1, "": 1}
+SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "GB/s": 1, "%": 1, "": 1}
 
 
 class Page(html.parser.HTMLParser):
