@@ -56,6 +56,30 @@ tell(struct nsx_input *in, ssize_t got)
 	}
 }
 
+static int
+copy(struct nsx_input *in, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t put = write(in->copy, p, n);
+
+		if (put < 0 && errno != EINTR)
+			return nsx_err_set(in->err, "temporary file: %s", strerror(errno));
+		p += put < 0 ? 0 : put;
+		n -= put < 0 ? 0 : (size_t)put;
+	}
+	return NSX_OK;
+}
+
+int
+nsx_input_copy(struct nsx_input *in, int fd)
+{
+	if (in->unzip)
+		return NSX_EOF;
+	in->copy = fd;
+	in->has_copy = true;
+	return copy(in, in->buf + in->pos, in->end - in->pos);
+}
+
 /* Read bytes: returns how many, 0 at the end; -1 with err filled. */
 static ssize_t
 fetch(struct nsx_input *in, char *p, size_t n)
@@ -75,7 +99,7 @@ fetch(struct nsx_input *in, char *p, size_t n)
 		if (got >= 0) {
 			if (in->watched)
 				tell(in, got);
-			return got;
+			return in->has_copy && copy(in, p, (size_t)got) != NSX_OK ? -1 : got;
 		}
 		if (errno != EINTR) {
 			nsx_err_set(in->err, "%s: %s", in->name, strerror(errno));

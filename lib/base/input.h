@@ -28,6 +28,8 @@ struct nsx_input {
 	struct nsx_unzip *unzip;   /* NULL if the input is not compressed */
 	enum { NSX_UNWATCHED, NSX_SIZED, NSX_UNSIZED } watched;   /* base/progress.h */
 	int64_t         left;      /* with NSX_SIZED: bytes that were expected and have not been read */
+	int             copy;      /* if has_copy: a file descriptor that every byte read is also written to */
+	bool            has_copy;
 	const int64_t  *records;   /* records read so far; the number already reported to progress */
 	int64_t         told;
 };
@@ -44,6 +46,10 @@ int nsx_input_need(struct nsx_input *in, size_t n);
 
 /* The same; *bytes is then all of the window, valid until the next call; nothing is taken. */
 int nsx_input_peek(struct nsx_input *in, size_t n, struct nsx_str *bytes);
+
+/* Write every byte of the input, those in the window included, to fd as well; fd stays the caller's. Call it before
+ * anything is taken. NSX_OK; NSX_EOF if the input is compressed: nothing is copied; NSX_ERR. */
+int nsx_input_copy(struct nsx_input *in, int fd);
 
 /* Take n of them. */
 void nsx_input_take(struct nsx_input *in, size_t n);

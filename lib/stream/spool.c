@@ -1,5 +1,5 @@
 /* spool.c -- records put aside in an unlinked temporary file: binary, lightly compressed, read back once. Or nothing is
- * put aside, where the stream itself can be read again. */
+ * put aside, where the stream itself can be read again, or the bytes of the input are as they come. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "stream/binary.h"
 #include "stream/codec.h"
 #include "stream/spool.h"
 
 struct nsx_spool {
 	struct nsx_err    *err;
 	int                fd;   /* -1 once a reader has it */
-	struct nsx_writer *out;  /* NULL: fd is the stream itself */
+	struct nsx_writer *out;  /* NULL: fd is the stream itself, or its bytes */
 	char              *name;
 	int64_t            records;
 };
@@ -81,6 +82,32 @@ nsx_spool_open(struct nsx_err *err)
 	return s;
 }
 
+int
+nsx_spool_open_bytes(struct nsx_reader *in, struct nsx_spool **to, struct nsx_err *err)
+{
+	struct nsx_spool *s;
+	struct nsx_str first;
+	int rc = nsx_input_peek(&in->in, NSX_MAGIC_BYTES, &first);
+
+	*to = NULL;
+	if (rc != NSX_OK || !nsx_binary_magic(first.ptr, first.len) || in->in.unzip)
+		return rc == NSX_ERR ? NSX_ERR : NSX_OK;
+	s = calloc(1, sizeof *s);
+	if (s)
+		*s = (struct nsx_spool){ .err = err, .fd = -1, .name = nsx_str_dup(nsx_str_c(in->name)) };
+	if (!s || !s->name)
+		rc = nsx_err_nomem(err, in->name);
+	else if ((s->fd = nsx_tmpfile(err)) < 0)
+		rc = NSX_ERR;
+	else
+		rc = nsx_input_copy(&in->in, s->fd);
+	if (rc == NSX_OK)
+		*to = s;
+	else
+		nsx_spool_free(s);
+	return rc;
+}
+
 bool
 nsx_spool_keeps(const struct nsx_spool *s)
 {
@@ -110,16 +137,22 @@ nsx_spool_records(const struct nsx_spool *s)
 struct nsx_reader *
 nsx_spool_reader(struct nsx_spool *s)
 {
+	return nsx_spool_reader_of(s, 0);
+}
+
+struct nsx_reader *
+nsx_spool_reader_of(struct nsx_spool *s, unsigned flags)
+{
 	int fd = s->fd;
 
 	if (fd < 0 || (s->out && nsx_writer_finish(s->out) != NSX_OK))
 		return NULL;
-	if (s->out && lseek(fd, 0, SEEK_SET) < 0) {
+	if (lseek(fd, 0, SEEK_SET) < 0) {
 		nsx_err_set(s->err, "%s: %s", spool_name, strerror(errno));
 		return NULL;
 	}
 	s->fd = -1;
-	return nsx_reader_fd(fd, s->out ? spool_name : s->name, 0, s->err);
+	return nsx_reader_fd(fd, s->out ? spool_name : s->name, flags, s->err);
 }
 
 void

@@ -17,6 +17,11 @@ struct nsx_spool *nsx_spool_open(struct nsx_err *err);
  * can be read again nothing is put aside: the spool's reader reads the file, with its diags. NULL as above. */
 struct nsx_spool *nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err);
 
+/* A spool for all of `in`, from which nothing has been read, that takes the bytes of the input as they come: nothing
+ * is written to it, and what the first reading does not ask for is there in the second. NSX_OK, and in *s the spool;
+ * NULL if the input is not a binary stream as it came: its records are to be put aside. NSX_ERR. */
+int nsx_spool_open_bytes(struct nsx_reader *in, struct nsx_spool **s, struct nsx_err *err);
+
 /* Whether records are put aside, so that the first reading has to ask (nsx_reader_need) for what the second one
  * uses. */
 bool nsx_spool_keeps(const struct nsx_spool *s);
@@ -30,6 +35,7 @@ int64_t nsx_spool_records(const struct nsx_spool *s);
 /* Finish writing and hand out a reader from the beginning; the caller closes it, before or after
  * nsx_spool_free. NULL on failure. Once only. */
 struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
+struct nsx_reader *nsx_spool_reader_of(struct nsx_spool *s, unsigned flags);   /* the same with flags of nsx_reader_fd */
 void nsx_spool_free(struct nsx_spool *s);   /* NULL allowed */
 
 NSX_END_C

@@ -69,13 +69,15 @@ read_first(struct source *s, struct al_job *j)
 	/* It will be read again. */
 	nsx_progress_expect(s->size);
 	nsx_progress_phase("first pass");
-	if (s->from < 0) {
+	if (s->from < 0 && nsx_spool_open_bytes(s->first, &s->spool, s->err) != NSX_OK)
+		return NSX_ERR;
+	if (s->from < 0 && !s->spool) {
 		s->spool = nsx_spool_open(s->err);
 		if (!s->spool)
 			return NSX_ERR;
 		nsx_spool_follow(s->spool, s->first);
 	}
-	return nsx_align_gather(j, s->first, s->spool);
+	return nsx_align_gather(j, s->first, s->spool && nsx_spool_keeps(s->spool) ? s->spool : NULL);
 }
 
 static struct nsx_reader *
@@ -85,7 +87,7 @@ read_again(struct source *s)
 
 	nsx_progress_phase("second pass");
 	if (s->spool) {
-		again = nsx_spool_reader(s->spool);
+		again = nsx_spool_reader_of(s->spool, nsx_spool_keeps(s->spool) ? 0 : s->flags);
 		if (again)
 			nsx_reader_watch(again);
 		return again;

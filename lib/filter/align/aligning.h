@@ -109,7 +109,7 @@ struct al_job {
 	bool                           by_nccl;    /* obs are theirs */
 };
 
-/* Read all of `in`; if spool is not NULL everything goes there too. */
+/* Read all of `in` that is of use here; if spool is not NULL everything is read and goes there too. */
 int nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 
 /* Give devices their clocks; call once after nsx_align_gather. */

@@ -144,12 +144,28 @@ take(struct al_job *j, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_INST ? take_stack(j, rec) : NSX_OK;
 }
 
+/* Where the stream can be read again, the first pass reads what it uses. */
+static void
+need(const struct al_job *j, struct nsx_reader *in)
+{
+	nsx_comm_need(&j->comm, in);
+	nsx_nccl_need(in);
+	nsx_reader_need(in, NSX_INST, NSX_EVERY);
+	nsx_reader_need(in, NSX_MODULE, NSX_C(MODULE, device));
+	nsx_reader_need(in, NSX_THUNK, nsx_field_slots(NSX_THUNK, NSX_CAT_COMM_ROLES) | NSX_C(THUNK, device)
+	                | NSX_C(THUNK, execution) | NSX_C(THUNK, occurrence) | NSX_C(THUNK, name) | NSX_C(THUNK, start)
+	                | NSX_C(THUNK, dur));
+	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES));
+}
+
 int
 nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool)
 {
 	struct nsx_rec rec;
 	int rc;
 
+	if (!spool)
+		need(j, in);
 	while ((rc = nsx_read(in, &rec)) == NSX_OK)
 		if ((spool && nsx_spool_write(spool, &rec) != NSX_OK) || take(j, &rec) != NSX_OK)
 			return NSX_ERR;
