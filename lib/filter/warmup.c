@@ -13,6 +13,7 @@
 #include "job/communicates.h"
 #include "stream/fields.h"
 #include "stream/order.h"
+#include "stream/pass.h"
 #include "stream/spool.h"
 
 static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
@@ -26,6 +27,7 @@ struct ran { bool any_steady, steady; int64_t end; };
 struct warmup {
 	struct nsx_reader   *in;
 	struct nsx_writer   *out;
+	struct nsx_pass     *through;       /* from in to out */
 	struct nsx_err      *err;
 	enum nsx_warmup_mode mode;
 	bool                 comm;          /* an instruction communicates */
@@ -175,7 +177,7 @@ pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slo
 			slots->of[id] = (int8_t)nsx_kind_slot(rec->kind, NSX_STR("phase"));
 		nsx_set_s(rec, slots->of[id], steady ? STEADY : INIT);
 	}
-	return nsx_write(w->out, rec);
+	return nsx_pass_on(w->through, rec);
 }
 
 static int
@@ -216,6 +218,22 @@ release(struct warmup *w)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
+/* What take() asks of records once it is decided. */
+static void
+look(struct warmup *w)
+{
+	static const uint64_t host = NSX_R(HOST_START) | NSX_R(HOST_DUR);
+	static const uint64_t any = NSX_R(PROFILE) | NSX_R(DEVICE) | NSX_R(PROGRAM) | NSX_R(EXECUTION) | NSX_R(START)
+	                            | NSX_R(DUR);
+	uint64_t columns[NSX_NKINDS + 1] = { [NSX_DEVICE] = NSX_EVERY, [NSX_INST] = NSX_EVERY,
+	                                     [NSX_COMPILE] = NSX_EVERY };
+
+	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
+		if (nsx_section_of(k) == NSX_SECTION_WORK || nsx_section_of(k) == NSX_SECTION_SKEW)
+			columns[k] = nsx_field_slots(k, any | (is_host(k) ? host : 0));
+	nsx_pass_look(w->through, columns);
+}
+
 /* It is known what becomes of what waits: end the waiting. */
 static int
 decide(struct warmup *w)
@@ -233,6 +251,8 @@ decide(struct warmup *w)
 		rc = release(w);
 	nsx_spool_free(w->waiting);
 	w->waiting = NULL;
+	if (w->mode != NSX_WARMUP_MARK)
+		look(w);
 	return rc;
 }
 
@@ -310,7 +330,7 @@ take(struct warmup *w, struct nsx_rec *rec)
 	default:
 		break;
 	}
-	return nsx_write(w->out, rec);
+	return nsx_pass_on(w->through, rec);
 }
 
 static void
@@ -334,15 +354,18 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 	int rc = NSX_OK;
 
 	memset(&w.slots, -1, sizeof w.slots);
+	w.through = nsx_pass_new(in, out, err);
+	rc = w.through ? NSX_OK : NSX_ERR;
 	for (enum nsx_kind_id k = 0; mode == NSX_WARMUP_MARK && rc == NSX_OK && k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK)
 			rc = nsx_reader_add_column(in, k, "phase", 's');
-	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK)
+	while (rc == NSX_OK && (rc = nsx_pass_read(w.through, &rec)) == NSX_OK)
 		rc = take(&w, &rec);
 	if (rc == NSX_EOF)
 		rc = w.decided ? NSX_OK : decide(&w);
 	if (rc == NSX_OK)
 		report(&w, diags);
+	nsx_pass_free(w.through);
 	nsx_spool_free(w.waiting);
 	nsx_map_free(&w.compiled);
 	nsx_cat_free(&w.cat);

@@ -20,6 +20,7 @@ struct kind {
 	bool               filled;
 	bool               skip;      /* nobody asks for its records */
 	uint64_t           wanted;    /* which columns of its header are asked for */
+	uint64_t           now;       /* the same in this block, which may only be looked at */
 	/* Columns of c that have values, and where they go: the first nstrings are strings. */
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
@@ -40,6 +41,10 @@ struct binary {
 	size_t           left;        /* records left of the current run */
 	struct kind     *now;         /* whose they are */
 	size_t           taken;       /* bytes of the block in the window, taken when it is used up */
+	struct nsx_unread bytes;      /* of these, what it holds */
+	size_t           rows;        /* its records */
+	int64_t          first;       /* records before it */
+	bool             looked;      /* its columns are decoded as far as r->look says */
 	int64_t          blocks;
 	struct nsx_strings strings;
 	struct nsx_pool  pool;
@@ -241,6 +246,7 @@ check_order(struct nsx_reader *r, size_t met)
 		rows += count;
 		b->kinds.p[kind].rows += count;
 	}
+	b->rows = rows;
 	return met == b->kinds.n ? NSX_OK : damaged(r, "a kind without a place");
 }
 
@@ -256,7 +262,7 @@ static int
 join_strings(struct nsx_reader *r)
 {
 	struct binary *b = r->state;
-	bool all = !r->needs;
+	bool all = !r->needs && !b->looked;
 
 	for (size_t i = 0; i < b->kinds.n && !all; i++) {
 		const struct kind *k = &b->kinds.p[i];
@@ -264,7 +270,7 @@ join_strings(struct nsx_reader *r)
 		for (int col = 0; col < k->heads.ncols; col++) {
 			const uint64_t *v = k->c.v[col];
 
-			if (!v || k->heads.type[col] != 's' || !(k->wanted >> col & 1))
+			if (!v || k->heads.type[col] != 's' || !(k->now >> col & 1))
 				continue;
 			for (size_t row = 0; row < k->rows; row++)
 				b->strings.wanted[v[row]] = 1;
@@ -319,12 +325,25 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 		struct kind *k = kind_of(b, f.bytes);
 		if (k->skip)
 			continue;
-		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->wanted };
+		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->now, b->looked };
 		const char *wrong = nsx_columns_decode(&k->c, f.bytes, &rows, &b->pool);
 		if (wrong)
 			return damaged(r, wrong);
 	}
 	return join_strings(r);
+}
+
+/* The columns of a kind, whose header was met, that r->look has. */
+static uint64_t
+looked_at(const struct nsx_reader *r, const struct nsx_met *met)
+{
+	uint64_t slots = r->look[met->kind->id], columns = 0;
+
+	if (slots == NSX_EVERY)
+		return NSX_EVERY;
+	for (int i = 0; i < met->n; i++)
+		columns |= (slots >> met->kind->order[i] & 1) << i;
+	return columns;
 }
 
 static int
@@ -336,7 +355,6 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	size_t met = b->kinds.n;
 	int rc, good = NSX_OK;
 
-	b->blocks++;
 	b->run = b->left = 0;
 	b->now = NULL;
 	b->order_kinds.n = b->order_counts.n = 0;
@@ -362,6 +380,10 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	}
 	if (good != NSX_OK || check_order(r, met) != NSX_OK)
 		return NSX_ERR;
+	/* One with headers in it is decoded whole. */
+	b->looked = b->looked && met == b->kinds.n;
+	for (size_t i = 0; i < b->kinds.n; i++)
+		b->kinds.p[i].now = b->looked ? looked_at(r, b->kinds.p[i].met) : b->kinds.p[i].wanted;
 	return read_records(r, block);
 }
 
@@ -392,7 +414,7 @@ fill(struct kind *k)
 	k->has = 0;
 	for (int strings = 1; strings >= 0; strings--) {
 		for (int i = 0; i < k->met->n; i++) {
-			if (!k->c.v[i] || !(k->wanted >> i & 1) || (k->heads.type[i] == 's') != strings)
+			if (!k->c.v[i] || !(k->now >> i & 1) || (k->heads.type[i] == 's') != strings)
 				continue;
 			uint8_t slot = k->met->kind->order[i];
 
@@ -490,7 +512,34 @@ next_block(struct nsx_reader *r)
 		return at_end(r, s);
 	}
 	b->taken = n;
-	return field == STREAM_BLOCK ? read_block(r, s) : NSX_OK;
+	if (field != STREAM_BLOCK)
+		return NSX_OK;
+	b->blocks++;
+	b->bytes = s;
+	b->first = r->records;
+	b->looked = r->looks;
+	return read_block(r, s);
+}
+
+struct nsx_block
+nsx_binary_block(const struct nsx_reader *r)
+{
+	const struct binary *b = r->state;
+
+	return (struct nsx_block){
+		.looked = b->looked, .done = !b->left && b->run == b->order_kinds.n, .rows = b->rows,
+		.first = b->first, .message = { r->in.buf + r->in.pos, b->taken }, .nruns = b->order_kinds.n,
+		.kinds = b->order_kinds.p, .counts = b->order_counts.p
+	};
+}
+
+int
+nsx_binary_again(struct nsx_reader *r)
+{
+	struct binary *b = r->state;
+
+	b->looked = false;
+	return read_block(r, b->bytes);
 }
 
 static int

@@ -302,6 +302,22 @@ flush(struct nsx_writer *w)
 	return nsx_writer_flush(w);
 }
 
+int
+nsx_binary_put_block(struct nsx_writer *w, struct nsx_str message)
+{
+	if (flush(w) != NSX_OK)
+		return NSX_ERR;
+	return nsx_output_write(&w->out, message.ptr, message.len);
+}
+
+size_t
+nsx_binary_waiting(const struct nsx_writer *w)
+{
+	const struct block *b = w->state;
+
+	return b->nrows;
+}
+
 /* Make the plan for records that have what rec has. */
 static void
 make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)

@@ -55,6 +55,22 @@ struct nsx_decoder {
 };
 extern const struct nsx_decoder nsx_text_decoder, nsx_binary_decoder;
 
+/* The block that a binary stream is being read from. message: as it stands in the stream, with its tag and length; in
+ * the window until the next block is read. */
+struct nsx_block {
+	bool    looked;       /* decoded as far as r->look says, and whole otherwise */
+	bool    done;         /* all of its records were given out */
+	size_t  rows;
+	int64_t first;        /* records of the stream before it */
+	struct nsx_str message;
+	size_t  nruns;        /* of its order: */
+	const uint64_t *kinds, *counts;
+};
+struct nsx_block nsx_binary_block(const struct nsx_reader *r);
+
+/* Decode that block whole, whatever it was looked at for: the decoder's next gives its records again. */
+int nsx_binary_again(struct nsx_reader *r);
+
 struct nsx_added { enum nsx_kind_id kind; const char *name; char type; };
 
 struct nsx_reader {
@@ -77,6 +93,8 @@ struct nsx_reader {
 	bool              needs;         /* nsx_reader_need was called */
 	bool              asked[NSX_NKINDS + 1];
 	uint64_t          need[NSX_NKINDS + 1];   /* slots */
+	bool              looks;         /* nsx_pass_look was called */
+	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
 
 	/* Where records of the kind read last have their time and duration; -1: they have none, or nobody reads it. */
@@ -153,6 +171,15 @@ struct nsx_writer {
 	struct nsx_put    *known[NSX_NKINDS];
 	struct nsx_put    *last;
 };
+
+/* Put a block into a binary stream as it stands in another, whose kinds have the same numbers and columns, behind what
+ * was written so far. The records in it are the caller's to count. */
+int nsx_binary_put_block(struct nsx_writer *w, struct nsx_str message);
+/* Records that wait for their block to be full. */
+size_t nsx_binary_waiting(const struct nsx_writer *w);
+
+/* Write the headers that w->follow has met. */
+int nsx_writer_catch_up(struct nsx_writer *w);
 
 /* Give w->buf to the output. */
 int nsx_writer_flush(struct nsx_writer *w);

@@ -119,6 +119,23 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 	return at == d->rows ? values : SIZE_MAX;
 }
 
+/* How many records have a value by presence runs, SIZE_MAX if the runs do not add up. */
+static size_t
+count_presence(struct nsx_unread runs, size_t rows)
+{
+	uint64_t n;
+	size_t at = 0, values = 0;
+	bool now = true;
+
+	for (; runs.p < runs.end; now = !now) {
+		if (!nsx_get_varint(&runs, &n) || n > rows - at)
+			return SIZE_MAX;
+		values += now ? n : 0;
+		at += n;
+	}
+	return at == rows ? values : SIZE_MAX;
+}
+
 static bool
 read_runs(struct nsx_unread diffs, struct nsx_unread counts, uint64_t *v, size_t n)
 {
@@ -439,6 +456,32 @@ read_column(struct decode *d, const struct values *s)
 	return string ? check_strings(d, v) : NULL;
 }
 
+/* What can be told of a column without its values: NULL, or what is wrong. */
+static const char *
+check_column(const struct decode *d, const struct values *s)
+{
+	struct nsx_unread counts = s->run_counts;
+	size_t n = s->presence.p == s->presence.end ? d->rows : count_presence(s->presence, d->rows), at = 0;
+	uint64_t count;
+
+	if (n == SIZE_MAX)
+		return "presence that does not match the records";
+	if (n == 0)
+		return "a column without values";
+	if (s->base >= NSX_NBASES)
+		return "a column stored in a way that this version does not know";
+	if (s->doubles.p != s->doubles.end)
+		return (size_t)(s->doubles.end - s->doubles.p) == n * 8 ? NULL
+		       : "doubles that do not match their records";
+	if (s->run_differences.p == s->run_differences.end)
+		return nsx_list_count(s->differences) == n ? NULL : "values that do not match their records";
+	for (; counts.p < counts.end; at += count)
+		if (!nsx_get_varint(&counts, &count) || count > n - at)
+			return "runs that do not match their records";
+	return at == n && nsx_list_count(s->run_differences) == nsx_list_count(s->run_counts) ? NULL
+	       : "runs that do not match their records";
+}
+
 const char *
 nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_rows *rows, struct nsx_pool *pool)
 {
@@ -452,7 +495,8 @@ nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_
 		return wrong;
 	uint64_t wanted = with_bases(&d, rows->wanted);
 	for (size_t i = 0; i < d.nvalues; i++)
-		if (wanted >> d.values[i].column & 1 && (wrong = read_column(&d, &d.values[i])))
+		if ((wanted >> d.values[i].column & 1 && (wrong = read_column(&d, &d.values[i])))
+		    || (rows->check && (wrong = check_column(&d, &d.values[i]))))
 			return wrong;
 	if (d.partial)
 		for (size_t r = 0; r < d.rows; r++)

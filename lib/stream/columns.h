@@ -28,6 +28,7 @@ struct nsx_rows {
 	size_t   n;          /* how many the order says */
 	size_t   strings;    /* how many the block has */
 	uint64_t wanted;     /* bit i: column i is asked for; others are decoded where these rest on them */
+	bool     check;      /* whether those that are not decoded have as many values as records */
 };
 
 /* Decode a Records message: NULL, or what is wrong with it. pool: has room for what nsx_columns_need said. */

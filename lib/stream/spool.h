@@ -35,7 +35,8 @@ int64_t nsx_spool_records(const struct nsx_spool *s);
 /* Finish writing and hand out a reader from the beginning; the caller closes it, before or after
  * nsx_spool_free. NULL on failure. Once only. */
 struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
-struct nsx_reader *nsx_spool_reader_of(struct nsx_spool *s, unsigned flags);   /* the same with flags of nsx_reader_fd */
+/* the same with flags of nsx_reader_fd */
+struct nsx_reader *nsx_spool_reader_of(struct nsx_spool *s, unsigned flags);
 void nsx_spool_free(struct nsx_spool *s);   /* NULL allowed */
 
 NSX_END_C

@@ -189,10 +189,13 @@ nsx_writer_declare(struct nsx_writer *w, const struct nsx_kind *k)
 	return NSX_ERR;
 }
 
-static int
-follow(struct nsx_writer *w)
+int
+nsx_writer_catch_up(struct nsx_writer *w)
 {
 	int n;
+
+	if (!w->follow)
+		return NSX_OK;
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(w->follow, &n);
 
 	while (w->followed < (size_t)n)
@@ -262,7 +265,8 @@ nsx_write(struct nsx_writer *w, const struct nsx_rec *rec)
 {
 	if (w->failed)
 		return NSX_ERR;
-	if ((w->follow && w->followed < w->follow->kinds.n && follow(w) != NSX_OK) || write_record(w, rec) != NSX_OK) {
+	if ((w->follow && w->followed < w->follow->kinds.n && nsx_writer_catch_up(w) != NSX_OK) ||
+	    write_record(w, rec) != NSX_OK) {
 		w->failed = true;
 		return NSX_ERR;
 	}
@@ -272,7 +276,7 @@ nsx_write(struct nsx_writer *w, const struct nsx_rec *rec)
 static int
 finish(struct nsx_writer *w)
 {
-	if (w->follow && follow(w) != NSX_OK)
+	if (nsx_writer_catch_up(w) != NSX_OK)
 		return NSX_ERR;
 	if (w->require) {
 		uint32_t i = nsx_intern_find(&w->names, nsx_str_c(w->require));

@@ -27,6 +27,9 @@ enum {
 	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + DIAGNOSES + IDLES + LAUNCHES + COPIES + STEPS + 1
 };
 
+/* What filters write: in binary they pass blocks on that they have not decoded. */
+static bool binary;
+
 /* One filter at work, from one file to another. */
 struct stage {
 	const char        *from;
@@ -42,7 +45,7 @@ begin(struct stage *s, const char *from, struct fuzz_file *to, bool follow)
 	*s = (struct stage){ .from = from };
 	fuzz_file_clear(to);
 	s->in = nsx_reader_open(from, NSX_READ_ORDERED, &s->read_err);
-	s->out = nsx_writer_fd(to->fd, "out", false, 0, &s->write_err);
+	s->out = nsx_writer_fd(to->fd, "out", binary, 0, &s->write_err);
 	fuzz_must(s->in && s->out);
 	if (follow)
 		nsx_writer_follow(s->out, s->in);
@@ -240,6 +243,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t hold_bytes = chance % 16 == 0 ? 0 : 1 << 20;
 
 	fuzz_file_fill(&given, data, size);
+	binary = chance % 4 && chance / 4 % 2;
 	/* What refuses is left out. */
 	if (merge(at->path, &file[0]))
 		at = &file[0];

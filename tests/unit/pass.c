@@ -1,0 +1,146 @@
+/* pass.c -- records that pass from stream to stream: whatever is looked at and whatever is kept, text of what comes out
+ * is that of writing the same records one by one; blocks that are kept whole come out as they were; damage in what is
+ * not decoded crashes nothing, and lists that have another number of values than there are records are noticed. */
+#include "records.h"
+
+#include "stream/binary.h"
+#include "stream/pass.h"
+
+enum { KINDS = 6, ROWS = NSX_BLOCK_ROWS };
+
+/* Which records to keep of a stream of many. */
+enum how { ALL, NONE, MOST, SOME, STRETCHES, HOWS };
+static const char *const how_names[HOWS] = { "all", "none", "most", "some", "stretches" };
+
+static bool
+is_kept(enum how how, int64_t n)
+{
+	return how == ALL || (how == MOST && n % 5000) || (how == SOME && nsx_hash_u64((uint64_t)n) % 3 == 0)
+	       || (how == STRETCHES && n / (3 * ROWS / 2) % 2);
+}
+
+static void
+fill(int n)
+{
+	const struct nsx_kind *kinds[KINDS] = {
+		nsx_kind_builtin(NSX_RANGE), nsx_kind_builtin(NSX_OP), nsx_kind_builtin(NSX_THUNK),
+		nsx_kind_builtin(NSX_DIAG), make_kind("own", "isfis"), nsx_kind_builtin(NSX_CALL),
+	};
+
+	for (int i = 0; i < n; i++)
+		/* One more kind late in the stream, and one that is rare. */
+		random_record(kinds[i == n / 2 ? 5 : i % 1000 == 0 ? 4 : draw() % 3 ? draw() % 2 : draw() % 4],
+		              1 + (unsigned)(draw() % 8));
+}
+
+/* A stream of those of b that are kept; look NULL: by nsx_write alone. */
+static struct bytes
+filter(struct bytes b, int form, enum how how, const uint64_t *look, struct nsx_err *err)
+{
+	int fd = nsx_tmpfile(err), rc;
+	struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, err);
+	struct nsx_writer *w = nsx_writer_fd(fd, "test", forms[form].binary, forms[form].zlevel, err);
+	struct nsx_pass *p = nsx_pass_new(r, w, err);
+	struct nsx_rec rec;
+
+	nsx_writer_follow(w, r);
+	while ((rc = look ? nsx_pass_read(p, &rec) : nsx_read(r, &rec)) == NSX_OK) {
+		int64_t n = nsx_reader_records(r);
+
+		/* What is looked at is told when the stream is under way. */
+		if (look && n == 100)
+			nsx_pass_look(p, look);
+		if (is_kept(how, n) && (rc = look ? nsx_pass_on(p, &rec) : nsx_write(w, &rec)) != NSX_OK)
+			break;
+	}
+	if (rc == NSX_EOF)
+		rc = nsx_writer_finish(w);
+	nsx_pass_free(p);
+	nsx_writer_free(w);
+	nsx_reader_close(r);
+	if (rc == NSX_OK)
+		return slurp(fd);
+	close(fd);
+	return (struct bytes){ NULL, 0 };
+}
+
+static void
+ways(void)
+{
+	uint64_t look[NSX_NKINDS + 1];
+	struct nsx_err err = { "" };
+
+	for (int from = 0; from < FORMS; from++) {
+		fill(6 * ROWS);
+		struct bytes b = write_kept(from);
+
+		for (int to = 1; to < FORMS; to += 2) {
+			for (int how = 0; how < HOWS; how++) {
+				for (int k = 0; k <= NSX_NKINDS; k++)
+					look[k] = draw() % 3 ? draw() & draw() & draw() : 0;
+				err.msg[0] = '\0';
+				struct bytes got = filter(b, to, (enum how)how, look, &err);
+				struct bytes want = filter(b, 0, (enum how)how, NULL, &err), text = convert(got, 0);
+
+				ok(got.p && equal(text, want), "%s to %s, %s kept: %s", forms[from].name,
+				   forms[to].name, how_names[how], err.msg);
+				free(got.p);
+				free(want.p);
+				free(text.p);
+			}
+		}
+		free(b.p);
+		forget();
+	}
+}
+
+static void
+whole(void)
+{
+	uint64_t look[NSX_NKINDS + 1] = { 0 };
+	struct nsx_err err = { "" };
+
+	fill(6 * ROWS);
+	struct bytes b = write_kept(1), got = filter(b, 1, ALL, look, &err);
+	ok(equal(b, got), "a stream that passes whole is the same bytes");
+	free(b.p);
+	free(got.p);
+	forget();
+}
+
+/* A block of records without a value in common, whose number of differences is wrong: the varint before its last byte
+ * goes on. */
+static void
+damage(void)
+{
+	uint64_t look[NSX_NKINDS + 1] = { 0 };
+	struct nsx_err err = { "" };
+	int noticed = 0;
+
+	fill(3 * ROWS);
+	struct bytes b = write_kept(1);
+	for (int i = 0; i < 300; i++) {
+		size_t at = b.n / 3 + draw() % (b.n / 3 * 2);
+		char was = b.p[at];
+
+		/* The number of bytes with a last one of a number, which is that of the list, changes. */
+		b.p[at] = (char)(b.p[at] ^ 0x80);
+		struct bytes got = filter(b, 1, ALL, look, &err);
+		noticed += !got.p;
+		free(got.p);
+		b.p[at] = was;
+	}
+	/* Of strings the bytes may be any. */
+	ok(noticed > 100, "damage in lists that nobody looks at is noticed: %d of 300", noticed);
+	free(b.p);
+	forget();
+}
+
+int
+main(void)
+{
+	ways();
+	whole();
+	damage();
+	return done();
+}
