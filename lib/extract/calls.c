@@ -1,11 +1,12 @@
-/* calls.c -- the host in the stream: calls by host start, merged from the threads', and what records say of them. */
+/* calls.c -- the host in the stream: calls by host start, merged from the threads, and the contents of their
+ * records. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
 
 #include "base/heap.h"
 
-/* A thread: the next of its calls that is wanted, and where its calls end. */
+/* A thread: the next of its calls to write, and the end of its calls. */
 struct ex_caller { int64_t start; uint32_t at, end; };
 
 static bool
@@ -17,7 +18,7 @@ before(const struct ex_profile *p, const struct ex_caller *x, const struct ex_ca
 
 NSX_HEAP(callers, struct ex_caller, const struct ex_profile *, before)
 
-/* From x->at on to a call that is wanted: false if there is none. */
+/* Advance from x->at to a call that is kept: false if there is none. */
 static bool
 seek(const struct ex_profile *p, struct ex_caller *x)
 {

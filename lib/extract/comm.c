@@ -1,5 +1,5 @@
-/* comm.c -- what of an export communicates, as far as the names of kernels tell: operations, and instructions by the
- * kernels that they ran. Each distinct name is judged once. */
+/* comm.c -- recognises communication in an export by names of kernels: operations, and instructions by the kernels that
+ * they ran. Each distinct name is classified once. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -70,7 +70,7 @@ judge_instructions(struct ex_profile *p)
 	return computes != NULL;
 }
 
-/* Graphs that were traced as a whole: nobody can look inside. */
+/* Graphs that were traced as a whole: their operations are unknown. */
 static void
 report_wholes(struct ex_profile *p)
 {
@@ -95,7 +95,7 @@ nsx_extract_find_comm(struct ex_profile *p)
 	if (p->opts->ops) {
 		report_wholes(p);
 	} else {
-		/* They were needed for this, and are not written. */
+		/* They were needed for this only, and are not written. */
 		free(t->ops);
 		t->ops = NULL;
 	}

@@ -1,5 +1,5 @@
 /* compile_csv.c -- compile records from the CSV of nsys's nvtx_pushpop_trace. Its rows become a trace, in which
- * compilations are found just as in an export. Holds all rows. */
+ * compilations are found as in an export. Holds all rows in memory. */
 #include "extract/compile_csv.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum { START, DURATION, NAME, PID, TID, ID, PARENT, NCOLUMNS };
 static const char *const columns[NCOLUMNS] = { "Start (ns)", "Duration (ns)", "Name", "PID", "TID", "RangeId",
                                                "ParentId" };
 
-/* Beyond 73 years of nanoseconds sums would not be safe. */
+/* Beyond 73 years of nanoseconds sums could overflow. */
 #define TIME_MAX (INT64_MAX / 4)
 
 struct csv_row { int64_t start, dur, pid, tid, id, parent; uint32_t name; bool xla, has_parent; };
@@ -38,7 +38,7 @@ fail_nomem(struct csv_load *l)
 	return nsx_err_nomem(l->err, l->where);
 }
 
-/* The fields of a row: NSX_EOF if they are not what they should be. */
+/* The fields of a row: NSX_EOF if they are invalid. */
 static int
 take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 {
@@ -51,7 +51,7 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	    !nsx_get_int(fields[at[TID]], &r.tid) || !nsx_get_int(fields[at[ID]], &r.id))
 		return NSX_EOF;
 	r.has_parent = nsx_get_int(fields[at[PARENT]], &r.parent);
-	/* 2022.4 spells what is absent "None". */
+	/* 2022.4 writes "None" for absent values. */
 	if (r.start > TIME_MAX || r.start < -TIME_MAX || r.dur < 0 || r.dur > TIME_MAX ||
 	    r.pid < 0 || r.pid > UINT32_MAX || r.tid < 0 || r.tid > UINT32_MAX ||
 	    (!r.has_parent && fields[at[PARENT]].len && !nsx_str_eq(fields[at[PARENT]], NSX_STR("None"))))
@@ -63,7 +63,7 @@ take_row(struct csv_load *l, const struct nsx_str *fields, const int *at)
 	if (r.name == NSX_NONE || l->rows.n >= UINT32_MAX / 2 || !nsx_vec_push(&l->rows, r))
 		return fail_nomem(l);
 
-	/* Whatever it is, something happened then. */
+	/* A range of any name shows that the profile has data at this time. */
 	union nsx_val v[NSX_MAX_COLS] = { 0 };
 	struct nsx_rec range = { nsx_kind_builtin(NSX_RANGE), 0, v };
 	nsx_set_i(&range, NSX_RANGE_host_start, r.start);
@@ -90,7 +90,7 @@ read_rows(struct csv_load *l)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* Rows by thread, in a thread by start, the longer first. */
+/* Sort rows by thread, in a thread by start, the longer first. */
 static int
 sort_rows(struct csv_load *l)
 {
@@ -106,7 +106,7 @@ sort_rows(struct csv_load *l)
 	return NSX_OK;
 }
 
-/* Range n of the trace is that row, on the last thread. */
+/* Range n of the trace becomes that row, on the last thread. */
 static bool
 put_range(struct csv_load *l, uint32_t n, const struct csv_row *row, uint16_t xla)
 {
@@ -118,7 +118,7 @@ put_range(struct csv_load *l, uint32_t n, const struct csv_row *row, uint16_t xl
 	                         .gpu = NSX_NONE, .domain = row->xla ? xla : 0, .flags = NSX_RANGE_PUSHPOP };
 	if (row->has_parent) {
 		uint32_t up = nsx_map_get(&l->at, (struct nsx_key){ (uint64_t)row->parent, 0 });
-		/* What is inside a range follows it on its thread. */
+		/* The ranges inside a range follow it on its thread. */
 		if (up != NSX_NONE && up >= t->threads[t->nthreads - 1].first)
 			r->parent = up;
 	}
@@ -185,7 +185,7 @@ give_programs(struct csv_load *l)
 	return NSX_OK;
 }
 
-/* The k-th record of compilation; place: of the ranges that were given. */
+/* The k-th record of compilation; place: indices of the range records that were written. */
 static int
 give_compile(struct csv_load *l, const struct ex_compile *x, size_t k, const uint32_t *place)
 {
@@ -212,8 +212,8 @@ give_compile(struct csv_load *l, const struct ex_compile *x, size_t k, const uin
 	return l->take(l->state, &rec);
 }
 
-/* Compile records by start, the longer first, the order they were found in among equals: a parent comes before what is
- * in it. */
+/* Sort compile records by start, the longer first, equal ones in the order in which they were found: a parent comes
+ * before its children. */
 static int
 give_compiles(struct csv_load *l)
 {

@@ -1,4 +1,5 @@
-/* compiles.c -- XLA's compilation ranges, with those of worker threads grafted where they belong. */
+/* compiles.c -- XLA's compilation ranges, with those of worker threads attached to the compilation that they belong
+ * to. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "base/num.h"
 
-/* In `at`, which says for each range the record that it is or is in. */
+/* In `at`, which holds for each range the record that it is or is inside. */
 enum { OUTSIDE = NSX_NONE, FOLDED = NSX_NONE - 1, RUNNING = NSX_NONE - 2, LAST_RECORD = NSX_NONE - 3 };
 
 struct root { uint32_t thread, range, record; };
@@ -17,8 +18,8 @@ struct compiles {
 	struct ex_profile *p;
 	uint32_t          *at;
 	NSX_VEC(uint32_t)  top;       /* by record: the outermost XlaCompile it belongs to (a record) */
-	NSX_VEC(struct root) roots;   /* those, by thread and start */
-	NSX_VEC(struct owner) owners; /* the threads that have some */
+	NSX_VEC(struct root) roots;   /* these records, by thread and start */
+	NSX_VEC(struct owner) owners; /* the threads that have roots */
 	struct nsx_buf     name;
 };
 
@@ -28,7 +29,7 @@ is_record(uint32_t at)
 	return at <= LAST_RECORD;
 }
 
-/* A record for range r below record `parent` (or OUTSIDE); same: both on one thread. */
+/* Add a record for range r below record `parent` (or OUTSIDE); same: both on one thread. */
 static int
 add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t parent, bool same)
 {
@@ -56,7 +57,7 @@ add(struct compiles *x, uint32_t r, const struct nsx_title *title, uint32_t pare
 	return NSX_OK;
 }
 
-/* Whether what is directly below this record is folded into it. */
+/* Whether the records directly below this one are added to it. */
 static bool
 folds(const struct compiles *x, uint32_t record)
 {
@@ -79,7 +80,7 @@ add_root(struct compiles *x, uint32_t thread, uint32_t range)
 	return true;
 }
 
-/* Everything below an XlaCompile on its own thread. */
+/* Add everything below an XlaCompile on its own thread. */
 static int
 collect_main(struct compiles *x)
 {
@@ -104,8 +105,8 @@ collect_main(struct compiles *x)
 	return NSX_OK;
 }
 
-/* The outermost XlaCompile of another thread of the process that holds range r whole; the latest to start if several
- * do. NULL: none. */
+/* The outermost XlaCompile of another thread of the process that contains range r completely; of several the one that
+ * starts last. NULL: none. */
 static const struct root *
 holder(const struct compiles *x, uint32_t thread, uint32_t r)
 {
@@ -134,7 +135,7 @@ holder(const struct compiles *x, uint32_t thread, uint32_t r)
 	return best;
 }
 
-/* The record of the deepest range of the root's thread that holds range r whole. */
+/* The record of the deepest range of the root's thread that contains range r completely. */
 static uint32_t
 deepest(const struct compiles *x, const struct root *root, uint32_t r)
 {
@@ -142,7 +143,7 @@ deepest(const struct compiles *x, const struct root *root, uint32_t r)
 	const struct nsx_thread *thread = &t->threads[root->thread];
 	uint32_t lo = root->range, hi = thread->first + thread->n;
 
-	/* The last range that starts no later; what holds r is it or around it. */
+	/* The last range that starts no later; the range that contains r is it or one around it. */
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (t->ranges[mid].start <= t->ranges[r].start)
@@ -155,7 +156,7 @@ deepest(const struct compiles *x, const struct root *root, uint32_t r)
 	return lo == NSX_NONE || !is_record(x->at[lo]) ? root->record : x->at[lo];
 }
 
-/* Ranges of other threads that fall into a compilation: parallel compilation. */
+/* Ranges of other threads that are inside a compilation: parallel compilation. */
 static int
 collect_workers(struct compiles *x)
 {
@@ -167,7 +168,8 @@ collect_workers(struct compiles *x)
 			if (is_record(x->at[r]))
 				continue;
 			uint32_t parent = t->ranges[r].parent == NSX_NONE ? OUTSIDE : x->at[t->ranges[r].parent];
-			/* Below a range of its own thread's compilation that took it in, e.g. an autotuner's. */
+			/* Below a range on the compilation's own thread into which others were added, e.g. an
+			 * autotuner's. */
 			x->at[r] = parent;
 			if (parent == FOLDED || parent == RUNNING)
 				continue;
@@ -197,7 +199,7 @@ collect_workers(struct compiles *x)
 	return NSX_OK;
 }
 
-/* XlaCompileBackend directly under the outermost XlaCompile says which program it is; XlaCompile itself may too. */
+/* XlaCompileBackend directly under the outermost XlaCompile has the program; XlaCompile itself may too. */
 static int
 find_programs(struct compiles *x)
 {

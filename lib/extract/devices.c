@@ -1,9 +1,11 @@
-/* devices.c -- which GPU of the job is it? By the names that XLA gives devices and launcher threads through NVTX.
+/* devices.c -- assigns the GPUs of an export to devices of the job, by the names that XLA gives devices and launcher
+ * threads through NVTX.
  *
- * A device's name in the export has a CUDA ordinal and no process, so it tells only where one process alone has that
- * ordinal. A capture of a whole node holds several processes, and each may call its only GPU 0: their launcher threads
- * decide. One that launched work names the device that it launched to. Where a process has one device, XLA launches
- * from the main thread, and the launcher thread only bears the name, which is of its process all the same. For example
+ * A device's name in the export has a CUDA ordinal and no process, so it can be used only if one process alone has that
+ * ordinal. A capture of a whole node has several processes, and each may call its only GPU 0: there the launcher
+ * threads decide. A launcher thread that launched work names the device that it launched to. If a process has one
+ * device, XLA launches from the main thread; the launcher thread launches nothing, but its name applies to its process.
+ * For example
  *
  *     device 0 of process 4242       launcher of 4242: global=1,local=0       device 1 of the job
  *     device 0 of process 4279       launcher of 4279: global=0,local=0       device 0
@@ -15,7 +17,7 @@
 
 #include "base/vec.h"
 
-/* A launcher thread's name, and the process it is of: its globalPid. */
+/* A launcher thread's name, and its process: its globalPid. */
 struct launcher { uint64_t gpid; uint32_t thread; struct nsx_device_title title; };
 struct launchers { NSX_VEC(struct launcher) v; };
 
@@ -29,7 +31,7 @@ name_device(struct ex_device *d, const struct nsx_device_title *title)
 	d->known = true;
 }
 
-/* The device of the first GPU work that the thread launched; NSX_NONE if there is none. */
+/* The device of the first GPU work that the thread launched; NSX_NONE if it launched none. */
 static uint32_t
 device_of_thread(const struct nsx_trace *t, const struct nsx_thread *thread)
 {
@@ -39,7 +41,7 @@ device_of_thread(const struct nsx_trace *t, const struct nsx_thread *thread)
 	return NSX_NONE;
 }
 
-/* What the table of names tells of an ordinal that one process alone has. */
+/* The device names in the export for an ordinal that one process alone has. */
 static void
 by_device_names(struct ex_profile *p)
 {
@@ -120,7 +122,8 @@ by_launched_work(struct ex_profile *p, const struct launchers *l)
 	}
 }
 
-/* Devices first .. end - 1 are all of a process, by ordinal; l[0] .. l[n - 1] its launchers, by local number. */
+/* Devices first .. end - 1 are all devices of a process, by ordinal; l[0] .. l[n - 1] its launchers, by local
+ * number. */
 static void
 name_process(struct ex_profile *p, uint32_t first, uint32_t end, const struct launcher *l, size_t n)
 {
@@ -143,7 +146,7 @@ by_process(struct ex_profile *p, struct launchers *l)
 	const struct nsx_trace *t = &p->trace;
 	size_t n = 0;
 
-	/* The name of a thread may be told twice. */
+	/* The name of a thread may be in the export twice. */
 	for (size_t i = 0; i < l->v.n; i++)
 		if (!n || l->v.p[i].gpid != l->v.p[n - 1].gpid || l->v.p[i].title.global != l->v.p[n - 1].title.global)
 			l->v.p[n++] = l->v.p[i];

@@ -1,5 +1,4 @@
-/* dumps.c -- what the HLO dumps say of the instructions that were executed; copied out, so that a dump is held only
- * while it is read. */
+/* dumps.c -- data of executed instructions from HLO dumps; copied, so that a dump is held only while it is read. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -26,7 +25,7 @@ at(const struct nsx_str *list, uint32_t i)
 	return i == NSX_NONE ? (struct nsx_str){ "", 0 } : list[i];
 }
 
-/* Whether the '[' at s[k] opens the function's name: what stands before it is the line or the column. */
+/* Whether the '[' at s[k] begins the name of the function: it follows a line or a column. */
 static bool
 opens_function(struct nsx_str s, size_t k)
 {
@@ -47,7 +46,7 @@ nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s)
 	tmp->len = 0;
 	for (size_t i = 0, k; i < s.len; i = k) {
 		size_t from = i;
-		/* A frame is file:line[function]; a '/' within the function's name is no folder. */
+		/* A frame is file:line[function]; a '/' within the function's name separates no folders. */
 		for (k = i; k < s.len && s.ptr[k] != ';' && !(s.ptr[k] == '[' && opens_function(s, k)); k++)
 			if (s.ptr[k] == '/')
 				from = k + 1;
@@ -61,8 +60,8 @@ nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s)
 	return nsx_extract_keep(p, nsx_buf_view(tmp));
 }
 
-/* The frames of a stack of the dump that is being joined, kept once: they are long, and many instructions have the
- * same. */
+/* The frames of a stack of the dump that is being joined, stored once: they are long, and many instructions share
+ * them. */
 static struct nsx_str
 frames_of(struct ex_profile *p, const struct nsx_hlo *h, uint32_t stack)
 {
@@ -100,24 +99,23 @@ find(const struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_extra
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
 
-	/* Where both are known and disagree, the name decides: the meaning of ids has changed between versions of
-	 * XLA. */
+	/* If both are known and disagree, the name counts: the meaning of ids has changed between versions of XLA. */
 	if (by_id && nsx_str_eq(by_id->name, name))
 		return by_id;
 	const struct nsx_hlo_inst *by_name = nsx_hlo_find(h, name);
 	return by_name ? by_name : by_id;
 }
 
-/* Names that XLA gives thunks which are no instruction. */
+/* Names of thunks that are not instructions. */
 static bool
 is_made_up(struct nsx_str name)
 {
 	return nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_");
 }
 
-/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, by id alone
- * too; compared: those found whose ranges tell an op_name; strange: those that are not, but for command buffers, which
- * no dump has. */
+/* judged: names that a dump of this run should have, of which it has `named`; found: those that are joined, including
+ * those by id alone; compared: those found whose ranges have an op_name; strange: those not found, except command
+ * buffers, which no dump has. */
 struct joined { int64_t executed, judged, named, found, strange, compared, contrary; };
 
 /* The executed instructions of each program: insts[first[program]] up to first[program + 1]. */
@@ -148,7 +146,7 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 		const struct nsx_extract_inst *inst = &p->insts.p[by->insts[i]];
 		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 		const struct nsx_hlo_inst *there = find(p, h, inst);
-		/* Any other dump has the same small ids, so an id is no evidence that it is of this run. */
+		/* Any other dump has the same small ids, so an equal id is no evidence that the dump is of this run. */
 		bool named = there && nsx_str_eq(there->name, name);
 		n.executed++;
 		n.judged += named || !is_made_up(name);
@@ -156,13 +154,13 @@ count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, con
 		n.found += there != NULL;
 		n.strange += !there && !nsx_str_starts(name, NSX_BUFFER_NAME);
 		n.compared += there && inst->op_name.len;
-		/* Ranges leave out what all of the module have in common. */
+		/* Ranges omit the common prefix of all op_names of the module. */
 		n.contrary += there && !nsx_hlo_reaches(h, there, inst->op_name);
 	}
 	return n;
 }
 
-/* Names said of what holds thunks whether it is a fusion; the dump knows. */
+/* Whether a range that contains thunks is a fusion was guessed by its name; the dump has the opcode. */
 static int
 check_holders(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 {
@@ -209,18 +207,18 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 	             "executed names that are not an instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
-	/* What is to be found anew needs no end. */
+	/* What will be searched again need not be complete. */
 	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
-/* The dump of an executed program. */
+/* Join the dump of an executed program. */
 struct wanted { uint32_t program; const char *path; struct nsx_hlo_entry *entry; bool found; };
 
 struct dumps {
 	struct nsx_dump_dir *dir;
 	struct by_program    by;
 	NSX_VEC(struct wanted) list;
-	size_t               ahead;   /* those before it have been read, or tried */
+	size_t               ahead;   /* those before it have been read, or reading was tried */
 };
 
 static int
@@ -231,7 +229,7 @@ read_dump(struct ex_profile *p, const struct dumps *d, const struct wanted *w)
 	struct nsx_err why = { "" };
 
 	if (nsx_hlo_shelf_read(w->entry, w->path, &h, &p->diags, &why) != NSX_OK) {
-		/* The same command must give the same stream the next time. */
+		/* The same command must give the same stream each time. */
 		if (h.trouble)
 			return nsx_err_set(&p->err, "%s", why.msg);
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, 1, "program %.*s@%" PRId64
@@ -257,7 +255,7 @@ entry_of(struct ex_profile *p, struct wanted *w)
 	return w->entry;
 }
 
-/* While another profile's thread reads the i-th: those behind it that nobody has read. */
+/* While another profile's thread reads the i-th dump: read those after it that have not been read. */
 static void
 read_ahead(struct ex_profile *p, struct dumps *d, size_t i)
 {
@@ -270,7 +268,7 @@ read_ahead(struct ex_profile *p, struct dumps *d, size_t i)
 	}
 }
 
-/* The dumps of the programs that were executed. */
+/* Join the dumps of the programs that were executed. */
 static int
 list_dumps(struct ex_profile *p, struct dumps *d)
 {

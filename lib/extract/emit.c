@@ -9,11 +9,10 @@
 struct emit {
 	struct ex_job     *job;
 	struct ex_outbox  *out;
-	struct nsx_err     err;      /* the writer may be setting the job's at the same time */
+	struct nsx_err     err;      /* separate, because the writer may set the job's at the same time */
 	struct ex_place   *places;   /* of communicators */
 	struct nsx_buf     name;     /* of a range */
-	uint32_t         **levels;   /* by profile, then range: how many are around it; NULL where no range is
-	                              * written */
+	uint32_t         **levels;   /* by profile, then range: nesting level; NULL where no range is written */
 };
 
 static struct nsx_rec *
@@ -28,7 +27,7 @@ done(struct emit *e)
 	return nsx_extract_outbox_put(e->out);
 }
 
-/* Values below 0 are absent. */
+/* Values below 0 are written as absent. */
 static void
 set_known(struct nsx_rec *r, int slot, int64_t v)
 {
@@ -107,7 +106,7 @@ emit_devices(struct emit *e)
 	return rc;
 }
 
-/* places stays until the outbox is closed: it holds the names. */
+/* places must be valid until the outbox is closed: it holds the names. */
 static int
 emit_communicators(struct emit *e)
 {
@@ -184,7 +183,7 @@ number_in_program(const struct ex_job *job, size_t i)
 	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
 }
 
-/* What is not modelled has nothing; work without a dot has no arithmetic of dots. */
+/* What is not modelled has no columns; work without dots has no math. */
 static void
 set_cost(struct nsx_rec *r, const struct nsx_hlo_cost *c)
 {
@@ -302,8 +301,8 @@ emit_compiles(struct emit *e, const struct ex_profile *p)
 	return rc;
 }
 
-/* By range, from its parent's, which stands before it: walking up from each would take for ever where a program leaves
- * its ranges open, one in another. */
+/* By range, from its parent's level, which is computed earlier: walking up from each range would be quadratic where a
+ * program never closes its ranges. */
 static uint32_t *
 levels_of(const struct nsx_trace *t)
 {
@@ -411,8 +410,9 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	return done(e);
 }
 
-/* Whether the operation communicates: what its instruction says, where that has a say; else what its own name does. And
- * what kind of collective it is: that of the NCCL calls that it carries out, of its instruction, of its name. */
+/* Whether the operation communicates: as its instruction says, if that decides for its operations; else by the name of
+ * its kernel. And the kind of collective: of the NCCL calls that it executes, else of its instruction, else of its
+ * name. */
 static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
@@ -430,8 +430,8 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	if (!comm)
 		return;
 	struct nsx_str kind = inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own);
-	/* A kind by a call's name alone, of which nothing else is known, leaves that of an instruction be: merging
-	 * could not tell it apart. */
+	/* A kind known by a call's name only does not replace that of an instruction: merging could not distinguish
+	 * it. */
 	if (c && c->kind && (c->calls > 0 || c->comm_id.len || !(inst && inst->settled && inst->collective.len)))
 		kind = nsx_str_c(c->kind);
 	nsx_set_s(r, NSX_OP_collective, kind);
@@ -494,7 +494,7 @@ emit_overhead(struct emit *e, const struct ex_profile *p, uint32_t i)
 	return done(e);
 }
 
-/* A profile's events, and the one whose turn it is. */
+/* A profile's events, and the current one. */
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
 static bool
@@ -604,7 +604,7 @@ nsx_extract_emit(struct ex_job *job, struct nsx_writer *out)
 		return nsx_err_nomem(job->err, NULL);
 	int rc = find_levels(&e) == NSX_OK ? emit_all(&e) : NSX_ERR;
 	nsx_portion_reach(&job->writing, 1, 1);
-	/* Where both failed, the writer's is the first. */
+	/* If both failed, the writer's error is the first. */
 	if (nsx_extract_outbox_close(e.out) != NSX_OK)
 		rc = NSX_ERR;
 	else if (rc != NSX_OK)

@@ -1,4 +1,4 @@
-/* events.c -- what an export holds by time, in the order of the stream. */
+/* events.c -- the events of an export in the order of the stream. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ dur_of(const struct ex_profile *p, const struct nsx_sort_start *e)
 	}
 }
 
-/* What the record of an event will have where the order asks for it. */
+/* The values that the record of an event will have, as far as the order needs them. */
 struct event { const struct ex_profile *p; const struct nsx_sort_start *e; };
 
 static int64_t
@@ -132,7 +132,7 @@ name_of(const void *of)
 
 	switch (x->e->tag) {
 	case NSX_MODULE:   return p->programs.p[p->modules.p[i].program].name;
-	/* No two of an export are of one id, so names are never looked at. */
+	/* No two events of an export have the same id, so names are never compared. */
 	case NSX_RANGE:    return (struct nsx_str){ "", 0 };
 	case NSX_THUNK:    return nsx_intern_str(&p->inst_names, p->insts.p[p->thunks.p[i].inst].name);
 	case NSX_CALL:
@@ -145,7 +145,7 @@ int
 nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q,
                       const struct nsx_sort_start *b)
 {
-	/* Most are told apart by less than the whole key. */
+	/* Most differ before the end of the key. */
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	int64_t d = dur_of(p, a), f = dur_of(q, b);
@@ -160,7 +160,7 @@ nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a
 	return c ? c : (a->i > b->i) - (a->i < b->i);
 }
 
-/* Merge sort of what is of one time; tmp has room for n. */
+/* Merge sort of the events of one time; tmp has space for n. */
 static void
 sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_start *tmp, size_t n)
 {
@@ -184,7 +184,7 @@ sort_run(const struct ex_profile *p, struct nsx_sort_start *a, struct nsx_sort_s
 	memcpy(a, tmp, k * sizeof *a);
 }
 
-/* ---- what is kept ---- */
+/* ---- which records are kept ---- */
 
 bool
 nsx_extract_process_kept(const struct ex_profile *p, uint32_t process)
@@ -224,7 +224,7 @@ nsx_extract_range_kept(const struct ex_profile *p, uint32_t range)
 		return false;
 	if (s && s->device != NSX_NONE)
 		return p->devices[s->device].kept;
-	/* Finding a range's thread takes a while. */
+	/* Finding a range's thread takes time, so it is done once. */
 	if (!p->opts->ndevices && !p->opts->nprocesses)
 		return true;
 	return nsx_extract_process_kept(p, nsx_trace_thread(&p->trace, range)->process);
@@ -256,7 +256,7 @@ collect(const struct ex_profile *p, struct nsx_sort_start *out)
 	return n;
 }
 
-/* How many ranges have GPU work ahead of their start. */
+/* The number of ranges whose GPU work starts before they do. */
 static size_t
 count_ahead(const struct ex_profile *p)
 {
@@ -282,7 +282,7 @@ nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p)
 	       && nsx_extract_calls_open(&e->calls, p);
 }
 
-/* What is of the next time into run, in order; run stays empty at the end. */
+/* Copy the events of the next time into run, sorted; run is empty at the end. */
 static bool
 gather(struct ex_events *e)
 {

@@ -1,4 +1,4 @@
-/* extract.c -- exports in parallel, then one stream of them all. */
+/* extract.c -- reads exports in parallel, then writes one stream of them. */
 #include "extract/extract.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int
 load_all(struct ex_profile *profiles, int n, const struct nsx_extract_opts *opts, struct nsx_err *err)
 {
 	int threads = opts->jobs ? opts->jobs : nsx_par_cpus();
-	/* Several exports: one thread each; one export: all threads for it. */
+	/* Several exports: one thread each; one export: all threads. */
 	int at_once = threads < n ? threads : n;
 	struct load load = { profiles, threads / at_once };
 
@@ -33,7 +33,7 @@ load_all(struct ex_profile *profiles, int n, const struct nsx_extract_opts *opts
 	return NSX_OK;
 }
 
-/* What a stream without any record of the kinds people look for should say. */
+/* The warnings of a stream without records of the kinds that users expect. */
 static void
 report_nothing(const struct ex_profile *p, struct nsx_diags *diags)
 {
@@ -73,7 +73,7 @@ nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct 
 		job.writing.bytes += job.profiles[i].bytes - ex_load_bytes(&job.profiles[i]);
 	}
 	bool loaded = load_all(job.profiles, n, opts, err) == NSX_OK;
-	/* One alone may be one of several, each of which is extracted like this. */
+	/* A single export may be one of several of a job, each extracted like this. */
 	if (n > 1)
 		nsx_hlo_shelf_clear(shelf);
 	if (loaded && nsx_extract_number(&job) == NSX_OK) {
@@ -111,7 +111,7 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 		nsx_progress_expect((int64_t)nsx_extract_bytes(inputs[i].path));
 		dumps += inputs[i].dumps != NULL;
 	}
-	/* Of one export no two dumps are the same. */
+	/* Within one export no two dumps are the same. */
 	if (dumps > 1 && !(shelf = nsx_hlo_shelf_new()))
 		return nsx_err_nomem(err, NULL);
 	int rc = nsx_extract_wants_spools(inputs, n, opts)

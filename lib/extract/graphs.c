@@ -1,5 +1,5 @@
-/* graphs.c -- command buffers taken apart: the operations of each launch become thunks of the instructions that they
- * are of, those that nothing tells thunks of the buffer itself. graphs.h says how. */
+/* graphs.c -- assigns the operations inside command buffers: the operations of each launch become thunks of their
+ * instructions, those that cannot be assigned thunks of the buffer itself. graphs.h describes how. */
 #include "extract/graphs.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "job/comm_names.h"
 #include "base/num.h"
 
-/* ---- what the sources share */
+/* ---- functions that the sources share */
 
 uint32_t
 nsx_graph_class_of(struct graphs *g, const struct nsx_gpu_op *op)
 {
-	/* A kernel has no bytes; those of others tell them apart. */
+	/* A kernel has no bytes; other operations are distinguished by them. */
 	struct nsx_key key = { (uint64_t)op->type << 32 | op->name, (uint64_t)op->bytes };
 	uint32_t *at = nsx_map_at(&g->by_class, key);
 
@@ -61,7 +61,7 @@ nsx_graph_run(const struct nsx_sort_key *keys, size_t n, size_t i, size_t *nodes
 
 /* ---- a launch */
 
-/* Operations by class, node and start, those that are no nodes last. */
+/* Sort operations by class, node and start, those that are not nodes last. */
 static bool
 sort_launch(struct graphs *g, const struct gr_launch *l)
 {
@@ -77,7 +77,7 @@ sort_launch(struct graphs *g, const struct gr_launch *l)
 	return true;
 }
 
-/* What stands for an operation that nothing tells: its buffer, or of communication, which is not to count as
+/* The instruction of an operation that cannot be assigned: its buffer, or for communication, which must not count as
  * computation, `BUFFER (KIND)`. */
 static uint32_t
 left_inst(struct graphs *g, uint32_t cls, uint32_t buffer)
@@ -205,7 +205,7 @@ by_program(const void *x, const void *y)
 	return (a->thunk > b->thunk) - (a->thunk < b->thunk);
 }
 
-/* Operations by thunk, of the launches and of the executions op by op. wanted: by thunk. */
+/* Operations by thunk, of the launches and of the executions op by op. wanted: thunks to include. */
 static bool
 gather(struct ex_profile *p, const bool *wanted)
 {
@@ -234,7 +234,7 @@ gather(struct ex_profile *p, const bool *wanted)
 	return true;
 }
 
-/* By program: the first of that id and name. Processes of an export run the same one. */
+/* By program: the first with that id and name. Processes of an export run the same program. */
 static uint32_t *
 same_programs(const struct ex_profile *p)
 {
@@ -260,7 +260,7 @@ same_programs(const struct ex_profile *p)
 	return first;
 }
 
-/* Buffers that no process of their own ran op by op take another's execution. */
+/* Buffers that their own process never ran op by op use the execution in another process. */
 static bool
 share_refs(struct ex_profile *p)
 {
@@ -328,7 +328,7 @@ nsx_extract_buffers_free(struct ex_buffers *b)
 	free(b->ops);
 }
 
-/* Those of one program; *n of them. */
+/* The buffers of one program; *n of them. */
 static const struct ex_buffer *
 buffers_of(const struct ex_profile *p, uint32_t program, size_t *n)
 {
@@ -347,7 +347,7 @@ buffers_of(const struct ex_profile *p, uint32_t program, size_t *n)
 	return *n ? list + lo : NULL;
 }
 
-/* ---- those of one program */
+/* ---- the buffers of one program */
 
 static struct gr_launch
 launch_of(const struct ex_profile *p, uint32_t thunk)
@@ -357,7 +357,7 @@ launch_of(const struct ex_profile *p, uint32_t thunk)
 	return (struct gr_launch){ thunk, first[1] - first[0], p->buffers.ops + first[0] };
 }
 
-/* Whether it was traced by node. */
+/* Whether the graph was traced by node. */
 static bool
 has_nodes(const struct ex_profile *p, const struct gr_launch *l)
 {
@@ -380,7 +380,7 @@ make_room(struct graphs *g, uint32_t nops)
 	g->cls = malloc(((size_t)nops + 1) * sizeof *g->cls);
 	g->found = malloc(((size_t)nops + 1) * sizeof *g->found);
 	g->order = malloc(((size_t)nops + 1) * sizeof *g->order);
-	/* Of each operation at most one slot is its own; the others are thunks of the execution op by op. */
+	/* Each operation occupies at most one slot; the other thunks are those of the execution op by op. */
 	g->slots = malloc(((size_t)nops + g->ref.n + 1) * sizeof *g->slots);
 	return g->cls && g->found && g->order && g->slots;
 }

@@ -1,11 +1,11 @@
-/* graphs_list.c -- what XLA's list of thunks tells of a launch: the nodes of a graph are made in the order of the list,
- * and number in it what they run. Most captures begin when every buffer has run before, so this is often all there
- * is. */
+/* graphs_list.c -- assigns the operations of a launch by XLA's list of thunks: the nodes of a graph are created in the
+ * order of the list, so their node numbers are ordered like the thunks. Most captures begin after every buffer has run
+ * once, so this is often the only source. */
 #include <stdlib.h>
 
 #include "extract/graphs.h"
 
-/* Categories that have no kernel's name; those that have follow. */
+/* Categories without a kernel name; those with one follow. */
 enum { COLLECTIVES, COPIES, SETS, LIBRARIES, NAMED };
 
 bool
@@ -22,7 +22,7 @@ nsx_graph_list_read(struct graphs *g)
 		g->list.there = true;
 		return true;
 	}
-	/* The same command must give the same stream the next time. */
+	/* The same command must give the same stream each time. */
 	if (g->list.list.trouble) {
 		p->rc = nsx_err_set(&p->err, "%s", why.msg);
 		return false;
@@ -33,7 +33,7 @@ nsx_graph_list_read(struct graphs *g)
 	return true;
 }
 
-/* A thunk's name; of one in a fusion, or several, the outermost's. */
+/* A thunk's name; inside fusions, that of the outermost fusion. */
 static struct nsx_str
 leaf_name(const struct graphs *g, uint32_t leaf)
 {
@@ -62,7 +62,7 @@ cat_of(struct graphs *g, const struct nsx_thunk *t)
 	default:                  return LIBRARIES;
 	}
 	uint32_t name = nsx_intern_find(&g->p->trace.names, t->kernel);
-	/* Kernels that never ran need no place among the others. */
+	/* Kernels that never ran need no category. */
 	uint32_t *at = nsx_map_at(&l->by_name, (struct nsx_key){ name, 1 });
 	if (!at)
 		return NSX_NONE;
@@ -74,7 +74,7 @@ cat_of(struct graphs *g, const struct nsx_thunk *t)
 	return *at;
 }
 
-/* Leaves with the instructions that they are of, by category. */
+/* Leaves with their instructions, by category. */
 static bool
 sort_leaves(struct graphs *g)
 {
@@ -116,7 +116,7 @@ nsx_graph_list_open(struct graphs *g)
 	return sort_leaves(g);
 }
 
-/* The category that operations of the class are in; NSX_NONE: there is no list, or they are no such work. */
+/* The category of the operations of the class; NSX_NONE: there is no list, or it has no such work. */
 static uint32_t
 class_cat(struct graphs *g, const struct gr_class *c)
 {

@@ -1,13 +1,18 @@
-/* graphs_name.c -- kernels that only one instruction can have. XLA names a kernel after an instruction, and gives the
- * same to equal ones: where an instruction that runs as a thunk is called so, and no other such fusion has an equal
- * computation, it is that one. Kernels named after what is inside a fusion are told by nothing here. */
+/* graphs_name.c -- assigns kernels that only one instruction can have. XLA names a kernel after an instruction, and
+ * uses one kernel for equal fusions: if an instruction that runs as a thunk has that name, and no other such fusion has
+ * an equal computation, the kernel is that instruction's. Kernels named after an instruction inside a fusion cannot be
+ * assigned here.
+ *
+ * For example, with fusions loop_add_fusion, loop_mul_fusion and loop_mul_fusion_1, of which the last two have equal
+ * computations: kernel loop_add_fusion is assigned to loop_add_fusion; kernel loop_mul_fusion, which both of the others
+ * run, is not. */
 #include "extract/graphs.h"
 
 #include <stdlib.h>
 
 enum { SEVERAL = NSX_NONE - 1 };
 
-/* XLA names kernels after instructions, with '_' for what C identifiers lack. */
+/* XLA names kernels after instructions, with '_' for characters that C identifiers lack. */
 static void
 kernel_name(struct nsx_str inst, struct nsx_buf *out)
 {
@@ -19,7 +24,7 @@ kernel_name(struct nsx_str inst, struct nsx_buf *out)
 	}
 }
 
-/* Instructions by kernel, those alone whose computation no other fusion has. bodies: 0 where an instruction is no
+/* Instructions by kernel, only those whose computation no other fusion has. bodies: 0 where an instruction is not a
  * fusion. */
 static bool
 index_names(struct graphs *g, const uint64_t *bodies)
@@ -62,7 +67,7 @@ make_names(struct graphs *g)
 
 	g->names.made = true;
 	if (nsx_hlo_bodies(g->dump->path, g->dump->h, &bodies, &why) != NSX_OK) {
-		/* It could be read before. */
+		/* It was readable before. */
 		p->rc = nsx_err_set(&p->err, "%s", why.msg);
 		return false;
 	}
@@ -77,7 +82,7 @@ nsx_graph_name_ask(struct graphs *g, struct gr_class *c)
 	c->asked = true;
 	if (!g->dump || c->type != NSX_OP_KERNEL || c->name == NSX_NONE)
 		return true;
-	/* What several were seen to have is nobody's alone. */
+	/* A kernel that several instructions were seen to run belongs to none of them. */
 	if (c->ninsts > 1)
 		return true;
 	if (!g->names.made && !make_names(g))

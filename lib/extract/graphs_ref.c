@@ -1,12 +1,13 @@
-/* graphs_ref.c -- what an execution of the same command buffer that ran op by op tells of a launch as a graph. XLA runs
- * each buffer so when a device meets it for the first time: below its range there is one for each operation then. */
+/* graphs_ref.c -- assigns the operations of a launch as a graph by an execution of the same command buffer that ran op
+ * by op. XLA runs each buffer that way when a device executes it for the first time: then there is a range for each
+ * operation below the range of the buffer. */
 #include <stdlib.h>
 
 #include "extract/graphs.h"
 
 /* ---- the execution */
 
-/* The thunks within the range, of those that ranges made. */
+/* The thunks within the range, of those created from ranges. */
 static void
 find_thunks(struct graphs *g, uint32_t range)
 {
@@ -48,14 +49,14 @@ add_item(struct graphs *g, uint32_t thunk, uint32_t op, bool joined)
 	struct gr_item item = { cls, thunk, g->p->thunks.p[thunk].inst, 0, joined };
 	struct nsx_sort_key key = { { cls, o->call_start, op }, (uint32_t)g->ref.found.n };
 
-	/* Another process's program has instructions of its own. */
+	/* Another process's program has different instruction numbers. */
 	if (g->p->insts.p[item.inst].program != g->program)
 		item.inst = nsx_graph_inst(g, nsx_intern_str(&g->p->inst_names, g->p->insts.p[item.inst].name));
 	return cls != NSX_NONE && item.inst != NSX_NONE && nsx_vec_push(&g->ref.keys, key) &&
 	       nsx_vec_push(&g->ref.found, item);
 }
 
-/* Of each class: where its items are, and of how many instructions. */
+/* For each class: the position of its items, and the number of their instructions. */
 static bool
 sort_items(struct graphs *g)
 {
@@ -110,7 +111,7 @@ tell(struct graphs *g, uint32_t op, uint32_t inst, uint32_t slot)
 	g->found[op] = (struct gr_found){ inst, slot, EX_OP_BY_OP };
 }
 
-/* How many operations of class c one thunk of the instruction has; 1 where its thunks differ in that. */
+/* The number of operations of class c in a thunk of the instruction; 1 if its thunks differ in that. */
 static uint32_t
 per_thunk(const struct graphs *g, const struct gr_class *c, uint32_t inst)
 {
@@ -127,8 +128,8 @@ per_thunk(const struct graphs *g, const struct gr_class *c, uint32_t inst)
 	return thunks && all % thunks == 0 ? all / thunks : 1;
 }
 
-/* The n runs are of the item's instruction, in order of start: as many to a thunk as the execution op by op has, joined
- * by those of other classes of it. */
+/* Assign the n operations to the item's instruction, in order of start: as many to a thunk as in the execution op by
+ * op, together with operations of other classes of that instruction. */
 static bool
 tell_runs(struct graphs *g, const struct gr_class *c, const struct gr_item *item, struct nsx_sort_key *keys, size_t n)
 {
@@ -164,13 +165,13 @@ tell_class(struct graphs *g, const struct gr_class *c, struct nsx_sort_key *keys
 {
 	const struct gr_item *items = g->ref.items.p + c->items;
 
-	/* Nodes that ran once each, as many as there: one to one. */
+	/* Nodes that ran once each, as many as items: assigned one to one. */
 	if (n == nodes && n == c->nitems) {
 		for (size_t i = 0; i < n; i++)
 			tell(g, keys[i].i, items[i].inst, items[i].thunk - g->ref.first);
 		return true;
 	}
-	/* Else there is a loop in the graph, whose nodes run once a trip. */
+	/* Otherwise there is a loop in the graph, whose nodes run once per iteration. */
 	if (c->ninsts == 1) {
 		by_start(keys, n);
 		return tell_runs(g, c, &items[0], keys, n);

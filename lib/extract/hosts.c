@@ -1,11 +1,11 @@
-/* hosts.c -- ranges by host start, merged from the threads'. */
+/* hosts.c -- ranges by host start, merged from the threads. */
 #include "extract/profile.h"
 
 #include <stdlib.h>
 
 #include "base/heap.h"
 
-/* A thread: the next of its ranges that is wanted, and where its ranges end. */
+/* A thread: the next of its ranges to write, and the end of its ranges. */
 struct ex_host { int64_t start; uint32_t at, end; };
 
 static bool
@@ -17,7 +17,7 @@ before(const struct ex_profile *p, const struct ex_host *x, const struct ex_host
 
 NSX_HEAP(hosts, struct ex_host, const struct ex_profile *, before)
 
-/* From x->at on to a range that is wanted: false if there is none. */
+/* Advance from x->at to a range that is kept: false if there is none. */
 static bool
 seek(const struct ex_profile *p, struct ex_host *x)
 {

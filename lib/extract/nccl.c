@@ -1,5 +1,5 @@
-/* nccl.c -- which of NCCL's calls each communicating operation carries out, by the range that it was launched in or, in
- * a CUDA graph, captured in. */
+/* nccl.c -- the NCCL calls that each communicating operation executes, by the range in which it was launched or, in a
+ * CUDA graph, captured. */
 #include "extract/nccl.h"
 
 #include <inttypes.h>
@@ -9,11 +9,11 @@
 
 #include "base/num.h"
 
-/* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: when it
- * was launched or captured. */
+/* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: the
+ * time of its launch or capture. */
 struct joined { uint32_t op, unit; int64_t launch, order; };
 
-/* The peers that calls of one direction name, and what they carry. */
+/* The peers of the calls of one direction, and their bytes. */
 struct way { NSX_VEC(int64_t) peers; int64_t bytes; bool known; };
 
 struct join {
@@ -58,7 +58,7 @@ range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time)
 	return r;
 }
 
-/* By where the node was captured: each node is looked up once, however often its graph ran. */
+/* By the place where the node was captured: each node is looked up once, for any number of launches of its graph. */
 static bool
 unit_of_node(struct join *j, const struct nsx_gpu_op *op, struct joined *out)
 {
@@ -137,7 +137,7 @@ sort_ops(struct join *j)
 	return good;
 }
 
-/* ---- what calls come to */
+/* ---- combining calls */
 
 static bool
 is_p2p(uint8_t kind)
@@ -153,7 +153,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorted, each once. */
+/* Sort, and remove duplicates. */
 static void
 distinct(struct way *w)
 {
@@ -173,7 +173,7 @@ add_bytes(int64_t *sum, int64_t bytes)
 	return bytes >= 0 && !__builtin_add_overflow(*sum, bytes, sum);
 }
 
-/* The communicator of all n calls, if it is one and known. */
+/* The communicator of all n calls, if they have the same one and it is known. */
 static bool
 one_comm(const struct nccl_call *c, uint32_t n)
 {
@@ -183,7 +183,7 @@ one_comm(const struct nccl_call *c, uint32_t n)
 	return n > 0;
 }
 
-/* The kind of all n calls: of NCCL_SEND and NCCL_RECV either stands for both. NCCL_KINDS: they have several. */
+/* The kind of all n calls: of NCCL_SEND and NCCL_RECV either represents both. NCCL_KINDS: they have several. */
 static int
 one_kind(const struct nccl_call *c, uint32_t n)
 {
@@ -193,7 +193,7 @@ one_kind(const struct nccl_call *c, uint32_t n)
 	return n ? c[0].kind : NCCL_KINDS;
 }
 
-/* Sends and receives alone: an all-to-all where all exchange with all, else something between two. False when out of
+/* Sends and receives only: an all-to-all if all exchange with all, else a transfer between two. False when out of
  * memory. */
 static bool
 put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, struct ex_carried *out)
@@ -240,7 +240,7 @@ put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, ui
 	return true;
 }
 
-/* Calls of one kind but sends and receives: sizes add up, those given for each peer times the ranks. */
+/* Calls of one kind other than sends and receives: sizes add up, those given per peer times the number of ranks. */
 static void
 put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carried *out)
 {
@@ -255,8 +255,8 @@ put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carrie
 	out->bytes = known ? sum : -1;
 }
 
-/* What an operation on the device comes to that carries out these n calls together; all false: they are more than one
- * such. False when out of memory. */
+/* The device's operation that executes these n calls together; all members false: they are more than one operation.
+ * False when out of memory. */
 static bool
 put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t device)
 {

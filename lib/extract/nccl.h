@@ -1,12 +1,12 @@
-/* nccl.h -- private to extraction: NCCL's calls in NVTX ranges, with what their payloads say, and which of them each
- * operation carries out.
+/* nccl.h -- private to extraction: NCCL's calls in NVTX ranges, with the data of their payloads, and the calls that
+ * each operation executes.
  *
  *     ncclGroupStart   ncclSend    ncclRecv    ncclGroupEnd
  *                      1 KB to 1   1 KB from 1     launches ncclDevKernel_SendRecv
  *
  * A group's outermost End launches: the kernel's innermost range is that End, never a call with a payload. So the sweep
- * over a thread's ranges keeps units: a call by itself, or an End with all calls since the depth went from 0 to 1. Here
- * the kernel's unit is two calls fused in one operation. */
+ * over a thread's ranges forms units: a single call, or an End with all calls since the group depth went from 0 to 1.
+ * Here the kernel's unit has two calls, fused in one operation. */
 #ifndef NSX_EXTRACT_NCCL_H
 #define NSX_EXTRACT_NCCL_H
 
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "extract/profile.h"
 
-/* Kinds of calls that launch something; nsx_nccl_kinds names them. */
+/* Kinds of calls that launch something; nsx_nccl_kinds has their names. */
 enum nccl_kind {
 	NCCL_ALL_REDUCE, NCCL_ALL_GATHER, NCCL_REDUCE_SCATTER, NCCL_BROADCAST, NCCL_REDUCE, NCCL_ALL_TO_ALL,
 	    NCCL_GATHER, NCCL_SCATTER,
@@ -22,34 +22,34 @@ enum nccl_kind {
 };
 extern const char *const nsx_nccl_kinds[NCCL_KINDS];
 
-/* What it says of itself; -1: not known. */
+/* Data of its payload; -1: unknown. */
 struct nccl_call { uint64_t comm; int64_t bytes, peer; uint32_t range; uint8_t kind; bool has_comm, wanted, has_payload;
                    };
 
 /* Calls [first, first + n) that are launched together. */
 struct nccl_unit { uint32_t first, n; };
 
-/* A place in a communicator: device NSX_NONE where the call does not tell it, or it ran nothing; -1: not known. */
+/* The membership of a device in a communicator: device NSX_NONE if the call does not record it, or it ran nothing; -1:
+ * unknown. */
 struct nccl_place { uint64_t comm; uint32_t process, device; int64_t cuda, rank, ranks; };
 
 struct ex_nccl {
-	uint32_t               *unit_at;    /* by range: the unit that operations launched in it carry out, NSX_NONE */
+	uint32_t               *unit_at;    /* by range: the unit that operations launched in it execute, NSX_NONE */
 	NSX_VEC(struct nccl_call)    calls;
 	NSX_VEC(struct nccl_unit)    units;
 	NSX_VEC(struct nccl_place)   places;     /* by communicator, process and CUDA ordinal */
 	NSX_VEC(struct ex_carried) carried;
 	uint32_t               *op_carried; /* by operation: index in carried, NSX_NONE */
-	struct nsx_map          ranks;      /* communicator -> index in places of one that tells how many ranks it
-	                                     * has */
+	struct nsx_map          ranks;      /* communicator -> index in places of one with the number of ranks */
 };
 
 /* Find calls, units and communicators among the ranges of p. NSX_OK, or NSX_ERR with p->err filled. */
 int nsx_nccl_find_calls(struct ex_profile *p);
 
-/* Read the payloads of the calls that are wanted. NSX_OK or NSX_ERR. */
+/* Read the payloads of the calls that are needed. NSX_OK or NSX_ERR. */
 int nsx_nccl_read_calls(struct ex_profile *p);
 
-/* The number of ranks of a communicator, 0: not known; the rank of a device in it, -1: not known. */
+/* The number of ranks of a communicator, 0: unknown; the rank of a device in it, -1: unknown. */
 int64_t nsx_nccl_ranks(const struct ex_nccl *n, uint64_t comm);
 int64_t nsx_nccl_rank(const struct ex_profile *p, uint64_t comm, uint32_t device);
 

@@ -1,5 +1,5 @@
-/* nccl_calls.c -- NVTX ranges that are NCCL's: what kind of call they are by their names, and what their payloads say,
- * by the names of entries: numbers of schemas mean one thing in one version of NCCL and another in the next. */
+/* nccl_calls.c -- recognises NCCL's NVTX ranges: the kind of call by the name of the range, and its payload by names of
+ * entries, because schema ids differ between versions of NCCL. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ const char *const nsx_nccl_kinds[NCCL_KINDS] = {
 	"send-recv", "send-recv"
 };
 
-/* What a range's name makes it. Numbers below NCCL_KINDS are of calls. */
+/* The class of a range by its name. Numbers below NCCL_KINDS are calls. */
 enum { IS_START = NCCL_KINDS, IS_END, IS_COMM, IS_OTHER };
 
 static const struct { const char *name; int is; } names[] = {
@@ -49,7 +49,7 @@ is(struct nsx_str name)
 
 /* ---- the sweep over ranges */
 
-/* By name of the trace what it makes a range, IS_OTHER but for names of NCCL's; NULL when out of memory. */
+/* The class of a range by its name in the trace, IS_OTHER for names that are not NCCL's; NULL when out of memory. */
 static uint8_t *
 judge_names(const struct nsx_trace *t, bool *any)
 {
@@ -63,7 +63,7 @@ judge_names(const struct nsx_trace *t, bool *any)
 	return kind;
 }
 
-/* A thread's ranges, in order of their starts. */
+/* A thread's ranges, sorted by start. */
 static bool
 sweep_thread(struct ex_profile *p, const struct nsx_thread *th, const uint8_t *kinds, uint32_t nccl_domain,
              uint32_t *comms, size_t *ncomms)
@@ -87,7 +87,7 @@ sweep_thread(struct ex_profile *p, const struct nsx_thread *th, const uint8_t *k
 			if (depth++ == 0)
 				first = (uint32_t)n->calls.n;
 		} else if (kind == IS_END && depth && --depth == 0) {
-			/* An End whose Start was not captured has no unit: how many calls there were is not known. */
+			/* An End whose Start was not captured has no unit: its number of calls is unknown. */
 			n->unit_at[r] = (uint32_t)n->units.n;
 			if (!nsx_vec_push(&n->units, ((struct nccl_unit){ first, (uint32_t)n->calls.n - first })))
 				return false;
@@ -131,8 +131,8 @@ at_least(const struct nsx_payload_value *v, int64_t least)
 	return v->there && v->num >= least ? v->num : -1;
 }
 
-/* One place of each (communicator, process, CUDA ordinal): of several the one with the lowest rank, as rows come in any
- * order. */
+/* Keep one place of each (communicator, process, CUDA ordinal): of several the one with the lowest rank, as rows come
+ * in any order. */
 static bool
 index_places(struct ex_nccl *n)
 {
@@ -263,7 +263,7 @@ take_call(struct nccl_call *c, const struct nsx_payload_value *v)
 int
 nsx_nccl_read_calls(struct ex_profile *p)
 {
-	enum { BATCH = 8192 };   /* bounds what values take */
+	enum { BATCH = 8192 };   /* limits the memory for values */
 	struct ex_nccl *n = p->nccl;
 	int64_t *ids = malloc(BATCH * sizeof *ids), without = 0;
 	uint32_t *of = malloc(BATCH * sizeof *of);
@@ -313,7 +313,7 @@ compare_places(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Whether the options keep a place; one without a device goes with its process. */
+/* Whether the options keep a place; one without a device depends on its process. */
 static bool
 is_kept(const struct ex_profile *p, const struct nccl_place *place)
 {
@@ -346,7 +346,7 @@ nsx_extract_places(const struct ex_job *job, size_t *n)
 	}
 	if (list && *n)
 		qsort(list, *n, sizeof *list, compare_places);
-	/* Processes of one profile that tell the same and no device. */
+	/* Processes of one profile with the same data and no device. */
 	size_t kept = 0;
 	for (size_t i = 0; list && i < *n; i++)
 		if (!kept || compare_places(&list[kept - 1], &list[i]) != 0)

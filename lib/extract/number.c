@@ -1,4 +1,5 @@
-/* number.c -- numbers in the job for profiles, devices, programs and instructions, from what the exports hold alone. */
+/* number.c -- assigns the numbers in the job to profiles, devices, programs and instructions, depending only on the
+ * contents of the exports. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ compare_profiles(const void *a, const void *b)
 		return c;
 	if (x->trace.start_utc != y->trace.start_utc)
 		return x->trace.start_utc < y->trace.start_utc ? -1 : 1;
-	/* Of one name and start: by content, so that only what is the same everywhere is left to the path. */
+	/* Of equal name and start: by content, so that the path decides only if everything else is equal. */
 	if (x->trace.nranges != y->trace.nranges)
 		return x->trace.nranges < y->trace.nranges ? -1 : 1;
 	if (x->trace.nops != y->trace.nops)
@@ -131,7 +132,7 @@ compare_aliases(const void *a, const void *b)
 	return c ? c : nsx_str_cmp(x->digest, y->digest);
 }
 
-/* The rows that the stream shows: distinct ones, and none without a digest where another of the same name has one. */
+/* The rows that the stream has: distinct ones, and none without a digest if another of the same name has one. */
 static void
 tidy_aliases(struct ex_job *job)
 {
@@ -226,8 +227,8 @@ same_work(const struct nsx_hlo_cost *x, const struct nsx_hlo_cost *y)
 	       (x->flops == y->flops && x->math == y->math && x->vector == y->vector && x->mem_bytes == y->mem_bytes);
 }
 
-/* Where no dump tells whether an instruction communicates, its name does, else the kernels that it ran: of a dump that
- * does not know it, these alone. */
+/* If no dump says whether an instruction communicates, its name decides, else the kernels that it ran; if a dump does
+ * not contain it, the kernels only. */
 static void
 judge(const struct inst_ref *r, struct ex_job_inst *inst)
 {
@@ -240,7 +241,7 @@ judge(const struct inst_ref *r, struct ex_job_inst *inst)
 	inst->collective = nsx_str_c(kind);
 }
 
-/* What is said of an instruction is what the first profile says that knows its opcode; where none does, the first
+/* The data of an instruction are those of the first profile that knows its opcode; if none does, of the first
  * profile. */
 static void
 describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
@@ -262,7 +263,7 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 		inst->p = r->p;
 		inst->comm = info->comm;
 		inst->collective = info->collective;
-		/* An opcode that NVTX payloads tell says nothing of what is inside a fusion. */
+		/* An opcode from NVTX payloads does not describe the inside of a fusion. */
 		if (!info->comm && !r->p->programs.p[own->program].dumped)
 			judge(r, inst);
 	} else if (inst->info->comm != info->comm || inst->info->bytes != info->bytes || !nsx_str_eq(inst->info->opcode,
@@ -273,8 +274,8 @@ describe(struct ex_job *job, const struct inst_ref *r, struct ex_job_inst *inst)
 			"first is used");
 }
 
-/* The number of frames in the job, NSX_NONE if there are none; met: numbers by where the text is, for it is long and
- * what many instructions of a profile have stands there once. */
+/* The number of the frames in the job, NSX_NONE if there are none; met: numbers by address of the text, which is long
+ * and shared by many instructions of a profile. */
 static int
 number_frames(struct ex_job *job, struct nsx_map *met, struct nsx_str frames, uint32_t *number)
 {
@@ -290,7 +291,8 @@ number_frames(struct ex_job *job, struct nsx_map *met, struct nsx_str frames, ui
 	return NSX_OK;
 }
 
-/* Stacks and groups are numbered in order of their first use; and what an instruction's operations go by. */
+/* Stacks and groups are numbered in order of their first use; also decides what applies to an instruction's
+ * operations. */
 static int
 number_places_of(struct ex_job *job, struct nsx_map *met)
 {

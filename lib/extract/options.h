@@ -1,4 +1,4 @@
-/* options.h -- what is asked of an extraction. */
+/* options.h -- the options of an extraction. */
 #ifndef NSX_EXTRACT_OPTIONS_H
 #define NSX_EXTRACT_OPTIONS_H
 
@@ -16,7 +16,7 @@ enum nsx_extract_ranges { NSX_RANGES_NONE, NSX_RANGES_GPU, NSX_RANGES_ALL };
 /* One export, and the folder of its HLO dumps (NULL: none). */
 struct nsx_extract_input { const char *path, *dumps; };
 
-/* Merge the streams of single exports at n paths, which messages call by names, into out (not finished), with diag
+/* Merge the streams of single exports at n paths, which messages refer to by names, into out (not finished), with diag
  * records; these are also appended to diags. NSX_OK, or NSX_ERR with err filled. */
 typedef int nsx_extract_merge_fn(const char *const *paths, const char *const *names, size_t n,
                                  enum nsx_match_by match, struct nsx_writer *out, struct nsx_diags *diags,
@@ -30,19 +30,20 @@ struct nsx_extract_opts {
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */
 	enum nsx_match_by       match;       /* how programs of several exports are recognised as one */
-	int64_t                 from, to;    /* keep records that overlap [from, to) ns, GPU time (host time for what
-	                                      * has none) */
+	int64_t                 from, to;    /* keep records that overlap [from, to) ns, GPU time (host time for records
+	                                      * without it) */
 	const int64_t          *devices;     /* keep only these devices of the job; ndevices 0: all */
 	int                     ndevices;
 	const int64_t          *processes;   /* keep only devices of these processes of the job; nprocesses 0: all */
 	int                     nprocesses;
 	int                     jobs;        /* threads; 0: as many as there are processors */
-	bool                    sqlite_alone;   /* leave reading of tables to SQLite, and check nothing: for tests */
-	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; the caller's */
-	bool                    spool;       /* hold as few exports at a time as there are threads, whatever their
-	                                      * size */
-	nsx_extract_merge_fn   *merge;       /* puts exports together that were held one after another: nsx_merge;
-	                                      * NULL: all are held at once, whatever their size */
+	bool                    sqlite_alone;   /* SQLite reads all tables, and nothing is checked: for tests */
+	struct nsx_comm_rules   comm;        /* which kernels communicate, before the built-in rules; owned by the
+	                                      * caller */
+	bool                    spool;       /* hold only as many exports at a time as there are threads, for any size
+	                                      * of exports */
+	nsx_extract_merge_fn   *merge;       /* merges exports that were held one after another: nsx_merge; NULL: all
+	                                      * are held at once, for any size */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* outbox.c -- see outbox.h. Records travel in batches, small enough to be still in a processor's cache when they are
+/* outbox.c -- see outbox.h. Records are passed in batches, small enough to remain in a processor's cache until they are
  * encoded. */
 #include "extract/outbox.h"
 
@@ -92,7 +92,7 @@ nsx_extract_outbox_keep(struct ex_outbox *o, struct nsx_str s)
 	return s.ptr ? nsx_arena_str(&o->at->texts, s) : s;
 }
 
-/* Hand the batch over, and begin the next. */
+/* Pass the batch on, and begin the next. */
 static int
 turn(struct ex_outbox *o)
 {
@@ -120,7 +120,7 @@ nsx_extract_outbox_put(struct ex_outbox *o)
 {
 	struct batch *b = o->at;
 
-	/* Up to the last value that there is: columns behind it take no room. */
+	/* Up to the last value that is present: columns after it need no memory. */
 	uint64_t has = b->recs[b->n++].has;
 	b->nvals += has ? 64 - __builtin_clzll(has) : 0;
 	return b->n < RECS && b->nvals <= VALS - NSX_MAX_COLS ? NSX_OK : turn(o);

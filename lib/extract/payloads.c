@@ -1,5 +1,5 @@
-/* payloads.c -- instructions of programs without a dump: what XLA attached to their NVTX ranges says of them, else what
- * titles do. One range of each is asked, the first. */
+/* payloads.c -- data of instructions of programs without a dump: from the payloads that XLA attached to their NVTX
+ * ranges, else from titles. One range of each instruction is used, the first. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static const struct nsx_payload_entry module_entries[MODULE_ENTRIES] = {
 };
 static const struct nsx_payload_ask module_ask = { module_schemas, 1, module_entries, MODULE_ENTRIES };
 
-/* What is asked for, one after the other: things and the ids of their ranges. */
+/* The requested payloads: entities and the ids of their ranges, in parallel arrays. */
 struct asked {
 	NSX_VEC(uint32_t)         what;      /* programs, or instructions */
 	NSX_VEC(uint32_t)         thunks;    /* of instructions: the thunk whose range it is */
@@ -39,7 +39,7 @@ struct work {
 	struct ex_profile *p;
 	struct asked       modules, insts;
 	struct nsx_str    *common;     /* by program: frames around all of it, as text */
-	bool              *served;     /* by program: payloads say something of it */
+	bool              *served;     /* by program: payloads have data of it */
 	struct nsx_places  places;
 	struct nsx_buf     op_name, buf;
 	int64_t            foreign, odd, groups, logical;
@@ -71,7 +71,7 @@ read_asked(struct work *w, struct asked *a, const struct nsx_payload_ask *ask)
 	return nsx_payload_read(&w->p->trace, a->ids.p, a->ids.n, ask, a->schema, a->values, &w->p->diags, &w->p->err);
 }
 
-/* ---- whom to ask */
+/* ---- selection of ranges */
 
 static bool
 lacks_dump(const struct ex_profile *p, uint32_t program)
@@ -85,7 +85,7 @@ range_id(const struct ex_profile *p, uint32_t range)
 	return p->trace.ranges[range].id;
 }
 
-/* The first module and the first thunk of each: they stand in order of their ranges. */
+/* The first module and the first thunk of each: they are in order of their ranges. */
 static int
 choose(struct work *w)
 {
@@ -114,7 +114,7 @@ choose(struct work *w)
 	return good ? NSX_OK : nomem(w);
 }
 
-/* ---- what they say */
+/* ---- contents of payloads */
 
 static void
 take_modules(struct work *w)
@@ -132,7 +132,7 @@ take_modules(struct work *w)
 	}
 }
 
-/* The op_name that titles tell of, in w->op_name: for an instruction that calls others, what theirs have in common. */
+/* The op_name from titles, in w->op_name: for an instruction that calls others, their common prefix. */
 static void
 title_op_name(struct work *w, uint32_t thunk)
 {
@@ -140,7 +140,7 @@ title_op_name(struct work *w, uint32_t thunk)
 	const struct ex_thunk *th = &p->thunks.p[thunk];
 	const struct nsx_title *module = nsx_extract_title(p, p->modules.p[th->module].range);
 	struct nsx_str prefix = module ? module->prefix : (struct nsx_str){ NULL, 0 };
-	/* last: looking at a title may move others */
+	/* last: parsing a title may move others */
 	const struct nsx_title *title = nsx_extract_title(p, th->range);
 
 	w->op_name.len = 0;
@@ -148,7 +148,7 @@ title_op_name(struct work *w, uint32_t thunk)
 		nsx_places_op_name(prefix, title->name, &w->op_name);
 }
 
-/* The instruction's own op_name in *own; whether that is known, if only that there is none. */
+/* The instruction's own op_name in *own; returns whether it is known, including that there is none. */
 static bool
 own_op_name(struct work *w, const struct nsx_payload_value *v, const struct nsx_hlotext *hlo, struct nsx_str *own)
 {
@@ -158,12 +158,13 @@ own_op_name(struct work *w, const struct nsx_payload_value *v, const struct nsx_
 		*own = nsx_buf_view(&w->buf);
 		return true;
 	}
-	/* Where the instruction has none, this is what those that it calls have in common. */
+	/* If the instruction has none, this is the common prefix of those that it calls. */
 	*own = v[INST_OP_NAME].there ? v[INST_OP_NAME].text : nsx_buf_view(&w->op_name);
 	return v[INST_OP_NAME].there;
 }
 
-/* Which place is the instruction's own: places.list.n if none. The others are of what it calls. */
+/* The source location of the instruction itself: places.list.n if none. The others are of the instructions that it
+ * calls. */
 static size_t
 own_place(const struct nsx_places *places, struct nsx_str own, bool known)
 {
@@ -184,7 +185,7 @@ add_places(struct work *w, const struct nsx_payload_value *v, const struct nsx_h
 
 	info->locs = (uint32_t)p->info_locs.n;
 	if (!pl->list.n) {
-		/* Nothing but an op_name, or a line of old metadata. */
+		/* Only an op_name, or a line of old metadata. */
 		info->op_name = nsx_extract_keep(p, own.len ? own : nsx_buf_view(&w->op_name));
 		if (v[INST_FILE].there && v[INST_FILE].text.len && v[INST_LINE].there) {
 			w->buf.len = 0;

@@ -28,7 +28,7 @@ nsx_extract_title(struct ex_profile *p, uint32_t r)
 		}
 		t = p->title_of[range->name] = (uint32_t)p->titles.n - 1;
 	}
-	/* A capture that lost its domains' names: only what is spelled as XLA spells it. */
+	/* A capture that lost the names of its domains: only titles in XLA's syntax. */
 	if (!ours && p->titles.p[t].kind == NSX_TITLE_OTHER)
 		return NULL;
 	return &p->titles.p[t];
@@ -87,7 +87,7 @@ compare_names(const void *a, const void *b)
 	return nsx_str_cmp(*(const struct nsx_str *)a, *(const struct nsx_str *)b);
 }
 
-/* The digest of executed names, sorted: what tells programs of one name apart without a dump. */
+/* The digest of executed names, sorted: distinguishes programs of one name without a dump. */
 static int
 digest_programs(struct ex_profile *p)
 {
@@ -163,25 +163,25 @@ report_clamped(struct ex_profile *p)
 	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations beyond 63 bits: cut to the maximum");
 }
 
-/* Whether operations must be known that were not asked for: what ran in command buffers, they alone tell. */
+/* Whether operations that were not requested must be read: the contents of command buffers depend on them. */
 static bool
 lacks_ops(const struct ex_profile *p)
 {
 	return p->thunks.n && !p->trace.ops;
 }
 
-/* bytes: of those by which progress is told, what loading the export is worth. */
+/* bytes: the part of progress that loading the export represents. */
 static int
 load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 {
 	static const char *const xla[] = { NSX_XLA_DOMAIN, NULL }, *const both[] = { NSX_XLA_DOMAIN, NSX_NCCL_DOMAIN,
 		NULL };
 	struct nsx_trace_opts opts = {
-		/* What operations carry out is told by NCCL's ranges. */
+		/* NCCL's ranges determine the calls that operations execute. */
 		.domains = p->opts->ranges != NSX_RANGES_NONE ? NULL : p->opts->ops ? both : xla,
 		.captures = p->opts->ops,
 		.busy = p->opts->ranges != NSX_RANGES_ALL,
-		/* What communicates may be told by kernels alone, and command buffers are taken apart by them. */
+		/* Communication may be known by kernel names only, and command buffers are analysed by operations. */
 		.ops = ops || p->opts->ops || p->input->dumps, .issues = p->opts->ops, .calls = p->opts->calls,
 		.ops_if = "Thunk:#", .host = p->opts->host, .jobs = jobs,
 		.sqlite_alone = p->opts->sqlite_alone, .bytes = bytes
@@ -198,7 +198,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	return nsx_extract_find_devices(p) == NSX_OK && nsx_extract_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
-/* As it was before it was loaded, but for what dumps said of fusions. */
+/* The state before loading, except for what dumps said of fusions. */
 static void
 reset(struct ex_profile *p)
 {
@@ -215,13 +215,13 @@ load_and_join(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 {
 	if (load(p, ops, bytes, jobs) != NSX_OK)
 		return NSX_ERR;
-	/* Titles that are no strings of the export's are known only now. */
+	/* Titles that are not strings of the export are known only now. */
 	if (lacks_ops(p)) {
 		reset(p);
 		if (load(p, true, 0, jobs) != NSX_OK)
 			return NSX_ERR;
 	}
-	/* Without one of XLA's ranges there is nothing to compile. */
+	/* Without any range of XLA there is no compilation. */
 	if (p->module_at && nsx_extract_find_compiles(p) != NSX_OK)
 		return NSX_ERR;
 	nsx_progress_phase(p->input->dumps ? "HLO dumps" : "programs");
@@ -232,14 +232,14 @@ void
 nsx_extract_load(struct ex_profile *p, int jobs)
 {
 	p->rc = load_and_join(p, false, ex_load_bytes(p), jobs);
-	/* Each time dumps have said something new: that comes to an end. */
+	/* Repeated while dumps have new information on fusions, which ends. */
 	while (p->rc == NSX_OK && p->again) {
 		reset(p);
 		p->rc = load_and_join(p, false, 0, jobs);
 	}
 	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_read_payloads(p);
-	/* Last: payloads are asked of what has ranges of its own. */
+	/* Last: payloads are read for instructions with ranges. */
 	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_open_other_graphs(p);
 	if (p->rc == NSX_OK)

@@ -1,6 +1,6 @@
-/* profile.h -- private to extraction: what one export says about XLA programs.
+/* profile.h -- private to extraction: the XLA programs, executions and instructions of one export.
  *
- * An export's way through: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs;
+ * The steps of extraction: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs;
  * find_runs turns XLA's ranges into modules and thunks; find_compiles into compile records. After all exports are done,
  * number.c gives devices, programs and instructions their numbers in the job, and emit.c writes the stream. */
 #ifndef NSX_EXTRACT_PROFILE_H
@@ -16,14 +16,14 @@
 #include "xla/title.h"
 
 struct ex_device {
-	int64_t  process, local, partition;  /* as the program names them; -1: not known */
+	int64_t  process, local, partition;  /* as the program numbers them; -1: unknown */
 	int64_t  global;                     /* number in the job; -1 until number.c assigns one */
-	bool     known;                      /* the profile tells the global number */
+	bool     known;                      /* the profile has the global number */
 	bool     kept;                       /* not filtered out */
 	bool     ran;                        /* it has a module or a thunk */
 };
 
-/* A program as this export knows it. */
+/* A program in this export. */
 struct nsx_extract_program {
 	int64_t        id;        /* -1: none (autotuner) */
 	struct nsx_str name;
@@ -38,17 +38,16 @@ struct nsx_extract_inst {
 	uint32_t program, name;   /* name in ex_profile.inst_names */
 	uint32_t number;          /* within the job's program */
 	uint32_t info;            /* in ex_profile.infos, NSX_NONE: not known */
-	bool     idle;            /* no thunk is of it: a command buffer taken apart, or what a list of thunks names and
-	                           * nothing ran */
+	bool     idle;            /* it has no thunk: a command buffer whose operations were all assigned, or an entry
+	                           * of a list of thunks that did not run */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
-	struct nsx_str op_name;   /* the part that its ranges tell of it; empty: none */
-	const char *kernels;      /* the kind of collective that all kernels it ran carry out, by their names; NULL:
-	                           * none */
+	struct nsx_str op_name;   /* the part of it that its ranges have; empty: none */
+	const char *kernels;      /* the kind of collective of all kernels that it ran, by their names; NULL: none */
 };
 
-/* What is known of an instruction beyond its name: from a dump, else from its NVTX payload, else from its title
- * (op_name alone). Strings live as long as the profile, empty if there is none; without opcode nothing but what ranges
- * tell is known. */
+/* Data of an instruction besides its name: from a dump, else from its NVTX payload, else from its title (op_name
+ * alone). Strings live as long as the profile, empty if there is none; without an opcode only data of ranges are
+ * known. */
 struct ex_info {
 	struct nsx_str opcode, collective, op_name, scheduling_name, frames, groups;
 	int64_t        bytes;     /* -1: none */
@@ -69,45 +68,46 @@ struct ex_thunk {
 	int64_t  start, end;      /* GPU ns */
 	uint32_t device;
 	uint32_t ops;             /* CUDA calls that launched its operations */
-	bool     gone;            /* a command buffer whose operations became thunks of their own */
+	bool     gone;            /* a command buffer whose operations became thunks of instructions */
 };
 
 struct ex_compile {
 	uint32_t range, parent;   /* indices of ranges; parent NSX_NONE: none */
-	uint32_t program;         /* NSX_NONE: not told */
+	uint32_t program;         /* NSX_NONE: unknown */
 	uint32_t name;            /* in ex_profile.strings */
 	uint32_t children;
 	int64_t  child;           /* ns */
 };
 
-/* What tells which instruction an operation of a CUDA graph is of. */
+/* The sources for the instruction of an operation in a CUDA graph. */
 enum ex_source { EX_OP_BY_OP, EX_LIST, EX_NAME, EX_LEFT, EX_SOURCES };
 
-/* What XLA's thunks of command buffers are called, but for a number. */
+/* The name of XLA's thunks of command buffers, without the number. */
 #define NSX_BUFFER_NAME "command_buffer"
 
-/* A command buffer of a program. Before 2026 they went by no number: then place says which of the `of` in an execution
- * it is. ref: the range of an execution of it that ran op by op, NSX_NONE if there is none. */
+/* A command buffer of a program. Before 2026 their names had no number: then place is its position among the `of`
+ * buffers of an execution. ref: the range of an execution of it that ran op by op, NSX_NONE if there is none. */
 struct ex_buffer_key { uint32_t program, name, place, of, ref; };   /* name in ex_profile.inst_names */
 struct ex_buffer     { uint32_t program, key, thunk; };              /* one launched as a graph */
 
 /* The command buffers of an export. */
 struct ex_buffers {
 	NSX_VEC(struct ex_buffer_key) keys;
-	NSX_VEC(struct ex_buffer)     list;   /* by thunk; once made, by program, key, thunk */
+	NSX_VEC(struct ex_buffer)     list;   /* by thunk; after creation sorted by program, key, thunk */
 	struct nsx_map by_key;
-	uint32_t  nthunks;                /* thunks that ranges made: by range */
+	uint32_t  nthunks;                /* number of thunks created from ranges: by range */
 	uint32_t *first, *ops;            /* operations by thunk, of the launches and of those run op by op:
 	                                   * ops[first[thunk]] up to first[thunk + 1] */
 	bool      made;
-	int64_t   told[EX_SOURCES], ns[EX_SOURCES];   /* operations of graphs by what told of them, and their time */
+	int64_t   told[EX_SOURCES], ns[EX_SOURCES];   /* operations of graphs by the source that assigned them, and
+	                                               * their time */
 };
 
-/* An instruction whose ranges hold other thunks'; whether they are taken for a fusion, which is the thunk then. */
+/* An instruction whose ranges contain thunks of others; whether it counts as a fusion, which is then the thunk. */
 struct ex_holder { uint32_t program, name; bool fusion; };   /* name in ex_profile.inst_names */
 
-/* What NCCL's calls and their payloads say of an operation. Kind NULL: its kernel's name tells; bytes and calls -1,
- * group 0: not known; texts empty: none. */
+/* Data of an operation from NCCL's calls and their payloads. Kind NULL: use its kernel's name; bytes and calls -1,
+ * group 0: unknown; texts empty: none. */
 struct ex_carried { const char *kind; struct nsx_str comm_id, pair; int64_t bytes, calls, group; };
 
 struct ex_nccl;   /* nccl.h */
@@ -119,13 +119,13 @@ struct ex_profile {
 	struct nsx_diags   diags;
 	struct nsx_err     err;
 	int                rc;
-	uint64_t           bytes;        /* of the export's file, by which progress is told */
-	struct nsx_hlo_shelf *shelf;     /* of the dumps of all exports; NULL: each is read for itself */
+	uint64_t           bytes;        /* of the export's file, for progress */
+	struct nsx_hlo_shelf *shelf;     /* of the dumps of all exports; NULL: each is read separately */
 	int64_t            number;       /* of the profile in the stream */
 	struct ex_device  *devices;      /* one per trace.devices */
-	uint32_t          *title_of;     /* by name of the trace: index in titles, NSX_NONE: not looked at */
+	uint32_t          *title_of;     /* by name of the trace: index in titles, NSX_NONE: not parsed yet */
 	NSX_VEC(struct nsx_title) titles;
-	struct nsx_intern  strings;      /* compile names, what dumps say */
+	struct nsx_intern  strings;      /* names of compilations, strings of dumps */
 	struct nsx_intern  inst_names;
 	struct nsx_buf     scratch;
 	NSX_VEC(struct nsx_extract_program) programs;
@@ -133,7 +133,7 @@ struct ex_profile {
 	NSX_VEC(struct nsx_extract_inst) insts;
 	NSX_VEC(struct ex_info) infos;
 	NSX_VEC(struct ex_loc) info_locs;
-	struct nsx_str    *dump_frames;  /* of the dump that is being joined, by stack; ptr NULL: not kept yet */
+	struct nsx_str    *dump_frames;  /* of the dump that is being joined, by stack; ptr NULL: not stored yet */
 	struct nsx_map     inst_of;      /* (program, inst name) -> inst */
 	NSX_VEC(struct ex_module) modules;
 	NSX_VEC(struct ex_thunk) thunks;
@@ -143,12 +143,12 @@ struct ex_profile {
 	struct ex_buffers  buffers;
 	NSX_VEC(struct ex_holder) holders;   /* only with dumps */
 	struct nsx_map     holder_of;    /* (program, inst name) -> holder */
-	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that dumps say to be a fusion where the name
-	                                  * does not, or the other way round */
-	bool               again;        /* dumps have just said so: what is known by now is to be found anew */
-	const char       **kernel_kind;  /* by name of the trace: the kind of collective that kernels of it carry out;
+	struct nsx_intern  misnamed;     /* "PROGRAM_ID NAME" of holders that are a fusion according to dumps and not by
+	                                  * name, or the other way round */
+	bool               again;        /* dumps have just added to misnamed: the profile must be loaded again */
+	const char       **kernel_kind;  /* by name of the trace: the kind of collective of kernels with that name;
 	                                  * NULL: none. NULL without operations */
-	struct ex_nccl    *nccl;         /* NULL: not looked for */
+	struct ex_nccl    *nccl;         /* NULL: not searched */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it,
 	                                  * NSX_NONE; NULL: nowhere */
 };
@@ -156,26 +156,26 @@ struct ex_profile {
 /* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
 const struct nsx_title *nsx_extract_title(struct ex_profile *p, uint32_t r);
 
-/* The program of that id (-1: none) and name in that process, made when it is new; NSX_NONE when out of memory. */
+/* The program of that id (-1: none) and name in that process, created if it is new; NSX_NONE when out of memory. */
 uint32_t nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);
 
-/* The instruction of that name in the program, made when it is new; op_id: unique_hlo_op_id, -1 if not told. NSX_NONE
+/* The instruction of that name in the program, created if it is new; op_id: unique_hlo_op_id, -1 if unknown. NSX_NONE
  * when out of memory. */
 uint32_t nsx_extract_inst(struct ex_profile *p, uint32_t program, struct nsx_str name, int64_t op_id);
 
-/* "PROGRAM_ID NAME", in p->scratch: an instruction for p->misnamed. */
+/* "PROGRAM_ID NAME", in p->scratch: the key of an instruction in p->misnamed. */
 struct nsx_str nsx_extract_misnamed_key(struct ex_profile *p, int64_t program_id, struct nsx_str name);
 
-/* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. Of frames only the last
- * component of each path where the options ask for that. */
+/* A copy of s that lives as long as the profile; empty, and p->rc set, when out of memory. With the option strip_paths,
+ * frames keep only the last component of each path. */
 struct nsx_str nsx_extract_keep(struct ex_profile *p, struct nsx_str s);
 struct nsx_str nsx_extract_keep_frames(struct ex_profile *p, struct nsx_str s);
 
-/* Fill what a dump says of the instruction; false when out of memory. */
+/* Fill the data of the instruction from a dump; false when out of memory. */
 bool nsx_extract_describe(struct ex_profile *p, uint32_t inst, const struct nsx_hlo *h,
                           const struct nsx_hlo_inst *from);
 
-/* Load the export and fill all of *p but numbers. Errors go to p->rc and p->err. */
+/* Load the export and fill all of *p except numbers. Errors go to p->rc and p->err. */
 void nsx_extract_load(struct ex_profile *p, int jobs);
 void nsx_extract_free(struct ex_profile *p);
 
@@ -183,33 +183,34 @@ int nsx_extract_find_devices(struct ex_profile *p);
 int nsx_extract_find_runs(struct ex_profile *p);
 int nsx_extract_find_compiles(struct ex_profile *p);
 int nsx_extract_read_dumps(struct ex_profile *p);
-/* Of executed programs without a dump: what NVTX payloads say of the instructions, else what titles do. */
+/* For executed programs without a dump: data of the instructions from NVTX payloads, else from titles. */
 int nsx_extract_read_payloads(struct ex_profile *p);
-/* Turn the program's command buffers into thunks of the instructions in them. dump: what is known of its dump, NULL:
- * there is none. */
+/* Convert the program's command buffers into thunks of the instructions in them. dump: its dump, NULL: there is
+ * none. */
 struct ex_dump { const struct nsx_hlo *h; const char *path; const struct nsx_dump_dir *dir; };
 int nsx_extract_open_graphs(struct ex_profile *p, uint32_t program, const struct ex_dump *dump);
-/* Those of the programs without a dump, and what there is to say of all. */
+/* The same for programs without a dump, and the diags of all. */
 int nsx_extract_open_other_graphs(struct ex_profile *p);
-/* How many operations the execution op by op has whose range is ref. */
+/* The number of operations of the execution op by op whose range is ref. */
 static inline uint32_t
 ex_ref_ops(const struct ex_profile *p, uint32_t ref)
 {
 	return p->trace.spans[p->trace.ranges[ref].gpu].ops;
 }
 
-/* The NVTX domain NCCL's ranges are in. */
+/* The NVTX domain of NCCL's ranges. */
 #define NSX_NCCL_DOMAIN "NCCL"
 
 /* The thunks of the execution op by op of that key. */
 void nsx_extract_ref_thunks(struct ex_profile *p, uint32_t key, uint32_t *first, uint32_t *n);
 void nsx_extract_buffers_free(struct ex_buffers *b);
-/* What the names of kernels say: which operations communicate, and which instructions by what they ran. */
+/* Classification by kernel names: which operations communicate, and which instructions, by the kernels that they
+ * ran. */
 int nsx_extract_find_comm(struct ex_profile *p);
-/* The kind of collective that operation i carries out, by itself alone: its kernel's name, or that it is a copy between
- * devices; NULL: none. */
+/* The kind of collective that operation i executes, considering the operation only: its kernel's name, or a copy
+ * between devices; NULL: none. */
 const char *nsx_extract_op_kind(const struct ex_profile *p, uint32_t i);
-/* NCCL's calls: which of them each operation carries out, and who is who in communicators. */
+/* NCCL's calls: those that each operation executes, and the members of communicators. */
 int nsx_extract_find_nccl(struct ex_profile *p);
 const struct ex_carried *nsx_extract_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */
 void nsx_extract_nccl_free(struct ex_profile *p);
@@ -227,15 +228,15 @@ struct ex_job_program {
 struct ex_job_inst {
 	uint32_t                 program;
 	struct nsx_str           name;
-	bool                     comm, settled;   /* settled: comm holds for its operations too (nsx_comm_settles) */
-	struct nsx_str           collective; /* empty: none, or not known */
-	const struct ex_profile *p;      /* that of info; NULL: no profile has spoken */
+	bool                     comm, settled;   /* settled: comm applies to its operations too (nsx_comm_settles) */
+	struct nsx_str           collective; /* empty: none, or unknown */
+	const struct ex_profile *p;      /* the profile of info; NULL: no profile has data */
 	const struct ex_info    *info;   /* NULL: only the name is known */
 	uint32_t                 groups, stack;   /* in ex_job; NSX_NONE: none */
-	uint32_t                 locs;   /* of its info's places, in ex_job.loc_stacks */
+	uint32_t                 locs;   /* of its info's source locations, in ex_job.loc_stacks */
 };
 
-/* What a program is called in one profile: a row of the stream. */
+/* The names of a program in one profile: a row of the stream. */
 struct ex_alias { int64_t profile; uint32_t program; int64_t id; struct nsx_str fingerprint, digest; };
 
 struct ex_job {
@@ -245,55 +246,55 @@ struct ex_job {
 	NSX_VEC(struct ex_job_program) programs;
 	NSX_VEC(struct ex_alias) aliases;
 	NSX_VEC(struct ex_job_inst) insts;  /* by program, then name */
-	NSX_VEC(uint32_t)       loc_stacks; /* stacks of the insts' further places */
+	NSX_VEC(uint32_t)       loc_stacks; /* stacks of the insts' further source locations */
 	struct nsx_intern       groups, stacks;
 	struct nsx_arena        arena;
 	struct nsx_err         *err;
 	struct nsx_diags       *diags;
-	struct nsx_portion      writing;    /* what progress is told of */
+	struct nsx_portion      writing;    /* the part of progress for writing */
 };
 
-/* Of the bytes by which progress is told of an export, those that stand for loading it; the others are for writing. */
+/* The part of an export's bytes in progress that loading it represents; the rest is for writing. */
 static inline uint64_t
 ex_load_bytes(const struct ex_profile *p)
 {
 	return p->bytes - p->bytes / 4;
 }
 
-/* What diag records name as their source. */
+/* The source of diag records. */
 #define EX_TOOL "nsysx-extract"
 
-/* Size of the file at path, 0 if it is none: what progress expects of an export. */
+/* Size of the file at path, 0 if there is none: the amount that progress expects of an export. */
 uint64_t nsx_extract_bytes(const char *path);
 
-/* All exports together, as nsx_extract; dumps are read through shelf, NULL: each for itself. */
+/* All exports together, as nsx_extract; dumps are read through shelf, NULL: each separately. */
 int nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err);
 
-/* Whether the exports are so large together that they are better held one after the other. */
+/* Whether the exports are so large together that they should be held one after the other. */
 bool nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts);
 
-/* The same stream by way of compressed temporary files, one an export, and a merge. */
+/* The same stream through compressed temporary files, one per export, and a merge. */
 int nsx_extract_extract_spooled(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
                        struct nsx_hlo_shelf *shelf, struct nsx_writer *out, struct nsx_diags *diags,
                        struct nsx_err *err);
 
-/* Give profiles, devices, programs and instructions their numbers. */
+/* Assign the numbers of profiles, devices, programs and instructions. */
 int nsx_extract_number(struct ex_job *job);
 
-/* The ranges of p that its options keep, by host start, but for those whose GPU work is ahead of it. Each thread's lie
- * in order, so that they need only be merged, and no memory but a place in each thread. */
+/* The ranges of p that its options keep, by host start, except those whose GPU work starts before them. Each thread's
+ * ranges are sorted, so they are only merged, and the only memory is a position in each thread. */
 struct ex_hosts { const struct ex_profile *p; struct ex_host *heap; size_t n; };
 
-/* False when out of memory; nsx_extract_hosts_close afterwards all the same. */
+/* False when out of memory; call nsx_extract_hosts_close afterwards in both cases. */
 bool nsx_extract_hosts_open(struct ex_hosts *h, const struct ex_profile *p);
-/* When the next one starts; false: there is none. */
+/* The start of the next one; false: there is none. */
 bool nsx_extract_hosts_peek(const struct ex_hosts *h, int64_t *start);
-/* Index of the next one, which is there. */
+/* Index of the next one, which must exist. */
 uint32_t nsx_extract_hosts_next(struct ex_hosts *h);
 void nsx_extract_hosts_close(struct ex_hosts *h);
 
-/* The calls of p that its options keep, by host start, merged from the threads' as ranges are. */
+/* The calls of p that its options keep, by host start, merged from the threads like ranges. */
 struct ex_calls { const struct ex_profile *p; struct ex_caller *heap; size_t n; };
 bool nsx_extract_calls_open(struct ex_calls *c, const struct ex_profile *p);
 bool nsx_extract_calls_peek(const struct ex_calls *c, int64_t *start);
@@ -303,13 +304,13 @@ void nsx_extract_calls_close(struct ex_calls *c);
 /* Whether the options keep the overhead. */
 bool nsx_extract_overhead_kept(const struct ex_profile *p, uint32_t overhead);
 
-/* The system's number of a thread, of the export's. */
+/* The thread id of the operating system, from that of the export. */
 int64_t nsx_extract_tid(uint64_t gtid);
 /* A name of the export; empty for NSX_NONE. */
 struct nsx_str nsx_extract_text(const struct nsx_trace *t, uint32_t name);
 
-/* What the record of a call or an overhead will have: its duration, a number by role (INT64_MIN: none, the profile left
- * out), its name. */
+/* Values that the record of a call or an overhead will have: its duration, a number by role (INT64_MIN: none, the
+ * profile omitted), its name. */
 int64_t nsx_extract_host_dur(const struct ex_profile *p, const struct nsx_sort_start *e);
 int64_t nsx_extract_host_number(const struct ex_profile *p, const struct nsx_sort_start *e, enum nsx_role role);
 struct nsx_str nsx_extract_host_name(const struct ex_profile *p, const struct nsx_sort_start *e);
@@ -317,59 +318,59 @@ struct nsx_str nsx_extract_host_name(const struct ex_profile *p, const struct ns
 /* The record of a call or an overhead. */
 void nsx_extract_set_call(const struct ex_profile *p, uint32_t call, struct nsx_rec *r);
 void nsx_extract_set_overhead(const struct ex_profile *p, uint32_t overhead, struct nsx_rec *r);
-/* What an op record says of the call that issued the operation, of waits, and of memory. */
+/* The columns of an op record on the call that issued the operation, on waits, and on memory. */
 void nsx_extract_set_op_host(const struct ex_profile *p, uint32_t op, struct nsx_rec *r);
 
 /* The modules, ranges, thunks, operations, calls and overheads of p that its options keep, in the order of the stream:
- * the time by which they are in it, the kind (enum nsx_kind_id) as the tag, and the index among those of the kind.
- * Sorted by time at once, but what is of one time only when its turn comes. */
+ * the time that determines their position, the kind (enum nsx_kind_id) as the tag, and the index among those of the
+ * kind. Sorted by time at once; events of one time are sorted when they are reached. */
 struct ex_events {
 	const struct ex_profile *p;
-	struct nsx_sort_start         *list;       /* by time: all but what `hosts` and `calls` give */
+	struct nsx_sort_start         *list;       /* by time: all except those in `hosts` and `calls` */
 	size_t                   n, at;
 	struct ex_hosts          hosts;
 	struct ex_calls          calls;
-	NSX_VEC(struct nsx_sort_start) run, tmp;   /* those of the time that it is, in order */
+	NSX_VEC(struct nsx_sort_start) run, tmp;   /* those of the current time, sorted */
 	size_t                   turn;       /* in run */
 	bool                     failed;     /* out of memory */
 };
 
-/* False when out of memory; nsx_extract_events_close afterwards all the same. */
+/* False when out of memory; call nsx_extract_events_close afterwards in both cases. */
 bool nsx_extract_events_open(struct ex_events *e, const struct ex_profile *p);
-/* The next one; NULL at the end, and when out of memory, which `failed` then says. turn + 1 moves on. */
+/* The next one; NULL at the end, and when out of memory, in which case `failed` is set. turn + 1 is advanced. */
 const struct nsx_sort_start *nsx_extract_events_peek(struct ex_events *e);
 void nsx_extract_events_close(struct ex_events *e);
 
-/* Order of two events, maybe of different profiles: negative, 0 or positive. */
+/* Order of two events, possibly of different profiles: negative, 0 or positive. */
 int nsx_extract_event_cmp(const struct ex_profile *p, const struct nsx_sort_start *a, const struct ex_profile *q,
                           const struct nsx_sort_start *b);
 
-/* Whether the options keep the range: its process or, where its GPU work ran on one device, that, and either of its
- * times. */
+/* Whether the options keep the range, by its process or, if its GPU work ran on one device, by that device, and by
+ * either of its times. */
 bool nsx_extract_range_kept(const struct ex_profile *p, uint32_t range);
-/* Whether its GPU work starts before it does on the host, as on clocks that do not agree. */
+/* Whether its GPU work starts before its host start, as it may if the clocks differ. */
 bool nsx_extract_range_ahead(const struct ex_profile *p, uint32_t range);
 
-/* end - start of anything; clamped where it does not fit. */
+/* end - start; clamped if it does not fit. */
 int64_t nsx_extract_dur(int64_t start, int64_t end);
 
-/* Whether [start, end] is in the window that the options ask for. */
+/* Whether [start, end] is in the time window of the options. */
 bool nsx_extract_in_window(const struct nsx_extract_opts *opts, int64_t start, int64_t end);
 
-/* Whether records of the process are kept: some device of it is, or nothing is filtered. */
+/* Whether records of the process are kept: some device of it is kept, or nothing is filtered. */
 bool nsx_extract_process_kept(const struct ex_profile *p, uint32_t process);
 
 /* Number of the device in the job; -1 for NSX_NONE. */
 int64_t nsx_extract_global(const struct ex_profile *p, uint32_t device);
 
-/* A device's place in a communicator, for the stream; device -1: not told. */
+/* A device's membership in a communicator, for the stream; device -1: unknown. */
 struct ex_place { char comm_id[17]; int64_t profile, device, rank, ranks; };
 
-/* The places of all profiles' communicators that are kept, in order of communicator, profile and device; *n of them,
+/* The places of all profiles' communicators that are kept, sorted by communicator, profile and device; *n of them,
  * which the caller frees. NULL when out of memory. */
 struct ex_place *nsx_extract_places(const struct ex_job *job, size_t *n);
 
-/* Write the whole stream but diags and `end`. */
+/* Write the whole stream except diags and `end`. */
 int nsx_extract_emit(struct ex_job *job, struct nsx_writer *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* runs.c -- XLA's NVTX ranges to executions of modules and thunks. A parent stands before its children in trace.ranges,
- * so one pass in order can hand down what a range is in. */
+/* runs.c -- converts XLA's NVTX ranges to executions of modules and thunks. A parent comes before its children in
+ * trace.ranges, so one pass in order can pass down the module and thunk that contain a range. */
 #include "extract/profile.h"
 
 #include <inttypes.h>
@@ -12,15 +12,15 @@
 /* A range that could be a module or a thunk: it has GPU work. */
 struct candidate {
 	uint32_t range;
-	uint32_t module;    /* thunks: candidate module it belongs to; modules: number in the end; NSX_NONE: none,
-	                     * dropped */
+	uint32_t module;    /* thunks: candidate module it belongs to; modules: final number; NSX_NONE: none, dropped */
 	uint32_t device;
 	uint32_t thunks;    /* modules: kept thunks */
-	uint32_t fusion;    /* thunks: candidate thunk of the outermost fusion that it is, or is in; NSX_NONE: in
+	uint32_t fusion;    /* thunks: candidate thunk of the outermost fusion that it is, or is inside; NSX_NONE:
 	                     * none */
-	uint32_t buffers, seen;   /* modules: command buffers that go by no number, and those of them that were met */
-	bool     wanted;    /* modules: has a program id, or autotuner runs are wanted; thunks: kept */
-	bool     inner;     /* thunks: holds another thunk */
+	uint32_t buffers, seen;   /* modules: number of command buffers without a number in their names, and of those
+	                           * processed so far */
+	bool     wanted;    /* modules: has a program id, or autotuner runs are requested; thunks: kept */
+	bool     inner;     /* thunks: contains another thunk */
 };
 
 struct runs {
@@ -29,7 +29,7 @@ struct runs {
 	NSX_VEC(struct candidate) thunks;
 	int64_t *first;     /* by device: GPU start of the first wanted module */
 	int64_t  edge, homeless, tuning, spread, cut, guessed, adopted, nameless;
-	bool     held;      /* thunks hold others */
+	bool     held;      /* some thunks contain others */
 };
 
 static const struct nsx_span *
@@ -38,7 +38,7 @@ span_of(const struct runs *x, uint32_t range)
 	return &x->p->trace.spans[x->p->trace.ranges[range].gpu];
 }
 
-/* One device for work that ran on several: that of the thread's first single-device range. */
+/* The device of work that ran on several: that of the thread's first single-device range. */
 static uint32_t
 device_of(struct runs *x, uint32_t range)
 {
@@ -55,7 +55,7 @@ device_of(struct runs *x, uint32_t range)
 	return 0;
 }
 
-/* Whether a thunk is a fusion: by its name, but for what a dump said of it. */
+/* Whether a thunk is a fusion: by its name, unless a dump said otherwise. */
 static bool
 is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *title)
 {
@@ -69,7 +69,7 @@ is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *tit
 	return title->fusion != misnamed;
 }
 
-/* Find candidates; thunk_at and module_at hold, for now, the candidate that a range is in. */
+/* Find candidates; thunk_at and module_at temporarily hold the candidate that contains a range. */
 static int
 collect(struct runs *x)
 {
@@ -101,7 +101,7 @@ collect(struct runs *x)
 				x->thunks.p[p->thunk_at[r]].inner = true;
 				c.fusion = x->thunks.p[p->thunk_at[r]].fusion;
 			}
-			/* Those that slice hold their copy. */
+			/* Slices that contain their copy. */
 			if (c.fusion == NSX_NONE && is_fusion(x, &c, title))
 				c.fusion = (uint32_t)x->thunks.n;
 			if (!nsx_vec_push(&x->thunks, c))
@@ -123,9 +123,9 @@ while_compiling(struct runs *x, uint32_t range)
 	return false;
 }
 
-/* The module of a thunk that is in none: 2026 XLA launches asynchronous thunks after the module's range is over.
- * Modules are in order of thread and host start. Of the same thread, that whose GPU span holds the thunk's GPU start,
- * else the latest launched before it. */
+/* The module of a thunk that is in none: XLA of 2026 launches asynchronous thunks after the end of the module's range.
+ * Modules are sorted by thread and host start. Of those of the same thread, the one whose GPU span contains the thunk's
+ * GPU start, else the last one launched before it. */
 static uint32_t
 adopt(const struct runs *x, const struct candidate *c)
 {
@@ -141,8 +141,8 @@ adopt(const struct runs *x, const struct candidate *c)
 		else
 			hi = mid;
 	}
-	/* The GPU lags behind the host by a few modules at most: look back no further than that, on a thread of many
-	 * devices a few of each. */
+	/* The GPU lags behind the host by a few modules at most, so only a few are examined, on a thread of many
+	 * devices a few for each. */
 	for (size_t m = lo, looked = 0, all = 0; m-- > 0 && x->modules.p[m].range >= thread->first && looked < 64 &&
 	     all < 4096; all++) {
 		const struct candidate *module = &x->modules.p[m];
@@ -157,14 +157,15 @@ adopt(const struct runs *x, const struct candidate *c)
 	return latest;
 }
 
-/* Decide which thunks are kept and in which module each is. */
+/* Decide which thunks are kept and the module of each. */
 static void
 choose_thunks(struct runs *x)
 {
 	for (size_t i = 0; i < x->thunks.n; i++) {
 		struct candidate *c = &x->thunks.p[i];
 		x->held |= c->inner;
-		/* Wrappers give way to what they hold, and what a fusion holds to it. */
+		/* Wrappers are replaced by the thunks that they contain, and the thunks that a fusion contains by the
+		 * fusion. */
 		if (c->fusion != NSX_NONE ? c->fusion != i : c->inner)
 			continue;
 		if (c->module == NSX_NONE) {
@@ -192,7 +193,7 @@ choose_thunks(struct runs *x)
 	}
 }
 
-/* The export tells which modules the end of the capture cut off. */
+/* The export records which modules were cut off by the end of the capture. */
 static void
 drop_cut(struct runs *x)
 {
@@ -222,8 +223,8 @@ by_name(const void *a, const void *b)
 	return c ? c : (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* Where the export does not tell when the capture ended: the last execution of a name is taken for cut off when it has
- * fewer GPU operations than mean - population standard deviation of the others (the rule of NVIDIA's nsys-jax). */
+/* If the export does not record the end of the capture: the last execution of a name counts as cut off if it has fewer
+ * GPU operations than mean - population standard deviation of the others (the rule of NVIDIA's nsys-jax). */
 static int
 guess_cut(struct runs *x)
 {
@@ -257,7 +258,7 @@ guess_cut(struct runs *x)
 	return NSX_OK;
 }
 
-/* XLA cuts long titles, and what stands last in them is the name that matters. */
+/* XLA truncates long titles, and the name is at their end. */
 static struct nsx_str
 or_nameless(struct nsx_str name, int64_t *count)
 {
@@ -267,7 +268,7 @@ or_nameless(struct nsx_str name, int64_t *count)
 	return NSX_STR("[nameless]");
 }
 
-/* What holds other thunks, for dumps to say whether it is a fusion. */
+/* Ranges that contain other thunks, for dumps to decide whether they are fusions. */
 static bool
 note_holder(struct runs *x, const struct candidate *c)
 {
@@ -285,7 +286,7 @@ note_holder(struct runs *x, const struct candidate *c)
 	return nsx_vec_push(&p->holders, ((struct ex_holder){ program, name, is_fusion(x, c, title) }));
 }
 
-/* The name of a command buffer without what XLA puts behind it when a profiler makes it run op by op. */
+/* The name of a command buffer without the suffix that XLA adds when a profiler makes it run op by op. */
 static struct nsx_str
 buffer_name(struct nsx_str op)
 {
@@ -305,7 +306,7 @@ is_buffer(struct runs *x, size_t i)
 	       nsx_str_starts(nsx_extract_title(x->p, c->range)->hlo_op, NSX_BUFFER_NAME);
 }
 
-/* What a command buffer is known by: its name, and where that has no number (before 2026) its place among those of the
+/* The key of a command buffer: its name, and if that has no number (before 2026) its position among those of the
  * execution. */
 static uint32_t
 buffer_at(struct runs *x, const struct candidate *c)
@@ -333,7 +334,7 @@ buffer_at(struct runs *x, const struct candidate *c)
 	return *at;
 }
 
-/* The command buffers: launches, and of those that ran op by op the one that did most. */
+/* The command buffers: launches, and of those that ran op by op the one with most operations. */
 static bool
 note_buffers(struct runs *x)
 {
@@ -364,7 +365,7 @@ note_buffers(struct runs *x)
 	return true;
 }
 
-/* Candidates that stay become modules and thunks. */
+/* Candidates that are kept become modules and thunks. */
 static int
 keep(struct runs *x)
 {
@@ -412,7 +413,7 @@ keep(struct runs *x)
 	return note_buffers(x) ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
 }
 
-/* Executions count per program and device by host start. */
+/* Number executions per program and device by host start. */
 static int
 number_executions(struct ex_profile *p)
 {
@@ -446,7 +447,7 @@ nsx_extract_number_occurrences(struct ex_profile *p)
 		const struct ex_thunk *th = &p->thunks.p[i];
 		if (th->gone)
 			continue;
-		/* Thunks stand by thread and host start, so the index decides between equal GPU starts. */
+		/* Thunks are sorted by thread and host start, so the index orders equal GPU starts. */
 		keys[n++] = (struct nsx_sort_key){ { th->module, th->inst, th->start }, (uint32_t)i };
 	}
 	nsx_sort_keys(keys, n);
@@ -458,11 +459,11 @@ nsx_extract_number_occurrences(struct ex_profile *p)
 	return NSX_OK;
 }
 
-/* Stands in thunk_at for a range that holds thunks and is none, and for what lies in it and in none of them. */
+/* Value of thunk_at for a range that contains thunks and is none, and for ranges in it that are in none of them. */
 enum { HOLDER = NSX_NONE - 1 };
 
-/* Operations directly under a wrapper that holds thunks, as copies of predicates are under a while or conditional,
- * belong to none of them. */
+/* Operations directly under a wrapper that contains thunks, such as copies of predicates under a while or conditional,
+ * belong to none of those thunks. */
 static void
 count_direct(struct runs *x)
 {
@@ -484,7 +485,8 @@ count_direct(struct runs *x)
 		"no thunk: %" PRId64 " ns", ns);
 }
 
-/* thunk_at and module_at: from candidates to what was kept, for GPU operations to find what they belong to. */
+/* thunk_at and module_at: from candidates to those that were kept, for GPU operations to find their thunk and
+ * module. */
 static void
 settle(struct runs *x)
 {
@@ -557,7 +559,7 @@ run(struct runs *x)
 	return p->rc;
 }
 
-/* Whether any range is XLA's: PyTorch's millions need no tables. */
+/* Whether any range is XLA's: the millions of PyTorch need no tables. */
 static bool
 any_title(struct ex_profile *p)
 {

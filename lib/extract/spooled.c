@@ -1,5 +1,5 @@
-/* spooled.c -- many exports in the memory of a few: each is extracted by itself into a temporary file, and the files
- * are merged by whom the caller names. */
+/* spooled.c -- extracts many exports with the memory of a few: each is extracted separately into a temporary file, and
+ * the files are merged by a function of the caller. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,8 +9,8 @@
 #include "base/outfile.h"
 #include "base/par.h"
 
-/* Together in memory, exports take about as much as their files. Fixed, so that the way never depends on the
- * machine. */
+/* The memory for exports held together is about the size of their files. A fixed limit, so that the choice never
+ * depends on the machine. */
 #define LARGE ((int64_t)4 << 30)
 
 struct part {
@@ -29,7 +29,7 @@ nsx_extract_wants_spools(const struct nsx_extract_input *inputs, int n, const st
 	int64_t size = 0;
 	struct stat st;
 
-	/* Without a number of its own a device has one only among all the others. */
+	/* A device without a number of its own gets one only among all devices. */
 	if (n < 2 || opts->ndevices || !opts->merge)
 		return false;
 	for (int i = 0; i < n; i++)

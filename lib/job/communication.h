@@ -6,10 +6,10 @@
  * (instances.h) collects its records.
  *
  *   groups 4 0,1;2,3   inst .. 3 all-reduce .. groups 4   thunk of inst 3 on device 0, execution 7, occurrence 0
- *                                                         thunk of inst 3 on device 1, execution 7, occurrence 0   same
- *     instance
- *                                                         thunk of inst 3 on device 2, execution 7, occurrence 0  
- *     another: other group */
+ *                                                         thunk of inst 3 on device 1, execution 7, occurrence 0
+ *     the same instance
+ *                                                         thunk of inst 3 on device 2, execution 7, occurrence 0
+ *     another instance: device 2 is in the other group */
 #ifndef NSX_JOB_COMMUNICATION_H
 #define NSX_JOB_COMMUNICATION_H
 

@@ -25,15 +25,16 @@ struct nsx_match {
 };
 
 /* Match n aliases. In every mode programs of different names are never the same, and in one profile different ids are
- * different programs (else two executions of a device would have one number). In mode AUTO: - Across profiles those
- * with equal name and digest are one. If a profile has several such, the longest list of ids of any profile (of several
- * the most frequent, then the lowest) defines the programs; aliases of other profiles are assigned by equal id, and the
- * rest to the remaining programs in order of id. - Digests with different marks are not compared: then an equal id
- * joins, as it does for aliases without a digest, unless a profile would have two ids in one program. In mode
- * FINGERPRINT the first rule applies to fingerprints instead of digests. A key is name@id where all profiles agree on
- * the id; else, or if another program has that key, name@fingerprint, name@digest, name@(first) id; programs with no id
- * have their name. If keys are still equal, the second gets "#2" appended, and so on. NSX_OK or NSX_ERR (out of
- * memory); free m in both cases. */
+ * different programs (else two executions of a device would have one number). In mode AUTO:
+ *  - Across profiles those with equal name and digest are one. If a profile has several such, the longest list of ids
+ *    of any profile (of several the most frequent, then the lowest) defines the programs; aliases of other profiles are
+ *    assigned by equal id, and the rest to the remaining programs in order of id.
+ *  - Digests with different marks are not compared: then an equal id joins, as it does for aliases without a digest,
+ *    unless a profile would have two ids in one program.
+ * In mode FINGERPRINT the first rule applies to fingerprints instead of digests.
+ * A key is name@id where all profiles agree on the id; else, or if another program has that key, name@fingerprint,
+ * name@digest, name@(first) id; programs with no id have their name. If keys are still equal, the second gets "#2"
+ * appended, and so on. NSX_OK or NSX_ERR (out of memory); free m in both cases. */
 int nsx_match(const struct nsx_match_alias *a, size_t n, enum nsx_match_by mode, struct nsx_match *m,
               struct nsx_err *err);
 

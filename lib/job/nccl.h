@@ -6,7 +6,8 @@
  * shifted so that the median distance of its ends from those of the key's lowest-numbered device is smallest:
  *
  *   device 0 ends at    100  200  300          numbers 0 1 2
- * device 1 ends at 201 302 400 0 1 2; shifted by 1 the ends are 1 and 2 apart, the minimum: numbers 1 2 3
+ *   device 1 ends at         201  302  400     0 1 2; shifted by 1 the ends are 1 and 2 apart, the minimum:
+ *                                              numbers 1 2 3
  *
  * So instance 0 has a record of device 0 only, and instance 3 of device 1 only. */
 #ifndef NSX_JOB_NCCL_H

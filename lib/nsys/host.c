@@ -285,8 +285,9 @@ name_calls(struct nsx_loader *l)
 	return NSX_OK;
 }
 
-/* ---- waits The waits of operation n are those issued to its CUDA stream after s, the call of the previous operation
- * of that stream, and before c0, the call of n: s < w < c0.
+/* ---- waits
+ * The waits of operation n are those issued to its CUDA stream after s, the call of the previous operation of that
+ * stream, and before c0, the call of n: s < w < c0.
  *
  *   operations of a stream, in order   a: call at 10   b: call at 50   c: call at 40   d: call at 90
  *   waits issued to it at              20, 45, 60

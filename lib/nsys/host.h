@@ -1,12 +1,10 @@
 /* host.h -- the host's side of loading: every call as a record, overheads, waits for events; private to lib/nsys.
  *
- *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are needed by id     host.c, before
- *     RUNTIME is read
- *   RUNTIME -> the call of each key, and every call                                      runtime.c;
- *     host_calls.c keeps them
- *   calls by thread, with their ranges, names and lost time                                  host_calls.c,
- *     around.c
- *   waits between one operation's call and the next one's                                         host.c
+ *   SYNCHRONIZATION, OVERHEAD -> keys: (process, correlation id) whose calls are     host.c, before RUNTIME is read
+ *     needed by id
+ *   RUNTIME -> the call of each key, and every call                                  runtime.c, host_calls.c
+ *   calls by thread, with their ranges, names and lost time                          host_calls.c, around.c
+ *   waits between one operation's call and the next one's                            host.c
  *
  * All that return int return NSX_OK, or NSX_ERR with l->err filled. */
 #ifndef NSX_NSYS_HOST_H

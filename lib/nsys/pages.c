@@ -1,8 +1,7 @@
 /* pages.c -- see pages.h. Pages have been checked (tree.h); of records it is only known that they are in the page.
  *
- * cell varint payload bytes, varint rowid, payload; of a long one its first bytes, and the number of its first overflow
- * page
- *     (4 bytes)
+ *   cell      varint payload bytes, varint rowid, payload; of a long one its first bytes, and the number of its first
+ *             overflow page (4 bytes)
  *   payload   varint header bytes, a varint type for each column, values, which fill the payload exactly */
 #include "nsys/pages.h"
 

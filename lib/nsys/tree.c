@@ -1,7 +1,7 @@
 /* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is compared with the page before use.
  *
- *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells (2
- *     each)
+ *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells
+ *             (2 each)
  *   interior  0x05, the same, last child (4), offsets of cells
  *   content   cells, free blocks and fragments, from its start to the end of the page, in any order
  *   free      offset of the next free block (2), bytes (2), ...; blocks are linked in order of offset
