@@ -49,6 +49,17 @@ row_end(sqlite3_context *sc)
 	sqlite3_result_null(sc);
 }
 
+/* The number of the row that is being read, from 1 on, where rows have none of their own. */
+static void
+at_row(sqlite3_context *sc, int n, sqlite3_value **v)
+{
+	const struct nsx_db_conn *c = sqlite3_user_data(sc);
+
+	(void)n;
+	(void)v;
+	sqlite3_result_int64(sc, (int64_t)c->rows + 1);
+}
+
 static struct nsx_db_conn *
 connect_new(struct nsx_db *db, struct nsx_err *err)
 {
@@ -71,6 +82,9 @@ connect_new(struct nsx_db *db, struct nsx_err *err)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_function(c->sql, "nsx_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, NULL, row_step,
 		                             row_end);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_function(c->sql, "nsx_at", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, c, at_row, NULL,
+		                             NULL);
 	if (rc == SQLITE_OK)
 		return c;
 	sql_error(db, c->sql, NULL, err);
@@ -165,6 +179,7 @@ add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *
 static int
 read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct nsx_err *err)
 {
+	enum { VIEW = 2 };
 	static const char *const types[] = { "table", "index", "view", "trigger" };
 	const char *type = (const char *)sqlite3_column_text(s, 0), *name = (const char *)sqlite3_column_text(s, 1);
 	int64_t root = sqlite3_column_int64(s, 2);
@@ -177,7 +192,8 @@ read_entry(struct nsx_db *db, sqlite3_stmt *s, struct nsx_db_entry *e, struct ns
 		                       "an entry that is no table, index, view or trigger");
 	*e = (struct nsx_db_entry){ .root = (uint32_t)root, .table = i == 0 };
 	uint32_t spelled = nsx_intern(&db->names, nsx_str_c(name));
-	uint32_t number = e->table ? nsx_db_add_name(&db->tables, name) : 0;
+	uint32_t number = e->table ? nsx_db_add_name(&db->tables, name) : i == VIEW ? nsx_db_add_name(&db->views,
+		name) : 0;
 	if (spelled == NSX_NONE || number == NSX_NONE)
 		return nsx_err_nomem(err, db->path);
 	if (e->table && number + 1 != ++db->ntables)
@@ -216,7 +232,7 @@ nsx_db_list(struct nsx_db *db, struct nsx_err *err)
 bool
 nsx_db_has(const struct nsx_db *db, const char *table)
 {
-	return nsx_db_find(&db->tables, table) != NSX_NONE;
+	return nsx_db_find(&db->tables, table) != NSX_NONE || nsx_db_find(&db->views, table) != NSX_NONE;
 }
 
 /* One integer; *there is false if the query returns none. */
@@ -245,7 +261,7 @@ ask(struct nsx_db *db, const char *query, const char *table, int64_t *out, bool 
 static int
 tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_err *err)
 {
-	char query[160];
+	char *query;
 	int64_t n = 0;
 	bool there;
 
@@ -254,11 +270,78 @@ tree_of(struct nsx_db *db, const char *table, struct nsx_tree **t, struct nsx_er
 	if (!*t || atomic_load(&(*t)->columns))
 		return NSX_OK;
 	/* Generated columns that are not stored are in no row. */
-	snprintf(query, sizeof query, "SELECT count(*) FROM pragma_table_xinfo('%s') WHERE hidden <> 2", table);
+	query = sqlite3_mprintf("SELECT count(*) FROM pragma_table_xinfo(%Q) WHERE hidden <> 2", table);
+	if (!query)
+		return nsx_err_nomem(err, db->path);
+	int rc = ask(db, query, table, &n, &there, err);
+	sqlite3_free(query);
+	if (rc == NSX_OK)
+		atomic_store(&(*t)->columns, (uint32_t)n);
+	return rc;
+}
+
+int
+nsx_db_numbered(struct nsx_db *db, const char *table, bool *yes, struct nsx_err *err)
+{
+	char query[320];
+	bool there;
+	int64_t n = 0;
+
+	*yes = false;
+	if (nsx_db_find(&db->views, table) != NSX_NONE)
+		return NSX_OK;
+	/* SQLite lists the key of a table WITHOUT ROWID as an index, which has no entry in sqlite_master. */
+	snprintf(query, sizeof query, "SELECT count(*) FROM pragma_index_list('%s') AS i WHERE i.origin = 'pk' "
+	         "AND i.name NOT IN (SELECT name FROM sqlite_master)", table);
 	if (ask(db, query, table, &n, &there, err) != NSX_OK)
 		return NSX_ERR;
-	atomic_store(&(*t)->columns, (uint32_t)n);
+	*yes = n == 0;
 	return NSX_OK;
+}
+
+/* The tables that a view reads, collected while SQLite prepares its query. */
+struct view_reads { struct nsx_intern tables; bool failed, endless; };
+
+static int
+allow(void *ctx, int what, const char *table, const char *column, const char *base, const char *by)
+{
+	struct view_reads *r = ctx;
+
+	(void)column;
+	(void)base;
+	(void)by;
+	if (what == SQLITE_READ && table)
+		r->failed |= nsx_db_add_name(&r->tables, table) == NSX_NONE;
+	r->endless |= what == SQLITE_RECURSIVE;
+	return what == SQLITE_READ || what == SQLITE_SELECT || what == SQLITE_FUNCTION ? SQLITE_OK : SQLITE_DENY;
+}
+
+/* Prepare a query of a view, which may read tables and do nothing else. These tables are checked as those that are read
+ * directly. */
+static int
+prepare_view(struct nsx_db *db, struct nsx_db_conn *c, const char *view, const char *query, sqlite3_stmt **s,
+             struct nsx_err *err)
+{
+	struct view_reads r = { .failed = false };
+	int rc = NSX_OK;
+
+	sqlite3_set_authorizer(c->sql, allow, &r);
+	int sq = sqlite3_prepare_v2(c->sql, query, -1, s, NULL);
+	if (r.endless)
+		rc = nsx_err_set(err, "%s: %s: a view that is recursive is not read: make a table of it", db->path,
+		                 view);
+	else if (sq != SQLITE_OK)
+		rc = sql_error(db, c->sql, view, err);
+	sqlite3_set_authorizer(c->sql, NULL, NULL);
+	if (rc == NSX_OK && r.failed)
+		rc = nsx_err_nomem(err, db->path);
+	for (uint32_t i = 0; i < r.tables.n && rc == NSX_OK; i++) {
+		char *table = nsx_str_dup(nsx_intern_str(&r.tables, i));
+		rc = table ? nsx_db_check(db, table, err) : nsx_err_nomem(err, db->path);
+		free(table);
+	}
+	nsx_intern_free(&r.tables);
+	return rc;
 }
 
 /* Append the text of a scan's query to b. */
@@ -266,8 +349,11 @@ static int
 compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct nsx_buf *b, struct nsx_err *err)
 {
 	struct nsx_intern have = { 0 };
+	bool view = nsx_db_find(&db->views, scan->table) != NSX_NONE, numbered;
 	int rc = add_name(db, &have, sql, "SELECT name FROM pragma_table_info(?)", scan->table, err);
 
+	if (rc == NSX_OK)
+		rc = nsx_db_numbered(db, scan->table, &numbered, err);
 	nsx_buf_c(b, "SELECT nsx_row(");
 	for (int i = 0; rc == NSX_OK && i < scan->ncols; i++) {
 		const struct nsx_db_col *col = &scan->cols[i];
@@ -275,7 +361,7 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 		if (i)
 			nsx_buf_char(b, ',');
 		if (strcmp(col->name, "rowid") == 0)
-			nsx_buf_c(b, "rowid");
+			nsx_buf_c(b, numbered || nsx_db_find(&have, "rowid") != NSX_NONE ? "rowid" : "nsx_at()");
 		else if (nsx_db_find(&have, col->name) != NSX_NONE)
 			nsx_buf_fmt(b, "\"%s\"", col->name);
 		else if (col->optional)
@@ -284,8 +370,8 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 			rc = nsx_err_set(err, "%s: %s: no column %s", db->path, scan->table, col->name);
 	}
 	/* A damaged index may have other rows. */
-	nsx_buf_fmt(b, ") FROM \"%s\" NOT INDEXED", scan->table);
-	if (scan->part)
+	nsx_buf_fmt(b, ") FROM \"%s\"%s", scan->table, view ? "" : " NOT INDEXED");
+	if (scan->part && numbered)
 		nsx_buf_fmt(b, " WHERE rowid BETWEEN %" PRId64 " AND %" PRId64, scan->lo, scan->hi);
 	nsx_buf_char(b, '\0');
 	if (rc == NSX_OK && b->failed)
@@ -315,12 +401,16 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 	if (rc == NSX_OK) {
 		c->scan = scan;
 		c->rows = 0;
-		int sq = sqlite3_prepare_v2(c->sql, query.ptr, -1, &s, NULL);
-		while (sq == SQLITE_OK || sq == SQLITE_ROW)
+		int sq = SQLITE_OK;
+		if (nsx_db_find(&db->views, scan->table) != NSX_NONE)
+			rc = prepare_view(db, c, scan->table, query.ptr, &s, err);
+		else
+			sq = sqlite3_prepare_v2(c->sql, query.ptr, -1, &s, NULL);
+		while (rc == NSX_OK && (sq == SQLITE_OK || sq == SQLITE_ROW))
 			sq = sqlite3_step(s);
-		if (sq != SQLITE_DONE)
+		if (rc == NSX_OK && sq != SQLITE_DONE)
 			rc = sql_error(db, c->sql, scan->table, err);
-		else if (tree && c->rows != rows)
+		else if (rc == NSX_OK && tree && c->rows != rows)
 			rc = nsx_tree_broken(db, scan->table, tree->root, err, "%" PRIu64 " of %" PRIu64
 			                     " rows were read", c->rows, rows);
 		sqlite3_finalize(s);
@@ -460,6 +550,12 @@ nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, st
 		return nsx_tree_bounds(db, tree, lo, hi, err);
 	*lo = 1;
 	*hi = 0;
+	if (nsx_db_numbered(db, table, &there, err) != NSX_OK)
+		return NSX_ERR;
+	if (!there) {
+		*lo = *hi = 1;
+		return NSX_OK;
+	}
 	/* Two queries: only then does SQLite find both without reading the table. */
 	snprintf(query, sizeof query, "SELECT min(rowid) FROM \"%s\"", table);
 	if (ask(db, query, table, lo, &there, err) != NSX_OK)

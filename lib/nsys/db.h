@@ -40,6 +40,7 @@ struct nsx_db {
 	struct nsx_str     name;     /* points into path: without folder and known endings */
 	int                fd;       /* of the SQLite file: the export, or an unlinked copy */
 	struct nsx_intern  tables;   /* names of its tables, in lower case: to SQLite they are the same */
+	struct nsx_intern  views;    /* the same of its views, which may stand for tables */
 	struct nsx_intern  names;    /* of all entries, as spelled */
 	size_t             ntables;
 	uint32_t           page, usable;   /* bytes of a page, and those of it in use */
@@ -75,7 +76,13 @@ bool nsx_vfs_ready(void);
  * filled. */
 int nsx_rep_open(const char *path, struct nsx_err *err);
 
+/* Whether there is a table, or a view, of that name. */
 bool nsx_db_has(const struct nsx_db *db, const char *table);
+
+/* Do rows of the table have a rowid, by which it can be read in parts? Those of a view and of a table WITHOUT ROWID
+ * have none: a scan returns all of them, whatever its part is, in SQLite's order, and numbers them from 1 as their
+ * rowid, unless there is a column called rowid. */
+int nsx_db_numbered(struct nsx_db *db, const char *table, bool *yes, struct nsx_err *err);
 
 /* Names of tables and columns: SQLite does not distinguish upper and lower case of ASCII letters. The first returns
  * name's number, new or old, NSX_NONE when out of memory; the second the number of an existing name, NSX_NONE if there
@@ -113,7 +120,8 @@ int nsx_db_run(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err
 /* Check a whole table; nsx_db_run checks the rows that it reads. NSX_OK or NSX_ERR. */
 int nsx_db_check(struct nsx_db *db, const char *table, struct nsx_err *err);
 
-/* The lowest and highest rowid of a table; lo > hi if it is empty. NSX_OK or NSX_ERR. */
+/* The lowest and highest rowid of a table; lo > hi if it is empty. Both are 1 where rows have no rowid: one part is all
+ * of it. NSX_OK or NSX_ERR. */
 int nsx_db_bounds(struct nsx_db *db, const char *table, int64_t *lo, int64_t *hi, struct nsx_err *err);
 
 /* Does SQLite find rows by this column without reading the table? */

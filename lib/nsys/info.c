@@ -163,6 +163,47 @@ by_key(const void *x, const void *y)
 	return nsx_str_cmp(a->name, b->name);
 }
 
+/* Places in l->thread_name_ids: one of each id, and from each the next of its id. */
+struct thread_ids { struct nsx_loader *l; struct nsx_map first; uint32_t *next; };
+
+static int
+thread_text_row(void *ctx, sqlite3_value **v)
+{
+	struct thread_ids *t = ctx;
+	int64_t id;
+
+	if (!nsx_db_int(v[0], &id))
+		return NSX_OK;
+	for (uint32_t i = nsx_map_get(&t->first, (struct nsx_key){ (uint64_t)id, 0 }); i != NSX_NONE; i = t->next[i])
+		if (!t->l->thread_names.p[i].name.ptr && thread_name_found(t->l, i, v[1]) != NSX_OK)
+			return NSX_ERR;
+	return NSX_OK;
+}
+
+static int
+find_thread_names(struct nsx_loader *l)
+{
+	static const struct nsx_db_col columns[] = { { "id", false }, { "value", false } };
+	struct thread_ids t = { .l = l, .next = malloc((l->thread_name_ids.n + 1) * sizeof *t.next) };
+	struct nsx_db_scan scan = { "StringIds", columns, 2, .row = thread_text_row, .ctx = &t };
+	int rc = t.next ? NSX_OK : nsx_load_nomem(l);
+
+	for (size_t i = 0; i < l->thread_name_ids.n && rc == NSX_OK; i++) {
+		uint32_t *at = nsx_map_at(&t.first, (struct nsx_key){ (uint64_t)l->thread_name_ids.p[i], 0 });
+		if (!at)
+			rc = nsx_load_nomem(l);
+		else {
+			t.next[i] = *at;
+			*at = (uint32_t)i;
+		}
+	}
+	if (rc == NSX_OK)
+		rc = nsx_db_run(&l->db, &scan, l->err);
+	nsx_map_free(&t.first);
+	free(t.next);
+	return rc;
+}
+
 static int
 read_thread_names(struct nsx_loader *l)
 {
@@ -174,12 +215,11 @@ read_thread_names(struct nsx_loader *l)
 	if (nsx_db_is_rowid(&l->db, "StringIds", "id", &quick, l->err) != NSX_OK
 	    || scan_if_there(l, "ThreadNames", columns, 2, thread_name_row) != NSX_OK)
 		return NSX_ERR;
-	/* Without a key each look-up would read the whole table: not affordable for thousands of threads. */
-	if (!quick && l->thread_name_ids.n > 64)
-		return NSX_OK;
+	/* Without a key each look-up would read the whole table. */
+	if (!quick)
+		return find_thread_names(l);
 	return nsx_db_lookup(&l->db, "SELECT value FROM StringIds WHERE id = ?", "StringIds", l->thread_name_ids.p,
-	                     l->thread_name_ids.n,
-	                     thread_name_found, l, l->err);
+	                     l->thread_name_ids.n, thread_name_found, l, l->err);
 }
 
 static int

@@ -394,6 +394,7 @@ nsx_db_close(struct nsx_db *db)
 	free(db->idle.p);
 	nsx_trees_close(db);
 	nsx_intern_free(&db->tables);
+	nsx_intern_free(&db->views);
 	nsx_intern_free(&db->names);
 	if (db->fd >= 0)
 		close(db->fd);

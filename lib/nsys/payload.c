@@ -478,13 +478,47 @@ column_found(void *ctx, size_t i, sqlite3_value *v)
 	return NSX_OK;
 }
 
+/* The rows that are asked for, by number; the reading that they are for. */
+struct wanted { struct reading *r; struct nsx_map place; };
+
+static int
+blob_row(void *ctx, sqlite3_value **v)
+{
+	struct wanted *w = ctx;
+	uint32_t at = nsx_map_get(&w->place, (struct nsx_key){ (uint64_t)sqlite3_value_int64(v[0]), 0 });
+
+	return at == NSX_NONE ? NSX_OK : blob_found(w->r, at, v[1]);
+}
+
+/* Where rows have no numbers of their own, all are gone through. */
+static int
+find_blobs(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
+{
+	static const struct nsx_db_col columns[] = { { .name = "rowid" }, { .name = "binaryData" } };
+	struct wanted w = { .r = r };
+	struct nsx_db_scan all = { "NVTX_EVENTS", columns, 2, .row = blob_row, .ctx = &w };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
+		uint32_t *at = nsx_map_at(&w.place, (struct nsx_key){ (uint64_t)ids[i], 0 });
+		if (at)
+			*at = (uint32_t)i;
+		else
+			rc = nsx_err_nomem(err, r->p->path);
+	}
+	if (rc == NSX_OK)
+		rc = nsx_db_run(&r->p->db, &all, err);
+	nsx_map_free(&w.place);
+	return rc;
+}
+
 static int
 read_all(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 {
 	static const int64_t one = 1;
 	struct nsx_payloads *p = r->p;
 	size_t nvalues = n * (size_t)r->ask->nentries;
-	bool column = false;
+	bool column = false, numbered;
 
 	if ((!p->db.tables.n && nsx_db_list(&p->db, err) != NSX_OK) ||
 	    nsx_db_lookup(&p->db,
@@ -497,9 +531,9 @@ read_all(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 	if (!r->string_at)
 		return nsx_err_nomem(err, p->path);
 	memset(r->string_at, 0xff, (nvalues + 1) * sizeof *r->string_at);
-	if (read_schemas(p, err) != NSX_OK ||
-	    nsx_db_lookup(&p->db, "SELECT binaryData FROM NVTX_EVENTS WHERE rowid = ?", "NVTX_EVENTS", ids, n,
-	                  blob_found, r, err) != NSX_OK)
+	if (read_schemas(p, err) != NSX_OK || nsx_db_numbered(&p->db, "NVTX_EVENTS", &numbered, err) != NSX_OK ||
+	    (numbered ? nsx_db_lookup(&p->db, "SELECT binaryData FROM NVTX_EVENTS WHERE rowid = ?", "NVTX_EVENTS", ids,
+	                              n, blob_found, r, err) : find_blobs(r, ids, n, err)) != NSX_OK)
 		return NSX_ERR;
 	r->texts = malloc((r->strings.list.n + 1) * sizeof *r->texts);
 	if (!r->texts)
