@@ -11,7 +11,7 @@ static bool summary, full, loading;
 static const char *by;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICE(0, "by", &by, "range|pass|phase|module|process", "what a row stands for [range]"),
+	NSX_OPT_CHOICES(0, "by", &by, "range|pass|phase|module|process", "what a row stands for; a table each [range]"),
 	NSX_OPT_FLAG(0, "loading", &loading,
 	             "report the loading of libraries in the first compilation of a process separately"),
 	NSX_OPT_FLAG(0, "summary", &summary,
@@ -19,7 +19,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "full", &full, "with --summary: by whole names of ranges"),
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
-	            "write to FILE, which appears when it is complete [standard output]"),
+	            "write to FILE, which appears when it is complete; of several, % is what each is by [standard "
+	            "output]"),
 	NSX_TOOL_INPUT,
 	NSX_OPT_END
 };
@@ -31,26 +32,30 @@ static const struct nsx_cli cli = { "nsysx-compile",
 static int
 print_table(int nops, char **ops)
 {
-	struct nsx_compile_opts how = { .by = NSX_COMPILE_RANGE, .loading = loading, .csv = nsx_extract_compile_csv };
+	enum nsx_compile_by ways[NSX_COMPILE_NBY];
+	struct nsx_compile_opts how = { .by = ways, .loading = loading, .csv = nsx_extract_compile_csv };
 	struct nsx_compile_result result = { 0 };
+	struct nsx_tool_part *parts = nsx_tool_parts(&cli, by ? by : "range", nsx_tool_output.path, &how.nby);
 	struct nsx_tool t;
 
 	if (full)
 		nsx_cli_misuse(&cli, "--full goes with --summary");
-	if (by)
-		how.by = (enum nsx_compile_by)nsx_compile_by_name(by);
-	if (loading && (how.by == NSX_COMPILE_PASS || how.by == NSX_COMPILE_PROCESS))
-		nsx_cli_misuse(&cli, "--loading goes with --by range, phase and module");
+	for (size_t i = 0; i < how.nby; i++) {
+		ways[i] = (enum nsx_compile_by)nsx_compile_by_name(parts[i].name);
+		if (loading && (ways[i] == NSX_COMPILE_PASS || ways[i] == NSX_COMPILE_PROCESS))
+			nsx_cli_misuse(&cli, "--loading goes with --by range, phase and module");
+	}
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, ops, NSX_READ_ORDERED);
 	t.empty = "no compile records: profile what compiles, with NVTX in the trace";
 	int rc = nsx_compile(t.in, &how, &result, &t.diags, &t.err);
 	if (rc == NSX_OK && nsx_tool_input.require && !result.records)
 		rc = nsx_err_set(&t.err, "%s: no compile record", t.in_name);
-	if (rc == NSX_OK)
-		rc = nsx_tool_write_table(&t, result.table, result.diags);
+	for (size_t i = 0; i < how.nby && rc == NSX_OK; i++)
+		rc = nsx_tool_write_table_to(&t, result.tables[i], result.diags, parts[i].path);
 	rc = nsx_tool_finish(&t, rc);
-	nsx_table_free(result.table);
+	nsx_compile_result_free(&result);
+	nsx_tool_parts_free(parts, how.nby);
 	return rc;
 }
 

@@ -165,6 +165,8 @@ $(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags $(
 # $(call nsysx_can,WORD): whether the stream can be asked that. What it cannot answer is an empty file.
 nsysx_can = grep -qx $(1) $(nsysx_asks)
 nsysx_ask = $(nsysx_at)if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+# $(call nsysx_asked,WORD,FILES): the same for several files.
+nsysx_asked = $(nsysx_at)if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
 nsysx_comma := ,
 nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
 # The targets are patterns, where % stands for a dot: so make knows that one call makes them all.
@@ -182,9 +184,10 @@ $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
 	$(nsysx_run)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
-$(nsysx_compiles): $(nsysx_out)/tables/compile-%.tsv: $(nsysx_out)/streams/extracted.nsysx $(nsysx_last)
+$(nsysx_compiles): private nsysx_as := tables/compile
+$(nsysx_compiles:.tsv=%tsv): $(nsysx_out)/streams/extracted.nsysx $(nsysx_last)
 	$(nsysx_run)
-	$(call nsysx_ask,compile)compile --tsv --by $* -o $@ $< $(nsysx_said)
+	$(call nsysx_asked,compile,$(nsysx_compiles))compile --tsv --by $(call nsysx_list,$(nsysx_compile_by)) -o '$(nsysx_out)/tables/compile-%.tsv' $(nsysx_out)/streams/extracted.nsysx $(nsysx_said)
 $(nsysx_records): private nsysx_as := tables/records
 $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_run)

@@ -17,7 +17,8 @@
  *   range, pass, phase   name self child percent
  *   module               id name key compilations total mean max work percent
  *   process              profile name pid compilations compile wall share */
-enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NSX_COMPILE_MODULE, NSX_COMPILE_PROCESS };
+enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NSX_COMPILE_MODULE, NSX_COMPILE_PROCESS,
+                      NSX_COMPILE_NBY };
 
 /* The value of that name ("range"); -1 if it is none. */
 int nsx_compile_by_name(const char *name);
@@ -28,21 +29,23 @@ typedef int nsx_compile_csv_fn(struct nsx_input *in, nsx_take_fn *take, void *st
                                struct nsx_err *err);
 
 struct nsx_compile_opts {
-	enum nsx_compile_by by;
+	const enum nsx_compile_by *by;   /* a table each, nby of them, at most NSX_COMPILE_NBY */
+	size_t nby;
 	bool loading;    /* a row of its own for the non-leaf ranges of each process's first compilation */
 	nsx_compile_csv_fn *csv;   /* what reads CSV: nsx_extract_compile_csv */
 };
 
 struct nsx_compile_result {
-	struct nsx_table *table;     /* the caller frees it */
+	struct nsx_table *tables[NSX_COMPILE_NBY];   /* in the order of opts.by; nsx_compile_result_free ends them */
 	int64_t           diags;     /* that the stream holds; -1: it is no stream */
 	int64_t           records;   /* of compilation */
 };
 
-/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the table. NSX_OK or NSX_ERR with
- * err filled; out->table may be there in either case. */
+/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the tables of one reading. NSX_OK or NSX_ERR
+ * with err filled; some of out->tables may be there in either case. */
 int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
                 struct nsx_diags *diags, struct nsx_err *err);
+void nsx_compile_result_free(struct nsx_compile_result *out);
 
 /* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By
  * the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.

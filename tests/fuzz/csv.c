@@ -22,7 +22,7 @@ make_table(const uint8_t *data, size_t size, enum nsx_compile_by by)
 	struct nsx_err err = { "" }, write_err = { "" };
 	struct nsx_diags diags = { 0 };
 	struct nsx_compile_result result = { 0 };
-	const struct nsx_compile_opts opts = { by, by != NSX_COMPILE_PASS && by != NSX_COMPILE_PROCESS,
+	const struct nsx_compile_opts opts = { &by, 1, by != NSX_COMPILE_PASS && by != NSX_COMPILE_PROCESS,
 	                                       nsx_extract_compile_csv };
 	struct nsx_reader *r = nsx_reader_mem(data, size, "fuzz", NSX_READ_ORDERED, &err);
 	int rc = r ? nsx_compile(r, &opts, &result, &diags, &err) : NSX_ERR;
@@ -31,11 +31,11 @@ make_table(const uint8_t *data, size_t size, enum nsx_compile_by by)
 	if (rc == NSX_OK) {
 		struct nsx_outfile *out = nsx_outfile_open("/dev/null", &write_err);
 
-		if (!out || nsx_table_write(result.table, NSX_TABLE_ALIGNED, result.diags, out, &write_err) != NSX_OK)
+		if (!out || nsx_table_write(result.tables[0], NSX_TABLE_ALIGNED, result.diags, out, &write_err) != NSX_OK)
 			abort();
 		nsx_outfile_free(out);
 	}
-	nsx_table_free(result.table);
+	nsx_compile_result_free(&result);
 	nsx_diags_free(&diags);
 	nsx_reader_close(r);
 }

@@ -127,9 +127,11 @@ equal 'compilations that overlap keep a process busy once' "$(nsysx-compile --by
 equal 'and take the time of both' "$(sums "$T/two")" 'XlaCompile 200 0'
 
 nsysx-view -b "$T/job" >"$T/job.b"
+nsysx-compile --by process,module,range,phase,pass -o "$T/at-once-%" "$T/job"
 for by in range pass phase module process; do
 	nsysx-compile --by $by "$T/job" >"$T/text" && nsysx-compile --by $by "$T/job.b" >"$T/binary"
 	same "text and binary are one, by $by" "$T/text" "$T/binary"
+	same "and by $by the table is the same among others" "$T/text" "$T/at-once-$by"
 done
 nsysx-compile --json "$T/job" >"$T/json"
 equal 'JSON has the same rows' "$(python3 -c 'import json, sys

@@ -43,6 +43,13 @@ struct compiling_row {
 	int64_t  compilations;
 };
 
+/* The rows of a table. */
+struct cmp_rows {
+	enum nsx_compile_by by;
+	NSX_VEC(struct compiling_row) rows;
+	struct nsx_map     row_at;       /* key -> rows */
+};
+
 struct compiling_program { int64_t id; bool has_id; struct nsx_str name, key; };
 
 struct nsx_compare_profile {
@@ -67,8 +74,7 @@ struct compiling {
 	NSX_VEC(struct nsx_compare_profile) profiles;
 	struct nsx_map     profile_at;
 	NSX_VEC(struct cmp_process) processes;
-	NSX_VEC(struct compiling_row) rows;
-	struct nsx_map     row_at;
+	struct cmp_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
 	NSX_VEC(struct cmp_range) ranges;   /* of the profile that is being read */
 	size_t             profile;      /* that one */
 	int64_t            records, orphans;
@@ -92,7 +98,7 @@ int nsx_compare_tally(struct compiling *c);
 /* Read a stream, or (csv) the records that c->opts->csv makes of one, into c. */
 int nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
 
-/* The rows as a table; NULL with c->err filled. */
+/* The rows of c->at as a table; NULL with c->err filled. */
 struct nsx_table *nsx_compare_table(struct compiling *c);
 
 /* Append a number as the summary spells it: as short as reads back, with a ".0" if whole; and with four digits. */

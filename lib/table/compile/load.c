@@ -193,11 +193,13 @@ int
 nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct compiling c = { .opts = opts, .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
+	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables), .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
 	bool csv;
-	int rc = nsx_csv_is(nsx_reader_input(in), &csv);
+	int rc = c.tables ? nsx_csv_is(nsx_reader_input(in), &csv) : nsx_err_nomem(err, c.where);
 
 	*out = (struct nsx_compile_result){ .diags = -1 };
+	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
+		c.tables[i].by = opts->by[i];
 	if (rc == NSX_OK)
 		rc = nsx_compare_load(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
@@ -206,8 +208,11 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 		nsx_diag_add(diags, NSX_INFO, "", c.records == 0,
 		             "no compilation: nothing was compiled while the profile was taken");
 		out->records = c.records;
-		out->table = nsx_compare_table(&c);
-		rc = out->table ? NSX_OK : NSX_ERR;
+		for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++) {
+			c.at = &c.tables[i];
+			out->tables[i] = nsx_compare_table(&c);
+			rc = out->tables[i] ? NSX_OK : NSX_ERR;
+		}
 	}
 	nsx_arena_free(&c.arena);
 	nsx_intern_free(&c.names);
@@ -216,8 +221,19 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	free(c.profiles.p);
 	nsx_map_free(&c.profile_at);
 	free(c.processes.p);
-	free(c.rows.p);
-	nsx_map_free(&c.row_at);
+	for (size_t i = 0; c.tables && i < opts->nby; i++) {
+		free(c.tables[i].rows.p);
+		nsx_map_free(&c.tables[i].row_at);
+	}
+	free(c.tables);
 	free(c.ranges.p);
 	return rc;
+}
+
+void
+nsx_compile_result_free(struct nsx_compile_result *out)
+{
+	for (int i = 0; i < NSX_COMPILE_NBY; i++)
+		nsx_table_free(out->tables[i]);
+	*out = (struct nsx_compile_result){ .diags = -1 };
 }

@@ -54,20 +54,20 @@ by_fraction(const void *a, const void *b)
 static bool
 round_rows(struct compiling *c)
 {
-	const struct compiling_row **order = malloc((c->rows.n + 1) * sizeof *order);
+	const struct compiling_row **order = malloc((c->at->rows.n + 1) * sizeof *order);
 	nsx_u128 missing = 0;
 
 	if (!order)
 		return false;
-	for (size_t i = 0; i < c->rows.n; i++) {
-		order[i] = &c->rows.p[i];
-		missing += fraction(c->rows.p[i].self);
+	for (size_t i = 0; i < c->at->rows.n; i++) {
+		order[i] = &c->at->rows.p[i];
+		missing += fraction(c->at->rows.p[i].self);
 	}
 	missing = (missing + ((nsx_u128)1 << 63)) >> 64;
-	if (c->rows.n)
-		qsort(order, c->rows.n, sizeof *order, by_fraction);
-	for (size_t i = 0; i < c->rows.n; i++) {
-		struct compiling_row *row = &c->rows.p[order[i] - c->rows.p];
+	if (c->at->rows.n)
+		qsort(order, c->at->rows.n, sizeof *order, by_fraction);
+	for (size_t i = 0; i < c->at->rows.n; i++) {
+		struct compiling_row *row = &c->at->rows.p[order[i] - c->at->rows.p];
 		bool more = i < missing;
 
 		/* The order is made already, so its keys may change. */
@@ -114,8 +114,8 @@ range_table(struct compiling *c, cmp_time total)
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
 	nsx_table_adds(t, "self");
-	for (size_t i = 0; t && i < c->rows.n; i++) {
-		const struct compiling_row *r = &c->rows.p[i];
+	for (size_t i = 0; t && i < c->at->rows.n; i++) {
+		const struct compiling_row *r = &c->at->rows.p[i];
 
 		nsx_table_row(t);
 		nsx_table_str(t, NAME, r->name);
@@ -140,8 +140,8 @@ module_table(struct compiling *c, cmp_time total)
 
 	nsx_table_rank(t, "name total percent compilations key mean max");
 	nsx_table_adds(t, "total");
-	for (size_t i = 0; t && i < c->rows.n; i++) {
-		const struct compiling_row *r = &c->rows.p[i];
+	for (size_t i = 0; t && i < c->at->rows.n; i++) {
+		const struct compiling_row *r = &c->at->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
 			(struct nsx_key){ (uint64_t)r->program, 0 });
 		const struct compiling_program *p = k == NSX_NONE ? NULL : &c->programs.p[k];
@@ -247,8 +247,8 @@ note_share(struct compiling *c, struct nsx_table *t)
 static void
 name_programs(struct compiling *c)
 {
-	for (size_t i = 0; i < c->rows.n && c->opts->by == NSX_COMPILE_MODULE; i++) {
-		struct compiling_row *r = &c->rows.p[i];
+	for (size_t i = 0; i < c->at->rows.n && c->at->by == NSX_COMPILE_MODULE; i++) {
+		struct compiling_row *r = &c->at->rows.p[i];
 		uint32_t k = r->program < 0 ? NSX_NONE : nsx_map_get(&c->program_at,
 			(struct nsx_key){ (uint64_t)r->program, 0 });
 
@@ -270,17 +270,17 @@ nsx_compare_table(struct compiling *c)
 		nsx_err_nomem(c->err, NULL);
 		return NULL;
 	}
-	for (size_t i = 0; i < c->rows.n; i++)
-		if (__builtin_add_overflow(total, c->rows.p[i].self, &total)) {
+	for (size_t i = 0; i < c->at->rows.n; i++)
+		if (__builtin_add_overflow(total, c->at->rows.p[i].self, &total)) {
 			nsx_err_set(c->err, "%s: the sum of compile times exceeds 63 bits", c->where);
 			return NULL;
 		}
-	if (c->rows.n)
-		qsort(c->rows.p, c->rows.n, sizeof *c->rows.p, by_self);
-	if (c->opts->by == NSX_COMPILE_PROCESS)
+	if (c->at->rows.n)
+		qsort(c->at->rows.p, c->at->rows.n, sizeof *c->at->rows.p, by_self);
+	if (c->at->by == NSX_COMPILE_PROCESS)
 		t = process_table(c);
 	else
-		t = c->opts->by == NSX_COMPILE_MODULE ? module_table(c, total) : range_table(c, total);
+		t = c->at->by == NSX_COMPILE_MODULE ? module_table(c, total) : range_table(c, total);
 	if (t)
 		note_share(c, t);
 	return t;

@@ -47,19 +47,19 @@ nsx_compare_sound(const struct cmp_range *r)
 static struct compiling_row *
 row_of(struct compiling *c, int64_t key, struct nsx_str name)
 {
-	uint32_t *at = nsx_map_at(&c->row_at, (struct nsx_key){ (uint64_t)key, 0 });
+	uint32_t *at = nsx_map_at(&c->at->row_at, (struct nsx_key){ (uint64_t)key, 0 });
 
 	if (at && *at == NSX_NONE) {
-		if (!nsx_vec_push(&c->rows, ((struct compiling_row){ .name = name, .program = -1 })))
+		if (!nsx_vec_push(&c->at->rows, ((struct compiling_row){ .name = name, .program = -1 })))
 			at = NULL;
 		else
-			*at = (uint32_t)c->rows.n - 1;
+			*at = (uint32_t)c->at->rows.n - 1;
 	}
 	if (!at) {
 		nsx_err_nomem(c->err, c->where);
 		return NULL;
 	}
-	return &c->rows.p[*at];
+	return &c->at->rows.p[*at];
 }
 
 static int
@@ -128,7 +128,7 @@ find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **
 
 	*row = NULL;
 	nsx_title_parse(name, &title);
-	switch (c->opts->by) {
+	switch (c->at->by) {
 	case NSX_COMPILE_RANGE:
 		break;
 	case NSX_COMPILE_PASS:
@@ -146,15 +146,16 @@ find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **
 		key = r->program;
 		break;
 	case NSX_COMPILE_PROCESS:
+	case NSX_COMPILE_NBY:
 		return NSX_OK;
 	}
 	/* A name of the table of names: it lives as long as the rows. */
-	if (c->opts->by == NSX_COMPILE_PHASE)
+	if (c->at->by == NSX_COMPILE_PHASE)
 		name = nsx_intern_str(&c->names, (uint32_t)key);
 	*row = row_of(c, key, name);
 	if (!*row)
 		return NSX_ERR;
-	if (c->opts->by == NSX_COMPILE_MODULE)
+	if (c->at->by == NSX_COMPILE_MODULE)
 		(*row)->program = key;
 	return NSX_OK;
 }
@@ -202,8 +203,10 @@ nsx_compare_tally(struct compiling *c)
 			if (p)
 				p->loaded = true;
 		}
-		if (rc == NSX_OK)
+		for (size_t k = 0; k < c->opts->nby && rc == NSX_OK; k++) {
+			c->at = &c->tables[k];
 			rc = count(c, r, &part[i], c->opts->loading && first[i] && (r->inner || part[i].owns));
+		}
 		c->orphans += r->orphan;
 	}
 	if (rc == NSX_OK)
