@@ -77,19 +77,22 @@ nsysx_program_folds := source op-name module
 nsysx_range_folds := $(if $(nsysx_detail),nvtx kernel)
 nsysx_folded := $(patsubst %,$(nsysx_out)/flame/%.folded,$(nsysx_program_folds) $(nsysx_range_folds))
 nsysx_flames := $(nsysx_folded:.folded=.svg)
-nsysx_plots := $(patsubst %,$(nsysx_out)/.state/%.plot,bandwidth waits skew variability lockstep heap steps percentiles roofline)
+nsysx_drawn := bandwidth waits skew variability lockstep heap steps percentiles roofline
+nsysx_plots := $(nsysx_out)/.state/drawn
+nsysx_folders := $(patsubst %,$(nsysx_out)/%,.state streams tables flame plots logs/streams logs/tables logs/flame)
 
-# $(call nsysx_run,COMMAND): run it, with what it says kept for the page, and shown where it fails. One file a target, of its name.
+# What a command says is kept for the page, and shown where it fails: one file a target, of its name.
 # What makes several files at once has nsysx_as, the name of its log.
 nsysx_log = $(nsysx_out)/logs/$(or $(nsysx_as),$(patsubst $(nsysx_out)/%,%,$(basename $@))).log
 # A page is of what lies beside it: before something else does, it goes, so that none is left of a report that could not be finished.
-nsysx_run = @rm -f $(nsysx_out)/index.html; mkdir -p $(@D) $(dir $(nsysx_log))
+# A recipe is one line as a rule, and what a shell does itself needs no process: a report of a small profile is mostly processes.
+nsysx_begin = [ ! -e $(nsysx_out)/index.html ] || rm -f $(nsysx_out)/index.html; unset NSYSX_FORMAT;
 # It is the same whatever the folder is called.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
-# With NSYSX_TELL set, what is being done is said on standard error.
-nsysx_tell = @[ -z "$$NSYSX_TELL" ] || printf 'nsysx-report: %s\n' >&2
-nsysx_tool = $(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+# $(call nsysx_tell,TEXT): with NSYSX_TELL set, what is being done is said on standard error.
+nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
+nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
 
 # With it cd may go elsewhere, and say so.
 unexport CDPATH
@@ -109,34 +112,39 @@ nsysx-report-clean:
 	$(nsysx_at)[ -d $(nsysx_out)/.state ] || exit 0; \
 	rm -rf $(patsubst %,$(nsysx_out)/%,streams tables flame plots logs index.html summary.md single.html job.pftrace .state) && { rmdir $(nsysx_out) 2>/dev/null || :; }
 nsysx-force:
+$(nsysx_folders):
+	@mkdir -p $@
+$(nsysx_profiles:%=$(nsysx_out)/.state/profile-%) $(patsubst %,$(nsysx_out)/.state/%,flags page gnuplot dump): | $(nsysx_out)/.state
+$(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tables) $(nsysx_traces) $(nsysx_folded) $(nsysx_flames): | $(nsysx_folders)
+$(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | $(nsysx_folders)
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
 # A state is rewritten only where what it says has changed, so that nothing is built for the sake of looking.
 # Time, size and place on disk tell of a file that an older one took the place of.
+nsysx_version = $(eval nsysx_version := $(shell $(nsysx_bin)nsysx-extract --version))$(nsysx_version)
 nsysx_stat := stat -L -c '%n %s %Y %i'
-nsysx_state = if cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
+nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
 # Of a profile: tools, options, file and dump, and that neither is newer than the state itself. Their names never become
 # targets, so they may hold whatever a word of make can.
 $(nsysx_out)/.state/profile-%: nsysx-force
-	@mkdir -p $(@D); LC_ALL=C; export LC_ALL; \
+	@LC_ALL=C; export LC_ALL; \
 	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
 	if ! [ -f "$$p" ] || ! [ -r "$$p" ]; then echo "nsysx-report: $$p: want a file that can be read (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
 	if [ "$$x" ] && ! [ -d "$$x" ]; then echo "nsysx-report: $$x: want a folder of dumps" >&2; exit 1; fi; \
 	case $$p in /*) ;; *) p=./$$p ;; esac; case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
-	{ $(nsysx_bin)nsysx-extract --version && printf '%s\n' $(call nsysx_quoted,$(nsysx_detail) $(EXTRACT_FLAGS)) "$$p" "$$x" && \
+	{ [ '$(nsysx_version)' ] && printf '%s\n' '$(nsysx_version)' $(call nsysx_quoted,$(nsysx_detail) $(EXTRACT_FLAGS)) "$$p" "$$x" && \
 	$(nsysx_stat) "$$p" && { [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | sort; }; } >$@.new || exit 1; \
 	[ -e $@ ] && [ "$$(find -L "$$p" $${x:+"$$x"} -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
 $(nsysx_out)/.state/flags: nsysx-force
-	@mkdir -p $(@D); printf '%s\n' "$$($(nsysx_bin)nsysx-extract --version)" $(call nsysx_quoted,$(words $(PROFILES)) $(ALIGN) $(WARMUP) $(ALIGN_FLAGS) $(FLAME_FLAGS)) >$@.new; $(nsysx_state)
+	@printf '%s\n' '$(nsysx_version)' $(call nsysx_quoted,$(words $(PROFILES)) $(ALIGN) $(WARMUP) $(ALIGN_FLAGS) $(FLAME_FLAGS)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/page: nsysx-force
-	@mkdir -p $(@D); printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(nsysx_given)) $(call nsysx_quoted,$(DETAIL) $(TRACE) $(SINGLE)) >$@.new; $(nsysx_state)
+	@printf '%s\n' $(call nsysx_quoted,$(TITLE)) $(call nsysx_quoted,$(nsysx_given)) $(call nsysx_quoted,$(DETAIL) $(TRACE) $(SINGLE)) >$@.new; $(nsysx_state)
 $(nsysx_out)/.state/gnuplot: nsysx-force
-	@mkdir -p $(@D); $(GNUPLOT) --version </dev/null >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
+	@set -- $(GNUPLOT); { p=$$(command -v "$$1") && echo "$$*" && $(nsysx_stat) "$$p"; } >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
 
 # Streams: of each profile, of all together, and what tables are made of.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
-	$(nsysx_run)
-	$(nsysx_tell) 'extracting $(notdir $(subst ',,$(word $*,$(PROFILES))))'
+	$(call nsysx_tell,extracting $(notdir $(subst ',,$(word $*,$(PROFILES)))))
 	$(nsysx_tool)extract -b $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
 		-o $@ -- $(call nsysx_quoted,$(word $*,$(PROFILES))) $(nsysx_said)
 # By a pattern of the shell: the names of thousands would not fit into its command. What is beyond the last is of an earlier list.
@@ -146,102 +154,86 @@ $(nsysx_out)/streams/extracted.nsysx:
 	@echo 'nsysx-report: PROFILES: want the exports to report on' >&2; exit 1
 else
 $(nsysx_out)/streams/extracted.nsysx: $(nsysx_streams) $(nsysx_out)/.state/flags
-	$(nsysx_run)
-	@cd $(@D) && for f in profile-*.nsysx ../logs/streams/profile-*.log; do n=$${f##*/profile-}; n=$${n#profile-}; [ "$${n%.*}" -le $(words $(PROFILES)) ] || rm -f "$$f"; done
+	@$(nsysx_begin) cd $(@D) && for f in profile-*.nsysx ../logs/streams/profile-*.log; do n=$${f##*/profile-}; n=$${n#profile-}; [ "$${n%.*}" -le $(words $(PROFILES)) ] || rm -f "$$f"; done
 ifeq ($(words $(PROFILES)),1)
 	$(nsysx_at)rm -f $@ && { ln $< $@ 2>/dev/null || cp $< $@; } && touch $@
 else
-	$(nsysx_tell) 'merging $(words $(PROFILES)) profiles'
+	$(call nsysx_tell,merging $(words $(PROFILES)) profiles)
 	$(nsysx_tool)merge -b -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
 endif
 endif
 # With it comes nsysx_asks: what can be asked of it. Without executions of programs, or without communication, much cannot.
 $(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags $(nsysx_here)/job.sh
-	$(nsysx_run)
-	$(nsysx_tell) 'comparing clocks, leaving out first executions, measuring communication'
-	$(nsysx_at)unset NSYSX_FORMAT; ALIGN_FLAGS=$(call nsysx_quoted,$(ALIGN_FLAGS)) sh $(nsysx_here)/job.sh $(nsysx_out) '$(ALIGN)' '$(WARMUP)' $(call nsysx_quoted,$(nsysx_bin))
+	$(call nsysx_tell,comparing clocks$(nsysx_comma) leaving out first executions$(nsysx_comma) measuring communication)
+	$(nsysx_at)$(nsysx_begin) ALIGN_FLAGS=$(call nsysx_quoted,$(ALIGN_FLAGS)) sh $(nsysx_here)/job.sh $(nsysx_out) '$(ALIGN)' '$(WARMUP)' $(call nsysx_quoted,$(nsysx_bin))
 
 # Tables.
 # $(call nsysx_can,WORD): whether the stream can be asked that. What it cannot answer is an empty file.
-nsysx_can = grep -qx $(1) $(nsysx_asks)
-nsysx_ask = $(nsysx_at)if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+nsysx_can = { w=; while read -r w && [ "$$w" != $(1) ]; do :; done <$(nsysx_asks); [ "$$w" = $(1) ]; }
+nsysx_ask = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 # $(call nsysx_asked,WORD,FILES): the same for several files.
-nsysx_asked = $(nsysx_at)if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-
+nsysx_asked = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 nsysx_comma := ,
 nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
 # The targets are patterns, where % stands for a dot: so make knows that one call makes them all.
 $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
-	$(nsysx_run)
-	$(nsysx_tell) 'making tables'
-	@for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log)
-	$(nsysx_at)by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	$(call nsysx_tell,making tables)
+	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
+	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
 	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
-	[ -z "$$by" ] || { unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
+	[ -z "$$by" ] || { LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
-	$(nsysx_run)
 	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
-	$(nsysx_run)
 	$(call nsysx_ask,comm)collectives --tsv --summary -o $@ $< $(nsysx_said)
 $(nsysx_compiles): private nsysx_as := tables/compile
 $(nsysx_compiles:.tsv=%tsv): $(nsysx_out)/streams/extracted.nsysx $(nsysx_last)
-	$(nsysx_run)
 	$(call nsysx_asked,compile,$(nsysx_compiles))compile --tsv --by $(call nsysx_list,$(nsysx_compile_by)) -o '$(nsysx_out)/tables/compile-%.tsv' $(nsysx_out)/streams/extracted.nsysx $(nsysx_said)
 $(nsysx_records): private nsysx_as := tables/records
 $(nsysx_records:.tsv=%tsv): $(nsysx_last)
-	$(nsysx_run)
 	$(nsysx_tool)view -q -t $(call nsysx_list,$(nsysx_kinds)) -o '$(nsysx_out)/tables/record-%.tsv' $(nsysx_last) $(nsysx_said)
 # The first screen: as tables, and as text beside the page. Commands in it name the stream as it is called from the report's folder.
 $(nsysx_diagnosed): private nsysx_as := summary
 $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagnosed)))): $(nsysx_last)
-	$(nsysx_run)
-	$(nsysx_tell) 'diagnosing'
-	$(nsysx_at)mkdir -p $(nsysx_out)/tables; unset NSYSX_FORMAT; { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
+	$(call nsysx_tell,diagnosing)
+	$(nsysx_at)$(nsysx_begin) { cd $(nsysx_out) && LC_ALL=C $(nsysx_bin)nsysx-diagnose --all $(if $(nsysx_idles),--gaps 4000) -o 'tables/%' streams/collectives.nsysx && mv -f tables/summary.md summary.md; } $(nsysx_said)
 $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
-	$(nsysx_run)
 	$(nsysx_tool)copies --tsv -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
-	$(nsysx_run)
 	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
 # A step as lanes.
 $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv $(nsysx_here)/lanes.awk
-	$(nsysx_run)
-	$(nsysx_at)unset NSYSX_FORMAT; LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv'; \
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv'; \
 	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
 	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
 # Clocks that were not compared give no answer here; why not is left in the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
-nsysx_refuse = $(nsysx_at)echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
+nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
 nsysx_of_stragglers_curve := --curve
 nsysx_of_stragglers_waits := --waits
 nsysx_of_stragglers_pairs := --waits=pairs
 $(call nsysx_table,$(nsysx_late)): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
-	$(nsysx_run)
 	$(if $(nsysx_unaligned),$(nsysx_refuse),$(call nsysx_ask,xla)stragglers --tsv $(nsysx_of_stragglers_$*) -o $@ $< $(nsysx_said))
 # What alignment leaves: a second estimate, of what is aligned.
 $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
-	$(nsysx_run)
-	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
-	{ unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
+	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
+	{ LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
 # Processes of a job have the same programs as a rule: the first dump stands for all.
 nsysx_first := $(firstword $(nsysx_given))
-nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at): >$@)
+nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
 $(nsysx_heaps): $(nsysx_out)/.state/dump
 $(nsysx_out)/.state/dump: nsysx-force
-	@mkdir -p $(@D); x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
-	{ $(nsysx_bin)nsysx-extract --version && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
+	@x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
+	{ echo '$(nsysx_version)' && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)
 $(nsysx_out)/tables/heap.tsv:
-	$(nsysx_run)
 	$(call nsysx_heap)
 $(nsysx_out)/tables/heap-peak.tsv:
-	$(nsysx_run)
 	$(call nsysx_heap,--peak)
 $(nsysx_out)/tables/heap-at-peak.tsv:
-	$(nsysx_run)
 	$(call nsysx_heap,--at-peak)
 
 # Flame graphs.
@@ -252,13 +244,11 @@ nsysx_name_nvtx := GPU operations by NVTX range
 nsysx_name_kernel := GPU operations by NVTX range and kernel
 $(nsysx_folded): private nsysx_as := flame/folded
 $(nsysx_folded:.folded=%folded): $(nsysx_last)
-	$(nsysx_run)
-	$(nsysx_tell) 'drawing'
-	@for f in $(nsysx_folded); do : >$$f; done; : >$(nsysx_log)
-	$(nsysx_at)by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
-	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; unset NSYSX_FORMAT; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
+	$(call nsysx_tell,drawing)
+	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_folded); do : >$$f; done; : >$(nsysx_log); \
+	by=$(call nsysx_list,$(nsysx_range_folds)); ! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_folds) $(nsysx_range_folds)); \
+	[ -z "$$by" ] || { case $$by in *,*) f=% ;; *) f=$$by ;; esac; LC_ALL=C $(nsysx_bin)nsysx-fold --mark-comm --by $$by -o "$(nsysx_out)/flame/$$f.folded" $(nsysx_last); } $(nsysx_said)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
-	@mkdir -p $(@D)
 	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
 # Plots: awk makes of tables what gnuplot is given. One without data has no picture.
@@ -272,14 +262,14 @@ $(nsysx_out)/plots/variability.dat: $(nsysx_out)/tables/variable.tsv $(nsysx_out
 $(nsysx_out)/plots/lockstep.dat: $(nsysx_out)/tables/module.tsv $(nsysx_out)/tables/curve.tsv $(nsysx_out)/plots/marks.tsv
 $(nsysx_out)/plots/heap.dat: $(nsysx_out)/tables/heap-peak.tsv $(nsysx_out)/tables/heap.tsv
 $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
-	@mkdir -p $(@D)
 	$(nsysx_at)if ! $(call nsysx_can,xla); then printf 'program\tname\ttime\n' >$@; exit; fi; unset NSYSX_FORMAT; \
 	LC_ALL=C $(nsysx_bin)nsysx-view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
-	@mkdir -p $(@D)
-	$(nsysx_at)LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
-$(nsysx_plots): $(nsysx_out)/.state/%.plot: $(nsysx_out)/plots/%.dat $(nsysx_plot)/%.gp $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
-	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) $* && : >$@
+	$(nsysx_at)if ! [ -s $(firstword $(filter $(nsysx_out)/%,$^)) ]; then : >$@; exit; fi; LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
+# Those whose data are new, all where what draws them is.
+$(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsysx_plot)/%.gp) $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
+	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) \
+		$(if $(filter $(nsysx_plot)/% $(nsysx_out)/.state/%,$?),$(nsysx_drawn),$(patsubst $(nsysx_out)/plots/%.dat,%,$?)) && : >$@
 
 # What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
 # Nothing else goes: other files in these folders are the user's.
@@ -288,8 +278,7 @@ nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsy
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)
 nsysx_gone += $(patsubst $(nsysx_out)/%,$(nsysx_out)/logs/%.log,$(basename $(nsysx_gone)))
 $(nsysx_out)/job.pftrace: $(nsysx_last)
-	$(nsysx_run)
-	$(nsysx_tell) 'writing a trace'
+	$(call nsysx_tell,writing a trace)
 	$(nsysx_tool)perfetto -o $@ $< $(nsysx_said)
 $(nsysx_out)/single.html: $(nsysx_out)/index.html $(nsysx_here)/page/single.sh
 	$(nsysx_at)sh $(nsysx_here)/page/single.sh $(nsysx_out) >$@.new && mv -f $@.new $@

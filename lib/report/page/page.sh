@@ -10,9 +10,11 @@ cd "$1" || exit 1
 
 escaped() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'; }
 # Whether table $1 has a row.
-rows() { [ -s "tables/$1.tsv" ] && [ "$(head -n 2 "tables/$1.tsv" | wc -l)" -gt 1 ]; }
+rows() { [ -s "tables/$1.tsv" ] && { read -r line && read -r line; } <"tables/$1.tsv"; }
 # Whether the stream can be asked $1.
-can() { grep -qx "$1" .state/asks; }
+can() { while read -r line; do [ "$line" = "$1" ] && return; done <.state/asks; return 1; }
+# With spaces for underscores.
+spaced() { text=$1; while case $text in *_*) ;; *) false ;; esac; do text="${text%%_*} ${text#*_}"; done; printf '%s\n' "$text"; }
 # A page of which a part is missing is none.
 rm -f .state/page-failed
 awk() { command awk "$@" || : >.state/page-failed; }
@@ -247,7 +249,7 @@ long() {
 	idle) echo 'Why devices were idle' ;;
 	ranges) echo 'By NVTX range' ;;
 	diags) echo 'Warnings and notes' ;;
-	*) printf '%s\n' "$2" | tr _ ' ' ;;
+	*) spaced "$2" ;;
 	esac
 }
 
@@ -280,7 +282,7 @@ if [ "$xla" ]; then
 fi
 echo '</header>'
 printf '<nav aria-label="Sections"><ul>\n'
-for s in $sections; do printf '<li><a href="#%s">%s</a></li>' "${s%%:*}" "$(printf '%s\n' "${s#*:}" | tr _ ' ')"; done
+for s in $sections; do printf '<li><a href="#%s">%s</a></li>' "${s%%:*}" "$(spaced "${s#*:}")"; done
 printf '\n</ul></nav>\n<main>\n'
 for s in $sections; do
 	printf '<section id="%s">\n<h2>%s</h2>\n' "${s%%:*}" "$(long "${s%%:*}" "${s#*:}")"

@@ -1,24 +1,53 @@
 #!/bin/sh
-# draw.sh GNUPLOT PLOTS OUT NAME -- draw OUT/plots/NAME.dat as OUT/plots/NAME.svg. Without data or gnuplot there is none, nor an earlier one.
+# draw.sh GNUPLOT PLOTS OUT NAME... -- draw each OUT/plots/NAME.dat as OUT/plots/NAME.svg, all in one gnuplot. Without data or gnuplot there is none,
+# nor an earlier one. OUT/.state/gnuplot is empty where gnuplot is not here, and becomes so if it turns out not to run.
 set -u
-gnuplot=$1 plots=$2 out=$3 name=$4
+gnuplot=$1 plots=$2 out=$3
+shift 3
 LC_ALL=C
 export LC_ALL
-picture=$out/plots/$name.svg
-rm -f "$picture"
-[ -s "$out/plots/$name.dat" ] && [ -s "$out/.state/gnuplot" ] || exit 0
-trap 'rm -f "$picture.new" "$picture.raw" "$picture.err"' EXIT
+new=$out/.state/plots
+rm -rf "$new"
+for name; do
+	set -- "$@" "$out/plots/$name.svg"
+	shift
+done
+rm -f "$@"
+[ -s "$out/.state/gnuplot" ] || exit 0
+drawn=
+for picture; do
+	name=${picture##*/}
+	name=${name%.svg}
+	shift
+	[ -s "$out/plots/$name.dat" ] || continue
+	# What one plot sets is not for the next.
+	set -- "$@" -e reset -e "data='$out/plots/$name.dat'; picture='$new/$name.raw'" "$plots/style.gp" "$plots/$name.gp"
+	drawn="$drawn $name"
+done
+[ "$drawn" ] || exit 0
+mkdir -p "$new/dressed" || exit 1
+trap 'rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 # -d: what the user has set for plots of their own is not for these. gnuplot does not look whether its output could be written.
 # shellcheck disable=SC2086  # a command and its options
-if ! $gnuplot -d -e "data='$out/plots/$name.dat'; picture='$picture.raw'" "$plots/style.gp" "$plots/$name.gp" >"$picture.err" 2>&1 </dev/null; then
-	cat "$picture.err" >&2
+if ! $gnuplot -d "$@" -e 'set output' >"$new/said" 2>&1 </dev/null; then
+	if ! $gnuplot --version </dev/null >"$new/version" 2>/dev/null; then
+		: >"$out/.state/gnuplot"
+		exit 0
+	fi
+	cat "$new/said" >&2
+	for name in $drawn; do
+		grep -q '^</svg>' "$new/$name.raw" 2>/dev/null || break
+	done
 	echo "nsysx-report: $name: gnuplot cannot draw it" >&2
 	exit 1
 fi
-if ! grep -q '^</svg>' "$picture.raw"; then
-	cat "$picture.err" >&2
-	echo "nsysx-report: $name: gnuplot left an unfinished picture" >&2
+set --
+for name in $drawn; do
+	set -- "$@" "$new/$name.raw"
+done
+if ! awk -v to="$new/dressed/" -f "$plots/dress.awk" "$@"; then
+	cat "$new/said" >&2
 	exit 1
 fi
-awk -v title="$name" -f "$plots/dress.awk" "$picture.raw" >"$picture.new" && mv -f "$picture.new" "$picture"
+mv -f "$new/dressed/"* "$out/plots/"
