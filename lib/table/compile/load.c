@@ -193,7 +193,8 @@ int
 nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
             struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables), .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
+	struct compiling c = { .opts = opts, .tables = calloc(opts->nby, sizeof *c.tables),
+	                       .diags = diags, .err = err, .where = nsx_reader_input(in)->name };
 	bool csv;
 	int rc = c.tables ? nsx_csv_is(nsx_reader_input(in), &csv) : nsx_err_nomem(err, c.where);
 
