@@ -325,4 +325,7 @@ awk -v spec='name:operation:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f
 cd ..
 ok 'what names share stands above' grep -qF '<code>jit(step)/transformer/layers/</code>' layers/page
 equal 'rows show what differs, at both ends' "$(sed -n 's/.*<td class="s[^>]*>\(…layer_[0-9]\).*\(query\)<.*/\1 \2/p' layers/page | paste -sd ,)" '…layer_1 query,…layer_2 query,…layer_3 query'
+awk -F'\t' -v OFS='\t' 'NR > 1 { $1 = "nsysx-extract: a.2" } { print }' layers/tables/t.tsv >same.tsv
+awk -v spec='name:from:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" same.tsv >page
+equal 'names that are all one are whole' "$(grep -c begins page) $(grep -c '<td class="s">nsysx-extract: a.2<' page)" '0 3'
 done_testing

@@ -32,7 +32,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); action[f] = v("action") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); action[f] = v("action"); subject[f] = v("subject") }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -106,14 +106,20 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title " <span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> a " (whole == "step" ? "step" : "device") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title (subject[i] != "" ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
 		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
-	for (i = 1; i <= lookeds; i++)
+	for (i = 1; i <= lookeds; i++) {
+		# The first is what was looked at; many that are not known would push what there is out of sight.
+		if (i == 2 && lookeds > 3)
+			print "<details><summary>" lookeds - 1 " questions could not be answered, and why</summary>"
 		print "<p class=\"note\">" esc(sentence(looked[i])) "</p>"
+	}
+	if (lookeds > 3)
+		print "</details>"
 	print "<p class=\"note quietly\">" devices + 0 (devices == 1 ? " device" : " devices") (model_list != "" ? ", " esc(model_list) : "") "; " profiles + 0 (profiles == 1 ? " profile" : " profiles") (product_list != "" ? " by " esc(product_list) : "") (day != "" ? "; recorded " day : "") "</p>"
 }

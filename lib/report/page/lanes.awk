@@ -108,6 +108,6 @@ END {
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li><li><i class=\"starved\"></i>idle, the host is late</li><li><i class=\"idle\"></i>idle, launched already</li></ul>"
 	if (picks && top != "" && pick[1] != "recording")
-		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; devices begin at different times, so the picture is longer" : "") ".</p>"
+		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; devices begin at different times, so the picture may be longer" : "") ".</p>"
 	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

@@ -151,6 +151,7 @@ communication() {
 	plots bandwidth 'Bus bandwidth by message size' waits 'Waiting for the last device, by collective'
 }
 devices() {
+	echo '<p class="note">Shares are of the span of each device, from its first execution to the end of its last; those of the summary are of the period of a step.</p>'
 	table device 'device:device:s,profile:profile:s,span:span:ns,compute_percent:computing:%,exposed_percent:exposed communication:%,idle_percent:idle:%' 16 ''
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
@@ -229,14 +230,16 @@ files() {
 # ---- which there are
 
 sections='summary:Summary'
-if rows step-each; then sections="$sections step:Step steps:Steps"; else sections="$sections step:Recording"; fi
+work=1
+[ -z "$xla" ] && [ "$detail" ] && ! rows kernel && work=
+if rows step-each; then sections="$sections step:Step steps:Steps"; elif [ "$work" ]; then sections="$sections step:Recording"; fi
 [ "$xla" ] && sections="$sections programs:Programs"
-sections="$sections flame:Flame_graph"
+[ "$work" ] && sections="$sections flame:Flame_graph"
 { rows collective || rows bandwidth; } && sections="$sections communication:Communication"
 [ "$xla" ] && sections="$sections devices:Devices"
 rows idle && sections="$sections idle:Idle"
 [ "$detail" ] && rows range && sections="$sections ranges:Ranges"
-sections="$sections kernels:Kernels"
+[ "$work" ] && sections="$sections kernels:Kernels"
 rows copies && sections="$sections copies:Copies"
 rows compile-process && sections="$sections compilation:Compilation"
 [ "$xla" ] && sections="$sections memory:Memory"

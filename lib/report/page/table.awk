@@ -33,6 +33,8 @@ function share(i, x,   k) {
 		common[i] = x
 		return
 	}
+	if (x != common[i])
+		differ[i] = 1
 	k = length(common[i])
 	if (length(x) < k)
 		k = length(x)
@@ -79,20 +81,29 @@ function frame(x) {
 	sub(/[\300-\377][\200-\277]*$/, "", x)
 	return x "…"
 }
+# How a long name is broken across lines: anywhere if a word of it is as long as a line, else between words.
+function broken(x,   word, k) {
+	if (length(x) <= 30)
+		return ""
+	for (k = split(x, word, " "); k; k--)
+		if (length(word[k]) > 30)
+			return " long run"
+	return " long"
+}
 function put_name(x, i,   rest) {
 	rest = common[i] != "" ? substr(x, length(common[i]) + 1) : x
 	rest = middle(rest)
 	if (rest == x)
-		print "<td class=\"s" (length(x) > 30 ? " long" : "") "\">" esc(x) "</td>"
+		print "<td class=\"s" broken(x) "\">" esc(x) "</td>"
 	else
-		print "<td class=\"s" (length(rest) > 30 ? " long" : "") "\" title=\"" esc(whole(x)) "\">" (common[i] != "" ? "…" : "") esc(rest) "</td>"
+		print "<td class=\"s" broken(rest) "\" title=\"" esc(whole(x)) "\">" (common[i] != "" ? "…" : "") esc(rest) "</td>"
 }
 END {
 	rows = NR - 1
 	if (rows < 1)
 		exit
 	for (i = 1; i <= m; i++) {
-		common[i] = form[i] == "s" && names[i] > 1 ? prefix(common[i]) : ""
+		common[i] = form[i] == "s" && differ[i] ? prefix(common[i]) : ""
 		if (common[i] != "")
 			print "<p class=\"note\">Each " esc(label[i]) " begins <code>" esc(whole(common[i])) "</code></p>"
 	}

@@ -122,7 +122,8 @@ put_first(struct screen *s)
 	nsx_look_put_name(f, &a->text);
 	nsx_buf_c(&a->text, ", up to ");
 	nsx_look_put_ns(&a->text, f->gain);
-	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", nsx_look_unit(a), 100 * f->gain / a->period);
+	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", a->stepped ? "step" : "device's time",
+	            100 * f->gain / a->period);
 	if (subject.len && !one) {
 		nsx_buf_c(&a->text, "; begin with ");
 		nsx_buf_str(&a->text, subject);
