@@ -58,7 +58,7 @@ number(const char *option, const char *s, double least, double most)
 	return v;
 }
 
-/* What the options ask for, checked (misuse exits). */
+/* The values of the options, checked (misuse exits). */
 static struct nsx_compare_options
 wanted(int nops, char **ops)
 {
@@ -105,8 +105,8 @@ wanted(int nops, char **ops)
 	return o;
 }
 
-/* What of an operand is read: of a folder that nsysx-report made the table, or the stream behind it for what there is
- * none of. NULL with err filled when out of memory; the caller frees it. */
+/* The file to read for an operand: in a folder that nsysx-report made, the table, or the stream if there is no such
+ * table. NULL with err filled when out of memory; the caller frees it. */
 static char *
 path_of(struct nsx_tool *t, const char *op)
 {
@@ -140,7 +140,7 @@ open_side(struct nsx_tool *t, const char *op)
 	return r;
 }
 
-/* Read both and write the answer: NSX_OK or NSX_ERR. */
+/* Read both and write the result: NSX_OK or NSX_ERR. */
 static int
 compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *options, struct nsx_compare *c)
 {
@@ -160,7 +160,7 @@ compare(struct nsx_tool *t, char **ops, const struct nsx_compare_options *option
 	return rc;
 }
 
-/* What --gate has to say of it: the exit status. */
+/* The exit status with --gate. */
 static int
 judge(const struct nsx_compare *c)
 {

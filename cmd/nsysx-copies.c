@@ -1,4 +1,4 @@
-/* nsysx-copies -- copies and sets of memory: how much, how fast, how much of them behind other work. */
+/* nsysx-copies -- copies and sets of memory: time, bandwidth, and the part hidden behind other work. */
 #include "table/copies.h"
 #include "tool.h"
 

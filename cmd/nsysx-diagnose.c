@@ -1,4 +1,4 @@
-/* nsysx-diagnose -- what a job is bound by, where its steps go, and what there is to gain, ranked. */
+/* nsysx-diagnose -- what limits a job, what its steps consist of, and possible gains, ranked. */
 #include <unistd.h>
 
 #include "base/pattern.h"

@@ -15,7 +15,7 @@ static const char *ranges, *window, *devices, *processes, *match = "auto";
 static int64_t jobs;
 static struct nsx_extract_opts opt = { .from = INT64_MIN, .to = INT64_MAX };
 
-/* -x DIR holds for the exports that follow it. */
+/* -x DIR applies to the exports after it. */
 static NSX_VEC(struct dump { const char *dir; int from; }) dumps;
 
 static const struct nsx_cli cli;
@@ -143,7 +143,7 @@ parse_options(void)
 	opt.merge = merge;
 }
 
-/* "10" as "10s", what has a unit or is missing as it is. */
+/* "10" as "10s"; a value with a unit, and a missing one, unchanged. */
 static void
 put_with_unit(struct nsx_buf *b, struct nsx_str time)
 {
@@ -152,7 +152,7 @@ put_with_unit(struct nsx_buf *b, struct nsx_str time)
 		nsx_buf_char(b, 's');
 }
 
-/* Nothing that ran is in the output: say so where a window is why, and what was meant where its times have no unit. */
+/* The output has no executions: say so if a time window is the reason, and suggest units if the times have none. */
 static void
 warn_window(void)
 {

@@ -1,4 +1,4 @@
-/* nsysx-flame -- folded stacks as a flame graph, one SVG that needs nothing else. */
+/* nsysx-flame -- folded stacks as a flame graph in one self-contained SVG. */
 #include <string.h>
 
 #include "base/num.h"

@@ -28,7 +28,7 @@ static const struct nsx_cli cli = { "nsysx-fold",
 	"[--by WHAT] [--names FORM] [--exposed] [--mark-comm] [--cover SHARE] [--repeats] [-o FILE] [FILE]",
                                     "Print GPU time as folded stacks.", opts };
 
-/* What the options ask for of all the parts, checked (misuse exits). True if one of them is of ranges. */
+/* The values of the options for all parts, checked (misuse exits). True if one of the parts is by ranges. */
 static bool
 wanted(const struct nsx_tool_part *parts, size_t n, struct nsx_fold_options *options)
 {

@@ -1,4 +1,4 @@
-/* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, what is alive there, or all
+/* nsysx-heap -- memory of programs from HLO dumps: heap in program order, its peak, the live buffers there, or all
  * sums. */
 #include "table/heap.h"
 #include "tool.h"

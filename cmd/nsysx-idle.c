@@ -1,4 +1,4 @@
-/* nsysx-idle -- why a GPU was not computing: the parts of its time, and what its idle time comes from. */
+/* nsysx-idle -- why a GPU was not computing: the activities of its time, and the causes of its idle time. */
 #include <string.h>
 
 #include "base/pattern.h"
@@ -39,7 +39,7 @@ static const struct nsx_cli cli = { "nsysx-idle",
 	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
 
-/* What --by says. */
+/* The value of --by. */
 static void
 parse_by(struct nsx_idle_options *o)
 {

@@ -1,4 +1,4 @@
-/* nsysx-launch -- what launching kernels costs. */
+/* nsysx-launch -- the cost of launching kernels. */
 #include <string.h>
 
 #include "table/launch.h"

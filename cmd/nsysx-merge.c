@@ -1,4 +1,4 @@
-/* nsysx-merge -- several streams into one, the same whatever their order. */
+/* nsysx-merge -- merge several streams into one, which does not depend on their order. */
 #include <string.h>
 
 #include "filter/merge.h"

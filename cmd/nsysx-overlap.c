@@ -1,4 +1,4 @@
-/* nsysx-overlap -- set on every thunk how much of it is hidden behind computation, in one pass. */
+/* nsysx-overlap -- set on every thunk the part of its time that is hidden behind computation, in one pass. */
 #include "filter/overlap.h"
 #include "tool.h"
 
@@ -21,7 +21,7 @@ main(int argc, char **argv)
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	nsx_tool_open(&t, &cli, argc, argv, NSX_READ_ORDERED);
-	/* Headers wait with the records they came before. */
+	/* Headers wait with the records before which they came. */
 	nsx_writer_follow(t.out, NULL);
 	return nsx_tool_finish(&t, nsx_overlap(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
 }

@@ -1,4 +1,4 @@
-/* nsysx-record -- profile a program so that nsysx has all it can use. */
+/* nsysx-record -- profile a program so that the profile contains everything nsysx uses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ takes(const char *arg, const char *name)
 	return strncmp(arg, name, n) == 0 && (arg[n] == '=' || !arg[n]);
 }
 
-/* Options that are not ours are nsys's; ours stay in argv. The number of arguments that do, program and "--" left
- * out. */
+/* Options that nsysx-record does not have are passed to nsys; its own stay in argv. Returns the number of arguments
+ * that stay, without program and "--". */
 static int
 split(int argc, char **argv)
 {

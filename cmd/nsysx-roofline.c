@@ -1,4 +1,4 @@
-/* nsysx-roofline -- how far each instruction is from what the hardware can do. */
+/* nsysx-roofline -- how close each instruction is to the limits of the hardware. */
 #include <string.h>
 
 #include "table/roofline.h"
@@ -41,7 +41,7 @@ static const struct nsx_cli cli = { "nsysx-roofline",
                                     "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
-/* What the options ask for, checked (misuse exits). */
+/* The values of the options, checked (misuse exits). */
 static struct nsx_roofline_options
 wanted(void)
 {

@@ -1,4 +1,4 @@
-/* nsysx-steps -- how long steps take, and what devices did in each. */
+/* nsysx-steps -- how long steps take, and the activities of devices in each. */
 #include "base/pattern.h"
 #include "base/num.h"
 #include "table/idle.h"

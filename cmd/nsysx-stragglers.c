@@ -26,7 +26,7 @@ static const struct nsx_cli cli = { "nsysx-stragglers",
 	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Find the devices that are late, and who waits for them.", opts };
 
-/* What the options ask for, checked (misuse exits). */
+/* The values of the options, checked (misuse exits). */
 static struct nsx_stragglers_options
 wanted(void)
 {

@@ -35,7 +35,7 @@ static const struct nsx_cli cli = { "nsysx-summary",
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
-/* Whether one of the parts is of those ways, a bit each. */
+/* Whether one of the parts is by one of those ways, a bit each. */
 static bool
 any_by(const struct nsx_summary_options *o, size_t n, unsigned ways)
 {
@@ -45,7 +45,7 @@ any_by(const struct nsx_summary_options *o, size_t n, unsigned ways)
 	return false;
 }
 
-/* What the options ask for of all the parts, checked (misuse exits). */
+/* The values of the options for all parts, checked (misuse exits). */
 static void
 check(const struct nsx_summary_options *o, size_t n)
 {
@@ -65,7 +65,7 @@ check(const struct nsx_summary_options *o, size_t n)
 	nsx_tool_table_form(&cli);
 }
 
-/* What every part has in common. */
+/* Options that all parts share. */
 static struct nsx_summary_options
 common(void)
 {

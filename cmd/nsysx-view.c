@@ -30,12 +30,12 @@ static const struct nsx_cli cli = { "nsysx-view",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
-/* The kinds asked for, and how many records each had. */
+/* The requested kinds, and how many records each had. */
 struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; };
 static struct wanted *wanted;
 static size_t nwanted;
 
-/* The times asked for, in ns. */
+/* The requested times, in ns. */
 struct span { int64_t from, to; };
 static NSX_VEC(struct span) spans;
 
@@ -59,7 +59,7 @@ want_times(const char *list)
 	}
 }
 
-/* Whether a record has a time, and that lies in none of those asked for. */
+/* Whether a record has a time, and is in none of the requested windows. */
 static bool
 is_outside(const struct nsx_rec *rec)
 {
@@ -115,7 +115,7 @@ copy_all(struct nsx_tool *t)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* Write the wanted ones of the headers that came since the last call. */
+/* Write the headers of requested kinds that were read since the last call. */
 static int
 declare_wanted(struct nsx_tool *t, int *seen)
 {
@@ -130,7 +130,7 @@ declare_wanted(struct nsx_tool *t, int *seen)
 	return NSX_OK;
 }
 
-/* How a stream comes to have records of a kind, to go behind "no record of kind K"; "" where nothing is to be done. */
+/* How to make a stream with records of a kind, appended to "no record of kind K"; "" if there is no way. */
 static const char *
 source_of(enum nsx_kind_id id)
 {
@@ -165,7 +165,7 @@ source_of(enum nsx_kind_id id)
 	}
 }
 
-/* Say of a kind without records why, or what was meant. */
+/* For a kind without records, say why, or suggest a similar name. */
 static void
 warn_missing(const struct nsx_tool *t, struct nsx_str name)
 {
@@ -191,7 +191,7 @@ warn_missing(const struct nsx_tool *t, struct nsx_str name)
 	nsx_near_free(&near);
 }
 
-/* Write the wanted records, of each kind the first `top`; 0: all. */
+/* Write the requested records, of each kind the first `top`; 0: all. */
 static int
 copy_wanted(struct nsx_tool *t, size_t top)
 {
@@ -221,7 +221,7 @@ copy_wanted(struct nsx_tool *t, size_t top)
 	return NSX_OK;
 }
 
-/* A table without rows still says what its columns are. */
+/* A table without rows still has a header line. */
 static int
 end_tables(void)
 {
@@ -267,7 +267,7 @@ show_record(struct shown *s, const struct nsx_rec *rec)
 {
 	nsx_table_row(s->table);
 	for (int i = 0; i < s->ncols; i++) {
-		/* A later header may have them elsewhere. */
+		/* A later header may have the columns in other positions. */
 		int slot = nsx_kind_slot(rec->kind, nsx_str_c(s->cols[i].name));
 		char type = s->cols[i].type == NSX_CELL_STRING ? 's' : s->cols[i].type == NSX_CELL_DOUBLE ? 'f' : 'i';
 
@@ -304,7 +304,7 @@ view_on_terminal(int nops, char **ops)
 		else if (good)
 			show_record(&s, &rec);
 	}
-	/* A table without rows still says what its columns are. */
+	/* A table without rows still has a header line. */
 	if (good && !s.table && id != NSX_NKINDS)
 		good = show_columns(&s, nsx_kind_builtin(id));
 	if (!good)

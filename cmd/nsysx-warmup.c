@@ -1,4 +1,4 @@
-/* nsysx-warmup -- leave out what programs do once: their first executions, where they warm up. */
+/* nsysx-warmup -- drop what programs do only once: their first executions, in which they warm up. */
 #include "filter/warmup.h"
 #include "tool.h"
 

@@ -17,7 +17,7 @@ static const struct nsx_cli cli = { "nsysx", "[-h] [-V] TOOL [ARGS] | help [TOOL
 
 static const char prefix[] = "nsysx-";
 
-/* The directory that holds this program, which the caller frees; NULL when it cannot be told. */
+/* The directory of this program, which the caller frees; NULL if it cannot be determined. */
 static char *
 own_dir(void)
 {
@@ -72,7 +72,7 @@ summary_of(const char *path, char *line, size_t size)
 		if (!fgets(line, (int)size, f) || !fgets(line, (int)size, f))
 			line[0] = '\0';
 		line[strcspn(line, "\n")] = '\0';
-		/* To its end, so that the tool does not die of a closed pipe. */
+		/* Read to the end, so that the tool is not killed by a closed pipe. */
 		while (getc(f) != EOF)
 			;
 		fclose(f);
@@ -115,7 +115,7 @@ list(const char *dir)
 		nsx_cli_die(&cli, "standard output: cannot be written");
 }
 
-/* Become the tool argv[0], beside this program or else on PATH. */
+/* Execute the tool argv[0], in the directory of this program or else on PATH. */
 static void
 run(const char *dir, char **argv)
 {
@@ -152,7 +152,7 @@ main(int argc, char **argv)
 		if (argc > 2)
 			argv[2] = help;
 	}
-	/* Options after the tool are the tool's. */
+	/* Options after the name of the tool belong to the tool. */
 	if (argc > 1 && argv[1][0] != '-')
 		run(dir, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "-h") != 0 && strcmp(argv[1], "--help") != 0) {

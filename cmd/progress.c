@@ -1,6 +1,6 @@
-/* progress.c -- the line that tells how far the work is, on standard error: drawn by a thread of its own, so that work
- * costs nothing but the counters, and taken away before anything else is written there. The programs of a pipeline
- * share a terminal: a lock on it lets one of them draw. */
+/* progress.c -- the progress line on standard error: drawn by a separate thread, so that the work pays for the counters
+ * only, and removed before anything else is written there. The programs of a pipeline share a terminal: a lock on it
+ * lets one of them draw. */
 #define _GNU_SOURCE   /* locks of open files */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 
 #define MS INT64_C(1000000)
 
-/* Who reads files knows how far it is, and reads for those behind it in a pipeline: they let it go first. */
+/* A program that reads files knows its progress, which is also that of the programs after it in a pipeline: those let
+ * it draw first. */
 enum { TICK_MS = 200, DELAY_MS = 1000, DELAY_UNKNOWN_MS = 2000, COLUMNS = 80, LINE_MAX_BYTES = 512 };
 
 static const char erase[] = "\r\033[K";
@@ -26,17 +27,17 @@ static const char erase[] = "\r\033[K";
 static struct {
 	const char     *tool;
 	char            name[256];
-	bool            phases;        /* of one file; those of several would alternate */
-	bool            forced;        /* NSYSX_PROGRESS=1: from the start, whatever standard error is */
-	int             terminal;      /* opened for its lock; -1: there is none to be had */
+	bool            phases;        /* show phases of one file; those of several would alternate */
+	bool            forced;        /* NSYSX_PROGRESS=1: from the start, for any standard error */
+	int             terminal;      /* opened for its lock; -1: not available */
 	bool            locked;
-	bool            drawing;       /* until output follows */
-	pthread_mutex_t lock;          /* of all this */
-	int64_t         began, known_from;   /* ns; known_from 0: no end of the work was known yet */
+	bool            drawing;       /* until output is written */
+	pthread_mutex_t lock;          /* for all of this */
+	int64_t         began, known_from;   /* ns; known_from 0: the total was not known yet */
 	uint64_t        done_then;
 } screen = { .terminal = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* What a signal handler looks at. */
+/* State that a signal handler reads. */
 static atomic_bool shown, ending;
 
 static int64_t
@@ -48,7 +49,7 @@ now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* What cannot be shown is no trouble of the work's. */
+/* A failure to show progress is not an error of the work. */
 static void
 put(int fd, const char *p, size_t n)
 {
@@ -69,10 +70,11 @@ columns(void)
 
 /* ---- one at a time */
 
-/* What is locked of the terminal: DRAW by who draws; OUTPUT, together, by those whose output goes there. */
+/* Bytes of the terminal that are locked: DRAW by the program that draws; OUTPUT, shared, by those whose output goes
+ * there. */
 enum part { DRAW, OUTPUT };
 
-/* Of the open file, so that another descriptor of the same terminal may be closed. */
+/* The lock belongs to the open file, so that another descriptor of the same terminal may be closed. */
 static bool
 locks(int command, enum part part, short type)
 {
@@ -91,7 +93,7 @@ open_terminal(void)
 	return open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Whether the terminal is ours to draw on. Where it cannot be locked, `without` decides. */
+/* Whether this program may draw on the terminal. If it cannot be locked, `without` decides. */
 static bool
 take_terminal(bool without)
 {
@@ -112,7 +114,7 @@ release_terminal(void)
 
 /* ---- drawing */
 
-/* Those in the background stay out of sight. */
+/* Programs in the background do not draw. */
 static bool
 in_foreground(void)
 {
@@ -141,13 +143,13 @@ draw(void)
 	}
 	if (p.total)
 		left = nsx_progress_left(&p, screen.done_then, at - screen.known_from);
-	/* Nothing came through the pipe yet: there is nothing to be said. */
+	/* Nothing was read from the pipe yet: there is nothing to show. */
 	if (!p.total && !p.records)
 		return;
 	if (!screen.forced && (elapsed < (p.total ? DELAY_MS : DELAY_UNKNOWN_MS) * MS || !in_foreground() ||
 	    !take_terminal(p.total)))
 		return;
-	/* The last column stays free: some terminals go on to the next line once it is written. */
+	/* The last column stays empty: some terminals move to the next line when it is written. */
 	size_t n = nsx_progress_line(line + 1, sizeof line - sizeof erase, columns() - 1, screen.tool, screen.name, &p,
 	                             left, elapsed) + 1;
 	memcpy(line + n, erase + 1, sizeof erase - 1);
@@ -177,7 +179,7 @@ draw_on(void *arg)
 	return NULL;
 }
 
-/* Another program's line goes as ours would: what is written now must not follow it. */
+/* Another program's line is removed like our own: text written now must not follow it. */
 static bool
 others_draw(void)
 {
@@ -210,7 +212,7 @@ end(void)
 	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
 }
 
-/* Within a signal handler. */
+/* Called within a signal handler. */
 static void
 leave(void)
 {
@@ -239,7 +241,7 @@ start_thread(void)
 	return made;
 }
 
-/* The file's name without folders, or how many there are. */
+/* The file's name without folders, or the number of files. */
 static void
 set_name(int n, char *const *files)
 {
@@ -282,10 +284,10 @@ nsx_tool_progress(const struct nsx_cli *cli, int n, char *const *files)
 	bool off = nsx_cli_quiet() || (asked && strcmp(asked, "0") == 0);
 	screen.forced = !off && asked && strcmp(asked, "1") == 0;
 	screen.terminal = screen.forced ? -1 : open_terminal();
-	/* One that erases nothing would be filled. */
+	/* A terminal that cannot erase would be filled with lines. */
 	bool fit = isatty(STDERR_FILENO) && type && strcmp(type, "dumb") != 0;
 	if (screen.forced || (fit && !off))
 		start(cli, n, files);
 	else if (screen.terminal >= 0)
-		nsx_progress_drawn_by(hide);   /* others are told of output on the terminal all the same */
+		nsx_progress_drawn_by(hide);   /* output on the terminal is reported to the others even so */
 }

@@ -1,4 +1,5 @@
-/* tool.c -- what commands share: the options of outputs, opening and closing a filter's ends, diags. */
+/* tool.c -- functions that commands share: the options of outputs, opening and closing input and output of a filter,
+ * diags. */
 #include "tool.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ nsx_tool_out(const struct nsx_cli *cli)
 		nsx_cli_misuse(cli, "--binary and --text exclude each other");
 	if (format && *format && strcmp(format, "binary") != 0 && strcmp(format, "text") != 0)
 		nsx_cli_misuse(cli, "NSYSX_FORMAT: want text or binary, got \"%s\"", format);
-	/* NSYSX_FORMAT is for what goes between programs; the last of them may well be read. */
+	/* NSYSX_FORMAT applies to pipes and files between programs; output on a terminal is for a reader. */
 	if (format && strcmp(format, "binary") == 0 && !nsx_tool_output.text && !terminal)
 		out.binary = true;
 	if (nsx_tool_output.zlevel) {
@@ -93,7 +94,7 @@ nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **op
 
 	nsx_tool_open_in(t, cli, nops, ops, flags & ~(unsigned)NSX_TOOL_AS_IS);
 	t->as_is = flags & NSX_TOOL_AS_IS;
-	/* Ours may follow in a stream whose header lacks some of the columns. */
+	/* Our diags may follow in a stream whose header lacks some of the columns. */
 	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
 	for (int i = 0; i < diag->ncols && !(flags & NSX_TOOL_AS_IS); i++)
 		if (nsx_reader_add_column(t->in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type) != NSX_OK)
@@ -120,7 +121,7 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 		             "records that end beyond 63 bits: their ends are clamped to the maximum");
 	if (rc == NSX_OK && t->diags.failed)
 		rc = nsx_err_nomem(&t->err, NULL);
-	/* Before others learn that we are done. */
+	/* Before other programs see that this one is done. */
 	nsx_progress_hide(NSX_HIDE_FOR_GOOD);
 	if (rc == NSX_OK && t->out)
 		rc = nsx_tool_write_diags(t->cli, t->out, &t->diags);
@@ -177,7 +178,7 @@ nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t
 		nsx_cli_misuse(cli, "--sort: %s", err.msg);
 }
 
-/* What of a table in this form is shown. */
+/* The part of a table in this form that is shown. */
 static struct nsx_table_look
 look_of(enum nsx_table_form form, const struct nsx_table *table)
 {
@@ -239,7 +240,7 @@ nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n)
 	free(parts);
 }
 
-/* Nothing in a table is not to be taken for an answer: some warning tells why, or t->empty does. */
+/* An empty table must not be mistaken for a result: some warning says why, or t->empty does. */
 static void
 explain_empty(struct nsx_tool *t)
 {

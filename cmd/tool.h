@@ -1,4 +1,5 @@
-/* tool.h -- what commands share: the options of outputs, opening and closing a filter's ends, diags. */
+/* tool.h -- functions that commands share: the options of outputs, opening and closing input and output of a filter,
+ * diags. */
 #ifndef NSX_TOOL_H
 #define NSX_TOOL_H
 
@@ -9,7 +10,7 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* Where the options of NSX_TOOL_OUTPUT put their answers. */
+/* Variables for the options of NSX_TOOL_OUTPUT. */
 extern struct nsx_tool_output { const char *path; bool binary; bool text; const char *zlevel; } nsx_tool_output;
 
 /* Rows of an option table: -o, -b, --text and -z for programs that write a stream. */
@@ -26,9 +27,9 @@ extern struct nsx_tool_input { bool partial; const char *require; } nsx_tool_inp
 	NSX_OPT_FLAG(0, "partial", &nsx_tool_input.partial, "accept a text stream without its end or headers"), \
 	NSX_OPT_STR(0, "require", &nsx_tool_input.require, "KIND", "fail unless the output has a record of this kind")
 
-/* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have -o of
- * their own or NSX_TOOL_OUTPUT's. Those whose --top has a meaning of its own take the others and give it the same
- * place, which has -1 without that option. */
+/* Rows of an option table: --tsv, --table, --json, --top, --wide for programs that print a table; they have their own
+ * -o or that of NSX_TOOL_OUTPUT. Programs whose --top has another meaning use the other options and store it in the
+ * same variable, which is -1 without that option. */
 extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t top; const char *sort; } nsx_tool_table;
 #define NSX_TOOL_FORMS \
 	NSX_OPT_FLAG(0, "tsv", &nsx_tool_table.tsv, "print tab-separated values, exact [unless a terminal reads it]"), \
@@ -55,11 +56,11 @@ const char *nsx_tool_max_unpacked(const char *arg, int operands);
 	NSX_OPT_CALL(0, "max-unpacked", nsx_tool_max_unpacked, "SIZE", \
 	             "refuse a compressed file that unpacks to more, e.g. 500M [exports 64G, dumps 8G]")
 
-/* Show on standard error, if a terminal is there and work takes long, how far it is with the n named files (0: standard
- * input): docs/man/nsysx.1, "PROGRESS". */
+/* Show progress with the n named files (0: standard input) on standard error, if it is a terminal and the work takes
+ * long: docs/man/nsysx.1, "PROGRESS". */
 void nsx_tool_progress(const struct nsx_cli *cli, int n, char *const *files);
 
-/* The two ends of a filter. */
+/* Input and output of a filter. */
 struct nsx_tool {
 	const struct nsx_cli *cli;
 	struct nsx_err        err;
@@ -67,29 +68,29 @@ struct nsx_tool {
 	struct nsx_reader    *in;
 	struct nsx_writer    *out;
 	const char           *in_name;
-	bool                  as_is;      /* no diags of ours */
-	const char           *empty;      /* why a table would have no rows, where nothing else tells; or NULL */
+	bool                  as_is;      /* no diags of this program */
+	const char           *empty;      /* why a table would have no rows, if no diag says so; or NULL */
 };
 
-/* What the output options ask for, checked (misuse exits). */
+/* The values of the output options, checked (misuse exits). */
 struct nsx_out nsx_tool_out(const struct nsx_cli *cli);
 
-/* For nsx_tool_open: the stream passes as it is, with no diags of ours. */
+/* For nsx_tool_open: the stream passes unchanged, without diags of this program. */
 enum { NSX_TOOL_AS_IS = 1 << 8 };
 
 /* Open the reader of the one operand (or standard input) and the writer, which follows it. Exits on failure
  * or misuse. flags: enum nsx_read_flags; --partial is added. */
 void nsx_tool_open(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
 
-/* Only the reader: for programs whose output is no stream. */
+/* Only the reader: for programs whose output is not a stream. */
 void nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char **ops, unsigned flags);
 
 /* End a filter: write diags as records, show them, finish the output, close all; returns the exit status.
  * rc is what the work returned; if that is not NSX_OK nothing is finished and this exits with the message. */
 int nsx_tool_finish(struct nsx_tool *t, int rc);
 
-/* The form that the options of NSX_TOOL_TABLE ask for, checked (misuse exits); without one, aligned if the table goes
- * to a terminal. */
+/* The form selected by the options of NSX_TOOL_TABLE, checked (misuse exits); without one, aligned if the table goes to
+ * a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
 
 /* Sort the n tables as NSX_TOOL_SORT asks, those that have that column; misuse if none of them does. NULLs are passed
@@ -100,22 +101,21 @@ void nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, s
 bool nsx_tool_to_terminal(void);
 size_t nsx_tool_top(enum nsx_table_form form);
 
-/* nsx_outfile_commit; NSX_ERR, before anything is under the name, if a diag was lost, with which nsx_tool_finish would
+/* nsx_outfile_commit; NSX_ERR, before the file has its name, if a diag was lost, in which case nsx_tool_finish would
  * fail. */
 int nsx_tool_commit(struct nsx_tool *t, struct nsx_outfile *f);
 
-/* For programs that print several tables in one reading: one of those that a list with commas names, and the file it
- * goes to. */
+/* For programs that print several tables from one reading: one item of a comma-separated list, and the file to write it
+ * to. */
 struct nsx_tool_part { char *name, *path; };
 
-/* The parts of a list, in order, at least one. Of several, a path is `path` with its first % replaced by the name of
- * the part:
- * misuse if it has none. Exits when out of memory; nsx_tool_parts_free frees them. */
+/* The parts of a list, in order, at least one. If there are several, a path is `path` with its first % replaced by the
+ * name of the part: misuse if it has none. Exits when out of memory; nsx_tool_parts_free frees them. */
 struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
 void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
 
-/* Write the table to where -o says, as much of it as --top and, on a terminal, its width ask for. diags: how many the
- * stream holds. NSX_OK, or NSX_ERR with t->err filled. */
+/* Write the table to the file of -o, limited by --top and, on a terminal, by its width. diags: number of diags of the
+ * stream. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);
 int nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64_t diags, const char *path);
 

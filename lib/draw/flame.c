@@ -1,11 +1,11 @@
-/* flame.c -- folded stacks as one picture: read, lay out, write. */
+/* flame.c -- folded stacks as one picture: reads, lays out, writes. */
 #include "draw/flame.h"
 
 #include <string.h>
 
 #include "draw/flame/svg.h"
 
-/* What the reader of a terminal should know; the picture says it too. */
+/* Notes for the user at the terminal; they are in the picture too. */
 static void
 tell(const struct nsx_flame_tree *t, const struct nsx_flame_layout *l, const char *path,
      const struct nsx_flame_options *options,

@@ -17,32 +17,31 @@ enum nsx_fold_by {
 	NSX_FOLD_KERNEL     /* the same, the operation's name as leaf */
 };
 
-/* The last frame of stacks that communicate, where they are marked. */
+/* The last frame of stacks that communicate, if they are marked. */
 #define NSX_FOLD_COMM "[communication]"
 
 struct nsx_fold_options {
 	enum nsx_fold_by by;
-	struct nsx_cover cover;     /* programs to look at; not for NVTX and KERNEL */
-	enum nsx_names   names;     /* NVTX and KERNEL: how ranges are shown */
-	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only what nsysx-overlap found
-	                             * exposed */
+	struct nsx_cover cover;     /* programs to include; not for NVTX and KERNEL */
+	enum nsx_names   names;     /* NVTX and KERNEL: form of the names of ranges */
+	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only the time that nsysx-overlap
+	                             * found exposed */
 	bool             mark_comm; /* what communicates ends in a frame NSX_FOLD_COMM; NVTX: copies in one of their
 	                             * name */
-	bool             repeats;   /* SOURCE: frames that repeat at once stay, as repeats.c has them */
+	bool             repeats;   /* SOURCE: keep repeated runs of frames, which repeats.c describes */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
 /* "source", "op-name", ...; -1 if there is none of that name. */
 int nsx_fold_by_name(const char *name);
 
-/* Read all of `in` and write `frame;frame NANOSECONDS` lines, sorted bytewise, to out (committing it is the caller's).
- * NVTX and KERNEL want `in` opened with NSX_READ_ORDERED. NSX_OK, or NSX_ERR with err filled. */
+/* Read all of `in` and write `frame;frame NANOSECONDS` lines, sorted bytewise, to out (which the caller commits). For
+ * NVTX and KERNEL `in` must be opened with NSX_READ_ORDERED. NSX_OK, or NSX_ERR with err filled. */
 int nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, struct nsx_outfile *out,
              struct nsx_diags *diags, struct nsx_err *err);
 
-/* The same for n of them (at least 1), in one reading: what options[i] asks for goes to out[i]. What several find is
- * one
- * diag. options->require is the first one's. */
+/* The same for n options (at least 1), in one reading: the result of options[i] goes to out[i]. A diag that several of
+ * them have is counted once. options->require is the first one's. */
 int nsx_folds(struct nsx_reader *in, const struct nsx_fold_options *options, size_t n, struct nsx_outfile *const *out,
               struct nsx_diags *diags, struct nsx_err *err);
 

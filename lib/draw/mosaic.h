@@ -1,5 +1,5 @@
-/* mosaic.h -- what warpgroups of a Mosaic GPU kernel recorded into their profiler buffer: as a Chrome trace, as
- * ranges. */
+/* mosaic.h -- the events that warpgroups of a Mosaic GPU kernel recorded in their profiler buffer: as a Chrome trace,
+ * as ranges. */
 #ifndef NSX_DRAW_MOSAIC_H
 #define NSX_DRAW_MOSAIC_H
 
@@ -15,11 +15,11 @@
 #include "base/vec.h"
 #include "stream/writer.h"
 
-/* What the third word of a warpgroup counts: buffers do not say it, but one that is odd can only be the former. */
+/* The meaning of the third word of a warpgroup: buffers do not record it, but an odd number can only be the first. */
 enum nsx_mosaic_layout {
 	NSX_MOSAIC_AUTO,
-	NSX_MOSAIC_ENTRIES,   /* all words in use, the three of the header too */
-	NSX_MOSAIC_TRACES     /* words of events alone */
+	NSX_MOSAIC_ENTRIES,   /* all words in use, including the three of the header */
+	NSX_MOSAIC_TRACES     /* words of events only */
 };
 
 struct nsx_mosaic_shape {
@@ -41,16 +41,16 @@ struct nsx_mosaic_event {
 	bool     end;
 };
 
-/* The events of one warpgroup: n of them from first. */
+/* The events of one warpgroup: n events from index first. */
 struct nsx_mosaic_track { int64_t slot, sm; size_t first, n; };
 
-/* A buffer taken apart. Tracks are in order of their first events' times, equal ones by slot; those without events are
- * not there. Times within a track increase strictly. */
+/* A decoded buffer. Tracks are sorted by the times of their first events, equal ones by slot; warpgroups without events
+ * have none. Times within a track increase strictly. */
 struct nsx_mosaic {
-	const struct nsx_mosaic_names *names;   /* the caller's */
+	const struct nsx_mosaic_names *names;   /* owned by the caller */
 	NSX_VEC(struct nsx_mosaic_event) events;
 	NSX_VEC(struct nsx_mosaic_track) tracks;
-	int64_t overhead;                       /* cycles that recording an event took */
+	int64_t overhead;                       /* cycles that recording an event costs */
 };
 
 /* The whole of a file in memory; NULL or "-" is standard input. NSX_OK, or NSX_ERR with err filled. The caller frees
@@ -62,23 +62,21 @@ int nsx_mosaic_slurp(const char *path, struct nsx_buf *out, struct nsx_err *err)
 int nsx_mosaic_names_parse(struct nsx_mosaic_names *names, struct nsx_str text, const char *path, struct nsx_err *err);
 void nsx_mosaic_names_free(struct nsx_mosaic_names *names);
 
-/* Narrow bytes, a NumPy file of unsigned 32-bit numbers, to its data; what is no NumPy file stays what it is. NSX_OK or
- * NSX_ERR. */
+/* Narrow bytes, a NumPy file of unsigned 32-bit numbers, to its data; other bytes are unchanged. NSX_OK or NSX_ERR. */
 int nsx_mosaic_npy(struct nsx_str *bytes, const char *path, struct nsx_err *err);
 
-/* Take the numbers at bytes (32 bits each, little-endian) apart. NSX_OK; NSX_ERR with err filled and m as after
- * nsx_mosaic_free: not of that shape, events that did not fit, an event of no name. */
+/* Decode the numbers at bytes (32 bits each, little-endian). NSX_OK; NSX_ERR with err filled and m as after
+ * nsx_mosaic_free: another shape, events that did not fit, an event without name. */
 int nsx_mosaic_decode(struct nsx_str bytes, const char *path, const struct nsx_mosaic_shape *shape,
                       const struct nsx_mosaic_names *names, struct nsx_mosaic *m, struct nsx_diags *diags,
                       struct nsx_err *err);
 void nsx_mosaic_free(struct nsx_mosaic *m);
 
-/* Write the trace as JSON for Chrome's viewer or Perfetto; committing out is the caller's. NSX_OK or NSX_ERR. */
+/* Write the trace as JSON for Chrome's viewer or Perfetto; the caller commits out. NSX_OK or NSX_ERR. */
 int nsx_mosaic_json(const struct nsx_mosaic *m, struct nsx_outfile *out, struct nsx_err *err);
 
-/* Write it as a stream instead: a `range` for each pair of begin and end, an `op` for each stretch of time in which a
- * range is the innermost one; profile is the name of the one profile. Finishing out is the caller's. NSX_OK or
- * NSX_ERR. */
+/* Write it as a stream instead: a `range` for each pair of begin and end, an `op` for each period in which a range is
+ * the innermost one; profile is the name of the one profile. The caller finishes out. NSX_OK or NSX_ERR. */
 int nsx_mosaic_stream(const struct nsx_mosaic *m, struct nsx_str profile, struct nsx_writer *out,
                       struct nsx_diags *diags,
                       struct nsx_err *err);

@@ -1,4 +1,4 @@
-/* perfetto.h -- a stream as a trace for viewers of timelines: Perfetto's protocol buffers, or Chrome's JSON. */
+/* perfetto.h -- a stream as a trace for timeline viewers: Perfetto's protocol buffers, or Chrome's JSON. */
 #ifndef NSX_DRAW_PERFETTO_H
 #define NSX_DRAW_PERFETTO_H
 
@@ -11,15 +11,16 @@
 
 struct nsx_perfetto_options {
 	bool               chrome;    /* JSON, not protocol buffers */
-	bool               flows;     /* draw what launched what, and what belongs to one collective */
+	bool               flows;     /* draw arrows from launches to operations, and between the records of a
+	                               * collective */
 	const char *const *dumps;     /* folders of HLO dumps: counters of heap memory for the programs in them */
 	int                ndumps;
 	const char        *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in`, opened with NSX_READ_ORDERED, and write the trace to out as it comes; committing out is the
- * caller's. Holds the metadata, of dumps what allocates, the slices that are open, and some 4096 launches a device or
- * thread that wait for earlier ones. NSX_OK, or NSX_ERR with err filled. */
+/* Read all of `in`, opened with NSX_READ_ORDERED, and write the trace to out while reading; the caller commits out.
+ * Holds the metadata, the allocating instructions of dumps, the open slices, and some 4096 slices per device or thread
+ * that wait for earlier ones. NSX_OK, or NSX_ERR with err filled. */
 int nsx_perfetto(struct nsx_reader *in, const struct nsx_perfetto_options *options, struct nsx_outfile *out,
                  struct nsx_diags *diags, struct nsx_err *err);
 

@@ -1,5 +1,5 @@
-/* align.h -- bring the times of several reports onto one clock, by collectives: they end on all their devices at
- * once. */
+/* align.h -- put the times of several reports on one clock, by collectives, which end on all their devices at the same
+ * time. */
 #ifndef NSX_FILTER_ALIGN_H
 #define NSX_FILTER_ALIGN_H
 
@@ -11,18 +11,18 @@
 #include "stream/writer.h"
 
 struct nsx_align_opts {
-	bool        estimate;     /* write only clock and skew, and the metadata they refer to */
+	bool        estimate;     /* write only clock and skew records, and the metadata they refer to */
 	bool        drift;        /* clocks run at different rates: fit them too */
-	bool        per_device;   /* devices of one report have clocks of their own */
+	bool        per_device;   /* devices of one report have separate clocks */
 	const char *apply;        /* a stream with clock records to use instead of estimating; NULL: estimate */
 	unsigned    read_flags;   /* enum nsx_read_flags for path; NSX_READ_ORDERED is added */
-	size_t      hold_bytes;   /* about how much may be held in memory to restore the order; the rest goes to
+	size_t      hold_bytes;   /* about how many bytes may be held in memory to restore the order; the rest goes to
 	                           * temporary files */
 };
 
-/* Read the stream at path (NULL or "-": standard input), write it on one clock to out (not finished, following
- * nothing). Without `apply` the stream is read twice: a regular file again, anything else through a compressed
- * temporary file. NSX_OK, or NSX_ERR with err filled. What cannot be aligned is left as it is, with a diag. */
+/* Read the stream at path (NULL or "-": standard input), write it on one clock to out (not finished, and not following
+ * a reader). Without `apply` the stream is read twice: a regular file again, anything else through a compressed
+ * temporary file. NSX_OK, or NSX_ERR with err filled. Reports that cannot be aligned are unchanged, with a diag. */
 int nsx_align(const char *path, const struct nsx_align_opts *opts, struct nsx_writer *out, struct nsx_diags *diags,
               struct nsx_err *err);
 

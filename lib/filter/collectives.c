@@ -1,7 +1,7 @@
 /* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size,
- * group and bandwidth. The records of one start wait until all others of that start have passed: memory for as many as
- * start at once. Where nothing tells how many ranks an NCCL communicator has, all that follows waits until the end,
- * when all its devices are known. */
+ * group and bandwidth. The collective records of one start wait until all other records of that start have passed:
+ * memory for as many as start at once. If the number of ranks of an NCCL communicator is not recorded, all later
+ * records wait until the end, when all its devices are known. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "stream/order.h"
 #include "stream/spill.h"
 
-/* A record to be, and when it came. */
+/* A record to be written, and the order of its thunk or operation. */
 struct pending { union nsx_val v[NSX_COLLECTIVE_pair + 1]; uint64_t has; size_t came; };
 
 struct collectives {
@@ -24,9 +24,9 @@ struct collectives {
 	struct nsx_hold   *hold;    /* NULL: nothing waits for the end */
 	size_t             hold_bytes;
 	int64_t            inferred;
-	struct nsx_arena   arena;   /* strings of what is pending */
+	struct nsx_arena   arena;   /* strings of pending records */
 	NSX_VEC(struct pending) pending;
-	int64_t            start;   /* of what is pending */
+	int64_t            start;   /* of the pending records */
 };
 
 static int
@@ -34,7 +34,7 @@ compare_pending(const void *a, const void *b)
 {
 	const struct pending *x = a, *y = b;
 	const struct nsx_kind *kind = nsx_kind_builtin(NSX_COLLECTIVE);
-	/* Only read, but a record's values may be written to in general. */
+	/* It is only read here, but values of records are not const in general. */
 	struct nsx_rec p = { kind, x->has, (union nsx_val *)(uintptr_t)x->v },
 	    q = { kind, y->has, (union nsx_val *)(uintptr_t)y->v };
 	int c = nsx_order_cmp(&p, &q);
@@ -98,7 +98,7 @@ meet_comm(struct collectives *c, const struct nsx_rec *thunk)
 	return NSX_OK;
 }
 
-/* By what the operation says of itself. */
+/* From the columns of the operation itself. */
 static int
 meet_op(struct collectives *c, const struct nsx_rec *op)
 {
@@ -157,7 +157,7 @@ is_after(const struct nsx_rec *rec, int64_t start)
 	return nsx_order_time(rec, &time) && nsx_rec_section(rec) == NSX_SECTION_WORK && time > start;
 }
 
-/* One record whose time has come. */
+/* Write one record whose turn has come. */
 static int
 meet(struct collectives *c, const struct nsx_rec *rec)
 {
@@ -177,13 +177,13 @@ meet(struct collectives *c, const struct nsx_rec *rec)
 	}
 }
 
-/* Whether an operation's record needs to know devices that may be seen only later. */
+/* Whether an operation's record depends on devices that may come later. */
 static bool
 needs_all(struct collectives *c, const struct nsx_rec *rec)
 {
 	bool inferred = false;
 
-	/* What is held is asked again when its time has come. */
+	/* Held records are checked again when they are written. */
 	if (nsx_cat_communicates_again(&c->comm.cat, rec)
 	    && !nsx_cat_inst_communicates(&c->comm.cat, rec))
 		nsx_nccl_group(&c->nccl, rec, &inferred);
@@ -221,7 +221,7 @@ nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes
 	const struct nsx_kind *k = nsx_kind_builtin(NSX_COLLECTIVE);
 	int rc = NSX_OK;
 
-	/* A header of collectives that is there already gets the columns that it lacks. */
+	/* An existing header of collectives gets the columns that it lacks. */
 	for (int i = 0; i < k->nslots && rc == NSX_OK; i++)
 		rc = nsx_reader_add_column(in, NSX_COLLECTIVE, k->cols[i].name, k->cols[i].type);
 	if (rc == NSX_OK)

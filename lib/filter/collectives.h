@@ -7,10 +7,10 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* Pass all of `in` to `out`, with a `collective` record for every communication thunk, in its place in the order. Those
- * that `in` holds, and diags of an earlier nsysx-collectives, are left out. `in` is open with NSX_READ_ORDERED and not
- * read from yet; `out` follows it. Records behind an operation whose communicator no record tells the size of wait for
- * the end: about hold_bytes of them in memory, the others in compressed temporary files. Not finished: the caller does
+/* Pass all of `in` to `out`, with a `collective` record for every communication thunk, in its place in the order.
+ * Existing ones in `in`, and diags of an earlier nsysx-collectives, are dropped. `in` is open with NSX_READ_ORDERED and
+ * not read from yet; `out` follows it. Records after an operation whose communicator has no recorded size wait for the
+ * end: about hold_bytes of them in memory, the others in compressed temporary files. Not finished: the caller does
  * that. NSX_OK, or NSX_ERR with err filled. */
 int nsx_collectives(struct nsx_reader *in, struct nsx_writer *out, size_t hold_bytes, struct nsx_diags *diags,
                     struct nsx_err *err);

@@ -14,8 +14,8 @@
  *
  * Thunks are ordered by start, so when the stream has reached t, everything that began before t is known: c(t) is the
  * length of the union of all computing intervals so far, less the part beyond t. Only the last piece of the union can
- * reach beyond t. Operations are compared with a union of their own, of kernels and whole graphs, so that work which
- * is recorded both as a thunk and as its operations hides communication once. */
+ * reach beyond t. Operations are compared with a separate union, of kernels and whole graphs, so that work that is
+ * recorded both as a thunk and as its operations hides communication once. */
 #include "filter/overlap.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct computing {
 /* A communication thunk or operation that has not ended. */
 struct open { int64_t end; uint64_t before, answer; uint32_t of; };   /* before: c(start); of: in overlap.unions */
 
-/* What becomes of it, in order of the stream. */
+/* The result for it, in order of the stream. */
 struct answer { uint64_t record; int64_t hidden; };   /* hidden: -1 while open */
 
 struct overlap {
@@ -52,19 +52,20 @@ struct overlap {
 	NSX_VEC(struct computing) unions;   /* by device of the catalogue: of its thunks, of its operations */
 	NSX_VEC(struct open) heap;       /* the earliest end first */
 	NSX_VEC(struct answer) answers;  /* answers.p[0] is number `gone` */
-	uint64_t           gone, used, ready;   /* number of the first answer not forgotten, not used, not known */
+	uint64_t           gone, used, ready;   /* number of the first result that is kept, that is not used, that is
+	                                         * unknown */
 	uint64_t           read, written;       /* records */
-	NSX_VEC(uint64_t) headers;       /* number of the record that a kind's header comes before */
+	NSX_VEC(uint64_t) headers;       /* number of the record before which a kind's header comes */
 	int                declared;
 	uint64_t           thunks, ops, comm;
 };
 
-/* What `hidden` holds of a record that waits for its answer; no other record that leaves has it. */
+/* Value of `hidden` of a record that waits for its result; no record is written with it. */
 #define WAITS (-1)
 
 /* ---- intervals ---- */
 
-/* The union that the record belongs to, made if need be; NSX_NONE when out of memory. */
+/* The union of the record, created if it is new; NSX_NONE when out of memory. */
 static uint32_t
 union_of(struct overlap *o, const struct nsx_rec *rec)
 {
@@ -101,7 +102,7 @@ add_interval(struct computing *d, int64_t start, int64_t dur)
 	d->any = true;
 }
 
-/* ---- communication that is under way ---- */
+/* ---- open communication ---- */
 
 static bool
 ends_before(const struct overlap *o, const struct open *a, const struct open *b)
@@ -121,7 +122,7 @@ open_push(struct overlap *o, struct open c)
 	return true;
 }
 
-/* The stream has come to `now`: answer what has ended. */
+/* The stream has reached `now`: compute the results of communication that has ended. */
 static void
 answer_until(struct overlap *o, int64_t now)
 {
@@ -135,7 +136,7 @@ answer_until(struct overlap *o, int64_t now)
 		o->ready++;
 }
 
-/* Whether the answer of rec, which take_work saw, has to wait. */
+/* Whether the result of rec, which take_work processed, has to wait. */
 static bool
 waits(const struct nsx_rec *rec)
 {
@@ -152,7 +153,7 @@ computes(const struct nsx_rec *op)
 	return nsx_str_eq(type, NSX_STR("kernel")) || nsx_str_eq(type, NSX_STR("graph"));
 }
 
-/* A thunk or an operation: set its hidden time where that is known at once. */
+/* A thunk or an operation: set its hidden time if that is already known. */
 static int
 take_work(struct overlap *o, struct nsx_rec *rec)
 {
@@ -203,7 +204,7 @@ emit(struct overlap *o, struct nsx_rec *rec)
 	return nsx_write(o->out, rec);
 }
 
-/* Write what waits for nothing any more. */
+/* Write the records that no longer wait. */
 static int
 release(struct overlap *o)
 {
@@ -219,7 +220,7 @@ release(struct overlap *o)
 		if (emit(o, &rec) != NSX_OK)
 			return NSX_ERR;
 	}
-	/* Forget answers that were used, once they are more than half. */
+	/* Remove used results once they are more than half. */
 	if (2 * (o->used - o->gone) > o->answers.n) {
 		o->answers.n -= (size_t)(o->used - o->gone);
 		memmove(o->answers.p, o->answers.p + (o->used - o->gone), o->answers.n * sizeof *o->answers.p);
@@ -228,7 +229,7 @@ release(struct overlap *o)
 	return NSX_OK;
 }
 
-/* Remember which headers came before the record that is next. */
+/* Remember the headers that came before the next record. */
 static int
 note_headers(struct overlap *o)
 {

@@ -1,6 +1,6 @@
-/* warmup.c -- tell initialisation from steady state in one pass. Until the first steady execution shows that there is
- * one, records wait in a spool: memory does not grow with the stream. Where all work so far is steady, but the host's
- * records from before it would be left out if any were not, they wait until some is not, or the stream ends. */
+/* warmup.c -- separate initialisation from steady state in one pass. Until the first steady execution is read, records
+ * wait in a spool: memory does not grow with the stream. If all work so far is steady, host records before it wait
+ * until some work is not steady, in which case they are initialisation, or until the end of the stream. */
 #include "filter/warmup.h"
 
 #include <stdlib.h>
@@ -18,10 +18,10 @@
 
 static const struct nsx_str INIT = { "init", 4 }, STEADY = { "steady", 6 };
 
-/* Where the phase of a record goes, for the kinds of one reader; -1: not looked for yet. */
+/* The slot of the phase in records, for the kinds of one reader; -1: not looked up yet. */
 struct phase_slots { int8_t of[NSX_NKINDS]; };
 
-/* What ran on a device, or in a profile: whether a steady module did, and until when the latest module runs. */
+/* The executions of a device, or of a profile: whether a steady module ran, and the end of the latest module. */
 struct ran { bool any_steady, steady; int64_t end; };
 
 struct warmup {
@@ -35,16 +35,16 @@ struct warmup {
 	struct nsx_catalogue cat;           /* devices alone */
 	struct nsx_map       ran_on;        /* (profile, device) -> ran; device NSX_ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
-	bool                 decided;       /* what waited is written, and nothing waits any more */
-	bool                 all_steady;    /* nothing is steady: then everything counts as it */
+	bool                 decided;       /* waiting records were written, and none waits any more */
+	bool                 all_steady;    /* nothing is steady: then everything counts as steady */
 	bool                 any_steady, any_init;   /* so far, of work on the GPU */
-	int64_t              first;         /* when the first that is steady starts */
+	int64_t              first;         /* start of the first that is steady */
 	struct nsx_spool    *waiting;       /* NULL if nothing waits */
-	bool                 waits_on;      /* the first steady execution is among it */
-	int64_t              host_least, host_most;  /* ends of the host's records that came so far */
+	bool                 waits_on;      /* the first steady execution is among them */
+	int64_t              host_least, host_most;  /* ends of the host's records so far */
 	struct phase_slots   slots;
 	bool                 work;          /* a record of GPU work came */
-	int64_t              modules;       /* of initialisation, as they are sorted out */
+	int64_t              modules;       /* of initialisation, counted when they are classified */
 	int64_t              awaiting;      /* modules that wait */
 };
 
@@ -101,14 +101,14 @@ note_module(struct warmup *w, const struct nsx_rec *rec, bool steady)
 	return NSX_OK;
 }
 
-/* An execution without a number gives no reason to take it for initialisation. */
+/* An execution without a number is not classified as initialisation. */
 static bool
 steady_execution(const struct warmup *w, int64_t profile, int64_t program, int64_t execution)
 {
 	return execution >= (int64_t)noted(&w->compiled, profile, program) + w->comm;
 }
 
-/* What is within the latest module of its device is of that module's phase; what is not goes by what came before. */
+/* Work within the latest module of its device has that module's phase; other work that of the executions before it. */
 static bool
 steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t start, int64_t dur)
 {
@@ -119,14 +119,14 @@ steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t sta
 	return nsx_add_sat(start, dur, NULL) <= w->ran.p[at].end ? w->ran.p[at].steady : w->ran.p[at].any_steady;
 }
 
-/* What the host did, and belongs to no execution: a call, an overhead, a range. */
+/* A record of the host that belongs to no execution: a call, an overhead, a range. */
 static bool
 is_host(enum nsx_kind_id id)
 {
 	return nsx_field(id, NSX_ROLE_HOST_START) >= 0 && nsx_field(id, NSX_ROLE_EXECUTION) < 0;
 }
 
-/* The report that rec is of: as it says, or its device's. */
+/* The report of rec: its own column, or that of its device. */
 static int64_t
 profile_of(const struct warmup *w, const struct nsx_rec *rec)
 {
@@ -138,18 +138,18 @@ profile_of(const struct warmup *w, const struct nsx_rec *rec)
 	return profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number;
 }
 
-/* By what kinds have in common, so that one more needs nothing here. */
+/* By roles that kinds share, so that a new kind needs no code here. */
 static bool
 is_steady(const struct warmup *w, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
 
-	/* skew records alone, without the work they stem from, are sorted by themselves. */
+	/* A stream with skew records only, without the work they are derived from, is classified by these. */
 	if (w->all_steady && (w->work || id != NSX_SKEW))
 		return true;
 	if (is_host(id))
 		return !w->any_init || (w->any_steady && nsx_order_end(rec) > w->first);
-	/* Operations may be in no execution, other work is a part of one. */
+	/* Operations may be in no execution, other work is part of one. */
 	bool told = nsx_field_has(rec, NSX_ROLE_PROGRAM) && nsx_field_has(rec, NSX_ROLE_EXECUTION);
 	bool free = nsx_field(id, NSX_ROLE_OP) >= 0 || nsx_field(id, NSX_ROLE_EXECUTION) < 0;
 	int64_t profile = profile_of(w, rec);
@@ -161,9 +161,9 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 	                        nsx_field_int(rec, NSX_ROLE_EXECUTION, INT64_MAX));
 }
 
-/* ---- what becomes of it */
+/* ---- what is written */
 
-/* Write the record if the mode wants its phase. */
+/* Write the record if its phase is requested. */
 static int
 pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slots)
 {
@@ -189,7 +189,7 @@ await(struct warmup *w, const struct nsx_rec *rec)
 	return nsx_spool_write(w->waiting, rec);
 }
 
-/* Of a record of work, or skew, the phase. Each is asked for once, in the order of the stream: modules are noted. */
+/* The phase of a record of work, or of skew. Called once for each, in the order of the stream: modules are recorded. */
 static int
 find_phase(struct warmup *w, const struct nsx_rec *rec, bool *steady)
 {
@@ -206,7 +206,7 @@ release(struct warmup *w)
 	bool steady;
 	int rc = NSX_ERR;
 
-	/* The modules come again. */
+	/* The modules are read again. */
 	nsx_map_free(&w->ran_on);
 	w->ran.n = 0;
 	memset(&slots, -1, sizeof slots);
@@ -234,7 +234,7 @@ look(struct warmup *w)
 	nsx_pass_look(w->through, columns);
 }
 
-/* It is known what becomes of what waits: end the waiting. */
+/* The phase of waiting records is decided: stop waiting. */
 static int
 decide(struct warmup *w)
 {
@@ -242,7 +242,7 @@ decide(struct warmup *w)
 
 	w->decided = true;
 	w->all_steady = !w->any_steady;
-	/* Initialisation alone waits, and is not wanted: it need not be read again. */
+	/* Only initialisation waits, and it is not requested: it need not be read again. */
 	bool drop = w->any_steady && !w->waits_on && w->mode == NSX_WARMUP_STEADY && w->any_init &&
 	    w->host_most <= w->first;
 	if (w->waiting && drop)
@@ -256,7 +256,7 @@ decide(struct warmup *w)
 	return rc;
 }
 
-/* Before the decision: what rec, which waits, has to say about it. */
+/* Before the decision: use rec, which waits, for it. */
 static int
 consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
 {
@@ -278,7 +278,7 @@ consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
 	return NSX_OK;
 }
 
-/* A record that is of one phase or the other. */
+/* A record that has a phase. */
 static int
 sort_out(struct warmup *w, struct nsx_rec *rec)
 {
@@ -296,7 +296,7 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 			return await(w, rec);
 		}
 		w->waits_on |= waited;
-		/* rec is noted; it comes after what waits, which is noted again. */
+		/* rec has been used; it comes after the waiting records, which are processed again. */
 		if (decide(w) != NSX_OK)
 			return NSX_ERR;
 	}

@@ -1,4 +1,4 @@
-/* binary.c -- what both sides of the binary encoding share: which records are alike. */
+/* binary.c -- functions shared by reading and writing of the binary encoding: which records are alike. */
 #include "stream/binary.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ nsx_key_slots(size_t rows)
 	return n;
 }
 
-/* How far up the numbers of v have bits. */
+/* The highest bit that is set in any number of v. */
 static unsigned
 width(const uint64_t *v, size_t n)
 {
@@ -32,7 +32,7 @@ width(const uint64_t *v, size_t n)
 	return bits ? 64 - (unsigned)__builtin_clzll(bits) : 0;
 }
 
-/* The same of one or two columns of small numbers, which are their own places in the table: false if they are not
+/* The same for one or two columns of small numbers, which are used as indices into the table: false if they are not
  * small. */
 static bool
 prev_small(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table)

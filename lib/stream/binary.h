@@ -1,5 +1,5 @@
-/* binary.h -- what both sides of the binary encoding share: field numbers, limits, expected values; private to
- * lib/stream. The layout is protos/nsysx.proto, what it means is docs/format.md, "Binary". */
+/* binary.h -- declarations shared by reading and writing of the binary encoding: field numbers, limits, predicted
+ * values; private to lib/stream. The layout is in protos/nsysx.proto, its meaning in docs/format.md, "Binary". */
 #ifndef NSX_STREAM_BINARY_H
 #define NSX_STREAM_BINARY_H
 
@@ -26,21 +26,21 @@ enum nsx_tag_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXE
 enum nsx_base { BASE_ZERO, BASE_SAME, BASE_LAST, BASE_LAST_OR_TOP, BASE_TOP, NSX_NBASES };
 
 enum {
-	NSX_BLOCK_ROWS     = 8192,        /* records of a block as we write it, the last one excepted */
+	NSX_BLOCK_ROWS     = 8192,        /* records of a block as we write it, except the last one */
 	NSX_BLOCK_FULL     = 4 << 20,     /* bytes of strings that also end a block */
-	NSX_BLOCK_MAX_ROWS = 65536,       /* what a reader takes */
+	NSX_BLOCK_MAX_ROWS = 65536,       /* maximum that a reader accepts */
 	NSX_BLOCK_MAX      = 320 << 20,   /* bytes of a block, and of its strings together */
 	NSX_MAX_KEYS       = 8,
 	NSX_MAGIC_BYTES    = 9            /* 0A nn 0A 05 'nsysx' */
 };
 
-/* Whether a binary stream begins so; nn is free. */
+/* Whether a binary stream begins with these bytes; nn is arbitrary. */
 bool nsx_binary_magic(const char *p, size_t n);
 
 static inline uint64_t nsx_zig(uint64_t v) { return v << 1 ^ (0 - (v >> 63)); }
 static inline uint64_t nsx_zag(uint64_t u) { return u >> 1 ^ (0 - (u & 1)); }
 
-/* How the values of a column are expected: all sums wrap. Arrays have a value per record, 0 where it is absent. */
+/* How the values of a column are predicted: all sums wrap. Arrays have a value per record, 0 where it is absent. */
 struct nsx_expect {
 	enum nsx_base   base;
 	const uint64_t *of;             /* SAME */
@@ -50,7 +50,7 @@ struct nsx_expect {
 	uint64_t        first;
 };
 
-/* What row r of v is expected to be. top: one more than the greatest value so far (as signed), or first. */
+/* The prediction for row r of v. top: one more than the maximum so far (as signed), or first. */
 static inline uint64_t
 nsx_expected(const struct nsx_expect *e, const uint64_t *v, size_t r, uint64_t top)
 {
@@ -84,7 +84,8 @@ nsx_expected(const struct nsx_expect *e, const uint64_t *v, size_t r, uint64_t t
 size_t nsx_key_slots(size_t rows);
 void nsx_key_prev(const uint64_t *const *cols, int ncols, size_t rows, int32_t *prev, int32_t *table);
 
-/* Of those, the last that have a value: bit `bit` of has[r] says so of record r. prev NULL: the record before. */
+/* For each record, the last such record that has a value: bit `bit` of has[r] is set if record r has one. prev NULL:
+ * the record before. */
 void nsx_key_present(const int32_t *prev, const uint64_t *has, int bit, size_t rows, int32_t *last);
 
 #endif

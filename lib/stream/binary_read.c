@@ -1,5 +1,5 @@
-/* binary_read.c -- the binary encoding, read: docs/format.md, "Binary". A block is decoded whole, then handed out
- * record by record. */
+/* binary_read.c -- reads the binary encoding: docs/format.md, "Binary". A block is decoded whole, then returned record
+ * by record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +13,20 @@ enum { BATCH = 32 };
 /* A declared kind. */
 struct kind {
 	struct nsx_heads   heads;
-	struct nsx_met    *met;       /* NULL: declared in this block, its header not yet come to */
+	struct nsx_met    *met;       /* NULL: declared in this block, its header not reached yet */
 	struct nsx_unread    message;   /* while met is NULL */
 	struct nsx_columns c;         /* of this block */
-	size_t             rows, at;  /* of this block: how many, and which is next */
+	size_t             rows, at;  /* of this block: number of records, and index of the next */
 	bool               filled;
-	bool               skip;      /* nobody asks for its records */
-	uint64_t           wanted;    /* which columns of its header are asked for */
-	uint64_t           now;       /* the same in this block, which may only be looked at */
-	/* Columns of c that have values, and where they go: the first nstrings are strings. */
+	bool               skip;      /* its records are not needed */
+	uint64_t           wanted;    /* columns of its header that are needed */
+	uint64_t           now;       /* the same in this block, of which some may be decoded only */
+	/* Columns of c that have values, and their slots: the first nstrings are strings. */
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
-	/* Records up to `ready` are put together in v, `wide` apart, with what they have in is. */
+	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
 	size_t             ready, wide;
 	union nsx_val     *v;
 	uint64_t           is[BATCH];
@@ -39,12 +39,13 @@ struct binary {
 	struct list      order_kinds, order_counts;
 	size_t           run;         /* next of these */
 	size_t           left;        /* records left of the current run */
-	struct kind     *now;         /* whose they are */
-	size_t           taken;       /* bytes of the block in the window, taken when it is used up */
-	struct nsx_unread bytes;      /* of these, what it holds */
+	struct kind     *now;         /* its kind */
+	size_t           taken;       /* bytes of the block in the window, consumed when all its records have been
+	                               * returned */
+	struct nsx_unread bytes;      /* the contents of the block */
 	size_t           rows;        /* its records */
 	int64_t          first;       /* records before it */
-	bool             looked;      /* its columns are decoded as far as r->look says */
+	bool             looked;      /* its columns are decoded as far as r->look requires */
 	int64_t          blocks;
 	struct nsx_strings strings;
 	struct nsx_pool  pool;
@@ -64,8 +65,8 @@ binary_where(struct nsx_reader *r)
 	nsx_buf_fmt(&r->place, "%s: record %" PRId64, r->name, r->records);
 }
 
-/* The next message of the stream: its field and bytes, which stay in the window, not yet taken (n: with tag and
- * length). NSX_OK, NSX_EOF at the end of the input, NSX_ERR. */
+/* The next message of the stream: its field and bytes, which stay in the window and are not consumed yet (n: with tag
+ * and length). NSX_OK, NSX_EOF at the end of the input, NSX_ERR. */
 static int
 next_message(struct nsx_reader *r, unsigned *field, struct nsx_unread *bytes, size_t *n)
 {
@@ -81,7 +82,7 @@ next_message(struct nsx_reader *r, unsigned *field, struct nsx_unread *bytes, si
 	const unsigned char *p = (const unsigned char *)in->buf + in->pos;
 	struct nsx_unread s = { p, p + have };
 	if (!nsx_get_varint(&s, &tag) || (tag & 7) != WIRE_BYTES || !nsx_get_varint(&s, &len)) {
-		/* So few bytes may be the beginning of anything. */
+		/* Too few bytes to recognise the format. */
 		if (have < 2 * NSX_VARINT_MAX)
 			return nsx_reader_cut(r);
 		return nsx_err_set(r->err, "%s: damaged after record %" PRId64 ": want a block or the end", r->name,
@@ -186,7 +187,7 @@ read_head(struct nsx_unread s, struct nsx_head *h)
 	return rc == 0;
 }
 
-/* A Kind message; cols has room for NSX_MAX_COLS. */
+/* A Kind message; cols has space for NSX_MAX_COLS. */
 static bool
 read_kind(struct nsx_unread s, struct nsx_str *name, struct nsx_head *cols, size_t *n)
 {
@@ -226,7 +227,7 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	return nsx_vec_push(&b->kinds, k) ? NSX_OK : nsx_err_nomem(r->err, r->name);
 }
 
-/* The record order, and from it how many records each kind has. */
+/* The record order, and from it the number of records of each kind. */
 static int
 check_order(struct nsx_reader *r, size_t met)
 {
@@ -250,14 +251,14 @@ check_order(struct nsx_reader *r, size_t met)
 	return met == b->kinds.n ? NSX_OK : damaged(r, "a kind without a place");
 }
 
-/* What is wrong with the strings. */
+/* The error in the strings. */
 static int
 bad_strings(struct nsx_reader *r, const char *wrong)
 {
 	return !wrong ? NSX_OK : *wrong ? damaged(r, wrong) : nsx_err_nomem(r->err, r->name);
 }
 
-/* Put together the strings that the columns to be read have. */
+/* Assemble the strings of the columns to be read. */
 static int
 join_strings(struct nsx_reader *r)
 {
@@ -279,7 +280,7 @@ join_strings(struct nsx_reader *r)
 	return bad_strings(r, nsx_strings_join(&b->strings, all));
 }
 
-/* The kind a Records message is of; NULL if the order has no record of it. */
+/* The kind of a Records message; NULL if the order has no record of it. */
 static struct kind *
 kind_of(struct binary *b, struct nsx_unread s)
 {
@@ -305,7 +306,7 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 			continue;
 		struct kind *k = f.wire == WIRE_BYTES ? kind_of(b, f.bytes) : NULL;
 		size_t n = k ? nsx_columns_need(f.bytes, k->rows) : SIZE_MAX;
-		/* c.n marks a kind that has had its message. */
+		/* c.n marks a kind whose message has been read. */
 		if (n == SIZE_MAX || k->c.n)
 			return damaged(r, "records");
 		k->c.n = k->rows;
@@ -333,7 +334,7 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 	return join_strings(r);
 }
 
-/* The columns of a kind, whose header was met, that r->look has. */
+/* The columns in r->look of a kind whose header has been read. */
 static uint64_t
 looked_at(const struct nsx_reader *r, const struct nsx_met *met)
 {
@@ -380,16 +381,16 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	}
 	if (good != NSX_OK || check_order(r, met) != NSX_OK)
 		return NSX_ERR;
-	/* One with headers in it is decoded whole. */
+	/* A block with headers is decoded whole. */
 	b->looked = b->looked && met == b->kinds.n;
 	for (size_t i = 0; i < b->kinds.n; i++)
 		b->kinds.p[i].now = b->looked ? looked_at(r, b->kinds.p[i].met) : b->kinds.p[i].wanted;
 	return read_records(r, block);
 }
 
-/* ---- its records ---- */
+/* ---- the records of a block ---- */
 
-/* A header's place in the order. */
+/* The position of a header in the order. */
 static int
 meet(struct nsx_reader *r, struct kind *k)
 {
@@ -405,7 +406,7 @@ meet(struct nsx_reader *r, struct kind *k)
 	return k->met ? NSX_OK : NSX_ERR;
 }
 
-/* Where the columns that have values go. */
+/* The slots of the columns that have values. */
 static void
 fill(struct kind *k)
 {
@@ -432,7 +433,7 @@ present(const struct kind *k, size_t at)
 {
 	uint64_t has = 0;
 
-	/* Columns that others rest on may be there and not asked for. */
+	/* Columns that others refer to may be decoded without being needed. */
 	if (k->straight)
 		return k->c.has[at] & k->has;
 	for (int i = 0; i < k->ncols; i++)
@@ -440,7 +441,7 @@ present(const struct kind *k, size_t at)
 	return has;
 }
 
-/* Put the next records together, column by column: false when out of memory. */
+/* Assemble the next records, column by column: false when out of memory. */
 static bool
 assemble(struct binary *b, struct kind *k)
 {
@@ -449,7 +450,7 @@ assemble(struct binary *b, struct kind *k)
 	size_t n = k->rows - k->at < BATCH ? k->rows - k->at : BATCH, at = k->at;
 
 	if (!k->v) {
-		/* Whoever copies a record may copy all slots that one can have. */
+		/* Code that copies a record may copy all slots. */
 		k->wide = (size_t)k->met->kind->nslots + 1;
 		k->v = calloc(BATCH * k->wide + NSX_MAX_COLS, sizeof *k->v);
 		if (!k->v)
@@ -458,7 +459,7 @@ assemble(struct binary *b, struct kind *k)
 	for (; w < strings_end; w++)
 		for (size_t i = 0; i < n; i++)
 			k->v[i * k->wide + w->slot].s = strings[w->from[at + i]];
-	/* Doubles are their 64 bits. */
+	/* Doubles are stored as their 64 bits. */
 	for (; w < end; w++)
 		for (size_t i = 0; i < n; i++)
 			k->v[i * k->wide + w->slot].i = (int64_t)w->from[at + i];

@@ -1,5 +1,5 @@
-/* binary_write.c -- the binary encoding, written: docs/format.md, "Binary". Records wait, column by column, until a
- * block is full; how each column is stored is chosen by measuring a fixed sample of it, so equal records give equal
+/* binary_write.c -- writes the binary encoding: docs/format.md, "Binary". Records wait, column by column, until a block
+ * is full; the encoding of each column is chosen by measuring a fixed sample of it, so equal records give equal
  * bytes. */
 #include <math.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "stream/wire.h"
 
 enum {
-	BACK = 8,          /* strings looked back at for a common beginning */
-	SMALL = 64         /* records that a kind first gets room for */
+	BACK = 8,          /* earlier strings examined for a common prefix */
+	SMALL = 64         /* initial capacity of a kind, in records */
 };
 
-/* Where a value goes: from a slot of the record to a column, `at` numbers into the cells. */
+/* Copies a value from a slot of the record to a column, `at` numbers into the cells. */
 struct step { uint8_t slot, col; uint32_t at; };
 
 /* The waiting records of one kind. */
@@ -24,12 +24,12 @@ struct rows {
 	uint32_t  number;
 	size_t    n, cap;
 	uint64_t *has;                  /* bit i: column i of the header has a value */
-	uint64_t  all, any;             /* what all of these have, what one has at least */
-	uint64_t *cells;                /* a stretch for each column: 0 where absent; strings by arrival in `strings` */
+	uint64_t  all, any;             /* columns that all of these have, that at least one has */
+	uint64_t *cells;                /* an array for each column: 0 where absent; strings as numbers in `strings` */
 	size_t    stride;               /* numbers from one column to the next */
 
-	/* How a record is taken apart, as long as records have the same slots: strings first, since their bytes may be
-	 * far away, then integers, then doubles. */
+	/* How a record is split into columns, valid while records have the same slots: strings first, since their bytes
+	 * may be far away, then integers, then doubles. */
 	struct {
 		uint64_t    slots, has;
 		unsigned    matches;
@@ -40,13 +40,13 @@ struct rows {
 };
 
 struct block {
-	struct nsx_intern strings;      /* in order of arrival */
-	size_t            bytes;        /* of strings, repeated ones too */
+	struct nsx_intern strings;      /* in order of first occurrence */
+	size_t            bytes;        /* of strings, including repeated ones */
 	size_t            nrows;
 	uint32_t          recall[NSX_RECALL];
 	NSX_VEC(struct nsx_put *) declared;
 	NSX_VEC(uint32_t) order_kinds, order_counts;
-	NSX_VEC(uint32_t) place;        /* of a string in the block, by arrival; NSX_NONE: none yet */
+	NSX_VEC(uint32_t) place;        /* index of a string in the block, by number; NSX_NONE: none yet */
 	NSX_VEC(struct nsx_str) table;  /* the block's strings */
 	struct nsx_predictor predictor;
 	struct nsx_buf records, strs, part;
@@ -93,8 +93,7 @@ binary_header(struct nsx_writer *w, struct nsx_put *p)
 	return nsx_vec_push(&b->declared, p) && add_run(b, k->number, 0) ? NSX_OK : nomem(w);
 }
 
-/* Columns begin a cache line apart in what would else be the same place of every page: they are written side by
- * side. */
+/* Columns begin one cache line further than at equal offsets within pages: they are written side by side. */
 static size_t
 stride(size_t cap)
 {
@@ -123,7 +122,7 @@ grow(struct rows *k, int ncols)
 	return true;
 }
 
-/* Make the first strings of a column the block's next ones, and its values places in the block. */
+/* Append new strings of a column to the block's, and convert its values to indices into them. */
 static bool
 place_strings(struct block *b, const struct rows *k, int col)
 {
@@ -163,7 +162,7 @@ word(const char *p)
 	return w;
 }
 
-/* Bytes that both begin with. */
+/* Length of the common prefix. */
 static size_t
 common(struct nsx_str a, struct nsx_str b)
 {
@@ -188,7 +187,8 @@ put_strings(struct block *b)
 	struct nsx_buf *out = &b->strs, *part = &b->part;
 	size_t n = b->table.n;
 	const struct nsx_str *s = b->table.p;
-	/* Three lists, gathered in one pass: back and shared lie behind one another in the scratch of the predictor. */
+	/* Three lists, built in one pass: back and shared are one after the other in the scratch memory of the
+	 * predictor. */
 	uint64_t *back = b->predictor.scratch, *shared = back + n;
 
 	for (size_t i = 0; i < n; i++) {
@@ -196,7 +196,7 @@ put_strings(struct block *b)
 		for (size_t j = i; j > 0 && i - j < BACK; j--) {
 			size_t same = common(s[j - 1], s[i]);
 
-			/* One place further back must save more than it may cost. */
+			/* Looking one string further back must save more than it may cost. */
 			if (same > shared[i] + (i - j > 0)) {
 				shared[i] = same;
 				back[i] = i - j;
@@ -350,7 +350,7 @@ make_plan(struct rows *k, const struct nsx_put *p, const struct nsx_rec *rec)
 	k->all = k->n ? k->all & k->plan.has : k->plan.has;
 }
 
-/* Take the record apart, as planned; false when out of memory. */
+/* Split the record into columns, as planned; false when out of memory. */
 static bool
 take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 {
@@ -369,7 +369,7 @@ take(struct block *b, struct rows *k, const struct nsx_rec *rec)
 	for (; s < numbers; s++)
 		to[s->at] = (uint64_t)rec->v[s->slot].i;
 	for (; s < end; s++) {
-		uint64_t x = 0x7ff8000000000000;   /* text has one NaN, too */
+		uint64_t x = 0x7ff8000000000000;   /* text has one NaN only */
 
 		if (!isnan(rec->v[s->slot].f))
 			memcpy(&x, &rec->v[s->slot].f, sizeof x);

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Numbers between columns: a cache line, so that those of a full block, read side by side, have not the same place
+/* Numbers between columns: a cache line, so that those of a full block, read side by side, are not at the same offset
  * in every page. */
 enum { APART = 8 };
 
-/* A Values message, taken apart. */
+/* A decoded Values message. */
 struct values {
 	unsigned column, of, key, plus, minus;
 	uint64_t base, first;
@@ -22,9 +22,9 @@ struct decode {
 	size_t                  nvalues;
 	struct nsx_pool        *pool;
 	struct nsx_unread         keys[NSX_MAX_KEYS];
-	int32_t                *prev[NSX_MAX_KEYS];   /* made when first used */
+	int32_t                *prev[NSX_MAX_KEYS];   /* computed when first used */
 	size_t                  nkeys;
-	uint64_t                partial;              /* columns that are absent somewhere */
+	uint64_t                partial;              /* columns that some records lack */
 };
 
 static uint64_t *
@@ -94,7 +94,7 @@ read_values(struct nsx_unread s, struct values *v)
 	return rc == 0;
 }
 
-/* Presence runs into c->has: how many records have the column, SIZE_MAX if the runs do not add up. */
+/* Presence runs into c->has: the number of records with the column, SIZE_MAX if the runs do not add up. */
 static size_t
 read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 {
@@ -119,7 +119,7 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 	return at == d->rows ? values : SIZE_MAX;
 }
 
-/* How many records have a value by presence runs, SIZE_MAX if the runs do not add up. */
+/* The number of records with a value according to presence runs, SIZE_MAX if the runs do not add up. */
 static size_t
 count_presence(struct nsx_unread runs, size_t rows)
 {
@@ -192,7 +192,7 @@ spread(const struct decode *d, uint64_t *v, size_t n, unsigned column)
 	}
 }
 
-/* prev of a key, made if it is not. NULL if the key is damaged. */
+/* prev of a key, computed if it is new. NULL if the key is damaged. */
 static const int32_t *
 key_prev(struct decode *d, unsigned key)
 {
@@ -238,7 +238,7 @@ key_is_empty(struct nsx_unread s)
 	return s.p == s.end;
 }
 
-/* What the values of a column are expected to be: NULL, or what is wrong. */
+/* The prediction of the values of a column: NULL, or what is wrong. */
 static const char *
 expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect *e)
 {
@@ -260,7 +260,7 @@ expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect
 		if (partial) {
 			int32_t *last = (int32_t *)(void *)(d->pool->p + d->pool->n);
 
-			/* Scratch behind all that is taken: used before anything else is. */
+			/* Scratch memory after the used part: overwritten by the next allocation. */
 			nsx_key_present(e->last, d->c->has, (int)s->column, d->rows, last);
 			e->last = last;
 		}
@@ -275,7 +275,7 @@ expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect
 	return NULL;
 }
 
-/* From differences to values. */
+/* Convert differences to values. */
 static void
 resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool partial, unsigned column)
 {
@@ -284,7 +284,7 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 	if (e->base == BASE_ZERO)
 		return;
 	if (!partial && e->base == BASE_LAST && !e->last && !e->minus) {
-		/* The commonest ones, without questions asked per record. */
+		/* The most common predictions, without branches per record. */
 		v[0] += e->first;
 		if (e->plus)
 			for (size_t r = 1; r < d->rows; r++)
@@ -321,8 +321,8 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 	}
 }
 
-/* From differences to values where only the column's own values before count, so that records without one do not: false
- * if others count, too. */
+/* Convert differences to values for predictions that use earlier values of the column only, so that records without one
+ * do not matter: false for other predictions. */
 static bool
 resolve_own(const struct decode *d, const struct values *s, uint64_t *v, size_t n)
 {
@@ -388,7 +388,7 @@ read_fields(struct decode *d, struct nsx_unread s)
 	return NULL;
 }
 
-/* The columns of a key; none if it is damaged, which is noticed where it is used. */
+/* The columns of a key; none if it is damaged, which is reported where the key is used. */
 static uint64_t
 key_columns(struct nsx_unread s)
 {
@@ -401,7 +401,7 @@ key_columns(struct nsx_unread s)
 	return columns;
 }
 
-/* The columns that are wanted, and those that they rest on, which come before them. */
+/* The columns that are needed, and those that they refer to, which come before them. */
 static uint64_t
 with_bases(const struct decode *d, uint64_t wanted)
 {
@@ -456,7 +456,7 @@ read_column(struct decode *d, const struct values *s)
 	return string ? check_strings(d, v) : NULL;
 }
 
-/* What can be told of a column without its values: NULL, or what is wrong. */
+/* Checks of a column that do not need its values: NULL, or what is wrong. */
 static const char *
 check_column(const struct decode *d, const struct values *s)
 {

@@ -7,7 +7,7 @@
 
 NSX_BEGIN_C
 
-/* Write d as diag records whose source is the tool's name, then ": " and what the diag concerns: NSX_OK or NSX_ERR. */
+/* Write d as diag records whose source is the tool's name, then ": " and the subject of the diag: NSX_OK or NSX_ERR. */
 int nsx_write_diags(struct nsx_writer *w, const char *tool, const struct nsx_diags *d);
 
 NSX_END_C

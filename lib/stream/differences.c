@@ -1,12 +1,12 @@
-/* differences.c -- the numbers that a binary column is stored as. Every record's numbers pass here, so the loops for
- * what is common ask nothing per record. */
+/* differences.c -- the numbers as which a binary column is stored. The numbers of every record are processed here, so
+ * the loops for common cases have no branches per record. */
 #include "stream/differences.h"
 
 #include "stream/wire.h"
 
-enum { PARTS = 8, PART = 48 };   /* what is looked at before runs are looked for */
+enum { PARTS = 8, PART = 48 };   /* the sample that is examined before runs are searched */
 
-/* The commonest ways of a column that every record has: false if it is stored in another. */
+/* The most common predictions of a column that every record has: false for others. */
 static bool
 common(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e)
 {
@@ -69,7 +69,7 @@ nsx_runs_likely(const uint64_t *diff, size_t n)
 		for (size_t i = 1; i < part; i++)
 			same += p[i] == p[i - 1];
 	}
-	/* A run of two pays from the second byte of its number on. */
+	/* A run of two saves bytes if its number has at least two. */
 	return same > parts * part / 8;
 }
 

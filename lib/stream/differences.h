@@ -1,4 +1,4 @@
-/* differences.h -- the numbers that a binary column is stored as, found and put into runs; private to lib/stream. */
+/* differences.h -- the numbers as which a binary column is stored, and their runs; private to lib/stream. */
 #ifndef NSX_STREAM_DIFFERENCES_H
 #define NSX_STREAM_DIFFERENCES_H
 
@@ -12,15 +12,14 @@ struct nsx_numbers {
 	bool            partial;   /* absent somewhere */
 };
 
-/* What the differences of a column from what is expected come to, as zigzag numbers, one for each value: into diff, as
- * many as are returned. top: by record, one more than the greatest value before it; NULL where the base does not
- * ask. */
+/* The differences of a column from its predictions, as zigzag numbers, one for each value: into diff; returns how many.
+ * top: by record, one more than the maximum before it; NULL if the base does not use it. */
 size_t nsx_differences(uint64_t *diff, const struct nsx_numbers *c, const struct nsx_expect *e, const uint64_t *top);
 
-/* Numbers as runs, and the bytes that either way of writing them takes. */
+/* Numbers as runs, and the bytes of both encodings. */
 struct nsx_runs { size_t n, plain_size, run_size; };
 
-/* Whether so many neighbours are equal, in a sample, that runs might be the shorter way. */
+/* Whether so many neighbours are equal, in a sample, that runs may be shorter. */
 bool nsx_runs_likely(const uint64_t *diff, size_t n);
 struct nsx_runs nsx_find_runs(const uint64_t *diff, size_t n, uint64_t *value, uint64_t *count);
 

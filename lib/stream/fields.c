@@ -1,8 +1,8 @@
-/* fields.c -- which column of a kind means what: the table made from kinds.def. */
+/* fields.c -- the meaning of the columns of a kind: the table made from kinds.def. */
 #include "stream/fields.h"
 
-/* A role that a kind has twice is an initializer given twice, of which compilers warn. Columns without a role have
- * places of their own, so that they are not. */
+/* A role that a kind has twice causes a duplicate initializer, of which compilers warn. Columns without a role have
+ * separate indices, so they cause none. */
 #define KIND(id, name, meaning)
 #define COL(id, name, type, unit, role, meaning) \
 	[NSX_##id][NSX_ROLE_##role + (NSX_ROLE_##role == NSX_ROLE_NONE) * NSX_##id##_##name] = NSX_##id##_##name + 1,

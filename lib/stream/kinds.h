@@ -9,7 +9,7 @@
 
 NSX_BEGIN_C
 
-/* NSX_PROFILE, NSX_DEVICE, ...; NSX_NKINDS stands for every kind we do not know. */
+/* NSX_PROFILE, NSX_DEVICE, ...; NSX_NKINDS means any unknown kind. */
 enum nsx_kind_id {
 #define KIND(id, name, meaning) NSX_##id,
 #define COL(id, name, type, unit, role, meaning)
@@ -19,7 +19,7 @@ enum nsx_kind_id {
 	NSX_NKINDS
 };
 
-/* Slots: NSX_THUNK_start is where a thunk record has its start. They count from 0 in each kind. */
+/* Slots: NSX_THUNK_start is the slot of start in a thunk record. They count from 0 in each kind. */
 #define KIND(id, name, meaning) NSX_##id##_FIRST_, NSX_##id##_BASE_ = NSX_##id##_FIRST_ - 1,
 #define COL(id, name, type, unit, role, meaning) NSX_##id##_##name##_SEQ_,
 enum nsx_slot_seq_ {
@@ -43,33 +43,32 @@ enum nsx_slot {
 
 enum {
 	NSX_MAX_COLS  = 64,    /* columns of one kind in one stream */
-	NSX_MAX_KINDS = 1000   /* kinds of one stream, `end` not counted */
+	NSX_MAX_KINDS = 1000   /* kinds of one stream, except `end` */
 };
 
 struct nsx_col {
 	const char *name;
 	char        type;      /* 'i', 'f' or 's' */
-	const char *unit;      /* "" if none; NULL for a column that we do not know */
-	const char *meaning;   /* NULL for a column that we do not know */
+	const char *unit;      /* "" if none; NULL for an unknown column */
+	const char *meaning;   /* NULL for an unknown column */
 };
 
-/* A kind as one stream has it. Known columns are at their enum's slots whatever the header's order (and whether or
- * not it has them); columns that we do not know follow. `order` lists the slots that the stream's header has, in its
- * order. */
+/* A kind of one stream. Known columns are at their enum's slots for any order of the header (and also if it lacks
+ * them); unknown columns follow. `order` lists the slots that the stream's header has, in its order. */
 struct nsx_kind {
 	enum nsx_kind_id id;
 	const char      *name;
-	const char      *meaning;   /* NULL if not known */
+	const char      *meaning;   /* NULL if unknown */
 	int              nslots;
 	const struct nsx_col *cols; /* nslots of them */
 	int              ncols;
 	uint8_t          order[NSX_MAX_COLS];
 	uint64_t         print;     /* hash of name, columns and order; 0 in a kind made outside lib/stream */
-	uint64_t         unasked;    /* slots that nsx_reader_need (stream/reader.h) did not ask for */
+	uint64_t         unasked;    /* slots that nsx_reader_need (stream/reader.h) did not declare */
 };
 
-/* The kind as this version writes it, all columns in order. One object for the whole process: readers hand out
- * this very pointer for streams whose header is the same. */
+/* The kind as this version writes it, all columns in order. One object for the whole process: readers return this
+ * pointer for streams with the same header. */
 const struct nsx_kind *nsx_kind_builtin(enum nsx_kind_id id);
 
 /* The known kind of that name, NSX_NKINDS if there is none. */
@@ -82,10 +81,10 @@ int nsx_kind_slot(const struct nsx_kind *k, struct nsx_str column);
 /* Whether the stream's header of k has the column in that slot. */
 bool nsx_kind_has(const struct nsx_kind *k, int slot);
 
-/* Stands for a number that a record does not have, wherever one is needed; no record of ours has it as a value. */
+/* Replaces a number that a record does not have; no record written by nsysx has it as a value. */
 #define NSX_ABSENT INT64_MIN
 
-/* A value; which member holds follows from the column's type. Strings are never empty: those are absent. */
+/* A value; the column's type determines the member. Strings are never empty: those are absent. */
 union nsx_val { int64_t i; double f; struct nsx_str s; };
 
 /* One record. `v` has NSX_MAX_COLS slots; bit n of `has` says that slot n holds a value, otherwise v[n] is
@@ -96,11 +95,11 @@ struct nsx_rec {
 	union nsx_val         *v;
 };
 
-/* Somebody who is given records one after the other; they are the giver's, and gone when it returns. NSX_OK or
+/* Receives records one after the other; the caller owns them, and they are valid until it returns. NSX_OK or
  * NSX_ERR. */
 typedef int nsx_take_fn(void *state, const struct nsx_rec *rec);
 
-/* With NSX_CHECK_NEEDS (make asan) a program that asks for what it did not say it needs is stopped. */
+/* With NSX_CHECK_NEEDS (make asan) a program that reads a column that it did not declare is stopped. */
 static inline bool
 nsx_has(const struct nsx_rec *r, int slot)
 {

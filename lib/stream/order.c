@@ -66,7 +66,7 @@ nsx_order_end(const struct nsx_rec *r)
 struct nsx_order_key
 nsx_order_work(enum nsx_kind_id kind, int64_t time, const int64_t *dur)
 {
-	/* ~dur falls as dur rises, for every dur. */
+	/* ~dur decreases as dur increases, for every dur. */
 	return (struct nsx_order_key){ NSX_SECTION_WORK, time, kind, dur ? ~*dur : INT64_MIN };
 }
 
@@ -86,12 +86,12 @@ nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key)
 		key->second = time;
 		return placed;
 	}
-	/* Of a range the host's time, which its place goes by; call and overhead have no other. */
+	/* For a range the host's time, which determines its position; call and overhead have no other. */
 	int slot = kind == NSX_RANGE && nsx_has(r, NSX_RANGE_host_start) ? NSX_RANGE_host_dur
 	    : nsx_field(kind, NSX_ROLE_DUR);
 	if (slot < 0)
 		slot = nsx_field(kind, NSX_ROLE_HOST_DUR);
-	/* Without nsx_has: who asked for no duration has none. */
+	/* Without nsx_has: if the duration was not declared, it is absent. */
 	*key = nsx_order_work(kind, time, r->has >> slot & 1 ? &r->v[slot].i : NULL);
 	return placed;
 }
@@ -108,7 +108,7 @@ name_of(const void *of)
 	return nsx_field_str(of, NSX_ROLE_NAME);
 }
 
-/* An operation names its call, too. */
+/* An operation refers to its call, too. */
 static int64_t
 last_of(const struct nsx_order_view *v)
 {

@@ -1,4 +1,4 @@
-/* order.h -- the order of a stream's records (docs/format.md, "Order"): the one place where it is written down. */
+/* order.h -- the order of a stream's records (docs/format.md, "Order"): the only place where it is implemented. */
 #ifndef NSX_STREAM_ORDER_H
 #define NSX_STREAM_ORDER_H
 
@@ -11,9 +11,9 @@ NSX_BEGIN_C
 enum nsx_section {
 	NSX_SECTION_METADATA,
 	NSX_SECTION_COMPILE,    /* by profile, then host start */
-	NSX_SECTION_WORK,       /* the host's and the GPU's, by time */
+	NSX_SECTION_WORK,       /* of host and GPU, by time */
 	NSX_SECTION_SKEW,
-	NSX_SECTION_ANY         /* nowhere in particular: diag, kinds that we do not know; `end`, which is last */
+	NSX_SECTION_ANY         /* at any position: diag, unknown kinds; `end`, which is last */
 };
 
 /* kinds.def has the kinds in the order of a stream. */
@@ -31,26 +31,26 @@ nsx_section_of(enum nsx_kind_id kind)
 
 static inline enum nsx_section nsx_rec_section(const struct nsx_rec *r) { return nsx_section_of(r->kind->id); }
 
-/* When a record of compilation or work stands in the stream, in ns: call, overhead and compile at the host's start, a
- * range at the earlier of its two starts (at the one it has), all others at the GPU's. False if it has no such time; of
- * other sections always. */
+/* The time that determines the position of a record of compilation or work, in ns: for call, overhead and compile the
+ * host's start, for a range the earlier of its two starts (or the one that it has), for all others the GPU's. False if
+ * it has no such time; always for other sections. */
 bool nsx_order_time(const struct nsx_rec *r, int64_t *time);
 
-/* The slots that the place of such a record goes by, durations and ties left out. */
+/* The slots that determine the position of such a record, except durations and ties. */
 uint64_t nsx_order_columns(enum nsx_kind_id kind);
 
-/* When it is over, on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no time.
- * Clamped to what a time can be. */
+/* The end of a record on the host and on the GPU, in ns: the later of the ends that it has, INT64_MIN if it has no
+ * time. Clamped to the range of a time. */
 int64_t nsx_order_end(const struct nsx_rec *r);
 
-/* What the order goes by first. Work: the time, the kind, the duration (of a range the host's) with the longer first.
- * Compilation: the profile, the time. Others: nothing but the section. What is absent is before everything. */
+/* The first part of the sort key. Work: the time, the kind, the duration (for a range the host's) with the longer
+ * first. Compilation: the profile, the time. Others: the section only. Absent values come first. */
 struct nsx_order_key { int64_t section, first, second, third; };
 
 /* For work of that kind, time and duration (pointed to; NULL: absent). */
 struct nsx_order_key nsx_order_work(enum nsx_kind_id kind, int64_t time, const int64_t *dur);
 
-/* False if r has no place for lack of a time: its key is then that of the earliest time. */
+/* False if r has no time: its key is then that of the earliest time. */
 bool nsx_order_key(const struct nsx_rec *r, struct nsx_order_key *key);
 
 static inline int
@@ -65,9 +65,8 @@ nsx_order_key_cmp(const struct nsx_order_key *a, const struct nsx_order_key *b)
 	return (a->third > b->third) - (a->third < b->third);
 }
 
-/* What is to stand in the order as a record of that kind would, which it need not be yet: its values by role. They
- * are asked for as far as they decide. `number` returns INT64_MIN, `name` the empty string where the record has no
- * value. */
+/* Something that is sorted as a record of that kind, which it need not be yet: its values by role. They are requested
+ * only as far as they decide. `number` returns INT64_MIN, `name` the empty string if the record has no value. */
 struct nsx_order_view {
 	enum nsx_kind_id kind;
 	const void      *of;
@@ -75,14 +74,14 @@ struct nsx_order_view {
 	struct nsx_str (*name)(const void *of);
 };
 
-/* What work of equal keys goes by: profile, device, pid, tid, range, name, then the number of the operation or call.
+/* The order of work with equal keys: profile, device, pid, tid, range, name, then the number of the operation or call.
  * Negative, 0 or positive. */
 int nsx_order_tie_cmp(const struct nsx_order_view *a, const struct nsx_order_view *b);
 
-/* Of two records: negative, 0 or positive. Metadata and skew are equal among themselves. */
+/* The order of two records: negative, 0 or positive. Metadata and skew are equal among themselves. */
 int nsx_order_cmp(const struct nsx_rec *a, const struct nsx_rec *b);
 
-/* The same, of work whose keys are known to be equal. */
+/* The same, for work whose keys are known to be equal. */
 int nsx_order_cmp_tied(const struct nsx_rec *a, const struct nsx_rec *b);
 
 NSX_END_C

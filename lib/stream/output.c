@@ -1,4 +1,4 @@
-/* output.c -- bytes out, as they are or as one zstd frame with its checksum. */
+/* output.c -- writes bytes, unchanged or as one zstd frame with a checksum. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* pack.c -- records as bytes: kind and presence, then the values there are in order of slots; a string is its length
- * and its bytes. Nothing is aligned. */
+/* pack.c -- records as bytes: kind and presence, then the present values in order of slots; a string is its length and
+ * its bytes. Nothing is aligned. */
 #include "stream/pack.h"
 
 #include <string.h>
 
 struct head { const struct nsx_kind *kind; uint64_t has; };
 
-/* The lowest slot in `has`, which is taken out of it. */
+/* The lowest slot in `has`, which is removed from it. */
 static int
 next_slot(uint64_t *has)
 {
@@ -16,7 +16,7 @@ next_slot(uint64_t *has)
 	return slot;
 }
 
-/* How many bytes rec takes at most. */
+/* The maximum number of bytes of rec. */
 static size_t
 size_of(const struct nsx_rec *rec)
 {

@@ -1,6 +1,6 @@
-/* predict.c -- the way in which the binary encoder stores each column: as differences from a prediction. Of several
- * predictions the one that costs least on a fixed sample of the column is taken, or the one that was best in the blocks
- * before, so equal records give equal bytes.
+/* predict.c -- how the binary encoder stores each column: as differences from a prediction. The prediction with the
+ * lowest cost on a fixed sample of the column is used, or the one that was best in earlier blocks; the choice depends
+ * on the records only, so equal records give equal bytes.
  *
  *   device  name  start  dur     dur: differences from        start: differences from
  *                                0    the record  the last    the record  start + dur of
@@ -25,7 +25,7 @@
 
 enum {
 	SAMPLE_PARTS = 4, SAMPLE_ROWS = 32, SAMPLE = SAMPLE_PARTS * SAMPLE_ROWS,
-	HABIT = 16,        /* blocks after which other ways are tried again */
+	HABIT = 16,        /* blocks after which other predictions are tried again */
 	NONE = NSX_NO_SLOT
 };
 
@@ -131,17 +131,17 @@ nsx_predictor_free(struct nsx_predictor *p)
 	*p = (struct nsx_predictor){ 0 };
 }
 
-/* The column that is being stored. */
+/* The current column. */
 struct job {
 	struct nsx_predictor   *p;
 	const struct nsx_predicted *t;
 	int             col;
-	size_t          nvalues;     /* records that have it */
+	size_t          nvalues;     /* number of records that have it */
 	uint64_t        first;       /* its first value */
-	uint64_t        stored;      /* columns that are stored already */
-	unsigned        keys;        /* bit k: records may be alike under key k by now */
-	unsigned        lasts;       /* bit k: p->last[k] is made */
-	bool            tops;        /* p->top is made */
+	uint64_t        stored;      /* columns that are already stored */
+	unsigned        keys;        /* bit k: some records are already alike under key k */
+	unsigned        lasts;       /* bit k: p->last[k] is computed */
+	bool            tops;        /* p->top is computed */
 	struct nsx_way  best;
 	uint64_t        best_cost, least_cost;
 };
@@ -207,7 +207,7 @@ is_stored(const struct job *j, int col)
 	return j->stored >> col & 1;
 }
 
-/* Keep the way if it costs less than the best so far, by the bits of the differences in the sample. */
+/* Keep the prediction if it costs less than the best so far, by the bits of the differences in the sample. */
 static void
 try(struct job *j, struct nsx_way w)
 {
@@ -224,7 +224,7 @@ try(struct job *j, struct nsx_way w)
 			if (!has(j, r))
 				continue;
 			uint64_t d = difference(j, &e, r);
-			/* 0 is nearly free: it comes in runs. */
+			/* 0 is nearly free: it occurs in runs. */
 			cost += d ? 4 + (uint64_t)(64 - __builtin_clzll(d)) : 1;
 		}
 	}
@@ -234,7 +234,7 @@ try(struct job *j, struct nsx_way w)
 	}
 }
 
-/* Try what may pay. */
+/* Try the predictions that may be good. */
 static void
 try_all(struct job *j)
 {
@@ -262,7 +262,7 @@ try_all(struct job *j)
 		try(j, (struct nsx_way){ BASE_SAME, (uint8_t)(j->col - 2), NONE, NONE, (uint8_t)(j->col - 1) });
 }
 
-/* Whether what way w refers to is there. */
+/* Whether the columns to which prediction w refers are stored. */
 static bool
 is_open(const struct job *j, const struct nsx_way *w)
 {
@@ -270,14 +270,14 @@ is_open(const struct job *j, const struct nsx_way *w)
 	       && (w->minus == NONE || is_stored(j, w->minus)) && (w->key == NONE || j->keys >> w->key & 1);
 }
 
-/* The way of the blocks before if it is about as good as it was, else the best of all. */
+/* The prediction of earlier blocks if it is about as good as it was, else the best of all. */
 static void
 choose(struct job *j)
 {
 	struct nsx_habit *h = &j->t->layout->habit[j->col];
 
 	j->best_cost = UINT64_MAX;
-	/* Nothing but zeros: cannot be beaten. */
+	/* Only zeros: no other prediction is better. */
 	j->least_cost = j->t->n > SAMPLE ? SAMPLE : j->t->n;
 	if (h->blocks && j->t->n > SAMPLE && is_open(j, &h->way)) {
 		h->blocks--;
@@ -305,8 +305,8 @@ put_presence(const struct job *j)
 	nsx_put_list(&j->p->values, VALUES_PRESENCE, runs, n, &j->p->list);
 }
 
-/* Put the differences into p->diff, and their runs into scratch, values, then counts, if they are the shorter way:
- * m->run_size is then less than m->plain_size. */
+/* Store the differences in p->diff, and their runs in scratch, values, then counts, if runs are shorter: m->run_size is
+ * then less than m->plain_size. */
 static size_t
 measure(struct job *j, struct nsx_runs *m)
 {
@@ -354,7 +354,7 @@ put_way(struct job *j, const int *key_number)
 		nsx_put_number(out, VALUES_FIRST, nsx_zig(j->first));
 }
 
-/* 64-bit little-endian, as protobuf has it. */
+/* 64-bit little-endian, as in protobuf. */
 static void
 put_doubles(struct job *j)
 {
@@ -379,7 +379,7 @@ put_key(struct nsx_buf *out, const struct nsx_layout *l, int k, struct nsx_buf *
 	nsx_put_bytes(out, RECORDS_KEY, nsx_buf_view(key));
 }
 
-/* Which keys can be used by now; their records are found. */
+/* Determine which keys can be used now, and which records are alike under them. */
 static void
 make_keys(struct job *j)
 {
@@ -430,7 +430,7 @@ put_column(struct job *j, int *key_number, int *nkeys)
 	nsx_put_bytes(&p->records, RECORDS_COLUMN, nsx_buf_view(&p->values));
 }
 
-/* How many records have the column, and its first value. */
+/* The number of records with the column, and its first value. */
 static void
 count_values(struct job *j)
 {

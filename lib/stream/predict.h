@@ -1,4 +1,4 @@
-/* predict.h -- how the binary encoder stores columns: what is expected of each, chosen by measuring; private to
+/* predict.h -- how the binary encoder stores columns: the prediction of each, chosen by measuring; private to
  * lib/stream. */
 #ifndef NSX_STREAM_PREDICT_H
 #define NSX_STREAM_PREDICT_H
@@ -8,23 +8,24 @@
 
 enum { NSX_OWN_KEYS = 3 };
 
-/* One way to store a column. Columns are places in the header, NSX_NO_SLOT if not used. */
+/* One way to store a column. Columns are positions in the header, NSX_NO_SLOT if not used. */
 struct nsx_way { enum nsx_base base; uint8_t of, key, plus, minus; };
 
-/* The way that was the best for a column in an earlier block, what the sample cost then, and for how many blocks more
- * it is good if it goes on costing as little. */
+/* The prediction that was the best for a column in an earlier block, its cost on the sample then, and for how many more
+ * blocks it is used while its cost stays as low. */
 struct nsx_habit { struct nsx_way way; uint64_t cost; unsigned blocks; };
 
-/* What follows from the names of a kind's columns, once per kind: the order in which columns are stored (one may be
- * expected from those before it) and what records may be alike under; and what was learnt from blocks so far. */
+/* Data that depend on the names of a kind's columns, computed once per kind: the order in which columns are stored (a
+ * prediction may use columns before it) and the keys under which records may be alike; and the best predictions so
+ * far. */
 struct nsx_layout {
 	int     ncols;
 	uint8_t list[NSX_MAX_COLS];
 	char    type[NSX_MAX_COLS];
 	bool    start[NSX_MAX_COLS];        /* a time whose duration is the next column */
 	uint8_t key[NSX_OWN_KEYS][2];
-	int     nkey[NSX_OWN_KEYS];         /* columns of each key; key 0 has none, others without columns are not
-	                                     * there */
+	int     nkey[NSX_OWN_KEYS];         /* number of columns of each key; key 0 has none, other keys without columns
+	                                     * do not exist */
 	struct nsx_habit habit[NSX_MAX_COLS];
 };
 
@@ -35,11 +36,11 @@ struct nsx_predicted {
 	struct nsx_layout *layout;
 	size_t          n;
 	const uint64_t *has;
-	uint64_t        all, any;           /* columns that every record has; that one has at least */
+	uint64_t        all, any;           /* columns that every record has; that at least one has */
 	const uint64_t *v[NSX_MAX_COLS];
 };
 
-/* Scratch that is kept from block to block; {0} is empty. */
+/* Scratch memory that is reused for every block; {0} is empty. */
 struct nsx_predictor {
 	uint64_t *scratch;
 	size_t    cap;                      /* numbers in scratch */
@@ -48,7 +49,7 @@ struct nsx_predictor {
 	struct nsx_buf records, values, list, key;
 };
 
-/* Room for n numbers in scratch: false when out of memory. */
+/* Reserve n numbers in scratch: false when out of memory. */
 bool nsx_predictor_room(struct nsx_predictor *p, size_t n);
 void nsx_predictor_free(struct nsx_predictor *p);
 

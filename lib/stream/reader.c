@@ -1,5 +1,5 @@
-/* reader.c -- what every encoding shares on the way in: opening, telling encodings apart, kinds, the end, the order.
- * A stream that is cut short, or in the wrong order where order is asked for, is never taken for a whole one. */
+/* reader.c -- reading that all encodings share: opening, recognising the encoding, kinds, the end, the order. A stream
+ * that is truncated, or not in order if that is required, is always reported as an error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,7 +56,7 @@ struct nsx_reader *
 nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err)
 {
 	bool std = !path || strcmp(path, "-") == 0;
-	/* A descriptor of our own, so that closing the reader leaves standard input alone. */
+	/* A separate descriptor, so that closing the reader does not close standard input. */
 	int fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0) {
@@ -158,7 +158,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 	struct nsx_rec rec;
 	int rc;
 
-	/* Of a kind that is only to be there, the record alone. */
+	/* For a kind of which only the presence matters, no columns. */
 	if (require && r->needs)
 		nsx_reader_need(r, nsx_kind_find(nsx_str_c(require)), 0);
 	while ((rc = nsx_read(r, &rec)) == NSX_OK) {
@@ -212,7 +212,7 @@ nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns)
 	r->need[kind] |= columns;
 }
 
-/* The slots of a kind that are asked for. */
+/* The slots of a kind that are needed. */
 static uint64_t
 needed(const struct nsx_reader *r, enum nsx_kind_id kind)
 {
@@ -246,14 +246,14 @@ nsx_reader_met(struct nsx_reader *r, struct nsx_str name)
 	return i == NSX_NONE ? NULL : r->met.p[i];
 }
 
-/* A kind in the making. */
+/* A kind under construction. */
 struct making {
 	struct nsx_kind *kind;
 	struct nsx_col  *cols;
-	int              known;   /* columns of the built-in kind */
+	int              known;   /* number of columns of the built-in kind */
 };
 
-/* Put a column into the kind: NSX_OK; NSX_EOF if it is there already; NSX_ERR. */
+/* Add a column to the kind: NSX_OK; NSX_EOF if it exists already; NSX_ERR. */
 static int
 add_column(struct nsx_reader *r, struct making *m, struct nsx_str name, char type)
 {
@@ -400,7 +400,7 @@ is_beginning(const char *p, size_t n, const char *of, size_t len)
 	return n > 0 && n < len && memcmp(p, of, n) == 0;
 }
 
-/* The encoding by the first bytes. */
+/* Recognise the encoding by the first bytes. */
 static int
 begin(struct nsx_reader *r)
 {
@@ -446,24 +446,24 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 	                       sort);
 }
 
-/* Where records of kind k have a time and a duration. */
+/* The slots of time and duration in records of kind k. */
 static void
 find_times(struct nsx_reader *r, const struct nsx_kind *k)
 {
 	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
 
-	/* A kind without GPU times has the host's. */
+	/* A kind without GPU times uses those of the host. */
 	if (nsx_field(k->id, start) < 0)
 		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
 	r->timed = k;
 	r->start = nsx_field(k->id, start);
 	r->dur = nsx_field(k->id, dur);
-	/* What nobody reads, nobody rests on. */
+	/* Columns that are not needed do not matter. */
 	if (r->start < 0 || r->dur < 0 || (k->unasked >> r->start | k->unasked >> r->dur) & 1)
 		r->start = r->dur = -1;
 }
 
-/* Whether rec ends where no time can be. */
+/* Whether the end of rec does not fit a time. */
 static bool
 ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
 {
@@ -475,7 +475,7 @@ ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
 	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
 }
 
-/* docs/format.md, "Order", but for what is said about ties: those decide nothing that a program rests on. */
+/* docs/format.md, "Order", except for ties: no program depends on those. */
 static int
 check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 {

@@ -15,53 +15,52 @@ enum nsx_read_flags {
 	NSX_READ_ORDERED = 2    /* check docs/format.md "Order"; the record that breaks it is an error */
 };
 
-/* Open path; NULL or "-" is standard input. The first bytes, never the name, tell the encoding. NULL on failure, with
- * err filled; the reader keeps err, which must outlive it. An empty input is an error at the first nsx_read. */
+/* Open path; NULL or "-" is standard input. The first bytes, never the name, determine the encoding. NULL on failure,
+ * with err filled; the reader keeps err, which must outlive it. An empty input is an error at the first nsx_read. */
 struct nsx_reader *nsx_reader_open(const char *path, unsigned flags, struct nsx_err *err);
 
 /* The same from an open file descriptor, which the reader closes; name is for messages. */
 struct nsx_reader *nsx_reader_fd(int fd, const char *name, unsigned flags, struct nsx_err *err);
 
-/* Progress (base/progress.h) is told of what the reader takes; nsx_reader_open has it so. Before the first nsx_read. */
+/* Report the consumed input to progress (base/progress.h); nsx_reader_open does so. Before the first nsx_read. */
 void nsx_reader_watch(struct nsx_reader *r);
 
-/* The bytes of r's input, decompressed where they are zstd, before they are read as a stream, or instead: for what
- * may be a stream or something else. Looking takes nothing, so nsx_read still begins where it would have; once some
- * are taken r is no stream any more. The reader's, and so are its name and its err. */
+/* The bytes of r's input, decompressed where they are zstd, before they are read as a stream, or instead: for input
+ * that may be a stream or something else. Examining bytes consumes nothing, so nsx_read still begins at the same
+ * position; after bytes are consumed r can no longer be read as a stream. The reader owns it, its name and its err. */
 struct nsx_input *nsx_reader_input(struct nsx_reader *r);
 
 /* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
- * column is named by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
+ * column is given by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
 int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);
 
-/* What a program reads of a stream: without this, everything. From the first call on a reader gives only records of
- * kinds that were named, and of these only columns that were named in some call: what was not asked for is passed
- * over without being decoded, and reads as absent. Records that are passed over are counted, as in
- * nsx_reader_records, and the stream's end is checked as ever; order and damage are where something is read.
- * NSX_READ_ORDERED needs columns of its own, which it sees to. kind: NSX_NKINDS stands for kinds that we do not
- * know. columns: a bit a slot, made with NSX_C; 0: the record alone, NSX_EVERY: all columns, unknown ones too.
- * Before the first nsx_read. Who changes records and writes them on does not ask. */
+/* Declare what a program reads of a stream: without a call, everything. From the first call on a reader returns only
+ * records of declared kinds, with only the columns that were declared in some call: anything else is skipped without
+ * being decoded, and reads as absent. Skipped records are counted, as in nsx_reader_records, and the stream's end is
+ * checked as always; order and damage are checked only where data is read. NSX_READ_ORDERED declares the columns that
+ * it needs. kind: NSX_NKINDS means unknown kinds. columns: a bit for each slot, made with NSX_C; 0: no columns,
+ * NSX_EVERY: all columns, unknown ones too. Before the first nsx_read. Not for programs that change records and write
+ * them. */
 void nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns);
 
-/* Next record other than `end`: NSX_OK, NSX_EOF or NSX_ERR. What rec points to is the reader's and lives until the next
- * nsx_read; values may be changed and absent ones set in place before the record is written on. */
+/* Next record other than `end`: NSX_OK, NSX_EOF or NSX_ERR. The reader owns the memory that rec refers to, which is
+ * valid until the next nsx_read; values may be changed and absent ones set in place before the record is written. */
 int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);
 
-/* Read to the end and give every record to take, which returns NSX_OK or fills err. require: a kind of which a record
- * must come, NULL if none must. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
+/* Read to the end and pass every record to take, which returns NSX_OK or fills err. require: a kind that must have a
+ * record, NULL if none. NSX_OK, or NSX_ERR with err, the reader's own, filled. */
 int nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err);
 
-/* The kinds met so far, in order of their headers: *n pointers, valid until the next nsx_read. */
+/* The kinds read so far, in order of their headers: *n pointers, valid until the next nsx_read. */
 const struct nsx_kind *const *nsx_reader_kinds(const struct nsx_reader *r, int *n);
 
 /* "FILE:LINE" or "FILE: record N" of the last record read, for messages; valid until the next call. */
 const char *nsx_reader_where(struct nsx_reader *r);
 
-/* Records read so far, `end` not counted; bytes of input taken so far. */
+/* Number of records read so far, without `end`; bytes of input consumed so far. */
 int64_t nsx_reader_records(const struct nsx_reader *r);
 
-/* Of the records read so far, those whose start + dur is no 64-bit integer: whatever rests on their ends is cut off
- * there. */
+/* Number of records read so far whose start + dur does not fit 64 bits: their ends are clamped. */
 int64_t nsx_reader_beyond(const struct nsx_reader *r);
 
 void nsx_reader_close(struct nsx_reader *r);   /* NULL allowed */

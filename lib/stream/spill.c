@@ -1,9 +1,9 @@
-/* spill.c -- records held back, given out again in the order they came.
+/* spill.c -- a queue of records: they are returned in the order in which they were added.
  *
  *     taken here -> spool, spool, ... spool  memory <- added here
  *
- * Memory holds the newest. What exceeds the limit moves to the last spool if nobody reads that yet, else to a new
- * one. */
+ * Memory holds the newest. When they exceed the limit they move to the last spool if that is not being read yet, else
+ * to a new one. */
 #include "stream/spill.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct nsx_hold {
 	struct nsx_buf  mem;      /* records from `head` on */
 	size_t          head;
 	NSX_VEC(struct part) parts;
-	size_t          first;    /* of parts, the oldest not yet read to its end */
+	size_t          first;    /* of parts, the oldest not yet read completely */
 	union nsx_val   v[NSX_MAX_COLS];
 };
 
@@ -96,7 +96,7 @@ spill(struct nsx_hold *h)
 int
 nsx_hold_push(struct nsx_hold *h, const struct nsx_rec *rec)
 {
-	/* Moving what is left costs no more than taking out what was before it. */
+	/* Moving the rest costs no more than removing the records before it did. */
 	if (h->head > h->mem.len - h->head) {
 		memmove(h->mem.ptr, h->mem.ptr + h->head, h->mem.len - h->head);
 		h->mem.len -= h->head;

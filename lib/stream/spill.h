@@ -1,4 +1,4 @@
-/* spill.h -- records held back, given out again in the order they came: in memory up to a limit, in compressed
+/* spill.h -- a queue of records, returned in the order in which they were added: in memory up to a limit, in compressed
  * temporary files beyond it. */
 #ifndef NSX_STREAM_SPILL_H
 #define NSX_STREAM_SPILL_H
@@ -13,11 +13,11 @@ struct nsx_hold;
 /* A queue that keeps about `limit` bytes in memory. NULL on failure, with err filled; err must outlive it. */
 struct nsx_hold *nsx_hold_new(size_t limit, struct nsx_err *err);
 
-/* Put a copy of rec at the end; rec->kind must outlive the queue. NSX_OK or NSX_ERR. */
+/* Append a copy of rec; rec->kind must outlive the queue. NSX_OK or NSX_ERR. */
 int nsx_hold_push(struct nsx_hold *h, const struct nsx_rec *rec);
 
-/* Take the first record: NSX_OK, NSX_EOF if there is none, NSX_ERR. It lives until the next call; values may be changed
- * and absent ones set in place. A record that was in a file has a kind of its own, of the same columns. */
+/* Remove the first record: NSX_OK, NSX_EOF if there is none, NSX_ERR. It is valid until the next call; values may be
+ * changed and absent ones set in place. A record that was in a file has another kind object with the same columns. */
 int nsx_hold_pop(struct nsx_hold *h, struct nsx_rec *rec);
 
 void nsx_hold_free(struct nsx_hold *h);   /* NULL allowed */

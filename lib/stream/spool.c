@@ -22,7 +22,8 @@ struct nsx_spool {
 
 static const char spool_name[] = "temporary file";
 
-/* A descriptor of the file that is open as fd, from its beginning; -1 if that is not of the name or no regular file. */
+/* A new descriptor of the file that is open as fd, from its beginning; -1 if the file of that name is another one or
+ * not a regular file. */
 static int
 open_again(const char *name, int fd)
 {

@@ -26,14 +26,14 @@ int nsx_spool_open_bytes(struct nsx_reader *in, struct nsx_spool **s, struct nsx
  * uses. */
 bool nsx_spool_keeps(const struct nsx_spool *s);
 
-/* Keep the headers of in at the same places among the records, as nsx_writer_follow does. in must outlive
+/* Keep the headers of in at the same positions among the records, as nsx_writer_follow does. in must outlive
  * nsx_spool_reader. */
 void nsx_spool_follow(struct nsx_spool *s, const struct nsx_reader *in);
 int nsx_spool_write(struct nsx_spool *s, const struct nsx_rec *rec);
 int64_t nsx_spool_records(const struct nsx_spool *s);
 
-/* Finish writing and hand out a reader from the beginning; the caller closes it, before or after
- * nsx_spool_free. NULL on failure. Once only. */
+/* Finish writing and return a reader from the beginning; the caller closes it, before or after nsx_spool_free. NULL on
+ * failure. Only once. */
 struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
 /* the same with flags of nsx_reader_fd */
 struct nsx_reader *nsx_spool_reader_of(struct nsx_spool *s, unsigned flags);

@@ -1,5 +1,5 @@
-/* strings.c -- the strings of one binary block. String i is a beginning of an earlier one and bytes of its own, so
- * those that nobody asks for are passed over unless one that is wanted begins like them. */
+/* strings.c -- the strings of one binary block. String i is a prefix of an earlier one followed by bytes of its own, so
+ * strings that are not needed are skipped unless a needed one shares a prefix with them. */
 #include "stream/strings.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
 	return NULL;
 }
 
-/* The n numbers of a list, none of which may be more than max. */
+/* The n numbers of a list, none of which may exceed max. */
 static const char *
 read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
 {
@@ -64,7 +64,7 @@ read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
 	return nsx_get_numbers32(&s, to->p, n, max) ? NULL : damaged;
 }
 
-/* What wanted strings begin like is wanted, too: false if one begins like none. */
+/* Strings with which needed strings share a prefix are needed too: false if one refers to none. */
 static bool
 want_beginnings(struct nsx_strings *t)
 {
@@ -80,7 +80,7 @@ want_beginnings(struct nsx_strings *t)
 	return true;
 }
 
-/* The bytes that all wanted strings take, SIZE_MAX if they are damaged. Their lengths are known then. */
+/* The bytes of all needed strings, SIZE_MAX if they are damaged. Their lengths are known afterwards. */
 static size_t
 measure(struct nsx_strings *t)
 {
@@ -102,7 +102,7 @@ measure(struct nsx_strings *t)
 	return total;
 }
 
-/* n bytes, mostly few: 16 may be read and written at either. */
+/* Copy n bytes, usually few: 16 may be read and written at either address. */
 static void
 copy(char *to, const void *from, size_t n)
 {

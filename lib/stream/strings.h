@@ -1,4 +1,4 @@
-/* strings.h -- the strings of one binary block, put together where they are asked for; private to lib/stream. */
+/* strings.h -- the strings of one binary block, assembled only if needed; private to lib/stream. */
 #ifndef NSX_STREAM_STRINGS_H
 #define NSX_STREAM_STRINGS_H
 
@@ -6,11 +6,11 @@
 
 struct nsx_numbers32 { uint32_t *p; size_t n, cap; };
 
-/* What is kept from block to block; {0} is empty. */
+/* Memory that is reused for every block; {0} is empty. */
 struct nsx_strings {
 	size_t          n;                       /* strings of the block */
-	struct nsx_str *p;                       /* those that were wanted; the others are undefined */
-	unsigned char  *wanted;                  /* n of them, 0 to begin with: 1 asks for the string */
+	struct nsx_str *p;                       /* those that were needed; the others are undefined */
+	unsigned char  *wanted;                  /* n of them, initially 0: 1 requests the string */
 	/* Private. */
 	size_t          cap;
 	struct nsx_numbers32 back, shared, length;
@@ -19,11 +19,11 @@ struct nsx_strings {
 	size_t          bytes_cap;
 };
 
-/* Begin with a block: s is its Strings message, which stays where it is, NSX_SLACK readable bytes behind it, until
- * the next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
+/* Begin a block: s is its Strings message, which must stay in place, with NSX_SLACK readable bytes after it, until the
+ * next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_open(struct nsx_strings *t, struct nsx_unread s);
 
-/* Put together the strings that are wanted, with all: every one. NULL, or what is wrong; "" when out of memory. */
+/* Assemble the requested strings, with `all` every one. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_join(struct nsx_strings *t, bool all);
 
 void nsx_strings_free(struct nsx_strings *t);

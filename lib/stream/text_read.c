@@ -1,4 +1,4 @@
-/* text_read.c -- the text encoding, read: docs/format.md, "Text". A record's strings are decoded where they lie. */
+/* text_read.c -- reads the text encoding: docs/format.md, "Text". A record's strings are decoded in place. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #define ONES  0x0101010101010101ULL
 #define HIGHS 0x8080808080808080ULL
 
-/* How much of a bad field a message shows. */
+/* The part of a malformed field that a message shows. */
 #define SHOWN(s) ((s).len > 60 ? 60 : (int)(s).len), (s).ptr
 
 struct text {
-	bool  first;            /* the first line is still to come */
+	bool  first;            /* the first line has not been read */
 	struct nsx_met *last;   /* kind of the last record */
 	const char *last_name;
 	size_t last_len;
@@ -43,7 +43,7 @@ text_close(struct nsx_reader *r)
 	free(r->state);
 }
 
-/* The next line, without its newline, which stays behind it in the window: NSX_OK, NSX_EOF, NSX_ERR. */
+/* The next line, without its newline, which stays after it in the window: NSX_OK, NSX_EOF, NSX_ERR. */
 static int
 next_line(struct nsx_reader *r, struct nsx_str *line)
 {
@@ -72,7 +72,7 @@ next_line(struct nsx_reader *r, struct nsx_str *line)
 		if (rc == NSX_EOF && seen == 0)
 			return rc;
 		if (rc == NSX_EOF)
-			/* Half a number is a number: a line without its end is never taken. */
+			/* A truncated number is a valid number: a line without its end is never accepted. */
 			return nsx_err_set(r->err, "%s: cut short in line %" PRId64, r->name, r->line + 1);
 	}
 }
@@ -132,7 +132,7 @@ header(struct nsx_reader *r, struct nsx_str line)
 	return nsx_reader_declare(r, kind, cols, n) ? NSX_OK : NSX_ERR;
 }
 
-/* Decode the field in place, from its first backslash on: its new length, SIZE_MAX for an escape that is none. */
+/* Decode the field in place, from its first backslash on: its new length, SIZE_MAX for an invalid escape. */
 static size_t
 unescape(char *field, size_t at, size_t len)
 {
@@ -162,7 +162,8 @@ unescape(char *field, size_t at, size_t len)
 	return to;
 }
 
-/* End of the field at p: its tab, or the end of the line (where a newline is). *escape is set if it has a backslash. */
+/* End of the field at p: its tab, or the end of the line (which has a newline). *escape is set if it contains a
+ * backslash. */
 static char *
 field_end(char *p, char **escape)
 {
@@ -170,7 +171,8 @@ field_end(char *p, char **escape)
 	for (;;) {
 		uint64_t w;
 
-		/* Eight bytes at once: any below 0x20 or a backslash? May also say yes for a byte after such a one. */
+		/* Eight bytes at once: any below 0x20 or a backslash? May be a false positive for a byte after such a
+		 * one. */
 		memcpy(&w, p, sizeof w);
 		uint64_t slash = w ^ ONES * '\\';
 		if ((((w - ONES * 0x20) & ~w) | ((slash - ONES) & ~slash)) & HIGHS) {
@@ -203,7 +205,7 @@ eight_digits(char **p, uint64_t *v)
 	uint64_t w;
 
 	memcpy(&w, *p, sizeof w);
-	/* All between '0' and '9': upper halves 3, and still so with 6 added. */
+	/* All between '0' and '9': upper halves are 3, also after adding 6. */
 	if (((w & (w + ONES * 6)) & ONES * 0xf0) != ONES * '0')
 		return false;
 	w = (w & ONES * 0x0f) * 2561 >> 8;                                  /* pairs of digits */
@@ -227,7 +229,7 @@ value(struct nsx_reader *r, const struct nsx_met *m, int i, char **pp, struct ns
 	char *p = *pp, *end, *escape;
 
 	if (m->type[i] == 'i') {
-		/* Up to 18 digits cannot overflow; anything else takes the careful way. */
+		/* Up to 18 digits cannot overflow; other numbers use the general function. */
 		bool minus = *p == '-';
 		char *q = p + minus;
 		uint64_t v = 0;
@@ -324,7 +326,7 @@ kind_of(struct nsx_reader *r, struct nsx_str name)
 	return m;
 }
 
-/* `end` came: nothing may follow. */
+/* After `end`: nothing may follow. */
 static int
 at_end(struct nsx_reader *r)
 {
@@ -363,7 +365,7 @@ text_next(struct nsx_reader *r, struct nsx_rec *rec)
 		}
 		t->first = false;
 
-		/* The window is ours to write in. */
+		/* The window may be modified. */
 		char *p = r->in.buf + (line.ptr - r->in.buf), *eol = p + line.len, *name_end = p;
 		while (name_end < eol && *name_end != '\t')
 			name_end++;

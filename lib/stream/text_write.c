@@ -1,4 +1,4 @@
-/* text_write.c -- the text encoding, written: docs/format.md, "Text". Equal records give equal bytes. */
+/* text_write.c -- writes the text encoding: docs/format.md, "Text". Equal records give equal bytes. */
 #include <string.h>
 
 #include "base/escape.h"
@@ -9,8 +9,9 @@
 #define HIGHS 0x8080808080808080ULL
 
 enum {
-	FULL = 256 << 10,   /* bytes that are given to the output at once */
-	REST = NSX_MAX_COLS * (NSX_DOUBLE_CHARS + 1) + 2   /* all that numbers, tabs and a newline of one line take */
+	FULL = 256 << 10,   /* bytes that are written to the output at once */
+	REST = NSX_MAX_COLS * (NSX_DOUBLE_CHARS + 1) + 2   /* maximum of all numbers, tabs and the newline of one
+	                                                    * line */
 };
 
 /* Bytes at p, n left, that are one UTF-8 character of two bytes or more; 0 if they are not. */
@@ -45,7 +46,7 @@ utf8(const unsigned char *p, size_t n)
 	return len;
 }
 
-/* The string with its escapes at out, which has room for four bytes a byte; the end. */
+/* Write the string with its escapes to out, which has space for four bytes per byte; returns the end. */
 static char *
 put_escaped(char *out, struct nsx_str s)
 {
@@ -86,7 +87,7 @@ put_plain(char *out, struct nsx_str s)
 	uint64_t odd = 0, w;
 	size_t i = 0;
 
-	/* Any byte below 0x20, from 0x7f on, or a backslash? A false yes only costs time. */
+	/* Any byte below 0x20, from 0x7f on, or a backslash? A false positive only costs time. */
 	for (; s.len - i >= 8; i += 8) {
 		memcpy(&w, s.ptr + i, sizeof w);
 		memcpy(out + i, &w, sizeof w);
@@ -104,7 +105,7 @@ put_plain(char *out, struct nsx_str s)
 static bool
 put_string(struct nsx_buf *b, struct nsx_str s)
 {
-	/* Room for what may follow it in the line, too. */
+	/* Reserve memory for the rest of the line, too. */
 	if (s.len > SIZE_MAX / 8 || !nsx_buf_room(b, s.len + REST))
 		return false;
 	if (put_plain(b->ptr + b->len, s)) {
@@ -135,7 +136,7 @@ text_header(struct nsx_writer *w, struct nsx_put *p)
 	return w->buf.failed ? nsx_err_nomem(w->err, w->name) : NSX_OK;
 }
 
-/* The value in a slot; the caller has made room for a number. */
+/* The value in a slot; the caller has reserved memory for a number. */
 static bool
 put_value(struct nsx_buf *b, char type, const union nsx_val *v)
 {
@@ -148,7 +149,7 @@ put_value(struct nsx_buf *b, char type, const union nsx_val *v)
 	return true;
 }
 
-/* The record's values, each with a tab before it but the first if bare. */
+/* The record's values, each after a tab except the first if bare. */
 static int
 put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec, bool bare)
 {
@@ -166,7 +167,7 @@ put_row(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec
 			return nsx_err_nomem(w->err, w->name);
 	}
 	b->ptr[b->len++] = '\n';
-	/* What a reader would refuse is not written. */
+	/* Text that a reader would refuse is not written. */
 	if (b->len - from > NSX_LINE_MAX)
 		return nsx_err_set(w->err, "%s: a %s record of more than %d bytes", w->name, p->name,
 		                   (int)NSX_LINE_MAX);

@@ -1,4 +1,4 @@
-/* wire.c -- protobuf's wire format, by hand. No length is believed before it is checked against the bytes there. */
+/* wire.c -- protobuf's wire format, without protobuf-c. Every length is checked against the bytes available. */
 #include "stream/wire.h"
 
 #include <string.h>
@@ -35,13 +35,13 @@ nsx_put_bytes(struct nsx_buf *b, unsigned field, struct nsx_str s)
 	nsx_buf_str(b, s);
 }
 
-/* Write a number spread to seven bits a byte with one store: eight bytes at p are ours. */
+/* Write a number in groups of seven bits with one store: eight bytes at p may be written. */
 static inline char *
 put_spread(char *p, uint64_t v)
 {
 	unsigned more = (63U - (unsigned)__builtin_clzll(v | 1)) / 8;
 
-	/* All but the last byte say that more follows. */
+	/* All but the last byte have the continuation bit. */
 	v |= 0x8080808080808080 & ((1ULL << 8 * more) - 1);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	v = __builtin_bswap64(v);
@@ -66,8 +66,8 @@ spread56(uint64_t v)
 	return (v & 0x007f007f007f007f) | (v & 0x3f803f803f803f80) << 1;
 }
 
-/* n numbers at p, which has room for NSX_VARINT_MAX bytes each: the end. Of mixed sizes, so without branches on
- * them. */
+/* n numbers at p, which has space for NSX_VARINT_MAX bytes each: returns the end. Sizes vary, so there are no branches
+ * on them. */
 static char *
 put_numbers(char *p, const uint64_t *v, size_t n)
 {
@@ -183,7 +183,7 @@ nsx_list_count(struct nsx_unread s)
 {
 	size_t n = 0;
 
-	/* Every number ends with the one byte below 0x80. */
+	/* Every number ends with its only byte below 0x80. */
 	if (s.p != s.end && s.end[-1] >= 0x80)
 		return SIZE_MAX;
 	for (; s.p < s.end; s.p++)
@@ -191,7 +191,7 @@ nsx_list_count(struct nsx_unread s)
 	return n;
 }
 
-/* One number; eight bytes at least are there. Those of eight bytes and less are put together without a loop. */
+/* One number; at least eight bytes are available. Numbers of eight bytes and less are decoded without a loop. */
 static inline bool
 next_number(struct nsx_unread *s, uint64_t *v)
 {
@@ -215,7 +215,7 @@ next_number(struct nsx_unread *s, uint64_t *v)
 	uint64_t ends = ~w & 0x8080808080808080;
 	if (!ends)
 		return nsx_get_varint(s, v);
-	/* Up to the first byte that says it is the last. */
+	/* Up to the first byte without the continuation bit. */
 	w &= ends ^ (ends - 1);
 	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
 	w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
@@ -224,7 +224,7 @@ next_number(struct nsx_unread *s, uint64_t *v)
 	return true;
 }
 
-/* Whether n numbers in a row take a byte each, as many bytes being there. */
+/* Whether the next n numbers take one byte each; so many bytes are available. */
 static bool
 single_bytes(const struct nsx_unread *s, size_t n)
 {
@@ -262,7 +262,7 @@ nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max)
 	size_t i = 0;
 
 	while (i < n) {
-		/* Mostly numbers of one byte, of which many come in a row. */
+		/* Usually numbers of one byte, many in a row. */
 		while (n - i >= 16 && in.end - in.p >= 16 && single_bytes(&in, 16)) {
 			for (size_t k = 0; k < 16; k++)
 				v[i + k] = in.p[k];

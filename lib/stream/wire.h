@@ -1,6 +1,5 @@
-/* wire.h -- protobuf's wire format, by hand: numbers, fields, packed lists; for lib/stream and what else writes
- * protobuf. Writing appends to a buffer, whose `failed` the caller checks. Reading never goes past the end it was
- * given. */
+/* wire.h -- protobuf's wire format, without protobuf-c: numbers, fields, packed lists; for lib/stream and other writers
+ * of protobuf. Writing appends to a buffer, whose `failed` the caller checks. Reading never exceeds the given end. */
 #ifndef NSX_STREAM_WIRE_H
 #define NSX_STREAM_WIRE_H
 
@@ -23,15 +22,15 @@ static inline size_t nsx_varint_size(uint64_t v) { return (size_t)(70 - __builti
 void nsx_put_varint(struct nsx_buf *b, uint64_t v);
 void nsx_put_tag(struct nsx_buf *b, unsigned field, unsigned wire);
 
-/* A whole field; 0 is left out, as protobuf does. */
+/* A whole field; 0 is omitted, as in protobuf. */
 void nsx_put_number(struct nsx_buf *b, unsigned field, uint64_t v);
 void nsx_put_bytes(struct nsx_buf *b, unsigned field, struct nsx_str s);
 
-/* A packed list; an empty one is left out. tmp is scratch. */
+/* A packed list; an empty one is omitted. tmp is scratch memory. */
 void nsx_put_list(struct nsx_buf *b, unsigned field, const uint64_t *v, size_t n, struct nsx_buf *tmp);
 void nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, struct nsx_buf *tmp);
 
-/* Bytes being read. */
+/* Bytes during reading. */
 struct nsx_unread { const unsigned char *p, *end; };
 
 /* One field: its number, wire type, and a number or bytes. */
@@ -42,11 +41,11 @@ bool nsx_get_varint(struct nsx_unread *s, uint64_t *v);
 /* The next field of a message: 1, 0 at its end, -1 if it is damaged. */
 int nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f);
 
-/* How many numbers a packed list holds (SIZE_MAX if it is damaged), and the next n of it. */
+/* The number of elements of a packed list (SIZE_MAX if it is damaged), and the next n of it. */
 size_t nsx_list_count(struct nsx_unread s);
 bool nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n);
-/* The same of numbers up to max: false if one is above it. */
+/* The same for numbers up to max: false if one exceeds it. */
 bool nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max);
-bool nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n);   /* the same of zigzag numbers */
+bool nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n);   /* the same for zigzag numbers */
 
 #endif

@@ -1,5 +1,5 @@
-/* writer.c -- what every encoding shares on the way out: kinds and their headers, columns matched by name, the end.
- * No value is dropped in silence: one without a column is an error. */
+/* writer.c -- writing that all encodings share: kinds and their headers, columns matched by name, the end. No value is
+ * dropped silently: one without a column is an error. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ nsx_writer_flush(struct nsx_writer *w)
 	return rc;
 }
 
-/* What was declared under the name of k, NULL if nothing was. */
+/* The declaration under the name of k, NULL if there is none. */
 static struct nsx_put *
 find(struct nsx_writer *w, const struct nsx_kind *k)
 {
@@ -204,7 +204,7 @@ nsx_writer_catch_up(struct nsx_writer *w)
 	return NSX_OK;
 }
 
-/* Find the columns of p in records of kind k. */
+/* Match the columns of p with records of kind k. */
 static int
 match(struct nsx_writer *w, struct nsx_put *p, const struct nsx_kind *k)
 {
@@ -296,7 +296,7 @@ nsx_writer_finish(struct nsx_writer *w)
 {
 	int rc = w->failed ? NSX_ERR : finish(w);
 
-	/* Whatever came of it, nothing more can be written. */
+	/* In any case nothing more can be written. */
 	w->failed = true;
 	return rc;
 }

@@ -1,4 +1,5 @@
-/* flame/kind.c -- kinds by name: brackets as nsysx-fold writes them, collectives as XLA, JAX and NCCL call them. */
+/* flame/kind.c -- kinds by name: names in brackets as nsysx-fold writes them, collectives with the names of XLA, JAX
+ * and NCCL. */
 #include "draw/flame/kind.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ is_letter(char c)
 	return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
-/* Whether s begins with prefix, upper or lower case, '_' for '-'. */
+/* Whether s begins with prefix, ignoring case, '_' matching '-'. */
 static bool
 begins(struct nsx_str s, const char *prefix)
 {
@@ -51,7 +52,7 @@ bracketed(struct nsx_str s)
 	return contains(s, "idle") ? NSX_FLAME_IDLE : NSX_FLAME_UNKNOWN;
 }
 
-/* Names of transfers: an opcode, an instruction called after it, a primitive of JAX. */
+/* Names of transfers: an opcode, an instruction named after it, a primitive of JAX. */
 static bool
 is_transfer(struct nsx_str s)
 {
@@ -77,7 +78,7 @@ is_transfer(struct nsx_str s)
 	return false;
 }
 
-/* What stands behind the last '/' that is not within brackets. */
+/* The part after the last '/' that is not within brackets. */
 static struct nsx_str
 last_part(struct nsx_str s)
 {
@@ -94,7 +95,7 @@ last_part(struct nsx_str s)
 	return (struct nsx_str){ s.ptr + from, s.len - from };
 }
 
-/* The instruction that a range of XLA names: `Thunk:#...hlo_op=NAME#`. Empty without one. */
+/* The instruction in the title of a range of XLA: `Thunk:#...hlo_op=NAME#`. Empty if there is none. */
 static struct nsx_str
 hlo_op(struct nsx_str s)
 {
@@ -120,7 +121,7 @@ nsx_flame_kind_of(struct nsx_str s)
 unsigned
 nsx_flame_shade(struct nsx_str s)
 {
-	/* FNV-1a: byte by byte, so that machines of any byte order agree. */
+	/* FNV-1a: byte by byte, so that machines of any byte order give the same result. */
 	uint32_t h = 2166136261u;
 
 	for (size_t i = 0; i < s.len; i++)

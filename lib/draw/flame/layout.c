@@ -1,5 +1,8 @@
-/* flame/layout.c -- which frames are drawn, and where. Only they are sorted: of millions few are wide enough to be
- * seen. */
+/* flame/layout.c -- selects and places the frames to draw. Only those are sorted: of millions few are wide enough to be
+ * visible.
+ *
+ * For example, total 100 and a minimum share of 0.01: root 100 > a 90 > b 60, c 30; root > d 0.5. d is below 1 and is
+ * not drawn, a starts at 0 and is 90 wide, b starts at 0 and c at 60. */
 #include "draw/flame/layout.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 #include "draw/flame/rows.h"
 #include "draw/fold.h"
 
-/* Sorting by name is by rank among the names that are drawn. */
+/* Sorting by name uses the rank among the names that are drawn. */
 struct ranked { struct nsx_str text; uint32_t name; };
 
 static int
@@ -18,7 +21,7 @@ ranked_cmp(const void *a, const void *b)
 	return nsx_str_cmp(((const struct ranked *)a)->text, ((const struct ranked *)b)->text);
 }
 
-/* The total that a frame needs to be drawn. */
+/* The minimum total of a frame that is drawn. */
 static int64_t
 least(int64_t total, double share)
 {
@@ -27,7 +30,7 @@ least(int64_t total, double share)
 	return v >= (double)INT64_MAX ? INT64_MAX : v < 1 ? 1 : (int64_t)v;
 }
 
-/* rank[name] of the names that nodes[0..n) have; NULL when out of memory. */
+/* rank[name] for the names of nodes[0..n); NULL when out of memory. */
 static uint32_t *
 rank_names(const struct nsx_flame_tree *t, const struct nsx_sort_key *nodes, size_t n)
 {
@@ -52,8 +55,8 @@ rank_names(const struct nsx_flame_tree *t, const struct nsx_sort_key *nodes, siz
 	return rank;
 }
 
-/* The nodes that are drawn but the root, children of one parent next to each other from left to right. NULL when out of
- * memory. */
+/* The nodes that are drawn except the root, children of one parent next to each other from left to right. NULL when out
+ * of memory. */
 static struct nsx_sort_key *
 drawn(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options, size_t *n)
 {
@@ -93,7 +96,7 @@ drawn(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
 	return keys;
 }
 
-/* Nodes whose children are being placed: the next of them, and where it goes. */
+/* Nodes whose children are being placed: the next child, and its position. */
 struct open { size_t at; int64_t offset; };
 
 /* first[node]: where the keys of its children begin. */
@@ -127,7 +130,7 @@ place(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct n
 	return good;
 }
 
-/* marked[node]: how much of its total is marked as communication. NULL when out of memory. */
+/* marked[node]: the part of its total that is marked as communication. NULL when out of memory. */
 static int64_t *
 sum_marked(const struct nsx_flame_tree *t, uint32_t mark)
 {
@@ -142,7 +145,7 @@ sum_marked(const struct nsx_flame_tree *t, uint32_t mark)
 	return marked;
 }
 
-/* The kind of a frame where communication is marked: what is marked, and what holds nothing else. */
+/* The kind of a frame if communication is marked: a marked frame, and one that contains nothing else. */
 static enum nsx_flame_kind
 marked_kind(enum nsx_flame_kind own, int64_t marked, int64_t total)
 {
@@ -153,7 +156,7 @@ marked_kind(enum nsx_flame_kind own, int64_t marked, int64_t total)
 	return own == NSX_FLAME_COMM ? NSX_FLAME_COMPUTE : own;
 }
 
-/* Kinds of all nodes, and what each has. */
+/* Kinds of all nodes, and the sum of each. */
 static bool
 tell_kinds(struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
 {

@@ -1,20 +1,21 @@
-/* flame/pool.c -- stacks as numbers of their frames, to be made a tree all at once.
+/* flame/pool.c -- stacks as sequences of frame numbers, from which the tree is built at the end.
  *
- * A hash table of all frames below all frames costs a miss of the cache for each frame of each line. Here a line is put
- * behind the one before as a few words,
+ * A hash table of (parent, frame) costs a cache miss for each frame of each line. Here each line is appended as a few
+ * words,
  *
  *     file and number of frames | n, low and high | name | name | ...
  *
- * and when all are there they are sorted by their first frame, those of one first frame by their second, and so on:
- * each group of stacks that begin alike is a frame of the tree.
+ * and at the end they are sorted by their first frame, those with the same first frame by their second, and so on: each
+ * group of stacks with a common prefix is a frame of the tree.
  *
  *     a;b 5        a: 3 stacks   ->  b: 2 stacks  ->  ends here: 5;  c: 1 stack
  *     d 1                            c: 1 stack
  *     a;c 2        d: 1 stack
  *     a;b;c 7
  *
- * Stacks seen a moment ago are found by a small table and only added to. When the words reach a limit, equal stacks are
- * added up; if that does not free half of them the limit doubles. So memory grows with distinct stacks. */
+ * Recent stacks are found in a small table, and the number is added to them. When the words reach a limit, equal stacks
+ * are merged; if that does not free half of the words the limit doubles. So memory grows with the number of distinct
+ * stacks. */
 #include "draw/flame/pool.h"
 
 #include <stdlib.h>
@@ -52,14 +53,14 @@ set_value(uint32_t *stack, int64_t n)
 	stack[2] = (uint32_t)((uint64_t)n >> 32);
 }
 
-/* ---- groups of stacks that begin alike */
+/* ---- groups of stacks with a common prefix */
 
-/* items[lo, hi) have the first `depth` frames in common, the last of them `name`, below `parent`. */
+/* items[lo, hi) have the first `depth` frames in common; the last of these is `name`, below `parent`. */
 struct group { uint32_t lo, hi, depth, parent, name; };
 
 struct walk {
 	struct nsx_flame_pool          *pool;
-	const struct nsx_flame_planter *to;     /* NULL: equal stacks are only added up */
+	const struct nsx_flame_planter *to;     /* NULL: equal stacks are only merged */
 	struct nsx_flame_item          *room;   /* for sorting */
 	NSX_VEC(struct group)           todo;
 };
@@ -77,7 +78,7 @@ insertion_sort(struct nsx_flame_item *a, size_t n)
 	}
 }
 
-/* By key, byte after byte; equal ones keep their order. */
+/* Radix sort by key, byte by byte; stable. */
 static void
 sort(struct nsx_flame_item *a, size_t n, uint32_t max, struct nsx_flame_item *room)
 {
@@ -130,7 +131,7 @@ load_keys(struct nsx_flame_pool *p, size_t lo, size_t hi, uint32_t depth, uint32
 	return all == common;
 }
 
-/* items[lo, hi) are one stack, which ends in node. */
+/* items[lo, hi) are the same stack, which ends in node. */
 static void
 end_stacks(struct walk *w, uint32_t node, size_t lo, size_t hi)
 {
@@ -157,7 +158,7 @@ child(struct walk *w, uint32_t parent, uint32_t name)
 	return w->to ? w->to->child(w->to->state, parent, name) : 0;
 }
 
-/* The rest of the one stack of a group. */
+/* The remaining frames of a group with one distinct stack. */
 static bool
 end_alone(struct walk *w, uint32_t node, size_t i, uint32_t depth)
 {
@@ -172,7 +173,7 @@ end_alone(struct walk *w, uint32_t node, size_t i, uint32_t depth)
 	return node != NOWHERE;
 }
 
-/* Sorted items[lo, hi): those of one frame are a group each; those that end are over. */
+/* Sorted items[lo, hi): those with the same frame are a group; those that end here are done. */
 static bool
 split(struct walk *w, uint32_t node, size_t lo, size_t hi, uint32_t depth)
 {
@@ -230,7 +231,7 @@ walk(struct nsx_flame_pool *p, const struct nsx_flame_planter *to)
 
 /* ---- adding */
 
-/* Add up equal stacks; what is left moves together. */
+/* Merge equal stacks; the remaining words are moved together. */
 static bool
 compact(struct nsx_flame_pool *p)
 {

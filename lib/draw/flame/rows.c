@@ -1,13 +1,13 @@
-/* flame/rows.c -- in which row each frame is drawn, and which are dimmed.
+/* flame/rows.c -- the row of each frame, and which frames are dimmed.
  *
  * A run is a path of frames of one width, each the only child of the one before. Collapsed, it takes one row, and one
- * of its frames stands for all: of those that are not dimmed (of all, if every one is) the one whose name is in the
- * picture least often, as wrappers are everywhere and say nothing; of equal ones the innermost.
+ * of its frames represents all: of those that are not dimmed (of all, if every one is) the one whose name is in the
+ * picture least often, because wrappers occur everywhere and are not informative; of equal ones the innermost.
  *
  *     frames (from the root)      row    row, collapsed
  *     train.py:9[main]       100    1      1   hidden
  *     flax/module.py:5[call] 100    2      1   hidden: dimmed
- *     model.py:7[loss]       100    3      1   stands for 5
+ *     model.py:7[loss]       100    3      1   represents 5
  *     util.py:2[wrapper]     100    4      1   hidden: there are three of it in the picture
  *     flax/linear.py:3[call] 100    5      1   hidden: dimmed
  *     util.py:2[wrapper]      60    6      2
@@ -20,14 +20,14 @@
 
 #include "draw/flame/text.h"
 
-/* Names are matched by this much of their beginning. */
+/* Names are matched by at most this many of their first characters. */
 enum { MATCHED_BYTES = 4096 };
 
 enum { UNTRIED, BRIGHT, DIM };
 
 struct dimmer {
 	const regex_t *pattern;
-	unsigned char *of_name;   /* by name; UNTRIED: not looked at yet */
+	unsigned char *of_name;   /* by name; UNTRIED: not matched yet */
 	struct nsx_buf shown;
 };
 
@@ -71,7 +71,7 @@ in_brackets(const struct nsx_flame_tree *t, const struct nsx_flame_node *n)
 	return s.len && s.ptr[0] == '[';
 }
 
-/* Whether frame i goes into the row of the frame before it. */
+/* Whether frame i is in the row of the frame before it. */
 static bool
 joins(const struct nsx_flame_layout *l, const struct nsx_flame_tree *t, size_t i)
 {
@@ -94,7 +94,7 @@ count_names(const struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
 	return often;
 }
 
-/* Frames [from, to) are a run. */
+/* Process the run of frames [from, to). */
 static void
 end_run(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const uint32_t *often, size_t from, size_t to)
 {

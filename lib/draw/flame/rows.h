@@ -1,4 +1,4 @@
-/* flame/rows.h -- in which row each frame is drawn, and which are dimmed; private to lib/draw. */
+/* flame/rows.h -- the row of each frame, and which frames are dimmed; private to lib/draw. */
 #ifndef NSX_DRAW_FLAME_ROWS_H
 #define NSX_DRAW_FLAME_ROWS_H
 

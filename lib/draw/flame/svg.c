@@ -1,5 +1,5 @@
-/* flame/svg.c -- a layout as SVG. Places are percentages, so that it fits any window without its script, and letters
- * keep their size; names stand in text alone. */
+/* flame/svg.c -- writes a layout as SVG. Positions are percentages, so that the picture fits any window without its
+ * script, and letters keep their size; names are only in text elements. */
 #include "draw/flame/svg.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include "base/num.h"
 #include "draw/flame/text.h"
 
-/* Pixels. What fits into a label is reckoned for a window of WIDTH; the script does it anew for the one there is.
- * flame.js knows ROW, BASELINE, PAD and NAME_CELLS. */
+/* Pixels. The text that fits into a label is computed for a window of WIDTH; the script computes it again for the
+ * actual width. flame.js has the same ROW, BASELINE, PAD and NAME_CELLS. */
 enum { WIDTH = 1200, ROW = 18, BASELINE = 13, PAD = 4, LETTER_HUNDREDTHS = 725, LEGEND_COLUMN = 190, SWATCH = 12,
        LEFT = 8, LISTED = 40, NAME_CELLS = 8, FULL = 64 << 10 };
 
@@ -28,7 +28,7 @@ struct page {
 	struct nsx_buf                  b, shown, text;
 	int64_t                         total;
 	int                             lines;        /* of text below the title */
-	int                             top, height;  /* of the frames; of all */
+	int                             top, height;  /* of the frames; of the picture */
 };
 
 static int
@@ -43,7 +43,7 @@ flush(struct page *p, size_t enough)
 	return rc;
 }
 
-/* What stands in p->text as XML; p->text is empty again. */
+/* Append the contents of p->text as XML; p->text is then empty. */
 static void
 put_text(struct page *p)
 {
@@ -53,7 +53,7 @@ put_text(struct page *p)
 
 /* ---- above the frames */
 
-/* p->text as the next line below the title. */
+/* Write p->text as the next line below the title. */
 static void
 put_line(struct page *p)
 {
@@ -146,7 +146,7 @@ static const char *const kind_class[] = {
 	[NSX_FLAME_IDLE] = "i", [NSX_FLAME_UNKNOWN] = "u",
 };
 
-/* The kinds there are, with what each has. Nothing if there is one alone: then the colours say nothing. */
+/* The kinds that occur, with their sums. Nothing if there is only one: then colours carry no information. */
 static int
 put_kinds(struct page *p, int y)
 {
@@ -210,7 +210,7 @@ put_head(struct page *p)
 
 /* ---- frames */
 
-/* n of total in percent, four digits behind the point at most. */
+/* n of total in percent, with at most four digits after the point. */
 static void
 put_place(struct nsx_buf *b, int64_t n, int64_t total)
 {
@@ -225,7 +225,7 @@ put_place(struct nsx_buf *b, int64_t n, int64_t total)
 	nsx_buf_char(b, '%');
 }
 
-/* How the frame is called, into p->shown. */
+/* Write the shown name of the frame to p->shown. */
 static void
 show_name(struct page *p, const struct nsx_flame_frame *f)
 {
@@ -238,7 +238,7 @@ show_name(struct page *p, const struct nsx_flame_frame *f)
 	nsx_flame_put_human(&p->shown, p->total, p->options->unit);
 }
 
-/* Of a frame that stands for several, into p->text: the names of all, those nearer to the root first. */
+/* For a frame that represents several, to p->text: the names of all, those nearer to the root first. */
 static void
 put_run(struct page *p, size_t i)
 {
@@ -259,7 +259,7 @@ put_run(struct page *p, size_t i)
 		nsx_buf_fmt(&p->text, "\n  ... and %" PRIu32 " more", n - (uint32_t)listed);
 }
 
-/* The name of frame i, what it has, and what it had. */
+/* The name of frame i, its value, and its value in the base. */
 static void
 put_title(struct page *p, size_t i, const struct nsx_flame_node *n)
 {
@@ -302,7 +302,7 @@ put_class(struct page *p, const struct nsx_flame_frame *f, const struct nsx_flam
 	            f->node ? nsx_flame_shade(nsx_intern_str(&p->tree->names, n->name)) : 0);
 }
 
-/* What fits of p->shown into a frame of that width, into p->text; where there is room, before it how many more frames
+/* The part of p->shown that fits into a frame of that width, to p->text; before it, if it fits, how many more frames
  * the row has. */
 static void
 put_label(struct page *p, const struct nsx_flame_frame *f, int64_t hundredths)
@@ -366,7 +366,7 @@ put_frames(struct page *p)
 	return rc;
 }
 
-/* The script stands last: it finds all there is. */
+/* The script is last, so that it finds all elements. */
 static int
 put_page(struct page *p)
 {

@@ -1,4 +1,4 @@
-/* flame/text.c -- names and numbers as an SVG spells them. */
+/* flame/text.c -- names and numbers in the form of an SVG. */
 #include "draw/flame/text.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ code_point(const char *p, size_t n)
 	return c;
 }
 
-/* Characters that XML 1.0 refuses, or that are not seen but change what is. */
+/* Characters that XML 1.0 does not allow, or that are invisible but change the display. */
 static bool
 is_hidden(uint32_t c)
 {
@@ -66,7 +66,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Letters that a character takes: most of those above U+1100 are two wide in a font of fixed width. */
+/* Width of a character in letters: most above U+1100 are two wide in a font of fixed width. */
 static size_t
 cells_of(const char *p, size_t n)
 {
@@ -85,7 +85,7 @@ width(struct nsx_str s)
 	return w;
 }
 
-/* As many bytes at the start of s as fit. */
+/* The number of bytes at the start of s that fit. */
 static size_t
 fitting(struct nsx_str s, size_t cells)
 {
@@ -101,7 +101,7 @@ fitting(struct nsx_str s, size_t cells)
 	return i;
 }
 
-/* The longest end of s that begins with a part of its path and fits; its last part if none does. */
+/* The longest suffix of s that begins with a component of its path and fits; its last component if none does. */
 static struct nsx_str
 path_end(struct nsx_str s, size_t cells)
 {
@@ -118,14 +118,14 @@ path_end(struct nsx_str s, size_t cells)
 		if (c != '/' || depth || i + 1 == s.len || i == 0)
 			continue;
 		part = (struct nsx_str){ s.ptr + i, s.len - i };
-		/* Wider than all of them could be: no need to measure. */
+		/* It fits even if all characters were wide: no need to measure. */
 		if (part.len <= 4 * cells && width(part) < cells)
 			break;
 	}
 	return part;
 }
 
-/* Whether s ends in a file's line: `layers.py:14`. */
+/* Whether s ends in a line of a file: `layers.py:14`. */
 static bool
 ends_in_line(struct nsx_str s)
 {
@@ -148,7 +148,7 @@ file_line(struct nsx_str s)
 	return (struct nsx_str){ s.ptr, 0 };
 }
 
-/* As many bytes at the end of s as fit. */
+/* The number of bytes at the end of s that fit. */
 static size_t
 fitting_end(struct nsx_str s, size_t cells)
 {
@@ -167,8 +167,8 @@ fitting_end(struct nsx_str s, size_t cells)
 	return s.len - from;
 }
 
-/* Of the last part of a path, which does not fit: a line without its function, or as much of its end as fits; the
- * beginning of what is no line. */
+/* For the last component of a path, which does not fit: a line without its function, or as much of its end as fits; of
+ * other names the beginning. */
 static void
 put_part(struct nsx_buf *b, struct nsx_str part, size_t cells)
 {

@@ -1,5 +1,5 @@
-/* flame/tree.c -- folded stacks into a tree. What a line shares with the line before it is not split again; the tree
- * is made when all lines are there (pool.c). */
+/* flame/tree.c -- folded stacks into a tree. The prefix that a line shares with the line before it is not split again;
+ * the tree is built after all lines have been read (pool.c). */
 #include "draw/flame/tree.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ make_root(struct nsx_flame_tree *t)
 	return t->nodes.n || nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = NSX_NONE, .name = NSX_NONE }));
 }
 
-/* How many bytes the two begin with alike. */
+/* The length of the common prefix of the two. */
 static size_t
 common(struct nsx_str a, struct nsx_str b)
 {
@@ -48,8 +48,8 @@ common(struct nsx_str a, struct nsx_str b)
 	return i;
 }
 
-/* Keep of the frames of the line before those that stack has too; where the first new one begins, SIZE_MAX if all is
- * there. */
+/* Keep the frames of the previous line that stack has too; returns where the first new one begins, SIZE_MAX if there is
+ * none. */
 static size_t
 keep(struct parse *p, struct nsx_str stack)
 {
@@ -85,7 +85,7 @@ add_stack(struct parse *p, struct nsx_str stack, int64_t n)
 	return !p->last.failed && nsx_flame_pool_add(&p->tree->pool, p->names.p, p->names.n, p->file, n);
 }
 
-/* A line without its end. Empty ones hold nothing. */
+/* Add a line without its line feed. Empty ones are ignored. */
 static int
 take_line(struct parse *p, struct nsx_str line)
 {
@@ -113,7 +113,8 @@ take_line(struct parse *p, struct nsx_str line)
 	return NSX_OK;
 }
 
-/* Every line of what is in the window, *used bytes of it. At the end of the input a last one needs no line feed. */
+/* Add every line in the window; *used is the number of its bytes used. At the end of the input the last line needs no
+ * line feed. */
 static int
 take_lines(struct parse *p, struct nsx_str window, bool at_end, size_t *used)
 {
@@ -144,7 +145,7 @@ parse(struct parse *p)
 		nsx_input_take(nsx_reader_input(p->in), used);
 		if (rc == NSX_EOF)
 			return NSX_OK;
-		/* What is left is part of a line: it takes more than that. Half as much again, for lines of any
+		/* The rest is part of a line, which is longer than the window. Increased by half, for lines of any
 		 * length. */
 		want = window.len - used;
 		if (want > LINE_MAX_BYTES) {

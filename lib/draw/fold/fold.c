@@ -23,7 +23,7 @@ nsx_fold_by_name(const char *name)
 	return -1;
 }
 
-/* One of those that are made at once. */
+/* One of the results that are computed together. */
 struct folding { const struct nsx_folder *folder; void *state; struct nsx_stacks stacks; struct nsx_diags diags; };
 struct all { struct folding *p; size_t n; };
 

@@ -1,5 +1,5 @@
-/* programs.c -- fold thunks by what their instructions come from. Holds metadata and one sum per executed
- * instruction; stacks are made when the stream has ended. */
+/* programs.c -- fold thunks by the source of their instructions. Holds metadata and one sum per executed instruction;
+ * stacks are made after the end of the stream. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "job/program_time.h"
 #include "job/catalogue.h"
 
-/* A place code comes from: an op_name in the catalogue, the node of a source stack; NSX_NONE: none. */
+/* A source location: an op_name in the catalogue, the node of a source stack; NSX_NONE: none. */
 struct place { uint32_t op_name, stack; };
 
-/* What an instruction took. */
+/* The time of an instruction. */
 struct inst {
 	nsx_u128 time;     /* exposed */
-	nsx_u128 comm;     /* what of it communicates */
-	uint32_t name;     /* of its first thunk, in the catalogue's strings, where no record names it */
+	nsx_u128 comm;     /* the part of it that is communication */
+	uint32_t name;     /* of its first thunk, in the catalogue's strings, if no record names it */
 };
 
 struct programs {
@@ -25,11 +25,11 @@ struct programs {
 	struct nsx_err         *err;
 	struct nsx_fold_options options;
 	struct nsx_top          top;
-	NSX_VEC(struct inst)    insts;        /* by index of the catalogue, as far as any ran */
+	NSX_VEC(struct inst)    insts;        /* by index of the catalogue, up to the last one that ran */
 	NSX_VEC(uint32_t)       nodes;        /* of stacks, by index of the catalogue */
 	struct nsx_repeats      repeats;
-	struct nsx_map          written_as;   /* node of a stack that repeats -> node without that */
-	NSX_VEC(uint32_t)       frames;       /* of the stack under way */
+	struct nsx_map          written_as;   /* node of a stack with repeated runs -> node of the stack without them */
+	NSX_VEC(uint32_t)       frames;       /* of the current stack */
 	uint32_t                active;       /* the stack [GPU active] */
 };
 
@@ -103,7 +103,8 @@ frames_node(struct programs *f, size_t n)
 	return node;
 }
 
-/* Places are told apart by what the stream says, so that time is shared out the same way whichever is written. */
+/* Locations are compared by the contents of the stream, so that time is shared in the same way whichever of them is
+ * written. */
 static bool
 note_repeats(struct programs *f, uint32_t node)
 {
@@ -222,10 +223,10 @@ place_cmp(const void *pa, const void *pb)
 	return (a->op_name > b->op_name) - (a->op_name < b->op_name);
 }
 
-/* Room for the places of one instruction, used again for each. */
+/* Memory for the locations of one instruction, reused for each. */
 struct places { NSX_VEC(struct place) all; NSX_VEC(uint32_t) nodes; };
 
-/* The distinct places of i. */
+/* The distinct source locations of i. */
 static bool
 gather(const struct programs *f, const struct nsx_cat_inst *i, struct places *to)
 {
@@ -246,7 +247,8 @@ gather(const struct programs *f, const struct nsx_cat_inst *i, struct places *to
 	return true;
 }
 
-/* Places with frames alone count, if there are any; those with an op_name else. They are sorted, no stack last. */
+/* Locations with frames only count, if there are any; otherwise those with an op_name. They are sorted, those without a
+ * stack last. */
 static bool
 source_stacks(struct programs *f, struct places *at)
 {
@@ -275,7 +277,7 @@ static bool
 op_name_stacks(struct programs *f, struct places *at)
 {
 	at->nodes.n = 0;
-	/* The set of names alone: stacks are not looked at when folding by op-name, so places differ by name. */
+	/* The set of names only: folding by op-name ignores stacks, so locations differ by name. */
 	for (size_t i = 0; i < at->all.n; i++) {
 		uint32_t node;
 
@@ -288,7 +290,7 @@ op_name_stacks(struct programs *f, struct places *at)
 	return at->nodes.n || nsx_vec_push(&at->nodes, nsx_stacks_push(f->stacks, f->active, NSX_STR("[Unknown]")));
 }
 
-/* How many programs have each name, by the name's number; NULL when out of memory. */
+/* The number of programs with each name, by the name's number; NULL when out of memory. */
 static uint32_t *
 count_names(const struct programs *f)
 {
@@ -321,7 +323,7 @@ label_stack(struct programs *f, uint32_t at, const uint32_t *names)
 	return nsx_stacks_push(f->stacks, node, name == NSX_NONE ? NSX_STR("[Unknown]") : string(f, name));
 }
 
-/* Give time to n stacks in equal parts, of them what communicates to the same stacks with one frame more. */
+/* Add time to n stacks in equal shares; the communication part goes to the same stacks with one more frame. */
 static bool
 share_out(struct programs *f, uint32_t *nodes, uint32_t n, const struct inst *i)
 {
@@ -380,7 +382,7 @@ add_idle(struct programs *f, struct nsx_str what, nsx_u128 whole, nsx_u128 part)
 	return nsx_stacks_add(f->stacks, nsx_stacks_push(f->stacks, NSX_STACKS_ROOT, what), whole - part);
 }
 
-/* Whether anything says where any code comes from, were it only a stack that is missing. */
+/* Whether the stream has any source location, even if only a stack that is missing. */
 static bool
 any_place(const struct nsx_catalogue *cat)
 {

@@ -10,18 +10,18 @@
 #include "job/range_book.h"
 
 enum {
-	RESOLVING = NSX_NONE - 1,    /* a stack that is being looked for: who meets it again is in a circle */
+	RESOLVING = NSX_NONE - 1,    /* the stack is being resolved: reaching it again means a cycle of parents */
 	UNRESOLVED = NSX_NONE
 };
 
-/* Of a range in the book, `name` is its frame and `mark` its stack, once an operation asked for it. */
+/* In the book, `name` of a range is its frame and `mark` its stack, once an operation needs it. */
 struct ranges {
 	struct nsx_stacks *stacks;
 	struct nsx_err    *err;
 	const struct nsx_fold_options *options;
 	bool               kernel;
 	struct nsx_range_book book;
-	struct nsx_catalogue cat;       /* what communicates; empty where nobody asks */
+	struct nsx_catalogue cat;       /* for communication; empty if that is not needed */
 	NSX_VEC(struct nsx_range_entry *) chain;
 	uint32_t           none;        /* the stack of operations without a range */
 	bool               any_op, any_range;
@@ -55,14 +55,14 @@ take_range(struct ranges *r, const struct nsx_rec *rec)
 
 	r->any_range = true;
 	if (!nsx_has(rec, NSX_RANGE_start))
-		return NSX_OK;   /* no GPU work: no operation will name it */
+		return NSX_OK;   /* no GPU work: no operation will refer to it */
 	name = nsx_range_book_name(&r->book, rec, r->options->names);
 	frame = name.len ? nsx_stacks_frame(r->stacks, name) : (uint32_t)NSX_NONE;
 	return frame == NSX_NONE ? nsx_err_nomem(r->err, NULL) : nsx_range_book_add(&r->book, rec, frame, r->err);
 }
 
-/* The stack of an open range, NSX_NONE when out of memory. A parent may stand after its child when both start at
- * once, so it is looked for when the first operation comes. */
+/* The stack of an open range, NSX_NONE when out of memory. A parent may come after its child if both start at the same
+ * time, so it is resolved when the first operation comes. */
 static uint32_t
 resolve(struct ranges *r, struct nsx_range_entry *at)
 {
@@ -94,7 +94,7 @@ resolve(struct ranges *r, struct nsx_range_entry *at)
 	return node;
 }
 
-/* Whether somebody asks what communicates. */
+/* Whether it matters which operations communicate. */
 static bool
 asks_comm(const struct ranges *r)
 {

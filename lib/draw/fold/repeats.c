@@ -1,8 +1,8 @@
-/* repeats.c -- runs of frames that repeat at once.
+/* repeats.c -- removes runs of frames that are repeated immediately.
  *
- * XLA gives every call that it inlines the whole stack of its caller once more, so that one line of Python has the
- * stack step;loss;step;loss;step;loss;block. Frames are taken one after the other, outermost first; whenever the last
- * frames equal the run of as many frames before them, they are dropped, the shortest such run first:
+ * XLA prepends the whole stack of the caller to every call that it inlines, so that one line of Python has the stack
+ * step;loss;step;loss;step;loss;block. Frames are taken one after the other, outermost first; whenever the last frames
+ * equal the run of as many frames before them, they are dropped, the shortest such run first:
  *
  *     frame    stack             the last frames repeat
  *     step     step
@@ -13,13 +13,12 @@
  *     loss     step loss         step loss
  *     block    step loss block
  *
- * So what remains holds no run twice at once, which makes it cheap to look for the next: in such a stack, equal blocks
- * of
- * 2^k frames end more than 2^k frames apart (nearer ones would overlap or touch, and hold a repeated run). A run of d
- * frames, 2^k <= d < 2^(k+1), ends with a block of 2^k that ended d frames before: of all places where that block
- * ended, only the last can be the one. Blocks have numbers, those of 2^k frames by the numbers of their halves, so that
- * two runs of d are equal when their first and their last blocks have equal numbers. A frame costs a step for each k,
- * also when it is dropped: n log n for a stack of n frames. */
+ * So the remaining stack contains no immediately repeated run, which makes the search for the next one cheap: in such a
+ * stack, equal blocks of 2^k frames end more than 2^k frames apart (nearer ones would overlap or touch, and hold a
+ * repeated run). A run of d frames, 2^k <= d < 2^(k+1), ends with a block of 2^k that ended d frames before: of all
+ * places where that block ended, only the last can be the one. Blocks have numbers, those of 2^k frames by the numbers
+ * of their halves, so that two runs of d are equal when their first and their last blocks have equal numbers. A frame
+ * costs a step for each k, also when it is dropped: n log n for a stack of n frames. */
 #include "draw/fold/repeats.h"
 
 #include <stdlib.h>
@@ -47,7 +46,7 @@ block(const struct nsx_repeats *r, unsigned k, size_t i)
 	return r->level[k].name.p[i];
 }
 
-/* Whether the d frames that end at frame i equal the d before them. Their last blocks of 2^k do, and 2^k <= d <
+/* Whether the d frames that end at frame i equal the d before them. Their last blocks of 2^k are equal, and 2^k <= d <
  * 2^(k+1). */
 static bool
 repeats(const struct nsx_repeats *r, unsigned k, size_t i, size_t d)
@@ -57,7 +56,7 @@ repeats(const struct nsx_repeats *r, unsigned k, size_t i, size_t d)
 	return 2 * d <= i + 1 && block(r, k, first) == block(r, k, first - d);
 }
 
-/* Add frame i. *run: how many frames, the last of them, repeat those before; 0: none. False when out of memory. */
+/* Add frame i. *run: how many of the last frames repeat those before; 0: none. False when out of memory. */
 static bool
 push(struct nsx_repeats *r, uint32_t frame, size_t *run)
 {
@@ -75,7 +74,7 @@ push(struct nsx_repeats *r, uint32_t frame, size_t *run)
 		if (name == NSX_NONE || !nsx_vec_room(&l->name, i + 1 - l->name.n) || !nsx_vec_room(&l->before,
 		    i + 1 - l->before.n))
 			return false;
-		/* No block of 2^k ends before frame 2^k - 1: those places stay unused. */
+		/* No block of 2^k ends before frame 2^k - 1: those positions are unused. */
 		while (l->name.n < i)
 			l->name.p[l->name.n++] = l->before.p[l->before.n++] = NSX_NONE;
 		uint32_t before = r->last.p[name];
@@ -90,7 +89,7 @@ push(struct nsx_repeats *r, uint32_t frame, size_t *run)
 	return true;
 }
 
-/* Take back the last frame: its blocks ended last where they did before. */
+/* Remove the last frame: the last positions of its blocks are restored. */
 static void
 pop(struct nsx_repeats *r)
 {
@@ -103,7 +102,7 @@ pop(struct nsx_repeats *r)
 	}
 }
 
-/* Whether a frame comes twice: what repeats has one, and most stacks do not. */
+/* Whether a frame occurs twice: a stack with a repeated run has one, and most stacks do not. */
 static bool
 any_twice(struct nsx_repeats *r, const uint32_t *frames, size_t n, bool *twice)
 {

@@ -1,4 +1,4 @@
-/* decode.c -- a Mosaic GPU profiler buffer taken apart.
+/* decode.c -- decodes a Mosaic GPU profiler buffer.
  *
  * The buffer is a slot of N words for each warpgroup, block by block:
  *
@@ -7,8 +7,8 @@
  *	2          words in use: see enum nsx_mosaic_layout
  *	3, 4; ...  an event: its name's id, with the top bit when it ends; %clock, lower half
  *
- * What follows the words in use was never written. The device checks no bounds: a warpgroup with too many events writes
- * over its neighbour. */
+ * Words after those in use were never written. The device checks no bounds: a warpgroup with too many events overwrites
+ * the next slot. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@
 enum {
 	WARPGROUP = 128,      /* threads */
 	HEADER = 3,           /* words */
-	OVERHEAD_MAX = 12,    /* one more than recording an event can be taken to cost, in cycles */
-	BACK_MAX = 10,        /* cycles a clock may step back unnoticed */
-	SAID_MAX = 100        /* such steps described one by one */
+	OVERHEAD_MAX = 12,    /* cycles: upper limit of the assumed cost of an event, plus one */
+	BACK_MAX = 10,        /* cycles that a clock may step back without a warning */
+	SAID_MAX = 100        /* such steps reported one by one */
 };
 #define END (UINT32_C(1) << 31)
 
@@ -31,7 +31,7 @@ struct decoding {
 	const unsigned char *bytes;
 	size_t             slots, words;   /* words of a slot */
 	enum nsx_mosaic_layout layout;
-	int64_t            said;           /* steps back */
+	int64_t            said;           /* steps back reported */
 };
 
 static uint32_t
@@ -54,7 +54,7 @@ clock_of(const struct decoding *d, size_t slot, size_t event)
 	return word(d, slot, HEADER + 2 * event + 1);
 }
 
-/* ---- what must hold of every slot */
+/* ---- checks of every slot */
 
 static int
 divide(struct decoding *d, size_t bytes, const struct nsx_mosaic_shape *s)
@@ -99,7 +99,7 @@ check_space(const struct decoding *d)
 
 	for (size_t s = 0; s < d->slots; s++) {
 		uint64_t used = word(d, s, 2);
-		/* Entries: two words must be left, that the next event would have had. */
+		/* Layout with entries: two words must be free, which the next event would have used. */
 		if (entries ? used + 2 > d->words : used + HEADER > d->words)
 			return nsx_err_set(d->err,
 				"%s: warpgroup %zu: not enough space for all events: %llu words in use of %zu", d->path,
@@ -117,7 +117,7 @@ check_space(const struct decoding *d)
 	return NSX_OK;
 }
 
-/* Two events follow each other no faster than recording takes. */
+/* Two events of a track are at least the cost of recording apart. */
 static int64_t
 overhead(const struct decoding *d)
 {
@@ -181,7 +181,7 @@ decode_slot(struct decoding *d, size_t s)
 	return NSX_OK;
 }
 
-/* Sorting needs the events' times, which a track has not: it borrows them. */
+/* Sorting needs the times of first events, which a track does not have: it stores them temporarily. */
 struct turn { int64_t time; struct nsx_mosaic_track track; };
 
 static int

@@ -18,8 +18,7 @@ code_point(const unsigned char *p, size_t n)
 	return c;
 }
 
-/* s as a JSON string of nothing but ASCII, quotes included. Bytes that are not UTF-8 become the four characters
- * \xHH. */
+/* s as a JSON string in ASCII only, quotes included. Bytes that are not UTF-8 become the four characters \xHH. */
 static void
 put_string(struct nsx_buf *b, struct nsx_str s)
 {
@@ -63,7 +62,7 @@ flush(struct nsx_buf *b, struct nsx_outfile *out, struct nsx_err *err)
 	return rc;
 }
 
-/* The names as JSON, once each: *ends says where in `all` each ends. */
+/* The names as JSON, each once: *ends has the end of each in `all`. */
 static size_t *
 spell_names(const struct nsx_mosaic *m, struct nsx_buf *all)
 {

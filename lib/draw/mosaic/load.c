@@ -1,4 +1,4 @@
-/* load.c -- the files that a Mosaic GPU profile is in: the buffer, plain or as NumPy saves it, and the names of its
+/* load.c -- reads the files of a Mosaic GPU profile: the buffer, plain or as NumPy saves it, and the names of its
  * events. */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ nsx_mosaic_slurp(const char *path, struct nsx_buf *out, struct nsx_err *err)
 
 /* ---- names */
 
-/* Undo the escapes of s into out, which has room for it; the length, SIZE_MAX if one is none. */
+/* Undo the escapes of s into out, which has enough space; returns the length, SIZE_MAX if an escape is invalid. */
 static size_t
 unescape(struct nsx_str s, char *out)
 {
@@ -136,7 +136,7 @@ blanks(struct header *h)
 		h->p++;
 }
 
-/* Take c, behind blanks, if it is next. */
+/* Consume c, after blanks, if it is next. */
 static bool
 next(struct header *h, char c)
 {

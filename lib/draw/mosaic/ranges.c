@@ -1,5 +1,5 @@
-/* ranges.c -- a Mosaic GPU profile as a stream: ranges as they nest within a warpgroup, and what each spends outside of
- * those it holds. */
+/* ranges.c -- a Mosaic GPU profile as a stream: ranges nested within a warpgroup, and the time of each outside the
+ * ranges in it. */
 #include <stdlib.h>
 
 #include "draw/mosaic.h"
@@ -16,8 +16,8 @@ struct ranging {
 	struct nsx_err          *err;
 	NSX_VEC(struct range)    ranges;
 	NSX_VEC(struct op)       ops;
-	NSX_VEC(uint32_t)        open;    /* of the track under way, innermost last */
-	int64_t                  at;      /* until where its time has been given to ranges */
+	NSX_VEC(uint32_t)        open;    /* of the current track, innermost last */
+	int64_t                  at;      /* its time up to here has been assigned to ranges */
 	int64_t                  stray, unended;
 };
 
@@ -27,7 +27,7 @@ innermost(const struct ranging *r)
 	return r->open.n ? r->open.p[r->open.n - 1] : NONE;
 }
 
-/* The time since the last event is the innermost range's. */
+/* The time since the last event belongs to the innermost range. */
 static int
 pass_time(struct ranging *r, int64_t now)
 {
@@ -59,7 +59,7 @@ close_innermost(struct ranging *r, int64_t now)
 	g->dur = now - g->start;
 }
 
-/* End the innermost range of that name, and with it those within it that have not ended. */
+/* End the innermost range of that name, and the open ranges inside it. */
 static void
 end(struct ranging *r, const struct nsx_mosaic_event *e)
 {
@@ -155,7 +155,7 @@ write_head(struct nsx_str profile, struct nsx_writer *out)
 	return nsx_write(out, &rec);
 }
 
-/* Ranges and operations in a stream's order: of those that start together, ranges first, the longer first. */
+/* Ranges and operations in the order of a stream: of those that start together, ranges first, the longer first. */
 static int
 write_all(const struct ranging *r, struct nsx_writer *out)
 {

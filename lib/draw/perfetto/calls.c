@@ -1,5 +1,5 @@
-/* calls.c -- which arrow starts at a call: that to the first operation that it issued. What waits is bounded, since
- * operations of a call may have been cut out of the stream. */
+/* calls.c -- arrows from calls: each goes to the first operation that the call issued. The number of waiting calls is
+ * bounded, since operations of a call may have been removed from the stream. */
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"
@@ -15,7 +15,7 @@ nsx_pending_call(struct nsx_pending *p, int64_t profile, int64_t call)
 	if (!p->ring && !(p->ring = malloc(PENDING * sizeof *p->ring)))
 		return 0;
 	if (p->n == PENDING) {
-		/* It may have been taken out before. */
+		/* It may have been removed before. */
 		nsx_map_del(&p->number_of, p->ring[p->first]);
 		p->first = (p->first + 1) % PENDING;
 		p->n--;
@@ -24,7 +24,7 @@ nsx_pending_call(struct nsx_pending *p, int64_t profile, int64_t call)
 	if (!at)
 		return 0;
 	p->ring[(p->first + p->n++) % PENDING] = key;
-	/* Numbers run from 1 up to below NSX_NONE, and then anew: the first arrows are long gone. */
+	/* Numbers go from 1 to below NSX_NONE, and then start again: the first arrows ended long before. */
 	p->numbers = p->numbers < NSX_NONE - 1 ? p->numbers + 1 : 1;
 	return *at = p->numbers;
 }

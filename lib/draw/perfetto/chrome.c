@@ -6,13 +6,13 @@
 #include "base/escape.h"
 #include "base/num.h"
 
-/* Collectives of which some devices have come are remembered in rows by their number, the latest first; the last of a
- * row is forgotten. */
+/* Collectives of which some devices' records have come are stored in rows by their number, the latest first; the last
+ * of a full row is dropped. */
 enum { ROWS = 1 << 14, ROW = 4 };
 
 struct chrome {
 	bool     any;                    /* event */
-	uint64_t begun[ROWS][ROW];       /* instances of collectives that have a beginning; 0: none */
+	uint64_t begun[ROWS][ROW];       /* instances of collectives whose flow has begun; 0: none */
 };
 
 static void
@@ -77,7 +77,7 @@ chrome_process(struct nsx_perfetto *t, uint32_t process, struct nsx_str name)
 static int
 chrome_track(struct nsx_perfetto *t, const struct nsx_perfetto_track *track)
 {
-	/* Counters are told apart by their names. */
+	/* Counters are distinguished by their names. */
 	if (track->counter)
 		return NSX_OK;
 	if (put_meta(t, "thread", track->process, track->id, track->name) != NSX_OK)
@@ -110,7 +110,7 @@ put_flow(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const c
 	return end_event(t);
 }
 
-/* Whether the instance has a beginning; from now on it has. */
+/* Whether the flow of the instance has begun; it has after this call. */
 static bool
 begun(struct chrome *c, uint64_t instance)
 {

@@ -1,10 +1,10 @@
-/* comm_ops.c -- operations that communicate and are in no thunk that does, as those of NCCL in a job without XLA. Which
- * of them are one instance is known only when all have come (job/nccl.h), so they are kept until then. */
+/* comm_ops.c -- operations that communicate and are in no thunk that does, such as those of NCCL in a job without XLA.
+ * Their instances are known only after all have been read (job/nccl.h), so they are kept until then. */
 #include <stdlib.h>
 
 #include "draw/perfetto/trace.h"
 
-/* -1: not known; strings in `texts`, the empty one is not known. */
+/* -1: unknown; strings in `texts`, the empty one is unknown. */
 struct nsx_kept_op {
 	int64_t  start, end, bytes, calls, group, hidden, seq;
 	uint64_t launch;
@@ -31,13 +31,13 @@ nsx_comm_ops_keep(struct nsx_comm_ops *c, const struct nsx_rec *rec, uint32_t cl
 		return nsx_err_nomem(err, NULL);
 	if (nsx_nccl_take(&c->nccl, rec, clock, err) != NSX_OK)
 		return NSX_ERR;
-	/* Numbering puts those of instances in another order: each tells where it is here. */
+	/* Numbering sorts operations by instance: each stores its position here. */
 	if (nsx_nccl_is(rec))
 		c->nccl.ops.p[c->nccl.ops.n - 1].op = (int64_t)c->kept.n - 1;
 	return NSX_OK;
 }
 
-/* Devices in an operation's group, -1 where that is not known. */
+/* Devices in an operation's group, -1 if unknown. */
 static int64_t
 group_of(const struct nsx_comm_ops *c, const struct nsx_kept_op *op)
 {
@@ -50,7 +50,7 @@ group_of(const struct nsx_comm_ops *c, const struct nsx_kept_op *op)
 	return ranks ? ranks : c->nccl.comms.list.p[at].devices;
 }
 
-/* seq and instance of what is kept. */
+/* seq and instance of the kept operations. */
 static int
 number(struct nsx_comm_ops *c, bool flows, struct nsx_err *err)
 {
@@ -69,7 +69,7 @@ number(struct nsx_comm_ops *c, bool flows, struct nsx_err *err)
 		for (size_t at = i; at < k; at++) {
 			struct nsx_kept_op *op = &c->kept.p[s->ops.p[at].op];
 			op->seq = s->ops.p[at].seq;
-			/* The uppermost bits tell it from launches and from instances of thunks. */
+			/* The uppermost bits distinguish it from launches and from instances of thunks. */
 			if (flows && k - i > 1)
 				op->instance = instances | UINT64_C(1) << 63 | UINT64_C(1) << 61;
 		}

@@ -1,5 +1,5 @@
-/* heap.c -- the heap memory of programs as counters: for each trace of a program's dump and each GPU what is in use,
- * which changes where a thunk starts whose instruction allocates, and is 0 between executions. */
+/* heap.c -- the heap memory of programs as counters: for each trace of a program's dump and each GPU the bytes in use,
+ * which change where a thunk starts whose instruction allocates, and are 0 between executions. */
 #include "xla/heap.h"
 
 #include <inttypes.h>
@@ -9,16 +9,16 @@
 
 struct value { int64_t at, after; bool known; };
 
-/* What the stream says of a program, and, once a thunk of it has come, its dump. */
+/* The names of a program in the stream, and, after its first thunk, its dump. */
 struct nsx_heap_program {
 	uint32_t          index;      /* in the catalogue */
 	struct nsx_str    name;
 	NSX_VEC(int64_t)  ids;        /* the stream's first, then those of its profiles */
-	NSX_VEC(uint32_t) digests;    /* in the catalogue's strings; of dumps alone */
-	struct nsx_intern insts;      /* names that are executed */
+	NSX_VEC(uint32_t) digests;    /* in the catalogue's strings; only of dumps */
+	struct nsx_intern insts;      /* names of executed instructions */
 	bool              looked;
-	size_t            ntraces;    /* 0: nothing to count */
-	struct value     *values;     /* of (instruction, trace): the latter runs fastest */
+	size_t            ntraces;    /* 0: no counters */
+	struct value     *values;     /* of (instruction, trace), the traces of an instruction side by side */
 };
 
 static int
@@ -70,7 +70,7 @@ add_program(struct nsx_heaps *h, uint32_t index)
 	return cat->programs.p[index].id == NSX_ABSENT || add_id(p, cat->programs.p[index].id);
 }
 
-/* What profiles call programs, and their instructions, for those that have just been added. */
+/* The names of programs in profiles, and their instructions, for those just added. */
 static bool
 add_names(struct nsx_heaps *h)
 {
@@ -92,7 +92,7 @@ add_names(struct nsx_heaps *h)
 }
 
 /* The index of a thunk's program, in the catalogue and in programs; NSX_NONE with err filled on failure. Metadata are
- * complete when the first comes. */
+ * complete when the first thunk comes. */
 static uint32_t
 program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 {
@@ -110,8 +110,8 @@ program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 
 /* ---- dumps ---- */
 
-/* Whether the dump is of this program: of the same instructions, where the stream was made with a dump, else of most
- * names that were executed. Any other run may have the same id and name. */
+/* Whether the dump is of this program: it has the same instructions, if the stream was made with a dump, else most
+ * names that were executed. A dump of any other run may have the same id and name. */
 static bool
 is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct nsx_hlo *hlo)
 {
@@ -124,15 +124,15 @@ is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct 
 		struct nsx_str name = nsx_intern_str(&p->insts, i);
 		bool there = nsx_hlo_find(hlo, name) != NULL;
 
-		/* Names that XLA makes up say nothing if they are not there. */
+		/* Names that XLA generates prove nothing if they are missing. */
 		judged += there || !(nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_"));
 		found += there;
 	}
 	return !p->digests.n && found * 2 >= judged;
 }
 
-/* Keep what the steps of a trace say by instruction. One that allocates in several places counts with the most. What is
- * left behind by one that is never executed itself, such as all-gather-done, is so by the one before. */
+/* Store the steps of a trace by instruction. One that allocates several times counts with the maximum. The bytes left
+ * by an instruction that is never executed itself, such as all-gather-done, are added to the one before. */
 static void
 keep_steps(struct nsx_heap_program *p, const struct nsx_heap_trace *t, size_t trace)
 {
@@ -163,7 +163,7 @@ keep_traces(struct nsx_heap_program *p, const struct nsx_heap *heap)
 	return true;
 }
 
-/* Use the dump at path if it is of the program; *used says so. */
+/* Use the dump at path if it is of the program; *used is set if so. */
 static int
 try_dump(struct nsx_heaps *h, struct nsx_heap_program *p, int64_t id, const char *path, bool *used)
 {
@@ -181,7 +181,7 @@ try_dump(struct nsx_heaps *h, struct nsx_heap_program *p, int64_t id, const char
 	return rc;
 }
 
-/* Look for the program's dump in every folder, by every id that it has. */
+/* Search the program's dump in every folder, by every id that it has. */
 static int
 look(struct nsx_heaps *h, struct nsx_heap_program *p)
 {
@@ -213,7 +213,7 @@ put(struct nsx_heaps *h, struct nsx_heap_counter *c, int64_t time, int64_t value
 	return h->trace->form->counter(h->trace, &c->track, time, value);
 }
 
-/* A counter for that trace of the program, which is called by its key. */
+/* A counter for that trace of the program, named by the program's key. */
 static int
 add_counter(struct nsx_heaps *h, uint32_t process, const struct nsx_heap_program *p, size_t trace)
 {
@@ -235,7 +235,7 @@ add_counter(struct nsx_heaps *h, uint32_t process, const struct nsx_heap_program
 	return nsx_vec_push(&h->counters, c) ? NSX_OK : nomem(h);
 }
 
-/* The line of a program on a process, made if it is new; NULL with err filled on failure. */
+/* The line of a program on a process, created if it is new; NULL with err filled on failure. */
 static struct nsx_heap_line *
 line_at(struct nsx_heaps *h, uint32_t process, uint32_t program)
 {
@@ -255,7 +255,7 @@ line_at(struct nsx_heaps *h, uint32_t process, uint32_t program)
 	return &h->lines.p[h->lines.n - 1];
 }
 
-/* The execution under way ends, before `now`: nothing is in use then. */
+/* The current execution ends, before `now`: nothing is in use then. */
 static int
 end_execution(struct nsx_heaps *h, struct nsx_heap_line *l, int64_t now)
 {

@@ -1,4 +1,4 @@
-/* info.c -- what a stream's metadata say about slices: instructions, programs, sources, devices, clocks. */
+/* info.c -- metadata of a stream for slices: instructions, programs, sources, devices, clocks. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 
 static const int64_t second = 1000000000;
 
-/* An aligned time is t - (offset + rate * (t - ref)), so what was 0 may be below: by whole seconds, for times that
- * people read. */
+/* An aligned time is t - (offset + rate * (t - ref)), so a time near 0 may become negative: shift by whole seconds, so
+ * that times stay readable. */
 static void
 take_clock(struct nsx_info *info, const struct nsx_cat_device *d)
 {
 	double below = ceil((d->offset - d->rate * (double)d->ref) / (double)second);
 
-	/* 30 years: what is more is no clock's offset. */
+	/* 30 years: no valid clock offset is larger. */
 	if (below > 0 && below < 1e9 && (int64_t)below * second > info->shift)
 		info->shift = (int64_t)below * second;
 }
@@ -64,7 +64,7 @@ nsx_info_source(const struct nsx_info *info, uint32_t stack)
 
 /* ---- names of processes ---- */
 
-/* " of NAME" where there are several reports. */
+/* " of NAME" if there are several reports. */
 static void
 put_profile(const struct nsx_info_name *n, struct nsx_buf *buf)
 {
@@ -84,7 +84,7 @@ put_profile(const struct nsx_info_name *n, struct nsx_buf *buf)
 		nsx_buf_fmt(buf, "profile %" PRId64, n->profile);
 }
 
-/* The number of the host process of a GPU, NSX_ABSENT if not known. */
+/* The number of the host process of a GPU, NSX_ABSENT if unknown. */
 static int64_t
 process_of(const struct nsx_info_name *n)
 {

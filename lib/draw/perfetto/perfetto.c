@@ -1,4 +1,4 @@
-/* perfetto.c -- a stream as a trace: what each record is a slice of. */
+/* perfetto.c -- a stream as a trace: the slice of each record. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ struct job {
 	struct nsx_heaps  heaps;
 	struct nsx_comm_ops comm_ops;
 	struct nsx_err   *err;
-	uint64_t          launches;      /* numbers given so far */
+	uint64_t          launches;      /* numbers assigned so far */
 	struct nsx_pending pending;
 	int64_t           early, timeless;
 };
@@ -49,7 +49,7 @@ nsx_trace_flush(struct nsx_perfetto *t, bool all)
 	return rc;
 }
 
-/* ---- making slices ---- */
+/* ---- creating slices ---- */
 
 static int64_t
 shifted(struct job *j, int64_t time)
@@ -96,7 +96,7 @@ say_str(struct nsx_slice *s, enum nsx_arg_key key, struct nsx_str text)
 		s->args[s->nargs++] = (struct nsx_arg){ .key = key, .s = text };
 }
 
-/* ---- where slices go ---- */
+/* ---- positions of slices ---- */
 
 static uint32_t
 process_of(struct job *j, bool host, int64_t profile, const struct nsx_rec *rec, int slot)
@@ -114,12 +114,12 @@ add(struct job *j, uint32_t process, enum nsx_track_role role, int64_t number, c
 
 	if (!g)
 		return NSX_ERR;
-	/* What does not come in the order of its starts: ranges stand at the earlier of two. */
+	/* For records not in the order of their starts: ranges are ordered by the earlier of two. */
 	bool later = role == NSX_TRACK_LAUNCHES || role == NSX_TRACK_THREAD || role == NSX_TRACK_RANGES;
 	return later ? nsx_tracks_add_later(&j->tracks, g, s) : nsx_tracks_add(&j->tracks, g, s);
 }
 
-/* The launch of s, where rec tells its time, and the flow from there. */
+/* The launch of s, if rec has its time, and the flow from there. */
 static int
 add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct nsx_rec *rec, int start, int dur,
            int execution)
@@ -128,7 +128,7 @@ add_launch(struct job *j, uint32_t process, struct nsx_slice *s, const struct ns
 
 	if (!nsx_has(rec, start) || !begin(j, &launch, NSX_CAT_LAUNCH, s->name, rec, start, dur))
 		return NSX_OK;
-	/* An arrow that would not go forward in time, as on clocks that do not agree, is none. */
+	/* An arrow that would go backward in time, as with clocks that differ, is omitted. */
 	if (j->options->flows && launch.start < s->start) {
 		s->launch = launch.launch = ++j->launches;
 		s->launched = true;
@@ -158,13 +158,13 @@ take_module(struct job *j, const struct nsx_rec *rec)
 	return add(j, process, NSX_TRACK_MODULES, 0, &s);
 }
 
-/* A number that the records of a collective on all devices have in common, and no other thunk: the upper bit tells it
- * from launches. */
+/* A number that the records of a collective on all devices share, and no other thunk has: the upper bit distinguishes
+ * it from launches. */
 static uint64_t
 instance_of(const struct nsx_catalogue *cat, const struct nsx_rec *rec, const struct nsx_comm_record *r)
 {
 	const struct nsx_cat_inst *inst = &cat->insts.p[r->inst];
-	/* Those that have no record of metadata are numbered from the top. */
+	/* Devices without a record of metadata are numbered from the top. */
 	uint64_t h = nsx_hash_u64((inst->nth_comm != NSX_NONE ? inst->nth_comm : UINT32_MAX - r->inst) + UINT64_C(1));
 
 	h = nsx_hash_u64(h + (uint64_t)nsx_int(rec, NSX_THUNK_execution, 0));
@@ -231,7 +231,7 @@ take_thunk(struct job *j, const struct nsx_rec *rec)
 	return add(j, process, comm ? NSX_TRACK_COMMUNICATION : NSX_TRACK_COMPUTATION, 0, &s);
 }
 
-/* A range has two times: on the thread that it is of, and that of the GPU work launched in it. */
+/* A range has two times: on its thread, and that of the GPU work launched in it. */
 static int
 take_range(struct job *j, const struct nsx_rec *rec)
 {
@@ -259,7 +259,7 @@ take_range(struct job *j, const struct nsx_rec *rec)
 	           nsx_int(rec, NSX_RANGE_tid, -1), &s);
 }
 
-/* Arrows from calls are numbered apart from those of launches, which are as many as records. */
+/* Arrows from calls are numbered separately from those of launches, which are as many as records. */
 #define CALLS (UINT64_C(1) << 62)
 
 static int
@@ -296,7 +296,7 @@ take_overhead(struct job *j, const struct nsx_rec *rec)
 	           nsx_int(rec, NSX_OVERHEAD_tid, -1), &s);
 }
 
-/* An operation that is a slice from start to end of its stream is communication too. */
+/* An operation that is a slice from start to end of its CUDA stream is communication too. */
 static int
 take_comm_op(struct job *j, const struct nsx_rec *rec, uint32_t process, const struct nsx_slice *of)
 {
@@ -306,7 +306,7 @@ take_comm_op(struct job *j, const struct nsx_rec *rec, uint32_t process, const s
 
 	if (clock == NSX_NONE)
 		return nsx_err_nomem(j->err, NULL);
-	/* What launched a graph launched all of its nodes. */
+	/* The launch of a graph launches all of its nodes. */
 	if (!nsx_has(rec, NSX_OP_graph_node)
 	    && add_launch(j, process, &s, rec, NSX_OP_host_start, NSX_OP_host_dur, NSX_OP_execution) != NSX_OK)
 		return NSX_ERR;
@@ -373,7 +373,7 @@ take(void *state, const struct nsx_rec *rec)
 	return nsx_info_take(&j->info, rec, j->err);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole stream ---- */
 
 static void
 say(const struct job *j, struct nsx_diags *diags)

@@ -1,11 +1,11 @@
-/* proto.c -- a trace as protos/perfetto.proto declares it, a packet for each beginning and end. Strings are written
- * once and then named by number; when there are many distinct ones the numbers start anew, so that they take no more
- * memory than that. */
+/* proto.c -- a trace as declared in protos/perfetto.proto, a packet for each beginning and end. Strings are written
+ * once and then referred to by number; when there are many distinct ones the numbers start again, so that memory stays
+ * bounded. */
 #include "base/escape.h"
 #include "draw/perfetto/trace.h"
 #include "stream/wire.h"
 
-enum { SEQUENCE = 1, MANY = 1 << 16, LONG = 16 << 20 };   /* strings, bytes of them, before numbers start anew */
+enum { SEQUENCE = 1, MANY = 1 << 16, LONG = 16 << 20 };   /* strings, and their bytes, before numbers start again */
 
 /* Field numbers. */
 enum {
@@ -24,16 +24,16 @@ enum {
 };
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
-enum { CLEARED = 1, NEEDED = 2 };             /* flags of a packet: numbers start anew; it has numbers */
+enum { CLEARED = 1, NEEDED = 2 };             /* flags of a packet: numbers start again; it uses numbers */
 enum { BY_RANK = 3 };
 enum { SIZE_BYTES = 3 };
 
 struct proto {
 	struct nsx_intern names, strings;
 	size_t            length;       /* bytes of both */
-	uint32_t          categories, args;   /* bit n: number n + 1 has been told */
-	bool              fresh;        /* numbers start anew with the next packet */
-	/* Parts of a packet under way. */
+	uint32_t          categories, args;   /* bit n: number n + 1 has been written */
+	bool              fresh;        /* numbers start again with the next packet */
+	/* Parts of the current packet. */
 	struct nsx_buf    event, interned, packet, part, text;
 };
 
@@ -52,7 +52,7 @@ put_fixed(struct nsx_buf *b, unsigned field, uint64_t v)
 	nsx_buf_add(b, bytes, sizeof bytes);
 }
 
-/* A number, also where it is 0. */
+/* A number, also if it is 0. */
 static void
 put_always(struct nsx_buf *b, unsigned field, uint64_t v)
 {
@@ -69,7 +69,7 @@ is_utf8(struct nsx_str s)
 	return true;
 }
 
-/* Strings of protocol buffers are UTF-8: what is not is spelled as in a stream's text. */
+/* Strings of protocol buffers must be UTF-8: other bytes are escaped as in a stream's text. */
 static void
 put_text(struct proto *p, struct nsx_buf *b, unsigned field, struct nsx_str s)
 {
@@ -157,7 +157,7 @@ tell(struct proto *p, unsigned field, uint64_t n, struct nsx_str s)
 	nsx_put_bytes(&p->interned, field, nsx_buf_view(&p->part));
 }
 
-/* s's number from 1, told where it is new; 0 when out of memory. */
+/* s's number from 1, written if it is new; 0 when out of memory. */
 static uint64_t
 number(struct proto *p, struct nsx_intern *table, unsigned field, struct nsx_str s)
 {

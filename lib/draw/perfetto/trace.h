@@ -1,7 +1,7 @@
-/* trace.h -- what the files of lib/draw/perfetto share.
+/* trace.h -- declarations that the files of lib/draw/perfetto share.
  *
- *   perfetto.c   records -> slices; info.c knows what metadata say of them
- *   calls.c      calls whose first operation has yet to come, for arrows
+ *   perfetto.c   records -> slices; info.c has the metadata
+ *   calls.c      calls whose first operation has not been read, for arrows
  *   comm_ops.c   operations that communicate by themselves, as instances
  *   heap.c       thunks and dumps -> counters
  *   tracks.c     slices -> tracks, on each of which they nest
@@ -26,7 +26,7 @@ enum nsx_category {
 };
 extern const char *const nsx_category_names[NSX_NCATEGORIES];
 
-/* What may be said of a slice. */
+/* Keys of a slice's arguments. */
 enum nsx_arg_key {
 	NSX_ARG_PROGRAM, NSX_ARG_EXECUTION, NSX_ARG_OCCURRENCE, NSX_ARG_OPCODE, NSX_ARG_OP_NAME, NSX_ARG_SOURCE,
 	    NSX_ARG_HIDDEN,
@@ -40,21 +40,21 @@ extern const char *const nsx_arg_names[NSX_NARGS];
 /* A string, or where that is NULL a number. */
 struct nsx_arg { enum nsx_arg_key key; int64_t i; struct nsx_str s; };
 
-/* Something with a beginning and an end, in the trace's time. Strings are borrowed. */
+/* An event with a beginning and an end, in the trace's time. Strings are borrowed. */
 struct nsx_slice {
 	struct nsx_str    name;
 	enum nsx_category category;
 	int64_t           start, end;    /* ns; 0 <= start <= end */
-	uint64_t          launch;        /* what this launches, or was launched by, has the same; 0: none */
-	bool              launched;      /* it is at the receiving end of that */
-	uint64_t          instance;      /* of a collective: the same on all devices; 0: none */
+	uint64_t          launch;        /* a number that a launch and its operation share; 0: none */
+	bool              launched;      /* it is the operation */
+	uint64_t          instance;      /* of a collective: the same number on all devices; 0: none */
 	int               nargs;
 	struct nsx_arg    args[NSX_NARGS];
 };
 
 /* ---- arrows from calls (calls.c) ---- */
 
-/* Calls that issued operations none of which came yet. Beyond a bound the oldest are forgotten. */
+/* Calls of whose operations none has been read yet. Beyond a bound the oldest are dropped. */
 struct nsx_pending {
 	struct nsx_map   number_of;      /* (profile, call) -> number of the arrow */
 	struct nsx_key  *ring;
@@ -62,9 +62,9 @@ struct nsx_pending {
 	uint32_t         numbers;
 };
 
-/* A call that issued something: the number of its arrow, from 1; 0 when out of memory. */
+/* Add a call that issued something: the number of its arrow, from 1; 0 when out of memory. */
 uint32_t nsx_pending_call(struct nsx_pending *p, int64_t profile, int64_t call);
-/* An operation of the call: the same number if it is the first that comes, else 0. */
+/* For an operation of the call: the same number if it is the first, else 0. */
 uint32_t nsx_pending_op(struct nsx_pending *p, int64_t profile, int64_t call);
 void nsx_pending_free(struct nsx_pending *p);
 
@@ -72,11 +72,11 @@ void nsx_pending_free(struct nsx_pending *p);
 
 struct nsx_perfetto;
 
-/* Where slices go: a row of the viewer. */
+/* A row of the viewer, which holds slices. */
 struct nsx_perfetto_track {
 	uint64_t       id;         /* from 1, in the whole trace */
 	uint32_t       process;    /* from 1 */
-	uint32_t       rank;       /* place among the tracks of its process */
+	uint32_t       rank;       /* position among the tracks of its process */
 	struct nsx_str name;
 	bool           counter;    /* of bytes, not of slices */
 };
@@ -101,11 +101,11 @@ struct nsx_perfetto {
 	const struct nsx_trace_form *form;
 	struct nsx_outfile *out;
 	struct nsx_err     *err;
-	struct nsx_buf      buf;     /* bytes not yet given to out */
-	void               *state;   /* the form's */
+	struct nsx_buf      buf;     /* bytes not yet written to out */
+	void               *state;   /* owned by the form */
 };
 
-/* Give buf to the output if it is large; NSX_ERR also where its memory has run out. */
+/* Write buf to the output if it is large; NSX_ERR also if buf ran out of memory. */
 int nsx_trace_flush(struct nsx_perfetto *t, bool all);
 
 /* ---- tracks ---- */
@@ -128,12 +128,11 @@ struct nsx_perfetto_tracks {
 	uint32_t          processes;
 	uint64_t          tracks;
 	NSX_VEC(struct nsx_group *) groups;
-	int64_t           crowded;         /* slices left out, since too many overlap */
+	int64_t           crowded;         /* slices dropped because too many overlap */
 };
 
-/* The process of that number of a profile: a GPU, or a process of the host. Where it is new, name(arg, buf) says what
- * it is called.
- * 0 with err filled on failure. */
+/* The process of that number of a profile: a GPU, or a process of the host. If it is new, name(arg, buf) appends its
+ * name. 0 with err filled on failure. */
 uint32_t nsx_tracks_process(struct nsx_perfetto_tracks *t, bool host, int64_t profile, int64_t number,
                             void (*name)(const void *arg, struct nsx_buf *buf), const void *arg);
 
@@ -142,29 +141,29 @@ uint32_t nsx_tracks_process(struct nsx_perfetto_tracks *t, bool host, int64_t pr
 struct nsx_group *nsx_tracks_group(struct nsx_perfetto_tracks *t, uint32_t process, enum nsx_track_role role,
                                    int64_t number);
 
-/* A track for a counter, the place-th of those of heap: all of *track but its name, which is borrowed, is set. NSX_OK
+/* A track for a counter, number `place` of those of heap: sets all of *track except its name, which is borrowed. NSX_OK
  * or NSX_ERR. */
 int nsx_tracks_counter(struct nsx_perfetto_tracks *t, uint32_t process, uint32_t place,
                        struct nsx_perfetto_track *track);
 
-/* Put a slice on the first track of the group where it overlaps none, or lies within one and the role lets slices nest.
- * Those of a group come by start. NSX_OK or NSX_ERR. */
+/* Put a slice on the first track of the group where it overlaps none, or is inside one and the role lets slices nest.
+ * Those of a group come in order of start. NSX_OK or NSX_ERR. */
 int nsx_tracks_add(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
-/* The same for slices that come nearly by start: each waits until thousands more of its group have come. Arguments are
+/* The same for slices nearly in order of start: each waits until thousands more of its group have come. Arguments are
  * not kept, except the first number and the first string. */
 int nsx_tracks_add_later(struct nsx_perfetto_tracks *t, struct nsx_group *g, const struct nsx_slice *s);
 
-/* Everything that waits or is open, written. */
+/* Write everything that waits or is open. */
 int nsx_tracks_finish(struct nsx_perfetto_tracks *t);
 void nsx_tracks_drop(struct nsx_perfetto_tracks *t);
 
-/* ---- what metadata say ---- */
+/* ---- metadata ---- */
 
 /* NSX_INFO_EMPTY is empty. */
 struct nsx_info {
 	struct nsx_comm comm;       /* and the catalogue in it */
-	int64_t         shift;      /* added to every time: aligned ones may be below 0 */
+	int64_t         shift;      /* added to every time: aligned ones may be negative */
 	uint32_t        devices;    /* that have a record */
 };
 
@@ -172,11 +171,11 @@ struct nsx_info {
 #define NSX_INFO_EMPTY { .comm = { .cat = { .keep = NSX_CAT_NAMES | \
 	 NSX_CAT_OP_NAMES | NSX_CAT_STACKS | NSX_CAT_ALIASES } } }
 
-/* Take in a record of metadata. NSX_OK or NSX_ERR. */
+/* Add a record of metadata. NSX_OK or NSX_ERR. */
 int nsx_info_take(struct nsx_info *info, const struct nsx_rec *rec, struct nsx_err *err);
 void nsx_info_free(struct nsx_info *info);
 
-/* What the program is called that a record refers to; empty if not known. */
+/* The name of the program that a record refers to; empty if unknown. */
 struct nsx_str nsx_info_program(struct nsx_info *info, const struct nsx_rec *rec);
 
 /* The frame of a source stack that is innermost; empty for NSX_NONE. */
@@ -191,20 +190,20 @@ void nsx_info_name_host(const void *name, struct nsx_buf *buf);
 
 struct nsx_kept_op;
 
-/* {0} is empty. Some 300 bytes for each operation while they are numbered. */
+/* {0} is empty. Needs some 300 bytes for each operation while they are numbered. */
 struct nsx_comm_ops {
-	struct nsx_nccl_set nccl;       /* whoever keeps them gives it records of communicators */
+	struct nsx_nccl_set nccl;       /* the caller passes records of communicators to it */
 	struct nsx_intern   texts;
-	NSX_VEC(struct nsx_kept_op) kept;   /* in order of start, as they come */
-	bool                apart;      /* set when drawn: clocks cannot be compared, so there are no instances */
+	NSX_VEC(struct nsx_kept_op) kept;   /* sorted by start, as read */
+	bool                apart;      /* set while drawing: clocks cannot be compared, so there are no instances */
 };
 
-/* Keep rec, of which nsx_is_comm_op is true, with name, times and launch of s. clock: nsx_comm_clock of it. NSX_OK or
+/* Keep rec, for which nsx_is_comm_op is true, with name, times and launch of s. clock: nsx_comm_clock of it. NSX_OK or
  * NSX_ERR. */
 int nsx_comm_ops_keep(struct nsx_comm_ops *c, const struct nsx_rec *rec, uint32_t clock, uint32_t process,
                       const struct nsx_slice *s, struct nsx_err *err);
 
-/* All have come: slices on the tracks of communication, with flows from device to device if they are wanted. NSX_OK or
+/* After all have come: slices on the tracks of communication, with flows from device to device if requested. NSX_OK or
  * NSX_ERR. */
 int nsx_comm_ops_draw(struct nsx_comm_ops *c, struct nsx_perfetto_tracks *t, bool flows);
 void nsx_comm_ops_free(struct nsx_comm_ops *c);
@@ -213,13 +212,13 @@ void nsx_comm_ops_free(struct nsx_comm_ops *c);
 
 struct nsx_heap_program;
 
-/* A program on a GPU: the execution under way, its end so far, and a counter for each trace from `counter` on. */
+/* A program on a GPU: the current execution, its end so far, and a counter for each trace from `counter` on. */
 struct nsx_heap_line { uint32_t program, counter; int64_t execution, end; };
 
-/* The value told last, -1: none; and the one after what allocated last. */
+/* The value written last, -1: none; and the value after the last allocation. */
 struct nsx_heap_counter { struct nsx_perfetto_track track; int64_t value, after; };
 
-/* What nsx_heaps_thunk does: set trace, tracks, info, diags; {0} else. */
+/* State of nsx_heaps_thunk: set trace, tracks, info, diags; {0} else. */
 struct nsx_heaps {
 	struct nsx_perfetto  *trace;
 	struct nsx_perfetto_tracks *tracks;
@@ -227,8 +226,8 @@ struct nsx_heaps {
 	struct nsx_diags  *diags;
 	struct nsx_intern  strings;
 	NSX_VEC(struct nsx_dump_dir *) dirs;
-	NSX_VEC(struct nsx_heap_program *) programs;   /* by index of the catalogue; all from the first thunk on, then
-	                                                * as they come */
+	NSX_VEC(struct nsx_heap_program *) programs;   /* by index of the catalogue; all known ones at the first thunk,
+	                                                * later ones as they are read */
 	NSX_VEC(struct nsx_heap_line) lines;
 	NSX_VEC(struct nsx_heap_counter) counters;
 	struct nsx_map     line_of;      /* (process, program) -> lines */
@@ -238,11 +237,11 @@ struct nsx_heaps {
 /* List the n folders. NSX_OK or NSX_ERR. */
 int nsx_heaps_open(struct nsx_heaps *h, const char *const *dirs, int n);
 
-/* Count what a thunk that runs on process from start to end, in the trace's time, allocates. Thunks come by start.
- * NSX_OK or NSX_ERR. */
+/* Count the allocations of a thunk that runs on process from start to end, in the trace's time. Thunks come in order of
+ * start. NSX_OK or NSX_ERR. */
 int nsx_heaps_thunk(struct nsx_heaps *h, uint32_t process, const struct nsx_rec *rec, int64_t start, int64_t end);
 
-/* The ends of the last executions, and what was missed as diags. NSX_OK or NSX_ERR. */
+/* The ends of the last executions, and diags of missing data. NSX_OK or NSX_ERR. */
 int nsx_heaps_finish(struct nsx_heaps *h);
 void nsx_heaps_free(struct nsx_heaps *h);
 

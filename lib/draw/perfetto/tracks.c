@@ -1,5 +1,7 @@
-/* tracks.c -- which track a slice goes to. A group of tracks is one row of the viewer, and further ones ("communication
- * 2") where slices overlap. A track is the stack of its open slices, so memory is that of what is open. */
+/* tracks.c -- assigns slices to tracks. A group of tracks is one row of the viewer, with further rows ("communication
+ * 2") where slices overlap. A track is the stack of its open slices, so memory is that of the open slices.
+ *
+ *     a [0,9)  b [2,5)  c [4,7)     b is inside a: the same track; c overlaps b: track 2 */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,10 +9,10 @@
 #include "base/heap.h"
 
 enum {
-	LANES = 64,       /* tracks of a group; a slice that none has room for is left out */
+	LANES = 64,       /* tracks of a group; a slice that fits none is dropped */
 	DEPTH = 256,      /* open slices of a track: viewers draw about 500 */
-	WAITING = 4096,   /* slices of a group that are put in order; CUDA queues fewer launches than that */
-	ROOM = 128        /* bytes for the text of one that waits, more where it is longer */
+	WAITING = 4096,   /* slices of a group that are sorted; CUDA queues fewer launches than that */
+	ROOM = 128        /* bytes for the text of one that waits, more if it is longer */
 };
 
 static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NTRACKS] = {
@@ -48,7 +50,7 @@ struct nsx_group {
 	int64_t       number;
 	uint32_t      seq;
 	NSX_VEC(struct lane) lanes;
-	/* What waits, a heap: the earliest, then longest, then first come is on top. */
+	/* Waiting slices, a heap: the earliest, of equal ones the longest, then the first added is at the top. */
 	NSX_VEC(struct due) due;
 	NSX_VEC(struct waiting) slots;
 	uint64_t      came;
@@ -105,7 +107,7 @@ nsx_tracks_group(struct nsx_perfetto_tracks *t, uint32_t process, enum nsx_track
 	return g;
 }
 
-/* What the form is told of a track: rank holds the role, then the group, then the lane. */
+/* The description of a track for the form: rank has the role, then the group, then the lane. */
 static struct nsx_perfetto_track
 track_of(const struct nsx_group *g, uint32_t lane)
 {
@@ -146,7 +148,7 @@ nsx_tracks_counter(struct nsx_perfetto_tracks *t, uint32_t process, uint32_t pla
 
 /* ---- slices on tracks ---- */
 
-/* End what is over by `now`. */
+/* End the slices that are over by `now`. */
 static int
 close_until(struct nsx_perfetto_tracks *t, struct nsx_group *g, uint32_t lane, int64_t now)
 {
@@ -165,7 +167,7 @@ static bool
 fits(const struct nsx_group *g, const struct lane *l, const struct nsx_slice *s)
 {
 	if (s->start < l->last)
-		return false;   /* came too late to be put in order */
+		return false;   /* too late to be sorted */
 	return l->open.n == 0 || (roles[g->role].nests && l->open.n < DEPTH && s->end <= l->open.p[l->open.n - 1]);
 }
 
@@ -201,7 +203,7 @@ before(const struct nsx_group *g, const struct due *a, const struct due *b)
 
 NSX_HEAP(due, struct due, const struct nsx_group *, before)
 
-/* Add the one that is first; its slot is free then. */
+/* Write the first waiting slice; its slot is then free. */
 static int
 release(struct nsx_perfetto_tracks *t, struct nsx_group *g, uint32_t *slot)
 {

@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "stream/spool.h"
 
-/* An input that can be read twice: a regular file from where it stood, anything else by way of a spool. */
+/* An input that can be read twice: a regular file from its current position, anything else through a spool. */
 struct source {
 	const char       *name;
 	int               fd;
@@ -31,7 +31,7 @@ source_open(struct source *s, const char *path)
 	struct stat st;
 
 	s->name = std ? "standard input" : path;
-	/* A descriptor of our own, so that closing it leaves standard input alone. */
+	/* A separate descriptor, so that closing it does not close standard input. */
 	s->fd = std ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
 		return nsx_err_set(s->err, "%s: %s", s->name, strerror(errno));
@@ -66,7 +66,7 @@ read_first(struct source *s, struct al_job *j)
 	s->first = source_reader(s);
 	if (!s->first)
 		return NSX_ERR;
-	/* It will be read again. */
+	/* It will be read a second time. */
 	nsx_progress_expect(s->size);
 	nsx_progress_phase("first pass");
 	if (s->from < 0 && nsx_spool_open_bytes(s->first, &s->spool, s->err) != NSX_OK)
@@ -92,7 +92,7 @@ read_again(struct source *s)
 			nsx_reader_watch(again);
 		return again;
 	}
-	/* Its buffers are as large as the next one's. */
+	/* Its buffers are as large as those of the next pass. */
 	nsx_reader_close(s->first);
 	s->first = NULL;
 	if (lseek(s->fd, s->from, SEEK_SET) < 0) {

@@ -1,4 +1,5 @@
-/* aligning.h -- what the files of align share: the job that is aligned, what was seen of it, the corrections found. */
+/* aligning.h -- declarations that the files of align share: the job that is aligned, the data of the first pass, the
+ * corrections. */
 #ifndef NSX_FILTER_ALIGN_ALIGNING_H
 #define NSX_FILTER_ALIGN_ALIGNING_H
 
@@ -15,15 +16,15 @@ typedef __int128 al_wide;
 /* A correction: t becomes t - round(offset + rate * (t - ref)), halves away from zero. */
 struct al_fix { double offset, rate; int64_t ref; };
 
-/* Rates beyond this are no clocks; below it a correction keeps times in order. */
+/* Larger rates do not occur; below this a correction keeps times in order. */
 #define AL_RATE_LIMIT 1e-3
 
 int64_t nsx_align_fixed(const struct al_fix *f, int64_t t);
 
-/* The correction that `first` and then `second` amount to, on the clock before both. */
+/* The composition of `first` and then `second`, on the clock before both. */
 struct al_fix nsx_align_compose(const struct al_fix *first, const struct al_fix *second);
 
-/* Whether a diag's source is this tool; if so it is cut to what the diag concerns. */
+/* Whether a diag's source is this tool; if so it is cut to the subject of the diag. */
 bool nsx_align_own(struct nsx_str *source);
 
 /* Whether f changes any time. */
@@ -44,36 +45,37 @@ struct al_corrections {
 	struct nsx_spool *skews;          /* of a file; NULL: none */
 };
 
-/* Put a clock in; NULL report: none. The first of a device counts. NSX_OK or NSX_ERR. */
+/* Add a clock; NULL report: none. The first one of a device counts. NSX_OK or NSX_ERR. */
 int nsx_align_corrections_add(struct al_corrections *g, const struct al_clock *c, struct nsx_err *err);
 /* NULL if there is none */
 const struct al_clock *nsx_align_corrections_get(const struct al_corrections *g, int64_t device);
 
-/* Read clocks, skews, and what nsysx-align said of them (into diags) from the stream at path. */
+/* Read clocks, skews, and the diags of nsysx-align (into diags) from the stream at path. */
 int nsx_align_corrections_load(struct al_corrections *g, const char *path, struct nsx_diags *diags,
                                struct nsx_err *err);
 void nsx_align_corrections_free(struct al_corrections *g);
 
-/* Into a `clock` record: device d of the catalogue, corrected by f; of c (NULL: as the record has it) what the estimate
- * rests on. */
+/* Fill a `clock` record: device d of the catalogue, corrected by f; c (NULL: the record is unchanged) has the data of
+ * the estimate. */
 void nsx_align_clock_set(struct nsx_rec *rec, const struct nsx_catalogue *cat, const struct nsx_cat_device *d,
                          const struct al_fix *f, const struct al_clock *c);
 
-/* ---- what the first pass saw (gather.c) ---- */
+/* ---- data of the first pass (gather.c) ---- */
 
-/* Of a device, by its index in the catalogue. */
+/* A device, by its index in the catalogue. */
 struct al_device {
-	uint32_t clock;       /* number of its clock, one for each that moves by itself */
+	uint32_t clock;       /* number of its clock, one for each that is corrected separately */
 	bool     profiled;    /* has a module or thunk */
 };
 
-/* What has instances on several devices: an instruction in one of its groups, or a key of NCCL's (job/nccl.h). */
+/* An operation with instances on several devices: an instruction in one of its groups, or a key of NCCL's
+ * (job/nccl.h). */
 struct al_collective {
 	uint32_t inst;        /* in the catalogue; NSX_NONE of NCCL's */
 	uint32_t program;     /* programs are numbered in order of their first collectives; 0 of NCCL's */
 	uint32_t name;        /* of its thunks, a string of the catalogue; NSX_NONE if they have none */
 	bool     pairs;       /* of a permutation */
-	bool     known;       /* its group is */
+	bool     known;       /* its group is known */
 };
 
 /* The number of the stack of an instruction of the catalogue, which communicates. */
@@ -82,8 +84,7 @@ struct al_stack { uint32_t inst; int64_t stack; };
 /* A device's record of an instance. `execution` is the device's own number; pairing adds a shift. */
 struct al_obs { int64_t end; uint32_t collective, device; int32_t execution, occurrence; };
 
-/* An instance: records first .. first + n - 1 of obs. Instances on the same devices, which are a set, are used
- * alike. */
+/* An instance: records first .. first + n - 1 of obs. Instances on the same set of devices are treated alike. */
 struct al_instance { uint32_t first, n, set; };
 
 struct al_job {
@@ -105,28 +106,27 @@ struct al_job {
 	uint32_t                       nclocks;
 	bool                           aligned;    /* the stream has clock records already */
 	int64_t                        unusable;   /* thunks and operations that communicate */
-	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is met */
-	bool                           by_nccl;    /* obs are theirs */
+	struct nsx_nccl_set            nccl;       /* operations of NCCL's, until a collective of XLA's is read */
+	bool                           by_nccl;    /* obs are of NCCL's operations */
 };
 
 /* Read all of `in` that is of use here; if spool is not NULL everything is read and goes there too. */
 int nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 
-/* Give devices their clocks; call once after nsx_align_gather. */
+/* Assign clocks to devices; call once after nsx_align_gather. */
 int nsx_align_assign_clocks(struct al_job *j);
 
-/* Take in an operation, for nsx_align_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
+/* Add an operation, for nsx_align_use_nccl (nccl.c). NSX_OK or NSX_ERR. */
 int nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec);
 
-/* Fill obs by instances of NCCL's communicators, paired; after nsx_align_assign_clocks, where XLA's collectives told
- * nothing. */
+/* Fill obs with instances of NCCL's communicators, paired; after nsx_align_assign_clocks, if XLA's collectives are not
+ * available. */
 int nsx_align_use_nccl(struct al_job *j);
 
-/* The profile of a device, both by their index in the catalogue; the number of profiles for a device that names
- * none. */
+/* The profile of a device, both by their index in the catalogue; the number of profiles for a device without one. */
 uint32_t nsx_align_profile_at(const struct al_job *j, uint32_t device);
 
-/* When its session started, ns since 1970-01-01 UTC; NSX_ABSENT if that is not known. */
+/* When its session started, ns since 1970-01-01 UTC; NSX_ABSENT if unknown. */
 int64_t nsx_align_session_start(const struct al_job *j, uint32_t device);
 
 /* The name of its profile, empty if it has none. */
@@ -136,13 +136,12 @@ struct nsx_str nsx_align_report_name(const struct al_job *j, uint32_t device);
 int nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out);
 void nsx_align_job_free(struct al_job *j);
 
-/* Which executions are the same (pair.c): fills shifts, takes out obs that cannot be paired. Sorts obs. */
+/* Find equal executions (pair.c): fills shifts, removes obs that cannot be paired. Sorts obs. */
 int nsx_align_pair(struct al_job *j);
 enum { AL_UNPAIRED = INT32_MIN };
 int32_t nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device);
 
-/* Leave out obs, sorted by instance, of collectives that do not involve all devices though it was assumed
- * (screen.c). */
+/* Remove obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
 int nsx_align_screen(struct al_job *j);
 
 /* From records to corrections (solve.c). */
@@ -153,8 +152,7 @@ int nsx_align_solve(struct al_job *j, struct al_corrections *g);
 /* a / b, b > 0, to the nearest whole number, halves away from zero, clamped to 64 bits. */
 int64_t nsx_align_round_div(al_wide a, al_wide b);
 
-/* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded to the
- * lower. */
+/* Median of n > 0 numbers, which are reordered; of an even number the mean of the two in the middle, rounded down. */
 int64_t nsx_align_median(int64_t *v, size_t n);
 
 /* The line a + b * t of least absolute deviations through n > 0 points; work: room for 2n. If all t are equal b is
@@ -164,8 +162,8 @@ void nsx_align_line(const double *t, const double *s, size_t n, double *a, doubl
 /* Entry i says: x[node[i]] + (something of the star star[i]) = y[i], with weight w[i]. */
 struct al_star_data { size_t n; const uint32_t *node, *star; const double *y, *w; };
 
-/* The x of least absolute deviations, starting from the x given, mean over each component arbitrary. False when out of
- * memory. */
+/* The x of least absolute deviations, starting from the given x; the mean over each component is arbitrary. False when
+ * out of memory. */
 bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
 
 /* ---- records in order again (queue.c) ---- */
@@ -173,25 +171,26 @@ bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t star
 struct al_queue;
 struct al_queue *nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
 
-/* Take a copy of rec, which is of section 2 and has its new start. True in *full when it is time for
- * nsx_align_queue_release. */
+/* Add a copy of rec, which is of section 2 and has its new start. *full is set when nsx_align_queue_release should be
+ * called. */
 int nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
 
-/* Write, in order, what starts before `bound`, which nothing added later does. */
+/* Write, in order, the records that start before `bound`; none added later does. */
 int nsx_align_queue_release(struct al_queue *q, int64_t bound);
 
-/* Write all that is left. */
+/* Write all remaining records. */
 int nsx_align_queue_flush(struct al_queue *q);
 void nsx_align_queue_free(struct al_queue *q);   /* NULL allowed */
 
 /* ---- the second pass (apply.c) ---- */
 
-/* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (of the file otherwise). */
+/* Write `in` corrected by g. job: NULL with an applied file; else its skews are written (otherwise those of the
+ * file). */
 int nsx_align_apply(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
                     const struct al_job *job,
              const struct nsx_align_opts *opts, struct nsx_diags *diags, struct nsx_err *err);
 
-/* Write only clocks, skews and the metadata they refer to. */
+/* Write only clocks, skews and the metadata that they refer to. */
 int nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const struct al_corrections *g,
                              struct al_job *job, struct nsx_err *err);
 

@@ -1,4 +1,4 @@
-/* apply.c -- the second pass: every time is corrected, and records stand in order again. */
+/* apply.c -- the second pass: every time is corrected, and records are sorted again. */
 #include <stdlib.h>
 
 #include "filter/align/aligning.h"
@@ -22,12 +22,12 @@ struct applying {
 	struct nsx_err              *err;
 	struct nsx_catalogue         cat;         /* profiles and devices alone */
 	NSX_VEC(struct moved_device) devices;
-	struct nsx_buf               held;        /* their records, which hold times and wait until all are known */
+	struct nsx_buf               held;        /* their records, which contain times and wait until all are known */
 	int64_t                      nheld;
 	NSX_VEC(struct moved_report) reports;
-	NSX_VEC(struct al_fix)       fixes;       /* the different ones, for how far records can still move */
+	NSX_VEC(struct al_fix)       fixes;       /* the distinct ones, to bound how far records can still move */
 	bool                         settled;     /* all devices are known */
-	bool                         clocked;     /* all have their clock records */
+	bool                         clocked;     /* all clock records have been written */
 	struct al_queue             *queue;
 };
 
@@ -84,7 +84,7 @@ take_metadata(struct applying *a, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* The devices' records, their last starts corrected. */
+/* Write the devices' records, their last starts corrected. */
 static int
 write_devices(struct applying *a)
 {
@@ -104,7 +104,8 @@ write_devices(struct applying *a)
 	return NSX_OK;
 }
 
-/* The correction of a report's own clock, by which its host's times go: that of its lowest device that has one. */
+/* The correction of a report's own clock, which applies to times of its host: that of its lowest device that has
+ * one. */
 static void
 settle_report(struct applying *a, uint32_t profile)
 {
@@ -140,7 +141,7 @@ set_clock(const struct applying *a, struct nsx_rec *rec, const struct moved_devi
 	nsx_align_clock_set(rec, &a->cat, d, f, moved->clock);
 }
 
-/* All devices are known: what moves by how much. */
+/* All devices are known: determine the correction of each. */
 static int
 find_fixes(struct applying *a)
 {
@@ -170,14 +171,14 @@ find_fixes(struct applying *a)
 	return rc;
 }
 
-/* The clock that the input has already, and this one on top of it. */
+/* The clock that the input already has, combined with this one. */
 static int
 update_clock(struct applying *a, struct nsx_rec *rec)
 {
 	struct nsx_clock had = nsx_clock_of(rec);
 	struct moved_device *d = device_at(a, had.device);
 
-	/* A second one of a device, or one that comes late. */
+	/* A second record of a device, or one that comes late. */
 	if (d && d->written)
 		return NSX_OK;
 	if (d) {
@@ -233,7 +234,8 @@ move(struct nsx_rec *rec, enum nsx_role time, const struct al_fix *f)
 		rec->v[slot].i = nsx_align_fixed(f, rec->v[slot].i);
 }
 
-/* The GPU's by the device's clock; the host's, and those of a range on several devices, by the clock of the report. */
+/* GPU times use the clock of the device; host times, and times of a range on several devices, the clock of the
+ * report. */
 static void
 move_times(struct applying *a, struct nsx_rec *rec)
 {
@@ -241,7 +243,7 @@ move_times(struct applying *a, struct nsx_rec *rec)
 	move(rec, NSX_ROLE_HOST_START, fix_of(a, rec, false));
 }
 
-/* Nothing that stands at t or later can get before this. */
+/* No record at t or later can be moved before this. */
 static int64_t
 horizon(const struct applying *a, int64_t t)
 {
@@ -251,7 +253,7 @@ horizon(const struct applying *a, int64_t t)
 		int64_t moved = nsx_align_fixed(&a->fixes.p[i], t);
 		least = moved < least ? moved : least;
 	}
-	/* INT64_MAX would stand for everything. */
+	/* INT64_MAX would mean everything. */
 	return least == INT64_MAX ? least - 1 : least;
 }
 
@@ -298,7 +300,7 @@ settle(struct applying *a, enum nsx_kind_id before)
 	return write_clocks(a);
 }
 
-/* Whether rec is what an earlier pass had to say and this one says in the same words: once is enough. */
+/* Whether rec is a diag of an earlier pass with the same text as one of this pass: it is written once. */
 static bool
 said_again(const struct applying *a, const struct nsx_rec *rec)
 {
@@ -375,7 +377,7 @@ write_skews(const struct al_corrections *g, const struct al_job *job, struct nsx
 	return g->skews ? copy_skews(g->skews, out) : NSX_OK;
 }
 
-/* Records of ours may follow a header that lacks some of their columns. */
+/* Our records may follow a header that lacks some of their columns. */
 static int
 widen(struct nsx_reader *in)
 {
@@ -390,8 +392,7 @@ widen(struct nsx_reader *in)
 	return NSX_OK;
 }
 
-/* Headers of kinds that had no record after them. What is written from now on stands before the end, whose header was
- * read. */
+/* Write headers of kinds without a record. Later records come before the end record, whose header has been read. */
 static int
 end_following(const struct applying *a)
 {

@@ -1,4 +1,4 @@
-/* clock_file.c -- corrections: their arithmetic, a table of them by device, and a stream that holds them. */
+/* clock_file.c -- corrections: their arithmetic, a table of them by device, and a stream that contains them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "stream/spool.h"
 #include "job/metadata.h"
 
-/* Far enough from the ends of 64 bits that the correction of a correction fits. */
+/* Far enough from the limits of 64 bits that the correction of a correction fits. */
 static const double FAR = 4e18;
 
 int64_t
@@ -95,7 +95,7 @@ struct loading {
 	struct nsx_catalogue   cat;   /* profiles and devices alone */
 };
 
-/* The profile's name that a clock record says, or its device; empty if neither does. */
+/* The profile's name in a clock record, or its device; empty if it has neither. */
 static struct nsx_str
 report_of(const struct loading *l, const struct nsx_rec *clock, int64_t device)
 {
@@ -117,7 +117,7 @@ load_clock(struct loading *l, const struct nsx_rec *rec)
 
 	if (had.device == NSX_ABSENT)
 		return nsx_err_set(l->err, "%s: clock record without a device", nsx_reader_where(l->in));
-	/* These tests are false for what is no number, too. */
+	/* These comparisons are false for NaN too. */
 	if (!(fabs(c.fix.offset) <= FAR))
 		return nsx_err_set(l->err, "%s: clock of device %" PRId64 ": an offset of %g ns",
 		                   nsx_reader_where(l->in), c.device, c.fix.offset);
@@ -143,7 +143,7 @@ nsx_align_own(struct nsx_str *source)
 	return true;
 }
 
-/* What the estimate had to say belongs to what is made with it. */
+/* The diags of the estimate also apply to the result made with it. */
 static int
 load_diag(struct loading *l, const struct nsx_rec *rec)
 {

@@ -18,11 +18,11 @@
 
 #include "filter/align/pair.h"
 
-/* Executions; times; ns: misfits below LEAST tell nothing, those below NOISE little. */
+/* Executions; times; ns: misfits below LEAST carry no information, those below NOISE little. */
 enum { MOST_SHIFT = 256, CLEARLY = 4, LEAST = 100, NOISE = 2000 };
 
-/* How many times worse a misfit must be than that of n intervals to be clearly worse: the more there are, the less they
- * owe to chance. */
+/* How many times larger a misfit must be than that of n intervals to be clearly worse: the more intervals, the less
+ * chance matters. */
 static double
 margin(size_t n)
 {
@@ -38,10 +38,10 @@ series_of(const struct pairing *p, const struct edge *e, bool v)
 	return &p->series.p[v ? c->v : c->u];
 }
 
-/* Where a couple stands while executions go by. */
+/* The position of a couple while iterating over executions. */
 struct walk { const struct al_obs *v, *vend, *u, *uend; };
 
-/* Go to v's execution `number`, u's `number` - shift; false if one of them lacks it. */
+/* Move to v's execution `number`, u's `number` - shift; false if one of them lacks it. */
 static bool
 walk_to(struct walk *w, int64_t number, int32_t shift)
 {
@@ -53,7 +53,7 @@ walk_to(struct walk *w, int64_t number, int32_t shift)
 	       number;
 }
 
-/* The median over couples of u's end - v's end in v's execution `number`; jitter of the single ones goes. */
+/* The median over couples of u's end - v's end in v's execution `number`, which removes the jitter of single ends. */
 static int64_t
 apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
 {
@@ -73,7 +73,7 @@ apart_in(struct walk *w, uint32_t n, int64_t number, int32_t shift)
 }
 
 /* Executions paired at this shift: u's end - v's end of each into d (which may be NULL), the absolute differences
- * between successive ones into gaps (which may be NULL). How many pairs. */
+ * between successive ones into gaps (which may be NULL). Returns the number of pairs. */
 static size_t
 match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, int64_t *gaps)
 {
@@ -107,7 +107,7 @@ match(const struct pairing *p, const struct edge *e, int32_t shift, int64_t *d, 
 	return n;
 }
 
-/* How badly intervals agree at this shift; *intervals: how many there are. */
+/* The misfit of the intervals at this shift; *intervals: their number. */
 static int64_t
 misfit(const struct pairing *p, const struct edge *e, int32_t shift, size_t *intervals)
 {
@@ -117,7 +117,7 @@ misfit(const struct pairing *p, const struct edge *e, int32_t shift, size_t *int
 	return *intervals ? nsx_align_median(p->a, *intervals) : INT64_MAX;
 }
 
-/* How much the intervals of s differ among themselves. */
+/* The variation of the intervals of s. */
 static int64_t
 variation(const struct pairing *p, const struct series *s)
 {
@@ -136,7 +136,7 @@ variation(const struct pairing *p, const struct series *s)
 	return nsx_align_median(p->a, n);
 }
 
-/* The shortest of s's intervals and `least`. */
+/* The minimum of s's intervals and `least`. */
 static int64_t
 shortest(const struct pairing *p, const struct series *s, int64_t least)
 {
@@ -169,7 +169,7 @@ widest(const struct pairing *p, const struct edge *e)
 	return most < MOST_SHIFT ? most : MOST_SHIFT;
 }
 
-/* How far u's clock should be ahead of v's by the start of their sessions; false if that is not known. */
+/* How far u's clock should be ahead of v's according to the start of their sessions; false if unknown. */
 static bool
 told_apart(const struct al_job *j, const struct edge *e, int64_t *apart)
 {
@@ -187,7 +187,7 @@ distance(int64_t a, int64_t b)
 	return d < 0 ? nsx_sub_sat(0, d, NULL) : d;
 }
 
-/* Several shifts fit about equally, within the limit: the one that brings the sessions where they said they were. */
+/* Several shifts fit about equally, within the limit: take the one that agrees best with the start of the sessions. */
 static void
 choose_by_start(const struct pairing *p, struct edge *e, double limit, size_t enough)
 {
@@ -219,7 +219,7 @@ nsx_align_compare(const struct pairing *p, struct edge *e)
 	int64_t same = misfit(p, e, 0, &e->intervals);
 	int32_t k = widest(p, e), at = 0;
 
-	/* 0 is taken wherever it will do. */
+	/* 0 is preferred if it fits. */
 	if (e->intervals >= enough && same < variation(p, sv) / CLEARLY) {
 		e->sure = true;
 		return;

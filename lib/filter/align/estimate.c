@@ -1,4 +1,4 @@
-/* estimate.c -- what an estimate is written as: skew records, and alone, with the clocks and the metadata they refer
+/* estimate.c -- writes an estimate: skew records, or an estimate alone, with the clocks and the metadata they refer
  * to. */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- skews ---- */
 
-/* A device's record of an instance that was used. There is one for each, so numbers of 64 bits are replaced by their
+/* A device's record of an instance that was used. There may be many, so numbers of 64 bits are replaced by their
  * ranks. */
 struct row { uint32_t program, inst, device, instance, obs; int32_t execution, occurrence; };
 
@@ -77,7 +77,7 @@ find_ranks(const struct al_job *j, struct ranks *r)
 	return r->program && r->inst && r->device;
 }
 
-/* The execution by the device's own number, as in its other records. */
+/* The execution in the device's own numbering, as in its other records. */
 static int32_t
 own_execution(const struct al_job *j, const struct al_obs *o)
 {
@@ -198,7 +198,7 @@ find_wanted(const struct al_job *j, struct wanted *w)
 	return good;
 }
 
-/* All records of metadata were taken by the first pass. */
+/* All records of metadata were read in the first pass. */
 static bool
 is_wanted(const struct wanted *w, struct nsx_catalogue *cat, const struct nsx_rec *rec)
 {
@@ -238,7 +238,7 @@ nsx_align_write_estimate(struct nsx_reader *in, struct nsx_writer *out, const st
 	bool clocks = false;
 	int rc = find_wanted(job, &w) ? NSX_OK : nsx_err_nomem(err, NULL);
 
-	/* The first pass has seen that the rest is sound. */
+	/* The first pass has checked the rest of the input. */
 	while (rc == NSX_OK && (rc = nsx_read(in, &rec)) == NSX_OK) {
 		enum nsx_section section = nsx_rec_section(&rec);
 

@@ -35,8 +35,7 @@ nsx_align_report_name(const struct al_job *j, uint32_t device)
 
 /* ---- records ---- */
 
-/* Whether only pairs of the devices exchange something with each other; told by the name where the kind is not
- * known. */
+/* Whether devices exchange data in pairs only; judged by the name if the kind is unknown. */
 static bool
 is_pairwise(const struct al_job *j, const struct nsx_comm_record *r, struct nsx_str name)
 {
@@ -83,10 +82,10 @@ take_comm(struct al_job *j, const struct nsx_rec *rec, uint32_t device)
 
 	if (nsx_comm_describe(&j->comm, rec, &r, j->err) != NSX_OK)
 		return NSX_ERR;
-	/* A copy between a device and its host says nothing of other devices. */
+	/* A copy between a device and its host gives no information about other devices. */
 	if (r.has_group && r.group < 2 && r.participants < 2)
 		return NSX_OK;
-	/* Shifts are added to executions: keep them far from the limit. */
+	/* Shifts are added to executions: keep those far from the limit. */
 	if (execution < 0 || execution > INT32_MAX / 4 || occurrence < 0 || occurrence > INT32_MAX ||
 	    j->obs.n >= UINT32_MAX - 1) {
 		j->unusable++;
@@ -116,7 +115,7 @@ take_work(struct al_job *j, const struct nsx_rec *rec)
 	return nsx_is_comm(&j->comm, rec) ? take_comm(j, rec, at) : NSX_OK;
 }
 
-/* Those of instructions that communicate, for skew records that refer to them. */
+/* Instructions that communicate, for skew records that refer to them. */
 static int
 take_stack(struct al_job *j, const struct nsx_rec *inst)
 {

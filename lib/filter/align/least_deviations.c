@@ -1,4 +1,5 @@
-/* least_deviations.c -- medians and least absolute deviations: what holds where a few collectives are far off. */
+/* least_deviations.c -- medians and least absolute deviations: estimates that a few outlying collectives do not change.
+ * For example, of skews 1 2 2 3 900 the median is 2, the mean 181.6. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 enum { ROUNDS = 60, LINE_ROUNDS = 60 };
 
-/* Deviations below this, in ns, count as none; changes below that end an iteration. */
+/* Deviations below this, in ns, count as 0; changes below this end an iteration. */
 static const double LEAST = 0.25, SAME = 1e-3;
 
 int64_t
@@ -95,8 +96,8 @@ nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b,
 	*a = room[n / 2];
 	*b = 0;
 	eps = spread(t, s, n, *a, *b, room);
-	/* Least squares again and again, each point weighing as much as it was near the last line; near means less each
-	 * time. */
+	/* Iterated least squares, each point weighted by its distance from the previous line; the distance that counts
+	 * as near decreases each time. */
 	for (int k = 0; k < LINE_ROUNDS; k++) {
 		double a0 = *a, b0 = *b;
 
@@ -146,7 +147,7 @@ dot(const double *a, const double *b, uint32_t n)
 	return sum;
 }
 
-/* The sum of d * v^2: how long v is where node i counts d[i]. */
+/* The sum of d * v^2: the squared length of v with weights d. */
 static double
 length(const double *d, const double *v, uint32_t n)
 {
@@ -157,8 +158,8 @@ length(const double *d, const double *v, uint32_t n)
 	return sum;
 }
 
-/* Conjugate gradients, each node scaled by its own weight. Adding the same to all x of a component changes no equation:
- * what rounding puts into that direction must not be followed. vec: room for 4 vectors. */
+/* Conjugate gradients, each node scaled by its own weight. Adding a constant to all x of a component changes no
+ * equation: components of rounding errors in that direction are removed. vec: space for 4 vectors. */
 static void
 conjugate(const struct round *r, double *x, double *vec)
 {
@@ -189,7 +190,7 @@ conjugate(const struct round *r, double *x, double *vec)
 	}
 }
 
-/* New weights from the deviations of x; the largest deviation. The first time all count by w alone. */
+/* New weights from the deviations of x; returns the largest deviation. In the first round all weights are w. */
 static double
 weigh(const struct round *r, const double *x, double eps)
 {
@@ -197,7 +198,7 @@ weigh(const struct round *r, const double *x, double eps)
 	double worst = 0;
 
 	if (eps > 0) {
-		/* Deviations are from the weighted means of the round before. */
+		/* Deviations are from the weighted means of the previous round. */
 		memset(r->mean, 0, r->stars * sizeof *r->mean);
 		for (size_t i = 0; i < d->n; i++)
 			r->mean[d->star[i]] += r->k[i] * (d->y[i] - x[d->node[i]]) / r->sum[d->star[i]];

@@ -1,13 +1,13 @@
-/* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used as XLA's are.
+/* nccl.c -- jobs without XLA's collectives: instances of NCCL's communicators (job/nccl.h) are used like those of XLA.
  *
- * Instances are found by ends that fall together, so clocks that are apart come first, by votes. Operations of two
+ * Instances are found by equal ends, so the offsets between clocks are estimated first, by votes. Operations of two
  * clocks that are equal in communicator, kind, bytes and calls may be one instance: each pair of them votes for the
- * difference of its ends. Those that are one agree, the others scatter:
+ * difference of its ends. Pairs of one instance agree, the others scatter:
  *
  *   clock a ends at  10  50  90     clock b ends at  1010  1050  1090     differences 1000 three times, 960 and 1040
  *     twice, 920 and 1080 once
  *
- * The window of 100 us with most votes has the offset. */
+ * The offset is taken from the window of 100 us with most votes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 enum { SAMPLES = 64, WINDOW = 100000 };
 
-/* Operations that may be one instance, of one clock: [first, first + n) of `sample`. */
+/* Operations of one clock that are alike: [first, first + n) of `sample`. */
 struct votes { uint32_t like, clock, device; uint32_t first, n; };
 
 struct voting {
@@ -29,7 +29,7 @@ struct voting {
 	bool                  *placed;
 };
 
-/* Whether all devices of an instance end together: others need not wait for all. */
+/* Whether all devices of an instance end together: in other kinds a device need not wait for all. */
 static bool
 ends_together(struct nsx_str kind)
 {
@@ -52,7 +52,7 @@ nsx_align_take_op(struct al_job *j, const struct nsx_rec *rec)
 		j->unusable++;
 		return NSX_OK;
 	}
-	/* The index of the device serves as its clock for now. */
+	/* The index of the device is used as its clock at first. */
 	return nsx_nccl_take(&j->nccl, rec, at, j->err);
 }
 
@@ -94,7 +94,7 @@ add_votes(struct voting *v, struct votes of, const struct nsx_sort_key *keys, si
 	return nsx_vec_push(&v->list, of);
 }
 
-/* Of each clock and like the votes of its lowest device. */
+/* For each clock and like, the votes of its lowest device. */
 static bool
 find_votes(struct voting *v)
 {
@@ -152,8 +152,8 @@ size_of(int64_t v)
 	return v < 0 ? nsx_sub_sat(0, v, NULL) : v;
 }
 
-/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There are
- * some. */
+/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There is at
+ * least one. */
 static int64_t
 elect(struct voting *v)
 {
@@ -176,7 +176,7 @@ elect(struct voting *v)
 	return best;
 }
 
-/* All differences between the ends of clocks a and b that may be one instance's. False when out of memory. */
+/* All differences between the ends of clocks a and b that may belong to one instance. False when out of memory. */
 static bool
 differ(struct voting *v, uint32_t a, uint32_t b)
 {
@@ -248,7 +248,7 @@ vote(struct voting *v)
 
 /* ---- instances */
 
-/* Move starts by their clock's offset, there or back. */
+/* Move starts by their clock's offset, or back. */
 static void
 move(struct al_job *j, const int64_t *offset, bool back)
 {
@@ -259,7 +259,7 @@ move(struct al_job *j, const int64_t *offset, bool back)
 	}
 }
 
-/* A collective is a key; instructions and programs there are none. */
+/* A collective is a key; it has no instruction or program. */
 static bool
 add_obs(struct al_job *j)
 {

@@ -49,7 +49,7 @@ find_series(struct pairing *p, size_t *longest)
 
 /* ---- clocks known to be apart ---- */
 
-/* The root of x; *ahead becomes how far x's clock is ahead of the root's. */
+/* The root of x; *ahead is how far x's clock is ahead of the root's. */
 static uint32_t
 root_of(struct pairing *p, uint32_t x, int64_t *ahead)
 {
@@ -84,7 +84,7 @@ join(struct pairing *p, uint32_t v, uint32_t u, int64_t apart)
 	p->ahead[ru] = nsx_sub_sat(nsx_add_sat(av, apart, NULL), au, NULL);
 }
 
-/* What intervals alone told, the longest series first. */
+/* Distances by intervals alone, the longest series first. */
 static int
 by_intervals(const void *x, const void *y)
 {
@@ -127,7 +127,7 @@ join_clocks(struct pairing *p)
 	return rc;
 }
 
-/* Settle what intervals left open, or shifted, by how far the clocks are apart. */
+/* Decide edges that intervals left open, or shifted, by the distance of the clocks. */
 static void
 settle(struct pairing *p)
 {
@@ -139,7 +139,7 @@ settle(struct pairing *p)
 			continue;
 		again.shift = 0;
 		nsx_align_place(p, &again, nsx_sub_sat(au, av, NULL));
-		/* Where no other shift is nearer, clocks that drift may be why it is not near. */
+		/* If no other shift is nearer, drift of the clocks may be the reason for the distance. */
 		if (!again.lost || again.shift == 0) {
 			e->shift = again.shift;
 			e->lost = false;
@@ -149,7 +149,7 @@ settle(struct pairing *p)
 	}
 }
 
-/* ---- who is compared with whom ---- */
+/* ---- selection of pairs to compare ---- */
 
 struct trees { uint32_t *first_of_collective, *seen, *queue; bool *done; };
 
@@ -165,7 +165,7 @@ by_device(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* The place in `order`, sorted by_device, of the first series of that program and device. */
+/* The index in `order`, sorted by_device, of the first series of that program and device. */
 static size_t
 find_device(struct series **order, size_t n, uint32_t program, uint32_t device)
 {
@@ -183,7 +183,7 @@ find_device(struct series **order, size_t n, uint32_t program, uint32_t device)
 	return lo;
 }
 
-/* The edge from v to u, which meet in at least one collective of the program. */
+/* The edge from v to u, which share at least one collective of the program. */
 static int
 add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v, uint32_t u)
 {
@@ -218,7 +218,7 @@ add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v,
 	return nsx_vec_push(&p->edges, e) ? NSX_OK : nsx_err_nomem(p->j->err, NULL);
 }
 
-/* Reach from device v, in this program, all that it meets. */
+/* Add edges from device v, in this program, to all devices with which it shares a collective. */
 static int
 grow(struct pairing *p, struct trees *t, struct series **order, uint32_t program, uint32_t root)
 {
@@ -280,7 +280,7 @@ find_edges(struct pairing *p)
 	return rc;
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 int32_t
 nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t device)
@@ -309,7 +309,8 @@ by_number(const void *x, const void *y)
 	return (*(const int64_t *)x > *(const int64_t *)y) - (*(const int64_t *)x < *(const int64_t *)y);
 }
 
-/* The shift that most devices have, so that the others are those that differ; of equally many the least. */
+/* The shift that most devices have, so that the others are those reported as different; of equally many the
+ * smallest. */
 static int32_t
 usual(int64_t *v, size_t n)
 {
@@ -342,7 +343,7 @@ add_up(struct pairing *p, size_t from, size_t to)
 		const struct edge *e = &p->edges.p[i];
 		int64_t base = nsx_align_shift(j, program, e->v), shift = base + e->shift;
 
-		/* A device that nothing leads to is where a tree begins. */
+		/* A device to which no edge leads is the root of a tree. */
 		if (i == from || nsx_map_get(&j->shift_of, (struct nsx_key){ program, e->v }) == NSX_NONE) {
 			all[n++] = 0;
 			rc = set_shift(j, program, e->v, 0);

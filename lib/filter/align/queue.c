@@ -1,8 +1,8 @@
-/* queue.c -- records of several clocks back into the order of a stream, as their corrected starts have it.
+/* queue.c -- sorts records of several clocks into the order of a stream, by their corrected starts.
  *
- * Records are collected in memory and sorted when it is full; what nothing later can come before is written. If what
- * has to stay grows beyond the limit it goes, sorted, to a temporary file: a run. Runs are merged with memory when
- * their time comes. */
+ * Records are collected in memory and sorted when it is full; those before which no later record can come are written.
+ * If the rest grows beyond the limit it is written, sorted, to a temporary file: a run. Runs are merged with the
+ * records in memory when their time comes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@
 
 enum { LEAST_BYTES = 1 << 18 };
 
-/* What the order goes by first; the rest is in the record. */
+/* The first part of the sort key; the rest is in the record. */
 struct entry { struct nsx_order_key key; size_t at; };
 
-/* A sorted temporary file and the record it stands at; reader NULL after the last. */
+/* A sorted temporary file and its current record; reader is NULL after the last. */
 struct run { struct nsx_spool *spool; struct nsx_reader *reader; struct nsx_rec rec; struct entry head; };
 
 struct al_queue {
 	struct nsx_err    *err;
 	struct nsx_writer *out;
-	size_t             limit, full;     /* bytes: that may stay, at which to sort */
+	size_t             limit, full;     /* bytes: maximum that may remain, and amount at which to sort */
 	struct nsx_buf     mem, spare;
 	NSX_VEC(struct entry) entries;
 	NSX_VEC(struct entry) room;         /* for sorting */
-	size_t             sorted;          /* entries that are, from the first */
+	size_t             sorted;          /* number of entries that are sorted, from the first */
 	NSX_VEC(struct run) runs;           /* oldest first */
 	union nsx_val      v[NSX_MAX_COLS], w[NSX_MAX_COLS];
 };
@@ -101,7 +101,7 @@ merge(struct al_queue *q, struct entry *e, size_t m, size_t n)
 	struct entry *room = q->room.p;
 	size_t a = 0, b = m;
 
-	/* What is before all of the second part may stay where it is. */
+	/* Entries before all of the second part stay in place. */
 	while (a < m && b < n && compare(q, &e[a], &e[b]) <= 0)
 		a++;
 	if (a == m || b == n)
@@ -161,7 +161,7 @@ nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full)
 
 /* ---- out ---- */
 
-/* Make the run stand at its next record. */
+/* Read the next record of the run. */
 static int
 run_next(struct run *r)
 {
@@ -174,7 +174,7 @@ run_next(struct run *r)
 	return rc == NSX_ERR ? NSX_ERR : NSX_OK;
 }
 
-/* Of all runs the one whose record is first; NULL if none has any. Of equal ones the oldest. */
+/* The run whose record comes first; NULL if none has one. Of equal ones the oldest. */
 static struct run *
 first_run(struct al_queue *q)
 {
@@ -190,7 +190,7 @@ first_run(struct al_queue *q)
 	return first;
 }
 
-/* Write run r's records up to and with those that are not after entry e (NULL: all before bound). */
+/* Write run r's records up to and including those that are not after entry e (NULL: all before bound). */
 static int
 write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
 {
@@ -212,7 +212,7 @@ write_runs(struct al_queue *q, const struct entry *e, int64_t bound)
 	}
 }
 
-/* Put what is left in memory, from entry `first` on, into a run. */
+/* Write the records in memory, from entry `first` on, to a run. */
 static int
 spill(struct al_queue *q, size_t first)
 {
@@ -237,7 +237,7 @@ spill(struct al_queue *q, size_t first)
 	return rc;
 }
 
-/* Forget entries before `first`: move the rest together. */
+/* Remove entries before `first`: move the rest together. */
 static int
 compact(struct al_queue *q, size_t first)
 {
@@ -294,7 +294,7 @@ nsx_align_queue_release(struct al_queue *q, int64_t bound)
 	size_t left = q->mem.len + q->entries.n * sizeof *q->entries.p;
 	if (left > q->limit / 2 && spill(q, 0) != NSX_OK)
 		return NSX_ERR;
-	/* Sorting and moving what stays costs no more than what came. */
+	/* Sorting and moving the rest costs no more than the new records did. */
 	left = q->mem.len + q->entries.n * sizeof *q->entries.p;
 	q->full = left * 2 < LEAST_BYTES ? LEAST_BYTES : left * 2;
 	if (q->full > q->limit)

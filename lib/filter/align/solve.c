@@ -18,15 +18,15 @@
 
 #include "filter/align/aligning.h"
 
-/* So many collectives of all devices make those of fewer superfluous. */
+/* With this many collectives of all devices, those of fewer devices are not needed. */
 enum { ENOUGH = 8 };
 
 struct set {
-	uint32_t ndev, ninst, npairs;   /* collectives; pairwise exchanges */
-	uint32_t first;       /* obs of one of its instances, for the members */
+	uint32_t ndev, ninst, npairs;   /* number of collectives; of pairwise exchanges */
+	uint32_t first;       /* obs of one of its instances, which gives the members */
 	uint32_t clock;       /* one of its clocks */
 	bool     pairs;       /* of permutations only */
-	bool     apart;       /* holds several clocks */
+	bool     apart;       /* contains several clocks */
 	bool     used;
 };
 
@@ -75,7 +75,7 @@ by_instance(const void *x, const void *y)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-/* The set of these n parts; NSX_NONE when out of memory. */
+/* The set of these n records; NSX_NONE when out of memory. */
 static uint32_t
 set_of(struct solving *s, uint32_t first, uint32_t n, uint32_t *devices)
 {
@@ -143,7 +143,7 @@ counts(const struct solving *s, const struct al_instance *in)
 	return set->used && (set->pairs || !s->j->collectives.p[s->j->obs.p[in->first].collective].pairs);
 }
 
-/* Whether the set's clocks are not all connected yet; connects them if `connect`. */
+/* Whether the set's clocks are not all connected yet; if `connect`, they are afterwards. */
 static bool
 opens(struct solving *s, const struct set *set, bool connect)
 {
@@ -160,7 +160,8 @@ opens(struct solving *s, const struct set *set, bool connect)
 	return any;
 }
 
-/* Devices that exchange only in pairs end at different times: such sets serve where nothing else connects. */
+/* Devices that exchange only in pairs end at different times: such sets are used only where nothing else connects
+ * clocks. */
 static void
 choose_sets(struct solving *s)
 {
@@ -184,7 +185,7 @@ choose_sets(struct solving *s)
 		    s->sets.p[s->enough[root]].pairs))
 			s->enough[root] = (uint32_t)i;
 	}
-	/* One set that is enough, or alone, makes others of its component superfluous. */
+	/* One set that is enough, or the only one, makes others of its component unnecessary. */
 	for (size_t i = 0; i < s->sets.n; i++) {
 		uint32_t *enough = &s->enough[root_of(s, s->sets.p[i].clock)];
 		if (s->sets.p[i].used && *enough != NSX_NONE && *enough != i
@@ -199,7 +200,7 @@ choose_sets(struct solving *s)
 
 /* ---- skews ---- */
 
-/* num: by part, n * (end - mean end). */
+/* num: by record, n * (end - mean end). */
 static int
 find_nums(struct solving *s)
 {
@@ -228,7 +229,7 @@ find_nums(struct solving *s)
 	return NSX_OK;
 }
 
-/* A part, for sorting: by clock, then skew. */
+/* A record, for sorting: by clock, then skew. */
 struct part { uint32_t clock, obs; int64_t num; };
 
 static int
@@ -255,7 +256,7 @@ by_set(const void *x, const void *y)
 
 typedef int (*each_set)(struct solving *s, uint32_t set, struct part *p, size_t n);
 
-/* Call fn for every set used, with its parts by clock and skew. */
+/* Call fn for every set used, with its records by clock and skew. */
 static int
 for_each_set(struct solving *s, each_set fn)
 {
@@ -356,7 +357,8 @@ solve_offsets(struct solving *s)
 		return NSX_ERR;
 	for (size_t i = 0; i < s->skews.n; i++) {
 		const struct skew *k = &s->skews.p[i];
-		/* The start of the iteration elsewhere; the answer, exactly, where one set is. */
+		/* The initial value of the iteration for components with several sets; the exact result where one set
+		 * is used. */
 		s->x[k->clock] = (double)nsx_align_round_div(k->twice, 2 * (al_wide)k->ndev);
 		s->value[k->clock] = k->value;
 	}
@@ -400,7 +402,7 @@ lines(struct solving *s, uint32_t set, struct part *p, size_t n)
 	return NSX_OK;
 }
 
-/* Where each component's line holds: the middle of its collectives, on each clock. */
+/* The time at which each component's line is centred: the middle of its collectives, on each clock. */
 static int
 find_refs(struct solving *s)
 {
@@ -464,11 +466,11 @@ solve_drift(struct solving *s)
 
 /* ---- corrections ---- */
 
-/* What an aligned stream still asks for: nothing in a component whose clocks would move by less than a nanosecond
- * relative to each other, with drift by less than five, at both ends of what was compared. The median of a clock's
- * skews need not be 0 where it is put, and half a nanosecond is rounded away from zero: without this each pass would
- * move all clocks, and none relative to others. Lines through times that the pass before rounded lie a few nanoseconds
- * beside its own. */
+/* Corrections of a stream that is already aligned: none in a component whose clocks would move by less than a
+ * nanosecond relative to each other, with drift by less than five, at both ends of the time that was compared. The
+ * median of a clock's skews need not be 0 after a correction, and half a nanosecond is rounded away from zero: without
+ * this rule each further pass would move all clocks together. Lines fitted to times that the previous pass rounded
+ * differ from its lines by a few nanoseconds. */
 static int
 rest(struct solving *s)
 {
@@ -496,8 +498,8 @@ rest(struct solving *s)
 	return rc;
 }
 
-/* How far start-of-session times, where all profiles have them, put each component from the mean: by root, whole ns.
- * Within a component collectives tell more exactly what these tell. */
+/* The distance of each component from the mean according to start-of-session times, if all profiles have them: by root,
+ * whole ns. Within a component collectives are more precise. */
 static int
 place_components(struct solving *s, int64_t *at)
 {
@@ -520,7 +522,7 @@ place_components(struct solving *s, int64_t *at)
 		n[root]++;
 		all += utc;
 	}
-	/* A session that started later shows less: its times grow by that. */
+	/* The times of a session that started later are smaller: they increase by that. */
 	for (uint32_t c = 0; told && rc == NSX_OK && c < j->nclocks; c++)
 		if (n[c])
 			at[c] = nsx_align_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n,

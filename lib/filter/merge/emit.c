@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a list of things is written in the order of: a, then b, then c. */
+/* The sort key of records in a list: a, then b, then c. */
 struct place { int64_t a, b, c; size_t i; };
 
 static int
@@ -21,7 +21,7 @@ by_place(const void *x, const void *y)
 	return (p->i > q->i) - (p->i < q->i);
 }
 
-/* n places to fill in; NULL with err filled. */
+/* An array of n elements to fill; NULL with err filled. */
 static struct place *
 places(struct mg *m, size_t n)
 {
@@ -91,7 +91,7 @@ emit_devices(struct mg *m)
 	return rc;
 }
 
-/* A record of a communicator with our numbers. */
+/* A record of a communicator with the numbers of the merged stream. */
 struct member { struct mg_held rec; int64_t profile, device; };
 
 static int
@@ -144,7 +144,8 @@ emit_communicators(struct mg *m)
 	return rc;
 }
 
-/* Streams aligned apart number their components alike: they are numbered anew, by lowest device. */
+/* Streams that were aligned separately use the same numbers for different components: number them again, by lowest
+ * device. */
 static int
 emit_clocks(struct mg *m)
 {

@@ -1,4 +1,4 @@
-/* kinds.c -- headers that hold the columns of all streams, and diags added up. A header is written just before the
+/* kinds.c -- headers with the columns of all streams, and diags added up. A header is written just before the
  * first record of its kind, when every stream has been read as far as its own header of that kind; those without a
  * record come after all records. */
 #include "filter/merge/merging.h"
@@ -158,7 +158,7 @@ nsx_merge_declare_rest(struct mg *m)
 
 #define OURS "nsysx-merge"
 
-/* What merging finds is found again in other groupings of the same merge, so it is not counted. */
+/* Diags of the merge itself are found again in other groupings of the same merge, so they are not counted. */
 static int
 add_diag(struct mg *m, struct mg_diag d, bool ours)
 {
@@ -191,7 +191,7 @@ nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec)
 	                      && !nsx_merge_stale_counts(nsx_string(rec, NSX_DIAG_text)));
 }
 
-/* Whether the user is told already. */
+/* Whether the user has already seen it. */
 static bool
 is_shown(const struct nsx_diags *d, const char *source, const char *text)
 {

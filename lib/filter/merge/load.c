@@ -1,4 +1,4 @@
-/* load.c -- the metadata of one stream into tables. Numbers stay the stream's own here, but every reference is
+/* load.c -- the metadata of one stream into tables. Numbers stay those of the stream here, but every reference is
  * checked. */
 #include "filter/merge/merging.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions of the stream while its locations come in. */
+/* Instructions of the stream while its locations are read. */
 struct loading {
 	struct mg        *m;
 	struct mg_source *s;
@@ -31,7 +31,7 @@ nsx_merge_text(const struct mg *m, uint32_t string)
 	return nsx_intern_str(&m->strings, string);
 }
 
-/* ---- columns that we do not know */
+/* ---- unknown columns */
 
 static int
 known_slots(const struct nsx_kind *k)
@@ -106,7 +106,7 @@ want(struct loading *l, const struct nsx_rec *rec, int slot)
 	return nsx_merge_fail(l->m, l->s, "%s without %s", rec->kind->name, rec->kind->cols[slot].name);
 }
 
-/* Number `number` of the record's own kind is new; it becomes entry `to`. */
+/* Number `number` of the record's own kind is new: it is mapped to entry `to`. */
 static int
 enter(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int slot, uint32_t to)
 {
@@ -117,7 +117,7 @@ enter(struct loading *l, struct mg_remap *r, const struct nsx_rec *rec, int slot
 	return nsx_merge_remap_put(r, rec->v[slot].i, to) ? NSX_OK : nomem(l);
 }
 
-/* The entry of the thing that the record refers to. */
+/* The entry of the entity to which the record refers. */
 static int
 refer(struct loading *l, const struct mg_remap *r, const struct nsx_rec *rec, int slot, uint32_t *to)
 {
@@ -322,7 +322,7 @@ load_record(struct loading *l, const struct nsx_rec *rec)
 	}
 }
 
-/* ---- what can be told when all is there */
+/* ---- what depends on all of the metadata */
 
 static int
 by_row(const void *a, const void *b)
@@ -364,7 +364,7 @@ finish_insts(struct loading *l)
 	return rc;
 }
 
-/* A program that no profile claims: every profile of the stream has it. */
+/* A program without an alias in any profile: every profile of the stream has it. */
 static int
 claim(struct loading *l, size_t first_program, size_t first_profile)
 {

@@ -1,5 +1,5 @@
-/* merge.c -- one round of a merge, and as many rounds as open files make necessary. Merging is associative, so rounds
- * do not show. */
+/* merge.c -- one round of a merge, and as many rounds as the limit on open files requires. Merging is associative, so
+ * rounds do not change the result. */
 #include "filter/merge.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ enum {
 	SPARE = 16       /* open files that are not inputs */
 };
 
-/* An input of a round: a path, or a temporary file (fd) that holds what several were merged to. */
+/* An input of a round: a path, or a temporary file (fd) with the result of an earlier round. */
 struct input { const char *path, *called; int fd; char *name; };
 
 struct job {
@@ -77,7 +77,7 @@ stop(struct mg *m)
 	nsx_arena_free(&m->arena);
 }
 
-/* What progress expects of path, if it is a file. */
+/* The size that progress expects of path, if it is a file. */
 static int64_t
 size_of(const char *path)
 {
@@ -86,7 +86,7 @@ size_of(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
 }
 
-/* Open every input; their descriptors are taken over. */
+/* Open every input; ownership of the descriptors is taken. */
 static int
 open_sources(struct mg *m, struct input *inputs, size_t n)
 {
@@ -201,8 +201,8 @@ merge_range(const struct job *j, size_t lo, size_t hi, struct nsx_writer *out)
 	return rc;
 }
 
-/* The most inputs of a round such that all levels of rounds together stay within the files that may be open: a
- * level keeps its finished parts open, the lowest may need two files for each input. */
+/* The maximum number of inputs of a round such that all levels of rounds together stay within the files that may be
+ * open: a level keeps its finished results open, the lowest may need two files for each input. */
 static size_t
 choose_fan_in(size_t n)
 {

@@ -1,6 +1,6 @@
-/* merging.h -- private to merging: what the streams of one round hold.
+/* merging.h -- private to merging: the contents of the streams of one round.
  *
- * A round's way: load.c reads every stream's metadata; order.c numbers profiles and devices; programs.c matches
+ * The steps of a round: load.c reads every stream's metadata; order.c numbers profiles and devices; programs.c matches
  * programs and unites their instructions; emit.c and unknown.c write the metadata; run.c merges the records that
  * follow, which source.c reads ahead of where kinds.c must know the columns of all streams; merge.c makes rounds of
  * many inputs. */
@@ -15,46 +15,46 @@
 #include "stream/order.h"
 #include "stream/reader.h"
 
-/* A stream's numbers to ours; dense where the stream's are small, as they nearly always are. */
+/* Numbers of a stream to those of the merged stream; dense if the stream's are small, as is usual. */
 struct mg_remap { uint32_t *dense; size_t n; struct nsx_map sparse; };
 
 bool nsx_merge_remap_put(struct mg_remap *r, int64_t number, uint32_t to);
 uint32_t nsx_merge_remap_get(const struct mg_remap *r, int64_t number);   /* NSX_NONE if there is none */
 void nsx_merge_remap_free(struct mg_remap *r);
 
-/* A record kept past the reader's next. */
+/* A record kept beyond the next read. */
 struct mg_held { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 
-/* What of a program of one stream goes to one of ours. */
+/* The part of a stream's program that belongs to one program of the merged stream. */
 struct nsx_merge_use {
-	uint32_t program;       /* ours */
-	uint32_t next;          /* next use of the stream's program, NSX_NONE: no more */
+	uint32_t program;       /* of the merged stream */
+	uint32_t next;          /* next use of the stream's program, NSX_NONE: none */
 	int64_t  rank, dumped;  /* lowest profile with it, and with its dump (INT64_MAX: none) */
 	struct mg_remap insts;  /* instruction of the stream -> index in mg.insts */
 };
 
-/* Whether a thunk of a device gets another `comm`, and what that makes wrong (stale.c). */
+/* Whether a thunk of a device gets another `comm`, and what that invalidates (stale.c). */
 struct mg_stale { bool is; int64_t hidden, collectives; };
 
 struct mg_source {
 	const char        *name;
 	struct nsx_reader *in;
-	struct nsx_reader *rest;     /* what was read ahead and did not fit into the queue */
-	bool     dry, rest_dry;      /* nothing is left in `in`, in `rest` */
-	enum nsx_section section;    /* of what was read from `in` last */
+	struct nsx_reader *rest;     /* records that were read ahead and did not fit into the queue */
+	bool     dry, rest_dry;      /* nothing remains in `in`, in `rest` */
+	enum nsx_section section;    /* of the record read from `in` last */
 	NSX_VEC(struct mg_held) queue;   /* read ahead */
 	size_t   taken;
-	struct nsx_arena arena;      /* what the queue points to */
+	struct nsx_arena arena;      /* memory for the contents of the queue */
 	struct nsx_rec rec;          /* the head: next to be written */
 	bool     live;               /* rec points into a reader */
 	bool     ended;
-	struct nsx_order_key key;    /* of the head: its place in the merged order */
+	struct nsx_order_key key;    /* of the head: its position in the merged order */
 
 	bool     aligned, devices;   /* it has clock records; device records */
 	bool     suspect;            /* some of its instructions get another `comm` */
 	struct mg_stale stale;       /* of thunks without a device */
 	bool     disordered;         /* renumbering changes the order of its profiles or devices */
-	size_t   in_order;           /* so many records after the head are in the merged order */
+	size_t   in_order;           /* number of records after the head that are in the merged order */
 	struct mg_remap profile_of, device_of, program_of;   /* -> index in mg.profiles, .devices, .programs */
 	struct { int64_t profile, program; uint32_t use; } last;   /* the use looked up last */
 	const struct nsx_kind *plain[NSX_NKINDS];   /* its kinds that have every column in the slot of ours */
@@ -63,10 +63,10 @@ struct mg_source {
 struct mg_profile {
 	uint32_t       source;
 	struct mg_held rec;
-	struct nsx_str name, digest;   /* digest: text that tells the same devices */
-	int64_t        start_utc;      /* INT64_MIN: not known */
+	struct nsx_str name, digest;   /* digest: text that is equal for equal sets of devices */
+	int64_t        start_utc;      /* INT64_MIN: unknown */
 	int64_t        lowest;         /* lowest known device, INT64_MAX: none */
-	uint32_t       base;           /* place in the order that does not depend on other profiles */
+	uint32_t       base;           /* position in the order that does not depend on other profiles */
 	int64_t        number;
 };
 
@@ -77,8 +77,8 @@ struct mg_program { uint32_t source; struct mg_held rec; int64_t id; bool aliase
 
 struct mg_alias { uint32_t profile, program; struct mg_held rec; int64_t id; uint32_t ours; };
 
-/* Strings are numbers in mg.strings, and so are extras (columns that we do not know); stacks and groups are numbers in
- * mg.places, lists of locations in mg.lists. 0 is the empty string, which stands for absent. Rows are compared
+/* Strings are numbers in mg.strings, and so are extras (unknown columns); stacks and groups are numbers in
+ * mg.places, lists of locations in mg.lists. 0 is the empty string, which means absent. Rows are compared
  * bytewise: no padding. */
 struct mg_place { uint32_t text, extras; };                    /* a stack or set of groups */
 struct mg_loc { uint32_t op_name, stack, extras; };
@@ -91,7 +91,7 @@ struct mg_row {
 /* An instruction of one stream's program. */
 struct mg_have { uint32_t program, row; int64_t inst; };
 
-/* An instruction of one of our programs. */
+/* An instruction of a program of the merged stream. */
 struct mg_inst {
 	uint32_t program, name, row, collective;
 	int64_t  rank, number, comm;    /* comm: INT64_MIN if absent */
@@ -105,9 +105,9 @@ struct mg {
 	struct mg_source  *sources;
 	size_t             n;
 	struct nsx_writer *out;
-	struct nsx_diags  *shown;      /* what this and earlier rounds found */
+	struct nsx_diags  *shown;      /* diags of this and earlier rounds */
 	struct nsx_err    *err;
-	bool               counted;    /* progress expects the inputs that have paths already */
+	bool               counted;    /* the paths are already included in the total of progress */
 	struct nsx_arena   arena;      /* metadata */
 	struct nsx_intern  strings, places, lists, rows;
 	NSX_VEC(struct mg_profile) profiles;
@@ -121,11 +121,11 @@ struct mg {
 	NSX_VEC(struct mg_have)    haves;
 	NSX_VEC(struct nsx_merge_use)     uses;
 	NSX_VEC(struct mg_inst)    insts;
-	NSX_VEC(struct mg_held)    unknown;     /* metadata of kinds that we do not know */
+	NSX_VEC(struct mg_held)    unknown;     /* metadata of unknown kinds */
 	NSX_VEC(uint32_t)          unknown_source;
 	NSX_VEC(struct mg_diag)    diags;
 	struct nsx_map     use_of;              /* (profile, program) -> use */
-	struct nsx_map     inst_of;             /* (our program, name) -> inst */
+	struct nsx_map     inst_of;             /* (program of the merged stream, name) -> inst */
 	struct nsx_map     diag_of;
 	struct nsx_match   match;
 	struct nsx_kind   *kinds[NSX_NKINDS];   /* headers written */
@@ -137,24 +137,24 @@ struct mg {
 /* Read the next record of any kind into s->rec: NSX_OK, NSX_EOF, NSX_ERR. */
 int nsx_merge_source_next(struct mg *m, struct mg_source *s);
 
-/* Read ahead until s has met that kind, or cannot meet a record of it that is not yet read. */
+/* Read ahead until s has read the header of that kind, or cannot contain an unread record of it. */
 int nsx_merge_source_meet(struct mg *m, struct mg_source *s, const struct nsx_kind *k);
 
-/* Have all records from s's head on seen, before they are read: they go to a spool. */
+/* Read all records from s's head on before they are needed: they go to a spool. */
 int nsx_merge_source_scan(struct mg *m, struct mg_source *s, int (*see)(struct mg *m, struct mg_source *s,
 	const struct nsx_rec *rec));
 
 /* s->rec, whose key is s->key, is the first of a run of records of compilation, or of work of one key (diags and
- * unknown kinds between them count as part of what they follow): put the run into the order of our numbers. It is in
- * memory meanwhile. */
+ * unknown kinds between them count as part of what they follow): sort the run by the numbers of the merged stream. It
+ * is held in memory meanwhile. */
 int nsx_merge_source_sort_run(struct mg *m, struct mg_source *s);
 
 /* A copy of rec; false when out of memory. */
 bool nsx_merge_hold(struct nsx_arena *a, const struct nsx_rec *rec, struct mg_held *h);
 void nsx_merge_source_free(struct mg_source *s);
 
-/* The key of a record of s that has a place in the order: that of the record that it becomes, a skew's by device.
- * NSX_OK, or NSX_ERR if it refers to what is not there. */
+/* The sort key of a record of s that has a position in the order: that of the record as it will be written; of a skew
+ * by device. NSX_OK, or NSX_ERR if it refers to an entity without a record. */
 int nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, struct nsx_order_key *key);
 
 /* A record of s with the numbers that it will have; for records of one key. */
@@ -163,16 +163,16 @@ int nsx_merge_tie_cmp(const struct mg_record *x, const struct mg_record *y);
 
 /* ---- load.c */
 
-/* Read the metadata of s; its head is the first record after. */
+/* Read the metadata of s; its head is then the first record after it. */
 int nsx_merge_load(struct mg *m, uint32_t source);
 
 /* The number of s in m->strings, 0 for the empty string; NSX_NONE when out of memory. */
 uint32_t nsx_merge_string(struct mg *m, struct nsx_str s);
 struct nsx_str nsx_merge_text(const struct mg *m, uint32_t string);
 
-/* The values of columns that we do not know, as a number; 0: none, NSX_NONE: out of memory. */
+/* The values of unknown columns, as a number; 0: none, NSX_NONE: out of memory. */
 uint32_t nsx_merge_extras(struct mg *m, const struct nsx_rec *rec);
-/* Put them back into rec, whose kind has the columns. */
+/* Restore them in rec, whose kind has the columns. */
 void nsx_merge_set_extras(const struct mg *m, struct nsx_rec *rec, uint32_t extras);
 
 /* ---- order.c */
@@ -192,14 +192,14 @@ struct nsx_merge_use *nsx_merge_use(struct mg *m, struct mg_source *s, const str
 
 /* Write the header of k if that is not done: all streams' columns. */
 int nsx_merge_declare(struct mg *m, const struct nsx_kind *k);
-/* Write the headers that streams have without a record. */
+/* Write the headers that streams have without a record of the kind. */
 int nsx_merge_declare_rest(struct mg *m);
 
-/* Count a diag record of an input; say something ourselves (once, however often it is found). */
+/* Count a diag record of an input; add a diag of the merge (once, for any number of repetitions). */
 int nsx_merge_diag_record(struct mg *m, const struct nsx_rec *rec);
 int nsx_merge_diag_say(struct mg *m, enum nsx_severity severity, struct nsx_str about, const char *fmt,
                        ...) NSX_PRINTF(4, 5);
-/* Say something of count things, which no other grouping of the same merge finds again. Nothing for 0. */
+/* Add a diag with a count that no other grouping of the same merge finds again. Nothing for 0. */
 int nsx_merge_diag_count(struct mg *m, enum nsx_severity severity, struct nsx_str about, int64_t count,
                          const char *text);
 int nsx_merge_write_diags(struct mg *m);
@@ -209,7 +209,7 @@ int nsx_merge_write_diags(struct mg *m);
 /* Find the devices with thunks whose `comm` changes; after nsx_merge_programs. */
 int nsx_merge_stale_find(struct mg *m);
 
-/* Take `hidden` from a thunk of such a device; true if rec is a collective of one and is to be left out. */
+/* Remove `hidden` from a thunk of such a device; true if rec is a collective of one and must be dropped. */
 bool nsx_merge_stale_drop(struct mg *m, struct mg_source *s, struct nsx_rec *rec);
 int nsx_merge_stale_say(struct mg *m);
 
@@ -230,7 +230,7 @@ int nsx_merge_run(struct mg *m);
 
 /* An error about the record that s read last. */
 int nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...) NSX_PRINTF(3, 4);
-/* That it refers, in this column, to what has no record. */
+/* An error: it refers, in this column, to an entity without a record. */
 int nsx_merge_no_record(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int slot);
 
 #endif

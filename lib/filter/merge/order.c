@@ -1,5 +1,5 @@
-/* order.c -- the numbers of profiles and devices. They follow from what the records say, never from which stream came
- * first. */
+/* order.c -- the numbers of profiles and devices. They depend on the contents of the records, never on the order of the
+ * streams. */
 #include "filter/merge/merging.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ by_identity(const void *a, const void *b)
 	return c ? c : cmp_i64(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
 }
 
-/* Numbers of devices are left out: they may change from merge to merge. */
+/* Numbers of devices are not compared: they may change from merge to merge. */
 static void
 put_device(struct nsx_buf *b, const struct mg_device *d)
 {
@@ -105,8 +105,8 @@ refuse_twins(struct mg *m, struct mg_profile **order)
 {
 	for (size_t i = 1; i < m->profiles.n; i++) {
 		const struct mg_profile *x = order[i - 1], *y = order[i];
-		/* With nothing to tell them by, equal names are no evidence; in one stream somebody has forced it
-		 * before. */
+		/* Without data that identify them, equal names are no evidence; within one stream an earlier merge was
+		 * forced. */
 		if (cmp_same(x, y) != 0 || x->source == y->source || (x->start_utc == INT64_MIN && !x->digest.len))
 			continue;
 		if (!m->opts->force)
@@ -120,7 +120,7 @@ refuse_twins(struct mg *m, struct mg_profile **order)
 	return NSX_OK;
 }
 
-/* ---- devices that a profile tells the number of */
+/* ---- devices whose number a profile has */
 
 static int
 by_claim(const void *a, const void *b)
@@ -132,7 +132,7 @@ by_claim(const void *a, const void *b)
 	return cmp_i64(x->number, y->number);
 }
 
-/* Of those that claim one number the first profile has it; the others' are unknown from now on. */
+/* Of the profiles with one number for a device the first keeps it; those of the others become unknown. */
 static int
 settle_claims(struct mg *m, struct mg_device **d)
 {
@@ -174,7 +174,7 @@ by_lowest(const void *a, const void *b)
 	return c ? c : cmp_i64(x->base, y->base);
 }
 
-/* ---- devices that no profile tells the number of */
+/* ---- devices without a number in any profile */
 
 static const struct mg_profile *
 profile_of(const struct mg_device *d, const struct mg *m)
@@ -245,7 +245,7 @@ refuse_unaligned(struct mg *m)
 	                          "streams with aligned and with unaligned clocks were merged");
 }
 
-/* Profiles in their order before by number, by the base order after. */
+/* Profiles of earlier numbers in that order, then by the base order. */
 static int
 number_profiles(struct mg *m, struct mg_profile **order, struct mg_device **devices)
 {
@@ -290,7 +290,7 @@ by_old_device(const void *a, const void *b)
 	return c ? c : cmp_i64(x->rec.v[NSX_DEVICE_device].i, y->rec.v[NSX_DEVICE_device].i);
 }
 
-/* Streams in which a later profile or device becomes an earlier one. */
+/* Streams in which the order of profiles or devices changes. */
 static void
 find_disorder(struct mg *m, struct mg_profile **order, struct mg_device **devices)
 {

@@ -1,5 +1,5 @@
-/* programs.c -- the programs of all streams matched anew, and their instructions united.
- * An instruction's attributes are those of the first profile whose dump tells them. */
+/* programs.c -- matches the programs of all streams again, and unites their instructions. An instruction's attributes
+ * are those of the first profile whose dump has them. */
 #include "filter/merge/merging.h"
 
 #include <inttypes.h>
@@ -47,7 +47,8 @@ match(struct mg *m)
 	return rc;
 }
 
-/* The use of the stream's program that goes to ours, made when it is new; NSX_NONE when out of memory. */
+/* The use that maps the stream's program to that of the merged stream, created if it is new; NSX_NONE when out of
+ * memory. */
 static uint32_t
 use_for(struct mg *m, struct mg_program *p, uint32_t ours)
 {
@@ -106,7 +107,7 @@ differ(int64_t a, int64_t b)
 	return a != INT64_MIN && b != INT64_MIN && a != b;
 }
 
-/* Work that is known to one alone contradicts nothing. */
+/* Work that only one of the two has is no contradiction. */
 static bool
 work_differs(const struct mg_row *x, const struct mg_row *y)
 {
@@ -119,7 +120,7 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 {
 	struct mg_row x = row_of(m, inst->row), y = row_of(m, row);
 
-	/* What is only guessed from a name contradicts nothing. */
+	/* Data derived from a name only is no contradiction. */
 	if (!x.opcode || !y.opcode || (x.opcode == y.opcode && !differ(x.comm, y.comm) && !differ(x.bytes, y.bytes) &&
 	    !work_differs(&x, &y)))
 		return NSX_OK;
@@ -127,8 +128,8 @@ contradict(struct mg *m, const struct mg_inst *inst, uint32_t row)
 		"dumps disagree on opcode, comm, bytes or work of an instruction: the first report is used");
 }
 
-/* An earlier merge may have joined what more reports show to be two programs: then a dump's attributes stay with the
- * reports of that dump, and the others keep what they can tell themselves. NSX_NONE when out of memory. */
+/* An earlier merge may have joined programs that more reports show to be different: then a dump's attributes stay with
+ * the reports of that dump, and the others keep what they contain themselves. NSX_NONE when out of memory. */
 static uint32_t
 own_row(struct mg *m, const struct mg_have *h, const struct nsx_merge_use *u)
 {
@@ -142,7 +143,7 @@ own_row(struct mg *m, const struct mg_have *h, const struct nsx_merge_use *u)
 	return nsx_intern(&m->rows, (struct nsx_str){ (const char *)&bare, sizeof bare });
 }
 
-/* One stream's instruction under one of our programs. */
+/* One stream's instruction in a program of the merged stream. */
 static int
 unite(struct mg *m, const struct mg_have *h, struct nsx_merge_use *u)
 {
@@ -175,7 +176,7 @@ unite(struct mg *m, const struct mg_have *h, struct nsx_merge_use *u)
 	return nsx_merge_remap_put(&u->insts, h->inst, *at) ? NSX_OK : nsx_err_nomem(m->err, NULL);
 }
 
-/* Which streams have instructions that another one knows better. */
+/* Find streams with instructions of which another stream has better data. */
 static void
 suspect(struct mg *m)
 {
@@ -269,7 +270,7 @@ nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int 
 	         NSX_NONE)
 		q = m->devices.p[u].profile;
 	u = q == NSX_NONE ? NSX_NONE : nsx_map_get(&m->use_of, use_key(q, p));
-	/* A profile that does not say what it calls the program calls it as another one does. */
+	/* A profile without a name for the program uses that of another profile. */
 	if (u == NSX_NONE)
 		u = m->programs.p[p].uses;
 	if (u == NSX_NONE) {

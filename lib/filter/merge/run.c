@@ -1,5 +1,5 @@
-/* run.c -- the records after the metadata: a heap of streams by the place of their next record. References become ours
- * as a record is written; a kind that we do not know stays right behind the record that it followed. */
+/* run.c -- the records after the metadata: a heap of streams by the position of their next record. References are
+ * renumbered when a record is written; a record of an unknown kind stays directly after the record that it followed. */
 #include "filter/merge/merging.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* Columns that refer to something, -1: none. */
 struct refs { int profile, program, device, inst; };
 
-/* What one report knows by the dump, another may have guessed from names. */
+/* What one report knows from the dump, another may have derived from names. */
 static void
 rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 {
@@ -21,7 +21,7 @@ rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 	if (rec->kind->id != NSX_OP || !nsx_has(rec, NSX_OP_comm) || !inst->settles)
 		return;
 	rec->v[NSX_OP_comm].i = inst->comm;
-	/* What NCCL's calls say of an operation that communicates goes before what its instruction is. */
+	/* NCCL's calls of an operation that communicates have precedence over its instruction. */
 	bool nccl = nsx_has(rec, NSX_OP_calls) || nsx_has(rec, NSX_OP_comm_id);
 	if (inst->comm == 1) {
 		if (inst->collective && !nccl)
@@ -104,7 +104,7 @@ write_head(struct mg *m, struct mg_source *s)
 	if (k->id < NSX_NKINDS) {
 		if (rewrite(m, s, rec) != NSX_OK)
 			return NSX_ERR;
-		/* One kind for all streams spares the writer matching columns whenever streams alternate. */
+		/* One kind for all streams saves the writer matching columns when streams alternate. */
 		if (s->plain[k->id] != k && same_slots(k, m->kinds[k->id]))
 			s->plain[k->id] = k;
 		if (s->plain[k->id] == k)
@@ -113,7 +113,7 @@ write_head(struct mg *m, struct mg_source *s)
 	return nsx_write(m->out, rec);
 }
 
-/* The head has a place in the order, which s->key does not know yet. */
+/* The head has a position in the order, which s->key does not have yet. */
 static int
 place(struct mg *m, struct mg_source *s)
 {
@@ -127,7 +127,8 @@ place(struct mg *m, struct mg_source *s)
 	return nsx_merge_key_of(m, s, &s->rec, &s->key);
 }
 
-/* Go on to the next record that has a place in the order; on the way write what follows the last one anyhow. */
+/* Advance to the next record that has a position in the order; records after the last one that have none are written
+ * directly. */
 static int
 advance(struct mg *m, struct mg_source *s)
 {
@@ -155,7 +156,7 @@ NSX_HEAP(sources, struct mg_source *, const struct mg *, before)
 
 struct heap { struct mg_source **p; size_t n; };
 
-/* Heads that nsx_merge_load left, as if they had just been read. */
+/* Process the heads that nsx_merge_load left as if they had just been read. */
 static int
 fill(struct mg *m, struct heap *h)
 {

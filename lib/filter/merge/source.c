@@ -1,5 +1,5 @@
-/* source.c -- a stream on its way through the merge: its head, what was read ahead of it, its place in the order.
- * Reading ahead never holds more than a fixed number of records in memory; what is beyond goes to a spool. */
+/* source.c -- one input stream of the merge: its head, the records read ahead, its position in the order. Reading ahead
+ * holds at most a fixed number of records in memory; the rest goes to a spool. */
 #include "filter/merge/merging.h"
 
 #include <inttypes.h>
@@ -64,7 +64,7 @@ nsx_merge_fail(struct mg *m, struct mg_source *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	/* Only what came straight from the reader has a place that the reader can tell. */
+	/* Only for a record that came directly from the reader can the reader give its position. */
 	return nsx_err_set(m->err, "%s: %s", s->live && !s->rest ? nsx_reader_where(s->in) : s->name, text);
 }
 
@@ -108,7 +108,7 @@ read_in(struct mg_source *s, struct nsx_rec *rec)
 	return rc;
 }
 
-/* From what is not in the queue. */
+/* From the stream or spool, not the queue. */
 static int
 read_on(struct mg_source *s, struct nsx_rec *rec)
 {
@@ -120,7 +120,7 @@ read_on(struct mg_source *s, struct nsx_rec *rec)
 	return rc;
 }
 
-/* The head is the queue's next. */
+/* Take the head from the queue. */
 static void
 take(struct mg_source *s)
 {
@@ -157,8 +157,8 @@ push(struct mg_source *s, const struct nsx_rec *rec)
 	return nsx_merge_hold(&s->arena, rec, &h) && nsx_vec_push(&s->queue, h);
 }
 
-/* Reading ahead reuses the reader's values: the head gets its own. With one of the reader's the queue is empty; else
- * the head is what was taken from it last. */
+/* Reading ahead overwrites the reader's values: the head gets a copy. If the head is the reader's, the queue is empty;
+ * otherwise the head is the one taken from it last. */
 static bool
 hold_head(struct mg_source *s)
 {
@@ -170,7 +170,7 @@ hold_head(struct mg_source *s)
 	return true;
 }
 
-/* All that is left in the stream goes to a spool. */
+/* The rest of the stream goes to a spool. */
 static int
 spool_rest(struct mg *m, struct mg_source *s)
 {
@@ -286,7 +286,7 @@ nsx_merge_key_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, s
 	return NSX_OK;
 }
 
-/* What refers to no record is told when it is written. */
+/* A reference to a missing record is reported when the record is written. */
 static int64_t
 number_of(const void *of, enum nsx_role role)
 {
@@ -320,7 +320,7 @@ nsx_merge_tie_cmp(const struct mg_record *x, const struct mg_record *y)
 	                         &(struct nsx_order_view){ y->rec.kind->id, y, number_of, name_of });
 }
 
-/* A record of a run; leads: the last up to it that has a place in the order. */
+/* A record of a run; leads: the last one up to it that has a position in the order. */
 struct sorted { struct nsx_order_key key; size_t at; struct mg_record leads; struct mg_held rec; };
 
 static int
@@ -334,8 +334,8 @@ in_merged_order(const void *a, const void *b)
 	return c ? c : (x->at > y->at) - (x->at < y->at);
 }
 
-/* The head goes back into the queue, and what the queue is done with is freed now and then: where every run is read to
- * its end and one further, it is never empty. */
+/* The head goes back into the queue, and used memory of the queue is freed occasionally: if every run is read to one
+ * record after its end, the queue is never empty. */
 static bool
 put_back(struct mg_source *s)
 {

@@ -1,6 +1,6 @@
-/* stale.c -- what rests on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives went by what a
- * report knew alone; where another report knows better what communicates, `hidden` of all thunks of that device and its
- * collective records hold no more. */
+/* stale.c -- results that depend on a thunk's `comm` that the merge changes. nsysx-overlap and nsysx-collectives used
+ * the data of one report; if another report has better data on what communicates, `hidden` of all thunks of that device
+ * and its collective records are no longer valid. */
 #include "filter/merge/merging.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ stale_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int devic
 	return d == NSX_NONE ? NULL : &m->devices.p[d].stale;
 }
 
-/* What is not there is reported where the record is written. */
+/* Missing metadata is reported when the record is written. */
 static int
 see(struct mg *m, struct mg_source *s, const struct nsx_rec *rec)
 {

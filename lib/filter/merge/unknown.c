@@ -1,8 +1,12 @@
-/* unknown.c -- metadata of kinds that we do not know. It cannot be rewritten, and nothing says which of it refers to
- * which; it must come out the same however streams are grouped, and in an order that respects each stream's own.
+/* unknown.c -- metadata of unknown kinds. It cannot be rewritten, and references among it are unknown; the result must
+ * be the same for any grouping of streams, and preserve the order of each stream.
  *
- * So each stream's records are cut into blocks, a new one at each record that is not less than all before it. Blocks
- * are kept whole and sorted; what comes of that has the same blocks again, so another merge finds the same ones. */
+ * So each stream's records are split into blocks, a new one at each record that is not less than all before it. Blocks
+ * are kept whole and sorted; the result has the same blocks again, so another merge finds the same ones.
+ *
+ *     stream a: 3 1 5 2     blocks (3 1) (5 2)
+ *     stream b: 4 4         blocks (4) (4)
+ *     merged    3 1 4 4 5 2, whose blocks are again (3 1) (4) (4) (5 2) */
 #include "filter/merge/merging.h"
 
 #include <stdlib.h>
