@@ -16,18 +16,47 @@ key_of(int64_t profile, int64_t range)
 	return (struct nsx_key){ (uint64_t)profile, (uint64_t)range };
 }
 
+/* Whether it ended before `now`. */
+static bool
+is_past(const struct nsx_range_entry *r, int64_t now)
+{
+	return nsx_add_sat(r->end, LATE, NULL) < now;
+}
+
+/* Report to `past` the ranges that ended before `now`, or all of them. A range comes after the one around it: backwards,
+ * the time of each is whole when its turn comes, in one pass however deep they nest. */
+static int
+tell(struct nsx_range_book *b, int64_t now, bool all, struct nsx_err *err)
+{
+	for (size_t i = b->list.n; b->past && i-- > 0;) {
+		const struct nsx_range_entry *r = &b->list.p[i];
+		uint32_t up;
+
+		if (!all && !is_past(r, now))
+			continue;
+		up = r->parent == NSX_ABSENT ? NSX_NONE : nsx_map_get(&b->at, key_of(r->profile, r->parent));
+		if (up < i)
+			b->list.p[up].time = nsx_add_sat(b->list.p[up].time, r->time, NULL);
+		if (!b->past(b->arg, r))
+			return nsx_err_nomem(err, NULL);
+	}
+	return NSX_OK;
+}
+
 /* Remove the ranges that ended before `now`. */
 static int
 forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 {
 	size_t kept = 0;
 
+	if (tell(b, now, false, err) != NSX_OK)
+		return NSX_ERR;
 	nsx_map_free(&b->at);
 	for (size_t i = 0; i < b->list.n; i++) {
 		const struct nsx_range_entry *r = &b->list.p[i];
 		uint32_t *at;
 
-		if (nsx_add_sat(r->end, LATE, NULL) < now)
+		if (is_past(r, now))
 			continue;
 		at = nsx_map_at(&b->at, key_of(r->profile, r->range));
 		if (!at)
@@ -61,7 +90,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0
 	};
 	uint32_t *at;
 
@@ -84,6 +113,28 @@ nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t ran
 	uint32_t at = nsx_map_get(&b->at, key_of(profile, range));
 
 	return at == NSX_NONE ? NULL : &b->list.p[at];
+}
+
+bool
+nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t ns)
+{
+	struct nsx_range_entry *r = nsx_range_book_find(b, profile, range);
+
+	if (!r)
+		return false;
+	r->own = nsx_add_sat(r->own, ns, NULL);
+	r->time = nsx_add_sat(r->time, ns, NULL);
+	return true;
+}
+
+int
+nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err)
+{
+	int rc = tell(b, 0, true, err);
+
+	b->list.n = 0;
+	nsx_map_free(&b->at);
+	return rc;
 }
 
 struct nsx_str

@@ -4,6 +4,7 @@
 #ifndef NSX_JOB_RANGE_BOOK_H
 #define NSX_JOB_RANGE_BOOK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -13,8 +14,9 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
-/* `name` and `mark` belong to the caller; mark is NSX_NONE at first. */
-struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; };
+/* `name` and `mark` belong to the caller; mark is NSX_NONE at first. With `past` of the book: `own` is the time of the
+ * operations whose innermost range it is, `time` that and of those launched in ranges within it, in ns. */
+struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; int64_t own, time; };
 
 /* {0} is empty. */
 struct nsx_range_book {
@@ -22,6 +24,9 @@ struct nsx_range_book {
 	struct nsx_map at;      /* (profile, range) -> list */
 	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
+	/* NULL, or what is told of each range, once, when all that it launched has come. False: out of memory. */
+	bool         (*past)(void *arg, const struct nsx_range_entry *range);
+	void          *arg;
 };
 
 /* Declare to a reader what the book uses of ranges, including their names, and of the operations whose range is looked
@@ -33,6 +38,13 @@ int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, ui
 
 /* The range of that id in the profile, NULL if it has not been read or has ended. Valid until the next one is added. */
 struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range);
+
+/* An operation that took ns was launched in that range, and so in those around it. False if the book has no such
+ * range. */
+bool nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t ns);
+
+/* No more comes: tell `past` of the ranges that are left. NSX_OK, or NSX_ERR (out of memory). */
+int nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err);
 
 /* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names in the requested form (nsx_name).
  * Valid until the next call for this book; empty when out of memory. */

@@ -203,9 +203,55 @@ memcpy HtoD 1 5 5 - 5 5 100
 kernel add 1 1 1 - 1 1 4
 END
 is 'ranges by domain and name' --by range "$T/ops" <<'END'
-domain name count total mean std min max ops host_total
-- a 2 70 35 7.07106781187 30 40 7 11
-TSL a 1 10 10 - 10 10 1 2
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
+- a 2 70 35 7.07106781187 30 40 7 11 0 0 0 0
+TSL a 1 10 10 - 10 10 1 2 0 0 0 0
+END
+grep -v -e '^op' -e '^#op' "$T/ops" | sed 's/^end\t.*/end\t4/' >"$T/spans"
+is 'without operations ranges have spans alone' --by range "$T/spans" <<'END'
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
+- a 2 70 35 7.07106781187 30 40 7 11 - - - -
+TSL a 1 10 10 - 10 10 1 2 - - - -
+END
+equal 'and say so' "$(nsysx-summary --by range --table "$T/spans" | tail -n 2 | head -n 1)" 'in order of total, the span of GPU work; extract with --ops for gpu_time'
+# A long span with little in it comes behind short ones full of work: outer 100 ns has 8 + 5 + 7 of its own and of what is in it, twice nested
+# `in` 12 + 7, where 7 is counted in both; alone 30 of 30. 2 of 62 ns are in no range, and 10 name one that is not there.
+stream >"$T/nested" <<'END'
+#range profile:i range:i parent:i name:s start:i dur:i host_start:i host_dur:i ops:i
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i
+range 0 1 - outer 0 100 0 9 3
+range 0 2 1 in 10 25 1 5 2
+range 0 3 2 in 20 15 2 3 1
+op 0 1 kernel 0 k 0 8 1
+op 0 2 kernel 0 k 10 5 2
+op 0 3 kernel 0 k 20 7 3
+op 0 4 kernel 0 k 40 2 -
+op 0 5 kernel 0 k 50 10 99
+range 0 4 - alone 200 30 200 1 1
+op 0 6 kernel 0 k 200 30 4
+END
+is 'ranges by the time of what is launched in them' --by range "$T/nested" <<'END'
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
+- alone 1 30 30 - 30 30 1 1 30 30 30 48.3870967742
+- outer 1 100 100 - 100 100 3 9 20 8 20 32.2580645161
+- in 2 40 20 7.07106781187 15 25 3 8 19 12 9.5 30.6451612903
+END
+equal 'an operation whose range is missing is told of' "$(nsysx-summary --by range "$T/nested" 2>&1 >"$T/got" | grep -c 'operations whose range is not in the stream')" 1
+# Every operation again, walked outwards through all ranges around it.
+cat >"$T/walk.awk" <<'END'
+BEGIN { FS = "\t" }
+$1 ~ /^#(range|op)$/ { for (i = 1; i <= NF; i++) { n = $i; sub(/:.*/, "", n); c[substr($1, 2), n] = i }; next }
+$1 == "range" && $c["range", "start"] != "" {
+	id = $c["range", "profile"] "," $c["range", "range"]
+	up[id] = $c["range", "profile"] "," $c["range", "parent"]
+	of[id] = $c["range", "domain"] "\t" $c["range", "name"]
+}
+$1 == "op" {
+	id = $c["op", "profile"] "," $c["op", "range"]
+	if (id in of) self[of[id]] += $c["op", "dur"]
+	for (; id in of; id = up[id]) all[of[id]] += $c["op", "dur"]
+}
+END { for (id in of) seen[of[id]] = 1; for (k in seen) printf "%s\t%.0f\t%.0f\n", k, all[k], self[k] }
 END
 equal 'those without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: ignored')" 1
 
@@ -460,6 +506,16 @@ for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	same "what was found of ${f##*/} is said once, with the count that each gives it" "$T/want" "$T/got"
 	rm "$T/each"
 done
+# GPU time of ranges, in a job of XLA and one of a framework, nested and on several threads.
+"$SYNTH" -o "$T/torch" --torch >/dev/null
+for f in "$T/auto.text" "$T/torch.text"; do
+	[ -e "$f" ] || nsysx-extract -q --ranges --ops "$T"/torch/r*.sqlite | nsysx-view --text -o "$f"
+	awk -f "$T/walk.awk" "$f" | LC_ALL=C sort >"$T/want"
+	nsysx-summary -q --tsv --by range --names=full "$f" | awk -F'\t' -v OFS='\t' 'NR > 1 { print $1, $2, $11, $12 }' | LC_ALL=C sort >"$T/got"
+	same "GPU time of ranges of ${f##*/} is that of operations, one by one" "$T/want" "$T/got"
+	ok 'and some nest' awk -F'\t' '$3 > $4 { n++ } END { exit !n }' "$T/got"
+done
+
 # Rows in another order: of a time, of text; ties stay, absent values come last.
 for by in module thunk kernel; do
 	nsysx-summary -q --tsv --by $by "$T/auto.text" >"$T/plain"

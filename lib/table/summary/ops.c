@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/stat.h"
 #include "base/vec.h"
+#include "job/range_book.h"
 
 enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_PERCENT, K_NCOLS };
 
@@ -22,7 +23,7 @@ static const struct nsx_table_col kernel_cols[K_NCOLS] = {
 };
 
 /* As above as far as they go together. */
-enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_NCOLS };
+enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_PERCENT, R_NCOLS };
 
 static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_DOMAIN]     = { "domain", NSX_CELL_STRING },
@@ -35,12 +36,17 @@ static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[K_MAX]        = { "max", NSX_CELL_NS },
 	[R_OPS]        = { "ops", NSX_CELL_INT },
 	[R_HOST_TOTAL] = { "host_total", NSX_CELL_NS },
+	[R_GPU_TIME]   = { "gpu_time", NSX_CELL_NS },
+	[R_GPU_SELF]   = { "gpu_self", NSX_CELL_NS },
+	[R_GPU_MEAN]   = { "gpu_mean", NSX_CELL_MEAN_NS },
+	[R_GPU_PERCENT] = { "gpu_percent", NSX_CELL_PERCENT },
 };
 
 struct row {
 	uint32_t type, name;   /* or domain; 0: absent */
 	struct nsx_stat dur;
 	nsx_u128 ops, host;
+	nsx_u128 gpu, self;    /* of ranges: time of operations launched in them, and of those in no range within */
 };
 
 struct ops {
@@ -55,9 +61,22 @@ struct ops {
 	struct nsx_map  row_of;
 	NSX_VEC(struct row) rows;
 	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
-	int64_t         timeless, no_work;
-	bool            any;
+	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows */
+	nsx_u128        all_ops;   /* RANGE: time of operations, in whatever range */
+	int64_t         timeless, no_work, timeless_ops, lost;
+	bool            any, any_op;
 };
+
+/* A range of which all operations have come. */
+static bool
+add_gpu_time(void *arg, const struct nsx_range_entry *range)
+{
+	struct row *r = &((struct ops *)arg)->rows.p[range->name];
+
+	r->gpu += (nsx_u128)range->time;
+	r->self += (nsx_u128)range->own;
+	return true;
+}
 
 static void *
 ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
@@ -73,6 +92,8 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
+	f->book.past = add_gpu_time;
+	f->book.arg = f;
 	return f;
 }
 
@@ -86,6 +107,10 @@ ops_need(const void *state, struct nsx_reader *in)
 	else
 		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
 		                               | NSX_C(RANGE, dur) | NSX_C(RANGE, ops) | NSX_C(RANGE, host_dur));
+	if (!f->kernel) {
+		nsx_range_book_need(in);
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
+	}
 	if (!f->no_compile)
 		return;
 	nsx_reader_need(in, NSX_COMPILE, NSX_C(COMPILE, profile) | NSX_C(COMPILE, range));
@@ -104,6 +129,7 @@ ops_free(void *state)
 	nsx_buf_free(&f->scratch);
 	nsx_map_free(&f->row_of);
 	nsx_map_free(&f->compiling);
+	nsx_range_book_free(&f->book);
 	free(f->rows.p);
 	free(f->last.p);
 	free(f);
@@ -211,7 +237,24 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	nsx_stat_add(&r->dur, dur);
 	r->ops += ops > 0 ? (nsx_u128)ops : 0;
 	r->host += host > 0 ? (nsx_u128)host : 0;
-	return NSX_OK;
+	return nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err);
+}
+
+/* What an operation adds to the range that it was launched in. */
+static void
+take_launched(struct ops *f, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	f->any_op = true;
+	if (dur < 0) {
+		f->timeless_ops++;
+		return;
+	}
+	f->all_ops += (nsx_u128)dur;
+	if (nsx_has(rec, NSX_OP_range))
+		f->lost += !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+		                                    nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur);
 }
 
 static int
@@ -223,18 +266,20 @@ ops_take(void *state, const struct nsx_rec *rec)
 	if (f->no_compile && sort_out(f, rec, &out) != NSX_OK)
 		return NSX_ERR;
 	if (out) {
-		f->any = true;
+		f->any |= rec->kind->id == (f->kernel ? NSX_OP : NSX_RANGE);
 		return NSX_OK;
 	}
 	if (f->kernel && rec->kind->id == NSX_OP)
 		return take_op(f, rec);
 	if (!f->kernel && rec->kind->id == NSX_RANGE)
 		return take_range(f, rec);
+	if (!f->kernel && rec->kind->id == NSX_OP)
+		take_launched(f, rec);
 	return NSX_OK;
 }
 
-/* What orders rows: the longest first. */
-struct order { nsx_u128 time; struct nsx_str type, name; const struct row *row; };
+/* What orders rows: of ranges the one with most GPU time first, then the longest. */
+struct order { nsx_u128 first, time; struct nsx_str type, name; const struct row *row; };
 
 static int
 order_cmp(const void *pa, const void *pb)
@@ -242,10 +287,28 @@ order_cmp(const void *pa, const void *pb)
 	const struct order *a = pa, *b = pb;
 	int c;
 
+	if (a->first != b->first)
+		return a->first > b->first ? -1 : 1;
 	if (a->time != b->time)
 		return a->time > b->time ? -1 : 1;
 	c = nsx_str_cmp(a->type, b->type);
 	return c ? c : nsx_str_cmp(a->name, b->name);
+}
+
+/* What a row of ranges has besides. */
+static int
+put_range(struct ops *f, struct nsx_table *t, const struct row *r)
+{
+	if (nsx_sum_ns(t, R_OPS, r->ops, f->err) != NSX_OK || nsx_sum_ns(t, R_HOST_TOTAL, r->host, f->err) != NSX_OK)
+		return NSX_ERR;
+	if (!f->any_op)
+		return NSX_OK;
+	if (nsx_sum_ns(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK || nsx_sum_ns(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
+		return NSX_ERR;
+	nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->dur.n);
+	if (f->all_ops)
+		nsx_table_double(t, R_GPU_PERCENT, nsx_sum_percent(r->gpu, f->all_ops));
+	return NSX_OK;
 }
 
 /* The time of all rows of r's type, whose sums of_type holds. */
@@ -263,11 +326,10 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 		nsx_table_double(t, K_STD, nsx_stat_std(s));
 	nsx_table_int(t, K_MIN, s->min);
 	nsx_table_int(t, K_MAX, s->max);
-	if (nsx_sum_ns(t, K_TOTAL, o->time, f->err) != NSX_OK)
+	if (nsx_sum_ns(t, K_TOTAL, (nsx_u128)s->sum, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!f->kernel)
-		return nsx_sum_ns(t, R_OPS, o->row->ops, f->err) == NSX_OK ? nsx_sum_ns(t, R_HOST_TOTAL, o->row->host,
-			f->err) : NSX_ERR;
+		return put_range(f, t, o->row);
 	if (of_type[o->row->type])
 		nsx_table_double(t, K_PERCENT, nsx_sum_percent(o->time, of_type[o->row->type]));
 	return NSX_OK;
@@ -279,19 +341,19 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct ops *f = state;
 	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
 	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
-	int rc = NSX_OK;
+	int rc = nsx_range_book_end(&f->book, f->err);
 
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
 	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
-	                                  : "name total count mean max ops host_total");
-	if (f->kernel)
-		nsx_table_adds(*table, "total");
+	                                  : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
+	                                    "host_total");
+	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
 	if (!rows || !of_type || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type),
+		rows[i] = (struct order){ r->gpu, (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type),
 		                          nsx_intern_str(&f->strs, r->name), r };
 		of_type[r->type] += rows[i].time;
 	}
@@ -306,6 +368,13 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             : "no range records: extract with --ranges");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
+	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: in no GPU time");
+	if (!f->kernel && !f->any_op && f->rows.n) {
+		nsx_diag_add(diags, NSX_INFO, "", 1,
+			"no op records: GPU time is not known, ranges are in order of their span: extract with --ops");
+		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
+	}
 	return rc;
 }
 
