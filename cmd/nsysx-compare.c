@@ -18,8 +18,8 @@ static bool changed, gate;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "by", &by, NSX_COMPARE_NAMES, "what a row stands for [thunk, or as the tables]"),
-	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed",
-	               "with or without what computation hides of communication [whole]"),
+	NSX_OPT_CHOICE(0, "time", &what, "whole|exposed|span",
+	               "with or without what computation hides of communication; of ranges GPU time or span [whole]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
@@ -79,6 +79,9 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--absolute: want a time that is not negative");
 	if (o.exposed && (o.by == NSX_COMPARE_MODULE || o.by == NSX_COMPARE_RANGE))
 		nsx_cli_misuse(&cli, "%ss have no exposed time", nsx_compare_name(o.by));
+	o.span = what && strcmp(what, "span") == 0;
+	if (o.span && o.by != NSX_COMPARE_RANGE)
+		nsx_cli_misuse(&cli, "--time span: want --by range");
 	if (o.exposed && o.by == NSX_COMPARE_STEP)
 		nsx_cli_misuse(&cli, "--by step prints exposed time beside the whole already: drop --time exposed");
 	if (folded && o.by >= NSX_COMPARE_RANGE)

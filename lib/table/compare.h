@@ -20,7 +20,7 @@ enum nsx_compare_by {
 	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
 	NSX_COMPARE_OPCODE,
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
-	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the spans of their GPU work */
+	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the GPU time of what was launched in them */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
 	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, what devices did in it, from first
 	                       * to last operation */
@@ -33,6 +33,7 @@ struct nsx_compare_options {
 	bool    any;          /* by what tables are by, if a side is one */
 	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE and STEP */
+	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
 	                       * 30 */

@@ -30,16 +30,17 @@ for d in range(devices):
             more = dur * slow.get(what, 0) // 100
             made.append((kind, what, t + at + late, dur + more, comm))
             late += more
-        def rng(text, lo, hi, host, hdur):
+        def rng(text, lo, hi, host, hdur, parent):
             ids[0] += 1
-            body.append((host, 0, ids[0], ["range", 0, ids[0], "", 10 + d, 1, first + d, text, lo, hi - lo, host, hdur, 1]))
+            body.append((host, 0, ids[0], ["range", 0, ids[0], parent, 10 + d, 1, first + d, text, lo, hi - lo, host, hdur, 1]))
         end = max(x[2] + x[3] for x in made)
         host = t - 500000
-        rng(name % s if "%d" in name else name, made[0][2], end, host, 90000)
-        rng("aten::mm, seq = %d, op_id = %d" % (s, s), made[1][2], made[2][2] + made[2][3], host + 10, 1000)
-        rng("fwd", made[1][2], made[1][2] + made[1][3], host + 2000, 1000)
+        rng(name % s if "%d" in name else name, made[0][2], end, host, 90000, "")
+        outer = ids[0]
+        rng("aten::mm, seq = %d, op_id = %d" % (s, s), made[1][2], made[2][2] + made[2][3], host + 10, 3000, outer)
+        rng("fwd", made[1][2], made[1][2] + made[1][3], host + 2000, 1000, outer + 1)
         for i, (kind, what, at, dur, comm) in enumerate(made):
-            body.append((at, 1, i, ["op", 0, ids[0] * 10 + i, kind, first + d, 7, what, at, dur, ids[0], 1, host + 20 + i, 5, comm]))
+            body.append((at, 1, i, ["op", 0, ids[0] * 10 + i, kind, first + d, 7, what, at, dur, outer + (0, 2, 1, 0, 0)[i], 1, host + 20 + i, 5, comm]))
         t += 120000 + late + gap + rnd.randrange(jitter)
 for x in sorted(body, key=lambda x: x[:3]): out.append(x[3])
 for x in out: print(*x, sep="\t")
@@ -223,6 +224,18 @@ equal 'and it alone' "$(grep -c slower: "$T_private/err")" 1
 gate 'a slower range, whatever is appended to its name' 1 'nsysx-compare: slower: aten::mm: ' --by range "$T/base" "$T/gemm"
 equal 'and what is around it, but for what each device has once' "$(nsysx-compare -q --tsv --changed --by range "$T/base" "$T/gemm" | columns name,verdict | sort | tr '\n' ';')" \
 	'aten::mm slower;fwd slower;'
+# Spans grow by half, work does not.
+awk -F'\t' -v OFS='\t' '$1 == "#range" { for (i = 1; i <= NF; i++) if ($i == "dur:i") d = i } $1 == "range" { $d = int($d * 1.5) } { print }' "$T/base" >"$T/stretched"
+gate 'a longer span with the same work is no regression' 0 '' --by range "$T/base" "$T/stretched"
+gate 'unless spans are compared' 1 'nsysx-compare: slower: aten::mm: ' --by range --time span "$T/base" "$T/stretched"
+equal 'GPU time is that of the operations, in and within' "$(nsysx-compare -q --tsv --by range --names digits "$T/base" "$T/gemm" | columns name,base,new | awk '{ printf "%s %.6g %.6g\n", $1, $2, $3 }' | sort)" \
+	"$(for f in base gemm; do awk -F'\t' '$1 == "op" { if ($7 == "gemm") g[n++ % 2] += $9; all += $9 } END { printf "aten::mm %.6g\nfwd %.6g\ntrain_step_# %.6g\n", (g[0] + g[1]) / 28, FIRST / 28, all / 28 }' \
+	FIRST="$(awk -F'\t' '$1 == "op" && $7 == "gemm" { print }' "$T/$f" | sort -t "$(printf '\t')" -k 3,3n | awk -F'\t' 'NR % 2 { s += $9 } END { printf "%.0f", s }')" "$T/$f" >"$T/of.$f"; done; awk '{ split($0, f); getline x <OTHER; split(x, h); print f[1], f[2], h[2] }' OTHER="$T/of.gemm" "$T/of.base" | sort)"
+nsysx-compare -q --tsv --by range "$T/base" "$T/stretched" | columns name,base,new,base_span,new_span | awk '$1 == "fwd" { print ($2 == $3), ($5 / $4 > 1.49 && $5 / $4 < 1.51) }' >"$T/got"
+equal 'spans are columns' "$(cat "$T/got")" '1 1'
+grep -v '^op\|^end' "$T/base" >"$T/spans"
+equal 'without operations on one side spans are compared, which is said' "$(nsysx-compare --partial --tsv --by range "$T/base" "$T/spans" 2>&1 >"$T/got" | grep -c 'NEW: no operations in its ranges: ranges are compared by their span')$(columns name,base,base_span <"$T/got" | awk '$2 != $3' | wc -l)" 10
+fails 'spans of kernels' 2 '--time span: want --by range' nsysx-compare --by kernel --time span "$T/base" "$T/base"
 equal '--names digits makes steps one' "$(nsysx-compare -q --tsv --changed --names digits --by range "$T/base" "$T/gemm" | columns name,base_count,new_count,verdict | sort | tr '\n' ';')" \
 	'aten::mm 28 28 slower;fwd 28 28 slower;train_step_# 28 28 slower;'
 gate 'a range of a longer run is new, and no regression' 0 '' --by range "$T/base" "$T/long"

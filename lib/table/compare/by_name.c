@@ -1,4 +1,5 @@
-/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all of a name, by device. */
+/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all of a name, by device. Of ranges
+ * that is the time of the operations launched in them, or, without operations, the span of their GPU work. */
 #include <inttypes.h>
 
 #include "table/compare/sides.h"
@@ -11,7 +12,8 @@ struct names {
 	struct cmp_side      *s;
 	struct nsx_range_book book;      /* for names only */
 	struct nsx_buf        scratch;
-	int64_t               timeless, no_work, over_hidden;
+	int64_t               timeless, no_work, over_hidden, lost;
+	bool                  any_op;
 };
 
 /* All rows are of one program, which is nameless. */
@@ -28,30 +30,57 @@ begin(struct cmp_side *s)
 	return p.whole != NSX_NONE && nsx_vec_push(&s->programs, p);
 }
 
-/* Another one of that type (an operation's; empty: a range) and name, which took so long. */
-static bool
-add(struct names *n, struct nsx_str type, struct nsx_str name, uint32_t device, int64_t ns)
+/* The row of that type (an operation's; empty: of ranges) and name; NSX_NONE when out of memory. */
+static uint32_t
+row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 {
 	struct cmp_side *s = n->s;
 	struct cmp_row row = { .number = -1, .opcode = NSX_NONE, .op_name = NSX_NONE, .stack = NSX_NONE };
-	struct cmp_cell *cell;
 	uint32_t *at;
 
 	row.name = row.stem = nsx_intern(&n->c->strs, name);
 	row.opcode = nsx_intern(&n->c->strs, type);
 	if (row.name == NSX_NONE || row.opcode == NSX_NONE)
-		return false;
+		return NSX_NONE;
 	at = nsx_map_at(&s->row_of, (struct nsx_key){ row.opcode, row.name });
 	if (at && *at == NSX_NONE)
 		*at = nsx_compare_row_add(s, row);
-	if (!at || *at == NSX_NONE)
-		return false;
-	cell = nsx_compare_cell_at(s, *at, device);
+	return at ? *at : (uint32_t)NSX_NONE;
+}
+
+/* Another one of that row, which took so long. */
+static bool
+add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
+{
+	struct cmp_cell *cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(n->s, row, device);
+
 	if (!cell)
 		return false;
 	nsx_stat_add(&cell->stat, ns);
-	s->rows.p[*at].sum += (nsx_u128)ns;
+	n->s->rows.p[row].sum += (nsx_u128)ns;
 	return true;
+}
+
+/* A range of which all operations have come: what was launched in it. */
+static bool
+add_gpu_time(void *arg, const struct nsx_range_entry *range)
+{
+	return add(arg, range->name, range->mark, range->time);
+}
+
+/* What the GPU took from the first operation of a range to the last. */
+static bool
+add_span(struct names *n, uint32_t row, uint32_t device, int64_t ns)
+{
+	struct cmp_side *s = n->s;
+	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+
+	while (cell && s->spans.n < s->cells.n)
+		if (!nsx_vec_push(&s->spans, (struct nsx_stat){ 0 }))
+			return false;
+	if (cell)
+		nsx_stat_add(&s->spans.p[cell - s->cells.p], ns);
+	return cell != NULL;
 }
 
 static bool
@@ -70,7 +99,27 @@ take_range(struct names *n, const struct nsx_rec *rec)
 		return true;
 	}
 	name = nsx_range_book_name(&n->book, rec, n->c->options.names);
-	return device != NSX_NONE && name.len && add(n, NSX_STR(""), name, device, dur);
+	uint32_t row = device == NSX_NONE || !name.len ? (uint32_t)NSX_NONE : row_at(n, NSX_STR(""), name);
+
+	if (row == NSX_NONE || !add_span(n, row, device, dur) || nsx_range_book_add(&n->book, rec, row, n->c->err) !=
+	    NSX_OK)
+		return false;
+	n->book.list.p[n->book.list.n - 1].mark = device;
+	return true;
+}
+
+/* What an operation adds to the ranges that it was launched in. */
+static void
+take_launched(struct names *n, const struct nsx_rec *rec)
+{
+	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
+
+	n->any_op = true;
+	if (dur < 0)
+		n->timeless++;
+	else if (nsx_has(rec, NSX_OP_range))
+		n->lost += !nsx_range_book_launched(&n->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+		                                    nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur);
 }
 
 static bool
@@ -92,7 +141,7 @@ take_op(struct names *n, const struct nsx_rec *rec)
 		hidden = hidden < 0 ? 0 : dur;
 	}
 	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
-	return device != NSX_NONE && !n->scratch.failed && add(n, nsx_string(rec, NSX_OP_type), name, device,
+	return device != NSX_NONE && !n->scratch.failed && add(n, row_at(n, nsx_string(rec, NSX_OP_type), name), device,
 	                                                       n->c->options.exposed ? dur - hidden : dur);
 }
 
@@ -108,6 +157,8 @@ take(void *state, const struct nsx_rec *rec)
 	}
 	if (rec->kind->id == NSX_RANGE && n->c->options.by == NSX_COMPARE_RANGE)
 		good = take_range(n, rec);
+	else if (rec->kind->id == NSX_OP && n->c->options.by == NSX_COMPARE_RANGE)
+		take_launched(n, rec);
 	else if (rec->kind->id == NSX_OP && n->c->options.by == NSX_COMPARE_KERNEL)
 		good = take_op(n, rec);
 	else
@@ -141,12 +192,28 @@ need(const struct names *n)
 
 	nsx_cat_need(&n->s->top.cat, in);
 	nsx_reader_need(in, NSX_DIAG, NSX_C(DIAG, source));
-	if (n->c->options.by == NSX_COMPARE_RANGE)
-		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, start) | NSX_C(RANGE, dur) | NSX_C(RANGE, device)
-		                               | NSX_C(RANGE, domain) | NSX_C(RANGE, name));
-	else
+	if (n->c->options.by == NSX_COMPARE_RANGE) {
+		nsx_range_book_need(in);
+		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, device));
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
+	} else
 		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
 		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name));
+}
+
+void
+nsx_compare_use_spans(struct cmp_side *s)
+{
+	s->time = 0;
+	for (size_t i = 0; i < s->rows.n; i++)
+		s->rows.p[i].sum = 0;
+	for (size_t i = 0; i < s->spans.n; i++) {
+		s->cells.p[i].stat = s->spans.p[i];
+		s->rows.p[s->cells.p[i].row].sum += (nsx_u128)s->spans.p[i].sum;
+		s->time += (nsx_u128)s->spans.p[i].sum;
+	}
+	s->programs.p[0].time = s->time;
+	s->gpu_time = false;
 }
 
 int
@@ -156,15 +223,26 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	bool range = c->options.by == NSX_COMPARE_RANGE;
 
 	need(&n);
+	if (range) {
+		n.book.past = add_gpu_time;
+		n.book.arg = &n;
+	}
 	int rc = begin(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
 
+	if (rc == NSX_OK)
+		rc = nsx_range_book_end(&n.book, c->err);
 	if (rc == NSX_OK && !finish(c, s))
 		rc = nsx_err_nomem(c->err, NULL);
+	s->gpu_time = range && s->time > 0;
+	if (rc == NSX_OK && range && !s->gpu_time)
+		nsx_compare_use_spans(s);
 	if (rc == NSX_OK && !s->time)
 		nsx_diag_add(diags, NSX_WARNING, s->name, 1, range ? "no ranges with GPU work: extract with --ranges"
 		             : "no op records: extract with --ops");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, s->name, n.no_work, "ranges without GPU work: ignored");
+	nsx_diag_add(diags, NSX_WARNING, s->name, n.lost,
+	             "operations whose range is not in the stream: in no GPU time");
 	nsx_diag_add(diags, NSX_WARNING, s->name, n.over_hidden,
 	             "operations whose hidden time exceeds their duration: cut to it");
 	if (c->options.exposed && s->top.any_comm && !s->top.any_hidden)

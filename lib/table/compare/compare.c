@@ -232,6 +232,7 @@ side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
+	free(s->spans.p);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
@@ -268,6 +269,22 @@ load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	}
 }
 
+/* Ranges are compared by GPU time where both sides have it, unless spans are asked for. */
+static void
+choose_time(struct cmp *c, struct nsx_diags *diags)
+{
+	bool known = c->side[0].gpu_time && c->side[1].gpu_time;
+
+	for (int k = 0; k < 2 && !c->options.span; k++)
+		if (!c->side[k].gpu_time && c->side[k].time)
+			nsx_diag_add(diags, c->side[!k].gpu_time ? NSX_WARNING : NSX_INFO, c->side[k].name, 1,
+			             "no operations in its ranges: ranges are compared by their span: extract with "
+			             "--ops for GPU time");
+	for (int k = 0; k < 2 && (c->options.span || !known); k++)
+		if (c->side[k].gpu_time)
+			nsx_compare_use_spans(&c->side[k]);
+}
+
 static int
 load(struct cmp *c, bool folded, struct nsx_diags *diags)
 {
@@ -283,6 +300,8 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		if ((c->tables ? nsx_compare_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k],
 		    diags)) != NSX_OK)
 			return NSX_ERR;
+	if (c->options.by == NSX_COMPARE_RANGE)
+		choose_time(c, diags);
 	nsx_diag_add(diags, NSX_INFO, "", c->tables,
 		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,

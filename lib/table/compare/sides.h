@@ -76,6 +76,8 @@ struct cmp_side {
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was made of a stream */
+	NSX_VEC(struct nsx_stat) spans;      /* of ranges, by index in cells */
+	bool              gpu_time;          /* cells have the GPU time of ranges */
 	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
 };
 
@@ -113,6 +115,9 @@ bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx
 
 /* by_name.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
 int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* by_name.c: ranges, already read, are compared by their spans. */
+void nsx_compare_use_spans(struct cmp_side *s);
 
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

@@ -33,7 +33,9 @@ static const struct nsx_table_col opcode_cols[] = {
 	{ "diff", NSX_CELL_MEAN_NS }, { "percent", NSX_CELL_PERCENT }, { "noise", NSX_CELL_MEAN_NS }, \
 	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }
-static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, EACH_COLS };
+static const struct nsx_table_col range_cols[] = { { "name", NSX_CELL_STRING }, EACH_COLS,
+                                                   { "base_span", NSX_CELL_MEAN_NS },
+                                                   { "new_span", NSX_CELL_MEAN_NS } };
 static const struct nsx_table_col kernel_cols[] = { { "type", NSX_CELL_STRING }, { "name", NSX_CELL_STRING },
                                                     EACH_COLS };
 static const struct nsx_table_col module_cols[] = {
@@ -143,6 +145,21 @@ put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 	nsx_table_str(t, at + VERDICT, nsx_str_c(verdicts[r->verdict]));
 }
 
+/* The mean spans of ranges behind the other columns. */
+static void
+put_spans(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, int at)
+{
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k];
+		nsx_u128 sum = 0;
+
+		for (uint32_t i = r->row[k] ? r->row[k]->cells : NSX_NONE; i != NSX_NONE; i = s->cells.p[i].next)
+			sum += i < s->spans.n ? (nsx_u128)s->spans.p[i].sum : 0;
+		if (r->row[k])
+			nsx_table_double(t, at + k, (double)sum / (double)r->time[k].n);
+	}
+}
+
 int
 nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
@@ -160,6 +177,8 @@ nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct ns
 		nsx_table_row(t);
 		put_own(c, t, &r[i], w);
 		put_common(t, &r[i], w->own);
+		if (c->options.by == NSX_COMPARE_RANGE)
+			put_spans(c, t, &r[i], w->own + PROGRAM_MATCH);
 		if (c->options.by >= NSX_COMPARE_RANGE)
 			continue;
 		nsx_table_str(t, w->own + PROGRAM_MATCH, nsx_str_c(hows[nsx_compare_program_of(c, &r[i])->how]));
