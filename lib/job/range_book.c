@@ -23,8 +23,8 @@ is_past(const struct nsx_range_entry *r, int64_t now)
 	return nsx_add_sat(r->end, LATE, NULL) < now;
 }
 
-/* Report to `past` the ranges that ended before `now`, or all of them. A range comes after the one around it: backwards,
- * the time of each is whole when its turn comes, in one pass however deep they nest. */
+/* Report to `past` the ranges that ended before `now`, or all of them. A range comes after the one around it, so going
+ * back the time of each is complete at its turn, in one pass however deep they nest. */
 static int
 tell(struct nsx_range_book *b, int64_t now, bool all, struct nsx_err *err)
 {

@@ -164,6 +164,10 @@ for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
     far = abs(delta) > max(z, floor, 100)
     want = "slower" if far and delta > 0 else "faster" if far else "same"
     good = near(r["base"], a[0]) and near(r["new"], b[0]) and near(r["delta"], delta) and near(r["noise"], z) and r["verdict"] == want
+    for s, side_of in (("base", old), ("new", now)):
+        all_of = sorted(x for v in only(side_of, r["statistic"]).values() for x in v)
+        good &= int(r[s + "_steps"]) == len(all_of)
+        for p in (50, 99): good &= int(r["%s_p%d" % (s, p)]) == all_of[-(-p * len(all_of) // 100) - 1]
     good &= near(r["percent"], 100 * delta / a[0]) and r["class"] == "train step #"
     if not good: bad.append((r, a, b, z))
     n += 1
@@ -177,6 +181,8 @@ equal 'parts of a period add up to it' "$(nsysx-compare -q --tsv --by step "$T/b
 	$2 == "period" { b = $3; n = $4 } /compute|exposed|copy|idle/ { b -= $3; n -= $4 }
 	$2 == "idle" { print (b < 1e-3 && b > -1e-3 && n < 1e-3 && n > -1e-3) }' | sort | uniq -c | tr -s ' ')" ' 3 1'
 equal 'a device that both sides have is named' "$(nsysx-compare -q --tsv --by step "$T/one" "$T/one" | columns device,statistic | head -n 1)" '0 period'
+sed 's/	train step 2	/	other	/' "$T/base" >"$T/other.step"
+equal 'with --changed a class that is gone is one row, and a device of one too' "$(nsysx-compare -q --tsv --changed --by step --step 'train step ([12])$' "$T/base" "$T/other.step" | columns class,verdict | grep -c '2 gone') $(nsysx-compare -q --tsv --changed --by step "$T/base" "$T/one" | columns device,statistic,verdict | grep gone | tr '\n' ';')" '1 0 period gone;1 period gone;'
 equal 'another one is not' "$(nsysx-compare -q --tsv --by step "$T/one" "$T/other" | columns device,statistic,verdict | sort -u | grep -c '^- [a-z]* same$')" 6
 nsysx-compare --tsv --by step "$T/base" "$T/one" 2>"$T/err" >"$T/got"
 equal 'fewer devices: their rows are gone, those over all are not' "$(columns device,verdict <"$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 6 - same 6 0 gone 6 1 gone '
@@ -267,9 +273,9 @@ gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by
 # ---- Markdown ----
 nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
-equal 'then a table' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | delta | percent | noise | verdict |
-|---|--:|---|--:|--:|--:|--:|--:|---|'
-equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
+equal 'then a table' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base | new | delta | percent | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
+|---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|'
+equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |[0-9. |nμmus]*$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'
 equal 'what is faster' "$(nsysx-compare -q --markdown --by step "$T/idle" "$T/base" | head -n 1)" '**faster** by step: 0 slower, 6 faster, 12 same'
 equal 'what does not compare' "$(nsysx-compare -q --partial --markdown --by step "$T/base" "$T/bare" | head -n 1)" '**not comparable** by step: NEW has no steps'

@@ -89,31 +89,71 @@ read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx
 	return rc;
 }
 
-/* Times of n steps of a class on a device. */
+/* The times of a step; NSX_ABSENT: not known. */
 static void
-measure(const struct loaded *l, const struct nsx_step_of *o, size_t n, struct nsx_stat stat[NSTATS])
+measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTATS])
 {
 	const struct nsx_step_set *set = &l->set;
+	struct nsx_timeline_sums sums;
 
+	for (int k = 0; k < NSTATS; k++)
+		times[k] = NSX_ABSENT;
+	times[SPAN] = o->last - o->first;
+	times[PERIOD] = o->period;
+	/* Of executions alone, without operations, nothing is known of what devices did. */
+	if (o->period == NSX_ABSENT || !set->ops || o->device >= set->timelines.n)
+		return;
+	sums = nsx_timeline_between(&set->timelines.p[o->device], o->first, o->first + o->period);
+	for (int k = COMPUTE; k <= IDLE; k++)
+		times[k] = sums.part[parts[k]];
+	for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
+		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
+}
 
+/* Times of n steps, those of a step together, added up. */
+static void
+add_up(const int64_t *times, size_t n, struct nsx_stat stat[NSTATS])
+{
 	memset(stat, 0, NSTATS * sizeof *stat);
-	for (size_t i = 0; i < n; i++) {
-		struct nsx_timeline_sums sums;
+	for (size_t i = 0; i < n * NSTATS; i++)
+		if (times[i] != NSX_ABSENT)
+			nsx_stat_add(&stat[i % NSTATS], times[i]);
+}
 
-		nsx_stat_add(&stat[SPAN], o[i].last - o[i].first);
-		if (o[i].period == NSX_ABSENT)
-			continue;
-		nsx_stat_add(&stat[PERIOD], o[i].period);
-		/* Of executions alone, without operations, nothing is known of what devices did. */
-		if (!set->ops || o[i].device >= set->timelines.n)
-			continue;
-		sums = nsx_timeline_between(&set->timelines.p[o[i].device], o[i].first, o[i].first + o[i].period);
-		for (int k = COMPUTE; k <= IDLE; k++)
-			nsx_stat_add(&stat[k], sums.part[parts[k]]);
-		for (int k = 0; k < NSX_NCAUSES && l->causes; k++)
-			nsx_stat_add(&stat[CAUSES + k], l->causes[(size_t)(&o[i] - set->list.p) * NSX_NCAUSES +
-				(size_t)k]);
+static int
+time_cmp(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* What n steps took, for the rows from `first` on. False when out of memory. */
+static bool
+spread(struct cmp_side *s, uint32_t first, const int64_t *times, size_t n)
+{
+	int64_t *sorted = malloc(n * sizeof *sorted);
+
+	while (s->spreads.n < s->rows.n)
+		if (!nsx_vec_push(&s->spreads, (struct cmp_spread){ .n = 0 })) {
+			free(sorted);
+			return false;
+		}
+	for (uint32_t k = 0; k < NSTATS && sorted; k++) {
+		size_t m = 0;
+
+		for (size_t i = 0; i < n; i++)
+			if (times[i * NSTATS + k] != NSX_ABSENT)
+				sorted[m++] = times[i * NSTATS + k];
+		if (m > 1)
+			qsort(sorted, m, sizeof *sorted, time_cmp);
+		if (m)
+			s->spreads.p[first + k] = (struct cmp_spread){ (int64_t)m, nsx_percentile(sorted, m, 50),
+			                                               nsx_percentile(sorted, m, 99) };
 	}
+	bool good = sorted != NULL;
+	free(sorted);
+	return good;
 }
 
 /* The rows of a class, one for each time: the first of them; NSX_NONE when out of memory. device: NSX_ABSENT for all of
@@ -184,9 +224,10 @@ add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uin
 	       ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
 }
 
-/* n steps of a class, by device and start. */
+/* n steps of a class, by device and start; there is room for their times. */
 static bool
-take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n)
+take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n,
+           int64_t *times)
 {
 	const struct nsx_step_set *set = &l->set;
 	uint32_t program = add_class(c, s, set, o->class), all, own;
@@ -195,21 +236,24 @@ take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const stru
 
 	if (program == NSX_NONE)
 		return false;
+	for (size_t i = 0; i < n; i++)
+		measure(l, &o[i], &times[i * NSTATS]);
 	all = add_rows(c, s, program, several ? NSX_ABSENT : set->cat.devices.p[o->device].number, false);
-	if (all == NSX_NONE)
+	if (all == NSX_NONE || !spread(s, all, times, n))
 		return false;
 	for (size_t i = 0, m; i < n; i += m) {
 		uint32_t *known = nsx_map_at(&s->devices, (struct nsx_key){ o[i].device, 0 });
 
 		for (m = 1; i + m < n && o[i + m].device == o[i].device;)
 			m++;
-		measure(l, &o[i], m, stat);
+		add_up(&times[i * NSTATS], m, stat);
 		if (!known || !add_times(s, all, o[i].device, stat))
 			return false;
 		*known = 1;
 		own = several ? add_rows(c, s, program, set->cat.devices.p[o[i].device].number, true)
 		    : (uint32_t)NSX_NONE;
-		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat)))
+		if (several && (own == NSX_NONE || !add_times(s, own, o[i].device, stat) || !spread(s, own, &times[i *
+		    NSTATS], m)))
 			return false;
 	}
 	s->programs.p[program].execs = (int64_t)n;
@@ -239,7 +283,10 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	for (size_t i = 0, n; rc == NSX_OK && good && i < set->list.n; i += n) {
 		for (n = 1; i + n < set->list.n && set->list.p[i + n].class == set->list.p[i].class;)
 			n++;
-		good = take_class(c, s, &l, &set->list.p[i], n);
+		int64_t *times = calloc(n, NSTATS * sizeof *times);
+
+		good = times && take_class(c, s, &l, &set->list.p[i], n, times);
+		free(times);
 	}
 	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
@@ -345,7 +392,8 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 	}
 }
 
-enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, PERCENT, NOISE, VERDICT, NCOLS };
+enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, PERCENT, NOISE, VERDICT, STEPS, P50 = STEPS + 2, P99 = P50 + 2,
+       NCOLS = P99 + 2 };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[CLASS]     = { "class", NSX_CELL_STRING },
@@ -357,6 +405,12 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[PERCENT]   = { "percent", NSX_CELL_PERCENT },
 	[NOISE]     = { "noise", NSX_CELL_MEAN_NS },
 	[VERDICT]   = { "verdict", NSX_CELL_STRING },
+	[STEPS]     = { "base_steps", NSX_CELL_INT },
+	[STEPS + 1] = { "new_steps", NSX_CELL_INT },
+	[P50]       = { "base_p50", NSX_CELL_NS },
+	[P50 + 1]   = { "new_p50", NSX_CELL_NS },
+	[P99]       = { "base_p99", NSX_CELL_NS },
+	[P99 + 1]   = { "new_p99", NSX_CELL_NS },
 };
 
 static void
@@ -381,13 +435,40 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 	if (both && r->has_noise)
 		nsx_table_double(t, NOISE, r->noise);
 	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
+	for (int k = 0; k < 2; k++)
+		if (r->row[k]) {
+			const struct cmp_side *s = &c->side[k];
+			const struct cmp_spread *spread = &s->spreads.p[r->row[k] - s->rows.p];
+
+			nsx_table_int(t, STEPS + k, spread->n);
+			nsx_table_int(t, P50 + k, spread->p50);
+			nsx_table_int(t, P99 + k, spread->p99);
+		}
+}
+
+/* Whether it is a row of a class, or of a device of it, that is on one side only, and not the one that says so: the
+ * period, of all devices where the class as a whole is on one side, or the span where there is no period. */
+static bool
+is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	int side = r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE;
+	enum stat stat = stat_of(c, side, row);
+	bool alone = nsx_compare_program_of(c, r)->pair == NSX_NONE;
+
+	if (r->row[0] && r->row[1])
+		return false;
+	if (alone && row->opcode != NSX_NONE)
+		return true;
+	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
 
 int
 nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic base new delta percent verdict device");
+	nsx_table_rank(t, "class statistic base new delta percent verdict device base_steps new_steps base_p99 new_p99 "
+	               "base_p50 new_p50");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
@@ -400,7 +481,7 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 			               class.ptr);
 		}
 	for (size_t i = 0; i < n; i++)
-		if (cmp_shows(c, &r[i]))
+		if (cmp_shows(c, &r[i]) && !(c->options.changed && is_detail_of_one(c, &r[i])))
 			put(c, t, &r[i]);
 	return NSX_OK;
 }

@@ -233,6 +233,7 @@ side_free(struct cmp_side *s)
 	free(s->models.p);
 	free(s->given.p);
 	free(s->spans.p);
+	free(s->spreads.p);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);

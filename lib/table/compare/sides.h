@@ -58,6 +58,9 @@ struct cmp_cell {
 /* What a row takes per execution on a device: mean and its standard error with degrees of freedom, ns. */
 struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
 
+/* How many steps a row of them is of, and percentiles, ns. */
+struct cmp_spread { int64_t n, p50, p99; };
+
 struct cmp_side {
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
@@ -76,6 +79,7 @@ struct cmp_side {
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was made of a stream */
+	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct nsx_stat) spans;      /* of ranges, by index in cells */
 	bool              gpu_time;          /* cells have the GPU time of ranges */
 	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
