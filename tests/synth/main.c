@@ -43,6 +43,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   (0, "secret", &syn_opt.secret, "TEXT", "put TEXT wherever tools have no need to look"),
 	NSX_OPT_INT   (0, "scale", &syn_opt.scale, "N", 1, 64000000, "one export of N ranges instead, answers are sums"),
 	NSX_OPT_INT   (0, "gaps", &syn_opt.gaps, "N", 1, 100000, "one export of a device that is idle N times for known causes instead"),
+	NSX_OPT_INT   (0, "work", &syn_opt.work, "N", 1, 100000, "one export of N instructions whose FLOPs and bytes are known instead, and its dump"),
 	NSX_OPT_FLAG  (0, "ties", &syn_opt.ties, "with --scale: threads and kernels start at equal times"),
 	NSX_OPT_MAYBE (0, "one-export", &syn_opt.one_export, "visible|ordinal", "all processes in r.sqlite; each counts its own devices, or all [visible]"),
 	NSX_OPT_INT   (0, "hosts", &syn_opt.hosts, "N", 1, 4096, "N exports, each of a host's processes, in any order of pids; a process sees its devices alone"),
@@ -175,6 +176,8 @@ main(int argc, char **argv)
 		syn_scale();
 	else if (syn_opt.gaps)
 		syn_gaps();
+	else if (syn_opt.work)
+		syn_work();
 	else
 		make(&p);
 	syn_tsv_checked();

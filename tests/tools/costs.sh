@@ -108,4 +108,41 @@ equal 'zeros and less are not told' "$(gpu zero)" '- - - -'
 nsysx-extract -q "$T/full.sqlite" | nsysx-view -b | nsysx-merge -q --text | awk -F'\t' '$1 == "device" { print $13, $14, $15, $16 }' >"$T/merged"
 equal 'devices through binary and a merge' "$(cat "$T/merged")" '132 1980000000 3352320000000 90'
 
+# ---- the generator's instructions, whose work follows from the sizes they were made of, up to the table of an A100
+
+# differs WANT GOT: rows of the table that are not as planted. Integers and words equal, times of the limit to 1e-12 of them (sums of doubles).
+differs() {
+	awk -F'\t' '
+		function far(a, b) { return a == "" || b == "" ? a != b : (a - b) ^ 2 > 1e-24 * a ^ 2 }
+		FNR == 1 { if (NR == 1) for (i = 1; i <= NF; i++) want[i] = $i; else for (i = 1; i <= NF; i++) at[$i] = i; columns = NR == 1 ? NF : columns; next }
+		NR == FNR { row[$1, $3] = $0; rows++; next }
+		{
+			split(row[$1, $3], cell, "\t")
+			for (i = 1; i <= columns; i++)
+				if (want[i] ~ /^(limit|headroom|hfu)$/ ? far(cell[i], $at[want[i]]) : cell[i] "" != $at[want[i]] "") {
+					print $1, $3, want[i] ":", cell[i], "planted,", $at[want[i]], "told"
+				}
+			seen++
+		}
+		END { if (seen != rows) print seen + 0, "of", rows, "rows"; if (!rows) print "no rows" }' "$1" "$2"
+}
+while read -r how; do
+	# shellcheck disable=SC2086  # options
+	"$SYNTH" -q -o "$T/work" --work 300 $how
+	nsysx-extract -q -x "$T/work/dump0" "$T/work/r0.sqlite" >"$T/work.nsx"
+	nsysx-roofline -q --tsv "$T/work.nsx" >"$T/got"
+	equal "work and limits of planted instructions, $how" "$(differs "$T/work/answers/work.tsv" "$T/got" | head -n 3)" ''
+	nsysx-roofline -q --tsv --by program "$T/work.nsx" >"$T/got"
+	equal '... and of their program' "$(differs "$T/work/answers/work_programs.tsv" "$T/got" | head -n 3)" ''
+	rm -rf "$T/work"
+done <<'END_HOW'
+--seed 1
+--seed 2 --dumps zst --schema 3.24.14
+--seed 3 --dumps xz --shuffle --full
+END_HOW
+"$SYNTH" -q -o "$T/work" --work 40 --break work
+nsysx-extract -q -x "$T/work/dump0" "$T/work/r0.sqlite" | nsysx-roofline -q --tsv >"$T/got"
+equal '(a wrong answer is seen)' "$(differs "$T/work/answers/work.tsv" "$T/got" | wc -l)" 1
+equal '(all bounds, all that is counted are among them)' "$(cut -f 4-6 "$T/work/answers/work.tsv" | tr '\t' '\n' | sort -u | grep -cx 'matrix\|vector\|memory\|dot\|convolution\|fusion\|bf16')" 7
+
 done_testing
