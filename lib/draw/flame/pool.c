@@ -162,7 +162,7 @@ child(struct walk *w, uint32_t parent, uint32_t name)
 static bool
 end_alone(struct walk *w, uint32_t node, size_t i, uint32_t depth)
 {
-	const uint32_t *stack = &w->pool->words.p[w->pool->items.p[i].at];
+	const uint32_t *stack = w->pool->words.p + w->pool->items.p[i].at;
 
 	if (!w->to)
 		return true;
@@ -242,7 +242,7 @@ compact(struct nsx_flame_pool *p)
 	p->items.n = 0;
 	for (size_t at = 0, next; at < p->words.n; at = next) {
 		next = at + HEADER + frames_of(&p->words.p[at]);
-		if (value_of(&p->words.p[at]) == 0)
+		if (value_of(p->words.p + at) == 0)
 			continue;
 		memmove(&p->words.p[n], &p->words.p[at], (next - at) * sizeof *p->words.p);
 		p->items.p[p->items.n++] = (struct nsx_flame_item){ 0, (uint32_t)n };
@@ -286,7 +286,7 @@ nsx_flame_pool_add(struct nsx_flame_pool *p, const uint32_t *names, size_t frame
 	uint32_t h = hash(names, frames, file);
 	struct nsx_flame_recent *recent = &p->recent[h % RECENT];
 	if (recent->hash == h && recent->at != NOWHERE) {
-		uint32_t *stack = &p->words.p[recent->at];
+		uint32_t *stack = p->words.p + recent->at;
 		if (frames_of(stack) == frames && file_of(stack) == file
 		    && memcmp(stack + HEADER, names, frames * sizeof *names) == 0) {
 			set_value(stack, value_of(stack) + n);
@@ -297,7 +297,7 @@ nsx_flame_pool_add(struct nsx_flame_pool *p, const uint32_t *names, size_t frame
 		return false;
 	if (p->words.n + need >= NOWHERE || !nsx_vec_room(&p->words, need) || !nsx_vec_room(&p->items, 1))
 		return false;
-	uint32_t *stack = &p->words.p[p->words.n];
+	uint32_t *stack = p->words.p + p->words.n;
 	*recent = (struct nsx_flame_recent){ h, (uint32_t)p->words.n };
 	p->items.p[p->items.n++] = (struct nsx_flame_item){ 0, (uint32_t)p->words.n };
 	stack[0] = (uint32_t)frames | (file ? FILE_BIT : 0);

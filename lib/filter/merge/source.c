@@ -386,7 +386,8 @@ nsx_merge_source_sort_run(struct mg *m, struct mg_source *s)
 		if (rc != NSX_OK || key.section != first.section
 		    || (key.section != NSX_SECTION_COMPILE && nsx_order_key_cmp(&key, &first) != 0))
 			break;
-		if (!nsx_vec_push(&run, ((struct sorted){ key, run.n, leads, *h })))
+		struct sorted next = { key, run.n, leads, *h };
+		if (!nsx_vec_push(&run, next))
 			rc = NSX_ERR;
 	}
 	if (rc != NSX_ERR) {
