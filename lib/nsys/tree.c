@@ -221,7 +221,7 @@ struct walk {
 	struct nsx_tree *list;             /* the leaves are added to it; NULL: their pages are marked */
 	bool             index;
 	int              leaf_depth;       /* -1: no leaf was read yet */
-	unsigned char   *level[MAX_DEPTH]; /* the interior pages on the way down */
+	unsigned char   *levels;           /* the interior pages on the way down, MAX_DEPTH of them */
 	struct nsx_err  *err;
 };
 
@@ -294,9 +294,7 @@ visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *abov
 	}
 	if (type != (k->index ? INDEX_INTERIOR : INTERIOR))
 		return nsx_tree_broken(k->db, k->table, no, k->err, "not a page of this table");
-	if (!k->level[depth] && !(k->level[depth] = malloc(k->db->page)))
-		return nsx_err_nomem(k->err, k->db->path);
-	page = memcpy(k->level[depth], page, k->db->page);
+	page = memcpy(k->levels + (size_t)depth * k->db->page, page, k->db->page);
 	if (check_head(k->db, k->table, no, page, &d, k->err) != NSX_OK)
 		return NSX_ERR;
 	return visit_children(k, page, &d, depth, above, highest);
@@ -310,9 +308,9 @@ walk(struct nsx_db *db, const char *table, uint32_t root, struct nsx_tree *list,
 
 	if (!nsx_pager_open(&k.pager, db, db->trees->npages))
 		return nsx_err_nomem(err, db->path);
-	int rc = visit(&k, 1, root, 0, NULL, INT64_MAX);
-	for (int i = 0; i < MAX_DEPTH; i++)
-		free(k.level[i]);
+	k.levels = malloc((size_t)MAX_DEPTH * db->page);
+	int rc = k.levels ? visit(&k, 1, root, 0, NULL, INT64_MAX) : nsx_err_nomem(err, db->path);
+	free(k.levels);
 	nsx_pager_close(&k.pager);
 	*index = k.index;
 	return rc;

@@ -182,7 +182,9 @@ nsx_cost_pairs(int64_t input, int64_t taps, int64_t outputs, const int64_t *wind
 		along = across;
 		across = t;
 	}
-	if (!taps || !input)
+	if (along < 1 || base < 1)
+		nsx_cost_worse(s, NSX_COST_BAD);
+	if (along < 1 || base < 1 || !taps || !input)
 		return 0;
 	if (taps > TAPS_MAX - *steps) {
 		nsx_cost_worse(s, NSX_COST_OVERFLOW);
