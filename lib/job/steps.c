@@ -114,8 +114,13 @@ class_of(struct nsx_step_set *s, const struct nsx_rec *rec, uint32_t *class)
 	int matched = regexec(s->pattern, s->text.ptr, s->groups ? 10 : 0, m, 0);
 
 	/* Matching allocates memory too; glibc reports a failure of that as no match. */
-	if (matched != 0)
+	if (matched != 0) {
+		s->near.want = nsx_str_c(s->label);
+		if (!s->matched)
+			nsx_near_offer(&s->near, full);
 		return matched == REG_NOMATCH;
+	}
+	s->matched = true;
 	if (!s->groups) {
 		*class = nsx_intern(&s->names, nsx_str_c(s->label));
 		return *class != NSX_NONE;
@@ -571,6 +576,7 @@ nsx_steps_free(struct nsx_step_set *s)
 		free(s->threads.p[i].ops.p);
 	}
 	nsx_cat_free(&s->cat);
+	nsx_near_free(&s->near);
 	nsx_range_book_free(&s->book);
 	nsx_intern_free(&s->names);
 	nsx_buf_free(&s->text);

@@ -18,6 +18,7 @@
 
 #include "base/diag.h"
 #include "base/err.h"
+#include "base/near.h"
 #include "job/catalogue.h"
 #include "job/threads.h"
 #include "job/names.h"
@@ -75,6 +76,8 @@ struct nsx_step_set {
 	size_t             nclasses;
 	struct nsx_map     has_class;       /* (thread, class): has steps of it; (NSX_NONE, class): there are steps of
 	                                     * it */
+	bool               matched;         /* NSX_STEP_PATTERN: some range did */
+	struct nsx_near    near;            /* NSX_STEP_PATTERN: names, as long as none matches */
 	int64_t ndiags, calls, ops, modules, nested, unended, empty, timeless, beyond, no_call;
 };
 

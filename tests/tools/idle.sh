@@ -326,6 +326,8 @@ for by in device module execution 'range:x' every:1ms 'step --module m' 'step --
 	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
 done
 says 'an empty stream has no stacks' 'no operations in the stream' nsysx-idle --folded "$T/empty"
+near=$(nsysx-view -q -t range "$T/causes" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
+says 'a range whose name is near' "no range matches; did you mean " nsysx-idle --by "range:${near}_" "$T/causes"
 says 'no range of that name' 'no range matches' nsysx-idle --by range:zzz "$T/causes"
 says 'no step of that name' 'no range matches' nsysx-idle --by step --step zzz "$T/causes"
 says 'no program of that name' 'no program of that name was executed' nsysx-idle --by step --module zzz "$T/causes"

@@ -158,7 +158,10 @@ equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q -
 
 # ---- what is missing or odd
 
+program() { nsysx-view -q -t program "$T/xla" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }'; }
 says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
+says 'a range whose name is near' 'no range matches; did you mean ' nsysx-steps --step "$(nsysx-view -q -t range "$T/job" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')x" "$T/job"
+says 'a program whose name is near' "did you mean $(program)?" nsysx-steps --module "$(program)x" "$T/xla"
 says 'no such program' 'no program of that name was executed' nsysx-steps --module zzz "$T/xla"
 sed 's/	train@7	/	x	/' "$T/xla" | grep -v '	1200	80	' >"$T/once"
 says 'no program twice' 'no program ran twice' nsysx-steps "$T/once"

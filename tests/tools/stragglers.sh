@@ -110,6 +110,8 @@ END
 done
 equal 'a program that ran on one device has nothing to compare' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
 equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device only')" 1
+name=$(nsysx-view -q -t program "$T/step.tsv" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
+fails 'a program whose name is near' 1 "id ${name}x; did you mean $name?" nsysx-stragglers --program "${name}x" "$T/step.tsv"
 fails 'a program that is not there' 1 'no program with the key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
 
 # Two programs, the one of more time first; occurrences of a name are edges of their own.

@@ -6,6 +6,7 @@
 #include "base/pattern.h"
 #include "job/reach.h"
 #include "table/idle/idle.h"
+#include "job/missing.h"
 
 enum { OFTEN = 4096 };   /* records between two looks at what is not needed any more */
 
@@ -122,6 +123,8 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 		if (matched == 0 && nsx_idle_take_window(f, rec, nsx_range_book_name(&f->ranges, rec,
 		    f->options->names)) != NSX_OK)
 			return NSX_ERR;
+		if (matched != 0 && !f->windows.n)
+			nsx_near_offer(&f->near, full);
 		/* Which takes memory, too; glibc's tells that as no match. */
 		if (matched != 0 && matched != REG_NOMATCH)
 			return nsx_err_nomem(f->err, NULL);
@@ -450,9 +453,9 @@ nsx_idle_report(struct idle *f)
 			"no ranges without GPU work in the stream, so causes compile and range may be counted as host: "
 			"extract with --ranges=all");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
+		nsx_missing_range(&f->near, f->diags);
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
-		nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no program of that name was executed: see nsysx-summary");
+		nsx_missing_program(&f->cat, f->options->module, f->diags);
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
@@ -503,6 +506,7 @@ nsx_idle_free(struct idle *f)
 	nsx_intern_free(&f->classes);
 	if (f->has_pattern)
 		regfree(&f->pattern);
+	nsx_near_free(&f->near);
 	nsx_buf_free(&f->scratch);
 	nsx_buf_free(&f->full);
 	nsx_buf_free(&f->match);
@@ -534,6 +538,7 @@ nsx_idle_begin(struct idle *f)
 		if (nsx_pattern_compile(o->range, REG_NOSUB, &f->pattern, f->err) != NSX_OK)
 			return NSX_ERR;
 		f->has_pattern = true;
+		f->near.want = nsx_str_c(o->range);
 	}
 	return NSX_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <regex.h>
 
+#include "base/near.h"
 #include "job/stacks.h"
 #include "job/threads.h"
 #include "job/catalogue.h"
@@ -102,6 +103,7 @@ struct idle {
 	bool               reasoned;       /* verdicts are wanted: what is summed by path, too */
 	regex_t            pattern;
 	bool               has_pattern;
+	struct nsx_near    near;           /* names of ranges, as long as none matches */
 	struct nsx_buf     scratch, full, match;
 	NSX_VEC(struct idle_step) steps;   /* by step: from a first reading, of each device by start */
 	struct nsx_intern  classes;        /* of the steps */

@@ -9,6 +9,7 @@
 #include "job/steps.h"
 #include "stream/spool.h"
 #include "table/idle/idle.h"
+#include "job/missing.h"
 
 struct first { struct nsx_step_set *set; struct nsx_spool *spool; };
 
@@ -84,7 +85,7 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	if (rc == NSX_OK) {
 		nsx_steps_report_ranges(&set, f->diags);
 		if (!set.list.n)
-			nsx_diag_add(f->diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
+			nsx_missing_range(&set.near, f->diags);
 		else if (!f->steps.n)
 			nsx_diag_add(f->diags, NSX_WARNING, "", 1,
 				"no device has two steps of a class, so there is no window: the last step of a device "

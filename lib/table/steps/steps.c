@@ -12,6 +12,7 @@
 #include "table/steps/explain.h"
 #include "table/idle.h"
 #include "table/steps/rows.h"
+#include "job/missing.h"
 
 /* Collects steps, and puts all records aside where they are to be read once more. */
 struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
@@ -165,10 +166,10 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
-		if (rc == NSX_OK && !s->list.n)
-			nsx_diag_add(diags, NSX_WARNING, "", 1, options->step
-			             ? "no range matches: see nsysx-summary --by range"
-			             : "no program of that name was executed: see nsysx-summary");
+		if (rc == NSX_OK && !s->list.n && options->step)
+			nsx_missing_range(&s->near, diags);
+		else if (rc == NSX_OK && !s->list.n)
+			nsx_missing_program(&s->cat, options->module, diags);
 	} else {
 		rc = find_class(in, options, s, again, &class, diags, err);
 	}

@@ -4,6 +4,7 @@
 
 #include "table/stragglers/rows.h"
 #include "base/num.h"
+#include "job/missing.h"
 
 bool
 nsx_late_wanted(const struct nsx_late *late, uint32_t program)
@@ -93,9 +94,14 @@ check_program(const struct nsx_late *late)
 	for (size_t i = 0; i < late->comm.cat.programs.n; i++)
 		if (nsx_late_wanted(late, (uint32_t)i))
 			return NSX_OK;
-	return late->options.program ? nsx_err_set(late->err, "no program with the key, name or id %s",
-	                                           late->options.program)
-	       : NSX_OK;
+	if (!late->options.program)
+		return NSX_OK;
+	struct nsx_buf meant = { 0 };
+	nsx_missing_put_program(&late->comm.cat, late->options.program, &meant);
+	nsx_err_set(late->err, "no program with the key, name or id %s%.*s", late->options.program,
+	            meant.failed ? 0 : (int)meant.len, meant.len ? meant.ptr : "");
+	nsx_buf_free(&meant);
+	return NSX_ERR;
 }
 
 int
