@@ -52,8 +52,8 @@ function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
 }
 # Where the evidence of a finding is on the page: what its command prints has a place of its own there.
 function section(x) {
-	return x ~ /^nsysx-stragglers/ ? "waits" : x ~ /^nsysx-collectives|^nsysx-summary --by collective/ ? "communication" : x ~ /^nsysx-idle/ ? "idle" : \
-		x ~ /^nsysx-steps/ ? "steps" : x ~ /^nsysx-copies/ ? "copies" : x ~ /^nsysx-summary --by thunk/ ? "instructions" : x ~ /^nsysx-roofline/ ? "roofline" : "kernels"
+	return x ~ /^nsysx-stragglers/ ? "waits" : x ~ /^nsysx-collectives|^nsysx-summary .*--by collective/ ? "communication" : x ~ /^nsysx-idle/ ? "idle" : \
+		x ~ /^nsysx-steps/ ? "steps" : x ~ /^nsysx-copies/ ? "copies" : x ~ /^nsysx-summary .*--by thunk/ ? "instructions" : x ~ /^nsysx-roofline/ ? "roofline" : "kernels"
 }
 # The words of a finding.
 function words(x,   y) {
