@@ -1,8 +1,8 @@
-/* bandwidth.c -- a table of what collectives achieved and how long devices waited in them.
+/* bandwidth.c -- a table of the bandwidth of collectives and of the time that devices waited in them.
  *
- * An instance is one execution of a collective by one group. It is held from its first record to its last: until every
- * device of the group that the stream has has recorded it, or to the end. What stays of it is its shortest duration.
- * These are sorted before doubles are added: the sums do not depend on the order in which instances came. */
+ * An instance is one execution of a collective by one group. It is held from its first record until every device of the
+ * group that is in the stream has a record, or to the end of the stream; then only its shortest duration is kept. These
+ * are sorted before doubles are added: the sums do not depend on the order of instances. */
 #include "table/bandwidth.h"
 
 #include <math.h>
@@ -29,12 +29,12 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
 };
 
-/* Operations that communicate by themselves are in here too: instances of NCCL's communicators as XLA's, all of them
- * held (job/nccl.h); each other operation alone. */
+/* Operations that communicate by themselves are included: instances of NCCL's communicators like those of XLA, all of
+ * them held (job/nccl.h); other operations one by one. */
 
 /* One line of the table. */
 struct row {
-	struct nsx_str name;            /* kind of collective; empty if not known */
+	struct nsx_str name;            /* kind of collective; empty if unknown */
 	bool     has_bytes, has_group;
 	int64_t  bytes, group;
 	int64_t  instances;
@@ -50,7 +50,7 @@ struct execution {
 	bool     one_clock, incomplete;
 	int64_t  first_start, last_end;
 	int64_t  shortest;              /* full duration */
-	int64_t  shortest_moving;       /* the same of those above 0; 0 if there is none */
+	int64_t  shortest_moving;       /* the shortest of those above 0; 0 if there is none */
 };
 
 struct summing {
@@ -110,7 +110,7 @@ complete(void *state, struct nsx_key key, void *combined, size_t n)
 
 	(void)key;
 	(void)n;
-	/* An end that was cut off may leave less than the shortest. */
+	/* An end that was clamped may leave less than the shortest. */
 	if (wait < 0)
 		wait = 0;
 	r->instances++;
@@ -185,7 +185,7 @@ row_of_op(struct summing *s, struct nsx_str kind, int64_t bytes, int64_t group)
 	return row;
 }
 
-/* One that is in no instance, or whose devices' clocks cannot be compared, by itself. */
+/* An operation that is in no instance, or whose devices' clocks cannot be compared, counted alone. */
 static int
 close_op(struct summing *s, const struct nsx_nccl_op *o, struct nsx_str kind)
 {
@@ -217,7 +217,7 @@ take_op(struct summing *s, const struct nsx_rec *op)
 		return clock == NSX_NONE ? nsx_err_nomem(s->err, NULL) : nsx_nccl_take(&s->nccl, op, clock, s->err);
 	}
 	s->lone_ops++;
-	/* A copy's bytes are what it moves, and it has two ends. */
+	/* A copy's bytes are those that it moves, and it has two ends. */
 	return close_op(s, &o, nsx_string(op, NSX_OP_collective));
 }
 

@@ -1,4 +1,4 @@
-/* bandwidth.h -- a table of what collectives achieved and how long devices waited in them. */
+/* bandwidth.h -- a table of the bandwidth of collectives and of the time that devices waited in them. */
 #ifndef NSX_TABLE_BANDWIDTH_H
 #define NSX_TABLE_BANDWIDTH_H
 

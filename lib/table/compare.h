@@ -1,5 +1,6 @@
-/* compare.h -- two streams compared: what each program, instruction, opcode or source line takes per execution, what
- * each NVTX range or GPU operation takes, and how long steps are and what of them grew, before and after. */
+/* compare.h -- compares two streams: the time per execution of each program, instruction, opcode or source line, the
+ * time of each NVTX range or GPU operation, or the length of steps and the parts of them that grew, before and
+ * after. */
 #ifndef NSX_TABLE_COMPARE_H
 #define NSX_TABLE_COMPARE_H
 
@@ -14,7 +15,7 @@
 #include "job/names.h"
 #include "stream/reader.h"
 
-/* What a row is; the first four are of programs, and all of them but MODULE within one. */
+/* The meaning of a row; the first four belong to programs, and all of these except MODULE are within one. */
 enum nsx_compare_by {
 	NSX_COMPARE_THUNK,    /* an instruction */
 	NSX_COMPARE_MODULE,   /* a program, by the durations of its modules */
@@ -22,37 +23,38 @@ enum nsx_compare_by {
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
 	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the GPU time of what was launched in them */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
-	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, what devices did in it, from first
-	                       * to last operation */
+	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, the activities of devices in it,
+	                       * from first to last operation */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
 
 struct nsx_compare_options {
 	enum nsx_compare_by by;
-	bool    any;          /* by what tables are by, if a side is one */
-	bool    whole;        /* whole time was asked for, which is the default: tables, which do not have it, say so */
+	bool    any;          /* by the `by` of the tables, if a side is a table */
+	bool    whole;        /* whole time was requested, which is the default: tables, which do not have it, report
+	                       * that */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE and STEP */
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
 	                       * 30 */
-	double  percent;      /* differences of up to so many percent of BASE are none */
-	int64_t absolute;     /* nor are those of up to so many ns per execution */
-	double  coverage;     /* streams compare if so much of the time of each is matched; 0 to 1 */
-	int     fold;         /* which side's folded stacks are wanted */
-	enum nsx_names names; /* which ranges and operations are of one name; RANGE and KERNEL */
+	double  percent;      /* differences of up to this percentage of BASE do not count */
+	int64_t absolute;     /* nor do those of up to this many ns per execution */
+	double  coverage;     /* streams are comparable if at least this share of the time of each is matched; 0 to 1 */
+	int     fold;         /* the side whose folded stacks are requested */
+	enum nsx_names names; /* which ranges and operations have one name; RANGE and KERNEL */
 	const char *step, *module;   /* which records are steps, as in struct nsx_steps_options; STEP */
 };
 
 struct nsx_compare {
-	struct nsx_table *table;         /* NULL if folded stacks are wanted */
+	struct nsx_table *table;         /* NULL if folded stacks are requested */
 	bool              comparable;
-	char              why[256];      /* if not: why */
+	char              why[256];      /* the reason if not */
 	NSX_VEC(char *)   regressions;   /* rows, and programs as a whole, that are slower: a sentence each */
 };
 
-/* The names that nsx_compare_by_name knows, as an option's help spells a choice. */
+/* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
 #define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step"
 
 /* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
@@ -60,26 +62,26 @@ const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
 /* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by
- * thunk, module or opcode as TSV instead; a stream beside one is summed up likewise first. With tables time is exposed
- * time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that of n runs of no
- * known devices; there are no folded stacks.
+ * thunk, module or opcode as TSV instead; a stream compared with one is first summed up in the same way. With tables
+ * time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that
+ * of n executions on unknown devices; there are no folded stacks.
  *
- * The time of a row is its sum over an execution of its
- * program on one device, averaged over executions and devices. Its noise is the largest difference that chance would
- * explain: with s the standard deviation between the n executions of a device, and w the device's share of all of them,
+ * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
+ * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a
+ * device, and w the device's share of all of them,
  *     noise = k * sqrt(se_base^2 + se_new^2),  se = sum over devices of w * s / sqrt(n)
- * se is that of the mean if devices vary together, as collectives make them do, and more than it if they do not. k is
- * Student's t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees of freedom (Welch,
- * Biometrika 34, 1947). With a single execution on a side noise is not known. A row is slower or faster if it differs
- * by more than noise and both floors.
+ * se is the standard error of the mean if devices vary together, as they do because of collectives, and an upper bound
+ * if they do not. k is Student's t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees
+ * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
+ * faster if it differs by more than noise and both floors.
  *
- * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. What devices did in a step is
- * told of the time to the start of the next one, so that compute, exposed, copy and idle add up to the period; the
- * floor of percent is one of the period then.
+ * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. The activities of devices in a
+ * step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the period;
+ * `percent` then refers to the period.
  *
- * Into `folded` (committing it is the caller's), unless it is NULL, which it is by RANGE, KERNEL and STEP, go folded
- * stacks of side options->fold, in which what was matched has one name, and times are those of as many executions as
- * NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; c is to be freed in both cases. Holds about
+ * If `folded` (which the caller commits) is not NULL (it must be by RANGE, KERNEL and STEP), folded stacks of side
+ * options->fold are written to it, in which matched rows have one name, and times are those of as many executions as
+ * NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
  * 200 bytes for each row and device; tables, and 300 bytes a row. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,

@@ -13,7 +13,7 @@
 #include "base/table.h"
 #include "stream/reader.h"
 
-/* What a row of the table is. Its columns, times in ns:
+/* The meaning of a row of the table. Its columns, times in ns:
  *   range, pass, phase   name self child percent
  *   module               id name key compilations total mean max work percent
  *   process              profile name pid compilations compile wall share */
@@ -23,8 +23,8 @@ enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NS
 /* The value of that name ("range"); -1 if it is none. */
 int nsx_compile_by_name(const char *name);
 
-/* Give the records that CSV at the beginning of `in` stands for to take: programs, compilation, ranges for when
- * something happened. NSX_OK, or NSX_ERR with err filled. */
+/* Pass the records of the CSV at the beginning of `in` to take: programs, compilation, ranges for the time covered.
+ * NSX_OK, or NSX_ERR with err filled. */
 typedef int nsx_compile_csv_fn(struct nsx_input *in, nsx_take_fn *take, void *state, struct nsx_diags *diags,
                                struct nsx_err *err);
 
@@ -32,12 +32,12 @@ struct nsx_compile_opts {
 	const enum nsx_compile_by *by;   /* a table each, nby of them, at most NSX_COMPILE_NBY */
 	size_t nby;
 	bool loading;    /* a row of its own for the non-leaf ranges of each process's first compilation */
-	nsx_compile_csv_fn *csv;   /* what reads CSV: nsx_extract_compile_csv */
+	nsx_compile_csv_fn *csv;   /* the function that reads CSV: nsx_extract_compile_csv */
 };
 
 struct nsx_compile_result {
 	struct nsx_table *tables[NSX_COMPILE_NBY];   /* in the order of opts.by; nsx_compile_result_free ends them */
-	int64_t           diags;     /* that the stream holds; -1: it is no stream */
+	int64_t           diags;     /* in the stream; -1: it is not a stream */
 	int64_t           records;   /* of compilation */
 };
 
@@ -47,10 +47,10 @@ int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, stru
                 struct nsx_diags *diags, struct nsx_err *err);
 void nsx_compile_result_free(struct nsx_compile_result *out);
 
-/* Write a block of lines for each compilation: its time without XlaCompile's own, and what makes up 99 % of that. By
- * the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.
- * width: columns of the terminal that reads it, whose lines fit then, with names shortened; 0: none.
- * *compilations: how many. NSX_OK or NSX_ERR. */
+/* Write a block of lines for each compilation: its time without XlaCompile's own, and the ranges that make up 99 % of
+ * that. By the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.
+ * width: columns of the terminal that reads it, whose lines fit then, with names shortened; 0: none. *compilations: how
+ * many. NSX_OK or NSX_ERR. */
 int nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_outfile *out,
                         int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err);
 

@@ -1,9 +1,10 @@
-/* copies.c -- copies and sets of memory. Holds a row a kind, the copies that are running, and the calls on their way.
+/* copies.c -- copies and sets of memory. Holds a row for each kind, the copies that are running, and the calls in
+ * flight.
  *
- * What hides a copy is the union of the kernels, graphs and communicating operations of its device, itself excepted.
- * Operations come by start, so at any moment what reaches beyond it covers all up to the largest end so far: what hides
- * a copy is what was covered until its end less what was until its start. Of a copy that hides others, since it
- * communicates, each other one adds what lies beyond the end that the copy knows of.
+ * A copy is hidden by the union of the kernels, graphs and communicating operations of its device, except itself.
+ * Operations come in order of start, so at any time the time up to the latest end so far is covered: the hidden time of
+ * a copy is the covered time until its end less that until its start. For a copy that itself hides others, because it
+ * communicates, each other operation adds the part of it beyond the end up to which its hidden time is known.
  *
  *   kernel [0,4)  copy [2,9)  kernel [3,5)  kernel [7,12)   ->   hidden [2,4), then [4,5), then [7,9): 5 of 7 ns */
 #include "table/copies.h"
@@ -30,19 +31,19 @@ enum { NSIZES = sizeof sizes / sizeof *sizes };
 enum rule { RULE_ASYNC_PAGEABLE, RULE_SYNC, RULE_SET_SYNC, NRULES };
 static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync", "memset-sync" };
 
-/* A synchronous copy to the device of so few bytes returns before it is done: it is no trouble. */
+/* A synchronous copy of so few bytes to the device returns before it is done: it is not reported. */
 #define SMALL_COPY 64000
 
 struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; bool any_bytes; };
 
-/* A copy that runs: hidden so far, and the end up to which it is known to be hidden or not. */
+/* A running copy: hidden time so far, and the end up to which it is known. */
 struct running { uint32_t row; int64_t start, end, cover_to, hidden; };
 
-/* A copy that does not hide others: what was covered until it began. */
+/* A copy that does not hide others: the covered time when it began. */
 struct ending { int64_t end, covered; uint32_t row; };
 
-/* covered_ns: length of the union of what covers. running: copies that communicate, which hide others but not
- * themselves. endings: all others, a heap by end. */
+/* covered_ns: length of the union. running: copies that communicate, which hide others but not themselves. endings: all
+ * others, a heap by end. */
 struct device { int64_t cover_end, covered_ns; bool covered; NSX_VEC(struct running) running;
                 NSX_VEC(struct ending) endings; };
 
@@ -62,7 +63,7 @@ struct copies {
 	bool    clipped;
 };
 
-/* ---- what hides what */
+/* ---- hidden time */
 
 static void
 cover(struct running *r, int64_t start, int64_t end)
@@ -83,15 +84,15 @@ ends_before(const void *unused, const struct ending *a, const struct ending *b)
 }
 NSX_HEAP(endings, struct ending, const void *, ends_before)
 
-/* Time covered until t, when all that started before t has come. What reaches beyond t covers all up to the largest
- * end. */
+/* Covered time until t, when all that started before t has been read. Operations that extend beyond t cover the time up
+ * to the latest end. */
 static int64_t
 covered_until(const struct device *d, int64_t t)
 {
 	return d->covered_ns - (d->covered && d->cover_end > t ? d->cover_end - t : 0);
 }
 
-/* Book the copies that ended before `now`. */
+/* Finish the copies that ended before `now`. */
 static void
 book(struct copies *f, struct device *d, int64_t now)
 {
@@ -149,7 +150,7 @@ row_at(struct copies *f, struct row new)
 	return at ? *at : NSX_NONE;
 }
 
-/* The rule of the experts that the copy breaks; NRULES: none. cudaMemcpy* and cuMemcpy* alike, names in any case. */
+/* The best-practice rule that the copy breaks; NRULES: none. cudaMemcpy* and cuMemcpy* alike, names in any case. */
 static enum rule
 broken_rule(const struct nsx_rec *op, bool set, enum mode mode, struct nsx_str api)
 {
@@ -184,7 +185,7 @@ take_copy(struct copies *f, const struct nsx_rec *op, bool set, bool comm, struc
 	uint32_t api_id, at;
 	int rc = NSX_OK;
 
-	/* Of a graph's launch only some operations are copies, so that its call would never be done. */
+	/* Only some operations of a graph launch are copies, so its call would never be complete. */
 	if (!nsx_has(op, NSX_OP_graph_node))
 		call = nsx_call_book_of(&f->calls, op, &rc, f->err);
 	if (rc != NSX_OK)
@@ -288,7 +289,7 @@ take(void *state, const struct nsx_rec *rec)
 	}
 	switch (rec->kind->id) {
 	case NSX_CALL: {
-		/* Only copies and sets are asked for their calls. */
+		/* Only copies and sets have their calls looked up. */
 		struct nsx_str class = nsx_string(rec, NSX_CALL_class);
 		struct nsx_call_entry c;
 
@@ -445,7 +446,7 @@ free_all(struct copies *f)
 	free(f->findings.p);
 }
 
-/* After the last record, whose result is rc. */
+/* Called after the last record, whose status is rc. */
 static int
 finish(struct copies *f, int rc)
 {
@@ -487,7 +488,7 @@ nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, stru
 	return rc;
 }
 
-/* ---- the sums alone */
+/* ---- the sums only */
 
 struct nsx_copies_book { struct copies f; struct nsx_copies_options options; };
 

@@ -1,5 +1,5 @@
-/* copies.h -- copies and sets of memory: how much, how fast, how much of them behind other work; and those that are
- * done badly. Definitions: docs/man/nsysx-copies.1. */
+/* copies.h -- copies and sets of memory: time, bandwidth, the part hidden behind other work; and inefficient ones.
+ * Definitions: docs/man/nsysx-copies.1. */
 #ifndef NSX_TABLE_COPIES_H
 #define NSX_TABLE_COPIES_H
 
@@ -13,21 +13,21 @@
 #include "stream/reader.h"
 
 struct nsx_copies_options {
-	bool        by_size;    /* a row for each size class, too */
+	bool        by_size;    /* a row for each size class too */
 	bool        findings;   /* the copies that break a rule instead */
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). *table is the caller's to free; *ndiags is how
- * many diags the stream holds. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). the caller frees *table; *ndiags is the number of
+ * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_copies(struct nsx_reader *in, const struct nsx_copies_options *options, struct nsx_table **table,
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
 
-/* ---- the sums alone, for those who read a stream for more than this */
+/* ---- the sums only, for code that reads a stream for other purposes too */
 
-/* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: of that behind other
- * work. */
+/* Copies of a kind, between the same kinds of memory, called in one way. time, hidden: ns; hidden: the part behind
+ * other work. */
 struct nsx_copies_sum { struct nsx_str name, src, dst; bool sync; int64_t count, bytes, time, hidden; };
 
 struct nsx_copies_book;
@@ -37,7 +37,7 @@ struct nsx_copies_book *nsx_copies_open(struct nsx_err *err);
 /* any record, in order of the stream; NSX_OK or NSX_ERR */
 int nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec);
 int nsx_copies_finish(struct nsx_copies_book *b);                            /* after the last */
-/* The i-th of them, the longest time first; false behind the last. Strings live as long as the book. */
+/* The i-th of them, the longest time first; false after the last. Strings live as long as the book. */
 bool nsx_copies_sum(const struct nsx_copies_book *b, size_t i, struct nsx_copies_sum *sum);
 void nsx_copies_free(struct nsx_copies_book *b);   /* NULL allowed */
 

@@ -1,5 +1,5 @@
-/* diagnose.h -- what a job is bound by, where its steps go, and what there is to gain: findings of the other analyses,
- * ranked. Rules, thresholds and formulas of gain: docs/man/nsysx-diagnose.1. */
+/* diagnose.h -- what limits a job, what its steps consist of, and possible gains: ranked findings of the other
+ * analyses. Rules, thresholds and formulas of gain: docs/man/nsysx-diagnose.1. */
 #ifndef NSX_TABLE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_H
 
@@ -11,31 +11,31 @@
 
 enum nsx_diagnose_form {
 	NSX_DIAGNOSE_FINDINGS,   /* a table: a row for each finding */
-	NSX_DIAGNOSE_WHERE,      /* a table: the step, and what devices did in it */
-	NSX_DIAGNOSE_SCREEN,     /* text for a terminal: verdict, step, where it goes, the largest gains */
+	NSX_DIAGNOSE_WHERE,      /* a table: the step, and the activities of devices in it */
+	NSX_DIAGNOSE_SCREEN,     /* text for a terminal: verdict, step, its activities, the largest gains */
 	NSX_DIAGNOSE_MARKDOWN    /* the same as Markdown */
 };
 
-#define NSX_DIAGNOSE_MIN 0.5   /* percent of a step that a finding must be worth */
+#define NSX_DIAGNOSE_MIN 0.5   /* minimum gain of a finding, in percent of a step */
 #define NSX_DIAGNOSE_TOP 3     /* findings on the screen */
 
 struct nsx_diagnose_options {
 	enum nsx_diagnose_form form;
-	bool        all;       /* findings, where, steps and Markdown at once, whatever form says */
-	const char *step;      /* as nsx_steps_options has them; NULL: none */
+	bool        all;       /* findings, where, steps and Markdown at once, for any form */
+	const char *step;      /* as in nsx_steps_options; NULL: none */
 	const char *module;
-	double      min;       /* percent of a step: findings that give less are left out */
+	double      min;       /* percent of a step: findings with a smaller gain are dropped */
 	int64_t     gaps;      /* with all: the table of nsx_idle, too, and this many of the longest gaps; 0: neither */
 	int64_t     top;       /* findings on the screen; 0: all */
 	size_t      width;     /* columns of the screen, 40 to 100; 0: 100 */
-	const char *file;      /* the stream's name, for commands; NULL or "-": STREAM stands for it */
+	const char *file;      /* the stream's name, for commands; NULL or "-": STREAM is used */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 
 struct nsx_diagnosis {
 	struct nsx_table *table;   /* of the first two forms; NULL for the others */
 	struct nsx_table *where;   /* with options.all: the second form's, beside the first one in `table` */
-	struct nsx_table *steps;   /* and each step, as nsx_steps has them */
+	struct nsx_table *steps;   /* and each step, as in nsx_steps */
 	struct nsx_table *idle, *gaps;   /* with options.gaps */
 	struct nsx_buf    text;    /* of the others; with options.all, Markdown */
 	int64_t           diags;   /* diag records in the stream */

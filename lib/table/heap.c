@@ -1,4 +1,4 @@
-/* heap.c -- the heap memory that programs need, of their dumps, as a table. One dump is in memory at a time. */
+/* heap.c -- heap memory of programs, from their dumps, as a table. One dump is in memory at a time. */
 #include "table/heap.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static const struct nsx_table_col at_cols[AT_NCOLS] = {
 	[AT_SOURCE]      = { "source", NSX_CELL_STRING },
 };
 
-/* A trace, kept until all are known: a line of the table of peaks, or its rows among those of buffers. */
+/* A trace, kept until all have been read: a line of the table of peaks, or its rows among those of buffers. */
 struct peak { int64_t id, peak, trace, points, color; struct nsx_str name; size_t came, first, rows; };
 
 struct job {
@@ -77,7 +77,7 @@ start_row(struct nsx_table *t, int64_t id, struct nsx_str name, int64_t trace)
 	nsx_table_int(t, TRACE, trace);
 }
 
-/* The memory of a colour by name; one that has none as layouts spell it. */
+/* The name of the memory of a colour; one without a name as layouts write it. */
 static void
 put_memory(struct nsx_table *t, int col, int64_t color)
 {
@@ -209,7 +209,7 @@ sort_live(struct job *j)
 
 /* ---- the dumps */
 
-/* What progress is told of a dump. */
+/* The size of a dump for progress. */
 static int64_t
 size_of(const char *path)
 {

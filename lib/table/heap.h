@@ -1,4 +1,4 @@
-/* heap.h -- the heap memory that programs need, of their dumps, as a table. */
+/* heap.h -- heap memory of programs, from their dumps, as a table. */
 #ifndef NSX_TABLE_HEAP_H
 #define NSX_TABLE_HEAP_H
 
@@ -11,8 +11,8 @@ enum nsx_heap_what {
 	NSX_HEAP_PEAK,      /* a row for each trace, the largest peak first: id name trace peak points memory */
 	NSX_HEAP_SUMMARY,   /* a row for each memory that a program has: id name memory arguments outputs aliased
 	                     * constants temp heap peak fragmentation */
-	NSX_HEAP_AT_PEAK    /* a row for each buffer alive there, the largest first: id name trace buffer size share
-	                     * instruction op_name source */
+	NSX_HEAP_AT_PEAK    /* a row for each live buffer at the peak, the largest first: id name trace buffer size
+	                     * share instruction op_name source */
 };
 
 struct nsx_heap_options {

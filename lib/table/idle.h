@@ -1,5 +1,5 @@
-/* idle.h -- why devices were not computing: the parts of their time, and the causes of what was idle.
- * Definitions: docs/man/nsysx-idle.1. */
+/* idle.h -- why devices were not computing: the activities of their time, and the causes of idle time. Definitions:
+ * docs/man/nsysx-idle.1. */
 #ifndef NSX_TABLE_IDLE_H
 #define NSX_TABLE_IDLE_H
 
@@ -23,14 +23,14 @@ struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL:
-	                           * `module` says */
+	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL: use
+	                           * `module` */
 	const char   *module;     /* by step: name or key of a program */
 	int64_t       every;      /* by every: ns, above 0 */
-	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its place
+	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its index
 	                                       * here */
 	size_t        ngiven;
-	int64_t       latency;    /* ns of a gap after the call returned that are taken for the latency of a launch;
+	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
 	bool          whole;      /* NSX_IDLE_GIVEN: also a window for all of each device, of which tables are made, and
@@ -46,7 +46,7 @@ struct nsx_idle_options {
 #define NSX_IDLE_LATENCY INT64_C(20000)
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
- * stays NULL; the other forms make *table, which the caller frees; *ndiags is how many diags the stream holds.
+ * stays NULL; the other forms make *table, which the caller frees; *ndiags is the number of diags of the stream.
  * NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
              struct nsx_table **table, int64_t *ndiags,

@@ -1,5 +1,5 @@
-/* launch.c -- what launching costs. Holds a row a name, the calls whose operations have not all come, and the ranges
- * open. */
+/* launch.c -- the cost of launching. Holds a row for each name, the calls whose operations have not all been read, and
+ * the open ranges. */
 #include "table/launch.h"
 
 #include <stdlib.h>
@@ -43,9 +43,9 @@ struct launch {
 	NSX_VEC(struct row)   rows;
 	struct nsx_call_book  calls;
 	NSX_VEC(struct counted) counted;
-	NSX_VEC(uint32_t)     uncounted;  /* places in counted that are free */
-	struct nsx_map        counted_in;  /* (place of the call, row): is counted there */
-	NSX_VEC(int64_t)      busy;       /* by device: the largest end so far; NSX_ABSENT before the first */
+	NSX_VEC(uint32_t)     uncounted;  /* unused indices of counted */
+	struct nsx_map        counted_in;  /* (index of the call, row): is counted there */
+	NSX_VEC(int64_t)      busy;       /* by device: the latest end so far; NSX_ABSENT before the first */
 	int64_t ndiags, ops, no_call, timeless, beyond;
 	bool    clipped;
 };
@@ -106,7 +106,7 @@ name_of(struct launch *f, const struct nsx_rec *rec, bool graph)
 	return r ? r->name : nsx_intern(&f->names, NSX_STR(""));
 }
 
-/* Sums that 64 bits do not hold are refused at the end. */
+/* Sums that exceed 64 bits are refused at the end. */
 static void
 add(struct launch *f, int64_t *sum, int64_t ns)
 {
@@ -142,7 +142,7 @@ count(struct launch *f, const struct nsx_rec *rec, bool graph, int64_t busy, str
 	return failed ? nsx_err_nomem(f->err, NULL) : NSX_OK;
 }
 
-/* The call is forgotten, and in which rows it counts. */
+/* The call is removed, with the rows in which it counts. */
 static int
 uncount(struct launch *f, const struct nsx_call_entry *gone)
 {
@@ -271,7 +271,7 @@ sort_rows(struct launch *f)
 		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
 }
 
-/* Devices wait longer for these kernels than they compute them. */
+/* Devices wait longer for these kernels than they run them. */
 static bool
 is_bound(const struct row *r)
 {
@@ -361,7 +361,7 @@ nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, stru
 	return rc;
 }
 
-/* ---- the sums alone */
+/* ---- the sums only */
 
 struct nsx_launch_book { struct launch f; struct nsx_launch_options options; };
 

@@ -1,4 +1,4 @@
-/* launch.h -- what launching costs: for each kernel or range its calls, their time, how long kernels were queued, and
+/* launch.h -- the cost of launching: for each kernel or range its calls, their time, how long kernels were queued, and
  * how long the device waited for them. Definitions: docs/man/nsysx-launch.1. */
 #ifndef NSX_TABLE_LAUNCH_H
 #define NSX_TABLE_LAUNCH_H
@@ -18,13 +18,13 @@ struct nsx_launch_options {
 	const char    *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). *table is the caller's to free; *ndiags is how
- * many diags the stream holds. NSX_OK, or NSX_ERR with err filled and nothing to free. */
+/* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). the caller frees *table; *ndiags is the number of
+ * diags of the stream. NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_launch(struct nsx_reader *in, const struct nsx_launch_options *options, struct nsx_table **table,
                int64_t *ndiags, struct nsx_diags *diags,
                struct nsx_err *err);
 
-/* ---- the sums alone, by kernel, for those who read a stream for more than this */
+/* ---- the sums only, by kernel, for code that reads a stream for other purposes too */
 
 /* kernel, starved: ns; bound: the verdict is launch-bound. */
 struct nsx_launch_sum { struct nsx_str name; int64_t kernels, kernel, starved; bool bound; };
@@ -36,7 +36,7 @@ struct nsx_launch_book *nsx_launch_open(struct nsx_err *err);
 /* any record, in order of the stream; NSX_OK or NSX_ERR */
 int nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec);
 int nsx_launch_finish(struct nsx_launch_book *b);                            /* after the last */
-/* The i-th of them, in order of rows; false behind the last. The name lives as long as the book. */
+/* The i-th of them, in order of rows; false after the last. The name lives as long as the book. */
 bool nsx_launch_sum(const struct nsx_launch_book *b, size_t i, struct nsx_launch_sum *sum);
 void nsx_launch_free(struct nsx_launch_book *b);   /* NULL allowed */
 

@@ -18,10 +18,10 @@ enum nsx_measure_what {
 
 struct nsx_measure_options {
 	enum nsx_measure_what what;
-	const char *module;    /* name or key of programs; NULL: range says what is measured */
-	const char *range;     /* name of NVTX ranges, or DOMAIN:NAME; the full one or what `names` makes of it */
+	const char *module;    /* name or key of programs; NULL: use range */
+	const char *range;     /* name of NVTX ranges, or DOMAIN:NAME; the full one or in the form of `names` */
 	enum nsx_names names;
-	int64_t     skip;      /* leave out executions of lower numbers */
+	int64_t     skip;      /* drop executions of lower numbers */
 	const char *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
 

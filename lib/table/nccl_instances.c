@@ -42,9 +42,9 @@ static const struct nsx_table_col each_cols[E_COLS] = {
 	[E_OP]         = { "op", NSX_CELL_INT },
 };
 
-/* What an instance comes to. */
+/* The results for an instance. */
 struct whole {
-	int64_t group, bytes, calls, first, last, end;   /* first and last start; -1: group, bytes, calls not known */
+	int64_t group, bytes, calls, first, last, end;   /* first and last start; -1: group, bytes, calls unknown */
 	size_t  fastest, late;                           /* of its operations: the shortest with a bandwidth, the last
 	                                                  * to start */
 	bool    has_fastest, one_late;
@@ -96,7 +96,7 @@ put_known(struct nsx_table *t, int col, int64_t v)
 		nsx_table_int(t, col, v);
 }
 
-/* algbw, and busbw in the column behind it. */
+/* algbw, and busbw in the next column. */
 static void
 put_bandwidth(struct nsx_table *t, const struct nsx_nccl_set *s, const struct nsx_nccl_op *o, int col)
 {

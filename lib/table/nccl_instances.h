@@ -1,5 +1,5 @@
-/* nccl_instances.h -- tables of what devices of NCCL's communicators did together: a row for each instance, or for each
- * operation of one. */
+/* nccl_instances.h -- tables of instances of NCCL's communicators: a row for each instance, or for each operation of
+ * one. */
 #ifndef NSX_TABLE_NCCL_INSTANCES_H
 #define NSX_TABLE_NCCL_INSTANCES_H
 

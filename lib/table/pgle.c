@@ -1,4 +1,4 @@
-/* pgle.c -- what instructions cost, by fingerprint of their program. Holds a line for each instruction. */
+/* pgle.c -- costs of instructions, by fingerprint of their program. Holds a line for each instruction. */
 #include "table/pgle.h"
 
 #include <errno.h>
@@ -13,20 +13,20 @@
 #include "base/vec.h"
 #include "job/catalogue.h"
 
-/* Strings are numbers in the catalogue's, NSX_NONE: none. What is kept of programs and instructions lies by index of
- * the catalogue. */
+/* Strings are numbers in the catalogue's, NSX_NONE: none. Data of programs and instructions are indexed by the
+ * catalogue's index. */
 struct program {
 	bool has_opcodes;    /* it was extracted with a dump */
 	bool ran;
 };
 struct inst { bool ran, timed; };
-/* What a profile runs just now: the program, NSX_NONE if none, and what is known of the two. */
+/* The current execution of a profile: the program, NSX_NONE if none, and the data for both. */
 struct now { uint32_t program, fingerprint; bool compiled; };
 struct cost { uint32_t fingerprint, name; bool comm, timed; int64_t least, most; };   /* timed: least and most are */
 struct file {
 	uint32_t fingerprint, key;   /* key: of its first program */
 	bool     completed;
-	int64_t  in_buffers;         /* ns that stay with command buffers */
+	int64_t  in_buffers;         /* ns assigned to command buffers */
 };
 
 struct pgle {
@@ -63,7 +63,7 @@ key_of(int64_t a, int64_t b)
 
 /* ---- metadata */
 
-/* Let there be an entry for each program and each instruction of the catalogue; false when out of memory. */
+/* Create an entry for each program and each instruction of the catalogue; false when out of memory. */
 static bool
 grow(struct pgle *p)
 {
@@ -104,7 +104,7 @@ take_compile(struct pgle *p, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* Whether the stream tells of the instruction and of its program. */
+/* Whether the stream has records of the instruction and of its program. */
 static bool
 is_known(const struct pgle *p, size_t inst)
 {
@@ -113,7 +113,7 @@ is_known(const struct pgle *p, size_t inst)
 	return i->listed && p->cat.programs.p[i->program].listed;
 }
 
-/* What a program is called in words; NSX_NONE if nothing says so. */
+/* The displayed name of a program; NSX_NONE if it has none. */
 static uint32_t
 label_of(const struct pgle *p, uint32_t program)
 {
@@ -140,7 +140,7 @@ file_of(struct pgle *p, uint32_t fingerprint, uint32_t key, struct file **f)
 	return NSX_OK;
 }
 
-/* dur -1: it ran, and nobody knows how long. */
+/* dur -1: it ran, with unknown duration. */
 static int
 add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t dur)
 {
@@ -165,8 +165,8 @@ add_cost(struct pgle *p, uint32_t fingerprint, uint32_t name, bool comm, int64_t
 	return NSX_OK;
 }
 
-/* Whether the profile compiles the program, and the fingerprint it has there, or else wherever there is a dump of it;
- * NULL when out of memory. */
+/* Whether the profile compiles the program, and its fingerprint there, or else in any profile with a dump of it; NULL
+ * when out of memory. */
 static const struct now *
 now_of(struct pgle *p, uint32_t profile, uint32_t program)
 {
@@ -219,9 +219,9 @@ take_thunk(struct pgle *p, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* ---- what did not run */
+/* ---- instructions that did not run */
 
-/* What the profile has of a name; NULL: nothing. */
+/* The cost of a name in the profile; NULL: none. */
 static const struct cost *
 cost_of(const struct pgle *p, uint32_t fingerprint, struct nsx_str name)
 {
@@ -237,7 +237,7 @@ value(const struct cost *c)
 	return c->comm ? c->most : c->least;
 }
 
-/* Add to the file what its program, whose dump is h, asks for and the stream does not have. */
+/* Add to the file the instructions that its program, whose dump is h, needs and the stream does not have. */
 static int
 complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct nsx_diags *diags)
 {
@@ -250,7 +250,7 @@ complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct ns
 		const struct nsx_pgle_want *want = &w.v.p[i];
 		const struct cost *wrapped = want->wrapped.len ? cost_of(p, f->fingerprint, want->wrapped) : NULL;
 		uint32_t name;
-		/* Of costs added here only those that ran before are taken over. */
+		/* Costs are copied only from those that existed before. */
 		bool runs = wrapped && (size_t)(wrapped - p->costs.p) < ran;
 		if (cost_of(p, f->fingerprint, want->name) || (!runs && !want->idle) || (runs && !wrapped->timed))
 			continue;
@@ -282,7 +282,7 @@ complete_by(struct pgle *p, const char *path, struct nsx_diags *diags)
 
 	if (at != NSX_NONE && !p->files.p[at].in_buffers)
 		rc = complete_file(p, &p->files.p[at], &h, diags);
-	/* What reading instructions meets concerns communication. */
+	/* Diags of reading instructions concern communication. */
 	nsx_diags_free(&others);
 	nsx_hlo_free(&h);
 	return rc;
@@ -328,7 +328,7 @@ by_file_and_name(const void *a, const void *b)
 	return c ? c : nsx_str_cmp(x->name, y->name);
 }
 
-/* s between quotes as protobuf's text format has it. */
+/* s in quotes in protobuf's text format. */
 static void
 put_quoted(struct nsx_buf *b, struct nsx_str s)
 {
@@ -345,7 +345,7 @@ put_quoted(struct nsx_buf *b, struct nsx_str s)
 	nsx_buf_char(b, '"');
 }
 
-/* Whether s can be the name of a file in a folder, and of no other. */
+/* Whether s can be the name of a file in a folder, unambiguously. */
 static bool
 is_file_name(struct nsx_str s)
 {
@@ -431,7 +431,7 @@ write_files(struct pgle *p, const char *dir, int64_t *files, struct nsx_diags *d
 	return rc;
 }
 
-/* ---- what is said of it */
+/* ---- diags */
 
 struct coverage { int64_t all, costs, other, idle, timeless; };
 

@@ -1,10 +1,11 @@
-/* pgle_wants.c -- what XLA's profile-guided latency estimator, and the checker of its accuracy, ask a profile for.
+/* pgle_wants.c -- the instructions that XLA's profile-guided latency estimator, and the checker of its accuracy, look
+ * up in a profile.
  *
- * That is every scheduled instruction but those that never take time (parameters, constants, tuples and their parts,
- * bitcasts, whiles, ids) and collectives, which are looked up as latencies from start to done and guessed if the
- * profile has none. Among them are instructions that no profile of a run can have: conditions of unrolled loops, -done
- * of what a -start began, buffers that are allocated, branches not taken. An async-start is asked for by its own name,
- * where a profile has what it wraps. For example
+ * These are all scheduled instructions except those that never take time (parameters, constants, tuples and their
+ * elements, bitcasts, whiles, ids) and collectives, which are looked up as latencies from start to done and guessed if
+ * the profile has none. Among them are instructions that no profile of a run can have: conditions of unrolled loops,
+ * -done of what a -start began, buffers that are allocated, branches not taken. An async-start is looked up by its own
+ * name, while a profile has the instruction that it wraps. For example
  *
  *     dynamic-slice-start   async-start of wrapped_dynamic-slice, which took 12 us      12 us, as wrapped_dynamic-slice
  *     dynamic-slice-done    its end                                                      0
@@ -33,7 +34,7 @@ never_takes_time(struct nsx_str opcode)
 	return false;
 }
 
-/* Whether it takes part in a collective; copies between host and device are none. */
+/* Whether it takes part in a collective; copies between host and device do not. */
 static bool
 is_collective(const struct nsx_hlo_inst *i)
 {
@@ -41,7 +42,7 @@ is_collective(const struct nsx_hlo_inst *i)
 	       && !nsx_str_eq(i->collective, NSX_STR("device-to-host"));
 }
 
-/* What an async-start, -update or -done runs; NULL: it is none, or calls several. */
+/* The instruction that an async-start, -update or -done runs; NULL: it is not one, or calls several. */
 static const struct nsx_hlo_inst *
 wrapped_by(const struct nsx_hlo *h, const uint32_t *root, const struct nsx_hlo_inst *i)
 {
@@ -50,7 +51,7 @@ wrapped_by(const struct nsx_hlo *h, const uint32_t *root, const struct nsx_hlo_i
 	return c == NSX_NONE || root[c] == NSX_NONE ? NULL : &h->insts[root[c]];
 }
 
-/* Whether it ends a collective that runs beside others. */
+/* Whether it ends a collective that runs asynchronously. */
 static bool
 ends_collective(const struct nsx_hlo_inst *i, const struct nsx_hlo_inst *wrapped)
 {

@@ -1,5 +1,5 @@
-/* roofline.h -- how far each instruction is from what the hardware can do: the least time that its work takes at the
- * peaks of the devices that ran it, beside the time that it took. Definitions: docs/man/nsysx-roofline.1. */
+/* roofline.h -- how close each instruction is to the limits of the hardware: the minimum time that its work takes at
+ * the peaks of the devices that ran it, compared with its actual time. Definitions: docs/man/nsysx-roofline.1. */
 #ifndef NSX_TABLE_ROOFLINE_H
 #define NSX_TABLE_ROOFLINE_H
 
@@ -17,7 +17,7 @@ enum nsx_math { NSX_MATH_F4, NSX_MATH_F8, NSX_MATH_S8, NSX_MATH_F16, NSX_MATH_BF
 enum nsx_roofline_by { NSX_ROOFLINE_INST, NSX_ROOFLINE_OPCODE, NSX_ROOFLINE_OP_NAME, NSX_ROOFLINE_PROGRAM,
                        NSX_ROOFLINE_POINTS, NSX_ROOFLINE_PEAKS };
 
-/* What the user says of the hardware; 0 where nothing is said. */
+/* Peaks that the user gave; 0 if not given. */
 struct nsx_roofline_given {
 	double peak[NSX_NMATHS];   /* TFLOP/s */
 	double bandwidth;          /* GB/s */
@@ -25,17 +25,17 @@ struct nsx_roofline_given {
 
 struct nsx_roofline_options {
 	enum nsx_roofline_by by;
-	bool        words;         /* below the table a line a program, for people */
+	bool        words;         /* below the table a line for each program */
 	struct nsx_roofline_given given;
 	const char *require;       /* fail unless the stream has a record of this kind; NULL: none */
 };
 
-/* Take in "MATH=TFLOPS,..." or a number of GB/s. NULL, or what is wrong with it: a string that lives until the next
+/* Parse "MATH=TFLOPS,..." or a number of GB/s. NULL, or what is wrong with it: a string that is valid until the next
  * call. */
 const char *nsx_roofline_give_peaks(struct nsx_roofline_given *given, const char *list);
 const char *nsx_roofline_give_bandwidth(struct nsx_roofline_given *given, const char *gbps);
 
-/* Read all of `in` (nothing read yet). *table is the caller's to free; *ndiags is how many diags the stream holds.
+/* Read all of `in` (nothing read yet). The caller frees *table; *ndiags is the number of diags of the stream.
  * NSX_OK, or NSX_ERR with err filled and nothing to free. */
 int nsx_roofline(struct nsx_reader *in, const struct nsx_roofline_options *options, struct nsx_table **table,
                  int64_t *ndiags,

@@ -8,10 +8,11 @@
 #include "stream/reader.h"
 
 enum nsx_stragglers_show {
-	NSX_STRAGGLERS_DEVICES,   /* a row a program and device: how far it is from the mean of all */
-	NSX_STRAGGLERS_CURVE,     /* a row a program, thunk and edge (start or end), a column a device */
-	NSX_STRAGGLERS_WAITS,     /* a row a kind of collective and device: how long it waited, and made others wait */
-	NSX_STRAGGLERS_PAIRS      /* a row a kind of collective, device and who it waited for */
+	NSX_STRAGGLERS_DEVICES,   /* a row for each program and device: its distance from the mean of all */
+	NSX_STRAGGLERS_CURVE,     /* a row for each program, thunk and edge (start or end), a column for each device */
+	NSX_STRAGGLERS_WAITS,     /* a row for each kind of collective and device: how long it waited, and made others
+	                           * wait */
+	NSX_STRAGGLERS_PAIRS      /* a row for each kind of collective, device and device that it waited for */
 };
 
 struct nsx_stragglers_options {

@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "stream/reader.h"
 
-/* What a row is. */
+/* The meaning of a row. */
 enum nsx_summary_by {
 	NSX_SUMMARY_MODULE,       /* a program */
 	NSX_SUMMARY_THUNK,        /* an instruction */
@@ -17,18 +17,18 @@ enum nsx_summary_by {
 	NSX_SUMMARY_COLLECTIVE,   /* a kind of collective */
 	NSX_SUMMARY_DEVICE,
 	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
-	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name as options.names shows it */
+	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name in the form of options.names */
 	NSX_SUMMARY_KERNEL        /* a type and name of GPU operation */
 };
 
 struct nsx_summary_options {
 	enum nsx_summary_by by;
-	struct nsx_cover cover;     /* programs to look at; for THUNK, OPCODE, DEVICE and TOTAL */
-	int64_t          variable;  /* THUNK: only so many of the slowest computations whose durations vary; 0: all
+	struct nsx_cover cover;     /* programs to include; for THUNK, OPCODE, DEVICE and TOTAL */
+	int64_t          variable;  /* THUNK: only this many of the slowest computations whose durations vary; 0: all
 	                             * instructions */
 	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning
 	                              * does */
-	enum nsx_names   names;     /* RANGE: names that are shown alike are one row */
+	enum nsx_names   names;     /* RANGE: ranges with the same shown name are one row */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. Of several, the
 	                             * first one's counts */
 };
@@ -46,8 +46,8 @@ int nsx_summary_by_name(const char *name);
 int nsx_summary(struct nsx_reader *in, const struct nsx_summary_options *options, struct nsx_summary *s,
                 struct nsx_diags *diags, struct nsx_err *err);
 
-/* The same for n of them (at least 1), in one reading: what options[i] asks for in s[i]. What several find is one
- * diag. */
+/* The same for n options (at least 1), in one reading: the result of options[i] in s[i]. A diag that several of them
+ * have is counted once. */
 int nsx_summaries(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n, struct nsx_summary *s,
                   struct nsx_diags *diags, struct nsx_err *err);
 

@@ -16,7 +16,7 @@ struct names {
 	bool                  any_op;
 };
 
-/* All rows are of one program, which is nameless. */
+/* All rows belong to one program without a name. */
 static bool
 begin(struct cmp_side *s)
 {

@@ -1,13 +1,13 @@
-/* by_step.c -- streams by steps: how long they take from start to start, what devices did until then, and how long the
- * steps themselves are.
+/* by_step.c -- compares streams by steps: time from start to start, activities of devices in that time, and the lengths
+ * of the steps themselves.
  *
- * What a device did is told of the time up to the start of its next step, so that idle time between steps is seen, and
- * the parts add up:
+ * The activities of a device cover the time up to the start of its next step, so that idle time between steps is
+ * included, and they add up:
  *
  *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
  *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
  *
- * Where the stream has CUDA calls it is read once more, and idle time is told by cause too, as nsysx-idle has it. */
+ * If the stream has CUDA calls it is read a second time, and idle time is split by cause too, as in nsysx-idle. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +40,10 @@ name_of(struct cmp *c, int stat)
 
 /* ---- one side */
 
-/* What is collected of a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: not known. */
+/* Data collected from a stream. causes: of step i of the list [i * NSX_NCAUSES ...]; NULL: unknown. */
 struct loaded { struct nsx_step_set set; int64_t *causes; };
 
-/* Read the stream again for why devices were idle from each start to the next. NSX_OK or NSX_ERR. */
+/* Read the stream a second time for the causes of idle time from each start to the next. NSX_OK or NSX_ERR. */
 static int
 read_causes(struct cmp *c, struct loaded *l, struct nsx_spool *again, struct nsx_diags *diags)
 {
@@ -156,8 +156,8 @@ spread(struct cmp_side *s, uint32_t first, const int64_t *times, size_t n)
 	return good;
 }
 
-/* The rows of a class, one for each time: the first of them; NSX_NONE when out of memory. device: NSX_ABSENT for all of
- * them. */
+/* Create the rows of a class, one for each time: returns the first; NSX_NONE when out of memory. device: NSX_ABSENT for
+ * all of them. */
 static uint32_t
 add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bool detail)
 {
@@ -170,7 +170,7 @@ add_rows(struct cmp *c, struct cmp_side *s, uint32_t program, int64_t device, bo
 		uint32_t at;
 
 		row.name = row.stem = name_of(c, k);
-		/* By it rows of a device are found on the other side. */
+		/* The key by which rows of a device are matched with the other side. */
 		c->text.len = 0;
 		nsx_buf_fmt(&c->text, "%" PRId64, device);
 		if (detail)
@@ -201,7 +201,7 @@ add_times(struct cmp_side *s, uint32_t first, uint32_t device, const struct nsx_
 	return true;
 }
 
-/* The class as a program: executions are of one key there, NAME@ID, where only NAME outlives a compilation. */
+/* The class as a program: executions have the key NAME@ID, of which only NAME is the same after recompilation. */
 static uint32_t
 add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uint32_t class)
 {
@@ -305,8 +305,8 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 static enum stat
 stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 {
-	/* Rows of a class and device follow each other, the first of them being the period; those of a single step are
-	 * held against none. */
+	/* Rows of a class and device follow each other, the first of them being the period; those of a single step have
+	 * nothing to be compared with. */
 	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
 
 	if (first)
@@ -314,7 +314,7 @@ stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
 }
 
-/* What orders results. */
+/* The sort key of results. */
 struct order { struct nsx_str class; int64_t number, device; enum stat stat; struct cmp_result result; };
 
 static int
@@ -373,7 +373,7 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 			r->row[NSX_COMPARE_BASE] + k);
 		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
 	}
-	/* Idle time by cause where both sides have any. */
+	/* Idle time by cause if both sides have any. */
 	for (int k = IDLE; k < SPAN; k++)
 		grown[k] = causes == (k == IDLE) ? 0 : grown[k];
 	for (int told = 0; told < SPAN; told++) {

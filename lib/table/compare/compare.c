@@ -1,4 +1,4 @@
-/* compare.c -- two streams compared: reading both, matching, and whether the answer can be trusted. */
+/* compare.c -- compares two streams: reads both, matches rows, and checks whether the result is reliable. */
 #include "table/compare.h"
 #include "base/input.h"
 
@@ -11,7 +11,7 @@
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
-/* ---- what both runs must share */
+/* ---- what both runs must have in common */
 
 static bool
 has_model(const struct cmp_side *s, uint32_t model)
@@ -68,13 +68,13 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
-/* What is compared. */
+/* Names of what is compared. */
 static const char *const things[] = {
 	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
 	[NSX_COMPARE_SOURCE] = "thunks",
 	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps"
 };
-/* What times are of, one by one. */
+/* Singular names of what has a time. */
 static const char *const units[] = {
 	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
 	[NSX_COMPARE_SOURCE] = "execution",
@@ -85,7 +85,7 @@ static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
 	out->comparable = true;
-	/* Where one side has nothing, nothing of the other is matched: that is not the reason. */
+	/* If one side is empty, nothing of the other is matched: that is not the reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
 			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, things[c->options.by]);
@@ -170,7 +170,7 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 
 /* ---- */
 
-/* The line above the table: the answer, and how many rows of each verdict there are. */
+/* The line above the table: the result, and the number of rows of each verdict. */
 static void
 put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
 {
@@ -206,7 +206,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		&nwhole);
 	int rc = NSX_OK;
 
-	/* Programs as a whole come first: that is what all rows together have come to. */
+	/* Programs as a whole come first: they are the total of all rows. */
 	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) || !add_regressions(c, out,
 	    whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
@@ -239,7 +239,8 @@ side_free(struct cmp_side *s)
 	nsx_map_free(&s->devices);
 }
 
-/* Where a side is a table both are compared as such: by what, and that there are none of what was asked for. */
+/* If a side is a table both are compared as tables: by the same, and requests that tables cannot satisfy are
+ * reported. */
 static int
 choose(struct cmp *c, const int by[2], bool folded)
 {
@@ -313,8 +314,8 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	return NSX_OK;
 }
 
-/* A table may lack the programs that take least (nsysx-summary --cover): those of a stream beside it are not new for
- * that, nor gone. */
+/* A table may lack the programs with the least time (nsysx-summary --cover): the programs of a stream compared with it
+ * are then not new or gone because of that. */
 static void
 leave_out(struct cmp *c, struct nsx_diags *diags)
 {

@@ -1,8 +1,8 @@
-/* folded.c -- one side as folded stacks that can be laid over the other's. */
+/* folded.c -- one side as folded stacks that can be compared with the other's. */
 #include "table/compare/sides.h"
 #include "job/stacks.h"
 
-/* The row's time, in as many executions as NEW has of its program; what is gone from both or only there: its own.
+/* The row's time in as many executions as NEW has of its program; for a row or program on one side only, its own time.
  * Rounded. */
 static nsx_u128
 scaled(const struct cmp *c, const struct cmp_result *r, int side)
@@ -15,7 +15,7 @@ scaled(const struct cmp *c, const struct cmp_result *r, int side)
 		to = (nsx_u128)r->time[NSX_COMPARE_NEW].n;
 	else if (side == NSX_COMPARE_BASE && p->pair != NSX_NONE)
 		to = (nsx_u128)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
-	/* In two parts: the product may be more than 128 bits hold. */
+	/* In two parts: the product may exceed 128 bits. */
 	return t->sum / execs * to + (t->sum % execs * to + execs / 2) / execs;
 }
 
@@ -33,7 +33,8 @@ nsx_compare_folded(struct cmp *c, const struct cmp_result *r, size_t n, struct n
 
 		if (!r[i].row[side])
 			continue;
-		/* Of a program that is on both sides and an instruction that is only in BASE, NEW's name too. */
+		/* For a program that is on both sides and an instruction that is only in BASE, NEW's name of the
+		 * program too. */
 		if (!r[i].row[NSX_COMPARE_NEW] && p->pair != NSX_NONE)
 			p = &c->side[NSX_COMPARE_NEW].programs.p[p->pair];
 		node = nsx_stacks_push(&stacks, node, p->name == NSX_NONE ? NSX_STR("[Unknown]") : cmp_str(c, p->name));

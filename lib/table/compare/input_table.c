@@ -1,5 +1,5 @@
-/* input_table.c -- a side that is a table, as nsysx-summary prints it by thunk, module or opcode: its rows with their
- * means and deviations. */
+/* input_table.c -- a side that is a table of nsysx-summary by thunk, module or opcode: its rows with their means and
+ * deviations. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* Columns that are read, of all tables. `STD` may be empty. */
 enum { ID, PROGRAM, KEY, NAME, OPCODE, OP_NAME, COUNT, TOTAL, STD, NCOLS };
 
-/* What its columns are called in each table; NULL: not there. Those of a table tell what it is by. */
+/* The names of its columns in each table; NULL: not present. The columns of a table show what it is by. */
 static const struct form { int by, summary; const char *col[NCOLS]; } forms[] = {
 	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, { [ID] = "id", [PROGRAM] = "program", [NAME] = "name",
 	                                          [OPCODE] = "opcode", [OP_NAME] = "op_name",
@@ -28,14 +28,14 @@ struct parse {
 	const struct form *form;
 	const char        *name;        /* of the input */
 	int64_t            line;
-	int                at[NCOLS];   /* places in a row; -1: not there */
+	int                at[NCOLS];   /* positions in a row; -1: not present */
 	int                ncols;
 	struct nsx_map     program_of;  /* (name, id) -> programs */
 };
 
 /* ---- the header ---- */
 
-/* The first field of *rest, which is cut off it. */
+/* The first field of *rest, which is removed from it. */
 static struct nsx_str
 field(struct nsx_str *rest)
 {
@@ -47,7 +47,7 @@ field(struct nsx_str *rest)
 	return f;
 }
 
-/* The first line of *rest, without what ends it, which is cut off too. */
+/* The first line of *rest, which is removed from it with its line end. */
 static struct nsx_str
 line_of(struct nsx_str *rest)
 {
@@ -59,7 +59,7 @@ line_of(struct nsx_str *rest)
 	return l;
 }
 
-/* Where the columns of the form are in a header; false if one is missing. */
+/* The positions of the columns of the form in a header; false if one is missing. */
 static bool
 find_columns(const struct form *form, struct nsx_str header, int at[NCOLS], int *ncols)
 {
@@ -87,7 +87,7 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 	*by = -1;
 	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
 		return NSX_ERR;
-	/* A stream begins with '#', the name of a kind, or bytes that no name has. */
+	/* A stream begins with '#', the name of a kind, or bytes that occur in no name. */
 	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t"))
 		return NSX_OK;
 	header = line_of(&window);
@@ -105,7 +105,7 @@ nomem(const struct parse *p)
 	return nsx_err_nomem(p->c->err, p->name);
 }
 
-/* The number of a string that is spelled as in a stream's text; NSX_NONE when out of memory. */
+/* The number of a string that is escaped as in a stream's text; NSX_NONE when out of memory. */
 static uint32_t
 keep(struct parse *p, struct nsx_str s)
 {
@@ -138,7 +138,7 @@ wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
 	                   (int)(got.len < 80 ? got.len : 80), got.ptr);
 }
 
-/* A row whose time is that; NSX_NONE when out of memory. Rows of one opcode are one. */
+/* A row with that time; NSX_NONE when out of memory. Rows of one opcode are merged. */
 static uint32_t
 add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 {
@@ -157,8 +157,8 @@ add_row(struct parse *p, uint32_t program, const struct nsx_str *cell)
 	return nsx_compare_row_of(p->c, s, &i);
 }
 
-/* A program of that name and id (NSX_ABSENT: it has none), made if it is new; NSX_NONE when out of memory. Of tables by
- * opcode all is of one. */
+/* A program of that name and id (NSX_ABSENT: it has none), created if it is new; NSX_NONE when out of memory. In tables
+ * by opcode all rows belong to one program. */
 static uint32_t
 program_at(struct parse *p, const struct nsx_str *cell, int64_t id)
 {
@@ -231,7 +231,7 @@ take_row(struct parse *p, struct nsx_str line)
 	for (int i = 0; i < NCOLS; i++)
 		cell[i] = NSX_STR("");
 	for (int k = 0; k < p->ncols; k++) {
-		/* The last field has no tab behind it, the others do. */
+		/* The last field has no tab after it, the others do. */
 		bool last = memchr(rest.ptr, '\t', rest.len) == NULL;
 		struct nsx_str f = field(&rest);
 
@@ -255,7 +255,7 @@ take_row(struct parse *p, struct nsx_str line)
 	return row != NSX_NONE && add_time(p, row, n, total, std) ? NSX_OK : nomem(p);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole table ---- */
 
 static int
 take_table(struct parse *p, struct nsx_str text)

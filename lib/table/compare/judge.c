@@ -1,4 +1,4 @@
-/* judge.c -- the rows of both sides beside each other: which differ by more than chance and the floors. */
+/* judge.c -- compares the rows of both sides: which differ by more than chance and the limits in the options. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r)
 	                : NSX_COMPARE_BASE].programs.p[nsx_compare_row_shown(r)->program];
 }
 
-/* Executions that the effect of a difference is told for: those of NEW; of a program that is gone, BASE's. */
+/* The number of executions for the effect of a difference: those of NEW; for a program that is gone, those of BASE. */
 static double
 weight(const struct cmp *c, const struct cmp_result *r)
 {
@@ -44,7 +44,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
 		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE],
 		                         &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
-	/* Of all that a profile has once, much differs between any two runs, such as what tunes kernels. */
+	/* Many of the things that a profile has once differ between any two runs, such as kernels of autotuning. */
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
 	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
@@ -54,7 +54,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }
 
-/* A result with the time of every row that is there. */
+/* A result with the time of each side's row, if present. */
 static void
 judge(const struct cmp *c, struct cmp_result *r)
 {
@@ -68,7 +68,7 @@ judge(const struct cmp *c, struct cmp_result *r)
 	r->verdict = verdict(c, r);
 }
 
-/* What orders results: the result's own strings, looked up once. */
+/* The sort key of results: the result's strings, looked up once. */
 struct order { double effect; struct nsx_str key, name; int64_t program; struct cmp_result result; };
 
 static int

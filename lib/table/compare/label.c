@@ -1,4 +1,4 @@
-/* label.c -- which row an instruction counts in, and what its rows are recognised by on the other side. */
+/* label.c -- the row in which an instruction counts, and the data by which rows are matched with the other side. */
 #include <string.h>
 
 #include "table/compare/sides.h"
@@ -12,7 +12,7 @@ nsx_compare_row_add(struct cmp_side *s, struct cmp_row row)
 	return (uint32_t)(s->rows.n - 1);
 }
 
-/* s without the digits at its end, which are *number; -1 if it has none, or more than are a number. */
+/* s without the digits at its end, whose value is *number; -1 if it has none, or too many. */
 static struct nsx_str
 strip_number(struct nsx_str s, int64_t *number)
 {
@@ -27,7 +27,7 @@ strip_number(struct nsx_str s, int64_t *number)
 	return s;
 }
 
-/* fusion.12: fusion and 12. XLA calls the first one fusion. */
+/* fusion.12: fusion and 12. XLA names the first one fusion. */
 static bool
 stem_of_name(struct cmp *c, struct cmp_row *row)
 {
@@ -43,7 +43,7 @@ stem_of_name(struct cmp *c, struct cmp_row *row)
 	return row->stem != NSX_NONE;
 }
 
-/* file:line[:column][function]: without line and column, which any change of the file moves. */
+/* file:line[:column][function]: without line and column, which change with any edit of the file. */
 static bool
 stem_of_line(struct cmp *c, struct cmp_row *row)
 {
@@ -76,7 +76,7 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	return row->stem != NSX_NONE;
 }
 
-/* What is behind the last separator. */
+/* The part after the last separator. */
 static struct nsx_str
 last_part(struct nsx_str s, char separator)
 {

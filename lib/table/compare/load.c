@@ -1,4 +1,4 @@
-/* load.c -- one side's stream by its programs: what the metadata say, and sums of executions by row and device. */
+/* load.c -- one side's stream by its programs: metadata, and sums of executions by row and device. */
 #include <string.h>
 
 #include "table/compare/sides.h"
@@ -26,7 +26,7 @@ program_at(struct cmp_side *s, uint32_t index)
 	return index == NSX_NONE ? NULL : &s->programs.p[index];
 }
 
-/* ---- what the metadata say */
+/* ---- metadata */
 
 bool
 nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id)
@@ -52,7 +52,7 @@ nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_cata
 	return true;
 }
 
-/* Programs as the catalogue has them. Of several digests of a kind the first counts. */
+/* Programs from the catalogue. Of several digests of a kind the first counts. */
 static bool
 describe_programs(struct cmp *c, struct cmp_side *s)
 {
@@ -84,8 +84,8 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 	return true;
 }
 
-/* What is known of an instruction; of its further places the first counts where it has none of its own. Without a name
- * it has the thunk's. */
+/* The data of an instruction; if it has no source location of its own, the first further one counts. If it has no name,
+ * that of the thunk is used. */
 static bool
 describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk,
               struct cmp_inst *i)
@@ -135,7 +135,7 @@ take_module(struct cmp_side *s, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	struct cmp_cell *cell;
 
-	/* nsx_top counted those without. */
+	/* Those without were counted by nsx_top. */
 	if (!p || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
 		return p != NULL;
 	cell = device == NSX_NONE ? NULL : nsx_compare_cell_at(s, p->whole, device);
@@ -154,8 +154,8 @@ close_open(struct cmp_cell *cell, struct cmp_open *o)
 	o->used = false;
 }
 
-/* Add to the sum of an execution. Two are open: communication of one may start before the last of the execution before
- * has. */
+/* Add to the sum of an execution. Two executions are open: communication of one may start before the last thunk of the
+ * execution before has. */
 static void
 add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t ns)
 {
@@ -181,7 +181,7 @@ add_time(struct cmp_side *s, struct cmp_cell *cell, int64_t execution, int64_t n
 	o[0] = (struct cmp_open){ execution, ns, true };
 }
 
-/* The row of the instruction, made when it is first executed; NSX_NONE when out of memory. */
+/* The row of the instruction, created when it is first executed; NSX_NONE when out of memory. */
 static uint32_t
 row_at(struct cmp *c, struct cmp_side *s, uint32_t inst, const struct nsx_rec *thunk)
 {
@@ -222,7 +222,7 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 
 /* ---- the end of the stream */
 
-/* How often each device executed each program: its modules, or, where there are fewer, what its thunks say. */
+/* How often each device executed each program: its modules or, if there are fewer, the executions of its thunks. */
 static bool
 count_executions(struct cmp_side *s)
 {
@@ -243,7 +243,7 @@ count_executions(struct cmp_side *s)
 	return true;
 }
 
-/* An execution in which a row took part nowhere took it no time. */
+/* An execution in which a row did not run counts with a time of 0. */
 static bool
 finish(struct cmp *c, struct cmp_side *s)
 {
@@ -264,7 +264,7 @@ finish(struct cmp *c, struct cmp_side *s)
 			p->devices++;
 			continue;
 		}
-		/* A cell whose program's modules come later in the list is no matter: theirs are counted already. */
+		/* A cell whose program's modules come later in the list causes no error: these are counted already. */
 		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole,
 			cell->device })];
 		cell->stat.n = whole->execs;

@@ -1,10 +1,18 @@
-/* noise.c -- what a row takes, how sure that is, and which differences chance explains. */
+/* noise.c -- the time of a row, its standard error, and which differences chance explains (compare.h has the formula).
+ *
+ * For example, on one device, ns:
+ *
+ *     BASE 100 102 98 100     mean 100, s 1.633, se 0.816, 3 degrees of freedom
+ *     NEW  110 112 108 110    mean 110, the same
+ *     sqrt(se^2 + se^2) = 1.155, 6 degrees of freedom, k for --sigma 3 (probability 0.0027) is 4.904: noise 5.66
+ *
+ * The difference of 10 exceeds the noise. */
 #include <math.h>
 
 #include "table/compare/sides.h"
 
-/* Deviation where a device has one execution: that between the executions of the others, pooled; -1 if none has
- * more. */
+/* Deviation for devices with one execution: the pooled deviation between executions of the others; -1 if none has more
+ * than one. */
 static double
 pooled(const struct cmp_side *s, const struct cmp_row *r)
 {
@@ -34,7 +42,7 @@ nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 		return s->given.p[r - s->rows.p];
 	other = pooled(s, r);
 
-	/* Of a program in whose executions there are thunks alone, nothing is known of modules. */
+	/* Of a program whose executions have thunks only, the time of modules is unknown. */
 	for (uint32_t at = r->cells; at != NSX_NONE && own; at = s->cells.p[at].next) {
 		t.n += s->cells.p[at].stat.n;
 		devices += s->cells.p[at].stat.n > 0;
@@ -96,7 +104,7 @@ tails(double t, double v)
 	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1 - front * beta_fraction(y, b, a) / b;
 }
 
-/* The t that is as unlikely to be exceeded as sigma deviations of a normal distribution are. */
+/* The t with the same probability of being exceeded as sigma deviations of a normal distribution. */
 static double
 quantile(double sigma, double freedom)
 {
@@ -124,7 +132,7 @@ nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, doubl
 
 	if (all <= 0)
 		return 0;
-	/* Divided by the sum first: squares of squares leave the range of doubles. */
+	/* Divided by the sum first: squares of squares may exceed the range of doubles. */
 	return quantile(sigma, 1 / (a / all * (a / all) / base->freedom + b / all * (b / all) / new->freedom)) *
 	       sqrt(all);
 }

@@ -1,15 +1,17 @@
-/* pair.c -- what is one program, and one row, on both sides. From sure signs to weak ones: each pass groups what is
- * still alone by some of what is known of it, and pairs the groups that have as many members on either side, in
- * order. */
+/* pair.c -- matches programs, and rows, of both sides. From reliable to weak criteria: each pass groups the unmatched
+ * ones by some of their properties, and pairs the members of groups that have equal numbers on both sides, in order.
+ * For example, BASE has fusion.1 and fusion.2 with op_name a and b, NEW has fusion.2 and fusion.3 with op_name a and b:
+ * by name and op_name nothing matches, by stem ("fusion") and op_name fusion.1 is paired with fusion.2 and fusion.2
+ * with fusion.3. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "table/compare/sides.h"
 
-/* Something that is alone: equal keys make a group; in it time, number and name give the order. */
+/* An unmatched element: equal keys form a group; in it time, number and name give the order. */
 struct loner {
 	uint32_t key[5];
-	nsx_u128 time;        /* the longest first; 0 throughout if it does not count */
+	nsx_u128 time;        /* the longest first; 0 for all if it does not count */
 	int64_t  number;
 	struct nsx_str name;
 	int      side;
@@ -44,8 +46,8 @@ loner_cmp(const void *pa, const void *pb)
 
 struct loners { NSX_VEC(struct loner) all; };
 
-/* Pair the members of groups by `join`; rest: also of groups that have more on a side, as many as there are on the
- * other. */
+/* Pair the members of groups by `join`; rest: also of groups with more members on one side, as many as the other
+ * has. */
 static void
 pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (*join)(struct cmp *, uint32_t, uint32_t,
 	enum cmp_how))
@@ -77,15 +79,15 @@ join_programs(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 	b->how = n->how = how;
 }
 
-/* What a program is recognised by, in the order of `signs`. */
+/* The criterion by which a program is matched, in the order of `signs`. */
 enum sign { FINGERPRINT, DUMPED, RUN, KEY, ID, NAME, NSIGNS };
 static const enum cmp_how signs[NSIGNS] = {
 	[FINGERPRINT] = CMP_FINGERPRINT, [DUMPED] = CMP_DIGEST, [RUN] = CMP_DIGEST, [KEY] = CMP_KEY, [ID] = CMP_KEY,
 	[NAME] = CMP_NAME
 };
 
-/* Fill what a program is grouped by; false if it has no such sign. A program without a name is one of that name; its
- * id, which others have in their keys, is a sign of its own. */
+/* Fill the key by which a program is grouped; false if it lacks the data. Programs without a name have one common name;
+ * the id, which is part of other keys, is a criterion of its own. */
 static bool
 sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct loner *l)
 {
@@ -105,7 +107,7 @@ sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct
 	return of[sign] != NSX_NONE;
 }
 
-/* Programs of one name that are alike count by their time: what was compiled again runs as often as it did. */
+/* Equal programs of one name are ordered by their time: a recompiled program runs as often as before. */
 static bool
 pair_programs(struct cmp *c, struct loners *l)
 {
@@ -137,7 +139,7 @@ join_rows(struct cmp *c, uint32_t base, uint32_t new, enum cmp_how how)
 	b->how = n->how = how;
 }
 
-/* What must agree for a row to be taken for another. `place`: only where op_name or stack are known. */
+/* The properties in which two rows must agree to be matched. `place`: only if op_name or stack are known. */
 static const struct pass { bool name, stem, opcode, op_name, stack, place; enum cmp_how how; } passes[] = {
 	{ true,  false, true,  true,  true,  false, CMP_NAME },
 	{ false, true,  true,  true,  true,  false, CMP_PLACE },

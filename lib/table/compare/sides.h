@@ -1,4 +1,4 @@
-/* sides.h -- the parts of comparing; private to lib/table/compare. */
+/* sides.h -- declarations shared by the files of comparing; private to lib/table/compare. */
 #ifndef NSX_TABLE_COMPARE_SIDES_H
 #define NSX_TABLE_COMPARE_SIDES_H
 
@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "base/stat.h"
 
-/* How two programs, or two rows, were found to be one; the first that holds. */
+/* How two programs, or two rows, were matched; the first that applies. */
 enum cmp_how { CMP_NOT, CMP_FINGERPRINT, CMP_DIGEST, CMP_KEY, CMP_NAME, CMP_PLACE, CMP_OP_NAME };
 
 /* Strings are numbers in cmp.strs, NSX_NONE: none. `pair` is an index on the other side, NSX_NONE: none. */
@@ -24,7 +24,7 @@ struct cmp_program {
 	nsx_u128     time;       /* of its rows */
 };
 
-/* What is known of an instruction. */
+/* Data of an instruction. */
 struct cmp_inst {
 	uint32_t program, name, opcode, op_name, stack;
 };
@@ -33,19 +33,19 @@ struct cmp_row {
 	uint32_t     program;
 	bool         whole;      /* its program's modules */
 	uint32_t     name;       /* of an instruction, or the opcode or source line */
-	uint32_t     stem;       /* name without what numbers it */
-	int64_t      number;     /* what numbers it; of a time of steps the device, NSX_ABSENT: of several */
+	uint32_t     stem;       /* name without its number */
+	int64_t      number;     /* that number; for a time of steps the device, NSX_ABSENT: of several */
 	uint32_t     opcode, op_name, stack;
-	bool         detail;     /* its time is that of other rows too */
-	bool         optional;   /* not shown if it takes no time on either side */
-	uint32_t     of;         /* row whose time a difference is held against; NSX_NONE: its own */
+	bool         detail;     /* its time is also part of other rows */
+	bool         optional;   /* not shown if its time is 0 on both sides */
+	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
 	uint32_t     pair;
 	enum cmp_how how;
 	uint32_t     cells;      /* linked, NSX_NONE ends */
 	nsx_u128     sum;        /* ns */
 };
 
-/* A row on one device: sums of the executions that may still grow, and what is known of those that are over. */
+/* A row on one device: sums of the executions that may still grow, and statistics of those that are over. */
 struct cmp_open { int64_t execution, sum; bool used; };
 struct cmp_cell {
 	uint32_t row, next;
@@ -55,7 +55,7 @@ struct cmp_cell {
 	struct nsx_stat stat;
 };
 
-/* What a row takes per execution on a device: mean and its standard error with degrees of freedom, ns. */
+/* The time of a row per execution on a device: mean and its standard error with degrees of freedom, ns. */
 struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
 
 /* How many steps a row of them is of, and percentiles, ns. */
@@ -68,14 +68,14 @@ struct cmp_side {
 	NSX_VEC(struct cmp_program) programs;/* by index in top */
 	NSX_VEC(uint32_t) row_of_inst;       /* by index in the catalogue; NSX_NONE before its first execution */
 	NSX_VEC(struct cmp_row) rows;
-	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, where they are not
+	struct nsx_map    row_of;            /* (program, label) or (type, name) -> rows, for rows that are not
 	                                      * instructions */
 	NSX_VEC(struct cmp_cell) cells;
 	struct nsx_map    cell_of;           /* (row, device) -> cells */
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
-	struct nsx_map    devices;           /* devices that executed anything */
+	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
-	bool              warm;              /* went through nsysx-warmup */
+	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was made of a stream */
@@ -94,7 +94,7 @@ struct cmp {
 	struct cmp_side   side[2];
 };
 
-/* Whether rows of this kind are compared (rows of modules are there with any). */
+/* Whether rows of this kind are compared (rows of modules always exist). */
 static inline bool
 cmp_counts(const struct cmp *c, const struct cmp_row *r)
 {
@@ -110,11 +110,11 @@ cmp_str(const struct cmp *c, uint32_t id)
 /* load.c: read all of the side's stream. NSX_OK or NSX_ERR. */
 int nsx_compare_read(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* The row's cell of that device, made if it is new; NULL when out of memory. */
+/* The row's cell of that device, created if it is new; NULL when out of memory. */
 struct cmp_cell *nsx_compare_cell_at(struct cmp_side *s, uint32_t row, uint32_t device);
 /* A string of a catalogue as one of cmp.strs; false when out of memory. */
 bool nsx_compare_keep(struct cmp *c, const struct nsx_catalogue *cat, uint32_t string, uint32_t *id);
-/* Note the GPU models of a catalogue; false when out of memory. */
+/* Add the GPU models of a catalogue; false when out of memory. */
 bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_catalogue *cat);
 
 /* by_name.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
@@ -126,20 +126,19 @@ void nsx_compare_use_spans(struct cmp_side *s);
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* input_table.c: whether the side is a table and not a stream, and then by what: *by is -1 for a stream. NSX_OK or
+/* input_table.c: whether the side is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or
  * NSX_ERR. */
 int nsx_compare_is_table(struct cmp_side *s, int *by);
-/* Read all of the side as a table by what is compared; a stream (table: false) is summed up to one first. NSX_OK or
- * NSX_ERR. */
+/* Read the side as a table by what is compared; a stream (table: false) is summed up first. NSX_OK or NSX_ERR. */
 int nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 
-/* label.c: the row of an instruction that is executed for the first time, made if it is new; NSX_NONE when out of
+/* label.c: the row of an instruction that is executed for the first time, created if it is new; NSX_NONE when out of
  * memory. */
 uint32_t nsx_compare_row_of(struct cmp *c, struct cmp_side *s, const struct cmp_inst *i);
 /* A row of the program, without any cell; NSX_NONE when out of memory. */
 uint32_t nsx_compare_row_add(struct cmp_side *s, struct cmp_row row);
 
-/* pair.c: find what is one program, and one row, on both sides. NSX_OK or NSX_ERR. */
+/* pair.c: match programs, and rows, of both sides. NSX_OK or NSX_ERR. */
 int nsx_compare_pair(struct cmp *c);
 
 /* noise.c: the time of a row; n is 0 if it has none. */
@@ -151,7 +150,7 @@ enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKN
 
 /* A row of either side or both. */
 struct cmp_result {
-	const struct cmp_row *row[2];   /* NULL: not there */
+	const struct cmp_row *row[2];   /* NULL: not present */
 	struct cmp_time  time[2];
 	double           diff, noise, effect;
 	bool             has_noise;
@@ -161,25 +160,25 @@ struct cmp_result {
 /* judge.c: all rows, the largest effect first; whole: of modules instead. The caller frees them. NULL when out of
  * memory. */
 struct cmp_result *nsx_compare_judge(struct cmp *c, bool whole, size_t *n);
-/* What to call a result: its program and name as NEW has them, or BASE alone. */
+/* The names of a result: its program and name in NEW, or in BASE only. */
 const struct cmp_program *nsx_compare_program_of(const struct cmp *c, const struct cmp_result *r);
 const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
 /* by_step.c: put results in order of class, device and statistic; false when out of memory. */
 bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
-/* Append to a sentence, if the result is of a period, what of it grew, the most first, down to a hundredth of the
- * difference. */
+/* Append to a sentence, if the result is of a period, the parts that grew, the largest first, down to a hundredth of
+ * the difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 
-/* Whether the table is to show it. */
+/* Whether the table shows it. */
 static inline bool
 cmp_shows(const struct cmp *c, const struct cmp_result *r)
 {
 	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN);
 }
 
-/* "slower", ...: what it is called in a table. */
+/* "slower", ...: its verdict in a table. */
 const char *nsx_compare_verdict_name(enum cmp_verdict v);
 
 /* table.c, folded.c: the results. NSX_OK or NSX_ERR. */

@@ -1,7 +1,7 @@
-/* table.c -- what was found as a table. */
+/* table.c -- the results as a table. */
 #include "table/compare/sides.h"
 
-/* The columns that every table has, behind its own first ones. */
+/* The columns that every table has, after its first ones. */
 enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT, PROGRAM_MATCH, COMMON };
 #define COMMON_COLS \
 	{ "base_execs", NSX_CELL_INT }, { "new_execs", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
@@ -26,7 +26,7 @@ static const struct nsx_table_col source_cols[] = {
 static const struct nsx_table_col opcode_cols[] = {
 	{ "id", NSX_CELL_INT }, { "program", NSX_CELL_STRING }, { "opcode", NSX_CELL_STRING }, COMMON_COLS
 };
-/* Of what is each by itself; the columns of COMMON but the last. */
+/* For rows that are counted one by one: the columns of COMMON except the last. */
 #define EACH_COLS \
 	{ "base_count", NSX_CELL_INT }, { "new_count", NSX_CELL_INT }, { "base", NSX_CELL_MEAN_NS }, \
 	{ "new", NSX_CELL_MEAN_NS }, \
@@ -91,7 +91,7 @@ nsx_compare_verdict_name(enum cmp_verdict v)
 	return verdicts[v];
 }
 
-/* What a row is called on that side: of modules the program's key. */
+/* The name of a row on that side: for modules the program's key. */
 static struct nsx_str
 called(const struct cmp *c, const struct cmp_result *r, int side)
 {

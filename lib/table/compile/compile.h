@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-/* Nanoseconds with 64 bits behind the point. */
+/* Nanoseconds with 64 fractional bits. */
 typedef __int128 cmp_time;
 #define CMP_NS ((cmp_time)1 << 64)
 #define CMP_MAX (INT64_MAX / 4)
@@ -19,25 +19,25 @@ struct cmp_range {
 	int64_t  pid, tid;
 	int64_t  start, dur;     /* host ns; dur >= 0; no time of a range is beyond CMP_MAX */
 	int64_t  child, self;    /* ns; of its direct children on its thread, and dur less that */
-	int64_t  program;        /* number; -1: not told */
+	int64_t  program;        /* number; -1: unknown */
 	uint32_t parent;         /* index of the range it is in, which comes before it; NSX_NONE: none */
 	uint32_t name;           /* in cmp.names */
 	bool     inner;          /* it has children on its thread */
-	bool     orphan;         /* its parent is not there */
+	bool     orphan;         /* its parent is missing */
 };
 
-/* The part of a range in the time of its compilation. */
+/* The share of a range in the time of its compilation. */
 struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads are directly in it */ };
 
 /* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive
- * time. Where ranges of other threads are in one of them, the time in which any of those is open, and no child of it,
- * is theirs, in proportion to their exclusive times, and their parent's no more. NSX_OK or NSX_ERR. */
+ * time. If ranges of other threads are inside one of them, the time in which any of those, and no child of it, is open
+ * is assigned to them, in proportion to their exclusive times, instead of to their parent. NSX_OK or NSX_ERR. */
 int nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
 
-/* A row in the making. */
+/* A row under construction. */
 struct compiling_row {
 	struct nsx_str name;
-	int64_t  program;        /* by module: number, -1 if not told */
+	int64_t  program;        /* by module: number, -1 if unknown */
 	cmp_time self, child;
 	cmp_time work, longest;  /* by module */
 	int64_t  compilations;
@@ -59,7 +59,7 @@ struct nsx_compare_profile {
 	bool           compiles;
 };
 
-/* A process of a profile. busy: ns in which a compilation of it is open. */
+/* A process of a profile. busy: ns in which a compilation of it runs. */
 struct cmp_process { size_t profile; int64_t pid, compilations; int64_t from, until; cmp_time busy; bool loaded; };
 
 struct compiling {
@@ -75,33 +75,34 @@ struct compiling {
 	struct nsx_map     profile_at;
 	NSX_VEC(struct cmp_process) processes;
 	struct cmp_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
-	NSX_VEC(struct cmp_range) ranges;   /* of the profile that is being read */
-	size_t             profile;      /* that one */
+	NSX_VEC(struct cmp_range) ranges;   /* of the current profile */
+	size_t             profile;      /* the current profile */
 	int64_t            records, orphans;
 };
 
-/* The profile of that number, made when it is new: its place in c->profiles; SIZE_MAX when out of memory. */
+/* The profile of that number, created if it is new: its index in c->profiles; SIZE_MAX when out of memory. */
 size_t nsx_compare_profile(struct compiling *c, int64_t number);
 
-/* Something of that profile happened in [start, start + dur]. */
+/* Record that the profile covers [start, start + dur]. */
 void nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur);
 
 /* Whether all times of r are within CMP_MAX and its duration is not negative. */
 bool nsx_compare_sound(const struct cmp_range *r);
 
-/* All of a profile is in c->ranges: add it up and forget it. */
+/* All of a profile is in c->ranges: add it up and clear it. */
 int nsx_compare_tally(struct compiling *c);
 
-/* Name of the row of time that opts->loading tells apart. */
+/* Name of the row for the time of library loading (opts->loading). */
 #define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
 
-/* Read a stream, or (csv) the records that c->opts->csv makes of one, into c. */
+/* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
 int nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
 
 /* The rows of c->at as a table; NULL with c->err filled. */
 struct nsx_table *nsx_compare_table(struct compiling *c);
 
-/* Append a number as the summary spells it: as short as reads back, with a ".0" if whole; and with four digits. */
+/* Append a number in the form of the summary: the shortest that reads back, with a ".0" if whole; and with four
+ * digits. */
 void nsx_compare_put_seconds(struct nsx_buf *b, double v);
 void nsx_compare_put_four(struct nsx_buf *b, double v);
 

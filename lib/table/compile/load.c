@@ -11,9 +11,8 @@
 struct loading {
 	struct compiling        *c;
 	struct nsx_reader *in;
-	struct nsx_map     range_at;   /* id -> place in c->ranges; MISSING: a range that has come named it as its
-	                                * parent */
-	bool               open;       /* c->profile is one */
+	struct nsx_map     range_at;   /* id -> index in c->ranges; MISSING: an earlier range has it as its parent */
+	bool               open;       /* c->profile is set */
 	int64_t            diags;
 };
 
@@ -63,7 +62,7 @@ flush(struct loading *l)
 	return l->open ? nsx_compare_tally(l->c) : NSX_OK;
 }
 
-/* r's parent: a place, or NSX_NONE; the order of the stream makes it come first. */
+/* r's parent: an index, or NSX_NONE; it comes earlier in the order of the stream. */
 static int
 find_parent(struct loading *l, struct cmp_range *r, int64_t id)
 {
@@ -123,7 +122,7 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* When things happened in a profile, host and GPU alike. */
+/* The time covered by a profile, on host and GPU. */
 static int
 load_span(struct loading *l, const struct nsx_rec *rec)
 {
@@ -142,7 +141,7 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* What load looks at. */
+/* The columns that load reads. */
 static void
 need(struct nsx_reader *in)
 {

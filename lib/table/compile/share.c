@@ -1,4 +1,8 @@
-/* share.c -- the time of ranges that run side by side, shared so that it adds up to the time that passed. */
+/* share.c -- distributes the time of ranges that run in parallel so that it adds up to the elapsed time.
+ *
+ *     main thread   XlaCompile [0,100)
+ *     worker 1      pass a [20,80)      worker 2   pass b [20,40)
+ *     some worker range is open in [20,80): 60, shared as 60 : 20, so 45 for a, 15 for b; XlaCompile keeps 40 */
 #include "table/compile/compile.h"
 
 #include <stdlib.h>
@@ -6,20 +10,20 @@
 #include "base/num.h"
 #include "base/sort.h"
 
-/* A time in which ranges of other threads are open in `owner`. */
+/* A period in which ranges of other threads are open in `owner`. */
 struct region {
 	uint32_t owner;
 	int64_t  from, to;   /* ns */
 	nsx_u128 weight;     /* their exclusive time */
-	int64_t  share;      /* ns that is theirs */
+	int64_t  share;      /* ns assigned to them */
 };
 
 struct sharing {
 	const struct cmp_range *r;
 	size_t          n;
 	struct cmp_part *part;
-	uint32_t       *root;    /* by range: the outermost range of its thread if that is not the compiling one, else
-	                          * NSX_NONE */
+	uint32_t       *root;    /* by range: the outermost range of its thread if that is not the compiling thread,
+	                          * else NSX_NONE */
 	uint32_t       *region;  /* by such a root */
 	NSX_VEC(struct region) regions;   /* by owner, then time */
 	NSX_VEC(struct nsx_sort_key) keys;
@@ -63,7 +67,7 @@ collect(struct sharing *s, bool roots)
 	return true;
 }
 
-/* Ranges that overlap make one region. */
+/* Overlapping ranges form one region. */
 static bool
 find_regions(struct sharing *s)
 {
@@ -85,7 +89,7 @@ find_regions(struct sharing *s)
 	return true;
 }
 
-/* What lies outside the owner is none of its time. */
+/* Parts outside the owner do not count. */
 static void
 clip(struct region *g, const struct cmp_range *owner)
 {
@@ -98,7 +102,8 @@ clip(struct region *g, const struct cmp_range *owner)
 	g->share = g->to > g->from ? g->to - g->from : 0;
 }
 
-/* Take from each region the time in which a child of the owner is open on its own thread: that has it already. */
+/* Subtract from each region the time in which a child of the owner is open on its own thread: that time belongs to the
+ * child. */
 static bool
 take_children(struct sharing *s)
 {
@@ -132,13 +137,13 @@ take_children(struct sharing *s)
 	return true;
 }
 
-/* w * share / weight, with 64 bits behind the point. */
+/* w * share / weight, with 64 fractional bits. */
 static cmp_time
 portion(int64_t w, const struct region *g)
 {
 	nsx_u128 product = (nsx_u128)(uint64_t)w * (uint64_t)g->share;
 
-	/* More than the whole, which sound records never have. */
+	/* More than the whole, which valid records never have. */
 	if (product / g->weight >= (uint64_t)g->share)
 		return g->share * CMP_NS;
 	return (cmp_time)(product / g->weight) * CMP_NS + (cmp_time)((product % g->weight << 64) / g->weight);

@@ -1,5 +1,5 @@
-/* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. The rows are
- * those of nvtx_pushpop_trace, or a stream's `range` records, from which the same follows. */
+/* summary.c -- the text that lists, for each compilation, the kinds of ranges that make up 99 % of it. Rows are those
+ * of nvtx_pushpop_trace, or equivalent `range` records of a stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/csv.h"
 #include "xla/title.h"
 
-enum { SHORTEST = 8 };   /* columns that a name keeps on a terminal */
+enum { SHORTEST = 8 };   /* minimum columns of a name on a terminal */
 
 /* A place in the tree of ranges. `near`: the nearest compilation around it. */
 struct node { uint32_t parent, near, block; int64_t child; };
@@ -32,7 +32,7 @@ struct summary {
 	struct nsx_diags  *diags;
 	const char        *where;
 	bool               full;
-	size_t             width;    /* columns of a terminal, 0: of none */
+	size_t             width;    /* columns of a terminal, 0: no terminal */
 	struct nsx_buf     after, name, line;   /* of put_line */
 	struct nsx_intern  names;    /* names of rows, then their keys */
 	struct nsx_buf     text;
@@ -58,7 +58,7 @@ fail_large(struct summary *s)
 	return nsx_err_set(s->err, "%s: the sum of times exceeds 64 bits", s->where);
 }
 
-/* ---- numbers as they are spelled there ---- */
+/* ---- numbers in the form of the summary ---- */
 
 static bool
 is_whole(struct nsx_str s)
@@ -90,7 +90,7 @@ nsx_compare_put_four(struct nsx_buf *b, double v)
 	int exponent = e ? atoi(e + 1) : 0;
 	if (e && exponent >= -4 && exponent < 3) {
 		snprintf(text, sizeof text, "%.*f", 3 - exponent, v);
-		/* One digit stays behind the point. */
+		/* One digit remains after the point. */
 		char *end = text + strlen(text);
 		while (end[-1] == '0' && end[-2] != '.')
 			*--end = '\0';
@@ -122,7 +122,7 @@ new_node(struct summary *s, uint32_t parent)
 	return (uint32_t)s->nodes.n - 1;
 }
 
-/* The node under that key, made when it is new; NSX_NONE when out of memory. */
+/* The node of that key, created if it is new; NSX_NONE when out of memory. */
 static uint32_t
 node_of(struct summary *s, struct nsx_key key, uint32_t parent)
 {
@@ -163,13 +163,13 @@ add_row(struct summary *s, uint32_t node, struct nsx_str name, int64_t own, cons
 		return fail_nomem(s);
 	s->blocks.p[s->blocks.n - 1].node = node;
 	s->blocks.p[s->blocks.n - 1].name = id;
-	/* Two rows of one place share the first one's sums. */
+	/* Two rows of one node share the first one's sums. */
 	if (s->nodes.p[node].block == NSX_NONE)
 		s->nodes.p[node].block = (uint32_t)s->blocks.n - 1;
 	return NSX_OK;
 }
 
-/* The compilation around each node, as its parents have it. */
+/* Find the compilation around each node, from its parents. */
 static int
 find_near(struct summary *s)
 {
@@ -197,7 +197,7 @@ find_near(struct summary *s)
 			}
 			k = n->parent;
 		}
-		/* k is done, and near is what is around it; the path below it comes next, from its end. */
+		/* k is done, and near is the compilation around it; the path below it follows, from its end. */
 		while (s->path.n) {
 			if (s->nodes.p[k].block != NSX_NONE)
 				near = k;
@@ -289,7 +289,7 @@ take_range(struct summary *s, const struct nsx_rec *rec)
 	node = node_of(s, key, up);
 	if (node == NSX_NONE)
 		return NSX_ERR;
-	/* It may have been made for what is in it. */
+	/* It may have been created earlier for a child. */
 	s->nodes.p[node].parent = up;
 	s->text.len = 0;
 	if (nsx_has(rec, NSX_RANGE_domain)) {
@@ -351,7 +351,7 @@ read_stream(struct summary *s)
 
 /* ---- sums ---- */
 
-/* What rows of that name are summed up under; NSX_NONE when out of memory. */
+/* The key under which rows of that name are summed up; NSX_NONE when out of memory. */
 static uint32_t
 key_of(struct summary *s, uint32_t name)
 {
@@ -409,7 +409,7 @@ by_ns(const void *a, const void *b)
 
 /* ---- text ---- */
 
-/* A line: `before`, name, s->after. On a terminal the name is shortened to what fits, and steers nothing. */
+/* A line: `before`, name, s->after. On a terminal the name is shortened to fit, and control characters are replaced. */
 static void
 put_line(struct summary *s, const char *before, struct nsx_str name)
 {

@@ -1,5 +1,5 @@
 /* table.c -- sums of compilation as the rows of a table. Times are rounded so that they add up to the exact total,
- * whatever order they came in. */
+ * in any order. */
 #include "table/compile/compile.h"
 
 #include <stdlib.h>
@@ -50,7 +50,8 @@ by_fraction(const void *a, const void *b)
 	       ((*x)->program < (*y)->program);
 }
 
-/* Make self of every row whole: down, then one more for the largest fractions, as many as the exact total has. */
+/* Make self of every row an integer: round down, then add one to the largest fractions, as many as the exact total
+ * requires. */
 static bool
 round_rows(struct compiling *c)
 {
@@ -171,7 +172,7 @@ by_busy(const void *a, const void *b)
 
 	if (x->busy != y->busy)
 		return x->busy < y->busy ? 1 : -1;
-	/* Profiles of one stream are met in order of number. */
+	/* Profiles of one stream come in order of number. */
 	return x->profile != y->profile ? x->profile < y->profile ? -1 : 1 : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
@@ -227,7 +228,7 @@ process_table(struct compiling *c)
 	return t;
 }
 
-/* What share of their time processes compile, below an aligned table. */
+/* The share of their time that processes compile, below an aligned table. */
 static void
 note_share(struct compiling *c, struct nsx_table *t)
 {

@@ -1,11 +1,11 @@
-/* tally.c -- a profile's ranges, added up by what a row of the table is. */
+/* tally.c -- a profile's ranges, added up by the meaning of a row. */
 #include "table/compile/compile.h"
 
 #include <stdlib.h>
 
 #include "xla/title.h"
 
-/* Rows of what has no key of its own, beyond every number of a name or program. */
+/* Rows for ranges without a key, above every number of a name or program. */
 enum { LOADING_KEY = -2 };
 
 size_t
@@ -24,7 +24,7 @@ nsx_compare_profile(struct compiling *c, int64_t number)
 void
 nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
 {
-	/* Of such times nothing can be said. */
+	/* Invalid times are not counted. */
 	if (start > CMP_MAX || start < -CMP_MAX || dur < 0 || dur > CMP_MAX)
 		return;
 	if (p->last < p->first || start < p->first) {
@@ -118,7 +118,7 @@ close_processes(struct compiling *c)
 
 /* ---- rows ---- */
 
-/* The row that r counts in; *row is NULL if it counts in none. */
+/* The row in which r counts; *row is NULL if it counts in none. */
 static int
 find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **row)
 {
@@ -160,7 +160,7 @@ find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **
 	return NSX_OK;
 }
 
-/* Add r to its row; apart: its own time is that of loading libraries. */
+/* Add r to its row; apart: its own time is for loading libraries. */
 static int
 count(struct compiling *c, const struct cmp_range *r, const struct cmp_part *part, bool apart)
 {

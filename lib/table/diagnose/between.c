@@ -1,5 +1,5 @@
-/* between.c -- steps of another class between those that are looked at. Where classes take turns irregularly, periods
- * differ by what lies in them, which says nothing of the steps:
+/* between.c -- steps of another class between those that are analysed. If classes alternate irregularly, periods differ
+ * by the other steps in them, which is no property of the steps themselves:
  *
  *   train 0   train 1   eval 2   train 3   train 4
  *   |---1---->|--------2-------->|---1---->          the period of train 1 has eval 2 in it
@@ -14,13 +14,13 @@
 /* Columns of a class in a sentence. */
 enum { NAME = 80 };
 
-/* The step of the range's thread behind which it lies, all of it before the next; NSX_NONE: none. */
+/* The step of the range's thread before it, if the whole range is before the next step; NSX_NONE: none. */
 static uint32_t
 step_before(const struct nsx_step_set *s, const struct nsx_step_thread *t, int64_t from, int64_t to)
 {
 	size_t lo = 0, hi = t->steps.n;
 
-	/* The first step that starts behind `from`. */
+	/* The first step that starts after `from`. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -76,7 +76,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What the period of o has in it, of half of `span` at least; NULL: nothing. */
+/* The other step in the period of o, of at least half of `span`; NULL: none. */
 static const struct nsx_look_between *
 between_of(const struct nsx_look_at *a, const struct nsx_step_of *o, int64_t span)
 {
@@ -86,8 +86,8 @@ between_of(const struct nsx_look_at *a, const struct nsx_step_of *o, int64_t spa
 	return at != NSX_NONE && a->between.p[at].dur >= span - span / 2 ? &a->between.p[at] : NULL;
 }
 
-/* Fill *alone, which is empty, with the periods without such a step, sorted; its p is to be freed in any case. *name:
- * the class of the first there is, NSX_NONE without any, and then *alone may be empty. */
+/* Fill *alone, which is empty, with the periods without such a step, sorted; its p must be freed in any case. *name:
+ * the class of the first one found, NSX_NONE without any, and then *alone may be empty. */
 static int
 periods_alone(const struct nsx_look_at *a, struct nsx_look_periods *alone, uint32_t *name)
 {

@@ -1,8 +1,7 @@
-/* catalogue.c -- the findings that there are: their names, and what to do about each first. docs/diagnose.md has the
- * rest of it. */
+/* catalogue.c -- the list of findings: their names, and the first action for each. docs/diagnose.md has the rest. */
 #include "table/diagnose/diagnose.h"
 
-/* action: a sentence that completes "do first:"; of NSX_FIND_IDLE those of causes are taken instead. */
+/* action: a sentence that completes "do first:"; for NSX_FIND_IDLE those of the causes are used instead. */
 static const struct { const char *name, *action; } kinds[NSX_NFINDS] = {
 	[NSX_FIND_SLOW] = { "slow-collective",
 		"see which algorithm and protocol NCCL chose for it (NCCL_DEBUG=INFO), and whether another collective "

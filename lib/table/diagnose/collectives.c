@@ -1,10 +1,12 @@
-/* collectives.c -- instances of collectives: what devices waited for whom, and how long each takes beside its like.
+/* collectives.c -- instances of collectives: which device waited for which, and the duration of each compared with
+ * similar ones.
  *
- * A device waits from its own start to that of the last one, as far as that is not hidden behind its own computing:
+ * A device waits from its own start to that of the last one, except for the part that is hidden behind its own
+ * computation:
  *
  *   device 0   100..150   hidden 0    waits 30 for device 2
  *   device 1   110..150   hidden 35   waits 20 for device 2, of which 15 are exposed: it is exposed for 15 in all
- *   device 2   130..151               the last; takes 21, the shortest, which is what bandwidth is told of
+ *   device 2   130..151               the last; takes 21, the shortest, from which the bandwidth is computed
  *
  * Holds instances until all devices of the group have recorded them, and a sum for each unit: an instruction in one of
  * its groups, or the operations of one NCCL communicator, kind and size. */
@@ -12,7 +14,7 @@
 
 #include "table/diagnose/diagnose.h"
 
-/* The number of a unit, made when it is new with what `fresh` says; NSX_NONE when out of memory. */
+/* The number of a unit, created from `fresh` if it is new; NSX_NONE when out of memory. */
 static uint32_t
 unit_at(struct nsx_look_comm *c, struct nsx_key key, struct nsx_look_unit fresh)
 {
@@ -30,7 +32,7 @@ nomem(struct nsx_look_comm *c)
 	return nsx_err_nomem(c->at->err, NULL);
 }
 
-/* n records of one instance: which began last; NULL if their clocks cannot be compared. */
+/* n records of one instance: the one that began last; NULL if their clocks cannot be compared. */
 static const struct nsx_look_record *
 last_of(const struct nsx_look_record *of, size_t n)
 {
@@ -108,8 +110,8 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 			return nomem(c);
 		l->last++;
 		l->waited += waited;
-		/* All would go on that much sooner: what half of them wait at least. A single one that is early is no
-		 * loss to the others, and several may be late together. */
+		/* The time by which all would continue earlier: what at least half of them wait. A single early device
+		 * is no loss to the others, and several may be late together. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
 		l->gain += (nsx_u128)c->waits.p[n / 2] * n;
 	}
@@ -118,7 +120,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 
 /* ---- XLA's, which are thunks */
 
-/* What is held of a device's record: the record, and its unit. */
+/* The data kept of a device's record: the record, and its unit. */
 struct held { struct nsx_look_record record; uint32_t unit; bool incomplete; };
 
 static int
@@ -174,7 +176,7 @@ take_thunk(struct nsx_look_comm *c, const struct nsx_rec *rec)
 
 /* ---- operations that communicate by themselves */
 
-/* One in no instance: of its kind alone. */
+/* One in no instance: counted in its kind only. */
 static int
 take_lone(struct nsx_look_comm *c, const struct nsx_rec *op)
 {
@@ -241,7 +243,7 @@ close_nccl(struct nsx_look_comm *c, size_t a, size_t b)
 	return add_instance(c, unit, c->scratch.p, c->scratch.n, (int64_t)(b - a) < fresh.group);
 }
 
-/* ---- all of it */
+/* ---- all collectives */
 
 int
 nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
@@ -259,7 +261,7 @@ nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec)
 	}
 }
 
-/* ---- units beside their like */
+/* ---- comparison of similar units */
 
 static int
 by_like(const void *a, const void *b)
@@ -273,14 +275,14 @@ by_like(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* ns that an instance of the unit takes; the shortest of all where devices are missing, which others wait for. */
+/* ns of an instance of the unit; the minimum of all if devices are missing, for which others wait. */
 static double
 time_of(const struct nsx_look_unit *u)
 {
 	return u->partial ? (double)u->least : (double)u->shortest / (double)u->instances;
 }
 
-/* Bytes a ns of a unit; 0: not known. */
+/* Bytes per ns of a unit; 0: unknown. */
 static double
 rate_of(const struct nsx_look_unit *u)
 {
@@ -299,8 +301,8 @@ busbw(const struct nsx_look_comm *c, const struct nsx_look_unit *u, double rate)
 	return u->group > 0 ? bus * rate : rate;
 }
 
-/* The like of a unit are those of its kind among the same devices, of at most twice its size: larger ones have it
- * easier. */
+/* Units similar to a unit have its kind, the same devices, and at most twice its size: larger ones reach higher
+ * bandwidths. */
 static void
 compare_units(struct nsx_look_comm *c)
 {
@@ -313,7 +315,7 @@ compare_units(struct nsx_look_comm *c)
 
 		if (i == 0 || u[i].like != u[first].like)
 			first = k = i;
-		/* like_busbw holds the best rate so far until it is told. */
+		/* like_busbw temporarily holds the best rate so far. */
 		best = i > first ? u[i - 1].like_busbw : 0;
 		for (; k < c->units.n && u[k].like == u[i].like && u[k].bytes / 2 <= u[i].bytes; k++)
 			best = rate_of(&u[k]) > best ? rate_of(&u[k]) : best;

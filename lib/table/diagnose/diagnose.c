@@ -1,4 +1,4 @@
-/* diagnose.c -- reads a stream for all that findings are made of. Holds what the analyses that it feeds hold. */
+/* diagnose.c -- reads a stream for all data of the findings. Holds what the analyses hold that it passes records to. */
 #include "table/diagnose/diagnose.h"
 
 #include <stdlib.h>
@@ -51,7 +51,8 @@ nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 
 /* ---- windows */
 
-/* The class of steps that is looked at: of several the one that covers most; NSX_NONE: no device has two of one. */
+/* The class of steps that is analysed: of several the one that covers most; NSX_NONE: no device has two of one
+ * class. */
 static uint32_t
 choose_class(const struct nsx_step_set *s)
 {
@@ -89,7 +90,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What host the device is on: its name, else its profile. NSX_NONE when out of memory. */
+/* The host of the device: its name, else its profile. NSX_NONE when out of memory. */
 static uint32_t
 host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
 {
@@ -101,7 +102,7 @@ host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
 	return nsx_look_text(a, nsx_cat_str(cat, p->host == NSX_NONE ? p->name : p->host));
 }
 
-/* A window for the device of that index, unless it has no length. */
+/* Add a window for the device of that index, unless it has no length. */
 static bool
 add_window(struct nsx_look_at *a, uint32_t device, int64_t from, int64_t to, int64_t periods)
 {
@@ -180,7 +181,7 @@ make_windows(struct nsx_look_at *a)
 
 /* ---- the second reading */
 
-/* Whether nsysx-warmup takes this execution for initialisation: as docs/man/nsysx-warmup.1 has it. */
+/* Whether nsysx-warmup classifies this execution as initialisation: see docs/man/nsysx-warmup.1. */
 static bool
 initialises(const struct nsx_look_at *a, const struct nsx_rec *module)
 {
@@ -192,7 +193,7 @@ initialises(const struct nsx_look_at *a, const struct nsx_rec *module)
 	       && execution < (int64_t)a->any_comm + (nsx_map_get(&a->compiled, key) != NSX_NONE);
 }
 
-/* What tells initialisation: compilations, and whether anything communicates. */
+/* Data for recognising initialisation: compilations, and whether anything communicates. */
 static int
 take_setup(struct nsx_look_at *a, const struct nsx_rec *rec)
 {
@@ -237,7 +238,7 @@ take(void *state, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (!nsx_in_reach(rec))
 		return NSX_OK;
-	/* Instances of collectives are held against windows when they are complete. */
+	/* Instances of collectives are assigned to windows when they are complete. */
 	if (nsx_look_comm_take(&a->comm, rec) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
@@ -274,7 +275,7 @@ add_up(struct nsx_look_at *a)
 	}
 }
 
-/* What the second reading says, unless the first said it. */
+/* Diags of the second reading, unless the first reported them. */
 static void
 say(struct nsx_diags *diags, const struct nsx_diags *more)
 {
@@ -295,7 +296,7 @@ say(struct nsx_diags *diags, const struct nsx_diags *more)
 static int
 look(struct nsx_look_at *a, struct nsx_reader *in)
 {
-	struct nsx_diags quiet = { .failed = false };   /* what rules need of it they say themselves */
+	struct nsx_diags quiet = { .failed = false };   /* rules report the ones that they need themselves */
 	struct nsx_diags idle = { .failed = false };
 	int rc;
 
@@ -397,7 +398,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	struct nsx_reader *again = NULL;
 	int rc;
 
-	/* The second reading looks at nearly all of what is put aside. */
+	/* The second reading uses nearly all spooled records. */
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);

@@ -1,15 +1,15 @@
-/* diagnose.h -- what the files of nsysx-diagnose share; private to this folder.
+/* diagnose.h -- declarations shared by the files of nsysx-diagnose; private to this folder.
  *
  * diagnose.c reads the stream twice. First for the steps: on each device they make one window, from the start of its
- * first step to that of its last, so that the time between steps is in it and the parts add up. Then from a spool:
- * idle/ gets every record, the others what starts within the window of its device:
+ * first step to that of its last, so that the time between steps is included and activities add up. Then from a spool:
+ * idle/ gets every record, the others the records that start within the window of their device:
  *
  *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
  *   between.c  steps of another class between those that are looked at
  *
- * rules.c and rules_comm.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print
+ * rules.c and rules_comm.c derive findings from the results, catalogue.c has their names; screen.c and tables.c print
  * them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
@@ -25,24 +25,24 @@
 #include "table/launch.h"
 #include "table/roofline/rows.h"
 
-/* ---- what is looked at, in the order in which it is told */
+/* ---- analyses, in the order in which they are reported */
 enum nsx_look {
 	NSX_LOOK_STEPS, NSX_LOOK_IDLE, NSX_LOOK_EXPOSED, NSX_LOOK_SLOW, NSX_LOOK_WAITS, NSX_LOOK_COPIES,
 	NSX_LOOK_LAUNCH, NSX_LOOK_LAYOUT, NSX_LOOK_ROOFLINE, NSX_LOOK_VARIABILITY, NSX_NLOOKS
 };
 
-/* Steps that are slow where a stream was not through nsysx-warmup. */
+/* First steps that are slow because the stream was not filtered by nsysx-warmup. */
 enum { NSX_LOOK_FIRST = 2 };
 
-/* Kinds of findings; of equal gains the first comes first: causes before what they cause. */
+/* Kinds of findings; of equal gains the first comes first: causes before their effects. */
 enum nsx_finding_kind {
 	NSX_FIND_SLOW, NSX_FIND_LATE_HOST, NSX_FIND_STRAGGLER, NSX_FIND_LATE_DEVICE, NSX_FIND_BLOCKING,
 	NSX_FIND_LAUNCH_BOUND, NSX_FIND_LAYOUT, NSX_FIND_COPIES, NSX_FIND_WAITING, NSX_FIND_EXPOSED, NSX_FIND_IDLE,
 	NSX_FIND_ROOFLINE, NSX_FIND_VARIABILITY, NSX_NFINDS
 };
 
-/* gain: ns of a step. Texts are in nsx_look_at.texts; subject: what to look at, such as a device, which may be empty.
- * cause: of NSX_FIND_IDLE. */
+/* gain: ns of a step. Texts are in nsx_look_at.texts; subject: for example a device, may be empty. cause: of
+ * NSX_FIND_IDLE. */
 struct nsx_finding {
 	enum nsx_finding_kind kind;
 	enum nsx_cause        cause;
@@ -53,7 +53,7 @@ struct nsx_finding {
 /* A device and its window. */
 struct nsx_look_device {
 	int64_t  number, from, to;
-	int64_t  periods;        /* steps in the window; 1 where it is no steps' */
+	int64_t  periods;        /* steps in the window; 1 if it is not made of steps */
 	uint32_t window;         /* in idle.windows; NSX_NONE: none */
 	uint32_t host;           /* devices of one number are on one host, as far as is known */
 };
@@ -63,23 +63,24 @@ struct nsx_look_device {
 /* A device's record of an instance. wait and exposed: ns. */
 struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
 
-/* Instances that should take equally long: an instruction in one group, or NCCL operations of one communicator, kind
+/* Instances that should have equal durations: an instruction in one group, or NCCL operations of one communicator, kind
  * and size. */
 struct nsx_look_unit {
 	uint32_t name, kind;     /* in nsx_look_at.texts */
-	uint32_t like;           /* units of one number may be held against each other: kind, and who takes part */
+	uint32_t like;           /* units of one number may be compared: same kind and participants */
 	bool     nccl;           /* of a communicator */
-	int64_t  bytes, group;   /* -1: not known */
+	int64_t  bytes, group;   /* -1: unknown */
 	int64_t  instances, records, partial;   /* partial: instances some of whose devices are not in the stream */
-	int64_t  least;          /* the shortest of all */
+	int64_t  least;          /* the minimum of all */
 	nsx_u128 shortest;       /* sum over instances: the shortest of its devices */
 	nsx_u128 shortest_each;  /* the same counted once for each record */
-	nsx_u128 exposed, waited;/* sums over records; exposed: without what was waited */
-	double   excess;         /* of that: ns that it takes longer than its like would */
-	double   busbw, like_busbw;   /* GB/s; 0: not known */
+	nsx_u128 exposed, waited;/* sums over records; exposed: without the waiting time */
+	double   excess;         /* of that: ns above the time at the bandwidth of similar units */
+	double   busbw, like_busbw;   /* GB/s; 0: unknown */
 };
 
-/* What devices waited for one device, exposed, and how much sooner they would have gone on without it: ns of all. */
+/* The time that devices waited for one device, exposed, and the time by which they would have continued earlier without
+ * it: ns of all. */
 struct nsx_look_late { int64_t device; nsx_u128 waited, gain; int64_t last; };
 
 struct nsx_look_comm {
@@ -92,8 +93,8 @@ struct nsx_look_comm {
 	NSX_VEC(struct nsx_look_late) late;
 	NSX_VEC(struct nsx_look_record) scratch;
 	NSX_VEC(int64_t)     waits;
-	nsx_u128 waited, exposed;       /* of all records; exposed holds waited */
-	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no instance that is known */
+	nsx_u128 waited, exposed;       /* of all records; exposed includes waited */
+	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no known instance */
 };
 
 /* ---- between.c */
@@ -102,7 +103,7 @@ struct nsx_look_comm {
 struct nsx_look_between { int64_t dur; uint32_t name; };
 struct nsx_look_periods { int64_t *p; size_t n, cap; };
 
-/* The whole. */
+/* State of the whole diagnosis. */
 struct nsx_look_at {
 	const struct nsx_diagnose_options *options;
 	struct nsx_err    *err;
@@ -115,7 +116,7 @@ struct nsx_look_at {
 	NSX_VEC(int64_t)   periods;      /* of all devices, sorted */
 	nsx_u128           time;         /* ns of all windows */
 	int64_t            count;        /* steps of all windows */
-	nsx_u128           first_steps;  /* ns of the first NSX_LOOK_FIRST of each device, and how many they are */
+	nsx_u128           first_steps;  /* ns of the first NSX_LOOK_FIRST of each device, and their number */
 	int64_t            nfirst;
 	double             period;       /* ns: time / count */
 	struct nsx_idle_options idle_options;
@@ -134,17 +135,17 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_look_between) between;
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */
-	bool               initialises;  /* windows hold executions that nsysx-warmup leaves out */
+	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
 	struct nsx_buf     text, subject;
 	NSX_VEC(struct nsx_finding) findings;
-	const char        *unseen[NSX_NLOOKS];   /* NULL: it was looked at; else why not, and what helps */
-	struct nsx_buf     others;       /* what unseen says of steps of another class */
+	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
+	struct nsx_buf     others;       /* the text of unseen for steps of another class */
 };
 
 /* The device of that number; NULL if it has no window. */
 const struct nsx_look_device *nsx_look_device(const struct nsx_look_at *a, int64_t number);
 
-/* What idle/ has of the device's window; NULL: nothing. */
+/* The data of idle/ on the device's window; NULL: none. */
 static inline const struct idle_window *
 nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
 {
@@ -154,14 +155,14 @@ nsx_look_window(const struct nsx_look_at *a, const struct nsx_look_device *d)
 /* Whether a record of a device, by start, is in its window. */
 bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start);
 
-/* Mean of a sum over all windows, for a step of a device. */
+/* Mean of a sum over all windows, per step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
 
-/* Append how many a step there are of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: one of
- * them, "" for the number alone. */
+/* Append the number per step of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: the singular
+ * noun, "" for the number alone. */
 void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
 
-/* What gains are counted by: "step", or "device" where a device's whole time counts as one. */
+/* The unit of gains: "step", or "device" if a device's whole time counts as one. */
 static inline const char *nsx_look_unit(const struct nsx_look_at *a) { return a->stepped ? "step" : "device"; }
 
 /* The number of the text in a->texts; NSX_NONE with err filled when out of memory. */
@@ -178,20 +179,20 @@ int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
 /* ---- between.c */
 
-/* Take in any range. NSX_OK or NSX_ERR. */
+/* Add any range. NSX_OK or NSX_ERR. */
 int nsx_look_between_take(struct nsx_look_at *a, const struct nsx_rec *rec);
-/* Whether periods differ only by such steps in some of them: p99 of the others is below `variable` times their p50.
- * Then variability is not known, and a->unseen says why. NSX_OK or NSX_ERR. */
+/* Whether periods differ only because some contain such steps: p99 of the others is below `variable` times their p50.
+ * Then variability is unknown, and a->unseen has the reason. NSX_OK or NSX_ERR. */
 int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);
 
 /* ---- rules.c, rules_comm.c */
 
-/* Make findings of what was read, ranked. NSX_OK or NSX_ERR. */
+/* Derive findings from the data, ranked. NSX_OK or NSX_ERR. */
 int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
 
-/* Add a finding of a->text, which is its evidence, and a->subject, which is emptied, unless it gives too little. The
- * word @ in the command stands for the stream. */
+/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, unless its gain is too small. The
+ * word @ in the command is replaced by the stream. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 
@@ -199,13 +200,14 @@ const char *nsx_look_name(enum nsx_look look);
 void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
-/* To a->text, and behind what a->subject has: where most of the window's time of a cause is, if that is much of it. */
+/* Append to a->text, and to a->subject, the place where most of the window's time of a cause is spent, if that is a
+ * large part of it. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause);
 
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */
-/* Whether the gain is all of the subject, a device or a call; else the subject is the largest of several. */
+/* Whether the gain belongs to the subject alone, a device or a call; else the subject is the largest of several. */
 bool nsx_look_is_one(const struct nsx_finding *f);
 
 /* ---- screen.c, tables.c */

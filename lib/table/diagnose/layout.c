@@ -1,5 +1,5 @@
-/* layout.c -- kernels that only move data: copies and transposes that a program makes where its arrays lie otherwise
- * than they are needed. */
+/* layout.c -- kernels that only move data: copies and transposes that a program makes if its arrays are not in the
+ * layout that is needed. */
 #include <string.h>
 
 #include "base/kernel_name.h"
@@ -14,7 +14,8 @@ is_word(struct nsx_str s, const char *const *words)
 	return false;
 }
 
-/* Whether an instruction only moves data, by XLA's names: nothing but these words, one of the first among them.
+/* Whether an instruction only moves data, judged by its name in XLA: it consists of these words only, including one of
+ * the first ones.
  *
  *   transpose.7, wrapped_copy, loop_transpose_fusion.2   do
  *   input_reduce_transpose_fusion.1, copy-start.3        do not: it computes, too; it leaves the device */
@@ -53,8 +54,8 @@ holds(struct nsx_str s, const char *what)
 	return false;
 }
 
-/* The word in a kernel's name that tells that it does; NULL: none. PyTorch's copy of strided data, which has a change
- * of type where it is not nocast, and what cuDNN and others have between layouts. */
+/* The word in a kernel's name that shows that it does; NULL: none. For PyTorch the copy of strided data, which changes
+ * the type unless it is nocast, and the layout conversions of cuDNN and others. */
 static const char *
 kernel_moves(struct nsx_str name)
 {
@@ -83,7 +84,7 @@ add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
 	return NSX_OK;
 }
 
-/* Kernels are called by their function and that word. */
+/* Kernels are named by their function and that word. */
 static int
 add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 {
@@ -113,7 +114,7 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 			moves = moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
 		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), dur) : NSX_OK;
 	}
-	/* What an instruction launched is a thunk's. */
+	/* Operations of an instruction belong to a thunk. */
 	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
 		return NSX_OK;
 	const char *word = kernel_moves(nsx_string(rec, NSX_OP_name));

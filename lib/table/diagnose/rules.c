@@ -1,5 +1,4 @@
-/* rules.c -- findings: what each rule asks of what was read, and what it could give. docs/man/nsysx-diagnose.1 holds
- * the rules in words. */
+/* rules.c -- findings: the condition and the gain of each rule. docs/man/nsysx-diagnose.1 describes the rules. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +7,19 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* A launch of a row of nsysx-launch that is waited for no longer than this, in mean, is launching; longer, the host did
- * something else. */
+/* A row of nsysx-launch whose mean wait is at most this counts as launching; if it is longer, the host did something
+ * else. */
 #define LAUNCHING ((double)NSX_IDLE_LATENCY)
-/* What kernels that are tuned well reach of their limit: the gain is of reaching that, not the limit itself. */
+/* The share of their limit that well-tuned kernels reach: the gain is computed for that, not for the limit itself. */
 #define EFFICIENT 0.8
-/* A place is named where this share of a cause is. */
+/* A place is named if this share of a cause is there. */
 #define MUCH 0.2
-/* p99 of steps against p50. */
+/* p99 of steps compared with p50. */
 #define VARIABLE 1.1
 enum { FEW_STEPS = 3 };
-/* Bytes of a copy from which its rate says something of the link: shorter ones are all latency. */
+/* Bytes of a copy from which its rate is a property of the link: shorter ones are dominated by latency. */
 enum { TELLING = 1 << 16 };
-/* Columns of a name in a sentence; those of kernels have no end. */
+/* Columns of a name in a sentence; names of kernels can be very long. */
 enum { NAME = 80 };
 
 static const char *const looks[NSX_NLOOKS] = {
@@ -144,7 +143,7 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 
 /* ---- idle time */
 
-/* The window that has most of a cause; of equal ones that of the lowest device. NULL: none has any. */
+/* The window with the maximum of a cause; of equal ones that of the lowest device. NULL: none has any. */
 static const struct idle_window *
 most_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct nsx_look_device **device)
 {
@@ -178,7 +177,7 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 	nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
 }
 
-/* The same of the window that has most of the cause. */
+/* The same for the window with the maximum of the cause. */
 static void
 put_reason(struct nsx_look_at *a, enum nsx_cause cause)
 {
@@ -189,7 +188,7 @@ put_reason(struct nsx_look_at *a, enum nsx_cause cause)
 		nsx_look_put_reason(a, w, cause);
 }
 
-/* The device with the longest gap of a cause, unless that of `most` is as long: then NULL. */
+/* The device with the longest gap of a cause; NULL if the gap of `most` is as long. */
 static const struct nsx_look_device *
 longest_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct idle_window *most, int64_t *longest)
 {
@@ -243,7 +242,7 @@ judge_idle(struct nsx_look_at *a)
 
 /* ---- copies, and calls that block */
 
-/* ns of copies behind nothing; of them those in whose calls the host waits, and the most of each. */
+/* ns of exposed copies; those in whose calls the host waits, and the maximum of each. */
 struct copied { nsx_u128 all, blocking; struct nsx_copies_sum most, most_blocking; };
 
 static bool
@@ -252,7 +251,7 @@ blocks(const struct nsx_copies_sum *s)
 	return s->sync || nsx_str_eq(s->dst, NSX_STR("pageable"));
 }
 
-/* What all copies of one kind between the same kinds of memory come to, however they were called. */
+/* The sum of all copies of one kind between the same kinds of memory, for any way of calling. */
 static struct nsx_copies_sum
 of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blocking)
 {
@@ -428,7 +427,7 @@ judge_layout(struct nsx_look_at *a)
 	                     a->thunks ? "nsysx-summary --by thunk @" : "nsysx-summary --by kernel @");
 }
 
-/* What instructions would give that reached EFFICIENT of their limit. Rows come with the most headroom first. */
+/* The gain if instructions reached EFFICIENT of their limit. Rows are sorted by headroom. */
 static int
 judge_roofline(struct nsx_look_at *a)
 {
@@ -444,7 +443,7 @@ judge_roofline(struct nsx_look_at *a)
 
 		if (!r->limited || won <= 0)
 			continue;
-		/* What only moves data is told of as that. */
+		/* Instructions that only move data are reported by another rule. */
 		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
 			continue;
 		n++;
@@ -521,7 +520,7 @@ judge_variability(struct nsx_look_at *a)
 	return rc;
 }
 
-/* ---- what could not be looked at */
+/* ---- analyses that were not possible */
 
 static void
 see(struct nsx_look_at *a)

@@ -1,14 +1,14 @@
-/* rules_comm.c -- findings about communication: collectives that are slow beside their like, who is waited for, and
- * what is left exposed. */
+/* rules_comm.c -- findings about communication: collectives that are slower than similar ones, devices that others wait
+ * for, and the remaining exposed communication. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "table/diagnose/diagnose.h"
 
-/* A collective is slow below this share of the bandwidth of its like. */
+/* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* What shows each execution of the unit, and those of its kind: for the shell, with a NUL at the end. */
+/* Selects the executions of the unit, and of its kind, in a shell command; terminated by a NUL. */
 static int
 put_command(struct nsx_look_at *a, const struct nsx_look_unit *u, struct nsx_buf *to)
 {
@@ -27,7 +27,7 @@ put_command(struct nsx_look_at *a, const struct nsx_look_unit *u, struct nsx_buf
 	return word && !to->failed ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
-/* *told: ns of exposed time that findings hold. */
+/* *told: ns of exposed time that findings already include. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {
@@ -65,14 +65,14 @@ judge_slow(struct nsx_look_at *a, double *told)
 	return rc;
 }
 
-/* ---- who is waited for */
+/* ---- devices that others wait for */
 
-/* Who is waited for: a device, or with `all` the devices of a host. */
+/* The subject: a device, or with `all` the devices of a host. */
 struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
 
-/* Neither: devices beside the one that is blamed may be late for the same reason. */
+/* Neither: other devices may be late for the same reason. */
 static enum side
 side_of(const struct blamed *b, const struct nsx_look_device *d)
 {
@@ -81,7 +81,7 @@ side_of(const struct blamed *b, const struct nsx_look_device *d)
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
 
-/* What devices are together, in mean of a step of one: ns. */
+/* The mean of these devices, for a step of one: ns. */
 struct group { double compute, starved, steps; };
 
 static void
@@ -97,7 +97,7 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
-/* The cause of idle time that these devices have most more of than others, a step. */
+/* The cause of idle time of which these devices have most more than others, per step. */
 static enum nsx_cause
 cause_of(const struct nsx_look_at *a, const struct blamed *b)
 {
@@ -128,7 +128,7 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 	return best;
 }
 
-/* Of the devices that are blamed the one with most of the cause, and where it spends that. */
+/* Of the late devices the one with the maximum of the cause, and the place where it occurs. */
 static void
 put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
@@ -194,7 +194,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
 }
 
-/* Whether a share of waiting is one's, of n that could have it. */
+/* Whether one of n holds a decisive share of the waiting. */
 static bool
 is_one(double share, size_t n)
 {
@@ -259,7 +259,7 @@ judge_waits(struct nsx_look_at *a)
 	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
 }
 
-/* ---- the rest */
+/* ---- the remaining time */
 
 static int
 judge_exposed(struct nsx_look_at *a, double told)
@@ -301,7 +301,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 	                     "nsysx-summary --by collective @");
 }
 
-/* What could not be looked at. */
+/* Analyses that were not possible. */
 static void
 see(struct nsx_look_at *a)
 {

@@ -1,5 +1,5 @@
-/* screen.c -- the first screen as text: what the job is bound by, the step, where it goes, and the largest gains; and
- * as Markdown. */
+/* screen.c -- the first screen as text: the limit of the job, the step, its activities, and the largest gains; and as
+ * Markdown. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* Columns of the screen; of a bar, at least if there is one; and beside it of names, of a time, of what else there is
- * in a row. */
+/* Columns of the screen; minimum of a bar, if there is one; and in addition those of names, of a time, of the rest of a
+ * row. */
 enum { NARROWEST = 20, WIDEST = 100, BAR = 30, LEAST = 8, NAMES = 24, TIME = 14, REST = 11, CLOSE = 10, SHORTEST = 12,
        EVIDENCE = 5 };
 
-/* Rows of idle time below this share of a step are one. */
+/* Rows of idle time below this share of a step are merged. */
 #define LITTLE 0.001
 
 struct screen { struct nsx_look_at *a; struct nsx_buf *to; bool markdown; size_t width; };
 
 /* ---- text */
 
-/* Names come from profiles: what was put behind `from` is to steer no terminal. */
+/* Names are from profiles: text appended after `from` must not control a terminal. */
 static void
 tame(struct screen *s, size_t from)
 {
@@ -29,7 +29,7 @@ tame(struct screen *s, size_t from)
 		nsx_one_line(s->to->ptr + from, s->to->len - from);
 }
 
-/* Text as it is; in Markdown what would be taken for marks is marked. */
+/* Text unchanged; in Markdown, characters with a meaning are escaped. */
 static void
 put_text(struct screen *s, struct nsx_str text)
 {
@@ -47,7 +47,7 @@ put_text(struct screen *s, struct nsx_str text)
 	tame(s, begin);
 }
 
-/* On lines that fit the screen, by words, each behind the indent; a word is never broken. In Markdown on one line. */
+/* In lines that fit the screen, broken between words, each indented; a word is never broken. In Markdown one line. */
 static void
 put_lines(struct screen *s, struct nsx_str text, int indent)
 {
@@ -71,7 +71,8 @@ put_lines(struct screen *s, struct nsx_str text, int indent)
 struct word { const char *word; size_t n; const struct nsx_look_device *first; };
 enum { NWORDS = 8 };
 
-/* Verdicts of devices, what most devices have first; of equal ones in order of devices. How many there are. */
+/* Verdicts of devices, the most frequent first; of equal ones in order of devices. Returns the number of distinct
+ * ones. */
 static size_t
 count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 {
@@ -101,7 +102,8 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 	return nwords;
 }
 
-/* The finding that ranks first, above the verdict: that is of most devices, and a late one has another. */
+/* The finding that ranks first, above the verdict: the verdict is that of most devices, and a late device may have
+ * another. */
 static void
 put_first(struct screen *s)
 {
@@ -195,8 +197,8 @@ put_step(struct screen *s)
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 
-/* Columns of a row's parts: where there is no room for a bar the time gets closer, then names are shortened, and where
- * little of them would be left there is no time. */
+/* Columns of a row's fields: if there is no space for a bar the time moves left, then names are shortened, and if
+ * little of them would remain the time is dropped. */
 struct row { int names, time, bar; };
 
 static struct row
@@ -275,8 +277,8 @@ put_where(struct screen *s)
 	nsx_buf_char(s->to, '\n');
 }
 
-/* Bytes of the part of a command that goes on a line of `room` columns, a backslash after it where there is more: up
- * to a space between words, of which none is broken, nor anything in quotes. */
+/* Bytes of the part of a command that fits a line of `room` columns, with a backslash after it if it continues: up to a
+ * space between words, none of which is broken, nor is quoted text. */
 static size_t
 command_line(struct nsx_str command, size_t room)
 {
@@ -296,7 +298,7 @@ command_line(struct nsx_str command, size_t room)
 	return cut ? cut : command.len;
 }
 
-/* A command as it can be copied, on several lines if it is wider than a terminal. */
+/* A command that can be copied, on several lines if it is wider than a terminal. */
 static void
 put_command(struct screen *s, struct nsx_str command)
 {

@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "table/idle/idle.h"
 
-/* Launches of graphs that are remembered on a device, from their first node on: far more than run side by side. */
+/* Launches of graphs that are remembered per device, from their first node on: far more than run concurrently. */
 enum { LAUNCHES = 1 << 13 };
 
 const char *
@@ -100,14 +100,14 @@ cause_of(const struct nsx_host_piece *p, int64_t call)
 	return NSX_CAUSE_HOST;
 }
 
-/* What the thread did in [g0, m). */
+/* The activity of the thread in [g0, m). */
 static int
 starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *drained)
 {
 	struct nsx_host_thread *t;
 
 	if (!f->calls) {
-		/* A stream without calls: the call itself is known from the operation, nothing else. */
+		/* A stream without calls: only the call of the operation itself is known. */
 		int64_t c0 = op->host_start < g0 ? g0 : op->host_start < m ? op->host_start : m;
 
 		return add(f, g0, c0, NSX_CAUSE_HOST, f->host_paths.root, NSX_NONE) == NSX_OK

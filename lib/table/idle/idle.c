@@ -8,7 +8,7 @@
 #include "table/idle/idle.h"
 #include "job/missing.h"
 
-enum { OFTEN = 4096 };   /* records between two looks at what is not needed any more */
+enum { OFTEN = 4096 };   /* records between two removals of data that is no longer needed */
 
 /* ---- host */
 
@@ -22,7 +22,7 @@ thread_at(struct idle *f, const struct nsx_rec *rec)
 	return nsx_idle_thread(f, profile, pid, tid);
 }
 
-/* The number of a frame's text if frames are wanted; false when out of memory. */
+/* The number of a frame's text if frames are requested; false when out of memory. */
 static bool
 frame_of(struct idle *f, struct nsx_str text, uint32_t *id)
 {
@@ -33,7 +33,7 @@ frame_of(struct idle *f, struct nsx_str text, uint32_t *id)
 	return *id != NSX_NONE;
 }
 
-/* What innermost calls of a class mean. */
+/* The state for an innermost call of each class. */
 static uint32_t
 state_of_call(const struct nsx_rec *rec)
 {
@@ -138,8 +138,8 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 	return t ? nsx_host_range(t, i, f->err) : nsx_err_nomem(f->err, NULL);
 }
 
-/* The path of the range that an operation names, and of those around it; the root if it is not known. NSX_NONE when out
- * of memory. */
+/* The path of the range of an operation, and of those around it; the root if it is unknown. NSX_NONE when out of
+ * memory. */
 static uint32_t
 path_of(struct idle *f, int64_t profile, int64_t range)
 {
@@ -168,8 +168,7 @@ path_of(struct idle *f, int64_t profile, int64_t range)
 
 /* ---- devices */
 
-/* The lowest `needed` of a process, and of those that are known in part, for which each field that is not known stands
- * for all. */
+/* The lowest `needed` of a process, and of incompletely known processes, in which each unknown field means all. */
 static bool
 needs(struct idle *f, int64_t profile, int64_t pid, int64_t needed)
 {
@@ -184,8 +183,8 @@ needs(struct idle *f, int64_t profile, int64_t pid, int64_t needed)
 	return true;
 }
 
-/* Forget pieces of a process's threads that no gap can need any more: those before the earliest `busy` of its devices
- * that still have work to come. False when out of memory. */
+/* Remove pieces of a process's threads that no later gap can need: those before the earliest `busy` of its devices that
+ * still have operations to come. False when out of memory. */
 static bool
 trim(struct idle *f)
 {
@@ -228,7 +227,7 @@ flush_run(struct idle *f, struct nsx_idle_device *d)
 	return rc;
 }
 
-/* For nsx_parts: the operation that settles the time, and its device. */
+/* For nsx_parts: the current operation, and its device. */
 struct settling { struct idle *f; struct nsx_idle_device *d; const struct idle_op *op; };
 
 static int
@@ -317,7 +316,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
 	    NSX_OK)
 		return NSX_ERR;
-	/* A node that ends no gap is remembered all the same. */
+	/* A node that ends no gap is remembered too. */
 	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (op.end > d->busy) {
@@ -328,7 +327,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* ---- all */
+/* ---- the whole stream */
 
 void
 nsx_idle_need(const struct idle *f, struct nsx_reader *in)
@@ -394,7 +393,7 @@ nsx_idle_finish(struct idle *f)
 	return nsx_idle_end_windows(f);
 }
 
-/* Say which devices tell less than they seem to. */
+/* Report devices for which the data is incomplete. */
 static int
 report_clocks(struct idle *f)
 {
@@ -549,7 +548,7 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
          struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct idle f = { .options = options, .diags = diags, .err = err };
-	int64_t spooled = -1;   /* the diags of a first reading */
+	int64_t spooled = -1;   /* diags of a first reading */
 	int rc = nsx_idle_begin(&f);
 
 	*table = NULL;

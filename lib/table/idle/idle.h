@@ -1,9 +1,9 @@
-/* idle.h -- what the files of nsysx-idle share; private to this folder.
+/* idle.h -- declarations shared by the files of nsysx-idle; private to this folder.
  *
- * A record's way: idle.c reads it. Host records go to their thread (thread.c). An operation settles the time of its
- * device before it (job/parts): busy runs go to the windows (windows.c) as they are, a gap first to gaps.c, which asks
- * the thread that launched the operation what it did, and makes segments of one cause each. The windows clip and add
- * up; rows.c makes tables of them, verdict.c says what a window is bound by. */
+ * idle.c reads a record. Host records go to their thread (thread.c). An operation completes the time of its device
+ * before it (job/parts): busy runs go to the windows (windows.c) directly, a gap first to gaps.c, which queries the
+ * activity of the thread that launched the operation, and makes segments of one cause each. The windows clip and add
+ * up; rows.c makes tables of them, verdict.c determines what limits a window. */
 #ifndef NSX_TABLE_IDLE_IDLE_H
 #define NSX_TABLE_IDLE_IDLE_H
 
@@ -18,7 +18,7 @@
 #include "table/idle.h"
 #include "table/idle/thread.h"
 
-/* Causes in order of rows; edges first. */
+/* Causes in the order of rows; edges first. */
 enum nsx_cause {
 	NSX_CAUSE_BEFORE, NSX_CAUSE_AFTER, NSX_CAUSE_GRAPH, NSX_CAUSE_NO_CALL,
 	NSX_CAUSE_PROFILER, NSX_CAUSE_QUEUE_FULL, NSX_CAUSE_LOADING, NSX_CAUSE_SYNC, NSX_CAUSE_LAUNCH, NSX_CAUSE_ALLOC,
@@ -27,29 +27,29 @@ enum nsx_cause {
 	NSX_CAUSE_LATENCY, NSX_CAUSE_DEPENDENCY, NSX_CAUSE_UNRESOLVED,
 	NSX_NCAUSES
 };
-/* A row of a window: busy parts, then causes. */
+/* A row of a window: busy activities, then causes. */
 enum { NSX_IDLE_CELLS = NSX_PART_IDLE + NSX_NCAUSES };
 static inline int nsx_cause_cell(enum nsx_cause c) { return NSX_PART_IDLE + (int)c; }
 
 const char *nsx_cause_name(enum nsx_cause c);
 const char *nsx_cause_group(enum nsx_cause c);   /* "edge", "graph", "no-call", "launch-starved", "issued" */
 
-/* A stretch of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
+/* A part of a gap with one cause. path: in idle.paths; leaf: name of the call, or of the next operation; NSX_NONE:
  * none. */
 struct idle_segment { int64_t start, end; uint32_t path, leaf; enum nsx_cause cause; };
 
 struct idle_cell { int64_t ns, count, longest, drained; };
 
-/* What is summed for one window or several of one key. Rows stand in order of device, `first`, `seq`. */
+/* The sums of one window or of several with one key. Rows are sorted by device, `first`, `seq`. */
 struct idle_window {
 	uint32_t device;
-	int64_t  start, end;        /* what it covers; of several, unused */
+	int64_t  start, end;        /* its interval; unused for several */
 	int64_t  length;            /* ns, of all of them */
-	int64_t  first;             /* its first moment */
+	int64_t  first;             /* its earliest time */
 	int64_t  key;               /* execution, start; NSX_ABSENT: none */
 	uint32_t label, next;       /* strings of the catalogue; NSX_NONE: none */
 	bool     closed;
-	bool     whole;             /* of all of a device, beside those of NSX_IDLE_GIVEN; not for verdicts */
+	bool     whole;             /* all of a device, in addition to those of NSX_IDLE_GIVEN; not for verdicts */
 	struct idle_cell cells[NSX_IDLE_CELLS];
 	struct nsx_map reasons;     /* (cell, place) -> idle.reasons, for verdicts */
 	uint32_t reason;            /* the first of a list of them; NSX_NONE ends */
@@ -64,28 +64,28 @@ struct idle_module { int64_t start, end; uint32_t program; int64_t execution; };
 struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
-	int64_t  first, busy;       /* start of its first operation, largest end so far */
+	int64_t  first, busy;       /* start of its first operation, latest end so far */
 	struct nsx_parts parts;
-	enum nsx_part run_part;     /* the busy run at hand */
+	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
-	uint32_t prev;              /* name of the operation that set busy, for lists */
-	struct nsx_map launches;    /* graph launches of which a node has come: call -> order */
+	uint32_t prev;              /* name of the operation with the end `busy`, for lists */
+	struct nsx_map launches;    /* graph launches of which a node has been read: call -> order */
 	NSX_VEC(int64_t) launch_list;
 	size_t   launch_head;
 	/* windows.c */
-	uint32_t window;            /* the one at hand; NSX_NONE: none */
-	uint32_t between;           /* the one between modules; NSX_NONE: not made */
-	NSX_VEC(struct idle_module) modules;    /* that may hold what is to be settled */
-	size_t   modules_open;      /* when those that were past were forgotten */
+	uint32_t window;            /* the current one; NSX_NONE: none */
+	uint32_t between;           /* the one between modules; NSX_NONE: not created */
+	NSX_VEC(struct idle_module) modules;    /* that may contain time not yet assigned */
+	size_t   modules_open;      /* number left when ended ones were last removed */
 	bool     any_module;
 	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
-	NSX_VEC(int64_t) cuts;      /* starts of steps to come */
+	NSX_VEC(int64_t) cuts;      /* starts of later steps */
 	int64_t  step;              /* number of the next one */
 	bool     in_step;
 };
 
-/* A step whose window is known before the operations come: from its start to the next one's of its class. `number`: as
- * in idle_window.key. */
+/* A step whose window is known before its operations are read: from its start to the start of the next of its class.
+ * `number`: as in idle_window.key. */
 struct idle_step { int64_t device, start, end, number; uint32_t class; };
 
 struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
@@ -99,15 +99,15 @@ struct idle {
 	struct nsx_stacks  folded;
 	struct nsx_host_paths host_paths;
 	bool               listed;         /* gaps are kept for a list */
-	bool               frames;         /* paths and names are wanted */
-	bool               reasoned;       /* verdicts are wanted: what is summed by path, too */
+	bool               frames;         /* paths and names are requested */
+	bool               reasoned;       /* verdicts are requested: sums by path too */
 	regex_t            pattern;
 	bool               has_pattern;
 	struct nsx_near    near;           /* names of ranges, as long as none matches */
 	struct nsx_buf     scratch, full, match;
 	NSX_VEC(struct idle_step) steps;   /* by step: from a first reading, of each device by start */
 	struct nsx_intern  classes;        /* of the steps */
-	bool               classed;        /* there may be several */
+	bool               classed;        /* there may be several classes */
 	NSX_VEC(struct nsx_host_thread) threads;
 	struct nsx_threads thread_of;      /* numbers in threads */
 	NSX_VEC(struct nsx_idle_device) devices;   /* by index of the catalogue */
@@ -115,56 +115,56 @@ struct idle {
 	struct nsx_map     window_of;      /* by module: (device, program and whether before it) -> windows */
 	NSX_VEC(struct idle_reason) reasons;
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
-	struct nsx_range_book ranges;      /* that operations may name; mark: node of the path */
+	struct nsx_range_book ranges;      /* to which operations may refer; mark: node of the path */
 	NSX_VEC(struct idle_gap) gaps;
 	NSX_VEC(struct idle_segment) segments;
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
-	NSX_VEC(int64_t)   needs;          /* by trim: from where on pieces are needed */
+	NSX_VEC(int64_t)   needs;          /* by trim: time from which pieces are needed */
 	struct nsx_map     need_of;        /* (profile, pid) -> needs */
 	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch, beyond;
 	bool    required;
 };
 
-/* An operation as gaps need it; absent numbers are NSX_ABSENT. */
+/* The data of an operation that gaps use; absent numbers are NSX_ABSENT. */
 struct idle_op { uint32_t name, path; int64_t start, end, call, tid, host_start, host_end, waits, pid, profile;
                  bool graph_node; };
 
-/* ---- idle.c: a stream's records one by one, for those who read it for more than this. {0} with options, diags, err
- * set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
+/* ---- idle.c: processes a stream's records one by one, for code that reads it for other purposes too. {0} with
+ * options, diags, err set is empty; between nsx_idle_begin and nsx_idle_free. NSX_OK or NSX_ERR. */
 
 int nsx_idle_begin(struct idle *f);
-void nsx_idle_need(const struct idle *f, struct nsx_reader *in);   /* tell a reader what nsx_idle_take uses */
+void nsx_idle_need(const struct idle *f, struct nsx_reader *in);   /* declare to a reader what nsx_idle_take uses */
 int nsx_idle_take(void *f, const struct nsx_rec *rec);
 int nsx_idle_finish(struct idle *f);      /* after the last record: windows are complete */
 int nsx_idle_report(struct idle *f);      /* diags */
 void nsx_idle_free(struct idle *f);
-/* The state of the device of that index in the catalogue, made with those before it; NULL when out of memory. */
+/* The state of the device of that index in the catalogue, created with those before it; NULL when out of memory. */
 struct nsx_idle_device *nsx_idle_device(struct idle *f, uint32_t index);
 
 /* ---- gaps.c */
 
-/* The thread, made when it is new; NULL when out of memory. */
+/* The thread, created if it is new; NULL when out of memory. */
 struct nsx_host_thread *nsx_idle_thread(struct idle *f, int64_t profile, int64_t pid, int64_t tid);
 
-/* Make the segments of the gap [g0, g1) that op ends, into idle.segments; *drained whether it counts as that. NSX_OK or
+/* Make the segments of the gap [g0, g1) before op, into idle.segments; *drained whether it counts as drained. NSX_OK or
  * NSX_ERR. */
 int nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, int64_t g0, int64_t g1,
                      bool *drained);
 
-/* Whether another node of the same graph launch came before on the device; remembers this one. NSX_ERR when out of
+/* Whether another node of the same graph launch came before on the device; records this one. NSX_ERR when out of
  * memory. */
 int nsx_idle_is_second_node(struct idle *f, struct nsx_idle_device *d, const struct idle_op *op, bool *second);
 
-/* ---- windows.c: all times of a device are given to it in order and once */
+/* ---- windows.c: all times of a device are passed in order and once */
 
 int nsx_idle_add_busy(struct idle *f, struct nsx_idle_device *d, enum nsx_part part, int64_t start, int64_t end);
 /* with idle.segments */
 int nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, bool drained);
 int nsx_idle_take_module(struct idle *f, const struct nsx_rec *rec);
-/* A window by range: of the device, or of each of the process if it names none. */
+/* A window by range: on the device, or on each device of the process if the range has none. */
 int nsx_idle_take_window(struct idle *f, const struct nsx_rec *range, struct nsx_str shown);
-/* By NSX_IDLE_GIVEN: the windows of a device that has begun. */
+/* By NSX_IDLE_GIVEN: the windows of a device, at its first operation. */
 int nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d);
 /* The windows of the device's steps; before its first operation. */
 int nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d);
@@ -184,13 +184,13 @@ struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
-/* In which path and leaf most of a window's time of a cause is, NSX_NONE where none is known, and how many ns; needs
+/* The path and leaf with the maximum of a window's time of a cause, NSX_NONE if unknown, and that time in ns; needs
  * verdicts. */
 int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path,
                         uint32_t *leaf);
-/* Windows in order of rows: their numbers, to be freed; NULL when out of memory. */
+/* Windows in the order of rows: their numbers, to be freed; NULL when out of memory. */
 uint32_t *nsx_idle_window_order(const struct idle *f);
-/* The table, or NULL, freed, if a text for it found no memory. */
+/* The table, or NULL, freed, if memory ran out for one of its texts. */
 struct nsx_table *nsx_idle_sound(const struct idle *f, struct nsx_table *t);
 void nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
 int nsx_idle_nkeys(const struct idle *f);   /* columns of keys, device among them */

@@ -1,4 +1,4 @@
-/* rows.c -- windows, gaps and stacks as they are printed. */
+/* rows.c -- windows, gaps and stacks in their printed form. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,7 +100,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 
 	if (want == 0)
 		return NSX_OK;
-	/* Behind those that are kept already it has no place. */
+	/* It ranks after those already kept. */
 	if (f->gaps.n >= 2 * want + 64) {
 		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
 		f->gaps.n = want;

@@ -1,6 +1,6 @@
-/* steps.c -- the windows of steps that are ranges. Where one begins on a device is known when the last operation
- * launched in it has come, so the stream is read twice: first for the steps, into a spool, then from the spool for what
- * filled the time between them. */
+/* steps.c -- the windows of steps that are ranges. The start of one on a device is known only after the last operation
+ * launched in it has been read, so the stream is read twice: first for the steps, into a spool, then from the spool for
+ * the activities of the time between them. */
 #include <regex.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* thread.c -- what a host thread does at each moment. */
+/* thread.c -- the activity of a host thread at each time. */
 #include "table/idle/thread.h"
 
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "base/outfile.h"
 #include "stream/kinds.h"
 
-/* Pieces of a thread in memory; the older half goes to a file beyond it, in pieces of fixed size, so that one is found
- * by halving. */
+/* Pieces of a thread in memory; beyond that the older half goes to a file, in pieces of fixed size, so that one is
+ * found by binary search. */
 enum { MANY = 1 << 20 };
 
-/* What a thread has open at a time costs time with each record, so there is a limit, which no program comes near: where
- * ranges nest, what lies deeper than that is told by what is around it. */
+/* The time per record grows with the intervals that a thread has open, so their number is limited; no real program
+ * reaches the limit: where ranges nest, deeper ones are represented by those around them. */
 enum { MOST_OPEN = 4096 };
 
-/* Where ranges do not nest, each end changes the paths of those that go on: of so many. */
+/* If ranges do not nest, each end changes the paths of ranges that remain open: at most of so many. */
 enum { MOST_REMADE = 64 };
 
 static bool
@@ -86,7 +86,7 @@ read_all(int fd, void *p, size_t n, off_t at, struct nsx_err *err)
 	return NSX_OK;
 }
 
-/* Put the older half of the pieces in memory into the file. */
+/* Write the older half of the pieces in memory to the file. */
 static int
 spill(struct nsx_host_thread *t, struct nsx_err *err)
 {
@@ -111,7 +111,7 @@ same(const struct nsx_host_piece *a, const struct nsx_host_piece *b)
 static int
 push_piece(struct nsx_host_thread *t, struct nsx_host_piece p, struct nsx_err *err)
 {
-	/* Of what changes several times at one moment the last counts. */
+	/* Of several changes at one time the last counts. */
 	if (t->list.p[t->list.n - 1].start == p.start && t->list.n - t->head > 1)
 		t->list.n--;
 	if (same(&t->list.p[t->list.n - 1], &p))
@@ -126,7 +126,7 @@ push_piece(struct nsx_host_thread *t, struct nsx_host_piece p, struct nsx_err *e
 	return nsx_vec_push(&t->list, p) ? NSX_OK : nsx_err_nomem(err, NULL);
 }
 
-/* What the thread does from `at` on, as things are open now. */
+/* The activity of the thread from `at` on, given the open intervals. */
 static int
 note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
@@ -150,7 +150,7 @@ note(struct nsx_host_thread *t, int64_t at, const struct nsx_host_paths *paths, 
 
 /* ---- the sweep */
 
-/* Make the paths of the open ranges from that place on, and whether they are within one that compiles. */
+/* Compute the paths of the open ranges from that position on, and whether they are within one that compiles. */
 static int
 make_paths(struct nsx_host_thread *t, size_t from, const struct nsx_host_paths *paths, struct nsx_err *err)
 {
@@ -180,7 +180,7 @@ min2(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The first of the ranges that are still to begin. */
+/* The first of the ranges that have not begun. */
 static int64_t
 next_coming(const struct nsx_host_thread *t)
 {
@@ -237,7 +237,7 @@ begin(struct nsx_host_thread *t, struct nsx_open_intervals *where, struct nsx_op
 
 	if (nsx_host_settle(t, i.start, paths, err) != NSX_OK)
 		return NSX_ERR;
-	/* What is over, or takes no time, holds no moment that anyone asks about. */
+	/* An interval that is over, or has no length, contains no time that can be queried. */
 	if (i.end <= i.start || i.end <= t->settled)
 		return NSX_OK;
 	if (where->list.n >= MOST_OPEN) {
@@ -266,23 +266,23 @@ nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const s
 int
 nsx_host_range(struct nsx_host_thread *t, struct nsx_open_interval i, struct nsx_err *err)
 {
-	/* It stands in the stream where its GPU work began, if that was earlier. */
+	/* In the stream it comes when its GPU work began, if that was earlier. */
 	if (!nsx_vec_room(&t->coming, 1))
 		return nsx_err_nomem(err, NULL);
 	coming_push(NULL, t->coming.p, t->coming.n++, i);
 	return NSX_OK;
 }
 
-/* ---- asking */
+/* ---- queries */
 
-/* Append the pieces of the file that hold some of [from, to). */
+/* Append the pieces of the file that overlap [from, to). */
 static int
 from_file(const struct nsx_host_thread *t, int64_t from, int64_t to, struct nsx_host_pieces *out, struct nsx_err *err)
 {
 	size_t lo = t->spilled_head, hi = t->spilled, size = sizeof *t->list.p;
 	struct nsx_host_piece p;
 
-	/* The last that begins at `from` or before. */
+	/* The last piece that begins at `from` or before. */
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -333,10 +333,10 @@ nsx_host_forget(struct nsx_host_thread *t, int64_t time)
 {
 	while (t->head + 1 < t->list.n && t->list.p[t->head + 1].start <= time)
 		t->head++;
-	/* Only when all of the file is past is it known without reading it. */
+	/* Only if all of the file is past is this known without reading it. */
 	if (t->spilled > t->spilled_head && t->list.p[t->head].start <= time) {
 		t->spilled_head = t->spilled = 0;
 		if (ftruncate(t->fd, 0) != 0)
-			t->spilled_head = t->spilled = 0;   /* it is written over */
+			t->spilled_head = t->spilled = 0;   /* it will be overwritten */
 	}
 }

@@ -1,11 +1,11 @@
-/* verdict.c -- what a window is bound by, in a word and in a sentence. */
+/* verdict.c -- what limits a window, as a word and as a sentence. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "table/idle/idle.h"
 
-/* A window that computes for this share of its time is compute-bound: what is left to win elsewhere is little. */
+/* A window that computes for this share of its time is compute-bound: little can be gained elsewhere. */
 #define COMPUTE_BOUND 0.9
 
 enum group { COMM, COPY, STARVED, ISSUED, GRAPH, NO_CALL, NGROUPS };

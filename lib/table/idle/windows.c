@@ -1,12 +1,12 @@
-/* windows.c -- the windows that a device's time is cut by, and their sums. Runs and gaps of a device come in order and
- * once; what a window has of each is clipped and added. */
+/* windows.c -- the windows into which a device's time is divided, and their sums. Runs and gaps of a device come in
+ * order and once; the part of each inside a window is added to it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/num.h"
 #include "table/idle/idle.h"
 
-enum { FEW_MODULES = 64 };   /* of a device, worth looking through for those that are past */
+enum { FEW_MODULES = 64 };   /* below this number, ended modules of a device are not searched */
 
 static int64_t
 max2(int64_t a, int64_t b)
@@ -49,7 +49,7 @@ count(struct idle_window *w, int cell, int64_t ns, bool drained)
 	c->drained += drained ? ns : 0;
 }
 
-/* Remember for the verdict which path and leaf it was. */
+/* Record path and leaf for the verdict. */
 static int
 reason(struct idle *f, uint32_t window, const struct idle_segment *s, int64_t ns)
 {
@@ -66,11 +66,11 @@ reason(struct idle *f, uint32_t window, const struct idle_segment *s, int64_t ns
 	return NSX_OK;
 }
 
-/* What is being added: a run of a busy part, or a gap whose segments lie in the order of time. */
+/* The interval being added: a busy run, or a gap whose segments are in the order of time. */
 struct piece { int64_t start, end; enum nsx_part part; bool drained; size_t from; };
 
-/* Add what the window has of it in [start, end). The windows of one piece come in order of start, so segments before
- * are not looked at again. */
+/* Add the part of it in [start, end). The windows of one piece come in order of start, so earlier segments are
+ * skipped. */
 static int
 add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_t end)
 {
@@ -124,8 +124,7 @@ bucket_start(int64_t t, int64_t every)
 	return t - (rest < 0 ? rest + every : rest);
 }
 
-/* Windows by time, of all devices: 700 MB of them. Nobody reads more, and a short time by mistake would fill all
- * memory. */
+/* Maximum of windows by time, of all devices: 700 MB. A mistyped short time would otherwise fill the memory. */
 enum { BUCKETS = 1000000 };
 
 static int
@@ -228,7 +227,7 @@ join_cells(struct idle *f, uint32_t to, uint32_t from)
 	return NSX_OK;
 }
 
-/* What lay between modules lay before this one. */
+/* Time between modules was before this one. */
 static int
 give_between(struct idle *f, struct nsx_idle_device *d, uint32_t program)
 {
@@ -240,8 +239,8 @@ give_between(struct idle *f, struct nsx_idle_device *d, uint32_t program)
 	return to == NSX_NONE ? NSX_ERR : join_cells(f, to, d->between);
 }
 
-/* Forget those that ended before t when there are twice as many as were open the last time, so that one which lasts
- * long keeps no others. */
+/* Remove those that ended before t when there are twice as many as were open the last time, so that a long one does not
+ * keep others in memory. */
 static void
 forget_modules(struct nsx_idle_device *d, int64_t t)
 {
@@ -256,7 +255,7 @@ forget_modules(struct nsx_idle_device *d, int64_t t)
 	d->modules_open = kept;
 }
 
-/* The module that holds t, the last started; NULL: none. *until: how long that lasts at least, at most `end`. */
+/* The module that contains t, the last started; NULL: none. *until: its minimum end, at most `end`. */
 static const struct idle_module *
 holds(struct nsx_idle_device *d, int64_t t, int64_t end, int64_t *until)
 {
@@ -278,7 +277,7 @@ holds(struct nsx_idle_device *d, int64_t t, int64_t end, int64_t *until)
 	return m;
 }
 
-/* The window of what lies between modules. */
+/* The window of the time between modules. */
 static uint32_t
 between_window(struct idle *f, struct nsx_idle_device *d, int64_t t)
 {
@@ -295,7 +294,7 @@ between_window(struct idle *f, struct nsx_idle_device *d, int64_t t)
 	return d->between;
 }
 
-/* The window of an execution; the one at hand as long as it lasts, since executions of a device rarely interleave. */
+/* The window of an execution; the current one as long as it lasts, since executions of a device rarely interleave. */
 static uint32_t
 execution_window(struct idle *f, struct nsx_idle_device *d, const struct idle_module *m, int64_t t)
 {
@@ -376,7 +375,7 @@ add_to_steps(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 
 /* ---- ranges */
 
-/* Insert a window that may hold times to come, by start. */
+/* Insert a window that later times may be in, by start. */
 static int
 open_window(struct idle *f, struct nsx_idle_device *d, int64_t start, int64_t end, uint32_t label)
 {
@@ -473,14 +472,14 @@ add_to_ranges(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 			d->open.p[kept++] = d->open.p[i];
 		}
 	}
-	/* Windows of steps are all there from the start: they are moved when one is past, not for every piece. */
+	/* Windows of steps all exist from the start: they are moved when one has ended, not for every piece. */
 	if (kept < i)
 		memmove(d->open.p + kept, d->open.p + i, (d->open.n - i) * sizeof *d->open.p);
 	d->open.n -= i - kept;
 	return NSX_OK;
 }
 
-/* ---- all */
+/* ---- all windows */
 
 static int
 add_piece(struct idle *f, struct nsx_idle_device *d, struct piece p)
@@ -512,7 +511,7 @@ nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64
 	return add_piece(f, d, (struct piece){ start, end, NSX_PART_IDLE, drained, 0 });
 }
 
-/* What of [start, end) lies outside the device's own time. */
+/* Parts of [start, end) outside the device's own time. */
 static void
 add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start, int64_t end)
 {

@@ -1,5 +1,5 @@
-/* collect.c -- GPU operations gathered by the execution they belong to. Holds a line for each execution that is
- * measured and, of ranges, those that are open on the host or on the GPU.
+/* collect.c -- assigns GPU operations to executions. Holds a line for each measured execution and the ranges that are
+ * open on the host or on the GPU.
  *
  *   of range step:  step [inner [step [op 20 ns]] [op 5 ns]]   ->  20 ns for the inner step, 25 ns for the outer one */
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "job/range_book.h"
 #include "job/metadata.h"
 
-/* What ranges are marked with: the subject they are or are in. */
+/* Marks of ranges: the subject that they are or are inside. */
 enum {
 	UNRESOLVED = NSX_NONE,
-	RESOLVING = NSX_NONE - 1,    /* who meets it again is in a circle */
-	NOWHERE = NSX_NONE - 2       /* in none that is measured */
+	RESOLVING = NSX_NONE - 1,    /* the range is being resolved: reaching it again means a cycle */
+	NOWHERE = NSX_NONE - 2       /* in no measured range */
 };
 
 /* Of a range in the book, `name` is the subject that it is, NSX_NONE if it is not measured; `mark` the one that its
@@ -134,7 +134,7 @@ take_module_op(struct collecting *c, const struct nsx_rec *rec)
 
 /* ---- ranges */
 
-/* NAME, or DOMAIN:NAME. */
+/* Compares NAME, or DOMAIN:NAME. */
 static bool
 is_named(struct nsx_str domain, struct nsx_str name, struct nsx_str want)
 {
@@ -145,8 +145,8 @@ is_named(struct nsx_str domain, struct nsx_str name, struct nsx_str want)
 	                                          0);
 }
 
-/* Whether the range is one of those asked for, by its full name, its key or what else options.names makes of it; *as:
- * by which. Valid until the next call. */
+/* Whether the range is requested, by its full name, its key or the form of options.names; *as: the name that matched.
+ * Valid until the next call. */
 static bool
 is_asked_for(struct collecting *c, const struct nsx_rec *rec, struct nsx_str *as)
 {
@@ -165,7 +165,7 @@ is_asked_for(struct collecting *c, const struct nsx_rec *rec, struct nsx_str *as
 	return c->s->options->names == NSX_NAMES_DIGITS && is_named(domain, *as, want);
 }
 
-/* What might have been meant, as long as nothing has the name. */
+/* Collect similar names, as long as no range has the name. */
 static int
 offer(struct collecting *c, const struct nsx_rec *rec)
 {
@@ -205,8 +205,8 @@ take_range(struct collecting *c, const struct nsx_rec *rec)
 	return nsx_range_book_add(&c->book, rec, subject, c->s->err);
 }
 
-/* Which measured range an open one is or is in, for it and all around it. A parent may stand after its child when both
- * start at once, so it is looked for when the first operation comes. */
+/* The measured range that an open one is or is inside, for it and all around it. A parent may come after its child if
+ * both start at the same time, so it is resolved when the first operation comes. */
 static int
 resolve(struct collecting *c, struct nsx_range_entry *at)
 {
@@ -220,7 +220,7 @@ resolve(struct collecting *c, struct nsx_range_entry *at)
 		if (!nsx_vec_push(&c->chain, at))
 			return nomem(c);
 		up = at->parent == NSX_ABSENT ? NULL : nsx_range_book_find(&c->book, at->profile, at->parent);
-		/* In a broken stream the chain may come back to itself: then it is taken to end there. */
+		/* In a malformed stream the chain of parents may be a cycle: it ends there. */
 		if (!up || up->mark == RESOLVING)
 			break;
 		at = up;
@@ -264,8 +264,8 @@ take_range_op(struct collecting *c, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* Measured ranges so that each stands before the one around it: a range is next when all within it have been. NULL when
- * out of memory. */
+/* Order measured ranges so that each comes before the one around it: a range is next when all inside it have been
+ * placed. NULL when out of memory. */
 static uint32_t *
 inner_first(const struct nsx_spans *s)
 {
@@ -289,8 +289,9 @@ inner_first(const struct nsx_spans *s)
 	return order;
 }
 
-/* What is in a range is also in the measured ranges around it. Each range's spans go once to the next one out, inner
- * ranges first, so that this takes as long as there are rows; operations have gone to their innermost range alone. */
+/* The operations of a range belong to the measured ranges around it too. Each range's spans are added once to the next
+ * one outside, inner ranges first, so that the time is linear in the number of rows; operations were added to their
+ * innermost range only. */
 static int
 carry_outward(struct collecting *c)
 {

@@ -1,5 +1,5 @@
-/* measure.h -- what both sides of nsysx-measure share: spans collected from a stream, and tables made of them; private
- * to this folder. */
+/* measure.h -- declarations shared by the files of nsysx-measure: spans collected from a stream, and tables made of
+ * them; private to this folder. */
 #ifndef NSX_TABLE_MEASURE_MEASURE_H
 #define NSX_TABLE_MEASURE_MEASURE_H
 
@@ -8,10 +8,10 @@
 #include "base/near.h"
 #include "base/vec.h"
 
-/* What is measured: a program, or one instance of a range. Numbers of names are in nsx_spans.names. */
+/* A measured subject: a program, or one instance of a range. Numbers of names are in nsx_spans.names. */
 struct nsx_subject {
 	int64_t  id;            /* of the program or the range; INT64_MIN: none */
-	int64_t  host_start;    /* of a range, what its executions are counted by */
+	int64_t  host_start;    /* of a range: orders its executions */
 	uint32_t name;
 	uint32_t outer;         /* of a range: the next measured one around it; NSX_NONE: none */
 };
@@ -31,11 +31,11 @@ struct nsx_spans {
 	struct nsx_map                executions, span_of;   /* (subject, execution) -> dense; (that, device) ->
 	                                                      * spans */
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
-	int64_t                       met;                   /* op records */
-	int64_t                       timeless, homeless;    /* without a duration; whose range is not there */
+	int64_t                       met;                   /* number of op records */
+	int64_t                       timeless, homeless;    /* without a duration; whose range is missing */
 	int64_t                       candidates, matching;  /* programs or ranges; of that name */
-	struct nsx_near               near;                  /* what might have been meant */
-	bool                          required;              /* a record of the kind that is required came */
+	struct nsx_near               near;                  /* similar names */
+	bool                          required;              /* a record of the required kind was read */
 	int64_t                       diags;
 };
 
@@ -43,7 +43,7 @@ struct nsx_spans {
 int nsx_spans_read(struct nsx_spans *s, struct nsx_reader *in);
 void nsx_spans_free(struct nsx_spans *s);
 
-/* The table that the options ask for; NULL when out of memory. */
+/* The requested table; NULL when out of memory. */
 struct nsx_table *nsx_spans_table(struct nsx_spans *s);
 
 #endif

@@ -103,7 +103,7 @@ by_value(const void *a, const void *b)
 	return compare(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The smallest value that percent of all are not above. */
+/* The nearest-rank percentile: the smallest value that at least that percentage of values do not exceed. */
 static int64_t
 percentile(const int64_t *sorted, size_t n, size_t percent)
 {
@@ -164,7 +164,7 @@ put_all_stats(struct nsx_table *t, const struct nsx_spans *s, const struct shown
 static bool
 put_list(struct nsx_table *t, const struct nsx_spans *s, const struct shown *x, size_t n)
 {
-	/* Counting sort: where each span's operations begin. */
+	/* Counting sort: the first operation of each span. */
 	size_t *first = calloc(s->spans.n + 2, sizeof *first);
 	uint32_t *order = malloc((s->ops.n + 1) * sizeof *order);
 	bool good = first && order;
@@ -199,7 +199,7 @@ select_spans(const struct nsx_spans *s, size_t *n)
 	for (size_t i = 0; x && i < s->spans.n; i++) {
 		const struct nsx_span_of *sp = &s->spans.p[i];
 		const struct nsx_subject *sub = &s->subjects.p[sp->subject];
-		/* Ranges of one name belong together, whatever their ids. */
+		/* Ranges of one name are one group, for any ids. */
 		if (sp->execution >= s->options->skip)
 			x[(*n)++] = (struct shown){ nsx_intern_str(&s->names, sub->name), s->options->module ? sub->id
 			                            : 0, sp->device, sp->execution,

@@ -1,4 +1,4 @@
-/* peaks.c -- what a device can do at most: multiprocessors x operations a clock x clock, from the stream or from
+/* peaks.c -- the peak rates of a device: multiprocessors x operations per clock x clock, from the stream or from
  * gpus.def. */
 #include "table/roofline/peaks.h"
 
@@ -11,7 +11,7 @@
 
 static const char *const math_names[NSX_NMATHS] = { "f4", "f8", "s8", "f16", "bf16", "tf32", "f64", "f32" };
 
-/* What runs a math that a chip lacks; NSX_NMATHS: nothing. */
+/* The math that runs instead of one that a chip lacks; NSX_NMATHS: none. */
 static const enum nsx_math instead[NSX_NMATHS] = {
 	[NSX_MATH_F4] = NSX_MATH_F8,    [NSX_MATH_F8] = NSX_MATH_BF16,  [NSX_MATH_S8] = NSX_MATH_F32,
 	[NSX_MATH_F16] = NSX_MATH_F32,
@@ -54,9 +54,9 @@ nsx_peak_from_name(enum nsx_peak_from from)
 	return names[from];
 }
 
-/* ---- what the user says */
+/* ---- peaks from the user */
 
-/* A number above 0 that arithmetic with it stays far from the ends of doubles. */
+/* A number above 0, small enough that arithmetic with it stays within the range of doubles. */
 static bool
 get_rate(struct nsx_str s, double *v)
 {
@@ -108,9 +108,9 @@ nsx_roofline_give_bandwidth(struct nsx_roofline_given *given, const char *gbps)
 	return wrong;
 }
 
-/* ---- what a device is */
+/* ---- properties of a device */
 
-/* Whether word stands in name, in any case, with no letter or digit beside it. */
+/* Whether word occurs in name, in any case, with no letter or digit next to it. */
 static bool
 stands_in(struct nsx_str name, const char *word, size_t len)
 {
@@ -173,7 +173,8 @@ nsx_peaks_of(const struct nsx_cat_device *d, struct nsx_str name, const struct n
 			p.from[m] = exported ? NSX_FROM_EXPORT : NSX_FROM_TABLE;
 		}
 	}
-	/* What a chip runs on other units; not where it is not known what the chip has. What stands in comes behind. */
+	/* Maths that a chip runs on other units; not if the chip is unknown. The replacement comes later in the
+	 * list. */
 	for (int m = NSX_NMATHS - 1; ops && m >= 0; m--)
 		if (p.tflops[m] == 0 && !ops->ops[m] && instead[m] != NSX_NMATHS)
 			p.tflops[m] = p.tflops[instead[m]];

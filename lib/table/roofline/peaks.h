@@ -1,4 +1,4 @@
-/* peaks.h -- what a device can do at most; private to this folder. */
+/* peaks.h -- the peak rates of a device; private to this folder. */
 #ifndef NSX_TABLE_ROOFLINE_PEAKS_H
 #define NSX_TABLE_ROOFLINE_PEAKS_H
 
@@ -6,12 +6,12 @@
 #include "job/catalogue.h"
 #include "table/roofline.h"
 
-/* Where a number is from. */
+/* The source of a number. */
 enum nsx_peak_from { NSX_FROM_NOWHERE, NSX_FROM_OPTION, NSX_FROM_EXPORT, NSX_FROM_TABLE };
 
-/* Of one device; 0 and NSX_FROM_NOWHERE: not known. */
+/* Peaks of one device; 0 and NSX_FROM_NOWHERE: unknown. */
 struct nsx_peaks {
-	double tflops[NSX_NMATHS];              /* of operations of that math, on whatever units the device has for
+	double tflops[NSX_NMATHS];              /* of operations of that math, on the units that the device has for
 	                                         * it */
 	double gbps;
 	enum nsx_peak_from from[NSX_NMATHS];    /* of the maths that the device has itself, and of those that were

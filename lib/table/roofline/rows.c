@@ -1,4 +1,8 @@
-/* rows.c -- what each instruction could take at least. */
+/* rows.c -- the minimum time of each instruction.
+ *
+ * For example, 2 executions of a dot with 4,000,000 flops and 30,000 bytes on a device with 100 TFLOP/s and 1000 GB/s:
+ * 40 ns of computation, 30 ns of memory traffic, so the limit is 2 x 40 = 80 ns, bound by computation; if they took 100
+ * ns, the headroom is 20 ns. */
 #include "table/roofline/rows.h"
 
 #include <stdio.h>
@@ -6,8 +10,7 @@
 
 /* ---- the work of an instruction */
 
-/* Fill in what is known of it. Half of it is nothing: without bytes no limit holds, without flops it would be too
- * low. */
+/* Fill in its work. Incomplete work is useless: without bytes no limit holds, without flops it would be too low. */
 static void
 work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r)
 {
@@ -36,14 +39,14 @@ work_of(struct nsx_roof *f, const struct nsx_cat_inst *i, struct nsx_roof_row *r
 
 /* ---- its limit */
 
-/* Add what the cell's executions take at least on their device; the first cell of a row says what bounds it. */
+/* Add the minimum time of the cell's executions on their device; the first cell of a row determines what bounds it. */
 static void
 weigh(struct nsx_roof_row *r, const struct nsx_roof_cell *c, const struct nsx_peaks *p, bool first)
 {
 	double peak = r->flops ? p->tflops[r->math] : p->tflops[NSX_MATH_F32], scalar = p->tflops[NSX_MATH_F32],
 	    n = (double)c->count;
-	/* TFLOP/s are 1000 operations a ns, GB/s a byte. Without a peak of scalar units what is left is still a lower
-	 * bound. */
+	/* TFLOP/s are 1000 operations per ns, GB/s are bytes per ns. Without a peak of scalar units the rest is still a
+	 * lower bound. */
 	double matrix = r->flops && peak > 0 ? (double)r->flops / (peak * 1000) : 0;
 	double vector = scalar > 0 ? (double)r->vector / (scalar * 1000) : 0;
 	double memory = p->gbps > 0 ? (double)r->bytes / p->gbps : 0;
@@ -122,7 +125,7 @@ by_headroom(const void *a, const void *b)
 
 /* ---- */
 
-/* Say once for each device that ran what cannot be weighed what is not known of it. */
+/* Report once for each device that ran instructions without a limit which of its peaks are unknown. */
 static void
 say_unknown(const struct nsx_roof *f, const struct nsx_roof_row *r, const struct nsx_roof_cell *c, bool *said,
             struct nsx_diags *diags)

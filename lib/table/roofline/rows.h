@@ -1,9 +1,8 @@
-/* rows.h -- what the files of nsysx-roofline share; private to this folder.
+/* rows.h -- declarations shared by the files of nsysx-roofline; private to this folder.
  *
  * roofline.c reads the stream: metadata go to the catalogue, a thunk to the cell of its instruction and device, a
- * module to its program. After the last record rows.c makes a row of the cells of each instruction and weighs it
- * against the peaks of its devices; tables.c adds rows up and prints them; words.c says of each program what they come
- * to. */
+ * module to its program. After the last record rows.c makes a row of the cells of each instruction and compares it with
+ * the peaks of its devices; tables.c adds rows up and prints them; words.c writes a sentence for each program. */
 #ifndef NSX_TABLE_ROOFLINE_ROWS_H
 #define NSX_TABLE_ROOFLINE_ROWS_H
 
@@ -14,7 +13,7 @@ enum nsx_bound { NSX_BOUND_MATRIX, NSX_BOUND_VECTOR, NSX_BOUND_MEMORY, NSX_NBOUN
 
 enum nsx_note { NSX_NOTE_NONE, NSX_NOTE_CACHE, NSX_NOTE_PEAK, NSX_NOTE_NO_PEAK, NSX_NOTE_UNMODELLED, NSX_NNOTES };
 
-/* What an instruction did on a device; indices of the catalogue, ns. */
+/* The executions of an instruction on a device; indices of the catalogue, ns. */
 struct nsx_roof_cell { uint32_t inst, device; int64_t count; nsx_u128 total; };
 
 /* An instruction. Work is that of one execution, time (ns) and count are those of all. */
@@ -24,26 +23,25 @@ struct nsx_roof_row {
 	nsx_u128 total;
 	bool     modelled, limited;      /* its work is known; its limit, too */
 	int64_t  flops, vector, bytes;   /* if modelled */
-	enum nsx_math math;              /* NSX_NMATHS where flops is 0 or not known */
+	enum nsx_math math;              /* NSX_NMATHS if flops is 0 or unknown */
 	enum nsx_bound bound;            /* if limited, as are the following: on the device of the lowest number */
 	double   peak, bandwidth;        /* TFLOP/s of math, of scalar units where flops is 0, or 0; GB/s */
 	double   limit, headroom;        /* ns */
-	double   at_peak;                /* ns: flops of all executions at the peak of math; negative where that is not
-	                                  * known */
+	double   at_peak;                /* ns: flops of all executions at the peak of math; negative if unknown */
 	enum nsx_note note;
 };
 
-/* What rows add up to: those of an opcode, of an op_name, of a program. */
+/* Sums over rows: of an opcode, of an op_name, of a program. */
 struct nsx_roof_sum {
 	int64_t  instructions, count;
 	nsx_u128 total, modelled;        /* ns: of all rows; of those with a limit */
 	nsx_u128 by_bound[NSX_NBOUNDS];
 	nsx_u128 flops, bytes;           /* of the executions of rows with a limit */
 	nsx_u128 known_flops;            /* of all rows whose work is known */
-	double   limit, headroom, at_peak;   /* at_peak: negative where it is not known of a row */
+	double   limit, headroom, at_peak;   /* at_peak: negative if it is unknown for a row */
 };
 
-/* What programs did as modules. */
+/* Modules of programs. */
 struct nsx_roof_program { int64_t executions; nsx_u128 time; };
 
 struct nsx_roof {
@@ -60,7 +58,7 @@ struct nsx_roof {
 	int64_t  ndiags, thunks, modules, timeless_thunks, timeless_modules, odd_costs, too_large;
 };
 
-/* Take in any record; {0} with options and err set is empty. NSX_OK or NSX_ERR. */
+/* Add any record; {0} with options and err set is empty. NSX_OK or NSX_ERR. */
 int nsx_roof_take(void *f, const struct nsx_rec *rec);
 void nsx_roof_free(struct nsx_roof *f);
 
@@ -68,24 +66,24 @@ void nsx_roof_free(struct nsx_roof *f);
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);
 
 static inline double nsx_roof_efficiency(double limit, nsx_u128 time) { return limit / (double)time; }
-/* Operations of an execution: on matrix units, or on scalar ones where there are none. */
+/* Operations of an execution: on matrix units, or on scalar ones if it has none of those. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 
 /* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of
  * records. */
 void nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r);
 
-/* What a program's rows and modules come to, the longest time first. */
+/* Sums of a program's rows and modules, the longest time first. */
 struct nsx_roof_total { uint32_t program; struct nsx_roof_sum sum; struct nsx_roof_program ran; };
 
-/* *list: the programs that have rows or modules, *n of them, the caller's to free. NSX_OK, or NSX_ERR with err filled
+/* *list: the programs that have rows or modules, *n of them, which the caller frees. NSX_OK, or NSX_ERR with err filled
  * and nothing to free. */
 int nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t *n);
 
-/* The table that the options ask for. NSX_OK, or NSX_ERR with err filled and *table NULL. */
+/* The requested table. NSX_OK, or NSX_ERR with err filled and *table NULL. */
 int nsx_roof_table(struct nsx_roof *f, struct nsx_table **table);
 
-/* Put a line for each program, and what rows cannot say, below the table. NSX_OK, or NSX_ERR with err filled. */
+/* Add a line for each program, and notes on missing data, below the table. NSX_OK, or NSX_ERR with err filled. */
 int nsx_roof_words(const struct nsx_roof *f, struct nsx_table *t);
 
 #endif

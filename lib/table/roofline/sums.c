@@ -1,4 +1,4 @@
-/* sums.c -- what rows add up to, and what programs come to. */
+/* sums.c -- sums of rows, and of programs. */
 #include <stdlib.h>
 
 #include "table/roofline/rows.h"

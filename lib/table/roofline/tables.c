@@ -50,7 +50,7 @@ math_of(const struct nsx_roof_row *r)
 static const char *const bounds[NSX_NBOUNDS] = { "matrix", "vector", "memory" };
 static const char *const notes[NSX_NNOTES] = { "", "cache", "peak", "no-peak", "unmodelled" };
 
-/* id, program, name, opcode: the first columns of tables with a row an instruction. */
+/* id, program, name, opcode: the first columns of tables with a row for each instruction. */
 enum { I_ID, I_PROGRAM, I_NAME, I_OPCODE };
 
 static void
@@ -168,7 +168,7 @@ put_points(struct nsx_roof *f, struct nsx_table *t)
 
 /* ---- by opcode and math, or by op_name */
 
-/* Without math the columns are the same but one; they are put behind `keys` of them. */
+/* Without math the columns are the same except one; they are placed after `keys` of them. */
 enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFICIENCY, G_FLOPS, G_BYTES, G_TFLOPS,
        G_GBPS, G_PERCENT, G_NCOLS };
 

@@ -1,13 +1,13 @@
-/* words.c -- what the rows of a program come to, in a line for people. */
+/* words.c -- a sentence for each program about its rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/escape.h"
 #include "table/roofline/rows.h"
 
-/* First rows whose headroom is told apart; names of what is not modelled; characters of a name. */
+/* First rows whose headroom is listed; names of instructions that are not modelled; characters of a name. */
 enum { FIRST = 5, LARGEST = 3, LONGEST = 60 };
-/* Programs with less than this share of the time of all rows have no line. */
+/* Programs with less than this share of the time of all rows get no line. */
 #define SMALL 0.01
 
 static void
@@ -38,7 +38,7 @@ put_bound(struct nsx_buf *b, const struct nsx_roof_sum *s)
 	nsx_buf_fmt(b, " its time, at %.1f%% of the limit", 100 * nsx_roof_efficiency(s->limit, s->modelled));
 }
 
-/* The largest of what has no limit. Rows without one are the last of all, the longest first. */
+/* The largest row without a limit. Rows without one are the last, the longest first. */
 static void
 put_unmodelled(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
 {

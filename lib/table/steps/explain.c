@@ -1,9 +1,9 @@
-/* explain.c -- what made a slow step slow.
+/* explain.c -- why a slow step was slow.
  *
- * Both steps are taken from their start to the start of the next, and each moment of a device counts for one thing: for
- * what computes, else what communicates, else what copies, else the cause of being idle (as nsysx-idle has it). Where
- * several operations of a kind run at once, the one that ends last counts. So what each thing took adds up to the
- * period, and the differences to that of the periods.
+ * Both steps last from their start to the start of the next, and each instant of a device is assigned to one thing: to
+ * what computes, else what communicates, else what copies, else the cause of being idle (as in nsysx-idle). If several
+ * operations of a kind run concurrently, the one that ends last counts. So the times add up to the period, and the
+ * differences to that of the periods.
  *
  *   median step [0,100): gemm 80, idle host 20      slow step [100,230): gemm 80, all-reduce 30, idle host 20
  *   ->  all-reduce +30 */
@@ -15,7 +15,7 @@
 #include "job/reach.h"
 #include "table/idle/idle.h"
 
-/* What a moment counts for. */
+/* The kind of thing to which time is assigned. */
 enum thing { THING_INSTRUCTION, THING_RANGE, THING_KERNEL, THING_COLLECTIVE, THING_COPY, THING_IDLE, NTHINGS };
 static const char *const things[NTHINGS] = { "instruction", "range", "kernel", "collective", "copy", "idle" };
 
@@ -24,7 +24,7 @@ struct pair { const struct nsx_step_of *base, *new; };
 
 struct row { uint32_t pair, name; enum thing thing; int64_t ns[2]; };
 
-/* What a device runs: for each busy part the largest end, and what that operation counts for. */
+/* The running operations of a device: for each busy activity the latest end, and the thing of that operation. */
 struct running {
 	bool    begun;
 	int64_t at, end[NSX_PART_IDLE];
@@ -75,7 +75,7 @@ count_run(struct explain *e, const struct running *d, int part, int64_t start, i
 	return true;
 }
 
-/* Count what the device did up to `to`. */
+/* Add the activity of the device up to `to`. */
 static bool
 settle(struct explain *e, struct running *d, int64_t to)
 {
@@ -94,7 +94,7 @@ settle(struct explain *e, struct running *d, int64_t to)
 
 /* ---- operations */
 
-/* What an operation counts for; name NSX_NONE when out of memory. */
+/* The thing to which an operation is assigned; name NSX_NONE when out of memory. */
 static enum thing
 thing_of(struct explain *e, const struct nsx_rec *op, enum nsx_part part, uint32_t *name)
 {
@@ -296,7 +296,7 @@ make_table(struct explain *e)
 	return t;
 }
 
-/* Idle time of the windows by cause, as nsysx-idle has it. */
+/* Idle time of the windows by cause, as in nsysx-idle. */
 static bool
 count_idle(struct explain *e)
 {
@@ -347,7 +347,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int perce
 			rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK && !count_idle(&e))
 		rc = nsx_err_nomem(err, NULL);
-	/* The steps' report has said these. */
+	/* These were already reported for the steps. */
 	e.idle.timeless = e.idle.beyond = 0;
 	if (rc == NSX_OK)
 		rc = nsx_idle_report(&e.idle);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* What is told of each step. */
+/* The columns of each step. */
 enum measure { PERIOD, SPAN, BUSY, COMPUTE, EXPOSED, COPY, IDLE, BETWEEN, NMEASURES };
 enum { STATISTICS = 5, KEYS = 3 };
 

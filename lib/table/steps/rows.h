@@ -8,13 +8,13 @@
 #include "stream/spool.h"
 #include "table/steps.h"
 
-/* Read all of `in` and collect its steps as the options say, whatever *s was; diags say what was not used. Into
- * `again`, unless it is NULL, goes what nsx_steps_explain reads. NSX_OK or NSX_ERR; *s is to be freed in both cases. */
+/* Read all of `in` and collect its steps as the options say, with any *s; diags report unused records. The records that
+ * nsx_steps_explain reads are written to `again`, unless it is NULL. NSX_OK or NSX_ERR; free *s in both cases. */
 int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
                       struct nsx_spool *again,
                       struct nsx_diags *diags, struct nsx_err *err);
 
-/* A row a class and device, or with `each` a row a step; NULL when out of memory. */
+/* A row for each class and device, or with `each` for each step; NULL when out of memory. */
 struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
 
 /* ---- the class that covers the GPU's work */
@@ -31,12 +31,12 @@ struct nsx_step_classes {
 	NSX_VEC(struct nsx_step_span) spans;
 };
 
-/* Tell a reader what nsx_step_classes_take uses beyond what nsx_steps_need names. */
+/* Declare to a reader what nsx_step_classes_take uses in addition to nsx_steps_need. */
 void nsx_step_classes_need(struct nsx_reader *in);
 int nsx_step_classes_take(struct nsx_step_classes *c, const struct nsx_rec *rec);
 
-/* Choose: *name is the class, with a NUL at the end, to be freed, or NULL if none covers half of the work; then diags
- * say which come closest. A diag says too which other could have been meant. */
+/* Choose: *name is the class, terminated by a NUL, to be freed, or NULL if none covers half of the work; then diags
+ * report the best candidates. A diag also reports another class that may be meant. */
 int nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags *diags);
 void nsx_step_classes_free(struct nsx_step_classes *c);
 

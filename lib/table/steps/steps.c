@@ -14,11 +14,11 @@
 #include "table/steps/rows.h"
 #include "job/missing.h"
 
-/* Collects steps, and puts all records aside where they are to be read once more. */
+/* Collects steps, and spools all records if they must be read a second time. */
 struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
 
-/* What a first reading is for when no class is named: modules are collected as they come, and all that ranges need is
- * put aside. */
+/* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
+ * need are spooled. */
 struct first {
 	struct collecting        collecting;
 	struct nsx_step_classes *classes;
@@ -40,7 +40,7 @@ take_first(void *state, const struct nsx_rec *rec)
 {
 	struct first *f = state;
 
-	/* Metadata come first, so that it is known when work comes whether this is XLA's. */
+	/* Metadata come first, so when work comes it is known whether the job uses XLA. */
 	if (nsx_steps_take(f->collecting.set, rec) != NSX_OK)
 		return NSX_ERR;
 	if (f->collecting.again && rec->kind->id != NSX_DIAG && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
@@ -52,7 +52,8 @@ take_first(void *state, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
 }
 
-/* Of the programs executed twice or more the one of the longest time alone stays in the list; none if there is none. */
+/* Of the programs executed at least twice only the one with the longest time remains in the list; none if there is
+ * none. */
 static int
 keep_longest(struct nsx_step_set *s)
 {
@@ -75,7 +76,7 @@ keep_longest(struct nsx_step_set *s)
 		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best] || best == o->class))
 			best = o->class;
 	}
-	/* Those that are executed twice come to be known late. */
+	/* A second execution is known only later. */
 	for (size_t c = 0; c < time.n; c++)
 		if (often.p[c] && time.p[c] > time.p[best])
 			best = (uint32_t)c;
@@ -88,7 +89,7 @@ keep_longest(struct nsx_step_set *s)
 	return NSX_OK;
 }
 
-/* Read the ranges of the class again. */
+/* Read the ranges of the class from the spool. */
 static int
 second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
 {

@@ -72,7 +72,7 @@ starts_at(struct lockstep *f, const struct lag_peers *u, int64_t execution)
 	return at == NSX_NONE ? NULL : &f->starts.p[at];
 }
 
-/* *p with room for n numbers instead of `had`, new ones 0; false when out of memory. */
+/* Extend *p to n numbers from `had`, new ones 0; false when out of memory. */
 static bool
 widen(int64_t **p, size_t had, size_t n)
 {
@@ -85,7 +85,7 @@ widen(int64_t **p, size_t had, size_t n)
 	return true;
 }
 
-/* The biases of peers at an occurrence, with room for all members; NULL when out of memory. */
+/* The biases of peers at an occurrence, with space for all members; NULL when out of memory. */
 static struct lag_biases *
 biases_at(struct lockstep *f, const struct lag_peers *u, uint32_t occurrence)
 {
@@ -137,7 +137,7 @@ add_edge(struct lag_biases *s, struct lag_peers *u, int edge, const struct nsx_l
 		nsx_stat_add(&s->time[edge], nsx_sub_sat(fixed(sum, (int64_t)n), fixed(from->sum, from->n), NULL));
 }
 
-/* What n devices of one clock recorded of an occurrence. */
+/* The records of n devices of one clock for an occurrence. */
 static int
 add_records(struct lockstep *f, uint32_t occurrence, int64_t execution, const struct nsx_late_record *of, size_t n)
 {
@@ -237,7 +237,7 @@ take_module(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t c
 	return NSX_OK;
 }
 
-/* The occurrence that a thunk is of, one of the program of that index; NSX_NONE when out of memory. */
+/* The occurrence of a thunk in the program of that index; NSX_NONE when out of memory. */
 static uint32_t
 occurrence_of(struct lockstep *f, const struct nsx_rec *thunk, uint32_t program)
 {

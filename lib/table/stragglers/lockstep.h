@@ -1,5 +1,5 @@
-/* lockstep.h -- what devices in lockstep are compared by: gathered in lockstep.c, put into tables in lockstep_rows.c;
- * private to lib/table/stragglers. */
+/* lockstep.h -- the data by which devices in lockstep are compared: collected in lockstep.c, put into tables in
+ * lockstep_rows.c; private to lib/table/stragglers. */
 #ifndef NSX_TABLE_STRAGGLERS_LOCKSTEP_H
 #define NSX_TABLE_STRAGGLERS_LOCKSTEP_H
 
@@ -30,11 +30,11 @@ struct lag_starts { __int128 sum; int64_t n; };
 /* One occurrence of an instruction in an execution. */
 struct lag_occurrence { uint32_t program, inst, name; int64_t number; };   /* program and inst: in the catalogue */
 
-/* What peers had at an occurrence, with numbers for each member at each edge: 2 * member + edge. */
+/* The data of peers at an occurrence, with numbers for each member at each edge: 2 * member + edge. */
 struct lag_biases {
-	uint32_t peers, occurrence, cap;   /* cap: members there is room for */
+	uint32_t peers, occurrence, cap;   /* cap: members for which there is space */
 	int64_t *worst;               /* largest absolute bias */
-	int64_t *sum, *n;             /* for a curve alone */
+	int64_t *sum, *n;             /* for a curve only */
 	struct nsx_stat all[2];
 	struct nsx_stat time[2];      /* mean over devices since the mean start of the modules */
 };
@@ -50,7 +50,7 @@ struct lockstep {
 	int64_t           alone;      /* executions of thunks on one device */
 };
 
-/* The table that was asked for into out; *n: peers that have rows. NSX_OK or NSX_ERR. */
+/* Make the requested table in out; *n: peers that have rows. NSX_OK or NSX_ERR. */
 int nsx_lockstep_table(struct lockstep *f, struct nsx_stragglers *out, size_t *n);
 
 #endif

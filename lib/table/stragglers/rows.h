@@ -1,4 +1,4 @@
-/* rows.h -- what the two ways to look for stragglers share; private to lib/table/stragglers. */
+/* rows.h -- declarations shared by the two analyses of stragglers; private to lib/table/stragglers. */
 #ifndef NSX_TABLE_STRAGGLERS_ROWS_H
 #define NSX_TABLE_STRAGGLERS_ROWS_H
 
@@ -15,22 +15,22 @@ struct nsx_late {
 	struct nsx_comm    comm;
 	struct nsx_top     top;            /* on the catalogue of comm */
 	int64_t            timeless;       /* thunks without start or duration */
-	int64_t            nccl;           /* operations of no thunk that communicate, where communication is asked */
-	bool               any;            /* a thunk of the kind that is looked at */
+	int64_t            nccl;           /* operations of no thunk that communicate, if communication is analysed */
+	bool               any;            /* there is a thunk of the analysed kind */
 };
 
-/* A device's record of an execution of an instruction: GPU times, by the clock of that number; device: its own number,
- * NSX_ABSENT if it has none. */
+/* A device's record of an execution of an instruction: GPU times, on the clock of that number; device: its number in
+ * the stream, NSX_ABSENT if it has none. */
 struct nsx_late_record { int64_t device, start, end; uint32_t clock; };
 
-/* What the state of each way begins with. */
+/* The beginning of the state of each analysis. */
 struct nsx_late_state {
 	struct nsx_late     *late;
 	struct nsx_instances instances;   /* of struct nsx_late_record; finished before finish() */
 };
 
-/* One way: module() and thunk() get the modules, and the thunks that have times and are of a program that the options
- * ask for, with the number of their clock; finish() makes the table. NSX_OK, or NSX_ERR with err filled. */
+/* One analysis: module() and thunk() get the modules, and the thunks that have times and are of a selected program,
+ * with the number of their clock; finish() makes the table. NSX_OK, or NSX_ERR with err filled. */
 struct nsx_later {
 	size_t size;                      /* of its state, which is all 0 but for its beginning */
 	bool   communication;             /* thunks of communication; false: of computation */
@@ -43,7 +43,7 @@ struct nsx_later {
 
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;
 
-/* Whether the options ask for the program of that index. */
+/* Whether the program of that index is selected. */
 bool nsx_late_wanted(const struct nsx_late *late, uint32_t program);
 
 #endif

@@ -87,7 +87,7 @@ take_counted(void *state, const struct nsx_rec *rec)
 	return take(c->late, c->how, c->state, rec);
 }
 
-/* Whether the program that was asked for is there. */
+/* Whether the requested program exists. */
 static int
 check_program(const struct nsx_late *late)
 {

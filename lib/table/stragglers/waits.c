@@ -1,7 +1,7 @@
-/* waits.c -- who waited in collectives, and for whom.
+/* waits.c -- which devices waited in collectives, and for which.
  *
  * In one instance of a collective, an execution of it by a group, a device waits from its own start to the start of the
- * last, which is who it waits for; from there to the last end is transfer:
+ * last device, for which it waits; from there to the last end is transfer:
  *
  *   device 0   100..150    waits 30 for device 2
  *   device 1   110..150    waits 20 for device 2
@@ -39,9 +39,9 @@ static const struct nsx_table_col pair_cols[P_NCOLS] = {
 	[P_WAIT_MAX]   = { "wait_max", NSX_CELL_NS },
 };
 
-/* What a device did in collectives of a kind, or there for one other device. */
+/* The times of a device in collectives of a kind, or those with one other device. */
 struct row {
-	uint32_t kind;             /* a string of the catalogue; NSX_NONE: not known */
+	uint32_t kind;             /* a string of the catalogue; NSX_NONE: unknown */
 	int64_t  device, cause;
 	int64_t  count, last, wait_max;
 	nsx_u128 wait, caused, transfer;
@@ -61,7 +61,7 @@ nomem(struct waits *f)
 	return nsx_err_nomem(f->begin.late->err, NULL);
 }
 
-/* The row of a kind, a device and, for pairs, who it waited for; NULL when out of memory. */
+/* The row of a kind, a device and, for pairs, the device that it waited for; NULL when out of memory. */
 static struct row *
 row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 {

@@ -1,6 +1,6 @@
-/* devices.c -- a row a device: what it did between the first start and the last end of a top program's module, by its
- * thunks; and what its operations did from the first to the last, which stands alone where there are no modules.
- * Constant memory a device. */
+/* devices.c -- a row for each device: its activities between the first start and the last end of a top program's
+ * module, by its thunks; and those of its operations from the first to the last, which are the only ones if there are
+ * no modules. Constant memory per device. */
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -29,15 +29,15 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[COPY_HIDDEN]     = { "copy_hidden", NSX_CELL_NS },
 };
 
-/* What a device did, of one program or of all that are kept. */
+/* The times of a device, of one program or of all that are kept. */
 struct work {
 	uint32_t program, device;   /* in the catalogue */
 	int64_t  first, last, execs;
 	nsx_u128 modules, compute, exposed, hidden;
 };
 
-/* What a device's operations did: parts that add up to the window, and the unions of what communicated and of what
- * copied, hidden or not. */
+/* The times of a device's operations: activities that add up to the window, and the unions of communication and of
+ * copies, hidden or not. */
 struct moments {
 	struct nsx_parts parts;
 	nsx_u128 of[NSX_NPARTS];
@@ -46,9 +46,9 @@ struct moments {
 };
 
 struct device {
-	bool           met;            /* it has a record, or something ran there: it has a row */
+	bool           met;            /* it has a record, or something ran on it: it has a row */
 	int64_t        number;
-	uint32_t       profile;        /* in the catalogue; NSX_NONE if not known */
+	uint32_t       profile;        /* in the catalogue; NSX_NONE if unknown */
 	struct work    all;
 	struct moments moments;
 };
@@ -121,7 +121,7 @@ device_at(struct devices *f, const struct nsx_rec *rec)
 	return at;
 }
 
-/* What the device of that index did of a program; NULL when out of memory. */
+/* The times of the device of that index for a program; NULL when out of memory. */
 static struct work *
 work_at(struct devices *f, uint32_t program, uint32_t device)
 {
@@ -218,7 +218,7 @@ devices_take(void *state, const struct nsx_rec *rec)
 	if (nsx_cat_take(&f->top.cat, rec, f->err) != NSX_OK)
 		return NSX_ERR;
 	switch (rec->kind->id) {
-	/* One without work has a row too. */
+	/* A device without work has a row too. */
 	case NSX_DEVICE: good = device_at(f, rec) != NSX_NONE; break;
 	case NSX_MODULE: good = take_module(f, rec); break;
 	case NSX_THUNK:  good = take_thunk(f, rec); break;
@@ -228,7 +228,7 @@ devices_take(void *state, const struct nsx_rec *rec)
 	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
 }
 
-/* Put what the devices did of the programs that are kept together. */
+/* Combine the times of devices for the programs that are kept. */
 static void
 add_up(struct devices *f)
 {
@@ -258,7 +258,7 @@ device_cmp(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* By its operations: all that the row has where there are no modules, else what comes with them. */
+/* By its operations: the whole row if there are no modules, else additional columns. */
 static int
 put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alone)
 {

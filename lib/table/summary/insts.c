@@ -1,5 +1,5 @@
-/* insts.c -- a row an instruction, an opcode or a kind of collective, and sums over the stream. Holds what the metadata
- * say of instructions and exact sums for each that was executed. */
+/* insts.c -- a row for each instruction, opcode or kind of collective, and sums over the stream. Holds the metadata of
+ * instructions and exact sums for each that was executed. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "base/stat.h"
 #include "job/catalogue.h"
 
-/* Deviations of more than this share of the mean are worth a look. */
+/* Deviations above this share of the mean are reported. */
 #define VARIES 0.1
 
 enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_PERCENT, T_OP_NAME,
@@ -54,7 +54,7 @@ static const struct nsx_table_col collective_cols[C_NCOLS] = {
 	[C_HIDDEN_SHARE] = { "hidden_share", NSX_CELL_SHARE },
 };
 
-/* What an instruction took, or the operations of one kind of collective. */
+/* The time of an instruction, or of the operations of one kind of collective. */
 struct inst {
 	struct nsx_stat exposed;
 	nsx_u128 hidden;
@@ -63,7 +63,7 @@ struct inst {
 	bool     comm;
 };
 
-/* What has one label. */
+/* The sums of one label. */
 struct row { struct nsx_str label; int64_t count; nsx_u128 exposed, hidden; };
 struct rows { struct row *p; size_t n, cap; };
 
@@ -71,7 +71,7 @@ struct insts {
 	struct nsx_err *err;
 	struct nsx_summary_options options;
 	struct nsx_top  top;
-	NSX_VEC(struct inst) insts;      /* by index of the catalogue, as far as any ran */
+	NSX_VEC(struct inst) insts;      /* by index of the catalogue, up to the last one that ran */
 	struct nsx_map  op_kind_of;      /* kind of collective, in the catalogue's strings -> op_kinds */
 	NSX_VEC(struct inst) op_kinds;   /* operations; `name` is the kind */
 	bool            any_op;
@@ -133,7 +133,7 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	if (at == NSX_NONE)
 		return false;
 	struct inst *i = &f->insts.p[at];
-	/* Of instructions without a record each thunk speaks for itself. */
+	/* For instructions without a record the column of each thunk counts. */
 	i->comm |= comm;
 	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE &&
 	    nsx_string(rec, NSX_THUNK_name).len
@@ -147,7 +147,7 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	return true;
 }
 
-/* An operation that communicates, and whose time is in no thunk that does: by kind of collective alone. */
+/* An operation that communicates, and whose time is in no thunk that does: counted by kind of collective only. */
 static bool
 take_op(struct insts *f, const struct nsx_rec *rec)
 {
@@ -217,7 +217,7 @@ name_of(const struct insts *f, size_t at)
 
 /* ---- instructions ---- */
 
-/* What orders the rows of instructions. */
+/* The sort key of rows of instructions. */
 struct order { nsx_u128 time; double mean; int64_t program; struct nsx_str name; size_t inst; };
 
 static int
@@ -327,7 +327,7 @@ row_at(struct rows *rows, struct nsx_map *row_of, uint32_t label)
 	return at && *at != NSX_NONE ? &rows->p[*at] : NULL;
 }
 
-/* Rows by opcode, or by kind for communication alone, sorted. False when out of memory. */
+/* Rows by opcode, or by kind for communication only, sorted. False when out of memory. */
 static bool
 add_up(const struct insts *f, bool kinds, struct rows *rows)
 {
@@ -358,7 +358,7 @@ add_up(const struct insts *f, bool kinds, struct rows *rows)
 	return good;
 }
 
-/* A row of a name, a sum and what it is of the whole. */
+/* A row of a name, a sum and its share of the whole. */
 static int
 put_sum(struct insts *f, struct nsx_table *t, struct nsx_str name, nsx_u128 ns, nsx_u128 of)
 {
@@ -376,7 +376,7 @@ put_opcodes(struct insts *f, struct nsx_table *t)
 	struct rows rows = { 0 };
 	int rc = add_up(f, false, &rows) ? NSX_OK : nsx_err_nomem(f->err, NULL);
 
-	/* What is hidden shows in no opcode's time, nor in the order. */
+	/* Hidden time is in no opcode's time, nor does it affect the order. */
 	for (size_t i = 0; i < rows.n; i++)
 		rows.p[i].hidden = 0;
 	if (rows.n > 1)

@@ -1,5 +1,5 @@
-/* ops.c -- a row a kind of GPU operation, or a name of NVTX ranges as it is shown, of any profile. Holds a sum for
- * each. */
+/* ops.c -- a row for each kind of GPU operation, or for each shown name of NVTX ranges, over all profiles. Holds a sum
+ * for each. */
 #include <stdlib.h>
 
 #include "table/summary/summary.h"
@@ -55,7 +55,7 @@ struct ops {
 	struct nsx_buf  scratch;
 	bool            kernel;
 	bool            no_compile;
-	struct nsx_map  compiling; /* (profile, range) of compilation and what is within; with no_compile alone */
+	struct nsx_map  compiling; /* (profile, range) of compilation and ranges in it; with no_compile only */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
 	struct nsx_map  row_of;
@@ -179,7 +179,8 @@ note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 	return NSX_OK;
 }
 
-/* *out: the record is of compilation. Records of kind compile come first, and a range before what runs in it. */
+/* *out: the record belongs to compilation. Records of kind compile come first, and a range before the operations in
+ * it. */
 static int
 sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 {

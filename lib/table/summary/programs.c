@@ -1,4 +1,4 @@
-/* programs.c -- a row a program: how long its modules took, and how long devices waited for each other in it.
+/* programs.c -- a row for each program: the time of its modules, and how long devices waited for each other in it.
  *
  * What devices waited in one execution of a communicating instruction is known when all have it: the longest exposed
  * time less the shortest, among the devices of a group. Groups that run it side by side wait side by side, so that the
@@ -33,7 +33,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 
 struct module { struct nsx_stat dur, thunks, wait, longest; };   /* by index of the program in the catalogue */
 
-/* One execution of a program, on all devices; the time of the device that takes longest. */
+/* One execution of a program, on all devices; the time of the slowest device. */
 struct execution { uint32_t program; bool communicates; int64_t wait, longest; };
 
 /* A device's record of a collective. */
@@ -148,7 +148,7 @@ take_module(struct programs *f, const struct nsx_rec *rec)
 			program = NSX_NONE;
 	if (program == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	/* One without start or duration is no execution: nsx_top counted it. */
+	/* One without start or duration is not an execution: it was counted by nsx_top. */
 	if (!nsx_has(rec, NSX_MODULE_start) || nsx_int(rec, NSX_MODULE_dur, -1) < 0)
 		return NSX_OK;
 	int64_t dur = rec->v[NSX_MODULE_dur].i;
@@ -266,7 +266,7 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_table_adds(*table, "total");
 	if (!rows || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
-	/* A program of which only thunks are there has no execution to put them to. */
+	/* A program with thunks only has no execution for them. */
 	for (size_t i = 0; i < f->executions.n && rc == NSX_OK; i++)
 		if (f->executions.p[i].program < f->modules.n && f->executions.p[i].communicates) {
 			nsx_stat_add(&f->modules.p[f->executions.p[i].program].wait, f->executions.p[i].wait);

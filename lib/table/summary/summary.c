@@ -40,7 +40,7 @@ nsx_sum_percent(nsx_u128 part, nsx_u128 whole)
 	return 100 * (double)part / (double)whole;
 }
 
-/* One of those that are made at once. */
+/* One of the results that are computed together. */
 struct summing { const struct nsx_summer *summer; void *state; struct nsx_diags diags; };
 struct all { struct summing *p; size_t n; int64_t diags; };
 

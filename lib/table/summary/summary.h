@@ -9,18 +9,18 @@
  * with err filled. */
 struct nsx_summer {
 	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
-	/* Tell the reader what take() reads. */
+	/* Declare to the reader what take() reads. */
 	void (*need)(const void *state, struct nsx_reader *in);
 	int (*take)(void *state, const struct nsx_rec *rec);
 	int (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
 	void (*free)(void *state);   /* NULL allowed */
 };
 
-/* programs.c: a row a program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations and
- * ranges by name. */
+/* programs.c: a row for each program. insts.c: instructions, opcodes, collectives, totals. devices.c. ops.c: operations
+ * and ranges by name. */
 extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
 
-/* Put ns into a cell of the last row. NSX_OK, or NSX_ERR if 64 bits do not hold it. */
+/* Store ns in a cell of the last row. NSX_OK, or NSX_ERR if it exceeds 64 bits. */
 int nsx_sum_ns(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err);
 
 /* part of whole in percent; whole must be above 0. */
