@@ -34,7 +34,7 @@ static const struct nsx_cli cli = {
 	"nsysx-diagnose",
 	"[--step REGEX | --module NAME] [--where | --all [--gaps N]] [--tsv | --table | --json | --markdown] "
 	"[--top N] [-o FILE] [FILE]",
-	"Print what a job is bound by, where its steps go, and what there is to gain, ranked.", opts
+	"Print what a job is bound by, the parts of its steps, and possible gains, ranked.", opts
 };
 
 static int

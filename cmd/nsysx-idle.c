@@ -37,7 +37,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-idle",
 	"[--by WINDOWS] [--verdict | --list N [--with-table] | --folded] "
 	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
-	"Print why GPUs were not computing: the parts of their time and the causes of what was idle.", opts };
+	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
 /* The value of --by. */
 static void
@@ -102,7 +102,7 @@ main(int argc, char **argv)
 	if (why)
 		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
-		nsx_cli_misuse(&cli, "--%s is of all time of each device: --by does not go with it", folded ? "folded"
+		nsx_cli_misuse(&cli, "--%s covers all time of each device: not with --by", folded ? "folded"
 		               : "list");
 	if (with_table && list < 0)
 		nsx_cli_misuse(&cli, "--with-table goes with --list");

@@ -20,7 +20,7 @@ static const struct nsx_opt opts[] = {
 
 static const struct nsx_cli cli = {
 	"nsysx-merge", "[-b] [-z[LEVEL]] [-o FILE] [--match=HOW] [--force] [FILE ...]",
-	"Merge streams into one stream, whatever their order.", opts
+	"Merge streams into one stream, independent of their order.", opts
 };
 
 static enum nsx_match_by

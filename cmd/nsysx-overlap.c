@@ -12,7 +12,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-overlap", "[-b] [-z[LEVEL]] [-o FILE] [FILE]",
-                                    "Set how much of every thunk is hidden behind computation.", opts };
+                                    "Set the part of every thunk that is hidden behind computation.", opts };
 
 int
 main(int argc, char **argv)

@@ -18,7 +18,7 @@ extern struct nsx_tool_output { const char *path; bool binary; bool text; const 
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE", \
 	            "write to FILE, which appears when it is complete [standard output]"), \
 	NSX_OPT_FLAG('b', "binary", &nsx_tool_output.binary, "write the binary encoding [text; NSYSX_FORMAT=binary]"), \
-	NSX_OPT_FLAG(0, "text", &nsx_tool_output.text, "write text, whatever NSYSX_FORMAT says"), \
+	NSX_OPT_FLAG(0, "text", &nsx_tool_output.text, "write text, overriding NSYSX_FORMAT"), \
 	NSX_OPT_MAYBE('z', "compress", &nsx_tool_output.zlevel, "LEVEL", "compress with zstd [level 3]")
 
 /* Row of an option table: --partial, --require. */

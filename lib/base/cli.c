@@ -434,7 +434,7 @@ nsx_cli_parse(const struct nsx_cli *cli, int argc, char **argv)
 			refuse(cli, &s, argv[optind - 1]);
 		const struct nsx_opt *o = opt_of(&s, got == ':' ? optopt : got);
 		if (got == ':')
-			nsx_cli_misuse(cli, "--%s wants an argument, %s", o->name, o->arg);
+			nsx_cli_misuse(cli, "--%s needs an argument, %s", o->name, o->arg);
 		apply(cli, o, optarg, n);
 		if (want_help) {
 			nsx_cli_help(cli);

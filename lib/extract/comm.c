@@ -79,7 +79,8 @@ report_wholes(struct ex_profile *p)
 	for (uint32_t i = 0; i < p->trace.nops; i++)
 		n += p->trace.ops[i].type == NSX_OP_GRAPH;
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
-		"CUDA graphs recorded as a whole count as computation, whatever is in them; --cuda-graph-trace=node of "
+		"CUDA graphs recorded as a whole count as computation, regardless of their contents; "
+		"--cuda-graph-trace=node of "
 		"nsys records their nodes");
 }
 

@@ -28,7 +28,7 @@ struct runs {
 	NSX_VEC(struct candidate) modules;
 	NSX_VEC(struct candidate) thunks;
 	int64_t *first;     /* by device: GPU start of the first wanted module */
-	int64_t  edge, homeless, tuning, spread, cut, guessed, adopted, nameless;
+	int64_t  edge, no_module, tuning, spread, cut, guessed, adopted, nameless;
 	bool     held;      /* some thunks contain others */
 };
 
@@ -179,7 +179,7 @@ choose_thunks(struct runs *x)
 			}
 			c->module = adopt(x, c);
 			if (c->module == NSX_NONE) {
-				x->homeless++;
+				x->no_module++;
 				continue;
 			}
 			x->adopted++;
@@ -523,7 +523,7 @@ report(struct runs *x)
 	nsx_diag_add(d, NSX_WARNING, who, x->edge,
 		"thunks dropped: their GPU work started before the first module of their device (the capture started "
 		"within a module)");
-	nsx_diag_add(d, NSX_WARNING, who, x->homeless,
+	nsx_diag_add(d, NSX_WARNING, who, x->no_module,
 		"thunks dropped: outside any module range, and their thread launched no module on their device shortly "
 		"before");
 	nsx_diag_add(d, NSX_INFO, who, x->adopted,

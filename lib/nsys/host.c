@@ -110,7 +110,7 @@ overhead_row(struct nsx_loader *l, const struct nsx_db_cell *v, enum nsx_overhea
 		return NSX_OK;
 	}
 	if (!nsx_cell_int(&v[GLOBAL_TID], &gtid)) {
-		h->homeless++;
+		h->no_thread++;
 		return NSX_OK;
 	}
 	o.o.gtid = (uint64_t)gtid;
@@ -155,7 +155,7 @@ nsx_host_keys(struct nsx_loader *l)
 	nsx_load_diag(l, NSX_WARNING, l->host->bad,
 	              "overheads ignored: a time is missing or not an integer");
 	nsx_load_diag(l, NSX_WARNING, l->host->backward, "overheads ignored: they end before they start");
-	nsx_load_diag(l, NSX_WARNING, l->host->homeless, "overheads ignored: without a thread");
+	nsx_load_diag(l, NSX_WARNING, l->host->no_thread, "overheads ignored: without a thread");
 	nsx_load_diag(l, NSX_WARNING, l->host->unknown, "overheads of an unknown type: without a class");
 	return NSX_OK;
 }
@@ -222,19 +222,19 @@ nsx_host_join(struct nsx_loader *l, struct nsx_host_part *const *parts, const st
 {
 	struct nsx_host *h = l->host;
 	uint32_t **names = calloc((size_t)n + 1, sizeof *names);
-	uint64_t homeless = 0;
+	uint64_t no_thread = 0;
 	int rc = NSX_OK;
 
 	if (!names)
 		return nsx_load_nomem(l);
 	for (int i = 0; i < n && rc == NSX_OK; i++) {
-		homeless += parts[i]->homeless;
+		no_thread += parts[i]->no_thread;
 		if (!(names[i] = join_names(h, &parts[i]->names)))
 			rc = nsx_load_nomem(l);
 		else
 			join_keys(h, parts[i], names[i]);
 	}
-	nsx_load_diag(l, NSX_WARNING, homeless, "CUDA calls ignored: without a thread");
+	nsx_load_diag(l, NSX_WARNING, no_thread, "CUDA calls ignored: without a thread");
 	if (rc == NSX_OK && l->opts->calls)
 		rc = nsx_host_calls_join(l, parts, tracks, n, names);
 	h->name_ids = malloc((h->names.list.n + 1) * sizeof *h->name_ids);

@@ -39,7 +39,7 @@ struct nsx_host_part {
 	struct nsx_ids  names;     /* string ids */
 	struct { int64_t id; uint32_t name; bool set; } cache[NSX_NAME_CACHE];
 	NSX_VEC(struct nsx_part_thread) threads;
-	uint64_t        homeless;  /* calls without a thread */
+	uint64_t        no_thread;  /* calls without a thread */
 };
 
 struct nsx_host {
@@ -54,7 +54,7 @@ struct nsx_host {
 	uint32_t           *launch_ops;    /* by launch: operations */
 	bool               *launch_back;   /* by launch: an operation copies from a device to pageable memory */
 	uint32_t            back_name;     /* name of such copies in trace.names; NSX_NONE: there are none */
-	uint64_t            bad, backward, homeless, unknown;   /* rows of overheads */
+	uint64_t            bad, backward, no_thread, unknown;   /* rows of overheads */
 };
 
 /* Before RUNTIME is read. */

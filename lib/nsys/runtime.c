@@ -74,7 +74,7 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 		/* Either may be NULL in a valid export: such a call launched nothing that is recorded. */
 		bool bad = v[CORRELATION].type > NSX_DB_INT || v[GLOBAL_TID].type > NSX_DB_INT;
 		p->bad += bad;
-		p->host.homeless += all && !bad && !has_thread;
+		p->host.no_thread += all && !bad && !has_thread;
 		if (bad || !has_thread || !all)
 			return NSX_OK;
 	}

@@ -431,7 +431,7 @@ begin(struct nsx_reader *r)
 static int
 disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order_key *key)
 {
-	const char *sort = "whatever wrote it is to keep the order of nsysx-format(5)";
+	const char *sort = "the program that wrote it must keep the order of nsysx-format(5)";
 	const char *kind = rec->kind->name, *last = r->last_kind->name;
 
 	if (r->last.section != key->section)

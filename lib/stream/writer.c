@@ -229,7 +229,7 @@ match(struct nsx_writer *w, struct nsx_put *p, const struct nsx_kind *k)
 }
 
 static int
-homeless(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec)
+missing_column(struct nsx_writer *w, const struct nsx_put *p, const struct nsx_rec *rec)
 {
 	int slot = 0;
 
@@ -253,7 +253,7 @@ write_record(struct nsx_writer *w, const struct nsx_rec *rec)
 	if ((p->kind != k || p->print != k->print) && match(w, p, k) != NSX_OK)
 		return NSX_ERR;
 	if (rec->has & ~p->mask)
-		return homeless(w, p, rec);
+		return missing_column(w, p, rec);
 	w->last = p;
 	w->records++;
 	p->records++;

@@ -41,7 +41,7 @@ struct nsx_compile_result {
 	int64_t           records;   /* of compilation */
 };
 
-/* Read all of `in`, which is not read from yet (open with NSX_READ_ORDERED), and make the tables of one reading.
+/* Read all of `in`, from which nothing has been read (open with NSX_READ_ORDERED), and make the tables of one reading.
  * NSX_OK, or NSX_ERR with err filled; some of out->tables may be there in either case. */
 int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct nsx_compile_result *out,
                 struct nsx_diags *diags, struct nsx_err *err);

@@ -346,7 +346,7 @@ fails 'steps of both' 2 'want one of --step REGEX and --module NAME' nsysx-idle 
 fails 'steps of a device' 2 '--step goes with --by step' nsysx-idle --step x "$T/causes"
 fails 'all of modules' 2 '--all goes with --by device' nsysx-idle --all --by module "$T/causes"
 fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/causes"
-fails 'a list of windows' 2 '--list is of all time of each device' nsysx-idle --list 3 --by module "$T/causes"
+fails 'a list of windows' 2 '--list covers all time of each device' nsysx-idle --list 3 --by module "$T/causes"
 fails 'stacks as a table' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
 fails 'names of no kind' 2 '--names' nsysx-idle --names=zz "$T/causes"
 nsysx-idle -q --tsv --list 5 --with-table -o "$T/both-%" "$T/causes"

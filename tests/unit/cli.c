@@ -143,8 +143,8 @@ lines(void)
 	misused("--nothing=3", "unknown option --nothing");
 	misused("--b", "ambiguous option --b");
 	misused("--binary=1", "--binary takes no argument");
-	misused("a -o", "--output wants an argument, FILE");
-	misused("--output", "--output wants an argument, FILE");
+	misused("a -o", "--output needs an argument, FILE");
+	misused("--output", "--output needs an argument, FILE");
 	misused("-n 23", "--number: want a whole number from -3 to 22, got \"23\"");
 	misused("-n -4", "--number: want a whole number from -3 to 22, got \"-4\"");
 	misused("-n 2x", "--number: want a whole number from -3 to 22, got \"2x\"");

@@ -378,33 +378,33 @@ order(void)
 	               "range\t5\t\t\nrange\t7\t5\t\nrange\t5\t7\t\nrange\t\t5\t\nthunk\t0\t5\nthunk\t1\t5\nmodule\t6\nzebra\t0\nskew\t1\nskew\t1\nend\t15\n", NSX_READ_ORDERED), "",
 	       "a stream in order is taken");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: module at 6 after thunk at 7; whatever wrote it is to keep the order of nsysx-format(5)", "GPU records by start");
+	       "f:6: out of order: module at 6 after thunk at 7; the program that wrote it must keep the order of nsysx-format(5)", "GPU records by start");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t7\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: module at 7 after thunk at 7; whatever wrote it is to keep the order of nsysx-format(5)", "at one start by kind");
+	       "f:6: out of order: module at 7 after thunk at 7; the program that wrote it must keep the order of nsysx-format(5)", "at one start by kind");
 	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t0\t8\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: compile of profile 0 after one of 1; whatever wrote it is to keep the order of nsysx-format(5)", "compile by profile");
+	       "f:5: out of order: compile of profile 0 after one of 1; the program that wrote it must keep the order of nsysx-format(5)", "compile by profile");
 	is_str(message(HEAD COMPILE "compile\t1\t7\ncompile\t1\t6\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: compile at 6 after compile at 7; whatever wrote it is to keep the order of nsysx-format(5)", "then by start");
+	       "f:5: out of order: compile at 6 after compile at 7; the program that wrote it must keep the order of nsysx-format(5)", "then by start");
 	is_str(message(HEAD THUNK COMPILE "thunk\t0\t7\ncompile\t1\t8\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: compile after thunk; whatever wrote it is to keep the order of nsysx-format(5)", "compile before GPU records");
+	       "f:6: out of order: compile after thunk; the program that wrote it must keep the order of nsysx-format(5)", "compile before GPU records");
 	is_str(message(HEAD RANGE "range\t\t6\tx\nrange\t5\t\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: range at 5 after range at 6; whatever wrote it is to keep the order of nsysx-format(5)", "ranges by their time on the host or the GPU");
+	       "f:5: out of order: range at 5 after range at 6; the program that wrote it must keep the order of nsysx-format(5)", "ranges by their time on the host or the GPU");
 	is_str(message(HEAD RANGE "range\t9\t6\tx\nrange\t7\t5\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: range at 5 after range at 6; whatever wrote it is to keep the order of nsysx-format(5)", "by the host's where that is the earlier");
+	       "f:5: out of order: range at 5 after range at 6; the program that wrote it must keep the order of nsysx-format(5)", "by the host's where that is the earlier");
 	is_str(message(HEAD RANGE "range\t6\t9\tx\nrange\t5\t10\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:5: out of order: range at 5 after range at 6; whatever wrote it is to keep the order of nsysx-format(5)", "by the GPU's where that is");
+	       "f:5: out of order: range at 5 after range at 6; the program that wrote it must keep the order of nsysx-format(5)", "by the GPU's where that is");
 	is_str(message(HEAD RANGE THUNK "thunk\t0\t5\nrange\t5\t5\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: range at 5 after thunk at 5; whatever wrote it is to keep the order of nsysx-format(5)", "a range before what starts with it");
+	       "f:6: out of order: range at 5 after thunk at 5; the program that wrote it must keep the order of nsysx-format(5)", "a range before what starts with it");
 	is_str(message(HEAD RANGE "range\t\t\tx\nend\t1\n", NSX_READ_ORDERED),
 	       "f:4: range without a start cannot be ordered", "a range has one of two starts");
 	is_str(message(HEAD HOST THUNK "call\t3\nthunk\t0\t4\noverhead\t5\ncall\t5\nthunk\t0\t5\nend\t5\n", NSX_READ_ORDERED), "",
 	       "calls and overhead stand among the rest, before it at one time");
 	is_str(message(HEAD HOST THUNK "thunk\t0\t4\ncall\t3\nend\t2\n", NSX_READ_ORDERED),
-	       "f:7: out of order: call at 3 after thunk at 4; whatever wrote it is to keep the order of nsysx-format(5)", "calls by the host's start");
+	       "f:7: out of order: call at 3 after thunk at 4; the program that wrote it must keep the order of nsysx-format(5)", "calls by the host's start");
 	is_str(message(HEAD HOST "call\t3\noverhead\t3\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: overhead at 3 after call at 3; whatever wrote it is to keep the order of nsysx-format(5)", "overhead before calls");
+	       "f:6: out of order: overhead at 3 after call at 3; the program that wrote it must keep the order of nsysx-format(5)", "overhead before calls");
 	is_str(message(HEAD "#skew\tdevice:i\n" RANGE "skew\t0\nrange\t\t5\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: range after skew; whatever wrote it is to keep the order of nsysx-format(5)", "ranges without GPU work before skews");
+	       "f:6: out of order: range after skew; the program that wrote it must keep the order of nsysx-format(5)", "ranges without GPU work before skews");
 	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start cannot be ordered",
 	       "a GPU record has a start");
 	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "none of it matters where it was not asked for");

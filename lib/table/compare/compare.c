@@ -106,7 +106,7 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 		}
 		if (out->comparable)
 			snprintf(out->why, sizeof out->why,
-			         "%.1f%% of the time of %s is matched, less than --coverage wants", 100 * share,
+			         "%.1f%% of the time of %s is matched, less than --coverage requires", 100 * share,
 			         s->name);
 		out->comparable = false;
 	}

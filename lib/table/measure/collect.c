@@ -249,7 +249,7 @@ take_range_op(struct collecting *c, const struct nsx_rec *rec)
 		return NSX_OK;
 	at = nsx_range_book_find(&c->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT), rec->v[NSX_OP_range].i);
 	if (!at) {
-		c->s->homeless++;
+		c->s->no_range++;
 		return NSX_OK;
 	}
 	if (at->mark == UNRESOLVED && resolve(c, at) != NSX_OK)

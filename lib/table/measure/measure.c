@@ -26,7 +26,7 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 	else if (!s->spans.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no GPU work in %s %s", what, name);
 	if (s->matching)
-		nsx_diag_add(diags, NSX_WARNING, "", s->homeless, "operations whose range has no record: ignored");
+		nsx_diag_add(diags, NSX_WARNING, "", s->no_range, "operations whose range has no record: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", s->timeless, "operations without a duration: ignored");
 }
 

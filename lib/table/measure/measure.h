@@ -32,7 +32,7 @@ struct nsx_spans {
 	                                                      * spans */
 	NSX_VEC(struct nsx_span_op)   ops;                   /* only for lists */
 	int64_t                       met;                   /* number of op records */
-	int64_t                       timeless, homeless;    /* without a duration; whose range is missing */
+	int64_t                       timeless, no_range;    /* without a duration; whose range is missing */
 	int64_t                       candidates, matching;  /* programs or ranges; of that name */
 	struct nsx_near               near;                  /* similar names */
 	bool                          required;              /* a record of the required kind was read */
