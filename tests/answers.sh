@@ -1,6 +1,6 @@
 # answers.sh -- what a stream says, in the form of the generator's answers. Sourced by tests after testlib.sh.
 #
-#   said KIND STREAM           rows of the answers' KIND (modules, thunks, ranges, compile, ops, collectives) that a text stream holds, sorted
+#   said KIND STREAM           rows of the answers' KIND (modules, thunks, ranges, compile, ops, collectives) in a text stream, sorted
 #   answered KIND DIR          the same rows from DIR/answers/KIND.tsv, sorted
 #   agrees CLAIM KIND STREAM DIR   both are equal, and there are some
 #   modules_dump and thunks_dump: of a stream that was extracted with dumps, which take command buffers apart.

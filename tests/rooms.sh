@@ -1,6 +1,6 @@
 #!/bin/sh
-# rooms.sh -- what the compiler does not hold of the shape of lib/: what may include what, who names columns of metadata, what there is
-# one of, what names mean. docs/hacking.md has the rules. Each violation is a line `CHECK WHAT`; those that are meant stand in
+# rooms.sh -- checks the structure of lib/ that the compiler does not check: allowed includes, names of metadata columns, concepts that must be
+# defined once, meanings of names. docs/hacking.md has the rules. Each violation is a line `CHECK WHAT`; those that are intended are in
 # tests/rooms.except, with a reason, and one there that is no violation any more is to be taken out.
 #
 #     sh tests/rooms.sh [ROOT]     of the tree at ROOT [this one], whose archive is $B/libnsysx.a, where there is one [build]

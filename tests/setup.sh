@@ -97,7 +97,7 @@ done_here() {
 	exit
 }
 
-# What may be installed where no command is asked for a password: 0, with $as_root before the command, or $why not.
+# Whether packages can be installed without a password: 0, with $as_root before the command, or the reason in $why.
 may_install() {
 	as_root='' why=''
 	if ! command -v apt-get >/dev/null 2>&1; then

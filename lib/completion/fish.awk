@@ -1,4 +1,4 @@
-# fish.awk -- completion for fish of the one tool that is asked for: fish looks for a file of a command's name.
+# fish.awk -- completion for fish of one selected tool: fish reads the file with the name of a command.
 function quoted(s) { gsub(/[\\']/, "\\\\&", s); return "'" s "'" }
 function argument(mode, sort, arg) {
 	if (mode == "none" || (mode == "may" && sort == "any")) return ""

@@ -87,10 +87,10 @@ nsysx_log = $(nsysx_out)/logs/$(or $(nsysx_as),$(patsubst $(nsysx_out)/%,%,$(bas
 # A page is of what lies beside it: before something else does, it goes, so that none is left of a report that could not be finished.
 # A recipe is one line as a rule, and what a shell does itself needs no process: a report of a small profile is mostly processes.
 nsysx_begin = [ ! -e $(nsysx_out)/index.html ] || rm -f $(nsysx_out)/index.html; unset NSYSX_FORMAT;
-# It is the same whatever the folder is called.
+# It does not depend on the name of the folder.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
-# $(call nsysx_tell,TEXT): with NSYSX_TELL set, what is being done is said on standard error.
+# $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
 
@@ -125,7 +125,7 @@ nsysx_version = $(eval nsysx_version := $(shell $(nsysx_bin)nsysx-extract --vers
 nsysx_stat := stat -L -c '%n %s %Y %i'
 nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
 # Of a profile: tools, options, file and dump, and that neither is newer than the state itself. Their names never become
-# targets, so they may hold whatever a word of make can.
+# targets, so they may contain any character that a word of make can.
 $(nsysx_out)/.state/profile-%: nsysx-force
 	@LC_ALL=C; export LC_ALL; \
 	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
@@ -271,7 +271,7 @@ $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsys
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) \
 		$(if $(filter $(nsysx_plot)/% $(nsysx_out)/.state/%,$?),$(nsysx_drawn),$(patsubst $(nsysx_out)/plots/%.dat,%,$?)) && : >$@
 
-# What a call with other options makes, and this one does not, goes before the page lists what there is, and what was said of it.
+# Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
 # Nothing else goes: other files in these folders are the user's.
 nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))

@@ -145,7 +145,7 @@ syn_answer_collectives(struct syn_plan *p)
 		const struct syn_inst *in = &p->prog.p[m->prog].inst.p[k->inst];
 		uint32_t proc = p->dev.p[k->dev].proc;
 
-		/* What cannot be told is in no collective that could be known. */
+		/* An operation whose instance cannot be determined is in no collective. */
 		if (k->meet.instance == SYN_NONE || in->what == SYN_BUFFER)
 			continue;
 		syn_tsv_row(&t, "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%d\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%" PRIu32 "\t%" PRId64,
@@ -264,7 +264,7 @@ programs(struct syn_plan *p)
 {
 	struct syn_tsv t;
 
-	/* One `program` number is one program, whatever id a process gives it. */
+	/* One `program` number is one program, for any id that a process gives it. */
 	syn_tsv_open(&t, "programs", "profile\tprogram_id\tprogram\tname\tcomm\texecutions\tfingerprint");
 	for (uint32_t r = 0; r < p->proc.n; r++)
 		for (uint32_t g = 0; g < p->prog.n; g++) {

@@ -243,7 +243,8 @@ dump_groups(struct dump *d, pb *to, const struct syn_inst *in)
 	if (d->pr->replicas)
 		return;
 	pb_int(to, 26, 3 + (int64_t)in->home);
-	/* Permutations and exchanges count partitions; the others all devices, unless each replica stands for its partitions. */
+	/* Permutations and exchanges count partitions; the others all devices, unless a replica includes all of its
+	 * partitions. */
 	if (in->group != SYN_RING && strcmp(in->collective, "all-to-all") != 0 && in->form != SYN_ALL_PARTITIONS)
 		pb_int(to, 71, 1);
 }

@@ -1,4 +1,5 @@
-/* heap.c -- memory that a program's instructions use, made up from when each buffer lives; its peak follows from that alone. */
+/* heap.c -- memory of a program's instructions, generated from the lifetime of each buffer; its peak follows from that
+ * alone. */
 #include <inttypes.h>
 #include <stdlib.h>
 

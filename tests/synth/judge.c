@@ -78,7 +78,7 @@ choose(struct syn_plan *p)
 		struct syn_thunk *t = &p->thunk.p[i];
 		struct syn_module *m = t->module == SYN_NONE ? NULL : &p->module.p[t->module];
 
-		/* Those of --xla26 are judged by what they ran, whatever ranges that was in. */
+		/* Those of --xla26 are classified by what they ran, in any range. */
 		t->keep = !syn_opt.xla26 && t->ops && !t->inner && !p->range.p[t->range].gone && m && !p->range.p[m->range].gone && !p->range.p[m->range].open;
 		if (t->keep) {
 			m->keep = true;

@@ -187,10 +187,10 @@ tell(struct syn_plan *p, const struct act *a, uint32_t op, uint32_t dev, int64_t
 
 	t.silent = a->torn;
 	t.no_comm = !whole || is_old();
-	/* Without a communicator nobody knows how many ranks there are, but of sends and receives the peers. */
+	/* Without a communicator the number of ranks is unknown, but the peers of sends and receives are known. */
 	if (t.no_comm && !(p2p && (whole || a->pair)))
 		t.group = 0;
-	/* Without peers nobody knows that all exchange with all. */
+	/* Without peers it is unknown whether all exchange with all. */
 	if (p2p && !whole) {
 		t.kind = "send-recv";
 		t.group = 2;

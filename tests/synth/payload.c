@@ -320,7 +320,7 @@ schema_rows(struct db_table *schemas, struct db_table *entries, int64_t domain, 
 		db_int(entries, db_col(entries, "idx"), n);
 		db_int(entries, db_col(entries, "type"), f->type);
 		db_text(entries, db_col(entries, "name"), f->name);
-		/* An offset of 0 is not told. */
+		/* An offset of 0 is not recorded. */
 		if (f->offset)
 			db_int(entries, db_col(entries, "offset"), f->offset);
 		else

@@ -55,7 +55,7 @@ void x26_job(struct syn_plan *p);
 void x26_fit(struct syn_plan *p, uint32_t prog);
 void x26_write_lists(struct syn_plan *p, uint32_t prog, const char *base);
 
-/* x26_told.c: what tools must make of it. */
+/* x26_expected.c: the results that tools must have for it. */
 void x26_judge(struct syn_plan *p);
 void x26_answers(struct syn_plan *p);
 

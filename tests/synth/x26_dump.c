@@ -144,7 +144,7 @@ target_of(struct dump *d, uint32_t n)
 	return "__cublas$lt$matmul";
 }
 
-/* Instruction n of the plan, whatever it is. */
+/* Instruction n of the plan, of any kind. */
 static int64_t
 planned(struct dump *d, struct dump_comp *c, uint32_t n)
 {

@@ -36,7 +36,7 @@ more(const struct syn_program *pr, uint32_t buffer, uint64_t group)
 	return x26_lists() == X26_OTHER && is_first_buffer(pr, buffer) && (group <= 2 || group == group_of(&extra, 0));
 }
 
-/* A step's nodes are told if in its buffer as many thunks are listed of each group as there are nodes. */
+/* A step's nodes can be assigned if in its buffer as many thunks of each group are listed as there are nodes. */
 void
 x26_fit(struct syn_plan *p, uint32_t prog)
 {

@@ -196,7 +196,7 @@ equal 'a group that is not all there counts with its whole size' "$(sed 1d "$T_p
 equal 'and is counted, as is a missing hidden' "$(grep -c -e 'devices that are not in the stream' -e 'not pass nsysx-overlap' "$T_private/err")" 2
 equal 'whose share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
 
-# Of instances that one device alone is known of, nobody knows who waited: 0 would say that none did. The group of an instruction
+# For instances with a record of one device only, waiting is unknown: 0 would mean that no device waited. The group of an instruction
 # whose kind is not known is not known either.
 { meta | sed 's/^inst	0	8	.*/inst	0	8	nodump	1			/'; thunks <<'END'; tail_of; } >"$T/alone"
 0 0 9 0 wide 0 700 0 1

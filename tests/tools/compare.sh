@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-compare: what differs between two streams. Small answers are worked out by hand beside the streams, those of the made-up job are
+# nsysx-compare: what differs between two streams. Small answers are worked out by hand beside the streams, those of the synthetic job are
 # counted again in Python, with Student's distribution integrated numerically.
 . "${0%/*}/../testlib.sh"
 
@@ -225,7 +225,7 @@ sort >"$T/want" <<'END'
 END
 same 'programs of one name: by fingerprint, by digest, by time' "$T/want" "$T/got"
 
-# Programs without a name: those with an id by it, whatever takes longer; the others by their time. One run each of $1, $2, ... ns.
+# Programs without a name: those with an id are matched by it, for any times; the others by their time. One run each of $1, $2, ... ns.
 unnamed() {
 	heads
 	printf 'program %s\n' '0 7 - - -' '1 8 - - -' '2 - - - -' '3 - - - -'

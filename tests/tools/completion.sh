@@ -85,7 +85,7 @@ else
 	skip 'bash completes' 'bash is not here'
 fi
 
-# What zsh is told, with _arguments and the like in its place: a word of its own a line.
+# The words passed to zsh, with _arguments and similar functions replaced: one word per line.
 in_zsh() {
 	zsh -f -c '
 		_arguments() { print -rl -- "$@"; state=$then then=; return 1 }

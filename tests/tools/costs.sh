@@ -1,5 +1,5 @@
 #!/bin/sh
-# What nsysx-extract says of the work of instructions and of the devices that do it: a dump and exports made by hand.
+# Columns of nsysx-extract for the work of instructions and the devices that run them: a dump and exports made by hand.
 . "${0%/*}/../testlib.sh"
 
 # ---- a dump: protocol buffers, field by field

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-diagnose: what there is to gain, worked out by hand; that its parts add up; that it says what it could not look at. Jobs with a
+# nsysx-diagnose: gains, computed by hand; its parts add up; it reports analyses that were not possible. Jobs with a
 # planted cause: tests/tools/runbook.sh.
 . "${0%/*}/../testlib.sh"
 
@@ -152,7 +152,7 @@ equal 'nor is it beside larger ones' "$(findings larger --min 0)" '1 exposed-com
 	if [ $((i - 1)) = $d ]; then thunk $i $d $((i * 100 + 30)) 50 0; else thunk $i $d $((i * 100)) 80 0; fi; done; done; } | stream turns
 equal 'no device is the one that is late' "$(findings turns --min 0)" '1 exposed-communication 150
 2 waiting 90'
-# One of four is early: nobody would be sooner if the last, which the others are with, came with it.
+# One of four is early: no device would end earlier if the last, with which the others are together, were as early.
 { devices 4 1; collectives 0,1,2,3 1000; thunk 1 0 100 100 0; for d in 1 2; do thunk 1 $d 149 51 0; done; thunk 1 3 150 50 0; } | stream early
 equal 'a device that is early is no loss' "$(findings early --min 0 | grep -v exposed)" '2 late-device 1'
 # Four devices of two hosts; 2 and 3 come last by turns.

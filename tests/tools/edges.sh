@@ -99,7 +99,7 @@ nsysx-extract -q --ops -o "$T/a.nsysx" "$export"
 fails 'standard output that is closed' 1 'standard output: not open for writing' sh -c 'nsysx-view "$0" >&-' "$T/a.nsysx"
 fails 'standard output that is for reading' 1 'standard output: not open for writing' sh -c 'nsysx-view "$0" 1</dev/null' "$T/a.nsysx"
 
-# Columns of metadata that nobody knows, of each type.
+# Unknown columns of metadata, of each type.
 awk -F'\t' -v OFS='\t' '$1 == "#program" { print $0, "note:s", "weight:f", "rank:i"; next }
 	$1 == "program" { print $0, "n" ++k, k + 0.25, -k; next } { print }' "$T/a.nsysx" >"$T/more.nsysx"
 nsysx-merge -q --text "$T/more.nsysx" >"$T/merged"

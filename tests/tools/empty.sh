@@ -1,5 +1,5 @@
 #!/bin/sh
-# A table without rows is no answer: whatever the tool, and whatever the stream lacks, standard error says why.
+# A table without rows is no result: for every tool, and everything that a stream may lack, standard error has the reason.
 . "${0%/*}/../testlib.sh"
 
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"

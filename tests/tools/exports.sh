@@ -272,7 +272,7 @@ equal 'and those that lack a time' "$(diag inflated 'HOST_LAUNCH: rows ignored: 
 sqlite3 "$T/inflated.sqlite" "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (-9223372036854775807, 9223372036854775807)"
 equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036854775807 ns')" 3
 
-# Reports, through whatever nsys is on PATH.
+# Reports, through the nsys on PATH.
 mkdir "$T/bin" "$T/tmp" "$T/none"
 printf 'report' >"$T/run.nsys-rep"
 cat >"$T/bin/nsys" <<'END'

@@ -116,7 +116,7 @@ for server in vllm sglang tensorrt-llm; do
 	agrees "$server: GPU operations" ops "$T/$server.nsx" "$T/$server"
 done
 
-# The same bytes whatever the order of files and the number of threads, from a compressed export, in binary.
+# The same bytes for any order of files and any number of threads, from a compressed export, in binary.
 nsysx-extract -q --ranges=all --ops "$T/plain/r1.sqlite" "$T/plain/r0.sqlite" >"$T/other"
 nsysx-extract -q --ranges=all --ops -j 1 "$T/plain/r0.sqlite" "$T/plain/r1.sqlite" >"$T/one.out"
 same 'order of files does not matter' "$T/one.out" "$T/other"

@@ -149,7 +149,7 @@ job graphs-recent --graphs --titles 2026 --seed 4
 job graphs-quiet --graphs --no-comm
 job whole --graphs=whole
 dumped graphs -v --ops
-# No execution op by op, no list: names tell of fusions' kernels alone. The rest stays with its buffer, and is said to.
+# No execution op by op, no list: only kernels of fusions are assigned, by names. The rest stays with its buffer, which is reported.
 left=$(awk -F'\t' '$1 == "r0" && $3 ~ /^command_buffer/ { n++; ns += $8 } END { printf "%d ns (%d)", ns, n }' "$T/graphs/answers/thunks_dump.tsv")
 equal 'coverage: what stays with command buffers is said' "$(grep 'r0: .*command buffers' "$T/graphs.err" | grep -o '[0-9]* ns.*')" "$left"
 # Each operation of a graph is that instruction's whose thunk has its time.

@@ -60,7 +60,7 @@ job() {
 	said_insts "$T/$job.nsx" >"$T/said"
 	cut -f 1-7,9- "$T/$job/answers/insts.tsv" | sed 1d | sort >"$T/answered"
 	same "$job: instructions" "$T/answered" "$T/said"
-	# Of those that cannot be told, more than their kind is unknown.
+	# For those that are not assigned, only the kind is known.
 	nsysx-overlap -q "$T/$job.nsx" | nsysx-collectives -q | grep -v -e '^collective.*command_buffer' >"$T/$job.coll"
 	agrees "$job: collectives" collectives "$T/$job.coll" "$T/$job"
 	equal "$job: what no source tells is said" "$(said_ns "$job" 'command buffer')" "$(known_ns "$T/$job/answers/graphs_dump.tsv" left)"

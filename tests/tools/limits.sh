@@ -1,5 +1,5 @@
 #!/bin/sh
-# Inputs at the ends of what there is: times and sums beyond 64 bits, durations below 0, names of any bytes and any length, a million of them,
+# Inputs at the limits: times and sums beyond 64 bits, durations below 0, names of any bytes and any length, a million of them,
 # nesting, and files that unpack to more than they should. Each gives the right answer, or a message that says what was wrong.
 . "${0%/*}/../testlib.sh"
 
@@ -65,11 +65,11 @@ equal 'a sum of 2^63 - 1 is exact: fold' "$(nsysx-fold -q --by kernel "$T/most")
 equal 'and of operations' "$(nsysx-measure -q --module step "$T/most" | cut -f 5,6 | sed 1d | tr '\t\n' '  ')" '4000000000000000000 4000000000000000000 5223372036854775807 5223372036854775807 '
 equal 'and of what is hidden' "$(nsysx-overlap "$T/most" | nsysx-view -t thunk | awk -F'\t' '$10 == 1 { print $12 }' | tr '\n' ' ')" '4000000000000000000 5223372036854775807 '
 
-# An end that no time can be is said by all that take ends into account. 5 records each; tables count those that they read.
+# An end beyond 64 bits is reported by all tools that use ends. 5 records each; tables count those that they read.
 beyond='records that end beyond 63 bits'
 stream 10 100 $((M - 50)) 100 >"$T/late"
 stream 10 100 $((M - 50)) 50 >"$T/last"
-# A count of one is not said.
+# A count of one is not printed.
 for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure --module step:1' stragglers:3 'summary --by device:4'; do
 	n=" (${tool#*:})" tool=${tool%:*}
 	[ "$n" != ' (1)' ] || n=
@@ -86,7 +86,7 @@ sed '$d' "$T/out" >"$T/got"
 same 'nsysx-view shows what is there, without a word' "$T/want" "$T/got"
 equal 'and on standard error' "$(cat "$T/err")" ''
 
-# A duration below 0 counts nowhere, which is said.
+# A duration below 0 counts nowhere, which is reported.
 stream 0 100 1000 -50 2000 100 >"$T/negative"
 while read -r tool options; do
 	# shellcheck disable=SC2086

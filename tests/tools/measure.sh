@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-measure: operations gathered by execution; on streams spelled by hand and on a job whose schedule is known.
+# nsysx-measure: operations by execution; on streams written by hand and on a job whose schedule is known.
 . "${0%/*}/../testlib.sh"
 
 # Two programs of one name and one of another; operations `program execution device start dur name`, `-` for absent.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx against its manual page: it becomes the tool, and says what there is.
+# nsysx against its manual page: it executes the tool, and lists the tools.
 . "${0%/*}/../testlib.sh"
 
 # A copy, beside tools of our own.

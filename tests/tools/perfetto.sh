@@ -63,7 +63,7 @@ equal 'launches of thunks lie within those of modules' "$(awk -F'\t' '$2 == "lau
 equal 'there is nothing else' "$(wc -l <"$T/got")" \
 	"$(($(nsysx-view -k module,thunk,op,range,compile "$T/s" | grep -vc '^#\|^end') + $(columns "$T/s" range start | grep -c .) + $(nsysx-view -k module,thunk "$T/s" | grep -vc '^#\|^end')))"
 
-# What is said of thunks: joined with the metadata by awk.
+# Arguments of thunks: joined with the metadata by awk.
 { nsysx-view -t program "$T/s"; echo; nsysx-view -t inst "$T/s"; echo; nsysx-view -t thunk "$T/s"; } | awk -F'\t' -v OFS='\t' '
 	!head { for (i = 1; i <= NF; i++) at[$i] = i; head = 1; part++; next }
 	/^$/ { head = 0; delete at; next }
@@ -162,7 +162,7 @@ head -c 300 "$(ls "$T"/job/dump0/*jit_train_step*after_optimizations*.pb)" >"$(l
 fails 'a damaged dump' 1 "$T/some/" nsysx-perfetto -x "$T/some" -o "$T/out" "$T/s"
 fails 'a folder that is not there' 1 "$T/absent: No such file" nsysx-perfetto -x "$T/absent" -o "$T/out" "$T/s"
 
-# ---- whatever the encoding; aligned ----
+# ---- any encoding; aligned ----
 nsysx-perfetto -q "$T/s" >"$T/one"
 nsysx-view -b -z "$T/s" | nsysx-perfetto -q >"$T/two"
 same 'text and binary give the same bytes' "$T/one" "$T/two"

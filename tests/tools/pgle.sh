@@ -41,7 +41,7 @@ nsysx-pgle -d "$T/out" "$T/s" >"$T/stdout" 2>"$T/err"
 equal 'a stream is understood' "$? $(cat "$T/stdout")" '0 '
 equal 'a file for each fingerprint' "$(ls "$T/out" | tr '\n' ' ')" 'f0.pbtxt f1.pbtxt '
 ok 'and none elsewhere' test ! -e "$T/f2.pbtxt"
-# Smallest of what computes, over both programs of f0; largest of what communicates, whatever is hidden; names as they were scheduled.
+# Smallest of what computes, over both programs of f0; largest of what communicates, including hidden time; names as they were scheduled.
 equal 'costs of a fingerprint' "$(costs "$T/out/f0.pbtxt" | tr '\n' ';')" \
 	'"\"q\\\"" 1.000;"all-reduce-start.7" 9.001;"fusion.1" 12.400;"other" 0.000;'
 equal 'each profile goes by its own' "$(costs "$T/out/f1.pbtxt" | tr '\n' ';')" '"all-reduce-start.7" 0.100;"fusion.1" 0.200;'

@@ -153,7 +153,7 @@ for form in '' -b; do
 	equal "a secret in a kernel's name is found $form" "$(secrets "$T/out" | awk '{ print ($1 > 0) }' | sort -u)" 1
 done
 
-# The host's name, where it is asked for, and nothing else.
+# The host's name, if it is requested, and nothing else.
 host=$(sqlite3 "$T/middle/r0.sqlite" "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'")
 nsysx-extract -q --host "$T/middle/r0.sqlite" | nsysx-view -t profile >"$T/profile"
 equal '--host names the host' "$(awk -F'\t' 'NR == 2 { print $3 }' "$T/profile")" "$host"

@@ -304,7 +304,7 @@ run env PATH="$T/inst/usr/bin:/usr/bin:/bin" nsysx-report -o r9 -x s/dump0 s/r0.
 equal 'what is installed finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
 ok 'and names none of the source' sh -c "! grep -rF '$root/' inst/usr/bin/nsysx-report inst/usr/share"
 
-# More files, and what is said meanwhile.
+# More files, and the messages meanwhile.
 ok 'a trace and a page in one file' nsysx-report -q --trace --single -o rt -x s/dump0 s/r0.sqlite
 nsysx-perfetto -q -o want.pftrace rt/streams/collectives.nsysx
 same 'the trace is that of nsysx-perfetto' want.pftrace rt/job.pftrace

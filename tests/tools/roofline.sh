@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-roofline: what instructions take beside what the hardware allows. Answers are worked out by hand beside the streams.
+# nsysx-roofline: times of instructions compared with the limits of the hardware. Answers are worked out by hand beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent, `_`: a space) as a text stream whose headers are lines `#kind column ...`.
@@ -138,7 +138,7 @@ same 'programs in words below an aligned table' "$T/want" "$T/got"
 equal 'not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
 equal 'nor in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
 
-# ---- the same whatever the form and the order of records
+# ---- the same for any encoding and order of records
 
 for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
 	nsysx-roofline -q $by $p "$T/s" >"$T/a"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make lint` holds of the shape of lib/: each rule, broken in a small tree, is said; the same within the rules is not.
+# The checks of `make lint` on the structure of lib/: each rule, broken in a small tree, is reported; the same within the rules is not.
 . "${0%/*}/../testlib.sh"
 
 rooms=$tests_dir/rooms.sh
@@ -22,7 +22,7 @@ plant() {
 found() {
 	B=build sh "$rooms" "$tree"
 }
-# $1: what is said of a tree in which file $2 has also the line $3.
+# $1: the report for a tree in which file $2 has also the line $3.
 says() {
 	plant
 	printf '%b\n' "$3" >>"$tree/$2"

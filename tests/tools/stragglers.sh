@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-stragglers: who is late, in lockstep and in collectives. Answers are worked out by hand beside the streams.
+# nsysx-stragglers: late devices, in lockstep and in collectives. Answers are worked out by hand beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
@@ -158,7 +158,7 @@ all-reduce 2 1 1 5 5 5
 all-reduce 1 0 1 0 0 0
 all-reduce 2 0 1 0 0 0
 END
-# Where names alone tell the kind nobody looked for groups: that all devices take part is an assumption.
+# If the kind is known by names only, groups were not looked up: that all devices take part is an assumption.
 sed 's/	all-reduce	1	all-reduce$/		1	all-reduce/' "$T/step.tsv" >"$T/guess"
 for tool in 'stragglers --waits' summary; do
 	equal "nsysx-$tool: assumed groups are said" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: taken as of all devices.* (6)$') $(
@@ -170,7 +170,7 @@ equal '--waits of a program without any' "$(nsysx-stragglers -q --waits --progra
 # ---- clocks ----
 CLOCKS='clock 0 0 0\nclock 1 0 0\nclock 2 1 1\n'
 { head_of; records; } | stream >"$T/parts"
-# Device 2 alone has nobody to compare with. Of the others: a start -1.5 1.5, end 0 0; 3 -3, 3 -3; b as before.
+# Device 2 alone cannot be compared. Of the others: a start -1.5 1.5, end 0 0; 3 -3, 3 -3; b as before.
 # Largest: 3 3 5 1 on both; means (-1.5 + 0 + 3 + 3 - 5 - 1) / 6.
 is 'devices that no clock joins are not compared' "$T/parts" <<'END'
 program id device executions bias_mean bias_max bias_sum rank

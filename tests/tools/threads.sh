@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-extract writes the same bytes whatever the number of threads and the order of files, of exports that are read in many parts and in
+# nsysx-extract writes the same bytes for any number of threads and order of files, of exports that are read in many parts and in
 # which most things start when something else does.
 . "${0%/*}/../testlib.sh"
 

@@ -233,7 +233,7 @@
 		if (zoomed)
 			text += ", " + percent(within >= 0 ? within : held(zoomed, frames[zoomed].end), frames[zoomed].v) + " of the zoomed";
 		text += " (" + human(sum) + ", " + n + (n === 1 ? " frame)" : " frames)");
-		/* Names of frames that are not drawn are not here: what they could add is said. */
+		/* Names of frames that are not drawn are not available: the result says how much they may add. */
 		var narrow = Math.min(Number(svg.dataset.narrow), frames[0].v - sum);
 		if (narrow > 0)
 			text += ", at most " + percent(narrow, frames[0].v) + " more in frames not drawn";

@@ -114,7 +114,7 @@ END {
 		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
 	for (i = 1; i <= lookeds; i++) {
-		# The first is what was looked at; many that are not known would push what there is out of sight.
+		# The first is what was analysed; many unknown ones would push the others out of sight.
 		if (i == 2 && lookeds > 3)
 			print "<details><summary>" lookeds - 1 " questions could not be answered, and why</summary>"
 		print "<p class=\"note\">" esc(sentence(looked[i])) "</p>"

@@ -30,5 +30,5 @@ function percent(x) { return sprintf("%.1f %%", x) }
 function shown(x, form) {
 	return form == "ns" ? ns(x) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
 }
-# A number that keeps what the tool said.
+# A number with the digits that the tool printed.
 function data(x, form) { return "<data value=\"" esc(x) "\">" esc(shown(x, form)) "</data>" }

@@ -31,7 +31,7 @@ file == "residual" {
 }
 file == "record-diag" { if (v("severity") != "info") warned++ }
 
-# A finding: number x, its limit, whether it can be told; what it is, its text, where to read on.
+# A finding: number x, its limit, whether it is known; its subject, its text, a link to details.
 function rule(known, x, limit, form, name, text, anchor) {
 	if (!known)
 		return

@@ -1,4 +1,4 @@
-# style.gp -- how every plot looks; `data` and `picture` are given. dress.awk makes of its colours what a page wants, light or dark.
+# style.gp -- the common style of plots; `data` and `picture` are set by the caller. dress.awk replaces its colours by those of a light or dark page.
 set encoding utf8
 set terminal svg size 600,380 noenhanced font "sans-serif,14" name "plot"
 set output picture

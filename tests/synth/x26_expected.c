@@ -1,6 +1,6 @@
-/* x26_told.c -- what tools must make of the exports of --xla26. Each thunk is known from the plan; which of those in graphs can be told to be
- * their instruction's follows from what the export holds and what lies beside it: an execution of the command buffer that ran op by op, a
- * list that fits, a name that one instruction alone can have. */
+/* x26_expected.c -- the results that tools must have for the exports of --xla26. Each thunk is known from the plan; which operations of
+ * graphs can be assigned to their instruction follows from the contents of the export and the files beside it: an execution of the command
+ * buffer that ran op by op, a list of thunks that matches, a name that only one instruction can have. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
