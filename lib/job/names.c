@@ -169,9 +169,11 @@ nsx_name(enum nsx_names names, struct nsx_str domain, struct nsx_str name, struc
 	if (names == NSX_NAMES_FULL || nsx_str_eq(domain, NSX_STR("TSL")))
 		return name;
 	key = nsx_name_key(name);
+	if (names == NSX_NAMES_KEY)
+		return key;
 	for (size_t i = 0; i < key.len && !number; i++)
 		number = is_digit(key.ptr[i]);
-	if (names == NSX_NAMES_KEY || !number)
+	if (!number)
 		return key;
 	scratch->len = 0;
 	for (size_t i = 0; i < key.len;) {

@@ -580,4 +580,20 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 	return NSX_OK;
 }
 
+size_t
+nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has)
+{
+	struct binary *b = r->state;
+	struct kind *k = b->now;
+	size_t n = k->ready - k->at < b->left ? k->ready - k->at : b->left;
+	size_t i = n ? k->at - (k->ready - 1) / BATCH * BATCH : 0;
+
+	*wide = k->wide;
+	*v = k->v + i * k->wide;
+	*has = k->is + i;
+	k->at += n;
+	b->left -= n;
+	return n;
+}
+
 const struct nsx_decoder nsx_binary_decoder = { binary_begin, binary_next, binary_where, binary_close };

@@ -68,6 +68,10 @@ struct nsx_block {
 };
 struct nsx_block nsx_binary_block(const struct nsx_reader *r);
 
+/* Read the records that follow the last one, are of its kind and are assembled: returns how many. The values of the
+ * first are at *v, those of the next `wide` further on; (*has)[i] are the slots of record i. */
+size_t nsx_binary_take(struct nsx_reader *r, union nsx_val **v, size_t *wide, const uint64_t **has);
+
 /* Decode that block whole, whatever columns were decoded before: the decoder's next returns its records again. */
 int nsx_binary_again(struct nsx_reader *r);
 

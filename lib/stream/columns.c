@@ -110,10 +110,13 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 	while (runs.p < runs.end) {
 		if (!nsx_get_varint(&runs, &n) || n > d->rows - at)
 			return SIZE_MAX;
-		if (now)
+		if (now) {
 			values += n;
-		for (size_t end = at + n; at < end; at++)
-			c->has[at] |= now ? bit : 0;
+			for (size_t end = at + n; at < end; at++)
+				c->has[at] |= bit;
+		} else {
+			at += n;
+		}
 		now = !now;
 	}
 	return at == d->rows ? values : SIZE_MAX;

@@ -151,6 +151,52 @@ nsx_reader_beyond(const struct nsx_reader *r)
 	return r->beyond;
 }
 
+/* The slots of time and duration in records of kind k. */
+static void
+find_times(struct nsx_reader *r, const struct nsx_kind *k)
+{
+	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
+
+	/* A kind without GPU times uses those of the host. */
+	if (nsx_field(k->id, start) < 0)
+		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
+	r->timed = k;
+	r->start = nsx_field(k->id, start);
+	r->dur = nsx_field(k->id, dur);
+	/* Columns that are not needed do not matter. */
+	if (r->start < 0 || r->dur < 0 || (k->unasked >> r->start | k->unasked >> r->dur) & 1)
+		r->start = r->dur = -1;
+}
+
+/* Whether the end of rec does not fit a time. */
+static bool
+ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
+{
+	int64_t end;
+
+	if (rec->kind != r->timed)
+		find_times(r, rec->kind);
+	return r->start >= 0 && rec->has >> r->start & rec->has >> r->dur & 1
+	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
+}
+
+/* Pass on the records that follow rec, are of its kind and are assembled. */
+static int
+take_batch(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *state)
+{
+	const uint64_t *has;
+	size_t wide, n = nsx_binary_take(r, &rec->v, &wide, &has);
+
+	for (; n > 0; n--, rec->v += wide) {
+		rec->has = *has++;
+		r->records++;
+		r->beyond += ends_beyond(r, rec);
+		if (take(state, rec) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
 int
 nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void *state, struct nsx_err *err)
 {
@@ -165,6 +211,10 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 		if (require && rec.kind != last && strcmp((last = rec.kind)->name, require) == 0)
 			require = NULL;
 		if (take(state, &rec) != NSX_OK)
+			return NSX_ERR;
+		/* Order is checked for each record. */
+		if (r->dec == &nsx_binary_decoder && !(r->flags & NSX_READ_ORDERED)
+		    && take_batch(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (rc == NSX_EOF && require)
@@ -444,35 +494,6 @@ disorder(struct nsx_reader *r, const struct nsx_rec *rec, const struct nsx_order
 	int64_t time = compile ? key->second : key->first, was = compile ? r->last.second : r->last.first;
 	return nsx_reader_fail(r, "out of order: %s at %" PRId64 " after %s at %" PRId64 "; %s", kind, time, last, was,
 	                       sort);
-}
-
-/* The slots of time and duration in records of kind k. */
-static void
-find_times(struct nsx_reader *r, const struct nsx_kind *k)
-{
-	enum nsx_role start = NSX_ROLE_START, dur = NSX_ROLE_DUR;
-
-	/* A kind without GPU times uses those of the host. */
-	if (nsx_field(k->id, start) < 0)
-		start = NSX_ROLE_HOST_START, dur = NSX_ROLE_HOST_DUR;
-	r->timed = k;
-	r->start = nsx_field(k->id, start);
-	r->dur = nsx_field(k->id, dur);
-	/* Columns that are not needed do not matter. */
-	if (r->start < 0 || r->dur < 0 || (k->unasked >> r->start | k->unasked >> r->dur) & 1)
-		r->start = r->dur = -1;
-}
-
-/* Whether the end of rec does not fit a time. */
-static bool
-ends_beyond(struct nsx_reader *r, const struct nsx_rec *rec)
-{
-	int64_t end;
-
-	if (rec->kind != r->timed)
-		find_times(r, rec->kind);
-	return r->start >= 0 && rec->has >> r->start & rec->has >> r->dur & 1
-	       && __builtin_add_overflow(rec->v[r->start].i, rec->v[r->dur].i, &end);
 }
 
 /* docs/format.md, "Order", except for ties: no program depends on those. */

@@ -64,6 +64,18 @@ read_list(struct nsx_numbers32 *to, struct nsx_unread s, size_t n, uint32_t max)
 	return nsx_get_numbers32(&s, to->p, n, max) ? NULL : damaged;
 }
 
+/* Whether none of the 8 strings from i on is needed. */
+static bool
+none_of_8(const struct nsx_strings *t, size_t i)
+{
+	uint64_t w;
+
+	if (t->n - i < 8)
+		return false;
+	memcpy(&w, t->wanted + i, sizeof w);
+	return w == 0;
+}
+
 /* Strings with which needed strings share a prefix are needed too: false if one refers to none. */
 static bool
 want_beginnings(struct nsx_strings *t)
@@ -71,6 +83,10 @@ want_beginnings(struct nsx_strings *t)
 	const uint32_t *back = t->back.p, *shared = t->shared.p;
 
 	for (size_t i = t->n; i-- > 0;) {
+		if (i >= 7 && none_of_8(t, i - 7)) {
+			i -= 7;
+			continue;
+		}
 		if (!t->wanted[i] || !shared[i])
 			continue;
 		if (back[i] >= i)
@@ -80,26 +96,36 @@ want_beginnings(struct nsx_strings *t)
 	return true;
 }
 
-/* The bytes of all needed strings, SIZE_MAX if they are damaged. Their lengths are known afterwards. */
+/* The bytes of all needed strings, SIZE_MAX if they are damaged. Their lengths, and where their own bytes begin, are
+ * known afterwards. */
 static size_t
 measure(struct nsx_strings *t)
 {
 	const uint32_t *back = t->back.p, *shared = t->shared.p, *length = t->length.p;
 	size_t total = 0;
+	uint64_t text = 0, all = (uint64_t)(t->text.end - t->text.p);
 
-	for (size_t i = 0; i < t->n; i++) {
-		size_t len = (size_t)length[i] + shared[i];
-
-		if (!t->wanted[i])
+	for (size_t i = 0; i < t->n;) {
+		if (none_of_8(t, i)) {
+			for (size_t k = 0; k < 8; k++)
+				text += length[i + k];
+			i += 8;
 			continue;
-		if (len == 0 || (shared[i] && (back[i] >= i || shared[i] > t->p[i - 1 - back[i]].len)))
-			return SIZE_MAX;
-		total += len;
-		if (total > NSX_BLOCK_MAX)
-			return SIZE_MAX;
-		t->p[i].len = len;
+		}
+		for (size_t end = t->n - i < 8 ? t->n : i + 8; i < end; text += length[i++]) {
+			size_t len = (size_t)length[i] + shared[i];
+
+			if (!t->wanted[i])
+				continue;
+			if (len == 0 || (shared[i] && (back[i] >= i || shared[i] > t->p[i - 1 - back[i]].len)))
+				return SIZE_MAX;
+			total += len;
+			if (total > NSX_BLOCK_MAX || text + length[i] > all)
+				return SIZE_MAX;
+			t->p[i] = (struct nsx_str){ (const char *)t->text.p + text, len };
+		}
 	}
-	return total;
+	return text == all ? total : SIZE_MAX;
 }
 
 /* Copy n bytes, usually few: 16 may be read and written at either address. */
@@ -116,7 +142,6 @@ const char *
 nsx_strings_join(struct nsx_strings *t, bool all)
 {
 	const char *wrong;
-	uint64_t text = 0;
 
 	if (t->n == 0)
 		return t->text.p == t->text.end ? NULL : damaged;
@@ -124,10 +149,6 @@ nsx_strings_join(struct nsx_strings *t, bool all)
 	    || (wrong = read_list(&t->shared, t->span[SHARED], t->n, NSX_BLOCK_MAX))
 	    || (wrong = read_list(&t->length, t->span[LENGTH], t->n, NSX_BLOCK_MAX)))
 		return wrong;
-	for (size_t i = 0; i < t->n; i++)
-		text += t->length.p[i];
-	if (text != (size_t)(t->text.end - t->text.p))
-		return damaged;
 	if (all)
 		memset(t->wanted, 1, t->n);
 	else if (!want_beginnings(t))
@@ -143,15 +164,18 @@ nsx_strings_join(struct nsx_strings *t, bool all)
 		t->bytes_cap = total + SLACK;
 	}
 	char *to = t->bytes;
-	const unsigned char *from = t->text.p;
-	for (size_t i = 0; i < t->n; from += t->length.p[i++]) {
+	for (size_t i = 0; i < t->n; i++) {
 		size_t shared = t->shared.p[i], length = t->length.p[i];
 
+		if (none_of_8(t, i)) {
+			i += 7;
+			continue;
+		}
 		if (!t->wanted[i])
 			continue;
 		if (shared)
 			copy(to, t->p[i - 1 - t->back.p[i]].ptr, shared);
-		copy(to + shared, from, length);
+		copy(to + shared, t->p[i].ptr, length);
 		t->p[i].ptr = to;
 		to += shared + length;
 	}

@@ -186,6 +186,20 @@ nsx_list_count(struct nsx_unread s)
 	/* Every number ends with its only byte below 0x80. */
 	if (s.p != s.end && s.end[-1] >= 0x80)
 		return SIZE_MAX;
+	/* Eight bytes at a time: each byte of `sums` counts up to 255. */
+	while (s.end - s.p >= 8) {
+		size_t words = (size_t)(s.end - s.p) / 8;
+		uint64_t sums = 0, w;
+
+		words = words < 255 ? words : 255;
+		for (size_t i = 0; i < words; i++, s.p += 8) {
+			memcpy(&w, s.p, sizeof w);
+			sums += ~w >> 7 & 0x0101010101010101;
+		}
+		/* The total of eight such bytes needs more than eight bits. */
+		sums = (sums & 0x00ff00ff00ff00ff) + (sums >> 8 & 0x00ff00ff00ff00ff);
+		n += sums * 0x0001000100010001 >> 48;
+	}
 	for (; s.p < s.end; s.p++)
 		n += *s.p < 0x80;
 	return n;
@@ -228,11 +242,16 @@ next_number(struct nsx_unread *s, uint64_t *v)
 static bool
 single_bytes(const struct nsx_unread *s, size_t n)
 {
-	unsigned bits = 0;
+	uint64_t bits = 0, w;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (; n - i >= 8; i += 8) {
+		memcpy(&w, s->p + i, sizeof w);
+		bits |= w;
+	}
+	for (; i < n; i++)
 		bits |= s->p[i];
-	return bits < 0x80;
+	return !(bits & 0x8080808080808080);
 }
 
 bool
