@@ -69,7 +69,8 @@ equal 'above it stands what to look at first: the finding that ranks first, and 
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
 equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
 equal 'sums of exposed communication stand side by side: of collectives, of devices, of a step' "$(sed -n '/<section id="communication"/,/<table>/p' r/index.html | grep -o '<data value="[^"]*"' | cut -d '"' -f 2 | sed -n '3p;5,6p' | paste -sd ' ')" \
-	"$(awk -F'\t' '$1 == "[all]" { print $4 }' r/tables/collective.tsv) $(awk -F'\t' 'NR > 1 { s += $6 } END { printf "%d", s }' r/tables/device.tsv) $(awk -F'\t' '$1 == "comm" { print $6 }' r/tables/where.tsv)"
+	"$(awk -F'\t' '$1 == "[all]" { print $4 }' r/tables/collective.tsv) $(awk -F'\t' 'NR > 1 { s += $7 } END { printf "%d", s }' r/tables/device.tsv) $(awk -F'\t' '$1 == "comm" { print $6 }' r/tables/where.tsv)"
+equal 'it says which time the table of idle time is of' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
 equal 'steps are those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '

@@ -171,6 +171,12 @@ clocks() {
 		if [ "${ALIGN:-}" = no ]; then echo "$unaligned"; else echo "No clocks were compared: ${alone}"; fi)"
 }
 idle() {
+	# The table says of which time it is: its rows add up to that, and those of the summary to that of steps.
+	awk -F'\t' 'FNR == 1 { file++; split("", col); for (i = 1; i <= NF; i++) col[$i] = i; next }
+		file == 1 { if ($col["part"] == "step") steps = 1 * $col["ns"]; next }
+		{ all += $col["ns"] }
+		END { if (steps) print "<p class=\"note\">" (all == steps ? "Within the steps of the summary: on each device from the start of its first step to the start of its last." : \
+			"Of the whole recording, with what lies before, between and behind the steps; the summary is of steps alone.") "</p>" }' tables/where.tsv tables/idle.tsv
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''
 	if rows gaps; then
 		echo '<h3>The longest gaps</h3>'
