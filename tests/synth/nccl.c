@@ -19,8 +19,11 @@ struct act {
 	int         ncalls;         /* that one operation carries out */
 };
 
-/* A device's part. Key: instances of one key are numbered. */
-struct part { uint32_t op, dev; const char *kind; int64_t comm, bytes, group, number, low, high; int calls, key; bool silent, no_comm, is; };
+/* A device's part. Key: instances of one key are numbered. The second line is filled by neighbours(). */
+struct part {
+	uint32_t op, dev; const char *kind; int64_t comm, bytes, group, number, low, high; int calls, key; bool silent, no_comm, is;
+	int64_t seq, last; int shown;
+};
 
 static NSX_VEC(struct part) parts;
 static int64_t numbers[64];
@@ -379,33 +382,57 @@ local_start(const struct syn_plan *p, const struct part *t)
 	return syn_local(p, p->dev.p[t->dev].proc, p->op.p[t->op].start);
 }
 
-/* How many devices the captures show of t's instance, and when the last of them started. */
+/* By key, number, device: parts of an instance are neighbours. Those that are in none come last. */
 static int
-others(const struct syn_plan *p, const struct part *t, int64_t *last)
+by_number(const void *a, const void *b)
 {
-	int n = 0;
+	const struct part *x = &parts.p[*(const size_t *)a], *y = &parts.p[*(const size_t *)b];
 
-	*last = INT64_MIN;
-	for (size_t i = 0; i < parts.n; i++) {
-		const struct part *o = &parts.p[i];
-		if (!o->is || p->op.p[o->op].gone || o->key != t->key || o->number != t->number)
-			continue;
-		n++;
-		if (p->op.p[o->op].start > *last)
-			*last = p->op.p[o->op].start;
-	}
-	return n;
+	if (x->is != y->is)
+		return x->is ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) : 0;
 }
 
-/* Its place among all of its key on the device, captured or not: some other capture has them all. */
-static int64_t
-seq_of(const struct part *t)
+/* Of each part: how many devices the captures show of its instance, when the last of them started, and its place among all of its key on the device, captured
+ * or not: some other capture has them all. */
+static void
+neighbours(const struct syn_plan *p)
 {
-	int64_t seq = 0;
+	size_t *order = syn_check(calloc(parts.n + 1, sizeof *order)), n = parts.n;
+	int64_t *seen = syn_check(calloc(p->dev.n + 1, sizeof *seen));
 
-	for (size_t i = 0; i < parts.n; i++)
-		seq += parts.p[i].is && parts.p[i].key == t->key && parts.p[i].dev == t->dev && parts.p[i].number < t->number;
-	return seq;
+	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	qsort(order, n, sizeof *order, by_number);
+	for (size_t i = 0, end; i < n && parts.p[order[i]].is; i = end) {
+		const struct part *first = &parts.p[order[i]];
+		int64_t last = INT64_MIN;
+		int shown = 0;
+
+		if (!i || parts.p[order[i - 1]].key != first->key)
+			memset(seen, 0, p->dev.n * sizeof *seen);
+		for (end = i; end < n && parts.p[order[end]].is && parts.p[order[end]].key == first->key && parts.p[order[end]].number == first->number; end++) {
+			const struct syn_op *o = &p->op.p[parts.p[order[end]].op];
+
+			shown += !o->gone;
+			last = !o->gone && o->start > last ? o->start : last;
+		}
+		for (size_t k = i; k < end; k++) {
+			struct part *t = &parts.p[order[k]];
+
+			t->shown = shown;
+			t->last = last;
+			t->seq = seen[t->dev];
+		}
+		for (size_t k = i; k < end; k++)
+			seen[parts.p[order[k]].dev]++;
+	}
+	free(seen);
+	free(order);
 }
 
 void
@@ -413,11 +440,12 @@ syn_nccl_answers(struct syn_plan *p)
 {
 	struct syn_tsv t;
 
+	neighbours(p);
 	syn_tsv_open(&t, "nccl", "device\tstart\tdur\tcollective\tcomm_id\tbytes\tgroup\tcalls\tpair\tseq\twait");
 	for (size_t i = 0; i < parts.n; i++) {
 		const struct part *s = &parts.p[i];
 		const struct syn_op *o = &p->op.p[s->op];
-		int64_t start = local_start(p, s), last;
+		int64_t start = local_start(p, s);
 		char bytes[24] = "", group[24] = "", calls[24] = "", pair[48] = "", seq[24] = "", wait[24] = "";
 
 		if (o->gone)
@@ -431,9 +459,9 @@ syn_nccl_answers(struct syn_plan *p)
 		if (!s->silent && s->low >= 0)
 			snprintf(pair, sizeof pair, "%" PRId64 "-%" PRId64, s->low, s->high);
 		if (s->is) {
-			snprintf(seq, sizeof seq, "%" PRId64, seq_of(s));
-			if (others(p, s, &last) > 1)
-				snprintf(wait, sizeof wait, "%" PRId64, last - o->start);
+			snprintf(seq, sizeof seq, "%" PRId64, s->seq);
+			if (s->shown > 1)
+				snprintf(wait, sizeof wait, "%" PRId64, s->last - o->start);
 		}
 		syn_tsv_row(&t, "%d\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p->dev.p[s->dev].global, start,
 		            syn_local(p, p->dev.p[s->dev].proc, o->end) - start, s->kind, s->silent || s->no_comm ? "" : comm_id(p, s->comm), bytes, group, calls, pair, seq, wait);
