@@ -77,30 +77,33 @@ function sort(m,   i, x) {
 		sift(1, i - 1)
 	}
 }
-function pick(k, name, i, top,   j) {
+# The number of a new window: pick k of device d.
+function open_window(k, d) {
+	total++
+	of[total] = d
+	window[k, ++windows[k]] = window_of[k, d] = total
+	return total
+}
+function pick(k, name, i, top,   j, x) {
 	picked[k] = name
 	step_of[k] = number[i]
 	zero[k] = from[i]
 	picks = k
 	for (j = 1; j <= n; j++)
 		if (class[j] == top && number[j] == step_of[k] && windows[k] < DEVICES) {
-			w = ++windows[k]
-			of[k, w] = device[j]
-			begin[k, w] = from[j]
-			finish[k, w] = from[j] + period[j]
-			if (finish[k, w] - zero[k] > length_of[k])
-				length_of[k] = finish[k, w] - zero[k]
-			total++
+			x = open_window(k, device[j])
+			begin[x] = from[j]
+			finish[x] = from[j] + period[j]
+			if (finish[x] - zero[k] > length_of[k])
+				length_of[k] = finish[x] - zero[k]
 		}
 }
 # Without steps: the first operation's start to the last one's end, of every device.
-function widen(d, a, b,   w) {
-	if (!(d in window_of)) {
+function widen(d, a, b) {
+	if (!((1, d) in window_of)) {
 		if (windows[1] == DEVICES)
 			return
-		w = window_of[d] = ++windows[1]
-		of[1, w] = d
-		total++
+		open_window(1, d)
 	}
 	if (!began++ || a < zero[1])
 		zero[1] = a
@@ -112,8 +115,8 @@ function widened(   w) {
 	picks = 1
 	step_of[1] = ""
 	for (w = 1; w <= windows[1]; w++) {
-		begin[1, w] = zero[1]
-		finish[1, w] = finish_all
+		begin[window[1, w]] = zero[1]
+		finish[window[1, w]] = finish_all
 	}
 	length_of[1] = finish_all - zero[1]
 }
@@ -125,27 +128,32 @@ function set_near(   k) {
 			near_of[k] = length_of[k] / 2000
 	}
 }
-# Keep what lies in a picked step: lane, start, end, name. It joins the piece before where that is near.
-function keep(lane, what, a, b, d, name,   k, w, i, x, y) {
-	for (k = 1; k <= picks; k++)
-		for (w = 1; w <= windows[k]; w++)
-			if (of[k, w] == d && a < finish[k, w] && b > begin[k, w]) {
-				x = a > begin[k, w] ? a : begin[k, w]
-				y = b < finish[k, w] ? b : finish[k, w]
-				i = held[k, w, lane]
-				if (lane == "idle" || !i || x - hi[k, w, lane, i] > near_of[k]) {
-					i = ++held[k, w, lane]
-					lo[k, w, lane, i] = x
-					hi[k, w, lane, i] = y
-					kind[k, w, lane, i] = what
-				} else if (y > hi[k, w, lane, i])
-					hi[k, w, lane, i] = y
-				ops_in[k, w, lane, i]++
-				if (y - x > longest[k, w, lane, i]) {
-					longest[k, w, lane, i] = y - x
-					label[k, w, lane, i] = name
-				}
-			}
+# Keep what lies in a picked step: lane, start, end, name. It joins the piece before where that is near. Pieces are numbered, and those of a
+# lane of a window listed.
+function keep(lane, what, a, b, d, name,   k, w, q, i, x, y) {
+	for (k = 1; k <= picks; k++) {
+		if (!((k, d) in window_of))
+			continue
+		w = window_of[k, d]
+		if (!(a < finish[w] && b > begin[w]))
+			continue
+		x = a > begin[w] ? a : begin[w]
+		y = b < finish[w] ? b : finish[w]
+		q = w SUBSEP lane
+		i = last[q]
+		if (lane == "idle" || !i || x - hi[i] > near_of[k]) {
+			i = last[q] = piece[q, ++held[q]] = ++pieces
+			lo[i] = x
+			hi[i] = y
+			kind[i] = what
+		} else if (y > hi[i])
+			hi[i] = y
+		ops_in[i]++
+		if (y - x > longest[i]) {
+			longest[i] = y - x
+			label[i] = name
+		}
+	}
 }
 file == 2 { gaps++; gap_start[gaps] = 1 * v("start"); gap_end[gaps] = v("start") + v("dur"); gap_device[gaps] = v("device"); gap_cause[gaps] = v("cause"); gap_next[gaps] = v("next") }
 file == 3 && $1 == "profile" { again = 1; widened(); set_near(); next }
@@ -160,34 +168,28 @@ file == 3 {
 		keep(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", "", a, b, v("device"), v("name"))
 }
 # Gaps come by length: those of a step in order of time.
-function put_gaps(   i, j, k, w, m) {
+function put_gaps(   i, w) {
 	for (i = 1; i <= gaps; i++)
 		keep("idle", gap_cause[i], gap_start[i], gap_end[i], gap_device[i], "before " gap_next[i])
-	for (k = 1; k <= picks; k++)
-		for (w = 1; w <= windows[k]; w++)
-			order(k, w, held[k, w, "idle"])
+	for (w = 1; w <= total; w++)
+		order(w SUBSEP "idle")
 }
-# The m gaps of a lane by their start, equal ones as they came: merged from runs of one, since there are thousands of them.
-function order(k, w, m,   i, size) {
+# The gaps of lane q by their start, equal ones as they came: merged from runs of one, since there are thousands of them.
+function order(q,   i, m, size) {
+	m = held[q]
 	for (i = 1; i <= m; i++)
-		by[i] = i
+		by[i] = piece[q, i]
 	for (size = 1; size < m; size *= 2) {
 		for (i = 1; i <= m; i += 2 * size)
-			join(k, w, i, i + size, i + 2 * size, m + 1)
+			join(i, i + size, i + 2 * size, m + 1)
 		for (i = 1; i <= m; i++)
 			by[i] = joined[i]
 	}
-	for (i = 1; i <= m; i++) {
-		s_lo[i] = lo[k, w, "idle", i]; s_hi[i] = hi[k, w, "idle", i]
-		s_kind[i] = kind[k, w, "idle", i]; s_label[i] = label[k, w, "idle", i]
-	}
-	for (i = 1; i <= m; i++) {
-		lo[k, w, "idle", i] = s_lo[by[i]]; hi[k, w, "idle", i] = s_hi[by[i]]
-		kind[k, w, "idle", i] = s_kind[by[i]]; label[k, w, "idle", i] = s_label[by[i]]
-	}
+	for (i = 1; i <= m; i++)
+		piece[q, i] = by[i]
 }
 # by[a..b-1] and by[b..c-1], both in order and none beyond `end`, into joined[a..c-1].
-function join(k, w, a, b, c, end,   i, j, n) {
+function join(a, b, c, end,   i, j, n) {
 	if (b > end)
 		b = end
 	if (c > end)
@@ -195,12 +197,12 @@ function join(k, w, a, b, c, end,   i, j, n) {
 	i = a
 	j = b
 	for (n = a; n < c; n++)
-		joined[n] = i < b && (j >= c || lo[k, w, "idle", by[i]] <= lo[k, w, "idle", by[j]]) ? by[i++] : by[j++]
+		joined[n] = i < b && (j >= c || lo[by[i]] <= lo[by[j]]) ? by[i++] : by[j++]
 }
 # A piece under way, and what comes next to it.
 function flush() {
 	if (p_end > p_start)
-		print picked[k], step_of[k], of[k, w], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name
+		print picked[k], step_of[k], of[x], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name
 	p_end = p_start = 0
 }
 function add(lane, what, a, b, name, ops) {
@@ -217,11 +219,11 @@ function add(lane, what, a, b, name, ops) {
 	flush()
 	p_lane = lane; p_what = what; p_start = a; p_end = b; p_count = ops; p_name = name; p_longest = b - a
 }
-# Communication in pieces: hidden beside what computes, exposed elsewhere. u: the union of what computes, from place q.
+# Communication in pieces: hidden beside what computes, exposed elsewhere. u: the union of what computes, from place next_union.
 function split_comm(a, b, name, ops,   i) {
-	while (q <= u && union_end[q] <= a)
-		q++
-	for (i = q; i <= u && union_start[i] < b; i++) {
+	while (next_union <= u && union_end[next_union] <= a)
+		next_union++
+	for (i = next_union; i <= u && union_start[i] < b; i++) {
 		if (union_start[i] > a)
 			add("comm", "exposed", a, union_start[i], name, ops)
 		add("comm", "hidden", union_start[i] > a ? union_start[i] : a, union_end[i] < b ? union_end[i] : b, name, ops)
@@ -231,13 +233,14 @@ function split_comm(a, b, name, ops,   i) {
 		add("comm", "exposed", a, b, name, ops)
 }
 # The times of the steps that are picked, as nsysx-view --time has them.
-function put_spans(   k, w, last) {
+function put_spans(   k, w, x, last_of) {
 	for (k = 1; k <= picks; k++) {
 		for (w = 1; w <= windows[k]; w++) {
-			if (begin[k, w] < first_of[k] || w == 1)
-				first_of[k] = begin[k, w]
-			if (finish[k, w] > last_of[k])
-				last_of[k] = finish[k, w]
+			x = window[k, w]
+			if (begin[x] < first_of[k] || w == 1)
+				first_of[k] = begin[x]
+			if (finish[x] > last_of[k])
+				last_of[k] = finish[x]
 		}
 		printf "%s%s:%s", (k > 1 ? "," : ""), first_of[k], last_of[k]
 	}
@@ -250,11 +253,14 @@ END {
 	put_gaps()
 	for (k = 1; k <= picks; k++) {
 		for (w = 1; w <= windows[k]; w++) {
+			x = window[k, w]
 			near = near_of[k]
 			u = 0
-			for (i = 1; i <= held[k, w, "compute"]; i++) {
-				a = lo[k, w, "compute", i]
-				b = hi[k, w, "compute", i]
+			q = x SUBSEP "compute"
+			for (i = 1; i <= held[q]; i++) {
+				j = piece[q, i]
+				a = lo[j]
+				b = hi[j]
 				if (u && a <= union_end[u]) {
 					if (b > union_end[u])
 						union_end[u] = b
@@ -262,21 +268,30 @@ END {
 					union_start[++u] = a
 					union_end[u] = b
 				}
-				add("compute", "", a, b, label[k, w, "compute", i], ops_in[k, w, "compute", i])
+				add("compute", "", a, b, label[j], ops_in[j])
 			}
 			flush()
-			q = 1
-			for (i = 1; i <= held[k, w, "comm"]; i++)
-				split_comm(lo[k, w, "comm", i], hi[k, w, "comm", i], label[k, w, "comm", i], ops_in[k, w, "comm", i])
+			next_union = 1
+			q = x SUBSEP "comm"
+			for (i = 1; i <= held[q]; i++) {
+				j = piece[q, i]
+				split_comm(lo[j], hi[j], label[j], ops_in[j])
+			}
 			flush()
-			for (i = 1; i <= held[k, w, "copy"]; i++)
-				add("copy", "", lo[k, w, "copy", i], hi[k, w, "copy", i], label[k, w, "copy", i], ops_in[k, w, "copy", i])
+			q = x SUBSEP "copy"
+			for (i = 1; i <= held[q]; i++) {
+				j = piece[q, i]
+				add("copy", "", lo[j], hi[j], label[j], ops_in[j])
+			}
 			flush()
 			# Gaps are as long as they are: those that are too short to be seen would make up a long one.
 			near = 0
-			for (i = 1; i <= held[k, w, "idle"]; i++)
-				if (hi[k, w, "idle", i] - lo[k, w, "idle", i] >= length_of[k] / 4000)
-					add("idle", kind[k, w, "idle", i], lo[k, w, "idle", i], hi[k, w, "idle", i], label[k, w, "idle", i], ops_in[k, w, "idle", i])
+			q = x SUBSEP "idle"
+			for (i = 1; i <= held[q]; i++) {
+				j = piece[q, i]
+				if (hi[j] - lo[j] >= length_of[k] / 4000)
+					add("idle", kind[j], lo[j], hi[j], label[j], ops_in[j])
+			}
 			flush()
 		}
 	}

@@ -347,6 +347,8 @@ free_all(struct nsx_look_at *a)
 	nsx_roof_free(&a->roof);
 	nsx_intern_free(&a->texts);
 	nsx_map_free(&a->layout_of);
+	nsx_intern_free(&a->kernels);
+	free(a->moves.p);
 	nsx_map_free(&a->between_of);
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);

@@ -130,6 +130,9 @@ struct nsx_look_at {
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; int64_t count; nsx_u128 time; }) layouts;
+	struct nsx_intern  kernels;      /* names of kernels that layout.c has looked through */
+	uint32_t           kernel_recall[NSX_RECALL];
+	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
 	int64_t            thunks, ops, calls;   /* in windows */
 	struct nsx_map     between_of;   /* (step, device) -> between */
 	NSX_VEC(struct nsx_look_between) between;

@@ -68,6 +68,18 @@ kernel_moves(struct nsx_str name)
 	return NULL;
 }
 
+/* The same in *word, looked for once a name: kernels have few names, and long ones. */
+static int
+word_of(struct nsx_look_at *a, struct nsx_str name, const char **word)
+{
+	uint32_t n = nsx_intern_recall(&a->kernels, a->kernel_recall, name);
+
+	if (n == NSX_NONE || (n == a->moves.n && !nsx_vec_push(&a->moves, kernel_moves(name))))
+		return nsx_err_nomem(a->err, NULL);
+	*word = a->moves.p[n];
+	return NSX_OK;
+}
+
 static int
 add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
 {
@@ -117,7 +129,9 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 	/* Operations of an instruction belong to a thunk. */
 	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
 		return NSX_OK;
-	const char *word = kernel_moves(nsx_string(rec, NSX_OP_name));
+	const char *word = NULL;
 
+	if (word_of(a, nsx_string(rec, NSX_OP_name), &word) != NSX_OK)
+		return NSX_ERR;
 	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
 }
