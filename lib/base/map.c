@@ -99,6 +99,14 @@ nsx_map_del(struct nsx_map *m, struct nsx_key key)
 }
 
 void
+nsx_map_clear(struct nsx_map *m)
+{
+	if (m->slots)
+		memset(m->slots, 0, m->cap * sizeof *m->slots);
+	m->n = 0;
+}
+
+void
 nsx_map_free(struct nsx_map *m)
 {
 	free(m->slots);

@@ -33,6 +33,8 @@ uint32_t nsx_map_number(struct nsx_map *m, struct nsx_key key);
 
 /* Remove key; false if it is not in the map. */
 bool nsx_map_del(struct nsx_map *m, struct nsx_key key);
+/* Remove all keys, and keep the memory for those to come. */
+void nsx_map_clear(struct nsx_map *m);
 void nsx_map_free(struct nsx_map *m);
 
 /* Distinct byte strings, numbered 0, 1, ... in order of first occurrence; {0} is empty. The table owns copies; the

@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 
-enum { FEW = 4096 };   /* below this number, ended ranges are not searched */
+enum { FEW = 512 };   /* below this number, ended ranges are not searched; what is held stays in the cache */
 
 /* Clocks that are corrected separately may move an operation a little past the end of its range. */
 #define LATE INT64_C(10000000)
@@ -51,7 +51,11 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 
 	if (tell(b, now, false, err) != NSX_OK)
 		return NSX_ERR;
-	nsx_map_free(&b->at);
+	/* The memory of very many that are gone is not gone through each time. */
+	if (b->at.cap > 8 * b->limit)
+		nsx_map_free(&b->at);
+	else
+		nsx_map_clear(&b->at);
 	for (size_t i = 0; i < b->list.n; i++) {
 		const struct nsx_range_entry *r = &b->list.p[i];
 		uint32_t *at;

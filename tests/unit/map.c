@@ -37,7 +37,19 @@ maps(void)
 		good = good && nsx_map_get(&m, key(i)) == NSX_NONE;
 	ok(good, "others are not found");
 	is_int((int64_t)m.n, KEYS, "each is there once");
+	nsx_map_clear(&m);
+	ok(m.n == 0 && nsx_map_get(&m, key(5)) == NSX_NONE, "cleared, it has no key");
+	for (uint32_t i = 1; i < KEYS; i++) {
+		uint32_t *at = nsx_map_at(&m, key(i));
+		good = good && at && *at == NSX_NONE;
+		if (at)
+			*at = i + 1;
+	}
+	for (uint32_t i = 1; i < KEYS; i++)
+		good = good && nsx_map_get(&m, key(i)) == i + 1;
+	ok(good && nsx_map_get(&m, key(0)) == NSX_NONE, "and takes new ones");
 	nsx_map_free(&m);
+	nsx_map_clear(&m);
 	ok(nsx_map_get(&m, key(5)) == NSX_NONE, "freed, it is empty");
 }
 
