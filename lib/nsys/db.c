@@ -144,13 +144,12 @@ uint32_t
 nsx_db_find(const struct nsx_intern *names, const char *name)
 {
 	char folded[128];
-	size_t n = 0;
+	size_t n = strlen(name);
 
-	for (; name[n]; n++) {
-		if (n == sizeof folded)
-			return NSX_NONE;
-		folded[n] = lower(name[n]);
-	}
+	if (n > sizeof folded)
+		return NSX_NONE;
+	for (size_t i = 0; i < n; i++)
+		folded[i] = lower(name[i]);
 	return nsx_intern_find(names, (struct nsx_str){ folded, n });
 }
 
