@@ -15,6 +15,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "each", &each, "print a row for each operation of these instances instead"),
 	NSX_OPT_INT(0, "hold", &hold_mib, "MIB", 0, 1 << 20,
 	            "memory for records that wait, beyond it they go to a file [64]"),
+	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_TOOL_OUTPUT,
 	NSX_TOOL_INPUT,
@@ -30,6 +31,8 @@ add_records(int nops, char **ops)
 {
 	struct nsx_tool t;
 
+	if (nsx_tool_table.sort)
+		nsx_cli_misuse(&cli, "--sort goes with --summary, --instances and --each");
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
 		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary, --instances and --each");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);
@@ -64,6 +67,8 @@ print_instances(int nops, char **ops)
 	if (rc == NSX_OK && nsx_tool_input.require && n.instances == 0)
 		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
 	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, &n.table, 1);
+	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, n.table, n.diags);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_table_free(n.table);
@@ -83,6 +88,8 @@ print_summary(int nops, char **ops)
 	int rc = nsx_bandwidth(t.in, &b, &t.diags, &t.err);
 	if (rc == NSX_OK && require && b.instances == 0)
 		rc = nsx_err_set(&t.err, "%s: no collective record", t.in_name);
+	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, &b.table, 1);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, b.table, b.diags);
 	rc = nsx_tool_finish(&t, rc);

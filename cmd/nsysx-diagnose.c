@@ -21,7 +21,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "all", &all,
 	             "in one reading, into -o with a % for: findings.tsv, where.tsv, step-each.tsv, summary.md"),
 	NSX_OPT_INT(0, "gaps", &gaps, "N", 0, 100000000,
-	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle and its --list N print"),
+	            "with --all: also idle.tsv and gaps.tsv, what nsysx-idle --steps and its --list N print"),
 	NSX_TOOL_TABLE,
 	NSX_TOOL_MARKDOWN,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",

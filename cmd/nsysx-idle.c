@@ -1,20 +1,24 @@
 /* nsysx-idle -- why a GPU was not computing: the activities of its time, and the causes of its idle time. */
 #include <string.h>
 
+#include "base/near.h"
 #include "base/pattern.h"
 #include "table/idle.h"
 #include "tool.h"
 
-static const char *by = "device", *names, *step, *module;
-static bool folded, verdict, all, zeros, with_table;
+static const char *by = "device", *names, *step, *module, *causes;
+static bool folded, verdict, all, zeros, with_table, steps, drained;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "by", &by, "WINDOWS", "device, module, execution, step, range:REGEX or every:TIME [device]"),
+	NSX_OPT_FLAG(0, "steps", &steps,
+	             "only the time of steps: of each device from the start of its first to that of its last"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
-	NSX_OPT_STR(0, "module", &module, "NAME",
-	            "by step: executions of the program of that name or key are the steps"),
+	            "NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	NSX_OPT_STR(0, "module", &module, "NAME", "executions of the program of that name or key are the steps"),
+	NSX_OPT_STR(0, "cause", &causes, "NAME,...", "only idle time of these causes or groups of causes"),
+	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
 	NSX_OPT_FLAG(0, "with-table", &with_table,
@@ -35,7 +39,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
-	"[--by WINDOWS] [--verdict | --list N [--with-table] | --folded] "
+	"[--by WINDOWS] [--steps] [--cause NAME,...] [--verdict | --list N [--with-table] | --folded] "
 	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
@@ -69,6 +73,47 @@ parse_by(struct nsx_idle_options *o)
 	}
 }
 
+/* What --cause says. */
+static uint32_t
+parse_causes(void)
+{
+	uint32_t mask = 0;
+	struct nsx_near near = { .want = { "", 0 } };
+	struct nsx_str meant;
+
+	if (!causes || nsx_idle_causes_parse(causes, &mask, &near.want) == NSX_OK)
+		return mask;
+	for (size_t i = 0; nsx_idle_cause_known(i); i++)
+		nsx_near_offer(&near, nsx_str_c(nsx_idle_cause_known(i)));
+	meant = nsx_near_best(&near);
+	if (meant.len)
+		nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; %.*s?", causes, (int)near.want.len, near.want.ptr,
+		               (int)meant.len, meant.ptr);
+	nsx_cli_misuse(&cli, "--cause %s: %.*s is no cause; those of the table are, and edge, launch-starved, issued",
+	               causes, (int)near.want.len, near.want.ptr);
+}
+
+/* What --steps, --step and --module say. */
+static void
+check_steps(const struct nsx_idle_options *o)
+{
+	const char *why;
+
+	if (steps && (o->by == NSX_IDLE_STEP || o->by == NSX_IDLE_RANGE))
+		nsx_cli_misuse(&cli, "--steps goes with --by device, module, execution or every:TIME");
+	if (steps && all)
+		nsx_cli_misuse(&cli, "--all and --steps exclude each other");
+	if (steps && step && module)
+		nsx_cli_misuse(&cli, "--step and --module exclude each other");
+	if (o->by == NSX_IDLE_STEP && !step == !module)
+		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
+	if (o->by != NSX_IDLE_STEP && !steps && (step || module))
+		nsx_cli_misuse(&cli, "--%s goes with --steps or --by step", step ? "step" : "module");
+	why = step ? nsx_pattern_check(step) : NULL;
+	if (why)
+		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -76,7 +121,8 @@ main(int argc, char **argv)
 	struct nsx_idle_options o = {
 		.form = folded ? NSX_IDLE_FOLDED : verdict ? NSX_IDLE_VERDICT : list >=
 		0 ? NSX_IDLE_LIST : NSX_IDLE_TABLE, .list = list, .latency = latency,
-		.all = all, .zeros = zeros, .step = step, .module = module, .require = nsx_tool_input.require
+		.all = all, .zeros = zeros, .steps = steps, .step = step, .module = module, .drained = drained,
+		.require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;
 	struct nsx_table *table = NULL, *beside = NULL;
@@ -84,26 +130,22 @@ main(int argc, char **argv)
 	size_t nto = 0;
 	struct nsx_tool t;
 	int64_t ndiags = 0;
-	const char *why;
 	int rc = NSX_OK;
 
 	parse_by(&o);
+	o.causes = parse_causes();
 	if (folded + verdict + (list >= 0) > 1)
 		nsx_cli_misuse(&cli, "--verdict, --list and --folded exclude each other");
 	if (all && o.by != NSX_IDLE_DEVICE)
 		nsx_cli_misuse(&cli, "--all goes with --by device");
 	if (latency < 0)
 		nsx_cli_misuse(&cli, "--latency: want 0 or more");
-	if (o.by == NSX_IDLE_STEP && !step == !module)
-		nsx_cli_misuse(&cli, "--by step: want one of --step REGEX and --module NAME");
-	if (o.by != NSX_IDLE_STEP && (step || module))
-		nsx_cli_misuse(&cli, "--%s goes with --by step", step ? "step" : "module");
-	why = step ? nsx_pattern_check(step) : NULL;
-	if (why)
-		nsx_cli_misuse(&cli, "--step %s: %s", step, why);
+	check_steps(&o);
+	if (verdict && (causes || drained))
+		nsx_cli_misuse(&cli, "--%s does not go with --verdict", causes ? "cause" : "drained");
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
-		nsx_cli_misuse(&cli, "--%s covers all time of each device: not with --by", folded ? "folded"
-		               : "list");
+		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
+		               ? "folded" : "list");
 	if (with_table && list < 0)
 		nsx_cli_misuse(&cli, "--with-table goes with --list");
 	if (with_table)
@@ -114,7 +156,8 @@ main(int argc, char **argv)
 		nsx_names_parse(names, &o.names);
 	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
 		nsx_cli_misuse(&cli, "--folded writes stacks: --tsv, --table and --json do not go with it");
-	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
+	o.notes = o.form == NSX_IDLE_TABLE && o.by == NSX_IDLE_DEVICE && !causes && !drained &&
+	    nsx_tool_table_form(&cli) == NSX_TABLE_ALIGNED;
 	nsx_tool_table_form(&cli);
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	if (folded) {

@@ -29,6 +29,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CALL(0, "peak", give_peaks, "MATH=TFLOPS",
 	             "peak of f4, f8, s8, f16, bf16, tf32, f64 or f32; several with commas"),
 	NSX_OPT_CALL(0, "bandwidth", give_bandwidth, "GBPS", "bandwidth of device memory in GB/s"),
+	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),
@@ -70,6 +71,8 @@ main(int argc, char **argv)
 	nsx_tool_open_in(&t, &cli, nops, argv, 0);
 	t.empty = peaks ? "no device record says which GPU it is" : "no instruction has known work";
 	int rc = nsx_roofline(t.in, &o, &table, &ndiags, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, &table, 1);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, table, ndiags);
 	rc = nsx_tool_finish(&t, rc);

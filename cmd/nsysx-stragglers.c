@@ -14,6 +14,7 @@ static const struct nsx_opt opts[] = {
 		"print who waits in collectives instead: a row per device, or per pair of a device and the one it "
 		"waits for [device]"),
 	NSX_OPT_STR(0, "program", &program, "PROGRAM", "only the program with this key, name or id"),
+	NSX_TOOL_SORT,
 	NSX_TOOL_TABLE,
 	NSX_OPT_STR('o', "output", &nsx_tool_output.path, "FILE",
 	            "write to FILE, which appears when it is complete [standard output]"),
@@ -52,6 +53,8 @@ main(int argc, char **argv)
 
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_stragglers(t.in, &options, &s, &t.diags, &t.err);
+	if (rc == NSX_OK)
+		nsx_tool_sort(&cli, &s.table, 1);
 	if (rc == NSX_OK)
 		rc = nsx_tool_write_table(&t, s.table, s.diags);
 	rc = nsx_tool_finish(&t, rc);

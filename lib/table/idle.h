@@ -23,9 +23,14 @@ struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL: use
-	                           * `module` */
-	const char   *module;     /* by step: name or key of a program */
+	bool          steps;      /* only what lies in steps, on each device from the start of its first one to that of
+	                           * its last (job/step_windows.h); by device, module, execution or every */
+	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL:
+	                           * `module` says, or with `steps` the class that covers the GPU's work */
+	const char   *module;     /* by step, and with `steps`: name or key of a program */
+	uint32_t      causes;     /* only these of NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, as
+	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
+	bool          drained;    /* only gaps that count as drained, in the same forms */
 	int64_t       every;      /* by every: ns, above 0 */
 	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its index
 	                                       * here */
@@ -33,8 +38,7 @@ struct nsx_idle_options {
 	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
-	bool          whole;      /* NSX_IDLE_GIVEN: also a window for all of each device, of which tables are made, and
-	                           * a list of gaps */
+	bool          gaps;       /* NSX_IDLE_GIVEN: gaps are kept for a list, too */
 	struct nsx_table **beside;   /* with NSX_IDLE_LIST: gets NSX_IDLE_TABLE's, the caller's to free; NULL: none */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */
@@ -44,6 +48,12 @@ struct nsx_idle_options {
 };
 
 #define NSX_IDLE_LATENCY INT64_C(20000)
+
+/* Add to *causes those of a list of names of causes or of their groups, with commas between. NSX_OK, or NSX_ERR: *bad
+ * is a name in it that is none. */
+int nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
+/* The i-th name of a cause or a group; NULL behind the last. */
+const char *nsx_idle_cause_known(size_t i);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table
  * stays NULL; the other forms make *table, which the caller frees; *ndiags is the number of diags of the stream.

@@ -10,6 +10,13 @@ findings() {
 	shift
 	nsysx-diagnose -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR > 1 { print $1, $2, $3 }'
 }
+# shown FILE FINDING OPTION...: what the command of the finding prints.
+shown() {
+	file=$1 finding=$2
+	shift 2
+	nsysx-diagnose -q --tsv --min 0 "$@" "$T/$file" | awk -F'\t' -v f="$finding" '$2 == f { gsub(/\\\\/, "\\", $6); print $6; exit }' >"$T/command"
+	sh "$T/command" 2>/dev/null
+}
 # where_of FILE OPTION...: part, cause and ns of each row.
 where_of() {
 	file=$1
@@ -69,7 +76,18 @@ equal 'the verdict is that of nsysx-idle for the same window' "$(nsysx-diagnose 
 equal 'commands name the stream, and run' "$(nsysx-diagnose -q --tsv "$T/job" | awk -F'\t' 'NR > 1 { print $6 }' | sort -u | while read -r c; do
 	sh -c "$c" >/dev/null 2>&1 || echo "$c"
 done)" ''
-equal 'of standard input STREAM stands in them' "$(nsysx-diagnose -q --tsv <"$T/job" | awk -F'\t' 'NR == 2 { print $6 }')" 'nsysx-idle --list 20 STREAM'
+equal 'of standard input STREAM stands in them' "$(nsysx-diagnose -q --tsv <"$T/job" | awk -F'\t' 'NR == 2 { print $6 }')" 'nsysx-idle --steps --drained --list 20 STREAM'
+
+# What the commands for idle time print adds up to the gain of all steps, whatever else is in the stream: a step more at the end, and work
+# before the first.
+sum_of() { awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { sum += $at["ns"] - drained * $at["drained"] } END { print sum + 0 }' drained="$1"; }
+{ steps; echo 'op name=early start=100 dur=50'; } | stream more
+for cause in latency host launch; do
+	equal "idle:$cause: its gaps add up to it" "$(shown more "idle:$cause" | sum_of 1)" "$(nsysx-diagnose -q --tsv --min 0 "$T/more" | awk -F'\t' -v f="idle:$cause" '$2 == f { print 3 * $3 }')"
+done
+equal 'blocking: its gaps add up to it' "$(shown more blocking | sum_of 0)" "$(nsysx-diagnose -q --tsv --min 0 "$T/more" | awk -F'\t' '$2 == "blocking" { print 3 * $3 }')"
+equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --steps --tsv "$T/more" | awk -F'\t' 'NR > 1 { print $2 ($4 == "" ? "" : ":" $4), $5 }')" \
+	"$(where_of more | sed 1d)"
 cp "$T/job" "$T/it's a job"
 equal 'names are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\\''s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
@@ -134,9 +152,9 @@ equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device
 cp "$T/slow" "$T/a|b\`c"
 nsysx-diagnose -q --markdown "$T/a|b\`c" | sed -n 's/^| 1 |.*| \(`.*\) |$/\1/p' >"$T/command"
 equal 'a command with bars is one cell of Markdown, and what it was' "$(sed 's/\\|/|/g; s/^`` \(.*\) ``$/\1/' "$T/command")" \
-	"$(nsysx-diagnose -q --tsv "$T/a|b\`c" | awk -F'\t' 'NR == 2 { print $6 }')"
+	"$(nsysx-diagnose -q --tsv "$T/a|b\`c" | awk -F'\t' 'NR == 2 { gsub(/\\\\/, "\\", $6); print $6 }')"
 equal '... with no bar that ends a cell' "$(sed 's/\\|//g' "$T/command" | grep -c '|')" 0
-sed "s/reduce-scatter/all\\\\x1b$(printf '\302\233\342\200\256')\\\\nreduce/g" "$T/slow" >"$T/steers"
+sed "s/\(i2\|reduce-scatter\)/all\\\\x1b$(printf '\302\233\342\200\256')\\\\nreduce/g" "$T/slow" >"$T/steers"
 for form in --table --markdown; do
 	nsysx-diagnose -q --min 0 $form "$T/steers" >"$T/screen"
 	equal "names steer no terminal: $form" "$(grep -c 'all?' "$T/screen")$(LC_ALL=C tr -d '\n -~' <"$T/screen" | od -An -tx1)" 1
@@ -238,6 +256,12 @@ equal 'longer, and it is the host' "$(nsysx-launch -q "$T/longer" | awk -F'\t' '
 } | stream roof
 equal 'instructions far from their limit, and those that only move data' "$(findings roof --min 0)" '1 layout 120
 2 roofline 75'
+# What is 100 ns of work takes 200: 75 more than the 125 at 80 %, four times; the layouts, whose gain is larger, are not shown.
+equal '... as the table has it' "$(shown roof roofline | cut -f 3,10,21)" 'name	headroom	gain
+far	400	300'
+equal '... and the layouts' "$(shown roof layout | cut -f 3,6,7)" 'name	count	total
+turn	4	400
+loop_transpose_fusion.2	4	80'
 
 # Of PyTorch's copies those that change the type are work; names end where arguments begin.
 stream torch <<'END_STREAM'
@@ -250,6 +274,11 @@ op name=gemm start=100 dur=100
 END_STREAM
 equal 'kernels that only move data' "$(nsysx-diagnose -q --tsv "$T/torch" | awk -F'\t' '$2 == "layout" { print $3, $5 }')" \
 	'70 3 kernels a device only copy or transpose; most: at::elementwise_kernel<..direct_copy_kernel..> 60 ns, cudnn::nchwToNhwcKernel 10 ns'
+equal '... and their rows, with one that also changes the type' "$(shown torch layout | cut -f 4)" 'total
+40
+30
+20
+10'
 
 # Executions of 1,000, 1,000, 1,000 and 1,600 ns: half a step of 1,150 is not p50.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
@@ -332,7 +361,10 @@ for columns in 40 60 80 100 200; do
 	rows=$([ $columns -lt 50 ] && echo '/^  [cei][a-z]* *.* %/d')
 	for f in job slow torch gaps; do
 		COLUMNS=$columns script -qec "nsysx-diagnose -q --top 0 --min 0 '$T/$f'" /dev/null </dev/null | tr -d '\r' >"$T/wide"
-		awk -v c="$columns" '{ words = $1 == "$" ? NF - 1 : NF } $1 != "$" && words > 1 && length > 100; $NF == "\\" { words-- } words > 1 && length > c' "$T/wide"
+		awk -v c="$columns" '
+			# What stands in quotes is one word.
+			{ for (i = 1; i <= length; i++) { x = substr($0, i, 1); if (x == "\047") q = !q; if (q && x == " ") $0 = substr($0, 1, i - 1) "_" substr($0, i + 1) } q = 0 }
+			{ words = $1 == "$" ? NF - 1 : NF } $1 != "$" && words > 1 && length > 100; $NF == "\\" { words-- } words > 1 && length > c' "$T/wide"
 		nsysx-diagnose -q --top 0 --min 0 --table "$T/$f" | sed "$rows" | tr -d '#' | tr -s ' \n' '\n\n' >"$T/want"
 		sed -e "$rows" -e 's/ \\$//' "$T/wide" | tr -d '#' | tr -s ' \n' '\n\n' >"$T/words"
 		cmp "$T/want" "$T/words"
@@ -363,9 +395,9 @@ done
 nsysx-steps -q --each --tsv "$T/job" >"$T/want"
 same '--all: step-each.tsv is what nsysx-steps --each prints' "$T/want" "$T/all-step-each.tsv"
 nsysx-diagnose -q --all --gaps 20 -o "$T/gaps-%" "$T/job"
-nsysx-idle -q --tsv "$T/job" >"$T/want"
+nsysx-idle -q --steps --tsv "$T/job" >"$T/want"
 same '--gaps: idle.tsv is what nsysx-idle prints' "$T/want" "$T/gaps-idle.tsv"
-nsysx-idle -q --tsv --list 20 "$T/job" >"$T/want"
+nsysx-idle -q --steps --tsv --list 20 "$T/job" >"$T/want"
 same '--gaps: gaps.tsv is what nsysx-idle --list prints' "$T/want" "$T/gaps-gaps.tsv"
 for table in findings.tsv where.tsv step-each.tsv summary.md; do
 	same "--gaps changes nothing else: $table" "$T/all-$table" "$T/gaps-$table"

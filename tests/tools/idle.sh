@@ -104,10 +104,25 @@ device 0;launch-starved;sync;cudaStreamSynchronize 40
 device 0;no-call;k4 50'
 
 # Of equal causes the first in the order of rows; of equal gaps the first in time.
-equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack
-0|200|300|loading|45|1|k0|k1|
-0|600|100|dependency|100|1|k1|k2|k2
-0|750|50|unresolved|50|1|k2|k3|k3'
+equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack|drained
+0|200|300|loading|45|1|k0|k1||0
+0|600|100|dependency|100|1|k1|k2|k2|0
+0|750|50|unresolved|50|1|k2|k3|k3|0'
+# Of one cause: the gaps with most of it, and a row for the others, which add up to the table.
+nsysx-idle -q --tsv --latency 10ns "$T/causes" | awk -F'\t' '$2 == "idle" { print $4, $5 }' >"$T/each"
+while read -r cause ns; do
+	equal "the table of $cause alone" "$(idle causes --latency 10ns --cause "$cause" | awk '{ print $4, $5 }')" "$cause $ns"
+	for list in 0 1 20; do
+		equal "gaps with $cause, $list of them, add up to it" "$(nsysx-idle -q --tsv --latency 10ns --cause "$cause" --list $list "$T/causes" | awk -F'\t' 'NR > 1 { sum += $5 } END { print sum }')" "$ns"
+	done
+done <"$T/each"
+equal 'the gaps that are not listed are one row' "$(nsysx-idle -q --tsv --latency 10ns --cause latency,launch --list 1 "$T/causes" | sed 1d | cut -f 1,9 | tail -n 1)" \
+	"	[$(nsysx-idle -q --tsv --latency 10ns --cause latency,launch --list 20 "$T/causes" | sed 1d | awk 'END { print NR - 1 }') other gaps]"
+equal 'causes of a group' "$(idle causes --cause launch-starved)" "$(idle causes | grep launch-starved)"
+equal 'stacks of some causes' "$(nsysx-idle -q --folded --cause host,range "$T/causes")" "$(nsysx-idle -q --folded "$T/causes" | grep -e ';host' -e ';range')"
+fails 'a cause that is none, and what was meant' 2 '--cause unresolve: unresolve is no cause; unresolved?' nsysx-idle --cause unresolve "$T/causes"
+fails '... and the rest of a list' 2 'zz is no cause' nsysx-idle --cause host,zz "$T/causes"
+fails 'causes of a verdict' 2 '--cause does not go with --verdict' nsysx-idle --cause host --verdict "$T/causes"
 equal 'no gaps are wanted' "$(nsysx-idle -q --tsv --list 0 "$T/causes" | wc -l | tr -d ' ')" 1
 
 # starved 310 of 990, most of it loading, of which [230,250) is the longest with one path and call: none.
@@ -169,6 +184,9 @@ equal 'a blocking copy that drained the queue' "$(idle drained --latency 10ns | 
 0 idle launch-starved launch 50 2 40 10
 0 idle launch-starved host 20 2 10 10
 0 idle issued unresolved 20 1 20 20'
+equal 'drained gaps alone' "$(idle drained --latency 10ns --drained | awk '{ s += $5 } END { print s }')" "$(idle drained --latency 10ns | awk '{ s += $8 } END { print s }')"
+equal '... as a list' "$(nsysx-idle -q --tsv --latency 10ns --drained --list 5 "$T/drained" | sed 1d | awk -F'\t' '{ s += $5; d += $10 } END { print s, d }')" \
+	"$(idle drained --latency 10ns | awk '{ s += $8 } END { print s, s }')"
 
 # ---- several streams and devices
 
@@ -240,6 +258,21 @@ for by in range:^D:phase module execution 'step --module m1'; do
 	# shellcheck disable=SC2086  # two words
 	equal "the same without device records, by $by" "$(idle deviceless --by $by)" "$(idle windows --by $by)"
 done
+
+# Two executions make one step: [20,70), of which the gaps [30,35), [40,50) and [60,70) are in it.
+equal 'within steps' "$(idle windows --steps --module m1)" '0 compute - - 25 3 10 0
+0 idle no-call no-call 25 3 10 0'
+equal 'the steps are found' "$(idle windows --steps)" "$(idle windows --steps --module m1)"
+equal 'by module' "$(idle windows --steps --by module)" '0 m1@1 - compute - - 15 2 10 0
+0 m1@1 - idle no-call no-call 5 1 5 0
+0 [after] - compute - - 10 1 10 0
+0 [after] - idle no-call no-call 20 2 10 0'
+equal 'gaps are cut at the ends of steps' "$(sed 's/	20	20	/	15	25	/' "$T/windows" | nsysx-idle -q --steps --tsv --list 9 | sed 1d | cut -f 2,3 | tr '\t\n' ' ;')" '40 10;60 10;15 5;30 5;'
+equal 'stacks of steps' "$(nsysx-idle -q --steps --folded "$T/windows" | awk '{ s += $NF } END { print s }')" 25
+says 'no step: all of the time, and it says so' 'no device has two steps' nsysx-idle --steps "$T/causes"
+equal '... and it is' "$(idle causes --steps)" "$(idle causes)"
+fails 'steps within steps' 2 '--steps goes with --by device, module' nsysx-idle --steps --by step --module m1 "$T/windows"
+fails 'steps of all time' 2 '--all and --steps exclude each other' nsysx-idle --steps --all "$T/windows"
 
 # Steps that are ranges begin with their first operation on the device. Steps A and B: classes by a group.
 stream steps <<'END_STREAM'
@@ -343,10 +376,10 @@ fails 'no expression' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
 fails 'a step that is no expression' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
 fails 'steps of neither kind' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"
 fails 'steps of both' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step --step x --module y "$T/causes"
-fails 'steps of a device' 2 '--step goes with --by step' nsysx-idle --step x "$T/causes"
+fails 'steps of a device' 2 '--step goes with --steps or --by step' nsysx-idle --step x "$T/causes"
 fails 'all of modules' 2 '--all goes with --by device' nsysx-idle --all --by module "$T/causes"
 fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/causes"
-fails 'a list of windows' 2 '--list covers all time of each device' nsysx-idle --list 3 --by module "$T/causes"
+fails 'a list of windows' 2 '--list is of each device: --by does not go with it' nsysx-idle --list 3 --by module "$T/causes"
 fails 'stacks as a table' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
 fails 'names of no kind' 2 '--names' nsysx-idle --names=zz "$T/causes"
 nsysx-idle -q --tsv --list 5 --with-table -o "$T/both-%" "$T/causes"

@@ -81,15 +81,15 @@ END
 } | stream >"$T/s"
 
 cat >"$T/by_inst" <<'END'
-id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps percent note op_name
-7 step dot fusion bf16 matrix 4 5000 4000 1000 0.8 1000000 1000 5000 200 0.8 4 72.4637681159 - j/dot
-7 step add fusion - memory 2 750 600 150 0.8 0 2000 3000 0.666666666667 0.00533333333333 8 10.8695652174 - j/add
-7 step tie fusion bf16 matrix 1 200 100 100 0.5 100000 10000 1000 100 0.5 5 2.89855072464 - j/dot
-7 step nil fusion - memory 1 50 0 50 0 0 0 0 - 0 0 0.724637681159 - -
-7 step exp fusion - vector 1 400 500 0 1.25 0 50000 1000 50 0.125 2.5 5.79710144928 peak -
-9 tiny copy copy - memory 2 200 800 0 4 0 0 4000 0 0 40 2.89855072464 cache -
-7 step even fusion - vector 1 0 100 0 - 0 10000 1000 10 - - 0 peak -
-7 step sort sort - - 1 300 - - - - - - - - - 4.34782608696 unmodelled j/sort
+id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps percent note op_name gain
+7 step dot fusion bf16 matrix 4 5000 4000 1000 0.8 1000000 1000 5000 200 0.8 4 72.4637681159 - j/dot 0
+7 step add fusion - memory 2 750 600 150 0.8 0 2000 3000 0.666666666667 0.00533333333333 8 10.8695652174 - j/add 0
+7 step tie fusion bf16 matrix 1 200 100 100 0.5 100000 10000 1000 100 0.5 5 2.89855072464 - j/dot 75
+7 step nil fusion - memory 1 50 0 50 0 0 0 0 - 0 0 0.724637681159 - - 50
+7 step exp fusion - vector 1 400 500 0 1.25 0 50000 1000 50 0.125 2.5 5.79710144928 peak - 0
+9 tiny copy copy - memory 2 200 800 0 4 0 0 4000 0 0 40 2.89855072464 cache - 0
+7 step even fusion - vector 1 0 100 0 - 0 10000 1000 10 - - 0 peak - 0
+7 step sort sort - - 1 300 - - - - - - - - - 4.34782608696 unmodelled j/sort -
 END
 is 'a row an instruction' $p "$T/s" <"$T/by_inst"
 head -n 4 "$T/by_inst" >"$T/first"

@@ -40,12 +40,19 @@ for cause in slow-collective late-host blocking straggler layout; do
 	ok "$cause: the gain is what a step takes longer for it" awk -v gain="$gain" -v longer="$(period "$steady" | awk -v n="$none" '{ print $1 - n }')" \
 		-v within=$within 'BEGIN { exit !(longer > 0 && gain > (1 - within) * longer && gain < (1 + within) * longer) }'
 	nsysx-diagnose -q --tsv "$steady" | awk -F'\t' 'NR == 2 { gsub(/\\\\/, "\\", $6); print $6 }' >"$T/command"
-	sh "$T/command" >"$T/shown" 2>/dev/null
+	sh "$T/command" 2>/dev/null | head -n 21 >"$T/shown"
 	case $cause in
 	straggler | late-host) equal "$cause: the command shows device 3 as the one that is waited for" \
 		"$(awk -F'\t' 'NR > 1 && $8 > most { most = $8; device = $2 } END { print device }' "$T/shown")" 3 ;;
 	*) ok "$cause: the command shows $subject" grep -qF -e "$subject" "$T/shown" ;;
 	esac
+	# Of all steps of all devices what is idle for a cause, without what is drained, is what its command prints.
+	steps=$(nsysx-diagnose -q --where --tsv "$steady" | awk -F'\t' 'NR == 2 { print $4 }')
+	nsysx-diagnose -q --tsv --min 0 "$steady" | awk -F'\t' -v n="$steps" '$2 ~ /^idle:/ { gsub(/\\\\/, "\\", $6); printf "%s\t%.0f\t%s\n", $2, n * $3, $6 }' >"$T/idle"
+	while IFS=$(printf '\t') read -r finding ns command; do
+		equal "$cause: gaps of $finding add up to its gain" "$(sh -c "$command" 2>/dev/null | awk -F'\t' 'NR > 1 { sum += $5 - $10 } END { print sum }')" "$ns"
+	done <"$T/idle"
+	ok "$cause: some are idle" test -s "$T/idle"
 done
 
 # The page tells of every finding and verdict that there is.

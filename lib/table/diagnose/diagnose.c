@@ -6,6 +6,7 @@
 
 #include "job/communicates.h"
 #include "job/reach.h"
+#include "job/step_windows.h"
 #include "stream/spool.h"
 #include "table/steps/rows.h"
 
@@ -51,37 +52,6 @@ nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 
 /* ---- windows */
 
-/* The class of steps that is analysed: of several the one that covers most; NSX_NONE: no device has two of one
- * class. */
-static uint32_t
-choose_class(const struct nsx_step_set *s)
-{
-	uint32_t best = NSX_NONE;
-	int64_t most = 0;
-
-	/* The list is by class, device, start. */
-	for (size_t i = 0, n; i < s->list.n; i += n) {
-		int64_t sum = 0;
-
-		for (n = 0; i + n < s->list.n && s->list.p[i + n].class == s->list.p[i].class; n++)
-			if (s->list.p[i + n].period != NSX_ABSENT)
-				sum = nsx_add_sat(sum, s->list.p[i + n].period, NULL);
-		if (sum > most) {
-			most = sum;
-			best = s->list.p[i].class;
-		}
-	}
-	return best;
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-	const struct nsx_look_device *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
 static int
 by_value(const void *a, const void *b)
 {
@@ -102,58 +72,18 @@ host_of(struct nsx_look_at *a, const struct nsx_cat_device *d)
 	return nsx_look_text(a, nsx_cat_str(cat, p->host == NSX_NONE ? p->name : p->host));
 }
 
-/* Add a window for the device of that index, unless it has no length. */
+/* The periods of a window's steps. */
 static bool
-add_window(struct nsx_look_at *a, uint32_t device, int64_t from, int64_t to, int64_t periods)
+add_periods(struct nsx_look_at *a, const struct nsx_step_window *w)
 {
-	const struct nsx_cat_device *d = &a->steps.cat.devices.p[device];
-	struct nsx_look_device w = { d->number, from, to, periods, NSX_NONE, host_of(a, d) };
+	for (int64_t k = 0; k < w->steps; k++) {
+		int64_t period = a->steps.list.p[w->first + (size_t)k].period;
 
-	if (w.host == NSX_NONE)
-		return false;
-	if (to <= from)
-		return true;
-	a->time += (nsx_u128)(to - from);
-	a->count += periods;
-	return nsx_vec_push(&a->devices, w);
-}
-
-static bool
-window_steps(struct nsx_look_at *a)
-{
-	const struct nsx_step_set *s = &a->steps;
-
-	for (size_t i = 0, n; i < s->list.n; i += n) {
-		const struct nsx_step_of *o = &s->list.p[i];
-
-		for (n = 1; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
-			n++;
-		if (o->class != a->class || n < 2)
-			continue;
-		for (size_t k = 0; k + 1 < n; k++) {
-			if (!nsx_vec_push(&a->periods, o[k].period))
-				return false;
-			if (k < NSX_LOOK_FIRST)
-				a->first_steps += (nsx_u128)o[k].period;
-			a->nfirst += k < NSX_LOOK_FIRST;
-		}
-		if (!add_window(a, o->device, o->first, o[n - 1].first, (int64_t)n - 1))
+		if (!nsx_vec_push(&a->periods, period))
 			return false;
-	}
-	return true;
-}
-
-/* Without steps: all of each device's time. */
-static bool
-window_all(struct nsx_look_at *a)
-{
-	const struct nsx_step_set *s = &a->steps;
-
-	for (size_t i = 0; i < s->timelines.n; i++) {
-		const struct nsx_timeline *t = &s->timelines.p[i];
-
-		if (t->start.n && !add_window(a, (uint32_t)i, t->start.p[0], t->end, 1))
-			return false;
+		if (k < NSX_LOOK_FIRST)
+			a->first_steps += (nsx_u128)period;
+		a->nfirst += k < NSX_LOOK_FIRST;
 	}
 	return true;
 }
@@ -161,20 +91,25 @@ window_all(struct nsx_look_at *a)
 static int
 make_windows(struct nsx_look_at *a)
 {
-	bool good;
+	struct nsx_step_windows windows = { .class = NSX_NONE };
+	bool good = nsx_step_windows(&a->steps, &windows) == NSX_OK;
 
-	a->class = choose_class(&a->steps);
+	a->class = windows.class;
 	a->stepped = a->class != NSX_NONE;
-	good = a->stepped ? window_steps(a) : window_all(a);
-	if (good && a->devices.n > 1)
-		qsort(a->devices.p, a->devices.n, sizeof *a->devices.p, by_number);
+	for (size_t i = 0; good && i < windows.list.n; i++) {
+		const struct nsx_step_window *w = &windows.list.p[i];
+		uint32_t host = host_of(a, &a->steps.cat.devices.p[w->device]);
+		struct nsx_look_device d = { w->number, w->from, w->to, w->steps, NSX_NONE, host };
+
+		a->time += (nsx_u128)(w->to - w->from);
+		a->count += w->steps;
+		good = host != NSX_NONE && nsx_vec_push(&a->devices, d)
+		       && nsx_vec_push(&a->windows, ((struct nsx_idle_given){ d.number, d.from, d.to }))
+		       && (!a->stepped || add_periods(a, w));
+	}
+	free(windows.list.p);
 	if (good && a->periods.n > 1)
 		qsort(a->periods.p, a->periods.n, sizeof *a->periods.p, by_value);
-	for (size_t i = 0; good && i < a->devices.n; i++) {
-		const struct nsx_look_device *d = &a->devices.p[i];
-
-		good = nsx_vec_push(&a->windows, ((struct nsx_idle_given){ d->number, d->from, d->to }));
-	}
 	a->period = a->count ? (double)a->time / (double)a->count : 0;
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
@@ -303,7 +238,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->idle_options = (struct nsx_idle_options){ .by = NSX_IDLE_GIVEN, .form = NSX_IDLE_VERDICT,
 	                                             .latency = NSX_IDLE_LATENCY,
 	                                             .given = a->windows.p, .ngiven = a->windows.n,
-	                                             .whole = a->options->gaps > 0, .list = a->options->gaps };
+	                                             .gaps = a->options->gaps > 0, .list = a->options->gaps,
+	                                             .steps = a->options->gaps > 0 };
 	a->idle.options = &a->idle_options;
 	a->idle.diags = &idle;
 	a->roof.options = &a->roof_options;
@@ -314,6 +250,8 @@ look(struct nsx_look_at *a, struct nsx_reader *in)
 	a->copies = nsx_copies_open(a->err);
 	a->launch = nsx_launch_open(a->err);
 	rc = a->copies && a->launch ? nsx_idle_begin(&a->idle) : NSX_ERR;
+	for (size_t i = 0; i < a->windows.n && rc == NSX_OK; i++)
+		rc = nsx_vec_push(&a->idle.within, a->windows.p[i]) ? NSX_OK : nsx_err_nomem(a->err, NULL);
 	if (rc == NSX_OK)
 		rc = nsx_read_all(in, NULL, take, a, a->err);
 	if (rc == NSX_OK)
@@ -353,6 +291,7 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
 	nsx_buf_free(&a->subject);
+	nsx_buf_free(&a->command);
 	nsx_buf_free(&a->others);
 	free(a->between.p);
 	free(a->layouts.p);

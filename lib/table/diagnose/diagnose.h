@@ -9,8 +9,7 @@
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
  *   between.c  steps of another class between those that are looked at
  *
- * rules.c and rules_comm.c derive findings from the results, catalogue.c has their names; screen.c and tables.c print
- * them. */
+ * rules*.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
@@ -129,7 +128,8 @@ struct nsx_look_at {
 	struct nsx_roof    roof;
 	struct nsx_intern  texts;
 	struct nsx_map     layout_of;    /* name -> layouts */
-	NSX_VEC(struct nsx_look_layout { uint32_t name; int64_t count; nsx_u128 time; }) layouts;
+	/* word: in the names of kernels that are called by it; NULL: name is an instruction's */
+	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
 	struct nsx_intern  kernels;      /* names of kernels that layout.c has looked through */
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
@@ -140,6 +140,7 @@ struct nsx_look_at {
 	bool               any_comm;     /* an instruction communicates */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
 	struct nsx_buf     text, subject;
+	struct nsx_buf     command;      /* of a finding that is being made, where it is put together */
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
@@ -188,11 +189,13 @@ int nsx_look_between_take(struct nsx_look_at *a, const struct nsx_rec *rec);
  * Then variability is unknown, and a->unseen has the reason. NSX_OK or NSX_ERR. */
 int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);
 
-/* ---- rules.c, rules_comm.c */
+/* ---- rules.c, rules_idle.c, rules_work.c, rules_comm.c */
 
 /* Derive findings from the data, ranked. NSX_OK or NSX_ERR. */
 int nsx_look_judge(struct nsx_look_at *a);
 int nsx_look_judge_comm(struct nsx_look_at *a);
+int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
+int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
 
 /* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, unless its gain is too small. The
  * word @ in the command is replaced by the stream. */
@@ -201,11 +204,17 @@ int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_ca
 
 const char *nsx_look_name(enum nsx_look look);
 void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
+/* Append the option that names the steps as they were named here, with a space before it; nothing if none did. */
+void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
+/* Append the word as a string of awk's, with its quotes. */
+void nsx_look_put_awk(struct nsx_buf *to, struct nsx_str word);
+/* a->command with a NUL at the end, for nsx_look_find; NULL with err filled when out of memory. */
+const char *nsx_look_command(struct nsx_look_at *a);
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
-/* Append to a->text, and to a->subject, the place where most of the window's time of a cause is spent, if that is a
- * large part of it. */
-void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause);
+/* To a->text, and behind what a->subject has: where most of the window's time of a cause is, if that is much of it.
+ * what: that time, in words. */
+void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause, const char *what);
 
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);

@@ -80,14 +80,16 @@ word_of(struct nsx_look_at *a, struct nsx_str name, const char **word)
 	return NSX_OK;
 }
 
+/* word: as nsx_look_layout has it. */
 static int
-add(struct nsx_look_at *a, struct nsx_str name, int64_t dur)
+add(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t dur)
 {
 	uint32_t text = nsx_look_text(a, name), *at = NULL;
 
 	if (text != NSX_NONE)
 		at = nsx_map_at(&a->layout_of, (struct nsx_key){ text, 0 });
-	if (at && *at == NSX_NONE && nsx_vec_push(&a->layouts, ((struct nsx_look_layout){ .name = text })))
+	if (at && *at == NSX_NONE && nsx_vec_push(&a->layouts,
+	    ((struct nsx_look_layout){ .name = text, .word = word })))
 		*at = (uint32_t)(a->layouts.n - 1);
 	if (!at || *at == NSX_NONE)
 		return nsx_err_nomem(a->err, NULL);
@@ -102,7 +104,7 @@ add_kernel(struct nsx_look_at *a, struct nsx_str name, const char *word, int64_t
 {
 	a->text.len = 0;
 	nsx_buf_kernel(&a->text, name, nsx_str_c(word));
-	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), dur);
+	return a->text.failed ? nsx_err_nomem(a->err, NULL) : add(a, nsx_buf_view(&a->text), word, dur);
 }
 
 int
@@ -124,7 +126,7 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 
 		if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
 			moves = moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
-		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), dur) : NSX_OK;
+		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
 	}
 	/* Operations of an instruction belong to a thunk. */
 	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))

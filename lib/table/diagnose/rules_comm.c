@@ -8,30 +8,34 @@
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* Selects the executions of the unit, and of its kind, in a shell command; terminated by a NUL. */
-static int
-put_command(struct nsx_look_at *a, const struct nsx_look_unit *u, struct nsx_buf *to)
+/* What shows the first executions of the unit. */
+static const char *
+slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 {
-	struct nsx_str kind = nsx_look_str(a, u->kind);
-	char *word = nsx_str_dup(kind);
+	struct nsx_buf program = { .len = 0 };
 
-	to->len = 0;
-	if (u->nccl) {
-		nsx_buf_c(to, "nsysx-collectives --instances @");
-	} else if (word) {
-		nsx_buf_c(to, "nsysx-collectives @ | nsysx-view -t collective | grep -w -e collective -e ");
-		nsx_look_put_quoted(to, word);
-	}
-	nsx_buf_char(to, '\0');
-	free(word);
-	return word && !to->failed ? NSX_OK : nsx_err_nomem(a->err, NULL);
+	a->command.len = 0;
+	if (u->nccl)
+		nsx_buf_fmt(&program, "NR == 1 || ($7 == %" PRId64 " && $2 == ", u->bytes);
+	else
+		nsx_buf_fmt(&program, "NR == 1 || $%d == ", NSX_COLLECTIVE_name + 1);
+	nsx_look_put_awk(&program, nsx_look_str(a, u->nccl ? u->kind : u->name));
+	nsx_buf_c(&program, u->nccl ? ")" : "");
+	nsx_buf_char(&program, '\0');
+	a->command.failed |= program.failed;
+	nsx_buf_fmt(&a->command, "%s | awk -F'\\t' ", u->nccl ? "nsysx-collectives --instances --tsv --sort transfer @"
+	            : "nsysx-collectives @ | nsysx-view -t collective");
+	if (!program.failed)
+		nsx_look_put_quoted(&a->command, program.ptr);
+	nsx_buf_c(&a->command, " | head -n 20");
+	nsx_buf_free(&program);
+	return nsx_look_command(a);
 }
 
 /* *told: ns of exposed time that findings already include. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {
-	struct nsx_buf command = { .len = 0 };
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
@@ -54,20 +58,24 @@ judge_slow(struct nsx_look_at *a, double *told)
 		if (u->partial)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
-		if (put_command(a, u, &command) != NSX_OK)
-			rc = NSX_ERR;
-		else
-			rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, command.ptr);
+		rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, slow_command(a, u));
 		if (a->findings.n > before)
 			*told += u->excess;
 	}
-	nsx_buf_free(&command);
 	return rc;
 }
 
 /* ---- devices that others wait for */
 
-/* The subject: a device, or with `all` the devices of a host. */
+/* The instances that are waited in most, or the devices that make others wait most. */
+static const char *
+waits_command(const struct nsx_look_at *a)
+{
+	return a->comm.nccl.ops.n ? "nsysx-collectives --instances --sort skew @"
+	       : "nsysx-stragglers --waits --sort caused @";
+}
+
+/* Who is waited for: a device, or with `all` the devices of a host. */
 struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
@@ -146,7 +154,7 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 	}
 	nsx_buf_fmt(&a->text, ", mostly %s", nsx_cause_name(cause));
 	if (best)
-		nsx_look_put_reason(a, best, cause);
+		nsx_look_put_reason(a, best, cause, "that");
 }
 
 static int
@@ -191,7 +199,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 			put_cause(a, cause, b);
 	}
 	return nsx_look_find(a, kind, NSX_NCAUSES, gain,
-	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
+	                     waits_command(a));
 }
 
 /* Whether one of n holds a decisive share of the waiting. */
@@ -256,7 +264,7 @@ judge_waits(struct nsx_look_at *a)
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f %% of the waiting", most->device, 100 * (double)most->gain / all);
 	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / n,
-	                     a->comm.nccl.ops.n ? "nsysx-collectives --instances @" : "nsysx-stragglers --waits @");
+	                     waits_command(a));
 }
 
 /* ---- the remaining time */

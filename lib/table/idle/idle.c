@@ -219,12 +219,11 @@ trim(struct idle *f)
 static int
 flush_run(struct idle *f, struct nsx_idle_device *d)
 {
-	int rc = NSX_OK;
+	int64_t start = d->run_start, end = d->run_end;
 
-	if (d->run_start < d->run_end)
-		rc = nsx_idle_add_busy(f, d, d->run_part, d->run_start, d->run_end);
-	d->run_start = d->run_end;
-	return rc;
+	d->run_start = end;
+	return start < end && nsx_idle_clip(f, d, &start, &end) ? nsx_idle_add_busy(f, d, d->run_part, start, end)
+	       : NSX_OK;
 }
 
 /* For nsx_parts: the current operation, and its device. */
@@ -250,12 +249,15 @@ settled(void *state, enum nsx_part part, int64_t start, int64_t end)
 	if (part != NSX_PART_IDLE)
 		return NSX_OK;
 	d->run_start = end;
-	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK || nsx_idle_add_gap(f, d, start, end,
-	    drained) != NSX_OK)
+	if (nsx_idle_explain(f, d, s->op, start, end, &drained) != NSX_OK)
+		return NSX_ERR;
+	if (!nsx_idle_clip_gap(f, d, &start, &end, drained))
+		return NSX_OK;
+	if (nsx_idle_add_gap(f, d, start, end, drained) != NSX_OK)
 		return NSX_ERR;
 	if (f->options->form == NSX_IDLE_FOLDED)
 		return nsx_idle_fold_segments(f, d->index);
-	return f->listed ? nsx_idle_list_gap(f, d, s->op, start, end) : NSX_OK;
+	return f->listed ? nsx_idle_list_gap(f, d, s->op, start, end, drained) : NSX_OK;
 }
 
 struct nsx_idle_device *
@@ -304,6 +306,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
 		d->run_part = NSX_PART_IDLE;
+		nsx_idle_place(f, d);
 		if (f->options->by == NSX_IDLE_GIVEN && nsx_idle_open_given(f, d) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -520,6 +523,7 @@ nsx_idle_free(struct idle *f)
 	nsx_map_free(&f->folded_of);
 	nsx_range_book_free(&f->ranges);
 	free(f->gaps.p);
+	free(f->within.p);
 	free(f->segments.p);
 	free(f->pieces.list.p);
 }
@@ -530,7 +534,7 @@ nsx_idle_begin(struct idle *f)
 	const struct nsx_idle_options *o = f->options;
 
 	f->reasoned = o->form == NSX_IDLE_VERDICT || o->notes;
-	f->listed = o->form == NSX_IDLE_LIST || o->whole;
+	f->listed = o->form == NSX_IDLE_LIST || o->gaps;
 	f->frames = f->reasoned || f->listed || o->form == NSX_IDLE_FOLDED;
 	f->host_paths = (struct nsx_host_paths){ push_path, &f->paths, NSX_STACKS_ROOT };
 	if (o->by == NSX_IDLE_RANGE) {
@@ -542,27 +546,43 @@ nsx_idle_begin(struct idle *f)
 	return NSX_OK;
 }
 
+/* All of `in`; twice where steps have to be known first. *ndiags: the diags of a first reading. */
+static int
+read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
+{
+	struct nsx_reader *again;
+	int rc;
+
+	if (!o->steps && !(o->by == NSX_IDLE_STEP && o->step)) {
+		nsx_idle_need(f, in);
+		return nsx_read_all(in, o->require, nsx_idle_take, f, f->err);
+	}
+	again = o->steps ? nsx_idle_find_within(f, in, ndiags) : nsx_idle_find_steps(f, in, ndiags);
+	if (o->steps && o->by == NSX_IDLE_DEVICE) {
+		o->by = NSX_IDLE_GIVEN;
+		o->given = f->within.p;
+		o->ngiven = f->within.n;
+	}
+	if (again)
+		nsx_idle_need(f, again);
+	rc = again ? nsx_read_all(again, NULL, nsx_idle_take, f, f->err) : NSX_ERR;
+	nsx_reader_close(again);
+	return rc;
+}
+
 int
 nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
          struct nsx_table **table, int64_t *ndiags,
          struct nsx_diags *diags, struct nsx_err *err)
 {
-	struct idle f = { .options = options, .diags = diags, .err = err };
-	int64_t spooled = -1;   /* diags of a first reading */
+	struct nsx_idle_options o = *options;
+	struct idle f = { .options = &o, .diags = diags, .err = err };
+	int64_t spooled = -1;   /* the diags of a first reading */
 	int rc = nsx_idle_begin(&f);
 
 	*table = NULL;
-	if (rc == NSX_OK && options->by == NSX_IDLE_STEP && options->step) {
-		struct nsx_reader *again = nsx_idle_find_steps(&f, in, &spooled);
-
-		if (again)
-			nsx_idle_need(&f, again);
-		rc = again ? nsx_read_all(again, NULL, nsx_idle_take, &f, err) : NSX_ERR;
-		nsx_reader_close(again);
-	} else if (rc == NSX_OK) {
-		nsx_idle_need(&f, in);
-		rc = nsx_read_all(in, options->require, nsx_idle_take, &f, err);
-	}
+	if (rc == NSX_OK)
+		rc = read_all(&f, &o, in, &spooled);
 	if (rc == NSX_OK)
 		rc = nsx_idle_finish(&f);
 	if (rc == NSX_OK)

@@ -49,7 +49,6 @@ struct idle_window {
 	int64_t  key;               /* execution, start; NSX_ABSENT: none */
 	uint32_t label, next;       /* strings of the catalogue; NSX_NONE: none */
 	bool     closed;
-	bool     whole;             /* all of a device, in addition to those of NSX_IDLE_GIVEN; not for verdicts */
 	struct idle_cell cells[NSX_IDLE_CELLS];
 	struct nsx_map reasons;     /* (cell, place) -> idle.reasons, for verdicts */
 	uint32_t reason;            /* the first of a list of them; NSX_NONE ends */
@@ -64,7 +63,8 @@ struct idle_module { int64_t start, end; uint32_t program; int64_t execution; };
 struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
-	int64_t  first, busy;       /* start of its first operation, latest end so far */
+	int64_t  first, busy;       /* start of its first operation, largest end so far */
+	int64_t  from, to;          /* with options.steps: what is looked at */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
@@ -88,7 +88,12 @@ struct nsx_idle_device {
  * `number`: as in idle_window.key. */
 struct idle_step { int64_t device, start, end, number; uint32_t class; };
 
-struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, tid; enum nsx_cause cause; };
+/* drained: of ns. */
+struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, drained, tid; enum nsx_cause cause;
+                  };
+
+/* Gaps of a list, listed or not. */
+struct idle_gaps_sum { int64_t count, dur, ns, drained; };
 
 struct idle {
 	const struct nsx_idle_options *options;
@@ -117,6 +122,9 @@ struct idle {
 	struct nsx_map     folded_of;      /* (device and cause, path and leaf) -> node of folded */
 	struct nsx_range_book ranges;      /* to which operations may refer; mark: node of the path */
 	NSX_VEC(struct idle_gap) gaps;
+	struct idle_gaps_sum all_gaps;
+	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: what is looked at of each device, by
+	                                             * number */
 	NSX_VEC(struct idle_segment) segments;
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
@@ -170,14 +178,31 @@ int nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_end_windows(struct idle *f);
 
+/* ---- kept.c: what of the time is looked at, where that is not all */
+
+/* Whether gaps are looked at for some causes only. */
+static inline bool
+nsx_idle_filters(const struct idle *f)
+{
+	return f->options->causes || f->options->drained;
+}
+/* Find what of a device that has begun is looked at. */
+void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
+/* Take from [*start, *end) what is not looked at; false: nothing remains. */
+bool nsx_idle_clip(const struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end);
+/* The same for the segments of the gap, and take those of other causes out. */
+bool nsx_idle_clip_gap(struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end, bool drained);
+
 /* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader
  * of the spool, which the caller closes; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
+/* The same, and fill f->within, whose class is found where options name none. */
+struct nsx_reader *nsx_idle_find_within(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
 int nsx_idle_fold_segments(struct idle *f, uint32_t device);
 int nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start,
-                      int64_t end);
+                      int64_t end, bool drained);
 struct nsx_table *nsx_idle_table(struct idle *f);
 struct nsx_table *nsx_idle_list_table(struct idle *f);
 struct nsx_table *nsx_idle_verdicts(struct idle *f);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "table/idle/idle.h"
 
 /* ---- texts */
@@ -77,11 +78,16 @@ nsx_idle_fold_segments(struct idle *f, uint32_t device)
 
 /* ---- the longest gaps */
 
+static bool sort_by_ns;   /* for qsort, which takes no context; one list is made at a time */
+
+/* The longest first; where some causes are kept, those with the most time of these. */
 static int
 by_length(const void *a, const void *b)
 {
 	const struct idle_gap *x = a, *y = b;
 
+	if (sort_by_ns && x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
 	if (x->dur != y->dur)
 		return x->dur > y->dur ? -1 : 1;
 	if (x->device != y->device)
@@ -89,8 +95,17 @@ by_length(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static void
+sort_gaps(struct idle *f)
+{
+	sort_by_ns = nsx_idle_filters(f);
+	if (f->gaps.n > 1)
+		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+}
+
 int
-nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end)
+nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct idle_op *op, int64_t start, int64_t end,
+                  bool drained)
 {
 	struct idle_gap g = { .device = f->cat.devices.p[d->index].number, .prev = d->prev, .next = op->name,
 	                      .start = start, .dur = end - start, .tid = op->tid,
@@ -98,24 +113,33 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 	int64_t sum[NSX_NCAUSES] = { 0 }, longest = -1;
 	size_t want = (size_t)f->options->list;
 
-	if (want == 0)
+	if (f->segments.n == 0)
 		return NSX_OK;
 	/* It ranks after those already kept. */
 	if (f->gaps.n >= 2 * want + 64) {
-		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+		sort_gaps(f);
 		f->gaps.n = want;
 	}
 	for (size_t i = 0; i < f->segments.n; i++)
 		sum[f->segments.p[i].cause] += f->segments.p[i].end - f->segments.p[i].start;
 	g.cause = NSX_CAUSE_GRAPH;
-	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++)
+	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
 		if (sum[c] > sum[g.cause])
 			g.cause = (enum nsx_cause)c;
-	g.ns = sum[g.cause];
+		g.ns += nsx_idle_filters(f) ? sum[c] : 0;
+	}
+	if (!nsx_idle_filters(f))
+		g.ns = sum[g.cause];
+	g.drained = drained ? g.ns : 0;
+	f->all_gaps.count++;
+	f->all_gaps.dur = nsx_add_sat(f->all_gaps.dur, g.dur, NULL);
+	f->all_gaps.ns = nsx_add_sat(f->all_gaps.ns, g.ns, NULL);
+	f->all_gaps.drained = nsx_add_sat(f->all_gaps.drained, g.drained, NULL);
 	for (size_t i = 0; i < f->segments.n; i++) {
 		const struct idle_segment *s = &f->segments.p[i];
 
-		if (s->cause == g.cause && s->end - s->start > longest) {
+		/* A gap that is drained begins with the call that waited. */
+		if (f->options->drained ? i == 0 : s->cause == g.cause && s->end - s->start > longest) {
 			longest = s->end - s->start;
 			g.path = s->path;
 			g.leaf = s->leaf;
@@ -134,7 +158,7 @@ nsx_idle_sound(const struct idle *f, struct nsx_table *t)
 	return t;
 }
 
-enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_NCOLS };
+enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, L_DRAINED, L_NCOLS };
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_DEVICE] = { "device", NSX_CELL_INT },
@@ -146,6 +170,7 @@ static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_PREV]   = { "prev", NSX_CELL_STRING },
 	[L_NEXT]   = { "next", NSX_CELL_STRING },
 	[L_STACK]  = { "stack", NSX_CELL_STRING },
+	[L_DRAINED] = { "drained", NSX_CELL_NS },
 };
 
 static struct nsx_str
@@ -154,14 +179,38 @@ frame(const struct idle *f, uint32_t id)
 	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->paths.frames, id);
 }
 
+/* The last row of a list of some causes: what the gaps that are not listed have of them. */
+static void
+put_others(struct idle *f, struct nsx_table *t, size_t listed)
+{
+	struct idle_gaps_sum rest = f->all_gaps;
+
+	for (size_t i = 0; i < listed; i++) {
+		rest.count--;
+		rest.dur -= f->gaps.p[i].dur;
+		rest.ns -= f->gaps.p[i].ns;
+		rest.drained -= f->gaps.p[i].drained;
+	}
+	if (rest.count <= 0)
+		return;
+	nsx_table_row(t);
+	nsx_table_int(t, L_DUR, rest.dur);
+	nsx_table_int(t, L_NS, rest.ns);
+	nsx_table_int(t, L_DRAINED, rest.drained);
+	f->scratch.len = 0;
+	nsx_buf_fmt(&f->scratch, "[%lld other gaps]", (long long)rest.count);
+	nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
+}
+
 struct nsx_table *
 nsx_idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
-	nsx_table_rank(t, "device dur cause stack next start prev");
+	size_t listed;
+	nsx_table_rank(t, nsx_idle_filters(f) ? "device ns cause stack dur next start prev drained"
+	                                      : "device dur cause stack next start prev drained");
 
-	if (f->gaps.n)
-		qsort(f->gaps.p, f->gaps.n, sizeof *f->gaps.p, by_length);
+	sort_gaps(f);
 	for (size_t i = 0; t && i < f->gaps.n && i < (size_t)f->options->list; i++) {
 		const struct idle_gap *g = &f->gaps.p[i];
 
@@ -178,7 +227,11 @@ nsx_idle_list_table(struct idle *f)
 		f->scratch.len = 0;
 		nsx_idle_put_frames(f, g->path, g->leaf, &f->scratch);
 		nsx_table_str(t, L_STACK, nsx_buf_view(&f->scratch));
+		nsx_table_int(t, L_DRAINED, g->drained);
 	}
+	listed = f->gaps.n < (size_t)f->options->list ? f->gaps.n : (size_t)f->options->list;
+	if (t && nsx_idle_filters(f))
+		put_others(f, t, listed);
 	return nsx_idle_sound(f, t);
 }
 
@@ -283,6 +336,15 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 	return t;
 }
 
+/* Whether a table has rows of a part, or of a cause. */
+static bool
+shown(const struct idle *f, bool busy, enum nsx_cause cause)
+{
+	if (busy || cause <= NSX_CAUSE_AFTER)
+		return !nsx_idle_filters(f) || (!busy && f->options->causes >> cause & 1);
+	return !f->options->causes || f->options->causes >> cause & 1;
+}
+
 struct nsx_table *
 nsx_idle_table(struct idle *f)
 {
@@ -301,14 +363,12 @@ nsx_idle_table(struct idle *f)
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 
-		if (w->whole != f->options->whole)
-			continue;
 		for (int c = 0; c < NSX_IDLE_CELLS && w->length > 0; c++) {
 			const struct idle_cell *x = &w->cells[c];
 			bool busy = c < NSX_PART_IDLE;
 			enum nsx_cause cause = (enum nsx_cause)(busy ? 0 : c - NSX_PART_IDLE);
 
-			if (x->ns == 0 && !f->options->zeros)
+			if (!shown(f, busy, cause) || (x->ns == 0 && !f->options->zeros))
 				continue;
 			nsx_table_row(t);
 			nsx_idle_put_keys(f, t, w);

@@ -6,10 +6,11 @@
 
 #include "base/num.h"
 #include "base/pattern.h"
-#include "job/steps.h"
+#include "job/step_windows.h"
 #include "stream/spool.h"
 #include "table/idle/idle.h"
 #include "job/missing.h"
+#include "table/steps/rows.h"
 
 struct first { struct nsx_step_set *set; struct nsx_spool *spool; };
 
@@ -96,5 +97,47 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	nsx_spool_free(first.spool);
 	nsx_steps_free(&set);
 	regfree(&pattern);
+	return again;
+}
+
+/* ---- all steps of a device as one window */
+
+static int
+keep_within(struct idle *f, const struct nsx_step_set *set)
+{
+	struct nsx_step_windows w = { .class = NSX_NONE };
+	bool good = nsx_step_windows(set, &w) == NSX_OK;
+
+	for (size_t i = 0; good && i < w.list.n; i++)
+		good = nsx_vec_push(&f->within, ((struct nsx_idle_given){ w.list.p[i].number, w.list.p[i].from,
+		                                                         w.list.p[i].to }));
+	free(w.list.p);
+	if (good && w.class == NSX_NONE && w.list.n)
+		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
+		             "no device has two steps, so all of each device's time is looked at");
+	return good ? NSX_OK : nsx_err_nomem(f->err, NULL);
+}
+
+struct nsx_reader *
+nsx_idle_find_within(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
+{
+	struct nsx_steps_options options = { .step = f->options->step, .module = f->options->module,
+	                                     .require = f->options->require };
+	struct nsx_spool *spool = nsx_spool_open_all(in, f->err);
+	struct nsx_step_set set = { .err = f->err };
+	struct nsx_reader *again = NULL;
+	int rc = NSX_ERR;
+
+	if (spool && nsx_spool_keeps(spool))
+		nsx_idle_need(f, in);
+	if (spool)
+		rc = nsx_steps_collect(in, &options, &set, spool, f->diags, f->err);
+	if (rc == NSX_OK)
+		rc = keep_within(f, &set);
+	*ndiags = set.ndiags;
+	if (rc == NSX_OK)
+		again = nsx_spool_reader(spool);
+	nsx_spool_free(spool);
+	nsx_steps_free(&set);
 	return again;
 }

@@ -90,7 +90,7 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 		int64_t ns = min2(s->end, end) - max2(s->start, start);
 
 		sum[s->cause] += ns;
-		if (f->reasoned && !w->whole && reason(f, window, s, ns) != NSX_OK)
+		if (f->reasoned && reason(f, window, s, ns) != NSX_OK)
 			return NSX_ERR;
 	}
 	w = &f->windows.p[window];
@@ -109,7 +109,6 @@ add_to_device(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 	    NSX_NONE)
 		return NSX_ERR;
 	f->windows.p[d->window].end = p->end;
-	f->windows.p[d->window].whole = f->options->whole;
 	return add_clip(f, d->window, p, p->start, p->end);
 }
 
@@ -490,11 +489,8 @@ add_piece(struct idle *f, struct nsx_idle_device *d, struct piece p)
 	case NSX_IDLE_MODULE:
 	case NSX_IDLE_EXECUTION: return add_to_modules(f, d, &p);
 	case NSX_IDLE_STEP:      return f->options->step ? add_to_ranges(f, d, &p) : add_to_steps(f, d, &p);
-	case NSX_IDLE_RANGE:     return add_to_ranges(f, d, &p);
-	case NSX_IDLE_GIVEN:
-		if (f->options->whole && add_to_device(f, d, &p) != NSX_OK)
-			return NSX_ERR;
-		return add_to_ranges(f, d, &p);
+	case NSX_IDLE_RANGE:
+	case NSX_IDLE_GIVEN:     return add_to_ranges(f, d, &p);
 	}
 	return NSX_OK;
 }
@@ -550,7 +546,7 @@ nsx_idle_end_windows(struct idle *f)
 		case NSX_IDLE_RANGE:
 		case NSX_IDLE_GIVEN:
 			if (d->begun)
-				add_edges(w, d, w->whole ? d->first : w->start, w->whole ? d->busy : w->end);
+				add_edges(w, d, w->start, w->end);
 			else
 				w->length = 0;
 			break;

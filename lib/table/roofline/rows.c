@@ -81,6 +81,7 @@ judge(struct nsx_roof_row *r)
 		return;
 	}
 	r->headroom = total > r->limit ? total - r->limit : 0;
+	r->gain = total > r->limit / NSX_ROOF_EFFICIENT ? total - r->limit / NSX_ROOF_EFFICIENT : 0;
 	if (r->limit > total)
 		r->note = r->bound == NSX_BOUND_MEMORY ? NSX_NOTE_CACHE : NSX_NOTE_PEAK;
 }

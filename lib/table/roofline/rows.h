@@ -9,6 +9,9 @@
 #include "base/num.h"
 #include "table/roofline/peaks.h"
 
+/* What share of their limit instructions reach that are tuned well. */
+#define NSX_ROOF_EFFICIENT 0.8
+
 enum nsx_bound { NSX_BOUND_MATRIX, NSX_BOUND_VECTOR, NSX_BOUND_MEMORY, NSX_NBOUNDS };
 
 enum nsx_note { NSX_NOTE_NONE, NSX_NOTE_CACHE, NSX_NOTE_PEAK, NSX_NOTE_NO_PEAK, NSX_NOTE_UNMODELLED, NSX_NNOTES };
@@ -26,8 +29,9 @@ struct nsx_roof_row {
 	enum nsx_math math;              /* NSX_NMATHS if flops is 0 or unknown */
 	enum nsx_bound bound;            /* if limited, as are the following: on the device of the lowest number */
 	double   peak, bandwidth;        /* TFLOP/s of math, of scalar units where flops is 0, or 0; GB/s */
-	double   limit, headroom;        /* ns */
-	double   at_peak;                /* ns: flops of all executions at the peak of math; negative if unknown */
+	double   limit, headroom, gain;  /* ns; gain: beyond the limit / NSX_ROOF_EFFICIENT */
+	double   at_peak;                /* ns: flops of all executions at the peak of math; negative where that is not
+	                                  * known */
 	enum nsx_note note;
 };
 

@@ -73,7 +73,7 @@ static double tflops_of(const struct nsx_roof_row *r) { return (double)nsx_roof_
 enum {
 	T_MATH = I_OPCODE + 1, T_BOUND, T_COUNT, T_TOTAL, T_LIMIT, T_HEADROOM, T_EFFICIENCY, T_FLOPS, T_VECTOR, T_BYTES,
 	    T_INTENSITY, T_TFLOPS, T_GBPS,
-	T_PERCENT, T_NOTE, T_OP_NAME, T_NCOLS
+	T_PERCENT, T_NOTE, T_OP_NAME, T_GAIN, T_NCOLS
 };
 
 static const struct nsx_table_col inst_cols[T_NCOLS] = {
@@ -89,7 +89,8 @@ static const struct nsx_table_col inst_cols[T_NCOLS] = {
 		NSX_CELL_DOUBLE },
 	[T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent",
 		NSX_CELL_PERCENT },
-	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING }
+	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING },
+	[T_GAIN] = { "gain", NSX_CELL_MEAN_NS }
 };
 
 static int
@@ -112,6 +113,7 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 			nsx_table_str(t, T_BOUND, nsx_str_c(bounds[r->bound]));
 			nsx_table_double(t, T_LIMIT, r->limit);
 			nsx_table_double(t, T_HEADROOM, r->headroom);
+			nsx_table_double(t, T_GAIN, r->gain);
 			put_ratio(t, T_EFFICIENCY, r->limit, time);
 		}
 		if (r->modelled) {

@@ -95,6 +95,7 @@ def want(records):
             row["at_peak"] += n * parts[0]
             row["bound"] = ["matrix", "vector", "memory"][parts.index(max(parts)) if max(parts) else 2]
         row["headroom"] = max(F(0), row["total"] - row["limit"])
+        row["gain"] = max(F(0), row["total"] - row["limit"] * F(5, 4))
         ops = i["flops"] or i["vector"]
         if i["mem_bytes"]:
             row["intensity"] = F(ops, i["mem_bytes"])

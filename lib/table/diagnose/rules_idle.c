@@ -1,0 +1,270 @@
+/* rules_idle.c -- findings about idle time, and about copies and calls that block. */
+#include <inttypes.h>
+
+#include "table/diagnose/diagnose.h"
+
+/* A place is named if this share of a cause is there. */
+#define MUCH 0.2
+/* Bytes of a copy from which its rate is a property of the link: shorter ones are dominated by latency. */
+enum { TELLING = 1 << 16 };
+
+static const char *const causes[NSX_NCAUSES] = {
+	[NSX_CAUSE_GRAPH] = "between nodes of CUDA graphs",
+	[NSX_CAUSE_NO_CALL] = "before work whose launch is not in the export",
+	[NSX_CAUSE_PROFILER] = "while the profiler holds the host",
+	[NSX_CAUSE_QUEUE_FULL] = "while the host waits for a place in another queue",
+	[NSX_CAUSE_LOADING] = "while the host loads code",
+	[NSX_CAUSE_SYNC] = "while the host waits in a call",
+	[NSX_CAUSE_LAUNCH] = "while the host is in calls that launch",
+	[NSX_CAUSE_ALLOC] = "while the host allocates or frees memory",
+	[NSX_CAUSE_API] = "while the host is in other CUDA calls",
+	[NSX_CAUSE_COMPILE] = "while the host compiles",
+	[NSX_CAUSE_RANGE] = "while the host is in its own code, in ranges",
+	[NSX_CAUSE_HOST] = "while the host is in code that nothing is known of",
+	[NSX_CAUSE_LATENCY] = "between launch and start, up to 20 us each",
+	[NSX_CAUSE_DEPENDENCY] = "while launched work waits for an event of another stream",
+	[NSX_CAUSE_UNRESOLVED] = "while launched work waits for what is not known"
+};
+
+/* ---- idle time */
+
+/* The window with the maximum of a cause; of equal ones that of the lowest device. NULL: none has any. */
+static const struct idle_window *
+most_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct nsx_look_device **device)
+{
+	const struct idle_window *best = NULL;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
+
+		if (w && w->cells[nsx_cause_cell(cause)].ns > (best ? best->cells[nsx_cause_cell(cause)].ns : 0)) {
+			best = w;
+			*device = &a->devices.p[i];
+		}
+	}
+	return best;
+}
+
+void
+nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause, const char *what)
+{
+	uint32_t path, leaf;
+	int64_t ns;
+
+	ns = nsx_idle_reason(&a->idle, w, cause, &path, &leaf);
+	if ((double)ns < MUCH * (double)w->cells[nsx_cause_cell(cause)].ns)
+		return;
+	if (path == NSX_NONE || (path == NSX_STACKS_ROOT && leaf == NSX_NONE))
+		return;
+	nsx_buf_fmt(&a->text, "; %.0f %% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
+	            what);
+	nsx_idle_put_frames(&a->idle, path, leaf, &a->text);
+	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");
+	nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
+}
+
+/* The same for the window with the maximum of the cause. */
+static void
+put_reason(struct nsx_look_at *a, enum nsx_cause cause, const char *what)
+{
+	const struct nsx_look_device *d = NULL;
+	const struct idle_window *w = most_of(a, cause, &d);
+
+	if (w)
+		nsx_look_put_reason(a, w, cause, what);
+}
+
+/* The device with the longest gap of a cause; NULL if the gap of `most` is as long. */
+static const struct nsx_look_device *
+longest_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct idle_window *most, int64_t *longest)
+{
+	const struct nsx_look_device *best = NULL;
+
+	*longest = most->cells[nsx_cause_cell(cause)].longest;
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
+
+		if (w && w->cells[nsx_cause_cell(cause)].longest > *longest) {
+			*longest = w->cells[nsx_cause_cell(cause)].longest;
+			best = &a->devices.p[i];
+		}
+	}
+	return best;
+}
+
+/* The command for gaps that an option selects: those of the windows that are looked at, so that they add up to what is
+ * found. */
+static const char *
+gaps_command(struct nsx_look_at *a, const char *option, const char *value, const char *then)
+{
+	a->command.len = 0;
+	nsx_buf_c(&a->command, "nsysx-idle");
+	if (a->stepped) {
+		nsx_buf_c(&a->command, " --steps");
+		nsx_look_put_steps(a, &a->command);
+	}
+	nsx_buf_fmt(&a->command, " %s%s --list 20 @%s", option, value, then);
+	return nsx_look_command(a);
+}
+
+static int
+judge_idle(struct nsx_look_at *a)
+{
+	for (int c = NSX_CAUSE_GRAPH; c < NSX_NCAUSES; c++) {
+		const struct nsx_look_device *d = NULL;
+		const struct idle_window *w = most_of(a, (enum nsx_cause)c, &d);
+		const struct idle_cell *cell = w ? &w->cells[nsx_cause_cell((enum nsx_cause)c)] : NULL;
+		int64_t longest;
+
+		if (!cell)
+			continue;
+		a->text.len = 0;
+		nsx_buf_fmt(&a->text, "idle %s: %son device %" PRId64 " in ", causes[c],
+		            a->devices.n > 1 ? "most " : "", d->number);
+		nsx_look_put_each(&a->text, cell->count, d->periods, "gap");
+		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
+		nsx_look_put_ns(&a->text, (double)cell->longest);
+		put_reason(a, (enum nsx_cause)c, "that");
+		if (!a->subject.len)
+			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
+		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
+
+		if (other) {
+			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, ", other->number);
+			nsx_look_put_ns(&a->text, (double)longest);
+		}
+		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
+		                  nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
+		                  gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), "")) != NSX_OK)
+			return NSX_ERR;
+	}
+	return NSX_OK;
+}
+
+/* ---- copies, and calls that block */
+
+/* ns of exposed copies; those in whose calls the host waits, and the maximum of each. */
+struct copied { nsx_u128 all, blocking; struct nsx_copies_sum most, most_blocking; };
+
+static bool
+blocks(const struct nsx_copies_sum *s)
+{
+	return s->sync || nsx_str_eq(s->dst, NSX_STR("pageable"));
+}
+
+/* The sum of all copies of one kind between the same kinds of memory, for any way of calling. */
+static struct nsx_copies_sum
+of_kind(const struct nsx_look_at *a, const struct nsx_copies_sum *like, bool blocking)
+{
+	struct nsx_copies_sum all = { like->name, like->src, like->dst, like->sync, 0, 0, 0, 0 }, s;
+
+	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
+		if (!nsx_str_eq(s.name, like->name) || !nsx_str_eq(s.src, like->src) || !nsx_str_eq(s.dst, like->dst)
+		    || (blocking && !blocks(&s)))
+			continue;
+		all.count += s.count;
+		all.bytes = nsx_add_sat(all.bytes, s.bytes, NULL);
+		all.time = nsx_add_sat(all.time, s.time, NULL);
+		all.hidden = nsx_add_sat(all.hidden, s.hidden, NULL);
+	}
+	return all;
+}
+
+static struct copied
+add_copies(const struct nsx_look_at *a)
+{
+	struct copied c = { .all = 0 };
+	struct nsx_copies_sum s;
+
+	/* There are few: kinds of memory, and ways to call. */
+	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
+		struct nsx_copies_sum all = of_kind(a, &s, false);
+
+		c.all += (nsx_u128)(s.time - s.hidden);
+		if (all.time - all.hidden > c.most.time - c.most.hidden)
+			c.most = all;
+		if (!blocks(&s))
+			continue;
+		c.blocking += (nsx_u128)(s.time - s.hidden);
+		all = of_kind(a, &s, true);
+		if (all.time - all.hidden > c.most_blocking.time - c.most_blocking.hidden)
+			c.most_blocking = all;
+	}
+	return c;
+}
+
+static void
+put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
+{
+	if (!s->name.len)
+		return;
+	nsx_buf_c(&a->text, "; most: ");
+	nsx_buf_str(&a->text, s->name);
+	if (nsx_str_eq(s->src, NSX_STR("pageable")) || nsx_str_eq(s->dst, NSX_STR("pageable")))
+		nsx_buf_c(&a->text, ", pageable memory");
+	nsx_buf_c(&a->text, ", ");
+	nsx_look_put_each(&a->text, s->count, a->count, "");
+	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
+	if (s->time > 0 && s->bytes > 0) {
+		nsx_buf_c(&a->text, ", together ");
+		nsx_look_put_bytes(&a->text, s->bytes / a->count);
+		nsx_buf_c(&a->text, " in ");
+		nsx_look_put_ns(&a->text, (double)s->time / (double)a->count);
+		if (s->bytes / s->count >= TELLING)
+			nsx_buf_fmt(&a->text, ", %.1f GB/s", (double)s->bytes / (double)s->time);
+	}
+}
+
+static int
+judge_blocking(struct nsx_look_at *a, const struct copied *c)
+{
+	nsx_u128 drained = 0;
+	int most = 0;
+	double copies = nsx_look_mean(a, c->blocking);
+
+	for (int i = 0; i < NSX_NCAUSES; i++) {
+		drained += a->drained[i];
+		most = a->drained[i] > a->drained[most] ? i : most;
+	}
+	a->text.len = 0;
+	nsx_buf_c(&a->text, "the host waits for the GPU in a call, and the GPU then for the host: idle ");
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, drained));
+	nsx_buf_fmt(&a->text, " a %s", nsx_look_unit(a));
+	if (drained)
+		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
+		           a->drained[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
+	if (c->blocking) {
+		nsx_buf_c(&a->text, "; and ");
+		nsx_look_put_ns(&a->text, copies);
+		nsx_buf_c(&a->text, " in copies that the host waits for");
+		put_copies(a, &c->most_blocking);
+	}
+	return nsx_look_find(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
+	                     gaps_command(a, "--drained", "", c->blocking ? " && nsysx-copies --findings @" : ""));
+}
+
+static int
+judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blocking)
+{
+	double gain = nsx_look_mean(a, a->cells[NSX_PART_COPY]);
+
+	if (without_blocking)
+		gain -= nsx_look_mean(a, c->blocking);
+	a->text.len = 0;
+	nsx_buf_c(&a->text, "copies with nothing computing beside them");
+	put_copies(a, &c->most);
+	nsx_buf_str(&a->subject, c->most.name);
+	return nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
+}
+
+int
+nsx_look_judge_idle(struct nsx_look_at *a)
+{
+	struct copied copied = add_copies(a);
+	bool blocking;
+
+	if (judge_blocking(a, &copied) != NSX_OK)
+		return NSX_ERR;
+	blocking = a->findings.n && a->findings.p[a->findings.n - 1].kind == NSX_FIND_BLOCKING;
+	return judge_copies(a, &copied, blocking) == NSX_OK ? judge_idle(a) : NSX_ERR;
+}

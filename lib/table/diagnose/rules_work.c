@@ -1,0 +1,192 @@
+/* rules_work.c -- findings about kernels and instructions: launches that are waited for, layouts, limits. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/kernel_name.h"
+#include "base/width.h"
+#include "table/diagnose/diagnose.h"
+
+/* A row of nsysx-launch whose mean wait is at most this counts as launching; if it is longer, the host did something
+ * else. */
+#define LAUNCHING ((double)NSX_IDLE_LATENCY)
+/* Columns of a name in a sentence; names of kernels can be very long. */
+enum { NAME = 80 };
+/* Rows of a command in which what a finding is about is to be. */
+enum { ROWS = 20 };
+/* Names in a sentence. */
+enum { TOLD = 3 };
+
+static int
+judge_launch(struct nsx_look_at *a)
+{
+	struct nsx_launch_sum s, most = { .starved = 0 };
+	nsx_u128 starved = 0;
+	int64_t kernels = 0;
+
+	for (size_t i = 0; nsx_launch_sum(a->launch, i, &s); i++) {
+		if (!s.bound || (double)s.starved > LAUNCHING * (double)s.kernels)
+			continue;
+		starved += (nsx_u128)s.starved;
+		kernels += s.kernels;
+		if (s.starved > most.starved)
+			most = s;
+	}
+	if (!kernels)
+		return NSX_OK;
+	a->text.len = 0;
+	nsx_look_put_each(&a->text, kernels, a->count, "kernel");
+	nsx_buf_fmt(&a->text,
+	            " a %s are waited for longer than they run, no longer than launching takes; most: ",
+	            nsx_look_unit(a));
+	nsx_buf_kernel_shortened(&a->text, most.name, NAME);
+	nsx_buf_kernel_shortened(&a->subject, most.name, NAME);
+	nsx_buf_c(&a->text, ", runs ");
+	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
+	nsx_buf_c(&a->text, ", is waited for ");
+	nsx_look_put_ns(&a->text, (double)most.starved / (double)most.kernels);
+	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), "nsysx-launch @");
+}
+
+static int
+by_time(const void *pa, const void *pb)
+{
+	const struct nsx_look_layout *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* To a->command: `table`, and of its rows the first and those for which a program of awk says so; that is freed. */
+static const char *
+rows_command(struct nsx_look_at *a, const char *table, struct nsx_buf *program)
+{
+	nsx_buf_char(program, '\0');
+	a->command.len = 0;
+	a->command.failed |= program->failed;
+	nsx_buf_fmt(&a->command, "%s | awk -F'\\t' ", table);
+	if (!program->failed)
+		nsx_look_put_quoted(&a->command, program->ptr);
+	nsx_buf_fmt(&a->command, " | head -n %d", ROWS);
+	nsx_buf_free(program);
+	return nsx_look_command(a);
+}
+
+/* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their name, kernels by the word
+ * that tells what they do. */
+static const char *
+layout_command(struct nsx_look_at *a)
+{
+	struct nsx_buf program = { .len = 0 };
+	bool thunks = false;
+
+	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++)
+		thunks |= !a->layouts.p[i].word;
+	nsx_buf_c(&program, "NR == 1");
+	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++) {
+		const char *word = a->layouts.p[i].word;
+
+		if (thunks == !word) {
+			nsx_buf_c(&program, word ? " || index($2, " : " || $3 == ");
+			nsx_look_put_awk(&program, word ? nsx_str_c(word) : nsx_look_str(a, a->layouts.p[i].name));
+			nsx_buf_c(&program, word ? ")" : "");
+		}
+	}
+	return rows_command(a, thunks ? "nsysx-summary --tsv --by thunk @" : "nsysx-summary --tsv --by kernel @",
+	                    &program);
+}
+
+static int
+judge_layout(struct nsx_look_at *a)
+{
+	nsx_u128 time = 0;
+	int64_t count = 0;
+
+	if (a->layouts.n > 1)
+		qsort(a->layouts.p, a->layouts.n, sizeof *a->layouts.p, by_time);
+	for (size_t i = 0; i < a->layouts.n; i++) {
+		time += a->layouts.p[i].time;
+		count += a->layouts.p[i].count;
+	}
+	a->text.len = 0;
+	nsx_look_put_each(&a->text, count, a->count, "kernel");
+	nsx_buf_fmt(&a->text, " a %s only copy or transpose", nsx_look_unit(a));
+	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++) {
+		struct nsx_str name = nsx_look_str(a, a->layouts.p[i].name);
+
+		nsx_buf_c(&a->text, i ? ", " : "; most: ");
+		nsx_buf_shortened(&a->text, name, NAME);
+		if (i == 0)
+			nsx_buf_shortened(&a->subject, name, NAME);
+		nsx_buf_char(&a->text, ' ');
+		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
+	}
+	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time),
+	                     layout_command(a));
+}
+
+/* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
+static int
+judge_roofline(struct nsx_look_at *a)
+{
+	struct nsx_buf program = { .len = 0 };
+	struct { struct nsx_str name; double gain, reached; } most[TOLD] = { { { "", 0 }, 0, 0 } };
+	double gain = 0, time = 0;
+	int64_t n = 0;
+
+	for (size_t i = 0; i < a->roof.rows.n; i++) {
+		const struct nsx_roof_row *r = &a->roof.rows.p[i];
+		struct nsx_str name = nsx_cat_str(&a->roof.cat, a->roof.cat.insts.p[r->inst].name);
+		uint32_t text = nsx_intern_find(&a->texts, name);
+		double won = r->gain;
+
+		if (!r->limited || won <= 0)
+			continue;
+		/* Instructions that only move data are reported by another rule. */
+		if (text != NSX_NONE && nsx_map_get(&a->layout_of, (struct nsx_key){ text, 0 }) != NSX_NONE)
+			continue;
+		n++;
+		gain += won;
+		time += (double)r->total;
+		for (int k = 0; k < TOLD; k++)
+			if (won > most[k].gain) {
+				memmove(&most[k + 1], &most[k], (size_t)(TOLD - 1 - k) * sizeof *most);
+				most[k].name = name;
+				most[k].gain = won;
+				most[k].reached = r->limit / (double)r->total;
+				break;
+			}
+	}
+	a->text.len = 0;
+	nsx_buf_fmt(&a->text, "%" PRId64 " instructions of ", n);
+	nsx_look_put_ns(&a->text, time / (double)a->count);
+	nsx_buf_fmt(&a->text,
+		" a %s reach less than %.0f %% of what the GPU allows; the gain is of reaching that, the column gain",
+	            nsx_look_unit(a), 100 * NSX_ROOF_EFFICIENT);
+	for (int k = 0; k < TOLD && most[k].gain > 0; k++) {
+		nsx_buf_c(&a->text, k ? ", " : "; most: ");
+		nsx_buf_str(&a->text, most[k].name);
+		if (k == 0)
+			nsx_buf_str(&a->subject, most[k].name);
+		nsx_buf_char(&a->text, ' ');
+		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
+		nsx_buf_fmt(&a->text, " (reaches %.0f %%)", 100 * most[k].reached);
+	}
+	/* Rows of layouts, which are no part of this, may come before them. */
+	nsx_buf_c(&program, "NR == 1");
+	for (int k = 0; k < TOLD && most[k].gain > 0; k++) {
+		nsx_buf_c(&program, " || $3 == ");
+		nsx_look_put_awk(&program, most[k].name);
+	}
+	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count,
+	                     rows_command(a, "nsysx-roofline --tsv --sort gain @", &program));
+}
+
+int
+nsx_look_judge_work(struct nsx_look_at *a)
+{
+	if (a->calls && judge_launch(a) != NSX_OK)
+		return NSX_ERR;
+	return judge_layout(a) == NSX_OK ? judge_roofline(a) : NSX_ERR;
+}
