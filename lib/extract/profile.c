@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "job/overruns.h"
 #include "nsys/payload.h"
 
 const struct nsx_title *
@@ -163,6 +164,43 @@ report_clamped(struct ex_profile *p)
 	nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n, "durations beyond 63 bits: cut to the maximum");
 }
 
+/* Operations that run longer than they can. */
+static int
+report_overruns(struct ex_profile *p)
+{
+	const struct nsx_trace *t = &p->trace;
+	struct nsx_overruns o = { .early = 0 };
+	bool good = true;
+
+	/* They are in order of start. */
+	for (uint32_t i = 0; i < t->nops && p->opts->ops && good; i++) {
+		const struct nsx_gpu_op *op = &t->ops[i];
+
+		if (op->graph_node < 0 && op->type != NSX_OP_GRAPH && nsx_extract_in_window(p->opts, op->start,
+		    op->end))
+			good = nsx_overruns_take(&o, op->device, op->stream, op->start, op->end, i);
+	}
+	nsx_diag_add(&p->diags, NSX_INFO, t->name.ptr, o.early - o.outlasting,
+	             "operations still run when the next one of their stream begins, for %" PRId64
+	             " ns in all, as with "
+	             "programmatic dependent launch", o.early_ns - o.outlasting_ns);
+	if (good && o.outlasting) {
+		struct nsx_str name = NSX_STR("an operation without a name");
+
+		if (t->ops[o.longest_op].name != NSX_NONE)
+			name = nsx_intern_str(&t->names, t->ops[o.longest_op].name);
+		nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, o.outlasting,
+			"operations still run when a later one of their stream has ended, which a GPU does not do, for "
+		             "%" PRId64 " ns in all, the longest is '%.*s' with %" PRId64
+		             " ns: their durations may be wrong, "
+		             "and idle time under them is not seen", o.outlasting_ns,
+		             (int)(name.len < 200 ? name.len : 200),
+		             name.ptr, o.longest);
+	}
+	nsx_overruns_free(&o);
+	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+}
+
 /* Whether operations that were not requested must be read: the contents of command buffers depend on them. */
 static bool
 lacks_ops(const struct ex_profile *p)
@@ -190,6 +228,8 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	if (nsx_trace_load(p->input->path, &opts, &p->trace, &p->diags, &p->err) != NSX_OK)
 		return NSX_ERR;
 	report_clamped(p);
+	if (report_overruns(p) != NSX_OK)
+		return NSX_ERR;
 	p->title_of = malloc((p->trace.names.n + 1) * sizeof *p->title_of);
 	p->devices = calloc(p->trace.ndevices + 1, sizeof *p->devices);
 	if (!p->title_of || !p->devices)

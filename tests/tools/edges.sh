@@ -144,4 +144,18 @@ nsysx-heap -q --peak "$dump" >"$T/heap"
 cat "$dump" | nsysx-heap -q --peak /dev/stdin >"$T/heap.pipe"
 same 'a dump through a pipe' "$T/heap" "$T/heap.pipe"
 equal 'which holds a trace' "$(awk 'NR == 2 { print ($4 > 0) }' "$T/heap")" 1
+# A kernel that ends 7 ns after the second one behind it on its stream: 7 ns and the time from the start of the first one behind it.
+if command -v sqlite3 >/dev/null && [ -x "$SYNTH" ]; then
+	ok 'a job is made' "$SYNTH" -q -o "$T/overrun" --steps 3 --dumps none --processes 1
+	db=$T/overrun/r0.sqlite
+	ok '... in which no operation runs longer than it can' sh -c '! nsysx-extract --ops "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$db"
+	row=$(sqlite3 "$db" "SELECT rowid, streamId, start FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start LIMIT 1 OFFSET 9" | tr '|' ' ')
+	# shellcheck disable=SC2086  # three words
+	set -- $row
+	behind="SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE streamId = $2 AND start > $3 ORDER BY start LIMIT 1 OFFSET"
+	sqlite3 "$db" "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = (SELECT end + 7 FROM ($behind 1)) WHERE rowid = $1"
+	ns=$(sqlite3 "$db" "SELECT end - (SELECT start FROM ($behind 0)) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = $1")
+	ok 'one that does is reported with its time' sh -c 'nsysx-extract --ops "$1" 2>&1 >/dev/null | grep -q "which a GPU does not do, for $2 ns in all, the longest is .* with $2 ns: "' sh "$db" "$ns"
+	equal '... and in the stream' "$(nsysx-extract -q --ops "$db" | nsysx-view -t diag | grep -c 'which a GPU does not do')" 1
+fi
 done_testing

@@ -335,6 +335,23 @@ says 'it says so' 'no CUDA calls in the stream' nsysx-idle "$T/silent"
 says 'and how many operations have no call' 'operations whose call is not in the export' nsysx-idle -v "$T/causes"
 equal 'operations that name no call' "$(printf 'device device=0\nop start=0 dur=5\nop start=9 dur=1\n' | awk -f host/stream.awk | nsysx-idle -q --tsv | cut -f 4,5 | sed 1,2d | tr '\t' ' ')" 'no-call 4'
 
+# Of stream 7 [0,100) still runs when [90,120) begins, which may be, and [130,500) when [140,150) has ended, which may not: 360 ns. Nodes of
+# graphs and other streams run beside.
+stream overruns <<'END_STREAM'
+device device=0
+op name=a stream=7 start=0 dur=100
+op name=b stream=7 start=90 dur=30
+op name=c stream=7 start=130 dur=370
+op name=d stream=7 start=140 dur=10
+op name=e stream=7 start=160 dur=440
+op name=f stream=8 start=170 dur=10
+op name=g stream=9 start=170 dur=10 graph_node=1
+op name=h stream=9 start=172 dur=2 graph_node=2
+END_STREAM
+says 'operations that run longer than they can' 'has ended, which a GPU does not do, for 360 ns in all: idle time under them is not seen' nsysx-idle "$T/overruns"
+grep -v '	d	' "$T/overruns" | nsysx-view --partial >"$T/early"
+ok '... no others' sh -c '! nsysx-idle "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$T/early"
+
 stream late <<'END_STREAM'
 device device=0
 op name=k start=0 dur=10

@@ -1,4 +1,5 @@
 /* idle.c -- why devices were not computing: one pass over a stream. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,9 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		.graph_node = nsx_has(rec, NSX_OP_graph_node)
 	};
 	f->no_launch += !has_call;
+	if (!op.graph_node && !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("graph"))
+	    && !nsx_overruns_take(&f->overruns, index, nsx_int(rec, NSX_OP_stream, NSX_ABSENT), start, op.end, 0))
+		return nsx_err_nomem(f->err, NULL);
 	if (!d->begun) {
 		d->begun = true;
 		d->first = d->busy = d->run_start = d->run_end = start;
@@ -345,7 +349,8 @@ nsx_idle_need(const struct idle *f, struct nsx_reader *in)
 	nsx_range_book_need(in);
 	nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, pid) | NSX_C(RANGE, tid) | NSX_C(RANGE, device));
 	nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_REACH_ROLES | NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
-	                            | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP, profile)
+	                            | NSX_C(OP, stream) | NSX_C(OP, type) | NSX_C(OP, call) | NSX_C(OP, tid) | NSX_C(OP,
+	                            	profile)
 	                            | NSX_C(OP, waits) | NSX_C(OP, graph_node) | (f->frames ? NSX_C(OP, name) : 0));
 }
 
@@ -462,6 +467,10 @@ nsx_idle_report(struct idle *f)
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
 		"gaps that end with an operation that starts before its call: the clocks of GPU and host disagree");
+	nsx_diag_add(f->diags, NSX_WARNING, "", f->overruns.outlasting,
+	             "operations still run when a later one of their stream has ended, which a GPU does not do, for %"
+	             PRId64
+	             " ns in all: idle time under them is not seen", f->overruns.outlasting_ns);
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless,
 	             "operations without a device, start or duration: ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread: ignored");
@@ -523,6 +532,7 @@ nsx_idle_free(struct idle *f)
 	nsx_map_free(&f->folded_of);
 	nsx_range_book_free(&f->ranges);
 	free(f->gaps.p);
+	nsx_overruns_free(&f->overruns);
 	free(f->within.p);
 	free(f->segments.p);
 	free(f->pieces.list.p);

@@ -10,6 +10,7 @@
 #include <regex.h>
 
 #include "base/near.h"
+#include "job/overruns.h"
 #include "job/stacks.h"
 #include "job/threads.h"
 #include "job/catalogue.h"
@@ -131,6 +132,7 @@ struct idle {
 	NSX_VEC(int64_t)   needs;          /* by trim: time from which pieces are needed */
 	struct nsx_map     need_of;        /* (profile, pid) -> needs */
 	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch, beyond;
+	struct nsx_overruns overruns;
 	bool    required;
 };
 
