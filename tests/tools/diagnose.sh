@@ -107,7 +107,7 @@ grep -v '^call' "$T/job" | nsysx-view --partial >"$T/nocalls"
 says 'without calls' 'not known: causes of idle time: no CUDA calls in the stream: extract with -a' nsysx-diagnose -q --table "$T/nocalls"
 grep -v -e '^call' -e '^op' "$T/job" | nsysx-view --partial >"$T/noops"
 says 'without operations' 'what devices did is not known: no operations in the stream, extract with -a' nsysx-diagnose -q --table "$T/noops"
-says '... the step is' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99' nsysx-diagnose -q --table "$T/noops"
+says '... the step is' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 says 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and adds up to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
@@ -404,4 +404,13 @@ for table in findings.tsv where.tsv step-each.tsv summary.md; do
 done
 fails '--gaps without --all' 2 '--gaps goes with --all' nsysx-diagnose --gaps 3 "$T/job"
 fails '--all without a name for each' 2 'want -o FILE with a % in its name' nsysx-diagnose --all -o "$T/one" "$T/job"
+# Of 99 the p99 is the ceil(98.01)-th, which is the largest; of 100 the 99th.
+for n in 99 100; do
+	{
+		printf 'device device=0 last=%d\nprogram program=0 id=7 name=step key=step@7\n' $((n * 1000 + 900))
+		for k in $(seq 0 $n); do printf 'module program=0 execution=%d device=0 start=%d dur=900 name=step\nop name=k start=%d dur=900\n' $k $((k * 1000)) $((k * 1000)); done
+	} | stream periods$n
+done
+says 'of 99 steps p99 is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
+says '... of 100 it is not' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
 done_testing

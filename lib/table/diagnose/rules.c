@@ -160,7 +160,7 @@ judge_variability(struct nsx_look_at *a)
 	p50 = nsx_percentile(a->periods.p, n, 50);
 	p99 = nsx_percentile(a->periods.p, n, 99);
 	a->text.len = 0;
-	nsx_buf_c(&a->text, "p99 of steps is ");
+	nsx_buf_fmt(&a->text, "p99 of steps%s is ", nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "");
 	nsx_look_put_ns(&a->text, (double)p99);
 	nsx_buf_c(&a->text, ", p50 ");
 	nsx_look_put_ns(&a->text, (double)p50);

@@ -183,7 +183,8 @@ put_step(struct screen *s)
 		nsx_look_put_ns(&a->text, (double)nsx_percentile(a->periods.p, n, 50));
 		nsx_buf_c(&a->text, " p50, ");
 		nsx_look_put_ns(&a->text, (double)nsx_percentile(a->periods.p, n, 99));
-		nsx_buf_fmt(&a->text, " p99, from start to start, of %" PRId64 " on %zu device%s; class ", a->count,
+		nsx_buf_fmt(&a->text, " p99%s, from start to start, of %" PRId64 " on %zu device%s; class ",
+		            nsx_percentile_rank(n, 99) == n - 1 ? " (the largest)" : "", a->count,
 		            a->devices.n,
 		            a->devices.n == 1 ? "" : "s");
 		nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->class));
