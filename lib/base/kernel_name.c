@@ -5,7 +5,8 @@
 
 #include "base/width.h"
 
-enum { LEAST = 24, LEAST_WORD = 5 };   /* columns for a function and a word; letters of a word that is considered */
+/* Columns for a function and a word, and for a function; letters of a word that is considered. */
+enum { LEAST = 16, LEAST_NAME = 6, LEAST_WORD = 5 };
 
 /* Length of an anonymous namespace at the start of s, as compilers write it; 0 if there is none. */
 static size_t
@@ -120,36 +121,39 @@ close_of(struct nsx_str s, size_t from)
 	return s.len;
 }
 
-void
-nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
-{
-	struct nsx_str function = function_of(s), own = function;
-	size_t from = (size_t)(function.ptr - s.ptr) + function.len + 1, to, at;
+/* A template whose arguments are the bytes from `from` to `to`; own: the function without namespaces. */
+struct template { struct nsx_str own; size_t from, to; };
 
-	if (s.len <= width || nsx_width(s) <= width) {
-		nsx_buf_str(b, s);
-		return;
-	}
+static bool
+find_template(struct nsx_str s, struct template *t)
+{
+	struct nsx_str function = function_of(s);
+
+	t->own = function;
+	t->from = (size_t)(function.ptr - s.ptr) + function.len + 1;
 	for (size_t i = 0; i + 1 < function.len; i++)
 		if (function.ptr[i] == ':' && function.ptr[i + 1] == ':')
-			own = (struct nsx_str){ function.ptr + i + 2, function.len - i - 2 };
-	bool template = width >= LEAST && from < s.len && s.ptr[from - 1] == '<' && own.len > 0;
-	for (size_t i = 0; template && i < own.len; i++)
-		template = in_word(own.ptr[i]);
-	to = template ? close_of(s, from) : 0;
-	at = template ? telling(s, from, to) : 0;
-	if (!template || from == to) {
-		nsx_buf_shortened(b, s, width);
-		return;
-	}
-	/* function<..word...>: everything from the word to the end of the arguments is kept, and before it the name of
-	 * the function. */
-	struct nsx_str rest = { s.ptr + at, to - at };
-	size_t frame = at > from ? 4 : 2, half = (width - frame) / 2, word = rest.len < half ? rest.len : half;
-	size_t room = width - frame - word, mine = own.len < room ? own.len : room;
+			t->own = (struct nsx_str){ function.ptr + i + 2, function.len - i - 2 };
+	if (t->from >= s.len || s.ptr[t->from - 1] != '<' || t->own.len == 0)
+		return false;
+	for (size_t i = 0; i < t->own.len; i++)
+		if (!in_word(t->own.ptr[i]))
+			return false;
+	t->to = close_of(s, t->from);
+	return t->from < t->to;
+}
 
-	nsx_buf_shortened(b, own, mine);
-	nsx_buf_c(b, at > from ? "<.." : "<");
+/* function<..word...>: everything from byte `at` to the end of the arguments is kept, and before it the name of the
+ * function, of which `least` columns remain in any case. */
+static void
+put_template(struct nsx_buf *b, struct nsx_str s, const struct template *t, size_t at, size_t least, size_t width)
+{
+	struct nsx_str rest = { s.ptr + at, t->to - at };
+	size_t frame = at > t->from ? 4 : 2, most = width - frame - least, word = rest.len < most ? rest.len : most;
+	size_t room = width - frame - word, mine = t->own.len < room ? t->own.len : room;
+
+	nsx_buf_shortened(b, t->own, mine);
+	nsx_buf_c(b, at > t->from ? "<.." : "<");
 	room = width - frame - mine;
 	if (nsx_width(rest) <= room) {
 		nsx_buf_str(b, rest);
@@ -158,4 +162,39 @@ nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 		nsx_buf_c(b, "..");
 	}
 	nsx_buf_char(b, '>');
+}
+
+void
+nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
+{
+	struct template t;
+
+	if (s.len <= width || nsx_width(s) <= width) {
+		nsx_buf_str(b, s);
+	} else if (width < LEAST || !find_template(s, &t)) {
+		nsx_buf_shortened(b, s, width);
+	} else {
+		size_t at = telling(s, t.from, t.to), frame = at > t.from ? 4 : 2;
+
+		put_template(b, s, &t, at, (width - frame + 1) / 2, width);
+	}
+}
+
+bool
+nsx_kernel_is_template(struct nsx_str s)
+{
+	struct template t;
+
+	return find_template(s, &t);
+}
+
+bool
+nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width)
+{
+	struct template t;
+
+	if (width < LEAST || nsx_width(s) <= width || !find_template(s, &t))
+		return false;
+	put_template(b, s, &t, telling(s, t.from, t.to), LEAST_NAME, width);
+	return true;
 }

@@ -15,10 +15,17 @@ void nsx_buf_kernel(struct nsx_buf *b, struct nsx_str name, struct nsx_str word)
 /* Append s shortened to `width` columns at most; whole where it fits. Of a C++ template the function remains, without
  * namespaces, and its arguments from the last one whose name has "kernel", "functor", "op" or "GEMM"; if there is none,
  * from the longest word. Everything else is shortened by nsx_buf_shortened, and so is a template if `width` is below
- * 24.
+ * 16.
  *
  *   void at::vectorized_elementwise_kernel<4, at::BinaryFunctor<float, float, float, at::MulFunctor<float>>>(int)
  *   in 51 columns  ->  vectorized_elementwise_kernel<..MulFunctor<float>>> */
 void nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
+
+/* Whether s is such a template with arguments. */
+bool nsx_kernel_is_template(struct nsx_str s);
+
+/* The same with more of the arguments and less of the function. False, and nothing is appended, if s is no such
+ * template or fits. */
+bool nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width);
 
 #endif

@@ -84,8 +84,9 @@ struct nsx_table_look {
 
 /* The same for the first rows; an aligned or Markdown table then has a line with the number of the others. To fit a
  * terminal an aligned table omits the columns that matter least, which another line lists, and before them those
- * without values; it shortens strings in the middle, keeps of kernels what distinguishes them, prints shares with three
- * digits, and folds the lines below it: no line is wider than the terminal, if that has at least 8 columns. */
+ * without values; it shortens strings in the middle (those that would look alike so that they differ, where there is
+ * room), keeps of kernels what distinguishes them, prints shares with three digits, and folds the lines below it: no
+ * line is wider than the terminal, if that has at least 8 columns. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
 

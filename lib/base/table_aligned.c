@@ -20,6 +20,7 @@ struct column {
 	size_t natural;   /* the width of its widest cell or its name */
 	size_t width;     /* the width that it is given */
 	bool   shown, has, sorted, ranked;   /* ranked: named by nsx_table_rank and with values */
+	struct nsx_str *recut;               /* of nsx_table_distinct; NULL: no cell is */
 };
 
 struct layout {
@@ -29,6 +30,7 @@ struct layout {
 	size_t         last;          /* the last column shown */
 	size_t         left_out;      /* number of columns not shown */
 	struct nsx_buf cell;
+	struct nsx_arena arena;       /* the texts of `recut` */
 };
 
 static bool
@@ -161,6 +163,7 @@ static bool
 lay_out(struct layout *l)
 {
 	size_t *order = calloc(l->t->ncols + 1, sizeof *order);
+	bool good = true;
 
 	l->cols = calloc(l->t->ncols + 1, sizeof *l->cols);
 	if (order && l->cols) {
@@ -172,11 +175,16 @@ lay_out(struct layout *l)
 		}
 		if (l->width)
 			fit(l, order);
-		for (size_t i = 0; i < l->t->ncols; i++)
-			if (l->cols[i].shown)
+		for (size_t i = 0; i < l->t->ncols; i++) {
+			struct column *c = &l->cols[i];
+
+			if (c->shown)
 				l->last = i;
+			if (c->shown && is_string(l, i) && c->natural > c->width)
+				good &= nsx_table_distinct(l->t, l->rows, i, c->width, &l->arena, &c->recut);
+		}
 	}
-	bool good = order && l->cols && !l->cell.failed;
+	good &= order && l->cols && !l->cell.failed;
 	free(order);
 	return good;
 }
@@ -186,6 +194,15 @@ put_spaces(struct nsx_buf *b, size_t n)
 {
 	while (n--)
 		nsx_buf_char(b, ' ');
+}
+
+/* The cell as it is shown: whole, or cut where cells of this column differ. */
+static struct nsx_str
+shown_text(struct layout *l, size_t row, size_t col)
+{
+	const struct nsx_str *recut = l->cols[col].recut;
+
+	return recut && row < NSX_TABLE_DISTINCT && recut[row].ptr ? recut[row] : cell_text(l, row, col);
 }
 
 /* s as column col of a line: padded, numbers to the right, strings to the left. A number that is wider than its column
@@ -223,7 +240,7 @@ put_below(struct nsx_buf *b, const struct layout *l, int64_t diags)
 
 	if (l->rows < t->nrows + t->beyond)
 		nsx_table_more(b, t, l->rows, ": --top 0\n");
-	if (l->left_out)
+	if (l->left_out && l->rows)
 		nsx_buf_fmt(b, "... and %zu more column%s: --wide\n", l->left_out, l->left_out == 1 ? "" : "s");
 	nsx_buf_str(b, nsx_buf_view(&t->notes));
 	if (diags == 0)
@@ -246,7 +263,7 @@ write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_e
 	for (size_t row = 0; row < l->rows && rc == NSX_OK; row++) {
 		for (size_t i = 0; i < t->ncols; i++)
 			if (l->cols[i].shown)
-				put_cell(&b, l, i, cell_text(l, row, i), false);
+				put_cell(&b, l, i, shown_text(l, row, i), false);
 		rc = nsx_table_flush(&b, FULL, out, err);
 	}
 	put_below(&below, l, diags);
@@ -269,7 +286,10 @@ nsx_table_aligned(const struct nsx_table *t, size_t rows, size_t width, int64_t 
 	struct layout l = { .t = t, .rows = rows, .width = width };
 	int rc = lay_out(&l) ? write_all(&l, diags, out, err) : nsx_err_nomem(err, nsx_outfile_name(out));
 
+	for (size_t i = 0; l.cols && i < t->ncols; i++)
+		free(l.cols[i].recut);
 	free(l.cols);
+	nsx_arena_free(&l.arena);
 	nsx_buf_free(&l.cell);
 	return rc;
 }

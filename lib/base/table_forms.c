@@ -2,6 +2,7 @@
  * form. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,10 +109,44 @@ put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, b
 {
 	int decimals;
 
+	whole |= v == 0;
 	for (; units[1] && fabs(v) >= step; units++, whole = false)
 		v /= step;
 	decimals = whole ? 0 : fabs(v) < 10 ? 3 : fabs(v) < 100 ? 2 : 1;
 	nsx_buf_fmt(b, "%.*f %s", decimals, v, *units);
+}
+
+/* v with four digits, all of them so that points are below each other, and more before the point if it has them. */
+static void
+put_digits(struct nsx_buf *b, double v)
+{
+	char text[40];
+	int n = snprintf(text, sizeof text, v == 0 || (fabs(v) >= 1000 && fabs(v) < 1e9) ? "%.0f" : "%#.4g", v);
+
+	nsx_buf_add(b, text, (size_t)(n - (text[n - 1] == '.')));
+}
+
+/* Whole numbers as such. */
+static void
+put_double(struct nsx_buf *b, double v)
+{
+	if (rint(v) == v && fabs(v) < 1e9)
+		nsx_buf_fmt(b, "%.0f", v);
+	else
+		put_digits(b, v);
+}
+
+/* 1e9 bytes a second, in a smaller unit below a tenth of it. */
+static void
+put_speed(struct nsx_buf *b, double v)
+{
+	static const char *const units[] = { "GB/s", "MB/s", "kB/s", "B/s", NULL };
+	size_t unit = 0;
+
+	for (; units[unit + 1] && v != 0 && fabs(v) < 0.1; unit++)
+		v *= 1000;
+	put_digits(b, v);
+	nsx_buf_fmt(b, " %s", units[unit]);
 }
 
 /* A share in percent with three digits, of which those not needed before the point are behind it. Rounding may add a
@@ -138,9 +173,9 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_ce
 	case NSX_CELL_INT:     put_number(b, type, c); break;
 	case NSX_CELL_NS:      put_scaled(b, (double)c->v.i, 1000, times, true); break;
 	case NSX_CELL_BYTES:   put_scaled(b, (double)c->v.i, 1000, sizes, true); break;
-	case NSX_CELL_DOUBLE:  nsx_buf_fmt(b, "%.4g", c->v.f); break;
+	case NSX_CELL_DOUBLE:  put_double(b, c->v.f); break;
 	case NSX_CELL_MEAN_NS: put_scaled(b, c->v.f, 1000, times, false); break;
-	case NSX_CELL_GBPS:    nsx_buf_fmt(b, "%.4g GB/s", c->v.f); break;
+	case NSX_CELL_GBPS:    put_speed(b, c->v.f); break;
 	case NSX_CELL_SHARE:   put_percent(b, c->v.f * 100, digits); break;
 	case NSX_CELL_PERCENT: put_percent(b, c->v.f, digits); break;
 	case NSX_CELL_STRING:  nsx_buf_escaped(b, c->v.s); break;

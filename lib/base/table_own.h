@@ -49,6 +49,14 @@ void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, c
 /* Write the bytes of b once there are at least `least`. NSX_OK or NSX_ERR. */
 int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);
 
+/* Cells of a column of strings that differ may be alike when they are shortened to `width` columns. *recut becomes an
+ * array with, for each of the first `rows` rows (but NSX_TABLE_DISTINCT at most), a text of at most that width, which
+ * is cut where such cells differ, or {0} if the usual one will do; NULL if that is so for all. The caller frees it; the
+ * texts are in the arena. False when out of memory. */
+enum { NSX_TABLE_DISTINCT = 4096 };
+bool nsx_table_distinct(const struct nsx_table *t, size_t rows, size_t col, size_t width, struct nsx_arena *arena,
+                        struct nsx_str **recut);
+
 /* The first `rows` rows aligned, and the lines below them; width 0: no terminal to fit. NSX_OK or NSX_ERR. */
 int nsx_table_aligned(const struct nsx_table *t, size_t rows, size_t width, int64_t diags, struct nsx_outfile *out,
                       struct nsx_err *err);

@@ -165,9 +165,9 @@ equal 'JSON has the same rows, keys and values' "$(cat "$T/same")" '3 True'
 nsysx-collectives --summary --table "$T/sum" >"$T/aligned"
 {
 	printf 'collective         bytes  group  instances  busbw_mean  busbw_stderr  algbw_mean  wait_mean  wait_max  hidden_share\n'
-	printf 'all-gather      1.000 kB      4          2    4.5 GB/s      1.5 GB/s      6 GB/s   25.00 ns     30 ns          1.6%%\n'
+	printf 'all-gather      1.000 kB      4          2  4.500 GB/s    1.500 GB/s  6.000 GB/s   25.00 ns     30 ns          1.6%%\n'
 	printf 'all-reduce      1.000 kB      2          2  1.833 GB/s   0.1667 GB/s  1.833 GB/s   200.0 ns    400 ns          0.0%%\n'
-	printf 'host-to-device  8.000 kB      1          2      6 GB/s        2 GB/s      6 GB/s   0.000 ns      0 ns         66.7%%\n'
+	printf 'host-to-device  8.000 kB      1          2  6.000 GB/s    2.000 GB/s  6.000 GB/s       0 ns      0 ns         66.7%%\n'
 	printf 'the stream holds no diags\n'
 } >"$T/want"
 same 'aligned columns with units' "$T/aligned" "$T/want"

@@ -213,7 +213,7 @@ print(len(r), r[0]["bias_2"], r[3]["bias_2"], r[1]["name"])' "$T/json")" '4 2.5 
 nsysx-stragglers -q --table --waits "$T/step.tsv" >"$T/got"
 {
 	printf 'collective  device  count   wait  wait_mean  wait_max  last  caused  transfer_mean\n'
-	printf 'all-reduce       1      2   0 ns   0.000 ns      0 ns     1   15 ns       71.00 ns\n'
+	printf 'all-reduce       1      2   0 ns       0 ns      0 ns     1   15 ns       71.00 ns\n'
 	printf 'all-reduce       0      2  10 ns   5.000 ns     10 ns     1    0 ns       71.00 ns\n'
 	printf 'all-reduce       2      2   5 ns   2.500 ns      5 ns     0    0 ns       71.00 ns\n'
 	printf 'the stream holds no diags\n'

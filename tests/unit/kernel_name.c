@@ -76,6 +76,16 @@ main(void)
 	       "softmax<..LogEpilogue>", "without a functor the longest word, and no namespace without a name");
 	is_str(in_width("void elementwise_kernel<(int)128, (int)2>(at::TensorIteratorBase &)", 44),
 	       "elementwise_kernel<(int)128, (int)2>", "of numbers all, and no parameters");
+	is_str(in_width(mul, 18), "vec..el<..MulFu..>", "in a narrow column, too");
+	b.len = 0;
+	ok(nsx_buf_kernel_arguments(&b, nsx_str_c(mul), 32), "more of the arguments of a template");
+	nsx_buf_char(&b, '\0');
+	is_str(b.ptr, "vect..rnel<..MulFunctor<float>>>", "and less of its function");
+	b.len = 0;
+	ok(!nsx_buf_kernel_arguments(&b, NSX_STR("ampere_sgemm_128x64_tn_and_more_than_fits"), 32) && b.len == 0
+	   && !nsx_buf_kernel_arguments(&b, NSX_STR("f<float>"), 32) && b.len == 0, "what has none or fits is not appended");
+	ok(nsx_kernel_is_template(nsx_str_c(mul)) && !nsx_kernel_is_template(NSX_STR("f(a<b>)"))
+	   && !nsx_kernel_is_template(NSX_STR("f<>(int)")), "a template has arguments");
 	is_str(in_width("jit_train_step.fusion", 12), "jit_t..usion", "what is no template keeps both ends");
 	widths();
 	nsx_buf_free(&b);

@@ -101,12 +101,16 @@ aligned(void)
 
 	add(t, "short", 999, 0.5, "a");
 	add(t, "l\xc3\xb6nger", 1234567, 12345.678, "");
+	add(t, "none", 0, 0, "");
+	add(t, "small", 1, 0.032, "");
 	nsx_table_row(t);
 	is_str(written(t, NSX_TABLE_ALIGNED, 1),
-	       "name          n         t         b          x         m               g           s         p  last\n"
-	       "short       999    999 ns     999 B        0.5  0.500 ns        0.5 GB/s       50.0%      0.5%  a\n"
-	       "l\xc3\xb6nger  1234567  1.235 ms  1.235 MB  1.235e+04  12.35 us  1.235e+04 GB/s  1234567.8%  12345.7%  -\n"
-	       "-             -         -         -          -         -               -           -         -  -\n"
+	       "name          n         t         b        x         m            g           s         p  last\n"
+	       "short       999    999 ns     999 B   0.5000  0.500 ns  0.5000 GB/s       50.0%      0.5%  a\n"
+	       "l\xc3\xb6nger  1234567  1.235 ms  1.235 MB    12346  12.35 us   12346 GB/s  1234567.8%  12345.7%  -\n"
+	       "none          0      0 ns       0 B        0      0 ns       0 GB/s        0.0%      0.0%  -\n"
+	       "small         1      1 ns       1 B  0.03200  0.032 ns   32.00 MB/s        3.2%      0.0%  -\n"
+	       "-             -         -         -        -         -            -           -         -  -\n"
 	       "the stream holds 1 diag; nsysx-view -t diag shows it\n", "aligned columns have units, and one width");
 	nsx_table_free(t);
 }
@@ -161,6 +165,49 @@ fitted(void)
 	       "name\ttotal\tpercent\tmean\tkey\njit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general\t123456789\t100\t123456.789\t"
 	       "jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1\n", "TSV fits nothing");
 	nsx_table_free(t);
+}
+
+/* Names that differ remain different: at the start, at the end, in the middle, in the arguments of a kernel, and in more
+ * than one of these. */
+static void
+distinct(void)
+{
+	static const struct nsx_table_col one[] = { { "name", NSX_CELL_STRING } };
+	static const char *const names[][6] = {
+		{ "XlaPass:#name=cse,program_id=40#", "XlaPass:#name=dce,program_id=40#", "Other:#name=something,else=7#" },
+		{ "one/prefix/that/all/have/12/reduce_sum[axes=(0,)]", "one/prefix/that/all/have/3/reduce_sum[axes=(0,)]" },
+		{ "jit(step)/jit(main)/x_layers_1/self_attention/reduce", "jit(step)/jit(main)/x_layers_2/self_attention/reduce",
+		  "jit(step)/jit(main)/x_layers_1/self_attention/divide", "jit(step)/jit(main)/x_layers_2/self_attention/divide" },
+		{ "void at::vectorized_elementwise_kernel<4, at::MulFunctor<float>>(int)",
+		  "void at::vectorized_elementwise_kernel<4, at::MulFunctor<double>>(int)" },
+		{ "\xe8\x9e\x8d\xe5\x90\x88/\xe8\x9e\x8d\xe5\x90\x88/\xe8\x9e\x8d\xe5\x90\x88/\xe8\xa8\x88\xe7\xae\x97/a/b/c/d/e/f/g/h/i/j/k/l",
+		  "\xe8\x9e\x8d\xe5\x90\x88/\xe8\x9e\x8d\xe5\x90\x88/\xe8\x9e\x8d\xe5\x90\x88/\xe8\xa8\x89\xe7\xae\x97/a/b/c/d/e/f/g/h/i/j/k/l" },
+	};
+	bool same = false, wide = false, usual = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct nsx_table *t = nsx_table_new(one, 1);
+		char text[4096], *line[8];
+		size_t n = 0;
+
+		for (size_t k = 0; k < 6 && names[i][k]; k++) {
+			nsx_table_row(t);
+			nsx_table_str(t, 0, nsx_str_c(names[i][k]));
+		}
+		snprintf(text, sizeof text, "%s", shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 27 }, -1));
+		for (char *p = strtok(text, "\n"); p && n < 8; p = strtok(NULL, "\n"))
+			line[n++] = p;
+		for (size_t a = 1; a < n; a++) {
+			wide |= nsx_width(nsx_str_c(line[a])) > 27;
+			for (size_t b = 1; b < a; b++)
+				same |= strcmp(line[a], line[b]) == 0;
+		}
+		usual |= i == 0 && n == 4 && strcmp(line[3], "Other:#name=s..hing,else=7#") == 0;
+		nsx_table_free(t);
+	}
+	ok(!same, "shortened names that differ are different");
+	ok(!wide, "and not wider than their column");
+	ok(usual, "what no other name is like is cut in the middle");
 }
 
 /* What has no value matters least; a table that fits is whole. */
@@ -298,6 +345,7 @@ main(void)
 	aligned();
 	notes();
 	fitted();
+	distinct();
 	without_values();
 	fits();
 	large();

@@ -1,6 +1,6 @@
 """fit.py WIDTH... -- tables on terminals of these widths. Each line of standard input is a command that prints a table. What it
 prints on a terminal is held to its own TSV: no line is wider than the terminal; columns are some of the TSV's, in order, and those that
-are not there are counted; rows are the first 20 of more than 25 (of a stream always), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
+are not there are counted if there are rows; rows are the first 20 of more than 25 (of a stream always), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
 command and width: "ok" or what is wrong."""
 import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata
 
@@ -59,7 +59,7 @@ def trouble(command, width):
     if (number(more.group(1)) if more else 0) != len(rows) - shown:
         return "%d rows, and: %s" % (len(rows), below)
     more = re.search(r"\.\.\. and ([0-9]+) more columns?: *--wide", re.sub(r"\s+", " ", below))
-    if (number(more.group(1)) if more else 0) != len(names) - len(header):
+    if (number(more.group(1)) if more else 0) != (len(names) - len(header) if rows else 0):
         return "%d columns of %d, and: %s" % (len(header), len(names), below)
     for line, row in zip(lines[1:1 + shown], rows):
         # A name holds no two spaces, and no cell is empty.
@@ -70,7 +70,9 @@ def trouble(command, width):
             exact = row[place] or "-"
             if cell == exact or re.fullmatch(r"[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
                 continue
-            # Either dots may be the cut.
+            # Either dots may be the cut. Between both ends there may be a part of the middle.
+            if re.fullmatch(".*?".join(map(re.escape, cell.split(".."))), exact) and cell.count("..") == 2:
+                continue
             if not any(exact.startswith(cell[:m.start()]) and exact.endswith(cell[m.start() + 2:]) and m.start() > 0
                        and m.start() + 2 < len(cell) for m in re.finditer(r"(?=\.\.)", cell)):
                 if "<" in cell and re.search(".*?".join(map(re.escape, cell.split(".."))), exact):

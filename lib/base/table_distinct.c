@@ -1,0 +1,247 @@
+/* table_distinct.c -- shortens the strings of a column so that those that differ remain different where there is room.
+ *
+ * Cells that are alike when they are shortened in the usual way form a group. A group is cut in the way that leaves
+ * most of it different, of: more of the start, up to behind the first difference; more of the end, from before the
+ * last; both ends and what is at the first difference; of templates, which have no other way, more of the arguments.
+ * What is then still alike is a group again, a few times over.
+ *
+ *   XlaPass:#name=cse,program_id=40#, XlaPass:#name=dce,program_id=40# in 24  ->  XlaPass:#name=cse,p..40#, .. */
+#include "base/table_own.h"
+
+#include <stdlib.h>
+
+#include "base/kernel_name.h"
+#include "base/width.h"
+
+enum { ROUNDS = 4, LOOK = 6, BEFORE = 2, LEAST_END = 3, LEAST_CUT = 12 };
+
+enum cut { START, END, MIDDLE, ARGUMENTS, CUTS };
+
+struct cell {
+	struct nsx_str whole, text, next, best;   /* text: as it is shown; next, best: as this, the best cut has it */
+	size_t row;
+};
+
+/* What the cells of a group have in common, in bytes: whole characters. */
+struct same { size_t head, tail; };
+
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+	int order = nsx_str_cmp(x->text, y->text);
+
+	if (order == 0)
+		order = nsx_str_cmp(x->whole, y->whole);
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static int
+by_next(const void *a, const void *b)
+{
+	const struct cell *x = a, *y = b;
+
+	return nsx_str_cmp(x->next, y->next);
+}
+
+static bool
+begins_character(struct nsx_str s, size_t at)
+{
+	return at >= s.len || ((unsigned char)s.ptr[at] & 0xc0) != 0x80;
+}
+
+/* The cells of a group are sorted, so that the first and the last have as little in common at the start as any two. */
+static struct same
+same_of(const struct cell *c, size_t n)
+{
+	struct nsx_str first = c[0].whole, last = c[n - 1].whole;
+	struct same same = { 0, first.len };
+
+	while (same.head < first.len && same.head < last.len && first.ptr[same.head] == last.ptr[same.head])
+		same.head++;
+	while (same.head && !begins_character(first, same.head))
+		same.head--;
+	for (size_t i = 1; i < n; i++) {
+		struct nsx_str s = c[i].whole;
+		size_t tail = 0;
+
+		while (tail < same.tail && tail < s.len && s.ptr[s.len - 1 - tail] == first.ptr[first.len - 1 - tail])
+			tail++;
+		same.tail = tail;
+	}
+	while (same.tail && !begins_character(first, first.len - same.tail))
+		same.tail--;
+	return same;
+}
+
+static struct nsx_str
+part(struct nsx_str s, size_t from, size_t to)
+{
+	return (struct nsx_str){ s.ptr + from, to - from };
+}
+
+/* Both ends of s, `head` columns of the first and what remains of `width` for the last. */
+static void
+put_ends(struct nsx_buf *b, struct nsx_str s, size_t width, size_t head)
+{
+	size_t tail = nsx_width_tail(s, width - 2 - head);
+
+	nsx_buf_add(b, s.ptr, nsx_width_head(s, head));
+	nsx_buf_c(b, "..");
+	nsx_buf_add(b, s.ptr + s.len - tail, tail);
+}
+
+/* Both ends of s, and between them what begins shortly before byte `at`. */
+static void
+put_middle(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at)
+{
+	size_t end = (width - 4) / 4, head = nsx_width_head(s, end), tail = nsx_width_tail(s, end);
+	size_t before = nsx_width_tail(part(s, 0, at), BEFORE);
+	struct nsx_str rest = part(s, at - before, s.len);
+
+	nsx_buf_add(b, s.ptr, head);
+	nsx_buf_c(b, "..");
+	nsx_buf_add(b, rest.ptr, nsx_width_head(rest, width - 4 - 2 * end));
+	nsx_buf_c(b, "..");
+	nsx_buf_add(b, s.ptr + s.len - tail, tail);
+}
+
+/* Append s in that cut. False if the cut is not possible: nothing is appended. */
+static bool
+put_cut(struct nsx_buf *b, enum cut how, struct nsx_str s, size_t width, struct same same)
+{
+	size_t room = width - 2, most = room - LEAST_END, end = (width - 4) / 4;
+	bool template = nsx_kernel_is_template(s);
+
+	switch (how) {
+	case START:
+		if (!template)
+			put_ends(b, s, width, smaller(nsx_width(part(s, 0, same.head)) + LOOK, most));
+		return !template;
+	case END:
+		if (!template)
+			put_ends(b, s, width,
+			         room - smaller(nsx_width(part(s, s.len - same.tail, s.len)) + LOOK, most));
+		return !template;
+	case MIDDLE:
+		if (template || same.head < nsx_width_head(s, end + BEFORE)
+		    || same.head + nsx_width_tail(s, width / 2) > s.len)
+			return false;
+		put_middle(b, s, width, same.head);
+		return true;
+	case ARGUMENTS:
+		return nsx_buf_kernel_arguments(b, s, width);
+	case CUTS:
+		break;
+	}
+	return false;
+}
+
+/* Cut the whole group that way into `next`. Returns how many different texts that makes; 0 if it is not possible. */
+static size_t
+try_cut(struct cell *c, size_t n, enum cut how, size_t width, struct nsx_arena *arena, struct nsx_buf *b, bool *failed)
+{
+	struct same same = same_of(c, n);
+	size_t kinds = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		b->len = 0;
+		if (!put_cut(b, how, c[i].whole, width, same))
+			return 0;
+		c[i].next = nsx_arena_str(arena, nsx_buf_view(b));
+		*failed |= b->failed || !c[i].next.ptr;
+		if (*failed)
+			return 0;
+	}
+	qsort(c, n, sizeof *c, by_next);
+	for (size_t i = 0; i < n; i++)
+		kinds += i == 0 || !nsx_str_eq(c[i].next, c[i - 1].next);
+	return kinds;
+}
+
+/* Cut the group in the way that leaves most of it different, if any does better than the usual. */
+static bool
+cut_group(struct cell *c, size_t n, size_t width, struct nsx_arena *arena, struct nsx_buf *b)
+{
+	size_t best = 1;
+	bool failed = false;
+
+	for (int how = START; how < CUTS && !failed; how++) {
+		size_t kinds = try_cut(c, n, (enum cut)how, width, arena, b, &failed);
+
+		for (size_t i = 0; kinds > best && i < n; i++)
+			c[i].best = c[i].next;
+		best = kinds > best ? kinds : best;
+		qsort(c, n, sizeof *c, by_text);
+	}
+	for (size_t i = 0; best > 1 && i < n; i++)
+		c[i].text = c[i].best;
+	return !failed;
+}
+
+/* One round over all groups. */
+static bool
+cut_groups(struct cell *c, size_t n, size_t width, struct nsx_arena *arena, struct nsx_buf *b)
+{
+	bool good = true;
+
+	qsort(c, n, sizeof *c, by_text);
+	for (size_t from = 0, to; from < n && good; from = to) {
+		for (to = from + 1; to < n && nsx_str_eq(c[from].text, c[to].text);)
+			to++;
+		if (!nsx_str_eq(c[from].whole, c[to - 1].whole))
+			good = cut_group(c + from, to - from, width, arena, b);
+	}
+	return good;
+}
+
+/* The cells that do not fit; *n: how many. NULL when out of memory, or if there are none. */
+static struct cell *
+cells_of(const struct nsx_table *t, size_t rows, size_t col, size_t width, struct nsx_arena *arena, struct nsx_buf *b,
+         size_t *n)
+{
+	struct cell *c = malloc((rows + 1) * sizeof *c);
+
+	for (size_t row = 0; row < rows && c && !b->failed; row++) {
+		b->len = 0;
+		nsx_table_human(b, NSX_CELL_STRING, nsx_table_cell_of(t, row, col), true);
+		if (nsx_width(nsx_buf_view(b)) <= width)
+			continue;
+		struct nsx_str whole = nsx_arena_str(arena, nsx_buf_view(b));
+		b->len = 0;
+		if (whole.ptr)
+			nsx_buf_kernel_shortened(b, whole, width);
+		struct nsx_str text = nsx_arena_str(arena, nsx_buf_view(b));
+		b->failed |= !whole.ptr || !text.ptr;
+		c[(*n)++] = (struct cell){ .whole = whole, .text = text, .row = row };
+	}
+	return c;
+}
+
+bool
+nsx_table_distinct(const struct nsx_table *t, size_t rows, size_t col, size_t width, struct nsx_arena *arena,
+                   struct nsx_str **recut)
+{
+	size_t most = smaller(rows, NSX_TABLE_DISTINCT), n = 0;
+	struct nsx_buf b = { 0 };
+	struct cell *c = width < LEAST_CUT ? NULL : cells_of(t, most, col, width, arena, &b, &n);
+	bool good = (c || width < LEAST_CUT) && !b.failed;
+
+	for (int round = 0; round < ROUNDS && good && n > 1; round++)
+		good = cut_groups(c, n, width, arena, &b);
+	if (good && n > 1) {
+		*recut = calloc(most, sizeof **recut);
+		good = *recut != NULL;
+		for (size_t i = 0; good && i < n; i++)
+			(*recut)[c[i].row] = c[i].text;
+	}
+	free(c);
+	nsx_buf_free(&b);
+	return good;
+}
