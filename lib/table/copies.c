@@ -350,8 +350,8 @@ make_table(struct copies *f)
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
-	nsx_table_rank(t, f->options->by_size ? "name bucket src dst bytes time gbps mode count"
-	                                      : "name src dst mode bytes time gbps count");
+	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count name hidden gbps"
+	                                      : "src dst mode time bytes count hidden name gbps");
 	nsx_table_adds(t, "time");
 
 	sorted = f;
@@ -407,7 +407,7 @@ make_findings(struct copies *f)
 		[F_API] = { "api", NSX_CELL_STRING }
 	};
 	struct nsx_table *t = nsx_table_new(cols, F_NCOLS);
-	nsx_table_rank(t, "rule api dur bytes src dst device start");
+	nsx_table_rank(t, "rule start device dur bytes src api dst");
 
 	if (t && f->findings.n)
 		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, by_rule);

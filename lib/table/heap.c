@@ -284,8 +284,8 @@ nsx_heap_table(char *const *paths, int n, const struct nsx_heap_options *options
 	static const struct { const struct nsx_table_col *cols; int n; const char *rank; } forms[] = {
 		[NSX_HEAP_CURVE]   = { curve_cols, CURVE_NCOLS, "name step bytes" },
 		[NSX_HEAP_PEAK]    = { peak_cols, PEAK_NCOLS, "name peak memory" },
-		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS, "name memory peak heap arguments outputs temp" },
-		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS, "instruction size share op_name source" },
+		[NSX_HEAP_SUMMARY] = { sum_cols, SUM_NCOLS, "name memory peak heap id arguments outputs temp" },
+		[NSX_HEAP_AT_PEAK] = { at_cols, AT_NCOLS, "instruction size share id op_name source" },
 	};
 	struct job j = { .options = options, .diags = diags, .err = err,
 	                 .table = nsx_table_new(forms[options->what].cols, forms[options->what].n) };

@@ -70,6 +70,13 @@ equal 'launch keeps what it sorts by' "$(header 'nsysx-launch torch.nsysx' | gre
 equal 'steps keep medians, the slowest and idle time' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e period_p99 -e idle_mean)" 3
 equal 'each step keeps the time between' "$(header 'nsysx-steps --each torch.nsysx' | grep -cx between)" 1
 equal 'kernels keep their type, of which they are a share' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
+equal 'copies keep their mode and how much is hidden' "$(header 'nsysx-copies torch.nsysx' | grep -cx -e mode -e hidden)" 2
+equal 'of size too their count' "$(header 'nsysx-copies --by size torch.nsysx' | grep -cx -e bucket -e mode -e count)" 3
+equal 'what breaks a rule keeps its place' "$(header 'nsysx-copies --findings torch.nsysx' | grep -cx -e device -e start)" 2
+equal 'memory keeps the program' "$(header 'nsysx-heap --summary job/dump0' | grep -cx id) $(header 'nsysx-heap --at-peak job/dump0' | grep -cx id)" '1 1'
+equal 'compiled programs keep their key, longest and mean' "$(header 'nsysx-compile --by module jax.nsysx' | grep -cx -e key -e mean -e max)" 3
+equal 'times of operations are exact' "$(on "$here" 80 '' 'nsysx-measure --module jit_train_step --list jax.nsysx' | awk 'NR == 2 { print $(NF - 2) }')" \
+	"$(nsysx-measure --module jit_train_step --list --tsv jax.nsysx | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "start") c = i } NR == 2 { print $c }')"
 equal 'gaps keep the stack' "$(header 'nsysx-idle --list 9 torch.nsysx' | grep -cx stack)" 1
 equal '--top 3' "$(on "$here" 80 '' "$t --wide --top 3" | grep -c '^[0-9]')" 3
 equal 'a terminal that does not know its width has that of COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"

@@ -139,7 +139,7 @@ module_table(struct compiling *c, cmp_time total)
 	};
 	struct nsx_table *t = new_table(c, cols, NCOLS);
 
-	nsx_table_rank(t, "name total percent compilations key mean max");
+	nsx_table_rank(t, "key total percent compilations mean max work");
 	nsx_table_adds(t, "total");
 	for (size_t i = 0; t && i < c->at->rows.n; i++) {
 		const struct compiling_row *r = &c->at->rows.p[i];
