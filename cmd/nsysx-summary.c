@@ -12,7 +12,7 @@ static const char *by, *names, *cover, *variable;
 static bool totals, no_compile;
 
 static const struct nsx_opt opts[] = {
-	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel",
+	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source",
 	                "what a row is; a table each [module]"),
 	NSX_OPT_FLAG(0, "totals", &totals, "the same as --by total"),
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
@@ -50,14 +50,14 @@ static void
 check(const struct nsx_summary_options *o, size_t n)
 {
 	enum { COVERED = 1U << NSX_SUMMARY_THUNK | 1U << NSX_SUMMARY_OPCODE | 1U << NSX_SUMMARY_DEVICE
-	       | 1U << NSX_SUMMARY_TOTAL };
+	       | 1U << NSX_SUMMARY_TOTAL | 1U << NSX_SUMMARY_SOURCE };
 
 	if (totals && by && strcmp(by, "total") != 0)
 		nsx_cli_misuse(&cli, "--totals and --by %s exclude each other", by);
 	if (variable && (totals || !any_by(o, n, 1U << NSX_SUMMARY_THUNK)))
 		nsx_cli_misuse(&cli, "--variable goes with --by thunk");
 	if (cover && !any_by(o, n, COVERED))
-		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, device and total");
+		nsx_cli_misuse(&cli, "--cover goes with --by thunk, opcode, source, device and total");
 	if (no_compile && !any_by(o, n, 1U << NSX_SUMMARY_KERNEL | 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
 	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))

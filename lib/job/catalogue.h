@@ -161,6 +161,14 @@ void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struc
 /* Declare what nsx_cat_communicates reads. */
 #define NSX_CAT_COMM_ROLES (NSX_R(PROGRAM) | NSX_R(INST) | NSX_R(COMM))
 
+/* The op_name and the frames of an instruction, from the first of its further locations where it has none of its own:
+ * strings of the catalogue, NSX_NONE where it has none at all. */
+void nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, uint32_t *op_name, uint32_t *frames);
+
+/* What a source line is called: the innermost of the frames, without them the last part of op_name, else "[Unknown]".
+ * Either may be empty; the result is a part of one. */
+struct nsx_str nsx_cat_source(struct nsx_str frames, struct nsx_str op_name);
+
 /* Whether rec is a stack that an earlier record refers to before it was defined; to be called before it is added. */
 bool nsx_cat_is_late_stack(const struct nsx_catalogue *c, const struct nsx_rec *rec);
 

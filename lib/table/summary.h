@@ -18,12 +18,13 @@ enum nsx_summary_by {
 	NSX_SUMMARY_DEVICE,
 	NSX_SUMMARY_TOTAL,        /* a sum over the whole stream */
 	NSX_SUMMARY_RANGE,        /* an NVTX domain, and a name in the form of options.names */
-	NSX_SUMMARY_KERNEL        /* a type and name of GPU operation */
+	NSX_SUMMARY_KERNEL,       /* a type and name of GPU operation */
+	NSX_SUMMARY_SOURCE        /* a source line, as nsx_cat_source calls it */
 };
 
 struct nsx_summary_options {
 	enum nsx_summary_by by;
-	struct nsx_cover cover;     /* programs to include; for THUNK, OPCODE, DEVICE and TOTAL */
+	struct nsx_cover cover;     /* programs to include; for THUNK, OPCODE, SOURCE, DEVICE, TOTAL */
 	int64_t          variable;  /* THUNK: only this many of the slowest computations whose durations vary; 0: all
 	                             * instructions */
 	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning

@@ -492,7 +492,7 @@ same '--no-compile leaves out what compilation runs, and nothing else' "$T/want"
 fails '--no-compile goes with operations and ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
 
 # Several in one reading.
-every='module thunk opcode collective device total range kernel'
+every='module thunk opcode collective device total range kernel source'
 for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	nsysx-summary --tsv --no-compile --names=digits --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f" 2>"$T/said"
 	for by in $every; do
@@ -530,6 +530,15 @@ nsysx-summary -q --tsv --by kernel --sort name "$T/auto.text" >"$T/got"
 same 'sorted by a name' "$T/want" "$T/got"
 fails 'no such column' 2 '--sort: no column nmae: want one of type, name, count, total' nsysx-summary --by kernel --sort nmae "$T/auto.text"
 ok 'of several tables those with the column are sorted' nsysx-summary -q --by kernel,module --sort execs -o "$T/of-%" "$T/auto.text"
+# A source line has the time that nsysx-compare counts for it.
+nsysx-warmup -q "$T/auto.text" | nsysx-overlap -q -o "$T/lines" 2>/dev/null
+nsysx-summary -q --tsv --by source --cover 1 "$T/lines" | awk -F'\t' 'NR > 1 { printf "%s\t%.0f\n", $1, $3 }' | LC_ALL=C sort >"$T/got"
+nsysx-compare -q --tsv --by source --time exposed "$T/lines" "$T/lines" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+	{ t[$c["source"]] += $c["base"] * $c["base_execs"] } END { for (k in t) printf "%s\t%.0f\n", k, t[k] }' | LC_ALL=C sort >"$T/want"
+same 'time by source line is that of nsysx-compare' "$T/want" "$T/got"
+ok 'of more than one' awk 'END { exit NR < 4 }' "$T/got"
+equal 'their sum is that of opcodes' "$(awk -F'\t' '{ s += $2 } END { printf "%.0f", s }' "$T/got")" \
+	"$(nsysx-summary -q --tsv --by opcode --cover 1 "$T/lines" | awk -F'\t' 'NR > 1 && $1 !~ /^.GPU idle/ { s += $2 } END { printf "%.0f", s }')"
 fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
 fails 'a way twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
 fails 'no way at all' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"

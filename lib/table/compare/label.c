@@ -76,24 +76,12 @@ stem_of_line(struct cmp *c, struct cmp_row *row)
 	return row->stem != NSX_NONE;
 }
 
-/* The part after the last separator. */
-static struct nsx_str
-last_part(struct nsx_str s, char separator)
-{
-	for (size_t i = s.len; i-- > 0;)
-		if (s.ptr[i] == separator && i + 1 < s.len)
-			return (struct nsx_str){ s.ptr + i + 1, s.len - i - 1 };
-	return s;
-}
-
 static struct nsx_str
 label_of(const struct cmp *c, const struct cmp_inst *i)
 {
 	if (c->options.by == NSX_COMPARE_OPCODE)
 		return i->opcode == NSX_NONE ? NSX_STR("[no instruction]") : cmp_str(c, i->opcode);
-	if (i->stack != NSX_NONE)
-		return last_part(cmp_str(c, i->stack), ';');
-	return i->op_name == NSX_NONE ? NSX_STR("[Unknown]") : last_part(cmp_str(c, i->op_name), '/');
+	return nsx_cat_source(cmp_str(c, i->stack), cmp_str(c, i->op_name));
 }
 
 /* The row of all instructions of the program that have the label of this one. */

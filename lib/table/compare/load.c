@@ -91,23 +91,16 @@ describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, con
               struct cmp_inst *i)
 {
 	const struct nsx_cat_inst *from = &cat->insts.p[inst];
-	uint32_t op_name = NSX_NONE, stack = NSX_NONE;
+	uint32_t op_name, frames;
 
-	/* The list begins with the last. */
-	for (uint32_t l = from->locs; l != NSX_NONE; l = cat->locs.p[l].next) {
-		op_name = cat->locs.p[l].op_name == NSX_NONE ? op_name : cat->locs.p[l].op_name;
-		stack = cat->locs.p[l].stack == NSX_NONE ? stack : cat->locs.p[l].stack;
-	}
-	op_name = from->op_name == NSX_NONE ? op_name : from->op_name;
-	stack = from->stack == NSX_NONE ? stack : from->stack;
+	nsx_cat_place(cat, from, &op_name, &frames);
 	i->name = NSX_NONE;
 	if (from->name == NSX_NONE && nsx_has(thunk, NSX_THUNK_name) &&
 	    (i->name = nsx_intern(&c->strs, nsx_string(thunk, NSX_THUNK_name))) == NSX_NONE)
 		return false;
 	return (from->name == NSX_NONE || nsx_compare_keep(c, cat, from->name, &i->name)) && nsx_compare_keep(c, cat,
 		from->opcode, &i->opcode)
-	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, stack == NSX_NONE ? stack
-	       	: cat->stacks.p[stack], &i->stack);
+	       && nsx_compare_keep(c, cat, op_name, &i->op_name) && nsx_compare_keep(c, cat, frames, &i->stack);
 }
 
 /* ---- executions */

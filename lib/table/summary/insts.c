@@ -37,6 +37,15 @@ static const struct nsx_table_col opcode_cols[O_NCOLS] = {
 	[O_PERCENT] = { "percent", NSX_CELL_PERCENT },
 };
 
+enum { S_SOURCE, S_COUNT, S_TOTAL, S_PERCENT, S_NCOLS };
+
+static const struct nsx_table_col source_cols[S_NCOLS] = {
+	[S_SOURCE]  = { "source", NSX_CELL_STRING },
+	[S_COUNT]   = { "count", NSX_CELL_INT },
+	[S_TOTAL]   = { "total", NSX_CELL_NS },
+	[S_PERCENT] = { "percent", NSX_CELL_PERCENT },
+};
+
 static const struct nsx_table_col total_cols[O_NCOLS] = {
 	[O_OPCODE]  = { "quantity", NSX_CELL_STRING },
 	[O_TOTAL]   = { "total", NSX_CELL_NS },
@@ -90,7 +99,8 @@ insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	}
 	f->err = err;
 	f->options = *options;
-	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES : NSX_CAT_NAMES;
+	f->top.cat.keep = options->by == NSX_SUMMARY_THUNK ? NSX_CAT_NAMES | NSX_CAT_OP_NAMES
+	    : options->by == NSX_SUMMARY_SOURCE ? NSX_CAT_NAMES | NSX_CAT_PLACES : NSX_CAT_NAMES;
 	return f;
 }
 
@@ -369,6 +379,51 @@ put_sum(struct insts *f, struct nsx_table *t, struct nsx_str name, nsx_u128 ns, 
 	return nsx_sum_ns(t, O_TOTAL, ns, f->err);
 }
 
+/* A row of each source line that executed instructions came from. */
+static int
+put_sources(struct insts *f, struct nsx_table *t)
+{
+	struct nsx_catalogue *cat = &f->top.cat;
+	nsx_u128 modules = nsx_top_modules(&f->top);
+	struct nsx_map row_of = { 0 };
+	struct rows rows = { 0 };
+	NSX_VEC(uint32_t) labels = { 0 };
+	bool good = true;
+
+	for (size_t k = 0; k < f->insts.n && good; k++) {
+		uint32_t op_name, frames, label;
+
+		if (!counts(f, k))
+			continue;
+		nsx_cat_place(cat, &cat->insts.p[k], &op_name, &frames);
+		label = nsx_cat_intern(cat, nsx_cat_source(nsx_cat_str(cat, frames), nsx_cat_str(cat, op_name)),
+		                       f->err);
+		struct row *r = label == NSX_NONE ? NULL : row_at(&rows, &row_of, label);
+		good = r && (labels.n == rows.n || nsx_vec_push(&labels, label));
+		if (good) {
+			r->count += f->insts.p[k].exposed.n;
+			r->exposed += (nsx_u128)f->insts.p[k].exposed.sum;
+		}
+	}
+	for (size_t i = 0; i < rows.n && good; i++)
+		rows.p[i].label = nsx_cat_str(cat, labels.p[i]);
+	if (good && rows.n > 1)
+		qsort(rows.p, rows.n, sizeof *rows.p, row_cmp);
+	int rc = good ? NSX_OK : nsx_err_nomem(f->err, NULL);
+	for (size_t i = 0; i < rows.n && rc == NSX_OK; i++) {
+		nsx_table_row(t);
+		nsx_table_str(t, S_SOURCE, rows.p[i].label);
+		nsx_table_int(t, S_COUNT, rows.p[i].count);
+		if (modules)
+			nsx_table_double(t, S_PERCENT, nsx_sum_percent(rows.p[i].exposed, modules));
+		rc = nsx_sum_ns(t, S_TOTAL, rows.p[i].exposed, f->err);
+	}
+	nsx_map_free(&row_of);
+	free(rows.p);
+	free(labels.p);
+	return rc;
+}
+
 static int
 put_opcodes(struct insts *f, struct nsx_table *t)
 {
@@ -489,6 +544,7 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK:  *table = nsx_table_new(thunk_cols, T_NCOLS); break;
 	case NSX_SUMMARY_OPCODE: *table = nsx_table_new(opcode_cols, O_NCOLS); break;
+	case NSX_SUMMARY_SOURCE: *table = nsx_table_new(source_cols, S_NCOLS); break;
 	case NSX_SUMMARY_TOTAL:  *table = nsx_table_new(total_cols, O_NCOLS); break;
 	default:                 *table = nsx_table_new(collective_cols, C_NCOLS); break;
 	}
@@ -497,11 +553,13 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (f->options.by == NSX_SUMMARY_THUNK)
 		nsx_table_rank(*table, f->options.variable ? "name total relstd mean program count percent"
 		                                           : "name total percent program count opcode mean op_name");
-	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE)
+	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE
+	    || f->options.by == NSX_SUMMARY_SOURCE)
 		nsx_table_adds(*table, "total");
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK:  rc = put_insts(f, *table); break;
 	case NSX_SUMMARY_OPCODE: rc = put_opcodes(f, *table); break;
+	case NSX_SUMMARY_SOURCE: rc = put_sources(f, *table); break;
 	case NSX_SUMMARY_TOTAL:  rc = put_totals(f, *table); break;
 	default:                 rc = put_collectives(f, *table); break;
 	}

@@ -14,6 +14,7 @@ static const struct { const char *name; const struct nsx_summer *summer; } ways[
 	{ "total",      &nsx_sum_insts },
 	{ "range",      &nsx_sum_ops },
 	{ "kernel",     &nsx_sum_ops },
+	{ "source",     &nsx_sum_insts },
 };
 
 int
