@@ -82,8 +82,9 @@ wanted(int nops, char **ops)
 	o.span = what && strcmp(what, "span") == 0;
 	if (o.span && o.by != NSX_COMPARE_RANGE)
 		nsx_cli_misuse(&cli, "--time span: want --by range");
-	if (o.exposed && o.by == NSX_COMPARE_STEP)
-		nsx_cli_misuse(&cli, "--by step prints exposed time beside the whole already: drop --time exposed");
+	if (o.exposed && (o.by == NSX_COMPARE_STEP || o.by == NSX_COMPARE_DEVICE))
+		nsx_cli_misuse(&cli, "--by %s prints exposed time beside the whole already: drop --time exposed",
+		               nsx_compare_name(o.by));
 	if (folded && o.by >= NSX_COMPARE_RANGE)
 		nsx_cli_misuse(&cli, "--folded: want thunks, modules, opcodes or source lines, not %ss",
 		               nsx_compare_name(o.by));

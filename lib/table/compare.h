@@ -23,8 +23,11 @@ enum nsx_compare_by {
 	NSX_COMPARE_SOURCE,   /* the innermost source line, or else the last part of the op_name */
 	NSX_COMPARE_RANGE,    /* NVTX ranges of a name, by the GPU time of what was launched in them */
 	NSX_COMPARE_KERNEL,   /* GPU operations of a type and name */
-	NSX_COMPARE_STEP      /* a time of the steps of a class: from start to start, the activities of devices in it,
+	NSX_COMPARE_STEP,     /* a time of the steps of a class: from start to start, the activities of devices in it,
 	                       * from first to last operation */
+	NSX_COMPARE_DEVICE,   /* a time of a device, as nsysx-summary --by device has it */
+	NSX_COMPARE_COLLECTIVE /* collectives of a kind, message size and group size, by the durations of their
+	                        * records */
 };
 
 enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
@@ -34,7 +37,7 @@ struct nsx_compare_options {
 	bool    any;          /* by the `by` of the tables, if a side is a table */
 	bool    whole;        /* whole time was requested, which is the default: tables, which do not have it, report
 	                       * that */
-	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE and STEP */
+	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE, STEP and DEVICE */
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
 	bool    changed;      /* only rows that differ */
 	double  sigma;        /* confidence in a difference, as that many deviations of a normal distribution; 0 to
@@ -55,16 +58,16 @@ struct nsx_compare {
 };
 
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
-#define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step"
+#define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step|device|collective"
 
 /* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
 /* Read both streams whole (opened with NSX_READ_ORDERED, not read from yet). Either may be a table of nsx_summary by
- * thunk, module or opcode as TSV instead; a stream compared with one is first summed up in the same way. With tables
- * time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is that
- * of n executions on unknown devices; there are no folded stacks.
+ * thunk, module, opcode or device as TSV instead; a stream compared with one is first summed up in the same way. With
+ * tables time is exposed time, a row of THUNK is a single thunk, one of OPCODE its sum over the whole run, and noise is
+ * that of n executions on unknown devices; there are no folded stacks.
  *
  * The time of a row is its sum over an execution of its program on one device, averaged over executions and devices.
  * Its noise is the largest difference that chance explains: with s the standard deviation between the n executions of a
@@ -75,13 +78,15 @@ int nsx_compare_by_name(const char *name);
  * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
  * faster if it differs by more than noise and both floors.
  *
- * By RANGE, KERNEL and STEP an execution is a range, an operation, a step on a device. The activities of devices in a
+ * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
+ * device. By DEVICE it is one of any program if all devices of both sides execute programs, else the whole run, and
+ * noise is not known. The activities of devices in a
  * step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the period;
  * `percent` then refers to the period.
  *
- * If `folded` (which the caller commits) is not NULL (it must be by RANGE, KERNEL and STEP), folded stacks of side
- * options->fold are written to it, in which matched rows have one name, and times are those of as many executions as
- * NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
+ * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
+ * side options->fold are written to it, in which matched rows have one name, and times are those of as many executions
+ * as NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
  * 200 bytes for each row and device; tables, and 300 bytes a row. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,

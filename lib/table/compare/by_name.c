@@ -16,9 +16,8 @@ struct names {
 	bool                  any_op;
 };
 
-/* All rows belong to one program without a name. */
-static bool
-begin(struct cmp_side *s)
+bool
+nsx_compare_begin_each(struct cmp_side *s)
 {
 	struct cmp_program p = { .id = NSX_ABSENT, .name = NSX_NONE, .key = NSX_NONE, .fingerprint = NSX_NONE,
 	                         .dumped = NSX_NONE, .run = NSX_NONE, .pair = NSX_NONE };
@@ -227,7 +226,7 @@ nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 		n.book.past = add_gpu_time;
 		n.book.arg = &n;
 	}
-	int rc = begin(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
+	int rc = nsx_compare_begin_each(s) ? nsx_read_all(s->in, NULL, take, &n, c->err) : nsx_err_nomem(c->err, NULL);
 
 	if (rc == NSX_OK)
 		rc = nsx_range_book_end(&n.book, c->err);

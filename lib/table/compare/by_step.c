@@ -290,10 +290,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	}
 	if (rc == NSX_OK && (!good || !nsx_compare_take_models(c, s, &set->cat)))
 		rc = nsx_err_nomem(c->err, NULL);
-	for (size_t i = 0; i < own.list.n; i++)
-		nsx_diag_add(diags, own.list.p[i].severity, s->name, own.list.p[i].count, "%s", own.list.p[i].text);
-	diags->failed |= own.failed;
-	nsx_diags_free(&own);
+	nsx_compare_pass_diags(s, &own, diags);
 	nsx_steps_free(set);
 	nsx_spool_free(again);
 	free(l.causes);

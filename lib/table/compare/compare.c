@@ -29,8 +29,8 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 
 	if (b->devices.n && n->devices.n && b->devices.n != n->devices.n)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "BASE ran on %zu devices, NEW on %zu: times are means over devices", b->devices.n,
-		             n->devices.n);
+		             "BASE ran on %zu devices, NEW on %zu%s", b->devices.n, n->devices.n,
+		             c->options.by == NSX_COMPARE_DEVICE ? "" : ": times are means over devices");
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < c->side[k].models.n && c->side[!k].models.n; i++) {
 			struct nsx_str model = cmp_str(c, c->side[k].models.p[i]);
@@ -39,6 +39,15 @@ report_devices(const struct cmp *c, struct nsx_diags *diags)
 				nsx_diag_add(diags, NSX_WARNING, "", 1, "only %s has devices of model %.*s", sides[k],
 				             (int)model.len, model.ptr);
 		}
+}
+
+void
+nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags)
+{
+	for (size_t i = 0; i < own->list.n; i++)
+		nsx_diag_add(diags, own->list.p[i].severity, s->name, own->list.p[i].count, "%s", own->list.p[i].text);
+	diags->failed |= own->failed;
+	nsx_diags_free(own);
 }
 
 static void
@@ -72,13 +81,15 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 static const char *const things[] = {
 	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
 	[NSX_COMPARE_SOURCE] = "thunks",
-	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps"
+	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps",
+	[NSX_COMPARE_DEVICE] = "devices that did something", [NSX_COMPARE_COLLECTIVE] = "collectives"
 };
 /* Singular names of what has a time. */
 static const char *const units[] = {
 	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
 	[NSX_COMPARE_SOURCE] = "execution",
-	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step"
+	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step",
+	[NSX_COMPARE_DEVICE] = "run", [NSX_COMPARE_COLLECTIVE] = "record"
 };
 
 static void
@@ -130,7 +141,9 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 		nsx_buf_c(&text, text.len ? ": " : "");
 		nsx_buf_str(&text, name);
 	}
-	nsx_buf_fmt(&text, ": %.1f ns per %s, was %.1f ns", n->mean, units[c->options.by], b->mean);
+	nsx_buf_fmt(&text, ": %.1f ns per %s, was %.1f ns", n->mean, c->per_execution ? "execution"
+	            : units[c->options.by],
+	            b->mean);
 	if (b->mean > 0)
 		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
 	if (r->has_noise)
@@ -160,7 +173,10 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 		if (r[i].verdict == CMP_SLOWER)
 			good = add_regression(c, out, &r[i]);
 	}
-	if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
+	if (c->options.by == NSX_COMPARE_DEVICE)
+		nsx_diag_add(diags, NSX_INFO, "", unknown > 0,
+			"the noise of a device's times is not known: --percent and --absolute decide");
+	else if (!c->tables || c->options.by != NSX_COMPARE_OPCODE)
 		nsx_diag_add(diags, NSX_WARNING, "", unknown, names
 			? "rows with a single execution on one side: the noise is not known, so they are not judged"
 			: "rows with a single execution on one side: the noise is not known, so only --percent and "
@@ -198,21 +214,33 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 }
 
 static int
+print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+{
+	switch (c->options.by) {
+	case NSX_COMPARE_STEP:       return nsx_compare_print_steps(c, r, n, table);
+	case NSX_COMPARE_DEVICE:     return nsx_compare_print_devices(c, r, n, table);
+	case NSX_COMPARE_COLLECTIVE: return nsx_compare_print_collectives(c, r, n, table);
+	default:                     return nsx_compare_print(c, r, n, table);
+	}
+}
+
+static int
 answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP;
+	bool modules = c->options.by == NSX_COMPARE_MODULE, steps = c->options.by == NSX_COMPARE_STEP,
+	    devices = c->options.by == NSX_COMPARE_DEVICE;
 	size_t n, nwhole = 0;
 	struct cmp_result *r = nsx_compare_judge(c, modules, &n), *whole = modules ? NULL : nsx_compare_judge(c, true,
 		&nwhole);
 	int rc = NSX_OK;
 
 	/* Programs as a whole come first: they are the total of all rows. */
-	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) || !add_regressions(c, out,
+	if (!r || (!modules && !whole) || (steps && !nsx_compare_order_steps(c, r, n)) ||
+	    (devices && !nsx_compare_order_devices(c, r, n)) || !add_regressions(c, out,
 	    whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? nsx_compare_folded(c, r, n, folded) : steps ? nsx_compare_print_steps(c, r, n,
-			&out->table) : nsx_compare_print(c, r, n, &out->table);
+		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
 	if (rc == NSX_OK && out->table)
@@ -234,6 +262,8 @@ side_free(struct cmp_side *s)
 	free(s->given.p);
 	free(s->spans.p);
 	free(s->spreads.p);
+	free(s->comms.p);
+	free(s->execs.p);
 	nsx_map_free(&s->row_of);
 	nsx_map_free(&s->cell_of);
 	nsx_map_free(&s->devices);
@@ -267,6 +297,8 @@ load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	case NSX_COMPARE_RANGE:
 	case NSX_COMPARE_KERNEL: return nsx_compare_read_names(c, s, diags);
 	case NSX_COMPARE_STEP:   return nsx_compare_read_steps(c, s, diags);
+	case NSX_COMPARE_DEVICE: return nsx_compare_read_devices(c, s, false, diags);
+	case NSX_COMPARE_COLLECTIVE: return nsx_compare_read_collectives(c, s, diags);
 	default:                 return nsx_compare_read(c, s, diags);
 	}
 }
@@ -298,15 +330,22 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	c->tables = by[0] >= 0 || by[1] >= 0;
 	if (c->tables && choose(c, by, folded) != NSX_OK)
 		return NSX_ERR;
-	for (int k = 0; k < 2; k++)
-		if ((c->tables ? nsx_compare_load_table(c, &c->side[k], by[k] >= 0, diags) : load_stream(c, &c->side[k],
-		    diags)) != NSX_OK)
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+
+		if ((!c->tables ? load_stream(c, s, diags) : c->options.by == NSX_COMPARE_DEVICE
+		     ? nsx_compare_read_devices(c, s, by[k] >= 0, diags)
+		     : nsx_compare_load_table(c, s, by[k] >= 0, diags)) != NSX_OK)
 			return NSX_ERR;
+	}
+	if (c->options.by == NSX_COMPARE_DEVICE)
+		nsx_compare_per_execution(c, diags);
 	if (c->options.by == NSX_COMPARE_RANGE)
 		choose_time(c, diags);
-	nsx_diag_add(diags, NSX_INFO, "", c->tables,
+	nsx_diag_add(diags, NSX_INFO, "", c->tables && c->options.by != NSX_COMPARE_DEVICE,
 		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
-	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE,
+	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE &&
+	             c->options.by != NSX_COMPARE_DEVICE,
 	             "tables have exposed time: --time whole does not apply");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
 		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "

@@ -35,9 +35,8 @@ struct parse {
 
 /* ---- the header ---- */
 
-/* The first field of *rest, which is removed from it. */
-static struct nsx_str
-field(struct nsx_str *rest)
+struct nsx_str
+nsx_compare_field(struct nsx_str *rest)
 {
 	const char *tab = rest->len ? memchr(rest->ptr, '\t', rest->len) : NULL;
 	struct nsx_str f = { rest->ptr, tab ? (size_t)(tab - rest->ptr) : rest->len };
@@ -47,9 +46,8 @@ field(struct nsx_str *rest)
 	return f;
 }
 
-/* The first line of *rest, which is removed from it with its line end. */
-static struct nsx_str
-line_of(struct nsx_str *rest)
+struct nsx_str
+nsx_compare_line(struct nsx_str *rest)
 {
 	const char *end = memchr(rest->ptr, '\n', rest->len);
 	struct nsx_str l = { rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len };
@@ -66,7 +64,7 @@ find_columns(const struct form *form, struct nsx_str header, int at[NCOLS], int 
 	for (int i = 0; i < NCOLS; i++)
 		at[i] = -1;
 	for (*ncols = 0; *ncols == 0 || header.len; ++*ncols) {
-		struct nsx_str name = field(&header);
+		struct nsx_str name = nsx_compare_field(&header);
 
 		for (int i = 0; i < NCOLS; i++)
 			if (form->col[i] && nsx_str_eq(name, nsx_str_c(form->col[i])))
@@ -88,9 +86,12 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
 		return NSX_ERR;
 	/* A stream begins with '#', the name of a kind, or bytes that occur in no name. */
-	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t"))
+	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t") &&
+	    !nsx_str_starts(window, "device\t"))
 		return NSX_OK;
-	header = line_of(&window);
+	header = nsx_compare_line(&window);
+	if (nsx_compare_is_devices(header))
+		*by = NSX_COMPARE_DEVICE;
 	for (int i = 0; i < NFORMS && *by < 0; i++)
 		if (find_columns(&forms[i], header, at, &ncols))
 			*by = forms[i].by;
@@ -233,7 +234,7 @@ take_row(struct parse *p, struct nsx_str line)
 	for (int k = 0; k < p->ncols; k++) {
 		/* The last field has no tab after it, the others do. */
 		bool last = memchr(rest.ptr, '\t', rest.len) == NULL;
-		struct nsx_str f = field(&rest);
+		struct nsx_str f = nsx_compare_field(&rest);
 
 		if (last != (k + 1 == p->ncols))
 			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
@@ -258,17 +259,19 @@ take_row(struct parse *p, struct nsx_str line)
 /* ---- the whole table ---- */
 
 static int
-take_table(struct parse *p, struct nsx_str text)
+take_table(void *arg, struct nsx_str text)
 {
+	struct parse *p = arg;
+
 	p->line = 1;
-	if (!find_columns(p->form, line_of(&text), p->at, &p->ncols))
+	if (!find_columns(p->form, nsx_compare_line(&text), p->at, &p->ncols))
 		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name,
 		                   nsx_compare_name((enum nsx_compare_by)p->form->by));
 	if (text.len && text.ptr[text.len - 1] != '\n')
 		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
 	while (text.len) {
 		p->line++;
-		if (take_row(p, line_of(&text)) != NSX_OK)
+		if (take_row(p, nsx_compare_line(&text)) != NSX_OK)
 			return NSX_ERR;
 	}
 	while (p->s->given.n < p->s->rows.n + 1)
@@ -277,33 +280,32 @@ take_table(struct parse *p, struct nsx_str text)
 	return NSX_OK;
 }
 
-/* All of the input. */
-static int
-read_table(struct parse *p)
+int
+nsx_compare_whole_table(struct cmp_side *s, nsx_compare_text_fn *take, void *arg)
 {
 	struct nsx_str window;
 	size_t want = 1 << 16;
 	int rc;
 
-	while ((rc = nsx_input_peek(nsx_reader_input(p->s->in), want, &window)) == NSX_OK)
+	while ((rc = nsx_input_peek(nsx_reader_input(s->in), want, &window)) == NSX_OK)
 		want = window.len + window.len / 2 + 1;
-	return rc == NSX_EOF ? take_table(p, window) : NSX_ERR;
+	return rc == NSX_EOF ? take(arg, window) : NSX_ERR;
 }
 
-/* A stream as a table. */
-static int
-sum_up(struct parse *p, struct nsx_diags *diags)
+int
+nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
+                   struct nsx_diags *diags)
 {
-	struct nsx_summary_options options = { .by = (enum nsx_summary_by)p->form->summary, .cover = { 1, 1 } };
+	struct nsx_summary_options options = { .by = (enum nsx_summary_by)by, .cover = { 1, 1 } };
 	struct nsx_summary sum;
 	struct nsx_buf text = { 0 };
 
-	if (nsx_summary(p->s->in, &options, &sum, diags, p->c->err) != NSX_OK)
+	if (nsx_summary(s->in, &options, &sum, diags, c->err) != NSX_OK)
 		return NSX_ERR;
 	nsx_table_tsv(sum.table, &text);
 	nsx_table_free(sum.table);
-	p->s->diags = sum.diags;
-	int rc = text.failed ? nomem(p) : take_table(p, nsx_buf_view(&text));
+	s->diags = sum.diags;
+	int rc = text.failed ? nsx_err_nomem(c->err, s->name) : take(arg, nsx_buf_view(&text));
 	nsx_buf_free(&text);
 	return rc;
 }
@@ -318,7 +320,8 @@ nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx
 			p.form = &forms[i];
 	s->diags = -1;
 	s->summed = !table;
-	int rc = table ? read_table(&p) : sum_up(&p, diags);
+	int rc = table ? nsx_compare_whole_table(s, take_table, &p)
+	    : nsx_compare_sum_up(c, s, p.form->summary, take_table, &p, diags);
 	nsx_map_free(&p.program_of);
 	return rc;
 }

@@ -41,6 +41,8 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_GONE;
 	if (!r->row[NSX_COMPARE_BASE])
 		return CMP_NEW;
+	if (r->row[NSX_COMPARE_BASE]->untold)
+		return CMP_UNKNOWN;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
 		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE],
 		                         &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;

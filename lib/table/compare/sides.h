@@ -37,6 +37,7 @@ struct cmp_row {
 	int64_t      number;     /* that number; for a time of steps the device, NSX_ABSENT: of several */
 	uint32_t     opcode, op_name, stack;
 	bool         detail;     /* its time is also part of other rows */
+	bool         untold;     /* shown, but not judged: more of it is neither slower nor faster */
 	bool         optional;   /* not shown if its time is 0 on both sides */
 	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
 	uint32_t     pair;
@@ -61,6 +62,9 @@ struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool kno
 /* How many steps a row of them is of, and percentiles, ns. */
 struct cmp_spread { int64_t n, p50, p99; };
 
+/* What a row of collectives is of, and what its instances achieved, GB/s. */
+struct cmp_comm { uint32_t kind; int64_t bytes, group, instances; bool has_busbw; double busbw; };
+
 struct cmp_side {
 	const char       *name;              /* for messages */
 	struct nsx_reader *in;
@@ -80,6 +84,8 @@ struct cmp_side {
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
 	bool              summed;            /* it is a table that was made of a stream */
 	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
+	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
+	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
 	NSX_VEC(struct nsx_stat) spans;      /* of ranges, by index in cells */
 	bool              gpu_time;          /* cells have the GPU time of ranges */
 	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
@@ -89,6 +95,7 @@ struct cmp {
 	struct nsx_err   *err;
 	struct nsx_compare_options options;
 	bool              tables;            /* both sides are, or were made, tables */
+	bool              per_execution; /* times of devices are, and not of the whole run */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
@@ -126,6 +133,31 @@ void nsx_compare_use_spans(struct cmp_side *s);
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
+/* by_device.c: whether that is the header of a table by device. */
+bool nsx_compare_is_devices(struct nsx_str header);
+/* Read all of the side, a table or a stream, by devices. NSX_OK or NSX_ERR. */
+int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
+/* Times of both sides' devices per execution, where all of them have any. */
+void nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags);
+
+/* by_collective.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
+int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
+
+/* by_name.c: rows of the side are of one nameless program, and what they are of is counted row by row. False when out
+ * of memory. */
+bool nsx_compare_begin_each(struct cmp_side *s);
+/* compare.c: what was found in reading that side. Frees own. */
+void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
+
+/* input_table.c: the first field, and line, of *rest, which is removed from it; of a line its end too. */
+struct nsx_str nsx_compare_field(struct nsx_str *rest);
+struct nsx_str nsx_compare_line(struct nsx_str *rest);
+/* Give `take` all of the side's input, or what nsx_summary makes of it by `by`, as TSV: NSX_OK, NSX_ERR, or what it
+ * returned. */
+typedef int nsx_compare_text_fn(void *arg, struct nsx_str text);
+int nsx_compare_whole_table(struct cmp_side *s, nsx_compare_text_fn *take, void *arg);
+int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
+                       struct nsx_diags *diags);
 /* input_table.c: whether the side is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or
  * NSX_ERR. */
 int nsx_compare_is_table(struct cmp_side *s, int *by);
@@ -170,6 +202,11 @@ bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n
  * the difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+/* by_device.c: put results in order of device and statistic; false when out of memory. */
+bool nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n);
+int nsx_compare_print_devices(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+int nsx_compare_print_collectives(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
 
 /* Whether the table shows it. */
 static inline bool

@@ -58,6 +58,8 @@ static const struct way {
 	[NSX_COMPARE_RANGE]  = { "range",  range_cols,  NCOLS(range_cols),  1, "name" RANK },
 	[NSX_COMPARE_KERNEL] = { "kernel", kernel_cols, NCOLS(kernel_cols), 2, "name" RANK },
 	[NSX_COMPARE_STEP]   = { "step",   NULL,        0,                  0, NULL },
+	[NSX_COMPARE_DEVICE] = { "device", NULL,        0,                  0, NULL },
+	[NSX_COMPARE_COLLECTIVE] = { "collective", NULL, 0,                 0, NULL },
 };
 
 static const char *const verdicts[] = {

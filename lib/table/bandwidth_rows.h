@@ -1,0 +1,57 @@
+/* bandwidth_rows.h -- durations and bandwidths of collectives of each kind, message size and group size: the sums of
+ * nsysx-collectives --summary and nsysx-compare --by collective. */
+#ifndef NSX_TABLE_BANDWIDTH_ROWS_H
+#define NSX_TABLE_BANDWIDTH_ROWS_H
+
+#include "base/diag.h"
+#include "base/err.h"
+#include "base/num.h"
+#include "job/communication.h"
+#include "job/instances.h"
+#include "job/nccl.h"
+#include "stream/reader.h"
+
+/* Collectives of one kind and size. */
+struct nsx_bandwidth_row {
+	struct nsx_str name;            /* kind of collective, in the catalogue; empty if unknown */
+	bool     has_bytes, has_group;
+	int64_t  bytes, group;
+	int64_t  instances;
+	NSX_VEC(int64_t) shortest;      /* of each instance with one above 0 */
+	__int128 wait, dur, hidden;     /* sums, ns */
+	int64_t  waits, wait_max;
+	int64_t  no_hidden;             /* records without `hidden` */
+	uint32_t number;                /* that `each` has been told */
+};
+
+/* A device's record of a collective: number of its row and of the device in the catalogue (NSX_NONE: not known), and
+ * of `dur` ns how many were hidden. False when out of memory. */
+typedef bool nsx_bandwidth_each(void *arg, uint32_t row, uint32_t device, int64_t dur, int64_t hidden);
+
+/* {0} with each and arg set, which may be NULL, is empty. */
+struct nsx_bandwidth_sums {
+	nsx_bandwidth_each *each;
+	void              *arg;
+	struct nsx_err    *err;
+	struct nsx_comm    comm;
+	struct nsx_map     of_size, of_group;   /* two-step keys: see row_of */
+	struct nsx_instances instances;
+	NSX_VEC(struct nsx_bandwidth_row) rows; /* by kind, bytes and group */
+	struct nsx_nccl_set nccl;
+	int64_t            ndiags;              /* diag records in the stream */
+	bool               warm, any_hidden;    /* it went through nsysx-warmup; a record has `hidden` */
+	int64_t            lone_ops, closed, incomplete, unknown_wait, alone, no_hidden, over_hidden, negative;
+};
+
+/* Mean bandwidths over the instances of a row, GB/s of 1e9 bytes. */
+struct nsx_bandwidth_mean { bool known, has_stderr; double busbw, stderr_busbw, algbw; };
+
+/* Read all of `in` (open, not read from yet; metadata before thunks) and sum up its communication. The rows do not
+ * depend on the order of thunks. NSX_OK, or NSX_ERR with err filled; s is to be freed in both cases. */
+int nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, struct nsx_diags *diags,
+                          struct nsx_err *err);
+
+struct nsx_bandwidth_mean nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r);
+void nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s);
+
+#endif

@@ -1,0 +1,209 @@
+/* by_collective.c -- one side's stream by kind of collective, message size and group size: the durations of devices'
+ * records of it, and the bandwidth of its instances. A row's time holds what its devices wait for each other; its
+ * bandwidth, of the device that waited least, does not.
+ *
+ * Rows are found on the other side by kind, size and group; what is left, by kind, group and the power of two that the
+ * size is below, if both sides have as many of it. */
+#include <inttypes.h>
+
+#include "table/compare/sides.h"
+#include "table/bandwidth_rows.h"
+
+struct loaded {
+	struct cmp *c;
+	struct cmp_side *s;
+	struct nsx_bandwidth_sums sums;
+	uint32_t first;                   /* row of the side that is row number 0 of the sums */
+};
+
+/* A device's record, as soon as it is known what row it is of. */
+static bool
+take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
+{
+	struct loaded *l = arg;
+	struct cmp_row none = { .name = NSX_NONE, .stem = NSX_NONE, .opcode = NSX_NONE, .op_name = NSX_NONE,
+	                        .stack = NSX_NONE };
+	int64_t ns = l->c->options.exposed ? dur - hidden : dur;
+	struct cmp_side *s = l->s;
+
+	while (s->rows.n <= l->first + number)
+		if (nsx_compare_row_add(s, none) == NSX_NONE)
+			return false;
+	uint32_t row = l->first + number, *known = nsx_map_at(&s->devices, (struct nsx_key){ device, 0 });
+	struct cmp_cell *cell = nsx_compare_cell_at(s, row, device);
+
+	if (!known || !cell)
+		return false;
+	*known = 1;
+	nsx_stat_add(&cell->stat, ns);
+	s->rows.p[row].sum += (nsx_u128)ns;
+	s->time += (nsx_u128)ns;
+	return true;
+}
+
+/* The text in cmp.text as one of cmp.strs; NSX_NONE when out of memory. */
+static uint32_t
+intern(struct cmp *c)
+{
+	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
+}
+
+/* The least power of two that is above v, as its exponent. */
+static int
+magnitude(int64_t v)
+{
+	int n = 0;
+
+	while (v > 0) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+/* What the row is called, and by what it is found. False when out of memory. */
+static bool
+name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
+{
+	struct nsx_bandwidth_mean mean = nsx_bandwidth_mean_of(from);
+	struct nsx_str kind = from->name.len ? from->name : NSX_STR("[unknown]");
+
+	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
+	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
+	                           mean.busbw };
+	c->text.len = 0;
+	nsx_buf_str(&c->text, kind);
+	if (from->has_bytes)
+		nsx_buf_fmt(&c->text, " of %" PRId64 " bytes", from->bytes);
+	if (from->has_group)
+		nsx_buf_fmt(&c->text, " by %" PRId64 " device%s", from->group, from->group == 1 ? "" : "s");
+	row->name = intern(c);
+	c->text.len = 0;
+	nsx_buf_fmt(&c->text, "%d", from->has_bytes ? magnitude(from->bytes) : -1);
+	row->stem = intern(c);
+	c->text.len = 0;
+	nsx_buf_fmt(&c->text, "%" PRId64 " ", comm->group);
+	nsx_buf_str(&c->text, kind);
+	row->opcode = intern(c);
+	row->number = comm->bytes;
+	return comm->kind != NSX_NONE && row->name != NSX_NONE && row->stem != NSX_NONE && row->opcode != NSX_NONE;
+}
+
+static bool
+finish(struct loaded *l)
+{
+	struct cmp_side *s = l->s;
+
+	while (s->comms.n < s->rows.n)
+		if (!nsx_vec_push(&s->comms, ((struct cmp_comm){ .kind = NSX_NONE })))
+			return false;
+	for (size_t i = 0; i < l->sums.rows.n; i++) {
+		uint32_t row = l->first + l->sums.rows.p[i].number;
+
+		if (row < s->rows.n && !name_row(l->c, &s->rows.p[row], &s->comms.p[row], &l->sums.rows.p[i]))
+			return false;
+	}
+	s->programs.p[0].time = s->time;
+	s->programs.p[0].execs = 1;
+	return nsx_compare_take_models(l->c, s, &l->sums.comm.cat);
+}
+
+int
+nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct loaded l = { .c = c, .s = s };
+	struct nsx_diags own = { .failed = false };
+	int rc = NSX_ERR;
+
+	if (!nsx_compare_begin_each(s))
+		return nsx_err_nomem(c->err, NULL);
+	l.first = (uint32_t)s->rows.n;
+	l.sums.each = take;
+	l.sums.arg = &l;
+	rc = nsx_bandwidth_collect(s->in, &l.sums, &own, c->err);
+	if (rc == NSX_OK && !finish(&l))
+		rc = nsx_err_nomem(c->err, NULL);
+	s->diags = l.sums.ndiags;
+	s->warm = l.sums.warm;
+	s->top.any_comm = s->time > 0;
+	s->top.any_hidden = l.sums.any_hidden;
+	nsx_diag_add(&own, NSX_WARNING, "", c->options.exposed && s->time ? l.sums.no_hidden : 0,
+	             "communication that did not pass nsysx-overlap: counts whole");
+	nsx_compare_pass_diags(s, &own, diags);
+	nsx_bandwidth_sums_free(&l.sums);
+	return rc;
+}
+
+/* ---- results */
+
+enum { COLLECTIVE, BYTES, BASE_BYTES, GROUP, BASE_COUNT, NEW_COUNT, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT,
+       BASE_BUSBW, NEW_BUSBW, BASE_INSTANCES, NEW_INSTANCES, NCOLS };
+
+static const struct nsx_table_col cols[NCOLS] = {
+	[COLLECTIVE]     = { "collective", NSX_CELL_STRING },
+	[BYTES]          = { "bytes", NSX_CELL_BYTES },
+	[BASE_BYTES]     = { "base_bytes", NSX_CELL_BYTES },
+	[GROUP]          = { "group", NSX_CELL_INT },
+	[BASE_COUNT]     = { "base_count", NSX_CELL_INT },
+	[NEW_COUNT]      = { "new_count", NSX_CELL_INT },
+	[BASE]           = { "base", NSX_CELL_MEAN_NS },
+	[NEW]            = { "new", NSX_CELL_MEAN_NS },
+	[DIFF]           = { "diff", NSX_CELL_MEAN_NS },
+	[PERCENT]        = { "percent", NSX_CELL_PERCENT },
+	[NOISE]          = { "noise", NSX_CELL_MEAN_NS },
+	[EFFECT]         = { "effect", NSX_CELL_MEAN_NS },
+	[VERDICT]        = { "verdict", NSX_CELL_STRING },
+	[BASE_BUSBW]     = { "base_busbw", NSX_CELL_GBPS },
+	[NEW_BUSBW]      = { "new_busbw", NSX_CELL_GBPS },
+	[BASE_INSTANCES] = { "base_instances", NSX_CELL_INT },
+	[NEW_INSTANCES]  = { "new_instances", NSX_CELL_INT },
+};
+
+static void
+put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
+{
+	const struct cmp_comm *of[2], *shown;
+	bool both = r->row[0] && r->row[1];
+
+	for (int k = 0; k < 2; k++)
+		of[k] = r->row[k] ? &c->side[k].comms.p[r->row[k] - c->side[k].rows.p] : NULL;
+	shown = of[NSX_COMPARE_NEW] ? of[NSX_COMPARE_NEW] : of[NSX_COMPARE_BASE];
+	nsx_table_row(t);
+	nsx_table_str(t, COLLECTIVE, cmp_str(c, shown->kind));
+	if (shown->bytes != NSX_ABSENT)
+		nsx_table_int(t, BYTES, shown->bytes);
+	if (both && of[0]->bytes != of[1]->bytes && of[0]->bytes != NSX_ABSENT)
+		nsx_table_int(t, BASE_BYTES, of[0]->bytes);
+	if (shown->group != NSX_ABSENT)
+		nsx_table_int(t, GROUP, shown->group);
+	for (int k = 0; k < 2; k++) {
+		if (!of[k])
+			continue;
+		nsx_table_int(t, BASE_COUNT + k, r->time[k].n);
+		nsx_table_double(t, BASE + k, r->time[k].mean);
+		nsx_table_int(t, BASE_INSTANCES + k, of[k]->instances);
+		if (of[k]->has_busbw)
+			nsx_table_double(t, BASE_BUSBW + k, of[k]->busbw);
+	}
+	nsx_table_double(t, DIFF, r->diff);
+	if (both && r->time[0].mean > 0)
+		nsx_table_double(t, PERCENT, 100 * r->diff / r->time[0].mean);
+	if (both && r->has_noise)
+		nsx_table_double(t, NOISE, r->noise);
+	nsx_table_double(t, EFFECT, r->effect);
+	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
+}
+
+int
+nsx_compare_print_collectives(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+{
+	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
+
+	nsx_table_rank(t, "collective bytes group base new percent verdict base_busbw new_busbw diff effect noise");
+	if (!t)
+		return nsx_err_nomem(c->err, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (cmp_shows(c, &r[i]))
+			put(c, t, &r[i]);
+	return NSX_OK;
+}

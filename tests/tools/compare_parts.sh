@@ -1,0 +1,113 @@
+#!/bin/sh
+# nsysx-compare by device and by collective: made-up jobs in which one collective, or one device, is slower; sums are added up again by awk
+# from the records.
+. "${0%/*}/../testlib.sh"
+SYNTH=$B/tests/synth/nsysx-synth
+[ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
+
+# job NAME ARGS: the stream $T/NAME of a job of two processes.
+job() {
+	name=$1
+	shift
+	mkdir "$T/$name.d"
+	"$SYNTH" -q -o "$T/$name.d" --seed=1 --steps=12 --no-warmup "$@" >"$T/null" || fail "the job $name" 'nsysx-synth failed' "$*"
+	for p in 0 1; do nsysx-extract -q --ops -x "$T/$name.d/dump$p" "$T/$name.d/r$p.sqlite" >"$T/$name.$p"; done
+	nsysx-merge -q "$T/$name.0" "$T/$name.1" | nsysx-overlap -q >"$T/$name"
+}
+# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
+columns() {
+	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
+}
+gate() {
+	claim=$1 want=$2 text=$3
+	shift 3
+	run nsysx-compare --gate "$@"
+	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
+	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
+	else pass "$claim"; fi
+}
+
+job base
+job slow --slow=all-to-all:50,all-to-all.1:50
+job straggler --plant=straggler
+
+# ---- by collective ----
+gate 'a job has no slower collective than itself' 0 '' --by collective "$T/base" "$T/base"
+gate 'a slower one is named, with size and group' 1 'slower: all-to-all of 2580480 bytes by 2 devices: ' --by collective "$T/base" "$T/slow"
+equal 'it is the only row that changed' "$(nsysx-compare -q --tsv --changed --by collective "$T/base" "$T/slow" | columns collective,bytes,group,verdict)" \
+	'all-to-all 2580480 2 slower'
+equal 'its bandwidth fell as it grew' "$(nsysx-compare -q --tsv --changed --by collective "$T/base" "$T/slow" | columns base_busbw,new_busbw |
+	awk '{ print ($1 / $2 > 1.49 && $1 / $2 < 1.51) }')" 1
+equal 'it is faster the other way round' "$(nsysx-compare -q --tsv --changed --by collective "$T/slow" "$T/base" | columns collective,verdict)" 'all-to-all faster'
+equal 'what waits for a slow device has the bandwidth that it had' "$(nsysx-compare -q --tsv --by collective "$T/base" "$T/straggler" |
+	columns collective,verdict,base_busbw,new_busbw | awk '$3 != $4 { print "not", $1 } $1 == "all-to-all" { print $2 }')" slower
+
+# Means over the records of a kind, size and group, whole and exposed.
+nsysx-view "$T/base" >"$T/text"
+means() {
+	awk -F'\t' -v exposed="$1" '
+		/^#inst\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); ic[f[1]] = i } }
+		/^inst\t/ { k = $ic["program"] "/" $ic["inst"]; kind[k] = $ic["collective"]; bytes[k] = $ic["bytes"]; comm[k] = $ic["comm"] }
+		/^#thunk\t/ { for (i = 2; i <= NF; i++) { split($i, f, ":"); tc[f[1]] = i } }
+		/^thunk\t/ { k = $tc["program"] "/" $tc["inst"]
+			if (comm[k] != 1) next
+			r = kind[k] " " bytes[k]; n[r]++; sum[r] += $tc["dur"] - (exposed ? $tc["hidden"] : 0) }
+		END { for (r in n) printf "%s %d %.6g\n", r, n[r], sum[r] / n[r] }' "$T/text" | LC_ALL=C sort
+}
+for time in whole exposed; do
+	means "$([ $time = exposed ] && echo 1)" >"$T/want"
+	nsysx-compare -q --tsv --by collective --time $time "$T/base" "$T/base" | columns collective,bytes,new_count,new |
+		awk '{ printf "%s %s %s %.6g\n", $1, $2, $3, $4 }' | LC_ALL=C sort >"$T/got"
+	same "times are means over the records of devices: $time" "$T/want" "$T/got"
+done
+nsysx-collectives -q --tsv --summary "$T/base" | columns collective,bytes,group,instances,busbw_mean | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by collective "$T/base" "$T/slow" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/got"
+same 'rows and bandwidths are those of nsysx-collectives --summary' "$T/want" "$T/got"
+
+# A message that grew within a power of two is the same one, another size beside it is not.
+sed 's/	2580480	/	2580484	/' "$T/text" >"$T/grown"
+equal 'a size that changed a little is matched' "$(nsysx-compare -q --tsv --by collective "$T/text" "$T/grown" |
+	columns collective,bytes,base_bytes,verdict | grep all-to-all)" 'all-to-all 2580484 2580480 same'
+sed 's/	2580480	/	9580480	/' "$T/text" >"$T/other"
+gate 'sizes of another power of two are others' 3 'not comparable: ' --by collective "$T/text" "$T/other"
+equal 'which are gone and new' "$(nsysx-compare -q --tsv --by collective "$T/text" "$T/other" | columns collective,bytes,verdict | grep all-to-all | sort)" \
+	"$(printf 'all-to-all 2580480 gone\nall-to-all 9580480 new\n')"
+
+# Jobs that call NCCL themselves.
+for seed in 1 2; do
+	mkdir "$T/nccl$seed"
+	"$SYNTH" -q -o "$T/nccl$seed" --nccl --schema=3.24.14 --seed=$seed >"$T/null"
+	for p in 0 1; do nsysx-extract -q --ops "$T/nccl$seed/r$p.sqlite" >"$T/nccl$seed.$p"; done
+	nsysx-merge -q "$T/nccl$seed.0" "$T/nccl$seed.1" >"$T/n$seed" 2>"$T/null"
+done
+nsysx-collectives -q --tsv --summary "$T/n1" | columns collective,bytes,group,instances,busbw_mean | LC_ALL=C sort >"$T/want"
+nsysx-compare -q --tsv --by collective "$T/n1" "$T/n1" | columns collective,bytes,group,base_instances,base_busbw | sed 's/^\[unknown\]/-/' | LC_ALL=C sort >"$T/got"
+same 'operations of NCCL are collectives too' "$T/want" "$T/got"
+ok 'which compare between runs' nsysx-compare --by collective "$T/n1" "$T/n2"
+
+# ---- by device ----
+gate 'no device is slower than itself' 0 '' --by device "$T/base" "$T/base"
+gate 'one is named that computes slower' 1 'slower: device 1: compute: ' --by device "$T/base" "$T/straggler"
+equal 'and only it computes slower; the other one waits' "$(nsysx-compare -q --tsv --changed --by device "$T/base" "$T/straggler" |
+	columns device,statistic,verdict | grep 'compute\|exposed' | tr '\n' ';')" '0 exposed slower;1 compute slower;1 exposed faster;'
+# Per execution, what nsysx-summary adds up.
+nsysx-summary -q --tsv --by device --cover 1 "$T/base" >"$T/table"
+columns device,execs,span,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("span modules compute exposed copy idle hidden copy_hidden", s, " ")
+	for (i = 1; i <= 8; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 2) / $2 }' >"$T/want"
+nsysx-compare -q --tsv --by device "$T/base" "$T/slow" | columns device,statistic,base | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
+same 'times are those of nsysx-summary, per execution' "$T/want" "$T/got"
+nsysx-compare -q --tsv --by device "$T/base" "$T/slow" >"$T/want"
+nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
+same 'a table stands for its stream' "$T/want" "$T/got"
+printf 'device\tprofile\texecs\tspan\tmodules\tcompute\texposed\thidden\tidle\tcompute_percent\texposed_percent\tidle_percent\twindow\tcopy\tcopy_hidden\n0\tp\t3\tx\t\t\t\t\t\t\t\t\t\t\t\n' >"$T/wrong"
+fails 'what is no number in one' 1 '"x"' nsysx-compare "$T/wrong" "$T/slow"
+# Without programs the whole run is compared, and said to be.
+mkdir "$T/torch"
+"$SYNTH" -q -o "$T/torch" --torch >"$T/null"
+nsysx-extract -q --ops "$T/torch/r0.sqlite" >"$T/t"
+gate 'a job without programs is no slower than itself' 0 'times are of whole runs' --by device "$T/t" "$T/t"
+equal 'and its parts add up' "$(nsysx-compare -q --tsv --by device "$T/t" "$T/t" | columns statistic,new | awk '{ t[$1] = $2 }
+	END { print (t["span"] > 0 && t["span"] == t["compute"] + t["exposed"] + t["copy"] + t["idle"]) }')" 1
+fails 'there is no exposed time to choose' 2 'prints exposed time beside the whole already' nsysx-compare --by device --time exposed "$T/t" "$T/t"
+done_testing
