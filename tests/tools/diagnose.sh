@@ -148,6 +148,15 @@ equal 'a collective that is slow beside its like, a device that is late, and the
 3 exposed-communication 50'
 equal 'the evidence: bus bandwidth, of 2 devices that of the bytes that a device keeps' "$(nsysx-diagnose -q --tsv "$T/slow" | awk -F'\t' 'NR == 2 { print $5 }')" \
 	'reduce-scatter of 1.0 kB at 5.0 GB/s where similar ones reach 20.0: i2, 1 a step'
+# Of the rest, 50 ns a step, all is in i1: what i2 has is told. The command ranks instructions by exposed time of all four steps, waiting included.
+rest() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "exposed-communication" { sub(/.*; /, "", $5); print $5 " / " $7 }'; }
+equal 'the rest is where no other finding has it' "$(rest slow)" '50 ns of the rest in i1, 1.0 kB / i1'
+equal 'its command: exposed time by instruction' "$(shown slow exposed-communication)" '1120 i2
+600 i1'
+# An instruction whose groups are each alone below another one, and above it together: 60 and 60 beside 100, of 4 devices a step 30 and 25.
+{ devices 4 1; echo 'groups groups=2 members=0,1;2,3'; collectives 0,1,2,3 1000 | sed '/ inst=2 /s/groups=1/groups=2/'
+	for d in 0 1 2 3; do thunk 1 $d 100 25 0; thunk 2 $d 300 30 0; done; } | stream meshed
+equal 'an instruction has what all its groups have, and its share is named' "$(rest meshed)" '30 ns of the rest in i2, 1.0 kB, the largest of 2 / i2'
 # Tables of Markdown end a cell at a bar, in code too; a name is neither the end of code nor a terminal's business.
 cp "$T/slow" "$T/a|b\`c"
 nsysx-diagnose -q --markdown "$T/a|b\`c" | sed -n 's/^| 1 |.*| \(`.*\) |$/\1/p' >"$T/command"

@@ -75,6 +75,7 @@ struct nsx_look_unit {
 	nsx_u128 shortest_each;  /* the same counted once for each record */
 	nsx_u128 exposed, waited;/* sums over records; exposed: without the waiting time */
 	double   excess;         /* of that: ns above the time at the bandwidth of similar units */
+	bool     told;           /* a finding has that excess */
 	double   busbw, like_busbw;   /* GB/s; 0: unknown */
 };
 

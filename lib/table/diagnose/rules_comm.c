@@ -39,7 +39,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 	int rc = NSX_OK;
 
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
-		const struct nsx_look_unit *u = &a->comm.units.p[i];
+		struct nsx_look_unit *u = &a->comm.units.p[i];
 		size_t before = a->findings.n;
 
 		if (u->excess <= 0 || u->busbw >= SLOW * u->like_busbw)
@@ -59,8 +59,10 @@ judge_slow(struct nsx_look_at *a, double *told)
 			nsx_buf_c(&a->text,
 			          ", by its quickest, since not all of its devices are in the stream on one clock");
 		rc = nsx_look_find(a, NSX_FIND_SLOW, NSX_NCAUSES, u->excess / (double)a->count, slow_command(a, u));
-		if (a->findings.n > before)
+		if (a->findings.n > before) {
 			*told += u->excess;
+			u->told = true;
+		}
 	}
 	return rc;
 }
@@ -269,15 +271,70 @@ judge_waits(struct nsx_look_at *a)
 
 /* ---- the remaining time */
 
+/* What one instruction, or one communicator's operations of a kind, are exposed for, without waiting and without what
+ * other findings have. bytes: -1 if unknown, or not the same everywhere. */
+struct part { uint32_t name; double ns; int64_t bytes; };
+
+/* Units of one name are a part: an instruction has one for each of its groups. *most: the largest, that of the first
+ * unit of equal ones; *n: how many are exposed. NSX_OK or NSX_ERR. */
+static int
+largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
+{
+	struct nsx_map at = { 0 };
+	NSX_VEC(struct part) parts = { 0 };
+	int rc = NSX_OK;
+
+	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
+		const struct nsx_look_unit *u = &a->comm.units.p[i];
+		uint32_t k = nsx_map_number(&at, (struct nsx_key){ u->name, 0 });
+
+		if (k == NSX_NONE || (k == parts.n && !nsx_vec_push(&parts, ((struct part){ u->name, 0, u->bytes })))) {
+			rc = nsx_err_nomem(a->err, NULL);
+			break;
+		}
+		parts.p[k].ns += (double)u->exposed - (u->told ? u->excess : 0);
+		if (parts.p[k].bytes != u->bytes)
+			parts.p[k].bytes = -1;
+	}
+	*n = 0;
+	*most = (struct part){ .name = NSX_NONE, .bytes = -1 };
+	for (size_t i = 0; i < parts.n; i++) {
+		*n += parts.p[i].ns > 0;
+		if (parts.p[i].ns > most->ns)
+			*most = parts.p[i];
+	}
+	nsx_map_free(&at);
+	free(parts.p);
+	return rc;
+}
+
+/* What ranks instructions by their exposed time, or where there are none, kinds. */
+static const char *
+exposed_command(struct nsx_look_at *a)
+{
+	bool thunks = a->comm.units.n > 0 && !a->comm.lone;
+
+	for (size_t i = 0; i < a->comm.units.n; i++)
+		thunks &= !a->comm.units.p[i].nccl;
+	if (!thunks)
+		return "nsysx-summary --by collective @";
+	a->command.len = 0;
+	nsx_buf_fmt(&a->command, "nsysx-collectives @ | nsysx-view -t collective | awk -F'\\t' "
+	            "'NR > 1 { e[$%d] += $%d - $%d } END { for (n in e) printf \"%%.0f %%s\\n\", e[n], n }' "
+	            "| sort -rn | head -n 20",
+	            NSX_COLLECTIVE_name + 1, NSX_COLLECTIVE_dur + 1, NSX_COLLECTIVE_hidden + 1);
+	return nsx_look_command(a);
+}
+
 static int
 judge_exposed(struct nsx_look_at *a, double told)
 {
 	nsx_u128 all = a->ops ? a->cells[NSX_PART_COMM] : a->comm.no_hidden ? 0 : a->comm.exposed;
-	const struct nsx_look_unit *most = NULL;
+	struct part most;
+	size_t parts;
 
-	for (size_t i = 0; i < a->comm.units.n; i++)
-		if (!most || a->comm.units.p[i].exposed > most->exposed)
-			most = &a->comm.units.p[i];
+	if (largest_part(a, &most, &parts) != NSX_OK)
+		return NSX_ERR;
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
 	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
@@ -295,18 +352,22 @@ judge_exposed(struct nsx_look_at *a, double told)
 		nsx_look_put_ns(&a->text, told / (double)a->count);
 		nsx_buf_c(&a->text, " for being slower than similar ones");
 	}
-	if (most && most->exposed) {
-		nsx_buf_c(&a->text, "; most of the rest in ");
-		nsx_buf_str(&a->text, nsx_look_str(a, most->name));
-		nsx_buf_str(&a->subject, nsx_look_str(a, most->name));
-		if (most->bytes >= 0) {
+	if (most.name != NSX_NONE) {
+		nsx_buf_c(&a->text, "; ");
+		nsx_look_put_ns(&a->text, most.ns / (double)a->count);
+		nsx_buf_c(&a->text, " of the rest in ");
+		nsx_buf_str(&a->text, nsx_look_str(a, most.name));
+		nsx_buf_str(&a->subject, nsx_look_str(a, most.name));
+		if (most.bytes >= 0) {
 			nsx_buf_c(&a->text, ", ");
-			nsx_look_put_bytes(&a->text, most->bytes);
+			nsx_look_put_bytes(&a->text, most.bytes);
 		}
+		if (parts > 1)
+			nsx_buf_fmt(&a->text, ", the largest of %zu", parts);
 	}
 	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
 	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
-	                     "nsysx-summary --by collective @");
+	                     exposed_command(a));
 }
 
 /* Analyses that were not possible. */
