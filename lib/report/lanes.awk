@@ -1,7 +1,8 @@
 # lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv, a list of gaps (nsysx-idle --list)
-# and a table of op records, in that order. A row a piece: pick step device lane what start dur count name; times in ns, start from where the step
-# begins on the first device. What lies closer together than a picture shows is one piece, with the name of its longest operation; gaps are not joined. Without steps
-# the op table comes twice, and the whole recording is the one step.
+# and a table of op records, in that order. A row a piece: pick step device lane what start dur count name on period; times in ns. A step is that of
+# one device, on, and lasts for period: every device is drawn over that time, whichever step it is in, so that who waits stands above who is late.
+# start counts from where the step begins. What lies closer together than a picture shows is one piece, with the name of its longest operation;
+# gaps are not joined. Without steps the op table comes twice, and the whole recording is the one step: on and period are empty.
 # With spans set it tells the times of the steps instead, from the first two.
 BEGIN {
 	FS = OFS = "\t"
@@ -9,7 +10,7 @@ BEGIN {
 	DEVICES = 16
 	PIECES = 3200
 	if (!spans)
-		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name"
+		print "pick", "step", "device", "lane", "what", "start", "dur", "count", "name", "on", "period"
 }
 FNR == 1 {
 	file++
@@ -25,7 +26,7 @@ FNR == 1 {
 	next
 }
 function v(name) { return $col[name] }
-# Of the class with most time the median and the slowest step of its first device, of those that end with another one.
+# Of the class with most time the median and the slowest step of all devices, of those that end with another one.
 file == 1 && v("period") > 0 {
 	n++
 	class[n] = v("class")
@@ -34,15 +35,13 @@ file == 1 && v("period") > 0 {
 	from[n] = 1 * v("start")
 	period[n] = 1 * v("period")
 	all[class[n]] += period[n]
-	if (!(class[n] in first))
-		first[class[n]] = device[n]
 }
 function choose(   i, j, m, x, top) {
 	for (i = 1; i <= n; i++)
 		if (top == "" || all[class[i]] > all[top])
 			top = class[i]
 	for (i = 1; i <= n; i++)
-		if (class[i] == top && device[i] == first[top])
+		if (class[i] == top)
 			at[++m] = i
 	if (!m) {
 		whole = 1
@@ -50,8 +49,12 @@ function choose(   i, j, m, x, top) {
 	}
 	sort(m)
 	pick(1, "median", at[int((m + 1) / 2)], top)
-	if (m > 1)
-		pick(2, "slowest", at[m], top)
+	if (m == 1)
+		return
+	# Of equal ones the first.
+	while (m > 1 && period[at[m - 1]] == period[at[m]])
+		m--
+	pick(2, "slowest", at[m], top)
 }
 # at[1..m] by period, equal ones in order of time: a heap sort.
 function after(a, b) { return period[a] != period[b] ? period[a] > period[b] : a > b }
@@ -84,19 +87,23 @@ function open_window(k, d) {
 	window[k, ++windows[k]] = window_of[k, d] = total
 	return total
 }
-function pick(k, name, i, top,   j, x) {
+# Step i over its time, on the device it is of and on others that have steps of its class.
+function pick(k, name, i, top,   j) {
 	picked[k] = name
 	step_of[k] = number[i]
 	zero[k] = from[i]
+	on[k] = device[i]
+	length_of[k] = period[i]
 	picks = k
+	over(k, device[i])
 	for (j = 1; j <= n; j++)
-		if (class[j] == top && number[j] == step_of[k] && windows[k] < DEVICES) {
-			x = open_window(k, device[j])
-			begin[x] = from[j]
-			finish[x] = from[j] + period[j]
-			if (finish[x] - zero[k] > length_of[k])
-				length_of[k] = finish[x] - zero[k]
-		}
+		if (class[j] == top && windows[k] < DEVICES && !((k, device[j]) in window_of))
+			over(k, device[j])
+}
+function over(k, d,   x) {
+	x = open_window(k, d)
+	begin[x] = zero[k]
+	finish[x] = zero[k] + length_of[k]
 }
 # Without steps: the first operation's start to the last one's end, of every device.
 function widen(d, a, b) {
@@ -202,7 +209,7 @@ function join(a, b, c, end,   i, j, n) {
 # A piece under way, and what comes next to it.
 function flush() {
 	if (p_end > p_start)
-		print picked[k], step_of[k], of[x], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name
+		print picked[k], step_of[k], of[x], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name, on[k], (on[k] == "" ? "" : length_of[k])
 	p_end = p_start = 0
 }
 function add(lane, what, a, b, name, ops) {
@@ -233,17 +240,9 @@ function split_comm(a, b, name, ops,   i) {
 		add("comm", "exposed", a, b, name, ops)
 }
 # The times of the steps that are picked, as nsysx-view --time has them.
-function put_spans(   k, w, x, last_of) {
-	for (k = 1; k <= picks; k++) {
-		for (w = 1; w <= windows[k]; w++) {
-			x = window[k, w]
-			if (begin[x] < first_of[k] || w == 1)
-				first_of[k] = begin[x]
-			if (finish[x] > last_of[k])
-				last_of[k] = finish[x]
-		}
-		printf "%s%s:%s", (k > 1 ? "," : ""), first_of[k], last_of[k]
-	}
+function put_spans(   k) {
+	for (k = 1; k <= picks; k++)
+		printf "%s%s:%s", (k > 1 ? "," : ""), zero[k], zero[k] + length_of[k]
 }
 END {
 	if (spans) {

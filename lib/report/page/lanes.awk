@@ -1,31 +1,18 @@
 # lanes.awk -- the table of lanes as pictures, a step each, with a choice of which is shown. Hovering tells names and times.
-# Reads step-each.tsv, for the periods of those steps, which may be empty, and lanes.tsv.
+# Reads lanes.tsv.
 FNR == 1 {
-	file = FILENAME
-	sub(/.*\//, "", file)
-	split("", col)
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
 	next
 }
 function v(name) { return $col[name] }
-# Steps are those of the class with most time, and each was chosen by its period on the first device of it.
-file == "step-each.tsv" {
-	c = v("class")
-	time[c] += v("period")
-	if (top == "" || time[c] > time[top])
-		top = c
-	if (v("period") != "" && !((c, v("step")) in period)) {
-		period[c, v("step")] = v("period")
-		on[c, v("step")] = v("device")
-	}
-	next
-}
 {
 	k = v("pick")
 	if (!(k in step)) {
 		pick[++picks] = k
 		step[k] = v("step")
+		on[k] = v("on")
+		period[k] = v("period")
 	}
 	d = v("device")
 	if (!((k, d) in row)) {
@@ -36,10 +23,10 @@ file == "step-each.tsv" {
 		row[k, d] = i
 	}
 	end = v("start") + v("dur")
-	if (end > length_of[k])
+	if (period[k] != "")
+		length_of[k] = 1 * period[k]
+	else if (end > length_of[k])
 		length_of[k] = end
-	if (v("start") < least[k])
-		least[k] = 1 * v("start")
 	i = ++pieces[k]
 	at[k, i] = d
 	lane[k, i] = v("lane")
@@ -69,7 +56,7 @@ function told(k, i,   c) {
 function draw(k,   i, y, x, w, scale, per, high) {
 	per = 4 * (HIGH + 2) + 8
 	high = devices[k] * per + 18
-	scale = WIDE / (length_of[k] - least[k])
+	scale = WIDE / length_of[k]
 	printf "<svg class=\"lanes\" viewBox=\"-64 0 %d %d\" role=\"img\" aria-label=\"lanes of every device, %s\">\n", WIDE + 66, high, k
 	for (i = 1; i <= devices[k]; i++) {
 		y = (i - 1) * per
@@ -81,19 +68,18 @@ function draw(k,   i, y, x, w, scale, per, high) {
 	for (i = 1; i <= pieces[k]; i++) {
 		for (j = 1; lanes[j] != lane[k, i]; j++)
 			;
-		x = (start[k, i] - least[k]) * scale
+		x = start[k, i] * scale
 		w = dur[k, i] * scale
 		printf "<rect class=\"%s\" x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", class(k, i), x, (row[k, at[k, i]] - 1) * per + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
 	}
 	for (i = 0; i <= 5; i++)
-		printf "<text class=\"tick\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>", i * WIDE / 5, high - 3, (i == 0 ? "start" : i == 5 ? "end" : "middle"), ns(int((least[k] + i * (length_of[k] - least[k]) / 5) + 0.5))
+		printf "<text class=\"tick\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>", i * WIDE / 5, high - 3, (i == 0 ? "start" : i == 5 ? "end" : "middle"), ns(int(i * length_of[k] / 5 + 0.5))
 	print "\n</svg>"
 }
-# The period of the step, which is what tables have; the picture is longer where devices begin apart.
 function label(k) {
 	if (k == "recording")
-		return "the whole recording: " ns(length_of[k] - least[k])
-	return k " step, number " step[k] ((top, step[k]) in period ? ": " ns(period[top, step[k]]) (devices[k] > 1 ? " on device " esc(on[top, step[k]]) : "") : "")
+		return "the whole recording: " ns(length_of[k])
+	return k " step, number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
 }
 END {
 	if (!picks)
@@ -107,7 +93,7 @@ END {
 		print "</div>"
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li><li><i class=\"starved\"></i>idle, the host is late</li><li><i class=\"idle\"></i>idle, launched already</li></ul>"
-	if (picks && top != "" && pick[1] != "recording")
-		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; devices begin at different times, so the picture may be longer" : "") ".</p>"
+	if (pick[1] != "recording")
+		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over the same time" : "") ".</p>"
 	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"
 }

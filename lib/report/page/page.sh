@@ -77,7 +77,7 @@ total() {
 }
 step() {
 	if rows lanes; then
-		awk -f "$here/html.awk" -f "$here/lanes.awk" tables/step-each.tsv tables/lanes.tsv
+		awk -f "$here/html.awk" -f "$here/lanes.awk" tables/lanes.tsv
 	elif [ "$detail" ]; then
 		why 'No operation has a length: there is nothing to draw.'
 	else
@@ -90,7 +90,7 @@ steps() {
 	[ "$xla" ] || return
 	echo '<h3>Instructions that vary</h3>'
 	table variable 'name:instruction:s,program:program:s,count:count:n,mean:mean:ns,std:deviation:ns,relstd:varies by:share,op_name:operation:s' 10 'No computation varies by more than a tenth of its mean.'
-	plots variability 'Mean time and variability of instructions; the numbers are rows of the table above'
+	plots variability "Mean time and variability of instructions$(rows variable && echo '; the numbers are rows of the table above')"
 }
 programs() {
 	echo '<h3>By program</h3>'
