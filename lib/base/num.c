@@ -287,3 +287,14 @@ nsx_size_parse(const char *s, int64_t *bytes)
 	*bytes <<= shift;
 	return true;
 }
+
+void
+nsx_buf_ns(struct nsx_buf *b, double ns)
+{
+	if (ns >= 1e6 || ns <= -1e6)
+		nsx_buf_fmt(b, "%.3f ms", ns / 1e6);
+	else if (ns >= 1e3 || ns <= -1e3)
+		nsx_buf_fmt(b, "%.1f us", ns / 1e3);
+	else
+		nsx_buf_fmt(b, "%.0f ns", ns);
+}

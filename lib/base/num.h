@@ -26,6 +26,9 @@ char *nsx_put_double(char *out, double v);
  * NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);
 
+/* Append nanoseconds for a sentence: "1.645 ms", "376.5 us", "12 ns". */
+void nsx_buf_ns(struct nsx_buf *b, double ns);
+
 /* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C
  * locale); false when it is anything else or does not fit. */
 bool nsx_get_int(struct nsx_str s, int64_t *v);

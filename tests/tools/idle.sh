@@ -164,7 +164,7 @@ op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
-equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 0.000 ms is idle time in which the host had not launched the next work; mostly range, 0.000 ms, most of it in epoch 7;batch'
+equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60 % of that in epoch 7;batch'
 
 # ---- the host waits
 

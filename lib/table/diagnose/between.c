@@ -134,6 +134,8 @@ nsx_look_between(struct nsx_look_at *a, double variable, bool *explained)
 	             && (double)nsx_percentile(alone.p, alone.n, 99)
 	                < variable * (double)nsx_percentile(alone.p, alone.n, 50);
 	free(alone.p);
+	if (rc == NSX_OK)
+		a->other = name;
 	if (!*explained)
 		return rc;
 	nsx_buf_c(&a->others, "steps of ");

@@ -71,6 +71,8 @@ nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to)
 const char *
 nsx_look_action(const struct nsx_finding *f)
 {
+	if (f->action)
+		return f->action;
 	return f->kind == NSX_FIND_IDLE ? idle[f->cause] : kinds[f->kind].action;
 }
 

@@ -95,6 +95,7 @@ make_windows(struct nsx_look_at *a)
 	bool good = nsx_step_windows(&a->steps, &windows) == NSX_OK;
 
 	a->class = windows.class;
+	a->other = NSX_NONE;
 	a->stepped = a->class != NSX_NONE;
 	for (size_t i = 0; good && i < windows.list.n; i++) {
 		const struct nsx_step_window *w = &windows.list.p[i];

@@ -47,6 +47,7 @@ struct nsx_finding {
 	enum nsx_cause        cause;
 	double                gain;
 	uint32_t              evidence, command, subject;
+	const char           *action;    /* static; NULL: that of its kind and cause */
 };
 
 /* A device and its window. */
@@ -145,6 +146,7 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
+	uint32_t           other;        /* in texts: a class of which steps lie between; NSX_NONE: none */
 };
 
 /* The device of that number; NULL if it has no window. */
@@ -180,6 +182,9 @@ int nsx_look_comm_finish(struct nsx_look_comm *c);
 void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- layout.c */
+
+/* An expression of awk for rows by kernel, true of kernels called by `word`, which is a nsx_look_layout's. */
+void nsx_look_put_layout_awk(struct nsx_buf *to, const char *word);
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
 /* ---- between.c */

@@ -68,6 +68,15 @@ kernel_moves(struct nsx_str name)
 	return NULL;
 }
 
+void
+nsx_look_put_layout_awk(struct nsx_buf *to, const char *word)
+{
+	if (strcmp(word, "direct_copy_kernel") == 0)
+		nsx_buf_fmt(to, "$2 ~ \"nocast.*%s\"", word);
+	else
+		nsx_buf_fmt(to, "index($2, \"%s\")", word);
+}
+
 /* The same in *word, looked for once a name: kernels have few names, and long ones. */
 static int
 word_of(struct nsx_look_at *a, struct nsx_str name, const char **word)

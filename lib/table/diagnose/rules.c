@@ -26,12 +26,7 @@ nsx_look_name(enum nsx_look look)
 void
 nsx_look_put_ns(struct nsx_buf *to, double ns)
 {
-	if (ns >= 1e6 || ns <= -1e6)
-		nsx_buf_fmt(to, "%.3f ms", ns / 1e6);
-	else if (ns >= 1e3 || ns <= -1e3)
-		nsx_buf_fmt(to, "%.1f us", ns / 1e3);
-	else
-		nsx_buf_fmt(to, "%.0f ns", ns);
+	nsx_buf_ns(to, ns);
 }
 
 void
@@ -115,7 +110,7 @@ nsx_look_command(struct nsx_look_at *a)
 int
 nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain, const char *command)
 {
-	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE, NSX_NONE };
+	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE, NSX_NONE, NULL };
 	const char *file = a->options->file;
 	struct nsx_buf whole = { .len = 0 };
 
@@ -195,8 +190,11 @@ see(struct nsx_look_at *a)
 	for (size_t i = 0; i < a->devices.n; i++)
 		most = a->devices.p[i].periods > most ? a->devices.p[i].periods : most;
 	if (!a->stepped)
-		a->unseen[NSX_LOOK_STEPS] = "none found, so the whole of each device's time counts as one: name them "
-		                            "with --step or --module";
+		a->unseen[NSX_LOOK_STEPS] = a->options->step || a->options->module
+			? "none that is named has a next one, so the whole of each device's time counts as one: names "
+			  "are those of nsysx-summary --by range or --by module, and a group in --step makes classes"
+			: "none found, so the whole of each device's time counts as one: name them with --step or "
+			  "--module";
 	if (!a->ops)
 		a->unseen[NSX_LOOK_IDLE] = a->unseen[NSX_LOOK_COPIES] = a->unseen[NSX_LOOK_LAUNCH] = no_ops;
 	else if (!a->calls)

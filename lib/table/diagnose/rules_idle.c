@@ -193,6 +193,12 @@ add_copies(const struct nsx_look_at *a)
 	return c;
 }
 
+static bool
+of_memory(const struct nsx_copies_sum *s, const char *kind)
+{
+	return nsx_str_eq(s->src, nsx_str_c(kind)) || nsx_str_eq(s->dst, nsx_str_c(kind));
+}
+
 static void
 put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 {
@@ -200,7 +206,7 @@ put_copies(struct nsx_look_at *a, const struct nsx_copies_sum *s)
 		return;
 	nsx_buf_c(&a->text, "; most: ");
 	nsx_buf_str(&a->text, s->name);
-	if (nsx_str_eq(s->src, NSX_STR("pageable")) || nsx_str_eq(s->dst, NSX_STR("pageable")))
+	if (of_memory(s, "pageable"))
 		nsx_buf_c(&a->text, ", pageable memory");
 	nsx_buf_c(&a->text, ", ");
 	nsx_look_put_each(&a->text, s->count, a->count, "");
@@ -243,6 +249,19 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	                     gaps_command(a, "--drained", "", c->blocking ? " && nsysx-copies --findings @" : ""));
 }
 
+/* Memory that is pinned, or not the host's, does not become quicker by pinning. NULL: the memory may be pageable. */
+static const char *
+copies_action(const struct nsx_copies_sum *s)
+{
+	if (of_memory(s, "pageable"))
+		return NULL;
+	if (of_memory(s, "pinned"))
+		return "copy beside computation and ahead of use, or keep the data on the device";
+	if (nsx_str_eq(s->dst, NSX_STR("device")) && (nsx_str_eq(s->src, NSX_STR("device")) || !s->src.len))
+		return "write the data where it is needed, instead of copying or clearing it on the device";
+	return NULL;
+}
+
 static int
 judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blocking)
 {
@@ -254,7 +273,12 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	nsx_buf_c(&a->text, "copies with nothing computing beside them");
 	put_copies(a, &c->most);
 	nsx_buf_str(&a->subject, c->most.name);
-	return nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
+	size_t before = a->findings.n;
+	int rc = nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
+
+	if (a->findings.n > before)
+		a->findings.p[before].action = copies_action(&c->most);
+	return rc;
 }
 
 int

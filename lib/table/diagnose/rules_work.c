@@ -88,9 +88,11 @@ layout_command(struct nsx_look_at *a)
 		const char *word = a->layouts.p[i].word;
 
 		if (thunks == !word) {
-			nsx_buf_c(&program, word ? " || index($2, " : " || $3 == ");
-			nsx_look_put_awk(&program, word ? nsx_str_c(word) : nsx_look_str(a, a->layouts.p[i].name));
-			nsx_buf_c(&program, word ? ")" : "");
+			nsx_buf_c(&program, word ? " || " : " || $3 == ");
+			if (word)
+				nsx_look_put_layout_awk(&program, word);
+			else
+				nsx_look_put_awk(&program, nsx_look_str(a, a->layouts.p[i].name));
 		}
 	}
 	return rows_command(a, thunks ? "nsysx-summary --tsv --by thunk @" : "nsysx-summary --tsv --by kernel @",

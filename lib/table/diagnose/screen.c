@@ -67,8 +67,8 @@ put_lines(struct screen *s, struct nsx_str text, int indent)
 
 /* ---- parts of it */
 
-/* A verdict, how many devices have it, and the first of them. */
-struct word { const char *word; size_t n; const struct nsx_look_device *first; };
+/* A verdict, how many devices have it, and of them the one with the largest share, of equal ones the first. */
+struct word { const char *word; size_t n; const struct nsx_look_device *most; double share; };
 enum { NWORDS = 8 };
 
 /* Verdicts of devices, the most frequent first; of equal ones in order of devices. Returns the number of distinct
@@ -88,9 +88,16 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 		while (k < nwords && strcmp(words[k].word, word) != 0)
 			k++;
 		if (k == nwords && nwords < NWORDS)
-			words[nwords++] = (struct word){ word, 0, d };
-		if (k < nwords)
-			words[k].n++;
+			words[nwords++] = (struct word){ word, 0, d, -1 };
+		if (k == nwords)
+			continue;
+		double share = nsx_idle_verdict_share(&a->idle, d->window);
+
+		words[k].n++;
+		if (share > words[k].share) {
+			words[k].most = d;
+			words[k].share = share;
+		}
 	}
 	for (size_t i = 1; i < nwords; i++)
 		for (size_t k = i; k > 0 && words[k].n > words[k - 1].n; k--) {
@@ -147,7 +154,7 @@ put_verdict(struct screen *s)
 		judged += words[i].n;
 	a->text.len = 0;
 	if (n)
-		nsx_idle_verdict_text(&a->idle, words[0].first->window, &a->text);
+		nsx_idle_verdict_text(&a->idle, words[0].most->window, &a->text);
 	else
 		nsx_buf_c(&a->text, a->count
 		          ? "what devices did is not known: no operations in the stream, extract with -a"
@@ -188,11 +195,17 @@ put_step(struct screen *s)
 		            a->devices.n,
 		            a->devices.n == 1 ? "" : "s");
 		nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->class));
+		if (a->other != NSX_NONE) {
+			nsx_buf_c(&a->text, ", some periods with a step of ");
+			nsx_buf_str(&a->text, nsx_look_str(a, a->other));
+			nsx_buf_c(&a->text, " in them");
+		}
 	} else {
 		nsx_buf_c(&a->text, "no steps are known; the whole time of a device counts as one: ");
 		nsx_look_put_ns(&a->text, a->period);
-		nsx_buf_fmt(&a->text, " in mean of %zu device%s. Name steps with --step or --module", a->devices.n,
-		            a->devices.n == 1 ? "" : "s");
+		nsx_buf_fmt(&a->text, " in mean of %zu device%s. %s", a->devices.n,
+		            a->devices.n == 1 ? "" : "s", a->options->step || a->options->module
+		            ? "No steps are as --step or --module names them" : "Name steps with --step or --module");
 	}
 	put_lines(s, nsx_buf_view(&a->text), 0);
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
@@ -344,8 +357,8 @@ put_findings(struct screen *s)
 		return;
 	}
 	if (s->markdown)
-		nsx_buf_c(s->to, "| | what there is to gain | a step | | evidence | do first | see |\n"
-		                 "|--:|---|--:|--:|---|---|---|\n");
+		nsx_buf_fmt(s->to, "| | what there is to gain | a %s | | evidence | do first | see |\n"
+		            "|--:|---|--:|--:|---|---|---|\n", nsx_look_unit(s->a));
 	else
 		put_lines(s, NSX_STR("what there is to gain, at most and each by itself: gains do not add"), 0);
 	for (size_t i = 0; i < n; i++) {

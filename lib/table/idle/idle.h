@@ -211,6 +211,7 @@ struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
+double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: what the verdict is of */
 /* The path and leaf with the maximum of a window's time of a cause, NSX_NONE if unknown, and that time in ns; needs
  * verdicts. */
 int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path,

@@ -19,7 +19,8 @@ static const struct { const char *verdict, *says; } words[NGROUPS] = {
 	[NO_CALL] = { "unknown", "idle time before work whose launch is not in the export" },
 };
 
-struct verdict { const char *word, *says; int64_t ns; int cause; uint32_t path, leaf; };
+/* in: ns of the cause with that path and call. */
+struct verdict { const char *word, *says; int64_t ns, in; int cause; uint32_t path, leaf; };
 
 static int
 group_of(enum nsx_cause c)
@@ -58,7 +59,7 @@ judge(const struct idle *f, const struct idle_window *w)
 {
 	int64_t sum[NGROUPS] = { w->cells[NSX_PART_COMM].ns, w->cells[NSX_PART_COPY].ns }, most = -1;
 	int64_t compute = w->cells[NSX_PART_COMPUTE].ns;
-	struct verdict v = { "compute-bound", "computation", compute, -1, NSX_NONE, NSX_NONE };
+	struct verdict v = { "compute-bound", "computation", compute, 0, -1, NSX_NONE, NSX_NONE };
 	int best = -1;
 
 	for (int c = 0; c < NSX_NCAUSES; c++)
@@ -71,28 +72,34 @@ judge(const struct idle *f, const struct idle_window *w)
 		}
 	if ((double)compute >= COMPUTE_BOUND * (double)w->length || most <= 0)
 		return v;
-	v = (struct verdict){ words[best].verdict, words[best].says, most, -1, NSX_NONE, NSX_NONE };
+	v = (struct verdict){ words[best].verdict, words[best].says, most, 0, -1, NSX_NONE, NSX_NONE };
 	for (int c = 0; c < NSX_NCAUSES; c++)
 		if (group_of((enum nsx_cause)c) == best
 		    && (v.cause < 0 || w->cells[nsx_cause_cell((enum nsx_cause)c)].ns >
 		        w->cells[nsx_cause_cell((enum nsx_cause)v.cause)].ns))
 			v.cause = c;
 	if (v.cause >= 0)
-		nsx_idle_reason(f, w, (enum nsx_cause)v.cause, &v.path, &v.leaf);
+		v.in = nsx_idle_reason(f, w, (enum nsx_cause)v.cause, &v.path, &v.leaf);
 	return v;
 }
 
 static void
 put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, struct nsx_buf *b)
 {
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of %.3f ms is %s", f->cat.devices.p[w->device].number,
-	            v->word,
-	            100 * (double)v->ns / (double)w->length, (double)w->length / 1e6, v->says);
-	if (v->cause >= 0)
-		nsx_buf_fmt(b, "; mostly %s, %.3f ms", nsx_cause_name((enum nsx_cause)v->cause),
-		            (double)w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns / 1e6);
-	if (v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
-		nsx_buf_c(b, ", most of it in ");
+	int64_t cause = v->cause < 0 ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns;
+
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of ", f->cat.devices.p[w->device].number, v->word,
+	            100 * (double)v->ns / (double)w->length);
+	nsx_buf_ns(b, (double)w->length);
+	nsx_buf_fmt(b, " is %s", v->says);
+	if (v->cause >= 0) {
+		/* The largest of many causes need not be most of their time. */
+		nsx_buf_fmt(b, "; %s %s, ", cause >= v->ns - cause ? "mostly" : "the largest cause is",
+		            nsx_cause_name((enum nsx_cause)v->cause));
+		nsx_buf_ns(b, (double)cause);
+	}
+	if (cause && v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
+		nsx_buf_fmt(b, ", %.0f %% of that in ", 100 * (double)v->in / (double)cause);
 		nsx_idle_put_frames(f, v->path, v->leaf, b);
 	}
 }
@@ -110,6 +117,14 @@ const char *
 nsx_idle_verdict_word(const struct idle *f, uint32_t window)
 {
 	return judge(f, &f->windows.p[window]).word;
+}
+
+double
+nsx_idle_verdict_share(const struct idle *f, uint32_t window)
+{
+	const struct idle_window *w = &f->windows.p[window];
+
+	return w->length > 0 ? (double)judge(f, w).ns / (double)w->length : 0;
 }
 
 struct nsx_table *
