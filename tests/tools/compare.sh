@@ -277,7 +277,7 @@ gate 'unless it is taken' 1 '' --partial --absolute 10 "$T/base" "$T/cut"
 gate 'nor one that is not there' 3 'no-such' "$T/no-such" "$T/base"
 fails 'which is 1 without --gate' 1 'cut short' nsysx-compare "$T/base" "$T/cut"
 ok 'what cannot be compared is a table without --gate' nsysx-compare "$T/base" "$T/empty"
-equal 'which is said' "$(cat "$T_private/err")" 'nsysx-compare: warning: not comparable: NEW has no thunks'
+equal 'which is said' "$(cat "$T_private/err")" 'nsysx-compare: warning: not comparable: NEW has no thunks, which XLA makes: --by step, --by range and --by kernel do without'
 fails 'one stream' 2 'want two streams' nsysx-compare "$T/base"
 fails 'standard input twice' 2 'once' nsysx-compare - -
 fails 'no number' 2 '--sigma: want a number from 0 to 30, got "x"' nsysx-compare --sigma x "$T/base" "$T/new"

@@ -278,7 +278,7 @@ equal 'then a table' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | ba
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |[0-9. |nμmus]*$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'
 equal 'what is faster' "$(nsysx-compare -q --markdown --by step "$T/idle" "$T/base" | head -n 1)" '**faster** by step: 0 slower, 6 faster, 12 same'
-equal 'what does not compare' "$(nsysx-compare -q --partial --markdown --by step "$T/base" "$T/bare" | head -n 1)" '**not comparable** by step: NEW has no steps'
+equal 'what does not compare' "$(nsysx-compare -q --partial --markdown --by step "$T/base" "$T/bare" | head -n 1)" '**not comparable** by step: NEW has no steps: --step names them, --by range and --by kernel do without'
 job bars 'name=a|b `c` <d>'
 equal 'names are code, whatever they hold' "$(nsysx-compare -q --markdown --by range "$T/bars" "$T/bars" | grep -c '^| `` a\\|b `c` <d> `` | 28 | 28 |')" 1
 

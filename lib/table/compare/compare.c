@@ -92,6 +92,15 @@ static const char *const units[] = {
 	[NSX_COMPARE_DEVICE] = "run", [NSX_COMPARE_COLLECTIVE] = "record"
 };
 
+/* XLA alone makes programs and instructions. */
+static const char *
+instead(enum nsx_compare_by by)
+{
+	return by == NSX_COMPARE_RANGE || by == NSX_COMPARE_KERNEL ? ""
+	       : by == NSX_COMPARE_STEP ? ": --step names them, --by range and --by kernel do without"
+	       : ", which XLA makes: --by step, --by range and --by kernel do without";
+}
+
 static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
@@ -99,7 +108,8 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 	/* If one side is empty, nothing of the other is matched: that is not the reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
-			snprintf(out->why, sizeof out->why, "%s has no %s", c->side[k].name, things[c->options.by]);
+			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, things[c->options.by],
+			         instead(c->options.by));
 			out->comparable = false;
 		}
 	for (int k = 0; k < 2; k++) {
