@@ -68,6 +68,8 @@ ok 'the verdict is that of nsysx-idle, word for word' sh -c "grep '^<p class=\"v
 equal 'above it stands what to look at first: the finding that ranks first, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
 equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
+equal 'commands have no escapes of tables, which quote a backslash' "$(grep -c -F "awk -F'\\t' " r/index.html) $(grep -c -F "awk -F'\\\\t' " r/index.html)" "$(grep -c -F "awk -F'\\t' " r/summary.md) 0"
+equal 'p99 is told to be the largest where it is' "$(grep -o '<dt>p99[^<]*' r/index.html)" "<dt>p99$(grep -o ' (the largest)' r/summary.md | head -n 1)"
 equal 'sums of exposed communication stand side by side: of collectives, of devices, of a step' "$(sed -n '/<section id="communication"/,/<table>/p' r/index.html | grep -o '<data value="[^"]*"' | cut -d '"' -f 2 | sed -n '3p;5,6p' | paste -sd ' ')" \
 	"$(awk -F'\t' '$1 == "[all]" { print $4 }' r/tables/collective.tsv) $(awk -F'\t' 'NR > 1 { s += $7 } END { printf "%d", s }' r/tables/device.tsv) $(awk -F'\t' '$1 == "comm" { print $6 }' r/tables/where.tsv)"
 equal 'it says which time the table of idle time is of' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1

@@ -16,6 +16,7 @@ FILENAME ~ /summary.md$/ {
 		looked[++lookeds] = line
 	if (line ~ /^step: /) {
 		class_line = line
+		largest = line ~ / p99 \(the largest\)/ ? " (the largest)" : ""
 		sub(/.*; /, "", class_line)
 	}
 	next
@@ -32,7 +33,7 @@ FNR == 1 {
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
 file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
-file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); action[f] = v("action"); subject[f] = v("subject") }
+file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject") }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
@@ -87,7 +88,7 @@ END {
 		print "<dl class=\"cards\">"
 		card(mean, "ns", "a step from start to start, mean of " steps (class_line != "" ? ": " class_line : ""))
 		card(p50, "ns", "p50")
-		card(p99, "ns", "p99")
+		card(p99, "ns", "p99" largest)
 		print "</dl>"
 	} else if (whole != "") {
 		print "<dl class=\"cards\">"
