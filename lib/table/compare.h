@@ -82,7 +82,8 @@ int nsx_compare_by_name(const char *name);
  * device. By DEVICE it is one of any program if all devices of both sides execute programs, else the whole run, and
  * noise is not known. The activities of devices in a
  * step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the period;
- * `percent` then refers to the period.
+ * `percent` then refers to the period, and a part is slower or faster only if the period changes likewise by more than
+ * both floors; otherwise it is shifted, and no regression.
  *
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
  * side options->fold are written to it, in which matched rows have one name, and times are those of as many executions

@@ -10,7 +10,7 @@ o = dict(a.split("=", 1) for a in sys.argv[1:])
 steps, seed, gap = int(o.get("steps", 14)), int(o.get("seed", 1)), int(o.get("gap", 0))
 devices, name, jitter = int(o.get("devices", 2)), o.get("name", "train step %d"), int(o.get("jitter", 400))
 slow = {k[5:]: int(v) for k, v in o.items() if k.startswith("slow:")}
-first = int(o.get("first", 0))
+first, hide = int(o.get("first", 0)), int(o.get("hide", 0))
 rnd = random.Random(seed)
 heads = {"profile": "profile:i name:s", "device": "device:i profile:i pid:i name:s",
          "range": "profile:i range:i parent:i pid:i tid:i device:i name:s start:i dur:i host_start:i host_dur:i ops:i",
@@ -22,7 +22,7 @@ for d in range(devices): out.append(["device", first + d, 0, 10 + d, "GPU"])
 for d in range(devices):
     t = 1000000 + 777 * d
     for s in range(steps):
-        ops = [("memcpy", "Host-to-Device", 0, 5000, 0), ("kernel", "gemm", 5000, 40000, 0), ("kernel", "gemm", 47000, 30000, 0),
+        ops = [("memcpy", "Host-to-Device", 0, 5000, 0), ("kernel", "gemm", 5000, 40000, 0), ("kernel", "gemm", 47000, 30000 + hide, 0),
                ("kernel", "ncclDevKernel_AllReduce", 60000, 30000, 1), ("kernel", "loss", 100000, 8000, 0)]
         made, late, base = [], 0, len(body)
         for kind, what, at, dur, comm in ops:
@@ -73,6 +73,7 @@ job gemm seed=4 slow:gemm=30
 job comm seed=5 slow:ncclDevKernel_AllReduce=50
 job copy seed=6 slow:Host-to-Device=300
 job long seed=7 steps=31
+job moved seed=9 hide=8000
 job one devices=1
 job other devices=1 first=1 seed=8
 
@@ -93,6 +94,12 @@ equal 'slower kernels are compute' "$(verdicts gemm)" 'period slower;compute slo
 equal 'slower communication is exposed' "$(verdicts comm)" 'period slower;exposed slower;span slower;'
 equal 'slower copies are copies' "$(verdicts copy)" 'period slower;copy slower;span slower;'
 equal 'nothing else changes' "$(verdicts again)" ''
+gate 'a part that grew of steps that are as long as before is none' 0 '' --by step "$T/base" "$T/moved"
+equal 'its time was that of other parts' "$(verdicts moved)" 'compute shifted;exposed shifted;'
+equal 'which is the answer' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/moved" | head -n 1 | sed 's/:.*//')" '**same** by step'
+gate 'not judged by chance: of three steps that scatter, a warning says what is not seen' 0 '% of it: an increase of less is not seen' --by step "$(job few1 steps=3 jitter=30000; echo "$T/few1")" "$(job few2 steps=3 jitter=30000 seed=2; echo "$T/few2")"
+equal 'also in a comment' "$(nsysx-compare -q --markdown --by step "$T/few1" "$T/few2" | grep -c 'noise of the period of train step # is [0-9]*% of it')" 1
+equal 'which many steps do not need' "$(nsysx-compare --by step "$T/base" "$T/again" 2>&1 | grep -c 'is not seen')" 0
 gate 'a floor is one of the period: what is less than so much of it is none' 0 '' --by step --percent 30 "$T/base" "$T/idle"
 nsysx-compare -q --tsv --by step --step '^train' "$T/base" "$T/gemm" >"$T/got"
 nsysx-compare -q --tsv --by step "$T/base" "$T/gemm" | sed 's/^train step #/^train/' >"$T/want"
@@ -163,6 +170,9 @@ for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
     floor = 0.02 * (a if r["statistic"] in ("period", "span") else p)[0]
     far = abs(delta) > max(z, floor, 100)
     want = "slower" if far and delta > 0 else "faster" if far else "same"
+    whole = time(only(now, "period"))[0] - p[0]
+    part = r["statistic"] not in ("period", "span")
+    if part and far and not (whole * delta > 0 and abs(whole) > max(floor, 100)): want = "shifted"
     good = near(r["base"], a[0]) and near(r["new"], b[0]) and near(r["delta"], delta) and near(r["noise"], z) and r["verdict"] == want
     for s, side_of in (("base", old), ("new", now)):
         all_of = sorted(x for v in only(side_of, r["statistic"]).values() for x in v)
@@ -173,7 +183,7 @@ for r in csv.DictReader(open(f"{top}/got"), delimiter="\t"):
     n += 1
 print(n, *bad[:2])
 END
-for new in again idle gemm comm long; do
+for new in again idle gemm comm long moved; do
 	nsysx-compare -q --tsv --by step "$T/base" "$T/$new" >"$T/got"
 	equal "every row of $new is what counting again says" "$(python3 "$T/again.py" "$T" $new)" 18
 done
@@ -196,6 +206,10 @@ equal 'of a program that was compiled again, without operations' "$(nsysx-compar
 	'step@9 0 period 1000 1000 same;step@9 0 span 504 504 same;'
 equal 'what its devices did is said not to be known' "$(nsysx-compare --partial --by step "$T/m7" "$T/m9" 2>&1 >/dev/null | grep -c 'no operations in the stream')" 2
 head -n 5 "$T/m7" >"$T/m1"
+awk -F'\t' -v OFS='\t' '/^module/ && ++n { $6 *= 1.1; print; print "op", 0, n, "kernel", 0, 1, "k", $6, $7 - 5; next } { print }
+	/^#module/ { print "#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i" }' "$T/m7" >"$T/m8ops"
+gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1100.0 ns' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
+equal 'and not told' "$(grep -c 'of that' "$T_private/err")" 0
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
 equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
 

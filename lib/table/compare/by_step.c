@@ -17,6 +17,9 @@
 #include "table/steps/explain.h"
 #include "table/steps/rows.h"
 
+/* Percent of a period above which its noise is reported. */
+#define BLIND 10
+
 enum stat { PERIOD, COMPUTE, EXPOSED, COPY, IDLE, CAUSES, SPAN = CAUSES + NSX_NCAUSES, NSTATS };
 static const char *const names[NSTATS] = {
 	[PERIOD] = "period", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy", [IDLE] = "idle",
@@ -350,9 +353,12 @@ nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 }
 
 static double
-mean_of(const struct cmp *c, int side, const struct cmp_row *row)
+mean_of(const struct cmp *c, int side, const struct cmp_row *row, bool *known)
 {
-	return nsx_compare_time_of(&c->side[side], row).mean;
+	struct cmp_time t = nsx_compare_time_of(&c->side[side], row);
+
+	*known &= t.n > 0;
+	return t.mean;
 }
 
 void
@@ -366,8 +372,13 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 		return;
 	/* Rows of one class and device follow each other. */
 	for (int k = COMPUTE; k < SPAN; k++) {
-		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k) - mean_of(c, NSX_COMPARE_BASE,
-			r->row[NSX_COMPARE_BASE] + k);
+		bool known = true;
+		double was = mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k, &known);
+
+		/* A side without operations has no parts: what they are on the other side is no growth. */
+		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k, &known) - was;
+		if (!known)
+			grown[k] = 0;
 		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
 	}
 	/* Idle time by cause if both sides have any. */
@@ -460,8 +471,28 @@ is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
 
+/* A period whose noise is a large share of it hides what is slower by less: "same" is then no answer. */
+static void
+tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+	double share = r->has_noise && r->time[NSX_COMPARE_BASE].mean > 0
+	    ? 100 * r->noise / r->time[NSX_COMPARE_BASE].mean : 0;
+	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	int len = (int)(class.len < 200 ? class.len : 200);
+
+	if (row->opcode != NSX_NONE || r->verdict != CMP_SAME || share <= BLIND || share <= c->options.percent ||
+	    stat_of(c, NSX_COMPARE_NEW, row) != PERIOD)
+		return;
+	nsx_table_note(t, "the noise of the period of %.*s is %.0f%% of it: an increase of less is not seen; compare "
+	               "more steps", len, class.ptr, share);
+	nsx_diag_add(diags, NSX_WARNING, "", 1, "%.*s: the noise of the period is %.0f%% of it: an increase of less is "
+	             "not seen; compare more steps", len, class.ptr, share);
+}
+
 int
-nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
+                        struct nsx_diags *diags)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
 	nsx_table_rank(t, "class statistic base new delta percent verdict device base_steps new_steps base_p99 new_p99 "
@@ -477,6 +508,8 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 			               c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200),
 			               class.ptr);
 		}
+	for (size_t i = 0; i < n; i++)
+		tell_blind(c, &r[i], t, diags);
 	for (size_t i = 0; i < n; i++)
 		if (cmp_shows(c, &r[i]) && !(c->options.changed && is_detail_of_one(c, &r[i])))
 			put(c, t, &r[i]);

@@ -224,10 +224,10 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 }
 
 static int
-print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
+print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table, struct nsx_diags *diags)
 {
 	switch (c->options.by) {
-	case NSX_COMPARE_STEP:       return nsx_compare_print_steps(c, r, n, table);
+	case NSX_COMPARE_STEP:       return nsx_compare_print_steps(c, r, n, table, diags);
 	case NSX_COMPARE_DEVICE:     return nsx_compare_print_devices(c, r, n, table);
 	case NSX_COMPARE_COLLECTIVE: return nsx_compare_print_collectives(c, r, n, table);
 	default:                     return nsx_compare_print(c, r, n, table);
@@ -250,7 +250,7 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 	    whole, nwhole, diags) || !add_regressions(c, out, r, n, diags))
 		rc = nsx_err_nomem(c->err, NULL);
 	if (rc == NSX_OK)
-		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table);
+		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table, diags);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
 	if (rc == NSX_OK && out->table)

@@ -32,10 +32,24 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	       : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
 }
 
+/* Whether the difference is above both floors, of which one is a share of a time. */
+static bool
+is_above_floors(const struct cmp *c, double diff, double of)
+{
+	return fabs(diff) > (double)c->options.absolute && fabs(diff) > c->options.percent / 100 * of;
+}
+
+/* The mean time of the row, on a side, that a result is a part of. */
+static double
+whole_of(const struct cmp *c, const struct cmp_result *r, int side)
+{
+	return nsx_compare_time_of(&c->side[side], &c->side[side].rows.p[r->row[side]->of]).mean;
+}
+
 static enum cmp_verdict
 verdict(const struct cmp *c, const struct cmp_result *r)
 {
-	double size = fabs(r->diff), of = r->time[NSX_COMPARE_BASE].mean;
+	double of = r->time[NSX_COMPARE_BASE].mean, grown = r->diff;
 
 	if (!r->row[NSX_COMPARE_NEW])
 		return CMP_GONE;
@@ -43,16 +57,21 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_NEW;
 	if (r->row[NSX_COMPARE_BASE]->untold)
 		return CMP_UNKNOWN;
-	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE)
-		of = nsx_compare_time_of(&c->side[NSX_COMPARE_BASE],
-		                         &c->side[NSX_COMPARE_BASE].rows.p[r->row[NSX_COMPARE_BASE]->of]).mean;
+	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE) {
+		of = whole_of(c, r, NSX_COMPARE_BASE);
+		if (c->options.by == NSX_COMPARE_STEP)
+			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
+	}
 	/* Many of the things that a profile has once differ between any two runs, such as kernels of autotuning. */
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
 	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
-	if (size <= (double)c->options.absolute || size <= c->options.percent / 100 * of ||
-	    (r->has_noise && size <= r->noise))
+	if (!is_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
 		return CMP_SAME;
+	/* A part of a step that is as long as before only took time from another part, or gave it; the noise of the
+	 * whole, which is larger, does not count here, for what has grown is clear. */
+	if ((grown > 0) != (r->diff > 0) || !is_above_floors(c, grown, of))
+		return CMP_SHIFTED;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;
 }
 

@@ -178,7 +178,7 @@ struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_r
 /* The largest difference that chance explains; both errors must be known. */
 double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
-enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_VERDICTS };
+enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_VERDICTS };
 
 /* A row of either side or both. */
 struct cmp_result {
@@ -201,7 +201,8 @@ bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n
 /* Append to a sentence, if the result is of a period, the parts that grew, the largest first, down to a hundredth of
  * the difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
-int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
+                            struct nsx_diags *diags);
 
 /* by_device.c: put results in order of device and statistic; false when out of memory. */
 bool nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n);
