@@ -69,6 +69,8 @@ idle:sync 60
 idle:launch 60
 idle:host 360
 idle:latency 285'
+equal 'what idle time differs by from where a step goes is told: 120 - 40' "$(nsysx-diagnose -q --tsv --min 0 "$T/job" | awk -F'\t' '$2 == "idle:host" { sub(/.*; without /, "", $5); print $5 }')" \
+	'80 ns after waits of the host, which is blocking'
 equal 'the step' "$(nsysx-diagnose -q --where --tsv "$T/job" | awk -F'\t' 'NR == 2 { print $4, $6, $7, $8, $9 }')" '3 1000 1000 1000 1'
 equal 'findings that give too little are left out' "$(findings job --min 6 | wc -l | tr -d ' ')" 5
 equal 'the verdict is that of nsysx-idle for the same window' "$(nsysx-diagnose -q --table "$T/job" | sed -n 3,4p | tr '\n' ' ')" \

@@ -133,6 +133,12 @@ judge_idle(struct nsx_look_at *a)
 			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, ", other->number);
 			nsx_look_put_ns(&a->text, (double)longest);
 		}
+		/* Where the time goes has it, so that the two numbers differ by it. */
+		if (a->drained[c]) {
+			nsx_buf_c(&a->text, "; without ");
+			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->drained[c]));
+			nsx_buf_c(&a->text, " after waits of the host, which is blocking");
+		}
 		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 		                  nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
 		                  gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), "")) != NSX_OK)
