@@ -5,6 +5,8 @@
 
 #include "extract/extract.h"
 #include "filter/merge.h"
+#include "job/comm_names.h"
+#include "base/near.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "base/vec.h"
@@ -38,6 +40,14 @@ add_rule(const char *arg, int operands)
 		nsx_cli_misuse(&cli, "--comm: %s", err.msg);
 	if (opt.comm.failed)
 		nsx_cli_die(&cli, err.msg);
+	/* Any kind is allowed; one that is spelled almost as a known one would stand beside it in every table. */
+	const char *kind = strrchr(arg, '=') + 1;
+	struct nsx_near_hint hint = nsx_near_hint_among(nsx_comm_kinds, '|', nsx_str_c(kind));
+	if (*hint.text)
+		nsx_cli_warn(&cli,
+		             "--comm: %s is none of the known kinds of collectives and counts as one of its own%s",
+		             kind,
+		             hint.text);
 	return NULL;
 }
 

@@ -69,7 +69,9 @@ parse_by(struct nsx_idle_options *o)
 		if (!nsx_time_parse(by + 6, &o->every) || o->every <= 0)
 			nsx_cli_misuse(&cli, "--by %s: want a time above 0, e.g. every:100ms", by);
 	} else {
-		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX or every:TIME", by);
+		nsx_cli_misuse(&cli, "--by %s: want device, module, execution, step, range:REGEX or every:TIME%s", by,
+		               nsx_near_hint_among("device|module|execution|step|range:REGEX|every:TIME", '|',
+		                                   nsx_str_c(by)).text);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
+#include "base/near.h"
 #include "base/str.h"
 
 static const struct nsx_opt opts[] = { NSX_OPT_END };
@@ -115,6 +116,25 @@ list(const char *dir)
 		nsx_cli_die(&cli, "standard output: cannot be written");
 }
 
+/* The tool in dir that was meant by a name that is none. */
+static struct nsx_near_hint
+hint_of(const char *dir, const char *name)
+{
+	struct nsx_near near = { .want = nsx_str_c(name) };
+	struct dirent **names;
+	int n = dir ? scandir(dir, &names, is_tool, alphasort) : -1;
+
+	for (int i = 0; i < n; i++) {
+		nsx_near_offer(&near, nsx_str_c(names[i]->d_name + sizeof prefix - 1));
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	struct nsx_near_hint hint = nsx_near_hint(&near);
+	nsx_near_free(&near);
+	return hint;
+}
+
 /* Execute the tool argv[0], in the directory of this program or else on PATH. */
 static void
 run(const char *dir, char **argv)
@@ -131,7 +151,8 @@ run(const char *dir, char **argv)
 	if (!dir || errno == ENOENT)
 		execvp(name, argv);
 	if (errno == ENOENT)
-		nsx_cli_misuse(&cli, "\"%s\" is not a tool; nsysx --help lists them", name + sizeof prefix - 1);
+		nsx_cli_misuse(&cli, "\"%s\" is not a tool; nsysx --help lists them%s", name + sizeof prefix - 1,
+		               hint_of(dir, name + sizeof prefix - 1).text);
 	struct nsx_err err = { "" };
 	nsx_err_set(&err, "%s: %s", path ? path : name, strerror(errno));
 	nsx_cli_die(&cli, err.msg);

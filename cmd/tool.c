@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/near.h"
 #include "base/num.h"
 #include "base/outfile.h"
 #include "base/progress.h"
@@ -76,8 +77,18 @@ nsx_tool_open_in(struct nsx_tool *t, const struct nsx_cli *cli, int nops, char *
 	*t = (struct nsx_tool){ .cli = cli };
 	if (nops > 1)
 		nsx_cli_misuse(cli, "one FILE at most; nsysx-merge makes one stream of several");
-	if (nsx_tool_input.require && nsx_kind_find(nsx_str_c(nsx_tool_input.require)) == NSX_NKINDS)
-		nsx_cli_note(cli, "--require: %s is not a kind that this version knows", nsx_tool_input.require);
+	const char *kind = nsx_tool_input.require;
+	if (kind && nsx_kind_find(nsx_str_c(kind)) == NSX_NKINDS) {
+		struct nsx_near near = { .want = nsx_str_c(kind) };
+		for (int i = 0; i < NSX_NKINDS; i++)
+			nsx_near_offer(&near, nsx_str_c(nsx_kind_builtin((enum nsx_kind_id)i)->name));
+		struct nsx_near_hint hint = nsx_near_hint(&near);
+		/* A kind of a later version may be in the stream. */
+		(*hint.text ? nsx_cli_warn : nsx_cli_note)(cli, "--require: %s is not a kind that this version knows%s",
+		                                           kind,
+		                                           hint.text);
+		nsx_near_free(&near);
+	}
 	t->in_name = nops ? ops[0] : "-";
 	if (nsx_tool_input.partial)
 		flags |= NSX_READ_PARTIAL;

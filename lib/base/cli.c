@@ -14,6 +14,7 @@
 
 #include "base/escape.h"
 #include "base/memory.h"
+#include "base/near.h"
 #include "base/num.h"
 #include "base/outfile.h"
 #include "base/progress.h"
@@ -285,12 +286,13 @@ is_among(const char *list, const char *sep, const char *arg, size_t len)
 	}
 }
 
-/* Whether the comma-separated items of `arg` are all choices, none of them twice. */
+/* Whether the comma-separated items of `arg` are all choices, none of them twice; *bad: the first that is not. */
 static bool
-are_choices(const char *choices, const char *arg)
+are_choices(const char *choices, const char *arg, struct nsx_str *bad)
 {
 	for (const char *p = arg; ; p++) {
 		size_t n = strcspn(p, ",");
+		*bad = (struct nsx_str){ p, n };
 		if (!is_among(choices, "|", p, n) || (p[n] && is_among(p + n + 1, ",", p, n)))
 			return false;
 		p += n;
@@ -303,6 +305,7 @@ are_choices(const char *choices, const char *arg)
 static void
 apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int operands)
 {
+	struct nsx_str bad;
 	const char *wrong;
 
 	switch (o->type) {
@@ -323,12 +326,15 @@ apply(const struct nsx_cli *cli, const struct nsx_opt *o, const char *arg, int o
 		break;
 	case NSX_OPT_T_CHOICE:
 		if (!is_among(o->arg, "|", arg, strlen(arg)))
-			nsx_cli_misuse(cli, "--%s: want %s, got \"%s\"", o->name, o->arg, arg);
+			nsx_cli_misuse(cli, "--%s: want %s, got \"%s\"%s", o->name, o->arg, arg,
+			               nsx_near_hint_among(o->arg, '|', nsx_str_c(arg)).text);
 		*o->to.str = arg;
 		break;
 	case NSX_OPT_T_CHOICES:
-		if (!are_choices(o->arg, arg))
-			nsx_cli_misuse(cli, "--%s: want %s, or several with commas, got \"%s\"", o->name, o->arg, arg);
+		if (!are_choices(o->arg, arg, &bad))
+			nsx_cli_misuse(cli, "--%s: want %s, or several with commas, got \"%s\"%s", o->name, o->arg, arg,
+			               is_among(o->arg, "|", bad.ptr, bad.len) ? ""
+			               : nsx_near_hint_among(o->arg, '|', bad).text);
 		*o->to.str = arg;
 		break;
 	case NSX_OPT_T_MAYBE:
@@ -397,7 +403,12 @@ refuse(const struct nsx_cli *cli, const struct spec *s, const char *word)
 		nsx_cli_misuse(cli, "unknown option -%c", optopt);
 	for (int i = 0; len > 2 && i < s->n; i++)
 		similar += strncmp(s->opts[i]->name, word + 2, len - 2) == 0;
-	nsx_cli_misuse(cli, "%s option %.*s", similar > 1 ? "ambiguous" : "unknown", (int)len, word);
+	struct nsx_near near = { .want = { word + 2, len > 2 ? len - 2 : 0 } };
+	for (int i = 0; similar <= 1 && i < s->n; i++)
+		nsx_near_offer(&near, nsx_str_c(s->opts[i]->name));
+	struct nsx_str meant = nsx_near_best(&near);
+	nsx_cli_misuse(cli, "%s option %.*s%s%.*s%s", similar > 1 ? "ambiguous" : "unknown", (int)len, word,
+	               meant.len ? "; did you mean --" : "", (int)meant.len, meant.ptr, meant.len ? "?" : "");
 }
 
 /* A descriptor that was closed when the program started would be given to the next file opened, and output for standard

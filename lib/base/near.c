@@ -1,5 +1,9 @@
-/* near.c -- the name that was probably meant. Edit distance by Wagner and Fischer: one row of the table at a time. */
+/* near.c -- the name that was probably meant. Edit distance by Wagner and Fischer, with swaps of neighbours as one
+ * change (optimal string alignment): three rows of the table at a time. */
 #include "base/near.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static unsigned char
 lower(char c)
@@ -22,26 +26,34 @@ holds(struct nsx_str a, struct nsx_str b)
 	return false;
 }
 
-/* The number of letters to change, add or remove to turn a into b; `most` + 1 for any number above most. */
+/* The number of letters to change, add or remove, or of pairs of neighbours to swap, to turn a into b; `most` + 1 for
+ * any number above most. */
 static unsigned
 distance(struct nsx_str a, struct nsx_str b, unsigned most)
 {
-	unsigned row[NSX_NEAR_BYTES + 1];   /* for the first letters of b and those of a so far */
+	/* For the first letters of b and those of a so far, without the last, and without the last two. */
+	unsigned rows[3][NSX_NEAR_BYTES + 1], *row = rows[0], *before = rows[1], *earlier = rows[2];
 
 	if ((a.len > b.len ? a.len - b.len : b.len - a.len) > most)
 		return most + 1;
 	for (unsigned k = 0; k <= b.len; k++)
 		row[k] = k;
 	for (unsigned i = 0; i < a.len; i++) {
-		unsigned corner = row[0], least;
+		unsigned *spare = earlier, least;
 
+		earlier = before;
+		before = row;
+		row = spare;
 		least = row[0] = i + 1;
 		for (unsigned k = 1; k <= b.len; k++) {
-			unsigned change = corner + (lower(a.ptr[i]) != lower(b.ptr[k - 1])),
-			    more = 1 + (row[k - 1] < row[k] ? row[k - 1] : row[k]);
+			unsigned change = before[k - 1] + (lower(a.ptr[i]) != lower(b.ptr[k - 1])),
+			    more = 1 + (row[k - 1] < before[k] ? row[k - 1] : before[k]);
 
-			corner = row[k];
 			row[k] = change < more ? change : more;
+			if (i && k > 1 && lower(a.ptr[i]) == lower(b.ptr[k - 2]) && lower(a.ptr[i - 1]) ==
+			    lower(b.ptr[k - 1])
+			    && earlier[k - 2] + 1 < row[k])
+				row[k] = earlier[k - 2] + 1;
 			least = row[k] < least ? row[k] : least;
 		}
 		if (least > most)
@@ -91,4 +103,34 @@ nsx_near_free(struct nsx_near *n)
 {
 	nsx_intern_free(&n->seen);
 	n->cost = 0;
+}
+
+struct nsx_near_hint
+nsx_near_hint(const struct nsx_near *n)
+{
+	struct nsx_near_hint hint = { "" };
+	struct nsx_str best = nsx_near_best(n);
+
+	if (best.len && !nsx_str_eq(best, n->want) && best.len + sizeof "; did you mean ?" <= sizeof hint.text)
+		snprintf(hint.text, sizeof hint.text, "; did you mean %.*s?", (int)best.len, best.ptr);
+	return hint;
+}
+
+struct nsx_near_hint
+nsx_near_hint_among(const char *list, char sep, struct nsx_str want)
+{
+	struct nsx_near near = { .want = want };
+	const char end[] = { sep, '\0' };
+
+	for (const char *p = list; ; p++) {
+		size_t n = strcspn(p, end);
+
+		nsx_near_offer(&near, (struct nsx_str){ p, n });
+		p += n;
+		if (!*p)
+			break;
+	}
+	struct nsx_near_hint hint = nsx_near_hint(&near);
+	nsx_near_free(&near);
+	return hint;
 }

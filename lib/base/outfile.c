@@ -262,6 +262,8 @@ open_path(struct nsx_outfile *f)
 	if (!pattern)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	f->temp = temp_make(pattern, &f->fd);
+	if (!f->temp && errno == ENOENT)
+		return nsx_err_set(f->err, "%s: %s: create its folder first", f->name, strerror(ENOENT));
 	if (!f->temp)
 		return nsx_err_set(f->err, "%s: %s", f->name, strerror(errno));
 	mode_t mode = exists ? st.st_mode & 0777 : 0666 & ~current_umask();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/table_own.h"
 
 struct nsx_table *
@@ -205,12 +206,17 @@ sorted_cmp(const void *pa, const void *pb)
 static int
 no_column(const struct nsx_table *t, const char *name, struct nsx_err *err)
 {
+	struct nsx_near near = { .want = nsx_str_c(name) };
 	struct nsx_buf b = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < t->ncols; i++)
+	for (size_t i = 0; i < t->ncols; i++) {
 		nsx_buf_fmt(&b, "%s%s", i ? ", " : "", t->cols[i].name);
-	rc = nsx_err_set(err, "no column %s: want one of %.*s", name, (int)b.len, b.len ? b.ptr : "");
+		nsx_near_offer(&near, nsx_str_c(t->cols[i].name));
+	}
+	rc = nsx_err_set(err, "no column %s: want one of %.*s%s", name, (int)b.len, b.len ? b.ptr : "",
+	                 nsx_near_hint(&near).text);
+	nsx_near_free(&near);
 	nsx_buf_free(&b);
 	return rc;
 }

@@ -11,6 +11,9 @@ struct nsx_comm_rule { regex_t regex; const char *kind; };
 
 /* ---- the user's rules */
 
+const char nsx_comm_kinds[] = "all-gather|all-reduce|all-to-all|broadcast|collective-broadcast|collective-permute|"
+	"collective-reduce|nccl|nvshmem|ragged-all-to-all|recv|reduce|reduce-scatter|send|send-recv";
+
 int
 nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_err *err)
 {

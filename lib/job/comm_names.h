@@ -20,6 +20,9 @@ struct nsx_comm_rules { struct nsx_comm_rule *rule; size_t n; bool failed; };
 int nsx_comm_rules_add(struct nsx_comm_rules *rules, const char *text, struct nsx_err *err);
 void nsx_comm_rules_free(struct nsx_comm_rules *rules);
 
+/* The kinds that are known without rules, separated by '|'; a rule may name any other. */
+extern const char nsx_comm_kinds[];
+
 /* The head of a kernel's demangled name, to which rules are applied: without a leading `void `, without `(anonymous
  * namespace)::` and `<unnamed>::`, up to the first '<' or '('; other namespaces remain. Written to the start of buf,
  * followed by a NUL; empty when memory ran out (buf->failed). */

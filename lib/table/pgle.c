@@ -492,7 +492,8 @@ report(const struct pgle *p, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", p->early,
 	             "executions of initialisation count: nsysx-warmup leaves them out");
 	if (!p->thunks)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunks");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no thunk records, which XLA's ranges in a profile make: nothing to write a profile of");
 	return NSX_OK;
 }
 

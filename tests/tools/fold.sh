@@ -145,7 +145,7 @@ printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in source op-name opcode module nvtx kernel; do
 	ok "--by $by of a stream without records" nsysx-fold --by $by "$T/empty"
 	equal "--by $by has nothing to print then" "$(nsysx-fold -q --by $by "$T/empty")" ''
-	equal "--by $by says why" "$(nsysx-fold --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records: ')" 1
+	equal "--by $by says why" "$(nsysx-fold --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records[,:] ')" 1
 	head -c 300 fold/step.tsv >"$T/cut"
 	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-fold --by $by "$T/cut"
 done

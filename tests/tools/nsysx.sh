@@ -53,4 +53,17 @@ fails 'options without a tool' 2 'nsysx: which TOOL?' "$nsysx" -q
 chmod -x "$T/bin/nsysx-toy"
 fails 'a tool that cannot be run' 1 "nsysx: $T/bin/nsysx-toy: Permission denied" "$nsysx" toy
 fails 'a full disk' 1 'nsysx: standard output' sh -c "$nsysx --help >/dev/full"
+fails 'a tool whose letters are swapped' 2 'nsysx --help lists them; did you mean steps?' nsysx stpes
+fails 'a choice with a wrong letter' 2 'got "kernl"; did you mean kernel?' nsysx-summary --by kernl
+fails 'one of several' 2 'got "kernel,modul"; did you mean module?' nsysx-summary --by kernel,modul
+fails 'one that is not closed' 2 '; did you mean module?' nsysx-idle --by modul
+fails 'an option with a wrong letter' 2 'unknown option --totlas; did you mean --totals?' nsysx-summary --totlas
+printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/no-records"
+fails 'a kind with a wrong letter' 1 'that this version knows; did you mean thunk?' nsysx-view --require thnk "$T/no-records"
+fails 'a column with a wrong letter' 2 'wait_share; did you mean total?' nsysx-summary --sort totl "$T/no-records"
+fails 'a file in a folder that is not there' 1 "$T/no/file: No such file or directory: create its folder first" nsysx-summary -o "$T/no/file" "$T/no-records"
+for tool in fold 'fold --by op-name' roofline stragglers 'pgle -d pgle'; do
+	equal "nsysx-$tool says where thunks come from" "$(cd "$T" && nsysx-$tool no-records 2>&1 >/dev/null | grep -c "no thunk records.*, which XLA's ranges in a profile make: ")" 1
+done
+equal 'nsysx-perfetto says that nothing is drawn' "$(nsysx-perfetto "$T/no-records" 2>&1 >"$T/trace" | grep -c 'warning: nothing to draw: the stream has no times of ')" 1
 done_testing

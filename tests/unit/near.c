@@ -16,6 +16,8 @@ distance(const char *a, const char *b)
 	change = distance(a + 1, b + 1) + (*a != *b);
 	more = 1 + distance(a, b + 1);
 	less = 1 + distance(a + 1, b);
+	if (a[1] && b[1] && a[0] == b[1] && a[1] == b[0] && distance(a + 2, b + 2) + 1 < change)
+		change = distance(a + 2, b + 2) + 1;
 	return change < more ? (change < less ? change : less) : more < less ? more : less;
 }
 
@@ -43,9 +45,19 @@ examples(void)
 	is_str(best("all_reduce", names, n), "c10d::all_reduce_", "of those that hold it the shorter");
 	is_str(best("NCCL:ncclAllreduce", names, n), "NCCL:ncclAllReduce", "with its domain");
 	is_str(best("stp", names, n), "step", "of equal ones the first");
+	is_str(best("setp", names, n), "step", "neighbours are swapped");
 	is_str(best("st", names, n), "", "of two letters, two differ");
 	is_str(best("forward", names, n), "", "nothing is near");
 	is_str(best("", names, n), "", "nothing is wanted");
+}
+
+static void
+hints(void)
+{
+	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("kernl")).text, "; did you mean kernel?", "a question");
+	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("kernel")).text, "", "none where the name is right");
+	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("xyz")).text, "", "or nothing is near");
+	is_str(nsx_near_hint_among("", '|', NSX_STR("xyz")).text, "", "or there are no names");
 }
 
 /* All words of up to 4 letters of two: the best is one of the least distance. */
@@ -91,6 +103,7 @@ int
 main(void)
 {
 	examples();
+	hints();
 	everything();
 	limits();
 	return done();

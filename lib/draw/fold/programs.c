@@ -401,7 +401,9 @@ report(const struct programs *f, struct nsx_diags *diags)
 	bool places = f->options.by == NSX_FOLD_SOURCE || f->options.by == NSX_FOLD_OP_NAME;
 
 	if (!f->top.any_thunk)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no time to fold");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no thunk records, which XLA's ranges in a profile make: no time to fold; --by nvtx and "
+		             "--by kernel do without");
 	else if (places && !any_place(&f->top.cat))
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "the stream has no source locations: extract with -x DIR");

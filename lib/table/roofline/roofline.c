@@ -87,7 +87,9 @@ report(const struct nsx_roof *f, struct nsx_diags *diags)
 	if (f->options->by == NSX_ROOFLINE_PEAKS)
 		return;
 	if (!f->thunks)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no thunk records: no instruction to compare with its limit");
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no thunk records, which XLA's ranges in a profile make: no instruction to compare with its "
+		             "limit; nsysx-summary --by kernel does without");
 	else if (!f->any_cost)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no instruction has flops, vector or mem_bytes: extract with -x DIR");
