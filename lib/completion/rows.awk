@@ -4,9 +4,9 @@
 #     option  TOOL  LETTER  NAME  MODE  VALUES  ARG  HELP
 #
 # LETTER may be empty. MODE: none, must or may (have an argument). VALUES, of the argument: words (those of ARG, between
-# bars), file, dir, kind, kinds (separated by commas) or any.
+# bars, or the only one), file, dir, kind, kinds (separated by commas) or any.
 function values(arg) {
-	if (arg ~ /\|/) return "words"
+	if (arg ~ /\|/ || arg ~ /^[a-z]+$/) return "words"
 	if (arg == "FILE" || arg == "DIR") return tolower(arg)
 	if (arg == "KIND") return "kind"
 	return arg == "KIND,..." ? "kinds" : "any"
@@ -33,6 +33,9 @@ NR == 2 { print "tool", tool, $0 }
 		arg = substr(name, RSTART + RLENGTH)
 		if (mode == "may")
 			sub(/\]$/, "", arg)
+		# What is put together from a word and something else is offered up to there.
+		if (arg == "WINDOWS")
+			arg = "device|module|execution|step|range:|every:"
 		name = substr(name, 1, RSTART - 1)
 	}
 	next

@@ -39,6 +39,15 @@ kinds=$(nsysx-view --schema | awk -F'\t' 'NR > 1 && $2 == "" && $1 != "end" { pr
 tools=$(cd "$B/bin" && echo nsysx-*)
 short=$(echo "$tools" | sed 's/nsysx-//g')
 
+equal 'the values of nsysx-idle --by are those that it asks for' \
+	"$(nsysx-idle --by=- 2>&1 | sed -n 's/.*want \([^;]*\)$/\1/p' | sed 's/ or /, /; s/[A-Z][A-Z]*//g; s/, /\n/g' | sort | tr '\n' ' ')" \
+	"$(awk -F'\t' '$2 == "nsysx-idle" && $4 == "by" { print $7 }' "$made/rows.tsv" | tr '|' '\n' | sort | tr '\n' ' ')"
+for tool in $tools; do
+	equal "the values that $tool asks for are offered" \
+		"$(awk -F'\t' -v t="$tool" '$2 == t && $6 == "words" { print $4 "=" $7 }' "$made/rows.tsv" | grep -v '^by=device|module|execution|step' | sort)" \
+		"$("$tool" --help | sed -nE 's/^ +(-., )?--([a-z-]+)\[?=([a-z][^] ]*).*/\2=\3/p' | sort)"
+done
+
 # One answer for all shells; `_` at the end of a line stands for a space.
 cat >"$T/lines" <<X
 nsysx-fold --by _	kernel module nvtx op-name opcode source
@@ -56,6 +65,8 @@ nsysx-fold --by=op	E--by= op-name opcode
 nsysx-stragglers --waits=	E--waits= device pairs
 nsysx-extract --ranges=a	E--ranges= all
 nsysx-summary --by=nothing	
+nsysx-copies --by _	size
+nsysx-idle --by _	device every: execution module range: step
 nsysx-fold _	F
 nsysx-fold -- --b	
 X

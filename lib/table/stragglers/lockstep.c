@@ -279,8 +279,8 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 
 	if (!f->begin.late->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
-		             "no thunk records of computation, which XLA's ranges in a profile make: nothing to compare; "
-		             "nsysx-steps and nsysx-collectives --instances compare devices without");
+		             "no thunk records of computation, which XLA's ranges in a profile make: nothing to "
+		             "compare; nsysx-steps and nsysx-collectives --instances compare devices without");
 	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,
 	             "executions of thunks on one device only: nothing to compare them with");
 	return rc;
