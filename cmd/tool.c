@@ -198,7 +198,7 @@ look_of(enum nsx_table_form form, const struct nsx_table *table)
 	bool fits = form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() && !nsx_tool_table.wide;
 
 	return (struct nsx_table_look){ whole ? 0 : nsx_tool_top(form),
-	                                fits ? nsx_terminal_width(STDOUT_FILENO) : 0 };
+	                                fits ? nsx_terminal_width(STDOUT_FILENO) : 0, nsx_tool_table.wide };
 }
 
 static char *

@@ -3,6 +3,7 @@
 #ifndef NSX_BASE_TABLE_H
 #define NSX_BASE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,14 @@ void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
  * the others from left to right. Further calls add names; NULL is allowed. Each must be a column of the table. */
 void nsx_table_rank(struct nsx_table *t, const char *names);
 
+/* People see the column of that name headed so; TSV and JSON keep its name. `head` must outlive the table. NULL is
+ * allowed as a table. */
+void nsx_table_head(struct nsx_table *t, const char *name, const char *head);
+
+/* The columns that Markdown shows, and a terminal, unless all are wanted: those named, separated by spaces; Markdown in
+ * that order. NULL is allowed as a table. */
+void nsx_table_brief(struct nsx_table *t, const char *names);
+
 /* The cells of the column of that name, which are integers, add up to a whole: the line about rows that are not shown
  * tells their share of it. NULL is allowed. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
@@ -80,6 +89,7 @@ int nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t
 struct nsx_table_look {
 	size_t top;     /* the first rows only; 0: all */
 	size_t width;   /* columns of the terminal that an aligned table must fit; 0: no limit */
+	bool   wide;    /* all columns, whatever nsx_table_brief says */
 };
 
 /* The same for the first rows; an aligned or Markdown table then has a line with the number of the others. To fit a

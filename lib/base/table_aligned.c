@@ -52,7 +52,7 @@ static void
 measure(struct layout *l)
 {
 	for (size_t i = 0; i < l->t->ncols; i++)
-		l->cols[i] = (struct column){ .natural = nsx_width(nsx_str_c(l->t->cols[i].name)) };
+		l->cols[i] = (struct column){ .natural = nsx_width(nsx_str_c(nsx_table_head_of(l->t, i))) };
 	for (size_t row = 0; row < l->rows; row++)
 		for (size_t i = 0; i < l->t->ncols; i++) {
 			struct nsx_str s = cell_text(l, row, i);
@@ -122,6 +122,16 @@ least_of(size_t share, size_t least, size_t width)
 	return n < width ? n : width;
 }
 
+/* Whether the brief form of the table has the column. */
+static bool
+is_brief(const struct layout *l, size_t col)
+{
+	for (size_t i = 0; i < l->t->brief.n; i++)
+		if (l->t->brief.p[i] == col)
+			return true;
+	return !l->t->brief.n;
+}
+
 static void
 fit(struct layout *l, const size_t *order)
 {
@@ -132,6 +142,10 @@ fit(struct layout *l, const size_t *order)
 		struct column *c = &l->cols[order[k]];
 		size_t gap = used ? GAP : 0, least = c->natural;
 
+		if (!is_brief(l, order[k])) {
+			l->left_out++;
+			continue;
+		}
 		if (ranked && !c->ranked) {
 			used = l->width - widen(l, l->width - used, l->width / 2);
 			ranked = false;
@@ -139,7 +153,7 @@ fit(struct layout *l, const size_t *order)
 		if (is_string(l, order[k])) {
 			size_t floor = strings ? least_of(l->width / 6, LEAST_STRING, l->width)
 			                       : least_of(l->width / 3, LEAST_NAME, l->width);
-			size_t name = nsx_width(nsx_str_c(l->t->cols[order[k]].name));
+			size_t name = nsx_width(nsx_str_c(nsx_table_head_of(l->t, order[k])));
 
 			floor = floor < name ? name : floor;
 			least = least < floor ? least : floor;
@@ -259,7 +273,7 @@ write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_e
 
 	for (size_t i = 0; i < t->ncols; i++)
 		if (l->cols[i].shown)
-			put_cell(&b, l, i, nsx_str_c(t->cols[i].name), true);
+			put_cell(&b, l, i, nsx_str_c(nsx_table_head_of(t, i)), true);
 	for (size_t row = 0; row < l->rows && rc == NSX_OK; row++) {
 		for (size_t i = 0; i < t->ncols; i++)
 			if (l->cols[i].shown)

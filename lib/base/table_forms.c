@@ -199,7 +199,7 @@ put_rest(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 		return;
 	nsx_buf_c(b, " (");
 	put_percent(b, 100 * rest / all, false);
-	nsx_buf_fmt(b, " of %s)", t->cols[t->added].name);
+	nsx_buf_fmt(b, " of %s)", nsx_table_head_of(t, t->added));
 }
 
 void
@@ -240,7 +240,7 @@ markdown_begin(struct nsx_buf *b, const struct nsx_table *t)
 		nsx_buf_c(b, "\n\n");
 	}
 	for (size_t i = 0; i < t->ncols; i++)
-		nsx_buf_fmt(b, "| %s ", t->cols[i].name);
+		nsx_buf_fmt(b, "| %s ", nsx_table_head_of(t, i));
 	nsx_buf_c(b, "|\n");
 	for (size_t i = 0; i < t->ncols; i++)
 		nsx_buf_c(b, t->cols[i].type == NSX_CELL_STRING ? "|---" : "|--:");
@@ -319,6 +319,40 @@ write_form(const struct nsx_table *t, const struct form *f, size_t rows, struct 
 	return rc;
 }
 
+/* In Markdown, with the columns of its brief form: as a table that has these alone. */
+static int
+write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
+{
+	struct nsx_table less = *t;
+	struct nsx_table_col *cols = calloc(t->brief.n, sizeof *cols);
+	int rc = NSX_OK;
+
+	less.cols = cols;
+	less.ncols = t->brief.n;
+	less.heads = NULL;
+	memset(&less.cells, 0, sizeof less.cells);
+	for (size_t k = 0; cols && k < less.ncols; k++)
+		cols[k] = (struct nsx_table_col){ nsx_table_head_of(t, t->brief.p[k]), t->cols[t->brief.p[k]].type };
+	if (!cols)
+		rc = nsx_err_nomem(err, nsx_outfile_name(out));
+	for (size_t i = 0; rc == NSX_OK && i < t->nrows; i++)
+		for (size_t k = 0; rc == NSX_OK && k < less.ncols; k++)
+			if (!nsx_vec_push(&less.cells, *nsx_table_cell_of(t, i, t->brief.p[k])))
+				rc = nsx_err_nomem(err, nsx_outfile_name(out));
+	/* The column that adds up may be none of them. */
+	less.adds = false;
+	for (size_t k = 0; t->adds && k < less.ncols; k++)
+		if (t->brief.p[k] == t->added) {
+			less.adds = true;
+			less.added = k;
+		}
+	if (rc == NSX_OK)
+		rc = write_form(&less, &forms[NSX_TABLE_MARKDOWN], rows, out, err);
+	free(less.cells.p);
+	free(cols);
+	return rc;
+}
+
 int
 nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                struct nsx_outfile *out, struct nsx_err *err)
@@ -329,6 +363,8 @@ nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_t
 		return nsx_err_nomem(err, nsx_outfile_name(out));
 	if (form == NSX_TABLE_ALIGNED)
 		return nsx_table_aligned(t, rows, look.width, diags, out, err);
+	if (form == NSX_TABLE_MARKDOWN && t->brief.n && !look.wide)
+		return write_brief(t, rows, out, err);
 	return write_form(t, &forms[form], rows, out, err);
 }
 
@@ -336,7 +372,7 @@ int
 nsx_table_write(const struct nsx_table *t, enum nsx_table_form form, int64_t diags, struct nsx_outfile *out,
                 struct nsx_err *err)
 {
-	return nsx_table_show(t, form, (struct nsx_table_look){ 0, 0 }, diags, out, err);
+	return nsx_table_show(t, form, (struct nsx_table_look){ .wide = true }, diags, out, err);
 }
 
 void

@@ -28,9 +28,18 @@ struct nsx_table {
 	struct nsx_buf   notes;                 /* lines */
 	struct nsx_buf   title;
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
+	const char     **heads;                 /* by column, NULL where it is the name; NULL: all are */
+	NSX_VEC(size_t)  brief;                 /* columns that nsx_table_brief named, in its order */
 	bool             adds;                  /* cells of column `added` add up to a whole */
 	size_t           added;
 };
+
+/* What people see above a column. */
+static inline const char *
+nsx_table_head_of(const struct nsx_table *t, size_t col)
+{
+	return t->heads && t->heads[col] ? t->heads[col] : t->cols[col].name;
+}
 
 static inline const struct nsx_table_cell *
 nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)

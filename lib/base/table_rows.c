@@ -28,6 +28,8 @@ nsx_table_free(struct nsx_table *t)
 	nsx_arena_free(&t->arena);
 	free(t->cells.p);
 	free(t->ranked.p);
+	free(t->brief.p);
+	free(t->heads);
 	nsx_buf_free(&t->notes);
 	nsx_buf_free(&t->title);
 	free(t);
@@ -137,12 +139,34 @@ nsx_table_rank(struct nsx_table *t, const char *names)
 		n = strcspn(names, " ");
 		col = column(t, (struct nsx_str){ names, n });
 		assert(col < t->ncols);
-		if (!nsx_vec_room(&t->ranked, 1)) {
-			t->failed = true;
-			return;
-		}
-		t->ranked.p[t->ranked.n++] = col;
+		t->failed |= !nsx_vec_push(&t->ranked, col);
 	}
+}
+
+void
+nsx_table_brief(struct nsx_table *t, const char *names)
+{
+	for (size_t n, col; t && *(names += strspn(names, " ")); names += n) {
+		n = strcspn(names, " ");
+		col = column(t, (struct nsx_str){ names, n });
+		assert(col < t->ncols);
+		t->failed |= !nsx_vec_push(&t->brief, col);
+	}
+}
+
+void
+nsx_table_head(struct nsx_table *t, const char *name, const char *head)
+{
+	size_t col = t ? column(t, nsx_str_c(name)) : 0;
+
+	if (!t)
+		return;
+	assert(col < t->ncols);
+	if (!t->heads)
+		t->heads = calloc(t->ncols, sizeof *t->heads);
+	t->failed |= !t->heads;
+	if (t->heads)
+		t->heads[col] = head;
 }
 
 void

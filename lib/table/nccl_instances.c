@@ -198,6 +198,7 @@ make(const struct nsx_nccl_set *s, bool each, struct nsx_nccl_table *t, struct n
 	t->table = nsx_table_new(each ? each_cols : instance_cols, each ? E_COLS : I_COLS);
 	nsx_table_rank(t->table, each ? "collective device dur bytes busbw wait hidden start seq group"
 	                              : "collective bytes group busbw skew straggler ranks transfer seq");
+	nsx_table_adds(t->table, each ? "dur" : "transfer");
 	if (!t->table)
 		return nsx_err_nomem(err, NULL);
 	for (size_t i = 0, k; i < s->ops.n; i = k) {

@@ -35,6 +35,13 @@ is() {
 	same "$claim" "$T/want" "$T/got"
 }
 
+says() {
+	claim=$1 text=$2
+	shift 2
+	run "$@"
+	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
+}
+
 # ---- times and verdicts ----
 # Program step, three executions on a device: i 90 100 110; twice 2 x 20; rare 30 in one execution of three.
 run_of() {

@@ -542,4 +542,15 @@ equal 'their sum is that of opcodes' "$(awk -F'\t' '{ s += $2 } END { printf "%.
 fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
 fails 'a way twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
 fails 'no way at all' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"
+
+# Spans of ranges are told from their GPU time, for people; a stream whose ranges launch nothing says why there are no rows.
+printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#range\tprofile:i\trange:i\tname:s\tdevice:i\tstart:i\tdur:i\thost_start:i\thost_dur:i\n#end\trecords:i\ndevice\t0\t0\n' >"$T/spans"
+cp "$T/spans" "$T/idle_ranges"
+printf 'range\t0\t1\ta\t0\t10\t5\t1\t2\nend\t2\n' >>"$T/spans"
+printf 'range\t0\t1\ta\t\t\t\t1\t2\nend\t2\n' >>"$T/idle_ranges"
+equal 'spans are headed as spans' "$(nsysx-summary -q --table --by range "$T/spans" | head -n 1 | grep -c 'span_total  span_mean')" 1
+equal 'and have their names in TSV' "$(nsysx-summary -q --tsv --by range "$T/spans" | head -n 1 | cut -f 4,5)" "$(printf 'total\tmean')"
+equal 'ranges that launch nothing are no rows' "$(nsysx-summary -q --tsv --by range "$T/idle_ranges" | wc -l)" 1
+equal '... which is said, with what to do' "$(nsysx-summary --tsv --by range "$T/idle_ranges" 2>&1 >"$T/null" | grep -c 'none of the ranges launched GPU work: .*--trace=cuda,nvtx')" 1
+equal '... and not of a stream that has one' "$(nsysx-summary --tsv --by range "$T/spans" 2>&1 >"$T/null" | grep -c 'none of the ranges')" 0
 done_testing

@@ -37,7 +37,7 @@ tables() {
 }
 {
 	for s in jax torch wide; do tables $s.nsysx; done
-	for by in thunk module opcode source range kernel step; do echo "nsysx-compare --by $by jax.nsysx wide.nsysx"; done
+	for by in thunk module opcode source range kernel step device collective; do echo "nsysx-compare --by $by jax.nsysx wide.nsysx"; done
 	for what in '' --peak --summary --at-peak; do echo "nsysx-heap $what job/dump0"; done
 } >commands
 python3 "$tests_dir/tools/terminal/fit.py" 20 80 120 200 <commands >told 2>fit.err || cat fit.err
@@ -116,4 +116,21 @@ equal 'with their continuation indented' "$(grep -c -v -e '^nsysx-steps: ' -e '^
 equal 'in a pipe each is a line' "$(wc -l <whole)" 2
 fails 'not of a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
 fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
+
+# The line about rows that are left out tells their share of the column that adds up, counted again from TSV.
+"$SYNTH" -o calls --nccl --schema=3.24.14 && nsysx-extract -q --ops calls/r0.sqlite >calls.nsysx
+while read -r column command; do
+	want=$($command --tsv 2>null | awk -F'\t' -v column="$column" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) c = i; next }
+		{ all += $c; if (NR > 2) rest += $c } END { if (NR > 2) printf "... and %d more (%.1f%% of %s)", NR - 2, 100 * rest / all, column }')
+	equal "what is left out, of $column: $command" "$($command --table --top 1 2>null | grep -o '^[.][.][.] and .* more (.*)' | tr -d ,)" "$want"
+	[ -n "$want" ] || fail "$command has rows to leave out" '' ''
+done <<'END'
+total nsysx-summary -q --by collective jax.nsysx
+total nsysx-summary -q --by source jax.nsysx
+transfer nsysx-collectives -q --instances calls.nsysx
+dur nsysx-collectives -q --each calls.nsysx
+ns nsysx-idle -q jax.nsysx
+kernels nsysx-measure -q --module jit_train_step jax.nsysx
+dur nsysx-measure -q --module jit_train_step --list jax.nsysx
+END
 done_testing

@@ -337,6 +337,39 @@ adds_and_sorts(void)
 	nsx_table_free(t);
 }
 
+/* What people see above columns, and which of them: TSV and JSON hold all, by name. */
+static void
+heads_and_brief(void)
+{
+	static const struct nsx_table_col some[] = {
+		{ "name", NSX_CELL_STRING }, { "total", NSX_CELL_NS }, { "count", NSX_CELL_INT }
+	};
+	struct nsx_table *t = nsx_table_new(some, 3);
+
+	nsx_table_head(t, "total", "span total");
+	nsx_table_adds(t, "total");
+	nsx_table_row(t);
+	nsx_table_str(t, 0, NSX_STR("a"));
+	nsx_table_int(t, 1, 90);
+	nsx_table_int(t, 2, 7);
+	nsx_table_row(t);
+	nsx_table_int(t, 1, 10);
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1 }, -1), "name\ttotal\tcount\na\t90\t7\n", "TSV has the name");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1 }, -1),
+	       "name  span total  count\na          90 ns      7\n... and 1 more (10.0% of span total): --top 0\n", "people the head");
+	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 2 }, -1),
+	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "in Markdown too");
+	nsx_table_brief(t, "count name");
+	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 1 }, -1),
+	       "| count | name |\n|--:|---|\n| 7 | `a` |\n\n... and 1 more\n", "the brief form, in its order");
+	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 2, .wide = true }, -1),
+	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "or all columns");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 80 }, -1),
+	       "name  count\na         7\n-         -\n... and 1 more column: --wide\n", "a terminal has those of the brief form");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1 }, -1), "name\ttotal\tcount\na\t90\t7\n", "TSV has all");
+	nsx_table_free(t);
+}
+
 int
 main(void)
 {
@@ -350,5 +383,6 @@ main(void)
 	fits();
 	large();
 	adds_and_sorts();
+	heads_and_brief();
 	return done();
 }

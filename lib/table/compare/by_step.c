@@ -495,8 +495,8 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
                         struct nsx_diags *diags)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic base new delta percent verdict device base_steps new_steps base_p99 new_p99 "
-	               "base_p50 new_p50");
+	nsx_table_rank(t, "class statistic base_p50 new_p50 percent verdict device base_p99 new_p99");
+	nsx_table_brief(t, "class device statistic base_p50 new_p50 percent base_p99 new_p99 verdict");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);

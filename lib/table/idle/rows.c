@@ -360,6 +360,8 @@ nsx_idle_table(struct idle *f)
 
 	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
 	nsx_table_rank(t, "share cause part ns");
+	if (t)
+		nsx_table_adds(t, "ns");
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 

@@ -213,10 +213,12 @@ select_spans(const struct nsx_spans *s, size_t *n)
 struct nsx_table *
 nsx_spans_table(struct nsx_spans *s)
 {
-	static const struct { const struct nsx_table_col *cols; int n; const char *rank; } forms[] = {
-		[NSX_MEASURE_EXECUTIONS] = { execution_cols, X_NCOLS, "name execution device events kernels" },
-		[NSX_MEASURE_STATS]      = { stats_cols, S_NCOLS, "name device measure count mean median p90 p99" },
-		[NSX_MEASURE_LIST]       = { list_cols, L_NCOLS, "kernel dur execution device start" },
+	static const struct { const struct nsx_table_col *cols; int n; const char *rank, *adds; } forms[] = {
+		[NSX_MEASURE_EXECUTIONS] = { execution_cols, X_NCOLS, "name execution device events kernels", "kernels"
+		                             },
+		[NSX_MEASURE_STATS]      = { stats_cols, S_NCOLS, "name device measure count mean median p90 p99",
+		                             NULL },
+		[NSX_MEASURE_LIST]       = { list_cols, L_NCOLS, "kernel dur execution device start", "dur" },
 	};
 	struct nsx_table *t = nsx_table_new(forms[s->options->what].cols, forms[s->options->what].n);
 	size_t n;
@@ -224,6 +226,8 @@ nsx_spans_table(struct nsx_spans *s)
 	bool good = t && x;
 
 	nsx_table_rank(t, forms[s->options->what].rank);
+	if (forms[s->options->what].adds)
+		nsx_table_adds(t, forms[s->options->what].adds);
 	if (good)
 		switch (s->options->what) {
 		case NSX_MEASURE_EXECUTIONS: put_executions(t, s, x, n); break;

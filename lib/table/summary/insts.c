@@ -554,7 +554,7 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_table_rank(*table, f->options.variable ? "name total relstd mean program count percent"
 		                                           : "name total percent program count opcode mean op_name");
 	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE
-	    || f->options.by == NSX_SUMMARY_SOURCE)
+	    || f->options.by == NSX_SUMMARY_SOURCE || f->options.by == NSX_SUMMARY_COLLECTIVE)
 		nsx_table_adds(*table, "total");
 	switch (f->options.by) {
 	case NSX_SUMMARY_THUNK:  rc = put_insts(f, *table); break;

@@ -42,6 +42,12 @@ static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_GPU_PERCENT] = { "gpu_percent", NSX_CELL_PERCENT },
 };
 
+/* What people see above the spans of ranges. */
+static const char *const spans[] = {
+	[K_TOTAL] = "span_total", [K_MEAN] = "span_mean", [K_STD] = "span_std", [K_MIN] = "span_min",
+	[K_MAX] = "span_max"
+};
+
 struct row {
 	uint32_t type, name;   /* or domain; 0: absent */
 	struct nsx_stat dur;
@@ -349,6 +355,9 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	                                  : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
 	                                    "host_total");
 	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
+	/* Beside the GPU time of ranges these are their spans, in which the GPU may be idle. */
+	for (int i = K_TOTAL; !f->kernel && i <= K_MAX; i++)
+		nsx_table_head(*table, range_cols[i].name, spans[i]);
 	if (!rows || !of_type || !*table)
 		rc = nsx_err_nomem(f->err, NULL);
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
@@ -367,6 +376,11 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops"
 		             : "no range records: extract with --ranges");
+	if (!f->kernel && f->any && f->rows.n == 0)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+			"none of the ranges launched GPU work: put ranges around code that launches it, capture them "
+			"with "
+			"--trace=cuda,nvtx and extract with --ranges");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
