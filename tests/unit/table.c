@@ -333,7 +333,7 @@ adds_and_sorts(void)
 	nsx_table_sort(t, "name", &err);
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 1, 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, the least first");
 	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "no such column");
-	is_str(err.msg, "no column total_: want one of name, total, mean", "which says what there is");
+	is_str(err.msg, "no column total_: want one of name, total, mean; did you mean total?", "which says what there is");
 	nsx_table_free(t);
 }
 
