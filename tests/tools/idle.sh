@@ -166,6 +166,19 @@ END_STREAM
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
 equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60 % of that in epoch 7;batch'
 
+# [10,20) and [50,60) in an instruction of XLA, which has a name; [20,35) and [35,50) in others: 20 of 50.
+stream v6 <<'END_STREAM'
+device device=0
+range range=1 host_start=0 host_dur=100 domain=TSL name=Thunk:#name=a/b,hlo_op=dot.3#
+range range=2 parent=1 host_start=20 host_dur=15 name=batch
+range range=3 parent=1 host_start=35 host_dur=15 name=next
+call call=1 start=0 dur=1 name=cudaLaunchKernel class=launch ops=1
+op name=k start=1 dur=9 call=1 tid=1 host_start=0 host_dur=1 range=1
+call call=2 start=60 dur=40 name=cudaLaunchKernel class=launch ops=1
+op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
+END_STREAM
+equal 'XLA has names, and the share is told' "$(bound v6 8 | sed 's/.*; //')" 'mostly range, 50 ns, 40 % of that in dot.3'
+
 # ---- the host waits
 
 stream drained <<'END_STREAM'

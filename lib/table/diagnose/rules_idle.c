@@ -58,9 +58,9 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 		return;
 	nsx_buf_fmt(&a->text, "; %.0f %% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
 	            what);
-	nsx_idle_put_frames(&a->idle, path, leaf, &a->text);
+	nsx_idle_put_place(&a->idle, path, leaf, &a->text);
 	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");
-	nsx_idle_put_frames(&a->idle, path, leaf, &a->subject);
+	nsx_idle_put_place(&a->idle, path, leaf, &a->subject);
 }
 
 /* The same for the window with the maximum of the cause. */

@@ -227,5 +227,7 @@ struct nsx_table *nsx_idle_new_table(const struct idle *f, const struct nsx_tabl
 
 /* A path's or a leaf's text; empty for none. */
 void nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
+/* The same for a sentence: titles of XLA are the names of their instruction or program. */
+void nsx_idle_put_place(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
 
 #endif

@@ -4,11 +4,24 @@
 
 #include "base/num.h"
 #include "table/idle/idle.h"
+#include "xla/title.h"
 
 /* ---- texts */
 
-void
-nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
+/* A title of XLA by the instruction or program that it names; any other name as it is. */
+static void
+put_brief(struct nsx_str frame, struct nsx_buf *to)
+{
+	static const char domain[] = NSX_XLA_DOMAIN ":";
+	struct nsx_title t = { .label = frame };
+
+	if (nsx_str_starts(frame, domain))
+		nsx_title_parse((struct nsx_str){ frame.ptr + sizeof domain - 1, frame.len - (sizeof domain - 1) }, &t);
+	nsx_buf_str(to, t.hlo_op.len ? t.hlo_op : t.module.len ? t.module : frame);
+}
+
+static void
+put_frames(const struct idle *f, uint32_t path, uint32_t leaf, bool brief, struct nsx_buf *to)
 {
 	uint32_t chain[256];
 	size_t n = 0, skipped = 0;
@@ -22,12 +35,29 @@ nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct n
 	if (skipped)
 		nsx_buf_c(to, "...;");
 	while (n) {
-		nsx_buf_str(to, nsx_intern_str(&f->paths.frames, chain[--n]));
+		struct nsx_str frame = nsx_intern_str(&f->paths.frames, chain[--n]);
+
+		if (brief)
+			put_brief(frame, to);
+		else
+			nsx_buf_str(to, frame);
 		if (n || leaf != NSX_NONE)
 			nsx_buf_char(to, ';');
 	}
 	if (leaf != NSX_NONE)
 		nsx_buf_str(to, nsx_intern_str(&f->paths.frames, leaf));
+}
+
+void
+nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
+{
+	put_frames(f, path, leaf, false, to);
+}
+
+void
+nsx_idle_put_place(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to)
+{
+	put_frames(f, path, leaf, true, to);
 }
 
 /* ---- folded stacks */

@@ -100,7 +100,7 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 	}
 	if (cause && v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
 		nsx_buf_fmt(b, ", %.0f %% of that in ", 100 * (double)v->in / (double)cause);
-		nsx_idle_put_frames(f, v->path, v->leaf, b);
+		nsx_idle_put_place(f, v->path, v->leaf, b);
 	}
 }
 
