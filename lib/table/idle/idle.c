@@ -580,6 +580,21 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 	return rc;
 }
 
+/* A device that compiles is not in its steady state: what is true of its recording need not be of its steps. */
+static void
+note_compiling(const struct idle *f, struct nsx_table *t)
+{
+	nsx_u128 ns = 0;
+
+	if (f->options->by != NSX_IDLE_DEVICE || f->options->steps)
+		return;
+	for (size_t i = 0; i < f->windows.n; i++)
+		ns += (nsx_u128)f->windows.p[i].cells[nsx_cause_cell(NSX_CAUSE_COMPILE)].ns;
+	if (ns)
+		nsx_table_note(t, "these are whole recordings, in which %.3f ms are idle time of compiling; "
+		               "--steps looks at the steps alone", (double)ns / 1e6);
+}
+
 int
 nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
          struct nsx_table **table, int64_t *ndiags,
@@ -609,6 +624,8 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 				nsx_idle_verdict_text(&f, (uint32_t)i, &f.full);
 				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
 			}
+			if (*table && options->notes)
+				note_compiling(&f, *table);
 			*table = nsx_idle_sound(&f, *table);
 			if (options->beside)
 				*options->beside = nsx_idle_sound(&f, nsx_idle_table(&f));
