@@ -582,7 +582,7 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 
 /* A device that compiles is not in its steady state: what is true of its recording need not be of its steps. */
 static void
-note_compiling(const struct idle *f, struct nsx_table *t)
+note_compiling(struct idle *f, struct nsx_table *t)
 {
 	nsx_u128 ns = 0;
 
@@ -590,9 +590,12 @@ note_compiling(const struct idle *f, struct nsx_table *t)
 		return;
 	for (size_t i = 0; i < f->windows.n; i++)
 		ns += (nsx_u128)f->windows.p[i].cells[nsx_cause_cell(NSX_CAUSE_COMPILE)].ns;
-	if (ns)
-		nsx_table_note(t, "these are whole recordings, in which %.3f ms are idle time of compiling; "
-		               "--steps looks at the steps alone", (double)ns / 1e6);
+	if (!ns)
+		return;
+	f->full.len = 0;
+	nsx_buf_ns(&f->full, (double)ns);
+	nsx_table_note(t, "these are whole recordings, in which %.*s are idle time of compiling; "
+	               "--steps looks at the steps alone", (int)f->full.len, f->full.ptr);
 }
 
 int
