@@ -100,6 +100,12 @@ same 'times are those of nsysx-summary, per execution' "$T/want" "$T/got"
 nsysx-compare -q --tsv --by device "$T/base" "$T/slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
+# A default table leaves out programs, so beside a stream it is told what table is needed; two tables may be of one kind.
+warns() { nsysx-compare --tsv "$@" 2>&1 >"$T/null" | grep -o '[A-Z]*: a table held against a stream'; }
+equal 'which table goes with a stream is said of the table' "$(warns "$T/slow" "$T/table"; warns "$T/table" "$T/slow")" \
+	"NEW: a table held against a stream
+BASE: a table held against a stream"
+equal 'but not of two tables, or streams' "$(warns "$T/table" "$T/table"; warns --by device "$T/base" "$T/slow")" ''
 printf 'device\tprofile\texecs\tspan\tmodules\tcompute\texposed\thidden\tidle\tcompute_percent\texposed_percent\tidle_percent\twindow\tcopy\tcopy_hidden\n0\tp\t3\tx\t\t\t\t\t\t\t\t\t\t\t\n' >"$T/wrong"
 fails 'what is no number in one' 1 '"x"' nsysx-compare "$T/wrong" "$T/slow"
 # Without programs the whole run is compared, and said to be.

@@ -357,6 +357,10 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE &&
 	             c->options.by != NSX_COMPARE_DEVICE,
 	             "tables have exposed time: --time whole does not apply");
+	nsx_diag_add(diags, NSX_WARNING, c->side[by[0] < 0].name,
+	             c->options.by == NSX_COMPARE_DEVICE && (by[0] >= 0) != (by[1] >= 0),
+	             "a table held against a stream, of which all programs count: it must be one of nsysx-summary --by "
+	             "device --cover 1, the default leaves out programs");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
 		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "
 		"not compare");
