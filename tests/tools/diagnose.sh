@@ -332,6 +332,10 @@ equal 'named together they are of one class' "$(nsysx-diagnose -q --table --step
 
 # ---- sentences that hold together
 
+# In each step the host is in a range for 80 of the 115 ns in which the queue is drained, once it has waited for 20 of them.
+{ steps; for k in 1 2 3 4; do echo "range range=$k host_start=$((k * 1000 + 320)) host_dur=80 name=write_log"; done; } | stream logged
+says 'blocking: where the host is once it has waited' "100 % of the wait in cudaStreamSynchronize; 100 % of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
+equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
 says 'no instance of a collective is known: nor is waiting' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
 says 'clocks that cannot be compared: the same' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
 says '... and a number where it is' 'a step; of that 25 ns waiting for the last to come' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"

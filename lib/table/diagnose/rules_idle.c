@@ -245,6 +245,13 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	if (drained)
 		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
 		           a->drained[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
+	/* What the host does once it has waited, where that takes the most of it. */
+	if (a->drained[NSX_CAUSE_SYNC] && (most == NSX_CAUSE_RANGE || most == NSX_CAUSE_API)) {
+		size_t subject = a->subject.len;
+
+		put_reason(a, (enum nsx_cause)most, "the host's time after it");
+		a->subject.len = subject;
+	}
 	if (c->blocking) {
 		nsx_buf_c(&a->text, "; and ");
 		nsx_look_put_ns(&a->text, copies);
