@@ -54,7 +54,7 @@ shown(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look
 static const char *
 written(const struct nsx_table *t, enum nsx_table_form form, int64_t diags)
 {
-	return shown(t, form, (struct nsx_table_look){ 0, 0 }, diags);
+	return shown(t, form, (struct nsx_table_look){ .top = 0, .width = 0 }, diags);
 }
 
 static void
@@ -149,19 +149,19 @@ fitted(void)
 		nsx_table_double(t, 3, 123456.789);
 		nsx_table_str(t, 4, NSX_STR("jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1"));
 	}
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 2, 40 }, 0),
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 40 }, 0),
 	       "name                      total  percent\n"
 	       "jit_train_..t_general  123.5 ms     100%\n"
 	       "jit_train_..t_general  123.5 ms   0.123%\n"
 	       "... and 1,233 more: --top 0\n"
 	       "... and 2 more columns: --wide\n"
 	       "the stream holds no diags\n", "columns that matter and fit, names with both ends, what is left out");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 1, 8 }, -1),
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1, .width = 8 }, -1),
 	       "   total\n123.5 ms\n... and\n  1,234\n  more:\n  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n",
 	       "what matters most, where there is room for no more");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 1, 5 }, -1), "total\n#####\n... and\n  1,234\n  more:\n"
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1, .width = 5 }, -1), "total\n#####\n... and\n  1,234\n  more:\n"
 	       "  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n", "a number is not cut");
-	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 1, 40 }, 0),
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 40 }, 0),
 	       "name\ttotal\tpercent\tmean\tkey\njit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general\t123456789\t100\t123456.789\t"
 	       "jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1\n", "TSV fits nothing");
 	nsx_table_free(t);
@@ -194,7 +194,7 @@ distinct(void)
 			nsx_table_row(t);
 			nsx_table_str(t, 0, nsx_str_c(names[i][k]));
 		}
-		snprintf(text, sizeof text, "%s", shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 27 }, -1));
+		snprintf(text, sizeof text, "%s", shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 27 }, -1));
 		for (char *p = strtok(text, "\n"); p && n < 8; p = strtok(NULL, "\n"))
 			line[n++] = p;
 		for (size_t a = 1; a < n; a++) {
@@ -220,11 +220,11 @@ without_values(void)
 	nsx_table_row(t);
 	nsx_table_str(t, 0, NSX_STR("a"));
 	nsx_table_double(t, 2, 0.09876);
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 12 }, -1),
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 12 }, -1),
 	       "first  third\na      9.88%\n... and 1\n  more\n  column:\n  --wide\n", "no value, no room");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 20 }, -1), "first  second  third\na           -  9.88%\n",
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 20 }, -1), "first  second  third\na           -  9.88%\n",
 	       "all there is room for");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 0, 0 }, -1), "first  second  third\na           -   9.9%\n",
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 0 }, -1), "first  second  third\na           -   9.9%\n",
 	       "no terminal, no digits");
 	nsx_table_free(t);
 }
@@ -269,7 +269,7 @@ fits(void)
 					nsx_table_double(t, c, (double)random_number() * pow(10, (double)(random_number() % 40) - 20));
 			nsx_buf_free(&b);
 		}
-		const char *p = shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 3, width }, 0);
+		const char *p = shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 3, .width = width }, 0);
 		for (const char *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
 			good &= nsx_width((struct nsx_str){ p, (size_t)(end - p) }) <= width;
 		nsx_table_free(t);
@@ -318,20 +318,20 @@ adds_and_sorts(void)
 		if (rows[i].total >= 0)
 			nsx_table_double(t, 2, rows[i].mean);
 	}
-	ok(strstr(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ 2, 0 }, -1), "\n... and 3 more (10.0% of total): --top 0\n") != NULL,
+	ok(strstr(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 0 }, -1), "\n... and 3 more (10.0% of total): --top 0\n") != NULL,
 	   "the share that is not shown");
-	ok(strstr(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ 1, 0 }, -1), "\n... and 4 more (40.0% of total)\n") != NULL,
+	ok(strstr(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "\n... and 4 more (40.0% of total)\n") != NULL,
 	   "in Markdown too");
 	is_int(nsx_table_sort(t, "mean", &err), NSX_OK, "sorted by a double");
-	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 0, 0 }, -1),
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 0, .width = 0 }, -1),
 	       "name\ttotal\tmean\na\t300\t3\nb\t25\t3\nd\t600\t1\nc\t75\t-2\ne\t\t\n",
 	       "the greatest first, equal ones as they were, absent last");
 	nsx_table_sort(t, "name", &err);
 	nsx_table_sort(t, "total", &err);
-	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 2, 0 }, -1), "name\ttotal\tmean\nd\t600\t1\na\t300\t3\n",
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 2, .width = 0 }, -1), "name\ttotal\tmean\nd\t600\t1\na\t300\t3\n",
 	       "by an integer");
 	nsx_table_sort(t, "name", &err);
-	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ 1, 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, the least first");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, the least first");
 	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "no such column");
 	is_str(err.msg, "no column total_: want one of name, total, mean; did you mean total?", "which says what there is");
 	nsx_table_free(t);
