@@ -426,4 +426,11 @@ nsysx-idle -q --tsv "$T/causes" >"$T/want"
 same '--with-table: the table is the one without --list' "$T/want" "$T/both-idle"
 fails '--with-table without a name for each' 2 'want -o FILE with a % in its name' nsysx-idle --list 5 --with-table "$T/causes"
 fails '--with-table of no list' 2 '--with-table goes with --list' nsysx-idle --with-table "$T/causes"
+# Operations outlast later ones of their stream; those whose stream is not known may be of several.
+overlapping() {
+	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\n'
+	printf 'op\t0\t0\tkernel\t0\t%s\ta\t1000\t100\nop\t0\t1\tkernel\t0\t%s\tb\t1010\t20\n#end\trecords:i\nend\t2\n' "$1" "$1"
+}
+equal 'operations of one stream that overlap are reported' "$(overlapping 7 | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 1
+equal 'not those whose stream is not known' "$(overlapping '' | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 0
 done_testing
