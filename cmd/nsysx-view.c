@@ -167,7 +167,7 @@ source_of(enum nsx_kind_id id)
 
 /* For a kind without records, say why, or suggest a similar name. */
 static void
-warn_missing(const struct nsx_tool *t, struct nsx_str name)
+warn_missing(struct nsx_tool *t, struct nsx_str name)
 {
 	struct nsx_near near = { .want = name };
 	struct nsx_str meant;
@@ -188,6 +188,7 @@ warn_missing(const struct nsx_tool *t, struct nsx_str name)
 	             (int)name.len, name.ptr,
 	             meant.len ? "; did you mean " : "", (int)meant.len, meant.len ? meant.ptr : "", meant.len ? "?" :
 	             "");
+	t->diags.failed |= near.failed;
 	nsx_near_free(&near);
 }
 

@@ -74,6 +74,8 @@ nsx_near_offer(struct nsx_near *n, struct nsx_str name)
 	    known >= NSX_NEAR_NAMES)
 		return;
 	id = nsx_intern(&n->seen, name);
+	if (id == NSX_NONE)
+		n->failed = true;
 	if (id == NSX_NONE || id < known)
 		return;
 	if (n->cost && n->cost - 1 < most)
@@ -103,6 +105,7 @@ nsx_near_free(struct nsx_near *n)
 {
 	nsx_intern_free(&n->seen);
 	n->cost = 0;
+	n->failed = false;
 }
 
 struct nsx_near_hint

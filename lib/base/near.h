@@ -19,9 +19,10 @@ struct nsx_near {
 	struct nsx_intern seen;
 	uint32_t          best;     /* number of it in seen */
 	unsigned          cost;     /* 1 + letters to change, add or remove; 0: no similar name */
+	bool              failed;   /* out of memory: names were not compared, so best may not be the best */
 };
 
-/* Add a name that occurs, any number of times the same. When out of memory the name is ignored. */
+/* Add a name that occurs, any number of times the same. When out of memory the name is ignored and `failed` set. */
 void nsx_near_offer(struct nsx_near *n, struct nsx_str name);
 
 /* Of the names that contain the wanted one, or differ from it in at most a third of its letters, ignoring case and

@@ -13,6 +13,7 @@ nsx_missing_range(const struct nsx_near *near, struct nsx_diags *diags)
 		             best.ptr);
 	else
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
+	diags->failed |= near->failed;
 }
 
 void
@@ -28,6 +29,7 @@ nsx_missing_put_program(const struct nsx_catalogue *cat, const char *want, struc
 	best = nsx_near_best(&near);
 	if (best.len)
 		nsx_buf_fmt(text, "; did you mean %.*s?", (int)best.len, best.ptr);
+	text->failed |= near.failed;
 	nsx_near_free(&near);
 }
 
@@ -37,8 +39,12 @@ nsx_missing_program(const struct nsx_catalogue *cat, const char *want, struct ns
 	struct nsx_buf text = { 0 };
 
 	nsx_missing_put_program(cat, want, &text);
-	nsx_diag_add(diags, NSX_WARNING, "", 1, "no program of that name was executed%.*s",
-	             text.failed || !text.len ? (int)strlen(": see nsysx-summary") : (int)text.len,
-	             text.failed || !text.len ? ": see nsysx-summary" : text.ptr);
+	if (!text.len)
+		nsx_buf_c(&text, ": see nsysx-summary");
+	if (text.failed)
+		diags->failed = true;
+	else
+		nsx_diag_add(diags, NSX_WARNING, "", 1, "no program of that name was executed%.*s", (int)text.len,
+		             text.ptr);
 	nsx_buf_free(&text);
 }

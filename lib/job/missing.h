@@ -7,13 +7,15 @@
 #include "base/near.h"
 #include "job/catalogue.h"
 
-/* Warn that no range matches an expression; near was offered names of ranges. */
+/* Warn that no range matches an expression; near was offered names of ranges. Out of memory, diags->failed is set, here
+ * and below. */
 void nsx_missing_range(const struct nsx_near *near, struct nsx_diags *diags);
 
 /* Warn that no program of that name or key was executed. */
 void nsx_missing_program(const struct nsx_catalogue *cat, const char *want, struct nsx_diags *diags);
 
-/* Append "; did you mean NAME?" of the catalogue's programs to text, nothing if none is near. */
+/* Append "; did you mean NAME?" of the catalogue's programs to text, nothing if none is near. Out of memory,
+ * text->failed is set. */
 void nsx_missing_put_program(const struct nsx_catalogue *cat, const char *want, struct nsx_buf *text);
 
 #endif

@@ -70,6 +70,7 @@ sweeps "read alloc" -o nsysx-align --estimate job.nsysx
 sweeps "read open alloc" -o nsysx-align --apply clocks.tsv job.tsv
 sweeps "$files alloc" -p job.nsysx -o nsysx-warmup
 sweeps "$files alloc" -o nsysx-warmup --mark job.tsv
+sweeps "alloc" -o nsysx-warmup --init job.nsysx
 sweeps "$files alloc" -o nsysx-overlap job.nsysx
 sweeps "$files alloc" -o nsysx-collectives over.nsysx
 sweeps "$files alloc" -o nsysx-collectives --summary over.nsysx
@@ -77,6 +78,7 @@ sweeps "$files alloc alloc:on" -o nsysx-fold over.nsysx
 for by in op-name module nvtx kernel; do sweeps "alloc" nsysx-fold --by $by over.tsv; done
 sweeps "$files alloc alloc:on" -o nsysx-summary over.nsysx
 for by in thunk opcode device kernel range; do sweeps "alloc" -o nsysx-summary --by $by over.tsv; done
+sweeps "alloc" -o nsysx-summary --variable over.nsysx
 sweeps "alloc" -o nsysx-summary --json over.nsysx
 sweeps "alloc" -o nsysx-summary --table over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-roofline --bandwidth 3352 over.nsysx
@@ -90,7 +92,7 @@ sweeps "$files alloc alloc:on" -o nsysx-idle host.tsv
 for by in module execution every:50us; do sweeps "alloc" nsysx-idle --by $by host.tsv; done
 sweeps "$files" -p host.tsv -o nsysx-idle --by step --step step
 sweeps "alloc" nsysx-idle --by execution --verdict over.tsv
-for form in --verdict --folded '--list 5'; do
+for form in --verdict --folded '--list 5' --steps --drained '--cause launch-starved'; do
 	# shellcheck disable=SC2086  # words
 	sweeps "alloc" -o nsysx-idle $form host.tsv
 done
@@ -109,6 +111,14 @@ sweeps "$files alloc" -o nsysx-compile job.nsysx
 for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
 sweeps "$files alloc" -o nsysx-compile --summary job.tsv
 sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
+# Names that do not occur: what was probably meant is looked for in memory, too, and the same words are said or status 1.
+sweeps "alloc" -o nsysx-idle --by step --module jit_train_stop host.tsv
+for tool in idle\ --steps steps measure; do
+	# shellcheck disable=SC2086  # words
+	sweeps "alloc" -o nsysx-$tool --module jit_train_stop over.tsv
+done
+sweeps "alloc" -o nsysx-view -k thnk s0.tsv
+sweeps "alloc" -o nsysx-compare --by step --module jit_train_stop job.tsv over.tsv
 sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
 sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
 sweeps "alloc" nsysx-heap job/dump1

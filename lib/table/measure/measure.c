@@ -10,6 +10,7 @@ report(const struct nsx_spans *s, struct nsx_diags *diags)
 	const char *what = o->module ? "module" : "range", *name = o->module ? o->module : o->range;
 	struct nsx_str near = nsx_near_best(&s->near);
 
+	diags->failed |= !s->matching && s->near.failed;
 	if (!s->met)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, o->module ? "no op records: extract with --ops"
 		             : "no op records: extract with --ranges --ops");

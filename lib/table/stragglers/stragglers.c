@@ -98,8 +98,11 @@ check_program(const struct nsx_late *late)
 		return NSX_OK;
 	struct nsx_buf meant = { 0 };
 	nsx_missing_put_program(&late->comm.cat, late->options.program, &meant);
-	nsx_err_set(late->err, "no program with the key, name or id %s%.*s", late->options.program,
-	            meant.failed ? 0 : (int)meant.len, meant.len ? meant.ptr : "");
+	if (meant.failed)
+		nsx_err_nomem(late->err, NULL);
+	else
+		nsx_err_set(late->err, "no program with the key, name or id %s%.*s", late->options.program,
+		            (int)meant.len, meant.len ? meant.ptr : "");
 	nsx_buf_free(&meant);
 	return NSX_ERR;
 }
