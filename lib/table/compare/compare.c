@@ -196,8 +196,8 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 
 /* ---- */
 
-/* The line above the table: the result, and the number of rows of each verdict. */
-static void
+/* The line above the table: the result, and the number of rows of each verdict. False when out of memory. */
+static bool
 put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result *r, size_t n)
 {
 	size_t count[CMP_VERDICTS] = { 0 };
@@ -216,11 +216,13 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 	if (out->regressions.n > count[CMP_SLOWER])
 		nsx_buf_fmt(&b, "; as a whole %zu programs slower", out->regressions.n - count[CMP_SLOWER]);
 	nsx_buf_char(&b, '\0');
-	if (!b.failed && out->comparable)
+	bool good = !b.failed;
+	if (good && out->comparable)
 		nsx_table_title(out->table, "**%s** by %s: %s", answer, nsx_compare_name(c->options.by), b.ptr);
-	else if (!b.failed)
+	else if (good)
 		nsx_table_title(out->table, "**not comparable** by %s: %s", nsx_compare_name(c->options.by), out->why);
 	nsx_buf_free(&b);
+	return good;
 }
 
 static int
@@ -253,8 +255,8 @@ answer(struct cmp *c, struct nsx_outfile *folded, struct nsx_compare *out, struc
 		rc = folded ? nsx_compare_folded(c, r, n, folded) : print(c, r, n, &out->table, diags);
 	if (rc == NSX_OK)
 		judge_coverage(c, out, diags);
-	if (rc == NSX_OK && out->table)
-		put_title(c, out, r, n);
+	if (rc == NSX_OK && out->table && !put_title(c, out, r, n))
+		rc = nsx_err_nomem(c->err, NULL);
 	free(r);
 	free(whole);
 	return rc;
