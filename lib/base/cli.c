@@ -53,10 +53,9 @@ put_line(char *line, size_t len)
 	if (isatty(STDERR_FILENO) && (width = nsx_terminal_width(STDERR_FILENO)) >= NARROWEST)
 		nsx_buf_folded_words(&folded, (struct nsx_str){ line, len }, width, INDENT);
 	line[len++] = '\n';
-	/* Nowhere to report a failure to. */
-	if (write(STDERR_FILENO, folded.len && !folded.failed ? folded.ptr : line,
-	          folded.len && !folded.failed ? folded.len : len) < 0)
-		len = 0;
+	ssize_t written = write(STDERR_FILENO, folded.len && !folded.failed ? folded.ptr : line,
+	                        folded.len && !folded.failed ? folded.len : len);
+	(void)written;   /* nowhere to report a failure to */
 	nsx_buf_free(&folded);
 }
 
