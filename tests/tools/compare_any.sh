@@ -239,6 +239,9 @@ fi
 # ---- by range and kernel ----
 gate 'no range is slower in another run' 0 '' --by range "$T/base" "$T/again"
 gate 'nor is a kernel' 0 '' --by kernel "$T/base" "$T/again"
+# Ranges that stay while their operations go, as those of initialisation do.
+awk -F'\t' '$1 == "#op" { for (i = 2; i <= NF; i++) if ($i ~ /^start:/) at = i } $1 != "op" || $at > 1567000' "$T/gemm" | sed '/^#*end/d' >"$T/cut"
+equal 'ranges whose operations were removed take no part in means' "$(nsysx-compare -q --partial --tsv --by range "$T/base" "$T/cut" | columns name,base_count,new_count,verdict | sed -n '/^aten/p')" 'aten::mm 28 20 slower'
 gate 'a slower kernel' 1 'nsysx-compare: slower: gemm: ' --by kernel "$T/base" "$T/gemm"
 equal 'and it alone' "$(grep -c slower: "$T_private/err")" 1
 gate 'a slower range, whatever is appended to its name' 1 'nsysx-compare: slower: aten::mm: ' --by range "$T/base" "$T/gemm"
