@@ -2,43 +2,76 @@
 #include "job/overruns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
+
+/* Of a stream, NULL when out of memory. */
+static struct nsx_overrun_stream *
+stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
+{
+	uint32_t *at = nsx_map_at(&o->of, (struct nsx_key){ device, (uint64_t)stream });
+
+	if (at && *at == NSX_NONE && nsx_vec_push(&o->streams, ((struct nsx_overrun_stream){ .from = 0 })))
+		*at = (uint32_t)(o->streams.n - 1);
+	return at && *at != NSX_NONE ? &o->streams.p[*at] : NULL;
+}
+
+/* An operation that outlasts a later one, the first time that it is known. */
+static void
+count(struct nsx_overruns *o, const struct nsx_overrun *x)
+{
+	o->outlasting++;
+	o->outlasting_ns = nsx_add_sat(o->outlasting_ns, x->over, NULL);
+	if (x->over > o->longest || (x->over == o->longest && x->nth < o->longest_nth)) {
+		o->longest = x->over;
+		o->longest_op = x->op;
+		o->longest_nth = x->nth;
+	}
+}
+
+/* Move what is running to the front once what has ended takes half of the memory. */
+static void
+forget_ended(struct nsx_overrun_stream *s)
+{
+	if (s->from < s->running.n && s->from < s->running.n - s->from)
+		return;
+	s->running.n -= s->from;
+	if (s->running.n)
+		memmove(s->running.p, s->running.p + s->from, s->running.n * sizeof *s->running.p);
+	s->from = 0;
+}
 
 bool
 nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64_t start, int64_t end, uint64_t op)
 {
-	uint32_t *at = nsx_map_at(&o->of, (struct nsx_key){ device, (uint64_t)stream });
-	struct nsx_overrun_stream *s;
+	struct nsx_overrun_stream *s = stream_of(o, device, stream);
 
-	if (at && *at == NSX_NONE && nsx_vec_push(&o->streams, ((struct nsx_overrun_stream){ .end = INT64_MIN })))
-		*at = (uint32_t)(o->streams.n - 1);
-	if (!at || *at == NSX_NONE)
+	if (!s)
 		return false;
-	s = &o->streams.p[*at];
-	if (start < s->end && !s->counted) {
-		s->counted = true;
-		s->over = nsx_sub_sat(s->end, start, NULL);
+	end = end < start ? start : end;
+	struct nsx_overrun *p = s->running.p;
+	if (s->running.n > s->from && p[s->running.n - 1].end > start) {
+		struct nsx_overrun *last = &p[s->running.n - 1];
+
+		last->over = nsx_sub_sat(last->end, start, NULL);
 		o->early++;
-		o->early_ns = nsx_add_sat(o->early_ns, s->over, NULL);
+		o->early_ns = nsx_add_sat(o->early_ns, last->over, NULL);
 	}
-	if (end < s->end && !s->outlasts) {
-		s->outlasts = true;
-		o->outlasting++;
-		o->outlasting_ns = nsx_add_sat(o->outlasting_ns, s->over, NULL);
-		if (s->over > o->longest) {
-			o->longest = s->over;
-			o->longest_op = s->op;
-		}
-	}
-	if (end >= s->end)
-		*s = (struct nsx_overrun_stream){ .end = end, .op = op };
-	return true;
+	/* What is counted is done with, which leaves those that end no later than this one. */
+	for (; s->running.n > s->from && p[s->running.n - 1].end > end; s->running.n--)
+		count(o, &p[s->running.n - 1]);
+	while (s->from < s->running.n && p[s->from].end <= start)
+		s->from++;
+	forget_ended(s);
+	return nsx_vec_push(&s->running, ((struct nsx_overrun){ .end = end, .nth = o->met++, .op = op }));
 }
 
 void
 nsx_overruns_free(struct nsx_overruns *o)
 {
 	nsx_map_free(&o->of);
+	for (size_t i = 0; i < o->streams.n; i++)
+		free(o->streams.p[i].running.p);
 	free(o->streams.p);
 }

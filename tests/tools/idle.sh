@@ -369,6 +369,13 @@ op name=g stream=9 start=170 dur=10 graph_node=1
 op name=h stream=9 start=172 dur=2 graph_node=2
 END_STREAM
 says 'operations that run longer than they can' 'has ended, which a GPU does not do, for 360 ns in all: idle time under them is not seen' nsysx-idle "$T/overruns"
+stream nested <<'END_STREAM'
+device device=0
+op stream=7 start=0 dur=100
+op stream=7 start=10 dur=40
+op stream=7 start=20 dur=10
+END_STREAM
+says '... each of those that nest, by what it runs after the next start' 'has ended, which a GPU does not do, for 120 ns in all' nsysx-idle "$T/nested"
 grep -v '	d	' "$T/overruns" | nsysx-view --partial >"$T/early"
 ok '... no others' sh -c '! nsysx-idle "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$T/early"
 
