@@ -99,7 +99,7 @@ END {
 	if (n)
 		bar()
 	if (f) {
-		print "<h3>What there is to gain</h3><ol class=\"findings top\">"
+		print "<h3>Possible gains</h3><ol class=\"findings top\">"
 		for (i = 1; i <= f; i++) {
 			if (i == 4)
 				print "</ol><details><summary>" f - 3 (f == 4 ? " more finding" : " more findings") "</summary><ol class=\"findings\" start=\"4\">"
@@ -112,7 +112,7 @@ END {
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"
 	} else if (n) {
-		print "<h3>What there is to gain</h3><p>Nothing was found that is worth half a percent of it.</p>"
+		print "<h3>Possible gains</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
 	for (i = 1; i <= lookeds; i++) {
 		# The first is what was analysed; many unknown ones would push the others out of sight.
