@@ -93,7 +93,7 @@ equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --step
 cp "$T/job" "$T/it's a job"
 equal 'names are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\\''s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
-says 'on a screen gains are no sums' 'at most and each by itself: gains do not add' nsysx-diagnose -q --table "$T/job"
+says 'on a screen gains are no sums' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
 says 'above it stands what to look at first' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5 % device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
 says 'each with what to do first' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 says 'three of them, and how many more' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
@@ -111,7 +111,7 @@ grep -v -e '^call' -e '^op' "$T/job" | nsysx-view --partial >"$T/noops"
 says 'without operations' 'what devices did is not known: no operations in the stream, extract with -a' nsysx-diagnose -q --table "$T/noops"
 says '... the step is' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
-equal 'Markdown then says of what a gain is' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'to gain | a device |')" 1
+equal 'Markdown then says of what a gain is' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
 says 'steps that were named and are not there' 'not known: steps: none that is named has a next one' nsysx-diagnose -q --table --step nosuch "$T/job"
 says 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and adds up to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'

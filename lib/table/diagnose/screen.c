@@ -360,7 +360,7 @@ put_findings(struct screen *s)
 		nsx_buf_fmt(s->to, "| | possible gain | a %s | | evidence | do first | see |\n"
 		            "|--:|---|--:|--:|---|---|---|\n", nsx_look_unit(s->a));
 	else
-		put_lines(s, NSX_STR("possible gains, each an upper bound for itself: gains do not add up"), 0);
+		put_lines(s, NSX_STR("possible gains, each an upper bound taken alone: gains do not add up"), 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_finding *f = &a->findings.p[i];
 		struct nsx_str evidence = nsx_look_str(a, f->evidence), command = nsx_look_str(a, f->command);
