@@ -27,6 +27,16 @@ nsx_thread_number(struct nsx_threads *t, int64_t profile, int64_t pid, int64_t t
 	                           : nsx_map_number(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
 }
 
+/* The same without numbering a thread that has no number yet: NSX_NONE. */
+static inline uint32_t
+nsx_thread_find(const struct nsx_threads *t, int64_t profile, int64_t pid, int64_t tid)
+{
+	uint32_t process = nsx_map_get(&t->process_of, (struct nsx_key){ (uint64_t)profile, (uint64_t)pid });
+
+	return process == NSX_NONE ? (uint32_t)NSX_NONE
+	                           : nsx_map_get(&t->thread_of, (struct nsx_key){ process, (uint64_t)tid });
+}
+
 static inline void
 nsx_threads_free(struct nsx_threads *t)
 {

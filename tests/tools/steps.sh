@@ -197,4 +197,44 @@ op name=k start=300 dur=10
 END_STREAM
 ok 'ranges that end before they start' timeout 60 nsysx-steps -q -o "$T/none" "$T/backwards"
 
+
+# ---- steps of another class between, and groups
+
+# One step a thousand ns, on one thread: between DUR a a b a a b a a a, where b computes DUR of them. The periods of a are 1,000 but for two of 2,000.
+between() {
+	echo 'device device=0'
+	k=0
+	for c in ${2:-a a b a a b a a a}; do
+		b=$((k * 1000)) dur=900
+		[ "$c" = b ] && dur=$1
+		echo "range range=$((k + 1)) device=0 name=step~$k,~$c start=$((b + 100)) dur=$dur host_start=$b host_dur=990"
+		echo "call call=$((k + 1)) start=$((b + 10)) dur=10 name=cudaLaunchKernel class=launch ops=1 range=$((k + 1))"
+		echo "op name=gemm start=$((b + 100)) dur=$dur call=$((k + 1)) range=$((k + 1)) tid=1 host_start=$((b + 10)) host_dur=10"
+		k=$((k + 1))
+	done
+}
+between 900 | stream between
+between 449 | stream short
+between 900 'a b a b a b a b a' | stream turns
+lie() { nsysx-steps "$@" 2>&1 >"$T/out" | grep -c 'contain a step of'; }
+text="periods of ', a' contain a step of 'step #, b', too, and are longer, but span is without it"
+says 'steps of another class in some periods' "$text: --step REGEX that matches both makes them one class (2)" nsysx-steps --step ', a' "$T/between"
+says '... of the class that is found' "periods of 'step #, a' contain a step of 'step #, b', too" nsysx-steps "$T/between"
+says '... of a class among several' "periods of 'a' contain a step of 'step #, b', too" nsysx-steps --step ', (a)' "$T/between"
+equal 'named together there is none between' "$(lie --step '^step' "$T/between")" 0
+equal 'work of less than half a step is none' "$(lie --step ', a' "$T/short")" 0
+equal 'nor is what every period contains' "$(lie --step ', a' "$T/turns"; cells turns period_p50,period_max --step ', a')" '0
+2000 2000'
+says '--explain compares the other periods' 'and are not compared' nsysx-steps --step ', a' --explain "$T/between"
+equal '... which do not differ here' "$(cells between class,delta --step ', a' --explain)" ''
+equal '... all of them where none is without' "$(between 900 'a b a b b a b a' | awk -f host/stream.awk >"$T/all"; cells all kind,name,base,new --step ', a' --explain | head -n 1)" \
+	'range step #, b 900 1800'
+
+groups() { says "$1" "classes have one step each and so no period, because groups in --step make classes; without groups: --step '$3' (9)" nsysx-steps --step "$2" "$T/between"; }
+groups 'groups that make a class of each step' '^step ([0-9]+)' '^step [0-9]+'
+groups '... with parentheses that are none' '^st[[:alpha:])]p\(? (([0-9]+), .)$' '^st[[:alpha:])]p\(? [0-9]+, .$'
+says '... with alternatives, which need them' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^step ([0-9]|x)' "$T/between"
+says '... with a repetition' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^(s)*tep ([0-9])' "$T/between"
+says '... for nsysx-diagnose' "make classes; without groups: --step '^step [0-9]+'" nsysx-diagnose --step '^step ([0-9]+)' "$T/between"
+equal 'one class of two steps is enough to have periods' "$(nsysx-steps --step '^step [0-9], (a|b)' "$T/between" 2>&1 >"$T/out" | grep -c 'one step each')" 0
 done_testing

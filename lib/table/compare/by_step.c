@@ -276,7 +276,7 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 	int rc;
 
 	nsx_steps_again_need(s->in);
-	rc = again ? nsx_steps_collect(s->in, &options, set, again, &own, c->err) : NSX_ERR;
+	rc = again ? nsx_steps_collect(s->in, &options, set, NULL, again, &own, c->err) : NSX_ERR;
 	bool good = true;
 
 	if (rc == NSX_OK && set->calls && set->list.n)

@@ -183,10 +183,6 @@ take(void *state, const struct nsx_rec *rec)
 	case NSX_CALL:
 		a->calls++;
 		break;
-	case NSX_RANGE:
-		if (nsx_look_between_take(a, rec) != NSX_OK)
-			return NSX_ERR;
-		break;
 	default:
 		break;
 	}
@@ -288,13 +284,12 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
-	nsx_map_free(&a->between_of);
+	nsx_between_free(&a->between);
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
 	nsx_buf_free(&a->subject);
 	nsx_buf_free(&a->command);
 	nsx_buf_free(&a->others);
-	free(a->between.p);
 	free(a->layouts.p);
 	free(a->devices.p);
 	free(a->windows.p);
@@ -344,7 +339,7 @@ nsx_diagnose(struct nsx_reader *in, const struct nsx_diagnose_options *options, 
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (k != NSX_COLLECTIVE)
 			nsx_reader_need(in, k, NSX_EVERY);
-	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, spool, diags, err) : NSX_ERR;
+	rc = spool ? nsx_steps_collect(in, &steps, &a.steps, &a.between, spool, diags, err) : NSX_ERR;
 
 	*d = (struct nsx_diagnosis){ .table = NULL };
 	if (rc == NSX_OK)

@@ -7,13 +7,14 @@
  *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
- *   between.c  steps of another class between those that are looked at
+ *   between.c  whether periods differ only by steps of another class in them
  *
  * rules*.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print them. */
 #ifndef NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 #define NSX_TABLE_DIAGNOSE_DIAGNOSE_H
 
 #include "base/num.h"
+#include "job/between.h"
 #include "job/communication.h"
 #include "job/instances.h"
 #include "job/nccl.h"
@@ -100,8 +101,6 @@ struct nsx_look_comm {
 
 /* ---- between.c */
 
-/* The longest range of another class between a step and the next one: ns of its work; name: in nsx_look_at.texts. */
-struct nsx_look_between { int64_t dur; uint32_t name; };
 struct nsx_look_periods { int64_t *p; size_t n, cap; };
 
 /* State of the whole diagnosis. */
@@ -136,8 +135,7 @@ struct nsx_look_at {
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
 	int64_t            thunks, ops, calls;   /* in windows */
-	struct nsx_map     between_of;   /* (step, device) -> between */
-	NSX_VEC(struct nsx_look_between) between;
+	struct nsx_between between;      /* steps of another class between them */
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */
 	bool               initialises;  /* windows contain executions that nsysx-warmup drops */
@@ -146,7 +144,7 @@ struct nsx_look_at {
 	NSX_VEC(struct nsx_finding) findings;
 	const char        *unseen[NSX_NLOOKS];   /* NULL: it was analysed; else why not, and a remedy */
 	struct nsx_buf     others;       /* the text of unseen for steps of another class */
-	uint32_t           other;        /* in texts: a class of which steps lie between; NSX_NONE: none */
+	uint32_t           other;        /* in between.names: a class of which steps lie between; NSX_NONE: none */
 };
 
 /* The device of that number; NULL if it has no window. */
@@ -189,8 +187,6 @@ int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
 /* ---- between.c */
 
-/* Add any range. NSX_OK or NSX_ERR. */
-int nsx_look_between_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 /* Whether periods differ only because some contain such steps: p99 of the others is below `variable` times their p50.
  * Then variability is unknown, and a->unseen has the reason. NSX_OK or NSX_ERR. */
 int nsx_look_between(struct nsx_look_at *a, double variable, bool *explained);

@@ -197,7 +197,7 @@ put_step(struct screen *s)
 		nsx_buf_str(&a->text, nsx_intern_str(&a->steps.names, a->class));
 		if (a->other != NSX_NONE) {
 			nsx_buf_c(&a->text, ", some periods with a step of ");
-			nsx_buf_str(&a->text, nsx_look_str(a, a->other));
+			nsx_buf_str(&a->text, nsx_intern_str(&a->between.names, a->other));
 			nsx_buf_c(&a->text, " in them");
 		}
 	} else {

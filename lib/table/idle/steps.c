@@ -131,7 +131,7 @@ nsx_idle_find_within(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 	if (spool && nsx_spool_keeps(spool))
 		nsx_idle_need(f, in);
 	if (spool)
-		rc = nsx_steps_collect(in, &options, &set, spool, f->diags, f->err);
+		rc = nsx_steps_collect(in, &options, &set, NULL, spool, f->diags, f->err);
 	if (rc == NSX_OK)
 		rc = keep_within(f, &set);
 	*ndiags = set.ndiags;

@@ -206,7 +206,7 @@ by_period(const void *a, const void *b)
 }
 
 static bool
-choose(struct explain *e, int percentile)
+choose(struct explain *e, const struct nsx_between *between, int percentile)
 {
 	const struct nsx_step_set *s = e->steps;
 	NSX_VEC(const struct nsx_step_of *) order = { 0 };
@@ -216,9 +216,13 @@ choose(struct explain *e, int percentile)
 		const struct nsx_step_of *o = &s->list.p[i];
 
 		order.n = 0;
-		for (n = 0; good && i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++)
-			if (o[n].period != NSX_ABSENT)
-				good = nsx_vec_push(&order, &o[n]);
+		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device;)
+			n++;
+		bool alone = nsx_between_count(between, s, i, n).without >= 2;
+
+		for (size_t k = 0; good && k < n; k++)
+			if (o[k].period != NSX_ABSENT && (!alone || between->other.p[i + k] == NSX_NONE))
+				good = nsx_vec_push(&order, &o[k]);
 		if (!good || order.n < 2)
 			continue;
 		qsort(order.p, order.n, sizeof *order.p, by_period);
@@ -271,7 +275,7 @@ make_table(struct explain *e)
 			NSX_CELL_NS }
 	};
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
-	nsx_table_rank(t, "kind name delta base new step device class");
+	nsx_table_rank(t, "kind name delta device step base_step new base class");
 
 	sorting = e;
 	if (t && e->rows.n)
@@ -327,12 +331,12 @@ nsx_steps_again_need(struct nsx_reader *in)
 }
 
 int
-nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
-                  struct nsx_diags *diags, struct nsx_err *err)
+nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const struct nsx_between *between,
+                  int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct explain e = { .steps = s, .err = err };
 	struct nsx_idle_options options = { .by = NSX_IDLE_GIVEN, .latency = NSX_IDLE_LATENCY };
-	bool good = choose(&e, percentile);
+	bool good = choose(&e, between, percentile);
 	int rc = good ? NSX_OK : nsx_err_nomem(err, NULL);
 
 	options.given = e.windows.p;

@@ -4,6 +4,7 @@
 #define NSX_TABLE_STEPS_EXPLAIN_H
 
 #include "base/table.h"
+#include "job/between.h"
 #include "job/steps.h"
 #include "stream/reader.h"
 
@@ -12,9 +13,9 @@ void nsx_steps_again_need(struct nsx_reader *in);
 
 /* Read the stream whose steps are s a second time. A row for each instruction, range, kernel, collective, copy and idle
  * cause whose time differs between the step of that percentile (of start-to-start periods, by nearest rank) and the
- * median step of the class on the device; the differences of a class and device sum to that of the periods. The caller
- * frees *table. NSX_OK or NSX_ERR. */
-int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, int percentile, struct nsx_table **table,
-                      struct nsx_diags *diags, struct nsx_err *err);
+ * median step of the class on the device, of those without a step of another class in their period where two are; the
+ * differences of a class and device sum to that of the periods. The caller frees *table. NSX_OK or NSX_ERR. */
+int nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const struct nsx_between *between,
+                      int percentile, struct nsx_table **table, struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

@@ -14,8 +14,9 @@
 #include "table/steps/rows.h"
 #include "job/missing.h"
 
-/* Collects steps, and spools all records if they must be read a second time. */
-struct collecting { struct nsx_step_set *set; struct nsx_spool *again; };
+/* Collects steps, what lies between them unless that is NULL, and spools all records if they must be read a second
+ * time. */
+struct collecting { struct nsx_step_set *set; struct nsx_between *between; struct nsx_spool *again; };
 
 /* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
  * need are spooled. */
@@ -31,6 +32,8 @@ take_set(void *state, const struct nsx_rec *rec)
 	struct collecting *c = state;
 
 	if (nsx_steps_take(c->set, rec) != NSX_OK)
+		return NSX_ERR;
+	if (c->between && nsx_between_take(c->between, c->set, rec) != NSX_OK)
 		return NSX_ERR;
 	return !c->again || rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(c->again, rec);
 }
@@ -91,7 +94,8 @@ keep_longest(struct nsx_step_set *s)
 
 /* Read the ranges of the class from the spool. */
 static int
-second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *class, struct nsx_err *err)
+second_reading(struct nsx_spool *spool, struct nsx_step_set *s, struct nsx_between *between, const char *class,
+               struct nsx_err *err)
 {
 	struct nsx_reader *in = nsx_spool_reader(spool);
 	int64_t ndiags = s->ndiags;
@@ -102,7 +106,9 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 	nsx_steps_free(s);
 	*s = (struct nsx_step_set){ .kind = NSX_STEP_CLASS, .label = class, .err = err };
 	nsx_steps_need(s, in);
-	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, NULL }, err);
+	if (between)
+		nsx_between_need(in);
+	rc = nsx_read_all(in, NULL, take_set, &(struct collecting){ s, between, NULL }, err);
 	s->ndiags = ndiags;
 	nsx_reader_close(in);
 	return rc;
@@ -110,11 +116,11 @@ second_reading(struct nsx_spool *spool, struct nsx_step_set *s, const char *clas
 
 static int
 find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-           struct nsx_spool *again, char **class,
+           struct nsx_between *between, struct nsx_spool *again, char **class,
            struct nsx_diags *diags, struct nsx_err *err)
 {
 	struct nsx_step_classes classes = { .err = err };
-	struct first f = { { s, again }, &classes, nsx_spool_open_all(in, err) };
+	struct first f = { { s, NULL, again }, &classes, nsx_spool_open_all(in, err) };
 	int rc = f.spool ? NSX_OK : NSX_ERR;
 
 	if (rc == NSX_OK) {
@@ -124,7 +130,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 	if (rc == NSX_OK && !s->cat.programs.n) {
 		rc = nsx_step_classes_pick(&classes, class, diags);
 		if (rc == NSX_OK && *class)
-			rc = second_reading(f.spool, s, *class, err);
+			rc = second_reading(f.spool, s, between, *class, err);
 		else
 			s->list.n = 0;
 	}
@@ -143,7 +149,7 @@ find_class(struct nsx_reader *in, const struct nsx_steps_options *options, struc
 
 int
 nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_step_set *s,
-                  struct nsx_spool *again,
+                  struct nsx_between *between, struct nsx_spool *again,
                   struct nsx_diags *diags, struct nsx_err *err)
 {
 	char *class = NULL;
@@ -159,21 +165,27 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		s->groups = pattern.re_nsub;
 	}
 	nsx_steps_need(s, in);
+	if (between)
+		nsx_between_need(in);
 	if (!options->step && !options->module)
 		nsx_step_classes_need(in);
 	if (again)
 		nsx_spool_follow(again, in);
 	if (options->step || options->module) {
-		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, again }, err);
+		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, between, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
 		if (rc == NSX_OK && !s->list.n && options->step)
 			nsx_missing_range(&s->near, diags);
+		else if (rc == NSX_OK && s->list.n && options->step)
+			rc = nsx_steps_single(s, options->step, diags);
 		else if (rc == NSX_OK && !s->list.n)
 			nsx_missing_program(&s->cat, options->module, diags);
 	} else {
-		rc = find_class(in, options, s, again, &class, diags, err);
+		rc = find_class(in, options, s, between, again, &class, diags, err);
 	}
+	if (rc == NSX_OK && between)
+		rc = nsx_between_finish(between, s);
 	if (rc == NSX_OK)
 		nsx_steps_report(s, diags);
 	if (options->step)
@@ -185,7 +197,8 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 }
 
 static int
-make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options, struct nsx_spool *again,
+make_table(const struct nsx_step_set *s, const struct nsx_between *between, const struct nsx_steps_options *options,
+           struct nsx_spool *again,
            struct nsx_table **table,
            struct nsx_diags *diags, struct nsx_err *err)
 {
@@ -197,7 +210,7 @@ make_table(const struct nsx_step_set *s, const struct nsx_steps_options *options
 		return *table ? NSX_OK : nsx_err_nomem(err, NULL);
 	}
 	in = nsx_spool_reader(again);
-	rc = in ? nsx_steps_explain(in, s, options->explain, table, diags, err) : NSX_ERR;
+	rc = in ? nsx_steps_explain(in, s, between, options->explain, table, diags, err) : NSX_ERR;
 	nsx_reader_close(in);
 	return rc;
 }
@@ -208,19 +221,22 @@ nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct
           struct nsx_err *err)
 {
 	struct nsx_step_set s = { .err = err };
+	struct nsx_between between = { .threads = { 0 } };
 	struct nsx_spool *again = options->explain ? nsx_spool_open_all(in, err) : NULL;
 	int rc;
 
 	if (again && nsx_spool_keeps(again))
 		nsx_steps_again_need(in);
-	rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, again, diags, err);
+	rc = options->explain && !again ? NSX_ERR : nsx_steps_collect(in, options, &s, &between, again, diags, err);
 
 	*table = NULL;
 	if (rc == NSX_OK) {
 		*ndiags = s.ndiags;
-		rc = make_table(&s, options, again, table, diags, err);
+		nsx_steps_report_between(&between, &s, options, diags);
+		rc = make_table(&s, &between, options, again, table, diags, err);
 	}
 	nsx_spool_free(again);
 	nsx_steps_free(&s);
+	nsx_between_free(&between);
 	return rc;
 }

@@ -1,0 +1,49 @@
+/* between.h -- steps of another class between those that are analysed. If classes alternate irregularly, periods differ
+ * by the other steps in them, which is no property of the steps themselves:
+ *
+ *   train 0   train 1   eval 2   train 3   train 4
+ *   |---1---->|--------2-------->|---1---->          the period of train 1 has eval 2 in it
+ *
+ * A range is such a step if it lies between two steps of its thread, and its work on a device takes at least half as
+ * long as the median step of the class there. Only the longest of each period is held, and the ranges since the last
+ * step of each thread. Not for executions of programs. */
+#ifndef NSX_JOB_BETWEEN_H
+#define NSX_JOB_BETWEEN_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "job/steps.h"
+
+/* The longest range between a step and the next one: ns of its work; name: in nsx_between.names. */
+struct nsx_between_longest { int64_t dur; uint32_t name; };
+
+/* A range after the thread's last step. */
+struct nsx_between_range { int64_t to, device, dur; uint32_t name; };
+
+struct nsx_between_thread { size_t nsteps; NSX_VEC(struct nsx_between_range) open; };
+
+/* {0} is empty. */
+struct nsx_between {
+	struct nsx_map    longest_of;                   /* (step, device number) -> longest */
+	NSX_VEC(struct nsx_between_longest) longest;
+	NSX_VEC(struct nsx_between_thread)  threads;    /* as in the steps */
+	struct nsx_intern names;                        /* of classes (nsx_step_class_name) */
+	NSX_VEC(uint32_t) other;                        /* by nsx_step_set.list, after nsx_between_finish: the class in
+	                                                 * the step's period; NSX_NONE: none */
+};
+
+/* Declare to a reader what nsx_between_take uses in addition to nsx_steps_need. */
+void nsx_between_need(struct nsx_reader *in);
+/* Add any record, after nsx_steps_take has added it to s. NSX_OK, or NSX_ERR with s->err filled. */
+int nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx_rec *rec);
+/* After nsx_steps_finish: fills b->other. NSX_OK, or NSX_ERR with s->err filled. */
+int nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s);
+
+/* Of the n steps from list[from] on: the number of periods with a step of another class in them, and without. */
+struct nsx_between_count { size_t with, without; };
+struct nsx_between_count nsx_between_count(const struct nsx_between *b, const struct nsx_step_set *s, size_t from,
+                                           size_t n);
+
+void nsx_between_free(struct nsx_between *b);
+
+#endif

@@ -1,0 +1,94 @@
+/* said.c -- what to know of the classes of steps before their periods are compared. */
+#include <string.h>
+
+#include "table/steps/rows.h"
+
+/* ---- steps of another class between */
+
+void
+nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set *s,
+                         const struct nsx_steps_options *options, struct nsx_diags *diags)
+{
+	const char *what = options->explain ? "and are not compared" : "and are longer, but span is without it";
+
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		const struct nsx_step_of *o = &s->list.p[i];
+		struct nsx_str class = nsx_intern_str(&s->names, o->class), other = { "", 0 };
+		struct nsx_between_count count;
+
+		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++)
+			if (!other.len && b->other.p[i + n] != NSX_NONE)
+				other = nsx_intern_str(&b->names, b->other.p[i + n]);
+		count = nsx_between_count(b, s, i, n);
+		if (count.with && count.without >= (options->explain ? 2 : 1))
+			nsx_diag_add(diags, NSX_WARNING, "", (int64_t)count.with,
+			             "periods of '%.*s' contain a step of '%.*s', too, %s: --step REGEX that matches "
+			             "both makes them one class", (int)class.len, class.ptr, (int)other.len, other.ptr,
+			             what);
+	}
+}
+
+/* ---- groups */
+
+/* The end of the bracket expression that begins at p. */
+static const char *
+past_bracket(const char *p)
+{
+	p += p[1] == '^' ? 2 : 1;
+	p += *p == ']';
+	while (*p && *p != ']') {
+		const char *end = *p == '[' && (p[1] == ':' || p[1] == '.' || p[1] == '=')
+		                  ? strstr(p + 2, (char[]){ p[1], ']', '\0' }) : NULL;
+
+		p = end ? end + 2 : p + 1;
+	}
+	return *p ? p + 1 : p;
+}
+
+/* Append the expression without its groups, and return true: false if it does not mean the same without them. */
+static bool
+ungroup(struct nsx_buf *to, const char *p)
+{
+	int depth = 0;
+
+	while (*p) {
+		const char *end = *p == '[' ? past_bracket(p) : *p == '\\' && p[1] ? p + 2 : p + 1;
+
+		depth += (*p == '(') - (*p == ')');
+		/* An alternative or a repetition of a group; a quote would end the word of the shell. */
+		if ((*p == '|' && depth) || (*p == ')' && p[1] && strchr("*+?{", p[1]))
+		    || memchr(p, '\'', (size_t)(end - p)))
+			return false;
+		if (*p != '(' && *p != ')')
+			nsx_buf_add(to, p, (size_t)(end - p));
+		p = end;
+	}
+	nsx_buf_char(to, '\0');
+	return true;
+}
+
+int
+nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diags *diags)
+{
+	struct nsx_buf without = { 0 };
+	int64_t classes = 0;
+
+	for (size_t i = 0; i < s->list.n; i++) {
+		if (s->list.p[i].number)
+			return NSX_OK;
+		classes += !i || s->list.p[i].class != s->list.p[i - 1].class;
+	}
+	if (!s->groups || classes < 2)
+		return NSX_OK;
+	bool same = ungroup(&without, step);
+	bool good = !without.failed;
+
+	if (good && same)
+		nsx_diag_add(diags, NSX_WARNING, "", classes, "classes have one step each and so no period, because "
+		             "groups in --step make classes; without groups: --step '%s'", without.ptr);
+	else if (good)
+		nsx_diag_add(diags, NSX_WARNING, "", classes, "classes have one step each and so no period, because "
+		             "groups in --step make classes: name the steps without groups");
+	nsx_buf_free(&without);
+	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
