@@ -63,9 +63,18 @@ equal 'the first screen has the gains of all findings, in order' \
 	"$(sed -n '/<section id="summary"/,/<details><summary>All/p' r/index.html | sed -n 's/^<li>.*figure"><data value="\([^"]*\)".*/\1/p')" "$(awk -F'\t' 'NR > 1 { print $3 }' want.tsv)"
 equal 'its cards are the step: mean, p50, p99' "$(sed -n '/<dl class="cards">/,/<\/dl>/p' r/index.html | sed -n 's/.*<data value="\([^"]*\)".*/\1/p' | paste -sd ' ')" \
 	"$(awk -F'\t' 'NR == 2 { print $6, $7, $8 }' where.tsv)"
+equal 'they say of how many steps and devices' "$(grep -o 'mean of [0-9]* steps on [0-9]* devices' r/index.html)" \
+	"mean of $(awk -F'\t' 'NR > 1 && $9 > 0' r/tables/step-each.tsv | wc -l | tr -d ' ') steps on 2 devices"
+equal 'the gain of the first line has the digits of its card' "$(sed -n 's,^<p class="first">.* up to \([0-9.]* [mun]*s\) of.*,\1,p' r/index.html)" \
+	"$(sed -n '/<ol class="findings top">/,/<\/ol>/s,.*figure"><data value="[^"]*">\([^<]*\)<.*,\1,p' r/index.html | head -n 1)"
+equal 'the bar and the picture of a step call causes of idle time the same, in the same tint' "$(grep -o '<li><i class="[a-z]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
+equal 'longest gaps start at times that differ' "$(sed -n '/The longest gaps/,/<\/table>/s,^<td class="n"><data value="[0-9]*">\([0-9.]* s\)</data></td>,\1,p' r/index.html | sort | uniq -d)" ''
+equal 'ticks of the picture are in one unit, a round number apart' "$(awk '/^<svg class="lanes"/ { unit = ""; n = 0 }
+	/class="tick"/ { k = split($0, part, /<text class="tick"[^>]*>/); for (i = 2; i <= k; i++) { sub(/<.*/, "", part[i]); split(part[i], x, " "); if (n++ == 1) step = x[1]
+		if (unit != "" && x[2] != unit || n > 2 && x[1] - was - step > step / 1e6 || step * 1e6 !~ /^[125]0*$/ && n > 1) print part[i]; unit = x[2]; was = x[1] } if (k < 3 || k > 7) print k }' r/index.html)" ''
 equal 'the parts of its bar add up to the whole' "$(sed -n '/<div class="bar"/,/<\/div>/p' r/index.html | grep -o 'width:[0-9.]*' | awk -F: '{ s += $2 } END { printf "%.0f", s }')" 100
 ok 'the verdict is that of nsysx-idle, word for word' sh -c "grep '^<p class=\"verdict\">' r/index.html | grep -qiF \"\$(sed -n '3s/^\*\*\(.*\)\*\* *\$/\1/p' r/summary.md)\""
-equal 'above it stands what to look at first: the finding that ranks first, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { print $2 }' want.tsv)" |
+equal 'above it stands what to look at first: the finding that ranks first, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
 equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
 equal 'commands have no escapes of tables, which quote a backslash' "$(grep -c -F "awk -F'\\t' " r/index.html) $(grep -c -F "awk -F'\\\\t' " r/index.html)" "$(grep -c -F "awk -F'\\t' " r/summary.md) 0"
@@ -87,6 +96,11 @@ equal 'of every device as much is drawn as idle as was in that time' "$(awk -F'\
 	f == 3 { k = $1 SUBSEP $3; begin[k] = start[$10, $2]; period[k] = $11; device[k] = $3; drawn[k] += $4 == "idle" ? $7 : 0 }
 	END { for (k in drawn) { idle = 0; n++; for (i = 1; i <= g; i++) if (of[i] == device[k]) { a = from[i] > begin[k] ? from[i] : begin[k]; b = till[i] < begin[k] + period[k] ? till[i] : begin[k] + period[k]
 		if (b - a >= period[k] / 4000) idle += b - a }; if (idle != drawn[k]) print k, idle, drawn[k] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
+# Four that vary: the second beside the first, the third beside the second alone, the fourth far from all.
+printf 'id\tname\n1\ta\n1\tb\n1\tc\n1\td\n' >variable.tsv
+printf 'id\tname\tmean\trelstd\tcomm\n1\ta\t100000\t0.5\t0\n1\tb\t103000\t0.5\t0\n1\tc\t120000\t0.5\t0\n1\td\t900000\t0.01\t0\n' >thunk.tsv
+equal 'numbers in the plot of variability do not stand on each other' \
+	"$(awk -f "$root/lib/report/plots/columns.awk" -f "$root/lib/report/plots/variability.awk" variable.tsv thunk.tsv | awk -F'\t' 'NF == 3 && $1 != "nan" { print $1 ":" $3 }' | paste -sd ' ')" '100:1 103:  120:3 900:4'
 warnings=$(nsysx-view -t diag r/streams/collectives.nsysx | awk -F'\t' 'NR > 1' | wc -l)
 equal 'every diag is on the page' "$(sed -n '/<section id="diags"/,/<\/table>/p' r/index.html | grep -c '^<tr>.*<td')" "$warnings"
 for f in bandwidth waits skew variability lockstep heap; do

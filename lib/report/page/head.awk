@@ -16,6 +16,9 @@ FILENAME ~ /summary.md$/ {
 		looked[++lookeds] = line
 	if (line ~ /^step: /) {
 		class_line = line
+		if (match(line, / of [0-9]+ on [0-9]+ devices?;/))
+			counted = substr(line, RSTART + 4, RLENGTH - 5)
+		sub(/ on /, " steps on ", counted)
 		largest = line ~ / p99 \(the largest\)/ ? " (the largest)" : ""
 		sub(/.*; /, "", class_line)
 	}
@@ -32,7 +35,7 @@ FNR == 1 {
 }
 function v(name) { return name in col ? $col[name] : "" }
 file == "where" && FNR == 2 { whole = v("part"); steps = v("count"); mean = v("mean"); p50 = v("p50"); p99 = v("p99"); next }
-file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); group[n] = v("group"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
+file == "where" { n++; name[n] = v("part"); cause[n] = v("cause"); part_mean[n] = v("mean"); share[n] = 100 * v("share") }
 file == "findings" { f++; finding[f] = v("finding"); gain[f] = v("gain"); percent_of[f] = v("percent"); evidence[f] = v("evidence"); command[f] = v("command"); gsub(/\\\\/, "\\", command[f]); action[f] = v("action"); subject[f] = v("subject") }
 file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
@@ -57,15 +60,18 @@ function section(x) {
 		x ~ /^nsysx-steps/ ? "steps" : x ~ /^nsysx-copies/ ? "copies" : x ~ /^nsysx-summary .*--by thunk/ ? "instructions" : x ~ /^nsysx-roofline/ ? "roofline" : "kernels"
 }
 # The words of a finding.
+function plain(x) {
+	sub(/^idle:/, "idle: ", x)
+	gsub(/-/, " ", x)
+	return x
+}
 function words(x,   y) {
-	y = x
-	sub(/^idle:/, "idle: ", y)
-	gsub(/-/, " ", y)
+	y = plain(x)
 	return toupper(substr(y, 1, 1)) substr(y, 2)
 }
 # A sentence of its own; what is a name in it stays as it is.
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
-function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : group[i] == "launch-starved" ? "starved" : "idle" }
+function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tint(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
@@ -76,23 +82,26 @@ function bar(   i) {
 	printf "</div>\n<ul class=\"key\">"
 	for (i = 1; i <= n; i++)
 		if (share[i] >= 0.05)
-			printf "<li><i class=\"%s\"></i>%s %s, %s</li>", class(i), esc(part_name(i)), data(part_mean[i], "ns"), percent(share[i])
+			printf "<li><i class=\"%s\"></i>%s %s, %s</li>", class(i), esc(part_name(i)), data(part_mean[i], "say"), percent(share[i])
 	print "</ul>"
 }
 END {
+	# The first line has the name of a finding as its card has it.
+	if (f && (i = index(look, finding[1] ", up to ")))
+		look = substr(look, 1, i - 1) plain(finding[1]) substr(look, i + length(finding[1]))
 	if (look != "")
 		print "<p class=\"first\">" esc(sentence(look)) "</p>"
 	if (verdict != "")
 		print "<p class=\"verdict\">" esc(sentence(verdict)) "</p>"
 	if (whole == "step") {
 		print "<dl class=\"cards\">"
-		card(mean, "ns", "a step from start to start, mean of " steps (class_line != "" ? ": " class_line : ""))
-		card(p50, "ns", "p50")
-		card(p99, "ns", "p99" largest)
+		card(mean, "say", "a step from start to start, mean of " (counted != "" ? counted : steps) (class_line != "" ? ": " class_line : ""))
+		card(p50, "say", "p50")
+		card(p99, "say", "p99" largest)
 		print "</dl>"
 	} else if (whole != "") {
 		print "<dl class=\"cards\">"
-		card(mean, "ns", "from the first to the last operation, mean of " (steps == 1 ? "one device" : steps " devices"))
+		card(mean, "say", "from the first to the last operation, mean of " (steps == 1 ? "one device" : steps " devices"))
 		print "</dl>"
 		print "<p class=\"note\">No steps were found: shares are of the whole time of each device.</p>"
 	}
@@ -107,7 +116,7 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title (subject[i] != "" ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "ns") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title (subject[i] != "" ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"

@@ -21,14 +21,24 @@ function ns(x,   a) {
 	a = x < 0 ? -x : x
 	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " us" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
 }
+# A time with the digits of what nsysx-diagnose says, which stands beside it.
+function spoken(x,   a) {
+	x += 0
+	a = x < 0 ? -x : x
+	return a < 1e3 ? sprintf("%.0f ns", x) : a < 1e6 ? sprintf("%.1f us", x / 1e3) : sprintf("%.3f ms", x / 1e6)
+}
 function size(x) {
 	x += 0
 	return x < 1000 ? x " B" : x < 999.95e3 ? four(x / 1e3) " kB" : x < 999.95e6 ? four(x / 1e6) " MB" : x < 999.95e9 ? four(x / 1e9) " GB" : four(x / 1e12) " TB"
 }
 function percent(x) { return sprintf("%.1f %%", x) }
-# A value in the form a column asks for: n a count, ns, % percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
+# A value in the form a column asks for: n a count, ns, say a time as nsysx-diagnose says it, at a moment, % percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
 function shown(x, form) {
-	return form == "ns" ? ns(x) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
+	return form == "ns" ? ns(x) : form == "say" ? spoken(x) : form == "at" ? sprintf("%.6f s", x / 1e9) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
+}
+# The tint of idle time of a cause: what the host did instead of launching, or that the work was launched.
+function tint(cause) {
+	return cause == "sync" ? "sync" : cause ~ /^(host|range|compile)$/ ? "late" : cause ~ /^(latency|dependency|unresolved|graph|no-call)$/ ? "idle" : "starved"
 }
 # A number with the digits that the tool printed.
 function data(x, form) { return "<data value=\"" esc(x) "\">" esc(shown(x, form)) "</data>" }

@@ -35,12 +35,12 @@ function v(name) { return $col[name] }
 	dur[k, i] = v("dur")
 	count[k, i] = v("count")
 	name[k, i] = v("name")
-	if (v("lane") == "copy")
-		copies[k] = 1
+	if (v("lane") == "idle")
+		caused[v("what")] = 1
 }
-BEGIN { WIDE = 1000; HIGH = 9; split("compute comm copy idle", lanes, " ") }
+BEGIN { WIDE = 1000; HIGH = 9; HEAD = 15; split("compute comm copy idle", lanes, " ") }
 function class(k, i) {
-	return lane[k, i] == "comm" ? what[k, i] : lane[k, i] != "idle" ? lane[k, i] : what[k, i] ~ /^(latency|dependency|unresolved|graph|no-call)$/ ? "idle" : "starved"
+	return lane[k, i] == "comm" ? what[k, i] : lane[k, i] != "idle" ? lane[k, i] : tint(what[k, i])
 }
 function cut(x) {
 	if (length(x) <= 70)
@@ -51,35 +51,56 @@ function cut(x) {
 }
 function told(k, i,   c) {
 	c = count[k, i] > 1 ? count[k, i] " operations, longest " : ""
-	return (lane[k, i] == "idle" ? "idle, " what[k, i] ": " : lane[k, i] == "comm" ? what[k, i] " communication: " : "") c cut(name[k, i]) ", " ns(dur[k, i]) " at " ns(start[k, i])
+	return (lane[k, i] == "idle" ? "idle: " what[k, i] ": " : lane[k, i] == "comm" ? what[k, i] " communication: " : "") c cut(name[k, i]) ", " ns(dur[k, i]) " at " ns(start[k, i])
 }
-function draw(k,   i, y, x, w, scale, per, high) {
-	per = 4 * (HIGH + 2) + 8
+# The step of at most six ticks over a length: 1, 2 or 5 and zeros.
+function round_step(x,   s) {
+	for (s = 1; s * 10 <= x; s *= 10)
+		;
+	# Now s <= x < 10 s.
+	return x / s > 5 ? 2 * s : x / s > 3 ? s : s > 1 ? s / 2 : 1
+}
+# Ticks are in one unit, that of the length. Only what lies along the time is scaled to the width: letters keep their size.
+function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
+	per = HEAD + 4 * (HIGH + 2) + 6
 	high = devices[k] * per + 18
 	scale = WIDE / length_of[k]
-	printf "<svg class=\"lanes\" viewBox=\"-64 0 %d %d\" role=\"img\" aria-label=\"lanes of every device, %s\">\n", WIDE + 66, high, k
-	for (i = 1; i <= devices[k]; i++) {
-		y = (i - 1) * per
-		printf "<text x=\"-64\" y=\"%d\">device %s</text>", y + 10, esc(device[k, i])
+	printf "<svg class=\"lanes\" height=\"%d\" role=\"img\" aria-label=\"lanes of every device, %s\">\n", high, k
+	printf "<svg width=\"100%%\" height=\"%d\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\">\n", high, WIDE, high
+	for (i = 1; i <= devices[k]; i++)
 		for (j = 1; j <= 4; j++)
-			printf "<path class=\"rail\" d=\"M0 %dh%d\"/>", y + (j - 1) * (HIGH + 2) + HIGH, WIDE
-		print ""
-	}
+			printf "<path class=\"rail\" d=\"M0 %dh%d\"/>", (i - 1) * per + HEAD + (j - 1) * (HIGH + 2) + HIGH, WIDE
+	print ""
 	for (i = 1; i <= pieces[k]; i++) {
 		for (j = 1; lanes[j] != lane[k, i]; j++)
 			;
 		x = start[k, i] * scale
 		w = dur[k, i] * scale
-		printf "<rect class=\"%s\" x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", class(k, i), x, (row[k, at[k, i]] - 1) * per + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
+		printf "<rect class=\"%s\" x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", class(k, i), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
 	}
-	for (i = 0; i <= 5; i++)
-		printf "<text class=\"tick\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>", i * WIDE / 5, high - 3, (i == 0 ? "start" : i == 5 ? "end" : "middle"), ns(int(i * length_of[k] / 5 + 0.5))
+	print "</svg>"
+	for (i = 1; i <= devices[k]; i++)
+		printf "<text x=\"0\" y=\"%d\">device %s</text>", (i - 1) * per + HEAD - 4, esc(device[k, i])
+	step_of = round_step(length_of[k])
+	unit = length_of[k] >= 1e9 ? 1e9 : length_of[k] >= 1e6 ? 1e6 : length_of[k] >= 1e3 ? 1e3 : 1
+	name_of = unit == 1e9 ? "s" : unit == 1e6 ? "ms" : unit == 1e3 ? "us" : "ns"
+	# A tick at the right end would stick out.
+	for (i = 0; i * step_of <= length_of[k] * 0.94; i++)
+		printf "<text class=\"tick\" x=\"%.4g%%\" y=\"%d\" text-anchor=\"%s\">%s %s</text>", 100 * i * step_of / length_of[k], high - 3, (i == 0 ? "start" : "middle"), i * step_of / unit, name_of
 	print "\n</svg>"
 }
 function label(k) {
 	if (k == "recording")
 		return "the whole recording: " ns(length_of[k])
 	return k " step, number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
+}
+# Causes of idle time, those that are drawn, in the order in which nsysx-idle has them.
+function legend(   n, i, cause, s) {
+	n = split("graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved", cause, " ")
+	for (i = 1; i <= n; i++)
+		if (cause[i] in caused)
+			s = s "<li><i class=\"" tint(cause[i]) "\"></i>idle: " cause[i] "</li>"
+	return s
 }
 END {
 	if (!picks)
@@ -92,7 +113,7 @@ END {
 		draw(pick[i])
 		print "</div>"
 	}
-	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li><li><i class=\"starved\"></i>idle, the host is late</li><li><i class=\"idle\"></i>idle, launched already</li></ul>"
+	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li>" legend() "</ul>"
 	if (pick[1] != "recording")
 		print "<p class=\"note\">A step lasts from its start on a device to the start of the next one there" (devices[pick[1]] > 1 ? "; other devices are drawn over the same time" : "") ".</p>"
 	print "<p class=\"note\">Each device has a lane for what computes, communicates, copies, and for why it was idle. Operations closer than the picture shows are one piece, and gaps too short for it are left out; point at one for its name. <a href=\"tables/lanes.tsv\">tables/lanes.tsv</a></p>"

@@ -44,14 +44,17 @@
 			th.replaceChildren(button);
 			button.addEventListener('click', () => { sort(table, i, button); show(); });
 		});
-		if (rows.length > 5) {
+		// A few rows are found by looking.
+		if (rows.length > 7) {
 			filter.type = 'search';
 			filter.placeholder = 'Filter';
 			filter.setAttribute('aria-label', 'Rows that hold');
 			filter.addEventListener('input', () => { typed = filter.value.trim().toLowerCase(); show(); });
-			more.addEventListener('click', () => { all = !all; show(); });
 			bar.append(filter, count);
 			box.prepend(bar);
+		}
+		if (rows.length > limit) {
+			more.addEventListener('click', () => { all = !all; show(); });
 			box.querySelector('.scroll').after(more);
 		}
 		show();

@@ -180,7 +180,7 @@ idle() {
 	table idle 'device:device:n,part:part:s,group:group:s,cause:cause:s,ns:time:ns,share:share:share,count:gaps:n,longest:longest:ns,drained:of drained queues:ns' 14 ''
 	if rows gaps; then
 		echo '<h3>The longest gaps</h3>'
-		table gaps 'device:device:n,start:start:ns,dur:length:ns,cause:cause:s,prev:after:s,next:before:s,stack:stack:path' 8 ''
+		table gaps 'device:device:n,start:start:at,dur:length:ns,cause:cause:s,prev:after:s,next:before:s,stack:stack:path' 8 ''
 	fi
 }
 copies() {

@@ -1,15 +1,47 @@
 # variability.dat: instructions that vary (block 0), computation (1) and communication (2): mean in us, deviation in percent,
-# and of those that vary the place in their table.
+# and of those that vary the place in their table,
+# unless it would stand on that of an earlier one.
 file == "variable" {
 	named[$col["id"], $col["name"]] = ++place
 	next
 }
 $col["relstd"] != "" && $col["mean"] > 0 && $col["relstd"] > 0 {
+	x = $col["mean"] / 1e3
+	y = $col["relstd"] * 100
+	left = !any || log(x) < left ? log(x) : left
+	right = !any || log(x) > right ? log(x) : right
+	low = !any || log(y) < low ? log(y) : low
+	high = !any || log(y) > high ? log(y) : high
 	b = (($col["id"], $col["name"]) in named) ? 0 : $col["comm"] == 1 ? 2 : 1
-	rows[b] = rows[b] $col["mean"] / 1e3 OFS $col["relstd"] * 100 OFS named[$col["id"], $col["name"]] "\n"
+	if (b == 0) {
+		k = named[$col["id"], $col["name"]]
+		if (k > last)
+			last = k
+		at_x[k] = x
+		at_y[k] = y
+	} else
+		rows[b] = rows[b] x OFS y OFS "\n"
 	any = 1
 }
+# Whether the number of place k would stand on that of an earlier place, in a picture of about 480 by 270.
+function hidden(k,   i, dx, dy) {
+	for (i = 1; i < k; i++)
+		if (i in told) {
+			dx = right > left ? (log(at_x[k]) - log(at_x[i])) / (right - left) * 480 : 0
+			dy = high > low ? (log(at_y[k]) - log(at_y[i])) / (high - low) * 270 : 0
+			if (dx * dx < 400 && dy * dy < 200)
+				return 1
+		}
+	return 0
+}
 END {
+	for (k = 1; k <= last; k++)
+		if (k in at_x) {
+			# Beyond these there is no room for more.
+			if (k <= 200 && !hidden(k))
+				told[k] = 1
+			rows[0] = rows[0] at_x[k] OFS at_y[k] OFS (k in told ? k : " ") "\n"
+		}
 	if (any)
 		for (b = 0; b < 3; b++)
 			printf "%s\"%s\"\n%s", (b ? "\n\n" : ""), (b == 0 ? "varies" : b == 1 ? "computation" : "communication"), (rows[b] ? rows[b] : "nan\tnan\t\n")

@@ -143,6 +143,23 @@ put_first(struct screen *s)
 	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
 }
 
+/* The verdict is about what is not computation: computation, where it is more, comes before it, and of how many steps
+ * both are. */
+static void
+put_largest(struct nsx_look_at *a, const struct word *word)
+{
+	const struct idle_window *w = nsx_look_window(a, word->most);
+	double compute = (double)w->cells[NSX_PART_COMPUTE].ns / (double)w->length;
+	int64_t n = word->most->periods;
+
+	nsx_buf_c(&a->text, compute > word->share ? "computation is the largest part" : "the largest part");
+	if (a->stepped)
+		nsx_buf_fmt(&a->text, " of %" PRId64 " step%s", n, n == 1 ? "" : "s");
+	if (compute > word->share)
+		nsx_buf_fmt(&a->text, ", %.1f %%; the next", 100 * compute);
+	nsx_buf_c(&a->text, ": ");
+}
+
 static void
 put_verdict(struct screen *s)
 {
@@ -153,9 +170,10 @@ put_verdict(struct screen *s)
 	for (size_t i = 0; i < n; i++)
 		judged += words[i].n;
 	a->text.len = 0;
-	if (n)
+	if (n) {
+		put_largest(a, &words[0]);
 		nsx_idle_verdict_text(&a->idle, words[0].most->window, &a->text);
-	else
+	} else
 		nsx_buf_c(&a->text, a->count
 		          ? "what devices did is not known: no operations in the stream, extract with -a"
 		                             : "no GPU work in the stream");

@@ -66,12 +66,12 @@ class Page(html.parser.HTMLParser):
 
 
 def reads(value, text):
-    """Whether a number as shown is the value to three figures at least, whatever its unit; shares may be shown in percent."""
+    """Whether a number as shown is the value to three figures at least, or a tenth of a us, whatever its unit; shares may be shown in percent."""
     m = re.fullmatch(r"(−?)([0-9.e+-]+) ?(\S*)", text)
     if not m or m.group(3) not in SCALE:
         return False
     got = float(m.group(2)) * SCALE[m.group(3)] * (-1 if m.group(1) else 1)
-    slack = 0.05001 if m.group(3) == "%" else abs(got) * 0.006
+    slack = 0.05001 if m.group(3) == "%" else max(abs(got) * 0.006, 50.01 if re.search(r"[.][0-9] us", text) else 0)
     return any(abs(got - want) <= slack for want in ([float(value), 100 * float(value)] if m.group(3) == "%" else [float(value)]))
 
 
