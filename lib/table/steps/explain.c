@@ -9,6 +9,7 @@
  *   ->  all-reduce +30 */
 #include "table/steps/explain.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -243,6 +244,62 @@ choose(struct explain *e, const struct nsx_between *between, int percentile)
 
 /* ---- rows */
 
+/* Things below 1/SMALL of all that differs between two steps are one row of their kind. */
+enum { SMALL = 100 };
+
+static int64_t
+difference(const struct row *r)
+{
+	return r->ns[1] > r->ns[0] ? r->ns[1] - r->ns[0] : r->ns[0] - r->ns[1];
+}
+
+/* Replace two or more small rows of a pair and kind by one, which is their sum, so that a difference which is spread
+ * over hundreds of instructions is one row, and other causes are not below them. Idle causes are few: they remain. */
+static bool
+fold(struct explain *e)
+{
+	struct others { int64_t ns[2], count; } *others = calloc(e->pairs.n * NTHINGS + 1, sizeof *others);
+	nsx_u128 *all = calloc(e->pairs.n + 1, sizeof *all);
+	bool good = others && all;
+	size_t kept = 0;
+
+	for (size_t i = 0; good && i < e->rows.n; i++)
+		all[e->rows.p[i].pair] += (nsx_u128)difference(&e->rows.p[i]);
+	for (int pass = 0; good && pass < 2; pass++)
+		for (size_t i = 0, n = e->rows.n; i < n; i++) {
+			const struct row r = e->rows.p[i];
+			struct others *o = &others[(size_t)r.pair * NTHINGS + r.thing];
+			bool small = r.thing != THING_IDLE && difference(&r)
+			             && (nsx_u128)difference(&r) * SMALL < all[r.pair];
+
+			if (pass == 0 && small) {
+				o->ns[0] += r.ns[0];
+				o->ns[1] += r.ns[1];
+				o->count++;
+			} else if (pass == 1 && !(small && o->count > 1)) {
+				e->rows.p[kept++] = r;
+			}
+		}
+	if (good)
+		e->rows.n = kept;
+	for (size_t i = 0; good && i < e->pairs.n * NTHINGS; i++) {
+		struct nsx_buf name = { 0 };
+		struct row r = { (uint32_t)(i / NTHINGS), NSX_NONE, (enum thing)(i % NTHINGS),
+		                 { others[i].ns[0], others[i].ns[1] } };
+
+		if (others[i].count < 2)
+			continue;
+		nsx_buf_fmt(&name, "[%" PRId64 " others]", others[i].count);
+		r.name = name.failed ? (uint32_t)NSX_NONE
+		                     : nsx_intern(&e->names, (struct nsx_str){ name.ptr, name.len });
+		nsx_buf_free(&name);
+		good = r.name != NSX_NONE && nsx_vec_push(&e->rows, r);
+	}
+	free(others);
+	free(all);
+	return good;
+}
+
 static const struct explain *sorting;   /* for qsort, which takes no context */
 
 static int
@@ -349,7 +406,7 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const str
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
 		if (!settle(&e, &e.devices.p[i], INT64_MAX))
 			rc = nsx_err_nomem(err, NULL);
-	if (rc == NSX_OK && !count_idle(&e))
+	if (rc == NSX_OK && (!count_idle(&e) || !fold(&e)))
 		rc = nsx_err_nomem(err, NULL);
 	/* These were already reported for the steps. */
 	e.idle.timeless = e.idle.beyond = 0;
