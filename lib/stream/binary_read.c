@@ -277,7 +277,7 @@ join_strings(struct nsx_reader *r)
 				b->strings.wanted[v[row]] = 1;
 		}
 	}
-	return bad_strings(r, nsx_strings_join(&b->strings, all));
+	return bad_strings(r, nsx_strings_join(&b->strings, all, b->looked));
 }
 
 /* The kind of a Records message; NULL if the order has no record of it. */

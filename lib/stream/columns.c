@@ -25,6 +25,7 @@ struct decode {
 	int32_t                *prev[NSX_MAX_KEYS];   /* computed when first used */
 	size_t                  nkeys;
 	uint64_t                partial;              /* columns that some records lack */
+	uint64_t                sound;                /* columns decoded or checked so far */
 };
 
 static uint64_t *
@@ -459,30 +460,89 @@ read_column(struct decode *d, const struct values *s)
 	return string ? check_strings(d, v) : NULL;
 }
 
-/* Checks of a column that do not need its values: NULL, or what is wrong. */
+static bool
+is_sound(const struct decode *d, uint64_t column)
+{
+	return column < NSX_MAX_COLS && d->sound >> column & 1;
+}
+
+/* What key_prev checks. */
+static bool
+check_key(const struct decode *d, struct nsx_unread s)
+{
+	struct nsx_wire_field f;
+	uint64_t col;
+	int n = 0, rc;
+
+	while ((rc = nsx_get_field(&s, &f)) > 0) {
+		if (f.field != KEY_COLUMNS)
+			continue;
+		if (f.wire != WIRE_BYTES)
+			return false;
+		for (; f.bytes.p < f.bytes.end; n++)
+			if (!nsx_get_varint(&f.bytes, &col) || !is_sound(d, col) || n == NSX_MAX_COLS)
+				return false;
+	}
+	return rc == 0;
+}
+
+/* What resolve_own and expect check. */
+static const char *
+check_bases(const struct decode *d, const struct values *s)
+{
+	bool last = s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP;
+
+	if (s->base >= NSX_NBASES)
+		return "a column stored in a way that this version does not know";
+	if (s->base == BASE_ZERO || s->base == BASE_TOP)
+		return NULL;
+	if (last && s->key >= d->nkeys)
+		return "a column with a missing key column";
+	if (last && !check_key(d, d->keys[s->key]))
+		return "a damaged key";
+	return (s->base == BASE_SAME && !is_sound(d, s->of)) || (s->plus && !is_sound(d, s->plus - 1))
+	       || (s->minus && !is_sound(d, s->minus - 1)) ? "a column relative to a missing column" : NULL;
+}
+
+/* What read_column checks of a column other than of strings, without its values: NULL, or what is wrong. */
 static const char *
 check_column(const struct decode *d, const struct values *s)
 {
 	struct nsx_unread counts = s->run_counts;
 	size_t n = s->presence.p == s->presence.end ? d->rows : count_presence(s->presence, d->rows), at = 0;
+	const char *wrong = check_bases(d, s);
 	uint64_t count;
 
+	if (wrong)
+		return wrong;
 	if (n == SIZE_MAX)
 		return "presence that does not match the records";
 	if (n == 0)
 		return "a column without values";
-	if (s->base >= NSX_NBASES)
-		return "a column stored in a way that this version does not know";
-	if (s->doubles.p != s->doubles.end)
+	if (s->doubles.p != s->doubles.end) {
+		if (d->k->type[s->column] != 'f' || s->base != BASE_ZERO)
+			return "doubles in a column of another type";
 		return (size_t)(s->doubles.end - s->doubles.p) == n * 8 ? NULL
 		       : "doubles that do not match their records";
+	}
 	if (s->run_differences.p == s->run_differences.end)
-		return nsx_list_count(s->differences) == n ? NULL : "values that do not match their records";
+		return nsx_list_check(s->differences) == n ? NULL : "values that do not match their records";
 	for (; counts.p < counts.end; at += count)
 		if (!nsx_get_varint(&counts, &count) || count > n - at)
 			return "runs that do not match their records";
-	return at == n && nsx_list_count(s->run_differences) == nsx_list_count(s->run_counts) ? NULL
+	return at == n && nsx_list_check(s->run_differences) == nsx_list_count(s->run_counts) ? NULL
 	       : "runs that do not match their records";
+}
+
+/* The columns of strings: whether these exist shows only when they are decoded. */
+static uint64_t
+string_columns(const struct nsx_heads *k)
+{
+	uint64_t columns = 0;
+
+	for (int i = 0; i < k->ncols; i++)
+		columns |= k->type[i] == 's' ? 1ULL << i : 0;
+	return columns;
 }
 
 const char *
@@ -496,11 +556,15 @@ nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_
 	*c = (struct nsx_columns){ .n = d.rows };
 	if ((wrong = read_fields(&d, s)))
 		return wrong;
-	uint64_t wanted = with_bases(&d, rows->wanted);
-	for (size_t i = 0; i < d.nvalues; i++)
-		if ((wanted >> d.values[i].column & 1 && (wrong = read_column(&d, &d.values[i])))
-		    || (rows->check && (wrong = check_column(&d, &d.values[i]))))
+	uint64_t wanted = with_bases(&d, rows->wanted | (rows->check ? string_columns(d.k) : 0));
+	for (size_t i = 0; i < d.nvalues; i++) {
+		const struct values *v = &d.values[i];
+
+		if (wanted >> v->column & 1 ? (wrong = read_column(&d, v)) != NULL
+		    : rows->check && (wrong = check_column(&d, v)) != NULL)
 			return wrong;
+		d.sound |= 1ULL << v->column;
+	}
 	if (d.partial)
 		for (size_t r = 0; r < d.rows; r++)
 			c->has[r] |= c->all;

@@ -28,7 +28,7 @@ struct nsx_rows {
 	size_t   n;          /* number according to the order */
 	size_t   strings;    /* how many the block has */
 	uint64_t wanted;     /* bit i: column i is needed; others are decoded if these refer to them */
-	bool     check;      /* whether those that are not decoded have as many values as records */
+	bool     check;      /* whether those that are not needed are checked as if they were; strings are decoded */
 };
 
 /* Decode a Records message: NULL, or what is wrong with it. pool: must have the capacity that nsx_columns_need

@@ -128,6 +128,25 @@ measure(struct nsx_strings *t)
 	return text == all ? total : SIZE_MAX;
 }
 
+/* What measure checks of needed strings, of all. */
+static bool
+all_sound(struct nsx_strings *t)
+{
+	const uint32_t *back = t->back.p, *shared = t->shared.p, *length = t->length.p;
+	size_t total = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t len = (size_t)length[i] + shared[i];
+
+		total += len;
+		if (len == 0 || total > NSX_BLOCK_MAX
+		    || (shared[i] && (back[i] >= i || shared[i] > t->p[i - 1 - back[i]].len)))
+			return false;
+		t->p[i].len = len;
+	}
+	return true;
+}
+
 /* Copy n bytes, usually few: 16 may be read and written at either address. */
 static void
 copy(char *to, const void *from, size_t n)
@@ -139,7 +158,7 @@ copy(char *to, const void *from, size_t n)
 }
 
 const char *
-nsx_strings_join(struct nsx_strings *t, bool all)
+nsx_strings_join(struct nsx_strings *t, bool all, bool check)
 {
 	const char *wrong;
 
@@ -149,6 +168,8 @@ nsx_strings_join(struct nsx_strings *t, bool all)
 	    || (wrong = read_list(&t->shared, t->span[SHARED], t->n, NSX_BLOCK_MAX))
 	    || (wrong = read_list(&t->length, t->span[LENGTH], t->n, NSX_BLOCK_MAX)))
 		return wrong;
+	if (check && !all_sound(t))
+		return damaged;
 	if (all)
 		memset(t->wanted, 1, t->n);
 	else if (!want_beginnings(t))

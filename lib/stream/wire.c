@@ -178,8 +178,9 @@ nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f)
 	return 1;
 }
 
-size_t
-nsx_list_count(struct nsx_unread s)
+/* longs: gets a bit where four bytes in a row go on, as they do in every number that is too long. */
+static inline size_t
+count_list(struct nsx_unread s, uint64_t *longs)
 {
 	size_t n = 0;
 
@@ -195,6 +196,8 @@ nsx_list_count(struct nsx_unread s)
 		for (size_t i = 0; i < words; i++, s.p += 8) {
 			memcpy(&w, s.p, sizeof w);
 			sums += ~w >> 7 & 0x0101010101010101;
+			w &= w >> 8;
+			*longs |= w & w >> 16 & 0x0000008000000080;
 		}
 		/* The total of eight such bytes needs more than eight bits. */
 		sums = (sums & 0x00ff00ff00ff00ff) + (sums >> 8 & 0x00ff00ff00ff00ff);
@@ -202,6 +205,33 @@ nsx_list_count(struct nsx_unread s)
 	}
 	for (; s.p < s.end; s.p++)
 		n += *s.p < 0x80;
+	return n;
+}
+
+size_t
+nsx_list_count(struct nsx_unread s)
+{
+	uint64_t longs = 0;
+
+	return count_list(s, &longs);
+}
+
+size_t
+nsx_list_check(struct nsx_unread s)
+{
+	uint64_t longs = 0, x;
+	size_t n = count_list(s, &longs);
+
+	/* A number is too long from nine bytes that go on: of these four are in one half of a word, unless it is the
+	 * last of the list and begins less than four bytes before its last whole word ends. */
+	if (s.end - s.p >= NSX_VARINT_MAX) {
+		memcpy(&x, s.end - NSX_VARINT_MAX + 1, sizeof x);
+		longs |= (x & 0x8080808080808080) == 0x8080808080808080;
+	}
+	if (n != SIZE_MAX && longs)
+		while (s.p < s.end)
+			if (!nsx_get_varint(&s, &x))
+				return SIZE_MAX;
 	return n;
 }
 

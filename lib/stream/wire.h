@@ -43,6 +43,8 @@ int nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f);
 
 /* The number of elements of a packed list (SIZE_MAX if it is damaged), and the next n of it. */
 size_t nsx_list_count(struct nsx_unread s);
+/* The number of elements, SIZE_MAX if nsx_get_numbers would refuse one. */
+size_t nsx_list_check(struct nsx_unread s);
 bool nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n);
 /* The same for numbers up to max: false if one exceeds it. */
 bool nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max);
