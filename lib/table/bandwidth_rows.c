@@ -297,6 +297,16 @@ nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r)
 	return m;
 }
 
+double
+nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r)
+{
+	nsx_u128 sum = 0;
+
+	for (size_t i = 0; i < r->shortest.n; i++)
+		sum += (nsx_u128)r->shortest.p[i];
+	return r->shortest.n ? (double)sum / (double)r->shortest.n : 0;
+}
+
 static void
 add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 {

@@ -52,6 +52,8 @@ int nsx_bandwidth_collect(struct nsx_reader *in, struct nsx_bandwidth_sums *s, s
                           struct nsx_err *err);
 
 struct nsx_bandwidth_mean nsx_bandwidth_mean_of(struct nsx_bandwidth_row *r);
+/* The mean time of an instance on the device that waited least, ns; 0 if there is none. */
+double nsx_bandwidth_transfer(const struct nsx_bandwidth_row *r);
 void nsx_bandwidth_sums_free(struct nsx_bandwidth_sums *s);
 
 #endif

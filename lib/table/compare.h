@@ -79,7 +79,9 @@ int nsx_compare_by_name(const char *name);
  * faster if it differs by more than noise and both floors.
  *
  * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
- * device. By DEVICE it is one of any program if all devices of both sides execute programs, else the whole run, and
+ * device; a collective is slower or faster only if the device that waited least changed likewise, otherwise shifted.
+ * Operations in no execution of a program are ignored where both sides have some in executions.
+ * By DEVICE it is one of any program if all devices of both sides execute programs, else the whole run, and
  * noise is not known. The activities of devices in a
  * step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the period;
  * `percent` then refers to the period, and a part is slower or faster only if the period changes likewise by more than

@@ -290,9 +290,9 @@ gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by
 # ---- Markdown ----
 nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
-equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base_p50 | new_p50 | percent | base_p99 | new_p99 | verdict |
+equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base_p50 | new_p50 | mean_percent | base_p99 | new_p99 | verdict |
 |---|--:|---|--:|--:|--:|--:|--:|---|'
-equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | percent | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
+equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | mean_percent | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
 |---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|'
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'
@@ -312,4 +312,31 @@ fails 'no expression' 2 '--step (: ' nsysx-compare --by step --step '(' "$T/base
 fails 'two forms' 2 'exclude' nsysx-compare --markdown --json "$T/base" "$T/base"
 printf 'type\tname\tcount\n' >"$T/kernel.tsv"
 fails 'a table by thunk' 1 'a table by thunk: want one by' nsysx-compare --by kernel "$(printf 'id\tprogram\tname\topcode\top_name\tcount\ttotal\tstd\n' >"$T/thunk.tsv"; echo "$T/thunk.tsv")" "$T/base"
+
+# ---- by kernel, in a job that compiles ----
+# Ten executions of a program with a kernel in each, one copy, and autotuning of that kernel before: many runs of other settings.
+compiled() {
+	awk -v tune="$1" -v run="$2" -v all="$3" 'BEGIN { OFS = "\t"; print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#program", "program:i", "id:i", "name:s", "key:s"
+		print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"
+		print "#op", "profile:i", "op:i", "type:s", "device:i", "stream:i", "name:s", "start:i", "dur:i", "program:i", "execution:i"
+		print "profile", 0, "p"; print "program", 0, 1, "f", "f@1"
+		for (i = 0; i < 40; i++) print "op", 0, i, "kernel", 0, 1, "gemm", 1000 + i * 100000, tune + i % 3, "", ""
+		for (i = 0; i < 10; i++) { t = 5000000 + i * 100000; print "module", 0, 0, i, 0, t, 90000
+			print "op", 0, 50 + i, "kernel", 0, 1, "gemm", t, run + i % 3, all ? 0 : "", all ? i : "" } }'
+}
+compiled 20000 30000 1 >"$T/tune"
+compiled 80000 30000 1 >"$T/retune"
+compiled 20000 33000 1 >"$T/slowrun"
+compiled 20000 30000 '' >"$T/tune0"
+compiled 80000 30000 '' >"$T/retune0"
+kernels() { nsysx-compare -q --partial --tsv --by kernel "$1" "$2" | columns name,base_count,new_count,base,new,verdict; }
+equal 'what autotuning runs is not compared' "$(kernels "$T/tune" "$T/retune")" 'gemm 10 10 30000.9 30000.9 same'
+equal 'but what executions run' "$(kernels "$T/tune" "$T/slowrun")" 'gemm 10 10 30000.9 33000.9 slower'
+equal 'how much that is, is said below the table' "$(nsysx-compare -q --partial --table --by kernel "$T/tune" "$T/retune" | grep '^not compared')" \
+	'not compared are operations in no execution of a program, such as those of autotuning: 40 of BASE, 40 of NEW'
+equal 'and with --verbose' "$(nsysx-compare -v --partial --by kernel "$T/tune" "$T/retune" 2>&1 >"$T/null" | grep -c 'in no execution of a program')" 2
+equal 'where a side does not know executions, all count' "$(kernels "$T/tune0" "$T/retune0" | cut -d ' ' -f 2,3,6; kernels "$T/tune" "$T/retune0" | cut -d ' ' -f 2,3,6)" \
+	"$(printf '50 50 slower\n50 50 slower')"
+equal 'nsysx-summary says so too' "$(nsysx-summary -q --partial --table --by kernel "$T/tune" | grep -o '72.7% of the time is of operations in no execution')" '72.7% of the time is of operations in no execution'
+equal 'but not where executions are not known' "$(nsysx-summary -q --partial --table --by kernel "$T/tune0" | grep -c 'in no execution')" 0
 done_testing

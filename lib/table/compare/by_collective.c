@@ -70,7 +70,7 @@ name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_b
 
 	*comm = (struct cmp_comm){ nsx_intern(&c->strs, kind), from->has_bytes ? from->bytes : NSX_ABSENT,
 	                           from->has_group ? from->group : NSX_ABSENT, from->instances, mean.known,
-	                           mean.busbw };
+	                           mean.busbw, nsx_bandwidth_transfer(from) };
 	c->text.len = 0;
 	nsx_buf_str(&c->text, kind);
 	if (from->has_bytes)
@@ -137,7 +137,7 @@ nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags
 /* ---- results */
 
 enum { COLLECTIVE, BYTES, BASE_BYTES, GROUP, BASE_COUNT, NEW_COUNT, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT,
-       BASE_BUSBW, NEW_BUSBW, BASE_INSTANCES, NEW_INSTANCES, NCOLS };
+       BASE_BUSBW, NEW_BUSBW, BASE_INSTANCES, NEW_INSTANCES, BASE_TRANSFER, NEW_TRANSFER, NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[COLLECTIVE]     = { "collective", NSX_CELL_STRING },
@@ -157,6 +157,8 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[NEW_BUSBW]      = { "new_busbw", NSX_CELL_GBPS },
 	[BASE_INSTANCES] = { "base_instances", NSX_CELL_INT },
 	[NEW_INSTANCES]  = { "new_instances", NSX_CELL_INT },
+	[BASE_TRANSFER]  = { "base_transfer", NSX_CELL_MEAN_NS },
+	[NEW_TRANSFER]   = { "new_transfer", NSX_CELL_MEAN_NS },
 };
 
 static void
@@ -182,6 +184,8 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		nsx_table_int(t, BASE_COUNT + k, r->time[k].n);
 		nsx_table_double(t, BASE + k, r->time[k].mean);
 		nsx_table_int(t, BASE_INSTANCES + k, of[k]->instances);
+		if (of[k]->transfer > 0)
+			nsx_table_double(t, BASE_TRANSFER + k, of[k]->transfer);
 		if (of[k]->has_busbw)
 			nsx_table_double(t, BASE_BUSBW + k, of[k]->busbw);
 	}
@@ -199,7 +203,9 @@ nsx_compare_print_collectives(struct cmp *c, const struct cmp_result *r, size_t 
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
 
-	nsx_table_rank(t, "collective bytes group base new percent verdict base_busbw new_busbw diff effect noise");
+	nsx_table_rank(t,
+		"collective bytes group base new percent verdict base_transfer new_transfer base_busbw new_busbw diff "
+		"effect noise");
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);
 	for (size_t i = 0; i < n; i++)

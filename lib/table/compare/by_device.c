@@ -2,6 +2,7 @@
  * is summed up to one. Times are those of the whole run, or, where both sides know them, per execution of a program on
  * the device; there is one of each, so that noise is not known. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,9 @@ static const struct { const char *name; bool untold; } stats[NSTATS] = {
 
 /* Columns that are read: those of the times, and these. */
 enum { DEVICE = NSTATS, EXECS, WINDOW, NFIELDS };
+static const char *const fields[NFIELDS] = {
+	[DEVICE] = "device", [EXECS] = "execs", [WINDOW] = "window",
+};
 
 struct parse {
 	struct cmp      *c;
@@ -52,9 +56,7 @@ find_columns(struct parse *p, struct nsx_str header)
 		struct nsx_str f = nsx_compare_field(&header);
 
 		for (int i = 0; i < NFIELDS; i++)
-			if (nsx_str_eq(f, nsx_str_c(i == DEVICE ? "device" : i == EXECS ? "execs" : i == WINDOW
-			    ? "window"
-			                            : stats[i].name)))
+			if (nsx_str_eq(f, nsx_str_c(i < NSTATS ? stats[i].name : fields[i])))
 				p->at[i] = p->ncols;
 	}
 }
@@ -209,6 +211,23 @@ nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", !c->per_execution && c->side[0].time && c->side[1].time,
 		"not all devices executed programs: times are of whole runs, and runs of different lengths do not "
 		"compare");
+}
+
+void
+nsx_compare_check_devices(struct cmp *c)
+{
+	const struct cmp_side *b = &c->side[0], *s = &c->side[1];
+
+	for (size_t i = 0; i < b->programs.n && c->tables && !c->unlike[0]; i++) {
+		uint32_t pair = b->programs.p[i].pair;
+		struct nsx_str name = cmp_str(c, b->programs.p[i].name);
+
+		if (pair != NSX_NONE && b->execs.p[i] != s->execs.p[pair])
+			snprintf(c->unlike, sizeof c->unlike, "%.*s has %" PRId64 " executions in BASE, %" PRId64
+			         " in NEW, and a table may leave out programs: make it with nsysx-summary --by device "
+			         "--cover 1, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
+			         s->execs.p[pair]);
+	}
 }
 
 /* ---- results */

@@ -71,7 +71,7 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	return range->time == 0 || add(n, range->name, range->mark, range->time);
 }
 
-/* What the GPU took from the first operation of a range to the last. */
+/* What the GPU took from the first operation of a range to the last; or an operation in an execution of a program. */
 static bool
 add_span(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 {
@@ -144,8 +144,19 @@ take_op(struct names *n, const struct nsx_rec *rec)
 		hidden = hidden < 0 ? 0 : dur;
 	}
 	name = nsx_name(n->c->options.names, NSX_STR(""), nsx_string(rec, NSX_OP_name), &n->scratch);
-	return device != NSX_NONE && !n->scratch.failed && add(n, row_at(n, nsx_string(rec, NSX_OP_type), name), device,
-	                                                       n->c->options.exposed ? dur - hidden : dur);
+	dur = n->c->options.exposed ? dur - hidden : dur;
+	uint32_t row = device == NSX_NONE || n->scratch.failed ? (uint32_t)NSX_NONE
+	    : row_at(n, nsx_string(rec, NSX_OP_type), name);
+
+	if (row == NSX_NONE || !add(n, row, device, dur))
+		return false;
+	if (nsx_has(rec, NSX_OP_execution)) {
+		n->s->placed = true;
+		return add_span(n, row, device, dur);
+	}
+	n->s->outside++;
+	n->s->outside_time += (nsx_u128)dur;
+	return true;
 }
 
 static int
@@ -201,7 +212,8 @@ need(const struct names *n)
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
 	} else
 		nsx_reader_need(in, NSX_OP, nsx_field_slots(NSX_OP, NSX_CAT_COMM_ROLES) | NSX_C(OP, device)
-		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name));
+		                            | NSX_C(OP, dur) | NSX_C(OP, hidden) | NSX_C(OP, type) | NSX_C(OP, name)
+		                            | NSX_C(OP, execution));
 }
 
 void
@@ -210,6 +222,8 @@ nsx_compare_use_spans(struct cmp_side *s)
 	s->time = 0;
 	for (size_t i = 0; i < s->rows.n; i++)
 		s->rows.p[i].sum = 0;
+	for (size_t i = s->spans.n; i < s->cells.n; i++)
+		s->cells.p[i].stat = (struct nsx_stat){ 0 };
 	for (size_t i = 0; i < s->spans.n; i++) {
 		s->cells.p[i].stat = s->spans.p[i];
 		s->rows.p[s->cells.p[i].row].sum += (nsx_u128)s->spans.p[i].sum;

@@ -104,7 +104,10 @@ instead(enum nsx_compare_by by)
 static void
 judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *diags)
 {
-	out->comparable = true;
+	out->comparable = !c->unlike[0];
+	snprintf(out->why, sizeof out->why, "%s", c->unlike);
+	if (out->table && c->left_out[0])
+		nsx_table_note(out->table, "%s", c->left_out);
 	/* If one side is empty, nothing of the other is matched: that is not the reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
@@ -331,6 +334,29 @@ choose_time(struct cmp *c, struct nsx_diags *diags)
 			nsx_compare_use_spans(&c->side[k]);
 }
 
+/* Operations are those in executions of programs where both sides know them: what autotuning ran while programs were
+ * compiled, with settings that were then discarded, is in none. */
+static void
+choose_operations(struct cmp *c, struct nsx_diags *diags)
+{
+	const struct cmp_side *b = &c->side[0], *n = &c->side[1];
+
+	if (!b->placed || !n->placed)
+		return;
+	for (int k = 0; k < 2; k++) {
+		struct cmp_side *s = &c->side[k];
+		double share = s->time ? 100 * (double)s->outside_time / (double)s->time : 0;
+
+		nsx_compare_use_spans(s);
+		nsx_diag_add(diags, NSX_INFO, s->name, s->outside, "operations in no execution of a program, such as "
+		             "those of autotuning, %.1f%% of the time: ignored", share);
+	}
+	if (b->outside || n->outside)
+		snprintf(c->left_out, sizeof c->left_out, "not compared are operations in no execution of a program, "
+		         "such as those of autotuning: %" PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
+		         n->outside, n->name);
+}
+
 static int
 load(struct cmp *c, bool folded, struct nsx_diags *diags)
 {
@@ -354,15 +380,13 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 		nsx_compare_per_execution(c, diags);
 	if (c->options.by == NSX_COMPARE_RANGE)
 		choose_time(c, diags);
+	if (c->options.by == NSX_COMPARE_KERNEL)
+		choose_operations(c, diags);
 	nsx_diag_add(diags, NSX_INFO, "", c->tables && c->options.by != NSX_COMPARE_DEVICE,
 		"one side is a table: fingerprints, digests, devices, source lines and hidden time are not known");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE &&
 	             c->options.by != NSX_COMPARE_DEVICE,
 	             "tables have exposed time: --time whole does not apply");
-	nsx_diag_add(diags, NSX_WARNING, c->side[by[0] < 0].name,
-	             c->options.by == NSX_COMPARE_DEVICE && (by[0] >= 0) != (by[1] >= 0),
-	             "a table held against a stream, of which all programs count: it must be one of nsysx-summary --by "
-	             "device --cover 1, the default leaves out programs");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
 		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "
 		"not compare");
@@ -406,6 +430,8 @@ nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_co
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)
 		leave_out(&c, diags);
+	if (rc == NSX_OK && c.options.by == NSX_COMPARE_DEVICE)
+		nsx_compare_check_devices(&c);
 	if (rc == NSX_OK)
 		rc = answer(&c, folded, out, diags);
 	if (rc == NSX_OK && !c.tables) {

@@ -46,6 +46,15 @@ whole_of(const struct cmp *c, const struct cmp_result *r, int side)
 	return nsx_compare_time_of(&c->side[side], &c->side[side].rows.p[r->row[side]->of]).mean;
 }
 
+/* The time of the row's collectives without waiting, on a side; 0: not known. */
+static double
+transfer(const struct cmp *c, const struct cmp_result *r, int side)
+{
+	const struct cmp_side *s = &c->side[side];
+
+	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].transfer : 0;
+}
+
 static enum cmp_verdict
 verdict(const struct cmp *c, const struct cmp_result *r)
 {
@@ -55,7 +64,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_GONE;
 	if (!r->row[NSX_COMPARE_BASE])
 		return CMP_NEW;
-	if (r->row[NSX_COMPARE_BASE]->untold)
+	if (r->row[NSX_COMPARE_BASE]->untold || c->unlike[0])
 		return CMP_UNKNOWN;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE) {
 		of = whole_of(c, r, NSX_COMPARE_BASE);
@@ -68,6 +77,13 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_UNKNOWN;
 	if (!is_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
 		return CMP_SAME;
+	/* Records of collectives include waiting: if the transfer takes as long as before, the time went there. */
+	if (c->options.by == NSX_COMPARE_COLLECTIVE) {
+		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
+
+		of = was > 0 && is > 0 ? was : of;
+		grown = was > 0 && is > 0 ? is - was : grown;
+	}
 	/* A part of a step that is as long as before only took time from another part, or gave it; the noise of the
 	 * whole, which is larger, does not count here, for what has grown is clear. */
 	if ((grown > 0) != (r->diff > 0) || !is_above_floors(c, grown, of))

@@ -63,7 +63,13 @@ struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool kno
 struct cmp_spread { int64_t n, p50, p99; };
 
 /* What a row of collectives is of, and what its instances achieved, GB/s. */
-struct cmp_comm { uint32_t kind; int64_t bytes, group, instances; bool has_busbw; double busbw; };
+struct cmp_comm {
+	uint32_t kind;
+	int64_t  bytes, group, instances;
+	bool     has_busbw;
+	double   busbw;
+	double   transfer;   /* mean over instances of the record that waited least, ns; 0: not known */
+};
 
 struct cmp_side {
 	const char       *name;              /* for messages */
@@ -86,8 +92,11 @@ struct cmp_side {
 	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
-	NSX_VEC(struct nsx_stat) spans;      /* of ranges, by index in cells */
+	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: of ranges; of operations those in executions */
 	bool              gpu_time;          /* cells have the GPU time of ranges */
+	bool              placed;            /* operations are known to be in executions of programs */
+	int64_t           outside;           /* how many are in none, */
+	nsx_u128          outside_time;      /* and their time */
 	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
 };
 
@@ -96,6 +105,8 @@ struct cmp {
 	struct nsx_compare_options options;
 	bool              tables;            /* both sides are, or were made, tables */
 	bool              per_execution; /* times of devices are, and not of the whole run */
+	char              unlike[256];       /* why times of devices may be of other programs; empty: they are not */
+	char              left_out[200];     /* what is not compared, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
@@ -127,7 +138,7 @@ bool nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx
 /* by_name.c: read all of the side's stream, by ranges or operations. NSX_OK or NSX_ERR. */
 int nsx_compare_read_names(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* by_name.c: ranges, already read, are compared by their spans. */
+/* by_name.c: ranges, already read, are compared by their spans; operations, only those in executions. */
 void nsx_compare_use_spans(struct cmp_side *s);
 
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
@@ -139,6 +150,9 @@ bool nsx_compare_is_devices(struct nsx_str header);
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 /* Times of both sides' devices per execution, where all of them have any. */
 void nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags);
+/* Fill c->unlike where a side is a table, which may leave out programs, and a matched device has other numbers
+ * of executions. */
+void nsx_compare_check_devices(struct cmp *c);
 
 /* by_collective.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
 int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

@@ -55,12 +55,17 @@ struct row {
 	nsx_u128 gpu, self;    /* of ranges: time of operations launched in them, and of those in no range within */
 };
 
+/* A share of the time, in percent, from which operations outside of executions are told. */
+enum { OUTSIDE = 5 };
+
 struct ops {
 	struct nsx_err *err;
 	enum nsx_names  names;
 	struct nsx_buf  scratch;
 	bool            kernel;
 	bool            no_compile;
+	bool            placed;    /* KERNEL: operations are known to be in executions of programs, */
+	nsx_u128        outside;   /* and the time of those in none */
 	struct nsx_map  compiling; /* (profile, range) of compilation and ranges in it; with no_compile only */
 	struct nsx_intern strs;   /* 0 is the empty string */
 	uint32_t        recall[NSX_RECALL];
@@ -68,7 +73,7 @@ struct ops {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows */
-	nsx_u128        all_ops;   /* RANGE: time of operations, in whatever range */
+	nsx_u128        all_ops;   /* time of operations, whatever range they are in */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op;
 };
@@ -109,7 +114,8 @@ ops_need(const void *state, struct nsx_reader *in)
 	const struct ops *f = state;
 
 	if (f->kernel)
-		nsx_reader_need(in, NSX_OP, NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, dur));
+		nsx_reader_need(in, NSX_OP, NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, dur)
+		                            | NSX_C(OP, execution));
 	else
 		nsx_reader_need(in, NSX_RANGE, NSX_C(RANGE, domain) | NSX_C(RANGE, name) | NSX_C(RANGE, start)
 		                               | NSX_C(RANGE, dur) | NSX_C(RANGE, ops) | NSX_C(RANGE, host_dur));
@@ -217,6 +223,11 @@ take_op(struct ops *f, const struct nsx_rec *rec)
 	if (!r)
 		return nsx_err_nomem(f->err, NULL);
 	nsx_stat_add(&r->dur, dur);
+	f->all_ops += (nsx_u128)dur;
+	if (nsx_has(rec, NSX_OP_execution))
+		f->placed = true;
+	else
+		f->outside += (nsx_u128)dur;
 	return NSX_OK;
 }
 
@@ -342,6 +353,22 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 	return NSX_OK;
 }
 
+/* Where a part of the operations is in no execution of a program, it is mostly what autotuning ran. */
+static void
+tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
+{
+	double share = f->placed && f->all_ops ? 100 * (double)f->outside / (double)f->all_ops : 0;
+
+	if (share < OUTSIDE)
+		return;
+	nsx_table_note(t,
+	               "%.1f%% of the time is of operations in no execution of a program, such as those of autotuning",
+	               share);
+	nsx_diag_add(diags, NSX_INFO, "", 1,
+	             "%.1f%% of the time is of operations in no execution of a program, such as "
+	             "those of autotuning", share);
+}
+
 static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
@@ -390,6 +417,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 			"no op records: GPU time is not known, ranges are in order of their span: extract with --ops");
 		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
 	}
+	if (rc == NSX_OK && f->kernel)
+		tell_outside(f, *table, diags);
 	return rc;
 }
 

@@ -49,8 +49,8 @@ def trouble(command, width):
     wide = [line for line in lines if width_of(line) > width]
     if wide:
         return "%d columns: %s" % (width_of(wide[0]), wide[0])
-    # Spans of ranges are headed as such, and have the names of other times in TSV.
-    header = [name if name in names else name.removeprefix("span_") for name in lines[0].split()]
+    # Spans of ranges and changes of means are headed as such, and have the names of other times in TSV.
+    header = [name if name in names else name.removeprefix("span_").removeprefix("mean_") for name in lines[0].split()]
     places = [names.index(name) for name in header if name in names]
     if len(places) != len(header) or places != sorted(places):
         return "columns: " + lines[0]
