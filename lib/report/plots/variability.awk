@@ -8,10 +8,10 @@ file == "variable" {
 $col["relstd"] != "" && $col["mean"] > 0 && $col["relstd"] > 0 {
 	x = $col["mean"] / 1e3
 	y = $col["relstd"] * 100
-	left = !any || log(x) < left ? log(x) : left
-	right = !any || log(x) > right ? log(x) : right
-	low = !any || log(y) < low ? log(y) : low
-	high = !any || log(y) > high ? log(y) : high
+	left = !any || ln(x) < left ? ln(x) : left
+	right = !any || ln(x) > right ? ln(x) : right
+	low = !any || ln(y) < low ? ln(y) : low
+	high = !any || ln(y) > high ? ln(y) : high
 	b = (($col["id"], $col["name"]) in named) ? 0 : $col["comm"] == 1 ? 2 : 1
 	if (b == 0) {
 		k = named[$col["id"], $col["name"]]
@@ -23,12 +23,25 @@ $col["relstd"] != "" && $col["mean"] > 0 && $col["relstd"] > 0 {
 		rows[b] = rows[b] x OFS y OFS "\n"
 	any = 1
 }
+# The natural logarithm of x > 0, close enough for a picture: there are awks without log().
+function ln(x,   k, y, power, sum, i) {
+	for (k = 0; x >= 2; k++)
+		x /= 2
+	for (; x < 1; k--)
+		x *= 2
+	power = y = (x - 1) / (x + 1)
+	for (i = 1; i < 16; i += 2) {
+		sum += power / i
+		power *= y * y
+	}
+	return k * 0.6931471805599453 + 2 * sum
+}
 # Whether the number of place k would stand on that of an earlier place, in a picture of about 480 by 270.
 function hidden(k,   i, dx, dy) {
 	for (i = 1; i < k; i++)
 		if (i in told) {
-			dx = right > left ? (log(at_x[k]) - log(at_x[i])) / (right - left) * 480 : 0
-			dy = high > low ? (log(at_y[k]) - log(at_y[i])) / (high - low) * 270 : 0
+			dx = right > left ? (ln(at_x[k]) - ln(at_x[i])) / (right - left) * 480 : 0
+			dy = high > low ? (ln(at_y[k]) - ln(at_y[i])) / (high - low) * 270 : 0
 			if (dx * dx < 400 && dy * dy < 200)
 				return 1
 		}
