@@ -132,26 +132,34 @@ column(const struct nsx_table *t, struct nsx_str name)
 	return col;
 }
 
+/* The next of the names, which is removed from them, as a column; false at their end. */
+static bool
+next_column(const struct nsx_table *t, const char **names, size_t *col)
+{
+	size_t n;
+
+	*names += strspn(*names, " ");
+	n = strcspn(*names, " ");
+	if (!n)
+		return false;
+	*col = column(t, (struct nsx_str){ *names, n });
+	assert(*col < t->ncols);
+	*names += n;
+	return true;
+}
+
 void
 nsx_table_rank(struct nsx_table *t, const char *names)
 {
-	for (size_t n, col; t && *(names += strspn(names, " ")); names += n) {
-		n = strcspn(names, " ");
-		col = column(t, (struct nsx_str){ names, n });
-		assert(col < t->ncols);
+	for (size_t col; t && next_column(t, &names, &col);)
 		t->failed |= !nsx_vec_push(&t->ranked, col);
-	}
 }
 
 void
 nsx_table_brief(struct nsx_table *t, const char *names)
 {
-	for (size_t n, col; t && *(names += strspn(names, " ")); names += n) {
-		n = strcspn(names, " ");
-		col = column(t, (struct nsx_str){ names, n });
-		assert(col < t->ncols);
+	for (size_t col; t && next_column(t, &names, &col);)
 		t->failed |= !nsx_vec_push(&t->brief, col);
-	}
 }
 
 void

@@ -2,6 +2,7 @@
 # nsysx-compare: what differs between two streams. Small answers are worked out by hand beside the streams, those of the synthetic job are
 # counted again in Python, with Student's distribution integrated numerically.
 . "${0%/*}/../testlib.sh"
+. "${0%/*}/../comparelib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
 stream() {
@@ -20,11 +21,6 @@ heads() {
 #thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i hidden:i comm:i
 #diag severity:s source:s text:s count:i
 END
-}
-# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
-columns() {
-	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
 }
 # The columns WANTED of nsysx-compare ARGS are what standard input says.
 is() {
@@ -260,15 +256,6 @@ END
 done
 
 # ---- gate ----
-# Runs nsysx-compare --gate ARGS: status $2, and TEXT on standard error.
-gate() {
-	claim=$1 want=$2 text=$3
-	shift 3
-	run nsysx-compare --gate "$@"
-	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
-	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
-	else pass "$claim"; fi
-}
 gate 'a stream passes against itself' 0 '' "$T/base" "$T/base"
 equal 'in silence' "$(cat "$T_private/err")" ''
 gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200.0 ns per execution, was 100.0 ns (+100.0%), noise 54.' -q --absolute 10 "$T/base" "$T/new"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # nsysx-compare by step, range and kernel: made-up jobs without XLA whose changes are planted, counted again in Python from intervals.
 . "${0%/*}/../testlib.sh"
+. "${0%/*}/../comparelib.sh"
 
 # A stream of a job on standard output: ARGS are name=value of the planted change. Two processes of a device and a thread each. A step: a copy,
 # matrix products with an all-reduce that outlasts them, idle time before its end.
@@ -50,20 +51,6 @@ job() {
 	job=$T/$1
 	shift
 	python3 "$T/job.py" "$@" >"$job"
-}
-# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
-columns() {
-	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
-}
-# Runs nsysx-compare --gate ARGS: status $2, and TEXT on standard error.
-gate() {
-	claim=$1 want=$2 text=$3
-	shift 3
-	run nsysx-compare --gate "$@"
-	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
-	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
-	else pass "$claim"; fi
 }
 
 job base

@@ -2,6 +2,7 @@
 # nsysx-compare by device and by collective: made-up jobs in which one collective, or one device, is slower; sums are added up again by awk
 # from the records.
 . "${0%/*}/../testlib.sh"
+. "${0%/*}/../comparelib.sh"
 SYNTH=$B/tests/synth/nsysx-synth
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 
@@ -13,19 +14,6 @@ job() {
 	"$SYNTH" -q -o "$T/$name.d" --seed=1 --steps=12 --no-warmup "$@" >"$T/null" || fail "the job $name" 'nsysx-synth failed' "$*"
 	for p in 0 1; do nsysx-extract -q --ops -x "$T/$name.d/dump$p" "$T/$name.d/r$p.sqlite" >"$T/$name.$p"; done
 	nsysx-merge -q "$T/$name.0" "$T/$name.1" | nsysx-overlap -q >"$T/$name"
-}
-# Columns by name, comma-separated, of the table on standard input, without its heading; absent values as -.
-columns() {
-	awk -F'\t' -v want="$1" 'NR == 1 { n = split(want, w, ","); for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ for (i = 1; i <= n; i++) { v = $at[w[i]]; gsub(" ", "_", v); printf "%s%s", v == "" ? "-" : v, i < n ? " " : "\n" } }'
-}
-gate() {
-	claim=$1 want=$2 text=$3
-	shift 3
-	run nsysx-compare --gate "$@"
-	if [ "$status" -ne "$want" ]; then fail "$claim" "status $status, want $want" "$@"
-	elif [ -n "$text" ] && ! grep -qF -e "$text" "$T_private/err"; then fail "$claim" "standard error lacks: $text" "$@"
-	else pass "$claim"; fi
 }
 
 job base

@@ -182,34 +182,18 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		if (!of[k])
 			continue;
 		nsx_table_int(t, BASE_COUNT + k, r->time[k].n);
-		nsx_table_double(t, BASE + k, r->time[k].mean);
 		nsx_table_int(t, BASE_INSTANCES + k, of[k]->instances);
 		if (of[k]->transfer > 0)
 			nsx_table_double(t, BASE_TRANSFER + k, of[k]->transfer);
 		if (of[k]->has_busbw)
 			nsx_table_double(t, BASE_BUSBW + k, of[k]->busbw);
 	}
-	nsx_table_double(t, DIFF, r->diff);
-	if (both && r->time[0].mean > 0)
-		nsx_table_double(t, PERCENT, 100 * r->diff / r->time[0].mean);
-	if (both && r->has_noise)
-		nsx_table_double(t, NOISE, r->noise);
-	nsx_table_double(t, EFFECT, r->effect);
-	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, NOISE, EFFECT, VERDICT });
 }
 
-int
-nsx_compare_print_collectives(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
-{
-	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-
-	nsx_table_rank(t,
-		"collective bytes group base new percent verdict base_transfer new_transfer base_busbw new_busbw diff "
-		"effect noise");
-	if (!t)
-		return nsx_err_nomem(c->err, NULL);
-	for (size_t i = 0; i < n; i++)
-		if (cmp_shows(c, &r[i]))
-			put(c, t, &r[i]);
-	return NSX_OK;
-}
+const struct cmp_way nsx_compare_collective_way = {
+	cols, NCOLS,
+	"collective bytes group base new percent verdict base_transfer new_transfer base_busbw new_busbw diff effect "
+	"noise",
+	put
+};

@@ -3,8 +3,6 @@
  * the device; there is one of each, so that noise is not known. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "table/compare/sides.h"
 #include "base/input.h"
@@ -12,53 +10,28 @@
 
 /* Times of a device. The first that the other ones are part of, and are held against, is the one that compares. */
 enum stat { SPAN, MODULES, COMPUTE, EXPOSED, COPY, IDLE, HIDDEN, COPY_HIDDEN, NSTATS };
-static const struct { const char *name; bool untold; } stats[NSTATS] = {
-	[SPAN] = { "span", false }, [MODULES] = { "modules", false }, [COMPUTE] = { "compute", false },
-	[EXPOSED] = { "exposed", false }, [COPY] = { "copy", false }, [IDLE] = { "idle", false },
-	[HIDDEN] = { "hidden", true }, [COPY_HIDDEN] = { "copy_hidden", true },
-};
 
 /* Columns that are read: those of the times, and these. */
 enum { DEVICE = NSTATS, EXECS, WINDOW, NFIELDS };
 static const char *const fields[NFIELDS] = {
-	[DEVICE] = "device", [EXECS] = "execs", [WINDOW] = "window",
+	[SPAN] = "span", [MODULES] = "modules", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy",
+	[IDLE] = "idle", [HIDDEN] = "hidden", [COPY_HIDDEN] = "copy_hidden", [DEVICE] = "device", [EXECS] = "execs",
+	[WINDOW] = "window",
 };
 
 struct parse {
 	struct cmp      *c;
 	struct cmp_side *s;
-	const char      *name;
-	int64_t          line;
-	int              at[NFIELDS], ncols;   /* places in a row */
+	struct cmp_cells cells;
 };
 
 bool
-nsx_compare_is_devices(struct nsx_str header)
+nsx_compare_is_devices(struct nsx_str text)
 {
 	static const char *const names[] = { "device", "execs", "span", "window", "compute", "exposed", "idle" };
-	size_t found = 0;
+	struct cmp_cells cells = { .cols = names, .n = sizeof names / sizeof *names };
 
-	while (header.len) {
-		struct nsx_str f = nsx_compare_field(&header);
-
-		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-			found += nsx_str_eq(f, nsx_str_c(names[i]));
-	}
-	return found == sizeof names / sizeof *names;
-}
-
-static void
-find_columns(struct parse *p, struct nsx_str header)
-{
-	for (int i = 0; i < NFIELDS; i++)
-		p->at[i] = -1;
-	for (p->ncols = 0; header.len; p->ncols++) {
-		struct nsx_str f = nsx_compare_field(&header);
-
-		for (int i = 0; i < NFIELDS; i++)
-			if (nsx_str_eq(f, nsx_str_c(i < NSTATS ? stats[i].name : fields[i])))
-				p->at[i] = p->ncols;
-	}
+	return nsx_compare_cells_find(&cells, &text);
 }
 
 /* The device as a program, which its times are rows of. NULL when out of memory. */
@@ -97,10 +70,10 @@ add_times(struct parse *p, const int64_t v[NFIELDS])
 	for (int k = 0; of && k < NSTATS; k++) {
 		struct cmp_row row = { .program = (uint32_t)(s->programs.n - 1), .number = k, .opcode = NSX_NONE,
 		                       .op_name = NSX_NONE, .stack = NSX_NONE, .detail = k != SPAN,
-		                       .untold = stats[k].untold };
+		                       .untold = k == HIDDEN || k == COPY_HIDDEN };
 		struct cmp_time t = { .n = v[k] == NSX_ABSENT ? 0 : 1 };
 
-		row.name = row.stem = nsx_intern(&p->c->strs, nsx_str_c(stats[k].name));
+		row.name = row.stem = nsx_intern(&p->c->strs, nsx_str_c(fields[k]));
 		row.sum = t.n ? (nsx_u128)v[k] : 0;
 		t.sum = row.sum;
 		t.mean = (double)t.sum;
@@ -121,30 +94,22 @@ add_times(struct parse *p, const int64_t v[NFIELDS])
 }
 
 static int
-take_row(struct parse *p, struct nsx_str line)
+take_row(void *arg, const struct nsx_str *cell)
 {
+	struct parse *p = arg;
 	int64_t v[NFIELDS];
 
-	for (int i = 0; i < NFIELDS; i++)
+	for (int i = 0; i < NFIELDS; i++) {
 		v[i] = NSX_ABSENT;
-	for (int k = 0; k < p->ncols; k++) {
-		bool last = !line.len || !memchr(line.ptr, '\t', line.len);
-		struct nsx_str f = nsx_compare_field(&line);
-
-		if (last != (k + 1 == p->ncols))
-			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
-			                   p->line, p->ncols);
-		for (int i = 0; i < NFIELDS; i++)
-			if (p->at[i] == k && f.len && (!nsx_get_int(f, &v[i]) || (i != DEVICE && v[i] < 0)))
-				return nsx_err_set(p->c->err, "%s:%" PRId64
-				                   ": column %d: want a whole number that is not "
-				                   "negative, got \"%.*s\"", p->name, p->line, k + 1,
-				                   (int)(f.len < 80 ? f.len : 80), f.ptr);
+		if (cell[i].len && (!nsx_get_int(cell[i], &v[i]) || (i != DEVICE && v[i] < 0)))
+			return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want a whole number that is not negative, "
+			                   "got \"%.*s\"", p->cells.name, p->cells.line, fields[i],
+			                   (int)(cell[i].len < 80 ? cell[i].len : 80), cell[i].ptr);
 	}
 	/* Where there are no modules, what operations span. */
 	if (v[SPAN] == NSX_ABSENT)
 		v[SPAN] = v[WINDOW];
-	return add_times(p, v) ? NSX_OK : nsx_err_nomem(p->c->err, p->name);
+	return add_times(p, v) ? NSX_OK : nsx_err_nomem(p->c->err, p->cells.name);
 }
 
 static int
@@ -152,23 +117,19 @@ take_table(void *arg, struct nsx_str text)
 {
 	struct parse *p = arg;
 
-	p->line = 1;
-	find_columns(p, nsx_compare_line(&text));
-	if (text.len && text.ptr[text.len - 1] != '\n')
-		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
-	while (text.len) {
-		p->line++;
-		if (take_row(p, nsx_compare_line(&text)) != NSX_OK)
-			return NSX_ERR;
-	}
+	nsx_compare_cells_find(&p->cells, &text);
+	if (nsx_compare_cells_each(&p->cells, text, take_row, p) != NSX_OK)
+		return NSX_ERR;
 	/* One more than there are rows: a side without any has the times of a table too. */
-	return nsx_vec_push(&p->s->given, ((struct cmp_time){ 0 })) ? NSX_OK : nsx_err_nomem(p->c->err, p->name);
+	return nsx_vec_push(&p->s->given, ((struct cmp_time){ 0 })) ? NSX_OK
+	    : nsx_err_nomem(p->c->err, p->cells.name);
 }
 
 int
 nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
 {
-	struct parse p = { .c = c, .s = s, .name = nsx_reader_input(s->in)->name };
+	struct parse p = { .c = c, .s = s, .cells = { .err = c->err, .name = nsx_reader_input(s->in)->name,
+	                                              .cols = fields, .n = NFIELDS } };
 	struct nsx_diags own = { .failed = false };
 	int rc;
 
@@ -252,7 +213,6 @@ static void
 put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 {
 	const struct cmp_program *p = nsx_compare_program_of(c, r);
-	bool both = r->row[0] && r->row[1];
 
 	nsx_table_row(t);
 	if (p->number != NSX_ABSENT)
@@ -267,56 +227,27 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 			continue;
 		if (of->of != NSX_NONE)
 			of = &s->rows.p[of->of];
-		nsx_table_double(t, BASE + k, r->time[k].mean);
 		if (of->sum)
 			nsx_table_double(t, BASE_SHARE + k, (double)r->time[k].sum / (double)of->sum);
 		if (execs)
 			nsx_table_int(t, BASE_EXECS + k, execs);
 	}
-	nsx_table_double(t, DIFF, r->diff);
-	if (both && r->time[0].mean > 0)
-		nsx_table_double(t, PERCENT, 100 * r->diff / r->time[0].mean);
-	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, -1, -1, VERDICT });
 }
 
-struct order { int64_t device; struct cmp_result result; };
+const struct cmp_way nsx_compare_device_way = {
+	cols, NCOLS, "device statistic base new percent verdict diff base_share new_share", put
+};
 
-static int
-order_cmp(const void *pa, const void *pb)
+static void
+order_key(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
 {
-	const struct order *a = pa, *b = pb;
-	int64_t x = nsx_compare_row_shown(&a->result)->number, y = nsx_compare_row_shown(&b->result)->number;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (x > y) - (x < y);
+	o->at[0] = nsx_compare_program_of(c, r)->number;
+	o->at[1] = nsx_compare_row_shown(r)->number;
 }
 
 bool
 nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n)
 {
-	struct order *o = malloc((n + 1) * sizeof *o);
-
-	for (size_t i = 0; o && i < n; i++)
-		o[i] = (struct order){ nsx_compare_program_of(c, &r[i])->number, r[i] };
-	if (o && n > 1)
-		qsort(o, n, sizeof *o, order_cmp);
-	for (size_t i = 0; o && i < n; i++)
-		r[i] = o[i].result;
-	free(o);
-	return o != NULL;
-}
-
-int
-nsx_compare_print_devices(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
-{
-	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-
-	nsx_table_rank(t, "device statistic base new percent verdict diff base_share new_share");
-	if (!t)
-		return nsx_err_nomem(c->err, NULL);
-	for (size_t i = 0; i < n; i++)
-		if (cmp_shows(c, &r[i]))
-			put(c, t, &r[i]);
-	return NSX_OK;
+	return nsx_compare_order(c, r, n, order_key);
 }

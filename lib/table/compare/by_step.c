@@ -314,42 +314,22 @@ stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 	return nsx_str_eq(cmp_str(c, row->name), nsx_str_c(names[SPAN])) ? SPAN : PERIOD;
 }
 
-/* The sort key of results. */
-struct order { struct nsx_str class; int64_t number, device; enum stat stat; struct cmp_result result; };
-
-static int
-order_cmp(const void *pa, const void *pb)
+static void
+order_key(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o)
 {
-	const struct order *a = pa, *b = pb;
-	int c = nsx_str_cmp(a->class, b->class);
+	const struct cmp_program *p = nsx_compare_program_of(c, r);
+	const struct cmp_row *row = nsx_compare_row_shown(r);
 
-	if (c == 0)
-		c = (a->number > b->number) - (a->number < b->number);
-	if (c == 0)
-		c = (a->device > b->device) - (a->device < b->device);
-	return c ? c : (int)a->stat - (int)b->stat;
+	o->class = cmp_str(c, p->key);
+	o->at[0] = p->number;
+	o->at[1] = row->opcode == NSX_NONE ? NSX_ABSENT : row->number;
+	o->at[2] = stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row);
 }
 
 bool
 nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n)
 {
-	struct order *o = malloc((n + 1) * sizeof *o);
-
-	for (size_t i = 0; o && i < n; i++) {
-		const struct cmp_program *p = nsx_compare_program_of(c, &r[i]);
-		const struct cmp_row *row = nsx_compare_row_shown(&r[i]);
-
-		o[i] = (struct order){ cmp_str(c, p->key), p->number, row->opcode == NSX_NONE ? NSX_ABSENT
-		                       : row->number,
-		                      stat_of(c, r[i].row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row),
-		                      r[i] };
-	}
-	if (o && n > 1)
-		qsort(o, n, sizeof *o, order_cmp);
-	for (size_t i = 0; o && i < n; i++)
-		r[i] = o[i].result;
-	free(o);
-	return o != NULL;
+	return nsx_compare_order(c, r, n, order_key);
 }
 
 static double
@@ -425,7 +405,6 @@ static void
 put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 {
 	const struct cmp_row *row = nsx_compare_row_shown(r), *base = r->row[NSX_COMPARE_BASE];
-	double was = r->time[NSX_COMPARE_BASE].mean;
 	bool both = base && r->row[NSX_COMPARE_NEW];
 
 	nsx_table_row(t);
@@ -433,16 +412,7 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 	if (row->number != NSX_ABSENT && (!both || base->number == row->number))
 		nsx_table_int(t, DEVICE, row->number);
 	nsx_table_str(t, STATISTIC, cmp_str(c, row->name));
-	if (base)
-		nsx_table_double(t, BASE, was);
-	if (r->row[NSX_COMPARE_NEW])
-		nsx_table_double(t, NEW, r->time[NSX_COMPARE_NEW].mean);
-	nsx_table_double(t, DELTA, r->diff);
-	if (both && was > 0)
-		nsx_table_double(t, PERCENT, 100 * r->diff / was);
-	if (both && r->has_noise)
-		nsx_table_double(t, NOISE, r->noise);
-	nsx_table_str(t, VERDICT, nsx_str_c(nsx_compare_verdict_name(r->verdict)));
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DELTA, PERCENT, NOISE, -1, VERDICT });
 	for (int k = 0; k < 2; k++)
 		if (r->row[k]) {
 			const struct cmp_side *s = &c->side[k];

@@ -231,12 +231,8 @@ put_title(const struct cmp *c, struct nsx_compare *out, const struct cmp_result 
 static int
 print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table, struct nsx_diags *diags)
 {
-	switch (c->options.by) {
-	case NSX_COMPARE_STEP:       return nsx_compare_print_steps(c, r, n, table, diags);
-	case NSX_COMPARE_DEVICE:     return nsx_compare_print_devices(c, r, n, table);
-	case NSX_COMPARE_COLLECTIVE: return nsx_compare_print_collectives(c, r, n, table);
-	default:                     return nsx_compare_print(c, r, n, table);
-	}
+	return c->options.by == NSX_COMPARE_STEP ? nsx_compare_print_steps(c, r, n, table, diags)
+	    : nsx_compare_print(c, r, n, table);
 }
 
 static int

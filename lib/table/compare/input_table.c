@@ -26,61 +26,17 @@ struct parse {
 	struct cmp        *c;
 	struct cmp_side   *s;
 	const struct form *form;
-	const char        *name;        /* of the input */
-	int64_t            line;
-	int                at[NCOLS];   /* positions in a row; -1: not present */
-	int                ncols;
+	struct cmp_cells   cells;
 	struct nsx_map     program_of;  /* (name, id) -> programs */
 };
 
 /* ---- the header ---- */
 
-struct nsx_str
-nsx_compare_field(struct nsx_str *rest)
-{
-	const char *tab = rest->len ? memchr(rest->ptr, '\t', rest->len) : NULL;
-	struct nsx_str f = { rest->ptr, tab ? (size_t)(tab - rest->ptr) : rest->len };
-
-	rest->ptr += f.len + (tab != NULL);
-	rest->len -= f.len + (tab != NULL);
-	return f;
-}
-
-struct nsx_str
-nsx_compare_line(struct nsx_str *rest)
-{
-	const char *end = memchr(rest->ptr, '\n', rest->len);
-	struct nsx_str l = { rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len };
-
-	rest->ptr += l.len + (end != NULL);
-	rest->len -= l.len + (end != NULL);
-	return l;
-}
-
-/* The positions of the columns of the form in a header; false if one is missing. */
-static bool
-find_columns(const struct form *form, struct nsx_str header, int at[NCOLS], int *ncols)
-{
-	for (int i = 0; i < NCOLS; i++)
-		at[i] = -1;
-	for (*ncols = 0; *ncols == 0 || header.len; ++*ncols) {
-		struct nsx_str name = nsx_compare_field(&header);
-
-		for (int i = 0; i < NCOLS; i++)
-			if (form->col[i] && nsx_str_eq(name, nsx_str_c(form->col[i])))
-				at[i] = *ncols;
-	}
-	for (int i = 0; i < NCOLS; i++)
-		if (form->col[i] && at[i] < 0)
-			return false;
-	return true;
-}
-
 int
 nsx_compare_is_table(struct cmp_side *s, int *by)
 {
-	struct nsx_str window, header;
-	int at[NCOLS], ncols;
+	struct cmp_cells cells = { .n = NCOLS };
+	struct nsx_str window, text;
 
 	*by = -1;
 	if (nsx_input_peek(nsx_reader_input(s->in), HEADER_MAX, &window) == NSX_ERR)
@@ -89,12 +45,14 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 	if (!nsx_str_starts(window, "id\t") && !nsx_str_starts(window, "opcode\t") &&
 	    !nsx_str_starts(window, "device\t"))
 		return NSX_OK;
-	header = nsx_compare_line(&window);
-	if (nsx_compare_is_devices(header))
+	if (nsx_compare_is_devices(window))
 		*by = NSX_COMPARE_DEVICE;
-	for (int i = 0; i < NFORMS && *by < 0; i++)
-		if (find_columns(&forms[i], header, at, &ncols))
+	for (int i = 0; i < NFORMS && *by < 0; i++) {
+		cells.cols = forms[i].col;
+		text = window;
+		if (nsx_compare_cells_find(&cells, &text))
 			*by = forms[i].by;
+	}
 	return NSX_OK;
 }
 
@@ -103,7 +61,7 @@ nsx_compare_is_table(struct cmp_side *s, int *by)
 static int
 nomem(const struct parse *p)
 {
-	return nsx_err_nomem(p->c->err, p->name);
+	return nsx_err_nomem(p->c->err, p->cells.name);
 }
 
 /* The number of a string that is escaped as in a stream's text; NSX_NONE when out of memory. */
@@ -134,9 +92,8 @@ keep(struct parse *p, struct nsx_str s)
 static int
 wrong(const struct parse *p, int col, const char *want, struct nsx_str got)
 {
-	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->name, p->line, p->form->col[col],
-	                   want,
-	                   (int)(got.len < 80 ? got.len : 80), got.ptr);
+	return nsx_err_set(p->c->err, "%s:%" PRId64 ": %s: want %s, got \"%.*s\"", p->cells.name, p->cells.line,
+	                   p->form->col[col], want, (int)(got.len < 80 ? got.len : 80), got.ptr);
 }
 
 /* A row with that time; NSX_NONE when out of memory. Rows of one opcode are merged. */
@@ -222,30 +179,16 @@ add_time(struct parse *p, uint32_t row, int64_t n, int64_t total, double std)
 }
 
 static int
-take_row(struct parse *p, struct nsx_str line)
+take_row(void *arg, const struct nsx_str *cell)
 {
-	struct nsx_str cell[NCOLS], rest = line;
+	struct parse *p = arg;
 	int64_t id = NSX_ABSENT, n = 1, total;
 	double std = -1;
 	uint32_t program, row;
 
-	for (int i = 0; i < NCOLS; i++)
-		cell[i] = NSX_STR("");
-	for (int k = 0; k < p->ncols; k++) {
-		/* The last field has no tab after it, the others do. */
-		bool last = memchr(rest.ptr, '\t', rest.len) == NULL;
-		struct nsx_str f = nsx_compare_field(&rest);
-
-		if (last != (k + 1 == p->ncols))
-			return nsx_err_set(p->c->err, "%s:%" PRId64 ": want %d columns as in the first line", p->name,
-			                   p->line, p->ncols);
-		for (int i = 0; i < NCOLS; i++)
-			if (p->at[i] == k)
-				cell[i] = f;
-	}
 	if (cell[ID].len && !nsx_get_int(cell[ID], &id))
 		return wrong(p, ID, "a whole number", cell[ID]);
-	if (p->at[COUNT] >= 0 && (!nsx_get_int(cell[COUNT], &n) || n < 1))
+	if (p->cells.at[COUNT] >= 0 && (!nsx_get_int(cell[COUNT], &n) || n < 1))
 		return wrong(p, COUNT, "a whole number above 0", cell[COUNT]);
 	if (!nsx_get_int(cell[TOTAL], &total) || total < 0)
 		return wrong(p, TOTAL, "a whole number that is not negative", cell[TOTAL]);
@@ -263,17 +206,11 @@ take_table(void *arg, struct nsx_str text)
 {
 	struct parse *p = arg;
 
-	p->line = 1;
-	if (!find_columns(p->form, nsx_compare_line(&text), p->at, &p->ncols))
-		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->name,
+	if (!nsx_compare_cells_find(&p->cells, &text))
+		return nsx_err_set(p->c->err, "%s:1: want the header of a table by %s", p->cells.name,
 		                   nsx_compare_name((enum nsx_compare_by)p->form->by));
-	if (text.len && text.ptr[text.len - 1] != '\n')
-		return nsx_err_set(p->c->err, "%s: cut short: the last line has no end", p->name);
-	while (text.len) {
-		p->line++;
-		if (take_row(p, nsx_compare_line(&text)) != NSX_OK)
-			return NSX_ERR;
-	}
+	if (nsx_compare_cells_each(&p->cells, text, take_row, p) != NSX_OK)
+		return NSX_ERR;
 	while (p->s->given.n < p->s->rows.n + 1)
 		if (!nsx_vec_push(&p->s->given, ((struct cmp_time){ 0 })))
 			return nomem(p);
@@ -313,11 +250,13 @@ nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_f
 int
 nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags)
 {
-	struct parse p = { .c = c, .s = s, .name = nsx_reader_input(s->in)->name };
+	struct parse p = { .c = c, .s = s, .cells = { .err = c->err, .name = nsx_reader_input(s->in)->name,
+	                                              .n = NCOLS } };
 
 	for (int i = 0; i < NFORMS; i++)
 		if (forms[i].by == (int)c->options.by)
 			p.form = &forms[i];
+	p.cells.cols = p.form->col;
 	s->diags = -1;
 	s->summed = !table;
 	int rc = table ? nsx_compare_whole_table(s, take_table, &p)

@@ -144,8 +144,8 @@ void nsx_compare_use_spans(struct cmp_side *s);
 /* by_step.c: read all of the side's stream, by steps. NSX_OK or NSX_ERR. */
 int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* by_device.c: whether that is the header of a table by device. */
-bool nsx_compare_is_devices(struct nsx_str header);
+/* by_device.c: whether the text begins with the header of a table by device. */
+bool nsx_compare_is_devices(struct nsx_str text);
 /* Read all of the side, a table or a stream, by devices. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 /* Times of both sides' devices per execution, where all of them have any. */
@@ -163,11 +163,26 @@ bool nsx_compare_begin_each(struct cmp_side *s);
 /* compare.c: what was found in reading that side. Frees own. */
 void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
 
-/* input_table.c: the first field, and line, of *rest, which is removed from it; of a line its end too. */
-struct nsx_str nsx_compare_field(struct nsx_str *rest);
-struct nsx_str nsx_compare_line(struct nsx_str *rest);
-/* Give `take` all of the side's input, or what nsx_summary makes of it by `by`, as TSV: NSX_OK, NSX_ERR, or what it
- * returned. */
+/* cells.c: a table as rows of the cells of some columns. */
+enum { CMP_CELLS_MAX = 12 };
+struct cmp_cells {
+	struct nsx_err    *err;
+	const char        *name;                /* of the input */
+	const char *const *cols;                /* the columns that are read; NULL: none at that place */
+	int                n;                   /* of cols, up to CMP_CELLS_MAX */
+	int64_t            line;                /* of the row that is given */
+	int                at[CMP_CELLS_MAX];   /* positions in a row; -1: not present */
+	int                ncols;
+};
+/* Find the columns in the header, with which *text begins and which is removed from it. True if all are present. */
+bool nsx_compare_cells_find(struct cmp_cells *t, struct nsx_str *text);
+/* Give `take` the cells of each row of the rest, empty ones where a column is not present: NSX_OK, NSX_ERR where the
+ * table is cut short or a row has other columns than the header, or what take returned. */
+typedef int nsx_compare_cells_fn(void *arg, const struct nsx_str *cell);
+int nsx_compare_cells_each(struct cmp_cells *t, struct nsx_str text, nsx_compare_cells_fn *take, void *arg);
+
+/* input_table.c: give `take` all of the side's input, or what nsx_summary makes of it by `by`, as TSV: NSX_OK, NSX_ERR,
+ * or what it returned. */
 typedef int nsx_compare_text_fn(void *arg, struct nsx_str text);
 int nsx_compare_whole_table(struct cmp_side *s, nsx_compare_text_fn *take, void *arg);
 int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
@@ -220,8 +235,30 @@ int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n,
 
 /* by_device.c: put results in order of device and statistic; false when out of memory. */
 bool nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n);
-int nsx_compare_print_devices(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
-int nsx_compare_print_collectives(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table);
+
+/* table.c: sort results by class, then the numbers of `at`, which `key` sets. False when out of memory. */
+struct cmp_order {
+	struct nsx_str    class;
+	int64_t           at[3];
+	struct cmp_result result;
+};
+typedef void nsx_compare_key_fn(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
+bool nsx_compare_order(const struct cmp *c, struct cmp_result *r, size_t n, nsx_compare_key_fn *key);
+
+/* What a table by something shows: its columns, those that a narrow terminal keeps, and what writes a row. */
+struct cmp_way {
+	const struct nsx_table_col *cols;
+	int                         ncols;
+	const char                 *rank;
+	void                      (*put)(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r);
+};
+/* by_device.c, by_collective.c */
+extern const struct cmp_way nsx_compare_device_way, nsx_compare_collective_way;
+
+/* table.c: the means of both sides, and what became of them, in the row that is being filled. Columns of a table:
+ * `base` has that of NEW behind it; noise and effect: -1 where it has none. */
+struct cmp_change { int base, diff, percent, noise, effect, verdict; };
+void nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, const struct cmp_change *at);
 
 /* Whether the table shows it. */
 static inline bool

@@ -1,4 +1,6 @@
 /* table.c -- the results as a table. */
+#include <stdlib.h>
+
 #include "table/compare/sides.h"
 
 /* The columns that every table has, after its first ones. */
@@ -93,6 +95,52 @@ nsx_compare_verdict_name(enum cmp_verdict v)
 	return verdicts[v];
 }
 
+void
+nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, const struct cmp_change *at)
+{
+	bool both = r->row[0] && r->row[1];
+
+	for (int k = 0; k < 2; k++)
+		if (r->row[k])
+			nsx_table_double(t, at->base + k, r->time[k].mean);
+	nsx_table_double(t, at->diff, r->diff);
+	if (both && r->time[NSX_COMPARE_BASE].mean > 0)
+		nsx_table_double(t, at->percent, 100 * r->diff / r->time[NSX_COMPARE_BASE].mean);
+	if (at->noise >= 0 && both && r->has_noise)
+		nsx_table_double(t, at->noise, r->noise);
+	if (at->effect >= 0)
+		nsx_table_double(t, at->effect, r->effect);
+	nsx_table_str(t, at->verdict, nsx_str_c(verdicts[r->verdict]));
+}
+
+static int
+order_cmp(const void *pa, const void *pb)
+{
+	const struct cmp_order *a = pa, *b = pb;
+	int c = nsx_str_cmp(a->class, b->class);
+
+	for (int i = 0; i < 3 && c == 0; i++)
+		c = (a->at[i] > b->at[i]) - (a->at[i] < b->at[i]);
+	return c;
+}
+
+bool
+nsx_compare_order(const struct cmp *c, struct cmp_result *r, size_t n, nsx_compare_key_fn *key)
+{
+	struct cmp_order *o = malloc((n + 1) * sizeof *o);
+
+	for (size_t i = 0; o && i < n; i++) {
+		o[i] = (struct cmp_order){ .result = r[i] };
+		key(c, &r[i], &o[i]);
+	}
+	if (o && n > 1)
+		qsort(o, n, sizeof *o, order_cmp);
+	for (size_t i = 0; o && i < n; i++)
+		r[i] = o[i].result;
+	free(o);
+	return o != NULL;
+}
+
 /* The name of a row on that side: for modules the program's key. */
 static struct nsx_str
 called(const struct cmp *c, const struct cmp_result *r, int side)
@@ -127,24 +175,11 @@ put_own(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, co
 static void
 put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 {
-	const struct cmp_time *b = &r->time[NSX_COMPARE_BASE], *n = &r->time[NSX_COMPARE_NEW];
-	bool both = r->row[0] && r->row[1];
-
-	if (r->row[NSX_COMPARE_BASE]) {
-		nsx_table_int(t, at + BASE_EXECS, b->n);
-		nsx_table_double(t, at + BASE, b->mean);
-	}
-	if (r->row[NSX_COMPARE_NEW]) {
-		nsx_table_int(t, at + NEW_EXECS, n->n);
-		nsx_table_double(t, at + NEW, n->mean);
-	}
-	nsx_table_double(t, at + DIFF, r->diff);
-	if (both && b->mean > 0)
-		nsx_table_double(t, at + PERCENT, 100 * r->diff / b->mean);
-	if (both && r->has_noise)
-		nsx_table_double(t, at + NOISE, r->noise);
-	nsx_table_double(t, at + EFFECT, r->effect);
-	nsx_table_str(t, at + VERDICT, nsx_str_c(verdicts[r->verdict]));
+	for (int k = 0; k < 2; k++)
+		if (r->row[k])
+			nsx_table_int(t, at + BASE_EXECS + k, r->time[k].n);
+	nsx_compare_put_change(t, r, &(struct cmp_change){ at + BASE, at + DIFF, at + PERCENT, at + NOISE, at + EFFECT,
+	                                                   at + VERDICT });
 }
 
 /* The mean spans of ranges behind the other columns. */
@@ -162,10 +197,28 @@ put_spans(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, 
 	}
 }
 
+static int
+print_own(struct cmp *c, const struct cmp_result *r, size_t n, const struct cmp_way *w, struct nsx_table **table)
+{
+	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);
+
+	nsx_table_rank(t, w->rank);
+	if (!t)
+		return nsx_err_nomem(c->err, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (cmp_shows(c, &r[i]))
+			w->put(c, t, &r[i]);
+	return NSX_OK;
+}
+
 int
 nsx_compare_print(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table)
 {
 	const struct way *w = &ways[c->options.by];
+
+	if (c->options.by == NSX_COMPARE_DEVICE || c->options.by == NSX_COMPARE_COLLECTIVE)
+		return print_own(c, r, n, c->options.by == NSX_COMPARE_DEVICE ? &nsx_compare_device_way
+		                 : &nsx_compare_collective_way, table);
 	struct nsx_table *t = *table = nsx_table_new(w->cols, w->ncols);
 	nsx_table_rank(t, w->rank);
 
