@@ -411,13 +411,13 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 }
 
 /* Whether the operation communicates: as its instruction says, if that decides for its operations; else by the name of
- * its kernel. And the kind of collective: of the NCCL calls that it executes, else of its instruction, else of its
- * name. */
+ * its kernel. And the kind of collective: of the NCCL calls that it executes, else of its instruction, else of the
+ * range around its launch, else of its name. */
 static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
 	const struct ex_job_inst *inst = NULL;
-	const char *own = nsx_extract_op_kind(p, i);
+	const char *own = nsx_extract_op_kind(p, i), *named = nsx_extract_op_named(p, i);
 	const struct ex_carried *c = nsx_extract_op_carried(p, i);
 
 	if (thunk != NSX_NONE) {
@@ -429,7 +429,8 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	nsx_set_i(r, NSX_OP_comm, comm);
 	if (!comm)
 		return;
-	struct nsx_str kind = inst && inst->comm && inst->collective.len ? inst->collective : nsx_str_c(own);
+	struct nsx_str kind = inst && inst->comm && inst->collective.len ? inst->collective
+	                                                                 : nsx_str_c(named ? named : own);
 	/* A kind known by a call's name only does not replace that of an instruction: merging could not distinguish
 	 * it. */
 	if (c && c->kind && (c->calls > 0 || c->comm_id.len || !(inst && inst->settled && inst->collective.len)))

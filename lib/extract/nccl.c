@@ -27,37 +27,6 @@ struct join {
 
 /* ---- the unit of an operation */
 
-/* The innermost range of the thread around the time; NSX_NONE: none. */
-static uint32_t
-range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time)
-{
-	uint32_t lo = 0, hi = t->nthreads;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->threads[mid].gtid < gtid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == t->nthreads || t->threads[lo].gtid != gtid)
-		return NSX_NONE;
-	uint32_t first = t->threads[lo].first;
-	hi = first + t->threads[lo].n;
-	lo = first;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (t->ranges[mid].start <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	uint32_t r = lo > first ? lo - 1 : NSX_NONE;
-	while (r != NSX_NONE && t->ranges[r].end <= time)
-		r = t->ranges[r].parent;
-	return r;
-}
-
 /* By the place where the node was captured: each node is looked up once, for any number of launches of its graph. */
 static bool
 unit_of_node(struct join *j, const struct nsx_gpu_op *op, struct joined *out)
@@ -70,7 +39,7 @@ unit_of_node(struct join *j, const struct nsx_gpu_op *op, struct joined *out)
 		return false;
 	if (*at == NSX_NONE) {
 		const struct nsx_capture *c = nsx_capture_of(t, t->processes[process].gpid, op->graph_node);
-		uint32_t range = c ? range_around(t, c->gtid, c->start) : NSX_NONE;
+		uint32_t range = c ? nsx_extract_range_around(t, c->gtid, c->start) : NSX_NONE;
 		if (!nsx_vec_room(&j->units_of, 1))
 			return false;
 		*at = (uint32_t)j->units_of.n++;
@@ -193,12 +162,13 @@ one_kind(const struct nccl_call *c, uint32_t n)
 	return n ? c[0].kind : NCCL_KINDS;
 }
 
-/* Sends and receives only: an all-to-all if all exchange with all, else a transfer between two. False when out of
- * memory. */
+/* Sends and receives only: what a range names (NULL: nothing), else an all-to-all if all exchange with all, else a
+ * transfer between two. False when out of memory. */
 static bool
-put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, struct ex_carried *out)
+put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, const char *named,
+        struct ex_carried *out)
 {
-	bool peers = true;
+	bool peers = true, all_to_all = named && strcmp(named, nsx_nccl_kinds[NCCL_ALL_TO_ALL]) == 0;
 	struct way *ways[] = { &j->sends, &j->receives };
 
 	for (int i = 0; i < 2; i++) {
@@ -218,9 +188,16 @@ put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, ui
 	int64_t npeers = (int64_t)j->sends.peers.n;
 	bool same = peers && j->sends.peers.n == j->receives.peers.n && npeers > 0 &&
 	            memcmp(j->sends.peers.p, j->receives.peers.p, j->sends.peers.n * sizeof *j->sends.peers.p) == 0;
-	if (same && npeers >= 2 && npeers >= ranks - 1) {
+	bool every = same && npeers >= 2 && npeers >= ranks - 1;
+	if (named && !all_to_all && strcmp(named, nsx_nccl_kinds[NCCL_SEND]) != 0) {
+		/* A gather or scatter of sends and receives: only its root knows its size. */
+		out->kind = named;
+		return true;
+	}
+	/* An all-to-all does without peers to which nothing is sent. */
+	if (every || all_to_all) {
 		out->kind = nsx_nccl_kinds[NCCL_ALL_TO_ALL];
-		out->group = ranks ? ranks : npeers;
+		out->group = ranks ? ranks : every ? npeers : 0;
 		out->bytes = j->sends.known ? j->sends.bytes : -1;
 		return true;
 	}
@@ -255,11 +232,13 @@ put_bytes(const struct nccl_call *c, uint32_t n, int64_t ranks, struct ex_carrie
 	out->bytes = known ? sum : -1;
 }
 
-/* The device's operation that executes these n calls together; all members false: they are more than one operation.
- * False when out of memory. */
+/* The operation that executes these n calls together; all members false: they are more than one operation. False when
+ * out of memory. */
 static bool
-put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t device)
+put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t op)
 {
+	uint32_t device = j->p->trace.ops[op].device;
+	const char *named = nsx_extract_op_named(j->p, op);
 	struct ex_nccl *x = j->p->nccl;
 	const struct nccl_call *c = x->calls.p + first;
 	struct ex_carried out = { .bytes = -1, .calls = all && n ? (int64_t)n : -1 };
@@ -274,9 +253,11 @@ put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t devic
 	}
 	out.group = ranks;
 	if (kind != NCCL_KINDS && is_p2p((uint8_t)kind)) {
-		if (all && !put_p2p(j, c, n, ranks, device, &out))
+		if (all && !put_p2p(j, c, n, ranks, device, named, &out))
 			return false;
-		if (!all) {
+		if (!all && named) {
+			out.kind = named;
+		} else if (!all) {
 			out.kind = nsx_nccl_kinds[NCCL_SEND];
 			out.group = 2;
 		}
@@ -303,8 +284,8 @@ join_run(struct join *j, size_t a, size_t b)
 	j->unclear += together || apart ? 0 : (int64_t)(b - a);
 	for (size_t i = a; i < b; i++) {
 		const struct joined *of = &j->ops.p[i];
-		uint32_t device = j->p->trace.ops[of->op].device, first = u->first + (apart ? (uint32_t)(i - a) : 0);
-		if (!put_carried(j, first, apart ? 1 : u->n, together || apart, device))
+		uint32_t first = u->first + (apart ? (uint32_t)(i - a) : 0);
+		if (!put_carried(j, first, apart ? 1 : u->n, together || apart, of->op))
 			return false;
 		n->op_carried[of->op] = (uint32_t)n->carried.n - 1;
 	}

@@ -285,6 +285,8 @@ nsx_extract_load(struct ex_profile *p, int jobs)
 	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_find_comm(p);
 	if (p->rc == NSX_OK)
+		p->rc = nsx_extract_name_comm(p);
+	if (p->rc == NSX_OK)
 		p->rc = nsx_extract_find_nccl(p);
 	nsx_payload_close(&p->trace);
 }
@@ -312,6 +314,7 @@ nsx_extract_free(struct ex_profile *p)
 	free(p->module_at);
 	free(p->op_thunk);
 	nsx_extract_nccl_free(p);
+	free(p->op_named);
 	free(p->kernel_kind);
 	nsx_extract_buffers_free(&p->buffers);
 	free(p->holders.p);

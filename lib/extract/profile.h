@@ -148,6 +148,8 @@ struct ex_profile {
 	bool               again;        /* dumps have just added to misnamed: the profile must be loaded again */
 	const char       **kernel_kind;  /* by name of the trace: the kind of collective of kernels with that name;
 	                                  * NULL: none. NULL without operations */
+	uint8_t           *op_named;     /* by operation: the number of the kind that a range names (comm_names.h);
+	                                  * NULL: not searched */
 	struct ex_nccl    *nccl;         /* NULL: not searched */
 	uint32_t          *op_thunk;     /* by operation: index in thunks where thunk_at of its range is not it,
 	                                  * NSX_NONE; NULL: nowhere */
@@ -210,6 +212,12 @@ int nsx_extract_find_comm(struct ex_profile *p);
 /* The kind of collective that operation i executes, considering the operation only: its kernel's name, or a copy
  * between devices; NULL: none. */
 const char *nsx_extract_op_kind(const struct ex_profile *p, uint32_t i);
+/* The collectives that NVTX ranges name: NSX_OK, or NSX_ERR with p->err filled; then, of operation i, the kind, NULL:
+ * none, or the operation's own name or instruction decides. */
+int nsx_extract_name_comm(struct ex_profile *p);
+const char *nsx_extract_op_named(const struct ex_profile *p, uint32_t i);
+/* The innermost range of the thread around the time; NSX_NONE: none. */
+uint32_t nsx_extract_range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time);
 /* NCCL's calls: those that each operation executes, and the members of communicators. */
 int nsx_extract_find_nccl(struct ex_profile *p);
 const struct ex_carried *nsx_extract_op_carried(const struct ex_profile *p, uint32_t i);   /* NULL: none */

@@ -1,5 +1,5 @@
-/* comm_names.c -- recognises communication by names: of GPU kernels, of executed instructions, and by the user's
- * rules. */
+/* comm_names.c -- recognises communication by names: of GPU kernels, of executed instructions, of ranges, and by the
+ * user's rules. */
 #include "job/comm_names.h"
 
 #include <regex.h>
@@ -86,6 +86,9 @@ nsx_kernel_head(struct nsx_str s, struct nsx_buf *buf)
 }
 
 /* ---- the built-in rules */
+
+#define NCCL_KIND "nccl"
+#define P2P_KIND  "send-recv"
 
 static bool
 is_letter(char c)
@@ -209,7 +212,7 @@ is_nccl_kind(struct nsx_str s, const char **kind)
 static bool
 is_nccl_send(struct nsx_str s, const char **kind)
 {
-	*kind = "send-recv";
+	*kind = P2P_KIND;
 	return skip(&s, "ncclDevKernel_SendRecv") && (!s.len || !is_word(s.ptr[0]));
 }
 
@@ -218,7 +221,7 @@ is_nccl_send(struct nsx_str s, const char **kind)
 static bool
 is_nccl(struct nsx_str s, const char **kind)
 {
-	*kind = "nccl";
+	*kind = NCCL_KIND;
 	if (!skip(&s, "nccl"))
 		return false;
 	for (; s.len && is_letter(s.ptr[0]); s = from(s, 1))
@@ -264,7 +267,7 @@ is_cross_device(struct nsx_str s, const char **kind)
 static bool
 is_userbuffers(struct nsx_str s, const char **kind)
 {
-	*kind = "nccl";
+	*kind = NCCL_KIND;
 	return nsx_str_starts(s, "userbuffers_");
 }
 
@@ -372,4 +375,67 @@ nsx_comm_by_instruction(struct nsx_str name)
 			return kinds[k];
 	}
 	return NULL;
+}
+
+/* ---- ranges */
+
+/* Longer spellings first. */
+static const struct { const char *text, *kind; } stems[] = {
+	{ "all_to_all", "all-to-all" }, { "alltoall", "all-to-all" }, { "all_reduce", "all-reduce" },
+	{ "allreduce", "all-reduce" }, { "all_gather", "all-gather" }, { "allgather", "all-gather" },
+	{ "reduce_scatter", "reduce-scatter" }, { "broadcast", "broadcast" }, { "reduce", "reduce" },
+	{ "gather", "gather" }, { "scatter", "scatter" }, { "send", P2P_KIND }, { "recv", P2P_KIND },
+	{ "coalesced", NULL }, { "barrier", NULL }
+};
+enum { STEMS = sizeof stems / sizeof *stems };
+
+int
+nsx_comm_by_range(struct nsx_str name)
+{
+	if (!skip_any(&name, (const char *const[]){ "nccl:", "c10d::", "_c10d_functional::", NULL }))
+		return NSX_COMM_NO_RANGE;
+	skip(&name, "_");
+	for (int i = 0; i < STEMS; i++) {
+		struct nsx_str rest = name;
+		if (skip(&rest, stems[i].text) && (!rest.len || rest.ptr[0] == '_' || !is_word(rest.ptr[0])))
+			return stems[i].kind ? NSX_COMM_FIRST + i : NSX_COMM_KERNEL;
+	}
+	return NSX_COMM_NO_RANGE;
+}
+
+const char *
+nsx_comm_range_kind(int number)
+{
+	return number >= NSX_COMM_FIRST && number < NSX_COMM_FIRST + STEMS ? stems[number - NSX_COMM_FIRST].kind : NULL;
+}
+
+bool
+nsx_comm_can_run(const char *kernel, const char *kind)
+{
+	static const char *const also[][2] = {
+		{ P2P_KIND, "all-to-all" }, { P2P_KIND, "gather" }, { P2P_KIND, "scatter" },
+		{ "broadcast", "all-gather" }, { "reduce", "reduce-scatter" }
+	};
+
+	if (strcmp(kernel, kind) == 0 || strcmp(kernel, NCCL_KIND) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+		if (strcmp(kernel, also[i][0]) == 0 && strcmp(kind, also[i][1]) == 0)
+			return true;
+	return false;
+}
+
+bool
+nsx_comm_is_range_kind(const char *kind)
+{
+	for (int i = 0; i < STEMS; i++)
+		if (stems[i].kind && strcmp(stems[i].kind, kind) == 0)
+			return true;
+	return false;
+}
+
+bool
+nsx_comm_is_open(const char *kernel)
+{
+	return strcmp(kernel, NCCL_KIND) == 0 || strcmp(kernel, P2P_KIND) == 0;
 }

@@ -1,9 +1,11 @@
-/* comm_names.h -- recognises communication by names: of GPU kernels, of executed instructions, and by the user's rules.
+/* comm_names.h -- recognises communication by names: of GPU kernels, of executed instructions, of the ranges that
+ * frameworks put around their calls, and by the user's rules.
  *
  * Extraction decides once per distinct name, and writes the result into the stream; no later tool examines names. */
 #ifndef NSX_JOB_COMM_NAMES_H
 #define NSX_JOB_COMM_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -38,5 +40,26 @@ const char *nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_st
  * the numbers that XLA and JAX append to make names unique; NULL: none. Used instead of the opcode if there is no
  * dump. */
 const char *nsx_comm_by_instruction(struct nsx_str name);
+
+/* Kinds that ranges name, numbered from 1; NSX_COMM_KERNEL: a range around any collectives (nccl:coalesced, a barrier),
+ * of which the kernel's name says more. */
+enum nsx_comm_range { NSX_COMM_NO_RANGE, NSX_COMM_KERNEL, NSX_COMM_FIRST };
+
+/* What the name of an NVTX range of PyTorch says of the communication launched in it: `nccl:all_to_all`,
+ * `nccl:_all_gather_base, op_id = 7`, `nccl:send 0->1`, `c10d::allreduce_`, `_c10d_functional::reduce_scatter_tensor`;
+ * NSX_COMM_NO_RANGE: the name is none of these. Sources: ProcessGroupNCCL.cpp, the operators of torch.distributed. */
+int nsx_comm_by_range(struct nsx_str name);
+
+/* The kind of collective with that number, NSX_COMM_FIRST or higher; NULL: no kind has it. */
+const char *nsx_comm_range_kind(int number);
+
+/* Whether a kernel of this kind can execute a collective of that kind: NCCL's kernels of sends and receives, and those
+ * whose names contain no kind, run others too, and PyTorch gathers and scatters parts of unequal size by broadcasts
+ * and reductions. */
+bool nsx_comm_can_run(const char *kernel, const char *kind);
+
+/* Whether it is a kind that ranges name; whether kernels of this kind are known to execute others. */
+bool nsx_comm_is_range_kind(const char *kind);
+bool nsx_comm_is_open(const char *kernel);
 
 #endif

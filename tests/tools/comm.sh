@@ -259,6 +259,36 @@ equal '--comm of a kind that is spelled almost as a known one: a question' "$(ns
 fails 'a rule without a kind' 2 'want REGEX=KIND' nsysx-extract --comm nothing "$T/names.sqlite"
 fails 'a rule whose expression is none' 2 'no extended regular expression' nsysx-extract --comm 'a(=b' "$T/names.sqlite"
 
+# Ranges of PyTorch name the collective where a kernel's name leaves it open: the nearest around the launch that names one.
+pytorch() { echo "INSERT INTO NVTX_EVENTS VALUES ($1, $2, 59, '$3', $a, NULL, NULL, 0);"; }
+new torch "INSERT INTO StringIds VALUES (7, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)'), (8, 'ncclDevKernel_Generic(x)'), (9, 'ncclDevKernel_Broadcast_RING_LL(x)');
+	INSERT INTO NVTX_EVENTS VALUES (0, 0, 75, 'NCCL', $pid + 1, NULL, NULL, 2);
+	$(pytorch 10 19 'c10d::alltoall_base_, op_id = 1') $(pytorch 11 18 'nccl:all_to_all, op_id = 2') $(pytorch 12 17 'aten::empty, op_id = 3') $(kernel 13 3)
+	$(pytorch 20 29 'nccl:all_to_all, op_id = 4') $(kernel 21 7)
+	$(pytorch 30 39 'nccl:_reduce_scatter_base') $(kernel 31 8)
+	$(pytorch 40 49 'nccl:all_gather') $(pytorch 41 45 'nccl:coalesced') $(kernel 42 3) $(kernel 47 9)
+	$(pytorch 50 59 'nccl:send 0->1') $(kernel 51 3)
+	$(pytorch 60 69 'my step') $(kernel 61 3)
+	$(pytorch 70 79 'nccl:all_to_all') $(kernel 71 2) $(kernel 72 5)
+	$(pytorch 80 89 'nccl:scatter') INSERT INTO NVTX_EVENTS VALUES (81, 82, 59, 'ncclGroupStart', $a, NULL, NULL, 2), (83, 84, 59, 'ncclSend', $a, NULL, NULL, 2),
+		(85, 88, 59, 'ncclGroupEnd', $a, NULL, NULL, 2); $(kernel 86 3)
+	INSERT INTO NVTX_EVENTS VALUES (90, 91, 59, 'ncclGroupStart', $a, NULL, NULL, 2), (92, 93, 59, 'ncclSend', $a, NULL, NULL, 2),
+		(94, 99, 59, 'ncclGroupEnd', $a, NULL, NULL, 2); $(kernel 96 3)"
+for ranges in gpu all; do
+	nsysx-extract -v --ops --ranges=$ranges "$T/torch.sqlite" >"$T/x" 2>"$T/err"
+	equal "ranges of PyTorch name the collective: $ranges" "$(columns op start comm collective calls <"$T/x" | paste -sd,)" \
+		'1013 1 all-to-all -,1021 1 all-reduce -,1031 1 reduce-scatter -,1042 1 send-recv -,1047 1 all-gather -,1051 1 send-recv -,1061 1 send-recv -,1071 0 - -,1072 0 - -,1086 1 scatter 1,1096 1 send-recv 1'
+	equal "a kernel that cannot be what its range says: $ranges" \
+		"$(sed -n "s/.*name different collectives.* is '\(.*\)' in '\([^']*\)'.*$/\1 \2/p" "$T/err")" \
+		'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x) nccl:all_to_all, op_id = 4'
+	equal "kernels of which nothing says what they execute: $ranges" "$(sed -n 's/.*do not say which.*emit_nvtx.*(\([0-9]*\))$/\1/p' "$T/err")" 2
+done
+nsysx-extract -v --ops "$T/torch.sqlite" >"$T/x" 2>"$T/err"
+equal 'without ranges the kernel counts' "$(columns op collective <"$T/x" | sort | uniq -c | awk '{ print $1 " " $2 }' | paste -sd,)" '2 -,1 all-reduce,1 broadcast,1 nccl,6 send-recv'
+equal 'and it is said how to know more' "$(sed -n 's/.*do not say which.*--ranges reads.*(\([0-9]*\))$/\1/p' "$T/err")" 7
+equal "a user's rule comes before ranges" "$(nsysx-extract -q --ops --ranges --comm 'SendRecv=mine' "$T/torch.sqlite" | columns op start collective | grep mine | paste -sd,)" \
+	'1013 mine,1042 mine,1051 mine,1061 mine'
+
 # Without a dump: names with '_', then kernels, all of which must communicate; an instruction that communicates does so in all its operations.
 new inst "INSERT INTO NVTX_EVENTS VALUES (9, 90, 59, 'XlaModule:#hlo_module=m,program_id=7#', $a, NULL, NULL, 1);
 	$(thunk 10 all_to_all.9.1) $(kernel 11 2) $(copy 12 8 0 0)

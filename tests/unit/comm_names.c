@@ -115,9 +115,37 @@ instructions(void)
 		ok(same(nsx_comm_by_instruction(nsx_str_c(t[i].name)), t[i].kind), "instruction \"%s\"", t[i].name);
 }
 
+static void
+ranges(void)
+{
+	static const struct { const char *name, *kind; } t[] = {
+		{ "nccl:all_to_all, op_id = 990772", "all-to-all" }, { "nccl:all_reduce", "all-reduce" }, { "nccl:all_reduce_sparse", "all-reduce" },
+		{ "nccl:allreduce_coalesced", "all-reduce" }, { "nccl:_all_gather_base, seq = 3", "all-gather" }, { "nccl:all_gather_into_tensor_coalesced", "all-gather" },
+		{ "nccl:_reduce_scatter_base", "reduce-scatter" }, { "nccl:reduce_scatter_tensor_coalesced", "reduce-scatter" }, { "nccl:reduce_scatter", "reduce-scatter" },
+		{ "nccl:reduce", "reduce" }, { "nccl:_reduce_oop", "reduce" }, { "nccl:broadcast", "broadcast" }, { "nccl:_broadcast_oop", "broadcast" },
+		{ "nccl:gather", "gather" }, { "nccl:scatter", "scatter" }, { "nccl:send 0->1", "send-recv" }, { "nccl:recv 1<-0", "send-recv" },
+		{ "c10d::allreduce_, op_id = 1", "all-reduce" }, { "c10d::alltoall_base_", "all-to-all" }, { "c10d::_allgather_base_", "all-gather" },
+		{ "c10d::send", "send-recv" }, { "c10d::recv_", "send-recv" }, { "_c10d_functional::all_to_all_single", "all-to-all" },
+	};
+	static const char *const none[] = { "nccl:allreducer", "nccl:sender", "nccl:", "c10d::", "all_reduce", "aten::gather", "ncclAllReduce",
+		"_c10d_functional::wait_tensor", "my nccl:all_reduce", "" };
+	static const char *const open[] = { "nccl:coalesced", "nccl:barrier", "c10d::barrier" };
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+		ok(same(nsx_comm_range_kind(nsx_comm_by_range(nsx_str_c(t[i].name))), t[i].kind), "range \"%s\"", t[i].name);
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+		ok(nsx_comm_by_range(nsx_str_c(none[i])) == NSX_COMM_NO_RANGE, "no range of a collective: \"%s\"", none[i]);
+	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+		ok(nsx_comm_by_range(nsx_str_c(open[i])) == NSX_COMM_KERNEL, "the kernel says more: \"%s\"", open[i]);
+	ok(!nsx_comm_range_kind(NSX_COMM_NO_RANGE) && !nsx_comm_range_kind(NSX_COMM_KERNEL) && !nsx_comm_range_kind(1000), "no kind of other numbers");
+	ok(nsx_comm_can_run("send-recv", "all-to-all") && nsx_comm_can_run("nccl", "reduce") && nsx_comm_can_run("broadcast", "all-gather"), "kernels that run others");
+	ok(!nsx_comm_can_run("all-reduce", "all-to-all") && !nsx_comm_can_run("send-recv", "all-reduce") && !nsx_comm_can_run("nvshmem", "reduce"), "and those that do not");
+}
+
 int
 main(void)
 {
+	ranges();
 	heads();
 	kernels();
 	users();

@@ -1,0 +1,155 @@
+/* comm_ranges.c -- the collectives that NVTX ranges name: PyTorch puts ranges around its calls of NCCL, and these say
+ * what a kernel executes where its own name does not. Without payloads, an all-to-all of PyTorch is otherwise known as
+ * sends and receives only.
+ *
+ *     nccl:all_to_all   ncclGroupEnd   cudaLaunchKernel: ncclDevKernel_SendRecv   ->   all-to-all
+ */
+#include <stdlib.h>
+
+#include "extract/profile.h"
+#include "job/comm_names.h"
+
+struct naming {
+	struct ex_profile *p;
+	struct nsx_buf     text;
+	uint32_t           last;       /* the range that was looked at last, and what it and those around it say */
+	uint32_t           says;       /* the range that names a collective; NSX_NONE: none */
+	int                number;
+	int64_t            unnamed, contrary;
+	uint32_t           contrary_op, contrary_range;   /* the first of them */
+};
+
+uint32_t
+nsx_extract_range_around(const struct nsx_trace *t, uint64_t gtid, int64_t time)
+{
+	uint32_t lo = 0, hi = t->nthreads;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->threads[mid].gtid < gtid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == t->nthreads || t->threads[lo].gtid != gtid)
+		return NSX_NONE;
+	uint32_t first = t->threads[lo].first;
+	hi = first + t->threads[lo].n;
+	lo = first;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (t->ranges[mid].start <= time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	uint32_t r = lo > first ? lo - 1 : NSX_NONE;
+	while (r != NSX_NONE && t->ranges[r].end <= time)
+		r = t->ranges[r].parent;
+	return r;
+}
+
+/* The range in which the operation was launched or, in a CUDA graph, captured. */
+static uint32_t
+range_of(const struct nsx_trace *t, const struct nsx_gpu_op *op)
+{
+	if (op->graph_node == -1)
+		return op->range;
+	const struct nsx_capture *c = nsx_capture_of(t, t->processes[t->devices[op->device].process].gpid,
+	                                             op->graph_node);
+	return c ? nsx_extract_range_around(t, c->gtid, c->start) : NSX_NONE;
+}
+
+/* Find the nearest range from r outwards that names a collective; false when out of memory. */
+static bool
+look(struct naming *n, uint32_t r)
+{
+	const struct nsx_trace *t = &n->p->trace;
+
+	if (r == n->last)
+		return true;
+	n->last = r;
+	n->number = NSX_COMM_NO_RANGE;
+	for (; r != NSX_NONE && n->number == NSX_COMM_NO_RANGE; r = t->ranges[r].parent) {
+		if (t->ranges[r].name == NSX_NONE)
+			continue;
+		struct nsx_str name = nsx_range_name(t, &t->ranges[r], &n->text);
+		if (!name.ptr)
+			return false;
+		n->number = nsx_comm_by_range(name);
+		n->says = r;
+	}
+	return true;
+}
+
+static bool
+name_op(struct naming *n, uint32_t i)
+{
+	const struct nsx_gpu_op *op = &n->p->trace.ops[i];
+	const char *kernel = nsx_extract_op_kind(n->p, i);
+
+	if (op->type != NSX_OP_KERNEL || !kernel || nsx_extract_op_thunk(n->p, i) != NSX_NONE)
+		return true;
+	if (!look(n, range_of(&n->p->trace, op)))
+		return false;
+	const char *kind = nsx_comm_range_kind(n->number);
+	if (kind && nsx_comm_can_run(kernel, kind)) {
+		n->p->op_named[i] = (uint8_t)n->number;
+	} else if (kind && nsx_comm_is_range_kind(kernel) && !n->contrary++) {
+		n->contrary_op = i;
+		n->contrary_range = n->says;
+	}
+	n->unnamed += n->number == NSX_COMM_NO_RANGE && nsx_comm_is_open(kernel);
+	return true;
+}
+
+static bool
+report(struct naming *n)
+{
+	enum { MOST = 200 };
+	struct ex_profile *p = n->p;
+	const struct nsx_trace *t = &p->trace;
+
+	if (n->contrary) {
+		struct nsx_str op = nsx_intern_str(&t->names, t->ops[n->contrary_op].name),
+		    range = nsx_range_name(t, &t->ranges[n->contrary_range], &n->text);
+		if (!range.ptr)
+			return false;
+		nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, n->contrary,
+			"kernels whose name and the NVTX range around their launch name different collectives: the "
+			"kernel's counts; the first is '%.*s' in '%.*s'", (int)(op.len < MOST ? op.len : MOST), op.ptr,
+			(int)(range.len < MOST ? range.len : MOST), range.ptr);
+	}
+	if (p->opts->ranges == NSX_RANGES_NONE)
+		nsx_diag_add(&p->diags, NSX_INFO, t->name.ptr, n->unnamed,
+			"kernels of NCCL whose names do not say which collective they execute: --ranges reads the NVTX "
+			"ranges of PyTorch, which may say it");
+	else
+		nsx_diag_add(&p->diags, NSX_INFO, t->name.ptr, n->unnamed,
+			"kernels of NCCL whose names do not say which collective they execute, in no NVTX range that "
+			"does: PyTorch records such ranges under torch.autograd.profiler.emit_nvtx()");
+	return true;
+}
+
+int
+nsx_extract_name_comm(struct ex_profile *p)
+{
+	struct naming n = { .p = p, .last = NSX_NONE };
+	bool good = true;
+
+	if (!p->opts->ops || !p->trace.nops)
+		return NSX_OK;
+	p->op_named = calloc((size_t)p->trace.nops + 1, sizeof *p->op_named);
+	good = p->op_named != NULL;
+	for (uint32_t i = 0; good && i < p->trace.nops; i++)
+		good = name_op(&n, i);
+	good = good && report(&n);
+	nsx_buf_free(&n.text);
+	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
+}
+
+const char *
+nsx_extract_op_named(const struct ex_profile *p, uint32_t i)
+{
+	return p->op_named ? nsx_comm_range_kind(p->op_named[i]) : NULL;
+}
