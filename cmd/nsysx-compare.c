@@ -12,7 +12,8 @@
 /* With --gate; 1 is a regression then. */
 enum { NOT_COMPARABLE = 3 };
 
-static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *coverage = "0.5", *folded;
+static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
+    *folded;
 static int64_t absolute = 100;
 static bool changed, gate;
 
@@ -30,6 +31,7 @@ static const struct nsx_opt opts[] = {
 	            "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
 	NSX_OPT_TIME(0, "absolute", &absolute, "TIME", "differences of up to TIME per execution are none [100ns]"),
+	NSX_OPT_STR(0, "minor", &minor, "P", "differences of up to P percent of the program's time are minor [0.1]"),
 	NSX_OPT_STR(0, "coverage", &coverage, "SHARE",
 	            "streams compare if so much of the time of each is matched [0.5]"),
 	NSX_OPT_FLAG(0, "changed", &changed, "omit rows without a change"),
@@ -102,6 +104,7 @@ wanted(int nops, char **ops)
 		nsx_cli_misuse(&cli, "--folded prints no table");
 	o.sigma = number("sigma", sigma, 0, 30);
 	o.percent = number("percent", percent, 0, 1e6);
+	o.minor = number("minor", minor, 0, 100);
 	o.coverage = number("coverage", coverage, 0, 1);
 	o.absolute = absolute;
 	o.fold = folded && strcmp(folded, "base") == 0 ? NSX_COMPARE_BASE : NSX_COMPARE_NEW;

@@ -44,6 +44,7 @@ struct nsx_compare_options {
 	                       * 30 */
 	double  percent;      /* differences of up to this percentage of BASE do not count */
 	int64_t absolute;     /* nor do those of up to this many ns per execution */
+	double  minor;        /* nor do those of up to this percentage of the time of the row's program */
 	double  coverage;     /* streams are comparable if at least this share of the time of each is matched; 0 to 1 */
 	int     fold;         /* the side whose folded stacks are requested */
 	enum nsx_names names; /* which ranges and operations have one name; RANGE and KERNEL */
@@ -77,6 +78,11 @@ int nsx_compare_by_name(const char *name);
  * if they do not. k is Student's t at the probability that `sigma` stands for, with Welch and Satterthwaite's degrees
  * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
  * faster if it differs by more than noise and both floors.
+ *
+ * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL whose difference, over all executions of NEW, is at most `minor`
+ * percent of the time of its program there (of all operations; of the name of ranges that takes the most) is minor. One
+ * of communication alone is shifted unless executions of its program change likewise by more than both floors: it
+ * waits.
  *
  * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
  * device; a collective is slower or faster only if the device that waited least changed likewise, otherwise shifted.

@@ -106,6 +106,66 @@ fusion 160 260 100 same
 copy 40 50 10 slower
 END
 
+# ---- parts of a program ----
+# Two executions of step: small has $1 ns, ar, which communicates, $2, mm $3, its modules $4 or 1000000.
+parts() {
+	heads
+	cat <<END
+device 0 0 GPU
+program 0 7 step - step@7
+inst 0 0 big fusion - - -
+inst 0 1 small fusion - - -
+inst 0 2 ar all-reduce 1 - -
+inst 0 3 mm dot - - -
+END
+	for e in 0 1; do
+		echo "module 0 0 $e 0 ${e}000000 ${4:-1000000}"
+		echo "thunk 0 0 $e 0 0 0 big ${e}000001 800000 - -"
+		echo "thunk 0 0 $e 0 1 0 small ${e}800001 $1 - -"
+		echo "thunk 0 0 $e 0 2 0 ar ${e}900001 $2 - 1"
+		echo "thunk 0 0 $e 0 3 0 mm ${e}950001 $3 - -"
+	done
+}
+parts 1000 90000 90000 | stream >"$T/parts"
+# NEW has 982500, of which 0.1 percent are 982.5 ns: 1500 more are above, 900 are not.
+parts 2500 90000 90000 | stream >"$T/parts.more"
+parts 1900 90000 90000 | stream >"$T/parts.minor"
+is 'more than 0.1 percent of the program are slower' name,verdict --changed "$T/parts" "$T/parts.more" <<'END'
+small slower
+END
+is 'less is minor, and not a change' name,verdict --changed "$T/parts" "$T/parts.minor" </dev/null
+is 'a row of it has a verdict' name,effect,verdict "$T/parts" "$T/parts.minor" <<'END'
+small 1800 minor
+ar 0 same
+big 0 same
+mm 0 same
+END
+is '--minor sets the limit' name,verdict --changed --minor 0.09 "$T/parts" "$T/parts.minor" <<'END'
+small slower
+END
+is 'of the opcode there is more, of a source line too' opcode,verdict --by opcode --changed --minor 0 --percent 0.1 "$T/parts" "$T/parts.minor" <<'END'
+fusion slower
+END
+gate '--gate is not about it' 0 '' "$T/parts" "$T/parts.minor"
+run nsysx-compare --minor 101 "$T/parts" "$T/parts"
+equal '--minor is a percentage' "$status" 2
+# Communication that is longer while the program is not: it waits there instead of computing elsewhere.
+parts 1000 99000 81000 | stream >"$T/parts.waits"
+is 'communication of a program that is as long as before is shifted' name,diff,verdict --changed "$T/parts" "$T/parts.waits" <<'END'
+ar 9000 shifted
+mm -9000 faster
+END
+gate 'which is no regression' 0 '' "$T/parts" "$T/parts.waits"
+is 'by opcode too' opcode,verdict --by opcode --changed "$T/parts" "$T/parts.waits" <<'END'
+all-reduce shifted
+dot faster
+END
+parts 1000 120000 90000 1030000 | stream >"$T/parts.longer"
+gate 'of one that is longer it is slower' 1 'slower: step: ar: ' "$T/parts" "$T/parts.longer"
+parts 1000 90000 90000 | sed '/^module/d' | stream >"$T/parts.nomod"
+parts 1000 120000 90000 | sed '/^module/d' | stream >"$T/parts.nomod.longer"
+gate 'or if the length of its executions is not known' 1 'slower: step: ar: ' "$T/parts.nomod" "$T/parts.nomod.longer"
+
 # ---- a single execution ----
 grep -v '	1	0	[0-3]	[01]	\|	2	0	[0-3]	[01]	\|^module	0	0	[12]\|^end' "$T/new" >"$T/single"
 printf 'end\t\n' >>"$T/single"

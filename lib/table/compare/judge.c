@@ -46,6 +46,38 @@ whole_of(const struct cmp *c, const struct cmp_result *r, int side)
 	return nsx_compare_time_of(&c->side[side], &c->side[side].rows.p[r->row[side]->of]).mean;
 }
 
+/* Whether the difference, over all executions of NEW, is a negligible part of the time of its program; of operations
+ * of all of them, of ranges, which contain each other, of those of the name that takes the most. */
+static bool
+is_minor(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_side *s = &c->side[NSX_COMPARE_NEW];
+	double of = c->options.by == NSX_COMPARE_RANGE ? s->most : (double)nsx_compare_program_of(c, r)->time;
+
+	return fabs(r->effect) <= c->options.minor / 100 * of;
+}
+
+/* Whether the row is of communication alone, and its program is as long as before: the devices wait at another place,
+ * or for each other. False if the length of the program is not known. */
+static bool
+is_waiting(const struct cmp *c, const struct cmp_result *r)
+{
+	double mean[2];
+
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k];
+		struct cmp_time t;
+
+		if (r->row[k]->computes || s->given.n)
+			return false;
+		t = nsx_compare_time_of(s, &s->rows.p[s->programs.p[r->row[k]->program].whole]);
+		if (!t.n)
+			return false;
+		mean[k] = t.mean;
+	}
+	return (mean[1] > mean[0]) != (r->diff > 0) || !is_above_floors(c, mean[1] - mean[0], mean[0]);
+}
+
 /* The time of the row's collectives without waiting, on a side; 0: not known. */
 static double
 transfer(const struct cmp *c, const struct cmp_result *r, int side)
@@ -53,6 +85,16 @@ transfer(const struct cmp *c, const struct cmp_result *r, int side)
 	const struct cmp_side *s = &c->side[side];
 
 	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].transfer : 0;
+}
+
+/* Whether the row is one of many that the time of a program consists of. */
+static bool
+is_part_of_program(const struct cmp *c, const struct cmp_result *r)
+{
+	enum nsx_compare_by by = c->options.by;
+
+	return !nsx_compare_row_shown(r)->whole && by != NSX_COMPARE_STEP && by != NSX_COMPARE_DEVICE &&
+	       by != NSX_COMPARE_COLLECTIVE;
 }
 
 static enum cmp_verdict
@@ -77,6 +119,10 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_UNKNOWN;
 	if (!is_above_floors(c, r->diff, of) || (r->has_noise && fabs(r->diff) <= r->noise))
 		return CMP_SAME;
+	if (is_part_of_program(c, r) && is_minor(c, r))
+		return CMP_MINOR;
+	if (is_part_of_program(c, r) && is_waiting(c, r))
+		return CMP_SHIFTED;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the time went there. */
 	if (c->options.by == NSX_COMPARE_COLLECTIVE) {
 		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
@@ -154,6 +200,9 @@ nsx_compare_judge(struct cmp *c, bool whole, size_t *n)
 	*n = 0;
 	if (!o)
 		return NULL;
+	for (size_t i = 0; i < s->rows.n; i++)
+		if (cmp_counts(c, &s->rows.p[i]) && (double)s->rows.p[i].sum > c->side[NSX_COMPARE_NEW].most)
+			c->side[NSX_COMPARE_NEW].most = (double)s->rows.p[i].sum;
 	for (size_t i = 0; i < b->rows.n; i++)
 		if (b->rows.p[i].whole == whole)
 			add(c, o, n, &b->rows.p[i], b->rows.p[i].pair == NSX_NONE ? NULL

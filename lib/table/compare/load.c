@@ -200,16 +200,19 @@ take_thunk(struct cmp *c, struct cmp_side *s, const struct nsx_rec *rec)
 	uint32_t inst = nsx_cat_inst(&s->top.cat, rec), device = nsx_cat_device(&s->top.cat, rec), row;
 	struct cmp_cell *cell;
 	int64_t dur, hidden;
+	bool communicates = nsx_cat_communicates(&s->top.cat, rec);
 
 	if (inst == NSX_NONE || device == NSX_NONE)
 		return false;
-	if (!nsx_top_thunk(&s->top, rec, nsx_cat_communicates(&s->top.cat, rec), &dur, &hidden) ||
+	if (!nsx_top_thunk(&s->top, rec, communicates, &dur, &hidden) ||
 	    c->options.by == NSX_COMPARE_MODULE)
 		return true;
 	row = row_at(c, s, inst, rec);
 	cell = row == NSX_NONE ? NULL : nsx_compare_cell_at(s, row, device);
 	if (cell)
 		add_time(s, cell, nsx_int(rec, NSX_THUNK_execution, -1), c->options.exposed ? dur - hidden : dur);
+	if (cell)
+		s->rows.p[row].computes |= !communicates;
 	return cell != NULL;
 }
 

@@ -38,6 +38,7 @@ struct cmp_row {
 	uint32_t     opcode, op_name, stack;
 	bool         detail;     /* its time is also part of other rows */
 	bool         untold;     /* shown, but not judged: more of it is neither slower nor faster */
+	bool         computes;   /* not all of it is communication, or that is not known */
 	bool         optional;   /* not shown if its time is 0 on both sides */
 	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
 	uint32_t     pair;
@@ -85,6 +86,7 @@ struct cmp_side {
 	NSX_VEC(uint32_t) models;            /* names of GPU models */
 	struct nsx_map    devices;           /* devices that executed something */
 	nsx_u128          time;              /* of the rows that are compared */
+	double            most;              /* of one of them */
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
@@ -207,7 +209,8 @@ struct cmp_time nsx_compare_time_of(const struct cmp_side *s, const struct cmp_r
 /* The largest difference that chance explains; both errors must be known. */
 double nsx_compare_noise(const struct cmp_time *base, const struct cmp_time *new, double sigma);
 
-enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_VERDICTS };
+enum cmp_verdict { CMP_SAME, CMP_SLOWER, CMP_FASTER, CMP_NEW, CMP_GONE, CMP_UNKNOWN, CMP_SHIFTED, CMP_MINOR,
+                   CMP_VERDICTS };
 
 /* A row of either side or both. */
 struct cmp_result {
@@ -264,7 +267,8 @@ void nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, con
 static inline bool
 cmp_shows(const struct cmp *c, const struct cmp_result *r)
 {
-	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN);
+	return !c->options.changed || (r->verdict != CMP_SAME && r->verdict != CMP_UNKNOWN &&
+	                               r->verdict != CMP_MINOR);
 }
 
 /* "slower", ...: its verdict in a table. */
