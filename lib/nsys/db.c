@@ -2,15 +2,15 @@
  * as an aggregate: that avoids returning from and calling sqlite3_step for each row, a fifth of its time. */
 #include "nsys/pages.h"
 #include "nsys/tree.h"
+#include "nsys/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The message of SQLite for what connection c did with a table; err is unchanged if it is filled already. */
-static int
-sql_error(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_err *err)
+int
+nsx_db_failed(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_err *err)
 {
 	int code = sql ? sqlite3_errcode(sql) & 0xff : SQLITE_NOMEM;
 	const char *colon = table ? ": " : "", *what = sql ? sqlite3_errmsg(sql) : "out of memory";
@@ -87,7 +87,7 @@ connect_new(struct nsx_db *db, struct nsx_err *err)
 		                             NULL);
 	if (rc == SQLITE_OK)
 		return c;
-	sql_error(db, c->sql, NULL, err);
+	nsx_db_failed(db, c->sql, NULL, err);
 	sqlite3_close(c->sql);
 	free(c);
 	return NULL;
@@ -169,7 +169,7 @@ add_name(struct nsx_db *db, struct nsx_intern *names, sqlite3 *sql, const char *
 	if (rc == SQLITE_NOMEM)
 		nsx_err_nomem(err, db->path);
 	else if (rc != SQLITE_DONE)
-		sql_error(db, sql, arg, err);
+		nsx_db_failed(db, sql, arg, err);
 	sqlite3_finalize(s);
 	return rc == SQLITE_DONE ? NSX_OK : NSX_ERR;
 }
@@ -219,7 +219,7 @@ nsx_db_list(struct nsx_db *db, struct nsx_err *err)
 			entries.n++;
 	}
 	if (rc == NSX_OK && sq != SQLITE_DONE)
-		rc = sql_error(db, c->sql, NULL, err);
+		rc = nsx_db_failed(db, c->sql, NULL, err);
 	sqlite3_finalize(s);
 	give(db, c);
 	if (rc == NSX_OK && db->checked)
@@ -250,7 +250,7 @@ ask(struct nsx_db *db, const char *query, const char *table, int64_t *out, bool 
 		*out = sqlite3_column_int64(s, 0);
 		rc = SQLITE_DONE;
 	}
-	rc = rc == SQLITE_DONE ? NSX_OK : sql_error(db, c->sql, table, err);
+	rc = rc == SQLITE_DONE ? NSX_OK : nsx_db_failed(db, c->sql, table, err);
 	sqlite3_finalize(s);
 	give(db, c);
 	return rc;
@@ -298,51 +298,6 @@ nsx_db_numbered(struct nsx_db *db, const char *table, bool *yes, struct nsx_err 
 	return NSX_OK;
 }
 
-/* The tables that a view reads, collected while SQLite prepares its query. */
-struct view_reads { struct nsx_intern tables; bool failed, endless; };
-
-static int
-allow(void *ctx, int what, const char *table, const char *column, const char *base, const char *by)
-{
-	struct view_reads *r = ctx;
-
-	(void)column;
-	(void)base;
-	(void)by;
-	if (what == SQLITE_READ && table)
-		r->failed |= nsx_db_add_name(&r->tables, table) == NSX_NONE;
-	r->endless |= what == SQLITE_RECURSIVE;
-	return what == SQLITE_READ || what == SQLITE_SELECT || what == SQLITE_FUNCTION ? SQLITE_OK : SQLITE_DENY;
-}
-
-/* Prepare a query of a view, which may read tables and do nothing else. These tables are checked as those that are read
- * directly. */
-static int
-prepare_view(struct nsx_db *db, struct nsx_db_conn *c, const char *view, const char *query, sqlite3_stmt **s,
-             struct nsx_err *err)
-{
-	struct view_reads r = { .failed = false };
-	int rc = NSX_OK;
-
-	sqlite3_set_authorizer(c->sql, allow, &r);
-	int sq = sqlite3_prepare_v2(c->sql, query, -1, s, NULL);
-	if (r.endless)
-		rc = nsx_err_set(err, "%s: %s: a view that is recursive is not read: make a table of it", db->path,
-		                 view);
-	else if (sq != SQLITE_OK)
-		rc = sql_error(db, c->sql, view, err);
-	sqlite3_set_authorizer(c->sql, NULL, NULL);
-	if (rc == NSX_OK && r.failed)
-		rc = nsx_err_nomem(err, db->path);
-	for (uint32_t i = 0; i < r.tables.n && rc == NSX_OK; i++) {
-		char *table = nsx_str_dup(nsx_intern_str(&r.tables, i));
-		rc = table ? nsx_db_check(db, table, err) : nsx_err_nomem(err, db->path);
-		free(table);
-	}
-	nsx_intern_free(&r.tables);
-	return rc;
-}
-
 /* Append the text of a scan's query to b. */
 static int
 compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct nsx_buf *b, struct nsx_err *err)
@@ -379,12 +334,24 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 	return rc;
 }
 
+static int
+run_table(struct nsx_db *db, struct nsx_db_conn *c, const char *table, const char *query, struct nsx_err *err)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(c->sql, query, -1, &s, NULL);
+
+	while (rc == SQLITE_OK || rc == SQLITE_ROW)
+		rc = sqlite3_step(s);
+	rc = rc == SQLITE_DONE ? NSX_OK : nsx_db_failed(db, c->sql, table, err);
+	sqlite3_finalize(s);
+	return rc;
+}
+
 /* Have SQLite return the rows, as many as the leaves have. */
 static int
 run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 {
 	struct nsx_buf query = { 0 };
-	sqlite3_stmt *s = NULL;
 	uint64_t rows = 0;
 	struct nsx_tree *tree;
 
@@ -400,19 +367,13 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 	if (rc == NSX_OK) {
 		c->scan = scan;
 		c->rows = 0;
-		int sq = SQLITE_OK;
 		if (nsx_db_find(&db->views, scan->table) != NSX_NONE)
-			rc = prepare_view(db, c, scan->table, query.ptr, &s, err);
+			rc = nsx_view_run(db, c, scan->table, query.ptr, err);
 		else
-			sq = sqlite3_prepare_v2(c->sql, query.ptr, -1, &s, NULL);
-		while (rc == NSX_OK && (sq == SQLITE_OK || sq == SQLITE_ROW))
-			sq = sqlite3_step(s);
-		if (rc == NSX_OK && sq != SQLITE_DONE)
-			rc = sql_error(db, c->sql, scan->table, err);
-		else if (rc == NSX_OK && tree && c->rows != rows)
+			rc = run_table(db, c, scan->table, query.ptr, err);
+		if (rc == NSX_OK && tree && c->rows != rows)
 			rc = nsx_tree_broken(db, scan->table, tree->root, err, "%" PRIu64 " of %" PRIu64
 			                     " rows were read", c->rows, rows);
-		sqlite3_finalize(s);
 	}
 	nsx_buf_free(&query);
 	give(db, c);
@@ -463,7 +424,7 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		}
 	}
 	t->plain = plain;
-	rc = rc == SQLITE_DONE ? NSX_OK : sql_error(db, c->sql, scan->table, err);
+	rc = rc == SQLITE_DONE ? NSX_OK : nsx_db_failed(db, c->sql, scan->table, err);
 	sqlite3_finalize(s);
 	give(db, c);
 	return rc;
@@ -530,7 +491,7 @@ nsx_db_lookup(struct nsx_db *db, const char *query, const char *table, const int
 			rc = sqlite3_reset(s);
 	}
 	if (rc != SQLITE_OK)
-		rc == SQLITE_NOMEM ? nsx_err_nomem(err, db->path) : sql_error(db, c->sql, table, err);
+		rc == SQLITE_NOMEM ? nsx_err_nomem(err, db->path) : nsx_db_failed(db, c->sql, table, err);
 	sqlite3_finalize(s);
 	give(db, c);
 	return rc == SQLITE_OK ? NSX_OK : NSX_ERR;

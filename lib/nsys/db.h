@@ -76,6 +76,10 @@ bool nsx_vfs_ready(void);
  * filled. */
 int nsx_rep_open(const char *path, struct nsx_err *err);
 
+/* Fill err, unless it is filled, with SQLite's message for what sql (NULL: out of memory) last did with the table,
+ * which is NULL if it concerns none. NSX_ERR. */
+int nsx_db_failed(const struct nsx_db *db, sqlite3 *sql, const char *table, struct nsx_err *err);
+
 /* Whether there is a table, or a view, of that name. */
 bool nsx_db_has(const struct nsx_db *db, const char *table);
 
@@ -86,7 +90,7 @@ int nsx_db_numbered(struct nsx_db *db, const char *table, bool *yes, struct nsx_
 
 /* Names of tables and columns: SQLite does not distinguish upper and lower case of ASCII letters. The first returns
  * name's number, new or old, NSX_NONE when out of memory; the second the number of an existing name, NSX_NONE if there
- * is none or name has 128 bytes or more. */
+ * is none or name has more than 128 bytes. */
 uint32_t nsx_db_add_name(struct nsx_intern *names, const char *name);
 uint32_t nsx_db_find(const struct nsx_intern *names, const char *name);
 

@@ -71,6 +71,36 @@ one 'SELECT id, value FROM nowhere'
 fails 'a view of a table that is not there' 1 'no such table: main.nowhere' nsysx-extract "$T/view/r0.sqlite"
 one 'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS value FROM n'
 fails 'a view without end' 1 'a view that is recursive is not read' nsysx-extract "$T/view/r0.sqlite"
+fails 'which says how a table is made of it' 1 "sqlite3 $T/view/r0.sqlite 'CREATE TABLE t AS SELECT * FROM StringIds; DROP VIEW StringIds; ALTER TABLE t RENAME TO StringIds'" nsysx-extract "$T/view/r0.sqlite"
+
+# Joins without a condition do not end within days: rows, steps and memory are limited.
+one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e'
+fails 'a view of more rows than a file of its size can have' 1 'StringIds: the view returns more rows than a file of 131072 bytes can need' \
+	timeout 100 nsysx-extract "$T/view/r0.sqlite"
+nsysx-extract "$T/view/r0.sqlite" 2>&1 | sed -n "s/.*does it join tables without a condition.*make a table of it: .\(sqlite3 .*'\).$/\1/p" >"$T/command"
+one 'SELECT * FROM x WHERE id <> -1'
+sh -e "$T/command"
+equal 'which says how a table is made of it' "$(sqlite3 "$T/view/r0.sqlite" "SELECT type FROM sqlite_master WHERE name = 'StringIds'")" table
+extract "$T/view/r0.sqlite" >"$T/got"
+same 'that has the same rows' "$T/got" "$T/torch.nsysx"
+one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e, x AS f WHERE a.id + b.id + c.id + d.id + e.id + f.id < -1'
+fails 'a view of no rows that takes too long' 1 'StringIds: the view takes more steps than' timeout 100 nsysx-extract "$T/view/r0.sqlite"
+one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e ORDER BY a.value || b.value || c.value || d.value || e.value'
+fails 'a view that sorts too much' 1 'StringIds: the view takes more memory than' timeout 100 nsysx-extract --max-memory 1G "$T/view/r0.sqlite"
+
+# Views that do what views are for, on an export that is larger than what is always allowed: as plain tables.
+"$SYNTH" -q --scale 60000 -o "$T/large" >/dev/null || exit 1
+extract "$T/large/r0.sqlite" >"$T/large.nsysx"
+cp "$T/large/r0.sqlite" "$T/view/r0.sqlite"
+sqlite3 "$T/view/r0.sqlite" '
+	ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO k; ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO r; ALTER TABLE NVTX_EVENTS RENAME TO n;
+	CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT k.* FROM k JOIN StringIds AS a ON a.id = k.shortName LEFT JOIN StringIds AS b ON b.value = a.value
+		LEFT JOIN (SELECT max(start) AS start, correlationId FROM r GROUP BY correlationId) AS c ON c.correlationId = k.correlationId ORDER BY k.rowid;
+	CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS SELECT * FROM (SELECT rowid AS at, * FROM r UNION SELECT rowid AS at, * FROM r) ORDER BY at;
+	CREATE VIEW NVTX_EVENTS AS SELECT * FROM (SELECT rowid AS at, * FROM n WHERE start % 2 = 0 UNION ALL SELECT rowid AS at, * FROM n WHERE start % 2 = 1) ORDER BY at' || exit 1
+extract "$T/view/r0.sqlite" >"$T/got"
+same 'views that join by key, concatenate and sort are read' "$T/got" "$T/large.nsysx"
+
 cp "$T/torch/r0.sqlite" "$T/view/r0.sqlite"
 sqlite3 "$T/view/r0.sqlite" 'ALTER TABLE StringIds RENAME TO x; CREATE VIEW StringIds AS SELECT * FROM x'
 page=$(sqlite3 "$T/view/r0.sqlite" "SELECT rootpage FROM sqlite_master WHERE name = 'x'") size=$(sqlite3 "$T/view/r0.sqlite" 'PRAGMA page_size')
