@@ -69,6 +69,7 @@ gate 'a job is no slower than itself' 0 '' --by step "$T/base" "$T/base"
 gate 'nor than another run of it' 0 '' --by step "$T/base" "$T/again"
 gate 'also if that is longer' 0 '' --by step "$T/base" "$T/long"
 gate 'idle time between steps is seen' 1 'nsysx-compare: slower: train step #: period: ' --by step "$T/base" "$T/idle"
+equal 'once, without its parts and devices, which are in the table' "$(grep -c 'slower: train step #' "$T_private/err")" 1
 equal 'and named' "$(sed -n 's/.*slower: train step #: period: .*; of that \([a-z]*\).*/\1/p' "$T_private/err")" idle
 gate 'it is none the other way round' 0 '' --by step "$T/idle" "$T/base"
 equal 'but faster' "$(nsysx-compare -q --tsv --changed --by step "$T/idle" "$T/base" | columns device,statistic,verdict | grep -c ' \(period\|idle\) faster$')" 6
@@ -214,6 +215,7 @@ if [ -x "$SYNTH" ]; then
 	gate 'another run of a job of XLA' 0 '' --by step "$T/x1" "$T/x2"
 	gate 'one of a slower program' 1 'slower: jit_train_step: period: ' --by step "$T/x1" "$T/x3"
 	equal 'whose computation is what grew' "$(sed -n 's/.*slower: jit_train_step: period: .*; of that \([^+]*\).*/\1/p' "$T_private/err")" 'compute '
+	equal 'with the way to the instructions' "$(grep -c 'period: .*, see --by thunk$' "$T_private/err")" 1
 	nsysx-compare -q --tsv --by step "$T/x1" "$T/x2" >"$T/got"
 	equal 'causes of idle time add up to it' "$(columns device,statistic,base,new <"$T/got" | awk '$2 == "idle" { b[$1] = $3; n[$1] = $4; k++ } $2 ~ /^idle:/ { b[$1] -= $3; n[$1] -= $4; c++ }
 		END { for (d in b) bad += b[d] > 1e-3 || b[d] < -1e-3 || n[d] > 1e-3 || n[d] < -1e-3; print k, bad + 0, (c >= k) }')" '3 0 1'

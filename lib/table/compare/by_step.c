@@ -346,7 +346,7 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 {
 	double grown[SPAN] = { 0 };
 	const char *before = "; of that";
-	bool causes = false;
+	bool causes = false, work = false;
 
 	if (!r->row[0] || !r->row[1] || stat_of(c, NSX_COMPARE_BASE, r->row[0]) != PERIOD)
 		return;
@@ -371,13 +371,26 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 			if (grown[k] > grown[most])
 				most = k;
 		if (grown[most] <= r->diff / 100 || grown[most] <= 0)
-			return;
+			break;
 		struct nsx_str name = cmp_str(c, r->row[0][most].name);
 
 		nsx_buf_fmt(text, "%s %.*s %+.1f ns", before, (int)name.len, name.ptr, grown[most]);
 		grown[most] = 0;
 		before = ",";
+		work |= most < IDLE;
 	}
+	if (work)
+		nsx_buf_fmt(text, ", see --by %s", nsx_compare_program_of(c, r)->name ==
+		            nsx_compare_program_of(c, r)->key ? "kernel" : "thunk");
+}
+
+bool
+nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r)
+{
+	const struct cmp_row *row = nsx_compare_row_shown(r);
+
+	return row->opcode == NSX_NONE &&
+	       stat_of(c, r->row[NSX_COMPARE_NEW] ? NSX_COMPARE_NEW : NSX_COMPARE_BASE, row) == PERIOD;
 }
 
 enum { CLASS, DEVICE, STATISTIC, BASE, NEW, DELTA, PERCENT, NOISE, VERDICT, STEPS, P50 = STEPS + 2, P99 = P50 + 2,
@@ -445,14 +458,12 @@ is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 static void
 tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {
-	const struct cmp_row *row = nsx_compare_row_shown(r);
 	double share = r->has_noise && r->time[NSX_COMPARE_BASE].mean > 0
 	    ? 100 * r->noise / r->time[NSX_COMPARE_BASE].mean : 0;
 	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
 	int len = (int)(class.len < 200 ? class.len : 200);
 
-	if (row->opcode != NSX_NONE || r->verdict != CMP_SAME || share <= BLIND || share <= c->options.percent ||
-	    stat_of(c, NSX_COMPARE_NEW, row) != PERIOD)
+	if (r->verdict != CMP_SAME || share <= BLIND || share <= c->options.percent || !nsx_compare_is_class(c, r))
 		return;
 	nsx_table_note(t, "the noise of the period of %.*s is %.0f%% of it: an increase of less is not seen; compare "
 	               "more steps", len, class.ptr, share);

@@ -180,10 +180,14 @@ add_regressions(const struct cmp *c, struct nsx_compare *out, const struct cmp_r
 	bool names = (c->options.by == NSX_COMPARE_RANGE || c->options.by == NSX_COMPARE_KERNEL) &&
 	    c->options.sigma > 0, good = true;
 	int64_t unknown = 0;
+	const struct cmp_result *period = NULL;
 
 	for (size_t i = 0; i < n && good; i++) {
 		unknown += r[i].row[0] && r[i].row[1] && !r[i].has_noise;
-		if (r[i].verdict == CMP_SLOWER)
+		if (c->options.by == NSX_COMPARE_STEP && nsx_compare_is_class(c, &r[i]))
+			period = &r[i];
+		if (r[i].verdict == CMP_SLOWER && (!period || period == &r[i] || period->verdict != CMP_SLOWER ||
+		    nsx_compare_program_of(c, period) != nsx_compare_program_of(c, &r[i])))
 			good = add_regression(c, out, &r[i]);
 	}
 	if (c->options.by == NSX_COMPARE_DEVICE)

@@ -236,6 +236,10 @@ void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, st
 int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                             struct nsx_diags *diags);
 
+/* by_step.c: whether the result is the period of a class of steps, over all devices; the first of its class in order.
+ * Where it is slower, it tells what grew, and its parts and devices need no line of their own. */
+bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
+
 /* by_device.c: put results in order of device and statistic; false when out of memory. */
 bool nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n);
 
