@@ -1,4 +1,4 @@
-# answers.sh -- what a stream says, in the form of the generator's answers. Sourced by tests after testlib.sh.
+# answers.sh -- records of a stream, in the form of the generator's answers. Sourced by tests after testlib.sh.
 #
 #   said KIND STREAM           rows of the answers' KIND (modules, thunks, ranges, compile, ops, collectives) in a text stream, sorted
 #   answered KIND DIR          the same rows from DIR/answers/KIND.tsv, sorted
@@ -17,7 +17,7 @@ answer_columns() {
 	esac
 }
 
-# profile and program_id stand for the numbers of a stream: the profile's name and the program's id in it.
+# profile and program_id replace the numbers of a stream: the profile's name and the program's id.
 said() {
 	awk -F'\t' -v kind="$1" -v want="$(answer_columns "$1")" '
 		BEGIN { n = split(want, w, " "); k = kind; sub(/_dump$/, "", k); if (k != "compile") sub(/s$/, "", k) }

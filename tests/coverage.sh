@@ -10,7 +10,7 @@ B=${B:-build/coverage}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What gcov says of each line, in $work; a file's own counts are the sum over all programs, as they share one library.
+# gcov's count of each line, in $work; a file's counts are the sum over all programs, as they share one library.
 find "$B/lib" -name '*.gcda' >"$work/list"
 if [ ! -s "$work/list" ]; then
 	echo "coverage.sh: $B/lib: no counts: want a build with --coverage whose tests have run" >&2

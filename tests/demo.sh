@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh -- nsysx on a made-up training job of two processes; shows every command before it runs it.
+# demo.sh -- nsysx on a generated training job of two processes; prints every command before it runs it.
 set -eu
 here=$(cd "${0%/*}" && pwd)
 B=$(cd "${B:-build}" && pwd)

@@ -14,7 +14,7 @@ sources() {
 	find lib cmd tests -name '*.c' | sort
 }
 
-# Run the linter $1, whose command follows; its output is shown where it fails.
+# Run the linter $1, whose command follows; its output is shown if it fails.
 lint() {
 	name=$1
 	shift

@@ -1,23 +1,23 @@
-# pagelib.sh -- the commands of a page of documentation run, in one folder and in order, and print what it says. Sourced after testlib.sh.
+# pagelib.sh -- the commands of a page of documentation run, in one folder and in order, and print what the page shows. Sourced after testlib.sh.
 #
 #   page FILE NAME   claims about every command of FILE, a path in the source, run in the folder $T/NAME
 #
 # What a page holds, by the line that begins a block:
 #   ```sh run                  commands
-#   ```console                 each line with "$ " is a command, and what follows is what it prints, up to a line "..."
-#                              that stands for more. UPDATE=1 writes that anew
+#   ```console                 each line with "$ " is a command, followed by its output, up to a line "..."
+#                              for the rest. UPDATE=1 rewrites the output
 #   ```LANGUAGE FILE           the file of that name, there before the first command runs
-# A line that ends in \ goes on. `needs WHAT...` at the end of `sh run` or `console` names what the block cannot do
-# without: have WHAT, which the test file defines, fails where it is missing, and the block's commands are skipped.
+# A line that ends in \ is continued. `needs WHAT...` at the end of `sh run` or `console` names requirements of the block:
+# if have WHAT, which the test file defines, fails, the block's commands are skipped.
 
 root=$(cd "$tests_dir/.." && pwd) || exit 1
 
-# What both readings of a page share: what kind of block a line begins. A block of another language is a file if it is named.
+# Shared by both readings of a page: the kind of block that a line begins. A block of another language is a file if it has a name.
 page_blocks='
 	function block_of(line) { return line ~ /^```sh run( |$)/ ? "sh" : line ~ /^```console( |$)/ ? "console" : line ~ /^```[a-z]+ [^ ]+$/ ? "file" : "other" }
 	function needs_of(line) { return sub(/^.* needs /, "", line) ? line : "" }'
 
-# The commands of page $1 as files $2/N.sh, with what they print in $2/N.want if the page says, and what they need in $2/N.needs;
+# The commands of page $1 as files $2/N.sh, with their output in $2/N.want if the page has it, and their requirements in $2/N.needs;
 # the page's files in folder $3.
 commands() {
 	awk -v dir="$2" -v files="$3" "$page_blocks"'
@@ -43,7 +43,7 @@ commands() {
 		in_block == "console" { print >(file ".want") }' "$1"
 }
 
-# Page $1 with what its commands print as in $2/N.got.
+# Page $1 with the output of its commands as in $2/N.got.
 renewed() {
 	awk -v dir="$2" "$page_blocks"'
 		/^```/ { in_block = in_block ? "" : block_of($0); more = 0; print; next }

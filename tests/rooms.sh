@@ -19,12 +19,12 @@ trap 'rm -rf "$T"' EXIT
 files() {
 	find "$@" -name '*.[ch]' 2>/dev/null | sort
 }
-# Files of lib/ that have a line like $1, but for those whose names are like $2.
+# Files of lib/ with a line like $1, except those with names like $2.
 those_with() {
 	files lib | grep -Ev "$2" | xargs grep -lE "$1" /dev/null
 }
 
-# Columns of metadata are for those who read metadata; everybody else asks the catalogue.
+# Columns of metadata are read by readers of metadata only; others use the catalogue.
 metadata() {
 	those_with 'NSX_(PROFILE|DEVICE|COMMUNICATOR|CLOCK|PROGRAM|ALIAS|GROUPS|STACK|INST|LOC)_[a-z]' '^lib/(stream|job|extract|filter/merge)/' |
 		sed 's/^/metadata /'
@@ -41,7 +41,7 @@ absent() {
 	those_with '#[ 	]*define[ 	]+ABSENT' '^$' | sed 's/^/absent /'
 }
 
-# The parent or the children of an element tell a heap.
+# Parents or children of an element by index are a heap.
 heap() {
 	those_with '(2 \* [a-z]+ \+ [12]|[a-z]+ \* 2 \+ [12])\)? <|\[\([a-z]+ - 1\) / 2\].*;.*= \([a-z]+ - 1\) / 2' '^lib/base/heap\.h$' | sed 's/^/heap /'
 }
@@ -50,7 +50,7 @@ order() {
 	those_with '\(const struct nsx_rec \*[a-z]+, const struct nsx_rec \*[a-z]+\)' '^lib/stream/order\.[ch]$' | sed 's/^/order /'
 }
 
-# arrow FILE HEADER: FILE includes what its room may not.
+# arrow FILE HEADER: FILE includes a header that its room may not include.
 arrows() {
 	files lib cmd | xargs awk '
 	BEGIN {
@@ -167,7 +167,7 @@ exports() {
 	nm -g "$B/libnsysx.a" 2>/dev/null | awk '$2 ~ /^[TDBRCV]$/ && $3 !~ /^nsx_/ { sub(/_.*/, "_", $3); print "export", $3 }' | sort -u
 }
 
-# Tabs are eight columns; a byte that goes on with a character is none.
+# Tabs are eight columns; a continuation byte of a character is none.
 long() {
 	files lib cmd | xargs awk '
 	FNR == 1 { told = 0 }
@@ -196,7 +196,7 @@ for check in metadata communicates absent heap order arrows circles twice export
 done | sort >"$T/found"
 except=tests/rooms.except
 [ -f $except ] || except=/dev/null
-# A line of these: CHECK WHAT..., then what begins with a colon, the reason.
+# A line of these: CHECK WHAT..., then the reason after a colon.
 sed -E '/^(#|$)/d; s/ *:.*//' $except | sort >"$T/meant"
 if [ "$(sed -E '/^(#|$)/d; /^long /d' $except | grep -vc ' : [^ ]')" -gt 0 ]; then
 	echo "tests/rooms.except: an exception without a reason:"

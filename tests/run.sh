@@ -37,7 +37,7 @@ count() {
 		}' "$1"
 }
 
-# Run one file, KIND/NAME; leave its count and print its line and, of what failed, the particulars.
+# Run one file, KIND/NAME; write its count, and print its line and the details of failures.
 one() {
 	kind=${1%%/*} name=${1#*/}
 	out=$results/$kind-$name

@@ -3,8 +3,8 @@
 # is not where the machine is a Debian that lets us. Silent when nothing is missing.
 #
 #   tests/setup.sh           everything that `make check` and `make demo` need, and small programs that more is tried with
-#   tests/setup.sh --build   what `make` needs; installs nothing, names what is missing
-#   tests/setup.sh --slow    what `make check-slow` tries more with; nothing of it is needed, so this never fails
+#   tests/setup.sh --build   requirements of `make`; installs nothing, names missing ones
+#   tests/setup.sh --slow    optional requirements of `make check-slow`; never fails
 #
 # What is not needed is skipped by name by the tests where it cannot be had.
 set -u
@@ -57,7 +57,7 @@ missing() {
 	runs gnuplot-nox gnuplot --version
 }
 
-# Small, and what documentation shows is tried with them.
+# Small, for commands in the documentation.
 # shellcheck disable=SC2317  # more() calls it
 small() {
 	runs datamash datamash --version
@@ -86,7 +86,7 @@ large() {
 	python_modules pandas pandas
 }
 
-# Python's package $1, which has module $2, where neither the first python3 nor Debian's own knows it.
+# Python's package $1 with module $2, if neither the first python3 nor Debian's has it.
 # shellcheck disable=SC2317
 python_modules() {
 	python3 -c "import $2" >/dev/null 2>&1 || runs "python3-$1" /usr/bin/python3 -c "import $2"
@@ -116,13 +116,13 @@ may_install() {
 # shellcheck disable=SC2086  # lists of words
 install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1; }
 
-# The lists of packages may be absent or old: fetch them when the first try fails. What it says is in $work/log.
+# Lists of packages may be absent or old: they are updated if the first try fails. Messages are in $work/log.
 fetch_and_install() {
 	install "$1" >"$work/log" 2>&1 </dev/null ||
 	{ $as_root apt-get update -q && install "$1"; } >"$work/log" 2>&1 </dev/null
 }
 
-# Install what list $1, a function, finds missing and may be missing; where they do not install together, each that does.
+# Install missing optional requirements listed by function $1; if they cannot be installed together, one by one.
 more() {
 	packages=$("$1" | tr '\n' ' ')
 	[ "$packages" ] || return 0

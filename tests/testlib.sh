@@ -1,12 +1,12 @@
 # testlib.sh -- claims about commands, printed as TAP. Sourced first by tests/tools/NAME.sh.
 #
 #   golden CLAIM FILE CMD...         CMD exits 0, prints FILE's bytes and nothing on standard error
-#   fails  CLAIM STATUS TEXT CMD...  CMD exits with STATUS, says TEXT on standard error, prints nothing
+#   fails  CLAIM STATUS TEXT CMD...  CMD exits with STATUS, has TEXT on standard error, prints nothing
 #   ok     CLAIM CMD...              CMD exits 0
 #   same   CLAIM FILE1 FILE2         two files hold the same bytes
 #   equal  CLAIM GOT WANT            two strings are equal
 #   skip   CLAIM WHY                 a claim that cannot be tried here
-#   skip_all WHY                     none of the file's claims can be tried here
+#   skip_all WHY                     none of the file's claims can be tested here
 #   done_testing                     last line of every test file
 #
 # For claims of another shape: run CMD... leaves $status, $T_private/out and $T_private/err; then pass CLAIM or
@@ -47,7 +47,7 @@ pass() {
 	printf 'ok %d - %s\n' "$tests_run" "$1"
 }
 
-# The claim $1 does not hold because $2; what it ran and its standard error follow.
+# The claim $1 does not hold because $2; its command and standard error follow.
 fail() {
 	tests_run=$((tests_run + 1))
 	tests_failed=$((tests_failed + 1))

@@ -16,7 +16,7 @@
 
 enum { DEVICES = 8, PROGRAMS = 2, INSTS = 400, RECORDS = 400000, RUNS = 7, VARIED = 1 << 16 };
 
-/* What a record is made of, and the names: small enough that reading them is not what takes time. */
+/* The values of a record, and names: few enough that reading them takes little time. */
 struct thunk {
 	int64_t  start, host_start;
 	uint32_t dur, hidden, host_dur, name, range, execution;
@@ -178,7 +178,7 @@ write_all(const struct mix *m, bool binary, int fd)
 	return seconds() - from;
 }
 
-/* Reads the stream; what it says is summed, so that records cannot go unread. */
+/* Reads the stream and sums its values, so that reading cannot be optimised away. */
 static double
 read_all(const struct mix *m, struct nsx_str bytes, int64_t *sum)
 {

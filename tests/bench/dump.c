@@ -1,4 +1,4 @@
-/* dump.c -- a large HLO dump, made and read: `dump make FILE MIB` writes one of about that size, `dump read FILE` reads it as nsysx-extract does
+/* dump.c -- a large HLO dump, written and read: `dump make FILE MIB` writes one of about that size, `dump read FILE` reads it as nsysx-extract does
  * and prints how many instructions it kept. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { PARTS = 24, FRAMES = 2000, PLACES = 2000 };   /* instructions of a fusion; stack frames; op_names */
 
-/* An instruction with what XLA gives every one: a shape, an op_name, a stack, and a backend_config that is skipped. */
+/* An instruction with the fields that XLA always writes: a shape, an op_name, a stack, and a backend_config that is skipped. */
 static void
 instruction(pb *comp, const char *name, const char *opcode, int64_t id, int64_t calls)
 {

@@ -14,7 +14,7 @@ extract_of() {
 		floor | cat | *', before') out= count= ;;
 		text) out=$(bytes "$work/out.nsysx") count=$n ;;
 		*)
-			# What writes it is what was measured: the form's own options.
+			# The reader of its output uses the same options.
 			$with -b ${form#binary} -o "$work/out.nsysx"
 			out=$(bytes "$work/out.nsysx") count=$n
 			;;

@@ -25,7 +25,7 @@ filters_of() {
 
 row filters stream form filter "$cost" records bytes_per_record records_per_cpu_s mb_per_cpu_s
 
-# What each filter is given: the job as extracted, aligned, without warm-up and with what is hidden; PyTorch's ranges, operations and calls.
+# Inputs of filters: the job as extracted, aligned, without warm-up and with hidden times; PyTorch's ranges, operations and calls.
 job "$STEPS"
 set -- $exports
 for form in text binary; do

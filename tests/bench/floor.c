@@ -1,5 +1,5 @@
-/* floor.c -- nsx-floor: what libsqlite3 itself needs to step, on one thread, through the columns that extracting ranges uses.
- * The yardstick of `make bench`; prints how many rows each table has and a sum that keeps the reading honest. -V: the library's version. */
+/* floor.c -- nsx-floor: the time of libsqlite3 alone to step, on one thread, through the columns that extracting ranges uses.
+ * The yardstick of `make bench`; prints how many rows each table has and a sum, so that reading cannot be optimised away. -V: the library's version. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>

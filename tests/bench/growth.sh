@@ -1,6 +1,6 @@
-# growth.sh -- time and memory for each event of inputs of 1, 4 and 16 times a size: what is linear stays the same.
+# growth.sh -- time and memory for each event of inputs of 1, 4 and 16 times a size: linear costs are constant per event.
 
-# growth_of TOOL INPUT-WORD EVENTS-COMMAND COMMAND: commands that read @, which is made 1, 4 and 16 times as large.
+# growth_of TOOL INPUT-WORD EVENTS-COMMAND COMMAND: commands that read @, an input that is 1, 4 and 16 times as large.
 growth_of() {
 	tool=$1 kind=$2 command=$3
 	set --

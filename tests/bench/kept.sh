@@ -1,4 +1,4 @@
-# kept.sh -- questions to a stream that was kept, beside reading its bytes: what a tool does not need costs it little.
+# kept.sh -- questions about a stored stream, compared with reading its bytes: records that a tool does not need cost little.
 kept_of() {
 	file=$work/kept.$1
 	n=$(records "$file")

@@ -1,4 +1,4 @@
-# lib.sh -- what the parts of `make bench` share; run.sh sources it, then each part.
+# lib.sh -- shared by the parts of `make bench`; run.sh sources it, then each part.
 #
 #   about TITLE LINE...    what the next table shows
 #   turns NAME COMMAND...  run commands in turn (turns.c); $rows then holds a line a command: its name, tab, $cost
@@ -6,9 +6,9 @@
 #   row FILE VALUE...      add a row to the table $work/FILE.tsv
 #   show FILE              print that table
 #   bytes FILE, records STREAM
-#   scale N, job STEPS     set $export, or $exports and $inputs, to what the generator made; made once
+#   scale N, job STEPS     set $export, or $exports and $inputs, to generated files; generated once
 #
-# Set: $work, where everything goes; $bin, $tools, directories of the tools and of the programs beside this file.
+# Set: $work, the folder of all files; $bin, $tools, directories of the tools and of the programs beside this file.
 bin=$B/bin tools=$B/tests/bench work=${WORK:-$B/bench}
 tab=$(printf '\t')
 cost="wall_s${tab}wall_least_s${tab}cpu_s${tab}peak_kib${tab}anonymous_kib${tab}wall_ratio${tab}cpu_ratio${tab}over"
@@ -67,12 +67,12 @@ bytes() {
 	wc -c <"$1" | tr -d ' '
 }
 
-# A stream's own count, in its last record.
+# The count in the last record of a stream.
 records() {
 	"$bin/nsysx-view" -q --text "$1" | awk -F'\t' '$1 == "end" { n = $2 } END { print n; exit n == "" }'
 }
 
-# Files appear whole: what is there is not made again.
+# Files are renamed when complete: an existing file is not generated again.
 generate() {
 	[ -e "$1" ] && return
 	rm -rf "$1.part"
@@ -88,7 +88,7 @@ scale() {
 	export=$work/scale-$1/r0.sqlite
 }
 
-# An XLA job of two processes, and what nsysx-extract is given of it.
+# An XLA job of two processes, and the arguments of nsysx-extract for it.
 job() {
 	generate "$work/job-$1-$LAYERS" --steps "$1" --layers "$LAYERS"
 	dir=$work/job-$1-$LAYERS

@@ -1,4 +1,4 @@
-# machine.sh -- what the numbers below were measured on.
+# machine.sh -- the machine on which the numbers were measured.
 of_cpu() { sed -n "s/^$1[[:space:]]*: //p" /proc/cpuinfo 2>/dev/null | head -n 1; }
 
 rm -f "$work/machine.tsv"

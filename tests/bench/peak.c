@@ -1,6 +1,6 @@
-/* peak.c -- run a command and write down the most memory that it held.
+/* peak.c -- run a command and record its peak memory.
  * usage: peak FILE COMMAND [ARG]...
- * FILE gets one line, the greatest resident set of the command in KiB. Standard streams and the exit status are the command's; 127 if it could not
+ * FILE gets one line, the maximum resident set of the command in KiB. Standard streams and the exit status are the command's; 127 if it could not
  * be run, 128 + N if signal N ended it. */
 #define _DEFAULT_SOURCE   /* wait4 */
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* repeat.c -- make a stream many times as long: its work over and over, each time later, everything else once.
+/* repeat.c -- make a stream many times as long: its work repeatedly, each time later, everything else once.
  * usage: repeat TIMES [same] < STREAM > STREAM
- * The output is binary. Executions go on counting, or with `same` keep their numbers; ranges, operations and calls get numbers of their own.
+ * The output is binary. Executions continue their numbers, or with `same` keep them; ranges, operations and calls get new numbers.
  * Devices lose what they say of their last operation. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "stream/reader.h"
 #include "stream/writer.h"
 
-/* What grows from one time to the next, and where kinds have it; -1: they have it not. */
+/* Columns that increase with each repetition, and their slots in kinds; -1: none. */
 enum { START, HOST_START, EXECUTION, RANGE, PARENT, OP, CALL, NCOLS };
 static const char *const names[NCOLS] = { "start", "host_start", "execution", "range", "parent", "op", "call" };
 

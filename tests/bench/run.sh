@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh -- what nsysx costs, beside what it is measured by, in one run: `make bench`. Tables on standard output, the same
-# numbers in $B/bench/*.tsv. docs/performance.md says how to read them. Fails when anything it runs fails.
+# run.sh -- the cost of nsysx compared with yardsticks, in one run: `make bench`. Tables on standard output, the same
+# numbers in $B/bench/*.tsv. docs/performance.md describes them. Fails if any command fails.
 #
 #   T='extract filters'  these parts alone [all]
 #   SCALE=large          an export of 16 million ranges and a longer job [small]
@@ -11,7 +11,7 @@
 #   JOINS='N...'         joins in SQL of an Nth of RANGES [128 32 16 1; large: 1024 256 32]
 #   COPIES=N             of a real export, where that is at hand [30; large: 100]
 #   DUMP_MIB=N           size of the HLO dump [200; large: 2000]
-#   OLD=DIR              also the programs of DIR, in turns with these; they have to read the same streams [none]
+#   OLD=DIR              also the programs of DIR, in turn with these; they must read the same streams [none]
 #   WORK=DIR             for inputs and results [$B/bench]
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,4 @@
-# short.awk -- a few rows of the tables extract, pipeline and sql: what nsysx takes, and what it is measured by.
+# short.awk -- a few rows of the tables extract, pipeline and sql: the cost of nsysx, and that of its yardstick.
 function row(what, ours, beside, other, ratio) { print what, ours, beside, sprintf("%.2f s", other), ratio }
 BEGIN {
 	FS = OFS = "\t"
@@ -23,7 +23,7 @@ file == 2 && col("command") == "pipeline, binary" {
 }
 file == 3 && col("command") == "nsysx" { ours = col("wall_s") }
 file == 3 && col("command") == "sqlite3, indexed" {
-	# What did not end takes that long at least.
+	# A command that was ended takes at least that long.
 	row("GPU time under each of " col("ranges") " NVTX ranges", ours, "a join in sqlite3, with indices" (col("over") == 1 ? ", ended before it was done" : ""), \
 	    col("wall_s"), (col("over") == 1 ? "below " : "") sprintf("%.3fx", 1 / col("wall_ratio")))
 }

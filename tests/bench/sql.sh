@@ -1,5 +1,5 @@
-# sql.sh -- kernel time by enclosing NVTX range, as people ask for it in SQL, beside nsysx; the answers are held together.
-# Joins are exec'd: of what is ended at the limit only the process that timeout(1) waits for is counted.
+# sql.sh -- kernel time by enclosing NVTX range, as computed in SQL, compared with nsysx; the results must be equal.
+# Joins are exec'd: of a command that is ended at the limit, only the process that timeout(1) waits for is counted.
 
 # Kernels join their calls, and calls every range around them.
 join="SELECT n.text, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k

@@ -1,4 +1,4 @@
-# startup.sh -- every filter on a stream without a record, beside a shell that does nothing.
+# startup.sh -- every filter on an empty stream, compared with an empty shell.
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$work/empty.nsysx"
 set -- nothing :
 for tool in view warmup align overlap collectives fold merge summary stragglers compile perfetto; do

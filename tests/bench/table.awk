@@ -1,4 +1,4 @@
-# table.awk -- a table of `make bench` as people read it: the end of a column's name is its unit, and goes into its cells.
+# table.awk -- a table of `make bench` for people: the end of a column's name is its unit, and is moved into its cells.
 # With -v markdown=1 as Markdown. Columns that $hide names are left out.
 function human(v, unit) {
 	if (v == "")

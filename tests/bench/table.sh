@@ -10,7 +10,7 @@ work=${WORK:-${B:-build}/bench}
 page=$1
 trap 'rm -f "$page.new"' EXIT
 
-# The table `short`: a row a question, ours beside what it is measured by, of the tables there are.
+# The table `short`: a row per question, nsysx compared with its yardstick, of the existing tables.
 if [ -s "$work/extract.tsv" ] && [ -s "$work/pipeline.tsv" ] && [ -s "$work/sql.tsv" ]; then
 	awk -f "$here/short.awk" "$work/extract.tsv" "$work/pipeline.tsv" "$work/sql.tsv" >"$work/short.tsv"
 fi

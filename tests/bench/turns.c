@@ -1,4 +1,4 @@
-/* turns.c -- nsx-turns: commands, run in turn, and what each costs beside the first. What else a machine does hits all alike.
+/* turns.c -- nsx-turns: commands, run in turn, and the cost of each compared with the first. Other load of the machine affects all equally.
  * usage: turns [-l SECONDS] TIMES NAME COMMAND [NAME COMMAND]...
  * Runs each command (by sh, standard output discarded) once to warm up and then TIMES times, one after the other, and prints
  * a row a command: name, wall time (median, least), median CPU time of all its processes, user and system, the memory of its
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_TIMES = 101, MAX_COMMANDS = 32, TIMED_OUT = 124 /* as timeout(1) says it */ };
+enum { MAX_TIMES = 101, MAX_COMMANDS = 32, TIMED_OUT = 124 /* the status of timeout(1) */ };
 
 struct cost { double wall, cpu; };
 struct command {
@@ -69,7 +69,7 @@ anonymous(pid_t pid)
 	return kib;
 }
 
-/* The most of a process and those that it started, each by itself. */
+/* The maximum over a process and its children, not their sum. */
 static long
 most_anonymous(pid_t pid, int depth)
 {
@@ -141,7 +141,7 @@ median(double *v, int n)
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* CPU time is counted in steps; one that rounds to nothing is taken for a microsecond. */
+/* CPU time is counted in steps; 0 counts as one microsecond. */
 static double
 ratio(double x, double base)
 {
@@ -162,7 +162,7 @@ print(const struct command *c, const struct command *first)
 		wall_ratio[i] = ratio(wall[i], first->cost[i].wall);
 		cpu_ratio[i] = ratio(cpu[i], first->cost[i].cpu);
 	}
-	double wall_s = median(wall, c->n);   /* and the least of them is first then */
+	double wall_s = median(wall, c->n);   /* the minimum is the first */
 	printf("%s\t%.6f\t%.6f\t%.6f\t%ld\t%ld\t%.4f\t%.4f\t%d\n", c->name, wall_s, wall[0], median(cpu, c->n), c->kib,
 	       c->anon_kib, median(wall_ratio, pairs), median(cpu_ratio, pairs), c->over);
 }
@@ -172,7 +172,7 @@ take_turns(struct command *all, int n, int times)
 {
 	for (int i = 0; i < n; i++) {
 		all[i].cost[0] = run(&all[i], true);
-		all[i].n = all[i].over;   /* what was warming up counts only where nothing follows */
+		all[i].n = all[i].over;   /* the warm-up run counts only if it is the only one */
 	}
 	for (int t = 0; t < times; t++)
 		for (int i = 0; i < n; i++)

@@ -1,5 +1,4 @@
-/* damage.c -- damages copies of sound exports and extracts each twice, from its pages and through SQLite alone, which checks nothing:
- * both give the same records, or one of them at least refuses.
+/* damage.c -- damages copies of valid exports and extracts each twice, from its pages and through SQLite, which does not check them: both give the same records, or at least one refuses.
  *
  *   damage [-n CASES] [-s SEED] [-f FIRST] [-k DIR] [-v] EXPORT...
  *
@@ -67,7 +66,7 @@ count_of(const struct image *x)
 	return (uint32_t)(x->n / x->page);
 }
 
-/* A page of a kind; any if there is none. */
+/* A page of that kind; any page if there is none. */
 static uint32_t
 pick(const struct image *x, int kind)
 {
@@ -168,7 +167,7 @@ cell_offset(struct image *x)
 		put16(at, other(be16(at), x->page));
 }
 
-/* Two cells change places in the order of a page, or one stands twice. */
+/* Two cells of a page are swapped, or one occurs twice. */
 static void
 cell_order(struct image *x)
 {
@@ -256,7 +255,7 @@ cut_and_count(struct image *x)
 	put16(x->p + 30, n & 0xffff);
 }
 
-/* Where a chain of overflow pages goes on. */
+/* The next page in a chain of overflow pages. */
 static void
 chain(struct image *x)
 {
@@ -276,7 +275,7 @@ child(struct image *x)
 static void
 nothing(struct image *x)
 {
-	(void)x;   /* of the file; a log lies beside it */
+	(void)x;   /* of the file; a log is beside it */
 }
 
 static const struct { const char *name; void (*apply)(struct image *x); const char *log; } kinds[] = {
@@ -358,7 +357,7 @@ lines_of(const char *p, size_t n)
 	return lines;
 }
 
-/* What SQLite says of a file when it is asked to check all of it. */
+/* The result of SQLite's integrity check of a file. */
 static bool
 passes(const char *path)
 {

@@ -1,4 +1,4 @@
-/* fault.h -- what the shim and the sweep agree on: classes of calls, and the counts that a run leaves in a shared file. */
+/* fault.h -- shared by the shim and the sweep: classes of calls, and the counts of a run in a shared file. */
 #ifndef FAULT_H
 #define FAULT_H
 

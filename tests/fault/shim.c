@@ -1,5 +1,5 @@
 /* shim.c -- preloaded, makes a chosen call to the C library fail as it fails in reality. Only calls after main starts count.
- * Allocation goes by glibc's own second names, so that it works before anything is looked up. */
+ * Allocation uses glibc's internal names, so that it works before symbols are looked up. */
 #define _GNU_SOURCE   /* RTLD_NEXT */
 #undef _FILE_OFFSET_BITS
 #include "fault.h"
@@ -68,7 +68,7 @@ shortened(size_t n)
 	return n > 1 && turn(FAULT_SHORT) ? n / 2 : n;
 }
 
-/* ---- what others do to a file */
+/* ---- changes to a file by others */
 
 static void
 change(enum fault_class c)

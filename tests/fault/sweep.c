@@ -1,4 +1,4 @@
-/* sweep.c -- run a command again and again, each time with another call failing, until none fails any more. Each run must end
+/* sweep.c -- run a command repeatedly, each time with another call failing, until none is left. Each run must end
  * with status 0 and the very bytes of a run without faults, or with status 1, words that fit the fault, and no file left.
  *
  *   sweep [-o | -w] [-d DENSE] [-s STRIDE] [-i FILE | -p FILE] [-m FILE] SHIM DIR CLASS[:on] COMMAND [ARG]...
@@ -121,7 +121,7 @@ copy_to(struct bytes b, const char *name)
 	close(fd);
 }
 
-/* The file that others change, and what comes in its place. */
+/* The file that is changed, and its replacement. */
 static void
 make_model(void)
 {
@@ -157,7 +157,7 @@ child(const char *fault)
 	_exit(127);
 }
 
-/* Files of the output in the working folder, and how many others; what there is goes. For -w their bytes are added to out. */
+/* Files of the output in the working folder, and the number of others; all are removed. For -w their bytes are added to out. */
 static int
 clear_work(struct bytes *out)
 {
@@ -234,7 +234,7 @@ fits(const char *class, const char *said)
 	return false;
 }
 
-/* What is wrong with the way a run ended; NULL if nothing is. */
+/* The error in the way a run ended; NULL if there is none. */
 static const char *
 wrong(const struct end *e, const struct end *sound)
 {
@@ -261,7 +261,7 @@ wrong(const struct end *e, const struct end *sound)
 		return "what is no failure fails it";
 	if (strncmp(e->err.p, name, strlen(name)) != 0)
 		return "status 1 without a message of its own";
-	/* What a file is that changes meanwhile has many names. */
+	/* A file that changes during reading has several messages. */
 	if (opt.model)
 		return strcmp(opt.class, "shrink") == 0 || strcmp(opt.class, "grow") == 0 ? NULL : "what is no failure fails it";
 	return fits(opt.class, e->err.p) ? NULL : "status 1 and a message that says something else";
@@ -280,7 +280,7 @@ sweep(void)
 	const char *mode = strchr(opt.class, ':') ? strchr(opt.class, ':') : "";
 	int name = (int)(strlen(opt.class) - strlen(mode));
 	bool periodic = strcmp(opt.class, "short") == 0 || strcmp(opt.class, "intr") == 0;
-	/* Were every call interrupted, none would ever be done. */
+	/* If every call were interrupted, no call would complete. */
 	long calls = periodic ? 5 : 0, runs = 0, failed = 0, bad = 0, n = strcmp(opt.class, "intr") == 0;
 	struct end sound = run("count:0");
 	char fault[64];
@@ -293,7 +293,7 @@ sweep(void)
 		if (strlen(fault_names[i]) == (size_t)name && strncmp(fault_names[i], opt.class, (size_t)name) == 0)
 			calls = atomic_load(&report->calls[i]);
 	for (bool fired = true; fired && bad < MOST_WRONG;) {
-		/* On, past the last call too, until nothing fired. */
+		/* Continue after the last call, until no fault occurs. */
 		for (n++; n <= calls && !is_due(n, calls); n++)
 			;
 		if (periodic && n > calls)

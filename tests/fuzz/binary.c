@@ -1,4 +1,4 @@
-/* binary.c -- fuzz the binary reader: any bytes are a stream or an error, and what was read can be written and read again. */
+/* binary.c -- fuzz the binary reader: any bytes are a stream or an error, and records that were read can be written and read again. */
 #include <stdlib.h>
 #include <string.h>
 

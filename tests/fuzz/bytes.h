@@ -1,4 +1,4 @@
-/* bytes.h -- what fuzz targets of files share: a file without a name, by whose path code that wants one can open it. */
+/* bytes.h -- shared by fuzz targets of files: a file without a name, with a path that can be opened. */
 #ifndef NSX_FUZZ_BYTES_H
 #define NSX_FUZZ_BYTES_H
 

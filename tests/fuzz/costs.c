@@ -1,5 +1,4 @@
-/* costs.c -- bytes choose instructions of a few computations, which read and call each other in any way; some of it is a dump's sense and some not. It
- * is read, what is modelled is no less than nothing, and the order of instructions in the dump tells nothing. */
+/* costs.c -- bytes choose instructions of a few computations, which read and call each other in any way, valid or not. The dump can be read, modelled work is not negative, and the order of instructions is irrelevant. */
 #include "bytes.h"
 
 #include <stdlib.h>
@@ -34,7 +33,7 @@ byte(struct input *in)
 	return in->p < in->end ? *in->p++ : 0;
 }
 
-/* Small most of the time; any number sometimes. */
+/* Mostly small; sometimes any number. */
 static int64_t
 number(struct input *in)
 {
@@ -150,7 +149,7 @@ check(const struct nsx_hlo *h)
 	}
 }
 
-/* Whether every number fits: what is left out for that is decided in the order of the dump. */
+/* Whether every number fits: numbers that do not are dropped in the order of the dump. */
 static bool
 read_dump(const pb *d, struct nsx_hlo *h)
 {

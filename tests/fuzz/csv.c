@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An error says why. */
+/* An error has a message. */
 static void
 judge(int rc, const struct nsx_err *err)
 {

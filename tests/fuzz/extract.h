@@ -1,4 +1,4 @@
-/* extract.h -- what the fuzz targets of exports share: all that nsysx-extract does with one. */
+/* extract.h -- shared by fuzz targets of exports: everything that nsysx-extract does with one. */
 #ifndef NSX_FUZZ_EXTRACT_H
 #define NSX_FUZZ_EXTRACT_H
 
@@ -18,7 +18,7 @@ fuzz_extract_once(const char *path, const char *dumps, int n, const struct nsx_e
 	fuzz_file_clear(&stream);
 	struct nsx_writer *w = nsx_writer_fd(stream.fd, "stream", false, 0, &write_err);
 	int rc = nsx_extract(inputs, n, opts, w, &diags, &err);
-	/* A refusal says why; what was extracted can be written, and is a stream in order. */
+	/* A refusal has a message; the result can be written, and is a sorted stream. */
 	fuzz_must(rc == NSX_OK || err.msg[0] || write_err.msg[0]);
 	if (rc == NSX_OK) {
 		fuzz_must(nsx_writer_finish(w) == NSX_OK);
@@ -35,7 +35,7 @@ fuzz_extract_once(const char *path, const char *dumps, int n, const struct nsx_e
 	nsx_diags_free(&diags);
 }
 
-/* dumps: the folder of its HLO dumps, or NULL. chance: what else than everything is asked for. */
+/* dumps: the folder of its HLO dumps, or NULL. chance: selects options other than the default. */
 static inline void
 fuzz_extract(const char *path, const char *dumps, unsigned chance)
 {
@@ -46,12 +46,12 @@ fuzz_extract(const char *path, const char *dumps, unsigned chance)
 
 	fuzz_extract_once(path, dumps, 1, &all);
 	if (chance % 4 == 0)
-		fuzz_extract_once(path, dumps, 2, &plain);   /* the same report twice: two processes whose programs are to be matched */
+		fuzz_extract_once(path, dumps, 2, &plain);   /* the same profile twice: two processes whose programs are matched */
 	if (chance % 4 == 1)
 		fuzz_extract_once(path, dumps, 1, &some);
 }
 
-/* What an input decides that means something else as well. */
+/* Options selected by bytes of the input that also have another meaning. */
 static inline unsigned
 fuzz_chance(const uint8_t *data, size_t size)
 {

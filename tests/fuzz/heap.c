@@ -1,4 +1,4 @@
-/* heap.c -- fuzz target: heap traces of any bytes; what comes out fits together. */
+/* heap.c -- fuzz target: heap traces from any bytes; the result is consistent. */
 #include <stdlib.h>
 
 #include "xla/heap.h"
@@ -13,7 +13,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct nsx_heap h;
 
 	if (nsx_heap_memory(data, size, "fuzz", NSX_HEAP_LIVE | NSX_HEAP_STEPS, &h, &diags, &err) != NSX_OK && !err.msg[0])
-		abort();   /* a refusal says why */
+		abort();   /* a refusal has a message */
 	for (size_t i = 0; i < h.ntraces; i++) {
 		const struct nsx_heap_trace *t = &h.traces[i];
 		int64_t sum = 0;
@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t k = 0; k < t->nlive; k++)
 			sum += t->live[k].size;
 		if (sum != t->peak)
-			abort();   /* what is alive at the peak is the peak */
+			abort();   /* live buffers at the peak add up to the peak */
 	}
 	nsx_heap_free(&h);
 	nsx_diags_free(&diags);

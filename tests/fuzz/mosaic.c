@@ -18,7 +18,7 @@ write_both(const struct nsx_mosaic *m, struct nsx_diags *diags)
 
 	if (out && w && (nsx_mosaic_json(m, out, &err) != NSX_OK || nsx_mosaic_stream(m, NSX_STR("fuzz"), w, diags, &err) != NSX_OK
 	                 || nsx_writer_finish(w) != NSX_OK))
-		abort();   /* what was understood can be written */
+		abort();   /* a valid input can be written */
 	nsx_writer_free(w);
 	nsx_outfile_free(out);
 	close(null);
@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc == NSX_OK)
 		rc = nsx_mosaic_decode(bytes, "buffer", &shape, &names, &m, &diags, &err);
 	if (rc != NSX_OK && !err.msg[0])
-		abort();   /* a refusal says why */
+		abort();   /* a refusal has a message */
 	if (rc == NSX_OK) {
 		for (size_t i = 0; i < m.tracks.n; i++)
 			for (size_t k = m.tracks.p[i].first + 1; k < m.tracks.p[i].first + m.tracks.p[i].n; k++)

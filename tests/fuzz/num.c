@@ -1,4 +1,4 @@
-/* num.c -- fuzz target: numbers and times from any bytes; what is read prints as something that reads the same. */
+/* num.c -- fuzz target: numbers and times from any bytes; a number that was read prints as one that reads the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* pipeline.c -- fuzz what follows extraction: any bytes as a stream through merge, warmup, align, overlap and collectives, then into every
- * table and fold. What one writes the next takes; a refusal says why. */
+ * table and fold. The output of each is accepted by the next; a refusal has a message. */
 #include "bytes.h"
 
 #include "filter/align.h"
@@ -27,7 +27,7 @@ enum {
 	TABLES = FOLDS + SUMMARIES + SHOWS + MEASURES + ROOFLINES + DIAGNOSES + IDLES + LAUNCHES + COPIES + STEPS + 1
 };
 
-/* What filters write: in binary they pass blocks on that they have not decoded. */
+/* Outputs of filters: in binary they copy blocks without decoding them. */
 static bool binary;
 
 /* One filter at work, from one file to another. */
@@ -54,7 +54,7 @@ begin(struct stage *s, const char *from, struct fuzz_file *to, bool follow)
 static bool
 end(struct stage *s, int rc)
 {
-	/* What was read can be written. */
+	/* Records that were read can be written. */
 	fuzz_must(!s->write_err.msg[0]);
 	fuzz_must(rc == NSX_OK || s->err.msg[0] || s->read_err.msg[0]);
 	if (rc == NSX_OK)
@@ -102,7 +102,7 @@ warmup(const char *from, struct fuzz_file *to, enum nsx_warmup_mode mode)
 	return end(&s, nsx_warmup(s.in, s.out, mode, &s.diags, &s.err));
 }
 
-/* No execution is in neither part, none in both. */
+/* Every execution is in exactly one part. */
 static bool
 parts(const char *from, struct fuzz_file *steady, struct fuzz_file *init)
 {
@@ -238,13 +238,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct fuzz_file given, file[5];
 	const struct fuzz_file *at = &given;
-	/* By chance, but the same for the same input: files in place of memory, and drift. */
+	/* Random, but the same for the same input: files instead of memory, and drift. */
 	unsigned chance = size ? data[size / 2] : 0;
 	size_t hold_bytes = chance % 16 == 0 ? 0 : 1 << 20;
 
 	fuzz_file_fill(&given, data, size);
 	binary = chance % 4 && chance / 4 % 2;
-	/* What refuses is left out. */
+	/* Tools that refuse the input are skipped. */
 	if (merge(at->path, &file[0]))
 		at = &file[0];
 	if (chance % 4 == 0 ? parts(at->path, &file[1], &file[2]) : warmup(at->path, &file[1], NSX_WARMUP_STEADY))

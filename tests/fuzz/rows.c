@@ -1,4 +1,4 @@
-/* rows.c -- fuzz nsysx-extract: sound databases of any rows give a stream in order, or an error. Input: tables as text, which rows.py
+/* rows.c -- fuzz nsysx-extract: valid databases of any rows give a sorted stream, or an error. Input: tables as text, which rows.py
  * makes of exports; so mutations reach what rows mean, and do not stop at SQLite's own checks.
  *
  *   #TABLE TAB NAME:TYPE TAB ...     TYPE: i INTEGER, p INTEGER PRIMARY KEY, t TEXT, b BLOB, f REAL
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_COLS = 40 };
 
-/* What comes before the next `sep`, which s moves behind. */
+/* The text before the next `sep`; s moves after it. */
 static struct nsx_str
 cut(struct nsx_str *s, char sep)
 {
@@ -132,7 +132,7 @@ add_row(sqlite3_stmt *s, int ncols, struct nsx_str line)
 	nsx_buf_free(&b);
 }
 
-/* The folder of dumps, made when first asked for. */
+/* The folder of dumps, created when first needed. */
 static char folder[32];
 static int nfiles;
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# seeds.sh -- what fuzzing of exports and streams began with: small exports that the generator makes, in tests/fuzz/corpus, overwritten.
+# seeds.sh -- the first corpus for exports and streams: small generated exports, in tests/fuzz/corpus, overwritten.
 # B names the build that has nsysx-synth and nsysx-extract.
 set -eu
 cd "${0%/*}"
@@ -7,7 +7,7 @@ B=$(cd "${B:-../../build}" && pwd)
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 
-# $1.sqlite without most of compilation and what nothing refers to, in pages as small as they can be.
+# $1.sqlite without most of compilation and unused rows, with the smallest pages.
 trim() {
 	sqlite3 "$1" >"$T/log" <<-'SQL'
 		PRAGMA journal_mode = delete;
@@ -28,7 +28,7 @@ trim() {
 	rm -f "$1-journal"
 }
 
-# Seeds of the name $1, of exports made with the options that follow.
+# Seeds named $1, of exports generated with the following options.
 seed() {
 	name=$1
 	shift

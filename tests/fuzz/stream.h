@@ -1,4 +1,4 @@
-/* stream.h -- what the fuzz targets of the stream share. */
+/* stream.h -- shared by the fuzz targets of the stream. */
 #ifndef NSX_FUZZ_STREAM_H
 #define NSX_FUZZ_STREAM_H
 
@@ -9,7 +9,7 @@
 
 #include "stream/codec.h"
 
-/* Read what some tool might need, which the bytes themselves decide. What is read whole is read in part, too, and counts the same. */
+/* Read with needs selected by the bytes. A stream that can be read completely can be read in part, with the same counts. */
 static inline void
 fuzz_needs(const uint8_t *data, size_t size, unsigned flags, bool whole, int64_t records)
 {
@@ -36,7 +36,7 @@ fuzz_needs(const uint8_t *data, size_t size, unsigned flags, bool whole, int64_t
 	nsx_reader_close(r);
 }
 
-/* Read every record, look at all that it says is there, and write it in the other encodings. */
+/* Read every record with all its values, and write it in the other encodings. */
 static inline void
 fuzz_stream(const uint8_t *data, size_t size, unsigned flags)
 {
@@ -55,7 +55,7 @@ fuzz_stream(const uint8_t *data, size_t size, unsigned flags)
 	while (r && w[0] && w[1] && (rc = nsx_read(r, &rec)) != NSX_EOF) {
 		if (rc == NSX_ERR) {
 			if (!err.msg[0])
-				abort();   /* an error says why */
+				abort();   /* an error has a message */
 			break;
 		}
 		for (int i = 0; i < rec.kind->nslots; i++)
@@ -66,7 +66,7 @@ fuzz_stream(const uint8_t *data, size_t size, unsigned flags)
 			}
 		for (int i = 0; i < 2; i++)
 			if (nsx_write(w[i], &rec) != NSX_OK)
-				abort();   /* what can be read can be written */
+				abort();   /* records that were read can be written */
 	}
 	for (int i = 0; i < 2; i++) {
 		if (r && r->status == NSX_EOF && nsx_writer_finish(w[i]) != NSX_OK)

@@ -1,4 +1,4 @@
-/* tables.h -- rows of a sound database read from its pages are those that SQLite gives. */
+/* tables.h -- rows of a valid database read from its pages equal those of SQLite. */
 #ifndef NSX_FUZZ_TABLES_H
 #define NSX_FUZZ_TABLES_H
 

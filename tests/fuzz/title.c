@@ -1,4 +1,4 @@
-/* title.c -- fuzz target: the texts that XLA puts into NVTX ranges. What is found lies in the text. */
+/* title.c -- fuzz target: the texts that XLA puts into NVTX ranges. The parts found are in the text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ part(struct nsx_str *text)
 	return s;
 }
 
-/* Frames around all, what op_names begin with, the tree of places. */
+/* Common frames, the prefix of op_names, the tree of places. */
 static void
 places(struct nsx_str text)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make deb: packages that policy would take, the same bytes from another folder, and that install and run on a system
-# that has nothing but Debian's smallest set. The last needs root, debootstrap and a mirror.
+# that has only Debian's smallest set of packages. The last needs root, debootstrap and a mirror.
 . "${0%/*}/../testlib.sh"
 
 for tool in dpkg-deb git; do

@@ -8,7 +8,7 @@ from webdriver import Browser
 DIR, SHOTS = sys.argv[1], sys.argv[2]
 count = failed = 0
 
-# Texts whose colour does not stand out from what is behind them, by the rules for contrast.
+# Texts with insufficient contrast to their background, by the rules for contrast.
 PALE = """
 const light = c => { const v = c.match(/[0-9.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
 	return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
@@ -92,7 +92,7 @@ def parts(b):
     equal("a title is only text", b.js("return [document.title, document.querySelectorAll('h1 *').length]"), ['<b>"x"</b>', 0])
 
 
-# Of the table that links to tables/NAME.tsv: its rows that are shown, as what they hold: the values of numbers, names in full.
+# Rows shown in the table that links to tables/NAME.tsv, by content: values of numbers, full names.
 SHOWN = """
 const box = [...document.querySelectorAll('.table')].find(t => t.querySelector('.more a').getAttribute('href') === 'tables/' + arguments[0] + '.tsv');
 return [...box.querySelector('tbody').rows].filter(r => !r.hidden).map(r => [...r.cells].map(c => c.querySelector('data') ? c.querySelector('data').value : c.title || c.textContent));"""

@@ -1,6 +1,6 @@
 #!/bin/sh
-# lib/report/nsysx.sbatch on a Slurm of one node, with tasks that are killed, cancelled and requeued in the middle: what comes out in the end
-# is what merging direct extractions gives, to the byte. Needs root, slurm-wlm and munge; hold.c stops a tool where a kill hurts most.
+# lib/report/nsysx.sbatch on a Slurm of one node, with tasks that are killed, cancelled and requeued in the middle: the final result
+# equals merged direct extractions, byte by byte. Needs root, slurm-wlm and munge; hold.c stops a tool where a kill is most harmful.
 . "${0%/*}/../testlib.sh"
 . ./slurm/daemons.sh
 
@@ -18,7 +18,7 @@ script=$tests_dir/../lib/report/nsysx.sbatch
 ranks=64 out=$T/out NSYSX_REPORT=no NSYSX_BIN=$T/bin HOLD=$T/hold
 export NSYSX_REPORT NSYSX_BIN HOLD
 
-# ---- what is wanted, and tools that can be held
+# ---- expected results, and tools that can be held
 
 numbers() { seq "$1" "$2" | tr '\n' ' '; }
 direct() { for n in $1; do echo "$T/direct/$n"; done; }

@@ -85,7 +85,7 @@ class Browser:
             except (OSError, RuntimeError):
                 pass
             self.session = None
-        # A browser that did not end with its session goes too.
+        # Also end a browser that did not end with its session.
         try:
             os.killpg(self.driver.pid, signal.SIGKILL)
         except ProcessLookupError:

@@ -1,4 +1,4 @@
-/* answers.c -- what a tool must find in the exports, as tables. Times are those of the export's own clock. */
+/* answers.c -- expected results for the exports, as tables. Times are on the clock of the export. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,7 @@ ranges(struct syn_plan *p)
 	free(v);
 }
 
-/* folded: what is below the autotuner's ranges is theirs, as tools show it unless asked for more. */
+/* folded: instructions below the autotuner's ranges count for these, as in tools by default. */
 static void
 compilation(struct syn_plan *p, const char *file, bool folded)
 {

@@ -1,4 +1,4 @@
-/* db.c -- writes an export: one transaction, no journal, every byte a function of what is written. */
+/* db.c -- writes an export: one transaction, no journal, all bytes determined by the contents. */
 #include "db.h"
 
 #include <sqlite3.h>

@@ -25,7 +25,7 @@ struct db *db_open(const char *path, int version, bool full, bool shuffle, uint6
 void       db_close(struct db *d);
 int        db_version_of(const char *name);
 
-/* The table of that name, made when its first row is; NULL when this version has none. */
+/* The table of that name, created with its first row; NULL if this version has none. */
 struct db_table *db_table(struct db *d, const char *name);
 bool             db_has(struct db *d, const char *name);
 
@@ -36,7 +36,7 @@ void db_text(struct db_table *t, int col, const char *s);   /* NULL: null; borro
 void db_blob(struct db_table *t, int col, const void *p, size_t n);   /* copied */
 void db_null(struct db_table *t, int col);
 
-/* Insert what is bound; bindings stay. The rowid is the last one + 1, with gaps when shuffled. */
+/* Insert the bound values; bindings are kept. The rowid is the last one + 1, with gaps when shuffled. */
 int64_t db_row(struct db_table *t);
 void    db_rowid(struct db_table *t, int64_t rowid);        /* insert under this one */
 

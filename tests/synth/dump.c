@@ -1,4 +1,4 @@
-/* dump.c -- DIR/dumpN/module_ID.NAME...hlo.pb: what XLA dumps of the programs of process N, each as one HloProto. */
+/* dump.c -- DIR/dumpN/module_ID.NAME...hlo.pb: dumps of the programs of process N, each one HloProto. */
 #include "dump.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ device_assignment(struct dump *d, pb *module)
 	dump_msg(module, 15, &m);
 }
 
-/* Each frame has a file, a function and a place of its own: nothing promises that they are shared. */
+/* Each frame has a separate file, function and location: sharing is not guaranteed. */
 static void
 frames(struct dump *d, pb *module)
 {
@@ -155,7 +155,7 @@ logical_buffers(struct dump *d, pb *to, const struct syn_trace *t, int64_t base)
 	}
 }
 
-/* Fields of an allocation that say what it is for. */
+/* Fields of an allocation with its purpose. */
 enum { TRACE = 0, LOCAL = 3, PARAMETER = 5, LIVE_OUT = 7, CONSTANT = 12 };
 
 static pb
@@ -281,7 +281,7 @@ write_file(const char *path, const void *bytes, size_t n)
 	nsx_outfile_free(f);
 }
 
-/* One file of a dump, compressed as asked: PATH, PATH.xz or PATH.zst. */
+/* One file of a dump, compressed on request: PATH, PATH.xz or PATH.zst. */
 void
 syn_write_dump(const char *path, const struct nsx_buf *bytes)
 {

@@ -19,7 +19,7 @@ struct dump {
 	const struct syn_program *pr;
 	uint32_t proc, prog;
 	int64_t  next;       /* module-wide number for the next instruction that is not of the plan */
-	int64_t *start;      /* by instruction: what its done reads */
+	int64_t *start;      /* by instruction: the operand of its done */
 };
 
 struct dump_inst {

@@ -101,7 +101,7 @@ dump_put(struct dump *d, struct dump_comp *c, struct dump_inst *i)
 			pb_raw(&list, (uint64_t)d->pr->home.p[i->calls[k]].id);
 	if (list.len)
 		dump_msg(&m, 38, &list);
-	/* What readers of today have never heard of. */
+	/* Fields unknown to current readers. */
 	pb_str(&m, 1234, "tomorrow");
 	free(i->operands.p);
 	i->operands.p = NULL;
@@ -383,7 +383,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n, const int64_t *operands
 
 /* ---- computations */
 
-/* What collectives read has their shapes. */
+/* Operands of collectives have their shapes. */
 static void
 make_operands(struct dump *d, struct dump_comp *c, uint32_t n, int64_t *operands)
 {
@@ -405,7 +405,7 @@ thunks(struct dump *d, struct dump_comp *c)
 	const struct syn_program *pr = d->pr;
 	const struct syn_home *h = &pr->home.p[c->home];
 	bool entry = c->home == 0, nodes = h->kind == SYN_NODES;
-	/* The entry also has what stands for instructions that are elsewhere. */
+	/* The entry also has the callers of other computations. */
 	uint32_t from = entry ? 0 : h->first, to = entry ? (uint32_t)pr->inst.n : h->last + 1, graph = SYN_NONE;
 	int64_t (*operands)[2] = syn_check(calloc(to - from + 1, sizeof *operands)), last;
 	size_t first;
@@ -463,7 +463,7 @@ fused(struct dump *d, struct dump_comp *c, const struct syn_inst *fusion)
 		syn_add(&i.operands, root);
 		root = dump_put(d, c, &i);
 	}
-	/* Kernels of graphs have names of their own because no two computations are equal. */
+	/* Kernels of graphs have distinct names because no two computations are equal. */
 	for (uint32_t k = 0, n = (uint32_t)(fusion - d->pr->inst.p); k < 6 && syn_opt.graphs; k++, n /= 4) {
 		static const char *const opcodes[] = { "negate", "exponential", "tanh", "sine" };
 		struct dump_inst i = dump_new(syn_fmt(d->p, "%s.%u.%u", opcodes[n % 4], c->home, k), opcodes[n % 4]);

@@ -95,7 +95,7 @@ write_range(struct xport *x, struct db_table *t, const int *c, struct syn_range 
 	else
 		db_null(t, c[8]);
 	db_int(t, c[9], pr->domain_id[r->domain]);
-	/* A colour and a payload now and then: nothing depends on them. */
+	/* A colour and a payload in some rows: nothing depends on them. */
 	if (r->start % 7 == 0)
 		db_int(t, c[10], 0xff00aa44);
 	else

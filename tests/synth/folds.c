@@ -1,4 +1,4 @@
-/* folds.c -- answers for tools that have the dumps: what instructions are, and GPU time by source, op_name, opcode and module. They
+/* folds.c -- expected results with dumps: instructions, and GPU time by source, op_name, opcode and module. They
  * come from the plan's instructions and its schedule. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ syn_answer_insts(struct syn_plan *p)
 
 enum by { SOURCE, OP_NAME, OPCODE, MODULE };
 
-/* Shares are counted in 27720ths: the least common multiple of 1 to 12. */
+/* Shares are in 27720ths: the least common multiple of 1 to 12. */
 enum { PARTS = 27720, MOST = 12 };
 struct place { const char *op_name, *stack; };
 struct line { uint32_t text; __int128 parts; int64_t ns; };
@@ -119,7 +119,7 @@ place(struct syn_plan *p, struct place *v, int *n, const struct syn_inst *in)
 	v[(*n)++] = new;
 }
 
-/* Its own place and those of the direct instructions of what it calls. */
+/* Its place and those of the direct instructions of the computations that it calls. */
 static int
 places(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in, struct place *v)
 {

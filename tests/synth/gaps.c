@@ -1,5 +1,4 @@
-/* gaps.c -- one export of a thread and a device that is idle again and again, each time for a known reason: a late host in all that it may be in,
- * a copy that blocks, a wait for an event, a graph, a call that is not there. What nsysx-idle should say is summed as gaps are planted.
+/* gaps.c -- one export of a thread and a device that is idle repeatedly, each time for a known cause: a late host in each of its states, a copy that blocks, a wait for an event, a graph, a missing call. What nsysx-idle should say is summed as gaps are planted.
  *
  *   kernel [0,60000)   what the host does meanwhile: [g0, g0 + a)   its launch [c0, c1)   kernel again at g1
  *   a ns of the planted cause, from there to c1 launch, from c1 to g1 on its way */
@@ -20,7 +19,7 @@ enum { KERNEL = 1, LAUNCH, GRAPH_LAUNCH, MEMCPY, MEMCPY_ASYNC, SYNCHRONIZE, WAIT
 static const char *const strings[NSTRINGS] = { NULL, "gemm_kernel", "cudaLaunchKernel_v7000", "cudaGraphLaunch_v10000", "cudaMemcpy_v3020", "cudaMemcpyAsync_v3020",
 	"cudaStreamSynchronize_v3020", "cudaStreamWaitEvent_v3020", "cuModuleLoadData", "cudaMalloc_v3020", "cudaGetDevice_v3020", "Buffer Flush", "Command Buffer Full" };
 
-/* Sums by what nsysx-idle calls it. */
+/* Sums by the cause in nsysx-idle. */
 enum cause { C_COMPUTE, C_COPY, C_GRAPH, C_NO_CALL, C_PROFILER, C_QUEUE_FULL, C_LOADING, C_SYNC, C_LAUNCH, C_ALLOC, C_API, C_COMPILE, C_RANGE, C_HOST, C_LATENCY,
 	C_DEPENDENCY, C_UNRESOLVED, NCAUSES };
 static const char *const causes[NCAUSES] = { "compute", "copy", "graph", "no-call", "profiler", "queue-full", "loading", "sync", "launch", "alloc", "api", "compile", "range",
@@ -83,7 +82,7 @@ range(struct job *j, int64_t start, int64_t end, const char *text)
 	db_put(j->d, "NVTX_EVENTS", "start:i end:i eventType:i text:s globalTid:i domainId:i", start, end, (int64_t)59, text, thread(), (int64_t)0);
 }
 
-/* What the host is in from the gap's beginning on, for a ns; whether it held the thread when the device ran dry and blocks. */
+/* The state of the host from the beginning of the gap, for a ns; whether the thread was in it when the device became idle, and it blocks. */
 static bool
 host_is_in(struct job *j, enum what what, int64_t g0, int64_t a, enum cause *cause)
 {

@@ -5,7 +5,7 @@
 
 #include "synth.h"
 
-/* What a buffer occupies: from the event that adds it to the one that takes it away, 0: never. */
+/* The lifetime of a buffer: from the event that adds it to the one that frees it, 0: never. */
 struct life { int64_t size, from, to; };
 
 static void
@@ -66,7 +66,7 @@ use(uint32_t prog, const uint32_t *inst, size_t n, uint64_t salt, struct syn_tra
 		event(t, owner[i] == i ? 0 : 2, (int64_t)i, owner[i] == i ? 0 : (int64_t)owner[i], inst[i]);
 		if (owner[i] == i)
 			life[i].from = (int64_t)t->event.n;
-		/* What outlives the program is never given back. */
+		/* Buffers that outlive the program are never freed. */
 		for (size_t k = i > 5 ? i - 5 : 0; k < i; k++)
 			if (last[k] == i) {
 				event(t, 1, (int64_t)k, 0, inst[i]);

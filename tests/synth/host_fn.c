@@ -1,5 +1,4 @@
-/* host_fn.c -- what exports tell of from schema 3.28 on: copies that are decompressed on their way, and functions on the
- * host for which a stream waits. Earlier ones hold neither. */
+/* host_fn.c -- contents of exports from schema 3.28 on: copies with decompression, and host functions for which a stream waits. Earlier exports have neither. */
 #include <string.h>
 
 #include "xport.h"

@@ -1,5 +1,4 @@
-/* judge.c -- modules, thunks and communication from the plan's own structure: which thunk runs in which module, what hides
- * what. Where the projection by the definition says something else, the plan is wrong and nothing is written. */
+/* judge.c -- modules, thunks and communication from the structure of the plan: the module of each thunk, and hidden times. If the projection by definition differs, the plan is wrong and nothing is written. */
 #include <stdlib.h>
 
 #include "x26.h"
@@ -78,7 +77,7 @@ choose(struct syn_plan *p)
 		struct syn_thunk *t = &p->thunk.p[i];
 		struct syn_module *m = t->module == SYN_NONE ? NULL : &p->module.p[t->module];
 
-		/* Those of --xla26 are classified by what they ran, in any range. */
+		/* Those of --xla26 are classified by their operations, in any range. */
 		t->keep = !syn_opt.xla26 && t->ops && !t->inner && !p->range.p[t->range].gone && m && !p->range.p[m->range].gone && !p->range.p[m->range].open;
 		if (t->keep) {
 			m->keep = true;
@@ -128,7 +127,7 @@ hidden(const struct syn_plan *p, const struct syn_thunk *list, const uint32_t *v
 	return sum;
 }
 
-/* Occurrences in order of GPU start, and what is hidden of communication. */
+/* Occurrences in order of GPU start, and hidden time of communication. */
 void
 syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
 {
@@ -212,7 +211,7 @@ executions(struct syn_plan *p)
 
 		if (!m->keep)
 			continue;
-		/* The autotuner's programs have no id: their name tells them apart. */
+		/* The autotuner's programs have no id: they are distinguished by name. */
 		seen = syn_check(nsx_map_at(&count, (struct nsx_key){ m->dev, m->prog != SYN_NONE ? m->prog : (uint64_t)p->range.p[m->range].name << 32 | SYN_NONE }));
 		*seen = *seen == NSX_NONE ? 0 : *seen + 1;
 		m->execution = *seen;

@@ -1,4 +1,4 @@
-/* layout.c -- what only the HLO dump shows of a program: which computation holds an instruction, ids, groups, source stacks. */
+/* layout.c -- properties of a program that only HLO dumps have: computations of instructions, ids, groups, source stacks. */
 #include <string.h>
 
 #include "synth.h"
@@ -15,7 +15,7 @@ early(void)
 	return strcmp(syn_opt.titles, "early") == 0;
 }
 
-/* Early dumps were written before small instructions got fusions of their own. */
+/* Early dumps were written before small instructions became fusions. */
 bool
 syn_dumped(const struct syn_inst *in)
 {
@@ -37,7 +37,7 @@ syn_reduces(const struct syn_inst *in)
 	return in->collective && strstr(in->collective, "reduce");
 }
 
-/* Instructions run in a loop stand in its body, those of a command buffer in what it calls. */
+/* Instructions run in a loop are in its body, those of a command buffer in the computation it calls. */
 static void
 place_items(struct syn_plan *p, struct syn_program *pr)
 {
@@ -194,7 +194,7 @@ syn_fingerprint(struct syn_plan *p, uint32_t proc, uint32_t prog)
 	return syn_fmt(p, "%016llx%016llx", (unsigned long long)nsx_hash_u64(h), (unsigned long long)nsx_hash_u64(h + 99));
 }
 
-/* Fusions are made of what was scheduled under another name. */
+/* Fusions consist of instructions with another scheduling name. */
 const char *
 syn_scheduling_name(struct syn_plan *p, const struct syn_inst *in)
 {
@@ -208,10 +208,10 @@ syn_reducer(struct syn_plan *p, const struct syn_program *pr)
 {
 	struct syn_inst in = { .name = "region_add.1", .opcode = "add", .nin = 1, .frame = SYN_NONE, .body = SYN_NONE };
 
-	/* In a program of --xla26 what a fusion calls has a place of its own, which shortens the fusion's title. */
+	/* In a program of --xla26 computations called by a fusion have a different place, which shortens the fusion's title. */
 	in.op_name = syn_fmt(p, "jit(%s)/jit(main)/%s", pr->name + 4, pr->tree ? "pool/add" : "reduce_sum[axes=(0,)]");
 	in.in[0] = in.out = (struct syn_shape){ 11, 0, { 0 } };
-	/* Where the program says anything of its source, so does this. */
+	/* If the program has source locations, so does this. */
 	for (size_t i = 0; i < pr->inst.n && in.frame == SYN_NONE; i++)
 		if (pr->inst.p[i].frame != SYN_NONE)
 			in.frame = p->frame.p[pr->inst.p[i].frame].parent;

@@ -1,4 +1,4 @@
-/* main.c -- nsysx-synth: exports of a made-up training job, and what tools must find in them. The same options and seed
+/* main.c -- nsysx-synth: exports of a generated training job, and the expected results of tools. The same options and seed
  * make the same bytes. */
 #include <errno.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR   (0, "break", &syn_opt.falsify, "WHAT", "make a number of DIR/answers/WHAT.tsv wrong"),
 	NSX_OPT_END
 };
-static const struct nsx_cli cli = { "nsysx-synth", "-o DIR [OPTION]...", "Write Nsight Systems exports of a made-up job and what is true of them.", opts };
+static const struct nsx_cli cli = { "nsysx-synth", "-o DIR [OPTION]...", "Write Nsight Systems exports of a generated job and the expected results.", opts };
 
 static void
 folder(const char *path)

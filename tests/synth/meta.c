@@ -1,5 +1,4 @@
-/* meta.c -- the tables of an export that say where it comes from. Everything in them that nobody needs to read can carry a
- * secret, so that a test can look for it in what tools write. */
+/* meta.c -- the tables of an export about its origin. Texts in them that no tool needs can have a secret, which a test searches for in outputs. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -204,7 +203,7 @@ nodes(struct xport *x)
 	nsx_map_free(&seen);
 }
 
-/* The host waits for a stream: rows that look like GPU work and are none. */
+/* The host waits for a stream: rows that look like GPU work and are not. */
 static void
 waits(struct xport *x)
 {

@@ -1,4 +1,4 @@
-/* model.c -- the programs of the job as a compiler would have made them: instructions, loops, collectives. */
+/* model.c -- the programs of the job as a compiler would produce them: instructions, loops, collectives. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +173,7 @@ backward(struct syn_plan *p, struct syn_program *pr, int k, const uint32_t *fr)
 
 	run(pr, in);
 	if (p->comm) {
-		/* An async-start around the collective; its range bears the name of what it wraps. */
+		/* An async-start around the collective; its range has the name of the instruction in it. */
 		in = collective(numbered(p, "reduce-scatter", k), "reduce-scatter", "reduce-scatter", "ReduceScatter", SYN_ASYNC,
 		                k % 2 && equal ? SYN_BLOCK : SYN_WORLD, whole, 80000);
 		in.wrapper = numbered(p, "reduce-scatter-start", k);
@@ -213,7 +213,7 @@ train_step(struct syn_plan *p, struct syn_program *pr)
 		start = run(pr, in);
 	}
 	run(pr, fusion(p, pr, "loop_add_fusion", 0, syn_fmt(p, "%s/adam/add", STEP), step, 70000));
-	/* Only one of its instructions tells a place in the source. */
+	/* Only one of its instructions has a source location. */
 	in = fusion(p, pr, "loop_add_fusion", 3, syn_fmt(p, "%s/adam/sqrt", STEP), SYN_NONE, 90000);
 	pr->inner.p[pr->inner.n - 1].frame = step;
 	run(pr, in);
@@ -294,7 +294,7 @@ syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const str
 	put(pr, rest);
 }
 
-/* Two or more things in a row that a graph can hold become a command buffer. */
+/* Two or more consecutive instructions that a graph can contain become a command buffer. */
 static void
 buffers(struct syn_plan *p, struct syn_program *pr)
 {
@@ -365,7 +365,7 @@ title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *i
 	               in->name, (long long)in->uid);
 }
 
-/* Change the cost of what --slow names, "NAME:PERCENT,...", in this program; how many instructions that is. */
+/* Change the cost of instructions named by --slow, "NAME:PERCENT,...", in this program; returns their number. */
 static int
 slow_down(struct syn_program *pr)
 {

@@ -12,7 +12,7 @@ enum { MOST_CALLS = 2 * 64 };
 /* A call: its function, kind of payload, size and peer (-1: none). */
 struct call { const char *name; int shape; int64_t size, peer; };
 
-/* What devices do together. kind: as the operation's; pair: of sends between two. */
+/* An instance. kind: as in operations; pair: of sends between two. */
 struct act {
 	const char *kind, *kernel;
 	bool        grouped, nested, torn, graph, pair;
@@ -40,7 +40,7 @@ is_old(void)
 	return how("2.24");
 }
 
-/* Whether the export of the device's process does not tell how communicators were made: it began later, or that is spoilt. */
+/* Whether the export of the device's process does not tell how communicators were made: it began later, or the rows are damaged. */
 static bool
 is_late(const struct syn_plan *p, uint32_t dev)
 {
@@ -180,7 +180,7 @@ issue(struct syn_plan *p, const struct act *a, uint32_t dev, uint32_t thread, in
 	return op;
 }
 
-/* All that the answers say of a part whose calls are known. */
+/* The complete row of an operation whose calls are known. */
 static struct part
 tell(struct syn_plan *p, const struct act *a, uint32_t op, uint32_t dev, int64_t comm, int n, int calls, int64_t size, bool whole, int key)
 {
@@ -294,7 +294,7 @@ make_communicators(struct syn_plan *p)
 	}
 }
 
-/* A call that launches nothing: it is captured, and what runs is a clone of the node. */
+/* A call that launches nothing: it is captured, and a clone of the node runs. */
 static void
 capture(struct syn_plan *p, int64_t size)
 {

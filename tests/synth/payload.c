@@ -1,4 +1,4 @@
-/* payload.c -- what XLA attaches to its ranges: structures of numbers and string handles, and the tables that describe them. The texts
+/* payload.c -- payloads of XLA's ranges: structures of numbers and string handles, and the tables that describe them. The texts
  * follow XLA's rules: merged call stacks without the frames that the whole module shares, op_names without what the title says. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ compare(const struct syn_plan *p, const struct stack *a, const struct stack *b, 
 	return n < m ? -1 : n > m;
 }
 
-/* What is left of an op_name without a prefix and the slash behind it. */
+/* An op_name without its prefix and the slash after it. */
 static const char *
 rest(const char *op, const char *prefix)
 {
@@ -122,7 +122,7 @@ common_op_name(struct syn_plan *p, const struct syn_program *pr, const struct sy
 	return op ? op : "";
 }
 
-/* What of the instruction's stacks the text shows. */
+/* The part of the instruction's stacks in the text. */
 static struct stacks
 stacks_of(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in)
 {
@@ -141,7 +141,7 @@ stacks_of(struct syn_plan *p, const struct syn_program *pr, const struct syn_ins
 	return s;
 }
 
-/* Frames that all stacks of the program begin with: of those that sort first and last. */
+/* Common first frames of all stacks of the program: those of the first and last in sorted order. */
 static uint32_t
 shared_frames(struct syn_plan *p, const struct syn_program *pr, uint32_t *frame)
 {
@@ -207,7 +207,7 @@ done(struct syn_plan *p, struct nsx_buf *b)
 	return s;
 }
 
-/* The stacks as a tree, without the frames that the module tells. */
+/* The stacks as a tree, without the frames of the module. */
 static const char *
 source_text(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in)
 {
@@ -358,7 +358,7 @@ put(unsigned char *b, int64_t v, int n)
 		b[i] = (unsigned char)((uint64_t)v >> (8 * i));
 }
 
-/* Fields by name; a schema that has no such field goes without. */
+/* Fields by name; a schema may lack a field. */
 static void
 number(struct blob *b, const char *name, int64_t v)
 {
@@ -414,7 +414,7 @@ fill_inst(struct xport *x, struct blob *b, uint32_t prog, const struct syn_inst 
 static uint32_t
 thunk_of(const struct syn_plan *p, uint32_t i)
 {
-	/* Thunks stand in the order of their ranges' beginning. */
+	/* Thunks are in the order of the starts of their ranges. */
 	for (uint32_t lo = 0, hi = (uint32_t)p->thunk.n; lo < hi;) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (p->thunk.p[mid].range == i)
@@ -498,7 +498,7 @@ xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range)
 	} else if ((i = module_of(p, range)) != SYN_NONE && p->module.p[i].prog != SYN_NONE) {
 		const struct syn_program *pr = &p->prog.p[p->module.p[i].prog];
 		b.schema = S_MODULE;
-		/* The structure holds more than its schema tells of. */
+		/* The structure is larger than its schema. */
 		snprintf((char *)b.b + 32, 64, "%s", syn_opt.secret ? syn_opt.secret : "title");
 		text(x, &b, "Name", pr->name);
 		number(&b, "Unique ID", syn_program_id(r->proc, pr));

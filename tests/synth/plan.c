@@ -171,7 +171,7 @@ add_proc(struct syn_plan *p, int i)
 		pr.ppb = syn_rnd(p, -o->drift * 1000, o->drift * 1000);
 	if (i > 0 && !first && o->sessions && !o->one_export)
 		pr.session = syn_rnd(p, -o->sessions, o->sessions);
-	/* Nothing promises a library the same domain number in every process. */
+	/* A library may have different domain numbers in different processes. */
 	pr.domain_id[SYN_TSL] = i % 2 ? 2 : 1;
 	pr.domain_id[SYN_NCCL] = i % 2 ? 1 : 2;
 	pr.domain_id[SYN_CUBLAS] = 3;

@@ -1,4 +1,4 @@
-/* plant.c -- --plant: one thing that makes every step of the job slow, and the answer that a diagnosis must give.
+/* plant.c -- --plant: one cause that makes every step of the job slow, and the expected diagnosis.
  *
  *   slow-collective   a reduce-scatter takes ten times as long as its equals
  *   late-host         the last process loads a batch before each step, while its devices and then all others wait
@@ -28,7 +28,7 @@ syn_plant_known(const char *what)
 	return false;
 }
 
-static const char *subject = "";   /* what it is about */
+static const char *subject = "";   /* its subject */
 
 void
 syn_plant_costs(struct syn_program *pr)

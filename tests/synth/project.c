@@ -1,5 +1,5 @@
 /* project.c -- NVTX ranges projected onto the GPU by the definition: a range has every operation whose call lies within it
- * on its thread, and its parent is the tightest range around it. Knows nothing of how the plan nests things. */
+ * on its thread, and its parent is the tightest range around it. Independent of the nesting in the plan. */
 #include <stdlib.h>
 
 #include "synth.h"

@@ -103,7 +103,7 @@ kernel(struct syn_plan *p, uint32_t dev, uint32_t call, const struct syn_inst *i
 	return syn_op(p, op);
 }
 
-/* A copy or memset launched by op->call, no sooner than asked. */
+/* A copy or memset launched by op->call, not earlier than given. */
 static uint32_t
 place(struct syn_plan *p, struct syn_op op, int64_t dur, int64_t not_before)
 {
@@ -131,7 +131,7 @@ copy_to_host(struct syn_plan *p, uint32_t dev, int stream, int64_t bytes, int64_
 	place(p, op, dur, not_before);
 }
 
-/* What one instruction that computes runs on the GPU, launched by `call`; SYN_NONE: by calls of its own. */
+/* The operations of one instruction that computes, launched by `call`; SYN_NONE: by separate calls. */
 static void
 work(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call, int64_t exec)
 {
@@ -170,7 +170,7 @@ arrive(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t cal
 
 	op.short_name = syn_name(p, name);
 	op.name = syn_namef(p, "%s(ncclDevKernelArgsStorage<(unsigned long)4096>)", name);
-	/* What it sends has been computed first, except where nothing of this program feeds it. */
+	/* Its operands are computed first, unless they are not from this program. */
 	op.start = max64(in->outside ? d->comm : max64(d->comm, d->compute), p->call.p[call].end + syn_rnd(p, 1200, 2500));
 	return syn_op(p, op);
 }
@@ -453,7 +453,7 @@ compile_all(struct syn_plan *p, bool spread)
 	for (uint32_t r = 0; r < p->proc.n; r++) {
 		struct syn_proc *pr = &p->proc.p[r];
 
-		/* The main thread compiles when the launchers have nothing left to do, and they wait for it. */
+		/* The main thread compiles when the launchers are idle, and they wait for it. */
 		for (uint32_t t = 0; t < pr->workers; t++)
 			pr->thread.p[0].now = max64(pr->thread.p[0].now, pr->thread.p[t].now);
 		for (uint32_t g = 0; g < p->prog.n; g++)

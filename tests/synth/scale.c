@@ -40,7 +40,7 @@ static const struct { int start, end, name, kernel; } calls[CALLS] = {
 	{ 12000, 13000, IS_CAPTURING, 0 }, { 15000, 16500, IS_CAPTURING, 0 }, { 30000, 35000, LAUNCH, GEMM }, { 70000, 74000, LAUNCH, GELU },
 	{ 99000, 99800, IS_CAPTURING, 0 }, { 100000, 104000, LAUNCH, NORM }, { 133000, 134500, RECORD, 0 }
 };
-/* What runs a kernel: ranges around each launching call. */
+/* Launches of kernels: ranges around each launching call. */
 static const struct { int call, range; } around[] = { { 2, 1 }, { 2, 5 }, { 3, 8 }, { 5, 10 }, { 5, 11 } };
 
 struct event { int64_t start, end; int64_t block; int which; };
@@ -147,7 +147,7 @@ ranges(struct db *d)
 			db_row(t);
 		}
 	}
-	/* What 16 does not divide: ranges of their own at the end. */
+	/* The remainder modulo 16: separate ranges at the end. */
 	for (int64_t i = blocks * RANGES; i < syn_opt.scale; i++) {
 		db_int(t, start, begin_of(frames * THREADS) + 1000000 + 100 * (i % RANGES));
 		db_int(t, end, begin_of(frames * THREADS) + 1000050 + 100 * (i % RANGES));

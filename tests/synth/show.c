@@ -1,4 +1,4 @@
-/* show.c -- from what happened to what each capture shows: its window, its clock, what it lost. */
+/* show.c -- from the plan to the contents of each capture: its window, its clock, lost events. */
 #include <stdlib.h>
 
 #include "synth.h"

@@ -1,4 +1,4 @@
-/* synth.h -- the plan of a made-up training job: everything that happens, in true time. Exports and answers are
+/* synth.h -- the plan of a generated training job: all its events, in true time. Exports and answers are
  * both written from it, so that neither is derived from the other. Times are nanoseconds. */
 #ifndef SYNTH_H
 #define SYNTH_H
@@ -22,7 +22,7 @@ struct syn_opts {
 };
 extern struct syn_opts syn_opt;
 
-/* Programs: what a compiler would have made. */
+/* Programs, as a compiler would produce them. */
 enum syn_what {
 	SYN_COMPUTE,    /* kernels on the compute stream */
 	SYN_ASYNC,      /* a collective on the communication stream, waited for by its SYN_DONE */
@@ -58,11 +58,11 @@ struct syn_inst {
 	bool     outside;    /* runs after its module range has ended */
 	int64_t  uid;        /* unique_hlo_op_id */
 	uint32_t title;      /* in plan.names */
-	uint32_t home, calls[2];   /* in program.home: where it stands, what it calls (SYN_NONE: nothing) */
+	uint32_t home, calls[2];   /* in program.home: its computation, the one it calls (SYN_NONE: none) */
 	int      form;       /* how the dump has its groups: enum syn_form */
 	/* of --xla26 */
 	int64_t  same;       /* fusions of one number have equal computations */
-	uint32_t inside;     /* a copy in its computation that has a range of its own, SYN_NONE: none */
+	uint32_t inside;     /* a copy in its computation that has a range, SYN_NONE: none */
 	int      host;       /* a slice from (1) or to (2) the host's memory */
 	bool     pools;      /* its computation calls another */
 };
@@ -74,7 +74,7 @@ struct syn_home { enum syn_home_kind kind; const char *name; int64_t id; uint32_
 /* Spellings of replica groups, in the order that XLA had them. */
 enum syn_form {
 	SYN_NO_GROUPS,       /* none given: all devices */
-	SYN_ALL_PARTITIONS,  /* one replica, which stands for all its partitions */
+	SYN_ALL_PARTITIONS,  /* one replica, with all its partitions */
 	SYN_LIST, SYN_DEVICE_LIST, SYN_DEVICE_IOTA, SYN_IOTA, SYN_MESH,
 	SYN_PAIRS            /* source and target */
 };
@@ -86,7 +86,7 @@ struct syn_item { uint32_t inst; enum syn_act act; uint32_t graph; /* number of 
 struct syn_program {
 	const char *name, *prefix;            /* prefix "" when the op_names have none in common */
 	int64_t     id;                       /* in process 0 */
-	NSX_VEC(struct syn_inst) inst;        /* what can be executed */
+	NSX_VEC(struct syn_inst) inst;        /* executable programs */
 	NSX_VEC(struct syn_inst) inner;       /* of called computations */
 	NSX_VEC(struct syn_comp) comp;
 	NSX_VEC(struct syn_item) item;        /* one execution, loops unrolled */
@@ -96,7 +96,7 @@ struct syn_program {
 	bool        comm;
 	int64_t     execs;                    /* so far */
 	bool        spread;                   /* compiled on several threads */
-	uint32_t    buffer;                   /* the instruction that stands for command buffers */
+	uint32_t    buffer;                   /* the instruction that represents command buffers */
 	struct x26_tree *tree;                /* of --xla26; items are not used then */
 };
 
@@ -131,7 +131,7 @@ struct syn_dev {
 	int      slow;            /* per mille slower than the fastest */
 };
 
-/* What happens. Ranges, calls: host time; operations: GPU time; all true. */
+/* Events. Ranges, calls: host time; operations: GPU time; in true time. */
 enum syn_type { SYN_PUSHPOP = 59, SYN_STARTEND = 60 };
 struct syn_range {
 	int64_t  start, end;
@@ -170,7 +170,7 @@ struct syn_op {
 	int64_t  node;            /* graphNodeId, 0: none */
 	uint32_t inst;            /* of a graph node: its instruction */
 	struct syn_meet meet;     /* of a graph node */
-	uint32_t unit;            /* of --xla26: in plan.unit; 0: directly under what holds thunks */
+	uint32_t unit;            /* of --xla26: in plan.unit; 0: directly under the range of thunks */
 };
 struct syn_thunk {
 	uint32_t range, module, inst, dev, outer;
@@ -197,7 +197,7 @@ struct syn_unit {
 /* Rows that are no ranges: marks (34), categories (33), thread names (39), domains (75). */
 struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, category; };
 
-/* Of --nccl: what a range's payload says, and a node of a CUDA graph as it was captured. */
+/* Of --nccl: the payload of a range, and a node of a CUDA graph as captured. */
 enum syn_shape_of { SYN_N_COLL, SYN_N_REDUCE, SYN_N_ROOTED, SYN_N_P2P, SYN_N_INIT, SYN_N_SHAPES };
 struct syn_payload { int shape; int64_t comm, size, peer, ranks, rank, cuda; };
 struct syn_capture { uint32_t proc, thread; int64_t time, node; };
@@ -239,7 +239,7 @@ uint32_t    syn_name(struct syn_plan *p, const char *s);
 uint32_t    syn_namef(struct syn_plan *p, const char *fmt, ...) NSX_PRINTF(2, 3);
 const char *syn_str(const struct syn_plan *p, uint32_t name);
 int64_t     syn_rnd(struct syn_plan *p, int64_t lo, int64_t hi);   /* lo..hi, both included */
-int64_t     syn_local(const struct syn_plan *p, uint32_t proc, int64_t t);   /* what the process's clock shows at t */
+int64_t     syn_local(const struct syn_plan *p, uint32_t proc, int64_t t);   /* the time of the process's clock at t */
 int64_t     syn_program_id(uint32_t proc, const struct syn_program *pr);
 const char *syn_profile(struct syn_plan *p, uint32_t xport);                 /* "r0" */
 uint64_t    syn_gtid(const struct syn_plan *p, uint32_t proc, uint32_t thread);
@@ -251,8 +251,8 @@ void        syn_pop(struct syn_plan *p, uint32_t proc, uint32_t thread);
 uint32_t    syn_call(struct syn_plan *p, uint32_t proc, uint32_t thread, const char *name, int64_t dur);
 uint32_t    syn_launch(struct syn_plan *p, uint32_t proc, uint32_t thread);  /* a call that launches a kernel */
 uint32_t    syn_op(struct syn_plan *p, struct syn_op op);
-bool        syn_shows_host_fns(void);    /* exports of this version tell of decompression and host functions */
-/* A decompression and a host function, each of a call of its own, on a stream that is free from *tail on; nothing where exports do not tell. */
+bool        syn_shows_host_fns(void);    /* exports of this version have decompression and host functions */
+/* A decompression and a host function, each with a call, on a stream that is free from *tail on; none if exports do not have them. */
 void        syn_decompress(struct syn_plan *p, uint32_t dev, uint32_t thread, int stream, int64_t *tail);
 void        syn_host_fn(struct syn_plan *p, uint32_t dev, uint32_t thread, int stream, int64_t *tail);
 /* A host function that is a node of the graph that `call` launched. */
@@ -260,7 +260,7 @@ void        syn_host_node(struct syn_plan *p, uint32_t dev, uint32_t call, int s
 int         syn_group(const struct syn_plan *p, enum syn_group kind, int device, int *size);
 int64_t     syn_bytes(const struct syn_plan *p, const struct syn_inst *in, int device);
 
-/* layout.c: what only dumps show of a program. */
+/* layout.c: properties of a program that only dumps have. */
 struct syn_groups { NSX_VEC(int) id; NSX_VEC(size_t) end; };       /* logical ids; where each group ends */
 bool        syn_recent(void);                                      /* XLA of 2026 */
 void        syn_layout(struct syn_plan *p, uint32_t prog);         /* computations and ids, once the instructions are there */
@@ -286,7 +286,7 @@ void syn_close_thunk(struct syn_plan *p, uint32_t dev);
 /* run.c: the devices' kernels op[] of a collective have begun; when they end, and part[], their part in it. */
 void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec);
 void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
-/* plant.c: what --plant adds; nothing without it. */
+/* plant.c: the additions of --plant. */
 bool syn_plant_known(const char *what);
 void syn_plant_costs(struct syn_program *pr);                      /* to the program of the step */
 void syn_plant_people(struct syn_plan *p);                         /* to devices */
@@ -297,16 +297,16 @@ void syn_torch(struct syn_plan *p);                                /* torch.c */
 void syn_nccl(struct syn_plan *p);                                 /* nccl.c */
 void syn_nccl_answers(struct syn_plan *p);
 bool syn_payload_spoilt(uint32_t payload);                         /* payload.c: whether that one (1 + index) is not to be understood */
-void syn_show(struct syn_plan *p);                                 /* show.c: what the captures show of the plan */
+void syn_show(struct syn_plan *p);                                 /* show.c: the part of the plan in each capture */
 void syn_project(struct syn_plan *p);                              /* project.c */
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
 void syn_export(struct syn_plan *p);                               /* export.c */
 void syn_places(struct syn_plan *p);                               /* payload.c: the answers of --payloads */
 /* list: the thunks to count, NULL: those of the plan. */
 void syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, const struct syn_thunk *list, size_t nlist);
-uint32_t syn_rest(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);   /* model.c: what stands for in's kernels that stay with a buffer */
+uint32_t syn_rest(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);   /* model.c: the instruction for kernels of `in` that remain with a buffer */
 void syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);            /* model.c: make it */
-const char *syn_kernel_kind(const struct syn_inst *in);            /* model.c: the collective of NCCL's kernel, as its name alone tells it */
+const char *syn_kernel_kind(const struct syn_inst *in);            /* model.c: the collective of NCCL's kernel, by its name only */
 void syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner);
 void syn_answer_collectives(struct syn_plan *p);
 void syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist);   /* judge.c: occurrences, hidden time */
@@ -324,7 +324,7 @@ struct syn_trace {
 	NSX_VEC(int64_t) size;   /* by buffer */
 	NSX_VEC(struct syn_event) event;
 	int64_t peak, points, color;
-	/* What is reserved of this memory. The first shared bytes of arguments are those of results too; slack is reserved for the trace beyond its peak. */
+	/* Reserved sizes of this memory. The first shared bytes of arguments are those of results too; slack is reserved for the trace beyond its peak. */
 	int64_t arguments, outputs, shared, constants, local, slack;
 };
 int  syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2]);   /* how many traces; the caller frees their lists */

@@ -1,5 +1,5 @@
-/* work.c -- what --work plants: fusions of scalar arithmetic, moves, what has no known work, and (work_matrix.c)
- * products; and the module of all. */
+/* work.c -- instructions of --work: fusions of scalar arithmetic, moves, instructions of unknown work, and
+ * (work_matrix.c) products; and the module of all. */
 #include <stdio.h>
 
 #include "work.h"
@@ -152,7 +152,7 @@ plant_update(struct work_plant *p)
 	work_fuses(p, &body, x, &a, "kLoop");
 }
 
-/* What no one can know the work of from its shapes. */
+/* Instructions whose work does not follow from their shapes. */
 static void
 plant_unknown(struct work_plant *p)
 {

@@ -7,7 +7,7 @@
 
 enum { S8 = 2, S32 = 4, U8 = 6, F16 = 10, F32 = 11, F64 = 12, TUPLE = 13, BF16 = 16, F8 = 20, RANK = 8 };
 
-/* What one execution does. Not modelled: tools must say nothing of it. */
+/* What one execution does. Not modelled: tools must report no work. */
 struct work {
 	char        name[64];
 	const char *opcode, *math;      /* math NULL where flops is 0 */
@@ -25,13 +25,13 @@ struct work_module {
 
 /* work.c */
 
-/* Instruction number `of`; the first are of every kind once, those after by chance. */
+/* Instruction number `of`; the first ones are of each kind once, the others random. */
 void work_plant(struct work_module *m, int64_t of);
 
 /* The module as a HloProto of that name and program id; m's parts are emptied. */
 pb   work_proto(struct work_module *m, const char *name, int64_t id);
 
-/* work_build.c: while it is made. */
+/* work_build.c: construction. */
 
 struct work_array { int type, rank; int64_t dim[RANK]; };
 struct work_comp  { pb *body; int64_t local; };     /* a computation under way, and its parameters so far; the entry is
@@ -49,7 +49,7 @@ void    work_sub(pb *to, uint32_t field, pb *m);                         /* pb_m
 void    work_packed(pb *to, uint32_t field, const int64_t *v, int n);
 pb      work_shape(struct work_module *m, const struct work_array *a);   /* in a layout by chance */
 
-/* An instruction of a computation, of a name of its own, with `more` fields (NULL: none; emptied) and n operands,
+/* An instruction of a computation, with a unique name, with `more` fields (NULL: none; emptied) and n operands,
  * int64_t; its id. */
 int64_t work_op(struct work_module *m, struct work_comp *c, const char *opcode, const struct work_array *out, pb *more,
                 int n, ...);
@@ -57,7 +57,7 @@ int64_t work_parameter(struct work_module *m, struct work_comp *c, const struct 
 /* ends a computation, whose body is emptied; its id */
 int64_t work_close(struct work_module *m, pb *body, int64_t root, bool fused);
 
-/* A planted instruction stands in the entry and reads parameters of it. */
+/* A planted instruction is in the entry and reads its parameters. */
 struct work_plant {
 	struct work_module *m;
 	struct work         w;

@@ -1,4 +1,4 @@
-/* work_build.c -- the parts of a module while it is made: sizes by chance, shapes, instructions, computations. */
+/* work_build.c -- construction of a module: random sizes, shapes, instructions, computations. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -86,7 +86,7 @@ work_packed(pb *to, uint32_t field, const int64_t *v, int n)
 		work_sub(to, field, &list);
 }
 
-/* In a layout by chance: the same elements wherever they stand. */
+/* In a random layout: the same elements in any order. */
 pb
 work_shape(struct work_module *m, const struct work_array *a)
 {
@@ -126,7 +126,7 @@ put(struct work_module *m, struct work_comp *c, const char *name, const char *op
 	return id;
 }
 
-/* An instruction of no further attributes, of a name of its own. */
+/* An instruction without further attributes, with a unique name. */
 int64_t
 work_op(struct work_module *m, struct work_comp *c, const char *opcode, const struct work_array *out, pb *more, int n,
         ...)
@@ -173,7 +173,7 @@ work_close(struct work_module *m, pb *body, int64_t root, bool fused)
 	return id;
 }
 
-/* ---- where planted instructions stand: in the entry, reading parameters of it */
+/* ---- planted instructions: in the entry, reading its parameters */
 
 /* The next operand; its bytes. */
 int64_t
@@ -201,7 +201,7 @@ work_stands(struct work_plant *p, const struct work_array *out, bool space, pb *
 	put(p->m, &p->entry, p->w.name, p->w.opcode, &s, p->operands, p->n, more);
 }
 
-/* A fusion of computation `body`, with root; what it reads are parameters of those shapes, made here. */
+/* A fusion of computation `body`, with root; its operands are parameters of those shapes, created here. */
 void
 work_fuses(struct work_plant *p, pb *body, int64_t root, const struct work_array *out, const char *kind)
 {

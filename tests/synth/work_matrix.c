@@ -1,6 +1,5 @@
 /* work_matrix.c -- matrix products, convolutions and attention of --work: sizes are drawn first, the work follows from
- * them by a closed formula, the shapes are made after. Nothing is counted step by step and nothing is asked of the
- * library. */
+ * them by a closed formula, the shapes are made after. Nothing is counted step by step, and the library is not used. */
 #include <stdio.h>
 
 #include "work.h"
@@ -19,7 +18,7 @@ static const struct { int type, out; const char *math; } maths[] = {
 	{ S8, S32, "s8" }, { F8, BF16, "f8" }
 };
 
-/* Each of the four sizes is of up to two dimensions, which stand anywhere in their operand. */
+/* Each of the four sizes is of up to two dimensions, at any position in their operand. */
 static struct product
 product(struct work_module *m, int type, int out)
 {
@@ -170,7 +169,7 @@ window(struct work_module *m)
 		w.pairs = w.in * w.taps - over * (over + 1);
 		break;
 	default:
-		/* As wide as it can be, of an input with holes: every input meets every tap, holes do no work. */
+		/* The maximum size, of a dilated input: every input meets every tap, holes do no work. */
 		w.base = work_between(m, 1, 3);
 		w.in = work_between(m, 1, 12);
 		w.low = w.high = w.taps - 1;

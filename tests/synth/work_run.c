@@ -1,5 +1,5 @@
 /* work_run.c -- --work N: one export of a program of N instructions of known work, each of a kernel or more, with its
- * dump. What nsysx-roofline should say of an A100's peaks is worked out from the plan: answers/work.tsv and
+ * dump. The expected output of nsysx-roofline for an A100's peaks is computed from the plan: answers/work.tsv and
  * work_programs.tsv. */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum { PID = 4242, STREAM = 7, TSL = 1, EXECUTIONS = 2, PROGRAM = 5 };
 enum { KERNEL = 1, LAUNCH };
 
 /* The device: 108 multiprocessors of 1.41 GHz and 1555.2 GB/s of memory; operations of one of its multiprocessors in a
- * clock, as NVIDIA's description of the A100 has them, a multiply-add as two. What it lacks (f8) runs as bf16. */
+ * clock, as NVIDIA's description of the A100 has them, a multiply-add as two. Missing math (f8) runs as bf16. */
 enum { SMS = 108 };
 static const int64_t clock_rate = 1410000000, bandwidth = INT64_C(1555200000000);
 static const struct { const char *math; int ops; } rates[] = { { "bf16", 2048 }, { "f16", 2048 }, { "f8", 2048 },
@@ -44,8 +44,7 @@ at_peak(int64_t work, const char *math)
 	syn_die("%s has no peak", math);
 }
 
-/* The least time of an execution by matrix units, scalar units, memory; which of them it is, the first of those that
- * are equal. */
+/* The minimum time of an execution by matrix units, scalar units, memory; and its bound, the first of equal ones. */
 static int
 least(const struct work *w, double limits[3])
 {

@@ -1,4 +1,4 @@
-/* x26.c -- the programs of --xla26 as a compiler of 2026 would have made them: thunks in a tree, with what makes their nodes hard to tell.
+/* x26.c -- the programs of --xla26 as a compiler of 2026 would produce them: thunks in a tree, whose nodes are hard to identify.
  * Kernels are shared by equal fusions of one command buffer and of two, and by programs; thunks share instructions. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 enum { PRED = 1, S32 = 4, F32 = 11, BF16 = 16, DEPTH = 8 };
 
-/* Where the next thunk goes. */
+/* The position of the next thunk. */
 struct build {
 	struct syn_plan    *p;
 	struct syn_program *pr;
@@ -89,7 +89,7 @@ add(struct build *b, struct x26_step s)
 	return n;
 }
 
-/* What follows goes below step, as its other list or its first, and into that computation. */
+/* The next thunks are below step, in its second list or its first, and in that computation. */
 static void
 down(struct build *b, uint32_t step, bool other, uint32_t in)
 {
@@ -392,7 +392,7 @@ inner_loop(struct build *b)
 	copy(b, "copy.201", 131072);
 	shared(b, "gemm_fusion_dot.81", gemm, "gemm_fusion_dot_80", 21000);
 	copy(b, "copy.202", 131072);
-	/* More thunks than instructions, more operations than nodes: only their order tells. */
+	/* More thunks than instructions, more operations than nodes: only their order identifies them. */
 	i = fusion(b, "fusion.5", "while/body/sort", twin, 12000);
 	thunk(b, i, NULL);
 	thunk(b, i, "fusion_5");
@@ -514,7 +514,7 @@ step(struct build *b)
 	i = fusion(b, "loop_reduce_window_fusion", "pool/window/reduce_window", 0, 9000);
 	b->pr->inst.p[i].pools = true;
 	thunk(b, i, NULL);
-	/* Nor has the fusion one: only what it calls calls something that has. */
+	/* Nor has the fusion one: only a computation called by the one that it calls has. */
 	i = fusion(b, "loop_reduce_window_fusion.1", "", 0, 7000);
 	b->pr->inst.p[i].pools = true;
 	thunk(b, i, NULL);
@@ -550,7 +550,7 @@ small(struct build *b)
 	copy(b, "copy.2", 4096);
 }
 
-/* The text of an instruction's range; op_name without the program's prefix. What a fusion calls shortens it. */
+/* The text of an instruction's range; op_name without the program's prefix. Computations called by a fusion shorten it. */
 static const char *
 title(struct build *b, const struct syn_inst *in)
 {

@@ -18,22 +18,22 @@ enum x26_kind {
 	X26_BUFFER
 };
 
-/* A thunk, in the order of XLA's list: what it holds begins at child, its siblings follow at next; SYN_NONE where there is none. */
+/* A thunk, in the order of XLA's list: its first child is child, its next sibling is next; SYN_NONE where there is none. */
 struct x26_step {
 	enum x26_kind kind;
 	uint32_t    inst, outer;     /* outer: the async-start around it */
 	uint32_t    child, other, next;   /* body or first branch; condition or second branch */
 	int         trips;
 	bool        counted;         /* a loop whose number of trips XLA knows: no condition runs */
-	bool        aside;           /* in a graph: on a stream of its own, as soon as the graph begins */
+	bool        aside;           /* in a graph: on a separate stream, from the start of the graph */
 	int         kernels;
 	const char *kernel[2];
 	int64_t     bytes;
 	int         copy_kind;
 	const char *listed;          /* the kind that XLA's list has */
-	uint32_t    buffer;          /* the instruction that stands for its command buffer, SYN_NONE */
+	uint32_t    buffer;          /* the instruction that represents its command buffer, SYN_NONE */
 	int64_t     node;            /* number of its first node in the graph, from 1 */
-	bool        fits;            /* the list tells its nodes */
+	bool        fits;            /* the list identifies its nodes */
 };
 struct x26_tree {
 	NSX_VEC(struct x26_step) step;
@@ -51,7 +51,7 @@ void x26_model(struct syn_plan *p);
 /* x26_run.c: the job. */
 void x26_job(struct syn_plan *p);
 
-/* x26_list.c: which lists tell, and XLA's two files beside a dump, at BASE.thunk_*. */
+/* x26_list.c: which lists are valid, and XLA's two files beside a dump, at BASE.thunk_*. */
 void x26_fit(struct syn_plan *p, uint32_t prog);
 void x26_write_lists(struct syn_plan *p, uint32_t prog, const char *base);
 

@@ -183,7 +183,7 @@ planned(struct dump *d, struct dump_comp *c, uint32_t n)
 		struct dump_inst whole = dump_new(syn_fmt(d->p, "bitcast.%u", n), "bitcast");
 		int64_t operand;
 
-		/* What it reads has its shape. */
+		/* Its operand has its shape. */
 		whole.shape = in->inside != SYN_NONE ? shape_of(six(in->in[0]), in->host != 0) : shape_of(in->in[0], in->host == 1);
 		syn_add(&whole.operands, c->param);
 		operand = dump_put(d, c, &whole);
@@ -240,7 +240,7 @@ running(struct dump *d, struct dump_comp *c)
 	return dump_put(d, c, &root);
 }
 
-/* What an async-start calls: the operands are its parameters. */
+/* The computation of an async-start: the operands are its parameters. */
 static int64_t
 wrapped(struct dump *d, struct dump_comp *c, uint32_t n)
 {

@@ -10,7 +10,7 @@
 enum source { OP_BY_OP, LIST, NAME, LEFT, SOURCES };
 static const char *const sources[] = { "execution", "list", "name", "left" };
 
-/* What a capture holds. */
+/* The contents of a capture. */
 struct sight {
 	bool *seen;         /* by export and step: ran op by op */
 	uint32_t *first;    /* of seen, by program */
@@ -119,7 +119,7 @@ tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 		prog = p->module.p[t.module].prog;
 		if (u->graph && source_of(p, v, u, dump) == LEFT)
 			continue;
-		/* Only a dump tells that a slice is from or to the host. */
+		/* Only with a dump a slice is known to be from or to the host. */
 		if (!dump && p->prog.p[prog].inst.p[t.inst].host)
 			t.meet.instance = SYN_NONE;
 		syn_add(&p->split, t);

@@ -1,4 +1,4 @@
-/* x26_list.c -- XLA's list of a program's thunks, in its two files, and what it tells of the nodes of graphs. Forms: --lists good has what
+/* x26_list.c -- XLA's list of a program's thunks, in its two files, and the nodes of graphs that it identifies. Forms: --lists good has what
  * ran; short has lost a thunk in one of the files; other is that of another compilation, with other thunks in the first command buffer. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "dump.h"
 #include "x26.h"
 
-/* What the list tells apart: kernels of one name, NCCL's, copies, memsets, kernels of libraries. */
+/* Groups that the list distinguishes: kernels of one name, NCCL's, copies, memsets, kernels of libraries. */
 static uint64_t
 group_of(const struct x26_step *s, int k)
 {
@@ -118,7 +118,7 @@ leaf(struct list *l, int depth, const struct x26_step *s)
 	if (s->outer != SYN_NONE) {
 		const char *rest = syn_fmt(l->p, "stream=communication_stream[0], async_id=%lld", (long long)l->id + 1);
 
-		/* What is started was numbered before its start. */
+		/* An instruction in a start is numbered before it. */
 		line(l, depth, l->id + 1, "kAsyncStart", rest);
 		record(l, in->wrapper ? in->wrapper : in->name, l->id + 1, "kAsyncStart");
 		depth++;

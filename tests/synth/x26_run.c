@@ -113,7 +113,7 @@ operation(struct exec *x, uint32_t n, int k, uint32_t d, uint32_t launch, uint32
 	} else {
 		op.name = syn_name(x->p, s->kernel[k]);
 	}
-	/* What is sent or copied away has been computed first. */
+	/* Values are computed before they are sent or copied. */
 	op.start = clock == &x->aside[d] ? *clock : max64(*clock, dev(x, d)->compute);
 	op.start = max64(op.start, x->p->call.p[launch].end + 1500);
 	op.end = op.start + dur;
@@ -140,7 +140,7 @@ leaf(struct exec *x, uint32_t n)
 		if (x->graph) {
 			thunk = x->p->call.p[x->call[d]].thunk;
 		} else {
-			/* An async-start has a title of its own: that of what it starts, but for those whose instruction has no -start. */
+			/* An async-start has the title of the instruction in it, except those whose instruction has no -start. */
 			if (s->outer != SYN_NONE && in->wrapper) {
 				struct syn_inst outer = *in;
 
@@ -199,7 +199,7 @@ wait(struct exec *x, const struct x26_step *s)
 	}
 }
 
-/* A predicate comes to the host: a copy directly under what asks for it. */
+/* A predicate is copied to the host: a copy directly under the thunk that needs it. */
 static void
 predicate(struct exec *x)
 {
@@ -326,7 +326,7 @@ execute(struct syn_plan *p, uint32_t prog)
 	free(x.module);
 }
 
-/* Captures begin here: everything before has happened, nothing after has begun. */
+/* Captures begin here: everything before has ended, nothing after has begun. */
 static void
 begin_warm(struct syn_plan *p)
 {

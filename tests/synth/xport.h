@@ -1,4 +1,4 @@
-/* xport.h -- what the two halves of the exporter share. */
+/* xport.h -- shared by the two halves of the exporter. */
 #ifndef SYNTH_XPORT_H
 #define SYNTH_XPORT_H
 
@@ -21,9 +21,9 @@ int64_t xport_string(struct xport *x, uint32_t name);
 int64_t xport_cstring(struct xport *x, const char *s);
 bool    xport_here(const struct xport *x, uint32_t proc);
 
-void xport_host_fns(struct xport *x); /* host_fn.c: what streams waited for on the host */
+void xport_host_fns(struct xport *x); /* host_fn.c: host functions that streams waited for */
 void xport_schemas(struct xport *x);  /* payload.c: tables that describe payloads; the payload of one of the plan's ranges, NULL for none */
 void xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range);
-void xport_meta(struct xport *x);   /* meta.c: what describes machine, session, processes and threads */
+void xport_meta(struct xport *x);   /* meta.c: tables about machine, session, processes and threads */
 
 #endif

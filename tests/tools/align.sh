@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-align: hand-made streams whose answers stand here, and generated jobs whose clocks are known.
+# nsysx-align on hand-written streams with expected results, and on generated jobs with known clocks.
 . "${0%/*}/../testlib.sh"
 
 table() { nsysx-view -t "$1" "$2"; }
@@ -25,7 +25,7 @@ thunks() {
 	awk -v OFS='\t' '{ print "thunk", $1, $1, 0, $2, $3, 0, "i" $2, $4 - 10, 10, $4 - 1000, ($2 > 0) }' | sort -t "$(printf '\t')" -s -n -k 9
 }
 
-# ---- the plain case, by hand
+# ---- three devices, one collective per execution
 # Ends of three collectives of all three devices; mean; skews:
 #   100  200  600   300   -200 -100  300
 #  1100 1203 1600  1301   -201  -98  299
@@ -44,15 +44,15 @@ thunks() {
 END
 nsysx-align -q "$T/plain" >"$T/out"
 equal 'offsets are median skews' "$(clocks "$T/out" | tr '\n' ,)" '-200 0 3 0,-100 0 3 0,299 0 3 0,'
-# 1003 + 2 / 3 and the like are none: all means are whole here.
+# All means are integers here.
 equal 'skews are end minus mean end' "$(table skew "$T/out" | sed 1d | cut -f 1,3,7 | tr '\t\n' ' ,')" \
 	'0 0 -200,1 0 -100,2 0 300,0 1 -201,1 1 -98,2 1 299,0 2 -197,1 2 -100,2 2 297,'
 # Starts 90 190 590 1090 1193 1590 2096 2193 2590 2690 minus offsets, in order of time.
-equal 'starts and host starts are corrected, and in order' \
+equal 'starts and host starts are corrected, and records sorted again' \
 	"$(table thunk "$T/out" | sed 1d | awk '{ printf "%s@%s/%s ", $2, $8, $8 - $10 }')" \
 	'0@290/990 1@290/990 2@291/990 0@1290/990 2@1291/990 1@1293/990 2@2291/990 1@2293/990 0@2296/990 2@2391/990 '
-equal 'clock stands after device, before program' "$(grep -v '^#' "$T/out" | cut -f 1 | uniq | head -n 5 | tr '\n' ' ')" 'profile device clock program inst '
-equal 'nothing to say' "$(warnings "$T/out")" ''
+equal 'clock records come after device records and before program records' "$(grep -v '^#' "$T/out" | cut -f 1 | uniq | head -n 5 | tr '\n' ' ')" 'profile device clock program inst '
+equal 'no diagnostics' "$(warnings "$T/out")" ''
 
 # An even number of skews: the mean of the two in the middle, to the nearest ns, halves away from zero.
 # Skews of 0: -2 -3 (mean -2.5), of 1: 2 3 (2.5).
@@ -67,18 +67,18 @@ equal 'long times are exact' "$(clocks "$T/out" | cut -d ' ' -f 1 | tr '\n' ' ')
 	'-101 101  1000000000000000202 1000000000000000203 '
 
 # ---- session starts
-# Two pairs share nothing across; sessions began at 1000 1000 5000 5000: mean 3000, so the pairs are 2000 before and after it.
+# The pairs share no collective; sessions began at 1000 1000 5000 5000: mean 3000, so the pairs are 2000 before and after it.
 { meta '0 1 2 3' 1000,1000,5000,5000 'groups\t0\t0,1;2,3\n' 0; printf '0 1 0 9100\n1 1 0 9140\n2 1 0 5200\n3 1 0 5100\n' | thunks; tail_of; } >"$T/pairs"
 nsysx-align "$T/pairs" >"$T/out" 2>"$T/err"
-equal 'pairs are aligned in themselves, and put where their sessions say' "$(clocks "$T/out" | tr '\n' ,)" \
+equal 'each pair is aligned, and pairs are placed by the starts of their sessions' "$(clocks "$T/out" | tr '\n' ,)" \
 	'1980 0 1 0,2020 0 1 0,-1950 0 1 1,-2050 0 1 1,'
-equal 'and that is said' "$(cat "$T/err")" 'nsysx-align: warning: groups of devices share no collectives: each group is aligned only within itself (2)'
+equal 'a warning counts the groups' "$(cat "$T/err")" 'nsysx-align: warning: groups of devices share no collectives: each group is aligned only within itself (2)'
 sed 's/^\(profile	.	r.\)	.*/\1	/' "$T/pairs" >"$T/no-start"
 nsysx-align -q "$T/no-start" >"$T/out"
-equal 'without sessions each pair stays where it is' "$(clocks "$T/out" | tr '\n' ,)" '-20 0 1 0,20 0 1 0,50 0 1 1,-50 0 1 1,'
+equal 'without session starts each pair keeps its place' "$(clocks "$T/out" | tr '\n' ,)" '-20 0 1 0,20 0 1 0,50 0 1 1,-50 0 1 1,'
 
 # ---- graphs
-# True offsets 0 30 100 -50 minus their mean 20; pairs {0,1} {2,3} and {0,2} {1,3}; every end is exact but one wild one.
+# True offsets 0 30 100 -50 minus their mean 20; pairs {0,1} {2,3} and {0,2} {1,3}; all ends are exact except one outlier.
 { meta '0 1 2 3' '' 'groups\t0\t0,1;2,3\ngroups\t1\t0,2;1,3\n' 0 1; for e in 0 1 2; do
 	b=$((e * 10000 + 1000)); w=0; [ $e = 1 ] && w=3000
 	printf '0 1 %s %s\n1 1 %s %s\n2 1 %s %s\n3 1 %s %s\n' $e $((b + w)) $e $((b + 30)) $e $((b + 207)) $e $((b + 57))
@@ -86,31 +86,31 @@ equal 'without sessions each pair stays where it is' "$(clocks "$T/out" | tr '\n
 done | thunks; tail_of; } >"$T/graph"
 nsysx-align -q "$T/graph" >"$T/out"
 equal 'groups that overlap are solved together' "$(clocks "$T/out" | tr '\n' ,)" '-20 0 6 0,10 0 6 0,80 0 6 0,-70 0 6 0,'
-equal 'and say nothing' "$(warnings "$T/out")" ''
+equal 'no diagnostics with overlapping groups' "$(warnings "$T/out")" ''
 
-# Pairwise exchanges end when their pair is done: used only where nothing else connects. ar: offsets -10 10 (0 and 1); cp would say otherwise.
+# Pairwise exchanges end when their pair is done: they are used only where nothing else connects devices. ar: offsets -10 10 (0 and 1); cp disagrees.
 { meta '0 1 2' '' 'groups\t0\t0,1\ngroups\t1\t0,1;1,2;2,0\n' 0 '' 1; printf '0 1 0 1000\n1 1 0 1020\n0 3 0 2000\n1 3 0 2500\n2 3 0 2600\n' | thunks; tail_of; } >"$T/pairwise"
 nsysx-align -q "$T/pairwise" >"$T/out"
-equal 'exchanges connect what nothing else does' "$(clocks "$T/out" | awk '{ print $4 }' | uniq)" 0
+equal 'exchanges connect devices that no other collective connects' "$(clocks "$T/out" | awk '{ print $4 }' | uniq)" 0
 sed '/^thunk	[0-9]*	2	/d; /^thunk.*i3/d; /^device	2/d; /^profile	2/d' "$T/pairwise" >"$T/two"
 nsysx-align -q "$T/two" >"$T/out"
-equal 'elsewhere collectives alone count' "$(clocks "$T/out" | cut -d ' ' -f 1 | tr '\n' ' ')" '-10 10 '
+equal 'other devices are aligned by collectives only' "$(clocks "$T/out" | cut -d ' ' -f 1 | tr '\n' ' ')" '-10 10 '
 
 # ---- what cannot be aligned
 { meta '0' ''; printf '0 1 0 100\n0 0 0 200\n' | thunks; tail_of; } >"$T/one"
 nsysx-align "$T/one" >"$T/out" 2>"$T/err"
-equal 'a lone device is not moved' "$(table thunk "$T/out" | cut -f 8 | sed 1d | tr '\n' ' ')$(clocks "$T/out")" '90 190 0 0 0 0'
-equal 'which is no warning' "$(warnings "$T/out")$(cat "$T/err")" 'info|nsysx-align|nothing to align: all GPU work is on one clock|1'
+equal 'the only device is not moved' "$(table thunk "$T/out" | cut -f 8 | sed 1d | tr '\n' ' ')$(clocks "$T/out")" '90 190 0 0 0 0'
+equal 'the only device: an info diag, no warning' "$(warnings "$T/out")$(cat "$T/err")" 'info|nsysx-align|nothing to align: all GPU work is on one clock|1'
 { meta '0 1' ''; printf '0 0 0 100\n1 0 0 200\n' | thunks; tail_of; } >"$T/mute"
 nsysx-align "$T/mute" >"$T/out" 2>"$T/err"
-equal 'no communication: all stays, with a warning' "$?:$(table thunk "$T/out" | cut -f 8 | sed 1d | tr '\n' ' ')$(cat "$T/err")" \
+equal 'no communication: nothing is moved, with a warning' "$?:$(table thunk "$T/out" | cut -f 8 | sed 1d | tr '\n' ' ')$(cat "$T/err")" \
 	'0:90 190 nsysx-align: warning: nothing to align: no collective involves devices of different clocks'
 { meta '0 1 2' '' 'groups\t0\t0,1\n' 0; printf '0 1 0 100\n1 1 0 120\n2 0 0 130\n' | thunks; tail_of; } >"$T/left"
 nsysx-align "$T/left" >"$T/out" 2>"$T/err"
-equal 'a device that meets none keeps its clock' "$(clocks "$T/out" | tr '\n' ,)$(cat "$T/err")" \
+equal 'a device without common collectives keeps its clock' "$(clocks "$T/out" | tr '\n' ,)$(cat "$T/err")" \
 	'-10 0 1 0,10 0 1 0,0 0 0 1,nsysx-align: warning: devices share no collective with others and could not be aligned'
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-ok 'an empty stream is a stream' nsysx-align -o "$T/out" "$T/empty"
+ok 'an empty stream is accepted' nsysx-align -o "$T/out" "$T/empty"
 
 # ---- captures that began apart
 # Device 1's capture began one execution late; its clock is 700000 ahead. Intervals differ by tens of microseconds.
@@ -119,14 +119,14 @@ ok 'an empty stream is a stream' nsysx-align -o "$T/out" "$T/empty"
 nsysx-align -q "$T/apart" >"$T/out"
 equal 'a late capture is paired by its intervals' "$(clocks "$T/out" | tr '\n' ,)" '-350000 0 5 0,350000 0 5 0,'
 equal 'executions keep their numbers' "$(table thunk "$T/out" | sed 1d | cut -f 2,5,8 | tail -n 2 | tr '\t\n' ' ,')" '0 5 3414990,1 4 3414990,'
-equal 'and that is said' "$(warnings "$T/out" | cut -d '|' -f 1,4)" 'warning|1'
-# The same with equal intervals: nothing tells, so numbers are taken as they are.
+equal 'and a warning counts the shifted capture' "$(warnings "$T/out" | cut -d '|' -f 1,4)" 'warning|1'
+# The same with equal intervals: these do not identify the shift, so execution numbers are used unchanged.
 { meta '0 1' ''; for e in 0 1 2 3 4; do echo "0 1 $e $((e * 500000 + 1000))"; echo "1 1 $e $((e * 500000 + 1100))"; done | thunks; tail_of; } >"$T/regular"
 nsysx-align -q "$T/regular" >"$T/out"
-equal 'equal intervals leave numbers as they are' "$(clocks "$T/out" | tr '\n' ,)$(warnings "$T/out")" '-50 0 5 0,50 0 5 0,'
+equal 'equal intervals leave execution numbers unchanged' "$(clocks "$T/out" | tr '\n' ,)$(warnings "$T/out")" '-50 0 5 0,50 0 5 0,'
 
-# ---- two steps, twice, other encodings
-# Metadata of every kind and records that other versions may write.
+# ---- aligning twice, and other encodings
+# Metadata of every kind, and kinds and columns of other versions.
 { sed -n '1,/^inst	0	3/p' "$T/plain"; cat <<'END' | tr ' ' '\t'; } >"$T/rich"
 #compile profile:i range:i start:i dur:i program:i
 compile 1 5 40 7 0
@@ -151,16 +151,16 @@ diag info before 1
 end 0
 END2
 nsysx-align -q "$T/rich" >"$T/out"
-# Report 1 moves by 100, report 2 by -299.
-equal 'compilation moves with its report' "$(table compile "$T/out" | sed 1d | cut -f 1,3 | tr '\t\n' ' ,')" '1 140,2 -269,'
-equal 'ranges go by device or report' "$(table range "$T/out" | sed 1d | cut -f 3-7 | tr '\t\n' ' ,')" ' both -149 3 -249,1 r 250 3 150, host   3100,'
-equal 'columns of other versions pass' "$(table op "$T/out" | sed 1d | cut -f 4,6 | tr '\t' ' ')" '290 hello'
-equal 'kinds too, also without a record' "$(grep -c -e '^mystery' -e '^#unused' "$T/out")" 2
-equal 'a diag passes' "$(grep -c '^diag	info	before' "$T/out")" 1
+# Profile 1 moves by 100, profile 2 by -299.
+equal 'compile records move with their profile' "$(table compile "$T/out" | sed 1d | cut -f 1,3 | tr '\t\n' ' ,')" '1 140,2 -269,'
+equal 'ranges move with their device, else with their profile' "$(table range "$T/out" | sed 1d | cut -f 3-7 | tr '\t\n' ' ,')" ' both -149 3 -249,1 r 250 3 150, host   3100,'
+equal 'columns of other versions pass through' "$(table op "$T/out" | sed 1d | cut -f 4,6 | tr '\t' ' ')" '290 hello'
+equal 'kinds of other versions pass through, also without a record' "$(grep -c -e '^mystery' -e '^#unused' "$T/out")" 2
+equal 'diags pass through' "$(grep -c '^diag	info	before' "$T/out")" 1
 equal 'old skews are replaced' "$(table skew "$T/out" | head -n 1 | cut -f 1,2 | tr '\t' ' ') $(table skew "$T/out" | sed 1d | cut -f 2 | tr -d '\n') $(grep -c '^skew' "$T/out")" 'device old  9'
 nsysx-view "$T/out" >"$T/got" && same 'what comes out is canonical' "$T/out" "$T/got"
 
-# Two devices of one report that are corrected apart: the host's times, and those of a range without a device, go by the lowest one's.
+# Two devices of one profile with different corrections: host times, and times of a range without a device, use that of the lowest device.
 {
 	printf '#nsysx\t2\n#profile\tprofile:i\n#device\tdevice:i\tprofile:i\nprofile\t0\ndevice\t0\t0\ndevice\t1\t0\n'
 	printf '#clock\tdevice:i\tprofile:i\toffset:f\trate:f\tref:i\n'
@@ -181,7 +181,7 @@ op 0 1 520 320 k
 END
 nsysx-align -q --apply "$T/apart.clocks" "$T/hosts" | awk -F'\t' '/^#/ { next } $1 ~ /^(call|overhead)$/ { print $1, $3 } $1 ~ /^(range|thunk|op)$/ { print $1, $4, $5 }' >"$T/got"
 printf 'overhead 280\ncall 285\nrange 410 290\nrange 500 300\nthunk 420 310\nop 420 310\n' >"$T/want"
-same 'host times go by the lowest device of the report, GPU times by their own' "$T/want" "$T/got"
+same 'host times use the clock of the lowest device of the profile, GPU times that of their device' "$T/want" "$T/got"
 
 for name in plain pairs graph apart rich mute; do
 	for opt in '' --drift --per-device; do
@@ -199,24 +199,24 @@ for name in plain pairs graph apart rich mute; do
 		same "$name $opt: binary" "$T/want" "$T/got"
 	done
 done
-equal 'an estimate holds clocks, skews and what they refer to' "$(nsysx-align -q -e "$T/graph" | grep -v '^#' | cut -f 1 | uniq | tr '\n' ' ')" \
+equal 'an estimate has clocks, skews and the metadata that these refer to' "$(nsysx-align -q -e "$T/graph" | grep -v '^#' | cut -f 1 | uniq | tr '\n' ' ')" \
 	'profile device clock program groups inst skew end '
-equal 'and no other instruction' "$(nsysx-align -q -e "$T/plain" | nsysx-view -t inst | sed 1d | cut -f 3)" ar
+equal 'an estimate has no other instructions' "$(nsysx-align -q -e "$T/plain" | nsysx-view -t inst | sed 1d | cut -f 3)" ar
 
-# A second align finds what little is left, and adds it.
+# A second align finds the small remaining error, and adds it.
 nsysx-align -q "$T/plain" | nsysx-align -q >"$T/again"
-equal 'twice is once' "$(clocks "$T/again" | tr '\n' ,)" '-200 0 3 0,-100 0 3 0,299 0 3 0,'
-# Device 1 is put 50 ahead after the first: mean ends grow by 50/3, so 0 and 2 get -16.67 more, 1 gets 33.33.
+equal 'aligning twice changes nothing' "$(clocks "$T/again" | tr '\n' ,)" '-200 0 3 0,-100 0 3 0,299 0 3 0,'
+# Device 1 is moved 50 ahead after the first: mean ends grow by 50/3, so 0 and 2 get another -16.67, 1 gets 33.33.
 nsysx-align -q "$T/plain" | awk -F'\t' -v OFS='\t' '$1 == "thunk" && $2 == 1 { $9 += 50 } { print }' | sort -s -t "$(printf '\t')" -k 1,1 >"$T/x"
 { nsysx-align -q "$T/plain" | sed '/^#skew/,$d;/^thunk/d'; grep '^thunk' "$T/x" | sort -s -n -t "$(printf '\t')" -k 9; tail_of; } >"$T/moved"
 nsysx-align -q "$T/moved" >"$T/again"
-equal 'a second align adds to the first' "$(clocks "$T/again" | tr '\n' ,)" '-217 0 3 0,-67 0 3 0,282 0 3 0,'
+equal 'a second align adds its correction to the first' "$(clocks "$T/again" | tr '\n' ,)" '-217 0 3 0,-67 0 3 0,282 0 3 0,'
 
-# Each clock ends 2 ns early once, 1 ns late else: all medians are 1 wherever the clocks stand. And half a nanosecond is rounded away from zero.
+# Each clock ends 2 ns early once and 1 ns late otherwise: all medians are 1 for any clocks. And half a nanosecond is rounded away from zero.
 { meta '0 1 2' ''; for e in 0 1 2; do for d in 0 1 2; do echo "$d 1 $e $((e * 1000 + 100 - (d == e ? 2 : -1)))"; done; done | thunks; tail_of; } >"$T/turns"
 { meta '0 1' ''; printf '0 1 0 100\n1 1 0 101\n' | thunks; tail_of; } >"$T/halves"
-# comes_to_rest CLAIM STREAM OPTIONS...: from the second pass on nothing changes. Where the second still moved a clock, skews, which are
-# from before what their pass corrects, differ once more.
+# comes_to_rest CLAIM STREAM OPTIONS...: from the second pass on nothing changes. If the second pass still moved a clock, skews, which are
+# measured before the correction of their pass, differ once more.
 comes_to_rest() {
 	nsysx-align -q ${3-} "$2" >"$T/first"
 	nsysx-align -q ${3-} "$T/first" >"$T/second"
@@ -235,33 +235,33 @@ for name in plain pairs graph apart rich mute even turns halves moved; do
 done
 nsysx-align -q "$T/turns" >"$T/out"
 nsysx-align -q "$T/out" >"$T/again"
-equal 'clocks that are right relative to each other stay' "$(clocks "$T/out" | tr '\n' ,) $(clocks "$T/again" | tr '\n' ,)" '1 0 3 0,1 0 3 0,1 0 3 0, 1 0 3 0,1 0 3 0,1 0 3 0,'
+equal 'clocks that agree with each other are not moved' "$(clocks "$T/out" | tr '\n' ,) $(clocks "$T/again" | tr '\n' ,)" '1 0 3 0,1 0 3 0,1 0 3 0, 1 0 3 0,1 0 3 0,1 0 3 0,'
 
 # ---- refusals
-fails 'apply wants clocks' 1 'no clock record' nsysx-align -o "$T/none" --apply "$T/plain" "$T/plain"
+fails '--apply requires clocks' 1 'no clock record' nsysx-align -o "$T/none" --apply "$T/plain" "$T/plain"
 nsysx-align -q -e "$T/plain" >"$T/estimate"
 sed 's/^\(profile	1	\)r1/\1other/' "$T/estimate" >"$T/other"
-fails 'clocks of another report are refused' 1 'belongs to report r1' nsysx-align -o "$T/none" --apply "$T/other" "$T/plain"
+fails 'clocks of another profile are refused' 1 'belongs to report r1' nsysx-align -o "$T/none" --apply "$T/other" "$T/plain"
 sed 's/^\(clock	0	0	[^	]*\)	0/\1	0.5/' "$T/estimate" >"$T/fast"
-fails 'a rate that no clock has is refused' 1 'want a rate' nsysx-align -o "$T/none" --apply "$T/fast" "$T/plain"
+fails 'an impossible rate is refused' 1 'want a rate' nsysx-align -o "$T/none" --apply "$T/fast" "$T/plain"
 sed '/^clock	2/d; s/^end.*/end	0/' "$T/estimate" >"$T/fewer"
 nsysx-align --apply "$T/fewer" "$T/plain" 2>&1 >"$T/out" | grep -v info >"$T/err"
-equal 'a device that the file lacks stays' "$(cat "$T/err"):$(clocks "$T/out" | tail -n 1 | tr ' ' -)" \
+equal 'a device that the clock file lacks is not moved' "$(cat "$T/err"):$(clocks "$T/out" | tail -n 1 | tr ' ' -)" \
 	'nsysx-align: warning: devices without a clock in the file applied: not moved:0-0--'
-fails 'apply estimates nothing' 2 'estimates nothing' nsysx-align --apply "$T/estimate" --drift "$T/plain"
-fails 'standard input is read once' 2 'read only once' nsysx-align --apply -
+fails '--apply excludes options of the estimate' 2 'estimates nothing' nsysx-align --apply "$T/estimate" --drift "$T/plain"
+fails 'standard input cannot be read twice' 2 'read only once' nsysx-align --apply -
 head -c 700 "$T/plain" >"$T/cut"
 fails 'a stream cut short' 1 'cut short' nsysx-align -o "$T/none" "$T/cut"
 fails 'an estimate cut short' 1 'cut short' nsysx-align -o "$T/none" --apply "$T/cut" "$T/plain"
 fails 'a full disk' 1 '/dev/full' nsysx-align -q -o /dev/full "$T/plain"
 fails 'a stream out of order' 1 'out of order' nsysx-align -o "$T/none" warmup/bad-order.tsv
 fails '--require' 1 'no skew record' nsysx-align -q -o "$T/none" --require skew "$T/mute"
-equal 'and nothing is left' "$(ls "$T" | grep -c none)" 0
+equal 'a refusal leaves no output' "$(ls "$T" | grep -c none)" 0
 
 # ---- generated jobs
 [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ] || { skip 'generated jobs' 'no generator here'; done_testing; }
 
-# The worst error of a clock relative to the others, in ns: corrected time of the true times 2.005 s and 2.015 s against their mean.
+# The largest error of a clock relative to the others, in ns: the corrected time of the true times 2.005 s and 2.015 s against their mean.
 worst() {
 	table clock "$2" | sed 1d | awk -F'\t' '
 		NR == FNR { if (FNR > 1) { off[$1] = $3; ppm[$1] = $4; ref[$1] = $5 } next }
@@ -290,11 +290,11 @@ recovered() {
 	w=$(worst "$T/job" "$T/job/a")
 	if [ "$w" -le "$limit" ]; then pass "$claim: $w ns"; else fail "$claim" "a clock is off by $w ns, want $limit"; fi
 	comes_to_rest "$claim" "$T/job/s" $how
-	ok "$claim: the result is in order" nsysx-align -q --apply "$T/job/a" -o /dev/null "$T/job/a"
+	ok "$claim: the result is sorted" nsysx-align -q --apply "$T/job/a" -o /dev/null "$T/job/a"
 }
 recovered 'eight devices, offsets of 5 ms' '' 200 --processes 8 --offset 5000000 --jitter 500 --steps 20
 cp "$T/job/s" "$T/s" && cp "$T/job/a" "$T/a"
-# All times of one report later by 123456: its offset grows by 7/8 of that, the others' shrink by 1/8; so all aligned times grow by 15432.
+# All times of one profile are 123456 later: its offset grows by 7/8 of that, the others' shrink by 1/8, so all aligned times grow by 15432.
 awk -F'\t' -v OFS='\t' -v by=123456 '
 	$1 ~ /^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } print; next }
 	$1 ~ /^(compile|module|thunk)$/ && $at[$1, "profile"] == 3 { $at[$1, "start"] += by; if ($1 != "compile") $at[$1, "host_start"] += by }
@@ -304,23 +304,23 @@ awk -F'\t' -v OFS='\t' -v by=123456 '
 		sort -s -n -t "$(printf '\t')" -k 1,1 -k 2,2 | cut -f 3-; grep '^#diag' "$T/x"; grep '^diag' "$T/x"; tail_of; } | awk '!/^#/ || !seen[$1]++' >"$T/shifted"
 nsysx-align -q "$T/shifted" >"$T/b"
 for s in a b; do table thunk "$T/$s" | sed 1d | cut -f 1-8 | sort >"$T/$s.thunks"; done
-equal 'a shifted report is aligned as before' \
+equal 'a shifted profile is aligned as before' \
 	"$(paste "$T/a.thunks" "$T/b.thunks" | awk -F'\t' '$16 - $8 < 15431 || $16 - $8 > 15433' | wc -l) $(wc -l <"$T/a.thunks" | tr -d ' ')" "0 $(grep -c '^thunk' "$T/s")"
 recovered 'drift of 20 ppm' --drift 500 --processes 8 --offset 5000000 --drift 20 --jitter 500 --steps 60
 recovered 'a capture one step late' '' 500 --processes 8 --offset 5000000 --jitter 500 --steps 12 --late 3
 recovered 'the first capture late, and drift' --drift 1000 --processes 4 --offset 5000000 --jitter 500 --drift 20 --steps 20 --late 0
-recovered 'groups that no dump tells' '' 1000 --processes 8 --offset 5000000 --jitter 500 --steps 20 --groups 4
-recovered 'sessions that began apart' '' 200 --processes 4 --sessions 1000000000 --offset 5000000 --jitter 500 --steps 20
-recovered 'devices of one report share a clock' '' 100 --processes 2 --devices 4 --offset 5000000 --jitter 500 --steps 10
-equal 'which their records say' "$(clocks "$T/job/a" | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" '4 4 '
-recovered 'and may have clocks of their own' --per-device 500 --processes 2 --devices 4 --offset 5000000 --jitter 500 --steps 10
-equal 'which differ by noise' "$(clocks "$T/job/a" | uniq | wc -l | tr -d ' ')" 8
+recovered 'groups without a dump' '' 1000 --processes 8 --offset 5000000 --jitter 500 --steps 20 --groups 4
+recovered 'sessions with different starts' '' 200 --processes 4 --sessions 1000000000 --offset 5000000 --jitter 500 --steps 20
+recovered 'devices of one profile share a clock' '' 100 --processes 2 --devices 4 --offset 5000000 --jitter 500 --steps 10
+equal 'clock records of one profile are equal' "$(clocks "$T/job/a" | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" '4 4 '
+recovered '--per-device: a clock for each device' --per-device 500 --processes 2 --devices 4 --offset 5000000 --jitter 500 --steps 10
+equal 'clocks per device differ by noise' "$(clocks "$T/job/a" | uniq | wc -l | tr -d ' ')" 8
 dumps=1
 recovered 'captures of whole nodes, groups across them' --per-device 500 --processes 8 --hosts 2 --offset 5000000 --jitter 500 --steps 20 --groups 2
 dumps=
 recovered 'a few steps, late' '' 1000 --processes 4 --offset 5000000 --jitter 500 --steps 4 --late 2
-recovered 'the same with more noise than their intervals differ by' '' 1000 --seed 1 --processes 4 --offset 5000000 --jitter 1000 --steps 6 --late 1 --groups 2
-recovered 'all of it at once' --drift 1000 --seed 1 --processes 8 --offset 5000000 --drift 20 --jitter 1000 --steps 40 --late 1 --groups 4
+recovered 'the same with noise above the differences of intervals' '' 1000 --seed 1 --processes 4 --offset 5000000 --jitter 1000 --steps 6 --late 1 --groups 2
+recovered 'offsets, drift and a late capture' --drift 1000 --seed 1 --processes 8 --offset 5000000 --drift 20 --jitter 1000 --steps 40 --late 1 --groups 4
 rm "$T"/job/r[0257].sqlite
 nsysx-extract -q "$T"/job/r*.sqlite | nsysx-align -q --drift >"$T/some"
 w=$(worst "$T/job" "$T/some")

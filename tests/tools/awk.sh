@@ -1,18 +1,18 @@
 #!/bin/sh
-# awk in documentation and in the report, in mawk, gawk and busybox: on a job of hours, whose sums pass what 32 bits hold in nanoseconds and
-# 2^53 / 1000, every recipe prints the same, with all digits.
+# Recipes with awk in documentation and in the report, in mawk, gawk and busybox: on a job of hours, whose sums exceed 32 bits and
+# 2^53 / 1000 ns, every recipe prints the same with all digits.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/pagelib.sh"
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 
-# slow_down EXPORT: all its times are 2000000 times what they were.
+# slow_down EXPORT: multiplies all its times by 2000000.
 slow_down() {
 	sql=$(sqlite3 "$1" "SELECT 'UPDATE \"' || t.name || '\" SET \"' || c.name || '\" = \"' || c.name || '\" * 2000000;'
 		FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name IN ('start', 'end', 'timestamp')") &&
 	sqlite3 -bail "$1" "BEGIN; $sql COMMIT;"
 }
-# What the pages call the generator makes such jobs.
+# A generator under the name that the pages use; its jobs are slowed down.
 mkdir "$T/stand-in" "$T/awk" "$T/modules"
 {
 	printf '#!/bin/sh\n'
@@ -26,7 +26,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 export NSYSX
 tools=$PATH
 
-# The job as examples of manual pages find it. The commands of pages; those of manual pages that use awk, with what comes before them.
+# The job under the names that examples of manual pages use. Then the commands of pages; those of manual pages that use awk, with the commands before them.
 PATH=$T/stand-in:$tools nsysx-synth -o "$T/samples" && rm -rf "$T/samples/answers"
 ok 'a job of hours is extracted' nsysx-extract -o "$T/samples/s.nsysx" -x "$T/samples/dump0" "$T/samples/r0.sqlite" -x "$T/samples/dump1" "$T/samples/r1.sqlite"
 mkdir "$T/pages" "$T/files"
@@ -40,7 +40,7 @@ for page in "$root"/docs/man/*; do
 	examples "$page" | split_examples "$T/pages/${page##*/}"
 done
 
-# Command $1, a path without .sh, in this folder; what it prints, or leaves in a file that it ends with, goes to file $2.
+# Run command $1, a path without .sh, in this folder; its output, or the file named at its end, goes to file $2.
 record() {
 	[ "$(lacking "$1")" ] && return
 	case $(cat "$1.sh") in
@@ -51,15 +51,15 @@ record() {
 	grep -qw awk "$1.sh" || return
 	recipes="$recipes $2"
 	if [ "$status" -ne 0 ] || [ "$(grep -vE '^nsysx-[a-z]+: (warning|info|next): ' "$T_private/err")" ]; then
-		fail "$awk: it runs" "status $status" "$(cat "$1.sh")"
+		fail "$awk: $command runs" "status $status" "$(cat "$1.sh")"
 	fi
 }
-# All pages with `awk` being the one of that name: outputs in $T/AWK.
+# All pages with the awk of that name as `awk`: outputs in $T/AWK.
 record_all() {
 	recipes=
 	mkdir -p "$T/$awk" "$T/work"
 	cp "$T/files"/* "$T/work"
-	# One folder for the pages: the cookbook makes what commands of the others read.
+	# One folder for all pages: some commands read what the cookbook makes.
 	for page in cookbook.md guide.md README.md; do
 		for command in "$T/pages/$page"/*.sh; do
 			[ "$page" = cookbook.md ] || grep -qw awk "$command" || continue
@@ -110,7 +110,7 @@ for awk in gawk mawk busybox; do
 done
 [ "$first" ] || { skip 'recipes' 'there is no awk that is known'; done_testing; }
 
-# What two of them should print, added up by Python.
+# Sums that two of the recipes print, computed by Python.
 summed() {
 	nsysx-view "$T/samples/s.nsysx" | python3 -c '
 import sys
@@ -124,6 +124,6 @@ for m in sorted(sums):
 }
 summed | sort >"$T/want"
 sort "$T/$first/nsysx-format.5.1" >"$T/got"
-same 'the sums are right' "$T/got" "$T/want"
-ok 'and large' test "$(cut -d ' ' -f 1 "$T/want" | sort -n | tail -n 1)" -gt 9007199254740
+same 'printed sums equal those of Python' "$T/got" "$T/want"
+ok 'the sums exceed 2^53 / 1000' test "$(cut -d ' ' -f 1 "$T/want" | sort -n | tail -n 1)" -gt 9007199254740
 done_testing

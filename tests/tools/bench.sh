@@ -1,13 +1,13 @@
 #!/bin/sh
-# make bench, at a size that takes seconds: every part prints rows, and their numbers are what they say.
+# make bench, with sizes that take seconds: every part prints rows, and their numbers are consistent.
 . "${0%/*}/../testlib.sh"
 
 bench() { env -u SCALE -u LIMIT T= WORK="$T/work" TIMES=1 RANGES=2000 STEPS=2 LAYERS=2 COPIES=0 DUMP_MIB=1 JOINS='32 8 1' "$@" sh ../bench/run.sh; }
 turns=$B/tests/bench/turns
 tab=$(printf '\t')
 
-# What is wrong with the table $1, whose first $2 columns say of what a row is and the next one the command. A ratio is
-# to the first row of the same $2 columns: of one run each it is the quotient of what is printed.
+# Print errors of the table $1, whose first $2 columns name what a row measures, followed by the command. A ratio refers
+# to the first row with the same $2 columns: of one run each it is the quotient of the printed values.
 wrong() {
 	awk -F'\t' -v keys="$2" '
 		function bad(why) { print "row " NR ": " why }
@@ -30,7 +30,7 @@ wrong() {
 		END { if (NR < 3) print NR " rows" }' "$T/work/$1.tsv" 2>&1
 }
 
-# A column of the rows of a table whose first columns are VALUE...: cells TABLE COLUMN VALUE...
+# Values of a column in rows with the given first columns: cells TABLE COLUMN VALUE...
 cells() {
 	file=$T/work/$1.tsv column=$2
 	shift 2
@@ -47,42 +47,42 @@ if ! command -v sqlite3 >/dev/null 2>&1; then
 fi
 ok 'every part runs' bench
 [ -s "$T/work/dump.tsv" ] || done_testing
-equal 'what it was measured on is said' "$(cut -f 1 "$T/work/machine.tsv" | grep -cE '^(processors|CPU model|clock MHz|load at start|libsqlite3)$')" 5
-equal 'extraction: numbers hold' "$(wrong extract 1)" ''
-equal 'filters: numbers hold' "$(wrong filters 2)" ''
-equal 'kept streams: numbers hold' "$(wrong kept 1)" ''
-equal 'reports: numbers hold' "$(wrong report 1)" ''
-equal 'pipeline: numbers hold' "$(wrong pipeline 0)" ''
-equal 'joins: numbers hold' "$(wrong sql 1)" ''
-equal 'growth: numbers hold' "$(wrong growth 1)" ''
-equal 'dump: numbers hold' "$(wrong dump 0)" ''
-equal 'joins in SQL answer as nsysx does' "$(cut -f 2,11 "$T/work/sql.tsv" | grep -c "^sqlite3.*${tab}same$")" 6
+equal 'the machine is described' "$(cut -f 1 "$T/work/machine.tsv" | grep -cE '^(processors|CPU model|clock MHz|load at start|libsqlite3)$')" 5
+equal 'extraction: numbers are consistent' "$(wrong extract 1)" ''
+equal 'filters: numbers are consistent' "$(wrong filters 2)" ''
+equal 'kept streams: numbers are consistent' "$(wrong kept 1)" ''
+equal 'reports: numbers are consistent' "$(wrong report 1)" ''
+equal 'pipeline: numbers are consistent' "$(wrong pipeline 0)" ''
+equal 'joins: numbers are consistent' "$(wrong sql 1)" ''
+equal 'growth: numbers are consistent' "$(wrong growth 1)" ''
+equal 'dump: numbers are consistent' "$(wrong dump 0)" ''
+equal 'joins in SQL give the same results as nsysx' "$(cut -f 2,11 "$T/work/sql.tsv" | grep -c "^sqlite3.*${tab}same$")" 6
 if [ -x "$B/tests/bench/codec" ]; then
 	equal 'codecs: numbers hold' "$(awk -F'\t' 'NR > 1 { for (i = 2; i <= NF; i++) if (!($i > 0)) print; n++ } END { if (!n) print "none" }' "$T/work/codec.tsv")" ''
 fi
 
-# Against what the generator says, and files as they are.
-equal 'bytes read are the export'"'"'s' "$(cells extract read_bytes ranges binary)" "$(wc -c <"$T/work/scale-2000/r0.sqlite" | tr -d ' ')"
+# Compared with the generator's counts and the sizes of files.
+equal 'bytes read are the size of the export' "$(cells extract read_bytes ranges binary)" "$(wc -c <"$T/work/scale-2000/r0.sqlite" | tr -d ' ')"
 nsysx-extract -q -b --ranges -o "$T/ranges.b" "$T/work/scale-2000/r0.sqlite"
-equal 'bytes written are the stream'"'"'s' "$(cells extract written_bytes ranges binary)" "$(wc -c <"$T/ranges.b" | tr -d ' ')"
-equal 'records are the stream'"'"'s' "$(cells extract records ranges text)" "$(nsysx-view --text "$T/ranges.b" | grep -cv -e '^#' -e '^end')"
+equal 'bytes written are the size of the stream' "$(cells extract written_bytes ranges binary)" "$(wc -c <"$T/ranges.b" | tr -d ' ')"
+equal 'records are those of the stream' "$(cells extract records ranges text)" "$(nsysx-view --text "$T/ranges.b" | grep -cv -e '^#' -e '^end')"
 equal 'events are ranges, calls and kernels' "$(cells growth events floor 16x)" "$(($(total ranges) + $(total calls) + $(total kernels)))"
-equal 'rates are records by time' "$(awk -F'\t' 'NR > 1 { r = $12 / $6 / $14; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
+equal 'rates are records divided by time' "$(awk -F'\t' 'NR > 1 { r = $12 / $6 / $14; n++; if (r < 0.98 || r > 1.02) print } END { if (!n) print "none" }' "$T/work/filters.tsv")" ''
 
-# Commands in turn.
+# Timing of commands.
 run "$turns" 1 small 'cat /dev/null' large 'head -c 64000000 /dev/zero | tail -c 64000000'
-equal 'memory is of the largest process of a pipeline' "$(awk -F'\t' '{ print $1, ($5 > 62500) }' "$T_private/out" | tr '\n' ' ')" 'small 0 large 1 '
+equal 'memory is that of the largest process of a pipeline' "$(awk -F'\t' '{ print $1, ($5 > 62500) }' "$T_private/out" | tr '\n' ' ')" 'small 0 large 1 '
 run "$turns" 1 mapped 'cat /dev/null' held 'x=$(head -c 64000000 /dev/zero | tr "\\0" x); sleep 0.1; echo "${#x}"'
-equal 'anonymous memory is what a process holds' "$(awk -F'\t' '{ print $1, ($6 > 60000), ($6 <= $5) }' "$T_private/out" | tr '\n' ' ')" 'mapped 0 1 held 1 1 '
+equal 'anonymous memory is measured by process' "$(awk -F'\t' '{ print $1, ($6 > 60000), ($6 <= $5) }' "$T_private/out" | tr '\n' ' ')" 'mapped 0 1 held 1 1 '
 run "$turns" -l 0.5 3 quick : slow 'echo x >>"$T/slow"; exec sleep 60'
-equal 'what takes too long is ended and says so' "$(awk -F'\t' '{ print $1, $NF, ($2 >= 0.5 && $2 < 30) }' "$T_private/out" | tr '\n' ' ')" 'quick 0 0 slow 1 1 '
-equal 'and is not run again' "$(wc -l <"$T/slow" | tr -d ' ')" 1
+equal 'a command that exceeds its time is ended and reported' "$(awk -F'\t' '{ print $1, $NF, ($2 >= 0.5 && $2 < 30) }' "$T_private/out" | tr '\n' ' ')" 'quick 0 0 slow 1 1 '
+equal 'a command that exceeded its time is not run again' "$(wc -l <"$T/slow" | tr -d ' ')" 1
 run "$turns" 2 a 'echo a >>"$T/order"' b 'echo b >>"$T/order"'
-equal 'commands alternate, after one run each to warm up' "$(tr -d '\n' <"$T/order")" ababab
-fails 'a command that fails ends it' 1 'nsx-turns: failed: exit 3' "$turns" 1 a : b 'exit 3'
+equal 'commands alternate, after one warm-up run each' "$(tr -d '\n' <"$T/order")" ababab
+fails 'a command that fails ends the measurement' 1 'nsx-turns: failed: exit 3' "$turns" 1 a : b 'exit 3'
 
-# Tools that fail, or answer something else.
-fails 'a part that is not there is named' 2 'run.sh: no part of the name filter' bench T=filter
+# Tools that fail, or give other results.
+fails 'an unknown part is named' 2 'run.sh: no part of the name filter' bench T=filter
 mkdir "$T/broken" "$T/broken/bin" "$T/broken/tests"
 ln -s "$B"/bin/* "$T/broken/bin"
 ln -s "$B"/tests/bench "$B"/tests/synth "$T/broken/tests"
@@ -90,21 +90,21 @@ rm "$T/broken/bin/nsysx-fold"
 printf '#!/bin/sh\n"%s/bin/nsysx-fold" "$@" | sed "1s/[0-9]*$/7/"\n' "$B" >"$T/broken/bin/nsysx-fold"
 chmod +x "$T/broken/bin/nsysx-fold"
 run bench T=sql B="$T/broken"
-equal 'an answer other than that of SQL fails' "$status $(grep -c 'differ' "$T_private/err")" '1 1'
+equal 'a result that differs from SQL fails' "$status $(grep -c 'differ' "$T_private/err")" '1 1'
 printf '#!/bin/sh\nexit 1\n' >"$T/broken/bin/nsysx-fold"
 run bench T=pipeline B="$T/broken"
 equal 'a tool that fails fails the bench' "$status $(grep -c 'nsx-turns: failed: .*nsysx-fold' "$T_private/err")" '1 1'
 
-# Beside other programs.
-ok 'the programs of another build take turns with these' bench T=pipeline OLD="$B/bin"
-equal 'and are rows of their own' "$(cut -f 1 "$T/work/pipeline.tsv" | tr '\n' ' ')" \
+# Comparison with other programs.
+ok 'programs of another build are measured in turn with these' bench T=pipeline OLD="$B/bin"
+equal 'programs of another build have their own rows' "$(cut -f 1 "$T/work/pipeline.tsv" | tr '\n' ' ')" \
 	'command floor extract extract, before extract -b extract -b, before pipeline, text pipeline, text, before pipeline, binary pipeline, binary, before '
 
-# The page's tables.
+# Tables in docs/performance.md.
 printf 'Before.\n<!-- bench: dump -->\nold\n<!-- end -->\nAfter.\n' >"$T/page.md"
-ok 'tables go into a page' env WORK="$T/work" sh ../bench/table.sh "$T/page.md"
-equal 'between its marks' "$(sed -n '1,2p; /^| cat/s/|.*/row/p; /^| read/s/|.*/row/p; /old/p; $p' "$T/page.md" | tr '\n' ' ')" \
+ok 'tables are inserted into a page' env WORK="$T/work" sh ../bench/table.sh "$T/page.md"
+equal 'tables are inserted between their marks' "$(sed -n '1,2p; /^| cat/s/|.*/row/p; /^| read/s/|.*/row/p; /old/p; $p' "$T/page.md" | tr '\n' ' ')" \
 	'Before. <!-- bench: dump --> row row After. '
 printf '<!-- bench: none -->\n<!-- end -->\n' >"$T/page.md"
-fails 'a table that was not made is an error' 1 'no such table' env WORK="$T/work" sh ../bench/table.sh "$T/page.md"
+fails 'a missing table is an error' 1 'no such table' env WORK="$T/work" sh ../bench/table.sh "$T/page.md"
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The host in the stream: calls, overheads, and what operations tell of the calls that issued them. calls/hand.sql is an export of which
-# all is known; the generator's exports are held to what SQL finds in them.
+# The host in the stream: calls, overheads, and columns of operations about the calls that issued them. The contents of the export
+# calls/hand.sql are known; streams of generated exports are compared with SQL queries on them.
 . "${0%/*}/../testlib.sh"
 
 sqlite3 "$T/hand.sqlite" <calls/hand.sql
 run nsysx-extract -q -a -o "$T/hand.nsx" "$T/hand.sqlite"
-equal 'an export made by hand is read' "$status" 0
+equal 'a hand-written export is read' "$status" 0
 
 # columns KIND NAME...: these of every record of the kind, `-` where there is none.
 columns() {
@@ -42,7 +42,7 @@ cat >"$T/want" <<'EOF'
 23 100 6200 10 cuGraphLaunch_ptsz graph-launch 0 - - 0 0
 24 100 6300 10 cuMemsetD8Async set 0 - - 0 0
 EOF
-same 'calls: class, name, operations, range, blocking, what they lost' "$T/calls" "$T/want"
+same 'calls: class, name, operations, range, blocking, lost time' "$T/calls" "$T/want"
 
 columns op type start call tid host_start host_dur waits src dst <"$T/hand.nsx" >"$T/ops"
 cat >"$T/want" <<'EOF'
@@ -71,7 +71,7 @@ cat >"$T/want" <<'EOF'
 - 7000 10 - Flush
 EOF
 same 'overheads' "$T/overheads" "$T/want"
-equal 'what is left out has a diag' "$(columns diag text count <"$T/hand.nsx" | grep -e overheads -e 'CUDA calls' | sort)" "$(cat <<'EOF'
+equal 'ignored rows are counted in diags' "$(columns diag text count <"$T/hand.nsx" | grep -e overheads -e 'CUDA calls' | sort)" "$(cat <<'EOF'
 CUDA calls ignored: without a thread 1
 overheads ignored: they end before they start 1
 overheads ignored: without a thread 1
@@ -87,7 +87,7 @@ nsysx-extract -q --ops --calls --ranges=all "$T/hand.sqlite" >"$T/long"
 same '-a is --ops --calls --ranges=all' "$T/hand.nsx" "$T/long"
 nsysx-extract -q --ops "$T/hand.sqlite" | columns op type start call tid host_start host_dur waits src dst >"$T/plain"
 same 'operations are the same without --calls' "$T/plain" "$T/ops"
-equal 'and there are no calls then' "$(nsysx-extract -q --ops "$T/hand.sqlite" | grep -c -e '^call' -e '^overhead')" 0
+equal 'without --calls there are no call records' "$(nsysx-extract -q --ops "$T/hand.sqlite" | grep -c -e '^call' -e '^overhead')" 0
 nsysx-extract -q -b -a "$T/hand.sqlite" | nsysx-view >"$T/decoded"
 same 'binary holds what text holds' "$T/decoded" "$T/hand.nsx"
 for jobs in 1 2 5; do
@@ -96,7 +96,7 @@ for jobs in 1 2 5; do
 done
 equal '--time keeps whole calls that overlap' "$(nsysx-extract -q --ops --calls --time 1050ns:1250ns "$T/hand.sqlite" | columns call call dur ops | sort -n)" "$(printf '1 100 1\n3 100 2\n20 100 1')"
 equal '--time keeps overheads that overlap' "$(nsysx-extract -q --ops --calls --time 4450ns:4600ns "$T/hand.sqlite" | columns overhead start)" "$(printf '4200\n4400')"
-equal '--time leaves the last start alone' "$(nsysx-extract -q --ops --time 1050ns:1250ns "$T/hand.sqlite" | columns device last | head -n 1)" 5300
+equal '--time does not change the start of the last operation' "$(nsysx-extract -q --ops --time 1050ns:1250ns "$T/hand.sqlite" | columns device last | head -n 1)" 5300
 equal '--device keeps the calls of its process' "$(nsysx-extract -q --ops --calls --device 1 "$T/hand.sqlite" | columns call call)" 20
 
 # ---- what exports lack
@@ -111,47 +111,47 @@ without() {
 	nsysx-extract -q -a "$T/less.sqlite" >"$T/less.nsx"
 }
 ok 'no table of overheads' without CUPTI_ACTIVITY_KIND_OVERHEAD
-equal 'then what calls lost is not known' "$(columns call stalled loading <"$T/less.nsx" | sort -u)" '- -'
+equal 'without overheads the stalled time of calls is absent' "$(columns call stalled loading <"$T/less.nsx" | sort -u)" '- -'
 sqlite3 "$T/less.sqlite" 'CREATE TABLE ENUM_CUPTI_OVERHEAD_TYPE(id INTEGER PRIMARY KEY, name TEXT, label TEXT)'
-equal 'unless its enumeration is there' "$(nsysx-extract -q -a "$T/less.sqlite" | columns call stalled loading | sort -u)" '0 0'
+equal 'with the enumeration of overheads it is 0' "$(nsysx-extract -q -a "$T/less.sqlite" | columns call stalled loading | sort -u)" '0 0'
 ok 'no table of synchronisation' without CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
-equal 'then there are no waits' "$(columns op waits <"$T/less.nsx" | sort -u)" "$(printf -- '-\n0')"
+equal 'without synchronisation no operation waits' "$(columns op waits <"$T/less.nsx" | sort -u)" "$(printf -- '-\n0')"
 ok 'no table of calls' without CUPTI_ACTIVITY_KIND_RUNTIME
-equal 'then operations have no call' "$(columns op call tid host_start waits <"$T/less.nsx" | sort -u)" '- - - -'
+equal 'without calls the call of operations is absent' "$(columns op call tid host_start waits <"$T/less.nsx" | sort -u)" '- - - -'
 ok 'no class of rows' without CUPTI_ACTIVITY_KIND_RUNTIME eventClass
-equal 'then every row is a call' "$(columns call call <"$T/less.nsx" | wc -l | awk '{ print $1 }')" 24
+equal 'without a class of rows every row is a call' "$(columns call call <"$T/less.nsx" | wc -l | awk '{ print $1 }')" 24
 ok 'no kinds of memory' without CUPTI_ACTIVITY_KIND_MEMCPY dstKind
-equal 'then a copy blocks by its name alone' "$(columns call call blocking <"$T/less.nsx" | grep '^[678] ' | sort)" "$(printf '6 -\n7 -\n8 1')"
+equal 'without kinds of memory the name alone decides whether a copy blocks' "$(columns call call blocking <"$T/less.nsx" | grep '^[678] ' | sort)" "$(printf '6 -\n7 -\n8 1')"
 ok 'no names of calls' without CUPTI_ACTIVITY_KIND_RUNTIME nameId
-equal 'then they are of class other' "$(columns call name class <"$T/less.nsx" | sort -u)" '- other'
+equal 'without names calls have class other' "$(columns call name class <"$T/less.nsx" | sort -u)" '- other'
 
 # ---- filters
 nsysx-extract -q -a "$T/hand.sqlite" | nsysx-merge -q >"$T/merged"
 same 'merge of one changes no call' "$T/merged" "$T/hand.nsx"
-ok 'in order: merge of two' sh -c 'cp "$T/hand.sqlite" "$T/other.sqlite" && nsysx-extract -q -a "$T/hand.sqlite" "$T/other.sqlite" >"$T/two"'
+ok 'a merge of two streams is sorted' sh -c 'cp "$T/hand.sqlite" "$T/other.sqlite" && nsysx-extract -q -a "$T/hand.sqlite" "$T/other.sqlite" >"$T/two"'
 nsysx-extract -q -a "$T/other.sqlite" >"$T/other.nsx"
 nsysx-merge -q "$T/other.nsx" "$T/hand.nsx" >"$T/merged"
-same 'two merged are two extracted' "$T/merged" "$T/two"
+same 'a merge of two streams equals extracting both exports' "$T/merged" "$T/two"
 # Host times of a profile move by its lowest device's clock, GPU times by their own.
 grep '^#nsysx' "$T/hand.nsx" >"$T/clocks"
 printf '#profile\tprofile:i\tname:s\nprofile\t0\thand\n#device\tdevice:i\tprofile:i\ndevice\t0\t0\ndevice\t1\t0\n#clock\tdevice:i\tprofile:i\toffset:f\trate:f\tref:i\nclock\t0\t0\t100\t0\t0\nclock\t1\t0\t-50\t0\t0\n#end\trecords:i\nend\t5\n' >>"$T/clocks"
 ok 'clocks of two devices' sh -c 'nsysx-align -q --apply "$T/clocks" "$T/hand.nsx" >"$T/aligned"'
 equal 'calls move by the clock of the lowest device' "$(columns call call start <"$T/aligned" | sort -n | sed -n '1p;$p')" "$(printf '1 900\n24 6200')"
-equal 'so do overheads' "$(columns overhead start <"$T/aligned" | head -n 1)" 400
-equal 'operations by their own, their calls as calls do' "$(columns op device start host_start <"$T/aligned" | grep '^1 ')" '1 1550 900'
-equal 'and the last start by its device' "$(columns device last <"$T/aligned")" "$(printf '5200\n1550')"
-ok 'what align wrote is in order' sh -c 'nsysx-overlap -q "$T/aligned" >/dev/null'
-equal 'a device that parts from its host has a diag' "$(columns diag text count <"$T/aligned" | grep -c 'offset than their host')" 1
+equal 'overheads move by the clock of the lowest device' "$(columns overhead start <"$T/aligned" | head -n 1)" 400
+equal 'operations move by their device, their host times by the lowest one' "$(columns op device start host_start <"$T/aligned" | grep '^1 ')" '1 1550 900'
+equal 'the start of the last operation moves by its device' "$(columns device last <"$T/aligned")" "$(printf '5200\n1550')"
+ok 'the aligned stream is sorted' sh -c 'nsysx-overlap -q "$T/aligned" >/dev/null'
+equal 'a device whose clock differs from its host has a diag' "$(columns diag text count <"$T/aligned" | grep -c 'offset than their host')" 1
 
 # ---- a trace
 nsysx-perfetto -q --chrome "$T/hand.nsx" >"$T/trace"
 equal 'calls are slices' "$(grep -c '"cat":"call"' "$T/trace")" 23
-equal 'overheads too' "$(grep -c '"cat":"overhead"' "$T/trace")" 7
+equal 'overheads are slices' "$(grep -c '"cat":"overhead"' "$T/trace")" 7
 equal 'an arrow from each call that issued something to its first operation' "$(grep -c '"ph":"s"' "$T/trace") $(grep -c '"ph":"f"' "$T/trace")" '9 9'
 nsysx-perfetto -q --chrome --no-flows "$T/hand.nsx" >"$T/trace"
 equal 'no arrows with --no-flows' "$(grep -c -e '"ph":"s"' -e '"ph":"f"' "$T/trace")" 0
 
-# ---- generated jobs: SQL knows their calls
+# ---- generated jobs: compared with SQL queries on their exports
 for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--schema 3.28.1 --shuffle' '--schema 3.28.1 --torch' '--processes 2 --devices 2 --one-export'; do
 	rm -rf "$T/job"
 	# shellcheck disable=SC2086
@@ -167,7 +167,7 @@ for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--schema 3.28
 		SELECT start, end - start, (SELECT id FROM calls c WHERE corr = k.correlationId AND pid = k.globalPid ORDER BY start, id LIMIT 1) FROM CUPTI_ACTIVITY_KIND_KERNEL k" |
 		awk '{ print $1, $2, $3 == "" ? "-" : $3 }' | sort >"$T/want"
 	awk -F'\t' '/^#op\t/ || ($1 == "op" && $4 == "kernel")' "$T/job.nsx" | columns op start dur call | sort >"$T/ops"
-	same 'and the calls of its kernels' "$T/ops" "$T/want"
+	same 'calls of kernels, by SQL' "$T/ops" "$T/want"
 	case $options in
 	*3.28.1*)
 		sqlite3 -separator ' ' "$1" "
@@ -178,13 +178,13 @@ for options in '' '--torch' '--graphs' '--schema 3.0.0 --shuffle' '--schema 3.28
 			columns op call type start dur bytes stream call host_start | sort >"$T/ops"
 		columns call call name class ops <"$T/job.nsx" | sort >"$T/calls"
 		join -o 1.2,1.3,1.4,1.5,1.6,1.7,1.8,2.2,2.3,2.4 "$T/ops" "$T/calls" | sort >"$T/got"
-		same 'and the calls of decompressions' "$T/got" "$T/want"
-		equal 'of which there are some' "$([ -s "$T/want" ] && echo yes)" yes
+		same 'calls of decompressions, by SQL' "$T/got" "$T/want"
+		equal 'there are decompressions' "$([ -s "$T/want" ] && echo yes)" yes
 		;;
 	esac
 	columns op call <"$T/job.nsx" | grep -v '^-' | sort -n | uniq -c | awk '{ print $2, $1 }' | sort >"$T/want"
 	columns call call ops <"$T/job.nsx" | grep -v ' 0$' | sort >"$T/calls"
-	same 'ops counts the operations that name the call' "$T/calls" "$T/want"
-	ok 'what is written is in order' sh -c 'nsysx-overlap -q "$T/job.nsx" >/dev/null'
+	same 'ops is the number of operations that name the call' "$T/calls" "$T/want"
+	ok 'the stream is sorted' sh -c 'nsysx-overlap -q "$T/job.nsx" >/dev/null'
 done
 done_testing

@@ -31,12 +31,12 @@ thunks() {
 table() { nsysx-view -t "$1" "$2"; }
 
 # ---- records ----
-# Group and bandwidths (GB/s are bytes a nanosecond), by hand:
+# Group and bandwidths (GB/s are bytes per nanosecond):
 #   ag  no groups: all 4 devices; 1000 B x 4 / 1000 ns = 4, x 3/4 = 3
 #   ar  group {0,1}: 1000 / 500 = 2, x 2 x 1/2 = 2
 #   rs  group {0,1,2} of sizes 3 and 1: 600 x 3 / 900 = 2, x 2/3 = 1.333...; on device 3 alone: 600 / 600 = 1, x 0 = 0
 #   cp  2 by definition: 1000 / 500 = 2, 2;  hd  1: 8000 / 1000 = 8, 8;  aa  4: 1000 / 250 = 4, x 3/4 = 3
-#   bc  {2,3}: 1000 / 100 = 10, 10;  nodump  neither size nor opcode: the kind only, which its name tells;  a duration of 0: no bandwidth
+#   bc  {2,3}: 1000 / 100 = 10, 10;  nodump  neither size nor opcode: only the kind is known, from its name;  a duration of 0: no bandwidth
 { meta; thunks <<'END'; tail_of; } >"$T/all"
 0 0 0 0 add 0 5 0 0
 0 0 1 0 ag 10 1000 3 1
@@ -68,14 +68,14 @@ END
 same 'kind, size, group and bandwidths' "$T/got" "$T/want"
 awk -F'\t' '$1 == "diag"' "$T/out" | cut -f 2,3,5 >"$T/got"
 printf 'warning\tnsysx-collectives\t1\ninfo\tnsysx-collectives\t1\n' >"$T/want"
-same 'what lacks a size or a duration is counted' "$T/got" "$T/want"
+same 'records without a size or a duration are counted' "$T/got" "$T/want"
 run nsysx-collectives "$T/all"
-equal 'and said' "$(cat "$T_private/err")" 'nsysx-collectives: warning: communication thunks of unknown message size: no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump'
+equal 'a warning says how to get sizes' "$(cat "$T_private/err")" 'nsysx-collectives: warning: communication thunks of unknown message size: no bandwidth; nsysx-extract -x DIR reads sizes from the HLO dump'
 awk -F'\t' '$1 != "collective" && $1 != "#collective" && $1 != "diag" && $1 != "#diag"' "$T/out" | sed 's/^end.*/end	0/' >"$T/rest"
-same 'all other records pass' "$T/rest" "$T/all"
+same 'all other records pass through' "$T/rest" "$T/all"
 
 # ---- order ----
-# Of equal start: module, range, thunk, op, then collectives: the longer first, then profile, device, range, name.
+# With equal starts: module, range, thunk, op, then collectives: the longer first, then profile, device, range, name.
 { meta; printf '#module\tstart:i\n#op\tstart:i\tname:s\n#mystery\tx:i\n'; cat <<'END' | tr ' ' '\t'; tail_of; } >"$T/ties"
 #thunk profile:i device:i program:i inst:i name:s start:i dur:i comm:i range:i
 module 5
@@ -96,19 +96,19 @@ END
 sed 's/^#skew	skew:i/#skew	skew:f/' "$T/ties" >"$T/ties.in"
 { sed '/^#end/,$d' "$T/ties.in"; printf 'skew\t1\n'; tail_of; } >"$T/ties"
 nsysx-collectives "$T/ties" >"$T/once"
-equal 'collectives come after all else of their start' "$(awk -F'\t' '
+equal 'collectives come after other records with the same start' "$(awk -F'\t' '
 	$1 == "collective" { printf "%s ", $8 } $1 == "thunk" { printf "(%s) ", $6 } $1 ~ /^(module|op|mystery|skew)$/ { printf "%s ", $1 }' "$T/once")" \
 	'module (b) (a) (d) (e) (f) (g) mystery op mystery g e f d a b module (h) op h skew '
-ok 'what comes out is in order' nsysx-collectives -o "$T/twice" "$T/once"
-same 'twice is once' "$T/once" "$T/twice"
+ok 'the output is sorted' nsysx-collectives -o "$T/twice" "$T/once"
+same 'running it twice changes nothing' "$T/once" "$T/twice"
 nsysx-view -b "$T/ties" | nsysx-collectives -b -z | nsysx-view >"$T/binary"
-same 'binary gives what text gives' "$T/once" "$T/binary"
+same 'binary gives the same as text' "$T/once" "$T/binary"
 # Collectives of a version with fewer and with other columns are replaced.
 { sed '/^#end/,$d; /^skew/,$d' "$T/ties"; printf '#collective\tbusbw:f\tphase:s\tstart:i\ncollective\t-1\tinit\t6\n'; tail_of; } >"$T/old"
 nsysx-collectives "$T/old" >"$T/new"
 equal 'old collective records are replaced' "$(table collective "$T/new" | sed 1d | wc -l) $(grep -c -w -e init -e '-1' "$T/new")" '7 0'
 { printf '#nsysx\t2\n#collective\tbusbw:f\tphase:s\tstart:i\n'; sed '1d' "$T/ties"; } >"$T/old"
-equal 'a header of theirs gets the columns that it lacks' "$(nsysx-collectives "$T/old" | nsysx-view -t collective | awk -F'\t' '{ print $1 "," $2 "," $3 }' | head -n 2 | tr '\n' ' ')" \
+equal 'an old header of collectives gets the missing columns' "$(nsysx-collectives "$T/old" | nsysx-view -t collective | awk -F'\t' '{ print $1 "," $2 "," $3 }' | head -n 2 | tr '\n' ' ')" \
 	'busbw,phase,start 50,,5 '
 
 # ---- summary ----
@@ -147,9 +147,9 @@ awk -F'\t' -v OFS='\t' 'NR > 1 { for (i = 5; i <= 10; i++) if ($i != "") $i = sp
 	printf 'all-reduce\t1000\t2\t2\t1.83333333333\t0.166666666667\t1.83333333333\t200\t400\t0\n'
 	printf 'host-to-device\t8000\t1\t2\t6\t2\t6\t0\t0\t0.666666666667\n'
 } >"$T/want"
-same 'the summary, by hand' "$T/rounded" "$T/want"
+same 'the summary' "$T/rounded" "$T/want"
 nsysx-collectives "$T/sum" | nsysx-collectives --summary >"$T/again"
-same 'collective records in the stream change nothing' "$T/got" "$T/again"
+same 'collective records in the input change nothing' "$T/got" "$T/again"
 nsysx-view -bz "$T/sum" | nsysx-collectives --summary -o "$T/again"
 same 'binary and -o give the same' "$T/got" "$T/again"
 
@@ -175,13 +175,13 @@ same 'aligned columns with units' "$T/aligned" "$T/want"
 # Clocks that cannot be compared: ag and ar run on both reports or on one; hd and ar need one report's clock only.
 { CLOCKS=''; meta; sed -n '/^#thunk/,$p' "$T/sum"; } >"$T/unaligned"; unset CLOCKS
 nsysx-collectives -q --summary "$T/unaligned" | cut -f 1,8,9 | sed 1d | tr '\n' ' ' >"$T/got"
-equal 'no waits between clocks that were not aligned' "$(cat "$T/got")" 'all-gather		 all-reduce	200	400 host-to-device	0	0 '
+equal 'no waits between clocks that are not aligned' "$(cat "$T/got")" 'all-gather		 all-reduce	200	400 host-to-device	0	0 '
 run nsysx-collectives --summary "$T/unaligned"
-equal 'and it is said how many' "$(grep -c 'clocks cannot be compared.* (2)$' "$T_private/err")" 1
+equal 'their number is in a warning' "$(grep -c 'clocks cannot be compared.* (2)$' "$T_private/err")" 1
 { CLOCKS='clock\t0\t0\t0\nclock\t1\t0\t0\nclock\t2\t1\t1\nclock\t3\t1\t1\n'; meta; sed -n '/^#thunk/,$p' "$T/sum"; } >"$T/components"
 unset CLOCKS
 nsysx-collectives -q --summary "$T/components" | cut -f 1,8,9 | sed 1d | tr '\n' ' ' >"$T/got2"
-same 'nor between components of clocks' "$T/got2" "$T/got"
+same 'no waits between components of clocks' "$T/got2" "$T/got"
 
 # A group of eight, of which the stream has four devices; hidden is missing on one of them.
 { meta; thunks <<'END'; tail_of; } >"$T/part"
@@ -192,21 +192,21 @@ same 'nor between components of clocks' "$T/got2" "$T/got"
 END
 run nsysx-collectives --summary "$T/part"
 # 800 / 700, x 2 x 7/8 = 2
-equal 'a group that is not all there counts with its whole size' "$(sed 1d "$T_private/out" | cut -f 1-5)" 'all-reduce	800	8	1	2'
-equal 'and is counted, as is a missing hidden' "$(grep -c -e 'devices that are not in the stream' -e 'not pass nsysx-overlap' "$T_private/err")" 2
-equal 'whose share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
+equal 'an incomplete group counts with its full size' "$(sed 1d "$T_private/out" | cut -f 1-5)" 'all-reduce	800	8	1	2'
+equal 'incomplete groups and missing hidden times are counted' "$(grep -c -e 'devices that are not in the stream' -e 'not pass nsysx-overlap' "$T_private/err")" 2
+equal 'without hidden the share is absent' "$(sed 1d "$T_private/out" | cut -f 10)" ''
 
-# For instances with a record of one device only, waiting is unknown: 0 would mean that no device waited. The group of an instruction
-# whose kind is not known is not known either.
+# For instances with a record of one device only, waiting is unknown: 0 would mean that no device waited. If the kind of an
+# instruction is unknown, so is its group.
 { meta | sed 's/^inst	0	8	.*/inst	0	8	nodump	1			/'; thunks <<'END'; tail_of; } >"$T/alone"
 0 0 9 0 wide 0 700 0 1
 0 0 5 0 hd 800 700 0 1
 1 2 8 0 nodump 900 100 0 1
 END
 run nsysx-collectives --summary -v "$T/alone"
-equal 'no wait is known of one device alone' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" ',,1,, all-reduce,8,1,, host-to-device,1,1,0,0 '
-equal 'which is said' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: taken as of all devices' "$T_private/err")" 2
-equal 'nor has its record a group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
+equal 'with a record of one device the wait is absent' "$(sed 1d "$T_private/out" | cut -f 1,3,4,8,9 | tr '\t\n' ', ')" ',,1,, all-reduce,8,1,, host-to-device,1,1,0,0 '
+equal 'instances of one device and unknown groups are counted' "$(grep -c -e 'recorded on one device only: no wait (2)' -e 'unknown replica groups: taken as of all devices' "$T_private/err")" 2
+equal 'a record of unknown kind has no group' "$(nsysx-collectives -q "$T/alone" | nsysx-view -t collective | awk -F'\t' 'NR > 1 { print $7 "," $13 }' | tr '\n' ' ')" 'wide,8 hd,1 nodump, '
 
 # The pairs of a permutation are one instance: 0 and 1, then 2 and 3, are connected.
 { meta; thunks <<'END'; tail_of; } >"$T/permute"
@@ -216,45 +216,45 @@ equal 'nor has its record a group' "$(nsysx-collectives -q "$T/alone" | nsysx-vi
 1 3 4 0 cp 0 200 0 1
 END
 # 1000/50 = 20 and 1000/200 = 5: mean 12.5
-equal 'devices that pairs connect share an instance' "$(nsysx-collectives --summary "$T/permute" | sed 1d | cut -f 1-5)" \
+equal 'devices connected by pairs share an instance' "$(nsysx-collectives --summary "$T/permute" | sed 1d | cut -f 1-5)" \
 	'collective-permute	1000	2	2	12.5'
 
-# Hidden for longer than they last, or for less than nothing: 1000 of 1000 and 0 of 1000, and 250 of 2000: 1250 of 4000.
+# Hidden time longer than the duration, or negative: 1000 of 1000 and 0 of 1000, and 250 of 2000: 1250 of 4000.
 { meta; thunks <<'END'; tail_of; } >"$T/over"
 0 0 5 0 hd 0 1000 1500 1
 0 0 5 1 hd 2000 1000 -100 1
 0 0 5 2 hd 4000 2000 250 1
 END
 equal 'hidden time is at most the duration' "$(nsysx-collectives -q --summary --tsv "$T/over" | sed 1d | cut -f 10)" 0.3125
-equal 'what was cut is counted' "$(nsysx-collectives --summary "$T/over" 2>&1 >"$T/x")" \
+equal 'hidden times that are cut are counted' "$(nsysx-collectives --summary "$T/over" 2>&1 >"$T/x")" \
 	'nsysx-collectives: warning: communication thunks and operations whose hidden time exceeds their duration: cut to it (2)'
 
-# The rows do not depend on the order of what starts at once, nor the doubles on that of the instances.
+# Rows do not depend on the order of records with equal starts, nor sums of doubles on the order of instances.
 awk 'BEGIN { srand(7); for (e = 0; e < 500; e++) { d = int(rand() * 1e6) + 1; for (i = 0; i < 4; i++) print (i > 1), i, 1, e, "ag", 5, d + i * 3, 0, 1 } }' >"$T/many"
 { meta; thunks <"$T/many"; tail_of; } | nsysx-collectives --summary >"$T/a"
 { meta; sort -t' ' -k 7,7r "$T/many" | thunks; tail_of; } | nsysx-collectives --summary >"$T/b"
-same 'the order of instances does not show' "$T/a" "$T/b"
-equal 'all of them are there' "$(sed 1d "$T/a" | cut -f 4)" 500
+same 'the order of instances does not matter' "$T/a" "$T/b"
+equal 'all instances are counted' "$(sed 1d "$T/a" | cut -f 4)" 500
 
-# ---- nothing to say ----
+# ---- no results
 { meta; printf '0 0 0 0 add 0 5 0 0\n' | thunks; tail_of; } >"$T/quiet"
 ok 'no communication is no error' nsysx-collectives -o "$T/quiet.out" "$T/quiet"
-equal 'a diag says so' "$(grep -c '^diag	info	nsysx-collectives	no communication	1$' "$T/quiet.out")" 1
+equal '... a diag is written' "$(grep -c '^diag	info	nsysx-collectives	no communication	1$' "$T/quiet.out")" 1
 equal 'the table has only its header' "$(nsysx-collectives --summary "$T/quiet" | wc -l)" 1
-equal 'in JSON nothing' "$(nsysx-collectives --summary --json "$T/quiet")" '[]'
+equal '... JSON is an empty list' "$(nsysx-collectives --summary --json "$T/quiet")" '[]'
 fails '--require: no collective' 1 'no collective record' nsysx-collectives --require collective -o "$T/none" "$T/quiet"
-fails '--require of a summary' 1 'no collective record' nsysx-collectives --summary --require collective "$T/quiet"
-ok '--require where there is one' nsysx-collectives --summary --require collective "$T/sum"
+fails '--require with --summary: no collective' 1 'no collective record' nsysx-collectives --summary --require collective "$T/quiet"
+ok '--require: there is a collective' nsysx-collectives --summary --require collective "$T/sum"
 
 # ---- refusals ----
 sed '$d' "$T/sum" >"$T/cut"
 fails 'a stream that was cut short' 1 'cut short' nsysx-collectives -o "$T/none" "$T/cut"
-fails 'a summary of one' 1 'cut short' nsysx-collectives --summary -o "$T/none" "$T/cut"
-equal 'leaves no output' "$(ls "$T" | grep -c none)" 0
+fails 'a summary of a stream that was cut short' 1 'cut short' nsysx-collectives --summary -o "$T/none" "$T/cut"
+equal 'a refusal leaves no output' "$(ls "$T" | grep -c none)" 0
 awk '$1 == "thunk" && !late { late = $0; next } $1 == "#end" { print late } { print }' "$T/sum" >"$T/disorder"
 fails 'a stream out of order' 1 'out of order' nsysx-collectives -o "$T/none" "$T/disorder"
 sed 's/^groups	1	.*/groups	1	0,x;3/' "$T/sum" >"$T/badgroups"
-fails 'groups that are none' 1 'groups 1: want devices such as 0,1;2,3, got "0,x;3"' nsysx-collectives -o "$T/none" "$T/badgroups"
+fails 'malformed groups' 1 'groups 1: want devices such as 0,1;2,3, got "0,x;3"' nsysx-collectives -o "$T/none" "$T/badgroups"
 fails 'table forms without --summary' 2 'go with --summary' nsysx-collectives --tsv "$T/sum"
 fails 'two table forms' 2 'exclude each other' nsysx-collectives --summary --tsv --json "$T/sum"
 fails 'a binary summary' 2 'do not go with a table' nsysx-collectives --summary -b "$T/sum"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What communicates: extraction decides, every tool believes the instruction where records contradict it, and operations that communicate count
-# like thunks. Answers are worked out by hand beside the streams.
+# Which records are communication: extraction decides, all tools use the column of the instruction where records contradict it, and operations that
+# communicate count like thunks. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
@@ -55,7 +55,7 @@ END
 			}
 	}' | sort -s -n -k 6,6 | awk '{ print ($1 == "op" ? $8 : $1 == "module" ? $6 : $9), NR, $0 }' | sort -n -k 1,1 -k 2,2 | cut -d' ' -f3-
 } >"$T/lines"
-# Records of one start stand by kind, then the longer first.
+# Records with equal starts are sorted by kind, then the longer first.
 {
 	grep -v -e '^module' -e '^thunk' -e '^op' "$T/lines"
 	grep -e '^module' -e '^thunk' -e '^op' "$T/lines" | awk '{
@@ -63,11 +63,11 @@ END
 		print s, ($1 == "module" ? 0 : $1 == "thunk" ? 2 : 3), -d, NR, $0 }' | sort -n -k 1,1 -k 2,2 -k 3,3 -k 4,4 | cut -d' ' -f5-
 } | stream >"$T/plain"
 nsysx-overlap -q "$T/plain" >"$T/true"
-equal 'hidden of thunks: the other half of 50 + e' "$(columns thunk name execution hidden <"$T/true" | grep ^ar | sort -u | paste -sd,)" 'ar 0 50,ar 1 49,ar 2 48,ar 3 47'
-equal 'hidden of operations: the instruction computes, its kernel does not' "$(columns op name execution hidden <"$T/true" | sort -u | paste -sd,)" \
+equal 'hidden of thunks: the remaining 50 + e ns are exposed' "$(columns thunk name execution hidden <"$T/true" | grep ^ar | sort -u | paste -sd,)" 'ar 0 50,ar 1 49,ar 2 48,ar 3 47'
+equal 'hidden of operations: one communicates, its instruction does not' "$(columns op name execution hidden <"$T/true" | sort -u | paste -sd,)" \
 	'deep_ep 0 20,deep_ep 1 20,deep_ep 2 20,deep_ep 3 20,k 0 -,k 1 -,k 2 -,k 3 -,ncclKernel 0 50,ncclKernel 1 49,ncclKernel 2 48,ncclKernel 3 47'
 
-# The instruction says 1: 1 is absent, then 0; the instruction says 0: 1. `once` contradicts in the first execution alone: nothing sticks.
+# Instruction 1 has comm 1, its records none or 0; instruction 0 has comm 0, its records 1. `once` contradicts in the first execution only.
 twist() {
 	awk -F'\t' -v OFS='\t' -v what="$1" '
 		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } }
@@ -77,7 +77,7 @@ twist() {
 			if (inst == 0 && (what == "one" || (what == "once" && e == 0))) $comm = 1 }
 		{ print }' "$2"
 }
-# What TOOL ARGS says of a stream, without what it passes on.
+# Output of TOOL ARGS for a stream, without the records that it passes through.
 answer() {
 	case $1 in
 	overlap) nsysx-overlap "$2" 2>"$T/err" | { columns thunk name execution device hidden; } ;;
@@ -89,7 +89,7 @@ answer() {
 		awk -F'\t' -v OFS='\t' '$1 == "program" && !done++ { print "#clock", "device:i", "profile:i", "component:i"; print "clock", 0, 0, 0; print "clock", 1, 1, 0 }
 			$1 == "end" { $2 += 2 } { print }' "$2" >"$T/clocks"
 		eval "nsysx-$1" '"$T/clocks"' 2>"$T/err" ;;
-	# On clocks of which the stream says that they can be compared.
+	# With clock records in the stream, so that devices can be compared.
 	*--instances* | *--each*) nsysx-align -q "$T/true" | awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "clock"' >"$T/clock"
 		awk -F'\t' -v OFS='\t' -v n="$(grep -c ^clock "$T/clock")" 'NR == FNR { clock = clock $0 "\n"; next }
 			$1 == "#program" { printf "%s", clock } $1 == "end" { $2 += n } { print }' "$T/clock" "$2" >"$T/clocks"
@@ -106,20 +106,20 @@ for tool in overlap overlap-ops records align compare 'collectives --summary --t
 	'fold --by kernel --exposed' 'fold --by kernel --mark-comm' 'collectives --instances --tsv' 'collectives --each --tsv' \
 	'stragglers --tsv' 'stragglers --waits --tsv' 'perfetto -o -' 'pgle'; do
 	answer "$tool" "$T/true" >"$T/want"
-	equal "$tool: nothing is said where nothing contradicts" "$(grep -c 'say otherwise' "$T/err")" 0
+	equal "$tool: no diag where nothing contradicts" "$(grep -c 'say otherwise' "$T/err")" 0
 	[ "$tool" = compare ] || equal "$tool: there is an answer" "$([ -s "$T/want" ] && echo yes)" yes
 	for what in absent zero one once; do
 		twist $what "$T/true" >"$T/contrary"
 		answer "$tool" "$T/contrary" >"$T/got"
 		same "$tool: the instruction is used: $what" "$T/want" "$T/got"
-		# Thunks 8, or 4 of two instructions in the first executions; where operations are looked at, these too.
+		# 8 thunks, or 4 of two instructions in the first executions; tools that also read operations count these too.
 		n=8
 		[ $what = once ] && n=4
 		case $tool in
 		overlap* | records | 'perfetto -o -' | 'collectives --summary --tsv' | 'summary --by collective --tsv' | 'summary --by device --tsv') n=$((2 * n)) ;;
 		pgle) n= ;;
 		esac
-		equal "$tool: and that is said: $what" "$(sed -n 's/.*that contradict their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
+		equal "$tool: contradictions are counted: $what" "$(sed -n 's/.*that contradict their instruction .*(\([0-9]*\))$/\1/p' "$T/err")" "$n"
 	done
 done
 
@@ -147,15 +147,15 @@ op 0 9 kernel 1 8 n1 1000 10 - 1 all-reduce
 END
 stream <"$T/ops.txt" >"$T/ops"
 nsysx-overlap "$T/ops" >"$T/hidden" 2>"$T/err"
-equal 'hidden behind kernels and graphs of the device alone' "$(columns op name hidden <"$T/hidden" | paste -sd,)" \
+equal 'operations are hidden by kernels and graphs of their device' "$(columns op name hidden <"$T/hidden" | paste -sd,)" \
 	'k -,n1 50,c1 -,n2 0,p 10,g -,c2 -,m -,z 0,n1 0'
 equal 'a stream of operations has communication' "$(cat "$T/err")" ''
 nsysx-overlap "$T/hidden" >"$T/again"
 same 'nsysx-overlap twice is once' "$T/hidden" "$T/again"
 nsysx-overlap --hold 0 "$T/ops" >"$T/again"
-same 'also through temporary files' "$T/hidden" "$T/again"
+same '... with temporary files' "$T/hidden" "$T/again"
 sed 's/	k	0	100		0		$/	k	0	100		0		33/' "$T/hidden" | nsysx-overlap >"$T/again"
-same 'hidden time of what computes is taken away' "$T/hidden" "$T/again"
+same 'old hidden times of computation are removed' "$T/hidden" "$T/again"
 nsysx-summary -q --by device --tsv "$T/ops" >"$T/got"
 cat >"$T/want" <<'END'
 #device	profile	execs	span	modules	compute	exposed	hidden	idle	compute_percent	exposed_percent	idle_percent	window	copy	copy_hidden
@@ -164,7 +164,7 @@ cat >"$T/want" <<'END'
 END
 sed 's/^#//' "$T/want" >"$T/want.plain"
 sed 's/^#//' "$T/got" >"$T/got.plain"
-same 'what a device does at each moment adds up to its window' "$T/want.plain" "$T/got.plain"
+same 'activities of a device add up to its window' "$T/want.plain" "$T/got.plain"
 nsysx-summary -q --by collective --tsv "$T/hidden" | sed 's/^#//' >"$T/got"
 cat >"$T/want" <<'END'
 collective	count	total	exposed	hidden	hidden_share
@@ -173,25 +173,25 @@ all-gather	1	100	100	0	0
 p2p-copy	1	60	50	10	0.16666666666666666
 [all]	5	320	260	60	0.1875
 END
-same 'kinds of collective, those at once each in full' "$T/want" "$T/got"
+same 'sums by kind of collective; concurrent ones count in full' "$T/want" "$T/got"
 nsysx-collectives "$T/hidden" >"$T/records"
-equal 'a record an operation that communicates' "$(columns collective op program inst name start dur hidden collective bytes device <"$T/records" | paste -sd,)" \
+equal 'a record for each operation that communicates' "$(columns collective op program inst name start dur hidden collective bytes device <"$T/records" | paste -sd,)" \
 	'1 - - n1 50 150 50 all-reduce - 0,3 - - n2 150 100 0 all-gather - 0,4 - - p 240 60 10 p2p-copy 128 0,8 - - z 340 0 0 all-reduce - 0,9 - - n1 1000 10 0 all-reduce - 1'
 nsysx-collectives "$T/records" >"$T/again"
 same 'nsysx-collectives twice is once' "$T/records" "$T/again"
-equal 'of the order of a stream' "$(nsysx-overlap -q "$T/records" | columns collective op | paste -sd,)" '1,3,4,8,9'
+equal 'the records are sorted' "$(nsysx-overlap -q "$T/records" | columns collective op | paste -sd,)" '1,3,4,8,9'
 nsysx-warmup -q "$T/records" >"$T/warm"
-equal 'nothing of it is initialisation' "$(columns collective op <"$T/warm" | paste -sd,)" '1,3,4,8,9'
+equal 'operations without modules are not initialisation' "$(columns collective op <"$T/warm" | paste -sd,)" '1,3,4,8,9'
 
-# Of operations beside thunks only those count whose instruction does not communicate.
-equal 'thunks count, and what runs in other instructions' "$(nsysx-summary -q --by collective --tsv "$T/true" | sed 1d | cut -f1-5 | paste -sd, | tr '\t' ' ')" \
+# Beside thunks only operations of instructions that do not communicate count.
+equal 'thunks count, and operations in other instructions' "$(nsysx-summary -q --by collective --tsv "$T/true" | sed 1d | cut -f1-5 | paste -sd, | tr '\t' ' ')" \
 	'all-reduce 8 1200 812 388,all-to-all 8 320 160 160,[all] 16 1520 972 548'
-equal 'a record each, too' "$(nsysx-collectives -q "$T/true" | columns collective name collective inst | sort | uniq -c | awk '{ print $1, $2, $3, $4 }' | paste -sd,)" \
+equal 'a record for each of them' "$(nsysx-collectives -q "$T/true" | columns collective name collective inst | sort | uniq -c | awk '{ print $1, $2, $3, $4 }' | paste -sd,)" \
 	'8 ar all-reduce 1,8 deep_ep all-to-all -'
-equal 'columns of operations come with modules' "$(nsysx-summary -q --by device --tsv "$T/true" | sed 1d | cut -f6-9,13-15 | tr '\t' ' ' | paste -sd,)" \
+equal 'columns of operations beside those of modules' "$(nsysx-summary -q --by device --tsv "$T/true" | sed 1d | cut -f6-9,13-15 | tr '\t' ' ' | paste -sd,)" \
 	'800 406 194 2194 3400 0 0,800 406 194 2194 3400 0 0'
 
-# Hidden time of random operations against adding up nanosecond by nanosecond.
+# Hidden time of random operations compared with a sum over nanoseconds.
 awk 'BEGIN { srand(5)
 	print "#device device:i"; print "device 0"; print "device 1"
 	print "#op op:i type:s device:i name:s start:i dur:i comm:i collective:s"
@@ -210,12 +210,12 @@ awk '$1 == "op" { n++; type[n] = $3; dev[n] = $4; at[n] = $6; dur[n] = $7; comm[
 				k += K; e += C && !K; hid += C && K; c += M && !K && !C; ch += M && (K || C); idle += !K && !C && !M }
 			print k, e, hid, idle, last[d] - first[d], c, ch } }' "$T/random" >"$T/want"
 { nsysx-overlap -q "$T/random" | columns op hidden; nsysx-summary -q --by device --tsv "$T/random" | sed 1d | cut -f6-9,13-15 | tr '\t' ' '; } >"$T/got"
-same 'random operations: hidden time and what devices do, by counting nanoseconds' "$T/want" "$T/got"
+same 'random operations: hidden time and activities, by counting nanoseconds' "$T/want" "$T/got"
 
 # ---- extraction
 p=281474976710656
 pid=$((p + 16777216)) a=$((p + 16777216 + 11))
-# new NAME SQL: an export of a program without a dump, whose rows the functions below add.
+# new NAME SQL: an export of a program without a dump; the functions below add rows.
 new() {
 	rm -f "$T/$1.sqlite"
 	sqlite3 -bail "$T/$1.sqlite" "
@@ -245,21 +245,21 @@ kernel() { echo "$(call $1) INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000 
 copy() { echo "$(call $1) INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1000 + $1, 1001 + $1, 0, 7, $1, $pid, 64, $2, $3, $4);"; }
 graph() { echo "$(call $1) INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1000 + $1, 1001 + $1, 0, 7, $1, $pid);"; }
 
-# Without NVTX: by names, and copies between devices: of kind 10 or with two devices that differ.
+# Without NVTX: by names, and copies between devices: kind 10, or two different devices.
 new names "$(kernel 1 1) $(kernel 2 2) $(kernel 3 3) $(kernel 4 4) $(kernel 5 5) $(copy 6 1 NULL NULL) $(copy 7 10 NULL NULL) $(copy 8 8 0 1)
 	$(copy 9 8 1 1) $(copy 10 8 0 NULL) $(graph 11)"
 equal 'operations by name and by the devices of a copy' "$(nsysx-extract -q --ops "$T/names.sqlite" | columns op start comm collective | paste -sd,)" \
 	'1001 1 all-reduce,1002 0 -,1003 1 send-recv,1004 0 -,1005 0 -,1006 0 -,1007 1 p2p-copy,1008 1 p2p-copy,1009 0 -,1010 0 -,1011 0 -'
 nsysx-extract -v --ops "$T/names.sqlite" >"$T/null" 2>"$T/err"
-equal 'a whole graph is said to compute' "$(grep -c 'graphs recorded as a whole count as computation' "$T/err")" 1
-equal '--comm: the first rule that matches, before the built-in ones, the kind behind the last =' \
+equal 'an operation that is a whole graph computes' "$(grep -c 'graphs recorded as a whole count as computation' "$T/err")" 1
+equal '--comm: the first matching rule wins, before built-in ones; the kind follows the last =' \
 	"$(nsysx-extract -q --ops --comm '^mine::sh|=x=my kind' --comm 'mine=other' --comm 'SendRecv$=' "$T/names.sqlite" | columns op start comm collective | sed -n '1,5p' | paste -sd,)" \
 	'1001 1 all-reduce,1002 0 -,1003 0 -,1004 0 -,1005 1 my kind'
-equal '--comm of a kind that is spelled almost as a known one: a question' "$(nsysx-extract --ops --comm 'mine=allreduce' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e '--comm: allreduce is none of the known .*; did you mean all-reduce?')$(nsysx-extract --ops --comm 'mine=all-reduce' --comm 'a=my kind' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e --comm:)" 10
+equal '--comm with a misspelled kind: a suggestion' "$(nsysx-extract --ops --comm 'mine=allreduce' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e '--comm: allreduce is none of the known .*; did you mean all-reduce?')$(nsysx-extract --ops --comm 'mine=all-reduce' --comm 'a=my kind' "$T/names.sqlite" 2>&1 >/dev/null | grep -c -e --comm:)" 10
 fails 'a rule without a kind' 2 'want REGEX=KIND' nsysx-extract --comm nothing "$T/names.sqlite"
-fails 'a rule whose expression is none' 2 'no extended regular expression' nsysx-extract --comm 'a(=b' "$T/names.sqlite"
+fails 'a rule with an invalid expression' 2 'no extended regular expression' nsysx-extract --comm 'a(=b' "$T/names.sqlite"
 
-# Ranges of PyTorch name the collective where a kernel's name leaves it open: the nearest around the launch that names one.
+# Ranges of PyTorch name the collective if a kernel's name does not: the nearest one around the launch that names one.
 pytorch() { echo "INSERT INTO NVTX_EVENTS VALUES ($1, $2, 59, '$3', $a, NULL, NULL, 0);"; }
 new torch "INSERT INTO StringIds VALUES (7, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)'), (8, 'ncclDevKernel_Generic(x)'), (9, 'ncclDevKernel_Broadcast_RING_LL(x)');
 	INSERT INTO NVTX_EVENTS VALUES (0, 0, 75, 'NCCL', $pid + 1, NULL, NULL, 2);
@@ -278,18 +278,18 @@ for ranges in gpu all; do
 	nsysx-extract -v --ops --ranges=$ranges "$T/torch.sqlite" >"$T/x" 2>"$T/err"
 	equal "ranges of PyTorch name the collective: $ranges" "$(columns op start comm collective calls <"$T/x" | paste -sd,)" \
 		'1013 1 all-to-all -,1021 1 all-reduce -,1031 1 reduce-scatter -,1042 1 send-recv -,1047 1 all-gather -,1051 1 send-recv -,1061 1 send-recv -,1071 0 - -,1072 0 - -,1086 1 scatter 1,1096 1 send-recv 1'
-	equal "a kernel that cannot be what its range says: $ranges" \
+	equal "a kernel that contradicts its range: $ranges" \
 		"$(sed -n "s/.*name different collectives.* is '\(.*\)' in '\([^']*\)'.*$/\1 \2/p" "$T/err")" \
 		'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x) nccl:all_to_all, op_id = 4'
-	equal "kernels of which nothing says what they execute: $ranges" "$(sed -n 's/.*do not say which.*emit_nvtx.*(\([0-9]*\))$/\1/p' "$T/err")" 2
+	equal "kernels whose collective is unknown: $ranges" "$(sed -n 's/.*do not say which.*emit_nvtx.*(\([0-9]*\))$/\1/p' "$T/err")" 2
 done
 nsysx-extract -v --ops "$T/torch.sqlite" >"$T/x" 2>"$T/err"
-equal 'without ranges the kernel counts' "$(columns op collective <"$T/x" | sort | uniq -c | awk '{ print $1 " " $2 }' | paste -sd,)" '2 -,1 all-reduce,1 broadcast,1 nccl,6 send-recv'
-equal 'and it is said how to know more' "$(sed -n 's/.*do not say which.*--ranges reads.*(\([0-9]*\))$/\1/p' "$T/err")" 7
+equal 'without ranges the name of the kernel is used' "$(columns op collective <"$T/x" | sort | uniq -c | awk '{ print $1 " " $2 }' | paste -sd,)" '2 -,1 all-reduce,1 broadcast,1 nccl,6 send-recv'
+equal '... a warning names the option that reads ranges' "$(sed -n 's/.*do not say which.*--ranges reads.*(\([0-9]*\))$/\1/p' "$T/err")" 7
 equal "a user's rule comes before ranges" "$(nsysx-extract -q --ops --ranges --comm 'SendRecv=mine' "$T/torch.sqlite" | columns op start collective | grep mine | paste -sd,)" \
 	'1013 mine,1042 mine,1051 mine,1061 mine'
 
-# Without a dump: names with '_', then kernels, all of which must communicate; an instruction that communicates does so in all its operations.
+# Without a dump: names with '_', then kernels, all of which must communicate; all operations of an instruction that communicates do so.
 new inst "INSERT INTO NVTX_EVENTS VALUES (9, 90, 59, 'XlaModule:#hlo_module=m,program_id=7#', $a, NULL, NULL, 1);
 	$(thunk 10 all_to_all.9.1) $(kernel 11 2) $(copy 12 8 0 0)
 	$(thunk 20 psum.3) $(kernel 21 6) $(copy 22 8 0 0) $(kernel 23 6)
@@ -299,15 +299,15 @@ new inst "INSERT INTO NVTX_EVENTS VALUES (9, 90, 59, 'XlaModule:#hlo_module=m,pr
 for ops in '' --ops; do
 	equal "instructions by name, then by all kernels that ran: '$ops'" "$(nsysx-extract -q $ops "$T/inst.sqlite" | columns inst name comm collective | paste -sd,)" \
 		'all_to_all.9.1 1 all-to-all,copy.1 0 -,custom.1 0 -,loop_add_fusion 0 -,psum.3 1 all-gather'
-	equal "thunks as their instructions: '$ops'" "$(nsysx-extract -q $ops "$T/inst.sqlite" | columns thunk name comm | paste -sd,)" \
+	equal "thunks have the value of their instruction: '$ops'" "$(nsysx-extract -q $ops "$T/inst.sqlite" | columns thunk name comm | paste -sd,)" \
 		'all_to_all.9.1 1,psum.3 1,custom.1 0,loop_add_fusion 0,copy.1 0'
 done
-equal 'operations as their instructions, else by themselves' "$(nsysx-extract -q --ops "$T/inst.sqlite" | columns op start comm collective | paste -sd,)" \
+equal 'operations have the value of their instruction, else of their own name' "$(nsysx-extract -q --ops "$T/inst.sqlite" | columns op start comm collective | paste -sd,)" \
 	'1011 1 all-to-all,1012 1 all-to-all,1021 1 all-gather,1022 1 all-gather,1023 1 all-gather,1031 0 -,1032 1 send-recv,1041 0 -,1051 1 p2p-copy'
-equal '--comm holds for instructions, too' "$(nsysx-extract -q --comm 'loop=mine' --comm 'AllGather=' "$T/inst.sqlite" | columns inst name comm collective | paste -sd,)" \
+equal '--comm applies to instructions' "$(nsysx-extract -q --comm 'loop=mine' --comm 'AllGather=' "$T/inst.sqlite" | columns inst name comm collective | paste -sd,)" \
 	'all_to_all.9.1 1 all-to-all,copy.1 0 -,custom.1 1 mine,loop_add_fusion 1 mine,psum.3 0 -'
 
-# With dumps, of one report alone, of none: operations go by the instruction of the job, whether exports are taken at once or merged.
+# With dumps for all profiles, for one, for none: operations have the value of the instruction of the job, whether exports are extracted together or merged.
 "$SYNTH" -o "$T/job" --processes 2 || exit 1
 for how in "-x $T/job/dump0 $T/job/r0.sqlite $T/job/r1.sqlite" "$T/job/r1.sqlite -x $T/job/dump0 $T/job/r0.sqlite" "$T/job/r0.sqlite $T/job/r1.sqlite"; do
 	nsysx-extract -q --ops $how >"$T/direct"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-compile: where compilation time goes, parallel compilation shared out, from streams and from CSV.
+# nsysx-compile: compilation time, with parallel compilation scaled to elapsed time, from streams and from CSV.
 . "${0%/*}/../testlib.sh"
 
 tab=$(printf '\t')
@@ -40,7 +40,7 @@ cat >"$T/regions.txt" <<'EOF'
 0 10 2 1 900 50 0 0 0 XlaCreateGpuExecutable
 EOF
 stream "$T/regions" <"$T/regions.txt"
-equal 'regions of parallel compilation are shared one by one, main-thread work in them counts once' "$(sums "$T/regions")" \
+equal 'regions of parallel compilation are scaled one by one, main-thread work in them counts once' "$(sums "$T/regions")" \
 	'XlaCompileBackend 250 650
 XlaOptimizeLlvmIr 244 0
 XlaEmitGpuAsm 126 90
@@ -50,31 +50,31 @@ XlaCompileGpuAsm 90 0
 XlaCreateGpuExecutable 50 0
 XlaMemoryScheduler 40 0'
 # Work: 100 + 710 + 100 + 40 + 50 of the main thread, 500 + 250 of the others.
-equal 'by module the total is what passed, work what threads did' \
+equal 'by module: total is elapsed time, work is time of threads' \
 	"$(nsysx-compile --by module "$T/regions" | sed 1d)" "$(printf '7\tjit_f\tjit_f@7\t1\t1000\t1000\t1000\t1750\t100')"
 
-# Three ranges share 100 ns: 33 1/3 each, and the nanosecond that is missing goes to the first by name.
+# Three ranges share 100 ns: 33 1/3 each, and the remaining nanosecond goes to the first by name.
 thirds() {
 	printf '0 %d1 - 1 %d 100 0 0 0 XlaCompile\n' "$1" "$2"
 	printf "0 $1%d ${1}1 %d $2 100 0 0 0 %s\n" 2 2 c 3 3 b 4 4 a
 }
 thirds 1 0 | stream "$T/thirds"
-equal 'what cannot be divided is shared to the nanosecond' "$(sums "$T/thirds")" 'a 34 0
+equal 'shares are rounded so that they add up' "$(sums "$T/thirds")" 'a 34 0
 b 33 0
 c 33 0
 XlaCompile 0 100'
 { thirds 1 0; thirds 2 200; thirds 3 400; } | stream "$T/thrice"
-equal 'fractions of several compilations add up before they are rounded' "$(sums "$T/thrice")" 'a 100 0
+equal 'fractions of several compilations are added before rounding' "$(sums "$T/thrice")" 'a 100 0
 b 100 0
 c 100 0
 XlaCompile 0 300'
-# A range of a worker's worker belongs to the same region, which does not reach beyond its owner: 50 ns among 400.
+# A range launched by a worker of a worker belongs to the same region, which is clipped to its owner: 50 ns among 400.
 stream "$T/deep" <<'EOF'
 0 1 - 1 100 100 0 0 0 XlaCompile
 0 2 1 2 150 100 0 0 0 b
 0 3 2 3 160 300 0 0 0 a
 EOF
-equal 'ranges of other threads count no more than the range they are in' "$(sums "$T/deep")" 'XlaCompile 50 50
+equal 'ranges of other threads are limited to the range around them' "$(sums "$T/deep")" 'XlaCompile 50 50
 a 38 0
 b 12 0'
 
@@ -95,43 +95,43 @@ XlaEmitLlvmIr 300 0
 XlaPass:#name=dce# 300 0
 XlaPassPipeline:#name=opt# 250 150
 XlaPass:#name=cse# 150 0'
-equal 'by pass: XlaPass alone' "$(sums --by pass "$T/job")" 'XlaPass:#name=dce# 300 0
+equal 'by pass: only XlaPass' "$(sums --by pass "$T/job")" 'XlaPass:#name=dce# 300 0
 XlaPass:#name=cse# 150 0'
-equal 'percentages of passes are of the passes' "$(nsysx-compile --by pass "$T/job" | cut -f 4 | sed 1d | cut -c 1-6 | xargs)" '66.666 33.333'
-equal 'by phase: what stands before the keys' "$(sums --by phase "$T/job")" 'XlaCompile 800 1000
+equal 'percentages of passes add up to 100' "$(nsysx-compile --by pass "$T/job" | cut -f 4 | sed 1d | cut -c 1-6 | xargs)" '66.666 33.333'
+equal 'by phase: the label before the keys' "$(sums --by phase "$T/job")" 'XlaCompile 800 1000
 XlaPass 450 0
 XlaEmitLlvmIr 300 0
 XlaPassPipeline 250 150'
 equal 'by module: compilations, their total, mean and longest' "$(nsysx-compile --by module "$T/job" | cut -f 1-7)" \
 	"$(printf 'id\tname\tkey\tcompilations\ttotal\tmean\tmax\n7\tjit_f\tjit_f@7\t2\t1200\t600\t1000\n9\tjit_g\tjit_g@9\t1\t500\t500\t500\n\t[unknown program]\t\t0\t100\t\t')"
 # Profile 0: compilations of 1000 and 500 ns in [0,2500]; profile 1: 300 ns of 300.
-equal 'by process: compilation in the time of all records' "$(nsysx-compile --by process "$T/job")" \
+equal 'by process: compilation and the time of all records' "$(nsysx-compile --by process "$T/job")" \
 	"$(printf 'profile\tname\tpid\tcompilations\tcompile\twall\tshare\n0\tr0\t5\t2\t1500\t2500\t0.6\n1\tr1\t5\t1\t300\t300\t1')"
 { sed '/^#end/,$d' "$T/job"; printf '#module\tprofile:i\tstart:i\tdur:i\nmodule\t1\t1000\t500\n'; tail_of; } >"$T/ran"
-equal 'GPU work counts in that time' "$(nsysx-compile --by process "$T/ran" | tail -n 1 | cut -f 5-7)" "$(printf '300\t1500\t0.2')"
+equal 'GPU work extends that time' "$(nsysx-compile --by process "$T/ran" | tail -n 1 | cut -f 5-7)" "$(printf '300\t1500\t0.2')"
 run nsysx-compile --table "$T/job"
-equal 'an aligned table says what share of the time is compilation' "$(tail -n 2 "$T_private/out" | head -n 1)" '2 processes: 1.8e-06 s of 2.8e-06 s compiling (64.3%)'
+equal 'an aligned table ends with the share of compilation' "$(tail -n 2 "$T_private/out" | head -n 1)" '2 processes: 1.8e-06 s of 2.8e-06 s compiling (64.3%)'
 # The first compilation of each profile's process: XlaCompile 300 and its pipeline 250; XlaCompile 200.
-equal 'loading of libraries is told apart' "$(sums --loading "$T/job")" '[non-leaf_time_in_0th_XlaCompile_range] 750 0
+equal '--loading: loading of libraries has a row' "$(sums --loading "$T/job")" '[non-leaf_time_in_0th_XlaCompile_range] 750 0
 XlaCompile 300 1000
 XlaEmitLlvmIr 300 0
 XlaPass:#name=dce# 300 0
 XlaPass:#name=cse# 150 0
 XlaPassPipeline:#name=opt# 0 150'
-# Two compilations of one process at a time, on two threads.
+# Two concurrent compilations of one process, on two threads.
 stream "$T/two" <<'EOF'
 0 1 - 1 0 100 0 0 0 XlaCompile
 0 2 - 2 50 100 0 0 1 XlaCompile
 EOF
-equal 'compilations that overlap keep a process busy once' "$(nsysx-compile --by process "$T/two" | sed 1d | cut -f 4-7)" "$(printf '2\t150\t150\t1')"
-equal 'and take the time of both' "$(sums "$T/two")" 'XlaCompile 200 0'
+equal 'overlapping compilations count once in the busy time of a process' "$(nsysx-compile --by process "$T/two" | sed 1d | cut -f 4-7)" "$(printf '2\t150\t150\t1')"
+equal '... and both in the total of modules' "$(sums "$T/two")" 'XlaCompile 200 0'
 
 nsysx-view -b "$T/job" >"$T/job.b"
 nsysx-compile --by process,module,range,phase,pass -o "$T/at-once-%" "$T/job"
 for by in range pass phase module process; do
 	nsysx-compile --by $by "$T/job" >"$T/text" && nsysx-compile --by $by "$T/job.b" >"$T/binary"
-	same "text and binary are one, by $by" "$T/text" "$T/binary"
-	same "and by $by the table is the same among others" "$T/text" "$T/at-once-$by"
+	same "text and binary give the same, by $by" "$T/text" "$T/binary"
+	same "by $by: the same table among others" "$T/text" "$T/at-once-$by"
 done
 nsysx-compile --json "$T/job" >"$T/json"
 equal 'JSON has the same rows' "$(python3 -c 'import json, sys
@@ -140,39 +140,39 @@ nsysx-compile -o "$T/out" "$T/job"
 nsysx-compile "$T/job" >"$T/text"
 same '-o writes the same to a file' "$T/out" "$T/text"
 
-# ---- what is wrong with a stream ----
+# ---- malformed streams
 stream "$T/empty" </dev/null
 run nsysx-compile "$T/empty"
-equal 'no compilation is a table without rows, and says why' "$status:$(cat "$T_private/out" "$T_private/err")" \
+equal 'no compilation: a table without rows and a diag' "$status:$(cat "$T_private/out" "$T_private/err")" \
 	"0:$(printf 'name\tself\tchild\tpercent\nnsysx-compile: warning: no compile records: profile what compiles, with NVTX in the trace')"
-fails 'unless one is asked for' 1 'no compile record' nsysx-compile --require compile "$T/empty"
-ok 'one that is there satisfies' nsysx-compile --require compile "$T/job"
+fails '--require: no compilation' 1 'no compile record' nsysx-compile --require compile "$T/empty"
+ok '--require: there is a compilation' nsysx-compile --require compile "$T/job"
 head -n 12 "$T/job" >"$T/cut"
 fails 'a stream that is cut short' 1 'cut short' nsysx-compile "$T/cut"
-fails 'and for a summary' 1 'cut short' nsysx-compile --summary "$T/cut"
+fails 'a stream cut short, with --summary' 1 'cut short' nsysx-compile --summary "$T/cut"
 fails 'an empty input' 1 'empty' nsysx-compile /dev/null
 stream "$T/orphan" <<'EOF'
 0 2 1 1 100 400 100 1 0 XlaPassPipeline:#name=opt#
 0 3 2 1 100 100 0 0 0 XlaPass:#name=dce#
 EOF
-equal 'ranges whose parent was filtered out still count' "$(sums "$T/orphan" 2>/dev/null)" 'XlaPassPipeline:#name=opt# 300 100
+equal 'ranges whose parent is missing count' "$(sums "$T/orphan" 2>/dev/null)" 'XlaPassPipeline:#name=opt# 300 100
 XlaPass:#name=dce# 100 0'
 run nsysx-compile --by module "$T/orphan"
-equal 'as no compilation' "$(sed 1d "$T_private/out" | cut -f 4,5)" "$(printf '0\t400')"
-equal 'and are warned of' "$(grep -c 'parent is not in the stream' "$T_private/err")" 1
+equal '... but not as a compilation' "$(sed 1d "$T_private/out" | cut -f 4,5)" "$(printf '0\t400')"
+equal '... with a warning' "$(grep -c 'parent is not in the stream' "$T_private/err")" 1
 stream "$T/late" <<'EOF'
 0 2 1 1 100 400 0 0 0 XlaPassPipeline
 0 1 - 1 100 100 0 0 0 XlaCompile
 EOF
-fails 'a parent after what is in it' 1 'range 1 comes after one of its children' nsysx-compile "$T/late"
+fails 'a parent after its child' 1 'range 1 comes after one of its children' nsysx-compile "$T/late"
 printf '0 1 - 1 100 100 0 0 0 %s\n' a b | stream "$T/twice"
 fails 'a range twice' 1 'range 1 comes twice' nsysx-compile "$T/twice"
 echo '0 1 - 1 100 -5 0 0 0 XlaCompile' | stream "$T/negative"
 fails 'a negative duration' 1 'compile: a time that is negative' nsysx-compile "$T/negative"
 echo '0 1 - 1 0 4000000000000000000 0 0 0 XlaCompile' | stream "$T/huge"
-fails 'a time beyond reason' 1 'compile: a time that is negative or beyond' nsysx-compile "$T/huge"
+fails 'a time out of range' 1 'compile: a time that is negative or beyond' nsysx-compile "$T/huge"
 fails 'a full disk' 1 '/dev/full:' nsysx-compile -o /dev/full "$T/job"
-fails 'and for a summary' 1 '/dev/full:' nsysx-compile -q --summary -o /dev/full compile/quirks.csv
+fails 'a full disk, with --summary' 1 '/dev/full:' nsysx-compile -q --summary -o /dev/full compile/quirks.csv
 fails '--full without --summary' 2 'goes with --summary' nsysx-compile --full "$T/job"
 fails '--by with --summary' 2 'do not go with --summary' nsysx-compile --summary --by pass "$T/job"
 fails '--tsv with --summary' 2 'do not go with --summary' nsysx-compile --summary --tsv "$T/job"
@@ -180,13 +180,13 @@ fails '--loading by process' 2 '--loading goes with' nsysx-compile --loading --b
 fails '--require of another kind' 2 'of compile records only' nsysx-compile --require thunk "$T/job"
 
 # ---- CSV ----
-# quirks.csv: chatter before the header, a name with commas and quotes, one with a line break, one that breaks its row, a compilation below a
-# user's range, one without time, one of which one kind is 99 %.
-golden 'the summary of odd CSV' compile/quirks.out nsysx-compile --summary compile/quirks.csv
-golden 'and by whole names' compile/quirks.full.out nsysx-compile --summary --full compile/quirks.csv
+# quirks.csv: lines before the header, a name with commas and quotes, one with a line break, one that breaks its row, a compilation below a
+# user range, one without time, one in which one kind takes 99 %.
+golden 'the summary of unusual CSV' compile/quirks.out nsysx-compile --summary compile/quirks.csv
+golden '... with full names' compile/quirks.full.out nsysx-compile --summary --full compile/quirks.csv
 nsysx-compile -q --summary compile/quirks.csv >"$T/lf"
 sed 's/$/\r/' compile/quirks.csv | nsysx-compile -q --summary | tr -d '\r' >"$T/crlf"
-same 'lines may end as on Windows' "$T/lf" "$T/crlf"
+same 'lines may end with CR LF' "$T/lf" "$T/crlf"
 zstd -qc compile/quirks.csv | nsysx-compile -q --summary >"$T/zst"
 same 'CSV may be compressed' "$T/lf" "$T/zst"
 seed=1
@@ -196,23 +196,23 @@ while [ $seed -le 6 ]; do
 		python3 compile/summary.py $mode "$T/random.csv" >"$T/want"
 		# shellcheck disable=SC2046  # one word or none
 		nsysx-compile --summary $([ $mode = full ] && echo --full) "$T/random.csv" >"$T/got"
-		same "random ranges $seed, $mode: the summary is what its definition says" "$T/want" "$T/got"
+		same "random ranges $seed, $mode: the summary equals one computed by its definition" "$T/want" "$T/got"
 	done
 	seed=$((seed + 1))
 done
 ok 'random ranges have compilations with rows' test "$(wc -l <"$T/got")" -gt 50
 head -c "$(($(wc -c <"$T/random.csv") - 20))" "$T/random.csv" >"$T/cut.csv"
 fails 'CSV that is cut short' 1 'cut short' nsysx-compile --summary "$T/cut.csv"
-fails 'as a table too' 1 'cut short' nsysx-compile "$T/cut.csv"
+fails '... for a table' 1 'cut short' nsysx-compile "$T/cut.csv"
 printf 'a,b\n1,2\n' >"$T/foreign.csv"
-fails 'other CSV' 1 'no column "Name"' nsysx-compile --summary "$T/foreign.csv"
-fails 'as a table too' 1 'no column "Start (ns)"' nsysx-compile "$T/foreign.csv"
+fails 'CSV with other columns' 1 'no column "Name"' nsysx-compile --summary "$T/foreign.csv"
+fails '... for a table' 1 'no column "Start (ns)"' nsysx-compile "$T/foreign.csv"
 sed 's/(ns)/(ms)/g' compile/quirks.csv >"$T/ms.csv"
 fails 'CSV in other units' 1 'no column "DurNonChild (ns)"' nsysx-compile --summary "$T/ms.csv"
 printf 'Processing [r.sqlite] with [nvtx_pushpop_trace.py]... \nSKIPPED: r.sqlite\n' >"$T/none.csv"
-fails 'CSV of nothing' 1 'no line of column names' nsysx-compile --summary "$T/none.csv"
+fails 'empty CSV' 1 'no line of column names' nsysx-compile --summary "$T/none.csv"
 
-# The regions above as CSV: the workers find their place by time.
+# The regions above as CSV: workers are assigned by time.
 {
 	echo 'Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild (ns),Name,PID,TID,Lvl,NumChild,RangeId,ParentId,RangeStack,NameTree'
 	awk '{ name = "TSL:" $10 ":#module=jit_f,program_id=7#"; up = $3 == 2 && $4 > 1 || $3 == "-" ? "" : $3
@@ -220,11 +220,11 @@ fails 'CSV of nothing' 1 'no line of column names' nsysx-compile --summary "$T/n
 } >"$T/regions.csv"
 for by in range phase module; do
 	nsysx-compile --by $by "$T/regions" >"$T/stream" && nsysx-compile --by $by "$T/regions.csv" >"$T/csv"
-	same "CSV makes the same table, by $by" "$T/stream" "$T/csv"
+	same "CSV gives the same table, by $by" "$T/stream" "$T/csv"
 done
 
 # ---- the summary of a stream ----
-# A compilation of 1000 ns: a pass of 300 with 200 of another library in it, code for 100. The user's range around it is no part of it.
+# A compilation of 1000 ns: a pass of 300 that contains 200 of another library, code generation for 100. The user range around it does not belong to it.
 # Exclusive: 200, 100, 100 of 400.
 {
 	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\thost_start:i\thost_dur:i\n'
@@ -235,17 +235,17 @@ done
 	printf 'range\t0\t5\t2\tTSL\tXlaEmitLlvmIr:#module=m#\t\t400\t100\n'
 	tail_of
 } >"$T/ranges"
-equal 'exclusive times follow from the ranges of a stream' "$(nsysx-compile --summary "$T/ranges" 2>&1)" \
+equal 'exclusive times are computed from the ranges of a stream' "$(nsysx-compile --summary "$T/ranges" 2>&1)" \
 	'Compilation: TSL:XlaCompile:#module=m#: 4e-07
  ncclGroupEnd 50.00% 2e-07
  XlaEmitLlvmIr 25.00% 1e-07'
 sed "s/^range${tab}0${tab}1${tab}${tab}/range${tab}0${tab}1${tab}2${tab}/" "$T/ranges" >"$T/circle"
 fails 'a range that is its own ancestor' 1 'a range that is its own ancestor' nsysx-compile --summary "$T/circle"
 run nsysx-compile --summary "$T/job"
-equal 'a stream without host ranges has nothing to sum, and a warning' "$status:$(cat "$T_private/out"):$(grep -c -e '--ranges=all' "$T_private/err")" 0::1
-fails 'an error if a compilation is asked for' 1 'no compilation' nsysx-compile -q --summary --require compile "$T/job"
+equal 'a stream without host ranges: a warning' "$status:$(cat "$T_private/out"):$(grep -c -e '--ranges=all' "$T_private/err")" 0::1
+fails '... with --require: an error' 1 'no compilation' nsysx-compile -q --summary --require compile "$T/job"
 
-# ---- known answers ----
+# ---- expected results of a definition
 # Ranges of other threads are in XlaCompileBackend: their time, while any is open, by their exclusive times.
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	"$SYNTH" -o "$T/synth" || exit 1
@@ -270,15 +270,15 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 			printf "total\t%d\nregions\t%d\n", total, regions
 		}' | sort >"$T/want"
 	nsysx-compile "$T/s.nsysx" | awk -F'\t' 'NR > 1 { print $1 FS $2; total += $2 } END { print "total" FS total }' | sort >"$T/got"
-	ok 'the samples compile in parallel' awk -F'\t' '$1 == "regions" && $2 > 0 { good = 1 } END { exit !good }' "$T/want"
-	equal 'every range of the samples has the time it should' "$(join -t "$tab" -a 1 -a 2 -e none -o 0,1.2,2.2 "$T/want" "$T/got" |
+	ok 'the samples have parallel compilation' awk -F'\t' '$1 == "regions" && $2 > 0 { good = 1 } END { exit !good }' "$T/want"
+	equal 'every range of the samples has its expected time' "$(join -t "$tab" -a 1 -a 2 -e none -o 0,1.2,2.2 "$T/want" "$T/got" |
 		awk -F'\t' '$1 != "regions" && ($2 == "none" || $3 == "none" || $2 - $3 > 1 || $3 - $2 > 1)')" ''
-	equal 'and together that of the compilations' "$(grep '^total' "$T/got")" "$(grep '^total' "$T/want")"
+	equal 'these times add up to the compilations' "$(grep '^total' "$T/got")" "$(grep '^total' "$T/want")"
 else
-	skip 'every range of the samples has the time it should' 'there is no nsysx-synth or nsysx-extract'
+	skip 'every range of the samples has its expected time' 'there is no nsysx-synth or nsysx-extract'
 fi
 
-# ---- reference ----
+# ---- reference results
 # Names and times of the reference table $2 against those of our table $3, within 1 ns each and in order.
 reference() {
 	zstd -qdc "$SHARED/oracle/$2.tsv.zst" | awk -F'\t' 'NR > 1 { printf "%s\t%.0f\n", $1, $2 * 1e6 }' >"$T/want"
@@ -292,19 +292,19 @@ if [ -e "$SHARED/data/compile/p0.csv.zst" ] && [ -e "$SHARED/data/pax/p0.sqlite.
 	reference 'the ranges of four profiles' combined/compilation_stats_stripped "$T/table"
 	nsysx-extract -q -b --autotune "$pax"/p?.sqlite.zst >"$T/raw"
 	nsysx-compile "$T/raw" >"$T/table"
-	reference 'with the autotuner spelled out' combined/compilation_stats_raw_stripped "$T/table"
+	reference 'with autotuning separate' combined/compilation_stats_raw_stripped "$T/table"
 	nsysx-extract -q -b -o "$T/p0" "$pax/p0.sqlite.zst"
 	nsysx-compile --by pass "$T/p0" >"$T/table"
-	reference 'passes alone' p0/compilation_passes_stripped "$T/table"
+	reference 'passes only' p0/compilation_passes_stripped "$T/table"
 	nsysx-compile "$T/p0" >"$T/table"
 	zstd -qdc "$SHARED/data/compile/p0.csv.zst" | nsysx-compile >"$T/csv"
 	same 'the same table from CSV' "$T/table" "$T/csv"
 	nsysx-extract -q -b --ranges=all -o "$T/all" "$pax/p0.sqlite.zst"
 	nsysx-compile --summary "$T/all" >"$T/got"
-	same 'the reference summary, from a stream' "$T/got" "$SHARED/data/compile/p0.agg.txt"
+	same 'the reference summary' "$T/got" "$SHARED/data/compile/p0.agg.txt"
 	zstd -qdc "$SHARED/data/compile/p0.full.txt.zst" >"$T/want"
 	nsysx-compile --summary --full "$T/all" >"$T/got"
-	same 'and by whole names' "$T/got" "$T/want"
+	same '... with full names' "$T/got" "$T/want"
 else
 	skip 'the reference tables' 'the reference data are not here'
 fi

@@ -5,13 +5,13 @@
 made=$B/completion
 tab=$(printf '\t')
 
-# The options that tool $1 has, a word a line, by what it says itself.
+# The options of tool $1 in its --help, a word per line.
 options() {
 	"$1" --help | grep -E '^  (-[A-Za-z0-9], |    )--' | sed 's/^  //' | cut -d ' ' -f 1-5 | tr ' ,' '\n\n' |
 		sed -n 's/^\(-[A-Za-z0-9]\)$/\1/p; s/^\(--[a-z0-9-]*\).*/\1/p' | sort
 }
 
-# What bash completes line $1 to, sorted; a word that ends the line with a space is empty. Words are those that bash makes of it.
+# Completions of line $1 in bash, sorted; a space at the end of the line makes an empty last word. COMP_WORDS is split as bash does.
 in_bash() {
 	bash --norc -c '
 		source "$1"
@@ -28,7 +28,7 @@ fish_gives() {
 		fish -c 'complete -C $argv[1]' -- "$1" 2>&1 | cut -f 1 | sort | tr '\n' ' ')" "${2:+$2 }"
 }
 
-# Each line of standard input, LINE TAB ANSWER, by claim $1. -'s answers depend on files; a folder `sub` and a file `some` are there.
+# Each line of standard input, LINE TAB ANSWER, by function $1. Answers for files: there are a folder `sub` and a file `some`.
 lines() {
 	while IFS=$tab read -r line answer; do
 		"$1" "$(printf %s "$line" | sed 's/_$/ /')" "$answer"
@@ -39,16 +39,16 @@ kinds=$(nsysx-view --schema | awk -F'\t' 'NR > 1 && $2 == "" && $1 != "end" { pr
 tools=$(cd "$B/bin" && echo nsysx-*)
 short=$(echo "$tools" | sed 's/nsysx-//g')
 
-equal 'the values of nsysx-idle --by are those that it asks for' \
+equal 'the values of nsysx-idle --by are those of its message' \
 	"$(nsysx-idle --by=- 2>&1 | sed -n 's/.*want \([^;]*\)$/\1/p' | sed 's/ or /, /; s/[A-Z][A-Z]*//g; s/, /\n/g' | sort | tr '\n' ' ')" \
 	"$(awk -F'\t' '$2 == "nsysx-idle" && $4 == "by" { print $7 }' "$made/rows.tsv" | tr '|' '\n' | sort | tr '\n' ' ')"
 for tool in $tools; do
-	equal "the values that $tool asks for are offered" \
+	equal "the values in the help of $tool are offered" \
 		"$(awk -F'\t' -v t="$tool" '$2 == t && $6 == "words" { print $4 "=" $7 }' "$made/rows.tsv" | grep -v '^by=device|module|execution|step' | sort)" \
 		"$("$tool" --help | sed -nE 's/^ +(-., )?--([a-z-]+)\[?=([a-z][^] ]*).*/\2=\3/p' | sort)"
 done
 
-# One answer for all shells; `_` at the end of a line stands for a space.
+# The same answers for all shells; `_` at the end of a line is a space.
 cat >"$T/lines" <<X
 nsysx-fold --by _	kernel module nvtx op-name opcode source
 nsysx-fold --by k	kernel
@@ -70,7 +70,7 @@ nsysx-idle --by _	device every: execution module range: step
 nsysx-fold _	F
 nsysx-fold -- --b	
 X
-# Bash has the part behind = as a word of its own, fish the whole; where bash gives nothing it takes files by itself.
+# In bash the part after = is a word, in fish the whole; where the function gives nothing, bash completes files.
 sed "s/${tab}F\$/$tab/; s/${tab}E[^ ]* /$tab/" "$T/lines" >"$T/bash.lines"
 awk -F'\t' -v OFS='\t' '
 	$2 == "F" { $2 = "some sub/" }
@@ -87,16 +87,16 @@ if command -v bash >/dev/null 2>&1; then
 	bash_gives 'nsysx-extract --ra' '--ranges --ranges='
 	bash_gives 'nsysx-record -o x -- nsysx-fol' nsysx-fold
 	bash_gives 'nsysx nothing --' ''
-	equal 'bash completes each tool so' "$(bash --norc -c 'source "$1"; complete -p' bash "$made/nsysx.bash" | awk '/-F _nsysx/ { print $NF }' | sort)" \
+	equal 'bash completes every tool with the function' "$(bash --norc -c 'source "$1"; complete -p' bash "$made/nsysx.bash" | awk '/-F _nsysx/ { print $NF }' | sort)" \
 		"$(printf '%s\n' nsysx $tools | sort)"
-	equal 'and where a word has the sign = in it' \
+	equal 'bash completes a word with = in it' \
 		"$(bash --norc -c 'source "$1"; COMP_WORDS=(nsysx-fold --by=op); COMP_CWORD=1; _nsysx; echo ${COMPREPLY[@]}' bash "$made/nsysx.bash")" \
 		'--by=op-name --by=opcode'
 else
 	skip 'bash completes' 'bash is not here'
 fi
 
-# The words passed to zsh, with _arguments and similar functions replaced: one word per line.
+# The words given to zsh, with _arguments and similar functions replaced: one word per line.
 in_zsh() {
 	zsh -f -c '
 		_arguments() { print -rl -- "$@"; state=$then then=; return 1 }
@@ -115,8 +115,8 @@ done
 if command -v zsh >/dev/null 2>&1; then
 	ok 'the completion for zsh is sound' zsh -n "$made/_nsysx"
 	in_zsh nsysx-fold >"$T/zsh"
-	equal 'zsh is told the values of --by' "$(grep -c 'by=.*:(source op-name opcode module nvtx kernel)$' "$T/zsh")" 1
-	equal 'zsh is told the kinds' "$(in_zsh nsysx-view | sed -n 's/.*--require=.*:(\(.*\))$/\1/p' | tr ' ' '\n' | sort | tr '\n' ' ')" "$kinds"
+	equal 'zsh gets the values of --by' "$(grep -c 'by=.*:(source op-name opcode module nvtx kernel)$' "$T/zsh")" 1
+	equal 'zsh gets the kinds' "$(in_zsh nsysx-view | sed -n 's/.*--require=.*:(\(.*\))$/\1/p' | tr ' ' '\n' | sort | tr '\n' ' ')" "$kinds"
 	in_zsh nsysx fold --by | grep -v -e '->' >"$T/rest"
 	ok 'zsh completes nsysx fold as nsysx-fold' grep -qxF -e "$(grep -e --by= "$T/zsh")" "$T/rest"
 else

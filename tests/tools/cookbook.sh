@@ -1,9 +1,9 @@
 #!/bin/sh
-# The recipes of docs/cookbook.md: they run, in one folder and in order, and print what the page says.
+# The recipes of docs/cookbook.md run, in one folder and in order, and print what the page shows.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/pagelib.sh"
 
-# Choose as python3 one that can do what Python text $1 says. Debian's modules are not seen by every python3 that is first on the PATH.
+# Choose as python3 one that can run Python text $1: Debian's modules are not available to every python3 on the PATH.
 python_that() {
 	for python in $pythons; do
 		(cd "$T/modules" && "$python" -c "$1") >"$T/python.out" 2>&1 || continue
@@ -14,7 +14,7 @@ python_that() {
 	return 1
 }
 
-# What recipes may lack: programs, and modules of Python.
+# Requirements of recipes: programs, and modules of Python.
 have() {
 	case $1 in
 	pandas)   python_that 'import pandas' ;;
@@ -28,7 +28,7 @@ have() {
 mkdir "$T/stand-in" "$T/modules"
 pythons="$(command -v python3) /usr/bin/python3"
 PATH=$T/stand-in:$B/tests/synth:$PATH NSYSX=$root
-# For GNU make, and for GNU parallel's notice.
+# Variables of GNU make and parallel would change what they print.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 export PATH NSYSX
 page docs/cookbook.md cookbook

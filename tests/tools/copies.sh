@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-copies: copies, what hides them, and the rules, worked out by hand. Random jobs: tests/tools/host.sh.
+# nsysx-copies: copies, what hides them, and rules. Random jobs: tests/tools/host.sh.
 . "${0%/*}/../testlib.sh"
 
 stream() { awk -f host/stream.awk >"$T/$1"; }
@@ -15,8 +15,8 @@ says() {
 	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
 }
 
-# h2d [0,100): hidden by kernels [20,30) and [25,50), and by [90,120): 40. h2d [200,300) by nothing. d2h [110,130), sync: [110,120), half of it.
-# A copy that communicates hides p2p [400,410) and is not hidden by it; a copy that does not hides none. A set in [500,510) within a graph.
+# h2d [0,100): hidden by kernels [20,30) and [25,50), and by [90,120): 40. h2d [200,300): not hidden. d2h [110,130), sync: [110,120), half of it.
+# A copy that communicates hides p2p [400,410) and is not hidden by it; other copies hide nothing. A set in [500,510) within a graph.
 stream mix <<'END_STREAM'
 device device=0
 device device=1
@@ -52,13 +52,13 @@ op type=memcpy name=c bytes=268435456 start=40 dur=1
 op type=memcpy name=c bytes=268435457 start=50 dur=1
 op type=memcpy name=b bytes=1048576 start=60 dur=0
 END_STREAM
-equal 'by size: each bound belongs to the smaller' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed 1d | cut -f 1,5-8 | tr '\t' ' ')" 'b 1 MiB 1 1048576 0
+equal 'by size: each bound belongs to the smaller class' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed 1d | cut -f 1,5-8 | tr '\t' ' ')" 'b 1 MiB 1 1048576 0
 c 4 KiB 1 4096 1
 c 64 KiB 2 69633 2
 c 16 MiB 1 1048577 1
 c 256 MiB 1 268435456 1
 c more 1 268435457 1'
-equal 'a copy of no time has no speed and no share' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed -n 2p | cut -f 9-)" '	'
+equal 'a copy of duration 0 has no rate and no share' "$(nsysx-copies -q --tsv --by size "$T/sizes" | sed -n 2p | cut -f 9-)" '	'
 
 # ---- rules
 
@@ -88,29 +88,29 @@ memcpy-async-pageable 1 0 10 5 10 pageable device cudaMemcpyAsync
 memcpy-sync 1 0 50 5 64001 pageable device cudaMemcpy
 memset-sync 1 0 70 5 7 - managed cudaMemset'
 
-# ---- what is missing or odd
+# ---- incomplete and unusual streams
 
 grep -v '^call' "$T/mix" >"$T/silent"
-equal 'without calls no mode is known, but of graphs' "$(copies silent | cut -d ' ' -f 1,4)" 'h2d -
+equal 'without calls the mode is absent, except for graphs' "$(copies silent | cut -d ' ' -f 1,4)" 'h2d -
 p2p -
 d2h -
 set async
 send -'
-says 'it says so' 'no CUDA calls in the stream' nsysx-copies "$T/silent"
+says '... a warning' 'no CUDA calls in the stream' nsysx-copies "$T/silent"
 stream late <<'END_STREAM'
 device device=0
 op type=memcpy name=c bytes=10 start=0 dur=10 call=1 tid=1 host_start=5 host_dur=5
 call call=1 start=5 dur=5 name=cudaMemcpy class=copy blocking=1 ops=1
 END_STREAM
-equal 'a copy before its call' "$(copies late | cut -d ' ' -f 1-6)" 'c - - - 1 10'
-says 'it says so' 'copies that start before their call' nsysx-copies "$T/late"
+equal 'a copy that starts before its call has no mode' "$(copies late | cut -d ' ' -f 1-6)" 'c - - - 1 10'
+says '... a warning' 'copies that start before their call' nsysx-copies "$T/late"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for option in '--by size' --findings; do
 	# shellcheck disable=SC2086  # two words
 	says "an empty stream, $option" 'no operations in the stream' nsysx-copies $option "$T/empty"
-	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+	equal '... only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
 done
 fails 'a stream cut short' 1 'nsysx-copies: ' sh -c 'sed \$d "$T/mix" | nsysx-copies'
-fails 'rows of no kind' 2 '--by' nsysx-copies --by zz "$T/mix"
+fails 'an unknown --by' 2 '--by' nsysx-copies --by zz "$T/mix"
 fails 'findings by size' 2 'exclude each other' nsysx-copies --by size --findings "$T/mix"
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Columns of nsysx-extract for the work of instructions and the devices that run them: a dump and exports made by hand.
+# Columns for the work of instructions and for devices in streams of nsysx-extract, from a hand-written dump and exports.
 . "${0%/*}/../testlib.sh"
 
 # ---- a dump: protocol buffers, field by field
@@ -14,7 +14,7 @@ varint() {
 }
 int() { varint $(($1 * 8)); varint "$2"; }
 text() { varint $(($1 * 8 + 2)); varint ${#2}; printf %s "$2"; }
-# message FIELD: what standard input has, as a message.
+# message FIELD: standard input as a message.
 message() { part=$(mktemp "$T/part.XXXXXX") && cat >"$part" && varint $(($1 * 8 + 2)) && varint $(($(wc -c <"$part"))) && cat "$part"; }
 # inst NAME OPCODE ID TYPE DIMS OPERANDS
 inst() {
@@ -75,22 +75,22 @@ dump other 32
 new a ''
 nsysx-extract -q -x "$T/one" "$T/a.sqlite" >"$T/a.nsx"
 want='all-reduce.5 - - - -;dot.3 1024 bf16 0 576;negate.4 0 - 64 512;sort.6 - - - -'
-equal 'the work of instructions; none of what communicates, of what is unknown' "$(work "$T/a.nsx")" "$want"
+equal 'the work of instructions; none for communication and unknown opcodes' "$(work "$T/a.nsx")" "$want"
 nsysx-extract -q "$T/a.sqlite" >"$T/bare.nsx"
-equal 'none without a dump' "$(work "$T/bare.nsx")" 'all-reduce.5 - - - -;dot.3 - - - -;negate.4 - - - -;sort.6 - - - -'
+equal 'no work without a dump' "$(work "$T/bare.nsx")" 'all-reduce.5 - - - -;dot.3 - - - -;negate.4 - - - -;sort.6 - - - -'
 nsysx-view -b "$T/a.nsx" | nsysx-merge -q --text >"$T/merged"
 equal 'through binary and a merge' "$(work "$T/merged")" "$want"
 new b ''
 nsysx-extract -q "$T/b.sqlite" >"$T/b.nsx"
 nsysx-merge -q --text "$T/a.nsx" "$T/b.nsx" >"$T/merged"
-equal 'with a report that knows nothing of it' "$(work "$T/merged")" "$want"
+equal 'merged with a profile without work' "$(work "$T/merged")" "$want"
 nsysx-extract -q -x "$T/one" "$T/a.sqlite" -x "$T/other" "$T/b.sqlite" >"$T/two.nsx"
-equal 'dumps that disagree: the first' "$(work "$T/two.nsx")" "$want"
-equal '... and that is said' "$(awk -F'\t' '$1 == "diag" && /describe differently/ { print $5 }' "$T/two.nsx")" 3
+equal 'contradicting dumps: the first is used' "$(work "$T/two.nsx")" "$want"
+equal '... a diag counts them' "$(awk -F'\t' '$1 == "diag" && /describe differently/ { print $5 }' "$T/two.nsx")" 3
 nsysx-extract -q -x "$T/other" "$T/b.sqlite" >"$T/b.nsx"
 nsysx-merge -q --text "$T/a.nsx" "$T/b.nsx" >"$T/merged"
-equal 'streams that disagree: the first' "$(work "$T/merged")" "$want"
-equal '... and that is said' "$(grep -c 'dumps disagree on opcode, comm, bytes or work' "$T/merged")" 1
+equal 'contradicting streams: the first is used' "$(work "$T/merged")" "$want"
+equal '... a diag' "$(grep -c 'dumps disagree on opcode, comm, bytes or work' "$T/merged")" 1
 
 # ---- devices
 
@@ -102,15 +102,15 @@ equal 'an export that lacks two of them' "$(gpu old)" '108 - - 86'
 new none ''
 equal 'an export without the table' "$(gpu none)" '- - - -'
 new elsewhere "$table); INSERT INTO TARGET_INFO_GPU VALUES (1, 'Some GPU', 108, 8, 6);"
-equal 'a row of another device' "$(gpu elsewhere)" '- - - -'
+equal 'a row of another device is not used' "$(gpu elsewhere)" '- - - -'
 new zero "$table, clockRate INTEGER, memoryBandwidth INTEGER); INSERT INTO TARGET_INFO_GPU VALUES (0, 'Some GPU', 0, 0, 0, -1, NULL);"
-equal 'zeros and less are not told' "$(gpu zero)" '- - - -'
+equal 'zeros and negative values are absent' "$(gpu zero)" '- - - -'
 nsysx-extract -q "$T/full.sqlite" | nsysx-view -b | nsysx-merge -q --text | awk -F'\t' '$1 == "device" { print $13, $14, $15, $16 }' >"$T/merged"
 equal 'devices through binary and a merge' "$(cat "$T/merged")" '132 1980000000 3352320000000 90'
 
-# ---- the generator's instructions, whose work follows from the sizes they were made of, up to the table of an A100
+# ---- generated instructions, whose work follows from their sizes, up to the table of an A100
 
-# differs WANT GOT: rows of the table that are not as planted. Integers and words equal, times of the limit to 1e-12 of them (sums of doubles).
+# differs WANT GOT: rows of the table that differ from the plan. Integers and words must be equal, times of the limit to 1e-12 (sums of doubles).
 differs() {
 	awk -F'\t' '
 		function far(a, b) { return a == "" || b == "" ? a != b : (a - b) ^ 2 > 1e-24 * a ^ 2 }
@@ -142,7 +142,7 @@ done <<'END_HOW'
 END_HOW
 "$SYNTH" -q -o "$T/work" --work 40 --break work
 nsysx-extract -q -x "$T/work/dump0" "$T/work/r0.sqlite" | nsysx-roofline -q --tsv >"$T/got"
-equal '(a wrong answer is seen)' "$(differs "$T/work/answers/work.tsv" "$T/got" | wc -l)" 1
-equal '(all bounds, all that is counted are among them)' "$(cut -f 4-6 "$T/work/answers/work.tsv" | tr '\t' '\n' | sort -u | grep -cx 'matrix\|vector\|memory\|dot\|convolution\|fusion\|bf16')" 7
+equal '(a falsified answer is detected)' "$(differs "$T/work/answers/work.tsv" "$T/got" | wc -l)" 1
+equal '(all bounds and all kinds of work are among them)' "$(cut -f 4-6 "$T/work/answers/work.tsv" | tr '\t' '\n' | sort -u | grep -cx 'matrix\|vector\|memory\|dot\|convolution\|fusion\|bf16')" 7
 
 done_testing

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Thousands of what elsewhere are a few, in the tables of a device's time: the square of it would take minutes, or all memory. And times out of reach.
+# Tables of device time with thousands of concurrent items: quadratic time would take minutes, or all memory. And times out of range.
 . "${0%/*}/../testlib.sh"
 
 make() { python3 crowds/make.py "$@" >"$T/$1" || exit 1; }
-# In a minute, which on a busy machine is a hundred times what is needed, and with a quarter of a gigabyte. quick CLAIM COMMAND...
+# Within a minute, a hundred times the time on an idle machine, and with 256 MB. quick CLAIM COMMAND...
 quick() {
 	claim=$1
 	shift
@@ -18,10 +18,10 @@ quick 'ranges of a thread that do not nest: idle' nsysx-idle -o "$T/out" "$T/ran
 quick 'ranges of a thread that do not nest: verdicts' nsysx-idle --verdict -o "$T/out" "$T/ranges"
 quick 'ranges of a thread that do not nest: stacks' nsysx-idle --folded -o "$T/out" "$T/ranges"
 nsysx-idle --verdict "$T/ranges" 2>"$T/err" >"$T/out"
-equal 'what is left out is said' "$(grep -c 'nested thousands deep in others of their thread: causes ignore them (15904)' "$T/err") $(grep -c 'stacks of the latter keep naming them' "$T/err")" '1 1'
+equal 'ignored ranges are counted' "$(grep -c 'nested thousands deep in others of their thread: causes ignore them (15904)' "$T/err") $(grep -c 'stacks of the latter keep naming them' "$T/err")" '1 1'
 make ranges 4000
 nsysx-idle --tsv "$T/ranges" 2>"$T/err" | awk -F'\t' 'NR > 1 { print $4 }' | sort | tr '\n' ' ' >"$T/got"
-equal 'fewer are all looked at' "$(cat "$T/got")$(grep -c thousands "$T/err")" ' latency launch range 0'
+equal 'fewer ranges are all used' "$(cat "$T/got")$(grep -c thousands "$T/err")" ' latency launch range 0'
 make coming 200000
 quick 'ranges that wait for their host start' nsysx-idle --verdict -o "$T/out" "$T/coming"
 make devices 100000
@@ -30,19 +30,19 @@ make threads 10000
 quick 'threads and devices' nsysx-idle --tsv -o "$T/out" "$T/threads"
 make kernels 200000
 quick 'kernels of one call' nsysx-launch -o "$T/out" "$T/kernels"
-equal 'each of which counts it' "$(awk -F'\t' 'NR > 1 { calls += $3; api += $5 } END { print NR - 1, calls, api }' "$T/out")" '200000 200000 600000'
+equal 'each kernel has the count and time of its call' "$(awk -F'\t' 'NR > 1 { calls += $3; api += $5 } END { print NR - 1, calls, api }' "$T/out")" '200000 200000 600000'
 make modules 200000
 quick 'executions within one that lasts' nsysx-idle --by module -o "$T/out" "$T/modules"
 make classes 50000
 quick 'classes of steps' nsysx-steps --step '(.*)' -o "$T/out" "$T/classes"
-equal 'each with its step' "$(awk -F'\t' 'NR > 1 { steps += $3 } END { print NR - 1, steps }' "$T/out")" '50000 50000'
+equal 'each class has its step' "$(awk -F'\t' 'NR > 1 { steps += $3 } END { print NR - 1, steps }' "$T/out")" '50000 50000'
 
 make copies 200000
-quick 'copies at a time' nsysx-copies -o "$T/out" "$T/copies"
-equal 'hidden by each kernel' "$(awk -F'\t' 'NR == 2 { printf "%d %.9f", $5, $9 }' "$T/out")" "$(python3 -c 'n = 200000; print(n, "%.9f" % (3 * sum(min(n - i, n * 10) for i in range(n)) / (n * 100 * n)))')"
+quick 'concurrent copies' nsysx-copies -o "$T/out" "$T/copies"
+equal 'each copy is hidden by each kernel' "$(awk -F'\t' 'NR == 2 { printf "%d %.9f", $5, $9 }' "$T/out")" "$(python3 -c 'n = 200000; print(n, "%.9f" % (3 * sum(min(n - i, n * 10) for i in range(n)) / (n * 100 * n)))')"
 
 make threads 10000
-quick 'all of it' nsysx-diagnose --step . --min 0 -o "$T/out" "$T/threads"
+quick 'diagnose' nsysx-diagnose --step . --min 0 -o "$T/out" "$T/threads"
 make kernels 200000
 quick 'kernels without steps' nsysx-diagnose --min 0 -o "$T/out" "$T/kernels"
 
@@ -51,21 +51,21 @@ for tool in idle 'idle --by every:1s' launch 'steps --step .' 'steps --each' 'st
 	'diagnose --step .' diagnose; do
 	# shellcheck disable=SC2086
 	nsysx-$tool "$T/beyond" >"$T/out" 2>"$T/err"
-	equal "times out of reach are said: $tool" "$? $(grep -c 'times beyond 73 years: ignored (4)' "$T/err")" '0 1'
+	equal "times out of range are counted: $tool" "$? $(grep -c 'times beyond 73 years: ignored (4)' "$T/err")" '0 1'
 done
-equal 'and count nowhere: launch' "$(nsysx-launch -q "$T/beyond" | awk -F'\t' 'NR == 2 { print $2, $3, $7 }')" '2 2 6'
-equal 'and count nowhere: idle' "$(nsysx-idle -q --tsv "$T/beyond" | awk -F'\t' 'NR > 1 { sum += $5 } END { print sum }')" 103
+equal 'times out of range count nowhere: launch' "$(nsysx-launch -q "$T/beyond" | awk -F'\t' 'NR == 2 { print $2, $3, $7 }')" '2 2 6'
+equal 'times out of range count nowhere: idle' "$(nsysx-idle -q --tsv "$T/beyond" | awk -F'\t' 'NR > 1 { sum += $5 } END { print sum }')" 103
 make sums 3
-equal 'a sum that fits' "$(nsysx-launch -q "$T/sums" | awk -F'\t' 'NR == 2 { print $7 }')" 6917529027641081856
+equal 'a sum that fits 64 bits' "$(nsysx-launch -q "$T/sums" | awk -F'\t' 'NR == 2 { print $7 }')" 6917529027641081856
 make sums 4
-fails 'a sum that does not: launch' 1 'the sum of times exceeds 64 bits' nsysx-launch -q "$T/sums"
-fails 'a sum that does not: copies' 1 'exceeds 64 bits' nsysx-copies -q "$T/sums"
+fails 'a sum beyond 64 bits: launch' 1 'the sum of times exceeds 64 bits' nsysx-launch -q "$T/sums"
+fails 'a sum beyond 64 bits: copies' 1 'exceeds 64 bits' nsysx-copies -q "$T/sums"
 
-# No records at all.
+# Streams without records.
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/none"
 for tool in 'idle --list 5' 'idle --folded' 'idle --verdict' 'idle --by step --module m' 'steps' 'steps --explain' launch copies 'copies --findings' \
 	diagnose 'diagnose --where' 'diagnose --table' 'diagnose --markdown'; do
 	# shellcheck disable=SC2086
-	ok "nothing: $tool" nsysx-$tool -q "$T/none"
+	ok "an empty stream: $tool" nsysx-$tool -q "$T/none"
 done
 done_testing

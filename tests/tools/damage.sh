@@ -1,6 +1,6 @@
 #!/bin/sh
-# Damaged exports, and exports that change while they are read: an error that says so, never a shorter answer. DAMAGE=N tries N cases
-# of chance in place of a few.
+# Damaged exports, and exports that change during reading, are errors with a message, never a shorter result. DAMAGE=N tries N random
+# cases instead of a few.
 . "${0%/*}/../testlib.sh"
 
 "$SYNTH" -o "$T/xla" --steps=3 --dumps=none
@@ -24,12 +24,12 @@ put() {
 size=$(two "$plain" 16)
 root=$(sqlite3 "$plain" "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
 root_at=$(((root - 1) * size))
-equal 'the ranges take several pages' "$(byte "$plain" "$root_at")" 5
+equal 'the table of ranges has several pages' "$(byte "$plain" "$root_at")" 5
 leaf=$(four "$plain" $((root_at + $(two "$plain" $((root_at + 14))))))   # the second child of the root
 leaf_at=$(((leaf - 1) * size))
 cells=$(two "$plain" $((leaf_at + 3)))
 
-# damaged NAME: a copy to damage, in $copy.
+# damaged NAME: sets $copy to a copy that can be damaged.
 damaged() {
 	copy=$T/$1.sqlite
 	cp "$plain" "$copy"
@@ -39,14 +39,14 @@ refused() { fails "$1" 1 "damaged: $2" nsysx-extract -q --ranges=all --ops "$cop
 damaged rowid
 cell=$((leaf_at + $(two "$plain" $((leaf_at + 8 + 2 * (cells / 2))))))
 put "$copy" $((cell + 1)) 255
-refused 'a byte of a rowid: table and page are named' "NVTX_EVENTS, page $leaf: rowid"
-fails 'and what to try' 1 "sqlite3 $copy .recover" nsysx-extract "$copy"
+refused 'a byte of a rowid: the message names table and page' "NVTX_EVENTS, page $leaf: rowid"
+fails '... and a command that recovers rows' 1 "sqlite3 $copy .recover" nsysx-extract "$copy"
 damaged count
 put "$copy" $((leaf_at + 3)) $(((cells - 5) / 256)) $(((cells - 5) % 256))
-refused 'five rows fewer than a page has' "NVTX_EVENTS, page $leaf: "
+refused 'a page with five rows fewer than its count' "NVTX_EVENTS, page $leaf: "
 damaged fragments
 put "$copy" $((leaf_at + 7)) 5
-refused 'fragments that a page does not have' "NVTX_EVENTS, page $leaf: "
+refused 'a count of fragments that does not match the page' "NVTX_EVENTS, page $leaf: "
 damaged twice
 for i in 0 1 2 3; do put "$copy" $((root_at + $(two "$plain" $((root_at + 14))) + i)) "$(byte "$plain" $((root_at + $(two "$plain" $((root_at + 12))) + i)))"; done
 refused 'a page twice in a tree' "NVTX_EVENTS, page $root: "
@@ -55,28 +55,28 @@ dd if=/dev/zero of="$copy" bs="$size" seek=$((leaf - 1)) count=1 conv=notrunc 2>
 refused 'a page of zeros' "NVTX_EVENTS, page $leaf: "
 damaged schema
 put "$copy" 104 $(($(byte "$plain" 104) - 1))
-refused 'a table fewer' 'sqlite_master, page 1: '
+refused 'a missing table' 'sqlite_master, page 1: '
 damaged names
 strings=$(sqlite3 "$plain" "SELECT rootpage FROM sqlite_master WHERE name = 'StringIds'")
 put "$copy" $(((strings - 1) * size + 4)) $(($(byte "$plain" $(((strings - 1) * size + 4))) - 1))
-refused 'a page of names, which are looked up' "StringIds, page $strings: "
+refused 'a page of names that are looked up' "StringIds, page $strings: "
 damaged packed
 put "$copy" $((cell + 1)) 255
 zstd -q "$copy"
-fails 'in a compressed export, too' 1 "packed.sqlite.zst: damaged: NVTX_EVENTS, page $leaf" nsysx-extract "$copy.zst"
+fails '... in a compressed export' 1 "packed.sqlite.zst: damaged: NVTX_EVENTS, page $leaf" nsysx-extract "$copy.zst"
 
 p0=$SHARED/data/pax/p0.sqlite.zst
 if [ -f "$p0" ]; then
 	zstd -dqf "$p0" -o "$T/p0.sqlite"
 	put "$T/p0.sqlite" 77948 255
-	fails 'a byte of a real export: not 19,773 ranges of 27,891' 1 'damaged: NVTX_EVENTS, page 20: rowid' nsysx-extract -q --ranges=all "$T/p0.sqlite"
+	fails 'a byte of a real export: no shorter result' 1 'damaged: NVTX_EVENTS, page 20: rowid' nsysx-extract -q --ranges=all "$T/p0.sqlite"
 	rm "$T/p0.sqlite"
 else
 	skip 'a byte of a real export' 'it is not here'
 fi
 
-# Chance. Exports in several forms: small pages, so that trees are deep; long texts, which go on in other pages; rows that were deleted,
-# which leave free blocks, fragments and free pages; texts in UTF-16, which SQLite reads. 300 cases and their seed are fixed.
+# Random damage. Exports in several forms: small pages, so that trees are deep; long texts with overflow pages; deleted rows,
+# which leave free blocks, fragments and free pages; texts in UTF-16, which are read through SQLite. 300 cases with a fixed seed.
 copy() { { echo "PRAGMA encoding='$2'; PRAGMA page_size=$3;"; sqlite3 "$1" .dump; echo "$5"; } | sqlite3 "$4"; }
 long=$(printf '%3000s' '' | sed 's/ /ab/g')
 odd="UPDATE NVTX_EVENTS SET text = '$long' || rowid, textId = NULL WHERE rowid % 7 = 0;
@@ -87,7 +87,7 @@ copy "$T/torch/r0.sqlite" UTF-8 4096 "$T/odd4096.sqlite" "$odd"
 copy "$T/torch/r0.sqlite" UTF-8 1024 "$T/odd1024.sqlite" "$odd"
 copy "$plain" UTF-8 512 "$T/small.sqlite" ''
 copy "$T/torch/r0.sqlite" UTF-16le 1024 "$T/wide.sqlite" ''
-# Real ones beside the project, some small, join in.
+# Real exports that are available, some of them small.
 mkdir "$T/real"
 for f in cuda/edge-comm idle/14_xla torch/mfu_edge nvtx/demo-2024.2; do
 	[ -f "$SHARED/data/$f.sqlite.zst" ] && zstd -dq "$SHARED/data/$f.sqlite.zst" -o "$T/real/${f##*/}.sqlite"
@@ -103,23 +103,23 @@ else
 	fail 'damaged exports give the same records from pages and through SQLite, or an error in one' "status $status" damage
 	grep '^#' "$T_private/out"
 fi
-equal 'most were told to be damaged' "$(tail -n 1 "$T_private/out" | awk -F'\t' '{ print ($6 + $7 + $8 + $9 > $2 / 2 ? "yes" : $0) }')" yes
+equal 'most of them were refused as damaged' "$(tail -n 1 "$T_private/out" | awk -F'\t' '{ print ($6 + $7 + $8 + $9 > $2 / 2 ? "yes" : $0) }')" yes
 equal 'few of them gave records where SQLite refuses' "$(tail -n 1 "$T_private/out" | awk -F'\t' '{ print ($9 * 100 <= $2 ? "yes" : $0) }')" yes
 
-# Changes meanwhile: before the N-th read, some after the first look at the file and some before the last.
+# Changes during reading: before the N-th read, some after the first look at the file and some before the last.
 shim=$B/tests/fault/shim.so
 if grep -qa -e __asan_init -e __tsan_init "$B/bin/nsysx-extract"; then
-	skip 'an export that changes while it is read' 'a sanitizer brings its own allocator'
+	skip 'an export that changes during reading' 'a sanitizer brings its own allocator'
 else
 	for what in grow shrink; do
 		for n in 10 30 60; do
 			cp "$plain" "$T/changing.sqlite"
-			fails "an export that changes while it is read ($what, read $n)" 1 'changed while it was being read' env FAULT="$what:$n" FAULT_FILE="$T/changing.sqlite" \
+			fails "an export that changes during reading ($what, read $n)" 1 'changed while it was being read' env FAULT="$what:$n" FAULT_FILE="$T/changing.sqlite" \
 				LD_PRELOAD="$shim" nsysx-extract -q -j 1 "$T/changing.sqlite"
 		done
 	done
 	zstd -qf "$plain" -o "$T/changing.sqlite.zst"
-	fails 'a compressed one, while it is unpacked' 1 'changed while it was being read' env FAULT=grow:2 FAULT_FILE="$T/changing.sqlite.zst" \
+	fails 'a compressed export that changes during unpacking' 1 'changed while it was being read' env FAULT=grow:2 FAULT_FILE="$T/changing.sqlite.zst" \
 		LD_PRELOAD="$shim" nsysx-extract -q -j 1 "$T/changing.sqlite.zst"
 fi
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What inputs, options and the machine do rarely, each with what it must come to.
+# Rare inputs, options and conditions, with their expected results.
 . "${0%/*}/../testlib.sh"
 
 "$SYNTH" -q -o "$T/job" --steps=2 --layers=1 || exit 1
@@ -22,7 +22,7 @@ diag() {
 	awk -F'\t' -v text="$1" '$1 == "diag" && index($4, text) == 1 { n += $5 } END { print n + 0 }'
 }
 
-# ---- what exports hold
+# ---- contents of exports
 
 host=$(sqlite3 "$export" "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'")
 if [ -z "$host" ]; then
@@ -32,20 +32,20 @@ else
 	cp "$export" "$T/named.sqlite"
 fi
 equal '--host names the host' "$(nsysx-extract -q --host "$T/named.sqlite" | column profile host)" "$host"
-equal 'nothing else does' "$(nsysx-extract -q "$T/named.sqlite" | grep -c -F -e "$host")" 0
+equal 'without --host the name is nowhere' "$(nsysx-extract -q "$T/named.sqlite" | grep -c -F -e "$host")" 0
 
 calls=$(sqlite3 "$export" "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k USING (correlationId)")
 changed backward "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start - 1 WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)"
 equal 'calls that end before they start are counted' "$(nsysx-extract -q "$T/backward.sqlite" | diag 'CUDA calls ignored: they end')" "$calls"
 changed words "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 'soon' WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)"
-equal 'so are those whose start is no number' "$(nsysx-extract -q "$T/words.sqlite" | diag 'CUPTI_ACTIVITY_KIND_RUNTIME: rows ignored:')" "$calls"
+equal 'calls whose start is no number are counted' "$(nsysx-extract -q "$T/words.sqlite" | diag 'CUPTI_ACTIVITY_KIND_RUNTIME: rows ignored:')" "$calls"
 
-# Two operations of one device, stream and time.
+# Two operations with the same device, stream and time.
 changed twins "CREATE TEMP TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1;
 	INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'a_twin' FROM StringIds; INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'z_twin' FROM StringIds;
 	UPDATE k SET demangledName = (SELECT id FROM StringIds WHERE value = 'z_twin'), shortName = demangledName; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;
 	UPDATE k SET demangledName = (SELECT id FROM StringIds WHERE value = 'a_twin'); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k"
-equal 'operations of one time come by name' \
+equal 'operations of one time are sorted by name' \
 	"$(nsysx-extract -q --ops "$T/twins.sqlite" | nsysx-view -q -t op | grep -o '[az]_twin' | tr '\n' ' ')" 'a_twin z_twin '
 
 # ---- damage
@@ -57,10 +57,10 @@ poke() {
 }
 size=$(wc -c <"$export")
 head -c $((size / 8 * 5)) "$export" >"$T/short.sqlite"
-fails 'an export cut short says so' 1 'cut short' nsysx-extract "$T/short.sqlite"
-# What SQLite before 3.7.0 leaves in the header is no count of pages.
+fails 'an export cut short is reported as such' 1 'cut short' nsysx-extract "$T/short.sqlite"
+# Before version 3.7.0 SQLite leaves no valid number of pages in the header.
 poke "$T/short.sqlite" 92 '\0\0\0\0'
-fails 'where the header has no size, what is missing' 1 'short.sqlite:' nsysx-extract --ranges=all --ops "$T/short.sqlite"
+fails 'without a size in the header the message names the file' 1 'short.sqlite:' nsysx-extract --ranges=all --ops "$T/short.sqlite"
 page=$(sqlite3 "$export" 'PRAGMA page_size')
 root=$(sqlite3 "$export" "SELECT rootpage FROM sqlite_master WHERE name = 'NVTX_EVENTS'")
 cp "$export" "$T/damaged.sqlite"
@@ -88,10 +88,10 @@ with_nsys 'nsys that fails on the way' 'nsys export: exit status 3' <<'X'
 for arg; do case $arg in --output=*) : >"${arg#--output=}-journal"; esac; done
 exit 3
 X
-with_nsys 'no folder for temporary files' "temporary folder $T/nowhere" "$T/nowhere" <<'X'
+with_nsys 'the temporary folder does not exist' "temporary folder $T/nowhere" "$T/nowhere" <<'X'
 exit 0
 X
-equal 'nothing of these is left' "$(ls -A "$T/tmp")" ''
+equal 'no temporary file is left' "$(ls -A "$T/tmp")" ''
 
 # ---- streams
 
@@ -106,10 +106,10 @@ nsysx-merge -q --text "$T/more.nsysx" >"$T/merged"
 notes() {
 	nsysx-view -q -t program "$1" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["note"], $at["weight"], $at["rank"] }' | sort
 }
-equal 'columns of programs that nobody knows pass a merge' "$(notes "$T/merged")" "$(notes "$T/more.nsysx")"
-equal 'all of them' "$(notes "$T/merged" | sed -n 2p)" 'n2 2.25 -2'
+equal 'unknown columns of programs pass through a merge' "$(notes "$T/merged")" "$(notes "$T/more.nsysx")"
+equal '... of every type' "$(notes "$T/merged" | sed -n 2p)" 'n2 2.25 -2'
 awk '{ print } /^profile/ { print }' "$T/a.nsysx" >"$T/twice.nsysx"
-fails 'a profile that is there twice' 1 'second record of profile 0' nsysx-merge "$T/twice.nsysx"
+fails 'a second record of a profile' 1 'second record of profile 0' nsysx-merge "$T/twice.nsysx"
 awk -F'\t' -v OFS='\t' '$1 == "profile" { $2 = "" } { print }' "$T/a.nsysx" >"$T/none.nsysx"
 fails 'a profile without its number' 1 'profile without profile' nsysx-merge "$T/none.nsysx"
 
@@ -117,10 +117,10 @@ fails 'a profile without its number' 1 'profile without profile' nsysx-merge "$T
 ops=$(grep -c '^op' "$T/a.nsysx")
 column=$(awk -F'\t' '$1 == "#op" { for (i = 1; i <= NF; i++) if ($i == "dur:i") print i }' "$T/a.nsysx")
 awk -F'\t' -v OFS='\t' -v c="$column" '$1 == "op" && ++n <= 3 { $c = "" } { print }' "$T/a.nsysx" >"$T/timeless.nsysx"
-equal 'operations without a duration are in no row' \
+equal 'operations without a duration count in no row' \
 	"$(nsysx-summary -q --tsv --by=kernel "$T/timeless.nsysx" | awk -F'\t' 'NR > 1 { n += $3 } END { print n + 0 }')" $((ops - 3))
 run nsysx-summary --tsv --by=kernel "$T/timeless.nsysx"
-equal 'and said' "$(grep -c '(3)$' "$T_private/err")" 1
+equal '... and are counted in a warning' "$(grep -c '(3)$' "$T_private/err")" 1
 
 # ---- dumps
 
@@ -137,25 +137,25 @@ data[at + 2] = 40
 data[12 + size - 4:12 + size] = struct.pack("<I", zlib.crc32(bytes(data[12:12 + size - 4])))
 open(path, "wb").write(data)
 PY
-fails 'a dump that asks for too much memory' 1 'xz: needs more than 512 MB' nsysx-heap "$T/greedy.hlo.pb.xz"
+fails 'a dump that requires too much memory' 1 'xz: needs more than 512 MB' nsysx-heap "$T/greedy.hlo.pb.xz"
 dump=$(ls "$T/job/dump0"/module_0040*after*)
 nsysx-heap -q --peak "$dump" >"$T/heap"
 # shellcheck disable=SC2002  # for it to be a pipe
 cat "$dump" | nsysx-heap -q --peak /dev/stdin >"$T/heap.pipe"
 same 'a dump through a pipe' "$T/heap" "$T/heap.pipe"
-equal 'which holds a trace' "$(awk 'NR == 2 { print ($4 > 0) }' "$T/heap")" 1
-# A kernel that ends 7 ns after the second one behind it on its stream: 7 ns and the time from the start of the first one behind it.
+equal 'it has a trace' "$(awk 'NR == 2 { print ($4 > 0) }' "$T/heap")" 1
+# A kernel that ends 7 ns after the second one that follows on its stream: the overrun is 7 ns and the time from the start of the first one that follows.
 if command -v sqlite3 >/dev/null && [ -x "$SYNTH" ]; then
-	ok 'a job is made' "$SYNTH" -q -o "$T/overrun" --steps 3 --dumps none --processes 1
+	ok 'a job is generated' "$SYNTH" -q -o "$T/overrun" --steps 3 --dumps none --processes 1
 	db=$T/overrun/r0.sqlite
-	ok '... in which no operation runs longer than it can' sh -c '! nsysx-extract --ops "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$db"
+	ok '... without overruns' sh -c '! nsysx-extract --ops "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$db"
 	row=$(sqlite3 "$db" "SELECT rowid, streamId, start FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start LIMIT 1 OFFSET 9" | tr '|' ' ')
 	# shellcheck disable=SC2086  # three words
 	set -- $row
 	behind="SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE streamId = $2 AND start > $3 ORDER BY start LIMIT 1 OFFSET"
 	sqlite3 "$db" "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = (SELECT end + 7 FROM ($behind 1)) WHERE rowid = $1"
 	ns=$(sqlite3 "$db" "SELECT end - (SELECT start FROM ($behind 0)) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = $1")
-	ok 'one that does is reported with its time' sh -c 'nsysx-extract --ops "$1" 2>&1 >/dev/null | grep -q "which a GPU does not do, for $2 ns in all, the longest is .* with $2 ns: "' sh "$db" "$ns"
+	ok 'an overrun is reported with its time' sh -c 'nsysx-extract --ops "$1" 2>&1 >/dev/null | grep -q "which a GPU does not do, for $2 ns in all, the longest is .* with $2 ns: "' sh "$db" "$ns"
 	equal '... and in the stream' "$(nsysx-extract -q --ops "$db" | nsysx-view -t diag | grep -c 'which a GPU does not do')" 1
 fi
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A table without rows is no result: for every tool, and everything that a stream may lack, standard error has the reason.
+# A table without rows always has its reason on standard error: for every tool, and every kind of record that a stream may lack.
 . "${0%/*}/../testlib.sh"
 
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
@@ -7,14 +7,14 @@ printf '#nsysx\t2\n#profile\tprofile:i\tname:s\n#device\tdevice:i\tprofile:i\n#r
 	>"$T/host"
 cd "$T" || exit 1
 
-# Each command with a stream where its table has no rows.
+# Each command with a stream that gives its table no rows.
 for stream in empty host; do
 	while read -r command; do
 		run sh -c "$command $stream"
 		rows=$(tail -n +2 "$T_private/out" | wc -l)
-		equal "$command, $stream: a table without rows, and why" \
+		equal "$command, $stream: a table without rows, and the reason" \
 			"$status:$rows:$(grep -c '^nsysx-[a-z]*: warning: ' "$T_private/err" | sed 's/[1-9][0-9]*/some/')" 0:0:some
-		equal "$command, $stream: not with -q" "$(sh -c "$command -q $stream" 2>&1 >/dev/null)" ''
+		equal "$command, $stream: -q suppresses the reason" "$(sh -c "$command -q $stream" 2>&1 >/dev/null)" ''
 	done <<'END'
 nsysx-summary
 nsysx-summary --by thunk
@@ -54,20 +54,20 @@ nsysx-view -t op
 nsysx-view -t thunks
 END
 done
-equal 'a name of no kind: the nearest is told' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1
+equal 'an unknown kind: the most similar is suggested' "$(nsysx-view -t thunks host 2>&1 >/dev/null | grep -c 'did you mean thunk?')" 1
 
 # ---- a window of time without a unit ----
 "$SYNTH" -q -o "$T/job" || exit 1
 said() { nsysx-extract "$@" job/r0.sqlite 2>&1 >/dev/null | grep -e --time; }
-equal 'times without a unit are nanoseconds, which is said where nothing is left' "$(said --time 10:20)" \
+equal 'an empty result of times without a unit: units are suggested' "$(said --time 10:20)" \
 	'nsysx-extract: warning: --time leaves nothing: 10:20 are nanoseconds; 10s:20s?'
-equal 'one of them' "$(said --time 3000:9us)" 'nsysx-extract: warning: --time leaves nothing: 3000:9us are nanoseconds; 3000s:9us?'
-equal 'an open window' "$(said --time :20)" 'nsysx-extract: warning: --time leaves nothing: :20 are nanoseconds; :20s?'
-equal 'with units nothing is supposed' "$(said --time 5h:)" \
+equal '... with one of two units' "$(said --time 3000:9us)" 'nsysx-extract: warning: --time leaves nothing: 3000:9us are nanoseconds; 3000s:9us?'
+equal '... with an open window' "$(said --time :20)" 'nsysx-extract: warning: --time leaves nothing: :20 are nanoseconds; :20s?'
+equal '... with units nothing is suggested' "$(said --time 5h:)" \
 	'nsysx-extract: warning: --time leaves nothing: no GPU work and no range overlaps 5h: of a session'
-equal 'where something is left, nothing is said' "$(said --time 0:9000000000000)" ''
+equal 'a result that is not empty: no suggestion' "$(said --time 0:9000000000000)" ''
 nsysx-extract -q --time 0:9000000000000 job/r0.sqlite >window
 nsysx-extract -q job/r0.sqlite >whole
-same 'and nanoseconds are taken' window whole
-fails '--require as before' 1 'no module record' nsysx-extract -q --time 10:20 --require module job/r0.sqlite
+same 'times without a unit are nanoseconds' window whole
+fails '--require fails as before' 1 'no module record' nsysx-extract -q --time 10:20 --require module job/r0.sqlite
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-steps --explain: what made a slow step slow, and that the differences add up to that of the periods.
+# nsysx-steps --explain: the causes of a slow step, and that differences add up to the difference of periods.
 . "${0%/*}/../testlib.sh"
 
 # Four steps of one device and thread: three of 100 ns, of which 80 compute, and one of 160 ns in which a kernel takes 20 more, an all-reduce is exposed for
@@ -28,23 +28,23 @@ stream() {
 stream >"$T/raw"
 awk -F'\t' -v OFS='\t' '$1 == "end" { $2 = n } !/^#/ { n++ } 1' "$T/raw" >"$T/s"
 run nsysx-view "$T/s"
-equal 'the stream keeps the order' 0 "$status"
+equal 'the stream is sorted' 0 "$status"
 
 nsysx-steps -q --tsv --step '^step ' --each "$T/s" | cut -f 3,7,9 >"$T/each"
 printf 'step\tstart\tperiod\n0\t1000\t100\n1\t1100\t100\n2\t1200\t160\n3\t1360\t\n' >"$T/want"
-same 'periods as they were planted' "$T/want" "$T/each"
+same 'periods as planted' "$T/want" "$T/each"
 
 nsysx-steps -q --tsv --step '^step ' --explain "$T/s" | cut -f 3- >"$T/got"
 awk -F'\t' 'NR > 1 { s += $7; if ($7 != $6 - $5) s += 1e6 } END { printf "%.0f\n", s }' "$T/got" >"$T/sums"
 printf "60\n" >"$T/want"
-same 'the differences add up to that of the periods' "$T/want" "$T/sums"
-# Kernels count for their range, whose name is shown without its number; the host is in that range, too, when it is late.
+same 'the differences add up to the difference of periods' "$T/want" "$T/sums"
+# Kernels count for their range, whose name is shown without its number; so does a late host in the range.
 printf 'collective\tncclAllReduce\t0\t25\t25\nrange\tstep #\t80\t100\t20\nidle\trange\t5\t20\t15\n' >"$T/want"
 tail -n +2 "$T/got" | cut -f 3- >"$T/rows"
-same 'and what each thing took is told, the largest difference first' "$T/want" "$T/rows"
+same 'the time of each thing, the largest difference first' "$T/want" "$T/rows"
 
-# Three steps of 10,000 and one of 20,000 ns: in that one gemm takes 2,000 longer, a 1, b 2 and c 30 longer, d 1 shorter, and the rest is idle time. All
-# that differs is 2,034 and idle time of 7,968: less than 100.02 is small. Only one range of its kind is, which remains.
+# Three steps of 10,000 and one of 20,000 ns: in the latter gemm takes 2,000 longer, a 1, b 2 and c 30 longer, d 1 less, and the rest is idle time. All
+# differences are 2,034 and 7,968 of idle time: less than 100.02 is small. Only one range is small, so it keeps its row.
 spread() {
 	echo 'device device=0'
 	k=0 call=0
@@ -67,8 +67,8 @@ spread | awk -f host/stream.awk >"$T/spread"
 nsysx-steps -q --tsv --step step --explain "$T/spread" | tail -n +2 | cut -f 5- >"$T/got"
 grep -v '^idle' "$T/got" >"$T/rows"
 printf 'kernel\tgemm\t1000\t3000\t2000\nkernel\t[4 others]\t400\t432\t32\nrange\tstep\t50\t51\t1\n' >"$T/want"
-same 'small differences are one row of their kind, unless there is one' "$T/want" "$T/rows"
-equal '... and all of them add up to that of the periods' "$(awk -F'\t' '{ s += $5 } END { print s }' "$T/got")" 10000
+same 'small differences are one row of their kind, unless only one is small' "$T/want" "$T/rows"
+equal '... and all add up to the difference of periods' "$(awk -F'\t' '{ s += $5 } END { print s }' "$T/got")" 10000
 
 fails 'a percentile above 100 is wrong usage' 2 'nsysx-steps: --explain=101' nsysx-steps --explain=101 "$T/s"
 fails '--each and --explain exclude each other' 2 'nsysx-steps: --each and --explain' nsysx-steps --each --explain "$T/s"

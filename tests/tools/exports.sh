@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports with odd rows and odd files, made by hand, against answers worked out by hand.
+# Hand-written exports with unusual rows and files.
 . "${0%/*}/../testlib.sh"
 
 # new NAME SQL: an export of two threads and a GPU with these rows.
@@ -26,7 +26,7 @@ ranges() {
 	nsysx-extract -q --ranges=all "$T/$1.sqlite" >"$T/s" || return
 	awk -F'\t' '$1 == "range" { print $3, ($9 != "" ? $9 ":" : "") $10, $11, $12, $15 + 0, $4, $5 }' "$T/s" | sort -n | cut -d' ' -f2- | paste -sd';' -
 }
-# diag NAME TEXT: the count of the diag that says TEXT.
+# diag NAME TEXT: the count of the diag that contains TEXT.
 diag() {
 	nsysx-extract -q --ranges=all "$T/$1.sqlite" | awk -F'\t' -v t="$2" '$1 == "diag" && index($4, t) { print $5 }'
 }
@@ -43,26 +43,26 @@ equal 'both ends of a range belong to it' "$(ranges ends)" 'exact 100 50 1  0;sh
 new instant "$(range "0, 20, 59, 'before', $a, 0") $(range "20, 40, 59, 'after', $a, 0")
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 20, $a, 77);
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 77, $pid, 1);"
-equal 'a call of no length where two ranges touch lies in both' "$(ranges instant)" 'before 100 50 1  0;after 100 50 1  0'
+equal 'a call of duration 0 where two ranges touch is in both' "$(ranges instant)" 'before 100 50 1  0;after 100 50 1  0'
 
 new overlap "$(range "0, 30, 60, 'left', $a, 0") $(range "10, 50, 60, 'right', $a, 0") $one"
-equal 'ranges that overlap both hold the call, neither is a parent' "$(ranges overlap)" 'left 100 50 1  0;right 100 50 1  0'
+equal 'overlapping ranges both contain the call, neither is a parent' "$(ranges overlap)" 'left 100 50 1  0;right 100 50 1  0'
 
 new twins "$(range "0, 50, 59, 'x', $a, 0") $(range "0, 50, 59, 'y', $a, 0") $one"
-equal 'of twins the first is the parent of the second' "$(ranges twins)" 'x 100 50 1  0;y 100 50 1 1 1'
+equal 'of equal ranges the first is the parent of the second' "$(ranges twins)" 'x 100 50 1  0;y 100 50 1 1 1'
 
 new driver "$(range "0, 50, 59, 'x', $a, 0") $(range "21, 25, 59, 'y', $a, 0") $one
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (22, 24, $a, 77);
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (160, 170, 0, 7, 77, $pid, 1);"
-equal 'runtime and driver call of one launch count once, as do its kernels' "$(ranges driver)" 'x 100 70 1  0;y 100 70 1 1 1'
+equal 'runtime and driver call of one launch count once, as do their kernels' "$(ranges driver)" 'x 100 70 1  0;y 100 70 1 1 1'
 
 new pids "$(range "0, 50, 59, 'x', $a, 0")
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 0, 7, 77, $other, 1), (200, 250, 0, 7, NULL, $pid, 1), (300, 350, 0, 7, 78, $pid, 1);"
-equal 'a correlation id is one of its process on its machine' "$(ranges pids)" 'x   0  0'
+equal 'correlation ids are separate by process and machine' "$(ranges pids)" 'x   0  0'
 equal 'operations without a call are counted' "$(diag pids 'kernels whose CUDA call is not in the export')" 3
 
-# 4294967303 is 2^32 + 7; -1 is what a tool writes for none.
+# 4294967303 is 2^32 + 7; -1 is written for no stream.
 new streams "$(range "0, 50, 59, 'x', $a, 0") $one
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (160, 170, 0, 4294967303, 77, $pid, 1), (180, 190, 0, 9223372036854775807, 77, $pid, 1), (195, 199, 0, -1, 77, $pid, 1);"
 equal 'CUDA streams keep all 64 bits of their numbers' "$(nsysx-extract -q --ops "$T/streams.sqlite" | nsysx-view -t op | cut -f 5 | paste -sd' ' -)" \
@@ -75,29 +75,29 @@ new names "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, text
 equal 'names: string ids of any size first, then the text, with the earliest name of the domain' "$(ranges names)" \
 	'negative 100 50 1  0;huge 100 50 1 1 1;DOM:five 100 50 1 2 2;DOM:text 100 50 1 3 3; 100 50 1 4 4; 100 50 1 5 5'
 equal 'ranges of a domain without a name are counted' "$(diag names 'domains whose names are not in the export')" 1
-equal 'strings that are not there are counted' "$(diag names 'not in StringIds')" 1
+equal 'missing strings are counted' "$(diag names 'not in StringIds')" 1
 
 new unfinished "$(range "0, NULL, 59, 'open', $a, 0") $(range "10, 40, 59, 'x', $a, 0") $(range "60, 90, 59, 'y', $b, 0") $one"
-equal 'a range without an end lasts as long as any' "$(nsysx-extract -q --ranges "$T/unfinished.sqlite" | awk -F'\t' '$10 == "open" { print $13, $14 }')" '0 90'
-equal 'and is counted' "$(diag unfinished 'without an end')" 1
+equal 'a range without an end extends to the last end of any range' "$(nsysx-extract -q --ranges "$T/unfinished.sqlite" | awk -F'\t' '$10 == "open" { print $13, $14 }')" '0 90'
+equal '... and is counted' "$(diag unfinished 'without an end')" 1
 new endless "$(range "0, NULL, 59, 'open', $a, 0") $one"
-equal 'where no range has an end there is none' "$(ranges endless)" ''
-equal 'and that is told' "$(diag endless 'no range of the export has an end')" 1
+equal 'if no range has an end there are no ranges' "$(ranges endless)" ''
+equal '... with a diag' "$(diag endless 'no range of the export has an end')" 1
 
 new odd "$(range "0, 50, 59, 'x', $a, 0") $(range "9, 5, 59, 'backward', $a, 0") $(range "'soon', 50, 59, 'y', $a, 0") $(range "1, 'later', 59, 'y', $a, 0")
 	$(range "1, 50, 59, 'z', NULL, 0") $(range "1, 50, 34, 'mark', $a, 0") $(range "1.5, 50, 59, 'z', $a, 0")
 	INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, endGlobalTid, domainId)
 		VALUES (0, 99, 60, 'thither', $a, $b, 0), (1, 49, 60, 'stayed', $a, $a, 0);
 	INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (300, 250, 0, 7, 77, $pid, 1), ('x', 250, 0, 7, 77, $pid, 1); $one"
-equal 'odd rows do not disturb the others' "$(ranges odd)" 'x 100 50 1  0;stayed 100 50 1 1 1'
+equal 'invalid rows do not affect others' "$(ranges odd)" 'x 100 50 1  0;stayed 100 50 1 1 1'
 equal 'rows without a number are counted' "$(diag odd 'NVTX_EVENTS: rows ignored:')" 4
-equal 'rows of operations, too' "$(diag odd 'KERNEL: rows ignored:')" 1
+equal 'rows of operations without a number are counted' "$(diag odd 'KERNEL: rows ignored:')" 1
 equal 'ranges that end before they start are counted' "$(diag odd 'NVTX ranges ignored: they end before')" 1
-equal 'operations, too' "$(diag odd 'kernels ignored: they end before')" 1
+equal 'operations that end before they start are counted' "$(diag odd 'kernels ignored: they end before')" 1
 equal 'ranges that end on another thread are counted' "$(diag odd 'end on another thread')" 1
 
-# Processes 1, 2 and 3 of one node, each with devices that it counts from 0 (its ordinals: 0; 0 and 3; 4 and 5): names of devices tell nothing.
-# launcher PROCESS THREAD NAME: a thread that does nothing but bear a name; used DEVICE PROCESS: a kernel there.
+# Processes 1, 2 and 3 of one node, each with devices that it numbers from 0 (ordinals: 0; 0 and 3; 4 and 5): names of devices do not identify them.
+# launcher PROCESS THREAD NAME: a thread with a name and no calls; used DEVICE PROCESS: a kernel there.
 string=100
 launcher() { string=$((string + 1)); named="$named INSERT INTO StringIds VALUES ($string, '$3'); INSERT INTO ThreadNames VALUES ($string, $((p + $1 * 16777216 + $2)));"; }
 used() { echo "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, $1, 7, 77, $((p + $2 * 16777216)), 1);"; }
@@ -113,13 +113,13 @@ launcher 3 83 'XlaLauncher:#global=7,local=0,process=1,partition=0#'
 launcher 4 84 'XlaLauncher:#global=9,local=1,process=9,partition=0#'
 devices() { nsysx-extract -q --ops "$T/$1.sqlite" | nsysx-view -t device | sed 1d | awk -F'\t' '{ printf "%s=%s/%s ", $1, $7, $6 }'; }
 new node "$named $(range "0, 99, 59, 'x', $a, 0") $one $(used 0 2) $(used 3 2) $(used 4 3) $(used 5 3)"
-equal 'launcher threads tell whose device it is, though they launch nothing' "$(devices node)" '1=2/0 4=2/3 6=1/0 7=3/4 8=3/5 '
-# Process 2 uses one device of its four: the one of that local number. Process 5 has no launchers, 4 none of its device's local number.
+equal 'names of launcher threads identify devices, also without launches' "$(devices node)" '1=2/0 4=2/3 6=1/0 7=3/4 8=3/5 '
+# Process 2 uses one device of its four: the one with that local number. Process 5 has no launchers, 4 none with its device's local number.
 named="$named DELETE FROM TARGET_INFO_NVTX_CUDA_DEVICE WHERE deviceId = 3;"
 new node "$named $(used 3 2) $(used 0 4) $(used 7 4) $(used 0 5)"
-equal 'a device of several is that of its local number; what nothing tells is numbered behind' "$(devices node)" '4=2/3 5=4/0 6=4/7 7=5/0 '
+equal 'a device is identified by its local number; unidentified ones are numbered after the others' "$(devices node)" '4=2/3 5=4/0 6=4/7 7=5/0 '
 
-# Titles hold what an instruction has in common with all that it reaches: here with what a reduction within the fusion calls.
+# A title has the common part of the op_names of all instructions that its instruction reaches, here in a reduction called by the fusion.
 mkdir "$T/deep"
 protoc -I pgle --encode=Dump pgle/dump.proto >"$T/deep/module_0007.jit_f.sm_9.0_gpu_after_optimizations.hlo.pb" <<'END'
 hlo_module { name: "jit_f" id: 7 entry_computation_id: 1
@@ -129,30 +129,30 @@ hlo_module { name: "jit_f" id: 7 entry_computation_id: 1
   computations { name: "main" id: 1 root_id: 10 instructions { name: "fusion.1" opcode: "fusion" id: 10 called_computation_ids: 2 } }
 }
 END
-# titled NAME: "opcode diags" of a program whose one range tells that op_name.
+# titled NAME: "opcode diags" of a program whose one range has that op_name in its title.
 titled() {
 	new deep "$(range "0, 60, 59, 'XlaModule:#hlo_module=jit_f,program_id=7#', $a, 5") $(range "5, 55, 59, 'Thunk:#name=$1,hlo_op=fusion.1#', $a, 5")
 		$(range "0, NULL, 75, 'TSL', $a, 5") $one"
 	nsysx-extract -x "$T/deep" "$T/deep.sqlite" 2>"$T/err" | nsysx-view -t inst | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["opcode"] }'
 	grep -c -e 'another run' -e 'op_name' "$T/err"
 }
-equal 'a dump whose op_names are as deep as titles tell is used' "$(titled cumsum/add | tr '\n' ' ')" 'fusion 0 '
-equal 'one that has the op_name nowhere is from another run' "$(titled cumsum/mul | tr '\n' ' ')" ' 1 '
+equal 'a dump with op_names as deep as in titles is used' "$(titled cumsum/add | tr '\n' ' ')" 'fusion 0 '
+equal 'a dump without the op_name is from another run' "$(titled cumsum/mul | tr '\n' ' ')" ' 1 '
 
 new limits "$(range "-9223372036854775808, 9223372036854775807, 59, 'all', $a, 0") $one"
 ok 'times at the limits' nsysx-extract -q --ranges=all "$T/limits.sqlite"
 new minus "UPDATE StringIds SET id = 2 WHERE id = 5; $(range "-50, 50, 59, 'x', $a, 0") UPDATE NVTX_EVENTS SET rowid = -9000000000000000000;
 	$(range "-40, 40, 59, 'y', $a, 0") UPDATE NVTX_EVENTS SET rowid = 9000000000000000000 WHERE text = 'y'; $one"
-equal 'rowids far apart' "$(ranges minus)" 'x 100 50 1  0;y 100 50 1 -9000000000000000000 1'
+equal 'rowids with large differences' "$(ranges minus)" 'x 100 50 1  0;y 100 50 1 -9000000000000000000 1'
 
-# Tables are read from SQLite's pages as far as these are plain; what is not goes through SQLite. A database in UTF-16 all goes
-# through SQLite, so that it can be held against the same in other forms.
+# Tables are read from SQLite's pages if these are plain, else through SQLite. A database in UTF-16 is read completely
+# through SQLite, so it is compared with the same in other forms.
 "$SYNTH" -o "$T/torch" --torch
 whole() { mkdir -p "$T/x" && ln -sf "$1" "$T/x/x.sqlite" && nsysx-extract -q --ranges=all --ops "$T/x/x.sqlite"; }
 copy() { { echo "PRAGMA encoding='$2'; PRAGMA page_size=$3; $5"; sqlite3 "$1" .dump; echo "$6"; } | sqlite3 "$4"; }
 plain=$T/torch/r0.sqlite
 whole "$plain" >"$T/want"
-equal 'there is something to compare' "$([ "$(grep -c '^range' "$T/want")" -gt 100 ] && echo yes)" yes
+equal 'the export has records' "$([ "$(grep -c '^range' "$T/want")" -gt 100 ] && echo yes)" yes
 for form in 'UTF-16le 4096' 'UTF-16be 4096' 'UTF-8 512' 'UTF-8 1024' 'UTF-8 65536'; do
 	set -- $form
 	copy "$plain" "$1" "$2" "$T/form-$1-$2.sqlite" '' ''
@@ -175,7 +175,7 @@ whole "$T/odd16.sqlite" >"$T/want"
 for page in 512 4096 65536; do
 	copy "$plain" UTF-8 $page "$T/odd$page.sqlite" '' "$odd"
 	whole "$T/odd$page.sqlite" >"$T/got"
-	same "an export with odd values and long texts, pages of $page bytes" "$T/want" "$T/got"
+	same "an export with unusual values and long texts, pages of $page bytes" "$T/want" "$T/got"
 done
 later="ALTER TABLE NVTX_EVENTS DROP COLUMN domainId; ALTER TABLE NVTX_EVENTS DROP COLUMN textId; ALTER TABLE NVTX_EVENTS ADD COLUMN textId INTEGER;"
 for default in '' 'DEFAULT 1'; do
@@ -191,14 +191,14 @@ mkfifo "$T/fifo"
 fails 'a FIFO is refused without waiting' 1 'not a regular file' nsysx-extract "$T/fifo"
 fails 'a folder' 1 'a folder: want an export' nsysx-extract "$T"
 nsysx-extract -q "$T/simple.sqlite" >"$T/stream"
-fails 'a stream given in place of an export' 1 'an nsysx stream' nsysx-extract "$T/stream"
+fails 'a stream instead of an export' 1 'an nsysx stream' nsysx-extract "$T/stream"
 nsysx-extract -q -b -z "$T/simple.sqlite" >"$T/stream"
 fails 'a compressed binary stream' 1 'an nsysx stream' nsysx-extract "$T/stream"
 zstd -q "$T/simple.sqlite" -o "$T/simple.sqlite.zst"
 head -c 500 "$T/simple.sqlite.zst" >"$T/cut.sqlite.zst"
 fails 'a compressed export that was cut' 1 'cut short' nsysx-extract "$T/cut.sqlite.zst"
-fails 'no room to unpack' 1 'temporary file' env TMPDIR="$T/nowhere" nsysx-extract "$T/simple.sqlite.zst"
-# Names of tables and columns in other case are the same to SQLite.
+fails 'no space for unpacking' 1 'temporary file' env TMPDIR="$T/nowhere" nsysx-extract "$T/simple.sqlite.zst"
+# SQLite ignores the case of names of tables and columns.
 cp "$T/simple.sqlite" "$T/other.sqlite"
 python3 - "$T/other.sqlite" <<'END'
 import sqlite3, sys
@@ -213,25 +213,25 @@ END
 for opt in '' --ranges=all --calls; do
 	nsysx-extract -q $opt --ops "$T/simple.sqlite" | grep -v '^profile' >"$T/want"
 	nsysx-extract -q $opt --ops "$T/other.sqlite" | grep -v '^profile' >"$T/got"
-	same "names of tables and columns in other case${opt:+, $opt}" "$T/want" "$T/got"
+	same "names of tables and columns in upper case${opt:+, $opt}" "$T/want" "$T/got"
 done
 ln -s simple.sqlite "$T/link.sqlite"
 echo x >"$T/simple.sqlite-journal"
-fails 'a journal beside what a link leads to' 1 '-journal beside it is not empty' nsysx-extract "$T/link.sqlite"
+fails 'a journal beside the target of a link' 1 '-journal beside it is not empty' nsysx-extract "$T/link.sqlite"
 : >"$T/simple.sqlite-journal"
-ok 'an empty journal does no harm' nsysx-extract -q "$T/simple.sqlite"
+ok 'an empty journal is ignored' nsysx-extract -q "$T/simple.sqlite"
 rm "$T/simple.sqlite-journal"
 cp "$T/simple.sqlite" "$T/logged.sqlite"
 sqlite3 "$T/logged.sqlite" 'PRAGMA journal_mode=wal' >"$T/null"
-equal 'a database kept with a log, which is folded in' "$(ranges logged)" "$(ranges simple)"
+equal 'a database whose log was checkpointed' "$(ranges logged)" "$(ranges simple)"
 cp "$T/simple.sqlite" "$T/100% #?&=ü.sqlite"
-equal 'a file whose name means something in a URI' "$(ranges '100% #?&=ü')" "$(ranges simple)"
+equal 'a file name with characters of URIs' "$(ranges '100% #?&=ü')" "$(ranges simple)"
 chmod 400 "$T/simple.sqlite"
 before=$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)
 nsysx-extract -q --ranges -o "$T/null" "$T/simple.sqlite"
-equal 'nothing of the input is changed, nothing is left beside it' "$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)" "$before"
+equal 'the input is unchanged, and no file is left beside it' "$(cksum <"$T/simple.sqlite"; ls -a "$T" | wc -l)" "$before"
 
-# Names whose numbers are taken out, and put back as they stood: of ranges with work and without, by text, by id and by both.
+# Numbers in names are stored apart, and names are restored: of ranges with work and without, by text, by id and by both.
 long=$(printf 'x%.0s 4711 ' $(seq 120))$(seq -s' ' 1000 1200)
 new numbered "$one $(
 	n=0
@@ -250,10 +250,10 @@ for how in '' -b '-b -j 3' '-j 1'; do
 	# shellcheck disable=SC2086
 	nsysx-extract -q $how --ranges=all "$T/numbered.sqlite" | nsysx-view -q -t range |
 		awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["range"], $at["name"] }' | sort -n >"$T/is"
-	same "names with numbers in them${how:+, $how}" "$T/is" "$T/want"
+	same "names that contain numbers${how:+, $how}" "$T/is" "$T/want"
 done
 
-# Nsight Systems 2026.4: decompression, and functions on the host that streams wait for.
+# Nsight Systems 2026.4: decompression, and host functions that streams wait for.
 new inflated "$(range "0, 50, 59, 'x', $a, 0")
 	INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (20, 30, $a, 77);
 	CREATE TABLE CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, deviceId INTEGER NOT NULL,
@@ -263,12 +263,12 @@ new inflated "$(range "0, 50, 59, 'x', $a, 0")
 	CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH (start, end);
 	INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (60, 90), (10, 22), (5, 4), ('x', 7), (7, NULL);"
 equal 'decompression is GPU work' "$(ranges inflated)" 'x 100 50 1  0'
-equal 'as an operation' "$(nsysx-extract -q --ops "$T/inflated.sqlite" | awk -F'\t' '$1 == "op" { print $4, $6, $7, $8, $9, $11 }')" \
+equal '... with an operation' "$(nsysx-extract -q --ops "$T/inflated.sqlite" | awk -F'\t' '$1 == "op" { print $4, $6, $7, $8, $9, $11 }')" \
 	'memcpy 7 [CUDA mem decompress] 100 50 8192'
-equal 'one that ends before it starts' "$(diag inflated 'decompressions ignored: they end before')" 1
-equal 'host functions, and their time' "$(diag inflated 'waited for are not GPU operations: 42 ns')" 2
-equal 'one that ends before it starts' "$(diag inflated 'functions ignored: they end before')" 1
-equal 'and those that lack a time' "$(diag inflated 'HOST_LAUNCH: rows ignored: a number')" 2
+equal 'a decompression that ends before it starts is counted' "$(diag inflated 'decompressions ignored: they end before')" 1
+equal 'host functions are counted, with their time' "$(diag inflated 'waited for are not GPU operations: 42 ns')" 2
+equal 'a host function that ends before it starts is counted' "$(diag inflated 'functions ignored: they end before')" 1
+equal 'host functions without a time are counted' "$(diag inflated 'HOST_LAUNCH: rows ignored: a number')" 2
 sqlite3 "$T/inflated.sqlite" "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (-9223372036854775807, 9223372036854775807)"
 equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036854775807 ns')" 3
 
@@ -289,16 +289,16 @@ DONOR=$T/simple.sqlite TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" -q --ranges=all "
 "$tool" -q --ranges=all "$T/simple.sqlite" | sed 's/simple/run/' >"$T/want"
 same 'a report is exported by nsys' "$T/want" "$T/rep"
 OLD=1 DONOR=$T/simple.sqlite TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" -q --ranges=all "$T/run.nsys-rep" >"$T/rep"
-same 'also by one that does not know payloads' "$T/want" "$T/rep"
+same '... also by a version without payloads' "$T/want" "$T/rep"
 fails 'nsys that fails' 1 'nsys export: exit status' env DONOR="$T/missing" TMPDIR="$T/tmp" PATH="$T/bin:$PATH" "$tool" "$T/run.nsys-rep"
-fails 'no nsys: the command to run is named' 1 'nsys export --type=sqlite' env TMPDIR="$T/tmp" PATH="$T/none" "$tool" "$T/run.nsys-rep"
+fails 'nsys is missing: the message has the command to run' 1 'nsys export --type=sqlite' env TMPDIR="$T/tmp" PATH="$T/none" "$tool" "$T/run.nsys-rep"
 printf '#!/bin/sh\necho $$ >"%s/pid"; exec sleep 60\n' "$T" >"$T/bin/nsys"
 rm -f "$T/pid"
 TMPDIR=$T/tmp PATH=$T/bin:$PATH "$tool" "$T/run.nsys-rep" >"$T/null" 2>&1 &
 while [ ! -s "$T/pid" ]; do sleep 0.05; done
 kill "$!"
 wait "$!"
-equal 'a signal meanwhile ends both' "$? $(kill -0 "$(cat "$T/pid")" 2>"$T/null" || echo gone)" '143 gone'
-equal 'no temporary folder is left, whatever happened' "$(ls "$T/tmp")" ''
+equal 'a signal ends nsys and nsysx-extract' "$? $(kill -0 "$(cat "$T/pid")" 2>"$T/null" || echo gone)" '143 gone'
+equal 'no temporary folder is left' "$(ls "$T/tmp")" ''
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each call to the system that may fail, failing in turn: a tool gives the very bytes of a run without faults, or status 1, words
-# and nothing under the name of its output. Not a sample of calls but each with FAULTS=all (make faults).
+# Each system call that may fail fails in turn: a tool gives the same bytes as without faults, or status 1, a message
+# and no file with the name of its output. A sample of calls; all of them with FAULTS=all (make faults).
 . "${0%/*}/../testlib.sh"
 
 shim=$B/tests/fault/shim.so
@@ -26,7 +26,7 @@ nsysx-align -q job.tsv | nsysx-overlap -q -o over.tsv
 nsysx-align -q job.nsysx | nsysx-overlap -q -b -z -o over.nsysx
 nsysx-align -q --estimate -o clocks.tsv job.tsv
 nsysx-fold -q -o over.folded over.nsysx
-# Of which there is something to say at the end.
+# A stream with a diag at the end.
 awk -F'\t' -v OFS='\t' '$1 == "module" { $7 = "" } 1' job.tsv >timeless.tsv
 python3 -c 'import struct, sys
 sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
@@ -88,7 +88,7 @@ sweeps "$files alloc" -o nsysx-stragglers over.nsysx
 sweeps "alloc" -o nsysx-stragglers --waits over.nsysx
 sweeps "alloc" -o nsysx-stragglers --curve over.nsysx
 sweeps "$files alloc alloc:on" -o nsysx-idle host.tsv
-# Not by expressions: glibc's regexec takes memory, and without it says that nothing matches.
+# Not with expressions: glibc's regexec allocates, and reports no match if that fails.
 for by in module execution every:50us; do sweeps "alloc" nsysx-idle --by $by host.tsv; done
 sweeps "$files" -p host.tsv -o nsysx-idle --by step --step step
 sweeps "alloc" nsysx-idle --by execution --verdict over.tsv
@@ -111,7 +111,7 @@ sweeps "$files alloc" -o nsysx-compile job.nsysx
 for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
 sweeps "$files alloc" -o nsysx-compile --summary job.tsv
 sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
-# Names that do not occur: what was probably meant is looked for in memory, too, and the same words are said or status 1.
+# Names that do not occur: the search for similar names allocates too; the same messages, or status 1.
 sweeps "alloc" -o nsysx-idle --by step --module jit_train_stop host.tsv
 for tool in idle\ --steps steps measure; do
 	# shellcheck disable=SC2086  # words
@@ -140,7 +140,7 @@ sweeps "$files alloc" -o nsysx-flame over.folded
 sweeps "$files alloc" -o nsysx-mosaic --grid 1 --block 128 --names names mosaic.bin
 sweeps "$files alloc" -o nsysx-mosaic --stream --grid 1 --block 128 --names names mosaic.bin
 
-# What others do to a file while it is read.
+# Changes to a file by others while it is read.
 changes='shrink grow replace'
 sweeps "$changes" -m job/r0.sqlite nsysx-extract -j 1 --ranges=all --ops -x job/dump0 @
 sweeps "$changes" -m xz/r0.sqlite.zst nsysx-extract -j 1 @

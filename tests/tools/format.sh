@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/format.md: its tables of kinds, its examples, and binary read by protoc and a decoder that shares nothing with ours.
+# docs/format.md: its tables of kinds, its examples, and binary as decoded by protoc and by an independent decoder.
 . "${0%/*}/../testlib.sh"
 
 doc=$tests_dir/../docs/format.md
@@ -18,10 +18,10 @@ awk '
 		next
 	}
 	/./ && kind { sub(/\.$/, ""); print kind "\t\t\t\t" tolower(substr($0, 1, 1)) substr($0, 2) }' "$doc" >"$T/doc"
-# A capital that begins the meaning of a kind is the page's own.
+# The page begins the meaning of a kind with a capital.
 nsysx-view --schema | awk -F'\t' -v OFS='\t' 'NR > 1 { if ($2 == "") $5 = tolower(substr($5, 1, 1)) substr($5, 2); print }' >"$T/schema"
-same 'the tables of kinds are the schema' "$T/doc" "$T/schema"
-equal 'every kind has one' "$(awk -F'\t' '$2 == ""' "$T/doc" | wc -l)" "$(nsysx-view --schema | awk -F'\t' 'NR > 1 && $2 == ""' | wc -l)"
+same 'the tables of kinds equal the schema' "$T/doc" "$T/schema"
+equal 'every kind is in a table' "$(awk -F'\t' '$2 == ""' "$T/doc" | wc -l)" "$(nsysx-view --schema | awk -F'\t' 'NR > 1 && $2 == ""' | wc -l)"
 
 if command -v protoc >/dev/null; then
 	ok 'the declarations are sound' protoc -I "$proto" --descriptor_set_out="$T/set" "$proto/nsysx.proto"
@@ -30,13 +30,13 @@ else
 fi
 
 # Examples.
-golden 'the text example is written as it stands' format/example.txt nsysx-view format/example.txt
+golden 'the text example is canonical' format/example.txt nsysx-view format/example.txt
 nsysx-view -b format/example.txt | od -An -v -tx1 | sed 's/^ //' >"$T/hex"
-same 'the binary example is its binary' "$T/hex" format/example.hex
+same 'the binary example is its binary form' "$T/hex" format/example.hex
 for byte in $(cat format/example.hex); do printf "\\$(printf %03o "0x$byte")"; done >"$T/binary"
-golden 'and reads as it' format/example.txt nsysx-view "$T/binary"
+golden '... and decodes to it' format/example.txt nsysx-view "$T/binary"
 
-# What protoc makes of a text form is a stream; what it makes of a stream, read by another program, are its records.
+# A text form that protoc encodes is a stream; a stream that another program decodes has the same records.
 decode() {
 	protoc --decode=nsysx.Stream -I "$proto" "$proto/nsysx.proto" <"$1" >"$T/decoded" && python3 format/decode.py <"$T/decoded"
 }
@@ -57,10 +57,10 @@ if ! command -v protoc >/dev/null || ! command -v python3 >/dev/null; then
 	done_testing
 fi
 encode <format/bases.textproto >"$T/bases"
-golden 'every base means what the page says' format/bases.txt nsysx-view "$T/bases"
-golden 'also to the other decoder' format/bases.txt decode "$T/bases"
-golden 'which reads the example' format/example.txt decode "$T/binary"
-# Fields of a later time.
+golden 'every base decodes as the page describes' format/bases.txt nsysx-view "$T/bases"
+golden '... also in the other decoder' format/bases.txt decode "$T/bases"
+golden '... also the example' format/example.txt decode "$T/binary"
+# Fields of a later version.
 { head -c 11 "$T/binary"; printf '\172\003new'; tail -c +12 "$T/binary"; } >"$T/later"
 golden 'unknown fields are skipped' format/example.txt nsysx-view "$T/later"
 
@@ -103,7 +103,7 @@ refused 'end records among the others' 'block 1 is damaged: an end record among 
 refused 'a type of a later time' 'record 0: column s of k: want type i, f or s, got ?: from a newer nsysx?' 's/type: STRING/type: 3/'
 refused 'a count that is not so' '5 records, but its end counts 6' 's/end { records: 5 }/end { records: 6 }/'
 
-# A stream with all that occurs, long enough for several blocks.
+# A stream with all features, long enough for several blocks.
 awk 'BEGIN {
 	OFS = "\t"; srand(1)
 	print "#nsysx", 2; print "#inst", "program:i", "inst:i", "name:s", "stack:i"; print "#thunk", "device:i", "program:i", "inst:i", "name:s", "start:i", "dur:i", "hidden:i", "busbw:f"
@@ -118,8 +118,8 @@ awk 'BEGIN {
 }' >"$T/long"
 nsysx-view -b "$T/long" >"$T/long.binary"
 nsysx-view "$T/long.binary" >"$T/long.back"
-same 'a long stream comes back from binary' "$T/long.back" "$T/long"
+same 'a long stream is unchanged through binary' "$T/long.back" "$T/long"
 decode "$T/long.binary" >"$T/long.decoded"
-same 'and every value is the same to the other decoder' "$T/long.decoded" "$T/long"
+same '... with the same values in the other decoder' "$T/long.decoded" "$T/long"
 ok 'binary is less than a quarter of it' test "$(wc -c <"$T/long.binary")" -lt $(($(wc -c <"$T/long") / 4))
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Replaying what fuzzing has found: every target has a corpus, and one without a file fails.
+# Replay of fuzzing corpora: every target has a corpus, and an empty one fails.
 . "${0%/*}/../testlib.sh"
 
 mkdir "$T/empty" "$T/one"
@@ -10,7 +10,7 @@ replay() {
 	run "$B/tests/fuzz/num-replay" "$@"
 	echo "$status $(tail -n 1 "$T_private/out") $(grep -c '^not ok' "$T_private/out")"
 }
-equal 'a file is a claim' "$(replay "$T/one")" '0 1..1 0'
+equal 'a file is one claim' "$(replay "$T/one")" '0 1..1 0'
 equal 'an empty corpus fails' "$(replay "$T/empty")" '1 1..1 1'
 equal 'a corpus that is not there fails' "$(replay "$T/none")" '1 1..1 1'
 equal 'no corpus at all fails' "$(replay)" '1 1..1 1'

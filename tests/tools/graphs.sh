@@ -1,10 +1,10 @@
 #!/bin/sh
-# CUDA graphs of XLA of 2026, traced by node, and ranges within ranges: nsysx-extract against the generator's answers. Whose a node is, an
-# execution of the same command buffer that ran op by op tells, XLA's list of thunks, or a name that one instruction alone can have.
+# CUDA graphs of XLA of 2026, traced by node, and ranges within ranges: nsysx-extract compared with the generator's answers. The owner of a node follows
+# from an execution of the same command buffer that ran op by op, from XLA's list of thunks, or from a name that only one instruction can have.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
 
-# dumped NAME: the job's stream, each export with its own dumps, in $T/NAME.nsx; diags in $T/NAME.err.
+# dumped NAME: the job's stream, each export with its dumps, in $T/NAME.nsx; diags in $T/NAME.err.
 dumped() {
 	job=$1
 	shift
@@ -17,8 +17,8 @@ dumped() {
 	nsysx-extract -v "$T/$job"/r*.sqlite >"$T/$job-nodump.nsx" 2>"$T/$job-nodump.err"
 }
 
-# What the diags of stream NAME say of operations, count and ns: of those that no source tells ($2 is `command buffer`), which no other diag
-# that names command buffers gives a time for; of those in no thunk (`no thunk`).
+# Count and ns of operations in the diags of stream NAME: of those that no source identifies ($2 is `command buffer`), the only diag with a time
+# that names command buffers; of those in no thunk (`no thunk`).
 said_ns() {
 	grep -F "$2" "$T/$1.err" | grep -E ' [0-9]+ ns( |$)' | awk '
 		{
@@ -29,7 +29,7 @@ said_ns() {
 		END { printf "%d %d\n", n, ns }'
 }
 
-# The same from answers FILE, of rows that hold $2.
+# The same from answers FILE, of rows that contain $2.
 known_ns() {
 	awk -F'\t' -v what="$2" 'NR > 1 && (what == "" || $2 == what) { n += $(NF - 1); ns += $NF } END { printf "%d %d\n", n, ns }' "$1"
 }
@@ -47,7 +47,7 @@ said_insts() {
 		$1 == "thunk" && !seen[get("program"), get("inst")]++ { print row[get("program"), get("inst")] }' "$1" | sort
 }
 
-# job NAME OPTION...: everything about a job of those options is as its answers have it.
+# job NAME OPTION...: everything about a job with those options equals its answers.
 job() {
 	job=$1
 	shift
@@ -60,20 +60,20 @@ job() {
 	said_insts "$T/$job.nsx" >"$T/said"
 	cut -f 1-7,9- "$T/$job/answers/insts.tsv" | sed 1d | sort >"$T/answered"
 	same "$job: instructions" "$T/answered" "$T/said"
-	# For those that are not assigned, only the kind is known.
+	# For unassigned communication only the kind is known.
 	nsysx-overlap -q "$T/$job.nsx" | nsysx-collectives -q | grep -v -e '^collective.*command_buffer' >"$T/$job.coll"
 	agrees "$job: collectives" collectives "$T/$job.coll" "$T/$job"
-	equal "$job: what no source tells is said" "$(said_ns "$job" 'command buffer')" "$(known_ns "$T/$job/answers/graphs_dump.tsv" left)"
-	equal "$job: the same without a dump" "$(said_ns "$job-nodump" 'command buffer')" "$(known_ns "$T/$job/answers/graphs.tsv" left)"
-	equal "$job: what is in no thunk is said" "$(said_ns "$job" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
-	equal "$job: the same without a dump" "$(said_ns "$job-nodump" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
-	equal "$job: nothing is said against the dumps" "$(grep -c -e 'another run' -e 'warning.*op_name' "$T/$job.err")" 0
+	equal "$job: unidentified nodes are reported" "$(said_ns "$job" 'command buffer')" "$(known_ns "$T/$job/answers/graphs_dump.tsv" left)"
+	equal "$job: ... without a dump" "$(said_ns "$job-nodump" 'command buffer')" "$(known_ns "$T/$job/answers/graphs.tsv" left)"
+	equal "$job: operations in no thunk are reported" "$(said_ns "$job" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
+	equal "$job: ... without a dump" "$(said_ns "$job-nodump" 'no thunk')" "$(known_ns "$T/$job/answers/direct.tsv" '')"
+	equal "$job: no diag about the dumps" "$(grep -c -e 'another run' -e 'warning.*op_name' "$T/$job.err")" 0
 }
 
 job first --devices 2
 job no-uid --no-uid --seed 2
 job late --late 1 --dumps zst
-# One process saw command buffers run op by op: that tells of the other's, in the same export.
+# One process ran command buffers op by op: that identifies nodes of the other, in the same export.
 job one --one-export --late 1
 job warm --xla26=warm --dumps xz
 job bare --xla26=warm --lists none
@@ -82,7 +82,7 @@ job other --xla26=warm --lists other
 job many --processes 3 --devices 2 --late 2 --steps 7 --layers 1 --seed 9 --offset 1000000
 job shuffled --late 1 --shuffle --full --schema 3.25.0 --titles 2026
 
-# The jobs hold what they are for: each source tells something, and each leaves something to the next.
+# The jobs serve their purpose: each source identifies some nodes, and leaves some to the next.
 for want in 'first execution' 'late execution' 'late list' 'late left' 'warm list' 'warm left' 'bare name' 'bare left' 'short name' 'other list' 'other name' 'other left'; do
 	equal "by ${want#* } in ${want% *}" "$(awk -F'\t' -v by="${want#* }" '$2 == by { n += $3 } END { print (n > 0) }' "$T/${want% *}/answers/graphs_dump.tsv")" 1
 done
@@ -90,7 +90,7 @@ done
 said thunks_dump "$T/first.nsx" >"$T/said"
 answered thunks_dump "$T/broken" >"$T/answered"
 answered thunks_dump "$T/first" >"$T/right"
-equal 'a falsified answer differs' "$(comm -13 "$T/said" "$T/answered" | wc -l | tr -d ' ')" "$(($(comm -13 "$T/said" "$T/right" | wc -l) + 1))"
+equal 'a falsified answer is detected' "$(comm -13 "$T/said" "$T/answered" | wc -l | tr -d ' ')" "$(($(comm -13 "$T/said" "$T/right" | wc -l) + 1))"
 
 # ---- a large job
 
@@ -118,12 +118,12 @@ for j in late many; do
 	nsysx-extract -q --ops -j 1 "$@" >"$T/other.nsx"
 	same "$j: the number of threads does not matter" "$T/together" "$T/other.nsx"
 	nsysx-extract -q --ops --spool "$@" >"$T/other.nsx"
-	same "$j: nor does it to extract one at a time" "$T/together" "$T/other.nsx"
+	same "$j: extracted one at a time" "$T/together" "$T/other.nsx"
 	nsysx-merge -q "$T"/part? >"$T/other.nsx"
-	same "$j: extracted apart and merged" "$T/together" "$T/other.nsx"
+	same "$j: extracted separately and merged" "$T/together" "$T/other.nsx"
 	rm -f "$T"/part?
 done
-# Each operation of a graph is of the instruction whose thunk holds its time.
+# Each operation of a graph belongs to the instruction whose thunk contains its time.
 awk -F'\t' '
 	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
 	function get(name) { return $(col[$1, name]) }

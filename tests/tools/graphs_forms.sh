@@ -1,13 +1,13 @@
 #!/bin/sh
-# Other forms of the exports that tests/tools/graphs.sh looks at: titles that are no strings of the export, command buffers that go by no number or by one more
-# word, instructions whose names say the wrong thing of fusions. What must come out is known from the generator's answers, or is the same as before.
+# Other forms of the exports of tests/tools/graphs.sh: titles that are not strings of the export, command buffers without a number or with another
+# word, misleading names of fusions. The expected result is that of the generator's answers, or of the unchanged export.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
 
 "$SYNTH" -o "$T/job" --xla26 --devices 2 || exit 1
 job=$T/job
 
-# extracted NAME OPTION...: stream of $T/NAME.sqlite, under the name that the export has in the answers; diags in $T/NAME.err.
+# extracted NAME OPTION...: stream of $T/NAME.sqlite, with the export's name in the answers; diags in $T/NAME.err.
 extracted() {
 	form=$1
 	shift
@@ -32,20 +32,20 @@ mv "$T/plain.d/r0.sqlite" "$T/plain.sqlite"
 mv "$T/plain.nsx" "$T/dumped.nsx"
 extracted plain
 
-# ---- titles in the table of ranges: operations are known to be needed only when ranges have been read
+# ---- titles in the table of ranges: which operations are needed is known only after reading ranges
 
 form inline <<'SQL'
 UPDATE NVTX_EVENTS SET text = (SELECT text FROM temp.title WHERE id = NVTX_EVENTS.rowid), textId = NULL;
 DELETE FROM StringIds WHERE value LIKE 'Thunk%' OR value LIKE 'Xla%';
 SQL
 extracted inline
-same 'titles that are no strings: the same stream' "$T/plain.nsx" "$T/inline.nsx"
+same 'titles that are not in StringIds: the same stream' "$T/plain.nsx" "$T/inline.nsx"
 extract_many() { nsysx-extract -q "$@" "$T/inline.d/r0.sqlite" | sed '/^diag/d'; }
 extract_many -j 1 >"$T/one"
 extract_many -j 4 >"$T/four"
-same 'whatever the number of threads' "$T/one" "$T/four"
+same '... with any number of threads' "$T/one" "$T/four"
 
-# ---- what runs op by op because of a profiler has more to its name
+# ---- command buffers that run op by op because of a profiler have a longer name
 
 form profiled <<'SQL'
 INSERT INTO StringIds (id, value)
@@ -54,11 +54,11 @@ INSERT INTO StringIds (id, value)
 UPDATE NVTX_EVENTS SET textId = 1000000 + textId WHERE rowid IN (SELECT b.id FROM temp.title AS b WHERE b.text LIKE 'Thunk:#hlo_op=command_buffer%'
 	AND EXISTS (SELECT 1 FROM temp.title AS t WHERE t.tid = b.tid AND t.start > b.start AND t.end < b.end AND t.text LIKE 'Thunk%'));
 SQL
-equal 'some do' "$(sqlite3 "$T/profiled.sqlite" "SELECT count(*) > 0 FROM NVTX_EVENTS WHERE textId IN (SELECT id FROM StringIds WHERE value LIKE '%command_buffer%(disabled for profiling)#')")" 1
+equal 'some command buffers run op by op' "$(sqlite3 "$T/profiled.sqlite" "SELECT count(*) > 0 FROM NVTX_EVENTS WHERE textId IN (SELECT id FROM StringIds WHERE value LIKE '%command_buffer%(disabled for profiling)#')")" 1
 extracted profiled
-same 'a profiler has them run op by op: the same stream' "$T/plain.nsx" "$T/profiled.nsx"
+same 'longer names of command buffers: the same stream' "$T/plain.nsx" "$T/profiled.nsx"
 
-# ---- command buffers without numbers, as before 2026: known by their place in an execution, where all have as many
+# ---- command buffers without numbers, as before 2026: identified by their position in an execution, if all executions have as many
 
 # Time of each name in a stream.
 time_by_name() {
@@ -77,12 +77,12 @@ grep -v command_buffer "$T/got" | awk -F'\t' '
 	NR == FNR { ns[$1, $2] = $3; next }
 	{ n++; bad += $3 > ns[$1, $2] }
 	END { print (n > 0), bad + 0 }' "$T/right" - >"$T/bad"
-equal 'no numbers: no instruction has time of another' "$(cat "$T/bad")" '1 0'
-equal 'and nothing is lost' "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/got")" "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/right")"
+equal 'no numbers: no instruction gets time of another' "$(cat "$T/bad")" '1 0'
+equal 'no time is lost' "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/got")" "$(awk -F'\t' '{ n += $3 } END { print n }' "$T/right")"
 told() { sed -n 's/.*operation by operation .* (\([0-9]*\))$/\1/p' "$T/$1.err"; }
-equal 'buffers outside loops are told all the same' "$(awk -v n="$(told nameless)" -v all="$(told plain)" 'BEGIN { print (n > 0 && n <= all) }')" 1
+equal 'buffers outside loops are identified' "$(awk -v n="$(told nameless)" -v all="$(told plain)" 'BEGIN { print (n > 0 && n <= all) }')" 1
 
-# ---- a fusion that is not called so, and a loop that is: without a dump names decide, the dump knows
+# ---- a fusion with another name, and a loop with the name of a fusion: without a dump names decide, with one opcodes
 
 mkdir "$T/renamed"
 for f in "$job/dump0"/*; do
@@ -96,7 +96,7 @@ extracted misnamed -x "$T/renamed"
 sed -i 's/loop_dynamic_slice_fusixn\.20/loop_dynamic_slice_fusion.20/g; s/fusion\.9\([^0-9]\)/while.40\1/g' "$T/misnamed.nsx"
 said thunks_dump "$T/dumped.nsx" >"$T/right"
 said thunks_dump "$T/misnamed.nsx" >"$T/got"
-same 'the dump knows what is a fusion' "$T/right" "$T/got"
+same 'with a dump, opcodes identify fusions' "$T/right" "$T/got"
 extracted bare
-equal 'without it the name decides' "$(said thunks "$T/bare.nsx" | awk -F'\t' '{ loop += $3 == "fusion.9"; slice += $3 ~ /fusixn/ } END { print (loop > 0), slice + 0 }')" '1 0'
+equal 'without a dump, names do' "$(said thunks "$T/bare.nsx" | awk -F'\t' '{ loop += $3 == "fusion.9"; slice += $3 ~ /fusixn/ } END { print (loop > 0), slice + 0 }')" '1 0'
 done_testing

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The guide and the README: their commands run, in one folder and in order, and print what they say.
+# The guide and the README: their commands run, in one folder and in order, and print what the pages show.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/pagelib.sh"
 
-# nsys is not here: what it would leave comes from the sample.
+# A stand-in for nsys takes its results from the sample.
 mkdir "$T/stand-in" "$T/guide" "$T/readme"
 cat >"$T/stand-in/nsys" <<'END'
 #!/bin/sh
@@ -25,10 +25,10 @@ unset JAX_TRACEBACK_IN_LOCATIONS_LIMIT
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
 page README.md readme
 [ "${UPDATE-}" != 1 ] || cp "$T/readme/source.svg" "$root/docs/source.svg"
-same 'the picture of the README is what its commands draw' "$T/readme/source.svg" "$root/docs/source.svg"
+same 'the picture of the README equals the output of its command' "$T/readme/source.svg" "$root/docs/source.svg"
 page docs/guide.md guide
 
-# What they name is there.
+# Tools and files that the pages name exist.
 for tool in "$B"/bin/nsysx*; do
 	tool=$(basename "$tool")
 	ok "the README lists $tool" grep -q "^| \`$tool\` |" "$root/README.md"
@@ -37,11 +37,11 @@ for tool in "$B"/bin/nsysx*; do
 	*) ok "the guide shows $tool" grep -q "$tool " "$root/docs/guide.md" ;;
 	esac
 done
-equal 'no page names a tool that is not there' "$(grep -oh 'nsysx-[a-z][a-z]*' "$root/README.md" "$root/docs/guide.md" "$root/docs/cookbook.md" | sort -u | while read -r tool; do
+equal 'no page names a tool that does not exist' "$(grep -oh 'nsysx-[a-z][a-z]*' "$root/README.md" "$root/docs/guide.md" "$root/docs/cookbook.md" | sort -u | while read -r tool; do
 	[ -x "$B/bin/$tool" ] || [ "$tool" = nsysx-synth ] || echo "$tool"
 done)" ''
 for page in README.md docs/guide.md docs/cookbook.md; do
-	equal "files that $page links to are there" "$(sed '/^```/,/^```/d' "$root/$page" | grep -o '](\([^)#]*\))' | sed 's/^](//; s/)$//' | while read -r file; do
+	equal "files that $page links to exist" "$(sed '/^```/,/^```/d' "$root/$page" | grep -o '](\([^)#]*\))' | sed 's/^](//; s/)$//' | while read -r file; do
 		case $file in http*) continue ;; esac
 		[ -e "$root/$(dirname "$page")/$file" ] || echo "$file"
 	done)" ''

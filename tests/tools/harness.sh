@@ -1,8 +1,8 @@
 #!/bin/sh
-# The test harness: claims that do not hold fail, and the runner counts what there is.
+# The test harness: false claims fail, and the runner counts files and claims.
 . "${0%/*}/../testlib.sh"
 
-# A tree of tests of its own, with these files of this one.
+# A separate tree of tests, with these files.
 mkdir -p "$T/tests/tools" "$T/build/bin" "$T/build/tests/unit"
 cp "$tests_dir/run.sh" "$tests_dir/testlib.sh" "$T/tests"
 cat >"$T/build/bin/nsysx-toy" <<'TOY'
@@ -18,9 +18,9 @@ esac
 TOY
 chmod +x "$T/build/bin/nsysx-toy"
 
-# The test file $1 of the lines on standard input.
+# Write the test file $1 from the lines on standard input.
 file() {
-	# shellcheck disable=SC2016  # for the file to expand
+	# shellcheck disable=SC2016  # expanded in the test file
 	{ printf '. "${0%%/*}/../testlib.sh"\n'; cat; } >"$T/tests/tools/$1.sh"
 }
 
@@ -31,7 +31,7 @@ try() {
 	echo $? >"$T/status"
 }
 
-# Claim that the one claim on standard input passes; that it fails.
+# Claim that the one claim on standard input passes, or fails.
 passes() {
 	claim=$1
 	try
@@ -44,36 +44,36 @@ breaks() {
 }
 
 echo yes >"$T/tests/tools/yes"
-passes 'golden takes the same bytes' <<'X'
+passes 'golden accepts the same bytes' <<'X'
 golden c yes nsysx-toy say yes
 X
 breaks 'golden refuses other bytes' <<'X'
 golden c yes nsysx-toy say no
 X
-breaks 'golden refuses a file that is not there' <<'X'
+breaks 'golden refuses a missing file' <<'X'
 golden c none nsysx-toy say yes
 X
-breaks 'golden refuses words on standard error' <<'X'
+breaks 'golden refuses unexpected standard error' <<'X'
 golden c yes nsysx-toy warn yes
 X
-breaks 'golden refuses the right bytes with the wrong status' <<'X'
+breaks 'golden refuses the right bytes with a wrong status' <<'X'
 golden c yes nsysx-toy half yes
 X
 UPDATE_TOY=1
-passes 'UPDATE=1 writes what golden holds' <<'X'
+passes 'UPDATE=1 writes golden files' <<'X'
 golden c warned nsysx-toy warn careful
 X
 UPDATE_TOY=
-equal 'standard output to the file' "$(cat "$T/tests/tools/warned")" careful
-equal 'standard error beside it' "$(cat "$T/tests/tools/warned.err")" 'nsysx-toy: warning: careful'
-passes 'golden takes the standard error that is wanted' <<'X'
+equal 'UPDATE=1: standard output in the file' "$(cat "$T/tests/tools/warned")" careful
+equal 'UPDATE=1: standard error beside it' "$(cat "$T/tests/tools/warned.err")" 'nsysx-toy: warning: careful'
+passes 'golden accepts the expected standard error' <<'X'
 golden c warned nsysx-toy warn careful
 X
-breaks 'golden refuses silence where a warning is wanted' <<'X'
+breaks 'golden refuses a missing warning' <<'X'
 golden c warned nsysx-toy say careful
 X
 
-passes 'fails takes a refusal' <<'X'
+passes 'fails accepts a refusal' <<'X'
 fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy refuse f.tsv
 X
 breaks 'fails refuses success' <<'X'
@@ -88,23 +88,23 @@ X
 breaks 'fails refuses no message' <<'X'
 fails c 1 'nsysx-toy' nsysx-toy mute
 X
-breaks 'fails refuses to be asked for no message' <<'X'
+breaks 'fails refuses an empty expected message' <<'X'
 fails c 1 '' nsysx-toy refuse f.tsv
 X
-breaks 'fails refuses output on the way' <<'X'
+breaks 'fails refuses output before the failure' <<'X'
 fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy half f.tsv
 X
 breaks 'fails refuses a crash' <<'X'
 fails c 1 'nsysx-toy: f.tsv: no' nsysx-toy crash f.tsv
 X
-breaks 'fails refuses a crash that was asked for' <<'X'
+breaks 'fails refuses a crash as the expected status' <<'X'
 fails c 139 'nsysx-toy: f.tsv: no' nsysx-toy crash f.tsv
 X
-breaks 'fails refuses a command that is not there' <<'X'
+breaks 'fails refuses a missing command' <<'X'
 fails c 1 'not found' nsysx-none
 X
 
-passes 'ok takes status 0' <<'X'
+passes 'ok accepts status 0' <<'X'
 ok c nsysx-toy warn yes
 X
 breaks 'ok refuses status 1' <<'X'
@@ -113,7 +113,7 @@ X
 breaks 'ok refuses a crash' <<'X'
 ok c nsysx-toy crash yes
 X
-passes 'same takes equal files' <<'X'
+passes 'same accepts equal files' <<'X'
 same c yes yes
 X
 breaks 'same refuses different files' <<'X'
@@ -122,18 +122,18 @@ X
 breaks 'same refuses missing files' <<'X'
 same c none none
 X
-passes 'equal takes equal strings' <<'X'
+passes 'equal accepts equal strings' <<'X'
 equal c a a
 X
 breaks 'equal refuses different strings' <<'X'
 equal c a b
 X
-passes 'a test has a directory of its own' <<'X'
+passes 'a test has a directory' <<'X'
 echo "$T" >"$B/where"; ok c test -d "$T"
 X
-ok 'which goes with it' test ! -e "$(cat "$T/build/where")"
+ok 'the directory is removed' test ! -e "$(cat "$T/build/where")"
 
-# The runner, on files that pass, fail, skip, die, forget their plan or some claims, and on a unit test.
+# The runner, on files that pass, fail, skip, die, lack a plan or some claims, and on a unit test.
 rm -f "$T/tests/tools"/*.sh
 file passing <<'X'
 ok a true; ok b true; skip c 'no reason'; done_testing
@@ -168,7 +168,7 @@ mkdir "$T/tests/unit"
 printf '#!/bin/sh\necho ok 1 - a; echo ok 2 - b; echo 1..2\n' >"$T/build/tests/unit/toy"
 chmod +x "$T/build/tests/unit/toy"
 
-# The runner's last line for the files named.
+# The last line of the runner for these files.
 sum() {
 	env B="$T/build" T="$*" TEST_TIMEOUT=1 sh "$T/tests/run.sh" >"$T/said" 2>/dev/null
 	echo "$? $(tail -n 1 "$T/said")"
@@ -176,7 +176,7 @@ sum() {
 equal 'passing and skipped claims' "$(sum passing)" '0 2 passed, 0 failed, 1 skipped'
 equal 'a skipped claim is named' "$(grep -c 'skipped: c: no reason' "$T/said")" 1
 equal 'a failing claim' "$(sum failing)" '1 1 passed, 1 failed, 0 skipped'
-equal 'it is shown' "$(grep -c '^not ok 2 - b' "$T/said")" 1
+equal 'its claim is printed' "$(grep -c '^not ok 2 - b' "$T/said")" 1
 equal 'a file that dies' "$(sum dying)" '1 1 passed, 1 failed, 0 skipped'
 equal 'a file without a plan' "$(sum planless)" '1 1 passed, 1 failed, 0 skipped'
 equal 'a file with fewer claims than planned' "$(sum few)" '1 1 passed, 1 failed, 0 skipped'
@@ -187,12 +187,12 @@ equal 'a file that is skipped' "$(sum absent)" '0 0 passed, 0 failed, 1 skipped'
 equal 'a unit test' "$(sum toy)" '0 2 passed, 0 failed, 0 skipped'
 equal 'a unit test that was not built' "$(sum unbuilt)" '1 0 passed, 1 failed, 0 skipped'
 equal 'several files' "$(sum passing failing unit/toy)" '1 5 passed, 1 failed, 1 skipped'
-equal 'no file at all' "$(sum none)" '1 0 passed, 1 failed, 0 skipped'
+equal 'no file' "$(sum none)" '1 0 passed, 1 failed, 0 skipped'
 echo overlap >"$T/tests/checks.list"
 equal 'a reference check without its data is skipped' "$(sum overlap)" '0 0 passed, 0 failed, 1 skipped'
-equal 'by name' "$(grep -c 'skipped: overlap: ' "$T/said")" 1
+equal '... by name' "$(grep -c 'skipped: overlap: ' "$T/said")" 1
 
-# .ci/run, with a make that says what is in a file of its target's name and exits with what is in TARGET.status.
+# .ci/run, with a make that prints the file named after its target and exits with the status in TARGET.status.
 mkdir "$T/.ci" "$T/make"
 cp "$tests_dir/../.ci/run" "$T/.ci/run"
 cat >"$T/make/make" <<'X'
@@ -202,7 +202,7 @@ exit "$(cat "$T/make/$1.status")"
 X
 chmod +x "$T/make/make"
 
-# The status and last line of .ci/run where `make check` says $1 and exits with $2, and `make check-slow` $3 and $4.
+# Status and last line of .ci/run if `make check` prints $1 and exits with $2, and `make check-slow` $3 and $4.
 ci() {
 	printf '%b' "$1" >"$T/make/check"
 	echo "$2" >"$T/make/check.status"
@@ -211,10 +211,10 @@ ci() {
 	run env PATH="$T/make:$PATH" bash "$T/.ci/run"
 	echo "$status $(tail -n 1 "$T_private/out")"
 }
-equal '.ci/run sums up' "$(ci 'x\n5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 0 failed, 2 skipped\n' 0)" '0 8 passed, 0 failed, 3 skipped'
-equal 'what fails first is not forgotten' "$(ci '5 passed, 2 failed, 1 skipped\nmake: Error 1\n' 2 '3 passed, 0 failed, 2 skipped\n' 0)" '1 8 passed, 2 failed, 3 skipped'
-equal 'nor what fails last' "$(ci '5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 4 failed, 0 skipped\n' 2)" '1 8 passed, 4 failed, 1 skipped'
+equal '.ci/run adds up' "$(ci 'x\n5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 0 failed, 2 skipped\n' 0)" '0 8 passed, 0 failed, 3 skipped'
+equal 'a failure of make check counts' "$(ci '5 passed, 2 failed, 1 skipped\nmake: Error 1\n' 2 '3 passed, 0 failed, 2 skipped\n' 0)" '1 8 passed, 2 failed, 3 skipped'
+equal 'a failure of make check-slow counts' "$(ci '5 passed, 0 failed, 1 skipped\n' 0 '3 passed, 4 failed, 0 skipped\n' 2)" '1 8 passed, 4 failed, 1 skipped'
 equal 'a build that fails is a failure' "$(ci 'cc: no\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
-equal 'so is silence' "$(ci '' 0 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
-equal 'and a status that nothing explains' "$(ci '5 passed, 0 failed, 0 skipped\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 8 passed, 1 failed, 0 skipped'
+equal 'no output is a failure' "$(ci '' 0 '3 passed, 0 failed, 0 skipped\n' 0)" '1 3 passed, 1 failed, 0 skipped'
+equal 'an unexplained status is a failure' "$(ci '5 passed, 0 failed, 0 skipped\n' 2 '3 passed, 0 failed, 0 skipped\n' 0)" '1 8 passed, 1 failed, 0 skipped'
 done_testing

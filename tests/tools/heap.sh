@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-heap on dumps spelled in text: curve, peaks, what is alive there; folders, compressed dumps, refusals.
+# nsysx-heap on hand-written dumps: curve, peaks, live buffers; folders, compressed dumps, refusals.
 . "${0%/*}/../testlib.sh"
 
 make_dump() {
@@ -10,8 +10,8 @@ dumps=$T/dumps
 mkdir "$dumps"
 step=$dumps/module_0012.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb
 big=$dumps/module_0003.jit_init.sm_9.0_gpu_after_optimizations.hlo.pb
-ok 'a dump is spelled' make_dump step "$step"
-ok 'another one' make_dump big "$big"
+ok 'a dump is encoded' make_dump step "$step"
+ok 'another dump is encoded' make_dump big "$big"
 
 # ---- one dump ----
 rows 'id\tname\ttrace\tstep\tbytes\n' >"$T/curve"
@@ -19,12 +19,12 @@ rows '12\tjit_step\t0\t%s\t%s\n' 0 0 1 3000 4 8000 5 5000 6 0 >>"$T/curve"
 rows '12\tjit_step\t1\t%s\t%s\n' 0 0 1 5000 >>"$T/curve"
 golden 'the curve has a row for each change' "$T/curve" nsysx-heap "$step"
 rows 'id\tname\ttrace\tpeak\tpoints\tmemory\n12\tjit_step\t0\t8000\t5\tdevice\n12\tjit_step\t1\t5000\t2\tdevice\n' >"$T/peak"
-golden '--peak has one for each trace' "$T/peak" nsysx-heap --peak "$step"
+golden '--peak has a row for each trace' "$T/peak" nsysx-heap --peak "$step"
 rows 'id\tname\ttrace\tbuffer\tsize\tshare\tinstruction\top_name\tsource\n' >"$T/at"
 rows '12\tjit_step\t0\t2\t5000\t0.625\tdot.1\tjit(step)/dot\tmodel.py:20[layer]\n' >>"$T/at"
 rows '12\tjit_step\t0\t1\t3000\t0.375\tadd.2\tjit(step)/add\t\n' >>"$T/at"
 rows '12\tjit_step\t1\t2\t5000\t1\tdot.1\tjit(step)/dot\tmodel.py:20[layer]\n' >>"$T/at"
-golden '--at-peak has what is alive, largest first' "$T/at" nsysx-heap --at-peak "$step"
+golden '--at-peak has live buffers, the largest first' "$T/at" nsysx-heap --at-peak "$step"
 mkdir "$T/order"
 cp "$step" "$T/order/module_0001.jit_step.after_optimizations.hlo.pb"
 cp "$big" "$T/order/module_0002.jit_init.after_optimizations.hlo.pb"
@@ -33,64 +33,64 @@ nsysx-heap -q --peak "$T/order" | awk 'NR > 1 { print $1, $3 }' >"$T/want"
 same '--at-peak of a folder: the program with the largest peak first' "$T/got" "$T/want"
 equal '--stacks has all frames' "$(nsysx-heap --at-peak --stacks "$step" | awk -F'\t' '$7 == "dot.1" { print $9; exit }')" \
 	'train.py:10[main];model.py:20[layer]'
-equal '--json has the same' "$(nsysx-heap --peak --json "$step" | python3 -c 'import json, sys; print([r["peak"] for r in json.load(sys.stdin)])')" '[8000, 5000]'
+equal '--json has the same rows' "$(nsysx-heap --peak --json "$step" | python3 -c 'import json, sys; print([r["peak"] for r in json.load(sys.stdin)])')" '[8000, 5000]'
 equal '--table has units' "$(nsysx-heap --peak --table "$step" | awk 'NR == 2 { print $4, $5 }')" '8.000 kB'
 nsysx-heap --peak -o "$T/out" "$step"
 same '-o' "$T/out" "$T/peak"
 
 # ---- memories ----
-ok 'a dump with memories is spelled' make_dump memory "$T/mix"
+ok 'a dump with memories is encoded' make_dump memory "$T/mix"
 head='id\tname\tmemory\targuments\toutputs\taliased\tconstants\ttemp\theap\tpeak\tfragmentation\n'
 rows "$head"'8\tjit_mix\tdevice\t100\t150\t100\t7\t64\t60\t217\t4\n8\tjit_mix\thost\t11\t0\t0\t0\t30\t18\t29\t12\n' >"$T/want"
 rows '8\tjit_mix\tS(9)\t0\t0\t0\t3\t0\t0\t3\t0\n' >>"$T/want"
 golden '--summary has a row for each memory' "$T/want" nsysx-heap --summary "$T/mix"
-equal 'nothing is amiss' "$(cat "$T_private/err")" ''
+equal 'no diags' "$(cat "$T_private/err")" ''
 equal '--peak names the memory of each trace' "$(nsysx-heap --peak "$T/mix" | cut -f 3,4,6 | tr '\t\n' ': ')" 'trace:peak:memory 0:60:device 1:9:host 2:9:host '
 rows "$head"'12\tjit_step\tdevice\t0\t0\t0\t0\t0\t13000\t13000\t-13000\n' >"$T/want"
-golden 'without allocations there is what traces tell' "$T/want" nsysx-heap --summary "$step"
+golden 'without allocations --summary has what traces contain' "$T/want" nsysx-heap --summary "$step"
 
 # ---- several, folders, compressed ----
 rows 'id\tname\ttrace\tpeak\tpoints\tmemory\n3\tjit_init\t0\t1000000\t3\tdevice\n12\tjit_step\t0\t8000\t5\tdevice\n12\tjit_step\t1\t5000\t2\tdevice\n' >"$T/peaks"
 golden 'the largest peak comes first' "$T/peaks" nsysx-heap --peak "$step" "$big"
 : >"$dumps/module_0012.jit_step.before_optimizations.hlo.pb"
 : >"$dumps/module_0012.jit_step.sm_9.0_gpu_after_optimizations.txt"
-golden 'of a folder the dumps of optimized programs are read' "$T/peaks" nsysx-heap --peak "$dumps"
+golden 'of a folder, dumps of optimized programs are read' "$T/peaks" nsysx-heap --peak "$dumps"
 xz -k "$step"
 zstd -q "$big"
-golden 'those that are there compressed as well once' "$T/peaks" nsysx-heap --peak "$dumps"
+golden 'a dump that is also there compressed is read once' "$T/peaks" nsysx-heap --peak "$dumps"
 rm "$step" "$big"
-golden 'compressed ones alone too' "$T/peaks" nsysx-heap --peak "$dumps"
-equal 'curves of a folder go by id' "$(nsysx-heap "$dumps" | cut -f1 | uniq | tr '\n' ' ')" 'id 3 12 '
+golden 'compressed dumps are read' "$T/peaks" nsysx-heap --peak "$dumps"
+equal 'curves of a folder are sorted by id' "$(nsysx-heap "$dumps" | cut -f1 | uniq | tr '\n' ' ')" 'id 3 12 '
 xz -d <"$step.xz" >"$T/step"
 nsysx-heap --peak <"$T/step" >"$T/out"
 same 'standard input' "$T/out" "$T/peak"
 nsysx-heap --peak - <"$step.xz" >"$T/out"
 same 'standard input, compressed' "$T/out" "$T/peak"
 
-# ---- nothing to say, and refusals ----
+# ---- empty results, and refusals ----
 mkdir "$T/none"
 ok 'an empty folder' nsysx-heap --peak "$T/none"
-equal 'gives a header' "$(cat "$T_private/out")" 'id	name	trace	peak	points	memory'
-equal 'and says why' "$(cat "$T_private/err")" "nsysx-heap: warning: $T/none: no dump of an optimized program in this folder"
+equal '... a header' "$(cat "$T_private/out")" 'id	name	trace	peak	points	memory'
+equal '... a warning' "$(cat "$T_private/err")" "nsysx-heap: warning: $T/none: no dump of an optimized program in this folder"
 printf 'hlo_module { name: "jit_f" id: 1 computations { name: "main" id: 1 } }' | protoc -I heap --encode=Dump heap/dump.proto >"$T/bare"
 ok 'a dump without a trace' nsysx-heap "$T/bare"
-equal 'says so' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without a heap trace in their dump'
-ok 'one without any memory' nsysx-heap --summary "$T/bare"
-equal 'says so too' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without an assignment of memory in their dump'
+equal '... a warning' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without a heap trace in their dump'
+ok 'a dump without any memory' nsysx-heap --summary "$T/bare"
+equal '... a warning' "$(cat "$T_private/err")" 'nsysx-heap: warning: programs without an assignment of memory in their dump'
 nsysx-heap --peak "$T/bare" "$T/step" >"$T/out" 2>"$T/err"
-equal 'with others there is nothing to be said' "$(cat "$T/err")" ''
+equal 'beside other dumps it is no warning' "$(cat "$T/err")" ''
 head -c 150 "$T/step" >"$T/cut"
-fails 'a dump that is cut' 1 "nsysx-heap: $T/cut: " nsysx-heap -o "$T/left" "$T/cut"
-ok 'leaves no output' test ! -e "$T/left"
-fails 'what is no dump' 1 'heap.sh: ' nsysx-heap --at-peak heap.sh
-fails 'one bad dump of several' 1 "$T/cut" nsysx-heap --peak "$T/step" "$T/cut"
+fails 'a truncated dump' 1 "nsysx-heap: $T/cut: " nsysx-heap -o "$T/left" "$T/cut"
+ok '... no output is left' test ! -e "$T/left"
+fails 'a file that is not a dump' 1 'heap.sh: ' nsysx-heap --at-peak heap.sh
+fails 'one invalid dump of several' 1 "$T/cut" nsysx-heap --peak "$T/step" "$T/cut"
 fails 'a missing file' 1 "$T/absent: No such file" nsysx-heap "$T/absent"
 fails 'a full disk' 1 '/dev/full' nsysx-heap -o /dev/full "$T/step"
 fails 'two forms' 2 'exclude each other' nsysx-heap --peak --at-peak "$T/step"
 fails 'two other forms' 2 'exclude each other' nsysx-heap --summary --peak "$T/step"
 fails '--stacks alone' 2 'goes with --at-peak' nsysx-heap --stacks "$T/step"
 
-# ---- against a profile whose peak its makers know ----
+# ---- a generated job with known peaks ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -s "$T/job/answers/heap.tsv" ]; then
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ print $at["program_id"], $at["name"], $at["trace"], $at["peak"], $at["points"], $at["memory"] }' "$T/job/answers/heap.tsv" | sort -u >"$T/want"
@@ -99,7 +99,7 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -s "$T/job/answers/heap.tsv" ]; 
 	sed 1d "$T/job/answers/memory.tsv" | sort >"$T/want"
 	nsysx-heap --summary "$T/job/dump0" | sed 1d | sort >"$T/got"
 	same 'all memory of the generated job' "$T/got" "$T/want"
-	equal 'which is of several kinds' "$(cut -f3 "$T/got" | sort -u | tr '\n' ' ')" 'device host '
+	equal 'the job has several memories' "$(cut -f3 "$T/got" | sort -u | tr '\n' ' ')" 'device host '
 else
 	skip 'peaks and points of the generated job' 'there is no nsysx-synth that writes dumps'
 fi

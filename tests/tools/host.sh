@@ -1,12 +1,12 @@
 #!/bin/sh
-# nsysx-idle, nsysx-launch, nsysx-copies and nsysx-steps on random jobs of overlapping calls, ranges, streams and graphs, held to counting moment by moment.
+# nsysx-idle, nsysx-launch, nsysx-copies and nsysx-steps on random jobs with overlapping calls, ranges, streams and graphs, compared with a count per nanosecond.
 . "${0%/*}/../testlib.sh"
 command -v python3 >/dev/null 2>&1 || skip_all 'there is no python3'
 
 python3 host/brute.py "${HOST_JOBS:-40}" "$T" >"$T/said" 2>&1
 equal 'no claim fails' "$(sed '$d' "$T/said")" ''
 equal 'all jobs were tried' "$(tail -n 1 "$T/said")" "${HOST_JOBS:-40} jobs"
-# What is tried is there to be tried.
+# The random jobs contain every cause.
 for cause in graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved; do
 	n=$(for job in "$T"/job*; do nsysx-idle -q --tsv --latency=9ns "$job"; done | cut -f 4 | grep -cx "$cause")
 	equal "over ten windows have $cause" "$((n > 10))" 1
@@ -17,7 +17,7 @@ for n in 0 1 7 21; do
 	same "job $n is the same in binary" "$T/text" "$T/binary"
 done
 
-# ---- from an export: the generator's gaps, through nsysx-extract
+# ---- from an export: the generator's gaps, extracted by nsysx-extract
 
 if nsysx-extract --help | grep -q -e --calls; then
 	for how in '--seed 1' '--seed 2 --gaps 300' '--seed 3 --gaps 300 --shuffle' '--seed 4 --gaps 2000 --schema 3.25.0' '--seed 5 --gaps 60 --schema 3.7.2'; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-idle: gaps of each cause, worked out by hand. Random jobs: tests/tools/host.sh.
+# nsysx-idle: gaps of each cause. Random jobs: tests/tools/host.sh.
 . "${0%/*}/../testlib.sh"
 
 stream() { awk -f host/stream.awk >"$T/$1"; }
@@ -10,7 +10,7 @@ idle() {
 	nsysx-idle -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "share") no = i; next }
 		{ line = ""; for (i = 1; i <= NF; i++) if (i != no) line = line " " ($i == "" ? "-" : $i); print substr(line, 2) }'
 }
-# says CLAIM TEXT COMMAND...: it says TEXT on standard error, and exits with 0.
+# says CLAIM TEXT COMMAND...: TEXT is on standard error, and the status is 0.
 says() {
 	claim=$1 text=$2
 	shift 2
@@ -18,7 +18,7 @@ says() {
 	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
 }
 
-# ---- a gap of each cause: thread 1 launches all; a launch may take 10 ns to begin
+# ---- a gap of each cause: thread 1 launches all; launch latency is up to 10 ns
 
 stream causes <<'END_STREAM'
 device device=0 last=1090
@@ -37,18 +37,18 @@ range range=1 host_start=365 host_dur=30 name=XlaCompile
 range range=2 host_start=395 host_dur=45 name=load
 call call=6 start=470 dur=20 name=cudaLaunchKernel class=launch ops=1
 op name=k1 start=500 dur=100 call=6 tid=1 host_start=470 host_dur=20
-# what other threads and other processes do is no cause
+# other threads and other processes are no causes
 call call=90 tid=2 start=395 dur=80 name=cudaFree class=alloc
 call call=91 pid=2 start=395 dur=80 name=cudaFree class=alloc
 
-# [600,700) waits for an event, [750,800) for nothing that is known, [850,900) has no call
+# [600,700) waits for an event, [750,800) has an unknown cause, [850,900) has no call
 call call=7 start=560 dur=20 name=cudaLaunchKernel class=launch ops=1
 op name=k2 start=700 dur=50 call=7 tid=1 host_start=560 host_dur=20 waits=1
 call call=8 start=710 dur=20 name=cudaLaunchKernel class=launch ops=1
 op name=k3 start=800 dur=50 call=8 tid=1 host_start=710 host_dur=20
 op name=k4 start=900 dur=50
 
-# a graph: [950,1000) before its first node is a gap like any other, [1010,1015) is the graph's
+# a graph: [950,1000) before its first node is an ordinary gap, [1010,1015) belongs to the graph
 call call=9 start=960 dur=10 name=cudaGraphLaunch class=graph-launch ops=2
 op name=node1 start=1000 dur=10 call=9 tid=1 host_start=960 host_dur=10 graph_node=1
 op name=node2 start=1015 dur=5 call=9 tid=1 host_start=960 host_dur=10 graph_node=2
@@ -61,7 +61,7 @@ op name=k5 start=1070 dur=10 stream=2
 END_STREAM
 # starved: 10 + 20 + [230,260) and [350,365) + [260,300) + [470,490) and [960,970) + 30 + 20 + 30 + 45 + [440,470) and [950,960);
 # issued: [490,500) is 10; [600,700); [750,800) and [970,1000).
-equal 'each cause has its ns' "$(idle causes --latency 10ns)" '0 compute - - 375 8 100 0
+equal 'time of each cause' "$(idle causes --latency 10ns)" '0 compute - - 375 8 100 0
 0 comm - - 20 2 10 0
 0 copy - - 40 1 40 0
 0 idle graph graph 5 1 5 0
@@ -79,9 +79,9 @@ equal 'each cause has its ns' "$(idle causes --latency 10ns)" '0 compute - - 375
 0 idle issued latency 10 1 10 0
 0 idle issued dependency 100 1 100 0
 0 idle issued unresolved 80 2 50 0'
-equal 'within the default latency nothing is unresolved' "$(idle causes | grep issued)" '0 idle issued latency 190 4 100 0'
-equal 'with --zeros every row is there' "$(idle causes --zeros | wc -l | tr -d ' ')" 20
-equal 'shares are of the window' "$(nsysx-idle -q --tsv "$T/causes" | awk -F'\t' '$2 == "copy" { printf "%.6f", $6 }')" 0.040404
+equal 'a latency above all gaps leaves nothing unresolved' "$(idle causes | grep issued)" '0 idle issued latency 190 4 100 0'
+equal '--zeros adds rows of 0' "$(idle causes --zeros | wc -l | tr -d ' ')" 20
+equal 'shares refer to the window' "$(nsysx-idle -q --tsv "$T/causes" | awk -F'\t' '$2 == "copy" { printf "%.6f", $6 }')" 0.040404
 
 equal 'stacks' "$(nsysx-idle -q --folded --latency 10ns "$T/causes" | sort)" 'device 0;graph;node2 5
 device 0;issued;dependency;k2 100
@@ -103,15 +103,15 @@ device 0;launch-starved;range;load 45
 device 0;launch-starved;sync;cudaStreamSynchronize 40
 device 0;no-call;k4 50'
 
-# Of equal causes the first in the order of rows; of equal gaps the first in time.
+# Equal causes are in the order of rows; equal gaps in the order of time.
 equal 'the longest gaps' "$(nsysx-idle -q --tsv --latency 10ns --list 3 "$T/causes" | tr '\t' '|')" 'device|start|dur|cause|ns|tid|prev|next|stack|drained
 0|200|300|loading|45|1|k0|k1||0
 0|600|100|dependency|100|1|k1|k2|k2|0
 0|750|50|unresolved|50|1|k2|k3|k3|0'
-# Of one cause: the gaps with most of it, and a row for the others, which add up to the table.
+# --cause: the gaps with most of it, and a row for the others, which add up to the table.
 nsysx-idle -q --tsv --latency 10ns "$T/causes" | awk -F'\t' '$2 == "idle" { print $4, $5 }' >"$T/each"
 while read -r cause ns; do
-	equal "the table of $cause alone" "$(idle causes --latency 10ns --cause "$cause" | awk '{ print $4, $5 }')" "$cause $ns"
+	equal "the table of $cause" "$(idle causes --latency 10ns --cause "$cause" | awk '{ print $4, $5 }')" "$cause $ns"
 	for list in 0 1 20; do
 		equal "gaps with $cause, $list of them, add up to it" "$(nsysx-idle -q --tsv --latency 10ns --cause "$cause" --list $list "$T/causes" | awk -F'\t' 'NR > 1 { sum += $5 } END { print sum }')" "$ns"
 	done
@@ -120,23 +120,23 @@ equal 'the gaps that are not listed are one row' "$(nsysx-idle -q --tsv --latenc
 	"	[$(nsysx-idle -q --tsv --latency 10ns --cause latency,launch --list 20 "$T/causes" | sed 1d | awk 'END { print NR - 1 }') other gaps]"
 equal 'causes of a group' "$(idle causes --cause launch-starved)" "$(idle causes | grep launch-starved)"
 equal 'stacks of some causes' "$(nsysx-idle -q --folded --cause host,range "$T/causes")" "$(nsysx-idle -q --folded "$T/causes" | grep -e ';host' -e ';range')"
-fails 'a cause that is none, and what was meant' 2 '--cause unresolve: unresolve is no cause; unresolved?' nsysx-idle --cause unresolve "$T/causes"
-fails '... and the rest of a list' 2 'zz is no cause' nsysx-idle --cause host,zz "$T/causes"
-fails 'causes of a verdict' 2 '--cause does not go with --verdict' nsysx-idle --cause host --verdict "$T/causes"
+fails 'an unknown cause, with a suggestion' 2 '--cause unresolve: unresolve is no cause; unresolved?' nsysx-idle --cause unresolve "$T/causes"
+fails 'an unknown cause and the rest of a list' 2 'zz is no cause' nsysx-idle --cause host,zz "$T/causes"
+fails '--cause excludes --verdict' 2 '--cause does not go with --verdict' nsysx-idle --cause host --verdict "$T/causes"
 equal 'no gaps are wanted' "$(nsysx-idle -q --tsv --list 0 "$T/causes" | wc -l | tr -d ' ')" 1
 
-# starved 310 of 990, most of it loading, of which [230,250) is the longest with one path and call: none.
+# starved 310 of 990, mostly loading, of which [230,250) is the longest with one path and call: neither.
 equal 'the verdict' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" | cut -f 1-6 | tr '\t' '|')" \
 	"device|verdict|ns|share|cause|path
 0|host-bound|310|$(awk 'BEGIN { printf "%.17g", 310 / 990 }')|loading|"
-ok 'it stands below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3 % of "'
+ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3 % of "'
 
-# The table of whole recordings says that they compile, in as many ns as the cause has; that of steps does not, nor where nothing compiles.
+# The table of whole recordings reports compilation, with the ns of that cause; the table of steps does not, nor a table without compilation.
 compiling() { nsysx-idle -q --table "$@" | sed -n 's/^these are whole recordings, in which \(.*\) are .*--steps.*/\1/p'; }
-equal 'it says how much of it is compiling' "$(compiling "$T/causes")" \
+equal 'the note gives the time of compilation' "$(compiling "$T/causes")" \
 	"$(nsysx-idle -q --tsv "$T/causes" | awk -F'\t' '$4 == "compile" { ns += $5 } END { if (ns) print ns " ns" }')"
-ok '... where something is' [ -n "$(compiling "$T/causes")" ]
-equal '... of windows that are parts it does not' "$(compiling --by every:100ns "$T/causes")" ''
+ok 'a table without compilation has no note' [ -n "$(compiling "$T/causes")" ]
+equal 'a table of other windows has no note' "$(compiling --by every:100ns "$T/causes")" ''
 
 # ---- verdicts
 
@@ -147,9 +147,9 @@ device device=0
 op name=k start=0 dur=50
 op name=k start=60 dur=40
 END_STREAM
-equal 'nine tenths of the time are compute-bound' "$(bound v 2,3)" 'compute-bound 90'
+equal '90 % of the time: compute-bound' "$(bound v 2,3)" 'compute-bound 90'
 sed 's/	60	40	/	61	39	/' "$T/v" >"$T/v1"
-equal 'less are not: no call is known' "$(bound v1 2,3,5)" 'unknown 11 no-call'
+equal 'less than 90 %: no-call' "$(bound v1 2,3,5)" 'unknown 11 no-call'
 stream v2 <<'END_STREAM'
 device device=0
 op name=k start=0 dur=10
@@ -159,7 +159,7 @@ op name=k start=80 dur=1
 END_STREAM
 equal 'copies' "$(bound v2)" copy-bound
 sed 's/	40	20	/	40	30	/' "$T/v2" >"$T/v3"
-equal 'of equal ones communication comes first' "$(bound v3 2,3,5)" 'comm-bound 30 '
+equal 'of equal times communication comes first' "$(bound v3 2,3,5)" 'comm-bound 30 '
 stream v4 <<'END_STREAM'
 device device=0
 range range=1 host_start=0 host_dur=100 name=epoch~7
@@ -171,9 +171,9 @@ op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
-equal 'its text' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60 % of that in epoch 7;batch'
+equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60 % of that in epoch 7;batch'
 
-# [10,20) and [50,60) in an instruction of XLA, which has a name; [20,35) and [35,50) in others: 20 of 50.
+# [10,20) and [50,60) in an instruction of XLA with a name; [20,35) and [35,50) in others: 20 of 50.
 stream v6 <<'END_STREAM'
 device device=0
 range range=1 host_start=0 host_dur=100 domain=TSL name=Thunk:#name=a/b,hlo_op=dot.3#
@@ -184,7 +184,7 @@ op name=k start=1 dur=9 call=1 tid=1 host_start=0 host_dur=1 range=1
 call call=2 start=60 dur=40 name=cudaLaunchKernel class=launch ops=1
 op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
-equal 'XLA has names, and the share is told' "$(bound v6 8 | sed 's/.*; //')" 'mostly range, 50 ns, 40 % of that in dot.3'
+equal 'instructions of XLA have names, with their share' "$(bound v6 8 | sed 's/.*; //')" 'mostly range, 50 ns, 40 % of that in dot.3'
 
 # ---- the host waits
 
@@ -198,14 +198,14 @@ op name=k1 start=200 dur=10 call=3 tid=1 host_start=170 host_dur=10
 call call=4 start=220 dur=60 name=cudaMemcpy class=copy blocking=1 ops=1
 op type=memcpy name=d start=260 dur=5 call=4 tid=1 host_start=220 host_dur=60
 END_STREAM
-# [140,200): the blocking copy held the thread when the device ran dry: sync 20, host 10, launch 10, 20 on its way. [210,260): host 10, then
-# the copy's own call, which is launching it.
+# [140,200): the blocking copy held the thread while the device became idle: sync 20, host 10, launch 10, latency 20. [210,260): host 10, then
+# the call of the copy itself, which is its launch.
 equal 'a blocking copy that drained the queue' "$(idle drained --latency 10ns | grep idle)" '0 idle launch-starved sync 20 1 20 20
 0 idle launch-starved launch 50 2 40 10
 0 idle launch-starved host 20 2 10 10
 0 idle issued unresolved 20 1 20 20'
-equal 'drained gaps alone' "$(idle drained --latency 10ns --drained | awk '{ s += $5 } END { print s }')" "$(idle drained --latency 10ns | awk '{ s += $8 } END { print s }')"
-equal '... as a list' "$(nsysx-idle -q --tsv --latency 10ns --drained --list 5 "$T/drained" | sed 1d | awk -F'\t' '{ s += $5; d += $10 } END { print s, d }')" \
+equal 'drained gaps only' "$(idle drained --latency 10ns --drained | awk '{ s += $5 } END { print s }')" "$(idle drained --latency 10ns | awk '{ s += $8 } END { print s }')"
+equal '... with --list' "$(nsysx-idle -q --tsv --latency 10ns --drained --list 5 "$T/drained" | sed 1d | awk -F'\t' '{ s += $5; d += $10 } END { print s, d }')" \
 	"$(idle drained --latency 10ns | awk '{ s += $8 } END { print s, s }')"
 
 # ---- several streams and devices
@@ -220,7 +220,7 @@ op name=none start=50 dur=0 stream=3
 op name=d start=60 dur=10 stream=1
 op name=e device=1 start=5 dur=10
 END_STREAM
-# Device 0 is idle in [40,50) and [50,60): an operation of no length ends a gap. In all, [5,70).
+# Device 0 is idle in [40,50) and [50,60): an operation of duration 0 ends a gap. In all, [5,70).
 equal 'streams of a device count together' "$(idle streams)" '0 compute - - 40 2 30 0
 0 idle no-call no-call 20 2 10 0
 1 compute - - 10 1 10 0'
@@ -261,7 +261,7 @@ equal 'by execution' "$(idle windows --by execution)" '0 [between] - compute - -
 equal 'by step: the last execution has no window' "$(idle windows --by step --module m1)" '0 0 20 compute - - 25 3 10 0
 0 0 20 idle no-call no-call 25 3 10 0'
 equal 'the program by its key' "$(idle windows --by step --module m1@1 | wc -l | tr -d ' ')" 2
-# [15,35): [20,30) is busy. [90,110): [90,95) is, then nothing is left of the device.
+# [15,35): [20,30) is busy. [90,110): [90,95) is busy, the device ends there.
 equal 'by range' "$(idle windows --by 'range:^D:phase')" '0 D:phase 1 15 compute - - 10 1 10 0
 0 D:phase 1 15 idle no-call no-call 10 2 5 0
 0 D:phase 2 90 compute - - 5 1 5 0
@@ -279,22 +279,22 @@ for by in range:^D:phase module execution 'step --module m1'; do
 	equal "the same without device records, by $by" "$(idle deviceless --by $by)" "$(idle windows --by $by)"
 done
 
-# Two executions make one step: [20,70), of which the gaps [30,35), [40,50) and [60,70) are in it.
-equal 'within steps' "$(idle windows --steps --module m1)" '0 compute - - 25 3 10 0
+# Two executions make one step: [20,70), which contains the gaps [30,35), [40,50) and [60,70).
+equal '--steps: idle time in steps' "$(idle windows --steps --module m1)" '0 compute - - 25 3 10 0
 0 idle no-call no-call 25 3 10 0'
-equal 'the steps are found' "$(idle windows --steps)" "$(idle windows --steps --module m1)"
-equal 'by module' "$(idle windows --steps --by module)" '0 m1@1 - compute - - 15 2 10 0
+equal '--steps finds the steps' "$(idle windows --steps)" "$(idle windows --steps --module m1)"
+equal '--steps --module' "$(idle windows --steps --by module)" '0 m1@1 - compute - - 15 2 10 0
 0 m1@1 - idle no-call no-call 5 1 5 0
 0 [after] - compute - - 10 1 10 0
 0 [after] - idle no-call no-call 20 2 10 0'
-equal 'gaps are cut at the ends of steps' "$(sed 's/	20	20	/	15	25	/' "$T/windows" | nsysx-idle -q --steps --tsv --list 9 | sed 1d | cut -f 2,3 | tr '\t\n' ' ;')" '40 10;60 10;15 5;30 5;'
-equal 'stacks of steps' "$(nsysx-idle -q --steps --folded "$T/windows" | awk '{ s += $NF } END { print s }')" 25
-says 'no step: all of the time, and it says so' 'no device has two steps' nsysx-idle --steps "$T/causes"
-equal '... and it is' "$(idle causes --steps)" "$(idle causes)"
-fails 'steps within steps' 2 '--steps goes with --by device, module' nsysx-idle --steps --by step --module m1 "$T/windows"
-fails 'steps of all time' 2 '--all and --steps exclude each other' nsysx-idle --steps --all "$T/windows"
+equal 'gaps are clipped to steps' "$(sed 's/	20	20	/	15	25	/' "$T/windows" | nsysx-idle -q --steps --tsv --list 9 | sed 1d | cut -f 2,3 | tr '\t\n' ' ;')" '40 10;60 10;15 5;30 5;'
+equal 'stacks in steps' "$(nsysx-idle -q --steps --folded "$T/windows" | awk '{ s += $NF } END { print s }')" 25
+says 'no steps: a warning that all time counts' 'no device has two steps' nsysx-idle --steps "$T/causes"
+equal '... and the table of all time' "$(idle causes --steps)" "$(idle causes)"
+fails '--steps excludes --by step' 2 '--steps goes with --by device, module' nsysx-idle --steps --by step --module m1 "$T/windows"
+fails '--steps excludes --window all' 2 '--all and --steps exclude each other' nsysx-idle --steps --all "$T/windows"
 
-# Steps that are ranges begin with their first operation on the device. Steps A and B: classes by a group.
+# Steps that are ranges begin with their first operation on the device. Steps A and B: classes by a group of --step.
 stream steps <<'END_STREAM'
 device device=0
 range range=1 name=step~A host_start=0 host_dur=10 start=20 dur=20 device=0
@@ -322,10 +322,10 @@ equal 'by step' "$(idle steps --by step --step '^step')" '0 0 20 compute - - 20 
 0 2 80 idle issued latency 5 1 5 0'
 equal 'steps of classes' "$(idle steps --by step --step '^step (.)' | awk '{ print $1, $2, $3, $4, $5, $8 }' | awk '{ sum[$2 " " $3 " " $4] += $6 } END { for (k in sum) print k, sum[k] }' | sort)" 'A 0 20 60
 B 0 45 45'
-equal 'their columns' "$(nsysx-idle -q --tsv --by step --step '^step (.)' --verdict "$T/steps" | cut -f 1-5 | tr '\t' ' ')" 'device class step start verdict
+equal '... and their columns' "$(nsysx-idle -q --tsv --by step --step '^step (.)' --verdict "$T/steps" | cut -f 1-5 | tr '\t' ' ')" 'device class step start verdict
 0 A 0 20 latency-bound
 0 B 0 45 latency-bound'
-same 'from a pipe as from a file' "$(cat "$T/steps" | nsysx-idle -q --by step --step ^step --tsv >"$T/p"; echo "$T/p")" "$(nsysx-idle -q --by step --step ^step --tsv "$T/steps" >"$T/f"; echo "$T/f")"
+same 'a pipe gives the same as a file' "$(cat "$T/steps" | nsysx-idle -q --by step --step ^step --tsv >"$T/p"; echo "$T/p")" "$(nsysx-idle -q --by step --step ^step --tsv "$T/steps" >"$T/f"; echo "$T/f")"
 
 # ---- names
 
@@ -343,20 +343,20 @@ equal 'names by key, in full, without digits' "$(cat "$T/named")" 'device 0;laun
 device 0;launch-starved;range;aten::add, seq = 7, op_id = 52 10
 device 0;launch-starved;range;aten::add 10'
 
-# ---- what is missing or odd
+# ---- incomplete and unusual streams
 
 grep -v '^call' "$T/causes" >"$T/silent"
-# Of the operations the calls are known all the same: [200,470) host, [470,490) launch, [490,500) latency.
-equal 'without calls the host is host until its launch' "$(idle silent --latency 10ns | grep -v issued | grep idle)" '0 idle graph graph 5 1 5 0
+# The calls of operations are known: [200,470) host, [470,490) launch, [490,500) latency.
+equal 'without call records host time extends to the launch' "$(idle silent --latency 10ns | grep -v issued | grep idle)" '0 idle graph graph 5 1 5 0
 0 idle no-call no-call 50 1 50 0
 0 idle launch-starved launch 30 2 20 0
 0 idle launch-starved host 280 2 270 0'
-says 'it says so' 'no CUDA calls in the stream' nsysx-idle "$T/silent"
-says 'and how many operations have no call' 'operations whose call is not in the export' nsysx-idle -v "$T/causes"
+says '... a warning' 'no CUDA calls in the stream' nsysx-idle "$T/silent"
+says '... and the number of operations without a call' 'operations whose call is not in the export' nsysx-idle -v "$T/causes"
 equal 'operations that name no call' "$(printf 'device device=0\nop start=0 dur=5\nop start=9 dur=1\n' | awk -f host/stream.awk | nsysx-idle -q --tsv | cut -f 4,5 | sed 1,2d | tr '\t' ' ')" 'no-call 4'
 
-# Of stream 7 [0,100) still runs when [90,120) begins, which may be, and [130,500) when [140,150) has ended, which may not: 360 ns. Nodes of
-# graphs and other streams run beside.
+# On stream 7, [0,100) is still running when [90,120) begins, which is allowed, and [130,500) when [140,150) has ended, which is not: 360 ns. Nodes of
+# graphs and other streams are concurrent.
 stream overruns <<'END_STREAM'
 device device=0
 op name=a stream=7 start=0 dur=100
@@ -368,16 +368,16 @@ op name=f stream=8 start=170 dur=10
 op name=g stream=9 start=170 dur=10 graph_node=1
 op name=h stream=9 start=172 dur=2 graph_node=2
 END_STREAM
-says 'operations that run longer than they can' 'has ended, which a GPU does not do, for 360 ns in all: idle time under them is not seen' nsysx-idle "$T/overruns"
+says 'operations that overrun' 'has ended, which a GPU does not do, for 360 ns in all: idle time under them is not seen' nsysx-idle "$T/overruns"
 stream nested <<'END_STREAM'
 device device=0
 op stream=7 start=0 dur=100
 op stream=7 start=10 dur=40
 op stream=7 start=20 dur=10
 END_STREAM
-says '... each of those that nest, by what it runs after the next start' 'has ended, which a GPU does not do, for 120 ns in all' nsysx-idle "$T/nested"
+says 'nested overruns, each by its time after the next start' 'has ended, which a GPU does not do, for 120 ns in all' nsysx-idle "$T/nested"
 grep -v '	d	' "$T/overruns" | nsysx-view --partial >"$T/early"
-ok '... no others' sh -c '! nsysx-idle "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$T/early"
+ok '... without others' sh -c '! nsysx-idle "$1" 2>&1 >/dev/null | grep "a GPU does not do"' sh "$T/early"
 
 stream late <<'END_STREAM'
 device device=0
@@ -386,9 +386,9 @@ op name=k start=50 dur=10 call=1 tid=1 host_start=60 host_dur=5
 call call=1 start=60 dur=5 name=cudaLaunchKernel class=launch ops=1
 call call=2 start=5 dur=15 name=cudaMalloc class=alloc
 END_STREAM
-equal 'an operation before its call: all of the gap is launch-starved' "$(idle late | grep idle)" '0 idle launch-starved alloc 10 1 10 0
+equal 'an operation before its call: the whole gap is launch-starved' "$(idle late | grep idle)" '0 idle launch-starved alloc 10 1 10 0
 0 idle launch-starved host 30 1 30 0'
-says 'and the clocks are blamed' 'the clocks of GPU and host disagree' nsysx-idle "$T/late"
+says '... a warning about clocks' 'the clocks of GPU and host disagree' nsysx-idle "$T/late"
 
 printf 'device device=0\ncall call=1 start=0 dur=1 class=other\noverhead start=3 dur=5 class=profiler tid=\nop name=k start=0 dur=1\n' | awk -f host/stream.awk >"$T/over"
 says 'an overhead without a thread' 'overheads without a thread: ignored' nsysx-idle "$T/over"
@@ -402,42 +402,42 @@ for by in device module execution 'range:x' every:1ms 'step --module m' 'step --
 	says "an empty stream, by $by" 'no operations in the stream' nsysx-idle --by $by "$T/empty"
 	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
 done
-says 'an empty stream has no stacks' 'no operations in the stream' nsysx-idle --folded "$T/empty"
+says 'an empty stream with --folded' 'no operations in the stream' nsysx-idle --folded "$T/empty"
 near=$(nsysx-view -q -t range "$T/causes" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
-says 'a range whose name is near' "no range matches; did you mean " nsysx-idle --by "range:${near}_" "$T/causes"
-says 'no range of that name' 'no range matches' nsysx-idle --by range:zzz "$T/causes"
+says 'no range of that name: a similar one is suggested' "no range matches; did you mean " nsysx-idle --by "range:${near}_" "$T/causes"
+says 'no range of that name, none is similar' 'no range matches' nsysx-idle --by range:zzz "$T/causes"
 says 'no step of that name' 'no range matches' nsysx-idle --by step --step zzz "$T/causes"
 says 'no program of that name' 'no program of that name was executed' nsysx-idle --by step --module zzz "$T/causes"
 fails 'a stream cut short' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/causes" | nsysx-idle'
-fails 'and in a first reading' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/steps" | nsysx-idle --by step --step step'
-fails 'a kind that is not there' 1 'skew' nsysx-idle --require=skew "$T/causes"
+fails 'a stream cut short, with --by step' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/steps" | nsysx-idle --by step --step step'
+fails '--require: a missing kind' 1 'skew' nsysx-idle --require=skew "$T/causes"
 
-fails 'windows that are none' 2 '--by zz: want device, module' nsysx-idle --by zz "$T/causes"
-fails 'no time' 2 'want a time above 0' nsysx-idle --by every:0 "$T/causes"
+fails 'an invalid --by' 2 '--by zz: want device, module' nsysx-idle --by zz "$T/causes"
+fails 'a duration of 0' 2 'want a time above 0' nsysx-idle --by every:0 "$T/causes"
 printf 'device device=0\nop start=0 dur=1\nop start=2000000000 dur=1\n' | awk -f host/stream.awk >"$T/years"
 fails 'windows without end' 1 'more than 1000000 windows: take a longer time' nsysx-idle --by every:1us "$T/years"
-fails 'no expression' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
-fails 'a step that is no expression' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
-fails 'steps of neither kind' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"
-fails 'steps of both' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step --step x --module y "$T/causes"
+fails 'an invalid expression of --by range' 2 '--by range:(' nsysx-idle --by 'range:(' "$T/causes"
+fails 'an invalid expression of --step' 2 '--step (' nsysx-idle --by step --step '(' "$T/causes"
+fails '--by step without --step or --module' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step "$T/causes"
+fails '--step and --module' 2 'want one of --step REGEX and --module NAME' nsysx-idle --by step --step x --module y "$T/causes"
 fails 'steps of a device' 2 '--step goes with --steps or --by step' nsysx-idle --step x "$T/causes"
 fails 'all of modules' 2 '--all goes with --by device' nsysx-idle --all --by module "$T/causes"
 fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/causes"
-fails 'a list of windows' 2 '--list is of each device: --by does not go with it' nsysx-idle --list 3 --by module "$T/causes"
-fails 'stacks as a table' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
-fails 'names of no kind' 2 '--names' nsysx-idle --names=zz "$T/causes"
+fails '--list excludes --verdict' 2 '--list is of each device: --by does not go with it' nsysx-idle --list 3 --by module "$T/causes"
+fails '--folded excludes --tsv' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
+fails 'an unknown --names' 2 '--names' nsysx-idle --names=zz "$T/causes"
 nsysx-idle -q --tsv --list 5 --with-table -o "$T/both-%" "$T/causes"
 nsysx-idle -q --tsv --list 5 "$T/causes" >"$T/want"
-same '--with-table: the gaps are those of --list alone' "$T/want" "$T/both-gaps"
+same '--with-table: the list is that of --list' "$T/want" "$T/both-gaps"
 nsysx-idle -q --tsv "$T/causes" >"$T/want"
-same '--with-table: the table is the one without --list' "$T/want" "$T/both-idle"
-fails '--with-table without a name for each' 2 'want -o FILE with a % in its name' nsysx-idle --list 5 --with-table "$T/causes"
-fails '--with-table of no list' 2 '--with-table goes with --list' nsysx-idle --with-table "$T/causes"
-# Operations outlast later ones of their stream; those whose stream is not known may be of several.
+same '--with-table: the table is that without --list' "$T/want" "$T/both-idle"
+fails '--with-table without % in -o' 2 'want -o FILE with a % in its name' nsysx-idle --list 5 --with-table "$T/causes"
+fails '--with-table without --list' 2 '--with-table goes with --list' nsysx-idle --with-table "$T/causes"
+# Operations overlap later ones of their stream; those without a stream may be of several.
 overlapping() {
 	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\n'
 	printf 'op\t0\t0\tkernel\t0\t%s\ta\t1000\t100\nop\t0\t1\tkernel\t0\t%s\tb\t1010\t20\n#end\trecords:i\nend\t2\n' "$1" "$1"
 }
-equal 'operations of one stream that overlap are reported' "$(overlapping 7 | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 1
-equal 'not those whose stream is not known' "$(overlapping '' | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 0
+equal 'overlapping operations of one stream are reported' "$(overlapping 7 | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 1
+equal 'those of unknown streams are not' "$(overlapping '' | nsysx-idle --tsv 2>&1 | grep -c 'operations still run')" 0
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-launch: sums of launches, worked out by hand. Random jobs: tests/tools/host.sh.
+# nsysx-launch: sums of launches. Random jobs: tests/tools/host.sh.
 . "${0%/*}/../testlib.sh"
 
 stream() { awk -f host/stream.awk >"$T/$1"; }
@@ -15,7 +15,7 @@ says() {
 	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
 }
 
-# a, first of its device: queued 3. a again: the device is idle in [23,60) and its call returns at 55: starved 32, queued 5. b starts within its
+# a, first on its device: queued 3. a again: the device is idle in [23,60) and its call returns at 55: starved 32, queued 5. b starts within its
 # call [58,70): not queued, the device idle in [65,66): starved 1. c waits for b's stream in a full queue, on a busy device: starved 0, queued 10.
 # d ends a gap [130,200) of which its call, back at 140, takes 10. A copy in [110,130) is no kernel, but the device is not idle.
 stream sums <<'END_STREAM'
@@ -45,7 +45,7 @@ layer_3 1 1 1 10 60 5 10 0 0 launch-bound
 equal 'names of ranges' "$(launch sums --by range --names=full | sed -n 1p | cut -c1-30)$(launch sums --by range --names=digits | sed -n 2p | cut -d ' ' -f 1)" 'forward, seq = 1, op_id = 9 2 layer_#'
 says 'kernels without a call are counted' 'kernels whose call is not in the export: not counted' nsysx-launch -v "$T/sums"
 
-# A call of three kernels counts once in a row of the table: for node in both, api 20 each; the whole graph is a row of its own.
+# A call of three kernels counts once in a row of the table: for node in both, api 20 each; the whole graph is a separate row.
 stream graphs <<'END_STREAM'
 device device=0
 call call=1 start=0 dur=20 name=cudaGraphLaunch class=graph-launch ops=3 stalled=2
@@ -59,7 +59,7 @@ equal 'graphs' "$(launch graphs)" '[CUDA graph] 1 1 1 20 10 50 30 0 0 -
 node 2 1 2 20 35 20 0 2 0 -
 other 1 1 1 20 40 10 0 2 0 -'
 
-# Two streams, two devices: idle time is a device's. On device 1, x ends no gap; y's call is back only after y began: all of [15,25) is starved.
+# Two streams, two devices: idle time is per device. On device 1, x ends no gap; y's call returns after y began: all of [15,25) is starved.
 stream devices <<'END_STREAM'
 device device=0
 device device=1
@@ -76,13 +76,13 @@ x 1 1 1 8 0 5 0 0 0 -
 y 1 1 0 10 0 5 10 0 0 launch-bound
 z 1 1 1 10 20 5 0 0 0 -'
 
-# ---- what is missing or odd
+# ---- incomplete and unusual streams
 
 grep -v '^call' "$T/sums" >"$T/silent"
-equal 'without calls all but stalls and loading is known' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 0 0 launch-bound
+equal 'without call records only stalled and loading are unknown' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 0 0 launch-bound
 c 1 1 1 20 10 10 0 0 0 -'
-says 'it says so' 'no CUDA calls in the stream' nsysx-launch "$T/silent"
-# An operation before its call: what its call waited for still counts.
+says '... a warning' 'no CUDA calls in the stream' nsysx-launch "$T/silent"
+# An operation before its call: the stalled time of its call counts.
 stream late <<'END_STREAM'
 device device=0
 op name=k start=0 dur=10
@@ -93,11 +93,11 @@ equal 'an operation before its call' "$(launch late)" 'k 1 1 0 5 0 10 40 2 1 lau
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for by in kernel range; do
 	says "an empty stream by $by" 'no operations in the stream' nsysx-launch --by $by "$T/empty"
-	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+	equal '... only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
 done
 fails 'a stream cut short' 1 'nsysx-launch: ' sh -c 'sed \$d "$T/sums" | nsysx-launch'
-fails 'rows of no kind' 2 '--by' nsysx-launch --by zz "$T/sums"
-fails 'names of no kind' 2 '--names' nsysx-launch --names=zz "$T/sums"
-fails 'names of kernels' 2 '--names goes with --by range' nsysx-launch --names=full "$T/sums"
-fails 'no such option' 2 '--zeros' nsysx-launch --zeros "$T/sums"
+fails 'an unknown --by' 2 '--by' nsysx-launch --by zz "$T/sums"
+fails 'an unknown --names' 2 '--names' nsysx-launch --names=zz "$T/sums"
+fails '--names without --by range' 2 '--names goes with --by range' nsysx-launch --names=full "$T/sums"
+fails 'an unknown option' 2 '--zeros' nsysx-launch --zeros "$T/sums"
 done_testing

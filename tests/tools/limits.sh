@@ -1,15 +1,15 @@
 #!/bin/sh
-# Inputs at the limits: times and sums beyond 64 bits, durations below 0, names of any bytes and any length, a million of them,
-# nesting, and files that unpack to more than they should. Each gives the right answer, or a message that says what was wrong.
+# Inputs at the limits: times and sums beyond 64 bits, negative durations, names of any bytes and any length, a million of them,
+# nesting, and files that unpack to too much. Each gives the right result, or a message with the reason.
 . "${0%/*}/../testlib.sh"
 
 M=9223372036854775807
 make() { python3 limits/make.py "$@" || exit 1; }
-# kib CMD...: the most memory that it took.
+# kib CMD...: the peak memory of a command.
 kib() { python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"; }
-# A claim about memory, which sanitizers need for themselves. below CLAIM MIB CMD...
+# A claim about memory, skipped with sanitizers. below CLAIM MIB CMD...
 below() {
 	claim=$1 mib=$2
 	shift 2
@@ -58,18 +58,18 @@ while read -r tool options; do
 done <<END
 $tables
 END
-# Two that fit together, to the last nanosecond.
+# Two that fit together, up to the last nanosecond.
 stream 0 4000000000000000000 4000000000000000000 5223372036854775807 >"$T/most"
 equal 'a sum of 2^63 - 1 is exact: summary' "$(nsysx-summary -q --by kernel "$T/most" | awk -F'\t' 'NR == 2 { print $4 }')" $M
 equal 'a sum of 2^63 - 1 is exact: fold' "$(nsysx-fold -q --by kernel "$T/most")" "[no NVTX range];k $M"
-equal 'and of operations' "$(nsysx-measure -q --module step "$T/most" | cut -f 5,6 | sed 1d | tr '\t\n' '  ')" '4000000000000000000 4000000000000000000 5223372036854775807 5223372036854775807 '
-equal 'and of what is hidden' "$(nsysx-overlap "$T/most" | nsysx-view -t thunk | awk -F'\t' '$10 == 1 { print $12 }' | tr '\n' ' ')" '4000000000000000000 5223372036854775807 '
+equal '... of operations' "$(nsysx-measure -q --module step "$T/most" | cut -f 5,6 | sed 1d | tr '\t\n' '  ')" '4000000000000000000 4000000000000000000 5223372036854775807 5223372036854775807 '
+equal '... of hidden time' "$(nsysx-overlap "$T/most" | nsysx-view -t thunk | awk -F'\t' '$10 == 1 { print $12 }' | tr '\n' ' ')" '4000000000000000000 5223372036854775807 '
 
-# An end beyond 64 bits is reported by all tools that use ends. 5 records each; tables count those that they read.
+# All tools that use ends report one beyond 64 bits. 5 records each; tables count those that they read.
 beyond='records that end beyond 63 bits'
 stream 10 100 $((M - 50)) 100 >"$T/late"
 stream 10 100 $((M - 50)) 50 >"$T/last"
-# A count of one is not printed.
+# A count of 1 is not printed.
 for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure --module step:1' stragglers:3 'summary --by device:4'; do
 	n=" (${tool#*:})" tool=${tool%:*}
 	[ "$n" != ' (1)' ] || n=
@@ -77,33 +77,33 @@ for tool in overlap:5 collectives:5 'collectives --summary:3' warmup:5 'measure 
 	nsysx-$tool "$T/late" 2>&1 >"$T/out" | grep -c "$beyond.*clamped to the maximum$n\$" >"$T/got"
 	# shellcheck disable=SC2086
 	nsysx-$tool "$T/last" 2>&1 >"$T/out" | grep -c "$beyond" >>"$T/got"
-	equal "an end beyond 63 bits is said: $tool" "$(tr '\n' ' ' <"$T/got")" '1 0 '
+	equal "an end beyond 63 bits is reported: $tool" "$(tr '\n' ' ' <"$T/got")" '1 0 '
 done
-equal 'and in the stream' "$(nsysx-overlap -q "$T/late" | awk -F'\t' '$1 == "diag" && /beyond 63 bits/ { print $NF }')" 5
+equal '... and in the stream' "$(nsysx-overlap -q "$T/late" | awk -F'\t' '$1 == "diag" && /beyond 63 bits/ { print $NF }')" 5
 nsysx-view "$T/late" >"$T/out" 2>"$T/err"
 sed '$d' "$T/late" >"$T/want"
 sed '$d' "$T/out" >"$T/got"
-same 'nsysx-view shows what is there, without a word' "$T/want" "$T/got"
-equal 'and on standard error' "$(cat "$T/err")" ''
+same 'nsysx-view shows such records without a diag' "$T/want" "$T/got"
+equal '... and nothing on standard error' "$(cat "$T/err")" ''
 
-# A duration below 0 counts nowhere, which is reported.
+# A negative duration counts nowhere, which is reported.
 stream 0 100 1000 -50 2000 100 >"$T/negative"
 while read -r tool options; do
 	# shellcheck disable=SC2086
 	nsysx-$tool $options "$T/negative" >"$T/out" 2>"$T/err"
-	equal "a duration below 0 is said: $tool $options" "$? $(grep -c 'without a duration\|without start or duration' "$T/err" | sed 's/[1-9]/said/')" '0 said'
+	equal "a negative duration is reported: $tool $options" "$? $(grep -c 'without a duration\|without start or duration' "$T/err" | sed 's/[1-9]/said/')" '0 said'
 done <<END
 $tables
 measure --module step
 stragglers
 END
-equal 'and counts nowhere: kernels' "$(nsysx-summary -q --by kernel "$T/negative" | awk -F'\t' 'NR == 2 { print $3, $4 }')" '2 200'
-equal 'and counts nowhere: stacks' "$(nsysx-fold -q --by module --cover 1 "$T/negative" | grep -v idle | tr '\n' ' ')" '[GPU active];step;a 200 [GPU active];step;ar 200 '
+equal '... and counts nowhere: kernels' "$(nsysx-summary -q --by kernel "$T/negative" | awk -F'\t' 'NR == 2 { print $3, $4 }')" '2 200'
+equal '... and counts nowhere: stacks' "$(nsysx-fold -q --by module --cover 1 "$T/negative" | grep -v idle | tr '\n' ' ')" '[GPU active];step;a 200 [GPU active];step;ar 200 '
 nsysx-collectives --summary "$T/negative" >"$T/out" 2>"$T/err"
-equal 'and counts nowhere: collectives' "$(awk -F'\t' 'NR == 2 { print $4 }' "$T/out") $(grep -c 'ends before it starts' "$T/err")" '2 1'
-equal 'and hides nothing' "$(nsysx-overlap -q "$T/negative" | nsysx-view -t thunk | awk -F'\t' 'NR > 1 { print $12 }' | tr '\n' ' ')" '0 100 0 0 0 100 '
+equal '... and counts nowhere: collectives' "$(awk -F'\t' 'NR == 2 { print $4 }' "$T/out") $(grep -c 'ends before it starts' "$T/err")" '2 1'
+equal '... and hides nothing' "$(nsysx-overlap -q "$T/negative" | nsysx-view -t thunk | awk -F'\t' 'NR > 1 { print $12 }' | tr '\n' ' ')" '0 100 0 0 0 100 '
 
-# No time makes a tool end otherwise than well or with a message.
+# For any times a tool succeeds or ends with a message.
 wrong=
 for start in -9223372036854775808 -1 $M; do
 	for dur in -9223372036854775808 -1 $M; do
@@ -151,11 +151,11 @@ view -b
 END
 	done
 done
-equal 'no start or duration makes a tool end otherwise than well or with a message' "$wrong" ''
+equal 'for any start and duration a tool succeeds or ends with a message' "$wrong" ''
 
 # ---- names
 
-# An export of one program. SQL $1 says more of it; @name is a kernel's name as an SQL expression, @range a range's.
+# An export of one program. SQL $1 adds to it; @name is a kernel's name as an SQL expression, @range a range's.
 pid=$((281474976710656 + 111 * 16777216))
 export_of() {
 	rm -f "$T/e.sqlite"
@@ -170,7 +170,7 @@ export_of() {
 		INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, 0, 1, 0, $pid + 1, 5);
 		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 0, 1, 7, 2, 2, 5, $pid);"
 }
-# through: $T/text, the export's stream, after both encodings and every filter, in $T/after; status of the last.
+# through: $T/text, the export's stream, after both encodings and every filter, in $T/after; status of the last filter.
 through() {
 	nsysx-extract -q --ranges --ops "$T/e.sqlite" >"$T/text" || return
 	nsysx-extract -q -b -z --ranges --ops "$T/e.sqlite" | nsysx-view >"$T/other" && cmp "$T/text" "$T/other" || return
@@ -189,9 +189,9 @@ for name in sorted({re.sub(rb"\\(x(..)|.)", lambda m: bytes([int(m[2], 16)]) if 
 bytes=$(python3 -c 'print(bytes(range(1, 256)).hex())')
 export_of "CAST(x'$bytes' AS TEXT)" "CAST(x'$bytes' AS TEXT)"
 through
-equal 'names of every byte go through every filter, in both encodings' "$?" 0
-equal 'and come out as they were: kernels' "$(named op name "$T/after")" "$bytes"
-equal 'and ranges' "$(named range name "$T/after" | grep -c "^$bytes\$")" 1
+equal 'names of every byte pass every filter, in both encodings' "$?" 0
+equal '... unchanged: kernels' "$(named op name "$T/after")" "$bytes"
+equal '... unchanged: ranges' "$(named range name "$T/after" | grep -c "^$bytes\$")" 1
 equal 'a name is one field of a table' "$(nsysx-summary -q --tsv --by kernel "$T/after" | awk -F'\t' '{ print NF }' | sort -u)" 9
 nsysx-summary -q --json --by kernel "$T/after" >"$T/json"
 equal 'and one value of JSON' "$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1], encoding="utf-8"))))' "$T/json")" 1
@@ -200,23 +200,23 @@ equal 'a stack with it is one line' "$(nsysx-fold -q --by kernel "$T/after" | wc
 python3 -c 'import sys; sys.stdout.write("k" * (1 << 20))' >"$T/long"
 export_of "CAST(readfile('$T/long') AS TEXT)" "CAST(readfile('$T/long') AS TEXT) || 'r'"
 through
-equal 'names of a megabyte too' "$? $(named op name "$T/after" | wc -c | tr -d ' ')" '0 2097153'
-equal 'also in tables' "$(nsysx-summary -q --by kernel "$T/after" | awk -F'\t' 'NR == 2 { print length($2) }')" 1048576
+equal 'names of a megabyte pass' "$? $(named op name "$T/after" | wc -c | tr -d ' ')" '0 2097153'
+equal '... in tables' "$(nsysx-summary -q --by kernel "$T/after" | awk -F'\t' 'NR == 2 { print length($2) }')" 1048576
 nsysx-summary -q --table --by kernel "$T/after" >"$T/out"
-equal 'and in stacks' "$? $(nsysx-fold -q --by nvtx "$T/after" | awk '{ print (length($0) > 2097152) }')" '0 1'
+equal '... in stacks' "$? $(nsysx-fold -q --by nvtx "$T/after" | awk '{ print (length($0) > 2097152) }')" '0 1'
 
 export_of "''" "''"
 through
-equal 'names of nothing are none' "$? $(named op name "$T/after")$(nsysx-view -t op "$T/after" | awk -F'\t' 'NR == 2 { print $6 }')" '0 '
-equal 'and cost no time' "$(nsysx-fold -q --by kernel "$T/after" | sed 's/.* //')" 100
+equal 'empty names are absent' "$? $(named op name "$T/after")$(nsysx-view -t op "$T/after" | awk -F'\t' 'NR == 2 { print $6 }')" '0 '
+equal '... and their operations count' "$(nsysx-fold -q --by kernel "$T/after" | sed 's/.* //')" 100
 
 make names "$T/names"
-equal 'a million names: each its stack' "$(nsysx-overlap -q -b "$T/names" | nsysx-fold -q --by module --cover 1 |
+equal 'a million names: a stack for each' "$(nsysx-overlap -q -b "$T/names" | nsysx-fold -q --by module --cover 1 |
 	awk '/active/ { n++; sum += $NF } END { print n, sum }')" '1000000 9000000'
 
 # ---- nesting
 
-# Ranges in one another, work in the innermost alone.
+# Nested ranges, with work in the innermost only.
 sqlite3 "$T/e.sqlite" "
 	DELETE FROM NVTX_EVENTS; DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME;
 	INSERT INTO NVTX_EVENTS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 100000)
@@ -225,7 +225,7 @@ sqlite3 "$T/e.sqlite" "
 nsysx-extract -q --ranges --ops "$T/e.sqlite" >"$T/deep"
 equal 'ranges 100000 deep: the last level' "$(nsysx-view -t range "$T/deep" | cut -f 4 | sed 1d | sort -n | tail -n 1)" 99999
 equal 'ranges 100000 deep: one stack of them all' "$(nsysx-fold -q --by nvtx "$T/deep" | awk -F'[; ]' '{ print NF - 1, $NF }')" '100000 100'
-# A fusion that calls what calls what ... communicates.
+# A chain of fusions that call each other, the last one communicates.
 export_of "'kernel'" "'range'"
 mkdir "$T/dump"
 make calls "$T/dump/module_0007.m.sm_9.0_gpu_after_optimizations.hlo.pb"
@@ -233,61 +233,61 @@ nsysx-extract -q -x "$T/dump" "$T/e.sqlite" >"$T/calls" 2>"$T/err"
 equal 'calls 100000 deep are followed to their end' "$(nsysx-view -t inst "$T/calls" | awk -F'\t' '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["name"], $at["comm"], $at["collective"] }') $(cat "$T/err")" 'fusion.1 1 all-reduce '
 
-# ---- lengths, and what unpacks to more than it should
+# ---- lengths, and files that unpack to too much
 
 for what in block huge string; do
 	make $what "$T/claims"
-	fails "a length that is not there: $what" 1 "nsysx-view: $T/claims: " nsysx-view "$T/claims"
-	below "and takes no memory: $what" 100 nsysx-view "$T/claims"
+	fails "a length beyond the end: $what" 1 "nsysx-view: $T/claims: " nsysx-view "$T/claims"
+	below "... allocates no memory: $what" 100 nsysx-view "$T/claims"
 done
 text_head='#nsysx\t2\n#k\tname:s\n#end\trecords:i\nk\t'
 { printf "$text_head"; head -c 300000000 /dev/zero | tr '\0' x; } | zstd -q >"$T/line.zst"
 fails 'a line that unpacks to 300 MB' 1 ':4: a line of more than' nsysx-view "$T/line.zst"
-below 'and takes the memory of the longest line at most' 700 nsysx-view "$T/line.zst"
+below '... needs at most the memory of the longest line' 700 nsysx-view "$T/line.zst"
 { printf "$text_head"; head -c 100000 /dev/zero | tr '\0' x; } | zstd -q --ultra --long=30 >"$T/window.zst"
 fails 'a window of a gigabyte' 1 "$T/window.zst: damaged zstd data" nsysx-view "$T/window.zst"
 
-# A limit of the user's. One line of 200 MB needs more.
+# A limit set by the user. One line of 200 MB needs more.
 { printf "$text_head"; head -c 200000000 /dev/zero | tr '\0' x; printf '\nend\t1\n'; } | zstd -q >"$T/long.zst"
 case $B in
 *san*) skip 'less memory than is needed' 'sanitizers take memory of their own' ;;
 *)
 	fails 'less memory than is needed' 1 'out of memory: more than --max-memory=64M' nsysx-view --max-memory=64M "$T/long.zst"
 	nsysx-view --max-memory=64M -o "$T/none" "$T/long.zst" 2>"$T/err"
-	ok 'and nothing under the name of -o' test ! -e "$T/none"
-	ok 'as much as is needed' nsysx-view --max-memory=2G -o "$T/long" "$T/long.zst"
+	ok '... no file with the name of -o' test ! -e "$T/none"
+	ok 'enough memory' nsysx-view --max-memory=2G -o "$T/long" "$T/long.zst"
 	;;
 esac
 rm -f "$T/long" "$T/long.zst"
 for size in 0 -1 1X ''; do
-	fails "no memory: '$size'" 2 '--max-memory: want a number of bytes' nsysx-view --max-memory "$size" /dev/null
+	fails "an invalid memory limit: '$size'" 2 '--max-memory: want a number of bytes' nsysx-view --max-memory "$size" /dev/null
 done
 
-# Exports: what the header does not count, and what the user does not want.
+# Exports: pages beyond the header's count, and limits set by the user.
 export_of "'kernel'" "'range'"
-ok 'an export can be read' nsysx-extract -q "$T/e.sqlite"
+ok 'an export is read' nsysx-extract -q "$T/e.sqlite"
 { cat "$T/e.sqlite"; head -c 1000000000 /dev/zero; } | zstd -q >"$T/bomb.sqlite.zst"
-fails 'an export of more pages than it counts' 1 'unpacks to more than the' env TMPDIR="$T" nsysx-extract "$T/bomb.sqlite.zst"
+fails 'an export with more pages than its header counts' 1 'unpacks to more than the' env TMPDIR="$T" nsysx-extract "$T/bomb.sqlite.zst"
 zstd -q -c "$T/e.sqlite" >"$T/good.sqlite.zst"
-ok 'a compressed export can be read' nsysx-extract -q "$T/good.sqlite.zst"
-ok 'also with a limit that it keeps' nsysx-extract -q --max-unpacked "$(wc -c <"$T/e.sqlite" | tr -d ' ')" "$T/good.sqlite.zst"
-fails 'not with a lower one' 1 'unpacks to more than 10240 bytes; --max-unpacked' nsysx-extract --max-unpacked 10K "$T/good.sqlite.zst"
-ok 'which is for compressed ones alone' nsysx-extract -q --max-unpacked 10K "$T/e.sqlite"
-# A header that does not count its pages: the size alone is left.
+ok 'a compressed export is read' nsysx-extract -q "$T/good.sqlite.zst"
+ok '... within a limit of its size' nsysx-extract -q --max-unpacked "$(wc -c <"$T/e.sqlite" | tr -d ' ')" "$T/good.sqlite.zst"
+fails '... not within a lower limit' 1 'unpacks to more than 10240 bytes; --max-unpacked' nsysx-extract --max-unpacked 10K "$T/good.sqlite.zst"
+ok 'limits of size concern only compressed exports' nsysx-extract -q --max-unpacked 10K "$T/e.sqlite"
+# A header without a count of pages: only the file's size is known.
 printf '\0\0\0\377' | dd of="$T/e.sqlite" bs=1 seek=92 conv=notrunc 2>"$T/dd"
 { cat "$T/e.sqlite"; head -c 300000000 /dev/zero; } | zstd -q >"$T/bomb.sqlite.zst"
-fails 'an export that does not count its pages' 1 'unpacks to more than 104857600 bytes' nsysx-extract --max-unpacked 100M "$T/bomb.sqlite.zst"
+fails 'a compressed export without a count of pages' 1 'unpacks to more than 104857600 bytes' nsysx-extract --max-unpacked 100M "$T/bomb.sqlite.zst"
 for size in 0 -1 1X 1GG G 99999999999G ''; do
-	fails "no size: '$size'" 2 '--max-unpacked: want a number of bytes' nsysx-extract --max-unpacked "$size" "$T/e.sqlite"
+	fails "an invalid limit of size: '$size'" 2 '--max-unpacked: want a number of bytes' nsysx-extract --max-unpacked "$size" "$T/e.sqlite"
 done
 for form in xz zst; do
 	rm -rf "$T/bombs"
 	mkdir "$T/bombs"
 	bomb=$T/bombs/module_0007.m.sm_9.0_gpu_after_optimizations.hlo.pb.$form
 	head -c 200000000 /dev/zero | if [ $form = xz ]; then xz -0 -q -c; else zstd -q -c; fi >"$bomb"
-	fails "a dump that unpacks to more than is wanted: $form" 1 "$bomb: unpacks to more than 67108864 bytes" nsysx-heap --max-unpacked 64M "$bomb"
-	below "and takes little memory: $form" 150 nsysx-heap --max-unpacked 64M "$bomb"
+	fails "a dump that unpacks to more than its limit: $form" 1 "$bomb: unpacks to more than 67108864 bytes" nsysx-heap --max-unpacked 64M "$bomb"
+	below "... needs little memory: $form" 150 nsysx-heap --max-unpacked 64M "$bomb"
 	nsysx-extract --max-unpacked 64M -x "$T/bombs" "$T/good.sqlite.zst" >"$T/out" 2>"$T/err"
-	equal "an extraction says so and goes on without: $form" "$? $(grep -c 'unpacks to more than' "$T/err") $(nsysx-view -t thunk "$T/out" | wc -l | tr -d ' ')" '0 1 2'
+	equal "an extraction reports it and continues without: $form" "$? $(grep -c 'unpacks to more than' "$T/err") $(nsysx-view -t thunk "$T/out" | wc -l | tr -d ' ')" '0 1 2'
 done
 done_testing

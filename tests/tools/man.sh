@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every tool's manual page: it is sound, lists the options that --help lists, and its examples run. Other pages: sound, examples run.
+# Manual pages of tools: well-formed, with the options of --help, and with examples that run. Other pages: well-formed, examples run.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/pagelib.sh"
 
@@ -29,7 +29,7 @@ options() {
 		}' | sort
 }
 
-# The options that --help of tool $1 shows; those that page $1 has entries for.
+# The options in --help of tool $1; the options with an entry in page $1.
 help_options() {
 	"$1" --help | grep -E '^  (-[A-Za-z0-9], |    )--' | options
 }
@@ -37,7 +37,7 @@ page_options() {
 	rendered "$1" | awk '/^[A-Z]/ { on = $0 == "OPTIONS" } on && /^     -/' | options
 }
 
-# Claim that example $2 of page $1 does what the page says. Runs in the folder of samples.
+# Claim that example $2 of page $1 runs as the page describes. Runs in the folder of samples.
 example() {
 	claim="$1: $(head -n 1 "$T/examples/$2.sh" | cut -c1-60)"
 	want=$T/examples/$2.want
@@ -61,7 +61,7 @@ example() {
 	fi
 }
 
-# Claim that page $1 has examples and that they do what it says.
+# Claim that page $1 has examples and that they run as described.
 run_examples() {
 	name=$(basename "$1")
 	rm -rf "$T/examples" "$T/work"
@@ -82,7 +82,7 @@ run_examples() {
 	done
 }
 
-# Two exports, the dumps of each, and their stream, as examples find them.
+# Two exports, their dumps, and their stream, under the names of examples.
 samples=
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	ok 'the samples are made' "$SYNTH" -o "$T/samples"
@@ -98,28 +98,28 @@ for tool in "$B"/bin/nsysx*; do
 	[ -s "$page" ] || continue
 	if command -v mandoc >/dev/null 2>&1; then
 		run mandoc -T lint -W warning "$page"
-		equal "$tool.1 is sound" "$(cat "$T_private/out")" ''
+		equal "$tool.1 is well-formed" "$(cat "$T_private/out")" ''
 		equal "$tool.1 has its sections" "$(rendered "$page" | grep -xF "$sections" | sort)" "$(echo "$sections" | sort)"
 		help_options "$tool" >"$T/help"
 		page_options "$page" >"$T/page"
 		ok "$tool --help lists options" test -s "$T/help"
 		same "$tool.1 lists the options of $tool --help" "$T/help" "$T/page"
 	else
-		skip "$tool.1 is sound" 'mandoc is not here'
+		skip "$tool.1 is well-formed" 'mandoc is not here'
 	fi
 
 	run_examples "$page"
 done
 
-# Pages that are no tool's. The one to start from leads to every tool.
+# Pages that are not of tools. The overview leads to every tool.
 for page in "$man"/*.[2-8]; do
 	name=$(basename "$page")
 	run_examples "$page"
 	if command -v mandoc >/dev/null 2>&1; then
 		run mandoc -T lint -W warning "$page"
-		equal "$name is sound" "$(cat "$T_private/out")" ''
+		equal "$name is well-formed" "$(cat "$T_private/out")" ''
 	else
-		skip "$name is sound" 'mandoc is not here'
+		skip "$name is well-formed" 'mandoc is not here'
 	fi
 done
 for tool in "$B"/bin/nsysx*; do
@@ -131,7 +131,7 @@ for page in "$man"/*; do
 		"$(sed -n 's/^\.Xr \(nsysx[^ ]*\) \([0-9]\).*/\1.\2/p' "$page" | sort -u | while read -r name; do [ -e "$man/$name" ] || echo "$name"; done)" ''
 done
 
-# The other direction: a page of section 1 is a tool's.
+# Every page of section 1 belongs to a tool.
 for page in "$man"/*.1; do
 	tool=$(basename "$page" .1)
 	ok "$tool.1 belongs to a tool" test -x "$B/bin/$tool"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# nsysx-measure: operations by execution; on streams written by hand and on a job whose schedule is known.
+# nsysx-measure: operations by execution, on hand-written streams and on a job with a known schedule.
 . "${0%/*}/../testlib.sh"
 
-# Two programs of one name and one of another; operations `program execution device start dur name`, `-` for absent.
+# Two programs with the same name and one with another; operations `program execution device start dur name`, `-` for absent.
 {
 	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tkey:s\n'
 	printf 'program\t0\t7\tstep\tstep@7\nprogram\t1\t9\tstep\tstep@9\nprogram\t2\t8\tother\tother@8\n'
@@ -32,36 +32,36 @@ rows '7\tstep\t%s\n' '0\t0\t85\t125\t3' '1\t0\t10\t10\t1' '2\t0\t30\t30\t1' '3\t
 rows '9\tstep\t0\t0\t5\t5\t1\n' >>"$T/want"
 cp "$T/want" "$T/executions"
 echo 'nsysx-measure: warning: operations without a duration: ignored' >"$T/want.err"
-golden 'both times of every execution' "$T/want" nsysx-measure --module step "$T/s"
+golden 'kernels and events of every execution' "$T/want" nsysx-measure --module step "$T/s"
 { head -n 1 "$T/want"; grep '^9' "$T/want"; } >"$T/key"
-golden 'a key names one program' "$T/key" nsysx-measure -q --module step@9 "$T/s"
+golden 'a key identifies one program' "$T/key" nsysx-measure -q --module step@9 "$T/s"
 { head -n 1 "$T/want"; awk 'NR > 1 && $3 >= 2' "$T/want"; } >"$T/skipped"
-golden '--skip leaves out by number' "$T/skipped" nsysx-measure -q --module step --skip 2 "$T/s"
+golden '--skip drops executions by number' "$T/skipped" nsysx-measure -q --module step --skip 2 "$T/s"
 nsysx-view -b -z "$T/s" | nsysx-measure -q --module step >"$T/out"
-same 'binary gives what text gives' "$T/out" "$T/executions"
+same 'binary gives the same as text' "$T/out" "$T/executions"
 nsysx-measure -q --module step -o "$T/out" "$T/s"
 same '-o' "$T/out" "$T/executions"
 
 # 85 10 30 20 40: sum 185, squares of the distances from 37: 48^2 + 27^2 + 7^2 + 17^2 + 3^2 = 3380, / 4 = 845.
 stats=$(nsysx-measure -q --module step@7 --stats "$T/s")
 equal 'statistics of kernels' "$(echo "$stats" | awk -F'\t' '$3 == 0 && $4 == "kernels" { print $5, $6, $7 * $7, $8, $9, $10, $11 }')" '5 37 845 10 30 85 85'
-equal 'of events' "$(echo "$stats" | awk -F'\t' '$3 == 0 && $4 == "events" { print $5, $6, $8, $9 }')" '5 45 10 30'
+equal 'statistics of events' "$(echo "$stats" | awk -F'\t' '$3 == 0 && $4 == "events" { print $5, $6, $8, $9 }')" '5 45 10 30'
 equal 'of one execution: no deviation' "$(echo "$stats" | awk -F'\t' '$3 == 1 && $4 == "events" { print $5 "," $6 "," $7 "," $8 }')" '1,70,,70'
-equal 'of an even number: the middle of two' "$(nsysx-measure -q --module step@7 --stats --skip 1 "$T/s" | awk -F'\t' '$4 == "kernels" { print $9 }')" 25
-# 1 .. 100 in an order that is none: the nearest rank of 90 and 99 of a hundred.
+equal 'of an even number: the median is the mean of the two in the middle' "$(nsysx-measure -q --module step@7 --stats --skip 1 "$T/s" | awk -F'\t' '$4 == "kernels" { print $9 }')" 25
+# 1 .. 100 shuffled: the nearest ranks of 90 and 99 in a hundred.
 {
 	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
 	awk 'BEGIN { for (i = 0; i < 100; i++) print "op\t0\t" i * 1000 "\t" i * 37 % 100 + 1 "\t0\t" i }'
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/hundred"
-equal 'percentiles are values that occurred' "$(nsysx-measure --module step --stats "$T/hundred" | awk -F'\t' 'NR == 2 { print $8, $9, $10, $11 }')" '1 50.5 90 99'
+equal 'percentiles are values that occur' "$(nsysx-measure --module step --stats "$T/hundred" | awk -F'\t' 'NR == 2 { print $8, $9, $10, $11 }')" '1 50.5 90 99'
 rows 'id\tname\texecution\tdevice\ttype\tkernel\tstart\tdur\n' >"$T/list"
 rows '7\tstep\t0\t0\tkernel\tgemm\t100\t50\n7\tstep\t0\t0\tmemcpy\tcopy\t120\t10\n7\tstep\t0\t0\tkernel\tgemm\t200\t25\n' >>"$T/list"
 nsysx-measure -q --module step@7 --list "$T/s" | awk 'NR == 1 || ($3 == 0 && $4 == 0)' >"$T/out"
 same '--list has every operation' "$T/out" "$T/list"
 equal '--json' "$(nsysx-measure -q --module step --json "$T/s" | python3 -c 'import json, sys; print(sum(r["kernels"] for r in json.load(sys.stdin)))')" 260
 
-# ---- ranges: 1 step [2 inner [3 step]] and 4 step, launched first, on two devices; 5 of another domain; 6 and 7 in a circle.
+# ---- ranges: 1 step [2 inner [3 step]] and 4 step, launched first, on two devices; 5 of another domain; 6 and 7 in a cycle.
 {
 	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tdomain:s\tname:s\tstart:i\tdur:i\thost_start:i\n'
 	printf '#op\tprofile:i\tdevice:i\tstart:i\tdur:i\trange:i\n'
@@ -79,33 +79,33 @@ equal '--json' "$(nsysx-measure -q --module step --json "$T/s" | python3 -c 'imp
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/r"
 rows 'id\tname\texecution\tdevice\tkernels\tevents\tops\n' >"$T/want"
-# What is in a range within one of the same name counts in both; executions go by host start.
+# Operations in a range within another of the same name count in both; executions are ordered by host start.
 rows '%s\n' '4 step 0 0 7 7 1' '1 step 1 0 100 100 3' '3 step 2 0 20 20 1' '5 step 3 0 10 10 1' '4 step 0 1 40 40 1' | tr ' ' '\t' >>"$T/want"
 echo 'nsysx-measure: warning: operations whose range has no record: ignored' >"$T/want.err"
 golden 'ranges of a name' "$T/want" nsysx-measure --range step "$T/r"
-equal 'of a name in a domain' "$(nsysx-measure -q --range D:step "$T/r" | tail -n +2)" '5	step	0	0	10	10	1'
-equal 'ranges in a circle end' "$(nsysx-measure -q --range loop "$T/r" | awk 'NR > 1 { print $5 }' | sort | tr '\n' ' ')" '10 10 '
-equal 'statistics of ranges are of all of one name' "$(nsysx-measure -q --range step --stats "$T/r" | awk -F'\t' 'NR > 1 { print $1 $3, $4, $5 }' | tr '\n' ';')" \
+equal 'ranges of a name in a domain' "$(nsysx-measure -q --range D:step "$T/r" | tail -n +2)" '5	step	0	0	10	10	1'
+equal 'a cycle of ranges ends' "$(nsysx-measure -q --range loop "$T/r" | awk 'NR > 1 { print $5 }' | sort | tr '\n' ' ')" '10 10 '
+equal 'statistics of ranges include all of one name' "$(nsysx-measure -q --range step --stats "$T/r" | awk -F'\t' 'NR > 1 { print $1 $3, $4, $5 }' | tr '\n' ';')" \
 	'0 kernels 4;0 events 4;1 kernels 1;1 events 1;'
-# Many ranges, one after the other, in one that holds them all: closed ones are forgotten, the open one is not.
+# Many ranges, one after the other, in one that contains them all: closed ones are forgotten, the open one is not.
 awk 'BEGIN {
 	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i"
 	print "range\t0\t0\t\tall\t0\t2000000000000"
 	for (i = 1; i <= 20000; i++) printf "range\t0\t%d\t0\tone\t%d00000000\t10\nop\t0\t%d00000000\t3\t%d\n", i, i, i, i
 	print "#end\trecords:i\nend\t0" }' >"$T/many"
 equal 'a range that stays open' "$(nsysx-measure --range all "$T/many" | awk 'NR == 2 { print $4, $6 }')" '60000 20000'
-equal 'and those that do not' "$(nsysx-measure --range one "$T/many" | awk 'NR > 1 { n += $4 } END { print n, NR, $3 }')" '60000 20001 19999'
-# Ranges of one name within each other, an operation in each: the i-th has the operations of all within it. The time is of the CPU and a
-# hundredth of what a walk outwards for each operation takes.
+equal 'ranges that end' "$(nsysx-measure --range one "$T/many" | awk 'NR > 1 { n += $4 } END { print n, NR, $3 }')" '60000 20001 19999'
+# Nested ranges of one name, an operation in each: the i-th has the operations of all within it. The time is CPU time, and a
+# hundredth of what following all ranges outwards for each operation takes.
 awk -v n=60000 'BEGIN {
 	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i"
 	for (i = 1; i <= n; i++) printf "range\t0\t%d\t%s\tdeep\t1000\t%d\t%d\n", i, (i > 1 ? i - 1 : ""), n, i
 	for (i = 1; i <= n; i++) printf "op\t0\t%d\t2\t%d\n", 1000 + 2 * i, n + 1 - i
 	print "#end\trecords:i\nend\t" 2 * n }' >"$T/deep"
 (ulimit -t 20; nsysx-measure --range deep "$T/deep") >"$T/out"
-equal 'ranges within each other do not cost a walk outwards for each operation' \
+equal 'nested ranges take linear time' \
 	"$(awk -F'\t' 'NR > 1 { good += $5 == 2 * (60001 - $1) && $6 == $5 && $7 == 60001 - $1 } END { print NR - 1, good }' "$T/out")" '60000 60000'
-# Nested by chance, some of the name, on two devices: --list walks outwards for each operation and says the same.
+# Randomly nested ranges, some of the name, on two devices: --list follows ranges outwards for each operation, with the same result.
 awk 'BEGIN {
 	srand(7); depth = 0; id = 0
 	print "#nsysx\t2\n#range\tprofile:i\trange:i\tparent:i\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tdevice:i\tstart:i\tdur:i\trange:i"
@@ -119,10 +119,10 @@ nsysx-measure -q --partial --range mine "$T/chance" | awk -F'\t' 'NR > 1 { print
 nsysx-measure -q --partial --range mine --list "$T/chance" | awk -F'\t' 'NR > 1 { k = $1 " " $3 " " $4; if (!(k in n)) from[k] = $7; n[k]++; sum[k] += $8
 	if (from[k] > $7) from[k] = $7
 	if (to[k] < $7 + $8) to[k] = $7 + $8 } END { for (k in n) print k, sum[k], to[k] - from[k], n[k] }' | sort >"$T/want"
-ok 'chance nests ranges' test -s "$T/want"
-same 'what is in a range is in those around it' "$T/out" "$T/want"
+ok 'some random ranges are nested' test -s "$T/want"
+same 'operations in a range are in those around it' "$T/out" "$T/want"
 
-# ---- names as frameworks write them ----
+# ---- names as written by frameworks ----
 {
 	printf '#nsysx\t2\n#range\tprofile:i\trange:i\tdomain:s\tname:s\tstart:i\tdur:i\thost_start:i\n#op\tprofile:i\tstart:i\tdur:i\trange:i\n'
 	printf 'range\t0\t1\t\taten::mm, seq = 7, op_id = 52\t0\t5\t0\nop\t0\t0\t5\t1\n'
@@ -132,21 +132,21 @@ same 'what is in a range is in those around it' "$T/out" "$T/want"
 } >"$T/names"
 named() { nsysx-measure -q --range "$@" "$T/names" | awk -F'\t' 'NR > 1 { print $1, $2, $5 }' | tr '\n' ';'; }
 equal 'ranges of a key' "$(named aten::mm)" '1 aten::mm 5;2 aten::mm 6;'
-equal 'of a key in a domain' "$(named D:aten::mm)" '2 aten::mm 6;'
-equal 'of a full name' "$(named 'aten::mm, seq = 7, op_id = 52')" '1 aten::mm, seq = 7, op_id = 52 5;'
-equal 'of a full name in a domain' "$(named 'D:aten::mm, op_id = 53')" '2 aten::mm, op_id = 53 6;'
-equal 'names of XLA are whole' "$(named mm)" ''
-equal 'ranges of a key whose numbers are left out' "$(named 'blocks.#.attn' --names=digits)" '3 blocks.#.attn 7;4 blocks.#.attn 8;'
-equal 'with its numbers' "$(named blocks.2.attn --names=digits)" '4 blocks.2.attn 8;'
-equal 'ranges of a full name alone' "$(named aten::mm --names=full)" ''
-equal 'statistics are of a key' "$(nsysx-measure -q --range aten::mm --stats "$T/names" | awk -F'\t' 'NR == 2 { print $2, $5, $6 }')" 'aten::mm 2 5.5'
+equal 'ranges of a key in a domain' "$(named D:aten::mm)" '2 aten::mm 6;'
+equal 'ranges of a full name' "$(named 'aten::mm, seq = 7, op_id = 52')" '1 aten::mm, seq = 7, op_id = 52 5;'
+equal 'ranges of a full name in a domain' "$(named 'D:aten::mm, op_id = 53')" '2 aten::mm, op_id = 53 6;'
+equal 'names of XLA are not shortened' "$(named mm)" ''
+equal '--names=digits: ranges of a key without numbers' "$(named 'blocks.#.attn' --names=digits)" '3 blocks.#.attn 7;4 blocks.#.attn 8;'
+equal '--names=digits: a key with its numbers' "$(named blocks.2.attn --names=digits)" '4 blocks.2.attn 8;'
+equal '--names=full: ranges of a full name only' "$(named aten::mm --names=full)" ''
+equal 'statistics by key' "$(nsysx-measure -q --range aten::mm --stats "$T/names" | awk -F'\t' 'NR == 2 { print $2, $5, $6 }')" 'aten::mm 2 5.5'
 fails '--names goes with ranges' 2 '--names goes with --range' nsysx-measure --module a --names=full "$T/s"
 
-# ---- a job whose schedule is known ----
+# ---- a job with a known schedule ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job"; then
 	nsysx-extract -q --ranges --ops -o "$T/job.nsysx" "$T/job/r0.sqlite" "$T/job/r1.sqlite"
-	# A device runs one module at a time: operations within its span are its own, but for the results that the
-	# program copies to the host after each, on stream 22.
+	# A device runs one module at a time: operations within its span belong to it, except the copies of results to
+	# the host after each execution, on stream 22.
 	awk -F'\t' '
 		FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		FILENAME ~ /modules/ { if ($at["name"] == "jit_train_step") { n++; key[n] = $at["execution"] " " $at["device"]; dev[n] = $at["device"]
@@ -164,7 +164,7 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job"; then
 	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" | nsysx-measure --range "$range" | awk -F'\t' 'NR > 1 { print $1, $6 }' | sort >"$T/out"
 	ok 'the schedule has ranges' test -s "$T/known"
 	same 'ranges as scheduled' "$T/out" "$T/known"
-	# Steps of a server: by key the calls of an operation, by digits the steps of each shape.
+	# Steps of a server: calls of an operation by key, steps of each shape by digits.
 	"$SYNTH" -o "$T/server" --torch=sglang --steps 9
 	nsysx-extract -q --ranges --ops -o "$T/server.nsysx" "$T/server/r0.sqlite"
 	for want in 'aten::linear|^aten::linear,|key' 'step[DECODE bs=#]|^step\[DECODE|digits' 'model.layers.#|model\.layers\.|digits'; do
@@ -178,28 +178,28 @@ else
 	skip 'executions of a program as scheduled' 'there is no nsysx-synth'
 fi
 
-# ---- nothing to say, and refusals ----
-ok 'a name that is not there' nsysx-measure --module none "$T/s"
-equal 'gives a header' "$(cat "$T_private/out")" 'id	name	execution	device	kernels	events	ops'
-equal 'and says so' "$(grep -c 'no module of the name none' "$T_private/err")" 1
-ok 'one that has no work' nsysx-measure --range nowork "$T/r"
-equal 'is said' "$(grep -c 'no range of the name nowork' "$T_private/err")" 1
+# ---- empty results, and refusals ----
+ok 'a name that does not occur' nsysx-measure --module none "$T/s"
+equal '... a header' "$(cat "$T_private/out")" 'id	name	execution	device	kernels	events	ops'
+equal '... a warning' "$(grep -c 'no module of the name none' "$T_private/err")" 1
+ok 'a name without GPU work' nsysx-measure --range nowork "$T/r"
+equal '... a warning' "$(grep -c 'no range of the name nowork' "$T_private/err")" 1
 says() { nsysx-measure "$@" 2>&1 >"$T/out" | sed 's/^nsysx-measure: warning: //'; }
-equal 'a range that was probably meant' "$(says --range aten:mm "$T/names")" 'no range of the name aten:mm; did you mean aten::mm?'
-equal 'in its domain' "$(says --range d:aten::mm "$T/names")" 'no range of the name d:aten::mm; did you mean D:aten::mm?'
-equal 'none that is near' "$(says --range forward "$T/names")" 'no range of the name forward: nsysx-summary --by range lists those with GPU work'
-equal 'a program that was probably meant' "$(says --module other@9 "$T/s" | head -n 1)" 'no module of the name other@9; did you mean other@8?'
+equal 'a similar range is suggested' "$(says --range aten:mm "$T/names")" 'no range of the name aten:mm; did you mean aten::mm?'
+equal '... in its domain' "$(says --range d:aten::mm "$T/names")" 'no range of the name d:aten::mm; did you mean D:aten::mm?'
+equal 'no range is similar' "$(says --range forward "$T/names")" 'no range of the name forward: nsysx-summary --by range lists those with GPU work'
+equal 'a similar program is suggested' "$(says --module other@9 "$T/s" | head -n 1)" 'no module of the name other@9; did you mean other@8?'
 grep -v '^#*range' "$T/names" >"$T/rangeless"
 equal 'a stream without ranges' "$(says --partial --range aten::mm "$T/rangeless")" 'no range records: extract with --ranges --ops'
 equal 'a stream without programs' "$(says --module jit_step "$T/names")" 'no program records: the profile has none of XLA; --range measures NVTX ranges'
 grep -v '^op' "$T/s" >"$T/opless"
 ok 'a stream without operations' nsysx-measure --module step "$T/opless"
-equal 'says how to get them' "$(cat "$T_private/err")" 'nsysx-measure: warning: no op records: extract with --ops'
-fails '--require a kind that is not there' 1 'no op record' nsysx-measure --require op --module step "$T/opless"
+equal '... a warning says how to get them' "$(cat "$T_private/err")" 'nsysx-measure: warning: no op records: extract with --ops'
+fails '--require: a missing kind' 1 'no op record' nsysx-measure --require op --module step "$T/opless"
 sed '$d' "$T/s" >"$T/cut"
 fails 'a stream that was cut short' 1 'cut short' nsysx-measure --module step -o "$T/left" "$T/cut"
-ok 'leaves no output' test ! -e "$T/left"
-ok 'is taken with --partial' nsysx-measure --partial --module step "$T/cut"
+ok '... leaves no output' test ! -e "$T/left"
+ok '... is accepted with --partial' nsysx-measure --partial --module step "$T/cut"
 fails 'neither module nor range' 2 'want one of' nsysx-measure "$T/s"
 fails 'both' 2 'want one of' nsysx-measure --module a --range b "$T/s"
 fails 'two forms' 2 'exclude each other' nsysx-measure --module a --stats --list "$T/s"

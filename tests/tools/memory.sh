@@ -1,6 +1,6 @@
 #!/bin/sh
-# What memory grows with. Filters pass 16 times as many records in the same memory, from files and from pipes; align keeps its
-# collectives alone. Peaks are resident sets, which repeat to a few percent.
+# How memory grows. Filters pass 16 times as many records within the same memory, from files and from pipes; only align keeps its
+# collectives. Peaks are resident sets, which vary by a few percent.
 . "${0%/*}/../testlib.sh"
 PEAK=$B/tests/bench/peak REPEAT=$B/tests/bench/repeat
 grep -qE '__(asan|tsan|msan)_init' "$B/bin/nsysx-view" && skip_all 'a sanitizer takes memory of its own'
@@ -10,7 +10,7 @@ for p in 0 1; do
 	nsysx-extract -q -b --ranges --ops -x "$T/job/dump$p" "$T/job/r$p.sqlite" -o "$T/r$p"
 done
 nsysx-merge -q -b "$T/r0" "$T/r1" -o "$T/both"
-# The first executions alone, over and over: they never leave initialisation.
+# Repetitions of first executions only: they never leave initialisation.
 nsysx-warmup -q -b --init "$T/both" -o "$T/init"
 
 small=10 large=160
@@ -26,8 +26,8 @@ wait
 n=$(nsysx-view "$T/both.1" | sed -n '$s/^end	//p')
 equal 'the small stream has over 100000 records, in many blocks' "$((n > 100000))" 1
 nsysx-warmup "$T/init.1" 2>&1 >"$T/steady" | grep -q 'everything counts as steady state'
-equal 'first executions alone show nothing steady' $? 0
-equal 'over 50000 records of them wait' "$(($(nsysx-view -k thunk,op,module "$T/init.1" | wc -l) > 50000))" 1
+equal 'first executions alone have no steady state' $? 0
+equal 'more than 50000 of their records are held' "$(($(nsysx-view -k thunk,op,module "$T/init.1" | wc -l) > 50000))" 1
 
 # Peaks of a command on stdin, as file and as pipe, in KiB, to $T/file.$1 and $T/pipe.$1. It reads $2.
 peaks() {
@@ -38,7 +38,7 @@ peaks() {
 	wait $! || cat "$T/err.pipe" >&2
 }
 
-# 16 times the records take $within tenths of the memory at most: CLAIM STREAM COMMAND...
+# 16 times the records need at most $within tenths of the memory: CLAIM STREAM COMMAND...
 within=12
 flat() {
 	claim=$1 stream=$2
@@ -65,7 +65,7 @@ flat 'overlap is flat' "$T/both" nsysx-overlap -q -b
 flat 'warmup is flat' "$T/both" nsysx-warmup -q -b
 flat 'warmup is flat while nothing is steady' "$T/init" nsysx-warmup -q -b
 flat 'collectives is flat' "$T/both" nsysx-collectives -q -b
-flat 'fold is flat' "$T/both" nsysx-fold -q
+flat 'fold has flat memory' "$T/both" nsysx-fold -q
 flat 'fold by NVTX range is flat' "$T/both" nsysx-fold -q --by nvtx
 flat 'a trace is flat' "$T/both" nsysx-perfetto -q
 flat 'one in JSON is flat' "$T/both" nsysx-perfetto -q --chrome
@@ -87,17 +87,17 @@ flat 'launch by range is flat' "$T/host" nsysx-launch -q --by range
 flat 'copies is flat' "$T/host" nsysx-copies -q
 
 # ---- extraction ----
-# Of 16 ranges 15 have a name that nothing else has: 60 bytes a range are less than such names alone would take, with the range.
+# 15 of 16 ranges have a unique name: 60 bytes per range are less than such names alone would take.
 "$SYNTH" -q -o "$T/many" --scale 400000
-ok 'names that differ in numbers are kept in parts' nsysx-extract -q -j1 -b --ranges=all --max-memory=60M -o "$T/many.nsx" "$T/many/r0.sqlite"
+ok 'names that differ in numbers are stored in parts' nsysx-extract -q -j1 -b --ranges=all --max-memory=60M -o "$T/many.nsx" "$T/many/r0.sqlite"
 sqlite3 "$T/many/r0.sqlite" 'SELECT rowid, text FROM NVTX_EVENTS ORDER BY rowid' | tr '|' '\t' >"$T/want"
 nsysx-view -q -t range "$T/many.nsx" | awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["range"], $at["name"] }' |
 	sort -n >"$T/is"
-same 'and are what they were' "$T/is" "$T/want"
+same '... and are restored' "$T/is" "$T/want"
 
 # ---- align ----
 
-# Bytes of memory for each device's part in a collective: what the large stream takes more than the small.
+# Bytes of memory for each record of a collective on a device: the large stream's peak less the small stream's.
 parts() { nsysx-view -t thunk "$1" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "comm") c = i; next } $c == 1 { n++ } END { print n }'; }
 one=$(parts "$T/both")
 more=$(((large - small) * one))
@@ -112,14 +112,14 @@ for how in file pipe; do
 	fi
 done
 
-# A file is read twice; what comes through a pipe is put aside, compressed, in TMPDIR.
+# A file is read twice; data from a pipe are stored, compressed, in TMPDIR.
 nsysx-align -q "$T/both.1" -o "$T/aligned"
 TMPDIR=$T/nowhere nsysx-align -q "$T/both.1" -o "$T/file.aligned"
 same 'a file needs no temporary file' "$T/file.aligned" "$T/aligned"
 TMPDIR=$T/nowhere nsysx-align -q <"$T/both.1" >"$T/stdin.aligned"
-same 'nor does a file on standard input' "$T/stdin.aligned" "$T/aligned"
+same 'a file on standard input needs no temporary file' "$T/stdin.aligned" "$T/aligned"
 cat "$T/both.1" | nsysx-align -q >"$T/pipe.aligned"
-same 'through a pipe comes the same' "$T/pipe.aligned" "$T/aligned"
-fails 'a pipe needs one, and where it was to be is said' 1 'TMPDIR' \
+same 'a pipe gives the same' "$T/pipe.aligned" "$T/aligned"
+fails 'a pipe needs a temporary folder, which is named' 1 'TMPDIR' \
 	sh -c 'cat "$T/both.1" | TMPDIR=$T/nowhere nsysx-align -q'
 done_testing

@@ -1,13 +1,13 @@
 #!/bin/sh
-# nsysx-merge against its manual page. The streams come from merge/gen.awk; merge/resolve.awk says what their records mean.
+# nsysx-merge against its manual page. The streams come from merge/gen.awk; merge/resolve.awk prints what their records refer to.
 . "${0%/*}/../testlib.sh"
 
 gen() { awk "$@" -f merge/gen.awk; }
 meaning() { for f in "$@"; do awk -f merge/resolve.awk "$f"; done | LC_ALL=C sort; }
-# Times as a filter that checks the order sees them; it exits 0 if the stream is in order.
+# Times as a filter that checks the order reads them; it exits 0 if the stream is sorted.
 in_order() { nsysx-merge -q "$1" >/dev/null; }
 
-# Claim that merging $2... neither loses nor changes what records mean, in any order and grouping; $1 says of what.
+# Claim that merging $2... neither drops nor changes records, in any order and grouping; $1 describes them.
 merges() {
 	what=$1
 	shift
@@ -15,14 +15,14 @@ merges() {
 	equal "$what: merges" $? 0
 	meaning "$@" >"$T/want"
 	meaning "$T/all" >"$T/got"
-	same "$what: every record means what it meant" "$T/want" "$T/got"
-	ok "$what: the result is in order" in_order "$T/all"
+	same "$what: every record refers to the same as before" "$T/want" "$T/got"
+	ok "$what: the result is sorted" in_order "$T/all"
 	nsysx-merge -q "$T/all" >"$T/again"
 	same "$what: merging the result alone changes nothing" "$T/all" "$T/again"
 	reversed=
 	for f in "$@"; do reversed="$f $reversed"; done
 	nsysx-merge -q $reversed >"$T/reversed"
-	same "$what: the order of files does not matter" "$T/all" "$T/reversed"
+	same "$what: the order of files is irrelevant" "$T/all" "$T/reversed"
 	for try in 1 2 3 4 5 6; do
 		# Random subsets are merged first, in every encoding, then those with the rest.
 		rm -f "$T"/part.*
@@ -35,7 +35,7 @@ merges() {
 			files="$part.merged $files"
 		done
 		nsysx-merge -q $files >"$T/grouped"
-		same "$what: grouping $try does not matter" "$T/all" "$T/grouped"
+		same "$what: grouping $try is irrelevant" "$T/all" "$T/grouped"
 	done
 }
 
@@ -56,52 +56,52 @@ for how in plain disagree unknown nameless aligned; do
 	merges $how "$T/s/$how"[0-7]
 done
 
-# ---- what numbers come out
+# ---- numbers of the result
 
 nsysx-merge -q "$T"/s/plain[0-7] >"$T/all"
 column() { awk -F'\t' -v kind="$1" -v name="$2" '$1 == "#" kind { for (i = 2; i <= NF; i++) if (index($i, name ":") == 1) c = i } $1 == kind { print $c }' "$3"; }
 equal 'profiles are in the order of their devices' "$(column profile name "$T/all" | tr '\n' ' ')" 'r0 r1 r2 r3 r4 r5 r6 r7 '
 equal 'known devices keep their numbers' "$(column device device "$T/all" | tr '\n' ' ')" '0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 '
-equal 'programs of a job with common ids' "$(column program key "$T/all" | tr '\n' ' ')" \
+equal 'programs of a job with the same ids' "$(column program key "$T/all" | tr '\n' ' ')" \
 	'jit_step@10 jit_psum@20 jit_psum@25 jit_eval@30 jit_mix@d:mix0 jit_mix@d:mix1 jit_tune '
 nsysx-merge -q "$T"/s/disagree[0-7] >"$T/all"
-# Reports 2 and 5 have no dump: their programs join those that have their id.
-equal 'programs of a job whose ids disagree' "$(column program key "$T/all" | tr '\n' ' ')" \
+# Profiles 2 and 5 have no dump: their programs join those with their id.
+equal 'programs of a job with different ids' "$(column program key "$T/all" | tr '\n' ' ')" \
 	'jit_step@fp1 jit_psum@fp2 jit_psum@fp3 jit_eval@30 jit_eval@31 jit_eval@32 jit_eval@33 jit_mix@d:mix0 jit_mix@d:mix1 jit_tune '
-equal 'by id they are apart' "$(nsysx-merge -q --match id "$T"/s/disagree[0-7] >"$T/id"; column program key "$T/id" | grep -c jit_step)" 4
+equal 'with --match id they are separate' "$(nsysx-merge -q --match id "$T"/s/disagree[0-7] >"$T/id"; column program key "$T/id" | grep -c jit_step)" 4
 nsysx-merge -q --match id "$T/s/disagree6" "$T/s/disagree0" "$T/s/disagree3" >"$T/id"
-equal 'and have their ids in their keys' "$(column program key "$T/id" | grep jit_step | tr '\n' ' ')" 'jit_step@10 jit_step@12 jit_step@13 '
+equal '... with their ids in their keys' "$(column program key "$T/id" | grep jit_step | tr '\n' ' ')" 'jit_step@10 jit_step@12 jit_step@13 '
 nsysx-merge -q --match fingerprint "$T/s/plain0" "$T/s/plain1" >"$T/fp"
-equal 'by fingerprint what differs in its digest is one' "$(column program key "$T/fp" | grep jit_mix)" 'jit_mix@40'
+equal 'with --match fingerprint programs that differ only in their digest are one' "$(column program key "$T/fp" | grep jit_mix)" 'jit_mix@40'
 nsysx-merge -q "$T"/s/nameless[0-3] >"$T/all"
-equal 'unknown devices are numbered by report' "$(column device uuid "$T/all" | tr '\n' ' ')" 'GPU-0-0 GPU-1-0 GPU-1-1 GPU-2-0 GPU-3-0 GPU-3-1 '
+equal 'unknown devices are numbered by profile' "$(column device uuid "$T/all" | tr '\n' ' ')" 'GPU-0-0 GPU-1-0 GPU-1-1 GPU-2-0 GPU-3-0 GPU-3-1 '
 nsysx-merge -q "$T/s/nameless0" "$T/s/plain3" >"$T/all"
-equal 'and come after the known ones' "$(column device device "$T/all" | tr '\n' ' ')" '6 7 8 '
+equal '... after the known ones' "$(column device device "$T/all" | tr '\n' ' ')" '6 7 8 '
 
 nsysx-merge -q "$T"/s/plain[2-5] >"$T/all"
-equal 'attributes of an instruction are those of a report with a dump' \
+equal 'attributes of an instruction are those of a profile with a dump' \
 	"$(awk -F'\t' '$1 == "inst" && $4 == "inst.5" && $5 == "" ' "$T/all" | wc -l)" 0
-equal 'and its executions agree on whether it communicates' \
+equal '... and comm of its executions is that of the instruction' \
 	"$(awk -F'\t' '$1 == "thunk" && $8 == "inst.5" { n[$15]++ } END { for (c in n) printf "%s ", c }' "$T/all")" '1 '
 equal 'diags are added up' "$(awk -F'\t' '$1 == "diag" && $4 == "something of all" { print $5 }' "$T/all")" 18
 
-# What the dump of report 1 says of inst.3 is changed.
+# The dump of profile 1 contradicts others on inst.3.
 sed 's/	inst\.3	all-reduce	1	all-reduce	192/	inst.3	all-reduce	1	all-reduce	191/' "$T/s/plain1" >"$T/liar"
 nsysx-merge "$T/s/plain0" "$T/liar" >"$T/all" 2>"$T/err"
-equal 'dumps that disagree are told' "$(grep -c 'dumps disagree' "$T/err")" 2
-equal 'and the first is believed' "$(awk -F'\t' '$1 == "inst" && $4 == "inst.3" && $2 < 3 { print $8 }' "$T/all" | sort -u)" 192
+equal 'contradicting dumps are reported' "$(grep -c 'dumps disagree' "$T/err")" 2
+equal '... and the first is used' "$(awk -F'\t' '$1 == "inst" && $4 == "inst.3" && $2 < 3 { print $8 }' "$T/all" | sort -u)" 192
 nsysx-merge -q "$T/s/plain3" "$T/all" >"$T/grouped"
 nsysx-merge -q "$T/liar" "$T/s/plain0" "$T/s/plain3" >"$T/all"
-same 'whatever the order' "$T/all" "$T/grouped"
-# Report 2 has no dump. Merged with 7, the liar here, it does not come before 4; and jit_mix of 2, which the id joins to that of 7, turns out to be 4's.
+same '... in any order' "$T/all" "$T/grouped"
+# Profile 2 has no dump. Merged with 7, which contradicts here, it does not come before 4; and jit_mix of 2, which the id joins to that of 7, belongs to 4.
 sed 's/	inst\.3	all-reduce	1	all-reduce	192/	inst.3	all-reduce	1	all-reduce	191/' "$T/s/plain7" >"$T/liar"
 nsysx-merge -q "$T/s/plain2" "$T/liar" | nsysx-merge -q - "$T/s/plain4" >"$T/grouped"
 nsysx-merge -q "$T/s/plain2" "$T/liar" "$T/s/plain4" >"$T/all"
-same 'whatever the grouping, where the first report has no dump' "$T/all" "$T/grouped"
+same 'in any grouping, where the first profile has no dump' "$T/all" "$T/grouped"
 
-# ---- what rests on what communicates
+# ---- results that depend on communication
 
-# Reports 2 and 5 have no dump and do not know that inst.5 communicates: what was made of their thunks before holds no more.
+# Profiles 2 and 5 have no dump and do not know that inst.5 communicates: results computed from their thunks before are no longer valid.
 for p in 0 1 2 3 4 5 6 7; do
 	nsysx-overlap -q "$T/s/plain$p" | nsysx-collectives -q >"$T/s/made$p"
 done
@@ -120,19 +120,19 @@ for p in 2 5; do
 	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: hidden of its thunks is removed; run nsysx-overlap again (256)"
 	echo "nsysx-merge: warning: r$p: another report corrects what communicates on a device: its collective records are removed; run nsysx-collectives again (32)"
 done >"$T/want"
-same 'and counted' "$T/err" "$T/want"
-equal 'in the stream, too' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
+same '... and counted' "$T/err" "$T/want"
+equal '... in the stream' "$(awk -F'\t' '$1 == "diag" && $3 ~ /^nsysx-merge/ { print $3, $5 }' "$T/all" | tr '\n' ,)" \
 	'nsysx-merge: r2 256,nsysx-merge: r2 32,nsysx-merge: r5 256,nsysx-merge: r5 32,'
 records() { grep -v -e '^diag' -e '^end' "$1"; }
 nsysx-overlap -q "$T/all" | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/got"
 nsysx-merge -q "$T"/s/plain[0-7] | nsysx-overlap -q | nsysx-collectives -q >"$T/after" && records "$T/after" >"$T/want"
-same 'made again they are what merging first makes of them' "$T/got" "$T/want"
+same 'computed again they equal those of a stream merged first' "$T/got" "$T/want"
 nsysx-merge -q "$T/s/made2" "$T/s/made5" >"$T/a"
 nsysx-merge -q -b "$T/a" "$T/s/made1" "$T/s/made0" >"$T/b"
 nsysx-merge -q "$T/b" "$T"/s/made[3467] >"$T/grouped"
-same 'whatever the grouping' "$T/all" "$T/grouped"
+same 'in any grouping' "$T/all" "$T/grouped"
 cat "$T/s/made2" | nsysx-merge -q - "$T"/s/made[0134567] >"$T/grouped"
-same 'and from a pipe' "$T/all" "$T/grouped"
+same 'from a pipe' "$T/all" "$T/grouped"
 
 # ---- order
 
@@ -144,11 +144,11 @@ tiny() { # report, records of GPU work
 tiny a 'range\t0\t\t\t3\nmodule\t0\t5\t1\nop\t0\t5\t9\nmodule\t0\t6\t1\n' >"$T/a"
 tiny b 'range\t0\t5\t0\t1\nrange\t0\t\t\t2\nmodule\t0\t5\t2\nop\t0\t5\t9\nmodule\t0\t6\t1\n' >"$T/b"
 nsysx-merge "$T/b" "$T/a" >"$T/all"
-equal 'by time, kind, the longer first, report; ranges by their time on the host' \
+equal 'by time, kind, the longer first, profile; ranges by their host time' \
 	"$(awk -F'\t' '$1 == "module" { print "m", $2, $6, $7 } $1 == "range" { print "r", $2, $11, $12 } $1 == "op" { print "o", $2, $8, $9 }' "$T/all" | tr '\n' ',')" \
 	'r 1 5 0,r 1  ,r 0  ,m 1 5 2,m 0 5 1,o 0 5 9,o 1 5 9,m 0 6 1,m 1 6 1,'
 
-# What is of one time is in the order of the numbers that it gets: report 5 becomes the later of its two, device 9 the earlier.
+# Records with the same time are ordered by the resulting numbers: profile 5 becomes the later of its two, device 9 the earlier.
 both() {
 	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\nprofile\t3\tlate\nprofile\t5\tearly\n#device\tdevice:i\tprofile:i\tlocal:i\tknown:i\n'
 	printf 'device\t7\t3\t1\t0\ndevice\t9\t3\t0\t0\ndevice\t1\t5\t0\t1\n#range\tprofile:i\trange:i\tname:s\thost_start:i\thost_dur:i\n#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\n'
@@ -163,27 +163,27 @@ both() {
 }
 both 1 >"$T/a"
 nsysx-merge -q "$T/a" >"$T/all"
-equal 'of one time: by the numbers that come out' "$(awk -F'\t' '/^(range|thunk|op|mystery)/ { print $1, $2, $1 == "op" ? $3 "/" $5 : $1 == "thunk" ? $5 "/" $8 : "" }' "$T/all" | tr '\n' ',')" \
+equal 'records of the same time are ordered by resulting numbers' "$(awk -F'\t' '/^(range|thunk|op|mystery)/ { print $1, $2, $1 == "op" ? $3 "/" $5 : $1 == "thunk" ? $5 "/" $8 : "" }' "$T/all" | tr '\n' ',')" \
 	'range 0 ,mystery of 5 ,range 1 ,thunk 0 1/c,thunk 1 2/a,thunk 1 3/b,op 0 1/1,op 1 2/2,op 1 3/2,op 1 1/3,'
 both 2500 >"$T/a"
 nsysx-merge -q "$T/a" "$T/b" >"$T/all"
-equal 'all along a stream' "$(LC_ALL=C awk -v min=15000 -f ties.awk "$T/all" | head -3)" ''
-equal 'nothing lost' "$(grep -c '^op' "$T/all") $(grep -c '^mystery' "$T/all")" '10001 2500'
+equal '... everywhere in a stream' "$(LC_ALL=C awk -v min=15000 -f ties.awk "$T/all" | head -3)" ''
+equal 'no record is lost' "$(grep -c '^op' "$T/all") $(grep -c '^mystery' "$T/all")" '10001 2500'
 nsysx-merge -q "$T/b" "$T/a" >"$T/other"
-same 'the order of files does not matter' "$T/all" "$T/other"
-# Records that say no report: what the files are called in is no order.
+same 'the order of files is irrelevant' "$T/all" "$T/other"
+# Records without a profile: names of files do not determine an order.
 tiny a 'module\t\t5\t1\nop\t0\t5\t1\n' >"$T/a"
 tiny b 'module\t1\t5\t1\n' | sed 's/^profile	0/profile	1/' >"$T/b"
 nsysx-merge -q "$T/b" "$T/a" >"$T/all"
-equal 'what says no report is first' "$(awk -F'\t' '/^(module|op)/ { print $1, $2 }' "$T/all" | tr '\n' ',')" 'module ,module 1,op 0,'
+equal 'records without a profile come first' "$(awk -F'\t' '/^(module|op)/ { print $1, $2 }' "$T/all" | tr '\n' ',')" 'module ,module 1,op 0,'
 
-# ---- columns and kinds of others
+# ---- unknown columns and kinds
 
 nsysx-merge -q "$T"/s/unknown[0-7] >"$T/all"
 equal 'a header has the columns of all streams' "$(grep '^#thunk' "$T/all" | tr '\t' '\n' | tail -n 1)" phase:s
-equal 'a column of some stays with them' \
+equal 'a column of some streams is absent in others' \
 	"$(awk -F'\t' '$1 == "profile" { r[$2] = $3 } $1 == "thunk" && $17 != "" { seen[r[$2]] } END { for (k in seen) print k }' "$T/all" | sort | tr '\n' ' ')" 'r1 r3 r5 r7 '
-equal 'a kind that nobody knows stays behind what it followed' \
+equal 'an unknown kind stays after the record that it followed' \
 	"$(awk -F'\t' '$1 == "zoo" && before !~ /^thunk\t.*\tinst\.2\t/ { bad++ } !/^#/ { before = $0 } $1 == "zoo" { n++ } END { print n, bad + 0 }' "$T/all")" "$(cat "$T"/s/unknown[0-7] | grep -c '^zoo') 0"
 # The first thunk of stream 1, and with it the column phase, comes after thousands of modules.
 gen -v p=0 -v seed=8 >"$T/early"
@@ -194,7 +194,7 @@ equal 'a late column is in the header' "$(grep '^#thunk' "$T/all" | grep -c 'pha
 printf '#nsysx\t2\n#thunk\tprofile:i\tphase:i\n#end\trecords:i\nend\t0\n' >"$T/typed"
 fails 'columns of one name and two types are refused' 1 'column phase of thunk has type' sh -c 'nsysx-merge -q -o "$T/out" "$T/later" "$T/typed"'
 printf '#nsysx\t2\n#zebra\tb:s\ta:i\n#op\tprofile:i\n#end\trecords:i\nend\t0\n' >"$T/heads"
-equal 'headers without a record stay' "$(nsysx-merge "$T/heads" | cut -f1-3)" '#nsysx	2
+equal 'headers without records are kept' "$(nsysx-merge "$T/heads" | cut -f1-3)" '#nsysx	2
 #op	profile:i	op:i
 #zebra	b:s	a:i
 #end	records:i
@@ -211,69 +211,69 @@ done
 (ulimit -n 64 && exec nsysx-merge -q "$T"/many/*) >"$T/rounds"
 equal '300 streams and 64 open files' $? 0
 nsysx-merge -q -b $(ls "$T"/many/* | sort -R --random-source=/dev/zero) | nsysx-view >"$T/all"
-same 'rounds do not show' "$T/all" "$T/rounds"
-equal 'nothing is lost in rounds' "$(awk -F'\t' '$1 == "thunk" { n++; t += $10 } END { print n, t }' "$T/rounds")" \
+same 'the number of rounds is irrelevant' "$T/all" "$T/rounds"
+equal 'no record is lost in rounds' "$(awk -F'\t' '$1 == "thunk" { n++; t += $10 } END { print n, t }' "$T/rounds")" \
 	"$(cat "$T"/many/* | awk -F'\t' '$1 == "thunk" { n++; t += $10 } END { print n, t }')"
-equal 'no temporary file stays' "$(TMPDIR=$T/tmp; export TMPDIR; mkdir "$TMPDIR"; (ulimit -n 40; nsysx-merge -q "$T"/many/1* >/dev/null); ls -A "$TMPDIR")" ''
+equal 'no temporary file is left' "$(TMPDIR=$T/tmp; export TMPDIR; mkdir "$TMPDIR"; (ulimit -n 40; nsysx-merge -q "$T"/many/1* >/dev/null); ls -A "$TMPDIR")" ''
 
-# ---- what is refused
+# ---- refusals
 
-fails 'a report twice' 1 'report r1 is in' nsysx-merge "$T/s/plain1" "$T/s/plain2" "$T/s/plain1"
-fails 'a report twice, in a merge' 1 'the same export twice' sh -c 'nsysx-merge -q "$T/s/plain1" "$T/s/plain2" | nsysx-merge - "$T/s/plain1"'
+fails 'a profile twice' 1 'report r1 is in' nsysx-merge "$T/s/plain1" "$T/s/plain2" "$T/s/plain1"
+fails 'a profile twice, in a merge' 1 'the same export twice' sh -c 'nsysx-merge -q "$T/s/plain1" "$T/s/plain2" | nsysx-merge - "$T/s/plain1"'
 nsysx-merge --force "$T/s/plain1" "$T/s/plain2" "$T/s/plain1" >"$T/all" 2>"$T/err"
-equal '--force merges it as two' "$? $(column profile name "$T/all" | tr '\n' ' ')" '0 r1 r2 r1 '
-equal '--force says so' "$(grep -c 'merged with the same report' "$T/err")" 1
-ok 'and the result is in order' in_order "$T/all"
+equal '--force merges it as two profiles' "$? $(column profile name "$T/all" | tr '\n' ' ')" '0 r1 r2 r1 '
+equal '--force warns' "$(grep -c 'merged with the same report' "$T/err")" 1
+ok 'the result is sorted' in_order "$T/all"
 nsysx-merge -q --force "$T/s/plain1" "$T/s/plain2" >"$T/pair"
 nsysx-merge -q --force "$T/pair" "$T/s/plain1" >"$T/grouped"
-same 'and the same in any grouping' "$T/all" "$T/grouped"
+same 'the result is the same in any grouping' "$T/all" "$T/grouped"
 sed 's/	r1	/	other	/' "$T/s/plain1" >"$T/other"
-fails 'a device in two reports' 1 'device 2 is in report other of' nsysx-merge "$T/s/plain1" "$T/other"
+fails 'a device in two profiles' 1 'device 2 is in report other of' nsysx-merge "$T/s/plain1" "$T/other"
 nsysx-merge -q --force "$T/other" "$T/s/plain1" "$T/s/plain3" >"$T/all"
-equal '--force gives the second other numbers' "$(column device device "$T/all" | tr '\n' ' ') $(column device known "$T/all" | tr '\n' ' ')" '2 3 6 7 8 9  1 1 1 1 0 0 '
+equal '--force renumbers the devices of the second' "$(column device device "$T/all" | tr '\n' ' ') $(column device known "$T/all" | tr '\n' ' ')" '2 3 6 7 8 9  1 1 1 1 0 0 '
 nsysx-merge -q --force "$T/other" "$T/s/plain3" >"$T/pair"
 nsysx-merge -q --force "$T/s/plain1" "$T/pair" >"$T/grouped"
-same 'in any grouping' "$T/all" "$T/grouped"
+same '... in any grouping' "$T/all" "$T/grouped"
 # The stream holds `other` as profile 0 until `early` takes its devices: then its profiles change places.
 sed 's/	r1	/	early	/' "$T/s/plain1" >"$T/first"
 nsysx-merge -q --force "$T/pair" "$T/first" >"$T/all"
-ok 'a stream whose profiles change places is put in order' in_order "$T/all"
+ok 'a stream whose profiles change places is sorted' in_order "$T/all"
 meaning "$T/pair" "$T/first" >"$T/want"
 meaning "$T/all" >"$T/got"
-same 'and loses nothing' "$T/want" "$T/got"
+same '... without loss' "$T/want" "$T/got"
 fails 'aligned and unaligned' 1 'passed nsysx-align' nsysx-merge "$T/s/aligned1" "$T/s/plain2"
 ok '--force mixes them' nsysx-merge -q --force "$T/s/aligned1" "$T/s/plain2"
 nsysx-merge -q "$T"/s/aligned[0-3] >"$T/all"
-equal 'aligned apart, their components stay apart' "$(column clock component "$T/all" | tr '\n' ' ')" '0 0 1 1 2 2 3 3 '
+equal 'streams aligned separately keep separate components' "$(column clock component "$T/all" | tr '\n' ' ')" '0 0 1 1 2 2 3 3 '
 
 sed '$d' "$T/s/plain1" >"$T/cut"
 fails 'a cut stream' 1 'cut short after' nsysx-merge -o "$T/out" "$T/s/plain0" "$T/cut"
-equal 'leaves nothing under the name of the output' "$(ls "$T" | grep -c '^out$\|^\.out')" 0
-ok '--partial takes it' nsysx-merge -q --partial -o "$T/out" "$T/s/plain0" "$T/cut"
+equal '... leaves no output' "$(ls "$T" | grep -c '^out$\|^\.out')" 0
+ok '--partial accepts it' nsysx-merge -q --partial -o "$T/out" "$T/s/plain0" "$T/cut"
 nsysx-merge -q "$T/s/plain0" "$T/s/plain1" >"$T/want"
-same 'for what it is' "$T/want" "$T/out"
+same '... as it is' "$T/want" "$T/out"
 awk -F'\t' '/^thunk/ && !held { held = $0; next } { print } /^thunk/ && held && ++n == 50 { print held; held = "" }' "$T/s/plain1" >"$T/disorder"
-fails 'a stream that is out of order' 1 'out of order: thunk' sh -c 'nsysx-merge -o "$T/out2" "$T/disorder"'
+fails 'an unsorted stream' 1 'out of order: thunk' sh -c 'nsysx-merge -o "$T/out2" "$T/disorder"'
 for kind in profile device program inst; do
 	grep -v "^$kind	" "$T/s/plain1" >"$T/without"
-	fails "records that refer to a $kind that is not there" 1 'which has no record' sh -c 'nsysx-merge -o "$T/out2" "$T/without"'
+	fails "records that refer to a missing $kind" 1 'which has no record' sh -c 'nsysx-merge -o "$T/out2" "$T/without"'
 done
 awk '{ print } /^inst/' "$T/s/plain1" >"$T/twice"
 fails 'an instruction twice' 1 'second record of inst' sh -c 'nsysx-merge -o "$T/out2" "$T/twice"'
 fails 'a file that is not there' 1 'no such: No such file' nsysx-merge "$T/s/plain1" 'no such'
 fails 'standard input twice' 2 'standard input can be read only once' nsysx-merge - -
-fails '--match of another kind' 2 '--match' nsysx-merge --match name "$T/s/plain1"
+fails 'an unknown --match' 2 '--match' nsysx-merge --match name "$T/s/plain1"
 fails '--require without such a record' 1 'no op record' sh -c 'nsysx-merge -q --require op -o "$T/out2" "$T/s/plain0"'
 ok '--require with one' nsysx-merge -q --require thunk "$T/s/plain0"
 
-# A program that no alias record speaks of, and empty streams.
+# A program without alias records, and empty streams.
 grep -v '^#\{0,1\}alias' "$T/s/plain0" >"$T/without"
 nsysx-merge -q "$T/without" >"$T/all"
-equal 'a program without aliases is every report'"'"'s' "$(column alias id "$T/all" | tr '\n' ' ')" '10 20 25 30 40  '
+equal 'a program without aliases belongs to all profiles' "$(column alias id "$T/all" | tr '\n' ' ')" '10 20 25 30 40  '
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 nsysx-merge "$T/empty" "$T/empty" >"$T/got"
 same 'empty streams make an empty one' "$T/empty" "$T/got"
 nsysx-merge -q "$T/empty" "$T/s/plain0" >"$T/got"
 nsysx-merge -q <"$T/s/plain0" >"$T/want"
-same 'an empty one adds nothing; standard input is the default' "$T/want" "$T/got"
+same 'an empty stream adds nothing; standard input is the default' "$T/want" "$T/got"
 done_testing

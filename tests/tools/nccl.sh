@@ -1,8 +1,8 @@
 #!/bin/sh
-# NCCL's payloads: what operations carry out, instances of communicators, alignment by them. The generator's answers say what is true.
+# NCCL's payloads: communication of operations, instances of communicators, alignment by instances, compared with the generator's answers.
 . "${0%/*}/../testlib.sh"
 
-# make_job NAME OPTION...: exports of a job that calls NCCL in every way
+# make_job NAME OPTION...: exports of a job that calls NCCL in all ways
 make_job() {
 	job=$1
 	shift
@@ -18,7 +18,7 @@ columns() {
 CALLS=device,start,dur,collective,comm_id,bytes,group,calls,pair
 EACH=device,start,dur,collective,comm_id,bytes,group,calls,pair,seq,wait
 
-# calls_agree CLAIM NAME: a record each, as the answers say
+# calls_agree CLAIM NAME: a record for each operation, equal to the answers
 calls_agree() {
 	nsysx-extract --ops "$T/$2"/r*.sqlite >"$T/$2.nsx" 2>"$T/$2.err" || exit 1
 	nsysx-collectives -q "$T/$2.nsx" | nsysx-view -q -t collective | columns $CALLS >"$T/said"
@@ -34,13 +34,13 @@ done
 for how in 2.28 2.27 hex; do
 	nsysx-view -q -t communicator "$T/$how.nsx" | columns comm_id,device,rank,ranks >"$T/said"
 	columns comm_id,device,rank,ranks <"$T/$how/answers/communicators.tsv" >"$T/true"
-	same "$how: who is who in communicators" "$T/true" "$T/said"
+	same "$how: members of communicators" "$T/true" "$T/said"
 	nsysx-collectives -q --each --tsv "$T/$how.nsx" >"$T/x" 2>&1
-	equal "$how: several reports that are not aligned are refused" "$?" 1
+	equal "$how: several profiles that are not aligned are refused" "$?" 1
 done
-equal 'no communicator before 2.25' "$(grep -c '^communicator' "$T/2.24.nsx")" 0
-equal 'whole payloads leave nothing out' "$(grep -c 'payloads left out' "$T/2.28.nsx")" 0
-ok 'cut payloads are counted' grep -q 'NVTX payloads ignored: shorter than their own size' "$T/broken.nsx"
+equal 'before 2.25 there are no communicators' "$(grep -c '^communicator' "$T/2.24.nsx")" 0
+equal 'with complete payloads no diags' "$(grep -c 'payloads left out' "$T/2.28.nsx")" 0
+ok 'truncated payloads are counted' grep -q 'NVTX payloads ignored: shorter than their own size' "$T/broken.nsx"
 ok 'unknown schemas are counted' grep -q 'NVTX payloads ignored: their schema is not in the export' "$T/broken.nsx"
 ok 'calls without payloads are counted' grep -q 'NCCL calls without a payload' "$T/none.nsx"
 ok 'without payloads a summary counts operations' test "$(nsysx-collectives -q --summary --tsv "$T/none.nsx" | wc -l)" -gt 5
@@ -63,7 +63,7 @@ each_agrees 'processes of two devices, calls for both in one group' devices
 make_job shuffled --nccl --processes 2 --one-export --shuffle
 each_agrees 'rows in any order' shuffled
 
-# The table of instances is what the table of operations sums up to.
+# The table of instances equals sums over the table of operations.
 nsysx-collectives -q --each --tsv "$T/one.nsx" | awk -F'\t' 'NR > 1 {
 		k = $1 FS $2 FS $3 FS $4; n[k]++
 		if (!(k in first) || $6 < first[k]) first[k] = $6
@@ -71,24 +71,24 @@ nsysx-collectives -q --each --tsv "$T/one.nsx" | awk -F'\t' 'NR > 1 {
 		if ($6 + $7 > end[k]) end[k] = $6 + $7
 	} END { for (k in n) printf "%s\t%d\t%.0f\t%s\t%.0f\n", k, n[k], last[k] - first[k], late[k], end[k] - last[k] }' | sort >"$T/sums"
 nsysx-collectives -q --instances --tsv "$T/one.nsx" | sed 1d | cut -f 1-4,6,11-13 | sort >"$T/instances"
-same 'instances are sums of their operations' "$T/sums" "$T/instances"
+same 'instances equal sums of their operations' "$T/sums" "$T/instances"
 equal 'a summary counts each instance once' "$(nsysx-overlap -q "$T/one.nsx" | nsysx-collectives -q --summary --tsv | awk -F'\t' '$3 == 4 { n += $4 } END { print n }')" \
 	"$(awk -F'\t' '$5 == 4 { n++ } END { print n }' "$T/instances")"
 
-# ---- clocks apart, and a capture that began later
+# ---- different clocks, and a capture that began later
 
 make_job apart --nccl --processes 3 --offset 5000000
-calls_agree 'clocks apart' apart
+calls_agree 'different clocks' apart
 for t in apart; do
 	nsysx-align -q "$T/$t.nsx" >"$T/$t.aligned"
 	nsysx-collectives -q --each --tsv "$T/$t.aligned" | columns device,dur,collective,comm_id,bytes,pair,seq >"$T/said"
 	columns device,dur,collective,comm_id,bytes,pair,seq <"$T/$t/answers/nccl.tsv" | awk -F'\t' '$7 != ""' >"$T/true"
-	same 'clocks apart: after alignment operations are of the instances that they are' "$T/true" "$T/said"
+	same 'different clocks: after alignment operations have their instances' "$T/true" "$T/said"
 done
-equal 'no skew records: they are of instructions' "$(grep -c '^skew' "$T/apart.aligned")" 0
-ok 'clocks tell how many instances were used' test "$(nsysx-view -q -t clock "$T/apart.aligned" | columns collectives | head -n 1)" -gt 20
-# Ends of an instance are at most 300 ns apart in the plan.
-equal 'clocks are near the truth' "$(awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) { sub(/^#/, "", $i); c[$i] = i } next }
+equal 'no skew records: these need instructions' "$(grep -c '^skew' "$T/apart.aligned")" 0
+ok 'clock records have the number of instances' test "$(nsysx-view -q -t clock "$T/apart.aligned" | columns collectives | head -n 1)" -gt 20
+# In the plan, ends of an instance differ by at most 300 ns.
+equal 'corrected clocks are near the truth' "$(awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) { sub(/^#/, "", $i); c[$i] = i } next }
 		FILENAME ~ /tsv$/ { t[++n] = $c["offset_ns"]; next } { s[++m] = $c["offset"] }
 		END { for (i = 2; i <= n; i++) { d = (t[i] - t[1]) - (s[i] - s[1]); bad += d > 300 || d < -300 } print n == m, bad + 0 }' \
 	"$T/apart/answers/clocks.tsv" - <<END
@@ -98,40 +98,40 @@ END
 nsysx-align -q -e "$T/apart.nsx" >"$T/estimate"
 nsysx-align -q --apply "$T/estimate" "$T/apart.nsx" | nsysx-collectives -q --each --tsv >"$T/a"
 nsysx-collectives -q --each --tsv "$T/apart.aligned" >"$T/b"
-same 'an estimate that is applied does the same' "$T/b" "$T/a"
+same 'an estimate that is applied gives the same' "$T/b" "$T/a"
 
 make_job late --nccl --processes 3 --late 1
 calls_agree 'a capture that began later' late
 nsysx-align -q "$T/late.nsx" | nsysx-collectives -q --each --tsv | columns device,dur,collective,comm_id,pair,seq >"$T/said"
 columns device,dur,collective,comm_id,pair,seq <"$T/late/answers/nccl.tsv" | awk -F'\t' '$6 != ""' >"$T/true"
-same 'a capture that began later: numbers are shifted' "$T/true" "$T/said"
+same 'a capture that began later: its numbers are shifted' "$T/true" "$T/said"
 
-# ---- the stream stays what it was however it is made
+# ---- the same stream in other ways
 
 nsysx-extract -q --ops --spool "$T/2.28"/r*.sqlite >"$T/spooled"
-same 'by way of temporary files' "$T/2.28.nsx" "$T/spooled"
+same 'with temporary files' "$T/2.28.nsx" "$T/spooled"
 for r in 2 0 1; do
 	nsysx-extract -q --ops "$T/2.28/r$r.sqlite" >"$T/r$r.nsx"
 done
 nsysx-merge -q "$T/r2.nsx" "$T/r0.nsx" "$T/r1.nsx" >"$T/merged"
-same 'merged from single reports' "$T/2.28.nsx" "$T/merged"
+same 'merged from single profiles' "$T/2.28.nsx" "$T/merged"
 nsysx-collectives -q "$T/one.nsx" >"$T/once"
 nsysx-collectives -q "$T/once" | cmp -s - "$T/once"
-equal 'twice is as once' $? 0
+equal 'aligning twice gives the same' $? 0
 
-# ---- a group that nothing tells: the devices that ran operations of the communicator, known at the end only
+# ---- unknown groups: the devices that ran operations of the communicator, known at the end only
 
 nsysx-view -q "$T/one.nsx" | awk -F'\t' '/^#op\t/ { for (i = 2; i <= NF; i++) if ($i == "group:i") g = i }
 	$1 == "communicator" || $1 == "end" { next } $1 == "op" { OFS = FS; $g = "" } { print }' >"$T/bare"
 nsysx-collectives -q --partial --hold 0 "$T/bare" >"$T/inferred"
-equal 'four devices make a group of four' "$(nsysx-view -q --partial -t collective "$T/inferred" | columns collective,comm_id,group | awk -F'\t' '$1 == "all-reduce" && $2 != "" { print $3 }' | sort -u)" 4
+equal 'a communicator of four devices has group 4' "$(nsysx-view -q --partial -t collective "$T/inferred" | columns collective,comm_id,group | awk -F'\t' '$1 == "all-reduce" && $2 != "" { print $3 }' | sort -u)" 4
 nsysx-collectives -q --partial "$T/bare" | cmp -s - "$T/inferred"
-equal 'the same with and without temporary files' $? 0
+equal '... with and without temporary files' $? 0
 
 # ---- usage
 
 fails 'two tables' 2 'exclude each other' nsysx-collectives --each --instances "$T/one.nsx"
 fails 'a binary table' 2 'do not go with a table' nsysx-collectives --each -b "$T/one.nsx"
 nsysx-collectives -q --instances --tsv --require collective "$T/2.24.nsx" >"$T/x" 2>&1
-equal 'a row that is required and missing' $? 1
+equal '--require: a table without rows' $? 1
 done_testing

@@ -16,7 +16,7 @@ hidden() {
 		{ print $at["name"] "=" $at["hidden"] }' | sort | tr '\n' ' '
 }
 
-# A case a device; times of computation (c) and communication (the other names).
+# One device per case; times of computation (c) and communication (the other names).
 thunks >"$T/cases" <<'END'
 0 c 50 70 0
 0 a 100 100 1
@@ -47,9 +47,9 @@ thunks >"$T/cases" <<'END'
 END
 # a: [100,120) of c that began before, [120,130), [150,160), [190,200): 20 + 10 + 10 + 10.
 # b: inside a longer c: all of it. d: an equal start, c later in the stream: 50. e: no duration: 0.
-# f: c touches it on both sides: 0. g: [160,170) and [300,400): 110; h, inside g: 10.
+# f: c touches both ends: 0. g: [160,170) and [300,400): 110; h, within g: 10.
 # i: only another device computes: 0. j, k: communication hides nothing: 0. l, m: nor do negative and no durations.
-equal 'hidden is the union of computing intervals within' \
+equal 'hidden is the union of computing intervals within communication' \
 	"$(hidden "$T/cases" | sed 's/c=0 //g')" \
 	'a=50 b=100 d=50 e=0 f=0 g=110 h=10 i=0 j=0 k=0 l=0 m=0 '
 equal 'computation is never hidden' "$(hidden "$T/cases" | tr ' ' '\n' | grep '^c' | sort -u)" 'c=0'
@@ -61,9 +61,9 @@ thunks >"$T/ends" <<'END'
 0 o -9223372036854775808 9223372036854775807 1
 0 c -9223372036854775808 8 0
 END
-equal 'times at the ends of the range' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
+equal 'times at the limits of 64 bits' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
 
-# Communication that ends after everything else, among records of other kinds, known or not, with columns that are not known.
+# Communication that ends after everything else, among records of other kinds, known and unknown, with unknown columns.
 {
 	printf '#nsysx\t2\n#device\tdevice:i\tcolour:s\ndevice\t0\tred\n'
 	printf '#thunk\tprogram:i\tname:s\tstart:i\tdur:i\tcomm:i\tdevice:i\tweight:f\thost_start:i\n'
@@ -79,49 +79,49 @@ equal 'times at the ends of the range' "$(hidden "$T/ends")" 'c=0 c=0 n=10 o=8 '
 	printf '#skew\tdevice:i\tskew:f\nskew\t0\t-0.25\n'
 	printf '#end\trecords:i\nend\t10\n'
 } >"$T/mixed"
-ok 'passes other kinds' nsysx-overlap -o "$T/mixed.out" "$T/mixed"
+ok 'other kinds pass through' nsysx-overlap -o "$T/mixed.out" "$T/mixed"
 # hidden is the last column of thunks and operations, since the headers lacked it.
 awk -F'\t' -v OFS='\t' '$1 ~ /^#?(thunk|op)$/ { NF-- } { print }' "$T/mixed.out" >"$T/mixed.back"
 same 'without hidden, the output is the input byte for byte' "$T/mixed.back" "$T/mixed"
-equal 'communication that is open to the end' "$(awk -F'\t' '$1 == "thunk" { printf "%s=%s ", $3, $NF }' "$T/mixed.out")" \
+equal 'communication that is open at the end' "$(awk -F'\t' '$1 == "thunk" { printf "%s=%s ", $3, $NF }' "$T/mixed.out")" \
 	'long=5 c=0 short=2 '
 
 for f in cases mixed ends; do
 	nsysx-overlap "$T/$f" >"$T/once"
 	nsysx-overlap "$T/once" >"$T/twice"
-	same "twice is once: $f" "$T/once" "$T/twice"
+	same "running it twice changes nothing: $f" "$T/once" "$T/twice"
 	nsysx-overlap --hold 0 "$T/$f" >"$T/held"
-	same "records in temporary files come back the same: $f" "$T/once" "$T/held"
+	same "records held in temporary files are unchanged: $f" "$T/once" "$T/held"
 	nsysx-view -b "$T/$f" | nsysx-overlap -b -z | nsysx-view >"$T/binary"
-	same "binary gives what text gives: $f" "$T/once" "$T/binary"
+	same "binary gives the same as text: $f" "$T/once" "$T/binary"
 done
 
-# What `hidden` was before does not matter.
+# Earlier values of `hidden` are ignored.
 awk -F'\t' -v OFS='\t' '$1 == "thunk" { $NF = 77 } { print }' "$T/mixed.out" >"$T/wrong"
 nsysx-overlap "$T/wrong" >"$T/right"
 same 'an old value of hidden is replaced' "$T/right" "$T/mixed.out"
 
-# ---- streams with nothing to say ----
+# ---- streams without communication ----
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'a stream without thunks' nsysx-overlap -o "$T/empty.out" "$T/empty"
-equal 'gets a diag that says so' "$(grep -c '^diag	info	nsysx-overlap	no thunks	1$' "$T/empty.out")" 1
+equal '... an info diag' "$(grep -c '^diag	info	nsysx-overlap	no thunks	1$' "$T/empty.out")" 1
 printf '0 c 0 5 0\n' | thunks >"$T/quiet"
 ok 'a stream without communication' nsysx-overlap -o "$T/quiet.out" "$T/quiet"
-equal 'gets a diag, and hidden' "$(grep -c -e '^diag	info	nsysx-overlap	no communication' -e '^thunk	c	0	5	0	0	0$' "$T/quiet.out")" 2
+equal '... an info diag, and hidden' "$(grep -c -e '^diag	info	nsysx-overlap	no communication' -e '^thunk	c	0	5	0	0	0$' "$T/quiet.out")" 2
 nsysx-overlap "$T/quiet.out" >"$T/quiet.twice"
-same 'one diag, however often it is filtered' "$T/quiet.out" "$T/quiet.twice"
-fails '--require a kind that is not there' 1 'no module record' nsysx-overlap --require module -o "$T/none" "$T/quiet"
+same 'running it twice gives one diag' "$T/quiet.out" "$T/quiet.twice"
+fails '--require: a missing kind' 1 'no module record' nsysx-overlap --require module -o "$T/none" "$T/quiet"
 ok '--require a kind that is there' nsysx-overlap --require thunk -o "$T/some" "$T/quiet"
 
 # ---- refusals ----
 sed '$d' "$T/cases" >"$T/cut"
 fails 'a stream that was cut short' 1 'cut short' nsysx-overlap -o "$T/none" "$T/cut"
-equal 'leaves no output' "$(ls "$T" | grep -c none)" 0
-ok 'is taken with --partial' nsysx-overlap --partial -o "$T/some" "$T/cut"
+equal '... leaves no output' "$(ls "$T" | grep -c none)" 0
+ok '... is accepted with --partial' nsysx-overlap --partial -o "$T/some" "$T/cut"
 awk '$1 == "thunk" && !late { late = $0; next } $1 == "#end" { print late } { print }' "$T/cases" >"$T/disorder"
-fails 'a stream out of order' 1 'out of order' nsysx-overlap -o "$T/none" "$T/disorder"
+fails 'an unsorted stream' 1 'out of order' nsysx-overlap -o "$T/none" "$T/disorder"
 fails 'a missing file' 1 "$T/absent" nsysx-overlap "$T/absent"
 fails 'two files' 2 'one FILE at most' nsysx-overlap "$T/cases" "$T/cases"
 fails 'a full disk' 1 '/dev/full' nsysx-overlap -o /dev/full "$T/cases"
-fails 'a hold of less than nothing' 2 '--hold' nsysx-overlap --hold -1 "$T/cases"
+fails 'a negative --hold' 2 '--hold' nsysx-overlap --hold -1 "$T/cases"
 done_testing

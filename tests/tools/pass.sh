@@ -1,5 +1,5 @@
 #!/bin/sh
-# Filters that pass blocks of a binary stream on undecoded: what they write is what they write of text, whatever comes in as text or binary,
+# Filters that copy blocks of a binary stream without decoding them write the same as for text, for input in text or binary,
 # from a file or a pipe, compressed or merged.
 . "${0%/*}/../testlib.sh"
 

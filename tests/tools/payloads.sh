@@ -1,9 +1,9 @@
 #!/bin/sh
-# nsysx-extract without HLO dumps: NVTX payloads tell where code comes from, else titles do what they can.
+# nsysx-extract without HLO dumps: NVTX payloads have the source of instructions, otherwise titles have part of it.
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
 
-# Of a text stream: program, instruction, op_name, frames, a line for each place that has frames, and one for each instruction without any.
+# Of a text stream: program, instruction, op_name, frames, a line for each place with frames, and one for each instruction without any.
 places() {
 	awk -F'\t' '
 		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } next }
@@ -39,11 +39,11 @@ for how in basic detailed hex; do
 	places "$T/$how.nsx" >"$T/said"
 	true_places "$T/$how" >"$T/true"
 	ok "$how: the answers have places" test -s "$T/true"
-	same "$how: places are those of the plan" "$T/true" "$T/said"
+	same "$how: places equal the plan" "$T/true" "$T/said"
 	agrees "$how: modules" modules "$T/$how.nsx" "$T/$how"
 	agrees "$how: thunks" thunks "$T/$how.nsx" "$T/$how"
-	equal "$how: a diag says what served" "$(grep -c '^diag.*without a dump: source locations are from NVTX payloads, communication is recognised by .*	4$' "$T/$how.nsx")" 2
-	equal "$how: nothing was left out" "$(grep -c '^diag.*payloads left out' "$T/$how.nsx")" 0
+	equal "$how: a diag reports the use of payloads" "$(grep -c '^diag.*without a dump: source locations are from NVTX payloads, communication is recognised by .*	4$' "$T/$how.nsx")" 2
+	equal "$how: no payloads are ignored" "$(grep -c '^diag.*payloads left out' "$T/$how.nsx")" 0
 done
 make_job newest --payloads --schema 3.25.0 --shuffle --processes 2 --devices 2
 nsysx-extract -q "$T/newest"/r*.sqlite >"$T/newest.nsx"
@@ -63,12 +63,12 @@ nsysx-extract -q "$T/basic/r0.sqlite" >"$T/payload.nsx"
 column() { awk -F'\t' -v want="$2" '$1 == "#inst" { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[c[1]] = i } } $1 == "inst" { print $col["program"], $col["name"], $col[want] }' "$1"; }
 column "$T/dump.nsx" opcode >"$T/want"
 column "$T/payload.nsx" opcode >"$T/got"
-same 'opcodes are those of the dump' "$T/want" "$T/got"
+same 'opcodes equal those of the dump' "$T/want" "$T/got"
 column "$T/dump.nsx" op_name >"$T/want"
 column "$T/payload.nsx" op_name >"$T/got"
-same 'op_names of instructions are those of the dump' "$T/want" "$T/got"
+same 'op_names of instructions equal those of the dump' "$T/want" "$T/got"
 
-# A payload does not tell a place whose frames are the outer part of another's, nor op_names that have no frames: without those records a
+# Payloads lack places whose frames are the outer part of another's, and op_names without frames: without those records a
 # stream from a dump folds to the same.
 awk -F'\t' '
 	/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); col[substr($1, 2), c[1]] = i } }
@@ -91,61 +91,61 @@ fold() { nsysx-overlap -q "$1" | nsysx-fold -q --cover 1 --by source; }
 fold "$T/trimmed.nsx" >"$T/want"
 fold "$T/payload.nsx" >"$T/got"
 ok 'there are stacks with frames' grep -q 'Transformer.__call__' "$T/got"
-same 'folded by source: the stacks and times that a dump gives' "$T/want" "$T/got"
+same 'folded by source: stacks and times equal those from a dump' "$T/want" "$T/got"
 nsysx-extract -q -x "$T/basic/dump0" "$T/basic/r0.sqlite" >"$T/again.nsx"
 rm "$T"/basic/dump0/*jit_train_step*
 nsysx-extract -x "$T/basic/dump0" "$T/basic/r0.sqlite" >"$T/partly.nsx" 2>"$T/err"
-ok 'a dump that is missing is said' grep -q 'executed programs without a dump in ' "$T/err"
+ok 'a missing dump is reported' grep -q 'executed programs without a dump in ' "$T/err"
 places "$T/partly.nsx" | grep ^jit_train_step >"$T/got"
 true_places "$T/basic" | grep ^jit_train_step >"$T/want"
-same 'payloads serve for the program without a dump' "$T/want" "$T/got"
+same 'payloads are used for the program without a dump' "$T/want" "$T/got"
 
 # ---- several exports
 
 nsysx-extract -q "$T/basic/r1.sqlite" >"$T/r1.nsx"
 nsysx-merge -q "$T/payload.nsx" "$T/r1.nsx" >"$T/merged"
 nsysx-extract -q "$T/basic/r1.sqlite" "$T/basic/r0.sqlite" >"$T/joint"
-same 'extracted one by one and merged: the same' "$T/joint" "$T/merged"
+same 'extracted one by one and merged: the same stream' "$T/joint" "$T/merged"
 
 # ---- privacy
 
 make_job secret --payloads=detailed --secret Xyzzy7
 nsysx-extract -q "$T/secret"/r*.sqlite >"$T/secret.nsx"
-equal 'entries nobody asked for stay out of the stream' "$(grep -c Xyzzy7 "$T/secret.nsx")" 0
+equal 'entries that were not requested are not in the stream' "$(grep -c Xyzzy7 "$T/secret.nsx")" 0
 nsysx-extract -q --strip-paths "$T/secret"/r*.sqlite >"$T/secret.nsx"
-equal '--strip-paths holds for payloads' "$(grep -c '^stack.*/opt/' "$T/secret.nsx")" 0
-ok 'and leaves the last component' grep -q '^stack.*;transformer.py:' "$T/secret.nsx"
+equal '--strip-paths applies to payloads' "$(grep -c '^stack.*/opt/' "$T/secret.nsx")" 0
+ok '... and keeps the last component' grep -q '^stack.*;transformer.py:' "$T/secret.nsx"
 
-# ---- payloads that are no good
+# ---- damaged payloads
 
 make_job broken --payloads=broken
 nsysx-extract "$T/broken"/r*.sqlite >"$T/broken.nsx" 2>"$T/err"
-equal 'mutilated payloads fail nothing' $? 0
-agrees 'mutilated payloads: modules' modules "$T/broken.nsx" "$T/broken"
+equal 'damaged payloads are no error' $? 0
+agrees 'damaged payloads: modules' modules "$T/broken.nsx" "$T/broken"
 for what in 'shorter than their own size' 'their schema is not in the export' 'their strings are not in StringIds' 'executed names without an NVTX payload'; do
 	ok "counted: $what" grep -q "^diag.*$what" "$T/broken.nsx"
 done
-# What is there is right, what is not falls back to the title's op_name.
+# Valid payloads are used; otherwise the title's op_name is.
 places "$T/broken.nsx" | awk -F'\t' '$4 != ""' >"$T/said"
-ok 'mutilated payloads: some places are told' test -s "$T/said"
+ok 'damaged payloads: some places are known' test -s "$T/said"
 true_places "$T/broken" | comm -13 - "$T/said" >"$T/wrong"
-equal 'mutilated payloads: none is wrong' "$(cat "$T/wrong")" ''
+equal 'damaged payloads: no place is wrong' "$(cat "$T/wrong")" ''
 
 # ---- titles alone
 
 make_job titles --dumps none
 nsysx-extract -q "$T/titles"/r*.sqlite >"$T/titles.nsx"
 nsysx-overlap -q "$T/titles.nsx" | nsysx-fold -q --cover 1 --by op-name | grep '^\[GPU active' >"$T/got"
-# By op_name of the instruction in the plan: a slash separates frames, a semicolon is written as a comma.
+# By op_name of the instruction in the plan: a slash separates frames, a semicolon becomes a comma.
 awk -F'\t' 'FILENAME ~ /insts.tsv/ { if (FNR == 1) for (i = 1; i <= NF; i++) a[$i] = i; else op[$a["name"], $a["instruction"]] = $a["op_name"]; next }
 	FILENAME ~ /modules.tsv/ { if (FNR == 1) for (i = 1; i <= NF; i++) m[$i] = i; else name[$m["profile"], $m["program_id"]] = $m["name"]; next }
 	FNR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 	{ t[op[name[$c["profile"], $c["program_id"]], $c["name"]]] += $c["dur"] - $c["hidden"] }
 	END { for (o in t) if (t[o]) { s = o == "" ? "[Unknown]" : o; gsub(";", ",", s); gsub("/", ";", s); print "[GPU active];" s " " t[o] } }' \
 	"$T/titles/answers/insts.tsv" "$T/titles/answers/modules.tsv" "$T/titles/answers/thunks.tsv" | sort >"$T/want"
-same 'folded by op-name from titles alone' "$T/want" "$T/got"
+same 'folded by op-name from titles' "$T/want" "$T/got"
 nsysx-extract -q "$T/titles/r0.sqlite" >"$T/r0.nsx"
 nsysx-extract -q "$T/titles/r1.sqlite" >"$T/r1.nsx"
 nsysx-merge -q "$T/r1.nsx" "$T/r0.nsx" >"$T/merged"
-same 'titles alone: extracted one by one and merged' "$T/titles.nsx" "$T/merged"
+same 'titles: extracted one by one and merged' "$T/titles.nsx" "$T/merged"
 done_testing

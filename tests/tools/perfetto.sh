@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-perfetto: what it writes is decoded by protoc, laid out as a viewer does (perfetto/trace.py) and held to the stream.
+# nsysx-perfetto: its output is decoded by protoc, laid out as by a viewer (perfetto/trace.py) and compared with the stream.
 . "${0%/*}/../testlib.sh"
 protos=$tests_dir/../protos
 command -v protoc >/dev/null 2>&1 || skip_all 'protoc is not here'
@@ -26,10 +26,10 @@ columns() {
 }
 stream() { printf '#nsysx\t2\n'; cat; printf '#end\trecords:i\nend\t0\n'; }
 
-# ---- a job of two processes, by every column that a trace shows ----
+# ---- a job of two processes, all columns that a trace shows ----
 "$SYNTH" -q -o "$T/job" --offset 2000000
 nsysx-extract -q --ranges=all --ops -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" | nsysx-overlap -q -o "$T/s"
-ok 'a trace is decoded, and nests' lines "$T/s" "$T/got"
+ok 'a trace is decoded, and slices nest' lines "$T/s" "$T/got"
 
 # Slices of category $1 as GPU or thread, name, start, duration.
 category() { awk -F'\t' -v OFS='\t' -v c="$1" '$4 == c { print $1, $5, $6, $7 }' "$T/got" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort; }
@@ -55,12 +55,12 @@ on '^thread [0-9]*(, no GPU work)?$' >"$T/is"
 same 'every range is a slice of its thread' "$T/is" "$T/want"
 columns "$T/s" compile tid name start dur | sed 's/\t/, compilation\t/; s/^/thread /' | sort >"$T/want"
 on 'compilation$' >"$T/is"
-same 'compilation too' "$T/is" "$T/want"
+same 'every compilation is a slice' "$T/is" "$T/want"
 { columns "$T/s" module device name host_start host_dur; columns "$T/s" thunk device name host_start host_dur; } | sort >"$T/want"
 category launch >"$T/is"
 same 'every launch is a slice' "$T/is" "$T/want"
 equal 'launches of thunks lie within those of modules' "$(awk -F'\t' '$2 == "launches" && $3 == 0' "$T/got" | wc -l)" "$(columns "$T/s" module device | wc -l)"
-equal 'there is nothing else' "$(wc -l <"$T/got")" \
+equal 'there are no other slices' "$(wc -l <"$T/got")" \
 	"$(($(nsysx-view -k module,thunk,op,range,compile "$T/s" | grep -vc '^#\|^end') + $(columns "$T/s" range start | grep -c .) + $(nsysx-view -k module,thunk "$T/s" | grep -vc '^#\|^end')))"
 
 # Arguments of thunks: joined with the metadata by awk.
@@ -88,14 +88,14 @@ awk -F'\t' -v OFS='\t' '{ print substr($9, 2), substr($9, 1, 1), $1, $5, $6 }' "
 	awk -F'\t' -v OFS='\t' 'NR % 2 { n = $1; gpu = $3; name = $4; t = $5; if ($2 != "s") bad++; next } { if ($2 != "f" || $1 != n || $3 != gpu || $4 != name || $5 <= t) bad++; print gpu, name, t, $5 } END { if (bad) print bad " bad" }' |
 	sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
 { columns "$T/s" module device name host_start start; columns "$T/s" thunk device name host_start start; } | sort >"$T/want"
-same 'from the launch to what it launched' "$T/is" "$T/want"
+same 'arrows lead from the launch to its execution' "$T/is" "$T/want"
 # (program, execution, instruction, occurrence) -> times on the devices; one arrow joins them, and nothing else.
 columns "$T/s" thunk program execution inst occurrence start comm | awk -F'\t' '$6 == 1 { k = $1 " " $2 " " $3 " " $4; t[k] = t[k] " " $5; n[k]++ } END { for (k in t) if (n[k] > 1) print t[k] }' |
 	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/want"
 awk -F'\t' '$10 != "" { t[$10] = t[$10] " " $6 } END { for (k in t) print t[k] }' "$T/got" |
 	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/is"
-same 'the parts of a collective are joined' "$T/is" "$T/want"
-equal 'there are collectives of two devices' "$(($(wc -l <"$T/want") > 30))" 1
+same 'arrows join the records of a collective on its devices' "$T/is" "$T/want"
+equal 'some collectives have two devices' "$(($(wc -l <"$T/want") > 30))" 1
 # Two groups of an instruction are two collectives.
 {
 	printf '#device\tdevice:i\tprofile:i\n'
@@ -105,16 +105,16 @@ equal 'there are collectives of two devices' "$(($(wc -l <"$T/want") > 30))" 1
 	for e in 0 1; do for d in 0 1 2 3; do printf 'thunk\t0\t0\t%d\t%d\t0\t0\tar\t%d\t5\t1\n' $e $d $((10 * e + d)); done; done
 } | stream >"$T/groups"
 lines "$T/groups" "$T/is"
-equal 'each group of devices has its own' "$(awk -F'\t' '{ t[$10] = t[$10] $1 $6 } END { for (k in t) print t[k] }' "$T/is" | sort | tr '\n' ';')" 'GPU 00GPU 11;GPU 010GPU 111;GPU 212GPU 313;GPU 22GPU 33;'
+equal 'each group of devices has its arrows' "$(awk -F'\t' '{ t[$10] = t[$10] $1 $6 } END { for (k in t) print t[k] }' "$T/is" | sort | tr '\n' ';')" 'GPU 00GPU 11;GPU 010GPU 111;GPU 212GPU 313;GPU 22GPU 33;'
 lines "$T/s" "$T/plain" --no-flows
 cut -f1-8 "$T/got" | sed 's/$/\t\t/' >"$T/want"
 same '--no-flows: the same without arrows' "$T/plain" "$T/want"
 
-# ---- the other form ----
-ok 'JSON is read, and nests' chrome "$T/s" "$T/got.json"
-same 'and says the same' "$T/got.json" "$T/got"
+# ---- Chrome's JSON ----
+ok 'JSON is decoded, and slices nest' chrome "$T/s" "$T/got.json"
+same '... with the same content' "$T/got.json" "$T/got"
 chrome "$T/s" "$T/plain.json" --no-flows
-same 'also without arrows' "$T/plain.json" "$T/plain"
+same '... without arrows' "$T/plain.json" "$T/plain"
 
 # ---- heap memory ----
 # Values as protoc decodes them, by GPU: heap STREAM OUT [OPTION...].
@@ -129,58 +129,58 @@ for f in "$T"/job/dump0/*after_optimizations*.pb; do protoc -I heap --decode=Dum
 python3 perfetto/heap.py "$T/table.program" "$T/table.inst" "$T/table.thunk" "$T"/dump.*.text | LC_ALL=C sort >"$T/want"
 heap "$T/s" "$T/is" -x "$T/job/dump0"
 LC_ALL=C sort -o "$T/is" "$T/is"
-same 'heap memory changes at thunks as the dumps say' "$T/is" "$T/want"
-equal 'on every GPU, of every program' "$(cut -f1,2 "$T/is" | sort -u | wc -l)" "$(awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+same 'heap memory changes at thunks as in the dumps' "$T/is" "$T/want"
+equal '... on every GPU, for every program' "$(cut -f1,2 "$T/is" | sort -u | wc -l)" "$(awk -F'\t' -v OFS='\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ print $at["device"], $at["program"] }' "$T/table.thunk" | sort -u | sed 's/\t3$/\t3\n+/' | wc -l)"
-equal 'nothing is said' "$(cat "$T/err")" ''
+equal '... without diags' "$(cat "$T/err")" ''
 python3 perfetto/heap.py --full "$T/table.program" "$T/table.inst" "$T/table.thunk" "$T"/dump.*.text | sort >"$T/full"
 nsysx-heap --peak "$T/job/dump0" | awk -F'\t' 'NR > 1 { print $1 "\t" $3 "\t" $4 }' | sort >"$T/peaks"
 # PROGRAM@ID [trace N] -> id, trace, the largest value.
 awk -F'\t' -v OFS='\t' '{ t = $2 ~ / trace / ? $2 : $2 " trace 0"; sub(/.*@/, "", t); sub(/ trace /, OFS, t); if ($4 + 0 > most[t]) most[t] = $4 } END { for (t in most) print t, most[t] }' "$T/is" | sort >"$T/most"
-equal 'some programs have a thunk for all that allocates' "$(($(wc -l <"$T/full") > 0))" 1
-same 'whose largest value is the peak that nsysx-heap prints' "$T/full" "$(comm -12 "$T/most" "$T/peaks" >"$T/both"; comm -12 "$T/both" "$T/full" >"$T/three"; echo "$T/three")"
-equal 'no value is above the peak' "$(join -t"$(printf '\t')" -o 1.2,2.2 "$(sed 's/\t/ /' "$T/most" >"$T/most1"; echo "$T/most1")" "$(sed 's/\t/ /' "$T/peaks" >"$T/peaks1"; echo "$T/peaks1")" | awk -F'\t' '$1 > $2 + 0 || NF < 2' | wc -l)" 0
+equal 'some programs have a thunk for all allocations' "$(($(wc -l <"$T/full") > 0))" 1
+same '... their maximum is the peak of nsysx-heap' "$T/full" "$(comm -12 "$T/most" "$T/peaks" >"$T/both"; comm -12 "$T/both" "$T/full" >"$T/three"; echo "$T/three")"
+equal 'no value exceeds the peak' "$(join -t"$(printf '\t')" -o 1.2,2.2 "$(sed 's/\t/ /' "$T/most" >"$T/most1"; echo "$T/most1")" "$(sed 's/\t/ /' "$T/peaks" >"$T/peaks1"; echo "$T/peaks1")" | awk -F'\t' '$1 > $2 + 0 || NF < 2' | wc -l)" 0
 nsysx-perfetto -q --chrome -x "$T/job/dump0" "$T/s" | python3 perfetto/trace.py --chrome --counters | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | LC_ALL=C sort >"$T/is.json"
-same 'in JSON too' "$T/is.json" "$T/is"
+same '... in JSON' "$T/is.json" "$T/is"
 lines "$T/s" "$T/plain" -x "$T/job/dump0"
-same 'slices stay as they are' "$T/plain" "$T/got"
+same 'slices are unchanged' "$T/plain" "$T/got"
 mkdir "$T/none" "$T/some"
 cp "$T"/job/dump0/*jit_init_params*after_optimizations*.pb "$T/some"
 heap "$T/s" "$T/few" -x "$T/none" -x "$T/some"
-equal 'of several folders the one that has the program counts' "$(cut -f2 "$T/few" | sort -u)" 'heap jit_init_params@19'
+equal 'of several folders the one with the program is used' "$(cut -f2 "$T/few" | sort -u)" 'heap jit_init_params@19'
 equal 'programs without a dump are counted' "$(cat "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
 rm "$T"/some/*
 for f in "$T"/job/dump0/*jit_train_step*after_optimizations*.pb; do
-	# The same but for the names of instructions: another digest, no executed name.
+	# The same with other names of instructions: another digest, no executed name.
 	sed 's/fusion/fusiom/g; s/all-/alm-/g; s/gemm/gelm/g; s/reduce/redume/g' "$f" >"$T/some/$(basename "$f")"
 done
 heap "$T/s" "$T/few" -x "$T/some"
 equal 'a dump of another run is not used' "$(cat "$T/few")" ''
-equal 'which is said' "$(head -n 1 "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
-equal 'for each' "$(tail -n 1 "$T/err")" 'nsysx-perfetto: warning: dumps are of another run of a program: not used'
+equal '... with a warning' "$(head -n 1 "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
+equal '... for each program' "$(tail -n 1 "$T/err")" 'nsysx-perfetto: warning: dumps are of another run of a program: not used'
 head -c 300 "$(ls "$T"/job/dump0/*jit_train_step*after_optimizations*.pb)" >"$(ls "$T"/some/*train_step*)"
 fails 'a damaged dump' 1 "$T/some/" nsysx-perfetto -x "$T/some" -o "$T/out" "$T/s"
 fails 'a folder that is not there' 1 "$T/absent: No such file" nsysx-perfetto -x "$T/absent" -o "$T/out" "$T/s"
 
-# ---- any encoding; aligned ----
+# ---- encodings; alignment ----
 nsysx-perfetto -q "$T/s" >"$T/one"
 nsysx-view -b -z "$T/s" | nsysx-perfetto -q >"$T/two"
 same 'text and binary give the same bytes' "$T/one" "$T/two"
 nsysx-perfetto -q -o "$T/two" "$T/s"
 same '-o' "$T/one" "$T/two"
 nsysx-align -q "$T/s" -o "$T/aligned"
-equal 'aligned times may be below 0' "$(columns "$T/aligned" compile start | grep -c ^-)$(columns "$T/aligned" range host_start | grep -c ^-)" 00
-# So that some are: 3.2 s earlier, as the record says.
+equal 'aligned times may be negative' "$(columns "$T/aligned" compile start | grep -c ^-)$(columns "$T/aligned" range host_start | grep -c ^-)" 00
+# Negative aligned times: 3.2 s earlier, as in the record.
 awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "#module" || $1 == "#thunk" { for (i = 2; i <= NF; i++) { sub(/:.*/, "", $i); at[$1, $i] = i } }
 	/^#/ { next }
 	$1 == "clock" { $at["#clock", "offset"] += 3200000000 }
 	$1 == "module" || $1 == "thunk" { k = "#" $1; $at[k, "start"] -= 3200000000; $at[k, "host_start"] -= 3200000000 }
 	$1 == "clock" || $1 == "module" || $1 == "thunk" || $1 == "device" || $1 == "program"' "$T/aligned" >"$T/shifted"
-equal 'a clock that was set back' "$(awk -F'\t' '$1 == "thunk" && $9 < 0' "$T/shifted" | wc -l | sed 's/[1-9].*/some/')" some
+equal 'the offset of the clock' "$(awk -F'\t' '$1 == "thunk" && $9 < 0' "$T/shifted" | wc -l | sed 's/[1-9].*/some/')" some
 lines "$T/shifted" "$T/is.s" --partial
 columns "$T/aligned" thunk device name start dur | awk -F'\t' -v OFS='\t' '{ print $1, $2, sprintf("%.0f", $3 - 3200000000 + 4000000000), $4 }' | sort >"$T/want"
 awk -F'\t' -v OFS='\t' '$4 == "computation" || $4 == "communication" { print $1, $5, $6, $7 }' "$T/is.s" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
-same 'the trace begins whole seconds earlier' "$T/is" "$T/want"
+same 'the trace begins a number of whole seconds earlier' "$T/is" "$T/want"
 
 # ---- tracks ----
 thunks() { printf '#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\tcomm:i\n'; cat; }
@@ -198,19 +198,19 @@ thunk	0	3	zero	200	0	0
 thunk	0	3	c	200	5	1
 END
 lines "$T/lanes" "$T/is"
-equal 'computation nests or gets a track of its own, communication never nests' "$(tracks "$T/is")" \
+equal 'computation nests or gets another track, communication never nests' "$(tracks "$T/is")" \
 	'communication/0 a 100 100;communication/0 c 200 5;communication 2/0 b 150 100;communication 3/0 within 160 10;computation/0 outer 100 100;computation/1 inner 110 20;computation/0 zero 200 0;computation/0 zero 200 0;computation 2/0 late 120 50;'
 chrome "$T/lanes" "$T/is.json"
-same 'in JSON too' "$T/is.json" "$T/is"
+same '... in JSON' "$T/is.json" "$T/is"
 equal 'a device without a record' "$(cut -f1 "$T/is" | uniq)" 'GPU 3'
 i=0
 while [ $i -lt 70 ]; do printf 'thunk\t0\t0\tx\t%d\t100\t1\n' $i; i=$((i + 1)); done | thunks | stream >"$T/crowd"
 nsysx-perfetto "$T/crowd" 2>"$T/err" >"$T/out"
-equal 'of 70 that overlap 64 are drawn, which is said' "$(cat "$T/err")" 'nsysx-perfetto: warning: slices not drawn where more than 64 overlap (6)'
+equal 'of 70 overlapping thunks 64 are drawn, with a warning' "$(cat "$T/err")" 'nsysx-perfetto: warning: slices not drawn where more than 64 overlap (6)'
 lines "$T/crowd" "$T/is"
 equal 'those' "$(wc -l <"$T/is") $(cut -f2 "$T/is" | sort -u | wc -l)" '64 64'
 
-# Launches are put in order, though the GPU takes them in another one.
+# Launches are sorted, though the GPU executes them in another order.
 python3 - >"$T/disorder.in" <<'END'
 import random
 random.seed(1)
@@ -223,27 +223,27 @@ END
 lines "$T/disorder" "$T/is"
 awk -F'\t' '$4 == "launch" { print $2 "\t" $5 "\t" $6 }' "$T/is" >"$T/launches"
 awk -F'\t' '{ print "launches\t" $4 "\t" $7 }' "$T/disorder.in" | sort -t"$(printf '\t')" -k3,3n >"$T/want"
-same 'launches are on one track, in order' "$T/launches" "$T/want"
-# One that comes 9000 records late has a track to itself.
+same 'launches are on one track, sorted' "$T/launches" "$T/want"
+# One that comes 9000 records late has a separate track.
 { printf '#thunk\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\thost_start:i\thost_dur:i\n'; cat "$T/disorder.in"
 	printf 'thunk\t0\t0\tlast\t2000000\t5\t3\t1\n'; } | stream >"$T/late"
 lines "$T/late" "$T/is"
-equal 'a launch that comes far too late is drawn' "$(awk -F'\t' '$5 == "last" && $4 == "launch" { print $2, $6, $7 }' "$T/is")" 'launches 2 3 1'
+equal 'a launch that comes very late is drawn' "$(awk -F'\t' '$5 == "last" && $4 == "launch" { print $2, $6, $7 }' "$T/is")" 'launches 2 3 1'
 
 # ---- names ----
 printf 'thunk\t0\t0\ta\\tb "q" \\\\ \303\251\t1\t1\t0\nthunk\t0\t0\tno\\xFF utf\\x01\t2\t1\t0\nthunk\t0\t0\t\t3\t1\t0\n' | thunks | stream >"$T/names"
 lines "$T/names" "$T/is"
 equal 'names of any bytes' "$(cut -f5- "$T/is" | cut -c1-30 | head -c 70 | od -An -c | tr -d ' \n')" "$(printf 'a\tb "q" \\ \303\251\t1\t1\t{}\t\t\nno\\xFF utf\\x01\t2\t1\t{}\t\t\n[unnamed]\t3\t1\t{}\t\t\n' | head -c 70 | od -An -c | tr -d ' \n')"
-ok 'are JSON' chrome "$T/names" "$T/is.json"
-equal 'which says them too' "$(tail -n 2 "$T/is.json" | cut -f5)" "$(printf 'no\\xFF utf\001\n[unnamed]')"
-# More distinct names than are kept: numbers start anew, and every name is still right.
+ok '... valid JSON' chrome "$T/names" "$T/is.json"
+equal '... with the same names' "$(tail -n 2 "$T/is.json" | cut -f5)" "$(printf 'no\\xFF utf\001\n[unnamed]')"
+# More distinct names than are kept: numbers start again, and names remain correct.
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "thunk\t0\t0\tn%d\t%d\t1\t0\n", i, i }' | thunks | stream >"$T/many"
 lines "$T/many" "$T/is"
 awk -F'\t' '$5 != "n" $6 { bad++ } END { print NR, bad + 0 }' "$T/is" >"$T/out"
-equal 'a name for each of 70000' "$(cat "$T/out")" '70000 0'
+equal '70000 names' "$(cat "$T/out")" '70000 0'
 equal 'in two rounds of numbers' "$(python3 perfetto/trace.py --restarts <"$T/decoded")" 2
 
-# ---- jobs without XLA: operations that communicate are what thunks that do are ----
+# ---- jobs without XLA: operations that communicate are drawn like thunks ----
 # Columns of the generator's answers about NCCL: told FILE COLUMN...; the same of communication in $T/got: said COLUMN...
 told() {
 	from=$1
@@ -269,67 +269,67 @@ what='device start dur collective comm_id bytes group calls pair seq'
 told "$T/nccl/answers/nccl.tsv" $what >"$T/want"
 # shellcheck disable=SC2086
 said $what >"$T/is"
-same 'operations that communicate are communication, with what they carry out and which instance they are of' "$T/is" "$T/want"
-equal 'some are of an instance, some not' "$(awk -F'\t' '{ n[$10 != ""]++ } END { print (n[0] > 0), (n[1] > 30) }' "$T/is")" '1 1'
+same 'operations that communicate are communication, with their arguments and instances' "$T/is" "$T/want"
+equal 'some have an instance, others do not' "$(awk -F'\t' '{ n[$10 != ""]++ } END { print (n[0] > 0), (n[1] > 30) }' "$T/is")" '1 1'
 columns "$T/n" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
 on '^stream ' >"$T/is"
 same 'all operations remain slices of their streams' "$T/is" "$T/want"
 columns "$T/n" op device start dur hidden comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
 said device start dur hidden >"$T/is"
-same 'how much of them is hidden' "$T/is" "$T/want"
+same 'arguments have the hidden time' "$T/is" "$T/want"
 said comm_id collective pair seq flow device | awk -F'\t' '$5 != "" { k = $1 FS $2 FS $3 FS $4; if ((k in flow && flow[k] != $5) || ($5 in of && of[$5] != k)) bad++
 	flow[k] = $5; of[$5] = k; n[k]++ } END { for (k in n) print k FS n[k]; if (bad) print bad " bad" }' | sort >"$T/is"
 told "$T/nccl/answers/nccl.tsv" comm_id collective pair seq | awk -F'\t' '$4 != "" { n[$0]++ } END { for (k in n) if (n[k] > 1) print k FS n[k] }' | sort >"$T/want"
-same 'arrows join the devices of an instance, and nothing else' "$T/is" "$T/want"
+same 'arrows join only the devices of an instance' "$T/is" "$T/want"
 columns "$T/n" op device name host_start host_dur comm graph_node | awk -F'\t' -v OFS='\t' '$5 == 1 && $6 == "" && $3 != "" { print $1, $2, $3, $4 }' | sort >"$T/want"
 category launch >"$T/is"
-same 'each that is launched by itself has a launch' "$T/is" "$T/want"
-equal 'and an arrow from it' "$(awk -F'\t' '$4 == "communication" && $9 ~ /^f/' "$T/got" | wc -l)" "$(wc -l <"$T/want")"
+same 'each separate launch is drawn' "$T/is" "$T/want"
+equal '... with an arrow' "$(awk -F'\t' '$4 == "communication" && $9 ~ /^f/' "$T/got" | wc -l)" "$(wc -l <"$T/want")"
 ok 'in JSON' chrome "$T/n" "$T/got.json"
-same 'the same' "$T/got.json" "$T/got"
+same '... the same slices and arrows' "$T/got.json" "$T/got"
 cut -f1-8 "$T/got" | sed 's/$/\t\t/' >"$T/want"
 lines "$T/n" "$T/is" --no-flows
-same 'without arrows if so asked' "$T/is" "$T/want"
-# Three reports whose clocks tell nothing of each other: no instances.
+same '--no-flows: no arrows' "$T/is" "$T/want"
+# Three profiles whose clocks cannot be compared: no instances.
 "$SYNTH" -q -o "$T/apart" --nccl --titles 2026 --schema 3.24.14 --steps 3 --processes 3 --offset 5000000
 nsysx-extract -q --ops "$T/apart"/r?.sqlite >"$T/a"
 nsysx-perfetto -v -o "$T/trace" "$T/a" 2>"$T/err"
-equal 'clocks that are apart are said' "$(grep -c 'cannot be compared: no seq and no arrows' "$T/err")" 1
+equal 'different clocks are reported' "$(grep -c 'cannot be compared: no seq and no arrows' "$T/err")" 1
 lines "$T/a" "$T/got"
-equal 'there is communication, and no seq' "$(said seq flow | sort -u | wc -c) $(($(said device | wc -l) > 30))" '2 1'
+equal 'communication is drawn, without seq' "$(said seq flow | sort -u | wc -c) $(($(said device | wc -l) > 30))" '2 1'
 nsysx-align -q "$T/a" >"$T/b"
 lines "$T/b" "$T/got"
 told "$T/apart/answers/nccl.tsv" device dur collective comm_id pair seq >"$T/want"
 said device dur collective comm_id pair seq >"$T/is"
-same 'aligned they are instances' "$T/is" "$T/want"
-# Nothing but kernels' names tells.
+same 'after alignment there are instances' "$T/is" "$T/want"
+# Only names of kernels are known.
 "$SYNTH" -q -o "$T/torch" --torch --steps 3
 nsysx-extract -q --ops "$T/torch"/r?.sqlite >"$T/t"
 lines "$T/t" "$T/got"
 columns "$T/t" op device start dur collective comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
 said device start dur collective >"$T/is"
 same 'PyTorch without payloads: communication by kind' "$T/is" "$T/want"
-equal 'of which there is some' "$(($(wc -l <"$T/want") > 5))" 1
-# Where a thunk communicates its operations do not once more.
-equal 'operations in thunks are not communication themselves' "$(lines "$T/s" "$T/got"; said device | wc -l)" "$(columns "$T/s" thunk comm | grep -c 1)"
+equal 'there is communication' "$(($(wc -l <"$T/want") > 5))" 1
+# Where a thunk communicates its operations are not drawn again.
+equal 'operations in thunks are not communication' "$(lines "$T/s" "$T/got"; said device | wc -l)" "$(columns "$T/s" thunk comm | grep -c 1)"
 
-# ---- what is wrong, or empty ----
+# ---- refusals, and empty traces ----
 printf '' | stream >"$T/empty"
 lines "$T/empty" "$T/is"
-equal 'nothing to draw is a trace' "$(wc -c <"$T/is")$(grep -c ^packet "$T/decoded")" 01
+equal 'an empty stream gives an empty trace' "$(wc -c <"$T/is")$(grep -c ^packet "$T/decoded")" 01
 chrome "$T/empty" "$T/is"
-equal 'in JSON too' "$(cat "$T/json")" "$(printf '{"displayTimeUnit":"ns","traceEvents":[\n]}')"
+equal '... in JSON' "$(cat "$T/json")" "$(printf '{"displayTimeUnit":"ns","traceEvents":[\n]}')"
 printf 'thunk\t0\t0\tx\t\t5\t0\n' | thunks | stream >"$T/timeless"
-fails 'a record without a place in the order' 1 'start' nsysx-perfetto -o "$T/out" "$T/timeless"
+fails 'a record without a time for the order' 1 'start' nsysx-perfetto -o "$T/out" "$T/timeless"
 printf 'thunk\t0\t0\tx\t5\t\t0\nthunk\t0\t0\ty\t-9\t5\t0\n' | sort -t"$(printf '\t')" -k5,5n | thunks | stream >"$T/timeless"
 nsysx-perfetto --chrome "$T/timeless" 2>"$T/err" | grep -c '"X"' >"$T/out"
-equal 'one without a duration is left out, one before 0 cut, and both said' "$(cat "$T/out" "$T/err")" \
+equal 'one without a duration is ignored, one before 0 clipped, both are reported' "$(cat "$T/out" "$T/err")" \
 	"$(printf '1\nnsysx-perfetto: warning: records without a time: ignored\nnsysx-perfetto: warning: times before the start of the trace: cut')"
 head -c 3000 "$T/s" >"$T/cut"
 rm -f "$T/out"
 fails 'a stream cut short' 1 'cut short' nsysx-perfetto -o "$T/out" "$T/cut"
-ok 'leaves no trace' test ! -e "$T/out"
-fails 'no such kind' 1 'no op record' nsysx-perfetto --require op -o "$T/out" "$T/lanes"
+ok '... leaves no trace' test ! -e "$T/out"
+fails '--require: a missing kind' 1 'no op record' nsysx-perfetto --require op -o "$T/out" "$T/lanes"
 fails 'a full disk' 1 '/dev/full' nsysx-perfetto -o /dev/full "$T/s"
 fails 'two streams' 2 'one FILE at most' nsysx-perfetto "$T/s" "$T/s"
 done_testing

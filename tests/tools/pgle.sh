@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-pgle: costs by fingerprint, read back by protoc through a description of the format that is ours.
+# nsysx-pgle: costs by fingerprint, decoded by protoc with a separate description of the format.
 . "${0%/*}/../testlib.sh"
 
 # "name cost" of a file, the cost in microseconds.
@@ -8,7 +8,7 @@ costs() {
 		awk '/name:/ { name = $2 } /cost_us:/ { cost = $2 } /^}/ { printf "%s %.3f\n", name, cost; cost = 0 }' | sort
 }
 
-# Two profiles. Program 0 is f0 in the first and f1 in the second; 1 has f0 as well; 2 has none; 3's is no name for a file.
+# Two profiles. Program 0 is f0 in the first and f1 in the second; 1 has f0 as well; 2 has none; that of 3 is not a file name.
 {
 	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\tfingerprint:s\tkey:s\n'
 	printf 'program\t0\t1\tstep\tf0\tstep@1\nprogram\t1\t2\tagain\tf0\tagain@2\nprogram\t2\t3\tbare\t\tbare@3\nprogram\t3\t4\tevil\t../f2\tevil@4\n'
@@ -38,28 +38,28 @@ END
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/s"
 nsysx-pgle -d "$T/out" "$T/s" >"$T/stdout" 2>"$T/err"
-equal 'a stream is understood' "$? $(cat "$T/stdout")" '0 '
+equal 'a stream is accepted' "$? $(cat "$T/stdout")" '0 '
 equal 'a file for each fingerprint' "$(ls "$T/out" | tr '\n' ' ')" 'f0.pbtxt f1.pbtxt '
-ok 'and none elsewhere' test ! -e "$T/f2.pbtxt"
-# Smallest of what computes, over both programs of f0; largest of what communicates, including hidden time; names as they were scheduled.
+ok '... and no other files' test ! -e "$T/f2.pbtxt"
+# The minimum of computation, over both programs of f0; the maximum of communication, including hidden time; scheduling names.
 equal 'costs of a fingerprint' "$(costs "$T/out/f0.pbtxt" | tr '\n' ';')" \
 	'"\"q\\\"" 1.000;"all-reduce-start.7" 9.001;"fusion.1" 12.400;"other" 0.000;'
-equal 'each profile goes by its own' "$(costs "$T/out/f1.pbtxt" | tr '\n' ';')" '"all-reduce-start.7" 0.100;"fusion.1" 0.200;'
-equal 'as text' "$(sed -n 2p "$T/out/f0.pbtxt")" 'costs { name: "all-reduce-start.7" cost_us: 9.001 }'
-equal 'what has no cost is said' "$(grep -c 'step@1: 3 of 6 instructions have a cost; 1 did not run in this stream; 1 are no instructions in the dump; 1 have no duration$' "$T/err")" 1
-equal 'what has all is not' "$(grep -c 'again@2' "$T/err")" 0
-equal 'unless asked for' "$(nsysx-pgle -v -d "$T/out2" "$T/s" 2>&1 | grep -c 'again@2: 2 of 2 instructions have a cost')" 1
+equal 'each profile uses its fingerprint' "$(costs "$T/out/f1.pbtxt" | tr '\n' ';')" '"all-reduce-start.7" 0.100;"fusion.1" 0.200;'
+equal 'the text of a file' "$(sed -n 2p "$T/out/f0.pbtxt")" 'costs { name: "all-reduce-start.7" cost_us: 9.001 }'
+equal 'instructions without a cost are counted' "$(grep -c 'step@1: 3 of 6 instructions have a cost; 1 did not run in this stream; 1 are no instructions in the dump; 1 have no duration$' "$T/err")" 1
+equal 'a program without such instructions is not reported' "$(grep -c 'again@2' "$T/err")" 0
+equal '... except with -v' "$(nsysx-pgle -v -d "$T/out2" "$T/s" 2>&1 | grep -c 'again@2: 2 of 2 instructions have a cost')" 1
 equal 'programs without a fingerprint' "$(grep -c 'programs without a fingerprint' "$T/err")" 1
 equal 'a fingerprint that is a path' "$(grep -c 'cannot be file names' "$T/err")" 1
-equal 'executions of nothing known' "$(grep -c 'have no record' "$T/err")" 1
+equal 'executions of unknown instructions' "$(grep -c 'have no record' "$T/err")" 1
 equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
 nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"
-same 'binary gives what text gives' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
+same 'binary gives the same as text' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
 printf 'old' >"$T/out/f1.pbtxt"
 nsysx-pgle -q -d "$T/out" "$T/s"
 same 'old files are replaced' "$T/out/f1.pbtxt" "$T/binary/f1.pbtxt"
 
-# ---- what XLA asks for and never ran ----
+# ---- instructions that XLA asks for and that never ran ----
 
 # stream FINGERPRINT THUNK...: executions of the program that pgle/step.textproto spells, "INST DUR COMM" each.
 stream() {
@@ -78,39 +78,39 @@ mkdir "$T/dumps"
 protoc -I pgle --encode=Dump pgle/dump.proto <pgle/step.textproto >"$T/dumps/module_0001.jit_step.sm_9.0_gpu_after_optimizations.hlo.pb"
 stream f0 '0 7000 0' '1 12000 1' '1 15000 1' '2 9000 1' '4 - 0' >"$T/s"
 nsysx-pgle -v -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
-equal '--complete: a start costs what it wraps, what did not run nothing, a collective that did not run is left to XLA' \
+equal '--complete: a start has the cost of its instruction, one that did not run 0, a collective that did not run none' \
 	"$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" "$(printf '"%s" %s;' allocate.14 0.000 done.13 0.000 done.6 0.000 fusion.2 7.000 fusion.33 0.000 less.22 0.000 \
 		reduce-scatter.23 9.000 start.10 9.000 start.12 0.000 start.5 15.000 wrapped.24 0.000 wrapped.4 15.000)"
-equal 'and says how many' "$(grep -c -e 'jit_step: instructions that did not run: cost 0 (7)' -e 'jit_step: starts cost the time of the work in them (2)' "$T/err")" 2
+equal 'their numbers are reported' "$(grep -c -e 'jit_step: instructions that did not run: cost 0 (7)' -e 'jit_step: starts cost the time of the work in them (2)' "$T/err")" 2
 nsysx-pgle -q -d "$T/part" "$T/s"
-equal 'without it there is what ran' "$(costs "$T/part/f0.pbtxt" | cut -d' ' -f1 | tr '\n' ' ')" '"fusion.2" "reduce-scatter.23" "wrapped.4" '
+equal 'without --complete there are only instructions that ran' "$(costs "$T/part/f0.pbtxt" | cut -d' ' -f1 | tr '\n' ' ')" '"fusion.2" "reduce-scatter.23" "wrapped.4" '
 stream f0 '0 7000 0' '3 600 0' '3 34 0' '5 1 0' >"$T/s"
 nsysx-pgle -d "$T/full" --complete "$T/dumps" "$T/s" 2>"$T/err"
-equal 'where time stays with command buffers nothing costs 0' "$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;"fusion.33" 0.001;'
-equal 'which is said' "$(grep -c 'jit_step@1: not completed: 634 ns are in command buffers' "$T/err")" 1
+equal 'with time in command buffers no costs are added' "$(costs "$T/full/f0.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;"fusion.33" 0.001;'
+equal '... a warning' "$(grep -c 'jit_step@1: not completed: 634 ns are in command buffers' "$T/err")" 1
 stream f0 '0 7000 0' '3 0 0' >"$T/s"
 nsysx-pgle -q -d "$T/full" --complete "$T/dumps" "$T/s"
-equal 'a command buffer that took no time holds none' "$(grep -c 'less.22' "$T/full/f0.pbtxt")" 1
+equal 'a command buffer without time is ignored' "$(grep -c 'less.22' "$T/full/f0.pbtxt")" 1
 stream f7 '0 7000 0' >"$T/s"
 nsysx-pgle -d "$T/other" --complete "$T/dumps" "$T/s" 2>"$T/err"
-equal 'dumps of another fingerprint complete nothing' "$(costs "$T/other/f7.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;'
-equal 'which is said too' "$(grep -c "not completed: no dump of their fingerprint in $T/dumps" "$T/err")" 1
+equal 'dumps of another fingerprint add nothing' "$(costs "$T/other/f7.pbtxt" | tr '\n' ';')" '"fusion.2" 7.000;'
+equal '... a warning' "$(grep -c "not completed: no dump of their fingerprint in $T/dumps" "$T/err")" 1
 fails 'a folder of dumps that is not there' 1 "$T/absent" nsysx-pgle -d "$T/left" --complete "$T/absent" "$T/s"
-ok 'writes nothing' test ! -e "$T/left"
+ok '... writes nothing' test ! -e "$T/left"
 echo 'no dump' >"$T/dumps/module_0002.jit_bad.sm_9.0_gpu_after_optimizations.hlo.pb"
-fails 'a dump that is none' 1 "jit_bad" nsysx-pgle -d "$T/left" --complete "$T/dumps" "$T/s"
+fails 'an invalid dump' 1 "jit_bad" nsysx-pgle -d "$T/left" --complete "$T/dumps" "$T/s"
 
-# ---- a job whose schedule is known ----
+# ---- a job with a known schedule ----
 if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	nsysx-extract -q -x "$T/job/dump0" -o "$T/job.nsysx" "$T/job/r0.sqlite"
 	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -d "$T/job.out" 2>"$T/err"
-	equal 'after warm-up nothing of it counts' "$(grep -c initialisation "$T/err")" 0
+	equal 'after warm-up no initialisation is reported' "$(grep -c initialisation "$T/err")" 0
 	nsysx-pgle -d "$T/cold.out" "$T/job.nsysx" 2>"$T/err"
-	equal 'without it that is said' "$(grep -c 'executions of initialisation count' "$T/err")" 1
+	equal 'without it there is a warning' "$(grep -c 'executions of initialisation count' "$T/err")" 1
 	fingerprint=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["profile"] == "r0" && $at["name"] == "jit_train_step" { print $at["fingerprint"] }' "$T/job/answers/programs.tsv")
-	ok 'the file is there' test -s "$T/job.out/$fingerprint.pbtxt"
-	# Steady executions of the step are those above 1: it is compiled, and there is communication.
+	ok 'the file exists' test -s "$T/job.out/$fingerprint.pbtxt"
+	# Steady executions of the step are those above 1: it is compiled, and communicates.
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["profile"] == "r0" && $at["program_id"] == 40 && $at["execution"] > 1 {
 			n = $at["name"]; d = $at["dur"]
@@ -118,24 +118,24 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 		END { for (n in cost) printf "\"%s\" %.3f\n", n, cost[n] / 1000 }' "$T/job/answers/thunks.tsv" | sort >"$T/known"
 	costs "$T/job.out/$fingerprint.pbtxt" >"$T/got"
 	ok 'the schedule has instructions' test -s "$T/known"
-	same 'costs as scheduled' "$T/got" "$T/known"
+	same 'costs equal the schedule' "$T/got" "$T/known"
 	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -q -d "$T/whole.out" --complete "$T/job/dump0"
 	costs "$T/whole.out/$fingerprint.pbtxt" >"$T/whole"
-	same 'completed they have the same costs' "$(awk 'NR == FNR { ran[$1]; next } $1 in ran' "$T/known" "$T/whole" >"$T/ran"; echo "$T/ran")" "$T/known"
-	equal 'and others are 0 or of the time of the work in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
+	same 'completed files have the same costs' "$(awk 'NR == FNR { ran[$1]; next } $1 in ran' "$T/known" "$T/whole" >"$T/ran"; echo "$T/ran")" "$T/known"
+	equal 'added costs are 0 or that of the work in them' "$(awk 'NR == FNR { cost[$2]; next } !($2 in cost) && $2 != "0.000"' "$T/known" "$T/whole")" ''
 else
-	skip 'costs as scheduled' 'there is no nsysx-synth that writes dumps'
+	skip 'costs equal the schedule' 'there is no nsysx-synth that writes dumps'
 fi
 
-# ---- nothing to say, and refusals ----
+# ---- empty results, and refusals ----
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'a stream without thunks' nsysx-pgle -d "$T/none" "$T/empty"
-equal 'writes no file' "$(ls "$T/none" | wc -l)" 0
-equal 'and says so' "$(cat "$T_private/err")" "nsysx-pgle: warning: no thunk records, which XLA's ranges in a profile make: nothing to write a profile of"
+equal '... writes no file' "$(ls "$T/none" | wc -l)" 0
+equal '... a warning' "$(cat "$T_private/err")" "nsysx-pgle: warning: no thunk records, which XLA's ranges in a profile make: nothing to write a profile of"
 sed '$d' "$T/s" >"$T/cut"
 fails 'a stream that was cut short' 1 'cut short' nsysx-pgle -d "$T/left" "$T/cut"
-ok 'writes nothing' test ! -e "$T/left"
-ok 'is taken with --partial' nsysx-pgle --partial -d "$T/left" "$T/cut"
+ok '... writes nothing' test ! -e "$T/left"
+ok '... is accepted with --partial' nsysx-pgle --partial -d "$T/left" "$T/cut"
 : >"$T/file"
 fails 'a folder that is a file' 1 "$T/file" nsysx-pgle -d "$T/file" "$T/s"
 fails 'a folder in one that is not there' 1 "$T/no/where: No such file" nsysx-pgle -d "$T/no/where" "$T/s"

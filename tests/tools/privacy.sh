@@ -1,6 +1,6 @@
 #!/bin/sh
-# What an export says of the machine, its user and the command that was profiled enters no output of any tool; what the program itself
-# says does. A secret of its own is put into every text that extraction has no need to read, and looked for in all that is written.
+# No output of any tool has what an export contains about the machine, its user and the profiled command; what the program itself
+# says may be there. Every text that extraction does not need gets a secret, which is searched for in all outputs.
 . "${0%/*}/../testlib.sh"
 
 # An export without a table that others have gets it: `TABLE column ...`, of real exports; one row with a secret in each column.
@@ -39,7 +39,7 @@ plant() {
 		done
 		[ "$values" ] && sqlite3 "$1" "INSERT OR IGNORE INTO \"$table\" ($values) VALUES ($(echo "$values" | sed "s/[A-Za-z]*/'hush-$n-hush'/g"))" 2>/dev/null
 	done
-	# Names of devices and threads that are no XLA's, a name that nothing refers to, a category, a mark, the name of a thread.
+	# Names of devices and threads that are not XLA's, an unused name, a category, a mark, the name of a thread.
 	sqlite3 "$1" "
 		INSERT INTO TARGET_INFO_NVTX_CUDA_DEVICE (name, hwId, vmId, deviceId) VALUES ('hush-2001-hush', 1, 1, 0), ('hush-2002-hush', 1, 1, 99);
 		INSERT INTO StringIds (id, value) VALUES (900001, 'hush-2003-hush'), (900002, 'hush-2004-hush'), (900003, 'hush-2005-hush');
@@ -48,13 +48,13 @@ plant() {
 		INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) SELECT start, 39, 'hush-2007-hush', globalTid, 0 FROM NVTX_EVENTS LIMIT 1;"
 }
 
-# keep NAME CMD...: what it prints, on either channel, in $T/out/NAME.
+# keep NAME CMD...: its output and errors, in $T/out/NAME.
 keep() {
 	into=$T/out/$1
 	shift
 	"$@" >"$into" 2>"$into.err" </dev/null
 }
-# The secrets of $1's files, each with how often.
+# The secrets in $1's files, each with its number.
 secrets() { grep -a -o -r 'hush[-0-9]*' "$1" | sed 's,[^ ]*/,,' | sort | uniq -c; }
 
 # quiet CLAIM: no secret is in any file of $T/out.
@@ -63,7 +63,7 @@ quiet() {
 	equal "$1: no secret" "$(secrets "$T/out" | head -n 5)" ''
 }
 
-# everything STREAM: what each tool makes of it, in every form.
+# everything STREAM: the output of every tool for it, in every form.
 everything() {
 	s=$1
 	keep steady nsysx-warmup -v "$s"
@@ -95,7 +95,7 @@ everything() {
 	cat "$T/pgle"/* >"$T/out/pgle.files"
 }
 
-# held NAME OPTION...: a generated job with secrets, through everything.
+# held NAME OPTION...: a generated job with secrets, through every tool.
 held() {
 	job=$1
 	shift
@@ -118,7 +118,7 @@ held() {
 		keep stripped nsysx-extract -v --strip-paths -a $args
 	}
 	keep decoded nsysx-view -v "$T/out/binary"
-	same "$job: binary holds what text holds" "$T/out/text" "$T/out/decoded"
+	same "$job: binary has the same records as text" "$T/out/text" "$T/out/decoded"
 	everything "$T/out/text"
 	# Messages of exports that cannot be read.
 	head -c 30000 "$T/$job/r0.sqlite" >"$T/cut.sqlite"
@@ -128,9 +128,9 @@ held() {
 	sqlite3 "$T/lacks.sqlite" 'ALTER TABLE NVTX_EVENTS RENAME COLUMN globalTid TO tid'
 	keep lacks nsysx-extract -v "$T/lacks.sqlite"
 	quiet "$job"
-	equal "$job: nor the folder of the export" "$(cat "$T/out/text" "$T/out/stripped" | grep -c "$T")" 0
-	# What the program says of itself is there.
-	equal "$job: ranges, operations, calls, devices are named" "$(awk -F'\t' '
+	equal "$job: messages have no folder of the export" "$(cat "$T/out/text" "$T/out/stripped" | grep -c "$T")" 0
+	# What the program itself says is there.
+	equal "$job: ranges, operations, calls, devices have names" "$(awk -F'\t' '
 		/^#/ { for (i = 2; i <= NF; i++) { split($i, c, ":"); at[substr($1, 2), c[1]] = i } next }
 		function named(kind) { return $1 == kind && length($at[kind, "name"]) > 1 }
 		named("range") && $at["range", "ops"] > 0 { range = 1 } named("op") { op = 1 } named("call") && $at["call", "ops"] > 0 { call = 1 }
@@ -142,7 +142,7 @@ held middle --schema 3.13.1 --full --titles early
 held new --schema 3.25.0 --titles 2026 --payloads=detailed --autotune --graphs
 held torch --torch --schema 3.24.14 --full
 
-# A secret that is where names are taken from is found: it is looked for in earnest.
+# A secret in a name that is read is found: the search works.
 cp "$T/middle/r0.sqlite" "$T/told.sqlite"
 sqlite3 "$T/told.sqlite" "UPDATE StringIds SET value = 'hush-3000-hush' WHERE id = (SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1);
 	UPDATE StringIds SET value = 'hush-3001-hush' WHERE id = (SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1)"
@@ -157,13 +157,13 @@ done
 host=$(sqlite3 "$T/middle/r0.sqlite" "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'")
 nsysx-extract -q --host "$T/middle/r0.sqlite" | nsysx-view -t profile >"$T/profile"
 equal '--host names the host' "$(awk -F'\t' 'NR == 2 { print $3 }' "$T/profile")" "$host"
-ok 'which is a secret otherwise' test "${host#*hush-0-hush}" != "$host"
+ok '... which is a secret otherwise' test "${host#*hush-0-hush}" != "$host"
 nsysx-extract -q --host --ranges=all --ops "$T/middle/r0.sqlite" | grep -v '^profile	' >"$T/rest"
-equal 'and nowhere but in its profile record' "$(grep -c hush "$T/rest")" 0
+equal '... only in its profile record' "$(grep -c hush "$T/rest")" 0
 nsysx-extract -q "$T/middle/r0.sqlite" "$T/middle/r1.sqlite" | nsysx-view -t profile >"$T/profile"
-equal 'without --host there is none' "$(awk -F'\t' 'NR == 1 && $3 != "host" { print } NR > 1 && $3 != "" { print }' "$T/profile")" ''
+equal 'without --host it is nowhere' "$(awk -F'\t' 'NR == 1 && $3 != "host" { print } NR > 1 && $3 != "" { print }' "$T/profile")" ''
 
-# Paths of sources: the whole unless --strip-paths.
+# Paths of sources: complete unless --strip-paths.
 args="-x $T/new/dump0 $T/new/r0.sqlite -x $T/new/dump1 $T/new/r1.sqlite"
 for how in '-x dumps' payloads; do
 	[ "$how" = payloads ] && args="$T/new/r0.sqlite $T/new/r1.sqlite"
@@ -173,13 +173,13 @@ for how in '-x dumps' payloads; do
 	nsysx-extract -q --ranges=all --ops --strip-paths $args >"$T/stripped"
 	ok "sources of $how have folders" grep -q '^stack	.*/opt/example/' "$T/whole"
 	equal "--strip-paths leaves none of $how" "$(awk -F'\t' '$1 == "stack" || $1 == "inst" || $1 == "loc"' "$T/stripped" | grep -c '/opt/')" 0
-	equal "and nowhere else in the stream of $how" "$(grep -c '/opt/example' "$T/stripped")" 0
-	ok "but the files' names of $how" grep -q '^stack	.*transformer.py:' "$T/stripped"
+	equal "... nor elsewhere in the stream of $how" "$(grep -c '/opt/example' "$T/stripped")" 0
+	ok "... except names of files of $how" grep -q '^stack	.*transformer.py:' "$T/stripped"
 	nsysx-overlap -q "$T/stripped" | nsysx-fold -q --cover 1 >"$T/folded"
-	equal "stacks of $how have none either" "$(grep -c '/opt/' "$T/folded") $(grep -c 'transformer.py' "$T/folded" | awk '{ print ($1 > 0) }')" '0 1'
+	equal "... nor in stacks of $how" "$(grep -c '/opt/' "$T/folded") $(grep -c 'transformer.py' "$T/folded" | awk '{ print ($1 > 0) }')" '0 1'
 done
 
-# The same of real exports, where they are.
+# The same with real exports, if available.
 if [ -d "$SHARED/data" ]; then
 	for export in "$SHARED"/data/torch/mfu_2gpu_before.sqlite.zst "$SHARED"/data/nvtx/*.sqlite.zst "$SHARED"/data/pax/p0.sqlite.zst; do
 		name=$(basename "$export" .sqlite.zst)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What must hold of any job, over seeds and shapes: tables and stacks against sums over the stream's text (properties/truth.py), the stream
-# against the export (properties/projected.sql), and the ways to the same records against each other.
+# Properties of any job, over seeds and shapes: tables and stacks equal sums over the stream's text (properties/truth.py), the stream
+# equals the export (properties/projected.sql), and different ways to the same records agree.
 . "${0%/*}/../testlib.sh"
 
 # make_job NAME OPTION...: a generated job in $T/NAME.

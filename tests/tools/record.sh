@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-record with a stand-in for nsys that writes down what it was given.
+# nsysx-record with a stand-in for nsys that records its arguments.
 . "${0%/*}/../testlib.sh"
 
 "$SYNTH" -o "$T/job" || exit 1
@@ -40,52 +40,52 @@ said() {
 }
 
 ok 'records into a folder' nsysx-record -o out -- "$T/program" 'an argument' ''
-equal 'report, export and dump are there' "$(ls out | tr '\n' ' ')" 'dump report.nsys-rep report.sqlite '
+equal 'report, export and dump exist' "$(ls out | tr '\n' ' ')" 'dump report.nsys-rep report.sqlite '
 equal 'the program gets its arguments' "$(sed -n '3,5p' program.saw | tr '\n' '|')" '2|an argument||'
 equal 'dumps go into the folder' "$(sed -n 1p program.saw)" "--xla_dump_to=$(pwd -P)/out/dump --xla_dump_hlo_as_proto=true"
-equal 'source locations are deep' "$(sed -n 2p program.saw)" -1
-equal 'nothing comes out of a cache' "$(tail -n 1 program.saw)" false
+equal 'source locations have all frames' "$(sed -n 2p program.saw)" -1
+equal 'compilation caches are off' "$(tail -n 1 program.saw)" false
 for arg in profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cuda-graph-trace=node "--output=$(pwd -P)/out/report" export --include-blobs=true; do
 	equal "nsys is given $arg" "$(said "$arg")" yes
 done
-ok 'what it leaves can be extracted' nsysx-extract -q -x out/dump -o out.nsx out/report.sqlite
-equal 'under the name of the folder' "$(nsysx-view -t profile out.nsx | cut -f2 | tail -n 1)" out
-fails 'a report is not written over' 1 'a report is already there' nsysx-record -o out -- "$T/program"
-ok 'unless told to' nsysx-record --force -o out -- "$T/program"
-equal 'then nsys is told so too' "$(said --force-overwrite=true)" yes
+ok 'the results can be extracted' nsysx-extract -q -x out/dump -o out.nsx out/report.sqlite
+equal '... with the name of the folder' "$(nsysx-view -t profile out.nsx | cut -f2 | tail -n 1)" out
+fails 'an existing report is not overwritten' 1 'a report is already there' nsysx-record -o out -- "$T/program"
+ok '... except with --force' nsysx-record --force -o out -- "$T/program"
+equal '... which nsys gets too' "$(said --force-overwrite=true)" yes
 
 rm -f saw
-ok 'options of nsys pass' nsysx-record -t nvtx --sample=process-tree --cuda-graph-trace=graph -o own --nvtx-domain-include=TSL -- "$T/program"
-equal 'as they are' "$(said -t)$(said nvtx)$(said --sample=process-tree)$(said --cuda-graph-trace=graph)$(said --nvtx-domain-include=TSL)" yesyesyesyesyes
-equal 'in place of ours' "$(said --trace=cuda,nvtx)$(said --sample=none)$(said --cuda-graph-trace=node)" nonono
+ok 'options of nsys are passed' nsysx-record -t nvtx --sample=process-tree --cuda-graph-trace=graph -o own --nvtx-domain-include=TSL -- "$T/program"
+equal '... unchanged' "$(said -t)$(said nvtx)$(said --sample=process-tree)$(said --cuda-graph-trace=graph)$(said --nvtx-domain-include=TSL)" yesyesyesyesyes
+equal '... replacing defaults' "$(said --trace=cuda,nvtx)$(said --sample=none)$(said --cuda-graph-trace=node)" nonono
 
 JAX_ENABLE_COMPILATION_CACHE=true XLA_FLAGS="--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false" JAX_TRACEBACK_IN_LOCATIONS_LIMIT=7 nsysx-record -o set -- "$T/program"
-equal 'what is set in XLA_FLAGS stays' "$(sed -n 1p program.saw)" "--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false"
-equal 'and the limit of tracebacks' "$(sed -n 2p program.saw)" 7
-equal 'and the cache' "$(tail -n 1 program.saw)" true
-equal 'the dumps are reached through the folder' "$(cd -P set/dump && pwd)" "$(cd -P mine && pwd)"
+equal 'XLA_FLAGS are kept' "$(sed -n 1p program.saw)" "--xla_gpu_x=1 --xla_dump_to=$T/mine --xla_dump_hlo_as_proto=false"
+equal '... and the limit of tracebacks' "$(sed -n 2p program.saw)" 7
+equal '... and the cache' "$(tail -n 1 program.saw)" true
+equal 'dumps in another folder are linked' "$(cd -P set/dump && pwd)" "$(cd -P mine && pwd)"
 
 RANK=3 nsysx-record -o 'all/%q{RANK}-100%%' -- "$T/program"
-equal 'names are expanded' "$(ls all)" '3-100%'
-fails 'a variable that is not set' 1 'no NOT_SET' nsysx-record -o 'x%q{NOT_SET}' -- "$T/program"
+equal 'variables in names are expanded' "$(ls all)" '3-100%'
+fails 'an unset variable' 1 'no NOT_SET' nsysx-record -o 'x%q{NOT_SET}' -- "$T/program"
 
 rm -f saw program.saw
 RANK=1 nsysx-record --condition '[ "$RANK" = 0 ]' -o rank1 -- "$T/program" a
-equal 'where the condition is false the program runs' "$(sed -n 4p program.saw)" a
-equal 'without nsys, and nothing is left' "$(ls -d saw rank1 2>/dev/null)" ''
+equal '--if false: the program runs' "$(sed -n 4p program.saw)" a
+equal '... without nsys, and without files' "$(ls -d saw rank1 2>/dev/null)" ''
 RANK=0 nsysx-record --condition '[ "$RANK" = 0 ]' -o rank0 -- "$T/program" a
-equal 'where it is true it is profiled' "$(ls rank0 | wc -l)" 3
+equal '--if true: it is profiled' "$(ls rank0 | wc -l)" 3
 
 STATUS=5 nsysx-record -o five -- "$T/program"
-equal 'the exit status of the program passes' "$?" 5
+equal 'the exit status of the program is passed' "$?" 5
 RANK=1 STATUS=6 nsysx-record --condition false -o six -- "$T/program"
-equal 'also without profiling' "$?" 6
+equal '... also without profiling' "$?" 6
 KILLED=143 nsysx-record -c cudaProfilerApi -o cut -- "$T/program"
-equal 'a program that nsys ended with its collection is no failure' "$?" 0
+equal 'a program ended by nsys at the end of collection is no failure' "$?" 0
 KILLED=143 nsysx-record -o nocut -- "$T/program"
-equal 'but is where nsys was not told to' "$?" 143
+equal '... but it is without a kill option' "$?" 143
 KILLED=143 nsysx-record -c cudaProfilerApi --kill=none -o nokill -- "$T/program"
-equal 'or told not to' "$?" 143
+equal '... or with --kill=none' "$?" 143
 OLD=1 nsysx-record -o old -- "$T/program" 2>err
 equal 'an nsys without payloads' "$? $(ls old | wc -l) $(wc -c <err)" '0 3 0'
 fails 'no report is an error' 1 'left no report' env NO_REPORT=1 nsysx-record -o none -- "$T/program"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-report and lib/report/report.mk against nsysx-report(1): what a report holds, that it is the same each time, and what is built anew.
+# nsysx-report and lib/report/report.mk against nsysx-report(1): contents of a report, reproducibility, and which files are rebuilt.
 . "${0%/*}/../testlib.sh"
 
 [ -x "$SYNTH" ] || skip_all 'there is no nsysx-synth'
@@ -12,16 +12,16 @@ plots=1
 gnuplot --version >/dev/null 2>&1 </dev/null || plots=
 cd "$T" || exit 1
 
-# A report by make alone, its variables as given.
+# A report by make, with these variables.
 build() { make --no-print-directory -f "$mk" "$@"; }
-# Files of report $1 with size and time, and what they say.
+# Files of report $1 with size and time, and their contents.
 listing() { (cd "$1" && find . -type f -printf '%p %s %T@\n' | sort); }
 contents() { (cd "$1" && find . -type f ! -path './.state/*' -exec cksum {} + | sort -k 3); }
 # Files of the report r that changed since $T/before, without folder and state.
 changed() { listing r | diff "$T/before" - | sed -n 's,^> \./\([^ ]*\) .*,\1,p' | grep -v '^\.state/'; }
-# The page of report $1 is sound.
+# The page of report $1 is well-formed.
 sound() { run python3 "$checker" "$1"; equal "$2" "$status $(cat "$T_private/out" "$T_private/err")" '0 '; }
-# The page of $1 has text $2 within section $3, up to the section's end.
+# The page of $1 has text $2 within section $3.
 says() { sed -n "/<section id=\"$3\"/,/<\/section>/p" "$1/index.html" | grep -qF -e "$2"; }
 shows() { ok "$4" says "$1" "$2" "$3"; }
 
@@ -29,7 +29,7 @@ shows() { ok "$4" says "$1" "$2" "$3"; }
 
 # Two processes with dumps.
 run nsysx-report -j 2 -o r -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
-equal 'it prints the page it made, and nothing else' "$status $(cat "$T_private/out" "$T_private/err")" '0 r/index.html'
+equal 'it prints only the path of the page' "$status $(cat "$T_private/out" "$T_private/err")" '0 r/index.html'
 sound r 'the page is well formed, its links lead somewhere, its numbers are the data'"'"'s'
 (cd s && nsysx-extract -q --ranges --ops -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q -o ../steady.nsysx)
 for by in module opcode thunk collective device range kernel; do
@@ -37,74 +37,74 @@ for by in module opcode thunk collective device range kernel; do
 	case $by in range|kernel) flag=--no-compile ;; esac
 	nsysx-summary -q --tsv --by "$by" $flag -o want.tsv steady.nsysx
 	run python3 "$checker" r "$by" want.tsv
-	equal "the page shows what nsysx-summary --by $by prints" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
-	same "so does its table $by" want.tsv "r/tables/$by.tsv"
+	equal "the page has the table of nsysx-summary --by $by" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
+	same "... and so has the file of the table $by" want.tsv "r/tables/$by.tsv"
 done
 nsysx-collectives -q --summary --tsv -o want.tsv steady.nsysx
 run python3 "$checker" r bandwidth want.tsv
-equal 'bandwidths are those of nsysx-collectives' "$status $(cat "$T_private/out")" '0 '
+equal 'bandwidths equal those of nsysx-collectives' "$status $(cat "$T_private/out")" '0 '
 nsysx-stragglers -q --tsv --waits -o want.tsv steady.nsysx
-same 'waits are those of nsysx-stragglers' want.tsv r/tables/waits.tsv
+same 'waits equal those of nsysx-stragglers' want.tsv r/tables/waits.tsv
 nsysx-extract -q -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite | nsysx-compile -q --tsv --by phase -o want.tsv
 same 'compilation is that of the whole profile' want.tsv r/tables/compile-phase.tsv
 nsysx-heap --tsv --peak -o want.tsv s/dump0
 run python3 "$checker" r heap-peak want.tsv
-equal 'heaps are those of nsysx-heap' "$status $(cat "$T_private/out")" '0 '
+equal 'heaps equal those of nsysx-heap' "$status $(cat "$T_private/out")" '0 '
 for f in source op-name module; do
 	nsysx-fold -q --mark-comm --by $f -o want.folded steady.nsysx
 	same "the flame graph by $f is of the steady state" want.folded r/flame/$f.folded
 done
 (cd r && nsysx-diagnose -q --tsv -o ../want.tsv streams/collectives.nsysx && nsysx-diagnose -q --where --tsv -o ../where.tsv streams/collectives.nsysx &&
 	nsysx-diagnose -q --markdown -o ../want.md streams/collectives.nsysx)
-same 'findings are those of nsysx-diagnose' want.tsv r/tables/findings.tsv
-same 'where a step goes is what it says' where.tsv r/tables/where.tsv
-same 'the first screen as text is its Markdown' want.md r/summary.md
+same 'findings equal those of nsysx-diagnose' want.tsv r/tables/findings.tsv
+same 'times of a step equal those of nsysx-diagnose' where.tsv r/tables/where.tsv
+same 'the first screen has the text of its Markdown' want.md r/summary.md
 equal 'the first screen has the gains of all findings, in order' \
 	"$(sed -n '/<section id="summary"/,/<details><summary>All/p' r/index.html | sed -n 's/^<li>.*figure"><data value="\([^"]*\)".*/\1/p')" "$(awk -F'\t' 'NR > 1 { print $3 }' want.tsv)"
-equal 'its cards are the step: mean, p50, p99' "$(sed -n '/<dl class="cards">/,/<\/dl>/p' r/index.html | sed -n 's/.*<data value="\([^"]*\)".*/\1/p' | paste -sd ' ')" \
+equal 'its cards have mean, p50 and p99 of the step' "$(sed -n '/<dl class="cards">/,/<\/dl>/p' r/index.html | sed -n 's/.*<data value="\([^"]*\)".*/\1/p' | paste -sd ' ')" \
 	"$(awk -F'\t' 'NR == 2 { print $6, $7, $8 }' where.tsv)"
-equal 'they say of how many steps and devices' "$(grep -o 'mean of [0-9]* steps on [0-9]* devices' r/index.html)" \
+equal 'they have the number of steps and devices' "$(grep -o 'mean of [0-9]* steps on [0-9]* devices' r/index.html)" \
 	"mean of $(awk -F'\t' 'NR > 1 && $9 > 0' r/tables/step-each.tsv | wc -l | tr -d ' ') steps on 2 devices"
-equal 'the gain of the first line has the digits of its card' "$(sed -n 's,^<p class="first">.* up to \([0-9.]* [mun]*s\) of.*,\1,p' r/index.html)" \
+equal 'the gain in the first line has the digits of its card' "$(sed -n 's,^<p class="first">.* up to \([0-9.]* [mun]*s\) of.*,\1,p' r/index.html)" \
 	"$(sed -n '/<ol class="findings top">/,/<\/ol>/s,.*figure"><data value="[^"]*">\([^<]*\)<.*,\1,p' r/index.html | head -n 1)"
-equal 'the bar and the picture of a step call causes of idle time the same, in the same tint' "$(grep -o '<li><i class="[a-z]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
+equal 'causes of idle time have the same names and colours in the bar and the picture of a step' "$(grep -o '<li><i class="[a-z]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
 equal 'longest gaps start at times that differ' "$(sed -n '/The longest gaps/,/<\/table>/s,^<td class="n"><data value="[0-9]*">\([0-9.]* s\)</data></td>,\1,p' r/index.html | sort | uniq -d)" ''
-equal 'ticks of the picture are in one unit, a round number apart' "$(awk '/^<svg class="lanes"/ { unit = ""; n = 0 }
+equal 'ticks of the picture have one unit and a round distance' "$(awk '/^<svg class="lanes"/ { unit = ""; n = 0 }
 	/class="tick"/ { k = split($0, part, /<text class="tick"[^>]*>/); for (i = 2; i <= k; i++) { sub(/<.*/, "", part[i]); split(part[i], x, " "); if (n++ == 1) step = x[1]
 		if (unit != "" && x[2] != unit || n > 2 && x[1] - was - step > step / 1e6 || step * 1e6 !~ /^[125]0*$/ && n > 1) print part[i]; unit = x[2]; was = x[1] } if (k < 3 || k > 7) print k }' r/index.html)" ''
 equal 'the parts of its bar add up to the whole' "$(sed -n '/<div class="bar"/,/<\/div>/p' r/index.html | grep -o 'width:[0-9.]*' | awk -F: '{ s += $2 } END { printf "%.0f", s }')" 100
-ok 'the verdict is that of nsysx-idle, word for word' sh -c "grep '^<p class=\"verdict\">' r/index.html | grep -qiF \"\$(sed -n '3s/^\*\*\(.*\)\*\* *\$/\1/p' r/summary.md)\""
-equal 'above it stands what to look at first: the finding that ranks first, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
+ok 'the verdict equals that of nsysx-idle' sh -c "grep '^<p class=\"verdict\">' r/index.html | grep -qiF \"\$(sed -n '3s/^\*\*\(.*\)\*\* *\$/\1/p' r/summary.md)\""
+equal 'the first line names the finding with rank 1, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
-equal 'each finding has what to do first, as nsysx-diagnose says it' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
+equal 'each finding has the action of nsysx-diagnose' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
 equal 'commands have no escapes of tables, which quote a backslash' "$(grep -c -F "awk -F'\\t' " r/index.html) $(grep -c -F "awk -F'\\\\t' " r/index.html)" "$(grep -c -F "awk -F'\\t' " r/summary.md) 0"
-equal 'p99 is told to be the largest where it is' "$(grep -o '<dt>p99[^<]*' r/index.html)" "<dt>p99$(grep -o ' (the largest)' r/summary.md | head -n 1)"
-equal 'sums of exposed communication stand side by side: of collectives, of devices, of a step' "$(sed -n '/<section id="communication"/,/<table>/p' r/index.html | grep -o '<data value="[^"]*"' | cut -d '"' -f 2 | sed -n '3p;5,6p' | paste -sd ' ')" \
+equal 'p99 is marked as the largest value if it is' "$(grep -o '<dt>p99[^<]*' r/index.html)" "<dt>p99$(grep -o ' (the largest)' r/summary.md | head -n 1)"
+equal 'sums of exposed communication are side by side: of collectives, of devices, of a step' "$(sed -n '/<section id="communication"/,/<table>/p' r/index.html | grep -o '<data value="[^"]*"' | cut -d '"' -f 2 | sed -n '3p;5,6p' | paste -sd ' ')" \
 	"$(awk -F'\t' '$1 == "[all]" { print $4 }' r/tables/collective.tsv) $(awk -F'\t' 'NR > 1 { s += $7 } END { printf "%d", s }' r/tables/device.tsv) $(awk -F'\t' '$1 == "comm" { print $6 }' r/tables/where.tsv)"
-equal 'it says which time the table of idle time is of' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
+equal 'the table of idle time names its window' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
-equal 'steps are those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
+equal 'steps equal those of nsysx-steps' "$status $(cat "$T_private/out")" '0 '
 equal 'a step is drawn for every device, the median one and the slowest' "$(awk -F'\t' 'NR > 1 { print $1, $3 }' r/tables/lanes.tsv | sort -u | paste -sd ,)" 'median 0,median 1,slowest 0,slowest 1'
 equal 'the slowest step is that of all devices, and so is the median' "$(awk -F'\t' '$1 != was && NR > 1 { was = $1; print $1, $11 }' r/tables/lanes.tsv | paste -sd ,)" \
 	"$(awk -F'\t' 'NR > 1 && $9 > 0 { print $9 }' r/tables/step-each.tsv | sort -n | awk '{ p[NR] = $1 } END { print "median " p[int((NR + 1) / 2)] ",slowest " p[NR] }')"
 equal 'pieces lie within the time of the step' "$(awk -F'\t' 'NR > 1 { n++ } NR > 1 && ($6 < 0 || $7 <= 0 || $6 + $7 > $11) { print } END { print (n > 0) }' r/tables/lanes.tsv)" 1
-# Every device over the same time: its gaps, cut there, but for those too short to be seen.
-equal 'of every device as much is drawn as idle as was in that time' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
+# The same time of every device: its gaps, clipped, except those too short to be drawn.
+equal 'the idle time drawn for a device is that of the period' "$(awk -F'\t' 'FNR == 1 { f++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
 	f == 1 { start[$at["device"], $at["step"]] = $at["start"] }
 	f == 2 { g++; from[g] = $at["start"]; till[g] = from[g] + $at["dur"]; of[g] = $at["device"] }
 	f == 3 { k = $1 SUBSEP $3; begin[k] = start[$10, $2]; period[k] = $11; device[k] = $3; drawn[k] += $4 == "idle" ? $7 : 0 }
 	END { for (k in drawn) { idle = 0; n++; for (i = 1; i <= g; i++) if (of[i] == device[k]) { a = from[i] > begin[k] ? from[i] : begin[k]; b = till[i] < begin[k] + period[k] ? till[i] : begin[k] + period[k]
 		if (b - a >= period[k] / 4000) idle += b - a }; if (idle != drawn[k]) print k, idle, drawn[k] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
-# Four that vary: the second beside the first, the third beside the second alone, the fourth far from all.
+# Four that vary: the second close to the first, the third close to the second only, the fourth far from all.
 printf 'id\tname\n1\ta\n1\tb\n1\tc\n1\td\n' >variable.tsv
 printf 'id\tname\tmean\trelstd\tcomm\n1\ta\t100000\t0.5\t0\n1\tb\t103000\t0.5\t0\n1\tc\t120000\t0.5\t0\n1\td\t900000\t0.01\t0\n' >thunk.tsv
-equal 'numbers in the plot of variability do not stand on each other' \
+equal 'numbers in the plot of variability do not overlap' \
 	"$(awk -f "$root/lib/report/plots/columns.awk" -f "$root/lib/report/plots/variability.awk" variable.tsv thunk.tsv | awk -F'\t' 'NF == 3 && $1 != "nan" { print $1 ":" $3 }' | paste -sd ' ')" '100:1 103:  120:3 900:4'
 warnings=$(nsysx-view -t diag r/streams/collectives.nsysx | awk -F'\t' 'NR > 1' | wc -l)
 equal 'every diag is on the page' "$(sed -n '/<section id="diags"/,/<\/table>/p' r/index.html | grep -c '^<tr>.*<td')" "$warnings"
 for f in bandwidth waits skew variability lockstep heap; do
-	ok "there are data of the plot $f" test -s r/plots/$f.dat
+	ok "the plot $f has data" test -s r/plots/$f.dat
 	if [ "$plots" ]; then
 		run python3 -c 'import sys, xml.dom.minidom as m; d = m.parse(sys.argv[1]); sys.exit(len(d.getElementsByTagName("path")) < 5)' "r/plots/$f.svg"
 		equal "the plot $f is drawn" "$status" 0
@@ -112,15 +112,15 @@ for f in bandwidth waits skew variability lockstep heap; do
 		skip "the plot $f is drawn" 'gnuplot is not here'
 	fi
 done
-equal 'a point of bandwidth a size and collective' "$(grep -c '^[0-9]' r/plots/bandwidth.dat)" "$(awk -F'\t' 'NR > 1 && $5 != ""' r/tables/bandwidth.tsv | wc -l)"
-equal 'a lockstep curve a device' "$(grep -c '^"device' r/plots/lockstep.dat)" 2
+equal 'a point per size and collective of bandwidth' "$(grep -c '^[0-9]' r/plots/bandwidth.dat)" "$(awk -F'\t' 'NR > 1 && $5 != ""' r/tables/bandwidth.tsv | wc -l)"
+equal 'a lockstep curve per device' "$(grep -c '^"device' r/plots/lockstep.dat)" 2
 
-# The same bytes.
-ok 'once more by make, one command at a time, elsewhere' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='s/dump0 s/dump1' OUT=deep/er
+# ---- reproducibility
+ok 'the same by make, one command at a time, in another folder' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='s/dump0 s/dump1' OUT=deep/er
 contents r >"$T/a"
 contents deep/er >"$T/b"
-same 'gives the same bytes' "$T/a" "$T/b"
-ok 'no path of this machine is in it' sh -c "! grep -rlF '$T' r --exclude-dir=.state"
+same 'it has the same bytes' "$T/a" "$T/b"
+ok 'it has no path of this machine' sh -c "! grep -rlF '$T' r --exclude-dir=.state"
 for awk in gawk mawk; do
 	if ! command -v $awk >/dev/null 2>&1; then skip "$awk makes the same page" "$awk is not here"; continue; fi
 	mkdir -p awk-$awk
@@ -130,71 +130,71 @@ for awk in gawk mawk; do
 	same "$awk makes the same page" "$T/a" "$T/b"
 done
 
-# What is built anew.
+# ---- which files are rebuilt
 again() { nsysx-report -j 2 -o r -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite "$@"; }
 listing r >before
 ok 'again' again
 listing r >after
-same 'builds nothing, not even a state' before after
+same 'a second run rebuilds nothing' before after
 touch s/r1.sqlite
 ok 'a touched profile' again
 changed >what
-equal 'is extracted again, the other is not' "$(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'streams/profile-1.nsysx' what)" '1 0'
-ok 'with what depends on it' sh -c 'grep -q streams/extracted.nsysx what && grep -q tables/module.tsv what && grep -q index.html what'
-equal 'not the heap, which is of the dumps' "$(grep -c heap what)" 0
+equal '... is extracted again, the other is not' "$(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'streams/profile-1.nsysx' what)" '1 0'
+ok '... with all files that depend on it' sh -c 'grep -q streams/extracted.nsysx what && grep -q tables/module.tsv what && grep -q index.html what'
+equal '... except the heap, which depends on dumps' "$(grep -c heap what)" 0
 contents r >"$T/b"
-same 'and all is as before' "$T/a" "$T/b"
+same '... with the same contents' "$T/a" "$T/b"
 listing r >before
 touch s/dump0/*jit_train_step*after*
 ok 'a touched dump' again
 changed >what
-equal 'concerns its profile and the heap' "$(grep -c 'streams/profile-1.nsysx' what) $(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'tables/heap.tsv' what)" '1 0 1'
+equal '... rebuilds its profile and the heap' "$(grep -c 'streams/profile-1.nsysx' what) $(grep -c 'streams/profile-2.nsysx' what) $(grep -c 'tables/heap.tsv' what)" '1 0 1'
 listing r >before
 ok 'another title' again --title 'Tom & <script>"x"</script>'
 changed >what
-equal 'changes the page alone' "$(cat what)" index.html
+equal '... changes only the page' "$(cat what)" index.html
 sound r 'and is only text'
 ok 'other steps' again --no-warmup
-ok 'are said at the top' sh -c "sed -n '/<header>/,/<nav/p' r/index.html | grep -qF 'All executions, clocks aligned'"
+ok '... are in the page' sh -c "sed -n '/<header>/,/<nav/p' r/index.html | grep -qF 'All executions, clocks aligned'"
 nsysx-extract -q --ranges --ops -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite | nsysx-align -q | nsysx-overlap -q | nsysx-summary -q --tsv --by module -o want.tsv
-same 'tables are of all executions then' want.tsv r/tables/module.tsv
+same 'tables then include all executions' want.tsv r/tables/module.tsv
 count() { nsysx-view -q -t module "$1" | wc -l; }
-ok 'and first executions are in the stream' test "$(count r/streams/collectives.nsysx)" -gt "$(count steady.nsysx)"
+ok '... and the stream has first executions' test "$(count r/streams/collectives.nsysx)" -gt "$(count steady.nsysx)"
 sound r 'nor a link to it'
 ok 'an option of extraction' again --extract-flags '--time 0:1h'
 ok 'back' again
 contents r >"$T/b"
-same 'is as before again' "$T/a" "$T/b"
+same '... the original is restored' "$T/a" "$T/b"
 ok 'fewer profiles' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=r
-ok 'leave nothing of those that are gone' test ! -e r/streams/profile-2.nsysx
-equal 'nor a device' "$(awk 'NR > 1' r/tables/record-device.tsv | wc -l)" 1
+ok '... files of removed profiles are removed' test ! -e r/streams/profile-2.nsysx
+equal '... and their devices' "$(awk 'NR > 1' r/tables/record-device.tsv | wc -l)" 1
 cp s/r0.sqlite good && head -c 5000 good >s/r0.sqlite
-fails 'a broken profile ends it, with the tool'"'"'s words' 1 'nsysx-extract: s/r0.sqlite' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
-ok 'and leaves no half files' sh -c '! find r -name "*.new" -o -name "*.tmp*" | grep -q . && ! test -e r/streams/profile-1.nsysx.new'
+fails 'a broken profile ends it, with the tool' 1 'nsysx-extract: s/r0.sqlite' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
+ok '... leaves no partial files' sh -c '! find r -name "*.new" -o -name "*.tmp*" | grep -q . && ! test -e r/streams/profile-1.nsysx.new'
 cp good s/r0.sqlite
-ok 'it goes on once that is repaired' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
+ok 'it continues after repair' nsysx-report -q -o r -x s/dump0 s/r0.sqlite
 sound r 'one device: the page is sound'
 shows r 'One device' devices 'and says why nobody is late'
 : >r/mine
 ok 'clean' nsysx-report -o r --clean
-equal 'leaves what is not its own' "$(ls -A r)" mine
+equal '... keeps other files' "$(ls -A r)" mine
 
-# What a folder, an environment or a name must not do.
+# ---- folders, environment and names
 mkdir -p work/tables work/logs cdpath/rc && echo 1 | tee work/tables/mine.tsv work/logs/mine >cdpath/rc/index.html
 cp -r work untouched
 ok 'clean where no report is' nsysx-report -o work --clean
-ok 'takes nothing away' diff -r work untouched
+ok '... removes nothing' diff -r work untouched
 ok 'a report beside files of the same folders' nsysx-report -q -o work --no-detail -x s/dump0 s/r0.sqlite
-ok 'leaves them' test -e work/tables/mine.tsv -a -e work/logs/mine
+ok '... keeps them' test -e work/tables/mine.tsv -a -e work/logs/mine
 fails 'a folder that cd takes for another' 2 'does not begin with -' env OLDPWD="$T/work" make --no-print-directory -f "$mk" OUT=- clean
-ok 'is not where cd - leads' test -e work/tables/module.tsv
-ok 'CDPATH leads nowhere' env CDPATH="$T/cdpath" nsysx-report -q -o rc -x s/dump0 s/r0.sqlite
+ok '... does not lead to cd -' test -e work/tables/module.tsv
+ok 'CDPATH is ignored' env CDPATH="$T/cdpath" nsysx-report -q -o rc -x s/dump0 s/r0.sqlite
 equal 'the page is in its folder' "$(cat cdpath/rc/index.html) $(sed -n 1p rc/index.html)" '1 <!DOCTYPE html>'
 ok 'CDPATH and clean' env CDPATH="$T/cdpath" nsysx-report -o rc --clean
-ok 'nor does clean go there' test -e cdpath/rc/index.html -a ! -e rc
+ok '... also by clean' test -e cdpath/rc/index.html -a ! -e rc
 fails 'a title of two lines' 2 '--title: want one line' nsysx-report -o r8 --title "$(printf 'a\nb')" s/r0.sqlite
-ok 'dumps that are none' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='- -' OUT=rd
-ok 'are said to be none' grep -q 'clocks aligned, without HLO dumps' rd/index.html
+ok 'invalid dumps' build PROFILES='s/r0.sqlite s/r1.sqlite' DUMPS='- -' OUT=rd
+ok '... are reported' grep -q 'clocks aligned, without HLO dumps' rd/index.html
 cp -p s/r0.sqlite older && python3 - s/r0.sqlite <<'END'
 import os, sqlite3, sys
 when = os.stat(sys.argv[1])
@@ -205,36 +205,36 @@ db.close()
 os.utime(sys.argv[1], ns=(when.st_atime_ns, when.st_mtime_ns - 5000000000))
 END
 touch marker
-ok 'a profile that an older one took the place of' nsysx-report -q -o work --no-detail -x s/dump0 s/r0.sqlite
+ok 'a profile replaced by an older one' nsysx-report -q -o work --no-detail -x s/dump0 s/r0.sqlite
 ok 'is extracted again' test work/streams/profile-1.nsysx -nt marker
 mv older s/r0.sqlite
 
-# A step that fails leaves no page.
+# A failing step leaves no page.
 ok 'a report' nsysx-report -q -o rf -x s/dump0 s/r0.sqlite
 cp s/r1.sqlite torn && head -c 70000 s/r1.sqlite >s/r1.sqlite.new && mv s/r1.sqlite.new s/r1.sqlite
-fails 'of which a profile is torn' 1 'r1.sqlite' nsysx-report -q -o rf -x s/dump0 s/r0.sqlite s/r1.sqlite
-ok 'no page claims to be of it' test ! -e rf/index.html
+fails '... with a truncated profile' 1 'r1.sqlite' nsysx-report -q -o rf -x s/dump0 s/r0.sqlite s/r1.sqlite
+ok 'no page remains' test ! -e rf/index.html
 mv torn s/r1.sqlite
 ok 'other options' nsysx-report -q -o rf --no-detail -x s/dump0 s/r0.sqlite
-ok 'the same in a folder of its own' nsysx-report -q -o rg --no-detail -x s/dump0 s/r0.sqlite
+ok 'the same in another folder' nsysx-report -q -o rg --no-detail -x s/dump0 s/r0.sqlite
 contents rf >"$T/a"
 contents rg >"$T/b"
-same 'leave nothing of earlier ones, not even what was said' "$T/b" "$T/a"
+same '... remove earlier files, also messages' "$T/b" "$T/a"
 if [ "$plots" ]; then
 	mkdir -p gp && printf 'set title "mine"\nset border 31\n' >gp/.gnuplot
 	ok 'settings of gnuplot' env HOME="$T/gp" nsysx-report -q -o rh --no-detail -x s/dump0 s/r0.sqlite
 	contents rh >"$T/b"
-	same 'change no picture' "$T/a" "$T/b"
+	same '... do not change pictures' "$T/a" "$T/b"
 	cat >half <<'END'
 #!/bin/sh
 case $* in --version) echo gnuplot 6.0 patchlevel 0; exit ;; esac
 for a; do case $a in data=*) echo '<svg>' >"$(printf '%s' "$a" | sed "s/.*picture='//; s/'.*//")" ;; esac; done
 END
 	chmod +x half
-	fails 'a picture that is cut' 2 'gnuplot left an unfinished picture' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=ri GNUPLOT=./half
+	fails 'a truncated picture' 2 'gnuplot left an unfinished picture' build PROFILES=s/r0.sqlite DUMPS=s/dump0 OUT=ri GNUPLOT=./half
 fi
 
-# Names of a megabyte: whole in the tables, cut in the page.
+# Names of a megabyte: complete in tables, shortened in the page.
 mkdir -p big && cp s/r0.sqlite big/r0.sqlite && python3 - big/r0.sqlite <<'END'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -243,16 +243,16 @@ db.commit()
 END
 ok 'a kernel with a name of a megabyte' nsysx-report -q -o rb big/r0.sqlite
 sound rb 'its page is sound'
-ok 'is whole in the table' sh -c 'test "$(wc -c <rb/tables/kernel.tsv)" -gt 2000000'
-ok 'and cut in the page' sh -c 'test "$(wc -c <rb/index.html)" -lt 1000000 && iconv -f utf-8 -t utf-8 rb/index.html >/dev/null'
+ok '... is complete in the table' sh -c 'test "$(wc -c <rb/tables/kernel.tsv)" -gt 2000000'
+ok '... and shortened in the page' sh -c 'test "$(wc -c <rb/index.html)" -lt 1000000 && iconv -f utf-8 -t utf-8 rb/index.html >/dev/null'
 
-# Jobs of other shapes.
+# ---- jobs of other shapes
 "$SYNTH" -o one --processes=1 --no-comm >/dev/null
 ok 'one device without communication' nsysx-report -q -o r1 -x one/dump0 one/r0.sqlite
 sound r1 'its page is sound'
 ok 'it has no section of communication' sh -c '! grep -q "id=\"communication\"" r1/index.html'
 shows r1 'One device' devices 'and that there is one device'
-ok 'what cannot be told is said, with the reason' grep -q 'Not known: ' r1/index.html
+ok 'what is unknown has its reason' grep -q 'Not known: ' r1/index.html
 ok 'no dump' nsysx-report -q -o r2 s/r0.sqlite s/r1.sqlite
 sound r2 'its page is sound'
 shows r2 'No HLO dumps were given' memory 'it says why there is no heap'
@@ -260,40 +260,40 @@ shows r2 'No message size is known' communication 'and why no bandwidth'
 "$SYNTH" -o t --torch >/dev/null
 ok 'NVTX alone' nsysx-report -q -o r3 t/r0.sqlite t/r1.sqlite
 sound r3 'its page is sound'
-equal 'its sections are of what it has' "$(sed -n 's/^<section id="\([a-z]*\)">$/\1/p' r3/index.html | paste -sd ' ')" "$(echo summary step steps flame communication idle ranges kernels copies diags files | tr ' ' '\n' |
+equal 'it has the sections for its records' "$(sed -n 's/^<section id="\([a-z]*\)">$/\1/p' r3/index.html | paste -sd ' ')" "$(echo summary step steps flame communication idle ranges kernels copies diags files | tr ' ' '\n' |
 	while read -r x; do grep -q "id=\"$x\"" r3/index.html && echo "$x"; done | paste -sd ' ')"
 for none in programs devices compilation memory; do ok "it has no section $none" sh -c "! grep -q 'id=\"$none\"' r3/index.html"; done
 nsysx-extract -q --ranges --ops t/r0.sqlite t/r1.sqlite | nsysx-summary -q --by kernel --tsv -o want.tsv
 run python3 "$checker" r3 kernel want.tsv
-equal 'kernels are there' "$status $(cat "$T_private/out")" '0 '
+equal 'it has kernels' "$status $(cat "$T_private/out")" '0 '
 shows r3 'src="flame/kernel.svg"' flame 'and a flame graph by range and kernel, where copies and NCCL are seen'
 shows r3 'span of GPU work' ranges 'the extent of a range is called that'
 shows r3 'aten::linear ›' idle 'the longest gaps have their stacks'
-equal 'what communication takes is split' "$(awk -F'\t' '$1 == "[all]" { print $2, $3, $4, $5 }' r3/tables/collective.tsv)" \
+equal 'communication is split by kind' "$(awk -F'\t' '$1 == "[all]" { print $2, $3, $4, $5 }' r3/tables/collective.tsv)" \
 	"$(sed -n '/id="communication"/,/<\/section>/s/.*note">\(.*\)hidden behind.*/\1/p' r3/index.html | grep -o 'value="[0-9]*"' | tr -dc '0-9\n' | paste -sd ' ')"
 nsysx-extract -q -a t/r0.sqlite t/r1.sqlite | nsysx-overlap -q | nsysx-summary -q --by collective --tsv -o want.tsv
-same 'as nsysx-summary --by collective has it' want.tsv r3/tables/collective.tsv
-ok 'clocks that nothing tells are left' sh -c '! grep -q "^[0-9]" r3/tables/record-clock.tsv'
+same '... equal to nsysx-summary --by collective' want.tsv r3/tables/collective.tsv
+ok 'unknown clocks are left unaligned' sh -c '! grep -q "^[0-9]" r3/tables/record-clock.tsv'
 "$SYNTH" -q -o n --nccl --schema=3.24.14 --offset=300000 >/dev/null
-ok 'NCCL that says what it does' nsysx-report -q -o rn n/r0.sqlite n/r1.sqlite
+ok 'NCCL with payloads' nsysx-report -q -o rn n/r0.sqlite n/r1.sqlite
 sound rn 'its page is sound'
-equal 'clocks are compared by it' "$(awk -F'\t' 'NR > 1 && $6 > 0 { n++ } END { print n }' rn/tables/record-clock.tsv)" 2
+equal 'clocks are aligned by NCCL' "$(awk -F'\t' 'NR > 1 && $6 > 0 { n++ } END { print n }' rn/tables/record-clock.tsv)" 2
 nsysx-extract -q -a n/r0.sqlite n/r1.sqlite | nsysx-align -q | nsysx-view -q -t clock -o want.tsv
-same 'as nsysx-align does' want.tsv rn/tables/record-clock.tsv
-equal 'and waits are known' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["wait_mean"] != "" { n++ } END { print (n > 0) }' rn/tables/bandwidth.tsv)" 1
+same '... equal to nsysx-align' want.tsv rn/tables/record-clock.tsv
+equal '... and waits are known' "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["wait_mean"] != "" { n++ } END { print (n > 0) }' rn/tables/bandwidth.tsv)" 1
 shows rn 'id="clocks"' communication 'the page has them'
-ok 'unless they are to be left' nsysx-report -q -o rn --no-align n/r0.sqlite n/r1.sqlite
-ok 'as they are' sh -c '! grep -q "^[0-9]" rn/tables/record-clock.tsv'
+ok 'unless alignment is off' nsysx-report -q -o rn --no-align n/r0.sqlite n/r1.sqlite
+ok '... then times are unchanged' sh -c '! grep -q "^[0-9]" rn/tables/record-clock.tsv'
 ok 'without detail' nsysx-report -q -o r3 --no-detail t/r0.sqlite t/r1.sqlite
 sound r3 'nothing links to what is gone'
 shows r3 'DETAIL=no' kernels 'and it says why'
 ok 'clocks left as they are' nsysx-report -q -o r4 --no-align -x s/dump0 s/r0.sqlite -x s/dump1 s/r1.sqlite
 sound r4 'its page is sound'
 shows r4 'ALIGN=no' devices 'devices are not compared, and it says why'
-ok 'gnuplot is not here' build PROFILES='s/r0.sqlite s/r1.sqlite' OUT=r5 GNUPLOT=no-gnuplot
+ok 'without gnuplot' build PROFILES='s/r0.sqlite s/r1.sqlite' OUT=r5 GNUPLOT=no-gnuplot
 sound r5 'its page is sound'
 shows r5 'gnuplot is not here' diags 'it says why there are no plots'
-ok 'and there are none' sh -c '! ls r5/plots/*.svg 2>/dev/null'
+ok '... there are no plots' sh -c '! ls r5/plots/*.svg 2>/dev/null'
 
 # Names.
 mkdir -p 'odd' 'x/a' 'x/b'
@@ -302,55 +302,55 @@ cp s/r0.sqlite "$odd"
 zstd -q -o x/a/r.sqlite.zst s/r0.sqlite && cp s/r1.sqlite x/b/r.sqlite
 ok 'a profile of an odd name' nsysx-report -q -o r6 -x s/dump0 "$odd"
 sound r6 'its page is sound'
-ok 'two of one name, one of them compressed; a dump for one' nsysx-report -q -o r7 x/a/r.sqlite.zst -x s/dump1 x/b/r.sqlite
-equal 'are two' "$(awk 'NR > 1' r7/tables/record-device.tsv | wc -l)" 2
+ok 'two profiles of one name, one of them compressed; a dump for one' nsysx-report -q -o r7 x/a/r.sqlite.zst -x s/dump1 x/b/r.sqlite
+equal '... are distinct' "$(awk 'NR > 1' r7/tables/record-device.tsv | wc -l)" 2
 cp s/r0.sqlite 'x/a b.sqlite'
 fails 'a space in a name is refused' 1 'nsysx-report: x/a b.sqlite: want a name without spaces' nsysx-report 'x/a b.sqlite'
-fails 'in that of the folder too' 2 'OUT: want one folder, without spaces' build PROFILES=s/r0.sqlite OUT='a b'
-fails 'and what make would take apart' 2 'OUT: want a name of letters' build PROFILES=s/r0.sqlite OUT='a:b'
+fails 'a space in the name of the folder' 2 'OUT: want one folder, without spaces' build PROFILES=s/r0.sqlite OUT='a b'
+fails 'characters with a meaning in make' 2 'OUT: want a name of letters' build PROFILES=s/r0.sqlite OUT='a:b'
 fails 'no profile' 2 'PROFILES: want' build OUT=r8
-fails 'one that is not there' 2 'none.sqlite: want a file' build PROFILES=none.sqlite OUT=r8
-fails 'dumps that are not as many' 2 'DUMPS: want none, one, or one for each of the 3' build PROFILES='a b c' DUMPS='a b' OUT=r8
+fails 'a missing profile' 2 'none.sqlite: want a file' build PROFILES=none.sqlite OUT=r8
+fails 'different numbers of dumps and profiles' 2 'DUMPS: want none, one, or one for each of the 3' build PROFILES='a b c' DUMPS='a b' OUT=r8
 fails 'no argument' 2 'which EXPORT?' nsysx-report
 fails 'an unknown option' 2 'unknown option --frob' nsysx-report --frob s/r0.sqlite
-fails 'a number of jobs that is none' 2 '--jobs: want a number from 1' nsysx-report -j x s/r0.sqlite
+fails 'an invalid number of jobs' 2 '--jobs: want a number from 1' nsysx-report -j x s/r0.sqlite
 
-# Within another makefile, and installed.
+# ---- within another makefile, and installed
 printf 'PROFILES = s/r0.sqlite\nOUT = in\nall: nsysx-report\n\techo done\ninclude %s\nclean:\n\techo mine\n' "$mk" >Makefile
 run make -s
 equal 'a makefile that includes it has its target' "$status $(tail -n 1 "$T_private/out")" '0 done'
 run make -s clean
-equal 'and keeps its own clean' "$(cat "$T_private/out" "$T_private/err")" mine
+equal '... and keeps its clean' "$(cat "$T_private/out" "$T_private/err")" mine
 run make -s -C "$root" B="$B" install DESTDIR="$T/inst" PREFIX=/usr
 equal 'make install' "$status" 0
 run env PATH="$T/inst/usr/bin:/usr/bin:/bin" nsysx-report -o r9 -x s/dump0 s/r0.sqlite
-equal 'what is installed finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
-ok 'and names none of the source' sh -c "! grep -rF '$root/' inst/usr/bin/nsysx-report inst/usr/share"
+equal 'the installed tool finds its files' "$status $(cat "$T_private/out" "$T_private/err")" '0 r9/index.html'
+ok '... and none of the source' sh -c "! grep -rF '$root/' inst/usr/bin/nsysx-report inst/usr/share"
 
-# More files, and the messages meanwhile.
+# ---- more files, and messages during the run
 ok 'a trace and a page in one file' nsysx-report -q --trace --single -o rt -x s/dump0 s/r0.sqlite
 nsysx-perfetto -q -o want.pftrace rt/streams/collectives.nsysx
-same 'the trace is that of nsysx-perfetto' want.pftrace rt/job.pftrace
+same 'the trace equals that of nsysx-perfetto' want.pftrace rt/job.pftrace
 ok 'the page links to it' grep -q '<a href="job.pftrace">' rt/index.html
-ok 'the one file has no other' sh -c '! grep -Eo "(href|src)=\"[^\"]*\"" rt/single.html | grep -Ev "=\"(#|data:)"'
-ok 'without them' nsysx-report -q -o rt -x s/dump0 s/r0.sqlite
-ok 'they are gone' test ! -e rt/job.pftrace -a ! -e rt/single.html
+ok 'the one file has no other references' sh -c '! grep -Eo "(href|src)=\"[^\"]*\"" rt/single.html | grep -Ev "=\"(#|data:)"'
+ok 'without --trace and --single' nsysx-report -q -o rt -x s/dump0 s/r0.sqlite
+ok '... they are removed' test ! -e rt/job.pftrace -a ! -e rt/single.html
 head -c 9000 s/r0.sqlite >torn.sqlite
 run nsysx-report -o ru torn.sqlite
-equal 'of what fails the tool speaks, not make' "$status $(grep -c '^make' "$T_private/err") $(grep -c '^nsysx-extract: torn.sqlite' "$T_private/err")" '1 0 1'
+equal 'an error is a message of the tool, not of make' "$status $(grep -c '^make' "$T_private/err") $(grep -c '^nsysx-extract: torn.sqlite' "$T_private/err")" '1 0 1'
 NSYSX_TELL=1 build PROFILES=s/r0.sqlite OUT=ru 2>said >/dev/null
-ok 'what is being done can be said' grep -q '^nsysx-report: extracting r0.sqlite$' said
+ok 'commands can be printed while they run' grep -q '^nsysx-report: extracting r0.sqlite$' said
 
-# Names of layers: what all begin with stands once, and what differs is seen.
+# Names of layers: a common beginning is shown once, and differences are visible.
 mkdir -p layers/tables && cd layers && {
 	printf 'name\ttotal\n'
 	for l in 1 2 3; do printf 'jit(step)/transformer/layers/layer_%d/%s/attention/query\t%d\n' $l "$(printf 'x%.0s' $(seq 90))" $((4 - l)); done
 } >tables/t.tsv
 awk -v spec='name:operation:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" tables/t.tsv >page
 cd ..
-ok 'what names share stands above' grep -qF '<code>jit(step)/transformer/layers/</code>' layers/page
-equal 'rows show what differs, at both ends' "$(sed -n 's/.*<td class="s[^>]*>\(…layer_[0-9]\).*\(query\)<.*/\1 \2/p' layers/page | paste -sd ,)" '…layer_1 query,…layer_2 query,…layer_3 query'
+ok 'the common beginning is above' grep -qF '<code>jit(step)/transformer/layers/</code>' layers/page
+equal 'rows show the differences, at both ends' "$(sed -n 's/.*<td class="s[^>]*>\(…layer_[0-9]\).*\(query\)<.*/\1 \2/p' layers/page | paste -sd ,)" '…layer_1 query,…layer_2 query,…layer_3 query'
 awk -F'\t' -v OFS='\t' 'NR > 1 { $1 = "nsysx-extract: a.2" } { print }' layers/tables/t.tsv >same.tsv
 awk -v spec='name:from:s,total:total:ns' -v limit=5 -v link=tables/t.tsv -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/table.awk" same.tsv >page
-equal 'names that are all one are whole' "$(grep -c begins page) $(grep -c '<td class="s">nsysx-extract: a.2<' page)" '0 3'
+equal 'equal names are complete' "$(grep -c begins page) $(grep -c '<td class="s">nsysx-extract: a.2<' page)" '0 3'
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-roofline: times of instructions compared with the limits of the hardware. Answers are worked out by hand beside the streams.
+# nsysx-roofline: times of instructions compared with limits of the hardware. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent, `_`: a space) as a text stream whose headers are lines `#kind column ...`.
@@ -13,7 +13,7 @@ round() {
 	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
 		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
 }
-# The table of nsysx-roofline ARGS is what standard input says.
+# The table of nsysx-roofline ARGS equals standard input.
 is() {
 	claim=$1
 	shift
@@ -22,7 +22,7 @@ is() {
 	cat >"$T/want"
 	same "$claim" "$T/want" "$T/got"
 }
-# What nsysx-roofline ARGS warns of, a line each joined by |.
+# Warnings of nsysx-roofline ARGS, joined by |.
 warned() { nsysx-roofline "$@" 2>&1 >"$T/got" | sed 's/.*warning: //' | paste -sd'|' -; }
 
 devices='#device device:i profile:i pid:i name:s known:i sms:i clock:i mem_bandwidth:i cc:i'
@@ -43,12 +43,12 @@ END
 events='#module profile:i program:i execution:i device:i start:i dur:i thunks:i
 #thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i'
 
-# ---- tables. At 1 TFLOP/s, 0.1 of f32 and 10 GB/s a ns holds 1000 operations, 100 of scalar units, 10 bytes.
+# ---- tables. At 1 TFLOP/s, 0.1 of f32 and 10 GB/s one ns is 1000 operations, 100 of scalar units, 10 bytes.
 
 p='--peak bf16=1,f32=0.1 --bandwidth 10'
 {
 	head_of
-	# Least time on matrix units, scalar units, of memory: dot 1000 10 500; add - 20 300; exp - 500 100; tie 100 100 100; even - 100 100.
+	# Minimum time on matrix units, scalar units, of memory: dot 1000 10 500; add - 20 300; exp - 500 100; tie 100 100 100; even - 100 100.
 	cat <<END
 inst 0 0 dot fusion 0 j/dot 1000000 bf16 1000 5000
 inst 0 1 add fusion 0 j/add 0 - 2000 3000
@@ -91,7 +91,7 @@ id program name opcode math bound count total limit headroom efficiency flops ve
 7 step even fusion - vector 1 0 100 0 - 0 10000 1000 10 - - 0 peak - 0
 7 step sort sort - - 1 300 - - - - - - - - - 4.34782608696 unmodelled j/sort -
 END
-is 'a row an instruction' $p "$T/s" <"$T/by_inst"
+is 'a row per instruction' $p "$T/s" <"$T/by_inst"
 head -n 4 "$T/by_inst" >"$T/first"
 is '--top cuts' --top 3 $p "$T/s" <"$T/first"
 is 'by opcode and math' --by opcode $p "$T/s" <<'END'
@@ -122,7 +122,7 @@ id program name opcode math bound intensity tflops gbps peak bandwidth total
 7 step even fusion vector vector 10 - - 0.1 10 0
 END
 
-# ---- in words
+# ---- sentences
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
@@ -134,9 +134,9 @@ rows whose work is not modelled (unmodelled): 1
 HFU counts all operations that ran, rematerialised ones too; MFU cannot be computed from HLO
 the stream holds no diags
 END
-same 'programs in words below an aligned table' "$T/want" "$T/got"
-equal 'not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
-equal 'nor in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
+same 'sentences about programs below an aligned table' "$T/want" "$T/got"
+equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
+equal '... not in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
 
 # ---- the same for any encoding and order of records
 
@@ -146,7 +146,7 @@ for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
 	same "binary gives the same: ${by:-by instruction}" "$T/a" "$T/b"
 	{ grep -v '^thunk\|^module\|end' "$T/s"; grep '^thunk\|^module' "$T/s" | tac; sed -n '/^#end/,$p' "$T/s"; } >"$T/back"
 	nsysx-roofline -q $by $p "$T/back" >"$T/b"
-	same "and records in another order: ${by:-by instruction}" "$T/a" "$T/b"
+	same "records in another order give the same: ${by:-by instruction}" "$T/a" "$T/b"
 done
 equal 'JSON' "$(nsysx-roofline -q --json $p "$T/s" | head -n 2 | tail -n 1 | cut -c 1-71)" '{"id": 7, "program": "step", "name": "dot", "opcode": "fusion", "math":'
 
@@ -170,32 +170,32 @@ thunk 0 0 0 3 0 0 dot 0 20000 0
 thunk 0 0 0 5 0 1 dot 2000 2000 0
 END
 } | stream >"$T/two"
-equal 'each execution by its own device, the bound by the lowest number' "$(nsysx-roofline -q --tsv "$T/two" | awk -F'\t' 'NR == 2 { print $6, $7, $8, $9, $10 }')" 'memory 3 24000 12000 12000'
-equal 'and so are points' "$(nsysx-roofline -q --tsv --points "$T/two" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '20.48 1'
+equal 'each execution counts for its device, the bound is that of the lowest number' "$(nsysx-roofline -q --tsv "$T/two" | awk -F'\t' 'NR == 2 { print $6, $7, $8, $9, $10 }')" 'memory 3 24000 12000 12000'
+equal '... also with --points' "$(nsysx-roofline -q --tsv --points "$T/two" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '20.48 1'
 
 # ---- peaks
 
-# gpus LINE...: peaks of devices: name sms clock mem_bandwidth cc; f8 bf16 f32 of each with where they are from.
+# gpus LINE...: peaks of devices: name sms clock mem_bandwidth cc; f8 bf16 f32 of each with their sources.
 gpus() {
 	{ printf '#profile profile:i name:s\nprofile 0 r0\n%s\n' "$devices"; for d; do echo "$d"; done | awk '{ print "device", NR, 0, 1, $1, 1, $2, $3, $4, $5 }'; } | stream >"$T/gpus"
 	nsysx-roofline -q --tsv --peaks $o "$T/gpus" | awk -F'\t' 'NR > 1 && $3 ~ /^(f8|bf16|f32)$/ { printf "%s:%s=%s,%s %s,%s;", $1, $3, $4, $7, $6, $8 }'
 }
 o=
-equal 'all from the export; matrix units below its clock' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90')" \
+equal 'all values from the export; matrix units below its clock' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90')" \
 	'1:f8=1978.85952,export 3352.32,export;1:bf16=989.42976,export 3352.32,export;1:f32=66.90816,export 3352.32,export;'
-equal 'all from the table, by name in any case' "$(gpus 'nvidia_a100-sxm4-80gb - - - -')" '1:bf16=311.86944,table 2039.04,table;1:f32=19.49184,table 2039.04,table;'
-equal 'half of it from the export' "$(gpus 'NVIDIA_A100-SXM4-40GB 54 - 1000000000 -')" '1:bf16=155.93472,table 1,export;1:f32=9.74592,table 1,export;'
-equal 'zeros and less are absent' "$(gpus 'NVIDIA_A100-SXM4-40GB 0 -5 0 -1')" '1:bf16=311.86944,table 1555.2,table;1:f32=19.49184,table 1555.2,table;'
-equal 'a GeForce that is not listed accumulates at half the rate' "$(gpus 'NVIDIA_GeForce_RTX_3060 28 1777000000 360048000000 86')" \
+equal 'all values from the table, by name in any case' "$(gpus 'nvidia_a100-sxm4-80gb - - - -')" '1:bf16=311.86944,table 2039.04,table;1:f32=19.49184,table 2039.04,table;'
+equal 'some values from the export' "$(gpus 'NVIDIA_A100-SXM4-40GB 54 - 1000000000 -')" '1:bf16=155.93472,table 1,export;1:f32=9.74592,table 1,export;'
+equal 'zeros and negative values are absent' "$(gpus 'NVIDIA_A100-SXM4-40GB 0 -5 0 -1')" '1:bf16=311.86944,table 1555.2,table;1:f32=19.49184,table 1555.2,table;'
+equal 'an unknown GeForce accumulates at half the rate' "$(gpus 'NVIDIA_GeForce_RTX_3060 28 1777000000 360048000000 86')" \
 	'1:bf16=25.475072,export 360.048,export;1:f32=12.737536,export 360.048,export;'
-equal 'a name within a word is none' "$(gpus 'NVIDIA_L400 - - - -' 'XA100 - - - -' 'GB2000 - - - -' 'A100x - - - -')" ''
-equal 'nor is an unknown compute capability' "$(gpus 'New_GPU 100 1000000000 1000000000 130')" ''
+equal 'a name within a word does not match' "$(gpus 'NVIDIA_L400 - - - -' 'XA100 - - - -' 'GB2000 - - - -' 'A100x - - - -')" ''
+equal 'an unknown compute capability has no peaks' "$(gpus 'New_GPU 100 1000000000 1000000000 130')" ''
 o='--peak f8=7,bf16=989.4 --peak f32=3 --bandwidth 0.5'
-equal 'options win, on any device' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90' 'New_GPU - - - -')" \
+equal 'options have precedence, on any device' "$(gpus 'NVIDIA_H100_80GB_HBM3 132 1980000000 3352320000000 90' 'New_GPU - - - -')" \
 	'1:f8=7,option 0.5,option;1:bf16=989.4,option 0.5,option;1:f32=3,option 0.5,option;2:f8=7,option 0.5,option;2:bf16=989.4,option 0.5,option;2:f32=3,option 0.5,option;'
 o=
 gpus 'NVIDIA_L4 - - - -' 'NVIDIA_GeForce_RTX_4090 - - - -' >/dev/null
-equal '--top cuts, ridges are operations for each byte' "$(nsysx-roofline -q --tsv --peaks --top 2 "$T/gpus" | cut -f 3,4,5 | tr '\n\t' '| ')" 'math tflops ridge|f8 242.31936 807.7312|s8 242.31936 807.7312|'
+equal '--top cuts, ridges are operations per byte' "$(nsysx-roofline -q --tsv --peaks --top 2 "$T/gpus" | cut -f 3,4,5 | tr '\n\t' '| ')" 'math tflops ridge|f8 242.31936 807.7312|s8 242.31936 807.7312|'
 
 # Every math on a chip of compute capability 8.6, 1 multiprocessor of 1 GHz: f4 and f8 as bf16 (1024 a clock), s8 2048, tf32 512, f64 4, f32 256; and on 7.0:
 # bf16, tf32, s8 as f32 (128). 1e6 operations are 1e6 / that many ns.
@@ -210,19 +210,19 @@ for cc in 86 70; do
 done
 limits() { nsysx-roofline -q --tsv "$1" | awk -F'\t' 'NR > 1 { printf "%s %.0f\n", $3, $9 }' | sort | paste -sd' ' -; }
 equal 'maths that a chip lacks' "$(limits "$T/maths.86")" 'bf16 977 f16 977 f32 3906 f4 977 f64 250000 f8 977 s8 488 tf32 1953'
-equal '... down to scalar units' "$(limits "$T/maths.70")" 'bf16 7812 f16 977 f32 7812 f4 7812 f64 15625 f8 7812 s8 7812 tf32 7812'
+equal '... as scalar units' "$(limits "$T/maths.70")" 'bf16 7812 f16 977 f32 7812 f4 7812 f64 15625 f8 7812 s8 7812 tf32 7812'
 sed 's/	86$/	1/' "$T/maths.86" >"$T/maths.none"
-equal 'not on a chip of which it is not known what it has' "$(nsysx-roofline -q --tsv --peak bf16=1 "$T/maths.none" | awk -F'\t' 'NR > 1 && $9 != "" { print $3, $9, $19 }')" 'bf16 1000 peak'
+equal '... except on chips of unknown compute capability' "$(nsysx-roofline -q --tsv --peak bf16=1 "$T/maths.none" | awk -F'\t' 'NR > 1 && $9 != "" { print $3, $9, $19 }')" 'bf16 1000 peak'
 
-# ---- what is not known
+# ---- unknown values
 
-equal 'without a peak: no limit, but its work' "$(nsysx-roofline -q --tsv --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "dot" { print $6 "|" $9 "|" $10 "|" $11 "|" $12 "|" $16 "|" $19 }')" \
+equal 'without a peak: no limit, but work' "$(nsysx-roofline -q --tsv --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "dot" { print $6 "|" $9 "|" $10 "|" $11 "|" $12 "|" $16 "|" $19 }')" \
 	'||||1000000|0.8|no-peak'
-equal '... which is said' "$(warned --peak f32=1 --bandwidth 10 "$T/s")" 'Some GPU: devices of unknown peak, no limits of matrix operations: give --peak (2)'
-equal '... and gives no HFU' "$(nsysx-roofline -q --tsv --by program --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' 'NR == 2 { print $7, $15, $17 "." }')" '1200 4100000 .'
-equal 'without a peak of scalar units: what is left is a limit' "$(nsysx-roofline -q --tsv --peak bf16=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "exp" { print $6, $9 }')" 'memory 100'
-equal 'without a bandwidth: no limit at all' "$(nsysx-roofline -q --tsv --peak bf16=1,f32=1 "$T/s" | awk -F'\t' 'NR > 1 { print $9 $19 }' | sort -u | paste -sd' ' -)" 'no-peak unmodelled'
-equal '... which is said' "$(warned --peak bf16=1,f32=1 "$T/s")" 'Some GPU: devices of unknown memory bandwidth, no limits: give --bandwidth (2)'
+equal '... a warning' "$(warned --peak f32=1 --bandwidth 10 "$T/s")" 'Some GPU: devices of unknown peak, no limits of matrix operations: give --peak (2)'
+equal '... without HFU' "$(nsysx-roofline -q --tsv --by program --peak f32=1 --bandwidth 10 "$T/s" | awk -F'\t' 'NR == 2 { print $7, $15, $17 "." }')" '1200 4100000 .'
+equal 'without a peak of scalar units: the limit of the rest' "$(nsysx-roofline -q --tsv --peak bf16=1 --bandwidth 10 "$T/s" | awk -F'\t' '$3 == "exp" { print $6, $9 }')" 'memory 100'
+equal 'without a bandwidth: no limit' "$(nsysx-roofline -q --tsv --peak bf16=1,f32=1 "$T/s" | awk -F'\t' 'NR > 1 { print $9 $19 }' | sort -u | paste -sd' ' -)" 'no-peak unmodelled'
+equal '... a warning' "$(warned --peak bf16=1,f32=1 "$T/s")" 'Some GPU: devices of unknown memory bandwidth, no limits: give --bandwidth (2)'
 {
 	head_of
 	cat <<END
@@ -244,36 +244,36 @@ END
 } | stream >"$T/odd"
 equal 'work that is incomplete, negative or of an unknown math is not modelled' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' 'NR > 1 { print $3, $12 $13 $14, $19 }' | sort | paste -sd'|' -)" \
 	'  unmodelled|bytes  unmodelled|flops  unmodelled|good 001000 |nameless  unmodelled|negative  unmodelled|none  unmodelled|unknown  unmodelled'
-equal '... which is said, as is what has no duration' "$(warned $p "$T/odd")" \
+equal '... a warning, as for missing durations' "$(warned $p "$T/odd")" \
 	'instructions whose work is incomplete, negative or of an unknown type of math: taken as not modelled (5)|thunks without a duration: ignored (2)|modules without a duration: ignored'
-equal 'a device without a record counts, with what options say' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' '$3 == "good" { print $7, $8, $9 }')" '2 200 200'
-ok 'in words, too' nsysx-roofline --table $p "$T/odd"
+equal 'a device without a record uses the options' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' '$3 == "good" { print $7, $8, $9 }')" '2 200 200'
+ok '... in sentences' nsysx-roofline --table $p "$T/odd"
 sed 's/:i	op_name:s.*/:i/; /^inst/s/^\(\([^	]*	\)\{5\}[^	]*\).*/\1/' "$T/s" >"$T/bare"
 run nsysx-roofline --tsv $p "$T/bare"
-equal 'a stream without the columns: status 0' "$status" 0
-equal '... nothing is modelled' "$(awk -F'\t' 'NR > 1 { print $19 }' "$T_private/out" | sort -u)" unmodelled
-equal '... which is said' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector or mem_bytes: extract with -x DIR'
-equal 'of instructions, with -v' "$(nsysx-roofline -v $p "$T/s" 2>&1 >/dev/null | grep -c 'instructions whose work is not modelled: without a limit')" 1
+equal 'a stream without columns of work: status 0' "$status" 0
+equal '... no instruction has a limit' "$(awk -F'\t' 'NR > 1 { print $19 }' "$T_private/out" | sort -u)" unmodelled
+equal '... a warning' "$(sed 's/.*warning: //' "$T_private/err")" 'no instruction has flops, vector or mem_bytes: extract with -x DIR'
+equal '... instructions are counted with -v' "$(nsysx-roofline -v $p "$T/s" 2>&1 >/dev/null | grep -c 'instructions whose work is not modelled: without a limit')" 1
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-equal 'a stream without records says why' "$(warned --by opcode "$T/empty")" "no thunk records, which XLA's ranges in a profile make: no instruction to compare with its limit; nsysx-summary --by kernel does without"
+equal 'a stream without records: a warning' "$(warned --by opcode "$T/empty")" "no thunk records, which XLA's ranges in a profile make: no instruction to compare with its limit; nsysx-summary --by kernel does without"
 for by in '' '--by opcode' '--by op-name' '--by program' --points --peaks; do
-	equal "nothing is a header: ${by:-by instruction}" "$(nsysx-roofline -q --tsv $by "$T/empty" | wc -l)" 1
-	ok 'also in words' nsysx-roofline -q --table $by "$T/empty"
+	equal "... only a header: ${by:-by instruction}" "$(nsysx-roofline -q --tsv $by "$T/empty" | wc -l)" 1
+	ok '... in sentences' nsysx-roofline -q --table $by "$T/empty"
 done
 
-# ---- sums that 64 bits do not hold
+# ---- sums beyond 64 bits
 
 M=9223372036854775807
 { head_of; echo "inst 0 0 dot fusion 0 - $M bf16 $M $M"; echo "$events"; echo 'module 0 0 0 0 0 1 2'; echo 'thunk 0 0 0 0 0 0 dot 0 1 0'; echo 'thunk 0 0 0 0 0 1 dot 1 1 0'; } | stream >"$T/work"
 equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
-equal 'sums of work are absent then' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
-equal '... which is said' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
+equal 'sums of work are absent' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
+equal '... a warning' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
 { head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream >"$T/times"
 fails 'times beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline $p "$T/times"
 { head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream >"$T/times"
 fails 'times of modules beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline --by program $p "$T/times"
 
-# ---- random streams, against a second computation
+# ---- random streams, compared with a computation by fractions
 
 mkdir "$T/tables"
 for seed in $(seq 1 "${ROOFLINE_SEEDS:-40}"); do
@@ -282,11 +282,11 @@ for seed in $(seq 1 "${ROOFLINE_SEEDS:-40}"); do
 	for by in program opcode; do nsysx-roofline -q --tsv --by $by "$T/random" >"$T/tables/$by"; done
 	python3 roofline/random.py hold "$T/random" "$T/tables" 2>&1 | sed "s/^/seed $seed: /"
 done >"$T/differs"
-equal 'random streams have the tables that fractions give' "$(head -n 3 "$T/differs")" ''
+equal 'random streams: tables equal those of fractions' "$(head -n 3 "$T/differs")" ''
 
-# ---- through merge and align: what is known stays, what is absent stays absent
+# ---- merge and align keep known values and absent ones
 
-# report FILE PID COST: a report of one device and one program, whose dot has that cost (flops math vector mem_bytes).
+# report FILE PID COST: a profile of one device and one program, whose dot has that cost (flops math vector mem_bytes).
 report() {
 	printf '%s\n' '#profile profile:i name:s' "profile 0 r$2" "$devices" "device $2 0 $2 GPU$2 1 ${4:-- - - -}" '#program program:i id:i name:s fingerprint:s key:s' \
 		"program 0 ${5:-7} f ${5:-7}a f@${5:-7}" '#inst program:i inst:i name:s opcode:s comm:i flops:i math:s vector:i mem_bytes:i' "inst 0 0 dot fusion 0 $3" \
@@ -314,7 +314,7 @@ for r in with without partly; do
 		equal "$tool of a stream $r: devices" "$(cells "$T/through" device sms clock mem_bandwidth cc)" "$(cells "$T/$r" device sms clock mem_bandwidth cc)"
 	done
 done
-equal '(which hold what they are to hold)' "$(work "$T/with")$(work "$T/without")$(work "$T/partly")" '1000 bf16 20 500;- - - -;0 - 5 6;'
+equal '(the columns are present)' "$(work "$T/with")$(work "$T/without")$(work "$T/partly")" '1000 bf16 20 500;- - - -;0 - 5 6;'
 sed 's/	flops:i.*//; s/	sms:i.*//; /^inst/s/\(	[^	]*\)\{4\}$//; /^device/s/\(	[^	]*\)\{4\}$//' "$T/without" >"$T/bare"
 nsysx-align -q "$T/bare" >"$T/through"
 equal 'align of a stream without the columns' "$(work "$T/through")$(cells "$T/through" device sms cc)" '- - - -;- -;'
@@ -323,23 +323,23 @@ for bare in other bare; do
 	equal "merge of with and $bare: devices" "$(cells "$T/merged" device sms clock mem_bandwidth cc)" '132 1980000000 3352320000000 90;- - - -;'
 done
 nsysx-merge -q "$T/with" "$T/other" >"$T/merged"
-equal 'merge of with and other programs: each its own' "$(work "$T/merged")" '1000 bf16 20 500;- - - -;'
+equal 'merge of streams with different programs' "$(work "$T/merged")" '1000 bf16 20 500;- - - -;'
 for pair in 'with bare' 'bare with' 'with without'; do
 	# shellcheck disable=SC2086  # two names
 	set -- $pair
 	nsysx-merge "$T/$1" "$T/$2" >"$T/merged" 2>"$T/said"
-	equal "merge of $pair: what one knows" "$(work "$T/merged")" '1000 bf16 20 500;'
-	equal "... is no contradiction" "$(grep -c disagree "$T/said")" 0
+	equal "merge of $pair: values that one of them has" "$(work "$T/merged")" '1000 bf16 20 500;'
+	equal "... without a contradiction" "$(grep -c disagree "$T/said")" 0
 done
 for cost in '1001 bf16 20 500' '1000 f16 20 500' '1000 bf16 21 500' '1000 bf16 20 501' '0 - 20 500'; do
 	report disagrees 2 "$cost"
 	nsysx-merge "$T/with" "$T/disagrees" >"$T/merged" 2>"$T/said"
-	equal "dumps that disagree ($cost): the first wins" "$(work "$T/merged")" '1000 bf16 20 500;'
-	equal '... which is said' "$(grep -c 'dumps disagree on opcode, comm, bytes or work' "$T/said")" 1
+	equal "contradicting dumps ($cost): the first is used" "$(work "$T/merged")" '1000 bf16 20 500;'
+	equal '... a warning' "$(grep -c 'dumps disagree on opcode, comm, bytes or work' "$T/said")" 1
 done
 nsysx-roofline -q "$T/with" >"$T/want"
 nsysx-align -q "$T/with" | nsysx-roofline -q >"$T/got"
-same 'the table through nsysx-align' "$T/want" "$T/got"
+same 'nsysx-align does not change the table' "$T/want" "$T/got"
 
 # ---- refusals
 
@@ -350,14 +350,14 @@ for gbps in 0 -1 x '' nan inf 1e99 10GB; do
 	fails "--bandwidth '$gbps'" 2 'want GB/s' nsysx-roofline "--bandwidth=$gbps" "$T/s"
 done
 for top in -1 x; do fails "--top $top" 2 '--top' nsysx-roofline "--top=$top" "$T/s"; done
-fails 'another row' 2 '--by' nsysx-roofline --by thunk "$T/s"
+fails 'an unknown --by' 2 '--by' nsysx-roofline --by thunk "$T/s"
 fails '--by and --points' 2 'exclude each other' nsysx-roofline --by opcode --points "$T/s"
 fails '--points and --peaks' 2 'exclude each other' nsysx-roofline --peaks --points "$T/s"
 fails 'two forms' 2 'exclude each other' nsysx-roofline --tsv --json "$T/s"
 fails 'two files' 2 'one FILE at most' nsysx-roofline "$T/s" "$T/s"
 head -c 900 "$T/s" >"$T/cut"
 fails 'a stream cut short' 1 'cut short' nsysx-roofline -o "$T/none" "$T/cut"
-equal 'no output then' "$(find "$T" -name '*none')" "$T/maths.none"
+equal '... without output' "$(find "$T" -name '*none')" "$T/maths.none"
 fails '--require without such a record' 1 'no op record' nsysx-roofline --require op -o "$T/none" "$T/s"
 fails 'a full disk' 1 '/dev/full' nsysx-roofline -o /dev/full "$T/s"
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The checks of `make lint` on the structure of lib/: each rule, broken in a small tree, is reported; the same within the rules is not.
+# The checks of `make lint` on the structure of lib/: breaking a rule in a small tree is reported; following it is not.
 . "${0%/*}/../testlib.sh"
 
 rooms=$tests_dir/rooms.sh
 
-# A sound tree, in $tree.
+# A valid tree, in $tree.
 plant() {
 	tree=$T/tree
 	rm -rf "$tree"
@@ -22,7 +22,7 @@ plant() {
 found() {
 	B=build sh "$rooms" "$tree"
 }
-# $1: the report for a tree in which file $2 has also the line $3.
+# $1: the report if file $2 has the additional line $3.
 says() {
 	plant
 	printf '%b\n' "$3" >>"$tree/$2"
@@ -30,7 +30,7 @@ says() {
 }
 
 plant
-equal "a sound tree: nothing is said" "$(found; echo $?)" 0
+equal "a valid tree: no report" "$(found; echo $?)" 0
 
 says "metadata lib/table/heap.c" lib/table/heap.c 'x = nsx_int(rec, NSX_INST_name, 0);'
 says "metadata lib/filter/align/a.c" lib/filter/align/a.c 'NSX_GROUPS_members'
@@ -66,21 +66,21 @@ plant
 echo '#include "base/b.h"' >"$tree/lib/base/a.h"
 echo '#include "base/c.h"' >"$tree/lib/base/b.h"
 echo '#include "base/a.h"' >"$tree/lib/base/c.c"
-equal "files that include each other by way of others" "$(found)" "circle lib/base/a lib/base/b lib/base/c"
+equal "files that include each other through others" "$(found)" "circle lib/base/a lib/base/b lib/base/c"
 echo '#include "base/c.h"' >"$tree/lib/base/c.c"
 equal "a source includes its header" "$(found)" ""
 
-# An archive of two names: one ours, one not.
+# An archive with two names, one with the prefix of the library.
 if command -v cc >/dev/null && command -v nm >/dev/null && command -v ar >/dev/null; then
 	plant
 	printf 'int nsx_ours; int other_name; static int own; int use(void); int use(void) { return own; }\n' >"$T/a.c"
 	(cd "$T" && cc -c -o a.o a.c && ar rc "$tree/build/libnsysx.a" a.o)
-	equal "exported names that are not ours" "$(found)" "export other_
+	equal "exported names without the prefix" "$(found)" "export other_
 export use"
 	printf 'export other_ : planted\nexport use : planted\n' >"$tree/tests/rooms.except"
-	equal "which may be meant" "$(found)" ""
+	equal "... exceptions are accepted" "$(found)" ""
 	rm "$tree/build/libnsysx.a"
-	equal "and are not missed without the archive" "$(found)" ""
+	equal "... and not required without the archive" "$(found)" ""
 else
 	skip "exported names" "no compiler"
 fi
@@ -88,11 +88,11 @@ fi
 plant
 echo '#define ABSENT 1' >>"$tree/lib/table/heap.c"
 printf '# kept\n\nabsent lib/table/heap.c : planted\n' >"$tree/tests/rooms.except"
-equal "an exception is not said" "$(found; echo $?)" 0
+equal "an exception is accepted" "$(found; echo $?)" 0
 echo 'absent lib/draw/a.c : it was' >>"$tree/tests/rooms.except"
-equal "one that is not needed is" "$(found; echo $?)" "absent lib/draw/a.c: no longer so: take it out of tests/rooms.except
+equal "an unnecessary exception is reported" "$(found; echo $?)" "absent lib/draw/a.c: no longer so: take it out of tests/rooms.except
 1"
 printf 'absent lib/table/heap.c\n' >"$tree/tests/rooms.except"
-equal "one without a reason is refused" "$(found >/dev/null; echo $?)" 1
+equal "an exception without a reason is reported" "$(found >/dev/null; echo $?)" 1
 
 done_testing

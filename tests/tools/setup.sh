@@ -1,8 +1,8 @@
 #!/bin/sh
-# tests/setup.sh: tries things, installs what is missing where it may, else names the packages.
+# tests/setup.sh: tests requirements, installs missing ones if possible, else names the packages.
 . "${0%/*}/../testlib.sh"
 
-# A machine of our own: a compiler that finds no sqlite3.h, and no zstd, until apt-get has been here.
+# A separate machine: a compiler without sqlite3.h, and no zstd, until apt-get has run.
 mkdir "$T/bin" "$T/build"
 cat >"$T/bin/cc" <<'X'
 #!/bin/sh
@@ -32,8 +32,8 @@ for command in protoc protoc-c sqlite3 xz python3 mandoc gnuplot datamash parall
 	chromium chromedriver slurmctld slurmd sbatch munged dpkg-shlibdeps dpkg-buildflags git zsh fish g++; do
 	printf '#!/bin/sh\n' >"$T/bin/$command"
 done
-# Two that may be missing: a small one and a large one.
-# shellcheck disable=SC2016  # for the script to expand
+# Two optional requirements: a small one and a large one.
+# shellcheck disable=SC2016  # expanded in the script
 for command in jq debootstrap; do
 	printf '#!/bin/sh\n[ ! -e "$T/no-%s" ]\n' $command >"$T/bin/$command"
 done
@@ -50,56 +50,56 @@ fails 'for a build, those of the build' 1 'missing: libsqlite3-dev ' setup --bui
 ok 'and installs nothing' test ! -e "$T/apt"
 
 cp "$T/bin/sudo" "$T/no-sudo"
-# shellcheck disable=SC2016  # for the script to expand
+# shellcheck disable=SC2016  # expanded in the script
 printf '#!/bin/sh\n[ "$1" = -n ] && shift && exec "$@"\n' >"$T/bin/sudo"
 : >"$T/broken"
 fails 'an apt-get that fails is reported' 1 "apt-get failed; as root: $install" setup
 rm "$T/broken" "$T/apt" "$T/lists"
 run setup
-equal 'sudo that asks for no password installs them' "$status $(cat "$T_private/out" "$T_private/err")" \
+equal 'sudo without a password installs them' "$status $(cat "$T_private/out" "$T_private/err")" \
 	'0 nsysx: installing missing Debian packages: libsqlite3-dev zstd '
-equal 'fetching the lists of packages where they are absent' "$(cat "$T/apt")" \
+equal 'lists of packages are updated if absent' "$(cat "$T/apt")" \
 	'install -y -q --no-install-recommends libsqlite3-dev zstd
 update -q
 install -y -q --no-install-recommends libsqlite3-dev zstd'
 
 rm "$T/apt" "$T/installed"
 run setup
-equal 'what was there is not tried again' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
+equal 'satisfied requirements are not tested again' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
 rm -rf "$T/build"
 mkdir "$T/build"
 cp "$T/no-sudo" "$T/bin/sudo"
 echo 0 >"$T/uid"
 ok 'root installs' setup
-equal 'at once where the lists are there' "$(cat "$T/apt")" 'install -y -q --no-install-recommends libsqlite3-dev zstd'
+equal '... without updating lists that exist' "$(cat "$T/apt")" 'install -y -q --no-install-recommends libsqlite3-dev zstd'
 rm -rf "$T/build" "$T/apt"
 mkdir "$T/build"
 run setup
-equal 'with everything there it is silent' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
+equal 'with all requirements it is silent' "$status $(cat "$T_private/out" "$T_private/err")" '0 '
 ok 'and installs nothing' test ! -e "$T/apt"
 
-# What is not needed: the small for `make check`, the large for --slow.
+# Optional: the small one for `make check`, the large one for --slow.
 afresh() { rm -rf "$T/build" "$T/apt"; mkdir "$T/build"; : >"$T/no-jq"; : >"$T/no-debootstrap"; }
 apt='install -y -q --no-install-recommends'
 afresh
-ok 'what is not needed is no failure' setup
+ok 'a missing optional requirement is not an error' setup
 equal 'small programs are installed, large ones are not' "$(cat "$T/apt")" "$apt jq"
 ok '--slow installs the large' setup --slow
-equal 'and only those' "$(cat "$T/apt")" "$apt jq
+equal '... and only these' "$(cat "$T/apt")" "$apt jq
 $apt debootstrap"
 rm "$T/apt"
 run setup --slow
 equal 'once' "$status $(cat "$T_private/err")$([ ! -e "$T/apt" ] || cat "$T/apt")" '0 '
 afresh
 : >"$T/broken"
-ok 'what cannot be installed and is not needed is no failure' setup
+ok 'an optional requirement that cannot be installed is not an error' setup
 run setup --slow
-equal 'nor for --slow, which names it' "$status $(tail -n 1 "$T_private/err")" '0 nsysx: not here, and tests are skipped for it: debootstrap '
+equal '... also with --slow, which names it' "$status $(tail -n 1 "$T_private/err")" '0 nsysx: not here, and tests are skipped for it: debootstrap '
 rm "$T/broken"
 afresh
 echo 1000 >"$T/uid"
 run setup
-equal 'without root what is not needed stays missing, in silence' "$status $(cat "$T_private/err")$([ ! -e "$T/apt" ] || cat "$T/apt")" '0 '
+equal 'without root, optional requirements remain missing without a message' "$status $(cat "$T_private/err")$([ ! -e "$T/apt" ] || cat "$T/apt")" '0 '
 run setup --build
-equal 'and a build asks for none of it' "$status $(cat "$T_private/err")" '0 '
+equal 'a build does not require them' "$status $(cat "$T_private/err")" '0 '
 done_testing

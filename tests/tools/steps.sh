@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-steps: steps, their operations and sums, worked out by hand. Random jobs: tests/tools/host.sh.
+# nsysx-steps: steps, their operations and sums. Random jobs: tests/tools/host.sh.
 . "${0%/*}/../testlib.sh"
 
 stream() { awk -f host/stream.awk >"$T/$1"; }
@@ -19,7 +19,7 @@ says() {
 }
 
 # Three steps of thread 1. Step 1: kernels [20,50) and [60,70), communication [40,65), a copy [70,80), a helper's kernel [90,100): span [20,100),
-# compute 10 + 30 + 10, exposed [50,60), hidden 10 + 5, copy 10, idle [80,90). A kernel of nobody's in [120,130) lies between the steps.
+# compute 10 + 30 + 10, exposed [50,60), hidden 10 + 5, copy 10, idle [80,90). A kernel in no step in [120,130) lies between the steps.
 # Step 2 has one kernel, step 3 another. A range of that name within step 1 is part of it; one without GPU work is no step on any device.
 stream job <<'END_STREAM'
 device device=0
@@ -59,13 +59,13 @@ step,2,train 1
 step,3, 1'
 equal 'without groups the class is the expression' "$(cells job class,count --step '^step')" '^step 3'
 equal 'sums of a class' "$(cells job count,period_mean,period_p50,period_p90,period_max,span_mean,span_p50,span_max,idle_p50,idle_max --step '^step')" '3 95 60 130 130 35 20 80 0 10'
-says 'matches within a step' 'matches within a step of their thread are ignored' nsysx-steps -v --step ^step "$T/job"
-says 'a step without an end' 'steps have no end in the export and are ignored' nsysx-steps -v --step ^step "$T/job"
-says 'a step without GPU work' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
-says 'operations without a call' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
+says 'matches within a step are reported' 'matches within a step of their thread are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'steps without an end are reported' 'steps have no end in the export and are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'steps without GPU work are reported' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
+says 'operations without a call are reported' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
 
-# Threads 1 and 2 have steps of their own on devices 0 and 1, open at a time; a helper's operation goes to the step whose thread uses its
-# device, of steps 11 and 12 of one device to the one that started last.
+# Threads 1 and 2 have concurrent steps on devices 0 and 1; a helper's operation belongs to the step whose thread uses its
+# device; with steps 11 and 12 of one device to the one that started last.
 stream helpers <<'END_STREAM'
 device device=0
 device device=1
@@ -90,7 +90,7 @@ equal 'helpers of several threads' "$(cells helpers range,device,start,span,ops,
 11 1 20 5 1 0
 12 1 28 27 2 1'
 
-# ---- percentiles are values that some step has: of 1 to 200 the nearest ranks
+# ---- percentiles are values of steps: of 1 to 200 the nearest ranks
 
 {
 	echo 'device device=0'
@@ -104,7 +104,7 @@ equal 'helpers of several threads' "$(cells helpers range,device,start,span,ops,
 	done
 } | awk -f host/stream.awk >"$T/many"
 equal 'percentiles' "$(cells many count,span_mean,span_p50,span_p90,span_p99,span_max,period_p50 --step it)" '200 100.5 100 180 198 200 1000'
-equal 'of one step all are that step' "$(cells job span_p50,span_p90,span_p99,span_max,period_max --step eval)" '5 5 5 5 -'
+equal 'statistics of a single step are all its values' "$(cells job span_p50,span_p90,span_p99,span_max,period_max --step eval)" '5 5 5 5 -'
 
 # ---- programs
 
@@ -121,23 +121,23 @@ module program=0 execution=1 device=0 start=1200 dur=80 name=train
 op name=k start=1200 dur=10 program=0 execution=1
 op name=k start=1270 dur=10 program=0 execution=1
 END_STREAM
-# The module's span, not its operations'.
+# The span of the module, not of its operations.
 want='0 0 1000 100 200 100 60 40 10 0 100 2
 0 1 1200 80 - 20 20 0 0 60 - 2'
 columns=device,step,start,span,period,busy,compute,exposed,hidden,idle,between,ops
 equal 'executions of a program' "$(cells xla $columns --module train --each)" "$want"
-equal 'by its key' "$(cells xla $columns --module train@7 --each)" "$want"
-equal 'of those executed twice the longest is taken' "$(cells xla $columns --each)" "$want"
-equal 'and named by its key' "$(cells xla class,count)" 'train@7 2'
+equal '... by key' "$(cells xla $columns --module train@7 --each)" "$want"
+equal 'of programs executed twice the one with most time is used' "$(cells xla $columns --each)" "$want"
+equal '... with its key' "$(cells xla class,count)" 'train@7 2'
 
-# ---- the class of ranges that holds the GPU's work
+# ---- the class of ranges with most GPU work
 
-equal 'ranges that hold half of the work are found' "$(cells many class,count)" 'it 200'
-equal 'their digits are one' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digits"; cells digits class,count)" 'it # 200'
+equal 'a class with half of the work is used' "$(cells many class,count)" 'it 200'
+equal '... its numbers are removed' "$(sed 's/	it	/	it 7	/' "$T/many" >"$T/digits"; cells digits class,count)" 'it # 200'
 sed 's/	it	/	ncclAll	/' "$T/many" >"$T/nccl"
-says 'names of NCCL are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/nccl"
-says 'fewer than three are none' "no class of ranges has half of the GPU's work" nsysx-steps "$T/helpers"
-# Half as many ranges around two steps each: as much work, and fewer.
+says 'names of NCCL are not steps' "no class of ranges has half of the GPU's work" nsysx-steps "$T/nccl"
+says 'fewer than three ranges are not steps' "no class of ranges has half of the GPU's work" nsysx-steps "$T/helpers"
+# Half as many ranges around two steps each: the same work, and fewer ranges.
 {
 	echo 'device device=0'
 	i=0
@@ -149,14 +149,14 @@ says 'fewer than three are none' "no class of ranges has half of the GPU's work"
 		i=$((i + 1))
 	done
 } | awk -f host/stream.awk >"$T/two"
-equal 'of equal shares that of fewer' "$(cells two class)" window
-says 'and the other is named, with the option' "40 'NAME##' have 100 %: --step REGEX names others" nsysx-steps "$T/two"
+equal 'of equal shares the class with fewer ranges' "$(cells two class)" window
+says '... the other is named, with the option' "40 'NAME##' have 100 %: --step REGEX names others" nsysx-steps "$T/two"
 sed 's/NAME#/ProfilerStep#/' "$T/two" >"$T/torch"
-equal 'what frameworks call their steps is taken before others' "$(cells torch class,count)" 'ProfilerStep## 40'
-equal 'steps of one class name no other' "$(nsysx-steps "$T/many" 2>&1 >/dev/null | grep -c 'names others')" 0
-equal 'from a pipe as from a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q --tsv)" "$(nsysx-steps -q --tsv "$T/many")"
+equal 'names of frameworks for steps come first' "$(cells torch class,count)" 'ProfilerStep## 40'
+equal 'one class of steps: no other is named' "$(nsysx-steps "$T/many" 2>&1 >/dev/null | grep -c 'names others')" 0
+equal 'a pipe gives the same as a file' "$(nsysx-view -b "$T/many" | nsysx-steps -q --tsv)" "$(nsysx-steps -q --tsv "$T/many")"
 
-# ---- what is missing or odd
+# ---- incomplete and unusual streams
 
 program() { nsysx-view -q -t program "$T/xla" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }'; }
 says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
@@ -164,31 +164,31 @@ says 'a range whose name is near' 'no range matches; did you mean ' nsysx-steps 
 says 'a program whose name is near' "did you mean $(program)?" nsysx-steps --module "$(program)x" "$T/xla"
 says 'no such program' 'no program of that name was executed' nsysx-steps --module zzz "$T/xla"
 sed 's/	train@7	/	x	/' "$T/xla" | grep -v '	1200	80	' >"$T/once"
-says 'no program twice' 'no program ran twice' nsysx-steps "$T/once"
-# Without the columns of --calls operations belong to nothing.
+says 'no program ran twice' 'no program ran twice' nsysx-steps "$T/once"
+# Without the columns of --calls operations belong to no step.
 grep -v '^op' "$T/job" >"$T/ranges"
-says 'ranges alone' 'no operations in the stream' nsysx-steps --step step "$T/ranges"
+says 'ranges without calls' 'no operations in the stream' nsysx-steps --step step "$T/ranges"
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 for option in '' --each '--step x' '--module x'; do
 	# shellcheck disable=SC2086  # two words
 	says "an empty stream, $option" 'no operations in the stream' nsysx-steps $option "$T/empty"
-	equal 'has only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
+	equal '... only a header' "$(wc -l <"$T_private/out" | tr -d ' ')" 1
 done
 fails 'a stream cut short' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps --step step'
-fails 'and where a class is looked for' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps'
-fails 'no expression' 2 '--step (' nsysx-steps --step '(' "$T/job"
-fails 'steps of both kinds' 2 'exclude each other' nsysx-steps --step x --module y "$T/job"
+fails '... while a class is searched for' 1 'nsysx-steps: ' sh -c 'sed \$d "$T/job" | nsysx-steps'
+fails 'an invalid expression' 2 '--step (' nsysx-steps --step '(' "$T/job"
+fails '--step and --module' 2 'exclude each other' nsysx-steps --step x --module y "$T/job"
 
-# A file is read again, a pipe is put aside.
+# A file is read twice, data from a pipe are stored.
 for form in '' --each --explain=100 '--step step' '--step step --explain=100'; do
 	nsysx-steps $form "$T/job" >"$T/of-file" 2>"$T/said-file"
 	nsysx-steps $form <"$T/job" >"$T/of-input" 2>"$T/said-input"
 	cat "$T/job" | nsysx-steps $form >"$T/of-pipe" 2>"$T/said-pipe"
 	same "$form of a file and of a pipe are the same" "$T/of-file" "$T/of-pipe"
-	same "$form of a file as standard input, too" "$T/of-file" "$T/of-input"
-	same "$form says the same of both" "$T/said-file" "$T/said-pipe"
+	same "$form of a file as standard input is the same" "$T/of-file" "$T/of-input"
+	same "$form has the same diags for both" "$T/said-file" "$T/said-pipe"
 done
-# A range that ends before it starts is found to be no class of steps, in finite time.
+# A range that ends before it starts is not a class of steps; the search ends.
 stream backwards <<'END_STREAM'
 device device=0
 range range=1 start=100 dur=-50 device=0 name=step~1
@@ -198,9 +198,9 @@ END_STREAM
 ok 'ranges that end before they start' timeout 60 nsysx-steps -q -o "$T/none" "$T/backwards"
 
 
-# ---- steps of another class between, and groups
+# ---- steps of another class in between, and groups
 
-# One step a thousand ns, on one thread: between DUR a a b a a b a a a, where b computes DUR of them. The periods of a are 1,000 but for two of 2,000.
+# One step per thousand ns, on one thread: between DUR a a b a a b a a a, where b computes for DUR. The periods of a are 1,000 except two of 2,000.
 between() {
 	echo 'device device=0'
 	k=0
@@ -218,23 +218,23 @@ between 449 | stream short
 between 900 'a b a b a b a b a' | stream turns
 lie() { nsysx-steps "$@" 2>&1 >"$T/out" | grep -c 'contain a step of'; }
 text="periods of ', a' contain a step of 'step #, b', too, and are longer, but span is without it"
-says 'steps of another class in some periods' "$text: --step REGEX that matches both makes them one class (2)" nsysx-steps --step ', a' "$T/between"
-says '... of the class that is found' "periods of 'step #, a' contain a step of 'step #, b', too" nsysx-steps "$T/between"
-says '... of a class among several' "periods of 'a' contain a step of 'step #, b', too" nsysx-steps --step ', (a)' "$T/between"
-equal 'named together there is none between' "$(lie --step '^step' "$T/between")" 0
-equal 'work of less than half a step is none' "$(lie --step ', a' "$T/short")" 0
-equal 'nor is what every period contains' "$(lie --step ', a' "$T/turns"; cells turns period_p50,period_max --step ', a')" '0
+says 'steps of another class in some periods are reported' "$text: --step REGEX that matches both makes them one class (2)" nsysx-steps --step ', a' "$T/between"
+says '... for a class that is found' "periods of 'step #, a' contain a step of 'step #, b', too" nsysx-steps "$T/between"
+says '... for a class among several' "periods of 'a' contain a step of 'step #, b', too" nsysx-steps --step ', (a)' "$T/between"
+equal 'named together there are none' "$(lie --step '^step' "$T/between")" 0
+equal 'work below half a step is not reported' "$(lie --step ', a' "$T/short")" 0
+equal 'a class in every period is not reported' "$(lie --step ', a' "$T/turns"; cells turns period_p50,period_max --step ', a')" '0
 2000 2000'
 says '--explain compares the other periods' 'and are not compared' nsysx-steps --step ', a' --explain "$T/between"
 equal '... which do not differ here' "$(cells between class,delta --step ', a' --explain)" ''
-equal '... all of them where none is without' "$(between 900 'a b a b b a b a' | awk -f host/stream.awk >"$T/all"; cells all kind,name,base,new --step ', a' --explain | head -n 1)" \
+equal '... or all of them if every one contains a step' "$(between 900 'a b a b b a b a' | awk -f host/stream.awk >"$T/all"; cells all kind,name,base,new --step ', a' --explain | head -n 1)" \
 	'range step #, b 900 1800'
 
 groups() { says "$1" "classes have one step each and so no period, because groups in --step make classes; without groups: --step '$3' (9)" nsysx-steps --step "$2" "$T/between"; }
-groups 'groups that make a class of each step' '^step ([0-9]+)' '^step [0-9]+'
-groups '... with parentheses that are none' '^st[[:alpha:])]p\(? (([0-9]+), .)$' '^st[[:alpha:])]p\(? [0-9]+, .$'
-says '... with alternatives, which need them' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^step ([0-9]|x)' "$T/between"
+groups 'groups that make each step a class' '^step ([0-9]+)' '^step [0-9]+'
+groups '... with escaped parentheses' '^st[[:alpha:])]p\(? (([0-9]+), .)$' '^st[[:alpha:])]p\(? [0-9]+, .$'
+says '... with alternatives, which need groups' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^step ([0-9]|x)' "$T/between"
 says '... with a repetition' 'groups in --step make classes: name the steps without groups (9)' nsysx-steps --step '^(s)*tep ([0-9])' "$T/between"
 says '... for nsysx-diagnose' "make classes; without groups: --step '^step [0-9]+'" nsysx-diagnose --step '^step ([0-9]+)' "$T/between"
-equal 'one class of two steps is enough to have periods' "$(nsysx-steps --step '^step [0-9], (a|b)' "$T/between" 2>&1 >"$T/out" | grep -c 'one step each')" 0
+equal 'one class with two steps has periods' "$(nsysx-steps --step '^step [0-9], (a|b)' "$T/between" 2>&1 >"$T/out" | grep -c 'one step each')" 0
 done_testing

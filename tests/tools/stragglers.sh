@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-stragglers: late devices, in lockstep and in collectives. Answers are worked out by hand beside the streams.
+# nsysx-stragglers: late devices, in lockstep and in collectives. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
@@ -13,7 +13,7 @@ round() {
 	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
 		$1 = $1; print }' "$@"
 }
-# The table of nsysx-stragglers ARGS is what standard input says.
+# The table of nsysx-stragglers ARGS equals standard input.
 is() {
 	claim=$1
 	shift
@@ -23,7 +23,7 @@ is() {
 	same "$claim" "$T/want" "$T/got"
 }
 
-# Three devices in two reports, on one clock unless CLOCKS says otherwise.
+# Three devices in two profiles, on one clock unless CLOCKS is set.
 head_of() {
 	cat <<'END'
 #profile profile:i name:s
@@ -50,7 +50,7 @@ inst 1 0 c - - -
 #thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i
 END
 }
-# Biases of a, from the mean of three devices:
+# Biases of a, relative to the mean of three devices:
 #   execution 0: starts 1000 1003 1006: -3 0 3;  ends 1100 1100 1130: -10 -10 20
 #   execution 1: starts 2010 2004 2010: 2 -4 2;  ends 2110 2104 2116: 0 -6 6
 # of b, which devices 0 and 1 executed once: starts 1200 1210: -5 5;  ends 1300 1302: -1 1
@@ -86,8 +86,8 @@ END
 { head_of; records; } | stream >"$T/step.tsv"
 
 # ---- lockstep ----
-# Largest per edge: device 0: 3 10 5 1; device 1: 4 10 5 1; device 2: 3 20. Means: -17/6, -14/6, 31/4.
-is 'a row a program and device, the latest first' "$T/step.tsv" <<'END'
+# Maximum per edge: device 0: 3 10 5 1; device 1: 4 10 5 1; device 2: 3 20. Means: -17/6, -14/6, 31/4.
+is 'a row per program and device, the latest first' "$T/step.tsv" <<'END'
 program id device executions bias_mean bias_max bias_sum rank
 step 7 2 2 7.75 20 23 1
 step 7 1 2 -2.33333333333 10 20 2
@@ -108,13 +108,13 @@ step 7 1 2 -2.33333333333 10 20 2
 step 7 0 2 -2.83333333333 10 19 3
 END
 done
-equal 'a program that ran on one device has nothing to compare' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
-equal 'which is said' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device only')" 1
+equal 'a program that ran on one device has no rows' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
+equal '... a warning' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device only')" 1
 name=$(nsysx-view -q -t program "$T/step.tsv" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
-fails 'a program whose name is near' 1 "id ${name}x; did you mean $name?" nsysx-stragglers --program "${name}x" "$T/step.tsv"
-fails 'a program that is not there' 1 'no program with the key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
+fails 'an unknown program: a similar one is suggested' 1 "id ${name}x; did you mean $name?" nsysx-stragglers --program "${name}x" "$T/step.tsv"
+fails 'an unknown program' 1 'no program with the key, name or id other' nsysx-stragglers --program other -o "$T/none" "$T/step.tsv"
 
-# Two programs, the one of more time first; occurrences of a name are edges of their own.
+# Two programs, the one with more time first; occurrences of a name are separate edges.
 { head_of
 	cat <<'END'
 module 0 1 0 0 0 50
@@ -129,7 +129,7 @@ thunk 0 0 0 0 0 0 a 100 8 0
 thunk 0 0 0 1 0 0 a 100 8 0
 END
 } | stream >"$T/two"
-# c: 1 + 1, 3 + 4 on either device, device 1 being late; of equals the lower first.
+# c: 1 + 1, 3 + 4 on either device, device 1 being late; of equal ones the lower first.
 is 'programs by time, edges by occurrence' "$T/two" <<'END'
 program id device executions bias_mean bias_max bias_sum rank
 step 7 0 1 0 0 0 1
@@ -137,13 +137,13 @@ step 7 1 1 0 0 0 2
 tiny 9 1 1 2.25 4 9 1
 tiny 9 0 1 -2.25 4 9 2
 END
-equal 'and in the curve' "$(nsysx-stragglers -q --curve --program tiny "$T/two" | cut -f 3-6,11 | sed 1d | tr '\n\t' '| ')" \
+equal '... also in the curve' "$(nsysx-stragglers -q --curve --program tiny "$T/two" | cut -f 3-6,11 | sed 1d | tr '\n\t' '| ')" \
 	'c 0 start 1 1|c 0 end 11 1|c 1 start 23 3|c 1 end 34 4|'
 
 # ---- waits ----
-# ar, execution 0: starts 1400 1410 1405: 10, 0 and 5 for device 1; the last end is 1502, transfer 92. Execution 1: nobody waits, the
-# lowest device stands for the last; transfer 50. h2d is each device's own.
-is 'a row a kind and device, who made others wait first' --waits "$T/step.tsv" <<'END'
+# ar, execution 0: starts 1400 1410 1405: 10, 0 and 5 for device 1; the last end is 1502, transfer 92. Execution 1: no waits, the
+# lowest device counts as the last; transfer 50. h2d concerns one device each.
+is 'a row per kind and device, the device that others wait for most first' --waits "$T/step.tsv" <<'END'
 collective device count wait wait_mean wait_max last caused transfer_mean
 all-reduce 1 2 0 0 0 1 15 71
 all-reduce 0 2 10 5 10 1 0 71
@@ -151,47 +151,47 @@ all-reduce 2 2 5 2.5 5 0 0 71
 END
 nsysx-stragglers --waits=device --tsv "$T/step.tsv" | round >"$T/got"
 same '--waits=device is the same' "$T/want" "$T/got"
-is 'a row a pair' --waits=pairs "$T/step.tsv" <<'END'
+is 'a row per pair' --waits=pairs "$T/step.tsv" <<'END'
 collective device waited_for count wait wait_mean wait_max
 all-reduce 0 1 1 10 10 10
 all-reduce 2 1 1 5 5 5
 all-reduce 1 0 1 0 0 0
 all-reduce 2 0 1 0 0 0
 END
-# If the kind is known by names only, groups were not looked up: that all devices take part is an assumption.
+# If the kind is known from names only, groups are unknown: all devices are assumed to participate.
 sed 's/	all-reduce	1	all-reduce$/		1	all-reduce/' "$T/step.tsv" >"$T/guess"
 for tool in 'stragglers --waits' summary; do
-	equal "nsysx-$tool: assumed groups are said" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: taken as of all devices.* (6)$') $(
+	equal "nsysx-$tool: assumed groups are reported" "$(nsysx-$tool -o "$T/none" "$T/guess" 2>&1 | grep -c 'unknown replica groups: taken as of all devices.* (6)$') $(
 		nsysx-$tool -o "$T/none" "$T/step.tsv" 2>&1 | grep -c 'unknown replica')" '1 0'
 done
 rm -f "$T/none"
-equal '--waits of a program without any' "$(nsysx-stragglers -q --waits --program tiny "$T/step.tsv" | wc -l)" 1
+equal '--waits of a program without collectives' "$(nsysx-stragglers -q --waits --program tiny "$T/step.tsv" | wc -l)" 1
 
 # ---- clocks ----
 CLOCKS='clock 0 0 0\nclock 1 0 0\nclock 2 1 1\n'
 { head_of; records; } | stream >"$T/parts"
-# Device 2 alone cannot be compared. Of the others: a start -1.5 1.5, end 0 0; 3 -3, 3 -3; b as before.
-# Largest: 3 3 5 1 on both; means (-1.5 + 0 + 3 + 3 - 5 - 1) / 6.
-is 'devices that no clock joins are not compared' "$T/parts" <<'END'
+# Device 2 cannot be compared. Of the others: a start -1.5 1.5, end 0 0; 3 -3, 3 -3; b as before.
+# Maximum: 3 3 5 1 on both; means (-1.5 + 0 + 3 + 3 - 5 - 1) / 6.
+is 'devices on different clocks are not compared' "$T/parts" <<'END'
 program id device executions bias_mean bias_max bias_sum rank
 step 7 1 2 0.25 5 12 1
 step 7 0 2 -0.25 5 12 2
 END
-equal 'nor do they wait for each other' "$(nsysx-stragglers -q --waits "$T/parts" | wc -l)" 1
-equal 'which is said' "$(nsysx-stragglers --waits "$T/parts" 2>&1 | grep -c 'clocks cannot be compared: ignored (2)')" 1
+equal '... have no waits' "$(nsysx-stragglers -q --waits "$T/parts" | wc -l)" 1
+equal '... a warning' "$(nsysx-stragglers --waits "$T/parts" 2>&1 | grep -c 'clocks cannot be compared: ignored (2)')" 1
 CLOCKS=
 { head_of; records; } | stream >"$T/unaligned"
 for option in --tsv --curve --waits --waits=pairs; do
-	fails "$option refuses reports that were not aligned" 1 'work of several reports whose clocks are not aligned: run nsysx-align first' \
+	fails "$option refuses profiles that are not aligned" 1 'work of several reports whose clocks are not aligned: run nsysx-align first' \
 		nsysx-stragglers $option -o "$T/none" "$T/unaligned"
 done
 unset CLOCKS
 sed 's/^\(device	2	\)1/\10/; /^clock/d; s/^\([mt][a-z]*	\)1	/\10	/' "$T/unaligned" >"$T/single"
 nsysx-stragglers -q "$T/single" >"$T/got"
 nsysx-stragglers -q "$T/step.tsv" >"$T/want"
-same 'one report needs no aligning' "$T/want" "$T/got"
+same 'a single profile needs no alignment' "$T/want" "$T/got"
 
-# ---- any order of what starts at once, any encoding ----
+# ---- order and encoding
 for option in --tsv --curve --waits --waits=pairs; do
 	nsysx-stragglers -q $option "$T/step.tsv" >"$T/a"
 	nsysx-view -bz "$T/step.tsv" | nsysx-stragglers -q $option -o "$T/b"
@@ -203,10 +203,10 @@ ok 'ties in another order' sh -c '! cmp -s "$T/step.tsv" "$T/ties"'
 for option in --tsv --curve --waits --waits=pairs; do
 	nsysx-stragglers -q $option "$T/step.tsv" >"$T/a"
 	nsysx-stragglers -q $option "$T/ties" >"$T/b"
-	same "$option does not depend on the order of what starts at once" "$T/a" "$T/b"
+	same "$option does not depend on the order of records with equal starts" "$T/a" "$T/b"
 done
 nsysx-stragglers -q --json --curve "$T/step.tsv" >"$T/json"
-equal 'in JSON' "$(python3 -c '
+equal 'JSON' "$(python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))
 print(len(r), r[0]["bias_2"], r[3]["bias_2"], r[1]["name"])' "$T/json")" '4 2.5 None a'
@@ -220,8 +220,8 @@ nsysx-stragglers -q --table --waits "$T/step.tsv" >"$T/got"
 } >"$T/want"
 same 'aligned columns with units' "$T/want" "$T/got"
 
-# ---- made-up jobs ----
-# Time waited by each device in true time, as the generator has it, in collectives of more than one device.
+# ---- generated jobs ----
+# Time waited by each device in true time, according to the generator, in collectives of more than one device.
 waited() {
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		$c["group"] > 1 { n[$c["device"]]++; t[$c["device"]] += $c["wait"] } END { for (d in n) print d "\t" n[d] "\t" t[d] }' "$1/answers/collectives.tsv" | sort
@@ -232,21 +232,21 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	nsysx-stragglers -q --waits --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { n[$2] += $3; t[$2] += $4 } END { for (d in n) print d "\t" n[d] "\t" t[d] }' | sort >"$T/got"
 	waited "$T/one" >"$T/want"
 	ok 'devices waited' test -s "$T/want"
-	same 'waits of one report are what the generator says' "$T/want" "$T/got"
+	same 'waits of one profile equal those of the generator' "$T/want" "$T/got"
 	nsysx-stragglers -q --waits=pairs --tsv "$T/one/s" | awk -F'\t' 'NR > 1 { t += $5 } END { print t }' >"$T/got"
 	awk -F'\t' '{ t += $3 } END { print t }' "$T/want" >"$T/sum"
-	same 'pairs add up to the same' "$T/sum" "$T/got"
+	same 'pairs add up to waits' "$T/sum" "$T/got"
 	if [ -x "$B/bin/nsysx-align" ]; then
 		"$SYNTH" --processes 3 --offset 5000000 -o "$T/three"
 		nsysx-extract -q -b "$T/three/r0.sqlite" "$T/three/r1.sqlite" "$T/three/r2.sqlite" | nsysx-align -q -b -o "$T/three/s"
 		nsysx-stragglers -q --waits --tsv "$T/three/s" | awk -F'\t' 'NR > 1 { n[$2] += $3; t[$2] += $4 } END { for (d in n) print d "\t" n[d] "\t" t[d] }' | sort >"$T/got"
 		waited "$T/three" >"$T/want"
-		same 'waits of reports that were aligned are what the generator says' "$T/want" "$T/got"
+		same 'waits of aligned profiles equal those of the generator' "$T/want" "$T/got"
 	else
-		skip 'waits of reports that were aligned' 'there is no nsysx-align'
+		skip 'waits of aligned profiles' 'there is no nsysx-align'
 	fi
 else
-	skip 'waits are what the generator says' 'there is no nsysx-synth or nsysx-extract'
+	skip 'waits equal those of the generator' 'there is no nsysx-synth or nsysx-extract'
 fi
 
 # ---- reference results ----
@@ -257,8 +257,8 @@ if [ -d "$SHARED/oracle" ] && [ -x "$B/bin/nsysx-extract" ] && [ -x "$B/bin/nsys
 	nsysx-stragglers -q --program 40 --tsv "$T/combined" >"$T/got"
 	edges=$(nsysx-stragglers -q --program 40 --curve --tsv "$T/combined" | sed 1d | wc -l)
 	zstd -dcq "$SHARED/oracle/combined/lockstep_40_outlier.tsv.zst" >"$T/want"
-	# Clocks are corrected by whole nanoseconds here and by fractions there: up to 1 ns an edge apart.
-	equal 'lockstep agrees, and finds the same device' "$(python3 -c '
+	# Clocks are corrected by whole nanoseconds here and by fractions in the reference: up to 1 ns difference per edge.
+	equal 'lockstep equals the reference, with the same device' "$(python3 -c '
 import csv, sys
 g = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
 w = {r["Device"]: float(r["SumMaxAbsBias"]) * 1e6 for r in csv.DictReader(open(sys.argv[2]), delimiter="\t")}
@@ -266,40 +266,40 @@ edges = int(sys.argv[3])
 print(len(w) == len(g) and edges > 5000 and all(abs(float(r["bias_sum"]) - w[r["device"]]) <= edges for r in g)
       and [r["device"] for r in g] == sorted(w, key=lambda d: -w[d]))' "$T/got" "$T/want" "$edges")" True
 else
-	skip 'lockstep agrees with reference results' 'they, nsysx-extract or nsysx-align are not here'
+	skip 'lockstep equals the reference' 'they, nsysx-extract or nsysx-align are not here'
 fi
 
-# ---- nothing to say, and refusals ----
+# ---- empty results, and refusals ----
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 head -c 900 "$T/step.tsv" >"$T/cut"
 for option in --tsv --curve --waits --waits=pairs; do
 	ok "$option of a stream without records" nsysx-stragglers $option "$T/empty"
-	equal "$option is a header then" "$(nsysx-stragglers -q $option "$T/empty" | wc -l)" 1
-	equal "$option says why" "$(nsysx-stragglers $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
+	equal "... $option: only a header" "$(nsysx-stragglers -q $option "$T/empty" | wc -l)" 1
+	equal "... $option: a warning" "$(nsysx-stragglers $option "$T/empty" 2>&1 | grep -c -e 'no thunk records' -e 'no communication')" 1
 	fails "$option refuses a stream cut short" 1 'cut short' nsysx-stragglers $option -o "$T/none" "$T/cut"
 done
 printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t1\n' >"$T/torch"
 for option in --waits --waits=pairs; do
-	says "$option of kernels that communicate says what it needs" 'nsysx-collectives --instances' nsysx-stragglers $option "$T/torch"
+	says "$option of kernels that communicate: a warning with the requirements" 'nsysx-collectives --instances' nsysx-stragglers $option "$T/torch"
 done
 sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"
-fails 'a stream out of order' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"
+fails 'an unsorted stream' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"
 { head_of; echo 'thunk 0 0 0 0 0 0 a 5 - 0'; } | stream >"$T/timeless"
-equal 'thunks without a duration are said' "$(nsysx-stragglers "$T/timeless" 2>&1 | grep -c 'thunks without start or duration: ignored')" 1
-# Times at both ends of 64 bits.
+equal 'thunks without a duration are reported' "$(nsysx-stragglers "$T/timeless" 2>&1 | grep -c 'thunks without start or duration: ignored')" 1
+# Times at both limits of 64 bits.
 { head_of; echo 'module 0 0 0 0 -9223372036854775807 1'; echo 'module 0 0 0 1 -9223372036854775807 1'
 	echo 'thunk 0 0 0 0 0 0 a -9223372036854775807 1 0'; echo 'thunk 0 0 0 0 2 0 ar -9223372036854775807 1 1'
 	echo 'thunk 0 0 0 1 0 0 a 9223372036854775807 1 0'; echo 'thunk 0 0 0 1 2 0 ar 9223372036854775807 1 1'
 	echo 'thunk 1 0 0 2 2 0 ar 9223372036854775807 1 1'; } | stream >"$T/far"
 for option in --tsv --curve; do
-	ok "$option of times at both ends" nsysx-stragglers $option "$T/far"
+	ok "$option of times at both limits" nsysx-stragglers $option "$T/far"
 done
 fails 'waits beyond 64 bits' 1 'exceeds 64 bits' nsysx-stragglers --waits "$T/far"
 equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
 fails '--require without such a record' 1 'no op record' nsysx-stragglers --require op "$T/step.tsv"
-ok '--require with one' nsysx-stragglers -q --require thunk "$T/step.tsv"
+ok '--require: there is such a record' nsysx-stragglers -q --require thunk "$T/step.tsv"
 fails 'a full disk is an error' 1 '/dev/full' nsysx-stragglers -q -o /dev/full "$T/step.tsv"
-fails 'two questions' 2 'exclude each other' nsysx-stragglers --curve --waits "$T/step.tsv"
-fails 'waits of what' 2 'want device or pairs' nsysx-stragglers --waits=all "$T/step.tsv"
+fails '--curve and --waits' 2 'exclude each other' nsysx-stragglers --curve --waits "$T/step.tsv"
+fails 'an invalid --waits' 2 'want device or pairs' nsysx-stragglers --waits=all "$T/step.tsv"
 fails 'two forms' 2 'exclude each other' nsysx-stragglers --table --json "$T/step.tsv"
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Streams that are no whole, sound stream: each is refused with status 1 and a message that says where and why.
+# Incomplete and malformed streams: each is refused with status 1 and a message with place and reason.
 . "${0%/*}/../testlib.sh"
 
 # A text stream of the lines given (printf formats) in $T/in.
@@ -7,7 +7,7 @@ text() {
 	printf '#nsysx\t2\n#end\trecords:i\n' >"$T/in"
 	for line in "$@"; do printf "$line\\n" >>"$T/in"; done
 }
-# text's lines are refused with the message.
+# The lines of text are refused with the message.
 bad() {
 	claim=$1 message=$2
 	shift 2
@@ -20,7 +20,7 @@ bytes() {
 	fails "$1" 1 "nsysx-view: $T/in$2" nsysx-view -k none "$T/in"
 }
 
-# What it is at all.
+# ---- other inputs
 bytes 'nothing is no stream' ': empty: not an nsysx stream (did the command before it fail?)' ''
 bytes 'other text' ': not an nsysx stream' 'hello\n'
 bytes 'text like a stream' ': not an nsysx stream' '#nsys\t1\n'
@@ -71,9 +71,9 @@ bad 'a record after the end' ':5: something after the end record: "k?1"' '#k\tx:
 bad 'two streams' ':4: two streams one after the other: use nsysx-merge' 'end\t0' '#nsysx\t2'
 bad 'two first lines' ':3: two streams one after the other: use nsysx-merge' '#nsysx\t2'
 text 'end\t7'
-ok 'the count of a text stream is not checked: people drop lines' nsysx-view "$T/in"
+ok 'the count of a text stream is not checked, so that lines may be removed' nsysx-view "$T/in"
 
-# Every part of a stream is less than a stream, in every encoding.
+# Every proper prefix of a stream is incomplete, in every encoding.
 text '#thunk\tname:s\tstart:i\thidden:i' 'thunk\ta\t1\t' 'thunk\tb\t2\t5' '#zebra\tx:f' 'zebra\t0.1' 'thunk\tab\t2\t' 'end\t4'
 cp "$T/in" "$T/text"
 cut_everywhere() {
@@ -93,13 +93,13 @@ nsysx-view -z "$T/text" >"$T/text.zst"
 nsysx-view -b -z "$T/text" >"$T/binary.zst"
 for form in text binary text.zst binary.zst; do
 	nsysx-view "$T/$form" >"$T/back"
-	same "$form holds the stream" "$T/back" "$T/text"
+	same "$form is complete" "$T/back" "$T/text"
 	cut_everywhere "$form"
 done
 head -c 60 "$T/binary.zst" >"$T/cut"
 fails 'a cut frame says so' 1 "$T/cut: cut short: the zstd frame is not complete" nsysx-view "$T/cut"
 
-# No damage to binary crashes, or gives anything but the records that it says or an error.
+# Damaged binary causes no crash, and gives only the records that it contains or an error.
 size=$(wc -c <"$T/binary")
 n=0 worst=
 while [ "$n" -lt "$size" ]; do
@@ -111,8 +111,8 @@ while [ "$n" -lt "$size" ]; do
 	done
 	n=$((n + 1))
 done
-equal "no byte changed makes binary end otherwise than well or with an error" "$worst" ''
-# One byte of a checked frame cannot change unseen.
+equal "changing any byte of binary gives records or an error" "$worst" ''
+# A change to one byte of a frame with a checksum is detected.
 size=$(wc -c <"$T/binary.zst")
 n=5 worst=
 while [ "$n" -lt "$size" ]; do
@@ -123,7 +123,7 @@ while [ "$n" -lt "$size" ]; do
 	[ "$status" -eq 1 ] || worst="$worst $n:$status"
 	n=$((n + 1))
 done
-equal 'damage to a compressed stream is seen' "$worst" ''
+equal 'damage to a compressed stream is detected' "$worst" ''
 
 # Two binary streams, and a wrong count.
 cat "$T/binary" "$T/binary" >"$T/two"
@@ -137,11 +137,11 @@ fails 'a byte after a binary stream' 1 "$T/more: something after the end record"
 { head -c -1 "$T/binary"; printf '\005'; } >"$T/count"
 fails 'the count of a binary stream is checked' 1 "$T/count: 4 records, but its end counts 5" nsysx-view -k none "$T/count"
 
-# The input, not the disk, is at fault; the output is.
+# Errors of the output.
 fails 'a full disk' 1 'nsysx-view: /dev/full: No space left on device' nsysx-view -o /dev/full "$T/text"
 nsysx-view -o "$T/kept" "$T/text"
 head -n 4 "$T/text" >"$T/cut"
 fails 'a cut stream' 1 'cut short after 1 record: no end record' nsysx-view -o "$T/kept" "$T/cut"
-same 'leaves the output file as it was' "$T/kept" "$T/text"
-equal 'and nothing beside it' "$(ls -A "$T" | grep -c '^\.')" 0
+same '... leaves the output file unchanged' "$T/kept" "$T/text"
+equal '... and no file beside it' "$(ls -A "$T" | grep -c '^\.')" 0
 done_testing

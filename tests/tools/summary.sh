@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-summary: tables of where GPU time goes. Answers are worked out by hand beside the streams.
+# nsysx-summary: tables of where GPU time goes. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
 
 # Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
@@ -13,7 +13,7 @@ round() {
 	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
 		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
 }
-# The table of nsysx-summary ARGS is what standard input says.
+# The table of nsysx-summary ARGS equals standard input.
 is() {
 	claim=$1
 	shift
@@ -68,12 +68,12 @@ stream <"$T/step" >"$T/step.tsv"
 
 # Durations 100 110 120 130: mean 115, std sqrt(500/3); thunks 3 3 3 4. Exposed time of ar: 40 and 25, then 30 and 0: waits 15 and 30,
 # mean 22.5, std 15/sqrt 2, 22.5 of 115; of the longest, 110 and 130, 22.5/120. step has 460 of 462 ns.
-is 'a row a program' --by module "$T/step.tsv" <<'END'
+is 'a row per program' --by module "$T/step.tsv" <<'END'
 id name key execs thunks_mean thunks_std total mean std percent wait_mean wait_std wait_percent wait_share
 7 step step@7 4 3.25 0.5 460 115 12.9099444874 99.5670995671 22.5 10.6066017178 19.5652173913 0.1875
 9 tiny tiny@9 1 1 - 2 2 - 0.4329004329 - - - -
 END
-# Device 0 waits 80 of its 100 ns for device 1, which takes 20: more than the mean of 60, and 80 of the 100.
+# Device 0 waits 80 of its 100 ns for device 1, which takes 20: more than the mean of 60, and 80 % of the longest execution.
 {
 	head_of
 	cat <<'END'
@@ -83,41 +83,41 @@ module 0 0 0 1 1080 20 1
 thunk 0 0 0 1 1 0 ar 1090 10 0 1
 END
 } | stream >"$T/late.tsv"
-equal 'waiting may be more than the mean time, but not than that of the device that waits' \
+equal 'wait_percent may exceed 100 %' \
 	"$(nsysx-summary -q --tsv "$T/late.tsv" | cut -f 11,13- | tail -n 1 | tr '\t' ' ' | cut -c 1-16)" '80 133.333333333'
-equal 'of which it is this share' "$(nsysx-summary -q --tsv "$T/late.tsv" | cut -f 14 | tail -n 1)" 0.8
+equal 'wait_share is the share of the longest execution' "$(nsysx-summary -q --tsv "$T/late.tsv" | cut -f 14 | tail -n 1)" 0.8
 nsysx-summary "$T/step.tsv" >"$T/default"
 nsysx-summary --by module "$T/step.tsv" >"$T/module"
-same 'which is what there is without --by' "$T/default" "$T/module"
+same '--by module is the default' "$T/default" "$T/module"
 
 # Exposed: fusion.1 40 50 60 70; ar 40 25 30 0 (std of these sqrt(868.75/3)); other 5 7. tiny is beyond 0.99 of the time.
-is 'a row an instruction, the longest exposed time first' --by thunk "$T/step.tsv" <<'END'
+is 'a row per instruction, the longest exposed time first' --by thunk "$T/step.tsv" <<'END'
 id program name opcode comm count total mean std relstd percent op_name
 7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
 7 step ar all-reduce-start 1 4 95 23.75 17.0171482139 0.716511503743 20.652173913 -
 7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
 END
-equal 'programs beyond the default --cover are no trouble' "$(cat "$T_private/err")" ''
+equal 'programs beyond the default --cover: no warning' "$(cat "$T_private/err")" ''
 run nsysx-summary -v --by thunk "$T/step.tsv"
-equal 'with -v they are told, in ms' "$(cat "$T_private/err")" \
+equal '... an info with -v, in ms' "$(cat "$T_private/err")" \
 	'nsysx-summary: info: programs beyond --cover ignored: 2e-06 ms of module time, 2e-06 ms of thunk time'
 nsysx-summary -q --by thunk --cover 1 "$T/step.tsv" | cut -f 3,7 | tail -n 1 >"$T/got"
-equal '--cover 1 leaves nothing out' "$(cat "$T/got")" 'copy	2'
+equal '--cover 1 includes everything' "$(cat "$T/got")" 'copy	2'
 # 327 exposed of 460.
-is 'a row an opcode, and what is left' --by opcode "$T/step.tsv" <<'END'
+is 'a row per opcode, and idle time' --by opcode "$T/step.tsv" <<'END'
 opcode total percent
 fusion 220 47.8260869565
 all-reduce-start 95 20.652173913
 [no_instruction] 12 2.60869565217
 [GPU_idle_during_module_execution] 133 28.9130434783
 END
-is 'a row a kind of collective' --by collective "$T/step.tsv" <<'END'
+is 'a row per kind of collective' --by collective "$T/step.tsv" <<'END'
 collective count total exposed hidden hidden_share
 all-reduce 4 140 95 45 0.321428571429
 [all] 4 140 95 45 0.321428571429
 END
 # Device 0 from 1000 to 2120, device 1 to 2130.
-is 'a row a device' --by device "$T/step.tsv" <<'END'
+is 'a row per device' --by device "$T/step.tsv" <<'END'
 device profile execs span modules compute exposed hidden idle compute_percent exposed_percent idle_percent window copy copy_hidden
 0 r0 2 1120 220 105 70 10 945 9.375 6.25 84.375 - - -
 1 r0 2 1130 240 127 25 35 978 11.2389380531 2.21238938053 86.5486725664 - - -
@@ -139,16 +139,16 @@ id program name opcode comm count total mean std relstd percent op_name
 7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
 7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
 END
-equal '--variable=1 is the slowest of them' "$(nsysx-summary -q --variable=1 "$T/step.tsv" | cut -f 3 | tr '\n' ' ')" 'name fusion.1 '
+equal '--variable=1: only the slowest' "$(nsysx-summary -q --variable=1 "$T/step.tsv" | cut -f 3 | tr '\n' ' ')" 'name fusion.1 '
 
 # std 1 of mean 10 is a tenth, not more: 9 10 11. 8 10 12 is: std 2.
 { head_of; echo 'module 0 0 0 0 0 100 1'; for d in 9 10 11; do echo "thunk 0 0 0 0 0 0 even $d $d 0 0"; done
 	for d in 8 10 12; do echo "thunk 0 0 0 0 2 0 uneven 1$d $d 0 0"; done; } | stream >"$T/vary"
-equal 'a tenth of the mean is not yet variable' "$(nsysx-summary -q --variable --tsv "$T/vary" | cut -f 3,9 | tr '\n\t' '  ')" 'name std other 2 '
+equal 'a tenth of the mean is not variable' "$(nsysx-summary -q --variable --tsv "$T/vary" | cut -f 3,9 | tr '\n\t' '  ')" 'name std other 2 '
 
 # ---- waits ----
-# Two groups side by side, {0,1} and {2,3}: exposed 50 and 10, 30 and 25: the instruction made its execution wait 40, not 45. A copy to
-# the host is each device's own. Another execution without communication has no wait to add.
+# Two concurrent groups, {0,1} and {2,3}: exposed 50 and 10, 30 and 25: the instruction made its execution wait 40, not 45. A copy to
+# the host concerns one device. Another execution without communication has no wait to add.
 stream >"$T/groups" <<'END'
 #device device:i profile:i
 device 0 0
@@ -178,9 +178,9 @@ thunk 0 0 0 0 1 ar 80 7 0 1
 thunk 0 0 1 0 1 ar 81 6 0 1
 module 0 1 0 200 100 0
 END
-# The second occurrence was met on two devices of four: 7 and 6.
+# The second occurrence ran on two devices of four: 7 and 6.
 nsysx-summary -q "$T/groups" | cut -f 4,11,12,13 | tail -n 1 >"$T/got"
-equal 'groups that run side by side wait side by side' "$(cat "$T/got")" '5	41		41'
+equal 'concurrent groups: the longest wait counts' "$(cat "$T/got")" '5	41		41'
 
 # ---- operations and ranges ----
 stream >"$T/ops" <<'END'
@@ -195,8 +195,8 @@ op 0 4 kernel 0 add 25 1
 range 0 3 - a 40 40 0 6 4
 range 0 4 - idle - - 0 9 -
 END
-# gemm: 10 14, std sqrt 8; 24 of 25 ns of kernels. Copies are a whole of their own.
-is 'operations by type and name, any profile' --by kernel "$T/ops" <<'END'
+# gemm: 10 14, std sqrt 8; 24 of 25 ns of kernels. Copies have their own total.
+is 'operations by type and name, of all profiles' --by kernel "$T/ops" <<'END'
 type name count total mean std min max percent
 kernel gemm 2 24 12 2.82842712475 10 14 96
 memcpy HtoD 1 5 5 - 5 5 100
@@ -208,14 +208,14 @@ domain name count total mean std min max ops host_total gpu_time gpu_self gpu_me
 TSL a 1 10 10 - 10 10 1 2 0 0 0 0
 END
 grep -v -e '^op' -e '^#op' "$T/ops" | sed 's/^end\t.*/end\t4/' >"$T/spans"
-is 'without operations ranges have spans alone' --by range "$T/spans" <<'END'
+is 'without operations: spans of ranges' --by range "$T/spans" <<'END'
 domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
 - a 2 70 35 7.07106781187 30 40 7 11 - - - -
 TSL a 1 10 10 - 10 10 1 2 - - - -
 END
-equal 'and say so' "$(nsysx-summary --by range --table "$T/spans" | tail -n 2 | head -n 1)" 'in order of total, the span of GPU work; extract with --ops for gpu_time'
-# A long span with little in it comes behind short ones full of work: outer 100 ns has 8 + 5 + 7 of its own and of what is in it, twice nested
-# `in` 12 + 7, where 7 is counted in both; alone 30 of 30. 2 of 62 ns are in no range, and 10 name one that is not there.
+equal '... and a warning' "$(nsysx-summary --by range --table "$T/spans" | tail -n 2 | head -n 1)" 'in order of total, the span of GPU work; extract with --ops for gpu_time'
+# A long span with little work comes after short ones full of work: outer 100 ns has 8 + 5 + 7 of its own and of its children, the nested pair
+# `in` 12 + 7, where 7 is counted in both; alone 30 of 30. 2 of 62 ns are in no range, and 10 name a missing one.
 stream >"$T/nested" <<'END'
 #range profile:i range:i parent:i name:s start:i dur:i host_start:i host_dur:i ops:i
 #op profile:i op:i type:s device:i name:s start:i dur:i range:i
@@ -230,14 +230,14 @@ op 0 5 kernel 0 k 50 10 99
 range 0 4 - alone 200 30 200 1 1
 op 0 6 kernel 0 k 200 30 4
 END
-is 'ranges by the time of what is launched in them' --by range "$T/nested" <<'END'
+is 'ranges by the time of operations launched in them' --by range "$T/nested" <<'END'
 domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
 - alone 1 30 30 - 30 30 1 1 30 30 30 48.3870967742
 - outer 1 100 100 - 100 100 3 9 20 8 20 32.2580645161
 - in 2 40 20 7.07106781187 15 25 3 8 19 12 9.5 30.6451612903
 END
-equal 'an operation whose range is missing is told of' "$(nsysx-summary --by range "$T/nested" 2>&1 >"$T/got" | grep -c 'operations whose range is not in the stream')" 1
-# Every operation again, walked outwards through all ranges around it.
+equal 'an operation whose range is missing is reported' "$(nsysx-summary --by range "$T/nested" 2>&1 >"$T/got" | grep -c 'operations whose range is not in the stream')" 1
+# Every operation again, added to all ranges around it.
 cat >"$T/walk.awk" <<'END'
 BEGIN { FS = "\t" }
 $1 ~ /^#(range|op)$/ { for (i = 1; i <= NF; i++) { n = $i; sub(/:.*/, "", n); c[substr($1, 2), n] = i }; next }
@@ -253,9 +253,9 @@ $1 == "op" {
 }
 END { for (id in of) seen[of[id]] = 1; for (k in seen) printf "%s\t%.0f\t%.0f\n", k, all[k], self[k] }
 END
-equal 'those without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: ignored')" 1
+equal 'ranges without GPU work are counted with -v' "$(nsysx-summary -v --by range "$T/ops" 2>&1 | grep -c 'ranges without GPU work: ignored')" 1
 
-# Five calls of two operations and a layer's hook as frameworks name them: a row a key, not a row a call; XLA's names stay.
+# Five calls of two operations and a layer's hook as named by frameworks: a row per key, not per call; XLA's names are unchanged.
 stream >"$T/calls" <<'END'
 #range profile:i range:i domain:s name:s start:i dur:i host_start:i host_dur:i ops:i
 range 0 1 - aten::mm,\sseq\s=\s7,\sop_id\s=\s52,\ssizes\s=\s[[2,\s3],\s[]] 0 30 0 5 3
@@ -268,20 +268,20 @@ range 0 7 TSL mm,\sop_id\s=\s9 140 4 0 1 1
 END
 sed 's/\\s/ /g' "$T/calls" >"$T/calls.tsv"
 named() { nsysx-summary -q --by range --tsv "$@" "$T/calls.tsv" | awk -F'\t' 'NR > 1 { print $1 "|" $2 "|" $3, $4, $7, $8, $9, $10 }'; }
-equal 'a row a key' "$(named)" '|aten::mm|2 80 30 50 7 11
+equal 'a row per key' "$(named)" '|aten::mm|2 80 30 50 7 11
 |blocks.3.attn|1 7 7 7 1 1
 |blocks.22.attn|1 5 5 5 1 1
 TSL|mm, op_id = 9|1 4 4 4 1 1
 |blocks.1.attn|1 2 2 2 1 1
 D|aten::mm|1 1 1 1 1 1'
-equal 'a row a key whose numbers are left out' "$(named --names=digits)" '|aten::mm|2 80 30 50 7 11
+equal 'a row per key without numbers' "$(named --names=digits)" '|aten::mm|2 80 30 50 7 11
 |blocks.#.attn|3 14 2 7 3 3
 TSL|mm, op_id = 9|1 4 4 4 1 1
 D|aten::mm|1 1 1 1 1 1'
-equal 'a row a name' "$(named --names=full | cut -d'|' -f 2 | sort)" "$(awk -F'\t' '$1 == "range" { print $5 }' "$T/calls.tsv" | sort)"
+equal 'a row per name' "$(named --names=full | cut -d'|' -f 2 | sort)" "$(awk -F'\t' '$1 == "range" { print $5 }' "$T/calls.tsv" | sort)"
 fails '--names goes with ranges' 2 '--names goes with --by range' nsysx-summary --by kernel --names=full "$T/ops"
 
-# ---- any order, any encoding ----
+# ---- order and encoding ----
 awk '/^module|^thunk/ { late[++n] = $0; next } { print } END { while (n) print late[n--] }' "$T/step" | stream >"$T/back.tsv"
 nsysx-view -bz "$T/step.tsv" >"$T/step.nsx"
 for by in module thunk opcode collective device total; do
@@ -313,7 +313,7 @@ same 'aligned columns with units' "$T/want" "$T/got"
 
 # ---- the same as nsysx-fold ----
 folded() { sed 's/^\[GPU active\];//' | awk '{ n = $NF; sub(/ [0-9]*$/, ""); print $0 "\t" n }' | sort; }
-# Its stacks by opcode are our rows, to the nanosecond.
+# Stacks by opcode equal our rows, to the nanosecond.
 agree() {
 	nsysx-fold -q --by opcode --cover "$2" "$1" | folded >"$T/fold"
 	nsysx-summary -q --by opcode --cover "$2" "$1" | sed 1d | awk -F'\t' '$2 > 0 { print $1 "\t" $2 }' >"$T/rows"
@@ -327,41 +327,41 @@ agree() {
 agree "$T/step.tsv" 1 'the same as nsysx-fold'
 agree "$T/step.tsv" 0.9 'the same as nsysx-fold of the top program'
 
-# ---- made-up job ----
+# ---- generated job ----
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	"$SYNTH" --processes 2 --devices 2 -o "$T/job"
 	nsysx-extract -q --ranges --ops "$T/job/r0.sqlite" "$T/job/r1.sqlite" | nsysx-overlap -q -b >"$T/job/s"
 	nsysx-summary -q --by module --tsv "$T/job/s" | cut -f 1,4,7 | sed 1d | sort >"$T/got"
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		{ n[$c["program_id"]]++; t[$c["program_id"]] += $c["dur"] } END { for (p in n) print p "\t" n[p] "\t" t[p] }' "$T/job/answers/modules.tsv" | sort >"$T/want"
-	ok 'the generator made modules' test -s "$T/want"
-	same 'executions and time of modules are what it says' "$T/want" "$T/got"
+	ok 'the generator has modules' test -s "$T/want"
+	same 'executions and time of modules equal those of the generator' "$T/want" "$T/got"
 	nsysx-summary -q --by thunk --cover 1 --tsv "$T/job/s" | cut -f 1,3,6,7 | sed 1d | sort >"$T/got"
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		{ k = $c["program_id"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"] - $c["hidden"] } END { for (k in n) print k "\t" n[k] "\t" t[k] }' \
 		"$T/job/answers/thunks.tsv" | sort >"$T/want"
-	same 'exposed time of thunks is' "$T/want" "$T/got"
+	same 'exposed time of thunks equals that of the generator' "$T/want" "$T/got"
 	nsysx-summary -q --by collective --tsv "$T/job/s" | awk -F'\t' '$1 == "[all]" { print $2, $3, $5 }' >"$T/got"
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { n++; t += $c["dur"]; h += $c["hidden"] } END { print n, t, h }' \
 		"$T/job/answers/collectives.tsv" >"$T/want"
-	same 'time of collectives is' "$T/want" "$T/got"
+	same 'time of collectives equals that of the generator' "$T/want" "$T/got"
 	nsysx-summary -q --by kernel --tsv "$T/job/s" | cut -f 1-4 | sed 1d | sort >"$T/got"
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		{ k = $c["type"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"] } END { for (k in n) print k "\t" n[k] "\t" t[k] }' "$T/job/answers/ops.tsv" | sort >"$T/want"
-	same 'time of operations is' "$T/want" "$T/got"
+	same 'time of operations equals that of the generator' "$T/want" "$T/got"
 	nsysx-summary -q --by range --tsv "$T/job/s" | awk -F'\t' -v OFS='\t' 'NR > 1 { print $1, $2, $3, $4, $9 }' | sort >"$T/got"
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 		{ sub(/, op_id = [0-9]+$/, "", $c["name"]); sub(/, seq = [0-9]+$/, "", $c["name"]); k = $c["domain"] "\t" $c["name"]; n[k]++; t[k] += $c["dur"]; o[k] += $c["ops"] } END { for (k in n) print k "\t" n[k] "\t" t[k] "\t" o[k] }' \
 		"$T/job/answers/ranges.tsv" | sort >"$T/want"
-	same 'time of ranges is' "$T/want" "$T/got"
+	same 'time of ranges equals that of the generator' "$T/want" "$T/got"
 	agree "$T/job/s" 1 'a whole job: the same as nsysx-fold'
 else
-	skip 'times are what the generator says' 'there is no nsysx-synth or nsysx-extract'
+	skip 'times equal those of the generator' 'there is no nsysx-synth or nsysx-extract'
 fi
 
 # ---- reference results ----
 oracle() { zstd -dcq "$SHARED/oracle/$1/$2.tsv.zst"; }
-# Sums that were added up as doubles in ms, and a factor to ns: within 10 ns; means and shares to 1e-6.
+# Sums of doubles in ms, and a factor to ns: within 10 ns; means and shares to 1e-6.
 compare() {
 	python3 - "$@" <<'END'
 import csv, sys
@@ -399,17 +399,17 @@ if [ -d "$SHARED/oracle" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	for job in p0 combined; do
 		oracle $job totals >"$T/want"
 		nsysx-summary -q --totals --tsv "$T/$job" >"$T/got"
-		# Two of the three depend on no clock.
+		# Two of the three are independent of clocks.
 		equal "$job: totals" "$(compare totals "$T/got" "$T/want")" True
 		oracle $job hidden_to_total >"$T/want"
 		nsysx-summary -q --by collective --tsv "$T/$job" >"$T/got"
-		equal "$job: what is hidden" "$(compare hidden "$T/got" "$T/want")" True
+		equal "$job: hidden time" "$(compare hidden "$T/got" "$T/want")" True
 		oracle $job compute_variability_high >"$T/want"
 		nsysx-summary -q --variable=100000 --tsv "$T/$job" >"$T/got"
-		equal "$job: what varies" "$(compare variable "$T/got" "$T/want")" True
+		equal "$job: variable computations" "$(compare variable "$T/got" "$T/want")" True
 		oracle $job compute_variability_threshold >"$T/want"
 		nsysx-summary -q --variable --tsv "$T/$job" >"$T/got"
-		equal "$job: the ten slowest of it" "$(compare threshold "$T/got" "$T/want")" True
+		equal "$job: the ten slowest of these" "$(compare threshold "$T/got" "$T/want")" True
 		agree "$T/$job" 1 "$job: the same as nsysx-fold"
 	done
 	for profile in h100_2gpu_1s mfu_2gpu_before; do
@@ -421,42 +421,42 @@ else
 	skip 'reference results' 'they are not here'
 fi
 
-# ---- nothing to say, and refusals ----
+# ---- empty results, and refusals ----
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 head -c 700 "$T/step.tsv" >"$T/cut"
 for by in module thunk opcode collective device total range kernel; do
 	ok "--by $by of a stream without records" nsysx-summary --by $by "$T/empty"
-	equal "--by $by is a header then" "$(nsysx-summary -q --by $by "$T/empty" | wc -l)" 1
-	equal "--by $by says why" "$(nsysx-summary --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records[:,]')" 1
-	equal "--by $by in JSON is empty" "$(nsysx-summary -q --by $by --json "$T/empty")" '[]'
+	equal "... --by $by: only a header" "$(nsysx-summary -q --by $by "$T/empty" | wc -l)" 1
+	equal "... --by $by: a warning" "$(nsysx-summary --by $by "$T/empty" 2>&1 | grep -c 'warning: no .* records[:,]')" 1
+	equal "... --by $by: an empty list in JSON" "$(nsysx-summary -q --by $by --json "$T/empty")" '[]'
 	fails "--by $by refuses a stream cut short" 1 'cut short' nsysx-summary --by $by -o "$T/none" "$T/cut"
 done
 equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
 { head_of; echo 'module 0 0 0 0 0 -1 1'; echo 'module 0 0 1 0 0 50 1'; echo 'thunk 0 0 0 0 0 0 f 0 - 0 0'; echo 'thunk 0 0 0 0 1 0 ar 0 5 9 1'
 	echo 'thunk 0 0 0 0 1 1 ar 0 5 -9 1'; } | stream >"$T/odd"
-equal 'durations and hidden times that make no sense are said' "$(nsysx-summary --by opcode "$T/odd" 2>&1 >"$T/got" | sed 's/.*warning: //' | tr '\n' '|')" \
+equal 'invalid durations and hidden times are reported' "$(nsysx-summary --by opcode "$T/odd" 2>&1 >"$T/got" | sed 's/.*warning: //' | tr '\n' '|')" \
 	'thunks without a duration: ignored|modules without start or duration: ignored|thunks whose hidden time exceeds their duration: cut to it (2)|'
-equal 'and count nothing' "$(cut -f 1,2 "$T/got" | tr '\n\t' '|=')" 'opcode=total|all-reduce-start=5|[GPU idle during module execution]=45|'
+equal '... and not counted' "$(cut -f 1,2 "$T/got" | tr '\n\t' '|=')" 'opcode=total|all-reduce-start=5|[GPU idle during module execution]=45|'
 sed '/^thunk/s/	[0-9]*	\([01]\)$/		\1/' "$T/step.tsv" >"$T/plain"
-equal 'communication that counts whole is said' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'the stream did not pass nsysx-overlap: communication counts whole')" 1
+equal 'communication without hidden time is reported' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'the stream did not pass nsysx-overlap: communication counts whole')" 1
 { head_of; for e in 1 2; do echo "module 0 0 $e 0 0 9223372036854775000 1"; done; } | stream >"$T/huge"
 for by in module device total; do
 	fails "--by $by: times beyond 64 bits" 1 'exceeds 64 bits' nsysx-summary --by $by "$T/huge"
 done
 fails '--require without such a record' 1 'no op record' nsysx-summary --require op -o "$T/none" "$T/step.tsv"
-ok '--require with one' nsysx-summary --require thunk "$T/step.tsv"
+ok '--require: there is such a record' nsysx-summary --require thunk "$T/step.tsv"
 fails 'a full disk is an error' 1 '/dev/full' nsysx-summary -o /dev/full "$T/step.tsv"
 for share in 0 1.1 99% ''; do
-	fails "--cover '$share' is no share" 2 'want a share' nsysx-summary --by thunk --cover "$share" "$T/step.tsv"
+	fails "--cover '$share' is not a share" 2 'want a share' nsysx-summary --by thunk --cover "$share" "$T/step.tsv"
 done
 fails '--cover where every program counts' 2 '--cover goes with' nsysx-summary --by module --cover 0.9 "$T/step.tsv"
-fails '--variable of something else' 2 '--variable goes with' nsysx-summary --by opcode --variable "$T/step.tsv"
-fails '--variable of none' 2 'want a number' nsysx-summary --variable=0 "$T/step.tsv"
-fails '--totals of something else' 2 'exclude each other' nsysx-summary --by module --totals "$T/step.tsv"
+fails '--variable with other tables' 2 '--variable goes with' nsysx-summary --by opcode --variable "$T/step.tsv"
+fails '--variable=0' 2 'want a number' nsysx-summary --variable=0 "$T/step.tsv"
+fails '--totals with other tables' 2 'exclude each other' nsysx-summary --by module --totals "$T/step.tsv"
 fails 'two forms' 2 'exclude each other' nsysx-summary --tsv --json "$T/step.tsv"
-fails 'an unknown row' 2 'nsysx-summary:' nsysx-summary --by file "$T/step.tsv"
+fails 'an unknown --by' 2 'nsysx-summary:' nsysx-summary --by file "$T/step.tsv"
 fails 'two files' 2 'one FILE at most' nsysx-summary "$T/step.tsv" "$T/step.tsv"
-# Without compilation: ranges whose chain of parents meets one of compilation, and the operations in them, are counted again from the records.
+# --no-compile: ranges whose chain of parents contains one of compilation, and their operations, are counted again from the records.
 "$SYNTH" -o "$T/auto" --autotune >/dev/null
 nsysx-extract -q --ranges --ops -x "$T/auto/dump0" "$T/auto/r0.sqlite" | nsysx-view --text -o "$T/auto.text"
 python3 - "$T/auto.text" >"$T/want" <<'END'
@@ -488,10 +488,10 @@ END
 for by in kernel range; do
 	nsysx-summary -q --tsv --by $by --no-compile "$T/auto.text" | awk -F'\t' -v by=$by 'NR > 1 { n += $3; t += $4 } END { printf "%s %d %d True\n", by, n, t }'
 done >"$T/got"
-same '--no-compile leaves out what compilation runs, and nothing else' "$T/want" "$T/got"
-fails '--no-compile goes with operations and ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
+same '--no-compile drops exactly what compilation runs' "$T/want" "$T/got"
+fails '--no-compile requires operations or ranges' 2 '--no-compile goes with --by kernel and range' nsysx-summary --no-compile --by module "$T/auto.text"
 
-# Several in one reading.
+# ---- several tables in one reading
 every='module thunk opcode collective device total range kernel source'
 for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 	nsysx-summary --tsv --no-compile --names=digits --by "$(echo $every | tr ' ' ,)" -o "$T/of-%" "$f" 2>"$T/said"
@@ -499,11 +499,11 @@ for f in "$T/step.tsv" "$T/ops" "$T/auto.text"; do
 		flags=
 		case $by in range) flags='--no-compile --names=digits' ;; kernel) flags=--no-compile ;; esac
 		nsysx-summary --tsv --by "$by" $flags "$f" 2>>"$T/each" >"$T/want"
-		same "$by of ${f##*/} is the same beside others" "$T/want" "$T/of-$by"
+		same "$by of ${f##*/} is the same in one reading with others" "$T/want" "$T/of-$by"
 	done
 	sort -u "$T/each" >"$T/want"
 	sort "$T/said" >"$T/got"
-	same "what was found of ${f##*/} is said once, with the count that each gives it" "$T/want" "$T/got"
+	same "diags of ${f##*/} are printed once, with their count" "$T/want" "$T/got"
 	rm "$T/each"
 done
 # GPU time of ranges, in a job of XLA and one of a framework, nested and on several threads.
@@ -512,11 +512,11 @@ for f in "$T/auto.text" "$T/torch.text"; do
 	[ -e "$f" ] || nsysx-extract -q --ranges --ops "$T"/torch/r*.sqlite | nsysx-view --text -o "$f"
 	awk -f "$T/walk.awk" "$f" | LC_ALL=C sort >"$T/want"
 	nsysx-summary -q --tsv --by range --names=full "$f" | awk -F'\t' -v OFS='\t' 'NR > 1 { print $1, $2, $11, $12 }' | LC_ALL=C sort >"$T/got"
-	same "GPU time of ranges of ${f##*/} is that of operations, one by one" "$T/want" "$T/got"
-	ok 'and some nest' awk -F'\t' '$3 > $4 { n++ } END { exit !n }' "$T/got"
+	same "GPU time of ranges of ${f##*/} equals a sum over operations" "$T/want" "$T/got"
+	ok 'some ranges are nested' awk -F'\t' '$3 > $4 { n++ } END { exit !n }' "$T/got"
 done
 
-# Rows in another order: of a time, of text; ties stay, absent values come last.
+# --sort: by time, by text; ties keep their order, absent values come last.
 for by in module thunk kernel; do
 	nsysx-summary -q --tsv --by $by "$T/auto.text" >"$T/plain"
 	[ $by = kernel ] && of=max || of=mean
@@ -528,29 +528,29 @@ done
 { head -n 1 "$T/plain"; tail -n +2 "$T/plain" | LC_ALL=C sort -s -t "$(printf '\t')" -k 2,2; } >"$T/want"
 nsysx-summary -q --tsv --by kernel --sort name "$T/auto.text" >"$T/got"
 same 'sorted by a name' "$T/want" "$T/got"
-fails 'no such column' 2 '--sort: no column nmae: want one of type, name, count, total' nsysx-summary --by kernel --sort nmae "$T/auto.text"
+fails 'an unknown column' 2 '--sort: no column nmae: want one of type, name, count, total' nsysx-summary --by kernel --sort nmae "$T/auto.text"
 ok 'of several tables those with the column are sorted' nsysx-summary -q --by kernel,module --sort execs -o "$T/of-%" "$T/auto.text"
-# A source line has the time that nsysx-compare counts for it.
+# Time by source line equals that of nsysx-compare.
 nsysx-warmup -q "$T/auto.text" | nsysx-overlap -q -o "$T/lines" 2>/dev/null
 nsysx-summary -q --tsv --by source --cover 1 "$T/lines" | awk -F'\t' 'NR > 1 { printf "%s\t%.0f\n", $1, $3 }' | LC_ALL=C sort >"$T/got"
 nsysx-compare -q --tsv --by source --time exposed "$T/lines" "$T/lines" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 	{ t[$c["source"]] += $c["base"] * $c["base_execs"] } END { for (k in t) printf "%s\t%.0f\n", k, t[k] }' | LC_ALL=C sort >"$T/want"
-same 'time by source line is that of nsysx-compare' "$T/want" "$T/got"
-ok 'of more than one' awk 'END { exit NR < 4 }' "$T/got"
-equal 'their sum is that of opcodes' "$(awk -F'\t' '{ s += $2 } END { printf "%.0f", s }' "$T/got")" \
+same 'time by source line equals that of nsysx-compare' "$T/want" "$T/got"
+ok 'several source lines' awk 'END { exit NR < 4 }' "$T/got"
+equal 'their sum equals that of opcodes' "$(awk -F'\t' '{ s += $2 } END { printf "%.0f", s }' "$T/got")" \
 	"$(nsysx-summary -q --tsv --by opcode --cover 1 "$T/lines" | awk -F'\t' 'NR > 1 && $1 !~ /^.GPU idle/ { s += $2 } END { printf "%.0f", s }')"
-fails 'several want a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
-fails 'a way twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
-fails 'no way at all' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"
+fails 'several tables require a file each' 2 'want -o FILE with a % in its name' nsysx-summary --by thunk,device -o "$T/one" "$T/step.tsv"
+fails 'a table twice' 2 'or several with commas' nsysx-summary --by thunk,thunk -o "$T/of-%" "$T/step.tsv"
+fails 'an empty --by' 2 'or several with commas' nsysx-summary --by thunk,,device -o "$T/of-%" "$T/step.tsv"
 
-# Spans of ranges are told from their GPU time, for people; a stream whose ranges launch nothing says why there are no rows.
+# Spans of ranges have other headings than GPU time in aligned tables; for a stream whose ranges launch nothing a warning has the reason.
 printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#range\tprofile:i\trange:i\tname:s\tdevice:i\tstart:i\tdur:i\thost_start:i\thost_dur:i\n#end\trecords:i\ndevice\t0\t0\n' >"$T/spans"
 cp "$T/spans" "$T/idle_ranges"
 printf 'range\t0\t1\ta\t0\t10\t5\t1\t2\nend\t2\n' >>"$T/spans"
 printf 'range\t0\t1\ta\t\t\t\t1\t2\nend\t2\n' >>"$T/idle_ranges"
 equal 'spans are headed as spans' "$(nsysx-summary -q --table --by range "$T/spans" | head -n 1 | grep -c 'span_total  span_mean')" 1
-equal 'and have their names in TSV' "$(nsysx-summary -q --tsv --by range "$T/spans" | head -n 1 | cut -f 4,5)" "$(printf 'total\tmean')"
-equal 'ranges that launch nothing are no rows' "$(nsysx-summary -q --tsv --by range "$T/idle_ranges" | wc -l)" 1
-equal '... which is said, with what to do' "$(nsysx-summary --tsv --by range "$T/idle_ranges" 2>&1 >"$T/null" | grep -c 'none of the ranges launched GPU work: .*--trace=cuda,nvtx')" 1
-equal '... and not of a stream that has one' "$(nsysx-summary --tsv --by range "$T/spans" 2>&1 >"$T/null" | grep -c 'none of the ranges')" 0
+equal '... and have their names in TSV' "$(nsysx-summary -q --tsv --by range "$T/spans" | head -n 1 | cut -f 4,5)" "$(printf 'total\tmean')"
+equal 'ranges that launch nothing have no rows' "$(nsysx-summary -q --tsv --by range "$T/idle_ranges" | wc -l)" 1
+equal '... a warning says what to do' "$(nsysx-summary --tsv --by range "$T/idle_ranges" 2>&1 >"$T/null" | grep -c 'none of the ranges launched GPU work: .*--trace=cuda,nvtx')" 1
+equal '... but not if other ranges do' "$(nsysx-summary --tsv --by range "$T/spans" 2>&1 >"$T/null" | grep -c 'none of the ranges')" 0
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tables on a terminal: every one fits it, says what it leaves out, and is what it was everywhere else.
+# Tables on a terminal: every one fits, reports hidden rows, and is unchanged elsewhere.
 . "${0%/*}/../testlib.sh"
 
 python3 -c 'import os, pty; os.waitstatus_to_exitcode' 2>/dev/null || skip_all 'no python3 of 3.9 or later, which makes terminals'
@@ -14,7 +14,7 @@ extract() {
 }
 extract -x "$T/job/dump0" "$T/job/r0.sqlite" -x "$T/job/dump1" "$T/job/r1.sqlite" >"$T/jax.nsysx" || exit 1
 extract "$T/torch/r0.sqlite" "$T/torch/r1.sqlite" >"$T/torch.nsysx" || exit 1
-# Names of wide characters, of marks that combine, and long ones.
+# Names with wide characters, combining marks, and long ones.
 sed 's/fusion/融合した計算/g; s/reduce/réduction-e\xcc\x81e\xcc\x81/g; s/train/列車/g; s/step_fn/the_step_function_of_a_model_with_a_very_long_name_indeed/g' \
 	"$T/jax.nsysx" >"$T/wide.nsysx"
 cd "$T" || exit 1
@@ -62,36 +62,36 @@ here=$tests_dir/tools/terminal
 t='nsysx-summary -q --by thunk jax.nsysx'
 $t --table >piped
 on "$here" 80 '' "$t --wide --top 0" >shown
-same 'with --wide and --top 0 a terminal gets what a pipe gets' shown piped
+same '--wide and --top 0 print the whole table on a terminal' shown piped
 rows=$($t --tsv | tail -n +2 | wc -l)
-equal '20 rows without a word, and how many more' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more ([0-9.]*% of total): --top 0\$")" '20 1'
+equal '20 rows without messages, and the number of others' "$(on "$here" 80 '' "$t --wide" | grep -c '^[0-9]') $(on "$here" 80 '' "$t" | grep -c "^\.\.\. and $((rows - 20)) more ([0-9.]*% of total): --top 0\$")" '20 1'
 header() { on "$here" 80 '' "$1" | sed -n 1p | tr -s ' ' '\n'; }
-equal 'launch keeps what it sorts by' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
+equal 'launch keeps the column of its order' "$(header 'nsysx-launch torch.nsysx' | grep -cx starved)" 1
 equal 'steps keep medians, the slowest and idle time' "$(header 'nsysx-steps torch.nsysx' | grep -cx -e period_p50 -e period_p99 -e idle_mean)" 3
 equal 'each step keeps the time between' "$(header 'nsysx-steps --each torch.nsysx' | grep -cx between)" 1
-equal 'kernels keep their type, of which they are a share' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
+equal 'kernels keep their type, to which shares refer' "$(header 'nsysx-summary --by kernel torch.nsysx' | grep -cx type)" 1
 equal 'copies keep their mode and how much is hidden' "$(header 'nsysx-copies torch.nsysx' | grep -cx -e mode -e hidden)" 2
 equal 'of size too their count' "$(header 'nsysx-copies --by size torch.nsysx' | grep -cx -e bucket -e mode -e count)" 3
-equal 'what breaks a rule keeps its place' "$(header 'nsysx-copies --findings torch.nsysx' | grep -cx -e device -e start)" 2
+equal 'findings about copies keep their start' "$(header 'nsysx-copies --findings torch.nsysx' | grep -cx -e device -e start)" 2
 equal 'memory keeps the program' "$(header 'nsysx-heap --summary job/dump0' | grep -cx id) $(header 'nsysx-heap --at-peak job/dump0' | grep -cx id)" '1 1'
 equal 'compiled programs keep their key, longest and mean' "$(header 'nsysx-compile --by module jax.nsysx' | grep -cx -e key -e mean -e max)" 3
-equal 'times of operations are exact' "$(on "$here" 80 '' 'nsysx-measure --module jit_train_step --list jax.nsysx' | awk 'NR == 2 { print $(NF - 2) }')" \
+equal 'times of operations keep all digits' "$(on "$here" 80 '' 'nsysx-measure --module jit_train_step --list jax.nsysx' | awk 'NR == 2 { print $(NF - 2) }')" \
 	"$(nsysx-measure --module jit_train_step --list --tsv jax.nsysx | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "start") c = i } NR == 2 { print $c }')"
 equal 'gaps keep the stack' "$(header 'nsysx-idle --list 9 torch.nsysx' | grep -cx stack)" 1
 equal '--top 3' "$(on "$here" 80 '' "$t --wide --top 3" | grep -c '^[0-9]')" 3
-equal 'a terminal that does not know its width has that of COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"
-equal 'and 80 without' "$(on "$here" 0 '' "$t")" "$(on "$here" 80 '' "$t")"
-equal 'COLUMNS does not change what a terminal says itself' "$(on "$here" 80 200 "$t")" "$(on "$here" 80 '' "$t")"
+equal 'a terminal of unknown width uses COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"
+equal '... or 80 columns' "$(on "$here" 0 '' "$t")" "$(on "$here" 80 '' "$t")"
+equal 'COLUMNS does not override the width of a terminal' "$(on "$here" 80 200 "$t")" "$(on "$here" 80 '' "$t")"
 on "$here" 80 '' "$t --table -o file" >shown
-same 'a file gets the whole table, though a terminal is there' file piped
+same 'a file gets the whole table, also with a terminal' file piped
 equal 'a pipe gets all rows' "$(COLUMNS=40 $t --table | cmp - piped && echo same)" same
 equal '--top cuts TSV' "$($t --tsv --top 3)" "$($t --tsv | head -n 4)"
 equal 'and JSON' "$($t --json --top 2 | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 2
-equal 'and what is aligned, which says so' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
+equal '... aligned tables, with a note' "$($t --table --top 2 | sed -n '4p')" "... and $((rows - 2)) more ($($t --tsv | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
 	{ all += $c; if (NR > 3) rest += $c } END { printf "%.1f%%", 100 * rest / all }') of total): --top 0"
-equal '--top 0 is all' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
-equal 'records of a kind: the first' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
-# What is no table fits, too. Words and commands stay whole.
+equal '--top 0: all rows' "$($t --tsv --top 0 | cksum)" "$($t --tsv | cksum)"
+equal 'records of a kind: the first rows' "$(nsysx-view -t thunk --top 3 jax.nsysx)" "$(nsysx-view -t thunk jax.nsysx | head -n 4)"
+# Other texts fit too. Words and commands are not broken.
 widest() { python3 "$here/narrow.py" "$@"; }
 for width in 20 40 51 80; do
 	equal "the first screen of nsysx-diagnose at $width columns" "$(widest $width 'nsysx-diagnose -q jax.nsysx')" ''
@@ -100,29 +100,29 @@ for width in 20 40 51 80; do
 done
 on "$here" 40 '' 'nsysx-diagnose -q jax.nsysx' | sed -n -e ':a' -e '/ \\$/{N;s/ \\\n */ /;ba' -e '}' -e 's/^ *\$ //p' >folded
 nsysx-diagnose -q --table jax.nsysx | sed -n 's/^ *\$ //p' >whole
-same 'commands that are folded are what they were' folded whole
-equal 'names that nsysx-compile --summary shortens keep both ends' "$(on "$here" 40 '' 'nsysx-compile -q --summary jax.nsysx' | grep -c '^Compilation: TSL:.*\.\..*#: [0-9.]*$')" "$(nsysx-compile -q --summary jax.nsysx | grep -c ^Compilation)"
+same 'folded commands are unchanged otherwise' folded whole
+equal 'names shortened by nsysx-compile --summary keep both ends' "$(on "$here" 40 '' 'nsysx-compile -q --summary jax.nsysx' | grep -c '^Compilation: TSL:.*\.\..*#: [0-9.]*$')" "$(nsysx-compile -q --summary jax.nsysx | grep -c ^Compilation)"
 on "$here" 40 '' 'nsysx-compile -q --summary --wide jax.nsysx' >shown
 nsysx-compile -q --summary jax.nsysx >whole
-same 'and has them whole with --wide' shown whole
+same '... --wide prints them completely' shown whole
 
-# Messages are folded between words for a terminal, and are one line for everything else.
+# Messages are folded between words on a terminal, and are one line elsewhere.
 message='nsysx-steps -qq --module no_such_module --step "one two three four" jax.nsysx'
 sh -c "$message" 2>whole
 on "$here" 50 '' "$message 2>&1 || true" >folded
 equal 'messages fit the terminal' "$(awk 'length > 50' folded)" ''
-equal 'and are what they were, but for where lines end' "$(tr -s ' \n' ' ' <folded)" "$(tr -s ' \n' ' ' <whole)"
-equal 'with their continuation indented' "$(grep -c -v -e '^nsysx-steps: ' -e '^usage: ' -e '^    [^ ]' folded)" 0
-equal 'in a pipe each is a line' "$(wc -l <whole)" 2
-fails 'not of a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
+equal '... unchanged except line ends' "$(tr -s ' \n' ' ' <folded)" "$(tr -s ' \n' ' ' <whole)"
+equal '... with indented continuation lines' "$(grep -c -v -e '^nsysx-steps: ' -e '^usage: ' -e '^    [^ ]' folded)" 0
+equal 'in a pipe each message is a line' "$(wc -l <whole)" 2
+fails '--top with a stream' 2 '--top and --wide go with --table' nsysx-view --top 3 jax.nsysx
 fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
 
-# The line about rows that are left out tells their share of the column that adds up, counted again from TSV.
+# The line about hidden rows has their share of the column that adds up, counted again from TSV.
 "$SYNTH" -o calls --nccl --schema=3.24.14 && nsysx-extract -q --ops calls/r0.sqlite >calls.nsysx
 while read -r column command; do
 	want=$($command --tsv 2>null | awk -F'\t' -v column="$column" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) c = i; next }
 		{ all += $c; if (NR > 2) rest += $c } END { if (NR > 2) printf "... and %d more (%.1f%% of %s)", NR - 2, 100 * rest / all, column }')
-	equal "what is left out, of $column: $command" "$($command --table --top 1 2>null | grep -o '^[.][.][.] and .* more (.*)' | tr -d ,)" "$want"
+	equal "the share of hidden rows, of $column: $command" "$($command --table --top 1 2>null | grep -o '^[.][.][.] and .* more (.*)' | tr -d ,)" "$want"
 	[ -n "$want" ] || fail "$command has rows to leave out" '' ''
 done <<'END'
 total nsysx-summary -q --by collective jax.nsysx

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What goes wrong around a tool: full disks, closed pipes, signals, files that are not what they should be, no place for temporary
-# files. Each ends in a status and words, with nothing under the name of the output.
+# Failures around a tool: full disks, closed pipes, signals, invalid files, no space for temporary
+# files. Each ends with a status and a message, without a file with the name of the output.
 . "${0%/*}/../testlib.sh"
 
 "$SYNTH" -o "$T/job" --steps 2 --layers 1 || exit 1
@@ -14,7 +14,7 @@ python3 -c 'import struct, sys
 sys.stdout.buffer.write(struct.pack("<11I", 1, 0, 8, 0, 100, 1, 150, 0x80000001, 250, 0x80000000, 300))' >mosaic.bin
 printf '0\tload\n1\tmma\n' >names
 
-# Every tool that writes a result, with what it reads in the place of @.
+# Every tool that writes a result, with @ for its input.
 cat >commands <<'END'
 over.tsv nsysx-view @
 over.nsysx nsysx-view -b @
@@ -41,7 +41,7 @@ job/r0.sqlite nsysx-extract @
 job/r1.sqlite.zst nsysx-extract -b -z @
 job/dump0 nsysx-extract -x @ job/r0.sqlite
 END
-# each FUNCTION [OTHER]: call it with every command, OTHER in the place of what is read.
+# each FUNCTION [OTHER]: call it with every command, with OTHER as its input.
 each() {
 	while read -r input command; do
 		# shellcheck disable=SC2086,SC2046  # words
@@ -60,7 +60,7 @@ full() {
 	equal "$*: standard output full" "$status $(tail -n 1 "$T_private/err")" "1 $1: standard output: No space left on device"
 	run "$@" -q -o /dev/full
 	equal "$*: a full device" "$status $(cat "$T_private/err")" "1 $1: /dev/full: No space left on device"
-	# The limit holds for a file of standard error, too: it is a pipe. Temporary files are small enough, or meet it first.
+	# The limit also applies to a file of standard error, so that is a pipe. Temporary files are small enough, or reach the limit first.
 	said=$( (ulimit -f 0; "$@" -q -o new 2>&1; echo "$?") | tr '\n' ' ' | sed -E 's/: .*: File too large[^1]*/: File too large /')
 	equal "$*: a limit on the size of files" "$said" "$1: File too large 1 "
 }
@@ -68,7 +68,7 @@ each full
 leaves 'full disks'
 
 # ---- closed pipes ----
-# A reader that is gone, SIGPIPE ($1) as usual or ignored: the status, -N for signal N, and standard error.
+# A pipe without a reader, SIGPIPE ($1) default or ignored: the status, -N for signal N, and standard error.
 cat >pipe.py <<'END'
 import os, signal, subprocess, sys
 how = signal.SIG_IGN if sys.argv[1] == "ignored" else signal.SIG_DFL
@@ -81,11 +81,11 @@ print(p.returncode, (p.stderr or b"").decode(), end="")
 END
 remember
 closed() {
-	equal "$*: a closed pipe ends it without a word" "$(python3 pipe.py default stdout "$@" -q)" '-13 '
+	equal "$*: a closed pipe ends it silently" "$(python3 pipe.py default stdout "$@" -q)" '-13 '
 	equal "$*: with SIGPIPE ignored it is an error" "$(python3 pipe.py ignored stdout "$@" -q)" "1 $1: standard output: Broken pipe"
 }
 each closed
-# The last words go to a reader that is gone, while the output is in the making.
+# The last messages have no reader while the output is committed.
 head -n 40 over.tsv >cut.tsv
 remember
 equal 'a closed standard error' "$(python3 pipe.py default stderr nsysx-view -o new cut.tsv)" '-13 '
@@ -93,11 +93,11 @@ leaves 'a closed standard error'
 head -c 3000000 /dev/zero | tr '\0' 'x' | { printf '#nsysx\t2\n#x\ts:s\nx\t'; cat; printf '\n#end\trecords:i\nend\t1\n'; } >big.tsv
 for stage in 'nsysx-view -b' 'nsysx-view' 'nsysx-merge' 'nsysx-view -z'; do
 	run sh -c "(nsysx-view -b big.tsv; echo \$? >&2) | ($stage; echo \$? >&2) | head -c 10 >/dev/null"
-	equal "head behind $stage: no words" "$(grep -c '[a-z]' "$T_private/err")" 0
+	equal "head after $stage: no message" "$(grep -c '[a-z]' "$T_private/err")" 0
 done
 
 # ---- signals ----
-# -o with an input that does not end, killed once the temporary file is there: its status.
+# -o with an endless input, killed once the temporary file exists: its status.
 mkfifo fifo
 remember
 killed() {
@@ -125,17 +125,17 @@ for s in HUP:129 PIPE:141 XCPU:152; do
 done
 leaves 'signals'
 
-# ---- files that are not what they should be ----
+# ---- invalid files ----
 : >empty
 mkdir folder odd
 remember
 nothing() { # INPUT TOOL...
 	run "$@" -o new
-	equal "$*: status 1 and one line" "$status $(wc -l <"$T_private/err") $(wc -c <"$T_private/out")" '1 1 0'
+	equal "$*: status 1 and a message of one line" "$status $(wc -l <"$T_private/err") $(wc -c <"$T_private/out")" '1 1 0'
 }
 each nothing empty
 each nothing nosuch
-leaves 'no good input'
+leaves 'invalid input'
 # A folder of dumps may be empty.
 grep -v -e '-heap' -e '-x @' commands >streams
 cp streams commands
@@ -168,7 +168,7 @@ mkdir odd/module_0040.jit_train_step.sm_9.0_gpu_after_optimizations.hlo.pb
 run nsysx-extract -x odd job/r0.sqlite
 equal 'a folder that is named like a dump is no dump' "$status $(grep -c 'jit_train_step@40: dump not used.*Is a directory' "$T_private/err")" '0 1'
 
-# As someone who may not read them.
+# As a user without permission to read them.
 chmod 755 "$T"
 cp over.tsv secret && chmod 000 secret
 cat >nobody.py <<'END'
@@ -185,8 +185,8 @@ yes)
 	fails 'an unreadable stream' 1 'nsysx-view: secret: Permission denied' python3 nobody.py nsysx-view secret
 	fails 'an unreadable export' 1 'nsysx-extract: secret: Permission denied' python3 nobody.py nsysx-extract secret
 	fails 'an unreadable dump' 1 'nsysx-heap: secret: Permission denied' python3 nobody.py nsysx-heap secret
-	fails 'a folder that takes no file' 1 'nsysx-view: new: Permission denied' python3 nobody.py nsysx-view -o new over.tsv
-	fails 'a TMPDIR that takes no file' 1 "nsysx-warmup: temporary file in $T, which TMPDIR can change: Permission denied" \
+	fails 'a folder that is not writable' 1 'nsysx-view: new: Permission denied' python3 nobody.py nsysx-view -o new over.tsv
+	fails 'a TMPDIR that is not writable' 1 "nsysx-warmup: temporary file in $T, which TMPDIR can change: Permission denied" \
 		env TMPDIR="$T" python3 nobody.py nsysx-warmup job.tsv ;;
 *)
 	skip 'unreadable files' 'another user cannot run the tools' ;;

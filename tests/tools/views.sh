@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports in which a view stands for a table, or a table has no rowids: what comes of them is what comes of plain tables.
+# Exports with a view in place of a table, or with tables without rowids, give the same stream as plain tables.
 . "${0%/*}/../testlib.sh"
 
 command -v sqlite3 >/dev/null || skip_all 'no sqlite3, which makes the exports'
@@ -8,7 +8,7 @@ command -v sqlite3 >/dev/null || skip_all 'no sqlite3, which makes the exports'
 mkdir "$T/view"
 
 extract() { nsysx-extract -q -a "$1" | grep -v '^#'; }
-# One table of the export, or all of them, behind a view: its stream, and the table's name if it is not the same.
+# One table of the export, or all, behind a view: its stream, and the table's name if the stream differs.
 behind() { # WANT EXPORT TABLE...
 	want=$1 export=$2
 	shift 2
@@ -26,10 +26,10 @@ for kind in job torch; do
 	done >"$T/differ"
 	equal "$kind: each of $(tables "$T/$kind/r0.sqlite" | wc -l) tables as a view" "$(cat "$T/differ")" ''
 	equal "$kind: all at once" "$(behind "$T/$kind.nsysx" "$T/$kind/r0.sqlite" $(tables "$T/$kind/r0.sqlite"))" ''
-	equal "$kind: there is something to compare" "$(test "$(wc -l <"$T/$kind.nsysx")" -gt 100 && echo yes)" yes
+	equal "$kind: the stream has records" "$(test "$(wc -l <"$T/$kind.nsysx")" -gt 100 && echo yes)" yes
 done
 nsysx-extract -q -a "$T/view/r0.sqlite" | grep -v '^#' | cmp - "$T/torch.nsysx" && nsysx-extract -q -a -j 4 "$T/view/r0.sqlite" | grep -v '^#' >"$T/four"
-same 'however many threads read' "$T/four" "$T/torch.nsysx"
+same 'any number of threads' "$T/four" "$T/torch.nsysx"
 
 # The same rows in tables without rowids.
 bare() { # EXPORT KEY TABLE
@@ -52,14 +52,14 @@ $t
 	equal "$kind: tables WITHOUT ROWID" "$(cat "$T/differ")" ''
 done
 
-# A view's own rowid is the row's number, and its rows may be fewer.
+# A view's own rowid is the row's number, and it may have fewer rows.
 cp "$T/torch/r0.sqlite" "$T/view/r0.sqlite"
 sqlite3 "$T/view/r0.sqlite" 'DELETE FROM NVTX_EVENTS WHERE rowid % 3 = 0'
 extract "$T/view/r0.sqlite" >"$T/fewer"
 cp "$T/torch/r0.sqlite" "$T/view/r0.sqlite"
 sqlite3 "$T/view/r0.sqlite" 'ALTER TABLE NVTX_EVENTS RENAME TO x; CREATE VIEW Nvtx_Events AS SELECT rowid, * FROM x WHERE rowid % 3 <> 0'
 extract "$T/view/r0.sqlite" >"$T/got"
-same 'a view of some rows, which gives their rowid' "$T/got" "$T/fewer"
+same 'a view of some rows with their rowid' "$T/got" "$T/fewer"
 
 one() { # SQL of the view: the message
 	cp "$T/torch/r0.sqlite" "$T/view/r0.sqlite"
@@ -68,27 +68,27 @@ one() { # SQL of the view: the message
 one 'SELECT id FROM x'
 fails 'a view that lacks a column' 1 'StringIds: no column value' nsysx-extract "$T/view/r0.sqlite"
 one 'SELECT id, value FROM nowhere'
-fails 'a view of a table that is not there' 1 'no such table: main.nowhere' nsysx-extract "$T/view/r0.sqlite"
+fails 'a view of a missing table' 1 'no such table: main.nowhere' nsysx-extract "$T/view/r0.sqlite"
 one 'WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS value FROM n'
-fails 'a view without end' 1 'a view that is recursive is not read' nsysx-extract "$T/view/r0.sqlite"
-fails 'which says how a table is made of it' 1 "sqlite3 $T/view/r0.sqlite 'CREATE TABLE t AS SELECT * FROM StringIds; DROP VIEW StringIds; ALTER TABLE t RENAME TO StringIds'" nsysx-extract "$T/view/r0.sqlite"
+fails 'an infinite view' 1 'a view that is recursive is not read' nsysx-extract "$T/view/r0.sqlite"
+fails '... the message has a command that makes a table of it' 1 "sqlite3 $T/view/r0.sqlite 'CREATE TABLE t AS SELECT * FROM StringIds; DROP VIEW StringIds; ALTER TABLE t RENAME TO StringIds'" nsysx-extract "$T/view/r0.sqlite"
 
-# Joins without a condition do not end within days: rows, steps and memory are limited.
+# Joins without a condition take days: rows, steps and memory are limited.
 one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e'
 fails 'a view of more rows than a file of its size can have' 1 'StringIds: the view returns more rows than a file of 131072 bytes can need' \
 	timeout 100 nsysx-extract "$T/view/r0.sqlite"
 nsysx-extract "$T/view/r0.sqlite" 2>&1 | sed -n "s/.*does it join tables without a condition.*make a table of it: .\(sqlite3 .*'\).$/\1/p" >"$T/command"
 one 'SELECT * FROM x WHERE id <> -1'
 sh -e "$T/command"
-equal 'which says how a table is made of it' "$(sqlite3 "$T/view/r0.sqlite" "SELECT type FROM sqlite_master WHERE name = 'StringIds'")" table
+equal '... the message has a command that makes a table of it' "$(sqlite3 "$T/view/r0.sqlite" "SELECT type FROM sqlite_master WHERE name = 'StringIds'")" table
 extract "$T/view/r0.sqlite" >"$T/got"
-same 'that has the same rows' "$T/got" "$T/torch.nsysx"
+same '... with the same rows' "$T/got" "$T/torch.nsysx"
 one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e, x AS f WHERE a.id + b.id + c.id + d.id + e.id + f.id < -1'
-fails 'a view of no rows that takes too long' 1 'StringIds: the view takes more steps than' timeout 100 nsysx-extract "$T/view/r0.sqlite"
+fails 'an empty view that takes too long' 1 'StringIds: the view takes more steps than' timeout 100 nsysx-extract "$T/view/r0.sqlite"
 one 'SELECT a.id, a.value FROM x AS a, x AS b, x AS c, x AS d, x AS e ORDER BY a.value || b.value || c.value || d.value || e.value'
 fails 'a view that sorts too much' 1 'StringIds: the view takes more memory than' timeout 100 nsysx-extract --max-memory 1G "$T/view/r0.sqlite"
 
-# Views that do what views are for, on an export that is larger than what is always allowed: as plain tables.
+# Typical views, on an export beyond the minimum limits: the same as plain tables.
 "$SYNTH" -q --scale 60000 -o "$T/large" >/dev/null || exit 1
 extract "$T/large/r0.sqlite" >"$T/large.nsysx"
 cp "$T/large/r0.sqlite" "$T/view/r0.sqlite"

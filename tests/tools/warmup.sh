@@ -1,13 +1,13 @@
 #!/bin/sh
-# nsysx-warmup against its manual page. In the streams of warmup/ a column of their own, `want`, says which phase each
-# record is; nsysx-warmup does not know it.
+# nsysx-warmup against its manual page. In the streams of warmup/ an additional column, `want`, has the phase of each
+# record; it is unknown to nsysx-warmup.
 . "${0%/*}/../testlib.sh"
 
-# The records of a stream that are not the tool's own diags nor the end, sorted.
+# The records of a stream except the tool's diags and the end, sorted.
 records() { grep -v '^#' "$1" | grep -v -e '^end	' -e '^diag	[a-z]*	nsysx-warmup' | sort; }
-# Those of them whose phase is not $2.
+# Those whose phase is not $2.
 without() { records "$1" | grep -v "	$2\$"; }
-# Records whose phase (last field) is not what they want (the field before).
+# Records whose phase (last field) differs from the expected one (the field before).
 wrong_phase() { awk -F'\t' '$1 ~ /^(module|thunk|op|range|collective|call|overhead)$/ && (NF < 3 || $NF != $(NF-1))' "$1"; }
 
 for name in job quiet short torch calm late; do
@@ -16,7 +16,7 @@ for name in job quiet short torch calm late; do
 	equal "$name: runs" $? 0
 	records "$T/steady" >"$T/got"
 	without $in init >"$T/want"
-	same "$name: keeps what is steady, with columns and kinds it does not know" "$T/want" "$T/got"
+	same "$name: keeps the steady state, with unknown columns and kinds" "$T/want" "$T/got"
 
 	nsysx-warmup -q --init $in >"$T/init"
 	equal "$name: --init runs" $? 0
@@ -26,22 +26,22 @@ for name in job quiet short torch calm late; do
 
 	nsysx-warmup -q --mark $in >"$T/mark"
 	equal "$name: --mark runs" $? 0
-	equal "$name: --mark says of each record what it is" "$(wrong_phase "$T/mark")" ''
+	equal "$name: --mark gives each record its phase" "$(wrong_phase "$T/mark")" ''
 	records "$T/mark" | sed '/^\(module\|thunk\|op\|range\|collective\|call\|overhead\)	/s/	[a-z]*$//' >"$T/got"
 	records $in >"$T/want"
-	same "$name: --mark leaves nothing out" "$T/want" "$T/got"
+	same "$name: --mark drops nothing" "$T/want" "$T/got"
 
 	for what in steady init mark; do
 		nsysx-warmup -q --mark "$T/$what" >"$T/again"
-		equal "$name: $what is a stream in order" $? 0
+		equal "$name: $what is a sorted stream" $? 0
 	done
 	nsysx-warmup -q --mark "$T/mark" | grep -v '^end	\|^diag' >"$T/again"
 	grep -v '^end	\|^diag' "$T/mark" >"$T/want"
-	same "$name: --mark twice is once" "$T/want" "$T/again"
+	same "$name: running --mark twice changes nothing" "$T/want" "$T/again"
 	nsysx-warmup -q "$T/steady" >"$T/again"
 	records "$T/again" >"$T/got"
 	records "$T/steady" >"$T/want"
-	same "$name: what is steady stays" "$T/want" "$T/got"
+	same "$name: a second run drops nothing" "$T/want" "$T/got"
 
 	for opt in '' --init --mark; do
 		nsysx-warmup -q $opt $in >"$T/text"
@@ -50,22 +50,22 @@ for name in job quiet short torch calm late; do
 	done
 done
 
-equal 'what was left out is counted' \
+equal 'dropped executions are counted' \
 	"$(nsysx-warmup warmup/job.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" { print $2, $4, $5 }')" \
 	'info module executions of initialisation removed 5'
 for name in short torch; do
-	equal "$name: a stream without steady state says so" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
+	equal "$name: a stream without steady state: a warning" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
 		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'
-	equal "$name: and in itself" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
+	equal "$name: ... the stream is unchanged" "$(nsysx-warmup -q --mark warmup/$name.tsv | grep -c '^diag	warning	nsysx-warmup	')" 1
 done
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-equal 'an empty stream says so' "$(nsysx-warmup "$T/empty" 2>&1 >/dev/null)" \
+equal 'an empty stream: a warning' "$(nsysx-warmup "$T/empty" 2>&1 >/dev/null)" \
 	'nsysx-warmup: warning: no GPU work: nothing to divide into initialisation and steady state'
-equal 'and is a stream after it' "$(nsysx-warmup -q "$T/empty" | grep -v '^#' | tr '\t' '|')" \
+equal '... and a valid stream' "$(nsysx-warmup -q "$T/empty" | grep -v '^#' | tr '\t' '|')" \
 	'diag|warning|nsysx-warmup|no GPU work: nothing to divide into initialisation and steady state|1
 end|1'
 
-# A skew record knows no more than its device; alone, it goes by its execution all the same.
+# A skew record has only its device; without other work it is classified by its execution.
 printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\ndevice\t4\t0\n#inst\tprogram:i\tinst:i\tcomm:i\ninst\t0\t0\t1\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\n#skew\tdevice:i\tprogram:i\texecution:i\nskew\t4\t0\t1\nskew\t4\t0\t2\nskew\t9\t0\t1\n#end\trecords:i\nend\t6\n' >"$T/skew"
 equal 'skew goes by execution' "$(nsysx-warmup -q "$T/skew" | grep '^skew' | tr '\t' ' ' | tr '\n' ,)" 'skew 4 0 2,skew 9 0 1,'
 
@@ -81,21 +81,21 @@ awk 'BEGIN {
 	print "#end", "records:i"
 	print "end", 60001
 }' >"$T/long"
-equal 'a long initialisation is left out' "$(nsysx-warmup -q "$T/long" | grep -c '^module')" 1
-equal 'or kept' "$(nsysx-warmup -q --init "$T/long" | grep -c '^module')" 30000
+equal 'a long initialisation is dropped' "$(nsysx-warmup -q "$T/long" | grep -c '^module')" 1
+equal '... or kept with --init' "$(nsysx-warmup -q --init "$T/long" | grep -c '^module')" 30000
 sed 's/^end.*/end	60000/; /^module	0	29999	1/d' "$T/long" >"$T/longer"
-equal 'or all there is' "$(nsysx-warmup -q "$T/longer" | grep -c '^module')" 30000
+equal '... or marked' "$(nsysx-warmup -q "$T/longer" | grep -c '^module')" 30000
 
 head -c 900 warmup/job.tsv >"$T/cut"
 for opt in '' --init --mark; do
 	fails "warmup $opt of a stream cut short fails" 1 'cut short' nsysx-warmup $opt -o "$T/none" "$T/cut"
-	equal "warmup $opt leaves no output then" "$(find "$T" -name '*none*')" ''
-	fails "warmup $opt of a stream out of order fails" 1 'out of order' nsysx-warmup -o "$T/none" $opt warmup/bad-order.tsv
+	equal "warmup $opt leaves no output" "$(find "$T" -name '*none*')" ''
+	fails "warmup $opt of an unsorted stream fails" 1 'out of order' nsysx-warmup -o "$T/none" $opt warmup/bad-order.tsv
 done
-fails 'init and mark exclude each other' 2 'exclude each other' nsysx-warmup --init --mark warmup/job.tsv
-fails '--require counts what is written' 1 'no module record' nsysx-warmup -q -o "$T/none" --init --require module warmup/short.tsv
+fails '--init and --mark exclude each other' 2 'exclude each other' nsysx-warmup --init --mark warmup/job.tsv
+fails '--require counts records that are written' 1 'no module record' nsysx-warmup -q -o "$T/none" --init --require module warmup/short.tsv
 fails 'a full disk is an error' 1 '/dev/full' nsysx-warmup -q -o /dev/full warmup/job.tsv
-# The generator knows what is steady in its jobs.
+# Jobs whose steady state is known from the generator.
 if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 	. "$tests_dir/answers.sh"
 	"$SYNTH" -o "$T/job" && nsysx-extract -q -o "$T/job.nsysx" "$T/job/r0.sqlite" "$T/job/r1.sqlite"
@@ -106,13 +106,13 @@ if [ -x "$SYNTH" ] && [ -x "$B/bin/nsysx-extract" ]; then
 		done
 		# shellcheck disable=SC2086  # an option or none
 		nsysx-warmup -q ${phase#*:} "$T/job.nsysx" >"$T/phase"
-		agrees "warmup ${phase#*:}: modules are the generator's" modules "$T/phase" "$T/truth${phase#*:}"
-		agrees "warmup ${phase#*:}: thunks are the generator's" thunks "$T/phase" "$T/truth${phase#*:}"
+		agrees "warmup ${phase#*:}: modules equal those of the generator" modules "$T/phase" "$T/truth${phase#*:}"
+		agrees "warmup ${phase#*:}: thunks equal those of the generator" thunks "$T/phase" "$T/truth${phase#*:}"
 	done
 else
-	skip 'phases are those that the generator knows' 'there is no nsysx-synth or nsysx-extract'
+	skip 'phases equal those of the generator' 'there is no nsysx-synth or nsysx-extract'
 fi
 
 TMPDIR=/nowhere nsysx-warmup warmup/job.tsv >/dev/null 2>"$T/err"
-equal 'no room for what waits is an error' "$?:$(grep -c '^nsysx-warmup: ' "$T/err")" 1:1
+equal 'no space for held records is an error' "$?:$(grep -c '^nsysx-warmup: ' "$T/err")" 1:1
 done_testing

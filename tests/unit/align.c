@@ -1,4 +1,4 @@
-/* align.c -- what nsysx-align computes with, against brute force and chosen truth; the queue that restores order. */
+/* align.c -- numerical parts of nsysx-align against brute force and known results; the queue that restores order. */
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -83,7 +83,7 @@ line(void)
 	ok(a == s[0] && b == 0, "one point has no slope");
 }
 
-/* Nodes in a ring of groups of two neighbours: the hardest way to tell how far the ends are apart. */
+/* Nodes in a ring of groups of two neighbours: the worst case for the distance of the ends. */
 static void
 ring(uint32_t n, int wild)
 {

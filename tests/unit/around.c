@@ -1,5 +1,4 @@
-/* around.c -- the innermost range around each call, against its definition taken literally, on small random threads: nested, touching,
- * without length, partly overlapping; calls that straddle ranges and such without length. */
+/* around.c -- the innermost range around each call, against its definition taken literally, on small random threads: nested, touching, of length 0, partly overlapping; calls that cross ends of ranges and calls of length 0. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -42,7 +41,7 @@ by_start(const void *x, const void *y)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* The shortest range that holds the call; of those with one interval the last. */
+/* The shortest range that contains the call; of those with the same interval the last. */
 static uint32_t
 slowly(const struct nsx_range *r, uint32_t n, const struct nsx_host_call *c)
 {
@@ -58,7 +57,7 @@ slowly(const struct nsx_range *r, uint32_t n, const struct nsx_host_call *c)
 	return found;
 }
 
-/* Ranges by pushing and popping; the clock may stand still. */
+/* Ranges by push and pop; times may be equal. */
 static uint32_t
 nested(struct nsx_range *r, bool touch)
 {
@@ -89,7 +88,7 @@ anyhow(struct nsx_range *r)
 	return n;
 }
 
-/* How many calls of a random thread are given another range. Where several ranges of one length hold a call, any of them will do. */
+/* How many calls of a random thread get another range. If several ranges of one length contain a call, any of them is right. */
 static uint32_t
 wrong(uint32_t how)
 {

@@ -17,7 +17,7 @@ both_ways(const char *what)
 	forget();
 }
 
-/* Numbers of which the longest has just so many bits, as they are and as what is added from record to record. */
+/* Numbers whose longest has a given number of bits, as values and as differences between records. */
 static void
 widths(void)
 {
@@ -32,7 +32,7 @@ widths(void)
 			uint64_t x = bits ? draw() >> (64 - bits) : 0;
 			double d;
 
-			/* Now and then the greatest of its width, and the least of the next. */
+			/* Sometimes the maximum of its width, and the minimum of the next. */
 			if (bits && n % 50 == 0)
 				x = UINT64_MAX >> (64 - bits);
 			if (bits && bits < 64 && n % 50 == 1)
@@ -49,7 +49,7 @@ widths(void)
 	}
 }
 
-/* What a column is like, for a while. */
+/* The distribution of a column's values, for some records. */
 static int64_t
 column_value(unsigned manner, int64_t n, int64_t other)
 {
@@ -63,7 +63,7 @@ column_value(unsigned manner, int64_t n, int64_t other)
 	}
 }
 
-/* Columns change what they are like at the borders of blocks and inside them, and are absent for a while. */
+/* Distributions change at the borders of blocks and inside them; columns are absent for some records. */
 static void
 changes(void)
 {
@@ -114,7 +114,7 @@ alike(void)
 	both_ways("strings that look alike");
 }
 
-/* Records of one kind by turns with these columns and those. */
+/* Records of one kind, alternating between two sets of columns. */
 static void
 turns(void)
 {

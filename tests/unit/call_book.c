@@ -11,7 +11,7 @@ record(enum nsx_kind_id kind, union nsx_val *v)
 	return (struct nsx_rec){ .kind = nsx_kind_builtin(kind), .v = v };
 }
 
-/* What nsx_call_book_add says of it. */
+/* The result of nsx_call_book_add. */
 static struct nsx_call_entry
 add(struct nsx_call_book *b, int64_t id, int64_t ops, int64_t stalled)
 {
@@ -61,20 +61,20 @@ main(void)
 	is_int(add(&b, 1, 2, 30).early, 0, "a call before its operations");
 	ok(!op(&b, 1, &was) && was.stalled == 30 && was.left == 2 && was.mark == NSX_NONE, "its first operation finds it");
 	ok(nsx_str_eq(nsx_intern_str(&b.names, was.name), NSX_STR("cudaLaunchKernel")), "with its name");
-	ok(op(&b, 1, &was) && was.mark == 1, "its second is the last, and finds what the caller left there");
+	ok(op(&b, 1, &was) && was.mark == 1, "the second operation is the last, and finds the caller's mark");
 	ok(!op(&b, 1, &was) && was.name == NSX_NONE, "after that it is forgotten");
-	ok(!nsx_call_book_of(&b, &none, &rc, &err) && rc == NSX_OK, "an operation that names no call has none");
+	ok(!nsx_call_book_of(&b, &none, &rc, &err) && rc == NSX_OK, "an operation without a call");
 
 	ok(!op(&b, 5, &was) && !op(&b, 5, &was), "operations before their call");
 	late = add(&b, 5, 3, 7);
-	ok(late.early == 2 && late.left == 1 && late.mark == 5 && late.stalled == 7, "it is told which it had and what is known of it");
+	ok(late.early == 2 && late.left == 1 && late.mark == 5 && late.stalled == 7, "a call that comes after operations gets their mark");
 	ok(op(&b, 5, &was), "the third is the last");
 	op(&b, 6, &was);
 	late = add(&b, 6, 1, 7);
-	ok(late.early == 1 && late.left == 0, "a call whose operations have all come before it");
+	ok(late.early == 1 && late.left == 0, "a call that comes after all its operations");
 	ok(!op(&b, 6, &was) && was.name == NSX_NONE, "is forgotten at once");
 	is_int(add(&b, 7, 0, 9).early, 0, "a call without operations is not remembered");
-	ok(!op(&b, 7, &was) && was.stalled == 0, "so that nothing is known of it");
+	ok(!op(&b, 7, &was) && was.stalled == 0, "an operation does not find it");
 
 	size_t held = b.list.n;
 
@@ -83,7 +83,7 @@ main(void)
 		good = good && op(&b, id, &was);
 	}
 	ok(good, "many calls, one operation each");
-	ok(b.list.n <= held + 1, "take the place of one");
+	ok(b.list.n <= held + 1, "removed calls free their entries");
 	nsx_call_book_free(&b);
 	return done();
 }

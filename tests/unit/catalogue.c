@@ -1,4 +1,4 @@
-/* catalogue.c -- what metadata say is found again under what records refer to, whatever numbers a stream uses. */
+/* catalogue.c -- metadata are found from the columns of records, for any numbering of a stream. */
 #include "job/catalogue.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 enum { PROGRAMS = 40, INSTS = 50 };
 
 static struct nsx_err err;
-static union nsx_val values[NSX_MAX_COLS];   /* of the last record made */
+static union nsx_val values[NSX_MAX_COLS];   /* of the last record written */
 
 static struct nsx_rec
 record(enum nsx_kind_id kind)
@@ -50,7 +50,7 @@ thunk(int64_t program, int64_t number)
 	return r;
 }
 
-/* Every way of numbering, dense, sparse, negative and mixed, finds the instruction that was meant. */
+/* Any numbering, dense, sparse, negative and mixed, finds the right instruction. */
 static void
 numbers(void)
 {
@@ -79,7 +79,7 @@ numbers(void)
 				good += nsx_str_eq(got, nsx_str_c(name)) && c.insts.p[at].comm == (p == i) && c.insts.p[at].listed;
 			}
 		is_int(good, PROGRAMS * INSTS, "numbers that are %s: every instruction is found", ways[w].name);
-		is_int((int64_t)c.insts.n, PROGRAMS * INSTS, "and none twice");
+		is_int((int64_t)c.insts.n, PROGRAMS * INSTS, "no instruction is found twice");
 		nsx_cat_free(&c);
 	}
 }
@@ -97,7 +97,7 @@ references(void)
 	is_int(nsx_cat_inst(&c, &r), early, "its record, when it comes, is of that entry");
 	ok(c.insts.p[early].listed && c.insts.p[early].stack == NSX_NONE && c.no_stack == 1, "a stack that has not come is counted");
 	uint32_t absent = nsx_cat_inst(&c, &none);
-	ok(absent != early && nsx_cat_inst(&c, &none) == absent && c.insts.p[absent].number == NSX_ABSENT, "what refers to nothing refers to one thing");
+	ok(absent != early && nsx_cat_inst(&c, &none) == absent && c.insts.p[absent].number == NSX_ABSENT, "records without references share an entry");
 	nsx_set_i(&stack, NSX_STACK_stack, 5);
 	nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
 	take(&c, &stack);
@@ -115,7 +115,7 @@ references(void)
 	nsx_cat_free(&c);
 }
 
-/* Stacks that come after what refers to them, or come without frames. */
+/* Stacks that come after records that refer to them, or without frames. */
 static void
 late_stacks(void)
 {
@@ -126,17 +126,17 @@ late_stacks(void)
 	ok(!nsx_cat_is_late_stack(&c, &stack), "a stack that nobody referred to is not late");
 	take(&c, &stack);
 	inst(&c, 1, 1, "placed", 0);   /* on stack 5 */
-	ok(c.insts.p[0].stack == NSX_NONE && c.no_stack == 1, "a stack without frames is no place");
+	ok(c.insts.p[0].stack == NSX_NONE && c.no_stack == 1, "a stack without frames is not a place");
 	stack = record(NSX_STACK);
 	nsx_set_i(&stack, NSX_STACK_stack, 5);
 	nsx_set_s(&stack, NSX_STACK_frames, NSX_STR("a;b"));
-	ok(nsx_cat_is_late_stack(&c, &stack), "frames that come after what refers to them are late");
+	ok(nsx_cat_is_late_stack(&c, &stack), "frames that come after records that refer to them are late");
 	nsx_set_i(&stack, NSX_STACK_stack, 6);
 	ok(!nsx_cat_is_late_stack(&c, &stack), "another stack is not");
 	nsx_cat_free(&c);
 }
 
-/* Each part of a place is kept where it is asked for, and nowhere else. */
+/* Each part of a place is kept only if it is requested. */
 static void
 keep(void)
 {
@@ -169,7 +169,7 @@ keep(void)
 		ok((x->name != NSX_NONE) == named && (x->scheduling_name != NSX_NONE) == named, "keep %u: names", ways[w]);
 		ok((x->math != NSX_NONE) == costs && (x->flops == 8) == costs && (x->vector == 9) == costs
 		   && (x->mem_bytes == 10) == costs && (x->flops == NSX_ABSENT) == !costs, "keep %u: costs", ways[w]);
-		ok(x->comm && x->settles && x->opcode != NSX_NONE && x->number == 2, "and what it is in any case");
+		ok(x->comm && x->settles && x->opcode != NSX_NONE && x->number == 2, "columns that are always kept");
 		loc = record(NSX_LOC);
 		nsx_set_i(&loc, NSX_LOC_program, 1);
 		nsx_set_i(&loc, NSX_LOC_inst, 1);
@@ -179,9 +179,9 @@ keep(void)
 		const struct nsx_cat_inst *i = &c.insts.p[0];
 		const struct nsx_cat_loc *l = i->locs == NSX_NONE ? NULL : &c.locs.p[i->locs];
 		ok((i->op_name != NSX_NONE) == names && (i->stack != NSX_NONE) == stacks && (l != NULL) == locs,
-		   "keep %u: an instruction has what was asked for", ways[w]);
+		   "keep %u: an instruction has the requested parts", ways[w]);
 		ok(!l || ((l->op_name != NSX_NONE) == names && (l->stack != NSX_NONE) == stacks), "and so have its further places");
-		is_int(c.no_stack, 0, "no stack is missed");
+		is_int(c.no_stack, 0, "no stack is missing");
 		nsx_cat_free(&c);
 	}
 }
@@ -202,7 +202,7 @@ devices(void)
 	nsx_set_i(&k, NSX_CLOCK_component, 6);
 	nsx_set_f(&k, NSX_CLOCK_offset, 1.5);
 	take(&c, &k);
-	is_int((int64_t)c.devices.n, 4, "a device is one whatever it is told twice");
+	is_int((int64_t)c.devices.n, 4, "a second record of a device does not add one");
 	is_int(c.profiles.p[1].ndevices, 2, "and its profile counts it once");
 	uint32_t at = nsx_cat_find_device(&c, 2);
 	ok(c.devices.p[at].aligned && c.devices.p[at].component == 6 && c.devices.p[at].offset == 1.5, "its clock is known");
@@ -239,7 +239,7 @@ programs(void)
 	ok(got->fingerprint == NSX_NONE && nsx_str_eq(nsx_cat_str(&c, got->digest), NSX_STR("d:1")), "of two aliases the later is found");
 	ok(got->before == 0 && c.aliases.p[0].before == NSX_NONE, "and from there the one before");
 	uint32_t fingerprint = nsx_cat_fingerprint(&c, 0, 0);
-	ok(fingerprint != NSX_NONE && nsx_str_eq(nsx_cat_str(&c, fingerprint), NSX_STR("f0")), "a fingerprint is that of the last alias that has one");
+	ok(fingerprint != NSX_NONE && nsx_str_eq(nsx_cat_str(&c, fingerprint), NSX_STR("f0")), "the fingerprint is that of the last alias with one");
 	is_int(nsx_cat_fingerprint(&c, 0, 1), NSX_NONE, "and of no other program");
 	is_int(nsx_cat_find_profile(&c, 0), 0, "a profile is found by its number");
 	is_int(nsx_cat_find_profile(&c, 1), NSX_NONE, "one that nobody named is not");
@@ -279,8 +279,8 @@ runners(void)
 	t = thunk(10, 0);
 	all = nsx_cat_program(&c, &t);
 	is_int(nsx_cat_runners(&c, two), 5, "a program may run on the devices of the reports that know it");
-	is_int(nsx_cat_runners(&c, none), 0, "on none of a report without devices");
-	is_int(nsx_cat_runners(&c, all), 6, "and on all where none has a name for it");
+	is_int(nsx_cat_runners(&c, none), 0, "a profile without devices: none");
+	is_int(nsx_cat_runners(&c, all), 6, "without a name in any profile: all");
 	ok(!nsx_cat_alias(&c, 0, two) && c.aliases.n == 0, "the names themselves are not kept");
 	is_int(nsx_cat_find_profile(&c, 1), 1, "a report is found by its number");
 	is_int(nsx_cat_find_profile(&c, 5), NSX_NONE, "one that nobody named is not there");

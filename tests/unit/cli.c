@@ -1,4 +1,4 @@
-/* cli.c -- options: what a command line means, what is said about one that means nothing. */
+/* cli.c -- options: results of command lines, and messages for invalid ones. */
 #define _XOPEN_SOURCE 700
 #include "base/cli.h"
 
@@ -59,7 +59,7 @@ parse(const char *line)
 	return nsx_cli_parse(&cli, argc, args);
 }
 
-/* Everything a child said while parsing line, standard output and error in one; its exit status in *status. Every parse
+/* All output of a child that parses line, standard output and error together; its exit status in *status. Every parse
  * has a process of its own: getopt keeps a state. */
 static const char *
 said(const char *line, void (*then)(int operands), int *status)
@@ -289,6 +289,6 @@ main(void)
 	talks();
 	is_int(closed_at_start(0), O_WRONLY, "a closed standard input cannot be read, nor taken by another file");
 	is_int(closed_at_start(1), O_RDONLY, "a closed standard output cannot be written, nor taken by another file");
-	is_int(closed_at_start(2), O_RDWR, "a closed standard error swallows what is said");
+	is_int(closed_at_start(2), O_RDWR, "with a closed standard error messages are lost");
 	return done();
 }

@@ -1,4 +1,4 @@
-/* comm_names.c -- what names say of communication: every rule for kernels with what it must not catch, the user's rules, instructions. */
+/* comm_names.c -- communication by names: every rule for kernels with names that it must not match, the user's rules, instructions. */
 #include "job/comm_names.h"
 
 #include <stdlib.h>
@@ -85,16 +85,16 @@ users(void)
 
 	ok(nsx_comm_rules_add(&rules, "^a(b|=)+$=first", &err) == NSX_OK && nsx_comm_rules_add(&rules, "SendRecv=", &err) == NSX_OK &&
 	   nsx_comm_rules_add(&rules, "^ab=all-gather", &err) == NSX_OK && rules.n == 3, "rules taken");
-	ok(same(nsx_comm_by_kernel(&rules, NSX_STR("void ab==b<int>(x)"), &b), "first"), "split at the last '=', held against the head");
+	ok(same(nsx_comm_by_kernel(&rules, NSX_STR("void ab==b<int>(x)"), &b), "first"), "split at the last '=', matched with the head");
 	ok(same(nsx_comm_by_kernel(&rules, NSX_STR("abc"), &b), "all-gather"), "the first that matches");
 	ok(!nsx_comm_by_kernel(&rules, NSX_STR("ncclDevKernel_SendRecv(x)"), &b), "an empty kind: it computes");
 	ok(same(nsx_comm_by_kernel(&rules, NSX_STR("ncclDevKernel_Generic(ab)"), &b), "nccl"), "then the built-in rules");
 	ok(nsx_comm_rules_add(&rules, "none", &err) == NSX_ERR && strstr(err.msg, "REGEX=KIND"), "no '=' is no rule: %s", err.msg);
 	err.msg[0] = '\0';
-	ok(nsx_comm_rules_add(&rules, "=kind", &err) == NSX_ERR && strstr(err.msg, "REGEX=KIND"), "no expression is no rule");
+	ok(nsx_comm_rules_add(&rules, "=kind", &err) == NSX_ERR && strstr(err.msg, "REGEX=KIND"), "a rule without an expression is refused");
 	err.msg[0] = '\0';
 	ok(nsx_comm_rules_add(&rules, "a(=kind", &err) == NSX_ERR && strstr(err.msg, "\"a(\""), "a broken expression: %s", err.msg);
-	ok(rules.n == 3, "what is refused leaves nothing");
+	ok(rules.n == 3, "a refused rule is not added");
 	nsx_comm_rules_free(&rules);
 	ok(!rules.n && !rules.rule, "freed");
 	nsx_buf_free(&b);

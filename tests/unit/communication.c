@@ -1,4 +1,4 @@
-/* communication.c -- which devices' records of collectives are of one instance, on whose clocks, and of what bandwidth: by small jobs written by hand. */
+/* communication.c -- instances, clocks and bandwidths of collectives, on small hand-written jobs. */
 #include "job/communication.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "tap.h"
 
 static struct nsx_err err;
-static union nsx_val values[NSX_MAX_COLS];   /* of the last record made */
+static union nsx_val values[NSX_MAX_COLS];   /* of the last record written */
 
 static struct nsx_rec
 record(enum nsx_kind_id kind)
@@ -133,14 +133,14 @@ instances(void)
 	inst(&c, 5, "host-to-device", NSX_ABSENT, 1000);
 
 	ok(same(instance(&c, 1, 0, 3, 0), instance(&c, 1, 1, 3, 0)), "two devices of one group are in one instance");
-	ok(!same(instance(&c, 1, 0, 3, 0), instance(&c, 1, 2, 3, 0)), "those of two groups are not");
+	ok(!same(instance(&c, 1, 0, 3, 0), instance(&c, 1, 2, 3, 0)), "records of two groups have two instances");
 	ok(same(instance(&c, 2, 0, 3, 0), instance(&c, 2, 2, 3, 0)), "pairs that share devices are one group");
 	ok(!same(instance(&c, 1, 0, 3, 0), instance(&c, 4, 0, 3, 0)), "two instructions are two collectives");
 	ok(same(instance(&c, 4, 0, 3, 0), instance(&c, 4, 3, 3, 0)), "without groups all devices are in one");
 	for (int a = 0; a < N * N; a++)
 		for (int b = 0; b < N * N; b++)
 			alike += same(instance(&c, 1, 0, times[a / N], times[a % N]), instance(&c, 1, 1, times[b / N], times[b % N]));
-	is_int(alike, N * N, "executions and occurrences of any size tell instances apart");
+	is_int(alike, N * N, "executions and occurrences of any size distinguish instances");
 
 	struct nsx_rec t = thunk(1, 2, 0, 0);
 	struct nsx_comm_record r = describe(&c, &t);
@@ -157,13 +157,13 @@ instances(void)
 	ok(fabs(r.algbw - 400) < 1e-9 && fabs(r.busbw - 300) < 1e-9, "an all-gather of four counts all bytes");
 	t = thunk(3, 2, 0, 0);
 	r = describe(&c, &t);
-	ok(!r.has_group && r.participants == 4 && c.no_group == 1, "a device in none of the groups has none, and is counted");
+	ok(!r.has_group && r.participants == 4 && c.no_group == 1, "a device in no group has no group, and is counted");
 	t = thunk(5, 3, 0, 0);
 	r = describe(&c, &t);
 	ok(r.group == 1 && r.participants == 1, "a copy concerns its device alone");
 	t = thunk(99, 3, 0, 0);
 	r = describe(&c, &t);
-	ok(r.kind == NSX_NONE && !r.has_bytes && c.no_inst == 1, "of an instruction without a record nothing is known, and it is counted");
+	ok(r.kind == NSX_NONE && !r.has_bytes && c.no_inst == 1, "an instruction without a record has no group, and is counted");
 	nsx_comm_free(&c);
 }
 
@@ -184,8 +184,8 @@ clocks(void)
 	for (int64_t d = 0; d < 4; d++)
 		device(&c, d, d / 2);
 	ok(clock_of(&c, 0, 0) == clock_of(&c, 1, 0) && clock_of(&c, 0, 0) != clock_of(&c, 2, 1), "devices of one report are on one clock");
-	ok(clock_of(&c, 9, 1) == clock_of(&c, 2, 1), "one that has no record is on that of its report");
-	is_int(c.own_clocks, 2, "two reports have clocks of their own");
+	ok(clock_of(&c, 9, 1) == clock_of(&c, 2, 1), "a device without a clock record has the clock of its profile");
+	is_int(c.own_clocks, 2, "two profiles have different clocks");
 	align(&c, 0, 5);
 	align(&c, 2, 5);
 	align(&c, 3, 6);

@@ -24,7 +24,7 @@ by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* Here tid holds the order they were made in: what is around a range comes before it. */
+	/* tid is the order of creation: a range comes after the ranges around it. */
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
@@ -101,9 +101,9 @@ test_share(void)
 	}
 	is_int(failed, 0, "any ranges can be shared");
 	ok(parallel > ROUNDS, "many of them on other threads");
-	is_int(lost, 0, "what is shared adds up to the time of the compilation");
-	is_int(negative, 0, "nothing is less than nothing");
-	is_int(changed, 0, "a main-thread range without ranges of other threads keeps its own time");
+	is_int(lost, 0, "shares add up to the time of the compilation");
+	is_int(negative, 0, "no time is negative");
+	is_int(changed, 0, "a main-thread range without ranges of other threads keeps its exclusive time");
 }
 
 static void

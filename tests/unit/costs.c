@@ -15,7 +15,7 @@ bytes_of(int t, int64_t elements)
 	return widths[t] ? elements * widths[t] : (elements + 1) / 2;
 }
 
-/* A dot of random shapes: batch, free and contracting dimensions anywhere. What it takes in steps of counting. */
+/* A dot of random shapes: batch, free and contracting dimensions anywhere. The arithmetic by counting steps. */
 static void
 random_dot(bool library, const char **want, const char **got)
 {
@@ -253,13 +253,13 @@ test_pairs(void)
 		want = pairs(in, taps, out, w[1], w[2], w[3], w[4]);
 		got = nsx_cost_pairs(in, taps, out, w, &steps, &s);
 	}
-	is_int(got, want, "pairs by arithmetic are those of the two loops, in window %d", n);
+	is_int(got, want, "pairs by formula equal those of two loops, in window %d", n);
 	ok(s == NSX_COST_OK && n == 20000, "20000 windows");
 	int64_t wide[NSX_COST_W_NUMBERS] = { 3, 1, 1, 1, 1 };
 	is_int(nsx_cost_pairs(INT64_MAX / 4, 3, INT64_MAX / 4, wide, &steps, &s), INT64_MAX / 4 * 3 - 2, "a dimension of nearly 64 bits");
 	int64_t most[NSX_COST_W_NUMBERS] = { 3, INT64_MAX, INT64_MIN, INT64_MAX, INT64_MAX };
 	nsx_cost_pairs(INT64_MAX, 1000, INT64_MAX, most, &steps, &s);
-	ok(s == NSX_COST_OK || s == NSX_COST_OVERFLOW, "the largest numbers there are");
+	ok(s == NSX_COST_OK || s == NSX_COST_OVERFLOW, "the largest numbers");
 	s = NSX_COST_OK;
 	nsx_cost_pairs(INT64_MAX, INT64_MAX, INT64_MAX, wide, &steps, &s);
 	is_int(s, NSX_COST_OVERFLOW, "taps without end are not counted");
@@ -341,7 +341,7 @@ test_math(void)
 	is_str(dot_of(BF16, F32, -1, 0), "256 tf32 0 256", "BF16 by F32");
 	is_str(dot_of(S8, BF16, -1, 0), "256 s8 0 160", "S8 by BF16");
 	is_str(dot_of(32, 19, -1, 0), "256 f8 0 112", "F4 by F8");
-	is_str(dot_of(F32, F32, 2, 6), "256 bf16 0 320", "an algorithm is what it says");
+	is_str(dot_of(F32, F32, 2, 6), "256 bf16 0 320", "an algorithm determines the math");
 	is_str(dot_of(F32, F32, 0, 7), "768 bf16 0 320", "three passes");
 	is_str(dot_of(F32, F32, 0, 8), "1536 bf16 0 320", "six");
 	is_str(dot_of(F32, F32, 0, 10), "768 tf32 0 320", "three of TF32");
@@ -351,7 +351,7 @@ test_math(void)
 	is_str(dot_of(F32, 77, 0, 0), "none", "a type nobody knows");
 }
 
-/* ---- what a dump may get wrong */
+/* ---- invalid dumps */
 
 static const char *
 broken_conv(void (*spoil)(struct conv *))
@@ -397,7 +397,7 @@ test_bad_dots(void)
 	is_str(dot_with("2 3", "3 4", "2 4", "2", "1 2"), "none", "a dimension beyond the rank");
 	is_int(diag("contradicts itself"), 1, "... is counted");
 	is_str(dot_with("2 3", "3 4", "2 4", "-1", "1 2"), "none", "one below zero");
-	is_str(dot_with("2 3", "3 4", "2 4", "1 1 1", "1 2"), "none", "more dimensions than there are");
+	is_str(dot_with("2 3", "3 4", "2 4", "1 1 1", "1 2"), "none", "more contracting dimensions than exist");
 	is_str(dot_with("2 3", "3 4", "2 4", "none", "1 2"), "none", "no dimension numbers");
 	is_str(dot_with("2 3", "3 4", "2 4", "1", "1 9"), "none", "an operand that does not exist");
 	is_int(diag("contradicts itself"), 1, "... is counted");
@@ -409,14 +409,14 @@ test_bad_dots(void)
 	is_str(dot_with("2 1000000000", "1000000000 4", "1000000000 4", "1", "1 2"), "8000000000000000000 tf32 0 40000000000", "nearly 64 bits");
 	is_str(dot_with("2 2000000000", "2000000000 4", "1000000000 4", "1", "1 2"), "none", "products that do not fit");
 	is_int(diag("exceeds 64 bits"), 1, "... are counted as that");
-	is_str(dot_with("0 3", "3 4", "0 4", "1", "1 2"), "0 - 0 48", "nothing by something");
+	is_str(dot_with("0 3", "3 4", "0 4", "1", "1 2"), "0 - 0 48", "a shape with a dimension of 0");
 	is_str(broken_conv(no_base), "none", "base_dilation 0");
 	is_str(broken_conv(no_stride), "none", "stride 0");
 	is_str(broken_conv(back_stride), "none", "a stride backwards");
 	is_str(broken_conv(no_groups), "none", "groups below 1");
 	is_str(broken_conv(beyond), "none", "a spatial dimension beyond the rank");
 	is_str(broken_conv(below), "none", "a feature dimension below 0");
-	is_str(broken_conv(negative), "none", "an input of less than nothing");
+	is_str(broken_conv(negative), "none", "a negative size of an input");
 	is_str(broken_conv(huge), "none", "an input that does not fit");
 	is_str(broken_conv(many_taps), "none", "more taps than are counted");
 }

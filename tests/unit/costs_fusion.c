@@ -1,12 +1,11 @@
-/* costs_fusion.c -- the bytes and the arithmetic of fusions: elements touched one by one, and the definition walked down from the results; what
- * is in place, what calls what, and what is no fusion. */
+/* costs_fusion.c -- the bytes and the arithmetic of fusions: elements touched one by one, and the definition walked down from the results; results in place, calls, and instructions that are not fusions. */
 #include "work.h"
 
 enum { NODES_MAX = 40, OUTPUTS_MAX = 4 };
 
 /* ---- fusions of which every element knows what it is made of
  *
- * Trees of operations on matrices, each read by one other: then what is needed is what is touched, and that can be seen element by element. */
+ * Trees of operations on matrices, each read by one other: then the elements needed are those touched, which are counted one by one. */
 
 enum what { PARAM, UNARY, BINARY, SLICE, REVERSE, TRANSPOSE, RESHAPE, REDUCE, WHATS };
 
@@ -28,7 +27,7 @@ dims_of(const struct matrix *m)
 	return list(d, m->what == REDUCE ? 1 : 2);
 }
 
-/* A tree of the asked shape, built from its result down; the number of its node. */
+/* A tree of the given shape, built from its result down; the number of its node. */
 static int
 grow(struct tree *t, int depth, int64_t rows, int64_t cols)
 {
@@ -58,7 +57,7 @@ grow(struct tree *t, int depth, int64_t rows, int64_t cols)
 	return t->n++;
 }
 
-/* Mark what element (r, c) of node i is made of. touched: by node, its elements. */
+/* Mark the elements from which element (r, c) of node i is computed. touched: by node, its elements. */
 static void
 touch(const struct tree *t, int i, int64_t r, int64_t c, bool *touched[])
 {
@@ -311,7 +310,7 @@ push(struct graph *g, const char *opcode, int64_t elements, int n, const int *op
 	return g->n++;
 }
 
-/* An operation on what is there already. */
+/* An operation on existing nodes. */
 static void
 one_more(struct graph *g, int scalar)
 {
@@ -408,7 +407,7 @@ test_definition(void)
 		if (strcmp(first, got) != 0)
 			break;
 	}
-	is_str(got, want, "random graphs: what the definition asks for, in any order of instructions (%d)", n);
+	is_str(got, want, "random graphs: the result of the definition, for any order of instructions (%d)", n);
 	is_int(n, 600, "600 graphs");
 }
 

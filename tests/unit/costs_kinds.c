@@ -1,4 +1,4 @@
-/* costs_kinds.c -- the work of every kind of instruction, worked out by hand: alone, in fusions, behind calls; what has none. */
+/* costs_kinds.c -- the work of every kind of instruction: alone, in fusions, in called computations; instructions without work. */
 #include "work.h"
 
 /* ---- one instruction, not fused */
@@ -85,7 +85,7 @@ static const struct { const char *opcode, *operands; int type; const char *dims,
 	{ "map", "1 1", F32, "8 4", "8", "0 - 96 384" },
 	{ "copy-start", "1", F32, "8 4", "", "0 - 0 256" },
 	{ "tuple", "1 3", F32, "8 4", "", "0 - 0 0" },
-	/* What is not modelled. */
+	/* Instructions that are not modelled. */
 	{ "sort", "1", F32, "8 4", "9", "none" },
 	{ "fft", "1", F32, "8 4", "", "none" },
 	{ "cholesky", "1", F32, "4 4", "", "none" },
@@ -109,7 +109,7 @@ test_alone(void)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		is_str(alone(kinds[i].opcode, kinds[i].operands, kinds[i].type, kinds[i].dims, kinds[i].calls, NULL), kinds[i].want, "%s %s", kinds[i].opcode, kinds[i].calls);
-		is_int(diag("work is not known"), 0, "... and nothing is wrong with it");
+		is_int(diag("work is not known"), 0, "... without a diag");
 	}
 	pb w = window("2 3");
 	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "0 - 70 188", "windows of 6: 5 additions each");
@@ -118,7 +118,7 @@ test_alone(void)
 	w = window("2 2");
 	is_str(alone("select-and-scatter", "1 3 4", F32, "8 4", "8 9", &w), "0 - 80 292", "8 sources, 3 selections of 3 and an addition each");
 	w = window("2 0");
-	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "none", "a window of nothing");
+	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "none", "a window of size 0");
 	w = window("4000000000 4000000000 4");
 	is_str(alone("reduce-window", "1 4", F32, "7 2", "9", &w), "none", "a window too large");
 	is_int(diag("exceeds 64 bits"), 1, "... is counted");
@@ -128,8 +128,8 @@ test_alone(void)
 		is_str(alone(short_of[i][0], short_of[i][1], F32, "8", "9", NULL), "none", "%s of too few operands", short_of[i][0]);
 		is_int(diag("contradicts itself"), 1, "... is counted");
 	}
-	is_str(alone("reduce", "1 4", F32, "8", "", NULL), "none", "a reduction by nothing");
-	is_str(alone("reduce", "1 4", F32, "8", "77", NULL), "none", "a reduction by what is not there");
+	is_str(alone("reduce", "1 4", F32, "8", "", NULL), "none", "a reduction without a computation");
+	is_str(alone("reduce", "1 4", F32, "8", "77", NULL), "none", "a reduction by a missing computation");
 	is_str(alone("fusion", "1", F32, "8", "", NULL), "none", "a fusion without computation");
 	is_str(alone("fusion", "1", F32, "8", "77", NULL), "none", "a fusion of one that is not there");
 	is_int(diag("contradicts itself"), 1, "... is counted");
@@ -164,13 +164,13 @@ test_shapes(void)
 	s = shape(C128, "2", 0, 0);
 	is_str(negated(&s), "0 - 0 64", "complex numbers");
 	s = shape(F32, "4 0 9223372036854775807", 0, 0);
-	is_str(negated(&s), "0 - 0 0", "nothing, however large");
+	is_str(negated(&s), "0 - 0 0", "no work for any size");
 	s = shape(F32, "9223372036854775807", 0, 0);
 	is_str(negated(&s), "none", "more bytes than 64 bits count");
 	is_int(diag("exceeds 64 bits"), 2, "... is counted, of the parameter too");
 	s = shape(F32, "4", 5, 0);
 	is_str(negated(&s), "none", "in the host's memory");
-	is_int(diag("work is not known"), 0, "... nothing is wrong with that");
+	is_int(diag("work is not known"), 0, "... without a diag");
 	s = shape(99, "4", 0, 0);
 	is_str(negated(&s), "none", "a type nobody knows");
 	for (int host = 0; host < 2; host++) {
@@ -184,10 +184,10 @@ test_shapes(void)
 	pb_int(&t, 2, BUFFER);
 	part = shape(F32, "2 3", 0, 0);
 	pb_msg(&t, 4, &part);
-	is_str(negated(&t), "0 - 0 48", "a buffer is what it holds");
+	is_str(negated(&t), "0 - 0 48", "a buffer has the size of its array");
 }
 
-/* ---- fusions by hand */
+/* ---- fusions */
 
 /* The fusion `f` of a computation 7 that takes f32[8,4] and s32[2], and gives f32[8,4]. */
 static struct nsx_hlo
@@ -250,7 +250,7 @@ test_in_place(void)
 	op(&c, "iota", 3, "", F32, "1 4");
 	op(&c, "constant", 4, "", S32, "");
 	op(&c, "dynamic-update-slice", 5, "6 3 4 4", F32, "8 4");
-	is_str(fusion(&c, 5, NULL), "0 - 32 256", "an update of what is made there is not in place");
+	is_str(fusion(&c, 5, NULL), "0 - 32 256", "an update of a value computed in the fusion is not in place");
 	c = two_parameters();
 	op(&c, "iota", 3, "", F32, "2 4");
 	pb x = shaped("s", "scatter", 5, "1 2 3", F32, "8 4", 0);
@@ -268,7 +268,7 @@ test_in_place(void)
 	op(&c, "constant", 4, "", F32, "32");
 	op(&c, "constant", 6, "", F32, "1");
 	op(&c, "concatenate", 5, "3 4 6", F32, "41");
-	is_str(fusion(&c, 5, NULL), "0 - 0 332", "a gather reads what it takes and its indices; a constant of many elements is read, one of one is not");
+	is_str(fusion(&c, 5, NULL), "0 - 0 332", "a gather reads the elements taken and its indices; a constant of many elements is read, one of one element is not");
 }
 
 static void
@@ -278,7 +278,7 @@ test_unequal(void)
 
 	op(&c, "bitcast", 3, "1", BF16, "64");
 	op(&c, "slice", 4, "3", BF16, "2");
-	is_str(fusion(&c, 4, NULL), "0 - 0 132", "a bitcast to more elements: what is behind it is needed whole");
+	is_str(fusion(&c, 4, NULL), "0 - 0 132", "a bitcast to more elements: its operand is needed completely");
 	c = two_parameters();
 	op(&c, "convert", 3, "1", BF16, "8 4");
 	for (int i = 0; i < 2; i++) {
@@ -416,7 +416,7 @@ test_contradictions(void)
 	c = two_parameters();
 	op(&c, "add", 4, "1 3", F32, "8 4");
 	op(&c, "negate", 3, "1", F32, "8 4");
-	is_str(fusion(&c, 4, NULL), "0 - 64 256", "a reader before what it reads");
+	is_str(fusion(&c, 4, NULL), "0 - 64 256", "an instruction before its operand");
 	c = two_parameters();
 	op(&c, "negate", 3, "99", F32, "8 4");
 	is_str(fusion(&c, 3, NULL), "none", "an operand that does not exist");
@@ -440,7 +440,7 @@ test_contradictions(void)
 	is_int(diag("exceeds 64 bits"), 1, "... is counted");
 }
 
-/* ---- what starts something has its cost, and so has that; copies to the host are communication */
+/* ---- a start has the cost of the instruction that it starts, which has it too; copies to the host are communication */
 
 static void
 test_async(void)
@@ -461,9 +461,9 @@ test_async(void)
 	add(&c, &x);
 	close_with_root(&m, &c, 1, 4, false);
 	struct nsx_hlo h = quietly(&m);
-	is_str(cost_text(&find(&h, "wrapped")->cost), "0 - 0 64", "what is started has its own cost");
+	is_str(cost_text(&find(&h, "wrapped")->cost), "0 - 0 64", "the instruction that is started has its cost");
 	is_str(cost_text(&find(&h, "start")->cost), "0 - 0 64", "the start has the same");
-	is_str(cost_text(&find(&h, "waits")->cost), "none", "waiting has none");
+	is_str(cost_text(&find(&h, "waits")->cost), "none", "waiting has no cost");
 	ok(find(&h, "to-host")->comm && !find(&h, "to-host")->cost.modelled, "a copy to the host communicates");
 	nsx_hlo_free(&h);
 }

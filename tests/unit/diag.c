@@ -15,16 +15,16 @@ adds_up(void)
 	nsx_diag_add(&d, NSX_INFO, "p0", 3, "bad ranges dropped");
 	nsx_diag_add(&d, NSX_INFO, "p0", 0, "nothing happened");
 	nsx_diag_add(&d, NSX_INFO, NULL, 1, "of the whole run");
-	is_int((int64_t)d.list.n, 3, "equal texts of one source are one, a count of 0 is none");
+	is_int((int64_t)d.list.n, 3, "equal texts of one source are one diag, a count of 0 adds none");
 	is_int(d.list.p[0].count, 5, "counts add up");
 	is_int(d.list.p[0].severity, NSX_WARNING, "the graver severity stays");
 	is_str(d.list.p[0].text, "bad ranges dropped", "the text is formatted");
 	is_str(d.list.p[1].source, "p1", "another source is another diag");
-	is_str(d.list.p[2].source, "", "no source is the empty one");
+	is_str(d.list.p[2].source, "", "NULL is the empty source");
 	nsx_diag_add(&d, NSX_ERROR, "p1", INT64_MAX, "bad ranges dropped");
 	is_int(d.list.p[1].count, INT64_MAX, "a count too large stays at the largest");
 	is_int(d.list.p[1].severity, NSX_ERROR, "a graver severity replaces the other");
-	ok(!d.failed, "nothing failed");
+	ok(!d.failed, "no failure");
 	nsx_diags_free(&d);
 	is_int((int64_t)d.list.n, 0, "freed, it is empty");
 	nsx_diag_add(&d, NSX_INFO, "x", 1, "again");
@@ -44,7 +44,7 @@ joins(void)
 	is_int((int64_t)a.list.n, 2, "joined, equal ones are one");
 	is_int(a.list.p[0].count, 4, "with their counts added");
 	is_str(a.list.p[1].text, "two", "and new ones behind");
-	is_int((int64_t)b.list.n, 2, "the other is as it was");
+	is_int((int64_t)b.list.n, 2, "the other is unchanged");
 	nsx_diags_free(&a);
 	nsx_diags_free(&b);
 }

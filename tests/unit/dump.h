@@ -1,4 +1,4 @@
-/* dump.h -- spell HLO dumps instruction by instruction, read them, ask what came of it. */
+/* dump.h -- encode HLO dumps instruction by instruction, read them, and look up the result. */
 #ifndef NSX_TEST_DUMP_H
 #define NSX_TEST_DUMP_H
 

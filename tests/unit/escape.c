@@ -1,4 +1,4 @@
-/* escape.c -- escaped strings hold no control character, and say what they were made of. */
+/* escape.c -- escaped strings contain no control character, and can be unescaped. */
 #include "base/escape.h"
 
 #include "tap.h"
@@ -37,7 +37,7 @@ main(void)
 	is_str(TEXT("\0\x01\x1f\x7f"), "\\x00\\x01\\x1F\\x7F", "control characters");
 	is_str(TEXT("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "UTF-8 stays");
 	is_str(TEXT("\xc2\x80\xc2\x9f\xc2\xa0\xd8\x9c\xd8\x9d"), "\\xC2\\x80\\xC2\\x9F\xc2\xa0\\xD8\\x9C\xd8\x9d",
-	       "control characters above U+0080, and what turns the direction of text");
+	       "control characters above U+0080, and direction marks");
 	is_str(TEXT("\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90\xe2\x80\xa9"),
 	       "\xe2\x80\x8d\\xE2\\x80\\x8E\\xE2\\x80\\x8F\xe2\x80\x90\xe2\x80\xa9", "marks of direction, not their neighbours");
 	is_str(TEXT("\xe2\x80\xaa\xe2\x80\xae\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa"),
@@ -45,7 +45,7 @@ main(void)
 	       "embeddings and isolates, not their neighbours");
 	char line[] = "a\tb\xc2\x9b\xe2\x80\xae\x9b\xe9 \xc3\xa9";
 	nsx_one_line(line, sizeof line - 1);
-	is_str(line, "a?b??????\xe9 \xc3\xa9", "a message is one line and steers nothing");
+	is_str(line, "a?b??????\xe9 \xc3\xa9", "a message is one line without control characters");
 	is_str(TEXT("\xff\xc3"), "\\xFF\\xC3", "bytes that are not UTF-8");
 	is_str(TEXT("\xe2\x82"), "\\xE2\\x82", "a character cut short");
 	is_str(TEXT(""), "", "nothing");
@@ -55,7 +55,7 @@ main(void)
 	is_str(JSON("\xc2\x80\xc2\x9f\xc2\xa0\xd8\x9c"), "\"\\u0080\\u009f\xc2\xa0\\u061c\"",
 	       "JSON: control characters above U+0080 and the Arabic letter mark, not their neighbours");
 	is_str(JSON("\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa"),
-	       "\"\xe2\x80\x8d\\u200e\\u202e\\u2066\\u2069\xe2\x81\xaa\"", "JSON: what turns the direction of text");
+	       "\"\xe2\x80\x8d\\u200e\\u202e\\u2066\\u2069\xe2\x81\xaa\"", "JSON: direction marks");
 	is_str(JSON("\xc3\xa9\xff"), "\"\xc3\xa9\\\\xFF\"", "JSON: UTF-8 stays, another byte is spelt");
 
 	is_int(CHAR("\xc2\x80"), 2, "U+0080");
@@ -67,6 +67,6 @@ main(void)
 	is_int(CHAR("\xf0\x8f\xbf\xbf"), 0, "overlong, four bytes");
 	is_int(CHAR("\xed\xa0\x80"), 0, "a surrogate");
 	is_int(CHAR("\x80"), 0, "a trailing byte alone");
-	is_int(CHAR(""), 0, "nothing is no character");
+	is_int(CHAR(""), 0, "an empty string has no character");
 	return done();
 }

@@ -3,7 +3,7 @@
 
 #include "stream/fields.h"
 
-/* What a column of that name is to every kind that has it, NULL for roles whose columns have several names. */
+/* The role of a column of that name, in every kind that has it; NULL for roles whose columns have several names. */
 static const char *const names[NSX_NROLES] = {
 	[NSX_ROLE_PROFILE] = "profile", [NSX_ROLE_DEVICE] = "device", [NSX_ROLE_PROGRAM] = "program",
 	[NSX_ROLE_EXECUTION] = "execution", [NSX_ROLE_INST] = "inst", [NSX_ROLE_OCCURRENCE] = "occurrence",

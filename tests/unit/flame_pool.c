@@ -18,7 +18,7 @@ next(uint32_t n)
 	return (uint32_t)(state >> 33) % n;
 }
 
-/* By place, a stack's frames plus 1 as digits to the base 6. */
+/* By position, a stack's frames plus 1 as digits to the base 6. */
 static int64_t want[2][PLACES], got[2][PLACES];
 static bool seen[PLACES];
 

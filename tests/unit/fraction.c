@@ -70,7 +70,7 @@ carries_exactly(void)
 		if (is_prime(p))
 			carries += add(&sum, 1, p);
 	is_int(carries, primes, "%d primes' parts make as many ones", primes);
-	is_int((int)sum.limbs, 0, "and nothing is left");
+	is_int((int)sum.limbs, 0, "the remainder is 0");
 }
 
 static void
@@ -80,7 +80,7 @@ compares(void)
 	int bad = add(&a, 4294967293u, 4294967295u) | add(&b, 4294967292u, 4294967294u) | add(&c, 2, 4);
 
 	is_int(bad, 0, "parts of the largest divisors");
-	ok(cmp(&a, &b) > 0 && cmp(&b, &a) < 0, "fractions a hair apart are told apart");
+	ok(cmp(&a, &b) > 0 && cmp(&b, &a) < 0, "nearly equal fractions are distinguished");
 	ok(cmp(&zero, &zero) == 0 && cmp(&zero, &c) < 0 && cmp(&c, &zero) > 0, "zero is the smallest");
 	is_int(add(&c, 3, 6), 1, "2/4 and 3/6 are 1");
 }

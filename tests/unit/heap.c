@@ -1,4 +1,4 @@
-/* heap.c -- heap traces of dumps: references, peaks, what is alive; events that make no sense; bytes that are none. */
+/* heap.c -- heap traces of dumps: references, peaks, live buffers; invalid events; invalid bytes. */
 #include "dump.h"
 #include "xla/heap.h"
 
@@ -124,7 +124,7 @@ claim(const char *events, const char *want, int64_t peak, const char *alive)
 	if (ok(read_dump(&d, true, &h) == NSX_OK && h.ntraces == 1, "'%s' is read: '%s'", events, err.msg)) {
 		is_str(curve(&h.traces[0]), want, "the curve of '%s'", events);
 		is_int(h.traces[0].peak, peak, "its peak");
-		is_str(live(&h.traces[0]), alive, "what is alive there, largest first");
+		is_str(live(&h.traces[0]), alive, "live buffers at the peak, the largest first");
 	}
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
@@ -135,7 +135,7 @@ replays(void)
 {
 	claim("a1 a2 f1 f2", "0:0 1:100 2:150 3:50 4:0", 150, "1 2");
 	claim("a1 f1 a4 a1", "0:0 1:100 2:0 4:100", 100, "1");   /* the first of equal peaks */
-	/* A buffer that shares adds nothing, and holds the other alive. */
+	/* A buffer that shares memory adds nothing, and keeps the other alive. */
 	claim("a1 s2=1 f1 a3 f2 f3", "0:0 1:100 4:107 5:7 6:0", 107, "1 3");
 	/* One that shares with a buffer that is gone brings it back. */
 	claim("a1 f1 s2=1 f2", "0:0 1:100 2:0 3:100 4:0", 100, "1");
@@ -143,11 +143,11 @@ replays(void)
 	claim("a1 s2=1 s3=2 f1 f2 f3", "0:0 1:100 6:0", 100, "1");
 	claim("a4 f4", "0:0", 0, "");
 	claim("", "0:0", 0, "");
-	is_int((int64_t)diags.list.n, 0, "nothing is amiss");
-	/* What makes no sense is counted and skipped; steps count it. */
+	is_int((int64_t)diags.list.n, 0, "no diag");
+	/* Invalid events are counted and skipped; steps include them. */
 	claim("f1 a9 s1=9 s9=1 f9 x1 a1 a1 f1", "0:0 7:100", 100, "1");
 	is_int(diag("not allocated"), 1, "a buffer freed that was not allocated");
-	is_int(diag("does not describe"), 4, "buffers that are nowhere");
+	is_int(diag("does not describe"), 4, "events of unknown buffers");
 	is_int(diag("of an unknown kind"), 1, "a kind that is not known");
 	is_int(diag("allocated"), 1, "a buffer allocated twice");
 }
@@ -214,24 +214,24 @@ names(void)
 		is_str(text(l[1].instruction), "fusion.2", "a fusion");
 		is_str(text(l[1].op_name), "last_op", "has the op_name of the last that it calls");
 		is_str(text(l[1].stack), "last.py:4", "and its source");
-		is_str(text(l[2].instruction), "bare", "an instruction from nowhere");
+		is_str(text(l[2].instruction), "bare", "an unknown instruction");
 		is_str(text(l[2].op_name), "", "has none");
-		is_str(text(l[3].instruction), "fusion.2", "by the name of the event when the buffer tells nothing");
-		is_str(text(l[4].instruction), "gone", "and when its number leads nowhere, even if that does too");
+		is_str(text(l[3].instruction), "fusion.2", "by the name of the event if the buffer has no instruction");
+		is_str(text(l[4].instruction), "gone", "and if its number is unknown, even if the name is unknown too");
 		is_str(text(l[5].instruction), "dot.1", "by name");
 		is_str(text(l[5].stack), "a.py:7", "which leads to the source as well");
 		is_int(diag("does not have"), 1, "one instruction is not there");
 	}
 	nsx_heap_free(&h);
-	if (ok(read_dump(&d, false, &h) == NSX_OK && h.ntraces == 1, "without what is alive"))
-		ok(!h.traces[0].live && h.hlo.ninsts == 0 && h.traces[0].peak == 110, "no instruction is read, the peak is the same");
+	if (ok(read_dump(&d, false, &h) == NSX_OK && h.ntraces == 1, "without live buffers"))
+		ok(!h.traces[0].live && h.hlo.ninsts == 0 && h.traces[0].peak == 110, "instructions are not read, the peak is the same");
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
 }
 
-/* ---- what is broken */
+/* ---- invalid dumps */
 
-/* An allocation of so many bytes in that memory; flag: the field that says what it is for, 0: none. */
+/* An allocation of that size in that memory; flag: the field with its purpose, 0: none. */
 static void
 allocation(pb *assignment_, int64_t size, int64_t color, uint32_t flag)
 {
@@ -264,12 +264,12 @@ memories(void)
 	if (ok(read_dump(&d, false, &h) == NSX_OK && h.nmemory == 3, "odd memories are read: '%s'", err.msg)) {
 		is_int(h.memory[0].color, -1, "memories come by colour");
 		is_int(h.memory[0].outputs, 0, "a negative size is 0");
-		is_int(h.memory[1].color, 0, "an allocation whose size is none is of no colour");
+		is_int(h.memory[1].color, 0, "an allocation with an invalid size has no colour");
 		is_int(h.memory[1].peak, 150, "a trace of two memories is of the first's");
 		is_int(h.memory[2].constants, 5, "a constant");
 	}
 	is_int(diag("another memory"), 1, "one buffer is of another");
-	is_int(diag("allocations with a negative"), 1, "the negative size is said");
+	is_int(diag("allocations with a negative"), 1, "a negative size is reported");
 	is_int(diag("unexpected wire type"), 1, "and the size that is a text");
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
@@ -278,7 +278,7 @@ memories(void)
 	allocation(&a, INT64_MAX / 4, 0, 0);
 	allocation(&a, 1, 1, 0);
 	d = dump(&a);
-	ok(read_dump(&d, false, &h) == NSX_OK && h.memory[0].temp == INT64_MAX / 4, "the most that fits: '%s'", err.msg);
+	ok(read_dump(&d, false, &h) == NSX_OK && h.memory[0].temp == INT64_MAX / 4, "the maximum that fits: '%s'", err.msg);
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
 	a = (pb){ 0 };
@@ -301,7 +301,7 @@ refusals(void)
 	pb_msg(&a, 4, &t);
 	d = dump(&a);
 	ok(read_dump(&d, false, &h) == NSX_ERR && strstr(err.msg, "dump: damaged: buffers of more than 2^63"), "a sum that does not fit: '%s'", err.msg);
-	ok(!h.traces && !h.name.ptr, "leaves nothing");
+	ok(!h.traces && !h.name.ptr, "leaves an empty result");
 	nsx_buf_free(&d);
 
 	a = (pb){ 0 };
@@ -314,13 +314,13 @@ refusals(void)
 	d = dump(&a);
 	if (ok(read_dump(&d, true, &h) == NSX_OK && h.ntraces == 1, "odd buffers are read: '%s'", err.msg))
 		is_str(curve(&h.traces[0]), "0:0 3:3", "a negative size is 0, the first of two of one number counts");
-	is_int(diag("negative size"), 1, "the first is said");
+	is_int(diag("negative size"), 1, "the first error is reported");
 	is_int(diag("number of another"), 1, "so is the second");
 	is_int(diag("unexpected wire type"), 1, "a buffer that is a number");
 	is_int(diag("allocated"), 1, "events that are odd are counted once, though replayed twice");
 	nsx_heap_free(&h);
 
-	/* Cut anywhere, it is refused or says less. */
+	/* Cut at any byte, it is refused or has less. */
 	for (size_t n = 0; n < d.len; n++) {
 		pb cut = d;
 		cut.len = n;
@@ -342,7 +342,7 @@ refusals(void)
 	nsx_heap_free(&h);
 	nsx_buf_free(&d);
 	d = (pb){ 0 };
-	ok(read_dump(&d, true, &h) == NSX_ERR && strstr(err.msg, "no module in it"), "an empty file is none: '%s'", err.msg);
+	ok(read_dump(&d, true, &h) == NSX_ERR && strstr(err.msg, "no module in it"), "an empty file is not a dump: '%s'", err.msg);
 	pb_str(&d, 3, "");
 	ok(read_dump(&d, true, &h) == NSX_ERR && strstr(err.msg, "no module in it"), "nor is one of buffers alone: '%s'", err.msg);
 	nsx_buf_free(&d);

@@ -1,4 +1,4 @@
-/* heaps.c -- the heap: what comes out is in order, however it got in. */
+/* heaps.c -- the heap: elements come out in order, for any order of insertion. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ main(void)
 			rounds++;
 		}
 	is_int(pushed, rounds, "pushed one by one, they come out in order");
-	is_int(made, rounds, "made of an array, too");
+	is_int(made, rounds, "built from an array");
 	is_int(replaced, rounds, "and where the first was put further back");
 	return done();
 }

@@ -1,4 +1,4 @@
-/* hlo.c -- what HLO dumps tell of communication: groups, kinds, bytes, what hides a collective. */
+/* hlo.c -- communication in HLO dumps: groups, kinds, bytes, what hides a collective. */
 #include "dump.h"
 
 /* ---- groups */
@@ -59,7 +59,7 @@ one(const char *opcode, pb *more, bool assigned)
 	return parse(&m);
 }
 
-/* The same with flattened ids; what groups come out. */
+/* The groups of an instruction with flattened ids. */
 static void
 flat_groups(pb *more, const char *want, const char *claim)
 {
@@ -194,7 +194,7 @@ test_group_modes(void)
 	group(&i, 49, "4 5");
 	struct nsx_hlo h = one("all-reduce", &i, false);
 	is_str(groups(&h, "c"), "4,5", "without an assignment ids are devices");
-	is_int(diag("no device assignment"), 1, "and that is said");
+	is_int(diag("no device assignment"), 1, "... a diag");
 	nsx_hlo_free(&h);
 
 	pb attr = { 0 }, map = { 0 };
@@ -229,7 +229,7 @@ test_kinds(void)
 		pb none = { 0 };
 		struct nsx_hlo h = one(kinds[k][0], &none, true);
 		const struct nsx_hlo_inst *i = find(&h, "c");
-		is_str(text(i->collective), kinds[k][1], "what %s does", kinds[k][0]);
+		is_str(text(i->collective), kinds[k][1], "the kind of %s", kinds[k][0]);
 		ok(i->comm == (kinds[k][1][0] != 0), "and whether it communicates");
 		is_int(i->bytes, i->comm ? 96 : -1, "with how many bytes");
 		is_str(text(i->opcode), kinds[k][0], "opcode");
@@ -249,13 +249,13 @@ test_kinds(void)
 	pb_int(&i, 71, 1);
 	h = one("reduce-scatter", &i, true);
 	is_int(find(&h, "c")->bytes, 48, "of groups of different sizes the first counts");
-	is_int(diag("different sizes"), 1, "and that is said");
+	is_int(diag("different sizes"), 1, "... a diag");
 	nsx_hlo_free(&h);
 	h = one("reduce-scatter", &i, true);
 	is_int(find(&h, "c")->bytes, 96, "a reduce-scatter of no channel among one replica keeps all");
 	nsx_hlo_free(&h);
 	h = one("reduce-scatter", &i, false);
-	is_int(find(&h, "c")->bytes, 96, "where nothing tells the group, its own shape does");
+	is_int(find(&h, "c")->bytes, 96, "without groups, the shape determines the bytes");
 	nsx_hlo_free(&h);
 	pb_int(&i, 47, 1);
 	h = one("send", &i, true);
@@ -271,7 +271,7 @@ operand(pb *s)
 	pb m = module(1), c = computation("main"), p = inst("p", "parameter", 1, ""), i = inst("c", "all-reduce", 2, "1");
 
 	pb_msg(&p, 3, s);
-	/* The operand comes later than what reads it. */
+	/* The operand comes after the instruction that reads it. */
 	add(&c, &i);
 	add(&c, &p);
 	close_computation(&m, &c, 1, false);
@@ -294,7 +294,7 @@ test_bytes(void)
 	for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
 		pb s = shape(plain[k].type, plain[k].dims, 0, plain[k].bits);
 		is_int(operand(&s), plain[k].want, "bytes of type %d [%s]", plain[k].type, plain[k].dims);
-		is_int(diag("size"), plain[k].want < 0, "which is said if they are not known");
+		is_int(diag("size"), plain[k].want < 0, "unknown groups have a diag");
 	}
 	pb t = shape(TUPLE, "", 0, 0), e = shape(F32, "2", 0, 0), inner = shape(TUPLE, "", 0, 0);
 	pb_msg(&t, 4, &e);
@@ -313,7 +313,7 @@ test_bytes(void)
 	t = shape(BUFFER, "", 0, 0);
 	e = shape(F32, "4", 0, 0);
 	pb_msg(&t, 4, &e);
-	is_int(operand(&t), 16, "bytes of a buffer are those of what it wraps");
+	is_int(operand(&t), 16, "bytes of a buffer are those of the array in it");
 
 	pb m = module(1), c = computation("main"), i = inst("c", "all-reduce", 9, "1 2 3");
 	param(&c, 1, S4, "3");
@@ -334,7 +334,7 @@ test_wrappers(void)
 {
 	pb m = module(1), c = computation("main"), i;
 
-	/* The entry comes first: what it calls is not known yet. */
+	/* The entry comes first: computations that it calls are not known yet. */
 	param(&c, 1, F32, "32");
 	i = shaped("rs-start", "async-start", 2, "1", F32, "32", 0);
 	call(&i, "2");
@@ -416,13 +416,13 @@ test_wrappers(void)
 	devices(&m, 1, 2, "0/1");
 
 	struct nsx_hlo h = parse(&m);
-	is_str(text(find(&h, "rs-start")->collective), "reduce-scatter", "an async-start does what it wraps");
+	is_str(text(find(&h, "rs-start")->collective), "reduce-scatter", "an async-start has the kind of the instruction in it");
 	is_int(find(&h, "rs-start")->bytes, 64, "with its bytes");
 	is_str(groups(&h, "rs-start"), "0,1", "and its groups");
 	ok(find(&h, "reduce-scatter.131")->comm && !find(&h, "reduce-scatter.131")->entry, "the wrapped one is found, and communicates");
 	is_int(find(&h, "reduce-scatter.131")->bytes, 64, "with the same bytes");
 	ok(!find(&h, "rs-done")->comm && !find(&h, "rs-update")->comm && find(&h, "rs-done")->entry, "a done does not communicate");
-	is_int(find(&h, "rs-done")->nlocs, 1, "but its place is that of what it waits for");
+	is_int(find(&h, "rs-done")->nlocs, 1, "its place is that of the instruction that it waits for");
 	is_str(text(h.locs[find(&h, "rs-done")->locs].op_name), "wrapped", "which is the wrapped one");
 	is_str(text(find(&h, "fused")->collective), "collective-permute", "a fusion in a fusion may hide a collective");
 	is_int(find(&h, "fused")->bytes, 20, "with its bytes");
@@ -432,12 +432,12 @@ test_wrappers(void)
 	ok(find(&h, "inner")->comm && !find(&h, "inner")->entry, "but the collective in it does");
 	is_str(text(find(&h, "both")->collective), "all-gather", "of several kinds the first counts");
 	is_int(find(&h, "both")->bytes, 32, "with all of its kind");
-	is_int(diag("several kinds"), 1, "and that is said");
+	is_int(diag("several kinds"), 1, "... a diag");
 	ok(!nsx_hlo_find(&h, NSX_STR("mul")), "an instruction of a fusion is no thunk");
 	ok(nsx_hlo_find(&h, NSX_STR("red")), "but a reduction within one may name the thunk that clears its output");
 	ok(nsx_hlo_find(&h, NSX_STR("top")), "and so may its root");
-	ok(!nsx_hlo_find(&h, NSX_STR("sum.add")), "what a collective applies is no thunk");
-	is_int(diag("not in the dump"), 1, "a computation that is called and not there is said");
+	ok(!nsx_hlo_find(&h, NSX_STR("sum.add")), "the computation applied by a collective is not a thunk");
+	is_int(diag("not in the dump"), 1, "a missing called computation is reported");
 	nsx_hlo_free(&h);
 }
 

@@ -1,9 +1,9 @@
-/* hlo_body.c -- which fusions may share a kernel; what runs as a thunk. */
+/* hlo_body.c -- which fusions may share a kernel; which instructions run as thunks. */
 #include <unistd.h>
 
 #include "dump.h"
 
-/* A fused computation of that id: opcode applied to an array of dims, under names of its own. */
+/* A fused computation of that id: opcode applied to an array of dims, with unique names. */
 static void
 fused(pb *m, int64_t id, const char *prefix, const char *opcode, const char *dims, int type)
 {
@@ -78,8 +78,8 @@ main(void)
 	ok(bodies && body("fusion.1") != body("fusion.4"), "another shape");
 	ok(bodies && body("fusion.1") != body("fusion.5"), "another type");
 	ok(bodies && body("fusion.6"), "a computation that is not there may be any");
-	ok(bodies && body("copy.1") == 0, "what is no fusion has none");
-	ok(is_thunk("fusion.1") && is_thunk("copy.1") && !is_thunk("a.root"), "thunks are what is in no fusion");
+	ok(bodies && body("copy.1") == 0, "other instructions have no body");
+	ok(is_thunk("fusion.1") && is_thunk("copy.1") && !is_thunk("a.root"), "instructions outside fusions are thunks");
 	free(bodies);
 	ok(ftruncate(fd, (off_t)d.len / 2) == 0 && nsx_hlo_bodies(path, &h, &bodies, &err) == NSX_ERR && !bodies, "a dump that was cut meanwhile: '%s'", err.msg);
 	unlink(path);

@@ -1,4 +1,4 @@
-/* hlo_file.c -- HLO dumps as files, whole and broken; places in the source, ids, and which dump is whose. */
+/* hlo_file.c -- HLO dumps as files, valid and damaged; places in the source, ids, and how dumps are assigned to programs. */
 #include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,15 +113,15 @@ test_stacks(void)
 	pb_msg(&m, 17, &x);
 	struct nsx_hlo h = parse(&m);
 	is_str(stack(&h, find(&h, "i1")->stack), A, "a frame, before the instruction's own source line");
-	is_str(stack(&h, find(&h, "i2")->stack), "/a/main.py:10[<module>];b, c.py:20:5[f,g]", "outermost first; a column; nothing in it separates");
+	is_str(stack(&h, find(&h, "i2")->stack), "/a/main.py:10[<module>];b, c.py:20:5[f,g]", "outermost first; a column; separators are replaced");
 	is_str(stack(&h, find(&h, "i3")->stack), "/a/main.py:10[<module>];b, c.py:20:5[f,g];b, c.py:30", "a frame without function");
 	is_str(stack(&h, find(&h, "i4")->stack), "x y,.py:7", "a source line without frame");
-	is_str(stack(&h, find(&h, "i5")->stack), "b, c.py:20:5[f,g];/a/main.py:10[<module>]", "frames in a circle are told once");
+	is_str(stack(&h, find(&h, "i5")->stack), "b, c.py:20:5[f,g];/a/main.py:10[<module>]", "frames in a cycle are used once");
 	is_str(stack(&h, find(&h, "i6")->stack), "b, c.py:20:5[f,g]", "a parent that is not there ends a stack");
-	is_str(stack(&h, find(&h, "i7")->stack), A, "a file that is not there is left out");
-	is_str(stack(&h, find(&h, "i8")->stack), "s.py:9", "a frame that is nowhere leaves the source line");
+	is_str(stack(&h, find(&h, "i7")->stack), A, "a missing file is omitted");
+	is_str(stack(&h, find(&h, "i8")->stack), "s.py:9", "with an unknown frame the source line is used");
 	is_str(stack(&h, find(&h, "i9")->stack), "s.py:9", "and so does one that is not there");
-	is_int(diag("stacks with"), 5, "which is said, of each");
+	is_int(diag("stacks with"), 5, "each is reported");
 	ok(find(&h, "i1")->stack == find(&h, "j1")->stack, "equal stacks are one");
 	is_str(stack(&h, find(&h, "j2")->stack), "none", "no stack");
 	is_str(text(find(&h, "j2")->op_name), "only", "but an op name");
@@ -162,15 +162,15 @@ test_places(void)
 	pb_msg(&m, 17, &x);
 	struct nsx_hlo h = parse(&m);
 	const struct nsx_hlo_inst *f = find(&h, "f"), *g = find(&h, "g");
-	is_int(f->nlocs, 3, "places of direct instructions of all called computations, each once, without its own");
+	is_int(f->nlocs, 3, "places of direct instructions of all called computations, each once, except that of the instruction itself");
 	is_str(text(h.locs[f->locs].op_name), "arg", "in order: a parameter's");
 	is_str(stack(&h, h.locs[f->locs].stack), "none", "which has no stack");
 	is_str(text(h.locs[f->locs + 1].op_name), "own", "the same op name");
 	is_str(stack(&h, h.locs[f->locs + 1].stack), "/a/main.py:10[<module>];b, c.py:20:5[f,g]", "with another stack");
 	is_str(text(h.locs[f->locs + 2].op_name), "", "a stack");
 	is_str(stack(&h, h.locs[f->locs + 2].stack), "/a/main.py:10[<module>]", "without op name");
-	is_int(g->nlocs, 3, "an instruction without a place of its own has all of them");
-	is_int(find(&h, "h")->nlocs, 0, "one that calls nothing has none");
+	is_int(g->nlocs, 3, "an instruction without a place has all of them");
+	is_int(find(&h, "h")->nlocs, 0, "an instruction without calls has none");
 	nsx_hlo_free(&h);
 }
 
@@ -229,7 +229,7 @@ test_ids(void)
 	ok(nsx_hlo_find_id(&h, INT64_C(9) << 32 | 1) == nsx_hlo_find(&h, NSX_STR("c")), "but with the computation's it does");
 	is_int(find(&h, "c")->unique_id, INT64_C(9) << 32 | 1, "which is its unique id then");
 	ok(nsx_hlo_find_id(&h, INT64_C(9) << 32 | 5) == nsx_hlo_find(&h, NSX_STR("d")), "64-bit ids as they are");
-	ok(!nsx_hlo_find_id(&h, 5) && !nsx_hlo_find_id(&h, -1) && !nsx_hlo_find(&h, NSX_STR("")) && !nsx_hlo_find(&h, NSX_STR("aa")), "what is not there");
+	ok(!nsx_hlo_find_id(&h, 5) && !nsx_hlo_find_id(&h, -1) && !nsx_hlo_find(&h, NSX_STR("")) && !nsx_hlo_find(&h, NSX_STR("aa")), "a missing file");
 	ok(find(&h, "a")->entry && !find(&h, "c")->entry, "entry computation");
 	is_int((int64_t)h.digest.len, 18, "digest");
 	snprintf(digest, sizeof digest, "%s", text(h.digest));
@@ -247,7 +247,7 @@ test_ids(void)
 	nsx_hlo_free(&h);
 	m = named(77, false);
 	h = parse(&m);
-	is_int(diag("entry computation"), 1, "no entry computation is said");
+	is_int(diag("entry computation"), 1, "a missing entry computation is reported");
 	nsx_hlo_free(&h);
 
 	/* Operands in the form with the computation's id, on either side. */
@@ -263,12 +263,12 @@ test_ids(void)
 	close_computation(&m, &c, 3, false);
 	h = parse(&m);
 	is_int(find(&h, "ar")->bytes, 16, "operands by an id with the computation's");
-	is_int(diag("name of another"), 1, "a name that comes twice is said");
+	is_int(diag("name of another"), 1, "a duplicate name is reported");
 	is_int(diag("without a name"), 1, "and one that does not come");
 	nsx_hlo_free(&h);
 }
 
-/* ---- what a dump may hold that is not understood */
+/* ---- unknown contents of dumps */
 
 static void
 test_unknown(void)
@@ -295,7 +295,7 @@ test_unknown(void)
 	pb_int(&m, 17, 5);
 	pb_bytes(&m, 99, zeros, 1 << 20);
 	struct nsx_hlo h = parse(&m);
-	is_int(find(&h, "c")->bytes, 16, "a field of another wire type loses nothing else");
+	is_int(find(&h, "c")->bytes, 16, "a field of another wire type is skipped, others are read");
 	is_str(groups(&h, "c"), "0,1", "its groups are there");
 	/* 92; 35 and 7 once for each question; the computation's 2; the module's 6 and 17. */
 	ok(diag("wire type") >= 6, "and they are counted");
@@ -348,7 +348,7 @@ test_refused(void)
 	pb c = computation("main");
 	close_computation(&m, &c, 1, false);
 	refuse(&m, "no module with a name", "a module without name");
-	ok(parse_bytes("", 0, &h) == NSX_ERR && strstr(err.msg, "no module"), "nothing: '%s'", err.msg);
+	ok(parse_bytes("", 0, &h) == NSX_ERR && strstr(err.msg, "no module"), "an empty file: '%s'", err.msg);
 	ok(parse_bytes("HloModule jit_f, is_scheduled=true\n", 35, &h) == NSX_ERR, "a dump as text: '%s'", err.msg);
 	m = module(1);
 	c = computation("main");
@@ -407,7 +407,7 @@ test_broken(void)
 			ok(n == module_end && h.ninsts == 6, "cut at byte %d only the part that is not read is lost", (int)n);
 			nsx_hlo_free(&h);
 		} else if (!err.msg[0] || h.insts) {
-			ok(false, "cut at byte %d there is a reason", (int)n);
+			ok(false, "cut at byte %d: an error has a message", (int)n);
 		}
 	is_int((int64_t)read, 1, "cut anywhere else it is refused");
 	for (size_t n = 0; n < d.len; n++)
@@ -416,7 +416,7 @@ test_broken(void)
 			if (parse_bytes(d.ptr, d.len, &h) == NSX_OK)
 				nsx_hlo_free(&h);
 			else if (!err.msg[0] || h.insts)
-				ok(false, "byte %d flipped there is a reason", (int)n);
+				ok(false, "byte %d flipped: an error has a message", (int)n);
 			d.ptr[n] ^= (char)(1 << bit);
 			flipped++;
 		}
@@ -477,7 +477,7 @@ test_files(void)
 	z[4] |= 8;   /* a bit that must be 0 */
 	refuses(save("z", z, n), "zstd", "a damaged zstd file");
 
-	/* Larger than what is kept in memory: constants that are never looked at. */
+	/* Larger than the memory for dumps: constants that are not read. */
 	pb big = { 0 }, i = inst("constant", "constant", 1, ""), c = computation("constants"), more = rich();
 	char *zeros = calloc(1, 3 << 20);
 	for (int k = 0; k < 3; k++)
@@ -525,7 +525,7 @@ test_folder(void)
 	size_t n = sizeof files / sizeof *files;
 
 	if (mkdir(in_dir("dumps"), 0700) != 0)
-		ok(false, "a folder can be made");
+		ok(false, "a folder is created");
 	for (size_t k = 0; k < n; k++) {
 		char name[256];
 		snprintf(name, sizeof name, "dumps/%s", files[k]);

@@ -1,7 +1,7 @@
-/* hlo_reach.c -- op_names that an instruction reaches through what it calls: depth, circles, calls into nowhere, ends of components. */
+/* hlo_reach.c -- op_names that an instruction reaches through calls: depth, cycles, missing computations, ends of components. */
 #include "dump.h"
 
-/* An instruction of that opcode, with an op_name, that calls those computations. */
+/* An instruction with that opcode and op_name that calls the given computations. */
 static void
 calls(pb *c, const char *name, const char *opcode, int64_t id, const char *op_name, const char *callees)
 {
@@ -58,7 +58,7 @@ depths(void)
 	nsx_hlo_free(&h);
 }
 
-/* What an async-done waits for is what its start calls. */
+/* An async-done waits for the computation called by its start. */
 static void
 waits(void)
 {
@@ -76,8 +76,7 @@ waits(void)
 	nsx_hlo_free(&h);
 }
 
-/* A dump made to take long: as many computations as there are calls, each of which calls all of them. It ends, and it is no evidence against
- * the dump. */
+/* A dump that takes long: each of its computations calls all of them. The search ends, and the dump is not rejected. */
 static void
 costly(void)
 {
@@ -98,7 +97,7 @@ costly(void)
 	bool last = false;
 	for (int k = 0; k < ASKED; k++)
 		last = nsx_hlo_reaches(&h, find(&h, "call.1"), NSX_STR("nowhere"));
-	ok(last, "after so many comparisons it is held to be there");
+	ok(last, "after the maximum of comparisons the op_name counts as found");
 	nsx_hlo_free(&h);
 	nsx_buf_free(&ids);
 }

@@ -1,8 +1,7 @@
-/* hlo_repeats.c -- metadata and shapes that are there many times are remembered by their bytes: what is told and counted of
- * each instruction is as if each were read by itself. */
+/* hlo_repeats.c -- metadata and shapes that repeat are cached by their bytes: values and counts are the same as without the cache. */
 #include "dump.h"
 
-/* An instruction that has a place and a shape; broken: a field of the shape has a type of wire that it should not have. */
+/* An instruction with a place and a shape; broken: a field of the shape has a wrong wire type. */
 static void
 one(pb *c, int id, const char *op_name, int frame, const char *dims, bool broken)
 {
@@ -33,7 +32,7 @@ counted_each(void)
 	nsx_hlo_free(&h);
 }
 
-/* Equal at their ends, or for the most part. */
+/* Equal at both ends, or mostly equal. */
 static void
 told_apart(void)
 {
@@ -58,11 +57,11 @@ told_apart(void)
 		snprintf(name, sizeof name, "i.%d", k + 1);
 		wrong += !nsx_str_eq(find(&h, name)->op_name, nsx_str_c(op_names[k % 4]));
 	}
-	is_int(wrong, 0, "metadata that differ in one place are told apart, wherever it is");
+	is_int(wrong, 0, "metadata that differ in one byte are distinguished, at any position");
 	nsx_hlo_free(&h);
 }
 
-/* all-reduces of arrays whose shapes repeat across computations: bytes by hand. */
+/* all-reduces of arrays whose shapes repeat across computations. */
 static void
 sized(void)
 {
@@ -91,7 +90,7 @@ sized(void)
 		snprintf(name, sizeof name, "ar.%d", k);
 		wrong += find(&h, name)->bytes != shapes[k % KINDS].bytes;
 	}
-	is_int(wrong, 0, "shapes that come again have their own sizes");
+	is_int(wrong, 0, "repeated shapes have their sizes");
 	nsx_hlo_free(&h);
 }
 

@@ -32,7 +32,7 @@ save(const char *name, const void *p, size_t n)
 	return path;
 }
 
-/* A dump with one instruction of that name, and one whose callee is missing. */
+/* A dump with one instruction of that name, and one that calls a missing computation. */
 static pb
 dump(const char *name)
 {
@@ -56,8 +56,8 @@ test_contents(void)
 	ok(e && nsx_hlo_shelf_find(s, save("two", a.ptr, a.len)) == e, "a copy is the same content");
 	ok(nsx_hlo_shelf_find(s, save("other", b.ptr, b.len)) != e && a.len == b.len, "other bytes are not, of one size");
 	ok(nsx_hlo_shelf_find(s, save("other", a.ptr, a.len - 1)) != e, "nor are the first of them");
-	ok(!nsx_hlo_shelf_find(s, in_dir("absent")) && !nsx_hlo_shelf_find(s, dir), "what cannot be read has none");
-	ok(mkfifo(in_dir("pipe"), 0600) == 0 && !nsx_hlo_shelf_find(s, in_dir("pipe")), "a pipe has none");
+	ok(!nsx_hlo_shelf_find(s, in_dir("absent")) && !nsx_hlo_shelf_find(s, dir), "an unreadable file has no digest");
+	ok(mkfifo(in_dir("pipe"), 0600) == 0 && !nsx_hlo_shelf_find(s, in_dir("pipe")), "a pipe has no digest");
 	save("two", b.ptr, b.len);
 	/* Its time may be the same: times have steps. */
 	struct timespec when[2] = { { 1, 0 }, { 1, 0 } };
@@ -79,21 +79,21 @@ test_shared(void)
 
 	reset();
 	ok(nsx_hlo_shelf_read(e, one, &h, &diags, &err) == NSX_OK && h.ninsts == 2, "it is read: '%s'", err.msg);
-	is_int(diag("called computations"), 1, "what is missing in it is told");
+	is_int(diag("called computations"), 1, "its missing computation is reported");
 	/* Only who reads it again would notice. */
 	save("two", "no dump", 7);
 	ok(nsx_hlo_shelf_read(e, two, &g, &diags, &err) == NSX_OK && g.insts == h.insts, "its copy is not: '%s'", err.msg);
-	is_int(diag("called computations"), 2, "what is missing is told of each");
+	is_int(diag("called computations"), 2, "missing computations are reported for each");
 	ok(g.walk != h.walk && nsx_hlo_reaches(&g, nsx_hlo_find(&g, NSX_STR("a")), NSX_STR("main/add")), "each walks alone");
 	nsx_hlo_shelf_back(&h);
 	ok(!h.insts && nsx_str_eq(g.insts[0].name, NSX_STR("a")), "one may be done before the other");
 	nsx_hlo_shelf_back(&g);
-	ok(nsx_hlo_shelf_read(e, two, &g, &diags, &err) == NSX_OK, "what nobody has is kept: '%s'", err.msg);
+	ok(nsx_hlo_shelf_read(e, two, &g, &diags, &err) == NSX_OK, "an unused dump is kept: '%s'", err.msg);
 	nsx_hlo_shelf_clear(s);
-	ok(nsx_str_eq(g.insts[0].name, NSX_STR("a")), "what somebody has outlives a clearing");
+	ok(nsx_str_eq(g.insts[0].name, NSX_STR("a")), "a dump in use outlives clearing");
 	nsx_hlo_shelf_back(&g);
 	ok(nsx_hlo_shelf_read(e, two, &g, &diags, &err) == NSX_ERR && strstr(err.msg, two) && !g.insts && !g.trouble,
-	   "but nothing else does: '%s'", err.msg);
+	   "an unused one does not: '%s'", err.msg);
 	ok(nsx_hlo_shelf_read(NULL, one, &g, &diags, &err) == NSX_OK, "without an entry it is read alone");
 	nsx_hlo_shelf_back(&g);
 	nsx_hlo_shelf_free(s);
@@ -122,8 +122,8 @@ test_damaged(void)
 	e = nsx_hlo_shelf_find(s, one);
 	nsx_hlo_shelf_ahead(e, one);
 	save("one", "", 0);
-	ok(nsx_hlo_shelf_read(e, one, &h, &diags, &err) == NSX_OK, "what was read ahead is there: '%s'", err.msg);
-	is_int(diag("called computations"), 1, "with what was missing");
+	ok(nsx_hlo_shelf_read(e, one, &h, &diags, &err) == NSX_OK, "a dump read ahead is available: '%s'", err.msg);
+	is_int(diag("called computations"), 1, "with its missing computation");
 	nsx_hlo_shelf_back(&h);
 	nsx_hlo_shelf_free(s);
 	nsx_buf_free(&a);
@@ -171,7 +171,7 @@ test_threads(void)
 	nsx_par_run(TASKS, 8, task, NULL);
 	for (int i = 0; i < TASKS; i++)
 		bad += !seen[i] || seen[i] != seen[0];
-	is_int(bad, 0, "many threads that want copies of it have one");
+	is_int(bad, 0, "many threads that request copies of it share one");
 	nsx_hlo_shelf_free(shelf);
 	nsx_buf_free(&a);
 }

@@ -1,4 +1,4 @@
-/* instances.c -- what devices recorded of one instance is brought together, whatever the order in which it comes: held to a plain list of all records. */
+/* instances.c -- records of one instance are combined, for any order of records: compared with a list of all records. */
 #include "job/instances.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ draw(uint64_t below)
 /* A device's record: where in the order of all it came. */
 struct record { uint32_t thing, time, device; int64_t came, least, most, n; };
 
-/* What was completed, and how it should be: records of each instance by arrival. */
+/* Completed instances, and expected ones: records of each instance by arrival. */
 struct seen {
 	NSX_VEC(struct record) all;
 	size_t  participants[THINGS];
@@ -73,7 +73,7 @@ combine(void *first, const void *record)
 	a->n++;
 }
 
-/* All devices do all things, each in its own order of time but for some that they leave out; who comes next is chance. */
+/* All devices run all instances in the same order except some that they omit; devices alternate at random. */
 static bool
 one_round(bool combined, int64_t *late)
 {
@@ -126,20 +126,20 @@ main(void)
 		both += one_round(true, &late);
 	}
 	is_int(good, ROUNDS, "every instance is completed once, with all its records in order of arrival");
-	is_int(both, ROUNDS, "combined records hold what all would");
+	is_int(both, ROUNDS, "combined records equal the combination of all");
 	ok(held > 0 && late > 0, "instances that lack a device are completed at the end, in order of their first records");
 
 	size_t n = 0;
 	struct record r = { 0 };
 	struct nsx_instances m = { .size = sizeof r, .complete = refuse, .state = &n };
-	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 2 }, &r, 2, &err), NSX_OK, "one of two is held");
+	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 2 }, &r, 2, &err), NSX_OK, "an incomplete instance is held");
 	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 3 }, &r, 2, &err), NSX_OK, "another instance too");
-	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 2 }, &r, 2, &err), NSX_EOF, "what complete returns is returned");
+	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 2 }, &r, 2, &err), NSX_EOF, "an error of complete is returned");
 	is_int((int64_t)n, 2, "of two records");
-	is_int((int64_t)m.slots.n, 2, "two were held at a time");
+	is_int((int64_t)m.slots.n, 2, "at most two were held");
 	is_int(nsx_instances_add(&m, (struct nsx_key){ 1, 2 }, &r, 2, &err), NSX_OK, "an instance that was completed begins anew");
 	is_int((int64_t)m.slots.n, 2, "where the one before it was");
-	is_int(nsx_instances_finish(&m, &err), NSX_EOF, "and at the end what complete returns is returned");
+	is_int(nsx_instances_finish(&m, &err), NSX_EOF, "... also at the end");
 	nsx_instances_free(&m);
 	return done();
 }

@@ -1,10 +1,10 @@
-/* json.c -- the walk over JSON: what it meets, in order, and what it refuses. */
+/* json.c -- the JSON reader: its events in order, and what it refuses. */
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "tap.h"
 
-/* What is met, as text: {, [, end as ), "string", number, word; a key before each with ':'. A refusal ends it with '!'. */
+/* Events as text: {, [, end as ), "string", number, word; a key before each with ':'. A refusal ends the text with '!'. */
 static const char *
 walk(struct nsx_str text)
 {
@@ -44,14 +44,14 @@ test_skip(void)
 	int64_t v = 0;
 
 	nsx_json_next(&j);
-	ok(nsx_json_next(&j) == NSX_JSON_ARRAY && nsx_json_skip(&j), "an array is passed over, with what is in it");
+	ok(nsx_json_next(&j) == NSX_JSON_ARRAY && nsx_json_skip(&j), "an array is skipped with its contents");
 	enum nsx_json_type t = nsx_json_next(&j);
-	ok(nsx_json_int(&j, t, &v) && v == 7 && nsx_str_eq(j.key, NSX_STR("c")), "what follows it is next");
+	ok(nsx_json_int(&j, t, &v) && v == 7 && nsx_str_eq(j.key, NSX_STR("c")), "the following value is next");
 	ok(nsx_json_next(&j) == NSX_JSON_END && nsx_json_next(&j) == NSX_JSON_END, "then the end, and the end again");
 	j = (struct nsx_json){ .text = NSX_STR("[[1,2") };
 	nsx_json_next(&j);
 	nsx_json_next(&j);
-	ok(!nsx_json_skip(&j) && nsx_json_next(&j) == NSX_JSON_BAD, "one that is cut short is not, and nothing follows");
+	ok(!nsx_json_skip(&j) && nsx_json_next(&j) == NSX_JSON_BAD, "an array that is cut short is refused");
 }
 
 static void
@@ -102,7 +102,7 @@ main(void)
 	int n = 0;
 	while (nsx_json_next(&j) == NSX_JSON_ARRAY)
 		n++;
-	is_int(n, NSX_JSON_DEPTH, "no deeper than it says");
+	is_int(n, NSX_JSON_DEPTH, "deeper nesting is refused");
 	test_skip();
 	test_numbers();
 	return done();

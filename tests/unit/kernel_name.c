@@ -1,5 +1,4 @@
-/* kernel_name.c -- kernels shortened to what tells them apart: the header's examples and others, and every width of some
- * names. */
+/* kernel_name.c -- shortened names of kernels: the header's examples and others, and some names at every width. */
 #include "base/kernel_name.h"
 
 #include <stdio.h>
@@ -52,11 +51,11 @@ widths(void)
 
 			if (has <= w && (wants > w || strcmp(got, names[i]) == 0) && (!w || !wants || has))
 				continue;
-			ok(false, "no name is wider than it may be, and those that fit are whole");
+			ok(false, "no name exceeds its width, and names that fit are complete");
 			printf("# \"%s\" in %zu: \"%s\"\n", names[i], w, got);
 			return;
 		}
-	ok(true, "no name is wider than it may be, and those that fit are whole");
+	ok(true, "no name exceeds its width, and names that fit are complete");
 }
 
 int
@@ -83,10 +82,10 @@ main(void)
 	is_str(b.ptr, "vect..rnel<..MulFunctor<float>>>", "and less of its function");
 	b.len = 0;
 	ok(!nsx_buf_kernel_arguments(&b, NSX_STR("ampere_sgemm_128x64_tn_and_more_than_fits"), 32) && b.len == 0
-	   && !nsx_buf_kernel_arguments(&b, NSX_STR("f<float>"), 32) && b.len == 0, "what has none or fits is not appended");
+	   && !nsx_buf_kernel_arguments(&b, NSX_STR("f<float>"), 32) && b.len == 0, "an empty or fitting part is not appended");
 	ok(nsx_kernel_is_template(nsx_str_c(mul)) && !nsx_kernel_is_template(NSX_STR("f(a<b>)"))
 	   && !nsx_kernel_is_template(NSX_STR("f<>(int)")), "a template has arguments");
-	is_str(in_width("jit_train_step.fusion", 12), "jit_t..usion", "what is no template keeps both ends");
+	is_str(in_width("jit_train_step.fusion", 12), "jit_t..usion", "a name without template arguments keeps both ends");
 	widths();
 	nsx_buf_free(&b);
 	return done();

@@ -1,4 +1,4 @@
-/* map.c -- what is put into a map or a table of strings is found there, and nothing else. */
+/* map.c -- keys of a map or a table of strings are found, others are not. */
 #include "base/map.h"
 
 #include "tap.h"
@@ -32,7 +32,7 @@ maps(void)
 	ok(good, "new keys come without a number");
 	for (uint32_t i = 0; i < KEYS; i++)
 		good = good && nsx_map_get(&m, key(i)) == i && *nsx_map_at(&m, key(i)) == i;
-	ok(good, "and are found with the one they were given");
+	ok(good, "keys are found with their numbers");
 	for (uint32_t i = KEYS; i < 2 * KEYS; i++)
 		good = good && nsx_map_get(&m, key(i)) == NSX_NONE;
 	ok(good, "others are not found");
@@ -68,10 +68,10 @@ interns(void)
 	ok(good, "strings are numbered in order of arrival, once");
 	is_int((int64_t)t.n, KEYS, "so many are there");
 	is_str(nsx_intern_str(&t, 777).ptr, "name.777", "a number leads back to its string");
-	ok(nsx_intern_find(&t, NSX_STR("name.777")) == 777 && nsx_intern_find(&t, NSX_STR("name")) == NSX_NONE, "finding adds none");
+	ok(nsx_intern_find(&t, NSX_STR("name.777")) == 777 && nsx_intern_find(&t, NSX_STR("name")) == NSX_NONE, "finding adds no key");
 	is_int((int64_t)t.n, KEYS, "indeed");
 	ok(nsx_intern(&t, NSX_STR("a\0b")) != nsx_intern(&t, NSX_STR("a\0c")) && nsx_intern(&t, NSX_STR("")) == KEYS + 2,
-	   "a NUL is a byte, and nothing is a string");
+	   "a NUL is a byte, and the empty string is a string");
 	nsx_intern_free(&t);
 	ok(nsx_intern_find(&t, NSX_STR("name.1")) == NSX_NONE, "freed, it is empty");
 }

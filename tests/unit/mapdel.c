@@ -1,4 +1,4 @@
-/* mapdel.c -- keys put into and taken out of the map, against an array: what is in is found, what is out is not. */
+/* mapdel.c -- insertion and removal of keys, compared with an array. */
 #include "base/map.h"
 
 #include "tap.h"
@@ -21,7 +21,7 @@ key(uint32_t i)
 	return (struct nsx_key){ i % 7, UINT64_MAX - i / 7 };
 }
 
-/* Keys whose number is not the wanted one. */
+/* Keys with a wrong number. */
 static int
 wrong(const struct nsx_map *m)
 {
@@ -41,7 +41,7 @@ main(void)
 
 	for (uint32_t i = 0; i < KEYS; i++)
 		want[i] = NSX_NONE;
-	ok(!nsx_map_del(&m, key(0)), "nothing to take out of an empty map");
+	ok(!nsx_map_del(&m, key(0)), "removal from an empty map finds no key");
 	for (uint32_t step = 0; step < 20000; step++) {
 		/* Now nearly full, now nearly empty. */
 		bool put = next(100) < (step / 2000 % 2 ? 20U : 80U);
@@ -59,9 +59,9 @@ main(void)
 		if (step % 50 == 0)
 			bad += wrong(&m);
 	}
-	is_int(bad, 0, "every key has the number last given, those taken out have none");
-	is_int(lost, 0, "nsx_map_at finds what is there");
-	is_int(refused, 0, "nsx_map_del says whether there was something");
+	is_int(bad, 0, "every key has its last number, removed keys have none");
+	is_int(lost, 0, "nsx_map_at finds existing keys");
+	is_int(refused, 0, "nsx_map_del returns whether there was a key");
 	is_int((int64_t)m.n, (int64_t)n, "the count is right");
 	nsx_map_free(&m);
 	ok(m.n == 0 && nsx_map_get(&m, key(1)) == NSX_NONE, "a freed map is empty");

@@ -1,4 +1,4 @@
-/* match.c -- programs of several profiles are matched as job/match.h says, whatever the order of their aliases. */
+/* match.c -- programs of several profiles are matched by the rules of job/match.h, for any order of aliases. */
 #include "job/match.h"
 
 #include <stdlib.h>
@@ -118,7 +118,7 @@ same_program(const struct nsx_match_program *x, const struct nsx_match_program *
 	return x->id == y->id && nsx_str_eq(x->name, y->name) && nsx_str_eq(x->key, y->key) && nsx_str_eq(x->fingerprint, y->fingerprint);
 }
 
-/* One random set: what is wrong with its answer, NULL if nothing is. */
+/* One random set: the error in its result, NULL if there is none. */
 static const char *
 check(enum nsx_match_by mode)
 {

@@ -1,4 +1,4 @@
-/* The limit to memory: what the last option says, and none of it for other programs, whatever other threads do. */
+/* memory.c -- the memory limit: that of the last option, not inherited by other programs, also with other threads. */
 #define _DEFAULT_SOURCE   /* RLIMIT_DATA */
 #include "base/memory.h"
 
@@ -21,7 +21,7 @@ now(void)
 	return getrlimit(RLIMIT_DATA, &l) == 0 ? l.rlim_cur : 0;
 }
 
-/* Start programs, as it were. */
+/* Start programs. */
 static void *
 work(void *arg)
 {
@@ -46,7 +46,7 @@ main(void)
 	/* So much that sanitizers, which map terabytes, have room. */
 	ok(nsx_memory_set_limit("1000T") == NULL && nsx_memory_set_limit("2000T") == NULL && now() == limit, "the last limit counts");
 	nsx_memory_lift();
-	ok(now() == without, "other programs have what there was before the first");
+	ok(now() == without, "other programs have the limit from before the first option");
 	nsx_memory_lower();
 	while (n < THREADS && pthread_create(&threads[n], NULL, work, NULL) == 0)
 		n++;

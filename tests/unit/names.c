@@ -1,4 +1,4 @@
-/* names.c -- keys of range names, held to a regular expression that says the same. */
+/* names.c -- keys of range names, compared with an equivalent regular expression. */
 #include "job/names.h"
 
 #include <regex.h>
@@ -91,8 +91,8 @@ random_names(void)
 			printf("# %s: %zu, want %d\n", name, key.len, (int)m.rm_so + 1);
 	}
 	regfree(&re);
-	is_int(good, ROUNDS, "random names: the key ends where the expression says");
-	ok(cut > ROUNDS / 4 && cut < ROUNDS, "some of them have a tail, some have none (%d of %d)", cut, ROUNDS);
+	is_int(good, ROUNDS, "random names: the key ends at the end of the match");
+	ok(cut > ROUNDS / 4 && cut < ROUNDS, "some names have a tail, some do not (%d of %d)", cut, ROUNDS);
 }
 
 int

@@ -1,4 +1,4 @@
-/* near.c -- the name that was probably meant, by edit distance; the distance is held to its definition, by trying everything. */
+/* near.c -- the most similar name, by edit distance, which is compared with its definition by exhaustive search. */
 #include "base/near.h"
 
 #include <string.h>
@@ -42,25 +42,25 @@ examples(void)
 
 	is_str(best("aten::liner", names, n), "aten::linear", "a letter is missing");
 	is_str(best("ATEN::MM", names, n), "aten::mm", "in other case");
-	is_str(best("all_reduce", names, n), "c10d::all_reduce_", "of those that hold it the shorter");
+	is_str(best("all_reduce", names, n), "c10d::all_reduce_", "of names that contain it the shorter");
 	is_str(best("NCCL:ncclAllreduce", names, n), "NCCL:ncclAllReduce", "with its domain");
 	is_str(best("stp", names, n), "step", "of equal ones the first");
 	is_str(best("setp", names, n), "step", "neighbours are swapped");
 	is_str(best("st", names, n), "", "of two letters, two differ");
-	is_str(best("forward", names, n), "", "nothing is near");
-	is_str(best("", names, n), "", "nothing is wanted");
+	is_str(best("forward", names, n), "", "no name is similar");
+	is_str(best("", names, n), "", "an empty name");
 }
 
 static void
 hints(void)
 {
 	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("kernl")).text, "; did you mean kernel?", "a question");
-	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("kernel")).text, "", "none where the name is right");
-	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("xyz")).text, "", "or nothing is near");
-	is_str(nsx_near_hint_among("", '|', NSX_STR("xyz")).text, "", "or there are no names");
+	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("kernel")).text, "", "no suggestion for an existing name");
+	is_str(nsx_near_hint_among("module|kernel|range", '|', NSX_STR("xyz")).text, "", "no suggestion without a similar name");
+	is_str(nsx_near_hint_among("", '|', NSX_STR("xyz")).text, "", "no suggestion without names");
 }
 
-/* All words of up to 4 letters of two: the best is one of the least distance. */
+/* All words of up to 4 letters from an alphabet of two: the best has the minimum distance. */
 static void
 everything(void)
 {
@@ -83,7 +83,7 @@ everything(void)
 	is_int((long long)wrong, 0, "pairs of words for each word");
 }
 
-/* What a mistake costs is bounded. */
+/* The time of a search is bounded. */
 static void
 limits(void)
 {

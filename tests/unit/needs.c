@@ -1,10 +1,10 @@
-/* needs.c -- a reader that is told what is needed gives that and nothing else: the same as of the whole stream,
- * whatever columns rest on others; the rest is counted, and a stream that is cut or counts wrong is still noticed. */
+/* needs.c -- a reader with needed columns gives exactly these, equal to those of the whole stream, also where columns
+ * depend on others; other records are counted, and a stream that is cut or has a wrong count is detected. */
 #include "records.h"
 
 enum { KINDS = 6 };
 
-/* What a reader is asked for. */
+/* The needs of a reader. */
 struct ask { bool asked[NSX_NKINDS + 1]; uint64_t need[NSX_NKINDS + 1]; };
 
 /* A record as streams have them: times that go on, numbers that follow one another, names that begin alike. */
@@ -39,7 +39,7 @@ tell(struct nsx_reader *r, const struct ask *a)
 			nsx_reader_need(r, (enum nsx_kind_id)k, a->need[k]);
 }
 
-/* The record has what is asked for of what is kept, and nothing else. */
+/* The record has the needed columns of the one that was kept, and no others. */
 static bool
 same_part(const struct nsx_rec *rec, const struct kept *k, uint64_t need)
 {
@@ -55,7 +55,7 @@ same_part(const struct nsx_rec *rec, const struct kept *k, uint64_t need)
 	return true;
 }
 
-/* Reading b with that asked for gives just that of what is kept. */
+/* Reading b with these needs gives exactly the needed columns of the records that were kept. */
 static bool
 gives(struct bytes b, const struct ask *a)
 {
@@ -110,7 +110,7 @@ random_ask(void)
 		a.asked[k] = draw() % 2;
 		a.need[k] = !a.asked[k] || draw() % 8 == 0 ? 0 : draw() % 4 == 0 ? NSX_EVERY : draw() & draw() & draw();
 	}
-	a.asked[NSX_DIAG] = true;   /* something at least */
+	a.asked[NSX_DIAG] = true;   /* at least one kind */
 	return a;
 }
 
@@ -133,7 +133,7 @@ parts(void)
 
 				good = gives(b, &a);
 			}
-			ok(good, "round %d, %s: what is asked for", round, forms[form].name);
+			ok(good, "round %d, %s: needed columns", round, forms[form].name);
 			ok(gives(b, &all), "round %d, %s: everything", round, forms[form].name);
 			ok(gives(b, &none), "round %d, %s: one kind, no columns", round, forms[form].name);
 			free(b.p);
@@ -142,7 +142,7 @@ parts(void)
 	}
 }
 
-/* Read to the end with an answer for a diag alone; in err what is wrong. */
+/* Read to the end with only diags needed; the error is in err. */
 static int
 count(struct bytes b, unsigned flags, struct nsx_err *err)
 {
@@ -157,7 +157,8 @@ count(struct bytes b, unsigned flags, struct nsx_err *err)
 	return rc;
 }
 
-/* What nobody asks for is cut, or counted wrong, or damaged; ends and counts are noticed, and nothing crashes. */
+/* Records that are not needed are cut, have a wrong count, or are damaged; cuts and counts are detected, and nothing
+ * crashes. */
 static void
 damage(void)
 {
@@ -172,7 +173,7 @@ damage(void)
 
 		cut += count(part, 0, &err) == NSX_ERR;
 	}
-	is_int(cut, 100, "what is cut short is noticed, though nobody asks for it");
+	is_int(cut, 100, "a cut is detected in records that are not needed");
 	ok(count(b, 0, &err) == NSX_EOF, "the whole is not");
 	/* The last byte is the number of records, of which there are 20000: a varint of three bytes. */
 	b.p[b.n - 1] ^= 1;
@@ -198,12 +199,12 @@ damage(void)
 		nsx_reader_close(r);
 		b.p[at] = was;
 	}
-	ok(true, "a damaged byte crashes nothing");
+	ok(true, "a damaged byte causes no crash");
 	free(b.p);
 	forget();
 }
 
-/* Whether the stream of that text ends well when ranges and operations are asked for, without any column. */
+/* Whether the stream of that text is valid with ranges and operations needed, without columns. */
 static int
 ordered(const char *text, struct nsx_err *err)
 {
@@ -219,7 +220,7 @@ ordered(const char *text, struct nsx_err *err)
 	return rc;
 }
 
-/* Order is checked of what is read, with columns that nobody named. */
+/* The order is checked for records that are read, with columns that are not needed. */
 static void
 order(void)
 {
@@ -229,7 +230,7 @@ order(void)
 	is_int(ordered(HEAD "op\t5\nop\t4\nend\n#end\n", &err), NSX_ERR, "operations out of order: %s", err.msg);
 	err.msg[0] = '\0';
 	is_int(ordered(HEAD "op\t5\nrange\t9\t3\n#end\trecords:i\nend\t2\n", &err), NSX_ERR,
-	       "a range before its place: %s", err.msg);
+	       "a range out of order: %s", err.msg);
 	is_int(ordered(HEAD "op\t5\ncall\t4\nop\t6\n#end\trecords:i\nend\t3\n", &err), NSX_EOF,
 	       "a call that nobody asks for");
 }

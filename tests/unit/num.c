@@ -97,7 +97,7 @@ ints(void)
 	ok(refuses_int("9223372036854775808"), "one more than the largest is refused");
 	ok(refuses_int("-9223372036854775809"), "one less than the smallest is refused");
 	ok(refuses_int("99999999999999999999999"), "far too many digits are refused");
-	ok(refuses_int(""), "nothing is no number");
+	ok(refuses_int(""), "an empty string is not a number");
 	ok(refuses_int("-"), "a sign alone is no number");
 	ok(refuses_int("+1") && refuses_int(" 1") && refuses_int("1 ") && refuses_int("1.0") && refuses_int("0x1"),
 	   "plus signs, spaces, points and hexadecimal are refused");
@@ -174,7 +174,7 @@ doubles(void)
 	ok(reads_double("1e-400", 0), "a number too small is zero");
 	ok(refuses_double("1e400") && refuses_double("-1e400"), "a number too large is refused");
 	ok(refuses_double("") && refuses_double(" 1") && refuses_double("1 ") && refuses_double("1,5") && refuses_double("x"),
-	   "nothing, spaces, commas and words are refused");
+	   "an empty string, spaces, commas and words are refused");
 	ok(!nsx_get_double((struct nsx_str){ "1\0", 2 }, &(double){ 0 }), "a NUL byte is not the end");
 	char many[300] = "0.";
 	memset(many + 2, '0', 250);
@@ -186,10 +186,10 @@ static void
 other_locale(void)
 {
 	if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
-		skip("a locale with decimal commas changes nothing", "no such locale is installed");
+		skip("a locale with decimal commas has no effect", "no such locale is installed");
 		return;
 	}
-	ok(strcmp(double_text(0.5), "0.5") == 0 && reads_double("0.5", 0.5), "a locale with decimal commas changes nothing");
+	ok(strcmp(double_text(0.5), "0.5") == 0 && reads_double("0.5", 0.5), "a locale with decimal commas has no effect");
 	setlocale(LC_NUMERIC, "C");
 }
 
@@ -225,10 +225,10 @@ static void
 fractions(void)
 {
 	is_str(thousandths(0), "0.0", "a whole number has one digit behind the point");
-	is_str(thousandths(12500), "12.5", "zeros at the end are left out");
+	is_str(thousandths(12500), "12.5", "trailing zeros are omitted");
 	is_str(thousandths(1010), "1.01", "two digits");
 	is_str(thousandths(7), "0.007", "three, zeros before them");
-	is_str(thousandths(-1), "-0.001", "less than nothing");
+	is_str(thousandths(-1), "-0.001", "negative numbers");
 	is_str(thousandths(INT64_MAX), "9223372036854775.807", "the largest number is exact");
 	is_str(thousandths(INT64_MIN), "-9223372036854775.808", "so is the smallest");
 }

@@ -1,4 +1,4 @@
-/* open_intervals.c -- intervals that hold the present moment, held to a list that is looked through anew at each. */
+/* open_intervals.c -- intervals that contain the current time, compared with a search of the whole list. */
 #include "job/open_intervals.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ draw(int64_t below)
 	return (int64_t)(nsx_hash_u64(seed) % (uint64_t)below);
 }
 
-/* Whether a stands before b: by start, the longer first, by id. */
+/* Whether a comes before b: by start, the longer first, by id. */
 static bool
 stands_before(const struct nsx_open_interval *a, const struct nsx_open_interval *b)
 {
@@ -51,7 +51,7 @@ same(const struct nsx_open_intervals *o, const struct nsx_open_interval *all, in
 	return innermost ? nsx_open_innermost(o) && nsx_open_innermost(o)->id == innermost->id : !nsx_open_innermost(o);
 }
 
-/* Intervals begin in order; each is added at its start, or later where that is asked for. */
+/* Intervals begin in order; some are added after their start. */
 static bool
 one_round(bool nested)
 {
@@ -86,25 +86,25 @@ main(void)
 	int good = 0;
 	size_t at;
 
-	ok(nsx_open_next_end(&o) == INT64_MAX && !nsx_open_innermost(&o), "nothing is open at first");
-	is_int((int64_t)nsx_open_close(&o, 5), 0, "and nothing closes");
+	ok(nsx_open_next_end(&o) == INT64_MAX && !nsx_open_innermost(&o), "no interval is open at first");
+	is_int((int64_t)nsx_open_close(&o, 5), 0, "no end is next");
 	/* a [0,9)  b [2,5)  c [4,7) */
 	nsx_open_add(&o, (struct nsx_open_interval){ .start = 0, .end = 9, .id = 1 }, &at);
 	nsx_open_add(&o, (struct nsx_open_interval){ .start = 2, .end = 5, .id = 2 }, &at);
 	nsx_open_add(&o, (struct nsx_open_interval){ .start = 4, .end = 7, .id = 3 }, &at);
-	is_int((int64_t)at, 2, "the latest start stands last");
-	is_int(nsx_open_next_end(&o), 5, "at 4 the next end is that of one in the middle");
-	is_int((int64_t)nsx_open_close(&o, 5), 1, "from its place on the list has changed");
+	is_int((int64_t)at, 2, "the latest start is last");
+	is_int(nsx_open_next_end(&o), 5, "at 4 the next end belongs to one in the middle");
+	is_int((int64_t)nsx_open_close(&o, 5), 1, "the list changes from its position on");
 	is_int(nsx_open_next_end(&o), 7, "then 7");
 	/* Of equal starts the shorter is within, of equal ones the higher id. */
 	nsx_open_add(&o, (struct nsx_open_interval){ .start = 4, .end = 8, .id = 4 }, &at);
-	is_int((int64_t)at, 1, "the longer of one start stands before");
+	is_int((int64_t)at, 1, "of equal starts the longer is first");
 	nsx_open_add(&o, (struct nsx_open_interval){ .start = 4, .end = 7, .id = 2 }, &at);
 	is_int(nsx_open_innermost(&o)->id, 3, "the innermost has the higher id");
 	is_int((int64_t)nsx_open_close(&o, 100), 0, "all are past");
 	free(o.list.p);
 	for (int i = 0; i < ROUNDS; i++)
 		good += one_round(i % 2);
-	is_int(good, ROUNDS, "random intervals, nested and not, are open as a list says");
+	is_int(good, ROUNDS, "random intervals, nested and not, are open as in the list");
 	return done();
 }

@@ -1,4 +1,4 @@
-/* order.c -- the order of records: a strict weak order, that of docs/format.md. */
+/* order.c -- the order of records: a strict weak order, as in docs/format.md. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ rnd(uint64_t n)
 
 struct one { struct nsx_rec rec; union nsx_val v[NSX_MAX_COLS]; };
 
-/* Few values, so that there are ties of every depth; extremes, too. */
+/* Few values, so that there are ties at every level; also extremes. */
 static void
 make_record(struct one *o)
 {
@@ -48,7 +48,7 @@ sign(int c)
 	return (c > 0) - (c < 0);
 }
 
-/* docs/format.md, "Order", written another way: what two records are compared by, one after the other. */
+/* docs/format.md, "Order", implemented differently: a list of the values compared. */
 struct by { int64_t section, first, second; bool has_dur; int64_t dur, numbers[5]; struct nsx_str name; int64_t last; };
 
 static int64_t
@@ -114,7 +114,7 @@ cmp_by_page(const struct nsx_rec *x, const struct nsx_rec *y)
 
 	if ((c = cmp(a.section, b.section)) || (c = cmp(a.first, b.first)) || (c = cmp(a.second, b.second)) || a.section != 2)
 		return c;
-	/* The longer first, what has none before all; the longest that there can be is taken for one of those. */
+	/* The longer first, records without a duration before all others; the maximum counts as none. */
 	bool none = !a.has_dur || a.dur == INT64_MAX, nor = !b.has_dur || b.dur == INT64_MAX;
 	if (none != nor)
 		return none ? -1 : 1;
@@ -158,8 +158,8 @@ order(void)
 	is_int(reflexive, RECORDS, "no record comes before itself");
 	is_int(mirrored, RECORDS * RECORDS, "of two records one comes first, or neither");
 	is_int(chains, RECORDS * RECORDS * RECORDS, "it is an order");
-	is_int(page, RECORDS * RECORDS, "it is that of docs/format.md");
-	is_int(key, RECORDS * RECORDS, "the key never says otherwise than the whole");
+	is_int(page, RECORDS * RECORDS, "the order is that of docs/format.md");
+	is_int(key, RECORDS * RECORDS, "the key never contradicts the full comparison");
 	ok(ties > 100, "there were ties");
 	free(o);
 	free(c);
@@ -184,15 +184,15 @@ times(void)
 	nsx_set_i(&o.rec, NSX_RANGE_host_dur, 2);
 	is_int(nsx_order_end(&o.rec), 15, "it is over when both are");
 	nsx_set_i(&o.rec, NSX_RANGE_host_dur, INT64_MAX);
-	is_int(nsx_order_end(&o.rec), INT64_MAX, "an end that no number is");
+	is_int(nsx_order_end(&o.rec), INT64_MAX, "an end beyond 64 bits");
 	nsx_clear(&o.rec, NSX_RANGE_host_start);
 	ok(nsx_order_time(&o.rec, &t) && t == 5, "without the host's: the GPU's");
 	o = (struct one){ .rec = { nsx_kind_builtin(NSX_OP), 0, NULL } };
 	o.rec.v = o.v;
 	nsx_set_i(&o.rec, NSX_OP_host_start, 3);
-	ok(!nsx_order_time(&o.rec, &t), "an operation stands at the GPU's alone");
+	ok(!nsx_order_time(&o.rec, &t), "an operation is ordered by its GPU time only");
 	o.rec.kind = nsx_kind_builtin(NSX_PROFILE);
-	ok(!nsx_order_time(&o.rec, &t), "metadata have none");
+	ok(!nsx_order_time(&o.rec, &t), "metadata have no time");
 }
 
 int

@@ -85,14 +85,14 @@ commits(void)
 
 	if (!ok(f != NULL, "a new file opens"))
 		return;
-	is_str(nsx_outfile_name(f), path, "it is named as it was given");
+	is_str(nsx_outfile_name(f), path, "it has the given name");
 	is_int(nsx_outfile_write(f, "hello\n", 6), NSX_OK, "it takes bytes");
 	ok(access(path, F_OK) != 0, "it is not there before the commit");
 	is_int(entries(), 1, "a temporary file is beside it");
 	is_int(nsx_outfile_commit(f), NSX_OK, "it commits");
 	nsx_outfile_free(f);
 	is_str(text_of(path), "hello\n", "then it is there, whole");
-	is_int(entries(), 1, "and nothing else");
+	is_int(entries(), 1, "and no other file");
 	is_int(mode_of(path), 0640, "its mode is 0666 less the umask");
 	umask(mask);
 
@@ -102,11 +102,11 @@ commits(void)
 	is_str(text_of(path), "hello\n", "and keeps its bytes until the commit");
 	nsx_outfile_free(f);
 	is_str(text_of(path), "hello\n", "and for good without one");
-	is_int(entries(), 1, "which leaves nothing behind");
+	is_int(entries(), 1, "no temporary file is left");
 	f = nsx_outfile_open(path, &err);
 	ok(f && nsx_outfile_write(f, "new\n", 4) == NSX_OK && nsx_outfile_commit(f) == NSX_OK, "a file is replaced");
 	nsx_outfile_free(f);
-	is_str(text_of(path), "new\n", "by what was written");
+	is_str(text_of(path), "new\n", "with the new contents");
 	is_int(mode_of(path), 0600, "and keeps its mode");
 	unlink(path);
 }
@@ -126,14 +126,14 @@ links(void)
 	is_str(text_of(in_dir("real")), "via", "the file behind it changes");
 	ok(lstat(in_dir("link"), &st) == 0 && S_ISLNK(st.st_mode), "the link stays a link");
 	unlink(in_dir("real"));
-	/* The same through a link that leads nowhere, and one to that: open(2) makes the file. */
+	/* The same through a dangling link, and a link to it: open(2) creates the file. */
 	if (mkdir(in_dir("sub"), 0777) != 0 || symlink("sub/new", in_dir("empty")) != 0
 	    || symlink(in_dir("empty"), in_dir("chain")) != 0 || symlink("loop", in_dir("loop")) != 0)
 		return;
 	f = nsx_outfile_open(in_dir("chain"), &err);
-	ok(f && nsx_outfile_write(f, "made", 4) == NSX_OK && nsx_outfile_commit(f) == NSX_OK, "a link to a link to nothing is written through");
+	ok(f && nsx_outfile_write(f, "made", 4) == NSX_OK && nsx_outfile_commit(f) == NSX_OK, "a link to a dangling link is followed");
 	nsx_outfile_free(f);
-	is_str(text_of(in_dir("sub/new")), "made", "the file it names is made");
+	is_str(text_of(in_dir("sub/new")), "made", "the target is created");
 	ok(lstat(in_dir("empty"), &st) == 0 && S_ISLNK(st.st_mode) && lstat(in_dir("chain"), &st) == 0 && S_ISLNK(st.st_mode),
 	   "both links stay links");
 	f = nsx_outfile_open(in_dir("loop"), &err);
@@ -143,7 +143,7 @@ links(void)
 	unlink(in_dir("sub/new"));
 	rmdir(in_dir("sub"));
 	ok(!nsx_outfile_open(in_dir("empty"), &err) && strstr(err.msg, strerror(ENOENT)), "so is one into a folder that is not there");
-	ok(lstat(in_dir("empty"), &st) == 0 && S_ISLNK(st.st_mode), "which stays as it is");
+	ok(lstat(in_dir("empty"), &st) == 0 && S_ISLNK(st.st_mode), "the link is unchanged");
 	unlink(in_dir("loop"));
 	unlink(in_dir("chain"));
 	unlink(in_dir("empty"));
@@ -171,7 +171,7 @@ refusals(void)
 	f = nsx_outfile_open("/dev/full", &err);
 	ok(f && nsx_outfile_write(f, "x", 1) == NSX_ERR && strstr(err.msg, "/dev/full: "), "a full disk is an error: %s", err.msg);
 	nsx_outfile_free(f);
-	ok(access("/dev/full", F_OK) == 0, "a device is written in place and stays");
+	ok(access("/dev/full", F_OK) == 0, "a device is written in place");
 	f = nsx_outfile_open("/dev/null", &err);
 	ok(f && nsx_outfile_write(f, "x", 1) == NSX_OK && nsx_outfile_commit(f) == NSX_OK, "a device commits");
 	nsx_outfile_free(f);
@@ -213,13 +213,13 @@ ends(void)
 		is_int(entries(), 0, "and no temporary file stays");
 	}
 	int status = child(0);
-	ok(WIFEXITED(status) && WEXITSTATUS(status) == 4, "abandoning the outputs goes on");
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 4, "outputs can still be abandoned");
 	is_int(entries(), 0, "without temporary files");
 	signal(SIGHUP, SIG_IGN);
 	status = child(SIGHUP);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 4, "a signal that was ignored stays ignored");
 	signal(SIGHUP, SIG_DFL);
-	ok(access(in_dir("a"), F_OK) != 0, "and nothing is under the name");
+	ok(access(in_dir("a"), F_OK) != 0, "and no file has the name");
 }
 
 static void *
@@ -232,7 +232,7 @@ open_and_drop(void *name)
 	return NULL;
 }
 
-/* Threads make and drop outputs all the time when the signal comes, and once more: nothing stays, whatever each was at. */
+/* Threads create and abandon outputs when the signal comes: no file is left in any state. */
 static void
 signals_among_threads(void)
 {
@@ -254,7 +254,7 @@ signals_among_threads(void)
 				pause();
 		}
 		nanosleep(&moment, NULL);
-		/* Before it has made any, the second alone would end it. */
+		/* Wait for the first output: before it, a signal ends the program without cleaning up. */
 		while (entries() == 0)
 			;
 		kill(pid, SIGTERM);
@@ -272,11 +272,11 @@ signals_among_threads(void)
 				closedir(d);
 		}
 	}
-	is_int(by_signal, ROUNDS, "a signal ends a program whose threads make and drop outputs");
-	is_int(left, 0, "and none of their temporary files stays");
+	is_int(by_signal, ROUNDS, "a signal ends a program whose threads create and abandon outputs");
+	is_int(left, 0, "and no temporary file is left");
 }
 
-/* What nsx_outfile_open says of standard output when it is what `how` opens in its place. */
+/* The message of nsx_outfile_open if standard output is the file opened by `how`. */
 static int
 with_stdout(int how)
 {
@@ -311,7 +311,7 @@ temporary(void)
 	ok(write(fd, "ab", 2) == 2 && pread(fd, back, 2, 0) == 2 && strcmp(back, "ab") == 0, "it holds bytes");
 	close(fd);
 	setenv("TMPDIR", in_dir("none"), 1);
-	ok(nsx_tmpfile(&err) == -1 && strstr(err.msg, "none"), "a TMPDIR that is not there is named: %s", err.msg);
+	ok(nsx_tmpfile(&err) == -1 && strstr(err.msg, "none"), "a missing TMPDIR is named: %s", err.msg);
 	unsetenv("TMPDIR");
 }
 
@@ -331,6 +331,6 @@ main(void)
 	is_int(with_stdout(O_RDONLY), 1, "a standard output that cannot be written is an error");
 	is_int(with_stdout(-1), 1, "a standard output that is closed is an error");
 	temporary();
-	is_int(rmdir(dir), 0, "nothing is left");
+	is_int(rmdir(dir), 0, "no file is left");
 	return done();
 }

@@ -78,7 +78,7 @@ run(const struct nsx_buf *b, size_t hold, struct nsx_err *err)
 	return -1;
 }
 
-/* Thunks whose hidden is not what counting gives, or that are not in their places; -1 on failure. */
+/* Thunks whose hidden time differs from a count, or that are out of order; -1 on failure. */
 static int
 wrong(int fd, const struct thunk *t, int n, struct nsx_err *err)
 {

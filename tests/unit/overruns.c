@@ -1,4 +1,4 @@
-/* overruns.c -- operations that outlast later ones of their stream, held to every pair of operations. */
+/* overruns.c -- operations that outlast later ones of their stream, compared with all pairs of operations. */
 #include "job/overruns.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* par.c -- every task runs once, however many threads there are. */
+/* par.c -- every task runs once, for any number of threads. */
 #include "base/par.h"
 
 #include <stdatomic.h>
@@ -56,6 +56,6 @@ main(void)
 	is_int(misses(0, 4), 0, "no task");
 	nsx_par_run(5, 1, note, &log);
 	ok(log.n == 5 && log.order[0] == 0 && log.order[2] == 2 && log.order[4] == 4, "one thread takes them in order");
-	ok(nsx_par_cpus() >= 1, "there is a processor");
+	ok(nsx_par_cpus() >= 1, "at least one processor");
 	return done();
 }

@@ -1,4 +1,4 @@
-/* parts.c -- what a device does at each moment, held to counting moment by moment. */
+/* parts.c -- activities of a device, compared with a count per nanosecond. */
 #include "job/parts.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ draw(int64_t below)
 	return (int64_t)(nsx_hash_u64(seed) % (uint64_t)below);
 }
 
-/* What was told: a part by moment, and whether it was told in order and without gaps. */
+/* Reported parts per nanosecond, and whether reports are in order and without gaps. */
 struct told { int part[SPAN]; int64_t at; bool orderly; };
 
 static int
@@ -82,10 +82,10 @@ main(void)
 	is_int(good, ROUNDS, "random operations: each moment has the first part that holds, in order, to the largest end");
 
 	struct nsx_parts none = { 0 };
-	is_int(nsx_parts_finish(&none, stop, &calls), NSX_OK, "a device without operations has nothing to tell");
+	is_int(nsx_parts_finish(&none, stop, &calls), NSX_OK, "a device without operations reports no parts");
 	ok(nsx_parts_add(&p, NSX_PART_COPY, 0, 5, stop, &calls) == NSX_OK && nsx_parts_add(&p, NSX_PART_COPY, 9, 9, stop, &calls) == NSX_ERR,
-	   "what the callee returns is handed on");
-	is_int(calls, 1, "and nothing is told after it");
+	   "an error of the callback is returned");
+	is_int(calls, 1, "and no part is reported after it");
 	is_str(nsx_part_name(NSX_PART_IDLE), "idle", "parts have names");
 	return done();
 }

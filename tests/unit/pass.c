@@ -1,6 +1,6 @@
-/* pass.c -- records that pass from stream to stream: whatever is looked at and whatever is kept, text of what comes out
- * is that of writing the same records one by one; blocks that are kept whole come out as they were; damage in what is
- * not decoded crashes nothing, and is refused where decoding would. */
+/* pass.c -- records that pass from stream to stream: for any columns looked at and any records kept, the output equals
+ * that of writing the records one by one; complete blocks are unchanged; damage in what is not decoded crashes nothing,
+ * and is refused where decoding would. */
 #include "records.h"
 
 #include "stream/binary.h"
@@ -33,7 +33,7 @@ fill(int n)
 		              1 + (unsigned)(draw() % 8));
 }
 
-/* A stream of those of b that are kept; look NULL: by nsx_write alone. */
+/* A stream of the kept records of b; look NULL: only by nsx_write. */
 static struct bytes
 filter(struct bytes b, int form, enum how how, const uint64_t *look, struct nsx_err *err)
 {
@@ -47,7 +47,7 @@ filter(struct bytes b, int form, enum how how, const uint64_t *look, struct nsx_
 	while ((rc = look ? nsx_pass_read(p, &rec) : nsx_read(r, &rec)) == NSX_OK) {
 		int64_t n = nsx_reader_records(r);
 
-		/* What is looked at is told when the stream is under way. */
+		/* The columns to look at are set in the middle of the stream. */
 		if (look && n == 100)
 			nsx_pass_look(p, look);
 		if (is_kept(how, n) && (rc = look ? nsx_pass_on(p, &rec) : nsx_write(w, &rec)) != NSX_OK)
@@ -108,8 +108,7 @@ whole(void)
 	forget();
 }
 
-/* A block of records without a value in common, whose number of differences is wrong: the varint before its last byte
- * goes on. */
+/* A block of records without common values, whose number of differences is wrong: its varint is extended. */
 static void
 damage(void)
 {
@@ -123,7 +122,7 @@ damage(void)
 		size_t at = b.n / 3 + draw() % (b.n / 3 * 2);
 		char was = b.p[at];
 
-		/* The number of bytes with a last one of a number, which is that of the list, changes. */
+		/* The number of bytes without continuation bit, which is the length of the list, changes. */
 		b.p[at] = (char)(b.p[at] ^ 0x80);
 		struct bytes got = filter(b, 1, ALL, look, &err);
 		noticed += !got.p;
@@ -174,7 +173,7 @@ reads(struct bytes b)
 	return rc == NSX_EOF;
 }
 
-/* Every byte of a block of which nothing is looked at, damaged: what decoding refuses is not passed on. */
+/* Every byte of a block that is not looked at, damaged: a block that decoding refuses is not copied. */
 static void
 as_strict(void)
 {
@@ -188,7 +187,7 @@ as_strict(void)
 	int refused = 0, slipped = 0, passed = 0;
 	struct nsx_err err = { "" };
 
-	/* The blocks with headers are decoded whole, which the last one is too, for that of the end. */
+	/* Blocks with headers are decoded, including the last one, which has that of the end. */
 	for (int i = 0; i < ROWS; i++)
 		usual_record(i < OF ? kinds[i] : few, 1);
 	struct bytes b = write_kept(1);

@@ -1,4 +1,4 @@
-/* payload.c -- payloads of NVTX ranges, whole and mutilated, out of exports that are made here. */
+/* payload.c -- payloads of NVTX ranges, valid and damaged, from generated exports. */
 #include "nsys/payload.h"
 
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ static const char tables[] =
 	"CREATE TABLE NVTX_PAYLOAD_SCHEMAS (domainId INTEGER, schemaId INTEGER, name TEXT, payloadSize INTEGER);"
 	"CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER, schemaId INTEGER, idx INTEGER, flags INTEGER, type INTEGER, name TEXT, offset INTEGER);"
 	"INSERT INTO StringIds VALUES (5, 'a text'), (6, 'another');"
-	/* Source comes first though it is not at 0: what is at 0 has no offset. Narrow is no handle, Far is behind the end. */
+	/* Source comes first though it is not at 0: an entry at 0 has no offset. Narrow is not a handle, Far is beyond the end. */
 	"INSERT INTO NVTX_PAYLOAD_SCHEMAS VALUES (3, 77, 'Mine', 24), (3, 4294967297, 'Mine', 16), (4, 77, 'Theirs', 8), (3, 1, 'Twice', 8), (3, 1, 'Mine', 16);"
 	"INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES"
 	" (3, 77, 0, NULL, 80, 'Source', 8), (3, 77, 2, 0, 15, 'Line', 16), (3, 77, 1, NULL, 12, 'Small', NULL), (3, 77, 3, NULL, 16, 'Narrow', 20),"
@@ -44,7 +44,7 @@ make(void)
 	return sql;
 }
 
-/* Range `id` with this payload; as text if told so. */
+/* Range `id` with this payload; as text if `text` is set. */
 static void
 range(sqlite3 *sql, int id, const void *blob, int n, bool text)
 {
@@ -62,7 +62,7 @@ range(sqlite3 *sql, int id, const void *blob, int n, bool text)
 
 struct blob { unsigned char b[56]; };
 
-/* A whole payload: domain, schema, its bytes, and what it holds: a number of one byte, a handle, a number of four. */
+/* A complete payload: domain, schema, bytes, and fields: a number of one byte, a handle, a number of four. */
 static struct blob
 whole(uint64_t schema, uint64_t size, unsigned small, uint64_t handle, uint32_t line)
 {
@@ -126,7 +126,7 @@ good(void)
 
 	for (size_t i = 0; i < sizeof x.b; i++)
 		snprintf(hex + 2 + 2 * i, 3, i % 2 ? "%02x" : "%02X", x.b[i]);
-	z.b[36] = 42;   /* behind the byte, at the next place for four */
+	z.b[36] = 42;   /* aligned to four bytes */
 	range(sql, 10, x.b, sizeof x.b, false);
 	range(sql, 11, hex + 2, (int)(2 * sizeof x.b), true);
 	range(sql, 12, hex, (int)(2 * sizeof x.b + 2), true);
@@ -141,16 +141,16 @@ good(void)
 		ok(schema[i] == 1 && is(&p[SOURCE], "a text") && p[LINE].there && p[LINE].num == -7 && p[SMALL].there && p[SMALL].num == 200,
 		   "%s: schema, text, signed and unsigned numbers", i == 0 ? "bytes" : i == 1 ? "hexadecimal" : "hexadecimal with 0x");
 	}
-	ok(schema[3] == 1 && !v[3 * NENTRIES + SOURCE].there && v[3 * NENTRIES + LINE].num == 9, "bytes as text; no handle is no text");
+	ok(schema[3] == 1 && !v[3 * NENTRIES + SOURCE].there && v[3 * NENTRIES + LINE].num == 9, "bytes as text; without a handle there is no text");
 	ok(schema[4] == -1, "no payload");
 	ok(schema[5] == 1 && v[5 * NENTRIES + SMALL].num == 3 && v[5 * NENTRIES + LINE].num == 42, "entries without offsets follow each other by alignment");
 	ok(!v[5 * NENTRIES + SOURCE].there, "an array is no value");
-	ok(schema[6] == 1 && is(&v[6 * NENTRIES + SOURCE], "a text"), "a range may be asked twice");
+	ok(schema[6] == 1 && is(&v[6 * NENTRIES + SOURCE], "a text"), "a range may be read twice");
 	/* Four bytes cannot be a text: of five payloads; and the array. */
-	is_int(said("ignored: unknown type or offset"), 6, "what cannot be read is counted");
+	is_int(said("ignored: unknown type or offset"), 6, "unreadable payloads are counted");
 	ok(nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && is(&v[SOURCE], "a text"), "and read again");
 	nsx_payload_close(&trace);
-	ok(!nsx_payload_any(&trace) && nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && schema[0] == -1, "nothing after closing");
+	ok(!nsx_payload_any(&trace) && nsx_payload_read(&trace, ids, 1, &ask, schema, v, &diags, &err) == NSX_OK && schema[0] == -1, "no payload after closing");
 	unload();
 }
 
@@ -183,7 +183,7 @@ bad(void)
 	for (int i = 0; i < N; i++)
 		none = none && (schema[i] == -1 || ids[i] == 19);
 	ok(none, "and have no schema");
-	ok(schema[9] == 1 && !v[9 * NENTRIES + SOURCE].there && v[9 * NENTRIES + LINE].there, "a missing string is left out alone");
+	ok(schema[9] == 1 && !v[9 * NENTRIES + SOURCE].there && v[9 * NENTRIES + LINE].there, "only the missing string is omitted");
 	is_int(said("shorter than their own size"), 6, "cut ones are counted");
 	is_int(said("schema is not in the export"), 1, "unknown schemas are counted");
 	is_int(said("several schemas of one number"), 1, "schemas that contradict each other are counted");
@@ -191,7 +191,7 @@ bad(void)
 	unload();
 }
 
-/* Schemas told by their entries alone: one entry that cannot be read makes all of it void, and a schema need not have a name. */
+/* Schemas known only by their entries: one unreadable entry makes the schema invalid, and a schema may lack a name. */
 static void
 any_schema(void)
 {

@@ -32,7 +32,7 @@ places(void)
 	ok(reads("", "\n- a.py:1:2[main] add\n", "", 0, "add@a.py:1:2[main]\n"), "one frame");
 	ok(reads("", "\n- a.py:1\n", "", 0, "@a.py:1\n"), "neither column nor function nor op_name");
 	ok(reads("", "\n- a.py:1 mul[x=(0, 1)] b:2\n", "", 0, "mul[x=(0, 1)] b:2@a.py:1\n"), "an op_name with blanks, brackets and colons");
-	ok(reads("", "\n- a.py:1:0[f] x\n", "", 0, "x@a.py:1[f]\n"), "a column of 0 is none");
+	ok(reads("", "\n- a.py:1:0[f] x\n", "", 0, "x@a.py:1[f]\n"), "a column of 0 is omitted");
 	ok(reads("", "\n- <frozen a>;b.py:3[&lt;module&gt;] a&lt;b&amp;c\n", "", 0, "a<b&c@<frozen a>,b.py:3[<module>]\n"), "markup is undone, ';' is no separator within a frame");
 	ok(reads("", "\n- /a b:3c/x-y.py:12[f.<locals>.g] op\n", "", 0, "op@/a b:3c/x-y.py:12[f.<locals>.g]\n"), "blanks and colons in a path");
 	ok(reads("", "\n- v.py:143[m]\n-- v.py:127[run]\n--- v.py:125[body]\n---- v.py:124[lam]\n----- v.py:122[body] t[p=(1, 0)]\n"
@@ -42,14 +42,14 @@ places(void)
 	ok(reads("", "\n- a:1[f]\n-- b:2[g]\n- c:3[h]\n", "", 0, "@a:1[f];b:2[g]\n@c:3[h]\n"), "stacks without op_names end at leaves");
 	ok(reads("", "\n- a:1[f] x\n-- b:2[g] y\n", "", 0, "x@a:1[f]\ny@a:1[f];b:2[g]\n"), "a frame with an op_name ends a stack though others go on");
 	ok(reads("\nt:1[m]\nt:2[n]\n", "\n- a:1[f] x\n- a:1[f] y\n", "P/Q", 0, "P/Q/x@t:1[m];t:2[n];a:1[f]\nP/Q/y@t:1[m];t:2[n];a:1[f]\n"), "frames and op_name that all have in common");
-	ok(reads("", "\n- a:1[f]\n", "P", 0, "P@a:1[f]\n"), "nothing left of the op_name");
+	ok(reads("", "\n- a:1[f]\n", "P", 0, "P@a:1[f]\n"), "an op_name that becomes empty");
 	ok(reads("", "\n- a:1[f] x\n- a:1[f] x\n", "", 0, "x@a:1[f]\n"), "each place once");
 	ok(reads("", "\n", "P", 0, "") && reads("", "", "", 0, "") && reads("\nt:1\n", "\n", "", 0, ""), "no places");
-	ok(reads("", "\n- nonsense\n-- b:2[g] y\n- c:3[h] z\n", "", 1, "z@c:3[h]\n"), "what stands under a line that makes no sense is left out with it");
+	ok(reads("", "\n- nonsense\n-- b:2[g] y\n- c:3[h] z\n", "", 1, "z@c:3[h]\n"), "children of an invalid line are omitted with it");
 	ok(reads("", "\n- a:1[f]\n--- b:2[g] y\n", "", 0, "y@a:1[f];b:2[g]\n"), "a depth that skips one is the next");
-	ok(reads("", "\n-- b:2[g] y\n", "", 0, "y@b:2[g]\n"), "the first line has no parent, whatever it says");
+	ok(reads("", "\n-- b:2[g] y\n", "", 0, "y@b:2[g]\n"), "the first line has no parent, for any number");
 	ok(reads("", "\n- a:1[f\n- :1[f] x\n- a:[f] x\n- a:1:[f] x\n-\n--- \n", "", 5, ""), "broken lines");
-	ok(reads("", "\n- a:1[f] x\n- a:2[f] some\n[truncated]\n", "", 1, "x@a:1[f]\n"), "half a line of a cut text is left out");
+	ok(reads("", "\n- a:1[f] x\n- a:2[f] some\n[truncated]\n", "", 1, "x@a:1[f]\n"), "an incomplete line of a truncated text is omitted");
 	ok(reads("", "a:1[f] x\nb:2[f] y", "", 0, "x@a:1[f]\ny@b:2[f]\n"), "lines without dashes, no newline at the end");
 	struct nsx_buf deep = { 0 };
 	for (int i = 1; i <= 5000; i++) {
@@ -77,7 +77,7 @@ op_name(const char *prefix, const char *name, const char *want)
 static void
 titles(void)
 {
-	ok(op_name("jit(f)/jit(main)", "a/add", "jit(f)/jit(main)/a/add"), "a name goes behind its module's prefix");
+	ok(op_name("jit(f)/jit(main)", "a/add", "jit(f)/jit(main)/a/add"), "a name comes after the prefix of its module");
 	ok(op_name("", "a/add", "a/add"), "no prefix");
 	ok(op_name("jit(f)/jit(main)", "", "jit(f)/jit(main)"), "an empty name is the prefix");
 	ok(op_name("jit(f)/jit(main)", NULL, ""), "no name, no op_name");
@@ -109,9 +109,9 @@ instructions(void)
 	ok(hlo("ar = (f32[2]{0}, /*index=5*/bf16[4,2]{1,0:T(8,128)S(5)}) all-reduce-start(a)", "ar", "all-reduce-start", "", true), "a tuple");
 	ok(hlo("c = s32[]{:T(128)} custom-call(), custom_call_target=\"metadata={\", metadata={op_type=\"q op_name=\\\"n\\\"\" op_name=\"a\\\"b\\303\\251\"}", "c",
 	       "custom-call", "a\"b\xc3\xa9", true), "strings with braces, quotes and escapes");
-	ok(hlo("c = s32[] fusion(), backend_config={\"a\":{\"metadata={op_name=\\\"no\\\"}\":1}}", "c", "fusion", "", true), "what looks like metadata within others is none");
-	ok(hlo("c = s32[] fusion(), metadata={op_name=\"a/b\n[truncated]\n", "c", "fusion", "", false), "a cut text does not tell that there is no op_name");
-	ok(hlo("c = s32[] fusion(), metadata={op_name=\"a\"}, backend_config={\"x\n[truncated]\n", "c", "fusion", "a", true), "but it does tell one that stands before the cut");
+	ok(hlo("c = s32[] fusion(), backend_config={\"a\":{\"metadata={op_name=\\\"no\\\"}\":1}}", "c", "fusion", "", true), "text like metadata within other metadata is ignored");
+	ok(hlo("c = s32[] fusion(), metadata={op_name=\"a/b\n[truncated]\n", "c", "fusion", "", false), "in a truncated text a missing op_name is unknown");
+	ok(hlo("c = s32[] fusion(), metadata={op_name=\"a\"}, backend_config={\"x\n[truncated]\n", "c", "fusion", "a", true), "an op_name before the cut is known");
 	static const char *const none[] = { "", " ", "a", "a =", "a = ", "a = f32[8]", "a = f32[8] ", "a = f32[8] add", "a = (f32[8] add(", "= f32[] add()", "\n[truncated]\n",
 		"a = f32[8](((", "ROOT ", "%" };
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)

@@ -1,4 +1,4 @@
-/* program_time.c -- the time of programs, over a catalogue of one's own and over one that is given. */
+/* program_time.c -- the time of programs, with its own catalogue and with a given one. */
 #include "job/program_time.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "tap.h"
 
 static struct nsx_err err;
-static union nsx_val values[NSX_MAX_COLS];   /* of the last record made */
+static union nsx_val values[NSX_MAX_COLS];   /* of the last record written */
 
 static struct nsx_rec
 record(enum nsx_kind_id kind)
@@ -60,8 +60,8 @@ sums(struct nsx_top *t, const char *whose)
 	is_int(module(t, 7, 1, 50, 500, "again"), f, "%s: executions of a program are of one index", whose);
 	is_int(cat->programs.p[f].number, 7, "%s: which is the catalogue's", whose);
 	module(t, 7, 0, -1, 5, "jit_f");
-	is_int(t->timeless_modules, 1, "%s: one without a start counts nothing", whose);
-	ok(nsx_str_eq(nsx_cat_str(cat, nsx_top_name(t, g)), NSX_STR("jit_g")), "%s: a program is called as its record says", whose);
+	is_int(t->timeless_modules, 1, "%s: a record without a start is not counted", whose);
+	ok(nsx_str_eq(nsx_cat_str(cat, nsx_top_name(t, g)), NSX_STR("jit_g")), "%s: a program has the name of its record", whose);
 	ok(nsx_str_eq(nsx_cat_str(cat, nsx_top_name(t, f)), NSX_STR("jit_f")), "%s: without a name there as its first module", whose);
 	ok(nsx_str_eq(nsx_cat_str(cat, nsx_top_name(t, h)), NSX_STR("jit_h")), "%s: and without any record too", whose);
 	is_int(nsx_top_name(t, nsx_cat_find_program(cat, 9)) == NSX_NONE, false, "%s: one that never ran has its name", whose);
@@ -84,7 +84,7 @@ main(void)
 	nsx_top_free(&own);
 	sums(&on, "given");
 	nsx_top_free(&on);
-	ok(cat.programs.n == 4 && on.cat.programs.n == 0, "a catalogue that was given stays");
+	ok(cat.programs.n == 4 && on.cat.programs.n == 0, "a given catalogue is not freed");
 	nsx_cat_free(&cat);
 	return done();
 }

@@ -40,7 +40,7 @@ by_place(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Push and pop as a program would; with `touch` the clock stands still at times. */
+/* Push and pop as in a program; with `touch` some times are equal. */
 static void
 nested(struct thread *t, bool touch)
 {
@@ -234,7 +234,7 @@ many(const char *claim, int style, int times, project_fn *project)
 	}
 }
 
-/* Hand-made: the answers are in the claims. */
+/* Hand-written cases. */
 static void
 known(void)
 {
@@ -244,20 +244,20 @@ known(void)
 	nsx_span_list list = { 0 };
 	struct nsx_calls c;
 
-	ok(nsx_calls_make(raw, 3, l, &c) == NSX_OK, "calls are made");
+	ok(nsx_calls_make(raw, 3, l, &c) == NSX_OK, "calls are added");
 	is_int(c.n, 2, "of two calls of one id, one within the other, the inner is kept");
 	is_int(c.p[0].start, 12, "and it is the inner one");
 	ok(nsx_project(r, 3, 7, c.p, c.n, &list) == NSX_OK && r[1].gpu < list.n && r[2].gpu < list.n, "projection succeeds");
 	struct nsx_span s[] = { list.p[r[0].gpu], list.p[r[1].gpu], list.p[r[2].gpu] };
 	ok(r[0].parent == NSX_NONE, "the outermost range has no parent");
 	is_int(r[1].parent, 7, "of twins the lower id is outside");
-	is_int(r[2].parent, 8, "and the higher id is the parent of what is inside");
+	is_int(r[2].parent, 8, "the higher id is the parent of ranges inside");
 	is_int(s[2].ops, 1, "a call that straddles the end of a range is not in it");
 	is_int(s[2].end, 600, "so its operations do not lengthen the projection");
 	is_int(s[1].ops, 2, "but it is in the range around");
-	is_int(s[1].end, 700, "whose projection ends with its last operation");
+	is_int(s[1].end, 700, "a projection ends with its last operation");
 	is_int(s[1].start, 500, "and begins with its first");
-	ok(s[1].device == NSX_NONE && s[2].device == 0, "a projection over two devices has none");
+	ok(s[1].device == NSX_NONE && s[2].device == 0, "a projection on two devices has no device");
 	is_int(c.p[1].range, 8, "the straddling call's innermost range is the inner twin");
 	nsx_calls_free(&c);
 	free(list.p);

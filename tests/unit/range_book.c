@@ -1,4 +1,4 @@
-/* range_book.c -- ranges are found until their ends are past, and the book does not grow with those that are. */
+/* range_book.c -- ranges are found until their ends are past, and past ranges use no memory. */
 #include "job/range_book.h"
 
 #include "tap.h"
@@ -54,11 +54,11 @@ main(void)
 		rc = add(&b, i, i * second / 500, 10, i * second / 500 + 1, 10);
 	is_int(rc, NSX_OK, "20000 ranges in 40 s");
 	ok(nsx_range_book_find(&b, 0, 1) && nsx_range_book_find(&b, 0, 1)->name == 1, "one that the host has open is found");
-	ok(nsx_range_book_find(&b, 0, 2), "and one whose GPU work lasts");
+	ok(nsx_range_book_find(&b, 0, 2), "and one whose GPU work continues");
 	ok(nsx_range_book_find(&b, 0, 19999), "and the last");
 	ok(!nsx_range_book_find(&b, 0, 10), "one that is long past is not");
 	ok(!nsx_range_book_find(&b, 1, 1), "nor is another report's");
-	ok(b.list.n <= 8192, "the book did not grow with those that are past");
+	ok(b.list.n <= 8192, "past ranges use no memory");
 	nsx_range_book_free(&b);
 	name_is(NULL, "a", NSX_NAMES_FULL, "a", "a name");
 	name_is("D", "a", NSX_NAMES_FULL, "D:a", "with its domain");

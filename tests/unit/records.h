@@ -1,4 +1,4 @@
-/* records.h -- records made by chance and kept, and streams of them in every encoding, for unit tests of lib/stream. */
+/* records.h -- random records, and streams of them in every encoding, for unit tests of lib/stream. */
 #ifndef NSX_RECORDS_H
 #define NSX_RECORDS_H
 
@@ -26,7 +26,7 @@ draw(void)
 	return nsx_hash_u64(seed);
 }
 
-/* ---- records kept in memory: what is wanted ---- */
+/* ---- records in memory: the expected result ---- */
 
 struct kept { const struct nsx_kind *kind; uint64_t has; union nsx_val *v; };
 static NSX_VEC(struct kept) kept;
@@ -88,7 +88,7 @@ random_double(void)
 	return draw() % 2 && !isnan(d) ? d : edges[draw() % (sizeof edges / sizeof *edges)];
 }
 
-/* A record of k with a value in about `share` of 8 columns of those its header has. */
+/* A record of k with values in about `share` of 8 columns of its header. */
 static void
 random_record(const struct nsx_kind *k, unsigned share)
 {
@@ -173,7 +173,7 @@ same_value(char type, union nsx_val a, union nsx_val b)
 	return type == 'i' ? a.i == b.i : type == 's' ? nsx_str_eq(a.s, b.s) : memcmp(&a.f, &b.f, sizeof a.f) == 0;
 }
 
-/* rec holds what k holds, column by column. */
+/* Whether rec equals k in all columns. */
 static bool
 same_record(const struct nsx_rec *rec, const struct kept *k)
 {

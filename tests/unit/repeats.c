@@ -89,7 +89,7 @@ against_brute(void)
 	ok(shorter > 2900, "%" PRId64 " of the random ones had something to drop", shorter);
 }
 
-/* A long stack of three frames without any repeat, twice at once: the run found is the whole of it. Every frame comes thousands of times. */
+/* A long stack of three different frames without repeats, doubled: the run found is the whole stack. Every frame occurs thousands of times. */
 static void
 deep(void)
 {

@@ -1,5 +1,4 @@
-/* rows.c -- what loading keeps rows in: sorting of nearly sorted rows, texts,
- * launches by (process, correlation id), piles. */
+/* rows.c -- data structures of loading: sorting of nearly sorted rows, texts, launches by (process, correlation id), piles. */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -92,11 +91,11 @@ launches(void)
 	is_int((int64_t)l.list.n, 3 * 9000, "each (process, id) once");
 	for (uint32_t i = 0; i < N; i++)
 		found &= nsx_launch_find(&l, i % 3, i / 3 * 7 % 9000) == nsx_launch_at(&l, i % 3, i / 3 * 7 % 9000);
-	ok(found, "and found under the number it was given");
+	ok(found, "found with its number");
 	for (int64_t i = 0; i < 9000; i++)
 		unknown &= nsx_launch_find(&l, 3, i) == NSX_NONE && nsx_launch_find(&l, 0, -1 - i) == NSX_NONE
 		           && nsx_launch_find(&l, 0, 9000 + i) == NSX_NONE;
-	ok(unknown, "what was not added is not found");
+	ok(unknown, "a missing text is not found");
 	nsx_launches_free(&l);
 	for (int64_t i = 0; i < 20000; i++)
 		good &= nsx_launch_at(&l, 0, i << 40) == 2 * (uint32_t)i && nsx_launch_at(&l, 0, INT64_MAX - (i << 40)) == 2 * (uint32_t)i + 1;

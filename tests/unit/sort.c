@@ -14,7 +14,7 @@ next(void)
 	return state >> 33;
 }
 
-/* n things in so many rising runs; i is the place each had. */
+/* n elements in the given number of ascending runs; i is the original index. */
 static void
 fill(struct nsx_sort_start *a, size_t n, size_t runs, int64_t from)
 {
@@ -51,12 +51,12 @@ main(void)
 			ok(nsx_sort_starts(a, MOST) && sorted(a, MOST), "%zu runs from %lld", runs[k], (long long)froms[f]);
 			for (size_t i = 0; i < MOST; i++)
 				sum ^= a[i].start ^ (int64_t)a[i].i << 40;
-			ok(sum == want, "%zu runs from %lld: nothing lost", runs[k], (long long)froms[f]);
+			ok(sum == want, "%zu runs from %lld: all elements remain", runs[k], (long long)froms[f]);
 		}
 	/* The last run shorter than the others, and of one. */
 	fill(a, 7, 1, 0);
 	a[6].start = -1;
 	ok(nsx_sort_starts(a, 7) && a[0].i == 6 && sorted(a, 7), "a run of one");
-	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "none and one");
+	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "0 and 1 elements");
 	return done();
 }

@@ -20,7 +20,7 @@ main(void)
 {
 	/* Deviations -15 -5 5 15. */
 	struct nsx_stat s = of((int64_t[]){ 100, 110, 120, 130 }, 4);
-	ok(s.n == 4 && s.min == 100 && s.max == 130 && nsx_stat_mean(&s) == 115, "count, least, greatest, mean");
+	ok(s.n == 4 && s.min == 100 && s.max == 130 && nsx_stat_mean(&s) == 115, "count, minimum, maximum, mean");
 	ok(fabs(nsx_stat_std(&s) - sqrt(500.0 / 3)) < 1e-12, "deviation of a sample");
 	ok(fabs(nsx_stat_std_all(&s) - sqrt(125)) < 1e-12, "deviation of all");
 
@@ -34,7 +34,7 @@ main(void)
 	s = of((int64_t[]){ far, far + 2, far + 4 }, 3);
 	ok(nsx_stat_std(&s) == 2, "small deviations far from 0 are exact");
 	s = of((int64_t[]){ INT64_MIN, INT64_MIN }, 2);
-	ok(nsx_stat_std(&s) == 0 && nsx_stat_mean(&s) == -9223372036854775808.0, "the least integer");
+	ok(nsx_stat_std(&s) == 0 && nsx_stat_mean(&s) == -9223372036854775808.0, "the smallest integer");
 	s = of((int64_t[]){ INT64_MIN, INT64_MAX }, 2);
 	ok(fabs(nsx_stat_std_all(&s) / 9223372036854775807.5 - 1) < 1e-15, "the greatest deviation");
 

@@ -1,4 +1,4 @@
-/* steps.c -- percentiles of steps are nearest ranks: held to counting how many values lie at or below. */
+/* steps.c -- percentiles of steps are nearest ranks: compared with a count of values. */
 #include "job/steps.h"
 
 #include "tap.h"
@@ -22,10 +22,10 @@ main(void)
 				below += v[i] < got;
 				up_to += v[i] <= got;
 			}
-			/* The least value that p of a hundred do not exceed. */
+			/* The smallest value that p percent do not exceed. */
 			good = good && up_to * 100 >= (size_t)p * n && below * 100 < (size_t)p * n;
 		}
-	ok(good, "the p-th percentile of n is the least value that p percent of them do not exceed, for n from 1 to 1000");
+	ok(good, "the p-th percentile of n is the smallest value that p percent of them do not exceed, for n from 1 to 1000");
 	is_int(nsx_percentile((int64_t[]){ 4, 9 }, 2, 50), 4, "half of two is the first");
 	is_int(nsx_percentile((int64_t[]){ 4, 9 }, 2, 51), 9, "more than half is the second");
 	is_int(nsx_percentile((int64_t[]){ 4 }, 1, 99), 4, "of one value it is that one");

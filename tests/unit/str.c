@@ -41,8 +41,8 @@ buffers(void)
 	is_int((int64_t)b.len, 500000, "it grows");
 	for (int i = 0; i < 100000; i++)
 		good &= atoi(strncpy((char[6]){ 0 }, b.ptr + 5 * (size_t)i, 5)) == i;
-	ok(good && !b.failed, "and keeps what it had");
-	ok(!nsx_buf_room(&b, SIZE_MAX - 10) && b.failed, "more than there is fails");
+	ok(good && !b.failed, "and keeps its contents");
+	ok(!nsx_buf_room(&b, SIZE_MAX - 10) && b.failed, "an excessive size fails");
 	nsx_buf_c(&b, "x");
 	is_int((int64_t)b.len, 500000, "and stays so");
 	nsx_buf_free(&b);
@@ -59,8 +59,8 @@ vectors(void)
 		good &= nsx_vec_push(&v, i * i);
 	for (int64_t i = 0; i < 100000; i++)
 		good &= v.p[i] == i * i;
-	ok(good && v.n == 100000, "a vector grows and keeps what it had");
-	ok(!nsx_vec_room(&v, SIZE_MAX / 4) && v.n == 100000 && v.p[99999] == INT64_C(99999) * 99999, "more than there is leaves it unharmed");
+	ok(good && v.n == 100000, "a vector grows and keeps its contents");
+	ok(!nsx_vec_room(&v, SIZE_MAX / 4) && v.n == 100000 && v.p[99999] == INT64_C(99999) * 99999, "an excessive size leaves it unchanged");
 	free(v.p);
 }
 
@@ -87,7 +87,7 @@ arenas(void)
 	memset(big, 1, 10000000);
 	struct nsx_str s = nsx_arena_str(&a, (struct nsx_str){ "abcd", 3 });
 	ok(s.len == 3 && strcmp(s.ptr, "abc") == 0, "a string's copy ends with a NUL");
-	ok(nsx_arena_alloc(&a, SIZE_MAX - 20) == NULL, "more than there is gives NULL");
+	ok(nsx_arena_alloc(&a, SIZE_MAX - 20) == NULL, "an excessive size gives NULL");
 	nsx_arena_free(&a);
 	ok(!a.head, "freed, it is empty");
 }
@@ -109,7 +109,7 @@ errors(void)
 	memset(longer, 'x', sizeof longer);
 	longer[sizeof longer - 1] = '\0';
 	nsx_err_set(&err, "%s", longer);
-	is_str(err.msg + strlen(err.msg) - 4, "x...", "one that is too long says so");
+	is_str(err.msg + strlen(err.msg) - 4, "x...", "a truncated message ends with a mark");
 	err.msg[0] = '\0';
 	nsx_err_nomem(&err, "f");
 	is_str(err.msg, "f: out of memory", "out of memory");

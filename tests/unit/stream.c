@@ -19,7 +19,7 @@ holds(struct bytes b, const char *text)
 	return false;
 }
 
-/* Every form reads back, and every form made of every other is the same bytes. */
+/* Every form can be read, and converting between forms gives the same bytes. */
 static void
 round_trips(const char *what)
 {
@@ -177,7 +177,7 @@ strings(void)
 	   && strstr(text.p, "\ntext\t\\xC0\\x80\n") && strstr(text.p, "\ntext\t\\xED\\xA0\\x80\n") && strstr(text.p, "\ntext\t\\t\n")
 	   && strstr(text.p, "\ntext\t\\xF4\\x90\\x80\\x80\n") && strstr(text.p, "\ntext\t\\xE2\\x82\n")
 	   && strstr(text.p, "\ntext\t\\xE0\\x9F\\xBF\n") && strstr(text.p, "\ntext\t\\xF0\\x8F\\xBF\\xBF\n") && strstr(text.p, "\ntext\t\xe0\xa0\x80\n") && strstr(text.p, "\ntext\t\xf4\x8f\xbf\xbf\n"),
-	   "characters are written as they are, bytes that are none as \\xHH");
+	   "characters are unchanged, invalid bytes are written as \\xHH");
 	free(text.p);
 	round_trips("every byte");
 
@@ -267,7 +267,7 @@ kinds(void)
 	ok(!nsx_kind_has(rec.kind, NSX_THUNK_start), "a known column that the header lacks is not");
 	const struct nsx_kind *const *met = nsx_reader_kinds(r, &n);
 	ok(n == 2 && met[0] == rec.kind && met[1] == nsx_kind_builtin(NSX_LOC), "the built-in header gives the built-in kind");
-	is_str(nsx_reader_where(r), "f:4", "a record has a place");
+	is_str(nsx_reader_where(r), "f:4", "a record has a position");
 
 	int fd = nsx_tmpfile(&err);
 	struct nsx_writer *w = nsx_writer_fd(fd, "test", false, 0, &err);
@@ -281,7 +281,7 @@ kinds(void)
 	struct bytes b = slurp(fd);
 	b.p[b.n - 1] = '\0';
 	ok(strstr(b.p, "\n#thunk\tdur:i\tnew:f\tname:s\thidden:i\tphase:s\n") && strstr(b.p, "\nthunk\t5\t0.5\tx\t3\tlate\n"),
-	   "values set in place are written behind the stream's own columns");
+	   "added values are written after the stream's columns");
 	free(b.p);
 	nsx_reader_close(r);
 }
@@ -336,7 +336,7 @@ matching(void)
 	forget();
 }
 
-/* A reader's kind may lie where that of one closed before lay. */
+/* A kind of a reader may have the address of one that was freed. */
 static void
 reused_address(void)
 {
@@ -394,11 +394,11 @@ order(void)
 	is_str(message(HEAD RANGE "range\t6\t9\tx\nrange\t5\t10\tx\nend\t2\n", NSX_READ_ORDERED),
 	       "f:5: out of order: range at 5 after range at 6; the program that wrote it must keep the order of nsysx-format(5)", "by the GPU's where that is");
 	is_str(message(HEAD RANGE THUNK "thunk\t0\t5\nrange\t5\t5\tx\nend\t2\n", NSX_READ_ORDERED),
-	       "f:6: out of order: range at 5 after thunk at 5; the program that wrote it must keep the order of nsysx-format(5)", "a range before what starts with it");
+	       "f:6: out of order: range at 5 after thunk at 5; the program that wrote it must keep the order of nsysx-format(5)", "a range before records with the same start");
 	is_str(message(HEAD RANGE "range\t\t\tx\nend\t1\n", NSX_READ_ORDERED),
 	       "f:4: range without a start cannot be ordered", "a range has one of two starts");
 	is_str(message(HEAD HOST THUNK "call\t3\nthunk\t0\t4\noverhead\t5\ncall\t5\nthunk\t0\t5\nend\t5\n", NSX_READ_ORDERED), "",
-	       "calls and overhead stand among the rest, before it at one time");
+	       "calls and overheads come before other records with the same time");
 	is_str(message(HEAD HOST THUNK "thunk\t0\t4\ncall\t3\nend\t2\n", NSX_READ_ORDERED),
 	       "f:7: out of order: call at 3 after thunk at 4; the program that wrote it must keep the order of nsysx-format(5)", "calls by the host's start");
 	is_str(message(HEAD HOST "call\t3\noverhead\t3\nend\t2\n", NSX_READ_ORDERED),
@@ -407,7 +407,7 @@ order(void)
 	       "f:6: out of order: range after skew; the program that wrote it must keep the order of nsysx-format(5)", "ranges without GPU work before skews");
 	is_str(message(HEAD THUNK "thunk\t0\t\nend\t1\n", NSX_READ_ORDERED), "f:4: thunk without a start cannot be ordered",
 	       "a GPU record has a start");
-	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "none of it matters where it was not asked for");
+	is_str(message(HEAD THUNK MODULE "thunk\t0\t7\nmodule\t6\nend\t2\n", 0), "", "records that are not needed are not checked");
 }
 
 static void
@@ -442,7 +442,7 @@ require(void)
 	nsx_writer_require(w, "thunk");
 	nsx_writer_declare(w, nsx_kind_builtin(NSX_THUNK));
 	is_int(nsx_writer_finish(w), NSX_ERR, "a required kind needs a record, not a header");
-	is_str(err.msg, "test: no thunk record", "and the message says so");
+	is_str(err.msg, "test: no thunk record", "with that message");
 	nsx_writer_free(w);
 	close(fd);
 }

@@ -1,4 +1,4 @@
-/* table.c -- every form of a table, against what its header says. */
+/* table.c -- every form of a table, compared with the description in its header. */
 #include "base/table.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ add(struct nsx_table *t, const char *name, int64_t i, double d, const char *last
 	nsx_table_str(t, 9, nsx_str_c(last));
 }
 
-/* What nsx_table_show writes. */
+/* The output of nsx_table_show. */
 static const char *
 shown(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags)
 {
@@ -90,7 +90,7 @@ exact(void)
 	       "\"p\": 0.3333333333333333, \"last\": \"\xc3\xa9\"},\n"
 	       "{\"name\": null, \"n\": null, \"t\": null, \"b\": null, \"x\": null, \"m\": null, \"g\": null, \"s\": null, \"p\": null, \"last\": null},\n"
 	       "{\"name\": null, \"n\": 0, \"t\": 0, \"b\": 0, \"x\": null, \"m\": null, \"g\": null, \"s\": null, \"p\": null, \"last\": \"z\"}\n"
-	       "]\n", "JSON is exact, what is not finite is null");
+	       "]\n", "JSON is exact, infinite values and NaN are null");
 	nsx_table_free(t);
 }
 
@@ -124,7 +124,7 @@ notes(void)
 	nsx_table_note(t, "%d of %s", 3, "them");
 	nsx_table_note(t, "and more");
 	is_str(written(t, NSX_TABLE_ALIGNED, 0), "n\n3 of them\nand more\nthe stream holds no diags\n", "notes are below an aligned table");
-	is_str(written(t, NSX_TABLE_ALIGNED, -1), "n\n3 of them\nand more\n", "what is no stream has no diags to count");
+	is_str(written(t, NSX_TABLE_ALIGNED, -1), "n\n3 of them\nand more\n", "an input without diags has no line about them");
 	is_str(written(t, NSX_TABLE_TSV, 0), "n\n", "TSV has no notes");
 	is_str(written(t, NSX_TABLE_JSON, 0), "[]\n", "nor has JSON");
 	nsx_table_free(t);
@@ -155,15 +155,15 @@ fitted(void)
 	       "jit_train_..t_general  123.5 ms   0.123%\n"
 	       "... and 1,233 more: --top 0\n"
 	       "... and 2 more columns: --wide\n"
-	       "the stream holds no diags\n", "columns that matter and fit, names with both ends, what is left out");
+	       "the stream holds no diags\n", "columns by rank that fit, names with both ends, hidden columns and rows");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1, .width = 8 }, -1),
 	       "   total\n123.5 ms\n... and\n  1,234\n  more:\n  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n",
-	       "what matters most, where there is room for no more");
+	       "only the first columns by rank fit");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1, .width = 5 }, -1), "total\n#####\n... and\n  1,234\n  more:\n"
 	       "  --top\n  0\n... and\n  4 more\n  column\n  s:\n  --wide\n", "a number is not cut");
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 40 }, 0),
 	       "name\ttotal\tpercent\tmean\tkey\njit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general\t123456789\t100\t123456.789\t"
-	       "jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1\n", "TSV fits nothing");
+	       "jit_train_step/transpose(jvp(model))/layers_11/mlp/dot_general@1\n", "TSV is not fitted");
 	nsx_table_free(t);
 }
 
@@ -207,10 +207,10 @@ distinct(void)
 	}
 	ok(!same, "shortened names that differ are different");
 	ok(!wide, "and not wider than their column");
-	ok(usual, "what no other name is like is cut in the middle");
+	ok(usual, "a name unlike others is shortened in the middle");
 }
 
-/* What has no value matters least; a table that fits is whole. */
+/* Columns without values are dropped first; a table that fits is complete. */
 static void
 without_values(void)
 {
@@ -223,7 +223,7 @@ without_values(void)
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 12 }, -1),
 	       "first  third\na      9.88%\n... and 1\n  more\n  column:\n  --wide\n", "no value, no room");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 20 }, -1), "first  second  third\na           -  9.88%\n",
-	       "all there is room for");
+	       "all columns that fit");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 0 }, -1), "first  second  third\na           -   9.9%\n",
 	       "no terminal, no digits");
 	nsx_table_free(t);
@@ -274,7 +274,7 @@ fits(void)
 			good &= nsx_width((struct nsx_str){ p, (size_t)(end - p) }) <= width;
 		nsx_table_free(t);
 	}
-	ok(good, "no line is wider than the terminal");
+	ok(good, "no line exceeds the terminal");
 }
 
 /* More than is written at once. */
@@ -296,7 +296,7 @@ large(void)
 	nsx_table_free(t);
 }
 
-/* Rows left out of a column that adds up tell what they hold of it; rows by any column. */
+/* The line about hidden rows gives their share of a column that adds up; rows sorted by any column. */
 static void
 adds_and_sorts(void)
 {
@@ -331,13 +331,13 @@ adds_and_sorts(void)
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 2, .width = 0 }, -1), "name\ttotal\tmean\nd\t600\t1\na\t300\t3\n",
 	       "by an integer");
 	nsx_table_sort(t, "name", &err);
-	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, the least first");
-	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "no such column");
-	is_str(err.msg, "no column total_: want one of name, total, mean; did you mean total?", "which says what there is");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, ascending");
+	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "an unknown column");
+	is_str(err.msg, "no column total_: want one of name, total, mean; did you mean total?", "the message lists the columns");
 	nsx_table_free(t);
 }
 
-/* What people see above columns, and which of them: TSV and JSON hold all, by name. */
+/* Headings of columns, and brief forms: TSV and JSON have all columns, by name. */
 static void
 heads_and_brief(void)
 {
@@ -365,7 +365,7 @@ heads_and_brief(void)
 	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 2, .wide = true }, -1),
 	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "or all columns");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 80 }, -1),
-	       "name  count\na         7\n-         -\n... and 1 more column: --wide\n", "a terminal has those of the brief form");
+	       "name  count\na         7\n-         -\n... and 1 more column: --wide\n", "a terminal gets the brief form");
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1 }, -1), "name\ttotal\tcount\na\t90\t7\n", "TSV has all");
 	nsx_table_free(t);
 }

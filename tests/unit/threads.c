@@ -1,5 +1,4 @@
-/* threads.c -- every (report, process, thread) has a number of its own, also where two numbers folded into one would be the
- * same. */
+/* threads.c -- every (profile, process, thread) has a distinct number, also where a hash of two parts is equal. */
 #include "job/threads.h"
 
 #include "tap.h"

@@ -63,7 +63,7 @@ leaves(uint32_t i)
 	return out;
 }
 
-/* A buffer with a loop in it, beside what runs outside. */
+/* A buffer with a loop in it, and thunks outside. */
 static const char text[] =
 	"001: kCustomKernel   [source | next=2 (1)] loop_fusion_1 grid: [16, 1, 1] threads: [128, 1, 1]  shared_memory: 0 bytes\n"
 	"000: kCommandBuffer  [prev=1 (1) | sink] \n"
@@ -102,19 +102,19 @@ test_whole(void)
 	is_int(list.n, 15, "its thunks");
 	for (uint32_t i = 0; i < list.n && i < 15; i++)
 		same &= list.thunks[i].work == work[i];
-	ok(same, "what each asks for");
+	ok(same, "the buffers of each thunk");
 	uint32_t b = nsx_thunk_list_buffer(&list, NSX_STR("command_buffer_2"));
 	is_int(b, 1, "a command buffer by its name");
-	is_int(nsx_thunk_list_buffer(&list, NSX_STR("while.1")), NSX_NONE, "nothing else is one");
+	is_int(nsx_thunk_list_buffer(&list, NSX_STR("while.1")), NSX_NONE, "other thunks are not");
 	is_str(leaves(b), "copy.1 ar.1 copy.2 compare zero gemm partition-id", "leaves in order: a condition behind its body");
-	is_str(leaves(0), "loop_fusion.1", "a thunk that holds none is its own leaf");
-	is_int(list.thunks[8].parent, 7, "what lies in what");
+	is_str(leaves(0), "loop_fusion.1", "a thunk without children is a leaf");
+	is_int(list.thunks[8].parent, 7, "parents of thunks");
 	ok(nsx_str_eq(list.thunks[0].kernel, NSX_STR("loop_fusion_1")), "the name of a kernel");
-	ok(list.thunks[4].condition && !list.thunks[5].condition && !list.thunks[11].condition, "what is a condition");
+	ok(list.thunks[4].condition && !list.thunks[5].condition && !list.thunks[11].condition, "conditions");
 	ok(reading("", "") == NSX_OK && list.n == 0, "an empty list");
 	ok(reading("000: kCommandBuffer []\n    001: kCopy [] kCopy\n000: kCommandBuffer []\n    002: kCopy [] kCopy\n",
 	           "b kCommandBuffer x kCopy b kCommandBuffer y kCopy") == NSX_OK && nsx_thunk_list_buffer(&list, NSX_STR("b")) == NSX_NONE,
-	   "two buffers of one name are none");
+	   "two buffers of one name: neither is used");
 	ok(reading("001: kCopy []\r\n", "x kCopy") == NSX_OK, "lines that end as others end them");
 }
 
@@ -136,7 +136,7 @@ test_refused(void)
 	refused("001: kCopy []\n", "x kCopy y kCopy", "not match", "metadata of more thunks");
 	refused("001: kCopy []\n", "x kMemzero", "not match", "metadata of other thunks");
 	refused("001: kCopy []\nwhat is this\n", "x kCopy", "line 2", "a line that is neither thunk nor label");
-	refused("001: Copy []\n", "x kCopy", "line 1", "a kind that is none");
+	refused("001: Copy []\n", "x kCopy", "line 1", "an invalid kind");
 	refused("001:\n", "x kCopy", "line 1", "a line without a kind");
 	refused("\xff\xfe", "x kCopy", "line 1", "other bytes");
 	for (int i = 0; i < 70; i++)
@@ -181,7 +181,7 @@ test_files(void)
 	const char *t, *m, *dump;
 
 	if (!mkdtemp(dir)) {
-		ok(false, "%s can be made", dir);
+		ok(false, "%s is created", dir);
 		return;
 	}
 	for (int i = 0; i < 4; i++)
@@ -192,8 +192,8 @@ test_files(void)
 	save(path[3], "x", 1);
 	struct nsx_dump_dir *d = nsx_dump_dir_open(dir, &err);
 	ok(d && nsx_dump_dir_list(d, 7, NSX_STR("jit_f"), &t, &m) == NSX_DUMP_ONE && strcmp(t, path[0]) == 0 && strcmp(m, path[1]) == 0, "the list of a program");
-	ok(d && nsx_dump_dir_list(d, 8, NSX_STR("jit_f"), &t, &m) == NSX_DUMP_NONE, "one file of the two is none");
-	ok(d && nsx_dump_dir_list(d, 7, NSX_STR("jit_g"), &t, &m) == NSX_DUMP_NONE, "another program's is none");
+	ok(d && nsx_dump_dir_list(d, 8, NSX_STR("jit_f"), &t, &m) == NSX_DUMP_NONE, "one file of the two is not enough");
+	ok(d && nsx_dump_dir_list(d, 7, NSX_STR("jit_g"), &t, &m) == NSX_DUMP_NONE, "the list of another program is not used");
 	ok(d && nsx_dump_dir_find(d, 7, NSX_STR("jit_f"), &dump) == NSX_DUMP_ONE && strcmp(dump, path[3]) == 0, "the dump is found beside it");
 	size_t next = 0;
 	ok(d && nsx_dump_dir_next(d, &next) && !nsx_dump_dir_next(d, &next), "lists are no dumps");

@@ -1,4 +1,4 @@
-/* timeline.c -- sums of any window of a device's time, held to counting moment by moment. */
+/* timeline.c -- sums of any window of a device's time, compared with a count per nanosecond. */
 #include "job/timeline.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ main(void)
 
 	for (int i = 0; i < ROUNDS; i++)
 		good += one_round();
-	is_int(good, ROUNDS, "random operations: sums of random windows are those of their moments");
+	is_int(good, ROUNDS, "random operations: sums of random windows equal a count per nanosecond");
 	ok(nsx_timeline_finish(&none) && nsx_timeline_between(&none, 0, 100).part[NSX_PART_IDLE] == 0, "a device without operations has no time");
 	return done();
 }

@@ -44,11 +44,11 @@ modules(void)
 	t = parse("XlaModule:#hlo_module=extracted#");
 	ok(t.kind == NSX_TITLE_MODULE && t.program_id == -1, "an autotuner's module has no program id");
 	nsx_title_parse((struct nsx_str){ NULL, 0 }, &t);
-	ok(t.kind == NSX_TITLE_OTHER && t.program_id == -1 && !t.label.len, "no text is no title");
+	ok(t.kind == NSX_TITLE_OTHER && t.program_id == -1 && !t.label.len, "an empty text is not a title");
 	t = parse("XlaModule:#hlo_module=f,program_id=x#");
-	ok(t.program_id == -1, "a program id that is no number is none");
+	ok(t.program_id == -1, "a program id that is not a number is ignored");
 	t = parse("XlaModule:#hlo_module=f,program_id=99999999999999999999#");
-	ok(t.program_id == -1, "a program id that does not fit is none");
+	ok(t.program_id == -1, "a program id beyond 64 bits is ignored");
 }
 
 static void
@@ -69,7 +69,7 @@ thunks(void)
 	t = parse("Thunk:#name=a#b,hlo_op=x#");
 	ok(is(t.name, "a#b") && is(t.hlo_op, "x"), "a '#' within an op_name");
 	t = parse("Thunk:#name=jit(f)/aaaa\n[truncated]\n");
-	ok(t.kind == NSX_TITLE_THUNK && t.truncated && !t.hlo_op.len, "a title that XLA cut says so");
+	ok(t.kind == NSX_TITLE_THUNK && t.truncated && !t.hlo_op.len, "a title truncated by XLA is marked");
 }
 
 static void
@@ -86,9 +86,9 @@ others(void)
 	ok(strips_to("XlaEmitLlvmIr:#module=jit_f,program_id=40#", false, "XlaEmitLlvmIr"), "strip marks without keys");
 	ok(strips_to("XlaModule:#,program_id=40#", false, "XlaModule"), "strip commas without keys");
 	ok(strips_to("XlaAutotunerMeasurement:#hlo_op=a.1#", true, "XlaAutotunerMeasurement") &&
-	   strips_to("XlaAutotunerMeasurement:#hlo_op=a.1#", false, "XlaAutotunerMeasurement:#hlo_op=a.1#"), "strip hlo_op when asked to");
+	   strips_to("XlaAutotunerMeasurement:#hlo_op=a.1#", false, "XlaAutotunerMeasurement:#hlo_op=a.1#"), "strip hlo_op on request");
 	ok(strips_to("XlaModule:#hlo_module=extracted#", false, "XlaModule:#hlo_module=extracted#"), "hlo_module stays");
-	ok(strips_to("no title", false, "no title"), "what is no title stays");
+	ok(strips_to("no title", false, "no title"), "other text is unchanged");
 }
 
 /* A title of a megabyte, part after part: taken apart in time that grows with its length. */

@@ -1,5 +1,4 @@
-/* tree.c -- each rule of SQLite's file format that an export is held to: broken alone, reading names the page and gives no
- * shorter answer. And a file that changes between opening and the end of reading. */
+/* tree.c -- each rule of SQLite's file format that is checked: if it is violated, reading names the page and gives no shorter result. And a file that changes between opening and the end of reading. */
 #define _GNU_SOURCE   /* memfd_create */
 #include "tap.h"
 
@@ -135,7 +134,7 @@ read_table(bool through_sqlite, struct sum *s, struct nsx_err *err)
 	return rc;
 }
 
-/* x as it is now is refused with these words, both ways; it is sound again afterwards. */
+/* x is refused with this message, both ways; it is valid again afterwards. */
 static void
 refused(const char *claim, const char *words)
 {
@@ -189,14 +188,14 @@ with_free(void)
 	return 0;
 }
 
-/* The leaf and cell that goes on elsewhere: where the number of its next page is. */
+/* The leaf and the cell with an overflow page: the offset of the number of that page. */
 static unsigned char *
 overflow(void)
 {
 	for (uint32_t no = 2; no <= size / PAGE; no++)
 		for (uint32_t i = 0; page(no)[0] == 0x0D && i < cells(no); i++)
 			if (cell(no, i)[0] >= 0x80 && (cell(no, i)[0] & 0x7f) << 7 > 1000) {
-				/* 3,2xx bytes: the rest of what does not fit into whole overflow pages is here. */
+				/* 3,2xx bytes: the remainder after full overflow pages is in the leaf. */
 				uint32_t bytes = (uint32_t)(cell(no, i)[0] & 0x7f) << 7 | (cell(no, i)[1] & 0x7f), least = (PAGE - 12) * 32 / 255 - 23;
 				uint32_t local = least + (bytes - least) % (PAGE - 4);
 				if (local > PAGE - 35)
@@ -296,7 +295,7 @@ chains(void)
 {
 	unsigned char *at = overflow();
 
-	if (!ok(at != NULL, "a row goes on in other pages"))
+	if (!ok(at != NULL, "a row has overflow pages"))
 		return;
 	uint32_t next = be32(at);
 	put32(at, 0);
@@ -371,7 +370,7 @@ put_file(const char *path, const void *p, size_t n)
 	close(fd);
 }
 
-/* change() is noticed between opening and the end: or it is none. */
+/* change() between opening and the end is detected; without a change nothing is. */
 static void
 changes(const char *claim, bool noticed, void (*change)(const char *path))
 {

@@ -1,5 +1,5 @@
-/* width.c -- columns of a terminal, and text cut to them: known characters, and every width of some strings against
- * what the header says. */
+/* width.c -- columns of a terminal, and text cut to them: known characters, and some strings at every width, compared
+ * with the rules of the header. */
 #include "base/width.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ characters(void)
 		is_int((int64_t)nsx_width(nsx_str_c(all[i].s)), all[i].width, "%s", all[i].what);
 }
 
-/* Whether got is s in w columns: whole if it fits, else both ends of it, as long as can be. */
+/* Whether got is s in w columns: complete if it fits, else both ends of it, as long as possible. */
 static bool
 shortened_well(struct nsx_str got, struct nsx_str s, size_t w)
 {
@@ -74,13 +74,13 @@ shortened(void)
 			nsx_buf_char(&b, '\0');
 			got.ptr = b.ptr;
 			if (!shortened_well(got, nsx_str_c(all[i]), w)) {
-				ok(false, "each is shortened to each width as the header says");
+				ok(false, "each string is shortened to each width by the rules of the header");
 				printf("# \"%s\" in %zu: \"%s\"\n", all[i], w, b.ptr);
 				nsx_buf_free(&b);
 				return;
 			}
 		}
-	ok(true, "each is shortened to each width as the header says");
+	ok(true, "each string is shortened to each width by the rules of the header");
 	b.len = 0;
 	nsx_buf_shortened(&b, NSX_STR("jit_train_step.fusion"), 12);
 	nsx_buf_char(&b, '\0');
@@ -110,7 +110,7 @@ folded(void)
 			letters -= *p != ' ' && *p != '\n';
 		good &= letters == 0 && line == 0;
 	}
-	ok(good, "no line is wider, and no letter is lost");
+	ok(good, "no line exceeds the width, and no letter is lost");
 	b.len = 0;
 	nsx_buf_folded(&b, nsx_str_c(text), 20);
 	nsx_buf_char(&b, '\0');
@@ -121,7 +121,8 @@ folded(void)
 	nsx_buf_folded_words(&b, NSX_STR("  -x  a folder of many-dumps-of-programs, 87.6 % of two  spaces"), 18, 6);
 	nsx_buf_char(&b, '\0');
 	is_str(b.ptr, "  -x  a folder of\n      many-dumps-of-programs,\n      87.6 % of\n      two  spaces\n",
-	       "words stay whole and percent signs with their numbers, leading spaces are kept, none ends a line");
+		"words are not broken, percent signs stay with their numbers, leading spaces are kept, no line ends "
+		"with a space");
 	nsx_buf_free(&b);
 }
 
@@ -132,10 +133,10 @@ main(void)
 	shortened();
 	folded();
 	setenv("COLUMNS", "61", 1);
-	is_int((int64_t)nsx_terminal_width(-1), 61, "COLUMNS, where there is no terminal to ask");
+	is_int((int64_t)nsx_terminal_width(-1), 61, "COLUMNS without a terminal");
 	setenv("COLUMNS", "wide", 1);
 	is_int((int64_t)nsx_terminal_width(-1), 80, "80, where that is no number");
 	unsetenv("COLUMNS");
-	is_int((int64_t)nsx_terminal_width(-1), 80, "and where there is none");
+	is_int((int64_t)nsx_terminal_width(-1), 80, "80 columns without either");
 	return done();
 }

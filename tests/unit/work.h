@@ -1,4 +1,4 @@
-/* work.h -- dumps whose work a test counts by itself: shapes, dots, convolutions, fusions, and what the library says of them. */
+/* work.h -- dumps whose work a test counts: shapes, dots, convolutions, fusions, and the library's results for them. */
 #ifndef NSX_TEST_WORK_H
 #define NSX_TEST_WORK_H
 

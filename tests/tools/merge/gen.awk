@@ -1,4 +1,4 @@
-# gen.awk -- one report's stream of a made-up job, numbered as badly as the format allows.
+# gen.awk -- the stream of one profile of a generated job, with numbers as irregular as the format allows.
 #   awk -v p=REPORT -v seed=N [-v disagree=1] [-v unknown=1] [-v aligned=1] [-v local=1] [-v phase=1] [-v late=N] [-v known=0] -f gen.awk
 # disagree: program ids differ between reports. unknown: kinds and columns that nobody knows. local: two devices.
 # phase: one more column of thunks. late: so many modules come before the first thunk. known=0: no report tells device numbers.
