@@ -3,6 +3,7 @@
  * until some work is not steady, in which case they are initialisation, or until the end of the stream. */
 #include "filter/warmup.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/vec.h"
 #include "job/catalogue.h"
 #include "job/communicates.h"
+#include "job/compiling.h"
 #include "stream/fields.h"
 #include "stream/order.h"
 #include "stream/pass.h"
@@ -32,6 +34,7 @@ struct warmup {
 	enum nsx_warmup_mode mode;
 	bool                 comm;          /* an instruction communicates */
 	struct nsx_map       compiled;      /* (profile, program) */
+	struct nsx_compiling compiling;
 	struct nsx_catalogue cat;           /* devices alone */
 	struct nsx_map       ran_on;        /* (profile, device) -> ran; device NSX_ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
@@ -46,6 +49,7 @@ struct warmup {
 	bool                 work;          /* a record of GPU work came */
 	int64_t              modules;       /* of initialisation, counted when they are classified */
 	int64_t              awaiting;      /* modules that wait */
+	int64_t              tuning, tuning_ns;   /* operations of compilations after the first steady execution */
 };
 
 /* ---- what is known */
@@ -138,9 +142,25 @@ profile_of(const struct warmup *w, const struct nsx_rec *rec)
 	return profile == NSX_NONE ? NSX_ABSENT : w->cat.profiles.p[profile].number;
 }
 
+static bool
+is_tuning(struct warmup *w, const struct nsx_rec *rec)
+{
+	return rec->kind->id == NSX_OP && nsx_compiling_launched(&w->compiling, rec);
+}
+
+/* Whether it is an operation of a compilation after the first steady execution, which says nothing of records before
+ * that. */
+static bool
+is_late(struct warmup *w, const struct nsx_rec *rec)
+{
+	int64_t start;
+
+	return w->any_steady && is_tuning(w, rec) && nsx_order_time(rec, &start) && start >= w->first;
+}
+
 /* By roles that kinds share, so that a new kind needs no code here. */
 static bool
-is_steady(const struct warmup *w, const struct nsx_rec *rec)
+is_steady(struct warmup *w, const struct nsx_rec *rec)
 {
 	enum nsx_kind_id id = rec->kind->id;
 
@@ -154,6 +174,8 @@ is_steady(const struct warmup *w, const struct nsx_rec *rec)
 	bool free = nsx_field(id, NSX_ROLE_OP) >= 0 || nsx_field(id, NSX_ROLE_EXECUTION) < 0;
 	int64_t profile = profile_of(w, rec);
 
+	if (is_tuning(w, rec))
+		return false;
 	if (free && !told)
 		return steady_time(w, profile, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT),
 		                   nsx_field_int(rec, NSX_ROLE_START, 0), nsx_field_int(rec, NSX_ROLE_DUR, 0));
@@ -170,6 +192,10 @@ pass(struct warmup *w, struct nsx_rec *rec, bool steady, struct phase_slots *slo
 	enum nsx_kind_id id = rec->kind->id;
 
 	w->modules += id == NSX_MODULE && !steady;
+	if (!steady && is_late(w, rec)) {
+		w->tuning++;
+		w->tuning_ns = nsx_add_sat(w->tuning_ns, nsx_int(rec, NSX_OP_dur, 0), NULL);
+	}
 	if (w->mode != NSX_WARMUP_MARK && steady != (w->mode == NSX_WARMUP_STEADY))
 		return NSX_OK;
 	if (w->mode == NSX_WARMUP_MARK && id != NSX_SKEW) {
@@ -231,6 +257,7 @@ look(struct warmup *w)
 	for (enum nsx_kind_id k = 0; k < NSX_NKINDS; k++)
 		if (nsx_section_of(k) == NSX_SECTION_WORK || nsx_section_of(k) == NSX_SECTION_SKEW)
 			columns[k] = nsx_field_slots(k, any | (is_host(k) ? host : 0));
+	columns[NSX_OP] |= NSX_C(OP, type) | NSX_C(OP, tid) | NSX_C(OP, host_start);
 	nsx_pass_look(w->through, columns);
 }
 
@@ -272,7 +299,7 @@ consider(struct warmup *w, const struct nsx_rec *rec, bool *ready)
 		if (steady && !w->any_steady)
 			nsx_order_time(rec, &w->first);
 		w->any_steady |= steady;
-		w->any_init |= !steady;
+		w->any_init |= !steady && !is_late(w, rec);
 	}
 	*ready = w->any_steady && (w->any_init || w->host_least > w->first);
 	return NSX_OK;
@@ -302,7 +329,7 @@ sort_out(struct warmup *w, struct nsx_rec *rec)
 	}
 	if (find_phase(w, rec, &steady) != NSX_OK)
 		return NSX_ERR;
-	w->any_init |= !steady && !is_host(id) && id != NSX_SKEW;
+	w->any_init |= !steady && !is_host(id) && id != NSX_SKEW && !is_late(w, rec);
 	return pass(w, rec, steady, &w->slots);
 }
 
@@ -322,6 +349,8 @@ take(struct warmup *w, struct nsx_rec *rec)
 		w->comm |= nsx_comm_says(rec);
 		break;
 	case NSX_COMPILE:
+		if (!nsx_compiling_take(&w->compiling, rec))
+			return nsx_err_nomem(w->err, NULL);
 		if (nsx_has(rec, NSX_COMPILE_program)
 		    && note(w, &w->compiled, nsx_int(rec, NSX_COMPILE_profile, NSX_ABSENT),
 		            rec->v[NSX_COMPILE_program].i) != NSX_OK)
@@ -342,6 +371,10 @@ report(const struct warmup *w, struct nsx_diags *diags)
 		             : "no GPU work: nothing to divide into initialisation and steady state");
 	else if (w->mode == NSX_WARMUP_STEADY)
 		nsx_diag_add(diags, NSX_INFO, "", w->modules, "module executions of initialisation removed");
+	if (!w->all_steady && w->mode == NSX_WARMUP_STEADY)
+		nsx_diag_add(diags, NSX_INFO, "", w->tuning,
+		             "operations launched by compilations after the first steady execution, such as those of "
+		             "autotuning, removed: %" PRId64 " ns", w->tuning_ns);
 }
 
 int
@@ -368,6 +401,7 @@ nsx_warmup(struct nsx_reader *in, struct nsx_writer *out, enum nsx_warmup_mode m
 	nsx_pass_free(w.through);
 	nsx_spool_free(w.waiting);
 	nsx_map_free(&w.compiled);
+	nsx_compiling_free(&w.compiling);
 	nsx_cat_free(&w.cat);
 	nsx_map_free(&w.ran_on);
 	free(w.ran.p);

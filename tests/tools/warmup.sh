@@ -10,7 +10,7 @@ without() { records "$1" | grep -v "	$2\$"; }
 # Records whose phase (last field) differs from the expected one (the field before).
 wrong_phase() { awk -F'\t' '$1 ~ /^(module|thunk|op|range|collective|call|overhead)$/ && (NF < 3 || $NF != $(NF-1))' "$1"; }
 
-for name in job quiet short torch calm late; do
+for name in job quiet short torch calm late tuning retuned; do
 	in=warmup/$name.tsv
 	nsysx-warmup -q $in >"$T/steady"
 	equal "$name: runs" $? 0
@@ -53,6 +53,10 @@ done
 equal 'dropped executions are counted' \
 	"$(nsysx-warmup warmup/job.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" { print $2, $4, $5 }')" \
 	'info module executions of initialisation removed 5'
+# 2 + 2 + 3 + 2 ns of kernels 3, 5, 6 and 9.
+equal 'what later compilations ran is counted' \
+	"$(nsysx-warmup warmup/tuning.tsv | awk -F'\t' '$1 == "diag" && $3 == "nsysx-warmup" && $4 ~ /autotuning/ { print $2, $4, $5 }')" \
+	'info operations launched by compilations after the first steady execution, such as those of autotuning, removed: 9 ns 4'
 for name in short torch; do
 	equal "$name: a stream without steady state: a warning" "$(nsysx-warmup warmup/$name.tsv 2>&1 >/dev/null)" \
 		'nsysx-warmup: warning: no execution is later than initialisation: everything counts as steady state'
