@@ -58,7 +58,7 @@ measure(struct layout *l)
 			struct nsx_str s = cell_text(l, row, i);
 			size_t w = s.len <= l->cols[i].natural ? 0 : nsx_width(s);
 
-			l->cols[i].has |= nsx_table_cell_of(l->t, row, i)->has;
+			l->cols[i].has |= nsx_table_cell_of(l->t, row, i).has;
 			if (w > l->cols[i].natural)
 				l->cols[i].natural = w;
 		}

@@ -20,11 +20,11 @@ struct form {
 };
 
 static void
-put_number(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c)
+put_number(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c)
 {
 	char text[NSX_DOUBLE_CHARS], *end;
 
-	end = nsx_table_is_int(type) ? nsx_put_int(text, c->v.i) : nsx_put_double(text, c->v.f);
+	end = nsx_table_is_int(type) ? nsx_put_int(text, c.v.i) : nsx_put_double(text, c.v.f);
 	nsx_buf_add(b, text, (size_t)(end - text));
 }
 
@@ -42,13 +42,13 @@ static void
 tsv_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 {
 	for (size_t i = 0; i < t->ncols; i++) {
-		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
 
 		if (i)
 			nsx_buf_char(b, '\t');
-		if (c->has && t->cols[i].type == NSX_CELL_STRING)
-			nsx_buf_escaped(b, c->v.s);
-		else if (c->has)
+		if (c.has && t->cols[i].type == NSX_CELL_STRING)
+			nsx_buf_escaped(b, c.v.s);
+		else if (c.has)
 			put_number(b, t->cols[i].type, c);
 	}
 	nsx_buf_char(b, '\n');
@@ -76,17 +76,17 @@ json_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 {
 	nsx_buf_c(b, row ? ",\n{" : "\n{");
 	for (size_t i = 0; i < t->ncols; i++) {
-		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
 		enum nsx_cell type = t->cols[i].type;
 
 		if (i)
 			nsx_buf_c(b, ", ");
 		nsx_buf_json(b, nsx_str_c(t->cols[i].name));
 		nsx_buf_c(b, ": ");
-		if (!c->has || (type != NSX_CELL_STRING && !nsx_table_is_int(type) && !isfinite(c->v.f)))
+		if (!c.has || (type != NSX_CELL_STRING && !nsx_table_is_int(type) && !isfinite(c.v.f)))
 			nsx_buf_c(b, "null");
 		else if (type == NSX_CELL_STRING)
-			nsx_buf_json(b, c->v.s);
+			nsx_buf_json(b, c.v.s);
 		else
 			put_number(b, type, c);
 	}
@@ -160,25 +160,25 @@ put_percent(struct nsx_buf *b, double v, bool digits)
 }
 
 void
-nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits)
+nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, bool digits)
 {
 	static const char *const times[] = { "ns", "us", "ms", "s", NULL };
 	static const char *const sizes[] = { "B", "kB", "MB", "GB", "TB", NULL };
 
-	if (!c->has) {
+	if (!c.has) {
 		nsx_buf_char(b, '-');
 		return;
 	}
 	switch (type) {
 	case NSX_CELL_INT:     put_number(b, type, c); break;
-	case NSX_CELL_NS:      put_scaled(b, (double)c->v.i, 1000, times, true); break;
-	case NSX_CELL_BYTES:   put_scaled(b, (double)c->v.i, 1000, sizes, true); break;
-	case NSX_CELL_DOUBLE:  put_double(b, c->v.f); break;
-	case NSX_CELL_MEAN_NS: put_scaled(b, c->v.f, 1000, times, false); break;
-	case NSX_CELL_GBPS:    put_speed(b, c->v.f); break;
-	case NSX_CELL_SHARE:   put_percent(b, c->v.f * 100, digits); break;
-	case NSX_CELL_PERCENT: put_percent(b, c->v.f, digits); break;
-	case NSX_CELL_STRING:  nsx_buf_escaped(b, c->v.s); break;
+	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, 1000, times, true); break;
+	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, 1000, sizes, true); break;
+	case NSX_CELL_DOUBLE:  put_double(b, c.v.f); break;
+	case NSX_CELL_MEAN_NS: put_scaled(b, c.v.f, 1000, times, false); break;
+	case NSX_CELL_GBPS:    put_speed(b, c.v.f); break;
+	case NSX_CELL_SHARE:   put_percent(b, c.v.f * 100, digits); break;
+	case NSX_CELL_PERCENT: put_percent(b, c.v.f, digits); break;
+	case NSX_CELL_STRING:  nsx_buf_escaped(b, c.v.s); break;
 	}
 }
 
@@ -189,8 +189,8 @@ put_rest(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 	double rest = 0, all = 0;
 
 	for (size_t row = 0; row < t->nrows; row++) {
-		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, t->added);
-		double v = c->has ? (double)c->v.i : 0;
+		struct nsx_table_cell c = nsx_table_cell_of(t, row, t->added);
+		double v = c.has ? (double)c.v.i : 0;
 
 		all += v;
 		rest += row < rows ? 0 : v;
@@ -251,12 +251,12 @@ static void
 markdown_row(struct nsx_buf *b, const struct nsx_table *t, size_t row)
 {
 	for (size_t i = 0; i < t->ncols; i++) {
-		const struct nsx_table_cell *c = nsx_table_cell_of(t, row, i);
+		struct nsx_table_cell c = nsx_table_cell_of(t, row, i);
 
 		nsx_buf_c(b, "| ");
-		if (c->has && t->cols[i].type == NSX_CELL_STRING)
-			put_code(b, c->v.s);
-		else if (c->has)
+		if (c.has && t->cols[i].type == NSX_CELL_STRING)
+			put_code(b, c.v.s);
+		else if (c.has)
 			nsx_table_human(b, t->cols[i].type, c, false);
 		nsx_buf_char(b, ' ');
 	}
@@ -329,16 +329,12 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 
 	less.cols = cols;
 	less.ncols = t->brief.n;
+	less.among = t->brief.p;
 	less.heads = NULL;
-	memset(&less.cells, 0, sizeof less.cells);
 	for (size_t k = 0; cols && k < less.ncols; k++)
 		cols[k] = (struct nsx_table_col){ nsx_table_head_of(t, t->brief.p[k]), t->cols[t->brief.p[k]].type };
 	if (!cols)
 		rc = nsx_err_nomem(err, nsx_outfile_name(out));
-	for (size_t i = 0; rc == NSX_OK && i < t->nrows; i++)
-		for (size_t k = 0; rc == NSX_OK && k < less.ncols; k++)
-			if (!nsx_vec_push(&less.cells, *nsx_table_cell_of(t, i, t->brief.p[k])))
-				rc = nsx_err_nomem(err, nsx_outfile_name(out));
 	/* The column that adds up may be none of them. */
 	less.adds = false;
 	for (size_t k = 0; t->adds && k < less.ncols; k++)
@@ -348,7 +344,6 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 		}
 	if (rc == NSX_OK)
 		rc = write_form(&less, &forms[NSX_TABLE_MARKDOWN], rows, out, err);
-	free(less.cells.p);
 	free(cols);
 	return rc;
 }

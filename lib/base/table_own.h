@@ -4,6 +4,7 @@
 #define NSX_BASE_TABLE_OWN_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/table.h"
 #include "base/vec.h"
 
@@ -14,17 +15,25 @@ nsx_table_is_int(enum nsx_cell type)
 	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_BYTES;
 }
 
+/* A cell as it is read; s lives as long as the table. */
 struct nsx_table_cell {
 	bool has;
 	union { int64_t i; double f; struct nsx_str s; } v;
 };
 
+/* A cell as it is kept: tables may have millions. */
+union nsx_table_value { int64_t i; double f; uint32_t text; /* in nsx_table.texts */ };
+
 struct nsx_table {
 	const struct nsx_table_col *cols;
 	size_t           ncols, nrows, beyond;   /* beyond: rows that were not added */
 	bool             failed;
-	struct nsx_arena arena;
-	NSX_VEC(struct nsx_table_cell) cells;   /* row by row */
+	struct nsx_intern texts;
+	uint32_t         recall[NSX_RECALL];    /* of nsx_intern_recall */
+	NSX_VEC(union nsx_table_value) values;  /* row by row, `stride` of each */
+	NSX_VEC(bool)    has;                   /* which of these are there; as many */
+	size_t           stride;
+	const size_t    *among;                 /* by column, which of the stride it is; NULL: they are in this order */
 	struct nsx_buf   notes;                 /* lines */
 	struct nsx_buf   title;
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
@@ -41,15 +50,26 @@ nsx_table_head_of(const struct nsx_table *t, size_t col)
 	return t->heads && t->heads[col] ? t->heads[col] : t->cols[col].name;
 }
 
-static inline const struct nsx_table_cell *
+static inline struct nsx_table_cell
 nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
 {
-	return &t->cells.p[row * t->ncols + col];
+	size_t at = row * t->stride + (t->among ? t->among[col] : col);
+	struct nsx_table_cell c = { .has = t->has.p[at] };
+
+	if (!c.has)
+		return c;
+	if (t->cols[col].type == NSX_CELL_STRING)
+		c.v.s = nsx_intern_str(&t->texts, t->values.p[at].text);
+	else if (nsx_table_is_int(t->cols[col].type))
+		c.v.i = t->values.p[at].i;
+	else
+		c.v.f = t->values.p[at].f;
+	return c;
 }
 
 /* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three, instead of up to a tenth of
  * a percent. */
-void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, const struct nsx_table_cell *c, bool digits);
+void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, bool digits);
 
 /* Append "... and 2,556 more", of what is left out where the first `rows` rows are shown, with its share of the column
  * that adds up to a whole: " (3.1% of total)"; rest follows. */

@@ -15,7 +15,7 @@ nsx_table_new(const struct nsx_table_col *cols, int ncols)
 
 	if (t) {
 		t->cols = cols;
-		t->ncols = (size_t)ncols;
+		t->ncols = t->stride = (size_t)ncols;
 	}
 	return t;
 }
@@ -25,8 +25,9 @@ nsx_table_free(struct nsx_table *t)
 {
 	if (!t)
 		return;
-	nsx_arena_free(&t->arena);
-	free(t->cells.p);
+	nsx_intern_free(&t->texts);
+	free(t->values.p);
+	free(t->has.p);
 	free(t->ranked.p);
 	free(t->brief.p);
 	free(t->heads);
@@ -38,60 +39,57 @@ nsx_table_free(struct nsx_table *t)
 void
 nsx_table_row(struct nsx_table *t)
 {
-	if (t->failed || !nsx_vec_room(&t->cells, t->ncols)) {
+	if (t->failed || !nsx_vec_room(&t->values, t->ncols) || !nsx_vec_room(&t->has, t->ncols)) {
 		t->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < t->ncols; i++)
-		t->cells.p[t->cells.n++] = (struct nsx_table_cell){ 0 };
+	memset(t->has.p + t->has.n, 0, t->ncols * sizeof *t->has.p);
+	t->has.n += t->ncols;
+	t->values.n += t->ncols;
 	t->nrows++;
 }
 
-/* The cell of the last row, NULL after a failure. */
-static struct nsx_table_cell *
+/* The cell of the last row, which is then there; NULL after a failure. */
+static union nsx_table_value *
 at(struct nsx_table *t, int col)
 {
 	if (t->failed)
 		return NULL;
 	assert(t->nrows > 0 && col >= 0 && (size_t)col < t->ncols);
-	return &t->cells.p[t->cells.n - t->ncols + (size_t)col];
+	size_t i = t->values.n - t->ncols + (size_t)col;
+	t->has.p[i] = true;
+	return &t->values.p[i];
 }
 
 void
 nsx_table_int(struct nsx_table *t, int col, int64_t v)
 {
-	struct nsx_table_cell *c = at(t, col);
+	union nsx_table_value *c = at(t, col);
 
 	assert(nsx_table_is_int(t->cols[col].type));
-	if (c) {
-		c->has = true;
-		c->v.i = v;
-	}
+	if (c)
+		c->i = v;
 }
 
 void
 nsx_table_double(struct nsx_table *t, int col, double v)
 {
-	struct nsx_table_cell *c = at(t, col);
+	union nsx_table_value *c = at(t, col);
 
 	assert(!nsx_table_is_int(t->cols[col].type) && t->cols[col].type != NSX_CELL_STRING);
-	if (c) {
-		c->has = true;
-		c->v.f = v;
-	}
+	if (c)
+		c->f = v;
 }
 
 void
 nsx_table_str(struct nsx_table *t, int col, struct nsx_str s)
 {
-	struct nsx_table_cell *c = at(t, col);
-
 	assert(t->cols[col].type == NSX_CELL_STRING);
+	union nsx_table_value *c = s.len ? at(t, col) : NULL;
 	if (!c)
 		return;
-	c->v.s = nsx_arena_str(&t->arena, s);
-	c->has = s.len > 0;
-	t->failed = !c->v.s.ptr;
+	c->text = nsx_intern_recall(&t->texts, t->recall, s);
+	t->failed = c->text == NSX_NONE;
 }
 
 void
@@ -202,19 +200,21 @@ nsx_table_rows(const struct nsx_table *t)
 void
 nsx_table_permute(struct nsx_table *t, const size_t *order)
 {
-	struct nsx_table_cell *cells = t->failed ? NULL : malloc((t->cells.n + 1) * sizeof *cells);
+	size_t n = t->ncols;
+	union nsx_table_value *values = t->failed ? NULL : malloc((t->values.n + 1) * sizeof *values);
+	bool *has = values ? malloc((t->has.n + 1) * sizeof *has) : NULL;
 
-	if (!cells) {
-		t->failed = true;
-		return;
+	for (size_t i = 0; has && i < t->nrows; i++) {
+		memcpy(values + i * n, t->values.p + order[i] * n, n * sizeof *values);
+		memcpy(has + i * n, t->has.p + order[i] * n, n * sizeof *has);
 	}
-	for (size_t i = 0; i < t->nrows; i++)
-		for (size_t k = 0; k < t->ncols; k++)
-			cells[i * t->ncols + k] = *nsx_table_cell_of(t, order[i], k);
-	/* It cannot grow: it needs no memory. */
-	for (size_t i = 0; i < t->nrows * t->ncols; i++)
-		t->cells.p[i] = cells[i];
-	free(cells);
+	if (has && t->nrows) {
+		memcpy(t->values.p, values, t->values.n * sizeof *values);
+		memcpy(t->has.p, has, t->has.n * sizeof *has);
+	}
+	t->failed |= !has;
+	free(values);
+	free(has);
 }
 
 /* What orders rows: a number negated, so that the least comes first. */
@@ -265,15 +265,15 @@ nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err)
 	enum nsx_cell type = t->cols[col].type;
 
 	for (size_t i = 0; order && i < t->nrows; i++) {
-		const struct nsx_table_cell *c = nsx_table_cell_of(t, i, col);
+		struct nsx_table_cell c = nsx_table_cell_of(t, i, col);
 
-		rows[i] = (struct sorted){ .has = c->has, .is_str = type == NSX_CELL_STRING, .row = i };
+		rows[i] = (struct sorted){ .has = c.has, .is_str = type == NSX_CELL_STRING, .row = i };
 		if (rows[i].is_str)
-			rows[i].s = c->v.s;
+			rows[i].s = c.v.s;
 		else if (nsx_table_is_int(type))
-			rows[i].i = c->v.i;
+			rows[i].i = c.v.i;
 		else
-			rows[i].f = c->v.f;
+			rows[i].f = c.v.f;
 	}
 	if (order && t->nrows > 1)
 		qsort(rows, t->nrows, sizeof *rows, sorted_cmp);

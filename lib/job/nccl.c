@@ -201,28 +201,29 @@ static bool
 sort_ops(struct nsx_nccl_set *s, bool numbered)
 {
 	struct nsx_sort_key *keys = malloc((s->ops.n + 1) * sizeof *keys);
-	struct nsx_nccl_op *sorted = malloc((s->ops.n + 1) * sizeof *sorted);
-	bool good = keys && sorted;
+	struct nsx_nccl_op *ops = s->ops.p;
 
-	for (uint32_t i = 0; good && i < s->ops.n; i++) {
-		const struct nsx_nccl_op *o = &s->ops.p[i];
-		int64_t device = s->devices.p[o->device].number;
-		keys[i] = (struct nsx_sort_key){ { s->rank[o->key], numbered ? o->seq : device, numbered
-		                                   ? device : o->start }, i };
+	if (!keys)
+		return false;
+	for (uint32_t i = 0; i < s->ops.n; i++) {
+		int64_t device = s->devices.p[ops[i].device].number;
+		keys[i] = (struct nsx_sort_key){ { s->rank[ops[i].key], numbered ? ops[i].seq : device, numbered
+		                                   ? device : ops[i].start }, i };
 	}
-	if (good)
-		nsx_sort_keys(keys, s->ops.n);
-	for (size_t i = 0; good && i < s->ops.n; i++)
-		sorted[i] = s->ops.p[keys[i].i];
+	nsx_sort_keys(keys, s->ops.n);
+	/* In place, cycle by cycle: a second array of operations would be the most that is ever held. */
+	for (uint32_t i = 0; i < s->ops.n; i++) {
+		struct nsx_nccl_op first = ops[i];
+		uint32_t to = i;
+		for (uint32_t from; (from = keys[to].i) != i; to = from) {
+			ops[to] = ops[from];
+			keys[to].i = to;
+		}
+		ops[to] = first;
+		keys[to].i = to;
+	}
 	free(keys);
-	if (good) {
-		free(s->ops.p);
-		s->ops.p = sorted;
-		s->ops.cap = s->ops.n + 1;
-	} else {
-		free(sorted);
-	}
-	return good;
+	return true;
 }
 
 static int64_t

@@ -122,4 +122,23 @@ cat "$T/both.1" | nsysx-align -q >"$T/pipe.aligned"
 same 'a pipe gives the same' "$T/pipe.aligned" "$T/aligned"
 fails 'a pipe needs a temporary folder, which is named' 1 'TMPDIR' \
 	sh -c 'cat "$T/both.1" | TMPDIR=$T/nowhere nsysx-align -q'
+# ---- what is held for each operation ----
+
+for steps in 6000 18000; do
+	"$SYNTH" -q --nccl --schema 3.24.14 --steps $steps -o "$T/nccl$steps" || exit 1
+	rm "$T/nccl$steps/r1.sqlite"
+	"$PEAK" "$T/extract.$steps" nsysx-extract -q -b --ops "$T/nccl$steps/r0.sqlite" -o "$T/nccl.$steps"
+	for table in instances each; do
+		"$PEAK" "$T/$table.$steps" nsysx-collectives -q --$table "$T/nccl.$steps" >"$T/rows.$steps"
+	done
+done
+ops=$(($(wc -l <"$T/rows.18000") - $(wc -l <"$T/rows.6000")))
+equal 'another 150000 operations of NCCL and more' "$((ops > 150000))" 1
+each() { # CLAIM FILE LIMIT: bytes
+	held=$((($(cat "$T/$2.18000") - $(cat "$T/$2.6000")) * 1024 / ops))
+	equal "$1: at most $3 bytes" "$([ $held -gt 0 ] && [ $held -le $3 ] && echo yes || echo $held)" yes
+}
+each 'collectives --instances, for each operation' instances 260
+each 'collectives --each, for each operation' each 290
+each 'extract --ops, for each operation with its ranges and calls' extract 460
 done_testing
