@@ -218,6 +218,12 @@ void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
  * what: that time, in words. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause, const char *what);
 
+/* ---- advice.c */
+
+/* What to do about idle time of a cause that is mostly in ranges of a framework whose meaning is known; NULL: nothing
+ * more than its cause tells. Then a->text gets its share of `what`, that time in words. Static. */
+const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what);
+
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);
 const char *nsx_look_action(const struct nsx_finding *f);   /* what to do first; static */

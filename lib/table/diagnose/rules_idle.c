@@ -92,6 +92,19 @@ longest_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct idle_
 	return best;
 }
 
+/* nsx_look_find with that action, NULL: the one of the finding's kind and cause. */
+static int
+find_with(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain, const char *command,
+          const char *action)
+{
+	size_t before = a->findings.n;
+	int rc = nsx_look_find(a, kind, cause, gain, command);
+
+	if (a->findings.n > before)
+		a->findings.p[before].action = action;
+	return rc;
+}
+
 /* The command for gaps that an option selects: those of the windows that are looked at, so that they add up to what is
  * found. */
 static const char *
@@ -125,6 +138,7 @@ judge_idle(struct nsx_look_at *a)
 		nsx_buf_c(&a->text, a->stepped ? " a step, the longest " : ", the longest ");
 		nsx_look_put_ns(&a->text, (double)cell->longest);
 		put_reason(a, (enum nsx_cause)c, "that");
+		const char *action = nsx_look_advise(a, (enum nsx_cause)c, "all");
 		if (!a->subject.len)
 			nsx_buf_fmt(&a->subject, "device %" PRId64, d->number);
 		const struct nsx_look_device *other = longest_of(a, (enum nsx_cause)c, w, &longest);
@@ -139,9 +153,9 @@ judge_idle(struct nsx_look_at *a)
 			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->drained[c]));
 			nsx_buf_c(&a->text, " after waits of the host, which is blocking");
 		}
-		if (nsx_look_find(a, NSX_FIND_IDLE, (enum nsx_cause)c,
-		                  nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
-		                  gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), "")) != NSX_OK)
+		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
+		              nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
+		              gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), ""), action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -233,6 +247,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	nsx_u128 drained = 0;
 	int most = 0;
 	double copies = nsx_look_mean(a, c->blocking);
+	const char *action = NULL;
 
 	for (int i = 0; i < NSX_NCAUSES; i++) {
 		drained += a->drained[i];
@@ -245,6 +260,8 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	if (drained)
 		put_reason(a, a->drained[NSX_CAUSE_SYNC] ? NSX_CAUSE_SYNC : (enum nsx_cause)most,
 		           a->drained[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
+	if (a->drained[NSX_CAUSE_SYNC])
+		action = nsx_look_advise(a, NSX_CAUSE_SYNC, "all waits");
 	/* What the host does once it has waited, where that takes the most of it. */
 	if (a->drained[NSX_CAUSE_SYNC] && (most == NSX_CAUSE_RANGE || most == NSX_CAUSE_API)) {
 		size_t subject = a->subject.len;
@@ -258,8 +275,8 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		nsx_buf_c(&a->text, " in copies that the host waits for");
 		put_copies(a, &c->most_blocking);
 	}
-	return nsx_look_find(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
-	                     gaps_command(a, "--drained", "", c->blocking ? " && nsysx-copies --findings @" : ""));
+	return find_with(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
+	                 gaps_command(a, "--drained", "", c->blocking ? " && nsysx-copies --findings @" : ""), action);
 }
 
 /* Memory that is pinned, or not the host's, does not become quicker by pinning. NULL: the memory may be pageable. */
@@ -286,12 +303,7 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	nsx_buf_c(&a->text, "copies with nothing computing beside them");
 	put_copies(a, &c->most);
 	nsx_buf_str(&a->subject, c->most.name);
-	size_t before = a->findings.n;
-	int rc = nsx_look_find(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @");
-
-	if (a->findings.n > before)
-		a->findings.p[before].action = copies_action(&c->most);
-	return rc;
+	return find_with(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @", copies_action(&c->most));
 }
 
 int
