@@ -126,8 +126,8 @@ END
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
-step@7: matrix-bound in 81% of its time, at 82.8% of the limit; 0.001 ms per execution to be won, 0.001 of them in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
-tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; 0.000 ms per execution to be won, 0.000 of them in the first 5 rows; HFU 0.0%
+step@7: matrix-bound in 81% of its time, at 82.8% of the limit; 650 ns per execution to be won, 650 ns of them in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
+tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; 0 ns per execution to be won, 0 ns of them in the first 5 rows; HFU 0.0%
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "base/num.h"
 #include "table/roofline/rows.h"
 
 /* First rows whose headroom is listed; names of instructions that are not modelled; characters of a name. */
@@ -76,15 +77,18 @@ static void
 put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_total *p)
 {
 	const struct nsx_roof_sum *s = &p->sum;
-	double per = p->ran.executions ? (double)p->ran.executions * 1e6 : 1e6;
+	double per = p->ran.executions ? (double)p->ran.executions : 1;
 
 	b->len = 0;
 	put_name(b, nsx_cat_program_label(&f->cat, p->program));
 	nsx_buf_c(b, ": ");
 	if (s->modelled) {
 		put_bound(b, s);
-		nsx_buf_fmt(b, "; %.3f ms%s to be won, %.3f of them in the first %d rows", s->headroom / per,
-		            p->ran.executions ? " per execution" : "", first_headroom(f, p->program) / per, FIRST);
+		nsx_buf_c(b, "; ");
+		nsx_buf_ns(b, s->headroom / per);
+		nsx_buf_fmt(b, "%s to be won, ", p->ran.executions ? " per execution" : "");
+		nsx_buf_ns(b, first_headroom(f, p->program) / per);
+		nsx_buf_fmt(b, " of them in the first %d rows", FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
 			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
 	} else {
