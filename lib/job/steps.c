@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "job/reach.h"
+#include "job/step_numbers.h"
 
 size_t
 nsx_percentile_rank(size_t n, int p)
@@ -527,7 +528,6 @@ nsx_steps_finish(struct nsx_step_set *s)
 		struct nsx_step_of *o = &s->list.p[i];
 		bool next = i + 1 < s->list.n && o[1].class == o->class && o[1].device == o->device;
 
-		o->number = i && o[-1].class == o->class && o[-1].device == o->device ? o[-1].number + 1 : 0;
 		o->period = next ? o[1].first - o->first : NSX_ABSENT;
 		if (o->device < s->timelines.n)
 			o->sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
@@ -542,7 +542,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 		}
 	}
 	free(met.p);
-	return NSX_OK;
+	return nsx_step_numbers(s);
 }
 
 void

@@ -33,7 +33,7 @@ struct nsx_step_of {
 	uint32_t class;            /* in nsx_step_set.names */
 	uint32_t device;           /* in the catalogue */
 	uint32_t step;             /* in nsx_step_set.steps */
-	int64_t  number;           /* 0, 1, ... of its class on the device, by start */
+	int64_t  number;           /* 0, 1, ... of its class in the job, by start (step_numbers.h) */
 	int64_t  first, last;      /* start of its first operation, end of its last */
 	int64_t  period;           /* from its start to the start of the next one; NSX_ABSENT for the last */
 	int64_t  ops, helper;      /* number of operations; those launched by other threads */

@@ -119,6 +119,8 @@ equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/n
 	"**$(nsysx-idle -q --tsv --verdict "$T/nosteps" | awk -F'\t' 'NR == 2 { print $NF }')**  "
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 says 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
+equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
+says '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
 equal 'an empty stream: only a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
 says 'no findings: a sentence' 'nothing was found that is worth 50 % of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 

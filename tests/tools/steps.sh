@@ -64,6 +64,31 @@ says 'steps without an end are reported' 'steps have no end in the export and ar
 says 'steps without GPU work are reported' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
 says 'operations without a call are reported' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
 
+# One number for a step of the job: the capture of device 1 begins two steps later, that of device 2 one step earlier than device 0's, which has
+# most. Device 3 is of another report, on a clock of its own, and device 4 has steps at another time: both count from 0.
+numbers() {
+	{
+		for d in 0 1 2 4; do echo "device device=$d"; done
+		echo 'device device=3 profile=1'
+		[ $# -eq 0 ] || for d in 0 1 2 3; do echo "clock device=$d profile=$((d == 3)) offset=0 rate=0 ref=0 collectives=9 component=$(($1 * (d == 3)))"; done
+		echo 'program program=0 id=7 name=step key=step@7'
+		i=0
+		while read -r d starts; do
+			for t in $starts; do echo "module program=0 execution=$((i += 1)) profile=$((d == 3)) device=$d start=$t dur=50 name=step"; done
+		done <<END
+0 1000 1100 1200 1300 1400
+1 1203 1301 1402 1504
+2 898 1001 1099
+3 1201 1302
+4 9000 9100
+END
+	} | stream numbers
+	cells numbers device,step --module step --each | awk '{ s[$1] = s[$1] " " $2 } END { for (d = 0; d < 5; d++) printf "%s%s", s[d], d < 4 ? "," : "\n" }'
+}
+equal 'a step of the job has one number on all devices that share a clock' "$(numbers)" ' 1 2 3 4 5, 3 4 5 6, 0 1 2, 0 1, 0 1'
+equal '... also on those of another report that are aligned' "$(numbers 0)" ' 1 2 3 4 5, 3 4 5 6, 0 1 2, 3 4, 0 1'
+equal '... and not on those that are aligned among themselves alone' "$(numbers 1)" ' 1 2 3 4 5, 3 4 5 6, 0 1 2, 0 1, 0 1'
+
 # Threads 1 and 2 have concurrent steps on devices 0 and 1; a helper's operation belongs to the step whose thread uses its
 # device; with steps 11 and 12 of one device to the one that started last.
 stream helpers <<'END_STREAM'

@@ -167,6 +167,12 @@ static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { 
  * noun, "" for the number alone. */
 void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
 
+/* Whether devices did anything that is known; without it there is nothing to find. */
+static inline bool nsx_look_any_work(const struct nsx_look_at *a)
+{
+	return a->count || a->ops || a->thunks || a->comm.records;
+}
+
 /* The unit of gains: "step", or "device" if a device's whole time counts as one. */
 static inline const char *nsx_look_unit(const struct nsx_look_at *a) { return a->stepped ? "step" : "device"; }
 

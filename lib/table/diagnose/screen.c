@@ -176,7 +176,7 @@ put_verdict(struct screen *s)
 	} else
 		nsx_buf_c(&a->text, a->count
 		          ? "what devices did is not known: no operations in the stream, extract with -a"
-		                             : "no GPU work in the stream");
+		          : "no GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a");
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
 	put_lines(s, nsx_buf_view(&a->text), 0);
@@ -366,6 +366,8 @@ put_findings(struct screen *s)
 	size_t n = a->findings.n, top = (size_t)a->options->top;
 
 	n = top && top < n ? top : n;
+	if (!n && !nsx_look_any_work(a))
+		return;
 	if (!n) {
 		a->text.len = 0;
 		nsx_buf_fmt(&a->text, "nothing was found that is worth %g %% of a %s", a->options->min,
@@ -421,6 +423,9 @@ put_looked(struct screen *s)
 	struct nsx_look_at *a = s->a;
 	const char *between = "";
 
+	/* The verdict has said it. */
+	if (!nsx_look_any_work(a))
+		return;
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "looked at: ");
 	for (int l = 0; l < NSX_NLOOKS; l++)

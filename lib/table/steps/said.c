@@ -74,7 +74,7 @@ nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diag
 	int64_t classes = 0;
 
 	for (size_t i = 0; i < s->list.n; i++) {
-		if (s->list.p[i].number)
+		if (s->list.p[i].period != NSX_ABSENT)
 			return NSX_OK;
 		classes += !i || s->list.p[i].class != s->list.p[i - 1].class;
 	}

@@ -1,0 +1,107 @@
+/* step_numbers.c -- the same number for the same step of a job on every device. */
+#include "job/step_numbers.h"
+
+#include <stdlib.h>
+
+/* Steps [at, at + n) of one device and class. */
+struct run { size_t at, n; int64_t shift; bool shared; };
+
+static int
+by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t
+distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* Whether times of two devices can be compared: they are aligned with each other, or of one report. */
+static bool
+one_clock(const struct nsx_cat_device *a, const struct nsx_cat_device *b)
+{
+	if (a->aligned && b->aligned && a->component == b->component)
+		return true;
+	return !a->aligned && !b->aligned && a->profile == b->profile;
+}
+
+/* The shift of steps own[0..n-1] against ref[0..m-1]; false if none starts at their time. room: for n values. */
+static bool
+find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *own, size_t n, int64_t *room,
+           int64_t *shift)
+{
+	int64_t begin = ref[0].first, end = ref[m - 1].first;
+	uint64_t half = m > 1 ? distance(end, begin) / (m - 1) / 2 : UINT64_MAX;
+	size_t k = 0, j = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t x = own[i].first;
+
+		if ((x < begin && distance(x, begin) > half) || (x > end && distance(x, end) > half))
+			continue;
+		while (j + 1 < m && distance(ref[j + 1].first, x) < distance(ref[j].first, x))
+			j++;
+		room[k++] = (int64_t)j - (int64_t)i;
+	}
+	if (!k)
+		return false;
+	qsort(room, k, sizeof *room, by_value);
+	*shift = nsx_percentile(room, k, 50);
+	return true;
+}
+
+/* Number the steps of the n runs of a class. */
+static void
+number(struct nsx_step_set *s, struct run *runs, size_t n, int64_t *room)
+{
+	struct nsx_step_of *list = s->list.p;
+	const struct run *ref = &runs[0];
+	int64_t least = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (runs[i].n > ref->n)
+			ref = &runs[i];
+	for (size_t i = 0; i < n; i++) {
+		struct run *r = &runs[i];
+
+		r->shared = r == ref || (one_clock(&s->cat.devices.p[list[r->at].device],
+		                                   &s->cat.devices.p[list[ref->at].device])
+		            && find_shift(&list[ref->at], ref->n, &list[r->at], r->n, room, &r->shift));
+		if (r->shared && r->shift < least)
+			least = r->shift;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < runs[i].n; k++)
+			list[runs[i].at + k].number = (int64_t)k + (runs[i].shared ? runs[i].shift - least : 0);
+}
+
+int
+nsx_step_numbers(struct nsx_step_set *s)
+{
+	NSX_VEC(struct run) runs = { 0 };
+	int64_t *room = malloc((s->list.n + 1) * sizeof *room);
+	const struct nsx_step_of *list = s->list.p;
+	bool good = room != NULL;
+
+	for (size_t i = 0; good && i < s->list.n;) {
+		struct run r = { .at = i };
+
+		if (i && list[i].class != list[i - 1].class) {
+			number(s, runs.p, runs.n, room);
+			runs.n = 0;
+		}
+		while (i < s->list.n && list[i].class == list[r.at].class && list[i].device == list[r.at].device)
+			i++;
+		r.n = i - r.at;
+		good = nsx_vec_push(&runs, r);
+	}
+	if (good && runs.n)
+		number(s, runs.p, runs.n, room);
+	free(runs.p);
+	free(room);
+	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+}
