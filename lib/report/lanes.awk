@@ -1,9 +1,10 @@
-# lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv, a list of gaps (nsysx-idle --list)
-# and a table of op records, in that order. A row a piece: pick step device lane what start dur count name on period; times in ns. A step is that of
-# one device, on, and lasts for period: every device is drawn over that time, whichever step it is in, so that who waits stands above who is late.
-# start counts from where the step begins. What lies closer together than a picture shows is one piece, with the name of its longest operation;
-# gaps are not joined. Without steps the op table comes twice, and the whole recording is the one step: on and period are empty.
-# With spans set it tells the times of the steps instead, from the first two.
+# lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv, record-device.tsv, a list of
+# gaps (nsysx-idle --list) and a table of op records, in that order. A row a piece: pick step device lane what start dur count name on period;
+# times in ns. A step is that of one device, on, and lasts for period: every device is drawn over that time, whichever step it is in, so that who
+# waits stands above who is late. start counts from where the step begins. What lies closer together than a picture shows is one piece, with the
+# name of its longest operation; gaps are not joined. A device without a piece has one row, of the lane none: what is outside if nothing of it lies
+# in that time, limit if it is one more than a picture holds. Without steps the op table comes twice, and the whole recording is the one step: on
+# and period are empty. With spans set it tells the times of the steps instead, from the first two.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
@@ -19,9 +20,12 @@ FNR == 1 {
 		col[$i] = i
 	if (file == 2) {
 		choose()
-		set_near()
 		if (spans)
 			exit
+	} else if (file == 3) {
+		for (i = 1; i <= picks; i++)
+			open_rest(i)
+		set_near()
 	}
 	next
 }
@@ -100,6 +104,12 @@ function pick(k, name, i, top,   j) {
 		if (class[j] == top && windows[k] < DEVICES && !((k, device[j]) in window_of))
 			over(k, device[j])
 }
+# Devices of other steps, and of none.
+function open_rest(k,   i) {
+	for (i = 1; i <= devices && windows[k] < DEVICES; i++)
+		if (!((k, listed[i]) in window_of))
+			over(k, listed[i])
+}
 function over(k, d,   x) {
 	x = open_window(k, d)
 	begin[x] = zero[k]
@@ -121,11 +131,12 @@ function widened(   w) {
 	picked[1] = "recording"
 	picks = 1
 	step_of[1] = ""
+	length_of[1] = finish_all - zero[1]
 	for (w = 1; w <= windows[1]; w++) {
 		begin[window[1, w]] = zero[1]
 		finish[window[1, w]] = finish_all
 	}
-	length_of[1] = finish_all - zero[1]
+	open_rest(1)
 }
 # How close pieces are that a picture shows as one: lanes share out what it may hold.
 function set_near(   k) {
@@ -162,11 +173,12 @@ function keep(lane, what, a, b, d, name,   k, w, q, i, x, y) {
 		}
 	}
 }
-file == 2 { gaps++; gap_start[gaps] = 1 * v("start"); gap_end[gaps] = v("start") + v("dur"); gap_device[gaps] = v("device"); gap_cause[gaps] = v("cause"); gap_next[gaps] = v("next") }
-file == 3 && $1 == "profile" { again = 1; widened(); set_near(); next }
-file == 3 {
-	a = 1 * $col["start"]
-	b = a + $col["dur"]
+file == 2 { listed[++devices] = v("device") }
+file == 3 { gaps++; gap_start[gaps] = 1 * v("start"); gap_end[gaps] = v("start") + v("dur"); gap_device[gaps] = v("device"); gap_cause[gaps] = v("cause"); gap_next[gaps] = v("next") }
+file == 4 && $1 == "profile" { again = 1; widened(); set_near(); next }
+file == 4 {
+	a = 1 * v("start")
+	b = a + v("dur")
 	if (b <= a)
 		next
 	if (whole && !again)
@@ -208,8 +220,11 @@ function join(a, b, c, end,   i, j, n) {
 }
 # A piece under way, and what comes next to it.
 function flush() {
-	if (p_end > p_start)
+	if (p_end > p_start) {
+		drawn[x]++
+		any = 1
 		print picked[k], step_of[k], of[x], p_lane, p_what, p_start - zero[k], p_end - p_start, p_count, p_name, on[k], (on[k] == "" ? "" : length_of[k])
+	}
 	p_end = p_start = 0
 }
 function add(lane, what, a, b, name, ops) {
@@ -238,6 +253,14 @@ function split_comm(a, b, name, ops,   i) {
 	}
 	if (a < b)
 		add("comm", "exposed", a, b, name, ops)
+}
+# Devices of pick k that nothing was printed of, if of others something was.
+function put_none(k,   i, w) {
+	for (i = 1; i <= devices; i++) {
+		w = (k, listed[i]) in window_of ? window_of[k, listed[i]] : 0
+		if (!drawn[w])
+			print picked[k], step_of[k], listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k])
+	}
 }
 # The times of the steps that are picked, as nsysx-view --time has them.
 function put_spans(   k) {
@@ -294,4 +317,6 @@ END {
 			flush()
 		}
 	}
+	for (k = 1; any && k <= picks; k++)
+		put_none(k)
 }

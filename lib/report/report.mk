@@ -203,8 +203,8 @@ $(nsysx_out)/tables/copies.tsv: $(nsysx_last)
 $(nsysx_out)/tables/roofline.tsv $(nsysx_out)/tables/points.tsv: $(nsysx_last)
 	$(call nsysx_ask,xla)roofline --tsv $(if $(filter %points.tsv,$@),--points) -o $@ $< $(nsysx_said)
 # A step as lanes.
-$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv $(nsysx_here)/lanes.awk
-	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(nsysx_out)/tables/step-each.tsv $(nsysx_out)/tables/gaps.tsv'; \
+$(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(call nsysx_table,step-each record-device gaps) $(nsysx_here)/lanes.awk
+	$(nsysx_at)$(nsysx_begin) LC_ALL=C; export LC_ALL; lanes='awk -f $(nsysx_here)/lanes.awk'; of='$(call nsysx_table,step-each record-device gaps)'; \
 	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
 	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi

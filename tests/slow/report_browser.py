@@ -1,4 +1,5 @@
-"""Claims about the pages of nsysx-report as a browser shows them. DIR holds the folders job, torch, one, late and long; screenshots go to SHOTS."""
+"""Claims about the pages of nsysx-report as a browser shows them. DIR holds the folders job, torch, one, late, long, and cpu and cpux, which
+have no GPU work; screenshots go to SHOTS."""
 import os
 import sys
 import time
@@ -72,6 +73,25 @@ def look(b, name, width, dark):
     time.sleep(0.3)
     b.shot("%s/report-%s-%d-%s.png" % (SHOTS, name, width, "dark" if dark else "light"))
     equal("%s: opens without complaint" % where, [e["message"] for e in b.log() if e["level"] in ("SEVERE", "WARNING")], [])
+
+
+# How light the tints of the key of the picture are, from 0 to 100, with the stripes of each, and how many pieces the picture has of each.
+GREY = """
+const light = c => { const v = c.match(/[0-9.]+/g).slice(0, 3).map(x => x / 255).map(x => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+	return 116 * Math.cbrt(0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]) - 16; };
+return [...document.querySelectorAll('#step > .key li')].filter(e => /^idle/.test(e.textContent)).map(e => { const c = getComputedStyle(e.firstChild);
+	return [e.textContent, light(c.backgroundColor), c.backgroundImage.replace(/rgb[^)]*./g, ''), [...new Set([...document.querySelectorAll('svg.lanes rect')]
+		.filter(r => r.textContent.startsWith(e.textContent + ':')).map(r => getComputedStyle(r).fill))]]; });"""
+
+
+def grey(b, name, dark):
+    seen = b.js(GREY)
+    where = "%s, %s" % (name, "dark" if dark else "light")
+    equal("%s: causes of idle time differ without colours" % where,
+          [(x[0], y[0]) for i, x in enumerate(seen) for y in seen[:i] if x[2] == y[2] and abs(x[1] - y[1]) < 8], [])
+    equal("%s: each has one look in the picture, and another than others" % where,
+          [x[0] for i, x in enumerate(seen) if len(x[3]) != 1 or x[3] in [y[3] for y in seen[:i]]], [])
+    equal("%s: stripes lead to a gradient" % where, b.js("return [...document.querySelectorAll('svg.lanes rect[fill]')].filter(r => !document.querySelector(r.getAttribute('fill').slice(4, -1))).length"), 0)
 
 
 def parts(b):
@@ -193,10 +213,11 @@ def single(b):
 
 b = Browser(1280, 844)
 try:
-    for name in ("job", "torch", "one", "late"):
+    for name in ("job", "torch", "one", "late", "cpu", "cpux"):
         for width in (1280, 390):
             for dark in (False, True):
                 look(b, name, width, dark)
+                grey(b, name, dark)
     parts(b)
     tables(b)
     lanes(b)

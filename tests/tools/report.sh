@@ -67,7 +67,7 @@ equal 'they have the number of steps and devices' "$(grep -o 'mean of [0-9]* ste
 	"mean of $(awk -F'\t' 'NR > 1 && $9 > 0' r/tables/step-each.tsv | wc -l | tr -d ' ') steps on 2 devices"
 equal 'the gain in the first line has the digits of its card' "$(sed -n 's,^<p class="first">.* up to \([0-9.]* [mun]*s\) of.*,\1,p' r/index.html)" \
 	"$(sed -n '/<ol class="findings top">/,/<\/ol>/s,.*figure"><data value="[^"]*">\([^<]*\)<.*,\1,p' r/index.html | head -n 1)"
-equal 'causes of idle time have the same names and colours in the bar and the picture of a step' "$(grep -o '<li><i class="[a-z]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
+equal 'causes of idle time have the same names and colours in the bar and the picture of a step' "$(grep -o '<li><i class="[a-z0-9 ]*"></i>idle: [a-z-]*' r/index.html | sort -u | sed 's/.*: //' | uniq -d)" ''
 equal 'longest gaps start at times that differ' "$(sed -n '/The longest gaps/,/<\/table>/s,^<td class="n"><data value="[0-9]*">\([0-9.]* s\)</data></td>,\1,p' r/index.html | sort | uniq -d)" ''
 equal 'ticks of the picture have one unit and a round distance' "$(awk '/^<svg class="lanes"/ { unit = ""; n = 0 }
 	/class="tick"/ { k = split($0, part, /<text class="tick"[^>]*>/); for (i = 2; i <= k; i++) { sub(/<.*/, "", part[i]); split(part[i], x, " "); if (n++ == 1) step = x[1]
@@ -96,6 +96,23 @@ equal 'the idle time drawn for a device is that of the period' "$(awk -F'\t' 'FN
 	f == 3 { k = $1 SUBSEP $3; begin[k] = start[$10, $2]; period[k] = $11; device[k] = $3; drawn[k] += $4 == "idle" ? $7 : 0 }
 	END { for (k in drawn) { idle = 0; n++; for (i = 1; i <= g; i++) if (of[i] == device[k]) { a = from[i] > begin[k] ? from[i] : begin[k]; b = till[i] < begin[k] + period[k] ? till[i] : begin[k] + period[k]
 		if (b - a >= period[k] / 4000) idle += b - a }; if (idle != drawn[k]) print k, idle, drawn[k] }; print n }' r/tables/step-each.tsv r/tables/gaps.tsv r/tables/lanes.tsv)" 4
+# Devices that are not drawn: all have operations, device 2 only after the slowest step; a picture holds 16 of 18.
+mkdir -p few/tables && (
+	cd few/tables && printf 'class\tdevice\tstep\tstart\tperiod\nc\t0\t3\t1000\t100\nc\t0\t4\t1100\t\nc\t5\t3\t1000\t90\n' >step-each.tsv && echo device >record-device.tsv &&
+	seq 0 17 >>record-device.tsv && printf 'device\tstart\tdur\tcause\tnext\n' >gaps.tsv && printf 'device\ttype\tname\tstart\tdur\tcomm\n' >op.tsv &&
+	for d in $(seq 0 16) ; do [ "$d" = 2 ] || printf '%d\tkernel\tk\t1010\t20\t0\n' "$d"; done >>op.tsv && printf '2\tkernel\tk\t3000\t20\t0\n' >>op.tsv &&
+	awk -f "$root/lib/report/lanes.awk" step-each.tsv record-device.tsv gaps.tsv op.tsv >lanes.tsv
+	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/lanes.awk" lanes.tsv >../page
+)
+equal 'devices that are not in the picture of a step have a row with the reason' \
+	"$(awk -F'\t' '$1 == "slowest" && $4 == "none" { print $3, $5 }' few/tables/lanes.tsv | paste -sd ,)" '2 outside,16 limit,17 limit'
+equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
+	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
+causes=$(awk '/split\(CAUSES/ { next } /CAUSES = / { gsub(/.*= "|"$/, ""); print }' "$root/lib/report/page/lanes.awk")
+echo 'END { n = split(causes, c, " "); for (i = 1; i <= n; i++) print tinted(c[i]) }' >each.awk
+equal 'every cause of idle time has its own tint or stripes' "$(awk -v causes="$causes" -f "$root/lib/report/page/html.awk" -f each.awk /dev/null | sort | uniq -d)" ''
+equal '... and all causes of nsysx-idle(1) are there' "$(printf '%s\n' $causes | sort | paste -sd ' ')" \
+	"$({ sed -n '/^\.Ss Causes/,/^\.Ss Table/s/^\.It Li //p' "$root/docs/man/nsysx-idle.1" | tr ',' '\n'; printf 'before\nafter\n'; } | tr -d ' ' | sort | paste -sd ' ')"
 # Four that vary: the second close to the first, the third close to the second only, the fourth far from all.
 printf 'id\tname\n1\ta\n1\tb\n1\tc\n1\td\n' >variable.tsv
 printf 'id\tname\tmean\trelstd\tcomm\n1\ta\t100000\t0.5\t0\n1\tb\t103000\t0.5\t0\n1\tc\t120000\t0.5\t0\n1\td\t900000\t0.01\t0\n' >thunk.tsv
@@ -294,6 +311,24 @@ ok 'without gnuplot' build PROFILES='s/r0.sqlite s/r1.sqlite' OUT=r5 GNUPLOT=no-
 sound r5 'its page is sound'
 shows r5 'gnuplot is not here' diags 'it says why there are no plots'
 ok '... there are no plots' sh -c '! ls r5/plots/*.svg 2>/dev/null'
+
+# No GPU work: ranges of the host alone, of PyTorch, and of XLA with a dump.
+cpu() { python3 - "$1" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for (t,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE 'CUPTI%' OR name LIKE 'ENUM_CUDA%' OR name = 'TARGET_INFO_GPU')").fetchall():
+    db.execute("DROP TABLE " + t)
+db.commit()
+END
+}
+cp t/r0.sqlite cpu.sqlite && cpu cpu.sqlite && cp s/r0.sqlite cpux.sqlite && cpu cpux.sqlite
+ok 'ranges of the host alone' nsysx-report -q -o ra cpu.sqlite
+equal 'the page says that there is no GPU work and how to record it, and nothing that is not so' "$(sed -n 's,^<p class="verdict">\(.*\)</p>$,\1,p' ra/index.html) $(grep -c 'Looked at: slow\|0 devices\|extract with --ops' ra/index.html)" \
+	'No GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a. 0'
+ok 'of XLA, with a dump' nsysx-report -q -o rax -x s/dump0 cpux.sqlite
+sound rax 'its page is sound'
+shows rax 'jit_train_step' memory 'what the dump tells is there'
+shows rax 'XlaCompile' compilation 'and compilation'
 
 # Names.
 mkdir -p 'odd' 'x/a' 'x/b'

@@ -71,7 +71,7 @@ function words(x,   y) {
 }
 # A sentence of its own; what is a name in it stays as it is.
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
-function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tint(cause[i]) }
+function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
 function card(x, form, what) { print "<div><dt>" esc(what) "</dt><dd>" data(x, form) "</dd></div>" }
 function bar(   i) {
@@ -131,5 +131,5 @@ END {
 	}
 	if (lookeds > 3)
 		print "</details>"
-	print "<p class=\"note quietly\">" devices + 0 (devices == 1 ? " device" : " devices") (model_list != "" ? ", " esc(model_list) : "") "; " profiles + 0 (profiles == 1 ? " profile" : " profiles") (product_list != "" ? " by " esc(product_list) : "") (day != "" ? "; recorded " day : "") "</p>"
+	print "<p class=\"note quietly\">" (devices ? devices : "no") (devices == 1 ? " device" : " devices") (model_list != "" ? ", " esc(model_list) : "") "; " profiles + 0 (profiles == 1 ? " profile" : " profiles") (product_list != "" ? " by " esc(product_list) : "") (day != "" ? "; recorded " day : "") "</p>"
 }

@@ -36,9 +36,23 @@ function percent(x) { return sprintf("%.1f %%", x) }
 function shown(x, form) {
 	return form == "ns" ? ns(x) : form == "say" ? spoken(x) : form == "at" ? sprintf("%.6f s", x / 1e9) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
 }
-# The tint of idle time of a cause: what the host did instead of launching, or that the work was launched.
-function tint(cause) {
-	return cause == "sync" ? "sync" : cause ~ /^(host|range|compile)$/ ? "late" : cause ~ /^(latency|dependency|unresolved|graph|no-call)$/ ? "idle" : "starved"
+# Idle time: what the host did instead of launching (late), what launching waited for (starved), a wait of the host, or that the work was launched
+# (idle) has a tint each; causes of one tint differ in their stripes (page.css), which is seen without colours, too.
+BEGIN {
+	causes("sync", "sync")
+	causes("late", "host range compile")
+	causes("starved", "launch api alloc loading queue-full profiler")
+	causes("idle", "latency dependency unresolved graph no-call before after")
 }
+function causes(tint, list,   n, i, cause) {
+	n = split(list, cause, " ")
+	for (i = 1; i <= n; i++) {
+		tint_of[cause[i]] = tint
+		stripes_of[cause[i]] = i
+	}
+}
+function tint(cause) { return cause in tint_of ? tint_of[cause] : "starved" }
+function stripes(cause) { return cause in tint_of ? stripes_of[cause] : 8 }
+function tinted(cause) { return tint(cause) (stripes(cause) > 1 ? " stripes" stripes(cause) : "") }
 # A number with the digits that the tool printed.
 function data(x, form) { return "<data value=\"" esc(x) "\">" esc(shown(x, form)) "</data>" }

@@ -1,5 +1,5 @@
 # lanes.awk -- the table of lanes as pictures, a step each, with a choice of which is shown. Hovering tells names and times.
-# Reads lanes.tsv.
+# Reads lanes.tsv. Names the devices that are not in a picture.
 FNR == 1 {
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
@@ -15,6 +15,10 @@ function v(name) { return $col[name] }
 		period[k] = v("period")
 	}
 	d = v("device")
+	if (v("lane") == "none") {
+		missing[k, v("what")] = missing[k, v("what")] (absent[k, v("what")]++ ? ", " : "") d
+		next
+	}
 	if (!((k, d) in row)) {
 		# By number: the order in the table is that of who began first.
 		for (i = ++devices[k]; i > 1 && device[k, i - 1] + 0 > d + 0; i--)
@@ -38,9 +42,38 @@ function v(name) { return $col[name] }
 	if (v("lane") == "idle")
 		caused[v("what")] = 1
 }
-BEGIN { WIDE = 1000; HIGH = 9; HEAD = 15; split("compute comm copy idle", lanes, " ") }
-function class(k, i) {
-	return lane[k, i] == "comm" ? what[k, i] : lane[k, i] != "idle" ? lane[k, i] : tint(what[k, i])
+BEGIN {
+	WIDE = 1000
+	HIGH = 9
+	HEAD = 15
+	split("compute comm copy idle", lanes, " ")
+	# In the order in which nsysx-idle has them.
+	CAUSES = "before after graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved"
+}
+# How a piece is filled: by its class; stripes are a gradient of their own.
+function fill(k, i,   cause) {
+	cause = what[k, i]
+	if (lane[k, i] == "idle" && stripes(cause) > 1)
+		return "fill=\"url(#" tint(cause) "-" stripes(cause) ")\""
+	return "class=\"" (lane[k, i] == "comm" ? cause : lane[k, i] != "idle" ? lane[k, i] : tint(cause)) "\""
+}
+# Stripes of the causes that are drawn: where the tint gives way to the ground, in percent of the height, as page.css has them.
+function gradients(   cause, n, i, j, m, part, id, made) {
+	n = split("40-60 25-40,60-75 50-100 0-50 20-80 0-30,70-100 0-20,40-60,80-100", band, " ")
+	printf "<svg class=\"stripes\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>"
+	n = split(CAUSES, cause, " ")
+	for (i = 1; i <= n; i++) {
+		id = tint(cause[i]) "-" stripes(cause[i])
+		if (!(cause[i] in caused) || stripes(cause[i]) == 1 || made[id]++)
+			continue
+		printf "<linearGradient id=\"%s\" x2=\"0\" y2=\"1\">", id
+		m = split(band[stripes(cause[i]) - 1], part, /[-,]/)
+		for (j = 1; j <= m; j++)
+			printf "<stop class=\"%s\" offset=\"%s%%\"/><stop class=\"%s\" offset=\"%s%%\"/>", \
+				(j % 2 ? tint(cause[i]) : "ground"), part[j], (j % 2 ? "ground" : tint(cause[i])), part[j]
+		printf "</linearGradient>"
+	}
+	print "</defs></svg>"
 }
 function cut(x) {
 	if (length(x) <= 70)
@@ -76,7 +109,7 @@ function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
 			;
 		x = start[k, i] * scale
 		w = dur[k, i] * scale
-		printf "<rect class=\"%s\" x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", class(k, i), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
+		printf "<rect %s x=\"%.4g\" y=\"%d\" width=\"%.3g\" height=\"%d\"><title>%s</title></rect>\n", fill(k, i), x, (row[k, at[k, i]] - 1) * per + HEAD + (j - 1) * (HIGH + 2), (w < 0.6 ? 0.6 : w), HIGH, esc(told(k, i))
 	}
 	print "</svg>"
 	for (i = 1; i <= devices[k]; i++)
@@ -89,28 +122,43 @@ function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
 		printf "<text class=\"tick\" x=\"%.4g%%\" y=\"%d\" text-anchor=\"%s\">%s %s</text>", 100 * i * step_of / length_of[k], high - 3, (i == 0 ? "start" : "middle"), i * step_of / unit, name_of
 	print "\n</svg>"
 }
+# A list of devices, of which a sentence has the first.
+function first_of(x,   n, part, i, s) {
+	n = split(x, part, ", ")
+	for (i = 1; i <= n && i <= 16; i++)
+		s = s (i == 1 ? "" : ", ") part[i]
+	return esc(s) (n > 16 ? ", …" : "")
+}
+function not_drawn(k,   n) {
+	if (n = absent[k, "outside"])
+		print "<p class=\"note\">Nothing of " (n == 1 ? "device " : "devices ") first_of(missing[k, "outside"]) " lies within this time.</p>"
+	if (n = absent[k, "limit"])
+		print "<p class=\"note\">For want of room " n (n == 1 ? " device is" : " devices are") " not drawn: " first_of(missing[k, "limit"]) ".</p>"
+}
 function label(k) {
 	if (k == "recording")
 		return "the whole recording: " ns(length_of[k])
 	return k " step, number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
 }
-# Causes of idle time, those that are drawn, in the order in which nsysx-idle has them.
+# Causes of idle time, those that are drawn.
 function legend(   n, i, cause, s) {
-	n = split("graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved", cause, " ")
+	n = split(CAUSES, cause, " ")
 	for (i = 1; i <= n; i++)
 		if (cause[i] in caused)
-			s = s "<li><i class=\"" tint(cause[i]) "\"></i>idle: " cause[i] "</li>"
+			s = s "<li><i class=\"" tinted(cause[i]) "\"></i>idle: " cause[i] "</li>"
 	return s
 }
 END {
 	if (!picks)
 		exit
+	gradients()
 	print "<div class=\"choice\">"
 	for (i = picks; i >= 1; i--)
 		printf "<input type=\"radio\" name=\"lanes\" id=\"lanes-%s\"%s><label for=\"lanes-%s\">%s</label>\n", pick[i], (i == picks ? " checked" : ""), pick[i], label(pick[i])
 	for (i = picks; i >= 1; i--) {
 		printf "<div class=\"scroll lanes-%s\" tabindex=\"0\">", pick[i]
 		draw(pick[i])
+		not_drawn(pick[i])
 		print "</div>"
 	}
 	print "</div>\n<ul class=\"key\"><li><i class=\"compute\"></i>compute</li><li><i class=\"exposed\"></i>exposed communication</li><li><i class=\"hidden\"></i>hidden communication</li><li><i class=\"copy\"></i>copies</li>" legend() "</ul>"

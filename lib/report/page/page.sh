@@ -216,7 +216,8 @@ diags() {
 	# shellcheck disable=SC2086  # a list of words
 	awk -f "$here/html.awk" -f "$here/../root.awk" -f "$here/rules.awk" $tables flame/source.folded
 	table record-diag 'severity:severity:s,source:from:s,text:what:s,count:count:n' 1000 'The streams hold none.'
-	notes=$(said logs/tables/*.log logs/flame/*.log logs/summary.log)
+	# Where there is no GPU work, that is said; how to extract it would mislead.
+	notes=$(said logs/tables/*.log logs/flame/*.log logs/summary.log | if [ "$work" ]; then cat; else sed '/ extract /d'; fi)
 	if [ "$notes" ]; then
 		echo '<h3>Said while tables were made</h3><ul class="quiet">'
 		printf '%s\n' "$notes" | escaped | sed 's,.*,<li>&</li>,'
@@ -248,7 +249,7 @@ rows idle && sections="$sections idle:Idle"
 [ "$work" ] && sections="$sections kernels:Kernels"
 rows copies && sections="$sections copies:Copies"
 rows compile-process && sections="$sections compilation:Compilation"
-[ "$xla" ] && sections="$sections memory:Memory"
+{ [ "$xla" ] || rows heap-peak; } && sections="$sections memory:Memory"
 sections="$sections diags:Warnings files:Files"
 long() {
 	case $1 in
