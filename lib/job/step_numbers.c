@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 /* Steps [at, at + n) of one device and class. */
 struct run { size_t at, n; int64_t shift; bool shared; };
 
@@ -43,22 +45,21 @@ find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *ow
 
 		if ((x < begin && distance(x, begin) > half) || (x > end && distance(x, end) > half))
 			continue;
-		while (j + 1 < m && distance(ref[j + 1].first, x) < distance(ref[j].first, x))
+		while (j + 1 < m && distance(ref[j + 1].first, x) <= distance(ref[j].first, x))
 			j++;
 		room[k++] = (int64_t)j - (int64_t)i;
 	}
 	if (!k)
 		return false;
 	qsort(room, k, sizeof *room, by_value);
-	*shift = nsx_percentile(room, k, 50);
+	*shift = room[(k - 1) / 2];
 	return true;
 }
 
 /* Number the steps of the n runs of a class. */
 static void
-number(struct nsx_step_set *s, struct run *runs, size_t n, int64_t *room)
+number(struct nsx_step_of *list, const struct nsx_catalogue *cat, struct run *runs, size_t n, int64_t *room)
 {
-	struct nsx_step_of *list = s->list.p;
 	const struct run *ref = &runs[0];
 	int64_t least = 0;
 
@@ -68,8 +69,8 @@ number(struct nsx_step_set *s, struct run *runs, size_t n, int64_t *room)
 	for (size_t i = 0; i < n; i++) {
 		struct run *r = &runs[i];
 
-		r->shared = r == ref || (one_clock(&s->cat.devices.p[list[r->at].device],
-		                                   &s->cat.devices.p[list[ref->at].device])
+		r->shared = r == ref || (one_clock(&cat->devices.p[list[r->at].device],
+		                                   &cat->devices.p[list[ref->at].device])
 		            && find_shift(&list[ref->at], ref->n, &list[r->at], r->n, room, &r->shift));
 		if (r->shared && r->shift < least)
 			least = r->shift;
@@ -80,28 +81,27 @@ number(struct nsx_step_set *s, struct run *runs, size_t n, int64_t *room)
 }
 
 int
-nsx_step_numbers(struct nsx_step_set *s)
+nsx_step_numbers(struct nsx_step_of *list, size_t n, const struct nsx_catalogue *cat, struct nsx_err *err)
 {
 	NSX_VEC(struct run) runs = { 0 };
-	int64_t *room = malloc((s->list.n + 1) * sizeof *room);
-	const struct nsx_step_of *list = s->list.p;
+	int64_t *room = malloc((n + 1) * sizeof *room);
 	bool good = room != NULL;
 
-	for (size_t i = 0; good && i < s->list.n;) {
+	for (size_t i = 0; good && i < n;) {
 		struct run r = { .at = i };
 
 		if (i && list[i].class != list[i - 1].class) {
-			number(s, runs.p, runs.n, room);
+			number(list, cat, runs.p, runs.n, room);
 			runs.n = 0;
 		}
-		while (i < s->list.n && list[i].class == list[r.at].class && list[i].device == list[r.at].device)
+		while (i < n && list[i].class == list[r.at].class && list[i].device == list[r.at].device)
 			i++;
 		r.n = i - r.at;
 		good = nsx_vec_push(&runs, r);
 	}
 	if (good && runs.n)
-		number(s, runs.p, runs.n, room);
+		number(list, cat, runs.p, runs.n, room);
 	free(runs.p);
 	free(room);
-	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
+	return good ? NSX_OK : nsx_err_nomem(err, NULL);
 }

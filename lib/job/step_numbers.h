@@ -14,10 +14,12 @@
 #ifndef NSX_JOB_STEP_NUMBERS_H
 #define NSX_JOB_STEP_NUMBERS_H
 
-#include "job/steps.h"
+#include "base/err.h"
+#include "job/catalogue.h"
+#include "job/step_of.h"
 
-/* Set `number` of all in s->list, which is sorted by class, device and start. NSX_OK, or NSX_ERR without memory:
- * s->err says so. O(n log n) of n steps, and 8 bytes for each step of a device. */
-int nsx_step_numbers(struct nsx_step_set *s);
+/* Set `number` of list[0..n-1], sorted by class, device and start; their devices are those of cat. NSX_OK, or NSX_ERR
+ * without memory: err says so. O(n log n), and 8 bytes for each. */
+int nsx_step_numbers(struct nsx_step_of *list, size_t n, const struct nsx_catalogue *cat, struct nsx_err *err);
 
 #endif

@@ -542,7 +542,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 		}
 	}
 	free(met.p);
-	return nsx_step_numbers(s);
+	return nsx_step_numbers(s->list.p, s->list.n, &s->cat, s->err);
 }
 
 void

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/near.h"
 #include "job/catalogue.h"
+#include "job/step_of.h"
 #include "job/threads.h"
 #include "job/names.h"
 #include "job/range_book.h"
@@ -27,18 +28,6 @@
 
 /* Which records are steps. */
 enum nsx_step_kind { NSX_STEP_PATTERN, NSX_STEP_CLASS, NSX_STEP_MODULE };
-
-/* A step on a device. */
-struct nsx_step_of {
-	uint32_t class;            /* in nsx_step_set.names */
-	uint32_t device;           /* in the catalogue */
-	uint32_t step;             /* in nsx_step_set.steps */
-	int64_t  number;           /* 0, 1, ... of its class in the job, by start (step_numbers.h) */
-	int64_t  first, last;      /* start of its first operation, end of its last */
-	int64_t  period;           /* from its start to the start of the next one; NSX_ABSENT for the last */
-	int64_t  ops, helper;      /* number of operations; those launched by other threads */
-	struct nsx_timeline_sums sums;   /* over [first, last): all activity of the device */
-};
 
 struct nsx_step { int64_t profile, pid, range, host_start, host_end; uint32_t class, thread; };
 

@@ -176,7 +176,8 @@ put_verdict(struct screen *s)
 	} else
 		nsx_buf_c(&a->text, a->count
 		          ? "what devices did is not known: no operations in the stream, extract with -a"
-		          : "no GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with -a");
+		          : "no GPU work in the stream: record CUDA (nsys profile --trace=cuda,nvtx) and extract with "
+		            "-a");
 	if (s->markdown)
 		nsx_buf_c(s->to, "**");
 	put_lines(s, nsx_buf_view(&a->text), 0);
