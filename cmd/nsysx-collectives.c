@@ -23,7 +23,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-collectives",
 	"[-b] [-z[LEVEL]] [--summary | --instances | --each] "
-	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Add records of collectives with their bandwidths, or sum them up.", opts };
 
 static int
@@ -33,6 +33,8 @@ add_records(int nops, char **ops)
 
 	if (nsx_tool_table.sort)
 		nsx_cli_misuse(&cli, "--sort goes with --summary, --instances and --each");
+	if (nsx_tool_rows.tests.n)
+		nsx_cli_misuse(&cli, "--only goes with --summary, --instances and --each");
 	if (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json)
 		nsx_cli_misuse(&cli, "--tsv, --table and --json go with --summary, --instances and --each");
 	nsx_tool_open(&t, &cli, nops, ops, NSX_READ_ORDERED);

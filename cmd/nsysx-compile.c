@@ -26,7 +26,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-compile",
                                     "[--by WHAT | --summary [--full]] "
-                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print where compilation time goes.", opts };
 
 static int

@@ -17,7 +17,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-copies",
                                     "[--by size | --findings] "
-                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print copies of memory: count, bytes, time, speed, and how much of it other work hides.", opts };
 
 int

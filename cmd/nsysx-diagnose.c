@@ -33,7 +33,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = {
 	"nsysx-diagnose",
 	"[--step REGEX | --module NAME] [--where | --all [--gaps N]] [--tsv | --table | --json | --markdown] "
-	"[--top N] [-o FILE] [FILE]",
+	"[--only COLUMN=TEXT] [--top N] [-o FILE] [FILE]",
 	"Print what a job is bound by, the parts of its steps, and possible gains, ranked.", opts
 };
 
@@ -101,6 +101,8 @@ main(int argc, char **argv)
 		o.form = form == NSX_TABLE_ALIGNED ? NSX_DIAGNOSE_SCREEN : NSX_DIAGNOSE_MARKDOWN;
 	if (o.form == NSX_DIAGNOSE_SCREEN && nsx_tool_to_terminal())
 		o.width = nsx_terminal_width(STDOUT_FILENO);
+	if (nsx_tool_rows.tests.n && (all || (!where && form != NSX_TABLE_TSV && form != NSX_TABLE_JSON)))
+		nsx_cli_misuse(&cli, "--only goes with one table: --tsv, --json or --where");
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	int rc = nsx_diagnose(t.in, &o, &d, &t.diags, &t.err);
 	if (rc == NSX_OK)

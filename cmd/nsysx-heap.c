@@ -18,7 +18,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-heap",
-	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [--top N] [--wide] [-o FILE] [DUMP]...",
+	"[--peak | --summary | --at-peak [--stacks]] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] "
+	"[--wide] [-o FILE] [DUMP]...",
 	"Print how much heap memory programs need, of their HLO dumps (.hlo.pb, .xz, .zst) or folders of them.", opts };
 
 int

@@ -40,7 +40,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-idle",
 	"[--by WINDOWS] [--steps] [--cause NAME,...] [--verdict | --list N [--with-table] | --folded] "
-	"[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
 /* The value of --by. */

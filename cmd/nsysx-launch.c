@@ -18,7 +18,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = {
-	"nsysx-launch", "[--by kernel|range] [--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"nsysx-launch",
+	"[--by kernel|range] [--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print the calls, launch time and queue time of kernels, and how long GPUs waited for them.", opts };
 
 int

@@ -23,7 +23,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-measure",
 	"--module NAME | --range NAME [--names FORM] [--skip N] [--stats | --list] "
-	"[--tsv | --table | --json] [--top N] [--wide] [-o "
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print the GPU time of each execution of a program or a range.", opts };
 

@@ -39,7 +39,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-roofline",
 	"[--by WHAT | --points | --peaks] [--peak MATH=TFLOPS] [--bandwidth GBPS] "
-                                    "[--tsv | --table | --json] [--top N] [--wide] [-o FILE] [FILE]",
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
                                     "Print how far each instruction is from what the hardware can do.", opts };
 
 /* The values of the options, checked (misuse exits). */

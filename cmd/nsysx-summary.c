@@ -31,7 +31,7 @@ static const struct nsx_opt opts[] = {
 };
 static const struct nsx_cli cli = { "nsysx-summary",
 	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
-	"[--tsv | --table | --json] [--top N] [--wide] [-o "
+	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/near.h"
+#include "base/num.h"
 #include "base/outfile.h"
 #include "base/vec.h"
 #include "stream/fields.h"
@@ -17,6 +18,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR('t', "table", &table, "KIND,...",
 	            "print this kind as a plain table with a row of column names; of several, % in -o is the kind"),
 	NSX_OPT_STR(0, "time", &times, "A:B,...", "with --table: only records that overlap the time from A to B"),
+	NSX_TOOL_ONLY,
 	NSX_TOOL_TOP,
 	NSX_TOOL_WIDE,
 	NSX_OPT_FLAG(0, "schema", &schema, "print every kind and column with unit and meaning, and exit"),
@@ -25,13 +27,13 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-view",
-                                    "[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--top N] [--wide]] "
+	"[-b] [-z[LEVEL]] [-k KIND,... | -t KIND,... [--time A:B] [--only COLUMN=TEXT] [--top N] [--wide]] "
                                     "[-o FILE] [FILE]",
                                     "Convert a stream between text and binary, select kinds, print some as tables.",
                                     opts };
 
-/* The requested kinds, and how many records each had. */
-struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; };
+/* The requested kinds, and how many of the requested records each had; some: it had any. */
+struct wanted { struct nsx_str name; int64_t records; struct nsx_writer *out; bool some; };
 static struct wanted *wanted;
 static size_t nwanted;
 
@@ -75,6 +77,39 @@ is_outside(const struct nsx_rec *rec)
 	return true;
 }
 
+/* Whether a record fulfils --only: its values are as a table has them. */
+static bool
+is_wanted(const struct nsx_rec *rec)
+{
+	static struct nsx_buf text;
+
+	for (size_t i = 0; i < nsx_tool_rows.tests.n; i++) {
+		const struct nsx_only_test *test = &nsx_tool_rows.tests.p[i];
+		int slot = nsx_kind_slot(rec->kind, test->column);
+		char number[NSX_DOUBLE_CHARS], *end = number;
+
+		text.len = 0;
+		if (slot < 0)
+			nsx_cli_misuse(&cli, "--only: %s records have no column %.*s", rec->kind->name,
+			               (int)test->column.len, test->column.ptr);
+		if (!nsx_has(rec, slot))
+			;
+		else if (rec->kind->cols[slot].type == 's')
+			nsx_buf_str(&text, rec->v[slot].s);
+		else if (rec->kind->cols[slot].type == 'f')
+			end = nsx_put_double(number, rec->v[slot].f);
+		else
+			end = nsx_put_int(number, rec->v[slot].i);
+		nsx_buf_add(&text, number, (size_t)(end - number));
+		nsx_buf_char(&text, '\0');
+		if (text.failed)
+			nsx_cli_die(&cli, "out of memory");
+		if (!nsx_only_holds(test, (struct nsx_str){ text.ptr, text.len - 1 }))
+			return false;
+	}
+	return true;
+}
+
 static void
 want(const char *list)
 {
@@ -87,7 +122,7 @@ want(const char *list)
 		if (!more)
 			nsx_cli_die(&cli, "out of memory");
 		wanted = more;
-		wanted[nwanted++] = (struct wanted){ { p, len }, 0, NULL };
+		wanted[nwanted++] = (struct wanted){ { p, len }, 0, NULL, false };
 		p += len;
 		if (!*p)
 			return;
@@ -165,9 +200,9 @@ source_of(enum nsx_kind_id id)
 	}
 }
 
-/* For a kind without records, say why, or suggest a similar name. */
+/* For a kind without requested records, say why, or suggest a similar name; some: it has others. */
 static void
-warn_missing(struct nsx_tool *t, struct nsx_str name)
+warn_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 {
 	struct nsx_near near = { .want = name };
 	struct nsx_str meant;
@@ -175,6 +210,10 @@ warn_missing(struct nsx_tool *t, struct nsx_str name)
 	const struct nsx_kind *const *kinds = nsx_reader_kinds(t->in, &n);
 	enum nsx_kind_id id = nsx_kind_find(name);
 
+	if (some) {
+		nsx_cli_warn(&cli, "%s: no record of kind %.*s fulfils --only", t->in_name, (int)name.len, name.ptr);
+		return;
+	}
 	if (id != NSX_NKINDS) {
 		nsx_cli_warn(&cli, "%s: no record of kind %.*s%s", t->in_name, (int)name.len, name.ptr, source_of(id));
 		return;
@@ -208,6 +247,9 @@ copy_wanted(struct nsx_tool *t, size_t top)
 			to = find(last = rec.kind);
 		if (!to || is_outside(&rec))
 			continue;
+		to->some = true;
+		if (!is_wanted(&rec))
+			continue;
 		to->records++;
 		if (top && (size_t)to->records > top)
 			continue;
@@ -218,7 +260,7 @@ copy_wanted(struct nsx_tool *t, size_t top)
 		return NSX_ERR;
 	for (size_t i = 0; i < nwanted; i++)
 		if (wanted[i].records == 0)
-			warn_missing(t, wanted[i].name);
+			warn_missing(t, wanted[i].name, wanted[i].some);
 	return NSX_OK;
 }
 
@@ -298,6 +340,9 @@ view_on_terminal(int nops, char **ops)
 	while (good && (rc = nsx_read(t.in, &rec)) == NSX_OK) {
 		if (!find(rec.kind) || is_outside(&rec))
 			continue;
+		wanted[0].some = true;
+		if (!is_wanted(&rec))
+			continue;
 		wanted[0].records++;
 		good = s.table || show_columns(&s, rec.kind);
 		if (good && s.top && nsx_table_rows(s.table) == s.top)
@@ -311,7 +356,7 @@ view_on_terminal(int nops, char **ops)
 	if (!good)
 		nsx_cli_die(&cli, "out of memory");
 	if (rc == NSX_EOF && wanted[0].records == 0)
-		warn_missing(&t, wanted[0].name);
+		warn_missing(&t, wanted[0].name, wanted[0].some);
 	rc = rc == NSX_EOF ? NSX_OK : NSX_ERR;
 	if (rc == NSX_OK && s.table)
 		rc = nsx_tool_write_table(&t, s.table, -1);
@@ -402,6 +447,8 @@ main(int argc, char **argv)
 		nsx_cli_misuse(&cli, "--table is text");
 	if (!table && (nsx_tool_table.top >= 0 || nsx_tool_table.wide))
 		nsx_cli_misuse(&cli, "--top and --wide go with --table");
+	if (!table && nsx_tool_rows.tests.n)
+		nsx_cli_misuse(&cli, "--only goes with --table");
 	if (!table && times)
 		nsx_cli_misuse(&cli, "--time goes with --table");
 	if (times)

@@ -147,6 +147,15 @@ nsx_tool_finish(struct nsx_tool *t, int rc)
 	return NSX_EXIT_OK;
 }
 
+struct nsx_only nsx_tool_rows;
+
+const char *
+nsx_tool_only(const char *arg, int operands)
+{
+	(void)operands;
+	return nsx_only_add(&nsx_tool_rows, arg);
+}
+
 enum nsx_table_form
 nsx_tool_table_form(const struct nsx_cli *cli)
 {
@@ -262,20 +271,26 @@ explain_empty(struct nsx_tool *t)
 }
 
 int
-nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags)
+nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags)
 {
 	return nsx_tool_write_table_to(t, table, diags, nsx_tool_output.path);
 }
 
 int
-nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64_t diags, const char *path)
+nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path)
 {
+	size_t rows = nsx_table_rows(table);
+
+	if (rows == 0)
+		explain_empty(t);
+	if (nsx_table_only(table, &nsx_tool_rows, &t->err) != NSX_OK)
+		nsx_cli_misuse(t->cli, "--only: %s", t->err.msg);
+	if (rows && nsx_table_rows(table) == 0)
+		nsx_cli_warn(t->cli, "--only: none of %zu rows fulfils it", rows);
 	struct nsx_outfile *f = nsx_outfile_open(path, &t->err);
 	enum nsx_table_form form = nsx_tool_table_form(t->cli);
 	int rc = NSX_ERR;
 
-	if (nsx_table_rows(table) == 0)
-		explain_empty(t);
 	if (f && nsx_table_show(table, form, look_of(form, table), diags, f, &t->err) == NSX_OK)
 		rc = nsx_tool_commit(t, f);
 	nsx_outfile_free(f);

@@ -41,7 +41,13 @@ extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t 
 	            "the first N rows only, 0: all [20 on a terminal, else all]")
 #define NSX_TOOL_WIDE \
 	NSX_OPT_FLAG(0, "wide", &nsx_tool_table.wide, "every column, whole names, on a terminal too")
-#define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_TOP, NSX_TOOL_WIDE
+/* Row of an option table: --only, and the rows that it asks for. */
+const char *nsx_tool_only(const char *arg, int operands);
+extern struct nsx_only nsx_tool_rows;
+#define NSX_TOOL_ONLY \
+	NSX_OPT_CALL(0, "only", nsx_tool_only, "COLUMN=TEXT", \
+	             "only rows with that text in COLUMN; COLUMN~REGEX: with what matches; again: both must hold")
+#define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_ONLY, NSX_TOOL_TOP, NSX_TOOL_WIDE
 /* One for programs that sort it by any of its columns. */
 #define NSX_TOOL_SORT \
 	NSX_OPT_STR(0, "sort", &nsx_tool_table.sort, "COLUMN", \
@@ -114,10 +120,10 @@ struct nsx_tool_part { char *name, *path; };
 struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
 void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
 
-/* Write the table to the file of -o, limited by --top and, on a terminal, by its width. diags: number of diags of the
- * stream. NSX_OK, or NSX_ERR with t->err filled. */
-int nsx_tool_write_table(struct nsx_tool *t, const struct nsx_table *table, int64_t diags);
-int nsx_tool_write_table_to(struct nsx_tool *t, const struct nsx_table *table, int64_t diags, const char *path);
+/* Write the table to the file of -o, limited by --only, whose other rows are removed from it, by --top and, on a
+ * terminal, by its width. diags: number of diags of the stream. NSX_OK, or NSX_ERR with t->err filled. */
+int nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags);
+int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path);
 
 /* Write the collected diags as records, source prefixed with the program's name. */
 int nsx_tool_write_diags(const struct nsx_cli *cli, struct nsx_writer *out, const struct nsx_diags *d);

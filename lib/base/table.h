@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/only.h"
 #include "base/outfile.h"
 #include "base/str.h"
 
@@ -69,6 +70,9 @@ void nsx_table_adds(struct nsx_table *t, const char *name);
 /* Order rows by the column of that name: numbers with the greatest first, strings with the least, what is absent last;
  * rows that are equal stay as they are. NSX_OK, or NSX_ERR if there is no such column; err says which there are. */
 int nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err);
+
+/* Remove all rows but those wanted. NSX_OK, or NSX_ERR if there is no such column; err says which there are. */
+int nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_err *err);
 
 /* n rows more belong to the table, which were not put into it because nobody will see them. */
 void nsx_table_beyond(struct nsx_table *t, size_t n);

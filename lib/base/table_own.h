@@ -43,6 +43,11 @@ struct nsx_table {
 	size_t           added;
 };
 
+/* The column of that name; ncols: none. */
+size_t nsx_table_column(const struct nsx_table *t, struct nsx_str name);
+/* NSX_ERR, with err saying which columns there are. */
+int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
+
 /* What people see above a column. */
 static inline const char *
 nsx_table_head_of(const struct nsx_table *t, size_t col)

@@ -119,9 +119,8 @@ nsx_table_title(struct nsx_table *t, const char *fmt, ...)
 	t->failed |= t->title.failed;
 }
 
-/* The column of that name; ncols: none. */
-static size_t
-column(const struct nsx_table *t, struct nsx_str name)
+size_t
+nsx_table_column(const struct nsx_table *t, struct nsx_str name)
 {
 	size_t col = 0;
 
@@ -140,7 +139,7 @@ next_column(const struct nsx_table *t, const char **names, size_t *col)
 	n = strcspn(*names, " ");
 	if (!n)
 		return false;
-	*col = column(t, (struct nsx_str){ *names, n });
+	*col = nsx_table_column(t, (struct nsx_str){ *names, n });
 	assert(*col < t->ncols);
 	*names += n;
 	return true;
@@ -163,7 +162,7 @@ nsx_table_brief(struct nsx_table *t, const char *names)
 void
 nsx_table_head(struct nsx_table *t, const char *name, const char *head)
 {
-	size_t col = t ? column(t, nsx_str_c(name)) : 0;
+	size_t col = t ? nsx_table_column(t, nsx_str_c(name)) : 0;
 
 	if (!t)
 		return;
@@ -180,7 +179,7 @@ nsx_table_adds(struct nsx_table *t, const char *name)
 {
 	if (!t)
 		return;
-	t->added = column(t, nsx_str_c(name));
+	t->added = nsx_table_column(t, nsx_str_c(name));
 	t->adds = true;
 	assert(t->added < t->ncols && nsx_table_is_int(t->cols[t->added].type));
 }
@@ -234,11 +233,10 @@ sorted_cmp(const void *pa, const void *pb)
 	return c ? c : (a->row > b->row) - (a->row < b->row);
 }
 
-/* NSX_ERR, with err saying which columns there are. */
-static int
-no_column(const struct nsx_table *t, const char *name, struct nsx_err *err)
+int
+nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err)
 {
-	struct nsx_near near = { .want = nsx_str_c(name) };
+	struct nsx_near near = { .want = name };
 	struct nsx_buf b = { 0 };
 	int rc;
 
@@ -246,7 +244,8 @@ no_column(const struct nsx_table *t, const char *name, struct nsx_err *err)
 		nsx_buf_fmt(&b, "%s%s", i ? ", " : "", t->cols[i].name);
 		nsx_near_offer(&near, nsx_str_c(t->cols[i].name));
 	}
-	rc = nsx_err_set(err, "no column %s: want one of %.*s%s", name, (int)b.len, b.len ? b.ptr : "",
+	rc = nsx_err_set(err, "no column %.*s: want one of %.*s%s", (int)name.len, name.ptr, (int)b.len, b.len ? b.ptr
+	                 : "",
 	                 nsx_near_hint(&near).text);
 	nsx_near_free(&near);
 	nsx_buf_free(&b);
@@ -256,10 +255,10 @@ no_column(const struct nsx_table *t, const char *name, struct nsx_err *err)
 int
 nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err)
 {
-	size_t col = column(t, nsx_str_c(name));
+	size_t col = nsx_table_column(t, nsx_str_c(name));
 
 	if (col == t->ncols)
-		return no_column(t, name, err);
+		return nsx_table_no_column(t, nsx_str_c(name), err);
 	struct sorted *rows = t->failed ? NULL : malloc((t->nrows + 1) * sizeof *rows);
 	size_t *order = rows ? malloc((t->nrows + 1) * sizeof *order) : NULL;
 	enum nsx_cell type = t->cols[col].type;

@@ -3,6 +3,7 @@
 #include "table/launch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "job/call_book.h"
@@ -10,6 +11,7 @@
 #include "job/range_book.h"
 #include "job/reach.h"
 #include "job/starved.h"
+#include "table/idle.h"
 
 enum { C_NAME, C_KERNELS, C_CALLS, C_QUEUED, C_API, C_QUEUE, C_KERNEL, C_STARVED, C_STALLED, C_LOADING, C_VERDICT,
        C_NCOLS };
@@ -271,11 +273,20 @@ sort_rows(struct launch *f)
 		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
 }
 
-/* Devices wait longer for these kernels than they run them. */
+/* Devices wait longer for these kernels than they run them. Where that is no longer than a launch takes, it is for
+ * their launches; where it is longer, the host did something else. */
+static const char *
+verdict_of(const struct row *r)
+{
+	if (r->starved <= r->kernel)
+		return "";
+	return (double)r->starved <= (double)NSX_IDLE_LATENCY * (double)r->kernels ? "launch-bound" : "late";
+}
+
 static bool
 is_bound(const struct row *r)
 {
-	return r->starved > r->kernel;
+	return strcmp(verdict_of(r), "launch-bound") == 0;
 }
 
 static struct nsx_table *
@@ -300,8 +311,7 @@ make_table(struct launch *f)
 		nsx_table_int(t, C_STARVED, r->starved);
 		nsx_table_int(t, C_STALLED, r->stalled);
 		nsx_table_int(t, C_LOADING, r->loading);
-		if (is_bound(r))
-			nsx_table_str(t, C_VERDICT, NSX_STR("launch-bound"));
+		nsx_table_str(t, C_VERDICT, nsx_str_c(verdict_of(r)));
 	}
 	return t;
 }

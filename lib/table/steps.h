@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/table.h"
 #include "stream/reader.h"
+#include "stream/writer.h"
 
 struct nsx_steps_options {
 	const char *step;      /* POSIX extended regular expression of DOMAIN:NAME; its groups make classes; NULL:
@@ -25,5 +26,11 @@ struct nsx_steps_options {
 int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_table **table, int64_t *ndiags,
               struct nsx_diags *diags,
               struct nsx_err *err);
+
+/* The same reading, but `out`, which must not follow `in`, gets the stream of the steps alone: of what runs on a device
+ * that which begins in its window (job/step_windows.h), and of all else everything. each and explain are not used. Not
+ * finished: the caller does that. NSX_OK, or NSX_ERR with err filled. */
+int nsx_steps_cut(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_writer *out,
+                  struct nsx_diags *diags, struct nsx_err *err);
 
 #endif

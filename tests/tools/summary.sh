@@ -92,11 +92,14 @@ same '--by module is the default' "$T/default" "$T/module"
 
 # Exposed: fusion.1 40 50 60 70; ar 40 25 30 0 (std of these sqrt(868.75/3)); other 5 7. tiny is beyond 0.99 of the time.
 is 'a row per instruction, the longest exposed time first' --by thunk "$T/step.tsv" <<'END'
-id program name opcode comm count total mean std relstd percent op_name
-7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
-7 step ar all-reduce-start 1 4 95 23.75 17.0171482139 0.716511503743 20.652173913 -
-7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
+id program name opcode comm count total mean std relstd percent op_name exposed
+7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a -
+7 step ar all-reduce-start 1 4 95 23.75 17.0171482139 0.716511503743 20.652173913 - 95
+7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 - -
 END
+grep -v '^end' "$T/step.tsv" | awk -F'\t' 'BEGIN { OFS = FS } $1 == "#thunk" { for (i = 1; i <= NF; i++) if ($i == "hidden:i") h = i } $1 == "thunk" { $h = "" } { print }' |
+	nsysx-view -q --partial >"$T/not-overlapped.tsv"
+equal 'exposed is absent without nsysx-overlap' "$(nsysx-summary -q --by thunk "$T/not-overlapped.tsv" | cut -f 13 | tr '\n' ' ')" 'exposed    '
 equal 'programs beyond the default --cover: no warning' "$(cat "$T_private/err")" ''
 run nsysx-summary -v --by thunk "$T/step.tsv"
 equal '... an info with -v, in ms' "$(cat "$T_private/err")" \
@@ -135,9 +138,9 @@ idle_between_module_executions 1790 79.5555555556
 END
 # fusion.1 and other vary by more than a tenth of their mean; ar communicates. 55 is more than 6.
 is 'the slowest computations that vary' --variable "$T/step.tsv" <<'END'
-id program name opcode comm count total mean std relstd percent op_name
-7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a
-7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 -
+id program name opcode comm count total mean std relstd percent op_name exposed
+7 step fusion.1 fusion 0 4 220 55 12.9099444874 0.234726263407 47.8260869565 jit/a -
+7 step other - 0 2 12 6 1.41421356237 0.235702260396 2.60869565217 - -
 END
 equal '--variable=1: only the slowest' "$(nsysx-summary -q --variable=1 "$T/step.tsv" | cut -f 3 | tr '\n' ' ')" 'name fusion.1 '
 

@@ -235,8 +235,9 @@ close_nccl(struct nsx_look_comm *c, size_t a, size_t b)
 	nsx_buf_str(&c->at->text, nsx_intern_str(&c->nccl.texts, k->comm));
 	fresh.name = nsx_look_text(c->at, nsx_buf_view(&c->at->text));
 	fresh.kind = nsx_look_text(c->at, kind);
+	fresh.comm = nsx_look_text(c->at, nsx_intern_str(&c->nccl.texts, k->comm));
 	fresh.like = nsx_map_number(&c->like_of, (struct nsx_key){ (uint64_t)fresh.kind << 1 | 1, k->comm });
-	if (fresh.name != NSX_NONE && fresh.kind != NSX_NONE && fresh.like != NSX_NONE)
+	if (fresh.name != NSX_NONE && fresh.kind != NSX_NONE && fresh.comm != NSX_NONE && fresh.like != NSX_NONE)
 		unit = unit_at(c, (struct nsx_key){ (uint64_t)o->key << 8 | 2, (uint64_t)fresh.bytes }, fresh);
 	if (unit == NSX_NONE)
 		return nomem(c);

@@ -68,6 +68,7 @@ struct nsx_look_record { int64_t device, start, end, hidden; uint32_t clock; };
  * and size. */
 struct nsx_look_unit {
 	uint32_t name, kind;     /* in nsx_look_at.texts */
+	uint32_t comm;           /* in them, of NCCL's: the communicator */
 	uint32_t like;           /* units of one number may be compared: same kind and participants */
 	bool     nccl;           /* of a communicator */
 	int64_t  bytes, group;   /* -1: unknown */
@@ -187,8 +188,8 @@ void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- layout.c */
 
-/* An expression of awk for rows by kernel, true of kernels called by `word`, which is a nsx_look_layout's. */
-void nsx_look_put_layout_awk(struct nsx_buf *to, const char *word);
+/* The regular expression of kernels that are called by `word`, which is a nsx_look_layout's. */
+const char *nsx_look_layout_pattern(const char *word);
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
 /* ---- between.c */
@@ -205,19 +206,11 @@ int nsx_look_judge_comm(struct nsx_look_at *a);
 int nsx_look_judge_idle(struct nsx_look_at *a);       /* idle time, copies, calls that block */
 int nsx_look_judge_work(struct nsx_look_at *a);       /* launches, layouts, limits */
 
-/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, unless its gain is too small. The
- * word @ in the command is replaced by the stream. */
+/* Add a finding of a->text, which is its evidence, and a->subject, which is cleared, unless its gain is too small. */
 int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain,
                   const char *command);
 
 const char *nsx_look_name(enum nsx_look look);
-void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
-/* Append the option that names the steps as they were named here, with a space before it; nothing if none did. */
-void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
-/* Append the word as a string of awk's, with its quotes. */
-void nsx_look_put_awk(struct nsx_buf *to, struct nsx_str word);
-/* a->command with a NUL at the end, for nsx_look_find; NULL with err filled when out of memory. */
-const char *nsx_look_command(struct nsx_look_at *a);
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
 /* To a->text, and behind what a->subject has: where most of the window's time of a cause is, if that is much of it.
@@ -229,6 +222,20 @@ void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enu
 /* What to do about idle time of a cause that is mostly in ranges of a framework whose meaning is known; NULL: nothing
  * more than its cause tells. Then a->text gets its share of `what`, that time in words. Static. */
 const char *nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what);
+
+/* ---- commands.c */
+
+void nsx_look_put_quoted(struct nsx_buf *to, const char *word);   /* as a word of the shell */
+/* Append the option that names the steps as they were named here, with a space before it; nothing if none did. */
+void nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to);
+/* Append to a->command the name of the stream, with a space before it. */
+void nsx_look_put_file(struct nsx_look_at *a);
+/* Append to a->command: the tool, with options, that reads the stream; of the steps alone if there are any. */
+void nsx_look_put_over(struct nsx_look_at *a, const char *tool);
+/* Append the option for the rows whose column has one of n > 0 names. */
+void nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *names, size_t n);
+/* a->command with a NUL at the end, for nsx_look_find; NULL with err filled when out of memory. */
+const char *nsx_look_command(struct nsx_look_at *a);
 
 /* ---- catalogue.c */
 void nsx_look_put_name(const struct nsx_finding *f, struct nsx_buf *to);

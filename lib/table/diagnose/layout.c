@@ -68,13 +68,10 @@ kernel_moves(struct nsx_str name)
 	return NULL;
 }
 
-void
-nsx_look_put_layout_awk(struct nsx_buf *to, const char *word)
+const char *
+nsx_look_layout_pattern(const char *word)
 {
-	if (strcmp(word, "direct_copy_kernel") == 0)
-		nsx_buf_fmt(to, "$2 ~ \"nocast.*%s\"", word);
-	else
-		nsx_buf_fmt(to, "index($2, \"%s\")", word);
+	return strcmp(word, "direct_copy_kernel") == 0 ? "nocast.*direct_copy_kernel" : word;
 }
 
 /* The same in *word, looked for once a name: kernels have few names, and long ones. */

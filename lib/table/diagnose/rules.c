@@ -56,63 +56,10 @@ nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *wh
 		nsx_buf_fmt(to, " %s%s", what, tenths == 10 ? "" : "s");
 }
 
-/* A word of the shell. */
-void
-nsx_look_put_quoted(struct nsx_buf *to, const char *word)
-{
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")]) {
-		nsx_buf_c(to, word);
-		return;
-	}
-	nsx_buf_char(to, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			nsx_buf_c(to, "'\\''");
-		else
-			nsx_buf_char(to, *word);
-	nsx_buf_char(to, '\'');
-}
-
-void
-nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to)
-{
-	const char *option = a->options->step ? a->options->step : a->options->module;
-
-	if (!option)
-		return;
-	nsx_buf_c(to, a->options->step ? " --step " : " --module ");
-	nsx_look_put_quoted(to, option);
-}
-
-void
-nsx_look_put_awk(struct nsx_buf *to, struct nsx_str word)
-{
-	nsx_buf_char(to, '"');
-	for (size_t i = 0; i < word.len; i++) {
-		if (word.ptr[i] == '"' || word.ptr[i] == '\\')
-			nsx_buf_char(to, '\\');
-		nsx_buf_char(to, word.ptr[i]);
-	}
-	nsx_buf_char(to, '"');
-}
-
-const char *
-nsx_look_command(struct nsx_look_at *a)
-{
-	nsx_buf_char(&a->command, '\0');
-	if (a->command.failed) {
-		nsx_err_nomem(a->err, NULL);
-		return NULL;
-	}
-	return a->command.ptr;
-}
-
 int
 nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause cause, double gain, const char *command)
 {
 	struct nsx_finding f = { kind, cause, gain, NSX_NONE, NSX_NONE, NSX_NONE, NULL };
-	const char *file = a->options->file;
-	struct nsx_buf whole = { .len = 0 };
 
 	if (!command)
 		return NSX_ERR;
@@ -120,24 +67,16 @@ nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause 
 		a->subject.len = 0;
 		return NSX_OK;
 	}
-	for (const char *c = command; *c; c++)
-		if (*c != '@' || c == command || c[-1] != ' ' || (c[1] && c[1] != ' '))
-			nsx_buf_char(&whole, *c);
-		else if (!file || strcmp(file, "-") == 0)
-			nsx_buf_c(&whole, "STREAM");
-		else
-			nsx_look_put_quoted(&whole, file);
-	bool good = !whole.failed && !a->text.failed && !a->subject.failed;
+	bool good = !a->text.failed && !a->subject.failed;
 
 	if (good) {
 		f.evidence = nsx_look_text(a, nsx_buf_view(&a->text));
-		f.command = nsx_look_text(a, nsx_buf_view(&whole));
+		f.command = nsx_look_text(a, nsx_str_c(command));
 		f.subject = nsx_look_text(a, nsx_buf_view(&a->subject));
 		good = f.evidence != NSX_NONE && f.command != NSX_NONE && f.subject != NSX_NONE
 		       && nsx_vec_push(&a->findings, f);
 	}
 	a->subject.len = 0;
-	nsx_buf_free(&whole);
 	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
@@ -172,7 +111,7 @@ judge_variability(struct nsx_look_at *a)
 	a->command.len = 0;
 	nsx_buf_c(&a->command, "nsysx-steps --explain");
 	nsx_look_put_steps(a, &a->command);
-	nsx_buf_c(&a->command, " @");
+	nsx_look_put_file(a);
 	return nsx_look_find(a, NSX_FIND_VARIABILITY, NSX_NCAUSES, a->period - (double)p50, nsx_look_command(a));
 }
 

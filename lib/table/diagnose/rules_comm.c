@@ -8,27 +8,30 @@
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* What shows the first executions of the unit. */
+/* What shows the executions of the unit, or the instances of NCCL's. */
 static const char *
 slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 {
-	struct nsx_buf program = { .len = 0 };
+	struct nsx_str name = nsx_look_str(a, u->name), kind = nsx_look_str(a, u->kind), comm;
+	struct nsx_buf options = { .len = 0 };
 
 	a->command.len = 0;
-	if (u->nccl)
-		nsx_buf_fmt(&program, "NR == 1 || ($7 == %" PRId64 " && $2 == ", u->bytes);
-	else
-		nsx_buf_fmt(&program, "NR == 1 || $%d == ", NSX_COLLECTIVE_name + 1);
-	nsx_look_put_awk(&program, nsx_look_str(a, u->nccl ? u->kind : u->name));
-	nsx_buf_c(&program, u->nccl ? ")" : "");
-	nsx_buf_char(&program, '\0');
-	a->command.failed |= program.failed;
-	nsx_buf_fmt(&a->command, "%s | awk -F'\\t' ", u->nccl ? "nsysx-collectives --instances --tsv --sort transfer @"
-	            : "nsysx-collectives @ | nsysx-view -t collective");
-	if (!program.failed)
-		nsx_look_put_quoted(&a->command, program.ptr);
-	nsx_buf_c(&a->command, " | head -n 20");
-	nsx_buf_free(&program);
+	if (!u->nccl) {
+		nsx_look_put_over(a, "nsysx-collectives");
+		nsx_buf_c(&a->command, " | nsysx-view -t collective");
+		nsx_look_put_only(&a->command, "name", &name, 1);
+		return nsx_look_command(a);
+	}
+	comm = nsx_look_str(a, u->comm);
+	nsx_buf_c(&options, "nsysx-collectives --instances --sort transfer");
+	nsx_look_put_only(&options, "comm_id", &comm, 1);
+	nsx_look_put_only(&options, "collective", &kind, 1);
+	nsx_buf_fmt(&options, " --only bytes=%" PRId64, u->bytes);
+	nsx_buf_char(&options, '\0');
+	a->command.failed |= options.failed;
+	if (!options.failed)
+		nsx_look_put_over(a, options.ptr);
+	nsx_buf_free(&options);
 	return nsx_look_command(a);
 }
 
@@ -71,10 +74,12 @@ judge_slow(struct nsx_look_at *a, double *told)
 
 /* The instances that are waited in most, or the devices that make others wait most. */
 static const char *
-waits_command(const struct nsx_look_at *a)
+waits_command(struct nsx_look_at *a)
 {
-	return a->comm.nccl.ops.n ? "nsysx-collectives --instances --sort skew @"
-	       : "nsysx-stragglers --waits --sort caused @";
+	a->command.len = 0;
+	nsx_look_put_over(a, a->comm.nccl.ops.n ? "nsysx-collectives --instances --sort skew"
+	                     : "nsysx-stragglers --waits --sort caused");
+	return nsx_look_command(a);
 }
 
 /* Who is waited for: a device, or with `all` the devices of a host. */
@@ -200,8 +205,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	return nsx_look_find(a, kind, NSX_NCAUSES, gain,
-	                     waits_command(a));
+	return nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 }
 
 /* Whether one of n holds a decisive share of the waiting. */
@@ -265,8 +269,7 @@ judge_waits(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f %% of the waiting", most->device, 100 * (double)most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / n,
-	                     waits_command(a));
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / n, waits_command(a));
 }
 
 /* ---- the remaining time */
@@ -316,13 +319,10 @@ exposed_command(struct nsx_look_at *a)
 
 	for (size_t i = 0; i < a->comm.units.n; i++)
 		thunks &= !a->comm.units.p[i].nccl;
-	if (!thunks)
-		return "nsysx-summary --by collective @";
 	a->command.len = 0;
-	nsx_buf_fmt(&a->command, "nsysx-collectives @ | nsysx-view -t collective | awk -F'\\t' "
-	            "'NR > 1 { e[$%d] += $%d - $%d } END { for (n in e) printf \"%%.0f %%s\\n\", e[n], n }' "
-	            "| sort -rn | head -n 20",
-	            NSX_COLLECTIVE_name + 1, NSX_COLLECTIVE_dur + 1, NSX_COLLECTIVE_hidden + 1);
+	nsx_look_put_over(a, !thunks ? "nsysx-summary --by collective"
+	                  : a->comm.no_hidden ? "nsysx-summary --by thunk --cover 1 --sort total --only comm=1"
+	                                      : "nsysx-summary --by thunk --cover 1 --sort exposed --only comm=1");
 	return nsx_look_command(a);
 }
 

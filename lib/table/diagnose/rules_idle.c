@@ -108,7 +108,7 @@ find_with(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause caus
 /* The command for gaps that an option selects: those of the windows that are looked at, so that they add up to what is
  * found. */
 static const char *
-gaps_command(struct nsx_look_at *a, const char *option, const char *value, const char *then)
+gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool copies)
 {
 	a->command.len = 0;
 	nsx_buf_c(&a->command, "nsysx-idle");
@@ -116,7 +116,12 @@ gaps_command(struct nsx_look_at *a, const char *option, const char *value, const
 		nsx_buf_c(&a->command, " --steps");
 		nsx_look_put_steps(a, &a->command);
 	}
-	nsx_buf_fmt(&a->command, " %s%s --list 20 @%s", option, value, then);
+	nsx_buf_fmt(&a->command, " %s%s --list 20", option, value);
+	nsx_look_put_file(a);
+	if (copies) {
+		nsx_buf_c(&a->command, " && ");
+		nsx_look_put_over(a, "nsysx-copies --findings");
+	}
 	return nsx_look_command(a);
 }
 
@@ -155,7 +160,7 @@ judge_idle(struct nsx_look_at *a)
 		}
 		if (find_with(a, NSX_FIND_IDLE, (enum nsx_cause)c,
 		              nsx_look_mean(a, a->cells[nsx_cause_cell((enum nsx_cause)c)] - a->drained[c]),
-		              gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), ""), action) != NSX_OK)
+		              gaps_command(a, "--cause ", nsx_cause_name((enum nsx_cause)c), false), action) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -276,7 +281,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		put_copies(a, &c->most_blocking);
 	}
 	return find_with(a, NSX_FIND_BLOCKING, NSX_CAUSE_SYNC, drained ? nsx_look_mean(a, drained) + copies : 0,
-	                 gaps_command(a, "--drained", "", c->blocking ? " && nsysx-copies --findings @" : ""), action);
+	                 gaps_command(a, "--drained", "", c->blocking > 0), action);
 }
 
 /* Memory that is pinned, or not the host's, does not become quicker by pinning. NULL: the memory may be pageable. */
@@ -303,7 +308,9 @@ judge_copies(struct nsx_look_at *a, const struct copied *c, bool without_blockin
 	nsx_buf_c(&a->text, "copies with nothing computing beside them");
 	put_copies(a, &c->most);
 	nsx_buf_str(&a->subject, c->most.name);
-	return find_with(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, "nsysx-copies @", copies_action(&c->most));
+	a->command.len = 0;
+	nsx_look_put_over(a, "nsysx-copies");
+	return find_with(a, NSX_FIND_COPIES, NSX_NCAUSES, gain, nsx_look_command(a), copies_action(&c->most));
 }
 
 int

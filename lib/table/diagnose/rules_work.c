@@ -7,13 +7,10 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* A row of nsysx-launch whose mean wait is at most this counts as launching; if it is longer, the host did something
- * else. */
-#define LAUNCHING ((double)NSX_IDLE_LATENCY)
 /* Columns of a name in a sentence; names of kernels can be very long. */
 enum { NAME = 80 };
-/* Rows of a command in which what a finding is about is to be. */
-enum { ROWS = 20 };
+/* Names in a command. */
+enum { LISTED = 12 };
 /* Names in a sentence. */
 enum { TOLD = 3 };
 
@@ -25,7 +22,7 @@ judge_launch(struct nsx_look_at *a)
 	int64_t kernels = 0;
 
 	for (size_t i = 0; nsx_launch_sum(a->launch, i, &s); i++) {
-		if (!s.bound || (double)s.starved > LAUNCHING * (double)s.kernels)
+		if (!s.bound)
 			continue;
 		starved += (nsx_u128)s.starved;
 		kernels += s.kernels;
@@ -45,7 +42,9 @@ judge_launch(struct nsx_look_at *a)
 	nsx_look_put_ns(&a->text, (double)most.kernel / (double)most.kernels);
 	nsx_buf_c(&a->text, ", is waited for ");
 	nsx_look_put_ns(&a->text, (double)most.starved / (double)most.kernels);
-	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), "nsysx-launch @");
+	a->command.len = 0;
+	nsx_look_put_over(a, "nsysx-launch --only verdict=launch-bound");
+	return nsx_look_find(a, NSX_FIND_LAUNCH_BOUND, NSX_NCAUSES, nsx_look_mean(a, starved), nsx_look_command(a));
 }
 
 static int
@@ -58,45 +57,49 @@ by_time(const void *pa, const void *pb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* To a->command: `table`, and of its rows the first and those for which a program of awk says so; that is freed. */
+/* To a->command, whose options are ended and freed. */
 static const char *
-rows_command(struct nsx_look_at *a, const char *table, struct nsx_buf *program)
+over(struct nsx_look_at *a, struct nsx_buf *options)
 {
-	nsx_buf_char(program, '\0');
+	nsx_buf_char(options, '\0');
 	a->command.len = 0;
-	a->command.failed |= program->failed;
-	nsx_buf_fmt(&a->command, "%s | awk -F'\\t' ", table);
-	if (!program->failed)
-		nsx_look_put_quoted(&a->command, program->ptr);
-	nsx_buf_fmt(&a->command, " | head -n %d", ROWS);
-	nsx_buf_free(program);
+	a->command.failed |= options->failed;
+	if (!options->failed)
+		nsx_look_put_over(a, options->ptr);
+	nsx_buf_free(options);
 	return nsx_look_command(a);
 }
 
-/* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their name, kernels by the word
- * that tells what they do. */
+/* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their name, all of them if they
+ * are few; kernels by the words that tell what they do, which are few. */
 static const char *
 layout_command(struct nsx_look_at *a)
 {
-	struct nsx_buf program = { .len = 0 };
+	struct nsx_buf options = { .len = 0 };
+	struct nsx_str names[LISTED];
+	size_t n = 0, words = 0;
 	bool thunks = false;
 
-	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++)
+	for (size_t i = 0; i < a->layouts.n; i++)
 		thunks |= !a->layouts.p[i].word;
-	nsx_buf_c(&program, "NR == 1");
-	for (size_t i = 0; i < a->layouts.n && i < TOLD; i++) {
-		const char *word = a->layouts.p[i].word;
+	nsx_buf_c(&options, thunks ? "nsysx-summary --by thunk --cover 1" : "nsysx-summary --by kernel");
+	for (size_t i = 0; i < a->layouts.n && thunks && n < LISTED; i++)
+		if (!a->layouts.p[i].word)
+			names[n++] = nsx_look_str(a, a->layouts.p[i].name);
+	if (n)
+		nsx_look_put_only(&options, "name", names, n);
+	for (size_t i = 0; i < a->layouts.n && !thunks; i++) {
+		bool known = false;
 
-		if (thunks == !word) {
-			nsx_buf_c(&program, word ? " || " : " || $3 == ");
-			if (word)
-				nsx_look_put_layout_awk(&program, word);
-			else
-				nsx_look_put_awk(&program, nsx_look_str(a, a->layouts.p[i].name));
-		}
+		for (size_t k = 0; k < i && !known; k++)
+			known = a->layouts.p[k].word == a->layouts.p[i].word;
+		if (known)
+			continue;
+		nsx_buf_c(&options, words++ ? "|" : " --only 'name~");
+		nsx_buf_c(&options, nsx_look_layout_pattern(a->layouts.p[i].word));
 	}
-	return rows_command(a, thunks ? "nsysx-summary --tsv --by thunk @" : "nsysx-summary --tsv --by kernel @",
-	                    &program);
+	nsx_buf_c(&options, words ? "'" : "");
+	return over(a, &options);
 }
 
 static int
@@ -124,15 +127,16 @@ judge_layout(struct nsx_look_at *a)
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
 	}
-	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time),
-	                     layout_command(a));
+	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), layout_command(a));
 }
 
 /* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
 static int
 judge_roofline(struct nsx_look_at *a)
 {
-	struct nsx_buf program = { .len = 0 };
+	struct nsx_buf options = { .len = 0 };
+	struct nsx_str names[TOLD];
+	size_t nnames = 0;
 	struct { struct nsx_str name; double gain, reached; } most[TOLD] = { { { "", 0 }, 0, 0 } };
 	double gain = 0, time = 0;
 	int64_t n = 0;
@@ -176,13 +180,12 @@ judge_roofline(struct nsx_look_at *a)
 		nsx_buf_fmt(&a->text, " (reaches %.0f %%)", 100 * most[k].reached);
 	}
 	/* Rows of layouts, which are no part of this, may come before them. */
-	nsx_buf_c(&program, "NR == 1");
-	for (int k = 0; k < TOLD && most[k].gain > 0; k++) {
-		nsx_buf_c(&program, " || $3 == ");
-		nsx_look_put_awk(&program, most[k].name);
-	}
-	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count,
-	                     rows_command(a, "nsysx-roofline --tsv --sort gain @", &program));
+	nsx_buf_c(&options, "nsysx-roofline --sort gain");
+	for (int k = 0; k < TOLD && most[k].gain > 0; k++)
+		names[nnames++] = most[k].name;
+	if (nnames)
+		nsx_look_put_only(&options, "name", names, nnames);
+	return nsx_look_find(a, NSX_FIND_ROOFLINE, NSX_NCAUSES, gain / (double)a->count, over(a, &options));
 }
 
 int

@@ -35,7 +35,7 @@ take_set(void *state, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (c->between && nsx_between_take(c->between, c->set, rec) != NSX_OK)
 		return NSX_ERR;
-	return !c->again || rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(c->again, rec);
+	return c->again ? nsx_spool_write(c->again, rec) : NSX_OK;
 }
 
 static int
@@ -46,7 +46,7 @@ take_first(void *state, const struct nsx_rec *rec)
 	/* Metadata come first, so when work comes it is known whether the job uses XLA. */
 	if (nsx_steps_take(f->collecting.set, rec) != NSX_OK)
 		return NSX_ERR;
-	if (f->collecting.again && rec->kind->id != NSX_DIAG && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
+	if (f->collecting.again && nsx_spool_write(f->collecting.again, rec) != NSX_OK)
 		return NSX_ERR;
 	if (f->collecting.set->cat.programs.n)
 		return NSX_OK;

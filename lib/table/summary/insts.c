@@ -12,7 +12,7 @@
 #define VARIES 0.1
 
 enum { T_ID, T_PROGRAM, T_NAME, T_OPCODE, T_COMM, T_COUNT, T_TOTAL, T_MEAN, T_STD, T_RELSTD, T_PERCENT, T_OP_NAME,
-       T_NCOLS };
+       T_EXPOSED, T_NCOLS };
 
 static const struct nsx_table_col thunk_cols[T_NCOLS] = {
 	[T_ID]      = { "id", NSX_CELL_INT },
@@ -27,6 +27,7 @@ static const struct nsx_table_col thunk_cols[T_NCOLS] = {
 	[T_RELSTD]  = { "relstd", NSX_CELL_SHARE },
 	[T_PERCENT] = { "percent", NSX_CELL_PERCENT },
 	[T_OP_NAME] = { "op_name", NSX_CELL_STRING },
+	[T_EXPOSED] = { "exposed", NSX_CELL_NS },
 };
 
 enum { O_OPCODE, O_TOTAL, O_PERCENT, O_NCOLS };
@@ -70,6 +71,7 @@ struct inst {
 	uint32_t name;   /* of its first thunk, in the catalogue's strings, where no record names it; NSX_NONE:
 	                  * absent */
 	bool     comm;
+	bool     no_hidden;   /* some of its communication has no `hidden` */
 };
 
 /* The sums of one label. */
@@ -151,7 +153,8 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 		return false;
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
 		return true;
-	f->no_hidden |= comm && !nsx_has(rec, NSX_THUNK_hidden);
+	i->no_hidden |= comm && !nsx_has(rec, NSX_THUNK_hidden);
+	f->no_hidden |= i->no_hidden;
 	nsx_stat_add(&i->exposed, dur - hidden);
 	i->hidden += (nsx_u128)hidden;
 	return true;
@@ -285,6 +288,8 @@ put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
 	if (modules)
 		nsx_table_double(t, T_PERCENT, nsx_sum_percent((nsx_u128)i->exposed.sum, modules));
 	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
+	if (i->comm && !i->no_hidden && nsx_sum_ns(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
+		return NSX_ERR;
 	return nsx_sum_ns(t, T_TOTAL, (nsx_u128)i->exposed.sum, f->err);
 }
 

@@ -332,7 +332,7 @@ def check_launch(name, job, path):
     got = rows_of(tool(["nsysx-launch", "-q"], path))
     cols = ["kernels", "calls", "queued", "api", "queue", "kernel", "starved", "stalled", "loading"]
     compare(f"{name}: launch", got if isinstance(got, str) else {r["name"]: ([r[c] for c in cols], r.get("verdict") or "") for r in got},
-            {k: (v, "launch-bound" if v[6] > v[5] else "") for k, v in rows.items()})
+            {k: (v, "" if v[6] <= v[5] else "launch-bound" if v[6] <= 20000 * v[0] else "late") for k, v in rows.items()})
 
 
 def check_copies(name, job, path):

@@ -1,0 +1,120 @@
+/* commands.c -- the commands that show the evidence: of the steps alone where there are steps, as findings are. They
+ * have no backslash, which TSV would escape, and address columns by name. */
+#include <string.h>
+
+#include "table/diagnose/diagnose.h"
+
+/* A word of the shell. */
+void
+nsx_look_put_quoted(struct nsx_buf *to, const char *word)
+{
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")]) {
+		nsx_buf_c(to, word);
+		return;
+	}
+	nsx_buf_char(to, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			nsx_buf_c(to, "'\"'\"'");
+		else
+			nsx_buf_char(to, *word);
+	nsx_buf_char(to, '\'');
+}
+
+void
+nsx_look_put_steps(const struct nsx_look_at *a, struct nsx_buf *to)
+{
+	const char *option = a->options->step ? a->options->step : a->options->module;
+
+	if (!option)
+		return;
+	nsx_buf_c(to, a->options->step ? " --step " : " --module ");
+	nsx_look_put_quoted(to, option);
+}
+
+void
+nsx_look_put_file(struct nsx_look_at *a)
+{
+	const char *file = a->options->file;
+
+	nsx_buf_char(&a->command, ' ');
+	if (!file || strcmp(file, "-") == 0)
+		nsx_buf_c(&a->command, "STREAM");
+	else
+		nsx_look_put_quoted(&a->command, file);
+}
+
+void
+nsx_look_put_over(struct nsx_look_at *a, const char *tool)
+{
+	if (a->stepped) {
+		nsx_buf_c(&a->command, "nsysx-steps --cut -b");
+		nsx_look_put_steps(a, &a->command);
+		nsx_look_put_file(a);
+		nsx_buf_c(&a->command, " | ");
+	}
+	nsx_buf_c(&a->command, tool);
+	if (!a->stepped)
+		nsx_look_put_file(a);
+}
+
+/* As part of a regular expression that matches it. Characters that it would take a backslash for may be any. */
+static void
+put_pattern(struct nsx_buf *to, struct nsx_str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.ptr[i];
+
+		if (c < ' ' || c == '^' || c == '\\')
+			nsx_buf_char(to, '.');
+		else if (strchr(".[]()*+?{}|$", c))
+			nsx_buf_fmt(to, "[%c]", c);
+		else
+			nsx_buf_char(to, (char)c);
+	}
+}
+
+/* Whether --only COLUMN=NAME can name it. */
+static bool
+is_plain(struct nsx_str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.ptr[i] < ' ' || name.ptr[i] == '\\')
+			return false;
+	return true;
+}
+
+void
+nsx_look_put_only(struct nsx_buf *to, const char *column, const struct nsx_str *names, size_t n)
+{
+	struct nsx_buf word = { .len = 0 };
+	bool plain = n == 1 && is_plain(names[0]);
+
+	nsx_buf_c(&word, column);
+	nsx_buf_c(&word, plain ? "=" : n == 1 ? "~^" : "~^(");
+	for (size_t i = 0; i < n; i++) {
+		nsx_buf_c(&word, i ? "|" : "");
+		if (plain)
+			nsx_buf_str(&word, names[i]);
+		else
+			put_pattern(&word, names[i]);
+	}
+	nsx_buf_c(&word, plain ? "" : n == 1 ? "$" : ")$");
+	nsx_buf_char(&word, '\0');
+	to->failed |= word.failed;
+	nsx_buf_c(to, " --only ");
+	if (!word.failed)
+		nsx_look_put_quoted(to, word.ptr);
+	nsx_buf_free(&word);
+}
+
+const char *
+nsx_look_command(struct nsx_look_at *a)
+{
+	nsx_buf_char(&a->command, '\0');
+	if (a->command.failed) {
+		nsx_err_nomem(a->err, NULL);
+		return NULL;
+	}
+	return a->command.ptr;
+}

@@ -1,0 +1,108 @@
+/* cut.c -- the stream of the steps alone: of each device what begins in its window (job/step_windows.h). */
+#include <stdlib.h>
+
+#include "job/step_windows.h"
+#include "stream/fields.h"
+#include "stream/order.h"
+#include "stream/pass.h"
+#include "table/steps/rows.h"
+
+struct cut {
+	struct nsx_step_windows windows;
+	struct nsx_pass *through;
+	int64_t          dropped;
+};
+
+static const struct nsx_step_window *
+window_of(const struct cut *c, int64_t device)
+{
+	size_t lo = 0, hi = c->windows.list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (c->windows.list.p[mid].number < device)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->windows.list.n && c->windows.list.p[lo].number == device ? &c->windows.list.p[lo] : NULL;
+}
+
+/* What runs on a device is kept by its start; what the host does, and what has no time, is kept; all of it is without
+ * steps. */
+static bool
+is_kept(const struct cut *c, const struct nsx_rec *rec)
+{
+	enum nsx_kind_id id = rec->kind->id;
+	const struct nsx_step_window *w;
+	int64_t start;
+
+	if (c->windows.class == NSX_NONE || nsx_rec_section(rec) != NSX_SECTION_WORK || id == NSX_RANGE ||
+	    !nsx_field_has(rec, NSX_ROLE_START)
+	    || !nsx_field_has(rec, NSX_ROLE_DEVICE))
+		return true;
+	start = nsx_field_int(rec, NSX_ROLE_START, 0);
+	w = window_of(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));
+	return w && start >= w->from && start < w->to;
+}
+
+/* Our diags may follow in a stream whose header lacks some of the columns. */
+static int
+widen(struct nsx_reader *in)
+{
+	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
+	int rc = NSX_OK;
+
+	for (int i = 0; i < diag->ncols && rc == NSX_OK; i++)
+		rc = nsx_reader_add_column(in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type);
+	return rc;
+}
+
+static int
+write_kept(struct cut *c, struct nsx_reader *in, struct nsx_writer *out, struct nsx_err *err)
+{
+	struct nsx_rec rec;
+	int rc = widen(in);
+
+	nsx_writer_follow(out, in);
+	c->through = rc == NSX_OK ? nsx_pass_new(in, out, err) : NULL;
+	rc = c->through ? NSX_OK : NSX_ERR;
+	while (rc == NSX_OK && (rc = nsx_pass_read(c->through, &rec)) == NSX_OK)
+		if (is_kept(c, &rec))
+			rc = nsx_pass_on(c->through, &rec);
+		else
+			c->dropped++;
+	nsx_pass_free(c->through);
+	nsx_writer_follow(out, NULL);
+	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
+}
+
+int
+nsx_steps_cut(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_writer *out,
+              struct nsx_diags *diags, struct nsx_err *err)
+{
+	struct nsx_step_set set = { .err = err };
+	struct cut c = { .windows = { .class = NSX_NONE } };
+	struct nsx_spool *spool = nsx_spool_open_all(in, err);
+	struct nsx_reader *again = NULL;
+	int rc = NSX_ERR;
+
+	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k <= NSX_NKINDS; k++)
+		nsx_reader_need(in, k, NSX_EVERY);
+	if (spool)
+		rc = nsx_steps_collect(in, options, &set, NULL, spool, diags, err);
+	if (rc == NSX_OK)
+		rc = nsx_step_windows(&set, &c.windows);
+	if (rc == NSX_OK)
+		rc = (again = nsx_spool_reader(spool)) ? write_kept(&c, again, out, err) : NSX_ERR;
+	if (rc == NSX_OK && c.windows.class == NSX_NONE)
+		nsx_diag_add(diags, NSX_WARNING, "", 1,
+		             "no device has two steps, so nothing is left out");
+	nsx_diag_add(diags, NSX_INFO, "", c.dropped, "records outside of the steps left out");
+	nsx_reader_close(again);
+	nsx_spool_free(spool);
+	nsx_steps_free(&set);
+	free(c.windows.list.p);
+	return rc;
+}
