@@ -78,6 +78,18 @@ equal 'ranges of other threads are limited to the range around them' "$(sums "$T
 a 38 0
 b 12 0'
 
+# Two ranges of the main thread that overlap cover the region [150,350) of a worker: it gets no time, and they count once.
+stream "$T/overlap" <<'EOF'
+0 1 - 1 0 1000 400 3 0 XlaCompile
+0 2 1 1 100 200 0 0 0 XlaA
+0 3 1 2 150 200 0 0 0 XlaWorker
+0 4 1 1 200 200 0 0 0 XlaB
+EOF
+equal 'overlapping ranges of the main thread are subtracted once' "$(sums "$T/overlap")" 'XlaCompile 600 400
+XlaA 200 0
+XlaB 200 0
+XlaWorker 0 0'
+
 # ---- rows ----
 stream "$T/job" <<'EOF'
 0 1 - 1 0 1000 700 2 0 XlaCompile
@@ -125,6 +137,14 @@ stream "$T/two" <<'EOF'
 EOF
 equal 'overlapping compilations count once in the busy time of a process' "$(nsysx-compile --by process "$T/two" | sed 1d | cut -f 4-7)" "$(printf '2\t150\t150\t1')"
 equal '... and both in the total of modules' "$(sums "$T/two")" 'XlaCompile 200 0'
+# A short compilation within a long one; another one that is longer than the first.
+stream "$T/within" <<'EOF'
+0 1 - 1 0 100 0 0 0 XlaCompile
+0 2 - 2 50 20 0 0 0 XlaCompile
+0 3 - 1 200 300 0 0 0 XlaCompile
+EOF
+equal 'a compilation within another does not shorten the busy time' "$(nsysx-compile --by process "$T/within" | sed 1d | cut -f 4-6)" "$(printf '3\t400\t500')"
+equal 'max is the longest compilation' "$(nsysx-compile --by module "$T/within" | sed 1d | cut -f 4-7)" "$(printf '3\t420\t140\t300')"
 
 nsysx-view -b "$T/job" >"$T/job.b"
 nsysx-compile --by process,module,range,phase,pass -o "$T/at-once-%" "$T/job"

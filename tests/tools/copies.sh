@@ -90,6 +90,9 @@ memset-sync 1 0 70 5 7 - managed cudaMemset'
 
 # ---- incomplete and unusual streams
 
+{ echo 'device device=0'; echo 'op type=memcpy name=c start=0 dur=1'; echo 'op type=memcpy name=c start=5'; echo 'op name=k start=6'; } | stream timeless
+says 'operations without a duration are counted' 'operations without a start or duration: ignored (2)' nsysx-copies "$T/timeless"
+
 grep -v '^call' "$T/mix" >"$T/silent"
 equal 'without calls the mode is absent, except for graphs' "$(copies silent | cut -d ' ' -f 1,4)" 'h2d -
 p2p -

@@ -78,6 +78,9 @@ z 1 1 1 10 20 5 0 0 0 -'
 
 # ---- incomplete and unusual streams
 
+{ echo 'device device=0'; echo 'op name=k start=0 dur=1'; echo 'op name=k start=5'; echo 'op name=k start=6'; } | stream timeless
+says 'operations without a duration are counted' 'operations without a start or duration: ignored (2)' nsysx-launch "$T/timeless"
+
 grep -v '^call' "$T/sums" >"$T/silent"
 equal 'without call records only stalled and loading are unknown' "$(launch silent | sed -n '1p;4p')" 'a 2 2 2 25 8 15 32 0 0 launch-bound
 c 1 1 1 20 10 10 0 0 0 -'

@@ -55,6 +55,13 @@ equal 'of an even number: the median is the mean of the two in the middle' "$(ns
 	printf '#end\trecords:i\nend\t0\n'
 } >"$T/hundred"
 equal 'percentiles are values that occur' "$(nsysx-measure --module step --stats "$T/hundred" | awk -F'\t' 'NR == 2 { print $8, $9, $10, $11 }')" '1 50.5 90 99'
+# Of six the 90th percentile is the ceil(5.4)-th.
+{
+	printf '#nsysx\t2\n#program\tprogram:i\tid:i\tname:s\nprogram\t0\t7\tstep\n#op\tdevice:i\tstart:i\tdur:i\tprogram:i\texecution:i\n'
+	awk 'BEGIN { for (i = 0; i < 6; i++) print "op\t0\t" i * 1000 "\t" 6 - i "\t0\t" i }'
+	printf '#end\trecords:i\nend\t0\n'
+} >"$T/six"
+equal 'the rank of a percentile is rounded up' "$(nsysx-measure --module step --stats "$T/six" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '6 6'
 rows 'id\tname\texecution\tdevice\ttype\tkernel\tstart\tdur\n' >"$T/list"
 rows '7\tstep\t0\t0\tkernel\tgemm\t100\t50\n7\tstep\t0\t0\tmemcpy\tcopy\t120\t10\n7\tstep\t0\t0\tkernel\tgemm\t200\t25\n' >>"$T/list"
 nsysx-measure -q --module step@7 --list "$T/s" | awk 'NR == 1 || ($3 == 0 && $4 == 0)' >"$T/out"

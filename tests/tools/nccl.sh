@@ -125,8 +125,35 @@ nsysx-view -q "$T/one.nsx" | awk -F'\t' '/^#op\t/ { for (i = 2; i <= NF; i++) if
 	$1 == "communicator" || $1 == "end" { next } $1 == "op" { OFS = FS; $g = "" } { print }' >"$T/bare"
 nsysx-collectives -q --partial --hold 0 "$T/bare" >"$T/inferred"
 equal 'a communicator of four devices has group 4' "$(nsysx-view -q --partial -t collective "$T/inferred" | columns collective,comm_id,group | awk -F'\t' '$1 == "all-reduce" && $2 != "" { print $3 }' | sort -u)" 4
+equal '... a diag counts its operations' "$(nsysx-view -q --partial -t diag "$T/inferred" | awk -F'\t' '/communicators of unknown size/ { print $4 }')" \
+	"$(nsysx-view -q --partial -t collective "$T/inferred" | columns comm_id,group | awk -F'\t' '$1 != "" && $2 != ""' | wc -l)"
 nsysx-collectives -q --partial "$T/bare" | cmp -s - "$T/inferred"
 equal '... with and without temporary files' $? 0
+
+# ---- instances of hand-written operations
+
+# ranks N: an all-reduce of a communicator of four devices, N of them with a record, in profiles of PROFILES devices [4].
+ranks() {
+	for d in $(seq 0 $(($1 - 1))); do
+		echo "device device=$d profile=$((d / ${PROFILES:-4}))"
+		echo "op name=nccl device=$d profile=$((d / ${PROFILES:-4})) start=$((100 + d)) dur=50 comm=1 collective=all-reduce comm_id=00000000c0ffee00 group=4 bytes=1000"
+	done | awk -f host/stream.awk
+}
+for n in 3 4; do
+	ranks $n >"$T/ranks"
+	nsysx-collectives --summary --tsv "$T/ranks" 2>"$T/err" | sed 1d | cut -f 1-4 | tr '\t' ' ' >"$T/got"
+	equal "an instance with $n of 4 devices" "$(cat "$T/got"), $(grep -c 'devices that are not in the stream' "$T/err")" "all-reduce 1000 4 1, $((4 - n))"
+done
+PROFILES=2 ranks 4 >"$T/ranks"
+nsysx-collectives --summary --tsv "$T/ranks" 2>"$T/err" | sed 1d | cut -f 4,8 | tr '\t' ' ' >"$T/got"
+equal 'on different clocks operations count one by one' "$(cat "$T/got")" '4 '
+equal '... and are counted' "$(grep -c 'devices whose clocks cannot be compared: no wait.* (4)$' "$T/err")" 1
+ranks 4 | sed 's/00000000c0ffee00//' >"$T/ranks"
+equal 'operations of unknown communicators are in no instance' \
+	"$(nsysx-collectives --instances -v "$T/ranks" 2>&1 | grep -c -e 'communicator is not known: in no instance (4)$' -e '^all-reduce')" 1
+ranks 4 | sed 's/all-reduce/send-recv/' >"$T/ranks"
+equal 'send-recvs of unknown ranks are in no instance' \
+	"$(nsysx-collectives --instances -v "$T/ranks" 2>&1 | grep -c -e 'send-recvs between unknown ranks: in no instance (4)$' -e '^send-recv')" 1
 
 # ---- usage
 

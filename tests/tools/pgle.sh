@@ -53,6 +53,8 @@ equal 'programs without a fingerprint' "$(grep -c 'programs without a fingerprin
 equal 'a fingerprint that is a path' "$(grep -c 'cannot be file names' "$T/err")" 1
 equal 'executions of unknown instructions' "$(grep -c 'have no record' "$T/err")" 1
 equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
+sed 's/^thunk	1	0	1/thunk	1	0	0/' "$T/s" | nsysx-pgle -d "$T/out2" 2>"$T/err"
+equal '... execution 0 is initialisation' "$(grep -c 'executions of initialisation count: .*(2)$' "$T/err")" 1
 nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"
 same 'binary gives the same as text' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
 printf 'old' >"$T/out/f1.pbtxt"

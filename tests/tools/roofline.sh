@@ -135,6 +135,16 @@ HFU counts all operations that ran, rematerialised ones too; MFU cannot be compu
 the stream holds no diags
 END
 same 'sentences about programs below an aligned table' "$T/want" "$T/got"
+# Six rows with a limit of 100 ns that take 6000 to 1000 ns longer: 21000, of which 20000 in five.
+{
+	head_of
+	for i in 0 1 2 3 4 5; do echo "inst 0 $i i$i copy 0 - 0 - 0 1000"; done
+	echo "$events"
+	echo 'module 0 0 0 0 0 30000 6'
+	for i in 0 1 2 3 4 5; do echo "thunk 0 0 0 0 $i 0 i$i $i $((100 + 1000 * (6 - i))) 0"; done
+} | stream >"$T/six"
+equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" | grep -o '[0-9.]* ms per execution to be won, [0-9.]* of them in the first 5 rows')" \
+	'0.021 ms per execution to be won, 0.020 of them in the first 5 rows'
 equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
 equal '... not in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
 

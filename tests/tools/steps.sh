@@ -183,6 +183,33 @@ equal 'a pipe gives the same as a file' "$(nsysx-view -b "$T/many" | nsysx-steps
 
 # ---- incomplete and unusual streams
 
+{
+	echo 'device device=0'
+	echo 'range range=1 device=0 name=step start=10 dur=100 host_start=0 host_dur=100'
+	echo 'range range=2 device=0 name=step start=60 dur=100 host_start=50 host_dur=100'
+	echo 'op name=k start=10 dur=5 range=1 call=1 tid=1 host_start=5 host_dur=1'
+	echo 'op name=k start=60 dur=5 range=2 call=2 tid=1 host_start=120 host_dur=1'
+	echo 'op name=k start=70 range=2'
+	echo 'op name=k start=80 range=2'
+} | awk -f host/stream.awk >"$T/across"
+says 'operations without a duration are counted' 'operations without a device, start or duration: ignored (2)' nsysx-steps --step step "$T/across"
+equal 'a range that only overlaps a step is a step' "$(nsysx-steps -q --tsv --step step --each "$T/across" | sed 1d | cut -f 3,4 | tr '\t\n' ' ,')" '0 1,1 2,'
+# 92, then 89 of 100 ns of a batch are in its forward pass.
+for inner in 92 89; do
+	{
+		echo 'device device=0'
+		for i in 0 1 2 3; do
+			t=$((i * 1000))
+			echo "range range=$((i * 2 + 1)) host_start=$t host_dur=900 start=$((t + 100)) dur=100 device=0 name=batch"
+			echo "range range=$((i * 2 + 2)) host_start=$((t + 1)) host_dur=800 start=$((t + 100)) dur=$inner device=0 name=forward"
+			echo "op name=k start=$((t + 100)) dur=$inner range=$((i * 2 + 2))"
+			echo "op name=k start=$((t + 100 + inner)) dur=$((100 - inner)) range=$((i * 2 + 1))"
+		done
+	} | awk -f host/stream.awk >"$T/close"
+	equal "another class with $inner % of the work" "$(nsysx-steps "$T/close" 2>&1 >/dev/null | grep -o "the 4 'forward' have [0-9]* %")" \
+		"$([ $inner = 92 ] && echo "the 4 'forward' have 92 %")"
+done
+
 program() { nsysx-view -q -t program "$T/xla" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }'; }
 says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
 says 'a range whose name is near' 'no range matches; did you mean ' nsysx-steps --step "$(nsysx-view -q -t range "$T/job" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')x" "$T/job"

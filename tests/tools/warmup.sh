@@ -73,6 +73,15 @@ end|1'
 printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\ndevice\t4\t0\n#inst\tprogram:i\tinst:i\tcomm:i\ninst\t0\t0\t1\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\n#skew\tdevice:i\tprogram:i\texecution:i\nskew\t4\t0\t1\nskew\t4\t0\t2\nskew\t9\t0\t1\n#end\trecords:i\nend\t6\n' >"$T/skew"
 equal 'skew goes by execution' "$(nsysx-warmup -q "$T/skew" | grep '^skew' | tr '\t' ' ' | tr '\n' ,)" 'skew 4 0 2,skew 9 0 1,'
 
+# After steady executions of program 0 comes the first of program 1: an operation that ends with it is initialisation, one that ends later is not.
+{
+	printf '#nsysx\t2\n#compile\tprofile:i\tstart:i\tprogram:i\ncompile\t0\t1\t0\ncompile\t0\t1\t1\n'
+	printf '#module\tprofile:i\tprogram:i\texecution:i\tdevice:i\tstart:i\tdur:i\n#op\tprofile:i\tdevice:i\tname:s\tstart:i\tdur:i\n'
+	printf 'module\t0\t0\t0\t0\t0\t100\nmodule\t0\t0\t1\t0\t100\t100\nmodule\t0\t1\t0\t0\t300\t100\n'
+	printf 'op\t0\t0\twithin\t350\t50\nop\t0\t0\tbeyond\t360\t50\n#end\trecords:i\nend\t0\n'
+} >"$T/ends"
+equal 'an operation within an execution has its phase' "$(nsysx-warmup -q "$T/ends" | awk -F'\t' '$1 == "op" { print $4 }')" beyond
+
 # 30000 executions wait for the first steady one, which is the last.
 awk 'BEGIN {
 	OFS = "\t"
@@ -86,6 +95,7 @@ awk 'BEGIN {
 	print "end", 60001
 }' >"$T/long"
 equal 'a long initialisation is dropped' "$(nsysx-warmup -q "$T/long" | grep -c '^module')" 1
+equal '... and counted' "$(nsysx-warmup -v "$T/long" 2>&1 >/dev/null | grep -c 'executions of initialisation removed (30000)$')" 1
 equal '... or kept with --init' "$(nsysx-warmup -q --init "$T/long" | grep -c '^module')" 30000
 sed 's/^end.*/end	60000/; /^module	0	29999	1/d' "$T/long" >"$T/longer"
 equal '... or marked' "$(nsysx-warmup -q "$T/longer" | grep -c '^module')" 30000
