@@ -112,6 +112,9 @@ equal 'a device without common collectives keeps its clock' "$(clocks "$T/out" |
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 ok 'an empty stream is accepted' nsysx-align -o "$T/out" "$T/empty"
 
+awk -F'\t' -v OFS='\t' '$1 == "thunk" && $5 == 1 { $6 = "" } { print }' "$T/plain" >"$T/unnumbered"
+equal 'collectives without an execution are counted' "$(nsysx-align "$T/unnumbered" 2>&1 >"$T/out" | grep -c 'without a device, execution or occurrence: not used (9)$')" 1
+
 # ---- captures that began apart
 # Device 1's capture began one execution late; its clock is 700000 ahead. Intervals differ by tens of microseconds.
 { meta '0 1' ''; t=0; e=0; for d in 500000 520000 470000 555000 490000 530000; do

@@ -295,6 +295,25 @@ equal '... the command prints their rows' "$(shown torch layout | cut -f 4)" 'to
 20
 10'
 
+# Of three steps: one instruction of 200 ns; kernels of two names, two a step.
+equal 'evidence: time of instructions far from their limit' "$(nsysx-diagnose -q --tsv --min 0 "$T/roof" | awk -F'\t' '$2 == "roofline" { print $5 }' | sed 's/ a step reach.*//')" '1 instructions of 200 ns'
+awk -F'\t' -v OFS='\t' '$1 == "op" && $6 == "tiny" { $6 = "tiny" ++n % 2 } { print }' "$T/tiny" >"$T/names"
+equal 'evidence: number of kernels shorter than their launch' "$(nsysx-diagnose -q --tsv --min 0 "$T/names" | awk -F'\t' '$2 == "launch-bound" { print $5 }' | sed 's/ a step.*//')" \
+	"$(nsysx-diagnose -q --tsv --min 0 "$T/tiny" | awk -F'\t' '$2 == "launch-bound" { print $5 }' | sed 's/ a step.*//')"
+# Gaps of 400 ns, latency, and 300 ns, without a call, are below 0.1 % each; two devices with one verdict.
+{
+	for d in 0 1; do
+		echo "device device=$d"
+		echo "op name=a device=$d start=0 dur=1000000"
+		echo "call call=$((d + 1)) start=10 dur=10 name=cudaLaunchKernel class=launch ops=1"
+		echo "op name=b device=$d start=1000400 dur=1000000 call=$((d + 1)) tid=1 host_start=10 host_dur=10"
+		echo "op name=c device=$d start=2000700 dur=1000000"
+	done
+} | stream small
+nsysx-diagnose -q --table "$T/small" >"$T/got"
+equal 'small causes of idle time are added up' "$(grep 'other causes' "$T/got" | tr -s ' ')" ' idle: other causes 700 ns 0.0 %'
+equal 'verdicts of devices are counted' "$(grep '^of 2 devices' "$T/got")" 'of 2 devices: 2 compute-bound'
+
 # Executions of 1,000, 1,000, 1,000 and 1,600 ns: the mean, 1,150, is 150 above p50.
 awk -F'\t' 'BEGIN { OFS = FS } $1 == "module" { print; if ($4 == 3) { $4 = 4; $6 += 1600; print } next } $1 == "end" { $2++ } { print }' "$T/roof" |
 	grep -v '^thunk' | nsysx-view --partial >"$T/jitter"

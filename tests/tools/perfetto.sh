@@ -158,6 +158,13 @@ heap "$T/s" "$T/few" -x "$T/some"
 equal 'a dump of another run is not used' "$(cat "$T/few")" ''
 equal '... with a warning' "$(head -n 1 "$T/err")" 'nsysx-perfetto: warning: executed programs without a dump: no counter of heap memory (3)'
 equal '... for each program' "$(tail -n 1 "$T/err")" 'nsysx-perfetto: warning: dumps are of another run of a program: not used'
+for f in "$T"/job/dump0/*jit_train_step*after_optimizations*.pb; do
+	cp "$f" "$T/some/$(basename "$f" | sed 's/sm_[0-9.]*/sm_1.0/')"
+	cp "$f" "$T/some/$(basename "$f")"
+done
+heap "$T/s" "$T/few" -x "$T/some"
+equal 'several dumps of a program are reported' "$(cat "$T/few")$(grep -c 'programs with several dumps in a folder: none of them is used' "$T/err")" 1
+rm "$T"/some/*sm_1.0*
 head -c 300 "$(ls "$T"/job/dump0/*jit_train_step*after_optimizations*.pb)" >"$(ls "$T"/some/*train_step*)"
 fails 'a damaged dump' 1 "$T/some/" nsysx-perfetto -x "$T/some" -o "$T/out" "$T/s"
 fails 'a folder that is not there' 1 "$T/absent: No such file" nsysx-perfetto -x "$T/absent" -o "$T/out" "$T/s"

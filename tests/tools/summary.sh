@@ -440,6 +440,24 @@ equal 'no output after a failure' "$(find "$T" -name '*none*')" ''
 equal 'invalid durations and hidden times are reported' "$(nsysx-summary --by opcode "$T/odd" 2>&1 >"$T/got" | sed 's/.*warning: //' | tr '\n' '|')" \
 	'thunks without a duration: ignored|modules without start or duration: ignored|thunks whose hidden time exceeds their duration: cut to it (2)|'
 equal '... and not counted' "$(cut -f 1,2 "$T/got" | tr '\n\t' '|=')" 'opcode=total|all-reduce-start=5|[GPU idle during module execution]=45|'
+# Operations: hidden times of 20 of 10 ns and of -1 are cut to 10 and 0; one starts before the previous one; 6, then 4 of 100 ns are in no execution.
+ops='#op type:s device:i name:s start:i dur:i program:i execution:i comm:i collective:s hidden:i'
+{ echo "$ops"; echo 'op kernel 0 n 0 10 - - 1 all-reduce 20'; echo 'op kernel 0 n 20 10 - - 1 all-reduce -1'; } | stream >"$T/odd"
+equal 'invalid hidden times of operations are cut' "$(nsysx-summary --by collective --tsv "$T/odd" 2>"$T/err" | tail -n 1 | cut -f 1-5 | tr '\t' ' ') $(grep -c 'exceeds their duration: cut to it (2)$' "$T/err")" '[all] 2 20 10 10 1'
+{ echo "$ops"; echo 'op kernel 0 a 10 5 - - 0 - -'; echo 'op kernel 0 b 5 5 - - 0 - -'; } | stream >"$T/odd"
+equal 'operations out of order are reported' "$(nsysx-summary --by device "$T/odd" 2>&1 >"$T/got" | grep -c 'operations out of order on their device')" 1
+for share in 6 4; do
+	{ echo "$ops"; echo "op kernel 0 a 0 $((100 - share)) 0 0 0 - -"; echo "op kernel 0 b 100 $share - - 0 - -"; } | stream >"$T/outside"
+	equal "operations outside of executions are reported from 5 % on: $share %" \
+		"$(nsysx-summary -v --by kernel "$T/outside" 2>&1 >"$T/got" | sed -n 's/.*: \([0-9.]*%\) of the time is of operations in no execution.*/\1/p')" \
+		"$([ $share = 6 ] && echo 6.0%)"
+done
+# Beyond a share of 0.5: the last two of three programs.
+{ echo '#program program:i id:i name:s key:s'; for i in 0 1 2; do echo "program $i $i p$i p$i"; done
+	echo '#module program:i execution:i device:i start:i dur:i'; for i in 0 1 2; do echo "module $i 0 0 $i $((100 - 40 * i))"; done
+	echo '#thunk program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i comm:i'; for i in 0 1 2; do echo "thunk $i 0 0 0 0 f 2 10 0"; done; } | stream >"$T/three"
+equal 'programs beyond --cover are counted' "$(nsysx-summary -v --by thunk --cover 0.5 "$T/three" 2>&1 >"$T/got" | grep -o 'programs beyond.*')" \
+	'programs beyond --cover ignored: 8e-05 ms of module time, 2e-05 ms of thunk time (2)'
 sed '/^thunk/s/	[0-9]*	\([01]\)$/		\1/' "$T/step.tsv" >"$T/plain"
 equal 'communication without hidden time is reported' "$(nsysx-summary --by opcode "$T/plain" 2>&1 | grep -c 'the stream did not pass nsysx-overlap: communication counts whole')" 1
 { head_of; for e in 1 2; do echo "module 0 0 $e 0 0 9223372036854775000 1"; done; } | stream >"$T/huge"
