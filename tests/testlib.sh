@@ -3,10 +3,12 @@
 #   golden CLAIM FILE CMD...         CMD exits 0, prints FILE's bytes and nothing on standard error
 #   fails  CLAIM STATUS TEXT CMD...  CMD exits with STATUS, has TEXT on standard error, prints nothing
 #   ok     CLAIM CMD...              CMD exits 0
+#   says   CLAIM TEXT CMD...         CMD exits 0 with TEXT on standard error
 #   same   CLAIM FILE1 FILE2         two files hold the same bytes
 #   equal  CLAIM GOT WANT            two strings are equal
 #   skip   CLAIM WHY                 a claim that cannot be tried here
 #   skip_all WHY                     none of the file's claims can be tested here
+#   make_job NAME OPTION...          exports of the generator with these options, in $T/NAME
 #   done_testing                     last line of every test file
 #
 # For claims of another shape: run CMD... leaves $status, $T_private/out and $T_private/err; then pass CLAIM or
@@ -126,6 +128,17 @@ ok() {
 	fi
 }
 
+says() {
+	claim=$1 text=$2
+	shift 2
+	run "$@"
+	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then
+		pass "$claim"
+	else
+		fail "$claim" "status $status, or standard error lacks: $text" "$@"
+	fi
+}
+
 same() {
 	if cmp -s "$2" "$3"; then
 		pass "$1"
@@ -141,6 +154,12 @@ equal() {
 	else
 		fail "$1" "got '$(printf %s "$2" | head -c 300 | tr '\n' ' ')', want '$(printf %s "$3" | head -c 300 | tr '\n' ' ')'"
 	fi
+}
+
+make_job() {
+	job=$1
+	shift
+	"$SYNTH" -o "$T/$job" "$@" || exit 1
 }
 
 skip() {

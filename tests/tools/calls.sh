@@ -2,19 +2,12 @@
 # The host in the stream: calls, overheads, and columns of operations about the calls that issued them. The contents of the export
 # calls/hand.sql are known; streams of generated exports are compared with SQL queries on them.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
 sqlite3 "$T/hand.sqlite" <calls/hand.sql
 run nsysx-extract -q -a -o "$T/hand.nsx" "$T/hand.sqlite"
 equal 'a hand-written export is read' "$status" 0
 
-# columns KIND NAME...: these of every record of the kind, `-` where there is none.
-columns() {
-	kind=$1
-	shift
-	awk -F'\t' -v kind="$kind" -v want="$*" '
-		$1 == "#" kind { n = split(want, w, " "); for (i = 2; i <= NF; i++) { split($i, c, ":"); at[c[1]] = i } }
-		$1 == kind { for (i = 1; i <= n; i++) printf "%s%s", (i == 1 ? "" : " "), ($at[w[i]] == "" ? "-" : $at[w[i]]); print "" }'
-}
 
 columns call call tid start dur name class ops range blocking stalled loading <"$T/hand.nsx" | sort -n >"$T/calls"
 cat >"$T/want" <<'EOF'

@@ -2,21 +2,8 @@
 # Which records are communication: extraction decides, all tools use the column of the instruction where records contradict it, and operations that
 # communicate count like thunks. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
-# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
-stream() {
-	printf '#nsysx\t2\n'
-	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) if ($i == "-") $i = ""; $1 = $1; print } !/^#/ { n++ }
-		END { print "#end", "records:i"; print "end", n + 0 }'
-}
-# The columns $2 ... of the records of kind $1, a line a record, values separated by spaces.
-columns() {
-	kind=$1
-	shift
-	nsysx-view --partial -t "$kind" | awk -F'\t' -v want="$*" 'BEGIN { n = split(want, w, " ") }
-		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		{ s = ""; for (i = 1; i <= n; i++) s = s (i > 1 ? " " : "") ($at[w[i]] == "" ? "-" : $at[w[i]]); print s }'
-}
 
 # ---- thunks and operations that contradict their instruction
 {

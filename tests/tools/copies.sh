@@ -8,12 +8,6 @@ copies() {
 	shift
 	nsysx-copies -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR > 1 { for (i = 1; i <= NF; i++) printf "%s%s", $i == "" ? "-" : $i, i < NF ? " " : "\n" }'
 }
-says() {
-	claim=$1 text=$2
-	shift 2
-	run "$@"
-	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
-}
 
 # h2d [0,100): hidden by kernels [20,30) and [25,50), and by [90,120): 40. h2d [200,300): not hidden. d2h [110,130), sync: [110,120), half of it.
 # A copy that communicates hides p2p [400,410) and is not hidden by it; other copies hide nothing. A set in [500,510) within a graph.

@@ -23,7 +23,7 @@ where_of() {
 	shift
 	nsysx-diagnose -q --where --tsv "$@" "$T/$file" | awk -F'\t' 'NR > 1 { print $1 ($3 == "" ? "" : ":" $3), $5 }'
 }
-says() {
+shows() {
 	claim=$1 text=$2
 	shift 2
 	run "$@"
@@ -93,12 +93,12 @@ equal 'the table of steps is that of nsysx-idle --steps' "$(nsysx-idle -q --step
 cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
-says 'the screen reports that gains do not add up' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
-says 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5 % computation is the largest part of 3 steps, 58.5 %; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
-says 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
-says '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
-says 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
-says 'Markdown' '| idle: host | 120 ns | 12.0 % |' nsysx-diagnose -q --markdown "$T/job"
+shows 'the screen reports that gains do not add up' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5 % computation is the largest part of 3 steps, 58.5 %; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
+shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
+shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
+shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
+shows 'Markdown' '| idle: host | 120 ns | 12.0 % |' nsysx-diagnose -q --markdown "$T/job"
 nsysx-view -b "$T/job" | nsysx-diagnose -q --markdown >"$T/a"
 nsysx-diagnose -q --markdown <"$T/job" >"$T/b"
 same 'binary and text give the same' "$T/a" "$T/b"
@@ -106,23 +106,23 @@ same 'binary and text give the same' "$T/a" "$T/b"
 # ---- incomplete streams
 
 grep -v '^call' "$T/job" | nsysx-view --partial >"$T/nocalls"
-says 'without calls' 'not known: causes of idle time: no CUDA calls in the stream: extract with -a' nsysx-diagnose -q --table "$T/nocalls"
+shows 'without calls' 'not known: causes of idle time: no CUDA calls in the stream: extract with -a' nsysx-diagnose -q --table "$T/nocalls"
 grep -v -e '^call' -e '^op' "$T/job" | nsysx-view --partial >"$T/noops"
-says 'without operations' 'what devices did is not known: no operations in the stream, extract with -a' nsysx-diagnose -q --table "$T/noops"
-says '... the step is known' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
+shows 'without operations' 'what devices did is not known: no operations in the stream, extract with -a' nsysx-diagnose -q --table "$T/noops"
+shows '... the step is known' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 equal 'Markdown names the unit of gains' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
-says 'named steps that do not exist' 'not known: steps: none that is named has a next one' nsysx-diagnose -q --table --step nosuch "$T/job"
-says 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
+shows 'named steps that do not exist' 'not known: steps: none that is named has a next one' nsysx-diagnose -q --table --step nosuch "$T/job"
+shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
 equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]* %; the next: //p')" \
 	"**$(nsysx-idle -q --tsv --verdict "$T/nosteps" | awk -F'\t' 'NR == 2 { print $NF }')**  "
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
-says 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
+shows 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
 equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
-says '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
+shows '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
 equal 'an empty stream: only a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
-says 'no findings: a sentence' 'nothing was found that is worth 50 % of a step' nsysx-diagnose -q --table --min 50 "$T/job"
+shows 'no findings: a sentence' 'nothing was found that is worth 50 % of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 
 # ---- communication: two devices on one clock, four executions of 1,000 ns, the last of them without a next one
 
@@ -204,9 +204,9 @@ equal 'the host is named' "$(nsysx-diagnose -q --tsv --min 0 "$T/host" | awk -F'
 late_host '' | stream nohost
 equal '... or its profile if hosts are unknown' "$(nsysx-diagnose -q --tsv --min 0 "$T/nohost" | awk -F'\t' 'NR == 3 { print $2, $5 }' | cut -c 1-29)" 'late-host host or process r1 '
 grep -v '^clock' "$T/slow" | nsysx-view --partial >"$T/apart"
-says 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
+shows 'clocks that cannot be compared' 'not known: late hosts and devices: clocks of devices cannot be compared: nsysx-align' nsysx-diagnose -q --table "$T/apart"
 sed 's/\(^thunk.*\t\)60\t1$/\1\t1/' "$T/slow" >"$T/nohidden"
-says 'without nsysx-overlap' 'what single collectives hide is not known, they count as exposed: nsysx-overlap' nsysx-diagnose -q --table "$T/nohidden"
+shows 'without nsysx-overlap' 'what single collectives hide is not known, they count as exposed: nsysx-overlap' nsysx-diagnose -q --table "$T/nohidden"
 
 # NCCL without XLA: communicator a has a slow all-reduce of 100 kB, 100 us, while the others of 60 and 100 kB take 20.
 {
@@ -345,8 +345,8 @@ classes() {
 	done
 }
 classes | stream classes
-says 'steps of another class in some periods are not variability' 'not known: variability: steps of step #, b lie between: name steps with --step' nsysx-diagnose -q --table "$T/classes"
-says '... p99 of the step is reported with them' 'class step #, a, some periods with a step of step #, b in them' nsysx-diagnose -q --table "$T/classes"
+shows 'steps of another class in some periods are not variability' 'not known: variability: steps of step #, b lie between: name steps with --step' nsysx-diagnose -q --table "$T/classes"
+shows '... p99 of the step is reported with them' 'class step #, a, some periods with a step of step #, b in them' nsysx-diagnose -q --table "$T/classes"
 equal '... without a finding' "$(findings classes --min 0 | grep -c variability)" 0
 classes 100 | stream short
 equal 'a short step of another class does not explain variability' "$(findings short --min 0 | grep -c variability)" 1
@@ -356,11 +356,11 @@ equal 'named together they form one class' "$(nsysx-diagnose -q --table --step '
 
 # In each step the host is in a range for 80 of the 115 ns in which the queue is drained, after waiting for 20 of them.
 { steps; for k in 1 2 3 4; do echo "range range=$k host_start=$((k * 1000 + 320)) host_dur=80 name=write_log"; done; } | stream logged
-says 'blocking: the activity of the host after it waited' "100 % of the wait in cudaStreamSynchronize; 100 % of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
+shows 'blocking: the activity of the host after it waited' "100 % of the wait in cudaStreamSynchronize; 100 % of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
 equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
-says 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
-says 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
-says '... with a count' 'a step; of that 25 ns waiting for the last to come' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
+shows 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
+shows 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
+shows '... with a count' 'a step; of that 25 ns waiting for the last to come' nsysx-diagnose -q --table --top 0 --min 0 "$T/slow"
 # Memory that is pinned in either copy: 2 x 600 and 1 x 1,800 bytes in 60, 60 and 180 ns; 3,000 bytes in 300 ns.
 stream ways <<'END_STREAM'
 device device=0 last=2000
@@ -373,7 +373,7 @@ op type=memcpy name=h2d src=pinned dst=device bytes=1800 start=300 dur=180 call=
 op name=gemm start=500 dur=1500
 END_STREAM
 equal 'copies of one kind are two rows of nsysx-copies' "$(nsysx-copies -q --tsv "$T/ways" | grep -c '^h2d')" 2
-says '... one sum in the finding; without a rate, since the copies are small' 'most: h2d, 3 a device, together 3.0 kB in 300 ns nsysx' \
+shows '... one sum in the finding; without a rate, since the copies are small' 'most: h2d, 3 a device, together 3.0 kB in 300 ns nsysx' \
 	sh -c 'nsysx-diagnose -q --table --top 0 --min 0 "$1" | sed "s/ *do first:.*//; s/^ *[$]//"' sh "$T/ways"
 # Pinned copies and copies within a device need no pinning.
 first() { sed "s/pinned\\tdevice/$1/" "$T/ways" | nsysx-diagnose -q --tsv --min 0 | awk -F'\t' '$2 == "copies" { print $8 }' | cut -c 1-$2; }
@@ -381,7 +381,7 @@ equal 'copies of pinned memory' "$(first 'pinned\tdevice' 23)" 'copy beside comp
 equal '... of pageable memory' "$(first 'pageable\tdevice' 23)" 'copy from pinned memory'
 equal '... on the device' "$(first 'device\tdevice' 34)" 'write the data where it is needed,'
 sed 's/h2d\(.*\t\)\(600\|1800\)\t/h2d\1\2000\t/' "$T/ways" >"$T/larger-ways"
-says '... the finding names the larger kind' 'most: h2d, 3 a device, together 3.0 MB in 300 ns, 10000.0 GB/s' nsysx-diagnose -q --table --top 0 --min 0 "$T/larger-ways"
+shows '... the finding names the larger kind' 'most: h2d, 3 a device, together 3.0 MB in 300 ns, 10000.0 GB/s' nsysx-diagnose -q --table --top 0 --min 0 "$T/larger-ways"
 # Device 0 has one gap of 500 ns, device 1 three of 300, all before launches without calls.
 stream gaps <<'END_STREAM'
 device device=0 last=2000
@@ -394,9 +394,9 @@ op name=a device=1 start=400 dur=100
 op name=a device=1 start=800 dur=100
 op name=a device=1 start=1200 dur=800
 END_STREAM
-says 'the device with most time of a cause, and the one with the longest gap' 'most on device 1 in 3 gaps, the longest 300 ns; 100 % of that in a; device 0 has the longest of all, 500 ns' \
+shows 'the device with most time of a cause, and the one with the longest gap' 'most on device 1 in 3 gaps, the longest 300 ns; 100 % of that in a; device 0 has the longest of all, 500 ns' \
 	nsysx-diagnose -q --table --top 0 --min 0 "$T/gaps"
-says 'shares refer to the period' 'where the period of a step goes' nsysx-diagnose -q --table "$T/job"
+shows 'shares refer to the period' 'where the period of a step goes' nsysx-diagnose -q --table "$T/job"
 
 # ---- a terminal: lines fit, except words that are wider; commands continue after a backslash
 
@@ -455,6 +455,6 @@ for n in 99 100; do
 		for k in $(seq 0 $n); do printf 'module program=0 execution=%d device=0 start=%d dur=900 name=step\nop name=k start=%d dur=900\n' $k $((k * 1000)) $((k * 1000)); done
 	} | stream periods$n
 done
-says 'p99 of 99 steps is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
-says 'p99 of 100 steps is not the largest' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
+shows 'p99 of 99 steps is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
+shows 'p99 of 100 steps is not the largest' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
 done_testing

@@ -3,13 +3,7 @@
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
 
-# make NAME OPTION...: a generated job in $T/NAME and its stream in $T/NAME.nsx.
-make_job() {
-	job=$1
-	shift
-	"$SYNTH" -o "$T/$job" "$@" || exit 1
-}
-
+# extract NAME OPTION...: the stream of a generated job, in $T/NAME.nsx.
 extract() {
 	job=$1
 	shift

@@ -3,12 +3,6 @@
 . "${0%/*}/../testlib.sh"
 . "$tests_dir/answers.sh"
 
-# make_job NAME OPTION...: a generated job in $T/NAME.
-make_job() {
-	job=$1
-	shift
-	"$SYNTH" -o "$T/$job" "$@" || exit 1
-}
 
 # dumped NAME OPTION...: the job's stream, each export with its dumps, in $T/NAME.nsx; diags in $T/NAME.err.
 dumped() {

@@ -113,6 +113,15 @@ X
 breaks 'ok refuses a crash' <<'X'
 ok c nsysx-toy crash yes
 X
+passes 'says accepts a message' <<'X'
+says c toy nsysx-toy warn yes
+X
+breaks 'says refuses another message' <<'X'
+says c other nsysx-toy warn yes
+X
+breaks 'says refuses a failure' <<'X'
+says c toy nsysx-toy refuse yes
+X
 passes 'same accepts equal files' <<'X'
 same c yes yes
 X

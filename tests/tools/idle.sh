@@ -10,13 +10,6 @@ idle() {
 	nsysx-idle -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "share") no = i; next }
 		{ line = ""; for (i = 1; i <= NF; i++) if (i != no) line = line " " ($i == "" ? "-" : $i); print substr(line, 2) }'
 }
-# says CLAIM TEXT COMMAND...: TEXT is on standard error, and the status is 0.
-says() {
-	claim=$1 text=$2
-	shift 2
-	run "$@"
-	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
-}
 
 # ---- a gap of each cause: thread 1 launches all; launch latency is up to 10 ns
 

@@ -8,12 +8,6 @@ launch() {
 	shift
 	nsysx-launch -q --tsv "$@" "$T/$file" | awk -F'\t' 'NR > 1 { for (i = 1; i <= NF; i++) printf "%s%s", $i == "" ? "-" : $i, i < NF ? " " : "\n" }'
 }
-says() {
-	claim=$1 text=$2
-	shift 2
-	run "$@"
-	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
-}
 
 # a, first on its device: queued 3. a again: the device is idle in [23,60) and its call returns at 55: starved 32, queued 5. b starts within its
 # call [58,70): not queued, the device idle in [65,66): starved 1. c waits for b's stream in a full queue, on a busy device: starved 0, queued 10.

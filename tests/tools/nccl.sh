@@ -9,8 +9,8 @@ make_job() {
 	"$SYNTH" -o "$T/$job" --titles 2026 --schema 3.24.14 --steps 6 "$@" || exit 1
 }
 
-# columns NAME,...: these columns of a table with a header row on standard input, without it, sorted
-columns() {
+# cells NAME,...: these columns of a table with a header row on standard input, without it, sorted
+cells() {
 	awk -F'\t' -v want="$1" 'NR == 1 { sub(/^#/, ""); for (i = 1; i <= NF; i++) c[$i] = i; n = split(want, w, ","); next }
 		{ line = $c[w[1]]; for (i = 2; i <= n; i++) line = line "\t" $c[w[i]]; print line }' | sort
 }
@@ -21,8 +21,8 @@ EACH=device,start,dur,collective,comm_id,bytes,group,calls,pair,seq,wait
 # calls_agree CLAIM NAME: a record for each operation, equal to the answers
 calls_agree() {
 	nsysx-extract --ops "$T/$2"/r*.sqlite >"$T/$2.nsx" 2>"$T/$2.err" || exit 1
-	nsysx-collectives -q "$T/$2.nsx" | nsysx-view -q -t collective | columns $CALLS >"$T/said"
-	columns $CALLS <"$T/$2/answers/nccl.tsv" >"$T/true"
+	nsysx-collectives -q "$T/$2.nsx" | nsysx-view -q -t collective | cells $CALLS >"$T/said"
+	cells $CALLS <"$T/$2/answers/nccl.tsv" >"$T/true"
 	ok "$1: the answers have operations" test -s "$T/true"
 	same "$1: kind, communicator, bytes, group, calls, pair" "$T/true" "$T/said"
 }
@@ -32,8 +32,8 @@ for how in 2.28 2.27 2.24 hex broken none; do
 	calls_agree "$how" $how
 done
 for how in 2.28 2.27 hex; do
-	nsysx-view -q -t communicator "$T/$how.nsx" | columns comm_id,device,rank,ranks >"$T/said"
-	columns comm_id,device,rank,ranks <"$T/$how/answers/communicators.tsv" >"$T/true"
+	nsysx-view -q -t communicator "$T/$how.nsx" | cells comm_id,device,rank,ranks >"$T/said"
+	cells comm_id,device,rank,ranks <"$T/$how/answers/communicators.tsv" >"$T/true"
 	same "$how: members of communicators" "$T/true" "$T/said"
 	nsysx-collectives -q --each --tsv "$T/$how.nsx" >"$T/x" 2>&1
 	equal "$how: several profiles that are not aligned are refused" "$?" 1
@@ -49,8 +49,8 @@ ok 'without payloads a summary counts operations' test "$(nsysx-collectives -q -
 
 each_agrees() {
 	nsysx-extract -q --ops "$T/$2"/r*.sqlite >"$T/$2.nsx"
-	nsysx-collectives -q --each --tsv "$T/$2.nsx" | columns $EACH >"$T/said"
-	columns $EACH <"$T/$2/answers/nccl.tsv" | awk -F'\t' '$10 != ""' >"$T/true"
+	nsysx-collectives -q --each --tsv "$T/$2.nsx" | cells $EACH >"$T/said"
+	cells $EACH <"$T/$2/answers/nccl.tsv" | awk -F'\t' '$10 != ""' >"$T/true"
 	ok "$1: the answers have instances" test -s "$T/true"
 	same "$1: every operation of an instance, seq and wait" "$T/true" "$T/said"
 }
@@ -81,12 +81,12 @@ make_job apart --nccl --processes 3 --offset 5000000
 calls_agree 'different clocks' apart
 for t in apart; do
 	nsysx-align -q "$T/$t.nsx" >"$T/$t.aligned"
-	nsysx-collectives -q --each --tsv "$T/$t.aligned" | columns device,dur,collective,comm_id,bytes,pair,seq >"$T/said"
-	columns device,dur,collective,comm_id,bytes,pair,seq <"$T/$t/answers/nccl.tsv" | awk -F'\t' '$7 != ""' >"$T/true"
+	nsysx-collectives -q --each --tsv "$T/$t.aligned" | cells device,dur,collective,comm_id,bytes,pair,seq >"$T/said"
+	cells device,dur,collective,comm_id,bytes,pair,seq <"$T/$t/answers/nccl.tsv" | awk -F'\t' '$7 != ""' >"$T/true"
 	same 'different clocks: after alignment operations have their instances' "$T/true" "$T/said"
 done
 equal 'no skew records: these need instructions' "$(grep -c '^skew' "$T/apart.aligned")" 0
-ok 'clock records have the number of instances' test "$(nsysx-view -q -t clock "$T/apart.aligned" | columns collectives | head -n 1)" -gt 20
+ok 'clock records have the number of instances' test "$(nsysx-view -q -t clock "$T/apart.aligned" | cells collectives | head -n 1)" -gt 20
 # In the plan, ends of an instance differ by at most 300 ns.
 equal 'corrected clocks are near the truth' "$(awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) { sub(/^#/, "", $i); c[$i] = i } next }
 		FILENAME ~ /tsv$/ { t[++n] = $c["offset_ns"]; next } { s[++m] = $c["offset"] }
@@ -102,8 +102,8 @@ same 'an estimate that is applied gives the same' "$T/b" "$T/a"
 
 make_job late --nccl --processes 3 --late 1
 calls_agree 'a capture that began later' late
-nsysx-align -q "$T/late.nsx" | nsysx-collectives -q --each --tsv | columns device,dur,collective,comm_id,pair,seq >"$T/said"
-columns device,dur,collective,comm_id,pair,seq <"$T/late/answers/nccl.tsv" | awk -F'\t' '$6 != ""' >"$T/true"
+nsysx-align -q "$T/late.nsx" | nsysx-collectives -q --each --tsv | cells device,dur,collective,comm_id,pair,seq >"$T/said"
+cells device,dur,collective,comm_id,pair,seq <"$T/late/answers/nccl.tsv" | awk -F'\t' '$6 != ""' >"$T/true"
 same 'a capture that began later: its numbers are shifted' "$T/true" "$T/said"
 
 # ---- the same stream in other ways
@@ -124,9 +124,9 @@ equal 'aligning twice gives the same' $? 0
 nsysx-view -q "$T/one.nsx" | awk -F'\t' '/^#op\t/ { for (i = 2; i <= NF; i++) if ($i == "group:i") g = i }
 	$1 == "communicator" || $1 == "end" { next } $1 == "op" { OFS = FS; $g = "" } { print }' >"$T/bare"
 nsysx-collectives -q --partial --hold 0 "$T/bare" >"$T/inferred"
-equal 'a communicator of four devices has group 4' "$(nsysx-view -q --partial -t collective "$T/inferred" | columns collective,comm_id,group | awk -F'\t' '$1 == "all-reduce" && $2 != "" { print $3 }' | sort -u)" 4
+equal 'a communicator of four devices has group 4' "$(nsysx-view -q --partial -t collective "$T/inferred" | cells collective,comm_id,group | awk -F'\t' '$1 == "all-reduce" && $2 != "" { print $3 }' | sort -u)" 4
 equal '... a diag counts its operations' "$(nsysx-view -q --partial -t diag "$T/inferred" | awk -F'\t' '/communicators of unknown size/ { print $4 }')" \
-	"$(nsysx-view -q --partial -t collective "$T/inferred" | columns comm_id,group | awk -F'\t' '$1 != "" && $2 != ""' | wc -l)"
+	"$(nsysx-view -q --partial -t collective "$T/inferred" | cells comm_id,group | awk -F'\t' '$1 != "" && $2 != ""' | wc -l)"
 nsysx-collectives -q --partial "$T/bare" | cmp -s - "$T/inferred"
 equal '... with and without temporary files' $? 0
 

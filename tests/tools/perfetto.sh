@@ -16,8 +16,8 @@ chrome() {
 	shift 2
 	nsysx-perfetto -q --chrome "$@" -o "$T/json" "$from" && python3 perfetto/trace.py --chrome <"$T/json" >"$to"
 }
-# Records of a kind by the names of columns: columns STREAM KIND COLUMN...
-columns() {
+# Records of a kind by the names of columns: fields_of STREAM KIND COLUMN...
+fields_of() {
 	from=$1 kind=$2
 	shift 2
 	nsysx-view -t "$kind" "$from" | awk -F'\t' -v OFS='\t' -v want="$*" '
@@ -36,32 +36,32 @@ category() { awk -F'\t' -v OFS='\t' -v c="$1" '$4 == c { print $1, $5, $6, $7 }'
 # The same of tracks whose name matches $1: the track, then the rest.
 on() { awk -F'\t' -v OFS='\t' -v p="$1" '$2 ~ p { print $2, $5, $6, $7 }' "$T/got" | sort; }
 
-columns "$T/s" module device name start dur | sort >"$T/want"
+fields_of "$T/s" module device name start dur | sort >"$T/want"
 category module >"$T/is"
 same 'every module is a slice' "$T/is" "$T/want"
 for comm in 0 1; do
-	columns "$T/s" thunk device name start dur comm | awk -F'\t' -v OFS='\t' -v c=$comm '$5 + 0 == c { print $1, $2, $3, $4 }' | sort >"$T/want"
+	fields_of "$T/s" thunk device name start dur comm | awk -F'\t' -v OFS='\t' -v c=$comm '$5 + 0 == c { print $1, $2, $3, $4 }' | sort >"$T/want"
 	category "$([ $comm = 1 ] && echo communication || echo computation)" >"$T/is"
 	same "every thunk with comm $comm is a slice" "$T/is" "$T/want"
 done
-columns "$T/s" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
+fields_of "$T/s" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
 on '^stream ' >"$T/is"
 same 'every operation is a slice of its CUDA stream' "$T/is" "$T/want"
-columns "$T/s" range device name start dur | awk -F'\t' '$3 != ""' | sort >"$T/want"
+fields_of "$T/s" range device name start dur | awk -F'\t' '$3 != ""' | sort >"$T/want"
 awk -F'\t' -v OFS='\t' '$2 ~ /^ranges/ { print $1, $5, $6, $7 }' "$T/got" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
 same 'every range with GPU work is a slice of its GPU' "$T/is" "$T/want"
-columns "$T/s" range tid name host_start host_dur start | awk -F'\t' -v OFS='\t' '{ print "thread " $1 ($5 == "" ? ", no GPU work" : ""), $2, $3, $4 }' | sort >"$T/want"
+fields_of "$T/s" range tid name host_start host_dur start | awk -F'\t' -v OFS='\t' '{ print "thread " $1 ($5 == "" ? ", no GPU work" : ""), $2, $3, $4 }' | sort >"$T/want"
 on '^thread [0-9]*(, no GPU work)?$' >"$T/is"
 same 'every range is a slice of its thread' "$T/is" "$T/want"
-columns "$T/s" compile tid name start dur | sed 's/\t/, compilation\t/; s/^/thread /' | sort >"$T/want"
+fields_of "$T/s" compile tid name start dur | sed 's/\t/, compilation\t/; s/^/thread /' | sort >"$T/want"
 on 'compilation$' >"$T/is"
 same 'every compilation is a slice' "$T/is" "$T/want"
-{ columns "$T/s" module device name host_start host_dur; columns "$T/s" thunk device name host_start host_dur; } | sort >"$T/want"
+{ fields_of "$T/s" module device name host_start host_dur; fields_of "$T/s" thunk device name host_start host_dur; } | sort >"$T/want"
 category launch >"$T/is"
 same 'every launch is a slice' "$T/is" "$T/want"
-equal 'launches of thunks lie within those of modules' "$(awk -F'\t' '$2 == "launches" && $3 == 0' "$T/got" | wc -l)" "$(columns "$T/s" module device | wc -l)"
+equal 'launches of thunks lie within those of modules' "$(awk -F'\t' '$2 == "launches" && $3 == 0' "$T/got" | wc -l)" "$(fields_of "$T/s" module device | wc -l)"
 equal 'there are no other slices' "$(wc -l <"$T/got")" \
-	"$(($(nsysx-view -k module,thunk,op,range,compile "$T/s" | grep -vc '^#\|^end') + $(columns "$T/s" range start | grep -c .) + $(nsysx-view -k module,thunk "$T/s" | grep -vc '^#\|^end')))"
+	"$(($(nsysx-view -k module,thunk,op,range,compile "$T/s" | grep -vc '^#\|^end') + $(fields_of "$T/s" range start | grep -c .) + $(nsysx-view -k module,thunk "$T/s" | grep -vc '^#\|^end')))"
 
 # Arguments of thunks: joined with the metadata by awk.
 { nsysx-view -t program "$T/s"; echo; nsysx-view -t inst "$T/s"; echo; nsysx-view -t thunk "$T/s"; } | awk -F'\t' -v OFS='\t' '
@@ -87,10 +87,10 @@ equal 'an arrow for every launch' "$(cut -f9 "$T/flows" | grep -c ^s)" "$(awk -F
 awk -F'\t' -v OFS='\t' '{ print substr($9, 2), substr($9, 1, 1), $1, $5, $6 }' "$T/flows" | sort -t"$(printf '\t')" -k1,1n -k2,2r |
 	awk -F'\t' -v OFS='\t' 'NR % 2 { n = $1; gpu = $3; name = $4; t = $5; if ($2 != "s") bad++; next } { if ($2 != "f" || $1 != n || $3 != gpu || $4 != name || $5 <= t) bad++; print gpu, name, t, $5 } END { if (bad) print bad " bad" }' |
 	sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
-{ columns "$T/s" module device name host_start start; columns "$T/s" thunk device name host_start start; } | sort >"$T/want"
+{ fields_of "$T/s" module device name host_start start; fields_of "$T/s" thunk device name host_start start; } | sort >"$T/want"
 same 'arrows lead from the launch to its execution' "$T/is" "$T/want"
 # (program, execution, instruction, occurrence) -> times on the devices; one arrow joins them, and nothing else.
-columns "$T/s" thunk program execution inst occurrence start comm | awk -F'\t' '$6 == 1 { k = $1 " " $2 " " $3 " " $4; t[k] = t[k] " " $5; n[k]++ } END { for (k in t) if (n[k] > 1) print t[k] }' |
+fields_of "$T/s" thunk program execution inst occurrence start comm | awk -F'\t' '$6 == 1 { k = $1 " " $2 " " $3 " " $4; t[k] = t[k] " " $5; n[k]++ } END { for (k in t) if (n[k] > 1) print t[k] }' |
 	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/want"
 awk -F'\t' '$10 != "" { t[$10] = t[$10] " " $6 } END { for (k in t) print t[k] }' "$T/got" |
 	python3 -c 'import sys; print(*sorted(" ".join(sorted(l.split())) for l in sys.stdin), sep="\n")' >"$T/is"
@@ -176,7 +176,7 @@ same 'text and binary give the same bytes' "$T/one" "$T/two"
 nsysx-perfetto -q -o "$T/two" "$T/s"
 same '-o' "$T/one" "$T/two"
 nsysx-align -q "$T/s" -o "$T/aligned"
-equal 'aligned times may be negative' "$(columns "$T/aligned" compile start | grep -c ^-)$(columns "$T/aligned" range host_start | grep -c ^-)" 00
+equal 'aligned times may be negative' "$(fields_of "$T/aligned" compile start | grep -c ^-)$(fields_of "$T/aligned" range host_start | grep -c ^-)" 00
 # Negative aligned times: 3.2 s earlier, as in the record.
 awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "#module" || $1 == "#thunk" { for (i = 2; i <= NF; i++) { sub(/:.*/, "", $i); at[$1, $i] = i } }
 	/^#/ { next }
@@ -185,7 +185,7 @@ awk -F'\t' -v OFS='\t' '$1 == "#clock" || $1 == "#module" || $1 == "#thunk" { fo
 	$1 == "clock" || $1 == "module" || $1 == "thunk" || $1 == "device" || $1 == "program"' "$T/aligned" >"$T/shifted"
 equal 'the offset of the clock' "$(awk -F'\t' '$1 == "thunk" && $9 < 0' "$T/shifted" | wc -l | sed 's/[1-9].*/some/')" some
 lines "$T/shifted" "$T/is.s" --partial
-columns "$T/aligned" thunk device name start dur | awk -F'\t' -v OFS='\t' '{ print $1, $2, sprintf("%.0f", $3 - 3200000000 + 4000000000), $4 }' | sort >"$T/want"
+fields_of "$T/aligned" thunk device name start dur | awk -F'\t' -v OFS='\t' '{ print $1, $2, sprintf("%.0f", $3 - 3200000000 + 4000000000), $4 }' | sort >"$T/want"
 awk -F'\t' -v OFS='\t' '$4 == "computation" || $4 == "communication" { print $1, $5, $6, $7 }' "$T/is.s" | sed 's/^GPU \([0-9]*\) (host process [0-9]*)/\1/' | sort >"$T/is"
 same 'the trace begins a number of whole seconds earlier' "$T/is" "$T/want"
 
@@ -278,17 +278,17 @@ told "$T/nccl/answers/nccl.tsv" $what >"$T/want"
 said $what >"$T/is"
 same 'operations that communicate are communication, with their arguments and instances' "$T/is" "$T/want"
 equal 'some have an instance, others do not' "$(awk -F'\t' '{ n[$10 != ""]++ } END { print (n[0] > 0), (n[1] > 30) }' "$T/is")" '1 1'
-columns "$T/n" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
+fields_of "$T/n" op stream name start dur | sed 's/^/stream /' | sort >"$T/want"
 on '^stream ' >"$T/is"
 same 'all operations remain slices of their streams' "$T/is" "$T/want"
-columns "$T/n" op device start dur hidden comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
+fields_of "$T/n" op device start dur hidden comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
 said device start dur hidden >"$T/is"
 same 'arguments have the hidden time' "$T/is" "$T/want"
 said comm_id collective pair seq flow device | awk -F'\t' '$5 != "" { k = $1 FS $2 FS $3 FS $4; if ((k in flow && flow[k] != $5) || ($5 in of && of[$5] != k)) bad++
 	flow[k] = $5; of[$5] = k; n[k]++ } END { for (k in n) print k FS n[k]; if (bad) print bad " bad" }' | sort >"$T/is"
 told "$T/nccl/answers/nccl.tsv" comm_id collective pair seq | awk -F'\t' '$4 != "" { n[$0]++ } END { for (k in n) if (n[k] > 1) print k FS n[k] }' | sort >"$T/want"
 same 'arrows join only the devices of an instance' "$T/is" "$T/want"
-columns "$T/n" op device name host_start host_dur comm graph_node | awk -F'\t' -v OFS='\t' '$5 == 1 && $6 == "" && $3 != "" { print $1, $2, $3, $4 }' | sort >"$T/want"
+fields_of "$T/n" op device name host_start host_dur comm graph_node | awk -F'\t' -v OFS='\t' '$5 == 1 && $6 == "" && $3 != "" { print $1, $2, $3, $4 }' | sort >"$T/want"
 category launch >"$T/is"
 same 'each separate launch is drawn' "$T/is" "$T/want"
 equal '... with an arrow' "$(awk -F'\t' '$4 == "communication" && $9 ~ /^f/' "$T/got" | wc -l)" "$(wc -l <"$T/want")"
@@ -313,12 +313,12 @@ same 'after alignment there are instances' "$T/is" "$T/want"
 "$SYNTH" -q -o "$T/torch" --torch --steps 3
 nsysx-extract -q --ops "$T/torch"/r?.sqlite >"$T/t"
 lines "$T/t" "$T/got"
-columns "$T/t" op device start dur collective comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
+fields_of "$T/t" op device start dur collective comm | awk -F'\t' -v OFS='\t' '$5 == 1 { print $1, $2, $3, $4 }' | sort >"$T/want"
 said device start dur collective >"$T/is"
 same 'PyTorch without payloads: communication by kind' "$T/is" "$T/want"
 equal 'there is communication' "$(($(wc -l <"$T/want") > 5))" 1
 # Where a thunk communicates its operations are not drawn again.
-equal 'operations in thunks are not communication' "$(lines "$T/s" "$T/got"; said device | wc -l)" "$(columns "$T/s" thunk comm | grep -c 1)"
+equal 'operations in thunks are not communication' "$(lines "$T/s" "$T/got"; said device | wc -l)" "$(fields_of "$T/s" thunk comm | grep -c 1)"
 
 # ---- refusals, and empty traces ----
 printf '' | stream >"$T/empty"

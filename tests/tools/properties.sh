@@ -3,12 +3,6 @@
 # equals the export (properties/projected.sql), and different ways to the same records agree.
 . "${0%/*}/../testlib.sh"
 
-# make_job NAME OPTION...: a generated job in $T/NAME.
-make_job() {
-	job=$1
-	shift
-	"$SYNTH" -o "$T/$job" "$@" || exit 1
-}
 # The arguments that name the exports of job $1, each with its dumps.
 exports() {
 	for export in "$T/$1"/r*.sqlite; do

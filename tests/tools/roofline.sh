@@ -1,26 +1,13 @@
 #!/bin/sh
 # nsysx-roofline: times of instructions compared with limits of the hardware. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
-# Lines `kind value ...` on standard input (`-`: absent, `_`: a space) as a text stream whose headers are lines `#kind column ...`.
-stream() {
-	printf '#nsysx\t2\n'
-	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; gsub("_", " ", $i) } $1 = $1; print } !/^#/ { n++ }
-		END { print "#end", "records:i"; print "end", n + 0 }' | sed '/^#/s/ /_/g'
-}
-# A TSV table with 12 digits of numbers that have more, absent values as -.
-round() {
-	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
-		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
-}
 # The table of nsysx-roofline ARGS equals standard input.
 is() {
 	claim=$1
 	shift
-	run nsysx-roofline -q --tsv "$@"
-	round "$T_private/out" >"$T/got"
-	cat >"$T/want"
-	same "$claim" "$T/want" "$T/got"
+	table_is "$claim" nsysx-roofline -q --tsv "$@"
 }
 # Warnings of nsysx-roofline ARGS, joined by |.
 warned() { nsysx-roofline "$@" 2>&1 >"$T/got" | sed 's/.*warning: //' | paste -sd'|' -; }
@@ -78,7 +65,7 @@ module 0 1 0 0 7000 1000 2
 thunk 0 1 0 0 0 0 copy 7000 100 0
 thunk 0 1 0 0 0 1 copy 7100 100 0
 END
-} | stream >"$T/s"
+} | stream _ >"$T/s"
 
 cat >"$T/by_inst" <<'END'
 id program name opcode math bound count total limit headroom efficiency flops vector bytes intensity tflops gbps percent note op_name gain
@@ -142,7 +129,7 @@ same 'sentences about programs below an aligned table' "$T/want" "$T/got"
 	echo "$events"
 	echo 'module 0 0 0 0 0 30000 6'
 	for i in 0 1 2 3 4 5; do echo "thunk 0 0 0 0 $i 0 i$i $i $((100 + 1000 * (6 - i))) 0"; done
-} | stream >"$T/six"
+} | stream _ >"$T/six"
 equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" | grep -o '[0-9.]* ms per execution to be won, [0-9.]* of them in the first 5 rows')" \
 	'0.021 ms per execution to be won, 0.020 of them in the first 5 rows'
 equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
@@ -179,7 +166,7 @@ thunk 0 0 0 5 0 0 dot 0 2000 0
 thunk 0 0 0 3 0 0 dot 0 20000 0
 thunk 0 0 0 5 0 1 dot 2000 2000 0
 END
-} | stream >"$T/two"
+} | stream _ >"$T/two"
 equal 'each execution counts for its device, the bound is that of the lowest number' "$(nsysx-roofline -q --tsv "$T/two" | awk -F'\t' 'NR == 2 { print $6, $7, $8, $9, $10 }')" 'memory 3 24000 12000 12000'
 equal '... also with --points' "$(nsysx-roofline -q --tsv --points "$T/two" | awk -F'\t' 'NR == 2 { print $10, $11 }')" '20.48 1'
 
@@ -187,7 +174,7 @@ equal '... also with --points' "$(nsysx-roofline -q --tsv --points "$T/two" | aw
 
 # gpus LINE...: peaks of devices: name sms clock mem_bandwidth cc; f8 bf16 f32 of each with their sources.
 gpus() {
-	{ printf '#profile profile:i name:s\nprofile 0 r0\n%s\n' "$devices"; for d; do echo "$d"; done | awk '{ print "device", NR, 0, 1, $1, 1, $2, $3, $4, $5 }'; } | stream >"$T/gpus"
+	{ printf '#profile profile:i name:s\nprofile 0 r0\n%s\n' "$devices"; for d; do echo "$d"; done | awk '{ print "device", NR, 0, 1, $1, 1, $2, $3, $4, $5 }'; } | stream _ >"$T/gpus"
 	nsysx-roofline -q --tsv --peaks $o "$T/gpus" | awk -F'\t' 'NR > 1 && $3 ~ /^(f8|bf16|f32)$/ { printf "%s:%s=%s,%s %s,%s;", $1, $3, $4, $7, $6, $8 }'
 }
 o=
@@ -216,7 +203,7 @@ for cc in 86 70; do
 		for m in f4 f8 s8 f16 bf16 tf32 f64 f32; do echo "inst 0 $n $m dot 0 - 1000000 $m 0 0"; n=$((n + 1)); done
 		echo "$events"
 		for n in 0 1 2 3 4 5 6 7; do echo "thunk 0 0 0 0 $n 0 x $n 1 0"; done
-	} | stream >"$T/maths.$cc"
+	} | stream _ >"$T/maths.$cc"
 done
 limits() { nsysx-roofline -q --tsv "$1" | awk -F'\t' 'NR > 1 { printf "%s %.0f\n", $3, $9 }' | sort | paste -sd' ' -; }
 equal 'maths that a chip lacks' "$(limits "$T/maths.86")" 'bf16 977 f16 977 f32 3906 f4 977 f64 250000 f8 977 s8 488 tf32 1953'
@@ -251,7 +238,7 @@ END
 	echo 'module 0 0 0 0 8 - 1'
 	echo 'thunk 0 0 0 0 99 0 x 8 3 0'
 	echo 'thunk 0 0 0 7 5 0 x 9 100 0'
-} | stream >"$T/odd"
+} | stream _ >"$T/odd"
 equal 'work that is incomplete, negative or of an unknown math is not modelled' "$(nsysx-roofline -q --tsv $p "$T/odd" | awk -F'\t' 'NR > 1 { print $3, $12 $13 $14, $19 }' | sort | paste -sd'|' -)" \
 	'  unmodelled|bytes  unmodelled|flops  unmodelled|good 001000 |nameless  unmodelled|negative  unmodelled|none  unmodelled|unknown  unmodelled'
 equal '... a warning, as for missing durations' "$(warned $p "$T/odd")" \
@@ -274,13 +261,13 @@ done
 # ---- sums beyond 64 bits
 
 M=9223372036854775807
-{ head_of; echo "inst 0 0 dot fusion 0 - $M bf16 $M $M"; echo "$events"; echo 'module 0 0 0 0 0 1 2'; echo 'thunk 0 0 0 0 0 0 dot 0 1 0'; echo 'thunk 0 0 0 0 0 1 dot 1 1 0'; } | stream >"$T/work"
+{ head_of; echo "inst 0 0 dot fusion 0 - $M bf16 $M $M"; echo "$events"; echo 'module 0 0 0 0 0 1 2'; echo 'thunk 0 0 0 0 0 0 dot 0 1 0'; echo 'thunk 0 0 0 0 0 1 dot 1 1 0'; } | stream _ >"$T/work"
 equal 'work of one execution is exact' "$(nsysx-roofline -q --tsv $p "$T/work" | awk -F'\t' 'NR == 2 { print $12, $13, $14 }')" "$M $M $M"
 equal 'sums of work are absent' "$(nsysx-roofline -q --tsv --by opcode $p "$T/work" | awk -F'\t' 'NR == 2 { print $10 "|" $11 }')" '|'
 equal '... a warning' "$(warned --by opcode $p "$T/work")" 'sums of operations or bytes beyond 64 bits: ignored (2)'
-{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream >"$T/times"
+{ head_of; echo "inst 0 0 dot fusion 0 - 1 bf16 1 1"; echo "$events"; for i in 0 1; do echo "thunk 0 0 0 0 0 $i dot 0 $M 0"; done; } | stream _ >"$T/times"
 fails 'times beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline $p "$T/times"
-{ head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream >"$T/times"
+{ head_of; echo "$events"; for i in 0 1; do echo "module 0 0 $i 0 0 $M 1"; done; } | stream _ >"$T/times"
 fails 'times of modules beyond 64 bits' 1 'exceeds 64 bits' nsysx-roofline --by program $p "$T/times"
 
 # ---- random streams, compared with a computation by fractions
@@ -302,7 +289,7 @@ report() {
 		"program 0 ${5:-7} f ${5:-7}a f@${5:-7}" '#inst program:i inst:i name:s opcode:s comm:i flops:i math:s vector:i mem_bytes:i' "inst 0 0 dot fusion 0 $3" \
 		'#module profile:i program:i execution:i device:i start:i dur:i host_start:i host_dur:i thunks:i' \
 		'#thunk profile:i program:i execution:i device:i inst:i occurrence:i name:s start:i dur:i host_start:i host_dur:i comm:i' \
-		"module 0 0 0 $2 10 100 1 5 1" "thunk 0 0 0 $2 0 0 dot 10 100 1 5 0" | stream >"$T/$1"
+		"module 0 0 0 $2 10 100 1 5 1" "thunk 0 0 0 $2 0 0 dot 10 100 1 5 0" | stream _ >"$T/$1"
 }
 # cells FILE KIND NAME...: those columns of records of that kind, absent as -.
 cells() {

@@ -11,12 +11,6 @@ cells() {
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, want, ","); next }
 		{ for (i = 1; i <= n; i++) printf "%s%s", $at[want[i]] == "" ? "-" : $at[want[i]], i < n ? " " : "\n" }'
 }
-says() {
-	claim=$1 text=$2
-	shift 2
-	run "$@"
-	if [ "$status" -eq 0 ] && grep -qF -e "$text" "$T_private/err"; then pass "$claim"; else fail "$claim" "status $status, or it does not say: $text" "$@"; fi
-}
 
 # Three steps of thread 1. Step 1: kernels [20,50) and [60,70), communication [40,65), a copy [70,80), a helper's kernel [90,100): span [20,100),
 # compute 10 + 30 + 10, exposed [50,60), hidden 10 + 5, copy 10, idle [80,90). A kernel in no step in [120,130) lies between the steps.

@@ -1,26 +1,13 @@
 #!/bin/sh
 # nsysx-stragglers: late devices, in lockstep and in collectives. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
-# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
-stream() {
-	printf '#nsysx\t2\n'
-	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) if ($i == "-") $i = ""; $1 = $1; print } !/^#/ { n++ }
-		END { print "#end", "records:i"; print "end", n + 0 }'
-}
-# A TSV table with 12 digits of numbers that have more, absent values as -.
-round() {
-	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
-		$1 = $1; print }' "$@"
-}
 # The table of nsysx-stragglers ARGS equals standard input.
 is() {
 	claim=$1
 	shift
-	run nsysx-stragglers --tsv "$@"
-	round "$T_private/out" >"$T/got"
-	cat >"$T/want"
-	same "$claim" "$T/want" "$T/got"
+	table_is "$claim" nsysx-stragglers --tsv "$@"
 }
 
 # Three devices in two profiles, on one clock unless CLOCKS is set.
@@ -149,7 +136,7 @@ all-reduce 1 2 0 0 0 1 15 71
 all-reduce 0 2 10 5 10 1 0 71
 all-reduce 2 2 5 2.5 5 0 0 71
 END
-nsysx-stragglers --waits=device --tsv "$T/step.tsv" | round >"$T/got"
+nsysx-stragglers --waits=device --tsv "$T/step.tsv" | rounded >"$T/got"
 same '--waits=device is the same' "$T/want" "$T/got"
 is 'a row per pair' --waits=pairs "$T/step.tsv" <<'END'
 collective device waited_for count wait wait_mean wait_max

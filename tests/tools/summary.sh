@@ -1,26 +1,13 @@
 #!/bin/sh
 # nsysx-summary: tables of where GPU time goes. Expected results are derived beside the streams.
 . "${0%/*}/../testlib.sh"
+. "$tests_dir/streamlib.sh"
 
-# Lines `kind value ...` on standard input (`-`: absent) as a text stream whose headers are lines `#kind column ...`.
-stream() {
-	printf '#nsysx\t2\n'
-	awk -v OFS='\t' '{ for (i = 2; i <= NF; i++) { if ($i == "-") $i = ""; } $1 = $1; print } !/^#/ { n++ }
-		END { print "#end", "records:i"; print "end", n + 0 }'
-}
-# A TSV table with 12 digits of numbers that have more, absent values as -.
-round() {
-	awk -F'\t' -v OFS=' ' '{ for (i = 1; i <= NF; i++) { if ($i == "") $i = "-"; else if ($i ~ /^-?[0-9.e+-]+$/ && length($i) > 13) $i = sprintf("%.12g", $i)
-		gsub(" ", "_", $i) } $1 = $1; print }' "$@"
-}
 # The table of nsysx-summary ARGS equals standard input.
 is() {
 	claim=$1
 	shift
-	run nsysx-summary --tsv "$@"
-	round "$T_private/out" >"$T/got"
-	cat >"$T/want"
-	same "$claim" "$T/want" "$T/got"
+	table_is "$claim" nsysx-summary --tsv "$@"
 }
 
 head_of() {

@@ -81,6 +81,7 @@ equal 'skew goes by execution' "$(nsysx-warmup -q "$T/skew" | grep '^skew' | tr 
 	printf 'op\t0\t0\twithin\t350\t50\nop\t0\t0\tbeyond\t360\t50\n#end\trecords:i\nend\t0\n'
 } >"$T/ends"
 equal 'an operation within an execution has its phase' "$(nsysx-warmup -q "$T/ends" | awk -F'\t' '$1 == "op" { print $4 }')" beyond
+equal 'executions of initialisation are counted' "$(nsysx-warmup -v "$T/ends" 2>&1 >/dev/null | grep -c 'executions of initialisation removed (2)$')" 1
 
 # 30000 executions wait for the first steady one, which is the last.
 awk 'BEGIN {
