@@ -198,18 +198,6 @@ nsx_get_double(struct nsx_str s, double *v)
 }
 
 int64_t
-nsx_add_sat(int64_t a, int64_t b, bool *clipped)
-{
-	int64_t sum;
-
-	if (!__builtin_add_overflow(a, b, &sum))
-		return sum;
-	if (clipped)
-		*clipped = true;
-	return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
-int64_t
 nsx_sub_sat(int64_t a, int64_t b, bool *clipped)
 {
 	int64_t diff;

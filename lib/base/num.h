@@ -49,7 +49,17 @@ nsx_hex(char c)
 }
 
 /* a + b, a - b clamped to the range of int64_t; *clipped (may be NULL) is set if the result was clamped. */
-int64_t nsx_add_sat(int64_t a, int64_t b, bool *clipped);
+static inline int64_t
+nsx_add_sat(int64_t a, int64_t b, bool *clipped)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	if (clipped)
+		*clipped = true;
+	return b < 0 ? INT64_MIN : INT64_MAX;
+}
 int64_t nsx_sub_sat(int64_t a, int64_t b, bool *clipped);
 
 NSX_END_C

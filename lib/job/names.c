@@ -30,12 +30,13 @@ is_letter(char c)
 }
 
 /* If the rest of s from `at` begins with word, skip it. */
-static bool
+static inline bool
 skip(struct nsx_str s, size_t *at, const char *word)
 {
 	size_t n = strlen(word);
 
-	if (s.len - *at < n || memcmp(s.ptr + *at, word, n) != 0)
+	/* Most do not. */
+	if (s.len - *at < n || s.ptr[*at] != *word || memcmp(s.ptr + *at, word, n) != 0)
 		return false;
 	*at += n;
 	return true;

@@ -2,6 +2,7 @@
 #include "job/range_book.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/num.h"
 
@@ -10,31 +11,62 @@ enum { FEW = 512 };   /* below this number, ended ranges are not searched; what 
 /* Clocks that are corrected separately may move an operation a little past the end of its range. */
 #define LATE INT64_C(10000000)
 
-static struct nsx_key
-key_of(int64_t profile, int64_t range)
+/* The slot of that range, or the one that it would have: there always is a free one. Numbers of ranges follow one
+ * another, so that multiplication spreads them evenly. */
+static uint32_t *
+slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
-	return (struct nsx_key){ (uint64_t)profile, (uint64_t)range };
+	size_t mask = ((size_t)1 << b->bits) - 1;
+	size_t i = ((uint64_t)range + (uint64_t)profile * 0xff51afd7ed558ccdULL) * 0x9e3779b97f4a7c15ULL
+	           >> (64 - b->bits);
+
+	for (; b->at[i] != NSX_NONE; i = (i + 1) & mask) {
+		const struct nsx_range_entry *r = &b->list.p[b->at[i]];
+
+		if (r->range == range && r->profile == profile)
+			break;
+	}
+	return &b->at[i];
 }
 
-/* Whether it ended before `now`. */
+/* Remove all ranges from the hash table, and make it large enough for `limit` of them, at most half full. */
 static bool
-is_past(const struct nsx_range_entry *r, int64_t now)
+clear(struct nsx_range_book *b)
 {
-	return nsx_add_sat(r->end, LATE, NULL) < now;
+	unsigned bits = 1;
+
+	while ((size_t)1 << bits < 2 * b->limit)
+		bits++;
+	if (b->bits != bits) {
+		free(b->at);
+		b->at = malloc(sizeof *b->at << bits);
+		b->bits = b->at ? bits : 0;
+		if (!b->at)
+			return false;
+	}
+	memset(b->at, 0xff, sizeof *b->at << bits);
+	return true;
 }
 
-/* Report to `past` the ranges that ended before `now`, or all of them. A range comes after the one around it, so going
- * back the time of each is complete at its turn, in one pass however deep they nest. */
+/* Whether a range is past: `until` is LATE before now. */
+static bool
+is_past(const struct nsx_range_entry *r, int64_t until)
+{
+	return r->end < until;
+}
+
+/* Report to `past` the ranges that ended before `until`, or all of them. A range comes after the one around it, so
+ * going back the time of each is complete at its turn, in one pass however deep they nest. */
 static int
-tell(struct nsx_range_book *b, int64_t now, bool all, struct nsx_err *err)
+tell(struct nsx_range_book *b, int64_t until, bool all, struct nsx_err *err)
 {
 	for (size_t i = b->list.n; b->past && i-- > 0;) {
 		const struct nsx_range_entry *r = &b->list.p[i];
 		uint32_t up;
 
-		if (!all && !is_past(r, now))
+		if (!all && !is_past(r, until))
 			continue;
-		up = r->parent == NSX_ABSENT ? NSX_NONE : nsx_map_get(&b->at, key_of(r->profile, r->parent));
+		up = r->parent == NSX_ABSENT ? NSX_NONE : *slot(b, r->profile, r->parent);
 		if (up < i)
 			b->list.p[up].time = nsx_add_sat(b->list.p[up].time, r->time, NULL);
 		if (!b->past(b->arg, r))
@@ -47,29 +79,20 @@ tell(struct nsx_range_book *b, int64_t now, bool all, struct nsx_err *err)
 static int
 forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 {
+	int64_t until = nsx_sub_sat(now, LATE, NULL);
 	size_t kept = 0;
 
-	if (tell(b, now, false, err) != NSX_OK)
+	if (tell(b, until, false, err) != NSX_OK)
 		return NSX_ERR;
-	/* The memory of very many that are gone is not gone through each time. */
-	if (b->at.cap > 8 * b->limit)
-		nsx_map_free(&b->at);
-	else
-		nsx_map_clear(&b->at);
-	for (size_t i = 0; i < b->list.n; i++) {
-		const struct nsx_range_entry *r = &b->list.p[i];
-		uint32_t *at;
-
-		if (is_past(r, now))
-			continue;
-		at = nsx_map_at(&b->at, key_of(r->profile, r->range));
-		if (!at)
-			return nsx_err_nomem(err, NULL);
-		*at = (uint32_t)kept;
-		b->list.p[kept++] = *r;
-	}
+	for (size_t i = 0; i < b->list.n; i++)
+		if (!is_past(&b->list.p[i], until))
+			b->list.p[kept++] = b->list.p[i];
 	b->list.n = kept;
 	b->limit = 2 * kept > FEW ? 2 * kept : FEW;
+	if (!clear(b))
+		return nsx_err_nomem(err, NULL);
+	for (size_t i = 0; i < kept; i++)
+		*slot(b, b->list.p[i].profile, b->list.p[i].range) = (uint32_t)i;
 	return NSX_OK;
 }
 
@@ -96,25 +119,26 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
 		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0
 	};
-	uint32_t *at;
 
-	if (!b->limit)
+	if (!b->at) {
 		b->limit = FEW;
+		if (!clear(b))
+			return nsx_err_nomem(err, NULL);
+	}
 	if (b->list.n >= b->limit && forget(b, now, err) != NSX_OK)
 		return NSX_ERR;
 	if (b->list.n >= NSX_NONE)
 		return nsx_err_set(err, "more than %u ranges open at a time", (unsigned)NSX_NONE);
-	at = nsx_map_at(&b->at, key_of(r.profile, r.range));
-	if (!at || !nsx_vec_push(&b->list, r))
+	if (!nsx_vec_push(&b->list, r))
 		return nsx_err_nomem(err, NULL);
-	*at = (uint32_t)(b->list.n - 1);
+	*slot(b, r.profile, r.range) = (uint32_t)(b->list.n - 1);
 	return NSX_OK;
 }
 
 struct nsx_range_entry *
 nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
-	uint32_t at = nsx_map_get(&b->at, key_of(profile, range));
+	uint32_t at = b->list.n ? *slot(b, profile, range) : NSX_NONE;
 
 	return at == NSX_NONE ? NULL : &b->list.p[at];
 }
@@ -137,7 +161,9 @@ nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err)
 	int rc = tell(b, 0, true, err);
 
 	b->list.n = 0;
-	nsx_map_free(&b->at);
+	free(b->at);
+	b->at = NULL;
+	b->bits = 0;
 	return rc;
 }
 
@@ -160,7 +186,7 @@ void
 nsx_range_book_free(struct nsx_range_book *b)
 {
 	free(b->list.p);
-	nsx_map_free(&b->at);
+	free(b->at);
 	nsx_buf_free(&b->text);
 	nsx_buf_free(&b->scratch);
 }

@@ -21,7 +21,8 @@ struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mar
 /* {0} is empty. */
 struct nsx_range_book {
 	NSX_VEC(struct nsx_range_entry) list;
-	struct nsx_map at;      /* (profile, range) -> list */
+	uint32_t      *at;      /* hash table of (profile, range): indices of list, NSX_NONE where there is none */
+	unsigned       bits;    /* of its number of slots */
 	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
 	/* NULL, or what is told of each range, once, when all that it launched has come. False: out of memory. */

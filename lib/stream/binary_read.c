@@ -20,10 +20,13 @@ struct kind {
 	bool               filled;
 	bool               skip;      /* its records are not needed */
 	uint64_t           wanted;    /* columns of its header that are needed */
+	int                value;     /* column without which its records are not needed, -1: none (nsx_reader_value) */
+	size_t             passed;    /* of this block: its records in the runs so far */
+	size_t             told;      /* and how many of c.picked are among them */
 	uint64_t           now;       /* the same in this block, of which some may be decoded only */
 	/* Columns of c that have values, and their slots: the first nstrings are strings. */
 	int                ncols, nstrings;
-	struct way { const uint64_t *from; uint8_t slot, col; } way[NSX_MAX_COLS];
+	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
 	uint64_t           has;       /* their slots */
 	bool               straight;  /* column i goes to slot i */
 	/* Records up to `ready` are assembled in v, `wide` apart, with their presence bits in is. */
@@ -221,6 +224,7 @@ add_kind(struct nsx_reader *r, struct nsx_unread s)
 	if (b->kinds.n > NSX_MAX_KINDS)
 		return damaged(r, "too many kinds");
 	k.wanted = nsx_reader_wanted(r, name, cols, n, &k.skip);
+	k.value = nsx_reader_value(r, name, cols, n);
 	k.heads.ncols = (int)n;
 	for (size_t i = 0; i < n; i++)
 		k.heads.type[i] = cols[i].type;
@@ -273,8 +277,12 @@ join_strings(struct nsx_reader *r)
 
 			if (!v || k->heads.type[col] != 's' || !(k->now >> col & 1))
 				continue;
-			for (size_t row = 0; row < k->rows; row++)
-				b->strings.wanted[v[row]] = 1;
+			if (k->c.picked && !(k->c.dense >> col & 1))
+				for (size_t at = 0; at < k->c.npicked; at++)
+					b->strings.wanted[v[k->c.picked[at]]] = 1;
+			else
+				for (size_t row = 0; row < (k->c.picked ? k->c.npicked : k->rows); row++)
+					b->strings.wanted[v[row]] = 1;
 		}
 	}
 	return bad_strings(r, nsx_strings_join(&b->strings, all, b->looked));
@@ -326,7 +334,7 @@ read_records(struct nsx_reader *r, struct nsx_unread block)
 		struct kind *k = kind_of(b, f.bytes);
 		if (k->skip)
 			continue;
-		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->now, b->looked };
+		const struct nsx_rows rows = { &k->heads, k->rows, b->strings.n, k->now, k->value, b->looked };
 		const char *wrong = nsx_columns_decode(&k->c, f.bytes, &rows, &b->pool);
 		if (wrong)
 			return damaged(r, wrong);
@@ -362,6 +370,7 @@ read_block(struct nsx_reader *r, struct nsx_unread block)
 	nsx_strings_open(&b->strings, (struct nsx_unread){ s.p, s.p });
 	for (size_t i = 0; i < met; i++) {
 		b->kinds.p[i].rows = b->kinds.p[i].at = b->kinds.p[i].ready = 0;
+		b->kinds.p[i].passed = b->kinds.p[i].told = 0;
 		b->kinds.p[i].filled = false;
 		b->kinds.p[i].c = (struct nsx_columns){ 0 };
 	}
@@ -419,7 +428,7 @@ fill(struct kind *k)
 				continue;
 			uint8_t slot = k->met->kind->order[i];
 
-			k->way[k->ncols++] = (struct way){ k->c.v[i], slot, (uint8_t)i };
+			k->way[k->ncols++] = (struct way){ k->c.v[i], slot, (uint8_t)i, k->c.dense >> i & 1 };
 			k->has |= 1ULL << slot;
 			k->straight = k->straight && slot == i;
 		}
@@ -431,14 +440,25 @@ fill(struct kind *k)
 static uint64_t
 present(const struct kind *k, size_t at)
 {
-	uint64_t has = 0;
+	uint64_t columns = k->c.has[at] | k->c.all, has = 0;
 
 	/* Columns that others refer to may be decoded without being needed. */
 	if (k->straight)
-		return k->c.has[at] & k->has;
+		return columns & k->has;
 	for (int i = 0; i < k->ncols; i++)
-		has |= (k->c.has[at] >> k->way[i].col & 1) << k->way[i].slot;
+		has |= (columns >> k->way[i].col & 1) << k->way[i].slot;
 	return has;
+}
+
+/* The values of a column in n records from `at` of those that are needed. */
+static void
+pick(const struct kind *k, const struct way *w, size_t at, size_t n, uint64_t *to)
+{
+	if (!k->c.picked || w->dense)
+		memcpy(to, w->from + at, n * sizeof *to);
+	else
+		for (size_t i = 0; i < n; i++)
+			to[i] = w->from[k->c.picked[at + i]];
 }
 
 /* Assemble the next records, column by column: false when out of memory. */
@@ -447,7 +467,8 @@ assemble(struct binary *b, struct kind *k)
 {
 	const struct nsx_str *strings = b->strings.p;
 	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
-	size_t n = k->rows - k->at < BATCH ? k->rows - k->at : BATCH, at = k->at;
+	size_t at = k->at, left = (k->c.picked ? k->c.npicked : k->rows) - at, n = left < BATCH ? left : BATCH;
+	uint64_t x[BATCH];
 
 	if (!k->v) {
 		/* Code that copies a record may copy all slots. */
@@ -456,15 +477,19 @@ assemble(struct binary *b, struct kind *k)
 		if (!k->v)
 			return false;
 	}
-	for (; w < strings_end; w++)
+	for (; w < strings_end; w++) {
+		pick(k, w, at, n, x);
 		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].s = strings[w->from[at + i]];
+			k->v[i * k->wide + w->slot].s = strings[x[i]];
+	}
 	/* Doubles are stored as their 64 bits. */
-	for (; w < end; w++)
+	for (; w < end; w++) {
+		pick(k, w, at, n, x);
 		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].i = (int64_t)w->from[at + i];
+			k->v[i * k->wide + w->slot].i = (int64_t)x[i];
+	}
 	for (size_t i = 0; i < n; i++)
-		k->is[i] = k->c.has ? present(k, at + i) : k->has;
+		k->is[i] = k->c.has ? present(k, k->c.picked ? k->c.picked[at + i] : at + i) : k->has;
 	k->ready = at + n;
 	return true;
 }
@@ -543,6 +568,24 @@ nsx_binary_again(struct nsx_reader *r)
 	return read_block(r, b->bytes);
 }
 
+/* Of the next n records of a kind those that are needed; the others are counted. */
+static size_t
+needed(struct nsx_reader *r, struct kind *k, size_t n)
+{
+	size_t from = k->told;
+
+	if (!k->c.picked)
+		return n;
+	k->passed += n;
+	while (k->told < k->c.npicked && k->c.picked[k->told] < k->passed)
+		k->told++;
+	size_t lacking = n - (k->told - from);
+
+	r->records += (int64_t)lacking;
+	r->lacking[k->met->kind->id] += (int64_t)lacking;
+	return n - lacking;
+}
+
 static int
 binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 {
@@ -562,7 +605,7 @@ binary_next(struct nsx_reader *r, struct nsx_rec *rec)
 			if (!k->filled)
 				fill(k);
 			b->now = k;
-			b->left = n;
+			b->left = needed(r, k, n);
 			continue;
 		}
 		int rc = next_block(r);

@@ -97,6 +97,8 @@ struct nsx_reader {
 	bool              needs;         /* nsx_reader_need was called */
 	bool              asked[NSX_NKINDS + 1];
 	uint64_t          need[NSX_NKINDS + 1];   /* slots */
+	int8_t            value[NSX_NKINDS + 1];  /* one more than the slot that records must have, 0: none */
+	int64_t           lacking[NSX_NKINDS + 1];
 	bool              looks;         /* nsx_pass_look was called */
 	uint64_t          look[NSX_NKINDS + 1];   /* slots, for blocks to come */
 	union nsx_val     v[NSX_MAX_COLS];
@@ -119,6 +121,9 @@ struct nsx_met *nsx_reader_declare(struct nsx_reader *r, struct nsx_str name, co
 /* The columns of a header that are needed; *skip: its kind is not needed. */
 uint64_t nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols,
                            size_t ncols, bool *skip);
+/* The column of a header that records must have to be needed, -1 if there is none; ncols: they must have one that the
+ * header lacks. A decoder that skips the others counts them in r->lacking. */
+int nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols);
 /* The kind of that name, NULL if its header has not been read. */
 struct nsx_met *nsx_reader_met(struct nsx_reader *r, struct nsx_str name);
 /* Fails with "PLACE: ...". */

@@ -3,22 +3,17 @@
 
 #include <string.h>
 
+#include "stream/values.h"
+
 /* Numbers between columns: a cache line, so that those of a full block, read side by side, are not at the same offset
  * in every page. */
 enum { APART = 8 };
-
-/* A decoded Values message. */
-struct values {
-	unsigned column, of, key, plus, minus;
-	uint64_t base, first;
-	struct nsx_unread presence, differences, run_differences, run_counts, doubles;
-};
 
 struct decode {
 	struct nsx_columns     *c;
 	const struct nsx_heads *k;
 	size_t                  rows, strings;
-	struct values           values[NSX_MAX_COLS];
+	struct nsx_values       values[NSX_MAX_COLS];
 	size_t                  nvalues;
 	struct nsx_pool        *pool;
 	struct nsx_unread         keys[NSX_MAX_KEYS];
@@ -26,6 +21,8 @@ struct decode {
 	size_t                  nkeys;
 	uint64_t                partial;              /* columns that some records lack */
 	uint64_t                sound;                /* columns decoded or checked so far */
+	uint64_t                bases;                /* columns that others, which are decoded, refer to */
+	struct nsx_unread       pick;                 /* presence runs of the needed records, if there are others */
 };
 
 static uint64_t *
@@ -57,42 +54,8 @@ nsx_columns_need(struct nsx_unread s, size_t rows)
 	}
 	if (rc < 0 || cols > NSX_MAX_COLS || keys > NSX_MAX_KEYS)
 		return SIZE_MAX;
-	/* `has`, the columns, prev per key, the key's table, last. */
-	return (cols + 1) * (rows + APART) + (keys + 1) * (halves(rows) + APART) + halves(nsx_key_slots(rows)) + APART;
-}
-
-static bool
-read_values(struct nsx_unread s, struct values *v)
-{
-	struct nsx_wire_field f;
-	int rc;
-
-	*v = (struct values){ 0 };
-	while ((rc = nsx_get_field(&s, &f)) > 0) {
-		bool bytes = (f.field == VALUES_PRESENCE || f.field >= VALUES_DIFFERENCES) && f.field <= VALUES_DOUBLES;
-
-		if (f.field > VALUES_DOUBLES)
-			continue;
-		if (f.wire != (bytes ? WIRE_BYTES : WIRE_VARINT))
-			return false;
-		if (!bytes && f.field != VALUES_FIRST && f.number > 255)
-			return false;
-		switch (f.field) {
-		case VALUES_COLUMN:          v->column = (unsigned)f.number; break;
-		case VALUES_PRESENCE:        v->presence = f.bytes; break;
-		case VALUES_BASE:            v->base = f.number; break;
-		case VALUES_OF:              v->of = (unsigned)f.number; break;
-		case VALUES_KEY:             v->key = (unsigned)f.number; break;
-		case VALUES_PLUS:            v->plus = (unsigned)f.number; break;
-		case VALUES_MINUS:           v->minus = (unsigned)f.number; break;
-		case VALUES_FIRST:           v->first = nsx_zag(f.number); break;
-		case VALUES_DIFFERENCES:     v->differences = f.bytes; break;
-		case VALUES_RUN_DIFFERENCES: v->run_differences = f.bytes; break;
-		case VALUES_RUN_COUNTS:      v->run_counts = f.bytes; break;
-		case VALUES_DOUBLES:         v->doubles = f.bytes; break;
-		}
-	}
-	return rc == 0;
+	/* `has`, the columns, prev per key, the key's table, last, picked. */
+	return (cols + 1) * (rows + APART) + (keys + 2) * (halves(rows) + APART) + halves(nsx_key_slots(rows)) + APART;
 }
 
 /* Presence runs into c->has: the number of records with the column, SIZE_MAX if the runs do not add up. */
@@ -121,67 +84,6 @@ read_presence(struct decode *d, struct nsx_unread runs, unsigned column)
 		now = !now;
 	}
 	return at == d->rows ? values : SIZE_MAX;
-}
-
-/* The number of records with a value according to presence runs, SIZE_MAX if the runs do not add up. */
-static size_t
-count_presence(struct nsx_unread runs, size_t rows)
-{
-	uint64_t n;
-	size_t at = 0, values = 0;
-	bool now = true;
-
-	for (; runs.p < runs.end; now = !now) {
-		if (!nsx_get_varint(&runs, &n) || n > rows - at)
-			return SIZE_MAX;
-		values += now ? n : 0;
-		at += n;
-	}
-	return at == rows ? values : SIZE_MAX;
-}
-
-static bool
-read_runs(struct nsx_unread diffs, struct nsx_unread counts, uint64_t *v, size_t n)
-{
-	uint64_t x, count;
-	size_t at = 0;
-
-	while (diffs.p < diffs.end) {
-		if (!nsx_get_varint(&diffs, &x) || !nsx_get_varint(&counts, &count) || count > n - at)
-			return false;
-		x = nsx_zag(x);
-		for (size_t end = at + count; at < end; at++)
-			v[at] = x;
-	}
-	return at == n && counts.p == counts.end;
-}
-
-static void
-read_doubles(const unsigned char *p, uint64_t *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++, p += 8) {
-		v[i] = 0;
-		for (int b = 0; b < 8; b++)
-			v[i] |= (uint64_t)p[b] << 8 * b;
-	}
-}
-
-/* The stored numbers of a column, one after the other, into v. */
-static const char *
-read_data(const struct values *s, uint64_t *v, size_t n)
-{
-	struct nsx_unread diffs = s->differences;
-
-	if (s->doubles.p != s->doubles.end) {
-		if ((size_t)(s->doubles.end - s->doubles.p) / 8 != n || (size_t)(s->doubles.end - s->doubles.p) % 8)
-			return "doubles that do not match their records";
-		read_doubles(s->doubles.p, v, n);
-		return NULL;
-	}
-	if (s->run_differences.p != s->run_differences.end)
-		return read_runs(s->run_differences, s->run_counts, v, n) ? NULL
-		       : "runs that do not match their records";
-	return nsx_get_signed(&diffs, v, n) && diffs.p == diffs.end ? NULL : "values that do not match their records";
 }
 
 /* Move the first numbers of v to the records that have them, from the back. */
@@ -244,7 +146,7 @@ key_is_empty(struct nsx_unread s)
 
 /* The prediction of the values of a column: NULL, or what is wrong. */
 static const char *
-expect(struct decode *d, const struct values *s, bool partial, struct nsx_expect *e)
+expect(struct decode *d, const struct nsx_values *s, bool partial, struct nsx_expect *e)
 {
 	uint64_t *const *v = d->c->v;
 
@@ -325,40 +227,75 @@ resolve(const struct decode *d, const struct nsx_expect *e, uint64_t *v, bool pa
 	}
 }
 
-/* Convert differences to values for predictions that use earlier values of the column only, so that records without one
- * do not matter: false for other predictions. */
+/* Whether the prediction uses earlier values of the column only, so that records without one do not matter. */
 static bool
-resolve_own(const struct decode *d, const struct values *s, uint64_t *v, size_t n)
+is_own(const struct decode *d, const struct nsx_values *s)
+{
+	bool last = s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP;
+
+	return s->base == BASE_ZERO || s->base == BASE_TOP
+	       || (last && !s->plus && !s->minus && s->key < d->nkeys && key_is_empty(d->keys[s->key]));
+}
+
+/* Whether it is the value of the last record of a key that has one. */
+static bool
+is_last(const struct decode *d, const struct nsx_values *s)
+{
+	return (s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP) && !s->plus && !s->minus && s->key < d->nkeys
+	       && !key_is_empty(d->keys[s->key]);
+}
+
+/* Convert differences to values for such predictions, of a column that some records lack. */
+static const char *
+resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
+{
+	const int32_t *prev = key_prev(d, s->key);
+	const uint64_t *has = d->c->has;
+	/* Scratch memory after the used part: overwritten by the next allocation. */
+	int32_t *last = (int32_t *)(void *)(d->pool->p + d->pool->n);
+	uint64_t bit = 1ULL << s->column, top = s->first;
+
+	if (!prev)
+		return "a damaged key";
+	for (size_t r = 0; r < d->rows; r++) {
+		int32_t p = prev[r];
+
+		if (p >= 0 && !(has[p] & bit))
+			p = last[p];
+		last[r] = p;
+		if (!(has[r] & bit))
+			continue;
+		v[r] += p >= 0 ? v[p] : s->base == BASE_LAST ? s->first : top;
+		top = (int64_t)v[r] >= (int64_t)top ? v[r] + 1 : top;
+	}
+	return NULL;
+}
+
+/* Convert differences to values for predictions that is_own. */
+static void
+resolve_own(const struct nsx_values *s, uint64_t *v, size_t n)
 {
 	uint64_t x = s->first;
 
-	switch (s->base) {
-	case BASE_ZERO:
-		return true;
-	case BASE_TOP:
+	if (s->base == BASE_TOP && s->run_differences.p != s->run_differences.end)
+		return;
+	if (s->base == BASE_TOP)
 		for (size_t i = 0; i < n; i++) {
 			v[i] += x;
 			x = (int64_t)v[i] >= (int64_t)x ? v[i] + 1 : x;
 		}
-		return true;
-	case BASE_LAST: case BASE_LAST_OR_TOP:
-		if (s->plus || s->minus || s->key >= d->nkeys || !key_is_empty(d->keys[s->key]))
-			return false;
+	else if (s->base != BASE_ZERO)
 		for (size_t i = 0; i < n; i++)
 			v[i] = x += v[i];
-		return true;
-	default:
-		return false;
-	}
 }
 
 static const char *
-check_strings(const struct decode *d, const uint64_t *v)
+check_strings(const struct decode *d, const uint64_t *v, size_t n)
 {
 	uint64_t most = 0;
 
 	/* Absent ones are 0. */
-	for (size_t r = 0; r < d->rows; r++)
+	for (size_t r = 0; r < n; r++)
 		most = v[r] > most ? v[r] : most;
 	return most < d->strings ? NULL : "a missing string";
 }
@@ -371,7 +308,7 @@ read_fields(struct decode *d, struct nsx_unread s)
 	uint64_t seen = 0;
 
 	while (nsx_get_field(&s, &f) > 0) {
-		struct values *v = &d->values[d->nvalues];
+		struct nsx_values *v = &d->values[d->nvalues];
 
 		if (f.field == RECORDS_KEY) {
 			if (f.wire != WIRE_BYTES)
@@ -380,7 +317,7 @@ read_fields(struct decode *d, struct nsx_unread s)
 		}
 		if (f.field != RECORDS_COLUMN)
 			continue;
-		if (f.wire != WIRE_BYTES || !read_values(f.bytes, v))
+		if (f.wire != WIRE_BYTES || !nsx_values_open(f.bytes, v))
 			return "a damaged column";
 		if (v->column >= (unsigned)d->k->ncols)
 			return "a column that its kind does not have";
@@ -405,37 +342,88 @@ key_columns(struct nsx_unread s)
 	return columns;
 }
 
-/* The columns that are needed, and those that they refer to, which come before them. */
+/* The columns that are needed, and those that they refer to, which come before them and go into d->bases. */
 static uint64_t
-with_bases(const struct decode *d, uint64_t wanted)
+with_bases(struct decode *d, uint64_t wanted)
 {
-	for (size_t i = d->nvalues; i-- > 0 && wanted != UINT64_MAX;) {
-		const struct values *v = &d->values[i];
+	for (size_t i = d->nvalues; i-- > 0 && (wanted != UINT64_MAX || d->pick.p);) {
+		const struct nsx_values *v = &d->values[i];
+		uint64_t bases = 0;
 
 		if (!(wanted >> v->column & 1))
 			continue;
 		if (v->base == BASE_SAME && v->of < NSX_MAX_COLS)
-			wanted |= 1ULL << v->of;
+			bases |= 1ULL << v->of;
 		if ((v->base == BASE_LAST || v->base == BASE_LAST_OR_TOP) && v->key < d->nkeys)
-			wanted |= key_columns(d->keys[v->key]);
+			bases |= key_columns(d->keys[v->key]);
 		if (v->plus && v->plus <= NSX_MAX_COLS)
-			wanted |= 1ULL << (v->plus - 1);
+			bases |= 1ULL << (v->plus - 1);
 		if (v->minus && v->minus <= NSX_MAX_COLS)
-			wanted |= 1ULL << (v->minus - 1);
+			bases |= 1ULL << (v->minus - 1);
+		d->bases |= bases;
+		wanted |= bases;
 	}
 	return wanted;
 }
 
+/* Find the records that have a value in that column: false if its presence does not match the records. */
+static bool
+pick(struct decode *d, int column)
+{
+	const struct nsx_values *v = d->values, *end = v + d->nvalues;
+	struct nsx_unread runs;
+	uint32_t *picked;
+	size_t r = 0;
+	uint64_t n;
+	bool now = true;
+
+	while (v < end && (int)v->column != column)
+		v++;
+	if (v < end && v->presence.p == v->presence.end)
+		return true;
+	d->c->picked = picked = (uint32_t *)(void *)take(d->pool, halves(d->rows));
+	if (v == end)
+		return true;
+	d->pick = runs = v->presence;
+	for (; runs.p < runs.end; now = !now) {
+		if (!nsx_get_varint(&runs, &n) || n > d->rows - r)
+			return false;
+		for (size_t stop = r + n; now && r < stop; r++)
+			picked[d->c->npicked++] = (uint32_t)r;
+		r += now ? 0 : n;
+	}
+	return r == d->rows;
+}
+
+static size_t
+length(struct nsx_unread s)
+{
+	return (size_t)(s.end - s.p);
+}
+
+/* Whether a column has values in the needed records alone, and needs no others. */
+static bool
+is_dense(const struct decode *d, const struct nsx_values *s)
+{
+	return d->pick.p && !(d->bases >> s->column & 1) && length(s->presence) == length(d->pick)
+	       && memcmp(s->presence.p, d->pick.p, length(d->pick)) == 0;
+}
+
 static const char *
-read_column(struct decode *d, const struct values *s)
+read_column(struct decode *d, const struct nsx_values *s)
 {
 	struct nsx_columns *c = d->c;
-	struct nsx_expect e;
+	struct nsx_expect e = { .base = BASE_ZERO };
 	size_t n = d->rows;
 	const char *wrong;
 
 	bool partial = s->presence.p != s->presence.end, string = d->k->type[s->column] == 's';
-	if (partial && (n = read_presence(d, s->presence, s->column)) == SIZE_MAX)
+	bool dense = is_dense(d, s) && is_own(d, s);
+	if (dense)
+		n = c->npicked;
+	else if (partial)
+		n = read_presence(d, s->presence, s->column);
+	if (n == SIZE_MAX)
 		return "presence that does not match the records";
 	if (n == 0)
 		return "a column without values";
@@ -443,21 +431,30 @@ read_column(struct decode *d, const struct values *s)
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows);
-	if ((wrong = read_data(s, v, n)))
+	bool own = is_own(d, s), own_partial = !own && partial && is_last(d, s);
+	if ((wrong = nsx_values_data(s, v, n)))
 		return wrong;
-	bool own = resolve_own(d, s, v, n);
-	if (!own && (wrong = expect(d, s, partial, &e)))
+	if (own)
+		resolve_own(s, v, n);
+	else if (!own_partial && (wrong = expect(d, s, partial, &e)))
 		return wrong;
-	if (partial) {
+	if (dense) {
+		c->dense |= 1ULL << s->column;
+		c->all |= 1ULL << s->column;
+	} else if (partial) {
 		spread(d, v, n, s->column);
 		d->partial |= 1ULL << s->column;
 	} else {
 		c->all |= 1ULL << s->column;
 	}
-	if (!own)
+	if (own_partial) {
+		if ((wrong = resolve_partial(d, s, v)))
+			return wrong;
+	} else if (!own) {
 		resolve(d, &e, v, partial, s->column);
+	}
 	c->v[s->column] = v;
-	return string ? check_strings(d, v) : NULL;
+	return string ? check_strings(d, v, dense ? n : d->rows) : NULL;
 }
 
 static bool
@@ -488,7 +485,7 @@ check_key(const struct decode *d, struct nsx_unread s)
 
 /* What resolve_own and expect check. */
 static const char *
-check_bases(const struct decode *d, const struct values *s)
+check_bases(const struct decode *d, const struct nsx_values *s)
 {
 	bool last = s->base == BASE_LAST || s->base == BASE_LAST_OR_TOP;
 
@@ -506,10 +503,10 @@ check_bases(const struct decode *d, const struct values *s)
 
 /* What read_column checks of a column other than of strings, without its values: NULL, or what is wrong. */
 static const char *
-check_column(const struct decode *d, const struct values *s)
+check_column(const struct decode *d, const struct nsx_values *s)
 {
 	struct nsx_unread counts = s->run_counts;
-	size_t n = s->presence.p == s->presence.end ? d->rows : count_presence(s->presence, d->rows), at = 0;
+	size_t n = s->presence.p == s->presence.end ? d->rows : nsx_values_count(s->presence, d->rows), at = 0;
 	const char *wrong = check_bases(d, s);
 	uint64_t count;
 
@@ -556,17 +553,18 @@ nsx_columns_decode(struct nsx_columns *c, struct nsx_unread s, const struct nsx_
 	*c = (struct nsx_columns){ .n = d.rows };
 	if ((wrong = read_fields(&d, s)))
 		return wrong;
+	if (rows->value >= 0 && !pick(&d, rows->value))
+		return "presence that does not match the records";
+	if (c->picked && !c->npicked)
+		return NULL;
 	uint64_t wanted = with_bases(&d, rows->wanted | (rows->check ? string_columns(d.k) : 0));
 	for (size_t i = 0; i < d.nvalues; i++) {
-		const struct values *v = &d.values[i];
+		const struct nsx_values *v = &d.values[i];
 
 		if (wanted >> v->column & 1 ? (wrong = read_column(&d, v)) != NULL
 		    : rows->check && (wrong = check_column(&d, v)) != NULL)
 			return wrong;
 		d.sound |= 1ULL << v->column;
 	}
-	if (d.partial)
-		for (size_t r = 0; r < d.rows; r++)
-			c->has[r] |= c->all;
 	return NULL;
 }

@@ -11,9 +11,13 @@ struct nsx_heads { int ncols; char type[NSX_MAX_COLS]; };
 /* Decoded columns, by position in the header. */
 struct nsx_columns {
 	size_t    n;                       /* records */
-	uint64_t  all;                     /* bit i: column i has a value in every record */
-	uint64_t *has;                     /* per record; NULL if `all` applies to every one */
-	uint64_t *v[NSX_MAX_COLS];         /* NULL if no record has the column; 0 where absent; strings as indices */
+	const uint32_t *picked;            /* those that are needed, npicked in order; NULL: all are */
+	size_t    npicked;
+	uint64_t  dense;                   /* bit i: column i has values of these alone, one after the other */
+	uint64_t  all;                     /* bit i: column i has a value in every needed record */
+	uint64_t *has;                     /* per record, beside `all`; NULL: `all` says it */
+	uint64_t *v[NSX_MAX_COLS];         /* NULL if no needed record has the column; 0 where absent; strings as
+	                                    * indices */
 };
 
 /* Memory that is reused for every block: n numbers used of cap; {0} is empty. */
@@ -28,6 +32,7 @@ struct nsx_rows {
 	size_t   n;          /* number according to the order */
 	size_t   strings;    /* how many the block has */
 	uint64_t wanted;     /* bit i: column i is needed; others are decoded if these refer to them */
+	int      value;      /* the column without which a record is not needed; -1: none, from ncols on: all lack it */
 	bool     check;      /* whether those that are not needed are checked as if they were; strings are decoded */
 };
 

@@ -186,11 +186,14 @@ take_batch(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *s
 {
 	const uint64_t *has;
 	size_t wide, n = nsx_binary_take(r, &rec->v, &wide, &has);
+	/* Records of a kind: rec's end was looked at. */
+	bool timed = r->start >= 0;
 
 	for (; n > 0; n--, rec->v += wide) {
 		rec->has = *has++;
 		r->records++;
-		r->beyond += ends_beyond(r, rec);
+		if (timed)
+			r->beyond += ends_beyond(r, rec);
 		if (take(state, rec) != NSX_OK)
 			return NSX_ERR;
 	}
@@ -217,7 +220,7 @@ nsx_read_all(struct nsx_reader *r, const char *require, nsx_take_fn *take, void 
 		    && take_batch(r, &rec, take, state) != NSX_OK)
 			return NSX_ERR;
 	}
-	if (rc == NSX_EOF && require)
+	if (rc == NSX_EOF && require && !r->lacking[nsx_kind_find(nsx_str_c(require))])
 		return nsx_err_set(err, "no %s record", require);
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
@@ -262,6 +265,19 @@ nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns)
 	r->need[kind] |= columns;
 }
 
+void
+nsx_reader_need_value(struct nsx_reader *r, enum nsx_kind_id kind, int slot)
+{
+	r->value[kind] = (int8_t)(slot + 1);
+	nsx_reader_need(r, kind, 1ULL << slot);
+}
+
+int64_t
+nsx_reader_lacking(const struct nsx_reader *r, enum nsx_kind_id kind)
+{
+	return r->lacking[kind];
+}
+
 /* The slots of a kind that are needed. */
 static uint64_t
 needed(const struct nsx_reader *r, enum nsx_kind_id kind)
@@ -286,6 +302,20 @@ nsx_reader_wanted(const struct nsx_reader *r, struct nsx_str name, const struct 
 		wanted |= (uint64_t)(slot >= 0 && slots >> slot & 1) << i;
 	}
 	return wanted;
+}
+
+int
+nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct nsx_head *cols, size_t ncols)
+{
+	enum nsx_kind_id kind = nsx_kind_find(name);
+	size_t i = 0;
+
+	/* The order is checked of all records of a kind. */
+	if (!r->value[kind] || r->flags & NSX_READ_ORDERED)
+		return -1;
+	while (i < ncols && nsx_kind_slot(nsx_kind_builtin(kind), cols[i].name) != r->value[kind] - 1)
+		i++;
+	return (int)i;
 }
 
 struct nsx_met *
@@ -514,6 +544,15 @@ check_order(struct nsx_reader *r, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
+/* Whether rec lacks the value without which records of its kind are not needed. */
+static bool
+lacks(const struct nsx_reader *r, const struct nsx_rec *rec)
+{
+	int8_t value = r->value[rec->kind->id];
+
+	return value && !(rec->has >> (value - 1) & 1);
+}
+
 int
 nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 {
@@ -521,16 +560,20 @@ nsx_read(struct nsx_reader *r, struct nsx_rec *rec)
 
 	if (rc != NSX_OK)
 		return rc;
-	rec->v = r->v;
 	if (!r->dec)
 		rc = begin(r);
-	if (rc == NSX_OK)
+	while (rc == NSX_OK) {
+		rec->v = r->v;
 		rc = r->dec->next(r, rec);
-	if (rc == NSX_OK) {
+		if (rc != NSX_OK)
+			break;
 		r->records++;
 		r->beyond += ends_beyond(r, rec);
 		if (r->flags & NSX_READ_ORDERED)
 			rc = check_order(r, rec);
+		if (!lacks(r, rec))
+			break;
+		r->lacking[rec->kind->id]++;
 	}
 	if (rc != NSX_OK)
 		r->status = rc;

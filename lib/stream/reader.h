@@ -43,6 +43,13 @@ int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const cha
  * them. */
 void nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns);
 
+/* Besides nsx_reader_need: records of that known kind are needed only if they have a value in that slot; others are
+ * skipped, those of a binary block before what was read of it. One slot for a kind, for everything that reads r. */
+void nsx_reader_need_value(struct nsx_reader *r, enum nsx_kind_id kind, int slot);
+
+/* How many records were skipped so far because they lack that value. */
+int64_t nsx_reader_lacking(const struct nsx_reader *r, enum nsx_kind_id kind);
+
 /* Next record other than `end`: NSX_OK, NSX_EOF or NSX_ERR. The reader owns the memory that rec refers to, which is
  * valid until the next nsx_read; values may be changed and absent ones set in place before the record is written. */
 int nsx_read(struct nsx_reader *r, struct nsx_rec *rec);

@@ -9,7 +9,7 @@
 
 static const char damaged[] = "strings", no_memory[] = "";
 
-enum { BACK, SHARED, LENGTH, SLACK = 16 };
+enum { BACK, SHARED, LENGTH, SLACK = 32 };
 
 const char *
 nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
@@ -76,56 +76,51 @@ none_of_8(const struct nsx_strings *t, size_t i)
 	return w == 0;
 }
 
-/* Strings with which needed strings share a prefix are needed too: false if one refers to none. */
-static bool
-want_beginnings(struct nsx_strings *t)
+/* The 8 strings from i on, or as many as there are. */
+static size_t
+end_of_8(const struct nsx_strings *t, size_t i)
 {
-	const uint32_t *back = t->back.p, *shared = t->shared.p;
-
-	for (size_t i = t->n; i-- > 0;) {
-		if (i >= 7 && none_of_8(t, i - 7)) {
-			i -= 7;
-			continue;
-		}
-		if (!t->wanted[i] || !shared[i])
-			continue;
-		if (back[i] >= i)
-			return false;
-		t->wanted[i - 1 - back[i]] = 1;
-	}
-	return true;
+	return t->n - i < 8 ? t->n : i + 8;
 }
 
-/* The bytes of all needed strings, SIZE_MAX if they are damaged. Their lengths, and where their own bytes begin, are
- * known afterwards. */
+/* The bytes of all needed strings, SIZE_MAX if they are damaged: of each its length, and where its own bytes begin, are
+ * known afterwards. From the last one on, as those with which a needed string shares a prefix are needed too. */
 static size_t
 measure(struct nsx_strings *t)
 {
 	const uint32_t *back = t->back.p, *shared = t->shared.p, *length = t->length.p;
-	size_t total = 0;
-	uint64_t text = 0, all = (uint64_t)(t->text.end - t->text.p);
+	size_t text = (size_t)(t->text.end - t->text.p), total = 0, own, len;
 
-	for (size_t i = 0; i < t->n;) {
-		if (none_of_8(t, i)) {
-			for (size_t k = 0; k < 8; k++)
-				text += length[i + k];
-			i += 8;
+	for (size_t at = (t->n + 7) / 8 * 8; at > 0;) {
+		at -= 8;
+		own = 0;
+		for (size_t i = at; i < end_of_8(t, at); i++)
+			own += length[i];
+		if (own > text)
+			return SIZE_MAX;
+		text -= own;
+		if (none_of_8(t, at))
 			continue;
-		}
-		for (size_t end = t->n - i < 8 ? t->n : i + 8; i < end; text += length[i++]) {
-			size_t len = (size_t)length[i] + shared[i];
-
+		for (size_t i = end_of_8(t, at), to = text + own; i-- > at;) {
+			to -= length[i];
 			if (!t->wanted[i])
 				continue;
-			if (len == 0 || (shared[i] && (back[i] >= i || shared[i] > t->p[i - 1 - back[i]].len)))
-				return SIZE_MAX;
+			len = (size_t)length[i] + shared[i];
 			total += len;
-			if (total > NSX_BLOCK_MAX || text + length[i] > all)
+			if (len == 0)
 				return SIZE_MAX;
-			t->p[i] = (struct nsx_str){ (const char *)t->text.p + text, len };
+			t->p[i] = (struct nsx_str){ (const char *)t->text.p + to, len };
+			if (!shared[i])
+				continue;
+			size_t from = i - 1 - back[i];
+			if (back[i] >= i || shared[i] > (size_t)length[from] + shared[from])
+				return SIZE_MAX;
+			t->wanted[from] = 1;
 		}
+		if (total > NSX_BLOCK_MAX)
+			return SIZE_MAX;
 	}
-	return text == all ? total : SIZE_MAX;
+	return text == 0 ? total : SIZE_MAX;
 }
 
 /* What measure checks of needed strings, of all. */
@@ -149,12 +144,53 @@ all_sound(struct nsx_strings *t)
 
 /* Copy n bytes, usually few: 16 may be read and written at either address. */
 static void
-copy(char *to, const void *from, size_t n)
+copy(char *to, const char *from, size_t n)
 {
 	if (n <= 16)
-		memmove(to, from, 16);   /* a string that shares few bytes with the one before it */
+		memmove(to, from, 16);
 	else
 		memcpy(to, from, n);
+}
+
+/* Copy n bytes from before `to`, usually few: 32 may be written there. */
+static void
+copy_shared(char *to, const char *from, size_t n)
+{
+	char first[16], second[16];
+
+	if (n > 32) {
+		memcpy(to, from, n);
+		return;
+	}
+	/* What is behind these bytes may be where they go. */
+	memcpy(first, from, 16);
+	memcpy(second, from + 16, 16);
+	memcpy(to, first, 16);
+	memcpy(to + 16, second, 16);
+}
+
+/* Put the needed strings into t->bytes. */
+static void
+assemble(struct nsx_strings *t)
+{
+	const uint32_t *back = t->back.p, *shares = t->shared.p, *lengths = t->length.p;
+	char *to = t->bytes;
+
+	for (size_t at = 0; at < t->n; at += 8) {
+		if (none_of_8(t, at))
+			continue;
+		for (size_t i = at, end = end_of_8(t, at); i < end; i++) {
+			size_t shared = shares[i];
+
+			if (!t->wanted[i])
+				continue;
+			if (shared)
+				copy_shared(to, t->p[i - 1 - back[i]].ptr, shared);
+			copy(to + shared, t->p[i].ptr, lengths[i]);
+			t->p[i].ptr = to;
+			to += shared + lengths[i];
+		}
+	}
 }
 
 const char *
@@ -172,8 +208,6 @@ nsx_strings_join(struct nsx_strings *t, bool all, bool check)
 		return damaged;
 	if (all)
 		memset(t->wanted, 1, t->n);
-	else if (!want_beginnings(t))
-		return damaged;
 	size_t total = measure(t);
 	if (total == SIZE_MAX)
 		return damaged;
@@ -184,22 +218,7 @@ nsx_strings_join(struct nsx_strings *t, bool all, bool check)
 		t->bytes = p;
 		t->bytes_cap = total + SLACK;
 	}
-	char *to = t->bytes;
-	for (size_t i = 0; i < t->n; i++) {
-		size_t shared = t->shared.p[i], length = t->length.p[i];
-
-		if (none_of_8(t, i)) {
-			i += 7;
-			continue;
-		}
-		if (!t->wanted[i])
-			continue;
-		if (shared)
-			copy(to, t->p[i - 1 - t->back.p[i]].ptr, shared);
-		copy(to + shared, t->p[i].ptr, length);
-		t->p[i].ptr = to;
-		to += shared + length;
-	}
+	assemble(t);
 	return NULL;
 }
 

@@ -235,6 +235,39 @@ nsx_list_check(struct nsx_unread s)
 	return n;
 }
 
+/* Eight bytes, the first one lowest. */
+static inline uint64_t
+load(const unsigned char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	w = __builtin_bswap64(w);
+#endif
+	return w;
+}
+
+/* The first number in w, of eight bytes at most. */
+static inline uint64_t
+short_number(uint64_t w, unsigned *bytes)
+{
+	uint64_t ends = ~w & 0x8080808080808080;
+
+	*bytes = (unsigned)(__builtin_ctzll(ends) >> 3) + 1;
+	/* Up to the first byte without the continuation bit. */
+	w &= ends ^ (ends - 1);
+	if (*bytes <= 4) {
+		uint32_t x = (uint32_t)w;
+
+		x = (x & 0x007f007f) | (x & 0x7f007f00) >> 1;
+		return (x & 0x00003fff) | (x & 0x3fff0000) >> 2;
+	}
+	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
+	w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
+	return (w & 0x000000000fffffff) | (w & 0x0fffffff00000000) >> 4;
+}
+
 /* One number; at least eight bytes are available. Numbers of eight bytes and less are decoded without a loop. */
 static inline bool
 next_number(struct nsx_unread *s, uint64_t *v)
@@ -252,19 +285,12 @@ next_number(struct nsx_unread *s, uint64_t *v)
 		s->p += 2;
 		return true;
 	}
-	memcpy(&w, p, sizeof w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	w = __builtin_bswap64(w);
-#endif
-	uint64_t ends = ~w & 0x8080808080808080;
-	if (!ends)
+	w = load(p);
+	if ((w & 0x8080808080808080) == 0x8080808080808080)
 		return nsx_get_varint(s, v);
-	/* Up to the first byte without the continuation bit. */
-	w &= ends ^ (ends - 1);
-	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
-	w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
-	*v = (w & 0x000000000fffffff) | (w & 0x0fffffff00000000) >> 4;
-	s->p += (__builtin_ctzll(ends) >> 3) + 1;
+	unsigned bytes;
+	*v = short_number(w, &bytes);
+	s->p += bytes;
 	return true;
 }
 
@@ -284,23 +310,91 @@ single_bytes(const struct nsx_unread *s, size_t n)
 	return !(bits & 0x8080808080808080);
 }
 
+/* A number as it is, or a zigzag number. */
+static inline uint64_t
+plain(uint64_t x, bool zigzag)
+{
+	return zigzag ? nsx_zag(x) : x;
+}
+
+/* The first number in *w, of one or two bytes, which are removed from it and counted. Sizes vary, so there are no
+ * branches on them. */
+static inline uint64_t
+tiny_number(uint64_t *w, unsigned *bytes)
+{
+	uint64_t two = *w >> 7 & 1, x = (*w & 0x7f) | (*w >> 1 & 0x3f80 & (0 - two));
+
+	*w >>= 8 << two;
+	*bytes += 1 + (unsigned)two;
+	return x;
+}
+
+/* The next n numbers. Inlined, so that zigzag is a constant. */
+static inline __attribute__((always_inline)) bool
+get_list(struct nsx_unread *s, uint64_t *v, size_t n, bool zigzag)
+{
+	const unsigned char *p = s->p;
+
+	if (n == 0)
+		return true;
+	uint64_t *end = v + n;
+	/* Eight bytes are at most eight numbers; where no number is longer than two bytes, at least four. */
+	while (end - v >= 8 && s->end - p >= 8) {
+		uint64_t w = load(p), more = w & 0x8080808080808080;
+
+		if (!more) {
+			for (int i = 0; i < 8; i += 4) {
+				v[i] = plain(p[i], zigzag);
+				v[i + 1] = plain(p[i + 1], zigzag);
+				v[i + 2] = plain(p[i + 2], zigzag);
+				v[i + 3] = plain(p[i + 3], zigzag);
+			}
+			v += 8;
+			p += 8;
+		} else if (!(more & more << 8)) {
+			unsigned bytes = 0;
+
+			v[0] = plain(tiny_number(&w, &bytes), zigzag);
+			v[1] = plain(tiny_number(&w, &bytes), zigzag);
+			v[2] = plain(tiny_number(&w, &bytes), zigzag);
+			v[3] = plain(tiny_number(&w, &bytes), zigzag);
+			v += 4;
+			p += bytes;
+		} else if (~more & 0x8080808080808080) {
+			unsigned bytes;
+
+			*v++ = plain(short_number(w, &bytes), zigzag);
+			p += bytes;
+		} else {
+			struct nsx_unread in = { p, s->end };
+			uint64_t x;
+
+			if (!nsx_get_varint(&in, &x))
+				return false;
+			*v++ = plain(x, zigzag);
+			p = in.p;
+		}
+	}
+	for (s->p = p; v < end; v++) {
+		uint64_t x;
+
+		if (!nsx_get_varint(s, &x))
+			return false;
+		*v = plain(x, zigzag);
+	}
+	return true;
+}
+
 bool
 nsx_get_numbers(struct nsx_unread *s, uint64_t *v, size_t n)
 {
-	struct nsx_unread in = *s;
-	uint64_t x = 0;
-	size_t i = 0;
+	return get_list(s, v, n, false);
+}
 
-	for (; i < n && in.end - in.p >= 8; i++) {
-		if (!next_number(&in, &x))
-			return false;
-		v[i] = x;
-	}
-	for (; i < n; i++)
-		if (!nsx_get_varint(&in, &v[i]))
-			return false;
-	*s = in;
-	return true;
+bool
+nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n)
+{
+	return get_list(s, v, n, true);
 }
 
 bool
@@ -325,33 +419,6 @@ nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max)
 				return false;
 			v[i] = (uint32_t)x;
 		}
-	}
-	*s = in;
-	return true;
-}
-
-bool
-nsx_get_signed(struct nsx_unread *s, uint64_t *v, size_t n)
-{
-	struct nsx_unread in = *s;
-	uint64_t x = 0;
-	size_t i = 0;
-
-	if ((size_t)(in.end - in.p) == n && single_bytes(&in, n)) {
-		for (; i < n; i++)
-			v[i] = nsx_zag(in.p[i]);
-		s->p += n;
-		return true;
-	}
-	for (; i < n && in.end - in.p >= 8; i++) {
-		if (!next_number(&in, &x))
-			return false;
-		v[i] = nsx_zag(x);
-	}
-	for (; i < n; i++) {
-		if (!nsx_get_varint(&in, &x))
-			return false;
-		v[i] = nsx_zag(x);
 	}
 	*s = in;
 	return true;

@@ -26,6 +26,9 @@ fuzz_needs(const uint8_t *data, size_t size, unsigned flags, bool whole, int64_t
 		bits = nsx_hash_u64(bits);
 		if (bits & 1 || k == NSX_DIAG)
 			nsx_reader_need(r, (enum nsx_kind_id)k, bits & 2 ? bits >> 2 : NSX_EVERY);
+		if (bits & 1 && bits >> 62 && k < NSX_NKINDS)
+			nsx_reader_need_value(r, (enum nsx_kind_id)k,
+			                      (int)(bits >> 40 & 0xff) % nsx_kind_builtin((enum nsx_kind_id)k)->nslots);
 	}
 	while ((rc = nsx_read(r, &rec)) == NSX_OK)
 		for (int i = 0; i < rec.kind->nslots; i++)

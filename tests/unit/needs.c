@@ -4,8 +4,8 @@
 
 enum { KINDS = 6 };
 
-/* The needs of a reader. */
-struct ask { bool asked[NSX_NKINDS + 1]; uint64_t need[NSX_NKINDS + 1]; };
+/* The needs of a reader; value: one more than the slot that needed records have, 0: any record is needed. */
+struct ask { bool asked[NSX_NKINDS + 1]; uint64_t need[NSX_NKINDS + 1]; int value[NSX_NKINDS + 1]; bool values; };
 
 /* A record as streams have them: times that go on, numbers that follow one another, names that begin alike. */
 static void
@@ -35,8 +35,25 @@ static void
 tell(struct nsx_reader *r, const struct ask *a)
 {
 	for (int k = 0; k <= NSX_NKINDS; k++)
-		if (a->asked[k])
+		if (a->asked[k]) {
 			nsx_reader_need(r, (enum nsx_kind_id)k, a->need[k]);
+			if (a->value[k])
+				nsx_reader_need_value(r, (enum nsx_kind_id)k, a->value[k] - 1);
+		}
+}
+
+/* Whether a record is skipped; `lacking` counts those that lack their value. */
+static bool
+is_skipped(const struct kept *k, const struct ask *a, int64_t *lacking)
+{
+	enum nsx_kind_id id = k->kind->id;
+
+	if (!a->asked[id])
+		return true;
+	if (!a->value[id] || k->has >> (a->value[id] - 1) & 1)
+		return false;
+	++*lacking;
+	return true;
 }
 
 /* The record has the needed columns of the one that was kept, and no others. */
@@ -62,21 +79,24 @@ gives(struct bytes b, const struct ask *a)
 	struct nsx_err err = { "" };
 	struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, &err);
 	struct nsx_rec rec;
+	int64_t lacking = 0, told = 0;
 	size_t n = 0;
 	int rc;
 
 	tell(r, a);
 	while ((rc = nsx_read(r, &rec)) == NSX_OK) {
-		while (n < kept.n && !a->asked[kept.p[n].kind->id])
+		while (n < kept.n && is_skipped(&kept.p[n], a, &lacking))
 			n++;
-		if (n == kept.n || nsx_reader_records(r) != (int64_t)n + 1
+		if (n == kept.n || (!a->values && nsx_reader_records(r) != (int64_t)n + 1)
 		    || !same_part(&rec, &kept.p[n], a->need[kept.p[n].kind->id]))
 			break;
 		n++;
 	}
-	while (n < kept.n && !a->asked[kept.p[n].kind->id])
+	while (n < kept.n && is_skipped(&kept.p[n], a, &lacking))
 		n++;
-	bool good = rc == NSX_EOF && n == kept.n && nsx_reader_records(r) == (int64_t)kept.n;
+	for (int k = 0; k < NSX_NKINDS; k++)
+		told += nsx_reader_lacking(r, (enum nsx_kind_id)k);
+	bool good = rc == NSX_EOF && n == kept.n && told == lacking && nsx_reader_records(r) == (int64_t)kept.n;
 	if (!good)
 		printf("# record %zu of %zu: %s\n", n, kept.n, rc == NSX_ERR ? err.msg : "differs");
 	nsx_reader_close(r);
@@ -114,6 +134,24 @@ random_ask(void)
 	return a;
 }
 
+/* The same, of records that have a certain value alone. */
+static struct ask
+random_values(void)
+{
+	struct ask a = random_ask();
+
+	a.values = true;
+	for (int k = 0; k < NSX_NKINDS; k++) {
+		int slot = (int)(draw() % (unsigned)nsx_kind_builtin((enum nsx_kind_id)k)->nslots);
+
+		if (a.asked[k] && draw() % 4) {
+			a.value[k] = slot + 1;
+			a.need[k] |= 1ULL << slot;
+		}
+	}
+	return a;
+}
+
 static void
 parts(void)
 {
@@ -134,6 +172,12 @@ parts(void)
 				good = gives(b, &a);
 			}
 			ok(good, "round %d, %s: needed columns", round, forms[form].name);
+			for (int i = 0; i < 24 && good; i++) {
+				struct ask a = random_values();
+
+				good = gives(b, &a);
+			}
+			ok(good, "round %d, %s: records with a needed value", round, forms[form].name);
 			ok(gives(b, &all), "round %d, %s: everything", round, forms[form].name);
 			ok(gives(b, &none), "round %d, %s: one kind, no columns", round, forms[form].name);
 			free(b.p);
@@ -185,7 +229,7 @@ damage(void)
 	for (int i = 0; i < 400; i++) {
 		size_t at = draw() % b.n;
 		char was = b.p[at];
-		struct ask a = random_ask();
+		struct ask a = i % 2 ? random_values() : random_ask();
 		struct nsx_reader *r = nsx_reader_mem(b.p, b.n, "test", 0, &err);
 		struct nsx_rec rec;
 		volatile char sink = 0;

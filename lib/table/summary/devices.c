@@ -79,7 +79,7 @@ devices_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
-devices_need(const void *state, struct nsx_reader *in)
+devices_need(void *state, struct nsx_reader *in)
 {
 	const struct devices *f = state;
 

@@ -107,7 +107,7 @@ insts_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
-insts_need(const void *state, struct nsx_reader *in)
+insts_need(void *state, struct nsx_reader *in)
 {
 	const struct insts *f = state;
 

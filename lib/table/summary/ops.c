@@ -76,6 +76,7 @@ struct ops {
 	nsx_u128        all_ops;   /* time of operations, whatever range they are in */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op;
+	const struct nsx_reader *in;
 };
 
 /* A range of which all operations have come. */
@@ -109,10 +110,11 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
-ops_need(const void *state, struct nsx_reader *in)
+ops_need(void *state, struct nsx_reader *in)
 {
-	const struct ops *f = state;
+	struct ops *f = state;
 
+	f->in = in;
 	if (f->kernel)
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, type) | NSX_C(OP, name) | NSX_C(OP, dur)
 		                            | NSX_C(OP, execution));
@@ -151,8 +153,8 @@ ops_free(void *state)
 static struct row *
 row_at(struct ops *f, struct nsx_str type, struct nsx_str name)
 {
-	uint32_t t = nsx_intern_recall(&f->strs, f->recall, type), n = nsx_intern_recall(&f->strs, f->recall, name);
-	uint32_t *at;
+	uint32_t t = type.len ? nsx_intern_recall(&f->strs, f->recall, type) : 0, *at;
+	uint32_t n = nsx_intern_recall(&f->strs, f->recall, name);
 
 	if (t == NSX_NONE || n == NSX_NONE)
 		return NULL;
@@ -373,10 +375,13 @@ static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
 	struct ops *f = state;
+	int64_t lacking = f->kernel ? 0 : nsx_reader_lacking(f->in, NSX_RANGE);
 	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
 	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
 	int rc = nsx_range_book_end(&f->book, f->err);
 
+	f->any |= lacking > 0;
+	f->no_work += lacking;
 	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
 	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
 	                                  : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "

@@ -100,7 +100,7 @@ programs_open(const struct nsx_summary_options *options, struct nsx_err *err)
 }
 
 static void
-programs_need(const void *state, struct nsx_reader *in)
+programs_need(void *state, struct nsx_reader *in)
 {
 	const struct programs *f = state;
 

@@ -57,6 +57,21 @@ take(void *state, const struct nsx_rec *rec)
 	return rc;
 }
 
+/* Ranges that launched no GPU work are only counted, unless those of compilation have to be known. */
+static void
+leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n)
+{
+	bool ranges = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (options[i].no_compile)
+			return;
+		ranges |= options[i].by == NSX_SUMMARY_RANGE;
+	}
+	if (ranges)
+		nsx_reader_need_value(in, NSX_RANGE, NSX_RANGE_start);
+}
+
 static int
 read_for(struct nsx_reader *in, const struct nsx_summary_options *options, struct all *all, struct nsx_err *err)
 {
@@ -67,6 +82,7 @@ read_for(struct nsx_reader *in, const struct nsx_summary_options *options, struc
 			return NSX_ERR;
 		all->p[i].summer->need(all->p[i].state, in);
 	}
+	leave_ranges(in, options, all->n);
 	nsx_reader_need(in, NSX_DIAG, 0);
 	return nsx_read_all(in, options->require, take, all, err);
 }

@@ -9,8 +9,8 @@
  * with err filled. */
 struct nsx_summer {
 	void *(*open)(const struct nsx_summary_options *options, struct nsx_err *err);
-	/* Declare to the reader what take() reads. */
-	void (*need)(const void *state, struct nsx_reader *in);
+	/* Declare to the reader, which lives until finish() returns, what take() reads. */
+	void (*need)(void *state, struct nsx_reader *in);
 	int (*take)(void *state, const struct nsx_rec *rec);
 	int (*finish)(void *state, struct nsx_table **table, struct nsx_diags *diags);
 	void (*free)(void *state);   /* NULL allowed */
