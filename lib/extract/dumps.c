@@ -255,7 +255,20 @@ entry_of(struct ex_profile *p, struct wanted *w)
 	return w->entry;
 }
 
-/* While another profile's thread reads the i-th dump: read those after it that have not been read. */
+/* Read a dump that another profile will probably request: one with the file name of one of ours. False: none left. */
+static bool
+guess(struct ex_profile *p, const struct dumps *d)
+{
+	for (size_t i = 0; i < d->list.n; i++) {
+		const char *slash = strrchr(d->list.p[i].path, '/');
+		if (nsx_hlo_shelf_guess(p->shelf, slash ? slash + 1 : d->list.p[i].path))
+			return true;
+	}
+	return false;
+}
+
+/* While another profile's thread reads the i-th dump: read those after it that have not been read, then those of
+ * profiles whose turn has not come. */
 static void
 read_ahead(struct ex_profile *p, struct dumps *d, size_t i)
 {
@@ -266,6 +279,8 @@ read_ahead(struct ex_profile *p, struct dumps *d, size_t i)
 		if (entry_of(p, w))
 			nsx_hlo_shelf_ahead(w->entry, w->path);
 	}
+	while (d->list.p[i].entry && nsx_hlo_shelf_busy(d->list.p[i].entry) && guess(p, d))
+		;
 }
 
 /* Join the dumps of the programs that were executed. */
@@ -311,6 +326,8 @@ read_dumps(struct ex_profile *p)
 		rc = nsx_err_nomem(&p->err, p->input->path);
 	if (rc == NSX_OK)
 		rc = list_dumps(p, &d);
+	if (p->shelf)
+		nsx_hlo_shelf_begin(p->shelf, p->input->dumps);
 	for (size_t i = 0; i < d.list.n && rc == NSX_OK; i++) {
 		entry_of(p, &d.list.p[i]);
 		read_ahead(p, &d, i);

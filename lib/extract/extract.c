@@ -2,6 +2,7 @@
 #include "extract/extract.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "extract/profile.h"
@@ -100,6 +101,25 @@ nsx_extract_extract(const struct nsx_extract_input *inputs, int n, const struct 
 	return rc;
 }
 
+/* The cache of the dumps of several exports; NULL when out of memory. */
+static struct nsx_hlo_shelf *
+open_shelf(const struct nsx_extract_input *inputs, int n)
+{
+	struct nsx_hlo_shelf *shelf = nsx_hlo_shelf_new();
+	const char *last = NULL;
+
+	for (int i = 0; shelf && i < n; i++) {
+		if (!inputs[i].dumps || (last && strcmp(inputs[i].dumps, last) == 0))
+			continue;
+		last = inputs[i].dumps;
+		if (nsx_hlo_shelf_expect(shelf, last) != NSX_OK) {
+			nsx_hlo_shelf_free(shelf);
+			return NULL;
+		}
+	}
+	return shelf;
+}
+
 int
 nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extract_opts *opts,
             struct nsx_writer *out, struct nsx_diags *diags, struct nsx_err *err)
@@ -112,7 +132,7 @@ nsx_extract(const struct nsx_extract_input *inputs, int n, const struct nsx_extr
 		dumps += inputs[i].dumps != NULL;
 	}
 	/* Within one export no two dumps are the same. */
-	if (dumps > 1 && !(shelf = nsx_hlo_shelf_new()))
+	if (dumps > 1 && !(shelf = open_shelf(inputs, n)))
 		return nsx_err_nomem(err, NULL);
 	int rc = nsx_extract_wants_spools(inputs, n, opts)
 		? nsx_extract_extract_spooled(inputs, n, opts, shelf, out, diags, err)

@@ -18,6 +18,9 @@ static const uint64_t KEPT_MAX = UINT64_C(256) << 20;
 /* The key of a content: 128 bits of hash and the size, so no two real files are confused. */
 struct content { uint64_t size; struct nsx_key hash; };
 
+/* A folder whose dumps will be requested. */
+struct folder { const char *path; bool begun; };
+
 /* A file, in its state when it was hashed. */
 struct file { struct stat st; struct nsx_hlo_entry *entry; };
 
@@ -38,6 +41,8 @@ struct nsx_hlo_shelf {
 	NSX_VEC(struct nsx_hlo_entry *) entries;
 	struct nsx_map        by_file;   /* (device, inode): index in files */
 	NSX_VEC(struct file)  files;
+	NSX_VEC(struct folder) folders;
+	struct nsx_map        guessed;   /* hash of a file's name: the folder where it is tried next */
 	uint64_t              kept;      /* bytes */
 };
 
@@ -309,6 +314,60 @@ nsx_hlo_shelf_ahead(struct nsx_hlo_entry *e, const char *path)
 		leave(e);
 }
 
+/* ---- reading in advance what others will request */
+
+/* The folder to try next for a file of this name; NULL: none. Of two names with one hash, not every folder is tried. */
+static const char *
+next_folder(struct nsx_hlo_shelf *s, struct nsx_str name)
+{
+	const char *folder = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	uint32_t *at = nsx_map_at(&s->guessed, (struct nsx_key){ nsx_hash(name.ptr, name.len), name.len });
+	if (at) {
+		if (*at == NSX_NONE)
+			*at = 0;
+		while (*at < s->folders.n && s->folders.p[*at].begun)
+			++*at;
+		if (*at < s->folders.n)
+			folder = s->folders.p[(*at)++].path;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return folder;
+}
+
+bool
+nsx_hlo_shelf_guess(struct nsx_hlo_shelf *s, const char *name)
+{
+	const char *folder = next_folder(s, nsx_str_c(name));
+	struct nsx_buf path = { 0 };
+
+	if (!folder)
+		return false;
+	nsx_buf_fmt(&path, "%s/%s", folder, name);
+	nsx_buf_char(&path, '\0');
+	struct nsx_hlo_entry *e = path.failed ? NULL : nsx_hlo_shelf_find(s, path.ptr);
+	if (e)
+		nsx_hlo_shelf_ahead(e, path.ptr);
+	nsx_buf_free(&path);
+	return true;
+}
+
+int
+nsx_hlo_shelf_expect(struct nsx_hlo_shelf *s, const char *folder)
+{
+	return nsx_vec_push(&s->folders, ((struct folder){ folder, false })) ? NSX_OK : NSX_ERR;
+}
+
+void
+nsx_hlo_shelf_begin(struct nsx_hlo_shelf *s, const char *folder)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->folders.n; i++)
+		s->folders.p[i].begun |= strcmp(s->folders.p[i].path, folder) == 0;
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* ---- public functions */
 
 struct nsx_hlo_shelf *
@@ -359,6 +418,8 @@ nsx_hlo_shelf_free(struct nsx_hlo_shelf *s)
 	}
 	free(s->entries.p);
 	free(s->files.p);
+	free(s->folders.p);
+	nsx_map_free(&s->guessed);
 	nsx_map_free(&s->by_hash);
 	nsx_map_free(&s->by_file);
 	pthread_cond_destroy(&s->changed);

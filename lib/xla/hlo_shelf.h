@@ -32,6 +32,17 @@ bool nsx_hlo_shelf_busy(const struct nsx_hlo_entry *e);
  * is reported when the dump is requested. */
 void nsx_hlo_shelf_ahead(struct nsx_hlo_entry *e, const char *path);
 
+/* The folders whose dumps will be requested, in that order, each once; they must stay valid. Before threads use the
+ * shelf. NSX_OK, or NSX_ERR when out of memory. */
+int nsx_hlo_shelf_expect(struct nsx_hlo_shelf *s, const char *folder);
+/* From here on a thread requests the dumps of this folder. */
+void nsx_hlo_shelf_begin(struct nsx_hlo_shelf *s, const char *folder);
+
+/* Read in advance, as nsx_hlo_shelf_ahead, the dump of this file name in the next expected folder that no thread has
+ * begun with and where that has not been tried: the processes of a job run the same programs. False if there is no such
+ * folder. */
+bool nsx_hlo_shelf_guess(struct nsx_hlo_shelf *s, const char *name);
+
 /* Return a dump: *h is then as after nsx_hlo_free. */
 void nsx_hlo_shelf_back(struct nsx_hlo *h);
 

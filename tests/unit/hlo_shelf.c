@@ -129,6 +129,53 @@ test_damaged(void)
 	nsx_buf_free(&a);
 }
 
+/* The same file name in folders of processes that come later. */
+static void
+test_guess(void)
+{
+	static const char *const names[] = { "p0", "p1", "p2", "p3" };
+	pb a = dump("a"), b = dump("b");
+	struct nsx_hlo_shelf *s = nsx_hlo_shelf_new();
+	char folder[4][512], path[4][600];
+	struct nsx_hlo h;
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(folder[i], sizeof folder[i], "%s/%s", dir, names[i]);
+		snprintf(path[i], sizeof path[i], "%s/f", folder[i]);
+		if (mkdir(folder[i], 0700) != 0 || nsx_hlo_shelf_expect(s, folder[i]) != NSX_OK)
+			ok(false, "%s can be made", folder[i]);
+		/* p1 lacks it. */
+		if (i == 0 || i == 2)
+			save(i ? "p2/f" : "p0/f", a.ptr, a.len);
+		else if (i == 3)
+			save("p3/f", b.ptr, b.len);
+	}
+	nsx_hlo_shelf_begin(s, folder[0]);
+	reset();
+	ok(nsx_hlo_shelf_guess(s, "f") && nsx_hlo_shelf_guess(s, "f") && nsx_hlo_shelf_guess(s, "f"),
+	   "three folders are tried");
+	ok(!nsx_hlo_shelf_guess(s, "f"), "each once, and none that has begun");
+	ok(nsx_hlo_shelf_guess(s, "g"), "another name is tried too, there or not");
+	/* What was read is what it was then: who reads it now would notice, but for its time. */
+	struct nsx_hlo_entry *e = nsx_hlo_shelf_find(s, path[3]);
+	save("p3/f", "no dump", 7);
+	ok(e && nsx_hlo_shelf_read(e, path[3], &h, &diags, &err) == NSX_OK && nsx_str_eq(h.insts[0].name, NSX_STR("b")),
+	   "the last one was read: '%s'", err.msg);
+	nsx_hlo_shelf_back(&h);
+	save("p0/f", "no dump", 7);
+	e = nsx_hlo_shelf_find(s, path[2]);
+	ok(e && nsx_hlo_shelf_read(e, path[0], &h, &diags, &err) == NSX_OK && nsx_str_eq(h.insts[0].name, NSX_STR("a")),
+	   "so was the one before it: '%s'", err.msg);
+	nsx_hlo_shelf_back(&h);
+	nsx_hlo_shelf_free(s);
+	for (int i = 0; i < 4; i++) {
+		unlink(path[i]);
+		rmdir(folder[i]);
+	}
+	nsx_buf_free(&a);
+	nsx_buf_free(&b);
+}
+
 /* ---- threads */
 
 enum { TASKS = 64, FILES = 4 };
@@ -188,6 +235,7 @@ main(void)
 	test_contents();
 	test_shared();
 	test_damaged();
+	test_guess();
 	test_threads();
 	for (size_t k = 0; k < sizeof left / sizeof *left; k++)
 		unlink(in_dir(left[k]));
