@@ -388,14 +388,18 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 	sqlite3_stmt *s = NULL;
 	bool plain = db->utf8 && scan->ncols <= NSX_DB_MAX_COLS;
 
-	*t = (struct nsx_pages_table){ .rowid_slot = -1 };
+	*t = (struct nsx_pages_table){ .rowid_slot = -1, .alias_slot = -1 };
 	memset(t->slot, -1, sizeof t->slot);
 	if (!c)
 		return NSX_ERR;
 	for (int i = 0; i < scan->ncols; i++)
 		if (strcmp(scan->cols[i].name, "rowid") == 0)
 			t->rowid_slot = i;
-	int rc = sqlite3_prepare_v2(c->sql, "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type) "
+	int rc = sqlite3_prepare_v2(c->sql,
+	                            "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type), "
+		/* An alias of the rowid: the one column of the key, of that type, and the key has no index. */
+		"x.pk = 1 AND upper(x.type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(m.name) WHERE pk > "
+		"0) = 1 AND NOT EXISTS (SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk') "
 		"FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ? "
 		"COLLATE NOCASE",
 	                            -1, &s, NULL);
@@ -412,8 +416,11 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 		for (int i = 0; rc == SQLITE_OK && i < scan->ncols; i++) {
 			if (sqlite3_stricmp(scan->cols[i].name, name) != 0)
 				continue;
-			/* A key may be an alias of the rowid; a default replaces what rows lack; REAL columns store
-			 * integers. */
+			if (sqlite3_column_int(s, 6)) {
+				t->alias_slot = i;
+				continue;
+			}
+			/* A default replaces what rows lack; REAL columns store integers. */
 			plain = plain && cid < (int)sizeof t->slot && sqlite3_column_int(s, 3) == 0 &&
 			    sqlite3_column_int(s, 4)
 			        && (strcmp(type, "INTEGER") == 0 || strcmp(type, "TEXT") == 0);
@@ -435,7 +442,8 @@ static bool
 all_there(const struct nsx_db_scan *scan, const struct nsx_pages_table *t)
 {
 	for (int i = 0; i < scan->ncols; i++)
-		if (!scan->cols[i].optional && i != t->rowid_slot && !memchr(t->slot, i, sizeof t->slot))
+		if (!scan->cols[i].optional && i != t->rowid_slot && i != t->alias_slot &&
+		    !memchr(t->slot, i, sizeof t->slot))
 			return false;
 	return true;
 }

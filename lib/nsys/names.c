@@ -5,26 +5,29 @@
 #include "nsys/load.h"
 
 static int
-found(void *ctx, size_t i, sqlite3_value *v)
+name(struct nsx_loader *l, size_t i, struct nsx_str s)
 {
-	struct nsx_loader *l = ctx;
-	struct nsx_str s = nsx_db_text(v);
-
 	if (s.ptr && l->id_names[i] == NSX_NONE && (l->id_names[i] = nsx_intern(&l->t->names, s)) == NSX_NONE)
 		return NSX_ERR;
 	return NSX_OK;
 }
 
 static int
-read_row(void *ctx, sqlite3_value **v)
+found(void *ctx, size_t i, sqlite3_value *v)
 {
-	const struct nsx_loader *l = ctx;
+	return name(ctx, i, nsx_db_text(v));
+}
+
+static int
+read_row(void *ctx, const struct nsx_db_cell *v)
+{
+	struct nsx_loader *l = ctx;
 	int64_t id;
 
-	if (!nsx_db_int(v[0], &id))
+	if (!nsx_cell_int(&v[0], &id))
 		return NSX_OK;
 	uint32_t at = nsx_map_get(&l->ids.map, (struct nsx_key){ (uint64_t)id, 0 });
-	return at == NSX_NONE ? NSX_OK : found(ctx, at, v[1]);
+	return at == NSX_NONE ? NSX_OK : name(l, at, nsx_cell_text(&v[1]));
 }
 
 /* Many ids are needed, or SQLite cannot look one up quickly: read the whole table. */
@@ -32,7 +35,7 @@ static int
 read_all(struct nsx_loader *l)
 {
 	static const struct nsx_db_col columns[] = { { "id", false }, { "value", false } };
-	struct nsx_db_scan scan = { "StringIds", columns, 2, .row = read_row, .ctx = l };
+	struct nsx_db_scan scan = { "StringIds", columns, 2, .cells = read_row, .ctx = l };
 
 	return nsx_db_run(&l->db, &scan, l->err);
 }

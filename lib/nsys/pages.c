@@ -151,6 +151,8 @@ read_leaf(struct read *k, size_t i)
 			                       " is not a record of this table", rowid);
 		if (k->t->rowid_slot >= 0)
 			k->cells[k->t->rowid_slot] = (struct nsx_db_cell){ NSX_DB_INT, rowid, NULL };
+		if (k->t->alias_slot >= 0)
+			k->cells[k->t->alias_slot] = (struct nsx_db_cell){ NSX_DB_INT, rowid, NULL };
 		if (scan->cells(scan->ctx, k->cells) != NSX_OK)
 			return nsx_err_nomem(k->err, k->db->path);
 	}

@@ -15,6 +15,7 @@ struct nsx_pages_table {
 	int      nstored;        /* columns of a record up to the last one needed */
 	int8_t   slot[128];      /* for each of them the index of its value among the scan's columns, -1: not needed */
 	int      rowid_slot;     /* -1: not needed */
+	int      alias_slot;     /* of the column that is another name of the rowid; -1: not needed, or none */
 };
 
 /* Pass rows to scan->cells: NSX_OK, or NSX_ERR with err filled, also if pages are malformed. */

@@ -52,6 +52,20 @@ $t
 	equal "$kind: tables WITHOUT ROWID" "$(cat "$T/differ")" ''
 done
 
+# Keys that are another name of the rowid, and keys that look like it.
+keyed() { # EXPORT WANT KEY
+	cp "$1" "$T/view/r0.sqlite"
+	sqlite3 "$T/view/r0.sqlite" "ALTER TABLE StringIds RENAME TO before; CREATE TABLE StringIds(filler TEXT, id $3, value TEXT);
+		INSERT INTO StringIds SELECT 'x', * FROM before ORDER BY -id; DROP TABLE before" || exit 1
+	extract "$T/view/r0.sqlite" 2>"$T/err" | cmp -s - "$2" || echo "$3: $(cat "$T/err")"
+}
+for kind in job torch; do
+	for key in 'INTEGER' 'INT PRIMARY KEY' 'INTEGER PRIMARY KEY' 'INTEGER NOT NULL PRIMARY KEY DESC' 'integer primary key'; do
+		keyed "$T/$kind/r0.sqlite" "$T/$kind.nsysx" "$key"
+	done >"$T/differ"
+	equal "$kind: keys of StringIds" "$(cat "$T/differ")" ''
+done
+
 # A view's own rowid is the row's number, and it may have fewer rows.
 cp "$T/torch/r0.sqlite" "$T/view/r0.sqlite"
 sqlite3 "$T/view/r0.sqlite" 'DELETE FROM NVTX_EVENTS WHERE rowid % 3 = 0'
