@@ -91,6 +91,9 @@ collect_main(struct compiles *x)
 		for (uint32_t r = t->threads[i].first; r < t->threads[i].first + t->threads[i].n; r++) {
 			uint32_t parent = t->ranges[r].parent == NSX_NONE ? OUTSIDE : x->at[t->ranges[r].parent];
 			x->at[r] = parent;
+			/* Most ranges are nothing of a compilation: their titles are not parsed. */
+			if (parent == OUTSIDE && !nsx_extract_may_be(p, r, "XlaCompile"))
+				continue;
 			const struct nsx_title *title = nsx_extract_title(p, r);
 			if (p->rc != NSX_OK)
 				return NSX_ERR;
@@ -173,6 +176,11 @@ collect_workers(struct compiles *x)
 			x->at[r] = parent;
 			if (parent == FOLDED || parent == RUNNING)
 				continue;
+			/* Titles are parsed of ranges that may matter only. */
+			const struct root *root = is_record(parent) || !nsx_extract_may_be(p, r, "") ? NULL
+			    : holder(x, i, r);
+			if (!is_record(parent) && !root && !nsx_extract_may_be(p, r, "XlaModule"))
+				continue;
 			const struct nsx_title *title = nsx_extract_title(p, r);
 			if (p->rc != NSX_OK)
 				return NSX_ERR;
@@ -187,7 +195,6 @@ collect_workers(struct compiles *x)
 				x->at[r] = RUNNING;
 				continue;
 			}
-			const struct root *root = holder(x, i, r);
 			if (!root)
 				continue;
 			uint32_t above = deepest(x, root, r);

@@ -9,6 +9,21 @@
 #include "job/overruns.h"
 #include "nsys/payload.h"
 
+static bool
+is_ours(const struct ex_profile *p, const struct nsx_range *range)
+{
+	return nsx_str_eq(nsx_intern_str(&p->trace.domains, range->domain), NSX_STR(NSX_XLA_DOMAIN));
+}
+
+bool
+nsx_extract_may_be(const struct ex_profile *p, uint32_t r, const char *label)
+{
+	const struct nsx_range *range = &p->trace.ranges[r];
+
+	return range->name != NSX_NONE && ((range->flags & NSX_RANGE_NO_DOMAIN) || is_ours(p, range)) &&
+	       nsx_str_starts(nsx_intern_str(&p->trace.names, range->name), label);
+}
+
 const struct nsx_title *
 nsx_extract_title(struct ex_profile *p, uint32_t r)
 {
@@ -16,7 +31,7 @@ nsx_extract_title(struct ex_profile *p, uint32_t r)
 
 	if (range->name == NSX_NONE)
 		return NULL;
-	bool ours = nsx_str_eq(nsx_intern_str(&p->trace.domains, range->domain), NSX_STR(NSX_XLA_DOMAIN));
+	bool ours = is_ours(p, range);
 	if (!ours && !(range->flags & NSX_RANGE_NO_DOMAIN))
 		return NULL;
 	uint32_t t = p->title_of[range->name];

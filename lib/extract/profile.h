@@ -157,6 +157,8 @@ struct ex_profile {
 
 /* The title of range r if it is one of XLA's, else NULL (also when memory ran out: then p->rc is NSX_ERR). */
 const struct nsx_title *nsx_extract_title(struct ex_profile *p, uint32_t r);
+/* Whether range r may have a title that begins with label: if false it has none. */
+bool nsx_extract_may_be(const struct ex_profile *p, uint32_t r, const char *label);
 
 /* The program of that id (-1: none) and name in that process, created if it is new; NSX_NONE when out of memory. */
 uint32_t nsx_extract_program(struct ex_profile *p, int64_t id, struct nsx_str name, uint32_t process);

@@ -76,10 +76,13 @@ nsx_kernel_head(struct nsx_str s, struct nsx_buf *buf)
 			s = from(s, strlen(nameless[s.ptr[0] == '<']));
 			continue;
 		}
-		if (s.ptr[0] == '<' || s.ptr[0] == '(')
+		size_t n = 0;
+		while (n < s.len && s.ptr[n] != '<' && s.ptr[n] != '(')
+			n++;
+		if (!n)
 			break;
-		nsx_buf_char(buf, s.ptr[0]);
-		s = from(s, 1);
+		nsx_buf_str(buf, (struct nsx_str){ s.ptr, n });
+		s = from(s, n);
 	}
 	nsx_buf_char(buf, '\0');
 	return buf->failed ? NSX_STR("") : (struct nsx_str){ buf->ptr, buf->len - 1 };
@@ -140,12 +143,15 @@ skip(struct nsx_str *s, const char *text)
 	return skip_any(s, (const char *const[]){ text, NULL });
 }
 
-/* Whether `at`, a rule for the rest of a string, matches at a word boundary anywhere in s. */
+/* Whether `at`, a rule for the rest of a string, matches at a word boundary anywhere in s. It matches nothing that
+ * begins with another letter than first. */
 static bool
-anywhere(struct nsx_str s, bool (*at)(struct nsx_str, const char **), const char **kind)
+anywhere(struct nsx_str s, char first, bool (*at)(struct nsx_str, const char **), const char **kind)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (is_boundary(s, i) && at(from(s, i), kind))
+	const char *p = s.ptr, *end = s.ptr + s.len;
+
+	for (; p != end && (p = memchr(p, first, (size_t)(end - p))); p++)
+		if (is_boundary(s, (size_t)(p - s.ptr)) && at(from(s, (size_t)(p - s.ptr)), kind))
 			return true;
 	return false;
 }
@@ -233,8 +239,10 @@ is_nccl(struct nsx_str s, const char **kind)
 static bool
 has_nvshmem(struct nsx_str s)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (nsx_str_starts(from(s, i), "nvshmem"))
+	const char *p = s.ptr, *end = s.ptr + s.len;
+
+	for (; p != end && (p = memchr(p, 'n', (size_t)(end - p))); p++)
+		if (nsx_str_starts(from(s, (size_t)(p - s.ptr)), "nvshmem"))
 			return true;
 	return false;
 }
@@ -304,7 +312,7 @@ by_last_word(struct nsx_str s)
 		first--;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		for (size_t i = first; i < s.len; i++)
-			if (starts_loosely(from(s, i), kinds[k].spelling))
+			if (lower(s.ptr[i]) == kinds[k].spelling[0] && starts_loosely(from(s, i), kinds[k].spelling))
 				return kinds[k].kind;
 	return NULL;
 }
@@ -314,20 +322,20 @@ nsx_comm_by_head(struct nsx_str s)
 {
 	const char *kind = NULL;
 
-	if (is_inductor(s) || anywhere(s, computes, &kind))
+	if (is_inductor(s) || anywhere(s, 's', computes, &kind) || anywhere(s, 'o', computes, &kind))
 		return NULL;
-	if (anywhere(s, is_nccl_symmetric, &kind) || anywhere(s, is_nccl_kind, &kind) || anywhere(s, is_nccl_send,
-	    &kind) ||
-	    anywhere(s, is_nccl, &kind))
+	if (anywhere(s, 'n', is_nccl_symmetric, &kind) || anywhere(s, 'n', is_nccl_kind, &kind) ||
+	    anywhere(s, 'n', is_nccl_send, &kind) || anywhere(s, 'n', is_nccl, &kind))
 		return kind;
 	if (has_nvshmem(s))
 		return "nvshmem";
-	if (anywhere(s, is_expert_exchange, &kind) || anywhere(s, is_cross_device, &kind))
+	if (anywhere(s, 'm', is_expert_exchange, &kind) || anywhere(s, 'd', is_expert_exchange, &kind) ||
+	    anywhere(s, 'c', is_cross_device, &kind))
 		return kind;
 	const char *word = by_last_word(s);
 	if (word)
 		return word;
-	return anywhere(s, is_userbuffers, &kind) ? kind : NULL;
+	return anywhere(s, 'u', is_userbuffers, &kind) ? kind : NULL;
 }
 
 const char *
