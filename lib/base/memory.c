@@ -1,10 +1,11 @@
 /* memory.c -- see memory.h. The operating system enforces the limit, so it also applies to the libraries that we
  * use. */
-#define _DEFAULT_SOURCE   /* RLIMIT_DATA */
+#define _DEFAULT_SOURCE   /* RLIMIT_DATA, madvise */
 #include "base/memory.h"
 
 #include <pthread.h>
-#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "base/num.h"
@@ -57,4 +58,29 @@ nsx_memory_lower(void)
 	if (limit && --lifted == 0)
 		setrlimit(RLIMIT_DATA, &after);
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- large pages */
+
+enum { LARGE_PAGE = 2 << 20, LEAST = 4 << 20, MOST = 30 << 20 /* glibc never takes 32 MB from its heap */ };
+
+void
+nsx_memory_expect(uint64_t bytes)
+{
+	size_t n = (size_t)bytes;
+
+	if (limit || bytes < LEAST || bytes > MOST)
+		return;
+	/* glibc maps the first such block by itself, and when that is freed, takes the next from its heap, where it
+	 * stays when it is freed. */
+	for (int i = 0; i < 2; i++) {
+		char *p = malloc(n);
+#ifdef MADV_HUGEPAGE
+		uintptr_t from = ((uintptr_t)p + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
+		uintptr_t to = ((uintptr_t)p + n) & ~(uintptr_t)(LARGE_PAGE - 1);
+		if (p && i)
+			madvise((char *)p + (from - (uintptr_t)p), to - from, MADV_HUGEPAGE);
+#endif
+		free(p);
+	}
 }

@@ -1,6 +1,8 @@
-/* memory.h -- a limit on the memory of the process, which the user sets. */
+/* memory.h -- the memory of the process: a limit that the user sets, and large pages for what will soon be needed. */
 #ifndef NSX_BASE_MEMORY_H
 #define NSX_BASE_MEMORY_H
+
+#include <stdint.h>
 
 /* Let allocations fail from here on when the process would have more than SIZE bytes ("500M", as nsx_size_parse reads
  * it) of private memory: heaps, stacks of threads, anonymous mappings; not the pages of files. NULL, or what is wrong
@@ -14,5 +16,11 @@ const char *nsx_memory_limit(void);
  * that lifted it has restored it. */
 void nsx_memory_lift(void);
 void nsx_memory_lower(void);
+
+/* This thread will soon allocate about that many bytes in small and medium pieces: let its heap begin with large pages,
+ * which the system provides in a fraction of the time. A hint: nothing is touched; it does nothing for few bytes, for
+ * many (30 MB), which would leave malloc with much that it does not return, with a limit, or where malloc returns all
+ * that is freed. */
+void nsx_memory_expect(uint64_t bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/par.h"
 #include "nsys/cuda.h"
 #include "nsys/host.h"
@@ -380,6 +381,8 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
 	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
+	/* What rows become, and what is joined to them, takes two to four times the size of the file. */
+	nsx_memory_expect(4 * (uint64_t)l.db.npages * l.db.page);
 	pthread_mutex_init(&l.last_lock, NULL);
 	t->name = nsx_arena_str(&t->arena, l.db.name);
 	l.source = nsx_str_dup(l.db.name);
