@@ -7,7 +7,7 @@
 #include "tool.h"
 
 static const char *by = "device", *names, *step, *module, *causes;
-static bool folded, verdict, all, zeros, with_table, steps, drained;
+static bool folded, verdict, all, zeros, steps, drained;
 static int64_t list = -1, latency = NSX_IDLE_LATENCY;
 
 static const struct nsx_opt opts[] = {
@@ -21,8 +21,6 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_FLAG(0, "drained", &drained, "only gaps before which the host had waited for the GPU"),
 	NSX_OPT_FLAG(0, "verdict", &verdict, "print what each window is bound by instead"),
 	NSX_OPT_INT(0, "list", &list, "N", 0, 100000000, "print the N longest gaps instead"),
-	NSX_OPT_FLAG(0, "with-table", &with_table,
-	             "with --list: in one reading the table, too; % in -o is gaps, and idle"),
 	NSX_OPT_FLAG(0, "folded", &folded, "write folded stacks of idle time instead, for nsysx-flame"),
 	NSX_OPT_TIME(0, "latency", &latency, "TIME",
 	             "a launch may take this long to begin after its call returned [20us]"),
@@ -39,7 +37,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-idle",
-	"[--by WINDOWS] [--steps] [--cause NAME,...] [--verdict | --list N [--with-table] | --folded] "
+	"[--by WINDOWS] [--steps] [--cause NAME,...] [--verdict | --list N | --folded] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o FILE] [FILE]",
 	"Print why GPUs were not computing: the parts of their time and the causes of idle time.", opts };
 
@@ -127,9 +125,7 @@ main(int argc, char **argv)
 		.require = nsx_tool_input.require
 	};
 	struct nsx_outfile *out = NULL;
-	struct nsx_table *table = NULL, *beside = NULL;
-	struct nsx_tool_part *to = NULL;
-	size_t nto = 0;
+	struct nsx_table *table = NULL;
 	struct nsx_tool t;
 	int64_t ndiags = 0;
 	int rc = NSX_OK;
@@ -148,12 +144,6 @@ main(int argc, char **argv)
 	if ((folded || list >= 0) && o.by != NSX_IDLE_DEVICE)
 		nsx_cli_misuse(&cli, "--%s is of each device: --by does not go with it, but --steps does", folded
 		               ? "folded" : "list");
-	if (with_table && list < 0)
-		nsx_cli_misuse(&cli, "--with-table goes with --list");
-	if (with_table)
-		to = nsx_tool_parts(&cli, "gaps,idle", nsx_tool_output.path, &nto);
-	if (with_table)
-		o.beside = &beside;
 	if (names)
 		nsx_names_parse(names, &o.names);
 	if (folded && (nsx_tool_table.tsv || nsx_tool_table.aligned || nsx_tool_table.json))
@@ -170,13 +160,9 @@ main(int argc, char **argv)
 		rc = nsx_idle(t.in, &o, out, &table, &ndiags, &t.diags, &t.err);
 	if (rc == NSX_OK)
 		rc = folded ? nsx_tool_commit(&t, out)
-		     : nsx_tool_write_table_to(&t, table, ndiags, to ? to[0].path : nsx_tool_output.path);
-	if (rc == NSX_OK && beside)
-		rc = nsx_tool_write_table_to(&t, beside, ndiags, to[1].path);
+		     : nsx_tool_write_table_to(&t, table, ndiags, nsx_tool_output.path);
 	nsx_outfile_free(out);
 	rc = nsx_tool_finish(&t, rc);
 	nsx_table_free(table);
-	nsx_table_free(beside);
-	nsx_tool_parts_free(to, nto);
 	return rc;
 }

@@ -44,7 +44,7 @@ if ! [ "$xla" ]; then
 fi
 # Clocks are compared by XLA's collectives, or by those of NCCL that say what they are: with payloads, so with sizes.
 comparable=$xla
-! [ "$xla" ] && [ "$comm" ] && awk -F'\t' 'NR > 1 && $2 != "" { found = 1; exit } END { exit !found }' "$state/held-comm.tsv" && comparable=1
+! [ "$xla" ] && [ "$comm" ] && awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["bytes"] != "" { found = 1; exit } END { exit !found }' "$state/held-comm.tsv" && comparable=1
 {
 	[ "$xla" ] && echo xla
 	[ "$comm" ] && echo comm

@@ -39,7 +39,6 @@ struct nsx_idle_options {
 	                           * default 20,000 */
 	int64_t       list;       /* rows of NSX_IDLE_LIST */
 	bool          gaps;       /* NSX_IDLE_GIVEN: gaps are kept for a list, too */
-	struct nsx_table **beside;   /* with NSX_IDLE_LIST: gets NSX_IDLE_TABLE's, the caller's to free; NULL: none */
 	bool          all;        /* by device: one window for all devices, from the first start to the last end */
 	bool          zeros;      /* rows of 0 ns, too */
 	bool          notes;      /* a table by device ends with its verdicts in words */

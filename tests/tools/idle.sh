@@ -419,13 +419,6 @@ fails 'two forms' 2 'exclude each other' nsysx-idle --folded --verdict "$T/cause
 fails '--list excludes --verdict' 2 '--list is of each device: --by does not go with it' nsysx-idle --list 3 --by module "$T/causes"
 fails '--folded excludes --tsv' 2 'do not go with it' nsysx-idle --folded --json "$T/causes"
 fails 'an unknown --names' 2 '--names' nsysx-idle --names=zz "$T/causes"
-nsysx-idle -q --tsv --list 5 --with-table -o "$T/both-%" "$T/causes"
-nsysx-idle -q --tsv --list 5 "$T/causes" >"$T/want"
-same '--with-table: the list is that of --list' "$T/want" "$T/both-gaps"
-nsysx-idle -q --tsv "$T/causes" >"$T/want"
-same '--with-table: the table is that without --list' "$T/want" "$T/both-idle"
-fails '--with-table without % in -o' 2 'want -o FILE with a % in its name' nsysx-idle --list 5 --with-table "$T/causes"
-fails '--with-table without --list' 2 '--with-table goes with --list' nsysx-idle --with-table "$T/causes"
 # Operations overlap later ones of their stream; those without a stream may be of several.
 overlapping() {
 	printf '#nsysx\t2\n#device\tdevice:i\tprofile:i\n#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i\n'

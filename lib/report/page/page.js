@@ -1,7 +1,6 @@
 // page.js -- tables of the page: sorted by a click on a column, filtered by what is typed, all rows at a click. Without it they are whole.
 (function () {
 	'use strict';
-	document.documentElement.classList.add('js');
 	const make = (name, text, cls) => Object.assign(document.createElement(name), { textContent: text || '', className: cls || '' });
 	const value = cell => {
 		const number = cell.querySelector('data');

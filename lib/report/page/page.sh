@@ -40,7 +40,7 @@ plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shi
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
 devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
-names=$(awk -F'\t' 'NR > 1 { if (NR <= 5) s = s (s == "" ? "" : ", ") $2; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
+names=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { if (NR <= 5) s = s (s == "" ? "" : ", ") $c["name"]; n++ } END { print s (n > 4 ? ", ... (" n " profiles)" : "") }' tables/record-profile.tsv)
 TITLE=${TITLE:-GPU profile of ${names:-nothing}}
 dumps=${DUMPS:-}
 no_comm='The programs executed no communication.'
@@ -204,9 +204,11 @@ memory() {
 	plots heap 'Heap over program order, the largest'
 	if rows heap-at-peak; then
 		echo '<h3>Alive at the peak</h3>'
-		{ head -n 1 tables/heap-at-peak.tsv
-		  id=$(awk -F'\t' 'NR == 2 { print $1 "\t" $2 "\t" $3; exit }' tables/heap-peak.tsv)
-		  awk -v id="$id" -F'\t' 'NR > 1 && $1 "\t" $2 "\t" $3 == id' tables/heap-at-peak.tsv; } |
+		# Of the first row of the table above.
+		awk -F'\t' 'FNR == 1 { file++; split("", c); for (i = 1; i <= NF; i++) c[$i] = i; if (file == 2) print; next }
+			{ heap = $c["id"] FS $c["name"] FS $c["trace"] }
+			file == 1 && !known++ { first = heap }
+			file == 2 && heap == first' tables/heap-peak.tsv tables/heap-at-peak.tsv |
 			awk -v spec='instruction:instruction:s,size:size:B,share:share:share,op_name:operation:s,source:source:s' -v limit=10 -v link=tables/heap-at-peak.tsv -f "$here/html.awk" -f "$here/table.awk"
 	fi
 }

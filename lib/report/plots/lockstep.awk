@@ -24,7 +24,7 @@ file == "curve" && $col["id"] == top {
 			far[i] = $i < 0 ? -$i : $i
 	}
 }
-file == "marks" && $1 == top { marks = marks $3 / 1e3 OFS "0\n" }
+file == "marks" && $col["program"] == top { marks = marks $col["time"] / 1e3 OFS "0\n" }
 END {
 	if (!edges || devices < 2)
 		exit

@@ -630,9 +630,7 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 			if (*table && options->notes)
 				note_compiling(&f, *table);
 			*table = nsx_idle_sound(&f, *table);
-			if (options->beside)
-				*options->beside = nsx_idle_sound(&f, nsx_idle_table(&f));
-			rc = *table && (!options->beside || *options->beside) ? NSX_OK : nsx_err_nomem(err, NULL);
+			rc = *table ? NSX_OK : nsx_err_nomem(err, NULL);
 		}
 	}
 	nsx_idle_free(&f);
