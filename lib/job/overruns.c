@@ -67,6 +67,17 @@ nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64
 	return nsx_vec_push(&s->running, ((struct nsx_overrun){ .end = end, .nth = o->met++, .op = op }));
 }
 
+bool
+nsx_overruns_take_op(struct nsx_overruns *o, uint64_t device, const struct nsx_rec *op)
+{
+	int64_t start = nsx_int(op, NSX_OP_start, 0);
+
+	return nsx_has(op, NSX_OP_graph_node) || !nsx_has(op, NSX_OP_stream)
+	       || nsx_str_eq(nsx_string(op, NSX_OP_type), NSX_STR("graph"))
+	       || nsx_overruns_take(o, device, op->v[NSX_OP_stream].i, start,
+	                            nsx_add_sat(start, nsx_int(op, NSX_OP_dur, 0), NULL), 0);
+}
+
 void
 nsx_overruns_free(struct nsx_overruns *o)
 {

@@ -19,6 +19,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "stream/kinds.h"
 
 /* An operation that no later one ended before. over: ns that it overruns by, 0 for the one met last; nth: of all. */
 struct nsx_overrun { int64_t end, over, nth; uint64_t op; };
@@ -43,6 +44,10 @@ struct nsx_overruns {
  * starts is taken to end there. False when out of memory. */
 bool nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64_t start, int64_t end,
                        uint64_t op);
+
+/* The same of an `op` record with a start, an end no earlier than that, and a number for its device; without a stream,
+ * or of a graph, it is passed over. */
+bool nsx_overruns_take_op(struct nsx_overruns *o, uint64_t device, const struct nsx_rec *op);
 
 void nsx_overruns_free(struct nsx_overruns *o);
 

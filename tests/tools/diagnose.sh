@@ -457,4 +457,12 @@ for n in 99 100; do
 done
 shows 'p99 of 99 steps is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
 shows 'p99 of 100 steps is not the largest' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
+
+# ---- an operation that cannot have run as long: it still runs, for 400 ns, when the next one of its stream begins, and when that has ended
+for other in 7 8; do
+	{ steps; echo "op name=long stream=7 start=1000 dur=500"; echo "op name=short stream=$other start=1100 dur=100"; } | stream over
+	nsysx-diagnose -q --table "$T/over" | tr -s '\n ' '  ' >"$T/said"
+	equal "an operation that outlasts the next one of its stream, which is on stream $other" "$(grep -o 'not sure: .* they count whole' "$T/said")" \
+		"$([ $other = 8 ] || echo 'not sure: how much computes and how much is idle: 1 operation still ran when a later one of the same stream had ended, which a GPU does not do, for 400 ns of all steps together; they count whole')"
+done
 done_testing

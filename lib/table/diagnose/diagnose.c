@@ -157,6 +157,9 @@ take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 	if (rec->kind->id == NSX_MODULE && initialises(a, rec))
 		a->initialises = true;
 	a->ops += rec->kind->id == NSX_OP;
+	if (rec->kind->id == NSX_OP && nsx_int(rec, NSX_OP_dur, -1) >= 0 &&
+	    !nsx_overruns_take_op(&a->overruns, (uint64_t)nsx_int(rec, NSX_OP_device, -1), rec))
+		return nsx_err_nomem(a->err, NULL);
 	a->thunks += rec->kind->id == NSX_THUNK;
 	if (nsx_copies_take(a->copies, rec) != NSX_OK || nsx_launch_take(a->launch, rec) != NSX_OK)
 		return NSX_ERR;
@@ -285,6 +288,7 @@ free_all(struct nsx_look_at *a)
 	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
 	nsx_between_free(&a->between);
+	nsx_overruns_free(&a->overruns);
 	nsx_map_free(&a->compiled);
 	nsx_buf_free(&a->text);
 	nsx_buf_free(&a->subject);

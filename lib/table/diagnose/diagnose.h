@@ -18,6 +18,7 @@
 #include "job/communication.h"
 #include "job/instances.h"
 #include "job/nccl.h"
+#include "job/overruns.h"
 #include "job/steps.h"
 #include "table/copies.h"
 #include "table/diagnose.h"
@@ -136,6 +137,7 @@ struct nsx_look_at {
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
 	int64_t            thunks, ops, calls;   /* in windows */
+	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_between between;      /* steps of another class between them */
 	struct nsx_map     compiled;     /* (profile, program): the stream has its compilation */
 	bool               any_comm;     /* an instruction communicates */

@@ -445,6 +445,17 @@ put_looked(struct screen *s)
 				nsx_buf_c(s->to, "  \n");
 			put_lines(s, nsx_buf_view(&a->text), 0);
 		}
+	if (a->overruns.outlasting) {
+		a->text.len = 0;
+		nsx_buf_fmt(&a->text, "not sure: how much computes and how much is idle: %" PRId64 " operation%s still "
+		            "ran when a later one of the same stream had ended, which a GPU does not do, for ",
+		            a->overruns.outlasting, a->overruns.outlasting == 1 ? "" : "s");
+		nsx_look_put_ns(&a->text, (double)a->overruns.outlasting_ns);
+		nsx_buf_fmt(&a->text, " of all %ss together; they count whole", nsx_look_unit(a));
+		if (s->markdown)
+			nsx_buf_c(s->to, "  \n");
+		put_lines(s, nsx_buf_view(&a->text), 0);
+	}
 	nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
 }
 

@@ -303,8 +303,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 		.graph_node = nsx_has(rec, NSX_OP_graph_node)
 	};
 	f->no_launch += !has_call;
-	if (!op.graph_node && nsx_has(rec, NSX_OP_stream) && !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("graph"))
-	    && !nsx_overruns_take(&f->overruns, index, nsx_int(rec, NSX_OP_stream, NSX_ABSENT), start, op.end, 0))
+	if (!nsx_overruns_take_op(&f->overruns, index, rec))
 		return nsx_err_nomem(f->err, NULL);
 	if (!d->begun) {
 		d->begun = true;
