@@ -302,6 +302,8 @@ show_columns(struct shown *s, const struct nsx_kind *k)
 	}
 	s->ncols = k->ncols;
 	s->table = nsx_table_new(s->cols, s->ncols);
+	if (strcmp(k->name, "diag") == 0 && nsx_kind_slot(k, NSX_STR("text")) >= 0)
+		nsx_table_below(s->table, "text");
 	return s->table != NULL;
 }
 

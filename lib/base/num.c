@@ -276,13 +276,25 @@ nsx_size_parse(const char *s, int64_t *bytes)
 	return true;
 }
 
+struct nsx_ns_text
+nsx_ns_text(double ns)
+{
+	struct nsx_ns_text text;
+	double v = ns < 0 ? -ns : ns;
+
+	if (v >= 999999500)
+		snprintf(text.s, sizeof text.s, "%.*f s", v < 9.9995e9 ? 3 : v < 99.995e9 ? 2 : 1, ns / 1e9);
+	else if (v >= 1e6)
+		snprintf(text.s, sizeof text.s, "%.3f ms", ns / 1e6);
+	else if (v >= 1e3)
+		snprintf(text.s, sizeof text.s, "%.1f us", ns / 1e3);
+	else
+		snprintf(text.s, sizeof text.s, "%.0f ns", ns);
+	return text;
+}
+
 void
 nsx_buf_ns(struct nsx_buf *b, double ns)
 {
-	if (ns >= 1e6 || ns <= -1e6)
-		nsx_buf_fmt(b, "%.3f ms", ns / 1e6);
-	else if (ns >= 1e3 || ns <= -1e3)
-		nsx_buf_fmt(b, "%.1f us", ns / 1e3);
-	else
-		nsx_buf_fmt(b, "%.0f ns", ns);
+	nsx_buf_c(b, nsx_ns_text(ns).s);
 }

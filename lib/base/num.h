@@ -26,7 +26,11 @@ char *nsx_put_double(char *out, double v);
  * NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);
 
-/* Append nanoseconds for a sentence: "1.645 ms", "376.5 us", "12 ns". */
+/* Nanoseconds for a sentence: "89.28 s", "1.645 ms", "376.5 us", "12 ns". */
+struct nsx_ns_text { char s[48]; };
+struct nsx_ns_text nsx_ns_text(double ns);
+
+/* Append the same. */
 void nsx_buf_ns(struct nsx_buf *b, double ns);
 
 /* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C

@@ -18,6 +18,7 @@ NSX_BEGIN_C
 enum nsx_cell {
 	NSX_CELL_INT,       /* integer */
 	NSX_CELL_NS,        /* integer nanoseconds; 1.234 ms */
+	NSX_CELL_TIME,      /* integer nanoseconds of a point in time; 1.234567890 s */
 	NSX_CELL_BYTES,     /* integer bytes; 1.234 MB, of 1e6 bytes */
 	NSX_CELL_DOUBLE,    /* double */
 	NSX_CELL_MEAN_NS,   /* double, nanoseconds; 1.234 ms */
@@ -63,6 +64,10 @@ void nsx_table_head(struct nsx_table *t, const char *name, const char *head);
  * that order. NULL is allowed as a table. */
 void nsx_table_brief(struct nsx_table *t, const char *names);
 
+/* On a terminal the strings of the column of that name, which are sentences, are below their rows and folded, instead
+ * of among the columns. NULL is allowed as a table. */
+void nsx_table_below(struct nsx_table *t, const char *name);
+
 /* The cells of the column of that name, which are integers, add up to a whole: the line about rows that are not shown
  * tells their share of it. NULL is allowed. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
@@ -97,10 +102,10 @@ struct nsx_table_look {
 };
 
 /* The same for the first rows; an aligned or Markdown table then has a line with the number of the others. To fit a
- * terminal an aligned table omits the columns that matter least, which another line lists, and before them those
- * without values; it shortens strings in the middle (those that would look alike so that they differ, where there is
- * room), keeps of kernels what distinguishes them, prints shares with three digits, and folds the lines below it: no
- * line is wider than the terminal, if that has at least 8 columns. */
+ * terminal an aligned table omits the columns that matter least, whose number another line has, and those without
+ * values if it has rows; it shortens strings in the middle (those that would look alike so that they differ, where
+ * there is room), keeps of kernels what distinguishes them, prints shares with three digits, and folds the lines
+ * below it: no line is wider than the terminal, if that has at least 8 columns. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
 

@@ -1,7 +1,8 @@
 /* table_aligned.c -- a table in aligned columns, complete, or the part of it that fits the width of a terminal.
  *
  * To fit W characters, columns are considered in order of rank: a column is taken if it fits in addition to those taken
- * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for others. Strings
+ * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for others; columns
+ * without values are not considered if there are rows. Strings
  * of ranked columns grow to W/2 before unranked columns are considered; all strings share the remaining width.
  *
  *   W 40; name 60 wide, total 9, percent 7, mean 9, key 64, ranked "total percent name":
@@ -32,6 +33,13 @@ struct layout {
 	struct nsx_buf cell;
 	struct nsx_arena arena;       /* the texts of `recut` */
 };
+
+/* Whether the column is below the rows instead of among the others. */
+static bool
+is_below(const struct layout *l, size_t col)
+{
+	return l->width && l->t->sentences && l->t->below == col;
+}
 
 static bool
 is_string(const struct layout *l, size_t col)
@@ -142,7 +150,9 @@ fit(struct layout *l, const size_t *order)
 		struct column *c = &l->cols[order[k]];
 		size_t gap = used ? GAP : 0, least = c->natural;
 
-		if (!is_brief(l, order[k])) {
+		if (is_below(l, order[k]))
+			continue;
+		if (!is_brief(l, order[k]) || (!c->has && l->rows)) {
 			l->left_out++;
 			continue;
 		}
@@ -247,6 +257,22 @@ put_cell(struct nsx_buf *b, const struct layout *l, size_t col, struct nsx_str s
 		put_spaces(b, GAP);
 }
 
+/* The sentence of a row, indented. */
+static void
+put_sentence(struct nsx_buf *b, struct layout *l, size_t row)
+{
+	struct nsx_buf line = { 0 };
+
+	if (!nsx_table_cell_of(l->t, row, l->t->below).has)
+		return;
+	nsx_buf_c(&line, "  ");
+	nsx_buf_str(&line, cell_text(l, row, l->t->below));
+	nsx_buf_char(&line, '\n');
+	nsx_buf_folded(b, nsx_buf_view(&line), l->width < LEAST_LINE ? LEAST_LINE : l->width);
+	b->failed |= line.failed;
+	nsx_buf_free(&line);
+}
+
 static void
 put_below(struct nsx_buf *b, const struct layout *l, int64_t diags)
 {
@@ -278,6 +304,8 @@ write_all(struct layout *l, int64_t diags, struct nsx_outfile *out, struct nsx_e
 		for (size_t i = 0; i < t->ncols; i++)
 			if (l->cols[i].shown)
 				put_cell(&b, l, i, shown_text(l, row, i), false);
+		if (is_below(l, t->below))
+			put_sentence(&b, l, row);
 		rc = nsx_table_flush(&b, FULL, out, err);
 	}
 	put_below(&below, l, diags);

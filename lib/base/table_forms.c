@@ -102,18 +102,28 @@ json_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 
 /* ---- human-readable cells ---- */
 
-/* v in the largest unit that is not larger than v; each unit is `step` times the one before; in the last unit the
- * number may be of any size. */
+/* v with four digits in the largest unit in which that is 1 at least; each unit is 1000 times the one before; in the
+ * last unit the number may be of any size. What rounding brings to the next digit or unit is written so: 999,960 ns are
+ * 1.000 ms. */
 static void
-put_scaled(struct nsx_buf *b, double v, double step, const char *const *units, bool whole)
+put_scaled(struct nsx_buf *b, double v, const char *const *units, bool whole)
 {
 	int decimals;
 
 	whole |= v == 0;
-	for (; units[1] && fabs(v) >= step; units++, whole = false)
-		v /= step;
-	decimals = whole ? 0 : fabs(v) < 10 ? 3 : fabs(v) < 100 ? 2 : 1;
+	for (; units[1] && fabs(v) >= (whole ? 1000 : 999.95); units++, whole = false)
+		v /= 1000;
+	decimals = whole ? 0 : fabs(v) < 9.9995 ? 3 : fabs(v) < 99.995 ? 2 : 1;
 	nsx_buf_fmt(b, "%.*f %s", decimals, v, *units);
+}
+
+/* A point in time: seconds, to the nanosecond, by which it is found in TSV. */
+static void
+put_time(struct nsx_buf *b, int64_t ns)
+{
+	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+
+	nsx_buf_fmt(b, "%s%" PRIu64 ".%09" PRIu64 " s", ns < 0 ? "-" : "", v / 1000000000, v % 1000000000);
 }
 
 /* v with four digits, all of them so that points are below each other, and more before the point if it has them. */
@@ -150,13 +160,16 @@ put_speed(struct nsx_buf *b, double v)
 }
 
 /* A share in percent with three digits, of which those not needed before the point are behind it. Rounding may add a
- * digit. */
+ * digit. What would be 0.000% and is more is <0.001%. */
 static void
 put_percent(struct nsx_buf *b, double v, bool digits)
 {
 	int decimals = !digits ? 1 : v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : fabs(v) >= 0.9995 ? 2 : 3;
 
-	nsx_buf_fmt(b, "%.*f%%", decimals, v);
+	if (digits && v > 0 && v < 0.0005)
+		nsx_buf_c(b, "<0.001%");
+	else
+		nsx_buf_fmt(b, "%.*f%%", decimals, v);
 }
 
 void
@@ -171,10 +184,11 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	}
 	switch (type) {
 	case NSX_CELL_INT:     put_number(b, type, c); break;
-	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, 1000, times, true); break;
-	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, 1000, sizes, true); break;
+	case NSX_CELL_NS:      put_scaled(b, (double)c.v.i, times, true); break;
+	case NSX_CELL_TIME:    put_time(b, c.v.i); break;
+	case NSX_CELL_BYTES:   put_scaled(b, (double)c.v.i, sizes, true); break;
 	case NSX_CELL_DOUBLE:  put_double(b, c.v.f); break;
-	case NSX_CELL_MEAN_NS: put_scaled(b, c.v.f, 1000, times, false); break;
+	case NSX_CELL_MEAN_NS: put_scaled(b, c.v.f, times, false); break;
 	case NSX_CELL_GBPS:    put_speed(b, c.v.f); break;
 	case NSX_CELL_SHARE:   put_percent(b, c.v.f * 100, digits); break;
 	case NSX_CELL_PERCENT: put_percent(b, c.v.f, digits); break;

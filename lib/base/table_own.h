@@ -12,7 +12,7 @@
 static inline bool
 nsx_table_is_int(enum nsx_cell type)
 {
-	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_BYTES;
+	return type == NSX_CELL_INT || type == NSX_CELL_NS || type == NSX_CELL_TIME || type == NSX_CELL_BYTES;
 }
 
 /* A cell as it is read; s lives as long as the table. */
@@ -39,6 +39,8 @@ struct nsx_table {
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
 	const char     **heads;                 /* by column, NULL where it is the name; NULL: all are */
 	NSX_VEC(size_t)  brief;                 /* columns that nsx_table_brief named, in its order */
+	bool             sentences;             /* column `below` is shown below rows */
+	size_t           below;
 	bool             adds;                  /* cells of column `added` add up to a whole */
 	size_t           added;
 };

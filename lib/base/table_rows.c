@@ -175,6 +175,16 @@ nsx_table_head(struct nsx_table *t, const char *name, const char *head)
 }
 
 void
+nsx_table_below(struct nsx_table *t, const char *name)
+{
+	if (!t)
+		return;
+	t->below = nsx_table_column(t, nsx_str_c(name));
+	t->sentences = true;
+	assert(t->below < t->ncols && t->cols[t->below].type == NSX_CELL_STRING);
+}
+
+void
 nsx_table_adds(struct nsx_table *t, const char *name)
 {
 	if (!t)

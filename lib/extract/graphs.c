@@ -468,10 +468,10 @@ nsx_extract_open_other_graphs(struct ex_profile *p)
 {
 	static const char *const how[EX_LEFT] = {
 		[EX_OP_BY_OP] =
-		"GPU operations of CUDA graphs assigned by an execution that ran operation by operation (%lld ns)",
-		[EX_LIST]     = "GPU operations of CUDA graphs assigned by XLA's list of thunks (%lld ns)",
+		"GPU operations of CUDA graphs assigned by an execution that ran operation by operation (%s)",
+		[EX_LIST]     = "GPU operations of CUDA graphs assigned by XLA's list of thunks (%s)",
 		[EX_NAME]     =
-		"GPU operations of CUDA graphs assigned by kernel names that only one instruction can have (%lld ns)",
+		"GPU operations of CUDA graphs assigned by kernel names that only one instruction can have (%s)",
 	};
 	const struct ex_buffers *b = &p->buffers;
 
@@ -480,10 +480,11 @@ nsx_extract_open_other_graphs(struct ex_profile *p)
 		    NSX_OK)
 			return NSX_ERR;
 	for (int i = 0; i < EX_LEFT; i++)
-		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i], (long long)b->ns[i]);
+		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i],
+		             nsx_ns_text((double)b->ns[i]).s);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
-		"GPU operations that could not be assigned to an instruction remain with command buffers: %lld ns",
-		(long long)b->ns[EX_LEFT]);
+		"GPU operations that could not be assigned to an instruction remain with command buffers: %s",
+		nsx_ns_text((double)b->ns[EX_LEFT]).s);
 	if (!p->op_thunk)
 		return NSX_OK;
 	find_idle(p);

@@ -196,9 +196,8 @@ report_overruns(struct ex_profile *p)
 			good = nsx_overruns_take(&o, op->device, op->stream, op->start, op->end, i);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, t->name.ptr, o.early - o.outlasting,
-	             "operations still run when the next one of their stream begins, for %" PRId64
-	             " ns in all, as with "
-	             "programmatic dependent launch", o.early_ns - o.outlasting_ns);
+	             "operations still run when the next one of their stream begins, for %s in all, as with "
+	             "programmatic dependent launch", nsx_ns_text((double)(o.early_ns - o.outlasting_ns)).s);
 	if (good && o.outlasting) {
 		struct nsx_str name = NSX_STR("an operation without a name");
 
@@ -206,11 +205,9 @@ report_overruns(struct ex_profile *p)
 			name = nsx_intern_str(&t->names, t->ops[o.longest_op].name);
 		nsx_diag_add(&p->diags, NSX_WARNING, t->name.ptr, o.outlasting,
 			"operations still run when a later one of their stream has ended, which a GPU does not do, for "
-		             "%" PRId64 " ns in all, the longest is '%.*s' with %" PRId64
-		             " ns: their durations may be wrong, "
-		             "and idle time under them is not seen", o.outlasting_ns,
-		             (int)(name.len < 200 ? name.len : 200),
-		             name.ptr, o.longest);
+		             "%s in all, the longest is '%.*s' with %s: their durations may be wrong, "
+		             "and idle time under them is not seen", nsx_ns_text((double)o.outlasting_ns).s,
+		             (int)(name.len < 200 ? name.len : 200), name.ptr, nsx_ns_text((double)o.longest).s);
 	}
 	nsx_overruns_free(&o);
 	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);

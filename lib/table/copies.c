@@ -350,8 +350,8 @@ make_table(struct copies *f)
 	};
 	int k = f->options->by_size ? C_BUCKET + 1 : C_BUCKET;
 	struct nsx_table *t = f->options->by_size ? nsx_table_new(by_size, k + 5) : nsx_table_new(plain, k + 5);
-	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count name hidden gbps"
-	                                      : "src dst mode time bytes count hidden name gbps");
+	nsx_table_rank(t, f->options->by_size ? "bucket src dst mode time bytes count gbps hidden name"
+	                                      : "src dst mode time bytes count hidden gbps name");
 	nsx_table_adds(t, "time");
 
 	sorted = f;
@@ -401,7 +401,7 @@ make_findings(struct copies *f)
 	static const struct nsx_table_col cols[F_NCOLS] = {
 		[F_RULE] = { "rule", NSX_CELL_STRING }, [F_PID] = { "pid", NSX_CELL_INT }, [F_DEVICE] = { "device",
 			NSX_CELL_INT },
-		[F_START] = { "start", NSX_CELL_INT }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
+		[F_START] = { "start", NSX_CELL_TIME }, [F_DUR] = { "dur", NSX_CELL_NS }, [F_BYTES] = { "bytes",
 			NSX_CELL_BYTES },
 		[F_SRC] = { "src", NSX_CELL_STRING }, [F_DST] = { "dst", NSX_CELL_STRING },
 		[F_API] = { "api", NSX_CELL_STRING }

@@ -113,8 +113,8 @@ END
 
 nsysx-roofline -q --table $p "$T/s" | sed '1,9d' >"$T/got"
 cat >"$T/want" <<'END'
-step@7: matrix-bound in 81% of its time, at 82.8% of the limit; 650 ns per execution to be won, 650 ns of them in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
-tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; 0 ns per execution to be won, 0 ns of them in the first 5 rows; HFU 0.0%
+step@7: matrix-bound in 81% of its time, at 82.8% of the limit; headroom 650 ns per execution, 650 ns of it in the first 5 rows; HFU 41.0%; 4.5% without a limit: sort
+tiny@9: memory-bound in 100% of its time, at 400.0% of the limit; headroom 0 ns per execution, 0 ns of it in the first 5 rows; HFU 0.0%
 rows faster than memory allows (cache): 1; data stayed in caches, or less was moved than modelled
 rows faster than the peak (peak): 2; the clock is above the table's, or --peak is wrong
 rows whose work is not modelled (unmodelled): 1
@@ -130,8 +130,8 @@ same 'sentences about programs below an aligned table' "$T/want" "$T/got"
 	echo 'module 0 0 0 0 0 30000 6'
 	for i in 0 1 2 3 4 5; do echo "thunk 0 0 0 0 $i 0 i$i $i $((100 + 1000 * (6 - i))) 0"; done
 } | stream _ >"$T/six"
-equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" | grep -o '[0-9.]* ms per execution to be won, [0-9.]* of them in the first 5 rows')" \
-	'0.021 ms per execution to be won, 0.020 of them in the first 5 rows'
+equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" | grep -o 'headroom .* rows')" \
+	'headroom 21.0 us per execution, 20.0 us of it in the first 5 rows'
 equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
 equal '... not in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
 

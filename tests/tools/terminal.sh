@@ -25,6 +25,8 @@ tables() {
 	for what in '' --each --explain; do echo "nsysx-steps $what $1"; done
 	for by in device module execution every:10ms 'range:.*'; do echo "nsysx-idle --by '$by' $1"; done
 	echo "nsysx-idle --verdict $1"
+	echo "nsysx-idle --by 'range:.*' --verdict $1"
+	echo "nsysx-diagnose --where $1"
 	echo "nsysx-idle --list 30 $1"
 	for what in kernel range; do echo "nsysx-launch --by $what $1"; done
 	for what in '' '--by size' --findings; do echo "nsysx-copies $what $1"; done
@@ -75,8 +77,8 @@ equal 'of size too their count' "$(header 'nsysx-copies --by size torch.nsysx' |
 equal 'findings about copies keep their start' "$(header 'nsysx-copies --findings torch.nsysx' | grep -cx -e device -e start)" 2
 equal 'memory keeps the program' "$(header 'nsysx-heap --summary job/dump0' | grep -cx id) $(header 'nsysx-heap --at-peak job/dump0' | grep -cx id)" '1 1'
 equal 'compiled programs keep their key, longest and mean' "$(header 'nsysx-compile --by module jax.nsysx' | grep -cx -e key -e mean -e max)" 3
-equal 'times of operations keep all digits' "$(on "$here" 80 '' 'nsysx-measure --module jit_train_step --list jax.nsysx' | awk 'NR == 2 { print $(NF - 2) }')" \
-	"$(nsysx-measure --module jit_train_step --list --tsv jax.nsysx | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "start") c = i } NR == 2 { print $c }')"
+equal 'times of operations keep all digits' "$(on "$here" 80 '' 'nsysx-measure --module jit_train_step --list jax.nsysx' | awk 'NR == 2 { print $(NF - 3), $(NF - 2) }')" \
+	"$(nsysx-measure --module jit_train_step --list --tsv jax.nsysx | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "start") c = i } NR == 2 { printf "%d.%09d s", $c / 1e9, $c % 1e9 }')"
 equal 'gaps keep the stack' "$(header 'nsysx-idle --list 9 torch.nsysx' | grep -cx stack)" 1
 equal '--top 3' "$(on "$here" 80 '' "$t --wide --top 3" | grep -c '^[0-9]')" 3
 equal 'a terminal of unknown width uses COLUMNS' "$(on "$here" 0 100 "$t")" "$(on "$here" 100 '' "$t")"
@@ -122,6 +124,7 @@ fails '--top -1' 2 '--top: want a whole number' nsysx-summary --top=-1 jax.nsysx
 while read -r column command; do
 	want=$($command --tsv 2>null | awk -F'\t' -v column="$column" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) c = i; next }
 		{ all += $c; if (NR > 2) rest += $c } END { if (NR > 2) printf "... and %d more (%.1f%% of %s)", NR - 2, 100 * rest / all, column }')
+	[ "$column" = ns ] && want=$(printf '%s' "$want" | sed 's/of ns)$/of time)/')   # as it is headed
 	equal "the share of hidden rows, of $column: $command" "$($command --table --top 1 2>null | grep -o '^[.][.][.] and .* more (.*)' | tr -d ,)" "$want"
 	[ -n "$want" ] || fail "$command has rows to leave out" '' ''
 done <<'END'

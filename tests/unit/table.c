@@ -115,6 +115,60 @@ aligned(void)
 	nsx_table_free(t);
 }
 
+/* What is rounded to the next digit or unit has four digits; a moment has all; what is more than nothing is not 0.000%. */
+static void
+rounded(void)
+{
+	static const struct nsx_table_col four[] = {
+		{ "i", NSX_CELL_NS }, { "m", NSX_CELL_MEAN_NS }, { "at", NSX_CELL_TIME }, { "s", NSX_CELL_SHARE }
+	};
+	static const struct { int64_t i, at; double m, s; } rows[] = {
+		{ 99998000, 0, 9.9996, 4e-6 }, { 99994000, -1, 9.9994, 6e-6 }, { 999960, 1234567890123456789, 999.96, 0 },
+		{ 999940, -1500000000, 99.996, -1e-9 }, { 999, INT64_MIN, 999.94, 0.99996 }
+	};
+	struct nsx_table *t = nsx_table_new(four, 4);
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		nsx_table_row(t);
+		nsx_table_int(t, 0, rows[i].i);
+		nsx_table_double(t, 1, rows[i].m);
+		nsx_table_int(t, 2, rows[i].at);
+		nsx_table_double(t, 3, rows[i].s);
+	}
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 80 }, -1),
+	       "       i         m                       at        s\n"
+	       "100.0 ms  10.00 ns            0.000000000 s  <0.001%\n"
+	       "99.99 ms  9.999 ns           -0.000000001 s   0.001%\n"
+	       "1.000 ms  1.000 us   1234567890.123456789 s       0%\n"
+	       "999.9 us  100.0 ns           -1.500000000 s  -0.000%\n"
+	       "  999 ns  999.9 ns  -9223372036.854775808 s     100%\n", "four digits, and all of a moment");
+	nsx_table_free(t);
+}
+
+/* A sentence is below its row on a terminal, and columns without values are omitted there if there are rows. */
+static void
+sentences(void)
+{
+	static const struct nsx_table_col three[] = {
+		{ "n", NSX_CELL_INT }, { "none", NSX_CELL_INT }, { "text", NSX_CELL_STRING }
+	};
+	struct nsx_table *t = nsx_table_new(three, 3);
+
+	nsx_table_below(t, "text");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 20 }, -1), "n  none\n", "no rows: a header");
+	for (int i = 1; i < 4; i++) {
+		nsx_table_row(t);
+		nsx_table_int(t, 0, i);
+		nsx_table_str(t, 2, i == 2 ? NSX_STR("") : NSX_STR("words of a sentence as it is"));
+	}
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 20 }, -1),
+	       "n\n1\n  words of a\n  sentence as it is\n2\n3\n  words of a\n  sentence as it is\n"
+	       "... and 1 more\n  column: --wide\n", "sentences below rows");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 1 }, -1),
+	       "n  none  text\n1     -  words of a sentence as it is\n... and 2 more: --top 0\n", "all in a pipe");
+	nsx_table_free(t);
+}
+
 static void
 notes(void)
 {
@@ -210,7 +264,7 @@ distinct(void)
 	ok(usual, "a name unlike others is shortened in the middle");
 }
 
-/* Columns without values are dropped first; a table that fits is complete. */
+/* Columns without values are not on a terminal. */
 static void
 without_values(void)
 {
@@ -222,8 +276,8 @@ without_values(void)
 	nsx_table_double(t, 2, 0.09876);
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 12 }, -1),
 	       "first  third\na      9.88%\n... and 1\n  more\n  column:\n  --wide\n", "no value, no room");
-	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 20 }, -1), "first  second  third\na           -  9.88%\n",
-	       "all columns that fit");
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 20 }, -1), "first  third\na      9.88%\n... and 1 more\n  column: --wide\n",
+	       "no value, no column");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 0, .width = 0 }, -1), "first  second  third\na           -   9.9%\n",
 	       "no terminal, no digits");
 	nsx_table_free(t);
@@ -376,6 +430,8 @@ main(void)
 	empty();
 	exact();
 	aligned();
+	rounded();
+	sentences();
 	notes();
 	fitted();
 	distinct();

@@ -72,6 +72,7 @@ struct nsx_table *
 nsx_look_where(const struct nsx_look_at *a)
 {
 	struct nsx_table *t = nsx_table_new(where_cols, W_NCOLS);
+	nsx_table_head(t, "ns", "total");
 	size_t n = a->periods.n;
 
 	if (!t || !a->count)

@@ -467,9 +467,8 @@ nsx_idle_report(struct idle *f)
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
 		"gaps that end with an operation that starts before its call: the clocks of GPU and host disagree");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->overruns.outlasting,
-	             "operations still run when a later one of their stream has ended, which a GPU does not do, for %"
-	             PRId64
-	             " ns in all: idle time under them is not seen", f->overruns.outlasting_ns);
+	             "operations still run when a later one of their stream has ended, which a GPU does not do, for %s "
+	             "in all: idle time under them is not seen", nsx_ns_text((double)f->overruns.outlasting_ns).s);
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->timeless,
 	             "operations without a device, start or duration: ignored");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->threadless, "overheads without a thread: ignored");

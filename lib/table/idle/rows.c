@@ -192,7 +192,7 @@ enum { L_DEVICE, L_START, L_DUR, L_CAUSE, L_NS, L_TID, L_PREV, L_NEXT, L_STACK, 
 
 static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_DEVICE] = { "device", NSX_CELL_INT },
-	[L_START]  = { "start", NSX_CELL_INT },
+	[L_START]  = { "start", NSX_CELL_TIME },
 	[L_DUR]    = { "dur", NSX_CELL_NS },
 	[L_CAUSE]  = { "cause", NSX_CELL_STRING },
 	[L_NS]     = { "ns", NSX_CELL_NS },
@@ -239,6 +239,7 @@ nsx_idle_list_table(struct idle *f)
 	size_t listed;
 	nsx_table_rank(t, nsx_idle_filters(f) ? "device ns cause stack dur next start prev drained"
 	                                      : "device dur cause stack next start prev drained");
+	nsx_table_head(t, "ns", "of_causes");
 
 	sort_gaps(f);
 	for (size_t i = 0; t && i < f->gaps.n && i < (size_t)f->options->list; i++) {
@@ -304,9 +305,9 @@ static const struct { int n; struct nsx_table_col cols[2]; } keys[] = {
 	[NSX_IDLE_DEVICE]    = { 0, { { NULL, NSX_CELL_INT } } },
 	[NSX_IDLE_MODULE]    = { 2, { { "module", NSX_CELL_STRING }, { "next", NSX_CELL_STRING } } },
 	[NSX_IDLE_EXECUTION] = { 2, { { "module", NSX_CELL_STRING }, { "execution", NSX_CELL_INT } } },
-	[NSX_IDLE_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_INT } } },
-	[NSX_IDLE_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_INT } } },
-	[NSX_IDLE_EVERY]     = { 1, { { "start", NSX_CELL_INT } } },
+	[NSX_IDLE_STEP]      = { 2, { { "step", NSX_CELL_INT }, { "start", NSX_CELL_TIME } } },
+	[NSX_IDLE_RANGE]     = { 2, { { "name", NSX_CELL_STRING }, { "start", NSX_CELL_TIME } } },
+	[NSX_IDLE_EVERY]     = { 1, { { "start", NSX_CELL_TIME } } },
 	[NSX_IDLE_GIVEN]     = { 0, { { NULL, NSX_CELL_INT } } },
 };
 
@@ -390,6 +391,7 @@ nsx_idle_table(struct idle *f)
 
 	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
 	nsx_table_rank(t, "share cause part ns");
+	nsx_table_head(t, "ns", "time");
 	if (t)
 		nsx_table_adds(t, "ns");
 	for (size_t i = 0; t && i < f->windows.n; i++) {

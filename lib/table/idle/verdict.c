@@ -140,7 +140,9 @@ nsx_idle_verdicts(struct idle *f)
 	struct nsx_table *t;
 
 	t = order ? nsx_idle_new_table(f, rest, (int)(sizeof rest / sizeof *rest)) : NULL;
-	nsx_table_rank(t, "verdict share text");
+	nsx_table_rank(t, "verdict share ns cause");
+	nsx_table_head(t, "ns", "time");
+	nsx_table_below(t, "text");
 	for (size_t i = 0; t && i < f->windows.n; i++) {
 		const struct idle_window *w = &f->windows.p[order[i]];
 		struct verdict v = judge(f, w);

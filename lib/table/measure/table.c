@@ -38,7 +38,7 @@ static const struct nsx_table_col list_cols[L_NCOLS] = {
 	[L_DEVICE]    = { "device", NSX_CELL_INT },
 	[L_TYPE]      = { "type", NSX_CELL_STRING },
 	[L_KERNEL]    = { "kernel", NSX_CELL_STRING },
-	[L_START]     = { "start", NSX_CELL_INT },
+	[L_START]     = { "start", NSX_CELL_TIME },
 	[L_DUR]       = { "dur", NSX_CELL_NS },
 };
 

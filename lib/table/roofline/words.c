@@ -84,11 +84,11 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 	nsx_buf_c(b, ": ");
 	if (s->modelled) {
 		put_bound(b, s);
-		nsx_buf_c(b, "; ");
+		nsx_buf_c(b, "; headroom ");
 		nsx_buf_ns(b, s->headroom / per);
-		nsx_buf_fmt(b, "%s to be won, ", p->ran.executions ? " per execution" : "");
+		nsx_buf_c(b, p->ran.executions ? " per execution, " : ", ");
 		nsx_buf_ns(b, first_headroom(f, p->program) / per);
-		nsx_buf_fmt(b, " of them in the first %d rows", FIRST);
+		nsx_buf_fmt(b, " of it in the first %d rows", FIRST);
 		if (s->at_peak >= 0 && p->ran.time)
 			nsx_buf_fmt(b, "; HFU %.1f%%", 100 * s->at_peak / (double)p->ran.time);
 	} else {

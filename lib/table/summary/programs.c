@@ -262,6 +262,8 @@ programs_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	int rc = nsx_instances_finish(&f->instances, f->err);
 
 	*table = nsx_table_new(cols, NCOLS);
+	/* Of a mean that includes devices which wait less: it may be more than the whole. */
+	nsx_table_head(*table, "wait_percent", "wait_of_mean");
 	nsx_table_rank(*table, "key total percent execs mean wait_share std wait_mean thunks_mean");
 	nsx_table_adds(*table, "total");
 	if (!rows || !*table)

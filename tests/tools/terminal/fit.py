@@ -1,6 +1,6 @@
 """fit.py WIDTH... -- tables on terminals of these widths. Each line of standard input is a command that prints a table. What it
-prints on a terminal is held to its own TSV: no line is wider than the terminal; columns are some of the TSV's, in order, and those that
-are not there are counted if there are rows; rows are the first 20 of more than 25 (of a stream always), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
+prints on a terminal is held to its own TSV: no line is wider than the terminal; columns are some of the TSV's, in order, those with values, and those that
+are not there are counted if there are rows; a sentence of a row is below it; rows are the first 20 of more than 25 (of a stream always), and the others are counted; a name is whole, or its two ends, or parts of it in their order. A line of output for each
 command and width: "ok" or what is wrong."""
 import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata
 
@@ -41,6 +41,22 @@ def number(text):
     return int(text.replace(",", ""))
 
 
+HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent"}
+SENTENCES = re.compile("--verdict|-t diag ")
+
+
+def apart(command, lines):
+    """Lines without the sentences below rows, and these, each as one line."""
+    rows, sentences = [], []
+    for line in lines:
+        if re.match(r"  [^ ]", line) and SENTENCES.search(command) and not rows[-1].startswith("... "):
+            sentences[-1].append(line.strip())
+        else:
+            rows.append(line)
+            sentences.append([])
+    return rows, [" ".join(sentence) for sentence in sentences]
+
+
 def trouble(command, width):
     """What is wrong with the table on a terminal of that width, or None."""
     out = subprocess.run(["sh", "-c", command + (" 2>/dev/null" if "nsysx-view" in command else " --tsv 2>/dev/null")], stdout=subprocess.PIPE, check=True).stdout.decode()
@@ -49,8 +65,11 @@ def trouble(command, width):
     wide = [line for line in lines if width_of(line) > width]
     if wide:
         return "%d columns: %s" % (width_of(wide[0]), wide[0])
+    lines, sentences = apart(command, lines)
     # Spans of ranges and changes of means are headed as such, and have the names of other times in TSV.
-    header = [name if name in names else name.removeprefix("span_").removeprefix("mean_") for name in lines[0].split()]
+    header = [name if name in names else HEADS.get(name) or name.removeprefix("span_").removeprefix("mean_") for name in lines[0].split()]
+    if "diagnose --where" in command:
+        header = ["ns" if name == "total" else name for name in header]
     places = [names.index(name) for name in header if name in names]
     if len(places) != len(header) or places != sorted(places):
         return "columns: " + lines[0]
@@ -60,16 +79,22 @@ def trouble(command, width):
     if (number(more.group(1)) if more else 0) != len(rows) - shown:
         return "%d rows, and: %s" % (len(rows), below)
     more = re.search(r"\.\.\. and ([0-9]+) more columns?: *--wide", re.sub(r"\s+", " ", below))
-    if (number(more.group(1)) if more else 0) != (len(names) - len(header) if rows else 0):
+    below_rows = names.index("text") if SENTENCES.search(command) else None
+    if (number(more.group(1)) if more else 0) != (len(names) - len(header) - (below_rows is not None) if rows else 0):
         return "%d columns of %d, and: %s" % (len(header), len(names), below)
-    for line, row in zip(lines[1:1 + shown], rows):
+    empty = [names[place] for place in places if rows and not any(row[place] for row in rows[:shown])]
+    if empty:
+        return "no values: %s" % " ".join(empty)
+    for line, row, sentence in zip(lines[1:1 + shown], rows, sentences[1:]):
+        if below_rows is not None and re.sub(r"\s", "", sentence) != re.sub(r"\s", "", row[below_rows]):
+            return "%s is not %s" % (sentence, row[below_rows])
         # A name holds no two spaces, and no cell is empty.
         cells = re.split(r" {2,}", line.strip())
         if len(cells) != len(header):
             return "cells: " + line
         for cell, place in zip(cells, places):
             exact = row[place] or "-"
-            if cell == exact or re.fullmatch(r"[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
+            if cell == exact or re.fullmatch(r"<?[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
                 continue
             # Either dots may be the cut. Between both ends there may be a part of the middle.
             if re.fullmatch(".*?".join(map(re.escape, cell.split(".."))), exact) and cell.count("..") == 2:
