@@ -1,4 +1,4 @@
-/* diag.c -- collect what the user should know; equal sentences are merged into one with a count. */
+/* diag.c -- collect diagnostics; equal sentences are merged into one with a count. */
 #include "base/diag.h"
 
 #include <stdarg.h>

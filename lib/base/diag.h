@@ -1,4 +1,4 @@
-/* diag.h -- what the user should know of a run: data that was dropped, truncated, assumed or repaired. Collected here,
+/* diag.h -- diagnostics of a run: data that was dropped, truncated, assumed or repaired. Collected here,
  * written into the stream as `diag` records and shown on standard error. */
 #ifndef NSX_BASE_DIAG_H
 #define NSX_BASE_DIAG_H

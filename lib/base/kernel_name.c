@@ -144,7 +144,7 @@ find_template(struct nsx_str s, struct template *t)
 }
 
 /* function<..word...>: everything from byte `at` to the end of the arguments is kept, and before it the name of the
- * function, of which `least` columns remain in any case. */
+ * function, of which at least `least` columns remain. */
 static void
 put_template(struct nsx_buf *b, struct nsx_str s, const struct template *t, size_t at, size_t least, size_t width)
 {

@@ -1,4 +1,4 @@
-/* only.c -- which rows a user wants, by what is in their columns. */
+/* only.c -- rows selected by the contents of their columns. */
 #include "base/only.h"
 
 #include <stdlib.h>

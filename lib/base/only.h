@@ -1,4 +1,4 @@
-/* only.h -- which rows a user wants, by what is in their columns: COLUMN=TEXT is that text exactly, COLUMN~REGEX a
+/* only.h -- rows selected by the contents of their columns: COLUMN=TEXT is that text exactly, COLUMN~REGEX a
  * POSIX extended regular expression that matches in it; of several all must hold.
  *
  *   name=all-reduce.1      this name alone

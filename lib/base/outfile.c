@@ -218,7 +218,7 @@ behind_link(const char *path)
 		struct nsx_buf b = { 0 };
 		const char *slash = strrchr(at, '/');
 
-		if (n < 0)   /* no link, or nothing: what it is shows when a file is made beside it */
+		if (n < 0)   /* no link, or no file: opening a file beside it shows which */
 			break;
 		target[n] = '\0';
 		if (slash && target[0] != '/')

@@ -22,7 +22,7 @@ struct cell {
 	size_t row;
 };
 
-/* What the cells of a group have in common, in bytes: whole characters. */
+/* The common beginning and end of the cells of a group, in bytes: complete characters. */
 struct same { size_t head, tail; };
 
 static size_t

@@ -349,7 +349,7 @@ write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, str
 		cols[k] = (struct nsx_table_col){ nsx_table_head_of(t, t->brief.p[k]), t->cols[t->brief.p[k]].type };
 	if (!cols)
 		rc = nsx_err_nomem(err, nsx_outfile_name(out));
-	/* The column that adds up may be none of them. */
+	/* The column that adds up may not be among them. */
 	less.adds = false;
 	for (size_t k = 0; t->adds && k < less.ncols; k++)
 		if (t->brief.p[k] == t->added) {

@@ -226,7 +226,7 @@ nsx_table_permute(struct nsx_table *t, const size_t *order)
 	free(has);
 }
 
-/* What orders rows: a number negated, so that the least comes first. */
+/* The sort key of rows: a number negated, so that the smallest key comes first. */
 struct sorted { bool has, is_str; int64_t i; double f; struct nsx_str s; size_t row; };
 
 static int

@@ -27,7 +27,7 @@ void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
  * of more columns than there are has a line for itself, which is wider. */
 void nsx_buf_folded_words(struct nsx_buf *b, struct nsx_str line, size_t width, size_t indent);
 
-/* Columns of the terminal that fd is: what it says of itself, or COLUMNS of the environment, or 80. */
+/* Columns of the terminal fd: its own width, or COLUMNS of the environment, or 80. */
 size_t nsx_terminal_width(int fd);
 
 #endif

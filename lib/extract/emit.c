@@ -183,7 +183,7 @@ number_in_program(const struct ex_job *job, size_t i)
 	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
 }
 
-/* What is not modelled has no columns; work without dots has no math. */
+/* Instructions that are not modelled have no columns; work without dots has no math. */
 static void
 set_cost(struct nsx_rec *r, const struct nsx_hlo_cost *c)
 {

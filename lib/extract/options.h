@@ -26,7 +26,7 @@ struct nsx_extract_opts {
 	enum nsx_extract_ranges ranges;      /* range records: none, those with GPU work, every one */
 	bool                    ops;         /* op records */
 	bool                    calls;       /* call and overhead records; needs ops */
-	bool                    autotune;    /* keep autotuner runs, and what is inside their compile ranges */
+	bool                    autotune;    /* keep autotuner runs, and the contents of their compile ranges */
 	bool                    host;        /* name the host in profile records */
 	bool                    strip_paths; /* keep only the last component of source paths */
 	enum nsx_match_by       match;       /* how programs of several exports are recognised as one */

@@ -55,7 +55,7 @@ device_of(struct runs *x, uint32_t range)
 	return 0;
 }
 
-/* Whether a thunk is a fusion: by its name, unless a dump said otherwise. */
+/* Whether a thunk is a fusion: by its name, unless a dump contradicts. */
 static bool
 is_fusion(struct runs *x, const struct candidate *c, const struct nsx_title *title)
 {

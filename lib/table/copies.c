@@ -378,7 +378,7 @@ make_table(struct copies *f)
 	return t;
 }
 
-/* By rule, the longest first. */
+/* By rule, then the longest first. */
 static int
 by_rule(const void *a, const void *b)
 {

@@ -23,7 +23,7 @@ struct nsx_idle_options {
 	enum nsx_idle_by   by;
 	enum nsx_idle_form form;
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
-	bool          steps;      /* only what lies in steps, on each device from the start of its first one to that of
+	bool          steps;      /* only time in steps, on each device from the start of its first one to that of
 	                           * its last (job/step_windows.h); by device, module, execution or every */
 	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL:
 	                           * `module` says, or with `steps` the class that covers the GPU's work */

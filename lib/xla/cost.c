@@ -5,7 +5,7 @@
 
 /* ---- one instruction */
 
-/* What an instruction adds to its computation, in addition to its terms. */
+/* Work of an instruction in addition to its terms. */
 struct own { struct nsx_cost_flops dot; int64_t vector; enum nsx_cost_state state; };
 
 static int64_t

@@ -1,4 +1,4 @@
-/* hlo.c -- a dump in the form for its users: instructions by name and by id, assembled from what was read. */
+/* hlo.c -- a dump in the form for its users: instructions by name and by id, assembled from the decoded messages. */
 #include "xla/hlo.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@ enum {
 };
 static const uint64_t MEMBERS_MAX = UINT64_C(1) << 25;   /* of all groups of a dump */
 
-/* What the ids of a collective's groups mean. */
+/* The meaning of ids in a collective's groups. */
 enum mode { REPLICAS, PARTITIONS, REPLICAS_ALL_PARTITIONS, FLAT };
 
 /* Groups of ids; ends[i] is where group i ends in ids. */

@@ -253,7 +253,7 @@ nsx_hlo_shelf_read(struct nsx_hlo_entry *e, const char *path, struct nsx_hlo *h,
 		h->trouble = trouble;
 		return NSX_ERR;
 	}
-	/* What has readers does not change, except for the walk. */
+	/* An entry with readers does not change, except for the walk. */
 	*h = e->h;
 	h->entry = e;
 	h->walk = nsx_hlo_walk_new(h->ncontents);

@@ -12,7 +12,7 @@ struct nsx_hlo_entry;
 
 /* Keeps results up to a bound on memory, beyond it only as long as they are in use. NULL when out of memory. */
 struct nsx_hlo_shelf *nsx_hlo_shelf_new(void);
-void nsx_hlo_shelf_clear(struct nsx_hlo_shelf *s);  /* free what is not in use; NULL allowed */
+void nsx_hlo_shelf_clear(struct nsx_hlo_shelf *s);  /* free unused entries; NULL allowed */
 void nsx_hlo_shelf_free(struct nsx_hlo_shelf *s);   /* NULL allowed; nothing of it may be in use any more */
 
 /* The content of the file at path, identified by a hash of its bytes, compressed or not. NULL if it cannot be read, or

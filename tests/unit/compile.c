@@ -86,7 +86,7 @@ test_share(void)
 		for (int64_t w = 1; w < 4; w++)
 			n = grow(r, n, 0, w, 0, 1000, 2);
 		sort(r, n);
-		failed += nsx_compare_share(r, n, part, &err) != NSX_OK;
+		failed += nsx_compile_share(r, n, part, &err) != NSX_OK;
 		for (size_t i = 0; i < n; i++) {
 			bool main_thread = r[i].tid == 0;
 
@@ -121,11 +121,11 @@ test_numbers(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct nsx_buf b = { 0 };
 
-		nsx_compare_put_seconds(&b, cases[i].v);
+		nsx_compile_put_seconds(&b, cases[i].v);
 		nsx_buf_char(&b, '\0');
 		is_str(b.ptr, cases[i].seconds, "%s in full", cases[i].seconds);
 		b.len = 0;
-		nsx_compare_put_four(&b, cases[i].v);
+		nsx_compile_put_four(&b, cases[i].v);
 		nsx_buf_char(&b, '\0');
 		is_str(b.ptr, cases[i].four, "%s with four digits", cases[i].seconds);
 		nsx_buf_free(&b);

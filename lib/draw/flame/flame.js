@@ -119,7 +119,7 @@
 		frames.forEach(function (f, i) {
 			var opened = isOpen(f);
 			f.row = i ? frames[f.up].row + (f.joined && !opened ? 0 : 1) : 0;
-			/* In a row of several, the one that has their number stands for them. */
+			/* In a row of several, the one with their number represents them. */
 			f.hidden = !opened && f.n === 1 && (f.joined || (i + 1 < frames.length && frames[i + 1].joined));
 			f.g.classList.toggle("k", f.hidden);
 			last = Math.max(last, f.row);
@@ -195,7 +195,7 @@
 		}
 	}
 
-	/* What the frames i..end that were found hold; one above another counts once. */
+	/* The time of the found frames i..end; one above another counts once. */
 	function held(i, end) {
 		var sum = 0;
 		while (i < end) {

@@ -90,7 +90,7 @@ struct nsx_trace_form {
 	int  (*slice)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const struct nsx_slice *s);
 	/* of the innermost open slice; NULL: not needed */
 	int  (*end)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time);
-	/* what it is from there on */
+	/* its value from there on */
 	int  (*counter)(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, int64_t time, int64_t value);
 	int  (*finish)(struct nsx_perfetto *t);
 	void (*free)(struct nsx_perfetto *t);

@@ -63,7 +63,7 @@ struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool kno
 /* How many steps a row of them is of, and percentiles, ns. */
 struct cmp_spread { int64_t n, p50, p99; };
 
-/* What a row of collectives is of, and what its instances achieved, GB/s. */
+/* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
 	uint32_t kind;
 	int64_t  bytes, group, instances;

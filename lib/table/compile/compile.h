@@ -1,7 +1,7 @@
 /* compile.h -- private to nsysx-compile.
  *
- * load.c gives the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it
- * up by what a row is, table.c turns the sums into rows. summary.c stands by itself. */
+ * load.c gives the ranges of one profile at a time, share.c shares the time of parallel ones, tally.c adds it up by
+ * row, table.c turns the sums into rows. summary.c stands by itself. */
 #ifndef NSX_TABLE_COMPILE_COMPILE_H
 #define NSX_TABLE_COMPILE_COMPILE_H
 
@@ -32,7 +32,7 @@ struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads ar
 /* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive
  * time. If ranges of other threads are inside one of them, the time in which any of those, and no child of it, is open
  * is assigned to them, in proportion to their exclusive times, instead of to their parent. NSX_OK or NSX_ERR. */
-int nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
+int nsx_compile_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
 
 /* A row under construction. */
 struct compiling_row {
@@ -52,7 +52,7 @@ struct cmp_rows {
 
 struct compiling_program { int64_t id; bool has_id; struct nsx_str name, key; };
 
-struct nsx_compare_profile {
+struct nsx_compile_profile {
 	int64_t        number;
 	struct nsx_str name;
 	int64_t        first, last;   /* ns: of all its records; last < first: none */
@@ -71,7 +71,7 @@ struct compiling {
 	struct nsx_intern  names;
 	NSX_VEC(struct compiling_program) programs;
 	struct nsx_map     program_at;   /* number -> programs */
-	NSX_VEC(struct nsx_compare_profile) profiles;
+	NSX_VEC(struct nsx_compile_profile) profiles;
 	struct nsx_map     profile_at;
 	NSX_VEC(struct cmp_process) processes;
 	struct cmp_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
@@ -81,29 +81,29 @@ struct compiling {
 };
 
 /* The profile of that number, created if it is new: its index in c->profiles; SIZE_MAX when out of memory. */
-size_t nsx_compare_profile(struct compiling *c, int64_t number);
+size_t nsx_compile_profile(struct compiling *c, int64_t number);
 
 /* Record that the profile covers [start, start + dur]. */
-void nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur);
+void nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur);
 
 /* Whether all times of r are within CMP_MAX and its duration is not negative. */
-bool nsx_compare_sound(const struct cmp_range *r);
+bool nsx_compile_sound(const struct cmp_range *r);
 
 /* All of a profile is in c->ranges: add it up and clear it. */
-int nsx_compare_tally(struct compiling *c);
+int nsx_compile_tally(struct compiling *c);
 
 /* Name of the row for the time of library loading (opts->loading). */
 #define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
 
 /* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
-int nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
+int nsx_compile_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);
 
 /* The rows of c->at as a table; NULL with c->err filled. */
-struct nsx_table *nsx_compare_table(struct compiling *c);
+struct nsx_table *nsx_compile_table(struct compiling *c);
 
 /* Append a number in the form of the summary: the shortest that reads back, with a ".0" if whole; and with four
  * digits. */
-void nsx_compare_put_seconds(struct nsx_buf *b, double v);
-void nsx_compare_put_four(struct nsx_buf *b, double v);
+void nsx_compile_put_seconds(struct nsx_buf *b, double v);
+void nsx_compile_put_four(struct nsx_buf *b, double v);
 
 #endif

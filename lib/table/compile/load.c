@@ -27,7 +27,7 @@ fail_nomem(struct loading *l)
 static int
 load_profile(struct loading *l, const struct nsx_rec *rec)
 {
-	size_t i = nsx_compare_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+	size_t i = nsx_compile_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 	struct nsx_str name = nsx_arena_str(&l->c->arena, nsx_profile_name_of(rec));
 
 	if (i == SIZE_MAX || !name.ptr)
@@ -59,7 +59,7 @@ static int
 flush(struct loading *l)
 {
 	nsx_map_free(&l->range_at);
-	return l->open ? nsx_compare_tally(l->c) : NSX_OK;
+	return l->open ? nsx_compile_tally(l->c) : NSX_OK;
 }
 
 /* r's parent: an index, or NSX_NONE; it comes earlier in the order of the stream. */
@@ -82,7 +82,7 @@ static int
 load_compile(struct loading *l, const struct nsx_rec *rec)
 {
 	struct compiling *c = l->c;
-	size_t profile = nsx_compare_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
+	size_t profile = nsx_compile_profile(c, nsx_int(rec, NSX_COMPILE_profile, 0));
 	int64_t id = nsx_int(rec, NSX_COMPILE_range, 0);
 
 	if (profile == SIZE_MAX)
@@ -105,7 +105,7 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 		r.program = -1;
 	if (r.name == NSX_NONE || c->ranges.n >= MISSING)
 		return fail_nomem(l);
-	if (!nsx_compare_sound(&r))
+	if (!nsx_compile_sound(&r))
 		return nsx_err_set(c->err, "%s: compile: a time that is negative or beyond 73 years",
 		                   nsx_reader_where(l->in));
 	if (nsx_has(rec, NSX_COMPILE_parent) && find_parent(l, &r, rec->v[NSX_COMPILE_parent].i) != NSX_OK)
@@ -132,10 +132,10 @@ load_span(struct loading *l, const struct nsx_rec *rec)
 	for (int i = 0; i < 2; i++) {
 		if (!nsx_field_has(rec, times[i][0]))
 			continue;
-		size_t p = nsx_compare_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
+		size_t p = nsx_compile_profile(l->c, nsx_field_int(rec, NSX_ROLE_PROFILE, 0));
 		if (p == SIZE_MAX)
 			return fail_nomem(l);
-		nsx_compare_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0),
+		nsx_compile_span(&l->c->profiles.p[p], nsx_field_int(rec, times[i][0], 0),
 		                 nsx_field_int(rec, times[i][1], 0));
 	}
 	return NSX_OK;
@@ -172,7 +172,7 @@ load(void *state, const struct nsx_rec *rec)
 }
 
 int
-nsx_compare_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
+nsx_compile_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags)
 {
 	struct loading l = { .c = c, .in = in };
 
@@ -201,7 +201,7 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 	for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++)
 		c.tables[i].by = opts->by[i];
 	if (rc == NSX_OK)
-		rc = nsx_compare_load(&c, in, csv, &out->diags);
+		rc = nsx_compile_load(&c, in, csv, &out->diags);
 	if (rc == NSX_OK) {
 		nsx_diag_add(diags, NSX_WARNING, "", c.orphans,
 			"compile ranges whose parent is not in the stream: their time counts, but for no compilation");
@@ -210,7 +210,7 @@ nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, struct n
 		out->records = c.records;
 		for (size_t i = 0; i < opts->nby && rc == NSX_OK; i++) {
 			c.at = &c.tables[i];
-			out->tables[i] = nsx_compare_table(&c);
+			out->tables[i] = nsx_compile_table(&c);
 			rc = out->tables[i] ? NSX_OK : NSX_ERR;
 		}
 	}

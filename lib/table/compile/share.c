@@ -182,7 +182,7 @@ share_out(struct sharing *s, struct nsx_err *err)
 }
 
 int
-nsx_compare_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err)
+nsx_compile_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err)
 {
 	struct sharing s = { .r = r, .n = n, .part = part };
 	int rc = NSX_ERR;

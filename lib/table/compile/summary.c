@@ -70,7 +70,7 @@ is_whole(struct nsx_str s)
 }
 
 void
-nsx_compare_put_seconds(struct nsx_buf *b, double v)
+nsx_compile_put_seconds(struct nsx_buf *b, double v)
 {
 	char text[NSX_DOUBLE_CHARS];
 	struct nsx_str s = { text, (size_t)(nsx_put_double(text, v) - text) };
@@ -81,7 +81,7 @@ nsx_compare_put_seconds(struct nsx_buf *b, double v)
 }
 
 void
-nsx_compare_put_four(struct nsx_buf *b, double v)
+nsx_compile_put_four(struct nsx_buf *b, double v)
 {
 	char text[32], *e;
 
@@ -440,7 +440,7 @@ put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_
 
 	s->after.len = 0;
 	nsx_buf_c(&s->after, ": ");
-	nsx_compare_put_seconds(&s->after, (double)total / 1e9);
+	nsx_compile_put_seconds(&s->after, (double)total / 1e9);
 	put_line(s, "Compilation: ", name);
 	for (size_t i = 0; i < n && total; i++) {
 		double part = (double)e[i].ns / (double)total;
@@ -450,7 +450,7 @@ put_block(struct summary *s, struct nsx_str name, const struct ordered *e, size_
 			break;
 		s->after.len = 0;
 		nsx_buf_fmt(&s->after, " %.2f%% ", part * 100);
-		nsx_compare_put_four(&s->after, (double)e[i].ns / 1e9);
+		nsx_compile_put_four(&s->after, (double)e[i].ns / 1e9);
 		put_line(s, " ", e[i].key);
 	}
 	s->text.failed |= s->after.failed;

@@ -177,7 +177,7 @@ by_busy(const void *a, const void *b)
 }
 
 static int64_t
-wall_of(const struct nsx_compare_profile *p)
+wall_of(const struct nsx_compile_profile *p)
 {
 	return p->last < p->first ? 0 : p->last - p->first;
 }
@@ -197,7 +197,7 @@ process_table(struct compiling *c)
 		qsort(c->processes.p, c->processes.n, sizeof *c->processes.p, by_busy);
 	for (size_t i = 0; t && i < c->processes.n; i++) {
 		const struct cmp_process *p = &c->processes.p[i];
-		const struct nsx_compare_profile *of = &c->profiles.p[p->profile];
+		const struct nsx_compile_profile *of = &c->profiles.p[p->profile];
 
 		nsx_table_row(t);
 		nsx_table_int(t, PROFILE, of->number);
@@ -212,7 +212,7 @@ process_table(struct compiling *c)
 	}
 	/* Profiles that compile nothing. */
 	for (size_t i = 0; t && i < c->profiles.n; i++) {
-		const struct nsx_compare_profile *p = &c->profiles.p[i];
+		const struct nsx_compile_profile *p = &c->profiles.p[i];
 
 		if (p->compiles || p->last < p->first)
 			continue;
@@ -261,7 +261,7 @@ name_programs(struct compiling *c)
 }
 
 struct nsx_table *
-nsx_compare_table(struct compiling *c)
+nsx_compile_table(struct compiling *c)
 {
 	struct nsx_table *t;
 	cmp_time total = 0;

@@ -9,11 +9,11 @@
 enum { LOADING_KEY = -2 };
 
 size_t
-nsx_compare_profile(struct compiling *c, int64_t number)
+nsx_compile_profile(struct compiling *c, int64_t number)
 {
 	uint32_t *at = nsx_map_at(&c->profile_at, (struct nsx_key){ (uint64_t)number, 0 });
 
-	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compare_profile){ .number = number,
+	if (!at || (*at == NSX_NONE && !nsx_vec_push(&c->profiles, ((struct nsx_compile_profile){ .number = number,
 	    .last = -1 }))))
 		return SIZE_MAX;
 	if (*at == NSX_NONE)
@@ -22,7 +22,7 @@ nsx_compare_profile(struct compiling *c, int64_t number)
 }
 
 void
-nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
+nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur)
 {
 	/* Invalid times are not counted. */
 	if (start > CMP_MAX || start < -CMP_MAX || dur < 0 || dur > CMP_MAX)
@@ -37,7 +37,7 @@ nsx_compare_span(struct nsx_compare_profile *p, int64_t start, int64_t dur)
 }
 
 bool
-nsx_compare_sound(const struct cmp_range *r)
+nsx_compile_sound(const struct cmp_range *r)
 {
 	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX &&
 	       r->child >= -CMP_MAX &&
@@ -183,7 +183,7 @@ count(struct compiling *c, const struct cmp_range *r, const struct cmp_part *par
 }
 
 int
-nsx_compare_tally(struct compiling *c)
+nsx_compile_tally(struct compiling *c)
 {
 	size_t n = c->ranges.n;
 	struct cmp_part *part = malloc((n + 1) * sizeof *part);
@@ -191,7 +191,7 @@ nsx_compare_tally(struct compiling *c)
 	int rc = part && first ? NSX_OK : nsx_err_nomem(c->err, c->where);
 
 	if (rc == NSX_OK)
-		rc = nsx_compare_share(c->ranges.p, n, part, c->err);
+		rc = nsx_compile_share(c->ranges.p, n, part, c->err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
 		const struct cmp_range *r = &c->ranges.p[i];
 

@@ -1,4 +1,4 @@
-/* diagnose.c -- reads a stream for all data of the findings. Holds what the analyses hold that it passes records to. */
+/* diagnose.c -- reads a stream for all data of the findings. Memory: that of the analyses that get its records. */
 #include "table/diagnose/diagnose.h"
 
 #include <stdlib.h>

@@ -215,8 +215,8 @@ int nsx_look_find(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_ca
 const char *nsx_look_name(enum nsx_look look);
 void nsx_look_put_ns(struct nsx_buf *to, double ns);
 void nsx_look_put_bytes(struct nsx_buf *to, int64_t bytes);
-/* To a->text, and behind what a->subject has: where most of the window's time of a cause is, if that is much of it.
- * what: that time, in words. */
+/* Append to a->text and a->subject the place of most of the window's time of a cause, if that is a large part. what:
+ * that time, in words. */
 void nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx_cause cause, const char *what);
 
 /* ---- advice.c */

@@ -35,7 +35,7 @@ slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 	return nsx_look_command(a);
 }
 
-/* *told: ns of exposed time that findings already include. */
+/* *told: ns of exposed time that other findings include. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {

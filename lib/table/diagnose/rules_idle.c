@@ -105,8 +105,7 @@ find_with(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause caus
 	return rc;
 }
 
-/* The command for gaps that an option selects: those of the windows that are looked at, so that they add up to what is
- * found. */
+/* The command for gaps that an option selects: those of the windows examined, so that they add up to the finding. */
 static const char *
 gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool copies)
 {
@@ -267,7 +266,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 		           a->drained[NSX_CAUSE_SYNC] ? "the wait" : nsx_cause_name((enum nsx_cause)most));
 	if (a->drained[NSX_CAUSE_SYNC])
 		action = nsx_look_advise(a, NSX_CAUSE_SYNC, "all waits");
-	/* What the host does once it has waited, where that takes the most of it. */
+	/* The activity of the host after it waited, if that is the largest part. */
 	if (a->drained[NSX_CAUSE_SYNC] && (most == NSX_CAUSE_RANGE || most == NSX_CAUSE_API)) {
 		size_t subject = a->subject.len;
 

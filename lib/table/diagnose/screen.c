@@ -143,8 +143,8 @@ put_first(struct screen *s)
 	nsx_buf_c(s->to, s->markdown ? "**\n\n" : "\n");
 }
 
-/* The verdict is about what is not computation: computation, where it is more, comes before it, and of how many steps
- * both are. */
+/* The verdict is about time other than computation: if computation is more, it comes first; both with the number of
+ * steps. */
 static void
 put_largest(struct nsx_look_at *a, const struct word *word)
 {
@@ -407,7 +407,7 @@ put_findings(struct screen *s)
 		put_command(s, command);
 	}
 	if (s->markdown)
-		nsx_buf_c(s->to, "\nEach gain is the most there is, by itself: gains do not add.");
+		nsx_buf_c(s->to, "\nEach gain is an upper bound taken alone: gains do not add up.");
 	if (n < a->findings.n && s->markdown)
 		nsx_buf_fmt(s->to, " %zu more findings are not shown.", a->findings.n - n);
 	if (n < a->findings.n && !s->markdown) {
@@ -424,7 +424,7 @@ put_looked(struct screen *s)
 	struct nsx_look_at *a = s->a;
 	const char *between = "";
 
-	/* The verdict has said it. */
+	/* It is in the verdict. */
 	if (!nsx_look_any_work(a))
 		return;
 	a->text.len = 0;

@@ -146,10 +146,8 @@ nsx_idle_explain(struct idle *f, struct nsx_idle_device *d, const struct idle_op
 		return NSX_ERR;
 	if (second)
 		return add(f, g0, g1, NSX_CAUSE_GRAPH, op->path, op->name);
-	if (op->call == NSX_ABSENT || op->host_start == NSX_ABSENT) {
-		f->no_calls++;
+	if (op->call == NSX_ABSENT || op->host_start == NSX_ABSENT)
 		return add(f, g0, g1, NSX_CAUSE_NO_CALL, f->host_paths.root, op->name);
-	}
 	f->late_calls += op->host_start >= g1;
 	m = op->host_end < g1 ? op->host_end : g1;
 	m = m > g0 ? m : g0;

@@ -578,7 +578,7 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 	return rc;
 }
 
-/* A device that compiles is not in its steady state: what is true of its recording need not be of its steps. */
+/* A device that compiles is not in its steady state: results for the recording may not hold for its steps. */
 static void
 note_compiling(struct idle *f, struct nsx_table *t)
 {

@@ -65,7 +65,7 @@ struct nsx_idle_device {
 	uint32_t index;             /* in the catalogue */
 	bool     begun;
 	int64_t  first, busy;       /* start of its first operation, largest end so far */
-	int64_t  from, to;          /* with options.steps: what is looked at */
+	int64_t  from, to;          /* with options.steps: the time examined */
 	struct nsx_parts parts;
 	enum nsx_part run_part;     /* the current busy run */
 	int64_t  run_start, run_end;
@@ -124,14 +124,14 @@ struct idle {
 	struct nsx_range_book ranges;      /* to which operations may refer; mark: node of the path */
 	NSX_VEC(struct idle_gap) gaps;
 	struct idle_gaps_sum all_gaps;
-	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: what is looked at of each device, by
+	NSX_VEC(struct nsx_idle_given) within;      /* with options.steps: the time examined of each device, by
 	                                             * number */
 	NSX_VEC(struct idle_segment) segments;
 	struct nsx_host_pieces pieces;
 	int64_t now, since_trim;
 	NSX_VEC(int64_t)   needs;          /* by trim: time from which pieces are needed */
 	struct nsx_map     need_of;        /* (profile, pid) -> needs */
-	int64_t ndiags, calls, host_only, ops, late_calls, no_calls, timeless, threadless, no_launch, beyond;
+	int64_t ndiags, calls, host_only, ops, late_calls, timeless, threadless, no_launch, beyond;
 	struct nsx_overruns overruns;
 	bool    required;
 };
@@ -180,7 +180,7 @@ int nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_take_steps(struct idle *f, struct nsx_idle_device *d);
 int nsx_idle_end_windows(struct idle *f);
 
-/* ---- kept.c: what of the time is looked at, where that is not all */
+/* ---- kept.c: restrictions of the time examined */
 
 /* Whether gaps are looked at for some causes only. */
 static inline bool
@@ -188,9 +188,9 @@ nsx_idle_filters(const struct idle *f)
 {
 	return f->options->causes || f->options->drained;
 }
-/* Find what of a device that has begun is looked at. */
+/* Find the time examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
-/* Take from [*start, *end) what is not looked at; false: nothing remains. */
+/* Clip [*start, *end) to the time examined; false: nothing remains. */
 bool nsx_idle_clip(const struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end);
 /* The same for the segments of the gap, and take those of other causes out. */
 bool nsx_idle_clip_gap(struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end, bool drained);
@@ -211,7 +211,7 @@ struct nsx_table *nsx_idle_verdicts(struct idle *f);
 /* The verdict of a window as text, for a note below a table. */
 void nsx_idle_verdict_text(struct idle *f, uint32_t window, struct nsx_buf *text);
 const char *nsx_idle_verdict_word(const struct idle *f, uint32_t window);   /* "comm-bound", ... */
-double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: what the verdict is of */
+double nsx_idle_verdict_share(const struct idle *f, uint32_t window);       /* of the window: the time of the verdict */
 /* The path and leaf with the maximum of a window's time of a cause, NSX_NONE if unknown, and that time in ns; needs
  * verdicts. */
 int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_cause cause, uint32_t *path,

@@ -1,4 +1,4 @@
-/* kept.c -- what of the time is looked at, where that is not all: of each device its steps, and of gaps some causes. */
+/* kept.c -- restrictions of the time examined: the steps of each device, and selected causes of gaps. */
 #include "table/idle/idle.h"
 
 /* ---- names */

@@ -209,7 +209,7 @@ frame(const struct idle *f, uint32_t id)
 	return id == NSX_NONE ? NSX_STR("") : nsx_intern_str(&f->paths.frames, id);
 }
 
-/* The last row of a list of some causes: what the gaps that are not listed have of them. */
+/* The last row of a list of some causes: the time of these in gaps that are not listed. */
 static void
 put_others(struct idle *f, struct nsx_table *t, size_t listed)
 {

@@ -97,7 +97,7 @@ put_program(const struct nsx_roof *f, struct nsx_buf *b, const struct nsx_roof_t
 	put_unmodelled(f, b, p);
 }
 
-/* What the rows themselves cannot say. */
+/* Notes about groups of rows. */
 static void
 put_limits(const struct nsx_roof *f, struct nsx_table *t)
 {

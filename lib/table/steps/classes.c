@@ -94,7 +94,7 @@ by_class(const void *a, const void *b)
 
 struct class { uint32_t name; int64_t busy; size_t instances; bool repeats; };
 
-/* Whether the class is what a framework calls its steps: PyTorch's profiler, vLLM, SGLang, TensorRT-LLM. */
+/* Whether the class is a framework's name for steps: PyTorch's profiler, vLLM, SGLang, TensorRT-LLM. */
 static bool
 is_known(struct nsx_str class)
 {

@@ -29,8 +29,8 @@ window_of(const struct cut *c, int64_t device)
 	return lo < c->windows.list.n && c->windows.list.p[lo].number == device ? &c->windows.list.p[lo] : NULL;
 }
 
-/* What runs on a device is kept by its start; what the host does, and what has no time, is kept; all of it is without
- * steps. */
+/* Work of a device is kept by its start; records of the host, and records without a time, are kept; without steps
+ * everything is. */
 static bool
 is_kept(const struct cut *c, const struct nsx_rec *rec)
 {

@@ -19,7 +19,7 @@ int nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *opt
 /* A row for each class and device, or with `each` for each step; NULL when out of memory. */
 struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
 
-/* ---- what to know of the classes (said.c) */
+/* ---- warnings about classes (said.c) */
 
 /* Report periods that contain a step of another class, where others of the class on the device do not. */
 void nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set *s,

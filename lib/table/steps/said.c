@@ -1,4 +1,4 @@
-/* said.c -- what to know of the classes of steps before their periods are compared. */
+/* said.c -- warnings about classes of steps whose periods are compared. */
 #include <string.h>
 
 #include "table/steps/rows.h"

@@ -14,8 +14,8 @@
 #include "table/steps/rows.h"
 #include "job/missing.h"
 
-/* Collects steps, what lies between them unless that is NULL, and spools all records if they must be read a second
- * time. */
+/* Collects steps, steps of other classes between them unless `between` is NULL, and spools all records if they must be
+ * read a second time. */
 struct collecting { struct nsx_step_set *set; struct nsx_between *between; struct nsx_spool *again; };
 
 /* State of the first reading if no class is given: modules are collected while reading, and all records that ranges
@@ -55,8 +55,8 @@ take_first(void *state, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_DIAG ? NSX_OK : nsx_spool_write(f->spool, rec);
 }
 
-/* Of the programs executed at least twice only the one with the longest time remains in the list; none if there is
- * none. */
+/* Only the program with the longest time of those executed at least twice remains in the list; the list is empty if
+ * there is none. */
 static int
 keep_longest(struct nsx_step_set *s)
 {

@@ -38,7 +38,7 @@ struct nsx_later {
 	int (*module)(void *state, const struct nsx_rec *rec, uint32_t program, uint32_t clock);   /* may be NULL */
 	int (*thunk)(void *state, const struct nsx_rec *rec, uint32_t program, const struct nsx_late_record *times);
 	int (*finish)(void *state, struct nsx_stragglers *s, struct nsx_diags *diags);
-	void (*free)(void *state);        /* what it holds besides its beginning */
+	void (*free)(void *state);        /* its size after the common beginning */
 };
 
 extern const struct nsx_later nsx_late_lockstep, nsx_late_waits;

@@ -42,7 +42,7 @@ static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_GPU_PERCENT] = { "gpu_percent", NSX_CELL_PERCENT },
 };
 
-/* What people see above the spans of ranges. */
+/* Headings of the spans of ranges in aligned tables. */
 static const char *const spans[] = {
 	[K_TOTAL] = "span_total", [K_MEAN] = "span_mean", [K_STD] = "span_std", [K_MIN] = "span_min",
 	[K_MAX] = "span_max"
@@ -55,7 +55,7 @@ struct row {
 	nsx_u128 gpu, self;    /* of ranges: time of operations launched in them, and of those in no range within */
 };
 
-/* A share of the time, in percent, from which operations outside of executions are told. */
+/* The share of the time, in percent, from which operations outside of executions are reported. */
 enum { OUTSIDE = 5 };
 
 struct ops {
@@ -73,7 +73,7 @@ struct ops {
 	NSX_VEC(struct row) rows;
 	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows */
-	nsx_u128        all_ops;   /* time of operations, whatever range they are in */
+	nsx_u128        all_ops;   /* time of operations in any range or none */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op;
 	const struct nsx_reader *in;
@@ -260,7 +260,7 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	return nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err);
 }
 
-/* What an operation adds to the range that it was launched in. */
+/* The time that an operation adds to the range in which it was launched. */
 static void
 take_launched(struct ops *f, const struct nsx_rec *rec)
 {
@@ -315,7 +315,7 @@ order_cmp(const void *pa, const void *pb)
 	return c ? c : nsx_str_cmp(a->name, b->name);
 }
 
-/* What a row of ranges has besides. */
+/* Further columns of a row of ranges. */
 static int
 put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 {
