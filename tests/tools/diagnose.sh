@@ -465,4 +465,49 @@ for other in 7 8; do
 	equal "an operation that outlasts the next one of its stream, which is on stream $other" "$(grep -o 'not sure: .* they count whole' "$T/said")" \
 		"$([ $other = 8 ] || echo 'not sure: how much computes and how much is idle: 1 operation still ran when a later one of the same stream had ended, which a GPU does not do, for 400 ns of all steps together; they count whole')"
 done
+# ---- a device that computes longer: its kernels compared with those of the median of the others
+
+# Three devices run a and b and then communicate; others wait 70 ns for device 2. kernel NAME DEVICE START DUR [STEP]: in each step or that one.
+kernel() {
+	for k in ${5:-0 1 2 3}; do echo "op name=$1 device=$2 start=$((k * 1000 + $3)) dur=$4"; done
+}
+straggling() {
+	devices 3 1
+	collectives 0,1,2 1000
+	for d in 0 1; do kernel a $d 0 100; kernel b $d 150 40; thunk 1 $d 200 150 0; done
+	thunk 1 2 270 80 0
+}
+why() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "straggler" { sub(/.*longer than they do/, "", $5); print $3 $5 " / " $8 }'; }
+uneven='see why it has more to do in these kernels: uneven batches, experts or pipeline stages'
+{ straggling; kernel a 2 0 150; kernel b 2 150 60; } | stream clock
+equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on device 0, by 50.0 % / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
+{ straggling; kernel a 2 0 100; kernel b 2 150 110; } | stream uneven
+equal '... a few are' "$(why uneven)" "70; 100 % of what kernels take longer than on device 0 is in b 70 ns / $uneven"
+{ straggling; kernel a 2 0 100; kernel b 2 150 40; kernel b 2 200 40; kernel other 2 240 30; } | stream more_often
+equal '... some run more often, or only there' "$(why more_often)" "70; 100 % of what kernels take longer than on device 0 are in b 40 ns, other 30 ns / $uneven"
+straggling >"$T/same"
+{ grep -v 'device=2 inst=1' "$T/same"; thunk 1 2 200 150 0 | grep -v execution=1; thunk 1 2 410 80 0 | grep execution=1; kernel a 2 0 100; kernel b 2 150 40 '0 2 3'; kernel b 2 150 250 1; } |
+	sed '/device=[01].*execution=1.*inst=1\|execution=1.*device=[01] inst=1/s/dur=150/dur=290/' | stream once
+equal 'a single step of several: it says so' "$(why once)" "70; 100 % of what kernels take longer than on device 0 is in b 70 ns; more than half of it is one collective of a single step / $uneven"
+
+# ---- idle time of a single step, and of each
+
+pauses() {
+	echo 'program program=0 id=7 name=step key=step@7'
+	echo 'call call=1 start=90000 dur=10 name=cudaLaunchKernel class=launch'
+	for d in $1; do
+		echo "device device=$d last=9000"
+		for k in 0 1 2 3 4; do
+			echo "module program=0 execution=$k device=$d start=$((k * 1000)) dur=900 name=step"
+			echo "op name=a device=$d start=$((k * 1000)) dur=$([ "$k" = 1 ] && echo "$2" || echo "$3")"
+		done
+	done
+}
+idle_says() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 ~ /^idle/ { n = split($5, part, "; "); print $3, part[n] ~ /^more than/ ? part[n] : "" }'; }
+pauses 0 500 990 | stream pause
+equal 'idle time that is mostly one gap' "$(idle_says pause)" '132.5 more than half of all is one gap of a single step'
+pauses '0 1 2' 500 990 | stream pauses
+equal '... one of each device' "$(idle_says pauses)" '132.5 more than half of all is the longest gap of each device, not what each step costs'
+pauses '0 1 2' 900 900 | stream steady
+equal '... the same in each step' "$(idle_says steady)" '100 '
 done_testing

@@ -113,7 +113,10 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 		/* The time by which all would continue earlier: what at least half of them wait. A single early device
 		 * is no loss to the others, and several may be late together. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
-		l->gain += (nsx_u128)c->waits.p[n / 2] * n;
+		nsx_u128 gain = (nsx_u128)c->waits.p[n / 2] * n;
+
+		l->gain += gain;
+		l->most = gain > l->most ? gain : l->most;
 	}
 	return NSX_OK;
 }

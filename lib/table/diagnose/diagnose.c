@@ -165,6 +165,8 @@ take_work(struct nsx_look_at *a, const struct nsx_rec *rec)
 		return NSX_ERR;
 	if (nsx_roof_take(&a->roof, rec) != NSX_OK)
 		return NSX_ERR;
+	if (rec->kind->id == NSX_OP && nsx_look_kernel_take(a, rec) != NSX_OK)
+		return NSX_ERR;
 	return rec->kind->id == NSX_MODULE ? NSX_OK : nsx_look_layout_take(a, rec);
 }
 
@@ -287,6 +289,8 @@ free_all(struct nsx_look_at *a)
 	nsx_map_free(&a->layout_of);
 	nsx_intern_free(&a->kernels);
 	free(a->moves.p);
+	nsx_map_free(&a->kernel_of);
+	free(a->kernel_times.p);
 	nsx_between_free(&a->between);
 	nsx_overruns_free(&a->overruns);
 	nsx_map_free(&a->compiled);

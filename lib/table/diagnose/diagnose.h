@@ -7,6 +7,7 @@
  *   idle/      parts and causes of the windows      collectives.c  who waited for whom, what is slow beside its like
  *   copies.c   copies by kind                       layout.c       time in transposes and copies that kernels make
  *   launch.c   kernels that wait for their launch   roofline/      instructions far from their limit
+ *   kernels.c  kernels of devices by name
  *   between.c  whether periods differ only by steps of another class in them
  *
  * rules*.c turn what these came to into findings, which catalogue.c names; screen.c and tables.c print them. */
@@ -85,7 +86,7 @@ struct nsx_look_unit {
 
 /* The time that devices waited for one device, exposed, and the time by which they would have continued earlier without
  * it: ns of all. */
-struct nsx_look_late { int64_t device; nsx_u128 waited, gain; int64_t last; };
+struct nsx_look_late { int64_t device; nsx_u128 waited, gain, most; int64_t last; };   /* most: gain of one instance */
 
 struct nsx_look_comm {
 	struct nsx_look_at  *at;
@@ -133,9 +134,11 @@ struct nsx_look_at {
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: in the names of kernels that are called by it; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
-	struct nsx_intern  kernels;      /* names of kernels that layout.c has looked through */
+	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
+	struct nsx_map     kernel_of;    /* (device, name) -> kernel_times */
+	NSX_VEC(struct nsx_look_kernel { int64_t device; uint32_t name; int64_t count; nsx_u128 ns; }) kernel_times;
 	int64_t            thunks, ops, calls;   /* in windows */
 	struct nsx_overruns overruns;    /* of operations in windows */
 	struct nsx_between between;      /* steps of another class between them */
@@ -166,6 +169,13 @@ bool nsx_look_within(const struct nsx_look_at *a, int64_t device, int64_t start)
 /* Mean of a sum over all windows, per step of a device. */
 static inline double nsx_look_mean(const struct nsx_look_at *a, nsx_u128 sum) { return (double)sum / (double)a->count; }
 
+/* Whether devices have so many steps that a single one is not what each of them costs. */
+static inline bool
+nsx_look_has_several(const struct nsx_look_at *a)
+{
+	return a->stepped && a->count >= 3 * (int64_t)a->devices.n;
+}
+
 /* Append the number per step of a sum over `steps` of them, to a tenth: "3 kernels", "2.5 kernels"; what: the singular
  * noun, "" for the number alone. */
 void nsx_look_put_each(struct nsx_buf *to, int64_t sum, int64_t steps, const char *what);
@@ -193,6 +203,17 @@ void nsx_look_comm_free(struct nsx_look_comm *c);
 /* The regular expression of kernels that are called by `word`, which is a nsx_look_layout's. */
 const char *nsx_look_layout_pattern(const char *word);
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
+
+/* The number of a kernel's name in a->kernels, and of a->moves; NSX_NONE with err filled when out of memory. */
+uint32_t nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name);
+
+/* ---- kernels.c */
+
+/* An operation of a window. */
+int nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op);
+/* To a->text: whether all kernels of the device take longer than those of the median of the others, or which do. What
+ * to do about that in *action, which is static; NULL if it is not known. NSX_OK or NSX_ERR. */
+int nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action);
 
 /* ---- between.c */
 

@@ -74,16 +74,16 @@ nsx_look_layout_pattern(const char *word)
 	return strcmp(word, "direct_copy_kernel") == 0 ? "nocast.*direct_copy_kernel" : word;
 }
 
-/* The same in *word, looked for once a name: kernels have few names, and long ones. */
-static int
-word_of(struct nsx_look_at *a, struct nsx_str name, const char **word)
+uint32_t
+nsx_look_kernel(struct nsx_look_at *a, struct nsx_str name)
 {
 	uint32_t n = nsx_intern_recall(&a->kernels, a->kernel_recall, name);
 
-	if (n == NSX_NONE || (n == a->moves.n && !nsx_vec_push(&a->moves, kernel_moves(name))))
-		return nsx_err_nomem(a->err, NULL);
-	*word = a->moves.p[n];
-	return NSX_OK;
+	if (n == NSX_NONE || (n == a->moves.n && !nsx_vec_push(&a->moves, kernel_moves(name)))) {
+		nsx_err_nomem(a->err, NULL);
+		return NSX_NONE;
+	}
+	return n;
 }
 
 /* word: as nsx_look_layout has it. */
@@ -137,9 +137,11 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 	/* Operations of an instruction belong to a thunk. */
 	if (nsx_has(rec, NSX_OP_inst) || !nsx_str_eq(nsx_string(rec, NSX_OP_type), NSX_STR("kernel")))
 		return NSX_OK;
-	const char *word = NULL;
+	uint32_t n = nsx_look_kernel(a, nsx_string(rec, NSX_OP_name));
 
-	if (word_of(a, nsx_string(rec, NSX_OP_name), &word) != NSX_OK)
+	if (n == NSX_NONE)
 		return NSX_ERR;
+	const char *word = a->moves.p[n];
+
 	return word ? add_kernel(a, nsx_string(rec, NSX_OP_name), word, dur) : NSX_OK;
 }

@@ -164,9 +164,21 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 		nsx_look_put_reason(a, best, cause, "that");
 }
 
-static int
-blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
+/* Where one collective on one execution is more than half of the gain: that is no cost of each step. */
+static void
+put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
 {
+	if (nsx_look_has_several(a) && 2 * (double)most > gain * (double)a->count)
+		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
+}
+
+static int
+blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last, nsx_u128 most)
+{
+	const char *action = NULL;
+	size_t before = a->findings.n;
+	int rc;
+
 	struct group groups[3] = { { 0 } }, *late = &groups[LATE], *others = &groups[OTHERS];
 	enum nsx_finding_kind kind = b->all ? NSX_FIND_LATE_HOST : NSX_FIND_LATE_DEVICE;
 	double more = 0, idle = 0;
@@ -195,6 +207,8 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 		nsx_buf_c(&a->text, "; it computes ");
 		nsx_look_put_ns(&a->text, more);
 		nsx_buf_c(&a->text, " longer than they do");
+		if (!b->all && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
+			return NSX_ERR;
 	} else if (idle > gain / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
@@ -205,7 +219,11 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last)
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	return nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
+	put_once(a, gain, most);
+	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
+	if (action && a->findings.n > before)
+		a->findings.p[before].action = action;
+	return rc;
 }
 
 /* Whether one of n holds a decisive share of the waiting. */
@@ -239,6 +257,7 @@ judge_waits(struct nsx_look_at *a)
 	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
 	size_t hosts, on_host;
 	int64_t host_last = 0;
+	nsx_u128 host_most = 0;
 
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
@@ -253,18 +272,19 @@ judge_waits(struct nsx_look_at *a)
 	count_hosts(a, b.host, &hosts, &on_host);
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, (double)most->gain / n, most->last);
+		return blame(a, &b, (double)most->gain / n, most->last, most->most);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
 
 		if (x && x->host == b.host) {
 			host_gain += (double)a->comm.late.p[i].gain;
 			host_last += a->comm.late.p[i].last;
+			host_most = a->comm.late.p[i].most > host_most ? a->comm.late.p[i].most : host_most;
 		}
 	}
 	b.all = on_host > 1 && is_one(host_gain / all, hosts);
 	if (b.all)
-		return blame(a, &b, host_gain / n, host_last);
+		return blame(a, &b, host_gain / n, host_last, host_most);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64

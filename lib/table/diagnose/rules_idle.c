@@ -124,6 +124,27 @@ gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool 
 	return nsx_look_command(a);
 }
 
+/* Where a gap, or one of each device, is more than half of the time of a cause: that is no cost of each step. */
+static void
+put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
+{
+	nsx_u128 all = a->cells[nsx_cause_cell(cause)], each = 0;
+
+	/* If less than half is drained, the longest one is not. */
+	if (!nsx_look_has_several(a) || 2 * a->drained[cause] >= all)
+		return;
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct idle_window *w = nsx_look_window(a, &a->devices.p[i]);
+
+		each += w ? (nsx_u128)w->cells[nsx_cause_cell(cause)].longest : 0;
+	}
+	if (2 * (nsx_u128)longest > all)
+		nsx_buf_c(&a->text, "; more than half of all is one gap of a single step");
+	else if (2 * each > all)
+		nsx_buf_c(&a->text,
+		          "; more than half of all is the longest gap of each device, not what each step costs");
+}
+
 static int
 judge_idle(struct nsx_look_at *a)
 {
@@ -151,6 +172,7 @@ judge_idle(struct nsx_look_at *a)
 			nsx_buf_fmt(&a->text, "; device %" PRId64 " has the longest of all, ", other->number);
 			nsx_look_put_ns(&a->text, (double)longest);
 		}
+		put_once(a, (enum nsx_cause)c, longest);
 		/* Where the time goes has it, so that the two numbers differ by it. */
 		if (a->drained[c]) {
 			nsx_buf_c(&a->text, "; without ");

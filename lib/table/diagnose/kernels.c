@@ -1,0 +1,169 @@
+/* kernels.c -- kernels of a device that computes longer, compared with those of another device by name: whether all of
+ * them take longer, as on a device that is slow, or some, as where work is uneven.
+ *
+ *   name   this device   the other     of a step
+ *   a      2 x 30 ns     2 x 20 ns     20 longer
+ *   b      1 x 15 ns     1 x 10 ns      5 longer: all kernels take 1.5 times as long */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/kernel_name.h"
+#include "base/width.h"
+#include "table/diagnose/diagnose.h"
+
+/* All are slower where kernels with this share of the time are slower by half of the mean or more; below SLOWER times
+ * they are not. */
+#define ALL 0.8
+#define SLOWER 1.01
+/* Few are told by name: those that make up this share, but no more than TOLD. */
+#define MOST 0.8
+enum { TOLD = 3, NAME = 80 };
+
+int
+nsx_look_kernel_take(struct nsx_look_at *a, const struct nsx_rec *op)
+{
+	int64_t dur = nsx_int(op, NSX_OP_dur, 0);
+	uint32_t name, at;
+
+	if (a->devices.n < 2 || dur <= 0 || !nsx_str_eq(nsx_string(op, NSX_OP_type), NSX_STR("kernel"))
+	    || nsx_cat_communicates(&a->comm.comm.cat, op))
+		return NSX_OK;
+	name = nsx_look_kernel(a, nsx_string(op, NSX_OP_name));
+	if (name == NSX_NONE)
+		return NSX_ERR;
+	int64_t device = nsx_int(op, NSX_OP_device, NSX_ABSENT);
+
+	at = nsx_map_number(&a->kernel_of, (struct nsx_key){ (uint64_t)device, name });
+	if (at == NSX_NONE
+	    || (at == a->kernel_times.n
+	        && !nsx_vec_push(&a->kernel_times, ((struct nsx_look_kernel){ .device = device, .name = name }))))
+		return nsx_err_nomem(a->err, NULL);
+	a->kernel_times.p[at].count++;
+	a->kernel_times.p[at].ns += (nsx_u128)dur;
+	return NSX_OK;
+}
+
+/* ns: of kernels of the device, per step. */
+struct timed { const struct nsx_look_device *device; double ns; };
+
+static int
+by_time(const void *pa, const void *pb)
+{
+	const struct timed *a = pa, *b = pb;
+
+	if (a->ns < b->ns || a->ns > b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->device->number > b->device->number) - (a->device->number < b->device->number);
+}
+
+/* Of the other devices the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
+ * NSX_ERR. */
+static int
+find_median(struct nsx_look_at *a, const struct nsx_look_device *late, const struct nsx_look_device **median)
+{
+	NSX_VEC(struct timed) others = { 0 };
+	bool good = true;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->devices.n && good; i++)
+		good = nsx_vec_push(&others, ((struct timed){ &a->devices.p[i], 0 }));
+	for (size_t i = 0; i < a->kernel_times.n && good; i++) {
+		const struct nsx_look_device *d = nsx_look_device(a, a->kernel_times.p[i].device);
+
+		if (d)
+			others.p[d - a->devices.p].ns += (double)a->kernel_times.p[i].ns / (double)d->periods;
+	}
+	for (size_t i = 0; i < others.n; i++)
+		if (others.p[i].device != late)
+			others.p[kept++] = others.p[i];
+	others.n = kept;
+	if (others.n > 1)
+		qsort(others.p, others.n, sizeof *others.p, by_time);
+	*median = others.n ? others.p[(others.n - 1) / 2].device : NULL;
+	free(others.p);
+	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
+
+/* A name, and how much longer its kernels take in a step. */
+struct longer { uint32_t name; double ns; };
+
+static int
+by_longer(const void *pa, const void *pb)
+{
+	const struct longer *a = pa, *b = pb;
+
+	if (a->ns < b->ns || a->ns > b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+static void
+put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct nsx_look_device *than)
+{
+	double all = 0, told = 0;
+	size_t few = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += of[i].ns > 0 ? of[i].ns : 0;
+	while (few < n && few < TOLD && of[few].ns > 0 && told < MOST * all)
+		told += of[few++].ns;
+	if (!few)
+		return;
+	nsx_buf_fmt(&a->text, "; %.0f %% of what kernels take longer than on device %" PRId64 " %s in ",
+	            100 * told / all, than->number, few > 1 ? "are" : "is");
+	for (size_t i = 0; i < few; i++) {
+		nsx_buf_c(&a->text, i ? ", " : "");
+		nsx_buf_kernel_shortened(&a->text, nsx_intern_str(&a->kernels, of[i].name), NAME);
+		nsx_buf_char(&a->text, ' ');
+		nsx_look_put_ns(&a->text, of[i].ns);
+	}
+}
+
+int
+nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
+{
+	const struct nsx_look_device *late = nsx_look_device(a, device), *median = NULL;
+	NSX_VEC(struct longer) names = { 0 };
+	double here = 0, there = 0, slower = 0, time = 0;   /* ns of kernels of both, for as many executions */
+	int rc = late ? find_median(a, late, &median) : NSX_OK;
+	bool good = true;
+
+	*action = NULL;
+	if (rc != NSX_OK || !median)
+		return rc;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < a->kernel_times.n && good; i++) {
+			const struct nsx_look_kernel *k = &a->kernel_times.p[i], *m = NULL;
+			uint32_t at;
+			double as_there;
+
+			if (k->device != device)
+				continue;
+			at = nsx_map_get(&a->kernel_of, (struct nsx_key){ (uint64_t)median->number, k->name });
+			m = at == NSX_NONE ? NULL : &a->kernel_times.p[at];
+			as_there = m ? (double)m->ns / (double)m->count * (double)k->count : 0;
+			if (pass == 0) {
+				double more = (double)k->ns / (double)late->periods;
+
+				more -= m ? (double)m->ns / (double)median->periods : 0;
+				good = nsx_vec_push(&names, ((struct longer){ k->name, more }));
+				here += m ? (double)k->ns : 0;
+				there += as_there;
+				time += (double)k->ns;
+			} else if (m && (double)k->ns >= as_there * (1 + (here / there - 1) / 2)) {
+				slower += (double)k->ns;
+			}
+		}
+	if (there > 0 && here >= SLOWER * there && slower >= ALL * time && names.n > 1) {
+		nsx_buf_fmt(&a->text, "; all kernels are slower than on device %" PRId64 ", by %.1f %%", median->number,
+		            100 * (here / there - 1));
+		*action = "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or "
+		          "another process on it";
+	} else if (names.n) {
+		qsort(names.p, names.n, sizeof *names.p, by_longer);
+		put_few(a, names.p, names.n, median);
+		*action = "see why it has more to do in these kernels: uneven batches, experts or pipeline stages";
+	}
+	free(names.p);
+	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
+}
