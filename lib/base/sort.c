@@ -1,6 +1,7 @@
 /* sort.c -- sorting by integer keys. */
 #include "base/sort.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,35 @@ compare_keys(const void *a, const void *b)
 void
 nsx_sort_keys(struct nsx_sort_key *keys, size_t n)
 {
-	if (n > 1)
+	size_t sorted = 1;
+
+	/* What was recorded in order is often in order: qsort would take memory of the same size. */
+	while (sorted < n && compare_keys(&keys[sorted - 1], &keys[sorted]) <= 0)
+		sorted++;
+	if (sorted < n)
 		qsort(keys, n, sizeof *keys, compare_keys);
+}
+
+void
+nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size_t n)
+{
+	char *base = elements, first[96];
+
+	assert(size <= sizeof first);
+	for (size_t i = 0; i < n; i++) {
+		size_t to = i;
+
+		if (keys[i].i == i)
+			continue;
+		memcpy(first, base + i * size, size);
+		/* Along the cycle of the permutation that begins here. */
+		for (size_t from; (from = keys[to].i) != i; to = from) {
+			memcpy(base + to * size, base + from * size, size);
+			keys[to].i = (uint32_t)to;
+		}
+		memcpy(base + to * size, first, size);
+		keys[to].i = (uint32_t)to;
+	}
 }
 
 enum { BITS = 11, BUCKETS = 1 << BITS, FEW_RUNS = 16 };

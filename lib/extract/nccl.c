@@ -22,6 +22,8 @@ struct join {
 	struct way           sends, receives;
 	struct nsx_map       captured;   /* (process, graph node) -> index in units_of */
 	NSX_VEC(struct { uint32_t unit; int64_t order; }) units_of;
+	uint64_t             comm;         /* the last communicator, and its id as text; NULL: none yet */
+	struct nsx_str       comm_id;
 	int64_t              unclear, uncaptured;
 };
 
@@ -85,25 +87,16 @@ static bool
 sort_ops(struct join *j)
 {
 	struct nsx_sort_key *keys = malloc((j->ops.n + 1) * sizeof *keys);
-	struct joined *sorted = malloc((j->ops.n + 1) * sizeof *sorted);
-	bool good = keys && sorted;
 
-	for (size_t i = 0; good && i < j->ops.n; i++)
+	if (!keys)
+		return false;
+	for (size_t i = 0; i < j->ops.n; i++)
 		keys[i] = (struct nsx_sort_key){ { j->ops.p[i].unit, j->ops.p[i].launch, j->ops.p[i].order },
 		                                 (uint32_t)i };
-	if (good)
-		nsx_sort_keys(keys, j->ops.n);
-	for (size_t i = 0; good && i < j->ops.n; i++)
-		sorted[i] = j->ops.p[keys[i].i];
+	nsx_sort_keys(keys, j->ops.n);
+	nsx_sort_apply(j->ops.p, sizeof *j->ops.p, keys, j->ops.n);
 	free(keys);
-	if (good) {
-		free(j->ops.p);
-		j->ops.p = sorted;
-		j->ops.cap = j->ops.n + 1;
-	} else {
-		free(sorted);
-	}
-	return good;
+	return true;
 }
 
 /* ---- combining calls */
@@ -246,9 +239,13 @@ put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t op)
 	int kind = one_kind(c, n);
 
 	if (one_comm(c, n)) {
-		char hex[17];
-		snprintf(hex, sizeof hex, "%016" PRIx64, c->comm);
-		out.comm_id = nsx_extract_keep(j->p, nsx_str_c(hex));
+		if (!j->comm_id.ptr || j->comm != c->comm) {
+			char hex[17];
+			snprintf(hex, sizeof hex, "%016" PRIx64, c->comm);
+			j->comm_id = nsx_extract_keep(j->p, nsx_str_c(hex));
+			j->comm = c->comm;
+		}
+		out.comm_id = j->comm_id;
 		ranks = nsx_nccl_ranks(x, c->comm);
 	}
 	out.group = ranks;
@@ -268,7 +265,11 @@ put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t op)
 	} else if (all && n) {
 		out.kind = "mixed";
 	}
-	return j->p->rc == NSX_OK && nsx_vec_push(&x->carried, out);
+	if (j->p->rc != NSX_OK)
+		return false;
+	/* Steps repeat what operations carry: its bytes are kept once. */
+	x->op_carried[op] = nsx_intern(&x->carried, (struct nsx_str){ (const char *)&out, sizeof out });
+	return x->op_carried[op] != NSX_NONE;
 }
 
 /* ---- operations to calls */
@@ -287,7 +288,6 @@ join_run(struct join *j, size_t a, size_t b)
 		uint32_t first = u->first + (apart ? (uint32_t)(i - a) : 0);
 		if (!put_carried(j, first, apart ? 1 : u->n, together || apart, of->op))
 			return false;
-		n->op_carried[of->op] = (uint32_t)n->carried.n - 1;
 	}
 	return true;
 }
@@ -324,6 +324,18 @@ report(struct join *j)
 		"names only");
 }
 
+/* What is used no more when operations have what they carry. */
+static void
+drop_calls(struct ex_nccl *n)
+{
+	free(n->unit_at);
+	free(n->calls.p);
+	free(n->units.p);
+	n->unit_at = NULL;
+	memset(&n->calls, 0, sizeof n->calls);
+	memset(&n->units, 0, sizeof n->units);
+}
+
 int
 nsx_extract_find_nccl(struct ex_profile *p)
 {
@@ -339,9 +351,10 @@ nsx_extract_find_nccl(struct ex_profile *p)
 	bool good = collect(&j) && sort_ops(&j);
 	if (good && (rc = nsx_nccl_read_calls(p)) == NSX_OK)
 		good = join_all(&j);
-	if (good && rc == NSX_OK)
+	if (good && rc == NSX_OK) {
 		report(&j);
-	else if (rc == NSX_OK)
+		drop_calls(p->nccl);
+	} else if (rc == NSX_OK)
 		rc = p->rc != NSX_OK ? p->rc : nsx_err_nomem(&p->err, p->input->path);
 	free(p->nccl->unit_at);
 	p->nccl->unit_at = NULL;
@@ -358,7 +371,7 @@ nsx_extract_op_carried(const struct ex_profile *p, uint32_t i)
 {
 	uint32_t at = p->nccl && p->nccl->op_carried ? p->nccl->op_carried[i] : NSX_NONE;
 
-	return at == NSX_NONE ? NULL : &p->nccl->carried.p[at];
+	return at == NSX_NONE ? NULL : (const void *)nsx_intern_str(&p->nccl->carried, at).ptr;
 }
 
 void
@@ -368,11 +381,9 @@ nsx_extract_nccl_free(struct ex_profile *p)
 
 	if (!n)
 		return;
-	free(n->unit_at);
-	free(n->calls.p);
-	free(n->units.p);
+	drop_calls(n);
 	free(n->places.p);
-	free(n->carried.p);
+	nsx_intern_free(&n->carried);
 	free(n->op_carried);
 	nsx_map_free(&n->ranks);
 	free(n);

@@ -34,11 +34,13 @@ struct nccl_unit { uint32_t first, n; };
 struct nccl_place { uint64_t comm; uint32_t process, device; int64_t cuda, rank, ranks; };
 
 struct ex_nccl {
+	/* Empty once operations have what they carry. */
 	uint32_t               *unit_at;    /* by range: the unit that operations launched in it execute, NSX_NONE */
 	NSX_VEC(struct nccl_call)    calls;
 	NSX_VEC(struct nccl_unit)    units;
+
 	NSX_VEC(struct nccl_place)   places;     /* by communicator, process and CUDA ordinal */
-	NSX_VEC(struct ex_carried) carried;
+	struct nsx_intern       carried;    /* each a struct ex_carried */
 	uint32_t               *op_carried; /* by operation: index in carried, NSX_NONE */
 	struct nsx_map          ranks;      /* communicator -> index in places of one with the number of ranks */
 };

@@ -211,17 +211,8 @@ sort_ops(struct nsx_nccl_set *s, bool numbered)
 		                                   ? device : ops[i].start }, i };
 	}
 	nsx_sort_keys(keys, s->ops.n);
-	/* In place, cycle by cycle: a second array of operations would be the most that is ever held. */
-	for (uint32_t i = 0; i < s->ops.n; i++) {
-		struct nsx_nccl_op first = ops[i];
-		uint32_t to = i;
-		for (uint32_t from; (from = keys[to].i) != i; to = from) {
-			ops[to] = ops[from];
-			keys[to].i = to;
-		}
-		ops[to] = first;
-		keys[to].i = to;
-	}
+	/* In place: a second array of operations would be the most that is ever held. */
+	nsx_sort_apply(ops, sizeof *ops, keys, s->ops.n);
 	free(keys);
 	return true;
 }

@@ -56,7 +56,8 @@ anyhow(struct nsx_range *r, uint32_t first, uint32_t nranges, struct nsx_host_ca
 	bool good = c != NULL;
 
 	for (uint32_t i = 0; good && i < n; i++)
-		c[i] = (struct nsx_call){ calls[i].start, calls[i].end, INT64_MAX, INT64_MIN, NSX_NONE, 0, NSX_NONE };
+		c[i] = (struct nsx_call){ calls[i].start, calls[i].end, INT64_MAX, INT64_MIN, NSX_NONE, 0, NSX_NONE,
+		                          NSX_NONE };
 	/* Each range gets its parent. */
 	good = good && nsx_project(r + first, nranges, first, c, n, NULL) == NSX_OK;
 	for (uint32_t i = 0; good && i < n; i++)

@@ -15,11 +15,10 @@ key(int64_t start, int64_t end, uint32_t at)
 }
 
 static bool
-add(struct nsx_calls *out, uint32_t cap, struct nsx_call call, uint32_t launch)
+add(struct nsx_calls *out, uint32_t cap, struct nsx_call call)
 {
 	if (out->n == cap)
 		return false;
-	out->launch[out->n] = launch;
 	out->p[out->n++] = call;
 	return true;
 }
@@ -36,11 +35,11 @@ add_shared(struct nsx_calls *out, uint32_t cap, const struct nsx_raw_call *raw, 
 		const struct nsx_raw_call *c = &raw[k[i].at];
 		if (next && c->end >= next->end)
 			continue;
-		if (!add(out, cap, (struct nsx_call){ c->start, c->end, l->start, l->end, l->device, 1, NSX_NONE },
-		    c->launch))
+		if (!add(out, cap, (struct nsx_call){ c->start, c->end, l->start, l->end, l->device, 1, NSX_NONE,
+		                                      c->launch }))
 			return false;
 		if (next && !add(out, cap, (struct nsx_call){ c->start, next->end, INT64_MAX, INT64_MIN, NSX_NONE, -1,
-		    NSX_NONE }, NSX_NONE))
+		                                              NSX_NONE, NSX_NONE }))
 			return false;
 		next = c;
 	}
@@ -91,19 +90,14 @@ sort(struct nsx_calls *c)
 		                                               c->p[i - 1].end >= c->p[i].end);
 	if (sorted)
 		return true;
-	struct nsx_pair_key *k = malloc(c->n * sizeof *k), *k2 = malloc(c->n * sizeof *k2);
-	bool good = k && k2;
+	struct nsx_pair_key *k = malloc(c->n * sizeof *k);
+	bool good = k != NULL;
 	for (uint32_t i = 0; good && i < c->n; i++)
 		k[i] = key(c->p[i].start, c->p[i].end, i);
 	good = good && nsx_order_keys(k, c->n);
-	if (good) {
-		for (uint32_t i = 0; i < c->n; i++)
-			k2[i] = k[i];
+	if (good)
 		nsx_order_apply(c->p, sizeof *c->p, k, c->n);
-		nsx_order_apply(c->launch, sizeof *c->launch, k2, c->n);
-	}
 	free(k);
-	free(k2);
 	return good;
 }
 
@@ -121,13 +115,12 @@ nsx_calls_make(const struct nsx_raw_call *raw, uint32_t n, const struct nsx_laun
 		return NSX_ERR;
 	uint32_t cap = n + nshared;
 	out->p = nsx_big_alloc(cap, sizeof *out->p);
-	out->launch = malloc(cap * sizeof *out->launch);
-	bool good = out->p && out->launch;
+	bool good = out->p != NULL;
 	for (uint32_t i = 0; good && i < n; i++) {
 		const struct nsx_launch *l = &launches[raw[i].launch];
 		if (l->ncalls <= 1)
 			good = add(out, cap, (struct nsx_call){ raw[i].start, raw[i].end, l->start, l->end, l->device,
-			                                        1, NSX_NONE }, raw[i].launch);
+			                                        1, NSX_NONE, raw[i].launch });
 	}
 	good = good && (!nshared || add_all_shared(out, cap, raw, n, nshared, launches));
 	if (good && sort(out))
@@ -140,6 +133,5 @@ void
 nsx_calls_free(struct nsx_calls *c)
 {
 	free(c->p);
-	free(c->launch);
 	*c = (struct nsx_calls){ 0 };
 }

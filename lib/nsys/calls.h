@@ -20,8 +20,8 @@ struct nsx_raw_call {
 
 /* Sorted by (start, longer first). */
 struct nsx_calls {
-	struct nsx_call *p;
-	uint32_t        *launch;   /* of each; NSX_NONE: exists only so that shared ids are counted once */
+	struct nsx_call *p;   /* their `launch` is an index of launches; NSX_NONE: the call exists only so that shared
+	                       * ids are counted once */
 	uint32_t         n;
 };
 

@@ -13,6 +13,7 @@ struct nsx_call {
 	int32_t  weight;              /* 1; 0 and -1 keep calls that share a correlation id from being counted twice
 	                               * (see project.c) */
 	uint32_t range;               /* out: index of the innermost range around it, NSX_NONE: none */
+	uint32_t launch;              /* for nsx_calls_make and those who call it; see calls.h */
 };
 
 typedef NSX_VEC(struct nsx_span) nsx_span_list;

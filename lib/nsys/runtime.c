@@ -17,7 +17,7 @@ struct nsx_call_part {
 };
 
 /* The call of a launch that started last. */
-struct nsx_last_call { int64_t start, end; uint32_t thread, range; bool any; };
+struct nsx_last_call { int64_t start, end; uint32_t thread, range; /* thread NSX_NONE: no call yet */ };
 
 static const struct nsx_db_col columns[] = {
 	{ "correlationId", false }, { "globalTid", false }, { "start", false }, { "end", false },
@@ -146,7 +146,7 @@ nsx_runtime_tasks(struct nsx_loader *l, nsx_tasks *tasks)
 static void
 consider(struct nsx_last_call *last, struct nsx_last_call c)
 {
-	if (last->any) {
+	if (last->thread != NSX_NONE) {
 		if (c.start != last->start ? c.start < last->start : c.end > last->end)
 			return;
 		if (c.start == last->start && c.end == last->end
@@ -163,9 +163,9 @@ nsx_calls_placed(struct nsx_loader *l, uint32_t thread, const struct nsx_calls *
 		return;
 	pthread_mutex_lock(&l->last_lock);
 	for (uint32_t i = 0; i < c->n; i++)
-		if (c->launch[i] != NSX_NONE)
-			consider(&l->last_calls[c->launch[i]],
-			         (struct nsx_last_call){ c->p[i].start, c->p[i].end, thread, c->p[i].range, true });
+		if (c->p[i].launch != NSX_NONE)
+			consider(&l->last_calls[c->p[i].launch],
+			         (struct nsx_last_call){ c->p[i].start, c->p[i].end, thread, c->p[i].range });
 	pthread_mutex_unlock(&l->last_lock);
 }
 
@@ -175,7 +175,7 @@ nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op)
 	const struct nsx_last_call *last = &l->last_calls[launch];
 
 	op->launch = launch;
-	if (last->any) {
+	if (last->thread != NSX_NONE) {
 		op->call_start = last->start;
 		if (last->range != NSX_NONE)
 			op->range = l->t->threads[last->thread].first + last->range;
@@ -255,11 +255,13 @@ nsx_runtime_join(struct nsx_loader *l)
 		l->call_first[k] += l->call_first[k - 1];
 	l->calls = nsx_big_alloc(total, sizeof *l->calls);
 	if (l->opts->ops)
-		l->last_calls = calloc(l->launches->list.n + 1, sizeof *l->last_calls);
+		l->last_calls = nsx_big_alloc(l->launches->list.n + 1, sizeof *l->last_calls);
 	if (l->host)
 		t->issues = nsx_big_alloc(l->launches->list.n + 1, sizeof *t->issues);
 	if (!l->calls || (l->opts->ops && !l->last_calls) || (l->host && !t->issues))
 		return nsx_load_nomem(l);
+	for (size_t i = 0; l->last_calls && i < l->launches->list.n; i++)
+		l->last_calls[i].thread = NSX_NONE;
 	for (size_t i = 0; t->issues && i < l->launches->list.n; i++)
 		t->issues[i] = (struct nsx_issue){ INT64_MAX, INT64_MIN, 0, 0 };
 	for (int i = 0; i < l->ncall_parts; i++) {
@@ -281,7 +283,7 @@ nsx_runtime_join(struct nsx_loader *l)
 				launches[c->launch].ncalls++;
 				if (out->thread == t->nthreads && l->last_calls)
 					consider(&l->last_calls[c->launch], (struct nsx_last_call){ c->start, c->end,
-						out->thread, NSX_NONE, true });
+						out->thread, NSX_NONE });
 			}
 		}
 	}

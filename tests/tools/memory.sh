@@ -140,5 +140,5 @@ each() { # CLAIM FILE LIMIT: bytes
 }
 each 'collectives --instances, for each operation' instances 260
 each 'collectives --each, for each operation' each 290
-each 'extract --ops, for each operation with its ranges and calls' extract 460
+each 'extract --ops, for each operation with its ranges and calls' extract 440
 done_testing

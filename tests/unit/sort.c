@@ -34,6 +34,31 @@ sorted(const struct nsx_sort_start *a, size_t n)
 	return true;
 }
 
+/* Elements of any size follow their keys: in order, backwards, in cycles. */
+static void
+applied(void)
+{
+	enum { N = 1000, SIZE = 12 };
+	static const uint32_t steps[] = { 1, 999, 7, 333 };   /* each has no divisor in common with N */
+
+	for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+		static char elements[N][SIZE];
+		static struct nsx_sort_key keys[N];
+		bool good = true;
+		for (uint32_t i = 0; i < N; i++) {
+			snprintf(elements[i], SIZE, "%06u", (unsigned)((uint64_t)i * steps[s] % N));
+			keys[i] = (struct nsx_sort_key){ { 5, -3, (int64_t)i * steps[s] % N }, i };
+		}
+		nsx_sort_keys(keys, N);
+		nsx_sort_apply(elements, SIZE, keys, N);
+		for (uint32_t i = 0; i < N; i++)
+			good = good && atoi(elements[i]) == (int)i && keys[i].i == i;
+		ok(good, "elements follow their keys, step %u", (unsigned)steps[s]);
+	}
+	nsx_sort_keys(NULL, 0);
+	nsx_sort_apply(NULL, 8, NULL, 0);
+}
+
 int
 main(void)
 {
@@ -42,6 +67,7 @@ main(void)
 	enum { MOST = 1000 };
 	struct nsx_sort_start a[MOST];
 
+	applied();
 	for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
 		for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
 			int64_t sum = 0, want = 0;
