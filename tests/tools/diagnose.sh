@@ -458,6 +458,15 @@ done
 shows 'p99 of 99 steps is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
 shows 'p99 of 100 steps is not the largest' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
 
+# ---- communication of which nothing says sizes, nor which operations are one collective: what would say it
+for k in 0 1 2 3; do
+	for d in 0 1; do echo "op name=ncclDevKernel_SendRecv device=$d start=$((1000 * k + d)) dur=500 comm=1 collective=all-to-all"; done
+done | { echo 'device device=0'; echo 'device device=1'; cat; } | stream loose
+nsysx-diagnose -q --table "$T/loose" | tr -s '\n ' '  ' >"$T/said"
+for what in 'slow collectives: sizes of collectives' 'late hosts and devices: which operations are one collective'; do
+	ok "what is not known, and how it would be: $what" grep -q "not known: $what [^:]*: the payloads of NCCL's NVTX ranges have [a-z]* (nsys export --include-blobs=true)" "$T/said"
+done
+
 # ---- an operation that cannot have run as long: it still runs, for 400 ns, when the next one of its stream begins, and when that has ended
 for other in 7 8; do
 	{ steps; echo "op name=long stream=7 start=1000 dur=500"; echo "op name=short stream=$other start=1100 dur=100"; } | stream over
