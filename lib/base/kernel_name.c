@@ -6,7 +6,7 @@
 #include "base/width.h"
 
 /* Columns for a function and a word, and for a function; letters of a word that is considered. */
-enum { LEAST = 16, LEAST_NAME = 6, LEAST_WORD = 5 };
+enum { LEAST = 16, LEAST_NAME = 6, LEAST_WORD = 5, LEAST_DIFFERENCE = 24 };
 
 /* Length of an anonymous namespace at the start of s, as compilers write it; 0 if there is none. */
 static size_t
@@ -196,5 +196,49 @@ nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width)
 	if (width < LEAST || nsx_width(s) <= width || !find_template(s, &t))
 		return false;
 	put_template(b, s, &t, telling(s, t.from, t.to), LEAST_NAME, width);
+	return true;
+}
+
+/* The bytes of s around byte `at`, at most `most` of them: the word there, of a longer one what is around `at`. */
+static struct nsx_str
+word_at(struct nsx_str s, const struct template *t, size_t at, size_t most)
+{
+	size_t from = at, to = at;
+
+	while (from > t->from && in_word(s.ptr[from - 1]))
+		from--;
+	while (to < t->to && in_word(s.ptr[to]))
+		to++;
+	if (to - from > most || from == to) {
+		from = at - from > most / 2 ? at - most / 2 : from;
+		to = t->to - from < most ? t->to : from + most;
+	}
+	return (struct nsx_str){ s.ptr + from, nsx_width_head((struct nsx_str){ s.ptr + from, to - from }, most) };
+}
+
+bool
+nsx_buf_kernel_difference(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at)
+{
+	struct template t;
+
+	if (width < LEAST_DIFFERENCE || nsx_width(s) <= width || !find_template(s, &t) || at < t.from || at >= t.to)
+		return false;
+	size_t room = width - 8, name = room / 4 < LEAST_NAME ? LEAST_NAME : room / 4, tell = telling(s, t.from, t.to);
+
+	name = name > t.own.len ? t.own.len : name;
+	struct nsx_str own = word_at(s, &t, at, (room - name) / 2), rest = { s.ptr + tell, t.to - tell };
+	size_t start = (size_t)(own.ptr - s.ptr);
+
+	if (tell >= start && tell < start + own.len)
+		return false;
+	if (tell < start)
+		rest.len = start - tell;
+	rest.len = nsx_width_head(rest, room - name - nsx_width(own));
+	nsx_buf_shortened(b, t.own, name);
+	nsx_buf_c(b, "<..");
+	nsx_buf_str(b, tell < start ? rest : own);
+	nsx_buf_c(b, "..");
+	nsx_buf_str(b, tell < start ? own : rest);
+	nsx_buf_c(b, "..>");
 	return true;
 }

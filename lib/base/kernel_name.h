@@ -28,4 +28,11 @@ bool nsx_kernel_is_template(struct nsx_str s);
  * template or fits. */
 bool nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width);
 
+/* The same with the function, the word that tells most and the word around byte `at`, where s differs from another.
+ * False also if byte `at` is not in the arguments, or in the word that tells most, or `width` is below 24.
+ *
+ *   void at::vectorized_elementwise_kernel<4, at::AUnaryFunctor<float, at::MulFunctor<float>>>(int) in 28 columns, from
+ *   the same with BUnaryFunctor  ->  ve..el<..AUnaryF..MulFunc..> */
+bool nsx_buf_kernel_difference(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at);
+
 #endif

@@ -2,8 +2,9 @@
  *
  * Cells that are alike when they are shortened in the usual way form a group. A group is cut in the way that leaves
  * most of it different, of: more of the start, up to behind the first difference; more of the end, from before the
- * last; both ends and what is at the first difference; of templates, which have no other way, more of the arguments.
- * What is then still alike is a group again, a few times over.
+ * last; both ends and what is at the first difference; the start, and what is at the first and at the last difference;
+ * of templates, which have two ways of their own, more of the arguments, or the word at the first difference. What is
+ * then still alike is a group again, a few times over.
  *
  *   XlaPass:#name=cse,program_id=40#, XlaPass:#name=dce,program_id=40# in 24  ->  XlaPass:#name=cse,p..40#, .. */
 #include "base/table_own.h"
@@ -13,13 +14,13 @@
 #include "base/kernel_name.h"
 #include "base/width.h"
 
-enum { ROUNDS = 4, LOOK = 6, BEFORE = 2, LEAST_END = 3, LEAST_CUT = 12 };
+enum { ROUNDS = 8, LOOK = 6, BEFORE = 2, LEAST_END = 3, LEAST_CUT = 12, LEAST_BOTH = 24 };
 
-enum cut { START, END, MIDDLE, ARGUMENTS, CUTS };
+enum cut { START, END, MIDDLE, ARGUMENTS, DIFFERENCE, BOTH, CUTS };
 
 struct cell {
 	struct nsx_str whole, text, next, best;   /* text: as it is shown; next, best: as this, the best cut has it */
-	size_t row;
+	size_t row, at;      /* at: the byte that the last cut was made to show; 0: none */
 };
 
 /* The common beginning and end of the cells of a group, in bytes: complete characters. */
@@ -112,6 +113,26 @@ put_middle(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at)
 	nsx_buf_add(b, s.ptr + s.len - tail, tail);
 }
 
+/* The start of s, what begins shortly before byte `at`, and what ends shortly behind byte `end`. False if these are no
+ * different places. */
+static bool
+put_both(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at, size_t end)
+{
+	size_t head = nsx_width_head(s, (width - 6) / 5), before = nsx_width_tail(part(s, 0, at), BEFORE);
+	size_t room = (width - 6 - (width - 6) / 5) / 2, first = nsx_width_head(part(s, at - before, s.len), room);
+	size_t last = nsx_width_tail(part(s, 0, end), room);
+
+	if (head > at - before || at - before + first > end - last || end == s.len)
+		return false;
+	nsx_buf_add(b, s.ptr, head);
+	nsx_buf_c(b, "..");
+	nsx_buf_add(b, s.ptr + at - before, first);
+	nsx_buf_c(b, "..");
+	nsx_buf_add(b, s.ptr + end - last, last);
+	nsx_buf_c(b, "..");
+	return true;
+}
+
 /* Append s in that cut. False if the cut is not possible: nothing is appended. */
 static bool
 put_cut(struct nsx_buf *b, enum cut how, struct nsx_str s, size_t width, struct same same)
@@ -137,6 +158,10 @@ put_cut(struct nsx_buf *b, enum cut how, struct nsx_str s, size_t width, struct 
 		return true;
 	case ARGUMENTS:
 		return nsx_buf_kernel_arguments(b, s, width);
+	case DIFFERENCE:
+		return nsx_buf_kernel_difference(b, s, width, same.head);
+	case BOTH:
+		return !template && width >= LEAST_BOTH && put_both(b, s, width, same.head, s.len - same.tail);
 	case CUTS:
 		break;
 	}
@@ -152,7 +177,12 @@ try_cut(struct cell *c, size_t n, enum cut how, size_t width, struct nsx_arena *
 
 	for (size_t i = 0; i < n; i++) {
 		b->len = 0;
-		if (!put_cut(b, how, c[i].whole, width, same))
+		struct same mine = same;
+
+		/* What an earlier cut showed remains, or its cells would be alike again. */
+		if (how == BOTH && c[i].at && c[i].at < same.head)
+			mine.head = c[i].at;
+		if (!put_cut(b, how, c[i].whole, width, mine))
 			return 0;
 		c[i].next = nsx_arena_str(arena, nsx_buf_view(b));
 		*failed |= b->failed || !c[i].next.ptr;
@@ -169,19 +199,24 @@ try_cut(struct cell *c, size_t n, enum cut how, size_t width, struct nsx_arena *
 static bool
 cut_group(struct cell *c, size_t n, size_t width, struct nsx_arena *arena, struct nsx_buf *b)
 {
+	struct same same = same_of(c, n);
 	size_t best = 1;
-	bool failed = false;
+	bool failed = false, shown = false, again = c[0].at > 0;
 
-	for (int how = START; how < CUTS && !failed; how++) {
+	for (int k = 0; k < CUTS && !failed; k++) {
+		int how = again ? (k + BOTH) % CUTS : k;   /* first the one that keeps what an earlier one showed */
 		size_t kinds = try_cut(c, n, (enum cut)how, width, arena, b, &failed);
 
 		for (size_t i = 0; kinds > best && i < n; i++)
 			c[i].best = c[i].next;
+		shown = kinds > best ? how == START || how == MIDDLE || how == BOTH : shown;
 		best = kinds > best ? kinds : best;
 		qsort(c, n, sizeof *c, by_text);
 	}
-	for (size_t i = 0; best > 1 && i < n; i++)
+	for (size_t i = 0; best > 1 && i < n; i++) {
 		c[i].text = c[i].best;
+		c[i].at = !shown ? 0 : c[i].at && c[i].at < same.head ? c[i].at : same.head;
+	}
 	return !failed;
 }
 

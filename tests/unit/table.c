@@ -264,6 +264,44 @@ distinct(void)
 	ok(usual, "a name unlike others is shortened in the middle");
 }
 
+/* Templates that differ in an argument before the one that tells most, and names that differ in two places. */
+static void
+apart(void)
+{
+	static const struct nsx_table_col one[] = { { "name", NSX_CELL_STRING } };
+	static const char *const names[] = {
+		"void at::elementwise_kernel<(int)4, void at::impl<at::BinaryFunctor<float, at::MulFunctor<float>>>>(int, T3)",
+		"void at::elementwise_kernel<(int)2, void at::impl<at::BinaryFunctor<float, at::MulFunctor<float>>>>(int, T3)",
+		"void at::vectorized_kernel<(int)4, at::AUnaryFunctor<float, at::MulFunctor<float>>, std::array<char>>(int, T2)",
+		"void at::vectorized_kernel<(int)4, at::BUnaryFunctor<float, at::MulFunctor<float>>, std::array<char>>(int, T2)",
+		"sm80_gemm_f32f32_f32f32_f32_tn_n_tile64x256_stage3_warpsize1x4x1_ffma_align_execute_kernel__5x_cublas",
+		"sm80_gemm_f32f32_f32f32_f32_tn_n_tile64x256_stage3_warpsize1x4x1_ffma_align_split_k_kernel__5x_cublas",
+		"sm80_gemm_f32f32_f32f32_f32_tn_n_tile128x128_stage3_warpsize1x4x1_ffma_align_execute_kernel__5x_cublas",
+		"sm80_gemm_f32f32_f32f32_f32_tn_n_tile128x128_stage3_warpsize1x4x1_ffma_align_split_k_kernel__5x_cublas",
+	};
+	enum { N = sizeof names / sizeof *names };
+	struct nsx_table *t = nsx_table_new(one, 1);
+
+	for (size_t i = 0; i < N; i++) {
+		nsx_table_row(t);
+		nsx_table_str(t, 0, nsx_str_c(names[i]));
+	}
+	for (size_t width = 28; width <= 64; width += 12) {
+		char text[4096], *line[N + 1], *save = NULL;
+		size_t n = 0, same = 0;
+
+		snprintf(text, sizeof text, "%s",
+		         shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = width }, -1));
+		for (char *p = strtok_r(text, "\n", &save); p && n <= N; p = strtok_r(NULL, "\n", &save))
+			line[n++] = p;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < i; k++)
+				same += strcmp(line[i], line[k]) == 0;
+		ok(n == N + 1 && same == 0, "names that differ look different in %zu columns", width);
+	}
+	nsx_table_free(t);
+}
+
 /* Columns without values are not on a terminal. */
 static void
 without_values(void)
@@ -435,6 +473,7 @@ main(void)
 	notes();
 	fitted();
 	distinct();
+	apart();
 	without_values();
 	fits();
 	large();

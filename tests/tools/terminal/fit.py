@@ -97,7 +97,7 @@ def trouble(command, width):
             if cell == exact or re.fullmatch(r"<?[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
                 continue
             # Either dots may be the cut. Between both ends there may be a part of the middle.
-            if re.fullmatch(".*?".join(map(re.escape, cell.split(".."))), exact) and cell.count("..") == 2:
+            if re.fullmatch(".*?".join(map(re.escape, cell.split(".."))), exact) and cell.count("..") in (2, 3):
                 continue
             if not any(exact.startswith(cell[:m.start()]) and exact.endswith(cell[m.start() + 2:]) and m.start() > 0
                        and m.start() + 2 < len(cell) for m in re.finditer(r"(?=\.\.)", cell)):
