@@ -450,15 +450,15 @@ present(const struct kind *k, size_t at)
 	return has;
 }
 
-/* The values of a column in n records from `at` of those that are needed. */
-static void
-pick(const struct kind *k, const struct way *w, size_t at, size_t n, uint64_t *to)
+/* The values of a column in n records from `at` of those that are needed; x: memory for them. */
+static inline const uint64_t *
+pick(const struct kind *k, const struct way *w, size_t at, size_t n, uint64_t *x)
 {
 	if (!k->c.picked || w->dense)
-		memcpy(to, w->from + at, n * sizeof *to);
-	else
-		for (size_t i = 0; i < n; i++)
-			to[i] = w->from[k->c.picked[at + i]];
+		return w->from + at;
+	for (size_t i = 0; i < n; i++)
+		x[i] = w->from[k->c.picked[at + i]];
+	return x;
 }
 
 /* Assemble the next records, column by column: false when out of memory. */
@@ -478,15 +478,17 @@ assemble(struct binary *b, struct kind *k)
 			return false;
 	}
 	for (; w < strings_end; w++) {
-		pick(k, w, at, n, x);
+		const uint64_t *from = pick(k, w, at, n, x);
+
 		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].s = strings[x[i]];
+			k->v[i * k->wide + w->slot].s = strings[from[i]];
 	}
 	/* Doubles are stored as their 64 bits. */
 	for (; w < end; w++) {
-		pick(k, w, at, n, x);
+		const uint64_t *from = pick(k, w, at, n, x);
+
 		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].i = (int64_t)x[i];
+			k->v[i * k->wide + w->slot].i = (int64_t)from[i];
 	}
 	for (size_t i = 0; i < n; i++)
 		k->is[i] = k->c.has ? present(k, k->c.picked ? k->c.picked[at + i] : at + i) : k->has;

@@ -254,19 +254,25 @@ resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
 	/* Scratch memory after the used part: overwritten by the next allocation. */
 	int32_t *last = (int32_t *)(void *)(d->pool->p + d->pool->n);
 	uint64_t bit = 1ULL << s->column, top = s->first;
+	bool to_top = s->base == BASE_LAST_OR_TOP;
 
 	if (!prev)
 		return "a damaged key";
-	for (size_t r = 0; r < d->rows; r++) {
+	for (size_t r = 0, rows = d->rows; r < rows; r++) {
 		int32_t p = prev[r];
+		uint64_t x = top;
 
 		if (p >= 0 && !(has[p] & bit))
 			p = last[p];
 		last[r] = p;
 		if (!(has[r] & bit))
 			continue;
-		v[r] += p >= 0 ? v[p] : s->base == BASE_LAST ? s->first : top;
-		top = (int64_t)v[r] >= (int64_t)top ? v[r] + 1 : top;
+		if (p >= 0)
+			x = v[p];
+		v[r] = x += v[r];
+		/* Without TOP it remains the first value. */
+		if (to_top && (int64_t)x >= (int64_t)top)
+			top = x + 1;
 	}
 	return NULL;
 }

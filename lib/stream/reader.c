@@ -187,13 +187,15 @@ take_batch(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *s
 	const uint64_t *has;
 	size_t wide, n = nsx_binary_take(r, &rec->v, &wide, &has);
 	/* Records of a kind: rec's end was looked at. */
-	bool timed = r->start >= 0;
+	int start = r->start, dur = r->dur;
+	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
+	int64_t end;
 
 	for (; n > 0; n--, rec->v += wide) {
 		rec->has = *has++;
 		r->records++;
-		if (timed)
-			r->beyond += ends_beyond(r, rec);
+		if (timed && (rec->has & timed) == timed)
+			r->beyond += __builtin_add_overflow(rec->v[start].i, rec->v[dur].i, &end);
 		if (take(state, rec) != NSX_OK)
 			return NSX_ERR;
 	}

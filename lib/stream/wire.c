@@ -126,7 +126,7 @@ nsx_put_list32(struct nsx_buf *b, unsigned field, const uint32_t *v, size_t n, s
 }
 
 bool
-nsx_get_varint(struct nsx_unread *s, uint64_t *v)
+nsx_get_long_varint(struct nsx_unread *s, uint64_t *v)
 {
 	uint64_t x = 0;
 
@@ -407,8 +407,12 @@ nsx_get_numbers32(struct nsx_unread *s, uint32_t *v, size_t n, uint32_t max)
 	while (i < n) {
 		/* Usually numbers of one byte, many in a row. */
 		while (n - i >= 16 && in.end - in.p >= 16 && single_bytes(&in, 16)) {
-			for (size_t k = 0; k < 16; k++)
+			for (size_t k = 0; k < 16; k += 4) {
 				v[i + k] = in.p[k];
+				v[i + k + 1] = in.p[k + 1];
+				v[i + k + 2] = in.p[k + 2];
+				v[i + k + 3] = in.p[k + 3];
+			}
 			in.p += 16;
 			i += 16;
 		}

@@ -36,7 +36,16 @@ struct nsx_unread { const unsigned char *p, *end; };
 /* One field: its number, wire type, and a number or bytes. */
 struct nsx_wire_field { unsigned field, wire; uint64_t number; struct nsx_unread bytes; };
 
-bool nsx_get_varint(struct nsx_unread *s, uint64_t *v);
+/* The next number: false if it is cut or too long. */
+bool nsx_get_long_varint(struct nsx_unread *s, uint64_t *v);
+static inline bool
+nsx_get_varint(struct nsx_unread *s, uint64_t *v)
+{
+	if (s->p == s->end || *s->p >= 0x80)
+		return nsx_get_long_varint(s, v);
+	*v = *s->p++;
+	return true;
+}
 
 /* The next field of a message: 1, 0 at its end, -1 if it is damaged. */
 int nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f);
