@@ -55,7 +55,9 @@ function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
 	return sprintf("%d-%02d-%02d", y, m, d)
 }
 # Where the evidence of a finding is on the page: what its command prints has a place of its own there.
+# Of a pipe it is the tool that the steps are cut for.
 function section(x) {
+	sub(/^nsysx-steps --cut [^|]*[|] */, "", x)
 	return x ~ /^nsysx-stragglers/ ? "waits" : x ~ /^nsysx-collectives|^nsysx-summary .*--by collective/ ? "communication" : x ~ /^nsysx-idle/ ? "idle" : \
 		x ~ /^nsysx-steps/ ? "steps" : x ~ /^nsysx-copies/ ? "copies" : x ~ /^nsysx-summary .*--by thunk/ ? "instructions" : x ~ /^nsysx-roofline/ ? "roofline" : "kernels"
 }
