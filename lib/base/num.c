@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
@@ -290,6 +291,18 @@ nsx_ns_text(double ns)
 		snprintf(text.s, sizeof text.s, "%.1f us", ns / 1e3);
 	else
 		snprintf(text.s, sizeof text.s, "%.0f ns", ns);
+	return text;
+}
+
+struct nsx_ns_text
+nsx_ns_exact(int64_t ns)
+{
+	struct nsx_ns_text text = { "" };
+	int n = 0;
+
+	if (ns >= 10000 || ns <= -10000)
+		n = snprintf(text.s, sizeof text.s, "%s, ", nsx_ns_text((double)ns).s);
+	snprintf(text.s + n, sizeof text.s - (size_t)n, "%" PRId64 " ns", ns);
 	return text;
 }
 

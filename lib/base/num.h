@@ -30,7 +30,10 @@ char *nsx_put_thousandths(char *out, int64_t n);
 struct nsx_ns_text { char s[48]; };
 struct nsx_ns_text nsx_ns_text(double ns);
 
-/* Append the same. */
+/* Nanoseconds that must also be exact, as what is left out must: "89.28 s, 89281234567 ns", "12 ns". */
+struct nsx_ns_text nsx_ns_exact(int64_t ns);
+
+/* Append the same as nsx_ns_text. */
 void nsx_buf_ns(struct nsx_buf *b, double ns);
 
 /* The whole of s as a decimal integer (an optional '-', digits) or a double (as strtod reads it in the C

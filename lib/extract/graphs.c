@@ -481,10 +481,10 @@ nsx_extract_open_other_graphs(struct ex_profile *p)
 			return NSX_ERR;
 	for (int i = 0; i < EX_LEFT; i++)
 		nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, b->told[i], how[i],
-		             nsx_ns_text((double)b->ns[i]).s);
+		             nsx_ns_exact(b->ns[i]).s);
 	nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, b->told[EX_LEFT],
 		"GPU operations that could not be assigned to an instruction remain with command buffers: %s",
-		nsx_ns_text((double)b->ns[EX_LEFT]).s);
+		nsx_ns_exact(b->ns[EX_LEFT]).s);
 	if (!p->op_thunk)
 		return NSX_OK;
 	find_idle(p);

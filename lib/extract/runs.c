@@ -482,7 +482,7 @@ count_direct(struct runs *x)
 			p->thunk_at[r] = NSX_NONE;
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n,
 		"GPU operations directly under a range that contains thunks, such as a while or conditional, belong to "
-		"no thunk: %s", nsx_ns_text((double)ns).s);
+		"no thunk: %s", nsx_ns_exact(ns).s);
 }
 
 /* thunk_at and module_at: from candidates to those that were kept, for GPU operations to find their thunk and

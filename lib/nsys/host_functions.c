@@ -43,6 +43,6 @@ nsx_host_functions_read(struct nsx_loader *l)
 	nsx_load_diag(l, NSX_WARNING, h.backward, "host functions ignored: they end before they start");
 	nsx_load_diag(l, NSX_INFO, h.n,
 	              "functions on the host that CUDA streams waited for are not GPU operations: %s",
-	              nsx_ns_text((double)h.dur).s);
+	              nsx_ns_exact(h.dur).s);
 	return NSX_OK;
 }

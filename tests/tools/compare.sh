@@ -318,7 +318,7 @@ done
 # ---- gate ----
 gate 'a stream passes against itself' 0 '' "$T/base" "$T/base"
 equal 'in silence' "$(cat "$T_private/err")" ''
-gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200.0 ns per execution, was 100.0 ns (+100.0%), noise 54.' -q --absolute 10 "$T/base" "$T/new"
+gate 'a regression is 1' 1 'nsysx-compare: slower: step: i: 200 ns per execution, was 100 ns (+100.0%), noise 54 ns' -q --absolute 10 "$T/base" "$T/new"
 equal 'and the table is there' "$(grep -c '^7	step	i	' "$T_private/out")" 1
 gate 'an improvement is 0' 0 '' --absolute 10 "$T/new" "$T/base"
 gate 'too little is matched: 3' 3 'nsysx-compare: not comparable: 75.0% of the time of BASE is matched' -q --coverage 0.76 "$T/base" "$T/new"

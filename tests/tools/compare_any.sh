@@ -196,7 +196,7 @@ equal 'what its devices did is said not to be known' "$(nsysx-compare --partial 
 head -n 5 "$T/m7" >"$T/m1"
 awk -F'\t' -v OFS='\t' '/^module/ && ++n { $6 *= 1.1; print; print "op", 0, n, "kernel", 0, 1, "k", $6, $7 - 5; next } { print }
 	/^#module/ { print "#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i" }' "$T/m7" >"$T/m8ops"
-gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1100.0 ns' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
+gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1.1 us' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
 equal 'and not told' "$(grep -c 'of that' "$T_private/err")" 0
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
 equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'

@@ -270,7 +270,7 @@ equal 'host functions are counted, with their time' "$(diag inflated 'waited for
 equal 'a host function that ends before it starts is counted' "$(diag inflated 'functions ignored: they end before')" 1
 equal 'host functions without a time are counted' "$(diag inflated 'HOST_LAUNCH: rows ignored: a number')" 2
 sqlite3 "$T/inflated.sqlite" "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_HOST_NODE_AND_HOST_LAUNCH VALUES (-9223372036854775807, 9223372036854775807)"
-equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036854775807 ns')" 3
+equal 'a time beyond 63 bits' "$(diag inflated 'operations: 9223372036.9 s, 9223372036854775807 ns')" 3
 
 # Reports, through the nsys on PATH.
 mkdir "$T/bin" "$T/tmp" "$T/none"

@@ -374,7 +374,8 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 			break;
 		struct nsx_str name = cmp_str(c, r->row[0][most].name);
 
-		nsx_buf_fmt(text, "%s %.*s %+.1f ns", before, (int)name.len, name.ptr, grown[most]);
+		nsx_buf_fmt(text, "%s %.*s +%s", before, (int)name.len, name.ptr,
+		            nsx_ns_text(grown[most]).s);
 		grown[most] = 0;
 		before = ",";
 		work |= most < IDLE;

@@ -154,13 +154,12 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 		nsx_buf_c(&text, text.len ? ": " : "");
 		nsx_buf_str(&text, name);
 	}
-	nsx_buf_fmt(&text, ": %.1f ns per %s, was %.1f ns", n->mean, c->per_execution ? "execution"
-	            : units[c->options.by],
-	            b->mean);
+	nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->per_execution ? "execution"
+	            : units[c->options.by], nsx_ns_text(b->mean).s);
 	if (b->mean > 0)
 		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
 	if (r->has_noise)
-		nsx_buf_fmt(&text, ", noise %.1f ns", r->noise);
+		nsx_buf_fmt(&text, ", noise %s", nsx_ns_text(r->noise).s);
 	else
 		nsx_buf_c(&text, ", noise not known");
 	if (c->options.by == NSX_COMPARE_STEP)
