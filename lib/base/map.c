@@ -35,9 +35,8 @@ nsx_map_get(const struct nsx_map *m, struct nsx_key key)
 }
 
 static bool
-map_grow(struct nsx_map *m)
+map_grow(struct nsx_map *m, size_t cap)
 {
-	size_t cap = m->cap ? m->cap * 2 : 64;
 	struct nsx_map_slot *slots = calloc(cap, sizeof *slots);
 
 	if (!slots)
@@ -51,10 +50,23 @@ map_grow(struct nsx_map *m)
 	return true;
 }
 
+bool
+nsx_map_room(struct nsx_map *m, size_t n)
+{
+	size_t cap = m->cap ? m->cap : 64;
+
+	if (n > SIZE_MAX / 8)
+		return false;
+	/* A key is added while there are fewer than three quarters of cap. */
+	while (n * 4 > cap * 3)
+		cap *= 2;
+	return cap == m->cap || map_grow(m, cap);
+}
+
 uint32_t *
 nsx_map_at(struct nsx_map *m, struct nsx_key key)
 {
-	if (m->n * 4 >= m->cap * 3 && !map_grow(m))
+	if (m->n * 4 >= m->cap * 3 && !map_grow(m, m->cap ? m->cap * 2 : 64))
 		return NULL;
 	struct nsx_map_slot *s = place(m->slots, m->cap, key);
 	if (!s->used) {

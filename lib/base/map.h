@@ -27,6 +27,9 @@ uint32_t nsx_map_get(const struct nsx_map *m, struct nsx_key key);
  * memory. */
 uint32_t *nsx_map_at(struct nsx_map *m, struct nsx_key key);
 
+/* Reserve memory for n keys in all; false when out of memory, the map unchanged. */
+bool nsx_map_room(struct nsx_map *m, size_t n);
+
 /* Number keys 0, 1, ... in order of first occurrence: key's number, new or old; NSX_NONE when out of memory. For a map
  * from which nothing is removed and whose numbers are set by no other function. */
 uint32_t nsx_map_number(struct nsx_map *m, struct nsx_key key);

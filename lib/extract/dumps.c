@@ -137,15 +137,17 @@ group(const struct ex_profile *p, struct by_program *by)
 	return true;
 }
 
+/* found: what each instruction of the program is in the dump; NULL: it is not in it. */
 static struct joined
-count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, const struct by_program *by)
+count(const struct ex_profile *p, const struct nsx_hlo *h, uint32_t program, const struct by_program *by,
+      const struct nsx_hlo_inst **found)
 {
 	struct joined n = { 0 };
 
 	for (uint32_t i = by->first[program]; i < by->first[program + 1]; i++) {
 		const struct nsx_extract_inst *inst = &p->insts.p[by->insts[i]];
 		struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
-		const struct nsx_hlo_inst *there = find(p, h, inst);
+		const struct nsx_hlo_inst *there = found[i - by->first[program]] = find(p, h, inst);
 		/* Any other dump has the same small ids, so an equal id is no evidence that the dump is of this run. */
 		bool named = there && nsx_str_eq(there->name, name);
 		n.executed++;
@@ -179,11 +181,12 @@ check_holders(struct ex_profile *p, uint32_t program, const struct nsx_hlo *h)
 }
 
 static int
-join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
+join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by,
+           const struct nsx_hlo_inst **found)
 {
 	const struct nsx_hlo *h = dump->h;
 	struct nsx_extract_program *g = &p->programs.p[program];
-	struct joined n = count(p, h, program, by);
+	struct joined n = count(p, h, program, by, found);
 
 	if (h->id != g->id || !nsx_str_eq(h->name, g->name) || n.named * 2 < n.judged || n.contrary * 10 > n.compared) {
 		nsx_diag_add(&p->diags, NSX_WARNING, p->trace.name.ptr, n.executed,
@@ -199,8 +202,8 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 	g->fingerprint = nsx_extract_keep(p, h->fingerprint);
 	snprintf(g->digest, sizeof g->digest, "%.*s", (int)h->digest.len, h->digest.ptr);
 	for (uint32_t i = by->first[program]; i < by->first[program + 1] && p->rc == NSX_OK; i++) {
-		const struct nsx_hlo_inst *found = find(p, h, &p->insts.p[by->insts[i]]);
-		if (found && !nsx_extract_describe(p, by->insts[i], h, found))
+		const struct nsx_hlo_inst *inst = found[i - by->first[program]];
+		if (inst && !nsx_extract_describe(p, by->insts[i], h, inst))
 			p->rc = nsx_err_nomem(&p->err, p->input->path);
 	}
 	nsx_diag_add(&p->diags, NSX_INFO, p->trace.name.ptr, n.strange,
@@ -209,6 +212,17 @@ join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const s
 		return NSX_ERR;
 	/* What will be searched again need not be complete. */
 	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
+}
+
+static int
+join(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, const struct by_program *by)
+{
+	size_t n = by->first[program + 1] - by->first[program];
+	const struct nsx_hlo_inst **found = malloc((n + 1) * sizeof *found);
+	int rc = found ? join_found(p, program, dump, by, found) : nsx_err_nomem(&p->err, p->input->path);
+
+	free(found);
+	return rc;
 }
 
 /* Join the dump of an executed program. */

@@ -398,8 +398,9 @@ describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_tab
 	int rc = sqlite3_prepare_v2(c->sql,
 	                            "SELECT x.cid, x.name, x.hidden, x.pk, x.dflt_value IS NULL, upper(x.type), "
 		/* An alias of the rowid: the one column of the key, of that type, and the key has no index. */
-		"x.pk = 1 AND upper(x.type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(m.name) WHERE pk > "
-		"0) = 1 AND NOT EXISTS (SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk') "
+		"CASE WHEN x.pk <> 1 OR upper(x.type) <> 'INTEGER' THEN 0 ELSE "
+		"(SELECT count(*) FROM pragma_table_info(m.name) WHERE pk > 0) = 1 AND "
+		"NOT EXISTS (SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk') END "
 		"FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.type = 'table' AND m.name = ? "
 		"COLLATE NOCASE",
 	                            -1, &s, NULL);

@@ -176,6 +176,9 @@ nsx_pages_read(const struct nsx_db *db, struct nsx_tree *tree, const struct nsx_
 			break;
 		rc = read_leaf(&k, i);
 	}
+	/* Every leaf has been checked as nsx_tree_check does. */
+	if (rc == NSX_OK && !scan->part)
+		atomic_store(&tree->whole, true);
 	nsx_buf_free(&k.whole);
 	nsx_pager_close(&k.pager);
 	return rc;

@@ -171,13 +171,27 @@ add_locs(struct nsx_hlo_build *b, struct locs *l, const struct nsx_hlo_cand *c, 
 
 /* ---- assembly */
 
-/* The candidates that are kept, sorted by name. */
-struct kept { struct nsx_str name; uint32_t cand; };
+/* The candidates that are kept, sorted by name. head: the first bytes of the name as numbers in their order. */
+struct kept { uint64_t head[2]; struct nsx_str name; uint32_t cand; };
+
+static struct kept
+keep(struct nsx_str name, uint32_t cand)
+{
+	struct kept k = { { 0, 0 }, name, cand };
+
+	for (size_t i = 0; i < 16; i++)
+		k.head[i / 8] = k.head[i / 8] << 8 | (i < name.len ? (unsigned char)name.ptr[i] : 0);
+	return k;
+}
 
 static int
 by_name(const void *a, const void *b)
 {
 	const struct kept *x = a, *y = b;
+
+	for (int i = 0; i < 2; i++)
+		if (x->head[i] != y->head[i])
+			return x->head[i] < y->head[i] ? -1 : 1;
 	int d = nsx_str_cmp(x->name, y->name);
 
 	return d ? d : x->cand < y->cand ? -1 : x->cand > y->cand;
@@ -243,6 +257,8 @@ index_ids(struct nsx_hlo_build *b, struct nsx_hlo *h, const struct kept *kept)
 {
 	const uint32_t shared = NSX_NONE - 1;
 
+	if (!nsx_map_room(&h->by_id, h->ninsts))
+		return nsx_hlo_nomem(b);
 	for (uint32_t i = 0; i < h->ninsts; i++) {
 		uint32_t *at = nsx_map_at(&h->by_id, (struct nsx_key){ (uint64_t)h->insts[i].unique_id, 0 });
 		if (!at)
@@ -286,7 +302,7 @@ keep_executable(struct nsx_hlo_build *b, size_t *count, uint64_t *digest)
 		return NULL;
 	for (size_t i = 0; i < b->cands.n; i++)
 		if (executable(&b->comps.p[b->cands.p[i].comp]) || b->cands.p[i].named)
-			kept[n++] = (struct kept){ string(b, b->cands.p[i].name), (uint32_t)i };
+			kept[n++] = keep(string(b, b->cands.p[i].name), (uint32_t)i);
 	qsort(kept, n, sizeof *kept, by_name);
 	*digest = 0;
 	for (size_t i = 0; i < n; i++) {

@@ -133,7 +133,7 @@ mix(struct nsx_str s)
 	return nsx_hash_u64(head ^ (tail * 31 + s.len));
 }
 
-const struct nsx_hlo_known_opcode *
+struct nsx_hlo_known_opcode *
 nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name)
 {
 	size_t cap = sizeof b->known / sizeof *b->known;
@@ -143,6 +143,7 @@ nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name)
 		return k;
 	k->op = nsx_hlo_opcode(name);
 	k->kind = nsx_cost_kind_of(name);
+	k->str = NSX_NONE;
 	/* A longer one is looked up each time. */
 	k->len = name.len > sizeof k->name ? SIZE_MAX : name.len;
 	if (name.len && k->len == name.len)

@@ -103,6 +103,7 @@ struct nsx_hlo_meta { struct nsx_str op_name, source_file, scheduling_name; int3
 struct nsx_hlo_known_opcode {
 	const struct nsx_hlo_opcode *op;   /* NULL: none yet */
 	enum nsx_cost_kind           kind;
+	uint32_t                     str;    /* its number in strs; NSX_NONE: not stored yet */
 	size_t                       len;
 	char                         name[24];
 };
@@ -136,6 +137,7 @@ struct nsx_hlo_build {
 	NSX_VEC(struct nsx_hlo_comp) comps;
 	struct nsx_map         comp_by_id;
 	NSX_VEC(struct nsx_hlo_cand) cands;
+	size_t                 unfused;                            /* instructions outside of fused computations */
 	NSX_VEC(struct nsx_hlo_call) calls;
 	NSX_VEC(struct nsx_hlo_slot) schedule;
 	NSX_VEC(uint32_t)      pair_refs;
@@ -163,7 +165,7 @@ nsx_hlo_nomem(struct nsx_hlo_build *b)
  * an opcode. NSX_OK or NSX_ERR. */
 int nsx_hlo_inst_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_raw *out);
 int nsx_hlo_meta_read(struct nsx_hlo_build *b, struct nsx_extent span, struct nsx_hlo_meta *out);
-const struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
+struct nsx_hlo_known_opcode *nsx_hlo_known(struct nsx_hlo_build *b, struct nsx_str name);
 
 /* hlo_source.c: the table of stack frames, which must be read before stacks are requested. */
 int nsx_hlo_frames_read(struct nsx_hlo_build *b, struct nsx_extent span);

@@ -58,6 +58,7 @@ read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 {
 	struct nsx_hlo_comp c = { .span = span, .comm = NSX_HLO_SILENT };
 	struct nsx_wire w = nsx_wire(b->f, span);
+	size_t n = 0;
 	int rc;
 
 	while ((rc = nsx_wire_next(&w)) == NSX_OK) {
@@ -67,12 +68,13 @@ read_computation_head(struct nsx_hlo_build *b, struct nsx_extent span)
 		case NSX_HLO_C_ROOT:        if (varint) c.root = (int64_t)w.value;  else b->u.clashes++; break;
 		case NSX_HLO_C_FUSED:       if (varint) c.fused = w.value != 0;     else b->u.clashes++; break;
 		case NSX_HLO_C_NAME:        if (len)    c.name = w.span;              else b->u.clashes++; break;
-		case NSX_HLO_C_INSTRUCTION: if (!len)   b->u.clashes++; break;
+		case NSX_HLO_C_INSTRUCTION: if (len)    n++;                        else b->u.clashes++; break;
 		default: break;
 		}
 	}
 	if (rc == NSX_ERR)
 		return NSX_ERR;
+	b->unfused += c.fused ? 0 : n;
 	if (b->comps.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d computations", b->f->path, COUNT_MAX);
 	return nsx_vec_push(&b->comps, c) ? NSX_OK : nsx_hlo_nomem(b);
@@ -185,15 +187,18 @@ keep_field(struct nsx_hlo_build *b, struct nsx_extent span, uint32_t *out)
 
 /* scheduling_name is set already. */
 static int
-add_candidate(struct reading *r, const struct nsx_hlo_raw *raw, const struct nsx_hlo_opcode *op, struct nsx_hlo_cand c)
+add_candidate(struct reading *r, const struct nsx_hlo_raw *raw, struct nsx_hlo_known_opcode *known,
+              struct nsx_hlo_cand c)
 {
 	struct nsx_hlo_build *b = r->b;
 
-	if (keep_field(b, raw->name, &c.name) != NSX_OK || keep_field(b, raw->opcode, &c.opcode) != NSX_OK)
+	if (keep_field(b, raw->name, &c.name) != NSX_OK ||
+	    (known->str == NSX_NONE && keep_field(b, raw->opcode, &known->str) != NSX_OK))
 		return NSX_ERR;
+	c.opcode = known->str;
 	if (c.scheduling_name == c.name)
 		c.scheduling_name = NSX_NONE;
-	c.wrapper = op->cls == NSX_HLO_WRAPPER;
+	c.wrapper = known->op->cls == NSX_HLO_WRAPPER;
 	if (b->cands.n >= COUNT_MAX)
 		return nsx_err_set(b->f->err, "%s: more than %d instructions", b->f->path, COUNT_MAX);
 	return nsx_vec_push(&b->cands, c) && nsx_vec_push(&b->costs.insts,
@@ -298,7 +303,7 @@ read_instruction(struct reading *r, struct nsx_extent span)
 	const unsigned char *opcode = nsx_wire_bytes(&w, raw.opcode);
 	if (!opcode)
 		return NSX_ERR;
-	const struct nsx_hlo_known_opcode *known = nsx_hlo_known(b, (struct nsx_str){ (const char *)opcode,
+	struct nsx_hlo_known_opcode *known = nsx_hlo_known(b, (struct nsx_str){ (const char *)opcode,
 		(size_t)raw.opcode.len });
 	const struct nsx_hlo_opcode *op = known->op;
 	enum nsx_cost_kind kind = known->kind;
@@ -317,7 +322,7 @@ read_instruction(struct reading *r, struct nsx_extent span)
 		b->missed[NSX_HLO_NO_NAME]++;
 	} else if (kept) {
 		cand = (uint32_t)b->cands.n;
-		if (add_candidate(r, &raw, op, c) != NSX_OK)
+		if (add_candidate(r, &raw, known, c) != NSX_OK)
 			return NSX_ERR;
 	}
 	if (add_node(r, &raw, kind, cand) != NSX_OK)
@@ -468,6 +473,10 @@ nsx_hlo_load(struct nsx_hlo_build *b)
 		                   !module ? "module" : !b->module.len ? "module with a name" : "computation");
 	if (index_computations(b) != NSX_OK)
 		return NSX_ERR;
+	/* Nearly all candidates, as few are in fused computations. Real instructions have a hundred bytes and more. */
+	size_t room = b->unfused < b->f->size / 64 ? b->unfused : (size_t)(b->f->size / 64);
+	if (!nsx_vec_room(&b->cands, room) || !nsx_vec_room(&b->costs.insts, room))
+		return nsx_hlo_nomem(b);
 	rc = NSX_OK;
 	for (size_t i = 0; rc == NSX_OK && i < b->comps.n; i++) {
 		r.comp = (uint32_t)i;

@@ -51,6 +51,14 @@ maps(void)
 	nsx_map_free(&m);
 	nsx_map_clear(&m);
 	ok(nsx_map_get(&m, key(5)) == NSX_NONE, "freed, it is empty");
+	*nsx_map_at(&m, key(0)) = 7;
+	ok(nsx_map_room(&m, KEYS) && nsx_map_get(&m, key(0)) == 7 && m.n == 1, "room for more keys keeps those there are");
+	struct nsx_map_slot *slots = m.slots;
+	for (uint32_t i = 1; i < KEYS; i++)
+		nsx_map_at(&m, key(i));
+	ok(m.slots == slots && m.n == KEYS, "so many keys do not move it");
+	ok(nsx_map_room(&m, 1) && m.slots == slots && !nsx_map_room(&m, SIZE_MAX), "nor does room for fewer; too many fail");
+	nsx_map_free(&m);
 }
 
 static void
