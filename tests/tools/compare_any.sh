@@ -71,6 +71,12 @@ gate 'also if that is longer' 0 '' --by step "$T/base" "$T/long"
 gate 'idle time between steps is seen' 1 'nsysx-compare: slower: train step #: period: ' --by step "$T/base" "$T/idle"
 equal 'once, without its parts and devices, which are in the table' "$(grep -c 'slower: train step #' "$T_private/err")" 1
 equal 'and named' "$(sed -n 's/.*slower: train step #: period: .*; of that \([a-z]*\).*/\1/p' "$T_private/err")" idle
+gate 'an increase that --percent allows is no regression, but a warning' 0 'train step #: the period grew by ' --by step --percent 50 "$T/base" "$T/idle"
+equal 'with its limit' "$(grep -c 'more than its noise of .*, but no more than --percent allows: same$' "$T_private/err")" 1
+nsysx-compare --table --by step --percent 50 "$T/base" "$T/idle" >"$T/small" 2>"$T/null"
+equal 'and a line below the table' "$(grep -c '^the period of train step # grew by .* --percent allows: same$' "$T/small")" 1
+gate 'two runs of a job cause no such warning' 0 '' --by step "$T/base" "$T/again"
+equal 'as they differ by less than noise' "$(grep -c 'grew by' "$T_private/err")" 0
 gate 'it is none the other way round' 0 '' --by step "$T/idle" "$T/base"
 equal 'but faster' "$(nsysx-compare -q --tsv --changed --by step "$T/idle" "$T/base" | columns device,statistic,verdict | grep -c ' \(period\|idle\) faster$')" 6
 # What a job's rows over all devices say: the period and what it grew by; the step itself where it is what has grown.

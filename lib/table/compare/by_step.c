@@ -472,6 +472,25 @@ tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 	             "not seen; compare more steps", len, class.ptr, share);
 }
 
+/* A period that has clearly grown, by less than the limits: "same" says that nobody asked for so little. */
+static void
+tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
+{
+	struct nsx_str class = cmp_str(c, nsx_compare_program_of(c, r)->key);
+	int len = (int)(class.len < 200 ? class.len : 200);
+	const char *limit = r->diff > (double)c->options.absolute ? "--percent" : "--absolute";
+
+	if (r->verdict != CMP_SAME || !r->has_noise || r->diff <= r->noise || !nsx_compare_is_class(c, r) ||
+	    r->diff <= c->options.minor / 100 * r->time[NSX_COMPARE_BASE].mean)
+		return;
+	nsx_table_note(t, "the period of %.*s grew by %s, more than its noise of %s, but no more than %s allows: same",
+	               len,
+	               class.ptr, nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s, limit);
+	nsx_diag_add(diags, NSX_WARNING, "", 1,
+	             "%.*s: the period grew by %s, more than its noise of %s, but no more than %s allows: same", len,
+	             class.ptr, nsx_ns_text(r->diff).s, nsx_ns_text(r->noise).s, limit);
+}
+
 int
 nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                         struct nsx_diags *diags)
@@ -491,8 +510,10 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
 			               c->side[k].programs.p[i].execs, (int)(class.len < 200 ? class.len : 200),
 			               class.ptr);
 		}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		tell_blind(c, &r[i], t, diags);
+		tell_small(c, &r[i], t, diags);
+	}
 	for (size_t i = 0; i < n; i++)
 		if (cmp_shows(c, &r[i]) && !(c->options.changed && is_detail_of_one(c, &r[i])))
 			put(c, t, &r[i]);
