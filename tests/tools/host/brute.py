@@ -6,6 +6,7 @@ the code under test.
 """
 import collections
 import json
+import math
 import random
 import re
 import subprocess
@@ -350,6 +351,23 @@ def check_copies(name, job, path):
             {k: v for k, v in rows.items()})
 
 
+def number_steps(out):
+    """One number for a step of the job: devices are shifted against the one with most steps, by the median distance to its nearest steps."""
+    by_device = [[s for s in out if s["device"] == d] for d in sorted({s["device"] for s in out})]
+    if not by_device:
+        return
+    ref = [s["start"] for s in max(by_device, key=len)]
+    half = (ref[-1] - ref[0]) // (len(ref) - 1) // 2 if len(ref) > 1 else math.inf
+    shifts = []
+    for own in by_device:
+        places = [max(range(len(ref)), key=lambda j: (-abs(ref[j] - s["start"]), j)) - i for i, s in enumerate(own) if ref[0] - half <= s["start"] <= ref[-1] + half]
+        shifts.append(sorted(places)[(len(places) - 1) // 2] if places else None)
+    least = min(s for s in shifts if s is not None)
+    for own, shift in zip(by_device, shifts):
+        for i, s in enumerate(own):
+            s["step"] = i if shift is None else i + shift - least
+
+
 def steps_of(job):
     """Steps of the class `step` on each device, by start."""
     mine = [r for r in job["range"] if r["name"] == "step"]
@@ -388,8 +406,8 @@ def steps_of(job):
     # Of equal starts the range that came first in the stream.
     place = {r["range"]: (min(r["host_start"], r.get("start", r["host_start"])), -r["host_dur"], i) for i, r in enumerate(job["range"])}
     out.sort(key=lambda s: (s["device"], s["start"], place[s["range"]]))
+    number_steps(out)
     for i, s in enumerate(out):
-        s["step"] = out[i - 1]["step"] + 1 if i and out[i - 1]["device"] == s["device"] else 0
         s["period"] = out[i + 1]["start"] - s["start"] if i + 1 < len(out) and out[i + 1]["device"] == s["device"] else None
     return out
 
