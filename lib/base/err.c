@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/escape.h"
 #include "base/memory.h"
 
 int
@@ -33,4 +32,10 @@ nsx_err_nomem(struct nsx_err *err, const char *path)
 
 	return nsx_err_set(err, "%s%sout of memory%s%s", path ? path : "", path ? ": " : "", limit
 	                   ? ": more than --max-memory=" : "", limit ? limit : "");
+}
+
+int
+nsx_err_overflow(struct nsx_err *err, const char *path)
+{
+	return nsx_err_set(err, "%s%sthe sum of times exceeds 64 bits", path ? path : "", path ? ": " : "");
 }

@@ -38,6 +38,9 @@ int nsx_err_set(struct nsx_err *err, const char *fmt, ...) NSX_PRINTF(2, 3);
 /* nsx_err_set with "PATH: out of memory", and the limit if the user set one (memory.h); path may be NULL. */
 int nsx_err_nomem(struct nsx_err *err, const char *path);
 
+/* nsx_err_set with "PATH: the sum of times exceeds 64 bits"; path may be NULL. */
+int nsx_err_overflow(struct nsx_err *err, const char *path);
+
 NSX_END_C
 
 #endif

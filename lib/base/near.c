@@ -50,9 +50,8 @@ distance(struct nsx_str a, struct nsx_str b, unsigned most)
 			    more = 1 + (row[k - 1] < before[k] ? row[k - 1] : before[k]);
 
 			row[k] = change < more ? change : more;
-			if (i && k > 1 && lower(a.ptr[i]) == lower(b.ptr[k - 2]) && lower(a.ptr[i - 1]) ==
-			    lower(b.ptr[k - 1])
-			    && earlier[k - 2] + 1 < row[k])
+			if (i && k > 1 && lower(a.ptr[i]) == lower(b.ptr[k - 2]) &&
+			    lower(a.ptr[i - 1]) == lower(b.ptr[k - 1]) && earlier[k - 2] + 1 < row[k])
 				row[k] = earlier[k - 2] + 1;
 			least = row[k] < least ? row[k] : least;
 		}

@@ -1,4 +1,4 @@
-/* sort.c -- sorting by integer keys. */
+/* sort.c -- sorting by integer keys, and with a context. */
 #include "base/sort.h"
 
 #include <assert.h>
@@ -135,4 +135,25 @@ nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 		memcpy(a, tmp, n * sizeof *a);
 	free(tmp);
 	return true;
+}
+
+/* qsort passes no context, and qsort_r is not in every C library: the context of a sort is here while it runs. */
+struct sorting { nsx_sort_compare *compare; const void *context; };
+static _Thread_local struct sorting current;
+
+static int
+compare_current(const void *a, const void *b)
+{
+	return current.compare(a, b, current.context);
+}
+
+void
+nsx_sort_with(void *p, size_t n, size_t size, nsx_sort_compare *compare, const void *context)
+{
+	struct sorting outer = current;   /* `compare` may sort too */
+
+	current = (struct sorting){ compare, context };
+	if (n > 1)
+		qsort(p, n, size, compare_current);
+	current = outer;
 }

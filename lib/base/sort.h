@@ -1,4 +1,4 @@
-/* sort.h -- sorting by integer keys. */
+/* sort.h -- sorting by integer keys, and with a context. */
 #ifndef NSX_BASE_SORT_H
 #define NSX_BASE_SORT_H
 
@@ -18,5 +18,9 @@ void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size
  * while it runs. False when out of memory, the array unchanged. */
 struct nsx_sort_start { int64_t start; uint32_t i, tag; };
 bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
+
+/* qsort with a context, which is passed to each call of `compare`. n may be 0, and p then NULL. */
+typedef int nsx_sort_compare(const void *a, const void *b, const void *context);
+void nsx_sort_with(void *p, size_t n, size_t size, nsx_sort_compare *compare, const void *context);
 
 #endif

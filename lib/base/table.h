@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/num.h"
 #include "base/only.h"
 #include "base/outfile.h"
 #include "base/str.h"
@@ -44,6 +45,9 @@ void nsx_table_row(struct nsx_table *t);
 void nsx_table_int(struct nsx_table *t, int col, int64_t v);
 void nsx_table_double(struct nsx_table *t, int col, double v);
 void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
+
+/* The same for a sum of ns in a column of integers. NSX_OK, or NSX_ERR with err filled if it exceeds 64 bits. */
+int nsx_table_sum(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err);
 
 /* The line above a table in Markdown, which is Markdown itself; other forms omit it. The last one counts. */
 void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);

@@ -71,6 +71,15 @@ nsx_table_int(struct nsx_table *t, int col, int64_t v)
 		c->i = v;
 }
 
+int
+nsx_table_sum(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err)
+{
+	if (ns > INT64_MAX)
+		return nsx_err_overflow(err, NULL);
+	nsx_table_int(t, col, (int64_t)ns);
+	return NSX_OK;
+}
+
 void
 nsx_table_double(struct nsx_table *t, int col, double v)
 {

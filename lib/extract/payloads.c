@@ -202,9 +202,9 @@ add_places(struct work *w, const struct nsx_payload_value *v, const struct nsx_h
 	if (mine < pl->list.n)
 		info->frames = nsx_extract_keep_frames(p, pl->list.p[mine].frames);
 	for (size_t i = 0; i < pl->list.n; i++)
-		if (i != mine && !nsx_vec_push(&p->info_locs,
-		    ((struct ex_loc){ nsx_extract_keep(p, pl->list.p[i].op_name), nsx_extract_keep_frames(p,
-		    	pl->list.p[i].frames) })))
+		if (i != mine &&
+		    !nsx_vec_push(&p->info_locs, ((struct ex_loc){ nsx_extract_keep(p, pl->list.p[i].op_name),
+		                                  nsx_extract_keep_frames(p, pl->list.p[i].frames) })))
 			return false;
 	info->nlocs = (uint32_t)p->info_locs.n - info->locs;
 	return !w->buf.failed;

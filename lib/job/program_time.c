@@ -45,16 +45,16 @@ nsx_top_module(struct nsx_top *t, const struct nsx_rec *rec)
 	int64_t start = nsx_int(rec, NSX_MODULE_start, 0), dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	int64_t device = nsx_int(rec, NSX_MODULE_device, NSX_ABSENT);
 	uint32_t program = nsx_top_program(t, rec), *at;
-	struct nsx_err err;
+	struct nsx_err err = { "" };
 
 	if (program == NSX_NONE)
 		return NSX_NONE;
 	t->any_module = true;
-	if (nsx_string(rec, NSX_MODULE_name).len && nsx_top_name(t, program) == NSX_NONE
-	    && (t->programs.p[program].module_name = nsx_cat_intern(nsx_top_cat(t), rec->v[NSX_MODULE_name].s, &err)) ==
-	    NSX_NONE)
-		return NSX_NONE;
 	struct nsx_top_program *p = &t->programs.p[program];
+
+	if (nsx_string(rec, NSX_MODULE_name).len && nsx_top_name(t, program) == NSX_NONE &&
+	    (p->module_name = nsx_cat_intern(nsx_top_cat(t), rec->v[NSX_MODULE_name].s, &err)) == NSX_NONE)
+		return NSX_NONE;
 	if (dur < 0 || !nsx_has(rec, NSX_MODULE_start)) {
 		t->timeless_modules++;
 		return program;

@@ -382,7 +382,7 @@ nsx_stacks_print(struct nsx_stacks *s, struct nsx_outfile *out, struct nsx_err *
 	if (!s->nodes.n)
 		return NSX_OK;
 	if (s->total > INT64_MAX)
-		return nsx_err_set(err, "the sum of the times exceeds 64 bits");
+		return nsx_err_overflow(err, NULL);
 	if (!make_lines(&p) || !make_items(&p) || !make_order(&p) || !give_rest(&p))
 		rc = nsx_err_nomem(err, NULL);
 	else

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/reach.h"
 #include "job/step_numbers.h"
 
@@ -411,13 +412,11 @@ help(struct nsx_step_set *s, const struct nsx_step_thread *t, const uint32_t *st
 	return good;
 }
 
-static const struct nsx_step_set *sorting;   /* for qsort, which takes no context */
-
 static int
-by_process(const void *a, const void *b)
+by_process(const void *a, const void *b, const void *set)
 {
-	const struct nsx_step *x = &sorting->steps.p[*(const uint32_t *)a],
-	    *y = &sorting->steps.p[*(const uint32_t *)b];
+	const struct nsx_step_set *s = set;
+	const struct nsx_step *x = &s->steps.p[*(const uint32_t *)a], *y = &s->steps.p[*(const uint32_t *)b];
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
@@ -448,8 +447,8 @@ helpers_of(struct nsx_step_set *s, const uint32_t *steps, size_t n)
 		const struct nsx_step_thread *t = &s->threads.p[i];
 		size_t from = 0, to = n;
 
-		if (!t->ops.n || nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) !=
-		    NSX_NONE)
+		if (!t->ops.n ||
+		    nsx_map_get(&s->has_class, (struct nsx_key){ i, s->steps.p[steps[0]].class }) != NSX_NONE)
 			continue;
 		while (from < to) {
 			size_t mid = from + (to - from) / 2;
@@ -475,9 +474,8 @@ helpers(struct nsx_step_set *s)
 
 	for (size_t i = 0; good && i < s->steps.n; i++)
 		order[i] = (uint32_t)i;
-	sorting = s;
 	if (good)
-		qsort(order, s->steps.n, sizeof *order, by_process);
+		nsx_sort_with(order, s->steps.n, sizeof *order, by_process, s);
 	for (size_t i = 0, n; good && i < s->steps.n; i += n) {
 		for (n = 1; i + n < s->steps.n && s->steps.p[order[i + n]].class == s->steps.p[order[i]].class;)
 			n++;
@@ -490,14 +488,14 @@ helpers(struct nsx_step_set *s)
 /* ---- the end of the stream */
 
 static int
-by_class(const void *a, const void *b)
+by_class(const void *a, const void *b, const void *set)
 {
+	const struct nsx_step_set *s = set;
 	const struct nsx_step_of *x = a, *y = b;
-	int64_t dx = sorting->cat.devices.p[x->device].number, dy = sorting->cat.devices.p[y->device].number;
+	int64_t dx = s->cat.devices.p[x->device].number, dy = s->cat.devices.p[y->device].number;
 
 	if (x->class != y->class)
-		return nsx_str_cmp(nsx_intern_str(&sorting->names, x->class), nsx_intern_str(&sorting->names,
-			y->class));
+		return nsx_str_cmp(nsx_intern_str(&s->names, x->class), nsx_intern_str(&s->names, y->class));
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
 	if (x->first != y->first)
@@ -519,9 +517,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 	if (!good)
 		return nsx_err_nomem(s->err, NULL);
 	s->empty = s->kind == NSX_STEP_MODULE ? 0 : (int64_t)s->steps.n;
-	sorting = s;
-	if (s->list.n)
-		qsort(s->list.p, s->list.n, sizeof *s->list.p, by_class);
+	nsx_sort_with(s->list.p, s->list.n, sizeof *s->list.p, by_class, s);
 	NSX_VEC(uint8_t) met = { 0 };
 
 	for (size_t i = 0; i < s->list.n; i++) {

@@ -129,11 +129,11 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 		r.flags = NSX_RANGE_PUSHPOP;
 	else if (type != STARTEND && type != NVTXT_STARTEND)
 		return NSX_OK;
-	if (!nsx_cell_int(&v[ROWID], &r.id) || !nsx_cell_int(&v[START], &r.start) || !nsx_cell_int(&v[GLOBAL_TID],
-	    &gtid)
-	    || !nsx_cell_int_null(&v[END], &r.end, &has_end) || !nsx_cell_int_null(&v[DOMAIN_ID], &domain, &has_domain)
-	    || !nsx_cell_int_null(&v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) || !nsx_cell_int_null(&v[TEXT_ID],
-	    	&text_id, &has_id)) {
+	if (!nsx_cell_int(&v[ROWID], &r.id) || !nsx_cell_int(&v[START], &r.start) ||
+	    !nsx_cell_int(&v[GLOBAL_TID], &gtid) || !nsx_cell_int_null(&v[END], &r.end, &has_end) ||
+	    !nsx_cell_int_null(&v[DOMAIN_ID], &domain, &has_domain) ||
+	    !nsx_cell_int_null(&v[END_GLOBAL_TID], &end_gtid, &has_end_gtid) ||
+	    !nsx_cell_int_null(&v[TEXT_ID], &text_id, &has_id)) {
 		p->bad++;
 		return NSX_OK;
 	}

@@ -206,8 +206,8 @@ nsx_db_unchanged(const struct nsx_db *db, struct nsx_err *err)
 	const char *log;
 	struct stat st;
 
-	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK || compare_stamps(db->path, &db->stamp, &now, err) !=
-	    NSX_OK)
+	if (take_stamp(db->path, db->fd, &now, err) != NSX_OK ||
+	    compare_stamps(db->path, &db->stamp, &now, err) != NSX_OK)
 		return NSX_ERR;
 	/* If another file has replaced this one under the name, logs belong to that file. */
 	if (!db->stamp.logs || stat(db->path, &st) != 0 || st.st_dev != db->stamp.dev || st.st_ino != db->stamp.ino)
@@ -256,8 +256,8 @@ unpack(const char *path, int fd, struct nsx_err *err)
 	nsx_progress_phase("unpacking");
 	int out = -1, rc = nsx_input_need(&in, HEADER);
 
-	if (rc != NSX_ERR && (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) !=
-	    0))
+	if (rc != NSX_ERR &&
+	    (in.end - in.pos < HEADER || memcmp(in.buf + in.pos, sqlite_magic, sizeof sqlite_magic) != 0))
 		rc = not_sqlite(path, (const unsigned char *)in.buf + in.pos, (ssize_t)(in.end - in.pos), err);
 	if (rc == NSX_OK) {
 		out = nsx_tmpfile(err);

@@ -101,11 +101,12 @@ read_row(void *ctx, const struct nsx_db_cell *v)
 	int64_t cuda, gpid, stream = 0, node = -1, bytes = -1;
 	bool has_node = false, has_bytes = false;
 
-	if (!nsx_cell_int(&v[START], &op.start) || !nsx_cell_int(&v[END], &op.end) || !nsx_cell_int(&v[DEVICE], &cuda)
-	    || !nsx_cell_int(&v[PROCESS], &gpid) || !nsx_cell_int_null(&v[CORRELATION], &op.id, &op.has_id)
-	    || (p->whole && (!nsx_cell_int(&v[STREAM], &stream) || !nsx_cell_int_null(&v[NODE], &node, &has_node)
-	                     || !nsx_cell_int_null(&v[WHAT], &more.what, &more.has_what) ||
-	                     !nsx_cell_int_null(&v[BYTES], &bytes, &has_bytes)))) {
+	if (!nsx_cell_int(&v[START], &op.start) || !nsx_cell_int(&v[END], &op.end) ||
+	    !nsx_cell_int(&v[DEVICE], &cuda) || !nsx_cell_int(&v[PROCESS], &gpid) ||
+	    !nsx_cell_int_null(&v[CORRELATION], &op.id, &op.has_id) ||
+	    (p->whole && (!nsx_cell_int(&v[STREAM], &stream) || !nsx_cell_int_null(&v[NODE], &node, &has_node) ||
+	                  !nsx_cell_int_null(&v[WHAT], &more.what, &more.has_what) ||
+	                  !nsx_cell_int_null(&v[BYTES], &bytes, &has_bytes)))) {
 		p->bad++;
 		return NSX_OK;
 	}

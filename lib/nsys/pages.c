@@ -131,8 +131,7 @@ read_leaf(struct read *k, size_t i)
 			p = nsx_varint(p, end, &id);
 		int64_t rowid = (int64_t)id;
 		if (!sure && (!p || at < leaf.content || rowid <= last || rowid > highest || bytes > most ||
-		    (uint64_t)(p - page) + bytes != top
-		              || top - at < 4)) {
+		              (uint64_t)(p - page) + bytes != top || top - at < 4)) {
 			if (nsx_tree_leaf_check(&k->pager, k->tree, i, &leaf, k->err) != NSX_OK)
 				return NSX_ERR;
 			sure = true;

@@ -75,8 +75,8 @@ project_thread(struct nsx_loader *l, uint32_t thread, struct result *out)
 	struct nsx_calls calls;
 
 	out->nranges = th->n;
-	if (!sort_ranges(r, th->n) || nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) !=
-	    NSX_OK)
+	if (!sort_ranges(r, th->n) ||
+	    nsx_calls_make(l->calls + first, (uint32_t)n, l->launches->list.p, &calls) != NSX_OK)
 		return false;
 	/* Parents are relative to the thread's first range until all threads are stored. */
 	nsx_span_list spans = { 0 };

@@ -28,13 +28,13 @@ row_of(struct nsx_bandwidth_sums *s, const struct nsx_comm_record *r)
 {
 	struct nsx_bandwidth_row fresh = { .has_bytes = r->has_bytes, .has_group = r->has_group,
 	                                   .bytes = r->has_bytes ? r->bytes : 0,
-	                     .group = r->has_group ? r->group : 0 };
-	uint32_t size = nsx_map_number(&s->of_size, (struct nsx_key){ (uint64_t)r->kind << 1 | fresh.has_bytes,
-		(uint64_t)fresh.bytes }), row = size;
+	                                   .group = r->has_group ? r->group : 0 };
+	struct nsx_key by_size = { (uint64_t)r->kind << 1 | fresh.has_bytes, (uint64_t)fresh.bytes };
+	uint32_t size = nsx_map_number(&s->of_size, by_size), row = size;
+	struct nsx_key by_group = { (uint64_t)size << 1 | fresh.has_group, (uint64_t)fresh.group };
 
 	if (size != NSX_NONE)
-		row = nsx_map_number(&s->of_group, (struct nsx_key){ (uint64_t)size << 1 | fresh.has_group,
-			(uint64_t)fresh.group });
+		row = nsx_map_number(&s->of_group, by_group);
 	if (row != NSX_NONE && row == s->rows.n) {
 		fresh.number = row;
 		fresh.name = nsx_cat_str(&s->comm.cat, r->kind);
@@ -345,8 +345,8 @@ take(void *state, const struct nsx_rec *rec)
 		s->ndiags++;
 		s->warm |= nsx_is_diag_of(rec, "nsysx-warmup");
 	}
-	if (nsx_comm_take(&s->comm, rec, s->err) != NSX_OK || nsx_nccl_comms_take(&s->nccl.comms, rec, s->err) !=
-	    NSX_OK)
+	if (nsx_comm_take(&s->comm, rec, s->err) != NSX_OK ||
+	    nsx_nccl_comms_take(&s->nccl.comms, rec, s->err) != NSX_OK)
 		return NSX_ERR;
 	if (nsx_is_comm(&s->comm, rec) && take_comm(s, rec) != NSX_OK)
 		return NSX_ERR;

@@ -14,6 +14,7 @@
 
 #include "base/heap.h"
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/call_book.h"
 #include "job/catalogue.h"
 #include "job/reach.h"
@@ -309,24 +310,24 @@ take(void *state, const struct nsx_rec *rec)
 
 /* ---- tables */
 
-static const struct copies *sorted;   /* for qsort, which takes no context */
-
 static int
-by_string(uint32_t a, uint32_t b)
+by_string(const struct copies *f, uint32_t a, uint32_t b)
 {
-	return nsx_str_cmp(nsx_intern_str(&sorted->strings, a), nsx_intern_str(&sorted->strings, b));
+	return nsx_str_cmp(nsx_intern_str(&f->strings, a), nsx_intern_str(&f->strings, b));
 }
 
 /* The longest time first; sizes of one kind together, the smallest first. */
 static int
-by_time(const void *a, const void *b)
+by_time(const void *a, const void *b, const void *copies)
 {
+	const struct copies *f = copies;
 	const struct row *x = a, *y = b;
 	int c;
 
-	if (x->time != y->time && !sorted->options->by_size)
+	if (x->time != y->time && !f->options->by_size)
 		return x->time > y->time ? -1 : 1;
-	if ((c = by_string(x->name, y->name)) || (c = by_string(x->src, y->src)) || (c = by_string(x->dst, y->dst)))
+	if ((c = by_string(f, x->name, y->name)) || (c = by_string(f, x->src, y->src)) ||
+	    (c = by_string(f, x->dst, y->dst)))
 		return c;
 	return x->mode != y->mode ? x->mode - y->mode : x->size - y->size;
 }
@@ -354,9 +355,8 @@ make_table(struct copies *f)
 	                                      : "src dst mode time bytes count hidden gbps name");
 	nsx_table_adds(t, "time");
 
-	sorted = f;
-	if (t && f->rows.n)
-		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_time);
+	if (t)
+		nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_time, f);
 	for (size_t i = 0; t && i < f->rows.n; i++) {
 		const struct row *r = &f->rows.p[i];
 
@@ -517,9 +517,7 @@ nsx_copies_finish(struct nsx_copies_book *b)
 {
 	int rc = finish(&b->f, NSX_OK);
 
-	sorted = &b->f;
-	if (b->f.rows.n)
-		qsort(b->f.rows.p, b->f.rows.n, sizeof *b->f.rows.p, by_time);
+	nsx_sort_with(b->f.rows.p, b->f.rows.n, sizeof *b->f.rows.p, by_time, &b->f);
 	return rc;
 }
 

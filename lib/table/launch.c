@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/call_book.h"
 #include "job/catalogue.h"
 #include "job/range_book.h"
@@ -251,10 +252,8 @@ take(void *state, const struct nsx_rec *rec)
 
 /* ---- the table: by starved time, then kernel time, longest first, then name */
 
-static const struct launch *sorted;   /* for qsort, which takes no context */
-
 static int
-by_starved(const void *a, const void *b)
+by_starved(const void *a, const void *b, const void *names)
 {
 	const struct row *x = a, *y = b;
 
@@ -262,15 +261,13 @@ by_starved(const void *a, const void *b)
 		return x->starved > y->starved ? -1 : 1;
 	if (x->kernel != y->kernel)
 		return x->kernel > y->kernel ? -1 : 1;
-	return nsx_str_cmp(nsx_intern_str(&sorted->names, x->name), nsx_intern_str(&sorted->names, y->name));
+	return nsx_str_cmp(nsx_intern_str(names, x->name), nsx_intern_str(names, y->name));
 }
 
 static void
 sort_rows(struct launch *f)
 {
-	sorted = f;
-	if (f->rows.n)
-		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved);
+	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved, &f->names);
 }
 
 /* Devices wait longer for these kernels than they run them. Where that is no longer than a launch takes, it is for
@@ -348,7 +345,7 @@ free_all(struct launch *f)
 static int
 check_sums(const struct launch *f, int rc)
 {
-	return rc == NSX_OK && f->clipped ? nsx_err_set(f->err, "the sum of times exceeds 64 bits") : rc;
+	return rc == NSX_OK && f->clipped ? nsx_err_overflow(f->err, NULL) : rc;
 }
 
 int

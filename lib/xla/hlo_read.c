@@ -228,10 +228,10 @@ add_node(struct reading *r, const struct nsx_hlo_raw *raw, enum nsx_cost_kind ki
 			return NSX_ERR;
 		custom = nsx_cost_target_of((struct nsx_str){ (const char *)p, (size_t)raw->target.len });
 	}
-	if ((kind == NSX_COST_DOT || kind == NSX_COST_CONVOLUTION || kind == NSX_COST_REDUCE_WINDOW ||
-	    kind == NSX_COST_SELECT_SCATTER ||
-	     custom.target != NSX_COST_NO_TARGET) && nsx_cost_work_read(g, &b->u, raw->span, raw->config, custom, &n) !=
-	     NSX_OK)
+	bool modelled = kind == NSX_COST_DOT || kind == NSX_COST_CONVOLUTION || kind == NSX_COST_REDUCE_WINDOW ||
+	    kind == NSX_COST_SELECT_SCATTER || custom.target != NSX_COST_NO_TARGET;
+
+	if (modelled && nsx_cost_work_read(g, &b->u, raw->span, raw->config, custom, &n) != NSX_OK)
 		return NSX_ERR;
 	return nsx_vec_push(&g->nodes, n) ? NSX_OK : nsx_hlo_nomem(b);
 }

@@ -168,6 +168,61 @@ rm "$T"/some/*sm_1.0*
 head -c 300 "$(ls "$T"/job/dump0/*jit_train_step*after_optimizations*.pb)" >"$(ls "$T"/some/*train_step*)"
 fails 'a damaged dump' 1 "$T/some/" nsysx-perfetto -x "$T/some" -o "$T/out" "$T/s"
 fails 'a folder that is not there' 1 "$T/absent: No such file" nsysx-perfetto -x "$T/absent" -o "$T/out" "$T/s"
+# Hand-written: add.2 allocates 3000 bytes, dot.1 5000 more, and all are freed after it.
+mkdir "$T/late.dumps" "$T/silent.dumps"
+late=$T/late.dumps/module_0012.jit_step.after_optimizations.hlo.pb
+protoc -I heap --encode=Dump heap/dump.proto >"$late" <<'END'
+hlo_module {
+  name: "jit_step" id: 12 entry_computation_id: 1
+  computations {
+    name: "main" id: 1
+    instructions { name: "add.2" opcode: "add" id: 1 }
+    instructions { name: "dot.1" opcode: "dot" id: 2 }
+  }
+}
+buffer_assignment {
+  logical_buffers { id: 1 size: 3000 defined_at { instruction_id: 1 } }
+  logical_buffers { id: 2 size: 5000 defined_at { instruction_id: 2 } }
+  heap_simulator_traces {
+    events { buffer_id: 1 instruction_name: "add.2" }
+    events { buffer_id: 2 instruction_name: "dot.1" }
+    events { kind: 1 buffer_id: 1 instruction_name: "dot.1" }
+    events { kind: 1 buffer_id: 2 instruction_name: "dot.1" }
+  }
+}
+END
+# step [RECORDS]: two executions, RECORDS during the second.
+step() {
+	sed '/^$/d' <<-END | stream
+		#program	program:i	id:i	name:s
+		program	1	12	jit_step
+		#inst	inst:i	program:i	name:s
+		inst	1	1	add.2
+		inst	2	1	dot.1
+		#thunk	profile:i	device:i	program:i	execution:i	inst:i	name:s	start:i	dur:i
+		thunk	0	3	1	0	1	add.2	100	50
+		thunk	0	3	1	0	2	dot.1	200	10
+		thunk	0	3	1	1	1	add.2	300	10
+		$1
+		thunk	0	3	1	1	2	dot.1	400	10
+	END
+}
+step '' >"$T/step"
+heap "$T/step" "$T/is" -x "$T/late.dumps"
+equal 'the memory of two executions' "$(cut -f3,4 "$T/is" | tr '\t\n' ': ')$(cat "$T/err")" \
+	'100:3000 200:8000 210:0 300:3000 400:8000 410:0 '
+cp "$T/is" "$T/want"
+step 'thunk	0	3	1	0	2	dot.1	350	10
+thunk	0	3	1	0	2	dot.1	360	10' >"$T/step.late"
+heap "$T/step.late" "$T/is" -v -x "$T/late.dumps"
+same 'thunks that start after the next execution do not change counters' "$T/is" "$T/want"
+equal '... and are counted' "$(cat "$T/err")" \
+	'nsysx-perfetto: info: thunks that start after the next execution of their program: not in counters of heap memory (2)'
+protoc -I heap --decode=Dump heap/dump.proto <"$late" | sed '/^buffer_assignment/,$d' |
+	protoc -I heap --encode=Dump heap/dump.proto >"$T/silent.dumps/${late##*/}"
+heap "$T/step" "$T/is" -v -x "$T/silent.dumps"
+equal 'a program without a heap trace in its dump is counted' "$(cat "$T/is" "$T/err")" \
+	'nsysx-perfetto: info: executed programs without a heap trace in their dump'
 
 # ---- encodings; alignment ----
 nsysx-perfetto -q "$T/s" >"$T/one"

@@ -20,7 +20,7 @@ rnd(uint32_t n)
 static int
 by_start(const void *a, const void *b)
 {
-	const struct cmp_range *x = a, *y = b;
+	const struct compile_range *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -30,13 +30,13 @@ by_start(const void *a, const void *b)
 
 /* Ranges side by side in [from, to) of a thread, each with some inside it, of its own or another thread. */
 static size_t
-grow(struct cmp_range *r, size_t n, uint32_t parent, int64_t thread, int64_t from, int64_t to, int depth)
+grow(struct compile_range *r, size_t n, uint32_t parent, int64_t thread, int64_t from, int64_t to, int depth)
 {
 	while (n < RANGES && to - from > 1 && rnd(8)) {
 		int64_t start = from + rnd((uint32_t)(to - from)), dur = rnd((uint32_t)(to - start)) + 1;
 		size_t i = n++;
 
-		r[i] = (struct cmp_range){ .pid = thread, .tid = (int64_t)i, .start = start, .dur = dur, .self = dur, .parent = parent };
+		r[i] = (struct compile_range){ .pid = thread, .tid = (int64_t)i, .start = start, .dur = dur, .self = dur, .parent = parent };
 		if (parent != NSX_NONE && r[parent].pid == thread) {
 			r[parent].child += dur;
 			r[parent].self -= dur;
@@ -53,7 +53,7 @@ grow(struct cmp_range *r, size_t n, uint32_t parent, int64_t thread, int64_t fro
 
 /* Put them in order of start; parents follow. */
 static void
-sort(struct cmp_range *r, size_t n)
+sort(struct compile_range *r, size_t n)
 {
 	uint32_t place[RANGES];
 
@@ -75,13 +75,13 @@ test_share(void)
 	size_t parallel = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		struct cmp_range r[RANGES];
-		struct cmp_part part[RANGES];
+		struct compile_range r[RANGES];
+		struct compile_part part[RANGES];
 		struct nsx_err err = { "" };
-		cmp_time sum = 0;
+		fine_time sum = 0;
 		int64_t roots = 0;
 
-		r[0] = (struct cmp_range){ .dur = 1000, .self = 1000, .parent = NSX_NONE };
+		r[0] = (struct compile_range){ .dur = 1000, .self = 1000, .parent = NSX_NONE };
 		size_t n = grow(r, 1, 0, 0, 0, 1000, 3);
 		for (int64_t w = 1; w < 4; w++)
 			n = grow(r, n, 0, w, 0, 1000, 2);
@@ -94,10 +94,10 @@ test_share(void)
 			roots += r[i].parent == NSX_NONE ? r[i].dur : 0;
 			parallel += !main_thread;
 			negative += part[i].self < 0 || part[i].child < 0;
-			changed += main_thread && !part[i].owns && part[i].self != r[i].self * CMP_NS;
+			changed += main_thread && !part[i].owns && part[i].self != r[i].self * FINE_NS;
 		}
 		/* Each division may lose less than 2^-64 ns. */
-		lost += sum > roots * CMP_NS || sum < roots * CMP_NS - (cmp_time)n;
+		lost += sum > roots * FINE_NS || sum < roots * FINE_NS - (fine_time)n;
 	}
 	is_int(failed, 0, "any ranges can be shared");
 	ok(parallel > ROUNDS, "many of them on other threads");

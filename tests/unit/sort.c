@@ -1,6 +1,7 @@
 /* Sorting by start: of any number of runs, equal starts in the order in which they stood. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "tap.h"
@@ -59,6 +60,52 @@ applied(void)
 	nsx_sort_apply(NULL, 8, NULL, 0);
 }
 
+/* Numbers of rows, by the sorted columns of each row; the comparison sorts a row itself. */
+struct grid { int cell[40][3]; };
+
+static int
+by_value(const void *a, const void *b, const void *sign)
+{
+	return (*(const int *)a - *(const int *)b) * *(const int *)sign;
+}
+
+static int
+by_row(const void *a, const void *b, const void *grid)
+{
+	const struct grid *g = grid;
+	static const int up = 1;
+	int x[3], y[3], c = 0;
+
+	memcpy(x, g->cell[*(const int *)a], sizeof x);
+	memcpy(y, g->cell[*(const int *)b], sizeof y);
+	nsx_sort_with(x, 3, sizeof *x, by_value, &up);
+	nsx_sort_with(y, 3, sizeof *y, by_value, &up);
+	for (int i = 0; i < 3 && !c; i++)
+		c = x[i] - y[i];
+	return c ? c : *(const int *)a - *(const int *)b;
+}
+
+static void
+with_context(void)
+{
+	int v[] = { 3, 1, 2 }, order[40], down = -1;
+	struct grid g;
+	bool good = true;
+
+	nsx_sort_with(v, 3, sizeof *v, by_value, &down);
+	ok(v[0] == 3 && v[1] == 2 && v[2] == 1, "a sort reads its context");
+	nsx_sort_with(NULL, 0, sizeof *v, by_value, &down);
+	for (int i = 0; i < 40; i++) {
+		order[i] = i;
+		for (int k = 0; k < 3; k++)
+			g.cell[i][k] = (int)(next() % 3);
+	}
+	nsx_sort_with(order, 40, sizeof *order, by_row, &g);
+	for (int i = 1; i < 40; i++)
+		good = good && by_row(&order[i - 1], &order[i], &g) < 0;
+	ok(good, "a comparison may sort with a context of its own");
+}
+
 int
 main(void)
 {
@@ -84,5 +131,6 @@ main(void)
 	a[6].start = -1;
 	ok(nsx_sort_starts(a, 7) && a[0].i == 6 && sorted(a, 7), "a run of one");
 	ok(nsx_sort_starts(a, 0) && nsx_sort_starts(a, 1), "0 and 1 elements");
+	with_context();
 	return done();
 }

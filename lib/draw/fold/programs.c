@@ -158,8 +158,8 @@ take_thunk(struct programs *f, const struct nsx_rec *rec)
 		return false;
 	struct inst *i = &f->insts.p[at];
 	if (i->name == NSX_NONE && f->options.by == NSX_FOLD_MODULE && f->top.cat.insts.p[at].name == NSX_NONE &&
-	    nsx_string(rec, NSX_THUNK_name).len
-	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
+	    nsx_string(rec, NSX_THUNK_name).len &&
+	    (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	bool comm = nsx_cat_communicates(&f->top.cat, rec);
 	if (nsx_top_thunk(&f->top, rec, comm, &dur, &hidden)) {

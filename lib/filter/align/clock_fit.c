@@ -49,8 +49,8 @@ walk_to(struct walk *w, int64_t number, int32_t shift)
 		w->v++;
 	while (w->u < w->uend && (int64_t)w->u->execution + shift < number)
 		w->u++;
-	return w->v < w->vend && w->u < w->uend && w->v->execution == number && (int64_t)w->u->execution + shift ==
-	       number;
+	return w->v < w->vend && w->u < w->uend && w->v->execution == number &&
+	       (int64_t)w->u->execution + shift == number;
 }
 
 /* The median over couples of u's end - v's end in v's execution `number`, which removes the jitter of single ends. */

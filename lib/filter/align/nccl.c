@@ -128,8 +128,8 @@ find_votes(struct voting *v)
 	if (v->list.n)
 		qsort(v->list.p, v->list.n, sizeof *v->list.p, by_like);
 	for (size_t i = 0; i < v->list.n; i++)
-		if (!kept || v->list.p[kept - 1].like != v->list.p[i].like || v->list.p[kept - 1].clock !=
-		    v->list.p[i].clock)
+		if (!kept || v->list.p[kept - 1].like != v->list.p[i].like ||
+		    v->list.p[kept - 1].clock != v->list.p[i].clock)
 			v->list.p[kept++] = v->list.p[i];
 	v->list.n = kept;
 	free(keys);

@@ -193,8 +193,7 @@ add_edge(struct pairing *p, struct series **order, uint32_t program, uint32_t v,
 	uint32_t most = 0, longest = 0;
 
 	while (i < end && k < end && order[i]->program == program && order[k]->program == program &&
-	       order[i]->device == v
-	       && order[k]->device == u && e.n < MOST_COUPLES) {
+	    order[i]->device == v && order[k]->device == u && e.n < MOST_COUPLES) {
 		if (order[i]->collective != order[k]->collective) {
 			if (order[i]->collective < order[k]->collective)
 				i++;

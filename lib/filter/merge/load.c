@@ -180,10 +180,11 @@ load_communicator(struct loading *l, const struct nsx_rec *rec)
 	struct mg_held h;
 	uint32_t to;
 
-	if ((nsx_has(rec, NSX_COMMUNICATOR_device) && refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) !=
-	    NSX_OK)
-	    || (nsx_has(rec, NSX_COMMUNICATOR_profile) && refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile,
-	                                                        &to) != NSX_OK))
+	if (nsx_has(rec, NSX_COMMUNICATOR_device) &&
+	    refer(l, &l->s->device_of, rec, NSX_COMMUNICATOR_device, &to) != NSX_OK)
+		return NSX_ERR;
+	if (nsx_has(rec, NSX_COMMUNICATOR_profile) &&
+	    refer(l, &l->s->profile_of, rec, NSX_COMMUNICATOR_profile, &to) != NSX_OK)
 		return NSX_ERR;
 	return nsx_merge_hold(&l->m->arena, rec, &h) && nsx_vec_push(&l->m->communicators, h) &&
 	       nsx_vec_push(&l->m->communicator_source, l->source)
@@ -256,16 +257,16 @@ load_inst(struct loading *l, const struct nsx_rec *rec)
 	struct mg_have have = { 0 };
 	uint32_t *at;
 
-	if (want(l, rec, NSX_INST_inst) != NSX_OK || want(l, rec, NSX_INST_name) != NSX_OK
-	    || refer(l, &l->s->program_of, rec, NSX_INST_program, &have.program) != NSX_OK
-	    || string_of(l, rec, NSX_INST_name, &row.name) != NSX_OK || string_of(l, rec, NSX_INST_opcode,
-	    	&row.opcode) != NSX_OK
-	    || string_of(l, rec, NSX_INST_collective, &row.collective) != NSX_OK
-	    || string_of(l, rec, NSX_INST_op_name, &row.op_name) != NSX_OK
-	    || string_of(l, rec, NSX_INST_scheduling_name, &row.scheduling_name) != NSX_OK
-	    || string_of(l, rec, NSX_INST_math, &row.math) != NSX_OK
-	    || place_of(l, &l->groups, rec, NSX_INST_groups, &row.groups) != NSX_OK
-	    || place_of(l, &l->stacks, rec, NSX_INST_stack, &row.stack) != NSX_OK)
+	if (want(l, rec, NSX_INST_inst) != NSX_OK || want(l, rec, NSX_INST_name) != NSX_OK ||
+	    refer(l, &l->s->program_of, rec, NSX_INST_program, &have.program) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_name, &row.name) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_opcode, &row.opcode) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_collective, &row.collective) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_op_name, &row.op_name) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_scheduling_name, &row.scheduling_name) != NSX_OK ||
+	    string_of(l, rec, NSX_INST_math, &row.math) != NSX_OK ||
+	    place_of(l, &l->groups, rec, NSX_INST_groups, &row.groups) != NSX_OK ||
+	    place_of(l, &l->stacks, rec, NSX_INST_stack, &row.stack) != NSX_OK)
 		return NSX_ERR;
 	row.extras = nsx_merge_extras(l->m, rec);
 	have.inst = rec->v[NSX_INST_inst].i;
@@ -285,10 +286,10 @@ load_loc(struct loading *l, const struct nsx_rec *rec)
 	struct loc loc = { .at = (uint32_t)l->locs.n };
 	uint32_t program;
 
-	if (want(l, rec, NSX_LOC_inst) != NSX_OK || refer(l, &l->s->program_of, rec, NSX_LOC_program, &program) !=
-	    NSX_OK
-	    || string_of(l, rec, NSX_LOC_op_name, &loc.loc.op_name) != NSX_OK
-	    || place_of(l, &l->stacks, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
+	if (want(l, rec, NSX_LOC_inst) != NSX_OK ||
+	    refer(l, &l->s->program_of, rec, NSX_LOC_program, &program) != NSX_OK ||
+	    string_of(l, rec, NSX_LOC_op_name, &loc.loc.op_name) != NSX_OK ||
+	    place_of(l, &l->stacks, rec, NSX_LOC_stack, &loc.loc.stack) != NSX_OK)
 		return NSX_ERR;
 	loc.loc.extras = nsx_merge_extras(l->m, rec);
 	loc.row = nsx_map_get(&l->inst_at, inst_key(program, rec->v[NSX_LOC_inst].i));

@@ -38,9 +38,8 @@ start(struct mg *m)
 {
 	struct nsx_str none = NSX_STR("");
 
-	return nsx_intern(&m->strings, none) == 0 && nsx_intern(&m->places, none) == 0 && nsx_intern(&m->lists, none) ==
-	       0
-	       && nsx_intern(&m->rows, none) == 0;
+	return nsx_intern(&m->strings, none) == 0 && nsx_intern(&m->places, none) == 0 &&
+	       nsx_intern(&m->lists, none) == 0 && nsx_intern(&m->rows, none) == 0;
 }
 
 static void

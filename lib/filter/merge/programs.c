@@ -266,8 +266,8 @@ nsx_merge_use(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int 
 	}
 	if (of != INT64_MIN)
 		q = nsx_merge_remap_get(&s->profile_of, of);
-	else if (device >= 0 && nsx_has(rec, device) && (u = nsx_merge_remap_get(&s->device_of, rec->v[device].i)) !=
-	         NSX_NONE)
+	else if (device >= 0 && nsx_has(rec, device) &&
+	    (u = nsx_merge_remap_get(&s->device_of, rec->v[device].i)) != NSX_NONE)
 		q = m->devices.p[u].profile;
 	u = q == NSX_NONE ? NSX_NONE : nsx_map_get(&m->use_of, use_key(q, p));
 	/* A profile without a name for the program uses that of another profile. */

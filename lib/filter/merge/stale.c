@@ -37,8 +37,7 @@ see(struct mg *m, struct mg_source *s, const struct nsx_rec *rec)
 	uint32_t i;
 
 	if (rec->kind->id != NSX_THUNK || !nsx_has(rec, NSX_THUNK_comm) || !nsx_has(rec, NSX_THUNK_program) ||
-	    !nsx_has(rec, NSX_THUNK_inst)
-	    || !(stale = stale_of(m, s, rec, NSX_THUNK_device)) || stale->is)
+	    !nsx_has(rec, NSX_THUNK_inst) || !(stale = stale_of(m, s, rec, NSX_THUNK_device)) || stale->is)
 		return NSX_OK;
 	u = nsx_merge_use(m, s, rec, NSX_THUNK_profile, NSX_THUNK_device, NSX_THUNK_program);
 	if (!u)

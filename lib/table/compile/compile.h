@@ -9,42 +9,42 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-/* Nanoseconds with 64 fractional bits. */
-typedef __int128 cmp_time;
-#define CMP_NS ((cmp_time)1 << 64)
-#define CMP_MAX (INT64_MAX / 4)
+/* Nanoseconds with 64 fractional bits; FINE_NS is one nanosecond. */
+typedef __int128 fine_time;
+#define FINE_NS ((fine_time)1 << 64)
+#define TIME_MAX (INT64_MAX / 4)   /* ns; a time beyond it is not valid */
 
 /* A range of a compilation. */
-struct cmp_range {
+struct compile_range {
 	int64_t  pid, tid;
-	int64_t  start, dur;     /* host ns; dur >= 0; no time of a range is beyond CMP_MAX */
+	int64_t  start, dur;     /* host ns; dur >= 0; no time of a range is beyond TIME_MAX */
 	int64_t  child, self;    /* ns; of its direct children on its thread, and dur less that */
 	int64_t  program;        /* number; -1: unknown */
 	uint32_t parent;         /* index of the range it is in, which comes before it; NSX_NONE: none */
-	uint32_t name;           /* in cmp.names */
+	uint32_t name;           /* in struct compiling.names */
 	bool     inner;          /* it has children on its thread */
 	bool     orphan;         /* its parent is missing */
 };
 
 /* The share of a range in the time of its compilation. */
-struct cmp_part { cmp_time self, child; bool owns; /* ranges of other threads are directly in it */ };
+struct compile_part { fine_time self, child; bool owns; /* ranges of other threads are directly in it */ };
 
 /* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive
  * time. If ranges of other threads are inside one of them, the time in which any of those, and no child of it, is open
  * is assigned to them, in proportion to their exclusive times, instead of to their parent. NSX_OK or NSX_ERR. */
-int nsx_compile_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err);
+int nsx_compile_share(const struct compile_range *r, size_t n, struct compile_part *part, struct nsx_err *err);
 
 /* A row under construction. */
 struct compiling_row {
 	struct nsx_str name;
 	int64_t  program;        /* by module: number, -1 if unknown */
-	cmp_time self, child;
-	cmp_time work, longest;  /* by module */
+	fine_time self, child;
+	fine_time work, longest;  /* by module */
 	int64_t  compilations;
 };
 
 /* The rows of a table. */
-struct cmp_rows {
+struct compile_rows {
 	enum nsx_compile_by by;
 	NSX_VEC(struct compiling_row) rows;
 	struct nsx_map     row_at;       /* key -> rows */
@@ -60,7 +60,7 @@ struct nsx_compile_profile {
 };
 
 /* A process of a profile. busy: ns in which a compilation of it runs. */
-struct cmp_process { size_t profile; int64_t pid, compilations; int64_t from, until; cmp_time busy; bool loaded; };
+struct compile_process { size_t profile; int64_t pid, compilations; int64_t from, until; fine_time busy; bool loaded; };
 
 struct compiling {
 	const struct nsx_compile_opts *opts;
@@ -73,9 +73,9 @@ struct compiling {
 	struct nsx_map     program_at;   /* number -> programs */
 	NSX_VEC(struct nsx_compile_profile) profiles;
 	struct nsx_map     profile_at;
-	NSX_VEC(struct cmp_process) processes;
-	struct cmp_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
-	NSX_VEC(struct cmp_range) ranges;   /* of the current profile */
+	NSX_VEC(struct compile_process) processes;
+	struct compile_rows   *tables, *at;   /* opts->nby of them; the one that is being added to or printed */
+	NSX_VEC(struct compile_range) ranges;   /* of the current profile */
 	size_t             profile;      /* the current profile */
 	int64_t            records, orphans;
 };
@@ -86,14 +86,14 @@ size_t nsx_compile_profile(struct compiling *c, int64_t number);
 /* Record that the profile covers [start, start + dur]. */
 void nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur);
 
-/* Whether all times of r are within CMP_MAX and its duration is not negative. */
-bool nsx_compile_sound(const struct cmp_range *r);
+/* Whether all times of r are within TIME_MAX and its duration is not negative. */
+bool nsx_compile_sound(const struct compile_range *r);
 
 /* All of a profile is in c->ranges: add it up and clear it. */
 int nsx_compile_tally(struct compiling *c);
 
 /* Name of the row for the time of library loading (opts->loading). */
-#define CMP_LOADING "[non-leaf time in 0th XlaCompile range]"
+#define LOADING_NAME "[non-leaf time in 0th XlaCompile range]"
 
 /* Read a stream, or (csv) the records that c->opts->csv converts CSV to, into c. */
 int nsx_compile_load(struct compiling *c, struct nsx_reader *in, bool csv, int64_t *diags);

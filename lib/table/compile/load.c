@@ -64,7 +64,7 @@ flush(struct loading *l)
 
 /* r's parent: an index, or NSX_NONE; it comes earlier in the order of the stream. */
 static int
-find_parent(struct loading *l, struct cmp_range *r, int64_t id)
+find_parent(struct loading *l, struct compile_range *r, int64_t id)
 {
 	uint32_t *at = nsx_map_at(&l->range_at, (struct nsx_key){ (uint64_t)id, 0 });
 
@@ -93,7 +93,7 @@ load_compile(struct loading *l, const struct nsx_rec *rec)
 		c->profile = profile;
 		l->open = true;
 	}
-	struct cmp_range r = {
+	struct compile_range r = {
 		.pid = nsx_int(rec, NSX_COMPILE_pid, -1), .tid = nsx_int(rec, NSX_COMPILE_tid, -1),
 		.start = nsx_int(rec, NSX_COMPILE_start, 0), .dur = nsx_int(rec, NSX_COMPILE_dur, 0),
 		.child = nsx_int(rec, NSX_COMPILE_child, 0), .program = nsx_int(rec, NSX_COMPILE_program, -1),

@@ -19,9 +19,9 @@ struct region {
 };
 
 struct sharing {
-	const struct cmp_range *r;
+	const struct compile_range *r;
 	size_t          n;
-	struct cmp_part *part;
+	struct compile_part *part;
 	uint32_t       *root;    /* by range: the outermost range of its thread if that is not the compiling thread,
 	                          * else NSX_NONE */
 	uint32_t       *region;  /* by such a root */
@@ -30,7 +30,7 @@ struct sharing {
 };
 
 static bool
-one_thread(const struct cmp_range *a, const struct cmp_range *b)
+one_thread(const struct compile_range *a, const struct compile_range *b)
 {
 	return a->pid == b->pid && a->tid == b->tid;
 }
@@ -55,7 +55,7 @@ collect(struct sharing *s, bool roots)
 {
 	s->keys.n = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		const struct cmp_range *r = &s->r[i];
+		const struct compile_range *r = &s->r[i];
 
 		if (r->parent == NSX_NONE || (roots ? s->root[i] != i : s->root[i] != NSX_NONE ||
 		    !s->part[r->parent].owns))
@@ -91,7 +91,7 @@ find_regions(struct sharing *s)
 
 /* Parts outside the owner do not count. */
 static void
-clip(struct region *g, const struct cmp_range *owner)
+clip(struct region *g, const struct compile_range *owner)
 {
 	int64_t end = owner->start + owner->dur;
 
@@ -113,7 +113,7 @@ take_children(struct sharing *s)
 	if (!collect(s, false))
 		return false;
 	for (size_t k = 0; k < s->keys.n; k++) {
-		const struct cmp_range *r = &s->r[s->keys.p[k].i];
+		const struct compile_range *r = &s->r[s->keys.p[k].i];
 		int64_t from = r->start, to = r->start + r->dur;
 
 		if (k == 0 || s->r[s->keys.p[k - 1].i].parent != r->parent)
@@ -138,15 +138,15 @@ take_children(struct sharing *s)
 }
 
 /* w * share / weight, with 64 fractional bits. */
-static cmp_time
+static fine_time
 portion(int64_t w, const struct region *g)
 {
 	nsx_u128 product = (nsx_u128)(uint64_t)w * (uint64_t)g->share;
 
 	/* More than the whole, which valid records never have. */
 	if (product / g->weight >= (uint64_t)g->share)
-		return g->share * CMP_NS;
-	return (cmp_time)(product / g->weight) * CMP_NS + (cmp_time)((product % g->weight << 64) / g->weight);
+		return g->share * FINE_NS;
+	return (fine_time)(product / g->weight) * FINE_NS + (fine_time)((product % g->weight << 64) / g->weight);
 }
 
 static int64_t
@@ -168,8 +168,8 @@ share_out(struct sharing *s, struct nsx_err *err)
 			return nsx_err_set(err, "compile records whose times exceed 63 bits in sum");
 		if (!g->weight)
 			g->share = 0;
-		s->part[g->owner].self -= g->share * CMP_NS;
-		s->part[g->owner].child += g->share * CMP_NS;
+		s->part[g->owner].self -= g->share * FINE_NS;
+		s->part[g->owner].child += g->share * FINE_NS;
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->root[i] == NSX_NONE)
@@ -182,7 +182,7 @@ share_out(struct sharing *s, struct nsx_err *err)
 }
 
 int
-nsx_compile_share(const struct cmp_range *r, size_t n, struct cmp_part *part, struct nsx_err *err)
+nsx_compile_share(const struct compile_range *r, size_t n, struct compile_part *part, struct nsx_err *err)
 {
 	struct sharing s = { .r = r, .n = n, .part = part };
 	int rc = NSX_ERR;
@@ -190,7 +190,7 @@ nsx_compile_share(const struct cmp_range *r, size_t n, struct cmp_part *part, st
 	s.root = malloc((n + 1) * sizeof *s.root);
 	s.region = malloc((n + 1) * sizeof *s.region);
 	for (size_t i = 0; i < n; i++)
-		part[i] = (struct cmp_part){ r[i].self * CMP_NS, r[i].child * CMP_NS, false };
+		part[i] = (struct compile_part){ r[i].self * FINE_NS, r[i].child * FINE_NS, false };
 	if (s.root && s.region) {
 		find_roots(&s);
 		if (find_regions(&s)) {

@@ -55,7 +55,7 @@ fail_nomem(struct summary *s)
 static int
 fail_large(struct summary *s)
 {
-	return nsx_err_set(s->err, "%s: the sum of times exceeds 64 bits", s->where);
+	return nsx_err_overflow(s->err, s->where);
 }
 
 /* ---- numbers in the form of the summary ---- */

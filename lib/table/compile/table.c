@@ -20,21 +20,21 @@ nsx_compile_by_name(const char *name)
 
 /* Whole nanoseconds of v, rounded down; its fraction in 2^-64 ns. */
 static int64_t
-whole(cmp_time v)
+whole(fine_time v)
 {
-	cmp_time q = v / CMP_NS;
+	fine_time q = v / FINE_NS;
 
-	return (int64_t)(q - (v % CMP_NS < 0));
+	return (int64_t)(q - (v % FINE_NS < 0));
 }
 
 static uint64_t
-fraction(cmp_time v)
+fraction(fine_time v)
 {
-	return (uint64_t)(v - whole(v) * CMP_NS);
+	return (uint64_t)(v - whole(v) * FINE_NS);
 }
 
 static int64_t
-nearest(cmp_time v)
+nearest(fine_time v)
 {
 	return whole(v) + (fraction(v) >> 63 ? 1 : 0);
 }
@@ -72,7 +72,7 @@ round_rows(struct compiling *c)
 		bool more = i < missing;
 
 		/* The order is made already, so its keys may change. */
-		row->self = (whole(row->self) + more) * CMP_NS;
+		row->self = (whole(row->self) + more) * FINE_NS;
 	}
 	free(order);
 	return true;
@@ -89,7 +89,7 @@ by_self(const void *a, const void *b)
 }
 
 static double
-ratio(cmp_time part, cmp_time of)
+ratio(fine_time part, fine_time of)
 {
 	return of > 0 ? (double)part / (double)of : 0;
 }
@@ -105,7 +105,7 @@ new_table(struct compiling *c, const struct nsx_table_col *cols, int n)
 }
 
 static struct nsx_table *
-range_table(struct compiling *c, cmp_time total)
+range_table(struct compiling *c, fine_time total)
 {
 	enum { NAME, SELF, CHILD, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
@@ -128,7 +128,7 @@ range_table(struct compiling *c, cmp_time total)
 }
 
 static struct nsx_table *
-module_table(struct compiling *c, cmp_time total)
+module_table(struct compiling *c, fine_time total)
 {
 	enum { ID, NAME, KEY, COMPILATIONS, TOTAL, MEAN, MAX, WORK, PERCENT, NCOLS };
 	static const struct nsx_table_col cols[NCOLS] = {
@@ -168,7 +168,7 @@ module_table(struct compiling *c, cmp_time total)
 static int
 by_busy(const void *a, const void *b)
 {
-	const struct cmp_process *x = a, *y = b;
+	const struct compile_process *x = a, *y = b;
 
 	if (x->busy != y->busy)
 		return x->busy < y->busy ? 1 : -1;
@@ -196,7 +196,7 @@ process_table(struct compiling *c)
 	if (c->processes.n)
 		qsort(c->processes.p, c->processes.n, sizeof *c->processes.p, by_busy);
 	for (size_t i = 0; t && i < c->processes.n; i++) {
-		const struct cmp_process *p = &c->processes.p[i];
+		const struct compile_process *p = &c->processes.p[i];
 		const struct nsx_compile_profile *of = &c->profiles.p[p->profile];
 
 		nsx_table_row(t);
@@ -208,7 +208,7 @@ process_table(struct compiling *c)
 		nsx_table_int(t, COMPILE, whole(p->busy));
 		nsx_table_int(t, WALL, wall_of(of));
 		if (wall_of(of))
-			nsx_table_double(t, SHARE, ratio(p->busy, wall_of(of) * CMP_NS));
+			nsx_table_double(t, SHARE, ratio(p->busy, wall_of(of) * FINE_NS));
 	}
 	/* Profiles that compile nothing. */
 	for (size_t i = 0; t && i < c->profiles.n; i++) {
@@ -264,7 +264,7 @@ struct nsx_table *
 nsx_compile_table(struct compiling *c)
 {
 	struct nsx_table *t;
-	cmp_time total = 0;
+	fine_time total = 0;
 
 	name_programs(c);
 	if (!round_rows(c)) {

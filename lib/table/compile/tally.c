@@ -25,7 +25,7 @@ void
 nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur)
 {
 	/* Invalid times are not counted. */
-	if (start > CMP_MAX || start < -CMP_MAX || dur < 0 || dur > CMP_MAX)
+	if (start > TIME_MAX || start < -TIME_MAX || dur < 0 || dur > TIME_MAX)
 		return;
 	if (p->last < p->first || start < p->first) {
 		if (p->last < p->first)
@@ -37,11 +37,11 @@ nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur)
 }
 
 bool
-nsx_compile_sound(const struct cmp_range *r)
+nsx_compile_sound(const struct compile_range *r)
 {
-	return r->start <= CMP_MAX && r->start >= -CMP_MAX && r->dur >= 0 && r->dur <= CMP_MAX &&
-	       r->child >= -CMP_MAX &&
-	       r->child <= CMP_MAX && r->self >= -CMP_MAX && r->self <= CMP_MAX;
+	return r->start <= TIME_MAX && r->start >= -TIME_MAX && r->dur >= 0 && r->dur <= TIME_MAX &&
+	       r->child >= -TIME_MAX &&
+	       r->child <= TIME_MAX && r->self >= -TIME_MAX && r->self <= TIME_MAX;
 }
 
 static struct compiling_row *
@@ -63,7 +63,7 @@ row_of(struct compiling *c, int64_t key, struct nsx_str name)
 }
 
 static int
-add(struct compiling *c, cmp_time *sum, cmp_time v)
+add(struct compiling *c, fine_time *sum, fine_time v)
 {
 	if (!__builtin_add_overflow(*sum, v, sum))
 		return NSX_OK;
@@ -73,14 +73,15 @@ add(struct compiling *c, cmp_time *sum, cmp_time v)
 /* ---- processes ---- */
 
 /* The process that r belongs to; NULL when out of memory. Few: a search is enough. */
-static struct cmp_process *
-process_of(struct compiling *c, const struct cmp_range *r)
+static struct compile_process *
+process_of(struct compiling *c, const struct compile_range *r)
 {
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;)
 		if (c->processes.p[i].pid == r->pid)
 			return &c->processes.p[i];
-	if (!nsx_vec_push(&c->processes, ((struct cmp_process){ .profile = c->profile, .pid = r->pid, .from = r->start,
-	    .until = r->start }))) {
+	struct compile_process fresh = { .profile = c->profile, .pid = r->pid, .from = r->start, .until = r->start };
+
+	if (!nsx_vec_push(&c->processes, fresh)) {
 		nsx_err_nomem(c->err, c->where);
 		return NULL;
 	}
@@ -89,15 +90,15 @@ process_of(struct compiling *c, const struct cmp_range *r)
 
 /* Compilations of a process count once where they overlap; they come in order of start. */
 static int
-open_compilation(struct compiling *c, const struct cmp_range *r)
+open_compilation(struct compiling *c, const struct compile_range *r)
 {
-	struct cmp_process *p = process_of(c, r);
+	struct compile_process *p = process_of(c, r);
 
 	if (!p)
 		return NSX_ERR;
 	p->compilations += !r->orphan;
 	if (r->start > p->until) {
-		p->busy += (p->until - p->from) * CMP_NS;
+		p->busy += (p->until - p->from) * FINE_NS;
 		p->from = p->until = r->start;
 	}
 	if (r->start + r->dur > p->until)
@@ -109,9 +110,9 @@ static void
 close_processes(struct compiling *c)
 {
 	for (size_t i = c->processes.n; i-- > 0 && c->processes.p[i].profile == c->profile;) {
-		struct cmp_process *p = &c->processes.p[i];
+		struct compile_process *p = &c->processes.p[i];
 
-		p->busy += (p->until - p->from) * CMP_NS;
+		p->busy += (p->until - p->from) * FINE_NS;
 		p->from = p->until;
 	}
 }
@@ -120,7 +121,7 @@ close_processes(struct compiling *c)
 
 /* The row in which r counts; *row is NULL if it counts in none. */
 static int
-find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **row)
+find_row(struct compiling *c, const struct compile_range *r, struct compiling_row **row)
 {
 	struct nsx_str name = nsx_intern_str(&c->names, r->name);
 	struct nsx_title title;
@@ -162,7 +163,7 @@ find_row(struct compiling *c, const struct cmp_range *r, struct compiling_row **
 
 /* Add r to its row; apart: its own time is for loading libraries. */
 static int
-count(struct compiling *c, const struct cmp_range *r, const struct cmp_part *part, bool apart)
+count(struct compiling *c, const struct compile_range *r, const struct compile_part *part, bool apart)
 {
 	struct compiling_row *row;
 
@@ -170,14 +171,14 @@ count(struct compiling *c, const struct cmp_range *r, const struct cmp_part *par
 		return NSX_ERR;
 	if (!row)
 		return NSX_OK;
-	if (add(c, &row->child, part->child) != NSX_OK || add(c, &row->work, r->self * CMP_NS) != NSX_OK)
+	if (add(c, &row->child, part->child) != NSX_OK || add(c, &row->work, r->self * FINE_NS) != NSX_OK)
 		return NSX_ERR;
 	if (r->parent == NSX_NONE && !r->orphan) {
 		row->compilations++;
-		if (r->dur * CMP_NS > row->longest)
-			row->longest = r->dur * CMP_NS;
+		if (r->dur * FINE_NS > row->longest)
+			row->longest = r->dur * FINE_NS;
 	}
-	if (apart && !(row = row_of(c, LOADING_KEY, nsx_str_c(CMP_LOADING))))
+	if (apart && !(row = row_of(c, LOADING_KEY, nsx_str_c(LOADING_NAME))))
 		return NSX_ERR;
 	return add(c, &row->self, part->self);
 }
@@ -186,19 +187,19 @@ int
 nsx_compile_tally(struct compiling *c)
 {
 	size_t n = c->ranges.n;
-	struct cmp_part *part = malloc((n + 1) * sizeof *part);
+	struct compile_part *part = malloc((n + 1) * sizeof *part);
 	bool *first = calloc(n + 1, sizeof *first);   /* by range: it is in the first compilation of its process */
 	int rc = part && first ? NSX_OK : nsx_err_nomem(c->err, c->where);
 
 	if (rc == NSX_OK)
 		rc = nsx_compile_share(c->ranges.p, n, part, c->err);
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		const struct cmp_range *r = &c->ranges.p[i];
+		const struct compile_range *r = &c->ranges.p[i];
 
 		if (r->parent != NSX_NONE) {
 			first[i] = first[r->parent];
 		} else if ((rc = open_compilation(c, r)) == NSX_OK && !r->orphan) {
-			struct cmp_process *p = process_of(c, r);
+			struct compile_process *p = process_of(c, r);
 			first[i] = p && !p->loaded;
 			if (p)
 				p->loaded = true;

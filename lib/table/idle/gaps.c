@@ -117,8 +117,8 @@ starved(struct idle *f, const struct idle_op *op, int64_t g0, int64_t m, bool *d
 	f->pieces.list.n = 0;
 	if (!t)
 		return nsx_err_nomem(f->err, NULL);
-	if (nsx_host_settle(t, m, &f->host_paths, f->err) != NSX_OK || nsx_host_between(t, g0, m, &f->pieces, f->err) !=
-	    NSX_OK)
+	if (nsx_host_settle(t, m, &f->host_paths, f->err) != NSX_OK ||
+	    nsx_host_between(t, g0, m, &f->pieces, f->err) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < f->pieces.list.n; i++) {
 		const struct nsx_host_piece *p = &f->pieces.list.p[i];

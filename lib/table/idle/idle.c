@@ -268,8 +268,8 @@ nsx_idle_device(struct idle *f, uint32_t index)
 		struct nsx_idle_device new = { .index = (uint32_t)f->devices.n, .prev = NSX_NONE, .window = NSX_NONE,
 		                               .between = NSX_NONE };
 
-		if (!nsx_vec_push(&f->devices, new) || nsx_idle_take_steps(f, &f->devices.p[f->devices.n - 1]) !=
-		    NSX_OK)
+		if (!nsx_vec_push(&f->devices, new) ||
+		    nsx_idle_take_steps(f, &f->devices.p[f->devices.n - 1]) != NSX_OK)
 			return NULL;
 	}
 	return index == NSX_NONE ? NULL : &f->devices.p[index];

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "table/idle/idle.h"
 #include "xla/title.h"
 
@@ -268,20 +269,18 @@ nsx_idle_list_table(struct idle *f)
 
 /* ---- windows */
 
-static const struct idle *sorted;   /* for qsort, which takes no context; one table is made at a time */
-
 static int
-by_time(const void *a, const void *b)
+by_time(const void *a, const void *b, const void *idle)
 {
+	const struct idle *f = idle;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	const struct idle_window *x = &sorted->windows.p[i], *y = &sorted->windows.p[j];
-	int64_t dx = sorted->cat.devices.p[x->device].number, dy = sorted->cat.devices.p[y->device].number;
+	const struct idle_window *x = &f->windows.p[i], *y = &f->windows.p[j];
+	int64_t dx = f->cat.devices.p[x->device].number, dy = f->cat.devices.p[y->device].number;
 
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
-	if (sorted->classed && x->label != y->label)
-		return nsx_str_cmp(nsx_intern_str(&sorted->classes, x->label), nsx_intern_str(&sorted->classes,
-			y->label));
+	if (f->classed && x->label != y->label)
+		return nsx_str_cmp(nsx_intern_str(&f->classes, x->label), nsx_intern_str(&f->classes, y->label));
 	if (x->first != y->first)
 		return x->first < y->first ? -1 : 1;
 	return (i > j) - (i < j);
@@ -294,9 +293,8 @@ nsx_idle_window_order(const struct idle *f)
 
 	for (size_t i = 0; order && i < f->windows.n; i++)
 		order[i] = (uint32_t)i;
-	sorted = f;
 	if (order)
-		qsort(order, f->windows.n, sizeof *order, by_time);
+		nsx_sort_with(order, f->windows.n, sizeof *order, by_time, f);
 	return order;
 }
 

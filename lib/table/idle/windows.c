@@ -105,8 +105,8 @@ add_clip(struct idle *f, uint32_t window, struct piece *p, int64_t start, int64_
 static int
 add_to_device(struct idle *f, struct nsx_idle_device *d, struct piece *p)
 {
-	if (d->window == NSX_NONE && (d->window = new_window(f, d, p->start, p->end, NSX_ABSENT, NSX_NONE, NSX_NONE)) ==
-	    NSX_NONE)
+	if (d->window == NSX_NONE &&
+	    (d->window = new_window(f, d, p->start, p->end, NSX_ABSENT, NSX_NONE, NSX_NONE)) == NSX_NONE)
 		return NSX_ERR;
 	f->windows.p[d->window].end = p->end;
 	return add_clip(f, d->window, p, p->start, p->end);

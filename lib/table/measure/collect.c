@@ -140,9 +140,8 @@ is_named(struct nsx_str domain, struct nsx_str name, struct nsx_str want)
 {
 	if (nsx_str_eq(name, want))
 		return true;
-	return domain.len && want.len == domain.len + 1 + name.len && memcmp(want.ptr, domain.ptr, domain.len) == 0
-	       && want.ptr[domain.len] == ':' && (!name.len || memcmp(want.ptr + domain.len + 1, name.ptr, name.len) ==
-	                                          0);
+	return domain.len && want.len == domain.len + 1 + name.len && memcmp(want.ptr, domain.ptr, domain.len) == 0 &&
+	       want.ptr[domain.len] == ':' && (!name.len || memcmp(want.ptr + domain.len + 1, name.ptr, name.len) == 0);
 }
 
 /* Whether the range is requested, by its full name, its key or the form of options.names; *as: the name that matched.

@@ -58,8 +58,7 @@ by_row(const void *a, const void *b)
 	int c;
 
 	if ((c = nsx_str_cmp(x->name, y->name)) != 0 || (c = compare(x->id, y->id)) != 0 ||
-	    (c = compare(x->device, y->device)) != 0
-	    || (c = compare(x->execution, y->execution)) != 0)
+	    (c = compare(x->device, y->device)) != 0 || (c = compare(x->execution, y->execution)) != 0)
 		return c;
 	return x->span < y->span ? -1 : 1;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
+
 /* ---- the work of an instruction */
 
 /* Fill in its work. Incomplete work is useless: without bytes no limit holds, without flops it would be too low. */
@@ -88,24 +90,24 @@ judge(struct nsx_roof_row *r)
 
 /* ---- order */
 
-static const struct nsx_catalogue *sorted;   /* for qsort, which takes no context */
-
 /* By instruction, then number of the device. */
 static int
-by_inst(const void *a, const void *b)
+by_inst(const void *a, const void *b, const void *catalogue)
 {
+	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_cell *x = a, *y = b;
-	int64_t dx = sorted->devices.p[x->device].number, dy = sorted->devices.p[y->device].number;
+	int64_t dx = cat->devices.p[x->device].number, dy = cat->devices.p[y->device].number;
 
 	return x->inst != y->inst ? (x->inst > y->inst) - (x->inst < y->inst) : (dx > dy) - (dx < dy);
 }
 
 static int
-by_headroom(const void *a, const void *b)
+by_headroom(const void *a, const void *b, const void *catalogue)
 {
+	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_row *x = a, *y = b;
-	const struct nsx_cat_inst *i = &sorted->insts.p[x->inst], *j = &sorted->insts.p[y->inst];
-	const struct nsx_cat_program *p = &sorted->programs.p[x->program], *q = &sorted->programs.p[y->program];
+	const struct nsx_cat_inst *i = &cat->insts.p[x->inst], *j = &cat->insts.p[y->inst];
+	const struct nsx_cat_program *p = &cat->programs.p[x->program], *q = &cat->programs.p[y->program];
 	int c;
 
 	if (x->limited != y->limited)
@@ -116,12 +118,13 @@ by_headroom(const void *a, const void *b)
 		return x->total > y->total ? -1 : 1;
 	if (p->id != q->id)
 		return p->id < q->id ? -1 : 1;
-	if ((c = nsx_str_cmp(nsx_cat_str(sorted, p->name), nsx_cat_str(sorted, q->name))) != 0)
+	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->name), nsx_cat_str(cat, q->name))) != 0)
 		return c;
-	if ((c = nsx_str_cmp(nsx_cat_str(sorted, i->name), nsx_cat_str(sorted, j->name))) != 0)
+	if ((c = nsx_str_cmp(nsx_cat_str(cat, i->name), nsx_cat_str(cat, j->name))) != 0)
 		return c;
-	return p->number != q->number ? (p->number > q->number) - (p->number < q->number) : (i->number > j->number) -
-	       (i->number < j->number);
+	if (p->number != q->number)
+		return p->number < q->number ? -1 : 1;
+	return (i->number > j->number) - (i->number < j->number);
 }
 
 /* ---- */
@@ -162,9 +165,7 @@ nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
 
 		f->peaks.p[f->peaks.n++] = nsx_peaks_of(d, nsx_cat_str(&f->cat, d->name), &f->options->given);
 	}
-	sorted = &f->cat;
-	if (f->cells.n)
-		qsort(f->cells.p, f->cells.n, sizeof *f->cells.p, by_inst);
+	nsx_sort_with(f->cells.p, f->cells.n, sizeof *f->cells.p, by_inst, &f->cat);
 	for (size_t i = 0; i < f->cells.n; i++) {
 		const struct nsx_roof_cell *c = &f->cells.p[i];
 		bool first = !r || r->inst != c->inst;
@@ -190,9 +191,6 @@ nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags)
 	free(said);
 	for (size_t i = 0; i < f->rows.n; i++)
 		judge(&f->rows.p[i]);
-	if (f->rows.n)
-		qsort(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom);
-	if (f->total > INT64_MAX)
-		return nsx_err_set(f->err, "the sum of times exceeds 64 bits");
-	return NSX_OK;
+	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_headroom, &f->cat);
+	return f->total > INT64_MAX ? nsx_err_overflow(f->err, NULL) : NSX_OK;
 }

@@ -1,6 +1,7 @@
 /* sums.c -- sums of rows, and of programs. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "table/roofline/rows.h"
 
 void
@@ -27,19 +28,18 @@ nsx_roof_add(struct nsx_roof_sum *s, const struct nsx_roof_row *r)
 	s->headroom += r->headroom;
 }
 
-static const struct nsx_catalogue *sorted;   /* for qsort, which takes no context */
-
 /* The longest time of modules first, then key, id, number. */
 static int
-by_time(const void *a, const void *b)
+by_time(const void *a, const void *b, const void *catalogue)
 {
+	const struct nsx_catalogue *cat = catalogue;
 	const struct nsx_roof_total *x = a, *y = b;
-	const struct nsx_cat_program *p = &sorted->programs.p[x->program], *q = &sorted->programs.p[y->program];
+	const struct nsx_cat_program *p = &cat->programs.p[x->program], *q = &cat->programs.p[y->program];
 	int c;
 
 	if (x->ran.time != y->ran.time)
 		return x->ran.time > y->ran.time ? -1 : 1;
-	if ((c = nsx_str_cmp(nsx_cat_str(sorted, p->key), nsx_cat_str(sorted, q->key))) != 0)
+	if ((c = nsx_str_cmp(nsx_cat_str(cat, p->key), nsx_cat_str(cat, q->key))) != 0)
 		return c;
 	return p->id != q->id ? (p->id > q->id) - (p->id < q->id) : (p->number > q->number) - (p->number < q->number);
 }
@@ -62,8 +62,7 @@ nsx_roof_programs(const struct nsx_roof *f, struct nsx_roof_total **list, size_t
 	for (size_t i = 0; i < f->cat.programs.n; i++)
 		if (all[i].sum.count || all[i].ran.executions)
 			all[(*n)++] = all[i];
-	sorted = &f->cat;
-	qsort(all, *n, sizeof *all, by_time);
+	nsx_sort_with(all, *n, sizeof *all, by_time, &f->cat);
 	*list = all;
 	return NSX_OK;
 }

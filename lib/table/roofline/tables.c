@@ -1,21 +1,10 @@
 /* tables.c -- the tables of nsysx-roofline. */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "table/roofline/rows.h"
 
 /* ---- cells */
-
-/* A sum of ns; false, with err filled, if 64 bits do not hold it. */
-static bool
-put_ns(const struct nsx_roof *f, struct nsx_table *t, int col, nsx_u128 ns)
-{
-	if (ns > INT64_MAX) {
-		nsx_err_set(f->err, "the sum of times exceeds 64 bits");
-		return false;
-	}
-	nsx_table_int(t, col, (int64_t)ns);
-	return true;
-}
 
 /* A sum of operations or bytes, absent if 64 bits do not hold it. */
 static void
@@ -72,23 +61,19 @@ static double tflops_of(const struct nsx_roof_row *r) { return (double)nsx_roof_
 
 enum {
 	T_MATH = I_OPCODE + 1, T_BOUND, T_COUNT, T_TOTAL, T_LIMIT, T_HEADROOM, T_EFFICIENCY, T_FLOPS, T_VECTOR, T_BYTES,
-	    T_INTENSITY, T_TFLOPS, T_GBPS,
-	T_PERCENT, T_NOTE, T_OP_NAME, T_GAIN, T_NCOLS
+	T_INTENSITY, T_TFLOPS, T_GBPS, T_PERCENT, T_NOTE, T_OP_NAME, T_GAIN, T_NCOLS
 };
 
 static const struct nsx_table_col inst_cols[T_NCOLS] = {
 	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
-	[I_NAME] = { "name", NSX_CELL_STRING },
-	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound",
-		NSX_CELL_STRING },
-	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS }, [T_LIMIT] = { "limit",
-		NSX_CELL_MEAN_NS },
-	[T_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS }, [T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE },
-	[T_FLOPS] = { "flops", NSX_CELL_INT },
-	[T_VECTOR] = { "vector", NSX_CELL_INT }, [T_BYTES] = { "bytes", NSX_CELL_BYTES }, [T_INTENSITY] = { "intensity",
-		NSX_CELL_DOUBLE },
-	[T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent",
-		NSX_CELL_PERCENT },
+	[I_NAME] = { "name", NSX_CELL_STRING }, [I_OPCODE] = { "opcode", NSX_CELL_STRING },
+	[T_MATH] = { "math", NSX_CELL_STRING }, [T_BOUND] = { "bound", NSX_CELL_STRING },
+	[T_COUNT] = { "count", NSX_CELL_INT }, [T_TOTAL] = { "total", NSX_CELL_NS },
+	[T_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [T_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS },
+	[T_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [T_FLOPS] = { "flops", NSX_CELL_INT },
+	[T_VECTOR] = { "vector", NSX_CELL_INT }, [T_BYTES] = { "bytes", NSX_CELL_BYTES },
+	[T_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [T_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
+	[T_GBPS] = { "gbps", NSX_CELL_GBPS }, [T_PERCENT] = { "percent", NSX_CELL_PERCENT },
 	[T_NOTE] = { "note", NSX_CELL_STRING }, [T_OP_NAME] = { "op_name", NSX_CELL_STRING },
 	[T_GAIN] = { "gain", NSX_CELL_MEAN_NS }
 };
@@ -104,7 +89,7 @@ put_rows(struct nsx_roof *f, struct nsx_table *t)
 		put_inst(f, t, r);
 		nsx_table_str(t, T_MATH, nsx_str_c(math_of(r)));
 		nsx_table_int(t, T_COUNT, r->count);
-		if (!put_ns(f, t, T_TOTAL, r->total))
+		if (nsx_table_sum(t, T_TOTAL, r->total, f->err) != NSX_OK)
 			return NSX_ERR;
 		put_ratio(t, T_PERCENT, 100 * time, (double)f->total);
 		nsx_table_str(t, T_NOTE, nsx_str_c(notes[r->note]));
@@ -134,13 +119,11 @@ enum { P_MATH = I_OPCODE + 1, P_BOUND, P_INTENSITY, P_TFLOPS, P_GBPS, P_PEAK, P_
 
 static const struct nsx_table_col point_cols[P_NCOLS] = {
 	[I_ID] = { "id", NSX_CELL_INT }, [I_PROGRAM] = { "program", NSX_CELL_STRING },
-	[I_NAME] = { "name", NSX_CELL_STRING },
-	[I_OPCODE] = { "opcode", NSX_CELL_STRING }, [P_MATH] = { "math", NSX_CELL_STRING }, [P_BOUND] = { "bound",
-		NSX_CELL_STRING },
+	[I_NAME] = { "name", NSX_CELL_STRING }, [I_OPCODE] = { "opcode", NSX_CELL_STRING },
+	[P_MATH] = { "math", NSX_CELL_STRING }, [P_BOUND] = { "bound", NSX_CELL_STRING },
 	[P_INTENSITY] = { "intensity", NSX_CELL_DOUBLE }, [P_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
-	[P_GBPS] = { "gbps", NSX_CELL_GBPS },
-	[P_PEAK] = { "peak", NSX_CELL_DOUBLE }, [P_BANDWIDTH] = { "bandwidth", NSX_CELL_GBPS }, [P_TOTAL] = { "total",
-		NSX_CELL_NS }
+	[P_GBPS] = { "gbps", NSX_CELL_GBPS }, [P_PEAK] = { "peak", NSX_CELL_DOUBLE },
+	[P_BANDWIDTH] = { "bandwidth", NSX_CELL_GBPS }, [P_TOTAL] = { "total", NSX_CELL_NS }
 };
 
 static int
@@ -162,7 +145,7 @@ put_points(struct nsx_roof *f, struct nsx_table *t)
 		if (r->peak > 0)
 			nsx_table_double(t, P_PEAK, r->peak);
 		nsx_table_double(t, P_BANDWIDTH, r->bandwidth);
-		if (!put_ns(f, t, P_TOTAL, r->total))
+		if (nsx_table_sum(t, P_TOTAL, r->total, f->err) != NSX_OK)
 			return NSX_ERR;
 	}
 	return NSX_OK;
@@ -189,11 +172,10 @@ static const struct nsx_table_col op_name_cols[] = { { "op_name", NSX_CELL_STRIN
 struct group { uint32_t key; enum nsx_math math; struct nsx_roof_sum sum; };
 struct groups { NSX_VEC(struct group) list; struct nsx_map at; };
 
-static const struct nsx_catalogue *sorted;   /* for qsort, which takes no context */
-
 static int
-by_headroom(const void *a, const void *b)
+by_headroom(const void *a, const void *b, const void *catalogue)
 {
+	const struct nsx_catalogue *cat = catalogue;
 	const struct group *x = a, *y = b;
 	int c;
 
@@ -201,10 +183,10 @@ by_headroom(const void *a, const void *b)
 		return x->sum.headroom > y->sum.headroom ? -1 : 1;
 	if (x->sum.total != y->sum.total)
 		return x->sum.total > y->sum.total ? -1 : 1;
-	if ((c = nsx_str_cmp(nsx_cat_str(sorted, x->key), nsx_cat_str(sorted, y->key))) != 0)
+	if ((c = nsx_str_cmp(nsx_cat_str(cat, x->key), nsx_cat_str(cat, y->key))) != 0)
 		return c;
-	const char *mx = x->math == NSX_NMATHS ? "" : nsx_math_name(x->math), *my = y->math == NSX_NMATHS
-	    ? "" : nsx_math_name(y->math);
+	const char *mx = x->math == NSX_NMATHS ? "" : nsx_math_name(x->math);
+	const char *my = y->math == NSX_NMATHS ? "" : nsx_math_name(y->math);
 
 	return nsx_str_cmp(nsx_str_c(mx), nsx_str_c(my));
 }
@@ -225,9 +207,7 @@ gather(const struct nsx_roof *f, struct groups *g, bool op_name)
 			return false;
 		nsx_roof_add(&g->list.p[*at].sum, r);
 	}
-	sorted = &f->cat;
-	if (g->list.n)
-		qsort(g->list.p, g->list.n, sizeof *g->list.p, by_headroom);
+	nsx_sort_with(g->list.p, g->list.n, sizeof *g->list.p, by_headroom, &f->cat);
 	return true;
 }
 
@@ -250,7 +230,8 @@ put_groups(struct nsx_roof *f, struct nsx_table *t)
 			nsx_table_str(t, 1, nsx_str_c(nsx_math_name(g.list.p[i].math)));
 		nsx_table_int(t, k + G_INSTRUCTIONS, s->instructions);
 		nsx_table_int(t, k + G_COUNT, s->count);
-		if (!put_ns(f, t, k + G_TOTAL, s->total) || !put_ns(f, t, k + G_MODELLED, s->modelled))
+		if (nsx_table_sum(t, k + G_TOTAL, s->total, f->err) != NSX_OK ||
+		    nsx_table_sum(t, k + G_MODELLED, s->modelled, f->err) != NSX_OK)
 			rc = NSX_ERR;
 		nsx_table_double(t, k + G_LIMIT, s->limit);
 		nsx_table_double(t, k + G_HEADROOM, s->headroom);
@@ -271,22 +252,19 @@ put_groups(struct nsx_roof *f, struct nsx_table *t)
 
 enum {
 	M_ID, M_PROGRAM, M_KEY, M_EXECUTIONS, M_TIME, M_COMPUTE, M_MODELLED, M_MATRIX, M_VECTOR, M_MEMORY, M_LIMIT,
-	    M_HEADROOM, M_EFFICIENCY, M_SHARE,
-	M_FLOPS, M_TFLOPS, M_HFU, M_NCOLS
+	M_HEADROOM, M_EFFICIENCY, M_SHARE, M_FLOPS, M_TFLOPS, M_HFU, M_NCOLS
 };
 
 static const struct nsx_table_col program_cols[M_NCOLS] = {
 	[M_ID] = { "id", NSX_CELL_INT }, [M_PROGRAM] = { "program", NSX_CELL_STRING },
-	[M_KEY] = { "key", NSX_CELL_STRING },
-	[M_EXECUTIONS] = { "executions", NSX_CELL_INT }, [M_TIME] = { "time", NSX_CELL_NS }, [M_COMPUTE] = { "compute",
-		NSX_CELL_NS },
-	[M_MODELLED] = { "modelled", NSX_CELL_NS }, [M_MATRIX] = { "matrix", NSX_CELL_NS }, [M_VECTOR] = { "vector",
-		NSX_CELL_NS },
-	[M_MEMORY] = { "memory", NSX_CELL_NS }, [M_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [M_HEADROOM] = { "headroom",
-		NSX_CELL_MEAN_NS },
+	[M_KEY] = { "key", NSX_CELL_STRING }, [M_EXECUTIONS] = { "executions", NSX_CELL_INT },
+	[M_TIME] = { "time", NSX_CELL_NS }, [M_COMPUTE] = { "compute", NSX_CELL_NS },
+	[M_MODELLED] = { "modelled", NSX_CELL_NS }, [M_MATRIX] = { "matrix", NSX_CELL_NS },
+	[M_VECTOR] = { "vector", NSX_CELL_NS }, [M_MEMORY] = { "memory", NSX_CELL_NS },
+	[M_LIMIT] = { "limit", NSX_CELL_MEAN_NS }, [M_HEADROOM] = { "headroom", NSX_CELL_MEAN_NS },
 	[M_EFFICIENCY] = { "efficiency", NSX_CELL_SHARE }, [M_SHARE] = { "share", NSX_CELL_SHARE },
-	[M_FLOPS] = { "flops", NSX_CELL_INT },
-	[M_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [M_HFU] = { "hfu", NSX_CELL_SHARE }
+	[M_FLOPS] = { "flops", NSX_CELL_INT }, [M_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
+	[M_HFU] = { "hfu", NSX_CELL_SHARE }
 };
 
 static int
@@ -309,11 +287,12 @@ put_programs(struct nsx_roof *f, struct nsx_table *t)
 		nsx_table_str(t, M_PROGRAM, nsx_cat_str(&f->cat, p->name));
 		nsx_table_str(t, M_KEY, nsx_cat_str(&f->cat, p->key));
 		nsx_table_int(t, M_EXECUTIONS, all[i].ran.executions);
-		if (!put_ns(f, t, M_TIME, all[i].ran.time) || !put_ns(f, t, M_COMPUTE, s->total) ||
-		    !put_ns(f, t, M_MODELLED, s->modelled)
-		    || !put_ns(f, t, M_MATRIX, s->by_bound[NSX_BOUND_MATRIX]) ||
-		    !put_ns(f, t, M_VECTOR, s->by_bound[NSX_BOUND_VECTOR])
-		    || !put_ns(f, t, M_MEMORY, s->by_bound[NSX_BOUND_MEMORY]))
+		if (nsx_table_sum(t, M_TIME, all[i].ran.time, f->err) != NSX_OK ||
+		    nsx_table_sum(t, M_COMPUTE, s->total, f->err) != NSX_OK ||
+		    nsx_table_sum(t, M_MODELLED, s->modelled, f->err) != NSX_OK ||
+		    nsx_table_sum(t, M_MATRIX, s->by_bound[NSX_BOUND_MATRIX], f->err) != NSX_OK ||
+		    nsx_table_sum(t, M_VECTOR, s->by_bound[NSX_BOUND_VECTOR], f->err) != NSX_OK ||
+		    nsx_table_sum(t, M_MEMORY, s->by_bound[NSX_BOUND_MEMORY], f->err) != NSX_OK)
 			rc = NSX_ERR;
 		nsx_table_double(t, M_LIMIT, s->limit);
 		nsx_table_double(t, M_HEADROOM, s->headroom);
@@ -334,16 +313,16 @@ enum { D_DEVICE, D_NAME, D_MATH, D_TFLOPS, D_RIDGE, D_GBPS, D_PEAK_FROM, D_BANDW
 
 static const struct nsx_table_col peak_cols[D_NCOLS] = {
 	[D_DEVICE] = { "device", NSX_CELL_INT }, [D_NAME] = { "name", NSX_CELL_STRING },
-	[D_MATH] = { "math", NSX_CELL_STRING },
-	[D_TFLOPS] = { "tflops", NSX_CELL_DOUBLE }, [D_RIDGE] = { "ridge", NSX_CELL_DOUBLE },
-	[D_GBPS] = { "gbps", NSX_CELL_GBPS },
+	[D_MATH] = { "math", NSX_CELL_STRING }, [D_TFLOPS] = { "tflops", NSX_CELL_DOUBLE },
+	[D_RIDGE] = { "ridge", NSX_CELL_DOUBLE }, [D_GBPS] = { "gbps", NSX_CELL_GBPS },
 	[D_PEAK_FROM] = { "peak_from", NSX_CELL_STRING }, [D_BANDWIDTH_FROM] = { "bandwidth_from", NSX_CELL_STRING }
 };
 
 static int
-by_number(const void *a, const void *b)
+by_number(const void *a, const void *b, const void *catalogue)
 {
-	int64_t x = sorted->devices.p[*(const uint32_t *)a].number, y = sorted->devices.p[*(const uint32_t *)b].number;
+	const struct nsx_catalogue *cat = catalogue;
+	int64_t x = cat->devices.p[*(const uint32_t *)a].number, y = cat->devices.p[*(const uint32_t *)b].number;
 
 	return (x > y) - (x < y);
 }
@@ -359,8 +338,7 @@ put_peaks(struct nsx_roof *f, struct nsx_table *t)
 	for (size_t i = 0; i < f->cat.devices.n; i++)
 		if (f->cat.devices.p[i].listed)
 			order[n++] = (uint32_t)i;
-	sorted = &f->cat;
-	qsort(order, n, sizeof *order, by_number);
+	nsx_sort_with(order, n, sizeof *order, by_number, &f->cat);
 	for (size_t i = 0; i < n; i++) {
 		const struct nsx_cat_device *d = &f->cat.devices.p[order[i]];
 		const struct nsx_peaks *p = &f->peaks.p[order[i]];
@@ -397,17 +375,17 @@ nsx_roof_table(struct nsx_roof *f, struct nsx_table **table)
 		const char *rank, *adds;
 	} kinds[] = {
 		[NSX_ROOFLINE_INST]    = { inst_cols, T_NCOLS, put_rows, true,
-			                   "name total headroom efficiency bound percent program", "total" },
+		                           "name total headroom efficiency bound percent program", "total" },
 		[NSX_ROOFLINE_OPCODE]  = { opcode_cols, 2 + G_NCOLS, put_groups, true,
-			                   "opcode math total headroom efficiency percent", "total" },
+		                           "opcode math total headroom efficiency percent", "total" },
 		[NSX_ROOFLINE_OP_NAME] = { op_name_cols, 1 + G_NCOLS, put_groups, true,
-			                   "op_name total headroom efficiency percent", "total" },
+		                           "op_name total headroom efficiency percent", "total" },
 		[NSX_ROOFLINE_PROGRAM] = { program_cols, M_NCOLS, put_programs, true,
-			                   "key time hfu efficiency share headroom executions", "time" },
+		                           "key time hfu efficiency share headroom executions", "time" },
 		[NSX_ROOFLINE_POINTS]  = { point_cols, P_NCOLS, put_points, false,
-			                   "name intensity tflops bound peak bandwidth math total", NULL },
+		                           "name intensity tflops bound peak bandwidth math total", NULL },
 		[NSX_ROOFLINE_PEAKS]   = { peak_cols, D_NCOLS, put_peaks, false,
-			                   "device name math tflops gbps ridge", NULL },
+		                           "device name math tflops gbps ridge", NULL },
 	};
 	enum nsx_roofline_by by = f->options->by;
 	struct nsx_table *t = nsx_table_new(kinds[by].cols, kinds[by].ncols);

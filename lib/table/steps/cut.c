@@ -39,8 +39,7 @@ is_kept(const struct cut *c, const struct nsx_rec *rec)
 	int64_t start;
 
 	if (c->windows.class == NSX_NONE || nsx_rec_section(rec) != NSX_SECTION_WORK || id == NSX_RANGE ||
-	    !nsx_field_has(rec, NSX_ROLE_START)
-	    || !nsx_field_has(rec, NSX_ROLE_DEVICE))
+	    !nsx_field_has(rec, NSX_ROLE_START) || !nsx_field_has(rec, NSX_ROLE_DEVICE))
 		return true;
 	start = nsx_field_int(rec, NSX_ROLE_START, 0);
 	w = window_of(c, nsx_field_int(rec, NSX_ROLE_DEVICE, NSX_ABSENT));

@@ -231,12 +231,10 @@ choose(struct explain *e, const struct nsx_between *between, int percentile)
 		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)],
 		                  order.p[nsx_percentile_rank(order.n, percentile)] };
 		int64_t device = s->cat.devices.p[o->device].number;
+		struct nsx_idle_given base = { device, p.base->first, nsx_add_sat(p.base->first, p.base->period, NULL) };
+		struct nsx_idle_given new = { device, p.new->first, nsx_add_sat(p.new->first, p.new->period, NULL) };
 
-		good = nsx_vec_push(&e->pairs, p)
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first,
-		       	nsx_add_sat(p.base->first, p.base->period, NULL) }))
-		       && nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first,
-		       	nsx_add_sat(p.new->first, p.new->period, NULL) }));
+		good = nsx_vec_push(&e->pairs, p) && nsx_vec_push(&e->windows, base) && nsx_vec_push(&e->windows, new);
 	}
 	free(order.p);
 	return good;
@@ -400,8 +398,8 @@ nsx_steps_explain(struct nsx_reader *in, const struct nsx_step_set *s, const str
 	options.ngiven = e.windows.n;
 	nsx_steps_again_need(in);
 	e.idle = (struct idle){ .options = &options, .diags = diags, .err = err, .cat.keep = NSX_CAT_NAMES };
-	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK && (rc = nsx_read_all(in, NULL, take, &e, err)) ==
-	    NSX_OK)
+	if (rc == NSX_OK && (rc = nsx_idle_begin(&e.idle)) == NSX_OK &&
+	    (rc = nsx_read_all(in, NULL, take, &e, err)) == NSX_OK)
 		rc = nsx_idle_finish(&e.idle);
 	for (size_t i = 0; rc == NSX_OK && i < e.devices.n; i++)
 		if (!settle(&e, &e.devices.p[i], INT64_MAX))

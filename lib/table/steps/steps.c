@@ -76,13 +76,10 @@ keep_longest(struct nsx_step_set *s)
 			}
 		time.p[o->class] = nsx_add_sat(time.p[o->class], o->last - o->first, NULL);
 		often.p[o->class] |= o->number > 0;
-		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best] || best == o->class))
+		/* No execution shortens its program's time, so the longest so far is among the best and this one. */
+		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best]))
 			best = o->class;
 	}
-	/* A second execution is known only later. */
-	for (size_t c = 0; c < time.n; c++)
-		if (often.p[c] && time.p[c] > time.p[best])
-			best = (uint32_t)c;
 	for (size_t i = 0; i < s->list.n; i++)
 		if (s->list.p[i].class == best)
 			s->list.p[kept++] = s->list.p[i];

@@ -70,10 +70,9 @@ row_at(struct waits *f, uint32_t kind, int64_t device, int64_t cause)
 	uint32_t c = pairs ? nsx_map_number(&f->device_of, (struct nsx_key){ (uint64_t)cause, 0 }) : 0;
 	uint32_t at = d == NSX_NONE || c == NSX_NONE ? NSX_NONE : nsx_map_number(&f->row_of,
 		(struct nsx_key){ (uint64_t)kind << 32 | d, c });
+	struct row fresh = { .kind = kind, .device = device, .cause = cause };
 
-	if (at == NSX_NONE
-	    || (at == f->rows.n && !nsx_vec_push(&f->rows, ((struct row){ .kind = kind, .device = device,
-	    	.cause = cause }))))
+	if (at == NSX_NONE || (at == f->rows.n && !nsx_vec_push(&f->rows, fresh)))
 		return NULL;
 	return &f->rows.p[at];
 }
@@ -172,15 +171,6 @@ order_cmp(const void *pa, const void *pb)
 }
 
 static int
-put_ns(struct waits *f, struct nsx_table *t, int col, nsx_u128 ns)
-{
-	if (ns > INT64_MAX)
-		return nsx_err_set(f->begin.late->err, "the sum of times exceeds 64 bits");
-	nsx_table_int(t, col, (int64_t)ns);
-	return NSX_OK;
-}
-
-static int
 put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
 {
 	const struct row *r = o->row;
@@ -194,7 +184,9 @@ put_wait(struct waits *f, struct nsx_table *t, const struct order *o)
 	nsx_table_int(t, W_WAIT_MAX, r->wait_max);
 	nsx_table_int(t, W_LAST, r->last);
 	nsx_table_double(t, W_TRANSFER_MEAN, (double)r->transfer / (double)r->count);
-	return put_ns(f, t, W_WAIT, r->wait) == NSX_OK ? put_ns(f, t, W_CAUSED, r->caused) : NSX_ERR;
+	if (nsx_table_sum(t, W_WAIT, r->wait, f->begin.late->err) != NSX_OK)
+		return NSX_ERR;
+	return nsx_table_sum(t, W_CAUSED, r->caused, f->begin.late->err);
 }
 
 static int
@@ -211,7 +203,7 @@ put_pair(struct waits *f, struct nsx_table *t, const struct order *o)
 	nsx_table_int(t, P_COUNT, r->count);
 	nsx_table_double(t, P_WAIT_MEAN, (double)r->wait / (double)r->count);
 	nsx_table_int(t, P_WAIT_MAX, r->wait_max);
-	return put_ns(f, t, P_WAIT, r->wait);
+	return nsx_table_sum(t, P_WAIT, r->wait, f->begin.late->err);
 }
 
 static int

@@ -277,7 +277,7 @@ put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alon
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
 		if (!alone && !cells[i].always)
 			continue;
-		if (nsx_sum_ns(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
+		if (nsx_table_sum(t, cells[i].col, cells[i].ns, f->err) != NSX_OK)
 			return NSX_ERR;
 		if (cells[i].percent >= 0 && window)
 			nsx_table_double(t, cells[i].percent, nsx_sum_percent(cells[i].ns, window));
@@ -302,13 +302,14 @@ put_device(struct devices *f, struct nsx_table *t, struct device *device, bool t
 	if (!thunks)
 		return NSX_OK;
 	nsx_table_int(t, EXECS, d->execs);
-	if (nsx_sum_ns(t, MODULES, d->modules, f->err) != NSX_OK || nsx_sum_ns(t, COMPUTE, d->compute, f->err) != NSX_OK
-	    || nsx_sum_ns(t, EXPOSED, d->exposed, f->err) != NSX_OK || nsx_sum_ns(t, HIDDEN, d->hidden, f->err) !=
-	    NSX_OK)
+	if (nsx_table_sum(t, MODULES, d->modules, f->err) != NSX_OK ||
+	    nsx_table_sum(t, COMPUTE, d->compute, f->err) != NSX_OK ||
+	    nsx_table_sum(t, EXPOSED, d->exposed, f->err) != NSX_OK ||
+	    nsx_table_sum(t, HIDDEN, d->hidden, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!d->execs)
 		return NSX_OK;
-	if (nsx_sum_ns(t, SPAN, span, f->err) != NSX_OK || nsx_sum_ns(t, IDLE, idle, f->err) != NSX_OK)
+	if (nsx_table_sum(t, SPAN, span, f->err) != NSX_OK || nsx_table_sum(t, IDLE, idle, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (span) {
 		nsx_table_double(t, COMPUTE_PERCENT, nsx_sum_percent(d->compute, span));

@@ -148,8 +148,8 @@ take_thunk(struct insts *f, const struct nsx_rec *rec)
 	/* For instructions without a record the column of each thunk counts. */
 	i->comm |= comm;
 	if (i->name == NSX_NONE && f->options.by == NSX_SUMMARY_THUNK && f->top.cat.insts.p[at].name == NSX_NONE &&
-	    nsx_string(rec, NSX_THUNK_name).len
-	    && (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
+	    nsx_string(rec, NSX_THUNK_name).len &&
+	    (i->name = nsx_cat_intern(&f->top.cat, rec->v[NSX_THUNK_name].s, f->err)) == NSX_NONE)
 		return false;
 	if (!nsx_top_thunk(&f->top, rec, comm, &dur, &hidden))
 		return true;
@@ -288,9 +288,9 @@ put_inst(struct insts *f, struct nsx_table *t, size_t at, nsx_u128 modules)
 	if (modules)
 		nsx_table_double(t, T_PERCENT, nsx_sum_percent((nsx_u128)i->exposed.sum, modules));
 	nsx_table_str(t, T_OP_NAME, nsx_cat_str(cat, of->op_name));
-	if (i->comm && !i->no_hidden && nsx_sum_ns(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
+	if (i->comm && !i->no_hidden && nsx_table_sum(t, T_EXPOSED, (nsx_u128)i->exposed.sum, f->err) != NSX_OK)
 		return NSX_ERR;
-	return nsx_sum_ns(t, T_TOTAL, (nsx_u128)i->exposed.sum, f->err);
+	return nsx_table_sum(t, T_TOTAL, (nsx_u128)i->exposed.sum, f->err);
 }
 
 static int
@@ -381,7 +381,7 @@ put_sum(struct insts *f, struct nsx_table *t, struct nsx_str name, nsx_u128 ns, 
 	nsx_table_str(t, O_OPCODE, name);
 	if (of)
 		nsx_table_double(t, O_PERCENT, nsx_sum_percent(ns, of));
-	return nsx_sum_ns(t, O_TOTAL, ns, f->err);
+	return nsx_table_sum(t, O_TOTAL, ns, f->err);
 }
 
 /* A row of each source line that executed instructions came from. */
@@ -421,7 +421,7 @@ put_sources(struct insts *f, struct nsx_table *t)
 		nsx_table_int(t, S_COUNT, rows.p[i].count);
 		if (modules)
 			nsx_table_double(t, S_PERCENT, nsx_sum_percent(rows.p[i].exposed, modules));
-		rc = nsx_sum_ns(t, S_TOTAL, rows.p[i].exposed, f->err);
+		rc = nsx_table_sum(t, S_TOTAL, rows.p[i].exposed, f->err);
 	}
 	nsx_map_free(&row_of);
 	free(rows.p);
@@ -471,9 +471,9 @@ put_collectives(struct insts *f, struct nsx_table *t)
 		nsx_table_row(t);
 		nsx_table_str(t, C_COLLECTIVE, r->label);
 		nsx_table_int(t, C_COUNT, r->count);
-		if (nsx_sum_ns(t, C_TOTAL, time, f->err) != NSX_OK || nsx_sum_ns(t, C_EXPOSED, r->exposed, f->err) !=
-		    NSX_OK
-		    || nsx_sum_ns(t, C_HIDDEN, r->hidden, f->err) != NSX_OK)
+		if (nsx_table_sum(t, C_TOTAL, time, f->err) != NSX_OK ||
+		    nsx_table_sum(t, C_EXPOSED, r->exposed, f->err) != NSX_OK ||
+		    nsx_table_sum(t, C_HIDDEN, r->hidden, f->err) != NSX_OK)
 			rc = NSX_ERR;
 		if (!f->no_hidden && time)
 			nsx_table_double(t, C_HIDDEN_SHARE, (double)r->hidden / (double)time);

@@ -319,11 +319,13 @@ order_cmp(const void *pa, const void *pb)
 static int
 put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 {
-	if (nsx_sum_ns(t, R_OPS, r->ops, f->err) != NSX_OK || nsx_sum_ns(t, R_HOST_TOTAL, r->host, f->err) != NSX_OK)
+	if (nsx_table_sum(t, R_OPS, r->ops, f->err) != NSX_OK ||
+	    nsx_table_sum(t, R_HOST_TOTAL, r->host, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!f->any_op)
 		return NSX_OK;
-	if (nsx_sum_ns(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK || nsx_sum_ns(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
+	if (nsx_table_sum(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK ||
+	    nsx_table_sum(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
 		return NSX_ERR;
 	nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->dur.n);
 	if (f->all_ops)
@@ -346,7 +348,7 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 		nsx_table_double(t, K_STD, nsx_stat_std(s));
 	nsx_table_int(t, K_MIN, s->min);
 	nsx_table_int(t, K_MAX, s->max);
-	if (nsx_sum_ns(t, K_TOTAL, (nsx_u128)s->sum, f->err) != NSX_OK)
+	if (nsx_table_sum(t, K_TOTAL, (nsx_u128)s->sum, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!f->kernel)
 		return put_range(f, t, o->row);

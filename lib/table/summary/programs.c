@@ -235,7 +235,7 @@ put_row(struct programs *f, struct nsx_table *t, uint32_t at, nsx_u128 all)
 		nsx_table_double(t, THUNKS_MEAN, nsx_stat_mean(&m->thunks));
 	if (m->thunks.n > 1)
 		nsx_table_double(t, THUNKS_STD, nsx_stat_std(&m->thunks));
-	if (nsx_sum_ns(t, TOTAL, p->modules, f->err) != NSX_OK)
+	if (nsx_table_sum(t, TOTAL, p->modules, f->err) != NSX_OK)
 		return NSX_ERR;
 	nsx_table_double(t, MEAN, nsx_stat_mean(&m->dur));
 	if (m->dur.n > 1)

@@ -26,15 +26,6 @@ nsx_summary_by_name(const char *name)
 	return -1;
 }
 
-int
-nsx_sum_ns(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err)
-{
-	if (ns > INT64_MAX)
-		return nsx_err_set(err, "the sum of times exceeds 64 bits");
-	nsx_table_int(t, col, (int64_t)ns);
-	return NSX_OK;
-}
-
 double
 nsx_sum_percent(nsx_u128 part, nsx_u128 whole)
 {

@@ -20,9 +20,6 @@ struct nsx_summer {
  * and ranges by name. */
 extern const struct nsx_summer nsx_sum_programs, nsx_sum_insts, nsx_sum_devices, nsx_sum_ops;
 
-/* Store ns in a cell of the last row. NSX_OK, or NSX_ERR if it exceeds 64 bits. */
-int nsx_sum_ns(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err);
-
 /* part of whole in percent; whole must be above 0. */
 double nsx_sum_percent(nsx_u128 part, nsx_u128 whole);
 
