@@ -231,10 +231,12 @@ choose(struct explain *e, const struct nsx_between *between, int percentile)
 		struct pair p = { order.p[nsx_percentile_rank(order.n, 50)],
 		                  order.p[nsx_percentile_rank(order.n, percentile)] };
 		int64_t device = s->cat.devices.p[o->device].number;
-		struct nsx_idle_given base = { device, p.base->first, nsx_add_sat(p.base->first, p.base->period, NULL) };
-		struct nsx_idle_given new = { device, p.new->first, nsx_add_sat(p.new->first, p.new->period, NULL) };
+		int64_t base_end = nsx_add_sat(p.base->first, p.base->period, NULL);
+		int64_t new_end = nsx_add_sat(p.new->first, p.new->period, NULL);
 
-		good = nsx_vec_push(&e->pairs, p) && nsx_vec_push(&e->windows, base) && nsx_vec_push(&e->windows, new);
+		good = nsx_vec_push(&e->pairs, p) &&
+		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.base->first, base_end })) &&
+		       nsx_vec_push(&e->windows, ((struct nsx_idle_given){ device, p.new->first, new_end }));
 	}
 	free(order.p);
 	return good;
