@@ -285,9 +285,9 @@ nsx_ns_text(double ns)
 
 	if (v >= 999999500)
 		snprintf(text.s, sizeof text.s, "%.*f s", v < 9.9995e9 ? 3 : v < 99.995e9 ? 2 : 1, ns / 1e9);
-	else if (v >= 1e6)
+	else if (v >= 999950)
 		snprintf(text.s, sizeof text.s, "%.3f ms", ns / 1e6);
-	else if (v >= 1e3)
+	else if (v >= 999.5)
 		snprintf(text.s, sizeof text.s, "%.1f us", ns / 1e3);
 	else
 		snprintf(text.s, sizeof text.s, "%.0f ns", ns);

@@ -16,6 +16,14 @@ compare_keys(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
+int
+nsx_sort_by_int(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 void
 nsx_sort_keys(struct nsx_sort_key *keys, size_t n)
 {

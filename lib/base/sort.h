@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For qsort and bsearch of int64_t: by value. */
+int nsx_sort_by_int(const void *a, const void *b);
+
 /* Sort by k[0], then k[1], k[2], then i: a total order when the i differ. */
 struct nsx_sort_key { int64_t k[3]; uint32_t i; };
 void nsx_sort_keys(struct nsx_sort_key *keys, size_t n);

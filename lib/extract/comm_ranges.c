@@ -12,6 +12,8 @@
 struct naming {
 	struct ex_profile *p;
 	struct nsx_buf     text;
+	uint32_t          *near;       /* by range: one more than the nearest from it outwards that names a collective,
+	                                * NSX_NONE: none does; 0: not known yet. NULL: no range was looked at */
 	uint32_t           last;       /* the range that was looked at last, and what it and those around it say */
 	uint32_t           says;       /* the range that names a collective; NSX_NONE: none */
 	int                number;
@@ -60,26 +62,52 @@ range_of(const struct nsx_trace *t, const struct nsx_gpu_op *op)
 	return c ? nsx_extract_range_around(t, c->gtid, c->start) : NSX_NONE;
 }
 
-/* Find the nearest range from r outwards that names a collective; false when out of memory. */
+/* What the name of a range says; -1 when out of memory. */
+static int
+said(struct naming *n, uint32_t r)
+{
+	const struct nsx_trace *t = &n->p->trace;
+
+	if (t->ranges[r].name == NSX_NONE)
+		return NSX_COMM_NO_RANGE;
+	struct nsx_str name = nsx_range_name(t, &t->ranges[r], &n->text);
+	return name.ptr ? nsx_comm_by_range(name) : -1;
+}
+
+/* Find the nearest range from r outwards that names a collective; false when out of memory. Each range is gone through
+ * once, however deep they nest. */
 static bool
 look(struct naming *n, uint32_t r)
 {
 	const struct nsx_trace *t = &n->p->trace;
+	uint32_t at = r, near = NSX_NONE;
+	int number = NSX_COMM_NO_RANGE;
 
 	if (r == n->last)
 		return true;
 	n->last = r;
 	n->number = NSX_COMM_NO_RANGE;
-	for (; r != NSX_NONE && n->number == NSX_COMM_NO_RANGE; r = t->ranges[r].parent) {
-		if (t->ranges[r].name == NSX_NONE)
-			continue;
-		struct nsx_str name = nsx_range_name(t, &t->ranges[r], &n->text);
-		if (!name.ptr)
-			return false;
-		n->number = nsx_comm_by_range(name);
-		n->says = r;
+	if (r == NSX_NONE)
+		return true;
+	if (!n->near && !(n->near = calloc(t->nranges, sizeof *n->near)))
+		return false;
+	for (; at != NSX_NONE && !n->near[at]; at = t->ranges[at].parent)
+		if ((number = said(n, at)) != NSX_COMM_NO_RANGE)
+			break;
+	if (number < 0)
+		return false;
+	if (number != NSX_COMM_NO_RANGE)
+		near = at + 1;
+	else if (at != NSX_NONE)
+		near = n->near[at];
+	for (; r != NSX_NONE && !n->near[r]; r = t->ranges[r].parent) {
+		n->near[r] = near;
+		if (r == at)
+			break;
 	}
-	return true;
+	n->says = near == NSX_NONE ? NSX_NONE : near - 1;
+	n->number = near == NSX_NONE ? NSX_COMM_NO_RANGE : number != NSX_COMM_NO_RANGE ? number : said(n, n->says);
+	return n->number >= 0;
 }
 
 static bool
@@ -144,6 +172,7 @@ nsx_extract_name_comm(struct ex_profile *p)
 	for (uint32_t i = 0; good && i < p->trace.nops; i++)
 		good = name_op(&n, i);
 	good = good && report(&n);
+	free(n.near);
 	nsx_buf_free(&n.text);
 	return good ? NSX_OK : nsx_err_nomem(&p->err, p->input->path);
 }

@@ -233,6 +233,7 @@ struct dumps {
 	struct by_program    by;
 	NSX_VEC(struct wanted) list;
 	size_t               ahead;   /* those before it have been read, or reading was tried */
+	size_t               guessed; /* those before it are requested of no other folder */
 };
 
 static int
@@ -271,11 +272,12 @@ entry_of(struct ex_profile *p, struct wanted *w)
 
 /* Read a dump that another profile will probably request: one with the file name of one of ours. False: none left. */
 static bool
-guess(struct ex_profile *p, const struct dumps *d)
+guess(struct ex_profile *p, struct dumps *d)
 {
-	for (size_t i = 0; i < d->list.n; i++) {
-		const char *slash = strrchr(d->list.p[i].path, '/');
-		if (nsx_hlo_shelf_guess(p->shelf, slash ? slash + 1 : d->list.p[i].path))
+	/* A name that no folder is left for has none later. */
+	for (; d->guessed < d->list.n; d->guessed++) {
+		const char *path = d->list.p[d->guessed].path, *slash = strrchr(path, '/');
+		if (nsx_hlo_shelf_guess(p->shelf, slash ? slash + 1 : path))
 			return true;
 	}
 	return false;

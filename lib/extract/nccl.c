@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 
 /* A communicating operation of a unit. Operations of one unit and one launch of a graph belong together; order: the
  * time of its launch or capture. */
@@ -107,14 +108,6 @@ is_p2p(uint8_t kind)
 	return kind == NCCL_SEND || kind == NCCL_RECV;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort, and remove duplicates. */
 static void
 distinct(struct way *w)
@@ -122,7 +115,7 @@ distinct(struct way *w)
 	size_t n = 0;
 
 	if (w->peers.n)
-		qsort(w->peers.p, w->peers.n, sizeof *w->peers.p, by_value);
+		qsort(w->peers.p, w->peers.n, sizeof *w->peers.p, nsx_sort_by_int);
 	for (size_t i = 0; i < w->peers.n; i++)
 		if (!n || w->peers.p[n - 1] != w->peers.p[i])
 			w->peers.p[n++] = w->peers.p[i];

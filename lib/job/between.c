@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "job/reach.h"
 
 void
@@ -78,14 +79,6 @@ nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct nsx
 	return good ? NSX_OK : nsx_err_nomem(s->err, NULL);
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int
 nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s)
 {
@@ -98,7 +91,7 @@ nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s)
 
 		for (n = 0; i + n < s->list.n && o[n].class == o->class && o[n].device == o->device; n++)
 			spans[n] = o[n].last - o[n].first;
-		qsort(spans, n, sizeof *spans, by_value);
+		qsort(spans, n, sizeof *spans, nsx_sort_by_int);
 		span = nsx_percentile(spans, n, 50);
 		for (size_t k = 0; good && k < n; k++) {
 			uint32_t at = o[k].period == NSX_ABSENT ? (uint32_t)NSX_NONE

@@ -3,18 +3,11 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/vec.h"
 
 /* Steps [at, at + n) of one device and class. */
 struct run { size_t at, n; int64_t shift; bool shared; };
-
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 static uint64_t
 distance(int64_t a, int64_t b)
@@ -31,27 +24,57 @@ one_clock(const struct nsx_cat_device *a, const struct nsx_cat_device *b)
 	return !a->aligned && !b->aligned && a->profile == b->profile;
 }
 
-/* The shift of steps own[0..n-1] against ref[0..m-1]; false if none starts at their time. room: for n values. */
+/* The first of steps s[0..n-1] that starts at x or later; n: none does. */
+static size_t
+first_from(const struct nsx_step_of *s, size_t n, int64_t x)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s[mid].first < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The step that starts nearest to x, the later of two as near, the first of those that start together. */
+static size_t
+nearest(const struct nsx_step_of *s, size_t n, int64_t x)
+{
+	size_t at = first_from(s, n, x);
+
+	if (at && (at == n || distance(s[at - 1].first, x) < distance(s[at].first, x)))
+		at = first_from(s, at, s[at - 1].first);
+	return at;
+}
+
+/* The shift of steps own[0..n-1] against ref[0..m-1]; false if none starts at their time. room: for n values. Steps are
+ * searched, not gone through: a device with few of them may be one of very many. */
 static bool
 find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *own, size_t n, int64_t *room,
            int64_t *shift)
 {
 	int64_t begin = ref[0].first, end = ref[m - 1].first;
 	uint64_t half = m > 1 ? distance(end, begin) / (m - 1) / 2 : UINT64_MAX;
-	size_t k = 0, j = 0;
+	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t x = own[i].first;
 
 		if ((x < begin && distance(x, begin) > half) || (x > end && distance(x, end) > half))
 			continue;
-		while (j + 1 < m && distance(ref[j + 1].first, x) <= distance(ref[j].first, x))
-			j++;
-		room[k++] = (int64_t)j - (int64_t)i;
+		/* Of those that start together only the first, as of the reference. */
+		if (i && x == own[i - 1].first)
+			continue;
+		room[k++] = (int64_t)nearest(ref, m, x) - (int64_t)i;
 	}
 	if (!k)
 		return false;
-	qsort(room, k, sizeof *room, by_value);
+	qsort(room, k, sizeof *room, nsx_sort_by_int);
 	*shift = room[(k - 1) / 2];
 	return true;
 }

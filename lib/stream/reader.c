@@ -260,6 +260,17 @@ nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *c
 	return NSX_OK;
 }
 
+int
+nsx_reader_add_columns(struct nsx_reader *r, enum nsx_kind_id kind)
+{
+	const struct nsx_kind *k = nsx_kind_builtin(kind);
+	int rc = NSX_OK;
+
+	for (int i = 0; i < k->ncols && rc == NSX_OK; i++)
+		rc = nsx_reader_add_column(r, kind, k->cols[i].name, k->cols[i].type);
+	return rc;
+}
+
 void
 nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns)
 {

@@ -33,6 +33,8 @@ struct nsx_input *nsx_reader_input(struct nsx_reader *r);
 /* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
  * column is given by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
 int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);
+/* The same of all columns of a known kind: for programs that add records behind a header that may lack some. */
+int nsx_reader_add_columns(struct nsx_reader *r, enum nsx_kind_id kind);
 
 /* Declare what a program reads of a stream: without a call, everything. From the first call on a reader returns only
  * records of declared kinds, with only the columns that were declared in some call: anything else is skipped without

@@ -32,8 +32,8 @@ struct nsx_idle_options {
 	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
 	bool          drained;    /* only gaps that count as drained, in the same forms */
 	int64_t       every;      /* by every: ns, above 0 */
-	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them; the key of a window is its index
-	                                       * here */
+	const struct nsx_idle_given *given;   /* NSX_IDLE_GIVEN: ngiven of them, by device; the key of a window is its
+	                                       * index here */
 	size_t        ngiven;
 	int64_t       latency;    /* ns of a gap after the call returned that count as launch latency;
 	                           * default 20,000 */

@@ -26,6 +26,8 @@ make coming 200000
 quick 'ranges that wait for their host start' nsysx-idle --verdict -o "$T/out" "$T/coming"
 make devices 100000
 quick 'devices' nsysx-idle --tsv -o "$T/out" "$T/devices"
+make devices 180000
+ok 'windows of devices' timeout 60 nsysx-idle --steps --tsv -o "$T/out" "$T/devices"
 make threads 10000
 quick 'threads and devices' nsysx-idle --tsv -o "$T/out" "$T/threads"
 make kernels 200000

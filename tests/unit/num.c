@@ -233,6 +233,21 @@ fractions(void)
 	is_str(thousandths(INT64_MIN), "-9223372036854775.808", "so is the smallest");
 }
 
+static void
+sentences(void)
+{
+	static const struct { double ns; const char *text; } of[] = {
+		{ 0, "0 ns" }, { 999, "999 ns" }, { 999.4, "999 ns" }, { 999.5, "1.0 us" }, { 1000, "1.0 us" },
+		{ 999949, "999.9 us" }, { 999950, "1.000 ms" }, { 1e6, "1.000 ms" }, { 999999499, "999.999 ms" },
+		{ 999999500, "1.000 s" }, { 9999500000, "10.00 s" }, { 99995000000, "100.0 s" },
+		{ -999950, "-1.000 ms" }, { -12, "-12 ns" }
+	};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		is_str(nsx_ns_text(of[i].ns).s, of[i].text, "%.1f ns in a sentence: no four digits before the point",
+		       of[i].ns);
+}
+
 int
 main(void)
 {
@@ -241,5 +256,6 @@ main(void)
 	doubles();
 	other_locale();
 	saturation();
+	sentences();
 	return done();
 }

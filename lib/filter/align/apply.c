@@ -383,12 +383,9 @@ widen(struct nsx_reader *in)
 {
 	static const enum nsx_kind_id kinds[] = { NSX_CLOCK, NSX_SKEW, NSX_DIAG };
 
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		const struct nsx_kind *k = nsx_kind_builtin(kinds[i]);
-		for (int c = 0; c < k->ncols; c++)
-			if (nsx_reader_add_column(in, kinds[i], k->cols[c].name, k->cols[c].type) != NSX_OK)
-				return NSX_ERR;
-	}
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (nsx_reader_add_columns(in, kinds[i]) != NSX_OK)
+			return NSX_ERR;
 	return NSX_OK;
 }
 

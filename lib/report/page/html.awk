@@ -25,7 +25,7 @@ function ns(x,   a) {
 function spoken(x,   a) {
 	x += 0
 	a = x < 0 ? -x : x
-	return a < 1e3 ? sprintf("%.0f ns", x) : a < 1e6 ? sprintf("%.1f us", x / 1e3) : a < 999999500 ? sprintf("%.3f ms", x / 1e6) : four(x / 1e9) " s"
+	return a < 999.5 ? sprintf("%.0f ns", x) : a < 999950 ? sprintf("%.1f us", x / 1e3) : a < 999999500 ? sprintf("%.3f ms", x / 1e6) : four(x / 1e9) " s"
 }
 function size(x) {
 	x += 0

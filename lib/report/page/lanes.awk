@@ -16,7 +16,9 @@ function v(name) { return $col[name] }
 	}
 	d = v("device")
 	if (v("lane") == "none") {
-		missing[k, v("what")] = missing[k, v("what")] (absent[k, v("what")]++ ? ", " : "") d
+		# As many as first_of names, and one: there may be very many.
+		if (absent[k, v("what")]++ <= 16)
+			missing[k, v("what")] = missing[k, v("what")] (absent[k, v("what")] > 1 ? ", " : "") d
 		next
 	}
 	if (!((k, d) in row)) {

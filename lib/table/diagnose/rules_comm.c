@@ -234,18 +234,20 @@ is_one(double share, size_t n)
 }
 
 /* Count hosts, and devices of one of them. */
-static void
+static int
 count_hosts(const struct nsx_look_at *a, uint32_t host, size_t *hosts, size_t *on_host)
 {
-	*hosts = *on_host = 0;
-	for (size_t i = 0; i < a->devices.n; i++) {
-		bool new = true;
+	struct nsx_map seen = { 0 };
+	bool good = true;
 
+	*on_host = 0;
+	for (size_t i = 0; i < a->devices.n && good; i++) {
 		*on_host += a->devices.p[i].host == host;
-		for (size_t k = 0; k < i && new; k++)
-			new = a->devices.p[k].host != a->devices.p[i].host;
-		*hosts += new;
+		good = nsx_map_number(&seen, (struct nsx_key){ a->devices.p[i].host, 0 }) != NSX_NONE;
 	}
+	*hosts = seen.n;
+	nsx_map_free(&seen);
+	return good ? NSX_OK : nsx_err_nomem(a->err, NULL);
 }
 
 static int
@@ -269,7 +271,8 @@ judge_waits(struct nsx_look_at *a)
 	if (!most || all <= 0 || !(d = nsx_look_device(a, most->device)))
 		return NSX_OK;
 	b = (struct blamed){ most->device, d->host, false, false };
-	count_hosts(a, b.host, &hosts, &on_host);
+	if (count_hosts(a, b.host, &hosts, &on_host) != NSX_OK)
+		return NSX_ERR;
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
 		return blame(a, &b, (double)most->gain / n, most->last, most->most);

@@ -188,6 +188,8 @@ nsx_idle_filters(const struct idle *f)
 {
 	return f->options->causes || f->options->drained;
 }
+/* Of n given windows, sorted by device, the first of that device or, if it has none, of a higher one; n: neither. */
+size_t nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device);
 /* Find the time examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
 /* Clip [*start, *end) to the time examined; false: nothing remains. */

@@ -38,17 +38,34 @@ nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad)
 
 /* ---- times */
 
+size_t
+nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (given[mid].device < device)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 void
 nsx_idle_place(const struct idle *f, struct nsx_idle_device *d)
 {
 	int64_t number = f->cat.devices.p[d->index].number;
 
 	d->from = d->to = 0;
-	for (size_t i = 0; i < f->within.n; i++)
-		if (f->within.p[i].device == number) {
-			d->from = f->within.p[i].start;
-			d->to = f->within.p[i].end;
-		}
+	size_t i = nsx_idle_given_of(f->within.p, f->within.n, number);
+
+	if (i < f->within.n && f->within.p[i].device == number) {
+		d->from = f->within.p[i].start;
+		d->to = f->within.p[i].end;
+	}
 }
 
 bool

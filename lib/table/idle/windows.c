@@ -442,11 +442,11 @@ nsx_idle_open_given(struct idle *f, struct nsx_idle_device *d)
 {
 	int64_t number = f->cat.devices.p[d->index].number;
 
-	for (size_t i = 0; i < f->options->ngiven; i++) {
+	for (size_t i = nsx_idle_given_of(f->options->given, f->options->ngiven, number); i < f->options->ngiven; i++) {
 		const struct nsx_idle_given *g = &f->options->given[i];
 
 		if (g->device != number)
-			continue;
+			break;
 		if (open_window(f, d, g->start, g->end, NSX_NONE) != NSX_OK)
 			return NSX_ERR;
 		f->windows.p[f->windows.n - 1].key = (int64_t)i;

@@ -46,23 +46,12 @@ is_kept(const struct cut *c, const struct nsx_rec *rec)
 	return w && start >= w->from && start < w->to;
 }
 
-/* Our diags may follow in a stream whose header lacks some of the columns. */
-static int
-widen(struct nsx_reader *in)
-{
-	const struct nsx_kind *diag = nsx_kind_builtin(NSX_DIAG);
-	int rc = NSX_OK;
-
-	for (int i = 0; i < diag->ncols && rc == NSX_OK; i++)
-		rc = nsx_reader_add_column(in, NSX_DIAG, diag->cols[i].name, diag->cols[i].type);
-	return rc;
-}
-
 static int
 write_kept(struct cut *c, struct nsx_reader *in, struct nsx_writer *out, struct nsx_err *err)
 {
 	struct nsx_rec rec;
-	int rc = widen(in);
+	/* Our diags may follow a header that lacks some of their columns. */
+	int rc = nsx_reader_add_columns(in, NSX_DIAG);
 
 	nsx_writer_follow(out, in);
 	c->through = rc == NSX_OK ? nsx_pass_new(in, out, err) : NULL;
