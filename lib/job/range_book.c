@@ -67,8 +67,10 @@ tell(struct nsx_range_book *b, int64_t until, bool all, struct nsx_err *err)
 		if (!all && !is_past(r, until))
 			continue;
 		up = r->parent == NSX_ABSENT ? NSX_NONE : *slot(b, r->profile, r->parent);
-		if (up < i)
+		if (up < i) {
 			b->list.p[up].time = nsx_add_sat(b->list.p[up].time, r->time, NULL);
+			b->list.p[up].worked |= r->worked;
+		}
 		if (!b->past(b->arg, r))
 			return nsx_err_nomem(err, NULL);
 	}
@@ -117,7 +119,7 @@ nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, uint32
 	struct nsx_range_entry r = {
 		nsx_int(range, NSX_RANGE_profile, NSX_ABSENT), nsx_int(range, NSX_RANGE_range, NSX_ABSENT),
 		    nsx_int(range, NSX_RANGE_parent, NSX_ABSENT),
-		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0
+		gpu_end > host_end ? gpu_end : host_end, name, NSX_NONE, 0, 0, false
 	};
 
 	if (!b->at) {
@@ -152,6 +154,7 @@ nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range
 		return false;
 	r->own = nsx_add_sat(r->own, ns, NULL);
 	r->time = nsx_add_sat(r->time, ns, NULL);
+	r->worked = true;
 	return true;
 }
 

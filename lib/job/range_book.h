@@ -15,8 +15,10 @@
 #include "stream/reader.h"
 
 /* `name` and `mark` belong to the caller; mark is NSX_NONE at first. With `past` of the book: `own` is the time of the
- * operations whose innermost range it is, `time` that and of those launched in ranges within it, in ns. */
-struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; int64_t own, time; };
+ * operations whose innermost range it is, `time` that and of those launched in ranges within it, in ns; `worked`: there
+ * are such operations. A range with GPU work has none if a filter such as nsysx-warmup removed them all: the time of
+ * its work is unknown then, and not 0. */
+struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; int64_t own, time; bool worked; };
 
 /* {0} is empty. */
 struct nsx_range_book {

@@ -192,10 +192,11 @@ kernel gemm 2 24 12 2.82842712475 10 14 96
 memcpy HtoD 1 5 5 - 5 5 100
 kernel add 1 1 1 - 1 1 4
 END
+# Operations do not say what range they are of: GPU time is unknown, and not 0.
 is 'ranges by domain and name' --by range "$T/ops" <<'END'
 domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
-- a 2 70 35 7.07106781187 30 40 7 11 0 0 0 0
-TSL a 1 10 10 - 10 10 1 2 0 0 0 0
+- a 2 70 35 7.07106781187 30 40 7 11 - - - -
+TSL a 1 10 10 - 10 10 1 2 - - - -
 END
 grep -v -e '^op' -e '^#op' "$T/ops" | sed 's/^end\t.*/end\t4/' >"$T/spans"
 is 'without operations: spans of ranges' --by range "$T/spans" <<'END'
@@ -227,6 +228,24 @@ domain name count total mean std min max ops host_total gpu_time gpu_self gpu_me
 - in 2 40 20 7.07106781187 15 25 3 8 19 12 9.5 30.6451612903
 END
 equal 'an operation whose range is missing is reported' "$(nsysx-summary --by range "$T/nested" 2>&1 >"$T/got" | grep -c 'operations whose range is not in the stream')" 1
+# A filter removed what the first of two executions launched, and all that `gone` did: those ranges take no part, whether
+# their operations are forgotten early or late; `outer` has work within.
+stream >"$T/removed" <<'END'
+#range profile:i range:i parent:i name:s start:i dur:i host_start:i host_dur:i ops:i
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i
+range 0 1 - step 0 100 0 9 3
+range 0 2 - gone 10 20 1 5 2
+range 0 3 - outer 1000 60 1000 8 2
+range 0 4 3 step 1000 50 1000 7 2
+op 0 1 kernel 0 k 1000 12 4
+op 0 2 kernel 0 k 1040 10 4
+END
+is 'ranges whose operations are not in the stream are left out' --by range "$T/removed" <<'END'
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent
+- outer 1 60 60 - 60 60 2 8 22 0 22 100
+- step 1 50 50 - 50 50 2 7 22 22 22 100
+END
+equal '... and counted' "$(nsysx-summary -v --by range "$T/removed" 2>&1 >"$T/got" | grep -c 'ranges whose operations are not in the stream: ignored (2)')" 1
 # Every operation again, added to all ranges around it.
 cat >"$T/walk.awk" <<'END'
 BEGIN { FS = "\t" }

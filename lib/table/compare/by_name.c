@@ -60,15 +60,14 @@ add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 	return true;
 }
 
-/* A range of which all operations have come: what was launched in it. It had GPU work; if none of that is in the
- * stream, a filter such as nsysx-warmup removed it, and 0 is not what it took. */
+/* A range of which all operations have come: what was launched in it. */
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
 	struct names *n = arg;
 
-	n->removed += range->time == 0;
-	return range->time == 0 || add(n, range->name, range->mark, range->time);
+	n->removed += !range->worked;
+	return !range->worked || add(n, range->name, range->mark, range->time);
 }
 
 /* What the GPU took from the first operation of a range to the last; or an operation in an execution of a program. */
@@ -120,9 +119,10 @@ take_launched(struct names *n, const struct nsx_rec *rec)
 	n->any_op = true;
 	if (dur < 0)
 		n->timeless++;
-	else if (nsx_has(rec, NSX_OP_range))
-		n->lost += !nsx_range_book_launched(&n->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
-		                                    nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur);
+	if (nsx_has(rec, NSX_OP_range)
+	    && !nsx_range_book_launched(&n->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
+		n->lost += dur >= 0;
 }
 
 static bool

@@ -48,12 +48,18 @@ static const char *const spans[] = {
 	[K_MAX] = "span_max"
 };
 
+/* The sums of operations or ranges of a row; of operations it has `dur` only. */
+struct sums { struct nsx_stat dur; nsx_u128 ops, host; };
+
 struct row {
 	uint32_t type, name;   /* or domain; 0: absent */
-	struct nsx_stat dur;
-	nsx_u128 ops, host;
+	struct sums sums;
+	struct sums unworked;  /* ranges none of whose operations are in the stream: the row if it has no operations */
 	nsx_u128 gpu, self;    /* of ranges: time of operations launched in them, and of those in no range within */
 };
+
+/* What a range adds to its row once it is known whether its operations are in the stream. */
+struct open { int64_t dur, ops, host; uint32_t next; };
 
 /* The share of the time, in percent, from which operations outside of executions are reported. */
 enum { OUTSIDE = 5 };
@@ -72,10 +78,12 @@ struct ops {
 	struct nsx_map  row_of;
 	NSX_VEC(struct row) rows;
 	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
-	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows */
+	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
+	NSX_VEC(struct open) open;   /* marks are places here; */
+	uint32_t        vacant;      /* the first place that is free, NSX_NONE: none */
 	nsx_u128        all_ops;   /* time of operations in any range or none */
 	int64_t         timeless, no_work, timeless_ops, lost;
-	bool            any, any_op;
+	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
 	const struct nsx_reader *in;
 };
 
@@ -83,8 +91,16 @@ struct ops {
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
-	struct row *r = &((struct ops *)arg)->rows.p[range->name];
+	struct ops *f = arg;
+	struct row *r = &f->rows.p[range->name];
+	struct sums *s = range->worked ? &r->sums : &r->unworked;
+	struct open *o = &f->open.p[range->mark];
 
+	nsx_stat_add(&s->dur, o->dur);
+	s->ops += (nsx_u128)o->ops;
+	s->host += (nsx_u128)o->host;
+	o->next = f->vacant;
+	f->vacant = range->mark;
 	r->gpu += (nsx_u128)range->time;
 	r->self += (nsx_u128)range->own;
 	return true;
@@ -106,6 +122,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->names = options->names;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
+	f->vacant = NSX_NONE;
 	return f;
 }
 
@@ -145,6 +162,7 @@ ops_free(void *state)
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
 	free(f->rows.p);
+	free(f->open.p);
 	free(f->last.p);
 	free(f);
 }
@@ -207,6 +225,14 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 		return NSX_OK;
 	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile,
 		NSX_RANGE_parent);
+	if (*out && nsx_has(rec, NSX_RANGE_start)) {
+		/* Its work, which is omitted, is in the stream, and the range around it is no other than without it. */
+		struct nsx_range_entry *up = nsx_range_book_find(&f->book, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),
+			nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT));
+
+		if (up)
+			up->worked = true;
+	}
 	return *out ? note_compiling(f, rec, NSX_RANGE_profile, NSX_RANGE_range) : NSX_OK;
 }
 
@@ -224,13 +250,25 @@ take_op(struct ops *f, const struct nsx_rec *rec)
 	r = row_at(f, nsx_string(rec, NSX_OP_type), nsx_string(rec, NSX_OP_name));
 	if (!r)
 		return nsx_err_nomem(f->err, NULL);
-	nsx_stat_add(&r->dur, dur);
+	nsx_stat_add(&r->sums.dur, dur);
 	f->all_ops += (nsx_u128)dur;
 	if (nsx_has(rec, NSX_OP_execution))
 		f->placed = true;
 	else
 		f->outside += (nsx_u128)dur;
 	return NSX_OK;
+}
+
+/* A free place in `open`; NSX_NONE when out of memory. */
+static uint32_t
+open_at(struct ops *f)
+{
+	uint32_t at = f->vacant;
+
+	if (at == NSX_NONE)
+		return nsx_vec_push(&f->open, (struct open){ 0 }) ? (uint32_t)(f->open.n - 1) : NSX_NONE;
+	f->vacant = f->open.p[at].next;
+	return at;
 }
 
 static int
@@ -240,6 +278,7 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	    host = nsx_int(rec, NSX_RANGE_host_dur, 0);
 	struct nsx_str domain = nsx_string(rec, NSX_RANGE_domain), name;
 	struct row *r;
+	uint32_t mark;
 
 	f->any = true;
 	if (!nsx_has(rec, NSX_RANGE_start)) {
@@ -254,10 +293,16 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	r = f->scratch.failed ? NULL : row_at(f, domain, name);
 	if (!r)
 		return nsx_err_nomem(f->err, NULL);
-	nsx_stat_add(&r->dur, dur);
-	r->ops += ops > 0 ? (nsx_u128)ops : 0;
-	r->host += host > 0 ? (nsx_u128)host : 0;
-	return nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err);
+	if (nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err) != NSX_OK)
+		return NSX_ERR;
+	mark = open_at(f);
+	f->book.list.p[f->book.list.n - 1].mark = mark;
+	if (mark == NSX_NONE) {
+		f->book.list.n--;
+		return nsx_err_nomem(f->err, NULL);
+	}
+	f->open.p[mark] = (struct open){ dur, ops > 0 ? ops : 0, host > 0 ? host : 0, NSX_NONE };
+	return NSX_OK;
 }
 
 /* The time that an operation adds to the range in which it was launched. */
@@ -267,14 +312,15 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
 
 	f->any_op = true;
-	if (dur < 0) {
+	f->linked |= nsx_has(rec, NSX_OP_range);
+	if (dur < 0)
 		f->timeless_ops++;
-		return;
-	}
-	f->all_ops += (nsx_u128)dur;
-	if (nsx_has(rec, NSX_OP_range))
-		f->lost += !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
-		                                    nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur);
+	else
+		f->all_ops += (nsx_u128)dur;
+	if (nsx_has(rec, NSX_OP_range)
+	    && !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
+	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
+		f->lost += dur >= 0;
 }
 
 static int
@@ -319,15 +365,15 @@ order_cmp(const void *pa, const void *pb)
 static int
 put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 {
-	if (nsx_table_sum(t, R_OPS, r->ops, f->err) != NSX_OK ||
-	    nsx_table_sum(t, R_HOST_TOTAL, r->host, f->err) != NSX_OK)
+	if (nsx_table_sum(t, R_OPS, r->sums.ops, f->err) != NSX_OK ||
+	    nsx_table_sum(t, R_HOST_TOTAL, r->sums.host, f->err) != NSX_OK)
 		return NSX_ERR;
-	if (!f->any_op)
+	if (!f->linked)
 		return NSX_OK;
 	if (nsx_table_sum(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK ||
 	    nsx_table_sum(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
 		return NSX_ERR;
-	nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->dur.n);
+	nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->sums.dur.n);
 	if (f->all_ops)
 		nsx_table_double(t, R_GPU_PERCENT, nsx_sum_percent(r->gpu, f->all_ops));
 	return NSX_OK;
@@ -337,7 +383,7 @@ put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 static int
 put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u128 *of_type)
 {
-	const struct nsx_stat *s = &o->row->dur;
+	const struct nsx_stat *s = &o->row->sums.dur;
 
 	nsx_table_row(t);
 	nsx_table_str(t, K_TYPE, o->type);
@@ -373,6 +419,28 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 	             "those of autotuning", share);
 }
 
+/* Where the stream has operations of ranges, leave out of all rows the ranges that have none, and rows of such ranges
+ * only: their time is unknown. Else it is of every range, and all count. Returns how many are left out. */
+static int64_t
+drop_unworked(struct ops *f)
+{
+	int64_t n = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->rows.n; i++) {
+		struct row *r = &f->rows.p[i];
+
+		if (!f->linked)
+			r->sums = r->unworked;
+		else
+			n += r->unworked.dur.n;
+		if (r->sums.dur.n)
+			f->rows.p[kept++] = *r;
+	}
+	f->rows.n = kept;
+	return n;
+}
+
 static int
 ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 {
@@ -381,6 +449,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
 	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
 	int rc = nsx_range_book_end(&f->book, f->err);
+	int64_t unworked = f->kernel || rc != NSX_OK ? 0 : drop_unworked(f);
 
 	f->any |= lacking > 0;
 	f->no_work += lacking;
@@ -397,7 +466,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ r->gpu, (nsx_u128)r->dur.sum, nsx_intern_str(&f->strs, r->type),
+		rows[i] = (struct order){ r->gpu, (nsx_u128)r->sums.dur.sum, nsx_intern_str(&f->strs, r->type),
 		                          nsx_intern_str(&f->strs, r->name), r };
 		of_type[r->type] += rows[i].time;
 	}
@@ -410,18 +479,21 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, f->kernel ? "no op records: extract with --ops"
 		             : "no range records: extract with --ranges");
-	if (!f->kernel && f->any && f->rows.n == 0)
+	if (!f->kernel && f->any && f->rows.n == 0 && !unworked)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"none of the ranges launched GPU work: put ranges around code that launches it, capture them "
 			"with "
 			"--trace=cuda,nvtx and extract with --ranges");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
+	nsx_diag_add(diags, f->rows.n ? NSX_INFO : NSX_WARNING, "", unworked,
+		"ranges whose operations are not in the stream: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: in no GPU time");
-	if (!f->kernel && !f->any_op && f->rows.n) {
-		nsx_diag_add(diags, NSX_INFO, "", 1,
-			"no op records: GPU time is not known, ranges are in order of their span: extract with --ops");
+	if (!f->kernel && !f->linked && f->rows.n) {
+		nsx_diag_add(diags, NSX_INFO, "", 1, f->any_op
+			? "no operation was launched in a range: GPU time is not known, ranges are in order of their span"
+			: "no op records: GPU time is not known, ranges are in order of their span: extract with --ops");
 		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
 	}
 	if (rc == NSX_OK && f->kernel)
