@@ -84,7 +84,7 @@ gate 'one is named that computes slower' 1 'slower: device 1: compute: ' --by de
 equal 'and only it computes slower; the other one waits' "$(nsysx-compare -q --tsv --changed --by device "$T/base" "$T/straggler" |
 	columns device,statistic,verdict | grep 'compute\|exposed' | tr '\n' ';')" '0 exposed slower;1 compute slower;1 exposed faster;'
 # Per execution, what nsysx-summary adds up.
-nsysx-summary -q --tsv --by device --cover 1 "$T/base" >"$T/table"
+nsysx-summary -q --tsv --by device "$T/base" >"$T/table"
 columns device,execs,span,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("span modules compute exposed copy idle hidden copy_hidden", s, " ")
 	for (i = 1; i <= 8; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 2) / $2 }' >"$T/want"
 nsysx-compare -q --tsv --by device "$T/base" "$T/slow" | columns device,statistic,base | awk '{ printf "%s %s %.6g\n", $1, $2, $3 }' >"$T/got"
@@ -92,15 +92,23 @@ same 'times are those of nsysx-summary, per execution' "$T/want" "$T/got"
 nsysx-compare -q --tsv --by device "$T/base" "$T/slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
-# A table that leaves out programs has times of other executions: no verdict, whichever side it is on.
-nsysx-summary -q --tsv --by device "$T/base" >"$T/most"
-equal 'the default table does leave out programs' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '20/24'
-gate 'a table without all programs is not held against a stream' 3 'not comparable: device 0 has 24 executions in BASE, 20 in NEW' "$T/base" "$T/most"
+# A table of other programs has times of other executions: no verdict, whichever side it is on.
+nsysx-summary -q --tsv --by device --cover 1 "$T/base" >"$T/most"
+equal 'the default table does leave out programs' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '24/20'
+gate 'a table with all programs is not held against a stream' 3 'not comparable: device 0 has 20 executions in BASE, 24 in NEW' "$T/base" "$T/most"
 equal 'its rows are shown, not judged' "$(nsysx-compare -q --tsv "$T/base" "$T/most" | columns verdict | sort -u)" unknown
-gate 'nor on the other side' 3 'not comparable: device 0 has 20 executions in BASE, 24 in NEW' "$T/most" "$T/base"
-gate 'nor against a table with all' 3 'not comparable: ' "$T/most" "$T/table"
-gate 'a table with all programs is' 0 '' "$T/table" "$T/base"
+gate 'nor on the other side' 3 'not comparable: device 0 has 24 executions in BASE, 20 in NEW' "$T/most" "$T/base"
+gate 'nor against the default table' 3 'not comparable: ' "$T/most" "$T/table"
+gate 'the default table is' 0 '' "$T/table" "$T/base"
 gate 'two tables of one kind are' 0 '' "$T/most" "$T/most"
+# Each process of the job alone: device 0 against device 1.
+awk -F'\t' -v d=1 'NR == 1 || $1 == d' "$T/table" >"$T/one"
+awk -F'\t' -v d=0 'NR == 1 || $1 == d' "$T/table" >"$T/zero"
+nsysx-compare --tsv "$T/zero" "$T/one" >"$T/got" 2>"$T/err"
+equal 'devices of other numbers are matched in order' "$(columns device,statistic,base <"$T/got" | awk '$3 != "-"' | wc -l)/$(wc -l <"$T/got")" "$(($(wc -l <"$T/got") - 1))/9"
+equal 'which is said' "$(grep -c 'devices are matched in order of their numbers' "$T/err")" 1
+nsysx-compare --tsv "$T/table" "$T/one" >"$T/got" 2>"$T/err"
+equal 'not where a number is on both sides' "$(columns device,verdict <"$T/got" | sort -u | tr '\n' ';') $(grep -c 'in order of' "$T/err")" '0 gone;1 same;1 unknown; 0'
 printf 'device\tprofile\texecs\tspan\tmodules\tcompute\texposed\thidden\tidle\tcompute_percent\texposed_percent\tidle_percent\twindow\tcopy\tcopy_hidden\n0\tp\t3\tx\t\t\t\t\t\t\t\t\t\t\t\n' >"$T/wrong"
 fails 'what is no number in one' 1 '"x"' nsysx-compare "$T/wrong" "$T/slow"
 # Without programs the whole run is compared, and said to be.

@@ -3,6 +3,7 @@
  * the device; there is one of each, so that noise is not known. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "table/compare/sides.h"
 #include "base/input.h"
@@ -174,6 +175,72 @@ nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags)
 		"compare");
 }
 
+struct numbered { int64_t number; uint32_t index; };
+
+static int
+numbered_cmp(const void *pa, const void *pb)
+{
+	const struct numbered *a = pa, *b = pb;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The side's devices by number. NULL when out of memory. */
+static struct numbered *
+by_number(const struct cmp_side *s)
+{
+	struct numbered *list = malloc((s->programs.n + 1) * sizeof *list);
+
+	for (size_t i = 0; i < s->programs.n && list; i++)
+		list[i] = (struct numbered){ s->programs.p[i].number, (uint32_t)i };
+	if (list && s->programs.n > 1)
+		qsort(list, s->programs.n, sizeof *list, numbered_cmp);
+	return list;
+}
+
+/* Whether both lists, of nb and nn devices, have a number in common. */
+static bool
+in_common(const struct numbered *b, size_t nb, const struct numbered *n, size_t nn)
+{
+	for (size_t i = 0, k = 0; i < nb && k < nn;) {
+		if (b[i].number == n[k].number)
+			return true;
+		if (b[i].number < n[k].number)
+			i++;
+		else
+			k++;
+	}
+	return false;
+}
+
+bool
+nsx_compare_match_devices(struct cmp *c, struct nsx_diags *diags)
+{
+	struct cmp_side *base = &c->side[0], *new = &c->side[1];
+	struct numbered *b = by_number(base), *n = by_number(new);
+	size_t nb = base->programs.n, nn = new->programs.n;
+
+	if (b && n && nb && nn && !in_common(b, nb, n, nn)) {
+		for (size_t i = 0; i < nb && nb == nn; i++) {
+			struct cmp_program *pb = &base->programs.p[b[i].index], *pn = &new->programs.p[n[i].index];
+
+			pb->pair = n[i].index;
+			pn->pair = b[i].index;
+			pb->how = pn->how = CMP_PLACE;
+		}
+		nsx_diag_add(diags, NSX_WARNING, "", 1, nb == nn
+			? "no device number is on both sides: devices are matched in order of their numbers"
+			: "no device number is on both sides, nor are there as many devices: none are matched");
+	}
+	bool good = b && n;
+
+	free(b);
+	free(n);
+	return good;
+}
+
 void
 nsx_compare_check_devices(struct cmp *c)
 {
@@ -186,7 +253,7 @@ nsx_compare_check_devices(struct cmp *c)
 		if (pair != NSX_NONE && b->execs.p[i] != s->execs.p[pair])
 			snprintf(c->unlike, sizeof c->unlike, "%.*s has %" PRId64 " executions in BASE, %" PRId64
 			         " in NEW, and a table may leave out programs: make it with nsysx-summary --by device "
-			         "--cover 1, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
+			         "and the same --cover, or compare streams", (int)name.len, name.ptr, b->execs.p[i],
 			         s->execs.p[pair]);
 	}
 }

@@ -425,6 +425,8 @@ nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_co
 
 	*out = (struct nsx_compare){ 0 };
 	rc = load(&c, folded, diags);
+	if (rc == NSX_OK && c.options.by == NSX_COMPARE_DEVICE && !nsx_compare_match_devices(&c, diags))
+		rc = nsx_err_nomem(err, NULL);
 	if (rc == NSX_OK)
 		rc = nsx_compare_pair(&c);
 	if (rc == NSX_OK)

@@ -150,6 +150,9 @@ int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *
 bool nsx_compare_is_devices(struct nsx_str text);
 /* Read all of the side, a table or a stream, by devices. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
+/* Where no device number is on both sides, as of the processes of a job, and both have as many devices: match them in
+ * order of their numbers. False when out of memory. */
+bool nsx_compare_match_devices(struct cmp *c, struct nsx_diags *diags);
 /* Times of both sides' devices per execution, where all of them have any. */
 void nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags);
 /* Fill c->unlike where a side is a table, which may leave out programs, and a matched device has other numbers
