@@ -233,8 +233,8 @@ int
 nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
                    struct nsx_diags *diags)
 {
-	/* Of devices the programs that nsysx-summary takes by default: a small one that ran long before or after the others
-	 * would stretch the span, and count as an execution like theirs. */
+	/* Of devices the programs that nsysx-summary takes by default: a small one that ran long before or after the
+	 * others would stretch the span, and count as an execution like theirs. */
 	struct nsx_summary_options options = { .by = (enum nsx_summary_by)by,
 	                                       .cover = by == NSX_SUMMARY_DEVICE ? (struct nsx_cover){ 99, 100 }
 	                                                : (struct nsx_cover){ 1, 1 } };

@@ -491,9 +491,9 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless_ops, "operations without a duration: ignored");
 	nsx_diag_add(diags, NSX_WARNING, "", f->lost, "operations whose range is not in the stream: in no GPU time");
 	if (!f->kernel && !f->linked && f->rows.n) {
-		nsx_diag_add(diags, NSX_INFO, "", 1, f->any_op
-			? "no operation was launched in a range: GPU time is not known, ranges are in order of their span"
-			: "no op records: GPU time is not known, ranges are in order of their span: extract with --ops");
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s: GPU time is not known, ranges are in order of their span%s",
+		             f->any_op ? "no operation was launched in a range" : "no op records",
+		             f->any_op ? "" : ": extract with --ops");
 		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
 	}
 	if (rc == NSX_OK && f->kernel)
