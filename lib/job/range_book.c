@@ -91,8 +91,10 @@ forget(struct nsx_range_book *b, int64_t now, struct nsx_err *err)
 			b->list.p[kept++] = b->list.p[i];
 	b->list.n = kept;
 	b->limit = 2 * kept > FEW ? 2 * kept : FEW;
-	if (!clear(b))
+	if (!clear(b)) {
+		b->list.n = 0;   /* nothing is found without the hash table */
 		return nsx_err_nomem(err, NULL);
+	}
 	for (size_t i = 0; i < kept; i++)
 		*slot(b, b->list.p[i].profile, b->list.p[i].range) = (uint32_t)i;
 	return NSX_OK;
