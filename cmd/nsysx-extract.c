@@ -180,6 +180,22 @@ warn_window(void)
 	nsx_buf_free(&meant);
 }
 
+/* A folder that no export follows, or another folder before any does, would be left out without a word. */
+static void
+check_dumps(int nexports)
+{
+	for (size_t d = 0; d < dumps.n; d++) {
+		bool last = d + 1 == dumps.n;
+		if (dumps.p[d].from < (last ? nexports : dumps.p[d + 1].from))
+			continue;
+		if (last)
+			nsx_cli_misuse(&cli, "-x %s: no export follows it: want -x DIR EXPORT, such as "
+			               "-x dump0 r0.sqlite -x dump1 r1.sqlite", dumps.p[d].dir);
+		nsx_cli_misuse(&cli, "-x %s: -x %s replaces it before any export: want -x DIR EXPORT, such as "
+		               "-x dump0 r0.sqlite -x dump1 r1.sqlite", dumps.p[d].dir, dumps.p[d + 1].dir);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -189,6 +205,7 @@ main(int argc, char **argv)
 	parse_options();
 	if (!argc)
 		nsx_cli_misuse(&cli, "no export given");
+	check_dumps(argc);
 	struct nsx_out out = nsx_tool_out(&cli);
 	struct nsx_extract_input *inputs = calloc((size_t)argc, sizeof *inputs);
 	if (!inputs)

@@ -63,8 +63,11 @@ newline='
 
 output=report title='' align='' warmup='' detail='' flags='' trace='' single='' jobs='' verbose='' quiet='' clean=
 dump=- dumps='' profiles='' given=
+# What -x named last while no export has followed it, and what is wrong with the place of the first -x that names nothing's dump.
+waiting='' misplaced='' meant='want -x DIR EXPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
 # One more export, with the dump that stands before it.
 operand() {
+	waiting=
 	profiles="$profiles $(word "$1")" || exit
 	dumps="$dumps $(word "$dump")" || exit
 	[ "$dump" = - ] || given=1
@@ -88,7 +91,10 @@ while [ $# -gt 0 ]; do
 	--*) [ -z "$has" ] || misuse "$arg takes no value" ;;
 	esac
 	case $arg in
-	-x|--dump) dump=$value ;;
+	-x|--dump)
+		[ "$value" ] || misuse '-x: want a folder, or - for none'
+		[ -z "$waiting" ] || misplaced=${misplaced:-"-x $waiting: -x $value replaces it before any export: $meant"}
+		dump=$value waiting=$value ;;
 	--title) title=$value ;;
 	--extract-flags) flags=$value ;;
 	-j|--jobs) jobs=$value ;;
@@ -112,6 +118,8 @@ for arg; do operand "$arg"; done
 [ "$report" ] || die 'report.mk is neither in share/nsysx/report beside it nor in the source'
 command -v make >/dev/null 2>&1 || die 'make is not here (GNU make)'
 [ "$profiles" ] || [ "$clean" ] || misuse 'which EXPORT?'
+[ -z "$waiting" ] || misplaced=${misplaced:-"-x $waiting: no export follows it: $meant"}
+[ -z "$misplaced" ] || [ "$clean" ] || misuse "$misplaced"
 case $jobs in
 '') jobs=$(getconf _NPROCESSORS_ONLN) ;;
 *[!0-9]*|0) misuse "--jobs: want a number from 1, got \"$jobs\"" ;;

@@ -59,9 +59,11 @@ nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
 # Tables of one reading of the stream are made together; `records` are those that the stream has as they are.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
-nsysx_program_by := module thunk opcode collective device total
+nsysx_program_by := module thunk opcode collective
+# Of every program, as the table of collectives is; those of instructions are of the programs with most time.
+nsysx_whole_by := device total
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
-nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_detail_by))
+nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
 nsysx_compile_by := range pass phase module process
 nsysx_compiles := $(call nsysx_table,$(nsysx_compile_by:%=compile-%))
 nsysx_kinds := diag clock skew profile device program collective
@@ -129,7 +131,9 @@ nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@
 $(nsysx_out)/.state/profile-%: nsysx-force
 	@LC_ALL=C; export LC_ALL; \
 	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
+	if ! [ -e "$$p" ]; then echo "nsysx-report: $$p: No such file (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
 	if ! [ -f "$$p" ] || ! [ -r "$$p" ]; then echo "nsysx-report: $$p: want a file that can be read (names with spaces cannot be used: link to them)" >&2; exit 1; fi; \
+	if [ "$$x" ] && ! [ -e "$$x" ]; then echo "nsysx-report: $$x: No such folder of dumps" >&2; exit 1; fi; \
 	if [ "$$x" ] && ! [ -d "$$x" ]; then echo "nsysx-report: $$x: want a folder of dumps" >&2; exit 1; fi; \
 	case $$p in /*) ;; *) p=./$$p ;; esac; case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ [ '$(nsysx_version)' ] && printf '%s\n' '$(nsysx_version)' $(call nsysx_quoted,$(nsysx_detail) $(EXTRACT_FLAGS)) "$$p" "$$x" && \
@@ -180,9 +184,11 @@ $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
 	$(nsysx_at)$(nsysx_begin) for f in $(nsysx_summaries); do : >$$f; done; : >$(nsysx_log); \
-	by=$(call nsysx_list,$(nsysx_detail_by)); ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
-	! $(call nsysx_can,xla) || by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)); \
-	[ -z "$$by" ] || { LC_ALL=C $(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); } $(nsysx_said)
+	by=$(call nsysx_list,$(nsysx_detail_by)) whole=; ! $(call nsysx_can,comm) || by=$(call nsysx_list,collective $(nsysx_detail_by)); \
+	! $(call nsysx_can,xla) || { by=$(call nsysx_list,$(nsysx_program_by) $(nsysx_detail_by)) whole=1; }; \
+	[ -z "$$by" ] || { LC_ALL=C; export LC_ALL; \
+		$(nsysx_bin)nsysx-summary --tsv --by $$by $(if $(nsysx_detail),--no-compile) -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last) && \
+		{ [ -z "$$whole" ] || $(nsysx_bin)nsysx-summary -q --tsv --by $(call nsysx_list,$(nsysx_whole_by)) --cover 1 -o '$(nsysx_out)/tables/%.tsv' $(nsysx_last); }; } $(nsysx_said)
 $(nsysx_out)/tables/variable.tsv: $(nsysx_last)
 	$(call nsysx_ask,xla)summary --tsv --variable -o $@ $< $(nsysx_said)
 $(nsysx_out)/tables/bandwidth.tsv: $(nsysx_last)
@@ -225,7 +231,8 @@ nsysx_first := $(firstword $(nsysx_given))
 nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
 $(nsysx_heaps): $(nsysx_out)/.state/dump
-$(nsysx_out)/.state/dump: nsysx-force
+# The states of the profiles first: one whose dump is not there says so.
+$(nsysx_out)/.state/dump: nsysx-force | $(nsysx_profiles:%=$(nsysx_out)/.state/profile-%)
 	@x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ echo '$(nsysx_version)' && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
 	[ "$$x" ] && [ -e $@ ] && [ "$$(find -L "$$x" -newer $@ | head -n 1)" ] && rm -f $@; $(nsysx_state)

@@ -277,6 +277,13 @@ equal 'two dumps of one program: neither is used' "$(warned plain 'jit_train_ste
 named_only 'two dumps of one program' plain jit_train_step
 
 fails 'a folder that is not there' 1 "$T/nowhere" nsysx-extract -x "$T/nowhere" "$T/plain/r0.sqlite"
+# A place of -x in which it would name nothing's dump.
+for misplaced in "$T/plain/r0.sqlite -x $T/plain/dump0" "-x $T/plain/dump0 $T/plain/r0.sqlite --dump=$T/plain/dump1"; do
+	# shellcheck disable=SC2086  # words
+	fails '-x behind the exports' 2 'no export follows it: want -x DIR EXPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite' nsysx-extract $misplaced
+done
+fails '-x before another' 2 "-x $T/plain/dump0: -x $T/plain/dump1 replaces it before any export" \
+	nsysx-extract -x "$T/plain/dump0" -x "$T/plain/dump1" "$T/plain/r0.sqlite" "$T/plain/r1.sqlite"
 mkdir "$T/nothing"
 with_dumps plain "$T/nothing" "$T/nothing"
 equal 'an empty folder: all dumps are reported as missing' "$(warned plain 'executed programs without a dump in')" 2

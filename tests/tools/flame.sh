@@ -288,7 +288,7 @@ refuses 'a number alone' '1: want FRAME;FRAME NUMBER' ' 12\n'
 refuses 'a negative number' '3: want a number that is not negative' 'a 1\n\na -1\n'
 refuses 'a number exceeds 64 bits' '1: want FRAME;FRAME NUMBER' 'a 9223372036854775808\n'
 refuses 'a sum exceeds 64 bits' '2: the sum of the numbers exceeds 64 bits' 'a 9223372036854775807\nb 1\n'
-refuses 'a stream' '1: want folded stacks, got a stream' '#nsysx\t2\n'
+refuses 'a stream' '1: a stream: nsysx-fold makes folded stacks of it' '#nsysx\t2\n'
 printf 'a 1\nb\n' >"$T/bad"
 fails 'an invalid line of the base' 1 "$T/bad:2: want FRAME" nsysx-flame --diff "$T/bad" "$T/small"
 fails 'a file that is not there' 1 "$T/nothing: No such file" nsysx-flame "$T/nothing"

@@ -34,7 +34,7 @@ sound r 'the page is well formed, its links lead somewhere, its numbers are the 
 (cd s && nsysx-extract -q --ranges --ops -x dump0 r0.sqlite -x dump1 r1.sqlite | nsysx-align -q | nsysx-warmup -q | nsysx-overlap -q -o ../steady.nsysx)
 for by in module opcode thunk collective device range kernel; do
 	flag=
-	case $by in range|kernel) flag=--no-compile ;; esac
+	case $by in range|kernel) flag=--no-compile ;; device) flag=--cover=1 ;; esac
 	nsysx-summary -q --tsv --by "$by" $flag -o want.tsv steady.nsysx
 	run python3 "$checker" r "$by" want.tsv
 	equal "the page has the table of nsysx-summary --by $by" "$status $(cat "$T_private/out" "$T_private/err")" '0 '
@@ -74,6 +74,9 @@ equal 'ticks of the picture have one unit and a round distance' "$(awk '/^<svg c
 		if (unit != "" && x[2] != unit || n > 2 && x[1] - was - step > step / 1e6 || step * 1e6 !~ /^[125]0*$/ && n > 1) print part[i]; unit = x[2]; was = x[1] } if (k < 3 || k > 7) print k }' r/index.html)" ''
 equal 'the parts of its bar add up to the whole' "$(sed -n '/<div class="bar"/,/<\/div>/p' r/index.html | grep -o 'width:[0-9.]*' | awk -F: '{ s += $2 } END { printf "%.0f", s }')" 100
 ok 'the verdict equals that of nsysx-idle' sh -c "grep '^<p class=\"verdict\">' r/index.html | grep -qiF \"\$(sed -n '3s/^\*\*\(.*\)\*\* *\$/\1/p' r/summary.md)\""
+mkdir -p split
+printf '**Compute bound.**\n\nlooked at: steps  \nnot sure: how much computes: 3 operations  \n' >split/summary.md
+equal 'what is uncertain is on the page, never folded away' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep -c '^<p class="note unsure">Not sure: how much computes: 3 operations\.')" 1
 equal 'the first line names the finding with rank 1, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
 equal 'each finding has the action of nsysx-diagnose' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
@@ -81,6 +84,16 @@ equal 'commands have no escapes of tables, which quote a backslash' "$(grep -c -
 equal 'p99 is marked as the largest value if it is' "$(grep -o '<dt>p99[^<]*' r/index.html)" "<dt>p99$(grep -o ' (the largest)' r/summary.md | head -n 1)"
 equal 'sums of exposed communication are side by side: of collectives, of devices, of a step' "$(sed -n '/<section id="communication"/,/<table>/p' r/index.html | grep -o '<data value="[^"]*"' | cut -d '"' -f 2 | sed -n '3p;5,6p' | paste -sd ' ')" \
 	"$(awk -F'\t' '$1 == "[all]" { print $4 }' r/tables/collective.tsv) $(awk -F'\t' 'NR > 1 { s += $7 } END { printf "%d", s }' r/tables/device.tsv) $(awk -F'\t' '$1 == "comm" { print $6 }' r/tables/where.tsv)"
+# Of three collectives on two devices; without the first table, and with one whose exposed time is that of the collectives.
+mkdir -p split
+printf 'collective\tcount\ttotal\texposed\thidden\n[all]\t3\t900\t500\t400\n' >split/collective.tsv
+for union in '' 500 440; do
+	printf 'part\tmean\nstep\t1000\ncomm\t60\n' >split/where.tsv
+	{ printf 'device\texposed\n'; [ -z "$union" ] || printf '0\t400\n1\t%d\n' $((union - 400)); } >split/device.tsv
+	awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/split.awk" split/where.tsv split/device.tsv split/collective.tsv | sed 's/<[^>]*>//g' >split/said
+	case $union in '') want='Each counts for itself' ;; 500) want='nothing counts twice' ;; 440) want='count again, by 60 ns' ;; esac
+	equal "exposed ${union:-unknown} of devices, 500 of collectives: why they differ" "$(grep -c "$want" split/said)" 1
+done
 equal 'the table of idle time names its window' "$(grep -cE 'Within the steps of the summary|Of the whole recording' r/index.html)" 1
 nsysx-steps -q --each --tsv -o want.tsv r/streams/collectives.nsysx
 run python3 "$checker" r step-each want.tsv
@@ -109,8 +122,8 @@ equal 'devices that are not in the picture of a step have a row with the reason'
 equal '... and a sentence on the page' "$(sed -n '/lanes-slowest" tab/,/lanes-median" tab/s/^<p class="note">\(.*\)<\/p>$/\1/p' few/page | paste -sd '|')" \
 	'Nothing of device 2 lies within this time.|For want of room 2 devices are not drawn: 16, 17.'
 causes=$(awk '/split\(CAUSES/ { next } /CAUSES = / { gsub(/.*= "|"$/, ""); print }' "$root/lib/report/page/lanes.awk")
-echo 'END { n = split(causes, c, " "); for (i = 1; i <= n; i++) print tinted(c[i]) }' >each.awk
-equal 'every cause of idle time has its own tint or stripes' "$(awk -v causes="$causes" -f "$root/lib/report/page/html.awk" -f each.awk /dev/null | sort | uniq -d)" ''
+echo 'END { n = split(drawn, c, " "); for (i = 1; i <= n; i++) print tinted(c[i]) }' >each.awk
+equal 'every cause of idle time has its own tint or stripes' "$(awk -v drawn="$causes" -f "$root/lib/report/page/html.awk" -f each.awk /dev/null | sort | uniq -d)" ''
 equal '... and all causes of nsysx-idle(1) are there' "$(printf '%s\n' $causes | sort | paste -sd ' ')" \
 	"$({ sed -n '/^\.Ss Causes/,/^\.Ss Table/s/^\.It Li //p' "$root/docs/man/nsysx-idle.1" | tr ',' '\n'; printf 'before\nafter\n'; } | tr -d ' ' | sort | paste -sd ' ')"
 # Four that vary: the second close to the first, the third close to the second only, the fourth far from all.
@@ -344,7 +357,14 @@ fails 'a space in a name is refused' 1 'nsysx-report: x/a b.sqlite: want a name 
 fails 'a space in the name of the folder' 2 'OUT: want one folder, without spaces' build PROFILES=s/r0.sqlite OUT='a b'
 fails 'characters with a meaning in make' 2 'OUT: want a name of letters' build PROFILES=s/r0.sqlite OUT='a:b'
 fails 'no profile' 2 'PROFILES: want' build OUT=r8
-fails 'a missing profile' 2 'none.sqlite: want a file' build PROFILES=none.sqlite OUT=r8
+fails 'a missing profile' 2 'none.sqlite: No such file' build PROFILES=none.sqlite OUT=r8
+for j in 1 2; do
+	run nsysx-report -j $j -o r8 -x nosuch s/r0.sqlite
+	equal "a missing folder of dumps, $j at a time: one line" "$status $(cat "$T_private/err")" '1 nsysx-report: nosuch: No such folder of dumps'
+done
+fails '-x behind the exports' 2 '-x s/dump0: no export follows it' nsysx-report -o r8 s/r0.sqlite -x s/dump0
+fails '-x before another' 2 '-x s/dump0: -x s/dump1 replaces it before any export: want -x DIR EXPORT, such as' nsysx-report -o r8 -x s/dump0 --dump=s/dump1 s/r0.sqlite
+fails '-x before another, both behind the exports' 2 'replaces it' nsysx-report -o r8 s/r0.sqlite s/r1.sqlite -x s/dump0 -x s/dump1
 fails 'different numbers of dumps and profiles' 2 'DUMPS: want none, one, or one for each of the 3' build PROFILES='a b c' DUMPS='a b' OUT=r8
 fails 'no argument' 2 'which EXPORT?' nsysx-report
 fails 'an unknown option' 2 'unknown option --frob' nsysx-report --frob s/r0.sqlite

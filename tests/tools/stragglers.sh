@@ -95,6 +95,19 @@ step 7 1 2 -2.33333333333 10 20 2
 step 7 0 2 -2.83333333333 10 19 3
 END
 done
+# a: 0, 20, 30 are -16.67, 3.33, 13.33 from their mean at either edge.
+{ head_of
+	cat <<'END'
+module 0 0 0 0 0 500
+module 0 0 0 1 0 500
+module 0 0 0 2 0 500
+thunk 0 0 0 0 0 0 a 0 10 0
+thunk 0 0 0 1 0 0 a 20 10 0
+thunk 0 0 0 2 0 0 a 30 10 0
+END
+} | stream >"$T/early"
+equal 'the latest device comes first, also where one that is early deviates more' \
+	"$(nsysx-stragglers -q --program step "$T/early" | cut -f 3,8 | sed 1d | tr '\n\t' ' :')" '2:2 1:3 0:1 '
 equal 'a program that ran on one device has no rows' "$(nsysx-stragglers -q --program tiny "$T/step.tsv" | wc -l)" 1
 equal '... a warning' "$(nsysx-stragglers --program tiny "$T/step.tsv" 2>&1 | grep -c 'on one device only')" 1
 name=$(nsysx-view -q -t program "$T/step.tsv" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
@@ -251,7 +264,7 @@ g = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
 w = {r["Device"]: float(r["SumMaxAbsBias"]) * 1e6 for r in csv.DictReader(open(sys.argv[2]), delimiter="\t")}
 edges = int(sys.argv[3])
 print(len(w) == len(g) and edges > 5000 and all(abs(float(r["bias_sum"]) - w[r["device"]]) <= edges for r in g)
-      and [r["device"] for r in g] == sorted(w, key=lambda d: -w[d]))' "$T/got" "$T/want" "$edges")" True
+      and [r["device"] for r in sorted(g, key=lambda r: int(r["rank"]))] == sorted(w, key=lambda d: -w[d]))' "$T/got" "$T/want" "$edges")" True
 else
 	skip 'lockstep equals the reference' 'they, nsysx-extract or nsysx-align are not here'
 fi

@@ -14,6 +14,8 @@ FILENAME ~ /summary.md$/ {
 		verdict = verdict (verdict == "" ? "" : "; ") line
 	if (line ~ /^looked at: / || line ~ /^not known: /)
 		looked[++lookeds] = line
+	if (line ~ /^not sure: /)
+		unsure[++unsures] = line
 	if (line ~ /^step: /) {
 		class_line = line
 		if (match(line, / of [0-9]+ on [0-9]+ devices?;/))
@@ -125,6 +127,9 @@ END {
 	} else if (n) {
 		print "<h3>Possible gains</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
+	# What makes numbers above uncertain is never folded away.
+	for (i = 1; i <= unsures; i++)
+		print "<p class=\"note unsure\">" esc(sentence(unsure[i])) "</p>"
 	for (i = 1; i <= lookeds; i++) {
 		# The first is what was analysed; many unknown ones would push the others out of sight.
 		if (i == 2 && lookeds > 3)

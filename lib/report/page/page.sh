@@ -155,7 +155,8 @@ devices() {
 	table device 'device:device:s,profile:profile:s,span:span:ns,compute_percent:computing:%,exposed_percent:exposed communication:%,idle_percent:idle:%' 16 ''
 	echo '<h3>Who is late</h3>'
 	if [ "$devices" -ge 2 ]; then
-		table stragglers 'program:program:s,device:device:n,executions:executions:n,bias_mean:late on average:ns,bias_max:furthest from the mean:ns,rank:rank:n' 12 "$alone"
+		! rows stragglers || echo '<p class="note">The latest device of a program first; below 0 it is early. Whom the others wait for in collectives need not be the latest on average.</p>'
+		table stragglers 'program:program:s,device:device:n,executions:executions:n,bias_mean:late on average:ns,bias_max:furthest from the mean:ns,bias_sum:sum of the furthest:ns' 12 "$alone"
 		[ "$compared" ] && rows waits && echo '<h3 id="waits">Who waits for whom</h3>'
 		[ "$compared" ] && table waits 'collective:collective:s,device:device:n,count:count:n,wait:waits:ns,wait_max:longest:ns,last:times last:n,caused:others waited for it:ns,transfer_mean:mean transfer:ns' 12 ''
 	else

@@ -13,8 +13,13 @@ file == "where.tsv" && v("part") == "step" { stepped = 1 }
 file == "where.tsv" && v("part") == "comm" { step = v("mean"); known = 1 }
 file == "device.tsv" { devices++; union += v("exposed") }
 file == "collective.tsv" && v("collective") == "[all]" {
+	# Both are of all programs, so they differ by what a device has exposed at the same time.
+	twice = v("exposed") - union
 	print "<p class=\"note\">" data(v("count"), "n") (v("count") == 1 ? " operation" : " operations") ", " data(v("total"), "ns") " in all: " \
-		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. Each counts for itself: those that run side by side count twice.</p>"
+		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. " \
+		(!devices ? "Each counts for itself, also where they run side by side." : \
+		twice > 0 ? "Each counts for itself: those that run side by side on a device, exposed, count again, by " data(twice, "ns") "." : \
+		"No two of them are exposed on a device at once, so nothing counts twice.") "</p>"
 	if (known)
 		print "<p class=\"note\">As time of devices, each moment counted once, exposed communication is " \
 			(devices ? data(union, "ns") " of all executions on all devices, and " : "") data(step, "ns") " of a " (stepped ? "step" : "device") ", the mean over devices.</p>"

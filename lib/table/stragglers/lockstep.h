@@ -14,7 +14,7 @@ enum { NSX_EDGE_START = 0, NSX_EDGE_END = 1 };
 
 /* A device among its peers. */
 struct lag_member {
-	int64_t  device, executions, biases, worst;
+	int64_t  device, executions, biases, worst, rank;
 	__int128 sum, worst_sum;
 };
 

@@ -68,6 +68,18 @@ rank_cmp(const void *pa, const void *pb)
 	return (a->device > b->device) - (a->device < b->device);
 }
 
+/* The latest on average first, though one that is early may deviate more. */
+static int
+late_cmp(const void *pa, const void *pb)
+{
+	const struct lag_member *a = pa, *b = pb;
+	double x = (double)a->sum / (double)a->biases, y = (double)b->sum / (double)b->biases;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (a->device > b->device) - (a->device < b->device);
+}
+
 /* Peers that have members, in the order of rows; NULL when out of memory. */
 static struct order *
 order_peers(const struct lockstep *f, size_t *n)
@@ -109,6 +121,9 @@ static void
 put_members(const struct lockstep *f, struct nsx_table *t, struct lag_peers *u)
 {
 	qsort(u->members.p, u->members.n, sizeof *u->members.p, rank_cmp);
+	for (size_t i = 0; i < u->members.n; i++)
+		u->members.p[i].rank = (int64_t)i + 1;
+	qsort(u->members.p, u->members.n, sizeof *u->members.p, late_cmp);
 	for (size_t i = 0; i < u->members.n; i++) {
 		const struct lag_member *m = &u->members.p[i];
 
@@ -119,7 +134,7 @@ put_members(const struct lockstep *f, struct nsx_table *t, struct lag_peers *u)
 		nsx_table_double(t, D_BIAS_MEAN, (double)m->sum / (double)m->biases / NSX_BIAS_UNIT);
 		nsx_table_double(t, D_BIAS_MAX, (double)m->worst / NSX_BIAS_UNIT);
 		nsx_table_double(t, D_BIAS_SUM, (double)m->worst_sum / NSX_BIAS_UNIT);
-		nsx_table_int(t, D_RANK, (int64_t)i + 1);
+		nsx_table_int(t, D_RANK, m->rank);
 	}
 }
 
