@@ -15,7 +15,7 @@
 #include "base/unpack.h"
 #include "base/width.h"
 
-enum { ROWS = 20, WHOLE = 25 };   /* of a table on a terminal; one of up to WHOLE is not cut */
+enum { ROWS = 20, WHOLE = 25 };   /* of a table on a terminal or in a comment; one of up to WHOLE is not cut */
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
@@ -183,7 +183,7 @@ nsx_tool_top(enum nsx_table_form form)
 {
 	if (nsx_tool_table.top >= 0)
 		return (size_t)nsx_tool_table.top;
-	return form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal() ? ROWS : 0;
+	return (form == NSX_TABLE_ALIGNED && nsx_tool_to_terminal()) || form == NSX_TABLE_MARKDOWN ? ROWS : 0;
 }
 
 void

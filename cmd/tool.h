@@ -54,7 +54,8 @@ extern struct nsx_only nsx_tool_rows;
 	            "order rows by COLUMN: numbers the greatest first, text the least [see the manual]")
 /* And one for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
-	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, "print a summary and a Markdown table, for a comment")
+	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, \
+	             "print a summary and a Markdown table of the first rows, for a comment")
 
 /* Row of an option table: --max-unpacked, for programs that read compressed files other than streams. */
 const char *nsx_tool_max_unpacked(const char *arg, int operands);

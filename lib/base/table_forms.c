@@ -285,7 +285,7 @@ markdown_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 
 	if (rows < t->nrows + t->beyond) {
 		nsx_buf_char(b, '\n');
-		nsx_table_more(b, t, rows, "\n");
+		nsx_table_more(b, t, rows, ": --top 0\n");
 	}
 	for (; p && p < end; p = line + 1) {
 		line = memchr(p, '\n', (size_t)(end - p));

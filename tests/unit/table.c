@@ -412,7 +412,7 @@ adds_and_sorts(void)
 	}
 	ok(strstr(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 0 }, -1), "\n... and 3 more (10.0% of total): --top 0\n") != NULL,
 	   "the share that is not shown");
-	ok(strstr(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "\n... and 4 more (40.0% of total)\n") != NULL,
+	ok(strstr(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "\n... and 4 more (40.0% of total): --top 0\n") != NULL,
 	   "in Markdown too");
 	is_int(nsx_table_sort(t, "mean", &err), NSX_OK, "sorted by a double");
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 0, .width = 0 }, -1),
@@ -453,7 +453,7 @@ heads_and_brief(void)
 	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "in Markdown too");
 	nsx_table_brief(t, "count name");
 	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 1 }, -1),
-	       "| count | name |\n|--:|---|\n| 7 | `a` |\n\n... and 1 more\n", "the brief form, in its order");
+	       "| count | name |\n|--:|---|\n| 7 | `a` |\n\n... and 1 more: --top 0\n", "the brief form, in its order");
 	is_str(shown(t, NSX_TABLE_MARKDOWN, (struct nsx_table_look){ .top = 2, .wide = true }, -1),
 	       "| name | span total | count |\n|---|--:|--:|\n| `a` | 90 ns | 7 |\n|  | 10 ns |  |\n", "or all columns");
 	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .top = 2, .width = 80 }, -1),
