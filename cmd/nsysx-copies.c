@@ -32,7 +32,7 @@ main(int argc, char **argv)
 
 	if (by && findings)
 		nsx_cli_misuse(&cli, "--by and --findings exclude each other");
-	nsx_tool_table_form(&cli);
+	o.minor = nsx_tool_table_form(&cli) != NSX_TABLE_ALIGNED || nsx_tool_table.top == 0;
 	nsx_tool_open_in(&t, &cli, nops, argv, NSX_READ_ORDERED);
 	t.empty = findings ? "no copy breaks one of the rules" : "no operation copies or sets memory";
 	int rc = nsx_copies(t.in, &o, &table, &ndiags, &t.diags, &t.err);

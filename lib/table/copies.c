@@ -35,6 +35,9 @@ static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync
 /* A synchronous copy of so few bytes to the device returns before it is done: it is not reported. */
 #define SMALL_COPY 64000
 
+/* A finding below this part of the time of all copies is minor. */
+#define MINOR 1000
+
 struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; bool any_bytes; };
 
 /* A running copy: hidden time so far, and the end up to which it is known. */
@@ -378,22 +381,43 @@ make_table(struct copies *f)
 	return t;
 }
 
-/* By rule, then the longest first. */
+/* The longest first. */
 static int
-by_rule(const void *a, const void *b)
+findings_by_time(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
 
-	if (x->rule != y->rule)
-		return x->rule < y->rule ? -1 : 1;
 	if (x->dur != y->dur)
 		return x->dur > y->dur ? -1 : 1;
+	if (x->rule != y->rule)
+		return x->rule < y->rule ? -1 : 1;
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
 	return (x->start > y->start) - (x->start < y->start);
 }
 
 enum { F_RULE, F_PID, F_DEVICE, F_START, F_DUR, F_BYTES, F_SRC, F_DST, F_API, F_NCOLS };
+
+/* The number of findings, which are sorted, that the table has: the first, and those that take a thousandth of the time
+ * of copies or more. A note has the number of the others, and their share of that time, as many may cost much. */
+static size_t
+findings_shown(struct copies *f, struct nsx_table *t)
+{
+	int64_t total = 0, rest = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->rows.n; i++)
+		total = nsx_add_sat(total, f->rows.p[i].time, &f->clipped);
+	while (n < f->findings.n && (n == 0 || f->findings.p[n].dur > (total - 1) / MINOR))
+		n++;
+	if (f->options->minor || n == f->findings.n)
+		return f->findings.n;
+	for (size_t i = n; i < f->findings.n; i++)
+		rest = nsx_add_sat(rest, f->findings.p[i].dur, &f->clipped);
+	nsx_table_note(t, "%zu more of less than 0.1%% of the time of copies each, %.3g%% together: --top 0",
+	               f->findings.n - n, 100.0 * (double)rest / (double)total);
+	return n;
+}
 
 static struct nsx_table *
 make_findings(struct copies *f)
@@ -410,8 +434,10 @@ make_findings(struct copies *f)
 	nsx_table_rank(t, "rule start device dur bytes src api dst");
 
 	if (t && f->findings.n)
-		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, by_rule);
-	for (size_t i = 0; t && i < f->findings.n; i++) {
+		qsort(f->findings.p, f->findings.n, sizeof *f->findings.p, findings_by_time);
+	size_t n = t ? findings_shown(f, t) : 0;
+
+	for (size_t i = 0; i < n; i++) {
 		const struct finding *x = &f->findings.p[i];
 
 		nsx_table_row(t);

@@ -14,7 +14,9 @@
 
 struct nsx_copies_options {
 	bool        by_size;    /* a row for each size class too */
-	bool        findings;   /* the copies that break a rule instead */
+	bool        findings;   /* the copies that break a rule instead, the longest first */
+	bool        minor;      /* and those too that take less than a thousandth of the time of all copies; without
+	                         * it a note below the table gives their number and time */
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 

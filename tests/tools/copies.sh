@@ -77,10 +77,29 @@ op type=memset name=[CUDA~memset] dst=device bytes=7 start=80 dur=5 call=8 tid=1
 call call=9 start=8 dur=1 name=someMemcpy class=copy ops=1
 op type=memcpy name=[CUDA~memcpy~Device-to-Host] src=device dst=pageable bytes=7 start=90 dur=5 call=9 tid=1 host_start=8 host_dur=1
 END_STREAM
-equal 'findings: by rule, the longest first' "$(copies rules --findings)" 'memcpy-async-pageable 1 0 20 9 20 device pageable cuMemcpyDtoHAsync
+equal 'findings: the longest first, equal ones by rule' "$(copies rules --findings)" 'memcpy-async-pageable 1 0 20 9 20 device pageable cuMemcpyDtoHAsync
 memcpy-async-pageable 1 0 10 5 10 pageable device cudaMemcpyAsync
 memcpy-sync 1 0 50 5 64001 pageable device cudaMemcpy
 memset-sync 1 0 70 5 7 - managed cudaMemset'
+
+# By the last rule the longest; then two of a thousandth of all time, and one of less.
+stream costs <<'END_STREAM'
+device device=0
+call call=1 start=0 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=8 start=10 dur=999 call=1 tid=1 host_start=0 host_dur=1
+call call=2 start=1 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=8 start=2000 dur=1000 call=2 tid=1 host_start=1 host_dur=1
+call call=3 start=2 dur=1 name=cudaMemset class=set ops=1
+op type=memset name=[CUDA~memset] dst=managed bytes=7 start=4000 dur=997001 call=3 tid=1 host_start=2 host_dur=1
+call call=4 start=3 dur=1 name=cudaMemcpyAsync class=copy ops=1
+op type=memcpy name=[CUDA~memcpy~Host-to-Device] src=pageable dst=device bytes=8 start=2000000 dur=1000 call=4 tid=1 host_start=3 host_dur=1
+END_STREAM
+equal '... also of different rules' "$(copies costs --findings | cut -d ' ' -f 1,5)" 'memset-sync 997001
+memcpy-async-pageable 1000
+memcpy-async-pageable 1000
+memcpy-async-pageable 999'
+equal 'an aligned table counts those below a thousandth of the time of copies' "$(nsysx-copies -q --findings --table "$T/costs" | sed 1d | grep -c '^mem') $(nsysx-copies -q --findings --table "$T/costs" | grep -F more)" '3 1 more of less than 0.1% of the time of copies each, 0.0999% together: --top 0'
+equal '... and has all with --top 0' "$(nsysx-copies -q --findings --table --top 0 "$T/costs" | grep -c '^mem')" 4
 
 # ---- incomplete and unusual streams
 
