@@ -280,7 +280,10 @@ for option in --tsv --curve --waits --waits=pairs; do
 done
 printf '#nsysx\t2\n#op\tdevice:i\tcomm:i\tstart:i\tdur:i\tname:s\nop\t0\t1\t5\t9\tncclKernel\n#end\trecords:i\nend\t1\n' >"$T/torch"
 for option in --waits --waits=pairs; do
-	says "$option of kernels that communicate: a warning with the requirements" 'nsysx-collectives --instances' nsysx-stragglers $option "$T/torch"
+	says "$option of kernels that communicate: a warning with the command" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
+done
+for option in --table --curve; do
+	says "$option of them: the same" 'nsysx-collectives --instances --sort skew' nsysx-stragglers $option "$T/torch"
 done
 sed 's/^\(thunk	0	0	0	1	0	0	a	\)1003/\11/' "$T/step.tsv" >"$T/disorder"
 fails 'an unsorted stream' 1 'out of order' nsysx-stragglers -o "$T/none" "$T/disorder"

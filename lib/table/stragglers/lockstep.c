@@ -280,7 +280,8 @@ lockstep_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags
 	if (!f->begin.late->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 		             "no thunk records of computation, which XLA's ranges in a profile make: nothing to "
-		             "compare; nsysx-steps and nsysx-collectives --instances compare devices without");
+		             "compare; of NCCL's collectives nsysx-collectives --instances --sort skew shows the late "
+		             "rank, of steps nsysx-steps the slow device");
 	nsx_diag_add(diags, n ? NSX_INFO : NSX_WARNING, "", f->alone,
 	             "executions of thunks on one device only: nothing to compare them with");
 	return rc;

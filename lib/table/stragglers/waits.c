@@ -236,7 +236,7 @@ waits_finish(void *state, struct nsx_stragglers *out, struct nsx_diags *diags)
 	if (!f->any && f->begin.late->nccl)
 		nsx_diag_add(diags, NSX_WARNING, "", f->begin.late->nccl,
 		             "kernels communicate, but none belongs to a collective of an XLA program, which waits "
-		             "need: nsysx-collectives --instances compares NCCL's collectives across devices");
+		             "need: nsysx-collectives --instances --sort skew shows which rank NCCL's others wait for");
 	else if (!f->any)
 		nsx_diag_add(diags, NSX_WARNING, "", 1, "no communication");
 	else if (f->rows.n == 0)
