@@ -90,7 +90,7 @@ check(void)
 	if (o->one_export && (o->disagree || o->offset || o->drift))
 		nsx_cli_misuse(&cli, "processes of one export share clock and programs");
 	if (o->payloads && (strcmp(o->titles, "2026") != 0 || db_version_of(o->schema) < 4))
-		nsx_cli_misuse(&cli, "--payloads came with --titles 2026 and schema 3.24.14");
+		nsx_cli_misuse(&cli, "--payloads came with these versions: add --titles 2026 --schema 3.24.14");
 	if (o->payloads && *o->payloads && !strstr("basic|detailed|hex|broken", o->payloads))
 		nsx_cli_misuse(&cli, "--payloads=%s: basic, detailed, hex or broken", o->payloads);
 	if (!o->xla26 && (o->nodes || o->no_uid || strcmp(o->lists, "good") != 0))
@@ -106,12 +106,16 @@ check(void)
 		nsx_cli_misuse(&cli, "--torch=%s: train, vllm, sglang or tensorrt-llm", o->torch);
 	if (o->nccl && *o->nccl && !strstr("2.28|2.27|2.24|hex|broken|none", o->nccl))
 		nsx_cli_misuse(&cli, "--nccl=%s: 2.28, 2.27, 2.24, hex, broken or none", o->nccl);
-	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->procs * o->devices > 32 || db_version_of(o->schema) < 4))
-		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices, and came with schema 3.24.14");
+	if (o->nccl && db_version_of(o->schema) < 4)
+		nsx_cli_misuse(&cli, "--nccl came with schema 3.24.14: add --schema 3.24.14");
+	if (o->nccl && (o->torch || o->xla26 || o->payloads || o->graphs || o->unfinished || o->no_call || o->hosts || o->slow || o->procs * o->devices > 32))
+		nsx_cli_misuse(&cli, "--nccl is a job of its own, of at most 32 devices");
 	if (o->plant && !syn_plant_known(o->plant))
 		nsx_cli_misuse(&cli, "--plant %s: slow-collective, late-host, blocking, straggler or layout", o->plant);
 	if (o->plant && (o->torch || o->nccl || o->xla26 || o->scale || o->gaps || o->graphs || o->no_comm || o->procs < 2))
 		nsx_cli_misuse(&cli, "--plant goes with the job of XLA that communicates");
+	if (o->torch && o->slow)
+		nsx_cli_misuse(&cli, "--slow names instructions of XLA, which the job of --torch does not have");
 	if (o->torch && (o->unfinished || o->late >= 0))
 		nsx_cli_misuse(&cli, "--torch has no steps to cut");
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "synth.h"
 
 enum { PRED = 1, S32 = 4, F32 = 11, BF16 = 16 };
@@ -365,22 +366,48 @@ title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *i
 	               in->name, (long long)in->uid);
 }
 
-/* Change the cost of instructions named by --slow, "NAME:PERCENT,...", in this program; returns their number. */
-static int
-slow_down(struct syn_program *pr)
+/* Report that no instruction has this name of --slow, with the names that there are. */
+static void
+no_such_instruction(const struct syn_plan *p, struct nsx_str name)
 {
-	int found = 0;
+	struct nsx_buf names = { 0 };
 
-	for (const char *s = syn_opt.slow, *colon; s && (colon = strchr(s, ':')) != NULL; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
-		for (size_t i = 0; i < pr->inst.n; i++) {
-			struct syn_inst *in = &pr->inst.p[i];
+	for (size_t k = 0; k < p->prog.n; k++)
+		for (size_t i = 0; i < p->prog.p[k].inst.n; i++) {
+			const struct syn_inst *in = &p->prog.p[k].inst.p[i];
 
-			if (strlen(in->name) != (size_t)(colon - s) || strncmp(in->name, s, strlen(in->name)) != 0)
-				continue;
-			in->cost += in->cost * strtol(colon + 1, NULL, 10) / 100;
-			found++;
+			if (in->what != SYN_BUFFER)
+				nsx_buf_fmt(&names, "%s%s", names.len ? ", " : "", in->name);
 		}
-	return found;
+	nsx_buf_add(&names, "", 1);
+	syn_die("--slow %.*s: no such instruction: want one of %s", (int)name.len, name.ptr, names.failed ? "" : names.ptr);
+}
+
+/* Change the cost of the instructions named by --slow, "NAME:PERCENT,...". */
+static void
+slow_down(struct syn_plan *p)
+{
+	for (const char *s = syn_opt.slow, *end; s; s = *end ? end + 1 : NULL) {
+		const char *colon = s + strcspn(s, ":,");
+		char *after;
+		int found = 0;
+
+		end = s + strcspn(s, ",");
+		long percent = *colon == ':' ? strtol(colon + 1, &after, 10) : 0;
+		if (*colon != ':' || after == colon + 1 || after != end)
+			syn_die("--slow %.*s: want NAME:PERCENT", (int)(end - s), s);
+		for (size_t k = 0; k < p->prog.n; k++)
+			for (size_t i = 0; i < p->prog.p[k].inst.n; i++) {
+				struct syn_inst *in = &p->prog.p[k].inst.p[i];
+
+				if (in->what == SYN_BUFFER || strlen(in->name) != (size_t)(colon - s) || strncmp(in->name, s, strlen(in->name)) != 0)
+					continue;
+				in->cost += in->cost * percent / 100;
+				found++;
+			}
+		if (!found)
+			no_such_instruction(p, (struct nsx_str){ s, (size_t)(colon - s) });
+	}
 }
 
 static void
@@ -424,11 +451,7 @@ syn_model(struct syn_plan *p)
 		pr = program(p, "jit_convert_element_type", 21);
 		run(pr, inst("loop_convert_fusion", "fusion", "jit(convert_element_type)/jit(main)/convert_element_type", SYN_COMPUTE, 2200));
 	}
-	int slow = 0;
-	for (uint32_t i = 0; i < p->prog.n; i++) {
-		slow += slow_down(&p->prog.p[i]);
+	slow_down(p);
+	for (uint32_t i = 0; i < p->prog.n; i++)
 		finish(p, i);
-	}
-	if (syn_opt.slow && !slow)
-		syn_die("--slow %s: no such instruction", syn_opt.slow);
 }

@@ -13,7 +13,7 @@ static const struct nsx_cli who = { "nsysx-synth", "", "", NULL };
 void
 syn_die(const char *fmt, ...)
 {
-	char msg[1024];
+	char msg[8192];
 	va_list ap;
 
 	va_start(ap, fmt);

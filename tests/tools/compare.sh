@@ -383,6 +383,15 @@ job j1 --steps 12
 job j2 --steps 12 --slow cublas-gemm.1:30,loop_add_fusion:-25
 job j3 --steps 16 --seed 2 --slow cublas-gemm.1001:30,loop_add_fusion.1000:-25
 job j4 --steps 12 --seed 3
+rows=$(($(nsysx-compare -q --tsv "$T/j1" "$T/j2" | wc -l) - 1))
+md() { nsysx-compare -q --markdown "$@" "$T/j1" "$T/j2" | awk '/^\|--|^\|---/ { inside = 1; next } inside && /^\| / { n++ } /^\.\.\./ { more = $0 } END { print n, more }'; }
+equal 'Markdown has as many rows as a terminal, and the number of the others' "$(md)" "20 ... and $((rows - 20)) more: --top 0"
+equal '... or all' "$(md --top 0)" "$rows "
+fails 'the generator does not ignore a name of --slow' 1 'no such instruction: want one of wrapped_convert, ' "$SYNTH" -o "$T/x" --slow nosuch:50
+fails '... not beside one that exists' 1 '--slow nosuch: no such instruction' "$SYNTH" -o "$T/x" --slow cublas-gemm.1:30,nosuch:50
+fails '... with the names of this seed' 1 'cublas-gemm.1001, ' "$SYNTH" -o "$T/x" --seed 2 --slow cublas-gemm:10
+fails '... nor of a job without instructions' 2 '--slow names instructions of XLA' "$SYNTH" -o "$T/x" --torch --slow nosuch:50
+fails '... and wants a number' 1 'want NAME:PERCENT' "$SYNTH" -o "$T/x" --slow cublas-gemm.1:x
 is 'exactly the instructions that were changed differ' base_name,name,verdict --changed "$T/j1" "$T/j2" <<'END'
 - cublas-gemm.1 slower
 - loop_add_fusion faster

@@ -158,6 +158,7 @@ equal 'send-recvs of unknown ranks are in no instance' \
 # ---- usage
 
 fails 'two tables' 2 'exclude each other' nsysx-collectives --each --instances "$T/one.nsx"
+fails 'the generator says which schema NCCL needs' 2 'add --schema 3.24.14' "$SYNTH" -o "$T/x" --nccl
 fails 'a binary table' 2 'do not go with a table' nsysx-collectives --each -b "$T/one.nsx"
 nsysx-collectives -q --instances --tsv --require collective "$T/2.24.nsx" >"$T/x" 2>&1
 equal '--require: a table without rows' $? 1
