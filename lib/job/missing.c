@@ -3,17 +3,36 @@
 
 #include <string.h>
 
-void
-nsx_missing_range(const struct nsx_near *near, struct nsx_diags *diags)
+/* The message, as an error or, of an empty stream, a warning. */
+static int
+missing(const char *what, const char *want, const struct nsx_buf *hint, bool empty, struct nsx_diags *diags,
+        struct nsx_err *err)
+{
+	int len = (int)hint->len;
+
+	if (hint->failed)
+		return nsx_err_nomem(err, NULL);
+	if (!empty)
+		return nsx_err_set(err, "%s %s%.*s", what, want, len, len ? hint->ptr : "");
+	nsx_diag_add(diags, NSX_WARNING, "", 1, "%s %s%.*s", what, want, len, len ? hint->ptr : "");
+	return NSX_OK;
+}
+
+int
+nsx_missing_range(const struct nsx_near *near, const char *want, bool empty, struct nsx_diags *diags,
+                  struct nsx_err *err)
 {
 	struct nsx_str best = nsx_near_best(near);
+	struct nsx_buf hint = { .failed = near->failed };
 
 	if (best.len)
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no range matches; did you mean %.*s?", (int)best.len,
-		             best.ptr);
+		nsx_buf_fmt(&hint, "; did you mean %.*s?", (int)best.len, best.ptr);
 	else
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no range matches: see nsysx-summary --by range");
-	diags->failed |= near->failed;
+		nsx_buf_c(&hint, ": see nsysx-summary --by range");
+	int rc = missing("no range matches", want, &hint, empty, diags, err);
+
+	nsx_buf_free(&hint);
+	return rc;
 }
 
 void
@@ -33,18 +52,17 @@ nsx_missing_put_program(const struct nsx_catalogue *cat, const char *want, struc
 	nsx_near_free(&near);
 }
 
-void
-nsx_missing_program(const struct nsx_catalogue *cat, const char *want, struct nsx_diags *diags)
+int
+nsx_missing_program(const struct nsx_catalogue *cat, const char *want, bool empty, struct nsx_diags *diags,
+                    struct nsx_err *err)
 {
-	struct nsx_buf text = { 0 };
+	struct nsx_buf hint = { 0 };
 
-	nsx_missing_put_program(cat, want, &text);
-	if (!text.len)
-		nsx_buf_c(&text, ": see nsysx-summary");
-	if (text.failed)
-		diags->failed = true;
-	else
-		nsx_diag_add(diags, NSX_WARNING, "", 1, "no program of that name was executed%.*s", (int)text.len,
-		             text.ptr);
-	nsx_buf_free(&text);
+	nsx_missing_put_program(cat, want, &hint);
+	if (!hint.len)
+		nsx_buf_c(&hint, ": see nsysx-summary");
+	int rc = missing("no program of that name was executed:", want, &hint, empty, diags, err);
+
+	nsx_buf_free(&hint);
+	return rc;
 }

@@ -112,7 +112,7 @@ shows 'without operations' 'what devices did is not known: no operations in the 
 shows '... the step is known' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 equal 'Markdown names the unit of gains' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
-shows 'named steps that do not exist' 'not known: steps: none that is named has a next one' nsysx-diagnose -q --table --step nosuch "$T/job"
+fails 'named steps that do not exist' 1 'no range matches nosuch' nsysx-diagnose -q --table --step nosuch "$T/job"
 shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
 equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]* %; the next: //p')" \

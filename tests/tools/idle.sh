@@ -397,10 +397,10 @@ for by in device module execution 'range:x' every:1ms 'step --module m' 'step --
 done
 says 'an empty stream with --folded' 'no operations in the stream' nsysx-idle --folded "$T/empty"
 near=$(nsysx-view -q -t range "$T/causes" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')
-says 'no range of that name: a similar one is suggested' "no range matches; did you mean " nsysx-idle --by "range:${near}_" "$T/causes"
-says 'no range of that name, none is similar' 'no range matches' nsysx-idle --by range:zzz "$T/causes"
-says 'no step of that name' 'no range matches' nsysx-idle --by step --step zzz "$T/causes"
-says 'no program of that name' 'no program of that name was executed' nsysx-idle --by step --module zzz "$T/causes"
+fails 'no range of that name: a similar one is suggested' 1 '; did you mean ' nsysx-idle --by "range:${near}_" "$T/causes"
+fails 'no range of that name, none is similar' 1 'no range matches zzz' nsysx-idle --by range:zzz "$T/causes"
+fails 'no step of that name' 1 'no range matches zzz' nsysx-idle --by step --step zzz "$T/causes"
+fails 'no program of that name' 1 'no program of that name was executed' nsysx-idle --by step --module zzz "$T/causes"
 fails 'a stream cut short' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/causes" | nsysx-idle'
 fails 'a stream cut short, with --by step' 1 'nsysx-idle: ' sh -c 'sed \$d "$T/steps" | nsysx-idle --by step --step step'
 fails '--require: a missing kind' 1 'skew' nsysx-idle --require=skew "$T/causes"

@@ -205,10 +205,13 @@ for inner in 92 89; do
 done
 
 program() { nsysx-view -q -t program "$T/xla" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }'; }
-says 'no such range' 'no range matches' nsysx-steps --step zzz "$T/job"
-says 'a range whose name is near' 'no range matches; did you mean ' nsysx-steps --step "$(nsysx-view -q -t range "$T/job" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')x" "$T/job"
-says 'a program whose name is near' "did you mean $(program)?" nsysx-steps --module "$(program)x" "$T/xla"
-says 'no such program' 'no program of that name was executed' nsysx-steps --module zzz "$T/xla"
+fails 'no such range' 1 'no range matches zzz' nsysx-steps --step zzz "$T/job"
+fails 'a range whose name is near' 1 '; did you mean ' nsysx-steps --step "$(nsysx-view -q -t range "$T/job" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }')x" "$T/job"
+fails 'a program whose name is near' 1 "did you mean $(program)?" nsysx-steps --module "$(program)x" "$T/xla"
+fails 'no such program' 1 'no program of that name was executed: zzz' nsysx-steps --module zzz "$T/xla"
+fails 'no such range, in a comparison' 1 'no range matches zzz' nsysx-compare --by step --step zzz "$T/job" "$T/job"
+fails 'nor is the whole recording diagnosed instead' 1 'no range matches zzz' nsysx-diagnose -q --step zzz --table "$T/job"
+fails 'nor for a program' 1 'no program of that name was executed: zzz' nsysx-diagnose -q --module zzz --table "$T/xla"
 sed 's/	train@7	/	x	/' "$T/xla" | grep -v '	1200	80	' >"$T/once"
 says 'no program ran twice' 'no program ran twice' nsysx-steps "$T/once"
 # Without the columns of --calls operations belong to no step.

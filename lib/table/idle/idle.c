@@ -448,6 +448,8 @@ report_clocks(struct idle *f)
 int
 nsx_idle_report(struct idle *f)
 {
+	int rc = NSX_OK;
+
 	if (!f->ops)
 		nsx_diag_add(f->diags, NSX_WARNING, "", 1,
 		             "no operations in the stream: extract with --ops --calls --ranges=all (-a)");
@@ -459,9 +461,9 @@ nsx_idle_report(struct idle *f)
 			"no ranges without GPU work in the stream, so causes compile and range may be counted as host: "
 			"extract with --ranges=all");
 	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_RANGE)
-		nsx_missing_range(&f->near, f->diags);
-	if (f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
-		nsx_missing_program(&f->cat, f->options->module, f->diags);
+		rc = nsx_missing_range(&f->near, f->options->range, false, f->diags, f->err);
+	if (rc == NSX_OK && f->ops && !f->windows.n && f->options->by == NSX_IDLE_STEP && !f->options->step)
+		rc = nsx_missing_program(&f->cat, f->options->module, false, f->diags, f->err);
 	nsx_diag_add(f->diags, NSX_INFO, "", f->no_launch,
 	             "operations whose call is not in the export: a gap before one is no-call");
 	nsx_diag_add(f->diags, NSX_WARNING, "", f->late_calls,
@@ -483,7 +485,7 @@ nsx_idle_report(struct idle *f)
 		"calls, overheads and ranges nested thousands deep in others of their thread: causes ignore them");
 	nsx_diag_add(f->diags, NSX_WARNING, "", stale,
 	             "ranges that end before many that started in them: stacks of the latter keep naming them");
-	return report_clocks(f);
+	return rc == NSX_OK ? report_clocks(f) : rc;
 }
 
 static uint32_t

@@ -85,14 +85,15 @@ nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags)
 		rc = keep(f, &set);
 	if (rc == NSX_OK) {
 		nsx_steps_report_ranges(&set, f->diags);
-		if (!set.list.n)
-			nsx_missing_range(&set.near, f->diags);
+		if (!set.list.n && !set.matched)
+			rc = nsx_missing_range(&set.near, f->options->step, !nsx_reader_records(in), f->diags,
+			                       f->err);
 		else if (!f->steps.n)
 			nsx_diag_add(f->diags, NSX_WARNING, "", 1,
 				"no device has two steps of a class, so there is no window: the last step of a device "
 				"has none");
 		*ndiags = set.ndiags;
-		again = nsx_spool_reader(first.spool);
+		again = rc == NSX_OK ? nsx_spool_reader(first.spool) : NULL;
 	}
 	nsx_spool_free(first.spool);
 	nsx_steps_free(&set);

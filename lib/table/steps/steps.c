@@ -172,12 +172,15 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 		rc = nsx_read_all(in, options->require, take_set, &(struct collecting){ s, between, again }, err);
 		if (rc == NSX_OK)
 			rc = nsx_steps_finish(s);
-		if (rc == NSX_OK && !s->list.n && options->step)
-			nsx_missing_range(&s->near, diags);
+		if (rc == NSX_OK && !s->list.n && options->step && s->matched)
+			nsx_diag_add(diags, NSX_WARNING, "", 1, "no range that matches %s is a step: none has GPU work "
+			             "of a known device", options->step);
+		else if (rc == NSX_OK && !s->list.n && options->step)
+			rc = nsx_missing_range(&s->near, options->step, !nsx_reader_records(in), diags, err);
 		else if (rc == NSX_OK && s->list.n && options->step)
 			rc = nsx_steps_single(s, options->step, diags);
 		else if (rc == NSX_OK && !s->list.n)
-			nsx_missing_program(&s->cat, options->module, diags);
+			rc = nsx_missing_program(&s->cat, options->module, !nsx_reader_records(in), diags, err);
 	} else {
 		rc = find_class(in, options, s, between, again, &class, diags, err);
 	}
