@@ -38,6 +38,9 @@ op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const ch
 	o.start = p->call.p[o.call].end + syn_rnd(p, 1000, 6000);
 	if (o.start < *tail)
 		o.start = *tail;
+	/* Communication waits by an event for what it sends. */
+	if (stream != 7 && o.start < d->compute)
+		o.start = d->compute;
 	o.end = o.start + dur + syn_rnd(p, 0, dur / 4);
 	*tail = o.end + 400;
 	syn_op(p, o);
@@ -163,6 +166,9 @@ train(struct torch *t, int64_t k, uint32_t *overlapping)
 	if (thread_of(t, 0)->now < thread_of(t, 1)->now)
 		thread_of(t, 0)->now = thread_of(t, 1)->now + 4000;
 	push(t, 0, "Optimizer.step#AdamW.step");
+	/* The optimizer waits by an event for all gradients. */
+	if (p->dev.p[t->dev].compute < p->dev.p[t->dev].comm)
+		p->dev.p[t->dev].compute = p->dev.p[t->dev].comm;
 	op(t, 0, SYN_KERNEL, 7, "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<(int)4>>(T1, T2, T3...)", 70000);
 	pop(t, 0);
 	pop(t, 0);

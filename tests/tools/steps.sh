@@ -58,6 +58,21 @@ says 'steps without an end are reported' 'steps have no end in the export and ar
 says 'steps without GPU work are reported' 'steps without GPU work are ignored' nsysx-steps -v --step ^step "$T/job"
 says 'operations without a call are reported' 'operations whose call is not in the export belong to no step' nsysx-steps -v --step ^step "$T/job"
 
+# Modules of $1 ns that start each 100 ns, on a device.
+each_100() {
+	{
+		echo 'device device=0'
+		echo 'program program=0 id=7 name=step key=step@7'
+		for i in 0 1 2 3 4; do echo "module program=0 execution=$i profile=0 device=0 start=$((1000 + 100 * i)) dur=$1 name=step"; done
+		for i in 0 1 2 3 4; do echo "op type=kernel name=k device=0 stream=$((i % 3)) start=$((1000 + 100 * i)) dur=$1 program=0 execution=$i"; done
+	} | stream "each.$1"
+}
+each_100 130
+each_100 120
+says 'steps that last longer than it takes until the next one starts are reported' \
+	"steps of 'step@7' overlap: they last 130 ns on average and start 100 ns after each other" nsysx-steps "$T/each.130"
+equal 'not those that merely touch it' "$(nsysx-steps "$T/each.120" 2>&1 >"$T/null" | grep -c overlap)" 0
+
 # One number for a step of the job: the capture of device 1 begins two steps later, that of device 2 one step earlier than device 0's, which has
 # most. Device 3 is of another report, on a clock of its own, and device 4 has steps at another time: both count from 0.
 numbers() {

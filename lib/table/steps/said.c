@@ -1,7 +1,11 @@
 /* said.c -- warnings about classes of steps whose periods are compared. */
 #include <string.h>
 
+#include "base/num.h"
 #include "table/steps/rows.h"
+
+/* Steps whose spans are in all longer than their periods by this factor overlap. */
+#define OVERLAPPING 1.25
 
 /* ---- steps of another class between */
 
@@ -25,6 +29,41 @@ nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set 
 			             "periods of '%.*s' contain a step of '%.*s', too, %s: --step REGEX that matches "
 			             "both makes them one class", (int)class.len, class.ptr, (int)other.len, other.ptr,
 			             what);
+	}
+}
+
+/* ---- steps that overlap */
+
+/* Steps of a class overlap where they last longer than it takes until the next one starts: their first operations,
+ * such as copies on another stream, do not wait for the step before. For example three steps that last 100 and start
+ * 10 after each other take 120, and have periods of 10. */
+void
+nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags)
+{
+	for (size_t i = 0, n; i < s->list.n; i += n) {
+		const struct nsx_step_of *o = &s->list.p[i];
+		struct nsx_str class = nsx_intern_str(&s->names, o->class);
+		double spans = 0, periods = 0;
+		int64_t longer = 0, count = 0;
+
+		for (n = 0; i + n < s->list.n && o[n].class == o->class; n++) {
+			double span = (double)o[n].last - (double)o[n].first;
+
+			if (o[n].period == NSX_ABSENT)
+				continue;
+			spans += span;
+			periods += (double)o[n].period;
+			longer += span > (double)o[n].period;
+			count++;
+		}
+		if (longer > count / 2 && spans > OVERLAPPING * periods)
+			nsx_diag_add(diags, NSX_WARNING, "", longer,
+			             "steps of '%.*s' overlap: they last %s on average and "
+				"start %s after each other, so a period is not the time that a step takes: compare "
+				"spans, "
+			             "or name steps whose first operation waits for the step before",
+			             (int)(class.len < 200 ? class.len : 200), class.ptr,
+			             nsx_ns_text(spans / (double)count).s, nsx_ns_text(periods / (double)count).s);
 	}
 }
 

@@ -186,8 +186,10 @@ nsx_steps_collect(struct nsx_reader *in, const struct nsx_steps_options *options
 	}
 	if (rc == NSX_OK && between)
 		rc = nsx_between_finish(between, s);
-	if (rc == NSX_OK)
+	if (rc == NSX_OK) {
 		nsx_steps_report(s, diags);
+		nsx_steps_report_overlapping(s, diags);
+	}
 	if (options->step)
 		regfree(&pattern);
 	s->pattern = NULL;
