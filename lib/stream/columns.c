@@ -98,32 +98,43 @@ spread(const struct decode *d, uint64_t *v, size_t n, unsigned column)
 	}
 }
 
-/* prev of a key, computed if it is new. NULL if the key is damaged. */
-static const int32_t *
-key_prev(struct decode *d, unsigned key)
+/* The columns of a key: their number, -1 if the key is damaged. */
+static int
+columns_of_key(const struct decode *d, unsigned key, const uint64_t **cols, unsigned *last)
 {
-	const uint64_t *cols[NSX_MAX_COLS];
 	struct nsx_unread s = d->keys[key];
 	struct nsx_wire_field f;
 	int n = 0, rc;
 
-	if (d->prev[key])
-		return d->prev[key];
 	while ((rc = nsx_get_field(&s, &f)) > 0) {
 		uint64_t col;
 
 		if (f.field != KEY_COLUMNS)
 			continue;
 		if (f.wire != WIRE_BYTES)
-			return NULL;
+			return -1;
 		while (f.bytes.p < f.bytes.end) {
 			if (!nsx_get_varint(&f.bytes, &col) || col >= NSX_MAX_COLS || !d->c->v[col] ||
 			    n == NSX_MAX_COLS)
-				return NULL;
+				return -1;
+			*last = (unsigned)col;
 			cols[n++] = d->c->v[col];
 		}
 	}
-	if (rc < 0)
+	return rc < 0 ? -1 : n;
+}
+
+/* prev of a key, computed if it is new. NULL if the key is damaged. */
+static const int32_t *
+key_prev(struct decode *d, unsigned key)
+{
+	const uint64_t *cols[NSX_MAX_COLS];
+	unsigned last;
+	int n;
+
+	if (d->prev[key])
+		return d->prev[key];
+	if ((n = columns_of_key(d, key, cols, &last)) < 0)
 		return NULL;
 	size_t mark = d->pool->n + halves(d->rows);
 	d->prev[key] = (int32_t *)(void *)take(d->pool, halves(d->rows));
@@ -136,6 +147,17 @@ key_prev(struct decode *d, unsigned key)
 	/* The table is needed no more. */
 	d->pool->n = mark;
 	return d->prev[key];
+}
+
+/* The strings of a key that is one column of strings, few enough to be indices into a table: NULL for other keys. */
+static const uint64_t *
+string_key(const struct decode *d, unsigned key)
+{
+	const uint64_t *cols[NSX_MAX_COLS];
+	unsigned column = 0;
+
+	return columns_of_key(d, key, cols, &column) == 1 && d->k->type[column] == 's'
+	       && d->strings <= nsx_key_slots(d->rows) ? cols[0] : NULL;
 }
 
 static bool
@@ -275,6 +297,42 @@ resolve_partial(struct decode *d, const struct nsx_values *s, uint64_t *v)
 			top = x + 1;
 	}
 	return NULL;
+}
+
+/* The same for all or some records and a key of strings, whose last record with a value is in a table: the differences
+ * are the last n numbers of v, which is never ahead of them. */
+static void
+resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v, size_t n, const uint64_t *key)
+{
+	/* Scratch memory after the used part: overwritten by the next allocation. */
+	int32_t *table = (int32_t *)(void *)(d->pool->p + d->pool->n);
+	const uint64_t *from = v + (d->rows - n);
+	struct nsx_unread runs = s->presence;
+	uint64_t top = s->first, count;
+	bool to_top = s->base == BASE_LAST_OR_TOP, now = true;
+
+	memset(table, 0xff, d->strings * sizeof *table);
+	for (size_t r = 0; r < d->rows; now = !now) {
+		if (s->presence.p == s->presence.end)
+			count = d->rows;
+		else if (!nsx_get_varint(&runs, &count))
+			return;
+		if (!now) {
+			memset(v + r, 0, count * sizeof *v);
+			r += count;
+			continue;
+		}
+		for (size_t end = r + count; r < end; r++) {
+			int32_t *last = &table[key[r]];
+			uint64_t x = *from++ + (*last < 0 ? top : v[*last]);
+
+			*last = (int32_t)r;
+			v[r] = x;
+			/* Without TOP it remains the first value. */
+			if (to_top && (int64_t)x >= (int64_t)top)
+				top = x + 1;
+		}
+	}
 }
 
 /* Convert differences to values for predictions that is_own. */
@@ -437,26 +495,30 @@ read_column(struct decode *d, const struct nsx_values *s)
 		return "doubles in a column of another type";
 
 	uint64_t *v = take(d->pool, d->rows);
-	bool own = is_own(d, s), own_partial = !own && partial && is_last(d, s);
-	if ((wrong = nsx_values_data(s, v, n)))
+	bool own = is_own(d, s), last = !own && is_last(d, s), own_partial = last && partial;
+	const uint64_t *key = last ? string_key(d, s->key) : NULL;
+	if ((wrong = nsx_values_data(s, key ? v + (d->rows - n) : v, n)))
 		return wrong;
 	if (own)
 		resolve_own(s, v, n);
+	else if (key)
+		resolve_strings(d, s, v, n, key);
 	else if (!own_partial && (wrong = expect(d, s, partial, &e)))
 		return wrong;
 	if (dense) {
 		c->dense |= 1ULL << s->column;
 		c->all |= 1ULL << s->column;
 	} else if (partial) {
-		spread(d, v, n, s->column);
+		if (!key)
+			spread(d, v, n, s->column);
 		d->partial |= 1ULL << s->column;
 	} else {
 		c->all |= 1ULL << s->column;
 	}
-	if (own_partial) {
+	if (own_partial && !key) {
 		if ((wrong = resolve_partial(d, s, v)))
 			return wrong;
-	} else if (!own) {
+	} else if (!own && !key) {
 		resolve(d, &e, v, partial, s->column);
 	}
 	c->v[s->column] = v;

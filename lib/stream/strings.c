@@ -9,7 +9,7 @@
 
 static const char damaged[] = "strings", no_memory[] = "";
 
-enum { BACK, SHARED, LENGTH, SLACK = 32 };
+enum { BACK, SHARED, LENGTH, SLACK = 32, STEPS = 24 };
 
 const char *
 nsx_strings_open(struct nsx_strings *t, struct nsx_unread s)
@@ -88,7 +88,8 @@ end_of_8(const struct nsx_strings *t, size_t i)
 static size_t
 measure(struct nsx_strings *t)
 {
-	const uint32_t *back = t->back.p, *shared = t->shared.p, *length = t->length.p;
+	const uint32_t *shared = t->shared.p, *length = t->length.p;
+	uint32_t *back = t->back.p;
 	size_t text = (size_t)(t->text.end - t->text.p), total = 0, own, len;
 
 	for (size_t at = (t->n + 7) / 8 * 8; at > 0;) {
@@ -115,6 +116,15 @@ measure(struct nsx_strings *t)
 			size_t from = i - 1 - back[i];
 			if (back[i] >= i || shared[i] > (size_t)length[from] + shared[from])
 				return SIZE_MAX;
+			/* What that one shares itself can be had from where it has it: it may not be needed. */
+			for (int step = 0; step < STEPS && !t->wanted[from] && shared[from] >= shared[i]; step++) {
+				size_t up = from - 1 - back[from];
+
+				if (back[from] >= from || shared[from] > (size_t)length[up] + shared[up])
+					return SIZE_MAX;
+				from = up;
+				back[i] = (uint32_t)(i - 1 - from);
+			}
 			t->wanted[from] = 1;
 		}
 		if (total > NSX_BLOCK_MAX)
