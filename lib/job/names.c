@@ -45,11 +45,12 @@ skip(struct nsx_str s, size_t *at, const char *word)
 static bool
 skip_digits(struct nsx_str s, size_t *at)
 {
-	size_t from = *at;
+	size_t i = *at, from = i;
 
-	while (*at < s.len && is_digit(s.ptr[*at]))
-		++*at;
-	return *at > from;
+	while (i < s.len && is_digit(s.ptr[i]))
+		i++;
+	*at = i;
+	return i > from;
 }
 
 /* The number of characters from `set` and digits. */
@@ -116,14 +117,26 @@ skip_inputs(struct nsx_str s, size_t *at)
 		*at = i;
 }
 
-/* Whether all of s from `at` on was appended by emit_nvtx. */
+/* The letter that follows ", " at `at`, or '\0'. */
+static char
+letter_at(struct nsx_str s, size_t at)
+{
+	return s.len - at > 2 ? s.ptr[at + 2] : '\0';
+}
+
+/* Whether all of s from `at` on was appended by emit_nvtx. Most names have one of its parts, which its first letter
+ * tells. */
 static bool
 is_tail(struct nsx_str s, size_t at)
 {
-	skip_seq(s, &at);
-	skip_op_id(s, &at);
-	skip_sizes(s, &at);
-	skip_inputs(s, &at);
+	if (letter_at(s, at) == 's')
+		skip_seq(s, &at);
+	if (letter_at(s, at) == 'o')
+		skip_op_id(s, &at);
+	if (letter_at(s, at) == 's')
+		skip_sizes(s, &at);
+	if (letter_at(s, at) == 'i')
+		skip_inputs(s, &at);
 	return at == s.len;
 }
 

@@ -13,7 +13,7 @@ enum { FEW = 512 };   /* below this number, ended ranges are not searched; what 
 
 /* The slot of that range, or the one that it would have: there always is a free one. Numbers of ranges follow one
  * another, so that multiplication spreads them evenly. */
-static uint32_t *
+static inline uint32_t *
 slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
 	size_t mask = ((size_t)1 << b->bits) - 1;

@@ -450,17 +450,6 @@ present(const struct kind *k, size_t at)
 	return has;
 }
 
-/* The values of a column in n records from `at` of those that are needed; x: memory for them. */
-static inline const uint64_t *
-pick(const struct kind *k, const struct way *w, size_t at, size_t n, uint64_t *x)
-{
-	if (!k->c.picked || w->dense)
-		return w->from + at;
-	for (size_t i = 0; i < n; i++)
-		x[i] = w->from[k->c.picked[at + i]];
-	return x;
-}
-
 /* Assemble the next records, column by column: false when out of memory. */
 static bool
 assemble(struct binary *b, struct kind *k)
@@ -468,27 +457,30 @@ assemble(struct binary *b, struct kind *k)
 	const struct nsx_str *strings = b->strings.p;
 	const struct way *w = k->way, *strings_end = w + k->nstrings, *end = w + k->ncols;
 	size_t at = k->at, left = (k->c.picked ? k->c.npicked : k->rows) - at, n = left < BATCH ? left : BATCH;
-	uint64_t x[BATCH];
+	size_t wide = k->wide;
 
 	if (!k->v) {
 		/* Code that copies a record may copy all slots. */
-		k->wide = (size_t)k->met->kind->nslots + 1;
+		wide = k->wide = (size_t)k->met->kind->nslots + 1;
 		k->v = calloc(BATCH * k->wide + NSX_MAX_COLS, sizeof *k->v);
 		if (!k->v)
 			return false;
 	}
-	for (; w < strings_end; w++) {
-		const uint64_t *from = pick(k, w, at, n, x);
-
-		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].s = strings[from[i]];
-	}
-	/* Doubles are stored as their 64 bits. */
 	for (; w < end; w++) {
-		const uint64_t *from = pick(k, w, at, n, x);
+		const uint32_t *picked = !k->c.picked || w->dense ? NULL : k->c.picked + at;
+		const uint64_t *from = picked ? w->from : w->from + at;
+		union nsx_val *to = k->v + w->slot;
 
-		for (size_t i = 0; i < n; i++)
-			k->v[i * k->wide + w->slot].i = (int64_t)from[i];
+		/* Doubles are stored as their 64 bits. */
+		if (w < strings_end)
+			for (size_t i = 0; i < n; i++, to += wide)
+				to->s = strings[from[picked ? picked[i] : i]];
+		else if (picked)
+			for (size_t i = 0; i < n; i++, to += wide)
+				to->i = (int64_t)from[picked[i]];
+		else
+			for (size_t i = 0; i < n; i++, to += wide)
+				to->i = (int64_t)from[i];
 	}
 	for (size_t i = 0; i < n; i++)
 		k->is[i] = k->c.has ? present(k, k->c.picked ? k->c.picked[at + i] : at + i) : k->has;

@@ -248,6 +248,21 @@ load(const unsigned char *p)
 	return w;
 }
 
+/* The first number in *w, of four bytes at most, which are removed from it and counted. */
+static inline uint64_t
+four_bytes(uint64_t *w, unsigned *bytes)
+{
+	uint32_t x = (uint32_t)*w, ends = ~x & 0x80808080;
+	unsigned bits = (unsigned)__builtin_ctz(ends) + 1;
+
+	/* Up to the first byte without the continuation bit. */
+	x &= ends ^ (ends - 1);
+	x = (x & 0x007f007f) | (x & 0x7f007f00) >> 1;
+	*w >>= bits;
+	*bytes += bits >> 3;
+	return (x & 0x00003fff) | (x & 0x3fff0000) >> 2;
+}
+
 /* The first number in w, of eight bytes at most. */
 static inline uint64_t
 short_number(uint64_t w, unsigned *bytes)
@@ -359,6 +374,14 @@ get_list(struct nsx_unread *s, uint64_t *v, size_t n, bool zigzag)
 			v[2] = plain(tiny_number(&w, &bytes), zigzag);
 			v[3] = plain(tiny_number(&w, &bytes), zigzag);
 			v += 4;
+			p += bytes;
+		} else if (!(more & more << 8 & (more & more << 8) << 16)) {
+			unsigned bytes = 0;
+
+			/* Where no number is longer than four bytes, at least two. */
+			v[0] = plain(four_bytes(&w, &bytes), zigzag);
+			v[1] = plain(four_bytes(&w, &bytes), zigzag);
+			v += 2;
 			p += bytes;
 		} else if (~more & 0x8080808080808080) {
 			unsigned bytes;
