@@ -164,6 +164,54 @@ put_template(struct nsx_buf *b, struct nsx_str s, const struct template *t, size
 	nsx_buf_char(b, '>');
 }
 
+/* A place in a source, /opt/a/b.py:12[f], in which the file is not the last part: where the file's name begins and the
+ * function's bracket is; false if it is something else. */
+static bool
+find_file(struct nsx_str s, size_t *file, size_t *bracket)
+{
+	if (s.len < 2 || s.ptr[0] != '/' || s.ptr[s.len - 1] != ']')
+		return false;
+	for (*bracket = 1; s.ptr[*bracket] != '['; ++*bracket)
+		if (*bracket + 2 >= s.len || s.ptr[*bracket] == ' ')
+			return false;
+	for (size_t i = *bracket + 1; i < s.len; i++)
+		if (s.ptr[i] == '[')
+			return false;
+	for (*file = *bracket; s.ptr[*file - 1] != '/';)
+		--*file;
+	return *file > 1;
+}
+
+/* A source keeps the file, the line and, of the function, what there is room for. False, with nothing appended, if it is
+ * no source or there is little room. */
+static bool
+put_source(struct nsx_buf *b, struct nsx_str s, size_t width)
+{
+	size_t file, bracket;
+
+	if (!find_file(s, &file, &bracket))
+		return false;
+	struct nsx_str tail = { s.ptr + file, s.len - file }, name = { s.ptr + file, bracket - file };
+	struct nsx_str function = { s.ptr + bracket, s.len - bracket };
+	size_t all = nsx_width(tail), least = 3 + nsx_width(name);   /* 3: "/.." */
+
+	if (all + 3 <= width) {
+		nsx_buf_add(b, s.ptr, nsx_width_head(s, width - all - 2));
+		nsx_buf_c(b, "..");
+		nsx_buf_str(b, tail);
+		return true;
+	}
+	if (width < LEAST)
+		return false;
+	size_t room = width - 6, n = nsx_width_tail(name, room < nsx_width(name) ? room : nsx_width(name));
+	nsx_buf_c(b, "/..");
+	nsx_buf_add(b, name.ptr + name.len - n, n);
+	nsx_buf_c(b, "..");
+	n = nsx_width_tail(function, least + 3 < width ? width - least - 2 : 1);
+	nsx_buf_add(b, function.ptr + function.len - n, n);
+	return true;
+}
+
 void
 nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 {
@@ -171,6 +219,8 @@ nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 
 	if (s.len <= width || nsx_width(s) <= width) {
 		nsx_buf_str(b, s);
+	} else if (put_source(b, s, width)) {
+		return;
 	} else if (width < LEAST || !find_template(s, &t)) {
 		nsx_buf_shortened(b, s, width);
 	} else {

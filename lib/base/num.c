@@ -280,17 +280,20 @@ nsx_size_parse(const char *s, int64_t *bytes)
 struct nsx_ns_text
 nsx_ns_text(double ns)
 {
+	static const char *const units[] = { "us", "ms", "s" };
 	struct nsx_ns_text text;
-	double v = ns < 0 ? -ns : ns;
+	double v = ns < 0 ? -ns : ns, scale = 1e3;
+	int unit = 0;
 
-	if (v >= 999999500)
-		snprintf(text.s, sizeof text.s, "%.*f s", v < 9.9995e9 ? 3 : v < 99.995e9 ? 2 : 1, ns / 1e9);
-	else if (v >= 999950)
-		snprintf(text.s, sizeof text.s, "%.3f ms", ns / 1e6);
-	else if (v >= 999.5)
-		snprintf(text.s, sizeof text.s, "%.1f us", ns / 1e3);
-	else
+	if (v < 999.5) {
 		snprintf(text.s, sizeof text.s, "%.0f ns", ns);
+		return text;
+	}
+	/* As in tables: what rounding brings to the next unit is written so. */
+	for (; unit < 2 && v / scale >= 999.95; unit++)
+		scale *= 1000;
+	v /= scale;
+	snprintf(text.s, sizeof text.s, "%.*f %s", v < 9.9995 ? 3 : v < 99.995 ? 2 : 1, ns / scale, units[unit]);
 	return text;
 }
 

@@ -1,7 +1,8 @@
 /* table_aligned.c -- a table in aligned columns, complete, or the part of it that fits the width of a terminal.
  *
  * To fit W characters, columns are considered in order of rank: a column is taken if it fits in addition to those taken
- * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for others; columns
+ * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for the second,
+ * W/4 for those after it, of which little would be left; columns
  * without values are not considered if there are rows. Strings
  * of ranked columns grow to W/2 before unranked columns are considered; all strings share the remaining width.
  *
@@ -161,7 +162,7 @@ fit(struct layout *l, const size_t *order)
 			ranked = false;
 		}
 		if (is_string(l, order[k])) {
-			size_t floor = strings ? least_of(l->width / 6, LEAST_STRING, l->width)
+			size_t floor = strings ? least_of(l->width / (strings == 1 ? 6 : 4), LEAST_STRING, l->width)
 			                       : least_of(l->width / 3, LEAST_NAME, l->width);
 			size_t name = nsx_width(nsx_str_c(nsx_table_head_of(l->t, order[k])));
 

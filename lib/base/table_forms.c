@@ -146,28 +146,32 @@ put_double(struct nsx_buf *b, double v)
 		put_digits(b, v);
 }
 
-/* 1e9 bytes a second, in a smaller unit below a tenth of it. */
+/* 1e9 bytes a second, in a smaller unit below a tenth of it, of which it is 1 at least. */
 static void
 put_speed(struct nsx_buf *b, double v)
 {
 	static const char *const units[] = { "GB/s", "MB/s", "kB/s", "B/s", NULL };
 	size_t unit = 0;
 
-	for (; units[unit + 1] && v != 0 && fabs(v) < 0.1; unit++)
+	for (; units[unit + 1] && v != 0 && fabs(v) < (unit ? 1 : 0.1); unit++)
 		v *= 1000;
 	put_digits(b, v);
 	nsx_buf_fmt(b, " %s", units[unit]);
 }
 
 /* A share in percent with three digits, of which those not needed before the point are behind it. Rounding may add a
- * digit. What would be 0.000% and is more is <0.001%. */
+ * digit. What would be 0.000% and is more is <0.001%; times that differ more than a hundredfold are beside their
+ * percentage. */
 static void
 put_percent(struct nsx_buf *b, double v, bool digits)
 {
+	const double most = 9999.5;
 	int decimals = !digits ? 1 : v == 0 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : fabs(v) >= 0.9995 ? 2 : 3;
 
 	if (digits && v > 0 && v < 0.0005)
 		nsx_buf_c(b, "<0.001%");
+	else if (digits && fabs(v) >= most)
+		nsx_buf_c(b, v > 0 ? ">9999%" : "<-9999%");
 	else
 		nsx_buf_fmt(b, "%.*f%%", decimals, v);
 }

@@ -42,7 +42,7 @@ plain() {
 for name in item,item nonzero,nonzero_static masked_select,mask copy_,non_blocking to,non_blocking is_nonzero,torch.where _unique2,unique; do
 	host() { range 1 "aten::${name%,*},~op_id~=~$k" 10 75; range 2 aten::inner 11 74; call 3 cudaStreamSynchronize sync 12 70 blocking=1; }
 	job
-	advises "a wait in aten::${name%,*}" blocking "${name#*,}" "100 % of all waits in aten::${name%,*}"
+	advises "a wait in aten::${name%,*}" blocking "${name#*,}" "100% of all waits in aten::${name%,*}"
 done
 host() { range 1 aten::item_like 10 75; call 3 cudaStreamSynchronize sync 12 70 blocking=1; }
 job
@@ -56,15 +56,15 @@ job
 plain 'less than half of the wait in aten::item' blocking
 host() { range 1 aten::item 10 60; call 3 cudaStreamSynchronize sync 12 70 blocking=1; }
 job
-advises 'more than half of the wait in aten::item' blocking item '77 % of all waits in aten::item'
+advises 'more than half of the wait in aten::item' blocking item '77% of all waits in aten::item'
 
 # ---- input
 host() { range 1 'enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__' 10 75; }
 job
-advises 'waiting for data' idle:range num_workers '100 % of all in the DataLoader'
+advises 'waiting for data' idle:range num_workers '100% of all in the DataLoader'
 host() { range 1 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__' 10 75; }
 job
-advises 'loading data in the thread that launches' idle:range 'num_workers above 0' '100 % of all in the DataLoader'
+advises 'loading data in the thread that launches' idle:range 'num_workers above 0' '100% of all in the DataLoader'
 host() { range 1 'my~DataLoader' 10 75; }
 job
 plain 'a range of another program' idle:range
@@ -72,16 +72,16 @@ plain 'a range of another program' idle:range
 # ---- small kernels
 host() { range 1 'Optimizer.step#AdamW.step' 10 78; range 2 aten::mul 20 60; }
 job
-advises 'an optimizer of small kernels' idle:range 'foreach=True or fused=True' '100 % of all in Optimizer.step'
+advises 'an optimizer of small kernels' idle:range 'foreach=True or fused=True' '100% of all in Optimizer.step'
 host() { range 1 'Optimizer.step#AdamW.step' 10 78; range 2 aten::_foreach_add_ 20 68; }
 job
-advises 'one that is foreach' idle:range 'fused=True, or a CUDA graph' '100 % of all in Optimizer.step'
+advises 'one that is foreach' idle:range 'fused=True, or a CUDA graph' '100% of all in Optimizer.step'
 host() { range 1 'Optimizer.step#AdamW.step' 10 78; range 2 aten::_fused_adamw_ 20 68; }
 job
 plain 'one that is fused' idle:range
 host() { range 1 aten::linear 10 78; }
 job
-advises 'operators that take the host long' idle:range torch.compile '100 % of all in operators of PyTorch'
+advises 'operators that take the host long' idle:range torch.compile '100% of all in operators of PyTorch'
 unit=1000000
 host() { range 1 'Optimizer.step#AdamW.step' 10 78; range 2 aten::mul 20 60; }
 job
@@ -92,7 +92,7 @@ unit=1000
 for name in cudaMalloc cudaFree cudaMalloc_v3020; do
 	host() { range 1 aten::empty 10 78; call 3 $name alloc 20 65; }
 	job
-	advises "$name in steps" idle:alloc PYTORCH_CUDA_ALLOC_CONF "100 % of all in PyTorch's allocator"
+	advises "$name in steps" idle:alloc PYTORCH_CUDA_ALLOC_CONF "100% of all in PyTorch's allocator"
 done
 whole=1
 job

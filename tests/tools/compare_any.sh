@@ -202,7 +202,7 @@ equal 'what its devices did is said not to be known' "$(nsysx-compare --partial 
 head -n 5 "$T/m7" >"$T/m1"
 awk -F'\t' -v OFS='\t' '/^module/ && ++n { $6 *= 1.1; print; print "op", 0, n, "kernel", 0, 1, "k", $6, $7 - 5; next } { print }
 	/^#module/ { print "#op\tprofile:i\top:i\ttype:s\tdevice:i\tstream:i\tname:s\tstart:i\tdur:i" }' "$T/m7" >"$T/m8ops"
-gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1.1 us' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
+gate 'what one side alone knows of its steps is not what has grown' 1 'slower: step: period: 1.100 us' --partial --absolute 10ns --by step "$T/m7" "$T/m8ops"
 equal 'and not told' "$(grep -c 'of that' "$T_private/err")" 0
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
 equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
@@ -285,9 +285,9 @@ gate 'streams without ranges' 3 'NEW has no ranges with GPU work' --partial --by
 # ---- Markdown ----
 nsysx-compare -q --markdown --by step "$T/base" "$T/idle" >"$T/md"
 equal 'the answer comes first' "$(head -n 1 "$T/md")" '**slower** by step: 6 slower, 12 same'
-equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base_p50 | new_p50 | mean_percent | base_p99 | new_p99 | verdict |
+equal 'then a table, short enough for a comment' "$(sed -n 3,4p "$T/md")" '| class | device | statistic | base_p50 | new_p50 | change | base_p99 | new_p99 | verdict |
 |---|--:|---|--:|--:|--:|--:|--:|---|'
-equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | mean_percent | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
+equal 'or of all columns' "$(nsysx-compare -q --wide --markdown --by step "$T/base" "$T/idle" | sed -n 3,4p)" '| class | device | statistic | base | new | delta | change | noise | verdict | base_steps | new_steps | base_p50 | new_p50 | base_p99 | new_p99 |
 |---|--:|---|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|'
 equal 'of all rows' "$(grep -c '^| `train step #` |.*| `\(slower\|same\)` |$' "$T/md")" 18
 equal 'the same twice' "$(nsysx-compare -q --markdown --by step "$T/base" "$T/base" | head -n 1)" '**same** by step: 0 slower, 18 same'

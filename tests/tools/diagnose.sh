@@ -74,7 +74,7 @@ equal 'the evidence gives the difference from the idle time of a step: 120 - 40'
 equal 'the period of a step' "$(nsysx-diagnose -q --where --tsv "$T/job" | awk -F'\t' 'NR == 2 { print $4, $6, $7, $8, $9 }')" '3 1000 1000 1000 1'
 equal 'findings below --min are not listed' "$(findings job --min 6 | wc -l | tr -d ' ')" 5
 equal 'the verdict is that of nsysx-idle for the same window, after computation if that is more: 1755 of 3000' "$(nsysx-diagnose -q --table "$T/job" | sed -n 3,5p | tr '\n' ' ')" \
-	'computation is the largest part of 3 steps, 58.5 %; the next: device 0 is host-bound: 16.0 % of 3.0 us is idle time in which the host had not launched the next work; mostly host, 360 ns  '
+	'computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound: 16.0% of 3.000 us is idle time in which the host had not launched the next work; mostly host, 360 ns  '
 equal 'commands name the stream, and run' "$(nsysx-diagnose -q --tsv "$T/job" | awk -F'\t' 'NR > 1 { print $6 }' | sort -u | while read -r c; do
 	sh -c "$c" >/dev/null 2>&1 || echo "$c"
 done)" ''
@@ -94,11 +94,11 @@ cp "$T/job" "$T/it's a job"
 equal 'names in commands are quoted for the shell' "$(nsysx-diagnose -q --table "$T/it's a job" | grep -cF "/it'\"'\"'s a job'")" 3
 equal 'JSON has the keys of the table' "$(nsysx-diagnose -q --json "$T/job" | head -n 2 | tail -n 1 | cut -c 1-54)" '{"rank": 1, "finding": "blocking", "gain": 115, "perce'
 shows 'the screen reports that gains do not add up' 'each an upper bound taken alone: gains do not add up' nsysx-diagnose -q --table "$T/job"
-shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5 % computation is the largest part of 3 steps, 58.5 %; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
+shows 'it begins with the first finding' 'look first at cudaStreamSynchronize: blocking, up to 115 ns of a step, 11.5% computation is the largest part of 3 steps, 58.5%; the next: device 0 is host-bound' nsysx-diagnose -q --table "$T/job"
 shows 'every finding has an action' 'do first: do not wait for the GPU in every step' nsysx-diagnose -q --table "$T/job"
 shows '--top 3: the number of further findings' 'and 4 more: --top 0' nsysx-diagnose -q --table --min 0 "$T/job"
 shows 'sizes of collectives are unknown: not examined' 'not known: slow collectives: sizes of collectives are not in the export' nsysx-diagnose -q --table "$T/job"
-shows 'Markdown' '| idle: host | 120 ns | 12.0 % |' nsysx-diagnose -q --markdown "$T/job"
+shows 'Markdown' '| idle: host | 120 ns | 12.0% |' nsysx-diagnose -q --markdown "$T/job"
 nsysx-view -b "$T/job" | nsysx-diagnose -q --markdown >"$T/a"
 nsysx-diagnose -q --markdown <"$T/job" >"$T/b"
 same 'binary and text give the same' "$T/a" "$T/b"
@@ -109,20 +109,20 @@ grep -v '^call' "$T/job" | nsysx-view --partial >"$T/nocalls"
 shows 'without calls' 'not known: causes of idle time: no CUDA calls in the stream: extract with -a' nsysx-diagnose -q --table "$T/nocalls"
 grep -v -e '^call' -e '^op' "$T/job" | nsysx-view --partial >"$T/noops"
 shows 'without operations' 'what devices did is not known: no operations in the stream, extract with -a' nsysx-diagnose -q --table "$T/noops"
-shows '... the step is known' 'step: 1.0 us mean, 1.0 us p50, 1.0 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
+shows '... the step is known' 'step: 1.000 us mean, 1.000 us p50, 1.000 us p99 (the largest), from start to start, of 3' nsysx-diagnose -q --table "$T/noops"
 grep -v -e '^module' "$T/job" | nsysx-view --partial >"$T/nosteps"
 equal 'Markdown names the unit of gains' "$(nsysx-diagnose -q --markdown "$T/nosteps" | grep -c 'possible gain | a device |')" 1
 fails 'named steps that do not exist' 1 'no range matches nosuch' nsysx-diagnose -q --table --step nosuch "$T/job"
-shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.9 us' nsysx-diagnose -q --table "$T/nosteps"
+shows 'without steps the whole time counts as one' 'no steps are known; the whole time of a device counts as one: 3.860 us' nsysx-diagnose -q --table "$T/nosteps"
 equal '... and gains refer to it' "$(where_of nosteps | awk 'NR == 1 { w = $2 } NR > 1 { s += $2 } END { print $1, w, s - w }')" 'idle:latency 3860 0'
-equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]* %; the next: //p')" \
+equal '... with the verdict of nsysx-idle' "$(nsysx-diagnose -q --markdown "$T/nosteps" | sed -n '3s/computation is the largest part, [0-9.]*%; the next: //p')" \
 	"**$(nsysx-idle -q --tsv --verdict "$T/nosteps" | awk -F'\t' 'NR == 2 { print $NF }')**  "
 printf '#nsysx\t2\n#end\trecords:i\nend\t0\n' >"$T/empty"
 shows 'an empty stream' 'no GPU work in the stream' nsysx-diagnose -q --table "$T/empty"
 equal '... is neither looked at nor found to be worth nothing' "$(nsysx-diagnose -q --table "$T/empty" | grep -cE 'looked at|not known|nothing was found')" 0
 shows '... and how to record it' 'record CUDA (nsys profile --trace=cuda,nvtx)' nsysx-diagnose -q --table "$T/empty"
 equal 'an empty stream: only a header' "$(nsysx-diagnose -q --tsv "$T/empty" | wc -l | tr -d ' ')" 1
-shows 'no findings: a sentence' 'nothing was found that is worth 50 % of a step' nsysx-diagnose -q --table --min 50 "$T/job"
+shows 'no findings: a sentence' 'nothing was found that is worth 50% of a step' nsysx-diagnose -q --table --min 50 "$T/job"
 
 # ---- communication: two devices on one clock, four executions of 1,000 ns, the last of them without a next one
 
@@ -189,6 +189,19 @@ equal 'no device is late if all are in turn' "$(findings turns --min 0)" '1 expo
 # One of four is early: no device would end earlier if the last, which arrives with the others, were as early.
 { devices 4 1; collectives 0,1,2,3 1000; thunk 1 0 100 100 0; for d in 1 2; do thunk 1 $d 149 51 0; done; thunk 1 3 150 50 0; } | stream early
 equal 'a device that is early is not a finding' "$(findings early --min 0 | grep -v exposed)" '2 late-device 1'
+# Three devices wait 2,900 ns of their first step, of 3,200 in three steps, for device 0, whose steps last 300 in all: it cannot save more.
+# Of twelve steps, of 825 ns in the mean, that is 3 * 2,900 and 300.
+{ for d in 0 1 2 3; do
+	echo "profile profile=$d name=r$d host="; echo "device device=$d profile=$d pid=$((d + 1)) last=9000"
+	echo "clock device=$d profile=$d offset=0 rate=0 ref=0 collectives=9 component=0"
+	first=$([ $d = 0 ] && echo 2900 || echo 0)
+	echo "module profile=$d program=0 execution=0 device=$d start=$first dur=$((3000 - first)) name=step"
+	for k in 1 2 3; do echo "module profile=$d program=0 execution=$k device=$d start=$((2900 + k * 100)) dur=100 name=step"; done
+	echo "thunk profile=$d program=0 execution=0 device=$d inst=1 occurrence=0 name=i1 start=$first dur=$((2950 - first)) hidden=0 comm=1"
+done
+echo 'program program=0 id=7 name=step key=step@7'
+collectives 0,1,2,3 1000; } | stream begins_late
+equal 'a device that begins late has no more to save than its steps last' "$(findings begins_late --min 0 | sed -n 's/^[0-9]* late-device //p')" 750
 # Four devices of two hosts; 2 and 3 are last in turn.
 late_host() {
 	devices 4 2 $1
@@ -311,7 +324,7 @@ equal 'evidence: number of kernels shorter than their launch' "$(nsysx-diagnose 
 	done
 } | stream small
 nsysx-diagnose -q --table "$T/small" >"$T/got"
-equal 'small causes of idle time are added up' "$(grep 'other causes' "$T/got" | tr -s ' ')" ' idle: other causes 700 ns 0.0 %'
+equal 'small causes of idle time are added up' "$(grep 'other causes' "$T/got" | tr -s ' ')" ' idle: other causes 700 ns 0.0%'
 equal 'verdicts of devices are counted' "$(grep '^of 2 devices' "$T/got")" 'of 2 devices: 2 compute-bound'
 
 # Executions of 1,000, 1,000, 1,000 and 1,600 ns: the mean, 1,150, is 150 above p50.
@@ -356,7 +369,7 @@ equal 'named together they form one class' "$(nsysx-diagnose -q --table --step '
 
 # In each step the host is in a range for 80 of the 115 ns in which the queue is drained, after waiting for 20 of them.
 { steps; for k in 1 2 3 4; do echo "range range=$k host_start=$((k * 1000 + 320)) host_dur=80 name=write_log"; done; } | stream logged
-shows 'blocking: the activity of the host after it waited' "100 % of the wait in cudaStreamSynchronize; 100 % of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
+shows 'blocking: the activity of the host after it waited' "100% of the wait in cudaStreamSynchronize; 100% of the host's time after it in write_log" nsysx-diagnose -q --table --top 0 "$T/logged"
 equal '... the subject is the call that waits' "$(nsysx-diagnose -q --tsv "$T/logged" | awk -F'\t' '$2 == "blocking" { print $7 }')" cudaStreamSynchronize
 shows 'without instances of collectives waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 "$T/job"
 shows 'clocks that cannot be compared: waiting is not known' 'a step; how much of it is waiting is not known' nsysx-diagnose -q --table --top 0 --min 0 "$T/apart"
@@ -394,7 +407,7 @@ op name=a device=1 start=400 dur=100
 op name=a device=1 start=800 dur=100
 op name=a device=1 start=1200 dur=800
 END_STREAM
-shows 'the device with most time of a cause, and the one with the longest gap' 'most on device 1 in 3 gaps, the longest 300 ns; 100 % of that in a; device 0 has the longest of all, 500 ns' \
+shows 'the device with most time of a cause, and the one with the longest gap' 'most on device 1 in 3 gaps, the longest 300 ns; 100% of that in a; device 0 has the longest of all, 500 ns' \
 	nsysx-diagnose -q --table --top 0 --min 0 "$T/gaps"
 shows 'shares refer to the period' 'where the period of a step goes' nsysx-diagnose -q --table "$T/job"
 
@@ -402,7 +415,7 @@ shows 'shares refer to the period' 'where the period of a step goes' nsysx-diagn
 
 for columns in 40 60 80 100 200; do
 	# Narrow screens shorten the names of rows.
-	rows=$([ $columns -lt 50 ] && echo '/^  [cei][a-z]* *.* %/d')
+	rows=$([ $columns -lt 50 ] && echo '/^  [cei][a-z]* *.*[0-9]%/d')
 	for f in job slow torch gaps; do
 		COLUMNS=$columns script -qec "nsysx-diagnose -q --top 0 --min 0 '$T/$f'" /dev/null </dev/null | tr -d '\r' >"$T/wide"
 		awk -v c="$columns" '
@@ -410,7 +423,7 @@ for columns in 40 60 80 100 200; do
 			{ for (i = 1; i <= length; i++) { x = substr($0, i, 1); if (x == "\047") q = !q; if (q && x == " ") $0 = substr($0, 1, i - 1) "_" substr($0, i + 1) } q = 0 }
 			{ words = $1 == "$" ? NF - 1 : NF } $1 != "$" && words > 1 && length > 100; $NF == "\\" { words-- } words > 1 && length > c' "$T/wide"
 		nsysx-diagnose -q --top 0 --min 0 --table "$T/$f" | sed "$rows" | tr -d '#' | tr -s ' \n' '\n\n' >"$T/want"
-		sed -e "$rows" -e 's/ \\$//' "$T/wide" | tr -d '#' | tr -s ' \n' '\n\n' >"$T/words"
+		sed -e :a -e "/'\\\\\$/{N;s/'\\\\\\n'//;ba" -e '}' "$T/wide" | sed -e "$rows" -e 's/ \\$//' | tr -d '#' | tr -s ' \n' '\n\n' >"$T/words"
 		cmp "$T/want" "$T/words"
 	done
 done >"$T/too-wide" 2>&1
@@ -455,8 +468,8 @@ for n in 99 100; do
 		for k in $(seq 0 $n); do printf 'module program=0 execution=%d device=0 start=%d dur=900 name=step\nop name=k start=%d dur=900\n' $k $((k * 1000)) $((k * 1000)); done
 	} | stream periods$n
 done
-shows 'p99 of 99 steps is the largest' '1.0 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
-shows 'p99 of 100 steps is not the largest' '1.0 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
+shows 'p99 of 99 steps is the largest' '1.000 us p99 (the largest), from start to start, of 99 on' nsysx-diagnose -q --table "$T/periods99"
+shows 'p99 of 100 steps is not the largest' '1.000 us p99, from start to start, of 100 on' nsysx-diagnose -q --table "$T/periods100"
 
 # ---- communication of which nothing says sizes, nor which operations are one collective: what would say it
 for k in 0 1 2 3; do
@@ -489,15 +502,15 @@ straggling() {
 why() { nsysx-diagnose -q --tsv --min 0 "$T/$1" | awk -F'\t' '$2 == "straggler" { sub(/.*longer than they do/, "", $5); print $3 $5 " / " $8 }'; }
 uneven='see why it has more to do in these kernels: uneven batches, experts or pipeline stages'
 { straggling; kernel a 2 0 150; kernel b 2 150 60; } | stream clock
-equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on device 0, by 50.0 % / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
+equal 'all kernels are slower' "$(why clock)" '70; all kernels are slower than on device 0, by 50.0% / see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or another process on it'
 { straggling; kernel a 2 0 100; kernel b 2 150 110; } | stream uneven
-equal '... a few are' "$(why uneven)" "70; 100 % of what kernels take longer than on device 0 is in b 70 ns / $uneven"
+equal '... a few are' "$(why uneven)" "70; 100% of what kernels take longer than on device 0 is in b 70 ns / $uneven"
 { straggling; kernel a 2 0 100; kernel b 2 150 40; kernel b 2 200 40; kernel other 2 240 30; } | stream more_often
-equal '... some run more often, or only there' "$(why more_often)" "70; 100 % of what kernels take longer than on device 0 are in b 40 ns, other 30 ns / $uneven"
+equal '... some run more often, or only there' "$(why more_often)" "70; 100% of what kernels take longer than on device 0 are in b 40 ns, other 30 ns / $uneven"
 straggling >"$T/same"
 { grep -v 'device=2 inst=1' "$T/same"; thunk 1 2 200 150 0 | grep -v execution=1; thunk 1 2 410 80 0 | grep execution=1; kernel a 2 0 100; kernel b 2 150 40 '0 2 3'; kernel b 2 150 250 1; } |
 	sed '/device=[01].*execution=1.*inst=1\|execution=1.*device=[01] inst=1/s/dur=150/dur=290/' | stream once
-equal 'a single step of several: it says so' "$(why once)" "70; 100 % of what kernels take longer than on device 0 is in b 70 ns; more than half of it is one collective of a single step / $uneven"
+equal 'a single step of several: it says so' "$(why once)" "70; 100% of what kernels take longer than on device 0 is in b 70 ns; more than half of it is one collective of a single step / $uneven"
 
 # ---- idle time of a single step, and of each
 

@@ -122,7 +122,7 @@ equal 'no gaps are wanted' "$(nsysx-idle -q --tsv --list 0 "$T/causes" | wc -l |
 equal 'the verdict' "$(nsysx-idle -q --tsv --latency 10ns --verdict "$T/causes" | cut -f 1-6 | tr '\t' '|')" \
 	"device|verdict|ns|share|cause|path
 0|host-bound|310|$(awk 'BEGIN { printf "%.17g", 310 / 990 }')|loading|"
-ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3 % of "'
+ok 'the verdict is below the table of a terminal' sh -c 'nsysx-idle -q --table "$T/causes" | grep -q "^device 0 is host-bound: 31.3% of "'
 
 # The table of whole recordings reports compilation, with the ns of that cause; the table of steps does not, nor a table without compilation.
 compiling() { nsysx-idle -q --table "$@" | sed -n 's/^these are whole recordings, in which \(.*\) are .*--steps.*/\1/p'; }
@@ -140,7 +140,7 @@ device device=0
 op name=k start=0 dur=50
 op name=k start=60 dur=40
 END_STREAM
-equal '90 % of the time: compute-bound' "$(bound v 2,3)" 'compute-bound 90'
+equal '90% of the time: compute-bound' "$(bound v 2,3)" 'compute-bound 90'
 sed 's/	60	40	/	61	39	/' "$T/v" >"$T/v1"
 equal 'less than 90 %: no-call' "$(bound v1 2,3,5)" 'unknown 11 no-call'
 stream v2 <<'END_STREAM'
@@ -164,7 +164,7 @@ op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
 # [10,20) epoch, [20,50) batch, [50,60) epoch; [60,100) launching.
 equal 'a verdict names cause, range path and call' "$(bound v4 2,3,5,6,7)" 'host-bound 90 range epoch 7;batch '
-equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3 % of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60 % of that in epoch 7;batch'
+equal 'the text of a verdict' "$(bound v4 8)" 'device 0 is host-bound: 83.3% of 108 ns is idle time in which the host had not launched the next work; mostly range, 50 ns, 60% of that in epoch 7;batch'
 
 # [10,20) and [50,60) in an instruction of XLA with a name; [20,35) and [35,50) in others: 20 of 50.
 stream v6 <<'END_STREAM'
@@ -177,7 +177,7 @@ op name=k start=1 dur=9 call=1 tid=1 host_start=0 host_dur=1 range=1
 call call=2 start=60 dur=40 name=cudaLaunchKernel class=launch ops=1
 op name=k start=100 dur=9 call=2 tid=1 host_start=60 host_dur=40 range=1
 END_STREAM
-equal 'instructions of XLA have names, with their share' "$(bound v6 8 | sed 's/.*; //')" 'mostly range, 50 ns, 40 % of that in dot.3'
+equal 'instructions of XLA have names, with their share' "$(bound v6 8 | sed 's/.*; //')" 'mostly range, 50 ns, 40% of that in dot.3'
 
 # ---- the host waits
 

@@ -54,7 +54,7 @@ equal 'a fingerprint that is a path' "$(grep -c 'cannot be file names' "$T/err")
 equal 'executions of unknown instructions' "$(grep -c 'have no record' "$T/err")" 1
 equal 'with communication and no compilation execution 1 is steady' "$(grep -c initialisation "$T/err")" 0
 sed 's/^thunk	1	0	1/thunk	1	0	0/' "$T/s" | nsysx-pgle -d "$T/out2" 2>"$T/err"
-equal '... execution 0 is initialisation' "$(grep -c 'executions of initialisation count: .*(2)$' "$T/err")" 1
+equal '... execution 0 is initialisation' "$(grep -c 'times include executions of initialisation: .*(2)$' "$T/err")" 1
 nsysx-view -b -z "$T/s" | nsysx-pgle -q -d "$T/binary"
 same 'binary gives the same as text' "$T/binary/f0.pbtxt" "$T/out/f0.pbtxt"
 printf 'old' >"$T/out/f1.pbtxt"
@@ -108,7 +108,7 @@ if [ -x "$SYNTH" ] && "$SYNTH" -o "$T/job" && [ -d "$T/job/dump0" ]; then
 	nsysx-warmup -q "$T/job.nsysx" | nsysx-pgle -d "$T/job.out" 2>"$T/err"
 	equal 'after warm-up no initialisation is reported' "$(grep -c initialisation "$T/err")" 0
 	nsysx-pgle -d "$T/cold.out" "$T/job.nsysx" 2>"$T/err"
-	equal 'without it there is a warning' "$(grep -c 'executions of initialisation count' "$T/err")" 1
+	equal 'without it there is a warning' "$(grep -c 'times include executions of initialisation' "$T/err")" 1
 	fingerprint=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["profile"] == "r0" && $at["name"] == "jit_train_step" { print $at["fingerprint"] }' "$T/job/answers/programs.tsv")
 	ok 'the file exists' test -s "$T/job.out/$fingerprint.pbtxt"

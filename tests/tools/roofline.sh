@@ -131,7 +131,7 @@ same 'sentences about programs below an aligned table' "$T/want" "$T/got"
 	for i in 0 1 2 3 4 5; do echo "thunk 0 0 0 0 $i 0 i$i $i $((100 + 1000 * (6 - i))) 0"; done
 } | stream _ >"$T/six"
 equal 'the headroom of the first rows' "$(nsysx-roofline -q --table $p "$T/six" | grep -o 'headroom .* rows')" \
-	'headroom 21.0 us per execution, 20.0 us of it in the first 5 rows'
+	'headroom 21.00 us per execution, 20.00 us of it in the first 5 rows'
 equal '... not below points' "$(nsysx-roofline -q --table --points $p "$T/s" | wc -l)" 7
 equal '... not in other forms' "$(nsysx-roofline -q --json --by program $p "$T/s" | grep -c HFU)" 0
 

@@ -184,7 +184,7 @@ says 'fewer than three ranges are not steps' "no class of ranges has half of the
 	done
 } | awk -f host/stream.awk >"$T/two"
 equal 'of equal shares the class with fewer ranges' "$(cells two class)" window
-says '... the other is named, with the option' "40 'NAME##' have 100 %: --step REGEX names others" nsysx-steps "$T/two"
+says '... the other is named, with the option' "40 'NAME##' have 100%: --step REGEX names others" nsysx-steps "$T/two"
 sed 's/NAME#/ProfilerStep#/' "$T/two" >"$T/torch"
 equal 'names of frameworks for steps come first' "$(cells torch class,count)" 'ProfilerStep## 40'
 equal 'one class of steps: no other is named' "$(nsysx-steps "$T/many" 2>&1 >/dev/null | grep -c 'names others')" 0
@@ -215,8 +215,8 @@ for inner in 92 89; do
 			echo "op name=k start=$((t + 100 + inner)) dur=$((100 - inner)) range=$((i * 2 + 1))"
 		done
 	} | awk -f host/stream.awk >"$T/close"
-	equal "another class with $inner % of the work" "$(nsysx-steps "$T/close" 2>&1 >/dev/null | grep -o "the 4 'forward' have [0-9]* %")" \
-		"$([ $inner = 92 ] && echo "the 4 'forward' have 92 %")"
+	equal "another class with $inner % of the work" "$(nsysx-steps "$T/close" 2>&1 >/dev/null | grep -o "the 4 'forward' have [0-9]*%")" \
+		"$([ $inner = 92 ] && echo "the 4 'forward' have 92%")"
 done
 
 program() { nsysx-view -q -t program "$T/xla" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "name") at = i; next } { print $at; exit }'; }

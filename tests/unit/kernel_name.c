@@ -41,6 +41,19 @@ static const char *const names[] = {
 	"\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e>(int)",
 };
 
+/* A place in a source keeps the name of its file and the line. */
+static void
+sources(void)
+{
+	const char *place = "/opt/praxis/praxis/layers/base_ops.py:42[__call__]";
+
+	is_str(in_width(place, 60), place, "a source that fits");
+	is_str(in_width(place, 34), "/opt/pra..base_ops.py:42[__call__]", "its folders are shortened first");
+	is_str(in_width(place, 26), "/..base_ops.py:42..call__]", "then the function");
+	is_str(in_width(place, 17), "/..e_ops.py:42..]", "the line is kept");
+	is_str(in_width("/opt/a/b.py:1[f] /opt/a/c.py:2[g]", 20), "/opt/a/b...c.py:2[g]", "a chain of them is text");
+}
+
 static void
 widths(void)
 {
@@ -86,6 +99,7 @@ main(void)
 	ok(nsx_kernel_is_template(nsx_str_c(mul)) && !nsx_kernel_is_template(NSX_STR("f(a<b>)"))
 	   && !nsx_kernel_is_template(NSX_STR("f<>(int)")), "a template has arguments");
 	is_str(in_width("jit_train_step.fusion", 12), "jit_t..usion", "a name without template arguments keeps both ends");
+	sources();
 	widths();
 	nsx_buf_free(&b);
 	return done();

@@ -115,6 +115,31 @@ aligned(void)
 	nsx_table_free(t);
 }
 
+/* On a terminal a percentage that tells no more than the times beside it is not written out, and a speed has no unit of
+ * which it is less than 1. */
+static void
+extremes(void)
+{
+	static const struct nsx_table_col two[] = { { "p", NSX_CELL_PERCENT }, { "g", NSX_CELL_GBPS } };
+	static const struct { double p, g; } rows[] = {
+		{ 17322384, 0.0004424 }, { 9999.4, 0.3153 }, { -20000, 0.0999 }, { 9999.5, 4e-7 }
+	};
+	struct nsx_table *t = nsx_table_new(two, 2);
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		nsx_table_row(t);
+		nsx_table_double(t, 0, rows[i].p);
+		nsx_table_double(t, 1, rows[i].g);
+	}
+	is_str(shown(t, NSX_TABLE_ALIGNED, (struct nsx_table_look){ .width = 80 }, -1),
+	       "      p            g\n"
+	       " >9999%   442.4 kB/s\n"
+	       "  9999%  0.3153 GB/s\n"
+	       "<-9999%   99.90 MB/s\n"
+	       " >9999%    400.0 B/s\n", "percentages beyond 9999%, and speeds");
+	nsx_table_free(t);
+}
+
 /* What is rounded to the next digit or unit has four digits; a moment has all; what is more than nothing is not 0.000%. */
 static void
 rounded(void)
@@ -468,6 +493,7 @@ main(void)
 	empty();
 	exact();
 	aligned();
+	extremes();
 	rounded();
 	sentences();
 	notes();

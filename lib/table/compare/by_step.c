@@ -496,9 +496,9 @@ nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, str
                         struct nsx_diags *diags)
 {
 	struct nsx_table *t = *table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(t, "class statistic base_p50 new_p50 percent verdict device base_p99 new_p99");
+	nsx_table_rank(t, "class statistic percent verdict base_p50 new_p50 device base_p99 new_p99");
 	nsx_table_brief(t, "class device statistic base_p50 new_p50 percent base_p99 new_p99 verdict");
-	nsx_table_head(t, "percent", "mean_percent");
+	nsx_table_head(t, "percent", "change");
 
 	if (!t)
 		return nsx_err_nomem(c->err, NULL);

@@ -47,15 +47,16 @@ static const struct nsx_table_col module_cols[] = {
 
 #define NCOLS(cols) (int)(sizeof(cols) / sizeof *(cols))
 #define RANK " base new percent verdict diff effect noise"
+#define RANK_OF_ID " id base new percent verdict program diff effect noise"
 static const struct way {
 	const char *name;
 	const struct nsx_table_col *cols;
 	int ncols, own;
 	const char *rank;
 } ways[] = {
-	[NSX_COMPARE_THUNK]  = { "thunk",  thunk_cols,  NCOLS(thunk_cols),  4, "name program" RANK },
+	[NSX_COMPARE_THUNK]  = { "thunk",  thunk_cols,  NCOLS(thunk_cols),  4, "name" RANK_OF_ID },
 	[NSX_COMPARE_MODULE] = { "module", module_cols, NCOLS(module_cols), 4, "key" RANK },
-	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3, "opcode program" RANK },
+	[NSX_COMPARE_OPCODE] = { "opcode", opcode_cols, NCOLS(opcode_cols), 3, "opcode" RANK_OF_ID },
 	[NSX_COMPARE_SOURCE] = { "source", source_cols, NCOLS(source_cols), 4, "source program" RANK },
 	[NSX_COMPARE_RANGE]  = { "range",  range_cols,  NCOLS(range_cols),  1, "name" RANK },
 	[NSX_COMPARE_KERNEL] = { "kernel", kernel_cols, NCOLS(kernel_cols), 2, "name" RANK },

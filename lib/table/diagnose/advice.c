@@ -125,7 +125,7 @@ nsx_look_advise(struct nsx_look_at *a, enum nsx_cause cause, const char *what)
 		most = ns[i] > ns[most] ? i : most;
 	if (!all || !rules[most].action || (double)ns[most] < HALF * (double)all)
 		return NULL;
-	nsx_buf_fmt(&a->text, "; %.0f %% of %s in %s", 100 * (double)ns[most] / (double)all, what,
+	nsx_buf_fmt(&a->text, "; %.0f%% of %s in %s", 100 * (double)ns[most] / (double)all, what,
 	            rules[most].name ? rules[most].name : rules[most].range);
 	return rules[most].action;
 }

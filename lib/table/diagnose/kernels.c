@@ -109,7 +109,7 @@ put_few(struct nsx_look_at *a, const struct longer *of, size_t n, const struct n
 		told += of[few++].ns;
 	if (!few)
 		return;
-	nsx_buf_fmt(&a->text, "; %.0f %% of what kernels take longer than on device %" PRId64 " %s in ",
+	nsx_buf_fmt(&a->text, "; %.0f%% of what kernels take longer than on device %" PRId64 " %s in ",
 	            100 * told / all, than->number, few > 1 ? "are" : "is");
 	for (size_t i = 0; i < few; i++) {
 		nsx_buf_c(&a->text, i ? ", " : "");
@@ -155,7 +155,7 @@ nsx_look_put_kernels(struct nsx_look_at *a, int64_t device, const char **action)
 			}
 		}
 	if (there > 0 && here >= SLOWER * there && slower >= ALL * time && names.n > 1) {
-		nsx_buf_fmt(&a->text, "; all kernels are slower than on device %" PRId64 ", by %.1f %%", median->number,
+		nsx_buf_fmt(&a->text, "; all kernels are slower than on device %" PRId64 ", by %.1f%%", median->number,
 		            100 * (here / there - 1));
 		*action = "see why the device is slow: clock, heat or power (nvidia-smi -q -d CLOCK,PERFORMANCE), or "
 		          "another process on it";

@@ -172,9 +172,36 @@ put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-static int
-blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last, nsx_u128 most)
+/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none takes
+ * less time than the one with the least computation computes. A device that is late because it begins its steps later
+ * has little to save in them. Per step. */
+static double
+saved(const struct nsx_look_at *a, double gain)
 {
+	double least = -1, sum = 0;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+		const struct idle_window *w = nsx_look_window(a, d);
+		double compute = w && d->periods ? (double)w->cells[NSX_PART_COMPUTE].ns / (double)d->periods : 0;
+
+		least = least < 0 || compute < least ? compute : least;
+	}
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+		double room = (double)d->to - (double)d->from - least * (double)d->periods;
+
+		room = room < 0 ? 0 : room;
+		sum += gain < room ? gain : room;
+	}
+	return sum / (double)a->count;
+}
+
+/* all_gain: ns, of all steps of all devices. */
+static int
+blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t last, nsx_u128 most)
+{
+	double gain = saved(a, all_gain / (double)a->devices.n);
 	const char *action = NULL;
 	size_t before = a->findings.n;
 	int rc;
@@ -219,7 +246,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double gain, int64_t last, 
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	put_once(a, gain, most);
+	put_once(a, all_gain / (double)a->count, most);
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)
 		a->findings.p[before].action = action;
@@ -255,7 +282,7 @@ judge_waits(struct nsx_look_at *a)
 {
 	const struct nsx_look_late *most = NULL;
 	const struct nsx_look_device *d;
-	double all = 0, host_gain = 0, n = (double)a->count;
+	double all = 0, host_gain = 0;
 	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
 	size_t hosts, on_host;
 	int64_t host_last = 0;
@@ -275,7 +302,7 @@ judge_waits(struct nsx_look_at *a)
 		return NSX_ERR;
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, (double)most->gain / n, most->last, most->most);
+		return blame(a, &b, (double)most->gain, most->last, most->most);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
 
@@ -287,12 +314,13 @@ judge_waits(struct nsx_look_at *a)
 	}
 	b.all = on_host > 1 && is_one(host_gain / all, hosts);
 	if (b.all)
-		return blame(a, &b, host_gain / n, host_last, host_most);
+		return blame(a, &b, host_gain, host_last, host_most);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
-	            " most, with %.0f %% of the waiting", most->device, 100 * (double)most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, all / n, waits_command(a));
+	            " most, with %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, saved(a, all / (double)a->devices.n),
+	                     waits_command(a));
 }
 
 /* ---- the remaining time */

@@ -56,7 +56,7 @@ nsx_look_put_reason(struct nsx_look_at *a, const struct idle_window *w, enum nsx
 		return;
 	if (path == NSX_NONE || (path == NSX_STACKS_ROOT && leaf == NSX_NONE))
 		return;
-	nsx_buf_fmt(&a->text, "; %.0f %% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
+	nsx_buf_fmt(&a->text, "; %.0f%% of %s in ", 100 * (double)ns / (double)w->cells[nsx_cause_cell(cause)].ns,
 	            what);
 	nsx_idle_put_place(&a->idle, path, leaf, &a->text);
 	nsx_buf_c(&a->subject, a->subject.len ? ", in " : "");

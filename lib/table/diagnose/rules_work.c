@@ -168,7 +168,7 @@ judge_roofline(struct nsx_look_at *a)
 	nsx_buf_fmt(&a->text, "%" PRId64 " instructions of ", n);
 	nsx_look_put_ns(&a->text, time / (double)a->count);
 	nsx_buf_fmt(&a->text,
-		" a %s reach less than %.0f %% of what the GPU allows; the gain is of reaching that, the column gain",
+		" a %s reach less than %.0f%% of what the GPU allows; the gain is of reaching that, the column gain",
 	            nsx_look_unit(a), 100 * NSX_ROOF_EFFICIENT);
 	for (int k = 0; k < TOLD && most[k].gain > 0; k++) {
 		nsx_buf_c(&a->text, k ? ", " : "; most: ");
@@ -177,7 +177,7 @@ judge_roofline(struct nsx_look_at *a)
 			nsx_buf_str(&a->subject, most[k].name);
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
-		nsx_buf_fmt(&a->text, " (reaches %.0f %%)", 100 * most[k].reached);
+		nsx_buf_fmt(&a->text, " (reaches %.0f%%)", 100 * most[k].reached);
 	}
 	/* Rows of layouts, which are no part of this, may come before them. */
 	nsx_buf_c(&options, "nsysx-roofline --sort gain");

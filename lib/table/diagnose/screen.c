@@ -2,6 +2,7 @@
  * Markdown. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -131,7 +132,7 @@ put_first(struct screen *s)
 	nsx_look_put_name(f, &a->text);
 	nsx_buf_c(&a->text, ", up to ");
 	nsx_look_put_ns(&a->text, f->gain);
-	nsx_buf_fmt(&a->text, " of a %s, %.1f %%", a->stepped ? "step" : "device's time",
+	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
 	            100 * f->gain / a->period);
 	if (subject.len && !one) {
 		nsx_buf_c(&a->text, "; begin with ");
@@ -156,7 +157,7 @@ put_largest(struct nsx_look_at *a, const struct word *word)
 	if (a->stepped)
 		nsx_buf_fmt(&a->text, " of %" PRId64 " step%s", n, n == 1 ? "" : "s");
 	if (compute > word->share)
-		nsx_buf_fmt(&a->text, ", %.1f %%; the next", 100 * compute);
+		nsx_buf_fmt(&a->text, ", %.1f%%; the next", 100 * compute);
 	nsx_buf_c(&a->text, ": ");
 }
 
@@ -264,7 +265,7 @@ put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 	s->a->text.len = 0;
 	nsx_look_put_ns(&s->a->text, nsx_look_mean(s->a, ns));
 	if (s->markdown) {
-		nsx_buf_fmt(s->to, "| %s%s | %.*s | %.1f %% |\n", part, cause, (int)s->a->text.len, s->a->text.ptr,
+		nsx_buf_fmt(s->to, "| %s%s | %.*s | %.1f%% |\n", part, cause, (int)s->a->text.len, s->a->text.ptr,
 		            100 * share);
 		return;
 	}
@@ -274,7 +275,7 @@ put_share(struct screen *s, const char *part, const char *cause, nsx_u128 ns)
 	nsx_buf_fmt(s->to, "%*s", used < r.names ? r.names - used : 0, "");
 	if (r.time)
 		nsx_buf_fmt(s->to, " %*.*s", r.time, (int)s->a->text.len, s->a->text.ptr);
-	nsx_buf_fmt(s->to, " %5.1f %%", 100 * share);
+	nsx_buf_fmt(s->to, " %5.1f%%", 100 * share);
 	if (bar)
 		nsx_buf_fmt(s->to, "  %.*s", bar, "##############################");
 	nsx_buf_char(s->to, '\n');
@@ -331,11 +332,34 @@ command_line(struct nsx_str command, size_t room)
 	return cut ? cut : command.len;
 }
 
+/* Bytes of a word of quoted text up to where it is interrupted so that it fits a line of `room` columns with a quote and
+ * a backslash behind it: behind a bar if there is one; 0: nowhere. */
+static size_t
+inside(struct nsx_str command, size_t room)
+{
+	size_t cut = 0;
+	bool quoted = false, bar = false;
+
+	for (size_t i = 0; i < command.len && nsx_width((struct nsx_str){ command.ptr, i }) + 2 <= room; i++) {
+		bool after_bar = i && command.ptr[i - 1] == '|';
+
+		if (quoted && i && command.ptr[i - 1] != '\'' && command.ptr[i] != '\'' && (after_bar || !bar)
+		    && ((unsigned char)command.ptr[i] & 0xc0) != 0x80) {
+			cut = i;
+			bar = after_bar;
+		}
+		quoted ^= command.ptr[i] == '\'';
+	}
+	return cut;
+}
+
 /* A command that can be copied, on several lines if it is wider than a terminal. */
 static void
 put_command(struct screen *s, struct nsx_str command)
 {
 	size_t begin = s->to->len;
+	char *copy;
+	struct nsx_str left;
 
 	if (s->markdown) {
 		nsx_buf_c(s->to, " | ");
@@ -344,20 +368,38 @@ put_command(struct screen *s, struct nsx_str command)
 		nsx_buf_c(s->to, " |\n");
 		return;
 	}
-	for (bool more = false; command.len; more = true) {
-		size_t width = s->a->options->width;
-		size_t room = (width < NARROWEST ? NARROWEST : width) - EVIDENCE - 2;
-		size_t n = width ? command_line(command, room) : command.len;
-
-		nsx_buf_fmt(s->to, "%*s%s", EVIDENCE, "", more ? "  " : "$ ");
-		begin = s->to->len;
-		nsx_buf_add(s->to, command.ptr, n);
-		tame(s, begin);
-		command = (struct nsx_str){ command.ptr + n, command.len - n };
-		nsx_buf_c(s->to, command.len ? " \\\n" : "\n");
-		while (command.len && *command.ptr == ' ')
-			command = (struct nsx_str){ command.ptr + 1, command.len - 1 };
+	copy = malloc(command.len + 1);
+	left = (struct nsx_str){ copy, command.len };
+	if (!copy) {
+		s->to->failed = true;
+		return;
 	}
+	memcpy(copy, command.ptr, command.len);
+	for (bool more = false, broken = false; left.len; more = true) {
+		size_t width = s->a->options->width;
+		size_t room = (width < NARROWEST ? NARROWEST : width) - (broken ? 0 : EVIDENCE + 2);
+		size_t n = width ? command_line(left, room) : left.len;
+		size_t cut = width && nsx_width((struct nsx_str){ left.ptr, n }) > room ? inside(left, room) : 0;
+
+		if (!broken)
+			nsx_buf_fmt(s->to, "%*s%s", EVIDENCE, "", more ? "  " : "$ ");
+		begin = s->to->len;
+		nsx_buf_add(s->to, left.ptr, cut ? cut : n);
+		tame(s, begin);
+		/* A space before the rest of a word would end it, so that it begins the line, in quotes again. */
+		broken = cut > 0;
+		if (broken) {
+			nsx_buf_c(s->to, "'\\\n");
+			n = cut - 1;
+			copy[left.ptr + n - copy] = '\'';
+		}
+		left = (struct nsx_str){ left.ptr + n, left.len - n };
+		if (!broken)
+			nsx_buf_c(s->to, left.len ? " \\\n" : "\n");
+		while (left.len && *left.ptr == ' ')
+			left = (struct nsx_str){ left.ptr + 1, left.len - 1 };
+	}
+	free(copy);
 }
 
 static void
@@ -371,7 +413,7 @@ put_findings(struct screen *s)
 		return;
 	if (!n) {
 		a->text.len = 0;
-		nsx_buf_fmt(&a->text, "nothing was found that is worth %g %% of a %s", a->options->min,
+		nsx_buf_fmt(&a->text, "nothing was found that is worth %g%% of a %s", a->options->min,
 		            a->stepped ? "step" : "device's time");
 		put_lines(s, nsx_buf_view(&a->text), 0);
 		nsx_buf_c(s->to, s->markdown ? "\n\n" : "\n");
@@ -391,7 +433,7 @@ put_findings(struct screen *s)
 		nsx_look_put_name(f, &title);
 		nsx_buf_c(&title, s->markdown ? " | " : "  ");
 		nsx_look_put_ns(&title, f->gain);
-		nsx_buf_fmt(&title, s->markdown ? " | %.1f %% | " : "  %.1f %%", 100 * f->gain / a->period);
+		nsx_buf_fmt(&title, s->markdown ? " | %.1f%% | " : "  %.1f%%", 100 * f->gain / a->period);
 		if (s->markdown)
 			nsx_buf_str(s->to, nsx_buf_view(&title));
 		else

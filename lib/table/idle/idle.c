@@ -598,6 +598,21 @@ note_compiling(struct idle *f, struct nsx_table *t)
 	               "--steps looks at the steps alone", (int)f->full.len, f->full.ptr);
 }
 
+/* The verdicts below the table, in the order of its rows. False when out of memory. */
+static bool
+note_verdicts(struct idle *f, struct nsx_table *t)
+{
+	uint32_t *order = nsx_idle_window_order(f);
+
+	for (size_t i = 0; order && i < f->windows.n; i++) {
+		f->full.len = 0;
+		nsx_idle_verdict_text(f, order[i], &f->full);
+		nsx_table_note(t, "%.*s", (int)f->full.len, f->full.ptr);
+	}
+	free(order);
+	return order != NULL;
+}
+
 int
 nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct nsx_outfile *out,
          struct nsx_table **table, int64_t *ndiags,
@@ -622,11 +637,14 @@ nsx_idle(struct nsx_reader *in, const struct nsx_idle_options *options, struct n
 		} else {
 			*table = options->form == NSX_IDLE_LIST ? nsx_idle_list_table(&f) : options->form ==
 			    NSX_IDLE_VERDICT ? nsx_idle_verdicts(&f) : nsx_idle_table(&f);
-			for (size_t i = 0; *table && options->notes && i < f.windows.n; i++) {
-				f.full.len = 0;
-				nsx_idle_verdict_text(&f, (uint32_t)i, &f.full);
-				nsx_table_note(*table, "%.*s", (int)f.full.len, f.full.ptr);
+			if (*table && options->notes && !note_verdicts(&f, *table)) {
+				nsx_table_free(*table);
+				*table = NULL;
 			}
+			if (*table && !nsx_table_rows(*table) && (options->drained || options->causes))
+				nsx_diag_add(diags, NSX_WARNING, "", 1, options->drained
+				             ? "no gap begins after the host waited for the GPU"
+				             : "no idle time has these causes");
 			if (*table && options->notes)
 				note_compiling(&f, *table);
 			*table = nsx_idle_sound(&f, *table);

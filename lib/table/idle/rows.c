@@ -238,8 +238,8 @@ nsx_idle_list_table(struct idle *f)
 {
 	struct nsx_table *t = nsx_table_new(list_cols, L_NCOLS);
 	size_t listed;
-	nsx_table_rank(t, nsx_idle_filters(f) ? "device ns cause stack dur next start prev drained"
-	                                      : "device dur cause stack next start prev drained");
+	nsx_table_rank(t, nsx_idle_filters(f) ? "device ns cause stack dur next start prev"
+	                                      : "device dur cause stack next start prev");
 	nsx_table_head(t, "ns", "of_causes");
 
 	sort_gaps(f);

@@ -88,7 +88,7 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 {
 	int64_t cause = v->cause < 0 ? 0 : w->cells[nsx_cause_cell((enum nsx_cause)v->cause)].ns;
 
-	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f %% of ", f->cat.devices.p[w->device].number, v->word,
+	nsx_buf_fmt(b, "device %" PRId64 " is %s: %.1f%% of ", f->cat.devices.p[w->device].number, v->word,
 	            100 * (double)v->ns / (double)w->length);
 	nsx_buf_ns(b, (double)w->length);
 	nsx_buf_fmt(b, " is %s", v->says);
@@ -99,7 +99,7 @@ put_text(struct idle *f, const struct idle_window *w, const struct verdict *v, s
 		nsx_buf_ns(b, (double)cause);
 	}
 	if (cause && v->path != NSX_NONE && (v->path != NSX_STACKS_ROOT || v->leaf != NSX_NONE)) {
-		nsx_buf_fmt(b, ", %.0f %% of that in ", 100 * (double)v->in / (double)cause);
+		nsx_buf_fmt(b, ", %.0f%% of that in ", 100 * (double)v->in / (double)cause);
 		nsx_idle_put_place(f, v->path, v->leaf, b);
 	}
 }

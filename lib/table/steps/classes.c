@@ -173,8 +173,8 @@ name_close(const struct nsx_step_classes *c, const struct class *classes, size_t
 			continue;
 		other = nsx_intern_str(&c->names, classes[i].name);
 		nsx_diag_add(diags, is_known(name) ? NSX_INFO : NSX_WARNING, "", 1,
-		             "steps are the %zu ranges '%.*s' with %.0f %% of the GPU's work; the %zu '%.*s' have "
-		             "%.0f %%: --step REGEX names others",
+		             "steps are the %zu ranges '%.*s' with %.0f%% of the GPU's work; the %zu '%.*s' have "
+		             "%.0f%%: --step REGEX names others",
 		             classes[taken].instances, (int)(name.len < 200 ? name.len : 200), name.ptr,
 		             100 * (double)classes[taken].busy / (double)all, classes[i].instances,
 		             (int)(other.len < 200 ? other.len : 200), other.ptr,
@@ -231,7 +231,7 @@ nsx_step_classes_pick(struct nsx_step_classes *c, char **name, struct nsx_diags 
 
 			if (classes.p[i].repeats && ++n)
 				nsx_diag_add(diags, NSX_WARNING, "", (int64_t)classes.p[i].instances,
-				             "ranges '%.*s' have %.0f %% of the GPU's work",
+				             "ranges '%.*s' have %.0f%% of the GPU's work",
 				             (int)(s.len < 200 ? s.len : 200), s.ptr, all
 				             ? 100 * (double)classes.p[i].busy / (double)all : 0);
 		}

@@ -329,7 +329,7 @@ devices_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		if (!nsx_top_expose(&f->top, f->works.p[i].program, f->works.p[i].compute + f->works.p[i].exposed))
 			return nsx_err_nomem(f->err, NULL);
 	*table = nsx_table_new(cols, NCOLS);
-	nsx_table_rank(*table, "device span compute exposed idle compute_percent exposed_percent idle_percent "
+	nsx_table_rank(*table, "device span compute_percent exposed_percent idle_percent compute exposed idle "
 	                       "hidden copy execs");
 	if (!*table || !nsx_top_pick(&f->top, f->cover, diags))
 		return nsx_err_nomem(f->err, NULL);

@@ -556,8 +556,8 @@ insts_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	if (!*table)
 		return nsx_err_nomem(f->err, NULL);
 	if (f->options.by == NSX_SUMMARY_THUNK)
-		nsx_table_rank(*table, f->options.variable ? "name total relstd mean program count percent"
-		                                           : "name total percent program count opcode mean op_name");
+		nsx_table_rank(*table, f->options.variable ? "name total relstd mean id program count percent"
+		                                           : "name total percent id program count opcode mean op_name");
 	if ((f->options.by == NSX_SUMMARY_THUNK && !f->options.variable) || f->options.by == NSX_SUMMARY_OPCODE
 	    || f->options.by == NSX_SUMMARY_SOURCE || f->options.by == NSX_SUMMARY_COLLECTIVE)
 		nsx_table_adds(*table, "total");

@@ -41,7 +41,7 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent"}
+HEADS = {"time": "ns", "of_causes": "ns", "wait_of_mean": "wait_percent", "queue_sum": "queue", "change": "percent"}
 SENTENCES = re.compile("--verdict|-t diag ")
 
 
@@ -94,7 +94,7 @@ def trouble(command, width):
             return "cells: " + line
         for cell, place in zip(cells, places):
             exact = row[place] or "-"
-            if cell == exact or re.fullmatch(r"<?[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
+            if cell == exact or re.fullmatch(r"[<>]?[-0-9.einf]+( [a-zA-Z/]+|%)?", cell):
                 continue
             # Either dots may be the cut. Between both ends there may be a part of the middle.
             if re.fullmatch(".*?".join(map(re.escape, cell.split(".."))), exact) and cell.count("..") in (2, 3):
