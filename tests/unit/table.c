@@ -136,7 +136,7 @@ extremes(void)
 	       " >9999%   442.4 kB/s\n"
 	       "  9999%  0.3153 GB/s\n"
 	       "<-9999%   99.90 MB/s\n"
-	       " >9999%    400.0 B/s\n", "percentages beyond 9999%, and speeds");
+	       " >9999%    400.0 B/s\n", "percentages that are not written out, and speeds");
 	nsx_table_free(t);
 }
 
