@@ -182,8 +182,8 @@ find_file(struct nsx_str s, size_t *file, size_t *bracket)
 	return *file > 1;
 }
 
-/* A source keeps the file, the line and, of the function, what there is room for. False, with nothing appended, if it is
- * no source or there is little room. */
+/* A source keeps the file, the line and, of the function, what there is room for. False, with nothing appended, if
+ * it is no source or there is little room. */
 static bool
 put_source(struct nsx_buf *b, struct nsx_str s, size_t width)
 {

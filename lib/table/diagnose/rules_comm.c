@@ -172,9 +172,9 @@ put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none takes
- * less time than the one with the least computation computes. A device that is late because it begins its steps later
- * has little to save in them. Per step. */
+/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none
+ * takes less time than the one with the least computation computes. A device that is late because it begins its
+ * steps later has little to save in them. Per step. */
 static double
 saved(const struct nsx_look_at *a, double gain)
 {

@@ -332,8 +332,8 @@ command_line(struct nsx_str command, size_t room)
 	return cut ? cut : command.len;
 }
 
-/* Bytes of a word of quoted text up to where it is interrupted so that it fits a line of `room` columns with a quote and
- * a backslash behind it: behind a bar if there is one; 0: nowhere. */
+/* Bytes of a word of quoted text up to where it is interrupted so that it fits a line of `room` columns with a
+ * quote and a backslash behind it: behind a bar if there is one; 0: nowhere. */
 static size_t
 inside(struct nsx_str command, size_t room)
 {
