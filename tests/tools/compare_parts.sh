@@ -21,6 +21,11 @@ job slow --slow=all-to-all:50,all-to-all.1:50
 job straggler --plant=straggler
 
 # ---- by collective ----
+# Of a device alone nobody knows how long it waits for the others, and a slower one is no regression of collectives.
+nsysx-overlap -q "$T/base.0" >"$T/base.one"
+nsysx-overlap -q "$T/slow.0" >"$T/slow.one"
+gate 'collectives of one device alone have no verdict' 0 '' --by collective "$T/base.one" "$T/slow.one"
+equal 'which is unknown where they differ' "$(nsysx-compare -q --tsv --by collective "$T/base.one" "$T/slow.one" | columns collective,verdict | grep -c '^all-to-all unknown$')" 1
 gate 'a job has no slower collective than itself' 0 '' --by collective "$T/base" "$T/base"
 gate 'a slower one is named, with size and group' 1 'slower: all-to-all of 2580480 bytes by 2 devices: ' --by collective "$T/base" "$T/slow"
 equal 'it is the only row that changed' "$(nsysx-compare -q --tsv --changed --by collective "$T/base" "$T/slow" | columns collective,bytes,group,verdict)" \

@@ -87,6 +87,20 @@ transfer(const struct cmp *c, const struct cmp_result *r, int side)
 	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].transfer : 0;
 }
 
+/* Whether a stream has one device alone of those that take part, so that nobody knows how long it waited for them. */
+static bool
+is_alone(const struct cmp *c, const struct cmp_result *r)
+{
+	for (int k = 0; k < 2; k++) {
+		const struct cmp_side *s = &c->side[k];
+		const struct cmp_comm *comm = s->comms.n ? &s->comms.p[r->row[k] - s->rows.p] : NULL;
+
+		if (comm && comm->group > 1 && s->devices.n == 1)
+			return true;
+	}
+	return false;
+}
+
 /* Whether the row is one of many that the time of a program consists of. */
 static bool
 is_part_of_program(const struct cmp *c, const struct cmp_result *r)
@@ -124,6 +138,8 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 	if (is_part_of_program(c, r) && is_waiting(c, r))
 		return CMP_SHIFTED;
 	/* Records of collectives include waiting: if the transfer takes as long as before, the time went there. */
+	if (c->options.by == NSX_COMPARE_COLLECTIVE && is_alone(c, r))
+		return CMP_UNKNOWN;
 	if (c->options.by == NSX_COMPARE_COLLECTIVE) {
 		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
 
