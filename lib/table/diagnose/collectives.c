@@ -72,7 +72,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 {
 	const struct nsx_look_record *last = last_of(of, n);
 	struct nsx_look_unit *u = &c->units.p[unit];
-	nsx_u128 waited = 0, exposed = 0;
+	nsx_u128 waited = 0, exposed = 0, gain = 0;
 	int64_t shortest = INT64_MAX;
 
 	if (!nsx_look_within(c->at, last ? last->device : of->device, last ? last->start : of->start))
@@ -91,6 +91,12 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 		exposed += (nsx_u128)open;
 		c->waits.p[c->waits.n++] = wait < open ? wait : open;
 		waited += (nsx_u128)(wait < open ? wait : open);
+		struct nsx_look_late *own = late_at(c, of[i].device);
+
+		if (!own)
+			return nomem(c);
+		own->exposed += (nsx_u128)open;
+		own->waited += (nsx_u128)(wait < open ? wait : open);
 	}
 	u->instances++;
 	u->partial += partial || !last;
@@ -102,19 +108,21 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	u->exposed += exposed - waited;
 	c->records += (int64_t)n;
 	c->waited += waited;
-	c->exposed += exposed;
 	if (waited) {
 		struct nsx_look_late *l = late_at(c, last->device);
 
 		if (!l)
 			return nomem(c);
 		l->last++;
-		l->waited += waited;
+		l->caused += waited;
 		/* The time by which all would continue earlier: what at least half of them wait. A single early device
 		 * is no loss to the others, and several may be late together. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
-		nsx_u128 gain = (nsx_u128)c->waits.p[n / 2] * n;
+		int64_t half = c->waits.p[n / 2];
 
+		for (size_t i = 0; i < n; i++)
+			gain += (nsx_u128)(c->waits.p[i] < half ? c->waits.p[i] : half);
+		l->delay += (nsx_u128)half * n;
 		l->gain += gain;
 		l->most = gain > l->most ? gain : l->most;
 	}
@@ -352,6 +360,34 @@ nsx_look_comm_finish(struct nsx_look_comm *c)
 	if (rc == NSX_OK)
 		compare_units(c);
 	return rc;
+}
+
+void
+nsx_look_comm_bound(struct nsx_look_at *a)
+{
+	struct nsx_look_comm *c = &a->comm;
+	/* Instructions may communicate in a stream none of whose operations is known to. */
+	bool by_ops = a->ops && a->cells[NSX_PART_COMM];
+	double within = 0;
+
+	c->known = by_ops || !c->no_hidden;
+	c->all = by_ops ? (double)a->cells[NSX_PART_COMM] : 0;
+	for (size_t i = 0; i < c->late.n; i++) {
+		const struct nsx_look_late *l = &c->late.p[i];
+		const struct nsx_look_device *d = nsx_look_device(a, l->device);
+		const struct idle_window *w = d ? nsx_look_window(a, d) : NULL;
+		double waited = (double)l->waited, exposed = (double)l->exposed;
+
+		if (by_ops)
+			exposed = w ? (double)w->cells[NSX_PART_COMM].ns : 0;
+		else if (!d)
+			exposed = 0;
+		else if (exposed > (double)(d->to - d->from))
+			exposed = (double)(d->to - d->from);
+		c->all += by_ops ? 0 : exposed;
+		within += waited < exposed ? waited : exposed;
+	}
+	c->share = c->waited && within < (double)c->waited ? within / (double)c->waited : 1;
 }
 
 void

@@ -84,9 +84,20 @@ struct nsx_look_unit {
 	double   busbw, like_busbw;   /* GB/s; 0: unknown */
 };
 
-/* The time that devices waited for one device, exposed, and the time by which they would have continued earlier without
- * it: ns of all. */
-struct nsx_look_late { int64_t device; nsx_u128 waited, gain, most; int64_t last; };   /* most: gain of one instance */
+/* A device: what others waited for it and what it waited itself, exposed, summed over records in ns.
+ *
+ *   wait = min(start of the last device - own start, dur - hidden)      of a record
+ *   gain = sum over the records of an instance of min(wait, m)          m: what at least half of them wait
+ *
+ * so a gain, divided by the steps of all devices, is a mean over devices of time that was exposed. */
+struct nsx_look_late {
+	int64_t  device;
+	nsx_u128 caused;         /* what others waited for it */
+	nsx_u128 gain, most;     /* of that: without what less than half of an instance waits; of one instance */
+	nsx_u128 delay;          /* sum over instances of m, once for each record: how much earlier it should come */
+	nsx_u128 waited, exposed;/* its own records; exposed includes waited */
+	int64_t  last;
+};
 
 struct nsx_look_comm {
 	struct nsx_look_at  *at;
@@ -98,7 +109,9 @@ struct nsx_look_comm {
 	NSX_VEC(struct nsx_look_late) late;
 	NSX_VEC(struct nsx_look_record) scratch;
 	NSX_VEC(int64_t)     waits;
-	nsx_u128 waited, exposed;       /* of all records; exposed includes waited */
+	nsx_u128 waited;                /* of all records */
+	double   all, share;            /* nsx_look_comm_bound */
+	bool     known;                 /* that all of `all` is exposed */
 	int64_t  records, together, apart, no_hidden, lone;   /* lone: operations in no known instance */
 };
 
@@ -196,6 +209,12 @@ struct nsx_str nsx_look_str(const struct nsx_look_at *a, uint32_t text);
 /* ---- collectives.c */
 int nsx_look_comm_take(struct nsx_look_comm *c, const struct nsx_rec *rec);
 int nsx_look_comm_finish(struct nsx_look_comm *c);
+/* Records of a device may be at work at the same time, so what they wait in all can exceed the time in which the device
+ * is exposed at all. Sets comm.all, ns in which devices only communicated, each moment of a device once; and
+ * comm.share, at most 1, by which waiting is multiplied so that on no device it is more than that:
+ *
+ *   share = sum over devices of min(waited, exposed) / sum over devices of waited */
+void nsx_look_comm_bound(struct nsx_look_at *a);
 void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* ---- layout.c */

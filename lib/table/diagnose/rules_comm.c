@@ -35,18 +35,30 @@ slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 	return nsx_look_command(a);
 }
 
+static bool
+is_slow(const struct nsx_look_unit *u)
+{
+	return u->excess > 0 && u->busbw < SLOW * u->like_busbw;
+}
+
 /* *told: ns of exposed time that other findings include. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {
+	double sum = 0, room = a->comm.all - a->comm.share * (double)a->comm.waited;
 	int rc = NSX_OK;
 
+	/* Collectives at the same time have no more than the time that is exposed, without waiting. */
+	for (size_t i = 0; i < a->comm.units.n; i++)
+		sum += is_slow(&a->comm.units.p[i]) ? a->comm.units.p[i].excess : 0;
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
 		struct nsx_look_unit *u = &a->comm.units.p[i];
 		size_t before = a->findings.n;
 
-		if (u->excess <= 0 || u->busbw >= SLOW * u->like_busbw)
+		if (!is_slow(u))
 			continue;
+		if (sum > room)
+			u->excess *= room > 0 ? room / sum : 0;
 		a->text.len = 0;
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
@@ -166,42 +178,17 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 
 /* Where one collective on one execution is more than half of the gain: that is no cost of each step. */
 static void
-put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
+put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
 {
-	if (nsx_look_has_several(a) && 2 * (double)most > gain * (double)a->count)
+	if (nsx_look_has_several(a) && most > gain / 2)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none
- * takes less time than the one with the least computation computes. A device that is late because it begins its
- * steps later has little to save in them. Per step. */
-static double
-saved(const struct nsx_look_at *a, double gain)
-{
-	double least = -1, sum = 0;
-
-	for (size_t i = 0; i < a->devices.n; i++) {
-		const struct nsx_look_device *d = &a->devices.p[i];
-		const struct idle_window *w = nsx_look_window(a, d);
-		double compute = w && d->periods ? (double)w->cells[NSX_PART_COMPUTE].ns / (double)d->periods : 0;
-
-		least = least < 0 || compute < least ? compute : least;
-	}
-	for (size_t i = 0; i < a->devices.n; i++) {
-		const struct nsx_look_device *d = &a->devices.p[i];
-		double room = (double)d->to - (double)d->from - least * (double)d->periods;
-
-		room = room < 0 ? 0 : room;
-		sum += gain < room ? gain : room;
-	}
-	return sum / (double)a->count;
-}
-
-/* all_gain: ns, of all steps of all devices. */
+/* delay: ns of a step by which it should come earlier. most: of one instance, a part of the sum. */
 static int
-blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t last, nsx_u128 most)
+blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sum)
 {
-	double gain = saved(a, all_gain / (double)a->devices.n);
+	double gain = a->comm.share * nsx_look_mean(a, sum->gain), delay = a->comm.share * nsx_look_mean(a, sum->delay);
 	const char *action = NULL;
 	size_t before = a->findings.n;
 	int rc;
@@ -225,18 +212,18 @@ blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t la
 	}
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 	nsx_buf_c(&a->text, " comes last to ");
-	nsx_look_put_each(&a->text, last * (int64_t)a->devices.n, a->count, "collective");
-	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
+	nsx_look_put_each(&a->text, sum->last * (int64_t)a->devices.n, a->count, "collective");
+	nsx_buf_fmt(&a->text, " a %s, and devices wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
-	nsx_buf_c(&a->text, " for it");
-	if (more > gain / 2 && more >= idle) {
+	nsx_buf_c(&a->text, " for it in the mean");
+	if (more > delay / 2 && more >= idle) {
 		kind = b->all ? kind : NSX_FIND_STRAGGLER;
 		nsx_buf_c(&a->text, "; it computes ");
 		nsx_look_put_ns(&a->text, more);
 		nsx_buf_c(&a->text, " longer than they do");
 		if (!b->all && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
-	} else if (idle > gain / 2) {
+	} else if (idle > delay / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
 		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
@@ -246,7 +233,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t la
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	put_once(a, all_gain / (double)a->count, most);
+	put_once(a, sum->gain, sum->most);
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)
 		a->findings.p[before].action = action;
@@ -282,11 +269,10 @@ judge_waits(struct nsx_look_at *a)
 {
 	const struct nsx_look_late *most = NULL;
 	const struct nsx_look_device *d;
-	double all = 0, host_gain = 0;
+	double all = 0;
 	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
 	size_t hosts, on_host;
-	int64_t host_last = 0;
-	nsx_u128 host_most = 0;
+	struct nsx_look_late host = { .last = 0 };
 
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
@@ -302,24 +288,26 @@ judge_waits(struct nsx_look_at *a)
 		return NSX_ERR;
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, (double)most->gain, most->last, most->most);
+		return blame(a, &b, most);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
-		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
+		const struct nsx_look_late *l = &a->comm.late.p[i];
+		const struct nsx_look_device *x = nsx_look_device(a, l->device);
 
 		if (x && x->host == b.host) {
-			host_gain += (double)a->comm.late.p[i].gain;
-			host_last += a->comm.late.p[i].last;
-			host_most = a->comm.late.p[i].most > host_most ? a->comm.late.p[i].most : host_most;
+			host.gain += l->gain;
+			host.delay += l->delay;
+			host.last += l->last;
+			host.most = l->most > host.most ? l->most : host.most;
 		}
 	}
-	b.all = on_host > 1 && is_one(host_gain / all, hosts);
+	b.all = on_host > 1 && is_one((double)host.gain / all, hosts);
 	if (b.all)
-		return blame(a, &b, host_gain, host_last, host_most);
+		return blame(a, &b, &host);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, saved(a, all / (double)a->devices.n),
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, a->comm.share * all / (double)a->count,
 	                     waits_command(a));
 }
 
@@ -380,7 +368,8 @@ exposed_command(struct nsx_look_at *a)
 static int
 judge_exposed(struct nsx_look_at *a, double told)
 {
-	nsx_u128 all = a->ops ? a->cells[NSX_PART_COMM] : a->comm.no_hidden ? 0 : a->comm.exposed;
+	double n = (double)a->count, all = a->comm.known ? a->comm.all / n : 0;
+	double waited = a->comm.share * (double)a->comm.waited / n;
 	struct part most;
 	size_t parts;
 
@@ -388,12 +377,12 @@ judge_exposed(struct nsx_look_at *a, double told)
 		return NSX_ERR;
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
-	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
+	nsx_look_put_ns(&a->text, all);
 	if (a->comm.together) {
 		bool all_known = !a->comm.lone && !a->comm.apart;
 
 		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
-		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
+		nsx_look_put_ns(&a->text, waited);
 		nsx_buf_c(&a->text, " waiting for the last to come");
 	} else {
 		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
@@ -416,9 +405,7 @@ judge_exposed(struct nsx_look_at *a, double told)
 		if (parts > 1)
 			nsx_buf_fmt(&a->text, ", the largest of %zu", parts);
 	}
-	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
-	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
-	                     exposed_command(a));
+	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES, all - waited - told / n, exposed_command(a));
 }
 
 /* Analyses that were not possible. */
@@ -456,6 +443,7 @@ nsx_look_judge_comm(struct nsx_look_at *a)
 	double told = 0;
 
 	see(a);
+	nsx_look_comm_bound(a);
 	if (judge_slow(a, &told) != NSX_OK || judge_waits(a) != NSX_OK)
 		return NSX_ERR;
 	return judge_exposed(a, told);
