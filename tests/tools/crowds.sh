@@ -44,13 +44,12 @@ quick 'concurrent copies' nsysx-copies -o "$T/out" "$T/copies"
 equal 'each copy is hidden by each kernel' "$(awk -F'\t' 'NR == 2 { printf "%d %.9f", $5, $9 }' "$T/out")" "$(python3 -c 'n = 200000; print(n, "%.9f" % (3 * sum(min(n - i, n * 10) for i in range(n)) / (n * 100 * n)))')"
 
 make threads 10000
-quick 'diagnose' nsysx-diagnose --step . --min 0 -o "$T/out" "$T/threads"
+quick 'diagnose' nsysx-diagnose --min 0 -o "$T/out" "$T/threads"
 make kernels 200000
 quick 'kernels without steps' nsysx-diagnose --min 0 -o "$T/out" "$T/kernels"
 
 make beyond 1
-for tool in idle 'idle --by every:1s' launch 'steps --step .' 'steps --each' 'steps --step . --explain' \
-	'diagnose --step .' diagnose; do
+for tool in idle 'idle --by every:1s' launch steps 'steps --each' 'steps --explain' diagnose; do
 	# shellcheck disable=SC2086
 	nsysx-$tool "$T/beyond" >"$T/out" 2>"$T/err"
 	equal "times out of range are counted: $tool" "$? $(grep -c 'times beyond 73 years: ignored (4)' "$T/err")" '0 1'

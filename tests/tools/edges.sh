@@ -155,7 +155,8 @@ if command -v sqlite3 >/dev/null && [ -x "$SYNTH" ]; then
 	behind="SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE streamId = $2 AND start > $3 ORDER BY start LIMIT 1 OFFSET"
 	sqlite3 "$db" "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = (SELECT end + 7 FROM ($behind 1)) WHERE rowid = $1"
 	ns=$(sqlite3 "$db" "SELECT end - (SELECT start FROM ($behind 0)) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid = $1")
-	ns=$(awk -v ns="$ns" 'BEGIN { print ns < 1e3 ? ns " ns" : ns < 1e6 ? sprintf("%.1f us", ns / 1e3) : sprintf("%.3f ms", ns / 1e6) }')
+	ns=$(awk -v ns="$ns" 'function four(v) { return sprintf(v < 9.9995 ? "%.3f" : v < 99.995 ? "%.2f" : "%.1f", v) }
+		BEGIN { print ns < 1e3 ? ns " ns" : ns < 1e6 ? four(ns / 1e3) " us" : four(ns / 1e6) " ms" }')
 	ok 'an overrun is reported with its time' sh -c 'nsysx-extract --ops "$1" 2>&1 >/dev/null | grep -q "which a GPU does not do, for $2 in all, the longest is .* with $2: "' sh "$db" "$ns"
 	equal '... and in the stream' "$(nsysx-extract -q --ops "$db" | nsysx-view -t diag | grep -c 'which a GPU does not do')" 1
 fi

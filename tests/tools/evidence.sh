@@ -220,9 +220,7 @@ nsysx-steps -q --cut "$T/cut" | nsysx-view -t diag | grep 'left out' >"$T/file"
 cat "$T/cut" | nsysx-steps -q --cut | nsysx-view -t diag | grep 'left out' >"$T/pipe"
 equal 'diags of the input pass' "$(wc -l <"$T/file" | tr -d ' ')" 2
 same '... through a pipe, too' "$T/file" "$T/pipe"
-run nsysx-steps --cut --step nosuch -o "$T/all" "$T/job"
-equal 'no steps are named: all passes, which it says' "$(grep -c 'no device has two steps, so nothing is left out' "$T_private/err")" 1
-equal '... all of it' "$(nsysx-view -q -t thunk "$T/all" | wc -l | tr -d ' ')" 9
+fails 'a name of steps that does not occur' 1 'no range matches nosuch' nsysx-steps --cut --step nosuch -o "$T/all" "$T/job"
 fails 'a stream is no table' 2 'options of tables do not go with it' nsysx-steps --cut --tsv "$T/job"
 fails 'a table is no stream' 2 'do not go with a table' nsysx-steps -b "$T/job"
 

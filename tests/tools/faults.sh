@@ -102,23 +102,19 @@ sweeps "$files alloc" -o nsysx-copies --by size host.tsv
 sweeps "alloc" nsysx-copies --findings host.tsv
 sweeps "$files alloc" -o nsysx-steps host.tsv
 sweeps "$files" nsysx-steps --step '(step|layer_1)' --each host.tsv
-sweeps "alloc" nsysx-steps --module train_step over.tsv
+sweeps "alloc" nsysx-steps --module jit_train_step over.tsv
 sweeps "$files alloc" -o nsysx-diagnose host.tsv
 sweeps "alloc" -o nsysx-diagnose --table over.nsysx
-sweeps "alloc" -o nsysx-diagnose --module train_step --min 0 --markdown over.tsv
+sweeps "alloc" -o nsysx-diagnose --module jit_train_step --min 0 --markdown over.tsv
 sweeps "alloc" -o nsysx-diagnose --where over.nsysx
 sweeps "$files alloc" -o nsysx-compile job.nsysx
 for by in pass phase module; do sweeps "alloc" nsysx-compile --by $by job.tsv; done
 sweeps "$files alloc" -o nsysx-compile --summary job.tsv
 sweeps "$files alloc" -o nsysx-measure --module train_step over.tsv
 # Names that do not occur: the search for similar names allocates too; the same messages, or status 1.
-sweeps "alloc" -o nsysx-idle --by step --module jit_train_stop host.tsv
-for tool in idle\ --steps steps measure; do
-	# shellcheck disable=SC2086  # words
-	sweeps "alloc" -o nsysx-$tool --module jit_train_stop over.tsv
-done
+sweeps "alloc" -o nsysx-measure --module jit_train_stop over.tsv
 sweeps "alloc" -o nsysx-view -k thnk s0.tsv
-sweeps "alloc" -o nsysx-compare --by step --module jit_train_stop job.tsv over.tsv
+sweeps "alloc" -o nsysx-compare --by step --module jit_train_step job.tsv over.tsv
 sweeps "$files alloc alloc:on" -o nsysx-heap --peak job/dump0
 sweeps "$files alloc" nsysx-heap --at-peak xz/dump0
 sweeps "alloc" nsysx-heap job/dump1
