@@ -152,6 +152,14 @@ held waiting "$T/turns"
 	thunk 1 0 0 200 0; thunk 2 0 200 100 0; thunk 3 0 300 20 0; thunk 4 0 320 110 0
 } | stream roof
 held 'roofline, layout' "$T/roof"
+# More of them than a command lists, beside one whose name is a part of theirs.
+{
+	devices 1
+	for i in $(seq 1 15); do echo "inst program=0 inst=$i name=wrapped_transpose.$i opcode=fusion"; done
+	echo 'inst program=0 inst=16 name=transpose_add.1 opcode=fusion'
+	for i in $(seq 1 16); do thunk "$i" 0 $((i * 20)) 20 0; done
+} | awk '/^thunk/ && !sub(/name=i16 /, "name=transpose_add.1 ") { sub(/name=i/, "name=wrapped_transpose.") } 1' | stream many
+held 'many layouts' "$T/many"
 # A step of 1,600 ns, named by its program.
 {
 	echo 'device device=0 last=9000'

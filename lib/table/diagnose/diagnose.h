@@ -147,6 +147,7 @@ struct nsx_look_at {
 	struct nsx_map     layout_of;    /* name -> layouts */
 	/* word: in the names of kernels that are called by it; NULL: name is an instruction's */
 	NSX_VEC(struct nsx_look_layout { uint32_t name; const char *word; int64_t count; nsx_u128 time; }) layouts;
+	bool               misnamed;     /* an instruction that computes has a name of those */
 	struct nsx_intern  kernels;      /* names of kernels (nsx_look_kernel) */
 	uint32_t           kernel_recall[NSX_RECALL];
 	NSX_VEC(const char *) moves;     /* by name in kernels: what kernel_moves says of it */
@@ -221,6 +222,7 @@ void nsx_look_comm_free(struct nsx_look_comm *c);
 
 /* The regular expression of kernels that are called by `word`, which is a nsx_look_layout's. */
 const char *nsx_look_layout_pattern(const char *word);
+bool nsx_look_moves_by_name(struct nsx_str name);
 int nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec);
 
 /* The number of a kernel's name in a->kernels, and of a->moves; NSX_NONE with err filled when out of memory. */

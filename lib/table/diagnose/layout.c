@@ -19,8 +19,8 @@ is_word(struct nsx_str s, const char *const *words)
  *
  *   transpose.7, wrapped_copy, loop_transpose_fusion.2   do
  *   input_reduce_transpose_fusion.1, copy-start.3        do not: it computes, too; it leaves the device */
-static bool
-moves_by_name(struct nsx_str name)
+bool
+nsx_look_moves_by_name(struct nsx_str name)
 {
 	static const char *const moves[] = { "copy", "transpose", NULL };
 	static const char *const besides[] = { "loop", "input", "wrapped", "fusion", "bitcast", "reshape", NULL };
@@ -131,7 +131,9 @@ nsx_look_layout_take(struct nsx_look_at *a, const struct nsx_rec *rec)
 		bool moves = nsx_str_eq(opcode, NSX_STR("copy")) || nsx_str_eq(opcode, NSX_STR("transpose"));
 
 		if (!moves && (!opcode.len || nsx_str_eq(opcode, NSX_STR("fusion"))))
-			moves = moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
+			moves = nsx_look_moves_by_name(name.len ? name : nsx_string(rec, NSX_THUNK_name));
+		if (!moves && nsx_look_moves_by_name(name))
+			a->misnamed = true;
 		return moves ? add(a, name.len ? name : nsx_string(rec, NSX_THUNK_name), NULL, dur) : NSX_OK;
 	}
 	/* Operations of an instruction belong to a thunk. */

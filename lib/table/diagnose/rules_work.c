@@ -13,6 +13,9 @@ enum { NAME = 80 };
 enum { LISTED = 12 };
 /* Names in a sentence. */
 enum { TOLD = 3 };
+/* The names that nsx_look_moves_by_name takes. */
+#define MOVING "name~^((loop|input|wrapped|fusion|bitcast|reshape)[_-])*(copy|transpose)" \
+               "([_-](copy|transpose|loop|input|wrapped|fusion|bitcast|reshape))*([.]|$)"
 
 static int
 judge_launch(struct nsx_look_at *a)
@@ -78,15 +81,30 @@ layout_command(struct nsx_look_at *a)
 	struct nsx_buf options = { .len = 0 };
 	struct nsx_str names[LISTED];
 	size_t n = 0, words = 0;
-	bool thunks = false;
+	bool thunks = false, alike = !a->misnamed;
+	size_t of = 0;
+	nsx_u128 shown = 0;
 
 	for (size_t i = 0; i < a->layouts.n; i++)
-		thunks |= !a->layouts.p[i].word;
+		if (!a->layouts.p[i].word) {
+			thunks = true;
+			of++;
+			alike &= nsx_look_moves_by_name(nsx_look_str(a, a->layouts.p[i].name));
+		}
 	nsx_buf_c(&options, thunks ? "nsysx-summary --by thunk --cover 1" : "nsysx-summary --by kernel");
 	for (size_t i = 0; i < a->layouts.n && thunks && n < LISTED; i++)
-		if (!a->layouts.p[i].word)
+		if (!a->layouts.p[i].word) {
 			names[n++] = nsx_look_str(a, a->layouts.p[i].name);
-	if (n)
+			shown += a->layouts.p[i].time;
+		}
+	/* Many are named by their words, where these tell; else the sentence says how many the command shows. */
+	if (of > n && alike) {
+		nsx_buf_c(&options, " --only '" MOVING "'");
+	} else if (of > n) {
+		nsx_buf_fmt(&a->text, "; the command shows %zu of %zu instructions, ", n, of);
+		nsx_look_put_ns(&a->text, nsx_look_mean(a, shown));
+	}
+	if (n && (of == n || !alike))
 		nsx_look_put_only(&options, "name", names, n);
 	for (size_t i = 0; i < a->layouts.n && !thunks; i++) {
 		bool known = false;
@@ -127,7 +145,9 @@ judge_layout(struct nsx_look_at *a)
 		nsx_buf_char(&a->text, ' ');
 		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->layouts.p[i].time));
 	}
-	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), layout_command(a));
+	const char *command = layout_command(a);
+
+	return nsx_look_find(a, NSX_FIND_LAYOUT, NSX_NCAUSES, nsx_look_mean(a, time), command);
 }
 
 /* The gain if instructions reached NSX_ROOF_EFFICIENT of their limit: the column gain of nsysx-roofline. */
