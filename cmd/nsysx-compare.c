@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "tool.h"
 
-/* With --gate; 1 is a regression then. */
+/* The exit status with --gate for everything else that fails; 1 means a regression there. */
 enum { NOT_COMPARABLE = 3 };
 
 static const char *by, *what, *names, *step, *module, *sigma = "3", *percent = "2", *minor = "0.1", *coverage = "0.5",
@@ -49,7 +49,7 @@ static const struct nsx_opt opts[] = {
 static const struct nsx_cli cli = { "nsysx-compare", "[--by WHAT] [--gate] [OPTION]... BASE NEW",
                                     "Compare the GPU time of two streams, or tables of nsysx-summary.", opts };
 
-/* The number of an option from `least` to `most` (misuse exits). */
+/* The number given to an option, from `least` to `most` (misuse exits). */
 static double
 number(const char *option, const char *s, double least, double most)
 {

@@ -40,7 +40,7 @@ add_rule(const char *arg, int operands)
 		nsx_cli_misuse(&cli, "--comm: %s", err.msg);
 	if (opt.comm.failed)
 		nsx_cli_die(&cli, err.msg);
-	/* Any kind is allowed; one that is spelled almost as a known one would stand beside it in every table. */
+	/* Any kind is allowed; a misspelled known kind would be a separate row next to it in every table. */
 	const char *kind = strrchr(arg, '=') + 1;
 	struct nsx_near_hint hint = nsx_near_hint_among(nsx_comm_kinds, '|', nsx_str_c(kind));
 	if (*hint.text)
@@ -153,7 +153,7 @@ parse_options(void)
 	opt.merge = merge;
 }
 
-/* "10" as "10s"; a value with a unit, and a missing one, unchanged. */
+/* "10" becomes "10s"; a value with a unit and a missing value are unchanged. */
 static void
 put_with_unit(struct nsx_buf *b, struct nsx_str time)
 {
@@ -162,7 +162,8 @@ put_with_unit(struct nsx_buf *b, struct nsx_str time)
 		nsx_buf_char(b, 's');
 }
 
-/* The output has no executions: say so if a time window is the reason, and suggest units if the times have none. */
+/* The output has no executions: report whether a time window is the reason, and suggest units if the times have
+ * none. */
 static void
 warn_window(void)
 {
@@ -180,7 +181,7 @@ warn_window(void)
 	nsx_buf_free(&meant);
 }
 
-/* A folder that no export follows, or another folder before any does, would be left out without a word. */
+/* A folder that no export follows, or another folder before any does, would be ignored without a message. */
 static void
 check_dumps(int nexports)
 {

@@ -73,7 +73,7 @@ parse_by(struct nsx_idle_options *o)
 	}
 }
 
-/* What --cause says. */
+/* The values of --cause. */
 static uint32_t
 parse_causes(void)
 {
@@ -93,7 +93,7 @@ parse_causes(void)
 	               causes, (int)near.want.len, near.want.ptr);
 }
 
-/* What --steps, --step and --module say. */
+/* The values of --steps, --step and --module. */
 static void
 check_steps(const struct nsx_idle_options *o)
 {

@@ -21,7 +21,7 @@ main(int argc, char **argv)
 
 	argc = nsx_cli_parse(&cli, argc, argv);
 	nsx_tool_open(&t, &cli, argc, argv, NSX_READ_ORDERED);
-	/* Headers wait with the records before which they came. */
+	/* Headers are held back together with the records that they preceded. */
 	nsx_writer_follow(t.out, NULL);
 	return nsx_tool_finish(&t, nsx_overlap(t.in, t.out, (size_t)hold_mib << 20, &t.diags, &t.err));
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# nsysx-report -- a report of profiles in a folder: finds lib/report/report.mk and has make build it.
+# nsysx-report -- write a report of profiles into a folder: finds lib/report/report.mk and lets make build it.
 set -u
 unset CDPATH
 tool=nsysx-report
@@ -30,7 +30,8 @@ END
 die() { printf '%s: %s\n' "$tool" "$1" >&2; exit 1; }
 misuse() { printf '%s: %s\n%s\n' "$tool" "$1" "$usage" >&2; exit 2; }
 
-# Where this is, behind links: the tools are beside it and report.mk in share or, before it is installed, in the source.
+# The real path of this script: the tools are next to it, and report.mk is in share or, before installation, in the
+# source.
 self=$0
 case $self in */*) ;; *) self=$(command -v -- "$self") ;; esac
 self=$(readlink -f -- "$self") || die "$0: cannot be found"
@@ -42,7 +43,7 @@ done
 [ -x "$bin/nsysx-extract" ] || bin=
 extract=${bin:+$bin/}nsysx-extract
 
-# A name as a word of a list of make. Make would take it apart at spaces.
+# Print a name as a word of a list of make, which would split it at spaces.
 word() {
 	case $1 in
 	'') misuse 'an empty name' ;;
@@ -51,7 +52,7 @@ word() {
 	printf '%s' "$1" | sed 's/\$/$$/g'
 }
 
-# A text as make reads the value of a variable.
+# Print a text in the form of the value of a make variable.
 text() {
 	case $1 in
 	*"$newline"*) misuse "$2: want one line" ;;
@@ -63,9 +64,10 @@ newline='
 
 output=report title='' align='' warmup='' detail='' flags='' trace='' single='' jobs='' verbose='' quiet='' clean=
 dump=- dumps='' profiles='' given=
-# What -x named last while no export has followed it, and what is wrong with the place of the first -x that names nothing's dump.
+# waiting: the operand of the last -x, while no export has followed it; misplaced: the error for the first -x that
+# applies to no export.
 waiting='' misplaced='' meant='want -x DIR EXPORT, such as -x dump0 r0.sqlite -x dump1 r1.sqlite'
-# One more export, with the dump that stands before it.
+# Add an export, with the dump named before it.
 operand() {
 	waiting=
 	profiles="$profiles $(word "$1")" || exit
@@ -133,12 +135,12 @@ set -- --no-print-directory -f "$report/report.mk" -j "$jobs" PROFILES="${profil
 	TITLE="$title" ALIGN="$align" WARMUP="$warmup" DETAIL="$detail" \
 	EXTRACT_FLAGS="$flags" TRACE="$trace" SINGLE="$single" NSYSX="$bin" V="$verbose"
 [ "$clean" ] && set -- "$@" clean
-# Inside another make its flags are not meant for this one.
+# Flags of a make that runs this script must not apply to the make started here.
 unset MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS MAKEFILES
-# What is being done is said where a terminal is there to read it.
+# Report the current step if standard error is a terminal.
 [ -t 2 ] && [ -z "$quiet" ] && NSYSX_TELL=1 || NSYSX_TELL=
 export NSYSX_TELL
-# What make says of itself is no answer: why a tool failed is.
+# Messages of make itself are dropped; those of the tools show why one failed.
 [ "$quiet" ] && exec 3>/dev/null || exec 3>&1
 status=$(
 	{

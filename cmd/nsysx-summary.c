@@ -35,7 +35,7 @@ static const struct nsx_cli cli = { "nsysx-summary",
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
 
-/* Whether one of the parts is by one of those ways, a bit each. */
+/* Whether one of the parts is by one of the ways in the set, a bit for each way. */
 static bool
 any_by(const struct nsx_summary_options *o, size_t n, unsigned ways)
 {

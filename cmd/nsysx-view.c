@@ -77,7 +77,7 @@ is_outside(const struct nsx_rec *rec)
 	return true;
 }
 
-/* Whether a record fulfils --only: its values are as a table has them. */
+/* Whether a record satisfies --only; its values are compared in the form in which a table shows them. */
 static bool
 is_wanted(const struct nsx_rec *rec)
 {
@@ -200,7 +200,7 @@ source_of(enum nsx_kind_id id)
 	}
 }
 
-/* For a kind without requested records, say why, or suggest a similar name; some: it has others. */
+/* For a kind without requested records, report why, or suggest a similar name; some: the kind has other records. */
 static void
 warn_missing(struct nsx_tool *t, struct nsx_str name, bool some)
 {
@@ -288,7 +288,7 @@ struct shown {
 	struct nsx_table      *table;    /* NULL until columns are known */
 };
 
-/* Columns as the header of k has them, all of one type: numbers are shown as they are. */
+/* The columns in the order of the header of k, all of one type: numbers are shown unchanged. */
 static bool
 show_columns(struct shown *s, const struct nsx_kind *k)
 {

@@ -116,7 +116,7 @@ list(const char *dir)
 		nsx_cli_die(&cli, "standard output: cannot be written");
 }
 
-/* The tool in dir that was meant by a name that is none. */
+/* The tool in dir with a name similar to one that is not a tool's name. */
 static struct nsx_near_hint
 hint_of(const char *dir, const char *name)
 {

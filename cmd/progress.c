@@ -49,7 +49,7 @@ now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* A failure to show progress is not an error of the work. */
+/* Failing to show progress is not an error. */
 static void
 put(int fd, const char *p, size_t n)
 {
@@ -289,5 +289,5 @@ nsx_tool_progress(const struct nsx_cli *cli, int n, char *const *files)
 	if (screen.forced || (fit && !off))
 		start(cli, n, files);
 	else if (screen.terminal >= 0)
-		nsx_progress_drawn_by(hide);   /* output on the terminal is reported to the others even so */
+		nsx_progress_drawn_by(hide);   /* output on the terminal is still reported to the other programs */
 }

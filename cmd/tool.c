@@ -15,7 +15,8 @@
 #include "base/unpack.h"
 #include "base/width.h"
 
-enum { ROWS = 20, WHOLE = 25 };   /* of a table on a terminal or in a comment; one of up to WHOLE is not cut */
+enum { ROWS = 20, WHOLE = 25 };   /* rows shown of a table on a terminal or in a comment; a table of up to WHOLE rows is
+                                   * not cut */
 
 struct nsx_tool_output nsx_tool_output;
 struct nsx_tool_input nsx_tool_input;
@@ -198,7 +199,7 @@ nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t
 		nsx_cli_misuse(cli, "--sort: %s", err.msg);
 }
 
-/* The part of a table in this form that is shown. */
+/* How much of a table in this form is shown: rows, and columns of the terminal. */
 static struct nsx_table_look
 look_of(enum nsx_table_form form, const struct nsx_table *table)
 {

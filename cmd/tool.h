@@ -41,18 +41,18 @@ extern struct nsx_tool_table { bool tsv, aligned, json, markdown, wide; int64_t 
 	            "the first N rows only, 0: all [20 on a terminal, else all]")
 #define NSX_TOOL_WIDE \
 	NSX_OPT_FLAG(0, "wide", &nsx_tool_table.wide, "every column, whole names, on a terminal too")
-/* Row of an option table: --only, and the rows that it asks for. */
+/* Row of an option table: --only, with the rows that it selects. */
 const char *nsx_tool_only(const char *arg, int operands);
 extern struct nsx_only nsx_tool_rows;
 #define NSX_TOOL_ONLY \
 	NSX_OPT_CALL(0, "only", nsx_tool_only, "COLUMN=TEXT", \
 	             "only rows with that text in COLUMN; COLUMN~REGEX: with what matches; again: both must hold")
 #define NSX_TOOL_TABLE NSX_TOOL_FORMS, NSX_TOOL_ONLY, NSX_TOOL_TOP, NSX_TOOL_WIDE
-/* One for programs that sort it by any of its columns. */
+/* Row for programs that sort the table by any of its columns. */
 #define NSX_TOOL_SORT \
 	NSX_OPT_STR(0, "sort", &nsx_tool_table.sort, "COLUMN", \
 	            "order rows by COLUMN: numbers the greatest first, text the least [see the manual]")
-/* And one for programs whose table goes into comments. */
+/* Row for programs whose table goes into comments. */
 #define NSX_TOOL_MARKDOWN \
 	NSX_OPT_FLAG(0, "markdown", &nsx_tool_table.markdown, \
 	             "print a summary and a Markdown table of the first rows, for a comment")
@@ -100,8 +100,8 @@ int nsx_tool_finish(struct nsx_tool *t, int rc);
  * a terminal. */
 enum nsx_table_form nsx_tool_table_form(const struct nsx_cli *cli);
 
-/* Sort the n tables as NSX_TOOL_SORT asks, those that have that column; misuse if none of them does. NULLs are passed
- * over. */
+/* Sort the n tables as NSX_TOOL_SORT requests; tables without that column are left as they are, and it is misuse if
+ * none has it. NULLs are skipped. */
 void nsx_tool_sort(const struct nsx_cli *cli, struct nsx_table *const *tables, size_t n);
 
 /* Whether output goes to a terminal, and how many rows of a table in that form are shown; 0: all. */
@@ -121,7 +121,7 @@ struct nsx_tool_part { char *name, *path; };
 struct nsx_tool_part *nsx_tool_parts(const struct nsx_cli *cli, const char *list, const char *path, size_t *n);
 void nsx_tool_parts_free(struct nsx_tool_part *parts, size_t n);
 
-/* Write the table to the file of -o, limited by --only, whose other rows are removed from it, by --top and, on a
+/* Write the table to the file of -o, limited by --only (other rows are removed from the table), by --top and, on a
  * terminal, by its width. diags: number of diags of the stream. NSX_OK, or NSX_ERR with t->err filled. */
 int nsx_tool_write_table(struct nsx_tool *t, struct nsx_table *table, int64_t diags);
 int nsx_tool_write_table_to(struct nsx_tool *t, struct nsx_table *table, int64_t diags, const char *path);

@@ -26,8 +26,8 @@ struct nsx_fold_options {
 	enum nsx_names   names;     /* NVTX and KERNEL: form of the names of ranges */
 	bool             exposed;   /* NVTX and KERNEL: of operations that communicate, only the time that nsysx-overlap
 	                             * found exposed */
-	bool             mark_comm; /* what communicates ends in a frame NSX_FOLD_COMM; NVTX: copies in one of their
-	                             * name */
+	bool             mark_comm; /* stacks of communication end in a frame NSX_FOLD_COMM; NVTX: those of copies in a
+	                             * frame with the name of the copy */
 	bool             repeats;   /* SOURCE: keep repeated runs of frames, which repeats.c describes */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none */
 };
@@ -41,7 +41,7 @@ int nsx_fold(struct nsx_reader *in, const struct nsx_fold_options *options, stru
              struct nsx_diags *diags, struct nsx_err *err);
 
 /* The same for n options (at least 1), in one reading: the result of options[i] goes to out[i]. A diag that several of
- * them have is counted once. options->require is the first one's. */
+ * them have is counted once. options->require is that of the first options. */
 int nsx_folds(struct nsx_reader *in, const struct nsx_fold_options *options, size_t n, struct nsx_outfile *const *out,
               struct nsx_diags *diags, struct nsx_err *err);
 

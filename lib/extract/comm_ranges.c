@@ -12,9 +12,11 @@
 struct naming {
 	struct ex_profile *p;
 	struct nsx_buf     text;
-	uint32_t          *near;       /* by range: one more than the nearest from it outwards that names a collective,
-	                                * NSX_NONE: none does; 0: not known yet. NULL: no range was looked at */
-	uint32_t           last;       /* the range that was looked at last, and what it and those around it say */
+	uint32_t          *near;       /* by range: one more than the index of the nearest range, from it outwards, that
+	                                * names a collective; NSX_NONE: none does; 0: not known yet. NULL: no range was
+	                                * examined */
+	uint32_t           last;       /* the range that was examined last; below, the result for it and the ranges
+	                                * around it */
 	uint32_t           says;       /* the range that names a collective; NSX_NONE: none */
 	int                number;
 	int64_t            unnamed, contrary;
@@ -62,7 +64,7 @@ range_of(const struct nsx_trace *t, const struct nsx_gpu_op *op)
 	return c ? nsx_extract_range_around(t, c->gtid, c->start) : NSX_NONE;
 }
 
-/* What the name of a range says; -1 when out of memory. */
+/* The collective that the name of a range states; -1 when out of memory. */
 static int
 said(struct naming *n, uint32_t r)
 {
@@ -74,8 +76,8 @@ said(struct naming *n, uint32_t r)
 	return name.ptr ? nsx_comm_by_range(name) : -1;
 }
 
-/* Find the nearest range from r outwards that names a collective; false when out of memory. Each range is gone through
- * once, however deep they nest. */
+/* Find the nearest range from r outwards that names a collective; false when out of memory. Each range is visited once,
+ * however deep they nest. */
 static bool
 look(struct naming *n, uint32_t r)
 {

@@ -91,7 +91,7 @@ collect_main(struct compiles *x)
 		for (uint32_t r = t->threads[i].first; r < t->threads[i].first + t->threads[i].n; r++) {
 			uint32_t parent = t->ranges[r].parent == NSX_NONE ? OUTSIDE : x->at[t->ranges[r].parent];
 			x->at[r] = parent;
-			/* Most ranges are nothing of a compilation: their titles are not parsed. */
+			/* Most ranges do not belong to a compilation: their titles are not parsed. */
 			if (parent == OUTSIDE && !nsx_extract_may_be(p, r, "XlaCompile"))
 				continue;
 			const struct nsx_title *title = nsx_extract_title(p, r);
@@ -108,8 +108,8 @@ collect_main(struct compiles *x)
 	return NSX_OK;
 }
 
-/* The outermost XlaCompile of another thread of the process that contains range r completely; of several the one that
- * starts last. NULL: none. */
+/* The outermost XlaCompile of another thread of the process that contains range r completely; if there are several, the
+ * one that starts last. NULL: none. */
 static const struct root *
 holder(const struct compiles *x, uint32_t thread, uint32_t r)
 {
@@ -146,7 +146,7 @@ deepest(const struct compiles *x, const struct root *root, uint32_t r)
 	const struct nsx_thread *thread = &t->threads[root->thread];
 	uint32_t lo = root->range, hi = thread->first + thread->n;
 
-	/* The last range that starts no later; the range that contains r is it or one around it. */
+	/* The last range that starts no later; the range that contains r is this range or one around it. */
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (t->ranges[mid].start <= t->ranges[r].start)
@@ -176,7 +176,7 @@ collect_workers(struct compiles *x)
 			x->at[r] = parent;
 			if (parent == FOLDED || parent == RUNNING)
 				continue;
-			/* Titles are parsed of ranges that may matter only. */
+			/* Only the titles of ranges that may matter are parsed. */
 			const struct root *root = is_record(parent) || !nsx_extract_may_be(p, r, "") ? NULL
 			    : holder(x, i, r);
 			if (!is_record(parent) && !root && !nsx_extract_may_be(p, r, "XlaModule"))

@@ -99,7 +99,7 @@ find(const struct ex_profile *p, const struct nsx_hlo *h, const struct nsx_extra
 	struct nsx_str name = nsx_intern_str(&p->inst_names, inst->name);
 	const struct nsx_hlo_inst *by_id = inst->op_id >= 0 ? nsx_hlo_find_id(h, inst->op_id) : NULL;
 
-	/* If both are known and disagree, the name counts: the meaning of ids has changed between versions of XLA. */
+	/* If both are known and disagree, the name decides: the meaning of ids has changed between versions of XLA. */
 	if (by_id && nsx_str_eq(by_id->name, name))
 		return by_id;
 	const struct nsx_hlo_inst *by_name = nsx_hlo_find(h, name);
@@ -210,7 +210,7 @@ join_found(struct ex_profile *p, uint32_t program, const struct ex_dump *dump, c
 	             "executed names that are not an instruction of their program's dump");
 	if (p->rc != NSX_OK || check_holders(p, program, h) != NSX_OK)
 		return NSX_ERR;
-	/* What will be searched again need not be complete. */
+	/* A profile that will be loaded again need not be complete now. */
 	return p->again ? NSX_OK : nsx_extract_open_graphs(p, program, dump);
 }
 
@@ -232,8 +232,8 @@ struct dumps {
 	struct nsx_dump_dir *dir;
 	struct by_program    by;
 	NSX_VEC(struct wanted) list;
-	size_t               ahead;   /* those before it have been read, or reading was tried */
-	size_t               guessed; /* those before it are requested of no other folder */
+	size_t               ahead;   /* entries before this one have been read, or reading them was tried */
+	size_t               guessed; /* for entries before this one, no other folder is left to read from */
 };
 
 static int
@@ -274,7 +274,7 @@ entry_of(struct ex_profile *p, struct wanted *w)
 static bool
 guess(struct ex_profile *p, struct dumps *d)
 {
-	/* A name that no folder is left for has none later. */
+	/* Once no folder is left for a name, there will be none later. */
 	for (; d->guessed < d->list.n; d->guessed++) {
 		const char *path = d->list.p[d->guessed].path, *slash = strrchr(path, '/');
 		if (nsx_hlo_shelf_guess(p->shelf, slash ? slash + 1 : path))

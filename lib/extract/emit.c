@@ -410,9 +410,9 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	return done(e);
 }
 
-/* Whether the operation communicates: as its instruction says, if that decides for its operations; else by the name of
- * its kernel. And the kind of collective: of the NCCL calls that it executes, else of its instruction, else of the
- * range around its launch, else of its name. */
+/* Set whether the operation communicates: its instruction decides, if that is settled for its operations; else the name
+ * of its kernel. And set the kind of collective: from the NCCL calls that it executes, else from its instruction, else
+ * from the range around its launch, else from its name. */
 static void
 set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {

@@ -116,7 +116,7 @@ nsx_graph_list_open(struct graphs *g)
 	return sort_leaves(g);
 }
 
-/* The category of the operations of the class; NSX_NONE: there is no list, or it has no such work. */
+/* The category of the operations of the class; NSX_NONE: there is no list, or the list has no such work. */
 static uint32_t
 class_cat(struct graphs *g, const struct gr_class *c)
 {

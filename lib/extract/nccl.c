@@ -148,8 +148,8 @@ one_kind(const struct nccl_call *c, uint32_t n)
 	return n ? c[0].kind : NCCL_KINDS;
 }
 
-/* Sends and receives only: what a range names (NULL: nothing), else an all-to-all if all exchange with all, else a
- * transfer between two. False when out of memory. */
+/* For calls that are sends and receives only: the collective that a range names (NULL: none), else an all-to-all if all
+ * exchange with all, else a transfer between two. False when out of memory. */
 static bool
 put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, uint32_t device, const char *named,
         struct ex_carried *out)
@@ -180,7 +180,7 @@ put_p2p(struct join *j, const struct nccl_call *c, uint32_t n, int64_t ranks, ui
 		out->kind = named;
 		return true;
 	}
-	/* An all-to-all does without peers to which nothing is sent. */
+	/* In an all-to-all, peers to which nothing is sent may be missing. */
 	if (every || all_to_all) {
 		out->kind = nsx_nccl_kinds[NCCL_ALL_TO_ALL];
 		out->group = ranks ? ranks : every ? npeers : 0;
@@ -260,7 +260,7 @@ put_carried(struct join *j, uint32_t first, uint32_t n, bool all, uint32_t op)
 	}
 	if (j->p->rc != NSX_OK)
 		return false;
-	/* Steps repeat what operations carry: its bytes are kept once. */
+	/* The same data recur in every step: equal ones are stored once. */
 	x->op_carried[op] = nsx_intern(&x->carried, (struct nsx_str){ (const char *)&out, sizeof out });
 	return x->op_carried[op] != NSX_NONE;
 }
@@ -317,7 +317,7 @@ report(struct join *j)
 		"names only");
 }
 
-/* What is used no more when operations have what they carry. */
+/* Free what is no longer used once operations have their data. */
 static void
 drop_calls(struct ex_nccl *n)
 {

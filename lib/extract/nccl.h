@@ -34,7 +34,7 @@ struct nccl_unit { uint32_t first, n; };
 struct nccl_place { uint64_t comm; uint32_t process, device; int64_t cuda, rank, ranks; };
 
 struct ex_nccl {
-	/* Empty once operations have what they carry. */
+	/* Empty once operations have their data (op_carried). */
 	uint32_t               *unit_at;    /* by range: the unit that operations launched in it execute, NSX_NONE */
 	NSX_VEC(struct nccl_call)    calls;
 	NSX_VEC(struct nccl_unit)    units;

@@ -39,7 +39,7 @@ struct work {
 	struct ex_profile *p;
 	struct asked       modules, insts;
 	struct nsx_str    *common;     /* by program: frames around all of it, as text */
-	bool              *served;     /* by program: payloads have data of it */
+	bool              *served;     /* by program: payloads have data about it */
 	struct nsx_places  places;
 	struct nsx_buf     op_name, buf;
 	int64_t            foreign, odd, groups, logical;
@@ -224,7 +224,7 @@ add_groups(struct work *w, const struct nsx_payload_value *v, struct ex_info *in
 	info->groups = nsx_extract_keep(w->p, nsx_buf_view(&w->buf));
 }
 
-/* Whether the payload is of this instruction at all. */
+/* Whether the payload belongs to this instruction at all. */
 static bool
 is_of(struct nsx_str name, const struct nsx_payload_value *v, const struct nsx_hlotext *hlo)
 {

@@ -250,7 +250,7 @@ load(struct ex_profile *p, bool ops, uint64_t bytes, int jobs)
 	return nsx_extract_find_devices(p) == NSX_OK && nsx_extract_find_runs(p) == NSX_OK ? NSX_OK : NSX_ERR;
 }
 
-/* The state before loading, except for what dumps said of fusions. */
+/* The state before loading, except for what dumps recorded about fusions. */
 static void
 reset(struct ex_profile *p)
 {
@@ -284,7 +284,7 @@ void
 nsx_extract_load(struct ex_profile *p, int jobs)
 {
 	p->rc = load_and_join(p, false, ex_load_bytes(p), jobs);
-	/* Repeated while dumps have new information on fusions, which ends. */
+	/* Repeated as long as dumps add information about fusions; there is a finite amount of it. */
 	while (p->rc == NSX_OK && p->again) {
 		reset(p);
 		p->rc = load_and_join(p, false, 0, jobs);

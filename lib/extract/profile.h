@@ -41,7 +41,7 @@ struct nsx_extract_inst {
 	bool     idle;            /* it has no thunk: a command buffer whose operations were all assigned, or an entry
 	                           * of a list of thunks that did not run */
 	int64_t  op_id;           /* unique_hlo_op_id; -1: none */
-	struct nsx_str op_name;   /* the part of it that its ranges have; empty: none */
+	struct nsx_str op_name;   /* the part of the op_name that its ranges have; empty: none */
 	const char *kernels;      /* the kind of collective of all kernels that it ran, by their names; NULL: none */
 };
 

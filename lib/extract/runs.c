@@ -123,9 +123,9 @@ while_compiling(struct runs *x, uint32_t range)
 	return false;
 }
 
-/* The module of a thunk that is in none: XLA of 2026 launches asynchronous thunks after the end of the module's range.
- * Modules are sorted by thread and host start. Of those of the same thread, the one whose GPU span contains the thunk's
- * GPU start, else the last one launched before it. */
+/* The module of a thunk that is in no module's range: XLA of 2026 launches asynchronous thunks after the end of the
+ * module's range. Modules are sorted by thread and host start. Of those of the same thread, the one whose GPU span
+ * contains the thunk's GPU start, else the last one launched before it. */
 static uint32_t
 adopt(const struct runs *x, const struct candidate *c)
 {
@@ -334,7 +334,7 @@ buffer_at(struct runs *x, const struct candidate *c)
 	return *at;
 }
 
-/* The command buffers: launches, and of those that ran op by op the one with most operations. */
+/* The command buffers: launches, and among executions op by op the one with the most operations. */
 static bool
 note_buffers(struct runs *x)
 {
@@ -459,7 +459,8 @@ nsx_extract_number_occurrences(struct ex_profile *p)
 	return NSX_OK;
 }
 
-/* Value of thunk_at for a range that contains thunks and is none, and for ranges in it that are in none of them. */
+/* Value of thunk_at for a range that contains thunks but is not one, and for the ranges inside it that are in none of
+ * those thunks. */
 enum { HOLDER = NSX_NONE - 1 };
 
 /* Operations directly under a wrapper that contains thunks, such as copies of predicates under a while or conditional,

@@ -1,6 +1,7 @@
 #!/bin/sh
-# job.sh OUT ALIGN WARMUP BIN -- of OUT/streams/extracted.nsysx the stream that tables are of, collectives.nsysx, and in OUT/.state/asks
-# what can be asked of it: xla, compile, comm, devices (several), a line each. ALIGN and WARMUP as in report.mk, BIN before the tools' names.
+# job.sh OUT ALIGN WARMUP BIN -- make collectives.nsysx, the stream for all tables, from OUT/streams/extracted.nsysx,
+# and list in OUT/.state/asks what it can answer: xla, compile, comm, devices (several), one on each line. ALIGN and
+# WARMUP are as in report.mk, BIN is prefixed to the tools' names.
 set -u
 unset CDPATH
 out=$1 align=$2 warmup=$3 bin=$4
@@ -13,7 +14,7 @@ mkdir -p "$logs"
 steps='align warmup overlap collectives'
 for s in $steps; do rm -f "$logs/$s.log"; done
 
-# Whether table $1 of what is held has $2 rows.
+# Whether the temporary table $1 has at least $2 rows.
 held() {
 	left=$2
 	while read -r line; do
@@ -22,7 +23,7 @@ held() {
 	done <"$state/held-$1.tsv"
 	return 1
 }
-# One step of the pipeline. What fails leaves the next one a stream without its end, which is refused.
+# One step of the pipeline. A step that fails passes on a stream without its end, which the next one refuses.
 step() {
 	name=$1
 	shift
@@ -31,7 +32,7 @@ step() {
 align() { eval "step align ${ALIGN_FLAGS:-} \"\$@\""; }
 warmup() { step warmup "$@"; }
 overlap() { step overlap "$@"; }
-# What this one does not do is done by who comes next.
+# A step that is skipped passes the stream on unchanged.
 passed() { cat -- "$@"; }
 
 "${bin}nsysx-view" -q -t module,compile,device -o "$state/held-%.tsv" "$from" || exit 1
@@ -42,7 +43,7 @@ if ! [ "$xla" ]; then
 	"${bin}nsysx-collectives" -q --tsv --summary -o "$state/held-comm.tsv" "$from" || exit 1
 	held comm 1 && comm=1
 fi
-# Clocks are compared by XLA's collectives, or by those of NCCL that say what they are: with payloads, so with sizes.
+# Clocks are compared by XLA's collectives, or by those of NCCL whose payloads are known, and thus their sizes.
 comparable=$xla
 ! [ "$xla" ] && [ "$comm" ] && awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } $c["bytes"] != "" { found = 1; exit } END { exit !found }' "$state/held-comm.tsv" && comparable=1
 {
@@ -57,7 +58,7 @@ first=passed second=passed
 [ "$comparable" ] && [ "$devices" ] && [ "$align" != no ] && first=align
 [ "$xla" ] && [ "$warmup" != no ] && second=warmup
 if ! [ "$comm" ]; then
-	# The same file twice costs nothing where links go.
+	# A link, where possible, avoids a second copy of the same file.
 	rm -f "$to"
 	{ ln "$from" "$to" 2>/dev/null || cp "$from" "$to"; } && touch "$to"
 	exit

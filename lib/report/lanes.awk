@@ -1,10 +1,12 @@
-# lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv, record-device.tsv, a list of
-# gaps (nsysx-idle --list) and a table of op records, in that order. A row a piece: pick step device lane what start dur count name on period;
-# times in ns. A step is that of one device, on, and lasts for period: every device is drawn over that time, whichever step it is in, so that who
-# waits stands above who is late. start counts from where the step begins. What lies closer together than a picture shows is one piece, with the
-# name of its longest operation; gaps are not joined. A device without a piece has one row, of the lane none: what is outside if nothing of it lies
-# in that time, limit if it is one more than a picture holds. Without steps the op table comes twice, and the whole recording is the one step: on
-# and period are empty. With spans set it tells the times of the steps instead, from the first two.
+# lanes.awk -- a step as lanes: what every device did in the median and in the slowest step. Reads step-each.tsv,
+# record-device.tsv, a list of gaps (nsysx-idle --list) and a table of op records, in that order. Writes a row for each
+# piece: pick step device lane what start dur count name on period; times in ns. A step is the step of one device
+# (column on) and lasts for period: all devices are drawn over that time, whichever step they are in, so that waiting
+# devices are above the late one. start is relative to the beginning of the step. Operations that are closer together
+# than a picture can show are one piece, with the name of the longest; gaps are not joined. A device without pieces has
+# one row, in the lane none: what is `outside` if it did nothing in that time, `limit` if the picture has too many
+# devices. Without steps the op table is read twice, and the whole recording is the only step: on and period are empty.
+# With spans set, the times of the steps are printed instead, from the first two tables.
 BEGIN {
 	FS = OFS = "\t"
 	OFMT = CONVFMT = "%.16g"
@@ -30,7 +32,8 @@ FNR == 1 {
 	next
 }
 function v(name) { return $col[name] }
-# Of the class with most time the median and the slowest step of all devices, of those that end with another one.
+# From the class with the most time, the median and the slowest step of all devices, among steps that another one
+# follows.
 file == 1 && v("period") > 0 {
 	n++
 	class[n] = v("class")
@@ -55,12 +58,12 @@ function choose(   i, j, m, x, top) {
 	pick(1, "median", at[int((m + 1) / 2)], top)
 	if (m == 1)
 		return
-	# Of equal ones the first.
+	# Among equal ones the first.
 	while (m > 1 && period[at[m - 1]] == period[at[m]])
 		m--
 	pick(2, "slowest", at[m], top)
 }
-# at[1..m] by period, equal ones in order of time: a heap sort.
+# Sort at[1..m] by period, equal ones in order of time: a heap sort.
 function after(a, b) { return period[a] != period[b] ? period[a] > period[b] : a > b }
 function sift(i, m,   c, x) {
 	x = at[i]
@@ -84,14 +87,14 @@ function sort(m,   i, x) {
 		sift(1, i - 1)
 	}
 }
-# The number of a new window: pick k of device d.
+# Create a window for pick k of device d, and return its number.
 function open_window(k, d) {
 	total++
 	of[total] = d
 	window[k, ++windows[k]] = window_of[k, d] = total
 	return total
 }
-# Step i over its time, on the device it is of and on others that have steps of its class.
+# Pick step i: open windows over its time on its device and on the others that have steps of its class.
 function pick(k, name, i, top,   j) {
 	picked[k] = name
 	step_of[k] = number[i]
@@ -104,7 +107,7 @@ function pick(k, name, i, top,   j) {
 		if (class[j] == top && windows[k] < DEVICES && !((k, device[j]) in window_of))
 			over(k, device[j])
 }
-# Devices of other steps, and of none.
+# Open windows for devices with other steps or none.
 function open_rest(k,   i) {
 	for (i = 1; i <= devices && windows[k] < DEVICES; i++)
 		if (!((k, listed[i]) in window_of))
@@ -115,7 +118,7 @@ function over(k, d,   x) {
 	begin[x] = zero[k]
 	finish[x] = zero[k] + length_of[k]
 }
-# Without steps: the first operation's start to the last one's end, of every device.
+# Without steps, the window is from the first operation's start to the last operation's end, on all devices.
 function widen(d, a, b) {
 	if (!((1, d) in window_of)) {
 		if (windows[1] == DEVICES)
@@ -138,7 +141,7 @@ function widened(   w) {
 	}
 	open_rest(1)
 }
-# How close pieces are that a picture shows as one: lanes share out what it may hold.
+# Set the distance below which pieces are joined: the maximum of pieces in a picture is divided among the lanes.
 function set_near(   k) {
 	for (k = 1; k <= picks; k++) {
 		near_of[k] = length_of[k] * 2 * total / PIECES
@@ -146,8 +149,8 @@ function set_near(   k) {
 			near_of[k] = length_of[k] / 2000
 	}
 }
-# Keep what lies in a picked step: lane, start, end, name. It joins the piece before where that is near. Pieces are numbered, and those of a
-# lane of a window listed.
+# Keep what is in a picked step: lane, start, end, name. It is joined with the previous piece if that is near. Pieces
+# are numbered, and listed by window and lane.
 function keep(lane, what, a, b, d, name,   k, w, q, i, x, y) {
 	for (k = 1; k <= picks; k++) {
 		if (!((k, d) in window_of))
@@ -186,14 +189,14 @@ file == 4 {
 	else
 		keep(v("comm") == 1 ? "comm" : v("type") ~ /^mem/ ? "copy" : "compute", "", a, b, v("device"), v("name"))
 }
-# Gaps come by length: those of a step in order of time.
+# Gaps are read in order of length: sort those of each step by time.
 function put_gaps(   i, w) {
 	for (i = 1; i <= gaps; i++)
 		keep("idle", gap_cause[i], gap_start[i], gap_end[i], gap_device[i], "before " gap_next[i])
 	for (w = 1; w <= total; w++)
 		order(w SUBSEP "idle")
 }
-# The gaps of lane q by their start, equal ones as they came: merged from runs of one, since there are thousands of them.
+# Sort the gaps of lane q by start, equal ones in the order of input: a merge sort, since there are thousands of them.
 function order(q,   i, m, size) {
 	m = held[q]
 	for (i = 1; i <= m; i++)
@@ -207,7 +210,7 @@ function order(q,   i, m, size) {
 	for (i = 1; i <= m; i++)
 		piece[q, i] = by[i]
 }
-# by[a..b-1] and by[b..c-1], both in order and none beyond `end`, into joined[a..c-1].
+# Merge by[a..b-1] and by[b..c-1], both sorted and limited to `end`, into joined[a..c-1].
 function join(a, b, c, end,   i, j, n) {
 	if (b > end)
 		b = end
@@ -218,7 +221,7 @@ function join(a, b, c, end,   i, j, n) {
 	for (n = a; n < c; n++)
 		joined[n] = i < b && (j >= c || lo[by[i]] <= lo[by[j]]) ? by[i++] : by[j++]
 }
-# A piece under way, and what comes next to it.
+# Print the current piece.
 function flush() {
 	if (p_end > p_start) {
 		drawn[x]++
@@ -241,7 +244,8 @@ function add(lane, what, a, b, name, ops) {
 	flush()
 	p_lane = lane; p_what = what; p_start = a; p_end = b; p_count = ops; p_name = name; p_longest = b - a
 }
-# Communication in pieces: hidden beside what computes, exposed elsewhere. u: the union of what computes, from place next_union.
+# Split communication into pieces: hidden where something computes, exposed elsewhere. The union of what computes has u
+# intervals; those before next_union have ended.
 function split_comm(a, b, name, ops,   i) {
 	while (next_union <= u && union_end[next_union] <= a)
 		next_union++
@@ -254,7 +258,7 @@ function split_comm(a, b, name, ops,   i) {
 	if (a < b)
 		add("comm", "exposed", a, b, name, ops)
 }
-# Devices of pick k that nothing was printed of, if of others something was.
+# Print rows for devices of pick k without pieces, if other devices have some.
 function put_none(k,   i, w) {
 	for (i = 1; i <= devices; i++) {
 		w = (k, listed[i]) in window_of ? window_of[k, listed[i]] : 0
@@ -262,7 +266,7 @@ function put_none(k,   i, w) {
 			print picked[k], step_of[k], listed[i], "none", (w ? "outside" : "limit"), "", "", "", "", on[k], (on[k] == "" ? "" : length_of[k])
 	}
 }
-# The times of the steps that are picked, as nsysx-view --time has them.
+# Print the times of the picked steps in the form of nsysx-view --time.
 function put_spans(   k) {
 	for (k = 1; k <= picks; k++)
 		printf "%s%s:%s", (k > 1 ? "," : ""), zero[k], zero[k] + length_of[k]
@@ -306,7 +310,7 @@ END {
 				add("copy", "", lo[j], hi[j], label[j], ops_in[j])
 			}
 			flush()
-			# Gaps are as long as they are: those that are too short to be seen would make up a long one.
+			# Gaps are not joined: many that are too short to be seen would become a long one.
 			near = 0
 			q = x SUBSEP "idle"
 			for (i = 1; i <= held[q]; i++) {

@@ -1,23 +1,25 @@
-# report.mk -- a folder that answers what Nsight Systems profiles are asked first: streams, tables, flame graphs, plots and a page.
+# report.mk -- a folder with the first answers about Nsight Systems profiles: streams, tables, flame graphs, plots and a
+# page.
 #
 #   make -f report.mk PROFILES="r0.sqlite r1.sqlite" DUMPS="dump0 dump1" OUT=report
 #   make -f report.mk OUT=report clean
 #
-# It builds what is older than what it is made of, side by side with -j, and the same inputs give the same bytes. nsysx-report(1) calls it and says
-# what the folder holds. A makefile that includes this one has the targets nsysx-report and nsysx-report-clean.
+# It rebuilds files that are older than their inputs, in parallel with -j, and the same inputs give the same bytes.
+# nsysx-report(1) calls it and describes the contents of the folder. A makefile that includes this one has the targets
+# nsysx-report and nsysx-report-clean.
 #
 #   PROFILES       exports, as nsysx-extract reads them
 #   DUMPS          folders of HLO dumps: one for each profile in order, - for none; or one for all
 #   OUT            the folder to make                          [report]
 #   TITLE          the page's title                            [made of the profiles' names]
-#   ALIGN=no       leave the clocks as they are
+#   ALIGN=no       leave the clocks unchanged
 #   WARMUP=no      keep the first executions
-#   DETAIL=no      leave out NVTX ranges, single GPU operations and CUDA calls, which make streams large
+#   DETAIL=no      omit NVTX ranges, single GPU operations and CUDA calls, which make streams large
 #   EXTRACT_FLAGS  further options of nsysx-extract, as the shell reads them; likewise ALIGN_FLAGS, FLAME_FLAGS
 #   NSYSX          the folder of the tools                     [PATH]
 #   GNUPLOT        gnuplot; without it there are no plots      [gnuplot]
-#   TRACE=yes      a trace for Perfetto, too
-#   SINGLE=yes     the page with its pictures in one file, single.html, too
+#   TRACE=yes      also a trace for Perfetto
+#   SINGLE=yes     also the page with its pictures in one file, single.html
 #   V=1            show commands
 
 nsysx_here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -26,10 +28,10 @@ GNUPLOT ?= gnuplot
 nsysx_alone := $(filter 1,$(words $(MAKEFILE_LIST)))
 nsysx_at := $(if $(V),,@)
 nsysx_bin := $(if $(NSYSX),$(abspath $(NSYSX))/)
-# $(call nsysx_quoted,TEXT): TEXT as one word of the shell.
+# $(call nsysx_quoted,TEXT): TEXT as one shell word.
 nsysx_quoted = '$(subst ','\'',$(1))'
 
-# What make or the shell would take for something else in the names of targets.
+# Characters that make or the shell would interpret in the names of targets.
 nsysx_hash := \#
 nsysx_odd := : % $$ ' " \ ; & | ( ) < > * ? [ ] ~ = ` $(nsysx_hash)
 ifneq ($(words $(OUT)),1)
@@ -48,7 +50,7 @@ endif
 endif
 endif
 
-# $(call nsysx_dump,N): the dump of profile N, nothing where it has none.
+# $(call nsysx_dump,N): the dump of profile N, empty if it has none.
 nsysx_dump = $(filter-out -,$(if $(word 2,$(DUMPS)),$(word $(1),$(DUMPS)),$(DUMPS)))
 nsysx_given := $(filter-out -,$(DUMPS))
 nsysx_profiles := $(shell seq 1 $(words $(PROFILES)))
@@ -57,10 +59,11 @@ nsysx_last := $(nsysx_out)/streams/collectives.nsysx
 nsysx_asks := $(nsysx_out)/.state/asks
 nsysx_detail := $(if $(filter no,$(DETAIL)),,-a)
 
-# Tables of one reading of the stream are made together; `records` are those that the stream has as they are.
+# Tables from one reading of the stream are made together; `records` are tables of records of the stream, unchanged.
 nsysx_table = $(patsubst %,$(nsysx_out)/tables/%.tsv,$(1))
 nsysx_program_by := module thunk opcode collective
-# Of every program, as the table of collectives is; those of instructions are of the programs with most time.
+# These include every program, like the table of collectives; those of instructions include the programs with the most
+# time.
 nsysx_whole_by := device total
 nsysx_detail_by := $(if $(nsysx_detail),range kernel)
 nsysx_summaries := $(call nsysx_table,$(nsysx_program_by) $(nsysx_whole_by) $(nsysx_detail_by))
@@ -83,20 +86,22 @@ nsysx_drawn := bandwidth waits skew variability lockstep heap steps percentiles 
 nsysx_plots := $(nsysx_out)/.state/drawn
 nsysx_folders := $(patsubst %,$(nsysx_out)/%,.state streams tables flame plots logs/streams logs/tables logs/flame)
 
-# What a command says is kept for the page, and shown where it fails: one file a target, of its name.
-# What makes several files at once has nsysx_as, the name of its log.
+# Messages of a command are kept for the page, and shown if it fails: one file for each target, with its name. A rule
+# that makes several files at once sets nsysx_as, the name of its log.
 nsysx_log = $(nsysx_out)/logs/$(or $(nsysx_as),$(patsubst $(nsysx_out)/%,%,$(basename $@))).log
-# A page is of what lies beside it: before something else does, it goes, so that none is left of a report that could not be finished.
-# A recipe is one line as a rule, and what a shell does itself needs no process: a report of a small profile is mostly processes.
+# A page describes the files next to it: it is removed before any of them changes, so that no page remains of a report
+# that could not be finished.
+# Most recipes are one line, and use builtins of the shell instead of processes: for a small profile most of the time is
+# that of starting processes.
 nsysx_begin = [ ! -e $(nsysx_out)/index.html ] || rm -f $(nsysx_out)/index.html; unset NSYSX_FORMAT;
-# It does not depend on the name of the folder.
+# Messages do not depend on the name of the folder.
 nsysx_said = 2>$(nsysx_log) || { s=$$?; cat $(nsysx_log) >&2; exit $$s; }; \
 	if [ -s $(nsysx_log) ]; then sed 's|$(nsysx_out)/||g' $(nsysx_log) >$(nsysx_log).new && mv -f $(nsysx_log).new $(nsysx_log); fi
 # $(call nsysx_tell,TEXT): with NSYSX_TELL set, the current step is reported on standard error.
 nsysx_tell = $(if $(NSYSX_TELL),@printf 'nsysx-report: %s\n' '$(1)' >&2)
 nsysx_tool = $(nsysx_at)$(nsysx_begin) LC_ALL=C $(nsysx_bin)nsysx-
 
-# With it cd may go elsewhere, and say so.
+# With CDPATH, cd may change to another folder and print its name.
 unexport CDPATH
 
 .DELETE_ON_ERROR:
@@ -121,13 +126,13 @@ $(nsysx_streams) $(nsysx_out)/streams/extracted.nsysx $(nsysx_last) $(nsysx_tabl
 $(nsysx_out)/plots/marks.tsv $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_plots) $(nsysx_out)/index.html: | $(nsysx_folders)
 .PHONY: nsysx-report nsysx-report-clean nsysx-force
 
-# A state is rewritten only where what it says has changed, so that nothing is built for the sake of looking.
-# Time, size and place on disk tell of a file that an older one took the place of.
+# A state is rewritten only if its contents have changed, so that checking it causes no rebuild.
+# Time, size and inode show if an older file has replaced a file.
 nsysx_version = $(eval nsysx_version := $(shell $(nsysx_bin)nsysx-extract --version))$(nsysx_version)
 nsysx_stat := stat -L -c '%n %s %Y %i'
 nsysx_state = if [ -e $@ ] && cmp -s $@.new $@; then rm -f $@.new; else mv -f $@.new $@; fi
-# Of a profile: tools, options, file and dump, and that neither is newer than the state itself. Their names never become
-# targets, so they may contain any character that a word of make can.
+# The state of a profile: tools, options, file and dump; file and dump must not be newer than the state itself. Their
+# names never become targets, so they may contain any character that a word of make can.
 $(nsysx_out)/.state/profile-%: nsysx-force
 	@LC_ALL=C; export LC_ALL; \
 	p=$(call nsysx_quoted,$(word $*,$(PROFILES))) x=$(call nsysx_quoted,$(call nsysx_dump,$*)); \
@@ -146,13 +151,14 @@ $(nsysx_out)/.state/page: nsysx-force
 $(nsysx_out)/.state/gnuplot: nsysx-force
 	@set -- $(GNUPLOT); { p=$$(command -v "$$1") && echo "$$*" && $(nsysx_stat) "$$p"; } >$@.new 2>/dev/null || : >$@.new; $(nsysx_state)
 
-# Streams: of each profile, of all together, and what tables are made of.
+# Streams: of each profile, of all together, and the one from which tables are made.
 $(nsysx_streams): $(nsysx_out)/streams/profile-%.nsysx: $(nsysx_out)/.state/profile-%
 	$(call nsysx_tell,extracting $(notdir $(subst ',,$(word $*,$(PROFILES)))))
 	$(nsysx_tool)extract -b $(nsysx_detail) $(EXTRACT_FLAGS) $(if $(call nsysx_dump,$*),-x $(call nsysx_quoted,$(call nsysx_dump,$*))) \
 		-o $@ -- $(call nsysx_quoted,$(word $*,$(PROFILES))) $(nsysx_said)
-# By a pattern of the shell: the names of thousands would not fit into its command. What is beyond the last is of an earlier list.
-# One profile alone is the job.
+# Streams are named by a shell pattern: thousands of names would not fit into a command. Streams with higher numbers
+# belong to an earlier list of profiles and are removed.
+# A single profile needs no merging.
 ifeq ($(PROFILES),)
 $(nsysx_out)/streams/extracted.nsysx:
 	@echo 'nsysx-report: PROFILES: want the exports to report on' >&2; exit 1
@@ -166,20 +172,21 @@ else
 	$(nsysx_tool)merge -b -o $@ $(nsysx_out)/streams/profile-*.nsysx $(nsysx_said)
 endif
 endif
-# With it comes nsysx_asks: what can be asked of it. Without executions of programs, or without communication, much cannot.
+# The same rule makes nsysx_asks, the list of what the stream can answer. Much needs executions of programs, or
+# communication.
 $(nsysx_last): $(nsysx_out)/streams/extracted.nsysx $(nsysx_out)/.state/flags $(nsysx_here)/job.sh
 	$(call nsysx_tell,comparing clocks$(nsysx_comma) leaving out first executions$(nsysx_comma) measuring communication)
 	$(nsysx_at)$(nsysx_begin) ALIGN_FLAGS=$(call nsysx_quoted,$(ALIGN_FLAGS)) sh $(nsysx_here)/job.sh $(nsysx_out) '$(ALIGN)' '$(WARMUP)' $(call nsysx_quoted,$(nsysx_bin))
 
 # Tables.
-# $(call nsysx_can,WORD): whether the stream can be asked that. What it cannot answer is an empty file.
+# $(call nsysx_can,WORD): whether the stream can answer WORD. A table that it cannot answer is an empty file.
 nsysx_can = { w=; while read -r w && [ "$$w" != $(1) ]; do :; done <$(nsysx_asks); [ "$$w" = $(1) ]; }
 nsysx_ask = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then : >$@; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 # $(call nsysx_asked,WORD,FILES): the same for several files.
 nsysx_asked = $(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,$(1)); then for f in $(2); do : >$$f; done; : >$(nsysx_log); exit; fi; LC_ALL=C $(nsysx_bin)nsysx-
 nsysx_comma := ,
 nsysx_list = $(subst $(eval) ,$(nsysx_comma),$(strip $(1)))
-# The targets are patterns, where % stands for a dot: so make knows that one call makes them all.
+# The targets are patterns in which % stands for a dot, so that make knows that one call makes them all.
 $(nsysx_summaries): private nsysx_as := tables/summary
 $(nsysx_summaries:.tsv=%tsv): $(nsysx_last)
 	$(call nsysx_tell,making tables)
@@ -199,7 +206,8 @@ $(nsysx_compiles:.tsv=%tsv): $(nsysx_out)/streams/extracted.nsysx $(nsysx_last)
 $(nsysx_records): private nsysx_as := tables/records
 $(nsysx_records:.tsv=%tsv): $(nsysx_last)
 	$(nsysx_tool)view -q -t $(call nsysx_list,$(nsysx_kinds)) -o '$(nsysx_out)/tables/record-%.tsv' $(nsysx_last) $(nsysx_said)
-# The first screen: as tables, and as text beside the page. Commands in it name the stream as it is called from the report's folder.
+# The first screen, as tables, and as text next to the page. Its commands name the stream relative to the report's
+# folder.
 $(nsysx_diagnosed): private nsysx_as := summary
 $(nsysx_out)/summary%md $(addsuffix %tsv,$(basename $(filter %.tsv,$(nsysx_diagnosed)))): $(nsysx_last)
 	$(call nsysx_tell,diagnosing)
@@ -214,7 +222,7 @@ $(nsysx_out)/tables/lanes.tsv: $(nsysx_last) $(call nsysx_table,step-each record
 	times=$$($$lanes -v spans=1 $$of) || exit 1; view="$(nsysx_bin)nsysx-view -q -t op $${times:+--time $$times} $<"; \
 	{ { [ -n "$$times" ] || $$view; } && $$view || : >$@.failed; } | $$lanes $$of - >$@ && \
 	if [ -e $@.failed ]; then rm -f $@.failed; exit 1; fi
-# Clocks that were not compared give no answer here; why not is left in the log, for the page.
+# Without compared clocks these tables are empty; the reason is written to the log, for the page.
 nsysx_unaligned := $(if $(filter no,$(ALIGN)),$(if $(word 2,$(PROFILES)),1))
 nsysx_refuse = $(nsysx_at)$(nsysx_begin) echo 'ALIGN=no: the clocks of several profiles were left as they are' >$(nsysx_log); : >$@
 nsysx_of_stragglers_curve := --curve
@@ -222,16 +230,16 @@ nsysx_of_stragglers_waits := --waits
 nsysx_of_stragglers_pairs := --waits=pairs
 $(call nsysx_table,$(nsysx_late)): $(nsysx_out)/tables/%.tsv: $(nsysx_last)
 	$(if $(nsysx_unaligned),$(nsysx_refuse),$(call nsysx_ask,xla)stragglers --tsv $(nsysx_of_stragglers_$*) -o $@ $< $(nsysx_said))
-# What alignment leaves: a second estimate, of what is aligned.
+# The skew that remains after alignment: a second estimate, from the aligned stream.
 $(nsysx_out)/tables/residual.tsv: $(nsysx_last)
 	$(if $(filter no,$(ALIGN)),$(nsysx_refuse),$(nsysx_at)$(nsysx_begin) if ! $(call nsysx_can,xla) || ! $(call nsysx_can,devices); then : >$@; : >$(nsysx_log); exit; fi; \
 	{ LC_ALL=C $(nsysx_bin)nsysx-align -q --estimate -b $< | LC_ALL=C $(nsysx_bin)nsysx-view -q -t skew -o $@; } $(nsysx_said))
-# Processes of a job have the same programs as a rule: the first dump stands for all.
+# Processes of a job usually have the same programs: the first dump represents all.
 nsysx_first := $(firstword $(nsysx_given))
 nsysx_heap = $(if $(nsysx_first),$(nsysx_tool)heap --tsv $(1) -o $@ -- $(call nsysx_quoted,$(nsysx_first)) $(nsysx_said),$(nsysx_at)$(nsysx_begin) : >$@)
 nsysx_heaps := $(patsubst %,$(nsysx_out)/tables/%.tsv,heap heap-peak heap-at-peak)
 $(nsysx_heaps): $(nsysx_out)/.state/dump
-# The states of the profiles first: one whose dump is not there says so.
+# The states of the profiles come first, since they report a missing dump.
 $(nsysx_out)/.state/dump: nsysx-force | $(nsysx_profiles:%=$(nsysx_out)/.state/profile-%)
 	@x=$(call nsysx_quoted,$(nsysx_first)); case $$x in ''|/*) ;; *) x=./$$x ;; esac; \
 	{ echo '$(nsysx_version)' && [ -z "$$x" ] || find -L "$$x" -type f -exec $(nsysx_stat) {} + | LC_ALL=C sort; } >$@.new || exit 1; \
@@ -258,7 +266,7 @@ $(nsysx_folded:.folded=%folded): $(nsysx_last)
 $(nsysx_flames): $(nsysx_out)/flame/%.svg: $(nsysx_out)/flame/%.folded $(nsysx_out)/.state/flags
 	$(nsysx_at)if ! [ -s $< ]; then : >$@; exit; fi; LC_ALL=C $(nsysx_bin)nsysx-flame -q --collapse --title '$(nsysx_name_$*)' $(FLAME_FLAGS) -o $@ $<
 
-# Plots: awk makes of tables what gnuplot is given. One without data has no picture.
+# Plots: awk turns tables into data for gnuplot. A plot without data has no picture.
 nsysx_plot = $(nsysx_here)/plots
 $(nsysx_out)/plots/bandwidth.dat: $(nsysx_out)/tables/bandwidth.tsv
 $(nsysx_out)/plots/waits.dat: $(nsysx_out)/tables/bandwidth.tsv
@@ -273,13 +281,13 @@ $(nsysx_out)/plots/marks.tsv: $(nsysx_last) $(nsysx_plot)/marks.awk
 	LC_ALL=C $(nsysx_bin)nsysx-view -q --text -k program,module,collective -o $@.text $< && LC_ALL=C awk -f $(nsysx_plot)/marks.awk $@.text >$@.new && mv -f $@.new $@; s=$$?; rm -f $@.text; exit $$s
 $(nsysx_out)/plots/%.dat: $(nsysx_plot)/%.awk $(nsysx_plot)/columns.awk $(nsysx_here)/root.awk
 	$(nsysx_at)if ! [ -s $(firstword $(filter $(nsysx_out)/%,$^)) ]; then : >$@; exit; fi; LC_ALL=C awk -f $(nsysx_plot)/columns.awk -f $(nsysx_here)/root.awk -f $< $(filter $(nsysx_out)/%,$^) >$@
-# Those whose data are new, all where what draws them is.
+# Draw the plots whose data are new; all of them if the scripts that draw them are new.
 $(nsysx_plots): $(nsysx_drawn:%=$(nsysx_out)/plots/%.dat) $(nsysx_drawn:%=$(nsysx_plot)/%.gp) $(nsysx_plot)/style.gp $(nsysx_plot)/dress.awk $(nsysx_plot)/draw.sh $(nsysx_out)/.state/gnuplot
 	$(nsysx_at)sh $(nsysx_plot)/draw.sh $(call nsysx_quoted,$(GNUPLOT)) $(nsysx_plot) $(nsysx_out) \
 		$(if $(filter $(nsysx_plot)/% $(nsysx_out)/.state/%,$?),$(nsysx_drawn),$(patsubst $(nsysx_out)/plots/%.dat,%,$?)) && : >$@
 
 # Files that a call with other options makes, and this one does not, are removed with their messages before the page lists the files.
-# Nothing else goes: other files in these folders are the user's.
+# Nothing else is removed: other files in these folders belong to the user.
 nsysx_optional := $(call nsysx_table,range kernel idle gaps copies lanes) $(patsubst %,$(nsysx_out)/flame/%,nvtx.folded nvtx.svg kernel.folded kernel.svg)
 nsysx_gone := $(filter-out $(nsysx_tables) $(nsysx_flames) $(nsysx_folded),$(nsysx_optional))
 nsysx_gone += $(if $(nsysx_traces),,$(nsysx_out)/job.pftrace) $(if $(filter yes,$(SINGLE)),,$(nsysx_out)/single.html)

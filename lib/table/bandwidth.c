@@ -45,7 +45,7 @@ put_row(struct nsx_table *t, struct nsx_bandwidth_row *r)
 		nsx_table_double(t, HIDDEN_SHARE, (double)r->hidden / (double)r->dur);
 }
 
-/* What cells are absent for. */
+/* Notes on why cells are absent. */
 static void
 add_diags(const struct nsx_bandwidth_sums *s, struct nsx_diags *diags)
 {

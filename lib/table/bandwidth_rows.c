@@ -10,8 +10,8 @@
 
 #include "job/diags_of.h"
 
-/* Operations that communicate by themselves are included: instances of NCCL's communicators like those of XLA, all of
- * them held (job/nccl.h); other operations one by one. */
+/* Operations that communicate by themselves are included: instances of NCCL's communicators in the same way as those of
+ * XLA, all of them held in memory (job/nccl.h); other operations one by one. */
 
 /* One execution of a collective by one group: the records of its devices so far, combined. */
 struct execution {
@@ -71,7 +71,7 @@ complete(void *state, struct nsx_key key, void *combined, size_t n)
 
 	(void)key;
 	(void)n;
-	/* An end that was clamped may leave less than the shortest. */
+	/* A clamped end may leave a time below the shortest. */
 	if (wait < 0)
 		wait = 0;
 	r->instances++;
@@ -154,7 +154,7 @@ row_of_op(struct nsx_bandwidth_sums *s, struct nsx_str kind, int64_t bytes, int6
 	return row;
 }
 
-/* An operation that is in no instance, or whose devices' clocks cannot be compared, counted alone. */
+/* An operation that is in no instance, or whose devices' clocks cannot be compared: it is counted alone. */
 static int
 close_op(struct nsx_bandwidth_sums *s, const struct nsx_nccl_op *o, uint32_t device, struct nsx_str kind)
 {

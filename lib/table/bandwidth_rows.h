@@ -21,11 +21,11 @@ struct nsx_bandwidth_row {
 	__int128 wait, dur, hidden;     /* sums, ns */
 	int64_t  waits, wait_max;
 	int64_t  no_hidden;             /* records without `hidden` */
-	uint32_t number;                /* that `each` has been told */
+	uint32_t number;                /* the number of the row that `each` receives */
 };
 
-/* A device's record of a collective: number of its row and of the device in the catalogue (NSX_NONE: not known), and
- * of `dur` ns how many were hidden. False when out of memory. */
+/* A device's record of a collective: the numbers of its row and of the device in the catalogue (NSX_NONE: not known),
+ * its duration in ns, and how much of that was hidden. False when out of memory. */
 typedef bool nsx_bandwidth_each(void *arg, uint32_t row, uint32_t device, int64_t dur, int64_t hidden);
 
 /* {0} with each and arg set, which may be NULL, is empty. */

@@ -35,7 +35,7 @@ enum { NSX_COMPARE_BASE, NSX_COMPARE_NEW };   /* the sides */
 struct nsx_compare_options {
 	enum nsx_compare_by by;
 	bool    any;          /* by the `by` of the tables, if a side is a table */
-	bool    whole;        /* whole time was requested, which is the default: tables, which do not have it, report
+	bool    whole;        /* whole time was requested, which is the default; tables do not have it, and report
 	                       * that */
 	bool    exposed;      /* communication counts without what is hidden; not for MODULE, RANGE, STEP and DEVICE */
 	bool    span;         /* RANGE: by the spans of their GPU work, not the time of what was launched in them */
@@ -61,7 +61,7 @@ struct nsx_compare {
 /* The names that nsx_compare_by_name accepts, in the form of a choice in an option's help. */
 #define NSX_COMPARE_NAMES "thunk|module|opcode|source|range|kernel|step|device|collective"
 
-/* "thunk", "module", ...: its name; and the other way, -1 if there is none of that name. */
+/* The name of a value ("thunk", "module", ...); and the value of a name, -1 if no value has that name. */
 const char *nsx_compare_name(enum nsx_compare_by by);
 int nsx_compare_by_name(const char *name);
 
@@ -79,23 +79,23 @@ int nsx_compare_by_name(const char *name);
  * of freedom (Welch, Biometrika 34, 1947). With a single execution on a side noise is unknown. A row is slower or
  * faster if it differs by more than noise and both floors.
  *
- * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL whose difference, over all executions of NEW, is at most `minor`
- * percent of the time of its program there (of all operations; of the name of ranges that takes the most) is minor. One
- * of communication alone is shifted unless executions of its program change likewise by more than both floors: it
- * waits.
+ * A row of THUNK, OPCODE, SOURCE, RANGE or KERNEL is minor if its difference, over all executions of NEW, is at most
+ * `minor` percent of the time of its program there (for KERNEL, of all operations; for RANGE, of the name of ranges
+ * with the longest time). A row that consists of communication alone counts as shifted unless executions of its program
+ * change in the same direction by more than both floors: its time includes waiting.
  *
  * By RANGE, KERNEL, STEP and COLLECTIVE an execution is a range, an operation, a step, a record of a collective on a
- * device; a collective is slower or faster only if the device that waited least changed likewise, otherwise shifted.
- * Operations in no execution of a program are ignored where both sides have some in executions.
- * By DEVICE it is one of any program if all devices of both sides execute programs, else the whole run, and
- * noise is not known. The activities of devices in a
- * step cover the time to the start of the next one, so that compute, exposed, copy and idle add up to the period;
- * `percent` then refers to the period, and a part is slower or faster only if the period changes likewise by more than
- * both floors; otherwise it is shifted, and no regression.
+ * device; a collective is slower or faster only if the record of the device that waited least changed in the same
+ * direction, otherwise it is shifted. Operations outside of executions of programs are ignored if both sides have
+ * operations inside of them. By DEVICE an execution is one of any program if all devices of both sides execute
+ * programs, else the whole run; noise is not known. The activities of devices in a step cover the time to the start of
+ * the next one, so that compute, exposed, copy and idle add up to the period; `percent` then refers to the period, and
+ * a part is slower or faster only if the period changes in the same direction by more than both floors; otherwise it is
+ * shifted, which is no regression.
  *
  * If `folded` (which the caller commits) is not NULL (it must be by RANGE and all that follow it), folded stacks of
- * side options->fold are written to it, in which matched rows have one name, and times are those of as many executions
- * as NEW has. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
+ * side options->fold are written to it, in which matched rows have the same name, and times are scaled to the number of
+ * executions of NEW. Otherwise the table is made. NSX_OK, or NSX_ERR with err filled; free c in both cases. Holds about
  * 200 bytes for each row and device; tables, and 300 bytes a row. */
 int nsx_compare(struct nsx_reader *base, struct nsx_reader *new, const struct nsx_compare_options *options,
                 struct nsx_outfile *folded,

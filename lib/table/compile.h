@@ -23,8 +23,8 @@ enum nsx_compile_by { NSX_COMPILE_RANGE, NSX_COMPILE_PASS, NSX_COMPILE_PHASE, NS
 /* The value of that name ("range"); -1 if it is none. */
 int nsx_compile_by_name(const char *name);
 
-/* Pass the records of the CSV at the beginning of `in` to take: programs, compilation, ranges for the time covered.
- * NSX_OK, or NSX_ERR with err filled. */
+/* Pass the records of `in`, which begins with CSV, to take: programs, compilation, ranges for the time covered. NSX_OK,
+ * or NSX_ERR with err filled. */
 typedef int nsx_compile_csv_fn(struct nsx_input *in, nsx_take_fn *take, void *state, struct nsx_diags *diags,
                                struct nsx_err *err);
 
@@ -48,9 +48,9 @@ int nsx_compile(struct nsx_reader *in, const struct nsx_compile_opts *opts, stru
 void nsx_compile_result_free(struct nsx_compile_result *out);
 
 /* Write a block of lines for each compilation: its time without XlaCompile's own, and the ranges that make up 99 % of
- * that. By the kind of range, or (full) by whole names. From a stream that holds every range of the host, or the CSV.
- * width: columns of the terminal that reads it, whose lines fit then, with names shortened; 0: none. *compilations: how
- * many. NSX_OK or NSX_ERR. */
+ * that. By the kind of range, or (full) by whole names. The input is a stream with all ranges of the host, or the CSV.
+ * width: columns of the terminal on which lines must fit, with names shortened; 0: no terminal. *compilations: their
+ * number. NSX_OK or NSX_ERR. */
 int nsx_compile_summary(struct nsx_reader *in, bool full, size_t width, struct nsx_outfile *out,
                         int64_t *compilations, struct nsx_diags *diags, struct nsx_err *err);
 

@@ -35,7 +35,7 @@ static const char *const rules[NRULES] = { "memcpy-async-pageable", "memcpy-sync
 /* A synchronous copy of so few bytes to the device returns before it is done: it is not reported. */
 #define SMALL_COPY 64000
 
-/* A finding below this part of the time of all copies is minor. */
+/* A finding below this fraction of the time of all copies is minor. */
 #define MINOR 1000
 
 struct row { uint32_t name, src, dst; int mode, size; int64_t count, bytes, time, hidden; bool any_bytes; };
@@ -293,7 +293,7 @@ take(void *state, const struct nsx_rec *rec)
 	}
 	switch (rec->kind->id) {
 	case NSX_CALL: {
-		/* Only copies and sets have their calls looked up. */
+		/* Only the calls of copies and sets are looked up. */
 		struct nsx_str class = nsx_string(rec, NSX_CALL_class);
 		struct nsx_call_entry c;
 
@@ -398,8 +398,9 @@ findings_by_time(const void *a, const void *b)
 
 enum { F_RULE, F_PID, F_DEVICE, F_START, F_DUR, F_BYTES, F_SRC, F_DST, F_API, F_NCOLS };
 
-/* The number of findings, which are sorted, that the table has: the first, and those that take a thousandth of the time
- * of copies or more. A note has the number of the others, and their share of that time, as many may cost much. */
+/* The number of findings, in sorted order, that the table has: the first one, and those that take at least a thousandth
+ * of the time of copies. A note has the number of the others and their share of that time, because many together may
+ * cost much. */
 static size_t
 findings_shown(struct copies *f, struct nsx_table *t)
 {

@@ -14,9 +14,9 @@
 
 struct nsx_copies_options {
 	bool        by_size;    /* a row for each size class too */
-	bool        findings;   /* the copies that break a rule instead, the longest first */
-	bool        minor;      /* and those too that take less than a thousandth of the time of all copies; without
-	                         * it a note below the table gives their number and time */
+	bool        findings;   /* instead, the copies that break a rule, the longest first */
+	bool        minor;      /* also the findings that take less than a thousandth of the time of all copies; without
+	                         * it, a note below the table gives their number and time */
 	const char *require;    /* fail unless the stream has a record of this kind; NULL: none */
 };
 
@@ -36,7 +36,7 @@ struct nsx_copies_book;
 
 /* NULL when out of memory, with err filled; err must outlive the book. */
 struct nsx_copies_book *nsx_copies_open(struct nsx_err *err);
-/* any record, in order of the stream; NSX_OK or NSX_ERR */
+/* any record, in the order of the stream; NSX_OK or NSX_ERR */
 int nsx_copies_take(struct nsx_copies_book *b, const struct nsx_rec *rec);
 int nsx_copies_finish(struct nsx_copies_book *b);                            /* after the last */
 /* The i-th of them, the longest time first; false after the last. Strings live as long as the book. */

@@ -25,8 +25,8 @@ struct nsx_idle_options {
 	const char   *range;      /* by range: POSIX extended regular expression of DOMAIN:NAME */
 	bool          steps;      /* only time in steps, on each device from the start of its first one to that of
 	                           * its last (job/step_windows.h); by device, module, execution or every */
-	const char   *step;       /* by step: the same for ranges that are steps, its groups make classes; NULL:
-	                           * `module` says, or with `steps` the class that covers the GPU's work */
+	const char   *step;       /* by step: the same for ranges that are steps, where groups make classes; NULL: steps
+	                           * are those of `module`, or with `steps` of the class that covers the GPU's work */
 	const char   *module;     /* by step, and with `steps`: name or key of a program */
 	uint32_t      causes;     /* only these of NSX_IDLE_TABLE, NSX_IDLE_LIST, NSX_IDLE_FOLDED, as
 	                           * nsx_idle_causes_parse has them; 0: all, and busy parts too */
@@ -48,10 +48,10 @@ struct nsx_idle_options {
 
 #define NSX_IDLE_LATENCY INT64_C(20000)
 
-/* Add to *causes those of a list of names of causes or of their groups, with commas between. NSX_OK, or NSX_ERR: *bad
- * is a name in it that is none. */
+/* Add the causes in a list to *causes: names of causes or of groups of causes, separated by commas. NSX_OK, or NSX_ERR:
+ * *bad is a name in it that is none. */
 int nsx_idle_causes_parse(const char *list, uint32_t *causes, struct nsx_str *bad);
-/* The i-th name of a cause or a group; NULL behind the last. */
+/* The i-th name of a cause or a group; NULL after the last. */
 const char *nsx_idle_cause_known(size_t i);
 
 /* Read all of `in` (opened with NSX_READ_ORDERED, nothing read yet). NSX_IDLE_FOLDED writes stacks to out, and *table

@@ -250,7 +250,7 @@ take(void *state, const struct nsx_rec *rec)
 	}
 }
 
-/* ---- the table: by starved time, then kernel time, longest first, then name */
+/* ---- the table: sorted by starved time, then kernel time, the longest first, then name */
 
 static int
 by_starved(const void *a, const void *b, const void *names)
@@ -270,8 +270,8 @@ sort_rows(struct launch *f)
 	nsx_sort_with(f->rows.p, f->rows.n, sizeof *f->rows.p, by_starved, &f->names);
 }
 
-/* Devices wait longer for these kernels than they run them. Where that is no longer than a launch takes, it is for
- * their launches; where it is longer, the host did something else. */
+/* Devices wait longer for these kernels than they run them. If a wait is no longer than a launch takes, the device
+ * waits for the launch; if it is longer, the host did something else. */
 static const char *
 verdict_of(const struct row *r)
 {
@@ -291,7 +291,7 @@ make_table(struct launch *f)
 {
 	struct nsx_table *t = nsx_table_new(cols, C_NCOLS);
 	nsx_table_rank(t, "name verdict starved kernel queue");
-	/* Launches wait beside each other: the sum may be longer than the profile. */
+	/* Launches wait concurrently: the sum may exceed the length of the profile. */
 	nsx_table_head(t, "queue", "queue_sum");
 	nsx_table_adds(t, "starved");
 

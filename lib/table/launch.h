@@ -33,7 +33,7 @@ struct nsx_launch_book;
 
 /* NULL when out of memory, with err filled; err must outlive the book. */
 struct nsx_launch_book *nsx_launch_open(struct nsx_err *err);
-/* any record, in order of the stream; NSX_OK or NSX_ERR */
+/* any record, in the order of the stream; NSX_OK or NSX_ERR */
 int nsx_launch_take(struct nsx_launch_book *b, const struct nsx_rec *rec);
 int nsx_launch_finish(struct nsx_launch_book *b);                            /* after the last */
 /* The i-th of them, in order of rows; false after the last. The name lives as long as the book. */

@@ -237,7 +237,7 @@ value(const struct cost *c)
 	return c->comm ? c->most : c->least;
 }
 
-/* Add to the file the instructions that its program, whose dump is h, needs and the stream does not have. */
+/* Add to the file the instructions that its program, whose dump is h, needs and that the stream does not have. */
 static int
 complete_file(struct pgle *p, struct file *f, const struct nsx_hlo *h, struct nsx_diags *diags)
 {

@@ -4,8 +4,8 @@
  * These are all scheduled instructions except those that never take time (parameters, constants, tuples and their
  * elements, bitcasts, whiles, ids) and collectives, which are looked up as latencies from start to done and guessed if
  * the profile has none. Among them are instructions that no profile of a run can have: conditions of unrolled loops,
- * -done of what a -start began, buffers that are allocated, branches not taken. An async-start is looked up by its own
- * name, while a profile has the instruction that it wraps. For example
+ * the -done of a -start, buffers that are allocated, branches not taken. An async-start is looked up by its own name,
+ * while a profile has the instruction that it wraps. For example
  *
  *     dynamic-slice-start   async-start of wrapped_dynamic-slice, which took 12 us      12 us, as wrapped_dynamic-slice
  *     dynamic-slice-done    its end                                                      0

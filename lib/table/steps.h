@@ -27,9 +27,9 @@ int nsx_steps(struct nsx_reader *in, const struct nsx_steps_options *options, st
               struct nsx_diags *diags,
               struct nsx_err *err);
 
-/* The same reading, but `out`, which must not follow `in`, gets the stream of the steps alone: of what runs on a device
- * that which begins in its window (job/step_windows.h), and of all else everything. each and explain are not used. Not
- * finished: the caller does that. NSX_OK, or NSX_ERR with err filled. */
+/* The same reading, but `out`, which must not follow `in`, gets the stream of the steps alone: the records of a device
+ * that begin in its window (job/step_windows.h), and all other records. each and explain are not used. Not finished:
+ * the caller does that. NSX_OK, or NSX_ERR with err filled. */
 int nsx_steps_cut(struct nsx_reader *in, const struct nsx_steps_options *options, struct nsx_writer *out,
                   struct nsx_diags *diags, struct nsx_err *err);
 

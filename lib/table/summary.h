@@ -27,11 +27,10 @@ struct nsx_summary_options {
 	struct nsx_cover cover;     /* programs to include; for THUNK, OPCODE, SOURCE, DEVICE, TOTAL */
 	int64_t          variable;  /* THUNK: only this many of the slowest computations whose durations vary; 0: all
 	                             * instructions */
-	bool             no_compile; /* KERNEL and RANGE: leave out what runs in ranges of compilation, as autotuning
-	                              * does */
+	bool             no_compile; /* KERNEL and RANGE: omit what runs in ranges of compilation, such as autotuning */
 	enum nsx_names   names;     /* RANGE: ranges with the same shown name are one row */
-	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. Of several, the
-	                             * first one's counts */
+	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. If there are
+	                             * several options, that of the first is used */
 };
 
 struct nsx_summary {

@@ -51,7 +51,7 @@ applied(const struct nsx_cost_graph *g, const struct nsx_cost_node *n, int64_t t
 	case NSX_COST_REDUCE:
 		of = elements(g, n, 0, s);
 		if (!out || of < out->elements)
-			/* Applied to nothing: the initial values. */
+			/* A reduction of no elements: the results are the initial values. */
 			times[0] = 0;
 		else
 			times[0] = of - out->elements;
@@ -392,7 +392,8 @@ resolve(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i)
 	}
 }
 
-/* The flops of several arithmetics: their sum, with the arithmetic that has most; of equal ones the slower. */
+/* The flops of several arithmetics: their sum, with the arithmetic that has the most flops; among equal ones, the
+ * slower. */
 static void
 settle(const struct nsx_cost_sum *sum, struct nsx_hlo_cost *out, enum nsx_cost_state *s)
 {

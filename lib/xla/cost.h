@@ -19,7 +19,7 @@
 #include "xla/hlo.h"
 #include "xla/wire.h"
 
-/* Why there is no cost. Of several reasons the last in this order holds. */
+/* Why there is no cost. If there are several reasons, the last one in this order is used. */
 enum nsx_cost_state {
 	NSX_COST_OK,
 	NSX_COST_OVERFLOW,   /* a number needs more than 64 bits */
@@ -285,8 +285,8 @@ int64_t nsx_cost_fused_bytes(struct nsx_cost_graph *g, uint32_t root, enum nsx_c
  * element for each of its candidates. False when out of memory. */
 bool nsx_costs_add(struct nsx_costs *c, int64_t root);
 
-/* The cost of candidate i. comp_of: computations' ids to their index. *s is the reason if there is none. False when out
- * of memory. */
+/* The cost of candidate i. comp_of: maps the ids of computations to their index. *s is the reason if there is none.
+ * False when out of memory. */
 bool nsx_costs_of(struct nsx_costs *c, const struct nsx_map *comp_of, uint32_t i, struct nsx_hlo_cost *out,
                   enum nsx_cost_state *s);
 

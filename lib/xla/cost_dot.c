@@ -65,7 +65,8 @@ math_of(const struct nsx_cost_work *w, const struct nsx_cost_leaf *a, const stru
 		return NSX_HLO_F4;
 	if (x == NO_FAMILY || y == NO_FAMILY)
 		nsx_cost_worse(s, NSX_COST_BAD);
-	/* The first type in this list that one of both has. Four bits combined with another type count as that type. */
+	/* The first type in this list that either of them has. Four bits combined with another type count as that
+	 * type. */
 	for (int f = IS_F8; f <= IS_F16; f++)
 		if ((int)x == f || (int)y == f)
 			switch ((enum family)f) {

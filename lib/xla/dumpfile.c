@@ -73,7 +73,7 @@ static int
 sink_add(struct sink *s, const char *p, size_t n)
 {
 	s->size += n;
-	/* The size of an uncompressed file is known. */
+	/* The size of an uncompressed file is known in advance. */
 	if (s->packed && nsx_unpack_check(s->f->path, s->size, SIZE_LIMIT, s->f->err) != NSX_OK)
 		return NSX_ERR;
 	if (s->fd < 0 && s->size <= IN_MEMORY) {

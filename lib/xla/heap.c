@@ -272,7 +272,8 @@ apply(struct reading *r, const struct event *e)
 		return NSX_OK;
 	}
 	if (e->kind != FREE) {
-		/* A buffer that shares with one that shares uses the memory of the last in the chain. */
+		/* If the shared buffer is itself a reference, the memory is that of the buffer at the end of the
+		 * chain. */
 		if (e->kind == SHARE && r->buffers.p[of].of != NSX_NONE)
 			of = r->buffers.p[of].of;
 		return refer(r, i, of, e);

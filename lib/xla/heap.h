@@ -12,7 +12,7 @@
 #include "xla/heap_memory.h"
 #include "xla/hlo.h"
 
-/* The bytes in use from event number `step` on, counted from 1; step 0: before the first event. */
+/* The bytes in use from event number `step` on (events are counted from 1); step 0: before the first event. */
 struct nsx_heap_point { int64_t step, bytes; };
 
 /* A buffer and its origin; strings are empty if unknown. */

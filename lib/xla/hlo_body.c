@@ -11,7 +11,7 @@ struct bodies {
 	const struct nsx_hlo *h;
 	struct nsx_map       body_at;   /* computation: index in hashes */
 	NSX_VEC(uint64_t)    hashes;
-	int64_t             *calls;     /* by instruction: what a fusion calls */
+	int64_t             *calls;     /* by instruction: the computation that a fusion calls */
 	bool                *fusion;    /* by instruction */
 };
 

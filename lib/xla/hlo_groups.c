@@ -271,7 +271,7 @@ logical_groups(const Nsysx__NsxHloParticipants *p, struct lists *l)
 	return l->ends.n || !p->mesh_groups || from_mesh(p->mesh_groups, l);
 }
 
-/* Pairs of a send or receive: numbers in the text of an attribute. */
+/* The pairs of a send or receive: numbers in the text of an attribute. */
 static void
 pairs_from_text(struct nsx_str s, struct lists *l)
 {

@@ -8,8 +8,8 @@
 
 #include "xla/hlo_int.h"
 
-/* Maximum of op_names compared for one dump: a second's work. Only a dump made for that purpose has so many below
- * instructions whose titles do not occur in it. */
+/* Maximum of op_names compared for one dump: about a second of work. Only a dump made for that purpose has so many
+ * op_names reachable from instructions whose titles do not occur among them. */
 static const uint64_t COMPARED_MAX = UINT64_C(1) << 24;
 
 /* The current walk: computations visited in this round, and those whose callees are still to be visited. */

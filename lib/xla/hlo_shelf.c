@@ -316,7 +316,8 @@ nsx_hlo_shelf_ahead(struct nsx_hlo_entry *e, const char *path)
 
 /* ---- reading in advance what others will request */
 
-/* The folder to try next for a file of this name; NULL: none. Of two names with one hash, not every folder is tried. */
+/* The folder to try next for a file of this name; NULL: none. If two names have the same hash, not every folder is
+ * tried. */
 static const char *
 next_folder(struct nsx_hlo_shelf *s, struct nsx_str name)
 {

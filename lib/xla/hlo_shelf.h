@@ -10,10 +10,10 @@ struct nsx_hlo_shelf;
 /* One content; owned by the shelf. */
 struct nsx_hlo_entry;
 
-/* Keeps results up to a bound on memory, beyond it only as long as they are in use. NULL when out of memory. */
+/* Keeps results up to a bound on memory; beyond the bound, only as long as they are in use. NULL when out of memory. */
 struct nsx_hlo_shelf *nsx_hlo_shelf_new(void);
 void nsx_hlo_shelf_clear(struct nsx_hlo_shelf *s);  /* free unused entries; NULL allowed */
-void nsx_hlo_shelf_free(struct nsx_hlo_shelf *s);   /* NULL allowed; nothing of it may be in use any more */
+void nsx_hlo_shelf_free(struct nsx_hlo_shelf *s);   /* NULL allowed; none of its contents may still be in use */
 
 /* The content of the file at path, identified by a hash of its bytes, compressed or not. NULL if it cannot be read, or
  * memory ran out. */

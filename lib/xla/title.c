@@ -37,7 +37,7 @@ find_last(struct nsx_str s, const char *needle)
 	return s.len;
 }
 
-/* How many characters of a key s begins with. */
+/* The number of characters at the beginning of s that form a key. */
 static size_t
 key_length(struct nsx_str s)
 {

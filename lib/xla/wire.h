@@ -100,8 +100,8 @@ struct nsx_unpacker {
 	int                  depth;
 };
 
-/* The message at span. It lives until the next call. Unknown fields are left behind and known ones of an unexpected
- * wire type dropped and counted, where protobuf-c by itself would copy the former and refuse the message for the
+/* The message at span. It lives until the next call. Unknown fields are skipped, and known fields of an unexpected wire
+ * type are dropped and counted; protobuf-c by itself would copy the former and reject the message because of the
  * latter. NULL with f->err filled: damaged, nested too deep, too large, out of memory. */
 void *nsx_unpack_message(struct nsx_unpacker *u, struct nsx_extent span, const ProtobufCMessageDescriptor *d);
 void nsx_unpacker_free(struct nsx_unpacker *u);

@@ -130,7 +130,7 @@ syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *
 void
 syn_answer_collectives(struct syn_plan *p)
 {
-	/* With graphs as one with a dump sees it: collectives are in command buffers too. */
+	/* With graphs, as seen by a tool that reads the dumps: collectives are in command buffers too. */
 	const struct syn_thunk *list = syn_opt.graphs || syn_opt.xla26 ? p->split.p : p->thunk.p;
 	size_t nlist = syn_opt.graphs || syn_opt.xla26 ? p->split.n : p->thunk.n;
 	struct key *v = syn_check(malloc((nlist + 1) * sizeof *v));

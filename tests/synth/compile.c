@@ -180,7 +180,7 @@ syn_compile(struct syn_plan *p, uint32_t proc, uint32_t prog)
 	int64_t id = syn_program_id(proc, pr);
 
 	thread_of(&s)->now += 30000;
-	/* Dumping comes before the compilation and does not belong to it. */
+	/* Writing the dump comes before the compilation and does not belong to it. */
 	leaf(&s, "XlaDumpHloModule", NULL, module, id, 8000, 40000);
 	p->range.p[p->range.n - 1].strip = p->range.p[p->range.n - 1].cprog = SYN_NONE;
 	begin(&s, "XlaCompile", NULL, NULL, module, pr->spread || prog == 1 ? id : -1);
@@ -196,7 +196,7 @@ syn_compile(struct syn_plan *p, uint32_t proc, uint32_t prog)
 	if (pr->spread && syn_opt.autotune)
 		autotune(&s, module, id);
 	begin(&s, "XlaPass", "name", "cublas-gemm-rewriter", module, id);
-	/* A range of a library inside a pass: its time counts for the pass. */
+	/* A range of a library inside a pass: its time belongs to the pass. */
 	syn_push(p, proc, 0, SYN_CUBLAS, syn_name(p, "cublasCreate_v2"), false);
 	thread_of(&s)->now += 70000;
 	syn_pop(p, proc, 0);

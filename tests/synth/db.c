@@ -56,7 +56,7 @@ chance(struct db *d, uint64_t n)
 	return nsx_hash_u64(d->random) % n;
 }
 
-/* One column of a spec: false at the end. Fields that are not given are 0, LAST, NULL. */
+/* One column of a spec: false at the end. Missing fields are 0, LAST, NULL. */
 static bool
 next_col(const char **at, char *name, char *type, bool *not_null, bool *key, int *since, int *until, char *fill)
 {
@@ -103,7 +103,7 @@ create(struct db_table *t)
 			continue;
 		nsx_buf_fmt(&make, "%s\n    %-27s %-7s%s%s", t->ncols ? "," : "", name, type == 'I' ? "INTEGER" : type == 'R' ? "REAL" : "TEXT",
 		            not_null ? "   NOT NULL" : "", key ? "   PRIMARY KEY" : "");
-		/* A key behind other columns is the rowid by another name, which is bound already. */
+		/* A primary key after other columns is an alias of the rowid, which is bound already. */
 		if (key && t->ncols)
 			continue;
 		nsx_buf_fmt(&insert, ", \"%s\"", name);
@@ -200,7 +200,7 @@ db_col(struct db_table *t, const char *name)
 	for (int i = 0; i < t->ncols; i++)
 		if (strcmp(t->name[i], name) == 0)
 			return i + 2;
-	/* A name that no version has is a mistake of ours. */
+	/* A name that no version has is an error in the generator. */
 	while ((s = strstr(s, name)) != NULL && !((s == t->spec->cols || s[-1] == ' ') && s[n] == ':'))
 		s += n;
 	if (!s && strcmp(name, "content") != 0 && strcmp(name, "contentId") != 0)

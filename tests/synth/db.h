@@ -20,7 +20,8 @@ extern const struct db_spec db_specs[];
 struct db;
 struct db_table;
 
-/* Create path anew in that schema version. shuffle: rows of small tables in random order, rowids with gaps. Dies on failure, as all of these do. */
+/* Create path, or replace it, in that schema version. shuffle: rows of small tables in random order, rowids with gaps.
+ * Dies on failure, as all of these do. */
 struct db *db_open(const char *path, int version, bool full, bool shuffle, uint64_t seed);
 void       db_close(struct db *d);
 int        db_version_of(const char *name);
@@ -38,10 +39,10 @@ void db_null(struct db_table *t, int col);
 
 /* Insert the bound values; bindings are kept. The rowid is the last one + 1, with gaps when shuffled. */
 int64_t db_row(struct db_table *t);
-void    db_rowid(struct db_table *t, int64_t rowid);        /* insert under this one */
+void    db_rowid(struct db_table *t, int64_t rowid);        /* insert with this rowid */
 
 /* A row of a small table: "name:s id:i ..." and the values (const char *, int64_t) in that order. Written by db_close.
- * Columns this version has not are left out; so is the row when the table is missing. */
+ * Columns that this version does not have are omitted; so is the row if the table is missing. */
 void db_put(struct db *d, const char *table, const char *cols, ...);
 
 #endif

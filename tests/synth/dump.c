@@ -135,7 +135,7 @@ heap_trace(struct dump *d, pb *to, const struct syn_trace *t, int64_t base, int 
 	dump_msg(to, 4, &m);
 }
 
-/* A logical buffer is defined by the instruction that the event which adds it names. */
+/* A logical buffer is defined by the instruction of the event that adds it. */
 static void
 logical_buffers(struct dump *d, pb *to, const struct syn_trace *t, int64_t base)
 {
@@ -174,7 +174,7 @@ reserved(const struct syn_trace *t, int *number, int64_t size, int what)
 	return m;
 }
 
-/* All that the memory of a trace is reserved for; the number of the trace's own part. */
+/* All allocations of the memory of a trace; returns the number of the trace's own allocation. */
 static int
 allocations(pb *to, const struct syn_trace *t, int64_t base, int *number)
 {

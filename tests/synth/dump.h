@@ -5,12 +5,12 @@
 #include "../unit/pb.h"
 #include "synth.h"
 
-/* One computation under way: its instructions so far, and the order they run in. */
+/* One computation under construction: its instructions so far, and the order in which they run. */
 struct dump_comp {
 	uint32_t home;
 	pb       body;
 	NSX_VEC(int64_t) order;
-	int64_t  local;      /* instructions that are not of the plan */
+	int64_t  local;      /* instructions that are not in the plan */
 	int64_t  param;      /* its first parameter; 0: none */
 };
 
@@ -18,13 +18,13 @@ struct dump {
 	struct syn_plan          *p;
 	const struct syn_program *pr;
 	uint32_t proc, prog;
-	int64_t  next;       /* module-wide number for the next instruction that is not of the plan */
+	int64_t  next;       /* module-wide number for the next instruction that is not in the plan */
 	int64_t *start;      /* by instruction: the operand of its done */
 };
 
 struct dump_inst {
 	const char *name, *opcode;
-	int64_t     id;             /* 0: make one */
+	int64_t     id;             /* 0: create one */
 	pb          shape, extra;   /* emptied */
 	pb          meta;
 	NSX_VEC(int64_t) operands;  /* emptied */
@@ -38,7 +38,7 @@ int64_t dump_put(struct dump *d, struct dump_comp *c, struct dump_inst *i);   /*
 void    dump_meta(struct dump *d, struct dump_inst *i, const struct syn_inst *in);
 int64_t dump_id(const struct dump *d, uint32_t inst);         /* of an instruction of the plan, as this dump writes it */
 
-void    dump_groups(struct dump *d, pb *to, const struct syn_inst *in);     /* who takes part in a collective */
+void    dump_groups(struct dump *d, pb *to, const struct syn_inst *in);     /* the participants of a collective */
 void    syn_write_dump(const char *path, const struct nsx_buf *bytes);
 int64_t dump_reducer(struct dump *d, struct dump_comp *c);
 int64_t x26_instructions(struct dump *d, struct dump_comp *c);              /* x26_dump.c: dump_instructions of --xla26 */

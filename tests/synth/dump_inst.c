@@ -1,4 +1,4 @@
-/* dump_inst.c -- the instructions of a dump, computation by computation, in the words of each generation of XLA. */
+/* dump_inst.c -- the instructions of a dump, computation by computation, in the form of each generation of XLA. */
 #include <stdlib.h>
 
 #include "dump.h"
@@ -135,7 +135,7 @@ dump_meta(struct dump *d, struct dump_inst *i, const struct syn_inst *in)
 		pb_str(&i->meta, 16, scheduled);
 }
 
-/* ---- who takes part */
+/* ---- participants */
 
 static void
 list_groups(pb *to, uint32_t field, const struct syn_groups *g)
@@ -212,7 +212,7 @@ dump_groups(struct dump *d, pb *to, const struct syn_inst *in)
 		list_groups(to, 49, &g);
 		break;
 	case SYN_DEVICE_LIST:
-		/* For a while both were written. */
+		/* For some time, versions of XLA wrote both. */
 		list_groups(to, 49, &g);
 		list_groups(&m, 1, &g);
 		dump_msg(to, 87, &m);
@@ -344,7 +344,7 @@ wrapper(struct dump *d, struct dump_comp *c, uint32_t n, int64_t operand)
 	d->start[n] = dump_put(d, c, &i);
 }
 
-/* Instruction n of the plan; operands: those of collectives, made before. */
+/* Instruction n of the plan; operands: those of collectives, created before. */
 static int64_t
 planned(struct dump *d, struct dump_comp *c, uint32_t n, const int64_t *operands)
 {
@@ -416,7 +416,7 @@ thunks(struct dump *d, struct dump_comp *c)
 			make_operands(d, c, i, operands[i - from]);
 	first = c->order.n;
 	for (uint32_t k = from; k < to; k++) {
-		/* A dump need not list instructions in the order they run in. */
+		/* A dump need not list instructions in the order in which they run. */
 		uint32_t i = nodes ? from + to - 1 - k : k, at = pr->inst.p[i].home;
 
 		if (entry && pr->inst.p[i].wrapper)

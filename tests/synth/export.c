@@ -12,7 +12,7 @@ xport_string(struct xport *x, uint32_t name)
 {
 	uint32_t n;
 
-	/* Names may have come since. */
+	/* Names may have been added since. */
 	if (x->room < x->p->names.n) {
 		x->id = syn_check(realloc(x->id, x->p->names.n * sizeof *x->id));
 		while (x->room < x->p->names.n)
@@ -21,7 +21,7 @@ xport_string(struct xport *x, uint32_t name)
 	n = x->id[name];
 	if (n == SYN_NONE)
 		n = x->id[name] = x->nids++;
-	/* Sparse and in no order, as in trimmed files; 1000003 is prime, so no two meet. */
+	/* Sparse and unordered, as in trimmed files; 1000003 is prime, so no two ids are equal. */
 	return x->shuffle ? (int64_t)n * 7919 % 1000003 : n + 1;
 }
 
@@ -183,7 +183,7 @@ runtime(struct xport *x)
 			v[n++] = (struct ref){ syn_local(p, k->proc, k->start + 400), syn_local(p, k->proc, k->end - 300), i, true };
 	}
 	arrange(x, v, n);
-	/* Real exports hold these sorted but for a few. */
+	/* Real exports have these sorted, except for a few rows. */
 	if (n > 30) {
 		struct ref swap = v[n / 3];
 

@@ -30,7 +30,7 @@ mark(const struct syn_plan *p, const struct syn_thunk *list, size_t n, const uin
 			executed[first[p->module.p[list[i].module].prog] + list[i].inst] = true;
 }
 
-/* Devices of each group, as the instruction lists them; all when it lists none. */
+/* The devices of each group, as the instruction lists them; all devices if it lists none. */
 static const char *
 members(struct syn_plan *p, const struct syn_inst *in)
 {
@@ -267,7 +267,7 @@ by_rest(const void *a, const void *b)
 	return p != q ? p > q ? -1 : 1 : by_text(a, b);
 }
 
-/* Whole nanoseconds: the missing ones go to the largest rests. */
+/* Whole nanoseconds: those missing from the sum are added to the largest remainders. */
 static void
 share(struct folded *f)
 {

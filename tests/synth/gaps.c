@@ -1,4 +1,6 @@
-/* gaps.c -- one export of a thread and a device that is idle repeatedly, each time for a known cause: a late host in each of its states, a copy that blocks, a wait for an event, a graph, a missing call. What nsysx-idle should say is summed as gaps are planted.
+/* gaps.c -- one export of a thread and a device that is idle repeatedly, each time for a known cause: a late host in
+ * each of its states, a copy that blocks, a wait for an event, a graph, a missing call. The expected output of
+ * nsysx-idle is summed up while gaps are planted.
  *
  *   kernel [0,60000)   what the host does meanwhile: [g0, g0 + a)   its launch [c0, c1)   kernel again at g1
  *   a ns of the planted cause, from there to c1 launch, from c1 to g1 on its way */
@@ -82,7 +84,8 @@ range(struct job *j, int64_t start, int64_t end, const char *text)
 	db_put(j->d, "NVTX_EVENTS", "start:i end:i eventType:i text:s globalTid:i domainId:i", start, end, (int64_t)59, text, thread(), (int64_t)0);
 }
 
-/* The state of the host from the beginning of the gap, for a ns; whether the thread was in it when the device became idle, and it blocks. */
+/* Put the host into a state from the beginning of the gap, for a ns. Returns whether the state blocks and the thread
+ * was in it when the device became idle. */
 static bool
 host_is_in(struct job *j, enum what what, int64_t g0, int64_t a, enum cause *cause)
 {
@@ -97,7 +100,7 @@ host_is_in(struct job *j, enum what what, int64_t g0, int64_t a, enum cause *cau
 		return what == SYNC;
 	}
 	if (what == COPY) {
-		/* The last that the device did was this copy. */
+		/* This copy is the last work of the device. */
 		int64_t id = call(j, MEMCPY, g0 - 2000, g0 + a);
 
 		db_put(j->d, "CUPTI_ACTIVITY_KIND_MEMCPY", "start:i end:i deviceId:i streamId:i correlationId:i globalPid:i bytes:i copyKind:i srcKind:i dstKind:i", g0 - 800, g0, (int64_t)0,
@@ -192,7 +195,7 @@ syn_gaps(void)
 		syn_die("%s: the name is too long", syn_opt.dir);
 	j.d = db_open(path, db_version_of(syn_opt.schema), syn_opt.full, syn_opt.shuffle, (uint64_t)syn_opt.seed);
 	kernel(&j, begin, begin + BUSY, STREAM, call(&j, LAUNCH, begin - 9000, begin - 5000), 0);
-	/* Each once, then by chance. */
+	/* Each kind once, then random ones. */
 	for (int64_t i = 0; i < syn_opt.gaps; i++) {
 		enum what what = (enum what)(i < NWHATS ? i : between(&j, 0, NWHATS - 1));
 

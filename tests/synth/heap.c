@@ -5,7 +5,7 @@
 
 #include "synth.h"
 
-/* The lifetime of a buffer: from the event that adds it to the one that frees it, 0: never. */
+/* The lifetime of a buffer: from the event that adds it to the event that frees it (0: never). */
 struct life { int64_t size, from, to; };
 
 static void
@@ -45,7 +45,8 @@ reserve(struct syn_trace *t, uint64_t h)
 	t->slack = (int64_t)(h / 19 % 5000);
 }
 
-/* Each instruction of the list writes a buffer, some into that of the one before; buffer i is the i-th's. */
+/* Each instruction of the list writes a buffer, some into the buffer of the previous instruction; buffer i belongs to
+ * instruction i. */
 static void
 use(uint32_t prog, const uint32_t *inst, size_t n, uint64_t salt, struct syn_trace *t)
 {

@@ -53,7 +53,7 @@ syn_host_node(struct syn_plan *p, uint32_t dev, uint32_t call, int stream, int64
 		wait_host(p, (struct syn_host_fn){ .dev = dev, .stream = stream, .call = call, .node = node }, tail);
 }
 
-/* On the stream, and on a thread of the driver's that called the function. */
+/* On the stream, and on the driver's thread that called the function. */
 void
 xport_host_fns(struct xport *x)
 {

@@ -14,7 +14,8 @@ widen(int64_t *start, int64_t *end, int64_t n, int64_t s, int64_t e)
 		*end = e;
 }
 
-/* Give each operation to its module and to the thunks around its call; a call counts once however much it launches. */
+/* Give each operation to its module and to the thunks around its call; a call counts once, however many operations it
+ * launches. */
 static void
 collect(struct syn_plan *p)
 {
@@ -104,8 +105,9 @@ computes(const struct syn_plan *p, const struct syn_thunk *t)
 	return t->meet.instance == SYN_NONE && p->module.p[t->module].prog != SYN_NONE;
 }
 
-/* How long of [t->start, t->end) others of the n thunks compute, each moment once. They are of one device, by start, v[i] is t;
- * nothing lasts longer than 50 ms, so nothing that starts sooner before t reaches into it. */
+/* The part of [t->start, t->end) in which other thunks of the n compute, overlapping ones counted once. The thunks of a
+ * device are sorted by start, and v[i] is t; nothing lasts longer than 50 ms, so nothing that starts more than 50 ms
+ * before t overlaps it. */
 static int64_t
 hidden(const struct syn_plan *p, const struct syn_thunk *list, const uint32_t *v, size_t n, size_t i)
 {
@@ -153,8 +155,9 @@ syn_number(struct syn_plan *p, struct syn_thunk *list, size_t nlist)
 	free(order);
 }
 
-/* Take command buffers apart: an operation of a graph is its instruction's if a dump is at hand and its name can be no other's, as those of
- * fusions are here; else it stays with the buffer, a thunk of its own. */
+/* Take command buffers apart: an operation of a graph belongs to its instruction if a dump is available and no other
+ * instruction can have that kernel name, which holds for fusions here; otherwise it remains with the buffer, as a
+ * separate thunk. */
 static void
 split(struct syn_plan *p, bool dump)
 {

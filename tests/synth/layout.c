@@ -37,7 +37,7 @@ syn_reduces(const struct syn_inst *in)
 	return in->collective && strstr(in->collective, "reduce");
 }
 
-/* Instructions run in a loop are in its body, those of a command buffer in the computation it calls. */
+/* Instructions that run in a loop are in its body, those of a command buffer in the computation that it calls. */
 static void
 place_items(struct syn_plan *p, struct syn_program *pr)
 {
@@ -102,7 +102,7 @@ syn_layout(struct syn_plan *p, uint32_t prog)
 	for (uint32_t i = 0; i < pr->inst.n; i++) {
 		struct syn_inst *in = &pr->inst.p[i];
 
-		/* Ids used to be small and of the module, now they hold the computation's in their upper half. */
+		/* Ids were small and unique in the module; now their upper half is the id of the computation. */
 		if (in->what != SYN_BUFFER)
 			in->uid = syn_recent() ? pr->home.p[in->home].id << 32 | (int64_t)(i + 1) : 10 + 2 * (int64_t)i;
 		if (!in->collective)
@@ -117,7 +117,7 @@ syn_layout(struct syn_plan *p, uint32_t prog)
 			in->form = SYN_ALL_PARTITIONS;
 		else
 			in->form = in->group == SYN_WORLD && strcmp(in->opcode, "all-gather-start") == 0 ? SYN_NO_GROUPS : SYN_LIST;
-		/* Only equal groups can be written without listing them. */
+		/* Only groups of equal size can be written without listing them. */
 		if (in->form > SYN_DEVICE_LIST && in->form < SYN_PAIRS && syn_opt.groups > 0 && p->dev.n % (size_t)syn_opt.groups != 0)
 			in->form = SYN_DEVICE_LIST;
 	}
@@ -125,7 +125,7 @@ syn_layout(struct syn_plan *p, uint32_t prog)
 
 /* ---- groups */
 
-/* Recent jobs count their devices from the other end. */
+/* Recent jobs count their devices in reverse order. */
 int
 syn_logical_device(const struct syn_plan *p, int id)
 {
@@ -178,7 +178,7 @@ syn_stack(struct syn_plan *p, uint32_t frame)
 	if (frame == SYN_NONE)
 		return "";
 	f = &p->frame.p[frame];
-	/* Before there was a table of frames: one line. */
+	/* Before the table of frames existed: one line. */
 	if (early())
 		return syn_fmt(p, "%s:%d", f->file, f->line);
 	inner = syn_recent() && f->column ? syn_fmt(p, "%s:%d:%d[%s]", f->file, f->line, f->column, f->function) : syn_fmt(p, "%s:%d[%s]", f->file, f->line, f->function);
@@ -208,10 +208,11 @@ syn_reducer(struct syn_plan *p, const struct syn_program *pr)
 {
 	struct syn_inst in = { .name = "region_add.1", .opcode = "add", .nin = 1, .frame = SYN_NONE, .body = SYN_NONE };
 
-	/* In a program of --xla26 computations called by a fusion have a different place, which shortens the fusion's title. */
+	/* In a program of --xla26 computations called by a fusion have a different op_name, which shortens the fusion's
+	 * title. */
 	in.op_name = syn_fmt(p, "jit(%s)/jit(main)/%s", pr->name + 4, pr->tree ? "pool/add" : "reduce_sum[axes=(0,)]");
 	in.in[0] = in.out = (struct syn_shape){ 11, 0, { 0 } };
-	/* If the program has source locations, so does this. */
+	/* If the program has source locations, this instruction has one too. */
 	for (size_t i = 0; i < pr->inst.n && in.frame == SYN_NONE; i++)
 		if (pr->inst.p[i].frame != SYN_NONE)
 			in.frame = p->frame.p[pr->inst.p[i].frame].parent;

@@ -1,5 +1,5 @@
-/* main.c -- nsysx-synth: exports of a generated training job, and the expected results of tools. The same options and seed
- * make the same bytes. */
+/* main.c -- nsysx-synth: exports of a generated training job, and the expected results of tools. The same options and
+ * seed give the same bytes. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-/* meta.c -- the tables of an export about its origin. Texts in them that no tool needs can have a secret, which a test searches for in outputs. */
+/* meta.c -- the tables of an export about its origin. Texts in them that no tool needs can contain a secret, for which
+ * a test searches the outputs. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,7 +51,7 @@ machine(struct xport *x)
 
 		if (!xport_here(x, d->proc))
 			continue;
-		/* The machine's number of a GPU is not CUDA's. */
+		/* The number of a GPU on the machine differs from its CUDA ordinal. */
 		db_put(x->d, "TARGET_INFO_GPU", "vmId:i id:i name:s busLocation:s isDiscrete:i totalMemory:i smCount:i uuid:s chipName:s cuDevice:i ctxswDevPath:s computeMajor:i "
 		                                "computeMinor:i",
 		       (int64_t)1, (int64_t)(7 - seen), "Example H300", idle(x, "0000:0a:00.0"), (int64_t)1, (int64_t)85899345920, (int64_t)132,
@@ -160,7 +161,7 @@ enumerations(struct xport *x)
 	       "CUDA_KERNEL_LAUNCH_TYPE_REGULAR", "Regular");
 }
 
-/* Nodes of CUDA graphs as their creation is recorded. */
+/* The nodes of CUDA graphs, as recorded at their creation. */
 static void
 nodes(struct xport *x)
 {
@@ -203,7 +204,7 @@ nodes(struct xport *x)
 	nsx_map_free(&seen);
 }
 
-/* The host waits for a stream: rows that look like GPU work and are not. */
+/* The host waits for a stream: rows that look like GPU work but are not. */
 static void
 waits(struct xport *x)
 {

@@ -28,8 +28,8 @@ program(struct syn_plan *p, const char *name, int64_t id)
 	return &p->prog.p[p->prog.n - 1];
 }
 
-/* XLA numbers the first `add` plain, the others `add.1`, `add.2`, ... Where a program's numbers begin depends on everything before, so
- * other seeds have others. */
+/* XLA names the first instruction `add`, the others `add.1`, `add.2`, ... The first number in a program depends on
+ * everything before it, so it differs between seeds. */
 static const char *
 numbered(struct syn_plan *p, const char *base, int k)
 {
@@ -76,7 +76,7 @@ run(struct syn_program *pr, struct syn_inst in)
 	return i;
 }
 
-/* A fusion, whose computation holds two instructions with their own op_names and frames. */
+/* A fusion, whose computation contains two instructions with their own op_names and frames. */
 static struct syn_inst
 fusion(struct syn_plan *p, struct syn_program *pr, const char *base, int k, const char *op_name, uint32_t fr, int64_t cost)
 {
@@ -257,7 +257,8 @@ syn_kernel_kind(const struct syn_inst *in)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(in->nccl, kinds[i][0]) == 0)
 			return kinds[i][1];
-	/* The ends of the name tell whether that is all it does. */
+	/* --xla26 runs ncclDevKernel_SendRecv, whose name shows its kind; with the suffix in other jobs it may run any
+	 * operation. */
 	return syn_opt.xla26 ? "send-recv" : "nccl";
 }
 
@@ -324,7 +325,7 @@ buffers(struct syn_plan *p, struct syn_program *pr)
 	}
 }
 
-/* The longest prefix that all op_names share, cut at a '/'. */
+/* The longest common prefix of all op_names, cut at a '/'. */
 static const char *
 common_prefix(struct syn_plan *p, const struct syn_program *pr)
 {
@@ -366,7 +367,7 @@ title(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *i
 	               in->name, (long long)in->uid);
 }
 
-/* Report that no instruction has this name of --slow, with the names that there are. */
+/* Report that no instruction has this name given to --slow, with the names that exist. */
 static void
 no_such_instruction(const struct syn_plan *p, struct nsx_str name)
 {

@@ -1,5 +1,6 @@
-/* nccl.c -- --nccl: a job that calls NCCL in every way, without XLA: single calls, groups, fused and nested, of sends and receives, of several devices in one
- * process, in a CUDA graph. What each operation carries out is known before it is launched; the answers `nccl` and `communicators` say it. */
+/* nccl.c -- --nccl: a job that calls NCCL in every way, without XLA: single calls, groups, fused and nested, of sends
+ * and receives, of several devices in one process, in a CUDA graph. The calls that each operation executes are known
+ * before it is launched, and written to the answers `nccl` and `communicators`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,11 @@ struct call { const char *name; int shape; int64_t size, peer; };
 struct act {
 	const char *kind, *kernel;
 	bool        grouped, nested, torn, graph, pair;
-	int         ncalls;         /* that one operation carries out */
+	int         ncalls;         /* executed by one operation */
 };
 
-/* A device's part. Key: instances of one key are numbered. The second line is filled by neighbours(). */
+/* A device's record of an instance. key: instances of one key are numbered. The second line is filled by
+ * neighbours(). */
 struct part {
 	uint32_t op, dev; const char *kind; int64_t comm, bytes, group, number, low, high; int calls, key; bool silent, no_comm, is;
 	int64_t seq, last; int shown;
@@ -40,7 +42,8 @@ is_old(void)
 	return how("2.24");
 }
 
-/* Whether the export of the device's process does not tell how communicators were made: it began later, or the rows are damaged. */
+/* Whether the export of the device's process has no record of how communicators were created: it began later, or the
+ * rows are damaged. */
 static bool
 is_late(const struct syn_plan *p, uint32_t dev)
 {
@@ -65,7 +68,7 @@ pair_comm(uint32_t dev)
 	return 0xbee0 + dev / 2;
 }
 
-/* A range with a payload; false if that is one that is spoilt. */
+/* A range with a payload; false if that payload is damaged. */
 static bool
 put_range(struct syn_plan *p, uint32_t proc, uint32_t thread, const char *name, struct syn_payload pl)
 {
@@ -143,7 +146,7 @@ launch(struct syn_plan *p, uint32_t dev, uint32_t thread, const struct act *a)
 	return syn_op(p, o);
 }
 
-/* Whether all payloads of the calls are whole. */
+/* Whether all payloads of the calls are complete. */
 static bool
 make_calls(struct syn_plan *p, const struct act *a, uint32_t dev, uint32_t thread, int64_t comm, const struct call *c, int n)
 {
@@ -227,7 +230,7 @@ finish(struct syn_plan *p, struct part *list, int n)
 	numbers[list[0].key]++;
 }
 
-/* Devices [from, from + n) of one communicator do it. */
+/* Devices [from, from + n) of one communicator execute the act. */
 static void
 act(struct syn_plan *p, const struct act *a, uint32_t from, int n, int64_t size, int key)
 {
@@ -247,7 +250,7 @@ act(struct syn_plan *p, const struct act *a, uint32_t from, int n, int64_t size,
 	finish(p, list, n);
 }
 
-/* One thread of each process launches for all its devices: a group of as many calls as operations. */
+/* One thread of each process launches for all devices of the process: a group of as many calls as operations. */
 static void
 act_together(struct syn_plan *p, const struct act *a, int64_t size, int key)
 {
@@ -308,7 +311,7 @@ capture(struct syn_plan *p, int64_t size)
 	}
 }
 
-/* All hosts and devices have come to rest; when. */
+/* The time at which all hosts and devices are idle. */
 static int64_t
 idle(struct syn_plan *p)
 {
@@ -353,14 +356,15 @@ syn_nccl(struct syn_plan *p)
 		syn_add(&p->mark, ((struct syn_mark){ 1000, r, 0, syn_name(p, "NCCL"), 75, SYN_NCCL, 0 }));
 	make_communicators(p);
 	capture(p, 77 * 1024);
-	/* All are on one thread of time: a torn End first, before any group. */
+	/* All acts run one after the other: first an End without a Start, before any group. */
 	for (int64_t step = 0; step < syn_opt.steps; step++) {
 		if (step == 0)
 			act(p, &acts[13], 0, n, 0, keys[13]);
 		if (step == 1 && syn_opt.late >= 0)
 			p->proc.p[syn_opt.late].from = idle(p);
 		for (size_t i = 0; i < sizeof acts / sizeof *acts - 1; i++) {
-			/* A late capture does not know whose the nodes are, so its operations would be fewer. */
+			/* A late capture does not know which calls the nodes belong to, so it would have fewer known
+			 * operations. */
 			if (acts[i].graph && syn_opt.late >= 0)
 				continue;
 			act(p, &acts[i], 0, n, acts[i].graph ? 77 * 1024 : 4096 * (int64_t)(i + 1) + 1024 * (step % 3), keys[i]);
@@ -382,7 +386,7 @@ local_start(const struct syn_plan *p, const struct part *t)
 	return syn_local(p, p->dev.p[t->dev].proc, p->op.p[t->op].start);
 }
 
-/* By key, number, device: parts of an instance are neighbours. Those that are in none come last. */
+/* By key, number, device: the records of an instance follow each other. Those that are in no instance come last. */
 static int
 by_number(const void *a, const void *b)
 {
@@ -397,8 +401,9 @@ by_number(const void *a, const void *b)
 	return x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) : 0;
 }
 
-/* Of each part: how many devices the captures show of its instance, when the last of them started, and its place among all of its key on the device, captured
- * or not: some other capture has them all. */
+/* For each record: how many devices of its instance the captures contain, when the last of them started, and its
+ * position among all records of its key on the device. Records that are not captured count too, since some other
+ * capture has them all. */
 static void
 neighbours(const struct syn_plan *p)
 {

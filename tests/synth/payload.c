@@ -1,5 +1,6 @@
-/* payload.c -- payloads of XLA's ranges: structures of numbers and string handles, and the tables that describe them. The texts
- * follow XLA's rules: merged call stacks without the frames that the whole module shares, op_names without what the title says. */
+/* payload.c -- payloads of XLA's ranges: structures of numbers and string handles, and the tables that describe them.
+ * The texts follow XLA's rules: merged call stacks without the frames that the whole module shares, op_names without
+ * the part that is in the title. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 enum { DEEPEST = 32, MOST = 16 };
 enum { HANDLE = 80, INT = 5, INT32 = 15, INT64 = 17, UINT64 = 18, UINT8 = 12, SIZE = 22 };
-/* Those of --nccl follow: of 2.25 and later, then of before, in the order of enum syn_shape_of. */
+/* Those of --nccl follow: of NCCL 2.25 and later, then of earlier versions, in the order of enum syn_shape_of. */
 enum { S_MODULE, S_BASIC, S_DETAILED, S_COLLECTIVE, S_NCCL, S_NEW, S_OLD = S_NEW + SYN_N_SHAPES };
 
 
@@ -17,7 +18,7 @@ enum { S_MODULE, S_BASIC, S_DETAILED, S_COLLECTIVE, S_NCCL, S_NEW, S_OLD = S_NEW
 struct stack { uint32_t frame; const char *op; };
 struct stacks { struct stack v[MOST]; int n; };
 
-/* The frames of a stack, outermost first; how many. */
+/* The frames of a stack, outermost first; returns their number. */
 static uint32_t
 at(const struct syn_plan *p, uint32_t frame, uint32_t *chain)
 {
@@ -46,7 +47,8 @@ compare_frame(const struct syn_frame *a, const char *op_a, const struct syn_fram
 	return c ? c : strcmp(op_a, op_b);
 }
 
-/* Stacks as XLA sorts them: frame by frame, where only the innermost has an op_name. Of how many frames they agree in *same. */
+/* Stacks as XLA sorts them: frame by frame, where only the innermost has an op_name. *same is the number of equal
+ * frames, from the outermost on. */
 static int
 compare(const struct syn_plan *p, const struct stack *a, const struct stack *b, uint32_t *same)
 {
@@ -95,7 +97,7 @@ add(const struct syn_plan *p, struct stacks *s, uint32_t frame, const char *op)
 	s->n++;
 }
 
-/* The longest common beginning of two op_names, at a slash. */
+/* The longest common prefix of two op_names, cut at a slash. */
 static const char *
 common(struct syn_plan *p, const char *a, const char *b)
 {
@@ -122,7 +124,7 @@ common_op_name(struct syn_plan *p, const struct syn_program *pr, const struct sy
 	return op ? op : "";
 }
 
-/* The part of the instruction's stacks in the text. */
+/* The text for the instruction's stacks. */
 static struct stacks
 stacks_of(struct syn_plan *p, const struct syn_program *pr, const struct syn_inst *in)
 {
@@ -298,7 +300,7 @@ is_nccl(const char *what)
 	return syn_opt.nccl && strcmp(syn_opt.nccl, what) == 0;
 }
 
-/* Newer profilers number schemas from 2^32 on. Of NCCL's a number means one thing in one version and another in the next. */
+/* Newer profilers number schemas from 2^32 on. For NCCL, a number has different meanings in different versions. */
 static int64_t
 schema_id(int schema)
 {
@@ -410,7 +412,7 @@ fill_inst(struct xport *x, struct blob *b, uint32_t prog, const struct syn_inst 
 	}
 }
 
-/* What the plan's range i is a range of; SYN_NONE: of nothing that has a payload. */
+/* The thunk whose range is the plan's range i; SYN_NONE: none. */
 static uint32_t
 thunk_of(const struct syn_plan *p, uint32_t i)
 {
@@ -436,7 +438,7 @@ module_of(const struct syn_plan *p, uint32_t i)
 	return SYN_NONE;
 }
 
-/* Ways to spoil a payload, each for some instructions; its length. */
+/* Ways to damage a payload, each for some instructions; returns its length. */
 static int
 spoil(struct blob *b, uint32_t inst, int n)
 {
@@ -527,7 +529,8 @@ xport_payload(struct xport *x, struct db_table *t, int col, uint32_t range)
 
 /* ---- answers */
 
-/* Whether a text shows where the stack ends: not if another goes on from there, and no op_name is left to show, nor if all of it is the module's. */
+/* Whether a text shows where the stack ends: it does not if another stack continues from there and this one has no
+ * op_name, or if all of its frames are those of the module. */
 static bool
 shown(struct syn_plan *p, const struct syn_program *pr, const struct stacks *s, int i)
 {
@@ -545,7 +548,8 @@ shown(struct syn_plan *p, const struct syn_program *pr, const struct stacks *s, 
 	return true;
 }
 
-/* places: op_name and frames of every instruction as far as payloads show them; those without frames come once, with their op_name. */
+/* places: op_name and frames of every instruction as far as payloads show them; an instruction without frames has one
+ * row, with its op_name. */
 void
 syn_places(struct syn_plan *p)
 {

@@ -1,4 +1,4 @@
-/* plan.c -- steps of which a plan is made: names, chance, clocks, processes, ranges, calls, operations. */
+/* plan.c -- functions for building a plan: names, random numbers, clocks, processes, ranges, calls, operations. */
 #include "x26.h"
 
 #include <stdarg.h>
@@ -148,7 +148,8 @@ add_proc(struct syn_plan *p, int i)
 	const char *slice = strcmp(o->titles, "2026") == 0 ? "partition" : "slice";
 	int64_t world = o->procs * o->devices;
 
-	/* Processes of a host share clock and capture, and are started in any order: by ranks on every other host. */
+	/* Processes of a host share clock and capture, and are started in any order; on every other host in the order
+	 * of ranks. */
 	int on_host = o->hosts ? (int)(o->procs / o->hosts) : 1, rank = i % on_host;
 	const struct syn_proc *first = rank ? &p->proc.p[i - rank] : NULL;
 	int order = i / on_host % 2 ? rank : rank % 2 ? rank - 1 : rank + 1 < on_host ? rank + 1 : rank;
@@ -156,7 +157,7 @@ add_proc(struct syn_plan *p, int i)
 	/* Process ids of containers: they repeat from one export to another, never within one. */
 	pr.pid = (uint32_t)(4242 + 37 * (o->one_export ? i : o->hosts ? order : i % 3));
 	pr.vm = 1;
-	/* Reports are named in another order than ranks, too. */
+	/* The order of report names also differs from that of ranks. */
 	pr.xport = o->one_export ? 0 : (uint32_t)(o->hosts ? o->hosts - 1 - i / on_host : i);
 	pr.from = INT64_MIN;
 	pr.until = INT64_MAX;
@@ -184,7 +185,8 @@ add_proc(struct syn_plan *p, int i)
 
 		add_thread(&pr, pr.pid + 40 + (uint32_t)l, name);
 		d.proc = (uint32_t)i;
-		/* A process with one device launches from its main thread, though the launcher's is named too. */
+		/* A process with one device launches from its main thread, although the launcher thread has a name
+		 * too. */
 		d.thread = o->devices > 1 && !o->torch ? 1 + (uint32_t)l : 0;
 		d.local = l;
 		d.global = g;

@@ -1,10 +1,10 @@
 /* plant.c -- --plant: one cause that makes every step of the job slow, and the expected diagnosis.
  *
- *   slow-collective   a reduce-scatter takes ten times as long as its equals
+ *   slow-collective   a reduce-scatter takes ten times as long as equal ones
  *   late-host         the last process loads a batch before each step, while its devices and then all others wait
- *   blocking          every host reads the loss of each step by a copy that blocks, and writes a log before it goes on
+ *   blocking          every host reads the loss of each step by a copy that blocks, and writes a log, then continues
  *   straggler         the last device computes slower than the others
- *   layout            arrays are transposed at length in every layer */
+ *   layout            arrays are transposed for a long time in every layer */
 #include <string.h>
 
 #include "synth.h"

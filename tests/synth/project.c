@@ -72,7 +72,7 @@ give(struct syn_range *r, const struct launched *l)
 	r->ops++;
 }
 
-/* Of the ranges still open, those that end before t are over. */
+/* Close the open ranges that end before t. */
 static size_t
 drop(const struct syn_plan *p, uint32_t *open, size_t n, int64_t t)
 {

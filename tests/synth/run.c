@@ -1,4 +1,4 @@
-/* run.c -- the job in true time: devices run the same programs side by side, meet in collectives and wait there. */
+/* run.c -- the job in true time: devices run the same programs concurrently, and wait for each other in collectives. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ compute(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev,
 	syn_close_thunk(p, dev);
 }
 
-/* A collective's kernel on one device, from when it can begin; how long it runs its group decides. */
+/* A collective's kernel on one device, from its earliest possible start; its end depends on its group. */
 static uint32_t
 arrive(struct syn_plan *p, const struct syn_inst *in, uint32_t dev, uint32_t call)
 {
@@ -402,7 +402,7 @@ syn_execute(struct syn_plan *p, uint32_t prog)
 	free(module);
 }
 
-/* The loss of the step before comes back to the host: a copy in no range, for which the host waits. */
+/* The loss of the previous step is copied to the host, outside of all ranges, and the host waits for the copy. */
 static void
 read_loss(struct syn_plan *p, uint32_t dev)
 {
@@ -418,7 +418,7 @@ read_loss(struct syn_plan *p, uint32_t dev)
 	d->step_end = max64(d->compute, d->comm);
 }
 
-/* Everyone's GPU is idle and every host has noticed. */
+/* All GPUs are idle, and every host has noticed that. */
 void
 syn_settle(struct syn_plan *p)
 {
@@ -429,7 +429,7 @@ syn_settle(struct syn_plan *p)
 	}
 }
 
-/* What a capture that begins in the middle of a module sees of it: thunks without their module. */
+/* What a capture that begins in the middle of a module contains of it: thunks without their module. */
 static void
 leftovers(struct syn_plan *p, uint32_t prog)
 {

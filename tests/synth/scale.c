@@ -64,7 +64,8 @@ runs(int64_t block, int call)
 	return calls[call].kernel && (calls[call].kernel != NORM || block % 5 == 0);
 }
 
-/* The next multiple of TICK with --ties: kernels of a block stay in order, those of other threads meet them. */
+/* The next multiple of TICK with --ties: kernels of a block stay in order, and share start times with those of other
+ * threads. */
 static int64_t
 tick(int64_t t)
 {

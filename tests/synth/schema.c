@@ -1,4 +1,5 @@
-/* schema.c -- tables of Nsight Systems exports as their schema versions have them: columns come in the middle, tables are renamed. */
+/* schema.c -- tables of Nsight Systems exports as their schema versions have them: columns are inserted in the middle,
+ * tables are renamed. */
 #include <string.h>
 
 #include "db.h"

@@ -51,15 +51,15 @@ cut_ranges(struct syn_plan *p)
 		if (!r->gone && !(r->open && pr->open_null) && r->lend > last[pr->xport])
 			last[pr->xport] = r->lend;
 	}
-	/* A range without an end ends with the last of all ranges of the export. */
+	/* A range without an end ends when the last range of the export ends. */
 	for (size_t i = 0; i < p->range.n; i++)
 		if (p->range.p[i].open && p->proc.p[p->range.p[i].proc].open_null)
 			p->range.p[i].lend = last[p->proc.p[p->range.p[i].proc].xport];
 	free(last);
 }
 
-/* Forget the calls of n operations, spread over all executions but the last of each program: in that, fewer operations than
- * before would look like a capture that was cut off. */
+/* Drop the calls of n operations, spread over all executions except the last one of each program: there, fewer
+ * operations than before would look like a capture that was cut off. */
 static void
 lose_calls(struct syn_plan *p, int64_t n)
 {

@@ -25,8 +25,8 @@ extern struct syn_opts syn_opt;
 /* Programs, as a compiler would produce them. */
 enum syn_what {
 	SYN_COMPUTE,    /* kernels on the compute stream */
-	SYN_ASYNC,      /* a collective on the communication stream, waited for by its SYN_DONE */
-	SYN_SYNC,       /* a collective that the compute stream waits for at once */
+	SYN_ASYNC,      /* a collective on the communication stream, for which its SYN_DONE waits */
+	SYN_SYNC,       /* a collective for which the compute stream waits immediately */
 	SYN_DONE,       /* host work only: the compute stream waits for the collective `start` */
 	SYN_WHILE,      /* a loop: encloses the thunks of its body, and copies its condition to the host */
 	SYN_COPY,       /* device-to-device copy */
@@ -59,7 +59,7 @@ struct syn_inst {
 	int64_t  uid;        /* unique_hlo_op_id */
 	uint32_t title;      /* in plan.names */
 	uint32_t home, calls[2];   /* in program.home: its computation, the one it calls (SYN_NONE: none) */
-	int      form;       /* how the dump has its groups: enum syn_form */
+	int      form;       /* the form of its groups in the dump: enum syn_form */
 	/* of --xla26 */
 	int64_t  same;       /* fusions of one number have equal computations */
 	uint32_t inside;     /* a copy in its computation that has a range, SYN_NONE: none */
@@ -71,7 +71,7 @@ struct syn_inst {
 enum syn_home_kind { SYN_ENTRY, SYN_BODY, SYN_COND, SYN_NODES, SYN_WRAP, SYN_FUSED, SYN_REDUCER };
 struct syn_home { enum syn_home_kind kind; const char *name; int64_t id; uint32_t of, first, last; };
 
-/* Spellings of replica groups, in the order that XLA had them. */
+/* Forms of replica groups, in the order in which XLA introduced them. */
 enum syn_form {
 	SYN_NO_GROUPS,       /* none given: all devices */
 	SYN_ALL_PARTITIONS,  /* one replica, with all its partitions */
@@ -104,8 +104,8 @@ struct syn_program {
 struct syn_thread {
 	uint32_t    tid;
 	const char *name;
-	int64_t     now;          /* host time it has got to */
-	uint32_t    top, thunk, module;   /* innermost that is open, SYN_NONE: none */
+	int64_t     now;          /* host time that it has reached */
+	uint32_t    top, thunk, module;   /* innermost open ones, SYN_NONE: none */
 };
 enum syn_domain { SYN_DEFAULT, SYN_TSL, SYN_NCCL, SYN_CUBLAS, SYN_DOMAINS };
 struct syn_proc {
@@ -124,7 +124,7 @@ struct syn_dev {
 	uint32_t proc, thread;    /* thread that launches */
 	int      local, global;
 	int64_t  cuda;            /* deviceId */
-	int64_t  compute, comm, copy;   /* when each stream is free */
+	int64_t  compute, comm, copy;   /* when each stream becomes free */
 	int64_t  step_end;        /* GPU end of the step before */
 	bool     member;          /* of --nccl: the payloads of its communicators are whole */
 	bool     captured;        /* of --nccl: the payload of the call in its graph is whole */
@@ -158,7 +158,7 @@ struct syn_call {
 	uint32_t corr;
 	bool     is_driver, gone, launches;
 };
-/* Part in an instance of a collective. */
+/* The record of an instance of a collective. */
 struct syn_meet { uint32_t instance; int64_t wait, group, bytes; };   /* instance SYN_NONE: no collective */
 enum syn_op_type { SYN_KERNEL, SYN_MEMCPY, SYN_MEMSET, SYN_GRAPH };
 struct syn_op {
@@ -194,7 +194,7 @@ struct syn_unit {
 	/* as the export shows it */
 	int64_t  start, end, ops;
 };
-/* Rows that are no ranges: marks (34), categories (33), thread names (39), domains (75). */
+/* Rows that are not ranges: marks (34), categories (33), thread names (39), domains (75). */
 struct syn_mark { int64_t time; uint32_t proc, thread, name; int type, domain, category; };
 
 /* Of --nccl: the payload of a range, and a node of a CUDA graph as captured. */
@@ -219,7 +219,8 @@ struct syn_plan {
 	NSX_VEC(struct syn_op)      op;
 	NSX_VEC(struct syn_thunk)   thunk;
 	NSX_VEC(struct syn_unit)    unit;    /* of --xla26; 0 is no thunk */
-	NSX_VEC(struct syn_thunk)   split;   /* the kept ones, command buffers taken apart, as one with a dump can */
+	NSX_VEC(struct syn_thunk)   split;   /* the kept thunks, with command buffers taken apart as a tool with a dump
+	                                      * does */
 	NSX_VEC(struct syn_thunk)   bare;    /* the same without a dump */
 	NSX_VEC(struct syn_module)  module;
 	NSX_VEC(struct syn_mark)    mark;
@@ -230,9 +231,9 @@ struct syn_plan {
 	bool     comm;                 /* the job communicates */
 };
 
-/* plan.c: steps of making a plan. */
+/* plan.c: functions for building a plan. */
 void        syn_die(const char *fmt, ...) NSX_PRINTF(1, 2) __attribute__((noreturn));
-void       *syn_check(void *p);          /* p, which is not NULL: memory did not run out */
+void       *syn_check(void *p);          /* returns p, which is not NULL; exits when out of memory */
 #define syn_add(v, x) ((void)(nsx_vec_push((v), (x)) || (syn_die("out of memory"), 0)))
 const char *syn_fmt(struct syn_plan *p, const char *fmt, ...) NSX_PRINTF(2, 3);
 uint32_t    syn_name(struct syn_plan *p, const char *s);
@@ -268,7 +269,7 @@ bool        syn_dumped(const struct syn_inst *in);                 /* the dump h
 int         syn_logical_device(const struct syn_plan *p, int id);  /* by the program's device assignment; its own inverse */
 bool        syn_reduces(const struct syn_inst *in);
 void        syn_groups(const struct syn_plan *p, const struct syn_inst *in, struct syn_groups *g);   /* the caller frees both lists */
-int         syn_first_group(const struct syn_plan *p, const struct syn_inst *in);   /* devices in it */
+int         syn_first_group(const struct syn_plan *p, const struct syn_inst *in);   /* number of its devices */
 const char *syn_stack(struct syn_plan *p, uint32_t frame);         /* as tools print it, "" for SYN_NONE */
 const char *syn_fingerprint(struct syn_plan *p, uint32_t proc, uint32_t prog);
 const char *syn_scheduling_name(struct syn_plan *p, const struct syn_inst *in);     /* "" for none */
@@ -283,7 +284,7 @@ int64_t syn_spend(struct syn_plan *p, const struct syn_dev *d, int64_t cost, int
 void syn_open_module(struct syn_plan *p, uint32_t prog, uint32_t dev);
 void syn_open_thunk(struct syn_plan *p, const struct syn_inst *in, uint32_t i, uint32_t dev, uint32_t module);
 void syn_close_thunk(struct syn_plan *p, uint32_t dev);
-/* run.c: the devices' kernels op[] of a collective have begun; when they end, and part[], their part in it. */
+/* run.c: the devices' kernels op[] of a collective have begun; sets when they end, and part[], their records of it. */
 void syn_meet(struct syn_plan *p, const struct syn_inst *in, const uint32_t *op, struct syn_meet *part, int64_t exec);
 void syn_domains(struct syn_plan *p);                              /* run.c: names of domains */
 /* plant.c: the additions of --plant. */
@@ -291,12 +292,13 @@ bool syn_plant_known(const char *what);
 void syn_plant_costs(struct syn_program *pr);                      /* to the program of the step */
 void syn_plant_people(struct syn_plan *p);                         /* to devices */
 void syn_plant_before(struct syn_plan *p);                         /* before a step */
-bool syn_plant_after(struct syn_plan *p, uint32_t dev);            /* behind a step; whether it read the loss */
+bool syn_plant_after(struct syn_plan *p, uint32_t dev);            /* after a step; whether it read the loss */
 void syn_plant_answer(void);
 void syn_torch(struct syn_plan *p);                                /* torch.c */
 void syn_nccl(struct syn_plan *p);                                 /* nccl.c */
 void syn_nccl_answers(struct syn_plan *p);
-bool syn_payload_spoilt(uint32_t payload);                         /* payload.c: whether that one (1 + index) is not to be understood */
+bool syn_payload_spoilt(uint32_t payload);                         /* payload.c: whether that payload (1 + index) is
+                                                                    * damaged */
 void syn_show(struct syn_plan *p);                                 /* show.c: the part of the plan in each capture */
 void syn_project(struct syn_plan *p);                              /* project.c */
 void syn_judge(struct syn_plan *p);                                /* judge.c: modules, thunks, hidden time */
@@ -305,7 +307,7 @@ void syn_places(struct syn_plan *p);                               /* payload.c:
 /* list: the thunks to count, NULL: those of the plan. */
 void syn_answer_modules(struct syn_plan *p, const char *file, bool tuner, const struct syn_thunk *list, size_t nlist);
 uint32_t syn_rest(struct syn_plan *p, const struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);   /* model.c: the instruction for kernels of `in` that remain with a buffer */
-void syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);            /* model.c: make it */
+void syn_rests(struct syn_plan *p, struct syn_program *pr, uint32_t buffer, const struct syn_inst *in);            /* model.c: create it */
 const char *syn_kernel_kind(const struct syn_inst *in);            /* model.c: the collective of NCCL's kernel, by its name only */
 void syn_answer_thunks(struct syn_plan *p, const char *file, const struct syn_thunk *list, size_t nlist, bool tuner);
 void syn_answer_collectives(struct syn_plan *p);
@@ -318,23 +320,25 @@ void syn_dumps(struct syn_plan *p);                                /* dump.c: DI
 void syn_answer_insts(struct syn_plan *p);                         /* folds.c */
 void syn_folds(struct syn_plan *p);                                /* folds.c: answers that need dumps */
 
-/* heap.c: an invented use of memory by the program's instructions. */
+/* heap.c: generated use of memory by the program's instructions. */
 struct syn_event { int kind; int64_t buffer, shares; uint32_t inst; };   /* kind: 0 ALLOC, 1 FREE, 2 SHARE_WITH; inst of the entry computation */
 struct syn_trace {
 	NSX_VEC(int64_t) size;   /* by buffer */
 	NSX_VEC(struct syn_event) event;
 	int64_t peak, points, color;
-	/* Reserved sizes of this memory. The first shared bytes of arguments are those of results too; slack is reserved for the trace beyond its peak. */
+	/* Reserved sizes of this memory. The first `shared` bytes of arguments are also those of results; slack is
+	 * reserved for the trace beyond its peak. */
 	int64_t arguments, outputs, shared, constants, local, slack;
 };
-int  syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2]);   /* how many traces; the caller frees their lists */
+int  syn_heap(struct syn_plan *p, uint32_t prog, struct syn_trace trace[2]);   /* returns the number of traces; the
+                                                                                * caller frees their lists */
 void syn_heap_answers(struct syn_plan *p);
 
 /* tsv.c: an answers file. */
 struct syn_tsv { const char *name; struct nsx_buf buf; };
 void syn_tsv_open(struct syn_tsv *t, const char *name, const char *header);
 void syn_tsv_row(struct syn_tsv *t, const char *fmt, ...) NSX_PRINTF(2, 3);
-void syn_tsv_close(struct syn_tsv *t);    /* write DIR/answers/NAME.tsv; falsify one number if asked to */
+void syn_tsv_close(struct syn_tsv *t);    /* write DIR/answers/NAME.tsv; falsify one number if requested */
 void syn_tsv_checked(void);               /* die when the file to falsify was not written */
 
 #endif

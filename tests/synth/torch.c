@@ -1,6 +1,6 @@
-/* torch.c -- a job as PyTorch annotates it: inline text in the default domain, deep nesting on two threads, start/end ranges that
- * respect no nesting, some ended by another thread, and NCCL's domain with registered strings; or steps as servers of language models
- * name them, by what they do. */
+/* torch.c -- a job as PyTorch annotates it: inline text in the default domain, deep nesting on two threads, start/end
+ * ranges that do not nest, some ended by another thread, and NCCL's domain with registered strings; or steps named as
+ * servers of language models name them, after their contents. */
 #include <string.h>
 
 #include "synth.h"
@@ -38,7 +38,7 @@ op(struct torch *t, uint32_t thread, enum syn_op_type type, int stream, const ch
 	o.start = p->call.p[o.call].end + syn_rnd(p, 1000, 6000);
 	if (o.start < *tail)
 		o.start = *tail;
-	/* Communication waits by an event for what it sends. */
+	/* Communication waits, by an event, for the data that it sends. */
 	if (stream != 7 && o.start < d->compute)
 		o.start = d->compute;
 	o.end = o.start + dur + syn_rnd(p, 0, dur / 4);
@@ -58,7 +58,7 @@ pop(struct torch *t, uint32_t thread)
 	syn_pop(t->p, t->proc, thread);
 }
 
-/* Start/end ranges know no stack. */
+/* Start/end ranges do not nest as a stack. */
 static uint32_t
 start_range(struct torch *t, uint32_t thread, const char *name)
 {
@@ -181,7 +181,8 @@ train(struct torch *t, int64_t k, uint32_t *overlapping)
 	thread_of(t, 0)->now += syn_rnd(p, 20000, 60000);
 }
 
-/* A step of a server: every fourth one takes on requests (prefill), of 512 tokens each, the others make a token for each (decode). */
+/* A step of a server: every fourth one accepts requests (prefill) of 512 tokens each, the others generate a token for
+ * each (decode). */
 static void
 serve(struct torch *t, int64_t k)
 {
@@ -210,7 +211,7 @@ serve(struct torch *t, int64_t k)
 	push(t, 0, "aten::argmax");
 	op(t, 0, SYN_KERNEL, 7, "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float, at::native::ArgMaxOps<float>>>(T3)", 6000);
 	pop(t, 0);
-	/* The tokens are needed before the next step can be put together. */
+	/* The tokens are needed before the next step can be prepared. */
 	if (thread_of(t, 0)->now < p->dev.p[t->dev].compute)
 		syn_call(p, t->proc, 0, "cudaStreamSynchronize_v3020", p->dev.p[t->dev].compute - thread_of(t, 0)->now + syn_rnd(p, 2000, 5000));
 	pop(t, 0);

@@ -1,4 +1,4 @@
-/* tsv.c -- an answers file: a header and rows, kept until complete, where asked with one number made wrong. */
+/* tsv.c -- an answers file: a header and rows, kept until complete; on request, one number is made wrong. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,8 @@ syn_tsv_row(struct syn_tsv *t, const char *fmt, ...)
 	nsx_buf_char(&t->buf, '\n');
 }
 
-/* Change a digit of the last number of a row in the middle: column `dur`, if there is one, or the last number before its end. */
+/* Change a digit of the last number of a row in the middle: in column `dur` if there is one, else the last number of
+ * the row. */
 static void
 make_wrong(struct syn_tsv *t)
 {

@@ -45,7 +45,7 @@ plant_loop(struct work_plant *p)
 	work_fuses(p, &body, x, &a, "kLoop");
 }
 
-/* Sums of exponentials: n exponentials, and one addition less for each sum than it has terms. */
+/* Sums of exponentials: n exponentials, and for each sum one addition less than its number of terms. */
 static void
 plant_reduce(struct work_plant *p)
 {
@@ -69,7 +69,7 @@ plant_reduce(struct work_plant *p)
 	work_fuses(p, &body, x, &out, "kInput");
 }
 
-/* Pooling: each output adds as many as its window holds, less one. */
+/* Pooling: each output takes one addition less than its window has elements. */
 static void
 plant_pool(struct work_plant *p)
 {

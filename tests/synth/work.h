@@ -7,7 +7,7 @@
 
 enum { S8 = 2, S32 = 4, U8 = 6, F16 = 10, F32 = 11, F64 = 12, TUPLE = 13, BF16 = 16, F8 = 20, RANK = 8 };
 
-/* What one execution does. Not modelled: tools must report no work. */
+/* What one execution does. If it is not modelled, tools must report no work. */
 struct work {
 	char        name[64];
 	const char *opcode, *math;      /* math NULL where flops is 0 */
@@ -34,8 +34,8 @@ pb   work_proto(struct work_module *m, const char *name, int64_t id);
 /* work_build.c: construction. */
 
 struct work_array { int type, rank; int64_t dim[RANK]; };
-struct work_comp  { pb *body; int64_t local; };     /* a computation under way, and its parameters so far; the entry is
-                                                     * one too */
+struct work_comp  { pb *body; int64_t local; };     /* a computation under construction, and its parameters so far; the
+                                                     * entry is one too */
 
 int64_t work_between(struct work_module *m, int64_t from, int64_t to);   /* both included */
 bool    work_maybe(struct work_module *m);
@@ -47,7 +47,7 @@ struct work_array work_array(int type, int rank, ...);                   /* size
 
 void    work_sub(pb *to, uint32_t field, pb *m);                         /* pb_msg that does not lose a failure */
 void    work_packed(pb *to, uint32_t field, const int64_t *v, int n);
-pb      work_shape(struct work_module *m, const struct work_array *a);   /* in a layout by chance */
+pb      work_shape(struct work_module *m, const struct work_array *a);   /* in a random layout */
 
 /* An instruction of a computation, with a unique name, with `more` fields (NULL: none; emptied) and n operands,
  * int64_t; its id. */
@@ -66,7 +66,7 @@ struct work_plant {
 	int                 n;
 };
 int64_t work_reads(struct work_plant *p, struct work_array a);           /* the next operand; its bytes */
-/* The instruction itself: out, and where `space` a workspace beside it, which is no traffic that must be. */
+/* The instruction itself: out, and if `space` a workspace beside it, which is not required traffic. */
 void    work_stands(struct work_plant *p, const struct work_array *out, bool space, pb *more);
 /* The same as a fusion of a computation with that root, which is emptied; its parameters are what was read. */
 void    work_fuses(struct work_plant *p, pb *body, int64_t root, const struct work_array *out, const char *kind);

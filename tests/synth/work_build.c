@@ -4,7 +4,7 @@
 
 #include "work.h"
 
-/* ---- chance and sizes */
+/* ---- random numbers and sizes */
 
 int64_t
 work_between(struct work_module *m, int64_t from, int64_t to)
@@ -183,7 +183,7 @@ work_reads(struct work_plant *p, struct work_array a)
 	return work_bytes_of(&a);
 }
 
-/* The instruction itself: out, and where `space` a workspace beside it, which is no traffic that must be. */
+/* The instruction itself: out, and if `space` a workspace beside it, which is not required traffic. */
 void
 work_stands(struct work_plant *p, const struct work_array *out, bool space, pb *more)
 {

@@ -152,7 +152,7 @@ window(struct work_module *m)
 
 	switch (work_between(m, 0, 2)) {
 	case 0:
-		/* Not padded: every output meets every tap. */
+		/* Not padded: every output is paired with every tap. */
 		w.dilation = work_between(m, 1, 3);
 		w.stride = work_between(m, 1, 3);
 		over = work_between(m, 0, 20);
@@ -161,7 +161,7 @@ window(struct work_module *m)
 		w.pairs = w.out * w.taps;
 		break;
 	case 1:
-		/* Half of the taps beyond each end: 1 + 2 + ... + half are lost there. */
+		/* Half of the taps extend beyond each end: 1 + 2 + ... + half pairs are lost there. */
 		over = work_between(m, 0, 3);
 		w.taps = 2 * over + 1;
 		w.low = w.high = over;
@@ -169,7 +169,8 @@ window(struct work_module *m)
 		w.pairs = w.in * w.taps - over * (over + 1);
 		break;
 	default:
-		/* The maximum size, of a dilated input: every input meets every tap, holes do no work. */
+		/* The maximum size, of a dilated input: every input is paired with every tap, and holes cause no
+		 * work. */
 		w.base = work_between(m, 1, 3);
 		w.in = work_between(m, 1, 12);
 		w.low = w.high = w.taps - 1;

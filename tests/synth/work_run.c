@@ -14,15 +14,16 @@
 enum { PID = 4242, STREAM = 7, TSL = 1, EXECUTIONS = 2, PROGRAM = 5 };
 enum { KERNEL = 1, LAUNCH };
 
-/* The device: 108 multiprocessors of 1.41 GHz and 1555.2 GB/s of memory; operations of one of its multiprocessors in a
- * clock, as NVIDIA's description of the A100 has them, a multiply-add as two. Missing math (f8) runs as bf16. */
+/* The device: 108 multiprocessors of 1.41 GHz and 1555.2 GB/s of memory; operations of one multiprocessor per clock
+ * according to NVIDIA's description of the A100, where a multiply-add counts as two. Missing math (f8) runs as bf16. */
 enum { SMS = 108 };
 static const int64_t clock_rate = 1410000000, bandwidth = INT64_C(1555200000000);
 static const struct { const char *math; int ops; } rates[] = { { "bf16", 2048 }, { "f16", 2048 }, { "f8", 2048 },
                                                                { "tf32", 1024 }, { "s8", 4096 }, { "f64", 128 },
                                                                { "f32", 128 } };
 
-struct run { int64_t total, count, times, kernels; };   /* times in each execution of the program, of so many kernels */
+struct run { int64_t total, count, times, kernels; };   /* it runs `times` times in each execution of the program, with
+                                                         * `kernels` kernels each */
 
 struct job {
 	struct db *d;
@@ -34,7 +35,7 @@ struct job {
 static int64_t process(void) { return INT64_C(1) << 48 | (int64_t)PID << 24; }
 static int64_t thread(void) { return process() | PID; }
 
-/* Nanoseconds of so much work at the peak of a math. */
+/* The nanoseconds that the work takes at the peak of a math. */
 static double
 at_peak(int64_t work, const char *math)
 {
@@ -58,7 +59,7 @@ least(const struct work *w, double limits[3])
 	return bound;
 }
 
-/* One execution of instruction n: its range, and kernels one after the other. */
+/* One execution of instruction n: its range, and its kernels one after the other. */
 static void
 execute(struct job *j, size_t n)
 {
@@ -67,7 +68,7 @@ execute(struct job *j, size_t n)
 	char title[128];
 
 	limit = limits[least(&j->m.work.p[n], limits)];
-	/* Some are faster than they can be: caches, clocks. */
+	/* Some are faster than the limit allows, as caches and clocks make real ones. */
 	for (int64_t k = 0; k < j->run[n].kernels; k++) {
 		int64_t c0 = j->host + 700, dur = 800 + (int64_t)(limit * (double)work_between(&j->m, 60,
 			300) / 100 / (double)j->run[n].kernels), begin;

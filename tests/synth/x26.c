@@ -1,5 +1,6 @@
-/* x26.c -- the programs of --xla26 as a compiler of 2026 would produce them: thunks in a tree, whose nodes are hard to identify.
- * Kernels are shared by equal fusions of one command buffer and of two, and by programs; thunks share instructions. */
+/* x26.c -- the programs of --xla26 as a compiler of 2026 would produce them: a tree of thunks, whose graph nodes are
+ * hard to identify. Equal fusions of one command buffer, of two buffers and of two programs share kernels; thunks share
+ * instructions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ add(struct build *b, struct x26_step s)
 	return n;
 }
 
-/* The next thunks are below step, in its second list or its first, and in that computation. */
+/* The next thunks are children of step, in its second list (other) or its first, and in computation `in`. */
 static void
 down(struct build *b, uint32_t step, bool other, uint32_t in)
 {
@@ -108,7 +109,7 @@ up(struct build *b)
 	b->depth--;
 }
 
-/* A fusion; same: of equal computations, 0 for one that equals no other. */
+/* A fusion; same: a number that fusions with equal computations share, 0 if no other is equal. */
 static uint32_t
 fusion(struct build *b, const char *name, const char *what, int64_t same, int64_t cost)
 {
@@ -120,7 +121,7 @@ fusion(struct build *b, const char *name, const char *what, int64_t same, int64_
 	return i;
 }
 
-/* A thunk of a fusion, which runs that kernel, NULL: its own. */
+/* A thunk of a fusion that runs this kernel; NULL: its own kernel. */
 static void
 thunk(struct build *b, uint32_t inst, const char *kernel)
 {
@@ -177,7 +178,7 @@ set(struct build *b, const char *name, const char *opcode, int64_t bytes)
 	add(b, s);
 }
 
-/* The computation that an async-start calls has the instruction; its `first` is where the start stands. */
+/* The computation that an async-start calls contains the instruction; its `first` is the position of the start. */
 static void
 wrap(struct build *b, uint32_t i, const char *wrapper)
 {
@@ -188,7 +189,7 @@ wrap(struct build *b, uint32_t i, const char *wrapper)
 	b->pr->inst.p[i].home = h;
 }
 
-/* A collective; async: until its done, which the caller adds. */
+/* A collective; async: it runs until its done, which the caller adds. */
 static uint32_t
 collective(struct build *b, const char *name, const char *opcode, const char *kind, const char *nccl, bool async, struct syn_shape shape, int64_t cost)
 {
@@ -327,7 +328,7 @@ static const char NVJET[] = "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_TNN";
 static const char SPLIT[] = "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, false>(cublasLt::cublasSplitKParams<float>, float const*)";
 static const char TOPK[] = "void raft::matrix::detail::select::radix::impl::radix_topk_one_block_kernel<float, unsigned int, 8>(float const*, long)";
 
-/* Whatever a command buffer may hold beside each other. */
+/* All kinds of work that one command buffer may contain. */
 static void
 first_buffer(struct build *b, int64_t gemm)
 {
@@ -343,7 +344,7 @@ first_buffer(struct build *b, int64_t gemm)
 	copy(b, "copy.34", 1048576);
 	copy(b, "copy.35", 65536);
 	set(b, "broadcast.9", "broadcast", 4);
-	/* Two thunks of one instruction; their kernel is named after what is in it. */
+	/* Two thunks of one instruction; their kernel is named after an instruction inside it. */
 	i = fusion(b, "fusion.1", "sort", 0, 17000);
 	thunk(b, i, "sort_12_1");
 	thunk(b, i, "sort_12_1");
@@ -352,13 +353,13 @@ first_buffer(struct build *b, int64_t gemm)
 	collective(b, "all-reduce.6", "all-reduce", "all-reduce", "AllReduce", false, (struct syn_shape){ F32, 1, { 64 } }, 11000);
 	library(b, "custom-call.4", "kCublasLtMatmul", NVJET, NULL, 31000);
 	library(b, "custom-call.7", "kSelectK", TOPK, NULL, 21000);
-	/* Its node is not the last of its kernel to start. */
+	/* Among the nodes of its kernel it has the highest number, but does not start last. */
 	shared(b, "gemm_fusion_dot.70", gemm, "gemm_fusion_dot_67", 52000);
 	b->t->step.p[b->t->step.n - 1].aside = true;
 	end_buffer(b);
 }
 
-/* A loop that the host drives, with a command buffer launched each trip. */
+/* A loop that the host drives, with a command buffer launched in each iteration. */
 static void
 host_loop(struct build *b, int64_t gemm)
 {
@@ -378,7 +379,7 @@ host_loop(struct build *b, int64_t gemm)
 	up(b);
 }
 
-/* A loop that the graph holds: each node of its body runs once a trip. */
+/* A loop inside the graph: each node of its body runs once per iteration. */
 static void
 inner_loop(struct build *b)
 {
@@ -443,7 +444,7 @@ host_copy(struct build *b, const char *name, const char *opcode, int host, int64
 	return s.inst;
 }
 
-/* A loop whose trips XLA has counted: its condition never runs. */
+/* A loop whose number of iterations XLA knows: its condition never runs. */
 static void
 counted_loop(struct build *b)
 {
@@ -465,7 +466,7 @@ offload(struct build *b)
 	out = slice(b, "wrapped_dynamic-update-slice", "copy.31", 2, "dynamic-update-slice-start.1", 1048576);
 	plain(b, "loop_subtract_fusion.1", "sub", 30000);
 	done(b, out, "dynamic-update-slice-done.1", "async-done");
-	/* Nothing hides this one. */
+	/* No computation hides this copy. */
 	slice(b, "loop_dynamic_slice_fusion.20", "copy.32", 1, NULL, 131072);
 	host_copy(b, "copy.60", "copy", 1, 262144);
 	out = host_copy(b, "copy-start.1", "copy-start", 2, 524288);
@@ -510,11 +511,11 @@ step(struct build *b)
 	done(b, i, "all-gather-done.2", "all-gather-done");
 	host_loop(b, gemm);
 	inner_loop(b);
-	/* It calls another computation, whose op_names are not as long. */
+	/* It calls another computation, whose op_names are shorter. */
 	i = fusion(b, "loop_reduce_window_fusion", "pool/window/reduce_window", 0, 9000);
 	b->pr->inst.p[i].pools = true;
 	thunk(b, i, NULL);
-	/* Nor has the fusion one: only a computation called by the one that it calls has. */
+	/* Here the fusion itself has no op_name either: only a computation called by its own computation has one. */
 	i = fusion(b, "loop_reduce_window_fusion.1", "", 0, 7000);
 	b->pr->inst.p[i].pools = true;
 	thunk(b, i, NULL);
@@ -527,7 +528,7 @@ step(struct build *b)
 	collective(b, "all-reduce.8", "all-reduce", "all-reduce", "AllReduce", false, (struct syn_shape){ F32, 0, { 0 } }, 9000);
 }
 
-/* Its buffer and kernels have the names of another program's. */
+/* A program whose buffer and kernels have the same names as those of another program. */
 static void
 eval(struct build *b)
 {

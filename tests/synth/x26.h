@@ -1,5 +1,5 @@
-/* x26.h -- programs as XLA of 2026 runs them: a tree of thunks, some of them in command buffers, which run op by op once and as CUDA
- * graphs from then on. Shared by x26*.c. */
+/* x26.h -- programs as XLA of 2026 runs them: a tree of thunks, some of them in command buffers, which run op by op the
+ * first time and as CUDA graphs after that. Shared by x26*.c. */
 #ifndef SYNTH_X26_H
 #define SYNTH_X26_H
 
@@ -9,12 +9,12 @@ enum x26_kind {
 	X26_FUSION,      /* kernels of XLA's own */
 	X26_LIBRARY,     /* kernels of a library */
 	X26_COPY,        /* device to device */
-	X26_SET,         /* memset; where the instruction is partition-id, of 4 bytes */
+	X26_SET,         /* memset; of 4 bytes if the instruction is partition-id */
 	X26_COLLECTIVE,
 	X26_DONE,        /* the compute stream waits for communication */
-	X26_SLICE,       /* a fusion of slices: its range holds that of the copy within */
+	X26_SLICE,       /* a fusion of slices: its range contains that of the copy inside it */
 	X26_WHILE,
-	X26_CHOICE,      /* conditional: two branches, by turns */
+	X26_CHOICE,      /* conditional: two branches, taken alternately */
 	X26_BUFFER
 };
 
@@ -24,7 +24,7 @@ struct x26_step {
 	uint32_t    inst, outer;     /* outer: the async-start around it */
 	uint32_t    child, other, next;   /* body or first branch; condition or second branch */
 	int         trips;
-	bool        counted;         /* a loop whose number of trips XLA knows: no condition runs */
+	bool        counted;         /* a loop whose number of iterations XLA knows: no condition runs */
 	bool        aside;           /* in a graph: on a separate stream, from the start of the graph */
 	int         kernels;
 	const char *kernel[2];
@@ -37,7 +37,7 @@ struct x26_step {
 };
 struct x26_tree {
 	NSX_VEC(struct x26_step) step;
-	NSX_VEC(bool) ran;           /* by instruction: a buffer that has run */
+	NSX_VEC(bool) ran;           /* by instruction: whether it is a buffer that has run */
 	int64_t buffers, nodes;      /* nodes that have run */
 };
 

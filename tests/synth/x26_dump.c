@@ -1,5 +1,5 @@
-/* x26_dump.c -- the computations of a program of --xla26 as its dump has them. Fusions have equal computations where the plan says so,
- * and otherwise operations in an order of their own. */
+/* x26_dump.c -- the computations of a program of --xla26 as its dump has them. Fusions have equal computations where
+ * the plan requires that, and otherwise operations in distinct orders. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ slices(struct dump *d, struct dump_comp *c, const struct syn_inst *f)
 	return dump_put(d, c, &k);
 }
 
-/* Ten operations that spell the fusion's number. */
+/* Ten operations that encode the fusion's number. */
 static int64_t
 fused(struct dump *d, struct dump_comp *c, const struct syn_inst *f)
 {

@@ -15,7 +15,7 @@ struct sight {
 	bool *seen;         /* by export and step: ran op by op */
 	uint32_t *first;    /* of seen, by program */
 	uint32_t steps;
-	bool *own;          /* by step: its kernel's name is its instruction's alone */
+	bool *own;          /* by step: no other instruction can have the name of its kernel */
 };
 
 static bool
@@ -104,7 +104,7 @@ x26_judge(struct syn_plan *p)
 
 struct count { int64_t n, ns; };
 
-/* plan.split: the thunks that a tool finds. Of operations in graphs, by export and source, count[] says how many there are. */
+/* plan.split: the thunks that a tool finds. count[] gets the number of operations in graphs, by export and source. */
 static void
 tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 {
@@ -119,7 +119,7 @@ tell(struct syn_plan *p, const struct sight *v, bool dump, struct count *count)
 		prog = p->module.p[t.module].prog;
 		if (u->graph && source_of(p, v, u, dump) == LEFT)
 			continue;
-		/* Only with a dump a slice is known to be from or to the host. */
+		/* Only a dump shows that a slice is from or to the host. */
 		if (!dump && p->prog.p[prog].inst.p[t.inst].host)
 			t.meet.instance = SYN_NONE;
 		syn_add(&p->split, t);

@@ -1,5 +1,6 @@
-/* x26_list.c -- XLA's list of a program's thunks, in its two files, and the nodes of graphs that it identifies. Forms: --lists good has what
- * ran; short has lost a thunk in one of the files; other is that of another compilation, with other thunks in the first command buffer. */
+/* x26_list.c -- XLA's list of a program's thunks, in its two files, and the nodes of graphs that it identifies. Forms:
+ * with --lists good the list contains what ran; with short a thunk is missing in one of the files; other is the list of
+ * another compilation, with other thunks in the first command buffer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ is_first_buffer(const struct syn_program *pr, uint32_t buffer)
 	return buffer != SYN_NONE && strcmp(pr->inst.p[buffer].name, "command_buffer_1") == 0;
 }
 
-/* Thunks that the list of another compilation has more, in the first command buffer: one of that group. */
+/* The number of additional thunks of that group in the list of another compilation: one in the first command buffer. */
 static int
 more(const struct syn_program *pr, uint32_t buffer, uint64_t group)
 {
@@ -36,7 +37,8 @@ more(const struct syn_program *pr, uint32_t buffer, uint64_t group)
 	return x26_lists() == X26_OTHER && is_first_buffer(pr, buffer) && (group <= 2 || group == group_of(&extra, 0));
 }
 
-/* A step's nodes can be assigned if in its buffer as many thunks of each group are listed as there are nodes. */
+/* The nodes of a step can be assigned if the list has as many thunks of each of its groups in the buffer as there are
+ * nodes. */
 void
 x26_fit(struct syn_plan *p, uint32_t prog)
 {
@@ -74,7 +76,7 @@ struct list {
 	const struct syn_program *pr;
 	struct nsx_buf text;
 	pb       meta;
-	int64_t  id, hide;    /* the next number; that of the thunk which the metadata lacks */
+	int64_t  id, hide;    /* the next number; the number of the thunk that is missing in the metadata */
 };
 
 static void
@@ -85,7 +87,7 @@ line(struct list *l, int depth, int64_t id, const char *kind, const char *rest)
 	nsx_buf_str(&l->text, nsx_str_c(syn_fmt(l->p, "%*s%03lld: %-15s %s %s\n", 4 * depth, "", (long long)id, kind, edges[id % 4], rest)));
 }
 
-/* id -1: none is written. */
+/* id -1: no id is written. */
 static void
 record(struct list *l, const char *name, int64_t id, const char *kind)
 {

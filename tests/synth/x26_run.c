@@ -1,4 +1,5 @@
-/* x26_run.c -- the job of --xla26 in true time: each command buffer runs op by op the first time and as a graph from then on. */
+/* x26_run.c -- the job of --xla26 in true time: each command buffer runs op by op the first time and as a graph after
+ * that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,8 @@
 
 enum { STREAM_COMPUTE = 13, STREAM_ASIDE = 14, STREAM_COMM = 20, STREAM_HOST = 16 };
 
-/* An execution of a program under way on all devices. In a graph: the call that launches it, when its own streams are free. */
+/* The current execution of a program on all devices. In a graph: the call that launches it, and when the graph's own
+ * streams are free. */
 struct exec {
 	struct syn_plan *p;
 	uint32_t  prog;
@@ -52,7 +54,7 @@ open_thunk(struct exec *x, uint32_t inst, uint32_t d)
 	syn_open_thunk(x->p, &x->p->prog.p[x->prog].inst.p[inst], inst, d, x->module[d]);
 }
 
-/* The thunk that step n is on device d: of the range that is open. */
+/* The unit for step n on device d; its thunk is that of the open range. */
 static uint32_t
 unit(struct exec *x, uint32_t n, uint32_t d, uint32_t thunk)
 {
@@ -67,7 +69,7 @@ unit(struct exec *x, uint32_t n, uint32_t d, uint32_t thunk)
 	return (uint32_t)x->p->unit.n - 1;
 }
 
-/* The clock of the stream that a step runs on. */
+/* The time of the stream on which a step runs. */
 static int64_t *
 clock_of(struct exec *x, const struct x26_step *s, uint32_t d, int *stream)
 {
@@ -85,7 +87,7 @@ clock_of(struct exec *x, const struct x26_step *s, uint32_t d, int *stream)
 	return &dev(x, d)->compute;
 }
 
-/* Operation k of a step, launched by that call; the caller says how long, or the collective later. */
+/* Operation k of a step, launched by that call; the caller gives its duration, or the collective sets it later. */
 static uint32_t
 operation(struct exec *x, uint32_t n, int k, uint32_t d, uint32_t launch, uint32_t u, int64_t dur)
 {

@@ -10,13 +10,13 @@ struct xport {
 	struct db       *d;
 	uint32_t         number;
 	bool             shuffle;
-	uint32_t        *id;      /* of each of the plan's names in StringIds, SYN_NONE: not in it */
+	uint32_t        *id;      /* by name of the plan: its id in StringIds, SYN_NONE: none */
 	size_t           room;    /* of id */
 	uint32_t         nids;
 	uint64_t         random;
 };
 
-/* The StringIds id of a name of the plan, new or old. */
+/* The StringIds id of a name of the plan, which is added if it has none. */
 int64_t xport_string(struct xport *x, uint32_t name);
 int64_t xport_cstring(struct xport *x, const char *s);
 bool    xport_here(const struct xport *x, uint32_t proc);

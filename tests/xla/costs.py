@@ -249,7 +249,7 @@ def stands_for(i, shapes):
                          ("lhs_batch_dimensions", "lhs_contracting_dimensions", "rhs_batch_dimensions", "rhs_contracting_dimensions"))
         return out, "dot", [a, b], ", " + dims
     if target.startswith("__cudnn$conv"):
-        # Calls of the backward passes have the window of the forward one, whose input or kernel they make.
+        # Calls of the backward passes have the window of the forward pass, whose input or kernel they compute.
         if target == "__cudnn$convBackwardInput":
             a, out = out, a
         elif target == "__cudnn$convBackwardFilter":
@@ -315,10 +315,10 @@ def told(bindir, folder, modules):
     tid, t, k = pid + 16777216 + 11, 1000, 1
     db.execute("INSERT INTO NVTX_EVENTS VALUES (0, 0, 75, 'TSL', ?, NULL, NULL, 1)", (tid,))
     for number, name, proto, names in modules:
-        dump = proto + b"\x28" + varint(number)   # the last id of a message is the one that holds
+        dump = proto + b"\x28" + varint(number)   # if a field occurs twice, protobuf uses the last: the id
         with open(os.path.join(folder, "module_%04d.%s.sm_9.0_gpu_after_optimizations.hlo.pb" % (number, name)), "wb") as f:
             f.write(b"\x0a" + varint(len(dump)) + dump)
-    # All twice: a last execution that may have been cut off is no evidence.
+    # Run everything twice: the last execution may count as cut off, and is then not used.
     for number, module, _, names in modules * 2:
         start = t
         for name in names:
@@ -365,7 +365,7 @@ def why(i, comps, xla, own):
         inside = {j.opcode for j in comps[called.group(1)][1]}
     if i.opcode == "custom-call":
         return "bias, scales and C of a library's call" if len(i.operands) > 2 else None
-    # Least traffic is less than what XLA adds up, and not less than what is written.
+    # The minimum traffic can only be below XLA's sum: a number above it is unexplained.
     if own > xla:
         return None
     for opcodes, known in EXPLAINED:

@@ -52,7 +52,7 @@ bracketed(struct nsx_str s)
 	return contains(s, "idle") ? NSX_FLAME_IDLE : NSX_FLAME_UNKNOWN;
 }
 
-/* Names of transfers: an opcode, an instruction named after it, a primitive of JAX. */
+/* Names of transfers: opcodes, instructions named after them, primitives of JAX. */
 static bool
 is_transfer(struct nsx_str s)
 {

@@ -25,8 +25,8 @@ nsx_flame_kind_below(enum nsx_flame_kind parent, enum nsx_flame_kind own)
 /* The shade of its kind's colour for a name: the same on every machine, in every run. */
 unsigned nsx_flame_shade(struct nsx_str name);
 
-/* The difference of n from base in steps of colour, from -5 (much less, or gone) to 5 (much more, or new); 0 is equal
- * or nearly so. */
+/* The difference of n from base in steps of colour, from -5 (much less, or gone) to 5 (much more, or new); 0 means
+ * equal or nearly equal. */
 int nsx_flame_step(int64_t n, int64_t base);
 
 #endif

@@ -10,7 +10,7 @@ struct nsx_flame_frame {
 	uint32_t node, depth;
 	int64_t  offset;
 	uint32_t row;      /* above the root */
-	uint32_t run;      /* number of frames that it represents in its row, itself included; 0: another frame
+	uint32_t run;      /* the number of frames that it represents in its row, including itself; 0: another frame
 	                    * represents it */
 	bool     joined;   /* in the row of its parent */
 	bool     dim;
@@ -25,7 +25,8 @@ struct nsx_flame_layout {
 	int64_t        narrow;                    /* frames that are too narrow to be drawn */
 	int64_t        narrow_sum;                /* the sum of these and all frames above them, each counted once */
 	unsigned char *kinds;                     /* enum nsx_flame_kind, by node */
-	int64_t        of_kind[NSX_FLAME_KINDS];  /* sums of the nodes' own values, without those above them */
+	int64_t        of_kind[NSX_FLAME_KINDS];  /* sums of the nodes' own values, without those of the nodes above
+	                                           * them */
 	int64_t        stacks;                    /* number of distinct ones in the new file */
 	int64_t        gone, gone_sum;            /* stacks of the base alone, and their sum there */
 };

@@ -1,8 +1,9 @@
 /* flame/rows.c -- the row of each frame, and which frames are dimmed.
  *
  * A run is a path of frames of one width, each the only child of the one before. Collapsed, it takes one row, and one
- * of its frames represents all: of those that are not dimmed (of all, if every one is) the one whose name is in the
- * picture least often, because wrappers occur everywhere and are not informative; of equal ones the innermost.
+ * of its frames represents all of them: among those that are not dimmed (among all, if every one is dimmed), the one
+ * whose name occurs least often in the picture, because wrappers occur everywhere and are not informative; among equal
+ * ones, the innermost.
  *
  *     frames (from the root)      row    row, collapsed
  *     train.py:9[main]       100    1      1   hidden
@@ -13,7 +14,7 @@
  *     util.py:2[wrapper]      60    6      2
  *     util.py:2[wrapper]      40    6      2
  *
- * Frames of another kind, and those in brackets, begin a row of their own: no colour is lost. */
+ * Frames of another kind and frames in brackets begin a new row, so that no colour is lost. */
 #include "draw/flame/rows.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ joins(const struct nsx_flame_layout *l, const struct nsx_flame_tree *t, size_t i
 	       && n->total[NSX_FLAME_BASE] == up->total[NSX_FLAME_BASE] && !in_brackets(t, n) && !in_brackets(t, up);
 }
 
-/* How often a name is in the picture. NULL when out of memory. */
+/* The number of occurrences of each name in the picture. NULL when out of memory. */
 static uint32_t *
 count_names(const struct nsx_flame_layout *l, const struct nsx_flame_tree *t)
 {
@@ -115,7 +116,7 @@ end_run(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const uint32
 bool
 nsx_flame_rows(struct nsx_flame_layout *l, const struct nsx_flame_tree *t, const struct nsx_flame_options *options)
 {
-	uint32_t *row = malloc(((size_t)l->depth + 1) * sizeof *row);   /* of the last frame of each depth */
+	uint32_t *row = malloc(((size_t)l->depth + 1) * sizeof *row);   /* the row of the last frame at each depth */
 	uint32_t *often = count_names(l, t);
 	size_t from = 0;
 	bool good = row && often && (!options->dim || dim_frames(l, t, options->dim));

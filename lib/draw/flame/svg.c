@@ -72,7 +72,7 @@ put_plural(struct nsx_buf *b, int64_t n, const char *what)
 static void
 put_change(struct page *p, int64_t n, int64_t base)
 {
-	/* Neither is negative, so this fits. */
+	/* Neither number is negative, so the difference fits. */
 	int64_t change = n - base;
 	const char *sign = change > 0 ? "+" : "";
 
@@ -238,7 +238,7 @@ show_name(struct page *p, const struct nsx_flame_frame *f)
 	nsx_flame_put_human(&p->shown, p->total, p->options->unit);
 }
 
-/* For a frame that represents several, to p->text: the names of all, those nearer to the root first. */
+/* For a frame that represents several, write to p->text the names of all, those nearer to the root first. */
 static void
 put_run(struct page *p, size_t i)
 {
@@ -302,8 +302,8 @@ put_class(struct page *p, const struct nsx_flame_frame *f, const struct nsx_flam
 	            f->node ? nsx_flame_shade(nsx_intern_str(&p->tree->names, n->name)) : 0);
 }
 
-/* The part of p->shown that fits into a frame of that width, to p->text; before it, if it fits, how many more frames
- * the row has. */
+/* Write to p->text the part of p->shown that fits into a frame of that width; before it, if there is space, the number
+ * of further frames in the row. */
 static void
 put_label(struct page *p, const struct nsx_flame_frame *f, int64_t hundredths)
 {

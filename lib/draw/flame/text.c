@@ -117,7 +117,7 @@ path_end(struct nsx_str s, size_t cells)
 		if (c != '/' || depth || i + 1 == s.len || i == 0)
 			continue;
 		part = (struct nsx_str){ s.ptr + i, s.len - i };
-		/* It fits even if all characters were wide: no need to measure. */
+		/* It would fit even if all characters were wide, so it is not measured. */
 		if (part.len <= 4 * cells && width(part) < cells)
 			break;
 	}
@@ -166,8 +166,8 @@ fitting_end(struct nsx_str s, size_t cells)
 	return s.len - from;
 }
 
-/* For the last component of a path, which does not fit: a line without its function, or as much of its end as fits; of
- * other names the beginning. */
+/* For the last component of a path, if it does not fit: the line without its function, or as much of the end as fits;
+ * for other names, the beginning. */
 static void
 put_part(struct nsx_buf *b, struct nsx_str part, size_t cells)
 {

@@ -35,7 +35,7 @@ make_root(struct nsx_flame_tree *t)
 	return t->nodes.n || nsx_vec_push(&t->nodes, ((struct nsx_flame_node){ .parent = NSX_NONE, .name = NSX_NONE }));
 }
 
-/* The length of the common prefix of the two. */
+/* The length of the common prefix of both. */
 static size_t
 common(struct nsx_str a, struct nsx_str b)
 {

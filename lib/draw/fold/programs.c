@@ -103,8 +103,8 @@ frames_node(struct programs *f, size_t n)
 	return node;
 }
 
-/* Locations are compared by the contents of the stream, so that time is shared in the same way whichever of them is
- * written. */
+/* Locations are compared by the contents of the stream, so that time is shared in the same way for any form of the
+ * written stacks. */
 static bool
 note_repeats(struct programs *f, uint32_t node)
 {
@@ -247,8 +247,8 @@ gather(const struct programs *f, const struct nsx_cat_inst *i, struct places *to
 	return true;
 }
 
-/* Locations with frames only count, if there are any; otherwise those with an op_name. They are sorted, those without a
- * stack last. */
+/* If there are locations with frames, only these are used; otherwise those with an op_name. They are sorted, those
+ * without a stack last. */
 static bool
 source_stacks(struct programs *f, struct places *at)
 {
@@ -277,7 +277,7 @@ static bool
 op_name_stacks(struct programs *f, struct places *at)
 {
 	at->nodes.n = 0;
-	/* The set of names only: folding by op-name ignores stacks, so locations differ by name. */
+	/* Keep only the set of names: folding by op-name ignores stacks, so locations differ by name. */
 	for (size_t i = 0; i < at->all.n; i++) {
 		uint32_t node;
 
@@ -382,7 +382,7 @@ add_idle(struct programs *f, struct nsx_str what, nsx_u128 whole, nsx_u128 part)
 	return nsx_stacks_add(f->stacks, nsx_stacks_push(f->stacks, NSX_STACKS_ROOT, what), whole - part);
 }
 
-/* Whether the stream has any source location, even if only a stack that is missing. */
+/* Whether the stream has any source location, even if it only refers to a missing stack. */
 static bool
 any_place(const struct nsx_catalogue *cat)
 {

@@ -139,7 +139,7 @@ take_op(struct ranges *r, const struct nsx_rec *rec)
 		node = r->none;
 	}
 	comm = asks_comm(r) && nsx_cat_communicates(&r->cat, rec);
-	/* Where kinds are marked, copies are known by their name: a range that launched one is no computation. */
+	/* If kinds are marked, a copy is shown by its name, because the range that launched it is not computation. */
 	if (r->kernel || (r->options->mark_comm && nsx_part_of(rec, comm) == NSX_PART_COPY)) {
 		struct nsx_str name = nsx_string(rec, nsx_has(rec, NSX_OP_name) ? NSX_OP_name : NSX_OP_type);
 

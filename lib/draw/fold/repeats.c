@@ -16,9 +16,9 @@
  * So the remaining stack contains no immediately repeated run, which makes the search for the next one cheap: in such a
  * stack, equal blocks of 2^k frames end more than 2^k frames apart (nearer ones would overlap or touch, and hold a
  * repeated run). A run of d frames, 2^k <= d < 2^(k+1), ends with a block of 2^k that ended d frames before: of all
- * places where that block ended, only the last can be the one. Blocks have numbers, those of 2^k frames by the numbers
- * of their halves, so that two runs of d are equal when their first and their last blocks have equal numbers. A frame
- * costs a step for each k, also when it is dropped: n log n for a stack of n frames. */
+ * positions where that block ended, only the last is possible. Blocks have numbers, those of 2^k frames by the numbers
+ * of their halves, so that two runs of d are equal when their first and their last blocks have equal numbers. Each
+ * frame takes one step for each k, even if it is dropped: n log n for a stack of n frames. */
 #include "draw/fold/repeats.h"
 
 #include <stdlib.h>

@@ -136,7 +136,7 @@ blanks(struct header *h)
 		h->p++;
 }
 
-/* Consume c, after blanks, if it is next. */
+/* Consume c if it is the next character after blanks. */
 static bool
 next(struct header *h, char c)
 {

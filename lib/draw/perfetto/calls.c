@@ -4,7 +4,7 @@
 
 #include "draw/perfetto/trace.h"
 
-/* CUDA queues fewer launches of a process than that. */
+/* CUDA queues fewer launches of a process than this. */
 enum { PENDING = 1 << 16 };
 
 uint32_t

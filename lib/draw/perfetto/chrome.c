@@ -1,4 +1,5 @@
-/* chrome.c -- a trace as JSON events, which Chrome's viewer and others read: slices are complete, an event a line. */
+/* chrome.c -- a trace as JSON events, which Chrome's viewer and others read: slices are complete events, one event on
+ * each line. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "base/escape.h"
 #include "base/num.h"
 
-/* Collectives of which some devices' records have come are stored in rows by their number, the latest first; the last
+/* Collectives with records from some devices so far are stored in rows by their number, the latest first; the last one
  * of a full row is dropped. */
 enum { ROWS = 1 << 14, ROW = 4 };
 
@@ -110,7 +111,7 @@ put_flow(struct nsx_perfetto *t, const struct nsx_perfetto_track *track, const c
 	return end_event(t);
 }
 
-/* Whether the flow of the instance has begun; it has after this call. */
+/* Returns whether the flow of the instance has begun, and marks it as begun. */
 static bool
 begun(struct chrome *c, uint64_t instance)
 {

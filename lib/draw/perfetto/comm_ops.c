@@ -69,7 +69,7 @@ number(struct nsx_comm_ops *c, bool flows, struct nsx_err *err)
 		for (size_t at = i; at < k; at++) {
 			struct nsx_kept_op *op = &c->kept.p[s->ops.p[at].op];
 			op->seq = s->ops.p[at].seq;
-			/* The uppermost bits distinguish it from launches and from instances of thunks. */
+			/* The uppermost bits distinguish this number from launches and from instances of thunks. */
 			if (flows && k - i > 1)
 				op->instance = instances | UINT64_C(1) << 63 | UINT64_C(1) << 61;
 		}

@@ -110,8 +110,8 @@ program_of(struct nsx_heaps *h, const struct nsx_rec *rec)
 
 /* ---- dumps ---- */
 
-/* Whether the dump is of this program: it has the same instructions, if the stream was made with a dump, else most
- * names that were executed. A dump of any other run may have the same id and name. */
+/* Whether the dump is of this program: it has the same instructions, if the stream was extracted with a dump, else most
+ * of the executed names. A dump of any other run may have the same id and name. */
 static bool
 is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct nsx_hlo *hlo)
 {
@@ -124,15 +124,15 @@ is_of(const struct nsx_heaps *h, const struct nsx_heap_program *p, const struct 
 		struct nsx_str name = nsx_intern_str(&p->insts, i);
 		bool there = nsx_hlo_find(hlo, name) != NULL;
 
-		/* Names that XLA generates prove nothing if they are missing. */
+		/* If names that XLA generates are missing, that is no evidence. */
 		judged += there || !(nsx_str_starts(name, "command_buffer") || nsx_str_starts(name, "wrapped_"));
 		found += there;
 	}
 	return !p->digests.n && found * 2 >= judged;
 }
 
-/* Store the steps of a trace by instruction. One that allocates several times counts with the maximum. The bytes left
- * by an instruction that is never executed itself, such as all-gather-done, are added to the one before. */
+/* Store the steps of a trace by instruction. For an instruction that allocates several times, the maximum is used. The
+ * bytes left by an instruction that is never executed itself, such as all-gather-done, are added to the one before. */
 static void
 keep_steps(struct nsx_heap_program *p, const struct nsx_heap_trace *t, size_t trace)
 {
@@ -255,7 +255,7 @@ line_at(struct nsx_heaps *h, uint32_t process, uint32_t program)
 	return &h->lines.p[h->lines.n - 1];
 }
 
-/* The current execution ends, before `now`: nothing is in use then. */
+/* The current execution ends before `now`, and nothing is in use after its end. */
 static int
 end_execution(struct nsx_heaps *h, struct nsx_heap_line *l, int64_t now)
 {

@@ -7,8 +7,8 @@
 
 static const int64_t second = 1000000000;
 
-/* An aligned time is t - (offset + rate * (t - ref)), so a time near 0 may become negative: shift by whole seconds, so
- * that times stay readable. */
+/* An aligned time is t - (offset + rate * (t - ref)), so a time near 0 may become negative; all times are shifted by
+ * whole seconds, so that they remain readable. */
 static void
 take_clock(struct nsx_info *info, const struct nsx_cat_device *d)
 {

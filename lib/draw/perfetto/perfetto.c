@@ -259,7 +259,7 @@ take_range(struct job *j, const struct nsx_rec *rec)
 	           nsx_int(rec, NSX_RANGE_tid, -1), &s);
 }
 
-/* Arrows from calls are numbered separately from those of launches, which are as many as records. */
+/* Arrows from calls are numbered separately from those of launches, of which there are as many as records. */
 #define CALLS (UINT64_C(1) << 62)
 
 static int

@@ -12,7 +12,7 @@ enum {
 	LANES = 64,       /* tracks of a group; a slice that fits none is dropped */
 	DEPTH = 256,      /* open slices of a track: viewers draw about 500 */
 	WAITING = 4096,   /* slices of a group that are sorted; CUDA queues fewer launches than that */
-	ROOM = 128        /* bytes for the text of one that waits, more if it is longer */
+	ROOM = 128        /* bytes for the text of a waiting slice, more if its text is longer */
 };
 
 static const struct { const char *name; bool numbered, nests; const char *more; } roles[NSX_NTRACKS] = {
@@ -50,7 +50,8 @@ struct nsx_group {
 	int64_t       number;
 	uint32_t      seq;
 	NSX_VEC(struct lane) lanes;
-	/* Waiting slices, a heap: the earliest, of equal ones the longest, then the first added is at the top. */
+	/* Waiting slices, a heap: the earliest one is at the top; among equal ones the longest, then the first
+	 * added. */
 	NSX_VEC(struct due) due;
 	NSX_VEC(struct waiting) slots;
 	uint64_t      came;
@@ -225,7 +226,7 @@ static void
 keep(struct waiting *w, const struct nsx_slice *s)
 {
 	w->text.len = 0;
-	nsx_buf_room(&w->text, ROOM);   /* so that slots do not grow one by one as names come */
+	nsx_buf_room(&w->text, ROOM);   /* so that slots do not grow step by step as names are stored */
 	nsx_buf_str(&w->text, s->name);
 	w->name = w->text.len;
 	w->launch = s->launch;

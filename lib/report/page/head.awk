@@ -1,7 +1,9 @@
-# head.awk -- the first screen: the step, where it goes, the verdict, the largest gains, and on what this was. Reads where.tsv, findings.tsv,
-# record-device.tsv, record-profile.tsv and the first lines of summary.md, in any order; sections is the list of those that the page has.
+# head.awk -- the first screen: the step, the distribution of its time, the verdict, the largest gains, and the hardware
+# and software. Reads where.tsv, findings.tsv, record-device.tsv, record-profile.tsv and the first lines of summary.md,
+# in any order; `sections` is the list of sections on the page.
 FILENAME ~ /summary.md$/ {
-	# What to look at first; the verdict, and of how many devices it is, before the next empty line; what was looked at, behind.
+	# The text has what to look at first, then up to an empty line the verdict and its number of devices, then what
+	# was analysed.
 	line = $0
 	gsub(/\*\*/, "", line)
 	gsub(/\\/, "", line)
@@ -43,7 +45,7 @@ file == "record-device" { devices++; model(v("name")) }
 file == "record-profile" { profiles++; if (v("product") != "") said(v("product")); if (day == "" && v("start_utc") != "") day = date(v("start_utc")) }
 function model(x) { if (x != "" && !(x in models)) { models[x] = 1; model_list = model_list (model_list == "" ? "" : ", ") x } }
 function said(x) { if (!(x in products)) { products[x] = 1; product_list = product_list (product_list == "" ? "" : ", ") x } }
-# The day of a time in ns since 1970, by civil reckoning.
+# The calendar date of a time in ns since 1970.
 function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
 	z = int(t / 86400000000000) + 719468
 	era = int(z / 146097)
@@ -56,8 +58,8 @@ function date(t,   z, era, doe, yoe, doy, mp, d, m, y) {
 	y = yoe + era * 400 + (m <= 2)
 	return sprintf("%d-%02d-%02d", y, m, d)
 }
-# Where the evidence of a finding is on the page: what its command prints has a place of its own there.
-# Of a pipe it is the tool that the steps are cut for.
+# The section of the page with the evidence of a finding, by the tool of its command. In a pipe, this is the tool that
+# reads the cut steps.
 function section(x) {
 	sub(/^nsysx-steps --cut [^|]*[|] */, "", x)
 	return x ~ /^nsysx-stragglers/ ? "waits" : x ~ /^nsysx-collectives|^nsysx-summary .*--by collective/ ? "communication" : x ~ /^nsysx-idle/ ? "idle" : \
@@ -73,7 +75,7 @@ function words(x,   y) {
 	y = plain(x)
 	return toupper(substr(y, 1, 1)) substr(y, 2)
 }
-# A sentence of its own; what is a name in it stays as it is.
+# As a sentence; names in it are unchanged.
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
 function part_name(i) { return name[i] == "comm" ? "exposed communication" : name[i] == "copy" ? "copies" : name[i] == "idle" ? "idle: " cause[i] : name[i] }
@@ -90,7 +92,7 @@ function bar(   i) {
 	print "</ul>"
 }
 END {
-	# The first line has the name of a finding as its card has it.
+	# The first line shows the name of a finding in the same form as its card.
 	if (f && (i = index(look, finding[1] ", up to ")))
 		look = substr(look, 1, i - 1) plain(finding[1]) substr(look, i + length(finding[1]))
 	if (look != "")
@@ -127,11 +129,11 @@ END {
 	} else if (n) {
 		print "<h3>Possible gains</h3><p>Nothing was found that is worth half a percent of it.</p>"
 	}
-	# What makes numbers above uncertain is never folded away.
+	# What makes the numbers above uncertain is never hidden.
 	for (i = 1; i <= unsures; i++)
 		print "<p class=\"note unsure\">" esc(sentence(unsure[i])) "</p>"
 	for (i = 1; i <= lookeds; i++) {
-		# The first is what was analysed; many unknown ones would push the others out of sight.
+		# The first line is what was analysed; many unknown items are collapsed.
 		if (i == 2 && lookeds > 3)
 			print "<details><summary>" lookeds - 1 " questions could not be answered, and why</summary>"
 		print "<p class=\"note\">" esc(sentence(looked[i])) "</p>"

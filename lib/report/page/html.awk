@@ -1,5 +1,6 @@
 # html.awk -- numbers and names as the page shows them. Everything that comes from data goes through esc().
-# A sum as text has all its digits: mawk writes six of 2147483648 and more otherwise, and 16 are those of 2^53.
+# Sums are converted to text with all digits: mawk otherwise writes six digits of numbers from 2147483648 on; 2^53 has
+# 16.
 BEGIN { FS = "\t"; OFMT = CONVFMT = "%.16g" }
 function esc(s) {
 	gsub(/&/, "\\&amp;", s)
@@ -8,8 +9,8 @@ function esc(s) {
 	gsub(/"/, "\\&quot;", s)
 	return s
 }
-# What a function was given of a field compares as text in busybox: numbers are made numbers first.
-# Four figures of a number from 0 to 1000.
+# In busybox a field passed to a function is compared as text, so it is converted to a number first. Four digits of a
+# number from 0 to 1000.
 function four(x) { return x < 9.9995 ? sprintf("%.3f", x) : x < 99.995 ? sprintf("%.2f", x) : sprintf("%.1f", x) }
 function short(x,   a) {
 	x += 0
@@ -21,7 +22,7 @@ function ns(x,   a) {
 	a = x < 0 ? -x : x
 	return (x < 0 ? "−" : "") (a < 999.95 ? (a == int(a) ? a : four(a)) " ns" : a < 999.95e3 ? four(a / 1e3) " us" : a < 999.95e6 ? four(a / 1e6) " ms" : a < 999.95e9 ? four(a / 1e9) " s" : sprintf("%.0f s", a / 1e9))
 }
-# A time with the digits of what nsysx-diagnose says, which stands beside it.
+# A time with as many digits as in the text of nsysx-diagnose next to it.
 function spoken(x,   a) {
 	x += 0
 	a = x < 0 ? -x : x
@@ -32,12 +33,14 @@ function size(x) {
 	return x < 1000 ? x " B" : x < 999.95e3 ? four(x / 1e3) " kB" : x < 999.95e6 ? four(x / 1e6) " MB" : x < 999.95e9 ? four(x / 1e9) " GB" : four(x / 1e12) " TB"
 }
 function percent(x) { return sprintf("%.1f %%", x) }
-# A value in the form a column asks for: n a count, ns, say a time as nsysx-diagnose says it, at a moment, % percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
+# A value in the form of its column: n a count, ns a time, say a time as nsysx-diagnose prints it, at a point in time, %
+# percent, share of 1, B bytes, bw in GB/s, x any number, s a name.
 function shown(x, form) {
 	return form == "ns" ? ns(x) : form == "say" ? spoken(x) : form == "at" ? sprintf("%.6f s", x / 1e9) : form == "%" ? percent(x) : form == "share" ? percent(100 * x) : form == "B" ? size(x) : form == "bw" ? short(x) " GB/s" : form == "x" ? short(x) : x
 }
-# Idle time: what the host did instead of launching (late), what launching waited for (starved), a wait of the host, or that the work was launched
-# (idle) has a tint each; causes of one tint differ in their stripes (page.css), which is seen without colours, too.
+# Idle time has one tint for each of: waits of the host (sync), what the host did instead of launching (late), what
+# launching waited for (starved), work that had been launched (idle). Causes of one tint differ in their stripes
+# (page.css), which can be seen without colours too.
 BEGIN {
 	causes("sync", "sync")
 	causes("late", "host range compile")

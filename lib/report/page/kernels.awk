@@ -1,4 +1,4 @@
-# kernels.awk -- what the table of kernels sums up, in a line above it.
+# kernels.awk -- a summary of the table of kernels, as a line above it.
 NR == 1 {
 	for (i = 1; i <= NF; i++)
 		col[$i] = i

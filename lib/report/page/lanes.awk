@@ -1,5 +1,5 @@
-# lanes.awk -- the table of lanes as pictures, a step each, with a choice of which is shown. Hovering tells names and times.
-# Reads lanes.tsv. Names the devices that are not in a picture.
+# lanes.awk -- the table of lanes as pictures, one for each step, with a selection of the one shown. Hovering shows
+# names and times. Reads lanes.tsv. Lists the devices that are not in a picture.
 FNR == 1 {
 	for (i = 1; i <= NF; i++)
 		col[$i] = i
@@ -16,13 +16,13 @@ function v(name) { return $col[name] }
 	}
 	d = v("device")
 	if (v("lane") == "none") {
-		# As many as first_of names, and one: there may be very many.
+		# One more than first_of prints: there may be very many.
 		if (absent[k, v("what")]++ <= 16)
 			missing[k, v("what")] = missing[k, v("what")] (absent[k, v("what")] > 1 ? ", " : "") d
 		next
 	}
 	if (!((k, d) in row)) {
-		# By number: the order in the table is that of who began first.
+		# Sorted by number: the table is in the order of the first pieces.
 		for (i = ++devices[k]; i > 1 && device[k, i - 1] + 0 > d + 0; i--)
 			row[k, device[k, i] = device[k, i - 1]] = i
 		device[k, i] = d
@@ -49,17 +49,18 @@ BEGIN {
 	HIGH = 9
 	HEAD = 15
 	split("compute comm copy idle", lanes, " ")
-	# In the order in which nsysx-idle has them.
+	# In the order of nsysx-idle.
 	CAUSES = "before after graph no-call profiler queue-full loading sync launch alloc api compile range host latency dependency unresolved"
 }
-# How a piece is filled: by its class; stripes are a gradient of their own.
+# The fill of a piece: by its class, or a gradient for stripes.
 function fill(k, i,   cause) {
 	cause = what[k, i]
 	if (lane[k, i] == "idle" && stripes(cause) > 1)
 		return "fill=\"url(#" tint(cause) "-" stripes(cause) ")\""
 	return "class=\"" (lane[k, i] == "comm" ? cause : lane[k, i] != "idle" ? lane[k, i] : tint(cause)) "\""
 }
-# Stripes of the causes that are drawn: where the tint gives way to the ground, in percent of the height, as page.css has them.
+# The stripes of the causes that are drawn: where the background replaces the tint, in percent of the height, as in
+# page.css.
 function gradients(   cause, n, i, j, m, part, id, made) {
 	n = split("40-60 25-40,60-75 50-100 0-50 20-80 0-30,70-100 0-20,40-60,80-100", band, " ")
 	printf "<svg class=\"stripes\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>"
@@ -95,7 +96,7 @@ function round_step(x,   s) {
 	# Now s <= x < 10 s.
 	return x / s > 5 ? 2 * s : x / s > 3 ? s : s > 1 ? s / 2 : 1
 }
-# Ticks are in one unit, that of the length. Only what lies along the time is scaled to the width: letters keep their size.
+# All ticks have the unit of the length. Only positions in time are scaled to the width: letters keep their size.
 function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
 	per = HEAD + 4 * (HIGH + 2) + 6
 	high = devices[k] * per + 18
@@ -124,7 +125,7 @@ function draw(k,   i, j, y, x, w, scale, per, high, step_of, unit, name_of) {
 		printf "<text class=\"tick\" x=\"%.4g%%\" y=\"%d\" text-anchor=\"%s\">%s %s</text>", 100 * i * step_of / length_of[k], high - 3, (i == 0 ? "start" : "middle"), i * step_of / unit, name_of
 	print "\n</svg>"
 }
-# A list of devices, of which a sentence has the first.
+# A list of devices; a sentence contains the first ones.
 function first_of(x,   n, part, i, s) {
 	n = split(x, part, ", ")
 	for (i = 1; i <= n && i <= 16; i++)
@@ -142,7 +143,7 @@ function label(k) {
 		return "the whole recording: " ns(length_of[k])
 	return k " step, number " step[k] ": " ns(period[k]) (devices[k] > 1 ? " on device " esc(on[k]) : "")
 }
-# Causes of idle time, those that are drawn.
+# The causes of idle time that are drawn.
 function legend(   n, i, cause, s) {
 	n = split(CAUSES, cause, " ")
 	for (i = 1; i <= n; i++)

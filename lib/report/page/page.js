@@ -1,4 +1,5 @@
-// page.js -- tables of the page: sorted by a click on a column, filtered by what is typed, all rows at a click. Without it they are whole.
+// page.js -- tables of the page: a click on a column sorts, typed text filters, another click shows all rows. Without
+// this script all rows are shown.
 (function () {
 	'use strict';
 	const make = (name, text, cls) => Object.assign(document.createElement(name), { textContent: text || '', className: cls || '' });
@@ -6,7 +7,7 @@
 		const number = cell.querySelector('data');
 		return number ? Number(number.value) : (cell.title || cell.textContent).trim();
 	};
-	// Absent ones last, numbers as numbers, names with their numbers in order.
+	// Absent values last, numbers by value, names with the numbers in them by value.
 	const compare = (a, b) => a === '–' || b === '–' ? (a === '–') - (b === '–') :
 		typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
 	function sort(table, column, button) {
@@ -25,7 +26,7 @@
 		const limit = rows.filter(r => !r.classList.contains('rest')).length;
 		let all = false, typed = '';
 		const bar = make('div', '', 'tools'), filter = make('input'), count = make('span', '', 'note'), more = make('button', '', 'link');
-		// As many rows as at first, of those that hold what is typed, in today's order.
+		// Show as many rows as initially, of those that contain the typed text, in the current order.
 		function show() {
 			let found = 0;
 			for (const row of table.tBodies[0].rows) {
@@ -43,7 +44,7 @@
 			th.replaceChildren(button);
 			button.addEventListener('click', () => { sort(table, i, button); show(); });
 		});
-		// A few rows are found by looking.
+		// A few rows need no filter.
 		if (rows.length > 7) {
 			filter.type = 'search';
 			filter.placeholder = 'Filter';
@@ -58,7 +59,7 @@
 		}
 		show();
 	});
-	// What is wider than its place says so, and where it goes on.
+	// Mark boxes that are wider than their space, and whether they continue to the right.
 	const boxes = [...document.querySelectorAll('.scroll')];
 	const ends = s => s.classList.toggle('end', s.scrollLeft + s.clientWidth >= s.scrollWidth - 1);
 	const hint = () => boxes.forEach(s => { s.classList.toggle('wide', s.scrollWidth > s.clientWidth + 1); ends(s); });

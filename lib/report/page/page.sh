@@ -1,6 +1,6 @@
 #!/bin/sh
-# page.sh OUT -- the page of the report in OUT, on standard output, of its tables, pictures and logs. TITLE, ALIGN, WARMUP, DETAIL and DUMPS
-# are as in report.mk. What the profile cannot be asked has no section.
+# page.sh OUT -- print the page of the report in OUT, made from its tables, pictures and logs. TITLE, ALIGN, WARMUP,
+# DETAIL and DUMPS are as in report.mk. There are no sections for what the profile cannot answer.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -11,15 +11,15 @@ cd "$1" || exit 1
 escaped() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'; }
 # Whether table $1 has a row.
 rows() { [ -s "tables/$1.tsv" ] && { read -r line && read -r line; } <"tables/$1.tsv"; }
-# Whether the stream can be asked $1.
+# Whether the stream can answer $1.
 can() { while read -r line; do [ "$line" = "$1" ] && return; done <.state/asks; return 1; }
 # With spaces for underscores.
 spaced() { text=$1; while case $text in *_*) ;; *) false ;; esac; do text="${text%%_*} ${text#*_}"; done; printf '%s\n' "$text"; }
-# A page of which a part is missing is none.
+# If a part of the page fails, the whole page fails.
 rm -f .state/page-failed
 awk() { command awk "$@" || : >.state/page-failed; }
 why() { printf '<p class="why">%s</p>\n' "$1"; }
-# Table $1: its columns $2, rows shown $3, and, where it has none, why $4.
+# Table $1 with columns $2 and at most $3 shown rows; if it has no rows, the reason $4.
 table() {
 	if rows "$1"; then
 		awk -v spec="$2" -v limit="$3" -v link="tables/$1.tsv" -f "$here/html.awk" -f "$here/table.awk" "tables/$1.tsv"
@@ -36,7 +36,7 @@ plot() {
 	fi
 }
 plots() { echo '<div class="plots">'; while [ $# -gt 1 ]; do plot "$1" "$2"; shift 2; done; echo '</div>'; }
-# What the logs of $1... say, a line once.
+# The lines of the logs $1..., each once.
 said() { cat "$@" 2>/dev/null | sed 's/; nsysx-view -t diag shows .*//' | sort -u; }
 
 devices=$(awk 'NR > 1' tables/record-device.tsv | wc -l)
@@ -60,15 +60,15 @@ else
 	alone=$no_comm
 fi
 
-# ---- sections: what each says
+# ---- the contents of sections
 
 summary() {
-	# Parts of sections that are there, too.
+	# The list includes parts of sections that exist.
 	awk -v sections="$sections$([ "$xla" ] && echo ' instructions')$([ "$compared" ] && rows waits && echo ' waits')$(rows roofline && echo ' roofline')" -f "$here/html.awk" -f "$here/head.awk" tables/where.tsv tables/findings.tsv tables/record-device.tsv tables/record-profile.tsv summary.md
 	[ "$xla" ] && rows total && total
 	[ "$xla" ] || [ "$detail" ] || why "$no_detail"
 }
-# Time of all devices in all executions, beside what a step is.
+# The time of all devices in all executions, in addition to that of a step.
 total() {
 	echo '<details><summary>All executions of all devices</summary>'
 	echo '<p class="note">Sums over all devices, and over all executions of programs, whether or not they are complete steps.</p>'
@@ -115,7 +115,7 @@ kernels() {
 	fi
 }
 flame() {
-	# The first with stacks is shown, the others linked.
+	# The first graph that has stacks is shown, the others are linked.
 	shown=
 	links=
 	for f in source kernel nvtx op-name module; do
@@ -172,7 +172,8 @@ clocks() {
 		if [ "${ALIGN:-}" = no ]; then echo "$unaligned"; else echo "No clocks were compared: ${alone}"; fi)"
 }
 idle() {
-	# The table says of which time it is: its rows add up to that, and those of the summary to that of steps.
+	# State the time that the table covers, which its rows add up to; those of the summary add up to the time of
+	# steps.
 	awk -F'\t' 'FNR == 1 { file++; split("", col); for (i = 1; i <= NF; i++) col[$i] = i; next }
 		file == 1 { if ($col["part"] == "step") steps = 1 * $col["ns"]; next }
 		{ all += $col["ns"] }
@@ -205,7 +206,7 @@ memory() {
 	plots heap 'Heap over program order, the largest'
 	if rows heap-at-peak; then
 		echo '<h3>Alive at the peak</h3>'
-		# Of the first row of the table above.
+		# The live buffers of the first row of the table above.
 		awk -F'\t' 'FNR == 1 { file++; split("", c); for (i = 1; i <= NF; i++) c[$i] = i; if (file == 2) print; next }
 			{ heap = $c["id"] FS $c["name"] FS $c["trace"] }
 			file == 1 && !known++ { first = heap }
@@ -219,7 +220,7 @@ diags() {
 	# shellcheck disable=SC2086  # a list of words
 	awk -f "$here/html.awk" -f "$here/../root.awk" -f "$here/rules.awk" $tables flame/source.folded
 	table record-diag 'severity:severity:s,source:from:s,text:what:s,count:count:n' 1000 'The streams hold none.'
-	# Where there is no GPU work, that is said; how to extract it would mislead.
+	# Without GPU work the page reports that; hints on how to extract it would be misleading.
 	notes=$(said logs/tables/*.log logs/flame/*.log logs/summary.log | if [ "$work" ]; then cat; else sed '/ extract /d'; fi)
 	if [ "$notes" ]; then
 		echo '<h3>Said while tables were made</h3><ul class="quiet">'
@@ -237,7 +238,7 @@ files() {
 	echo '</ul>'
 }
 
-# ---- which there are
+# ---- the sections of this page
 
 sections='summary:Summary'
 work=1

@@ -1,5 +1,5 @@
-# rules.awk -- what to know before the numbers are believed, each rule with its number: those above their limit, and those that are not.
-# Reads tables; a table without rows answers nothing.
+# rules.awk -- checks of how reliable the numbers are, each with its value: those above their limit, then the others.
+# Reads tables; a table without rows decides no rule.
 FILENAME ~ /folded$/ {
 	if (/^\[GPU active\]/) {
 		active += substr($0, match($0, / [0-9]+$/))

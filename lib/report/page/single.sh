@@ -1,11 +1,12 @@
 #!/bin/sh
-# single.sh OUT -- the page of the report in OUT as one file, on standard output: its pictures are in it, and what it would link to is only named.
+# single.sh OUT -- the page of the report in OUT as one file, on standard output: pictures are embedded, and link
+# targets are only named.
 set -u
 LC_ALL=C
 export LC_ALL
 unset CDPATH
 cd "$1" || exit 1
-# The picture $1 as an address; of the bytes of a file no shell variable would be kept.
+# Picture $1 as a data address; a shell variable cannot hold all bytes of a file.
 address() { printf 'data:image/svg+xml;base64,' && base64 <"$1" | tr -d '\n'; }
 while IFS= read -r line; do
 	case $line in

@@ -1,5 +1,6 @@
-# split.awk -- what communication takes in all and what of it is exposed, in two lines above the table of collectives: how its sums go with
-# the other places that tell exposed communication. Reads where.tsv, device.tsv, which may be empty, and collective.tsv.
+# split.awk -- the total and the exposed time of communication, in two lines above the table of collectives: how its
+# sums are related to the other numbers of exposed communication on the page. Reads where.tsv, device.tsv, which may be
+# empty, and collective.tsv.
 FNR == 1 {
 	file = FILENAME
 	sub(/.*\//, "", file)
@@ -13,7 +14,7 @@ file == "where.tsv" && v("part") == "step" { stepped = 1 }
 file == "where.tsv" && v("part") == "comm" { step = v("mean"); known = 1 }
 file == "device.tsv" { devices++; union += v("exposed") }
 file == "collective.tsv" && v("collective") == "[all]" {
-	# Both are of all programs, so they differ by what a device has exposed at the same time.
+	# Both include all programs, so they differ by operations that are exposed on a device at the same time.
 	twice = v("exposed") - union
 	print "<p class=\"note\">" data(v("count"), "n") (v("count") == 1 ? " operation" : " operations") ", " data(v("total"), "ns") " in all: " \
 		data(v("exposed"), "ns") " exposed, " data(v("hidden"), "ns") " hidden behind computation. " \

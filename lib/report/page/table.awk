@@ -1,5 +1,6 @@
-# table.awk -- a table as HTML. spec: column:label:form, a comma apart; limit: rows that are on_page at once; most: rows that the page has;
-# link: where all are. Forms are those of html.awk, and path for a stack. The beginning that all names of a column share stands once, above.
+# table.awk -- a table as HTML. spec: column:label:form, separated by commas; limit: rows shown initially; most: rows on
+# the page; link: the file with all rows. Forms are those of html.awk, and path for a stack. The common prefix of all
+# names in a column is shown once, above the table.
 BEGIN {
 	n = split(spec, want, ",")
 	most = most ? most : 200
@@ -25,7 +26,7 @@ NR - 1 <= most {
 	}
 }
 function named(i) { return form[i] == "s" || form[i] == "path" }
-# What the names of column i have in common so far: common[i], of those that are there.
+# common[i] is the common prefix of the names of column i so far, without absent ones.
 function share(i, x,   k) {
 	if (x == "")
 		return
@@ -42,12 +43,12 @@ function share(i, x,   k) {
 		k = k > 64 ? k - 32 : k - 1
 	common[i] = substr(common[i], 1, k)
 }
-# Up to where a part of a name ends; nothing if it is not worth a line.
+# The prefix up to the end of a part of a name; empty if it is too short to be worth a line.
 function prefix(s) {
 	sub(/[^\/.:;]*$/, "", s)
 	return length(s) >= 12 ? s : ""
 }
-# A name with what is in its middle left out; a letter of several bytes is not cut apart.
+# A name without its middle part; a character of several bytes is not split.
 function middle(x,   a, b) {
 	if (length(x) <= 120)
 		return x
@@ -57,7 +58,7 @@ function middle(x,   a, b) {
 	sub(/^[\200-\277]+/, "", b)
 	return a "…" b
 }
-# Names beyond what anyone reads are cut; the table has all of it.
+# Very long names are cut; the table has the whole name.
 function whole(x) {
 	if (length(x) <= 1000)
 		return x
@@ -65,7 +66,7 @@ function whole(x) {
 	sub(/[\300-\377][\200-\277]*$/, "", x)
 	return x "…"
 }
-# A stack: where it begins and its last three frames, each cut.
+# A stack: its first and last three frames, each cut.
 function path(x,   part, k, from, s) {
 	k = split(x, part, ";")
 	from = k > 4 ? k - 2 : 2
@@ -81,7 +82,7 @@ function frame(x) {
 	sub(/[\300-\377][\200-\277]*$/, "", x)
 	return x "…"
 }
-# How a long name is broken across lines: anywhere if a word of it is as long as a line, else between words.
+# How a long name is broken across lines: anywhere if one of its words is as long as a line, else between words.
 function broken(x,   word, k) {
 	if (length(x) <= 30)
 		return ""

@@ -1,4 +1,4 @@
-# bandwidth.dat: a block a collective, of message size, mean bus bandwidth, its standard error.
+# bandwidth.dat: a block for each collective: message size, mean bus bandwidth, its standard error.
 $col["busbw_mean"] != "" && $col["bytes"] > 0 {
 	name = plain($col["collective"] " of " $col["group"])
 	if (!(name in rows))

@@ -1,5 +1,6 @@
-# columns.awk -- a table's columns by name: before the rules of every script here. After a file's first line, col["total"] is the
-# place of that column, `$col["total"]` its value and head[i] the name of column i; `file` is the table's name without folder and ending.
+# columns.awk -- a table's columns by name: read before every script here. After a file's first line, col["total"] is
+# the position of that column, `$col["total"]` its value and head[i] the name of column i; `file` is the table's name
+# without folder and ending.
 BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.16g" }
 FNR == 1 {
 	file = FILENAME

@@ -1,6 +1,7 @@
 #!/bin/sh
-# draw.sh GNUPLOT PLOTS OUT NAME... -- draw each OUT/plots/NAME.dat as OUT/plots/NAME.svg, all in one gnuplot. Without data or gnuplot there is none,
-# nor an earlier one. OUT/.state/gnuplot is empty where gnuplot is not here, and becomes so if it turns out not to run.
+# draw.sh GNUPLOT PLOTS OUT NAME... -- draw each OUT/plots/NAME.dat as OUT/plots/NAME.svg, all in one gnuplot. Without
+# data or gnuplot there is no picture, and an earlier one is removed. OUT/.state/gnuplot is empty if gnuplot is not
+# available, and is emptied if gnuplot does not run.
 set -u
 gnuplot=$1 plots=$2 out=$3
 shift 3
@@ -20,7 +21,7 @@ for picture; do
 	name=${name%.svg}
 	shift
 	[ -s "$out/plots/$name.dat" ] || continue
-	# What one plot sets is not for the next.
+	# Settings of a plot do not apply to the next.
 	set -- "$@" -e reset -e "data='$out/plots/$name.dat'; picture='$new/$name.raw'" "$plots/style.gp" "$plots/$name.gp"
 	drawn="$drawn $name"
 done
@@ -28,7 +29,7 @@ done
 mkdir -p "$new/dressed" || exit 1
 trap 'rm -rf "$new"' EXIT
 trap 'exit 1' HUP INT TERM
-# -d: what the user has set for plots of their own is not for these. gnuplot does not look whether its output could be written.
+# -d: the user's own settings for gnuplot are ignored. gnuplot does not check whether its output could be written.
 # shellcheck disable=SC2086  # a command and its options
 if ! $gnuplot -d "$@" -e 'set output' >"$new/said" 2>&1 </dev/null; then
 	if ! $gnuplot --version </dev/null >"$new/version" 2>/dev/null; then

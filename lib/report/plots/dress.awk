@@ -1,5 +1,6 @@
-# dress.awk -- plots of gnuplot's SVG that follow the reader's light or dark, without white rings around points: letters and grid take its
-# colours, the ground is the page's. Each NAME.raw becomes NAME.svg in the folder `to`. Fails where one is not whole.
+# dress.awk -- adapt SVG plots of gnuplot to the reader's light or dark mode, without white rings around points: letters
+# and grid have its colours, the background is that of the page. Each NAME.raw becomes NAME.svg in the folder `to`.
+# Fails if a plot is not complete.
 function check() {
 	if (out == "")
 		return
@@ -23,7 +24,8 @@ FNR == 1 {
 /^<desc>/ || /<use [^>]*color='white'/ { next }
 /<title>Gnuplot<\/title>/ { sub(/Gnuplot/, name) }
 /<title>plot_/ { gsub(/plot_/, "") }
-# What comes first, under all, and empty, has the colour of the plot before: which that is must not be seen.
+# The first element, which is empty and below all others, has a colour left from the previous plot; it is replaced, so
+# that the result does not depend on that plot.
 /^<g fill="none" color="white"/ && !ground++ { sub(/ stroke="[^"]*"/, " stroke=\"currentColor\"") }
 /^<g id="plot"|^<g id="gnuplot_canvas"/ {
 	print "<style>text { fill: #3c4350 } [fill='black'] { fill: #3c4350 } @media (prefers-color-scheme: dark) { text { fill: #c3c9d4 }" \

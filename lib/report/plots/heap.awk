@@ -1,4 +1,4 @@
-# heap.dat: a block a heap of the largest peaks: how far through the program, in percent, and MB alive.
+# heap.dat: a block for each heap with the largest peaks: position in the program, in percent, and live MB.
 file == "heap-peak" {
 	if (FNR <= 5)
 		order[++n] = $col["id"] OFS $col["trace"]

@@ -1,5 +1,6 @@
-# lockstep.dat: of the program with most time, block 0 where collectives start, then a block a device: time since the program's start
-# and how far the device is from the mean, in us; of many devices those that stray furthest, after all between least and greatest.
+# lockstep.dat: for the program with the most time, block 0 has the starts of collectives, then there is a block for
+# each device: time since the program's start and distance from the mean, in us; if there are many devices, those that
+# deviate most, after a block with the minimum and maximum of all.
 file == "module" {
 	if (!top)
 		top = $col["id"]

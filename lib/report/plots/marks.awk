@@ -1,5 +1,5 @@
-# marks.tsv: where in a program its collectives start: mean ns since the start of the module, of the devices' own, from a stream of
-# programs, modules and collectives. A collective comes after its module.
+# marks.tsv: where the collectives of a program start: mean ns since the start of the device's own module, from a stream
+# of programs, modules and collectives. A collective comes after its module.
 BEGIN { FS = OFS = "\t"; OFMT = CONVFMT = "%.17g"; print "program", "name", "time" }
 /^#/ {
 	kind = substr($1, 2)

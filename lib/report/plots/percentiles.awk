@@ -1,4 +1,4 @@
-# percentiles.dat: the periods of steps in ns, of the class with most time, on any device.
+# percentiles.dat: the periods of steps in ns, for the class with the most time, on all devices.
 $col["period"] > 0 {
 	all[$col["class"]] += $col["period"]
 	rows[$col["class"]] = rows[$col["class"]] $col["period"] "\n"

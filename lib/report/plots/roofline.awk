@@ -1,5 +1,5 @@
-# roofline.dat: a block a kind of math: operations per byte, TFLOP/s, of the instructions with most time; then a block a roof: the same of what
-# the devices can do.
+# roofline.dat: a block for each kind of math: operations per byte and TFLOP/s of the instructions with the most time;
+# then a block for each roof: the same for the peaks of the devices.
 $col["intensity"] > 0 && $col["tflops"] > 0 && points < 1500 {
 	m = $col["math"]
 	if (!(m in rows))

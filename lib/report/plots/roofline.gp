@@ -3,9 +3,9 @@ set xlabel "operations per byte"
 set ylabel "TFLOP/s"
 set format xy "%g"
 stats data using 2 nooutput
-# What is a hundred thousand times slower than the fastest is of no interest here.
+# Points that are a hundred thousand times slower than the fastest are not shown.
 set yrange [STATS_max / 1e5:*]
-# Blocks of points, then as many roofs, whose names have a colon; fewer where a peak is not known.
+# Blocks of points, then as many roofs, whose names have a colon; fewer if a peak is not known.
 n = STATS_blocks
 roofs = int(system("grep -c ':' ".data))
 points = n - roofs

@@ -1,4 +1,4 @@
-# skew.dat: a device, the mean of what alignment left of its skews, their deviation, least and greatest, in us.
+# skew.dat: a device, the mean of its remaining skews after alignment, their deviation, minimum and maximum, in us.
 {
 	d = $col["device"]
 	x = $col["skew"] / 1e3

@@ -1,4 +1,5 @@
-# steps.dat: of the class of steps with most time a block a device: number of the step, period in ns. Many steps are thinned out.
+# steps.dat: for the class of steps with the most time, a block for each device: number of the step, period in ns. If
+# there are many steps, only some are kept.
 $col["period"] > 0 {
 	n++
 	class[n] = $col["class"]

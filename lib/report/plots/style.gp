@@ -15,7 +15,7 @@ set linetype 6 lc rgb "#d0609a"
 set linetype 7 lc rgb "#6b8f3a"
 set linetype 8 lc rgb "#5aa6d6"
 set linetype cycle 8
-# The unit that fits times of up to m ns, and its name.
+# The unit for times of up to m ns, and its name.
 unit(m) = m >= 1e9 ? 1e9 : m >= 1e6 ? 1e6 : m >= 1e3 ? 1e3 : 1.0
 unit_name(m) = m >= 1e9 ? "s" : m >= 1e6 ? "ms" : m >= 1e3 ? "us" : "ns"
 set key outside top left horizontal Left reverse maxrows 3 samplen 2 spacing 1.1

@@ -1,6 +1,5 @@
-# variability.dat: instructions that vary (block 0), computation (1) and communication (2): mean in us, deviation in percent,
-# and of those that vary the place in their table,
-# unless it would stand on that of an earlier one.
+# variability.dat: instructions that vary (block 0), computation (1) and communication (2): mean in us, deviation in
+# percent, and for those that vary the position in their table, unless it would overlap that of an earlier one.
 file == "variable" {
 	named[$col["id"], $col["name"]] = ++place
 	next
@@ -23,7 +22,7 @@ $col["relstd"] != "" && $col["mean"] > 0 && $col["relstd"] > 0 {
 		rows[b] = rows[b] x OFS y OFS "\n"
 	any = 1
 }
-# The natural logarithm of x > 0, close enough for a picture: there are awks without log().
+# The natural logarithm of x > 0, accurate enough for a picture: some awks have no log().
 function ln(x,   k, y, power, sum, i) {
 	for (k = 0; x >= 2; k++)
 		x /= 2
@@ -36,7 +35,7 @@ function ln(x,   k, y, power, sum, i) {
 	}
 	return k * 0.6931471805599453 + 2 * sum
 }
-# Whether the number of place k would stand on that of an earlier place, in a picture of about 480 by 270.
+# Whether the number at position k would overlap an earlier one, in a picture of about 480 by 270.
 function hidden(k,   i, dx, dy) {
 	for (i = 1; i < k; i++)
 		if (i in told) {
@@ -50,7 +49,7 @@ function hidden(k,   i, dx, dy) {
 END {
 	for (k = 1; k <= last; k++)
 		if (k in at_x) {
-			# Beyond these there is no room for more.
+			# There is no space for more than these.
 			if (k <= 200 && !hidden(k))
 				told[k] = 1
 			rows[0] = rows[0] at_x[k] OFS at_y[k] OFS (k in told ? k : " ") "\n"

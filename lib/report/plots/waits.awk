@@ -1,4 +1,5 @@
-# waits.dat: collective and size, mean and longest wait in us, of those with most waiting in all. The group's size is named where it differs.
+# waits.dat: collective and size, mean and longest wait in us, for those with the most waiting in total. The size of the
+# group is named if it differs.
 $col["wait_mean"] != "" {
 	group = $col["group"]
 	groups += !(group in seen)

@@ -1,9 +1,9 @@
 /* by_collective.c -- one side's stream by kind of collective, message size and group size: the durations of devices'
- * records of it, and the bandwidth of its instances. A row's time holds what its devices wait for each other; its
- * bandwidth, of the device that waited least, does not.
+ * records, and the bandwidth of instances. A row's time includes the time that its devices wait for each other; its
+ * bandwidth, which is that of the device that waited least, does not.
  *
- * Rows are found on the other side by kind, size and group; what is left, by kind, group and the power of two that the
- * size is below, if both sides have as many of it. */
+ * Rows are matched with the other side by kind, size and group; the remaining ones by kind, group and the smallest
+ * power of two above the size, if both sides have equal numbers of them. */
 #include <inttypes.h>
 
 #include "table/compare/sides.h"
@@ -16,7 +16,7 @@ struct loaded {
 	uint32_t first;                   /* row of the side that is row number 0 of the sums */
 };
 
-/* A device's record, as soon as it is known what row it is of. */
+/* A device's record, as soon as its row is known. */
 static bool
 take(void *arg, uint32_t number, uint32_t device, int64_t dur, int64_t hidden)
 {
@@ -48,7 +48,7 @@ intern(struct cmp *c)
 	return c->text.failed ? (uint32_t)NSX_NONE : nsx_intern(&c->strs, nsx_buf_view(&c->text));
 }
 
-/* The least power of two that is above v, as its exponent. */
+/* The exponent of the smallest power of two above v. */
 static int
 magnitude(int64_t v)
 {
@@ -61,7 +61,7 @@ magnitude(int64_t v)
 	return n;
 }
 
-/* What the row is called, and by what it is found. False when out of memory. */
+/* Set the name of the row, and the keys by which it is matched. False when out of memory. */
 static bool
 name_row(struct cmp *c, struct cmp_row *row, struct cmp_comm *comm, struct nsx_bandwidth_row *from)
 {

@@ -1,6 +1,6 @@
-/* by_device.c -- one side by what each device did, as nsysx-summary --by device has it: a table of it, or a stream that
- * is summed up to one. Times are those of the whole run, or, where both sides know them, per execution of a program on
- * the device; there is one of each, so that noise is not known. */
+/* by_device.c -- one side by the activities of each device, as in nsysx-summary --by device: such a table, or a stream
+ * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
+ * on the device; each time is a single value, so noise is not known. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "base/input.h"
 #include "table/summary.h"
 
-/* Times of a device. The first that the other ones are part of, and are held against, is the one that compares. */
+/* Times of a device. The first one contains the others, which are judged against it. */
 enum stat { SPAN, MODULES, COMPUTE, EXPOSED, COPY, IDLE, HIDDEN, COPY_HIDDEN, NSTATS };
 
-/* Columns that are read: those of the times, and these. */
+/* The columns that are read: those of the times, and these. */
 enum { DEVICE = NSTATS, EXECS, WINDOW, NFIELDS };
 static const char *const fields[NFIELDS] = {
 	[SPAN] = "span", [MODULES] = "modules", [COMPUTE] = "compute", [EXPOSED] = "exposed", [COPY] = "copy",
@@ -35,7 +35,7 @@ nsx_compare_is_devices(struct nsx_str text)
 	return nsx_compare_cells_find(&cells, &text);
 }
 
-/* The device as a program, which its times are rows of. NULL when out of memory. */
+/* The device as a program, whose rows are its times. NULL when out of memory. */
 static struct cmp_program *
 add_device(struct parse *p, int64_t number)
 {
@@ -107,7 +107,7 @@ take_row(void *arg, const struct nsx_str *cell)
 			                   "got \"%.*s\"", p->cells.name, p->cells.line, fields[i],
 			                   (int)(cell[i].len < 80 ? cell[i].len : 80), cell[i].ptr);
 	}
-	/* Where there are no modules, what operations span. */
+	/* Without modules, the span of operations. */
 	if (v[SPAN] == NSX_ABSENT)
 		v[SPAN] = v[WINDOW];
 	return add_times(p, v) ? NSX_OK : nsx_err_nomem(p->c->err, p->cells.name);
@@ -121,7 +121,7 @@ take_table(void *arg, struct nsx_str text)
 	nsx_compare_cells_find(&p->cells, &text);
 	if (nsx_compare_cells_each(&p->cells, text, take_row, p) != NSX_OK)
 		return NSX_ERR;
-	/* One more than there are rows: a side without any has the times of a table too. */
+	/* One more than the number of rows: a side without rows has the times of a table too. */
 	return nsx_vec_push(&p->s->given, ((struct cmp_time){ 0 })) ? NSX_OK
 	    : nsx_err_nomem(p->c->err, p->cells.name);
 }
@@ -200,7 +200,7 @@ by_number(const struct cmp_side *s)
 	return list;
 }
 
-/* Whether both lists, of nb and nn devices, have a number in common. */
+/* Whether the two lists, of nb and nn devices, have a number in common. */
 static bool
 in_common(const struct numbered *b, size_t nb, const struct numbered *n, size_t nn)
 {

@@ -1,5 +1,5 @@
-/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all of a name, by device. Of ranges
- * that is the time of the operations launched in them, or, without operations, the span of their GPU work. */
+/* by_name.c -- one side's stream by NVTX ranges or by GPU operations: the times of all with the same name, by device.
+ * The time of a range is that of the operations launched in it, or, without operations, the span of its GPU work. */
 #include <inttypes.h>
 
 #include "table/compare/sides.h"
@@ -47,7 +47,7 @@ row_at(struct names *n, struct nsx_str type, struct nsx_str name)
 	return at ? *at : (uint32_t)NSX_NONE;
 }
 
-/* Another one of that row, which took so long. */
+/* Add another one to that row, with its duration. */
 static bool
 add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 {
@@ -60,7 +60,7 @@ add(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 	return true;
 }
 
-/* A range of which all operations have come: what was launched in it. */
+/* Add a range whose operations have all been read, with the time of what was launched in it. */
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
@@ -70,7 +70,8 @@ add_gpu_time(void *arg, const struct nsx_range_entry *range)
 	return !range->worked || add(n, range->name, range->mark, range->time);
 }
 
-/* What the GPU took from the first operation of a range to the last; or an operation in an execution of a program. */
+/* The time on the GPU from the first operation of a range to the end of the last; or an operation in an execution of a
+ * program. */
 static bool
 add_span(struct names *n, uint32_t row, uint32_t device, int64_t ns)
 {
@@ -110,7 +111,7 @@ take_range(struct names *n, const struct nsx_rec *rec)
 	return true;
 }
 
-/* What an operation adds to the ranges that it was launched in. */
+/* Add the time of an operation to the ranges in which it was launched. */
 static void
 take_launched(struct names *n, const struct nsx_rec *rec)
 {

@@ -7,7 +7,7 @@
  *   step 0 [0,80)   step 1 [100,170)   kernels [0,50) [60,80) [100,170)
  *   ->  period 100 = compute 70 + idle 30;  span 80 of step 0, 70 of step 1
  *
- * If the stream has CUDA calls it is read a second time, and idle time is split by cause too, as in nsysx-idle. */
+ * If the stream has CUDA calls it is read a second time, and idle time is also split by cause, as in nsysx-idle. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 		times[k] = NSX_ABSENT;
 	times[SPAN] = o->last - o->first;
 	times[PERIOD] = o->period;
-	/* Of executions alone, without operations, nothing is known of what devices did. */
+	/* From executions alone, without operations, the activities of devices are not known. */
 	if (o->period == NSX_ABSENT || !set->ops || o->device >= set->timelines.n)
 		return;
 	sums = nsx_timeline_between(&set->timelines.p[o->device], o->first, o->first + o->period);
@@ -113,7 +113,7 @@ measure(const struct loaded *l, const struct nsx_step_of *o, int64_t times[NSTAT
 		times[CAUSES + k] = l->causes[(size_t)(o - set->list.p) * NSX_NCAUSES + (size_t)k];
 }
 
-/* Times of n steps, those of a step together, added up. */
+/* Add the times of n steps, those of one step together. */
 static void
 add_up(const int64_t *times, size_t n, struct nsx_stat stat[NSTATS])
 {
@@ -131,7 +131,8 @@ time_cmp(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* What n steps took, for the rows from `first` on. False when out of memory. */
+/* Set the number and the percentiles of the times of n steps, for the rows from `first` on. False when out of
+ * memory. */
 static bool
 spread(struct cmp_side *s, uint32_t first, const int64_t *times, size_t n)
 {
@@ -227,7 +228,7 @@ add_class(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set, uin
 	       ? (uint32_t)(s->programs.n - 1) : (uint32_t)NSX_NONE;
 }
 
-/* n steps of a class, by device and start; there is room for their times. */
+/* Add n steps of a class, sorted by device and start; there is space for their times. */
 static bool
 take_class(struct cmp *c, struct cmp_side *s, const struct loaded *l, const struct nsx_step_of *o, size_t n,
            int64_t *times)
@@ -305,8 +306,8 @@ nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diag
 static enum stat
 stat_of(const struct cmp *c, int side, const struct cmp_row *row)
 {
-	/* Rows of a class and device follow each other, the first of them being the period; those of a single step have
-	 * nothing to be compared with. */
+	/* Rows of a class and device follow each other, and the first one is the period; a row without a reference is
+	 * the period itself, or the span of a single step. */
 	const struct cmp_row *first = row->of == NSX_NONE ? NULL : &c->side[side].rows.p[row->of];
 
 	if (first)
@@ -355,13 +356,13 @@ nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct 
 		bool known = true;
 		double was = mean_of(c, NSX_COMPARE_BASE, r->row[NSX_COMPARE_BASE] + k, &known);
 
-		/* A side without operations has no parts: what they are on the other side is no growth. */
+		/* A side without operations has no parts: those of the other side are no growth. */
 		grown[k] = mean_of(c, NSX_COMPARE_NEW, r->row[NSX_COMPARE_NEW] + k, &known) - was;
 		if (!known)
 			grown[k] = 0;
 		causes |= k >= CAUSES && r->row[0][k].sum && r->row[1][k].sum;
 	}
-	/* Idle time by cause if both sides have any. */
+	/* Idle time by cause, if both sides have causes. */
 	for (int k = IDLE; k < SPAN; k++)
 		grown[k] = causes == (k == IDLE) ? 0 : grown[k];
 	for (int told = 0; told < SPAN; told++) {
@@ -438,8 +439,8 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		}
 }
 
-/* Whether it is a row of a class, or of a device of it, that is on one side only, and not the one that says so: the
- * period, of all devices where the class as a whole is on one side, or the span where there is no period. */
+/* Whether it is a row of a class, or of one of its devices, that is on one side only, except the row that reports this:
+ * the period (of all devices, if the whole class is on one side), or the span if there is no period. */
 static bool
 is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 {
@@ -455,7 +456,7 @@ is_detail_of_one(const struct cmp *c, const struct cmp_result *r)
 	return stat == SPAN ? nsx_compare_time_of(&c->side[side], row - SPAN).n > 0 : stat != PERIOD;
 }
 
-/* A period whose noise is a large share of it hides what is slower by less: "same" is then no answer. */
+/* A period whose noise is a large share of it hides smaller differences: "same" is then not reliable. */
 static void
 tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {
@@ -472,7 +473,8 @@ tell_blind(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t,
 	             "not seen; compare more steps", len, class.ptr, share);
 }
 
-/* A period that has clearly grown, by less than the limits: "same" says that nobody asked for so little. */
+/* A period that has clearly grown, but by less than the limits: "same" then only means that such differences were not
+ * requested. */
 static void
 tell_small(const struct cmp *c, const struct cmp_result *r, struct nsx_table *t, struct nsx_diags *diags)
 {

@@ -11,7 +11,7 @@
 
 static const char *const sides[] = { [NSX_COMPARE_BASE] = "BASE", [NSX_COMPARE_NEW] = "NEW" };
 
-/* ---- what both runs must have in common */
+/* ---- properties that both runs must share */
 
 static bool
 has_model(const struct cmp_side *s, uint32_t model)
@@ -77,14 +77,14 @@ coverage(const struct cmp *c, const struct cmp_side *s)
 	return s->time ? (double)matched / (double)s->time : 0;
 }
 
-/* Names of what is compared. */
+/* Names of the compared rows, plural. */
 static const char *const things[] = {
 	[NSX_COMPARE_THUNK] = "thunks", [NSX_COMPARE_MODULE] = "modules", [NSX_COMPARE_OPCODE] = "thunks",
 	[NSX_COMPARE_SOURCE] = "thunks",
 	[NSX_COMPARE_RANGE] = "ranges with GPU work", [NSX_COMPARE_KERNEL] = "operations", [NSX_COMPARE_STEP] = "steps",
 	[NSX_COMPARE_DEVICE] = "devices that did something", [NSX_COMPARE_COLLECTIVE] = "collectives"
 };
-/* Singular names of what has a time. */
+/* Names of one of the things that have a time, singular. */
 static const char *const units[] = {
 	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
 	[NSX_COMPARE_SOURCE] = "execution",
@@ -92,7 +92,7 @@ static const char *const units[] = {
 	[NSX_COMPARE_DEVICE] = "run", [NSX_COMPARE_COLLECTIVE] = "record"
 };
 
-/* XLA alone makes programs and instructions. */
+/* Only XLA has programs and instructions. */
 static const char *
 instead(enum nsx_compare_by by)
 {
@@ -108,7 +108,7 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 	snprintf(out->why, sizeof out->why, "%s", c->unlike);
 	if (out->table && c->left_out[0])
 		nsx_table_note(out->table, "%s", c->left_out);
-	/* If one side is empty, nothing of the other is matched: that is not the reason. */
+	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
 			snprintf(out->why, sizeof out->why, "%s has no %s%s", c->side[k].name, things[c->options.by],
@@ -283,7 +283,7 @@ side_free(struct cmp_side *s)
 	nsx_map_free(&s->devices);
 }
 
-/* If a side is a table both are compared as tables: by the same, and requests that tables cannot satisfy are
+/* If a side is a table, both are compared as tables: by what the table is by; requests that tables cannot satisfy are
  * reported. */
 static int
 choose(struct cmp *c, const int by[2], bool folded)
@@ -317,7 +317,7 @@ load_stream(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
 	}
 }
 
-/* Ranges are compared by GPU time where both sides have it, unless spans are asked for. */
+/* Ranges are compared by GPU time if both sides have it, unless spans were requested. */
 static void
 choose_time(struct cmp *c, struct nsx_diags *diags)
 {
@@ -333,8 +333,8 @@ choose_time(struct cmp *c, struct nsx_diags *diags)
 			nsx_compare_use_spans(&c->side[k]);
 }
 
-/* Operations are those in executions of programs where both sides know them: what autotuning ran while programs were
- * compiled, with settings that were then discarded, is in none. */
+/* If both sides know executions of programs, only operations inside of them are compared: those that autotuning ran
+ * during compilation, with settings that were then discarded, are outside. */
 static void
 choose_operations(struct cmp *c, struct nsx_diags *diags)
 {

@@ -15,7 +15,7 @@ scaled(const struct cmp *c, const struct cmp_result *r, int side)
 		to = (nsx_u128)r->time[NSX_COMPARE_NEW].n;
 	else if (side == NSX_COMPARE_BASE && p->pair != NSX_NONE)
 		to = (nsx_u128)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
-	/* In two parts: the product may exceed 128 bits. */
+	/* Computed in two parts: the product may exceed 128 bits. */
 	return t->sum / execs * to + (t->sum % execs * to + execs / 2) / execs;
 }
 

@@ -11,7 +11,7 @@
 /* Columns that are read, of all tables. `STD` may be empty. */
 enum { ID, PROGRAM, KEY, NAME, OPCODE, OP_NAME, COUNT, TOTAL, STD, NCOLS };
 
-/* The names of its columns in each table; NULL: not present. The columns of a table show what it is by. */
+/* The names of its columns in each table; NULL: not present. The columns of a table show what its rows are. */
 static const struct form { int by, summary; const char *col[NCOLS]; } forms[] = {
 	{ NSX_COMPARE_THUNK, NSX_SUMMARY_THUNK, { [ID] = "id", [PROGRAM] = "program", [NAME] = "name",
 	                                          [OPCODE] = "opcode", [OP_NAME] = "op_name",
@@ -233,8 +233,8 @@ int
 nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
                    struct nsx_diags *diags)
 {
-	/* Of devices the programs that nsysx-summary takes by default: a small one that ran long before or after the
-	 * others would stretch the span, and count as an execution like theirs. */
+	/* By device, the programs that nsysx-summary includes by default: a small program that ran long before or after
+	 * the others would extend the span, and its executions would count like those of the others. */
 	struct nsx_summary_options options = { .by = (enum nsx_summary_by)by,
 	                                       .cover = by == NSX_SUMMARY_DEVICE ? (struct nsx_cover){ 99, 100 }
 	                                                : (struct nsx_cover){ 1, 1 } };

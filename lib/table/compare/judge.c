@@ -32,22 +32,22 @@ weight(const struct cmp *c, const struct cmp_result *r)
 	       : (double)c->side[NSX_COMPARE_NEW].programs.p[p->pair].execs;
 }
 
-/* Whether the difference is above both floors, of which one is a share of a time. */
+/* Whether the difference is above both floors, one of which is a share of a time. */
 static bool
 is_above_floors(const struct cmp *c, double diff, double of)
 {
 	return fabs(diff) > (double)c->options.absolute && fabs(diff) > c->options.percent / 100 * of;
 }
 
-/* The mean time of the row, on a side, that a result is a part of. */
+/* The mean time, on a side, of the row that contains the result. */
 static double
 whole_of(const struct cmp *c, const struct cmp_result *r, int side)
 {
 	return nsx_compare_time_of(&c->side[side], &c->side[side].rows.p[r->row[side]->of]).mean;
 }
 
-/* Whether the difference, over all executions of NEW, is a negligible part of the time of its program; of operations
- * of all of them, of ranges, which contain each other, of those of the name that takes the most. */
+/* Whether the difference, over all executions of NEW, is a negligible part of the time of its program; for operations,
+ * of the time of all of them; for ranges, which contain each other, of the time of the name with the longest time. */
 static bool
 is_minor(const struct cmp *c, const struct cmp_result *r)
 {
@@ -57,8 +57,8 @@ is_minor(const struct cmp *c, const struct cmp_result *r)
 	return fabs(r->effect) <= c->options.minor / 100 * of;
 }
 
-/* Whether the row is of communication alone, and its program is as long as before: the devices wait at another place,
- * or for each other. False if the length of the program is not known. */
+/* Whether the row consists of communication alone, and its program takes as long as before: the devices then wait
+ * elsewhere, or for each other. False if the length of the program is not known. */
 static bool
 is_waiting(const struct cmp *c, const struct cmp_result *r)
 {
@@ -87,7 +87,7 @@ transfer(const struct cmp *c, const struct cmp_result *r, int side)
 	return s->comms.n ? s->comms.p[r->row[side] - s->rows.p].transfer : 0;
 }
 
-/* Whether a stream has one device alone of those that take part, so that nobody knows how long it waited for them. */
+/* Whether a stream has only one of the participating devices, so that its waiting time is not known. */
 static bool
 is_alone(const struct cmp *c, const struct cmp_result *r)
 {
@@ -127,7 +127,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		if (c->options.by == NSX_COMPARE_STEP)
 			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
 	}
-	/* Many of the things that a profile has once differ between any two runs, such as kernels of autotuning. */
+	/* Many things that occur once in a profile, such as kernels of autotuning, differ between any two runs. */
 	if (!r->has_noise && c->options.sigma > 0 && (c->options.by == NSX_COMPARE_RANGE ||
 	    c->options.by == NSX_COMPARE_KERNEL))
 		return CMP_UNKNOWN;
@@ -137,17 +137,18 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_MINOR;
 	if (is_part_of_program(c, r) && is_waiting(c, r))
 		return CMP_SHIFTED;
-	/* Records of collectives include waiting: if the transfer takes as long as before, the time went there. */
 	if (c->options.by == NSX_COMPARE_COLLECTIVE && is_alone(c, r))
 		return CMP_UNKNOWN;
+	/* Records of collectives include waiting: if the transfer takes as long as before, the difference is
+	 * waiting. */
 	if (c->options.by == NSX_COMPARE_COLLECTIVE) {
 		double was = transfer(c, r, NSX_COMPARE_BASE), is = transfer(c, r, NSX_COMPARE_NEW);
 
 		of = was > 0 && is > 0 ? was : of;
 		grown = was > 0 && is > 0 ? is - was : grown;
 	}
-	/* A part of a step that is as long as before only took time from another part, or gave it; the noise of the
-	 * whole, which is larger, does not count here, for what has grown is clear. */
+	/* If the step takes as long as before, its part only gained time from another part, or lost time to it. The
+	 * noise of the whole step, which is larger, is not used here, because the part itself has clearly changed. */
 	if ((grown > 0) != (r->diff > 0) || !is_above_floors(c, grown, of))
 		return CMP_SHIFTED;
 	return r->diff > 0 ? CMP_SLOWER : CMP_FASTER;

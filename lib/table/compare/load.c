@@ -52,7 +52,7 @@ nsx_compare_take_models(struct cmp *c, struct cmp_side *s, const struct nsx_cata
 	return true;
 }
 
-/* Programs from the catalogue. Of several digests of a kind the first counts. */
+/* Programs from the catalogue. If there are several digests of a kind, the first is used. */
 static bool
 describe_programs(struct cmp *c, struct cmp_side *s)
 {
@@ -84,8 +84,8 @@ describe_programs(struct cmp *c, struct cmp_side *s)
 	return true;
 }
 
-/* The data of an instruction; if it has no source location of its own, the first further one counts. If it has no name,
- * that of the thunk is used. */
+/* The data of an instruction; if it has no source location of its own, the first of its further ones is used. If it has
+ * no name, that of the thunk is used. */
 static bool
 describe_inst(struct cmp *c, const struct nsx_catalogue *cat, uint32_t inst, const struct nsx_rec *thunk,
               struct cmp_inst *i)
@@ -128,7 +128,7 @@ take_module(struct cmp_side *s, const struct nsx_rec *rec)
 	int64_t dur = nsx_int(rec, NSX_MODULE_dur, -1);
 	struct cmp_cell *cell;
 
-	/* Those without were counted by nsx_top. */
+	/* Records without them were counted by nsx_top. */
 	if (!p || dur < 0 || !nsx_has(rec, NSX_MODULE_start))
 		return p != NULL;
 	cell = device == NSX_NONE ? NULL : nsx_compare_cell_at(s, p->whole, device);
@@ -260,7 +260,8 @@ finish(struct cmp *c, struct cmp_side *s)
 			p->devices++;
 			continue;
 		}
-		/* A cell whose program's modules come later in the list causes no error: these are counted already. */
+		/* The cells of a program's modules may come later in the list: its executions have been counted
+		 * already. */
 		struct cmp_cell *whole = &s->cells.p[nsx_map_get(&s->cell_of, (struct nsx_key){ p->whole,
 			cell->device })];
 		cell->stat.n = whole->execs;

@@ -42,7 +42,7 @@ nsx_compare_time_of(const struct cmp_side *s, const struct cmp_row *r)
 		return s->given.p[r - s->rows.p];
 	other = pooled(s, r);
 
-	/* Of a program whose executions have thunks only, the time of modules is unknown. */
+	/* If the executions of a program have thunks only, the time of its modules is unknown. */
 	for (uint32_t at = r->cells; at != NSX_NONE && own; at = s->cells.p[at].next) {
 		t.n += s->cells.p[at].stat.n;
 		devices += s->cells.p[at].stat.n > 0;

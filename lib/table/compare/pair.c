@@ -11,7 +11,7 @@
 /* An unmatched element: equal keys form a group; in it time, number and name give the order. */
 struct loner {
 	uint32_t key[5];
-	nsx_u128 time;        /* the longest first; 0 for all if it does not count */
+	nsx_u128 time;        /* the longest first; 0 for all if time is not part of the order */
 	int64_t  number;
 	struct nsx_str name;
 	int      side;
@@ -46,8 +46,8 @@ loner_cmp(const void *pa, const void *pb)
 
 struct loners { NSX_VEC(struct loner) all; };
 
-/* Pair the members of groups by `join`; rest: also of groups with more members on one side, as many as the other
- * has. */
+/* Pair the members of groups by `join`; rest: also in groups with more members on one side, as many members as the
+ * other side has. */
 static void
 pair_groups(struct cmp *c, struct loners *l, bool rest, enum cmp_how how, void (*join)(struct cmp *, uint32_t, uint32_t,
 	enum cmp_how))
@@ -149,7 +149,7 @@ static const struct pass { bool name, stem, opcode, op_name, stack, place; enum 
 	{ true,  false, false, false, false, false, CMP_NAME },      /* one side has no dump */
 };
 
-/* Rows of opcodes and lines have no more than a name and a stem. */
+/* Rows of opcodes and lines have only a name and a stem. */
 static bool
 applies(const struct pass *p, const struct cmp_row *r)
 {

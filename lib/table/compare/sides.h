@@ -34,10 +34,10 @@ struct cmp_row {
 	bool         whole;      /* its program's modules */
 	uint32_t     name;       /* of an instruction, or the opcode or source line */
 	uint32_t     stem;       /* name without its number */
-	int64_t      number;     /* that number; for a time of steps the device, NSX_ABSENT: of several */
+	int64_t      number;     /* that number; for times of steps the device, NSX_ABSENT: several devices */
 	uint32_t     opcode, op_name, stack;
-	bool         detail;     /* its time is also part of other rows */
-	bool         untold;     /* shown, but not judged: more of it is neither slower nor faster */
+	bool         detail;     /* its time is also included in other rows */
+	bool         untold;     /* shown, but not judged: a change of it is neither slower nor faster */
 	bool         computes;   /* not all of it is communication, or that is not known */
 	bool         optional;   /* not shown if its time is 0 on both sides */
 	uint32_t     of;         /* row whose time is the reference for percent; NSX_NONE: itself */
@@ -60,7 +60,7 @@ struct cmp_cell {
 /* The time of a row per execution on a device: mean and its standard error with degrees of freedom, ns. */
 struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool known; };
 
-/* How many steps a row of them is of, and percentiles, ns. */
+/* The number of steps of a row of steps, and percentiles of their times, ns. */
 struct cmp_spread { int64_t n, p50, p99; };
 
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
@@ -90,24 +90,27 @@ struct cmp_side {
 	bool              warm;              /* it was filtered by nsysx-warmup */
 	int64_t           diags, late;
 	NSX_VEC(struct cmp_time) given;      /* of a table, by index in rows; n is 0 if it has none */
-	bool              summed;            /* it is a table that was made of a stream */
+	bool              summed;            /* it is a table that was computed from a stream */
 	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
-	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: of ranges; of operations those in executions */
+	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: spans of ranges; times of the operations in
+	                                      * executions */
 	bool              gpu_time;          /* cells have the GPU time of ranges */
 	bool              placed;            /* operations are known to be in executions of programs */
-	int64_t           outside;           /* how many are in none, */
+	int64_t           outside;           /* number of operations in none, */
 	nsx_u128          outside_time;      /* and their time */
-	bool              each;              /* what rows are of is counted row by row, not by executions of programs */
+	bool              each;              /* the occurrences of each row are counted separately, instead of
+	                                      * executions of programs */
 };
 
 struct cmp {
 	struct nsx_err   *err;
 	struct nsx_compare_options options;
-	bool              tables;            /* both sides are, or were made, tables */
-	bool              per_execution; /* times of devices are, and not of the whole run */
-	char              unlike[256];       /* why times of devices may be of other programs; empty: they are not */
+	bool              tables;            /* both sides are tables, or were converted to tables */
+	bool              per_execution; /* times of devices are per execution, not of the whole run */
+	char              unlike[256];       /* why times of devices may belong to different programs; empty: they do
+	                                      * not */
 	char              left_out[200];     /* what is not compared, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
@@ -150,22 +153,22 @@ int nsx_compare_read_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *
 bool nsx_compare_is_devices(struct nsx_str text);
 /* Read all of the side, a table or a stream, by devices. NSX_OK or NSX_ERR. */
 int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
-/* Where no device number is on both sides, as of the processes of a job, and both have as many devices: match them in
- * order of their numbers. False when out of memory. */
+/* If the sides have no device number in common, as for different processes of a job, but equal numbers of devices:
+ * match them in order of their numbers. False when out of memory. */
 bool nsx_compare_match_devices(struct cmp *c, struct nsx_diags *diags);
-/* Times of both sides' devices per execution, where all of them have any. */
+/* Convert the times of both sides' devices to times per execution, if all devices have executions. */
 void nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags);
-/* Fill c->unlike where a side is a table, which may leave out programs, and a matched device has other numbers
- * of executions. */
+/* Fill c->unlike if a side is a table, which may omit programs, and a matched device has different numbers of
+ * executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
 
 /* by_collective.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
 int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
-/* by_name.c: rows of the side are of one nameless program, and what they are of is counted row by row. False when out
- * of memory. */
+/* by_name.c: put all rows of the side into one nameless program, and count the occurrences of each row separately.
+ * False when out of memory. */
 bool nsx_compare_begin_each(struct cmp_side *s);
-/* compare.c: what was found in reading that side. Frees own. */
+/* compare.c: report the diags of reading that side. Frees own. */
 void nsx_compare_pass_diags(const struct cmp_side *s, struct nsx_diags *own, struct nsx_diags *diags);
 
 /* cells.c: a table as rows of the cells of some columns. */
@@ -175,19 +178,19 @@ struct cmp_cells {
 	const char        *name;                /* of the input */
 	const char *const *cols;                /* the columns that are read; NULL: none at that place */
 	int                n;                   /* of cols, up to CMP_CELLS_MAX */
-	int64_t            line;                /* of the row that is given */
+	int64_t            line;                /* of the row that is passed */
 	int                at[CMP_CELLS_MAX];   /* positions in a row; -1: not present */
 	int                ncols;
 };
-/* Find the columns in the header, with which *text begins and which is removed from it. True if all are present. */
+/* Find the columns in the header at the beginning of *text, and remove the header from it. True if all are present. */
 bool nsx_compare_cells_find(struct cmp_cells *t, struct nsx_str *text);
-/* Give `take` the cells of each row of the rest, empty ones where a column is not present: NSX_OK, NSX_ERR where the
- * table is cut short or a row has other columns than the header, or what take returned. */
+/* Pass the cells of each remaining row to `take`, empty ones for missing columns: NSX_OK, NSX_ERR if the table is
+ * truncated or a row has other columns than the header, or the value that take returned. */
 typedef int nsx_compare_cells_fn(void *arg, const struct nsx_str *cell);
 int nsx_compare_cells_each(struct cmp_cells *t, struct nsx_str text, nsx_compare_cells_fn *take, void *arg);
 
-/* input_table.c: give `take` all of the side's input, or what nsx_summary makes of it by `by`, as TSV: NSX_OK, NSX_ERR,
- * or what it returned. */
+/* input_table.c: pass to `take` the whole input of the side, or the table that nsx_summary makes of it by `by`, as TSV:
+ * NSX_OK, NSX_ERR, or the value that take returned. */
 typedef int nsx_compare_text_fn(void *arg, struct nsx_str text);
 int nsx_compare_whole_table(struct cmp_side *s, nsx_compare_text_fn *take, void *arg);
 int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_text_fn *take, void *arg,
@@ -195,7 +198,7 @@ int nsx_compare_sum_up(struct cmp *c, struct cmp_side *s, int by, nsx_compare_te
 /* input_table.c: whether the side is a table and not a stream, and by what: *by is -1 for a stream. NSX_OK or
  * NSX_ERR. */
 int nsx_compare_is_table(struct cmp_side *s, int *by);
-/* Read the side as a table by what is compared; a stream (table: false) is summed up first. NSX_OK or NSX_ERR. */
+/* Read the side as a table of the compared rows; a stream (table: false) is summed up first. NSX_OK or NSX_ERR. */
 int nsx_compare_load_table(struct cmp *c, struct cmp_side *s, bool table, struct nsx_diags *diags);
 
 /* label.c: the row of an instruction that is executed for the first time, created if it is new; NSX_NONE when out of
@@ -233,20 +236,20 @@ const struct cmp_row *nsx_compare_row_shown(const struct cmp_result *r);
 
 /* by_step.c: put results in order of class, device and statistic; false when out of memory. */
 bool nsx_compare_order_steps(const struct cmp *c, struct cmp_result *r, size_t n);
-/* Append to a sentence, if the result is of a period, the parts that grew, the largest first, down to a hundredth of
- * the difference. */
+/* If the result is a period, append to a sentence the parts that grew, the largest first, down to a hundredth of the
+ * difference. */
 void nsx_compare_tell_growth(const struct cmp *c, const struct cmp_result *r, struct nsx_buf *text);
 int nsx_compare_print_steps(struct cmp *c, const struct cmp_result *r, size_t n, struct nsx_table **table,
                             struct nsx_diags *diags);
 
 /* by_step.c: whether the result is the period of a class of steps, over all devices; the first of its class in order.
- * Where it is slower, it tells what grew, and its parts and devices need no line of their own. */
+ * If it is slower, its line lists the parts that grew, and its parts and devices need no lines of their own. */
 bool nsx_compare_is_class(const struct cmp *c, const struct cmp_result *r);
 
 /* by_device.c: put results in order of device and statistic; false when out of memory. */
 bool nsx_compare_order_devices(const struct cmp *c, struct cmp_result *r, size_t n);
 
-/* table.c: sort results by class, then the numbers of `at`, which `key` sets. False when out of memory. */
+/* table.c: sort results by class, then by the numbers in `at`, which `key` sets. False when out of memory. */
 struct cmp_order {
 	struct nsx_str    class;
 	int64_t           at[3];
@@ -255,7 +258,7 @@ struct cmp_order {
 typedef void nsx_compare_key_fn(const struct cmp *c, const struct cmp_result *r, struct cmp_order *o);
 bool nsx_compare_order(const struct cmp *c, struct cmp_result *r, size_t n, nsx_compare_key_fn *key);
 
-/* What a table by something shows: its columns, those that a narrow terminal keeps, and what writes a row. */
+/* The layout of a kind of table: its columns, those kept on a narrow terminal, and the function that writes a row. */
 struct cmp_way {
 	const struct nsx_table_col *cols;
 	int                         ncols;
@@ -265,12 +268,12 @@ struct cmp_way {
 /* by_device.c, by_collective.c */
 extern const struct cmp_way nsx_compare_device_way, nsx_compare_collective_way;
 
-/* table.c: the means of both sides, and what became of them, in the row that is being filled. Columns of a table:
- * `base` has that of NEW behind it; noise and effect: -1 where it has none. */
+/* table.c: write the means of both sides, their difference and the verdict into the current row. Columns of a table:
+ * the column of NEW follows `base`; noise and effect are -1 if the table has no such column. */
 struct cmp_change { int base, diff, percent, noise, effect, verdict; };
 void nsx_compare_put_change(struct nsx_table *t, const struct cmp_result *r, const struct cmp_change *at);
 
-/* Whether the table shows it. */
+/* Whether the table shows the result. */
 static inline bool
 cmp_shows(const struct cmp *c, const struct cmp_result *r)
 {

@@ -12,7 +12,7 @@ enum { BASE_EXECS, NEW_EXECS, BASE, NEW, DIFF, PERCENT, NOISE, EFFECT, VERDICT, 
 	{ "effect", NSX_CELL_MEAN_NS }, \
 	{ "verdict", NSX_CELL_STRING }, { "program_match", NSX_CELL_STRING }
 
-/* The first ones; not all tables have the later. */
+/* The first columns; not all tables have the later ones. */
 enum { ID, PROGRAM, NAME, BASE_NAME };
 
 static const struct nsx_table_col thunk_cols[] = {
@@ -183,7 +183,7 @@ put_common(struct nsx_table *t, const struct cmp_result *r, int at)
 	                                                   at + VERDICT });
 }
 
-/* The mean spans of ranges behind the other columns. */
+/* The mean spans of ranges, after the other columns. */
 static void
 put_spans(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r, int at)
 {

@@ -26,12 +26,13 @@ struct compile_range {
 	bool     orphan;         /* its parent is missing */
 };
 
-/* The share of a range in the time of its compilation. */
+/* The part of its compilation's time that is assigned to a range. */
 struct compile_part { fine_time self, child; bool owns; /* ranges of other threads are directly in it */ };
 
 /* Share the time of n ranges, sorted by start, into parts. Ranges of the compiling thread have their own exclusive
- * time. If ranges of other threads are inside one of them, the time in which any of those, and no child of it, is open
- * is assigned to them, in proportion to their exclusive times, instead of to their parent. NSX_OK or NSX_ERR. */
+ * time. If ranges of other threads are inside such a range, the time in which any of them is open, and none of its own
+ * children, is assigned to those ranges in proportion to their exclusive times, not to their parent. NSX_OK or
+ * NSX_ERR. */
 int nsx_compile_share(const struct compile_range *r, size_t n, struct compile_part *part, struct nsx_err *err);
 
 /* A row under construction. */
@@ -89,7 +90,7 @@ void nsx_compile_span(struct nsx_compile_profile *p, int64_t start, int64_t dur)
 /* Whether all times of r are within TIME_MAX and its duration is not negative. */
 bool nsx_compile_sound(const struct compile_range *r);
 
-/* All of a profile is in c->ranges: add it up and clear it. */
+/* c->ranges contains a whole profile: add it up and clear it. */
 int nsx_compile_tally(struct compiling *c);
 
 /* Name of the row for the time of library loading (opts->loading). */

@@ -197,7 +197,8 @@ find_near(struct summary *s)
 			}
 			k = n->parent;
 		}
-		/* k is done, and near is the compilation around it; the path below it follows, from its end. */
+		/* Node k is done, and near is the compilation around it; now set the nodes on the path below k,
+		 * beginning with the last. */
 		while (s->path.n) {
 			if (s->nodes.p[k].block != NSX_NONE)
 				near = k;
@@ -289,7 +290,7 @@ take_range(struct summary *s, const struct nsx_rec *rec)
 	node = node_of(s, key, up);
 	if (node == NSX_NONE)
 		return NSX_ERR;
-	/* It may have been created earlier for a child. */
+	/* The node may have been created earlier for a child. */
 	s->nodes.p[node].parent = up;
 	s->text.len = 0;
 	if (nsx_has(rec, NSX_RANGE_domain)) {

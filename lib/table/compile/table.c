@@ -71,7 +71,7 @@ round_rows(struct compiling *c)
 		struct compiling_row *row = &c->at->rows.p[order[i] - c->at->rows.p];
 		bool more = i < missing;
 
-		/* The order is made already, so its keys may change. */
+		/* The order has already been determined, so the keys may change. */
 		row->self = (whole(row->self) + more) * FINE_NS;
 	}
 	free(order);

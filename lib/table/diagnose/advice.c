@@ -1,5 +1,5 @@
-/* advice.c -- what to do about idle time in ranges of frameworks whose meaning is known: more than its cause alone
- * tells. It is given only where at least half of the idle time of the cause is in such ranges. */
+/* advice.c -- what to do about idle time in ranges of frameworks whose meaning is known: more specific than its cause
+ * alone allows. It is given only if at least half of the idle time of the cause is in such ranges. */
 #include <string.h>
 
 #include "table/diagnose/diagnose.h"
@@ -14,7 +14,7 @@ enum { SYNC = 1U << NSX_CAUSE_SYNC, LAUNCH = 1U << NSX_CAUSE_LAUNCH, RANGE = 1U 
 /* A rule is for idle time of these causes in a range of this name ('*': any end), and in one of the name `also` (NULL:
  * any), and in calls (NULL: any; else separated by '|', without the version at the end of a name). small: only between
  * small kernels; stepped: only if steps are known. name: of the range in words, NULL: as `range`. The first rule that
- * fits is the one that counts; one without an action says nothing. */
+ * applies is used; a rule without an action gives no advice. */
 static const struct advice {
 	unsigned    causes;
 	const char *range, *also, *calls;

@@ -115,8 +115,8 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 			return nomem(c);
 		l->last++;
 		l->caused += waited;
-		/* The time by which all would continue earlier: what at least half of them wait. A single early device
-		 * is no loss to the others, and several may be late together. */
+		/* The time by which all devices would continue earlier: at least half of them wait that long. A single
+		 * early device costs the others nothing, and several may be late together. */
 		qsort(c->waits.p, n, sizeof *c->waits.p, by_length);
 		int64_t half = c->waits.p[n / 2];
 
@@ -129,7 +129,7 @@ add_instance(struct nsx_look_comm *c, uint32_t unit, const struct nsx_look_recor
 	return NSX_OK;
 }
 
-/* ---- XLA's, which are thunks */
+/* ---- collectives of XLA, which are thunks */
 
 /* The data kept of a device's record: the record, and its unit. */
 struct held { struct nsx_look_record record; uint32_t unit; bool incomplete; };
@@ -187,7 +187,7 @@ take_thunk(struct nsx_look_comm *c, const struct nsx_rec *rec)
 
 /* ---- operations that communicate by themselves */
 
-/* One in no instance: counted in its kind only. */
+/* An operation in no instance: counted in its kind only. */
 static int
 take_lone(struct nsx_look_comm *c, const struct nsx_rec *op)
 {
@@ -287,7 +287,8 @@ by_like(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* ns of an instance of the unit; the minimum of all if devices are missing, for which others wait. */
+/* ns of an instance of the unit; the minimum of all instances if devices are missing, since others may wait for
+ * those. */
 static double
 time_of(const struct nsx_look_unit *u)
 {
@@ -366,7 +367,7 @@ void
 nsx_look_comm_bound(struct nsx_look_at *a)
 {
 	struct nsx_look_comm *c = &a->comm;
-	/* Instructions may communicate in a stream none of whose operations is known to. */
+	/* Instructions may communicate in a stream in which no operation is known to communicate. */
 	bool by_ops = a->ops && a->cells[NSX_PART_COMM];
 	double within = 0;
 

@@ -1,10 +1,10 @@
-/* commands.c -- the commands that show the evidence: of the steps alone where there are steps, as findings are. They
- * have no backslash, which TSV would escape, and address columns by name. */
+/* commands.c -- the commands that show the evidence: like findings, of the steps alone if there are steps. They have no
+ * backslash, which TSV would escape, and address columns by name. */
 #include <string.h>
 
 #include "table/diagnose/diagnose.h"
 
-/* A word of the shell. */
+/* Append a word, quoted for the shell. */
 void
 nsx_look_put_quoted(struct nsx_buf *to, const char *word)
 {
@@ -58,7 +58,8 @@ nsx_look_put_over(struct nsx_look_at *a, const char *tool)
 		nsx_look_put_file(a);
 }
 
-/* As part of a regular expression that matches it. Characters that it would take a backslash for may be any. */
+/* Append the name as part of a regular expression that matches it. Characters that would need a backslash become
+ * '.'. */
 static void
 put_pattern(struct nsx_buf *to, struct nsx_str name)
 {
@@ -74,7 +75,7 @@ put_pattern(struct nsx_buf *to, struct nsx_str name)
 	}
 }
 
-/* Whether --only COLUMN=NAME can name it. */
+/* Whether the name can be written in --only COLUMN=NAME. */
 static bool
 is_plain(struct nsx_str name)
 {

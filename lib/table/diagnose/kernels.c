@@ -1,5 +1,5 @@
 /* kernels.c -- kernels of a device that computes longer, compared with those of another device by name: whether all of
- * them take longer, as on a device that is slow, or some, as where work is uneven.
+ * them take longer, as on a slow device, or only some, as with uneven work.
  *
  *   name   this device   the other     of a step
  *   a      2 x 30 ns     2 x 20 ns     20 longer
@@ -11,11 +11,11 @@
 #include "base/width.h"
 #include "table/diagnose/diagnose.h"
 
-/* All are slower where kernels with this share of the time are slower by half of the mean or more; below SLOWER times
- * they are not. */
+/* All are slower if kernels with this share of the time are slower by at least half of the mean; a device below SLOWER
+ * times the other is not slower. */
 #define ALL 0.8
 #define SLOWER 1.01
-/* Few are told by name: those that make up this share, but no more than TOLD. */
+/* Only a few are reported by name: those that make up this share, at most TOLD. */
 #define MOST 0.8
 enum { TOLD = 3, NAME = 80 };
 
@@ -56,7 +56,7 @@ by_time(const void *pa, const void *pb)
 	return (a->device->number > b->device->number) - (a->device->number < b->device->number);
 }
 
-/* Of the other devices the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
+/* Among the other devices, the one whose kernels take the median time; *median is NULL if there is none. NSX_OK or
  * NSX_ERR. */
 static int
 find_median(struct nsx_look_at *a, const struct nsx_look_device *late, const struct nsx_look_device **median)

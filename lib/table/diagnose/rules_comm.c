@@ -8,7 +8,7 @@
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* What shows the executions of the unit, or the instances of NCCL's. */
+/* The command that shows the executions of the unit, or the instances of NCCL. */
 static const char *
 slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 {
@@ -48,7 +48,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 	double sum = 0, room = a->comm.all - a->comm.share * (double)a->comm.waited;
 	int rc = NSX_OK;
 
-	/* Collectives at the same time have no more than the time that is exposed, without waiting. */
+	/* Concurrent collectives cannot have more than the exposed time without waiting. */
 	for (size_t i = 0; i < a->comm.units.n; i++)
 		sum += is_slow(&a->comm.units.p[i]) ? a->comm.units.p[i].excess : 0;
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
@@ -84,7 +84,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 
 /* ---- devices that others wait for */
 
-/* The instances that are waited in most, or the devices that make others wait most. */
+/* The command that shows the instances with the longest waits, or the devices for which others wait most. */
 static const char *
 waits_command(struct nsx_look_at *a)
 {
@@ -94,12 +94,12 @@ waits_command(struct nsx_look_at *a)
 	return nsx_look_command(a);
 }
 
-/* Who is waited for: a device, or with `all` the devices of a host. */
+/* The devices for which others wait: one device, or with `all` the devices of a host. */
 struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
 
-/* Neither: other devices may be late for the same reason. */
+/* NEITHER: devices on the same host may be late for the same reason. */
 static enum side
 side_of(const struct blamed *b, const struct nsx_look_device *d)
 {
@@ -108,7 +108,7 @@ side_of(const struct blamed *b, const struct nsx_look_device *d)
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
 
-/* The mean of these devices, for a step of one: ns. */
+/* Sums over a group of devices, in ns, and the number of their steps. */
 struct group { double compute, starved, steps; };
 
 static void
@@ -124,7 +124,7 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
-/* The cause of idle time of which these devices have most more than others, per step. */
+/* The cause of idle time for which these devices exceed the others most, per step. */
 static enum nsx_cause
 cause_of(const struct nsx_look_at *a, const struct blamed *b)
 {
@@ -155,7 +155,7 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 	return best;
 }
 
-/* Of the late devices the one with the maximum of the cause, and the place where it occurs. */
+/* Append the cause, and the place where it occurs on the late device that has most of it. */
 static void
 put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
@@ -176,7 +176,8 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 		nsx_look_put_reason(a, best, cause, "that");
 }
 
-/* Where one collective on one execution is more than half of the gain: that is no cost of each step. */
+/* Append a remark if one collective in one execution is more than half of the gain, which then is not a cost of each
+ * step. */
 static void
 put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
 {
@@ -184,7 +185,7 @@ put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-/* delay: ns of a step by which it should come earlier. most: of one instance, a part of the sum. */
+/* delay: ns of a step by which it should start earlier. most: the part of the sum of one instance. */
 static int
 blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sum)
 {
@@ -240,7 +241,7 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	return rc;
 }
 
-/* Whether one of n holds a decisive share of the waiting. */
+/* Whether one of n has a decisive share of the waiting. */
 static bool
 is_one(double share, size_t n)
 {
@@ -313,12 +314,12 @@ judge_waits(struct nsx_look_at *a)
 
 /* ---- the remaining time */
 
-/* What one instruction, or one communicator's operations of a kind, are exposed for, without waiting and without what
- * other findings have. bytes: -1 if unknown, or not the same everywhere. */
+/* The exposed time of one instruction, or of one communicator's operations of a kind, without waiting and without the
+ * time in other findings. bytes: -1 if unknown, or not the same everywhere. */
 struct part { uint32_t name; double ns; int64_t bytes; };
 
-/* Units of one name are a part: an instruction has one for each of its groups. *most: the largest, that of the first
- * unit of equal ones; *n: how many are exposed. NSX_OK or NSX_ERR. */
+/* Units of one name make one part: an instruction has a unit for each of its groups. *most: the largest, among equal
+ * ones that of the first unit; *n: the number of exposed ones. NSX_OK or NSX_ERR. */
 static int
 largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 {
@@ -350,7 +351,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 	return rc;
 }
 
-/* What ranks instructions by their exposed time, or where there are none, kinds. */
+/* The command that ranks instructions by their exposed time, or kinds if there are no instructions. */
 static const char *
 exposed_command(struct nsx_look_at *a)
 {

@@ -28,7 +28,7 @@ static const char *const causes[NSX_NCAUSES] = {
 
 /* ---- idle time */
 
-/* The window with the maximum of a cause; of equal ones that of the lowest device. NULL: none has any. */
+/* The window with the maximum of a cause; among equal ones, that of the lowest device. NULL: none has any. */
 static const struct idle_window *
 most_of(const struct nsx_look_at *a, enum nsx_cause cause, const struct nsx_look_device **device)
 {
@@ -105,7 +105,7 @@ find_with(struct nsx_look_at *a, enum nsx_finding_kind kind, enum nsx_cause caus
 	return rc;
 }
 
-/* The command for gaps that an option selects: those of the windows examined, so that they add up to the finding. */
+/* The command for the gaps that an option selects, of the examined windows only, so that they add up to the finding. */
 static const char *
 gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool copies)
 {
@@ -124,13 +124,14 @@ gaps_command(struct nsx_look_at *a, const char *option, const char *value, bool 
 	return nsx_look_command(a);
 }
 
-/* Where a gap, or one of each device, is more than half of the time of a cause: that is no cost of each step. */
+/* Append a remark if one gap, or one on each device, is more than half of the time of a cause, which then is not a cost
+ * of each step. */
 static void
 put_once(struct nsx_look_at *a, enum nsx_cause cause, int64_t longest)
 {
 	nsx_u128 all = a->cells[nsx_cause_cell(cause)], each = 0;
 
-	/* If less than half is drained, the longest one is not. */
+	/* If less than half is drained, a gap of more than half is not drained. */
 	if (!nsx_look_has_several(a) || 2 * a->drained[cause] >= all)
 		return;
 	for (size_t i = 0; i < a->devices.n; i++) {
@@ -173,7 +174,7 @@ judge_idle(struct nsx_look_at *a)
 			nsx_look_put_ns(&a->text, (double)longest);
 		}
 		put_once(a, (enum nsx_cause)c, longest);
-		/* Where the time goes has it, so that the two numbers differ by it. */
+		/* The table of where the time goes includes it, so the two numbers differ by it. */
 		if (a->drained[c]) {
 			nsx_buf_c(&a->text, "; without ");
 			nsx_look_put_ns(&a->text, nsx_look_mean(a, a->drained[c]));
@@ -222,7 +223,7 @@ add_copies(const struct nsx_look_at *a)
 	struct copied c = { .all = 0 };
 	struct nsx_copies_sum s;
 
-	/* There are few: kinds of memory, and ways to call. */
+	/* There are few rows: their number is limited by kinds of memory and ways of calling. */
 	for (size_t i = 0; nsx_copies_sum(a->copies, i, &s); i++) {
 		struct nsx_copies_sum all = of_kind(a, &s, false);
 
@@ -305,7 +306,7 @@ judge_blocking(struct nsx_look_at *a, const struct copied *c)
 	                 gaps_command(a, "--drained", "", c->blocking > 0), action);
 }
 
-/* Memory that is pinned, or not the host's, does not become quicker by pinning. NULL: the memory may be pageable. */
+/* Pinning does not help for memory that is pinned already or is not the host's. NULL: the memory may be pageable. */
 static const char *
 copies_action(const struct nsx_copies_sum *s)
 {

@@ -13,7 +13,7 @@ enum { NAME = 80 };
 enum { LISTED = 12 };
 /* Names in a sentence. */
 enum { TOLD = 3 };
-/* The names that nsx_look_moves_by_name takes. */
+/* The names that nsx_look_moves_by_name accepts. */
 #define MOVING "name~^((loop|input|wrapped|fusion|bitcast|reshape)[_-])*(copy|transpose)" \
                "([_-](copy|transpose|loop|input|wrapped|fusion|bitcast|reshape))*([.]|$)"
 
@@ -60,7 +60,7 @@ by_time(const void *pa, const void *pb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* To a->command, whose options are ended and freed. */
+/* Append the options to a->command and free them. */
 static const char *
 over(struct nsx_look_at *a, struct nsx_buf *options)
 {
@@ -73,8 +73,8 @@ over(struct nsx_look_at *a, struct nsx_buf *options)
 	return nsx_look_command(a);
 }
 
-/* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their name, all of them if they
- * are few; kernels by the words that tell what they do, which are few. */
+/* Rows of nsysx-summary for the instructions or kernels that take most: instructions by their names, all of them if
+ * they are few; kernels by the words in their names that show what they do. */
 static const char *
 layout_command(struct nsx_look_at *a)
 {
@@ -97,7 +97,8 @@ layout_command(struct nsx_look_at *a)
 			names[n++] = nsx_look_str(a, a->layouts.p[i].name);
 			shown += a->layouts.p[i].time;
 		}
-	/* Many are named by their words, where these tell; else the sentence says how many the command shows. */
+	/* If there are many, they are selected by words of their names, if these suffice; else the sentence states how
+	 * many the command shows. */
 	if (of > n && alike) {
 		nsx_buf_c(&options, " --only '" MOVING "'");
 	} else if (of > n) {
@@ -199,7 +200,7 @@ judge_roofline(struct nsx_look_at *a)
 		nsx_look_put_ns(&a->text, most[k].gain / (double)a->count);
 		nsx_buf_fmt(&a->text, " (reaches %.0f%%)", 100 * most[k].reached);
 	}
-	/* Rows of layouts, which are no part of this, may come before them. */
+	/* Rows of layouts, which do not belong here, may come before them. */
 	nsx_buf_c(&options, "nsysx-roofline --sort gain");
 	for (int k = 0; k < TOLD && most[k].gain > 0; k++)
 		names[nnames++] = most[k].name;

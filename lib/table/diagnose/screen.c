@@ -68,12 +68,13 @@ put_lines(struct screen *s, struct nsx_str text, int indent)
 
 /* ---- parts of it */
 
-/* A verdict, how many devices have it, and of them the one with the largest share, of equal ones the first. */
+/* A verdict, the number of devices that have it, and the one of these with the largest share (among equal ones, the
+ * first). */
 struct word { const char *word; size_t n; const struct nsx_look_device *most; double share; };
 enum { NWORDS = 8 };
 
-/* Verdicts of devices, the most frequent first; of equal ones in order of devices. Returns the number of distinct
- * ones. */
+/* The verdicts of devices, the most frequent first; equally frequent ones in order of devices. Returns the number of
+ * distinct ones. */
 static size_t
 count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 {
@@ -110,8 +111,8 @@ count_words(const struct nsx_look_at *a, struct word words[NWORDS])
 	return nwords;
 }
 
-/* The finding that ranks first, above the verdict: the verdict is that of most devices, and a late device may have
- * another. */
+/* The finding that ranks first is shown above the verdict: the verdict is that of most devices, and a late device may
+ * have another. */
 static void
 put_first(struct screen *s)
 {
@@ -232,7 +233,7 @@ put_step(struct screen *s)
 }
 
 /* Columns of a row's fields: if there is no space for a bar the time moves left, then names are shortened, and if
- * little of them would remain the time is dropped. */
+ * little of the names would remain the time is dropped. */
 struct row { int names, time, bar; };
 
 static struct row
@@ -332,8 +333,8 @@ command_line(struct nsx_str command, size_t room)
 	return cut ? cut : command.len;
 }
 
-/* Bytes of a word of quoted text up to where it is interrupted so that it fits a line of `room` columns with a
- * quote and a backslash behind it: behind a bar if there is one; 0: nowhere. */
+/* The number of bytes of quoted text that fit a line of `room` columns followed by a quote and a backslash, to the last
+ * bar if there is one; 0: the text cannot be divided. */
 static size_t
 inside(struct nsx_str command, size_t room)
 {
@@ -386,7 +387,8 @@ put_command(struct screen *s, struct nsx_str command)
 		begin = s->to->len;
 		nsx_buf_add(s->to, left.ptr, cut ? cut : n);
 		tame(s, begin);
-		/* A space before the rest of a word would end it, so that it begins the line, in quotes again. */
+		/* A space before the rest of a word would end the word, so the rest is at the beginning of the line, in
+		 * quotes again. */
 		broken = cut > 0;
 		if (broken) {
 			nsx_buf_c(s->to, "'\\\n");

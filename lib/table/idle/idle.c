@@ -126,7 +126,7 @@ take_range(struct idle *f, const struct nsx_rec *rec)
 			return NSX_ERR;
 		if (matched != 0 && !f->windows.n)
 			nsx_near_offer(&f->near, full);
-		/* Which takes memory, too; glibc's tells that as no match. */
+		/* Matching needs memory; glibc reports a lack of memory as no match. */
 		if (matched != 0 && matched != REG_NOMATCH)
 			return nsx_err_nomem(f->err, NULL);
 	}
@@ -322,7 +322,7 @@ take_op(struct idle *f, const struct nsx_rec *rec)
 	if (nsx_parts_add(&d->parts, nsx_part_of(rec, comm), start, op.end, settled, &(struct settling){ f, d, &op }) !=
 	    NSX_OK)
 		return NSX_ERR;
-	/* A node that ends no gap is remembered too. */
+	/* Nodes that end no gap are recorded too. */
 	if (!gap && nsx_idle_is_second_node(f, d, &op, &second) != NSX_OK)
 		return NSX_ERR;
 	if (op.end > d->busy) {
@@ -556,7 +556,7 @@ nsx_idle_begin(struct idle *f)
 	return NSX_OK;
 }
 
-/* All of `in`; twice where steps have to be known first. *ndiags: the diags of a first reading. */
+/* Read all of `in`, twice if steps have to be known first. *ndiags: the diags of a first reading. */
 static int
 read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int64_t *ndiags)
 {
@@ -580,7 +580,7 @@ read_all(struct idle *f, struct nsx_idle_options *o, struct nsx_reader *in, int6
 	return rc;
 }
 
-/* A device that compiles is not in its steady state: results for the recording may not hold for its steps. */
+/* A device that compiles is not in its steady state: results for the whole recording may not apply to its steps. */
 static void
 note_compiling(struct idle *f, struct nsx_table *t)
 {

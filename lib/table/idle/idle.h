@@ -76,7 +76,7 @@ struct nsx_idle_device {
 	/* windows.c */
 	uint32_t window;            /* the current one; NSX_NONE: none */
 	uint32_t between;           /* the one between modules; NSX_NONE: not created */
-	NSX_VEC(struct idle_module) modules;    /* that may contain time not yet assigned */
+	NSX_VEC(struct idle_module) modules;    /* that may contain time that is not assigned yet */
 	size_t   modules_open;      /* number left when ended ones were last removed */
 	bool     any_module;
 	NSX_VEC(uint32_t) open;     /* windows of ranges, by start */
@@ -93,7 +93,7 @@ struct idle_step { int64_t device, start, end, number; uint32_t class; };
 struct idle_gap { uint32_t prev, next, path, leaf; int64_t device, start, dur, ns, drained, tid; enum nsx_cause cause;
                   };
 
-/* Gaps of a list, listed or not. */
+/* Gaps of a list, whether they are listed or not. */
 struct idle_gaps_sum { int64_t count, dur, ns, drained; };
 
 struct idle {
@@ -192,15 +192,15 @@ nsx_idle_filters(const struct idle *f)
 size_t nsx_idle_given_of(const struct nsx_idle_given *given, size_t n, int64_t device);
 /* Find the time examined of a device that has begun. */
 void nsx_idle_place(const struct idle *f, struct nsx_idle_device *d);
-/* Clip [*start, *end) to the time examined; false: nothing remains. */
+/* Clip [*start, *end) to the examined time; false: nothing remains. */
 bool nsx_idle_clip(const struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end);
-/* The same for the segments of the gap, and take those of other causes out. */
+/* The same for the segments of the gap, and remove those of other causes. */
 bool nsx_idle_clip_gap(struct idle *f, const struct nsx_idle_device *d, int64_t *start, int64_t *end, bool drained);
 
-/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. NULL on failure, or the reader
- * of the spool, which the caller closes; *ndiags: diags in the stream. */
+/* ---- steps.c: read all of `in` into a spool, and collect the steps that options name. Returns the reader of the
+ * spool, which the caller closes, or NULL on failure; *ndiags: diags in the stream. */
 struct nsx_reader *nsx_idle_find_steps(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
-/* The same, and fill f->within, whose class is found where options name none. */
+/* The same, and fill f->within; the class of steps is detected if options name none. */
 struct nsx_reader *nsx_idle_find_within(struct idle *f, struct nsx_reader *in, int64_t *ndiags);
 
 /* ---- rows.c, verdict.c */
@@ -220,7 +220,7 @@ int64_t nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum 
                         uint32_t *leaf);
 /* Windows in the order of rows: their numbers, to be freed; NULL when out of memory. */
 uint32_t *nsx_idle_window_order(const struct idle *f);
-/* The table, or NULL, freed, if memory ran out for one of its texts. */
+/* Returns the table; if memory ran out for one of its texts, frees it and returns NULL. */
 struct nsx_table *nsx_idle_sound(const struct idle *f, struct nsx_table *t);
 void nsx_idle_put_keys(struct idle *f, struct nsx_table *t, const struct idle_window *w);
 int nsx_idle_nkeys(const struct idle *f);   /* columns of keys, device among them */
@@ -229,7 +229,7 @@ struct nsx_table *nsx_idle_new_table(const struct idle *f, const struct nsx_tabl
 
 /* A path's or a leaf's text; empty for none. */
 void nsx_idle_put_frames(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
-/* The same for a sentence: titles of XLA are the names of their instruction or program. */
+/* The same for a sentence: a title of XLA becomes the name of its instruction or program. */
 void nsx_idle_put_place(const struct idle *f, uint32_t path, uint32_t leaf, struct nsx_buf *to);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* ---- names */
 
-/* The i-th name there is, of causes, then of groups that are none; NULL behind the last. */
+/* The i-th name: of causes, then of groups that are not causes; NULL after the last. */
 const char *
 nsx_idle_cause_known(size_t i)
 {

@@ -9,7 +9,7 @@
 
 /* ---- texts */
 
-/* A title of XLA by the instruction or program that it names; any other name as it is. */
+/* For a title of XLA, the instruction or program that it names; any other name unchanged. */
 static void
 put_brief(struct nsx_str frame, struct nsx_buf *to)
 {
@@ -111,7 +111,7 @@ nsx_idle_fold_segments(struct idle *f, uint32_t device)
 
 static bool sort_by_ns;   /* for qsort, which takes no context; one list is made at a time */
 
-/* The longest first; where some causes are kept, those with the most time of these. */
+/* The longest first; if only some causes are kept, those with the most time of these causes. */
 static int
 by_length(const void *a, const void *b)
 {
@@ -146,7 +146,7 @@ nsx_idle_list_gap(struct idle *f, const struct nsx_idle_device *d, const struct 
 
 	if (f->segments.n == 0)
 		return NSX_OK;
-	/* It ranks after those already kept. */
+	/* The gap ranks after those already kept. */
 	if (f->gaps.n >= 2 * want + 64) {
 		sort_gaps(f);
 		f->gaps.n = want;
@@ -365,7 +365,7 @@ nsx_idle_new_table(const struct idle *f, const struct nsx_table_col *rest, int n
 	return t;
 }
 
-/* Whether a table has rows of a part, or of a cause. */
+/* Whether a table has rows for a part or a cause. */
 static bool
 shown(const struct idle *f, bool busy, enum nsx_cause cause)
 {

@@ -36,7 +36,7 @@ by_start(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* All but the last of a class on a device have a window. */
+/* All steps except the last of a class on a device have a window. */
 static int
 keep(struct idle *f, const struct nsx_step_set *set)
 {

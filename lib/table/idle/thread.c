@@ -17,7 +17,7 @@ enum { MANY = 1 << 20 };
  * reaches the limit: where ranges nest, deeper ones are represented by those around them. */
 enum { MOST_OPEN = 4096 };
 
-/* If ranges do not nest, each end changes the paths of ranges that remain open: at most of so many. */
+/* If ranges do not nest, each end changes the paths of ranges that remain open: of at most this many. */
 enum { MOST_REMADE = 64 };
 
 static bool
@@ -111,7 +111,7 @@ same(const struct nsx_host_piece *a, const struct nsx_host_piece *b)
 static int
 push_piece(struct nsx_host_thread *t, struct nsx_host_piece p, struct nsx_err *err)
 {
-	/* Of several changes at one time the last counts. */
+	/* If there are several changes at one time, the last is used. */
 	if (t->list.p[t->list.n - 1].start == p.start && t->list.n - t->head > 1)
 		t->list.n--;
 	if (same(&t->list.p[t->list.n - 1], &p))
@@ -266,7 +266,7 @@ nsx_host_overhead(struct nsx_host_thread *t, struct nsx_open_interval i, const s
 int
 nsx_host_range(struct nsx_host_thread *t, struct nsx_open_interval i, struct nsx_err *err)
 {
-	/* In the stream it comes when its GPU work began, if that was earlier. */
+	/* Its position in the stream is the start of its GPU work, if that is earlier. */
 	if (!nsx_vec_room(&t->coming, 1))
 		return nsx_err_nomem(err, NULL);
 	coming_push(NULL, t->coming.p, t->coming.n++, i);
@@ -333,7 +333,7 @@ nsx_host_forget(struct nsx_host_thread *t, int64_t time)
 {
 	while (t->head + 1 < t->list.n && t->list.p[t->head + 1].start <= time)
 		t->head++;
-	/* Only if all of the file is past is this known without reading it. */
+	/* Without reading the file, this is known only if all of it is in the past. */
 	if (t->spilled > t->spilled_head && t->list.p[t->head].start <= time) {
 		t->spilled_head = t->spilled = 0;
 		if (ftruncate(t->fd, 0) != 0)

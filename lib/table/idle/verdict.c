@@ -40,7 +40,7 @@ nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_caus
 	int64_t longest = 0;
 
 	*path = *leaf = NSX_NONE;
-	/* The list is in reverse order of arrival, and of equal ones the first counts. */
+	/* The list is in reverse order of arrival, and among equal ones the first is used. */
 	for (uint32_t i = w->reason; i != NSX_NONE; i = f->reasons.p[i].next) {
 		const struct idle_reason *r = &f->reasons.p[i];
 
@@ -53,7 +53,7 @@ nsx_idle_reason(const struct idle *f, const struct idle_window *w, enum nsx_caus
 	return longest;
 }
 
-/* Of equal ones the first, in the order of rows. */
+/* Among equal ones the first, in the order of rows. */
 static struct verdict
 judge(const struct idle *f, const struct idle_window *w)
 {

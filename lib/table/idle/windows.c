@@ -507,7 +507,7 @@ nsx_idle_add_gap(struct idle *f, struct nsx_idle_device *d, int64_t start, int64
 	return add_piece(f, d, (struct piece){ start, end, NSX_PART_IDLE, drained, 0 });
 }
 
-/* Parts of [start, end) outside the device's own time. */
+/* The parts of [start, end) outside the device's own time. */
 static void
 add_edges(struct idle_window *w, const struct nsx_idle_device *d, int64_t start, int64_t end)
 {

@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "table/roofline/peaks.h"
 
-/* What share of their limit instructions reach that are tuned well. */
+/* The share of their limit that well-tuned instructions reach. */
 #define NSX_ROOF_EFFICIENT 0.8
 
 enum nsx_bound { NSX_BOUND_MATRIX, NSX_BOUND_VECTOR, NSX_BOUND_MEMORY, NSX_NBOUNDS };
@@ -70,7 +70,7 @@ void nsx_roof_free(struct nsx_roof *f);
 int nsx_roof_rows(struct nsx_roof *f, struct nsx_diags *diags);
 
 static inline double nsx_roof_efficiency(double limit, nsx_u128 time) { return limit / (double)time; }
-/* Operations of an execution: on matrix units, or on scalar units if there are none on matrix units. */
+/* The operations of an execution: those on matrix units, or if there are none, those on scalar units. */
 static inline int64_t nsx_roof_ops(const struct nsx_roof_row *r) { return r->flops ? r->flops : r->vector; }
 
 /* Add a row to a sum. Rows come in the order of f->rows, so that sums of doubles do not depend on the order of

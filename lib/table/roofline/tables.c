@@ -153,7 +153,7 @@ put_points(struct nsx_roof *f, struct nsx_table *t)
 
 /* ---- by opcode and math, or by op_name */
 
-/* Without math the columns are the same except one; they are placed after `keys` of them. */
+/* Without math the columns are the same except one; they are placed after `keys` columns. */
 enum { G_INSTRUCTIONS, G_COUNT, G_TOTAL, G_MODELLED, G_LIMIT, G_HEADROOM, G_EFFICIENCY, G_FLOPS, G_BYTES, G_TFLOPS,
        G_GBPS, G_PERCENT, G_NCOLS };
 

@@ -1,7 +1,7 @@
 /* classes.c -- detects the class of steps if none is given: the class of ranges whose GPU spans contain the largest
  * share of all busy time, at least half of it, with at least three instances on some device. Classes with a framework's
  * name for steps come before others that satisfy this, since a range that spans two steps, such as that of a loader
- * that works ahead, may contain more. Of equal ones the class with fewer instances comes first, then by name.
+ * that works ahead, may contain more. Among equal ones the class with fewer instances comes first, then by name.
  *
  *     busy time 100:  class step_#  5 instances, spans contain 98     class forward  5 instances, spans contain 60
  *                     class init    1 instance, contains 2            -> step_#; init has too few instances */
@@ -12,7 +12,7 @@
 #include "job/reach.h"
 #include "table/steps/rows.h"
 
-enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the class that is taken */
+enum { STEPS = 3, BEST = 5, CLOSE = 90 };   /* CLOSE: percent of the share of the chosen class */
 
 static bool
 add_span(struct nsx_step_classes *c, uint32_t class, uint32_t device, int64_t start, int64_t end)
@@ -142,7 +142,7 @@ by_busy(const void *a, const void *b)
 	return nsx_str_cmp(nsx_intern_str(&sorting->names, x->name), nsx_intern_str(&sorting->names, y->name));
 }
 
-/* Which of the n classes, those with most work first, are the steps; n: none. */
+/* The index of the class of steps among n classes, sorted by work, the most first; n: none. */
 static size_t
 choose(const struct nsx_step_classes *c, const struct class *classes, size_t n, int64_t all)
 {
@@ -159,8 +159,8 @@ choose(const struct nsx_step_classes *c, const struct class *classes, size_t n, 
 	return taken;
 }
 
-/* Report the other class that may be meant: of those that contain nearly as much as the one taken, or more, the one
- * with most work. */
+/* Report the other class that may be meant: among those that contain nearly as much as the chosen one, or more, the one
+ * with the most work. */
 static void
 name_close(const struct nsx_step_classes *c, const struct class *classes, size_t n, size_t taken, int64_t all,
            struct nsx_diags *diags)

@@ -1,4 +1,4 @@
-/* cut.c -- the stream of the steps alone: of each device what begins in its window (job/step_windows.h). */
+/* cut.c -- the stream of the steps alone: for each device the records that begin in its window (job/step_windows.h). */
 #include <stdlib.h>
 
 #include "job/step_windows.h"
@@ -29,8 +29,8 @@ window_of(const struct cut *c, int64_t device)
 	return lo < c->windows.list.n && c->windows.list.p[lo].number == device ? &c->windows.list.p[lo] : NULL;
 }
 
-/* Work of a device is kept by its start; records of the host, and records without a time, are kept; without steps
- * everything is. */
+/* Work of a device is kept if it starts in the window; records of the host and records without a time are kept; without
+ * steps everything is kept. */
 static bool
 is_kept(const struct cut *c, const struct nsx_rec *rec)
 {

@@ -1,9 +1,9 @@
 /* explain.c -- why a slow step was slow.
  *
  * Both steps last from their start to the start of the next, and each instant of a device is assigned to one thing: to
- * what computes, else what communicates, else what copies, else the cause of being idle (as in nsysx-idle). If several
- * operations of a kind run concurrently, the one that ends last counts. So the times add up to the period, and the
- * differences to that of the periods.
+ * a computing operation, else to a communicating one, else to a copy, else to the cause of being idle (as in
+ * nsysx-idle). If several operations of a kind run concurrently, the one that ends last counts. So the times add up to
+ * the period, and the differences add up to the difference of the periods.
  *
  *   median step [0,100): gemm 80, idle host 20      slow step [100,230): gemm 80, all-reduce 30, idle host 20
  *   ->  all-reduce +30 */
@@ -194,7 +194,7 @@ take(void *state, const struct nsx_rec *rec)
 	return rec->kind->id != NSX_OP || take_op(e, rec) ? NSX_OK : nsx_err_nomem(e->err, NULL);
 }
 
-/* ---- which steps */
+/* ---- selecting the steps */
 
 static int
 by_period(const void *a, const void *b)
@@ -253,8 +253,9 @@ difference(const struct row *r)
 	return r->ns[1] > r->ns[0] ? r->ns[1] - r->ns[0] : r->ns[0] - r->ns[1];
 }
 
-/* Replace two or more small rows of a pair and kind by one, which is their sum, so that a difference which is spread
- * over hundreds of instructions is one row, and other causes are not below them. Idle causes are few: they remain. */
+/* Replace two or more small rows of a pair and kind by one, which is their sum, so that a difference spread over
+ * hundreds of instructions is one row, and other causes are not listed below hundreds of rows. Idle causes are few:
+ * they remain. */
 static bool
 fold(struct explain *e)
 {

@@ -1,5 +1,5 @@
-/* rows.h -- the steps that a stream has, the two tables of nsysx-steps, and the class that is taken when none is named;
- * for tables of steps. */
+/* rows.h -- the steps that a stream has, the two tables of nsysx-steps, and the detection of the class if none is
+ * named; for tables of steps. */
 #ifndef NSX_TABLE_STEPS_ROWS_H
 #define NSX_TABLE_STEPS_ROWS_H
 
@@ -21,12 +21,12 @@ struct nsx_table *nsx_steps_table(const struct nsx_step_set *s, bool each);
 
 /* ---- warnings about classes (said.c) */
 
-/* Report periods that contain a step of another class, where others of the class on the device do not. */
+/* Report periods that contain a step of another class, if other periods of the class on the device do not. */
 void nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set *s,
                               const struct nsx_steps_options *options, struct nsx_diags *diags);
-/* Warn of classes whose steps last clearly longer than it takes until the next one starts. */
+/* Warn about classes whose steps last clearly longer than the time until the next one starts. */
 void nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags);
-/* Report that groups of the expression make each step a class of its own, so that none has a period. NSX_OK or
+/* Report that groups of the expression put each step into a separate class, so that none has a period. NSX_OK or
  * NSX_ERR. */
 int nsx_steps_single(const struct nsx_step_set *s, const char *step, struct nsx_diags *diags);
 

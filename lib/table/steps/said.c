@@ -4,7 +4,7 @@
 #include "base/num.h"
 #include "table/steps/rows.h"
 
-/* Steps whose spans are in all longer than their periods by this factor overlap. */
+/* Steps overlap if the sum of their spans exceeds that of their periods by this factor. */
 #define OVERLAPPING 1.25
 
 /* ---- steps of another class between */
@@ -34,9 +34,9 @@ nsx_steps_report_between(const struct nsx_between *b, const struct nsx_step_set 
 
 /* ---- steps that overlap */
 
-/* Steps of a class overlap where they last longer than it takes until the next one starts: their first operations,
- * such as copies on another stream, do not wait for the step before. For example three steps that last 100 and start
- * 10 after each other take 120, and have periods of 10. */
+/* Steps of a class overlap if they last longer than the time until the next one starts: their first operations, such as
+ * copies on another stream, do not wait for the step before. For example three steps that last 100 and start 10 after
+ * each other take 120, and have periods of 10. */
 void
 nsx_steps_report_overlapping(const struct nsx_step_set *s, struct nsx_diags *diags)
 {
@@ -94,7 +94,7 @@ ungroup(struct nsx_buf *to, const char *p)
 		const char *end = *p == '[' ? past_bracket(p) : *p == '\\' && p[1] ? p + 2 : p + 1;
 
 		depth += (*p == '(') - (*p == ')');
-		/* An alternative or a repetition of a group; a quote would end the word of the shell. */
+		/* An alternative or a repetition of a group; a quote would end the quoted word in a shell command. */
 		if ((*p == '|' && depth) || (*p == ')' && p[1] && strchr("*+?{", p[1]))
 		    || memchr(p, '\'', (size_t)(end - p)))
 			return false;

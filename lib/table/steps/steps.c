@@ -1,5 +1,5 @@
-/* steps.c -- the table of steps: reads a stream once, twice (the second time from a spool) where the class of ranges
- * has to be found. */
+/* steps.c -- the table of steps: reads a stream once, or twice (the second time from a spool) if the class of ranges
+ * has to be detected. */
 #include "table/steps.h"
 #include "base/pattern.h"
 
@@ -76,7 +76,8 @@ keep_longest(struct nsx_step_set *s)
 			}
 		time.p[o->class] = nsx_add_sat(time.p[o->class], o->last - o->first, NULL);
 		often.p[o->class] |= o->number > 0;
-		/* No execution shortens its program's time, so the longest so far is among the best and this one. */
+		/* An execution never reduces its program's time, so the longest program so far is either the previous
+		 * best or this one. */
 		if (often.p[o->class] && (best == NSX_NONE || time.p[o->class] > time.p[best]))
 			best = o->class;
 	}

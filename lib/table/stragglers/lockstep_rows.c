@@ -1,4 +1,4 @@
-/* lockstep_rows.c -- the tables of devices in lockstep: a row a device, or the curve of its biases. */
+/* lockstep_rows.c -- the tables of devices in lockstep: a row for each device, or the curve of its biases. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ nomem(struct lockstep *f)
 	return nsx_err_nomem(f->begin.late->err, NULL);
 }
 
-/* What orders peers: the longest program first, then the lowest device. */
+/* The order of peers: the longest program first, then the lowest device. */
 struct order { nsx_u128 time; struct nsx_str key; int64_t program, device; uint32_t peers; };
 
 static int
@@ -61,7 +61,7 @@ rank_cmp(const void *pa, const void *pb)
 
 	if (a->worst_sum != b->worst_sum)
 		return a->worst_sum > b->worst_sum ? -1 : 1;
-	/* Always so of two devices: then the later of them. */
+	/* With two devices the sums are always equal: then the later one comes first. */
 	double x = (double)a->sum / (double)a->biases, y = (double)b->sum / (double)b->biases;
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -185,7 +185,7 @@ list_devices(const struct lockstep *f, struct columns *c)
 	return true;
 }
 
-/* The table's columns: the fixed ones, then bias_DEVICE for each; names stand behind them in one block. NULL when out
+/* The table's columns: the fixed ones, then bias_DEVICE for each; their names follow them in one block. NULL when out
  * of memory. */
 static struct nsx_table_col *
 make_columns(const struct columns *c)
@@ -234,7 +234,7 @@ put_edge(const struct lockstep *f, struct nsx_table *t, const struct lag_biases 
 	}
 }
 
-/* What orders the edges of all peers. */
+/* The order of the edges of all peers. */
 struct point { size_t peers; double time; int64_t inst, occurrence; const struct lag_biases *biases; int edge; };
 
 static int

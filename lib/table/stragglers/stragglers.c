@@ -22,8 +22,8 @@ nsx_late_wanted(const struct nsx_late *late, uint32_t program)
 	                    nsx_str_eq(want, nsx_cat_str(cat, nsx_top_name(&late->top, program))));
 }
 
-/* The clock of a record's device in *clock. NSX_OK, or NSX_ERR when out of memory or if it is the second report's
- * own. */
+/* Set *clock to the clock of a record's device. NSX_OK, or NSX_ERR when out of memory or if a second report has a clock
+ * of its own. */
 static int
 find_clock(struct nsx_late *late, const struct nsx_rec *rec, uint32_t *clock)
 {
@@ -159,7 +159,7 @@ void
 nsx_stragglers_free(struct nsx_stragglers *s)
 {
 	nsx_table_free(s->table);
-	/* Columns that a table made for itself own the names of those it made, all in one block behind them. */
+	/* A table that allocated its own columns also owns their names, all in one block after the columns. */
 	free(s->cols);
 	*s = (struct nsx_stragglers){ 0 };
 }

@@ -152,7 +152,7 @@ take_thunk(void *state, const struct nsx_rec *rec, uint32_t program, const struc
 
 /* ---- the table ---- */
 
-/* What orders rows: by kind, who made others wait (of pairs: who waited) the longest first. */
+/* The order of rows: by kind, then the device that made others wait longest (in pairs: that waited longest) first. */
 struct order { struct nsx_str kind; nsx_u128 time; const struct row *row; };
 
 static int

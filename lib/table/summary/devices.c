@@ -46,7 +46,7 @@ struct moments {
 };
 
 struct device {
-	bool           met;            /* it has a record, or something ran on it: it has a row */
+	bool           met;            /* it has a record, or something ran on it, so it has a row */
 	int64_t        number;
 	uint32_t       profile;        /* in the catalogue; NSX_NONE if unknown */
 	struct work    all;
@@ -258,7 +258,7 @@ device_cmp(const void *pa, const void *pb)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* By its operations: the whole row if there are no modules, else additional columns. */
+/* From its operations: the whole row if there are no modules, else additional columns. */
 static int
 put_moments(struct devices *f, struct nsx_table *t, struct moments *m, bool alone)
 {

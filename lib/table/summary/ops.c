@@ -48,17 +48,18 @@ static const char *const spans[] = {
 	[K_MAX] = "span_max"
 };
 
-/* The sums of operations or ranges of a row; of operations it has `dur` only. */
+/* The sums of operations or ranges of a row; for operations only `dur` is used. */
 struct sums { struct nsx_stat dur; nsx_u128 ops, host; };
 
 struct row {
 	uint32_t type, name;   /* or domain; 0: absent */
 	struct sums sums;
 	struct sums unworked;  /* ranges none of whose operations are in the stream: the row if it has no operations */
-	nsx_u128 gpu, self;    /* of ranges: time of operations launched in them, and of those in no range within */
+	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
+	                        * range */
 };
 
-/* What a range adds to its row once it is known whether its operations are in the stream. */
+/* The values that a range adds to its row once it is known whether its operations are in the stream. */
 struct open { int64_t dur, ops, host; uint32_t next; };
 
 /* The share of the time, in percent, from which operations outside of executions are reported. */
@@ -77,17 +78,17 @@ struct ops {
 	uint32_t        recall[NSX_RECALL];
 	struct nsx_map  row_of;
 	NSX_VEC(struct row) rows;
-	NSX_VEC(uint32_t) last;    /* by name, the row that it was in last; NSX_NONE: in none yet */
+	NSX_VEC(uint32_t) last;    /* by name: the last row with that name; NSX_NONE: none yet */
 	struct nsx_range_book book;  /* RANGE: ranges in which operations may still be launched; names are rows, */
 	NSX_VEC(struct open) open;   /* marks are places here; */
-	uint32_t        vacant;      /* the first place that is free, NSX_NONE: none */
+	uint32_t        vacant;      /* the first free place, NSX_NONE: none */
 	nsx_u128        all_ops;   /* time of operations in any range or none */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
 	const struct nsx_reader *in;
 };
 
-/* A range of which all operations have come. */
+/* Add a range whose operations have all been read. */
 static bool
 add_gpu_time(void *arg, const struct nsx_range_entry *range)
 {
@@ -211,8 +212,8 @@ note_compiling(struct ops *f, const struct nsx_rec *rec, int profile, int range)
 	return NSX_OK;
 }
 
-/* *out: the record belongs to compilation. Records of kind compile come first, and a range before the operations in
- * it. */
+/* Set *out to whether the record belongs to compilation. Records of kind compile come first, and a range before the
+ * operations in it. */
 static int
 sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 {
@@ -226,7 +227,8 @@ sort_out(struct ops *f, const struct nsx_rec *rec, bool *out)
 	*out = compiles(f, rec, NSX_RANGE_profile, NSX_RANGE_range) || compiles(f, rec, NSX_RANGE_profile,
 		NSX_RANGE_parent);
 	if (*out && nsx_has(rec, NSX_RANGE_start)) {
-		/* Its work, which is omitted, is in the stream, and the range around it is no other than without it. */
+		/* Its work is in the stream although it is omitted, so the range around it is treated in the same way
+		 * as without that range. */
 		struct nsx_range_entry *up = nsx_range_book_find(&f->book, nsx_int(rec, NSX_RANGE_profile, NSX_ABSENT),
 			nsx_int(rec, NSX_RANGE_parent, NSX_ABSENT));
 
@@ -344,7 +346,7 @@ ops_take(void *state, const struct nsx_rec *rec)
 	return NSX_OK;
 }
 
-/* What orders rows: of ranges the one with most GPU time first, then the longest. */
+/* The order of rows: for ranges the one with the most GPU time first, then the longest. */
 struct order { nsx_u128 first, time; struct nsx_str type, name; const struct row *row; };
 
 static int
@@ -403,7 +405,7 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 	return NSX_OK;
 }
 
-/* Where a part of the operations is in no execution of a program, it is mostly what autotuning ran. */
+/* Operations outside of executions of programs are mostly those that autotuning ran. */
 static void
 tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 {
@@ -419,8 +421,9 @@ tell_outside(const struct ops *f, struct nsx_table *t, struct nsx_diags *diags)
 	             "those of autotuning", share);
 }
 
-/* Where the stream has operations of ranges, leave out of all rows the ranges that have none, and rows of such ranges
- * only: their time is unknown. Else it is of every range, and all count. Returns how many are left out. */
+/* If the stream has operations of ranges, remove the ranges without operations from all rows, and rows with such ranges
+ * only: their time is unknown. Otherwise that holds for every range, and all are included. Returns the number of
+ * removed ranges. */
 static int64_t
 drop_unworked(struct ops *f)
 {
@@ -458,7 +461,7 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	                                  : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
 	                                    "host_total");
 	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
-	/* Beside the GPU time of ranges these are their spans, in which the GPU may be idle. */
+	/* Next to the GPU time of ranges these columns are their spans, in which the GPU may be idle. */
 	for (int i = K_TOTAL; !f->kernel && i <= K_MAX; i++)
 		nsx_table_head(*table, range_cols[i].name, spans[i]);
 	if (!rows || !of_type || !*table)

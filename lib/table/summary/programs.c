@@ -1,8 +1,8 @@
 /* programs.c -- a row for each program: the time of its modules, and how long devices waited for each other in it.
  *
- * What devices waited in one execution of a communicating instruction is known when all have it: the longest exposed
- * time less the shortest, among the devices of a group. Groups that run it side by side wait side by side, so that the
- * longest of these waits counts. */
+ * The time that devices waited in one execution of a communicating instruction is known when all of them have recorded
+ * it: the longest exposed time minus the shortest, among the devices of a group. Groups that run it concurrently also
+ * wait concurrently, so the longest of their waits is used. */
 #include <stdlib.h>
 
 #include "job/communication.h"
@@ -148,7 +148,7 @@ take_module(struct programs *f, const struct nsx_rec *rec)
 			program = NSX_NONE;
 	if (program == NSX_NONE)
 		return nsx_err_nomem(f->err, NULL);
-	/* One without start or duration is not an execution: it was counted by nsx_top. */
+	/* A module without start or duration is not an execution: it was counted by nsx_top. */
 	if (!nsx_has(rec, NSX_MODULE_start) || nsx_int(rec, NSX_MODULE_dur, -1) < 0)
 		return NSX_OK;
 	int64_t dur = rec->v[NSX_MODULE_dur].i;

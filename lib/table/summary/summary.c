@@ -48,7 +48,7 @@ take(void *state, const struct nsx_rec *rec)
 	return rc;
 }
 
-/* Ranges that launched no GPU work are only counted, unless those of compilation have to be known. */
+/* Ranges that launched no GPU work are only counted, unless ranges of compilation have to be known. */
 static void
 leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n)
 {
