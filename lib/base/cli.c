@@ -41,8 +41,8 @@ static const struct nsx_opt common[] = {
 	NSX_OPT_END
 };
 
-/* A line, without its end, in one write: programs of a pipeline share standard error. A terminal gets it folded
- * between words; one that is too narrow for that, or without memory, as it is. */
+/* A line, without its end, in one write: programs of a pipeline share standard error. On a terminal it is folded
+ * between words; if the terminal is too narrow or memory runs out it is written unfolded. */
 static void
 put_line(char *line, size_t len)
 {
@@ -285,7 +285,8 @@ is_among(const char *list, const char *sep, const char *arg, size_t len)
 	}
 }
 
-/* Whether the comma-separated items of `arg` are all choices, none of them twice; *bad: the first that is not. */
+/* Whether each of the comma-separated items of `arg` is a choice and none occurs twice; *bad: the first item that
+ * violates this. */
 static bool
 are_choices(const char *choices, const char *arg, struct nsx_str *bad)
 {

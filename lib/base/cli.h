@@ -74,7 +74,7 @@ struct nsx_cli {
  * misuse prints one line and the usage on standard error and exits 2. */
 int nsx_cli_parse(const struct nsx_cli *cli, int argc, char **argv);
 
-/* Print what --help prints on standard output, which the caller flushes. */
+/* Print the text of --help on standard output, which the caller flushes. */
 void nsx_cli_help(const struct nsx_cli *cli);
 
 /* Wrong usage found after parsing: message, usage line, exit 2. */

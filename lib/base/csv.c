@@ -26,7 +26,7 @@ struct nsx_csv {
 	NSX_VEC(struct nsx_str) row;
 	struct nsx_buf     scratch;
 	size_t             taken;    /* bytes of the row read last */
-	int64_t            line, lines;   /* its first line, and how many it has */
+	int64_t            line, lines;   /* its first line, and the number of its lines */
 	int64_t            rejected;
 	bool               crlf;
 };
@@ -101,7 +101,7 @@ closing(struct nsx_csv *c, struct nsx_str s, size_t i)
 	return s.len;
 }
 
-/* The field s.ptr[from, to) of a quoted one, with doubled quotes made single. */
+/* The contents s.ptr[from, to) of a quoted field, with doubled quotes made single. */
 static struct field
 unquote(struct nsx_csv *c, struct nsx_str s, size_t from, size_t to)
 {

@@ -8,7 +8,7 @@
 #define NSX_HEAP_STATIC_ __attribute__((unused)) static inline
 
 /* Defines a heap of `type` elements as static functions; before(ctx, a, b) says whether *a comes before *b; ctx (of
- * type ctx_type) is passed to it. The caller owns the array. Elements of which neither is before the other come in any
+ * type ctx_type) is passed to it. The caller owns the array. Equal elements (neither is before the other) come in any
  * order.
  *
  * NAME_make(ctx, h, n)    make a heap of the n elements of h, in any order: O(n)

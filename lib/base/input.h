@@ -51,7 +51,7 @@ int nsx_input_peek(struct nsx_input *in, size_t n, struct nsx_str *bytes);
  * anything is taken. NSX_OK; NSX_EOF if the input is compressed: nothing is copied; NSX_ERR. */
 int nsx_input_copy(struct nsx_input *in, int fd);
 
-/* Take n of them. */
+/* Take n bytes of the window. */
 void nsx_input_take(struct nsx_input *in, size_t n);
 
 void nsx_input_close(struct nsx_input *in);

@@ -5,7 +5,8 @@
 
 #include "base/width.h"
 
-/* Columns for a function and a word, and for a function; letters of a word that is considered. */
+/* Minimum columns of a shortened template (LEAST), of its function (LEAST_NAME), and of one that shows a difference
+ * (LEAST_DIFFERENCE); LEAST_WORD: minimum letters of a word that is considered. */
 enum { LEAST = 16, LEAST_NAME = 6, LEAST_WORD = 5, LEAST_DIFFERENCE = 24 };
 
 /* Length of an anonymous namespace at the start of s, as compilers write it; 0 if there is none. */
@@ -71,8 +72,8 @@ tells(struct nsx_str word)
 }
 
 /* The position, in template arguments that begin at `from` and end at `to`, where the most descriptive word begins;
- * `from` if there is none. Names of namespaces are no such words, nor is anything in parentheses: types of numbers and
- * parameters. */
+ * `from` if there is none. Names of namespaces are not considered, nor is anything in parentheses (types of numbers,
+ * parameters). */
 static size_t
 telling(struct nsx_str s, size_t from, size_t to)
 {
@@ -106,7 +107,7 @@ telling(struct nsx_str s, size_t from, size_t to)
 }
 
 /* The end of the template's arguments, which begin at `from`: the '>' that closes them, not counting those of "->" and
- * "operator>"; the end of s where it is cut off. */
+ * "operator>"; the end of s if the name is truncated. */
 static size_t
 close_of(struct nsx_str s, size_t from)
 {
@@ -144,7 +145,7 @@ find_template(struct nsx_str s, struct template *t)
 }
 
 /* function<..word...>: everything from byte `at` to the end of the arguments is kept, and before it the name of the
- * function, of which at least `least` columns remain. */
+ * function, which is not shortened below `least` columns. */
 static void
 put_template(struct nsx_buf *b, struct nsx_str s, const struct template *t, size_t at, size_t least, size_t width)
 {
@@ -249,7 +250,7 @@ nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width)
 	return true;
 }
 
-/* The bytes of s around byte `at`, at most `most` of them: the word there, of a longer one what is around `at`. */
+/* At most `most` bytes of s around byte `at`: the word there, or of a longer word the part around `at`. */
 static struct nsx_str
 word_at(struct nsx_str s, const struct template *t, size_t at, size_t most)
 {

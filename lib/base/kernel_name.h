@@ -1,5 +1,5 @@
-/* kernel_name.h -- short names of kernels that keep what distinguishes them: of a template, whose arguments fill lines,
- * these are the name of the function and one word of its arguments. */
+/* kernel_name.h -- short names of kernels that keep what distinguishes them. For a template, whose arguments can fill
+ * several lines, that is the name of the function and one word of its arguments. */
 #ifndef NSX_BASE_KERNEL_NAME_H
 #define NSX_BASE_KERNEL_NAME_H
 
@@ -12,10 +12,10 @@
  *   with the word direct_copy_kernel ->  at::elementwise_kernel<..direct_copy_kernel..> */
 void nsx_buf_kernel(struct nsx_buf *b, struct nsx_str name, struct nsx_str word);
 
-/* Append s shortened to `width` columns at most; whole where it fits. Of a C++ template the function remains, without
- * namespaces, and its arguments from the last one whose name has "kernel", "functor", "op" or "GEMM"; if there is none,
- * from the longest word. Everything else is shortened by nsx_buf_shortened, and so is a template if `width` is below
- * 16.
+/* Append s shortened to at most `width` columns; unchanged if it fits. A C++ template keeps its function, without
+ * namespaces, and its arguments from the last one whose name contains "kernel", "functor", "op" or "GEMM"; if there is
+ * none, from the longest word. Everything else is shortened by nsx_buf_shortened, and so is a template if `width` is
+ * below 16.
  *
  *   void at::vectorized_elementwise_kernel<4, at::BinaryFunctor<float, float, float, at::MulFunctor<float>>>(int)
  *   in 51 columns  ->  vectorized_elementwise_kernel<..MulFunctor<float>>> */
@@ -24,12 +24,13 @@ void nsx_buf_kernel_shortened(struct nsx_buf *b, struct nsx_str s, size_t width)
 /* Whether s is such a template with arguments. */
 bool nsx_kernel_is_template(struct nsx_str s);
 
-/* The same with more of the arguments and less of the function. False, and nothing is appended, if s is no such
+/* The same with more of the arguments and less of the function. False, and nothing is appended, if s is not such a
  * template or fits. */
 bool nsx_buf_kernel_arguments(struct nsx_buf *b, struct nsx_str s, size_t width);
 
-/* The same with the function, the word that tells most and the word around byte `at`, where s differs from another.
- * False also if byte `at` is not in the arguments, or in the word that tells most, or `width` is below 24.
+/* The same with the function, the most descriptive word and the word around byte `at`, where s differs from another
+ * name. Also false if byte `at` is not in the arguments, if the most descriptive word begins within the word around
+ * `at`, or if `width` is below 24.
  *
  *   void at::vectorized_elementwise_kernel<4, at::AUnaryFunctor<float, at::MulFunctor<float>>>(int) in 28 columns, from
  *   the same with BUnaryFunctor  ->  ve..el<..AUnaryF..MulFunc..> */

@@ -71,8 +71,8 @@ nsx_memory_expect(uint64_t bytes)
 
 	if (limit || bytes < LEAST || bytes > MOST)
 		return;
-	/* glibc maps the first such block by itself, and when that is freed, takes the next from its heap, where it
-	 * stays when it is freed. */
+	/* glibc maps the first such block separately; after that is freed, it takes the next one from its heap, which
+	 * keeps the memory when that block is freed. */
 	for (int i = 0; i < 2; i++) {
 		char *p = malloc(n);
 #ifdef MADV_HUGEPAGE

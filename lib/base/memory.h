@@ -1,4 +1,5 @@
-/* memory.h -- the memory of the process: a limit that the user sets, and large pages for what will soon be needed. */
+/* memory.h -- the memory of the process: a limit that the user sets, and large pages for memory that will soon be
+ * needed. */
 #ifndef NSX_BASE_MEMORY_H
 #define NSX_BASE_MEMORY_H
 
@@ -18,9 +19,9 @@ void nsx_memory_lift(void);
 void nsx_memory_lower(void);
 
 /* This thread will soon allocate about that many bytes in small and medium pieces: let its heap begin with large pages,
- * which the system provides in a fraction of the time. A hint: nothing is touched; it does nothing for few bytes, for
- * many (30 MB), which would leave malloc with much that it does not return, with a limit, or where malloc returns all
- * that is freed. */
+ * which the system provides in a fraction of the time. A hint: no memory is touched. It has no effect for few bytes,
+ * for more than 30 MB (malloc would keep much memory that it does not return), if a limit is set, or if malloc returns
+ * all freed memory. */
 void nsx_memory_expect(uint64_t bytes);
 
 #endif

@@ -31,7 +31,8 @@ holds(struct nsx_str a, struct nsx_str b)
 static unsigned
 distance(struct nsx_str a, struct nsx_str b, unsigned most)
 {
-	/* For the first letters of b and those of a so far, without the last, and without the last two. */
+	/* row[k]: the distance between the first k letters of b and the letters of a so far; `before`: the same without
+	 * the last of these letters of a; `earlier`: without the last two. */
 	unsigned rows[3][NSX_NEAR_BYTES + 1], *row = rows[0], *before = rows[1], *earlier = rows[2];
 
 	if ((a.len > b.len ? a.len - b.len : b.len - a.len) > most)

@@ -22,22 +22,23 @@ struct nsx_near {
 	bool              failed;   /* out of memory: names were not compared, so best may not be the best */
 };
 
-/* Add a name that occurs, any number of times the same. When out of memory the name is ignored and `failed` set. */
+/* Add a name that occurs; the same name may be added any number of times. When out of memory the name is ignored and
+ * `failed` set. */
 void nsx_near_offer(struct nsx_near *n, struct nsx_str name);
 
-/* Of the names that contain the wanted one, or differ from it in at most a third of its letters, ignoring case and
- * counting two neighbours that are swapped as one letter: the one that differs least, then the shorter, then the first
+/* The best of the names that contain the wanted one or differ from it in at most a third of its letters (ignoring case;
+ * two swapped neighbours count as one letter): the name that differs least, of equal ones the shortest, then the first
  * bytewise. Empty if there is none. Lives as long as n. */
 struct nsx_str nsx_near_best(const struct nsx_near *n);
 
 void nsx_near_free(struct nsx_near *n);
 
-/* What follows a message about a wrong name: "; did you mean NAME?", or nothing if no name is near,
- * one is the same, or NAME is long. */
+/* Text to append to a message about a wrong name: "; did you mean NAME?", or nothing if no name is near, if one is the
+ * same, or if NAME is long. */
 struct nsx_near_hint { char text[64]; };
 struct nsx_near_hint nsx_near_hint(const struct nsx_near *n);
 
-/* The same of the names of `list`, which are separated by the character `sep`. */
+/* The same for the names in `list`, which are separated by the character `sep`. */
 struct nsx_near_hint nsx_near_hint_among(const char *list, char sep, struct nsx_str want);
 
 #endif

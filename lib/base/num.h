@@ -22,15 +22,16 @@ char *nsx_put_int(char *out, int64_t v);
  * out (at least NSX_DOUBLE_CHARS bytes, no NUL); the end. */
 char *nsx_put_double(char *out, double v);
 
-/* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits behind the point. out: at least
- * NSX_DOUBLE_CHARS bytes, no NUL; the end. */
+/* Write n / 1000 exactly: nanoseconds as "12.5" microseconds, with one to three digits after the decimal point. out: at
+ * least NSX_DOUBLE_CHARS bytes, no NUL; the end. */
 char *nsx_put_thousandths(char *out, int64_t n);
 
 /* Nanoseconds for a sentence: "89.28 s", "1.645 ms", "376.5 us", "12 ns". */
 struct nsx_ns_text { char s[48]; };
 struct nsx_ns_text nsx_ns_text(double ns);
 
-/* Nanoseconds that must also be exact, as what is left out must: "89.28 s, 89281234567 ns", "12 ns". */
+/* Nanoseconds for a sentence that must also be exact, for example about dropped time: "89.28 s, 89281234567 ns", "12
+ * ns". */
 struct nsx_ns_text nsx_ns_exact(int64_t ns);
 
 /* Append the same as nsx_ns_text. */

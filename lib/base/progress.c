@@ -106,11 +106,12 @@ put(struct line *l, const char *fmt, ...)
 		l->n += (size_t)n < l->size - l->n ? (size_t)n : l->size - l->n - 1;
 }
 
-/* Three digits, or whole where there are fewer than a thousand: "999", "1.23 M", "12.3 G", with the unit after it. */
+/* A number with three digits, or as an integer if it is below 1000: "999", "1.23 M", "12.3 G", with the unit after
+ * it. */
 static void
 put_scaled(struct line *l, uint64_t v, const char *unit)
 {
-	static const char prefix[] = " kMGTPE";   /* powers of 1000, as tables have them */
+	static const char prefix[] = " kMGTPE";   /* powers of 1000, as in tables */
 	double d = (double)v;
 	int k = 0;
 
@@ -163,7 +164,8 @@ put_figures(struct line *l, const struct nsx_progress *p, int64_t left, int64_t 
 	}
 }
 
-/* The name as tables have it (nsx_buf_escaped), as much of it as there is room for: it may not steer the terminal. */
+/* The name escaped as in tables (nsx_buf_escaped), since it must not control the terminal, and truncated to the
+ * available room. */
 static struct nsx_str
 shown_as(char *out, size_t size, const char *name)
 {

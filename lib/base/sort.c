@@ -29,7 +29,7 @@ nsx_sort_keys(struct nsx_sort_key *keys, size_t n)
 {
 	size_t sorted = 1;
 
-	/* What was recorded in order is often in order: qsort would take memory of the same size. */
+	/* Data recorded in order of time is often sorted already; qsort would take memory of the same size. */
 	while (sorted < n && compare_keys(&keys[sorted - 1], &keys[sorted]) <= 0)
 		sorted++;
 	if (sorted < n)
@@ -145,7 +145,8 @@ nsx_sort_starts(struct nsx_sort_start *a, size_t n)
 	return true;
 }
 
-/* qsort passes no context, and qsort_r is not in every C library: the context of a sort is here while it runs. */
+/* qsort passes no context, and qsort_r is not in every C library: the context of a sort is stored here while it
+ * runs. */
 struct sorting { nsx_sort_compare *compare; const void *context; };
 static _Thread_local struct sorting current;
 

@@ -14,11 +14,11 @@ struct nsx_sort_key { int64_t k[3]; uint32_t i; };
 void nsx_sort_keys(struct nsx_sort_key *keys, size_t n);
 
 /* Put the n elements of `size` bytes (96 at most) into the order of their sorted keys: element keys[i].i becomes
- * element i. In place, O(n); the i of the keys are a permutation, and are 0, 1, ... after it. */
+ * element i. In place, O(n); the i of the keys are a permutation, and become 0, 1, ... */
 void nsx_sort_apply(void *elements, size_t size, struct nsx_sort_key *keys, size_t n);
 
-/* Sort things with a start by start alone; equal ones keep their order. O(n); needs a second array of the same size
- * while it runs. False when out of memory, the array unchanged. */
+/* Sort elements by start only; equal ones keep their order. O(n); needs a second array of the same size while it runs.
+ * False when out of memory, the array unchanged. */
 struct nsx_sort_start { int64_t start; uint32_t i, tag; };
 bool nsx_sort_starts(struct nsx_sort_start *a, size_t n);
 

@@ -39,7 +39,7 @@ struct nsx_table;
 struct nsx_table *nsx_table_new(const struct nsx_table_col *cols, int ncols);
 void nsx_table_free(struct nsx_table *t);   /* NULL allowed */
 
-/* Begin a row, all its cells absent; then fill cells of it by column number. A string is copied, an empty one is
+/* Begin a row whose cells are all absent; then fill its cells by column number. A string is copied, an empty one is
  * absent. The call must fit the column's type. When memory runs out, nsx_table_write reports it. */
 void nsx_table_row(struct nsx_table *t);
 void nsx_table_int(struct nsx_table *t, int col, int64_t v);
@@ -49,41 +49,43 @@ void nsx_table_str(struct nsx_table *t, int col, struct nsx_str s);
 /* The same for a sum of ns in a column of integers. NSX_OK, or NSX_ERR with err filled if it exceeds 64 bits. */
 int nsx_table_sum(struct nsx_table *t, int col, nsx_u128 ns, struct nsx_err *err);
 
-/* The line above a table in Markdown, which is Markdown itself; other forms omit it. The last one counts. */
+/* Set the line above a table in Markdown, which is itself Markdown; other forms omit it. The last call counts. */
 void nsx_table_title(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Add a line below the rows of an aligned table, or of one in Markdown, where it is plain text too; other forms omit
- * it. */
+/* Add a line of plain text below the rows of an aligned table or a table in Markdown; other forms omit it. */
 void nsx_table_note(struct nsx_table *t, const char *fmt, ...) NSX_PRINTF(2, 3);
 
-/* Which columns matter most if a terminal is too narrow for all: those named, separated by spaces, in that order, then
- * the others from left to right. Further calls add names; NULL is allowed. Each must be a column of the table. */
+/* Rank the columns, for a terminal that is too narrow for all of them: first those named (separated by spaces) in that
+ * order, then the others from left to right. Further calls add names. Each name must be a column of the table. The
+ * table may be NULL. */
 void nsx_table_rank(struct nsx_table *t, const char *names);
 
-/* People see the column of that name headed so; TSV and JSON keep its name. `head` must outlive the table. NULL is
- * allowed as a table. */
+/* Set the heading of the column of that name in human-readable forms; TSV and JSON keep its name. `head` must outlive
+ * the table. The table may be NULL. */
 void nsx_table_head(struct nsx_table *t, const char *name, const char *head);
 
-/* The columns that Markdown shows, and a terminal, unless all are wanted: those named, separated by spaces; Markdown in
- * that order. NULL is allowed as a table. */
+/* Set the columns that Markdown and a terminal show unless all are requested: those named, separated by spaces;
+ * Markdown shows them in that order. The table may be NULL. */
 void nsx_table_brief(struct nsx_table *t, const char *names);
 
-/* On a terminal the strings of the column of that name, which are sentences, are below their rows and folded, instead
- * of among the columns. NULL is allowed as a table. */
+/* Declare that the strings of the column of that name are sentences: on a terminal each is written below its row,
+ * folded, and not in a column. The table may be NULL. */
 void nsx_table_below(struct nsx_table *t, const char *name);
 
-/* The cells of the column of that name, which are integers, add up to a whole: the line about rows that are not shown
- * tells their share of it. NULL is allowed. */
+/* Declare that the cells of the column of that name, which are integers, add up to a total: the line about rows that
+ * are not shown reports their share of it. The table may be NULL. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
-/* Order rows by the column of that name: numbers with the greatest first, strings with the least, what is absent last;
- * rows that are equal stay as they are. NSX_OK, or NSX_ERR if there is no such column; err says which there are. */
+/* Sort the rows by the column of that name: numbers in descending order, strings in ascending order, absent values
+ * last; equal rows keep their order. NSX_OK, or NSX_ERR if there is no such column; err then lists the columns of the
+ * table. */
 int nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err);
 
-/* Remove all rows but those wanted. NSX_OK, or NSX_ERR if there is no such column; err says which there are. */
+/* Remove all rows that `only` does not select. NSX_OK, or NSX_ERR if it names a column that does not exist; err then
+ * lists the columns of the table. */
 int nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_err *err);
 
-/* n rows more belong to the table, which were not put into it because nobody will see them. */
+/* The table has n more rows, which were not added because they will not be shown. */
 void nsx_table_beyond(struct nsx_table *t, size_t n);
 
 size_t nsx_table_rows(const struct nsx_table *t);   /* number of rows that were added */
@@ -105,15 +107,15 @@ struct nsx_table_look {
 	bool   wide;    /* all columns, whatever nsx_table_brief says */
 };
 
-/* The same for the first rows; an aligned or Markdown table then has a line with the number of the others. To fit a
- * terminal an aligned table omits the columns that matter least, whose number another line has, and those without
- * values if it has rows; it shortens strings in the middle (those that would look alike so that they differ, where
- * there is room), keeps of kernels what distinguishes them, prints shares with three digits, and folds the lines
- * below it: no line is wider than the terminal, if that has at least 8 columns. */
+/* Write the part `look` of the table. If rows are not shown, an aligned or Markdown table has a line with their number.
+ * To fit a terminal, an aligned table omits the columns of lowest rank (another line reports their number) and, if it
+ * has rows, columns without values; it shortens strings in the middle, so that different strings remain different where
+ * there is room and names of kernels keep what distinguishes them; it prints shares with three digits and folds the
+ * lines below the rows. No line is wider than the terminal, if that has at least 8 columns. */
 int nsx_table_show(const struct nsx_table *t, enum nsx_table_form form, struct nsx_table_look look, int64_t diags,
                    struct nsx_outfile *out, struct nsx_err *err);
 
-/* Append it all as TSV to b, whose `failed` is set if memory runs out. */
+/* Append the whole table as TSV to b, whose `failed` is set if memory runs out. */
 void nsx_table_tsv(const struct nsx_table *t, struct nsx_buf *b);
 
 NSX_END_C

@@ -1,10 +1,10 @@
-/* table_aligned.c -- a table in aligned columns, complete, or the part of it that fits the width of a terminal.
+/* table_aligned.c -- writes a table in aligned columns: all of it, or the part that fits the width of a terminal.
  *
  * To fit W characters, columns are considered in order of rank: a column is taken if it fits in addition to those taken
  * before it, a number in its full width, a string in a minimum width: W/3 for the first string, W/6 for the second,
- * W/4 for those after it, of which little would be left; columns
- * without values are not considered if there are rows. Strings
- * of ranked columns grow to W/2 before unranked columns are considered; all strings share the remaining width.
+ * W/4 for those after it, since little of these would be left; columns without values are not considered if there are
+ * rows. Strings of ranked columns grow to W/2 before unranked columns are considered; all strings share the remaining
+ * width.
  *
  *   W 40; name 60 wide, total 9, percent 7, mean 9, key 64, ranked "total percent name":
  *   total 9; percent 2+7; name 2+13 (40/3), and 7 more up to 20 (40/2); mean 2+9 does not fit, nor does key */
@@ -20,9 +20,9 @@ enum { FULL = 64 << 10, GAP = 2, LEAST_LINE = 8, LEAST_NAME = 12, LEAST_STRING =
 
 struct column {
 	size_t natural;   /* the width of its widest cell or its name */
-	size_t width;     /* the width that it is given */
+	size_t width;     /* the width assigned to it */
 	bool   shown, has, sorted, ranked;   /* ranked: named by nsx_table_rank and with values */
-	struct nsx_str *recut;               /* of nsx_table_distinct; NULL: no cell is */
+	struct nsx_str *recut;               /* from nsx_table_distinct; NULL: no cell is recut */
 };
 
 struct layout {
@@ -35,7 +35,7 @@ struct layout {
 	struct nsx_arena arena;       /* the texts of `recut` */
 };
 
-/* Whether the column is below the rows instead of among the others. */
+/* Whether the cells of the column are written below their rows, not in a column. */
 static bool
 is_below(const struct layout *l, size_t col)
 {
@@ -92,7 +92,7 @@ sort_columns(struct layout *l, size_t *order)
 		}
 }
 
-/* The width to which a column grows, where strings may have `most`. */
+/* The width that a column needs: at most `most`, but at least its current width. */
 static size_t
 wish_of(const struct column *c, size_t most)
 {
@@ -101,7 +101,8 @@ wish_of(const struct column *c, size_t most)
 	return wish < c->width ? c->width : wish;
 }
 
-/* Distribute the remaining width evenly to the strings that need more, up to `most`. Returns what then remains. */
+/* Distribute the remaining width `left` evenly to the columns that need more, up to `most` each. Returns the width that
+ * remains after that. */
 static size_t
 widen(struct layout *l, size_t left, size_t most)
 {

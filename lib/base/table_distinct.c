@@ -1,10 +1,10 @@
 /* table_distinct.c -- shortens the strings of a column so that those that differ remain different where there is room.
  *
- * Cells that are alike when they are shortened in the usual way form a group. A group is cut in the way that leaves
- * most of it different, of: more of the start, up to behind the first difference; more of the end, from before the
- * last; both ends and what is at the first difference; the start, and what is at the first and at the last difference;
- * of templates, which have two ways of their own, more of the arguments, or the word at the first difference. What is
- * then still alike is a group again, a few times over.
+ * Cells that are alike when they are shortened in the usual way form a group. A group is cut in the way that makes most
+ * of its cells different: more of the start, until after the first difference; more of the end, from before the last
+ * difference; both ends and the part at the first difference; or the start and the parts at the first and at the last
+ * difference. Templates are cut in two other ways: more of the arguments, or the word at the first difference. Cells
+ * that are still alike form a group again, for a limited number of rounds.
  *
  *   XlaPass:#name=cse,program_id=40#, XlaPass:#name=dce,program_id=40# in 24  ->  XlaPass:#name=cse,p..40#, .. */
 #include "base/table_own.h"
@@ -19,7 +19,8 @@ enum { ROUNDS = 8, LOOK = 6, BEFORE = 2, LEAST_END = 3, LEAST_CUT = 12, LEAST_BO
 enum cut { START, END, MIDDLE, ARGUMENTS, DIFFERENCE, BOTH, CUTS };
 
 struct cell {
-	struct nsx_str whole, text, next, best;   /* text: as it is shown; next, best: as this, the best cut has it */
+	struct nsx_str whole, text, next, best;   /* text: as it is shown; next, best: as the cut tried last, and the
+	                                           * best so far, have it */
 	size_t row, at;      /* at: the byte that the last cut was made to show; 0: none */
 };
 
@@ -87,7 +88,7 @@ part(struct nsx_str s, size_t from, size_t to)
 	return (struct nsx_str){ s.ptr + from, to - from };
 }
 
-/* Both ends of s, `head` columns of the first and what remains of `width` for the last. */
+/* Both ends of s: `head` columns of the start, the rest of `width` for the end. */
 static void
 put_ends(struct nsx_buf *b, struct nsx_str s, size_t width, size_t head)
 {
@@ -98,7 +99,7 @@ put_ends(struct nsx_buf *b, struct nsx_str s, size_t width, size_t head)
 	nsx_buf_add(b, s.ptr + s.len - tail, tail);
 }
 
-/* Both ends of s, and between them what begins shortly before byte `at`. */
+/* Both ends of s, and between them a part that begins shortly before byte `at`. */
 static void
 put_middle(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at)
 {
@@ -113,8 +114,8 @@ put_middle(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at)
 	nsx_buf_add(b, s.ptr + s.len - tail, tail);
 }
 
-/* The start of s, what begins shortly before byte `at`, and what ends shortly behind byte `end`. False if these are no
- * different places. */
+/* The start of s, a part that begins shortly before byte `at`, and a part that ends at byte `end`. False if these parts
+ * overlap or the last one is the end of s. */
 static bool
 put_both(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at, size_t end)
 {
@@ -133,7 +134,7 @@ put_both(struct nsx_buf *b, struct nsx_str s, size_t width, size_t at, size_t en
 	return true;
 }
 
-/* Append s in that cut. False if the cut is not possible: nothing is appended. */
+/* Append s, cut in that way. False if that is not possible: then nothing is appended. */
 static bool
 put_cut(struct nsx_buf *b, enum cut how, struct nsx_str s, size_t width, struct same same)
 {
@@ -179,7 +180,7 @@ try_cut(struct cell *c, size_t n, enum cut how, size_t width, struct nsx_arena *
 		b->len = 0;
 		struct same mine = same;
 
-		/* What an earlier cut showed remains, or its cells would be alike again. */
+		/* The part that an earlier cut showed remains, or its cells would be alike again. */
 		if (how == BOTH && c[i].at && c[i].at < same.head)
 			mine.head = c[i].at;
 		if (!put_cut(b, how, c[i].whole, width, mine))
@@ -195,7 +196,7 @@ try_cut(struct cell *c, size_t n, enum cut how, size_t width, struct nsx_arena *
 	return kinds;
 }
 
-/* Cut the group in the way that leaves most of it different, if any does better than the usual. */
+/* Cut the group in the way that makes most of its cells different, if any way is better than the usual one. */
 static bool
 cut_group(struct cell *c, size_t n, size_t width, struct nsx_arena *arena, struct nsx_buf *b)
 {
@@ -204,7 +205,7 @@ cut_group(struct cell *c, size_t n, size_t width, struct nsx_arena *arena, struc
 	bool failed = false, shown = false, again = c[0].at > 0;
 
 	for (int k = 0; k < CUTS && !failed; k++) {
-		int how = again ? (k + BOTH) % CUTS : k;   /* first the one that keeps what an earlier one showed */
+		int how = again ? (k + BOTH) % CUTS : k;   /* first the cut that keeps what an earlier one showed */
 		size_t kinds = try_cut(c, n, (enum cut)how, width, arena, b, &failed);
 
 		for (size_t i = 0; kinds > best && i < n; i++)

@@ -102,9 +102,9 @@ json_end(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 
 /* ---- human-readable cells ---- */
 
-/* v with four digits in the largest unit in which that is 1 at least; each unit is 1000 times the one before; in the
- * last unit the number may be of any size. What rounding brings to the next digit or unit is written so: 999,960 ns are
- * 1.000 ms. */
+/* v with four digits in the largest unit in which it is at least 1; each unit is 1000 times the one before; in the last
+ * unit the number may have any size. If rounding carries to a further digit or to the next unit, the number is written
+ * accordingly: 999,960 ns are 1.000 ms. */
 static void
 put_scaled(struct nsx_buf *b, double v, const char *const *units, bool whole)
 {
@@ -117,7 +117,7 @@ put_scaled(struct nsx_buf *b, double v, const char *const *units, bool whole)
 	nsx_buf_fmt(b, "%.*f %s", decimals, v, *units);
 }
 
-/* A point in time: seconds, to the nanosecond, by which it is found in TSV. */
+/* A point in time in seconds, with all digits to the nanosecond, so that it can be found in TSV. */
 static void
 put_time(struct nsx_buf *b, int64_t ns)
 {
@@ -126,7 +126,8 @@ put_time(struct nsx_buf *b, int64_t ns)
 	nsx_buf_fmt(b, "%s%" PRIu64 ".%09" PRIu64 " s", ns < 0 ? "-" : "", v / 1000000000, v % 1000000000);
 }
 
-/* v with four digits, all of them so that points are below each other, and more before the point if it has them. */
+/* v with four digits, trailing zeros included so that decimal points are aligned; more digits before the point if v has
+ * them. */
 static void
 put_digits(struct nsx_buf *b, double v)
 {
@@ -136,7 +137,7 @@ put_digits(struct nsx_buf *b, double v)
 	nsx_buf_add(b, text, (size_t)(n - (text[n - 1] == '.')));
 }
 
-/* Whole numbers as such. */
+/* Whole numbers have no decimal point. */
 static void
 put_double(struct nsx_buf *b, double v)
 {
@@ -146,7 +147,8 @@ put_double(struct nsx_buf *b, double v)
 		put_digits(b, v);
 }
 
-/* 1e9 bytes a second, in a smaller unit below a tenth of it, of which it is 1 at least. */
+/* v is in GB/s of 1e9 bytes; numbers below 0.1 are written in the largest smaller unit in which they are at least 1, or
+ * in B/s. */
 static void
 put_speed(struct nsx_buf *b, double v)
 {
@@ -159,9 +161,9 @@ put_speed(struct nsx_buf *b, double v)
 	nsx_buf_fmt(b, " %s", units[unit]);
 }
 
-/* A share in percent with three digits, of which those not needed before the point are behind it. Rounding may add a
- * digit. What would be 0.000% and is more is <0.001%; times that differ more than a hundredfold are beside their
- * percentage. */
+/* A share in percent with three digits: those that are not needed before the point come after it. Rounding may add a
+ * digit. A positive share that would be written 0.000% is <0.001%. More than 9999% is >9999%: times that differ that
+ * much are in columns beside it. */
 static void
 put_percent(struct nsx_buf *b, double v, bool digits)
 {
@@ -200,7 +202,7 @@ nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, 
 	}
 }
 
-/* Of the rows that are here: how much of the whole those after the first `rows` hold. */
+/* The share of the column's total that belongs to the rows after the first `rows`; all rows must be in the table. */
 static void
 put_rest(struct nsx_buf *b, const struct nsx_table *t, size_t rows)
 {
@@ -337,7 +339,7 @@ write_form(const struct nsx_table *t, const struct form *f, size_t rows, struct 
 	return rc;
 }
 
-/* In Markdown, with the columns of its brief form: as a table that has these alone. */
+/* Write the columns of the brief form in Markdown, as a table that has only these. */
 static int
 write_brief(const struct nsx_table *t, size_t rows, struct nsx_outfile *out, struct nsx_err *err)
 {

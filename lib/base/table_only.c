@@ -1,10 +1,10 @@
-/* table_only.c -- the rows of a table that a user wants. */
+/* table_only.c -- selects rows of a table by conditions on their columns. */
 #include <string.h>
 
 #include "base/num.h"
 #include "base/table_own.h"
 
-/* A cell as TSV has it, before escapes, with a NUL behind it. */
+/* A cell as TSV writes it, before escaping, with a NUL after it. */
 static void
 put_cell(struct nsx_buf *to, enum nsx_cell type, struct nsx_table_cell c)
 {
@@ -19,7 +19,7 @@ put_cell(struct nsx_buf *to, enum nsx_cell type, struct nsx_table_cell c)
 	nsx_buf_char(to, '\0');
 }
 
-/* Remove the rows that the condition on that column does not hold for. */
+/* Remove the rows that do not satisfy the condition on that column. */
 static void
 keep(struct nsx_table *t, const struct nsx_only_test *test, size_t col)
 {

@@ -31,13 +31,13 @@ struct nsx_table {
 	struct nsx_intern texts;
 	uint32_t         recall[NSX_RECALL];    /* of nsx_intern_recall */
 	NSX_VEC(union nsx_table_value) values;  /* row by row, `stride` of each */
-	NSX_VEC(bool)    has;                   /* which of these are there; as many */
+	NSX_VEC(bool)    has;                   /* which of these are present; as many */
 	size_t           stride;
-	const size_t    *among;                 /* by column, which of the stride it is; NULL: they are in this order */
+	const size_t    *among;                 /* by column, its index in the stride; NULL: the same index */
 	struct nsx_buf   notes;                 /* lines */
 	struct nsx_buf   title;
 	NSX_VEC(size_t)  ranked;                /* columns that nsx_table_rank named, in its order */
-	const char     **heads;                 /* by column, NULL where it is the name; NULL: all are */
+	const char     **heads;                 /* headings by column, NULL: the name; NULL: names for all */
 	NSX_VEC(size_t)  brief;                 /* columns that nsx_table_brief named, in its order */
 	bool             sentences;             /* column `below` is shown below rows */
 	size_t           below;
@@ -47,10 +47,10 @@ struct nsx_table {
 
 /* The column of that name; ncols: none. */
 size_t nsx_table_column(const struct nsx_table *t, struct nsx_str name);
-/* NSX_ERR, with err saying which columns there are. */
+/* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 
-/* What people see above a column. */
+/* The heading of a column in human-readable forms. */
 static inline const char *
 nsx_table_head_of(const struct nsx_table *t, size_t col)
 {
@@ -74,21 +74,21 @@ nsx_table_cell_of(const struct nsx_table *t, size_t row, size_t col)
 	return c;
 }
 
-/* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three, instead of up to a tenth of
- * a percent. */
+/* Append a cell in its human-readable form, "-" if it is absent; digits: shares have three digits instead of one after
+ * the point. */
 void nsx_table_human(struct nsx_buf *b, enum nsx_cell type, struct nsx_table_cell c, bool digits);
 
-/* Append "... and 2,556 more", of what is left out where the first `rows` rows are shown, with its share of the column
- * that adds up to a whole: " (3.1% of total)"; rest follows. */
+/* Append "... and 2,556 more", the number of rows after the first `rows`; if a column adds up to a total, their share
+ * of it, " (3.1% of total)"; then `rest`. */
 void nsx_table_more(struct nsx_buf *b, const struct nsx_table *t, size_t rows, const char *rest);
 
 /* Write the bytes of b once there are at least `least`. NSX_OK or NSX_ERR. */
 int nsx_table_flush(struct nsx_buf *b, size_t least, struct nsx_outfile *out, struct nsx_err *err);
 
-/* Cells of a column of strings that differ may be alike when they are shortened to `width` columns. *recut becomes an
- * array with, for each of the first `rows` rows (but NSX_TABLE_DISTINCT at most), a text of at most that width, which
- * is cut where such cells differ, or {0} if the usual one will do; NULL if that is so for all. The caller frees it; the
- * texts are in the arena. False when out of memory. */
+/* Different strings of a column may become alike when they are shortened to `width` columns. *recut becomes an array
+ * with, for each of the first `rows` rows (at most NSX_TABLE_DISTINCT), a text of at most that width that shows where
+ * such strings differ, or {0} if the string fits; NULL if fewer than two strings do not fit, or `width` is too small
+ * for this. The caller frees it; the texts are in the arena. False when out of memory. */
 enum { NSX_TABLE_DISTINCT = 4096 };
 bool nsx_table_distinct(const struct nsx_table *t, size_t rows, size_t col, size_t width, struct nsx_arena *arena,
                         struct nsx_str **recut);

@@ -49,7 +49,7 @@ nsx_table_row(struct nsx_table *t)
 	t->nrows++;
 }
 
-/* The cell of the last row, which is then there; NULL after a failure. */
+/* The cell of the last row, marked as present; NULL after a failure. */
 static union nsx_table_value *
 at(struct nsx_table *t, int col)
 {
@@ -138,7 +138,7 @@ nsx_table_column(const struct nsx_table *t, struct nsx_str name)
 	return col;
 }
 
-/* The next of the names, which is removed from them, as a column; false at their end. */
+/* The column of the next name, which is removed from `names`; false at the end of the names. */
 static bool
 next_column(const struct nsx_table *t, const char **names, size_t *col)
 {

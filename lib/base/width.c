@@ -1,5 +1,5 @@
-/* width.c -- the width of text on a terminal. The tables are of Unicode 14: EastAsianWidth W and F; general
- * categories Mn, Me and Cf but for U+00AD, and the vowels and finals of Hangul. */
+/* width.c -- the width of text on a terminal. The tables are of Unicode 14: EastAsianWidth W and F; general categories
+ * Mn, Me and Cf except U+00AD, and the vowels and finals of Hangul. */
 #include "base/width.h"
 
 #include <stdint.h>

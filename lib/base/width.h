@@ -23,8 +23,8 @@ void nsx_buf_shortened(struct nsx_buf *b, struct nsx_str s, size_t width);
  * continued with an indentation of two columns. */
 void nsx_buf_folded(struct nsx_buf *b, struct nsx_str lines, size_t width);
 
-/* The same of one line, continued with an indentation of `indent` columns (less than width), with words left whole: one
- * of more columns than there are has a line for itself, which is wider. */
+/* The same for one line, continued with an indentation of `indent` columns (less than width), without breaking words: a
+ * word that does not fit `width` has a line of its own, which is wider. */
 void nsx_buf_folded_words(struct nsx_buf *b, struct nsx_str line, size_t width, size_t indent);
 
 /* Columns of the terminal fd: its own width, or COLUMNS of the environment, or 80. */

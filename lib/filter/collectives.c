@@ -1,7 +1,7 @@
-/* collectives.c -- communication thunks, and operations that communicate in none, as `collective` records, with size,
- * group and bandwidth. The collective records of one start wait until all other records of that start have passed:
- * memory for as many as start at once. If the number of ranks of an NCCL communicator is not recorded, all later
- * records wait until the end, when all its devices are known. */
+/* collectives.c -- communication thunks, and communicating operations outside such thunks, as `collective` records,
+ * with size, group and bandwidth. The collective records of one start wait until all other records of that start have
+ * passed: memory holds only those that start at the same time. If the number of ranks of an NCCL communicator is not
+ * recorded, all later records wait until the end, when all its devices are known. */
 #include "filter/collectives.h"
 
 #include <stdlib.h>

@@ -35,7 +35,7 @@ struct warmup {
 	bool                 comm;          /* an instruction communicates */
 	struct nsx_map       compiled;      /* (profile, program) */
 	struct nsx_compiling compiling;
-	struct nsx_catalogue cat;           /* devices alone */
+	struct nsx_catalogue cat;           /* devices only */
 	struct nsx_map       ran_on;        /* (profile, device) -> ran; device NSX_ABSENT: any of the profile */
 	NSX_VEC(struct ran)  ran;
 	bool                 decided;       /* waiting records were written, and none waits any more */
@@ -112,7 +112,8 @@ steady_execution(const struct warmup *w, int64_t profile, int64_t program, int64
 	return execution >= (int64_t)noted(&w->compiled, profile, program) + w->comm;
 }
 
-/* Work within the latest module of its device has that module's phase; other work that of the executions before it. */
+/* Work within the latest module of its device has that module's phase; other work has the phase of the executions
+ * before it. */
 static bool
 steady_time(const struct warmup *w, int64_t profile, int64_t device, int64_t start, int64_t dur)
 {
@@ -148,8 +149,8 @@ is_tuning(struct warmup *w, const struct nsx_rec *rec)
 	return rec->kind->id == NSX_OP && nsx_compiling_launched(&w->compiling, rec);
 }
 
-/* Whether it is an operation of a compilation after the first steady execution, which says nothing of records before
- * that. */
+/* Whether it is an operation of a compilation after the first steady execution, from which nothing follows for earlier
+ * records. */
 static bool
 is_late(struct warmup *w, const struct nsx_rec *rec)
 {
@@ -244,7 +245,7 @@ release(struct warmup *w)
 	return rc == NSX_EOF ? NSX_OK : NSX_ERR;
 }
 
-/* What take() asks of records once it is decided. */
+/* Declare the columns that take() reads after the decision. */
 static void
 look(struct warmup *w)
 {

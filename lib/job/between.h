@@ -5,8 +5,8 @@
  *   |---1---->|--------2-------->|---1---->          the period of train 1 has eval 2 in it
  *
  * A range is such a step if it lies between two steps of its thread, and its work on a device takes at least half as
- * long as the median step of the class there. Only the longest of each period is held, and the ranges since the last
- * step of each thread. Not for executions of programs. */
+ * long as the median step of the class there. Memory holds only the longest range of each period, and the ranges since
+ * the last step of each thread. Not for executions of programs. */
 #ifndef NSX_JOB_BETWEEN_H
 #define NSX_JOB_BETWEEN_H
 
@@ -39,7 +39,8 @@ int nsx_between_take(struct nsx_between *b, struct nsx_step_set *s, const struct
 /* After nsx_steps_finish: fills b->other. NSX_OK, or NSX_ERR with s->err filled. */
 int nsx_between_finish(struct nsx_between *b, const struct nsx_step_set *s);
 
-/* Of the n steps from list[from] on: the number of periods with a step of another class in them, and without. */
+/* For the n steps from list[from] on: the number of periods with a step of another class in them, and the number
+ * without. */
 struct nsx_between_count { size_t with, without; };
 struct nsx_between_count nsx_between_count(const struct nsx_between *b, const struct nsx_step_set *s, size_t from,
                                            size_t n);

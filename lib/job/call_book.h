@@ -1,6 +1,6 @@
 /* call_book.h -- the CUDA calls whose operations have not all been read: a call precedes its operations in the stream,
- * and is kept until as many operations as it launched have been read. Held are the calls in flight, and those some of
- * whose operations a filter removed. */
+ * and is kept until as many operations as it launched have been read. Memory holds the calls in flight, and calls some
+ * of whose operations a filter removed. */
 #ifndef NSX_JOB_CALL_BOOK_H
 #define NSX_JOB_CALL_BOOK_H
 

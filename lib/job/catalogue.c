@@ -224,7 +224,7 @@ inst_of(struct nsx_catalogue *c, const struct nsx_rec *rec)
 	return at != NSX_NONE && c->insts.p[at].listed ? &c->insts.p[at] : NULL;
 }
 
-/* The result; *contrary: rec says otherwise. */
+/* The result of nsx_cat_communicates; *contrary: the column of rec contradicts it. */
 static inline bool
 decide(struct nsx_catalogue *c, const struct nsx_rec *rec, bool *contrary)
 {

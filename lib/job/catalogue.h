@@ -26,7 +26,7 @@
 #include "stream/order.h"
 #include "stream/reader.h"
 
-/* What an analysis needs in addition to numbers, communication flags, and names other than those of instructions;
+/* Data that an analysis needs in addition to numbers, communication flags, and names other than those of instructions;
  * anything else reads as absent and takes neither memory nor time. */
 enum nsx_cat_keep {
 	NSX_CAT_OP_NAMES = 1,   /* of instructions and their further source locations */
@@ -62,8 +62,8 @@ struct nsx_cat_device {
 	int64_t  sms, clock, mem_bandwidth, cc;   /* multiprocessors, Hz, bytes/s, 10 major + minor */
 	bool     aligned;     /* it has a `clock` record */
 	int64_t  component;   /* of that record: devices with one number share a clock */
-	double   offset, rate;/* of that: ns at ref, change per ns; 0 if it has none */
-	int64_t  ref;         /* of that, ns */
+	double   offset, rate;/* of that record: ns at ref, change per ns; 0 if it has none */
+	int64_t  ref;         /* of that record, ns */
 };
 
 struct nsx_cat_program {
@@ -143,10 +143,11 @@ uint32_t nsx_cat_inst(struct nsx_catalogue *c, const struct nsx_rec *rec);
  * without a device may have GPU work on any of them. */
 bool nsx_cat_of_process(const struct nsx_catalogue *c, uint32_t device, const struct nsx_rec *rec);
 
-/* Whether a thunk or an operation communicates, decided here only: as its instruction says; an operation whose
- * instruction does not communicate and runs others (call, while, conditional, custom-call, an async wrapper, a command
- * buffer), and anything without a listed instruction, as its own column says. Absent means no. Contradictions to the
- * instruction are counted, so call this once per record. Other kinds do not communicate. */
+/* Whether a thunk or an operation communicates; decided only here. The column of its instruction decides, except for an
+ * operation whose instruction does not communicate and runs others (call, while, conditional, custom-call, an async
+ * wrapper, a command buffer), and for a record without a listed instruction: there the record's own column decides.
+ * Absent means no. Contradictions to the instruction are counted, so call this once per record. Other kinds do not
+ * communicate. */
 bool nsx_cat_communicates(struct nsx_catalogue *c, const struct nsx_rec *rec);
 
 /* The same for further calls with one record: nothing is counted. */
@@ -161,12 +162,12 @@ void nsx_cat_comm_diags(const struct nsx_catalogue *c, const char *source, struc
 /* Declare what nsx_cat_communicates reads. */
 #define NSX_CAT_COMM_ROLES (NSX_R(PROGRAM) | NSX_R(INST) | NSX_R(COMM))
 
-/* The op_name and the frames of an instruction, from the first of its further locations where it has none of its own:
- * strings of the catalogue, NSX_NONE where it has none at all. */
+/* The op_name and the frames of an instruction, from the first of its further locations that has one if the instruction
+ * itself has none: strings of the catalogue, NSX_NONE if there is none in these either. */
 void nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, uint32_t *op_name, uint32_t *frames);
 
-/* What a source line is called: the innermost of the frames, without them the last part of op_name, else "[Unknown]".
- * Either may be empty; the result is a part of one. */
+/* The name of a source line: the innermost frame; without frames the last part of op_name; without both "[Unknown]".
+ * Either may be empty; the result is a part of one of them, or a constant. */
 struct nsx_str nsx_cat_source(struct nsx_str frames, struct nsx_str op_name);
 
 /* Whether rec is a stack that an earlier record refers to before it was defined; to be called before it is added. */
@@ -177,7 +178,8 @@ uint32_t nsx_cat_find_profile(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_device(const struct nsx_catalogue *c, int64_t number);
 uint32_t nsx_cat_find_program(const struct nsx_catalogue *c, int64_t number);
 
-/* The alias of a program in a profile, NULL if it has none there; both are indices. Of several the last one read. */
+/* The alias of a program in a profile, NULL if it has none there; both are indices. If there are several, the last one
+ * read. */
 const struct nsx_cat_alias *nsx_cat_alias(const struct nsx_catalogue *c, uint32_t profile, uint32_t program);
 
 /* How many devices may run the program of that index: those of the profiles that have an alias of it; all listed

@@ -7,7 +7,7 @@ nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, ui
 	uint32_t stack = NSX_NONE;
 
 	*op_name = NSX_NONE;
-	/* The list begins with the last. */
+	/* The list begins with the last location. */
 	for (uint32_t l = inst->locs; l != NSX_NONE; l = c->locs.p[l].next) {
 		*op_name = c->locs.p[l].op_name == NSX_NONE ? *op_name : c->locs.p[l].op_name;
 		stack = c->locs.p[l].stack == NSX_NONE ? stack : c->locs.p[l].stack;
@@ -17,7 +17,7 @@ nsx_cat_place(const struct nsx_catalogue *c, const struct nsx_cat_inst *inst, ui
 	*frames = stack == NSX_NONE ? (uint32_t)NSX_NONE : c->stacks.p[stack];
 }
 
-/* What is behind the last separator. */
+/* The part after the last separator. */
 static struct nsx_str
 last_part(struct nsx_str s, char separator)
 {

@@ -144,7 +144,7 @@ skip(struct nsx_str *s, const char *text)
 }
 
 /* Whether `at`, a rule for the rest of a string, matches at a word boundary anywhere in s. It matches nothing that
- * begins with another letter than first. */
+ * begins with a letter other than `first`. */
 static bool
 anywhere(struct nsx_str s, char first, bool (*at)(struct nsx_str, const char **), const char **kind)
 {

@@ -42,12 +42,13 @@ const char *nsx_comm_by_kernel(const struct nsx_comm_rules *rules, struct nsx_st
 const char *nsx_comm_by_instruction(struct nsx_str name);
 
 /* Kinds that ranges name, numbered from 1; NSX_COMM_KERNEL: a range around any collectives (nccl:coalesced, a barrier),
- * of which the kernel's name says more. */
+ * whose kind follows from the kernel's name. */
 enum nsx_comm_range { NSX_COMM_NO_RANGE, NSX_COMM_KERNEL, NSX_COMM_FIRST };
 
-/* What the name of an NVTX range of PyTorch says of the communication launched in it: `nccl:all_to_all`,
- * `nccl:_all_gather_base, op_id = 7`, `nccl:send 0->1`, `c10d::allreduce_`, `_c10d_functional::reduce_scatter_tensor`;
- * NSX_COMM_NO_RANGE: the name is none of these. Sources: ProcessGroupNCCL.cpp, the operators of torch.distributed. */
+/* The number of the kind of communication launched in an NVTX range of PyTorch, from the name of the range:
+ * `nccl:all_to_all`, `nccl:_all_gather_base, op_id = 7`, `nccl:send 0->1`, `c10d::allreduce_`,
+ * `_c10d_functional::reduce_scatter_tensor`; NSX_COMM_NO_RANGE: the name is none of these. Sources:
+ * ProcessGroupNCCL.cpp, the operators of torch.distributed. */
 int nsx_comm_by_range(struct nsx_str name);
 
 /* The kind of collective with that number, NSX_COMM_FIRST or higher; NULL: no kind has it. */

@@ -88,7 +88,7 @@ void nsx_comm_flag_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 /* Report for how many records the participating devices were assumed. */
 void nsx_comm_group_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
-/* Report what else was missing in them. */
+/* Report what other data was missing in these records. */
 void nsx_comm_diags(const struct nsx_comm *c, struct nsx_diags *diags);
 
 void nsx_comm_free(struct nsx_comm *c);

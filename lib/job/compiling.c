@@ -13,7 +13,7 @@ add(struct nsx_compiling *c, int64_t profile, int64_t tid, int64_t start, int64_
 	if (thread == NSX_NONE || (thread == c->last.n && !nsx_vec_push(&c->last, NSX_NONE)))
 		return false;
 	struct nsx_compiling_time *last = c->last.p[thread] == NSX_NONE ? NULL : &c->times.p[c->last.p[thread]];
-	/* They come by start, those within others after these. */
+	/* They are added in order of start, an inner range after the outer one. */
 	if (last && start >= last->start && start <= last->end) {
 		last->end = end > last->end ? end : last->end;
 		return true;

@@ -3,8 +3,9 @@
  *
  *   compile [0,9) of thread 7, [2,5) within it, [20,30)      thread 7 launches at 4 or 25: yes; at 12: no
  *
- * The autotuner compiles in threads of its own, of which the stream has no records unless they were extracted
- * (--autotune). So of threads that have none, the kernels launched while the report's autotuner runs count, too. */
+ * The autotuner compiles in separate threads, whose compilations are not in the stream unless they were extracted
+ * (--autotune). So for threads without compilations, the kernels launched while the report's autotuner runs count,
+ * too. */
 #ifndef NSX_JOB_COMPILING_H
 #define NSX_JOB_COMPILING_H
 
@@ -17,7 +18,7 @@
 
 struct nsx_compiling_time { int64_t start, end; uint32_t thread; };
 
-/* {0} is empty. 24 bytes for each range of compilation that is in no other of its thread. */
+/* {0} is empty. 24 bytes for each compilation range that is not inside another of its thread. */
 struct nsx_compiling {
 	struct nsx_map thread_of;   /* (report, tid) -> a number; operations do not record their process. tid
 	                             * INT64_MIN: the autotuner, in any thread */

@@ -1,9 +1,9 @@
-/* missing.c -- what to say where a name does not occur. */
+/* missing.c -- messages about a requested name that does not occur. */
 #include "job/missing.h"
 
 #include <string.h>
 
-/* The message, as an error or, of an empty stream, a warning. */
+/* Report the message as an error, or as a warning if the stream is empty. */
 static int
 missing(const char *what, const char *want, const struct nsx_buf *hint, bool empty, struct nsx_diags *diags,
         struct nsx_err *err)

@@ -35,7 +35,7 @@ skip(struct nsx_str s, size_t *at, const char *word)
 {
 	size_t n = strlen(word);
 
-	/* Most do not. */
+	/* Most do not begin with word: compare the first byte first. */
 	if (s.len - *at < n || s.ptr[*at] != *word || memcmp(s.ptr + *at, word, n) != 0)
 		return false;
 	*at += n;
@@ -53,7 +53,7 @@ skip_digits(struct nsx_str s, size_t *at)
 	return i > from;
 }
 
-/* The number of characters from `set` and digits. */
+/* Skip digits and characters of `set`. */
 static void
 skip_set(struct nsx_str s, size_t *at, const char *set)
 {
@@ -61,7 +61,7 @@ skip_set(struct nsx_str s, size_t *at, const char *set)
 		++*at;
 }
 
-/* ", seq = N", ", seq=N", ", stashed seq=N"; *at moves behind it if it is there. */
+/* ", seq = N", ", seq=N", ", stashed seq=N"; *at moves to the end of it if it is there. */
 static void
 skip_seq(struct nsx_str s, size_t *at)
 {

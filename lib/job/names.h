@@ -12,7 +12,8 @@
 #include "base/str.h"
 
 enum nsx_names {
-	NSX_NAMES_KEY,      /* without the suffix of PyTorch's emit_nvtx; of a layer hook's dictionary its Module */
+	NSX_NAMES_KEY,      /* without the suffix of PyTorch's emit_nvtx; for the dictionary of a layer hook its
+	                     * Module */
 	NSX_NAMES_FULL,     /* unchanged */
 	NSX_NAMES_DIGITS    /* the key with runs of digits not preceded by a letter or digit replaced by '#' */
 };

@@ -211,7 +211,7 @@ sort_ops(struct nsx_nccl_set *s, bool numbered)
 		                                   ? device : ops[i].start }, i };
 	}
 	nsx_sort_keys(keys, s->ops.n);
-	/* In place: a second array of operations would be the most that is ever held. */
+	/* In place: a second array of operations would set the maximum of memory. */
 	nsx_sort_apply(ops, sizeof *ops, keys, s->ops.n);
 	free(keys);
 	return true;

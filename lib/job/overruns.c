@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 
-/* Of a stream, NULL when out of memory. */
+/* The entry of a stream, created if it is new; NULL when out of memory. */
 static struct nsx_overrun_stream *
 stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
 {
@@ -17,7 +17,7 @@ stream_of(struct nsx_overruns *o, uint64_t device, int64_t stream)
 	return at && *at != NSX_NONE ? &o->streams.p[*at] : NULL;
 }
 
-/* An operation that outlasts a later one, the first time that it is known. */
+/* Count an operation that outlasts a later one, when this is first known. */
 static void
 count(struct nsx_overruns *o, const struct nsx_overrun *x)
 {
@@ -30,7 +30,7 @@ count(struct nsx_overruns *o, const struct nsx_overrun *x)
 	}
 }
 
-/* Move what is running to the front once what has ended takes half of the memory. */
+/* Move the running operations to the front when ended ones take half of the array. */
 static void
 forget_ended(struct nsx_overrun_stream *s)
 {
@@ -58,7 +58,7 @@ nsx_overruns_take(struct nsx_overruns *o, uint64_t device, int64_t stream, int64
 		o->early++;
 		o->early_ns = nsx_add_sat(o->early_ns, last->over, NULL);
 	}
-	/* What is counted is done with, which leaves those that end no later than this one. */
+	/* Counted operations are removed; the others end no later than this one. */
 	for (; s->running.n > s->from && p[s->running.n - 1].end > end; s->running.n--)
 		count(o, &p[s->running.n - 1]);
 	while (s->from < s->running.n && p[s->from].end <= start)

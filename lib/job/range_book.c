@@ -6,13 +6,13 @@
 
 #include "base/num.h"
 
-enum { FEW = 512 };   /* below this number, ended ranges are not searched; what is held stays in the cache */
+enum { FEW = 512 };   /* below this number, ended ranges are not searched; the book stays in the cache */
 
 /* Clocks that are corrected separately may move an operation a little past the end of its range. */
 #define LATE INT64_C(10000000)
 
-/* The slot of that range, or the one that it would have: there always is a free one. Numbers of ranges follow one
- * another, so that multiplication spreads them evenly. */
+/* The slot of that range, or the free slot where it would be stored; there always is a free one. Ids of ranges are
+ * consecutive, so multiplication spreads them evenly. */
 static inline uint32_t *
 slot(const struct nsx_range_book *b, int64_t profile, int64_t range)
 {
@@ -55,8 +55,8 @@ is_past(const struct nsx_range_entry *r, int64_t until)
 	return r->end < until;
 }
 
-/* Report to `past` the ranges that ended before `until`, or all of them. A range comes after the one around it, so
- * going back the time of each is complete at its turn, in one pass however deep they nest. */
+/* Report to `past` the ranges that ended before `until`, or all of them. A range comes after the range around it, so in
+ * reverse order the time of each range is complete when it is reached: one pass is enough for any depth of nesting. */
 static int
 tell(struct nsx_range_book *b, int64_t until, bool all, struct nsx_err *err)
 {

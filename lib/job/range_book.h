@@ -1,5 +1,5 @@
 /* range_book.h -- the NVTX ranges to which later operations may refer: a range precedes the operations that it launched
- * in the stream, and is kept until both its end on the host and its end on the GPU have passed. Held are the ranges
+ * in the stream, and is kept until both its end on the host and its end on the GPU have passed. Memory holds the ranges
  * that are open on either side, not all ranges of the stream. */
 #ifndef NSX_JOB_RANGE_BOOK_H
 #define NSX_JOB_RANGE_BOOK_H
@@ -14,10 +14,10 @@
 #include "stream/kinds.h"
 #include "stream/reader.h"
 
-/* `name` and `mark` belong to the caller; mark is NSX_NONE at first. With `past` of the book: `own` is the time of the
- * operations whose innermost range it is, `time` that and of those launched in ranges within it, in ns; `worked`: there
- * are such operations. A range with GPU work has none if a filter such as nsysx-warmup removed them all: the time of
- * its work is unknown then, and not 0. */
+/* `name` and `mark` belong to the caller; mark is NSX_NONE at first. If the book has a `past`: `own` is the time of the
+ * operations whose innermost range this is, `time` is `own` plus the time of the operations launched in ranges inside
+ * it, both in ns; `worked`: there are such operations. A range with GPU work has no operations if a filter such as
+ * nsysx-warmup removed them all: then the time of its work is unknown, not 0. */
 struct nsx_range_entry { int64_t profile, range, parent, end; uint32_t name, mark; int64_t own, time; bool worked; };
 
 /* {0} is empty. */
@@ -27,7 +27,8 @@ struct nsx_range_book {
 	unsigned       bits;    /* of its number of slots */
 	size_t         limit;   /* remove ended ranges when there are this many */
 	struct nsx_buf text, scratch;
-	/* NULL, or what is told of each range, once, when all that it launched has come. False: out of memory. */
+	/* NULL, or called once for each range, when all operations launched in it have been added. False: out of
+	 * memory. */
 	bool         (*past)(void *arg, const struct nsx_range_entry *range);
 	void          *arg;
 };
@@ -42,11 +43,11 @@ int nsx_range_book_add(struct nsx_range_book *b, const struct nsx_rec *range, ui
 /* The range of that id in the profile, NULL if it has not been read or has ended. Valid until the next one is added. */
 struct nsx_range_entry *nsx_range_book_find(const struct nsx_range_book *b, int64_t profile, int64_t range);
 
-/* An operation that took ns was launched in that range, and so in those around it. False if the book has no such
- * range. */
+/* Add `ns`, the duration of an operation launched in that range, and therefore in the ranges around it. False if the
+ * book has no such range. */
 bool nsx_range_book_launched(struct nsx_range_book *b, int64_t profile, int64_t range, int64_t ns);
 
-/* No more comes: tell `past` of the ranges that are left. NSX_OK, or NSX_ERR (out of memory). */
+/* After the last record: report the remaining ranges to `past`. NSX_OK, or NSX_ERR (out of memory). */
 int nsx_range_book_end(struct nsx_range_book *b, struct nsx_err *err);
 
 /* DOMAIN:NAME, or NAME in the default domain, "[unnamed]" without one, with names in the requested form (nsx_name).

@@ -41,7 +41,8 @@ first_from(const struct nsx_step_of *s, size_t n, int64_t x)
 	return lo;
 }
 
-/* The step that starts nearest to x, the later of two as near, the first of those that start together. */
+/* The step that starts nearest to x; of two at the same distance the later one, of those that start together the
+ * first. */
 static size_t
 nearest(const struct nsx_step_of *s, size_t n, int64_t x)
 {
@@ -52,8 +53,9 @@ nearest(const struct nsx_step_of *s, size_t n, int64_t x)
 	return at;
 }
 
-/* The shift of steps own[0..n-1] against ref[0..m-1]; false if none starts at their time. room: for n values. Steps are
- * searched, not gone through: a device with few of them may be one of very many. */
+/* The shift of steps own[0..n-1] against ref[0..m-1]; false if none starts at the time of the reference. room: for n
+ * values. Steps of the reference are found by binary search, not by iterating over them: there may be very many devices
+ * with few steps each. */
 static bool
 find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *own, size_t n, int64_t *room,
            int64_t *shift)
@@ -67,7 +69,7 @@ find_shift(const struct nsx_step_of *ref, size_t m, const struct nsx_step_of *ow
 
 		if ((x < begin && distance(x, begin) > half) || (x > end && distance(x, end) > half))
 			continue;
-		/* Of those that start together only the first, as of the reference. */
+		/* Of steps that start together only the first is used, as in the reference. */
 		if (i && x == own[i - 1].first)
 			continue;
 		room[k++] = (int64_t)nearest(ref, m, x) - (int64_t)i;

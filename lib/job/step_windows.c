@@ -1,11 +1,11 @@
-/* step_windows.c -- what of each device's time is looked at where steps are. */
+/* step_windows.c -- the part of each device's time that is analysed by steps. */
 #include "job/step_windows.h"
 
 #include <stdlib.h>
 
 #include "base/num.h"
 
-/* The class of which the periods sum up to the most; NSX_NONE: no device has two steps of one. */
+/* The class with the largest sum of periods; NSX_NONE: no device has two steps of one class. */
 static uint32_t
 choose_class(const struct nsx_step_set *s)
 {

@@ -1,4 +1,4 @@
-/* call_name.h -- what the name of a CUDA call says about it; private to lib/nsys. */
+/* call_name.h -- properties of a CUDA call that follow from its name; private to lib/nsys. */
 #ifndef NSX_NSYS_CALL_NAME_H
 #define NSX_NSYS_CALL_NAME_H
 

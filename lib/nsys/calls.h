@@ -4,7 +4,7 @@
 
 #include "nsys/project.h"
 
-/* What one correlation id of one process launched. */
+/* The GPU work that one correlation id of one process launched. */
 struct nsx_launch {
 	int64_t  start, end;   /* GPU ns: first start, last end */
 	uint32_t device;       /* NSX_NONE: several */

@@ -96,7 +96,7 @@ nsx_capture_of(const struct nsx_trace *t, uint64_t gpid, int64_t node)
 	const struct nsx_capture *c = find(t, gpid, node), *from;
 
 	for (int i = 0; c && c->original != -1 && (from = find(t, gpid, c->original)) != NULL; i++) {
-		/* Clones of clones; a cycle, which no program makes, must end too. */
+		/* A clone may be of a clone; the limit ends the loop for a cycle, which no program makes. */
 		if (i == CLONES_MAX)
 			return NULL;
 		c = from;

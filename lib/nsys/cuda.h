@@ -22,7 +22,7 @@ void nsx_runtime_free(struct nsx_loader *l);  /* the parts */
  * started last (the shorter if two did, then that of the lower thread and range). May be called from several
  * threads. */
 void nsx_calls_placed(struct nsx_loader *l, uint32_t thread, const struct nsx_calls *c);
-/* Copy what is known of the launch's call into an operation. */
+/* Copy the known data of the launch's call into an operation. */
 void nsx_calls_of(const struct nsx_loader *l, uint32_t launch, struct nsx_gpu_op *op);
 
 #endif

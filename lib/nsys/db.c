@@ -49,7 +49,7 @@ row_end(sqlite3_context *sc)
 	sqlite3_result_null(sc);
 }
 
-/* The number of the row that is being read, from 1 on, where rows have none of their own. */
+/* The number of the row that is being read, counted from 1, for tables whose rows have no rowid. */
 static void
 at_row(sqlite3_context *sc, int n, sqlite3_value **v)
 {
@@ -323,7 +323,7 @@ compose(struct nsx_db *db, sqlite3 *sql, const struct nsx_db_scan *scan, struct 
 		else
 			rc = nsx_err_set(err, "%s: %s: no column %s", db->path, scan->table, col->name);
 	}
-	/* A damaged index may have other rows. */
+	/* A damaged index may contain other rows than the table. */
 	nsx_buf_fmt(b, ") FROM \"%s\"%s", scan->table, view ? "" : " NOT INDEXED");
 	if (scan->part && numbered)
 		nsx_buf_fmt(b, " WHERE rowid BETWEEN %" PRId64 " AND %" PRId64, scan->lo, scan->hi);
@@ -347,7 +347,7 @@ run_table(struct nsx_db *db, struct nsx_db_conn *c, const char *table, const cha
 	return rc;
 }
 
-/* Have SQLite return the rows, as many as the leaves have. */
+/* Let SQLite return the rows, and check that there are as many as in the leaves. */
 static int
 run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 {
@@ -380,7 +380,7 @@ run_sql(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_err *err)
 	return rc;
 }
 
-/* What pages.c needs to know of a table. */
+/* Find the properties of a table that pages.c needs. */
 static int
 describe(struct nsx_db *db, const struct nsx_db_scan *scan, struct nsx_pages_table *t, struct nsx_err *err)
 {

@@ -13,7 +13,7 @@
 #include "nsys/launches.h"
 #include "nsys/load.h"
 
-/* The call of a key: the one that started first, of several the one of the lowest row. */
+/* The call of a key: the one that started first; if several did, the one of the lowest row. */
 struct nsx_key_call { struct nsx_issue call; uint32_t name; /* in names.list */ };
 
 /* A row of SYNCHRONIZATION. */
@@ -27,7 +27,7 @@ struct nsx_part_host_call { int64_t start, end, id; uint32_t name, thread, launc
 /* The call of a key, as read. */
 struct nsx_part_key_call { struct nsx_issue call; uint32_t key, name; };
 
-/* What a part of RUNTIME records of a thread in addition to nsx_track, by track. */
+/* The data of a thread in a part of RUNTIME, in addition to nsx_track; by track. */
 struct nsx_part_thread { uint32_t process;   /* index among the keys' processes */ uint32_t n, to; };
 
 enum { NSX_NAME_CACHE = 256 };

@@ -163,7 +163,8 @@ by_key(const void *x, const void *y)
 	return nsx_str_cmp(a->name, b->name);
 }
 
-/* Places in l->thread_name_ids: one of each id, and from each the next of its id. */
+/* Lists of indices in l->thread_name_ids: `first` has one index of each id, `next` by index the next one of the same
+ * id. */
 struct thread_ids { struct nsx_loader *l; struct nsx_map first; uint32_t *next; };
 
 static int

@@ -125,8 +125,8 @@ struct run {
 	atomic_int         ops_left;
 	atomic_bool        failed;
 	bool               ops_failed;
-	int                from, to;      /* for progress: shares of loading, rowids to be gone through, those that
-	                                   * were */
+	int                from, to;      /* for progress: shares of loading; rows, rows_done: rowids to process, and
+	                                   * those processed */
 	uint64_t           rows;
 	_Atomic uint64_t   rows_done;
 };
@@ -381,7 +381,7 @@ nsx_trace_load(const char *path, const struct nsx_trace_opts *opts, struct nsx_t
 	*t = (struct nsx_trace){ .start_utc = INT64_MIN, .stop = INT64_MIN };
 	if (nsx_db_open(&l.db, path, opts->sqlite_alone, l.err) != NSX_OK)
 		return NSX_ERR;
-	/* What rows become, and what is joined to them, takes two to four times the size of the file. */
+	/* Rows in memory, with the data joined to them, take two to four times the size of the file. */
 	nsx_memory_expect(4 * (uint64_t)l.db.npages * l.db.page);
 	pthread_mutex_init(&l.last_lock, NULL);
 	t->name = nsx_arena_str(&t->arena, l.db.name);

@@ -28,7 +28,7 @@ struct nsx_ids { struct nsx_map map; NSX_VEC(int64_t) list; };
 uint32_t nsx_ids_at(struct nsx_ids *ids, int64_t id);
 void nsx_ids_free(struct nsx_ids *ids);
 
-/* What rows of one thread (and domain) have in common. */
+/* Data common to the rows of one thread (and domain). */
 struct nsx_track {
 	uint64_t gtid;
 	int64_t  domain;    /* domainId; 0 where rows have none */

@@ -1,4 +1,4 @@
-/* pages.c -- see pages.h. Pages have been checked (tree.h); of records it is only known that they are in the page.
+/* pages.c -- see pages.h. Pages have been checked (tree.h); of records it is only known that they lie within the page.
  *
  *   cell      varint payload bytes, varint rowid, payload; of a long one its first bytes, and the number of its first
  *             overflow page (4 bytes)

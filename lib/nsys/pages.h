@@ -9,7 +9,7 @@
 
 struct nsx_tree;
 
-/* What is known of a table before its pages are read. */
+/* Properties of a table that are known before its pages are read. */
 struct nsx_pages_table {
 	bool     plain;          /* false: leave the table to SQLite */
 	int      nstored;        /* columns of a record up to the last one needed */

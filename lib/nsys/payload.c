@@ -478,7 +478,7 @@ column_found(void *ctx, size_t i, sqlite3_value *v)
 	return NSX_OK;
 }
 
-/* The rows that are asked for, by number; the reading that they are for. */
+/* The requested rows, by rowid, and the read that requests them. */
 struct wanted { struct reading *r; struct nsx_map place; };
 
 static int
@@ -490,7 +490,7 @@ blob_row(void *ctx, sqlite3_value **v)
 	return at == NSX_NONE ? NSX_OK : blob_found(w->r, at, v[1]);
 }
 
-/* Where rows have no numbers of their own, all are gone through. */
+/* For rows without a rowid: all of them are read. */
 static int
 find_blobs(struct reading *r, const int64_t *ids, size_t n, struct nsx_err *err)
 {

@@ -1,9 +1,9 @@
-/* project_any.c -- parents and projection for ranges that overlap as they please, by binary indexed trees over ends.
+/* project_any.c -- parents and projection for ranges that overlap arbitrarily, by binary indexed trees over ends.
  *
- * Containers of a range are those met before it (in order of start) that end no earlier; the tightest is the shortest
- * of them, which a tree of suffix minima tells. What a range contains are the calls that start no earlier and end no
- * later: going back from the last start, calls enter a tree by their end, and a prefix of it is what the range
- * holds. */
+ * The containers of a range are the ranges before it (in order of start) that end no earlier; the tightest is the
+ * shortest of them, which is found in a tree of suffix minima. A range contains the calls that start no earlier and end
+ * no later: in descending order of start, calls are added to a tree by their end, and a prefix of that tree is the sum
+ * over the calls in the range. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -61,8 +61,8 @@ enum nsx_memory_kind {
 	NSX_MEMORY_MANAGED_STATIC, NSX_MEMORY_UNKNOWN, NSX_MEMORY_KINDS
 };
 
-/* The call that issued the operations of one correlation id of one process: of several the one that started first, then
- * that of the lowest row. start > end: it is not in the export. */
+/* The call that issued the operations of one correlation id of one process: if there are several, the one that started
+ * first, then the one of the lowest row. start > end: it is not in the export. */
 struct nsx_issue { int64_t start, end, id; uint64_t gtid; };
 
 enum nsx_call_class {
@@ -71,7 +71,7 @@ enum nsx_call_class {
 	NSX_CALL_MODULE, NSX_CALL_CLASSES
 };
 
-/* What CUDA calls of one name share. */
+/* Properties common to the CUDA calls of one name. */
 struct nsx_call_name {
 	uint32_t name;          /* in trace.names, without version; NSX_NONE: not recorded */
 	uint8_t  class;         /* enum nsx_call_class */

@@ -125,8 +125,8 @@ claim(uint64_t *map, uint32_t at, uint32_t n)
 	return true;
 }
 
-/* Each byte of the content belongs to one cell or one free block, and the number of the others is what the page records
- * as fragments. The cells are known to be complete. */
+/* Each byte of the content belongs to one cell or one free block, and the number of the other bytes is the number of
+ * fragments that the page records. The cells are known to be complete. */
 static int
 check_cover(const struct nsx_db *db, const char *table, const unsigned char *page, const struct head *d,
             struct nsx_err *err)
@@ -438,7 +438,7 @@ nsx_tree_bounds(struct nsx_db *db, struct nsx_tree *t, int64_t *lo, int64_t *hi,
 	*hi = 0;
 	if (!nsx_pager_open(&r, db, db->trees->npages))
 		return nsx_err_nomem(err, db->path);
-	/* Of a first and a last leaf, which are valid. */
+	/* The lowest rowid of the first leaf and the highest one of the last leaf, after both are checked. */
 	for (size_t i = 0; rc == NSX_OK && i < 2; i++) {
 		size_t at = i ? t->leaves.n - 1 : 0;
 		struct nsx_leaf_page leaf;

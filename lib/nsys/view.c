@@ -6,7 +6,7 @@
 
 /* Limits of a view, which grow with the size of the file. Filters, UNION, ORDER BY and joins by key take less than one
  * step of SQLite for each byte of an export, as its rows take 60 bytes or more; few bytes may still need many steps
- * where a join finds no key. What is sorted is held in memory. */
+ * where a join finds no key. Rows that are sorted are held in memory. */
 enum {
 	CHECK_EACH = 10000,             /* steps */
 	FEW_ROWS = 1000000, BYTES_PER_ROW = 8,

@@ -23,7 +23,8 @@ struct kind {
 	int                value;     /* column without which its records are not needed, -1: none (nsx_reader_value) */
 	size_t             passed;    /* of this block: its records in the runs so far */
 	size_t             told;      /* and how many of c.picked are among them */
-	uint64_t           now;       /* the same in this block, of which some may be decoded only */
+	uint64_t           now;       /* the same for this block: only those in r->look while it is decoded only that
+	                               * far */
 	/* Columns of c that have values, and their slots: the first nstrings are strings. */
 	int                ncols, nstrings;
 	struct way { const uint64_t *from; uint8_t slot, col; bool dense; } way[NSX_MAX_COLS];
@@ -562,7 +563,7 @@ nsx_binary_again(struct nsx_reader *r)
 	return read_block(r, b->bytes);
 }
 
-/* Of the next n records of a kind those that are needed; the others are counted. */
+/* The number of needed records among the next n of a kind; the others are counted as read and lacking. */
 static size_t
 needed(struct nsx_reader *r, struct kind *k, size_t n)
 {

@@ -335,7 +335,7 @@ resolve_strings(const struct decode *d, const struct nsx_values *s, uint64_t *v,
 	}
 }
 
-/* Convert differences to values for predictions that is_own. */
+/* Convert differences to values for predictions for which is_own is true. */
 static void
 resolve_own(const struct nsx_values *s, uint64_t *v, size_t n)
 {
@@ -531,7 +531,7 @@ is_sound(const struct decode *d, uint64_t column)
 	return column < NSX_MAX_COLS && d->sound >> column & 1;
 }
 
-/* What key_prev checks. */
+/* Check what key_prev checks. */
 static bool
 check_key(const struct decode *d, struct nsx_unread s)
 {
@@ -551,7 +551,7 @@ check_key(const struct decode *d, struct nsx_unread s)
 	return rc == 0;
 }
 
-/* What resolve_own and expect check. */
+/* Check what resolve_own and expect check: NULL, or what is wrong. */
 static const char *
 check_bases(const struct decode *d, const struct nsx_values *s)
 {
@@ -569,7 +569,8 @@ check_bases(const struct decode *d, const struct nsx_values *s)
 	       || (s->minus && !is_sound(d, s->minus - 1)) ? "a column relative to a missing column" : NULL;
 }
 
-/* What read_column checks of a column other than of strings, without its values: NULL, or what is wrong. */
+/* Check what read_column checks, for a column that is not of strings and whose values are not needed: NULL, or what is
+ * wrong. */
 static const char *
 check_column(const struct decode *d, const struct nsx_values *s)
 {
@@ -599,7 +600,7 @@ check_column(const struct decode *d, const struct nsx_values *s)
 	       : "runs that do not match their records";
 }
 
-/* The columns of strings: whether these exist shows only when they are decoded. */
+/* The columns of strings: whether the strings exist is known only after decoding. */
 static uint64_t
 string_columns(const struct nsx_heads *k)
 {

@@ -15,7 +15,7 @@ struct nsx_columns {
 	size_t    npicked;
 	uint64_t  dense;                   /* bit i: column i has values of these alone, one after the other */
 	uint64_t  all;                     /* bit i: column i has a value in every needed record */
-	uint64_t *has;                     /* per record, beside `all`; NULL: `all` says it */
+	uint64_t *has;                     /* per record, beside `all`; NULL: `all` holds for every record */
 	uint64_t *v[NSX_MAX_COLS];         /* NULL if no needed record has the column; 0 where absent; strings as
 	                                    * indices */
 };

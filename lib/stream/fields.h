@@ -22,7 +22,8 @@ enum nsx_role {
 	NSX_ROLE_HIDDEN,       /* ns, part of DUR in which the device computed */
 	NSX_ROLE_PID,
 	NSX_ROLE_TID,
-	NSX_ROLE_RANGE,        /* the NVTX range's id in the report: of the range itself, else of the one around this */
+	NSX_ROLE_RANGE,        /* the NVTX range's id in the report: of the range itself, or of the one around the
+	                        * record */
 	NSX_ROLE_PARENT,       /* id of the range around the range */
 	NSX_ROLE_OP,           /* number of the GPU operation within the report */
 	NSX_ROLE_CALL,         /* id of the CUDA call in the report */

@@ -65,8 +65,8 @@ nsx_order_key_cmp(const struct nsx_order_key *a, const struct nsx_order_key *b)
 	return (a->third > b->third) - (a->third < b->third);
 }
 
-/* Something that is sorted as a record of that kind, which it need not be yet: its values by role. They are requested
- * only as far as they decide. `number` returns INT64_MIN, `name` the empty string if the record has no value. */
+/* An object that is sorted as a record of that kind but need not be one: its values by role. Values are requested only
+ * as far as they decide the order. `number` returns INT64_MIN, `name` the empty string if the record has no value. */
 struct nsx_order_view {
 	enum nsx_kind_id kind;
 	const void      *of;

@@ -1,6 +1,6 @@
-/* pass.c -- blocks of a binary stream that pass as they stand. Which of a block's records are passed on is noted while
- * they are looked at; when the last one was, the block goes out whole, or is decoded whole and written record by
- * record, or is dropped. */
+/* pass.c -- blocks of a binary stream that are copied unchanged. While the records of a block are read, those that are
+ * passed on are noted; after the last one the block is copied whole, or is decoded whole and those records are written
+ * one by one, or it is dropped. */
 #include "stream/pass.h"
 
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 #include "stream/codec.h"
 #include "stream/fields.h"
 
-/* Blocks of fewer records are not passed whole behind records that wait: a stream of ever smaller blocks would come of
- * one filter after the other. */
+/* Blocks of fewer records are not copied whole after records that wait to be written: otherwise blocks would become
+ * smaller with each filter of a pipeline. */
 enum { SMALL = NSX_BLOCK_ROWS / 4 };
 
 struct nsx_pass {
 	struct nsx_reader *in;
 	struct nsx_writer *out;
 	struct nsx_err    *err;
-	bool    looked;          /* the records of the block at hand are not complete: they are noted */
-	bool    read;            /* anything at all */
+	bool    looked;          /* the records of the current block lack columns; those passed on are noted */
+	bool    read;            /* not used */
 	int64_t first;           /* records of the stream before the block */
 	size_t  kept;            /* noted */
-	size_t  agreed;          /* kinds, the first of both streams, of equal numbers and columns */
+	size_t  agreed;          /* this many first kinds have equal numbers and columns in both streams */
 	uint64_t keep[NSX_BLOCK_MAX_ROWS / 64];
 };
 
@@ -58,7 +58,7 @@ nsx_pass_look(struct nsx_pass *p, const uint64_t columns[NSX_NKINDS + 1])
 		p->in->look[k] = columns[k];
 		if (k == NSX_NKINDS)
 			break;
-		/* As the reader asks for them: those of the GPU, of kinds that have none those of the host. */
+		/* The times that the reader uses: those of the GPU, for kinds without these those of the host. */
 		bool host = nsx_field(k, NSX_ROLE_START) < 0;
 		p->in->look[k] |= nsx_order_columns(k);
 		for (int i = host ? 2 : 0; i < (host ? 4 : 2); i++)
@@ -84,7 +84,7 @@ same_kind(const struct nsx_met *met, const struct nsx_put *put)
 	return true;
 }
 
-/* Whether the block's kinds are called the same in both streams. */
+/* Whether the block's kinds have the same numbers and columns in both streams. */
 static bool
 agrees(struct nsx_pass *p, const struct nsx_block *b)
 {
@@ -126,7 +126,7 @@ pass_some(struct nsx_pass *p, size_t rows)
 	return NSX_OK;
 }
 
-/* All records of the block at hand were looked at. */
+/* All records of the current block have been read. */
 static int
 end_block(struct nsx_pass *p, const struct nsx_block *b)
 {

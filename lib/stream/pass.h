@@ -1,6 +1,6 @@
-/* pass.h -- records passed on from a reader to a writer by a filter that leaves most of them as they are. Of a binary
- * stream what the filter does not look at is not decoded, and a block all of whose records are passed on goes out as it
- * came; of a block that is passed on in part, the records are written as nsx_write does. */
+/* pass.h -- passes records from a reader to a writer, for a filter that leaves most of them unchanged. Columns of a
+ * binary stream that the filter does not read are not decoded, and a block all of whose records are passed on is copied
+ * unchanged; if only some records of a block are passed on, they are written as by nsx_write. */
 #ifndef NSX_STREAM_PASS_H
 #define NSX_STREAM_PASS_H
 
@@ -11,16 +11,16 @@ NSX_BEGIN_C
 
 struct nsx_pass;
 
-/* Both are the caller's, outlive it, and are read and written by way of it alone until it is freed: whatever else is
- * written goes out before a record is read by nsx_pass_read, or after it gave NSX_EOF. NULL on failure, with err
- * filled. */
+/* Both belong to the caller, must outlive the nsx_pass, and are read and written only through it until it is freed:
+ * anything else is written before nsx_pass_read reads a record, or after it has returned NSX_EOF. NULL on failure, with
+ * err filled. */
 struct nsx_pass *nsx_pass_new(struct nsx_reader *in, struct nsx_writer *out, struct nsx_err *err);
 
-/* From now on records may have only these columns, and those that their place in the order and their end rest on: a
- * bit a slot, by kind; NSX_NKINDS stands for kinds that we do not know. Values set in such records are not written. */
+/* From now on records may have only these columns, and those that determine their position in the order and their end:
+ * one bit for each slot, by kind; NSX_NKINDS means unknown kinds. Values set in such records are not written. */
 void nsx_pass_look(struct nsx_pass *p, const uint64_t columns[NSX_NKINDS + 1]);
 
-/* The next record, as nsx_read gives it. */
+/* The next record, as nsx_read returns it. */
 int nsx_pass_read(struct nsx_pass *p, struct nsx_rec *rec);
 
 /* Write the record read last with all its columns, now or later, in this order: NSX_OK or NSX_ERR. */

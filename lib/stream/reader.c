@@ -186,7 +186,7 @@ take_batch(struct nsx_reader *r, struct nsx_rec *rec, nsx_take_fn *take, void *s
 {
 	const uint64_t *has;
 	size_t wide, n = nsx_binary_take(r, &rec->v, &wide, &has);
-	/* Records of a kind: rec's end was looked at. */
+	/* All records are of rec's kind, whose columns of times were found when rec's end was examined. */
 	int start = r->start, dur = r->dur;
 	uint64_t timed = start >= 0 ? 1ULL << start | 1ULL << dur : 0;
 	int64_t end;
@@ -323,7 +323,7 @@ nsx_reader_value(const struct nsx_reader *r, struct nsx_str name, const struct n
 	enum nsx_kind_id kind = nsx_kind_find(name);
 	size_t i = 0;
 
-	/* The order is checked of all records of a kind. */
+	/* With NSX_READ_ORDERED all records of a kind are needed: their order is checked. */
 	if (!r->value[kind] || r->flags & NSX_READ_ORDERED)
 		return -1;
 	while (i < ncols && nsx_kind_slot(nsx_kind_builtin(kind), cols[i].name) != r->value[kind] - 1)

@@ -33,20 +33,21 @@ struct nsx_input *nsx_reader_input(struct nsx_reader *r);
 /* Every record of that kind gets this column too, absent unless the stream has it: for filters that set it. A known
  * column is given by its name. Call it before the first nsx_read. NSX_OK or NSX_ERR. */
 int nsx_reader_add_column(struct nsx_reader *r, enum nsx_kind_id kind, const char *column, char type);
-/* The same of all columns of a known kind: for programs that add records behind a header that may lack some. */
+/* The same for all columns of a known kind: for programs that add records after a header that may lack some columns. */
 int nsx_reader_add_columns(struct nsx_reader *r, enum nsx_kind_id kind);
 
-/* Declare what a program reads of a stream: without a call, everything. From the first call on a reader returns only
- * records of declared kinds, with only the columns that were declared in some call: anything else is skipped without
- * being decoded, and reads as absent. Skipped records are counted, as in nsx_reader_records, and the stream's end is
- * checked as always; order and damage are checked only where data is read. NSX_READ_ORDERED declares the columns that
- * it needs. kind: NSX_NKINDS means unknown kinds. columns: a bit for each slot, made with NSX_C; 0: no columns,
- * NSX_EVERY: all columns, unknown ones too. Before the first nsx_read. Not for programs that change records and write
- * them. */
+/* Declare what a program reads from a stream; without a call, it reads everything. From the first call on a reader
+ * returns only records of declared kinds, with only the columns that were declared in some call: anything else is
+ * skipped without being decoded, and reads as absent. Skipped records are counted, as in nsx_reader_records, and the
+ * stream's end is checked as always; order and damage are checked only where data is read. NSX_READ_ORDERED declares
+ * the columns that it needs. kind: NSX_NKINDS means unknown kinds. columns: a bit for each slot, made with NSX_C; 0: no
+ * columns, NSX_EVERY: all columns, unknown ones too. Before the first nsx_read. Not for programs that change records
+ * and write them. */
 void nsx_reader_need(struct nsx_reader *r, enum nsx_kind_id kind, uint64_t columns);
 
 /* Besides nsx_reader_need: records of that known kind are needed only if they have a value in that slot; others are
- * skipped, those of a binary block before what was read of it. One slot for a kind, for everything that reads r. */
+ * skipped, those of a binary block before what was read of it. One slot for each kind, the same for all code that reads
+ * r. */
 void nsx_reader_need_value(struct nsx_reader *r, enum nsx_kind_id kind, int slot);
 
 /* How many records were skipped so far because they lack that value. */

@@ -1,5 +1,6 @@
-/* spool.c -- records put aside in an unlinked temporary file: binary, lightly compressed, read back once. Or nothing is
- * put aside, where the stream itself can be read again, or the bytes of the input are as they come. */
+/* spool.c -- records stored in an unlinked temporary file, binary and lightly compressed, to be read back once. If the
+ * stream itself can be read again, nothing is stored; alternatively the bytes of the input are stored as they are
+ * read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

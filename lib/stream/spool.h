@@ -1,5 +1,5 @@
-/* spool.h -- records put aside in a compressed temporary file ($TMPDIR), to be read back in order, or the file they
- * came from. */
+/* spool.h -- records stored in a compressed temporary file ($TMPDIR) to be read back in order, or read again from the
+ * file they came from. */
 #ifndef NSX_STREAM_SPOOL_H
 #define NSX_STREAM_SPOOL_H
 
@@ -13,17 +13,18 @@ struct nsx_spool;
 /* NULL on failure, with err filled; err must outlive the spool. */
 struct nsx_spool *nsx_spool_open(struct nsx_err *err);
 
-/* A spool for all records of `in`, from which nothing has been read, save perhaps its diags. If `in` is a file that
- * can be read again nothing is put aside: the spool's reader reads the file, with its diags. NULL as above. */
+/* A spool for all records of `in`, from which nothing has been read, with the possible exception of its diags. If `in`
+ * is a file that can be read again nothing is stored: the spool's reader reads the file, including its diags. NULL as
+ * above. */
 struct nsx_spool *nsx_spool_open_all(const struct nsx_reader *in, struct nsx_err *err);
 
-/* A spool for all of `in`, from which nothing has been read, that takes the bytes of the input as they come: nothing
- * is written to it, and what the first reading does not ask for is there in the second. NSX_OK, and in *s the spool;
- * NULL if the input is not a binary stream as it came: its records are to be put aside. NSX_ERR. */
+/* A spool for all of `in`, from which nothing has been read, that stores the bytes of the input as they are read: the
+ * caller writes no records to it, and the second pass can use records and columns that the first one does not request.
+ * NSX_OK with the spool in *s, or with NULL in *s if the input is not an uncompressed binary stream: then its records
+ * must be stored. NSX_ERR with err filled. */
 int nsx_spool_open_bytes(struct nsx_reader *in, struct nsx_spool **s, struct nsx_err *err);
 
-/* Whether records are put aside, so that the first reading has to ask (nsx_reader_need) for what the second one
- * uses. */
+/* Whether records are stored, so that the first pass must declare (nsx_reader_need) what the second one uses. */
 bool nsx_spool_keeps(const struct nsx_spool *s);
 
 /* Keep the headers of in at the same positions among the records, as nsx_writer_follow does. in must outlive
@@ -35,7 +36,7 @@ int64_t nsx_spool_records(const struct nsx_spool *s);
 /* Finish writing and return a reader from the beginning; the caller closes it, before or after nsx_spool_free. NULL on
  * failure. Only once. */
 struct nsx_reader *nsx_spool_reader(struct nsx_spool *s);
-/* the same with flags of nsx_reader_fd */
+/* The same with flags of nsx_reader_fd. */
 struct nsx_reader *nsx_spool_reader_of(struct nsx_spool *s, unsigned flags);
 void nsx_spool_free(struct nsx_spool *s);   /* NULL allowed */
 

@@ -83,8 +83,9 @@ end_of_8(const struct nsx_strings *t, size_t i)
 	return t->n - i < 8 ? t->n : i + 8;
 }
 
-/* The bytes of all needed strings, SIZE_MAX if they are damaged: of each its length, and where its own bytes begin, are
- * known afterwards. From the last one on, as those with which a needed string shares a prefix are needed too. */
+/* The total bytes of all needed strings, SIZE_MAX if they are damaged; stores the length of each and where its own
+ * bytes begin. Iterates from the last string to the first, because strings with which a needed one shares a prefix are
+ * needed too. */
 static size_t
 measure(struct nsx_strings *t)
 {
@@ -133,7 +134,7 @@ measure(struct nsx_strings *t)
 	return text == 0 ? total : SIZE_MAX;
 }
 
-/* What measure checks of needed strings, of all. */
+/* Check for all strings what measure checks for needed ones. */
 static bool
 all_sound(struct nsx_strings *t)
 {
@@ -172,7 +173,7 @@ copy_shared(char *to, const char *from, size_t n)
 		memcpy(to, from, n);
 		return;
 	}
-	/* What is behind these bytes may be where they go. */
+	/* The bytes after these may be the destination. */
 	memcpy(first, from, 16);
 	memcpy(second, from + 16, 16);
 	memcpy(to, first, 16);

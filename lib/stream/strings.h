@@ -23,8 +23,8 @@ struct nsx_strings {
  * next one; an empty one if it has none. NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_open(struct nsx_strings *t, struct nsx_unread s);
 
-/* Assemble the requested strings, with `all` every one; with `check` those that are not are checked. NULL, or what is
- * wrong; "" when out of memory. */
+/* Assemble the requested strings, with `all` every string; with `check` the strings that are not requested are checked.
+ * NULL, or what is wrong; "" when out of memory. */
 const char *nsx_strings_join(struct nsx_strings *t, bool all, bool check);
 
 void nsx_strings_free(struct nsx_strings *t);

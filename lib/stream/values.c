@@ -67,7 +67,7 @@ read_runs(struct nsx_unread diffs, struct nsx_unread counts, uint64_t *v, size_t
 	return at == n && counts.p == counts.end;
 }
 
-/* The same with base TOP: values. Runs of 0 are numbers that follow one another. */
+/* The same with base TOP, whose results are values, not differences. Runs of 0 are consecutive numbers. */
 static bool
 read_tops(struct nsx_unread diffs, struct nsx_unread counts, uint64_t *v, size_t n, uint64_t top)
 {

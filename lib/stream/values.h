@@ -18,8 +18,8 @@ bool nsx_values_open(struct nsx_unread s, struct nsx_values *v);
 /* The number of records with a value according to presence runs, SIZE_MAX if these do not add up to rows. */
 size_t nsx_values_count(struct nsx_unread runs, size_t rows);
 
-/* The n stored numbers, one after the other, into v: NULL, or what is wrong. Of runs with base TOP these are values, of
- * others differences from what is predicted. */
+/* The n stored numbers, one after the other, into v: NULL, or what is wrong. For runs with base TOP these are values,
+ * otherwise differences from the predictions. */
 const char *nsx_values_data(const struct nsx_values *s, uint64_t *v, size_t n);
 
 #endif

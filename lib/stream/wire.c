@@ -178,7 +178,7 @@ nsx_get_field(struct nsx_unread *s, struct nsx_wire_field *f)
 	return 1;
 }
 
-/* longs: gets a bit where four bytes in a row go on, as they do in every number that is too long. */
+/* longs: gets a bit where four consecutive bytes have the continuation bit, as in every number that is too long. */
 static inline size_t
 count_list(struct nsx_unread s, uint64_t *longs)
 {
@@ -222,8 +222,9 @@ nsx_list_check(struct nsx_unread s)
 	uint64_t longs = 0, x;
 	size_t n = count_list(s, &longs);
 
-	/* A number is too long from nine bytes that go on: of these four are in one half of a word, unless it is the
-	 * last of the list and begins less than four bytes before its last whole word ends. */
+	/* A number can be too long only if nine of its bytes have the continuation bit: four of these are in one half
+	 * of a word, unless the number is the last of the list and begins less than four bytes before the end of the
+	 * last whole word. */
 	if (s.end - s.p >= NSX_VARINT_MAX) {
 		memcpy(&x, s.end - NSX_VARINT_MAX + 1, sizeof x);
 		longs |= (x & 0x8080808080808080) == 0x8080808080808080;
@@ -309,7 +310,7 @@ next_number(struct nsx_unread *s, uint64_t *v)
 	return true;
 }
 
-/* Whether the next n numbers take one byte each; so many bytes are available. */
+/* Whether the next n numbers take one byte each; n bytes are available. */
 static bool
 single_bytes(const struct nsx_unread *s, size_t n)
 {

@@ -36,7 +36,7 @@ struct nsx_unread { const unsigned char *p, *end; };
 /* One field: its number, wire type, and a number or bytes. */
 struct nsx_wire_field { unsigned field, wire; uint64_t number; struct nsx_unread bytes; };
 
-/* The next number: false if it is cut or too long. */
+/* The next number: false if it is truncated or too long. */
 bool nsx_get_long_varint(struct nsx_unread *s, uint64_t *v);
 static inline bool
 nsx_get_varint(struct nsx_unread *s, uint64_t *v)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# nsysx-compare: what differs between two streams. Small answers are worked out by hand beside the streams, those of the synthetic job are
-# counted again in Python, with Student's distribution integrated numerically.
+# nsysx-compare: what differs between two streams. The expected results of small streams are computed by hand, those of
+# the synthetic job again in Python, with Student's distribution integrated numerically.
 . "${0%/*}/../testlib.sh"
 . "${0%/*}/../comparelib.sh"
 
@@ -22,7 +22,7 @@ heads() {
 #diag severity:s source:s text:s count:i
 END
 }
-# The columns WANTED of nsysx-compare ARGS are what standard input says.
+# is CLAIM WANTED ARGS: the columns WANTED of the output of nsysx-compare ARGS equal standard input.
 is() {
 	claim=$1 wanted=$2
 	shift 2
@@ -69,8 +69,9 @@ young - 3 - 50 50 - 150 new -
 twice 3 3 40 50 10 25 30 slower name
 rare 3 3 10 10 0 0 0 same name
 END
-# s is 10 on both sides: sqrt(2/3) * 10 times Student's t of 4 degrees at the two-sided probability of 3 sigma, 0.0026998. Integrating
-# the density of 4 degrees, whose tails are 1 - (t / sqrt(4 + t^2)) (1.5 - 0.5 (t^2 / (4 + t^2))), has a root at that.
+# s is 10 on both sides: sqrt(2/3) * 10 times Student's t of 4 degrees at the two-sided probability of 3 sigma,
+# 0.0026998. The tails of the density of 4 degrees, 1 - (t / sqrt(4 + t^2)) (1.5 - 0.5 (t^2 / (4 + t^2))), have that
+# probability at this t.
 equal 'noise is Student'\''s' "$(nsysx-compare -q --tsv "$T/base" "$T/new" | columns name,noise | awk '$1 == "i" {
 	t = $2 / (10 * sqrt(2 / 3)); x = t / sqrt(4 + t * t); p = 1 - x * (1.5 - 0.5 * x * x); print (p > 0.00269979 && p < 0.00269981) }')" 1
 equal 'a difference below it is none' "$(nsysx-compare -q --tsv --sigma 6 "$T/base" "$T/new" | columns name,verdict | grep '^i ')" 'i same'
@@ -127,7 +128,7 @@ END
 	done
 }
 parts 1000 90000 90000 | stream >"$T/parts"
-# NEW has 982500, of which 0.1 percent are 982.5 ns: 1500 more are above, 900 are not.
+# NEW has 982500, of which 0.1 percent are 982.5 ns: a difference of 1500 ns is above that, one of 900 ns is not.
 parts 2500 90000 90000 | stream >"$T/parts.more"
 parts 1900 90000 90000 | stream >"$T/parts.minor"
 is 'more than 0.1 percent of the program are slower' name,verdict --changed "$T/parts" "$T/parts.more" <<'END'
@@ -187,20 +188,21 @@ equal 'what differs between the runs is said' "$(sed 's/.*warning: //' "$T/err")
 only BASE has devices of model A
 only NEW has devices of model B
 BASE passed nsysx-warmup; NEW did not, or had no initialisation'
-# Only device 1 varies, s = sqrt 800: its half of the executions has an error of 20. Against itself sqrt 2 times 10, of 2 degrees: t there
-# is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
+# Only device 1 varies, s = sqrt 800: the mean over its half of the executions has an error of 20, that over all of them
+# 10, the difference from itself sqrt 2 times 10. For 2 degrees of freedom t is sqrt(2 q / (1 - q)) with q = (1 - p)^2.
 equal 'devices are taken to vary together' "$(nsysx-compare -q --tsv "$T/two" "$T/two" | columns noise | awk '{ q = (1 - 0.0026997960632602) ^ 2
 	want = 10 * sqrt(2) * sqrt(2 * q / (1 - q)); print (($1 / want - 1) ^ 2 < 1e-16) }')" 1
-# An execution's communication that starts before the last of the one before ends in that one.
+# Executions 0 and 1 overlap: the first thunk of 1 starts before the last one of 0.
 { heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
 	for x in '0 10' '1 20' '0 5' '1 10' '2 30' '3 30' '4 30'; do set -- $x; n=$((n + 1)); echo "thunk 0 0 $1 0 0 0 i ${n}000 $2 - -"; done; } | stream >"$T/mixed"
 is 'executions that overlap' base_execs,base "$T/mixed" "$T/mixed" <<'END'
 5 27
 END
-# Their sums are 15 and four times 30: the mean's error is 3. Of 8 degrees the tails are 1 - x (1 + c/2 + 3/8 c^2 + 5/16 c^3).
+# Their sums are 15 and four times 30: the mean's error is 3. For 8 degrees of freedom the tails are 1 - x (1 + c/2 +
+# 3/8 c^2 + 5/16 c^3).
 equal 'are told apart' "$(nsysx-compare -q --tsv "$T/mixed" "$T/mixed" | columns noise | awk '{ t = $1 / (3 * sqrt(2)); x = t / sqrt(8 + t * t)
 	c = 1 - x * x; p = 1 - x * (1 + c / 2 + 3 / 8 * c * c + 5 / 16 * c * c * c); print (p > 0.00269979 && p < 0.00269981) }')" 1
-# The third execution of a device is late when two later ones have begun.
+# A thunk that starts after two later executions of its device have begun is too late.
 { heads; echo 'program 0 7 step - step@7'; echo 'inst 0 0 i fusion - - -'
 	for x in 0 1 2 0; do n=$((n + 1)); echo "thunk 0 0 $x 0 0 0 i ${n}000 10 - -"; done; } | stream >"$T/late"
 equal 'what comes too late is said' "$(nsysx-compare "$T/late" "$T/late" 2>&1 >"$T/null" | grep -c 'thunks that start after two later executions')" 2
@@ -216,9 +218,9 @@ END
 sed 's/	60	1$/		1/' "$T/hidden" >"$T/plain"
 equal 'exposed time of a stream that did not pass nsysx-overlap' "$(nsysx-compare --time exposed "$T/hidden" "$T/plain" 2>&1 >"$T/null" | grep -c overlap)" 2
 
-# ---- what is what ----
-# The numbers have moved by one, fusion.2 is another operation now; line 10 is line 12; the loss is a fusion of another kind; the two
-# copies tell nothing but how many there are; alone was one, is two.
+# ---- matching of instructions ---- The numbers have moved by one: fusion.2 is another operation in NEW; line 10 is
+# line 12; the loss is a fusion of another kind; nothing distinguishes the two copies, only their number is known;
+# `alone` is one instruction in BASE and two in NEW.
 { heads; cat <<'END'
 program 0 7 step - step@7
 stack 0 a.py:10[f];b.py:3[g]
@@ -273,7 +275,8 @@ b.py:9[h] b.py:11[h] 13 place
 END
 same 'and source lines that moved' "$T/want" "$T/got"
 
-# Three programs f on either side: one by its fingerprint, one by its digest, the others by time though their ids say nothing.
+# Four programs f on either side: one is matched by its fingerprint, one by its digest, the others by time, because
+# their ids differ.
 programs() { heads; echo "program 0 $1 f aa f@$1"; echo "program 1 $2 f - f@$2"; echo "program 2 $3 f b$1 f@$3"; echo "program 3 $4 f - f@$4"
 	echo "alias 0 1 $2 x:55"; for p in "$5" "$6" "$7" "$8"; do set -- $p; echo "inst $1 0 i fusion - - -"; done
 	shift $(($# > 8 ? 0 : 0)); }
@@ -359,19 +362,20 @@ equal 'the aligned table says what is matched' "$(nsysx-compare -q --table "$T/b
 83.9% of NEW's time is matched; its stream holds 0 diags"
 
 # ---- folded ----
-# BASE's two executions of 'two' as one of 'one': 640 of 4 executions are 320 of 2; the name that is gone keeps its own.
+# BASE's times in as many executions as NEW has: 640 ns of 4 executions are 320 of 2; an instruction that is gone keeps
+# its name.
 equal 'BASE in the executions of NEW' "$(nsysx-compare -q --folded base "$T/two" "$T/one")" 'step;i 320'
 nsysx-compare -q --folded base "$T/names1" "$T/names2" | sort >"$T/got"
 equal 'with the names and places of NEW' "$(grep -c 'step;a.py:22\[f\];b.py:11\[h\];moved.5 13$\|step;a.py:10\[f\];b.py:3\[g\];fusion.3 11$\|step;alone.9 17$' "$T/got")" 3
 equal '--folded new adds up to the stream' "$(nsysx-compare -q --folded new "$T/base" "$T/new" | awk '{ s += $NF } END { print s }')" \
 	"$(nsysx-view -t thunk "$T/new" | awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next } { s += $c["dur"] } END { print s }')"
 
-# ---- made-up jobs ----
+# ---- synthetic jobs ----
 if [ ! -x "$SYNTH" ] || [ ! -x "$B/bin/nsysx-warmup" ]; then
 	skip 'known changes are found' 'there is no nsysx-synth or nsysx-warmup'
 	done_testing
 fi
-# A job of so many steps as stream NAME.
+# job NAME ARGS: the generated job as stream $T/NAME.
 job() {
 	job=$T/$1
 	shift
@@ -400,7 +404,7 @@ is 'also where all are named and numbered differently' base_name,name,verdict --
 cublas-gemm.1 cublas-gemm.1001 slower
 loop_add_fusion loop_add_fusion.1000 faster
 END
-# The devices of another seed are of other speeds: only how long collectives wait for each other may differ.
+# The devices of another seed have other speeds: only the time that collectives wait for each other may differ.
 nsysx-compare -q --tsv "$T/j1" "$T/j4" | columns opcode,verdict >"$T/got"
 equal 'and no computation between two runs of the same' "$(grep -v ' same$' "$T/got" | grep -cv '^all-\|^collective-\|^reduce-scatter')" 0
 ok 'of which there is much' test "$(grep -c '^fusion same$' "$T/got")" -gt 20
@@ -428,7 +432,8 @@ is 'also where all are numbered differently, in runs of other lengths' base_name
 cublas-gemm.1 cublas-gemm.1001 slower
 loop_add_fusion loop_add_fusion.1000 faster
 END
-# What both can have, of instructions that run once in each execution: all but one, which a table counts thrice.
+# The columns that both have, for instructions that run once in each execution: all but one, which a table counts three
+# times.
 for by in thunk module; do
 	what=exposed cols=id,program,name,base_execs,new_execs,base,new,diff,percent,effect,verdict,match,opcode
 	[ $by = module ] && what=whole cols=id,name,key,base_execs,new_execs,base,new,diff,percent,effect,verdict
@@ -441,7 +446,7 @@ for by in thunk module; do
 	ok 'of several' test "$(wc -l <"$T/got.once")" -gt 2
 done
 nsysx-compare -q --tsv --changed "$r1/thunk.tsv" "$r2/thunk.tsv" >"$T/want"
-# tells CLAIM BASE NEW: the same as both tables.
+# tells CLAIM BASE NEW: the result equals that of the two tables.
 tells() {
 	nsysx-compare -q --tsv --changed "$2" "$3" >"$T/got"
 	same "$1" "$T/got" "$T/want"
@@ -473,7 +478,8 @@ equal 'of which is said what is not known' "$(nsysx-compare "$r1/opcode.tsv" "$r
 	'nsysx-compare: warning: tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do not compare'
 gate 'a gate finds it in tables' 1 'nsysx-compare: slower: jit_train_step: cublas-gemm.1: ' "$r1/thunk.tsv" "$r2/thunk.tsv"
 gate 'and nothing in one beside itself' 0 '' "$r1/thunk.tsv" "$r1/thunk.tsv"
-# Two executions each, equally sure: Student's t has 2 degrees of freedom then, for which it is sqrt(2) q / sqrt(1 - q^2) at 1 - q.
+# Two executions each, with equal errors: then Student's t has 2 degrees of freedom, and is sqrt(2) q / sqrt(1 - q^2) at
+# 1 - q.
 table() { printf 'id\tname\tkey\texecs\tthunks_mean\tthunks_std\ttotal\tmean\tstd\tpercent\n%b' "$1"; }
 table '4\tf\tf@4\t2\t1\t0\t2000\t1000\t50\t100\n7\tg\\t\\xFF\tg\t1\t\t\t500\t500\t\t0\n' >"$T/a.tsv"
 table '4\tf\tf@4\t2\t1\t0\t2600\t1300\t50\t100\n9\th\th\t1\t\t\t5\t5\t\t0\n' >"$T/b.tsv"

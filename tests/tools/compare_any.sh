@@ -1,10 +1,11 @@
 #!/bin/sh
-# nsysx-compare by step, range and kernel: made-up jobs without XLA whose changes are planted, counted again in Python from intervals.
+# nsysx-compare by step, range and kernel: synthetic jobs without XLA with known changes; the results are computed again
+# in Python from intervals.
 . "${0%/*}/../testlib.sh"
 . "${0%/*}/../comparelib.sh"
 
-# A stream of a job on standard output: ARGS are name=value of the planted change. Two processes of a device and a thread each. A step: a copy,
-# matrix products with an all-reduce that outlasts them, idle time before its end.
+# A stream of a job on standard output: ARGS are name=value of the known change. Two processes, each with a device and a
+# thread. A step: a copy, matrix products with an all-reduce that outlasts them, idle time before its end.
 cat >"$T/job.py" <<'END'
 import random, sys
 o = dict(a.split("=", 1) for a in sys.argv[1:])
@@ -79,7 +80,8 @@ gate 'two runs of a job cause no such warning' 0 '' --by step "$T/base" "$T/agai
 equal 'as they differ by less than noise' "$(grep -c 'grew by' "$T_private/err")" 0
 gate 'it is none the other way round' 0 '' --by step "$T/idle" "$T/base"
 equal 'but faster' "$(nsysx-compare -q --tsv --changed --by step "$T/idle" "$T/base" | columns device,statistic,verdict | grep -c ' \(period\|idle\) faster$')" 6
-# What a job's rows over all devices say: the period and what it grew by; the step itself where it is what has grown.
+# The verdicts of a job's rows over all devices: the period and the parts that grew; also the span of the step, if that
+# grew.
 verdicts() {
 	nsysx-compare -q --tsv --changed --by step "$T/base" "$T/$1" | columns device,statistic,verdict | sed -n 's/^- //p' | tr '\n' ';'
 }
@@ -103,7 +105,7 @@ grep -v '^range\|^end' "$T/base" >"$T/bare"
 gate 'nor do streams without steps' 3 'not comparable: NEW has no steps' --partial --by step "$T/base" "$T/bare"
 ok 'which is a table without --gate' nsysx-compare --partial --by step "$T/base" "$T/bare"
 
-# All numbers again: intervals of each device, cut at each start of a step.
+# All numbers are computed again: intervals of each device, cut at each start of a step.
 cat >"$T/again.py" <<'END'
 import csv, math, sys
 from collections import defaultdict
@@ -207,7 +209,7 @@ equal 'and not told' "$(grep -c 'of that' "$T_private/err")" 0
 gate 'a single execution is no step' 3 'no steps' --partial --by step "$T/m7" "$T/m1"
 equal 'unless it is named' "$(nsysx-compare -q --partial --tsv --by step --module step "$T/m7" "$T/m1" | columns statistic,noise,verdict | tr '\n' ';')" 'period - gone;span - same;'
 
-# ---- made-up jobs of XLA ----
+# ---- synthetic jobs of XLA ----
 made() {
 	at=$T/$1
 	shift
@@ -234,7 +236,7 @@ fi
 # ---- by range and kernel ----
 gate 'no range is slower in another run' 0 '' --by range "$T/base" "$T/again"
 gate 'nor is a kernel' 0 '' --by kernel "$T/base" "$T/again"
-# Ranges that stay while their operations go, as those of initialisation do.
+# Ranges that remain although their operations are removed, as those of initialisation are.
 awk -F'\t' '$1 == "#op" { for (i = 2; i <= NF; i++) if ($i ~ /^start:/) at = i } $1 != "op" || $at > 1567000' "$T/gemm" | sed '/^#*end/d' >"$T/cut"
 equal 'ranges whose operations were removed take no part in means' "$(nsysx-compare -q --partial --tsv --by range "$T/base" "$T/cut" | columns name,base_count,new_count,verdict | sed -n '/^aten/p')" 'aten::mm 28 20 slower'
 gate 'a slower kernel' 1 'nsysx-compare: slower: gemm: ' --by kernel "$T/base" "$T/gemm"
@@ -242,7 +244,7 @@ equal 'and it alone' "$(grep -c slower: "$T_private/err")" 1
 gate 'a slower range, whatever is appended to its name' 1 'nsysx-compare: slower: aten::mm: ' --by range "$T/base" "$T/gemm"
 equal 'and what is around it, but for what each device has once' "$(nsysx-compare -q --tsv --changed --by range "$T/base" "$T/gemm" | columns name,verdict | sort | tr '\n' ';')" \
 	'aten::mm slower;fwd slower;'
-# Spans grow by half, work does not.
+# Spans are longer by half, the time of work is the same.
 awk -F'\t' -v OFS='\t' '$1 == "#range" { for (i = 1; i <= NF; i++) if ($i == "dur:i") d = i } $1 == "range" { $d = int($d * 1.5) } { print }' "$T/base" >"$T/stretched"
 gate 'a longer span with the same work is no regression' 0 '' --by range "$T/base" "$T/stretched"
 gate 'unless spans are compared' 1 'nsysx-compare: slower: aten::mm: ' --by range --time span "$T/base" "$T/stretched"
@@ -308,8 +310,8 @@ fails 'two forms' 2 'exclude' nsysx-compare --markdown --json "$T/base" "$T/base
 printf 'type\tname\tcount\n' >"$T/kernel.tsv"
 fails 'a table by thunk' 1 'a table by thunk: want one by' nsysx-compare --by kernel "$(printf 'id\tprogram\tname\topcode\top_name\tcount\ttotal\tstd\n' >"$T/thunk.tsv"; echo "$T/thunk.tsv")" "$T/base"
 
-# ---- by kernel, in a job that compiles ----
-# Ten executions of a program with a kernel in each, one copy, and autotuning of that kernel before: many runs of other settings.
+# ---- by kernel, in a job that compiles ---- Ten executions of a program with a kernel in each, one copy, and
+# autotuning of that kernel before: many runs with other settings.
 compiled() {
 	awk -v tune="$1" -v run="$2" -v all="$3" 'BEGIN { OFS = "\t"; print "#nsysx", 2; print "#profile", "profile:i", "name:s"; print "#program", "program:i", "id:i", "name:s", "key:s"
 		print "#module", "profile:i", "program:i", "execution:i", "device:i", "start:i", "dur:i"

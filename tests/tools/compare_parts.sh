@@ -1,6 +1,6 @@
 #!/bin/sh
-# nsysx-compare by device and by collective: made-up jobs in which one collective, or one device, is slower; sums are added up again by awk
-# from the records.
+# nsysx-compare by device and by collective: synthetic jobs in which one collective, or one device, is slower; sums are
+# computed again by awk from the records.
 . "${0%/*}/../testlib.sh"
 . "${0%/*}/../comparelib.sh"
 SYNTH=$B/tests/synth/nsysx-synth
@@ -62,7 +62,7 @@ nsysx-collectives -q --tsv --summary "$T/base" | columns collective,bytes,group,
 nsysx-compare -q --tsv --by collective "$T/base" "$T/slow" | columns collective,bytes,group,base_instances,base_busbw | LC_ALL=C sort >"$T/got"
 same 'rows and bandwidths are those of nsysx-collectives --summary' "$T/want" "$T/got"
 
-# A message that grew within a power of two is the same one, another size beside it is not.
+# A message whose size grew within a power of two is matched; a size of another power of two is not.
 sed 's/	2580480	/	2580484	/' "$T/text" >"$T/grown"
 equal 'a size that changed a little is matched' "$(nsysx-compare -q --tsv --by collective "$T/text" "$T/grown" |
 	columns collective,bytes,base_bytes,verdict | grep all-to-all)" 'all-to-all 2580484 2580480 same'
@@ -71,7 +71,7 @@ gate 'sizes of another power of two are others' 3 'not comparable: ' --by collec
 equal 'which are gone and new' "$(nsysx-compare -q --tsv --by collective "$T/text" "$T/other" | columns collective,bytes,verdict | grep all-to-all | sort)" \
 	"$(printf 'all-to-all 2580480 gone\nall-to-all 9580480 new\n')"
 
-# Jobs that call NCCL themselves.
+# Jobs that call NCCL directly.
 for seed in 1 2; do
 	mkdir "$T/nccl$seed"
 	"$SYNTH" -q -o "$T/nccl$seed" --nccl --schema=3.24.14 --seed=$seed >"$T/null"
@@ -88,7 +88,7 @@ gate 'no device is slower than itself' 0 '' --by device "$T/base" "$T/base"
 gate 'one is named that computes slower' 1 'slower: device 1: compute: ' --by device "$T/base" "$T/straggler"
 equal 'and only it computes slower; the other one waits' "$(nsysx-compare -q --tsv --changed --by device "$T/base" "$T/straggler" |
 	columns device,statistic,verdict | grep 'compute\|exposed' | tr '\n' ';')" '0 exposed slower;1 compute slower;1 exposed faster;'
-# Per execution, what nsysx-summary adds up.
+# The sums of nsysx-summary, per execution.
 nsysx-summary -q --tsv --by device "$T/base" >"$T/table"
 columns device,execs,span,modules,compute,exposed,copy,idle,hidden,copy_hidden <"$T/table" | awk '{ split("span modules compute exposed copy idle hidden copy_hidden", s, " ")
 	for (i = 1; i <= 8; i++) printf "%s %s %.6g\n", $1, s[i], $(i + 2) / $2 }' >"$T/want"
@@ -97,7 +97,7 @@ same 'times are those of nsysx-summary, per execution' "$T/want" "$T/got"
 nsysx-compare -q --tsv --by device "$T/base" "$T/slow" >"$T/want"
 nsysx-compare -q --tsv "$T/table" "$T/slow" >"$T/got"
 same 'a table stands for its stream' "$T/want" "$T/got"
-# A table of other programs has times of other executions: no verdict, whichever side it is on.
+# A table of other programs has times of other executions: no verdict, on either side.
 nsysx-summary -q --tsv --by device --cover 1 "$T/base" >"$T/most"
 equal 'the default table does leave out programs' "$(columns execs <"$T/most" | sort -u)/$(columns execs <"$T/table" | sort -u)" '24/20'
 gate 'a table with all programs is not held against a stream' 3 'not comparable: device 0 has 20 executions in BASE, 24 in NEW' "$T/base" "$T/most"
@@ -106,7 +106,7 @@ gate 'nor on the other side' 3 'not comparable: device 0 has 24 executions in BA
 gate 'nor against the default table' 3 'not comparable: ' "$T/most" "$T/table"
 gate 'the default table is' 0 '' "$T/table" "$T/base"
 gate 'two tables of one kind are' 0 '' "$T/most" "$T/most"
-# Each process of the job alone: device 0 against device 1.
+# Each process of the job by itself: device 0 against device 1.
 awk -F'\t' -v d=1 'NR == 1 || $1 == d' "$T/table" >"$T/one"
 awk -F'\t' -v d=0 'NR == 1 || $1 == d' "$T/table" >"$T/zero"
 nsysx-compare --tsv "$T/zero" "$T/one" >"$T/got" 2>"$T/err"
@@ -116,7 +116,7 @@ nsysx-compare --tsv "$T/table" "$T/one" >"$T/got" 2>"$T/err"
 equal 'not where a number is on both sides' "$(columns device,verdict <"$T/got" | sort -u | tr '\n' ';') $(grep -c 'in order of' "$T/err")" '0 gone;1 same;1 unknown; 0'
 printf 'device\tprofile\texecs\tspan\tmodules\tcompute\texposed\thidden\tidle\tcompute_percent\texposed_percent\tidle_percent\twindow\tcopy\tcopy_hidden\n0\tp\t3\tx\t\t\t\t\t\t\t\t\t\t\t\n' >"$T/wrong"
 fails 'what is no number in one' 1 '"x"' nsysx-compare "$T/wrong" "$T/slow"
-# Without programs the whole run is compared, and said to be.
+# Without programs the times of whole runs are compared, and a message reports this.
 mkdir "$T/torch"
 "$SYNTH" -q -o "$T/torch" --torch >"$T/null"
 nsysx-extract -q --ops "$T/torch/r0.sqlite" >"$T/t"

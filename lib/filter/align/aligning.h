@@ -110,7 +110,7 @@ struct al_job {
 	bool                           by_nccl;    /* obs are of NCCL's operations */
 };
 
-/* Read all of `in` that is of use here; if spool is not NULL everything is read and goes there too. */
+/* Read the records of `in` that are used here; if spool is not NULL everything is read and also written to it. */
 int nsx_align_gather(struct al_job *j, struct nsx_reader *in, struct nsx_spool *spool);
 
 /* Assign clocks to devices; call once after nsx_align_gather. */
@@ -132,7 +132,7 @@ int64_t nsx_align_session_start(const struct al_job *j, uint32_t device);
 /* The name of its profile, empty if it has none. */
 struct nsx_str nsx_align_report_name(const struct al_job *j, uint32_t device);
 
-/* Write the skew records of the instances used: none of NCCL's, which have no instructions. */
+/* Write the skew records of the instances used; there are none for NCCL's, which have no instructions. */
 int nsx_align_write_skews(const struct al_job *j, struct nsx_writer *out);
 void nsx_align_job_free(struct al_job *j);
 
@@ -159,14 +159,14 @@ int64_t nsx_align_median(int64_t *v, size_t n);
  * 0. */
 void nsx_align_line(const double *t, const double *s, size_t n, double *a, double *b, double *work);
 
-/* Entry i says: x[node[i]] + (something of the star star[i]) = y[i], with weight w[i]. */
+/* Entry i is the equation x[node[i]] + (an unknown of star star[i]) = y[i], with weight w[i]. */
 struct al_star_data { size_t n; const uint32_t *node, *star; const double *y, *w; };
 
 /* The x of least absolute deviations, starting from the given x; the mean over each component is arbitrary. False when
  * out of memory. */
 bool nsx_align_stars(const struct al_star_data *d, uint32_t nodes, uint32_t stars, double *x);
 
-/* ---- records in order again (queue.c) ---- */
+/* ---- sorting corrected records (queue.c) ---- */
 
 struct al_queue;
 struct al_queue *nsx_align_queue_new(size_t limit, struct nsx_writer *out, struct nsx_err *err);
@@ -175,7 +175,7 @@ struct al_queue *nsx_align_queue_new(size_t limit, struct nsx_writer *out, struc
  * called. */
 int nsx_align_queue_add(struct al_queue *q, const struct nsx_rec *rec, bool *full);
 
-/* Write, in order, the records that start before `bound`; none added later does. */
+/* Write, in order, the records that start before `bound`; no record added later does. */
 int nsx_align_queue_release(struct al_queue *q, int64_t bound);
 
 /* Write all remaining records. */

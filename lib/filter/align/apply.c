@@ -20,7 +20,7 @@ struct applying {
 	const struct nsx_align_opts *opts;
 	struct nsx_diags            *diags;
 	struct nsx_err              *err;
-	struct nsx_catalogue         cat;         /* profiles and devices alone */
+	struct nsx_catalogue         cat;         /* profiles and devices only */
 	NSX_VEC(struct moved_device) devices;
 	struct nsx_buf               held;        /* their records, which contain times and wait until all are known */
 	int64_t                      nheld;

@@ -92,7 +92,7 @@ struct loading {
 	struct nsx_reader     *in;
 	struct nsx_diags      *diags;
 	struct nsx_err        *err;
-	struct nsx_catalogue   cat;   /* profiles and devices alone */
+	struct nsx_catalogue   cat;   /* profiles and devices only */
 };
 
 /* The profile's name in a clock record, or its device; empty if it has neither. */

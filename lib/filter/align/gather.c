@@ -48,7 +48,7 @@ is_pairwise(const struct al_job *j, const struct nsx_comm_record *r, struct nsx_
 	return false;
 }
 
-/* The number of the collective that the record is of, NSX_NONE with err filled when out of memory. */
+/* The number of the record's collective, NSX_NONE with err filled when out of memory. */
 static uint32_t
 collective_at(struct al_job *j, const struct nsx_comm_record *r, struct nsx_str name)
 {

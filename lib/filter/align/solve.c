@@ -127,7 +127,7 @@ find_instances(struct solving *s)
 	return rc;
 }
 
-/* Of a set's collectives those that are used. */
+/* The number of collectives of a set that are used. */
 static uint32_t
 set_size(const struct set *set)
 {

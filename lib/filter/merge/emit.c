@@ -307,7 +307,7 @@ number_places(const struct mg *m, const struct place *order, struct numbering *s
 	}
 }
 
-/* A record of a kind of which streams have a header, all values absent. */
+/* A record without values, of a kind whose header is in some stream. */
 static int
 blank(struct mg *m, enum nsx_kind_id id, union nsx_val *v, struct nsx_rec *rec)
 {

@@ -132,7 +132,8 @@ by_claim(const void *a, const void *b)
 	return cmp_i64(x->number, y->number);
 }
 
-/* Of the profiles with one number for a device the first keeps it; those of the others become unknown. */
+/* Of the profiles that have the same number for a device the first keeps it; the numbers of the others become
+ * unknown. */
 static int
 settle_claims(struct mg *m, struct mg_device **d)
 {

@@ -10,7 +10,7 @@
 /* Columns that refer to something, -1: none. */
 struct refs { int profile, program, device, inst; };
 
-/* What one report knows from the dump, another may have derived from names. */
+/* Data that one report has from the dump may be derived from names in another. */
 static void
 rewrite_comm(struct mg *m, const struct mg_inst *inst, struct nsx_rec *rec)
 {

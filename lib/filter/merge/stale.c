@@ -17,7 +17,8 @@ nsx_merge_stale_counts(struct nsx_str text)
 	return nsx_str_eq(text, nsx_str_c(hidden_gone)) || nsx_str_eq(text, nsx_str_c(collectives_gone));
 }
 
-/* What notes of the device of a record; NULL if the device is not known. */
+/* The `stale` entry of a record's device, or of the stream for a record without one; NULL if the device is not
+ * known. */
 static struct mg_stale *
 stale_of(struct mg *m, struct mg_source *s, const struct nsx_rec *rec, int device)
 {
