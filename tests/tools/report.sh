@@ -79,6 +79,9 @@ printf '**Compute bound.**\n\nlooked at: steps  \nnot sure: how much computes: 3
 equal 'what is uncertain is on the page, never folded away' "$(awk -f "$root/lib/report/page/html.awk" -f "$root/lib/report/page/head.awk" split/summary.md | grep -c '^<p class="note unsure">Not sure: how much computes: 3 operations\.')" 1
 equal 'the first line names the finding with rank 1, and its subject' "$(sed -n 's,^<p class="first">Look first at \(.*\)\.</p>$,\1,p' r/index.html | grep -F "$(awk -F'\t' 'NR == 2 { sub(/:/, ": ", $2); gsub(/-/, " ", $2); print $2 }' want.tsv)" |
 	grep -cF "$(awk -F'\t' 'NR == 2 { print $7 }' want.tsv)")" 1
+# Of findings with a subject, those whose gain is not the subject's alone call it the largest part.
+equal 'a gain of several things is not said to be that of one' "$(grep -c '; the largest part: <span class="subject">' r/index.html)" \
+	"$(awk -F'\t' 'NR > 1 && $7 != "" && $2 !~ /^(slow-collective|late-host|straggler|late-device|blocking)$/' want.tsv | wc -l | tr -d ' ')"
 equal 'each finding has the action of nsysx-diagnose' "$(sed -n 's,.*<p class="action"><b>Do first:</b> \([^<]*\)\.</p>.*,\1,p' r/index.html | sed 's/&gt;/>/g; s/&lt;/</g; s/&quot;/"/g; s/&amp;/\&/g')" "$(awk -F'\t' 'NR > 1 { print $8 }' want.tsv)"
 equal 'commands have no escapes of tables, which quote a backslash' "$(grep -c -F "awk -F'\\t' " r/index.html) $(grep -c -F "awk -F'\\\\t' " r/index.html)" "$(grep -c -F "awk -F'\\t' " r/summary.md) 0"
 equal 'p99 is marked as the largest value if it is' "$(grep -o '<dt>p99[^<]*' r/index.html)" "<dt>p99$(grep -o ' (the largest)' r/summary.md | head -n 1)"

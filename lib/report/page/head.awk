@@ -75,6 +75,8 @@ function words(x,   y) {
 	y = plain(x)
 	return toupper(substr(y, 1, 1)) substr(y, 2)
 }
+# Whether the gain of a finding belongs to its subject alone; else the subject is the largest of several.
+function one(x) { return x ~ /^(slow-collective|late-host|straggler|late-device|blocking)$/ }
 # As a sentence; names in it are unchanged.
 function sentence(x) { return toupper(substr(x, 1, 1)) substr(x, 2) "." }
 function class(i) { return name[i] == "compute" ? "compute" : name[i] == "comm" ? "exposed" : name[i] == "copy" ? "copy" : tinted(cause[i]) }
@@ -122,7 +124,7 @@ END {
 			title = "<b>" esc(words(finding[i])) "</b>"
 			if ((" " sections " ") ~ (" " anchor "[: ]"))
 				title = "<a href=\"#" anchor "\">" title "</a>"
-			print "<li>" title (subject[i] != "" ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
+			print "<li>" title (subject[i] != "" && one(finding[i]) ? " <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<br><span class=\"figure\">" data(gain[i], "say") ", " data(percent_of[i], "%") "</span> of a " (whole == "step" ? "step" : "device's time") (subject[i] != "" && !one(finding[i]) ? "; the largest part: <span class=\"subject\">" esc(subject[i]) "</span>" : "") "<p class=\"action\"><b>Do first:</b> " esc(action[i]) ".</p><p class=\"evidence\">" esc(sentence(evidence[i])) "</p><code>" esc(command[i]) "</code></li>"
 		}
 		print "</ol>" (f > 3 ? "</details>" : "")
 		print "<p class=\"note\">A gain is the most that removing this finding alone could save; gains do not add up.</p>"

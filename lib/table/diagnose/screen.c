@@ -136,7 +136,7 @@ put_first(struct screen *s)
 	nsx_buf_fmt(&a->text, " of a %s, %.1f%%", a->stepped ? "step" : "device's time",
 	            100 * f->gain / a->period);
 	if (subject.len && !one) {
-		nsx_buf_c(&a->text, "; begin with ");
+		nsx_buf_c(&a->text, "; the largest part: ");
 		nsx_buf_str(&a->text, subject);
 	}
 	if (s->markdown)
