@@ -76,9 +76,9 @@ void nsx_table_below(struct nsx_table *t, const char *name);
  * are not shown reports their share of it. The table may be NULL. */
 void nsx_table_adds(struct nsx_table *t, const char *name);
 
-/* Sort the rows by the column of that name: numbers in descending order, strings in ascending order, absent values
- * last; equal rows keep their order. NSX_OK, or NSX_ERR if there is no such column; err then lists the columns of the
- * table. */
+/* Sort the rows by the column of that name or heading: numbers in descending order, strings in ascending order, absent
+ * values last; equal rows keep their order. NSX_OK, or NSX_ERR if there is no such column; err then lists the columns
+ * of the table. */
 int nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err);
 
 /* Remove all rows that `only` does not select. NSX_OK, or NSX_ERR if it names a column that does not exist; err then

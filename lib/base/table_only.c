@@ -44,7 +44,7 @@ int
 nsx_table_only(struct nsx_table *t, const struct nsx_only *only, struct nsx_err *err)
 {
 	for (size_t i = 0; i < only->tests.n; i++) {
-		size_t col = nsx_table_column(t, only->tests.p[i].column);
+		size_t col = nsx_table_named(t, only->tests.p[i].column);
 
 		if (col == t->ncols)
 			return nsx_table_no_column(t, only->tests.p[i].column, err);

@@ -47,6 +47,8 @@ struct nsx_table {
 
 /* The column of that name; ncols: none. */
 size_t nsx_table_column(const struct nsx_table *t, struct nsx_str name);
+/* The same of a column that a user names, who may take the heading of an aligned table for its name. */
+size_t nsx_table_named(const struct nsx_table *t, struct nsx_str name);
 /* NSX_ERR, with err listing the columns of the table. */
 int nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_err *err);
 

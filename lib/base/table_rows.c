@@ -138,6 +138,18 @@ nsx_table_column(const struct nsx_table *t, struct nsx_str name)
 	return col;
 }
 
+size_t
+nsx_table_named(const struct nsx_table *t, struct nsx_str name)
+{
+	size_t col = nsx_table_column(t, name), head = 0;
+
+	if (col < t->ncols)
+		return col;
+	while (head < t->ncols && !nsx_str_eq(nsx_str_c(nsx_table_head_of(t, head)), name))
+		head++;
+	return head;
+}
+
 /* The column of the next name, which is removed from `names`; false at the end of the names. */
 static bool
 next_column(const struct nsx_table *t, const char **names, size_t *col)
@@ -274,7 +286,7 @@ nsx_table_no_column(const struct nsx_table *t, struct nsx_str name, struct nsx_e
 int
 nsx_table_sort(struct nsx_table *t, const char *name, struct nsx_err *err)
 {
-	size_t col = nsx_table_column(t, nsx_str_c(name));
+	size_t col = nsx_table_named(t, nsx_str_c(name));
 
 	if (col == t->ncols)
 		return nsx_table_no_column(t, nsx_str_c(name), err);

@@ -449,6 +449,9 @@ adds_and_sorts(void)
 	       "by an integer");
 	nsx_table_sort(t, "name", &err);
 	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "by a string, ascending");
+	nsx_table_head(t, "mean", "per_run");
+	is_int(nsx_table_sort(t, "per_run", &err), NSX_OK, "sorted by a heading");
+	is_str(shown(t, NSX_TABLE_TSV, (struct nsx_table_look){ .top = 1, .width = 0 }, -1), "name\ttotal\tmean\na\t300\t3\n", "which is that of the column");
 	is_int(nsx_table_sort(t, "total_", &err), NSX_ERR, "an unknown column");
 	is_str(err.msg, "no column total_: want one of name, total, mean; did you mean total?", "the message lists the columns");
 	nsx_table_free(t);
