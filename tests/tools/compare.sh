@@ -167,6 +167,29 @@ parts 1000 90000 90000 | sed '/^module/d' | stream >"$T/parts.nomod"
 parts 1000 120000 90000 | sed '/^module/d' | stream >"$T/parts.nomod.longer"
 gate 'or if the length of its executions is not known' 1 'slower: step: ar: ' "$T/parts.nomod" "$T/parts.nomod.longer"
 
+# ---- equal programs ----
+# step@1 and step@2 have one fingerprint: the one that takes longer in BASE is the shorter one in NEW.
+twins() {
+	heads
+	echo 'device 0 0 GPU'
+	for i in 1 2; do
+		echo "program $i $i step one step@$i"
+		echo "inst $i 0 i fusion - - -"
+	done
+	for e in 0 1; do
+		echo "module 0 1 $e 0 ${e}001000 $1"
+		echo "thunk 0 1 $e 0 0 0 i ${e}001000 $1 - -"
+		echo "module 0 2 $e 0 ${e}501000 $2"
+		echo "thunk 0 2 $e 0 0 0 i ${e}501000 $2 - -"
+	done
+}
+twins 20000 10000 | stream >"$T/twins"
+twins 20000 30000 | stream >"$T/twins.new"
+is 'programs of one fingerprint are paired in order of their ids' id,key,base_key,base,new,verdict --by module "$T/twins" "$T/twins.new" <<'END'
+2 step@2 - 10000 30000 slower
+1 step@1 - 20000 20000 same
+END
+
 # ---- a single execution ----
 grep -v '	1	0	[0-3]	[01]	\|	2	0	[0-3]	[01]	\|^module	0	0	[12]\|^end' "$T/new" >"$T/single"
 printf 'end\t\n' >>"$T/single"

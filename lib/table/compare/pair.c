@@ -107,22 +107,29 @@ sign_of(const struct cmp *c, const struct cmp_program *p, enum sign sign, struct
 	return of[sign] != NSX_NONE;
 }
 
-/* Equal programs of one name are ordered by their time: a recompiled program runs as often as before. */
+/* Programs of one name and content are compiled in the same order in both runs, if there are equally many: they are
+ * ordered by their ids. All others are ordered by their time: a recompiled program runs as often as before. */
 static bool
 pair_programs(struct cmp *c, struct loners *l)
 {
-	for (int sign = 0; sign < NSIGNS; sign++) {
+	for (int pass = 0; pass < 2 * NSIGNS; pass++) {
+		enum sign sign = (enum sign)(pass / 2);
+		bool by_id = pass % 2 == 0;
+
+		if (by_id && sign > RUN)
+			continue;
 		l->all.n = 0;
 		for (int k = 0; k < 2; k++)
 			for (size_t i = 0; i < c->side[k].programs.n; i++) {
 				const struct cmp_program *p = &c->side[k].programs.p[i];
-				struct loner new = { { 0 }, p->time, p->number, cmp_str(c, p->key), k, (uint32_t)i };
+				struct loner new = { { 0 }, by_id ? 0 : p->time, by_id ? p->id : p->number,
+				                     cmp_str(c, p->key), k, (uint32_t)i };
 
-				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, (enum sign)sign, &new) &&
+				if (p->pair == NSX_NONE && p->execs > 0 && sign_of(c, p, sign, &new) &&
 				    !nsx_vec_push(&l->all, new))
 					return false;
 			}
-		pair_groups(c, l, true, signs[sign], join_programs);
+		pair_groups(c, l, !by_id, signs[sign], join_programs);
 	}
 	return true;
 }
