@@ -8,7 +8,7 @@
 /* A collective is slow below this share of the bandwidth of similar ones. */
 #define SLOW 0.5
 
-/* The command that shows the executions of the unit, or the instances of NCCL. */
+/* What shows the executions of the unit, or the instances of NCCL's. */
 static const char *
 slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 {
@@ -35,30 +35,18 @@ slow_command(struct nsx_look_at *a, const struct nsx_look_unit *u)
 	return nsx_look_command(a);
 }
 
-static bool
-is_slow(const struct nsx_look_unit *u)
-{
-	return u->excess > 0 && u->busbw < SLOW * u->like_busbw;
-}
-
 /* *told: ns of exposed time that other findings include. */
 static int
 judge_slow(struct nsx_look_at *a, double *told)
 {
-	double sum = 0, room = a->comm.all - a->comm.share * (double)a->comm.waited;
 	int rc = NSX_OK;
 
-	/* Concurrent collectives cannot have more than the exposed time without waiting. */
-	for (size_t i = 0; i < a->comm.units.n; i++)
-		sum += is_slow(&a->comm.units.p[i]) ? a->comm.units.p[i].excess : 0;
 	for (size_t i = 0; i < a->comm.units.n && rc == NSX_OK; i++) {
 		struct nsx_look_unit *u = &a->comm.units.p[i];
 		size_t before = a->findings.n;
 
-		if (!is_slow(u))
+		if (u->excess <= 0 || u->busbw >= SLOW * u->like_busbw)
 			continue;
-		if (sum > room)
-			u->excess *= room > 0 ? room / sum : 0;
 		a->text.len = 0;
 		nsx_buf_str(&a->text, nsx_look_str(a, u->kind));
 		nsx_buf_c(&a->text, " of ");
@@ -84,7 +72,7 @@ judge_slow(struct nsx_look_at *a, double *told)
 
 /* ---- devices that others wait for */
 
-/* The command that shows the instances with the longest waits, or the devices for which others wait most. */
+/* The instances that are waited in most, or the devices that make others wait most. */
 static const char *
 waits_command(struct nsx_look_at *a)
 {
@@ -94,12 +82,12 @@ waits_command(struct nsx_look_at *a)
 	return nsx_look_command(a);
 }
 
-/* The devices for which others wait: one device, or with `all` the devices of a host. */
+/* Who is waited for: a device, or with `all` the devices of a host. */
 struct blamed { int64_t device; uint32_t host; bool all, several; };   /* several: there are other hosts */
 
 enum side { LATE, OTHERS, NEITHER };
 
-/* NEITHER: devices on the same host may be late for the same reason. */
+/* Neither: other devices may be late for the same reason. */
 static enum side
 side_of(const struct blamed *b, const struct nsx_look_device *d)
 {
@@ -108,7 +96,7 @@ side_of(const struct blamed *b, const struct nsx_look_device *d)
 	return b->several && d->host == b->host ? NEITHER : OTHERS;
 }
 
-/* Sums over a group of devices, in ns, and the number of their steps. */
+/* The mean of these devices, for a step of one: ns. */
 struct group { double compute, starved, steps; };
 
 static void
@@ -124,7 +112,7 @@ add_device(const struct nsx_look_at *a, const struct nsx_look_device *d, struct 
 		g->starved += (double)w->cells[nsx_cause_cell((enum nsx_cause)c)].ns;
 }
 
-/* The cause of idle time for which these devices exceed the others most, per step. */
+/* The cause of idle time of which these devices have most more than others, per step. */
 static enum nsx_cause
 cause_of(const struct nsx_look_at *a, const struct blamed *b)
 {
@@ -155,7 +143,7 @@ cause_of(const struct nsx_look_at *a, const struct blamed *b)
 	return best;
 }
 
-/* Append the cause, and the place where it occurs on the late device that has most of it. */
+/* Of the late devices the one with the maximum of the cause, and the place where it occurs. */
 static void
 put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 {
@@ -176,20 +164,44 @@ put_cause(struct nsx_look_at *a, enum nsx_cause cause, const struct blamed *b)
 		nsx_look_put_reason(a, best, cause, "that");
 }
 
-/* Append a remark if one collective in one execution is more than half of the gain, which then is not a cost of each
- * step. */
+/* Where one collective on one execution is more than half of the gain: that is no cost of each step. */
 static void
-put_once(struct nsx_look_at *a, nsx_u128 gain, nsx_u128 most)
+put_once(struct nsx_look_at *a, double gain, nsx_u128 most)
 {
-	if (nsx_look_has_several(a) && most > gain / 2)
+	if (nsx_look_has_several(a) && 2 * (double)most > gain * (double)a->count)
 		nsx_buf_c(&a->text, "; more than half of it is one collective of a single step");
 }
 
-/* delay: ns of a step by which it should start earlier. most: the part of the sum of one instance. */
-static int
-blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late *sum)
+/* What a step can become shorter by, where all devices would continue `gain` ns earlier, of all steps of one: none
+ * takes less time than the one with the least computation computes. A device that is late because it begins its
+ * steps later has little to save in them. Per step. */
+static double
+saved(const struct nsx_look_at *a, double gain)
 {
-	double gain = a->comm.share * nsx_look_mean(a, sum->gain), delay = a->comm.share * nsx_look_mean(a, sum->delay);
+	double least = -1, sum = 0;
+
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+		const struct idle_window *w = nsx_look_window(a, d);
+		double compute = w && d->periods ? (double)w->cells[NSX_PART_COMPUTE].ns / (double)d->periods : 0;
+
+		least = least < 0 || compute < least ? compute : least;
+	}
+	for (size_t i = 0; i < a->devices.n; i++) {
+		const struct nsx_look_device *d = &a->devices.p[i];
+		double room = (double)d->to - (double)d->from - least * (double)d->periods;
+
+		room = room < 0 ? 0 : room;
+		sum += gain < room ? gain : room;
+	}
+	return sum / (double)a->count;
+}
+
+/* all_gain: ns, of all steps of all devices. */
+static int
+blame(struct nsx_look_at *a, const struct blamed *b, double all_gain, int64_t last, nsx_u128 most)
+{
+	double gain = saved(a, all_gain / (double)a->devices.n);
 	const char *action = NULL;
 	size_t before = a->findings.n;
 	int rc;
@@ -213,18 +225,18 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 	}
 	nsx_buf_str(&a->subject, nsx_buf_view(&a->text));
 	nsx_buf_c(&a->text, " comes last to ");
-	nsx_look_put_each(&a->text, sum->last * (int64_t)a->devices.n, a->count, "collective");
-	nsx_buf_fmt(&a->text, " a %s, and devices wait ", nsx_look_unit(a));
+	nsx_look_put_each(&a->text, last * (int64_t)a->devices.n, a->count, "collective");
+	nsx_buf_fmt(&a->text, " a %s, and others wait ", nsx_look_unit(a));
 	nsx_look_put_ns(&a->text, gain);
-	nsx_buf_c(&a->text, " for it in the mean");
-	if (more > delay / 2 && more >= idle) {
+	nsx_buf_c(&a->text, " for it");
+	if (more > gain / 2 && more >= idle) {
 		kind = b->all ? kind : NSX_FIND_STRAGGLER;
 		nsx_buf_c(&a->text, "; it computes ");
 		nsx_look_put_ns(&a->text, more);
 		nsx_buf_c(&a->text, " longer than they do");
 		if (!b->all && nsx_look_put_kernels(a, b->device, &action) != NSX_OK)
 			return NSX_ERR;
-	} else if (idle > delay / 2) {
+	} else if (idle > gain / 2) {
 		enum nsx_cause cause = cause_of(a, b);
 
 		kind = cause >= NSX_CAUSE_PROFILER && cause <= NSX_CAUSE_HOST ? NSX_FIND_LATE_HOST : kind;
@@ -234,14 +246,14 @@ blame(struct nsx_look_at *a, const struct blamed *b, const struct nsx_look_late 
 		if (cause != NSX_NCAUSES)
 			put_cause(a, cause, b);
 	}
-	put_once(a, sum->gain, sum->most);
+	put_once(a, all_gain / (double)a->count, most);
 	rc = nsx_look_find(a, kind, NSX_NCAUSES, gain, waits_command(a));
 	if (action && a->findings.n > before)
 		a->findings.p[before].action = action;
 	return rc;
 }
 
-/* Whether one of n has a decisive share of the waiting. */
+/* Whether one of n holds a decisive share of the waiting. */
 static bool
 is_one(double share, size_t n)
 {
@@ -270,10 +282,11 @@ judge_waits(struct nsx_look_at *a)
 {
 	const struct nsx_look_late *most = NULL;
 	const struct nsx_look_device *d;
-	double all = 0;
+	double all = 0, host_gain = 0;
 	struct blamed b = { NSX_ABSENT, NSX_NONE, false, false };
 	size_t hosts, on_host;
-	struct nsx_look_late host = { .last = 0 };
+	int64_t host_last = 0;
+	nsx_u128 host_most = 0;
 
 	for (size_t i = 0; i < a->comm.late.n; i++) {
 		const struct nsx_look_late *l = &a->comm.late.p[i];
@@ -289,37 +302,35 @@ judge_waits(struct nsx_look_at *a)
 		return NSX_ERR;
 	b.several = hosts > 1;
 	if (is_one((double)most->gain / all, a->devices.n))
-		return blame(a, &b, most);
+		return blame(a, &b, (double)most->gain, most->last, most->most);
 	for (size_t i = 0; i < a->comm.late.n; i++) {
-		const struct nsx_look_late *l = &a->comm.late.p[i];
-		const struct nsx_look_device *x = nsx_look_device(a, l->device);
+		const struct nsx_look_device *x = nsx_look_device(a, a->comm.late.p[i].device);
 
 		if (x && x->host == b.host) {
-			host.gain += l->gain;
-			host.delay += l->delay;
-			host.last += l->last;
-			host.most = l->most > host.most ? l->most : host.most;
+			host_gain += (double)a->comm.late.p[i].gain;
+			host_last += a->comm.late.p[i].last;
+			host_most = a->comm.late.p[i].most > host_most ? a->comm.late.p[i].most : host_most;
 		}
 	}
-	b.all = on_host > 1 && is_one((double)host.gain / all, hosts);
+	b.all = on_host > 1 && is_one(host_gain / all, hosts);
 	if (b.all)
-		return blame(a, &b, &host);
+		return blame(a, &b, host_gain, host_last, host_most);
 	a->text.len = 0;
 	nsx_buf_fmt(&a->text,
 	            "devices wait in collectives for whichever comes last, no single one of them: device %" PRId64
 	            " most, with %.0f%% of the waiting", most->device, 100 * (double)most->gain / all);
-	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, a->comm.share * all / (double)a->count,
+	return nsx_look_find(a, NSX_FIND_WAITING, NSX_NCAUSES, saved(a, all / (double)a->devices.n),
 	                     waits_command(a));
 }
 
 /* ---- the remaining time */
 
-/* The exposed time of one instruction, or of one communicator's operations of a kind, without waiting and without the
- * time in other findings. bytes: -1 if unknown, or not the same everywhere. */
+/* What one instruction, or one communicator's operations of a kind, are exposed for, without waiting and without what
+ * other findings have. bytes: -1 if unknown, or not the same everywhere. */
 struct part { uint32_t name; double ns; int64_t bytes; };
 
-/* Units of one name make one part: an instruction has a unit for each of its groups. *most: the largest, among equal
- * ones that of the first unit; *n: the number of exposed ones. NSX_OK or NSX_ERR. */
+/* Units of one name are a part: an instruction has one for each of its groups. *most: the largest, that of the first
+ * unit of equal ones; *n: how many are exposed. NSX_OK or NSX_ERR. */
 static int
 largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 {
@@ -351,7 +362,7 @@ largest_part(const struct nsx_look_at *a, struct part *most, size_t *n)
 	return rc;
 }
 
-/* The command that ranks instructions by their exposed time, or kinds if there are no instructions. */
+/* What ranks instructions by their exposed time, or where there are none, kinds. */
 static const char *
 exposed_command(struct nsx_look_at *a)
 {
@@ -369,8 +380,7 @@ exposed_command(struct nsx_look_at *a)
 static int
 judge_exposed(struct nsx_look_at *a, double told)
 {
-	double n = (double)a->count, all = a->comm.known ? a->comm.all / n : 0;
-	double waited = a->comm.share * (double)a->comm.waited / n;
+	nsx_u128 all = a->ops ? a->cells[NSX_PART_COMM] : a->comm.no_hidden ? 0 : a->comm.exposed;
 	struct part most;
 	size_t parts;
 
@@ -378,12 +388,12 @@ judge_exposed(struct nsx_look_at *a, double told)
 		return NSX_ERR;
 	a->text.len = 0;
 	nsx_buf_c(&a->text, "communication with nothing computing beside it, ");
-	nsx_look_put_ns(&a->text, all);
+	nsx_look_put_ns(&a->text, nsx_look_mean(a, all));
 	if (a->comm.together) {
 		bool all_known = !a->comm.lone && !a->comm.apart;
 
 		nsx_buf_fmt(&a->text, " a %s; of that %s", nsx_look_unit(a), all_known ? "" : "at least ");
-		nsx_look_put_ns(&a->text, waited);
+		nsx_look_put_ns(&a->text, nsx_look_mean(a, a->comm.waited));
 		nsx_buf_c(&a->text, " waiting for the last to come");
 	} else {
 		nsx_buf_fmt(&a->text, " a %s; how much of it is waiting is not known", nsx_look_unit(a));
@@ -406,7 +416,9 @@ judge_exposed(struct nsx_look_at *a, double told)
 		if (parts > 1)
 			nsx_buf_fmt(&a->text, ", the largest of %zu", parts);
 	}
-	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES, all - waited - told / n, exposed_command(a));
+	return nsx_look_find(a, NSX_FIND_EXPOSED, NSX_NCAUSES,
+	                     nsx_look_mean(a, all) - nsx_look_mean(a, a->comm.waited) - told / (double)a->count,
+	                     exposed_command(a));
 }
 
 /* Analyses that were not possible. */
@@ -444,7 +456,6 @@ nsx_look_judge_comm(struct nsx_look_at *a)
 	double told = 0;
 
 	see(a);
-	nsx_look_comm_bound(a);
 	if (judge_slow(a, &told) != NSX_OK || judge_waits(a) != NSX_OK)
 		return NSX_ERR;
 	return judge_exposed(a, told);
