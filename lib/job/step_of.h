@@ -13,7 +13,8 @@ struct nsx_step_of {
 	int64_t  first, last;      /* start of its first operation, end of its last */
 	int64_t  period;           /* from its start to the start of the next one; NSX_ABSENT for the last */
 	int64_t  ops, helper;      /* number of operations; those launched by other threads */
-	struct nsx_timeline_sums sums;   /* over [first, last): all activity of the device */
+	struct nsx_timeline_sums sums;   /* over [first, last): all activity of the device; NSX_ABSENT if it has no
+	                                  * operations */
 };
 
 #endif

@@ -503,6 +503,26 @@ by_class(const void *a, const void *b, const void *set)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
+/* The activities of the step's device within its span. The device is idle before its first operation and after its
+ * last, which an execution may reach beyond. */
+static struct nsx_timeline_sums
+sums_of(const struct nsx_step_set *s, const struct nsx_step_of *o)
+{
+	struct nsx_timeline_sums sums = { { 0 }, NSX_ABSENT };
+	int64_t busy = 0;
+
+	if (o->device >= s->timelines.n || !s->timelines.p[o->device].parts.begun) {
+		for (int i = 0; i < NSX_NPARTS; i++)
+			sums.part[i] = NSX_ABSENT;
+		return sums;
+	}
+	sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
+	for (int i = 0; i < NSX_PART_IDLE; i++)
+		busy += sums.part[i];
+	sums.part[NSX_PART_IDLE] = o->last - o->first - busy;
+	return sums;
+}
+
 int
 nsx_steps_finish(struct nsx_step_set *s)
 {
@@ -525,8 +545,7 @@ nsx_steps_finish(struct nsx_step_set *s)
 		bool next = i + 1 < s->list.n && o[1].class == o->class && o[1].device == o->device;
 
 		o->period = next ? o[1].first - o->first : NSX_ABSENT;
-		if (o->device < s->timelines.n)
-			o->sums = nsx_timeline_between(&s->timelines.p[o->device], o->first, o->last);
+		o->sums = sums_of(s, o);
 		while (met.n <= o->step && s->kind != NSX_STEP_MODULE)
 			if (!nsx_vec_push(&met, 0)) {
 				free(met.p);

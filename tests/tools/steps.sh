@@ -164,6 +164,27 @@ equal '... by key' "$(cells xla $columns --module train@7 --each)" "$want"
 equal 'of programs executed twice the one with most time is used' "$(cells xla $columns --each)" "$want"
 equal '... with its key' "$(cells xla class,count)" 'train@7 2'
 
+# Executions may reach beyond the operations that the stream has: the device is idle there. Of device 1 no operation is known, so its activities are
+# not either, as without any operation.
+stream beyond <<'END_STREAM'
+device device=0
+device device=1
+program program=0 name=train key=train@7
+module program=0 execution=0 device=0 start=1000 dur=100 name=train
+module program=0 execution=0 device=1 start=1000 dur=100 name=train
+op name=k start=1040 dur=30 program=0 execution=0
+module program=0 execution=1 device=0 start=1200 dur=80 name=train
+module program=0 execution=1 device=1 start=1200 dur=80 name=train
+op name=k start=1200 dur=10 program=0 execution=1
+END_STREAM
+equal 'a device is idle before its first operation and after its last' "$(cells beyond $columns --each | head -n 2)" '0 0 1000 100 200 30 30 0 0 70 100 1
+0 1 1200 80 - 10 10 0 0 70 - 1'
+equal 'what a device without operations did is not known' "$(cells beyond $columns --each | tail -n 2)" '1 0 1000 100 200 - - - - - 100 -
+1 1 1200 80 - - - - - - - -'
+grep -v '^op' "$T/beyond" >"$T/opless"
+equal '... nor what all did in a stream without' "$(cells opless span_max,busy_mean,compute_p50,exposed_max,copy_mean,idle_mean,between_max)" '100 - - - - - 100
+100 - - - - - 100'
+
 # ---- the class of ranges with most GPU work
 
 equal 'a class with half of the work is used' "$(cells many class,count)" 'it 200'

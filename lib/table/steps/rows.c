@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/stat.h"
+
 /* The columns of each step. */
 enum measure { PERIOD, SPAN, BUSY, COMPUTE, EXPOSED, COPY, IDLE, BETWEEN, NMEASURES };
 enum { STATISTICS = 5, KEYS = 3 };
@@ -11,16 +13,16 @@ enum { STATISTICS = 5, KEYS = 3 };
 static int64_t
 value(const struct nsx_step_of *o, enum measure m)
 {
-	int64_t span = o->last - o->first;
+	int64_t span = o->last - o->first, idle = o->sums.part[NSX_PART_IDLE];
 
 	switch (m) {
 	case PERIOD:  return o->period;
 	case SPAN:    return span;
-	case BUSY:    return o->sums.part[NSX_PART_COMPUTE] + o->sums.part[NSX_PART_COMM] + o->sums.part[NSX_PART_COPY];
+	case BUSY:    return idle == NSX_ABSENT ? NSX_ABSENT : span - idle;
 	case COMPUTE: return o->sums.part[NSX_PART_COMPUTE];
 	case EXPOSED: return o->sums.part[NSX_PART_COMM];
 	case COPY:    return o->sums.part[NSX_PART_COPY];
-	case IDLE:    return o->sums.part[NSX_PART_IDLE];
+	case IDLE:    return idle;
 	case BETWEEN: return o->period == NSX_ABSENT ? NSX_ABSENT : o->period - span;
 	case NMEASURES: break;
 	}
@@ -51,20 +53,20 @@ put_statistics(struct nsx_table *t, int col, const struct nsx_step_of *o, size_t
 {
 	static const int percentiles[] = { 50, 90, 99, 100 };
 	size_t k = 0;
-	double sum = 0;
+	struct nsx_stat stat = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		int64_t v = value(&o[i], m);
 
 		if (v != NSX_ABSENT) {
 			room[k++] = v;
-			sum += (double)v;
+			nsx_stat_add(&stat, v);
 		}
 	}
 	if (!k)
 		return;
 	qsort(room, k, sizeof *room, by_value);
-	nsx_table_double(t, col, sum / (double)k);
+	nsx_table_double(t, col, nsx_stat_mean(&stat));
 	for (int i = 0; i < STATISTICS - 1; i++)
 		nsx_table_int(t, col + 1 + i, nsx_percentile(room, k, percentiles[i]));
 }
@@ -150,15 +152,17 @@ each_table(const struct nsx_step_set *s)
 		nsx_table_int(t, E_START, o->first);
 		nsx_table_int(t, E_SPAN, value(o, SPAN));
 		put_int(t, E_PERIOD, o->period);
-		nsx_table_int(t, E_BUSY, value(o, BUSY));
-		nsx_table_int(t, E_COMPUTE, value(o, COMPUTE));
-		nsx_table_int(t, E_EXPOSED, value(o, EXPOSED));
-		nsx_table_int(t, E_HIDDEN, o->sums.hidden);
-		nsx_table_int(t, E_COPY, value(o, COPY));
-		nsx_table_int(t, E_IDLE, value(o, IDLE));
+		put_int(t, E_BUSY, value(o, BUSY));
+		put_int(t, E_COMPUTE, value(o, COMPUTE));
+		put_int(t, E_EXPOSED, value(o, EXPOSED));
+		put_int(t, E_HIDDEN, o->sums.hidden);
+		put_int(t, E_COPY, value(o, COPY));
+		put_int(t, E_IDLE, value(o, IDLE));
 		put_int(t, E_BETWEEN, value(o, BETWEEN));
-		nsx_table_int(t, E_OPS, o->ops);
-		nsx_table_int(t, E_HELPER, o->helper);
+		if (o->sums.hidden != NSX_ABSENT) {
+			nsx_table_int(t, E_OPS, o->ops);
+			nsx_table_int(t, E_HELPER, o->helper);
+		}
 	}
 	return t;
 }
