@@ -1,16 +1,7 @@
-/* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is compared with the page before use.
- *
- *   leaf      0x0D, first free block (2 bytes), cells (2), start of content (2), fragments (1), offsets of cells
- *             (2 each)
- *   interior  0x05, the same, last child (4), offsets of cells
- *   content   cells, free blocks and fragments, from its start to the end of the page, in any order
- *   free      offset of the next free block (2), bytes (2), ...; blocks are linked in order of offset
- *   cell      of a leaf: varint payload bytes, varint rowid, payload, or its begin and the first overflow page (4)
- *             of an interior page: child (4), varint the highest rowid in it
- *   overflow  the next page (4), 0 at the end; payload
- *
- * Page 1 begins with the header of the file, 100 bytes, and is the root of the table of tables. Free pages are in a
- * list of trunk pages: next trunk (4), how many numbers follow (4), numbers of free pages. */
+/* tree.c -- see tree.h. No byte of the file is trusted: each offset and length is compared with the page before use;
+ * page_format.h has the layout of a page. Page 1 begins with the header of the file, 100 bytes, and is the root of the
+ * table of tables. Free pages are in a list of trunk pages: next trunk (4), how many numbers follow (4), numbers of
+ * free pages. */
 #include "nsys/tree.h"
 
 #include <errno.h>
@@ -21,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_DEPTH = 20, HEADER = 100, LEAF = 0x0D, INTERIOR = 0x05, INDEX_LEAF = 0x0A, INDEX_INTERIOR = 0x02 };
+enum { MAX_DEPTH = 20 };
 
 struct nsx_trees {
 	uint32_t          npages;
@@ -57,113 +48,6 @@ use(const struct nsx_db *db, const char *table, uint32_t from, uint32_t no, stru
 	return NSX_OK;
 }
 
-/* ---- the rules of a page */
-
-/* The header of a page, and offsets from the page's start. */
-struct head { const unsigned char *h; uint32_t page, cells, content, array; };
-
-static int
-check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsigned char *page, struct head *d,
-           struct nsx_err *err)
-{
-	d->h = page + (no == 1 ? HEADER : 0);
-	d->page = no;
-	d->array = (no == 1 ? HEADER : 0) + (d->h[0] == LEAF ? 8 : 12);
-	d->cells = nsx_be16(d->h + 3);
-	d->content = nsx_be16(d->h + 5);
-	if (!d->content)
-		d->content = 65536;
-	if (d->content > db->usable || d->array + 2 * d->cells > d->content)
-		return nsx_tree_broken(db, table, no, err, "%" PRIu32 " cells do not go before the content at %" PRIu32,
-		                       d->cells, d->content);
-	return NSX_OK;
-}
-
-/* Bytes of the cell at `at`, which is in the content; 0: it does not end in the page. A cell takes at least 4 bytes,
- * because it may become a free block. */
-static inline uint32_t
-leaf_cell(const unsigned char *page, uint32_t usable, uint32_t at, uint64_t *bytes, int64_t *rowid)
-{
-	const unsigned char *cell = page + at, *end = page + usable, *p;
-	uint64_t id;
-
-	if (!(p = nsx_varint(cell, end, bytes)) || !(p = nsx_varint(p, end, &id)))
-		return 0;
-	*rowid = (int64_t)id;
-	uint32_t size = (uint32_t)(p - cell) + (*bytes <= nsx_most_local(usable) ? (uint32_t)*bytes
-	                                        : nsx_local(usable, *bytes) + 4);
-	if (size < 4)
-		size = 4;
-	return size <= usable - at ? size : 0;
-}
-
-static uint32_t
-interior_cell(const unsigned char *page, uint32_t usable, uint32_t at, int64_t *highest)
-{
-	uint64_t key;
-	const unsigned char *p = nsx_varint(page + at + 4, page + usable, &key);
-
-	if (!p)
-		return 0;
-	*highest = (int64_t)key;
-	return (uint32_t)(p - page) - at;
-}
-
-/* Mark bytes at..at+n-1; false if one is marked already. */
-static bool
-claim(uint64_t *map, uint32_t at, uint32_t n)
-{
-	for (uint32_t i = at; i < at + n; ) {
-		uint32_t bit = i % 64, k = 64 - bit < at + n - i ? 64 - bit : at + n - i;
-		uint64_t mask = (k == 64 ? ~UINT64_C(0) : (UINT64_C(1) << k) - 1) << bit;
-
-		if (map[i / 64] & mask)
-			return false;
-		map[i / 64] |= mask;
-		i += k;
-	}
-	return true;
-}
-
-/* Each byte of the content belongs to one cell or one free block, and the number of the other bytes is the number of
- * fragments that the page records. The cells are known to be complete. */
-static int
-check_cover(const struct nsx_db *db, const char *table, const unsigned char *page, const struct head *d,
-            struct nsx_err *err)
-{
-	uint64_t map[65536 / 64] = { 0 }, bytes;
-	uint32_t sum = d->content, size, at, next;
-	int64_t rowid;
-
-	for (uint32_t i = 0; i < d->cells; i++) {
-		at = nsx_be16(page + d->array + 2 * i);
-		size = d->h[0] == LEAF ? leaf_cell(page, db->usable, at, &bytes, &rowid) : interior_cell(page,
-			db->usable, at, &rowid);
-		if (!claim(map, at, size))
-			return nsx_tree_broken(db, table, d->page, err, "cells overlap at byte %" PRIu32, at);
-		sum += size;
-	}
-	for (at = nsx_be16(d->h + 1); at; at = next) {
-		if (at < d->content || at + 4 > db->usable)
-			return nsx_tree_broken(db, table, d->page, err, "a free block at byte %" PRIu32, at);
-		next = nsx_be16(page + at);
-		size = nsx_be16(page + at + 2);
-		if (size < 4 || size > db->usable - at || (next && next <= at + size + 3))
-			return nsx_tree_broken(db, table, d->page, err, "the free block at byte %" PRIu32 " has %"
-			                       PRIu32 " bytes, the next begins at %"
-			                       PRIu32, at, size, next);
-		if (!claim(map, at, size))
-			return nsx_tree_broken(db, table, d->page, err, "a free block overlaps cells at byte %" PRIu32,
-			                       at);
-		sum += size;
-	}
-	if (sum + d->h[7] != db->usable)
-		return nsx_tree_broken(db, table, d->page, err, "%" PRIu32
-		                       " bytes belong to no cell, but %u are counted",
-		                       db->usable - sum, d->h[7]);
-	return NSX_OK;
-}
-
 /* The overflow pages of a cell belong to no other cell and are as many as it needs. */
 static int
 check_chain(struct nsx_pager *r, const char *table, uint32_t page, uint32_t no, uint64_t bytes, struct nsx_err *err)
@@ -191,14 +75,14 @@ check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx
 	const unsigned char *page = leaf->page;
 	uint32_t usable = db->usable;
 	int64_t last = above ? *above : INT64_MIN;
-	struct head d;
+	struct nsx_page_head d;
 
 	for (uint32_t i = 0; i < leaf->cells; i++) {
 		uint32_t at = nsx_be16(leaf->offsets + 2 * i), size;
 		uint64_t bytes;
 		int64_t rowid;
 
-		if (at < leaf->content || at + 4 > usable || !(size = leaf_cell(page, usable, at, &bytes, &rowid)))
+		if (at < leaf->content || at + 4 > usable || !(size = nsx_leaf_cell(page, usable, at, &bytes, &rowid)))
 			return nsx_tree_broken(db, table, no, err, "cell %" PRIu32 " is not in the page", i);
 		if ((rowid <= last && (i || above)) || rowid > highest)
 			return nsx_tree_broken(db, table, no, err, "rowid %" PRId64 " comes after %" PRId64 ", %" PRId64
@@ -209,7 +93,9 @@ check_leaf(struct nsx_pager *r, const char *table, uint32_t no, const struct nsx
 		    && check_chain(r, table, no, nsx_be32(page + at + size - 4), bytes, err) != NSX_OK)
 			return NSX_ERR;
 	}
-	return check_head(db, table, no, page, &d, err) == NSX_OK ? check_cover(db, table, page, &d, err) : NSX_ERR;
+	if (nsx_page_check_head(db, table, no, page, &d, err) != NSX_OK)
+		return NSX_ERR;
+	return nsx_page_check_cover(db, table, page, &d, err);
 }
 
 /* ---- descending */
@@ -243,8 +129,8 @@ static int visit(struct walk *k, uint32_t from, uint32_t no, int depth, const in
 
 /* The children of an interior page; for tables all rules are checked, for an index only its children are followed. */
 static int
-visit_children(struct walk *k, const unsigned char *page, const struct head *d, int depth, const int64_t *above,
-               int64_t highest)
+visit_children(struct walk *k, const unsigned char *page, const struct nsx_page_head *d, int depth,
+               const int64_t *above, int64_t highest)
 {
 	uint32_t usable = k->db->usable;
 	int64_t low = above ? *above : 0, key = 0;
@@ -253,7 +139,7 @@ visit_children(struct walk *k, const unsigned char *page, const struct head *d, 
 		uint32_t at = i < d->cells ? nsx_be16(page + d->array + 2 * i) : 0;
 		bool last = i == d->cells;
 
-		if (!last && (at < d->content || at + 4 > usable || (!k->index && !interior_cell(page, usable, at,
+		if (!last && (at < d->content || at + 4 > usable || (!k->index && !nsx_interior_cell(page, usable, at,
 		    &key))))
 			return nsx_tree_broken(k->db, k->table, d->page, k->err, "cell %" PRIu32 " is not in the page",
 			                       i);
@@ -267,13 +153,13 @@ visit_children(struct walk *k, const unsigned char *page, const struct head *d, 
 		low = key;
 		above = &low;
 	}
-	return k->index ? NSX_OK : check_cover(k->db, k->table, page, d, k->err);
+	return k->index ? NSX_OK : nsx_page_check_cover(k->db, k->table, page, d, k->err);
 }
 
 static int
 visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *above, int64_t highest)
 {
-	struct head d;
+	struct nsx_page_head d;
 
 	/* Page 1 is a root only. */
 	if (!k->list && (depth || no != 1) && use(k->db, k->table, from, no, k->err) != NSX_OK)
@@ -285,17 +171,17 @@ visit(struct walk *k, uint32_t from, uint32_t no, int depth, const int64_t *abov
 	const unsigned char *page = nsx_pager_page(&k->pager, k->table, no, 0, k->err);
 	if (!page)
 		return NSX_ERR;
-	int type = page[no == 1 ? HEADER : 0];
+	int type = page[no == 1 ? NSX_FILE_HEADER : 0];
 	if (depth == 0)
-		k->index = type == INDEX_LEAF || type == INDEX_INTERIOR;
-	if (k->leaf_depth < 0 && type == (k->index ? INDEX_LEAF : LEAF)) {
+		k->index = type == NSX_PAGE_INDEX_LEAF || type == NSX_PAGE_INDEX_INTERIOR;
+	if (k->leaf_depth < 0 && type == (k->index ? NSX_PAGE_INDEX_LEAF : NSX_PAGE_LEAF)) {
 		k->leaf_depth = depth;
 		return add_leaf(k, no, highest);
 	}
-	if (type != (k->index ? INDEX_INTERIOR : INTERIOR))
+	if (type != (k->index ? NSX_PAGE_INDEX_INTERIOR : NSX_PAGE_INTERIOR))
 		return nsx_tree_broken(k->db, k->table, no, k->err, "not a page of this table");
 	page = memcpy(k->levels + (size_t)depth * k->db->page, page, k->db->page);
-	if (check_head(k->db, k->table, no, page, &d, k->err) != NSX_OK)
+	if (nsx_page_check_head(k->db, k->table, no, page, &d, k->err) != NSX_OK)
 		return NSX_ERR;
 	return visit_children(k, page, &d, depth, above, highest);
 }
@@ -339,7 +225,7 @@ nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, str
 {
 	struct nsx_leaf *leaf = &t->leaves.p[i];
 	uint32_t ahead = 0, most = NSX_PAGER_BLOCK / r->db->page, no = leaf->page;
-	struct head d;
+	struct nsx_page_head d;
 
 	if (!nsx_pager_holds(r, no))
 		while (ahead < most && i + ahead + 1 < t->leaves.n && leaf[ahead].highest < hi &&
@@ -348,9 +234,9 @@ nsx_tree_leaf(struct nsx_pager *r, struct nsx_tree *t, size_t i, int64_t hi, str
 	const unsigned char *page = nsx_pager_page(r, t->name, no, ahead, err);
 	if (!page)
 		return NSX_ERR;
-	if (page[no == 1 ? HEADER : 0] != LEAF)
+	if (page[no == 1 ? NSX_FILE_HEADER : 0] != NSX_PAGE_LEAF)
 		return nsx_tree_broken(r->db, t->name, no, err, "not a page of rows");
-	if (check_head(r->db, t->name, no, page, &d, err) != NSX_OK)
+	if (nsx_page_check_head(r->db, t->name, no, page, &d, err) != NSX_OK)
 		return NSX_ERR;
 	if (d.cells == 0 && t->leaves.n > 1)
 		return nsx_tree_broken(r->db, t->name, no, err, "no rows");
@@ -375,7 +261,7 @@ rowid_of(const struct nsx_db *db, const struct nsx_leaf_page *leaf, uint32_t i)
 	uint64_t bytes;
 	int64_t rowid = 0;
 
-	leaf_cell(leaf->page, db->usable, nsx_be16(leaf->offsets + 2 * i), &bytes, &rowid);
+	nsx_leaf_cell(leaf->page, db->usable, nsx_be16(leaf->offsets + 2 * i), &bytes, &rowid);
 	return rowid;
 }
 

@@ -9,9 +9,9 @@
 #define NSX_NSYS_TREE_H
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "nsys/db.h"
+#include "nsys/page_format.h"
 
 /* A leaf of a table: its rowids are at most `highest`, and above those of the leaf before it. */
 struct nsx_leaf {
@@ -107,89 +107,18 @@ int nsx_tree_broken(const struct nsx_db *db, const char *table, uint32_t page, s
                     ...)
 	NSX_PRINTF(5, 6);
 
-static inline uint32_t
-nsx_be16(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 8 | p[1];
-}
+/* ---- one page (page_rules.c) */
 
-static inline uint32_t
-nsx_be32(const unsigned char *p)
-{
-	return nsx_be16(p) << 16 | nsx_be16(p + 2);
-}
+/* The header of a page, and offsets from the page's start. */
+struct nsx_page_head { const unsigned char *h; uint32_t page, cells, content, array; };
 
-/* A varint that begins before end; returns the position after it, NULL if it does not end before end. */
-static inline const unsigned char *
-nsx_varint(const unsigned char *p, const unsigned char *end, uint64_t *v)
-{
-	if (p < end && *p < 0x80) {
-		*v = *p;
-		return p + 1;
-	}
-	*v = 0;
-	for (int i = 0; i < 8; i++, p++) {
-		if (p >= end)
-			return NULL;
-		*v = *v << 7 | (*p & 0x7f);
-		if (*p < 0x80)
-			return p + 1;
-	}
-	if (p >= end)
-		return NULL;
-	*v = *v << 8 | *p;
-	return p + 1;
-}
+/* Fill d from page `no`, whose type is known; the array of cells must end before the content. NSX_OK or NSX_ERR. */
+int nsx_page_check_head(const struct nsx_db *db, const char *table, uint32_t no, const unsigned char *page,
+                        struct nsx_page_head *d, struct nsx_err *err);
 
-/* Size of a value of this type; the types 10 and 11 do not occur in files. */
-static inline uint64_t
-nsx_value_size(uint64_t type)
-{
-	static const uint8_t sizes[12] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0 };
-
-	return type < 12 ? sizes[type] : (type - 12) / 2;
-}
-
-/* Check the remaining types of a record, after `have` of them, against the bytes available for their values and the
- * columns of the table: the values must fill the bytes exactly. */
-static inline bool
-nsx_record_rest(const unsigned char *types, const unsigned char *end, uint64_t bytes, uint32_t have, uint32_t columns)
-{
-	uint64_t taken = 0, type;
-
-	/* Eight columns that are NULL, as often occur after the last one needed. */
-	for (uint64_t eight; end - types >= 8 && (memcpy(&eight, types, 8), eight == 0); types += 8)
-		have += 8;
-	for (; types < end; have++) {
-		if (*types < 0x80) {
-			taken += nsx_value_size(*types++);
-			continue;
-		}
-		types = nsx_varint(types, end, &type);
-		if (!types || (type - 12) / 2 > bytes)
-			return false;
-		taken += (type - 12) / 2;
-	}
-	return taken == bytes && have <= columns;
-}
-
-/* The maximum payload of a leaf cell without overflow pages. */
-static inline uint32_t
-nsx_most_local(uint32_t usable)
-{
-	return usable - 35;
-}
-
-/* For a payload of this size in a leaf, how many bytes are in the cell. */
-static inline uint32_t
-nsx_local(uint32_t usable, uint64_t bytes)
-{
-	if (bytes <= nsx_most_local(usable))
-		return (uint32_t)bytes;
-	uint32_t least = (usable - 12) * 32 / 255 - 23;
-	uint32_t k = least + (uint32_t)((bytes - least) % (usable - 4));
-
-	return k <= nsx_most_local(usable) ? k : least;
-}
+/* Check that each byte of the content belongs to one cell or one free block, and that the number of the other bytes is
+ * the number of fragments that the page records. The cells are known to be complete. NSX_OK or NSX_ERR. */
+int nsx_page_check_cover(const struct nsx_db *db, const char *table, const unsigned char *page,
+                         const struct nsx_page_head *d, struct nsx_err *err);
 
 #endif
