@@ -1,248 +1,9 @@
-/* emit.c -- the stream of one or several exports, section by section. */
-#include "extract/outbox.h"
-#include "extract/profile.h"
+/* emit.c -- the stream of one or several exports, section by section; emit_metadata.c has the first of them. */
+#include "extract/emit.h"
 
 #include <stdlib.h>
 
 #include "base/heap.h"
-
-struct emit {
-	struct ex_job     *job;
-	struct ex_outbox  *out;
-	struct nsx_err     err;      /* separate, because the writer may set the job's at the same time */
-	struct ex_place   *places;   /* of communicators */
-	struct nsx_buf     name;     /* of a range */
-	uint32_t         **levels;   /* by profile, then range: nesting level; NULL where no range is written */
-};
-
-static struct nsx_rec *
-begin(struct emit *e, enum nsx_kind_id kind)
-{
-	return nsx_extract_outbox_rec(e->out, nsx_kind_builtin(kind));
-}
-
-static int
-done(struct emit *e)
-{
-	return nsx_extract_outbox_put(e->out);
-}
-
-/* Values below 0 are written as absent. */
-static void
-set_known(struct nsx_rec *r, int slot, int64_t v)
-{
-	if (v >= 0)
-		nsx_set_i(r, slot, v);
-}
-
-/* ---- metadata */
-
-static int
-emit_profile(struct emit *e, const struct ex_profile *p)
-{
-	struct nsx_rec *r = begin(e, NSX_PROFILE);
-
-	nsx_set_i(r, NSX_PROFILE_profile, p->number);
-	nsx_set_s(r, NSX_PROFILE_name, p->trace.name);
-	nsx_set_s(r, NSX_PROFILE_host, p->trace.host);
-	nsx_set_s(r, NSX_PROFILE_product, p->trace.product);
-	nsx_set_s(r, NSX_PROFILE_schema, p->trace.schema);
-	if (p->trace.start_utc != INT64_MIN)
-		nsx_set_i(r, NSX_PROFILE_start_utc, p->trace.start_utc);
-	return done(e);
-}
-
-struct device_ref { int64_t global; const struct ex_profile *p; uint32_t d; };
-
-static int
-by_global(const void *a, const void *b)
-{
-	const struct device_ref *x = a, *y = b;
-
-	return (x->global > y->global) - (x->global < y->global);
-}
-
-static int
-emit_devices(struct emit *e)
-{
-	size_t n = 0;
-	int rc = NSX_OK;
-
-	for (int i = 0; i < e->job->n; i++)
-		n += e->job->profiles[i].trace.ndevices;
-	struct device_ref *refs = malloc((n + 1) * sizeof *refs);
-	if (!refs)
-		return nsx_err_nomem(&e->err, NULL);
-	n = 0;
-	for (int i = 0; i < e->job->n; i++)
-		for (uint32_t d = 0; d < e->job->profiles[i].trace.ndevices; d++)
-			refs[n++] = (struct device_ref){ e->job->profiles[i].devices[d].global, &e->job->profiles[i],
-			                                 d };
-	qsort(refs, n, sizeof *refs, by_global);
-	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		const struct nsx_device *td = &refs[i].p->trace.devices[refs[i].d];
-		const struct ex_device *d = &refs[i].p->devices[refs[i].d];
-		if (!d->kept)
-			continue;
-		struct nsx_rec *r = begin(e, NSX_DEVICE);
-		nsx_set_i(r, NSX_DEVICE_device, d->global);
-		nsx_set_i(r, NSX_DEVICE_profile, refs[i].p->number);
-		set_known(r, NSX_DEVICE_process, d->process);
-		set_known(r, NSX_DEVICE_local, d->local);
-		set_known(r, NSX_DEVICE_partition, d->partition);
-		nsx_set_i(r, NSX_DEVICE_cuda, td->cuda);
-		nsx_set_i(r, NSX_DEVICE_pid, refs[i].p->trace.processes[td->process].pid);
-		nsx_set_s(r, NSX_DEVICE_name, td->gpu_name);
-		nsx_set_s(r, NSX_DEVICE_uuid, td->uuid);
-		nsx_set_i(r, NSX_DEVICE_known, d->known);
-		nsx_set_i(r, NSX_DEVICE_last, td->last);
-		set_known(r, NSX_DEVICE_sms, td->sms);
-		set_known(r, NSX_DEVICE_clock, td->clock);
-		set_known(r, NSX_DEVICE_mem_bandwidth, td->bandwidth);
-		set_known(r, NSX_DEVICE_cc, td->cc);
-		rc = done(e);
-	}
-	free(refs);
-	return rc;
-}
-
-/* places must be valid until the outbox is closed: it holds the names. */
-static int
-emit_communicators(struct emit *e)
-{
-	size_t n;
-
-	e->places = nsx_extract_places(e->job, &n);
-	if (!e->places)
-		return nsx_err_nomem(&e->err, NULL);
-	for (size_t i = 0; i < n; i++) {
-		const struct ex_place *p = &e->places[i];
-		struct nsx_rec *r = begin(e, NSX_COMMUNICATOR);
-		nsx_set_s(r, NSX_COMMUNICATOR_comm_id, nsx_str_c(p->comm_id));
-		nsx_set_i(r, NSX_COMMUNICATOR_profile, p->profile);
-		set_known(r, NSX_COMMUNICATOR_device, p->device);
-		set_known(r, NSX_COMMUNICATOR_rank, p->rank);
-		set_known(r, NSX_COMMUNICATOR_ranks, p->ranks);
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-static int
-emit_programs(struct emit *e)
-{
-	for (size_t i = 0; i < e->job->programs.n; i++) {
-		const struct ex_job_program *g = &e->job->programs.p[i];
-		struct nsx_rec *r = begin(e, NSX_PROGRAM);
-		nsx_set_i(r, NSX_PROGRAM_program, (int64_t)i);
-		set_known(r, NSX_PROGRAM_id, g->id);
-		nsx_set_s(r, NSX_PROGRAM_name, g->name);
-		nsx_set_s(r, NSX_PROGRAM_fingerprint, g->fingerprint);
-		nsx_set_s(r, NSX_PROGRAM_key, g->key);
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	for (size_t i = 0; i < e->job->aliases.n; i++) {
-		const struct ex_alias *a = &e->job->aliases.p[i];
-		struct nsx_rec *r = begin(e, NSX_ALIAS);
-		nsx_set_i(r, NSX_ALIAS_profile, a->profile);
-		nsx_set_i(r, NSX_ALIAS_program, a->program);
-		set_known(r, NSX_ALIAS_id, a->id);
-		nsx_set_s(r, NSX_ALIAS_fingerprint, a->fingerprint);
-		nsx_set_s(r, NSX_ALIAS_digest, a->digest);
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-static int
-emit_places(struct emit *e)
-{
-	for (size_t i = 0; i < e->job->groups.n; i++) {
-		struct nsx_rec *r = begin(e, NSX_GROUPS);
-		nsx_set_i(r, NSX_GROUPS_groups, (int64_t)i);
-		nsx_set_s(r, NSX_GROUPS_members, nsx_intern_str(&e->job->groups, (uint32_t)i));
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	for (size_t i = 0; i < e->job->stacks.n; i++) {
-		struct nsx_rec *r = begin(e, NSX_STACK);
-		nsx_set_i(r, NSX_STACK_stack, (int64_t)i);
-		nsx_set_s(r, NSX_STACK_frames, nsx_intern_str(&e->job->stacks, (uint32_t)i));
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-static int64_t
-number_in_program(const struct ex_job *job, size_t i)
-{
-	return (int64_t)(i - job->programs.p[job->insts.p[i].program].first_inst);
-}
-
-/* Instructions that are not modelled have no columns; work without dots has no math. */
-static void
-set_cost(struct nsx_rec *r, const struct nsx_hlo_cost *c)
-{
-	if (!c->modelled)
-		return;
-	nsx_set_i(r, NSX_INST_flops, c->flops);
-	if (c->flops)
-		nsx_set_s(r, NSX_INST_math, nsx_hlo_math_name(c->math));
-	nsx_set_i(r, NSX_INST_vector, c->vector);
-	nsx_set_i(r, NSX_INST_mem_bytes, c->mem_bytes);
-}
-
-static int
-emit_insts(struct emit *e)
-{
-	for (size_t i = 0; i < e->job->insts.n; i++) {
-		const struct ex_job_inst *n = &e->job->insts.p[i];
-		struct nsx_rec *r = begin(e, NSX_INST);
-		nsx_set_i(r, NSX_INST_program, n->program);
-		nsx_set_i(r, NSX_INST_inst, number_in_program(e->job, i));
-		nsx_set_s(r, NSX_INST_name, n->name);
-		nsx_set_i(r, NSX_INST_comm, n->comm);
-		nsx_set_s(r, NSX_INST_collective, n->collective);
-		if (n->info) {
-			nsx_set_s(r, NSX_INST_opcode, n->info->opcode);
-			set_known(r, NSX_INST_bytes, n->info->bytes);
-			nsx_set_s(r, NSX_INST_op_name, n->info->op_name);
-			nsx_set_s(r, NSX_INST_scheduling_name, n->info->scheduling_name);
-			set_cost(r, &n->info->cost);
-		}
-		if (n->groups != NSX_NONE)
-			nsx_set_i(r, NSX_INST_groups, n->groups);
-		if (n->stack != NSX_NONE)
-			nsx_set_i(r, NSX_INST_stack, n->stack);
-		if (done(e) != NSX_OK)
-			return NSX_ERR;
-	}
-	return NSX_OK;
-}
-
-static int
-emit_locs(struct emit *e)
-{
-	for (size_t i = 0; i < e->job->insts.n; i++) {
-		const struct ex_job_inst *n = &e->job->insts.p[i];
-		for (uint32_t k = 0; n->info && k < n->info->nlocs; k++) {
-			struct nsx_rec *r = begin(e, NSX_LOC);
-			uint32_t stack = e->job->loc_stacks.p[n->locs + k];
-			nsx_set_i(r, NSX_LOC_program, n->program);
-			nsx_set_i(r, NSX_LOC_inst, number_in_program(e->job, i));
-			nsx_set_s(r, NSX_LOC_op_name, n->p->info_locs.p[n->info->locs + k].op_name);
-			if (stack != NSX_NONE)
-				nsx_set_i(r, NSX_LOC_stack, stack);
-			if (done(e) != NSX_OK)
-				return NSX_ERR;
-		}
-	}
-	return NSX_OK;
-}
 
 /* ---- compilation and ranges without GPU work: by profile and host start */
 
@@ -256,11 +17,11 @@ set_thread(struct nsx_rec *r, const struct ex_profile *p, uint32_t range, int pi
 }
 
 static int
-emit_compile(struct emit *e, const struct ex_profile *p, const struct ex_compile *c)
+emit_compile(struct ex_emit *e, const struct ex_profile *p, const struct ex_compile *c)
 {
 	const struct nsx_range *range = &p->trace.ranges[c->range];
 	int64_t dur = nsx_extract_dur(range->start, range->end);
-	struct nsx_rec *r = begin(e, NSX_COMPILE);
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_COMPILE);
 
 	nsx_set_i(r, NSX_COMPILE_profile, p->number);
 	nsx_set_i(r, NSX_COMPILE_range, range->id);
@@ -275,11 +36,11 @@ emit_compile(struct emit *e, const struct ex_profile *p, const struct ex_compile
 	if (c->program != NSX_NONE)
 		nsx_set_i(r, NSX_COMPILE_program, p->programs.p[c->program].number);
 	nsx_set_s(r, NSX_COMPILE_name, nsx_intern_str(&p->strings, c->name));
-	return done(e);
+	return nsx_emit_done(e);
 }
 
 static int
-emit_compiles(struct emit *e, const struct ex_profile *p)
+emit_compiles(struct ex_emit *e, const struct ex_profile *p)
 {
 	struct nsx_sort_key *keys = malloc((p->compiles.n + 1) * sizeof *keys);
 	size_t n = 0;
@@ -314,7 +75,7 @@ levels_of(const struct nsx_trace *t)
 }
 
 static int
-find_levels(struct emit *e)
+find_levels(struct ex_emit *e)
 {
 	e->levels = calloc((size_t)e->job->n + 1, sizeof *e->levels);
 	if (!e->levels)
@@ -326,11 +87,11 @@ find_levels(struct emit *e)
 }
 
 static int
-emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
+emit_range(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
 	const struct nsx_trace *t = &p->trace;
 	const struct nsx_range *range = &t->ranges[i];
-	struct nsx_rec *r = begin(e, NSX_RANGE);
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_RANGE);
 
 	nsx_set_i(r, NSX_RANGE_profile, p->number);
 	nsx_set_i(r, NSX_RANGE_range, range->id);
@@ -349,7 +110,7 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 	}
 	if (range->gpu != NSX_NONE) {
 		const struct nsx_span *s = &t->spans[range->gpu];
-		set_known(r, NSX_RANGE_device, nsx_extract_global(p, s->device));
+		nsx_emit_set_known(r, NSX_RANGE_device, nsx_extract_global(p, s->device));
 		nsx_set_i(r, NSX_RANGE_start, s->start);
 		nsx_set_i(r, NSX_RANGE_dur, nsx_extract_dur(s->start, s->end));
 		nsx_set_i(r, NSX_RANGE_ops, s->ops);
@@ -358,17 +119,17 @@ emit_range(struct emit *e, const struct ex_profile *p, uint32_t i)
 	nsx_set_i(r, NSX_RANGE_host_dur, nsx_extract_dur(range->start, range->end));
 	if (range->flags & NSX_RANGE_UNFINISHED)
 		nsx_set_i(r, NSX_RANGE_unended, 1);
-	return done(e);
+	return nsx_emit_done(e);
 }
 
 /* ---- work, by time */
 
 static int
-emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *m)
+emit_module(struct ex_emit *e, const struct ex_profile *p, const struct ex_module *m)
 {
 	const struct nsx_range *range = &p->trace.ranges[m->range];
 	const struct nsx_span *s = &p->trace.spans[range->gpu];
-	struct nsx_rec *r = begin(e, NSX_MODULE);
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_MODULE);
 
 	nsx_set_i(r, NSX_MODULE_profile, p->number);
 	nsx_set_i(r, NSX_MODULE_program, p->programs.p[m->program].number);
@@ -381,17 +142,17 @@ emit_module(struct emit *e, const struct ex_profile *p, const struct ex_module *
 	nsx_set_i(r, NSX_MODULE_thunks, m->thunks);
 	nsx_set_s(r, NSX_MODULE_name, p->programs.p[m->program].name);
 	nsx_set_i(r, NSX_MODULE_range, range->id);
-	return done(e);
+	return nsx_emit_done(e);
 }
 
 static int
-emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th)
+emit_thunk(struct ex_emit *e, const struct ex_profile *p, const struct ex_thunk *th)
 {
 	const struct nsx_range *range = &p->trace.ranges[th->range];
 	const struct ex_module *m = &p->modules.p[th->module];
 	const struct nsx_extract_inst *inst = &p->insts.p[th->inst];
 	const struct ex_job_program *program = &e->job->programs.p[p->programs.p[m->program].number];
-	struct nsx_rec *r = begin(e, NSX_THUNK);
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_THUNK);
 
 	nsx_set_i(r, NSX_THUNK_profile, p->number);
 	nsx_set_i(r, NSX_THUNK_program, p->programs.p[m->program].number);
@@ -407,14 +168,14 @@ emit_thunk(struct emit *e, const struct ex_profile *p, const struct ex_thunk *th
 	nsx_set_i(r, NSX_THUNK_ops, th->ops);
 	nsx_set_i(r, NSX_THUNK_comm, e->job->insts.p[program->first_inst + inst->number].comm);
 	nsx_set_i(r, NSX_THUNK_range, range->id);
-	return done(e);
+	return nsx_emit_done(e);
 }
 
 /* Set whether the operation communicates: its instruction decides, if that is settled for its operations; else the name
  * of its kernel. And set the kind of collective: from the NCCL calls that it executes, else from its instruction, else
  * from the range around its launch, else from its name. */
 static void
-set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
+set_comm(struct ex_emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk, struct nsx_rec *r)
 {
 	const struct ex_job_inst *inst = NULL;
 	const char *own = nsx_extract_op_kind(p, i), *named = nsx_extract_op_named(p, i);
@@ -438,23 +199,23 @@ set_comm(struct emit *e, const struct ex_profile *p, uint32_t i, uint32_t thunk,
 	nsx_set_s(r, NSX_OP_collective, kind);
 	if (!c)
 		return;
-	set_known(r, NSX_OP_bytes, c->bytes);
+	nsx_emit_set_known(r, NSX_OP_bytes, c->bytes);
 	nsx_set_s(r, NSX_OP_comm_id, c->comm_id);
-	set_known(r, NSX_OP_calls, c->calls);
+	nsx_emit_set_known(r, NSX_OP_calls, c->calls);
 	if (c->group > 0)
 		nsx_set_i(r, NSX_OP_group, c->group);
 	nsx_set_s(r, NSX_OP_pair, c->pair);
 }
 
 static int
-emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
+emit_op(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
 	static const struct nsx_str types[NSX_OP_TYPES] = { { "kernel", 6 }, { "memcpy", 6 }, { "memset", 6 },
 	                                                    { "graph", 5 } };
 	const struct nsx_gpu_op *op = &p->trace.ops[i];
 	uint32_t module = op->range != NSX_NONE && p->module_at ? p->module_at[op->range] : NSX_NONE,
 	    thunk = nsx_extract_op_thunk(p, i);
-	struct nsx_rec *r = begin(e, NSX_OP);
+	struct nsx_rec *r = nsx_emit_begin(e, NSX_OP);
 
 	nsx_set_i(r, NSX_OP_profile, p->number);
 	nsx_set_i(r, NSX_OP_op, i);
@@ -467,7 +228,7 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 	nsx_set_i(r, NSX_OP_dur, nsx_extract_dur(op->start, op->end));
 	if (op->range != NSX_NONE)
 		nsx_set_i(r, NSX_OP_range, p->trace.ranges[op->range].id);
-	set_known(r, NSX_OP_bytes, op->bytes);
+	nsx_emit_set_known(r, NSX_OP_bytes, op->bytes);
 	if (op->graph_node != -1)
 		nsx_set_i(r, NSX_OP_graph_node, op->graph_node);
 	if (module != NSX_NONE) {
@@ -478,37 +239,37 @@ emit_op(struct emit *e, const struct ex_profile *p, uint32_t i)
 		nsx_set_i(r, NSX_OP_inst, p->insts.p[p->thunks.p[thunk].inst].number);
 	nsx_extract_set_op_host(p, i, r);
 	set_comm(e, p, i, thunk, r);
-	return done(e);
+	return nsx_emit_done(e);
 }
 
 static int
-emit_call(struct emit *e, const struct ex_profile *p, uint32_t i)
+emit_call(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
-	nsx_extract_set_call(p, i, begin(e, NSX_CALL));
-	return done(e);
+	nsx_extract_set_call(p, i, nsx_emit_begin(e, NSX_CALL));
+	return nsx_emit_done(e);
 }
 
 static int
-emit_overhead(struct emit *e, const struct ex_profile *p, uint32_t i)
+emit_overhead(struct ex_emit *e, const struct ex_profile *p, uint32_t i)
 {
-	nsx_extract_set_overhead(p, i, begin(e, NSX_OVERHEAD));
-	return done(e);
+	nsx_extract_set_overhead(p, i, nsx_emit_begin(e, NSX_OVERHEAD));
+	return nsx_emit_done(e);
 }
 
 /* A profile's events, and the current one. */
 struct cursor { struct ex_events events; const struct nsx_sort_start *next; };
 
 static bool
-before(const struct emit *e, struct cursor *const *a, struct cursor *const *b)
+before(const struct ex_emit *e, struct cursor *const *a, struct cursor *const *b)
 {
 	(void)e;
 	return nsx_extract_event_cmp((*a)->events.p, (*a)->next, (*b)->events.p, (*b)->next) < 0;
 }
 
-NSX_HEAP(cursors, struct cursor *, const struct emit *, before)
+NSX_HEAP(cursors, struct cursor *, const struct ex_emit *, before)
 
 static int
-emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
+emit_event(struct ex_emit *e, const struct ex_profile *p, const struct nsx_sort_start *ev)
 {
 	switch (ev->tag) {
 	case NSX_CALL:   return emit_call(e, p, ev->i);
@@ -522,14 +283,14 @@ emit_event(struct emit *e, const struct ex_profile *p, const struct nsx_sort_sta
 
 /* The next event of c, if there is one. */
 static int
-turn(struct emit *e, struct cursor *c)
+turn(struct ex_emit *e, struct cursor *c)
 {
 	c->next = nsx_extract_events_peek(&c->events);
 	return c->events.failed ? nsx_err_nomem(&e->err, c->events.p->input->path) : NSX_OK;
 }
 
 static int
-merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
+merge_events(struct ex_emit *e, struct cursor *all, struct cursor **heap)
 {
 	uint64_t events = 0, passed = 0;   /* for progress */
 	size_t n = 0;
@@ -565,7 +326,7 @@ merge_events(struct emit *e, struct cursor *all, struct cursor **heap)
 }
 
 static int
-emit_work(struct emit *e)
+emit_work(struct ex_emit *e)
 {
 	struct cursor *all = calloc((size_t)e->job->n + 1, sizeof *all);
 	struct cursor **heap = calloc((size_t)e->job->n + 1, sizeof *heap);
@@ -579,16 +340,11 @@ emit_work(struct emit *e)
 }
 
 static int
-emit_all(struct emit *e)
+emit_all(struct ex_emit *e)
 {
 	struct ex_job *job = e->job;
 
-	for (int i = 0; i < job->n; i++)
-		if (emit_profile(e, &job->profiles[i]) != NSX_OK)
-			return NSX_ERR;
-	if (emit_devices(e) != NSX_OK || emit_communicators(e) != NSX_OK || emit_programs(e) != NSX_OK ||
-	    emit_places(e) != NSX_OK ||
-	    emit_insts(e) != NSX_OK || emit_locs(e) != NSX_OK)
+	if (nsx_emit_metadata(e) != NSX_OK)
 		return NSX_ERR;
 	for (int i = 0; i < job->n; i++)
 		if (emit_compiles(e, &job->profiles[i]) != NSX_OK)
@@ -599,7 +355,7 @@ emit_all(struct emit *e)
 int
 nsx_extract_emit(struct ex_job *job, struct nsx_writer *out)
 {
-	struct emit e = { .job = job, .out = nsx_extract_outbox_open(out, job->opts->jobs) };
+	struct ex_emit e = { .job = job, .out = nsx_extract_outbox_open(out, job->opts->jobs) };
 
 	if (!e.out)
 		return nsx_err_nomem(job->err, NULL);

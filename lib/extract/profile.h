@@ -2,7 +2,8 @@
  *
  * The steps of extraction: nsx_trace_load (lib/nsys) gives ranges and their projection; find_devices names the GPUs;
  * find_runs turns XLA's ranges into modules and thunks; find_compiles into compile records. After all exports are done,
- * number.c gives devices, programs and instructions their numbers in the job, and emit.c writes the stream. */
+ * number.c gives devices, programs and instructions their numbers in the job, and emit.c, with emit_metadata.c,
+ * writes the stream. */
 #ifndef NSX_EXTRACT_PROFILE_H
 #define NSX_EXTRACT_PROFILE_H
 
