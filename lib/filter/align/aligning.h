@@ -144,7 +144,7 @@ int32_t nsx_align_shift(const struct al_job *j, uint32_t program, uint32_t devic
 /* Remove obs, sorted by instance, of collectives that do not involve all devices though it was assumed (screen.c). */
 int nsx_align_screen(struct al_job *j);
 
-/* From records to corrections (solve.c). */
+/* From records to corrections (solve.c, whose parts share solving.h). */
 int nsx_align_solve(struct al_job *j, struct al_corrections *g);
 
 /* ---- arithmetic (least_deviations.c) ---- */

@@ -12,197 +12,16 @@
  * devices' records. Where a set contains all devices that are connected, that is the result. Otherwise the skews of
  * many sets are combined: the mean of each set is an unknown, found by least absolute deviations (least_deviations.c).
  */
+#include "filter/align/solving.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "filter/align/aligning.h"
-
-/* With this many collectives of all devices, those of fewer devices are not needed. */
-enum { ENOUGH = 8 };
-
-struct set {
-	uint32_t ndev, ninst, npairs;   /* number of collectives; of pairwise exchanges */
-	uint32_t first;       /* obs of one of its instances, which gives the members */
-	uint32_t clock;       /* one of its clocks */
-	bool     pairs;       /* of permutations only */
-	bool     apart;       /* contains several clocks */
-	bool     used;
-};
-
-/* A clock's skew in a set. */
-struct skew { uint32_t set, clock; size_t n; al_wide twice; uint32_t ndev; double value, rate; };
-
-struct solving {
-	struct al_job        *j;
-	struct nsx_intern     members;     /* devices of a set, by set */
-	NSX_VEC(struct set)   sets;
-	NSX_VEC(struct skew)  skews;
-	uint32_t             *parent;      /* of clocks; a root stands for its component */
-	uint32_t             *weight;      /* of clocks: profiled devices */
-	uint32_t             *enough;       /* by root: the set of all its devices if it is enough, NSX_NONE */
-	uint32_t             *devices;     /* by root: profiled devices */
-	double               *x, *rate;    /* by clock */
-	double               *value;       /* by clock: x before it was rounded */
-	double               *half;        /* by root: half of what its collectives span, ns; 0 without drift */
-	int64_t              *ref;
-	int64_t              *count;       /* by clock: collectives */
-};
-
-static uint32_t
-root_of(struct solving *s, uint32_t c)
-{
-	while (s->parent[c] != c)
-		c = s->parent[c] = s->parent[s->parent[c]];
-	return c;
-}
-
-/* ---- instances and sets ---- */
-
-static int
-by_instance(const void *x, const void *y)
-{
-	const struct al_obs *a = x, *b = y;
-
-	if (a->collective != b->collective)
-		return a->collective < b->collective ? -1 : 1;
-	if (a->execution != b->execution)
-		return a->execution < b->execution ? -1 : 1;
-	if (a->occurrence != b->occurrence)
-		return a->occurrence < b->occurrence ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->end > b->end) - (a->end < b->end);
-}
-
-/* The set of these n records; NSX_NONE when out of memory. */
-static uint32_t
-set_of(struct solving *s, uint32_t first, uint32_t n, uint32_t *devices)
-{
-	const struct al_job *j = s->j;
-	const struct al_obs *o = &j->obs.p[first];
-	struct set set = { .ndev = n, .first = first, .clock = j->devices.p[o->device].clock, .pairs = true };
-
-	for (uint32_t i = 0; i < n; i++) {
-		devices[i] = o[i].device;
-		set.apart = set.apart || j->devices.p[o[i].device].clock != set.clock;
-	}
-	uint32_t at = nsx_intern(&s->members, (struct nsx_str){ (const char *)devices, n * sizeof *devices });
-	if (at != NSX_NONE && at == s->sets.n && !nsx_vec_push(&s->sets, set))
-		return NSX_NONE;
-	return at;
-}
-
-static int
-find_instances(struct solving *s)
-{
-	struct al_job *j = s->j;
-	const struct al_obs *o = j->obs.p;
-	uint32_t *devices = malloc((j->devices.n + 1) * sizeof *devices);
-	int64_t twice = 0;
-	int rc = devices ? NSX_OK : nsx_err_nomem(j->err, NULL);
-
-	for (size_t i = 0, k; i < j->obs.n && rc == NSX_OK; i = k) {
-		bool distinct = true;
-
-		for (k = i + 1; k < j->obs.n && o[k].collective == o[i].collective &&
-		     o[k].execution == o[i].execution && o[k].occurrence == o[i].occurrence; k++)
-			distinct = distinct && o[k].device != o[k - 1].device;
-		twice += !distinct;
-		if (!distinct || k - i < 2)
-			continue;
-		uint32_t at = set_of(s, (uint32_t)i, (uint32_t)(k - i), devices);
-		if (at == NSX_NONE || !nsx_vec_push(&j->instances,
-		    ((struct al_instance){ (uint32_t)i, (uint32_t)(k - i), at }))) {
-			rc = nsx_err_nomem(j->err, NULL);
-		} else {
-			bool pairs = j->collectives.p[o[i].collective].pairs;
-			s->sets.p[at].npairs += pairs;
-			s->sets.p[at].ninst += !pairs;
-			s->sets.p[at].pairs = s->sets.p[at].ninst == 0;
-		}
-	}
-	free(devices);
-	nsx_diag_add(j->diags, NSX_WARNING, "", twice, "collectives with two records on one device: not used");
-	return rc;
-}
-
-/* The number of collectives of a set that are used. */
-static uint32_t
-set_size(const struct set *set)
-{
-	return set->pairs ? set->npairs : set->ninst;
-}
-
-/* A set that holds only pairwise exchanges is used as such; in others these do not count. */
-static bool
-counts(const struct solving *s, const struct al_instance *in)
-{
-	const struct set *set = &s->sets.p[in->set];
-
-	return set->used && (set->pairs || !s->j->collectives.p[s->j->obs.p[in->first].collective].pairs);
-}
-
-/* Whether the set's clocks are not all connected yet; if `connect`, they are afterwards. */
-static bool
-opens(struct solving *s, const struct set *set, bool connect)
-{
-	const struct al_job *j = s->j;
-	bool any = false;
-
-	for (uint32_t i = 0; i < set->ndev; i++) {
-		uint32_t a = root_of(s, set->clock),
-		    b = root_of(s, j->devices.p[j->obs.p[set->first + i].device].clock);
-		any = any || a != b;
-		if (connect && a != b)
-			s->parent[a < b ? b : a] = a < b ? a : b;
-	}
-	return any;
-}
-
-/* Devices that exchange only in pairs end at different times: such sets are used only where nothing else connects
- * clocks. */
-static void
-choose_sets(struct solving *s)
-{
-	for (size_t i = 0; i < s->sets.n; i++)
-		if (!s->sets.p[i].pairs && s->sets.p[i].apart) {
-			s->sets.p[i].used = true;
-			opens(s, &s->sets.p[i], true);
-		}
-	for (size_t i = 0; i < s->sets.n; i++)
-		s->sets.p[i].used = s->sets.p[i].used || (s->sets.p[i].pairs && s->sets.p[i].apart &&
-		                                          opens(s, &s->sets.p[i], false));
-	for (size_t i = 0; i < s->sets.n; i++)
-		if (s->sets.p[i].used && s->sets.p[i].pairs)
-			opens(s, &s->sets.p[i], true);
-	for (uint32_t c = 0; c < s->j->nclocks; c++)
-		s->devices[root_of(s, c)] += s->weight[c];
-	for (size_t i = 0; i < s->sets.n; i++) {
-		struct set *set = &s->sets.p[i];
-		uint32_t root = root_of(s, set->clock);
-		if (set->used && set->ndev == s->devices[root] && (s->enough[root] == NSX_NONE ||
-		    s->sets.p[s->enough[root]].pairs))
-			s->enough[root] = (uint32_t)i;
-	}
-	/* One set that is enough, or the only one, makes others of its component unnecessary. */
-	for (size_t i = 0; i < s->sets.n; i++) {
-		uint32_t *enough = &s->enough[root_of(s, s->sets.p[i].clock)];
-		if (s->sets.p[i].used && *enough != NSX_NONE && *enough != i
-		    && (s->sets.p[*enough].pairs || s->sets.p[*enough].ninst < ENOUGH))
-			*enough = NSX_NONE;
-	}
-	for (size_t i = 0; i < s->sets.n; i++) {
-		uint32_t enough = s->enough[root_of(s, s->sets.p[i].clock)];
-		s->sets.p[i].used = s->sets.p[i].used && (enough == NSX_NONE || enough == i);
-	}
-}
 
 /* ---- skews ---- */
 
 /* num: by record, n * (end - mean end). */
 static int
-find_nums(struct solving *s)
+find_nums(struct al_solving *s)
 {
 	struct al_job *j = s->j;
 	size_t kept = 0;
@@ -215,7 +34,7 @@ find_nums(struct solving *s)
 		const struct al_obs *o = &j->obs.p[in.first];
 		al_wide sum = 0;
 
-		if (!counts(s, &in))
+		if (!nsx_align_counts(s, &in))
 			continue;
 		for (uint32_t k = 0; k < in.n; k++)
 			sum += o[k].end;
@@ -254,11 +73,11 @@ by_set(const void *x, const void *y)
 	return (a->first > b->first) - (a->first < b->first);
 }
 
-typedef int (*each_set)(struct solving *s, uint32_t set, struct part *p, size_t n);
+typedef int (*each_set)(struct al_solving *s, uint32_t set, struct part *p, size_t n);
 
 /* Call fn for every set used, with its records by clock and skew. */
 static int
-for_each_set(struct solving *s, each_set fn)
+for_each_set(struct al_solving *s, each_set fn)
 {
 	struct al_job *j = s->j;
 	NSX_VEC(struct part) parts = { 0 };
@@ -284,17 +103,17 @@ for_each_set(struct solving *s, each_set fn)
 }
 
 static int
-medians(struct solving *s, uint32_t set, struct part *p, size_t n)
+medians(struct al_solving *s, uint32_t set, struct part *p, size_t n)
 {
 	uint32_t ndev = s->sets.p[set].ndev;
 
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && p[k].clock == p[i].clock; k++)
 			;
-		struct skew sk = { .set = set, .clock = p[i].clock, .n = k - i, .ndev = ndev };
+		struct al_skew sk = { .set = set, .clock = p[i].clock, .n = k - i, .ndev = ndev };
 		sk.twice = (al_wide)p[i + (k - i - 1) / 2].num + p[i + (k - i) / 2].num;
 		sk.value = (double)sk.twice / (2.0 * ndev);
-		s->count[p[i].clock] += set_size(&s->sets.p[set]);
+		s->count[p[i].clock] += al_set_size(&s->sets.p[set]);
 		if (!nsx_vec_push(&s->skews, sk))
 			return nsx_err_nomem(s->j->err, NULL);
 	}
@@ -305,7 +124,7 @@ medians(struct solving *s, uint32_t set, struct part *p, size_t n)
 
 /* Solve components without a set of all for value (or rate, times scale) of the skews, into x. */
 static int
-solve_stars(struct solving *s, bool rate, double scale, double *x)
+solve_stars(struct al_solving *s, bool rate, double scale, double *x)
 {
 	size_t n = s->skews.n;
 	uint32_t *node = malloc((n + 1) * sizeof *node), *star = malloc((n + 1) * sizeof *star);
@@ -314,9 +133,9 @@ solve_stars(struct solving *s, bool rate, double scale, double *x)
 	int rc = node && star && y && w ? NSX_OK : nsx_err_nomem(s->j->err, NULL);
 
 	for (size_t i = 0; i < n && rc == NSX_OK; i++) {
-		const struct skew *k = &s->skews.p[i];
+		const struct al_skew *k = &s->skews.p[i];
 
-		if (s->enough[root_of(s, k->clock)] != NSX_NONE)
+		if (s->enough[al_root_of(s, k->clock)] != NSX_NONE)
 			continue;
 		node[d.n] = k->clock;
 		star[d.n] = k->set;
@@ -334,7 +153,7 @@ solve_stars(struct solving *s, bool rate, double scale, double *x)
 
 /* Shift each component without a set of all so that the mean over its devices is 0. */
 static int
-centre(struct solving *s, double *x)
+centre(struct al_solving *s, double *x)
 {
 	uint32_t n = s->j->nclocks;
 	double *mean = calloc(n + 1, sizeof *mean);
@@ -342,21 +161,21 @@ centre(struct solving *s, double *x)
 	if (!mean)
 		return nsx_err_nomem(s->j->err, NULL);
 	for (uint32_t c = 0; c < n; c++)
-		mean[root_of(s, c)] += x[c] * s->weight[c] / fmax(s->devices[root_of(s, c)], 1);
+		mean[al_root_of(s, c)] += x[c] * s->weight[c] / fmax(s->devices[al_root_of(s, c)], 1);
 	for (uint32_t c = 0; c < n; c++)
-		if (s->enough[root_of(s, c)] == NSX_NONE)
-			x[c] -= mean[root_of(s, c)];
+		if (s->enough[al_root_of(s, c)] == NSX_NONE)
+			x[c] -= mean[al_root_of(s, c)];
 	free(mean);
 	return NSX_OK;
 }
 
 static int
-solve_offsets(struct solving *s)
+solve_offsets(struct al_solving *s)
 {
 	if (for_each_set(s, medians) != NSX_OK)
 		return NSX_ERR;
 	for (size_t i = 0; i < s->skews.n; i++) {
-		const struct skew *k = &s->skews.p[i];
+		const struct al_skew *k = &s->skews.p[i];
 		/* The initial value of the iteration for components with several sets; the exact result where one set
 		 * is used. */
 		s->x[k->clock] = (double)nsx_align_round_div(k->twice, 2 * (al_wide)k->ndev);
@@ -365,7 +184,7 @@ solve_offsets(struct solving *s)
 	if (solve_stars(s, false, 1, s->x) != NSX_OK || centre(s, s->x) != NSX_OK)
 		return NSX_ERR;
 	for (uint32_t c = 0; c < s->j->nclocks; c++) {
-		if (s->enough[root_of(s, c)] == NSX_NONE)
+		if (s->enough[al_root_of(s, c)] == NSX_NONE)
 			s->value[c] = s->x[c];
 		s->x[c] = round(s->x[c]);
 	}
@@ -376,7 +195,7 @@ solve_offsets(struct solving *s)
 
 /* The skew of every clock of the set as a line over its time. */
 static int
-lines(struct solving *s, uint32_t set, struct part *p, size_t n)
+lines(struct al_solving *s, uint32_t set, struct part *p, size_t n)
 {
 	const struct al_job *j = s->j;
 	double ndev = s->sets.p[set].ndev, *t = malloc((4 * n + 1) * sizeof *t), a, b;
@@ -384,7 +203,7 @@ lines(struct solving *s, uint32_t set, struct part *p, size_t n)
 	if (!t)
 		return nsx_err_nomem(j->err, NULL);
 	for (size_t i = 0, k; i < n; i = k) {
-		struct skew sk = { .set = set, .clock = p[i].clock };
+		struct al_skew sk = { .set = set, .clock = p[i].clock };
 		for (k = i; k < n && p[k].clock == p[i].clock; k++) {
 			t[k - i] = (double)nsx_sub_sat(j->obs.p[p[k].obs].end, s->ref[p[i].clock], NULL);
 			t[n + k - i] = (double)p[k].num / ndev;
@@ -404,7 +223,7 @@ lines(struct solving *s, uint32_t set, struct part *p, size_t n)
 
 /* The time at which each component's line is centred: the middle of its collectives, on each clock. */
 static int
-find_refs(struct solving *s)
+find_refs(struct al_solving *s)
 {
 	const struct al_job *j = s->j;
 	int64_t *lo = malloc((j->nclocks + 1) * sizeof *lo), *hi = malloc((j->nclocks + 1) * sizeof *hi);
@@ -416,13 +235,13 @@ find_refs(struct solving *s)
 	}
 	for (size_t i = 0; i < j->instances.n && rc == NSX_OK; i++)
 		for (uint32_t o = j->instances.p[i].first; o < j->instances.p[i].first + j->instances.p[i].n; o++) {
-			uint32_t c = j->devices.p[j->obs.p[o].device].clock, root = root_of(s, c);
+			uint32_t c = j->devices.p[j->obs.p[o].device].clock, root = al_root_of(s, c);
 			int64_t t = nsx_sub_sat(j->obs.p[o].end, llround(s->x[c]), NULL);
 			lo[root] = t < lo[root] ? t : lo[root];
 			hi[root] = t > hi[root] ? t : hi[root];
 		}
 	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++) {
-		uint32_t root = root_of(s, c);
+		uint32_t root = al_root_of(s, c);
 		if (lo[root] <= hi[root])
 			s->ref[c] = nsx_add_sat(lo[root] + (int64_t)(((uint64_t)hi[root] - (uint64_t)lo[root]) / 2),
 			                        llround(s->x[c]), NULL);
@@ -435,7 +254,7 @@ find_refs(struct solving *s)
 }
 
 static int
-solve_drift(struct solving *s)
+solve_drift(struct al_solving *s)
 {
 	const double scale = 1e9;   /* rates in ns a second are of the size of offsets */
 	int64_t wild = 0;
@@ -464,131 +283,26 @@ solve_drift(struct solving *s)
 	return NSX_OK;
 }
 
-/* ---- corrections ---- */
-
-/* Corrections of a stream that is already aligned: none in a component whose clocks would move by less than a
- * nanosecond relative to each other, with drift by less than five, at both ends of the time that was compared. The
- * median of a clock's skews need not be 0 after a correction, and half a nanosecond is rounded away from zero: without
- * this rule each further pass would move all clocks together. Lines fitted to times that the previous pass rounded
- * differ from its lines by a few nanoseconds. */
-static int
-rest(struct solving *s)
-{
-	uint32_t n = s->j->nclocks;
-	double *x = calloc(n + 1, sizeof *x), *rate = calloc(n + 1, sizeof *rate), least = s->j->opts->drift ? 5 : 1;
-	bool *moves = calloc(n + 1, sizeof *moves);
-	int rc = x && rate && moves ? NSX_OK : nsx_err_nomem(s->j->err, NULL);
-
-	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
-		uint32_t root = root_of(s, c);
-		x[root] += s->value[c] * s->weight[c] / fmax(s->devices[root], 1);
-		rate[root] += s->rate[c] * s->weight[c] / fmax(s->devices[root], 1);
-	}
-	for (uint32_t c = 0; rc == NSX_OK && c < n; c++) {
-		uint32_t root = root_of(s, c);
-		moves[root] |= s->weight[c] && fabs(s->value[c] - x[root]) + fabs(s->rate[c] - rate[root]) *
-		    s->half[root] >= least;
-	}
-	for (uint32_t c = 0; rc == NSX_OK && c < n; c++)
-		if (!moves[root_of(s, c)])
-			s->x[c] = s->rate[c] = 0;
-	free(x);
-	free(rate);
-	free(moves);
-	return rc;
-}
-
-/* The distance of each component from the mean according to start-of-session times, if all profiles have them: by root,
- * whole ns. Within a component collectives are more precise. */
-static int
-place_components(struct solving *s, int64_t *at)
-{
-	const struct al_job *j = s->j;
-	al_wide *sum = calloc(j->nclocks + 1, sizeof *sum), all = 0;
-	int64_t *n = calloc(j->nclocks + 1, sizeof *n);
-	bool told = !j->aligned && j->devices.n > 0;
-	int rc = sum && n ? NSX_OK : nsx_err_nomem(j->err, NULL);
-
-	for (size_t i = 0; i < j->comm.cat.profiles.n; i++)
-		told = told && (j->comm.cat.profiles.p[i].start_utc != NSX_ABSENT ||
-		                !(j->comm.cat.profiles.p[i].listed || j->comm.cat.profiles.p[i].ndevices));
-	for (uint32_t i = 0; i < j->devices.n; i++)
-		told = told && nsx_align_session_start(j, i) != NSX_ABSENT;
-	for (uint32_t i = 0; told && rc == NSX_OK && i < j->devices.n; i++) {
-		uint32_t root = root_of(s, j->devices.p[i].clock);
-		/* Relative to one of them, sums stay small. */
-		al_wide utc = (al_wide)nsx_align_session_start(j, i) - nsx_align_session_start(j, 0);
-		sum[root] += utc;
-		n[root]++;
-		all += utc;
-	}
-	/* The times of a session that started later are smaller: they increase by that. */
-	for (uint32_t c = 0; told && rc == NSX_OK && c < j->nclocks; c++)
-		if (n[c])
-			at[c] = nsx_align_round_div(all * n[c] - sum[c] * (al_wide)j->devices.n,
-			                            (al_wide)n[c] * (al_wide)j->devices.n);
-	free(sum);
-	free(n);
-	return rc;
-}
-
-static void
-say(const struct solving *s, uint32_t components, uint32_t aligned, uint32_t lone)
-{
-	struct al_job *j = s->j;
-	uint32_t clocks = 0;
-
-	for (uint32_t c = 0; c < j->nclocks; c++)
-		clocks += s->weight[c] > 0;
-	if (clocks < 2)
-		nsx_diag_add(j->diags, NSX_INFO, "", 1, j->devices.n ? "nothing to align: all GPU work is on one clock"
-		             : "nothing to align: no devices");
-	else if (aligned == 0)
-		nsx_diag_add(j->diags, NSX_WARNING, "", 1,
-		             "nothing to align: no collective involves devices of different clocks");
-	else if (lone)
-		nsx_diag_add(j->diags, NSX_WARNING, "", lone,
-		             "devices share no collective with others and could not be aligned");
-	if (components > 1)
-		nsx_diag_add(j->diags, NSX_WARNING, "", components,
-		             "groups of devices share no collectives: each group is aligned only within itself");
-}
+/* ---- the whole ---- */
 
 static int
-give(struct solving *s, struct al_corrections *g)
+by_instance(const void *x, const void *y)
 {
-	struct al_job *j = s->j;
-	int64_t *at = calloc(j->nclocks + 1, sizeof *at);
-	uint32_t *number = malloc((j->nclocks + 1) * sizeof *number), next = 0, components = 0, aligned = 0, lone = 0;
-	int rc = at && number ? place_components(s, at) : nsx_err_nomem(j->err, NULL);
+	const struct al_obs *a = x, *b = y;
 
-	for (uint32_t c = 0; c < j->nclocks && rc == NSX_OK; c++)
-		number[c] = NSX_NONE;
-	for (uint32_t i = 0; i < j->devices.n && rc == NSX_OK; i++) {
-		const struct al_device *d = &j->devices.p[i];
-		uint32_t c = d->clock, root = root_of(s, c);
-
-		if (number[root] == NSX_NONE) {
-			number[root] = next++;
-			components += s->count[c] > 0;
-		}
-		aligned += s->count[c] > 0;
-		lone += s->count[c] == 0 && d->profiled;
-		struct al_clock k = { .device = j->comm.cat.devices.p[i].number, .report = nsx_align_report_name(j, i),
-		                      .collectives = s->count[c],
-		                      .component = number[root], .fix = { s->x[c] + (double)at[root], s->rate[c],
-		                      	s->rate[c] != 0 ? s->ref[c] : 0 } };
-		rc = nsx_align_corrections_add(g, &k, j->err);
-	}
-	if (rc == NSX_OK)
-		say(s, components, aligned, lone);
-	free(at);
-	free(number);
-	return rc;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
+	if (a->execution != b->execution)
+		return a->execution < b->execution ? -1 : 1;
+	if (a->occurrence != b->occurrence)
+		return a->occurrence < b->occurrence ? -1 : 1;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
 }
 
 static bool
-make_room(struct solving *s)
+make_room(struct al_solving *s)
 {
 	size_t n = s->j->nclocks + 1;
 
@@ -617,13 +331,13 @@ make_room(struct solving *s)
 int
 nsx_align_solve(struct al_job *j, struct al_corrections *g)
 {
-	struct solving s = { .j = j };
+	struct al_solving s = { .j = j };
 	int rc = make_room(&s) ? NSX_OK : nsx_err_nomem(j->err, NULL);
 
 	if (j->obs.n)
 		qsort(j->obs.p, j->obs.n, sizeof *j->obs.p, by_instance);
-	if (rc == NSX_OK && (rc = nsx_align_screen(j)) == NSX_OK && (rc = find_instances(&s)) == NSX_OK) {
-		choose_sets(&s);
+	if (rc == NSX_OK && (rc = nsx_align_screen(j)) == NSX_OK && (rc = nsx_align_find_instances(&s)) == NSX_OK) {
+		nsx_align_choose_sets(&s);
 		rc = find_nums(&s);
 	}
 	if (rc == NSX_OK && j->instances.n)
@@ -633,9 +347,9 @@ nsx_align_solve(struct al_job *j, struct al_corrections *g)
 	if (rc == NSX_OK && j->opts->drift)
 		rc = solve_drift(&s);
 	if (rc == NSX_OK && j->aligned)
-		rc = rest(&s);
+		rc = nsx_align_rest(&s);
 	if (rc == NSX_OK)
-		rc = give(&s, g);
+		rc = nsx_align_give(&s, g);
 	nsx_intern_free(&s.members);
 	free(s.sets.p);
 	free(s.skews.p);
