@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "job/catalogue_index.h"
 #include "stream/fields.h"
 #include "stream/kinds.h"
 #include "stream/order.h"
@@ -39,9 +40,6 @@ enum nsx_cat_keep {
 	NSX_CAT_NAMES    = 64,  /* of instructions: name, scheduling_name */
 	NSX_CAT_COSTS    = 128  /* of instructions: flops, math, vector, mem_bytes */
 };
-
-/* Numbers to indices; numbers that are nearly dense take 4 bytes each. {0} is empty. */
-struct nsx_cat_index { uint32_t *dense; uint32_t ndense, known; struct nsx_map sparse; };
 
 /* Strings are numbers in nsx_catalogue.strings, NSX_NONE if absent; other members are columns of the same name. */
 struct nsx_cat_profile {
