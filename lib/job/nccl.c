@@ -268,32 +268,64 @@ apart(const struct ends *e, int64_t shift)
 	return to > from ? to - from : 0;
 }
 
-/* The shift of d's numbers. Shifts nearest to 0 are tried first; the median is computed only if at least half of the
- * distances are not above the best one. */
+/* The number of ends before t. They are sorted, as operations of one communicator do not overlap. */
 static int64_t
-best_shift(const struct ends *e)
+before(const int64_t *ends, int64_t n, int64_t t)
 {
-	int64_t best = 0, median = INT64_MAX, pairs = 0, shorter = e->nr < e->nd ? e->nr : e->nd;
+	int64_t lo = 0, hi = n;
 
+	while (lo < hi) {
+		int64_t mid = lo + (hi - lo) / 2;
+		if (ends[mid] < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The best shift so far. need: how many pairs a shift must have. */
+struct shift { int64_t best, median, pairs, need; };
+
+/* Try shifts from `from`, those nearest to it first; the median is computed only if at least half of the distances are
+ * not above the best one. */
+static void
+try_shifts(const struct ends *e, int64_t from, struct shift *s)
+{
 	for (int64_t step = 0; step <= 2 * SHIFT_MAX; step++) {
-		int64_t shift = step % 2 ? -(step / 2 + 1) : step / 2;
-		if (shift < -SHIFT_MAX || -shift >= e->nd || shift >= e->nr)
+		int64_t shift = from + (step % 2 ? -(step / 2 + 1) : step / 2);
+		if (shift < from - SHIFT_MAX || -shift >= e->nd || shift >= e->nr)
 			continue;
 		int64_t n = apart(e, shift), rank = (n + 1) / 2, within = 0;
-		if (n <= 0 || 2 * n < shorter)
+		if (n <= 0 || 2 * n < s->need)
 			continue;
 		for (int64_t i = 0; i < n; i++)
-			within += e->room[i] <= median;
+			within += e->room[i] <= s->median;
 		if (within < rank)
 			continue;
 		int64_t m = kth(e->room, (size_t)n, (size_t)rank - 1);
-		if (m < median || (m == median && n > pairs)) {
-			best = shift;
-			median = m;
-			pairs = n;
-		}
+		if (m < s->median || (m == s->median && n > s->pairs))
+			*s = (struct shift){ shift, m, n, s->need };
 	}
-	return best;
+}
+
+/* The shift of d's numbers. Captures that began at about the same call have one near 0. In others the ends tell where
+ * to search: in the middle of the time that both captures cover, the calls that d and the reference had made differ by
+ * about the shift. */
+static int64_t
+best_shift(const struct ends *e)
+{
+	int64_t shorter = e->nr < e->nd ? e->nr : e->nd;
+	int64_t lo = e->r[0] > e->d[0] ? e->r[0] : e->d[0], hi = e->r[e->nr - 1] < e->d[e->nd - 1] ? e->r[e->nr - 1]
+	    : e->d[e->nd - 1];
+	int64_t common = before(e->d, e->nd, hi) - before(e->d, e->nd, lo) + 1, middle = lo / 2 + hi / 2;
+	struct shift s = { 0, INT64_MAX, 0, lo <= hi && common < shorter ? common : shorter };
+	int64_t from = before(e->r, e->nr, middle) - before(e->d, e->nd, middle);
+
+	try_shifts(e, 0, &s);
+	if (lo <= hi && from)
+		try_shifts(e, from, &s);
+	return s.best;
 }
 
 /* Number operations [from, to) of one key, sorted by device and start. ends, room: as long. */

@@ -9,7 +9,8 @@
  *   device 1 ends at         201  302  400     0 1 2; shifted by 1 the ends are 1 and 2 apart, the minimum:
  *                                              numbers 1 2 3
  *
- * So instance 0 has a record of device 0 only, and instance 3 of device 1 only. */
+ * So instance 0 has a record of device 0 only, and instance 3 of device 1 only. Shifts are tried near 0, and near the
+ * one that the ends tell where captures began many calls apart. */
 #ifndef NSX_JOB_NCCL_H
 #define NSX_JOB_NCCL_H
 

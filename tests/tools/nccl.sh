@@ -106,6 +106,47 @@ nsysx-align -q "$T/late.nsx" | nsysx-collectives -q --each --tsv | cells device,
 cells device,dur,collective,comm_id,pair,seq <"$T/late/answers/nccl.tsv" | awk -F'\t' '$6 != ""' >"$T/true"
 same 'a capture that began later: its numbers are shifted' "$T/true" "$T/said"
 
+# ---- captures that began many calls apart
+
+# calls_apart N LATE PERIOD RANDOM [START0 START1]: a stream of N all-reduces on each of two devices; the second one's capture
+# began LATE calls later and its clock is 7 s ahead; a call ends PERIOD ns and up to RANDOM ns after the one before it
+calls_apart() {
+	awk -v N="$1" -v LATE="$2" -v PERIOD="$3" -v RANDOM="$4" '
+	function op(d, end, dur) { printf "%.0f\top\t%d\t%d\t%d\tkernel\tncclDevKernel_AllReduce\t%.0f\t%d\t4096\t1\tall-reduce\t0x1\t2\t1\n", end - dur, n++, d, d, end - dur, dur }
+	BEGIN {	x = 7; t = 1e9
+		for (i = 0; i < N + LATE; i++) {
+			x = (x * 16807) % 2147483647
+			t += PERIOD + (RANDOM ? x % RANDOM : 0)
+			if (i < N) op(0, t, 50000)
+			if (i >= LATE) op(1, t + 7e9 + x % 300, 30000)
+		} }' | sort -n | cut -f 2- >"$T/ops"
+	{	printf '#nsysx\t2\n#profile\tprofile:i\tname:s\tstart_utc:i\nprofile\t0\tr0\t%s\nprofile\t1\tr1\t%s\n' "${5-}" "${6-}"
+		printf '#device\tdevice:i\tprofile:i\tprocess:i\tlocal:i\tpid:i\tname:s\ndevice\t0\t0\t0\t0\t10\tGPU\ndevice\t1\t1\t1\t0\t11\tGPU\n'
+		printf '#op\top:i\tprofile:i\tdevice:i\ttype:s\tname:s\tstart:i\tdur:i\tbytes:i\tcomm:i\tcollective:s\tcomm_id:s\tgroup:i\tcalls:i\n'
+		cat "$T/ops"
+		printf '#end\trecords:i\nend\t%d\n' $((2 * $1 + 4))
+	} >"$T/calls"
+	nsysx-align "$T/calls" >"$T/calls.aligned" 2>"$T/calls.err"
+}
+
+# paired: how far the clocks are apart, in us; calls that both devices have, and calls of one
+paired() {
+	nsysx-view -q -t clock "$T/calls.aligned" | cells offset | awk '{ s[NR] = $1 } END { d = s[2] - s[1]; printf "%d ", (d < 0 ? -d : d) / 1000 }'
+	nsysx-collectives -q --each --tsv "$T/calls.aligned" | cells seq | uniq -c | awk '{ n[$1]++ } END { print n[2] + 0, n[1] + 0 }'
+}
+for late in 5 100 320; do
+	calls_apart 640 $late 1000000 200000
+	equal "captures of 640 calls that began $late apart: offset, pairs" "$(paired)" "7000000 $((640 - late)) $((2 * late))"
+	equal "... nothing is uncertain" "$(cat "$T/calls.err")" ''
+done
+calls_apart 6000 4000 1000000 200000
+equal 'captures that have a third of their calls in common' "$(paired)" '7000000 2000 8000'
+calls_apart 640 5 1000000 0 1790000007000000000 1790000000000000000
+equal 'calls at equal distances: the start of the sessions decides' "$(paired)" '7000000 635 10'
+ok '... with a warning' grep -q 'uncertain.*starts of the sessions tell' "$T/calls.err"
+calls_apart 640 5 1000000 0
+ok 'and a warning where it is unknown' grep -q 'uncertain.*unknown' "$T/calls.err"
+
 # ---- the same stream in other ways
 
 nsysx-extract -q --ops --spool "$T/2.28"/r*.sqlite >"$T/spooled"

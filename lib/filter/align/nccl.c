@@ -7,7 +7,10 @@
  *   clock a ends at  10  50  90     clock b ends at  1010  1050  1090     differences 1000 three times, 960 and 1040
  *     twice, 920 and 1080 once
  *
- * The offset is taken from the window of 100 us with most votes. */
+ * The offset is taken from the window of 100 us with most votes. Captures may begin thousands of calls apart, and ends
+ * that are thinned out on both clocks would have no instance in common: only one of the two lists is, so that each end
+ * that remains meets its partner. In a job whose steps are all equally long other offsets have nearly as many votes:
+ * among those the one that the starts of the sessions tell is taken. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +18,9 @@
 #include "filter/align/aligning.h"
 #include "stream/fields.h"
 
-enum { SAMPLES = 64, WINDOW = 100000 };
+/* PAIRS: of one like that are compared without thinning out; DIFFS: compared for two clocks; LIST: ends of one clock
+ * and like; SAMPLES, THIN: the most and the fewest ends to which a list is thinned out. */
+enum { WINDOW = 100000, SAMPLES = 64, PAIRS = SAMPLES * SAMPLES, DIFFS = 1 << 20, LIST = 1 << 16, THIN = DIFFS / LIST };
 
 /* Operations of one clock that are alike: [first, first + n) of `sample`. */
 struct votes { uint32_t like, clock, device; uint32_t first, n; };
@@ -27,6 +32,7 @@ struct voting {
 	NSX_VEC(int64_t)       diffs;
 	int64_t               *offset;    /* by clock */
 	bool                  *placed;
+	int64_t                guessed, told;   /* clocks for which several offsets have about as many votes */
 };
 
 /* Whether all devices of an instance end together: in other kinds a device need not wait for all. */
@@ -82,14 +88,14 @@ by_like(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-/* Those of one like and device, in order of start: at most SAMPLES of them, spread evenly. */
+/* Those of one like and device, in order of start. */
 static bool
 add_votes(struct voting *v, struct votes of, const struct nsx_sort_key *keys, size_t n)
 {
 	of.first = (uint32_t)v->samples.n;
-	of.n = n < SAMPLES ? (uint32_t)n : SAMPLES;
-	for (uint32_t i = 0; i < of.n; i++)
-		if (!nsx_vec_push(&v->samples, end_of(&v->j->nccl.ops.p[keys[n <= SAMPLES ? i : i * n / SAMPLES].i])))
+	of.n = (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
+		if (!nsx_vec_push(&v->samples, end_of(&v->j->nccl.ops.p[keys[i].i])))
 			return false;
 	return nsx_vec_push(&v->list, of);
 }
@@ -138,64 +144,142 @@ find_votes(struct voting *v)
 	return good;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int64_t
 size_of(int64_t v)
 {
 	return v < 0 ? nsx_sub_sat(0, v, NULL) : v;
 }
 
-/* The median of the window with most differences; of equal ones the narrowest, then the one nearest to 0. There is at
- * least one. */
-static int64_t
-elect(struct voting *v)
-{
-	int64_t *d = v->diffs.p, best_width = 0, best = 0;
-	size_t n = v->diffs.n, most = 0;
+/* A window of differences. */
+struct window { size_t n; int64_t width, median; };
 
-	qsort(d, n, sizeof *d, by_value);
-	for (size_t i = 0, k = 0; i < n; i++) {
-		while (k < n && nsx_sub_sat(d[k], d[i], NULL) <= WINDOW)
+/* How far from the offset that the starts of the sessions tell; from 0 if they tell none. */
+static int64_t
+off(int64_t offset, int64_t told)
+{
+	return size_of(nsx_sub_sat(offset, told == NSX_ABSENT ? 0 : told, NULL));
+}
+
+/* The window with most differences of those with at least `least` whose median is at most `near` from `told`; of equal
+ * ones the narrowest, then the nearest. n 0: there is none. The differences are sorted. */
+static struct window
+fullest(const struct voting *v, size_t least, int64_t told, int64_t near)
+{
+	const int64_t *d = v->diffs.p;
+	struct window best = { 0, 0, 0 };
+
+	for (size_t i = 0, k = 0; i < v->diffs.n; i++) {
+		while (k < v->diffs.n && nsx_sub_sat(d[k], d[i], NULL) <= WINDOW)
 			k++;
-		int64_t width = d[k - 1] - d[i], median = d[i + (k - i - 1) / 2];
-		if (k - i > most ||
-		    (k - i == most && (width < best_width || (width == best_width &&
-		                                              size_of(median) < size_of(best))))) {
-			most = k - i;
-			best_width = width;
-			best = median;
-		}
+		struct window w = { k - i, d[k - 1] - d[i], d[i + (k - i - 1) / 2] };
+		if (w.n < least || w.n < best.n || off(w.median, told) > near)
+			continue;
+		if (w.n > best.n || w.width < best.width || (w.width == best.width &&
+		    off(w.median, told) < off(best.median, told)))
+			best = w;
 	}
 	return best;
 }
 
-/* All differences between the ends of clocks a and b that may belong to one instance. False when out of memory. */
+/* The offset: the median of the fullest window, or of one that has nearly as many and that the sessions tell. There is
+ * at least one difference. */
+static int64_t
+elect(struct voting *v, int64_t told)
+{
+	int64_t nearest = INT64_MAX;
+
+	qsort(v->diffs.p, v->diffs.n, sizeof *v->diffs.p, nsx_sort_by_int);
+	struct window best = fullest(v, 1, told, INT64_MAX);
+	size_t many = best.n - best.n / 4;
+	bool several = false;
+	const int64_t *d = v->diffs.p;
+	for (size_t i = 0, k = 0; i < v->diffs.n; i++) {
+		while (k < v->diffs.n && nsx_sub_sat(d[k], d[i], NULL) <= WINDOW)
+			k++;
+		int64_t median = d[i + (k - i - 1) / 2], from = off(median, told);
+		if (k - i < many)
+			continue;
+		/* Windows that overlap the fullest one are not others. */
+		several |= size_of(nsx_sub_sat(median, best.median, NULL)) > WINDOW;
+		nearest = from < nearest ? from : nearest;
+	}
+	v->guessed += several && told == NSX_ABSENT;
+	v->told += several && told != NSX_ABSENT;
+	if (told != NSX_ABSENT && nsx_sub_sat(off(best.median, told), nearest, NULL) > WINDOW)
+		best = fullest(v, many, told, nearest + WINDOW);
+	return best.median;
+}
+
+/* At most n of the middle of a list. */
+static struct votes
+middle(struct votes x, uint32_t n)
+{
+	if (x.n > n) {
+		x.first += (x.n - n) / 2;
+		x.n = n;
+	}
+	return x;
+}
+
+/* The differences of one like, if there are few or, with `many`, if there are many. False when out of memory. */
+static bool
+differ_like(struct voting *v, const struct votes *a, const struct votes *b, bool many)
+{
+	struct votes x = middle(*a, LIST), y = middle(*b, LIST);
+	uint32_t longer = x.n > y.n ? x.n : y.n;
+	size_t thin = DIFFS / longer > THIN ? DIFFS / longer : THIN;
+
+	if (((uint64_t)a->n * b->n > PAIRS) != many)
+		return true;
+	if (thin > SAMPLES)
+		thin = SAMPLES;
+	size_t p = x.n <= y.n && many && x.n > thin ? thin : x.n, q = x.n > y.n && many && y.n > thin ? thin : y.n;
+	if (many && v->diffs.n && v->diffs.n + p * q > DIFFS)
+		return true;
+	for (size_t i = 0; i < p; i++)
+		for (size_t k = 0; k < q; k++)
+			if (!nsx_vec_push(&v->diffs, nsx_sub_sat(v->samples.p[y.first + k * y.n / q],
+			    v->samples.p[x.first + i * x.n / p], NULL)))
+				return false;
+	return true;
+}
+
+/* Differences between the ends of clocks a and b that may belong to one instance. False when out of memory. */
 static bool
 differ(struct voting *v, uint32_t a, uint32_t b)
 {
 	const struct votes *l = v->list.p;
 
 	v->diffs.n = 0;
-	for (size_t i = 0, k; i < v->list.n; i = k) {
-		const struct votes *x = NULL, *y = NULL;
-		for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
-			x = l[k].clock == a ? &l[k] : x;
-			y = l[k].clock == b ? &l[k] : y;
+	for (int many = 0; many < 2; many++)
+		for (size_t i = 0, k; i < v->list.n; i = k) {
+			const struct votes *x = NULL, *y = NULL;
+			for (k = i; k < v->list.n && l[k].like == l[i].like; k++) {
+				x = l[k].clock == a ? &l[k] : x;
+				y = l[k].clock == b ? &l[k] : y;
+			}
+			if (x && y && !differ_like(v, x, y, many))
+				return false;
 		}
-		for (uint32_t p = 0; x && y && p < x->n; p++)
-			for (uint32_t q = 0; q < y->n; q++)
-				if (!nsx_vec_push(&v->diffs, nsx_sub_sat(v->samples.p[y->first + q],
-				    v->samples.p[x->first + p], NULL)))
-					return false;
-	}
 	return true;
+}
+
+/* How far clock b should be ahead of clock a according to the start of their sessions; NSX_ABSENT: unknown. In an
+ * aligned stream it is not ahead. */
+static int64_t
+told_apart(const struct voting *v, uint32_t a, uint32_t b)
+{
+	int64_t start[2] = { NSX_ABSENT, NSX_ABSENT };
+
+	for (uint32_t i = (uint32_t)v->j->devices.n; i-- > 0;) {
+		if (v->j->devices.p[i].clock == a)
+			start[0] = nsx_align_session_start(v->j, i);
+		if (v->j->devices.p[i].clock == b)
+			start[1] = nsx_align_session_start(v->j, i);
+	}
+	if (v->j->aligned)
+		return 0;
+	return start[0] == NSX_ABSENT || start[1] == NSX_ABSENT ? NSX_ABSENT : nsx_sub_sat(start[0], start[1], NULL);
 }
 
 /* A clock that has its offset and shares a like with clock c, the lowest; NSX_NONE: none. */
@@ -233,7 +317,8 @@ vote(struct voting *v)
 				continue;
 			if (!differ(v, from, c))
 				return false;
-			v->offset[c] = nsx_add_sat(v->offset[from], elect(v), NULL);
+			v->offset[c] = nsx_add_sat(v->offset[from], elect(v, told_apart(v, from, c)),
+			                           NULL);
 			v->placed[c] = found = true;
 			left--;
 		}
@@ -300,6 +385,13 @@ nsx_align_use_nccl(struct al_job *j)
 		j->collectives.n = 0;
 		good = rc != NSX_OK || add_obs(j);
 	}
+	nsx_diag_add(j->diags, NSX_WARNING, "", v.told,
+		"clocks whose offset is uncertain: several fit NCCL's operations about equally well, the one nearest "
+		"to "
+	             "what the starts of the sessions tell is used");
+	nsx_diag_add(j->diags, NSX_WARNING, "", v.guessed,
+		"clocks whose offset is uncertain: several fit NCCL's operations about equally well, and the starts of "
+	             "the sessions are unknown");
 	free(v.list.p);
 	free(v.samples.p);
 	free(v.diffs.p);
