@@ -9,7 +9,7 @@
 enum { SLOWEST = 10 };
 
 static const char *by, *names, *cover, *variable;
-static bool totals, no_compile;
+static bool totals, no_compile, helpers;
 
 static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICES(0, "by", &by, "module|thunk|opcode|collective|device|total|range|kernel|source",
@@ -18,6 +18,8 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_STR(0, "cover", &cover, "SHARE", "ignore the programs beyond this share of module time [0.99]"),
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "by range: without what frameworks append, as they are, or with digits as # [key]"),
+	NSX_OPT_FLAG(0, "helpers", &helpers,
+	             "by range: also the GPU work that threads without such ranges launched meanwhile"),
 	NSX_OPT_FLAG(0, "no-compile", &no_compile, "ignore what runs within compilation, as autotuning does"),
 	NSX_OPT_MAYBE(0, "variable", &variable, "N", "the N slowest computations whose duration varies [10]"),
 	NSX_TOOL_SORT,
@@ -30,7 +32,7 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_END
 };
 static const struct nsx_cli cli = { "nsysx-summary",
-	"[--by WHAT] [--names FORM] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
+	"[--by WHAT] [--names FORM] [--helpers] [--cover SHARE] [--no-compile] [--variable[=N]] [--sort COLUMN] "
 	"[--tsv | --table | --json] [--only COLUMN=TEXT] [--top N] [--wide] [-o "
 	"FILE] [FILE]",
                                     "Print a table of where GPU time goes.", opts };
@@ -62,6 +64,8 @@ check(const struct nsx_summary_options *o, size_t n)
 		nsx_cli_misuse(&cli, "--no-compile goes with --by kernel and range");
 	if (names && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
 		nsx_cli_misuse(&cli, "--names goes with --by range");
+	if (helpers && !any_by(o, n, 1U << NSX_SUMMARY_RANGE))
+		nsx_cli_misuse(&cli, "--helpers goes with --by range");
 	nsx_tool_table_form(&cli);
 }
 
@@ -69,7 +73,8 @@ check(const struct nsx_summary_options *o, size_t n)
 static struct nsx_summary_options
 common(void)
 {
-	struct nsx_summary_options o = { .no_compile = no_compile, .require = nsx_tool_input.require };
+	struct nsx_summary_options o = { .no_compile = no_compile, .helpers = helpers,
+	                                 .require = nsx_tool_input.require };
 
 	if (names)
 		nsx_names_parse(names, &o.names);

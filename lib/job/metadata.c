@@ -51,6 +51,13 @@ nsx_profile_name_of(const struct nsx_rec *profile)
 	return nsx_string(profile, NSX_PROFILE_name);
 }
 
+struct nsx_device_process
+nsx_device_process_of(const struct nsx_rec *device)
+{
+	return (struct nsx_device_process){ nsx_int(device, NSX_DEVICE_device, NSX_ABSENT),
+		                            nsx_int(device, NSX_DEVICE_pid, NSX_ABSENT) };
+}
+
 int64_t *
 nsx_device_last_of(struct nsx_rec *device)
 {

@@ -26,6 +26,11 @@ struct nsx_program_names nsx_program_names_of(const struct nsx_rec *program);
 /* The profile's name; it belongs to the record. */
 struct nsx_str nsx_profile_name_of(const struct nsx_rec *profile);
 
+/* The number of a `device` record and the process that uses the device; NSX_ABSENT if absent. */
+struct nsx_device_process { int64_t device, pid; };
+
+struct nsx_device_process nsx_device_process_of(const struct nsx_rec *device);
+
 /* The position in a `device` record of the last start on the device, ns; NULL if it has none. */
 int64_t *nsx_device_last_of(struct nsx_rec *device);
 

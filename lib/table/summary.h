@@ -29,6 +29,7 @@ struct nsx_summary_options {
 	                             * instructions */
 	bool             no_compile; /* KERNEL and RANGE: omit what runs in ranges of compilation, such as autotuning */
 	enum nsx_names   names;     /* RANGE: ranges with the same shown name are one row */
+	bool             helpers;   /* RANGE: also what other threads of the process launched while a range was open */
 	const char      *require;   /* fail unless the stream has a record of this kind; NULL: none. If there are
 	                             * several options, that of the first is used */
 };

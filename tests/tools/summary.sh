@@ -246,6 +246,52 @@ domain name count total mean std min max ops host_total gpu_time gpu_self gpu_me
 - step 1 50 50 - 50 50 2 7 22 22 22 100
 END
 equal '... and counted' "$(nsysx-summary -v --by range "$T/removed" 2>&1 >"$T/got" | grep -c 'ranges whose operations are not in the stream: ignored (2)')" 1
+# Threads 11 and 13 of process 1 have ranges of class `step.#`; 12 has `bwd` only, 14 none. Operation 1 is launched in `step.0`. Both 2, of 12 in `bwd`, and
+# 3, of 14, help `step.0`, which alone is open; 3 also `bwd` and `empty`, which launches nothing, and 2 not `bwd`, as it is in it. 4 is of thread 13 itself.
+# 5 comes when nothing is open, 6 is of another process, 7 begins as `step.0` ends. At 430, `step.1` of thread 11 and `step.2` of 13 are open: 8, of device 0,
+# helps `step.1`, although `step.2` started later, as thread 13 has worked on device 1 only; 11, of device 1, helps `step.2`. `lone` has no row.
+stream >"$T/helped" <<'END'
+#device device:i profile:i pid:i
+#range profile:i range:i parent:i pid:i tid:i name:s start:i dur:i host_start:i host_dur:i ops:i
+#op profile:i op:i type:s device:i name:s start:i dur:i range:i tid:i host_start:i host_dur:i
+device 0 0 1
+device 1 0 1
+device 2 0 2
+range 0 1 - 1 11 step.0 65 5 0 100 1
+range 0 2 - 1 12 bwd 60 9 20 30 1
+op 0 2 kernel 0 k 60 9 2 12 30 2
+range 0 3 1 1 11 empty - - 40 20 -
+op 0 1 kernel 0 k 65 5 1 11 10 2
+op 0 3 kernel 0 k 70 7 - 14 45 2
+op 0 6 kernel 2 k 80 1 - 14 50 2
+op 0 7 kernel 0 k 102 3 - 14 100 2
+range 0 7 - 1 11 lone - - 110 2 -
+op 0 5 kernel 0 k 120 4 - 12 115 2
+range 0 4 - 1 13 step.0 300 40 200 50 1
+op 0 4 kernel 1 k 300 40 4 13 210 2
+range 0 5 - 1 11 step.1 500 60 400 100 1
+range 0 6 - 1 13 step.2 510 40 420 60 1
+op 0 9 kernel 0 k 500 60 5 11 405 2
+op 0 10 kernel 1 k 510 40 6 13 425 2
+op 0 8 kernel 0 k 560 8 - 12 430 2
+op 0 11 kernel 1 k 570 6 - 14 431 2
+END
+is 'with --helpers, the work that other threads launched meanwhile' --by range --helpers "$T/helped" <<'END'
+domain name count total mean std min max ops host_total gpu_time gpu_self gpu_mean gpu_percent gpu_helper
+- step.1 1 60 60 - 60 60 1 100 60 60 60 32.7868852459 8
+- step.0 2 45 22.5 24.7487373415 5 40 2 150 45 45 22.5 24.5901639344 16
+- step.2 1 40 40 - 40 40 1 60 40 40 40 21.8579234973 6
+- bwd 1 9 9 - 9 9 1 30 9 9 9 4.91803278689 7
+- empty 0 0 - - - - 0 0 0 0 - 0 7
+END
+nsysx-summary -v --by range --table "$T/helped" >"$T/got" 2>"$T/err"
+equal 'GPU work in no range is reported, with its threads' "$(grep -o '29 ns of GPU work.*' "$T/err")" \
+	'29 ns of GPU work, 15.8%, was launched in no range: thread 14 of process 1 16 ns, thread 12 of process 1 12 ns, thread 14 of process 2 1 ns (6)'
+equal '... below the table too' "$(grep -c '^29 ns of GPU work, 15.8%, was launched in no range: thread 14' "$T/got")" 1
+equal '... and that gpu_time is of own threads' "$(grep -c '^gpu_time counts only the work that the thread of a range launched' "$T/got")" 1
+nsysx-summary -v --by range --table "$T/nested" >"$T/got" 2>&1
+equal '... not where threads do not differ' "$(grep -c 'several threads' "$T/got")" 0
+fails '--helpers goes with ranges' 2 '--helpers goes with --by range' nsysx-summary --by kernel --helpers "$T/ops"
 # Every operation again, added to all ranges around it.
 cat >"$T/walk.awk" <<'END'
 BEGIN { FS = "\t" }

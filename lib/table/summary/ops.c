@@ -7,6 +7,7 @@
 #include "base/stat.h"
 #include "base/vec.h"
 #include "job/range_book.h"
+#include "table/summary/helpers.h"
 
 enum { K_TYPE, K_NAME, K_COUNT, K_TOTAL, K_MEAN, K_STD, K_MIN, K_MAX, K_PERCENT, K_NCOLS };
 
@@ -23,7 +24,8 @@ static const struct nsx_table_col kernel_cols[K_NCOLS] = {
 };
 
 /* As above as far as they go together. */
-enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_PERCENT, R_NCOLS };
+enum { R_DOMAIN, R_OPS = K_PERCENT, R_HOST_TOTAL, R_GPU_TIME, R_GPU_SELF, R_GPU_MEAN, R_GPU_PERCENT, R_GPU_HELPER,
+       R_NCOLS };
 
 static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_DOMAIN]     = { "domain", NSX_CELL_STRING },
@@ -40,6 +42,7 @@ static const struct nsx_table_col range_cols[R_NCOLS] = {
 	[R_GPU_SELF]   = { "gpu_self", NSX_CELL_NS },
 	[R_GPU_MEAN]   = { "gpu_mean", NSX_CELL_MEAN_NS },
 	[R_GPU_PERCENT] = { "gpu_percent", NSX_CELL_PERCENT },
+	[R_GPU_HELPER] = { "gpu_helper", NSX_CELL_NS },   /* with --helpers only */
 };
 
 /* Headings of the spans of ranges in aligned tables. */
@@ -57,6 +60,7 @@ struct row {
 	struct sums unworked;  /* ranges none of whose operations are in the stream: the row if it has no operations */
 	nsx_u128 gpu, self;    /* for ranges: the time of operations launched in them, and of those that are in no inner
 	                        * range */
+	nsx_u128 helper;       /* of those that other threads launched meanwhile */
 };
 
 /* The values that a range adds to its row once it is known whether its operations are in the stream. */
@@ -85,6 +89,7 @@ struct ops {
 	nsx_u128        all_ops;   /* time of operations in any range or none */
 	int64_t         timeless, no_work, timeless_ops, lost;
 	bool            any, any_op, linked;   /* linked: some operation was launched in a range */
+	struct nsx_helpers helpers;   /* RANGE: the threads that launched operations */
 	const struct nsx_reader *in;
 };
 
@@ -121,6 +126,7 @@ ops_open(const struct nsx_summary_options *options, struct nsx_err *err)
 	f->kernel = options->by == NSX_SUMMARY_KERNEL;
 	f->no_compile = options->no_compile;
 	f->names = options->names;
+	f->helpers.keep = !f->kernel && options->helpers;
 	f->book.past = add_gpu_time;
 	f->book.arg = f;
 	f->vacant = NSX_NONE;
@@ -141,6 +147,7 @@ ops_need(void *state, struct nsx_reader *in)
 		                               | NSX_C(RANGE, dur) | NSX_C(RANGE, ops) | NSX_C(RANGE, host_dur));
 	if (!f->kernel) {
 		nsx_range_book_need(in);
+		nsx_helpers_need(&f->helpers, in);
 		nsx_reader_need(in, NSX_OP, NSX_C(OP, dur));
 	}
 	if (!f->no_compile)
@@ -162,6 +169,7 @@ ops_free(void *state)
 	nsx_map_free(&f->row_of);
 	nsx_map_free(&f->compiling);
 	nsx_range_book_free(&f->book);
+	nsx_helpers_free(&f->helpers);
 	free(f->rows.p);
 	free(f->open.p);
 	free(f->last.p);
@@ -283,18 +291,18 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 	uint32_t mark;
 
 	f->any = true;
-	if (!nsx_has(rec, NSX_RANGE_start)) {
+	if (!nsx_has(rec, NSX_RANGE_start))
 		f->no_work++;
-		return NSX_OK;
-	}
-	if (dur < 0) {
+	else if (dur < 0)
 		f->timeless++;
+	if (!f->helpers.keep && (!nsx_has(rec, NSX_RANGE_start) || dur < 0))
 		return NSX_OK;
-	}
 	name = nsx_name(f->names, domain, nsx_string(rec, NSX_RANGE_name), &f->scratch);
 	r = f->scratch.failed ? NULL : row_at(f, domain, name);
-	if (!r)
+	if (!r || !nsx_helpers_range(&f->helpers, rec, (uint32_t)(r - f->rows.p)))
 		return nsx_err_nomem(f->err, NULL);
+	if (!nsx_has(rec, NSX_RANGE_start) || dur < 0)
+		return NSX_OK;
 	if (nsx_range_book_add(&f->book, rec, (uint32_t)(r - f->rows.p), f->err) != NSX_OK)
 		return NSX_ERR;
 	mark = open_at(f);
@@ -308,7 +316,7 @@ take_range(struct ops *f, const struct nsx_rec *rec)
 }
 
 /* The time that an operation adds to the range in which it was launched. */
-static void
+static int
 take_launched(struct ops *f, const struct nsx_rec *rec)
 {
 	int64_t dur = nsx_int(rec, NSX_OP_dur, -1);
@@ -319,10 +327,13 @@ take_launched(struct ops *f, const struct nsx_rec *rec)
 		f->timeless_ops++;
 	else
 		f->all_ops += (nsx_u128)dur;
+	if (dur >= 0 && !nsx_helpers_op(&f->helpers, rec, dur))
+		return nsx_err_nomem(f->err, NULL);
 	if (nsx_has(rec, NSX_OP_range)
 	    && !nsx_range_book_launched(&f->book, nsx_int(rec, NSX_OP_profile, NSX_ABSENT),
 	                                nsx_int(rec, NSX_OP_range, NSX_ABSENT), dur < 0 ? 0 : dur))
 		f->lost += dur >= 0;
+	return NSX_OK;
 }
 
 static int
@@ -342,7 +353,9 @@ ops_take(void *state, const struct nsx_rec *rec)
 	if (!f->kernel && rec->kind->id == NSX_RANGE)
 		return take_range(f, rec);
 	if (!f->kernel && rec->kind->id == NSX_OP)
-		take_launched(f, rec);
+		return take_launched(f, rec);
+	if (!f->kernel && rec->kind->id == NSX_DEVICE && !nsx_helpers_device(&f->helpers, rec))
+		return nsx_err_nomem(f->err, NULL);
 	return NSX_OK;
 }
 
@@ -370,12 +383,15 @@ put_range(struct ops *f, struct nsx_table *t, const struct row *r)
 	if (nsx_table_sum(t, R_OPS, r->sums.ops, f->err) != NSX_OK ||
 	    nsx_table_sum(t, R_HOST_TOTAL, r->sums.host, f->err) != NSX_OK)
 		return NSX_ERR;
+	if (f->helpers.keep && nsx_table_sum(t, R_GPU_HELPER, r->helper, f->err) != NSX_OK)
+		return NSX_ERR;
 	if (!f->linked)
 		return NSX_OK;
 	if (nsx_table_sum(t, R_GPU_TIME, r->gpu, f->err) != NSX_OK ||
 	    nsx_table_sum(t, R_GPU_SELF, r->self, f->err) != NSX_OK)
 		return NSX_ERR;
-	nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->sums.dur.n);
+	if (r->sums.dur.n)
+		nsx_table_double(t, R_GPU_MEAN, (double)r->gpu / (double)r->sums.dur.n);
 	if (f->all_ops)
 		nsx_table_double(t, R_GPU_PERCENT, nsx_sum_percent(r->gpu, f->all_ops));
 	return NSX_OK;
@@ -391,11 +407,13 @@ put_row(struct ops *f, struct nsx_table *t, const struct order *o, const nsx_u12
 	nsx_table_str(t, K_TYPE, o->type);
 	nsx_table_str(t, K_NAME, o->name);
 	nsx_table_int(t, K_COUNT, s->n);
-	nsx_table_double(t, K_MEAN, nsx_stat_mean(s));
+	if (s->n > 0) {
+		nsx_table_double(t, K_MEAN, nsx_stat_mean(s));
+		nsx_table_int(t, K_MIN, s->min);
+		nsx_table_int(t, K_MAX, s->max);
+	}
 	if (s->n > 1)
 		nsx_table_double(t, K_STD, nsx_stat_std(s));
-	nsx_table_int(t, K_MIN, s->min);
-	nsx_table_int(t, K_MAX, s->max);
 	if (nsx_table_sum(t, K_TOTAL, (nsx_u128)s->sum, f->err) != NSX_OK)
 		return NSX_ERR;
 	if (!f->kernel)
@@ -437,11 +455,24 @@ drop_unworked(struct ops *f)
 			r->sums = r->unworked;
 		else
 			n += r->unworked.dur.n;
-		if (r->sums.dur.n)
+		if (r->sums.dur.n || r->helper)
 			f->rows.p[kept++] = *r;
 	}
 	f->rows.n = kept;
 	return n;
+}
+
+/* Give every row the time of its helpers. False when out of memory. */
+static bool
+assign_helpers(struct ops *f)
+{
+	nsx_u128 *helped = calloc(f->rows.n + 1, sizeof *helped);
+	bool good = helped && nsx_helpers_assign(&f->helpers, helped, f->rows.n);
+
+	for (size_t i = 0; good && i < f->rows.n; i++)
+		f->rows.p[i].helper = helped[i];
+	free(helped);
+	return good;
 }
 
 static int
@@ -452,14 +483,21 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	struct order *rows = malloc((f->rows.n + 1) * sizeof *rows);
 	nsx_u128 *of_type = calloc(f->strs.n, sizeof *of_type);
 	int rc = nsx_range_book_end(&f->book, f->err);
+
+	if (rc == NSX_OK && f->helpers.keep && !assign_helpers(f))
+		rc = nsx_err_nomem(f->err, NULL);
+
 	int64_t unworked = f->kernel || rc != NSX_OK ? 0 : drop_unworked(f);
 
 	f->any |= lacking > 0;
 	f->no_work += lacking;
-	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols, R_NCOLS);
+	*table = f->kernel ? nsx_table_new(kernel_cols, K_NCOLS) : nsx_table_new(range_cols,
+		R_NCOLS - !f->helpers.keep);
 	nsx_table_rank(*table, f->kernel ? "name type total percent count mean max"
-	                                  : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
-	                                    "host_total");
+	               : f->helpers.keep ? "name gpu_time gpu_helper gpu_percent count gpu_mean gpu_self total mean "
+	                                   "max ops host_total"
+	                                 : "name gpu_time gpu_percent count gpu_mean gpu_self total mean max ops "
+	                                   "host_total");
 	nsx_table_adds(*table, f->kernel ? "total" : "gpu_self");
 	/* Next to the GPU time of ranges these columns are their spans, in which the GPU may be idle. */
 	for (int i = K_TOTAL; !f->kernel && i <= K_MAX; i++)
@@ -469,7 +507,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 	for (size_t i = 0; i < f->rows.n && rc == NSX_OK; i++) {
 		const struct row *r = &f->rows.p[i];
 
-		rows[i] = (struct order){ r->gpu, (nsx_u128)r->sums.dur.sum, nsx_intern_str(&f->strs, r->type),
+		rows[i] = (struct order){ r->gpu + r->helper, (nsx_u128)r->sums.dur.sum, nsx_intern_str(&f->strs,
+			r->type),
 		                          nsx_intern_str(&f->strs, r->name), r };
 		of_type[r->type] += rows[i].time;
 	}
@@ -486,7 +525,8 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		nsx_diag_add(diags, NSX_WARNING, "", 1,
 			"none of the ranges launched GPU work: put ranges around code that launches it, capture them "
 			"with "
-			"--trace=cuda,nvtx and extract with --ranges");
+			"--trace=cuda,nvtx and extract with --ranges; where another thread launches it, extract with "
+			"--ranges=all --ops and add --helpers");
 	nsx_diag_add(diags, NSX_WARNING, "", f->timeless, "records without a duration: ignored");
 	nsx_diag_add(diags, NSX_INFO, "", f->no_work, "ranges without GPU work: ignored");
 	nsx_diag_add(diags, f->rows.n ? NSX_INFO : NSX_WARNING, "", unworked,
@@ -499,6 +539,9 @@ ops_finish(void *state, struct nsx_table **table, struct nsx_diags *diags)
 		             f->any_op ? "" : ": extract with --ops");
 		nsx_table_note(*table, "in order of total, the span of GPU work; extract with --ops for gpu_time");
 	}
+	if (rc == NSX_OK && !f->kernel && f->linked && f->rows.n
+	    && !nsx_helpers_report(&f->helpers, f->all_ops, *table, diags))
+		rc = nsx_err_nomem(f->err, NULL);
 	if (rc == NSX_OK && f->kernel)
 		tell_outside(f, *table, diags);
 	return rc;

@@ -48,14 +48,15 @@ take(void *state, const struct nsx_rec *rec)
 	return rc;
 }
 
-/* Ranges that launched no GPU work are only counted, unless ranges of compilation have to be known. */
+/* Ranges that launched no GPU work are only counted, unless ranges of compilation have to be known, or what other
+ * threads launched while one was open. */
 static void
 leave_ranges(struct nsx_reader *in, const struct nsx_summary_options *options, size_t n)
 {
 	bool ranges = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (options[i].no_compile)
+		if (options[i].no_compile || options[i].helpers)
 			return;
 		ranges |= options[i].by == NSX_SUMMARY_RANGE;
 	}
