@@ -24,9 +24,9 @@ static const struct nsx_opt opts[] = {
 	NSX_OPT_CHOICE(0, "names", &names, "key|full|digits",
 	               "ranges by what frameworks append cut off, as they are, or with digits as # [key]"),
 	NSX_OPT_STR(0, "step", &step, "REGEX",
-	            "by step: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
+	            "by step or device: NVTX ranges whose DOMAIN:NAME matches are the steps; groups make classes"),
 	NSX_OPT_STR(0, "module", &module, "NAME",
-	            "by step: executions of the program of that name or key are the steps"),
+	            "by step or device: executions of the program of that name or key are the steps"),
 	NSX_OPT_STR(0, "sigma", &sigma, "K",
 	            "differences are noise below this confidence, in deviations of a normal distribution [3]"),
 	NSX_OPT_STR(0, "percent", &percent, "P", "differences of up to P percent of BASE are none [2]"),
@@ -92,8 +92,8 @@ wanted(int nops, char **ops)
 		               nsx_compare_name(o.by));
 	if (names && o.by != NSX_COMPARE_RANGE && o.by != NSX_COMPARE_KERNEL)
 		nsx_cli_misuse(&cli, "--names: want --by range or kernel");
-	if ((step || module) && o.by != NSX_COMPARE_STEP)
-		nsx_cli_misuse(&cli, "--%s: want --by step", step ? "step" : "module");
+	if ((step || module) && o.by != NSX_COMPARE_STEP && o.by != NSX_COMPARE_DEVICE)
+		nsx_cli_misuse(&cli, "--%s: want --by step or device", step ? "step" : "module");
 	if (step && module)
 		nsx_cli_misuse(&cli, "--step and --module exclude each other");
 	if (step && nsx_pattern_check(step))
@@ -122,7 +122,9 @@ path_of(struct nsx_tool *t, const char *op)
 
 	nsx_buf_c(&b, op);
 	if (stat(op, &st) == 0 && S_ISDIR(st.st_mode)) {
-		if (by && nsx_compare_by_name(by) >= NSX_COMPARE_SOURCE)
+		/* A table by device is of the programs that take the most time; one by opcode does not tell how many
+		 * executions its sums are of. */
+		if (by && nsx_compare_by_name(by) >= NSX_COMPARE_OPCODE)
 			nsx_buf_c(&b, "/streams/collectives.nsysx");
 		else
 			nsx_buf_fmt(&b, "/tables/%s.tsv", by ? by : "thunk");

@@ -12,7 +12,7 @@ o = dict(a.split("=", 1) for a in sys.argv[1:])
 steps, seed, gap = int(o.get("steps", 14)), int(o.get("seed", 1)), int(o.get("gap", 0))
 devices, name, jitter = int(o.get("devices", 2)), o.get("name", "train step %d"), int(o.get("jitter", 400))
 slow = {k[5:]: int(v) for k, v in o.items() if k.startswith("slow:")}
-first, hide = int(o.get("first", 0)), int(o.get("hide", 0))
+first, hide, lead = int(o.get("first", 0)), int(o.get("hide", 0)), int(o.get("lead", 0))
 rnd = random.Random(seed)
 heads = {"profile": "profile:i name:s", "device": "device:i profile:i pid:i name:s",
          "range": "profile:i range:i parent:i pid:i tid:i device:i name:s start:i dur:i host_start:i host_dur:i ops:i",
@@ -22,7 +22,8 @@ for k, v in heads.items(): print("\t".join(["#" + k] + v.split()))
 out, body, ids = ["profile 0 p".split()], [], [0]
 for d in range(devices): out.append(["device", first + d, 0, 10 + d, "GPU"])
 for d in range(devices):
-    t = 1000000 + 777 * d
+    t = 1000000 + lead + 777 * d
+    if lead: body.append((t - lead, 1, 0, ["op", 0, 10**9 + d, "kernel", first + d, 7, "init", t - lead, 1000, "", 1, t - lead - 10, 5, 0]))
     for s in range(steps):
         ops = [("memcpy", "Host-to-Device", 0, 5000, 0), ("kernel", "gemm", 5000, 40000, 0), ("kernel", "gemm", 47000, 30000 + hide, 0),
                ("kernel", "ncclDevKernel_AllReduce", 60000, 30000, 1), ("kernel", "loss", 100000, 8000, 0)]
@@ -336,4 +337,42 @@ equal 'where a side does not know executions, all count' "$(kernels "$T/tune0" "
 	"$(printf '50 50 slower\n50 50 slower')"
 equal 'nsysx-summary says so too' "$(nsysx-summary -q --partial --table --by kernel "$T/tune" | grep -o '72.7% of the time is of operations in no execution')" '72.7% of the time is of operations in no execution'
 equal 'but not where executions are not known' "$(nsysx-summary -q --partial --table --by kernel "$T/tune0" | grep -c 'in no execution')" 0
+
+# ---- by device, runs of different lengths ----
+# A device does in each step what it did: a longer or shorter run, after a start that takes as long as all its steps, is
+# neither slower nor faster. One whose steps are slower is, in a run of any length.
+job begun seed=10 steps=14 lead=2000000
+job begun31 seed=11 steps=31 lead=2000000
+job begun31gemm seed=12 steps=31 lead=2000000 slow:gemm=5
+job begun14gemm seed=13 steps=14 lead=2000000 slow:gemm=5
+gate 'by device a longer run is no slower' 0 '' --by device "$T/begun" "$T/begun31"
+gate 'nor is a shorter one, in which the start is a larger share' 0 '' --by device "$T/begun31" "$T/begun"
+nsysx-compare -q --tsv --by device "$T/begun31" "$T/begun" >"$T/got"
+equal 'neither is faster' "$(columns verdict <"$T/got" | sort | uniq -c | tr -s ' \n' ' ')" ' 10 same 2 unknown '
+equal 'executions are the steps that have a next one' "$(columns base_execs,new_execs <"$T/got" | sort -u)" '30 13'
+gate 'kernels that take 5 % longer are found in a longer run' 1 'slower: device 0: compute: ' --by device "$T/begun" "$T/begun31gemm"
+equal 'per step' "$(grep -c 'slower: device [01]: \(span\|compute\): .* per step, was ' "$T_private/err")" 4
+gate 'and in a shorter one' 1 'slower: device 1: compute: ' --by device "$T/begun31" "$T/begun14gemm"
+nsysx-compare --table --by device "$T/begun" "$T/begun31" >"$T/got" 2>"$T/err"
+equal 'a line below the table reports that times are per step' "$(grep -c '^times are per step of train step #, from start to start: ' "$T/got")" 1
+equal 'without a warning' "$(cat "$T/err")" ''
+nsysx-compare -q --tsv --by device "$T/begun" "$T/begun31gemm" | columns device,statistic,base,new,diff,noise,base_execs,new_execs |
+	sed 's/ span / period /' | grep -v hidden | sort >"$T/got"
+nsysx-compare -q --tsv --by step "$T/begun" "$T/begun31gemm" >"$T/steps"
+columns device,statistic,base,new,delta,noise,base_steps,new_steps <"$T/steps" | grep '^[01] ' | grep -v ' span ' | sort >"$T/want"
+same 'times and noise are those of the steps of the device' "$T/got" "$T/want"
+ok 'of all of them' test "$(wc -l <"$T/got")" -eq 10
+nsysx-compare -q --tsv --by device --step 'train step' - "$T/begun31" <"$T/begun" | columns device,statistic,base,new >"$T/got"
+nsysx-compare -q --tsv --by device "$T/begun" "$T/begun31" | columns device,statistic,base,new >"$T/want"
+same 'also where --step names them and a side is standard input' "$T/got" "$T/want"
+fails 'a step that is in no run is an error' 1 'nosuch' nsysx-compare --by device --step nosuch "$T/begun" "$T/begun31"
+# Without ranges there are no steps: the numbers of operations show whether the runs are of equal work.
+for j in begun begun31 begun14gemm; do grep -v '^range\|^end' "$T/$j" >"$T/$j.bare"; done
+gate 'runs of unequal work without steps do not compare' 3 'not comparable: BASE has 142 operations, NEW 312, and no steps ' --partial --by device "$T/begun.bare" "$T/begun31.bare"
+gate 'in either order' 3 'not comparable: BASE has 312 operations, NEW 142' --partial --by device "$T/begun31.bare" "$T/begun.bare"
+equal 'their rows have no verdict' "$(nsysx-compare -q --partial --tsv --by device "$T/begun.bare" "$T/begun31.bare" | columns verdict | sort -u)" unknown
+gate 'unless --sigma 0 lets the minimum differences decide' 1 'per run, was' --sigma 0 --partial --by device "$T/begun.bare" "$T/begun31.bare"
+gate 'those of equal work do' 0 'times are of whole runs' --partial --by device "$T/begun.bare" "$T/begun.bare"
+nsysx-summary -q --partial --tsv --by device "$T/begun" >"$T/begun.table"
+gate 'a table does not tell how much work it is of' 3 'a table of a job without programs does not tell' "$T/begun.table" "$T/begun31"
 done_testing

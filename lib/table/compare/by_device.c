@@ -1,7 +1,8 @@
 /* by_device.c -- one side by the activities of each device, as in nsysx-summary --by device: such a table, or a stream
  * that is summed up to one. Times are those of the whole run, or, if both sides have them, per execution of a program
- * on the device; each time is a single value, so noise is not known. */
+ * on the device, as single values, so noise is not known; or per step (device_steps.c). */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,9 @@
 
 /* Times of a device. The first one contains the others, which are judged against it. */
 enum stat { SPAN, MODULES, COMPUTE, EXPOSED, COPY, IDLE, HIDDEN, COPY_HIDDEN, NSTATS };
+
+/* The share of BASE's operations by which runs of equal work may differ: half of the default of --percent. */
+static const double WORK = 0.01;
 
 /* The columns that are read: those of the times, and these. */
 enum { DEVICE = NSTATS, EXECS, WINDOW, NFIELDS };
@@ -132,15 +136,24 @@ nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, struct n
 	struct parse p = { .c = c, .s = s, .cells = { .err = c->err, .name = nsx_reader_input(s->in)->name,
 	                                              .cols = fields, .n = NFIELDS } };
 	struct nsx_diags own = { .failed = false };
+	struct nsx_reader *in = s->in;
 	int rc;
 
 	s->diags = -1;
 	s->each = true;
-	rc = table ? nsx_compare_whole_table(s, take_table, &p)
-	    : nsx_compare_sum_up(c, s, NSX_SUMMARY_DEVICE, take_table, &p, &own);
+	if (table) {
+		rc = nsx_compare_whole_table(s, take_table, &p);
+	} else {
+		s->in = nsx_compare_find_steps(c, s, diags);
+		rc = s->in ? nsx_compare_sum_up(c, s, NSX_SUMMARY_DEVICE, take_table, &p, &own) : NSX_ERR;
+		nsx_reader_close(s->in);
+		s->in = in;
+	}
 	nsx_compare_pass_diags(s, &own, diags);
 	return rc;
 }
+
+/* ---- what times are divided by */
 
 /* Whether all devices that did something executed programs. */
 static bool
@@ -156,23 +169,139 @@ all_execute(const struct cmp_side *s)
 	return any;
 }
 
-void
-nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags)
+/* The steps of the device of that index; NULL: it has none. */
+static const struct cmp_stepped *
+steps_of(const struct cmp_side *s, size_t device)
 {
-	c->per_execution = all_execute(&c->side[0]) && all_execute(&c->side[1]);
-	for (int k = 0; k < 2 && c->per_execution; k++)
-		for (size_t i = 0; i < c->side[k].rows.n; i++) {
-			struct cmp_time *t = &c->side[k].given.p[i];
-			int64_t n = c->side[k].execs.p[c->side[k].rows.p[i].program];
+	for (size_t i = 0; i < s->stepped.n; i++)
+		if (s->stepped.p[i].number == s->programs.p[device].number)
+			return &s->stepped.p[i];
+	return NULL;
+}
 
-			if (t->n && n) {
-				t->n = n;
-				t->mean = (double)t->sum / (double)n;
-			}
+/* Whether all devices that did something have steps. */
+static bool
+all_step(const struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->programs.n; i++)
+		if (s->programs.p[i].time && !steps_of(s, i))
+			return false;
+	return s->stepped.n > 0;
+}
+
+/* The smallest (or with `most` the largest) number of executions of a device that has any. */
+static int64_t
+executions(const struct cmp_side *s, bool most)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s->execs.n; i++)
+		if (s->execs.p[i] && (!n || (s->execs.p[i] > n) == most))
+			n = s->execs.p[i];
+	return n;
+}
+
+static void
+per_execution(struct cmp_side *s)
+{
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_time *t = &s->given.p[i];
+		int64_t n = s->execs.p[s->rows.p[i].program];
+
+		if (t->n && n) {
+			t->n = n;
+			t->mean = (double)t->sum / (double)n;
 		}
-	nsx_diag_add(diags, NSX_WARNING, "", !c->per_execution && c->side[0].time && c->side[1].time,
-		"not all devices executed programs: times are of whole runs, and runs of different lengths do not "
-		"compare");
+	}
+}
+
+static const struct nsx_stat *
+stat_of(const struct cmp_stepped *d, int64_t k)
+{
+	switch (k) {
+	case SPAN:    return &d->period;
+	case COMPUTE: return &d->part[NSX_PART_COMPUTE];
+	case EXPOSED: return &d->part[NSX_PART_COMM];
+	case COPY:    return &d->part[NSX_PART_COPY];
+	case IDLE:    return &d->part[NSX_PART_IDLE];
+	case HIDDEN:  return &d->hidden;
+	default:      return NULL;
+	}
+}
+
+static void
+per_step(struct cmp_side *s)
+{
+	s->time = 0;
+	for (size_t i = 0; i < s->rows.n; i++) {
+		struct cmp_row *row = &s->rows.p[i];
+		const struct cmp_stepped *d = steps_of(s, row->program);
+		const struct nsx_stat *stat = d && !row->whole ? stat_of(d, row->number) : NULL;
+		double n = stat ? (double)stat->n : 0;
+
+		s->given.p[i] = (struct cmp_time){ 0 };
+		row->sum = stat ? (nsx_u128)stat->sum : 0;
+		if (!stat)
+			continue;
+		s->given.p[i] = (struct cmp_time){ .n = stat->n, .sum = row->sum, .mean = nsx_stat_mean(stat),
+		                                   .known = stat->n > 1, .freedom = n > 2 ? n - 1 : 1,
+		                                   .error = stat->n > 1 ? nsx_stat_std(stat) / sqrt(n) : 0 };
+		if (row->number == SPAN) {
+			s->programs.p[row->program].time = row->sum;
+			s->execs.p[row->program] = stat->n;
+			s->time += row->sum;
+		}
+	}
+}
+
+/* Whole runs compare only if they are of the same amount of work, as far as numbers of operations show that. */
+static void
+check_work(struct cmp *c, struct nsx_diags *diags)
+{
+	int64_t b = c->side[0].ops, n = c->side[1].ops, more = b > n ? b - n : n - b;
+	const char *unlike = "no steps that both runs have are known: name them with --step, or --sigma 0 if the runs "
+	    "are of equal work";
+
+	if (!c->side[0].time || !c->side[1].time)
+		return;
+	if (c->options.step || c->options.module)
+		snprintf(c->unlike, sizeof c->unlike, "not all devices have steps of one class on both sides");
+	else if (c->options.sigma > 0 && c->tables)
+		snprintf(c->unlike, sizeof c->unlike, "a table of a job without programs does not tell how much work "
+		         "it is of: compare streams, or --sigma 0 if the runs are of equal work");
+	else if (c->options.sigma > 0 && (double)more > WORK * (double)b)
+		snprintf(c->unlike, sizeof c->unlike, "BASE has %" PRId64 " operations, NEW %" PRId64 ", and %s", b, n,
+		         unlike);
+	nsx_diag_add(diags, NSX_WARNING, "", 1,
+		"not all devices executed programs or have steps: times are of whole runs, and runs of different "
+		"lengths do not compare");
+}
+
+void
+nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags)
+{
+	struct cmp_side *b = &c->side[0], *n = &c->side[1];
+	bool execute = all_execute(b) && all_execute(n) && !c->options.step && !c->options.module,
+	    steps = all_step(b) && all_step(n) && b->class == n->class;
+	/* The time around executions, of which there is one less than executions, is shorter in shorter runs. */
+	bool longer = executions(b, false) != executions(n, false) || executions(b, true) != executions(n, true);
+
+	if (steps && (!execute || longer)) {
+		struct nsx_str class = cmp_str(c, b->class);
+
+		c->basis = CMP_STEP;
+		snprintf(c->note, sizeof c->note, "times are per step of %.*s, from start to start: base_execs and "
+		         "new_execs are numbers of steps", (int)(class.len < 100 ? class.len : 100), class.ptr);
+		nsx_diag_add(diags, NSX_INFO, "", 1, "%s", c->note);
+		per_step(b);
+		per_step(n);
+	} else if (execute) {
+		c->basis = CMP_EXECUTION;
+		per_execution(b);
+		per_execution(n);
+	} else {
+		check_work(c, diags);
+	}
 }
 
 struct numbered { int64_t number; uint32_t index; };
@@ -260,7 +389,8 @@ nsx_compare_check_devices(struct cmp *c)
 
 /* ---- results */
 
-enum { COL_DEVICE, STATISTIC, BASE, NEW, DIFF, PERCENT, VERDICT, BASE_SHARE, NEW_SHARE, BASE_EXECS, NEW_EXECS, NCOLS };
+enum { COL_DEVICE, STATISTIC, BASE, NEW, DIFF, PERCENT, NOISE, VERDICT, BASE_SHARE, NEW_SHARE, BASE_EXECS, NEW_EXECS,
+       NCOLS };
 
 static const struct nsx_table_col cols[NCOLS] = {
 	[COL_DEVICE] = { "device", NSX_CELL_INT },
@@ -269,6 +399,7 @@ static const struct nsx_table_col cols[NCOLS] = {
 	[NEW]        = { "new", NSX_CELL_MEAN_NS },
 	[DIFF]       = { "diff", NSX_CELL_MEAN_NS },
 	[PERCENT]    = { "percent", NSX_CELL_PERCENT },
+	[NOISE]      = { "noise", NSX_CELL_MEAN_NS },
 	[VERDICT]    = { "verdict", NSX_CELL_STRING },
 	[BASE_SHARE] = { "base_share", NSX_CELL_SHARE },
 	[NEW_SHARE]  = { "new_share", NSX_CELL_SHARE },
@@ -299,7 +430,7 @@ put(const struct cmp *c, struct nsx_table *t, const struct cmp_result *r)
 		if (execs)
 			nsx_table_int(t, BASE_EXECS + k, execs);
 	}
-	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, -1, -1, VERDICT });
+	nsx_compare_put_change(t, r, &(struct cmp_change){ BASE, DIFF, PERCENT, NOISE, -1, VERDICT });
 }
 
 const struct cmp_way nsx_compare_device_way = {

@@ -89,8 +89,9 @@ static const char *const units[] = {
 	[NSX_COMPARE_THUNK] = "execution", [NSX_COMPARE_MODULE] = "execution", [NSX_COMPARE_OPCODE] = "execution",
 	[NSX_COMPARE_SOURCE] = "execution",
 	[NSX_COMPARE_RANGE] = "range", [NSX_COMPARE_KERNEL] = "operation", [NSX_COMPARE_STEP] = "step",
-	[NSX_COMPARE_DEVICE] = "run", [NSX_COMPARE_COLLECTIVE] = "record"
+	[NSX_COMPARE_COLLECTIVE] = "record"
 };
+static const char *const bases[] = { [CMP_RUN] = "run", [CMP_EXECUTION] = "execution", [CMP_STEP] = "step" };
 
 /* Only XLA has programs and instructions. */
 static const char *
@@ -106,8 +107,8 @@ judge_coverage(const struct cmp *c, struct nsx_compare *out, struct nsx_diags *d
 {
 	out->comparable = !c->unlike[0];
 	snprintf(out->why, sizeof out->why, "%s", c->unlike);
-	if (out->table && c->left_out[0])
-		nsx_table_note(out->table, "%s", c->left_out);
+	if (out->table && c->note[0])
+		nsx_table_note(out->table, "%s", c->note);
 	/* If one side is empty, nothing of the other is matched: that is not a separate reason. */
 	for (int k = 0; k < 2 && out->comparable; k++)
 		if (!c->side[k].time) {
@@ -154,8 +155,8 @@ add_regression(const struct cmp *c, struct nsx_compare *out, const struct cmp_re
 		nsx_buf_c(&text, text.len ? ": " : "");
 		nsx_buf_str(&text, name);
 	}
-	nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->per_execution ? "execution"
-	            : units[c->options.by], nsx_ns_text(b->mean).s);
+	nsx_buf_fmt(&text, ": %s per %s, was %s", nsx_ns_text(n->mean).s, c->options.by == NSX_COMPARE_DEVICE
+	            ? bases[c->basis] : units[c->options.by], nsx_ns_text(b->mean).s);
 	if (b->mean > 0)
 		nsx_buf_fmt(&text, " (%+.1f%%)", 100 * r->diff / b->mean);
 	if (r->has_noise)
@@ -274,6 +275,7 @@ side_free(struct cmp_side *s)
 	free(s->cells.p);
 	free(s->models.p);
 	free(s->given.p);
+	free(s->stepped.p);
 	free(s->spans.p);
 	free(s->spreads.p);
 	free(s->comms.p);
@@ -351,7 +353,7 @@ choose_operations(struct cmp *c, struct nsx_diags *diags)
 		             "those of autotuning, %.1f%% of the time: ignored", share);
 	}
 	if (b->outside || n->outside)
-		snprintf(c->left_out, sizeof c->left_out, "not compared are operations in no execution of a program, "
+		snprintf(c->note, sizeof c->note, "not compared are operations in no execution of a program, "
 		         "such as those of autotuning: %" PRId64 " of %s, %" PRId64 " of %s", b->outside, b->name,
 		         n->outside, n->name);
 }
@@ -376,7 +378,7 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 			return NSX_ERR;
 	}
 	if (c->options.by == NSX_COMPARE_DEVICE)
-		nsx_compare_per_execution(c, diags);
+		nsx_compare_choose_basis(c, diags);
 	if (c->options.by == NSX_COMPARE_RANGE)
 		choose_time(c, diags);
 	if (c->options.by == NSX_COMPARE_KERNEL)
@@ -386,6 +388,9 @@ load(struct cmp *c, bool folded, struct nsx_diags *diags)
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.whole && c->options.by != NSX_COMPARE_MODULE &&
 	             c->options.by != NSX_COMPARE_DEVICE,
 	             "tables have exposed time: --time whole does not apply");
+	if (c->tables && c->options.by == NSX_COMPARE_OPCODE && c->options.sigma > 0)
+		snprintf(c->unlike, sizeof c->unlike, "a table by opcode does not tell how many executions its sums "
+		         "are of: compare streams, or --sigma 0 if the runs are of equal work");
 	nsx_diag_add(diags, NSX_WARNING, "", c->tables && c->options.by == NSX_COMPARE_OPCODE,
 		"tables by opcode have sums over whole runs: the noise is not known, and runs of different lengths do "
 		"not compare");

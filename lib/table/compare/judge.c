@@ -124,7 +124,7 @@ verdict(const struct cmp *c, const struct cmp_result *r)
 		return CMP_UNKNOWN;
 	if (r->row[NSX_COMPARE_BASE]->of != NSX_NONE) {
 		of = whole_of(c, r, NSX_COMPARE_BASE);
-		if (c->options.by == NSX_COMPARE_STEP)
+		if (c->options.by == NSX_COMPARE_STEP || c->options.by == NSX_COMPARE_DEVICE)
 			grown = whole_of(c, r, NSX_COMPARE_NEW) - of;
 	}
 	/* Many things that occur once in a profile, such as kernels of autotuning, differ between any two runs. */

@@ -3,6 +3,7 @@
 #define NSX_TABLE_COMPARE_SIDES_H
 
 #include "table/compare.h"
+#include "job/parts.h"
 #include "job/program_time.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -63,6 +64,12 @@ struct cmp_time { int64_t n; nsx_u128 sum; double mean, error, freedom; bool kno
 /* The number of steps of a row of steps, and percentiles of their times, ns. */
 struct cmp_spread { int64_t n, p50, p99; };
 
+/* The times of a device's steps, each from its start to the next start, ns. */
+struct cmp_stepped { int64_t number; struct nsx_stat period, part[NSX_NPARTS], hidden; };
+
+/* What times of devices are divided by. */
+enum cmp_basis { CMP_RUN, CMP_EXECUTION, CMP_STEP };
+
 /* The key of a row of collectives, and the bandwidth of its instances, GB/s. */
 struct cmp_comm {
 	uint32_t kind;
@@ -94,6 +101,9 @@ struct cmp_side {
 	NSX_VEC(struct cmp_spread) spreads;  /* of times of steps, by index in rows */
 	NSX_VEC(struct cmp_comm) comms;      /* by index in rows */
 	NSX_VEC(int64_t) execs;              /* of devices, by index in programs: executions of any program */
+	NSX_VEC(struct cmp_stepped) stepped; /* devices with steps; empty: steps are not known */
+	uint32_t          class;             /* the name of these steps, if there are any */
+	int64_t           ops;               /* of a stream by device: number of operations */
 	NSX_VEC(struct nsx_stat) spans;      /* by index in cells: spans of ranges; times of the operations in
 	                                      * executions */
 	bool              gpu_time;          /* cells have the GPU time of ranges */
@@ -108,10 +118,10 @@ struct cmp {
 	struct nsx_err   *err;
 	struct nsx_compare_options options;
 	bool              tables;            /* both sides are tables, or were converted to tables */
-	bool              per_execution; /* times of devices are per execution, not of the whole run */
-	char              unlike[256];       /* why times of devices may belong to different programs; empty: they do
-	                                      * not */
-	char              left_out[200];     /* what is not compared, for a line below the table; empty: nothing */
+	enum cmp_basis    basis;             /* of times of devices */
+	char              unlike[256];       /* why times may belong to different programs or amounts of work; empty:
+	                                      * they do not */
+	char              note[256];         /* what is compared, or not, for a line below the table; empty: nothing */
 	struct nsx_intern strs;
 	struct nsx_buf    text;
 	struct cmp_side   side[2];
@@ -156,11 +166,16 @@ int nsx_compare_read_devices(struct cmp *c, struct cmp_side *s, bool table, stru
 /* If the sides have no device number in common, as for different processes of a job, but equal numbers of devices:
  * match them in order of their numbers. False when out of memory. */
 bool nsx_compare_match_devices(struct cmp *c, struct nsx_diags *diags);
-/* Convert the times of both sides' devices to times per execution, if all devices have executions. */
-void nsx_compare_per_execution(struct cmp *c, struct nsx_diags *diags);
+/* Convert the times of both sides' devices to times per step or per execution, if all devices have them. Otherwise fill
+ * c->unlike if the amount of work may differ. */
+void nsx_compare_choose_basis(struct cmp *c, struct nsx_diags *diags);
 /* Fill c->unlike if a side is a table, which may omit programs, and a matched device has different numbers of
  * executions on the two sides. */
 void nsx_compare_check_devices(struct cmp *c);
+
+/* device_steps.c: read the stream of the side for the steps of its devices: a reader that reads it once more, which the
+ * caller closes; NULL on failure. */
+struct nsx_reader *nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);
 
 /* by_collective.c: read all of the side's stream, by collectives. NSX_OK or NSX_ERR. */
 int nsx_compare_read_collectives(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags);

@@ -1,0 +1,87 @@
+/* device_steps.c -- one side's devices by steps: what each does from the start of its first step to the start of its
+ * last one, a value for each step. What a recording contains before and after its steps does not count, so that
+ * recordings of different lengths have equal times:
+ *
+ *     BASE  start-up 900  step 100  step 100  step 100         two steps to the next start, 200: 100 each
+ *     NEW   start-up 900  step 100  step 100  step 100  step 100         three, 300: 100 each
+ *
+ * The whole runs took 1200 and 1300, divided by their steps 400 and 325. */
+#include <stdlib.h>
+
+#include "job/step_windows.h"
+#include "table/compare/sides.h"
+#include "table/steps/rows.h"
+
+/* Add a device's steps. False when out of memory. */
+static bool
+add_window(struct cmp_side *s, const struct nsx_step_set *set, const struct nsx_step_window *w)
+{
+	struct cmp_stepped d = { .number = w->number };
+
+	for (size_t i = w->first; i < w->first + (size_t)w->steps; i++) {
+		const struct nsx_step_of *o = &set->list.p[i];
+		struct nsx_timeline_sums sums = nsx_timeline_between(&set->timelines.p[o->device], o->first,
+		                                                     o->first + o->period);
+
+		nsx_stat_add(&d.period, o->period);
+		for (int k = 0; k < NSX_NPARTS; k++)
+			nsx_stat_add(&d.part[k], sums.part[k]);
+		nsx_stat_add(&d.hidden, sums.hidden);
+	}
+	return nsx_vec_push(&s->stepped, d);
+}
+
+static int
+keep_steps(struct cmp *c, struct cmp_side *s, const struct nsx_step_set *set)
+{
+	struct nsx_step_windows w = { .class = NSX_NONE };
+	bool good = nsx_step_windows(set, &w) == NSX_OK;
+
+	s->ops = set->ops;
+	/* Without operations the activities of devices are not known. */
+	for (size_t i = 0; good && i < w.list.n && w.class != NSX_NONE && set->ops; i++)
+		good = w.list.p[i].device >= set->timelines.n || add_window(s, set, &w.list.p[i]);
+	if (good && s->stepped.n) {
+		struct nsx_str class = nsx_intern_str(&set->names, w.class), name = class;
+
+		/* Executions have the key NAME@ID, of which only NAME is the same after recompilation. */
+		for (size_t i = class.len; set->kind == NSX_STEP_MODULE && i-- > 1;)
+			if (class.ptr[i] == '@') {
+				name.len = i;
+				break;
+			}
+		s->class = nsx_intern(&c->strs, name);
+		good = s->class != NSX_NONE;
+	}
+	free(w.list.p);
+	return good ? NSX_OK : nsx_err_nomem(c->err, NULL);
+}
+
+struct nsx_reader *
+nsx_compare_find_steps(struct cmp *c, struct cmp_side *s, struct nsx_diags *diags)
+{
+	struct nsx_steps_options options = { .step = c->options.step, .module = c->options.module };
+	struct nsx_spool *spool = nsx_spool_open_all(s->in, c->err);
+	struct nsx_step_set set = { .err = c->err };
+	struct nsx_reader *again = NULL;
+	struct nsx_diags own = { .failed = false };
+	int rc = NSX_ERR;
+
+	for (enum nsx_kind_id k = 0; spool && nsx_spool_keeps(spool) && k < NSX_NKINDS; k++)
+		nsx_reader_need(s->in, k, NSX_EVERY);
+	if (spool)
+		rc = nsx_steps_collect(s->in, &options, &set, NULL, spool, &own, c->err);
+	if (rc == NSX_OK)
+		rc = keep_steps(c, s, &set);
+	/* Steps that were not requested are no concern of the user. */
+	if (options.step || options.module)
+		nsx_compare_pass_diags(s, &own, diags);
+	else
+		nsx_diags_free(&own);
+	/* The first reading has checked that the stream is complete. */
+	if (rc == NSX_OK)
+		again = nsx_spool_reader_of(spool, NSX_READ_PARTIAL);
+	nsx_spool_free(spool);
+	nsx_steps_free(&set);
+	return again;
+}
